@@ -1,0 +1,143 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// AWSProviderSpec says how to reach one AWS account and who may use it. Credentials come from static keys if
+// accessKeyIDRef is set, else from web identity (IRSA) if roleARN is set, else from the operator's own default
+// chain (EKS Pod Identity, environment, instance role). On top of them come assumeRoleChain and assumeRoleARN.
+// +kubebuilder:validation:XValidation:rule="has(self.accessKeyIDRef) == has(self.secretAccessKeyRef)",message="accessKeyIDRef and secretAccessKeyRef go together: set both or neither"
+// +kubebuilder:validation:XValidation:rule="!has(self.sessionTokenRef) || has(self.accessKeyIDRef)",message="sessionTokenRef needs accessKeyIDRef and secretAccessKeyRef"
+// +kubebuilder:validation:XValidation:rule="!has(self.roleARN) || !has(self.accessKeyIDRef)",message="choose one source of credentials: roleARN (web identity) or accessKeyIDRef (static keys); to assume a role with static keys use assumeRoleARN"
+// +kubebuilder:validation:XValidation:rule="!has(self.externalID) || has(self.assumeRoleARN)",message="externalID is sent when assumeRoleARN is assumed: set assumeRoleARN too"
+// +kubebuilder:validation:XValidation:rule="!has(self.assumeRoleChain) || has(self.assumeRoleARN)",message="assumeRoleChain leads to assumeRoleARN: set assumeRoleARN too"
+// +kubebuilder:validation:XValidation:rule="!has(self.allowedRegions) || self.region in self.allowedRegions",message="region must be one of allowedRegions"
+type AWSProviderSpec struct {
+	// region is where resources go that name none themselves, for example eu-west-1.
+	// +kubebuilder:validation:Pattern=`^[a-z]{2,}(-[a-z]+)+-[0-9]+$`
+	// +kubebuilder:validation:MaxLength=32
+	// +required
+	Region string `json:"region"`
+	// allowedRegions are the regions that a resource may choose; unset: only region.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=50
+	// +kubebuilder:validation:items:MaxLength=32
+	// +listType=set
+	// +optional
+	AllowedRegions []string `json:"allowedRegions,omitempty"`
+	// allowedNamespaces selects, by label, the namespaces that may use this provider. It fails closed: unset, no
+	// namespace may; an empty selector ({}) allows all.
+	// +optional
+	AllowedNamespaces *metav1.LabelSelector `json:"allowedNamespaces,omitempty"`
+	// accountID that the credentials must belong to. Unset, the first account seen is pinned in status.
+	// +kubebuilder:validation:Pattern=`^[0-9]{12}$`
+	// +optional
+	AccountID string `json:"accountID,omitempty"`
+	// roleARN is assumed with the operator's web identity token (IRSA).
+	// +kubebuilder:validation:Pattern=`^arn:[a-z-]+:iam::[0-9]{12}:role/.+$`
+	// +kubebuilder:validation:MaxLength=2048
+	// +optional
+	RoleARN string `json:"roleARN,omitempty"`
+	// accessKeyIDRef names the Secret key, in the operator's namespace, that holds a static access key ID.
+	// +optional
+	AccessKeyIDRef *SecretKeyRef `json:"accessKeyIDRef,omitempty"`
+	// secretAccessKeyRef names the Secret key, in the operator's namespace, that holds the secret access key.
+	// +optional
+	SecretAccessKeyRef *SecretKeyRef `json:"secretAccessKeyRef,omitempty"`
+	// sessionTokenRef names the Secret key, in the operator's namespace, that holds a session token.
+	// +optional
+	SessionTokenRef *SecretKeyRef `json:"sessionTokenRef,omitempty"`
+	// assumeRoleChain are roles assumed one after the other before assumeRoleARN.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	// +listType=atomic
+	// +optional
+	AssumeRoleChain []AssumedRole `json:"assumeRoleChain,omitempty"`
+	// assumeRoleARN is assumed last; its session carries the tags portico.dev/cluster and portico.dev/namespace, so
+	// that IAM policies can tell teams apart.
+	// +kubebuilder:validation:Pattern=`^arn:[a-z-]+:iam::[0-9]{12}:role/.+$`
+	// +kubebuilder:validation:MaxLength=2048
+	// +optional
+	AssumeRoleARN string `json:"assumeRoleARN,omitempty"`
+	// externalID is sent when assumeRoleARN is assumed.
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=1224
+	// +optional
+	ExternalID string `json:"externalID,omitempty"`
+	// defaultTags go on every AWS resource; a resource's own tags win.
+	// +optional
+	DefaultTags Tags `json:"defaultTags,omitempty"`
+	// endpoint replaces AWS's own endpoints, for an AWS-compatible service or a simulator.
+	// +kubebuilder:validation:Pattern=`^https?://[^ ]+$`
+	// +kubebuilder:validation:MaxLength=2048
+	// +optional
+	Endpoint string `json:"endpoint,omitempty"`
+}
+
+// AssumedRole is one link of a chain of roles.
+type AssumedRole struct {
+	// roleARN of the role.
+	// +kubebuilder:validation:Pattern=`^arn:[a-z-]+:iam::[0-9]{12}:role/.+$`
+	// +kubebuilder:validation:MaxLength=2048
+	// +required
+	RoleARN string `json:"roleARN"`
+	// externalID that the role's trust policy asks for.
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=1224
+	// +optional
+	ExternalID string `json:"externalID,omitempty"`
+}
+
+// AWSProviderStatus says who the credentials are.
+type AWSProviderStatus struct {
+	CommonStatus `json:",inline"`
+	// accountID is the AWS account, pinned after the first success: credentials of another account are refused.
+	// +optional
+	AccountID string `json:"accountID,omitempty"`
+	// callerIdentity is the ARN that AWS knows the operator by.
+	// +optional
+	CallerIdentity string `json:"callerIdentity,omitempty"`
+	// lastAuthenticationTime is when the identity last changed; credentials are checked every 5 minutes.
+	// +optional
+	LastAuthenticationTime *metav1.Time `json:"lastAuthenticationTime,omitempty"`
+}
+
+// AWSProvider is an AWS account that teams may be allowed to use. It is cluster-scoped and owned by platform
+// admins; its Secret references resolve in the operator's namespace only.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster,shortName=awsp,categories=portico
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Account",type=string,JSONPath=`.status.accountID`
+// +kubebuilder:printcolumn:name="Region",type=string,JSONPath=`.spec.region`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Identity",type=string,JSONPath=`.status.callerIdentity`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
+// +kubebuilder:metadata:annotations="portico.dev/title=AWS account"
+// +kubebuilder:metadata:annotations="portico.dev/icon=account"
+// +kubebuilder:metadata:annotations="portico.dev/form=region,allowedNamespaces,allowedRegions,roleARN,assumeRoleARN,externalID"
+// +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.accountID"
+type AWSProvider struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the account and who may use it.
+	// +required
+	Spec AWSProviderSpec `json:"spec"`
+	// status is what Portico found.
+	// +kubebuilder:default={"observedGeneration":-1}
+	// +optional
+	Status AWSProviderStatus `json:"status,omitempty"`
+}
+
+// Common returns the part of the status that every kind shares.
+func (p *AWSProvider) Common() *CommonStatus { return &p.Status.CommonStatus }
+
+// AWSProviderList is a list of AWSProviders.
+// +kubebuilder:object:root=true
+type AWSProviderList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []AWSProvider `json:"items"`
+}

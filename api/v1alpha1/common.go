@@ -1,0 +1,65 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Annotations that users, tools and admission set on any kind.
+const (
+	// AnnotationPaused, when "true", stops all work on the object; deletion still runs.
+	AnnotationPaused = "portico.dev/paused"
+	// AnnotationReconcileRequestedAt asks for one reconcile now; any new value counts.
+	AnnotationReconcileRequestedAt = "portico.dev/reconcile-requested-at"
+	// AnnotationAcknowledgeRecreate allows one re-creation of a resource that was
+	// deleted outside Portico; its value is the number that the condition names.
+	AnnotationAcknowledgeRecreate = "portico.dev/acknowledge-recreate"
+	// AnnotationRequestedBy names who asked for the object; admission writes it.
+	AnnotationRequestedBy = "portico.dev/requested-by"
+)
+
+// Condition types that every kind shares; they follow kstatus.
+const (
+	ConditionReady       = "Ready"
+	ConditionReconciling = "Reconciling"
+	ConditionStalled     = "Stalled"
+	ConditionPaused      = "Paused"
+)
+
+// CommonStatus is what the engine writes for every kind.
+type CommonStatus struct {
+	// observedGeneration is the metadata.generation that the rest of the status speaks of.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// ready is true while the Ready condition is True.
+	// +optional
+	Ready bool `json:"ready,omitempty"`
+	// firstReadyTime is when the object was Ready for the first time.
+	// +optional
+	FirstReadyTime *metav1.Time `json:"firstReadyTime,omitempty"`
+	// conditions say how far the object is: Ready, and while they hold Reconciling, Stalled and Paused.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// LocalRef names an object; of a namespaced kind, one in the same namespace.
+type LocalRef struct {
+	// name of the object.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Name string `json:"name"`
+}
+
+// SecretKeyRef names one key of a Secret.
+type SecretKeyRef struct {
+	// name of the Secret.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Name string `json:"name"`
+	// key within the Secret's data.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Key string `json:"key"`
+}

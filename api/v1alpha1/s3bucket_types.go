@@ -1,0 +1,247 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// S3BucketSpec is the bucket that a team wants. A field left out is not managed and keeps AWS's secure default; a
+// bucket with a name only has Block Public Access on, ACLs off and AES256 encryption.
+// +kubebuilder:validation:XValidation:rule="has(self.bucketName) == has(oldSelf.bucketName)",message="bucketName is immutable: S3 cannot rename a bucket; delete this object and request a new one"
+type S3BucketSpec struct {
+	AWSSpec `json:",inline"`
+	// bucketName is the bucket's name in S3, unique in the whole AWS partition. Left out, Portico picks
+	// <namespace>-<name>-<hash>. Immutable.
+	// +kubebuilder:validation:MinLength=3
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="bucketName is immutable: S3 cannot rename a bucket; delete this object and request a new one"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?([.][a-z0-9]([a-z0-9-]*[a-z0-9])?)*$')",message="use lower-case letters, digits, dots and hyphens; every part between dots begins and ends with a letter or a digit"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]+[.][0-9]+[.][0-9]+[.][0-9]+$')",message="a bucket name must not look like an IP address"
+	// +kubebuilder:validation:XValidation:rule="!self.startsWith('xn--') && !self.startsWith('sthree-') && !self.startsWith('amzn-s3-demo-')",message="S3 reserves names that start with xn--, sthree- or amzn-s3-demo-; choose another name"
+	// +kubebuilder:validation:XValidation:rule="!self.endsWith('-s3alias') && !self.endsWith('--ol-s3') && !self.endsWith('.mrap') && !self.endsWith('--x-s3') && !self.endsWith('--table-s3') && !self.endsWith('-an')",message="S3 reserves names that end with -s3alias, --ol-s3, .mrap, --x-s3, --table-s3 or -an; choose another name"
+	// +optional
+	BucketName string `json:"bucketName,omitempty"`
+	// versioning keeps every version of an object. S3 can suspend it but never switch it off again.
+	// +kubebuilder:validation:Enum=Enabled;Suspended
+	// +optional
+	Versioning string `json:"versioning,omitempty"`
+	// encryption of new objects at rest. Left out, S3 encrypts with its own keys (AES256).
+	// +optional
+	Encryption *S3Encryption `json:"encryption,omitempty"`
+	// lifecycleRules move or expire objects as they age. If set, they are all the rules the bucket has.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:XValidation:rule="self.all(r, !has(r.id) || self.exists_one(o, has(o.id) && o.id == r.id))",message="two lifecycle rules have the same id"
+	// +listType=atomic
+	// +optional
+	LifecycleRules []S3LifecycleRule `json:"lifecycleRules,omitempty"`
+	// corsRules let web pages of other origins use the bucket. If set, they are all the rules the bucket has.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	// +listType=atomic
+	// +optional
+	CORSRules []S3CORSRule `json:"corsRules,omitempty"`
+	// publicAccessBlock opens or closes the ways in which a bucket can become public. Left out, all are blocked.
+	// +optional
+	PublicAccessBlock *S3PublicAccessBlock `json:"publicAccessBlock,omitempty"`
+	// tags of the bucket, beside the provider's default tags.
+	// +optional
+	Tags Tags `json:"tags,omitempty"`
+	// deletionPolicy says what becomes of the bucket when this object is deleted. Delete removes it, but refuses
+	// while it holds objects unless forceDestroy is true; Retain keeps it, so that the same request can take it back;
+	// Orphan keeps it and removes Portico's tags.
+	// +kubebuilder:validation:Enum=Delete;Retain;Orphan
+	// +kubebuilder:default=Delete
+	// +optional
+	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
+	// forceDestroy lets deletion empty the bucket first: every object, version and delete marker is lost.
+	// +optional
+	ForceDestroy bool `json:"forceDestroy,omitempty"`
+}
+
+// S3Encryption is how S3 encrypts new objects.
+// +kubebuilder:validation:XValidation:rule="self.algorithm == 'AES256' || has(self.kmsKeyID)",message="kmsKeyID is required with aws:kms and aws:kms:dsse: give the key's ID, ARN or alias"
+// +kubebuilder:validation:XValidation:rule="self.algorithm != 'AES256' || !has(self.kmsKeyID)",message="kmsKeyID needs algorithm aws:kms or aws:kms:dsse"
+// +kubebuilder:validation:XValidation:rule="self.algorithm == 'aws:kms' || !has(self.bucketKeyEnabled)",message="bucketKeyEnabled needs algorithm aws:kms"
+type S3Encryption struct {
+	// algorithm: AES256 uses keys kept by S3, aws:kms and aws:kms:dsse (two layers) a key in KMS.
+	// +kubebuilder:validation:Enum=AES256;"aws:kms";"aws:kms:dsse"
+	// +required
+	Algorithm string `json:"algorithm"`
+	// kmsKeyID is the KMS key's ID, ARN or alias.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=2048
+	// +optional
+	KMSKeyID string `json:"kmsKeyID,omitempty"`
+	// bucketKeyEnabled lowers KMS cost with a bucket-level key.
+	// +optional
+	BucketKeyEnabled *bool `json:"bucketKeyEnabled,omitempty"`
+}
+
+// S3LifecycleRule is what happens to objects of a prefix as they age.
+// +kubebuilder:validation:XValidation:rule="has(self.expirationDays) || has(self.expiredObjectDeleteMarker) || has(self.noncurrentVersionExpirationDays) || has(self.abortIncompleteMultipartUploadDays) || has(self.transitions) || has(self.noncurrentVersionTransitions)",message="a lifecycle rule needs an action: an expiration, a transition or abortIncompleteMultipartUploadDays"
+// +kubebuilder:validation:XValidation:rule="!has(self.expirationDays) || !has(self.transitions) || self.transitions.all(t, t.days < self.expirationDays)",message="expirationDays must be later than every transition"
+// +kubebuilder:validation:XValidation:rule="!has(self.noncurrentVersionExpirationDays) || !has(self.noncurrentVersionTransitions) || self.noncurrentVersionTransitions.all(t, t.days < self.noncurrentVersionExpirationDays)",message="noncurrentVersionExpirationDays must be later than every noncurrent transition"
+// +kubebuilder:validation:XValidation:rule="!has(self.expirationDays) || !has(self.expiredObjectDeleteMarker)",message="expirationDays and expiredObjectDeleteMarker cannot be in the same rule"
+type S3LifecycleRule struct {
+	// id names the rule; left out, Portico numbers it.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	// +optional
+	ID string `json:"id,omitempty"`
+	// enabled false keeps the rule without effect; unset means true.
+	// +optional
+	Enabled *bool `json:"enabled,omitempty"`
+	// prefix of the objects' keys; left out, every object.
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	Prefix string `json:"prefix,omitempty"`
+	// expirationDays after which the current version expires.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	ExpirationDays *int32 `json:"expirationDays,omitempty"`
+	// expiredObjectDeleteMarker removes delete markers that have no versions behind them.
+	// +optional
+	ExpiredObjectDeleteMarker *bool `json:"expiredObjectDeleteMarker,omitempty"`
+	// noncurrentVersionExpirationDays after which a version that is no longer current is removed.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	NoncurrentVersionExpirationDays *int32 `json:"noncurrentVersionExpirationDays,omitempty"`
+	// abortIncompleteMultipartUploadDays after which unfinished multipart uploads are removed.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	AbortIncompleteMultipartUploadDays *int32 `json:"abortIncompleteMultipartUploadDays,omitempty"`
+	// transitions move the current version to cheaper storage, in order of days.
+	// +optional
+	Transitions S3Transitions `json:"transitions,omitempty"`
+	// noncurrentVersionTransitions move versions that are no longer current, in order of days.
+	// +optional
+	NoncurrentVersionTransitions S3Transitions `json:"noncurrentVersionTransitions,omitempty"`
+}
+
+// S3Transitions are moves to cheaper storage, in order.
+// +kubebuilder:validation:MinItems=1
+// +kubebuilder:validation:MaxItems=6
+// +kubebuilder:validation:XValidation:rule="self.map(t, t.days).isSorted() && self.all(t, self.exists_one(o, o.days == t.days))",message="transitions must be in order of days, each later than the one before"
+// +kubebuilder:validation:XValidation:rule="self.map(t, t.storageClass == 'STANDARD_IA' ? 1 : t.storageClass == 'INTELLIGENT_TIERING' ? 2 : t.storageClass == 'ONEZONE_IA' ? 3 : t.storageClass == 'GLACIER_IR' ? 4 : t.storageClass == 'GLACIER' ? 5 : 6).isSorted() && self.all(t, self.exists_one(o, o.storageClass == t.storageClass))",message="transitions must go from warmer to colder storage: STANDARD_IA, INTELLIGENT_TIERING, ONEZONE_IA, GLACIER_IR, GLACIER, DEEP_ARCHIVE"
+// +listType=atomic
+type S3Transitions []S3Transition
+
+// S3Transition is one move to cheaper storage.
+// +kubebuilder:validation:XValidation:rule="(self.storageClass != 'STANDARD_IA' && self.storageClass != 'ONEZONE_IA') || self.days >= 30",message="S3 moves objects to STANDARD_IA and ONEZONE_IA after 30 days at the earliest"
+type S3Transition struct {
+	// days after creation, or after the version stopped being current.
+	// +kubebuilder:validation:Minimum=0
+	// +required
+	Days int32 `json:"days"`
+	// storageClass to move to.
+	// +kubebuilder:validation:Enum=STANDARD_IA;INTELLIGENT_TIERING;ONEZONE_IA;GLACIER_IR;GLACIER;DEEP_ARCHIVE
+	// +required
+	StorageClass string `json:"storageClass"`
+}
+
+// S3CORSRule lets web pages of some origins use the bucket.
+type S3CORSRule struct {
+	// allowedOrigins, for example https://app.example.com; each may hold one *.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:MaxLength=253
+	// +listType=atomic
+	// +required
+	AllowedOrigins []string `json:"allowedOrigins"`
+	// allowedMethods are HTTP methods.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=5
+	// +kubebuilder:validation:items:Enum=GET;PUT;POST;DELETE;HEAD
+	// +listType=set
+	// +required
+	AllowedMethods []string `json:"allowedMethods"`
+	// allowedHeaders that a browser may send.
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:MaxLength=253
+	// +listType=atomic
+	// +optional
+	AllowedHeaders []string `json:"allowedHeaders,omitempty"`
+	// exposeHeaders that a page may read.
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:MaxLength=253
+	// +listType=atomic
+	// +optional
+	ExposeHeaders []string `json:"exposeHeaders,omitempty"`
+	// maxAgeSeconds for which a browser may keep the answer to a preflight request.
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	MaxAgeSeconds *int32 `json:"maxAgeSeconds,omitempty"`
+}
+
+// S3PublicAccessBlock closes the ways in which a bucket can become public. A member left out is not managed and
+// keeps AWS's default, true.
+type S3PublicAccessBlock struct {
+	// blockPublicAcls refuses new public ACLs.
+	// +optional
+	BlockPublicAcls *bool `json:"blockPublicAcls,omitempty"`
+	// ignorePublicAcls makes existing public ACLs ineffective.
+	// +optional
+	IgnorePublicAcls *bool `json:"ignorePublicAcls,omitempty"`
+	// blockPublicPolicy refuses bucket policies that make the bucket public.
+	// +optional
+	BlockPublicPolicy *bool `json:"blockPublicPolicy,omitempty"`
+	// restrictPublicBuckets limits a public bucket to AWS services and its own account.
+	// +optional
+	RestrictPublicBuckets *bool `json:"restrictPublicBuckets,omitempty"`
+}
+
+// S3BucketStatus is the bucket that AWS has.
+type S3BucketStatus struct {
+	AWSStatus `json:",inline"`
+	// bucketName is the bucket's name in S3.
+	// +optional
+	BucketName string `json:"bucketName,omitempty"`
+	// bucketDomainName is the bucket's host name in its region.
+	// +optional
+	BucketDomainName string `json:"bucketDomainName,omitempty"`
+}
+
+// S3Bucket is object storage: files of any size, kept durably and reached over HTTPS.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=s3,categories=portico
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Bucket",type=string,JSONPath=`.status.bucketName`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Provider",type=string,JSONPath=`.spec.providerRef.name`,priority=1
+// +kubebuilder:printcolumn:name="Region",type=string,JSONPath=`.status.region`,priority=1
+// +kubebuilder:printcolumn:name="ARN",type=string,JSONPath=`.status.arn`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
+// +kubebuilder:metadata:annotations="portico.dev/title=Bucket"
+// +kubebuilder:metadata:annotations="portico.dev/icon=bucket"
+// +kubebuilder:metadata:annotations="portico.dev/form=providerRef,bucketName,versioning,encryption,deletionPolicy"
+// +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.bucketName"
+type S3Bucket struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the bucket that the team wants.
+	// +required
+	Spec S3BucketSpec `json:"spec"`
+	// status is the bucket that AWS has.
+	// +kubebuilder:default={"observedGeneration":-1}
+	// +optional
+	Status S3BucketStatus `json:"status,omitempty"`
+}
+
+// Common returns the part of the status that every kind shares.
+func (b *S3Bucket) Common() *CommonStatus { return &b.Status.CommonStatus }
+
+// AWS returns the parts that every AWS kind shares.
+func (b *S3Bucket) AWS() (*AWSSpec, *AWSStatus) { return &b.Spec.AWSSpec, &b.Status.AWSStatus }
+
+// Policy returns the deletion policy.
+func (b *S3Bucket) Policy() DeletionPolicy { return b.Spec.DeletionPolicy }
+
+// S3BucketList is a list of S3Buckets.
+// +kubebuilder:object:root=true
+type S3BucketList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []S3Bucket `json:"items"`
+}
