@@ -1,0 +1,123 @@
+// Package engine is the one reconcile loop of this project: deletion → pause → finalizer → Sync → finish. A kind adds
+// Work; the engine alone writes finalizers, the Ready family of conditions, events and results.
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// Finalizer keeps an object until its Work has released what it holds.
+const Finalizer = "portico.dev/release"
+
+// conflictRetry is how soon a pass runs again whose view of the object was old: by then the cache has the new one.
+const conflictRetry = 100 * time.Millisecond
+
+// saveTimeout bounds the status write of a pass whose own time is over.
+const saveTimeout = 10 * time.Second
+
+// Object is a custom resource that the engine can carry.
+type Object interface {
+	client.Object
+	Common() *v1alpha1.CommonStatus
+}
+
+// Work is what a kind adds to the engine. Both methods are called again and again, so both must be safe to repeat.
+// They may change obj's status, never its spec or metadata.
+type Work[T Object] interface {
+	// Sync brings the world to what obj's spec asks and records in obj's status what it saw. nil: it holds now.
+	Sync(ctx context.Context, obj T, notes *Notes) error
+	// Release undoes Sync; nil means that nothing is left to undo, and the object goes.
+	Release(ctx context.Context, obj T, notes *Notes) error
+}
+
+// Reconciler runs one kind's Work.
+type Reconciler[T Object] struct {
+	Kind   string
+	Client client.Client
+	Events events.EventRecorder
+	Work   Work[T]
+	Pace   Pace
+}
+
+// Pace is the time in a Reconciler's life.
+type Pace struct {
+	Resync time.Duration    // how often an object in sync is compared again
+	Now    func() time.Time // the clock
+	Jitter func() float64   // in [0,1): spreads what would else fall on the same moment
+}
+
+// Reconcile implements reconcile.ObjectReconciler.
+func (r *Reconciler[T]) Reconcile(ctx context.Context, obj T) (ctrl.Result, error) {
+	before := obj.DeepCopyObject().(T)
+	notes := &Notes{}
+	if !obj.GetDeletionTimestamp().IsZero() {
+		return r.release(ctx, before, obj, notes)
+	}
+	if obj.GetAnnotations()[v1alpha1.AnnotationPaused] == "true" {
+		setPaused(obj, r.Pace.Now())
+		return ctrl.Result{}, quiet(r.save(ctx, before, obj))
+	}
+	if controllerutil.AddFinalizer(obj, Finalizer) {
+		// The optimistic lock makes this the proof that obj is neither stale nor deleted.
+		if err := r.Client.Patch(ctx, obj, optimistic(before)); err != nil {
+			return retry(ctrl.Result{}, fmt.Errorf("add finalizer: %w", err))
+		}
+		before = obj.DeepCopyObject().(T)
+	}
+	return r.finish(ctx, before, obj, notes, r.Work.Sync(ctx, obj, notes))
+}
+
+func (r *Reconciler[T]) release(ctx context.Context, before, obj T, notes *Notes) (ctrl.Result, error) {
+	if !controllerutil.ContainsFinalizer(obj, Finalizer) {
+		return ctrl.Result{}, nil
+	}
+	if err := r.Work.Release(ctx, obj, notes); err != nil {
+		return r.finish(ctx, before, obj, notes, err)
+	}
+	r.send(obj, notes)
+	// Not optimistic(before): Release may have noted something in the status, which goes with the object.
+	last := before.DeepCopyObject().(T)
+	controllerutil.RemoveFinalizer(last, Finalizer)
+	return retry(ctrl.Result{}, client.IgnoreNotFound(r.Client.Patch(ctx, last, optimistic(before))))
+}
+
+// save writes the status if the pass changed it.
+func (r *Reconciler[T]) save(ctx context.Context, before, obj T) error {
+	if equality.Semantic.DeepEqual(before, obj) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	return r.Client.Status().Patch(ctx, obj, optimistic(before))
+}
+
+// retry turns a write conflict, which only says that the cache was behind, into a silent second try.
+func retry(result ctrl.Result, err error) (ctrl.Result, error) {
+	if apierrors.IsConflict(err) {
+		return ctrl.Result{RequeueAfter: conflictRetry}, nil
+	}
+	return result, err
+}
+
+// quiet drops the errors that the next watch event answers by itself.
+func quiet(err error) error {
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+func optimistic(before client.Object) client.Patch {
+	return client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+}

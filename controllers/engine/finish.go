@@ -1,0 +1,148 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// pollPriority puts resyncs and polls behind what users ask for. It must be below the −100 that
+// controller-runtime gives to the initial list, or a restart starves behind steady polling.
+const pollPriority = -200
+
+// Reasons that judge itself gives.
+const (
+	ReasonInSync   = "InSync"
+	ReasonFailed   = "Failed"
+	ReasonTimedOut = "TimedOut"
+)
+
+// verdict is what an outcome means for the object.
+type verdict struct {
+	status  metav1.ConditionStatus
+	reason  string
+	message string
+	moving  bool // Reconciling: it will get on by itself
+	stalled bool // Stalled: somebody must act
+	result  ctrl.Result
+}
+
+// judge is a pure table from outcome to verdict. everReady and deleting are facts of the object.
+func judge(outcome error, everReady, deleting bool, pace Pace) verdict {
+	low := pollPriority
+	spread := func(d time.Duration) time.Duration {
+		return time.Duration(float64(d) * (0.9 + 0.2*pace.Jitter()))
+	}
+	if outcome == nil {
+		return verdict{status: metav1.ConditionTrue, reason: ReasonInSync, message: "the resource matches the spec",
+			result: ctrl.Result{RequeueAfter: spread(pace.Resync), Priority: &low}}
+	}
+	v := verdict{status: metav1.ConditionFalse, reason: ReasonFailed, message: outcome.Error(), moving: true}
+	pause, ok := AsPause(outcome)
+	switch {
+	case ok && pause.Stalled:
+		v.reason, v.moving, v.stalled = pause.Reason, false, true
+		v.result = ctrl.Result{RequeueAfter: spread(pause.After), Priority: &low}
+	case ok:
+		v.reason = pause.Reason
+		v.result = ctrl.Result{RequeueAfter: max(pause.After, time.Millisecond)}
+		if !everReady && !deleting {
+			v.status = metav1.ConditionUnknown
+		}
+	case errors.Is(outcome, context.DeadlineExceeded):
+		v.reason = ReasonTimedOut
+	}
+	return v
+}
+
+// finish turns the outcome into status, events and result: the only place that does.
+func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, notes *Notes, outcome error) (ctrl.Result, error) {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctrl.Result{}, ctx.Err() // we are shutting down: that says nothing about the object
+	}
+	status, now := obj.Common(), r.Pace.Now()
+	v := judge(outcome, status.FirstReadyTime != nil, !obj.GetDeletionTimestamp().IsZero(), r.Pace)
+	old := readyOf(before)
+	r.record(obj, v, now)
+	r.send(obj, notes) // before the save: what was done in AWS is done, and a repeated pass would not tell of it
+	if err := r.save(ctx, before, obj); err != nil {
+		result, err := retry(ctrl.Result{}, err)
+		return result, quiet(err)
+	}
+	if old.Status != v.status || old.Reason != v.reason {
+		kind := corev1.EventTypeNormal
+		if v.stalled || v.reason == ReasonFailed || v.reason == ReasonTimedOut {
+			kind = corev1.EventTypeWarning
+		}
+		r.Events.Eventf(obj, nil, kind, v.reason, "Reconcile", "%s", v.message)
+	}
+	if _, paused := AsPause(outcome); paused {
+		outcome = nil
+	}
+	return v.result, outcome
+}
+
+// record writes v into the status. A fresh pass clears Paused: paused objects never come here.
+func (r *Reconciler[T]) record(obj T, v verdict, now time.Time) {
+	status := obj.Common()
+	c := condition{status: status, generation: obj.GetGeneration(), now: now}
+	c.set(v1alpha1.ConditionReady, v.status, v.reason, v.message)
+	c.toggle(v1alpha1.ConditionReconciling, v.moving, v.reason, v.message)
+	c.toggle(v1alpha1.ConditionStalled, v.stalled, v.reason, v.message)
+	meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionPaused)
+	status.ObservedGeneration = obj.GetGeneration()
+	status.Ready = v.status == metav1.ConditionTrue
+	if status.Ready && status.FirstReadyTime == nil {
+		status.FirstReadyTime = &metav1.Time{Time: now}
+		timeToReady.WithLabelValues(r.Kind).Observe(now.Sub(obj.GetCreationTimestamp().Time).Seconds())
+	}
+}
+
+func (r *Reconciler[T]) send(obj T, notes *Notes) {
+	for _, n := range notes.list {
+		r.Events.Eventf(obj, nil, n.kind, n.reason, "Reconcile", "%s", n.message)
+	}
+	notes.list = nil
+}
+
+// condition writes conditions of one object at one moment.
+type condition struct {
+	status     *v1alpha1.CommonStatus
+	generation int64
+	now        time.Time
+}
+
+func (c condition) set(kind string, status metav1.ConditionStatus, reason, message string) {
+	meta.SetStatusCondition(&c.status.Conditions, metav1.Condition{
+		Type: kind, Status: status, Reason: reason, Message: message,
+		ObservedGeneration: c.generation, LastTransitionTime: metav1.Time{Time: c.now},
+	})
+}
+
+// toggle keeps kstatus's abnormal-true conditions: there and True, or absent.
+func (c condition) toggle(kind string, on bool, reason, message string) {
+	if !on {
+		meta.RemoveStatusCondition(&c.status.Conditions, kind)
+		return
+	}
+	c.set(kind, metav1.ConditionTrue, reason, message)
+}
+
+func setPaused[T Object](obj T, now time.Time) {
+	condition{obj.Common(), obj.GetGeneration(), now}.set(v1alpha1.ConditionPaused, metav1.ConditionTrue, "Paused",
+		"the annotation "+v1alpha1.AnnotationPaused+" stops all work on this object; remove it to go on")
+}
+
+func readyOf[T Object](obj T) metav1.Condition {
+	if c := meta.FindStatusCondition(obj.Common().Conditions, v1alpha1.ConditionReady); c != nil {
+		return *c
+	}
+	return metav1.Condition{}
+}

@@ -1,0 +1,43 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// slowRetry is how often work is tried again that only somebody else can unblock: often enough that a fix is
+// noticed, seldom enough to cost nothing.
+const slowRetry = 5 * time.Minute
+
+// Pause is an error that is not a failure: the work cannot go on yet, or not until somebody acts. Every other error
+// is retried with back-off.
+type Pause struct {
+	Reason  string        // CamelCase; the reason of the Ready condition and of the event
+	After   time.Duration // when to look again
+	Stalled bool          // no progress without somebody's action
+	Err     error         // what happened, why, and what to do
+}
+
+func (p *Pause) Error() string { return p.Err.Error() }
+
+func (p *Pause) Unwrap() error { return p.Err }
+
+// Wait says that what was asked is under way; look again after d.
+func Wait(reason string, d time.Duration, format string, args ...any) error {
+	return &Pause{Reason: reason, After: d, Err: fmt.Errorf(format, args...)}
+}
+
+// Again asks for another pass at once, after the status is saved: the way to write something down before acting on it.
+func Again(reason, format string, args ...any) error {
+	return &Pause{Reason: reason, After: time.Millisecond, Err: fmt.Errorf(format, args...)}
+}
+
+// Blocked says that somebody must act: change the object or one it refers to, grant a permission, raise a quota. Tried
+// again on a change of the object, else slowly: nothing freezes for ever.
+func Blocked(reason string, format string, args ...any) error {
+	return &Pause{Reason: reason, After: slowRetry, Stalled: true, Err: fmt.Errorf(format, args...)}
+}
+
+// AsPause finds the Pause in err's chain.
+func AsPause(err error) (*Pause, bool) { return errors.AsType[*Pause](err) }

@@ -1,0 +1,89 @@
+package external
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// Release implements engine.Work: what becomes of the resource is the deletion policy's to say.
+func (w Work[T, S]) Release(ctx context.Context, obj T, notes *engine.Notes) error {
+	spec, status := obj.AWS()
+	if spec.ManagementPolicy == v1alpha1.ManagementObserve {
+		return nil
+	}
+	switch obj.Policy() {
+	case v1alpha1.DeletionRetain:
+		notes.Normal("Retained", "%s stays, with its ownership tags", name(status))
+		return nil
+	case v1alpha1.DeletionOrphan:
+		return w.orphan(ctx, obj, notes)
+	}
+	return w.remove(ctx, obj, notes)
+}
+
+// orphan lets go of the resource. It succeeds even if the account cannot be reached: the policy promises that nothing
+// is deleted, and a tag left behind harms nobody.
+func (w Work[T, S]) orphan(ctx context.Context, obj T, notes *engine.Notes) error {
+	_, status := obj.AWS()
+	err := w.disown(ctx, obj)
+	if err == nil {
+		notes.Normal("Orphaned", "%s stays, without Portico's tags", name(status))
+		return nil
+	}
+	if pause, ok := engine.AsPause(err); !ok || !pause.Stalled {
+		return err
+	}
+	notes.Warning("TagsLeft", "%s stays, but Portico's tags could not be removed from it: %v", name(status), err)
+	return nil
+}
+
+func (w Work[T, S]) disown(ctx context.Context, obj T) error {
+	a, err := w.Connect(ctx, obj)
+	if err != nil {
+		return err
+	}
+	seen, err := a.Observe(ctx, obj)
+	if err != nil || seen == nil || a.Owner(obj, seen) != Ours {
+		return err
+	}
+	return a.Disown(ctx, obj, seen)
+}
+
+// remove deletes the resource and confirms that it is gone. Only one that carries the marks of exactly this object is
+// deleted: one of an earlier life was never taken back, so it is not this object's to remove.
+func (w Work[T, S]) remove(ctx context.Context, obj T, notes *engine.Notes) error {
+	a, err := w.Connect(ctx, obj)
+	if err != nil {
+		return err
+	}
+	for range 2 {
+		seen, err := a.Observe(ctx, obj)
+		if err != nil || seen == nil {
+			return err
+		}
+		if a.Owner(obj, seen) != Ours {
+			notes.Warning("NotOurs", "the resource does not carry this object's ownership tags and was left alone")
+			return nil
+		}
+		if err := a.Delete(ctx, obj, seen); err != nil {
+			return err
+		}
+	}
+	return engine.Wait("Deleting", 5*time.Second, "deletion was accepted; waiting until the resource is gone")
+}
+
+func name(status *v1alpha1.AWSStatus) string {
+	if status.ARN == "" {
+		return "the resource, if there is one,"
+	}
+	return status.ARN
+}
+
+func stamp(status *v1alpha1.AWSStatus, now time.Time) {
+	status.LastSyncTime = &metav1.Time{Time: now}
+}
