@@ -1,0 +1,213 @@
+package stack
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+)
+
+const fieldManager = "portico-stack"
+
+// establishTimeout bounds the wait for a CRD to be served: it takes a second.
+const establishTimeout = 30 * time.Second
+
+// Apply applies the YAML files at the paths of fsys, files or folders (not their
+// subfolders), by server-side apply. CRDs go first, and are waited for, then
+// Namespaces, then the rest in the order given. A folder that does not exist is
+// an error.
+func Apply(ctx context.Context, cfg *rest.Config, fsys fs.FS, paths ...string) error {
+	objects, err := ReadObjects(fsys, paths...)
+	if err != nil {
+		return err
+	}
+	return ApplyObjects(ctx, cfg, objects...)
+}
+
+// ApplyObjects is Apply for objects at hand.
+func ApplyObjects(ctx context.Context, cfg *rest.Config, objects ...*unstructured.Unstructured) error {
+	a, err := newApplier(cfg)
+	if err != nil {
+		return err
+	}
+	var crds []string
+	for _, o := range inOrder(objects) {
+		if rank(o) == 0 {
+			crds = append(crds, o.GetName())
+		} else if err := a.established(ctx, crds); err != nil {
+			return err
+		} else {
+			crds = nil
+		}
+		if err := a.apply(ctx, o); err != nil {
+			return err
+		}
+	}
+	return a.established(ctx, crds)
+}
+
+func inOrder(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	sorted := slices.Clone(objects)
+	slices.SortStableFunc(sorted, func(a, b *unstructured.Unstructured) int { return rank(a) - rank(b) })
+	return sorted
+}
+
+func rank(o *unstructured.Unstructured) int {
+	switch o.GetKind() {
+	case "CustomResourceDefinition":
+		return 0
+	case "Namespace":
+		return 1
+	default:
+		return 2
+	}
+}
+
+// ReadObjects reads the objects of YAML files and of the files in folders.
+func ReadObjects(fsys fs.FS, paths ...string) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	for _, p := range paths {
+		files := []string{p}
+		if info, err := fs.Stat(fsys, p); err != nil {
+			return nil, err
+		} else if info.IsDir() {
+			if files, err = fs.Glob(fsys, path.Join(p, "*.yaml")); err != nil {
+				return nil, err
+			}
+		}
+		for _, file := range files {
+			more, err := readFile(fsys, file)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+			objects = append(objects, more...)
+		}
+	}
+	return objects, nil
+}
+
+func readFile(fsys fs.FS, file string) ([]*unstructured.Unstructured, error) {
+	data, err := fs.ReadFile(fsys, file)
+	if err != nil {
+		return nil, err
+	}
+	var objects []*unstructured.Unstructured
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096)
+	for {
+		o := &unstructured.Unstructured{}
+		if err := decoder.Decode(&o.Object); errors.Is(err, io.EOF) {
+			return objects, nil
+		} else if err != nil {
+			return nil, err
+		}
+		if len(o.Object) > 0 {
+			objects = append(objects, o)
+		}
+	}
+}
+
+type applier struct {
+	objects dynamic.Interface
+	mapper  *restmapper.DeferredDiscoveryRESTMapper
+}
+
+func newApplier(cfg *rest.Config) (*applier, error) {
+	objects, err := dynamic.NewForConfig(cfg)
+	if err != nil {
+		return nil, err
+	}
+	clients, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		return nil, err
+	}
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(clients.Discovery()))
+	return &applier{objects: objects, mapper: mapper}, nil
+}
+
+func (a *applier) apply(ctx context.Context, o *unstructured.Unstructured) error {
+	mapping, err := a.mapping(ctx, o)
+	if err != nil {
+		return fmt.Errorf("apply %s %s: %w", o.GetKind(), o.GetName(), err)
+	}
+	var client dynamic.ResourceInterface = a.objects.Resource(mapping.Resource)
+	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+		namespace := o.GetNamespace()
+		if namespace == "" {
+			namespace = metav1.NamespaceDefault
+		}
+		client = a.objects.Resource(mapping.Resource).Namespace(namespace)
+	}
+	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
+	if _, err := client.Apply(ctx, o.GetName(), o, options); err != nil {
+		return fmt.Errorf("apply %s %s: %w", o.GetKind(), o.GetName(), err)
+	}
+	return nil
+}
+
+// mapping waits a little for kinds that are not served yet: discovery follows a
+// CRD's condition by a moment.
+func (a *applier) mapping(ctx context.Context, o *unstructured.Unstructured) (m *meta.RESTMapping, err error) {
+	kind := o.GroupVersionKind()
+	poll := func(context.Context) (bool, error) {
+		if m, err = a.mapper.RESTMapping(kind.GroupKind(), kind.Version); meta.IsNoMatchError(err) {
+			a.mapper.Reset()
+			return false, nil
+		}
+		return err == nil, err
+	}
+	if wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 5*time.Second, true, poll) != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func (a *applier) established(ctx context.Context, names []string) error {
+	crds := a.objects.Resource(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"))
+	for _, name := range names {
+		poll := func(ctx context.Context) (bool, error) {
+			o, err := crds.Get(ctx, name, metav1.GetOptions{})
+			if err != nil {
+				return false, err
+			}
+			return isEstablished(o)
+		}
+		if err := wait.PollUntilContextTimeout(ctx, 25*time.Millisecond, establishTimeout, true, poll); err != nil {
+			return fmt.Errorf("wait for CRD %s: %w", name, err)
+		}
+	}
+	if len(names) > 0 {
+		a.mapper.Reset()
+	}
+	return nil
+}
+
+func isEstablished(o *unstructured.Unstructured) (bool, error) {
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &crd); err != nil {
+		return false, err
+	}
+	for _, condition := range crd.Status.Conditions {
+		if condition.Type == apiextensionsv1.Established {
+			return condition.Status == apiextensionsv1.ConditionTrue, nil
+		}
+	}
+	return false, nil
+}

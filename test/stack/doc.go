@@ -1,0 +1,16 @@
+// Package stack starts the whole platform on loopback, for `make run` and for
+// the tests: one mechanism. Its parts are processes built from source (etcd,
+// kube-apiserver, kube-controller-manager, kube-scheduler, kwok, Dex, the
+// operator, the portal), moto from .venv, and, in this process, the AWS proxy.
+//
+//	s, err := stack.Start(ctx, stack.Options{Root: root, Parts: stack.ControlPlane | stack.AWS})
+//	defer s.Close()
+//
+// Start builds what is missing or out of date, ends what a killed run left
+// behind, and returns when each part answers. A part can be stopped, killed and
+// restarted by itself (Part); it keeps its port and its data.
+//
+// Nobody but the controllers of Kubernetes gets the administrator's rights: the
+// operator and the portal have their own ServiceAccounts, the sample users their
+// own certificates, so the RBAC of config/rbac is in force as in production.
+package stack

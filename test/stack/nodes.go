@@ -1,0 +1,77 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/portico-platform/portico/test/stack/process"
+)
+
+const nodeCount = 2
+
+// startNodes brings up kwok, which plays the kubelets, and makes the Nodes.
+func (s *Stack) startNodes(ctx context.Context) error {
+	if !s.opts.Parts.has(Nodes) {
+		return nil
+	}
+	clients, err := kubernetes.NewForConfig(s.Admin)
+	if err != nil {
+		return err
+	}
+	for i := range nodeCount {
+		node := simulatedNode(fmt.Sprintf("node-%d", i+1))
+		if _, err := clients.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("create %s: %w", node.Name, err)
+		}
+	}
+	return s.run(ctx, process.Spec{
+		Name: "kwok", Path: s.opts.bin("kwok"),
+		Args: []string{
+			"--kubeconfig=" + s.AdminKubeconfig, "--config=" + s.opts.bin(stagesFile),
+			"--manage-all-nodes=true", "--node-lease-duration-seconds=40",
+			"--server-address=" + address(s.ports.kwok),
+		},
+		Ready: func(ctx context.Context) error { return nodesReady(ctx, clients) },
+	})
+}
+
+func simulatedNode(name string) *corev1.Node {
+	capacity := corev1.ResourceList{
+		corev1.ResourceCPU:    resource.MustParse("16"),
+		corev1.ResourceMemory: resource.MustParse("64Gi"),
+		corev1.ResourcePods:   resource.MustParse("110"),
+	}
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
+			corev1.LabelHostname: name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64",
+		}},
+		Status: corev1.NodeStatus{Capacity: capacity, Allocatable: capacity},
+	}
+}
+
+func nodesReady(ctx context.Context, clients kubernetes.Interface) error {
+	nodes, err := clients.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range nodes.Items {
+		if !nodeReady(&nodes.Items[i]) {
+			return fmt.Errorf("%s is not ready", nodes.Items[i].Name)
+		}
+	}
+	return nil
+}
+
+func nodeReady(node *corev1.Node) bool {
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}

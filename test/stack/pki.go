@@ -1,0 +1,146 @@
+package stack
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// pki is the certificates of one run. One authority signs for servers and
+// clients; its key stays in memory.
+type pki struct {
+	dir    string
+	ca     *x509.Certificate
+	caKey  *ecdsa.PrivateKey
+	caPEM  []byte
+	CAFile string
+	// The one serving certificate, of all servers.
+	ServingCert, ServingKey string
+	// ServiceAccountKey signs and verifies the tokens of ServiceAccounts.
+	ServiceAccountKey string
+	// Admin is a client certificate of group system:masters.
+	AdminCert, AdminKey       string
+	adminCertPEM, adminKeyPEM []byte
+}
+
+func newPKI(dir string) (*pki, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	p := &pki{
+		dir: dir, CAFile: filepath.Join(dir, "ca.crt"),
+		ServingCert: filepath.Join(dir, "serving.crt"), ServingKey: filepath.Join(dir, "serving.key"),
+		ServiceAccountKey: filepath.Join(dir, "service-accounts.key"),
+		AdminCert:         filepath.Join(dir, "admin.crt"), AdminKey: filepath.Join(dir, "admin.key"),
+	}
+	for _, make := range []func() error{p.makeCA, p.makeServing, p.makeServiceAccountKey, p.makeAdmin} {
+		if err := make(); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (p *pki) makeCA() (err error) {
+	if p.caKey, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+		return err
+	}
+	t := template("portico-local-ca", nil)
+	t.IsCA, t.BasicConstraintsValid = true, true
+	t.KeyUsage |= x509.KeyUsageCertSign
+	t.ExtKeyUsage = nil
+	der, err := x509.CreateCertificate(rand.Reader, t, t, p.caKey.Public(), p.caKey)
+	if err != nil {
+		return err
+	}
+	if p.ca, err = x509.ParseCertificate(der); err != nil {
+		return err
+	}
+	p.caPEM = encode("CERTIFICATE", der)
+	return os.WriteFile(p.CAFile, p.caPEM, 0o600)
+}
+
+func (p *pki) makeServing() error {
+	t := template("portico-local", nil)
+	t.DNSNames = []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"}
+	t.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
+	cert, key, err := p.issue(t)
+	if err != nil {
+		return err
+	}
+	return writePair(p.ServingCert, cert, p.ServingKey, key)
+}
+
+func (p *pki) makeServiceAccountKey() error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	data, err := encodeKey(key)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(p.ServiceAccountKey, data, 0o600)
+}
+
+func (p *pki) makeAdmin() (err error) {
+	if p.adminCertPEM, p.adminKeyPEM, err = p.client("portico-local-admin", "system:masters"); err != nil {
+		return err
+	}
+	return writePair(p.AdminCert, p.adminCertPEM, p.AdminKey, p.adminKeyPEM)
+}
+
+// client issues a certificate of a user and groups, as Kubernetes reads them.
+func (p *pki) client(user string, groups ...string) (cert, key []byte, err error) {
+	return p.issue(template(user, groups))
+}
+
+func template(name string, groups []string) *x509.Certificate {
+	now := time.Now()
+	serial, _ := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120)) // never fails since Go 1.24
+	return &x509.Certificate{
+		SerialNumber: serial,
+		Subject:      pkix.Name{CommonName: name, Organization: groups},
+		NotBefore:    now.Add(-time.Minute),
+		NotAfter:     now.AddDate(1, 0, 0),
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
+	}
+}
+
+func (p *pki) issue(t *x509.Certificate) (cert, key []byte, err error) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	der, err := x509.CreateCertificate(rand.Reader, t, p.ca, private.Public(), p.caKey)
+	if err != nil {
+		return nil, nil, err
+	}
+	key, err = encodeKey(private)
+	return encode("CERTIFICATE", der), key, err
+}
+
+func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
+	der, err := x509.MarshalECPrivateKey(key)
+	return encode("EC PRIVATE KEY", der), err
+}
+
+func encode(kind string, der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+}
+
+func writePair(certFile string, cert []byte, keyFile string, key []byte) error {
+	if err := os.WriteFile(certFile, cert, 0o600); err != nil {
+		return err
+	}
+	return os.WriteFile(keyFile, key, 0o600)
+}

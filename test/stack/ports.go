@@ -1,0 +1,100 @@
+package stack
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strconv"
+)
+
+// PortTakenError says that a port that was asked for is not free.
+type PortTakenError struct {
+	Part     string // who wants it
+	Port     int
+	Variable string // of make run, to choose another
+	Holder   string // who has it, or how to find out
+}
+
+func (e *PortTakenError) Error() string {
+	return fmt.Sprintf("port %d, which %s needs, is taken by %s: end that, or choose another port with %s=%d",
+		e.Port, e.Part, e.Holder, e.Variable, e.Port+1)
+}
+
+// Free ports are taken from below the range from which systems give ports to
+// outgoing connections (from 32768 on Linux, 49152 elsewhere), or one of those
+// could take a port between the choice and the start of its server.
+const lowPort, highPort = 20000, 32768
+
+// ports hands out loopback ports, no port twice.
+type ports struct{ taken map[int]bool }
+
+// pick returns want if it is free, or any free port for 0.
+func (p *ports) pick(part, variable string, want int) (int, error) {
+	if want != 0 {
+		if !p.free(want) {
+			return 0, &PortTakenError{Part: part, Port: want, Variable: variable, Holder: holder(want)}
+		}
+		return want, nil
+	}
+	for range 1000 {
+		if port := lowPort + rand.IntN(highPort-lowPort); p.free(port) { //nolint:gosec // no secret
+			return port, nil
+		}
+	}
+	return 0, errors.New("no free port on 127.0.0.1")
+}
+
+func (p *ports) free(port int) bool {
+	if p.taken[port] {
+		return false
+	}
+	l, err := net.Listen("tcp", address(port)) //nolint:noctx // returns at once
+	if err != nil {
+		return false
+	}
+	_ = l.Close()
+	if p.taken == nil {
+		p.taken = map[int]bool{}
+	}
+	p.taken[port] = true
+	return true
+}
+
+// address is the only place that says where the stack listens.
+func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+
+// allPorts are those of every part that may be started.
+type allPorts struct {
+	etcd, apiserver, scheduler, kwok, moto, awsOperator, awsOutside, dex, metrics, health, portal int
+}
+
+func choosePorts(o *Options) (allPorts, error) {
+	var (
+		chosen allPorts
+		p      ports
+		first  error
+	)
+	pick := func(dst *int, parts Parts, part, variable string, want int) {
+		if first == nil && o.Parts.has(parts) {
+			*dst, first = p.pick(part, variable, want)
+		}
+	}
+	ours, moto := o.ExternalKubeconfig == "", o.AWSEndpoint == ""
+	pick(&chosen.portal, Portal, "the portal", "PORTAL_PORT", o.Ports.Portal)
+	pick(&chosen.dex, Dex, "Dex", "DEX_PORT", o.Ports.Dex)
+	if ours {
+		pick(&chosen.apiserver, ControlPlane, "kube-apiserver", "APISERVER_PORT", o.Ports.APIServer)
+		pick(&chosen.etcd, ControlPlane, "etcd", "", 0)
+	}
+	if moto {
+		pick(&chosen.awsOutside, AWS, "the AWS endpoint", "AWS_PORT", o.Ports.AWS)
+		pick(&chosen.awsOperator, AWS, "the operator's AWS endpoint", "", 0)
+		pick(&chosen.moto, AWS, "moto", "", 0)
+	}
+	pick(&chosen.scheduler, Scheduler, "kube-scheduler", "", 0)
+	pick(&chosen.kwok, Nodes, "kwok", "", 0)
+	pick(&chosen.metrics, Operator, "the operator's metrics", "", 0)
+	pick(&chosen.health, Operator, "the operator's probes", "", 0)
+	return chosen, first
+}

@@ -1,0 +1,48 @@
+package stack
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// answers is a ready probe: a GET of url answers 200. Nil means no TLS.
+func answers(client *http.Client, url string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return err
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			return err
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			return fmt.Errorf("GET %s: %s", url, resp.Status)
+		}
+		return nil
+	}
+}
+
+// Probes keep no connection open, which would not hold up a stop.
+var plain = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
+// httpClient speaks to our own servers, as the administrator.
+func (p *pki) httpClient() (*http.Client, error) {
+	pair, err := tls.X509KeyPair(p.adminCertPEM, p.adminKeyPEM)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(p.ca)
+	return &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		TLSClientConfig:   &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
+	}}, nil
+}

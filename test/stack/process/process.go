@@ -1,0 +1,192 @@
+// Package process runs the processes of the local stack: each in a process
+// group of its own, with its output in a log file, restartable one by one, and
+// none left behind. A process that outlives its parent all the same (the parent
+// was killed with SIGKILL on a system without parent-death signals) is found by
+// what the parent recorded, and ended at the next start; see Reap.
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// readyTimeout is how long a process may take until its probe answers. A
+	// warm start takes seconds; the rest is for machines busy with other work.
+	readyTimeout = 2 * time.Minute
+	readyPoll    = 50 * time.Millisecond
+	// stopGrace is how long Stop waits after SIGTERM before it sends SIGKILL.
+	stopGrace = 5 * time.Second
+)
+
+// Spec describes one process.
+type Spec struct {
+	Name string   // also the name of its log file
+	Path string   // the executable
+	Args []string // without the executable's name
+	Env  []string // KEY=value, added to the environment of this process
+	// Ready answers nil once the process serves. It is asked again and again
+	// until then. Nil means ready as soon as it runs.
+	Ready func(ctx context.Context) error
+}
+
+// Process is one process of a Group. Its methods may be called from any
+// goroutine.
+type Process struct {
+	spec  Spec
+	group *Group
+	log   string
+
+	mu  sync.Mutex
+	run *run // nil while stopped
+}
+
+// run is one life of a process.
+type run struct {
+	cmd      *exec.Cmd
+	done     chan struct{} // closed once it has ended and was waited for
+	err      error         // why it ended; read after done is closed
+	expected bool          // guarded by Process.mu: we ended it
+}
+
+// Name is the name given in the Spec.
+func (p *Process) Name() string { return p.spec.Name }
+
+// LogFile is the path of the file with the output of every life of it.
+func (p *Process) LogFile() string { return p.log }
+
+// PID is 0 while the process does not run.
+func (p *Process) PID() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.run == nil {
+		return 0
+	}
+	return p.run.cmd.Process.Pid
+}
+
+// Start spawns the process and returns once it is ready. Starting a running one
+// is an error.
+func (p *Process) Start(ctx context.Context) error {
+	r, err := p.spawn()
+	if err != nil {
+		return fmt.Errorf("start %s: %w", p.spec.Name, err)
+	}
+	if err := p.waitReady(ctx, r); err != nil {
+		_ = p.Kill()
+		return err
+	}
+	return nil
+}
+
+// Stop asks the process to end (SIGTERM) and kills it when it does not within a
+// few seconds. Stopping a stopped one does nothing.
+func (p *Process) Stop() error { return p.end(syscall.SIGTERM) }
+
+// Kill ends the process at once (SIGKILL).
+func (p *Process) Kill() error { return p.end(syscall.SIGKILL) }
+
+// Restart stops the process and starts it again, with the same arguments.
+func (p *Process) Restart(ctx context.Context) error {
+	if err := p.Stop(); err != nil {
+		return err
+	}
+	return p.Start(ctx)
+}
+
+func (p *Process) spawn() (*run, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.run != nil {
+		return nil, errors.New("it runs already")
+	}
+	log, err := os.OpenFile(filepath.Clean(p.log), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }()
+
+	cmd := exec.Command(p.spec.Path, p.spec.Args...) //nolint:gosec,noctx // our own binaries; their life is not a context's
+	cmd.Dir = p.group.dir
+	cmd.Env = append(os.Environ(), p.spec.Env...)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = attributes()
+	if err := p.group.spawn(p.spec.Name, cmd); err != nil {
+		return nil, err
+	}
+	p.run = &run{cmd: cmd, done: make(chan struct{})}
+	go p.wait(p.run)
+	return p.run, nil
+}
+
+// wait ends with the process. The process is reaped under the lock, and what it
+// may have left of its group is ended before, while its number is still its own.
+func (p *Process) wait(r *run) {
+	awaitExit(r.cmd.Process.Pid)
+	p.mu.Lock()
+	_ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL)
+	r.err = r.cmd.Wait()
+	expected := r.expected
+	p.run = nil
+	p.mu.Unlock()
+	p.group.forget(p.spec.Name)
+	close(r.done)
+	if !expected {
+		p.group.died(p, r.err)
+	}
+}
+
+func (p *Process) waitReady(ctx context.Context, r *run) error {
+	if p.spec.Ready == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	tick := time.NewTicker(readyPoll)
+	defer tick.Stop()
+	for {
+		err := p.spec.Ready(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-r.done:
+			return &DiedError{Name: p.spec.Name, Err: r.err, Log: p.log, Tail: p.Tail(tailLines)}
+		case <-ctx.Done():
+			return fmt.Errorf("%s does not answer (%w); its log is %s: %w", p.spec.Name, context.Cause(ctx), p.log, err)
+		case <-tick.C:
+		}
+	}
+}
+
+func (p *Process) end(sig syscall.Signal) error {
+	p.mu.Lock()
+	r := p.run
+	if r == nil {
+		p.mu.Unlock()
+		return nil
+	}
+	r.expected = true
+	// Under the lock the process has not been reaped: its number is its own.
+	err := syscall.Kill(-r.cmd.Process.Pid, sig)
+	p.mu.Unlock()
+	if err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("end %s: %w", p.spec.Name, err)
+	}
+	select {
+	case <-r.done:
+		return nil
+	case <-time.After(stopGrace):
+	}
+	if sig == syscall.SIGKILL {
+		return fmt.Errorf("%s (process %d) survives SIGKILL", p.spec.Name, r.cmd.Process.Pid)
+	}
+	return p.end(syscall.SIGKILL)
+}

@@ -1,0 +1,40 @@
+//go:build !linux
+
+package process
+
+import (
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// attributes gives a child a process group of its own. There is no
+// parent-death signal here; Reap does without.
+func attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true}
+}
+
+// identify asks ps; a process that has ended, zombies included, is not ok.
+func identify(pid int) (identity, bool) {
+	ask := func(column string) string {
+		out, err := exec.Command("ps", "-ww", "-p", strconv.Itoa(pid), "-o", column+"=").Output() //nolint:gosec,noctx // a number
+		if err != nil {
+			return ""
+		}
+		return strings.TrimSpace(string(out))
+	}
+	id := identity{PID: pid, Start: ask("lstart"), Command: ask("command")}
+	return id, id.Start != "" && !strings.HasPrefix(ask("stat"), "Z")
+}
+
+// awaitExit returns once the child has ended, without reaping it.
+func awaitExit(pid int) {
+	for {
+		if _, ok := identify(pid); !ok {
+			return
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+}

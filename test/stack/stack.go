@@ -1,0 +1,197 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
+
+	"github.com/portico-platform/portico/test/stack/process"
+)
+
+// Stack is a running stack. Fields of parts that were not asked for are zero.
+type Stack struct {
+	Dir string // the run directory, with a log file for each part
+
+	Admin           *rest.Config // group system:masters
+	AdminKubeconfig string       // path
+	// Kubeconfig is the path of the one for people and tests of kubectl: the
+	// contexts admin and one for each sample user, in that user's namespace.
+	Kubeconfig string
+
+	AWSEndpoint        string // the operator's, journalled by the proxy
+	OutsideAWSEndpoint string // everyone else's
+
+	Issuer    string // Dex
+	PortalURL string
+
+	opts  Options
+	ports allPorts
+	pki   *pki
+	group *process.Group
+
+	mu      sync.Mutex
+	parts   map[string]*process.Process
+	servers []*http.Server
+	err     error
+
+	failed    chan struct{}
+	closeOnce sync.Once
+	closeErr  error
+	stopWatch func() bool
+}
+
+// Start starts the parts asked for and waits until all answer. When it fails
+// nothing keeps running. Ending ctx closes the stack.
+func Start(ctx context.Context, opts Options) (*Stack, error) {
+	if err := opts.setDefaults(); err != nil {
+		return nil, err
+	}
+	dir, err := prepareDir(&opts)
+	if err != nil {
+		return nil, err
+	}
+	// Before building, which may take minutes: a taken port is told at once.
+	ports, err := choosePorts(&opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := Build(ctx, opts.Root, targetsOf(&opts), opts.Progress); err != nil {
+		return nil, err
+	}
+	s := &Stack{
+		Dir: dir, opts: opts, ports: ports,
+		parts: map[string]*process.Process{}, failed: make(chan struct{}),
+	}
+	if s.group, err = process.NewGroup(dir, func(e *process.DiedError) { s.fail(e) }); err != nil {
+		return nil, err
+	}
+	s.stopWatch = context.AfterFunc(ctx, func() { _ = s.Close() })
+	if err := s.start(ctx); err != nil {
+		if died := s.Err(); died != nil {
+			err = died // the cause; the others only wait for what died
+		}
+		s.keepLogs()
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// start brings everything up, each part as soon as what it needs is there.
+func (s *Stack) start(ctx context.Context) error {
+	var err error
+	if s.pki, err = newPKI(filepath.Join(s.Dir, "pki")); err != nil {
+		return fmt.Errorf("make certificates: %w", err)
+	}
+	g, first := errgroup.WithContext(ctx)
+	for _, bringUp := range []func(context.Context) error{s.startCluster, s.startAWS, s.startDex} {
+		g.Go(func() error { return bringUp(first) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	g, second := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.startOperator(second) })
+	g.Go(func() error { return s.startPortal(second) })
+	return g.Wait()
+}
+
+// run starts one process and waits for it.
+func (s *Stack) run(ctx context.Context, spec process.Spec) error {
+	p := s.group.Add(spec)
+	s.mu.Lock()
+	s.parts[spec.Name] = p
+	s.mu.Unlock()
+	began := time.Now()
+	if err := p.Start(ctx); err != nil {
+		return err
+	}
+	s.say("%-24s ready after %.1f s", spec.Name, time.Since(began).Seconds())
+	return nil
+}
+
+// Part is a process of the stack by its name (etcd, kube-apiserver,
+// kube-controller-manager, kube-scheduler, kwok, moto, dex, operator, portal), or
+// nil when it was not asked for.
+func (s *Stack) Part(name string) *process.Process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.parts[name]
+}
+
+// Failed is closed when a part has ended by itself; Err tells which. The others
+// keep running until Close.
+func (s *Stack) Failed() <-chan struct{} { return s.failed }
+
+// Err is a *process.DiedError for the first part that ended by itself, or nil.
+func (s *Stack) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+func (s *Stack) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = err
+		close(s.failed)
+	}
+}
+
+// Close ends every part. The operator and the portal may finish what they do;
+// the others are killed, for their data goes too. It may be called more than
+// once.
+func (s *Stack) Close() error {
+	s.closeOnce.Do(func() { s.closeErr = s.close() })
+	return s.closeErr
+}
+
+func (s *Stack) close() error {
+	if s.stopWatch != nil {
+		s.stopWatch()
+	}
+	var errs []error
+	for _, name := range []string{"portal", "operator"} {
+		if p := s.Part(name); p != nil {
+			errs = append(errs, p.Stop())
+		}
+	}
+	s.mu.Lock()
+	servers := s.servers
+	s.mu.Unlock()
+	for _, server := range servers {
+		errs = append(errs, server.Close())
+	}
+	errs = append(errs, s.group.Close())
+	// The data is large and of no more use; the logs are neither.
+	errs = append(errs, os.RemoveAll(filepath.Join(s.Dir, "etcd")))
+	if s.opts.Dir == "" {
+		errs = append(errs, os.RemoveAll(s.Dir))
+	}
+	return errors.Join(errs...)
+}
+
+// keepLogs lets Close leave the run directory as it is.
+func (s *Stack) keepLogs() { s.opts.Dir = s.Dir }
+
+// KeepLogs makes Close leave the logs for reading: for a test that fails.
+func (s *Stack) KeepLogs() { s.keepLogs() }
+
+func (s *Stack) say(format string, args ...any) { say(s.opts.Progress, format, args...) }
+
+var sayMu sync.Mutex
+
+func say(w io.Writer, format string, args ...any) {
+	sayMu.Lock()
+	defer sayMu.Unlock()
+	_, _ = fmt.Fprintf(w, format+"\n", args...)
+}

@@ -1,0 +1,159 @@
+package stack
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	controlPlaneModule = "test/controlplane"
+	dexModule          = "test/controlplane/dex"
+
+	// stagesFile, in bin, tells kwok how Nodes and Pods come up.
+	stagesFile = "kwok-stages.yaml"
+)
+
+// Kubernetes reports these; kubectl and helm parse them, and refuse what a
+// build without stamps says. The commit and the date stand for "from the module
+// of that version", which has neither.
+const (
+	kubernetesStamps = "-s -w" +
+		" -X k8s.io/component-base/version.gitVersion=v1.36.3" +
+		" -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36" +
+		" -X k8s.io/component-base/version.gitTreeState=clean" +
+		" -X k8s.io/component-base/version.gitCommit=0000000000000000000000000000000000001363" +
+		" -X k8s.io/component-base/version.buildDate=1970-01-01T00:00:00Z"
+	plainStamps = "-s -w"
+)
+
+// Targets by name, in the order in which they are built.
+var (
+	etcdTarget      = external("etcd", "go.etcd.io/etcd/server/v3", controlPlaneModule, kubernetesStamps, "about 40 s")
+	apiserverTarget = external("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver", controlPlaneModule, kubernetesStamps, "about 2 min")
+	managerTarget   = external("kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager", controlPlaneModule, kubernetesStamps, "about 45 s")
+	schedulerTarget = external("kube-scheduler", "k8s.io/kubernetes/cmd/kube-scheduler", controlPlaneModule, kubernetesStamps, "about 5 s")
+	kwokTarget      = external("kwok", "sigs.k8s.io/kwok/cmd/kwok", controlPlaneModule, kubernetesStamps, "about 10 s")
+	kubectlTarget   = external("kubectl", "k8s.io/kubernetes/cmd/kubectl", controlPlaneModule, kubernetesStamps, "about 15 s")
+	dexTarget       = external("dex", "github.com/dexidp/dex/cmd/dex", dexModule, plainStamps, "about 40 s")
+	stagesTarget    = Target{
+		Name: "kwok-stages", inputs: []string{controlPlaneModule + "/go.mod"}, key: strings.Join(stages, " "),
+		output: "bin/" + stagesFile, make: writeStages,
+	}
+	motoTarget = Target{
+		Name: "moto", about: "about 30 s", inputs: []string{"test/moto/requirements.txt"},
+		output: ".venv/bin/moto_server", make: makeVenv,
+	}
+	operatorTarget = own("operator")
+	portalTarget   = own("portal")
+)
+
+// targetsOf is what the parts need.
+func targetsOf(o *Options) []Target {
+	var targets []Target
+	need := func(parts Parts, more ...Target) {
+		if o.Parts.has(parts) {
+			targets = append(targets, more...)
+		}
+	}
+	if o.ExternalKubeconfig == "" {
+		need(ControlPlane, etcdTarget, apiserverTarget, managerTarget)
+	}
+	need(Scheduler, schedulerTarget)
+	need(Nodes, kwokTarget, stagesTarget)
+	if o.AWSEndpoint == "" {
+		need(AWS, motoTarget)
+	}
+	need(Dex, dexTarget)
+	need(Operator, operatorTarget)
+	need(Portal, portalTarget)
+	return targets
+}
+
+// AllTargets is everything that make run and make test need, kubectl included.
+func AllTargets() []Target {
+	return append(targetsOf(&Options{Parts: Everything}), kubectlTarget)
+}
+
+// external is a binary of another project, built from its Go module. Only the
+// module's files decide: its sources cannot change beneath them.
+func external(name, pkg, module, stamps, about string) Target {
+	return Target{
+		Name: name, about: about, key: stamps, output: "bin/" + name,
+		inputs: []string{module + "/go.mod", module + "/go.sum"},
+		make: func(ctx context.Context, root string, log io.Writer) error {
+			return goBuild(ctx, filepath.Join(root, module), log, stamps, filepath.Join(root, "bin", name), pkg)
+		},
+	}
+}
+
+// own is a binary of this repository. The go command knows whether it is up to
+// date.
+func own(name string) Target {
+	return Target{Name: name, make: func(ctx context.Context, root string, log io.Writer) error {
+		return goBuild(ctx, root, log, "", filepath.Join(root, "bin", name), "./cmd/"+name)
+	}}
+}
+
+func goBuild(ctx context.Context, dir string, log io.Writer, ldflags, output, pkg string) error {
+	args := []string{"build", "-trimpath", "-o", output}
+	if ldflags != "" {
+		args = append(args, "-ldflags", ldflags)
+	}
+	return command(ctx, dir, log, "go", append(args, pkg)...)
+}
+
+// command runs a tool with its output in the log. Ending ctx kills it.
+func command(ctx context.Context, dir string, log io.Writer, name string, args ...string) error {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Stdout, cmd.Stderr = log, log
+	return cmd.Run()
+}
+
+// makeVenv makes .venv anew: pip does not remove what is no longer required.
+func makeVenv(ctx context.Context, root string, log io.Writer) error {
+	venv := filepath.Join(root, ".venv")
+	if err := os.RemoveAll(venv); err != nil {
+		return err
+	}
+	if err := command(ctx, root, log, "python3", "-m", "venv", venv); err != nil {
+		return err
+	}
+	return command(ctx, root, log, filepath.Join(venv, "bin", "pip"), "install",
+		"--disable-pip-version-check", "--no-input", "--quiet", "--require-hashes",
+		"--requirement", filepath.Join("test", "moto", "requirements.txt"))
+}
+
+// stages of kwok: a Node is ready at once and keeps its lease, a Pod runs at
+// once, completes when it belongs to a Job, and goes when it is deleted.
+var stages = []string{
+	"node/fast/node-initialize.yaml", "node/heartbeat-with-lease/node-heartbeat-with-lease.yaml",
+	"pod/fast/pod-ready.yaml", "pod/fast/pod-complete.yaml", "pod/fast/pod-delete.yaml",
+}
+
+// writeStages takes the stages from kwok's own module.
+func writeStages(ctx context.Context, root string, log io.Writer) error {
+	var dir bytes.Buffer
+	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kwok")
+	cmd.Dir = filepath.Join(root, controlPlaneModule)
+	cmd.Stdout, cmd.Stderr = &dir, log
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("find kwok's module: %w", err)
+	}
+	var all bytes.Buffer
+	for _, stage := range stages {
+		data, err := os.ReadFile(filepath.Join(strings.TrimSpace(dir.String()), "kustomize", "stage", filepath.FromSlash(stage)))
+		if err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintf(&all, "---\n%s\n", data)
+	}
+	return os.WriteFile(filepath.Join(root, "bin", stagesFile), all.Bytes(), 0o600)
+}

@@ -1,0 +1,47 @@
+package stack
+
+// Password is that of every sample user.
+const Password = "portico"
+
+// Prefix stands before the names and groups that come from Dex, in RBAC.
+const Prefix = "oidc:"
+
+// User is a sample user.
+type User struct {
+	Name      string   // the preferred_username; the context in the kubeconfig
+	Title     string   // who that is, for people
+	Groups    []string // as Dex tells them
+	Namespace string   // where the user's context starts
+}
+
+// Users are the sample users: a developer of each of two teams, an
+// administrator of the platform, and one who may only look.
+var Users = []User{
+	{Name: "payments-dev", Title: "Developer of team payments", Groups: []string{"team-payments"}, Namespace: "payments"},
+	{Name: "search-dev", Title: "Developer of team search", Groups: []string{"team-search"}, Namespace: "search"},
+	{Name: "platform-admin", Title: "Platform administrator", Groups: []string{"platform-admins"}, Namespace: Namespace},
+	{Name: "viewer", Title: "Viewer of team payments", Groups: []string{"viewers"}, Namespace: "payments"},
+}
+
+// Email is the login at Dex.
+func (u User) Email() string { return u.Name + "@portico.test" }
+
+// KubernetesName is the user's name in RBAC and in access reviews.
+func (u User) KubernetesName() string { return Prefix + u.Name }
+
+func (u User) kubernetesGroups() []string {
+	groups := make([]string, len(u.Groups))
+	for i, group := range u.Groups {
+		groups[i] = Prefix + group
+	}
+	return groups
+}
+
+func userNamed(name string) (User, bool) {
+	for _, user := range Users {
+		if user.Name == name {
+			return user, true
+		}
+	}
+	return User{}, false
+}
