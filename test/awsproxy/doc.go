@@ -1,0 +1,15 @@
+// Package awsproxy is the only way by which Portico reaches the AWS simulator
+// (moto), in tests and in `make run`. It journals every call, injects faults by
+// rule, adds latency, and supplies what the simulator lacks, so that what
+// passes against it would pass against AWS.
+//
+// There are two ways in. [Proxy.Operator] is for the controllers under test:
+// faults, latency and hooks apply. [Proxy.Outside] is for tests, and people, who
+// act behind the operator's back: it is as strict, but never disturbed.
+//
+// Signatures are not verified; that a request is signed, recently, with an
+// access key that exists, is. The account of a call follows from its key.
+//
+// What is stricter than the simulator lives in one file (or a few) per service,
+// registered in strict.go.
+package awsproxy

@@ -1,0 +1,120 @@
+package awsproxy
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// ec2Service honours ClientToken, which moto ignores: the same token with the
+// same parameters gets the first reservation again, and with others is refused.
+type ec2Service struct {
+	locks locks
+
+	mu  sync.Mutex
+	ran map[string]reservation // by account, region and token
+}
+
+// reservation is what a token was used for.
+type reservation struct {
+	parameters string
+	instances  []string
+	answer     []byte
+}
+
+func newEC2() *ec2Service { return &ec2Service{ran: map[string]reservation{}} }
+
+func (s *ec2Service) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	switch x.call.Operation {
+	case "RunInstances":
+		return s.run(ctx, x, next)
+	case "DescribeInstances":
+		s.filterByToken(x)
+	}
+	return next(ctx)
+}
+
+var instanceID = regexp.MustCompile(`<instanceId>([^<]+)</instanceId>`)
+
+// run is RunInstances. Calls without a token are each their own.
+func (s *ec2Service) run(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	token := x.form.Get("ClientToken")
+	id := tokenID(x, token)
+	if token != "" {
+		defer s.locks.lock(id, true)()
+	}
+	parameters := withoutToken(x.form)
+	s.mu.Lock()
+	first, known := s.ran[id]
+	s.mu.Unlock()
+	if known && token != "" {
+		x.call.Resource = strings.Join(first.instances, ",")
+		if first.parameters != parameters {
+			return x.fail(http.StatusBadRequest, "IdempotentParameterMismatch",
+				"The request uses the same client token as a previous, but non-identical request."), nil
+		}
+		return xmlBody(first.answer), nil
+	}
+	r, err := next(ctx)
+	if err != nil || r.status != http.StatusOK {
+		return r, err
+	}
+	made := reservation{parameters: parameters, answer: r.body}
+	for _, m := range instanceID.FindAllSubmatch(r.body, -1) {
+		made.instances = append(made.instances, string(m[1]))
+	}
+	x.call.Resource = strings.Join(made.instances, ",")
+	if token != "" {
+		s.mu.Lock()
+		s.ran[id] = made
+		s.mu.Unlock()
+	}
+	return r, nil
+}
+
+// filterByToken turns the filter client-token, which moto does not know, into
+// one by the instances that the tokens made.
+func (s *ec2Service) filterByToken(x *exchange) {
+	for i := 1; x.form.Has(filterName(i)); i++ {
+		if x.form.Get(filterName(i)) != "client-token" {
+			continue
+		}
+		prefix := strings.TrimSuffix(filterName(i), "Name") + "Value."
+		ids := []string{"i-none"}
+		for _, token := range formList(x.form, prefix) {
+			s.mu.Lock()
+			ids = append(ids, s.ran[tokenID(x, token)].instances...)
+			s.mu.Unlock()
+		}
+		x.form.Set(filterName(i), "instance-id")
+		for n, id := range ids {
+			x.form.Set(prefix+strconv.Itoa(n+1), id)
+		}
+		x.setForm(x.form)
+	}
+}
+
+func filterName(i int) string { return "Filter." + strconv.Itoa(i) + ".Name" }
+
+func tokenID(x *exchange, token string) string {
+	return x.call.Account + "/" + x.call.Region + "/" + token
+}
+
+// withoutToken is the request's parameters in a form that compares.
+func withoutToken(form url.Values) string {
+	rest := url.Values{}
+	for k, v := range form {
+		if k != "ClientToken" {
+			rest[k] = v
+		}
+	}
+	return rest.Encode()
+}
+
+func xmlBody(body []byte) *reply {
+	return &reply{status: http.StatusOK, body: body, header: http.Header{"Content-Type": {"text/xml"}}}
+}

@@ -1,0 +1,182 @@
+package awsproxy
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// maxBody bounds what is held in memory of a request: more than any AWS API
+// takes, save for the objects of S3, which are streamed.
+const maxBody = 16 << 20
+
+// protocol is the way a service speaks; it decides the shape of errors.
+type protocol int
+
+const (
+	protoS3 protocol = iota
+	protoQuery
+	protoEC2
+	protoJSON
+	protoRESTXML
+)
+
+// exchange is one request on its way, with what the proxy understood of it.
+type exchange struct {
+	in       *http.Request
+	call     Call
+	protocol protocol
+	scope    scope
+
+	// What goes upstream; strict parts may change it.
+	path, rawPath, rawQuery string
+	body                    []byte // if not streamed
+	streamed                bool   // an S3 object's content, in or out
+	virtualHost             bool   // path was rewritten from the bucket's host name
+
+	query  url.Values     // of the URL, parsed
+	form   url.Values     // query protocol
+	json   map[string]any // JSON protocol
+	bucket string         // S3
+}
+
+// read understands a request, without judging it.
+func (p *Proxy) read(r *http.Request, actor Actor) (*exchange, error) {
+	x := &exchange{
+		in: r, scope: readScope(r), query: r.URL.Query(),
+		path: r.URL.Path, rawPath: r.URL.RawPath, rawQuery: r.URL.RawQuery,
+	}
+	x.call = Call{Time: p.now(), Actor: actor, Service: x.scope.service, Region: x.scope.region}
+	x.protocol = detectProtocol(r, x.scope.service)
+	if x.protocol == protoS3 {
+		x.readS3(p.s3Hosts)
+	}
+	if !x.streamed {
+		body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+		if err != nil {
+			return nil, fmt.Errorf("read the request: %w", err)
+		}
+		if len(body) > maxBody {
+			return nil, fmt.Errorf("request larger than %d bytes", maxBody)
+		}
+		x.body = body
+	}
+	x.understand()
+	x.call.Write = isWrite(x.call.Service, x.call.Operation)
+	x.call.Continued = x.continued()
+	return x, nil
+}
+
+// understand finds operation and resource in the body or path.
+func (x *exchange) understand() {
+	switch x.protocol {
+	case protoQuery, protoEC2:
+		x.form = x.query
+		if form, err := url.ParseQuery(string(x.body)); err == nil && len(x.body) > 0 {
+			x.form = form
+		}
+		x.call.Operation = x.form.Get("Action")
+		x.call.Resource = resourceOfForm(x.call.Service, x.form)
+	case protoJSON:
+		target := x.in.Header.Get("X-Amz-Target")
+		x.call.Operation = target[strings.LastIndex(target, ".")+1:]
+		_ = json.Unmarshal(x.body, &x.json) // what is no object has no resource either
+		x.call.Resource = resourceOfJSON(x.call.Service, x.json)
+	case protoRESTXML:
+		x.call.Operation, x.call.Resource = route53Operation(x.in.Method, x.path, x.query)
+	case protoS3: // done by readS3
+	}
+}
+
+// setForm replaces the query protocol's parameters.
+func (x *exchange) setForm(form url.Values) {
+	x.form, x.body = form, []byte(form.Encode())
+}
+
+// detectProtocol goes by what the request looks like; the service only tells
+// apart what looks alike.
+func detectProtocol(r *http.Request, service string) protocol {
+	contentType := r.Header.Get("Content-Type")
+	switch {
+	case r.Header.Get("X-Amz-Target") != "":
+		return protoJSON
+	case service == "s3":
+		return protoS3
+	case service == "route53" || strings.HasPrefix(r.URL.Path, "/2013-04-01/"):
+		return protoRESTXML
+	case service == "ec2":
+		return protoEC2
+	case service != "" || strings.HasPrefix(contentType, "application/x-www-form-urlencoded") || r.URL.Query().Has("Action"):
+		return protoQuery
+	default:
+		return protoS3
+	}
+}
+
+// readS3 finds the bucket in the host name or the path, and the operation.
+func (x *exchange) readS3(hosts []string) {
+	x.call.Service = "s3"
+	if strings.HasPrefix(x.path, "/v20180820/") {
+		x.call.Service = "s3control"
+		x.call.Operation, x.call.Resource = s3ControlOperation(x.in.Method, x.path)
+		return
+	}
+	if bucket := bucketOfHost(x.in.Host, hosts); bucket != "" {
+		x.virtualHost = true
+		x.path = "/" + bucket + x.path
+		if x.rawPath != "" {
+			x.rawPath = "/" + bucket + x.rawPath
+		}
+	}
+	bucket, key, _ := strings.Cut(strings.TrimPrefix(x.path, "/"), "/")
+	x.bucket, x.call.Resource = bucket, bucket
+	x.call.Operation = s3Operation(x.in, bucket, key, x.query)
+	switch x.call.Operation {
+	case "PutObject", "UploadPart", "GetObject", "PostObject":
+		x.streamed = true
+	}
+}
+
+// bucketOfHost returns the bucket of a virtual-host style name, or "".
+func bucketOfHost(host string, hosts []string) string {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	if net.ParseIP(host) != nil {
+		return ""
+	}
+	for _, base := range hosts {
+		if bucket, ok := strings.CutSuffix(host, "."+base); ok {
+			return strings.TrimSuffix(bucket, ".s3")
+		}
+	}
+	if name, ok := strings.CutSuffix(host, ".amazonaws.com"); ok {
+		if i := max(strings.LastIndex(name, ".s3."), strings.LastIndex(name, ".s3-")); i > 0 {
+			return name[:i]
+		}
+		bucket, _ := strings.CutSuffix(name, ".s3")
+		if bucket != name {
+			return bucket
+		}
+	}
+	return ""
+}
+
+// continued reports whether the request asks for a further page.
+func (x *exchange) continued() bool {
+	for _, k := range []string{"continuation-token", "marker", "key-marker", "nexttoken", "name"} {
+		if x.query.Get(k) != "" {
+			return x.protocol == protoS3 || x.protocol == protoRESTXML
+		}
+	}
+	for _, k := range []string{"NextToken", "Marker", "nextToken", "PaginationToken"} {
+		if s, _ := x.json[k].(string); s != "" || x.form.Get(k) != "" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,129 @@
+package awsproxy
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+)
+
+// HealthPath answers 200 without credentials, on both ways in.
+const HealthPath = "/_portico/healthz"
+
+// errCut ends an exchange without an answer.
+var errCut = errors.New("connection cut")
+
+type handler struct {
+	proxy *Proxy
+	actor Actor
+}
+
+// ServeHTTP implements [http.Handler].
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.URL.Path == HealthPath:
+		w.WriteHeader(http.StatusOK)
+		return
+	case r.URL.Path == JournalPath && h.actor == Outside:
+		h.proxy.serveJournal(w, r)
+		return
+	}
+	p := h.proxy
+	x, err := p.read(r, h.actor)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	refusal := p.authenticate(r.Context(), x)
+	p.journal.begin(&x.call)
+	if refusal == nil {
+		refusal, err = p.run(r.Context(), x)
+	}
+	defer refusal.discard()
+	if err != nil {
+		p.journal.update(x.call)
+		panic(http.ErrAbortHandler)
+	}
+	p.answer(w, x, refusal)
+}
+
+// run takes an authenticated call through hooks, faults and the simulator.
+func (p *Proxy) run(ctx context.Context, x *exchange) (*reply, error) {
+	if err := p.callHook(ctx, x.call, Before); err != nil {
+		x.call.Fault = "hook"
+		return nil, errCut
+	}
+	fault, err := p.disturb(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	r := p.injected(x, fault)
+	if r == nil {
+		r, err = p.serve(ctx, x)
+	}
+	if err != nil {
+		r = x.fail(http.StatusInternalServerError, internalErrorCode(x), err.Error())
+	}
+	if fault == PartialPage {
+		dropLastItem(x, r)
+	}
+	x.call.Status, x.call.ErrorCode = r.status, errorCode(x, r)
+	if err := p.callHook(ctx, x.call, After); err != nil {
+		x.call.Fault = "hook"
+	} else if fault != LostReply {
+		return r, nil
+	}
+	x.call.Status, x.call.ErrorCode = 0, ""
+	return r, errCut
+}
+
+// disturb waits as the rules and the latency say, and returns the fault to
+// apply. A hanging call returns only with an error.
+func (p *Proxy) disturb(ctx context.Context, x *exchange) (Kind, error) {
+	if x.call.Actor != Operator {
+		return "", nil
+	}
+	fault, delay := p.rules.pick(x.call)
+	x.call.Fault = string(fault)
+	if fault == "" && delay > 0 {
+		x.call.Fault = string(Latency)
+	}
+	var timer <-chan time.Time
+	if fault == Hang {
+		p.journal.update(x.call)
+	} else if delay += time.Duration(p.latency.Load()); delay > 0 {
+		timer = time.After(delay)
+	} else {
+		return fault, nil
+	}
+	select {
+	case <-timer:
+		return fault, nil
+	case <-ctx.Done():
+	case <-p.done.Done():
+	}
+	return fault, errCut
+}
+
+// injected returns the answer of a fault that keeps the call from AWS, else nil.
+func (p *Proxy) injected(x *exchange, fault Kind) *reply {
+	switch fault {
+	case Throttle:
+		return x.throttled()
+	case ServerError:
+		return x.fail(http.StatusInternalServerError, internalErrorCode(x), "We encountered an internal error. Please try again.")
+	case Denied:
+		return x.denied()
+	default:
+		return nil
+	}
+}
+
+// serve has the service's strict part, if there is one, pass the call on.
+func (p *Proxy) serve(ctx context.Context, x *exchange) (*reply, error) {
+	next := func(ctx context.Context) (*reply, error) { return p.upstream.send(ctx, x) }
+	if s := p.strict[x.call.Service]; s != nil {
+		return s(ctx, x, next)
+	}
+	return next(ctx)
+}

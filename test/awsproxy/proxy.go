@@ -1,0 +1,126 @@
+package awsproxy
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options configure a Proxy. Only Upstream is required.
+type Options struct {
+	// Upstream is the simulator's base URL.
+	Upstream *url.URL
+	// StaticKeys maps the long-lived access keys that exist to the accounts
+	// that own them. Keys made by AssumeRole or IAM are known by themselves.
+	StaticKeys map[string]string
+	// S3Hosts are names of the proxy, without port, whose subdomains are
+	// buckets (virtual-host style), beside AWS's own and localhost.
+	S3Hosts []string
+	// JournalSize in calls; 0 means DefaultJournalSize.
+	JournalSize int
+	// Seed of the lots that rules with a probability draw; 0 means 1.
+	Seed uint64
+	// Now is the clock that credentials expire by; nil means time.Now.
+	Now func() time.Time
+}
+
+// Proxy stands in front of the simulator. It is safe for concurrent use.
+type Proxy struct {
+	journal  *journal
+	rules    *rules
+	keys     *keyring
+	upstream *upstream
+	strict   map[string]strict
+	s3Hosts  []string
+	now      func() time.Time
+
+	latency atomic.Int64
+	hookMu  sync.RWMutex
+	hook    Hook
+
+	done  context.Context // ends hanging calls
+	close context.CancelFunc
+}
+
+// New returns a proxy; it starts nothing and reaches nothing yet.
+func New(o Options) (*Proxy, error) {
+	if o.Upstream == nil || o.Upstream.Host == "" {
+		return nil, errors.New("awsproxy: Options.Upstream is required")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Seed == 0 {
+		o.Seed = 1
+	}
+	up := newUpstream(o.Upstream)
+	p := &Proxy{
+		journal:  newJournal(o.JournalSize),
+		rules:    &rules{random: rand.New(rand.NewPCG(o.Seed, o.Seed))},
+		keys:     newKeyring(o.StaticKeys, up, o.Now),
+		upstream: up,
+		s3Hosts:  append([]string{"localhost"}, o.S3Hosts...),
+		now:      o.Now,
+	}
+	p.strict = strictServices(up, p.keys)
+	p.done, p.close = context.WithCancel(context.Background())
+	return p, nil
+}
+
+// Operator is the way in for what is under test.
+func (p *Proxy) Operator() http.Handler { return handler{proxy: p, actor: Operator} }
+
+// Outside is the way in for who acts behind the operator's back. It also serves
+// the journal for reading by people: GET /_portico/journal.
+func (p *Proxy) Outside() http.Handler { return handler{proxy: p, actor: Outside} }
+
+// Calls returns the journal, oldest first, calls under way included.
+func (p *Proxy) Calls(filters ...Filter) []Call { return p.journal.since(0, filters) }
+
+// Mark returns the present end of the journal.
+func (p *Proxy) Mark() Mark { return p.journal.mark() }
+
+// CallsSince returns the calls that arrived after the mark, oldest first.
+func (p *Proxy) CallsSince(m Mark, filters ...Filter) []Call { return p.journal.since(m, filters) }
+
+// Inject adds a rule after those there are; the first that fires wins. The rule
+// ends when it is spent or remove is called, which may be called again.
+func (p *Proxy) Inject(r Rule) (remove func()) { return p.rules.inject(r) }
+
+// SetLatency delays each of the operator's calls by d.
+func (p *Proxy) SetLatency(d time.Duration) { p.latency.Store(int64(d)) }
+
+// OnCall sets the hook, replacing the one before; nil removes it.
+func (p *Proxy) OnCall(h Hook) {
+	p.hookMu.Lock()
+	defer p.hookMu.Unlock()
+	p.hook = h
+}
+
+// RevokeKey makes the access key unknown, whatever made it, until MapKey.
+func (p *Proxy) RevokeKey(accessKey string) { p.keys.revoke(accessKey) }
+
+// MapKey makes the access key, known before or not, belong to the account.
+func (p *Proxy) MapKey(accessKey, account string) { p.keys.assign(accessKey, account) }
+
+// Close ends hanging calls and idle connections. Calls under way are finished by
+// the server that serves the handlers, which is to be shut down first.
+func (p *Proxy) Close() {
+	p.close()
+	p.upstream.client.CloseIdleConnections()
+}
+
+func (p *Proxy) callHook(ctx context.Context, c Call, phase Phase) error {
+	p.hookMu.RLock()
+	h := p.hook
+	p.hookMu.RUnlock()
+	if h == nil || c.Actor != Operator {
+		return nil
+	}
+	return h(ctx, c, phase)
+}

@@ -1,0 +1,113 @@
+package awsproxy
+
+import (
+	"context"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+// createBucketConfiguration is the body of CreateBucket, as far as it matters here.
+type createBucketConfiguration struct {
+	LocationConstraint string
+	Tags               []tag `xml:"Tags>Tag"`
+}
+
+type tag struct{ Key, Value string }
+
+var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+
+// create is CreateBucket, with the lock on the bucket held. What it does after
+// moto has made the bucket is one step to all others.
+func (s *s3Service) create(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	var config createBucketConfiguration
+	if len(x.body) > 0 {
+		if err := xml.Unmarshal(x.body, &config); err != nil {
+			return x.fail(http.StatusBadRequest, "MalformedXML", "The XML you provided was not well-formed or did not validate against our published schema"), nil
+		}
+	}
+	if !bucketName.MatchString(x.bucket) {
+		return x.fail(http.StatusBadRequest, "InvalidBucketName", "The specified bucket is not valid."), nil
+	}
+	if refusal := checkTags(x, config.Tags); refusal != nil {
+		return refusal, nil
+	}
+	if config.LocationConstraint == "" {
+		x.body = nil // moto fails on a configuration without one
+	}
+	before, err := s.owner(ctx, x, x.bucket)
+	if err != nil {
+		return nil, err
+	}
+	r, err := next(ctx)
+	if err != nil || r.status != http.StatusOK || before != "" {
+		return r, err // in us-east-1, one's own bucket answers 200 and stays as it is
+	}
+	for _, part := range newBucketParts(x, config.Tags) {
+		done, err := s.ask(ctx, x, http.MethodPut, "/"+x.bucket, part.query, part.body)
+		if err == nil && done.status >= 300 {
+			err = fmt.Errorf("%s: %d %s", part.query, done.status, done.body)
+		}
+		if err != nil {
+			return s.undo(ctx, x, err)
+		}
+	}
+	s.setOwner(x.bucket, x.call.Account)
+	return r, nil
+}
+
+// undo removes a bucket that could not be completed.
+func (s *s3Service) undo(ctx context.Context, x *exchange, cause error) (*reply, error) {
+	if _, err := s.ask(ctx, x, http.MethodDelete, "/"+x.bucket, "", ""); err != nil {
+		return nil, fmt.Errorf("%w; then remove the bucket: %w", cause, err)
+	}
+	return nil, fmt.Errorf("complete the new bucket: %w", cause)
+}
+
+type bucketPart struct{ query, body string }
+
+// newBucketParts is what AWS gives a new bucket since April 2023, and the tags.
+func newBucketParts(x *exchange, tags []tag) []bucketPart {
+	parts := []bucketPart{
+		{"publicAccessBlock", `<PublicAccessBlockConfiguration xmlns="` + s3Namespace + `">` +
+			`<BlockPublicAcls>true</BlockPublicAcls><IgnorePublicAcls>true</IgnorePublicAcls>` +
+			`<BlockPublicPolicy>true</BlockPublicPolicy><RestrictPublicBuckets>true</RestrictPublicBuckets></PublicAccessBlockConfiguration>`},
+	}
+	if x.in.Header.Get("X-Amz-Object-Ownership") == "" {
+		parts = append(parts, bucketPart{"ownershipControls", `<OwnershipControls xmlns="` + s3Namespace + `">` +
+			`<Rule><ObjectOwnership>BucketOwnerEnforced</ObjectOwnership></Rule></OwnershipControls>`})
+	}
+	if len(tags) == 0 {
+		return parts
+	}
+	var set strings.Builder
+	for _, t := range tags {
+		fmt.Fprintf(&set, "<Tag><Key>%s</Key><Value>%s</Value></Tag>", escapeXML(t.Key), escapeXML(t.Value))
+	}
+	return append(parts, bucketPart{"tagging", `<Tagging xmlns="` + s3Namespace + `"><TagSet>` + set.String() + `</TagSet></Tagging>`})
+}
+
+// checkTags refuses what AWS refuses, before there is a bucket.
+func checkTags(x *exchange, tags []tag) *reply {
+	invalid := func(message string) *reply { return x.fail(http.StatusBadRequest, "InvalidTag", message) }
+	if len(tags) > 50 {
+		return x.fail(http.StatusBadRequest, "BadRequest", "Bucket tag count cannot be greater than 50")
+	}
+	seen := map[string]bool{}
+	for _, t := range tags {
+		switch {
+		case seen[t.Key]:
+			return invalid("Cannot provide multiple Tags with the same key")
+		case strings.HasPrefix(strings.ToLower(t.Key), "aws:"):
+			return invalid("System tags cannot be added/updated by requester")
+		case t.Key == "" || len([]rune(t.Key)) > 128:
+			return invalid("The TagKey you have provided is invalid")
+		case len([]rune(t.Value)) > 256:
+			return invalid("The TagValue you have provided is invalid")
+		}
+		seen[t.Key] = true
+	}
+	return nil
+}

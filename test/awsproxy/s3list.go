@@ -1,0 +1,104 @@
+package awsproxy
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// bucketList is the result of ListBuckets.
+type bucketList struct {
+	XMLName           xml.Name `xml:"ListAllMyBucketsResult"`
+	Namespace         string   `xml:"xmlns,attr,omitempty"`
+	Owner             struct{ DisplayName, ID string }
+	Buckets           []listedBucket `xml:"Buckets>Bucket"`
+	Prefix            string         `xml:",omitempty"`
+	ContinuationToken string         `xml:",omitempty"`
+}
+
+type listedBucket struct {
+	Name         string
+	CreationDate string
+	BucketRegion string `xml:",omitempty"`
+}
+
+// maxBuckets is the most that a page of ListBuckets holds.
+const maxBuckets = 10_000
+
+// list is ListBuckets in pages, sorted by name: moto cuts without a token.
+func (s *s3Service) list(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	size, after, refusal := pageOfBuckets(x)
+	if refusal != nil {
+		return refusal, nil
+	}
+	rest := x.query
+	rest.Del("max-buckets")
+	rest.Del("continuation-token")
+	x.rawQuery = rest.Encode()
+	r, err := next(ctx)
+	if err != nil || r.status != http.StatusOK {
+		return r, err
+	}
+	list, err := parseBuckets(r)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(list.Buckets, func(a, b listedBucket) int { return strings.Compare(a.Name, b.Name) })
+	list.Buckets = slices.DeleteFunc(list.Buckets, func(b listedBucket) bool { return b.Name <= after })
+	if len(list.Buckets) > size {
+		list.Buckets = list.Buckets[:size]
+		list.ContinuationToken = base64.StdEncoding.EncodeToString([]byte(list.Buckets[size-1].Name))
+	}
+	list.Prefix = x.query.Get("prefix")
+	if region := x.query.Get("bucket-region"); region != "" {
+		for i := range list.Buckets {
+			list.Buckets[i].BucketRegion = region
+		}
+	}
+	list.XMLName, list.Namespace = xml.Name{Local: "ListAllMyBucketsResult"}, s3Namespace
+	body, err := xml.Marshal(list)
+	if err != nil {
+		return nil, fmt.Errorf("write the list of buckets: %w", err)
+	}
+	r.body = append([]byte(xml.Header), body...)
+	return r, nil
+}
+
+// pageOfBuckets reads how many buckets are wanted, and after which name.
+func pageOfBuckets(x *exchange) (size int, after string, refusal *reply) {
+	size = maxBuckets
+	if v := x.query.Get("max-buckets"); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 1 || n > maxBuckets {
+			return 0, "", x.fail(http.StatusBadRequest, "InvalidArgument", "Argument max-buckets must be an integer between 1 and 10000")
+		}
+		size = n
+	}
+	token, err := base64.StdEncoding.DecodeString(x.query.Get("continuation-token"))
+	if err != nil {
+		return 0, "", x.fail(http.StatusBadRequest, "InvalidArgument", "The continuation token provided is incorrect")
+	}
+	return size, string(token), nil
+}
+
+// buckets lists the caller's account's.
+func (s *s3Service) buckets(ctx context.Context, x *exchange) (bucketList, error) {
+	r, err := s.ask(ctx, x, http.MethodGet, "/", "", "")
+	if err != nil {
+		return bucketList{}, err
+	}
+	return parseBuckets(r)
+}
+
+func parseBuckets(r *reply) (bucketList, error) {
+	var list bucketList
+	if err := xml.Unmarshal(r.body, &list); err != nil {
+		return list, fmt.Errorf("read the list of buckets (%d): %w", r.status, err)
+	}
+	return list, nil
+}

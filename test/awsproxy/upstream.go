@@ -1,0 +1,158 @@
+package awsproxy
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// accountHeader is how moto is told the account of a call; without it moto takes
+// that of the access key if it made it, else 123456789012.
+const accountHeader = "X-Moto-Account-Id"
+
+// commitTimeout bounds a call whose client may have gone: AWS, too, finishes
+// what it has begun.
+const commitTimeout = 60 * time.Second
+
+// reply is a response, of the simulator or of the proxy itself.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+	stream io.ReadCloser // the rest of the body, if not nil
+}
+
+// load reads the body into memory.
+func (r *reply) load() error {
+	if r.stream == nil {
+		return nil
+	}
+	defer r.stream.Close()
+	rest, err := io.ReadAll(r.stream)
+	if err != nil {
+		return fmt.Errorf("read the simulator's response: %w", err)
+	}
+	r.body, r.stream = append(r.body, rest...), nil
+	r.header.Del("Content-Length")
+	return nil
+}
+
+func (r *reply) discard() {
+	if r != nil && r.stream != nil {
+		r.stream.Close()
+	}
+}
+
+type upstream struct {
+	base   *url.URL
+	client *http.Client
+}
+
+func newUpstream(base *url.URL) *upstream {
+	return &upstream{base: base, client: &http.Client{
+		Transport: &http.Transport{
+			DisableCompression:  true, // bodies and their lengths pass as they are
+			MaxIdleConnsPerHost: 64,
+			IdleConnTimeout:     30 * time.Second,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// send passes a client's request on. Unless the operation streams, it is seen
+// through even if the client goes away, and the response is in memory.
+func (u *upstream) send(ctx context.Context, x *exchange) (*reply, error) {
+	if x.streamed {
+		return u.pass(ctx, x, x.in.Body, x.in.ContentLength)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
+	defer cancel()
+	r, err := u.pass(ctx, x, bytes.NewReader(x.body), int64(len(x.body)))
+	if err != nil {
+		return nil, err
+	}
+	return r, r.load()
+}
+
+func (u *upstream) pass(ctx context.Context, x *exchange, body io.Reader, length int64) (*reply, error) {
+	target := *u.base
+	target.Path, target.RawPath, target.RawQuery = x.path, x.rawPath, x.rawQuery
+	if length == 0 {
+		body = http.NoBody
+	}
+	req, err := http.NewRequestWithContext(ctx, x.in.Method, target.String(), body)
+	if err != nil {
+		return nil, fmt.Errorf("pass the request on: %w", err)
+	}
+	req.ContentLength = length
+	req.Header = x.in.Header.Clone()
+	removeHopByHop(req.Header)
+	req.Header.Del(accountHeader)
+	if x.call.Account != "" {
+		req.Header.Set(accountHeader, x.call.Account)
+	}
+	if !x.virtualHost { // queue URLs are made from the host
+		req.Host = x.in.Host
+	}
+	return u.do(req)
+}
+
+// ask makes a call of the proxy's own.
+func (u *upstream) ask(ctx context.Context, q question) (*reply, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
+	defer cancel()
+	target := *u.base
+	target.Path, target.RawQuery = q.path, q.query
+	req, err := http.NewRequestWithContext(ctx, q.method, target.String(), strings.NewReader(q.body))
+	if err != nil {
+		return nil, fmt.Errorf("ask the simulator: %w", err)
+	}
+	if q.host != "" {
+		req.Host = q.host
+	}
+	for k, v := range q.header {
+		req.Header.Set(k, v)
+	}
+	key := q.key
+	if key == "" {
+		key = "PROXY"
+	}
+	if q.account != "" {
+		req.Header.Set(accountHeader, q.account)
+	}
+	req.Header.Set("Authorization", fmt.Sprintf(
+		"AWS4-HMAC-SHA256 Credential=%s/20200101/%s/%s/aws4_request, SignedHeaders=host, Signature=0", key, q.region, q.service))
+	r, err := u.do(req)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.load()
+}
+
+// question is a call of the proxy's own; with no account, moto takes the key's.
+type question struct {
+	service, region, account, key string
+	method, path, query, body     string
+	host                          string
+	header                        map[string]string
+}
+
+func (u *upstream) do(req *http.Request) (*reply, error) {
+	resp, err := u.client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("reach the simulator: %w", err)
+	}
+	removeHopByHop(resp.Header)
+	return &reply{status: resp.StatusCode, header: resp.Header, stream: resp.Body}, nil
+}
+
+func removeHopByHop(h http.Header) {
+	for _, k := range []string{"Connection", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade"} {
+		h.Del(k)
+	}
+}
