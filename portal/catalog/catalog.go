@@ -1,0 +1,140 @@
+// Package catalog knows the kinds that Portico offers, and their forms, from the CRDs alone.
+//
+// Inputs are named by their Kubernetes path (spec.encryption.kmsKeyID, spec.lifecycleRules[0].expirationDays), so that
+// the API server's field errors land beside the right input.
+package catalog
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+)
+
+const prefix = "portico.dev/"
+
+// Kind is what the portal knows of one custom resource.
+type Kind struct {
+	Resource   schema.GroupVersionResource
+	Name       string // of the kind, e.g. S3Bucket
+	Plural     string // e.g. s3buckets; the path element in URLs
+	ShortNames []string
+	Namespaced bool
+	Title      string  // for people, e.g. Bucket
+	Icon       string  // name of an icon, "" for the default one
+	Help       string  // what the kind is, from the CRD
+	Fields     []Field // of spec: those that the form annotation lists in its order, then the rest by name
+	Columns    []Column
+	Endpoint   string // JSONPath of what users connect to, "" if nothing
+
+	schema []byte // the kind's OpenAPI v3 schema as JSON
+}
+
+// GVK is the kind's group, version and kind.
+func (k Kind) GVK() schema.GroupVersionKind { return k.Resource.GroupVersion().WithKind(k.Name) }
+
+// Schema is the kind's OpenAPI v3 schema, as JSON.
+func (k Kind) Schema() []byte { return slices.Clone(k.schema) }
+
+// Catalog is every kind, sorted by title.
+type Catalog []Kind
+
+// ByPlural finds a kind by its plural name.
+func (c Catalog) ByPlural(plural string) (Kind, bool) {
+	i := slices.IndexFunc(c, func(k Kind) bool { return k.Plural == plural })
+	if i < 0 {
+		return Kind{}, false
+	}
+	return c[i], true
+}
+
+// ByName finds a kind by its name, e.g. S3Bucket.
+func (c Catalog) ByName(name string) (Kind, bool) {
+	i := slices.IndexFunc(c, func(k Kind) bool { return k.Name == name })
+	if i < 0 {
+		return Kind{}, false
+	}
+	return c[i], true
+}
+
+// Requestable are the kinds that teams request: the namespaced ones.
+func (c Catalog) Requestable() Catalog {
+	return slices.DeleteFunc(slices.Clone(c), func(k Kind) bool { return !k.Namespaced })
+}
+
+// Load reads every CRD manifest in files, which holds bases/*.yaml. Each CRD must serve exactly one version.
+func Load(files fs.FS) (Catalog, error) {
+	names, err := fs.Glob(files, "bases/*.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("listing CRDs: %w", err)
+	}
+	var kinds Catalog
+	for _, name := range names {
+		k, err := loadKind(files, name)
+		if err != nil {
+			return nil, fmt.Errorf("reading CRD %s: %w", name, err)
+		}
+		kinds = append(kinds, k)
+	}
+	if len(kinds) == 0 {
+		return nil, fmt.Errorf("no CRDs under bases/")
+	}
+	slices.SortFunc(kinds, func(a, b Kind) int { return cmp.Compare(a.Title, b.Title) })
+	return kinds, nil
+}
+
+func loadKind(files fs.FS, name string) (Kind, error) {
+	b, err := fs.ReadFile(files, name)
+	if err != nil {
+		return Kind{}, err
+	}
+	var crd apiext.CustomResourceDefinition
+	if err := yaml.UnmarshalStrict(b, &crd); err != nil {
+		return Kind{}, err
+	}
+	return newKind(&crd)
+}
+
+func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
+	i := slices.IndexFunc(crd.Spec.Versions, func(v apiext.CustomResourceDefinitionVersion) bool { return v.Storage })
+	if i < 0 || crd.Spec.Versions[i].Schema == nil || crd.Spec.Versions[i].Schema.OpenAPIV3Schema == nil {
+		return Kind{}, fmt.Errorf("no stored version with a schema")
+	}
+	v := crd.Spec.Versions[i]
+	root := v.Schema.OpenAPIV3Schema
+	raw, err := jsonSchema(root)
+	if err != nil {
+		return Kind{}, err
+	}
+	spec := root.Properties["spec"]
+	return Kind{
+		Resource:   schema.GroupVersionResource{Group: crd.Spec.Group, Version: v.Name, Resource: crd.Spec.Names.Plural},
+		Name:       crd.Spec.Names.Kind,
+		Plural:     crd.Spec.Names.Plural,
+		ShortNames: crd.Spec.Names.ShortNames,
+		Namespaced: crd.Spec.Scope == apiext.NamespaceScoped,
+		Title:      cmp.Or(crd.Annotations[prefix+"title"], crd.Spec.Names.Kind),
+		Icon:       crd.Annotations[prefix+"icon"],
+		Help:       oneLine(root.Description),
+		Fields:     specFields(spec, listed(crd.Annotations[prefix+"form"])),
+		Columns:    columns(v.AdditionalPrinterColumns),
+		Endpoint:   crd.Annotations[prefix+"endpoint"],
+		schema:     raw,
+	}, nil
+}
+
+// listed splits the form annotation.
+func listed(annotation string) []string {
+	var names []string
+	for n := range strings.SplitSeq(annotation, ",") {
+		if n = strings.TrimSpace(n); n != "" {
+			names = append(names, n)
+		}
+	}
+	return names
+}

@@ -1,0 +1,47 @@
+package catalog
+
+import (
+	"strings"
+
+	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/util/jsonpath"
+)
+
+// Column is one printer column of a kind.
+type Column struct {
+	Name     string
+	Type     string // string, integer, boolean, date
+	Path     string // JSONPath without braces, e.g. .status.bucketName
+	Priority int32  // 0 is always shown, more only in wide lists
+}
+
+func columns(defs []apiext.CustomResourceColumnDefinition) []Column {
+	out := make([]Column, 0, len(defs))
+	for _, d := range defs {
+		out = append(out, Column{Name: d.Name, Type: d.Type, Path: d.JSONPath, Priority: d.Priority})
+	}
+	return out
+}
+
+// Value is the column's text for an object, "" when the object lacks it.
+func (c Column) Value(obj *unstructured.Unstructured) string { return evaluate(c.Path, obj) }
+
+// EndpointOf is what users of the object connect to, "" while there is nothing yet.
+func (k Kind) EndpointOf(obj *unstructured.Unstructured) string { return evaluate(k.Endpoint, obj) }
+
+// evaluate answers "" for a missing path and for a path that does not parse, which a test over the CRDs rules out.
+func evaluate(path string, obj *unstructured.Unstructured) string {
+	if path == "" || obj == nil {
+		return ""
+	}
+	p := jsonpath.New("column").AllowMissingKeys(true)
+	if err := p.Parse("{" + path + "}"); err != nil {
+		return ""
+	}
+	var b strings.Builder
+	if err := p.Execute(&b, obj.Object); err != nil {
+		return ""
+	}
+	return b.String()
+}

@@ -1,0 +1,215 @@
+package catalog
+
+import (
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Decode reads a posted form into an object.
+//
+// An input that the form does not carry keeps the value of base (nil: none); an empty one means absent. A list or map
+// is replaced as a whole as soon as one of its inputs, or an input named by the list itself, is posted: post an empty
+// hidden input of the list's name, so that the last row can be removed. Rows keep the index they were shown with, gaps
+// close, empty rows vanish, and path[i]._remove=on removes a row; show the form again from Encode, for error paths
+// follow the new indices. An object that is present but empty is posted as path={}.
+//
+// The object is complete even when there are errors, but for the values that could not be read.
+func (k Kind) Decode(form url.Values, base *unstructured.Unstructured) (*unstructured.Unstructured, FieldErrors) {
+	obj := &unstructured.Unstructured{Object: map[string]any{}}
+	if base != nil {
+		obj = base.DeepCopy()
+	}
+	obj.SetGroupVersionKind(k.GVK())
+	if form.Has("metadata.name") {
+		obj.SetName(strings.TrimSpace(form.Get("metadata.name")))
+	}
+	if k.Namespaced && form.Has("metadata.namespace") {
+		obj.SetNamespace(form.Get("metadata.namespace"))
+	}
+	d := decoder{}
+	root := Field{Path: "spec", Name: "spec", Type: Object, Fields: k.Fields}
+	if spec, ok := d.object(root, "spec", parseForm(form), obj.Object["spec"]); ok {
+		obj.Object["spec"] = spec
+	} else {
+		obj.Object["spec"] = map[string]any{}
+	}
+	return obj, d.errs
+}
+
+type decoder struct{ errs FieldErrors }
+
+func (d *decoder) fail(path, value, message string) {
+	d.errs = append(d.errs, FieldError{Field: path, Message: message, Value: value})
+}
+
+// value reads one field; false means absent.
+func (d *decoder) value(f Field, path string, n *node, base any) (any, bool) {
+	if n == nil {
+		return base, base != nil
+	}
+	switch f.Type {
+	case Object:
+		return d.object(f, path, n, base)
+	case Array:
+		if f.ListOfScalars() {
+			return d.scalars(f, path, n, base)
+		}
+		return d.rows(f, path, n, base)
+	case Map:
+		return d.entries(f, path, n, base)
+	default:
+		return d.scalar(f, path, n.last())
+	}
+}
+
+func (d *decoder) object(f Field, path string, n *node, base any) (any, bool) {
+	was, _ := base.(map[string]any)
+	out := map[string]any{}
+	for key, v := range was {
+		out[key] = v
+	}
+	for _, c := range f.Fields {
+		delete(out, c.Name)
+		if v, ok := d.value(c, path+"."+c.Name, n.child(c.Name), was[c.Name]); ok {
+			out[c.Name] = v
+		}
+	}
+	empty := (was != nil && len(was) == 0) || n.last() == "{}"
+	return out, len(out) > 0 || empty
+}
+
+// scalars reads a list of single values: one a line, repeated inputs, or rows.
+func (d *decoder) scalars(f Field, path string, n *node, base any) (any, bool) {
+	var texts []string
+	for _, v := range n.values {
+		texts = append(texts, strings.Split(newlines(v), "\n")...)
+	}
+	for _, i := range n.indices() {
+		texts = append(texts, n.rows[i].last())
+	}
+	out := []any{}
+	for _, t := range texts {
+		if t = strings.TrimSpace(t); t == "" {
+			continue
+		}
+		if v, ok := d.scalar(*f.Items, path, t); ok {
+			out = append(out, v)
+		}
+	}
+	return out, len(out) > 0 || isEmptyList(base)
+}
+
+func (d *decoder) rows(f Field, path string, n *node, base any) (any, bool) {
+	was, _ := base.([]any)
+	out := []any{}
+	for _, i := range n.indices() {
+		row := n.rows[i]
+		if row.child("_remove").last() == "on" {
+			continue
+		}
+		var before any
+		if i < len(was) {
+			before = was[i]
+		}
+		if v, ok := d.value(*f.Items, Index(path, len(out)), row, before); ok {
+			out = append(out, v)
+		}
+	}
+	return out, len(out) > 0 || isEmptyList(base)
+}
+
+func (d *decoder) entries(f Field, path string, n *node, base any) (any, bool) {
+	out := map[string]any{}
+	row := 0
+	for _, i := range n.indices() {
+		key, text := n.rows[i].child("key").last(), n.rows[i].child("value").last()
+		if (key == "" && text == "") || n.rows[i].child("_remove").last() == "on" {
+			continue
+		}
+		at := Index(path, row)
+		row++
+		if key == "" {
+			d.fail(at+".key", "", "give this value a key, or empty both")
+			continue
+		}
+		if _, twice := out[key]; twice {
+			d.fail(at+".key", key, "this key is there twice")
+			continue
+		}
+		if v, ok := d.scalar(*f.Items, at+".value", text); ok {
+			out[key] = v
+		} else if f.Items.Type == String {
+			out[key] = ""
+		}
+	}
+	was, _ := base.(map[string]any)
+	return out, len(out) > 0 || (was != nil && len(was) == 0)
+}
+
+func (d *decoder) scalar(f Field, path, text string) (any, bool) {
+	if text == "" {
+		return nil, false
+	}
+	switch f.Type {
+	case Integer:
+		return d.integer(f, path, strings.TrimSpace(text))
+	case Number:
+		v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			d.fail(path, text, "must be a number, such as 0.5")
+			return nil, false
+		}
+		return v, true
+	case Boolean:
+		return d.boolean(path, text)
+	case YAML:
+		v, err := parseValue([]byte(text))
+		if err != nil {
+			d.fail(path, text, "must be YAML: "+err.Error())
+			return nil, false
+		}
+		return v, v != nil
+	default:
+		return newlines(text), true
+	}
+}
+
+func (d *decoder) integer(f Field, path, text string) (any, bool) {
+	bits := 64
+	if f.Format == "int32" {
+		bits = 32
+	}
+	v, err := strconv.ParseInt(text, 10, bits)
+	if err == nil {
+		return v, true
+	}
+	if numError, ok := err.(*strconv.NumError); ok && numError.Err == strconv.ErrRange { //nolint:errorlint // ParseInt returns it unwrapped.
+		d.fail(path, text, "is too large or too small a number")
+	} else {
+		d.fail(path, text, "must be a whole number, such as 30")
+	}
+	return nil, false
+}
+
+func (d *decoder) boolean(path, text string) (any, bool) {
+	switch strings.ToLower(text) {
+	case "true", "on", "yes":
+		return true, true
+	case "false", "off", "no":
+		return false, true
+	}
+	d.fail(path, text, "must be true or false, or empty for the default")
+	return nil, false
+}
+
+func isEmptyList(v any) bool {
+	list, ok := v.([]any)
+	return ok && len(list) == 0
+}
+
+// newlines undoes what browsers do to the line ends of a textarea.
+func newlines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }

@@ -1,0 +1,187 @@
+package catalog
+
+import (
+	"encoding/json"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// FieldError is one complaint about one field.
+type FieldError struct {
+	Field   string // Kubernetes path, "" for the whole object
+	Message string // for people
+	Value   string // what was refused, "" if unknown
+}
+
+// FieldErrors are the complaints about one object.
+type FieldErrors []FieldError
+
+// FromStatus reads the field errors of the API server's answer: validation, CEL rules, enums, webhooks, and unknown
+// fields under strict validation. None means that err is about something else.
+func FromStatus(err error) FieldErrors {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return nil
+	}
+	s := status.Status()
+	if s.Reason == metav1.StatusReasonBadRequest {
+		return strictErrors(s.Message)
+	}
+	if s.Reason != metav1.StatusReasonInvalid || s.Details == nil {
+		return nil
+	}
+	var out FieldErrors
+	for _, c := range s.Details.Causes {
+		e := fromCause(c)
+		if !slices.Contains(out, e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func fromCause(c metav1.StatusCause) FieldError {
+	field := c.Field
+	if field == "<nil>" { // the API server's name for the whole object
+		field = ""
+	}
+	detail, value := cutValue(c.Message)
+	switch c.Type {
+	case metav1.CauseTypeFieldValueRequired:
+		return FieldError{Field: field, Message: orElse(detail, "is required")}
+	case metav1.CauseTypeFieldValueNotSupported:
+		return FieldError{Field: field, Message: choices(detail), Value: value}
+	case metav1.CauseTypeFieldValueDuplicate:
+		return FieldError{Field: field, Message: orElse(detail, "is there twice"), Value: value}
+	default:
+		return FieldError{Field: field, Message: orElse(detail, c.Message), Value: value}
+	}
+}
+
+// choices turns the API server's list of supported values into a sentence.
+func choices(detail string) string {
+	if list, ok := strings.CutPrefix(detail, "supported values: "); ok {
+		return "choose one of: " + strings.ReplaceAll(list, `"`, "")
+	}
+	return orElse(detail, "is not one of the values allowed")
+}
+
+// leads are how the API server begins a message, before the refused value.
+var leads = []string{"Invalid value: ", "Unsupported value: ", "Duplicate value: ", "Too many: ", "Forbidden: ",
+	"Required value: ", "Required value", "Too long: ", "Not found: ", "Internal error: "}
+
+// cutValue cuts `Invalid value: "x": detail` into detail and x.
+func cutValue(message string) (detail, value string) {
+	for _, lead := range leads {
+		rest, ok := strings.CutPrefix(message, lead)
+		if !ok {
+			continue
+		}
+		if lead != leads[0] && lead != leads[1] && lead != leads[2] && lead != leads[3] {
+			return rest, ""
+		}
+		return cutJSON(rest)
+	}
+	return message, ""
+}
+
+// cutJSON takes one JSON value from the front of rest.
+func cutJSON(rest string) (detail, value string) {
+	dec := json.NewDecoder(strings.NewReader(rest))
+	var v json.RawMessage
+	if err := dec.Decode(&v); err == nil {
+		tail := rest[dec.InputOffset():]
+		if tail == "" {
+			return "", jsonText(v)
+		}
+		if detail, ok := strings.CutPrefix(tail, ": "); ok {
+			return detail, jsonText(v)
+		}
+	}
+	return rest, ""
+}
+
+var unknownField = regexp.MustCompile(`(unknown field|duplicate field) "([^"]+)"`)
+
+// strictErrors reads the answer of strict field validation, which has no causes.
+func strictErrors(message string) FieldErrors {
+	if !strings.Contains(message, "strict decoding error") {
+		return nil
+	}
+	var out FieldErrors
+	for _, m := range unknownField.FindAllStringSubmatch(message, -1) {
+		text := "no such field: look for a typing error"
+		if m[1] == "duplicate field" {
+			text = "is there twice"
+		}
+		out = append(out, FieldError{Field: m[2], Message: text})
+	}
+	return out
+}
+
+// Place puts each error beside an input. inputs are the names that the page shows, groups (spec.encryption) among them
+// if the page has room for their errors, in their order on the page. An error about a group goes to the member that
+// its message begins with (kmsKeyID is required …), else to the group, else to its first member shown; one about
+// something deeper than any input goes to the nearest one above. The others, in rest, belong on top of the form.
+func (e FieldErrors) Place(inputs []string) (byInput map[string][]string, rest []string) {
+	byInput = map[string][]string{}
+	for _, fe := range e {
+		if at := place(fe, inputs); at != "" {
+			byInput[at] = append(byInput[at], fe.Message)
+		} else if fe.Field == "" || fe.Field == "spec" {
+			rest = append(rest, fe.Message)
+		} else {
+			rest = append(rest, fe.Field+": "+fe.Message)
+		}
+	}
+	return byInput, rest
+}
+
+func place(fe FieldError, inputs []string) string {
+	if word, _, _ := strings.Cut(fe.Message, " "); word != "" && fe.Field != "" {
+		if at := fe.Field + "." + strings.TrimSuffix(word, ":"); slices.Contains(inputs, at) {
+			return at
+		}
+	}
+	if fe.Field != "" && fe.Field != "spec" {
+		if slices.Contains(inputs, fe.Field) {
+			return fe.Field
+		}
+		if i := slices.IndexFunc(inputs, func(in string) bool { return under(in, fe.Field) }); i >= 0 {
+			return inputs[i]
+		}
+	}
+	for at := parent(fe.Field); at != ""; at = parent(at) {
+		if slices.Contains(inputs, at) {
+			return at
+		}
+	}
+	return ""
+}
+
+// under reports whether input lies beneath group.
+func under(input, group string) bool {
+	rest, ok := strings.CutPrefix(input, group)
+	return ok && rest != "" && (rest[0] == '.' || rest[0] == '[')
+}
+
+// parent cuts the last step off a path.
+func parent(path string) string {
+	i := strings.LastIndexAny(path, ".[")
+	if i < 0 {
+		return ""
+	}
+	return path[:i]
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

@@ -1,0 +1,183 @@
+package catalog
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// Type is how a field is shown and read.
+type Type string
+
+// The types of fields.
+const (
+	String  Type = "string"
+	Integer Type = "integer"
+	Number  Type = "number"
+	Boolean Type = "boolean"
+	Object  Type = "object" // see Field.Fields
+	Array   Type = "array"  // see Field.Items
+	Map     Type = "map"    // of scalars, see Field.Items; rows are named path[i].key and path[i].value
+	YAML    Type = "yaml"   // anything else: the input's text is YAML
+)
+
+// Field is one input of a form, or a group of inputs.
+type Field struct {
+	Path      string   // e.g. spec.lifecycleRules[].expirationDays: [] stands for a row's index
+	Name      string   // last element of Path, e.g. expirationDays
+	Label     string   // for people, e.g. Expiration days
+	Type      Type     //
+	Format    string   // int32, int64, date-time, …
+	Help      string   // one line
+	Options   []string // the only values allowed, if any
+	Default   string   // what the API server fills in, "" if nothing
+	Pattern   string   // regular expression of a string
+	Required  bool     // within the object that holds it
+	Advanced  bool     // not named by the form annotation
+	Immutable bool     // cannot change after creation
+	Limits    Limits
+	Fields    []Field // of an object
+	Items     *Field  // element of an array, or value of a map
+}
+
+// Limits bound a value; nil means unbounded.
+type Limits struct {
+	Min, Max             *float64 // of a number
+	MinLength, MaxLength *int64   // of a string, in characters
+	MinItems, MaxItems   *int64   // of an array or map
+}
+
+// IsRef reports whether the field is a reference to another object by name, as providerRef: {name} is.
+func (f Field) IsRef() bool {
+	return f.Type == Object && strings.HasSuffix(f.Name, "Ref") && len(f.Fields) == 1 && f.Fields[0].Name == "name"
+}
+
+// Scalar reports whether the field is a single value.
+func (f Field) Scalar() bool {
+	return f.Type == String || f.Type == Integer || f.Type == Number || f.Type == Boolean
+}
+
+// ListOfScalars reports whether the field is an array of single values. Its input carries one value a line, or is
+// repeated (check boxes).
+func (f Field) ListOfScalars() bool { return f.Type == Array && f.Items != nil && f.Items.Scalar() }
+
+// specFields are the fields of spec: those in order first, the others, which are advanced, by name.
+func specFields(spec apiext.JSONSchemaProps, order []string) []Field {
+	fields := objectFields("spec", spec)
+	for i := range fields {
+		fields[i].Advanced = !slices.Contains(order, fields[i].Name)
+	}
+	rank := func(f Field) int {
+		if i := slices.Index(order, f.Name); i >= 0 {
+			return i
+		}
+		return len(order)
+	}
+	slices.SortStableFunc(fields, func(a, b Field) int { return cmp.Compare(rank(a), rank(b)) })
+	return fields
+}
+
+// objectFields are the properties of an object: required ones first, then by name.
+func objectFields(path string, s apiext.JSONSchemaProps) []Field {
+	fixed := immutableChildren(s.XValidations)
+	fields := make([]Field, 0, len(s.Properties))
+	for name, p := range s.Properties {
+		f := newField(path+"."+name, name, p)
+		f.Required = slices.Contains(s.Required, name)
+		f.Immutable = f.Immutable || slices.Contains(fixed, name)
+		fields = append(fields, f)
+	}
+	slices.SortFunc(fields, func(a, b Field) int {
+		if a.Required != b.Required {
+			if a.Required {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.Name, b.Name)
+	})
+	return fields
+}
+
+func newField(path, name string, p apiext.JSONSchemaProps) Field {
+	f := Field{
+		Path: path, Name: name, Label: label(name), Type: typeOf(p), Format: p.Format, Help: help(name, p.Description),
+		Pattern: p.Pattern, Immutable: hasRule(p.XValidations, "self == oldSelf"),
+		Limits: Limits{Min: p.Minimum, Max: p.Maximum, MinLength: p.MinLength, MaxLength: p.MaxLength,
+			MinItems: cmp.Or(p.MinItems, p.MinProperties), MaxItems: cmp.Or(p.MaxItems, p.MaxProperties)},
+	}
+	for _, e := range p.Enum {
+		f.Options = append(f.Options, jsonText(e.Raw))
+	}
+	if p.Default != nil {
+		f.Default = jsonText(p.Default.Raw)
+	}
+	switch f.Type {
+	case Object:
+		f.Fields = objectFields(path, p)
+	case Array:
+		item := newField(path+"[]", name, *p.Items.Schema)
+		f.Items = &item
+	case Map:
+		item := newField(path+"[].value", "value", *p.AdditionalProperties.Schema)
+		f.Items = &item
+	default:
+	}
+	return f
+}
+
+func typeOf(p apiext.JSONSchemaProps) Type {
+	switch {
+	case p.XIntOrString || (p.XPreserveUnknownFields != nil && *p.XPreserveUnknownFields):
+		return YAML
+	case p.Type == "string" || p.Type == "integer" || p.Type == "number" || p.Type == "boolean":
+		return Type(p.Type)
+	case p.Type == "array" && p.Items != nil && p.Items.Schema != nil:
+		return Array
+	case p.Type == "object" && len(p.Properties) > 0:
+		return Object
+	case p.Type == "object" && p.AdditionalProperties != nil && p.AdditionalProperties.Schema != nil &&
+		scalarType(p.AdditionalProperties.Schema.Type):
+		return Map
+	}
+	return YAML
+}
+
+func scalarType(t string) bool {
+	return t == "string" || t == "integer" || t == "number" || t == "boolean"
+}
+
+func hasRule(rules apiext.ValidationRules, rule string) bool {
+	return slices.ContainsFunc(rules, func(r apiext.ValidationRule) bool { return r.Rule == rule })
+}
+
+var transition = regexp.MustCompile(`self\.([A-Za-z0-9]+) == oldSelf\.([A-Za-z0-9]+)`)
+
+// immutableChildren are the properties that an object's own transition rules fix.
+func immutableChildren(rules apiext.ValidationRules) []string {
+	var names []string
+	for _, r := range rules {
+		for _, m := range transition.FindAllStringSubmatch(r.Rule, -1) {
+			if m[1] == m[2] {
+				names = append(names, m[1])
+			}
+		}
+	}
+	return names
+}
+
+// jsonText is a scalar as people write it, and any other value as JSON.
+func jsonText(raw []byte) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// jsonSchema is the schema as JSON, without what only the API server needs.
+func jsonSchema(s *apiext.JSONSchemaProps) ([]byte, error) { return json.Marshal(s) }

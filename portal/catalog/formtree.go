@@ -1,0 +1,114 @@
+package catalog
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxRows bounds the index of a row, so that a form cannot ask for a huge list.
+const maxRows = 1000
+
+// node is a form's values arranged by path.
+type node struct {
+	values   []string
+	children map[string]*node
+	rows     map[int]*node
+}
+
+// parseForm arranges the values whose names begin with spec. Names that are no path are ignored: browsers and
+// extensions add their own.
+func parseForm(form url.Values) *node {
+	root := &node{}
+	for name, values := range form {
+		steps, ok := parseName(name)
+		if !ok || steps[0] != "spec" {
+			continue
+		}
+		n := root
+		for _, s := range steps {
+			n = n.step(s)
+		}
+		n.values = append(n.values, values...)
+	}
+	return root.children["spec"]
+}
+
+func (n *node) step(s string) *node {
+	if i, ok := rowIndex(s); ok {
+		if n.rows == nil {
+			n.rows = map[int]*node{}
+		}
+		if n.rows[i] == nil {
+			n.rows[i] = &node{}
+		}
+		return n.rows[i]
+	}
+	if n.children == nil {
+		n.children = map[string]*node{}
+	}
+	if n.children[s] == nil {
+		n.children[s] = &node{}
+	}
+	return n.children[s]
+}
+
+// last is the value that counts: the last one, so that a hidden input may stand before a check box.
+func (n *node) last() string {
+	if n == nil || len(n.values) == 0 {
+		return ""
+	}
+	return n.values[len(n.values)-1]
+}
+
+func (n *node) child(name string) *node {
+	if n == nil {
+		return nil
+	}
+	return n.children[name]
+}
+
+func (n *node) indices() []int {
+	out := make([]int, 0, len(n.rows))
+	for i := range n.rows {
+		out = append(out, i)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// rowIndex reads a step such as [3].
+func rowIndex(step string) (int, bool) {
+	if !strings.HasPrefix(step, "[") {
+		return 0, false
+	}
+	i, err := strconv.Atoi(strings.Trim(step, "[]"))
+	return i, err == nil
+}
+
+// parseName cuts spec.a[0].b into spec, a, [0], b. It refuses names that are no path, and rows beyond maxRows.
+func parseName(name string) ([]string, bool) {
+	var steps []string
+	if len(name) > 512 {
+		return nil, false
+	}
+	for part := range strings.SplitSeq(name, ".") {
+		key, rows, indexed := strings.Cut(part, "[")
+		if key == "" {
+			return nil, false
+		}
+		steps = append(steps, key)
+		if !indexed {
+			continue
+		}
+		digits, ok := strings.CutSuffix(rows, "]")
+		i, err := strconv.Atoi(digits)
+		if !ok || err != nil || i < 0 || i >= maxRows {
+			return nil, false
+		}
+		steps = append(steps, fmt.Sprintf("[%d]", i))
+	}
+	return steps, true
+}

@@ -1,0 +1,67 @@
+package catalog
+
+import (
+	"strings"
+	"unicode"
+)
+
+// spelled are words that are not written as ordinary ones.
+var spelled = map[string]string{
+	"acl": "ACL", "acls": "ACLs", "api": "API", "arn": "ARN", "aws": "AWS", "cidr": "CIDR", "cors": "CORS",
+	"cpu": "CPU", "db": "DB", "dlq": "DLQ", "dns": "DNS", "ecr": "ECR", "fifo": "FIFO", "http": "HTTP",
+	"https": "HTTPS", "iam": "IAM", "id": "ID", "ids": "IDs", "iops": "IOPS", "ip": "IP", "kms": "KMS",
+	"rds": "RDS", "s3": "S3", "sns": "SNS", "sqs": "SQS", "sse": "SSE", "tls": "TLS", "ttl": "TTL", "url": "URL",
+	"vpc": "VPC",
+}
+
+// label turns a field's name into words: kmsKeyID → KMS key ID, providerRef → Provider.
+func label(name string) string {
+	words := split(name)
+	if len(words) > 1 && words[len(words)-1] == "Ref" {
+		words = words[:len(words)-1]
+	}
+	for i, w := range words {
+		lower := strings.ToLower(w)
+		if s, ok := spelled[lower]; ok {
+			words[i] = s
+		} else {
+			words[i] = lower
+		}
+	}
+	s := strings.Join(words, " ")
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// split cuts camelCase; a run of capitals is one word, its last letter the next word's first if one follows.
+func split(name string) []string {
+	var words []string
+	r := []rune(name)
+	start := 0
+	for i := 1; i < len(r); i++ {
+		up, before := unicode.IsUpper(r[i]), unicode.IsUpper(r[i-1])
+		next := i+1 < len(r) && unicode.IsLower(r[i+1])
+		if (up && !before) || (up && before && next && !isPlural(r, i)) {
+			words = append(words, string(r[start:i]))
+			start = i
+		}
+	}
+	return append(words, string(r[start:]))
+}
+
+// isPlural reports whether r[i:] is the end of a plural abbreviation, as in subnetIDs.
+func isPlural(r []rune, i int) bool {
+	return i+1 < len(r) && r[i+1] == 's' && (i+2 == len(r) || unicode.IsUpper(r[i+2]))
+}
+
+// help is the field's description without its own name in front, as a sentence.
+func help(name, description string) string {
+	s := oneLine(description)
+	for _, lead := range []string{name + " is ", name + " are ", name + ": ", name + " "} {
+		if rest, ok := strings.CutPrefix(s, lead); ok && rest != "" {
+			return strings.ToUpper(rest[:1]) + rest[1:]
+		}
+	}
+	return s
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

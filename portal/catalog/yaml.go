@@ -1,0 +1,99 @@
+package catalog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+)
+
+// ToYAML is the object as a user would write it: without status and what the API server keeps for itself.
+func ToYAML(obj *unstructured.Unstructured) ([]byte, error) {
+	clean := Clean(obj)
+	b, err := yaml.Marshal(clean.Object)
+	if err != nil {
+		return nil, fmt.Errorf("writing %s %s as YAML: %w", obj.GetKind(), obj.GetName(), err)
+	}
+	return b, nil
+}
+
+// Clean is a copy of obj with only what a user writes: names, labels, annotations but those of machines, and spec.
+func Clean(obj *unstructured.Unstructured) *unstructured.Unstructured {
+	out := &unstructured.Unstructured{Object: map[string]any{}}
+	out.SetGroupVersionKind(obj.GroupVersionKind())
+	out.SetName(obj.GetName())
+	out.SetNamespace(obj.GetNamespace())
+	if l := obj.GetLabels(); len(l) > 0 {
+		out.SetLabels(l)
+	}
+	a := obj.GetAnnotations()
+	delete(a, "kubectl.kubernetes.io/last-applied-configuration")
+	delete(a, prefix+"requested-by")
+	if len(a) > 0 {
+		out.SetAnnotations(a)
+	}
+	if spec, ok := obj.Object["spec"]; ok {
+		out.Object["spec"] = spec
+	}
+	return out.DeepCopy()
+}
+
+// ParseYAML reads one object of the kind, in YAML or JSON. apiVersion and kind may be left out but must not name
+// another kind. The error is a sentence for the user.
+func (k Kind) ParseYAML(b []byte) (*unstructured.Unstructured, error) {
+	if docs := bytes.Split(bytes.TrimPrefix(bytes.TrimSpace(b), []byte("---\n")), []byte("\n---\n")); len(docs) > 1 {
+		return nil, errors.New("give one object, not several documents")
+	}
+	v, err := parseValue(b)
+	if err != nil {
+		return nil, fmt.Errorf("this is not valid YAML: %w", err)
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, errors.New("this is not an object: begin with apiVersion, kind, metadata and spec")
+	}
+	obj := &unstructured.Unstructured{Object: m}
+	if obj.GetKind() == "" && obj.GetAPIVersion() == "" {
+		obj.SetGroupVersionKind(k.GVK())
+	}
+	if obj.GroupVersionKind() != k.GVK() {
+		return nil, fmt.Errorf("this is a %s of %s; a %s of %s is wanted", obj.GetKind(), obj.GetAPIVersion(), k.Name,
+			k.Resource.GroupVersion())
+	}
+	return obj, k.checkShape(obj)
+}
+
+// checkShape refuses what the accessors of unstructured objects would silently ignore.
+func (k Kind) checkShape(obj *unstructured.Unstructured) error {
+	for _, key := range []string{"metadata", "spec"} {
+		if v, ok := obj.Object[key]; ok {
+			if _, isMap := v.(map[string]any); !isMap {
+				return fmt.Errorf("%s must be an object", key)
+			}
+		}
+	}
+	for _, key := range []string{"name", "namespace"} {
+		if v, ok, _ := unstructured.NestedFieldNoCopy(obj.Object, "metadata", key); ok {
+			if _, isString := v.(string); !isString {
+				return fmt.Errorf("metadata.%s must be a string: put it in quotes", key)
+			}
+		}
+	}
+	return nil
+}
+
+// parseValue reads YAML without duplicate keys; whole numbers become int64.
+func parseValue(b []byte) (any, error) {
+	j, err := yaml.YAMLToJSONStrict(b)
+	if err != nil {
+		return nil, err
+	}
+	var v any
+	if err := utiljson.Unmarshal(j, &v); err != nil {
+		return nil, err
+	}
+	return v, nil
+}

@@ -1,0 +1,122 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	lru "k8s.io/apimachinery/pkg/util/cache"
+	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
+	"k8s.io/utils/clock"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+const (
+	// accessTTL is how long a lost or gained right may take to be noticed.
+	accessTTL = 5 * time.Second
+	// accessEntries bounds the answers kept: 500 users × 200 namespaces would be 100,000 of about 200 bytes.
+	accessEntries = 100_000
+	// reviewTimeout bounds one access review; it outlives the request that asked first, since others share it.
+	reviewTimeout = 5 * time.Second
+)
+
+// access answers whether a caller may do something, by SubjectAccessReview with the portal's own ServiceAccount.
+type access struct {
+	reviews authorizationclient.SubjectAccessReviewInterface
+	answers *lru.LRUExpireCache
+	flights singleflight.Group
+}
+
+func newAccess(reviews authorizationclient.SubjectAccessReviewInterface, c clock.PassiveClock) *access {
+	return &access{reviews: reviews, answers: lru.NewLRUExpireCacheWithClock(accessEntries, c)}
+}
+
+// action is what a caller wants to do; an empty namespace means all of them, or a cluster-scoped resource.
+type action struct{ verb, group, resource, namespace string }
+
+func actionOn(verb string, k catalog.Kind, namespace string) action {
+	return action{verb: verb, group: k.Resource.Group, resource: k.Plural, namespace: namespace}
+}
+
+// require is nil if id may do a, a *ForbiddenError if not.
+func (a *access) require(ctx context.Context, id auth.Identity, act action) error {
+	ok, err := a.allowed(ctx, id, act)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return &ForbiddenError{Verb: act.verb, Resource: act.resource, Namespace: act.namespace}
+	}
+	return nil
+}
+
+// allowed answers from the last seconds' reviews, or asks.
+func (a *access) allowed(ctx context.Context, id auth.Identity, act action) (bool, error) {
+	if err := id.Check(); err != nil {
+		return false, fmt.Errorf("refusing the caller: %w", err)
+	}
+	key := cacheKey(id, act)
+	if v, ok := a.answers.Get(key); ok {
+		return v.(bool), nil
+	}
+	ch := a.flights.DoChan(key, func() (any, error) {
+		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), reviewTimeout)
+		defer cancel()
+		return a.review(detached, id, act, key)
+	})
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case r := <-ch:
+		if r.Err != nil {
+			return false, r.Err
+		}
+		return r.Val.(bool), nil
+	}
+}
+
+func (a *access) review(ctx context.Context, id auth.Identity, act action, key string) (bool, error) {
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: id.Username, Groups: reviewGroups(id),
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Verb: act.verb, Group: act.group, Resource: act.resource, Namespace: act.namespace, Version: "*",
+		},
+	}}
+	answer, err := a.reviews.Create(ctx, review, metav1.CreateOptions{})
+	if err != nil {
+		return false, &UnavailableError{Doing: fmt.Sprintf("asking whether %s may %s %s", id.Username, act.verb, act.resource), Cause: err}
+	}
+	ok := answer.Status.Allowed && !answer.Status.Denied
+	a.answers.Add(key, ok, accessTTL)
+	return ok, nil
+}
+
+// forget drops the answer, so that the next question is asked anew.
+func (a *access) forget(id auth.Identity, act action) { a.answers.Remove(cacheKey(id, act)) }
+
+// reviewGroups are the groups that the API server would see: what authentication adds included.
+func reviewGroups(id auth.Identity) []string {
+	groups := slices.Clone(id.Groups)
+	if ns, _, ok := auth.ServiceAccountName(id.Username); id.ServiceAccount && ok {
+		groups = []string{"system:serviceaccounts", "system:serviceaccounts:" + ns}
+	}
+	return append(groups, "system:authenticated")
+}
+
+func cacheKey(id auth.Identity, act action) string {
+	groups := slices.Sorted(slices.Values(reviewGroups(id)))
+	return strings.Join(append([]string{act.verb, act.group, act.resource, act.namespace, id.Username}, groups...), "\x00")
+}
+
+// Can reports whether the caller may do verb on objects of the kind in namespace; "" means in every namespace, or for
+// a cluster-scoped kind the only scope there is.
+func (c *Cluster) Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error) {
+	return c.access.allowed(ctx, id, actionOn(verb, k, namespace))
+}

@@ -1,0 +1,144 @@
+// Package cluster is the only way in which the portal speaks with Kubernetes.
+//
+// Reads come from a shared cache, fed by the portal's own ServiceAccount, and only after an access review for the
+// caller. Writes are made as the caller, by impersonation through a second ServiceAccount that may do nothing else.
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+// Options of a Cluster.
+type Options struct {
+	// Impersonator is the ServiceAccount through which writes are made.
+	Impersonator types.NamespacedName
+	// Namespace is Portico's own; it holds the revocation list.
+	Namespace string
+	Clock     clock.PassiveClock // nil is the real one
+	Log       *slog.Logger
+}
+
+// Cluster reads and writes for callers. It is safe for concurrent use.
+type Cluster struct {
+	kinds   catalog.Catalog
+	cache   cache.Cache
+	access  *access
+	writer  *writer
+	feed    *feed
+	revoked *Revocations
+	client  kubernetes.Interface
+	log     *slog.Logger
+}
+
+// New prepares a Cluster with the portal's own credentials in cfg; Run starts it. It sends nothing yet.
+func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error) {
+	if opts.Impersonator.Name == "" || opts.Impersonator.Namespace == "" {
+		return nil, errors.New("no impersonating ServiceAccount given")
+	}
+	if cfg.Impersonate.UserName != "" {
+		return nil, errors.New("the portal's own credentials must not impersonate")
+	}
+	if opts.Clock == nil {
+		opts.Clock = clock.RealClock{}
+	}
+	own := rest.CopyConfig(cfg)
+	own.QPS, own.UserAgent = -1, "portico-portal" // the API server's own fairness limits us
+	client, err := kubernetes.NewForConfig(own)
+	if err != nil {
+		return nil, fmt.Errorf("preparing the Kubernetes client: %w", err)
+	}
+	objects, err := newCache(own, kinds)
+	if err != nil {
+		return nil, fmt.Errorf("preparing the cache: %w", err)
+	}
+	w, err := newWriter(own, client, opts.Impersonator, opts.Clock)
+	if err != nil {
+		return nil, fmt.Errorf("preparing the impersonating client: %w", err)
+	}
+	return &Cluster{
+		kinds: kinds, cache: objects, client: client, writer: w, feed: newFeed(), log: opts.Log,
+		access:  newAccess(client.AuthorizationV1().SubjectAccessReviews(), opts.Clock),
+		revoked: newRevocations(client.CoreV1().Secrets(opts.Namespace), opts.Clock, opts.Log),
+	}, nil
+}
+
+// Run keeps the cache and the revocation list up to date until ctx ends.
+func (c *Cluster) Run(ctx context.Context) error {
+	if err := c.watch(ctx); err != nil {
+		return err
+	}
+	go c.revoked.run(ctx)
+	if err := c.cache.Start(ctx); err != nil {
+		return fmt.Errorf("running the cache: %w", err)
+	}
+	return nil
+}
+
+// watch asks for every informer before the cache starts, so that readiness covers them all.
+func (c *Cluster) watch(ctx context.Context) error {
+	for _, k := range c.kinds {
+		obj := &unstructured.Unstructured{}
+		obj.SetGroupVersionKind(k.GVK())
+		inf, err := c.cache.GetInformer(ctx, obj, cache.BlockUntilSynced(false))
+		if err != nil {
+			return fmt.Errorf("watching %s: %w", k.Plural, err)
+		}
+		if _, err := inf.AddEventHandler(c.feed.objects(k)); err != nil {
+			return fmt.Errorf("watching %s: %w", k.Plural, err)
+		}
+	}
+	inf, err := c.cache.GetInformer(ctx, &corev1.Event{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return fmt.Errorf("watching events: %w", err)
+	}
+	if _, err := inf.AddEventHandler(c.feed.events(c.kinds)); err != nil {
+		return fmt.Errorf("watching events: %w", err)
+	}
+	if _, err := c.cache.GetInformer(ctx, namespaceMeta(), cache.BlockUntilSynced(false)); err != nil {
+		return fmt.Errorf("watching namespaces: %w", err)
+	}
+	return nil
+}
+
+// Ready says why the portal cannot serve yet; nil once the cache and the revocation list are complete.
+func (c *Cluster) Ready(ctx context.Context) error {
+	if !c.revoked.synced() {
+		return errors.New("the list of revoked sessions is not loaded yet")
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel() // only look: an ended context answers for what is synced now
+	for _, k := range c.kinds {
+		obj := &unstructured.Unstructured{}
+		obj.SetGroupVersionKind(k.GVK())
+		inf, err := c.cache.GetInformer(ended, obj, cache.BlockUntilSynced(false))
+		if err != nil || !inf.HasSynced() {
+			return fmt.Errorf("the cache of %s is not filled yet", k.Plural)
+		}
+	}
+	inf, err := c.cache.GetInformer(ended, &metav1.PartialObjectMetadata{TypeMeta: namespaceMeta().TypeMeta},
+		cache.BlockUntilSynced(false))
+	if err != nil || !inf.HasSynced() {
+		return errors.New("the cache of namespaces is not filled yet")
+	}
+	return nil
+}
+
+// Kinds are the kinds that the Cluster serves.
+func (c *Cluster) Kinds() catalog.Catalog { return c.kinds }
+
+// Revocations is the list of sessions that were signed out, shared by all replicas.
+func (c *Cluster) Revocations() *Revocations { return c.revoked }

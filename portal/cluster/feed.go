@@ -1,0 +1,141 @@
+package cluster
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	toolscache "k8s.io/client-go/tools/cache"
+
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+// maxPending bounds what one subscriber may have waiting; beyond it the subscriber is told that it lost changes.
+const maxPending = 1000
+
+// Change says that an object, or the events about it, are not what they were. It carries no content: read through the
+// Cluster, which checks access.
+type Change struct {
+	Kind      string // plural, e.g. s3buckets
+	Namespace string
+	Name      string
+	Events    bool // only the events about the object changed
+}
+
+// Subscription is one subscriber's view of the changes, coalesced. A slow subscriber delays nobody.
+type Subscription struct {
+	ready   chan struct{}
+	mu      sync.Mutex
+	pending map[Change]struct{}
+	lost    bool
+}
+
+// Ready receives when there is something to Take.
+func (s *Subscription) Ready() <-chan struct{} { return s.ready }
+
+// Take is every change since the last call, each once. lost means that there were too many to keep: read everything.
+func (s *Subscription) Take() (changes []Change, lost bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	changes, lost = slices.Collect(maps.Keys(s.pending)), s.lost
+	s.pending, s.lost = map[Change]struct{}{}, false
+	return changes, lost
+}
+
+func (s *Subscription) add(c Change) {
+	s.mu.Lock()
+	if len(s.pending) >= maxPending {
+		s.pending, s.lost = map[Change]struct{}{}, true
+	}
+	if !s.lost {
+		s.pending[c] = struct{}{}
+	}
+	s.mu.Unlock()
+	select {
+	case s.ready <- struct{}{}:
+	default: // it has been told already
+	}
+}
+
+// Subscribe follows the changes of all kinds until ctx ends. What a change is about must be read through the Cluster,
+// as the caller.
+func (c *Cluster) Subscribe(ctx context.Context) *Subscription { return c.feed.subscribe(ctx) }
+
+// feed hands the cache's changes to subscribers.
+type feed struct {
+	mu   sync.RWMutex
+	subs map[*Subscription]struct{}
+}
+
+func newFeed() *feed { return &feed{subs: map[*Subscription]struct{}{}} }
+
+func (f *feed) subscribe(ctx context.Context) *Subscription {
+	s := &Subscription{ready: make(chan struct{}, 1), pending: map[Change]struct{}{}}
+	f.mu.Lock()
+	f.subs[s] = struct{}{}
+	f.mu.Unlock()
+	context.AfterFunc(ctx, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.subs, s)
+	})
+	return s
+}
+
+func (f *feed) publish(c Change) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for s := range f.subs {
+		s.add(c)
+	}
+}
+
+// objects publishes the changes of one kind.
+func (f *feed) objects(k catalog.Kind) toolscache.ResourceEventHandler {
+	tell := func(obj any) {
+		if m, err := meta.Accessor(last(obj)); err == nil {
+			f.publish(Change{Kind: k.Plural, Namespace: m.GetNamespace(), Name: m.GetName()})
+		}
+	}
+	return toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    tell,
+		DeleteFunc: tell,
+		UpdateFunc: func(before, after any) {
+			if !sameVersion(before, after) { // a resync changes nothing
+				tell(after)
+			}
+		},
+	}
+}
+
+// events publishes that the events about an object changed.
+func (f *feed) events(kinds catalog.Catalog) toolscache.ResourceEventHandler {
+	tell := func(obj any) {
+		e, ok := last(obj).(*corev1.Event)
+		if !ok {
+			return
+		}
+		if k, ok := kinds.ByName(e.InvolvedObject.Kind); ok {
+			f.publish(Change{Kind: k.Plural, Namespace: e.InvolvedObject.Namespace, Name: e.InvolvedObject.Name, Events: true})
+		}
+	}
+	return toolscache.ResourceEventHandlerFuncs{AddFunc: tell, UpdateFunc: func(_, after any) { tell(after) }}
+}
+
+// last is the last known state of what may be a tombstone.
+func last(obj any) any {
+	if t, ok := obj.(toolscache.DeletedFinalStateUnknown); ok {
+		return t.Obj
+	}
+	return obj
+}
+
+func sameVersion(before, after any) bool {
+	a, okA := before.(*unstructured.Unstructured)
+	b, okB := after.(*unstructured.Unstructured)
+	return okA && okB && a.GetResourceVersion() == b.GetResourceVersion()
+}

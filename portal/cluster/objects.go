@@ -1,0 +1,91 @@
+package cluster
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+// lastApplied holds a whole former manifest; it is removed before caching, for it may hold what a user took out.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// newCache caches our kinds as unstructured objects, namespaces as metadata, and the events about our kinds.
+func newCache(cfg *rest.Config, kinds catalog.Catalog) (cache.Cache, error) {
+	scheme := runtime.NewScheme()
+	if err := corev1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	shared := true
+	byObject := map[client.Object]cache.ByObject{
+		&corev1.Event{}: {UnsafeDisableDeepCopy: &shared, Field: eventsOf(kinds)},
+	}
+	for _, k := range kinds {
+		obj := &unstructured.Unstructured{}
+		obj.SetGroupVersionKind(k.GVK())
+		byObject[obj] = cache.ByObject{UnsafeDisableDeepCopy: &shared}
+	}
+	httpClient, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("making the HTTP client: %w", err)
+	}
+	return cache.New(cfg, cache.Options{
+		HTTPClient: httpClient, Scheme: scheme, Mapper: newMapper(kinds), DefaultTransform: strip, ByObject: byObject,
+		ReaderFailOnMissingInformer: true,
+	})
+}
+
+// eventsOf selects the events about our kinds: other events never enter the portal.
+func eventsOf(kinds catalog.Catalog) fields.Selector {
+	if len(kinds) == 0 {
+		return fields.Nothing()
+	}
+	return fields.OneTermEqualSelector("involvedObject.apiVersion", kinds[0].Resource.GroupVersion().String())
+}
+
+// newMapper knows our kinds without discovery, which an impersonated identity may not use.
+func newMapper(kinds catalog.Catalog) meta.RESTMapper {
+	m := meta.NewDefaultRESTMapper(nil)
+	for _, k := range kinds {
+		scope := meta.RESTScope(meta.RESTScopeRoot)
+		if k.Namespaced {
+			scope = meta.RESTScopeNamespace
+		}
+		gv := k.Resource.GroupVersion()
+		m.AddSpecific(k.GVK(), k.Resource, gv.WithResource(k.Plural), scope)
+	}
+	m.Add(corev1.SchemeGroupVersion.WithKind("Namespace"), meta.RESTScopeRoot)
+	m.Add(corev1.SchemeGroupVersion.WithKind("Event"), meta.RESTScopeNamespace)
+	return m
+}
+
+// strip removes what must not be cached, or need not be.
+func strip(in any) (any, error) {
+	obj, err := meta.Accessor(in)
+	if err != nil {
+		return in, nil //nolint:nilerr // tombstones carry no metadata
+	}
+	obj.SetManagedFields(nil)
+	if a := obj.GetAnnotations(); a[lastApplied] != "" {
+		delete(a, lastApplied)
+		obj.SetAnnotations(a)
+	}
+	return in, nil
+}
+
+func namespaceMeta() *metav1.PartialObjectMetadata {
+	n := &metav1.PartialObjectMetadata{}
+	n.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	return n
+}

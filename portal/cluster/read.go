@@ -1,0 +1,177 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+// Ref names one object; Namespace is empty for a cluster-scoped kind.
+type Ref struct {
+	Kind      catalog.Kind
+	Namespace string
+	Name      string
+}
+
+// List is every object of the kind in namespace, or with "" in every namespace that the caller may list, sorted by
+// namespace and name. The objects are shared with the cache: never change one, DeepCopy first. Without the right to
+// list in the namespace given it is a *ForbiddenError; across namespaces those without the right are left out.
+func (c *Cluster) List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error) {
+	all, err := c.Can(ctx, id, "list", k, namespace)
+	if err != nil {
+		return nil, err
+	}
+	if !all && (namespace != "" || !k.Namespaced) {
+		return nil, &ForbiddenError{Verb: "list", Resource: k.Plural, Namespace: namespace}
+	}
+	items, err := c.cached(ctx, k, namespace)
+	if err != nil {
+		return nil, err
+	}
+	if !all {
+		if items, err = c.onlyVisible(ctx, id, k, items); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(items, func(a, b *unstructured.Unstructured) int {
+		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+	})
+	return items, nil
+}
+
+// onlyVisible asks once for each namespace that holds objects, not for each object.
+func (c *Cluster) onlyVisible(ctx context.Context, id auth.Identity, k catalog.Kind, items []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	seen := map[string]bool{}
+	for _, obj := range items {
+		seen[obj.GetNamespace()] = true
+	}
+	spaces := make([]string, 0, len(seen))
+	for ns := range seen {
+		spaces = append(spaces, ns)
+	}
+	visible, err := c.among(ctx, spaces, func(ctx context.Context, ns string) (bool, error) {
+		return c.Can(ctx, id, "list", k, ns)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(items, func(o *unstructured.Unstructured) bool {
+		return !slices.Contains(visible, o.GetNamespace())
+	}), nil
+}
+
+// cached reads the cache without any check of access.
+func (c *Cluster) cached(ctx context.Context, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(k.GVK().GroupVersion().WithKind(k.Name + "List"))
+	if err := c.cache.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		return nil, &UnavailableError{Doing: "reading the cache of " + k.Plural, Cause: err}
+	}
+	items := make([]*unstructured.Unstructured, len(list.Items))
+	for i := range list.Items {
+		items[i] = &list.Items[i]
+	}
+	return items, nil
+}
+
+// Get is a copy of one object. Without the right to get the kind in the namespace it is a *ForbiddenError, whether or
+// not the object exists; apierrors.IsNotFound is for callers with the right only.
+func (c *Cluster) Get(ctx context.Context, id auth.Identity, ref Ref) (*unstructured.Unstructured, error) {
+	if err := c.access.require(ctx, id, actionOn("get", ref.Kind, ref.Namespace)); err != nil {
+		return nil, err
+	}
+	obj := &unstructured.Unstructured{}
+	obj.SetGroupVersionKind(ref.Kind.GVK())
+	err := c.cache.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, obj)
+	if apierrors.IsNotFound(err) {
+		return nil, apierrors.NewNotFound(ref.Kind.Resource.GroupResource(), ref.Name)
+	}
+	if err != nil {
+		return nil, &UnavailableError{Doing: "reading the cache of " + ref.Kind.Plural, Cause: err}
+	}
+	return obj.DeepCopy(), nil
+}
+
+// Events are the events about obj, newest first; they are shared with the cache. The caller needs the right to list
+// events in the object's namespace; those of cluster-scoped objects are in namespace default.
+func (c *Cluster) Events(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error) {
+	ns := cmp.Or(obj.GetNamespace(), metav1.NamespaceDefault)
+	if err := c.access.require(ctx, id, action{verb: "list", resource: "events", namespace: ns}); err != nil {
+		return nil, err
+	}
+	var list corev1.EventList
+	if err := c.cache.List(ctx, &list, client.InNamespace(ns)); err != nil {
+		return nil, &UnavailableError{Doing: "reading the cache of events", Cause: err}
+	}
+	var out []*corev1.Event
+	for i := range list.Items {
+		if list.Items[i].InvolvedObject.UID == obj.GetUID() {
+			out = append(out, &list.Items[i])
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *corev1.Event) int { return EventTime(b).Compare(EventTime(a).Time) })
+	return out, nil
+}
+
+// EventTime is when the event was last seen, whichever API wrote it.
+func EventTime(e *corev1.Event) metav1.Time {
+	switch {
+	case e.Series != nil && !e.Series.LastObservedTime.IsZero():
+		return metav1.Time{Time: e.Series.LastObservedTime.Time}
+	case !e.LastTimestamp.IsZero():
+		return e.LastTimestamp
+	case !e.EventTime.IsZero():
+		return metav1.Time{Time: e.EventTime.Time}
+	}
+	return e.CreationTimestamp
+}
+
+// Children are the objects of our kinds that obj owns, as far as the caller may list them; shared with the cache.
+func (c *Cluster) Children(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	var out []*unstructured.Unstructured
+	for _, k := range c.kinds.Requestable() {
+		may, err := c.Can(ctx, id, "list", k, obj.GetNamespace())
+		if err != nil {
+			return nil, err
+		}
+		if !may {
+			continue
+		}
+		items, err := c.cached(ctx, k, obj.GetNamespace())
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range items {
+			if owns(obj.GetUID(), item) {
+				out = append(out, item)
+			}
+		}
+	}
+	return out, nil
+}
+
+func owns(owner types.UID, item *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(item.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == owner })
+}
+
+// BindingName is the name of the Secret with the connection details, "" while there is none. Its values are never read.
+func BindingName(obj *unstructured.Unstructured) string {
+	name, _, _ := unstructured.NestedString(obj.Object, "status", "binding", "name")
+	return name
+}
+
+// ETag is the entity tag of the object's spec: status writes do not change it.
+func ETag(obj *unstructured.Unstructured) string {
+	return fmt.Sprintf(`"%s-%d"`, obj.GetUID(), obj.GetGeneration())
+}

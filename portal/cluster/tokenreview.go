@@ -1,0 +1,33 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/portal/auth"
+)
+
+// ReviewToken asks the API server whose ServiceAccount token this is. The token must be for one of the audiences.
+// auth.ErrBadToken means that it is none of ours; other errors that nobody could be asked.
+func (c *Cluster) ReviewToken(ctx context.Context, token string, audiences []string) (auth.Identity, error) {
+	answer, err := c.client.AuthenticationV1().TokenReviews().Create(ctx, &authenticationv1.TokenReview{
+		Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: audiences},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return auth.Identity{}, &UnavailableError{Doing: "asking for a token review", Cause: err}
+	}
+	st := answer.Status
+	// An authenticator that ignores audiences answers without any: then the token is the API server's, not ours.
+	forUs := slices.ContainsFunc(st.Audiences, func(a string) bool { return slices.Contains(audiences, a) })
+	if !st.Authenticated || !forUs {
+		return auth.Identity{}, auth.ErrBadToken
+	}
+	_, name, ok := auth.ServiceAccountName(st.User.Username)
+	if !ok {
+		return auth.Identity{}, auth.ErrBadToken
+	}
+	return auth.Identity{Username: st.User.Username, Name: name, ServiceAccount: true}, nil
+}

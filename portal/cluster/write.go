@@ -1,0 +1,135 @@
+package cluster
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+// Result is what the API server made of a write.
+type Result struct {
+	Object   *unstructured.Unstructured // with defaults; nil after a delete that left nothing
+	Warnings []string
+}
+
+// conflictRetries bounds how often an update is tried again because the status was written in between.
+const conflictRetries = 5
+
+// Create makes obj as the caller, or with dryRun only says what would be made. Unknown fields are refused. Errors are
+// *ForbiddenError, *UnavailableError or the API server's own (apierrors), see catalog.FromStatus.
+func (c *Cluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (Result, error) {
+	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
+	return c.write(ctx, id, "create", ref, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
+		return r.Create(ctx, catalog.Clean(obj),
+			metav1.CreateOptions{DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
+	})
+}
+
+// Update gives the object the labels, annotations and spec of obj, as the caller. etag, unless empty, must be the
+// ETag of the version that the caller saw; a *ChangedError says that the spec is another one by now. Writes of the
+// status in between do not matter.
+func (c *Cluster) Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, etag string, dryRun bool) (Result, error) {
+	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
+	return c.write(ctx, id, "update", ref, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
+		return replace(ctx, r, ref, obj, etag, dryRun)
+	})
+}
+
+func replace(ctx context.Context, r resource, ref Ref, obj *unstructured.Unstructured, etag string, dryRun bool) (*unstructured.Unstructured, error) {
+	var err error
+	for range conflictRetries {
+		var live *unstructured.Unstructured
+		if live, err = r.Get(ctx, ref.Name, metav1.GetOptions{}); err != nil {
+			return nil, err
+		}
+		if etag != "" && etag != ETag(live) {
+			return nil, &ChangedError{Resource: ref.Kind.Plural, Name: ref.Name}
+		}
+		var out *unstructured.Unstructured
+		out, err = r.Update(ctx, merged(live, obj),
+			metav1.UpdateOptions{DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
+		if !apierrors.IsConflict(err) {
+			return out, err
+		}
+	}
+	return nil, err
+}
+
+// merged is live with what users write taken from obj; finalizers, owners and status stay.
+func merged(live, obj *unstructured.Unstructured) *unstructured.Unstructured {
+	out, wanted := live.DeepCopy(), catalog.Clean(obj)
+	out.SetLabels(wanted.GetLabels())
+	annotations := wanted.GetAnnotations()
+	for _, kept := range []string{lastApplied, requestedBy} {
+		if v, ok := live.GetAnnotations()[kept]; ok {
+			if annotations == nil {
+				annotations = map[string]string{}
+			}
+			annotations[kept] = v
+		}
+	}
+	out.SetAnnotations(annotations)
+	out.Object["spec"] = wanted.Object["spec"]
+	return out
+}
+
+const requestedBy = "portico.dev/requested-by"
+
+// Delete deletes the object as the caller, but only the one with this UID: a namesake made in between stays. The
+// result's object is what is left while finalizers work, nil when it is gone at once.
+func (c *Cluster) Delete(ctx context.Context, id auth.Identity, ref Ref, uid types.UID, dryRun bool) (Result, error) {
+	return c.write(ctx, id, "delete", ref, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
+		opts := metav1.DeleteOptions{DryRun: dryRunOf(dryRun)}
+		if uid != "" {
+			opts.Preconditions = &metav1.Preconditions{UID: &uid}
+		}
+		if err := r.Delete(ctx, ref.Name, opts); err != nil {
+			return nil, err
+		}
+		left, err := r.Get(ctx, ref.Name, metav1.GetOptions{})
+		if err != nil || left.GetUID() != uid || left.GetDeletionTimestamp() == nil {
+			return nil, nil //nolint:nilerr,nilnil // it is gone, or the caller may delete but not look
+		}
+		return left, nil
+	})
+}
+
+// resource is what writes need of a dynamic client.
+type resource interface {
+	Get(ctx context.Context, name string, options metav1.GetOptions, subresources ...string) (*unstructured.Unstructured, error)
+	Create(ctx context.Context, obj *unstructured.Unstructured, options metav1.CreateOptions, subresources ...string) (*unstructured.Unstructured, error)
+	Update(ctx context.Context, obj *unstructured.Unstructured, options metav1.UpdateOptions, subresources ...string) (*unstructured.Unstructured, error)
+	Delete(ctx context.Context, name string, options metav1.DeleteOptions, subresources ...string) error
+}
+
+// write runs do with a client that acts as id, and explains its error.
+func (c *Cluster) write(ctx context.Context, id auth.Identity, verb string, ref Ref,
+	do func(context.Context, resource) (*unstructured.Unstructured, error),
+) (Result, error) {
+	client, heard, err := c.writer.as(id)
+	if err != nil {
+		return Result{}, err
+	}
+	act := actionOn(verb, ref.Kind, ref.Namespace)
+	if err := c.access.require(ctx, id, act); err != nil {
+		return Result{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	out, err := do(ctx, in(client, ref))
+	if err != nil {
+		return Result{Warnings: heard.all()}, c.explain(ctx, id, act, err)
+	}
+	if out != nil {
+		if _, err := strip(out); err != nil {
+			return Result{}, err
+		}
+	}
+	return Result{Object: out, Warnings: heard.all()}, nil
+}

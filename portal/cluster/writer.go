@@ -1,0 +1,104 @@
+package cluster
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/transport"
+	"k8s.io/utils/clock"
+
+	"github.com/portico-platform/portico/portal/auth"
+)
+
+// writeTimeout bounds one write, admission included.
+const writeTimeout = 15 * time.Second
+
+// writer makes clients that act as a caller.
+type writer struct {
+	config       *rest.Config // address and CA only, no credentials
+	transport    http.RoundTripper
+	impersonator string // username, to recognise refusals of the impersonation itself
+}
+
+func newWriter(own *rest.Config, client kubernetes.Interface, account types.NamespacedName, c clock.PassiveClock) (*writer, error) {
+	bare := rest.AnonymousClientConfig(own)
+	bare.QPS = -1
+	base, err := rest.TransportFor(bare)
+	if err != nil {
+		return nil, fmt.Errorf("making the transport: %w", err)
+	}
+	return &writer{
+		config:       bare,
+		transport:    &minter{client: client, account: account, clock: c, next: base},
+		impersonator: "system:serviceaccount:" + account.Namespace + ":" + account.Name,
+	}, nil
+}
+
+// as is a client that acts as id and collects the API server's warnings. It refuses identities without a username and
+// those of the system: client-go sends no impersonation header at all for an empty one, which would make the
+// request the impersonator's own.
+func (w *writer) as(id auth.Identity) (dynamic.Interface, *warnings, error) {
+	if err := id.Check(); err != nil {
+		return nil, nil, fmt.Errorf("refusing to impersonate: %w", err)
+	}
+	who := transport.ImpersonationConfig{UserName: id.Username, Groups: id.Groups}
+	if id.ServiceAccount {
+		who.Groups = nil // constrained impersonation takes the username only, and knows the groups
+	}
+	heard := &warnings{}
+	cfg := rest.CopyConfig(w.config)
+	cfg.WarningHandler = heard
+	client, err := dynamic.NewForConfigAndClient(cfg, &http.Client{
+		Transport: transport.NewImpersonatingRoundTripper(who, w.transport),
+		Timeout:   writeTimeout,
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("making the client of %s: %w", id.Username, err)
+	}
+	return client, heard, nil
+}
+
+// in is the client for one kind, in a namespace if it has them.
+func in(client dynamic.Interface, ref Ref) dynamic.ResourceInterface {
+	r := client.Resource(ref.Kind.Resource)
+	if ref.Kind.Namespaced {
+		return r.Namespace(ref.Namespace)
+	}
+	return r
+}
+
+// warnings collects what the API server warns of.
+type warnings struct {
+	mu   sync.Mutex
+	list []string
+}
+
+// HandleWarningHeader implements rest.WarningHandler.
+func (w *warnings) HandleWarningHeader(code int, _, text string) {
+	if code != 299 || text == "" {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.list = append(w.list, text)
+}
+
+func (w *warnings) all() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.list
+}
+
+func dryRunOf(dryRun bool) []string {
+	if dryRun {
+		return []string{metav1.DryRunAll}
+	}
+	return nil
+}

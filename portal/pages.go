@@ -1,0 +1,28 @@
+package portal
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// Pages is the HTML side of the portal.
+type Pages interface {
+	// Routes adds the pages. Behind them every request has an identity (auth.FromContext), and writes have passed the
+	// checks of origin.
+	Routes(r chi.Router)
+	// SignedOut is the page after signing out. endSession is where the identity provider ends its own session, to be
+	// offered as a link; "" when it has no such page.
+	SignedOut(w http.ResponseWriter, r *http.Request, endSession string)
+	// Problem is a page for an error outside the pages themselves, such as a refused sign-in. title and detail are for
+	// the user. Nobody needs to be signed in.
+	Problem(w http.ResponseWriter, r *http.Request, p Problem)
+}
+
+// Problem is what went wrong, in words for the user.
+type Problem struct {
+	Status    int
+	Title     string
+	Detail    string
+	RequestID string
+}
