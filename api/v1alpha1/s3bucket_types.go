@@ -76,7 +76,7 @@ type S3Encryption struct {
 }
 
 // S3LifecycleRule is what happens to objects of a prefix as they age.
-// +kubebuilder:validation:XValidation:rule="has(self.expirationDays) || has(self.expiredObjectDeleteMarker) || has(self.noncurrentVersionExpirationDays) || has(self.abortIncompleteMultipartUploadDays) || has(self.transitions) || has(self.noncurrentVersionTransitions)",message="a lifecycle rule needs an action: an expiration, a transition or abortIncompleteMultipartUploadDays"
+// +kubebuilder:validation:XValidation:rule="has(self.expirationDays) || (has(self.expiredObjectDeleteMarker) && self.expiredObjectDeleteMarker) || has(self.noncurrentVersionExpirationDays) || has(self.abortIncompleteMultipartUploadDays) || has(self.transitions) || has(self.noncurrentVersionTransitions)",message="a lifecycle rule needs an action: an expiration, a transition or abortIncompleteMultipartUploadDays"
 // +kubebuilder:validation:XValidation:rule="!has(self.expirationDays) || !has(self.transitions) || self.transitions.all(t, t.days < self.expirationDays)",message="expirationDays must be later than every transition"
 // +kubebuilder:validation:XValidation:rule="!has(self.noncurrentVersionExpirationDays) || !has(self.noncurrentVersionTransitions) || self.noncurrentVersionTransitions.all(t, t.days < self.noncurrentVersionExpirationDays)",message="noncurrentVersionExpirationDays must be later than every noncurrent transition"
 // +kubebuilder:validation:XValidation:rule="!has(self.expirationDays) || !has(self.expiredObjectDeleteMarker)",message="expirationDays and expiredObjectDeleteMarker cannot be in the same rule"
@@ -197,6 +197,9 @@ type S3BucketStatus struct {
 	// bucketDomainName is the bucket's host name in its region.
 	// +optional
 	BucketDomainName string `json:"bucketDomainName,omitempty"`
+	// removedObjects counts objects, versions and delete markers removed so far while forceDestroy empties the bucket.
+	// +optional
+	RemovedObjects int64 `json:"removedObjects,omitempty"`
 }
 
 // S3Bucket is object storage: files of any size, kept durably and reached over HTTPS.

@@ -70,20 +70,24 @@ func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, notes *Notes,
 	status, now := obj.Common(), r.Pace.Now()
 	v := judge(outcome, status.FirstReadyTime != nil, !obj.GetDeletionTimestamp().IsZero(), r.Pace)
 	old := readyOf(before)
-	r.record(obj, v, now)
+	pause, paused := AsPause(outcome)
+	silent := paused && pause.silent
+	if !silent {
+		r.record(obj, v, now)
+	}
 	r.send(obj, notes) // before the save: what was done in AWS is done, and a repeated pass would not tell of it
 	if err := r.save(ctx, before, obj); err != nil {
 		result, err := retry(ctrl.Result{}, err)
 		return result, quiet(err)
 	}
-	if old.Status != v.status || old.Reason != v.reason {
+	if !silent && (old.Status != v.status || old.Reason != v.reason) {
 		kind := corev1.EventTypeNormal
 		if v.stalled || v.reason == ReasonFailed || v.reason == ReasonTimedOut {
 			kind = corev1.EventTypeWarning
 		}
 		r.Events.Eventf(obj, nil, kind, v.reason, "Reconcile", "%s", v.message)
 	}
-	if _, paused := AsPause(outcome); paused {
+	if paused {
 		outcome = nil
 	}
 	return v.result, outcome

@@ -17,6 +17,7 @@ type Pause struct {
 	After   time.Duration // when to look again
 	Stalled bool          // no progress without somebody's action
 	Err     error         // what happened, why, and what to do
+	silent  bool          // says nothing about the object: save the status, leave the conditions
 }
 
 func (p *Pause) Error() string { return p.Err.Error() }
@@ -28,9 +29,10 @@ func Wait(reason string, d time.Duration, format string, args ...any) error {
 	return &Pause{Reason: reason, After: d, Err: fmt.Errorf(format, args...)}
 }
 
-// Again asks for another pass at once, after the status is saved: the way to write something down before acting on it.
-func Again(reason, format string, args ...any) error {
-	return &Pause{Reason: reason, After: time.Millisecond, Err: fmt.Errorf(format, args...)}
+// Again asks for another pass at once, after the status is saved and without a word in the conditions: the way to
+// write something down before acting on it.
+func Again(what string) error {
+	return &Pause{After: time.Millisecond, Err: errors.New(what), silent: true}
 }
 
 // Blocked says that somebody must act: change the object or one it refers to, grant a permission, raise a quota. Tried

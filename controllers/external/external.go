@@ -144,7 +144,7 @@ func (p *pass[T, S]) absent() error {
 		status.Recreations++
 		p.notes.Normal("RecreateAcknowledged", "%s is gone; a new, empty one takes its place as acknowledged", status.ARN)
 		status.ARN = ""
-		return engine.Again("Recreating", "the re-creation was acknowledged")
+		return engine.Again("the re-creation was acknowledged")
 	}
 	return engine.Blocked("ExternallyDeleted",
 		"%s was deleted outside Portico, and its content with it. To get a new, empty one set the annotation %s=%s on this object; to give it up delete this object",
@@ -204,7 +204,7 @@ func (p *pass[T, S]) writeAhead() error {
 		return nil
 	}
 	status.ManagedFields = all
-	return engine.Again("Planned", "the plan is made")
+	return engine.Again("the plan is made")
 }
 
 // tell notes a step as what it is for the owner: creation, the owner's edit, or the repair of a foreign one.

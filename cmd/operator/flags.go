@@ -1,0 +1,88 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/portico-platform/portico/controllers"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+type flags struct {
+	kubeconfig      string
+	metrics, health string
+	leaderElect     bool
+	development     bool
+	controllers     controllers.Options
+}
+
+const usage = `operator reconciles Portico's custom resources against AWS and Kubernetes.
+
+Usage:
+  operator [flags]
+
+Flags:
+`
+
+func parse(args []string, env func(string) string, out io.Writer) (*flags, error) {
+	f := &flags{controllers: controllers.Options{
+		TokenFile: env("AWS_WEB_IDENTITY_TOKEN_FILE"), // set by IRSA
+		Engine:    engine.Options{},
+	}}
+	set := flag.NewFlagSet("operator", flag.ContinueOnError)
+	set.SetOutput(out)
+	set.Usage = func() {
+		_, _ = io.WriteString(out, usage)
+		set.PrintDefaults()
+	}
+	set.StringVar(&f.kubeconfig, "kubeconfig", "", "`path` of a kubeconfig; default: $KUBECONFIG, else the Pod's ServiceAccount")
+	set.StringVar(&f.controllers.Namespace, "namespace", namespace(env), "the operator's own `namespace`: Secrets that AWSProviders name, and the leader's Lease, live there")
+	set.StringVar(&f.controllers.ClusterID, "cluster-id", "", "`ID` in the ownership tags of AWS resources; default: the UID of the namespace kube-system. Set it to an old cluster's ID to take over its resources after a disaster")
+	set.StringVar(&f.metrics, "metrics-bind-address", ":8080", "`address` of the Prometheus metrics; 0 switches them off")
+	set.StringVar(&f.health, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz; 0 switches them off")
+	set.BoolVar(&f.leaderElect, "leader-elect", true, "let only one of several replicas work at a time")
+	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and stack traces for warnings")
+	set.IntVar(&f.controllers.Engine.Workers, "workers", 10, "how many objects of each kind are worked on at the same time")
+	set.DurationVar(&f.controllers.Engine.Resync, "resync", time.Hour, "how often an AWS resource in sync is compared again, ±10%")
+	set.DurationVar(&f.controllers.Engine.Timeout, "reconcile-timeout", 2*time.Minute, "the longest that one pass over one object may take")
+	set.DurationVar(&f.controllers.ProviderResync, "provider-resync", 5*time.Minute, "how often the credentials of an AWSProvider are checked again, ±10%")
+	if err := set.Parse(args); err != nil {
+		return nil, err
+	}
+	if set.NArg() > 0 {
+		return nil, fmt.Errorf("unexpected argument %q; see operator --help", set.Arg(0))
+	}
+	return f, f.check()
+}
+
+func (f *flags) check() error {
+	e := f.controllers.Engine
+	switch {
+	case f.controllers.Namespace == "":
+		return errors.New("--namespace is needed outside a Pod: the namespace that holds the Secrets of AWSProviders")
+	case e.Workers < 1:
+		return fmt.Errorf("--workers %d: at least 1", e.Workers)
+	case e.Resync < time.Second:
+		return fmt.Errorf("--resync %s: at least 1s", e.Resync)
+	case e.Timeout < time.Second:
+		return fmt.Errorf("--reconcile-timeout %s: at least 1s", e.Timeout)
+	case f.controllers.ProviderResync < time.Second:
+		return fmt.Errorf("--provider-resync %s: at least 1s", f.controllers.ProviderResync)
+	}
+	return nil
+}
+
+// namespace is the Pod's own, from the downward API or the mounted ServiceAccount.
+func namespace(env func(string) string) string {
+	mounted, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+	if err != nil {
+		mounted = nil // not in a Pod
+	}
+	return cmp.Or(env("POD_NAMESPACE"), strings.TrimSpace(string(mounted)))
+}

@@ -1,0 +1,91 @@
+// Command operator reconciles Portico's custom resources.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/portico-platform/portico/controllers"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stderr)
+	stop()
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "operator:", err)
+		os.Exit(1)
+	}
+}
+
+// run is the operator's life: it ends when ctx does, or with the first error.
+func run(ctx context.Context, args []string, env func(string) string, out io.Writer) error {
+	f, err := parse(args, env, out)
+	if err != nil {
+		return err
+	}
+	ctrl.SetLogger(zap.New(zap.UseDevMode(f.development), zap.WriteTo(out)))
+	cfg, err := f.restConfig()
+	if err != nil {
+		return err
+	}
+	mgr, err := ctrl.NewManager(cfg, f.manager())
+	if err != nil {
+		return fmt.Errorf("connect to Kubernetes: %w", err)
+	}
+	if err := controllers.Setup(ctx, mgr, f.controllers); err != nil {
+		return err
+	}
+	for _, add := range []func(string, healthz.Checker) error{mgr.AddHealthzCheck, mgr.AddReadyzCheck} {
+		if err := add("ping", healthz.Ping); err != nil {
+			return fmt.Errorf("serve health: %w", err)
+		}
+	}
+	return mgr.Start(ctx)
+}
+
+func (f *flags) manager() ctrl.Options {
+	graceful := 30 * time.Second
+	return ctrl.Options{
+		Scheme:                        controllers.Scheme(),
+		Cache:                         controllers.Cache(f.controllers.Namespace),
+		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
+		Metrics:                       server.Options{BindAddress: f.metrics},
+		HealthProbeBindAddress:        f.health,
+		LeaderElection:                f.leaderElect,
+		LeaderElectionID:              "portico-operator",
+		LeaderElectionNamespace:       f.controllers.Namespace,
+		LeaderElectionReleaseOnCancel: true, // the process ends when the manager does, so a successor may start at once
+		GracefulShutdownTimeout:       &graceful,
+	}
+}
+
+func (f *flags) restConfig() (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = f.kubeconfig
+	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("find the cluster: %w; run in a Pod, or give --kubeconfig", err)
+	}
+	cfg.UserAgent = "portico-operator"
+	return cfg, nil
+}

@@ -1,0 +1,97 @@
+package s3
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/portico-platform/portico/controllers/cloud"
+)
+
+type opt = func(*s3.Options)
+
+// api is all that Portico asks of S3; the IAM policy in the docs is written from it.
+type api interface {
+	bucketAPI
+	objectAPI
+	accessAPI
+	rulesAPI
+}
+
+type bucketAPI interface {
+	CreateBucket(context.Context, *s3.CreateBucketInput, ...opt) (*s3.CreateBucketOutput, error)
+	DeleteBucket(context.Context, *s3.DeleteBucketInput, ...opt) (*s3.DeleteBucketOutput, error)
+	GetBucketTagging(context.Context, *s3.GetBucketTaggingInput, ...opt) (*s3.GetBucketTaggingOutput, error)
+	PutBucketTagging(context.Context, *s3.PutBucketTaggingInput, ...opt) (*s3.PutBucketTaggingOutput, error)
+	DeleteBucketTagging(context.Context, *s3.DeleteBucketTaggingInput, ...opt) (*s3.DeleteBucketTaggingOutput, error)
+}
+
+type objectAPI interface {
+	ListObjectVersions(context.Context, *s3.ListObjectVersionsInput, ...opt) (*s3.ListObjectVersionsOutput, error)
+	DeleteObjects(context.Context, *s3.DeleteObjectsInput, ...opt) (*s3.DeleteObjectsOutput, error)
+	GetBucketVersioning(context.Context, *s3.GetBucketVersioningInput, ...opt) (*s3.GetBucketVersioningOutput, error)
+	PutBucketVersioning(context.Context, *s3.PutBucketVersioningInput, ...opt) (*s3.PutBucketVersioningOutput, error)
+}
+
+type accessAPI interface {
+	GetBucketEncryption(context.Context, *s3.GetBucketEncryptionInput, ...opt) (*s3.GetBucketEncryptionOutput, error)
+	PutBucketEncryption(context.Context, *s3.PutBucketEncryptionInput, ...opt) (*s3.PutBucketEncryptionOutput, error)
+	GetPublicAccessBlock(context.Context, *s3.GetPublicAccessBlockInput, ...opt) (*s3.GetPublicAccessBlockOutput, error)
+	PutPublicAccessBlock(context.Context, *s3.PutPublicAccessBlockInput, ...opt) (*s3.PutPublicAccessBlockOutput, error)
+}
+
+type rulesAPI interface {
+	GetBucketLifecycleConfiguration(context.Context, *s3.GetBucketLifecycleConfigurationInput, ...opt) (*s3.GetBucketLifecycleConfigurationOutput, error)
+	PutBucketLifecycleConfiguration(context.Context, *s3.PutBucketLifecycleConfigurationInput, ...opt) (*s3.PutBucketLifecycleConfigurationOutput, error)
+	DeleteBucketLifecycle(context.Context, *s3.DeleteBucketLifecycleInput, ...opt) (*s3.DeleteBucketLifecycleOutput, error)
+	GetBucketCors(context.Context, *s3.GetBucketCorsInput, ...opt) (*s3.GetBucketCorsOutput, error)
+	PutBucketCors(context.Context, *s3.PutBucketCorsInput, ...opt) (*s3.PutBucketCorsOutput, error)
+	DeleteBucketCors(context.Context, *s3.DeleteBucketCorsInput, ...opt) (*s3.DeleteBucketCorsOutput, error)
+}
+
+var _ api = (*s3.Client)(nil)
+
+// target is one bucket, and the account that must own it: every call carries both.
+type target struct {
+	api     api
+	bucket  *string
+	account *string
+}
+
+func (t target) tags(ctx context.Context) (map[string]string, error) {
+	out, err := t.api.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
+	if cloud.HasCode(err, "NoSuchTagSet") {
+		return map[string]string{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	tags := make(map[string]string, len(out.TagSet))
+	for _, tag := range out.TagSet {
+		tags[aws.ToString(tag.Key)] = aws.ToString(tag.Value)
+	}
+	return tags, nil
+}
+
+// putTags replaces the whole set, which is all that S3 offers.
+func (t target) putTags(ctx context.Context, tags map[string]string) error {
+	if len(tags) == 0 {
+		_, err := t.api.DeleteBucketTagging(ctx, &s3.DeleteBucketTaggingInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
+		return err
+	}
+	_, err := t.api.PutBucketTagging(ctx, &s3.PutBucketTaggingInput{Bucket: t.bucket, ExpectedBucketOwner: t.account,
+		Tagging: &s3types.Tagging{TagSet: tagSet(tags)}})
+	return err
+}
+
+func tagSet(tags map[string]string) []s3types.Tag {
+	set := make([]s3types.Tag, 0, len(tags))
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		set = append(set, s3types.Tag{Key: aws.String(key), Value: aws.String(tags[key])})
+	}
+	return set
+}

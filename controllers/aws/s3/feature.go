@@ -1,0 +1,73 @@
+package s3
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// feature is one optional part of a bucket's configuration, read and written by calls of its own.
+type feature struct {
+	path     string // in the spec, and the head of its paths in status.managedFields
+	declared func(*v1alpha1.S3BucketSpec) []string
+	read     func(context.Context, target) (any, error)
+	plan     func(spec *v1alpha1.S3BucketSpec, managed []string, have any, t target) (external.Step, bool)
+}
+
+// features of a bucket, in the order in which they are applied: closing before opening, versioning before the rules
+// that speak of versions.
+var features = []feature{
+	publicAccess.feature(), encryption.feature(), versioning.feature(), lifecycle.feature(), cors.feature(),
+}
+
+// wanted tells whether the feature is declared now, or was and has to go back.
+func (f feature) wanted(spec *v1alpha1.S3BucketSpec, managed []string) bool {
+	return len(f.declared(spec)) > 0 || slices.ContainsFunc(managed, func(path string) bool {
+		return path == f.path || strings.HasPrefix(path, f.path+".")
+	})
+}
+
+// part is a feature with its own type of value V, normalised so that equal values have equal texts.
+type part[V any] struct {
+	path string
+	// paths that the spec declares: path itself, or members of it; none means unmanaged.
+	paths func(*v1alpha1.S3BucketSpec) []string
+	// want is what should be: the spec's where it speaks, AWS's default for paths managed until now, else what is.
+	want func(spec *v1alpha1.S3BucketSpec, managed []string, have V) V
+	get  func(context.Context, target) (V, error)
+	call string // the name of the call that put makes
+	put  func(context.Context, target, V) error
+	text func(V) string
+}
+
+func (p part[V]) feature() feature {
+	return feature{
+		path:     p.path,
+		declared: p.paths,
+		read: func(ctx context.Context, t target) (any, error) {
+			return p.get(ctx, t)
+		},
+		plan: func(spec *v1alpha1.S3BucketSpec, managed []string, seen any, t target) (external.Step, bool) {
+			have := seen.(V)
+			want := p.want(spec, managed, have)
+			from, to := p.text(have), p.text(want)
+			return external.Step{Name: p.call, Why: p.path + " " + from + " → " + to, Do: func(ctx context.Context) error {
+				return cloud.Explain(p.put(ctx, t, want))
+			}}, from != to
+		},
+	}
+}
+
+// whole declares a feature by its path alone.
+func whole(path string, set func(*v1alpha1.S3BucketSpec) bool) func(*v1alpha1.S3BucketSpec) []string {
+	return func(spec *v1alpha1.S3BucketSpec) []string {
+		if set(spec) {
+			return []string{path}
+		}
+		return nil
+	}
+}

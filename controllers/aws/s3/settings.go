@@ -1,0 +1,173 @@
+package s3
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+)
+
+// versioning: a bucket that never had it reports nothing, and one that had it can only be suspended. Both mean that
+// no versions are kept, so they compare equal.
+var versioning = part[string]{
+	path:  "versioning",
+	paths: whole("versioning", func(s *v1alpha1.S3BucketSpec) bool { return s.Versioning != "" }),
+	want: func(s *v1alpha1.S3BucketSpec, _ []string, _ string) string {
+		if s.Versioning == "" {
+			return string(s3types.BucketVersioningStatusSuspended)
+		}
+		return s.Versioning
+	},
+	get: func(ctx context.Context, t target) (string, error) {
+		out, err := t.api.GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
+		if err != nil {
+			return "", err
+		}
+		if out.Status == "" {
+			return string(s3types.BucketVersioningStatusSuspended), nil
+		}
+		return string(out.Status), nil
+	},
+	call: "PutBucketVersioning",
+	put: func(ctx context.Context, t target, v string) error {
+		_, err := t.api.PutBucketVersioning(ctx, &s3.PutBucketVersioningInput{Bucket: t.bucket, ExpectedBucketOwner: t.account,
+			VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatus(v)}})
+		return err
+	},
+	text: func(v string) string { return v },
+}
+
+// sse is encryption as S3 reports it.
+type sse struct {
+	algorithm, key string
+	bucketKey      bool
+}
+
+var encryption = part[sse]{
+	path:  "encryption",
+	paths: whole("encryption", func(s *v1alpha1.S3BucketSpec) bool { return s.Encryption != nil }),
+	want: func(s *v1alpha1.S3BucketSpec, _ []string, have sse) sse {
+		e := s.Encryption
+		if e == nil {
+			return sse{algorithm: string(s3types.ServerSideEncryptionAes256)}
+		}
+		want := sse{algorithm: e.Algorithm, key: e.KMSKeyID, bucketKey: have.bucketKey && e.Algorithm == "aws:kms"}
+		if e.BucketKeyEnabled != nil {
+			want.bucketKey = *e.BucketKeyEnabled
+		}
+		return want
+	},
+	get: func(ctx context.Context, t target) (sse, error) {
+		out, err := t.api.GetBucketEncryption(ctx, &s3.GetBucketEncryptionInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
+		if cloud.HasCode(err, "ServerSideEncryptionConfigurationNotFoundError") {
+			return sse{algorithm: string(s3types.ServerSideEncryptionAes256)}, nil
+		}
+		if err != nil {
+			return sse{}, err
+		}
+		for _, rule := range out.ServerSideEncryptionConfiguration.Rules {
+			if d := rule.ApplyServerSideEncryptionByDefault; d != nil {
+				have := sse{algorithm: string(d.SSEAlgorithm), key: aws.ToString(d.KMSMasterKeyID)}
+				have.bucketKey = aws.ToBool(rule.BucketKeyEnabled) && have.algorithm == "aws:kms"
+				return have, nil
+			}
+		}
+		return sse{algorithm: string(s3types.ServerSideEncryptionAes256)}, nil
+	},
+	call: "PutBucketEncryption",
+	put: func(ctx context.Context, t target, v sse) error {
+		byDefault := &s3types.ServerSideEncryptionByDefault{SSEAlgorithm: s3types.ServerSideEncryption(v.algorithm)}
+		if v.key != "" {
+			byDefault.KMSMasterKeyID = aws.String(v.key)
+		}
+		_, err := t.api.PutBucketEncryption(ctx, &s3.PutBucketEncryptionInput{Bucket: t.bucket, ExpectedBucketOwner: t.account,
+			ServerSideEncryptionConfiguration: &s3types.ServerSideEncryptionConfiguration{
+				Rules: []s3types.ServerSideEncryptionRule{{ApplyServerSideEncryptionByDefault: byDefault, BucketKeyEnabled: aws.Bool(v.bucketKey)}},
+			}})
+		return err
+	},
+	text: func(v sse) string {
+		text := v.algorithm
+		if v.key != "" {
+			text += " with key " + v.key
+		}
+		if v.bucketKey {
+			text += ", bucket key on"
+		}
+		return text
+	},
+}
+
+// access are the four switches of Block Public Access; AWS's default is all on.
+type access struct{ blockACLs, ignoreACLs, blockPolicy, restrict bool }
+
+// accessMembers ties each switch to its spec field.
+var accessMembers = []struct {
+	path string
+	spec func(*v1alpha1.S3PublicAccessBlock) *bool
+	have func(*access) *bool
+}{
+	{"publicAccessBlock.blockPublicAcls", func(b *v1alpha1.S3PublicAccessBlock) *bool { return b.BlockPublicAcls }, func(a *access) *bool { return &a.blockACLs }},
+	{"publicAccessBlock.blockPublicPolicy", func(b *v1alpha1.S3PublicAccessBlock) *bool { return b.BlockPublicPolicy }, func(a *access) *bool { return &a.blockPolicy }},
+	{"publicAccessBlock.ignorePublicAcls", func(b *v1alpha1.S3PublicAccessBlock) *bool { return b.IgnorePublicAcls }, func(a *access) *bool { return &a.ignoreACLs }},
+	{"publicAccessBlock.restrictPublicBuckets", func(b *v1alpha1.S3PublicAccessBlock) *bool { return b.RestrictPublicBuckets }, func(a *access) *bool { return &a.restrict }},
+}
+
+var publicAccess = part[access]{
+	path: "publicAccessBlock",
+	paths: func(s *v1alpha1.S3BucketSpec) []string {
+		var paths []string
+		for _, m := range accessMembers {
+			if s.PublicAccessBlock != nil && m.spec(s.PublicAccessBlock) != nil {
+				paths = append(paths, m.path)
+			}
+		}
+		return paths
+	},
+	want: func(s *v1alpha1.S3BucketSpec, managed []string, have access) access {
+		for _, m := range accessMembers {
+			switch {
+			case s.PublicAccessBlock != nil && m.spec(s.PublicAccessBlock) != nil:
+				*m.have(&have) = *m.spec(s.PublicAccessBlock)
+			case slices.Contains(managed, m.path):
+				*m.have(&have) = true
+			}
+		}
+		return have
+	},
+	get: func(ctx context.Context, t target) (access, error) {
+		out, err := t.api.GetPublicAccessBlock(ctx, &s3.GetPublicAccessBlockInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
+		if cloud.HasCode(err, "NoSuchPublicAccessBlockConfiguration") {
+			return access{}, nil // somebody removed it: all switches are off
+		}
+		if err != nil {
+			return access{}, err
+		}
+		c := out.PublicAccessBlockConfiguration
+		return access{aws.ToBool(c.BlockPublicAcls), aws.ToBool(c.IgnorePublicAcls), aws.ToBool(c.BlockPublicPolicy), aws.ToBool(c.RestrictPublicBuckets)}, nil
+	},
+	call: "PutPublicAccessBlock",
+	put: func(ctx context.Context, t target, v access) error {
+		_, err := t.api.PutPublicAccessBlock(ctx, &s3.PutPublicAccessBlockInput{Bucket: t.bucket, ExpectedBucketOwner: t.account,
+			PublicAccessBlockConfiguration: &s3types.PublicAccessBlockConfiguration{
+				BlockPublicAcls: &v.blockACLs, IgnorePublicAcls: &v.ignoreACLs,
+				BlockPublicPolicy: &v.blockPolicy, RestrictPublicBuckets: &v.restrict,
+			}})
+		return err
+	},
+	text: func(v access) string {
+		var parts []string
+		for _, m := range accessMembers {
+			_, name, _ := strings.Cut(m.path, ".")
+			parts = append(parts, fmt.Sprintf("%s=%t", name, *m.have(&v)))
+		}
+		return strings.Join(parts, " ")
+	},
+}

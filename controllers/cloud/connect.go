@@ -1,0 +1,137 @@
+package cloud
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// ConditionAuthenticated is an AWSProvider's condition that its credentials work and are of the right account. It
+// differs from Ready while a provider in use waits for its deletion: its resources still need it.
+const ConditionAuthenticated = "Authenticated"
+
+// Connector opens the session that an object asks for, if its namespace may.
+type Connector struct {
+	Reader   client.Reader // cached
+	Sessions *Sessions
+}
+
+// Open checks, on every pass, that obj's provider exists, works, allows the namespace and the region, and returns the
+// session. An object that is being deleted may still use a provider that has been closed to its namespace: it only
+// gives back what carries its own tags.
+func (c Connector) Open(ctx context.Context, kind string, obj external.Object) (*Session, error) {
+	spec, status := obj.AWS()
+	provider := &v1alpha1.AWSProvider{}
+	err := c.Reader.Get(ctx, client.ObjectKey{Name: spec.ProviderRef.Name}, provider)
+	if apierrors.IsNotFound(err) {
+		return nil, engine.Blocked("ProviderNotFound", "there is no AWSProvider %s; choose another one, or ask a platform admin to create it", spec.ProviderRef.Name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the AWSProvider %s: %w", spec.ProviderRef.Name, err)
+	}
+	namespace, err := c.namespace(ctx, obj.GetNamespace())
+	if err != nil {
+		return nil, err
+	}
+	region := cmp.Or(status.Region, spec.Region, provider.Spec.Region)
+	if err := admissible(provider, namespace, region, obj); err != nil {
+		return nil, err
+	}
+	session, err := c.Sessions.For(ctx, provider, obj.GetNamespace())
+	if err != nil {
+		return nil, fmt.Errorf("provider %s: %w", provider.Name, err)
+	}
+	if err := Pinned(provider, session); err != nil {
+		return nil, err
+	}
+	if status.AccountID != "" && status.AccountID != session.AccountID {
+		return nil, engine.Blocked("AccountMismatch", "the resource is in account %s, and provider %s now leads to account %s; nothing was changed", status.AccountID, provider.Name, session.AccountID)
+	}
+	return session.In(region, kind, string(namespace.UID)), nil
+}
+
+func (c Connector) namespace(ctx context.Context, name string) (*metav1.PartialObjectMetadata, error) {
+	ns := &metav1.PartialObjectMetadata{}
+	ns.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	if err := c.Reader.Get(ctx, client.ObjectKey{Name: name}, ns); err != nil {
+		return nil, fmt.Errorf("read the namespace %s: %w", name, err)
+	}
+	return ns, nil
+}
+
+// admissible is the pure part of Open.
+func admissible(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata, region string, obj external.Object) error {
+	_, status := obj.AWS()
+	if p.Status.ObservedGeneration != p.Generation {
+		return engine.Wait("ProviderNotReady", 5*time.Second, "provider %s is being checked", p.Name)
+	}
+	if auth := meta.FindStatusCondition(p.Status.Conditions, ConditionAuthenticated); auth == nil || auth.Status != metav1.ConditionTrue {
+		return engine.Blocked("ProviderNotReady", "provider %s cannot be used: %s", p.Name, cause(auth))
+	}
+	if !obj.GetDeletionTimestamp().IsZero() {
+		return nil
+	}
+	if !p.DeletionTimestamp.IsZero() && status.ARN == "" {
+		return engine.Blocked("ProviderDeleting", "provider %s is being deleted and takes no new resources; choose another one", p.Name)
+	}
+	allowed, err := Allows(p, namespace.Labels)
+	if err != nil {
+		return err
+	}
+	if !allowed {
+		return engine.Blocked("ProviderNotAllowed", "namespace %s may not use provider %s; choose another one, or ask a platform admin to allow it", obj.GetNamespace(), p.Name)
+	}
+	if region != p.Spec.Region && !slices.Contains(p.Spec.AllowedRegions, region) {
+		return engine.Blocked("RegionNotAllowed", "provider %s does not allow region %s; it allows %s", p.Name, region, strings.Join(regions(p), ", "))
+	}
+	return nil
+}
+
+// Allows tells whether a namespace with these labels may use the provider. No selector means no namespace.
+func Allows(p *v1alpha1.AWSProvider, namespaceLabels map[string]string) (bool, error) {
+	if p.Spec.AllowedNamespaces == nil {
+		return false, nil
+	}
+	selector, err := metav1.LabelSelectorAsSelector(p.Spec.AllowedNamespaces)
+	if err != nil {
+		return false, engine.Blocked("InvalidProvider", "provider %s: allowedNamespaces is not a valid label selector: %v", p.Name, err)
+	}
+	return selector.Matches(labels.Set(namespaceLabels)), nil
+}
+
+// Pinned refuses a session of another account than the provider's own: a swapped key must never make Portico delete,
+// or create, in the wrong account.
+func Pinned(p *v1alpha1.AWSProvider, s *Session) error {
+	pin := cmp.Or(p.Spec.AccountID, p.Status.AccountID)
+	if pin != "" && pin != s.AccountID {
+		return engine.Blocked("AccountMismatch", "the credentials of provider %s are of account %s, and it is pinned to account %s; nothing was changed. Restore the credentials, or create another provider for the other account", p.Name, s.AccountID, pin)
+	}
+	return nil
+}
+
+func regions(p *v1alpha1.AWSProvider) []string {
+	all := append([]string{p.Spec.Region}, p.Spec.AllowedRegions...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func cause(auth *metav1.Condition) string {
+	if auth == nil {
+		return "it has not been checked yet"
+	}
+	return auth.Message
+}

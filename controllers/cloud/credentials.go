@@ -1,0 +1,171 @@
+package cloud
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	ststypes "github.com/aws/aws-sdk-go-v2/service/sts/types"
+	"github.com/aws/smithy-go/middleware"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// attempts is how often the SDK itself tries one call: enough for a dropped connection, few enough to leave the
+// pacing of longer trouble to the engine.
+const attempts = 3
+
+// SecretReader reads Secrets of the operator's own namespace, and of no other.
+type SecretReader interface {
+	// Version is the Secret's resourceVersion, from the metadata cache.
+	Version(ctx context.Context, name string) (string, error)
+	// Value is one key's content, read live and never kept.
+	Value(ctx context.Context, ref v1alpha1.SecretKeyRef) (string, error)
+}
+
+// NamespaceSecrets is the SecretReader of one namespace.
+type NamespaceSecrets struct {
+	Namespace string
+	Cached    client.Reader // metadata only
+	Live      client.Reader
+}
+
+// Version implements SecretReader.
+func (s NamespaceSecrets) Version(ctx context.Context, name string) (string, error) {
+	meta := &metav1.PartialObjectMetadata{}
+	meta.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	err := s.Cached.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, meta)
+	return meta.ResourceVersion, err
+}
+
+// Value implements SecretReader.
+func (s NamespaceSecrets) Value(ctx context.Context, ref v1alpha1.SecretKeyRef) (string, error) {
+	secret := &corev1.Secret{}
+	if err := s.Live.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: ref.Name}, secret); err != nil {
+		return "", err
+	}
+	value, ok := secret.Data[ref.Key]
+	if !ok || len(value) == 0 {
+		return "", engine.Blocked("SecretKeyNotFound", "the Secret %s in the operator's namespace has no key %s, or it is empty", ref.Name, ref.Key)
+	}
+	return string(value), nil
+}
+
+// secretRefs are the Secrets that a provider names.
+func secretRefs(spec *v1alpha1.AWSProviderSpec) []v1alpha1.SecretKeyRef {
+	var refs []v1alpha1.SecretKeyRef
+	for _, ref := range []*v1alpha1.SecretKeyRef{spec.AccessKeyIDRef, spec.SecretAccessKeyRef, spec.SessionTokenRef} {
+		if ref != nil {
+			refs = append(refs, *ref)
+		}
+	}
+	return refs
+}
+
+// Uses tells whether the provider reads the Secret of this name.
+func Uses(spec *v1alpha1.AWSProviderSpec, secret string) bool {
+	for _, ref := range secretRefs(spec) {
+		if ref.Name == secret {
+			return true
+		}
+	}
+	return false
+}
+
+func secretError(ref v1alpha1.SecretKeyRef, err error) error {
+	if apierrors.IsNotFound(err) {
+		return engine.Blocked("SecretNotFound", "the Secret %s does not exist in the operator's namespace; create it, or change the provider's reference", ref.Name)
+	}
+	if _, ok := engine.AsPause(err); ok {
+		return err
+	}
+	return fmt.Errorf("read the Secret %s of the operator's namespace: %w", ref.Name, err)
+}
+
+// config is the aws.Config of a provider for a namespace: base credentials, then the chain of roles.
+func (s *Sessions) config(ctx context.Context, p *v1alpha1.AWSProvider, namespace string) (aws.Config, error) {
+	load := []func(*config.LoadOptions) error{
+		config.WithRegion(p.Spec.Region),
+		config.WithHTTPClient(s.client),
+		config.WithRetryer(func() aws.Retryer {
+			return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts = attempts })
+		}),
+		config.WithAPIOptions([]func(*middleware.Stack) error{countCalls}),
+	}
+	if p.Spec.Endpoint != "" {
+		load = append(load, config.WithBaseEndpoint(p.Spec.Endpoint))
+	}
+	if p.Spec.AccessKeyIDRef != nil {
+		static, err := s.static(ctx, &p.Spec)
+		if err != nil {
+			return aws.Config{}, err
+		}
+		load = append(load, config.WithCredentialsProvider(static))
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, load...)
+	if err != nil {
+		return aws.Config{}, fmt.Errorf("load the operator's AWS configuration: %w", err)
+	}
+	if p.Spec.RoleARN != "" {
+		if s.TokenFile == "" {
+			return aws.Config{}, engine.Blocked("NoWebIdentity", "roleARN needs the operator's web identity token, and it has none: annotate its ServiceAccount for IRSA, or use another source of credentials")
+		}
+		cfg.Credentials = aws.NewCredentialsCache(stscreds.NewWebIdentityRoleProvider(
+			sts.NewFromConfig(cfg), p.Spec.RoleARN, stscreds.IdentityTokenFile(s.TokenFile)))
+	}
+	return s.assume(cfg, &p.Spec, namespace), nil
+}
+
+func (s *Sessions) static(ctx context.Context, spec *v1alpha1.AWSProviderSpec) (aws.CredentialsProvider, error) {
+	refs := secretRefs(spec)
+	values := make([]string, 3) // access key ID, secret access key, session token
+	for i, ref := range refs {
+		value, err := s.Secrets.Value(ctx, ref)
+		if err != nil {
+			return nil, secretError(ref, err)
+		}
+		values[i] = value
+	}
+	return credentials.NewStaticCredentialsProvider(values[0], values[1], values[2]), nil
+}
+
+// assume puts the provider's roles on top of cfg. The last one's session says for which cluster and namespace it acts.
+func (s *Sessions) assume(cfg aws.Config, spec *v1alpha1.AWSProviderSpec, namespace string) aws.Config {
+	if spec.AssumeRoleARN == "" {
+		return cfg
+	}
+	chain := append([]v1alpha1.AssumedRole{}, spec.AssumeRoleChain...)
+	chain = append(chain, v1alpha1.AssumedRole{RoleARN: spec.AssumeRoleARN, ExternalID: spec.ExternalID})
+	for i, role := range chain {
+		last := i == len(chain)-1
+		cfg.Credentials = aws.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), role.RoleARN,
+			func(o *stscreds.AssumeRoleOptions) {
+				o.RoleSessionName = "portico"
+				if role.ExternalID != "" {
+					o.ExternalID = aws.String(role.ExternalID)
+				}
+				if last {
+					o.Tags = s.sessionTags(namespace)
+				}
+			}))
+	}
+	return cfg
+}
+
+func (s *Sessions) sessionTags(namespace string) []ststypes.Tag {
+	tags := []ststypes.Tag{{Key: aws.String(tagCluster), Value: aws.String(s.ClusterID)}}
+	if namespace != "" {
+		tags = append(tags, ststypes.Tag{Key: aws.String(tagNamespace), Value: aws.String(namespace)})
+	}
+	return tags
+}

@@ -1,0 +1,135 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/aws/smithy-go"
+
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+type class int
+
+const (
+	transient class = iota
+	notFound
+	throttled
+	busy
+	denied
+	rejected
+	invalid
+	quota
+)
+
+// classes is the whole project's knowledge of AWS error codes. What is not here is tried again with back-off.
+var classes = map[string]class{
+	"NoSuchBucket": notFound,
+
+	"Throttling": throttled, "ThrottlingException": throttled, "RequestLimitExceeded": throttled,
+	"TooManyRequestsException": throttled, "SlowDown": throttled, "RequestThrottled": throttled,
+
+	"OperationAborted": busy, "BucketAlreadyOwnedByYou": busy,
+
+	"AccessDenied": denied, "AccessDeniedException": denied, "UnauthorizedOperation": denied,
+	"AllAccessDisabled": denied, "Forbidden": denied, "AuthorizationError": denied,
+
+	"InvalidClientTokenId": rejected, "InvalidAccessKeyId": rejected, "SignatureDoesNotMatch": rejected,
+	"ExpiredToken": rejected, "ExpiredTokenException": rejected, "UnrecognizedClientException": rejected,
+	"AuthFailure": rejected, "MissingAuthenticationToken": rejected, "InvalidIdentityToken": rejected,
+	"RequestTimeTooSkewed": rejected, "InvalidToken": rejected,
+
+	"InvalidArgument": invalid, "InvalidRequest": invalid, "InvalidBucketName": invalid, "MalformedXML": invalid,
+	"InvalidTag": invalid, "ValidationError": invalid, "InvalidParameterValue": invalid,
+	"IllegalLocationConstraintException": invalid, "InvalidLocationConstraint": invalid,
+	"PermanentRedirect": invalid, "AuthorizationHeaderMalformed": invalid, "KMS.NotFoundException": invalid,
+	"RegionDisabledException": invalid,
+
+	"TooManyBuckets": quota, "LimitExceeded": quota, "LimitExceededException": quota, "ServiceQuotaExceededException": quota,
+}
+
+func classOf(err error) class {
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
+		return classes[api.ErrorCode()]
+	}
+	return transient
+}
+
+// IsNotFound tells an absent resource from a failed call. Only a service's own not-found code counts.
+func IsNotFound(err error) bool { return classOf(err) == notFound }
+
+// IsDenied tells a refusal by permission.
+func IsDenied(err error) bool { return classOf(err) == denied }
+
+// HasCode tells whether AWS answered with exactly this error code.
+func HasCode(err error, code string) bool {
+	api, ok := errors.AsType[smithy.APIError](err)
+	return ok && api.ErrorCode() == code
+}
+
+// Explain turns an AWS error into an outcome that the engine knows, with a text that a user can act on and that is the
+// same each time the same thing happens. nil stays nil.
+func Explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := stable(err)
+	switch classOf(err) {
+	case throttled:
+		return engine.Wait("Throttled", 30*time.Second, "%s. AWS limits the rate of calls; Portico slows down and goes on", text)
+	case busy:
+		return engine.Wait("Busy", 10*time.Second, "%s. AWS is still at work on this resource; Portico tries again", text)
+	case denied:
+		return engine.Blocked("AccessDenied", "%s. The provider's identity lacks this permission: ask a platform admin to grant it; Portico tries again every 5 minutes", text)
+	case rejected:
+		return engine.Blocked("CredentialsRejected", "%s. AWS does not accept the provider's credentials: ask a platform admin to renew them", text)
+	case invalid:
+		return engine.Blocked("InvalidSpec", "%s. Change the spec; Portico tries again at once after an edit", text)
+	case quota:
+		return engine.Blocked("QuotaExceeded", "%s. The account has reached a limit: delete what is not needed, or ask a platform admin to raise the quota", text)
+	}
+	return &callError{text: text, err: err}
+}
+
+// callError keeps the cause for errors.Is and As, and shows only the stable text.
+type callError struct {
+	text string
+	err  error
+}
+
+func (e *callError) Error() string { return e.text }
+
+func (e *callError) Unwrap() error { return e.err }
+
+// stable says which call failed and why, without request IDs, ports or anything else that changes from try to try:
+// such a text in a condition would re-trigger every watcher for ever.
+func stable(err error) string {
+	call := "AWS"
+	if op, ok := errors.AsType[*smithy.OperationError](err); ok {
+		call = op.ServiceID + " " + op.OperationName
+	}
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
+		return fmt.Sprintf("%s: %s: %s", call, api.ErrorCode(), changing.ReplaceAllString(api.ErrorMessage(), "$1…"))
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return call + ": no answer in time"
+	}
+	return fmt.Sprintf("%s: %v", call, innermost(err))
+}
+
+// changing finds the parts of AWS's messages that differ each time.
+var changing = regexp.MustCompile(`(?i)((?:request ?id|host ?id|authorization failure message): ?)[^\s,;)]+`)
+
+// innermost is the cause at the bottom: the layers of net add addresses and ports.
+func innermost(err error) error {
+	for {
+		next := errors.Unwrap(err)
+		if next == nil {
+			return err
+		}
+		err = next
+	}
+}

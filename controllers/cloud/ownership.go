@@ -1,0 +1,100 @@
+package cloud
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// The ownership tags. They go into the call that creates a resource, so that no resource of ours is ever without.
+const (
+	tagPrefix       = "portico.dev/"
+	tagCluster      = tagPrefix + "cluster"
+	tagKind         = tagPrefix + "kind"
+	tagNamespace    = tagPrefix + "namespace"
+	tagNamespaceUID = tagPrefix + "namespace-uid"
+	tagName         = tagPrefix + "name"
+	tagUID          = tagPrefix + "uid"
+	// tagAdopt is set by somebody with access to AWS to offer a resource to <namespace>/<name>.
+	tagAdopt = tagPrefix + "adopt"
+)
+
+// Identity is what makes an object's resources recognisable in AWS.
+type Identity struct {
+	Cluster      string // the UID of kube-system, or what --cluster-id says
+	Kind         string
+	NamespaceUID string
+}
+
+// Marks are obj's ownership tags.
+func (id Identity) Marks(obj client.Object) map[string]string {
+	return map[string]string{
+		tagCluster:      id.Cluster,
+		tagKind:         id.Kind,
+		tagNamespace:    obj.GetNamespace(),
+		tagNamespaceUID: id.NamespaceUID,
+		tagName:         obj.GetName(),
+		tagUID:          string(obj.GetUID()),
+	}
+}
+
+// Owner reads ownership off tags. A namespace counts by its UID: a name that was given to another team inherits nothing.
+func (id Identity) Owner(obj client.Object, tags map[string]string) external.Owner {
+	marks := id.Marks(obj)
+	uid := marks[tagUID]
+	delete(marks, tagUID)
+	for key, value := range marks {
+		if tags[key] != value || value == "" {
+			return offered(obj, tags)
+		}
+	}
+	if tags[tagUID] == uid {
+		return external.Ours
+	}
+	return external.Earlier
+}
+
+func offered(obj client.Object, tags map[string]string) external.Owner {
+	if tags[tagAdopt] == obj.GetNamespace()+"/"+obj.GetName() {
+		return external.Offered
+	}
+	return external.Foreign
+}
+
+// Unmark returns tags without any of ours.
+func Unmark(tags map[string]string) map[string]string {
+	rest := maps.Clone(tags)
+	maps.DeleteFunc(rest, func(key, _ string) bool { return strings.HasPrefix(key, tagPrefix) })
+	return rest
+}
+
+// Tags are all the tags that obj wants: the provider's defaults, its own, which win, and the ownership tags.
+func (s *Session) Tags(obj client.Object, own v1alpha1.Tags) map[string]string {
+	all := map[string]string{}
+	for _, layer := range []v1alpha1.Tags{s.DefaultTags, own} {
+		for key, value := range layer {
+			all[key] = string(value)
+		}
+	}
+	maps.Copy(all, s.Identity.Marks(obj))
+	return all
+}
+
+// GeneratedName is the AWS name of an object that leaves the choice to us: <namespace>-<name>-<hash>, of lower-case
+// letters, digits and hyphens, at most limit long. The hash keeps apart what shortening, or another cluster, would
+// make equal.
+func (id Identity) GeneratedName(obj client.Object, limit int) string {
+	sum := sha256.Sum256([]byte(id.Cluster + "/" + obj.GetNamespace() + "/" + obj.GetName()))
+	hash := hex.EncodeToString(sum[:4])
+	name := strings.ReplaceAll(obj.GetNamespace()+"-"+obj.GetName(), ".", "-")
+	if most := limit - len(hash) - 1; len(name) > most {
+		name = strings.TrimRight(name[:most], "-")
+	}
+	return name + "-" + hash
+}

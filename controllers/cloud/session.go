@@ -1,0 +1,156 @@
+// Package cloud faces AWS: sessions, error classes, ownership, calls counted.
+package cloud
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// Session is a verified way into one account and region, for one namespace.
+type Session struct {
+	Config      aws.Config
+	AccountID   string
+	Partition   string // aws, aws-cn, aws-us-gov; from the caller's ARN, never assumed
+	CallerARN   string
+	Endpoint    string // the provider's own endpoint, if it has one
+	DefaultTags v1alpha1.Tags
+	Identity    Identity
+}
+
+// Sessions makes sessions and keeps them: one per provider state and namespace. Safe for concurrent use.
+type Sessions struct {
+	Secrets   SecretReader
+	ClusterID string
+	// TokenFile holds the operator's web identity token (IRSA).
+	TokenFile string
+
+	client *awshttp.BuildableClient
+	flight singleflight.Group
+	mu     sync.Mutex
+	byKey  map[string]*Session
+	latest map[string]string // provider and namespace → key, to forget what is out of date
+}
+
+// NewSessions returns an empty cache. All sessions share one pool of connections.
+func NewSessions(secrets SecretReader, clusterID, tokenFile string) *Sessions {
+	return &Sessions{
+		Secrets: secrets, ClusterID: clusterID, TokenFile: tokenFile,
+		client: awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+			t.MaxIdleConnsPerHost = 64
+		}),
+		byKey: map[string]*Session{}, latest: map[string]string{},
+	}
+}
+
+// For returns the session of a provider for a namespace, verified with STS when anything it is made of is new. It does
+// not judge the account: see Pinned.
+func (s *Sessions) For(ctx context.Context, p *v1alpha1.AWSProvider, namespace string) (*Session, error) {
+	return s.get(ctx, p, namespace, false)
+}
+
+// Verify asks STS again even for a known session.
+func (s *Sessions) Verify(ctx context.Context, p *v1alpha1.AWSProvider) (*Session, error) {
+	return s.get(ctx, p, "", true)
+}
+
+func (s *Sessions) get(ctx context.Context, p *v1alpha1.AWSProvider, namespace string, fresh bool) (*Session, error) {
+	if p.Spec.AssumeRoleARN == "" {
+		namespace = "" // only an assumed role's session tags differ by namespace
+	}
+	key, err := s.key(ctx, p, namespace)
+	if err != nil {
+		return nil, err
+	}
+	if found := s.lookup(key); found != nil && !fresh {
+		return found, nil
+	}
+	made, err, _ := s.flight.Do(key, func() (any, error) {
+		return s.open(ctx, p, namespace, key)
+	})
+	if err != nil {
+		s.forget(key)
+		return nil, err
+	}
+	return made.(*Session), nil
+}
+
+// key names every input of a session: the provider's spec by UID and generation, its Secrets by version, the namespace.
+func (s *Sessions) key(ctx context.Context, p *v1alpha1.AWSProvider, namespace string) (string, error) {
+	parts := []any{p.UID, p.Generation, p.Spec, namespace, s.TokenFile}
+	for _, ref := range secretRefs(&p.Spec) {
+		version, err := s.Secrets.Version(ctx, ref.Name)
+		if err != nil {
+			return "", secretError(ref, err)
+		}
+		parts = append(parts, version)
+	}
+	text, err := json.Marshal(parts)
+	if err != nil {
+		return "", fmt.Errorf("name the session: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+func (s *Sessions) lookup(key string) *Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.byKey[key]
+}
+
+func (s *Sessions) forget(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.byKey, key)
+}
+
+func (s *Sessions) open(ctx context.Context, p *v1alpha1.AWSProvider, namespace, key string) (*Session, error) {
+	cfg, err := s.config(ctx, p, namespace)
+	if err != nil {
+		return nil, err
+	}
+	who, err := sts.NewFromConfig(cfg).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	if err != nil {
+		return nil, Explain(err)
+	}
+	made := &Session{
+		Config: cfg, AccountID: aws.ToString(who.Account), CallerARN: aws.ToString(who.Arn),
+		Partition: partition(aws.ToString(who.Arn)), Endpoint: p.Spec.Endpoint,
+		DefaultTags: p.Spec.DefaultTags, Identity: Identity{Cluster: s.ClusterID},
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of := string(p.UID) + "/" + namespace
+	delete(s.byKey, s.latest[of])
+	s.byKey[key], s.latest[of] = made, key
+	return made, nil
+}
+
+func partition(arn string) string {
+	if parts := strings.SplitN(arn, ":", 3); len(parts) == 3 && parts[1] != "" {
+		return parts[1]
+	}
+	return "aws"
+}
+
+// In returns the session for a region, kind and namespace.
+func (s *Session) In(region, kind, namespaceUID string) *Session {
+	c := *s
+	c.Config = s.Config.Copy()
+	c.Config.Region = region
+	c.Identity.Kind, c.Identity.NamespaceUID = kind, namespaceUID
+	return &c
+}

@@ -1,0 +1,53 @@
+// Package controllers binds kinds to the manager.
+package controllers
+
+import (
+	"context"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/s3"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// kinds is every AWS kind that this operator runs. Adding one adds one line.
+var kinds = map[string]kind{
+	"S3Bucket": bind(s3.Bucket, stateful),
+}
+
+// kind is one row of the table.
+type kind struct {
+	object client.Object // the zero object, for watches and lists
+	setup  func(ctrl.Manager, deps) error
+}
+
+// Whether a resource holds what a new one would not: see external.Work.
+const stateful = true
+
+// bind is written once for all kinds: *P is the custom resource, S what AWS has.
+func bind[T interface {
+	*P
+	external.Object
+}, S, P any](adapter func(*cloud.Session) external.Adapter[T, S], stateful bool) kind {
+	return kind{object: T(new(P)), setup: func(mgr ctrl.Manager, d deps) error {
+		name := kindOf(mgr, T(new(P)))
+		work := external.Work[T, S]{
+			Kind: name, Stateful: stateful, Now: d.now,
+			Connect: func(ctx context.Context, obj T) (external.Adapter[T, S], error) {
+				session, err := d.connector.Open(ctx, name, obj)
+				if err != nil {
+					return nil, err
+				}
+				return adapter(session), nil
+			},
+			Confirm: func(ctx context.Context, obj T) error { return d.confirm(ctx, obj, T(new(P))) },
+			Publish: func(ctx context.Context, obj T, details map[string]string) (*v1alpha1.Binding, error) {
+				return d.publisher.Publish(ctx, name, obj, details)
+			},
+		}
+		return setupAWS[T](mgr, T(new(P)), work, d)
+	}}
+}

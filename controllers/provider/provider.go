@@ -1,0 +1,100 @@
+// Package provider keeps AWSProviders: are the credentials good, whose are they, who uses them.
+package provider
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// Revalidate is how often credentials are checked although nothing changed.
+const Revalidate = 5 * time.Minute
+
+// Work implements engine.Work for AWSProvider.
+type Work struct {
+	Sessions *cloud.Sessions
+	// Users lists what refers to a provider, as "Kind namespace/name".
+	Users func(ctx context.Context, provider string) ([]string, error)
+	Now   func() time.Time
+}
+
+// Sync implements engine.Work: it asks STS who the credentials are and pins the account.
+func (w Work) Sync(ctx context.Context, p *v1alpha1.AWSProvider, notes *engine.Notes) error {
+	err := w.authenticate(ctx, p, notes)
+	w.mark(p, err)
+	return err
+}
+
+func (w Work) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, notes *engine.Notes) error {
+	if _, err := cloud.Allows(p, nil); err != nil {
+		return err
+	}
+	session, err := w.Sessions.Verify(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := cloud.Pinned(p, session); err != nil {
+		return err
+	}
+	s := &p.Status
+	if s.CallerIdentity != session.CallerARN || s.AccountID != session.AccountID {
+		notes.Normal("Authenticated", "the credentials are %s of account %s", session.CallerARN, session.AccountID)
+		s.CallerIdentity, s.AccountID = session.CallerARN, session.AccountID
+		s.LastAuthenticationTime = &metav1.Time{Time: w.Now()}
+	}
+	return nil
+}
+
+// mark keeps the condition that resources go by; see cloud.ConditionAuthenticated. A failure that will pass (a
+// throttled or lost call) takes nothing from credentials that worked.
+func (w Work) mark(p *v1alpha1.AWSProvider, err error) {
+	c := metav1.Condition{Type: cloud.ConditionAuthenticated, ObservedGeneration: p.Generation,
+		LastTransitionTime: metav1.Time{Time: w.Now()}}
+	switch pause, paused := engine.AsPause(err); {
+	case err == nil:
+		c.Status, c.Reason, c.Message = metav1.ConditionTrue, "Verified", "AWS knows the credentials"
+	case paused && pause.Stalled:
+		c.Status, c.Reason, c.Message = metav1.ConditionFalse, pause.Reason, pause.Error()
+	case meta.IsStatusConditionTrue(p.Status.Conditions, cloud.ConditionAuthenticated) && p.Status.ObservedGeneration == p.Generation:
+		return
+	default:
+		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, "Checking", err.Error()
+	}
+	meta.SetStatusCondition(&p.Status.Conditions, c)
+}
+
+// Release implements engine.Work: a provider goes when nothing uses it any more, and until then it keeps working.
+func (w Work) Release(ctx context.Context, p *v1alpha1.AWSProvider, notes *engine.Notes) error {
+	users, err := w.Users(ctx, p.Name)
+	if err != nil {
+		return fmt.Errorf("list what uses the provider: %w", err)
+	}
+	if len(users) == 0 {
+		return nil
+	}
+	w.mark(p, w.authenticate(ctx, p, notes))
+	return engine.Blocked("InUse", "%s; delete or move them first", inUse(users))
+}
+
+// inUse names the first few users, sorted: a stable text.
+func inUse(users []string) string {
+	const most = 3
+	slices.Sort(users)
+	text := fmt.Sprintf("%d resources use this provider: ", len(users))
+	if len(users) == 1 {
+		text = "1 resource uses this provider: "
+	}
+	if len(users) > most {
+		return text + strings.Join(users[:most], ", ") + fmt.Sprintf(" and %d more", len(users)-most)
+	}
+	return text + strings.Join(users, ", ")
+}

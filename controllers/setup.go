@@ -1,0 +1,140 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/provider"
+)
+
+// Options are what a deployment decides.
+type Options struct {
+	Namespace string // the operator's own: provider Secrets live there
+	ClusterID string // in the ownership tags; empty: the UID of kube-system
+	TokenFile string // the web identity token, if there is one
+	Engine    engine.Options
+	// ProviderResync is how often credentials are checked again; 0: provider.Revalidate.
+	ProviderResync time.Duration
+}
+
+// Scheme knows every kind that the operator handles.
+func Scheme() *runtime.Scheme {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(s); err != nil {
+			panic(err) // the types are compiled in: only a programmer can break this
+		}
+	}
+	return s
+}
+
+// Cache is how the operator caches: no managed fields, and of Secrets only the metadata of its own namespace.
+func Cache(namespace string) cache.Options {
+	return cache.Options{
+		DefaultTransform: cache.TransformStripManagedFields(),
+		ByObject: map[client.Object]cache.ByObject{
+			&corev1.Secret{}: {Namespaces: map[string]cache.Config{namespace: {}}},
+		},
+	}
+}
+
+// deps are what the kinds share.
+type deps struct {
+	connector cloud.Connector
+	publisher external.Publisher
+	live      client.Reader
+	engine    engine.Options
+	now       func() time.Time
+}
+
+// Setup registers every kind with mgr.
+func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
+	if o.ClusterID == "" {
+		system := &corev1.Namespace{}
+		if err := mgr.GetAPIReader().Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, system); err != nil {
+			return fmt.Errorf("read the cluster ID, which is the UID of the namespace %s: %w", metav1.NamespaceSystem, err)
+		}
+		o.ClusterID = string(system.UID)
+	}
+	sessions := cloud.NewSessions(cloud.NamespaceSecrets{
+		Namespace: o.Namespace, Cached: mgr.GetCache(), Live: mgr.GetAPIReader(),
+	}, o.ClusterID, o.TokenFile)
+	d := deps{
+		connector: cloud.Connector{Reader: mgr.GetCache(), Sessions: sessions},
+		publisher: external.Publisher{Live: mgr.GetAPIReader(), Writer: mgr.GetClient()},
+		live:      mgr.GetAPIReader(),
+		engine:    o.Engine,
+		now:       time.Now,
+	}
+	for name, k := range kinds {
+		if err := mgr.GetFieldIndexer().IndexField(ctx, k.object, providerIndex, providerOf); err != nil {
+			return fmt.Errorf("index %s: %w", name, err)
+		}
+		if err := k.setup(mgr, d); err != nil {
+			return fmt.Errorf("set up %s: %w", name, err)
+		}
+	}
+	return setupProvider(mgr, sessions, o)
+}
+
+func setupAWS[T external.Object](mgr ctrl.Manager, proto T, work engine.Work[T], d deps) error {
+	return engine.Setup(mgr, proto, work, d.engine, func(b *builder.Builder) {
+		b.Watches(&v1alpha1.AWSProvider{}, usersOf(mgr, proto), builder.WithPredicates(providerTurned()))
+	})
+}
+
+func setupProvider(mgr ctrl.Manager, sessions *cloud.Sessions, o Options) error {
+	work := provider.Work{Sessions: sessions, Now: time.Now, Users: func(ctx context.Context, name string) ([]string, error) {
+		return users(ctx, mgr, name)
+	}}
+	settings := o.Engine
+	if settings.Resync = o.ProviderResync; settings.Resync == 0 {
+		settings.Resync = provider.Revalidate
+	}
+	return engine.Setup(mgr, &v1alpha1.AWSProvider{}, work, settings, func(b *builder.Builder) {
+		watchSecrets(b, mgr)
+		for _, k := range kinds {
+			b.Watches(k.object, toProvider(), builder.WithPredicates(gone()))
+		}
+	})
+}
+
+// confirm reads obj live before something is made for it that could not be found again if obj were gone: a cache
+// behind, or a second leader, must not create what nobody owns.
+func (d deps) confirm(ctx context.Context, obj, live client.Object) error {
+	err := d.live.Get(ctx, client.ObjectKeyFromObject(obj), live)
+	if apierrors.IsNotFound(err) {
+		return engine.Again("the object is gone")
+	}
+	if err != nil {
+		return fmt.Errorf("read the object live: %w", err)
+	}
+	if live.GetUID() != obj.GetUID() || !live.GetDeletionTimestamp().IsZero() {
+		return engine.Again("the object is being deleted, or is another one by now")
+	}
+	return nil
+}
+
+func kindOf(mgr ctrl.Manager, obj client.Object) string {
+	gvk, err := apiutil.GVKForObject(obj, mgr.GetScheme())
+	if err != nil {
+		panic(err) // every bound type is in Scheme
+	}
+	return gvk.Kind
+}

@@ -1,0 +1,126 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// providerIndex finds the resources of a provider in the cache.
+const providerIndex = "spec.providerRef.name"
+
+func providerOf(obj client.Object) []string {
+	spec, _ := obj.(external.Object).AWS()
+	return []string{spec.ProviderRef.Name}
+}
+
+// listUsers calls each for every object of proto's kind that refers to the provider.
+func listUsers(ctx context.Context, mgr ctrl.Manager, proto client.Object, provider string, each func(client.Object)) error {
+	kind := kindOf(mgr, proto)
+	list, err := mgr.GetScheme().New(v1alpha1.GroupVersion.WithKind(kind + "List"))
+	if err != nil {
+		return err
+	}
+	if err := mgr.GetCache().List(ctx, list.(client.ObjectList), client.MatchingFields{providerIndex: provider}); err != nil {
+		return fmt.Errorf("list %s: %w", kind, err)
+	}
+	return meta.EachListItem(list, func(o runtime.Object) error {
+		each(o.(client.Object))
+		return nil
+	})
+}
+
+// users lists what refers to a provider, over all kinds.
+func users(ctx context.Context, mgr ctrl.Manager, provider string) ([]string, error) {
+	var all []string
+	for name, k := range kinds {
+		err := listUsers(ctx, mgr, k.object, provider, func(o client.Object) {
+			all = append(all, fmt.Sprintf("%s %s/%s", name, o.GetNamespace(), o.GetName()))
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// usersOf wakes every object of proto's kind that refers to the provider that changed.
+func usersOf(mgr ctrl.Manager, proto client.Object) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, p client.Object) []reconcile.Request {
+		var all []reconcile.Request
+		err := listUsers(ctx, mgr, proto, p.GetName(), func(o client.Object) {
+			all = append(all, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(o)})
+		})
+		if err != nil {
+			log.FromContext(ctx).Error(err, "find the resources of a provider", "provider", p.GetName())
+		}
+		return all
+	})
+}
+
+// providerTurned lets pass a provider that is new to its resources, starts or stops working, or is changed.
+func providerTurned() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false }, // it is not checked yet
+		DeleteFunc: func(event.DeleteEvent) bool { return true },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			was, is := e.ObjectOld.(*v1alpha1.AWSProvider), e.ObjectNew.(*v1alpha1.AWSProvider)
+			return was.Status.ObservedGeneration != is.Status.ObservedGeneration || authenticated(was) != authenticated(is)
+		},
+	}
+}
+
+func authenticated(p *v1alpha1.AWSProvider) bool {
+	return meta.IsStatusConditionTrue(p.Status.Conditions, cloud.ConditionAuthenticated)
+}
+
+// toProvider wakes the provider of an object.
+func toProvider() handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
+		return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: providerOf(o)[0]}}}
+	})
+}
+
+// gone lets pass deletions only.
+func gone() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc:  func(event.CreateEvent) bool { return false },
+		UpdateFunc:  func(event.UpdateEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+	}
+}
+
+// watchSecrets wakes the providers that read a Secret of the operator's namespace when it changes; only its metadata
+// is watched.
+func watchSecrets(b *builder.Builder, mgr ctrl.Manager) {
+	b.WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, secret client.Object) []reconcile.Request {
+		list := &v1alpha1.AWSProviderList{}
+		if err := mgr.GetCache().List(ctx, list); err != nil {
+			log.FromContext(ctx).Error(err, "find the providers of a Secret", "secret", secret.GetName())
+			return nil
+		}
+		var all []reconcile.Request
+		for i := range list.Items {
+			if cloud.Uses(&list.Items[i].Spec, secret.GetName()) {
+				all = append(all, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+			}
+		}
+		return all
+	}))
+}
+
