@@ -47,7 +47,7 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	set.StringVar(&f.metrics, "metrics-bind-address", ":8080", "`address` of the Prometheus metrics; 0 switches them off")
 	set.StringVar(&f.health, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz; 0 switches them off")
 	set.BoolVar(&f.leaderElect, "leader-elect", true, "let only one of several replicas work at a time")
-	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and stack traces for warnings")
+	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and more of them")
 	set.IntVar(&f.controllers.Engine.Workers, "workers", 10, "how many objects of each kind are worked on at the same time")
 	set.DurationVar(&f.controllers.Engine.Resync, "resync", time.Hour, "how often an AWS resource in sync is compared again, ±10%")
 	set.DurationVar(&f.controllers.Engine.Timeout, "reconcile-timeout", 2*time.Minute, "the longest that one pass over one object may take")

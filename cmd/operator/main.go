@@ -7,20 +7,20 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/portico-platform/portico/controllers"
 )
@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string, env func(string) string, out io.Wri
 	if err != nil {
 		return err
 	}
-	ctrl.SetLogger(zap.New(zap.UseDevMode(f.development), zap.WriteTo(out)))
+	ctrl.SetLogger(logr.FromSlogHandler(f.logs(out)))
 	cfg, err := f.restConfig()
 	if err != nil {
 		return err
@@ -77,6 +77,14 @@ func (f *flags) manager() ctrl.Options {
 		LeaderElectionReleaseOnCancel: true, // the process ends when the manager does, so a successor may start at once
 		GracefulShutdownTimeout:       &graceful,
 	}
+}
+
+// logs are JSON, one line each, for machines; or text for people.
+func (f *flags) logs(out io.Writer) slog.Handler {
+	if f.development {
+		return slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug})
+	}
+	return slog.NewJSONHandler(out, nil)
 }
 
 func (f *flags) restConfig() (*rest.Config, error) {
