@@ -6,12 +6,18 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"strconv"
 	"time"
 
+	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/stack/process"
 )
+
+// AccountID is the AWS account that the sample provider's key belongs to: moto's
+// own default.
+const AccountID = "123456789012"
 
 // startAWS brings up moto and the proxy before it, or takes the endpoint given.
 func (s *Stack) startAWS(ctx context.Context) error {
@@ -22,21 +28,24 @@ func (s *Stack) startAWS(ctx context.Context) error {
 		s.AWSEndpoint, s.OutsideAWSEndpoint = endpoint, endpoint
 		return nil
 	}
-	upstream := "http://" + address(s.ports.moto)
-	operator, outside, err := newProxy(upstream)
+	upstream := &url.URL{Scheme: "http", Host: address(s.ports.moto)}
+	proxy, err := awsproxy.New(awsproxy.Options{
+		Upstream: upstream, StaticKeys: map[string]string{s.opts.AWSCredentials.AccessKeyID: AccountID},
+	})
 	if err != nil {
 		return err
 	}
-	if s.AWSEndpoint, err = s.serve(ctx, s.ports.awsOperator, operator); err != nil {
+	s.Proxy = proxy
+	if s.AWSEndpoint, err = s.serve(ctx, s.ports.awsOperator, proxy.Operator()); err != nil {
 		return err
 	}
-	if s.OutsideAWSEndpoint, err = s.serve(ctx, s.ports.awsOutside, outside); err != nil {
+	if s.OutsideAWSEndpoint, err = s.serve(ctx, s.ports.awsOutside, proxy.Outside()); err != nil {
 		return err
 	}
 	return s.run(ctx, process.Spec{
 		Name: "moto", Path: filepath.Join(s.opts.Root, ".venv", "bin", "moto_server"),
 		Args:  []string{"-H", "127.0.0.1", "-p", strconv.Itoa(s.ports.moto)},
-		Ready: answers(plain, upstream+"/moto-api/data.json"),
+		Ready: answers(plain, upstream.String()+"/moto-api/data.json"),
 	})
 }
 

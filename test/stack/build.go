@@ -28,6 +28,7 @@ type Target struct {
 	inputs []string
 	key    string
 	output string // relative to the root; made again when it is missing
+	needs  []prerequisite
 	make   func(ctx context.Context, root string, log io.Writer) error
 }
 
@@ -43,7 +44,14 @@ func Build(ctx context.Context, root string, targets []Target, progress io.Write
 		return err
 	}
 	defer unlock()
-	for _, t := range targets {
+	stale, err := outOfDate(root, targets)
+	if err != nil {
+		return err
+	}
+	if err := checkPrerequisites(ctx, stale); err != nil {
+		return err
+	}
+	for _, t := range stale {
 		if err := t.build(ctx, root, progress); err != nil {
 			return err
 		}
@@ -56,10 +64,7 @@ func (t Target) build(ctx context.Context, root string, progress io.Writer) erro
 	if err != nil {
 		return err
 	}
-	stamp := filepath.Join(root, ".cache", "built", t.Name)
-	if t.upToDate(root, stamp, sum) {
-		return nil
-	}
+	stamp := t.stamp(root)
 	logPath := filepath.Join(root, runFolder, "build", t.Name+".log")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(stamp), 0o750), os.MkdirAll(filepath.Dir(logPath), 0o750)); err != nil {
 		return err
@@ -122,15 +127,23 @@ func (t Target) announce(progress io.Writer) (done func(error)) {
 	}
 }
 
-func (t Target) upToDate(root, stamp, sum string) bool {
-	if len(t.inputs) == 0 {
-		return false
+// stamp is the file that says from what the target was made.
+func (t Target) stamp(root string) string { return filepath.Join(root, ".cache", "built", t.Name) }
+
+func outOfDate(root string, targets []Target) ([]Target, error) {
+	var stale []Target
+	for _, t := range targets {
+		sum, err := t.sum(root)
+		if err != nil {
+			return nil, err
+		}
+		_, missing := os.Stat(filepath.Join(root, t.output))
+		built, unknown := os.ReadFile(filepath.Clean(t.stamp(root)))
+		if len(t.inputs) == 0 || missing != nil || unknown != nil || string(built) != sum {
+			stale = append(stale, t)
+		}
 	}
-	if _, err := os.Stat(filepath.Join(root, t.output)); err != nil {
-		return false
-	}
-	built, err := os.ReadFile(filepath.Clean(stamp))
-	return err == nil && string(built) == sum
+	return stale, nil
 }
 
 // sum is of everything that the target depends on.

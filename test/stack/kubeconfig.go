@@ -3,7 +3,9 @@ package stack
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -118,4 +120,19 @@ func (s *Stack) serviceAccountKubeconfig(ctx context.Context, namespace, name st
 	c.CurrentContext = name
 	path := filepath.Join(s.Dir, name+".kubeconfig")
 	return path, clientcmd.WriteToFile(*c, path)
+}
+
+// Contexts are the names of those in Kubeconfig, the current one first.
+func (s *Stack) Contexts() ([]string, error) {
+	c, err := clientcmd.LoadFromFile(s.Kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	names := []string{c.CurrentContext}
+	for _, name := range slices.Sorted(maps.Keys(c.Contexts)) {
+		if name != c.CurrentContext {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 
+	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
@@ -29,6 +30,8 @@ type Stack struct {
 
 	AWSEndpoint        string // the operator's, journalled by the proxy
 	OutsideAWSEndpoint string // everyone else's
+	// Proxy is nil when Options.AWSEndpoint names another endpoint.
+	Proxy *awsproxy.Proxy
 
 	Issuer    string // Dex
 	PortalURL string
@@ -170,6 +173,9 @@ func (s *Stack) close() error {
 	s.mu.Unlock()
 	for _, server := range servers {
 		errs = append(errs, server.Close())
+	}
+	if s.Proxy != nil {
+		s.Proxy.Close()
 	}
 	errs = append(errs, s.group.Close())
 	// The data is large and of no more use; the logs are neither.

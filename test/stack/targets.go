@@ -43,11 +43,11 @@ var (
 	dexTarget       = external("dex", "github.com/dexidp/dex/cmd/dex", dexModule, plainStamps, "about 40 s")
 	stagesTarget    = Target{
 		Name: "kwok-stages", inputs: []string{controlPlaneModule + "/go.mod"}, key: strings.Join(stages, " "),
-		output: "bin/" + stagesFile, make: writeStages,
+		output: "bin/" + stagesFile, needs: []prerequisite{needsGo}, make: writeStages,
 	}
 	motoTarget = Target{
 		Name: "moto", about: "about 30 s", inputs: []string{"test/moto/requirements.txt"},
-		output: ".venv/bin/moto_server", make: makeVenv,
+		output: ".venv/bin/moto_server", needs: []prerequisite{needsPython, needsVenv}, make: makeVenv,
 	}
 	operatorTarget = own("operator")
 	portalTarget   = own("portal")
@@ -61,6 +61,7 @@ func targetsOf(o *Options) []Target {
 			targets = append(targets, more...)
 		}
 	}
+	need(ControlPlane, kubectlTarget) // for people, and tests of what they type
 	if o.ExternalKubeconfig == "" {
 		need(ControlPlane, etcdTarget, apiserverTarget, managerTarget)
 	}
@@ -75,17 +76,15 @@ func targetsOf(o *Options) []Target {
 	return targets
 }
 
-// AllTargets is everything that make run and make test need, kubectl included.
-func AllTargets() []Target {
-	return append(targetsOf(&Options{Parts: Everything}), kubectlTarget)
-}
+// AllTargets is everything that make run and make test need.
+func AllTargets() []Target { return targetsOf(&Options{Parts: Everything}) }
 
 // external is a binary of another project, built from its Go module. Only the
 // module's files decide: its sources cannot change beneath them.
 func external(name, pkg, module, stamps, about string) Target {
 	return Target{
 		Name: name, about: about, key: stamps, output: "bin/" + name,
-		inputs: []string{module + "/go.mod", module + "/go.sum"},
+		inputs: []string{module + "/go.mod", module + "/go.sum"}, needs: []prerequisite{needsGo},
 		make: func(ctx context.Context, root string, log io.Writer) error {
 			return goBuild(ctx, filepath.Join(root, module), log, stamps, filepath.Join(root, "bin", name), pkg)
 		},
@@ -95,7 +94,7 @@ func external(name, pkg, module, stamps, about string) Target {
 // own is a binary of this repository. The go command knows whether it is up to
 // date.
 func own(name string) Target {
-	return Target{Name: name, make: func(ctx context.Context, root string, log io.Writer) error {
+	return Target{Name: name, needs: []prerequisite{needsGo}, make: func(ctx context.Context, root string, log io.Writer) error {
 		return goBuild(ctx, root, log, "", filepath.Join(root, "bin", name), "./cmd/"+name)
 	}}
 }

@@ -1,0 +1,94 @@
+// Command portico-up is what make run starts: the whole platform on loopback,
+// until Ctrl-C. The Makefile's help names its variables.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/portico-platform/portico/test/stack"
+)
+
+func main() {
+	ctx, restore := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, restore) // a second Ctrl-C ends everything at once
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "\nportico:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, env func(string) string, out io.Writer) error {
+	flags := flag.NewFlagSet("portico-up", flag.ContinueOnError)
+	root := flags.String("root", ".", "the repository")
+	buildOnly := flags.Bool("build", false, "build what make run and the tests need, and end")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *buildOnly {
+		return stack.Build(ctx, *root, stack.AllTargets(), out)
+	}
+	opts, err := options(*root, env)
+	if err != nil {
+		return err
+	}
+	opts.Progress = out
+	began := time.Now()
+	s, err := stack.Start(ctx, opts)
+	if err != nil {
+		return quiet(ctx, err)
+	}
+	_, _ = fmt.Fprint(out, welcome(s, time.Since(began)))
+	select {
+	case <-ctx.Done():
+		_, _ = fmt.Fprintln(out, "\nEnding everything ...")
+		return s.Close()
+	case <-s.Failed():
+		return errors.Join(s.Err(), s.Close())
+	}
+}
+
+// quiet is nil for an error that comes of our having been told to end.
+func quiet(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func options(root string, env func(string) string) (stack.Options, error) {
+	o := stack.Options{
+		Root: root, Parts: stack.Everything, Dir: filepath.Join(root, ".run", "local"), Ports: stack.FriendlyPorts,
+		AWSEndpoint:        env("AWS_ENDPOINT"),
+		ExternalKubeconfig: env("KUBECONFIG_EXTERNAL"),
+	}
+	if o.AWSEndpoint != "" {
+		o.AWSCredentials = stack.Credentials{
+			AccessKeyID: env("AWS_ACCESS_KEY_ID"), SecretAccessKey: env("AWS_SECRET_ACCESS_KEY"),
+		}
+	}
+	for variable, port := range map[string]*int{
+		"APISERVER_PORT": &o.Ports.APIServer, "DEX_PORT": &o.Ports.Dex, "AWS_PORT": &o.Ports.AWS, "PORTAL_PORT": &o.Ports.Portal,
+	} {
+		value := env(variable)
+		if value == "" {
+			continue
+		}
+		n, err := strconv.ParseUint(value, 10, 16)
+		if err != nil {
+			return o, fmt.Errorf("%s=%s is not a port: a number from 1 to 65535, or 0 for any free one", variable, value)
+		}
+		*port = int(n)
+	}
+	return o, nil
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// welcome is what one needs to know once everything runs.
+func welcome(s *stack.Stack, took time.Duration) string {
+	var b strings.Builder
+	p := func(format string, args ...any) { _, _ = fmt.Fprintf(&b, format+"\n", args...) }
+	p("\nPortico is up, after %.0f s.  Ctrl-C ends everything.\n", took.Seconds())
+	p("Portal      %s", s.PortalURL)
+	p("Logs        %s", s.Dir)
+	p("\nSample logins, each with the password %q:\n", stack.Password)
+	b.WriteString(logins())
+	p("\nKubernetes (contexts: %s)\n", contexts(s))
+	p("  export KUBECONFIG=%s", s.Kubeconfig)
+	p("  export PATH=\"%s:$PATH\"   # kubectl", filepath.Join(filepath.Dir(filepath.Dir(s.Dir)), "bin"))
+	p("\nAWS (the same simulator that the operator uses, to look behind its back)\n")
+	p("  export AWS_ENDPOINT_URL=%s AWS_REGION=%s AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test", s.OutsideAWSEndpoint, stack.Region)
+	p("\nThree things to try\n")
+	p("1. In the browser: sign in at %s as %s and request a bucket.", s.PortalURL, stack.Users[0].Email())
+	p("2. By REST:")
+	p("     TOKEN=$(%s)", s.TokenCommand(stack.Users[0].Name))
+	p("     curl -s -H \"Authorization: Bearer $TOKEN\" %s/api/v1/namespaces/%s/s3buckets", s.PortalURL, stack.Users[0].Namespace)
+	p("3. With kubectl:")
+	p("     kubectl apply -f config/samples/s3bucket.yaml")
+	p("     kubectl get s3buckets -n %s -w\n", stack.Users[0].Namespace)
+	return b.String()
+}
+
+func logins() string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	for _, user := range stack.Users {
+		_, _ = fmt.Fprintf(w, "  %s\t%s\tnamespace %s\n", user.Email(), user.Title, user.Namespace)
+	}
+	_ = w.Flush()
+	return b.String()
+}
+
+func contexts(s *stack.Stack) string {
+	names, err := s.Contexts()
+	if err != nil {
+		return err.Error()
+	}
+	return strings.Join(names, ", ")
+}
