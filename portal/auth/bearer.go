@@ -1,0 +1,170 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"golang.org/x/time/rate"
+	lru "k8s.io/apimachinery/pkg/util/cache"
+	"k8s.io/utils/clock"
+)
+
+const (
+	// bearerTTL is how long a verified token is believed without asking again.
+	bearerTTL = 10 * time.Second
+	// maxToken bounds what is decoded before anything is verified.
+	maxToken = 16 << 10
+	// reviews a second, and at once: unknown tokens must not become a flood on the API server.
+	reviewRate, reviewBurst = 20, 50
+	bearers                 = 10_000
+)
+
+// TokenReviewer asks whose ServiceAccount token this is; ErrBadToken means nobody's here.
+type TokenReviewer interface {
+	ReviewToken(ctx context.Context, token string, audiences []string) (Identity, error)
+}
+
+// Bearer says who a request with a bearer token is from. Cookies do not count.
+type Bearer struct {
+	provider *Provider
+	reviewer TokenReviewer
+	verified *lru.LRUExpireCache
+	reviews  *rate.Limiter
+	now      func() time.Time
+	log      *slog.Logger
+}
+
+// caller is a verified token's identity and end.
+type caller struct {
+	id      Identity
+	expires time.Time
+}
+
+// NewBearer takes tokens of the provider for the configured audiences, and of ServiceAccounts.
+func NewBearer(p *Provider, reviewer TokenReviewer, c clock.PassiveClock, log *slog.Logger) *Bearer {
+	return &Bearer{provider: p, reviewer: reviewer, verified: lru.NewLRUExpireCacheWithClock(bearers, c),
+		reviews: rate.NewLimiter(reviewRate, reviewBurst), now: c.Now, log: log}
+}
+
+var (
+	errNoToken  = errors.New("no bearer token")
+	errTooMany  = errors.New("too many unknown tokens at once")
+	errMalforms = errors.New("malformed token")
+)
+
+// Refuse answers a request that did not get through; detail is for the caller.
+type Refuse func(w http.ResponseWriter, r *http.Request, status int, detail string)
+
+// Require lets requests with a valid token through, with their identity in the context.
+func (b *Bearer) Require(refuse Refuse) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			c, err := b.caller(r)
+			if err != nil {
+				b.refuse(w, r, err, refuse)
+				return
+			}
+			note(r.Context(), c.id.Username)
+			ctx := context.WithValue(WithIdentity(r.Context(), c.id), sessionKey, func() error {
+				if !c.expires.IsZero() && !b.now().Before(c.expires) {
+					return errEnded
+				}
+				return nil
+			})
+			next.ServeHTTP(w, r.WithContext(ctx))
+		})
+	}
+}
+
+func (b *Bearer) caller(r *http.Request) (caller, error) {
+	headers := r.Header.Values("Authorization")
+	r.Header.Del("Authorization")
+	r.Header.Del("Cookie")
+	if len(headers) != 1 {
+		return caller{}, errNoToken
+	}
+	scheme, token, _ := strings.Cut(headers[0], " ")
+	token = strings.TrimSpace(token)
+	if !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return caller{}, errNoToken
+	}
+	key := sha256.Sum256([]byte(token))
+	if v, ok := b.verified.Get(key); ok {
+		return v.(caller), nil
+	}
+	c, err := b.verify(r.Context(), token)
+	if err != nil {
+		return caller{}, err
+	}
+	keep := bearerTTL
+	if !c.expires.IsZero() {
+		keep = min(keep, c.expires.Sub(b.now()))
+	}
+	b.verified.Add(key, c, keep)
+	return c, nil
+}
+
+// verify asks whom the token's issuer names: the issuer alone is read before anything is verified.
+func (b *Bearer) verify(ctx context.Context, token string) (caller, error) {
+	issuer, err := issuerOf(token)
+	if err != nil {
+		return caller{}, err
+	}
+	if issuer != b.provider.cfg.IssuerURL {
+		if !b.reviews.AllowN(b.now(), 1) {
+			return caller{}, errTooMany
+		}
+		id, err := b.reviewer.ReviewToken(ctx, token, b.provider.cfg.Audiences)
+		return caller{id: id}, err
+	}
+	tok, err := b.provider.verify(ctx, token, b.provider.cfg.Audiences)
+	if err != nil {
+		return caller{}, err
+	}
+	id, err := b.provider.identity(tok)
+	return caller{id: id, expires: tok.Expiry}, err
+}
+
+func issuerOf(token string) (string, error) {
+	if len(token) > maxToken || strings.Count(token, ".") != 2 {
+		return "", errMalforms
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])
+	if err != nil {
+		return "", errMalforms
+	}
+	var claims struct {
+		Issuer string `json:"iss"`
+	}
+	if err := json.Unmarshal(payload, &claims); err != nil {
+		return "", errMalforms
+	}
+	return claims.Issuer, nil
+}
+
+func (b *Bearer) refuse(w http.ResponseWriter, r *http.Request, err error, refuse Refuse) {
+	var refused *RefusedError
+	switch {
+	case errors.Is(err, errNoToken):
+		w.Header().Set("WWW-Authenticate", `Bearer realm="portico"`)
+		refuse(w, r, http.StatusUnauthorized, "send a bearer token for this API in the Authorization header")
+	case errors.Is(err, errTooMany):
+		w.Header().Set("Retry-After", "1")
+		refuse(w, r, http.StatusTooManyRequests, "too many unknown tokens at once; try again in a second")
+	case errors.As(err, &refused):
+		refuse(w, r, http.StatusForbidden, refused.Reason)
+	case errors.Is(err, ErrBadToken), errors.Is(err, errMalforms):
+		w.Header().Set("WWW-Authenticate", `Bearer realm="portico", error="invalid_token"`)
+		refuse(w, r, http.StatusUnauthorized, "the token is not valid here: it may have expired, or be for another audience")
+	default:
+		b.log.ErrorContext(r.Context(), "verifying a bearer token", "error", err, "requestID", RequestID(r.Context()))
+		refuse(w, r, http.StatusServiceUnavailable, "the token cannot be verified at the moment; try again")
+	}
+}

@@ -1,0 +1,153 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// The paths of signing in and out.
+const (
+	LoginPath     = "/auth/login"
+	CallbackPath  = "/auth/callback"
+	LogoutPath    = "/auth/logout"
+	SignedOutPath = "/auth/signed-out"
+)
+
+// Browser signs users in and out, and says who a request with a cookie is from.
+type Browser struct {
+	provider  *Provider
+	keys      *Keys
+	revoked   Revocations
+	refresher *refresher
+	states    *usedStates
+	pages     Pages
+	now       func() time.Time
+	log       *slog.Logger
+}
+
+// Pages are what signing in and out shows.
+type Pages interface {
+	// SignedOut is the page after signing out; endSession is where the identity provider ends its own session, or "".
+	SignedOut(w http.ResponseWriter, r *http.Request, endSession string)
+	// Problem says what went wrong; title and detail are for the user.
+	Problem(w http.ResponseWriter, r *http.Request, status int, title, detail string)
+}
+
+// BrowserOptions are the parts of a Browser; all are needed.
+type BrowserOptions struct {
+	Provider *Provider
+	Keys     *Keys
+	Revoked  Revocations
+	Pages    Pages
+	Clock    clock.PassiveClock
+	Log      *slog.Logger
+}
+
+// NewBrowser puts the parts together.
+func NewBrowser(o BrowserOptions) *Browser {
+	return &Browser{
+		provider: o.Provider, keys: o.Keys, revoked: o.Revoked, pages: o.Pages, now: o.Clock.Now, log: o.Log,
+		refresher: newRefresher(o.Provider, o.Clock), states: newUsedStates(o.Clock),
+	}
+}
+
+// Require lets signed-in users through, with their identity in the context, and sends others to sign in.
+func (b *Browser) Require(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s, err := b.current(w, r)
+		var refused *RefusedError
+		switch {
+		case err == nil:
+			note(r.Context(), s.Username)
+			ctx := WithIdentity(r.Context(), s.identity())
+			ctx = context.WithValue(ctx, sessionKey, func() error { return s.alive(b.now(), b.revoked.Revoked) })
+			next.ServeHTTP(w, r.WithContext(ctx))
+		case errors.As(err, &refused):
+			clearCookie(w, sessionCookie)
+			b.pages.Problem(w, r, http.StatusForbidden, "You cannot come in", refused.Reason)
+		default:
+			b.toSignIn(w, r, err)
+		}
+	})
+}
+
+// current is the request's session, with groups verified lately; it renews the cookie when that is due.
+func (b *Browser) current(w http.ResponseWriter, r *http.Request) (session, error) {
+	s, err := b.readSession(r)
+	if err != nil {
+		return session{}, err
+	}
+	now := b.now()
+	fresh, err := b.refresher.due(r.Context(), s, now)
+	if err != nil {
+		return session{}, err
+	}
+	if now.Sub(time.Unix(s.Seen, 0)) >= touchEvery || fresh.Checked != s.Checked {
+		fresh.Seen = now.Unix()
+		if err := b.writeSession(w, fresh); err != nil {
+			return session{}, err
+		}
+	}
+	return fresh, nil
+}
+
+// toSignIn redirects pages, and answers 401 to requests whose redirect nobody would see: those of htmx, streams, and
+// writes, whose body a redirect would lose.
+func (b *Browser) toSignIn(w http.ResponseWriter, r *http.Request, cause error) {
+	if !errors.Is(cause, errNoSession) {
+		b.log.InfoContext(r.Context(), "session not accepted", "cause", cause, "requestID", RequestID(r.Context()))
+		clearCookie(w, sessionCookie)
+	}
+	back := r.URL.RequestURI()
+	live := r.Header.Get("HX-Request") == "true" || strings.Contains(r.Header.Get("Accept"), "text/event-stream")
+	if live {
+		back = "/"
+		if u, err := url.Parse(r.Header.Get("HX-Current-URL")); err == nil {
+			back = u.RequestURI()
+		}
+	}
+	to := LoginPath + "?" + url.Values{"return_to": {localPath(back)}}.Encode()
+	switch {
+	case live:
+		w.Header().Set("HX-Redirect", to)
+		http.Error(w, "Your session has ended; sign in again.", http.StatusUnauthorized)
+	case r.Method == http.MethodGet || r.Method == http.MethodHead:
+		http.Redirect(w, r, to, http.StatusSeeOther)
+	default:
+		b.pages.Problem(w, r, http.StatusUnauthorized, "Your session has ended",
+			"Nothing was changed. Sign in again in another tab, then come back to this page and send the form once more.")
+	}
+}
+
+// Alive is nil while the session or the token of the request may go on. Handlers that last, such as streams, ask it now
+// and then and end when it is not.
+func Alive(ctx context.Context) error {
+	check, ok := ctx.Value(sessionKey).(func() error)
+	if !ok {
+		return errNoSession
+	}
+	return check()
+}
+
+// localPath is s if it is a path of ours to come back to, else /.
+func localPath(s string) string {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil, u.Scheme != "", u.Host != "", u.User != nil:
+		return "/"
+	case !strings.HasPrefix(s, "/"), strings.HasPrefix(s, "//"), strings.Contains(s, `\`), strings.HasPrefix(u.Path, "//"):
+		return "/"
+	case strings.Contains(u.Path, `\`), strings.ContainsFunc(s, unprintable), strings.HasPrefix(u.Path, "/auth/"):
+		return "/"
+	case len(s) > 2000:
+		return "/"
+	}
+	return s
+}

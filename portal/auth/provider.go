@@ -1,0 +1,187 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+)
+
+// algorithms are the signatures that are accepted: asymmetric ones only, whatever the provider announces.
+var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384,
+	oidc.PS512, oidc.EdDSA}
+
+// providerTimeout bounds one request to the identity provider.
+const providerTimeout = 10 * time.Second
+
+// Provider is the identity provider. It is looked up at first use, so that the portal starts without it.
+type Provider struct {
+	cfg    Config
+	client *http.Client
+	now    func() time.Time
+
+	mu         sync.Mutex
+	found      *oidc.Provider
+	endSession string
+}
+
+// NewProvider checks cfg; it sends nothing yet.
+func NewProvider(cfg Config, now func() time.Time) (*Provider, error) {
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	return &Provider{cfg: cfg, now: now, client: &http.Client{Timeout: providerTimeout}}, nil
+}
+
+// discover asks once, and again after a failure. The context's end does not end the keys' later refreshes.
+func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.found != nil {
+		return p.found, nil
+	}
+	found, err := oidc.NewProvider(p.with(context.WithoutCancel(ctx)), p.cfg.IssuerURL)
+	if err != nil {
+		return nil, &ProviderError{Doing: "asking the identity provider for its settings", Cause: err}
+	}
+	var extra struct {
+		EndSession string `json:"end_session_endpoint"`
+	}
+	if err := found.Claims(&extra); err != nil {
+		return nil, &ProviderError{Doing: "reading the identity provider's settings", Cause: err}
+	}
+	p.found, p.endSession = found, extra.EndSession
+	return found, nil
+}
+
+func (p *Provider) with(ctx context.Context) context.Context {
+	return oidc.ClientContext(ctx, p.client)
+}
+
+func (p *Provider) oauth(found *oidc.Provider) *oauth2.Config {
+	return &oauth2.Config{
+		ClientID: p.cfg.ClientID, ClientSecret: p.cfg.ClientSecret, Endpoint: found.Endpoint(),
+		RedirectURL: p.cfg.origin() + CallbackPath,
+		Scopes:      []string{oidc.ScopeOpenID, "profile", "email", "groups", oidc.ScopeOfflineAccess},
+	}
+}
+
+// verify checks signature, issuer, life and audience. The token must be for one of the audiences.
+func (p *Provider) verify(ctx context.Context, raw string, audiences []string) (*oidc.IDToken, error) {
+	found, err := p.discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// The audience is checked below, for there may be several.
+	v := found.VerifierContext(p.with(context.WithoutCancel(ctx)), &oidc.Config{SkipClientIDCheck: true,
+		SupportedSigningAlgs: algorithms, Now: p.now})
+	tok, err := v.Verify(p.with(ctx), raw)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBadToken, err)
+	}
+	if !slices.ContainsFunc(tok.Audience, func(a string) bool { return slices.Contains(audiences, a) }) {
+		return nil, fmt.Errorf("%w: it is for %q", ErrBadToken, tok.Audience)
+	}
+	return tok, nil
+}
+
+// identity reads the caller from a verified ID token. A *RefusedError says why this user may not come in.
+func (p *Provider) identity(tok *oidc.IDToken) (Identity, error) {
+	var claims map[string]json.RawMessage
+	if err := tok.Claims(&claims); err != nil {
+		return Identity{}, fmt.Errorf("%w: its claims: %w", ErrBadToken, err)
+	}
+	username, err := p.username(claims)
+	if err != nil {
+		return Identity{}, err
+	}
+	groups, err := p.groups(claims)
+	if err != nil {
+		return Identity{}, err
+	}
+	id := Identity{Username: p.cfg.Prefix + username, Name: optional(claims["name"]), Email: optional(claims["email"])}
+	for _, g := range groups {
+		id.Groups = append(id.Groups, p.cfg.Prefix+g)
+	}
+	if err := id.Check(); err != nil {
+		return Identity{}, &RefusedError{Reason: "Your account has a name that Kubernetes keeps for itself.", Cause: err}
+	}
+	return id, nil
+}
+
+func (p *Provider) username(claims map[string]json.RawMessage) (string, error) {
+	var username string
+	raw, ok := claims[p.cfg.UsernameClaim]
+	if !ok || json.Unmarshal(raw, &username) != nil || username == "" {
+		return "", &RefusedError{Reason: fmt.Sprintf("Your account has no username: the identity provider did not send the claim %q. "+
+			"Ask whoever runs it to set one.", p.cfg.UsernameClaim)}
+	}
+	if p.cfg.UsernameClaim == "email" && string(claims["email_verified"]) != "true" {
+		return "", &RefusedError{Reason: "Your e-mail address is not verified, and here it is the username."}
+	}
+	if err := checkName("username", username); err != nil {
+		return "", &RefusedError{Reason: "Your username is one that Kubernetes keeps for itself.", Cause: err}
+	}
+	return username, nil
+}
+
+func (p *Provider) groups(claims map[string]json.RawMessage) ([]string, error) {
+	raw, ok := claims[p.cfg.GroupsClaim]
+	if !ok || string(raw) == "null" {
+		return nil, nil
+	}
+	var groups []string
+	if json.Unmarshal(raw, &groups) != nil {
+		var one string
+		if json.Unmarshal(raw, &one) != nil {
+			return nil, &RefusedError{Reason: fmt.Sprintf("The identity provider sent the claim %q in a form that is not a list of groups.", p.cfg.GroupsClaim)}
+		}
+		groups = []string{one}
+	}
+	for _, g := range groups {
+		if err := checkName("group", g); err != nil {
+			return nil, &RefusedError{Reason: "Your account is in a group whose name Kubernetes keeps for itself.", Cause: err}
+		}
+	}
+	return groups, nil
+}
+
+// optional is a claim's text, "" if it has none.
+func optional(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// RefusedError says why a user may not come in; Reason is for the user.
+type RefusedError struct {
+	Reason string
+	Cause  error // for the log, may be nil
+}
+
+func (e *RefusedError) Error() string {
+	if e.Cause == nil {
+		return e.Reason
+	}
+	return e.Reason + " " + e.Cause.Error()
+}
+
+func (e *RefusedError) Unwrap() error { return e.Cause }
+
+// ProviderError says that the identity provider could not be asked.
+type ProviderError struct {
+	Doing string
+	Cause error
+}
+
+func (e *ProviderError) Error() string { return e.Doing + ": " + e.Cause.Error() }
+
+func (e *ProviderError) Unwrap() error { return e.Cause }

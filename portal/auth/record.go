@@ -1,0 +1,113 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+)
+
+// record is what the log says of one request. Only the request's own goroutine writes it.
+type record struct {
+	id    string
+	actor string
+}
+
+// RequestID is the ID of the request, made here and sent back as X-Request-Id; "" outside a request.
+func RequestID(ctx context.Context) string {
+	if rec, ok := ctx.Value(requestKey).(*record); ok {
+		return rec.id
+	}
+	return ""
+}
+
+// note tells the log who the request is from.
+func note(ctx context.Context, actor string) {
+	if rec, ok := ctx.Value(requestKey).(*record); ok {
+		rec.actor = actor
+	}
+}
+
+// Record gives each request an ID and logs who did what with which result: no bodies, no queries, no headers. failed
+// answers after a panic.
+func Record(log *slog.Logger, now func() time.Time, failed http.HandlerFunc) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			rec := &record{id: rand.Text()}
+			r = r.WithContext(context.WithValue(r.Context(), requestKey, rec))
+			w.Header().Set("X-Request-Id", rec.id)
+			out := &response{ResponseWriter: w}
+			begin := now()
+			defer func() {
+				if v := recover(); v != nil {
+					rescue(log, out, r, v, failed)
+				}
+				log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("actor", rec.actor), slog.String("verb", r.Method),
+					slog.String("object", r.URL.Path), slog.Int("status", out.status()), slog.String("decision", decision(out.status())),
+					slog.String("requestID", rec.id), slog.Duration("duration", now().Sub(begin)))
+			}()
+			next.ServeHTTP(out, r)
+		})
+	}
+}
+
+// rescue turns a panic into an opaque answer, unless one was begun.
+func rescue(log *slog.Logger, out *response, r *http.Request, v any, failed http.HandlerFunc) {
+	if v == http.ErrAbortHandler { //nolint:errorlint // the value that net/http documents
+		panic(v)
+	}
+	log.ErrorContext(r.Context(), "panic", "value", v, "stack", string(debug.Stack()), "requestID", RequestID(r.Context()))
+	if out.code == 0 {
+		failed(out, r)
+	}
+}
+
+func decision(status int) string {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return "deny"
+	}
+	return "allow"
+}
+
+// response remembers the status.
+type response struct {
+	http.ResponseWriter
+	code int
+}
+
+func (r *response) WriteHeader(code int) {
+	if r.code == 0 && code >= 200 {
+		r.code = code
+	}
+	r.ResponseWriter.WriteHeader(code)
+}
+
+func (r *response) Write(b []byte) (int, error) {
+	if r.code == 0 {
+		r.code = http.StatusOK
+	}
+	return r.ResponseWriter.Write(b)
+}
+
+// Flush lets streams through.
+func (r *response) Flush() {
+	if r.code == 0 {
+		r.code = http.StatusOK
+	}
+	if f, ok := r.ResponseWriter.(http.Flusher); ok {
+		f.Flush()
+	}
+}
+
+// Unwrap is for http.ResponseController.
+func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+func (r *response) status() int {
+	if r.code == 0 {
+		return http.StatusOK
+	}
+	return r.code
+}

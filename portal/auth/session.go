@@ -1,0 +1,122 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+const (
+	sessionCookie = "__Host-portico"
+	// absoluteLife is how long a session lasts at most, idleLife how long without use.
+	absoluteLife = 12 * time.Hour
+	idleLife     = time.Hour
+	// touchEvery is how often use is noted, for it means a new cookie.
+	touchEvery = time.Minute
+	// checkEvery is how often groups are asked for again; checkGrace how long the old ones last while the provider
+	// does not answer.
+	checkEvery = 5 * time.Minute
+	checkGrace = 15 * time.Minute
+	// maxCookie leaves room for name and attributes below the 4,096 bytes that browsers keep.
+	maxCookie = 3500
+)
+
+// session is what the cookie holds.
+type session struct {
+	ID       string   `json:"i"`
+	Subject  string   `json:"s"`
+	Username string   `json:"u"`
+	Groups   []string `json:"g,omitempty"`
+	Name     string   `json:"n,omitempty"`
+	Email    string   `json:"e,omitempty"`
+	Start    int64    `json:"b"` // signed in
+	Seen     int64    `json:"l"` // last used
+	Checked  int64    `json:"c"` // claims last verified
+	TokenEnd int64    `json:"x"` // the ID token's end; counts when there is no refresh token
+	Refresh  string   `json:"r,omitempty"`
+}
+
+func (s session) identity() Identity {
+	return Identity{Username: s.Username, Groups: s.Groups, Name: s.Name, Email: s.Email}
+}
+
+// key names the session in the list of revoked ones; the list must not let anybody forge one.
+func (s session) key() string {
+	h := sha256.Sum256([]byte(s.ID))
+	return hex.EncodeToString(h[:16])
+}
+
+func (s session) end() time.Time { return time.Unix(s.Start, 0).Add(absoluteLife) }
+
+var (
+	errNoSession = errors.New("no session")
+	errEnded     = errors.New("the session has ended")
+)
+
+// alive says whether the session may go on, apart from the provider's opinion.
+func (s session) alive(now time.Time, revoked func(string) bool) error {
+	switch {
+	case !now.Before(s.end()), !now.Before(time.Unix(s.Seen, 0).Add(idleLife)):
+		return errEnded
+	case s.Refresh == "" && !now.Before(time.Unix(s.TokenEnd, 0)):
+		return errEnded
+	case revoked(s.key()):
+		return errEnded
+	}
+	return s.identity().Check()
+}
+
+func newSessionID() string { return rand.Text() }
+
+// Revocations is the list of sessions that were signed out, shared by all replicas.
+type Revocations interface {
+	Revoked(session string) bool
+	Revoke(ctx context.Context, session string, until time.Time) error
+}
+
+// readSession opens the cookie; errNoSession without one that we sealed.
+func (b *Browser) readSession(r *http.Request) (session, error) {
+	cookies := r.CookiesNamed(sessionCookie)
+	if len(cookies) != 1 {
+		return session{}, errNoSession
+	}
+	plain, err := b.keys.open(sessionCookie, cookies[0].Value)
+	if err != nil {
+		return session{}, errNoSession
+	}
+	var s session
+	if err := json.Unmarshal(plain, &s); err != nil {
+		return session{}, errNoSession
+	}
+	return s, s.alive(b.now(), b.revoked.Revoked)
+}
+
+// writeSession refuses a session that browsers would silently drop.
+func (b *Browser) writeSession(w http.ResponseWriter, s session) error {
+	plain, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("writing the session: %w", err)
+	}
+	sealed := b.keys.seal(sessionCookie, plain)
+	if len(sealed) > maxCookie {
+		return &RefusedError{Reason: fmt.Sprintf("Your account is in too many groups (%d) for a session. "+
+			"Ask whoever runs the identity provider to send only the groups that matter here.", len(s.Groups))}
+	}
+	setCookie(w, sessionCookie, sealed, s.end().Sub(b.now()))
+	return nil
+}
+
+func setCookie(w http.ResponseWriter, name, value string, life time.Duration) {
+	http.SetCookie(w, &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: max(int(life.Seconds()), 1), Secure: true,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode})
+}
+
+func clearCookie(w http.ResponseWriter, name string) {
+	http.SetCookie(w, &http.Cookie{Name: name, Path: "/", MaxAge: -1, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+}
