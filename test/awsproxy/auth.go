@@ -57,8 +57,7 @@ func (p *Proxy) authenticate(ctx context.Context, x *exchange) *reply {
 		return r
 	}
 	if x.scope.key == "" {
-		if x.unsignedAllowed() {
-			x.call.Service = "sts"
+		if unsigned[x.call.Operation] {
 			return nil
 		}
 		return refuse(x.unsigned())
@@ -74,7 +73,5 @@ func (p *Proxy) authenticate(ctx context.Context, x *exchange) *reply {
 	return nil
 }
 
-// unsignedAllowed is for the calls that bring proof of another kind.
-func (x *exchange) unsignedAllowed() bool {
-	return x.call.Operation == "AssumeRoleWithWebIdentity" || x.call.Operation == "AssumeRoleWithSAML"
-}
+// unsigned are the calls, all to STS, that bring proof of another kind.
+var unsigned = map[string]bool{"AssumeRoleWithWebIdentity": true, "AssumeRoleWithSAML": true}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,7 +14,8 @@ import (
 // ec2Service honours ClientToken, which moto ignores: the same token with the
 // same parameters gets the first reservation again, and with others is refused.
 type ec2Service struct {
-	locks locks
+	upstream *upstream
+	locks    locks // by token
 
 	mu  sync.Mutex
 	ran map[string]reservation // by account, region and token
@@ -26,7 +28,9 @@ type reservation struct {
 	answer     []byte
 }
 
-func newEC2() *ec2Service { return &ec2Service{ran: map[string]reservation{}} }
+func newEC2(up *upstream) *ec2Service {
+	return &ec2Service{upstream: up, ran: map[string]reservation{}}
+}
 
 func (s *ec2Service) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	switch x.call.Operation {
@@ -37,6 +41,8 @@ func (s *ec2Service) around(ctx context.Context, x *exchange, next forward) (*re
 	}
 	return next(ctx)
 }
+
+var instancesSet = regexp.MustCompile(`(?s)<instancesSet>.*</instancesSet>`)
 
 var instanceID = regexp.MustCompile(`<instanceId>([^<]+)</instanceId>`)
 
@@ -57,7 +63,7 @@ func (s *ec2Service) run(ctx context.Context, x *exchange, next forward) (*reply
 			return x.fail(http.StatusBadRequest, "IdempotentParameterMismatch",
 				"The request uses the same client token as a previous, but non-identical request."), nil
 		}
-		return xmlBody(first.answer), nil
+		return s.again(ctx, x, first)
 	}
 	r, err := next(ctx)
 	if err != nil || r.status != http.StatusOK {
@@ -115,6 +121,23 @@ func withoutToken(form url.Values) string {
 	return rest.Encode()
 }
 
-func xmlBody(body []byte) *reply {
-	return &reply{status: http.StatusOK, body: body, header: http.Header{"Content-Type": {"text/xml"}}}
+// again is the first answer, with the instances as they are now.
+func (s *ec2Service) again(ctx context.Context, x *exchange, first reservation) (*reply, error) {
+	form := url.Values{"Action": {"DescribeInstances"}, "Version": {x.form.Get("Version")}}
+	for i, id := range first.instances {
+		form.Set("InstanceId."+strconv.Itoa(i+1), id)
+	}
+	now, err := s.upstream.ask(ctx, question{
+		service: "ec2", region: x.call.Region, account: x.call.Account, method: http.MethodPost, path: "/",
+		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, body: form.Encode(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	answer := first.answer
+	was, is := instancesSet.FindIndex(answer), instancesSet.Find(now.body)
+	if was != nil && is != nil { // moto forgets what was terminated long ago
+		answer = slices.Concat(answer[:was[0]], is, answer[was[1]:])
+	}
+	return &reply{status: http.StatusOK, body: answer, header: http.Header{"Content-Type": {"text/xml"}}}, nil
 }

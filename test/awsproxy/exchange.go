@@ -66,7 +66,7 @@ func (p *Proxy) read(r *http.Request, actor Actor) (*exchange, error) {
 		x.body = body
 	}
 	x.understand()
-	x.call.Write = isWrite(x.call.Service, x.call.Operation)
+	x.call.Write = isWrite(x.call.Operation)
 	x.call.Continued = x.continued()
 	return x, nil
 }
@@ -80,6 +80,9 @@ func (x *exchange) understand() {
 			x.form = form
 		}
 		x.call.Operation = x.form.Get("Action")
+		if x.scope.key == "" && unsigned[x.call.Operation] {
+			x.call.Service = "sts"
+		}
 		x.call.Resource = resourceOfForm(x.call.Service, x.form)
 	case protoJSON:
 		target := x.in.Header.Get("X-Amz-Target")
@@ -87,7 +90,7 @@ func (x *exchange) understand() {
 		_ = json.Unmarshal(x.body, &x.json) // what is no object has no resource either
 		x.call.Resource = resourceOfJSON(x.call.Service, x.json)
 	case protoRESTXML:
-		x.call.Operation, x.call.Resource = route53Operation(x.in.Method, x.path, x.query)
+		x.call.Operation, x.call.Resource = route53Operation(x.in.Method, x.path)
 	case protoS3: // done by readS3
 	}
 }

@@ -3,6 +3,7 @@ package awsproxy
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"time"
 )
@@ -91,6 +92,7 @@ func (p *Proxy) disturb(ctx context.Context, x *exchange) (Kind, error) {
 	var timer <-chan time.Time
 	if fault == Hang {
 		p.journal.update(x.call)
+		_, _ = io.Copy(io.Discard, x.in.Body) // the server notices a client that goes away only then
 	} else if delay += time.Duration(p.latency.Load()); delay > 0 {
 		timer = time.After(delay)
 	} else {

@@ -6,18 +6,10 @@ import (
 	"strings"
 )
 
-// readPrefixes and readOperations name what changes nothing a user could see.
-var readPrefixes = []string{"Get", "List", "Describe", "Head", "BatchGet", "Lookup", "Select", "Test", "Simulate", "AssumeRole"}
+// readPrefixes begin the names of what changes nothing a user could see.
+var readPrefixes = []string{"Get", "List", "Describe", "Head", "BatchGet", "Lookup", "Select", "Test", "Simulate", "AssumeRole", "DecodeAuthorization"}
 
-var readOperations = map[string]bool{
-	"DecodeAuthorizationMessage": true,
-	"FilterLogEvents":            true,
-}
-
-func isWrite(_, operation string) bool {
-	if readOperations[operation] {
-		return false
-	}
+func isWrite(operation string) bool {
 	for _, p := range readPrefixes {
 		if strings.HasPrefix(operation, p) {
 			return false

@@ -21,6 +21,9 @@ type Options struct {
 	// S3Hosts are names of the proxy, without port, whose subdomains are
 	// buckets (virtual-host style), beside AWS's own and localhost.
 	S3Hosts []string
+	// QueueNameWait is how long the name of a deleted queue stays taken: 60 s
+	// in AWS; 0 means not at all.
+	QueueNameWait time.Duration
 	// JournalSize in calls; 0 means DefaultJournalSize.
 	JournalSize int
 	// Seed of the lots that rules with a probability draw; 0 means 1.
@@ -67,7 +70,7 @@ func New(o Options) (*Proxy, error) {
 		s3Hosts:  append([]string{"localhost"}, o.S3Hosts...),
 		now:      o.Now,
 	}
-	p.strict = strictServices(up, p.keys)
+	p.strict = strictServices(o, up, p.keys)
 	p.done, p.close = context.WithCancel(context.Background())
 	return p, nil
 }

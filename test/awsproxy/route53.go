@@ -2,7 +2,6 @@ package awsproxy
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 )
 
@@ -30,7 +29,7 @@ var route53Items = map[string]map[string]string{
 
 // route53Operation reads a path such as /2013-04-01/hostedzone/Z1/rrset; the
 // resource is the ID in it. What it does not know is "METHOD path".
-func route53Operation(method, path string, _ url.Values) (operation, resource string) {
+func route53Operation(method, path string) (operation, resource string) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	if len(parts) < 2 {
 		return method + " " + path, ""

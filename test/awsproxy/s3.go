@@ -2,22 +2,26 @@ package awsproxy
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sync"
 )
 
-// s3Service makes moto's S3 keep buckets to their owners and give new ones
-// AWS's secure defaults, and completes CreateBucket and ListBuckets.
+// s3Service makes moto's S3 keep buckets to their owners and regions and give
+// new ones AWS's secure defaults, and completes CreateBucket and ListBuckets.
 type s3Service struct {
 	upstream *upstream
 	locks    locks // by bucket: creation and deletion exclude all else
 
-	mu     sync.Mutex
-	owners map[string]string // of buckets seen, by name
+	mu      sync.Mutex
+	buckets map[string]bucketFacts // those seen, by name
 }
 
+// bucketFacts never change while a bucket exists.
+type bucketFacts struct{ owner, region string }
+
 func newS3(up *upstream) *s3Service {
-	return &s3Service{upstream: up, owners: map[string]string{}}
+	return &s3Service{upstream: up, buckets: map[string]bucketFacts{}}
 }
 
 func (s *s3Service) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
@@ -25,41 +29,59 @@ func (s *s3Service) around(ctx context.Context, x *exchange, next forward) (*rep
 		return s.list(ctx, x, next)
 	}
 	exclusive := x.call.Operation == "CreateBucket" || x.call.Operation == "DeleteBucket"
-	if !x.streamed { // a slow object must not hold up the bucket
-		defer s.locks.lock(x.bucket, exclusive)()
-	}
+	unlock := s.locks.lock(x.bucket, exclusive)
 	if x.call.Operation == "CreateBucket" {
+		defer unlock()
 		return s.create(ctx, x, next)
 	}
-	if refusal, err := s.guard(ctx, x); refusal != nil || err != nil {
+	refusal, err := s.guard(ctx, x)
+	if x.streamed { // a slow object must not hold up the bucket
+		unlock()
+	} else {
+		defer unlock()
+	}
+	if refusal != nil || err != nil {
 		return refusal, err
 	}
 	r, err := next(ctx)
 	if err != nil {
 		return nil, err
 	}
+	return s.complete(x, r), nil
+}
+
+// complete is what follows moto's answer.
+func (s *s3Service) complete(x *exchange, r *reply) *reply {
 	switch {
 	case x.call.Operation == "DeleteBucket" && r.status < 300:
-		s.setOwner(x.bucket, "")
+		s.remember(x.bucket, bucketFacts{})
 	case x.call.Operation == "GetBucketEncryption" && errorCode(x, r) == "ServerSideEncryptionConfigurationNotFoundError":
+		// S3 always encrypts, also after DeleteBucketEncryption.
 		return xmlReply(http.StatusOK, `<ServerSideEncryptionConfiguration xmlns="`+s3Namespace+`">`+
 			`<Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault>`+
-			`<BucketKeyEnabled>false</BucketKeyEnabled></Rule></ServerSideEncryptionConfiguration>`), nil
+			`<BucketKeyEnabled>false</BucketKeyEnabled></Rule></ServerSideEncryptionConfiguration>`)
 	}
-	return r, nil
+	return r
 }
 
 const s3Namespace = "http://s3.amazonaws.com/doc/2006-03-01/"
 
-// guard refuses a bucket that is another account's than the caller's, or than
-// the caller expects; moto ignores both. A missing bucket is left to moto.
+// guard refuses a bucket that lies in another region than the call's, or is
+// another account's than the caller's, or than the caller expects; moto ignores
+// all three. A missing bucket is left to moto.
 func (s *s3Service) guard(ctx context.Context, x *exchange) (*reply, error) {
-	owner, err := s.owner(ctx, x, x.bucket)
-	if err != nil || owner == "" {
+	facts, err := s.facts(ctx, x)
+	if err != nil || facts.owner == "" {
 		return nil, err
 	}
+	if facts.region != x.call.Region && x.call.Operation != "GetBucketLocation" {
+		r := x.fail(http.StatusMovedPermanently, "PermanentRedirect",
+			"The bucket you are attempting to access must be addressed using the specified endpoint. Please send all future requests to this endpoint.")
+		r.header.Set("X-Amz-Bucket-Region", facts.region)
+		return r, nil
+	}
 	expected := x.in.Header.Get("X-Amz-Expected-Bucket-Owner")
-	if owner != x.call.Account || (expected != "" && expected != owner) {
+	if facts.owner != x.call.Account || (expected != "" && expected != facts.owner) {
 		return x.fail(http.StatusForbidden, "AccessDenied", "Access Denied"), nil
 	}
 	return nil, nil
@@ -68,41 +90,55 @@ func (s *s3Service) guard(ctx context.Context, x *exchange) (*reply, error) {
 // foreign stands for an owner of whom no more is known.
 const foreign = "foreign"
 
-// owner returns "" for a bucket that does not exist. It asks the simulator only
-// for buckets not seen before, such as those that outlived a former proxy.
-func (s *s3Service) owner(ctx context.Context, x *exchange, bucket string) (string, error) {
+// facts returns the zero value for a bucket that does not exist. It asks the
+// simulator only about buckets not seen before, such as those that outlived a
+// former proxy.
+func (s *s3Service) facts(ctx context.Context, x *exchange) (bucketFacts, error) {
 	s.mu.Lock()
-	owner := s.owners[bucket]
+	known, ok := s.buckets[x.bucket]
 	s.mu.Unlock()
-	if owner != "" {
-		return owner, nil
+	if ok {
+		return known, nil
 	}
-	r, err := s.ask(ctx, x, http.MethodHead, "/"+bucket, "", "")
+	region, err := s.region(ctx, x)
+	if err != nil || region == "" {
+		return bucketFacts{}, err
+	}
+	list, err := s.own(ctx, x)
+	if err != nil {
+		return bucketFacts{}, err
+	}
+	for _, b := range list.Buckets {
+		if b.Name == x.bucket {
+			mine := bucketFacts{owner: x.call.Account, region: region}
+			s.remember(x.bucket, mine)
+			return mine, nil
+		}
+	}
+	return bucketFacts{owner: foreign, region: region}, nil
+}
+
+// region asks where the bucket lies; "" means that there is none.
+func (s *s3Service) region(ctx context.Context, x *exchange) (string, error) {
+	r, err := s.ask(ctx, x, http.MethodHead, "/"+x.bucket, "", "")
 	if err != nil || r.status == http.StatusNotFound {
 		return "", err
 	}
-	list, err := s.buckets(ctx, x)
-	if err != nil {
-		return "", err
+	if region := r.header.Get("X-Amz-Bucket-Region"); region != "" {
+		return region, nil
 	}
-	for _, b := range list.Buckets {
-		if b.Name == bucket {
-			s.setOwner(bucket, x.call.Account)
-			return x.call.Account, nil
-		}
-	}
-	return foreign, nil
+	return "", fmt.Errorf("the simulator answered %d about bucket %s", r.status, x.bucket)
 }
 
-// setOwner remembers the owner; "" forgets.
-func (s *s3Service) setOwner(bucket, account string) {
+// remember keeps the facts; the zero value forgets.
+func (s *s3Service) remember(bucket string, facts bucketFacts) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if account == "" {
-		delete(s.owners, bucket)
+	if facts.owner == "" {
+		delete(s.buckets, bucket)
 		return
 	}
-	s.owners[bucket] = account
+	s.buckets[bucket] = facts
 }
 
 // ask makes a call of the proxy's own, as the client's account.

@@ -232,6 +232,22 @@ func TestExpectedBucketOwner(t *testing.T) {
 	wantStatus(t, err, http.StatusNotFound)
 }
 
+func TestBucketAnswersInItsRegionOnly(t *testing.T) {
+	w := newWorld(t)
+	bucket := create(t, w.s3(keyOne, "eu-west-1"), "eu-west-1", "a", "b")
+	for _, world := range []*world{w, newWorld(t)} {
+		c := world.s3(keyOne, "us-west-2")
+		_, err := c.GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{Bucket: &bucket})
+		wantCode(t, err, "PermanentRedirect")
+		wantStatus(t, err, http.StatusMovedPermanently)
+		out, err := c.GetBucketLocation(t.Context(), &s3.GetBucketLocationInput{Bucket: &bucket})
+		must(t, err)
+		if out.LocationConstraint != "eu-west-1" {
+			t.Errorf("location %s", out.LocationConstraint)
+		}
+	}
+}
+
 func TestNameOfDeletedBucketIsFree(t *testing.T) {
 	w := newWorld(t)
 	mine, theirs := w.s3(keyOne, "eu-west-1"), w.s3(keyTwo, "eu-west-1")

@@ -1,6 +1,7 @@
 package awsproxy
 
 import (
+	"cmp"
 	"context"
 	"encoding/xml"
 	"fmt"
@@ -37,7 +38,7 @@ func (s *s3Service) create(ctx context.Context, x *exchange, next forward) (*rep
 	if config.LocationConstraint == "" {
 		x.body = nil // moto fails on a configuration without one
 	}
-	before, err := s.owner(ctx, x, x.bucket)
+	before, err := s.region(ctx, x)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,8 @@ func (s *s3Service) create(ctx context.Context, x *exchange, next forward) (*rep
 			return s.undo(ctx, x, err)
 		}
 	}
-	s.setOwner(x.bucket, x.call.Account)
+	region := cmp.Or(config.LocationConstraint, "us-east-1")
+	s.remember(x.bucket, bucketFacts{owner: x.call.Account, region: region})
 	return r, nil
 }
 

@@ -86,8 +86,8 @@ func pageOfBuckets(x *exchange) (size int, after string, refusal *reply) {
 	return size, string(token), nil
 }
 
-// buckets lists the caller's account's.
-func (s *s3Service) buckets(ctx context.Context, x *exchange) (bucketList, error) {
+// own lists the buckets of the caller's account.
+func (s *s3Service) own(ctx context.Context, x *exchange) (bucketList, error) {
 	r, err := s.ask(ctx, x, http.MethodGet, "/", "", "")
 	if err != nil {
 		return bucketList{}, err

@@ -4,22 +4,55 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"sync"
+	"time"
 )
 
 // sqsService keeps the tags of a queue that is created once more, which moto
-// replaces. That other attributes are refused, moto does.
+// replaces, and the name of a deleted queue for a while. That other attributes
+// are refused, moto does.
 type sqsService struct {
 	upstream *upstream
-	locks    locks
+	locks    locks // by queue
+	wait     time.Duration
+	now      func() time.Time
+
+	mu      sync.Mutex
+	deleted map[string]time.Time // by queue
 }
 
-func newSQS(up *upstream) *sqsService { return &sqsService{upstream: up} }
+func newSQS(up *upstream, wait time.Duration, now func() time.Time) *sqsService {
+	return &sqsService{upstream: up, wait: wait, now: now, deleted: map[string]time.Time{}}
+}
 
 func (s *sqsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
-	if x.call.Operation != "CreateQueue" || x.json == nil {
-		return next(ctx)
+	queue := x.call.Account + "/" + x.call.Region + "/" + x.call.Resource
+	switch x.call.Operation {
+	case "CreateQueue":
+		defer s.locks.lock(queue, true)()
+		return s.create(ctx, x, queue, next)
+	case "DeleteQueue":
+		defer s.locks.lock(queue, true)()
+		r, err := next(ctx)
+		if err == nil && r.status == http.StatusOK {
+			s.mu.Lock()
+			s.deleted[queue] = s.now()
+			s.mu.Unlock()
+		}
+		return r, err
 	}
-	defer s.locks.lock(x.call.Account+"/"+x.call.Region+"/"+x.call.Resource, true)()
+	return next(ctx)
+}
+
+func (s *sqsService) create(ctx context.Context, x *exchange, queue string, next forward) (*reply, error) {
+	s.mu.Lock()
+	deleted, was := s.deleted[queue]
+	s.mu.Unlock()
+	if was && s.now().Sub(deleted) < s.wait {
+		return x.fail(http.StatusBadRequest, "QueueDeletedRecently",
+			"You must wait 60 seconds after deleting a queue before you can create another with the same name.").
+			queryCode(x, "AWS.SimpleQueueService.QueueDeletedRecently"), nil
+	}
 	exists, err := s.exists(ctx, x)
 	if err != nil {
 		return nil, err

@@ -15,11 +15,11 @@ type strict func(ctx context.Context, x *exchange, next forward) (*reply, error)
 type forward func(ctx context.Context) (*reply, error)
 
 // strictServices lists the strict services by signing name.
-func strictServices(up *upstream, keys *keyring) map[string]strict {
+func strictServices(o Options, up *upstream, keys *keyring) map[string]strict {
 	return map[string]strict{
 		"s3":  newS3(up).around,
-		"sqs": newSQS(up).around,
-		"ec2": newEC2().around,
+		"sqs": newSQS(up, o.QueueNameWait, o.Now).around,
+		"ec2": newEC2(up).around,
 		"sts": stsService{keys: keys}.around,
 	}
 }
