@@ -111,6 +111,14 @@ func unique(t *testing.T) string {
 	return fmt.Sprintf("%.40s-%d", strings.TrimPrefix(name, "test"), counter.Add(1))
 }
 
+// newAccount returns the key of an account in which there is nothing yet.
+func newAccount(w *world) (key string) {
+	n := counter.Add(1)
+	key = fmt.Sprintf("AKIANEW%d", n)
+	w.MapKey(key, fmt.Sprintf("9%011d", n))
+	return key
+}
+
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

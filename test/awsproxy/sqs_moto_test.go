@@ -67,7 +67,7 @@ func TestNameOfDeletedQueueIsTakenForAWhile(t *testing.T) {
 
 func TestListQueuesPages(t *testing.T) {
 	w := newWorld(t)
-	c := w.sqs(keyTwo, "eu-west-1")
+	c := w.sqs(newAccount(w), "eu-west-1")
 	var want, got []string
 	for range 5 {
 		out, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(unique(t))})
