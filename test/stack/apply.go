@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/discovery/cached/memory"
@@ -143,7 +144,7 @@ func newApplier(cfg *rest.Config) (*applier, error) {
 }
 
 func (a *applier) apply(ctx context.Context, o *unstructured.Unstructured) error {
-	mapping, err := a.mapping(ctx, o)
+	mapping, err := a.mapping(ctx, o.GroupVersionKind())
 	if err != nil {
 		return fmt.Errorf("apply %s %s: %w", o.GetKind(), o.GetName(), err)
 	}
@@ -164,8 +165,7 @@ func (a *applier) apply(ctx context.Context, o *unstructured.Unstructured) error
 
 // mapping waits a little for kinds that are not served yet: discovery follows a
 // CRD's condition by a moment.
-func (a *applier) mapping(ctx context.Context, o *unstructured.Unstructured) (m *meta.RESTMapping, err error) {
-	kind := o.GroupVersionKind()
+func (a *applier) mapping(ctx context.Context, kind schema.GroupVersionKind) (m *meta.RESTMapping, err error) {
 	poll := func(context.Context) (bool, error) {
 		if m, err = a.mapper.RESTMapping(kind.GroupKind(), kind.Version); meta.IsNoMatchError(err) {
 			a.mapper.Reset()
@@ -173,41 +173,47 @@ func (a *applier) mapping(ctx context.Context, o *unstructured.Unstructured) (m 
 		}
 		return err == nil, err
 	}
-	if wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 5*time.Second, true, poll) != nil {
+	if wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, establishTimeout, true, poll) != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
+// established waits until the CRDs are served and discovery shows them, so that a client that starts now finds every
+// kind.
 func (a *applier) established(ctx context.Context, names []string) error {
-	crds := a.objects.Resource(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"))
 	for _, name := range names {
-		poll := func(ctx context.Context) (bool, error) {
-			o, err := crds.Get(ctx, name, metav1.GetOptions{})
-			if err != nil {
-				return false, err
-			}
-			return isEstablished(o)
-		}
-		if err := wait.PollUntilContextTimeout(ctx, 25*time.Millisecond, establishTimeout, true, poll); err != nil {
+		kind, err := a.waitEstablished(ctx, name)
+		if err != nil {
 			return fmt.Errorf("wait for CRD %s: %w", name, err)
 		}
-	}
-	if len(names) > 0 {
 		a.mapper.Reset()
+		if _, err := a.mapping(ctx, kind); err != nil {
+			return fmt.Errorf("wait until discovery shows %s: %w", kind.Kind, err)
+		}
 	}
 	return nil
 }
 
-func isEstablished(o *unstructured.Unstructured) (bool, error) {
-	var crd apiextensionsv1.CustomResourceDefinition
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &crd); err != nil {
-		return false, err
-	}
-	for _, condition := range crd.Status.Conditions {
-		if condition.Type == apiextensionsv1.Established {
-			return condition.Status == apiextensionsv1.ConditionTrue, nil
+func (a *applier) waitEstablished(ctx context.Context, name string) (kind schema.GroupVersionKind, err error) {
+	crds := a.objects.Resource(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"))
+	err = wait.PollUntilContextTimeout(ctx, 25*time.Millisecond, establishTimeout, true, func(ctx context.Context) (bool, error) {
+		o, err := crds.Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
 		}
-	}
-	return false, nil
+		var crd apiextensionsv1.CustomResourceDefinition
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &crd); err != nil {
+			return false, err
+		}
+		kind = schema.GroupVersionKind{Group: crd.Spec.Group, Version: crd.Spec.Versions[0].Name, Kind: crd.Spec.Names.Kind}
+		return isEstablished(&crd), nil
+	})
+	return kind, err
+}
+
+func isEstablished(crd *apiextensionsv1.CustomResourceDefinition) bool {
+	return slices.ContainsFunc(crd.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
+		return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
+	})
 }
