@@ -123,4 +123,3 @@ func watchSecrets(b *builder.Builder, mgr ctrl.Manager) {
 		return all
 	}))
 }
-

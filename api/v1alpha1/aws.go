@@ -106,4 +106,3 @@ type AWSStatus struct {
 	// +optional
 	Recreations int64 `json:"recreations,omitempty"`
 }
-

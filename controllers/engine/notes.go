@@ -12,7 +12,9 @@ type Notes struct{ list []note }
 type note struct{ kind, reason, message string }
 
 // Normal notes something that went as wanted.
-func (n *Notes) Normal(reason, format string, args ...any) { n.add(corev1.EventTypeNormal, reason, format, args) }
+func (n *Notes) Normal(reason, format string, args ...any) {
+	n.add(corev1.EventTypeNormal, reason, format, args)
+}
 
 // Warning notes something that somebody should look at.
 func (n *Notes) Warning(reason, format string, args ...any) {
