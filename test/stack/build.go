@@ -39,6 +39,10 @@ const buildWord = 20 * time.Second
 // uses every core. It tells progress what it makes and how long that takes. Two
 // builds of the same root wait for each other.
 func Build(ctx context.Context, root string, targets []Target, progress io.Writer) error {
+	root, err := filepath.Abs(root) // tools run in other folders
+	if err != nil {
+		return err
+	}
 	unlock, err := lockBuild(root)
 	if err != nil {
 		return err
@@ -151,7 +155,7 @@ func (t Target) sum(root string) (string, error) {
 	h := sha256.New()
 	_, _ = fmt.Fprintln(h, t.key, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	for _, input := range t.inputs {
-		data, err := os.ReadFile(filepath.Join(root, filepath.Clean(input)))
+		data, err := os.ReadFile(filepath.Clean(filepath.Join(root, input)))
 		if err != nil {
 			return "", err
 		}

@@ -26,6 +26,10 @@ var (
 		probe: []string{"python3", "-c", "import venv, ensurepip"},
 		cure:  "python3 with venv is missing: install it with apt-get install python3-venv",
 	}
+	needsNPM = prerequisite{
+		probe: []string{"npm", "--version"},
+		cure:  "npm is missing: install Node.js 20 or newer, for example with apt-get install npm",
+	}
 )
 
 // checkPrerequisites tells everything that is missing, a line each, before

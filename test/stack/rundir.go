@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/portico-platform/portico/test/stack/process"
 )
@@ -12,6 +13,9 @@ import (
 const (
 	runFolder  = ".run"
 	testPrefix = "test-" // of run directories that Close removes
+
+	// keepFor is how long those stay that a failed or killed test left.
+	keepFor = 24 * time.Hour
 )
 
 // prepareDir ends what killed runs left behind and makes an empty run directory.
@@ -55,9 +59,9 @@ func reapAll(o *Options, base string) error {
 		}
 		if n > 0 {
 			say(o.Progress, "ended %d processes left by an earlier run", n)
-			if strings.HasPrefix(entry.Name(), testPrefix) {
-				_ = os.RemoveAll(dir)
-			}
+		}
+		if info, err := entry.Info(); err == nil && strings.HasPrefix(entry.Name(), testPrefix) && time.Since(info.ModTime()) > keepFor {
+			_ = os.RemoveAll(dir)
 		}
 	}
 	return nil

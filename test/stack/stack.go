@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -46,6 +47,7 @@ type Stack struct {
 	servers []*http.Server
 	err     error
 
+	keep      atomic.Bool
 	failed    chan struct{}
 	closeOnce sync.Once
 	closeErr  error
@@ -82,7 +84,7 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 		if died := s.Err(); died != nil {
 			err = died // the cause; the others only wait for what died
 		}
-		s.keepLogs()
+		s.KeepLogs()
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -180,17 +182,14 @@ func (s *Stack) close() error {
 	errs = append(errs, s.group.Close())
 	// The data is large and of no more use; the logs are neither.
 	errs = append(errs, os.RemoveAll(filepath.Join(s.Dir, "etcd")))
-	if s.opts.Dir == "" {
+	if s.opts.Dir == "" && !s.keep.Load() {
 		errs = append(errs, os.RemoveAll(s.Dir))
 	}
 	return errors.Join(errs...)
 }
 
-// keepLogs lets Close leave the run directory as it is.
-func (s *Stack) keepLogs() { s.opts.Dir = s.Dir }
-
 // KeepLogs makes Close leave the logs for reading: for a test that fails.
-func (s *Stack) KeepLogs() { s.keepLogs() }
+func (s *Stack) KeepLogs() { s.keep.Store(true) }
 
 func (s *Stack) say(format string, args ...any) { say(s.opts.Progress, format, args...) }
 

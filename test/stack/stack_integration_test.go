@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -258,15 +257,14 @@ func TestOnePartRestartsAlone(t *testing.T) {
 }
 
 func TestATakenPortIsToldInOneLine(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
 	port := l.Addr().(*net.TCPAddr).Port
 	_, err = stack.Start(t.Context(), stack.Options{Root: root, Parts: stack.Dex, Ports: stack.Ports{Dex: port}})
-	var taken *stack.PortTakenError
-	if !errors.As(err, &taken) {
+	if _, ok := errors.AsType[*stack.PortTakenError](err); !ok {
 		t.Fatal(err)
 	}
 	line := err.Error()
@@ -305,8 +303,8 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if _, err := os.Stat(own.Dir); err == nil {
 		t.Errorf("%s survives", own.Dir)
 	}
-	if resp, err := http.Get(own.AWSEndpoint); err == nil {
-		_ = resp.Body.Close()
+	if c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(own.AWSEndpoint, "http://")); err == nil {
+		_ = c.Close()
 		t.Error("the AWS endpoint survives")
 	}
 }

@@ -14,6 +14,7 @@ import (
 const (
 	controlPlaneModule = "test/controlplane"
 	dexModule          = "test/controlplane/dex"
+	lintModule         = "test/lint"
 
 	// stagesFile, in bin, tells kwok how Nodes and Pods come up.
 	stagesFile = "kwok-stages.yaml"
@@ -49,6 +50,13 @@ var (
 		Name: "moto", about: "about 30 s", inputs: []string{"test/moto/requirements.txt"},
 		output: ".venv/bin/moto_server", needs: []prerequisite{needsPython, needsVenv}, make: makeVenv,
 	}
+	packagesTarget = Target{
+		Name: "npm-packages", about: "about 10 s", inputs: []string{"web/package.json", "web/package-lock.json"},
+		output: "web/node_modules/.package-lock.json", needs: []prerequisite{needsNPM}, make: installPackages,
+	}
+	linterTarget = external("golangci-lint", "github.com/golangci/golangci-lint/v2/cmd/golangci-lint", lintModule, plainStamps, "about 3 min")
+	vulnTarget   = external("govulncheck", "golang.org/x/vuln/cmd/govulncheck", lintModule, plainStamps, "about 15 s")
+
 	operatorTarget = own("operator")
 	portalTarget   = own("portal")
 )
@@ -76,8 +84,20 @@ func targetsOf(o *Options) []Target {
 	return targets
 }
 
-// AllTargets is everything that make run and make test need.
-func AllTargets() []Target { return targetsOf(&Options{Parts: Everything}) }
+// TargetsFor are those of a purpose: run (also what integration tests need),
+// browser (beyond that), web (to regenerate the portal's assets), lint.
+func TargetsFor(purpose string) ([]Target, error) {
+	switch purpose {
+	case "run":
+		return targetsOf(&Options{Parts: Everything}), nil
+	case "browser", "web":
+		return []Target{packagesTarget}, nil
+	case "lint":
+		return []Target{linterTarget, vulnTarget}, nil
+	default:
+		return nil, fmt.Errorf("nothing is built for %q", purpose)
+	}
+}
 
 // external is a binary of another project, built from its Go module. Only the
 // module's files decide: its sources cannot change beneath them.
@@ -109,7 +129,7 @@ func goBuild(ctx context.Context, dir string, log io.Writer, ldflags, output, pk
 
 // command runs a tool with its output in the log. Ending ctx kills it.
 func command(ctx context.Context, dir string, log io.Writer, name string, args ...string) error {
-	cmd := exec.CommandContext(ctx, name, args...)
+	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // go, npm, python3 and pip, named here
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stdout, cmd.Stderr = log, log
@@ -128,6 +148,11 @@ func makeVenv(ctx context.Context, root string, log io.Writer) error {
 	return command(ctx, root, log, filepath.Join(venv, "bin", "pip"), "install",
 		"--disable-pip-version-check", "--no-input", "--quiet", "--require-hashes",
 		"--requirement", filepath.Join("test", "moto", "requirements.txt"))
+}
+
+// installPackages installs exactly what the lock file says.
+func installPackages(ctx context.Context, root string, log io.Writer) error {
+	return command(ctx, filepath.Join(root, "web"), log, "npm", "ci", "--no-audit", "--no-fund")
 }
 
 // stages of kwok: a Node is ready at once and keeps its lease, a Pod runs at

@@ -2,6 +2,7 @@ package process
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -23,9 +24,9 @@ func identify(pid int) (identity, bool) {
 		return identity{}, false
 	}
 	// The command's name, in parentheses, may hold anything; what follows the
-	// last one is the third field on (proc(5)): state first, start time the 22nd.
+	// last one is the third field on (proc(5)): the state; the start time is the 22nd.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	const state, startTime = 3 - 3, 22 - 3
+	const state, startTime = 0, 19
 	if len(fields) <= startTime || fields[state] == "Z" || fields[state] == "X" {
 		return identity{}, false
 	}
@@ -48,7 +49,7 @@ func identify(pid int) (identity, bool) {
 func awaitExit(pid int) {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
-		if err != unix.EINTR { //nolint:errorlint // an errno, never wrapped
+		if !errors.Is(err, unix.EINTR) {
 			return
 		}
 	}

@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -132,7 +133,7 @@ func TestDyingBeforeReadyFailsTheStart(t *testing.T) {
 }
 
 func TestReapEndsOnlyWhatIsRecorded(t *testing.T) {
-	ours, foreign := exec.Command("sleep", "1000"), exec.Command("sleep", "1000")
+	ours, foreign := exec.CommandContext(t.Context(), "sleep", "1000"), exec.CommandContext(t.Context(), "sleep", "1000")
 	for _, c := range []*exec.Cmd{ours, foreign} {
 		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		if err := c.Start(); err != nil {
@@ -171,4 +172,64 @@ func TestReapEndsOnlyWhatIsRecorded(t *testing.T) {
 	if n, err := Reap(dir); n != 0 || err != nil {
 		t.Errorf("again: %d, %v", n, err)
 	}
+}
+
+// TestMain lets the test binary play the parent that is killed.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("PORTICO_TEST_PARENT"); dir != "" {
+		parent(dir)
+	}
+	os.Exit(m.Run())
+}
+
+func parent(dir string) {
+	g, err := NewGroup(dir, nil)
+	if err == nil {
+		err = g.Add(Spec{Name: "child", Path: "/bin/sleep", Args: []string{"1000"}}).Start(context.Background())
+	}
+	if err != nil {
+		panic(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ready"), nil, 0o600); err != nil {
+		panic(err)
+	}
+	select {}
+}
+
+func TestNothingSurvivesAParentThatIsKilled(t *testing.T) {
+	dir := t.TempDir()
+	g, _ := group(t, nil)
+	p := g.Add(Spec{
+		Name: "parent", Path: os.Args[0], Env: []string{"PORTICO_TEST_PARENT=" + dir},
+		Ready: func(context.Context) error {
+			_, err := os.Stat(filepath.Join(dir, "ready"))
+			return err
+		},
+	})
+	mustStart(t, p)
+	data, err := os.ReadFile(filepath.Join(dir, recordFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r record
+	if err := json.Unmarshal(data, &r); err != nil {
+		t.Fatal(err)
+	}
+	child := r.Processes["child"]
+	if !child.alive() {
+		t.Fatalf("no child in %s", data)
+	}
+	if err := p.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Reap(dir); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		if !child.alive() {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Error("the child survives")
 }

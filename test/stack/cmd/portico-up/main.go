@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -31,12 +32,12 @@ func main() {
 func run(ctx context.Context, args []string, env func(string) string, out io.Writer) error {
 	flags := flag.NewFlagSet("portico-up", flag.ContinueOnError)
 	root := flags.String("root", ".", "the repository")
-	buildOnly := flags.Bool("build", false, "build what make run and the tests need, and end")
+	build := flags.String("build", "", "only build what is needed for `purposes`, of run, browser, web and lint, separated by commas")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *buildOnly {
-		return stack.Build(ctx, *root, stack.AllTargets(), out)
+	if *build != "" {
+		return buildFor(ctx, *root, *build, out)
 	}
 	opts, err := options(*root, env)
 	if err != nil {
@@ -45,8 +46,11 @@ func run(ctx context.Context, args []string, env func(string) string, out io.Wri
 	opts.Progress = out
 	began := time.Now()
 	s, err := stack.Start(ctx, opts)
+	if err != nil && ctx.Err() != nil {
+		return nil //nolint:nilerr // told to end before everything was up: the error comes of that
+	}
 	if err != nil {
-		return quiet(ctx, err)
+		return err
 	}
 	_, _ = fmt.Fprint(out, welcome(s, time.Since(began)))
 	select {
@@ -58,12 +62,16 @@ func run(ctx context.Context, args []string, env func(string) string, out io.Wri
 	}
 }
 
-// quiet is nil for an error that comes of our having been told to end.
-func quiet(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
+func buildFor(ctx context.Context, root, purposes string, out io.Writer) error {
+	var targets []stack.Target
+	for purpose := range strings.SplitSeq(purposes, ",") {
+		more, err := stack.TargetsFor(purpose)
+		if err != nil {
+			return err
+		}
+		targets = append(targets, more...)
 	}
-	return err
+	return stack.Build(ctx, root, targets, out)
 }
 
 func options(root string, env func(string) string) (stack.Options, error) {

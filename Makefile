@@ -1,0 +1,88 @@
+# Everything that people and CI do with this repository. `make help` lists it.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+export PATH := $(PATH):/usr/local/go/bin
+up := bin/portico-up
+run-tests := bin/run-tests
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo
+	@echo "Variables of make run, each by the name of what it sets:"
+	@echo "  PORTAL_PORT=8080  DEX_PORT=5556  APISERVER_PORT=6443  AWS_PORT=4566   (0 means any free port)"
+	@echo "  AWS_ENDPOINT=URL            an AWS-compatible endpoint in place of the simulator, with"
+	@echo "                              AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+	@echo "  KUBECONFIG_EXTERNAL=PATH    an existing cluster in place of ours"
+
+## ---- run
+
+.PHONY: run
+run: $(up) ## Start the whole platform on loopback, until Ctrl-C
+	@exec $(up)
+
+.PHONY: deps
+deps: $(up) ## Build and download what run and test need, without running anything
+	@$(up) -build run,browser
+	@test/stack/chromium.sh
+
+# The go command knows whether they are up to date.
+.PHONY: $(up) $(run-tests)
+$(up) $(run-tests): go-is-there
+	@CGO_ENABLED=0 go build -trimpath -o $@ ./test/stack/cmd/$(notdir $@)
+
+.PHONY: go-is-there
+go-is-there:
+	@command -v go >/dev/null || { echo "go is missing: install Go 1.26 or newer from https://go.dev/dl and put it on the PATH" >&2; exit 1; }
+
+## ---- test
+
+.PHONY: test
+test: deps ## Run all tests: unit, integration, browser
+	@$(MAKE) --keep-going test-unit test-integration test-browser
+
+.PHONY: test-unit
+test-unit: $(run-tests) ## Run the unit tests, with the race detector and in random order
+	@$(run-tests) -name unit -- -race -shuffle=on
+
+# One package after the other: each has a control plane of its own.
+.PHONY: test-integration
+test-integration: $(up) $(run-tests) ## Run the tests against a real kube-apiserver and the AWS simulator
+	@$(up) -build run
+	@$(run-tests) -name integration -tag integration -- -race -count=1 -p=1 -timeout=20m
+
+.PHONY: test-browser
+test-browser: $(up) $(run-tests) ## Run the tests in Chromium
+	@$(up) -build run,browser
+	@test/stack/chromium.sh
+	@$(run-tests) -name browser -tag browser -- -count=1 -p=1 -timeout=20m
+
+## ---- source
+
+.PHONY: generate
+generate: $(up) ## Regenerate: deep copies, CRDs, templates, the portal's libraries
+	@go tool controller-gen object paths=./api/...
+	@go tool controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
+	@go tool templ generate
+	@$(up) -build web
+	@npm run --silent vendor --prefix web
+
+.PHONY: lint
+lint: $(up) ## Run the linters
+	@$(up) -build lint
+	@bin/golangci-lint run ./...
+
+.PHONY: verify
+verify: lint generate ## Lint, regenerate, fail on a dirty tree, look for vulnerabilities
+	@[ -z "$$(git status --porcelain)" ] || { git status --short; git --no-pager diff; \
+		echo "the tree is dirty after make generate: commit what it made, and everything else" >&2; exit 1; }
+	@test/lint/traces.sh
+	@test/lint/vulnerabilities.sh
+
+.PHONY: clean
+clean: ## Remove everything that was built or downloaded into this folder
+	@rm -rf bin .cache .run .venv web/node_modules

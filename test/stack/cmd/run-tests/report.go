@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// event is a line of go test -json; see go doc test2json.
+type event struct {
+	Action, Package, Test, Output string
+	Elapsed                       float64
+}
+
+// report counts tests, tells each package's result, and keeps the output of
+// tests until it knows that they failed.
+type report struct {
+	out                     io.Writer
+	passed, failed, skipped int
+	failures                []error
+	output                  map[[2]string]*strings.Builder // by package and test
+	tests                   map[string]int                 // by package
+}
+
+func newReport(out io.Writer) *report {
+	return &report{out: out, output: map[[2]string]*strings.Builder{}, tests: map[string]int{}}
+}
+
+func (r *report) read(events io.Reader) error {
+	lines := bufio.NewReader(events)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if len(line) > 0 {
+			r.take(line)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (r *report) take(line []byte) {
+	var e event
+	if json.Unmarshal(line, &e) != nil {
+		_, _ = r.out.Write(line) // not an event: go itself complains
+		return
+	}
+	switch e.Action {
+	case "build-output":
+		_, _ = io.WriteString(r.out, e.Output)
+	case "output":
+		_, _ = r.buffer(e).WriteString(e.Output)
+	case "pass", "fail", "skip":
+		r.finish(e)
+	}
+}
+
+func (r *report) buffer(e event) *strings.Builder {
+	key := [2]string{e.Package, e.Test}
+	if r.output[key] == nil {
+		r.output[key] = &strings.Builder{}
+	}
+	return r.output[key]
+}
+
+func (r *report) finish(e event) {
+	if e.Test == "" {
+		r.finishPackage(e)
+		return
+	}
+	r.tests[e.Package]++
+	switch e.Action {
+	case "pass":
+		r.passed++
+	case "skip":
+		r.skipped++
+	case "fail":
+		r.failed++
+		r.failures = append(r.failures, fmt.Errorf("%s %s", e.Package, e.Test))
+		_, _ = io.WriteString(r.out, r.buffer(e).String())
+	}
+	delete(r.output, [2]string{e.Package, e.Test})
+}
+
+func (r *report) finishPackage(e event) {
+	if e.Action == "fail" {
+		// What is left: the package's own words, and those of tests that never
+		// ended (a panic, a timeout).
+		for key, text := range r.output {
+			if key[0] == e.Package {
+				_, _ = io.WriteString(r.out, text.String())
+			}
+		}
+		r.failures = append(r.failures, errors.New(e.Package))
+	}
+	for key := range r.output {
+		if key[0] == e.Package {
+			delete(r.output, key)
+		}
+	}
+	if r.tests[e.Package] == 0 && e.Action != "fail" {
+		return // no tests there
+	}
+	_, _ = fmt.Fprintf(r.out, "%-4s %s: %d tests, %.1f s\n", e.Action, e.Package, r.tests[e.Package], e.Elapsed)
+}
+
+func (r *report) summary() string {
+	return fmt.Sprintf("%d passed, %d failed, %d skipped", r.passed, r.failed, r.skipped)
+}
+
+// names are those of what failed, or nil.
+func (r *report) names() error { return errors.Join(r.failures...) }
