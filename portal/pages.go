@@ -11,6 +11,8 @@ type Pages interface {
 	// Routes adds the pages. Behind them every request has an identity (auth.FromContext), and writes have passed the
 	// checks of origin.
 	Routes(r chi.Router)
+	// SignIn is the page for visitors; href is where signing in begins.
+	SignIn(w http.ResponseWriter, r *http.Request, href string)
 	// SignedOut is the page after signing out. endSession is where the identity provider ends its own session, to be
 	// offered as a link; "" when it has no such page.
 	SignedOut(w http.ResponseWriter, r *http.Request, endSession string)

@@ -14,6 +14,7 @@ import (
 
 // The paths of signing in and out.
 const (
+	SignInPath    = "/auth/sign-in" // our own page, which leads to LoginPath
 	LoginPath     = "/auth/login"
 	CallbackPath  = "/auth/callback"
 	LogoutPath    = "/auth/logout"
@@ -34,6 +35,8 @@ type Browser struct {
 
 // Pages are what signing in and out shows.
 type Pages interface {
+	// SignIn is the page for visitors; href is where signing in begins.
+	SignIn(w http.ResponseWriter, r *http.Request, href string)
 	// SignedOut is the page after signing out; endSession is where the identity provider ends its own session, or "".
 	SignedOut(w http.ResponseWriter, r *http.Request, endSession string)
 	// Problem says what went wrong; title and detail are for the user.
@@ -113,7 +116,7 @@ func (b *Browser) toSignIn(w http.ResponseWriter, r *http.Request, cause error) 
 			back = u.RequestURI()
 		}
 	}
-	to := LoginPath + "?" + url.Values{"return_to": {localPath(back)}}.Encode()
+	to := withReturn(SignInPath, back)
 	switch {
 	case live:
 		w.Header().Set("HX-Redirect", to)
@@ -124,6 +127,20 @@ func (b *Browser) toSignIn(w http.ResponseWriter, r *http.Request, cause error) 
 		b.pages.Problem(w, r, http.StatusUnauthorized, "Your session has ended",
 			"Nothing was changed. Sign in again in another tab, then come back to this page and send the form once more.")
 	}
+}
+
+// SignIn shows the page for visitors. Whoever has a session goes on.
+func (b *Browser) SignIn(w http.ResponseWriter, r *http.Request) {
+	back := localPath(r.URL.Query().Get("return_to"))
+	if _, err := b.readSession(r); err == nil {
+		http.Redirect(w, r, back, http.StatusSeeOther)
+		return
+	}
+	b.pages.SignIn(w, r, withReturn(LoginPath, back))
+}
+
+func withReturn(path, back string) string {
+	return path + "?" + url.Values{"return_to": {localPath(back)}}.Encode()
 }
 
 // Alive is nil while the session or the token of the request may go on. Handlers that last, such as streams, ask it now

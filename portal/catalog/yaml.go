@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	sigsjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
 
@@ -55,6 +57,11 @@ func (k Kind) ParseYAML(b []byte) (*unstructured.Unstructured, error) {
 	if !ok {
 		return nil, errors.New("this is not an object: begin with apiVersion, kind, metadata and spec")
 	}
+	return k.check(m)
+}
+
+// check fills in apiVersion and kind, and refuses another kind.
+func (k Kind) check(m map[string]any) (*unstructured.Unstructured, error) {
 	obj := &unstructured.Unstructured{Object: m}
 	if obj.GetKind() == "" && obj.GetAPIVersion() == "" {
 		obj.SetGroupVersionKind(k.GVK())
@@ -68,6 +75,11 @@ func (k Kind) ParseYAML(b []byte) (*unstructured.Unstructured, error) {
 
 // checkShape refuses what the accessors of unstructured objects would silently ignore.
 func (k Kind) checkShape(obj *unstructured.Unstructured) error {
+	for key := range obj.Object {
+		if !slices.Contains([]string{"apiVersion", "kind", "metadata", "spec", "status"}, key) {
+			return fmt.Errorf("%s has no field %q", k.Name, key)
+		}
+	}
 	for _, key := range []string{"metadata", "spec"} {
 		if v, ok := obj.Object[key]; ok {
 			if _, isMap := v.(map[string]any); !isMap {
@@ -80,6 +92,11 @@ func (k Kind) checkShape(obj *unstructured.Unstructured) error {
 			if _, isString := v.(string); !isString {
 				return fmt.Errorf("metadata.%s must be a string: put it in quotes", key)
 			}
+		}
+	}
+	for _, key := range []string{"labels", "annotations"} {
+		if _, _, err := unstructured.NestedStringMap(obj.Object, "metadata", key); err != nil {
+			return fmt.Errorf("metadata.%s must be a map of strings: put its values in quotes", key)
 		}
 	}
 	return nil
@@ -96,4 +113,17 @@ func parseValue(b []byte) (any, error) {
 		return nil, err
 	}
 	return v, nil
+}
+
+// ParseJSON reads one object of the kind, as ParseYAML does. The error is a sentence for the caller.
+func (k Kind) ParseJSON(b []byte) (*unstructured.Unstructured, error) {
+	var m map[string]any
+	strict, err := sigsjson.UnmarshalStrict(b, &m)
+	if err != nil || m == nil {
+		return nil, errors.New("the body is not a JSON object")
+	}
+	if len(strict) > 0 {
+		return nil, fmt.Errorf("the body is ambiguous: %w", errors.Join(strict...))
+	}
+	return k.check(m)
 }

@@ -87,6 +87,8 @@ func (c *Cluster) cached(ctx context.Context, k catalog.Kind, namespace string) 
 
 // Get is a copy of one object. Without the right to get the kind in the namespace it is a *ForbiddenError, whether or
 // not the object exists; apierrors.IsNotFound is for callers with the right only.
+//
+// What is not in the cache is asked for as the caller, for it may have been made a moment ago.
 func (c *Cluster) Get(ctx context.Context, id auth.Identity, ref Ref) (*unstructured.Unstructured, error) {
 	if err := c.access.require(ctx, id, actionOn("get", ref.Kind, ref.Namespace)); err != nil {
 		return nil, err
@@ -95,12 +97,20 @@ func (c *Cluster) Get(ctx context.Context, id auth.Identity, ref Ref) (*unstruct
 	obj.SetGroupVersionKind(ref.Kind.GVK())
 	err := c.cache.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, obj)
 	if apierrors.IsNotFound(err) {
-		return nil, apierrors.NewNotFound(ref.Kind.Resource.GroupResource(), ref.Name)
+		return c.live(ctx, id, ref)
 	}
 	if err != nil {
 		return nil, &UnavailableError{Doing: "reading the cache of " + ref.Kind.Plural, Cause: err}
 	}
 	return obj.DeepCopy(), nil
+}
+
+// live reads one object from the API server, as the caller.
+func (c *Cluster) live(ctx context.Context, id auth.Identity, ref Ref) (*unstructured.Unstructured, error) {
+	got, err := c.send(ctx, id, "get", ref, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
+		return r.Get(ctx, ref.Name, metav1.GetOptions{})
+	})
+	return got.Object, err
 }
 
 // Events are the events about obj, newest first; they are shared with the cache. The caller needs the right to list

@@ -25,7 +25,7 @@ const conflictRetries = 5
 // *ForbiddenError, *UnavailableError or the API server's own (apierrors), see catalog.FromStatus.
 func (c *Cluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (Result, error) {
 	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
-	return c.write(ctx, id, "create", ref, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
+	return c.send(ctx, id, "create", ref, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
 		return r.Create(ctx, catalog.Clean(obj),
 			metav1.CreateOptions{DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
 	})
@@ -36,7 +36,7 @@ func (c *Cluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, 
 // status in between do not matter.
 func (c *Cluster) Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, etag string, dryRun bool) (Result, error) {
 	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
-	return c.write(ctx, id, "update", ref, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
+	return c.send(ctx, id, "update", ref, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
 		return replace(ctx, r, ref, obj, etag, dryRun)
 	})
 }
@@ -84,7 +84,7 @@ const requestedBy = "portico.dev/requested-by"
 // Delete deletes the object as the caller, but only the one with this UID: a namesake made in between stays. The
 // result's object is what is left while finalizers work, nil when it is gone at once.
 func (c *Cluster) Delete(ctx context.Context, id auth.Identity, ref Ref, uid types.UID, dryRun bool) (Result, error) {
-	return c.write(ctx, id, "delete", ref, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
+	return c.send(ctx, id, "delete", ref, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
 		opts := metav1.DeleteOptions{DryRun: dryRunOf(dryRun)}
 		if uid != "" {
 			opts.Preconditions = &metav1.Preconditions{UID: &uid}
@@ -108,8 +108,8 @@ type resource interface {
 	Delete(ctx context.Context, name string, options metav1.DeleteOptions, subresources ...string) error
 }
 
-// write runs do with a client that acts as id, and explains its error.
-func (c *Cluster) write(ctx context.Context, id auth.Identity, verb string, ref Ref,
+// send runs do with a client that acts as id, and explains its error.
+func (c *Cluster) send(ctx context.Context, id auth.Identity, verb string, ref Ref,
 	do func(context.Context, resource) (*unstructured.Unstructured, error),
 ) (Result, error) {
 	client, heard, err := c.writer.as(id)

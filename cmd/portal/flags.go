@@ -1,0 +1,110 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/portico-platform/portico/portal/auth"
+)
+
+type flags struct {
+	kubeconfig   string
+	listen       string
+	metrics      string
+	namespace    string
+	impersonator types.NamespacedName
+	sessionKeys  string
+	secretFile   string
+	development  bool
+	auth         auth.Config
+}
+
+const usage = `portal serves Portico's pages and its REST API. Kubernetes is its store, and Kubernetes RBAC decides who may do what.
+
+Usage:
+  portal --public-url https://portal.example.com --oidc-issuer-url https://login.example.com --oidc-client-id portal \
+    --oidc-client-secret-file secret --session-key-file keys --api-audience portico
+
+The username and group names, with --oidc-prefix before them, are those that RoleBindings name. If kubectl users come
+from the same identity provider, give the API server the same prefix and claims.
+
+Flags:
+`
+
+func parse(args []string, env func(string) string, out io.Writer) (*flags, error) {
+	f := &flags{}
+	var impersonator string
+	set := flag.NewFlagSet("portal", flag.ContinueOnError)
+	set.SetOutput(out)
+	set.Usage = func() {
+		_, _ = io.WriteString(out, usage)
+		set.PrintDefaults()
+	}
+	set.StringVar(&f.kubeconfig, "kubeconfig", "", "`path` of a kubeconfig; default: $KUBECONFIG, else the Pod's ServiceAccount")
+	set.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` of the pages and the REST API; put a proxy that ends TLS in front")
+	set.StringVar(&f.metrics, "metrics-listen", "", "`address` of the Prometheus metrics; empty switches them off")
+	set.StringVar(&f.namespace, "namespace", env("POD_NAMESPACE"), "the portal's own `namespace`: the list of revoked sessions lives there")
+	set.StringVar(&impersonator, "impersonator", "", "ServiceAccount, as `namespace/name`, through which users' writes go; default: portico-impersonator in --namespace")
+	set.StringVar(&f.sessionKeys, "session-key-file", "", "`path` of the keys that seal session cookies, one a line: 32 random bytes in base64 (openssl rand -base64 32). The first seals, all open; the file is read again when it changes")
+	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and more of them")
+	f.authFlags(set)
+	if err := set.Parse(args); err != nil {
+		return nil, err
+	}
+	if set.NArg() > 0 {
+		return nil, fmt.Errorf("unexpected argument %q; see portal --help", set.Arg(0))
+	}
+	return f, f.check(impersonator)
+}
+
+func (f *flags) authFlags(set *flag.FlagSet) {
+	set.StringVar(&f.auth.PublicURL, "public-url", "", "`URL` at which browsers reach the portal: scheme and host")
+	set.StringVar(&f.auth.IssuerURL, "oidc-issuer-url", "", "`URL` of the OpenID Connect provider")
+	set.StringVar(&f.auth.ClientID, "oidc-client-id", "", "the portal's client `ID` at the provider")
+	set.StringVar(&f.secretFile, "oidc-client-secret-file", "", "`path` of a file with the client's secret; empty for a public client")
+	set.StringVar(&f.auth.UsernameClaim, "oidc-username-claim", "preferred_username", "`claim` that holds the username")
+	set.StringVar(&f.auth.GroupsClaim, "oidc-groups-claim", "groups", "`claim` that holds the groups")
+	set.StringVar(&f.auth.Prefix, "oidc-prefix", "oidc:", "`prefix` of usernames and groups in Kubernetes")
+	set.Func("api-audience", "`audience` that a bearer token for the REST API must have; repeat it for several", func(s string) error {
+		if s == "" {
+			return errors.New("it must not be empty")
+		}
+		f.auth.Audiences = append(f.auth.Audiences, s)
+		return nil
+	})
+}
+
+func (f *flags) check(impersonator string) error {
+	switch {
+	case f.namespace == "":
+		return errors.New("--namespace is needed outside a Pod: the namespace that holds the list of revoked sessions")
+	case f.sessionKeys == "":
+		return errors.New("--session-key-file is needed: make one with openssl rand -base64 32")
+	case f.auth.PublicURL == "":
+		return errors.New("--public-url is needed, for example https://portal.example.com")
+	case f.auth.IssuerURL == "" || f.auth.ClientID == "":
+		return errors.New("--oidc-issuer-url and --oidc-client-id are needed")
+	case len(f.auth.Audiences) == 0:
+		return errors.New("--api-audience is needed: what tokens for the REST API are issued for")
+	}
+	ns, name, ok := strings.Cut(cmp.Or(impersonator, f.namespace+"/portico-impersonator"), "/")
+	if !ok || ns == "" || name == "" || strings.Contains(name, "/") {
+		return fmt.Errorf("--impersonator %q: want namespace/name", impersonator)
+	}
+	f.impersonator = types.NamespacedName{Namespace: ns, Name: name}
+	if f.secretFile != "" {
+		b, err := os.ReadFile(f.secretFile)
+		if err != nil {
+			return fmt.Errorf("--oidc-client-secret-file: %w", err)
+		}
+		f.auth.ClientSecret = strings.TrimSpace(string(b))
+	}
+	return f.auth.Check()
+}

@@ -1,0 +1,139 @@
+// Command portal serves Portico's pages and its REST API.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/portico-platform/portico/config/crd"
+	"github.com/portico-platform/portico/portal"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/pages"
+	"github.com/portico-platform/portico/web"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stderr)
+	stop()
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "portal:", err)
+		os.Exit(1)
+	}
+}
+
+// run is the portal's life: it ends when ctx does, or with the first error.
+func run(ctx context.Context, args []string, env func(string) string, out io.Writer) error {
+	f, err := parse(args, env, out)
+	if err != nil {
+		return err
+	}
+	log := slog.New(f.logs(out))
+	ctrl.SetLogger(logr.FromSlogHandler(log.Handler()))
+	klog.SetSlogLogger(log)
+	c, err := f.cluster(log)
+	if err != nil {
+		return err
+	}
+	handler, err := f.handler(c, log)
+	if err != nil {
+		return err
+	}
+	listeners, err := f.bind(ctx)
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return c.Run(ctx) })
+	group.Go(func() error { return portal.Serve(ctx, listeners.pages, portal.Count(handler), log) })
+	if listeners.metrics != nil {
+		group.Go(func() error { return portal.Serve(ctx, listeners.metrics, portal.Metrics(), log) })
+	}
+	log.Info("serving", "address", listeners.pages.Addr().String(), "publicURL", f.auth.PublicURL)
+	return group.Wait()
+}
+
+func (f *flags) cluster(log *slog.Logger) (*cluster.Cluster, error) {
+	kinds, err := catalog.Load(crd.Files)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := f.restConfig()
+	if err != nil {
+		return nil, err
+	}
+	return cluster.New(cfg, kinds, cluster.Options{Impersonator: f.impersonator, Namespace: f.namespace, Log: log})
+}
+
+func (f *flags) handler(c *cluster.Cluster, log *slog.Logger) (http.Handler, error) {
+	now := clock.RealClock{}
+	provider, err := auth.NewProvider(f.auth, now.Now)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := auth.NewKeys(f.sessionKeys, now.Now, log)
+	if err != nil {
+		return nil, err
+	}
+	return portal.New(portal.Parts{
+		Cluster: c, Provider: provider, Keys: keys, Pages: pages.New(pages.Over(c), log),
+		Assets: http.HandlerFunc(web.Assets), Clock: now, Log: log,
+	})
+}
+
+type listeners struct{ pages, metrics net.Listener }
+
+// bind takes the ports before anything else starts, so that a taken one is said at once.
+func (f *flags) bind(ctx context.Context) (l listeners, err error) {
+	var lc net.ListenConfig
+	if l.pages, err = lc.Listen(ctx, "tcp", f.listen); err != nil {
+		return l, fmt.Errorf("--listen: %w", err)
+	}
+	if f.metrics == "" {
+		return l, nil
+	}
+	if l.metrics, err = lc.Listen(ctx, "tcp", f.metrics); err != nil {
+		_ = l.pages.Close()
+		return l, fmt.Errorf("--metrics-listen: %w", err)
+	}
+	return l, nil
+}
+
+// logs are JSON, one line each, for machines; or text for people.
+func (f *flags) logs(out io.Writer) slog.Handler {
+	if f.development {
+		return slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug})
+	}
+	return slog.NewJSONHandler(out, nil)
+}
+
+func (f *flags) restConfig() (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = f.kubeconfig
+	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("finding the cluster: %w; run in a Pod, or give --kubeconfig", err)
+	}
+	return cfg, nil
+}

@@ -1,0 +1,28 @@
+package portal
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// Count counts the requests to h by method and status. It may be called once.
+func Count(h http.Handler) http.Handler {
+	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "portico_portal_requests_total", Help: "Requests answered, by method and status; streams count when they end.",
+	}, []string{"method", "code"})
+	inFlight := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "portico_portal_requests_in_flight", Help: "Requests being answered, open streams included.",
+	})
+	metrics.Registry.MustRegister(requests, inFlight)
+	return promhttp.InstrumentHandlerInFlight(inFlight, promhttp.InstrumentHandlerCounter(requests, h))
+}
+
+// Metrics serves the metrics of the portal, and of its Kubernetes client, at /metrics.
+func Metrics() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{}))
+	return mux
+}

@@ -1,0 +1,103 @@
+// Package rest serves the REST API: every kind of the catalog by the same handlers, JSON in and out, errors as problem
+// documents (RFC 9457), and an OpenAPI 3.1 document with the schemas of the CRDs.
+package rest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+)
+
+// Prefix is where the API lives.
+const Prefix = "/api/v1"
+
+// maxBody bounds a request's body: etcd takes no larger object.
+const maxBody = 1 << 20
+
+// Cluster is what the API needs of cluster.Cluster, whose contracts hold.
+type Cluster interface {
+	Kinds() catalog.Catalog
+	Namespaces(ctx context.Context, id auth.Identity) ([]string, error)
+	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
+	List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error)
+	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
+	Events(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error)
+	Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error)
+	Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, uid types.UID, dryRun bool) (cluster.Result, error)
+}
+
+// API answers for the callers that its bearer check lets through.
+type API struct {
+	cluster Cluster
+	log     *slog.Logger
+}
+
+// New is the API's handler, to be mounted at Prefix. Only the OpenAPI document needs no token.
+func New(c Cluster, bearer *auth.Bearer, log *slog.Logger) (http.Handler, error) {
+	a := &API{cluster: c, log: log}
+	top := chi.NewRouter()
+	top.NotFound(func(w http.ResponseWriter, r *http.Request) {
+		WriteProblem(w, r, http.StatusNotFound, "there is nothing here; "+Prefix+"/openapi.json lists what there is")
+	})
+	top.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
+		WriteProblem(w, r, http.StatusMethodNotAllowed, r.Method+" is not possible here; "+Prefix+"/openapi.json lists what is")
+	})
+	inner := chi.NewRouter()
+	api := humachi.New(inner, config())
+	a.register(api)
+	doc, err := document(api, c.Kinds())
+	if err != nil {
+		return nil, fmt.Errorf("writing the OpenAPI document: %w", err)
+	}
+	top.Get("/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/vnd.oai.openapi+json;version=3.1")
+		w.Header().Set("Cache-Control", "public, max-age=300")
+		_, _ = w.Write(doc) // the reader has gone
+	})
+	inner.NotFound(top.NotFoundHandler())
+	inner.MethodNotAllowed(top.MethodNotAllowedHandler())
+	top.With(bearer.Require(WriteProblem)).Mount("/", inner)
+	return top, nil
+}
+
+func config() huma.Config {
+	cfg := huma.DefaultConfig("Portico", "v1")
+	cfg.Info.Description = "Request, see and delete what Portico offers. Authenticate with an OpenID Connect ID token " +
+		"for this API's audience, or with a ServiceAccount token for it. Without the right to do something the answer " +
+		"is 403, whether or not the object exists."
+	cfg.Servers = []*huma.Server{{URL: Prefix}}
+	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath = "", "", "" // the document is served above; the docs page would load from elsewhere
+	cfg.CreateHooks = nil                                       // no $schema in bodies
+	cfg.RejectUnknownQueryParameters = true                     // a misspelt dryRun must not create
+	cfg.Formats = map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
+	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"bearer": {Type: "http", Scheme: "bearer", BearerFormat: "JWT"}}
+	cfg.Security = []map[string][]string{{"bearer": {}}}
+	return cfg
+}
+
+// register adds every operation. Each kind has its own, so that the document shows its schema.
+func (a *API) register(api huma.API) {
+	a.registerGeneral(api)
+	for _, k := range a.cluster.Kinds().Requestable() {
+		a.registerReads(api, k)
+		a.registerWrites(api, k)
+	}
+}
+
+// caller is there behind the bearer check.
+func caller(ctx context.Context) auth.Identity {
+	id, _ := auth.FromContext(ctx)
+	return id
+}

@@ -1,0 +1,60 @@
+package rest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+var (
+	readErrors = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests,
+		http.StatusServiceUnavailable}
+	writeErrors = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound,
+		http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge,
+		http.StatusUnsupportedMediaType, http.StatusTooManyRequests, http.StatusServiceUnavailable}
+)
+
+// document is the OpenAPI document, with the CRDs' schemas under the names that the operations refer to.
+func document(api huma.API, kinds catalog.Catalog) ([]byte, error) {
+	schemas := api.OpenAPI().Components.Schemas.Map()
+	for _, k := range kinds.Requestable() {
+		var raw map[string]any
+		if err := json.Unmarshal(k.Schema(), &raw); err != nil {
+			return nil, fmt.Errorf("reading the schema of %s: %w", k.Name, err)
+		}
+		schemas[k.Name] = &huma.Schema{Extensions: raw}
+	}
+	return json.Marshal(api.OpenAPI())
+}
+
+func schemaOf(k catalog.Kind) *huma.Schema {
+	return &huma.Schema{Ref: "#/components/schemas/" + k.Name}
+}
+
+func jsonContent(s *huma.Schema) map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{"application/json": {Schema: s}}
+}
+
+func objectResponse(k catalog.Kind, status int, description string) map[string]*huma.Response {
+	return map[string]*huma.Response{strconv.Itoa(status): {Description: description, Content: jsonContent(schemaOf(k))}}
+}
+
+func listResponse(k catalog.Kind) map[string]*huma.Response {
+	return map[string]*huma.Response{"200": {Description: "One page, sorted by name", Content: jsonContent(&huma.Schema{
+		Type: huma.TypeObject, Required: []string{"items"},
+		Properties: map[string]*huma.Schema{
+			"items": {Type: huma.TypeArray, Items: schemaOf(k)},
+			"next":  {Type: huma.TypeString, Description: "Cursor of the next page; absent on the last one."},
+		},
+	})}}
+}
+
+func requestBody(k catalog.Kind) *huma.RequestBody {
+	return &huma.RequestBody{Required: true, Content: jsonContent(schemaOf(k)),
+		Description: "apiVersion, kind and metadata.namespace may be left out; metadata.name and spec are needed."}
+}

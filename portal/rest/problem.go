@@ -1,0 +1,103 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+)
+
+// problem is a problem document; instance names the request, as the log does.
+func problem(ctx context.Context, status int, detail string, errs ...*huma.ErrorDetail) *huma.ErrorModel {
+	p := &huma.ErrorModel{Status: status, Title: http.StatusText(status), Detail: detail, Errors: errs}
+	if id := auth.RequestID(ctx); id != "" {
+		p.Instance = "urn:portico:request:" + id
+	}
+	return p
+}
+
+// WriteProblem answers with a problem document; detail is for the caller.
+func WriteProblem(w http.ResponseWriter, r *http.Request, status int, detail string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(problem(r.Context(), status, detail)) // the reader has gone
+}
+
+// fail turns an error into what the caller may know of it. Whatever is not known here is logged and answered with an
+// opaque 500.
+func (a *API) fail(ctx context.Context, err error) error {
+	var forbidden *cluster.ForbiddenError
+	var changed *cluster.ChangedError
+	var unavailable *cluster.UnavailableError
+	var status apierrors.APIStatus
+	switch {
+	case errors.As(err, &forbidden):
+		return problem(ctx, http.StatusForbidden, forbidden.Error())
+	case errors.As(err, &changed):
+		return problem(ctx, http.StatusPreconditionFailed, changed.Error())
+	case errors.As(err, &unavailable):
+		a.log.ErrorContext(ctx, "Kubernetes does not answer", "error", err, "requestID", auth.RequestID(ctx))
+		return huma.ErrorWithHeaders(problem(ctx, http.StatusServiceUnavailable, "Kubernetes does not answer at the moment; try again"),
+			http.Header{"Retry-After": {"2"}})
+	case errors.As(err, &status):
+		return a.fromStatus(ctx, err, status.Status())
+	}
+	a.log.ErrorContext(ctx, "request failed", "error", err, "requestID", auth.RequestID(ctx))
+	return problem(ctx, http.StatusInternalServerError, "something went wrong; the error has been logged")
+}
+
+// fromStatus hands on the API server's answer to the caller's own request: its message is about the caller's object.
+func (a *API) fromStatus(ctx context.Context, err error, s metav1.Status) error {
+	if fields := catalog.FromStatus(err); len(fields) > 0 {
+		return invalid(ctx, fields)
+	}
+	switch {
+	case apierrors.IsTooManyRequests(err):
+		seconds := 1
+		if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
+			seconds = int(s.Details.RetryAfterSeconds)
+		}
+		return huma.ErrorWithHeaders(problem(ctx, http.StatusTooManyRequests, "Kubernetes is busy; try again later"),
+			http.Header{"Retry-After": {strconv.Itoa(seconds)}})
+	case apierrors.IsRequestEntityTooLargeError(err):
+		return problem(ctx, http.StatusRequestEntityTooLarge, "the object is too large")
+	case apierrors.IsBadRequest(err), apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsAlreadyExists(err),
+		apierrors.IsConflict(err), apierrors.IsInvalid(err):
+		return problem(ctx, int(s.Code), s.Message)
+	}
+	a.log.ErrorContext(ctx, "unexpected answer of Kubernetes", "error", err, "requestID", auth.RequestID(ctx))
+	return problem(ctx, http.StatusInternalServerError, "something went wrong; the error has been logged")
+}
+
+// invalid is 422 with the place of each error.
+func invalid(ctx context.Context, fields catalog.FieldErrors) error {
+	details := make([]*huma.ErrorDetail, 0, len(fields))
+	for _, f := range fields {
+		d := &huma.ErrorDetail{Location: "body", Message: f.Message}
+		if f.Field != "" {
+			d.Location += "." + f.Field
+		}
+		if f.Value != "" {
+			d.Value = f.Value
+		}
+		details = append(details, d)
+	}
+	return problem(ctx, http.StatusUnprocessableEntity, "the object is not valid: "+summary(fields), details...)
+}
+
+// summary is the first complaint, so that the detail alone is of use.
+func summary(fields catalog.FieldErrors) string {
+	if fields[0].Field == "" {
+		return fields[0].Message
+	}
+	return fields[0].Field + ": " + fields[0].Message
+}

@@ -1,0 +1,124 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+)
+
+// DryRun asks what would happen.
+type DryRun struct {
+	DryRun string `query:"dryRun" enum:"All" doc:"All: check, admit and default, but change nothing."`
+}
+
+type createInput struct {
+	Namespace string `path:"namespace" doc:"Namespace, that is team."`
+	DryRun
+	Body json.RawMessage `contentType:"application/json"`
+}
+
+type createOutput struct {
+	Status   int
+	Location string   `header:"Location" doc:"Where the object is; absent after a dry run."`
+	ETag     string   `header:"ETag"`
+	Warning  []string `header:"Warning" doc:"What Kubernetes warns of, as 299 - \"text\"."`
+	Body     map[string]any
+}
+
+type deleteInput struct {
+	objectInput
+	DryRun
+	IfMatch string `header:"If-Match" doc:"Delete only this version (an ETag)."`
+}
+
+type deleteOutput struct {
+	Status int
+	Body   map[string]any
+}
+
+func (a *API) registerWrites(api huma.API, k catalog.Kind) {
+	base := "/namespaces/{namespace}/" + k.Plural
+	created := objectResponse(k, http.StatusCreated, "Created; with dryRun the answer is 200 and nothing is kept")
+	created["200"] = objectResponse(k, http.StatusOK, "With dryRun: the object as it would be, defaults filled in")["200"]
+	huma.Register(api, huma.Operation{
+		OperationID: "create" + k.Name, Method: http.MethodPost, Path: base, Tags: []string{k.Name},
+		Summary: "Request a new " + k.Name, DefaultStatus: http.StatusCreated, MaxBodyBytes: maxBody,
+		SkipValidateBody: true, // the API server validates, and says more
+		RequestBody:      requestBody(k), Responses: created, Errors: writeErrors,
+	}, func(ctx context.Context, in *createInput) (*createOutput, error) { return a.create(ctx, k, in) })
+	gone := objectResponse(k, http.StatusAccepted, "Deletion has begun; the object as it is until its finalizers are done")
+	gone["200"] = objectResponse(k, http.StatusOK, "Gone at once, or with dryRun could be; the object as it was")["200"]
+	huma.Register(api, huma.Operation{
+		OperationID: "delete" + k.Name, Method: http.MethodDelete, Path: base + "/{name}", Tags: []string{k.Name},
+		Summary: "Delete one " + k.Name, DefaultStatus: http.StatusAccepted, Responses: gone, Errors: writeErrors,
+		Description: "Deletes the object that stands there now, by its UID: a namesake made in the meantime stays (409).",
+	}, func(ctx context.Context, in *deleteInput) (*deleteOutput, error) { return a.delete(ctx, k, in) })
+}
+
+func (a *API) create(ctx context.Context, k catalog.Kind, in *createInput) (*createOutput, error) {
+	id := caller(ctx)
+	// Before the body is looked at: without the right, nobody learns more than that.
+	if may, err := a.cluster.Can(ctx, id, "create", k, in.Namespace); err != nil || !may {
+		return nil, a.fail(ctx, orForbidden(err, "create", k, in.Namespace))
+	}
+	obj, err := k.ParseJSON(in.Body)
+	if err != nil {
+		return nil, problem(ctx, http.StatusBadRequest, err.Error()) // ParseJSON's errors are for the caller
+	}
+	if ns := obj.GetNamespace(); ns != "" && ns != in.Namespace {
+		return nil, invalid(ctx, catalog.FieldErrors{{Field: "metadata.namespace", Value: ns,
+			Message: fmt.Sprintf("is not the namespace of the URL, %s", in.Namespace)}})
+	}
+	obj.SetNamespace(in.Namespace)
+	dry := in.DryRun.DryRun == "All"
+	made, err := a.cluster.Create(ctx, id, k, obj, dry)
+	if err != nil {
+		return nil, a.fail(ctx, err)
+	}
+	out := &createOutput{Status: http.StatusOK, Body: made.Object.Object}
+	for _, w := range made.Warnings {
+		out.Warning = append(out.Warning, fmt.Sprintf("299 - %q", w))
+	}
+	if !dry {
+		out.Status, out.ETag = http.StatusCreated, cluster.ETag(made.Object)
+		out.Location = Prefix + "/namespaces/" + url.PathEscape(in.Namespace) + "/" + k.Plural + "/" + url.PathEscape(made.Object.GetName())
+	}
+	return out, nil
+}
+
+// delete looks for the right to delete first, so that a viewer hears what is missing.
+func (a *API) delete(ctx context.Context, k catalog.Kind, in *deleteInput) (*deleteOutput, error) {
+	id, ref := caller(ctx), ref(k, &in.objectInput)
+	if may, err := a.cluster.Can(ctx, id, "delete", k, in.Namespace); err != nil || !may {
+		return nil, a.fail(ctx, orForbidden(err, "delete", k, in.Namespace))
+	}
+	live, err := a.cluster.Get(ctx, id, ref)
+	if err != nil {
+		return nil, a.fail(ctx, err)
+	}
+	if in.IfMatch != "" && in.IfMatch != "*" && in.IfMatch != cluster.ETag(live) {
+		return nil, a.fail(ctx, &cluster.ChangedError{Resource: k.Plural, Name: in.Name})
+	}
+	left, err := a.cluster.Delete(ctx, id, ref, live.GetUID(), in.DryRun.DryRun == "All")
+	if err != nil {
+		return nil, a.fail(ctx, err)
+	}
+	if left.Object == nil {
+		return &deleteOutput{Status: http.StatusOK, Body: live.Object}, nil
+	}
+	return &deleteOutput{Status: http.StatusAccepted, Body: left.Object.Object}, nil
+}
+
+func orForbidden(err error, verb string, k catalog.Kind, namespace string) error {
+	if err != nil {
+		return err
+	}
+	return &cluster.ForbiddenError{Verb: verb, Resource: k.Plural, Namespace: namespace}
+}

@@ -1,0 +1,104 @@
+package portal
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+	"k8s.io/utils/clock"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/rest"
+)
+
+// maxBody bounds what any request may send: an object of Kubernetes is at most 1.5 MiB, and ours are far smaller.
+const maxBody = 1<<20 + 1<<16
+
+// Parts are what the portal is put together from; all are needed.
+type Parts struct {
+	Cluster  *cluster.Cluster
+	Provider *auth.Provider
+	Keys     *auth.Keys
+	Pages    Pages
+	Assets   http.Handler // static files
+	Clock    clock.PassiveClock
+	Log      *slog.Logger
+}
+
+// AssetsPath is where the static files are.
+const AssetsPath = "/assets/"
+
+// New is the portal's handler: every route is on this page. Browsers, who bring a cookie, and programs, who bring a
+// token, have routers of their own, with nothing in common but what protects both.
+func New(p Parts) (http.Handler, error) {
+	bearer := auth.NewBearer(p.Provider, p.Cluster, p.Clock, p.Log)
+	api, err := rest.New(p.Cluster, bearer, p.Log)
+	if err != nil {
+		return nil, err
+	}
+	r := chi.NewRouter()
+	r.Use(auth.StripHeaders, auth.Record(p.Log, p.Clock.Now, p.failed), auth.SecurityHeaders, auth.LimitBody(maxBody, p.Clock.Now))
+	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, nil) })
+	r.Get("/readyz", func(w http.ResponseWriter, r *http.Request) { answer(w, p.ready(r)) })
+	r.Method(http.MethodGet, AssetsPath+"*", p.Assets)
+	r.Method(http.MethodHead, AssetsPath+"*", p.Assets)
+	r.Mount(rest.Prefix, api)
+	r.Mount("/", p.browser())
+	return r, nil
+}
+
+// browser is what people see.
+func (p Parts) browser() http.Handler {
+	b := auth.NewBrowser(auth.BrowserOptions{Provider: p.Provider, Keys: p.Keys, Revoked: p.Cluster.Revocations(),
+		Pages: authPages{p.Pages}, Clock: p.Clock, Log: p.Log})
+	r := chi.NewRouter()
+	r.Use(b.SameOrigin)
+	r.Get(auth.SignInPath, b.SignIn)
+	r.Get(auth.LoginPath, b.Login)
+	r.Get(auth.CallbackPath, b.Callback)
+	r.Post(auth.LogoutPath, b.Logout)
+	r.Get(auth.SignedOutPath, b.SignedOut)
+	r.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
+		p.Pages.Problem(w, r, Problem{Status: http.StatusMethodNotAllowed, Title: "This is not possible here",
+			Detail: "The page does not take this kind of request.", RequestID: auth.RequestID(r.Context())})
+	})
+	r.Group(func(r chi.Router) {
+		r.Use(b.Require)
+		p.Pages.Routes(r)
+	})
+	return r
+}
+
+// failed is the answer after a panic.
+func (p Parts) failed(w http.ResponseWriter, r *http.Request) {
+	p.Pages.Problem(w, r, Problem{Status: http.StatusInternalServerError, Title: "Something went wrong",
+		Detail: "The error has been logged.", RequestID: auth.RequestID(r.Context())})
+}
+
+// ready says why the portal is not ready, without words for outsiders.
+func (p Parts) ready(r *http.Request) error {
+	if err := p.Cluster.Ready(r.Context()); err != nil {
+		p.Log.InfoContext(r.Context(), "not ready", "cause", err)
+		return errors.New("not ready: the cache is being filled")
+	}
+	return nil
+}
+
+func answer(w http.ResponseWriter, err error) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	_, _ = w.Write([]byte("ok\n")) // the reader has gone
+}
+
+// authPages lends the pages to package auth.
+type authPages struct{ Pages }
+
+// Problem implements auth.Pages.
+func (a authPages) Problem(w http.ResponseWriter, r *http.Request, status int, title, detail string) {
+	a.Pages.Problem(w, r, Problem{Status: status, Title: title, Detail: detail, RequestID: auth.RequestID(r.Context())})
+}
