@@ -58,7 +58,7 @@ func (s *Stack) dexConfig() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	portal := "http://" + address(s.ports.portal)
+	portal := s.portalURL()
 	return yaml.Marshal(object{
 		"issuer":   s.Issuer,
 		"storage":  object{"type": "memory"},
@@ -81,8 +81,8 @@ func (s *Stack) dexConfig() ([]byte, error) {
 		"staticClients": []object{
 			{
 				"id": PortalClient, "name": "Portico", "secret": PortalSecret,
-				"redirectURIs":           []string{portal + portalCallback},
-				"postLogoutRedirectURIs": []string{portal + "/"},
+				"redirectURIs":           []string{portal + "/auth/callback"},
+				"postLogoutRedirectURIs": []string{portal + "/", portal + "/auth/signed-out"},
 				// Or a refresh token outlives the sign-out.
 				"refreshTokenLifetime": "session",
 			},

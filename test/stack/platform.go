@@ -2,6 +2,10 @@ package stack
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"os"
+	"path/filepath"
 
 	"github.com/portico-platform/portico/test/stack/process"
 )
@@ -25,6 +29,37 @@ func (s *Stack) startOperator(ctx context.Context) error {
 	})
 }
 
-const portalCallback = "/auth/callback"
+// startPortal runs bin/portal with the rights of its own ServiceAccounts, signing
+// in at Dex.
+func (s *Stack) startPortal(ctx context.Context) error {
+	if !s.opts.Parts.has(Portal) {
+		return nil
+	}
+	kubeconfig, err := s.serviceAccountKubeconfig(ctx, Namespace, "portico-portal")
+	if err != nil {
+		return err
+	}
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails since Go 1.24
+	keys, secret := filepath.Join(s.Dir, "session-keys"), filepath.Join(s.Dir, "oidc-secret")
+	if err := os.WriteFile(keys, []byte(base64.StdEncoding.EncodeToString(key)+"\n"), 0o600); err != nil {
+		return err
+	}
+	if err := os.WriteFile(secret, []byte(PortalSecret+"\n"), 0o600); err != nil {
+		return err
+	}
+	s.PortalURL = s.portalURL()
+	return s.run(ctx, process.Spec{
+		Name: "portal", Path: s.opts.bin("portal"),
+		Args: []string{
+			"--kubeconfig", kubeconfig, "--namespace", Namespace, "--impersonator", Namespace + "/portico-impersonator",
+			"--listen", address(s.ports.portal), "--public-url", s.PortalURL,
+			"--session-key-file", keys, "--development",
+			"--oidc-issuer-url", s.Issuer, "--oidc-client-id", PortalClient, "--oidc-client-secret-file", secret,
+			"--oidc-prefix", Prefix, "--api-audience", Audience,
+		},
+		Ready: answers(plain, s.PortalURL+"/readyz"),
+	})
+}
 
-func (s *Stack) startPortal(_ context.Context) error { return nil }
+func (s *Stack) portalURL() string { return "http://" + address(s.ports.portal) }
