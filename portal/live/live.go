@@ -1,0 +1,212 @@
+// Package live keeps open pages up to date by server-sent events: a snapshot first, then what changed.
+//
+// Each message is HTML that htmx morphs into the page, in parts: <hx-partial hx-target="#id">. Messages are never
+// compressed, comments every 15 seconds keep the connection open, and the caller's session and access are checked
+// again while the stream runs.
+package live
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const (
+	// settle is how long changes are collected before one message tells of them all.
+	settle = 300 * time.Millisecond
+	// heartbeat keeps proxies from closing a quiet connection.
+	heartbeat = 15 * time.Second
+	// recheck is how often session and access are checked while nothing changes.
+	recheck = 5 * time.Second
+	// writeTimeout ends a stream whose client has stopped reading.
+	writeTimeout = 20 * time.Second
+)
+
+// ErrFinished from Render ends the stream for good, after the parts given have been sent: the page has nothing more
+// to wait for.
+var ErrFinished = errors.New("nothing more will change")
+
+// Part is one piece of a page, replaced on its own.
+type Part struct {
+	Target string // id of the element that HTML replaces
+	HTML   []byte
+	// Shape and Rows, if set, save sending the whole part: as long as the shape is what it was, only the rows that
+	// differ are sent, each a part in itself. The shape must tell of all that is not in a row, and of their order.
+	Shape string
+	Rows  []Part
+}
+
+// Source is what one page shows.
+type Source struct {
+	// Changed receives when the page may be out of date. Spurious signals cost a rendering and send nothing.
+	Changed <-chan struct{}
+	// Render makes the parts as the caller may see them now. Any error but ErrFinished ends the stream: the browser
+	// connects again and is told why by the status.
+	Render func(context.Context) ([]Part, error)
+	// Alive is nil as long as the caller's session lasts.
+	Alive func(context.Context) error
+	// Allowed is nil as long as the caller may see the page; it reads nothing.
+	Allowed func(context.Context) error
+}
+
+// Serve streams the source until the client goes, the session ends or access is lost. Its first rendering decides the
+// status: an error before anything was sent is returned, to be answered like that of any page.
+func Serve(w http.ResponseWriter, r *http.Request, s Source) error {
+	parts, err := s.render(r.Context())
+	finished := errors.Is(err, ErrFinished)
+	if err != nil && !finished {
+		return err
+	}
+	st := &stream{w: w, control: http.NewResponseController(w), sent: map[string]string{}}
+	st.open()
+	if err := st.send(parts); err != nil || finished {
+		return st.finish(finished)
+	}
+	st.follow(r.Context(), s)
+	return nil
+}
+
+// render checks the session first: nothing may be read for one that has ended.
+func (s Source) render(ctx context.Context) ([]Part, error) {
+	if err := s.Alive(ctx); err != nil {
+		return nil, err
+	}
+	return s.Render(ctx)
+}
+
+// stream is one open connection.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	sent    map[string]string // what the client has: HTML or shape, by target
+}
+
+func (st *stream) open() {
+	h := st.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store, no-transform")
+	h.Set("X-Accel-Buffering", "no")
+	st.w.WriteHeader(http.StatusOK)
+}
+
+// follow sends what changes until something ends the stream. Errors need no words: the browser connects again, and
+// the answer to that says why.
+func (st *stream) follow(ctx context.Context, s Source) {
+	beat := time.NewTicker(heartbeat)
+	check := time.NewTicker(recheck)
+	defer beat.Stop()
+	defer check.Stop()
+	for open := true; open; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-beat.C:
+			open = st.write([]byte(": still here\n\n")) == nil
+		case <-check.C:
+			open = s.Alive(ctx) == nil && s.Allowed(ctx) == nil
+		case <-s.Changed:
+			open = pause(ctx, settle) && st.refresh(ctx, s)
+		}
+	}
+}
+
+// refresh sends what differs from what the client has; false ends the stream.
+func (st *stream) refresh(ctx context.Context, s Source) bool {
+	parts, err := s.render(ctx)
+	finished := errors.Is(err, ErrFinished)
+	if err != nil && !finished || st.send(parts) != nil {
+		return false
+	}
+	if finished {
+		_ = st.finish(true) // the stream ends either way
+	}
+	return !finished
+}
+
+// send tells of the parts that the client does not have in this form.
+func (st *stream) send(parts []Part) error {
+	var b bytes.Buffer
+	for _, p := range parts {
+		st.add(&b, p)
+	}
+	if b.Len() == 0 {
+		return st.write(nil)
+	}
+	return st.write(message("", b.String()))
+}
+
+// add puts into b what the client lacks of p.
+func (st *stream) add(b *bytes.Buffer, p Part) {
+	if p.Shape == "" {
+		if st.differs(p.Target, string(p.HTML)) {
+			fmt.Fprintf(b, `<hx-partial hx-target="#%s" hx-swap="outerMorph">%s</hx-partial>`, p.Target, p.HTML)
+		}
+		return
+	}
+	whole := st.differs(p.Target, p.Shape)
+	for _, row := range p.Rows {
+		if whole {
+			st.sent[row.Target] = string(row.HTML)
+		} else {
+			st.add(b, row)
+		}
+	}
+	if whole {
+		st.add(b, Part{Target: p.Target, HTML: p.HTML})
+		st.sent[p.Target] = p.Shape
+	}
+}
+
+// differs notes what the client will have, and reports whether it has something else now.
+func (st *stream) differs(target, content string) bool {
+	old, ok := st.sent[target]
+	st.sent[target] = content
+	return !ok || old != content
+}
+
+// finish asks the browser not to connect again.
+func (st *stream) finish(finished bool) error {
+	if !finished {
+		return nil
+	}
+	return st.write(message("finished", ""))
+}
+
+// message is one server-sent event; every line of data gets its own field.
+func message(event, data string) []byte {
+	var b bytes.Buffer
+	if event != "" {
+		fmt.Fprintf(&b, "event: %s\n", event)
+	}
+	for line := range strings.SplitSeq(data, "\n") {
+		fmt.Fprintf(&b, "data: %s\n", strings.TrimSuffix(line, "\r"))
+	}
+	b.WriteByte('\n')
+	return b.Bytes()
+}
+
+func (st *stream) write(b []byte) error {
+	if err := st.control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	if _, err := st.w.Write(b); err != nil {
+		return err
+	}
+	return st.control.Flush()
+}
+
+// pause waits; false means that ctx ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

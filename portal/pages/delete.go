@@ -1,0 +1,123 @@
+package pages
+
+import (
+	"errors"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// deleteAsk is the page that asks before deleting.
+func (p *Pages) deleteAsk(w http.ResponseWriter, r *http.Request) error {
+	l, obj, err := p.deleting(r)
+	if err != nil {
+		return err
+	}
+	view := deleteView(l, obj, p)
+	return p.show(w, r, http.StatusOK, views.DeletePage(view))
+}
+
+// deleting reads the object, for callers who may delete it.
+func (p *Pages) deleting(r *http.Request) (looking, *unstructured.Unstructured, error) {
+	l, err := p.looking(r)
+	if err != nil {
+		return l, nil, err
+	}
+	may, err := p.cluster.Can(r.Context(), l.id, "delete", l.ref.Kind, l.space.namespace)
+	if err == nil && !may {
+		err = &cluster.ForbiddenError{Verb: "delete", Resource: l.ref.Kind.Plural, Namespace: l.space.namespace}
+	}
+	if err != nil {
+		return l, nil, err
+	}
+	obj, err := p.cluster.Get(r.Context(), l.id, l.ref)
+	if err != nil {
+		return l, nil, err
+	}
+	l.frame, err = p.frame(r, l.id, l.space, "Delete "+l.ref.Name)
+	l.frame.Section, l.frame.Slim = views.Resources, true
+	return l, obj, err
+}
+
+func deleteView(l looking, obj *unstructured.Unstructured, p *Pages) views.Delete {
+	return views.Delete{Frame: l.frame, Resource: resourceOf(l.space, l.ref.Kind, obj, p.now()), UID: string(obj.GetUID()),
+		Effects: effects(obj, l.ref.Kind.Title)}
+}
+
+// deletePost deletes the object that the page showed, if its name was typed.
+func (p *Pages) deletePost(w http.ResponseWriter, r *http.Request) error {
+	l, obj, err := p.deleting(r)
+	if err != nil {
+		return err
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		return errors.Join(errForm, err)
+	}
+	view := deleteView(l, obj, p)
+	view.Typed = r.PostForm.Get("name")
+	uid := r.PostForm.Get("uid")
+	switch {
+	case uid != view.UID:
+		view.Typed = ""
+		view.Problem = "This is another object of the same name: it was made anew in the meantime. Look at it again before you delete it."
+		return p.show(w, r, http.StatusConflict, views.DeletePage(view))
+	case view.Typed != l.ref.Name:
+		view.Error = "Type the name exactly as it stands here: " + l.ref.Name + "."
+		return p.show(w, r, http.StatusUnprocessableEntity, views.DeletePage(view))
+	}
+	_, err = p.cluster.Delete(r.Context(), l.id, l.ref, types.UID(uid), false)
+	switch {
+	case err == nil || apierrors.IsNotFound(err):
+		return seeOther(w, r, views.TeamPath(l.space.team.ID))
+	case apierrors.IsConflict(err):
+		view.Problem = "It was replaced by another object of the same name in the meantime."
+		return p.show(w, r, http.StatusConflict, views.DeletePage(view))
+	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err): // a policy's words
+		view.Problem = sentence(admissionWords(err))
+		return p.show(w, r, http.StatusUnprocessableEntity, views.DeletePage(view))
+	}
+	return err
+}
+
+// effects say what deleting does to the resource in AWS and to its data.
+func effects(obj *unstructured.Unstructured, title string) []views.Effect {
+	target := nested(obj, "status", "arn")
+	if target == "" {
+		target = "what was created in AWS for this " + title
+	}
+	list := policyEffects(obj, target)
+	if nested(obj, "spec", "managementPolicy") == string(v1alpha1.ManagementObserve) {
+		list = []views.Effect{{Icon: "check", Tone: "good", Text: "Nothing changes in AWS: Portico only observes " + target + "."}}
+	}
+	if secret := nested(obj, "status", "binding", "name"); secret != "" {
+		list = append(list, views.Effect{Icon: "alert", Tone: "warn",
+			Text: "The Secret " + secret + " with the connection details goes too: applications that use it stop working when they restart."})
+	}
+	return append(list, views.Effect{Icon: "info", Tone: "idle", Text: "The object disappears from Portico and from the cluster when this is done."})
+}
+
+func policyEffects(obj *unstructured.Unstructured, target string) []views.Effect {
+	force, _, _ := unstructured.NestedBool(obj.Object, "spec", "forceDestroy")
+	switch v1alpha1.DeletionPolicy(nested(obj, "spec", "deletionPolicy")) {
+	case v1alpha1.DeletionRetain:
+		return []views.Effect{{Icon: "check", Tone: "good", Text: target + " and its data stay. The same request can take it back later."}}
+	case v1alpha1.DeletionOrphan:
+		return []views.Effect{{Icon: "check", Tone: "good", Text: target + " and its data stay, without Portico's tags: nobody looks after it any more."}}
+	case v1alpha1.DeletionDelete:
+		gone := views.Effect{Icon: "bin", Tone: "bad", Text: "Deleted from AWS for good: " + target + "."}
+		if force {
+			return []views.Effect{gone, {Icon: "alert", Tone: "bad",
+				Text: "All data goes with it, every version of every object: forceDestroy is set. There is no way back."}}
+		}
+		return []views.Effect{gone, {Icon: "check", Tone: "good",
+			Text: "Data is safe: while anything is stored in it, AWS keeps it, and this page's resource says so."}}
+	}
+	return nil
+}

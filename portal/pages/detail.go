@@ -1,0 +1,188 @@
+package pages
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/live"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// looking is a look at one object.
+type looking struct {
+	id    auth.Identity
+	space space
+	ref   cluster.Ref
+	frame views.Frame
+	tab   string
+}
+
+func (p *Pages) looking(r *http.Request) (looking, error) {
+	id, err := caller(r)
+	if err != nil {
+		return looking{}, err
+	}
+	l := looking{id: id, space: p.spaceOf(r), tab: views.TabOverview}
+	for _, t := range []string{views.TabEvents, views.TabYAML} {
+		if r.URL.Query().Get("tab") == t {
+			l.tab = t
+		}
+	}
+	l.ref, err = l.space.refOf(r)
+	l.frame = views.Frame{Team: l.space.team}
+	return l, err
+}
+
+// detail is the page of one object.
+func (p *Pages) detail(w http.ResponseWriter, r *http.Request) error {
+	l, err := p.looking(r)
+	if err != nil {
+		return err
+	}
+	obj, err := p.cluster.Get(r.Context(), l.id, l.ref)
+	if err != nil {
+		return err
+	}
+	if l.frame, err = p.frame(r, l.id, l.space, l.ref.Name); err != nil {
+		return err
+	}
+	l.frame.Section = views.Resources
+	view, err := p.detailOf(r.Context(), l, obj)
+	if err != nil {
+		return err
+	}
+	return p.show(w, r, http.StatusOK, views.DetailPage(view))
+}
+
+// detailOf is all that the page says of the object.
+func (p *Pages) detailOf(ctx context.Context, l looking, obj *unstructured.Unstructured) (views.Detail, error) {
+	f := factsOf(obj)
+	d := views.Detail{Frame: l.frame, Tab: l.tab, Resource: resourceOf(l.space, l.ref.Kind, obj, p.now()),
+		UID: string(obj.GetUID()), Paused: f.paused, Progress: f.progress()}
+	d.Headline, d.Advice = headline(d.Resource), f.advice(d.Resource.Phase)
+	d.Steps = stepsOf(f, obj, d.Resource, p.now())
+	d.Facts = factsList(obj, d.Resource, p.now())
+	var err error
+	if d.MayUpdate, err = p.cluster.Can(ctx, l.id, "update", l.ref.Kind, l.space.namespace); err != nil {
+		return d, err
+	}
+	if d.MayDelete, err = p.cluster.Can(ctx, l.id, "delete", l.ref.Kind, l.space.namespace); err != nil {
+		return d, err
+	}
+	text, err := catalog.ToYAML(obj)
+	if err != nil {
+		return d, err
+	}
+	d.YAML, d.Commands = string(text), terminal(l.ref)
+	return d, p.addEvents(ctx, l, obj, &d)
+}
+
+// headline is the sentence on top. A ready object has nothing in the way, which is worth saying too.
+func headline(r views.Resource) string {
+	if r.Phase == views.Ready && r.Why == "" {
+		return "It is in AWS just as described here; Portico checks it regularly and repairs what changes outside."
+	}
+	return r.Why
+}
+
+// addEvents reads the events, unless the caller may not see events: the rest of the page is there all the same.
+func (p *Pages) addEvents(ctx context.Context, l looking, obj *unstructured.Unstructured, d *views.Detail) error {
+	events, err := p.cluster.Events(ctx, l.id, obj)
+	var forbidden *cluster.ForbiddenError
+	if errors.As(err, &forbidden) {
+		d.NoEvents = "You may not see events here: your role lacks the right to list them."
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	d.NoEvents = "Nothing has happened lately. Kubernetes forgets events after about an hour."
+	for _, e := range events {
+		d.Events = append(d.Events, p.happening(e))
+	}
+	return nil
+}
+
+func (p *Pages) happening(e *corev1.Event) views.Happening {
+	count := e.Count
+	if e.Series != nil {
+		count = e.Series.Count
+	}
+	return views.Happening{Reason: e.Reason, Text: sentence(e.Message), Warning: e.Type == corev1.EventTypeWarning,
+		Count: count, At: views.Moment{At: cluster.EventTime(e).Time, Now: p.now()}}
+}
+
+// detailLive streams the same page until the object is gone.
+func (p *Pages) detailLive(w http.ResponseWriter, r *http.Request) error {
+	l, err := p.looking(r)
+	if err != nil {
+		return err
+	}
+	changed := p.follow(r.Context(), func(c cluster.Change) bool {
+		return c.Kind == l.ref.Kind.Plural && c.Namespace == l.ref.Namespace && c.Name == l.ref.Name
+	})
+	uid := ""
+	return live.Serve(w, r, live.Source{
+		Changed: changed, Alive: p.alive,
+		Allowed: func(ctx context.Context) error {
+			_, err := p.cluster.Get(ctx, l.id, l.ref)
+			if apierrors.IsNotFound(err) {
+				return nil // the next rendering says so
+			}
+			return err
+		},
+		Render: func(ctx context.Context) ([]live.Part, error) {
+			obj, err := p.cluster.Get(ctx, l.id, l.ref)
+			if apierrors.IsNotFound(err) || err == nil && uid != "" && uid != string(obj.GetUID()) {
+				return p.gone(ctx, l)
+			}
+			if err != nil {
+				return nil, err
+			}
+			uid = string(obj.GetUID())
+			return p.detailParts(ctx, l, obj)
+		},
+	})
+}
+
+func (p *Pages) detailParts(ctx context.Context, l looking, obj *unstructured.Unstructured) ([]live.Part, error) {
+	d, err := p.detailOf(ctx, l, obj)
+	if err != nil {
+		return nil, err
+	}
+	return parts(ctx, part{"buttons", views.ButtonsPart(d)}, part{"status", views.StatusPart(d)},
+		part{"tabs", views.TabsPart(d)}, part{"body", views.BodyPart(d)})
+}
+
+// gone is the last word about a deleted object; what the page showed of it stays.
+func (p *Pages) gone(ctx context.Context, l looking) ([]live.Part, error) {
+	d := views.Detail{Frame: l.frame, Tab: l.tab, Gone: true,
+		Resource: views.Resource{Name: l.ref.Name, Href: views.ResourcePath(l.space.team.ID, l.ref.Kind.Plural, l.ref.Name)}}
+	out, err := parts(ctx, part{"buttons", views.ButtonsPart(d)}, part{"status", views.StatusPart(d)})
+	if err != nil {
+		return nil, err
+	}
+	return out, live.ErrFinished
+}
+
+// terminal are the commands that show the object elsewhere.
+func terminal(ref cluster.Ref) []views.Command {
+	in := ""
+	if ref.Kind.Namespaced {
+		in = " -n " + ref.Namespace
+	}
+	target := ref.Kind.Plural + "/" + ref.Name + in
+	return []views.Command{
+		{ID: "to-get", Title: "See it", Text: "kubectl get " + target + " -o yaml"},
+		{ID: "to-wait", Title: "Wait until it is ready", Text: "kubectl wait --for=condition=Ready " + target},
+		{ID: "to-explain", Title: "What the fields mean", Text: "kubectl explain " + ref.Kind.Plural + ".spec"},
+	}
+}

@@ -1,0 +1,164 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// draft is what the user has entered so far, as form or as YAML. values and yaml are exactly as entered, so that
+// nothing is lost; object is what could be read of them.
+type draft struct {
+	asking asking
+	inYAML bool
+	values url.Values
+	yaml   string
+	base   string // YAML of what came in as YAML, for what the form has no inputs for
+	object *unstructured.Unstructured
+	unread catalog.FieldErrors // what could not be read
+	errs   catalog.FieldErrors // what to show
+}
+
+// read takes a posted form.
+func (a asking) read(form url.Values) draft {
+	if form.Has("yaml") {
+		return a.fromYAML(form.Get("yaml"))
+	}
+	return a.fromForm(form)
+}
+
+func (a asking) fromForm(values url.Values) draft {
+	d := draft{asking: a, values: values, base: values.Get("base")}
+	var base *unstructured.Unstructured
+	if d.base != "" {
+		if obj, err := a.kind.ParseYAML([]byte(d.base)); err == nil {
+			base = obj
+		}
+	}
+	values.Set("metadata.namespace", a.space.namespace)
+	d.object, d.unread = a.kind.Decode(values, base)
+	if d.object.GetName() == "" && values.Has("metadata.name") {
+		d.unread = append(catalog.FieldErrors{{Field: "metadata.name", Message: "is required: give it a name"}}, d.unread...)
+	}
+	return d
+}
+
+func (a asking) fromYAML(text string) draft {
+	d := draft{asking: a, inYAML: true, yaml: text}
+	obj, err := a.kind.ParseYAML([]byte(text))
+	switch {
+	case err != nil:
+		d.unread = catalog.FieldErrors{{Message: err.Error()}}
+	case obj.GetNamespace() != "" && obj.GetNamespace() != a.space.namespace:
+		d.unread = catalog.FieldErrors{{Field: "metadata.namespace", Value: obj.GetNamespace(),
+			Message: "must be " + a.space.namespace + ", the team that is chosen on top of the page, or left out"}}
+	case obj.GetName() == "":
+		d.unread = catalog.FieldErrors{{Field: "metadata.name", Message: "is required: give it a name"}}
+	}
+	if obj == nil {
+		obj = &unstructured.Unstructured{Object: map[string]any{}}
+		obj.SetGroupVersionKind(a.kind.GVK())
+	}
+	obj.SetNamespace(a.space.namespace)
+	d.object = obj
+	return d
+}
+
+// toForm shows what came as YAML in the form; YAML that cannot be read stays as it is.
+func (d draft) toForm() draft {
+	if !d.inYAML || len(d.unread) > 0 && d.unread[0].Field != "metadata.name" {
+		return d
+	}
+	values := d.asking.kind.Encode(d.object)
+	values.Set("base", d.yaml)
+	out := d.asking.fromForm(values)
+	out.unread = nil
+	return out
+}
+
+// toYAML shows the form's object as YAML; a form with unreadable values stays, or they would be lost.
+func (d draft) toYAML() draft {
+	if d.inYAML || slices.ContainsFunc(d.unread, func(e catalog.FieldError) bool { return e.Field != "metadata.name" }) {
+		return d
+	}
+	text, err := catalog.ToYAML(d.object)
+	if err != nil {
+		return d
+	}
+	return draft{asking: d.asking, inYAML: true, yaml: string(text), object: d.object}
+}
+
+// complete fills in the page: fields or YAML, errors beside them, and the same request in other words.
+func (a asking) complete(view views.Form, d draft, origin string) (views.Form, error) {
+	text, err := catalog.ToYAML(d.object)
+	if err != nil {
+		return view, err
+	}
+	view.YAMLTab, view.YAML, view.Base = d.inYAML, string(text), d.base
+	view.Commands = a.commands(d.object, string(text), origin)
+	if d.inYAML {
+		view.YAML = d.yaml
+		view.Problems = problems(d.errs, nil)
+		return view, nil
+	}
+	b := builder{asking: a, values: d.values}
+	view.Basic, view.Advanced = b.form()
+	byInput, rest := d.errs.Place(names(view.Basic, view.Advanced))
+	labels := map[string]string{}
+	mark(view.Basic, byInput, labels, "")
+	view.Unfold = mark(view.Advanced, byInput, labels, "")
+	for _, name := range names(view.Basic, view.Advanced) {
+		for _, m := range byInput[name] {
+			view.Problems = append(view.Problems, views.Problem{Field: name, Label: labels[name], Text: m})
+		}
+	}
+	for _, m := range rest {
+		view.Problems = append(view.Problems, views.Problem{Text: sentence(m)})
+	}
+	return view, nil
+}
+
+// problems are errors as a list, each with its path.
+func problems(errs catalog.FieldErrors, out []views.Problem) []views.Problem {
+	for _, e := range errs {
+		p := views.Problem{Text: e.Message}
+		if e.Field != "" {
+			p.Text = e.Field + ": " + e.Message
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// commands are ways to send the same request from elsewhere.
+func (a asking) commands(obj *unstructured.Unstructured, text, origin string) []views.Command {
+	body, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		return nil // cannot happen: the text was made from an object
+	}
+	path := "/api/v1/" + a.kind.Plural
+	if a.kind.Namespaced {
+		path = "/api/v1/namespaces/" + a.space.namespace + "/" + a.kind.Plural
+	}
+	return []views.Command{
+		{ID: "as-yaml", Title: "YAML", Text: text},
+		{ID: "as-kubectl", Title: "kubectl", Text: "kubectl create -f - <<'END'\n" + text + "END\n"},
+		{ID: "as-curl", Title: "curl", Text: "curl -X POST " + origin + path + " \\\n  -H \"Authorization: Bearer $TOKEN\" \\\n" +
+			"  -H 'Content-Type: application/json' \\\n  --data-binary @- <<'END'\n" + string(body) + "\nEND\n"},
+	}
+}
+
+// origin is the portal's own address as the browser knows it.
+func origin(r *http.Request) string {
+	scheme := "https"
+	if r.TLS == nil {
+		scheme = "http"
+	}
+	return scheme + "://" + r.Host
+}

@@ -1,0 +1,155 @@
+package pages
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/go-chi/chi/v5"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/portico-platform/portico/portal"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/web/views"
+)
+
+var (
+	errNobody = errors.New("the request has no identity")
+	errNoPage = errors.New("there is no such page")
+	errNoTeam = errors.New("the user may look into no team")
+	errForm   = errors.New("the form could not be read")
+)
+
+// fault is an error in words for the user.
+type fault struct {
+	status              int
+	title, text, advice string
+	internal            bool // to be logged, and shown with the request ID
+}
+
+// faultOf is the one place where errors become words. The text of unknown errors is never shown.
+func faultOf(err error) fault {
+	var forbidden *cluster.ForbiddenError
+	var away *cluster.UnavailableError
+	switch {
+	case errors.As(err, &forbidden):
+		return fault{status: http.StatusForbidden, title: "You have no access to this",
+			text:   sentence(forbidden.Error()),
+			advice: "It is the same answer whether or not it exists. Ask a member of that team, or your platform team, for access."}
+	case errors.Is(err, errNoTeam):
+		return fault{status: http.StatusForbidden, title: "You are not in a team yet",
+			text:   "You are signed in, but none of your groups may look into a team's namespace.",
+			advice: "Ask your platform team to add you to your team's group, then sign out and in again."}
+	case errors.Is(err, errNobody):
+		return fault{status: http.StatusUnauthorized, title: "You are signed out",
+			text: "Your session has ended.", advice: "Sign in again to go on."}
+	case errors.Is(err, errNoPage):
+		return fault{status: http.StatusNotFound, title: "There is no such page",
+			text: "The address may be mistyped, or the page has moved.", advice: "Start from your resources."}
+	case errors.Is(err, errForm):
+		return fault{status: http.StatusBadRequest, title: "The form could not be read",
+			text: "It was damaged on its way, or too large.", advice: "Go back and send it again."}
+	case apierrors.IsNotFound(err):
+		return fault{status: http.StatusNotFound, title: "It does not exist (any more)",
+			text:   "Nothing of this name is here. It may have been deleted, perhaps with kubectl or by a colleague.",
+			advice: "Look in the list of resources, or request it anew."}
+	case errors.As(err, &away) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) ||
+		apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) || errors.Is(err, context.DeadlineExceeded):
+		return fault{status: http.StatusServiceUnavailable, title: "The cluster does not answer",
+			text:     "Portico is running, but Kubernetes could not be asked. Your resources in AWS are not affected.",
+			advice:   "Try again in a minute. If it lasts, tell your platform team.",
+			internal: true}
+	}
+	return fault{status: http.StatusInternalServerError, title: "Something went wrong on our side",
+		text:     "The page could not be made. It is not your doing, and nothing was changed by it.",
+		advice:   "Try again. If it happens again, tell your platform team.",
+		internal: true}
+}
+
+// fail answers with a page for err. The frame keeps the navigation as far as it can be had.
+func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		return // the client has gone
+	}
+	f := faultOf(err)
+	if f.internal {
+		p.log.ErrorContext(r.Context(), "page failed", "path", r.URL.Path, "status", f.status, "error", err)
+	}
+	view := views.Fault{Status: statusLine(f.status), Title: f.title, Text: f.text, Advice: f.advice, RequestID: requestID(r)}
+	view.Frame, view.Links = p.faultFrame(r, f)
+	if err := p.show(w, r, f.status, views.FaultPage(view)); err != nil {
+		http.Error(w, "The page could not be shown.", http.StatusInternalServerError)
+	}
+}
+
+// faultFrame is the frame of an error page, without what cannot be read now, and the ways on.
+func (p *Pages) faultFrame(r *http.Request, f fault) (views.Frame, []views.Choice) {
+	id, ok := auth.FromContext(r.Context())
+	if !ok {
+		return views.Frame{Title: f.title, Slim: true}, []views.Choice{{Value: "/", Label: "Sign in"}}
+	}
+	frame := p.anybody(id, f.title)
+	frame.Slim = true
+	if f.status == http.StatusServiceUnavailable {
+		return frame, []views.Choice{{Value: r.URL.Path, Label: "Try again"}}
+	}
+	teams, err := p.teams(r.Context(), id)
+	if err != nil || len(teams) == 0 {
+		return frame, nil
+	}
+	frame.Teams = teams
+	links := []views.Choice{{Value: "/", Label: "Your resources"}}
+	for _, t := range teams {
+		if t.ID == chi.URLParam(r, "team") {
+			frame.Team = t
+			links = []views.Choice{{Value: views.TeamPath(t.ID), Label: "Resources of " + t.Name}}
+		}
+	}
+	return frame, links
+}
+
+func statusLine(status int) string { return strconv.Itoa(status) + " " + http.StatusText(status) }
+
+// SignIn is the page for visitors; href is where signing in starts.
+func (p *Pages) SignIn(w http.ResponseWriter, r *http.Request, href string) {
+	if err := p.show(w, r, http.StatusOK, views.SignInPage(views.SignIn{Href: href})); err != nil {
+		p.fail(w, r, err)
+	}
+}
+
+// SignedOut implements portal.Pages.
+func (p *Pages) SignedOut(w http.ResponseWriter, r *http.Request, endSession string) {
+	view := views.SignedOut{SignIn: views.SignInPath, Provider: endSession}
+	if err := p.show(w, r, http.StatusOK, views.SignedOutPage(view)); err != nil {
+		p.fail(w, r, err)
+	}
+}
+
+// Problem implements portal.Pages. To visitors it is a page of signing in: what they met is a refused sign-in.
+func (p *Pages) Problem(w http.ResponseWriter, r *http.Request, problem portal.Problem) {
+	advice := adviceFor(problem.Status)
+	view := views.SignInPage(views.SignIn{Href: views.SignInPath, Title: problem.Title, Failed: sentence(problem.Detail),
+		Advice: advice, RequestID: problem.RequestID})
+	if id, ok := auth.FromContext(r.Context()); ok {
+		frame := p.anybody(id, problem.Title)
+		frame.Slim = true
+		view = views.FaultPage(views.Fault{Frame: frame, Status: statusLine(problem.Status), Title: problem.Title,
+			Text: sentence(problem.Detail), Advice: advice, RequestID: problem.RequestID,
+			Links: []views.Choice{{Value: "/", Label: "Your resources"}}})
+	}
+	if err := p.show(w, r, problem.Status, view); err != nil {
+		http.Error(w, problem.Title, problem.Status)
+	}
+}
+
+func adviceFor(status int) string {
+	switch {
+	case status == http.StatusForbidden || status == http.StatusUnauthorized:
+		return "If you think that you should have access, tell your platform team which account you used."
+	case status >= http.StatusInternalServerError:
+		return "If it lasts, tell your platform team."
+	}
+	return ""
+}

@@ -1,0 +1,267 @@
+package pages
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/portico-platform/portico/config/crd"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+)
+
+// noon is the time of all tests.
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// fakeCluster is a cluster in memory: denied lists "verb namespace" that is refused, down makes everything fail.
+type fakeCluster struct {
+	mu      sync.Mutex
+	kinds   catalog.Catalog
+	objects []*unstructured.Unstructured
+	events  []*corev1.Event
+	spaces  []string
+	denied  []string
+	down    bool
+	feeds   []*fakeFeed
+	open    []cluster.Provider
+	dryRuns int
+}
+
+func newFake(t testing.TB, objects ...string) *fakeCluster {
+	t.Helper()
+	kinds, err := catalog.Load(crd.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fakeCluster{kinds: kinds, spaces: []string{"payments", "search"},
+		open: []cluster.Provider{{Name: "aws-prod", AccountID: "123456789012", Region: "eu-west-1", Ready: true}}}
+	for _, o := range objects {
+		f.objects = append(f.objects, object(t, o))
+	}
+	return f
+}
+
+// object reads YAML; it fills in what the API server would.
+func object(t testing.TB, text string) *unstructured.Unstructured {
+	t.Helper()
+	obj := &unstructured.Unstructured{}
+	j, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := obj.UnmarshalJSON(j); err != nil {
+		t.Fatal(err)
+	}
+	if obj.GetUID() == "" {
+		obj.SetUID(types.UID("uid-" + obj.GetName()))
+	}
+	return obj
+}
+
+func (f *fakeCluster) Kinds() catalog.Catalog { return f.kinds }
+
+func (f *fakeCluster) away() error {
+	if f.down {
+		return &cluster.UnavailableError{Doing: "asking", Cause: errors.New("dial tcp 192.0.2.1:6443: refused")}
+	}
+	return nil
+}
+
+func (f *fakeCluster) Namespaces(ctx context.Context, id auth.Identity) ([]string, error) {
+	var out []string
+	for _, ns := range f.spaces {
+		if ok, err := f.Can(ctx, id, "list", catalog.Kind{}, ns); err != nil || ok {
+			out = append(out, ns)
+		}
+	}
+	return out, f.away()
+}
+
+func (f *fakeCluster) Can(_ context.Context, id auth.Identity, verb string, _ catalog.Kind, ns string) (bool, error) {
+	if ns == "" && !slices.Contains(id.Groups, "admins") {
+		return false, f.away()
+	}
+	return !slices.Contains(f.denied, verb+" "+ns) && !slices.Contains(f.denied, "* "+ns), f.away()
+}
+
+func (f *fakeCluster) require(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, ns string) error {
+	ok, err := f.Can(ctx, id, verb, k, ns)
+	if err == nil && !ok {
+		return &cluster.ForbiddenError{Verb: verb, Resource: k.Plural, Namespace: ns}
+	}
+	return err
+}
+
+func (f *fakeCluster) List(ctx context.Context, id auth.Identity, k catalog.Kind, ns string) ([]*unstructured.Unstructured, error) {
+	if err := f.require(ctx, id, "list", k, ns); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var out []*unstructured.Unstructured
+	for _, o := range f.objects {
+		if o.GetKind() == k.Name && o.GetNamespace() == ns {
+			out = append(out, o)
+		}
+	}
+	return out, nil
+}
+
+func (f *fakeCluster) Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error) {
+	if err := f.require(ctx, id, "get", ref.Kind, ref.Namespace); err != nil {
+		return nil, err
+	}
+	all, err := f.List(ctx, id, ref.Kind, ref.Namespace)
+	for _, o := range all {
+		if o.GetName() == ref.Name {
+			return o.DeepCopy(), err
+		}
+	}
+	return nil, apierrors.NewNotFound(ref.Kind.Resource.GroupResource(), ref.Name)
+}
+
+func (f *fakeCluster) Events(_ context.Context, _ auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error) {
+	var out []*corev1.Event
+	for _, e := range f.events {
+		if e.InvolvedObject.Name == obj.GetName() {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+func (f *fakeCluster) Providers(context.Context, auth.Identity, catalog.Kind, string) ([]cluster.Provider, error) {
+	return f.open, f.away()
+}
+
+// Create refuses as the API server would: a bad bucket name, and a name that is taken.
+func (f *fakeCluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error) {
+	if err := f.require(ctx, id, "create", k, obj.GetNamespace()); err != nil {
+		return cluster.Result{}, err
+	}
+	if bucket, _, _ := unstructured.NestedString(obj.Object, "spec", "bucketName"); bucket == "Bad_Name" {
+		return cluster.Result{}, apierrors.NewInvalid(schema.GroupKind{Kind: k.Name}, obj.GetName(), field.ErrorList{
+			field.Invalid(field.NewPath("spec", "bucketName"), bucket, "use lower-case letters, digits, dots and hyphens")})
+	}
+	if _, err := f.Get(ctx, id, cluster.Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}); err == nil {
+		return cluster.Result{}, apierrors.NewAlreadyExists(k.Resource.GroupResource(), obj.GetName())
+	}
+	out := obj.DeepCopy()
+	out.SetUID(types.UID("uid-" + obj.GetName()))
+	out.SetGeneration(1)
+	_ = unstructured.SetNestedField(out.Object, "Delete", "spec", "deletionPolicy")
+	_ = unstructured.SetNestedField(out.Object, int64(-1), "status", "observedGeneration")
+	if dryRun {
+		f.dryRuns++
+		return cluster.Result{Object: out, Warnings: []string{"unencrypted uploads are refused"}}, nil
+	}
+	f.mu.Lock()
+	f.objects = append(f.objects, out)
+	f.mu.Unlock()
+	f.changed(cluster.Change{Kind: k.Plural, Namespace: obj.GetNamespace(), Name: obj.GetName()})
+	return cluster.Result{Object: out}, nil
+}
+
+func (f *fakeCluster) Update(_ context.Context, _ auth.Identity, _ catalog.Kind, obj *unstructured.Unstructured, _ string, _ bool) (cluster.Result, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, o := range f.objects {
+		if o.GetUID() == obj.GetUID() {
+			f.objects[i] = obj
+		}
+	}
+	return cluster.Result{Object: obj}, nil
+}
+
+func (f *fakeCluster) Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, uid types.UID, _ bool) (cluster.Result, error) {
+	if err := f.require(ctx, id, "delete", ref.Kind, ref.Namespace); err != nil {
+		return cluster.Result{}, err
+	}
+	f.mu.Lock()
+	f.objects = slices.DeleteFunc(f.objects, func(o *unstructured.Unstructured) bool { return o.GetUID() == uid })
+	f.mu.Unlock()
+	f.changed(cluster.Change{Kind: ref.Kind.Plural, Namespace: ref.Namespace, Name: ref.Name})
+	return cluster.Result{}, nil
+}
+
+func (f *fakeCluster) Follow(context.Context) Feed {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	feed := &fakeFeed{ready: make(chan struct{}, 1)}
+	f.feeds = append(f.feeds, feed)
+	return feed
+}
+
+func (f *fakeCluster) changed(c cluster.Change) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, feed := range f.feeds {
+		feed.tell(c)
+	}
+}
+
+type fakeFeed struct {
+	mu      sync.Mutex
+	ready   chan struct{}
+	changes []cluster.Change
+}
+
+func (f *fakeFeed) tell(c cluster.Change) {
+	f.mu.Lock()
+	f.changes = append(f.changes, c)
+	f.mu.Unlock()
+	select {
+	case f.ready <- struct{}{}:
+	default:
+	}
+}
+
+func (f *fakeFeed) Ready() <-chan struct{} { return f.ready }
+
+func (f *fakeFeed) Take() ([]cluster.Change, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := f.changes
+	f.changes = nil
+	return out, false
+}
+
+// developer is who asks in most tests.
+var developer = auth.Identity{Username: "oidc:payments-dev", Groups: []string{"oidc:payments"}, Name: "Payments Developer"}
+
+// site is the pages for one caller.
+func site(f *fakeCluster, id auth.Identity, now time.Time) http.Handler {
+	p := New(f, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	p.now = func() time.Time { return now }
+	p.alive = func(context.Context) error { return nil }
+	r := chi.NewRouter()
+	r.Use(auth.SecurityHeaders, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(w, r.WithContext(auth.WithIdentity(r.Context(), id)))
+		})
+	})
+	p.Routes(r)
+	return r
+}
+
+func event(name, reason, kind, message string, ago time.Duration) *corev1.Event {
+	return &corev1.Event{InvolvedObject: corev1.ObjectReference{Name: name}, Reason: reason, Type: kind, Message: message,
+		LastTimestamp: metav1.Time{Time: noon.Add(-ago)}, Count: 1}
+}

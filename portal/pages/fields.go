@@ -1,0 +1,198 @@
+package pages
+
+import (
+	"cmp"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// builder makes the inputs of a form from the kind's fields and the values entered.
+type builder struct {
+	asking asking
+	values url.Values
+}
+
+// form is all inputs: the object's name, what the kind's form lists and what is required; then the rest.
+func (b builder) form() (basic, advanced []views.Field) {
+	basic = append(basic, views.Field{Name: "metadata.name", Label: "Name", Widget: views.Text, Required: true, Fixed: true,
+		Value: b.values.Get("metadata.name"),
+		Hint:  "How you find it here and with kubectl: lower-case letters, digits and hyphens."})
+	for _, f := range b.asking.kind.Fields {
+		v := b.field(f, "spec."+f.Name, f.Required)
+		if f.Advanced && !f.Required {
+			advanced = append(advanced, v)
+		} else {
+			basic = append(basic, v)
+		}
+	}
+	// Required ones first; apart from that the kind's own order.
+	slices.SortStableFunc(basic, func(x, y views.Field) int { return cmp.Compare(rank(x), rank(y)) })
+	return basic, advanced
+}
+
+func rank(f views.Field) int {
+	if f.Required {
+		return 0
+	}
+	return 1
+}
+
+// field is one input. required is false inside of an optional group: leaving the whole group empty is allowed.
+func (b builder) field(f catalog.Field, path string, required bool) views.Field {
+	v := views.Field{Name: path, Label: f.Label, Default: f.Default, Required: required, Fixed: f.Immutable, Value: b.values.Get(path)}
+	v.Hint, v.More = firstSentence(f.Help)
+	switch {
+	case f.IsRef():
+		return b.reference(f, v)
+	case f.Type == catalog.Object:
+		v.Widget = views.Group
+		for _, c := range f.Fields {
+			v.Fields = append(v.Fields, b.field(c, path+"."+c.Name, required && c.Required))
+		}
+	case f.Type == catalog.Array:
+		b.array(f, &v)
+	case f.Type == catalog.Map:
+		v.Widget, v.Singular = views.Pairs, singular(f.Label)
+		v.Rows = b.pairs(path)
+	default:
+		b.scalar(f, &v)
+	}
+	return v
+}
+
+// scalar is an input for one value.
+func (b builder) scalar(f catalog.Field, v *views.Field) {
+	switch {
+	case f.Type == catalog.YAML:
+		v.Widget = views.Code
+	case f.Type == catalog.Boolean:
+		v.Widget = views.Bool
+		v.Options = []views.Option{{Value: "true", Label: "Yes", Selected: v.Value == "true"},
+			{Value: "false", Label: "No", Selected: v.Value == "false"}}
+		v.Default = map[string]string{"true": "yes", "false": "no"}[f.Default]
+	case len(f.Options) > 0:
+		v.Widget = views.Select
+		v.Options = options(f.Options, []string{v.Value}, f.Default)
+	case f.Type == catalog.Integer || f.Type == catalog.Number:
+		v.Widget = views.Number
+		v.Min, v.Max = limit(f.Limits.Min), limit(f.Limits.Max)
+	default:
+		v.Widget = views.Text
+		v.Short = f.Limits.MaxLength != nil && *f.Limits.MaxLength <= 32
+	}
+}
+
+// array is an input for several values: boxes to check, lines, or rows of inputs.
+func (b builder) array(f catalog.Field, v *views.Field) {
+	v.Value = ""
+	switch {
+	case f.ListOfScalars() && len(f.Items.Options) > 0:
+		v.Widget, v.Options = views.Checks, options(f.Items.Options, b.values[v.Name], "")
+	case f.ListOfScalars():
+		v.Widget, v.Value = views.Lines, strings.Join(b.values[v.Name], "\n")
+	default:
+		v.Widget, v.Singular = views.Rows, singular(f.Label)
+		for i := range rowsOf(b.values, v.Name) {
+			at := catalog.Index(v.Name, i)
+			row := b.field(*f.Items, at, true)
+			v.Rows = append(v.Rows, views.Row{Name: at, Fields: row.Fields})
+		}
+	}
+}
+
+func (b builder) pairs(path string) []views.Row {
+	var rows []views.Row
+	for i := range rowsOf(b.values, path) {
+		at := catalog.Index(path, i)
+		rows = append(rows, views.Row{Name: at, Fields: []views.Field{
+			{Name: at + ".key", Label: "Key", Widget: views.Text, Value: b.values.Get(at + ".key")},
+			{Name: at + ".value", Label: "Value", Widget: views.Text, Value: b.values.Get(at + ".value")},
+		}})
+	}
+	return rows
+}
+
+// reference chooses another object by name: of AWS accounts, only those that the team may use are offered.
+func (b builder) reference(f catalog.Field, v views.Field) views.Field {
+	v.Name += ".name"
+	v.Value = b.values.Get(v.Name)
+	if f.Name != "providerRef" {
+		v.Widget = views.Text
+		return v
+	}
+	v.Hint, v.More = "Only the accounts that "+b.asking.space.team.Name+" may use.", ""
+	if len(b.asking.providers) == 0 {
+		v.Widget = views.Nothing
+		v.Hint = "No AWS account is open to " + b.asking.space.team.Name + " yet. Ask your platform team to allow one for this namespace."
+		return v
+	}
+	v.Widget = views.Select
+	for _, p := range b.asking.providers {
+		label := p.Name
+		for _, more := range []string{p.Region, p.AccountID} {
+			if more != "" {
+				label += ", " + more
+			}
+		}
+		if !p.Ready {
+			label += " (not ready)"
+		}
+		v.Options = append(v.Options, views.Option{Value: p.Name, Label: label, Selected: p.Name == v.Value})
+	}
+	return v
+}
+
+func options(values, chosen []string, byDefault string) []views.Option {
+	out := make([]views.Option, 0, len(values))
+	for _, o := range values {
+		if o != byDefault || slices.Contains(chosen, o) {
+			out = append(out, views.Option{Value: o, Label: o, Selected: slices.Contains(chosen, o)})
+		}
+	}
+	return out
+}
+
+func limit(f *float64) string {
+	if f == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*f, 'f', -1, 64)
+}
+
+// firstSentence cuts help into what is always shown and what is unfolded.
+func firstSentence(help string) (hint, more string) {
+	if hint, more, ok := strings.Cut(help, ". "); ok {
+		return hint + ".", more
+	}
+	return sentence(help), ""
+}
+
+// singular is what one row of a list is called: CORS rules → CORS rule.
+func singular(label string) string {
+	word := strings.TrimSuffix(label, "s")
+	first, _, _ := strings.Cut(word, " ")
+	if plainWord(strings.ToLower(first[:1]) + first[1:]) {
+		word = strings.ToLower(word[:1]) + word[1:]
+	}
+	return word
+}
+
+// rowsOf are the indices of a list's rows among the values, 0 to n-1.
+func rowsOf(values url.Values, path string) []int {
+	n := 0
+	for name := range maps.Keys(values) {
+		if i, ok := rowIn(name, path); ok {
+			n = max(n, i+1)
+		}
+	}
+	return make([]int, min(n, maxRows))
+}
+
+// maxRows is how many rows a form shows of one list: no kind allows more.
+const maxRows = 200

@@ -1,0 +1,94 @@
+package pages
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/portico-platform/portico/web/views"
+)
+
+// pageSize is how many rows a page of the list has.
+const pageSize = 25
+
+// queryOf reads the list's query from the URL. What it does not know it ignores: old bookmarks must work.
+func queryOf(v url.Values) views.Query {
+	q := views.Query{Search: strings.TrimSpace(v.Get("q")), Kind: v.Get("kind"), Page: 1}
+	if len(q.Search) > 200 {
+		q.Search = q.Search[:200]
+	}
+	for _, p := range views.Phases() {
+		if p.Slug() == v.Get("status") {
+			q.Phase = p.Slug()
+		}
+	}
+	key, desc := strings.CutPrefix(v.Get("sort"), "-")
+	if slices.Contains([]string{views.SortName, views.SortKind, views.SortBy, views.SortAge}, key) {
+		q.Sort, q.Desc = key, desc
+	}
+	if n, err := strconv.Atoi(v.Get("page")); err == nil && n > 1 {
+		q.Page = n
+	}
+	return q
+}
+
+// arrange fills the list in from all of a team's resources: counts over everything, rows of what matches. A page
+// beyond the end becomes the last one.
+func arrange(list *views.List, all []views.Resource) {
+	list.Counts = countsOf(all)
+	list.Total = len(all)
+	matching := slices.DeleteFunc(slices.Clone(all), func(r views.Resource) bool { return !matches(list.Query, r) })
+	list.Matches = len(matching)
+	order(matching, list.Query)
+	list.Pages = max(1, (len(matching)+pageSize-1)/pageSize)
+	list.Query.Page = min(max(1, list.Query.Page), list.Pages)
+	from := (list.Query.Page - 1) * pageSize
+	list.Rows = matching[from:min(from+pageSize, len(matching))]
+}
+
+// countsOf counts by phase. Paused is counted only where it occurs; the others are always there, so that nothing jumps.
+func countsOf(all []views.Resource) []views.Count {
+	n := map[views.Phase]int{}
+	for _, r := range all {
+		n[r.Phase]++
+	}
+	counts := []views.Count{}
+	for _, p := range []views.Phase{views.NeedsYou, views.InProgress, views.Ready, views.Deleting} {
+		counts = append(counts, views.Count{Phase: p, N: n[p]})
+	}
+	return counts
+}
+
+func matches(q views.Query, r views.Resource) bool {
+	if q.Kind != "" && q.Kind != r.Plural || q.Phase != "" && q.Phase != r.Phase.Slug() {
+		return false
+	}
+	for word := range strings.FieldsSeq(strings.ToLower(q.Search)) {
+		if !strings.Contains(strings.ToLower(r.Name+" "+r.Kind+" "+r.Endpoint+" "+r.RequestedBy), word) {
+			return false
+		}
+	}
+	return true
+}
+
+// order sorts by the query's key; equal rows by name, so that the order never wavers.
+func order(rows []views.Resource, q views.Query) {
+	by := map[string]func(a, b views.Resource) int{
+		"":             func(a, b views.Resource) int { return cmp.Compare(urgency(a.Phase), urgency(b.Phase)) },
+		views.SortName: func(a, b views.Resource) int { return cmp.Compare(a.Name, b.Name) },
+		views.SortKind: func(a, b views.Resource) int { return cmp.Compare(a.Kind, b.Kind) },
+		views.SortBy:   func(a, b views.Resource) int { return cmp.Compare(a.RequestedBy, b.RequestedBy) },
+		views.SortAge:  func(a, b views.Resource) int { return b.Created.At.Compare(a.Created.At) },
+	}[q.Sort]
+	slices.SortFunc(rows, func(a, b views.Resource) int {
+		c := by(a, b)
+		if q.Desc {
+			c = -c
+		}
+		return cmp.Or(c, cmp.Compare(a.Name, b.Name), cmp.Compare(a.Plural, b.Plural))
+	})
+}
+
+func urgency(p views.Phase) int { return slices.Index(views.Phases(), p) }

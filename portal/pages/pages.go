@@ -1,0 +1,144 @@
+// Package pages serves the portal's HTML: every page works by plain links and forms, and portal/live keeps the open
+// ones up to date. It decides nothing about access: each read and write is made through the cluster for the caller.
+package pages
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/go-chi/chi/v5"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// Cluster is what the pages need of cluster.Cluster, whose contracts hold.
+type Cluster interface {
+	Kinds() catalog.Catalog
+	Namespaces(ctx context.Context, id auth.Identity) ([]string, error)
+	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
+	List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error)
+	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
+	Events(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error)
+	Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]cluster.Provider, error)
+	Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error)
+	Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, etag string, dryRun bool) (cluster.Result, error)
+	Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, uid types.UID, dryRun bool) (cluster.Result, error)
+	Follow(ctx context.Context) Feed
+}
+
+// Feed is a subscription to changes, as cluster.Subscription is.
+type Feed interface {
+	Ready() <-chan struct{}
+	Take() (changes []cluster.Change, lost bool)
+}
+
+// Over adapts a cluster.Cluster.
+func Over(c *cluster.Cluster) Cluster { return over{c} }
+
+type over struct{ *cluster.Cluster }
+
+// Follow implements Cluster.
+func (o over) Follow(ctx context.Context) Feed { return o.Subscribe(ctx) }
+
+// Pages serves the HTML side of the portal.
+type Pages struct {
+	cluster Cluster
+	log     *slog.Logger
+	now     func() time.Time
+	alive   func(context.Context) error // of the caller's session
+}
+
+// New makes the pages over c.
+func New(c Cluster, log *slog.Logger) *Pages {
+	return &Pages{cluster: c, log: log, now: time.Now, alive: auth.Alive}
+}
+
+// Routes adds the pages to r, behind which every request has an identity.
+func (p *Pages) Routes(r chi.Router) {
+	r.Get("/", p.page(p.home))
+	r.Get(views.SwitchPath, p.page(p.switchTeam))
+	r.Route("/teams/{team}", func(r chi.Router) {
+		r.Get("/", p.page(p.resources))
+		r.Get("/live", p.page(p.resourcesLive))
+		r.Get("/catalog", p.page(p.catalog))
+		r.Get("/new/{kind}", p.page(p.request))
+		r.Post("/new/{kind}", p.page(p.requestPost))
+		r.Get("/{kind}/{name}", p.page(p.detail))
+		r.Get("/{kind}/{name}/live", p.page(p.detailLive))
+		r.Get("/{kind}/{name}/delete", p.page(p.deleteAsk))
+		r.Post("/{kind}/{name}/delete", p.page(p.deletePost))
+		r.Post("/{kind}/{name}/{action}", p.page(p.act))
+	})
+	r.NotFound(p.page(func(http.ResponseWriter, *http.Request) error { return errNoPage }))
+}
+
+// page turns a handler that returns an error into one that answers with a page for it.
+func (p *Pages) page(h func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := h(w, r); err != nil {
+			p.fail(w, r, err)
+		}
+	}
+}
+
+// show writes a page. It is rendered before the first byte is sent, so that an error can still become a page.
+func (p *Pages) show(w http.ResponseWriter, r *http.Request, status int, c templ.Component) error {
+	var b bytes.Buffer
+	if err := c.Render(r.Context(), &b); err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, err := w.Write(b.Bytes())
+	if err != nil {
+		p.log.DebugContext(r.Context(), "the client went away", "path", r.URL.Path)
+	}
+	return nil
+}
+
+// seeOther ends a form's POST with a GET.
+func seeOther(w http.ResponseWriter, r *http.Request, path string) error {
+	http.Redirect(w, r, path, http.StatusSeeOther)
+	return nil
+}
+
+// caller is who asks. Routes are behind authentication, so nobody is an error of ours and answered like a refusal.
+func caller(r *http.Request) (auth.Identity, error) {
+	id, ok := auth.FromContext(r.Context())
+	if !ok {
+		return auth.Identity{}, errNobody
+	}
+	return id, nil
+}
+
+// frame is what surrounds a page for the caller. The switcher lists the teams that the caller may look into, and the
+// current one even if not, so that a refusal says where it happened.
+func (p *Pages) frame(r *http.Request, id auth.Identity, s space, title string) (views.Frame, error) {
+	teams, err := p.teams(r.Context(), id)
+	if err != nil {
+		return views.Frame{}, err
+	}
+	f := p.anybody(id, title)
+	f.Team, f.Teams = s.team, teams
+	return f, nil
+}
+
+// anybody is a frame without teams.
+func (p *Pages) anybody(id auth.Identity, title string) views.Frame {
+	return views.Frame{Title: title, User: displayName(id.Display()), Email: cmp.Or(id.Email, id.Username)}
+}
+
+func requestID(r *http.Request) string { return auth.RequestID(r.Context()) }

@@ -1,0 +1,28 @@
+package pages
+
+import (
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// resourceOf is what every page says of an object.
+func resourceOf(s space, k catalog.Kind, obj *unstructured.Unstructured, now time.Time) views.Resource {
+	phase, why := factsOf(obj).phase()
+	return views.Resource{
+		ID: "r-" + k.Plural + "-" + elementID(obj.GetName()), Name: obj.GetName(),
+		Href: views.ResourcePath(s.team.ID, k.Plural, obj.GetName()),
+		Kind: k.Title, Plural: k.Plural, Icon: k.Icon, Phase: phase, Why: why, Endpoint: k.EndpointOf(obj),
+		RequestedBy: displayName(obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy]),
+		Created:     views.Moment{At: obj.GetCreationTimestamp().Time, Now: now},
+	}
+}
+
+// elementID makes an object's name fit for a CSS selector: dots separate classes there, and cannot be in a name twice
+// over, so that no two names become one.
+func elementID(name string) string { return strings.ReplaceAll(name, ".", "_") }

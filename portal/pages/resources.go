@@ -1,0 +1,164 @@
+package pages
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/live"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// resources is the list of a team's resources.
+func (p *Pages) resources(w http.ResponseWriter, r *http.Request) error {
+	id, err := caller(r)
+	if err != nil {
+		return err
+	}
+	s := p.spaceOf(r)
+	frame, err := p.frame(r, id, s, "Resources")
+	if err != nil {
+		return err
+	}
+	frame.Section = views.Resources
+	list, err := p.list(r.Context(), id, s, frame, queryOf(r.URL.Query()))
+	if err != nil {
+		return err
+	}
+	return p.show(w, r, http.StatusOK, views.ResourcesPage(list))
+}
+
+// list reads every kind that the caller may list; it is refused if that is none.
+func (p *Pages) list(ctx context.Context, id auth.Identity, s space, frame views.Frame, q views.Query) (views.List, error) {
+	list := views.List{Frame: frame, Query: q}
+	var all []views.Resource
+	var refused error
+	now := p.now()
+	for _, k := range s.kinds {
+		objs, err := p.cluster.List(ctx, id, k, s.namespace)
+		var forbidden *cluster.ForbiddenError
+		switch {
+		case errors.As(err, &forbidden):
+			refused = err
+			continue
+		case err != nil:
+			return views.List{}, err
+		}
+		list.Kinds = append(list.Kinds, views.Choice{Value: k.Plural, Label: k.Title})
+		for _, obj := range objs {
+			all = append(all, resourceOf(s, k, obj, now))
+		}
+	}
+	if len(list.Kinds) == 0 && refused != nil {
+		return views.List{}, refused
+	}
+	arrange(&list, all)
+	return list, nil
+}
+
+// resourcesLive streams the same list.
+func (p *Pages) resourcesLive(w http.ResponseWriter, r *http.Request) error {
+	id, err := caller(r)
+	if err != nil {
+		return err
+	}
+	s, q := p.spaceOf(r), queryOf(r.URL.Query())
+	frame := views.Frame{Team: s.team}
+	known := map[string]bool{}
+	for _, k := range s.kinds {
+		known[k.Plural] = true
+	}
+	changed := p.follow(r.Context(), func(c cluster.Change) bool {
+		return !c.Events && known[c.Kind] && c.Namespace == s.namespace
+	})
+	return live.Serve(w, r, live.Source{
+		Changed: changed, Alive: p.alive,
+		Allowed: func(ctx context.Context) error { return p.mayList(ctx, id, s) },
+		Render: func(ctx context.Context) ([]live.Part, error) {
+			list, err := p.list(ctx, id, s, frame, q)
+			if err != nil {
+				return nil, err
+			}
+			return listParts(ctx, list)
+		},
+	})
+}
+
+// mayList is nil if the caller may list any kind of the space.
+func (p *Pages) mayList(ctx context.Context, id auth.Identity, s space) error {
+	for _, k := range s.kinds {
+		if ok, err := p.cluster.Can(ctx, id, "list", k, s.namespace); ok || err != nil {
+			return err
+		}
+	}
+	return &cluster.ForbiddenError{Verb: "list", Resource: "resources", Namespace: s.namespace}
+}
+
+// listParts are the counts and the table; of the table only rows are sent while their order stays.
+func listParts(ctx context.Context, list views.List) ([]live.Part, error) {
+	out, err := parts(ctx, part{"counts", views.CountsPart(list)}, part{"list", views.ListPart(list)})
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]part, 0, len(list.Rows))
+	shape := []string{strconv.Itoa(list.Total), strconv.Itoa(list.Matches), strconv.Itoa(list.Query.Page)}
+	for _, r := range list.Rows {
+		rows, shape = append(rows, part{r.ID, views.RowPart(r)}), append(shape, r.ID)
+	}
+	table := &out[len(out)-1]
+	table.Shape = strings.Join(shape, " ")
+	table.Rows, err = parts(ctx, rows...)
+	return out, err
+}
+
+// part names a component by the id of its element.
+type part struct {
+	target    string
+	component templ.Component
+}
+
+func parts(ctx context.Context, named ...part) ([]live.Part, error) {
+	out := make([]live.Part, 0, len(named))
+	for _, n := range named {
+		var b bytes.Buffer
+		if err := n.component.Render(ctx, &b); err != nil {
+			return nil, err
+		}
+		out = append(out, live.Part{Target: n.target, HTML: b.Bytes()})
+	}
+	return out, nil
+}
+
+// follow signals when something changes that the page shows; the signal carries no content. It ends with ctx.
+func (p *Pages) follow(ctx context.Context, relevant func(cluster.Change) bool) <-chan struct{} {
+	feed := p.cluster.Follow(ctx)
+	out := make(chan struct{}, 1)
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-feed.Ready():
+			}
+			changes, any := feed.Take()
+			for _, c := range changes {
+				any = any || relevant(c)
+			}
+			if !any {
+				continue
+			}
+			select {
+			case out <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	return out
+}

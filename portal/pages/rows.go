@@ -1,0 +1,137 @@
+package pages
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// rowIn reads the index of the row of list that a name lies in: spec.tags[3].key is in row 3 of spec.tags.
+func rowIn(name, list string) (int, bool) {
+	rest, ok := strings.CutPrefix(name, list+"[")
+	if !ok {
+		return 0, false
+	}
+	digits, _, ok := strings.Cut(rest, "]")
+	i, err := strconv.Atoi(digits)
+	return i, ok && err == nil && i >= 0 && i < maxRows
+}
+
+// addRow puts an empty row at the end of a list or map.
+func addRow(values url.Values, list string, fields []catalog.Field) {
+	f, ok := fieldAt(fields, list)
+	n := len(rowsOf(values, list))
+	if !ok || n >= maxRows {
+		return
+	}
+	if f.Type == catalog.Map {
+		values.Set(catalog.Index(list, n)+".key", "")
+		return
+	}
+	values.Set(catalog.Index(list, n), "{}")
+}
+
+// removeRow takes the row out of its list and moves the later ones up.
+func removeRow(values url.Values, row string) {
+	open := strings.LastIndexByte(row, '[')
+	if open < 0 {
+		return
+	}
+	list := row[:open]
+	gone, ok := rowIn(row, list)
+	if !ok {
+		return
+	}
+	moved := url.Values{}
+	for name, v := range values {
+		i, in := rowIn(name, list)
+		switch {
+		case !in || i < gone:
+			moved[name] = v
+		case i > gone:
+			rest := strings.TrimPrefix(name, catalog.Index(list, i))
+			moved[catalog.Index(list, i-1)+rest] = v
+		}
+	}
+	clear(values)
+	for name, v := range moved {
+		values[name] = v
+	}
+}
+
+// fieldAt finds the field of a concrete path such as spec.lifecycleRules[0].transitions.
+func fieldAt(fields []catalog.Field, path string) (catalog.Field, bool) {
+	for _, f := range fields {
+		pattern := strings.Split(f.Path, "[]")
+		at := path
+		for i, piece := range pattern {
+			if i > 0 {
+				_, at, _ = strings.Cut(at, "]")
+			}
+			rest, ok := strings.CutPrefix(at, piece)
+			if !ok {
+				at = "?"
+				break
+			}
+			at = rest
+		}
+		switch {
+		case at == "":
+			return f, true
+		case at[0] == '.':
+			return fieldAt(f.Fields, path)
+		case at[0] == '[' && f.Items != nil:
+			return fieldAt(f.Items.Fields, path)
+		}
+	}
+	return catalog.Field{}, false
+}
+
+// names are the inputs in their order on the page, groups and rows among them.
+func names(lists ...[]views.Field) []string {
+	var out []string
+	for _, fields := range lists {
+		for _, f := range fields {
+			out = append(out, f.Name)
+			out = append(out, names(f.Fields)...)
+			for _, r := range f.Rows {
+				out = append(out, r.Name)
+				out = append(out, names(r.Fields)...)
+			}
+		}
+	}
+	return out
+}
+
+// mark puts the errors to their inputs and notes what each input is called. It reports whether anything here deserves
+// to be seen at once: an error or a value.
+func mark(fields []views.Field, errs map[string][]string, labels map[string]string, in string) bool {
+	worth := false
+	for i := range fields {
+		f := &fields[i]
+		labels[f.Name] = in + f.Label
+		f.Errors = sentences(errs[f.Name])
+		worth = mark(f.Fields, errs, labels, in+f.Label+", ") || worth || len(f.Errors) > 0 || f.Value != "" || len(f.Rows) > 0 ||
+			slices.ContainsFunc(f.Options, func(o views.Option) bool { return o.Selected })
+		for j := range f.Rows {
+			r := &f.Rows[j]
+			where := in + f.Label + " " + strconv.Itoa(j+1)
+			labels[r.Name] = where
+			r.Errors = sentences(errs[r.Name])
+			mark(r.Fields, errs, labels, where+", ")
+		}
+	}
+	return worth
+}
+
+func sentences(messages []string) []string {
+	var out []string
+	for _, m := range messages {
+		out = append(out, sentence(m))
+	}
+	return out
+}

@@ -1,0 +1,119 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// platformTeam stands for what belongs to no namespace. No namespace can have this name.
+const platformTeam = "_platform"
+
+// space is where a page is: a team's namespace, or the platform with its cluster-scoped kinds.
+type space struct {
+	team      views.Team
+	namespace string // "" for the platform
+	kinds     catalog.Catalog
+}
+
+// spaceOf reads the team from the path. It says nothing about whether the team exists or the caller may see it.
+func (p *Pages) spaceOf(r *http.Request) space { return p.spaceNamed(chi.URLParam(r, "team")) }
+
+func (p *Pages) spaceNamed(team string) space {
+	if team == platformTeam {
+		return space{team: views.Team{ID: platformTeam, Name: "the platform"}, kinds: p.platformKinds()}
+	}
+	return space{team: views.Team{ID: team, Name: team}, namespace: team, kinds: p.cluster.Kinds().Requestable()}
+}
+
+func (p *Pages) platformKinds() catalog.Catalog {
+	return slices.DeleteFunc(slices.Clone(p.cluster.Kinds()), func(k catalog.Kind) bool { return k.Namespaced })
+}
+
+// kindOf reads the kind from the path; only kinds of the space are found.
+func (s space) kindOf(r *http.Request) (catalog.Kind, error) {
+	k, ok := s.kinds.ByPlural(chi.URLParam(r, "kind"))
+	if !ok {
+		return catalog.Kind{}, errNoPage
+	}
+	return k, nil
+}
+
+// refOf reads the object from the path.
+func (s space) refOf(r *http.Request) (cluster.Ref, error) {
+	k, err := s.kindOf(r)
+	return cluster.Ref{Kind: k, Namespace: s.namespace, Name: chi.URLParam(r, "name")}, err
+}
+
+// teams are the spaces that the caller may look into.
+func (p *Pages) teams(ctx context.Context, id auth.Identity) ([]views.Team, error) {
+	names, err := p.cluster.Namespaces(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	teams := make([]views.Team, 0, len(names)+1)
+	for _, n := range names {
+		teams = append(teams, views.Team{ID: n, Name: n})
+	}
+	for _, k := range p.platformKinds() {
+		ok, err := p.cluster.Can(ctx, id, "list", k, "")
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			return append(teams, views.Team{ID: platformTeam, Name: "Platform"}), nil
+		}
+	}
+	return teams, nil
+}
+
+// home leads to the first team: the one that the caller's groups name, if any.
+func (p *Pages) home(w http.ResponseWriter, r *http.Request) error {
+	id, err := caller(r)
+	if err != nil {
+		return err
+	}
+	teams, err := p.teams(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	if len(teams) == 0 {
+		return errNoTeam
+	}
+	return seeOther(w, r, views.TeamPath(firstTeam(teams, id.Groups).ID))
+}
+
+// firstTeam prefers a team named like one of the groups, whatever stands before or after the name.
+func firstTeam(teams []views.Team, groups []string) views.Team {
+	i := slices.IndexFunc(teams, func(t views.Team) bool {
+		return slices.ContainsFunc(groups, func(g string) bool {
+			return slices.Contains(strings.FieldsFunc(g, func(r rune) bool { return strings.ContainsRune(":/-_. ", r) }), t.ID)
+		})
+	})
+	return teams[max(i, 0)]
+}
+
+// switchTeam answers the team switcher.
+func (p *Pages) switchTeam(w http.ResponseWriter, r *http.Request) error {
+	team := r.URL.Query().Get("team")
+	if team == "" {
+		return seeOther(w, r, "/")
+	}
+	return seeOther(w, r, views.TeamPath(team))
+}
+
+// displayName cuts the prefix that tells identity providers apart: people know themselves without it.
+func displayName(name string) string {
+	if _, rest, ok := strings.Cut(name, ":"); ok && rest != "" && !strings.Contains(name, "system:") {
+		return rest
+	}
+	return name
+}

@@ -1,0 +1,172 @@
+package pages
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// shared are the condition types that speak of the object as a whole; any other type is a step of its own.
+var shared = []string{v1alpha1.ConditionReady, v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled, v1alpha1.ConditionPaused}
+
+// stepsOf is how far the object is: asked for, picked up, in AWS, the kind's own conditions, ready; when it is being
+// deleted, what holds it up.
+func stepsOf(f facts, obj *unstructured.Unstructured, r views.Resource, now time.Time) []views.Step {
+	by := "Accepted by the cluster."
+	if r.RequestedBy != "" {
+		by = "Asked for by " + r.RequestedBy + " and accepted by the cluster."
+	}
+	steps := []views.Step{done("Requested", by, r.Created)}
+	if f.observed < 0 {
+		return append(steps, waiting("Picked up", "Portico has not looked at it yet."))
+	}
+	if s, ok := inAWS(obj); ok {
+		steps = append(steps, s)
+	}
+	for _, kind := range f.order {
+		if c := f.conditions[kind]; !slices.Contains(shared, kind) {
+			steps = append(steps, conditionStep(words(kind), c, now))
+		}
+	}
+	steps = append(steps, readyStep(f, r, now))
+	if f.deleting {
+		steps = append(steps, deletionSteps(obj, r, now)...)
+	}
+	return steps
+}
+
+// inAWS tells whether the resource exists at the provider, for kinds that have an ARN.
+func inAWS(obj *unstructured.Unstructured) (views.Step, bool) {
+	if _, ok, _ := unstructured.NestedFieldNoCopy(obj.Object, "spec", "providerRef"); !ok {
+		return views.Step{}, false
+	}
+	if arn := nested(obj, "status", "arn"); arn != "" {
+		return done("Exists in AWS", arn, views.Moment{}), true
+	}
+	return waiting("Exists in AWS", "Not created yet."), true
+}
+
+// readyStep is the Ready condition, unless a newer wish has not been looked at.
+func readyStep(f facts, r views.Resource, now time.Time) views.Step {
+	c, ok := f.conditions[v1alpha1.ConditionReady]
+	if !ok {
+		return waiting("Ready", "Not judged yet.")
+	}
+	s := conditionStep("Ready", c, now)
+	if f.observed < f.generation {
+		s = views.Step{Title: "Ready", Text: "The latest change is not applied yet.", Icon: "spin", Tone: "busy", State: "in progress"}
+	}
+	if r.Phase == views.NeedsYou && !c.isTrue() {
+		s.Icon, s.Tone, s.State = "alert", "bad", "needs you"
+	}
+	return s
+}
+
+func conditionStep(title string, c condition, now time.Time) views.Step {
+	s := views.Step{Title: title, Text: sentence(c.Message), At: views.Moment{At: parsed(c.Since), Now: now}}
+	switch c.Status {
+	case "True":
+		s.Icon, s.Tone, s.State = "check", "good", "done"
+	case "False":
+		s.Icon, s.Tone, s.State = "spin", "busy", "in progress"
+		if failed(c.Reason) {
+			s.Icon, s.Tone, s.State = "alert", "bad", "failed"
+		}
+	default:
+		s.Icon, s.Tone, s.State = "wait", "idle", "not known yet"
+	}
+	return s
+}
+
+// deletionSteps say which finalizer waits for what.
+func deletionSteps(obj *unstructured.Unstructured, r views.Resource, now time.Time) []views.Step {
+	steps := []views.Step{done("Deletion asked for", "", views.Moment{At: obj.GetDeletionTimestamp().Time, Now: now})}
+	for _, name := range obj.GetFinalizers() {
+		s := views.Step{Title: "Waiting for " + name, Icon: "spin", Tone: "busy", State: "in progress",
+			Text: "Another controller must let go of it first."}
+		if strings.HasPrefix(name, "portico.dev/") {
+			s.Title, s.Text = "Portico releases what it made", r.Why
+		}
+		if r.Phase == views.NeedsYou {
+			s.Icon, s.Tone, s.State = "alert", "bad", "needs you"
+		}
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+func done(title, text string, at views.Moment) views.Step {
+	return views.Step{Title: title, Text: text, Icon: "check", Tone: "good", State: "done", At: at}
+}
+
+func waiting(title, text string) views.Step {
+	return views.Step{Title: title, Text: text, Icon: "wait", Tone: "idle", State: "waiting"}
+}
+
+// words splits a condition's type: CertificateIssued → Certificate issued.
+func words(kind string) string {
+	var b strings.Builder
+	for i, r := range kind {
+		if i > 0 && r >= 'A' && r <= 'Z' {
+			b.WriteByte(' ')
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// parsed is the zero time for what is no time.
+func parsed(s string) time.Time {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+func nested(obj *unstructured.Unstructured, path ...string) string {
+	s, _, _ := unstructured.NestedString(obj.Object, path...)
+	return s
+}
+
+// factsList are the details beside the steps; what is not known is left out.
+func factsList(obj *unstructured.Unstructured, r views.Resource, now time.Time) []views.Fact {
+	all := []views.Fact{
+		{Label: "Endpoint", Value: r.Endpoint, Code: true},
+		{Label: "ARN", Value: nested(obj, "status", "arn"), Code: true},
+		{Label: "Region", Value: nested(obj, "status", "region")},
+		{Label: "AWS account", Value: nested(obj, "status", "accountID"), Code: true},
+		{Label: "Provider", Value: nested(obj, "spec", "providerRef", "name")},
+		{Label: "Secret", Value: nested(obj, "status", "binding", "name"), Code: true,
+			Note: "holds the connection details for your application"},
+		{Label: "When deleted", Value: policyWords(obj)},
+		{Label: "Requested by", Value: r.RequestedBy},
+		{Label: "Created", At: r.Created},
+		{Label: "First ready", At: views.Moment{At: parsed(nested(obj, "status", "firstReadyTime")), Now: now}},
+		{Label: "Last change", At: views.Moment{At: parsed(nested(obj, "status", "lastSyncTime")), Now: now}},
+	}
+	return slices.DeleteFunc(all, func(f views.Fact) bool { return f.Value == "" && f.At.At.IsZero() })
+}
+
+// policyWords is the deletion policy in words, "" for kinds that have none.
+func policyWords(obj *unstructured.Unstructured) string {
+	force, _, _ := unstructured.NestedBool(obj.Object, "spec", "forceDestroy")
+	switch v1alpha1.DeletionPolicy(nested(obj, "spec", "deletionPolicy")) {
+	case v1alpha1.DeletionRetain:
+		return "stays in AWS, to be taken back"
+	case v1alpha1.DeletionOrphan:
+		return "stays in AWS, Portico lets go"
+	case v1alpha1.DeletionDelete:
+		if force {
+			return "deleted from AWS with all data"
+		}
+		return "deleted from AWS, if empty"
+	}
+	return ""
+}

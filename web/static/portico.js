@@ -1,0 +1,84 @@
+// What the portal adds to htmx. Every page works without this file.
+(() => {
+  "use strict";
+  document.documentElement.classList.add("js");
+
+  // Relative times stay true while a page is open. The server renders the same words (web/views/age.go).
+  const units = [[86400 * 365, "year", "years"], [86400 * 30, "month", "months"], [86400, "day", "days"],
+    [3600, "h", "h"], [60, "min", "min"], [1, "s", "s"]];
+  function age(seconds) {
+    for (const [size, one, many] of units) {
+      const n = Math.floor(seconds / size);
+      if (n >= 1) return n + " " + (n === 1 ? one : many);
+    }
+    return "now";
+  }
+  function tick() {
+    for (const t of document.querySelectorAll("time[data-age]")) {
+      const words = age(Math.max(0, (Date.now() - Date.parse(t.dateTime)) / 1000));
+      const text = words === "now" || !t.dataset.age ? words : words + " " + t.dataset.age;
+      if (t.textContent !== text) t.textContent = text;
+    }
+  }
+  setInterval(tick, 10000);
+
+  // A form marked data-auto is sent as soon as a choice is made; without JavaScript it has a button.
+  document.addEventListener("change", (e) => {
+    const form = e.target.closest("form[data-auto]");
+    if (form) form.requestSubmit();
+  });
+
+  // Buttons that copy the text of the element they name.
+  document.addEventListener("click", async (e) => {
+    const button = e.target.closest("button[data-copy]");
+    const source = button && document.getElementById(button.dataset.copy);
+    if (!source) return;
+    const label = button.textContent;
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(source);
+      button.textContent = "Press Ctrl+C";
+    }
+    setTimeout(() => { button.textContent = label; }, 2000);
+  });
+
+  // Leaving a page ends its streams; those ends are no losses.
+  let leaving = false;
+  addEventListener("pagehide", () => { leaving = true; });
+  addEventListener("pageshow", (e) => { leaving = false; if (e.persisted) location.reload(); });
+
+  function live(state, words) {
+    for (const el of document.querySelectorAll("[data-live]")) {
+      el.dataset.live = state;
+      el.textContent = words;
+    }
+  }
+  function say(words) {
+    const flash = document.getElementById("flash");
+    if (flash) { flash.textContent = words; flash.hidden = !words; }
+  }
+  // The session has ended, access is gone or the page no longer exists: the server has the right page for it.
+  const over = (status) => status === 401 || status === 403 || status === 404 || status === 410;
+
+  document.addEventListener("htmx:sse:after:connection", () => { live("on", "Live"); say(""); });
+  document.addEventListener("htmx:sse:error", (e) => {
+    if (leaving) return;
+    if (over(e.detail.status)) location.reload();
+    else live("lost", "Reconnecting");
+  });
+  document.addEventListener("htmx:sse:after:message", tick);
+  document.addEventListener("htmx:after:swap", tick);
+  document.addEventListener("htmx:sse:close", (e) => {
+    if (!leaving && e.detail.reason === "message") live("off", "Finished");
+  });
+  document.addEventListener("htmx:response:error", (e) => {
+    const status = e.detail.ctx.response.status;
+    if (over(status)) location.reload();
+    else if (status >= 500) say("Portico could not do that just now. Nothing was lost: try again in a moment.");
+  });
+  document.addEventListener("htmx:error", () => {
+    if (!leaving) say("Portico cannot be reached. Check your connection and try again.");
+  });
+})();

@@ -1,0 +1,90 @@
+package views
+
+// Step is one line of how far a resource is.
+type Step struct {
+	Title string
+	Text  string
+	Icon  string // check, spin, alert, wait
+	Tone  string // good, busy, bad, idle
+	State string // the icon in a word, for those who cannot see it
+	At    Moment
+}
+
+// Fact is one line of a resource's details.
+type Fact struct {
+	Label string
+	Value string
+	Code  bool   // shown as code
+	Note  string // after the value
+	At    Moment // in place of Value
+}
+
+// Happening is one event about a resource.
+type Happening struct {
+	Reason  string
+	Text    string
+	Warning bool
+	Count   int32
+	At      Moment
+}
+
+// The tabs of a resource.
+const (
+	TabOverview = "overview"
+	TabEvents   = "events"
+	TabYAML     = "yaml"
+)
+
+// Detail is the page of one resource.
+type Detail struct {
+	Frame     Frame
+	Tab       string
+	Resource  Resource
+	Headline  string // the sentence that says how it is, shortest form
+	Advice    string // what happens next, or what to do; may be empty
+	UID       string
+	Paused    bool
+	Gone      bool // it was deleted while the page was open
+	MayUpdate bool
+	MayDelete bool
+	Steps     []Step
+	Progress  string // of observed generations, e.g. "change not applied yet"
+	Facts     []Fact
+	Events    []Happening
+	NoEvents  string // why there are none to see
+	YAML      string
+	Commands  []Command
+}
+
+func (d Detail) tabHref(tab string) string {
+	if tab == TabOverview {
+		return d.Resource.Href
+	}
+	return d.Resource.Href + "?tab=" + tab
+}
+
+func (d Detail) liveHref() string { return d.Resource.Href + "/live?tab=" + d.Tab }
+
+// Delete is the page that asks before deleting.
+type Delete struct {
+	Frame    Frame
+	Resource Resource
+	UID      string
+	Typed    string
+	Error    string // beside the input
+	Problem  string // on top: why deleting did not work
+	Effects  []Effect
+}
+
+// Effect is one thing that deleting does, or does not do.
+type Effect struct {
+	Icon, Tone string
+	Text       string
+}
+
+func (d Detail) tone() string {
+	if d.Gone {
+		return "good"
+	}
+	return d.Resource.Phase.Tone()
+}

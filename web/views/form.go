@@ -1,0 +1,153 @@
+package views
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Widget is how a field is entered.
+type Widget string
+
+// The widgets.
+const (
+	Text    Widget = "text"
+	Number  Widget = "number"
+	Select  Widget = "select"
+	Bool    Widget = "bool"   // default, yes or no
+	Checks  Widget = "checks" // several of a few values
+	Lines   Widget = "lines"  // several values, one a line
+	Code    Widget = "code"   // YAML
+	Group   Widget = "group"  // an object
+	Rows    Widget = "rows"   // a list of objects
+	Pairs   Widget = "pairs"  // a map
+	Nothing Widget = ""       // there is nothing to choose from; Hint says why
+)
+
+// Field is one input of a form, or a group of them. Name is its Kubernetes path, which errors refer to.
+type Field struct {
+	Name     string
+	Label    string
+	Hint     string // first sentence of the help
+	More     string // the rest of it
+	Widget   Widget
+	Value    string
+	Options  []Option
+	Default  string // what the API server fills in, for a hint
+	Required bool
+	Fixed    bool // cannot be changed later
+	Short    bool // the value is short
+	Min, Max string
+	Errors   []string
+	Fields   []Field // of a group
+	Rows     []Row   // of a list or map
+	Singular string  // what one row is called
+	Open     bool    // of a group: show it unfolded
+}
+
+// Option is one value to choose.
+type Option struct {
+	Value, Label string
+	Selected     bool
+}
+
+// Row is one element of a list: its own path and its inputs.
+type Row struct {
+	Name   string
+	Fields []Field
+	Errors []string
+}
+
+// ID is the field's id attribute.
+func ID(name string) string {
+	return "f-" + strings.TrimSuffix(strings.NewReplacer(".", "-", "[", "-", "]", "").Replace(name), "-")
+}
+
+func (f Field) id() string { return ID(f.Name) }
+
+// described lists the elements that explain the field, for aria-describedby.
+func (f Field) described() string {
+	var ids []string
+	if len(f.Errors) > 0 {
+		ids = append(ids, f.id()+"-error")
+	}
+	if f.Hint != "" || f.hintTail() != "" {
+		ids = append(ids, f.id()+"-hint")
+	}
+	return strings.Join(ids, " ")
+}
+
+// hintTail is what the machine knows beside the help.
+func (f Field) hintTail() string {
+	var parts []string
+	switch {
+	case f.Min != "" && f.Max != "":
+		parts = append(parts, f.Min+" to "+f.Max+".")
+	case f.Min != "" && f.Min != "0":
+		parts = append(parts, "At least "+f.Min+".")
+	case f.Max != "":
+		parts = append(parts, "At most "+f.Max+".")
+	}
+	if f.Widget == Lines {
+		parts = append(parts, "One a line.")
+	}
+	if f.Fixed {
+		parts = append(parts, "Cannot be changed later.")
+	}
+	return strings.Join(parts, " ")
+}
+
+// emptyOption names the choice of leaving the field out.
+func (f Field) emptyOption() string {
+	switch {
+	case f.Default != "":
+		return "Default (" + f.Default + ")"
+	case f.Required:
+		return "Choose…"
+	default:
+		return "Not set"
+	}
+}
+
+// Problem is one complaint of the summary on top of a form.
+type Problem struct {
+	Text  string
+	Field string // name of the input it is about, "" for the whole form
+	Label string
+}
+
+// Command is one way to send the same request without the portal.
+type Command struct{ ID, Title, Text string }
+
+// Form is the page that requests a resource.
+type Form struct {
+	Frame    Frame
+	Kind     string // title, e.g. Bucket
+	Icon     string
+	Help     string
+	Action   string // address that the form posts to
+	YAMLTab  bool
+	Basic    []Field
+	Advanced []Field
+	Unfold   bool   // show the advanced fields: one has a value or an error
+	Base     string // YAML of what the form has no inputs for, carried along
+	YAML     string // the same request as YAML
+	Problems []Problem
+	Commands []Command
+}
+
+// Line is one line of YAML in a comparison.
+type Line struct {
+	Text string
+	Mark string // "plus": the platform adds it, "minus": it takes it away, "": as asked
+}
+
+// Review is the page between the form and the request.
+type Review struct {
+	Form     Form
+	Name     string
+	Lines    []Line
+	Added    int // lines that the platform fills in
+	Warnings []string
+}
+
+func (f Field) rowLabel(i int) string { return f.Singular + " " + strconv.Itoa(i+1) }

@@ -1,0 +1,26 @@
+package views
+
+import "net/url"
+
+// Paths that belong to no team.
+const (
+	SignInPath  = "/auth/login"
+	SignOutPath = "/auth/logout"
+	SwitchPath  = "/switch"
+)
+
+// TeamPath is a team's list of resources.
+func TeamPath(team string) string { return "/teams/" + url.PathEscape(team) }
+
+// CatalogPath is what a team can request.
+func CatalogPath(team string) string { return TeamPath(team) + "/catalog" }
+
+// RequestPath is the form for a new object of a kind, named by its plural.
+func RequestPath(team, plural string) string {
+	return TeamPath(team) + "/new/" + url.PathEscape(plural)
+}
+
+// ResourcePath is one resource.
+func ResourcePath(team, plural, name string) string {
+	return TeamPath(team) + "/" + url.PathEscape(plural) + "/" + url.PathEscape(name)
+}

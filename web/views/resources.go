@@ -1,0 +1,161 @@
+package views
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Resource is one row of the list.
+type Resource struct {
+	ID          string // stable for the object's life, fit for an id attribute
+	Name        string
+	Href        string
+	Kind        string // title of the kind, e.g. Bucket
+	Plural      string // of the kind, e.g. s3buckets
+	Icon        string
+	Phase       Phase
+	Why         string // one sentence, "" when there is nothing to say
+	Endpoint    string
+	RequestedBy string
+	Created     Moment
+}
+
+// Query is what the list shows: it lives in the URL.
+type Query struct {
+	Search string
+	Kind   string // plural, "" for every kind
+	Phase  string // slug, "" for every phase
+	Sort   string // one of the sort keys, "" for what needs attention first
+	Desc   bool
+	Page   int // from 1
+}
+
+// The keys by which the list sorts; the empty key is the order of phases.
+const (
+	SortName = "name"
+	SortKind = "kind"
+	SortBy   = "by"
+	SortAge  = "age"
+)
+
+// Encode is the query as in URLs, "" or beginning with "?".
+func (q Query) Encode() string {
+	v := url.Values{}
+	set := func(key, value string) {
+		if value != "" {
+			v.Set(key, value)
+		}
+	}
+	set("q", q.Search)
+	set("kind", q.Kind)
+	set("status", q.Phase)
+	set("sort", q.sortValue())
+	if q.Page > 1 {
+		v.Set("page", strconv.Itoa(q.Page))
+	}
+	if len(v) == 0 {
+		return ""
+	}
+	return "?" + v.Encode()
+}
+
+func (q Query) sortValue() string {
+	if q.Desc {
+		return "-" + q.Sort
+	}
+	return q.Sort
+}
+
+// Filtered reports whether the query hides anything.
+func (q Query) Filtered() bool { return q.Search != "" || q.Kind != "" || q.Phase != "" }
+
+func (q Query) withPage(n int) Query { q.Page = n; return q }
+
+// withPhase chooses the phase, or drops the choice if it is chosen already.
+func (q Query) withPhase(slug string) Query {
+	if q.Phase == slug {
+		slug = ""
+	}
+	q.Phase, q.Page = slug, 1
+	return q
+}
+
+// withSort sorts by key, the other way round if it does so already.
+func (q Query) withSort(key string) Query {
+	q.Desc = q.Sort == key && !q.Desc
+	q.Sort, q.Page = key, 1
+	return q
+}
+
+// Count is how many resources are in a phase.
+type Count struct {
+	Phase Phase
+	N     int
+}
+
+// Choice is one option of a filter.
+type Choice struct{ Value, Label string }
+
+// List is the page of a team's resources.
+type List struct {
+	Frame   Frame
+	Query   Query
+	Counts  []Count
+	Kinds   []Choice
+	Rows    []Resource
+	Total   int  // of all the team's resources
+	Matches int  // of those that match the query
+	Pages   int  // at least 1
+	Unseen  bool // the user may see no kind here
+}
+
+func (l List) base() string { return TeamPath(l.Frame.Team.ID) }
+
+func (l List) href(q Query) string { return l.base() + q.Encode() }
+
+func (l List) liveHref() string { return l.base() + "/live" + l.Query.Encode() }
+
+// heading says how many resources there are.
+func (l List) heading() string {
+	switch {
+	case l.Query.Filtered():
+		return strconv.Itoa(l.Matches) + " of " + plural(l.Total, "resource")
+	default:
+		return plural(l.Total, "resource")
+	}
+}
+
+func (l List) ariaSort(key string) string {
+	switch {
+	case l.Query.Sort != key:
+		return ""
+	case l.Query.Desc:
+		return "descending"
+	default:
+		return "ascending"
+	}
+}
+
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + one + "s"
+}
+
+// lowerFirst makes a title fit into a sentence, unless it is an abbreviation.
+func lowerFirst(s string) string {
+	if len(s) > 1 && s[1] >= 'A' && s[1] <= 'Z' {
+		return s
+	}
+	return strings.ToLower(s[:min(1, len(s))]) + s[min(1, len(s)):]
+}
+
+// article puts a or an before a title.
+func article(title string) string {
+	if title != "" && strings.ContainsRune("AEIOUaeiou", rune(title[0])) {
+		return "an " + lowerFirst(title)
+	}
+	return "a " + lowerFirst(title)
+}
