@@ -111,7 +111,7 @@ func (r *Reconciler[T]) record(obj T, v verdict, now time.Time) {
 
 func (r *Reconciler[T]) send(obj T, notes *Notes) {
 	for _, n := range notes.list {
-		r.Events.Eventf(obj, nil, n.kind, n.reason, "Reconcile", "%s", n.message)
+		r.Events.Eventf(obj, nil, n.kind, n.reason, n.action, "%s", n.message)
 	}
 	notes.list = nil
 }

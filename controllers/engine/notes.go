@@ -9,20 +9,17 @@ import (
 // Notes collects what a pass did that its owner should hear of. Each becomes one event, sent by finish.
 type Notes struct{ list []note }
 
-type note struct{ kind, reason, message string }
+type note struct{ kind, reason, action, message string }
 
-// Normal notes something that went as wanted.
-func (n *Notes) Normal(reason, format string, args ...any) {
-	n.add(corev1.EventTypeNormal, reason, format, args)
+// Normal notes something that went as wanted. action is what was done, such as the name of a call: Kubernetes merges
+// events of the same object, reason and action, whatever their text.
+func (n *Notes) Normal(reason, action, format string, args ...any) {
+	n.list = append(n.list, note{corev1.EventTypeNormal, reason, action, fmt.Sprintf(format, args...)})
 }
 
-// Warning notes something that somebody should look at.
-func (n *Notes) Warning(reason, format string, args ...any) {
-	n.add(corev1.EventTypeWarning, reason, format, args)
-}
-
-func (n *Notes) add(kind, reason, format string, args []any) {
-	n.list = append(n.list, note{kind, reason, fmt.Sprintf(format, args...)})
+// Warning notes something that somebody should look at; see Normal.
+func (n *Notes) Warning(reason, action, format string, args ...any) {
+	n.list = append(n.list, note{corev1.EventTypeWarning, reason, action, fmt.Sprintf(format, args...)})
 }
 
 // Strings returns the notes as "Reason: message", for tests.

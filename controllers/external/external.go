@@ -142,7 +142,7 @@ func (p *pass[T, S]) absent() error {
 	next := fmt.Sprint(status.Recreations + 1)
 	if p.obj.GetAnnotations()[v1alpha1.AnnotationAcknowledgeRecreate] == next {
 		status.Recreations++
-		p.notes.Normal("RecreateAcknowledged", "%s is gone; a new, empty one takes its place as acknowledged", status.ARN)
+		p.notes.Normal("RecreateAcknowledged", "Recreate", "%s is gone; a new, empty one takes its place as acknowledged", status.ARN)
 		status.ARN = ""
 		return engine.Again("the re-creation was acknowledged")
 	}
@@ -212,12 +212,12 @@ func (p *pass[T, S]) tell(create bool, s Step) {
 	common := p.obj.Common()
 	switch {
 	case create:
-		p.notes.Normal("Created", "%s", s.Why)
+		p.notes.Normal("Created", s.Name, "%s", s.Why)
 	case common.Ready && common.ObservedGeneration == p.obj.GetGeneration():
-		p.notes.Warning("Repaired", "%s; it was changed outside Portico", s.Why)
+		p.notes.Warning("Repaired", s.Name, "%s; it was changed outside Portico", s.Why)
 		driftRepaired.WithLabelValues(p.Kind).Inc()
 	default:
-		p.notes.Normal("Updated", "%s", s.Why)
+		p.notes.Normal("Updated", s.Name, "%s", s.Why)
 	}
 }
 

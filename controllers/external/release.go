@@ -18,7 +18,7 @@ func (w Work[T, S]) Release(ctx context.Context, obj T, notes *engine.Notes) err
 	}
 	switch obj.Policy() {
 	case v1alpha1.DeletionRetain:
-		notes.Normal("Retained", "%s stays, with its ownership tags", name(status))
+		notes.Normal("Retained", "Release", "%s stays, with its ownership tags", name(status))
 		return nil
 	case v1alpha1.DeletionOrphan:
 		return w.orphan(ctx, obj, notes)
@@ -32,13 +32,13 @@ func (w Work[T, S]) orphan(ctx context.Context, obj T, notes *engine.Notes) erro
 	_, status := obj.AWS()
 	err := w.disown(ctx, obj)
 	if err == nil {
-		notes.Normal("Orphaned", "%s stays, without Portico's tags", name(status))
+		notes.Normal("Orphaned", "Release", "%s stays, without Portico's tags", name(status))
 		return nil
 	}
 	if pause, ok := engine.AsPause(err); !ok || !pause.Stalled {
 		return err
 	}
-	notes.Warning("TagsLeft", "%s stays, but Portico's tags could not be removed from it: %v", name(status), err)
+	notes.Warning("TagsLeft", "Release", "%s stays, but Portico's tags could not be removed from it: %v", name(status), err)
 	return nil
 }
 
@@ -67,7 +67,7 @@ func (w Work[T, S]) remove(ctx context.Context, obj T, notes *engine.Notes) erro
 			return err
 		}
 		if a.Owner(obj, seen) != Ours {
-			notes.Warning("NotOurs", "the resource does not carry this object's ownership tags and was left alone")
+			notes.Warning("NotOurs", "Release", "the resource does not carry this object's ownership tags and was left alone")
 			return nil
 		}
 		if err := a.Delete(ctx, obj, seen); err != nil {

@@ -47,7 +47,7 @@ func (w Work) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, notes *
 	}
 	s := &p.Status
 	if s.CallerIdentity != session.CallerARN || s.AccountID != session.AccountID {
-		notes.Normal("Authenticated", "the credentials are %s of account %s", session.CallerARN, session.AccountID)
+		notes.Normal("Authenticated", "GetCallerIdentity", "the credentials are %s of account %s", session.CallerARN, session.AccountID)
 		s.CallerIdentity, s.AccountID = session.CallerARN, session.AccountID
 		s.LastAuthenticationTime = &metav1.Time{Time: w.Now()}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -157,7 +158,15 @@ func (a *applier) apply(ctx context.Context, o *unstructured.Unstructured) error
 		client = a.objects.Resource(mapping.Resource).Namespace(namespace)
 	}
 	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
-	if _, err := client.Apply(ctx, o.GetName(), o, options); err != nil {
+	// 503 is what a policy that patches a kind answers until it knows the kind's schema.
+	err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, establishTimeout, true, func(ctx context.Context) (bool, error) {
+		_, err := client.Apply(ctx, o.GetName(), o, options)
+		if apierrors.IsServiceUnavailable(err) {
+			return false, nil
+		}
+		return err == nil, err
+	})
+	if err != nil {
 		return fmt.Errorf("apply %s %s: %w", o.GetKind(), o.GetName(), err)
 	}
 	return nil

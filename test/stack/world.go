@@ -34,6 +34,9 @@ func (s *Stack) applyWorld(ctx context.Context) error {
 	if err := ApplyObjects(ctx, s.Admin, objects...); err != nil {
 		return err
 	}
+	if err := s.awaitAdmission(ctx); err != nil {
+		return err
+	}
 	s.say("%-24s applied after %.1f s", "CRDs, RBAC and samples", time.Since(began).Seconds())
 	return nil
 }

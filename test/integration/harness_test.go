@@ -1,0 +1,288 @@
+//go:build integration
+
+package integration
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	crconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// patience is how long anything may take that a test waits for; nothing is asserted about how long it did take.
+const patience = 60 * time.Second
+
+// admin is a client with every right.
+func admin(t testing.TB) client.Client {
+	t.Helper()
+	c, err := client.New(world.Admin, client.Options{Scheme: controllers.Scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the API to serve our kinds", func() (bool, string) {
+		err := c.List(t.Context(), &v1alpha1.S3BucketList{}, client.InNamespace("default"))
+		return err == nil, fmt.Sprint(err)
+	})
+	return c
+}
+
+// operatorOptions make one operator differ from the default.
+type operatorOptions struct {
+	newClient      client.NewClientFunc // to see and cut Kubernetes writes
+	resync         time.Duration
+	providerResync time.Duration
+	clusterID      string
+}
+
+// startOperator runs the operator with its real rights until the test ends or stop is called.
+func startOperator(t testing.TB, o operatorOptions) (stop func()) {
+	t.Helper()
+	cfg, err := world.ServiceAccountConfig(t.Context(), stack.Namespace, "portico-operator")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return startOperatorAs(t, cfg, o)
+}
+
+func startOperatorAs(t testing.TB, cfg *rest.Config, o operatorOptions) (stop func()) {
+	t.Helper()
+	if o.resync == 0 {
+		o.resync = time.Hour
+	}
+	skipNames := true
+	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
+		Scheme: controllers.Scheme(), Cache: controllers.Cache(stack.Namespace), NewClient: o.newClient,
+		Metrics: server.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
+		Controller: crconfig.Controller{SkipNameValidation: &skipNames},
+		Logger:     logr.Discard(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	err = controllers.Setup(ctx, mgr, controllers.Options{
+		Namespace: stack.Namespace, ClusterID: o.clusterID, ProviderResync: o.providerResync,
+		Engine: engine.Options{Workers: 10, Resync: o.resync, Timeout: time.Minute},
+	})
+	if err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	var stopped atomic.Bool
+	stop = func() {
+		if stopped.Swap(true) {
+			return
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("operator: %v", err)
+		}
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+var counter atomic.Int64
+
+// team makes a namespace that may use the sample provider, and removes it at the end.
+func team(t testing.TB, c client.Client) string {
+	t.Helper()
+	name := fmt.Sprintf("team-%d", counter.Add(1))
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"portico.dev/aws": "allowed"}}}
+	if err := c.Create(t.Context(), ns); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// bucketOf is a name-only bucket; its S3 name is unique to the test.
+func bucketOf(ns, name string) *v1alpha1.S3Bucket {
+	return &v1alpha1.S3Bucket{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
+		Spec: v1alpha1.S3BucketSpec{
+			AWSSpec:    v1alpha1.AWSSpec{ProviderRef: v1alpha1.LocalRef{Name: stack.Provider}},
+			BucketName: strings.ReplaceAll(ns+"-"+name, ".", "-"),
+		},
+	}
+}
+
+func create(t testing.TB, c client.Client, obj client.Object) {
+	t.Helper()
+	if err := c.Create(t.Context(), obj); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// await polls until ok says so, and fails with the last state it described.
+func await(t testing.TB, what string, ok func() (bool, string)) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		done, state := ok()
+		if done {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: still %s", what, state)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// ready reads obj until it is Ready at its current generation.
+func ready(t testing.TB, c client.Client, obj engine.Object) {
+	t.Helper()
+	reason(t, c, obj, engine.ReasonInSync)
+}
+
+// reason reads obj until its Ready condition speaks of its current generation and has this reason.
+func reason(t testing.TB, c client.Client, obj engine.Object, want string) metav1.Condition {
+	t.Helper()
+	var got metav1.Condition
+	await(t, obj.GetName()+" to be "+want, func() (bool, string) {
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(obj), obj); err != nil {
+			return false, err.Error()
+		}
+		if found := meta.FindStatusCondition(obj.Common().Conditions, v1alpha1.ConditionReady); found != nil {
+			got = *found
+		}
+		return got.Reason == want && got.ObservedGeneration == obj.GetGeneration(), got.Reason + ": " + got.Message
+	})
+	return got
+}
+
+// edit changes obj under its current resourceVersion, again if somebody was faster.
+func edit[T client.Object](t testing.TB, c client.Client, obj T, change func(T)) {
+	t.Helper()
+	for {
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(obj), obj); err != nil {
+			t.Fatal(err)
+		}
+		before := obj.DeepCopyObject().(client.Object)
+		change(obj)
+		err := c.Patch(t.Context(), obj, client.MergeFrom(before))
+		if err == nil {
+			return
+		}
+		if !apierrors.IsConflict(err) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// gone deletes obj and waits until it is no more.
+func gone(t testing.TB, c client.Client, obj client.Object) {
+	t.Helper()
+	if err := c.Delete(t.Context(), obj); client.IgnoreNotFound(err) != nil {
+		t.Fatal(err)
+	}
+	awaitGone(t, c, obj)
+}
+
+func awaitGone(t testing.TB, c client.Client, obj client.Object) {
+	t.Helper()
+	await(t, obj.GetName()+" to be gone", func() (bool, string) {
+		err := c.Get(t.Context(), client.ObjectKeyFromObject(obj), obj)
+		state := "there"
+		if o, ok := obj.(engine.Object); ok {
+			if found := meta.FindStatusCondition(o.Common().Conditions, v1alpha1.ConditionReady); found != nil {
+				state = found.Reason + ": " + found.Message
+			}
+		}
+		return apierrors.IsNotFound(err), state
+	})
+}
+
+// eventsOf are the events about obj, as "Reason: note".
+func eventsOf(t testing.TB, c client.Client, obj client.Object) []string {
+	t.Helper()
+	list := &eventsv1.EventList{}
+	if err := c.List(t.Context(), list, client.InNamespace(obj.GetNamespace())); err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, e := range list.Items {
+		if e.Regarding.UID == obj.GetUID() {
+			all = append(all, e.Reason+": "+e.Note)
+		}
+	}
+	return all
+}
+
+func awaitEvent(t testing.TB, c client.Client, obj client.Object, parts ...string) {
+	t.Helper()
+	await(t, fmt.Sprintf("an event with %q", parts), func() (bool, string) {
+		all := eventsOf(t, c, obj)
+		for _, e := range all {
+			if containsAll(e, parts) {
+				return true, ""
+			}
+		}
+		return false, strings.Join(all, "\n")
+	})
+}
+
+func containsAll(text string, parts []string) bool {
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			return false
+		}
+	}
+	return true
+}
+
+// outside is an S3 client that acts behind the operator's back, with an account's own keys.
+func outside(t testing.TB, accessKey string) *s3.Client {
+	t.Helper()
+	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRegion(stack.Region), config.WithBaseEndpoint(world.OutsideAWSEndpoint),
+		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(accessKey, "test", "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
+}
+
+// tagsOf are a bucket's tags in AWS; nil if there is no bucket.
+func tagsOf(t testing.TB, api *s3.Client, bucket string) map[string]string {
+	t.Helper()
+	out, err := api.GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{Bucket: &bucket})
+	if err != nil {
+		if strings.Contains(err.Error(), "NoSuchTagSet") {
+			return map[string]string{}
+		}
+		if strings.Contains(err.Error(), "NoSuchBucket") {
+			return nil
+		}
+		t.Fatal(err)
+	}
+	tags := map[string]string{}
+	for _, tag := range out.TagSet {
+		tags[aws.ToString(tag.Key)] = aws.ToString(tag.Value)
+	}
+	return tags
+}

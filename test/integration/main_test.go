@@ -1,0 +1,36 @@
+//go:build integration
+
+// Package integration runs the operator in this process, under the race detector, against a real kube-apiserver and
+// the AWS simulator behind its strict proxy.
+package integration
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// world is the one stack of this package: each test brings its own namespace and resources.
+var world *stack.Stack
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	ctrl.SetLogger(logr.Discard())
+	var err error
+	world, err = stack.Start(context.Background(), stack.Options{
+		Root: "../..", Parts: stack.ControlPlane | stack.AWS | stack.Dex, Progress: os.Stderr,
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "start the stack:", err)
+		return 1
+	}
+	defer func() { _ = world.Close() }()
+	return m.Run()
+}
