@@ -33,6 +33,7 @@ deps: $(up) ## Build and download what run and test need, without running anythi
 # The go command knows whether they are up to date.
 .PHONY: $(up) $(run-tests)
 $(up) $(run-tests): go-is-there
+	@[ -e $@ ] || printf '%-24s building (about 1 min the first time)\n' $(notdir $@)
 	@CGO_ENABLED=0 go build -trimpath -o $@ ./test/stack/cmd/$(notdir $@)
 
 .PHONY: go-is-there

@@ -20,8 +20,8 @@ import (
 // or .venv.
 type Target struct {
 	Name string
-	// about is how long it takes the first time, on two cores; empty when that
-	// is not worth a word.
+	// about is how long it takes the first time, on two cores; empty for our own
+	// binaries, which are brought up to date at every start.
 	about string
 	// inputs, relative to the root, and key decide whether it is up to date.
 	// Without inputs it is made every time; it knows by itself what to do then.
@@ -104,13 +104,13 @@ func (e *BuildError) Error() string {
 
 func (e *BuildError) Unwrap() error { return e.Err }
 
-// announce says what begins, that it goes on, and (done) how it ended.
+// announce says what begins, that it goes on, and (done) how it ended; of our own
+// binaries only what takes long.
 func (t Target) announce(progress io.Writer) (done func(error)) {
-	if t.about == "" {
-		return func(error) {}
-	}
 	began := time.Now()
-	say(progress, "%-24s building (%s the first time)", t.Name, t.about)
+	if t.about != "" {
+		say(progress, "%-24s building (%s the first time)", t.Name, t.about)
+	}
 	ticker, stop := time.NewTicker(buildWord), make(chan struct{})
 	go func() {
 		defer ticker.Stop()
@@ -125,7 +125,7 @@ func (t Target) announce(progress io.Writer) (done func(error)) {
 	}()
 	return func(err error) {
 		close(stop)
-		if err == nil {
+		if err == nil && (t.about != "" || time.Since(began) > buildWord) {
 			say(progress, "%-24s built in %.1f s", t.Name, time.Since(began).Seconds())
 		}
 	}

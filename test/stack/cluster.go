@@ -39,6 +39,7 @@ func (s *Stack) startAPI(ctx context.Context) (err error) {
 		if s.Admin, err = clientcmd.BuildConfigFromFlags("", external); err != nil {
 			return err
 		}
+		s.Admin.QPS = -1 // no client-side rate limit: it would only slow down the start
 		clients, err := kubernetes.NewForConfig(s.Admin)
 		if err != nil {
 			return err

@@ -176,8 +176,8 @@ func TestReapEndsOnlyWhatIsRecorded(t *testing.T) {
 
 // TestMain lets the test binary play the parent that is killed.
 func TestMain(m *testing.M) {
-	if dir := os.Getenv("PORTICO_TEST_PARENT"); dir != "" {
-		parent(dir)
+	if os.Getenv("PORTICO_TEST_PARENT") != "" {
+		parent("inner")
 	}
 	os.Exit(m.Run())
 }
@@ -197,10 +197,13 @@ func parent(dir string) {
 }
 
 func TestNothingSurvivesAParentThatIsKilled(t *testing.T) {
-	dir := t.TempDir()
-	g, _ := group(t, nil)
+	g, outer := group(t, nil)
+	dir := filepath.Join(outer, "inner") // a process runs in its group's folder
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	p := g.Add(Spec{
-		Name: "parent", Path: os.Args[0], Env: []string{"PORTICO_TEST_PARENT=" + dir},
+		Name: "parent", Path: os.Args[0], Env: []string{"PORTICO_TEST_PARENT=1"},
 		Ready: func(context.Context) error {
 			_, err := os.Stat(filepath.Join(dir, "ready"))
 			return err

@@ -56,6 +56,9 @@ func run(ctx context.Context, args []string, env func(string) string, out io.Wri
 	select {
 	case <-ctx.Done():
 		_, _ = fmt.Fprintln(out, "\nEnding everything ...")
+		if opts.ExternalKubeconfig != "" {
+			_, _ = fmt.Fprintln(out, "The CRDs, roles, namespaces and buckets in your cluster stay there.")
+		}
 		return s.Close()
 	case <-s.Failed():
 		return errors.Join(s.Err(), s.Close())
