@@ -25,8 +25,11 @@ func identify(pid int) (identity, bool) {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	id := identity{PID: pid, Start: ask("lstart"), Command: ask("command")}
-	return id, id.Start != "" && !strings.HasPrefix(ask("stat"), "Z")
+	// The time is in whole seconds: the command line, which nothing of ours
+	// changes, tells apart what it does not.
+	start, command := ask("lstart"), ask("command")
+	id := identity{PID: pid, Start: start + " " + command, Command: command}
+	return id, start != "" && !strings.HasPrefix(ask("stat"), "Z")
 }
 
 // awaitExit returns once the child has ended, without reaping it.

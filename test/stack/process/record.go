@@ -17,13 +17,13 @@ const recordFile = "processes.json"
 // number.
 type identity struct {
 	PID     int    `json:"pid"`
-	Start   string `json:"start"`   // when it started, in the system's own terms
-	Command string `json:"command"` // its command line
+	Start   string `json:"start"`   // what no other of that number has: when it started, on which boot
+	Command string `json:"command"` // for people: an exec changes it
 }
 
 func (id identity) alive() bool {
 	now, ok := identify(id.PID)
-	return ok && now == id
+	return ok && now.PID == id.PID && now.Start == id.Start
 }
 
 // record is what a group leaves in its directory.
@@ -62,8 +62,8 @@ func (e *InUseError) Error() string {
 }
 
 // Reap ends what a killed owner left running in dir, and returns how many
-// processes that were. Only a process whose number, start time and command line
-// are those recorded is touched. A directory whose owner lives is an
+// processes that were. Only a process whose number and start time are those
+// recorded is touched. A directory whose owner lives is an
 // InUseError; one without a record has nothing to reap.
 func Reap(dir string) (int, error) {
 	data, err := os.ReadFile(filepath.Join(filepath.Clean(dir), recordFile))
