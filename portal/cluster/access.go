@@ -120,3 +120,12 @@ func cacheKey(id auth.Identity, act action) string {
 func (c *Cluster) Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error) {
 	return c.access.allowed(ctx, id, actionOn(verb, k, namespace))
 }
+
+// requireOne is require for one object. It refuses a ref without the namespace that its kind needs, which would ask
+// about every namespace.
+func (c *Cluster) requireOne(ctx context.Context, id auth.Identity, verb string, ref Ref) error {
+	if ref.Kind.Namespaced != (ref.Namespace != "") {
+		return fmt.Errorf("%s %s %q in namespace %q: one is needed for namespaced kinds only", verb, ref.Kind.Plural, ref.Name, ref.Namespace)
+	}
+	return c.access.require(ctx, id, actionOn(verb, ref.Kind, ref.Namespace))
+}

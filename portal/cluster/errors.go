@@ -42,13 +42,11 @@ func (e *UnavailableError) Error() string { return e.Doing + ": " + e.Cause.Erro
 // is our own fault.
 func (c *Cluster) explain(ctx context.Context, id auth.Identity, act action, err error) error {
 	var status apierrors.APIStatus
-	if err == nil || !errors.As(err, &status) {
-		if err != nil {
-			return &UnavailableError{Doing: "sending " + act.verb + " " + act.resource, Cause: err}
-		}
-		return nil
-	}
+	var changed *ChangedError
 	switch {
+	case errors.As(err, &changed):
+	case !errors.As(err, &status):
+		return &UnavailableError{Doing: "sending " + act.verb + " " + act.resource, Cause: err}
 	case apierrors.IsUnauthorized(err) || c.writer.blames(status.Status().Message):
 		return &UnavailableError{Doing: "impersonating " + id.Username, Cause: err}
 	case apierrors.IsForbidden(err):

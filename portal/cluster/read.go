@@ -90,7 +90,7 @@ func (c *Cluster) cached(ctx context.Context, k catalog.Kind, namespace string) 
 //
 // What is not in the cache is asked for as the caller, for it may have been made a moment ago.
 func (c *Cluster) Get(ctx context.Context, id auth.Identity, ref Ref) (*unstructured.Unstructured, error) {
-	if err := c.access.require(ctx, id, actionOn("get", ref.Kind, ref.Namespace)); err != nil {
+	if err := c.requireOne(ctx, id, "get", ref); err != nil {
 		return nil, err
 	}
 	obj := &unstructured.Unstructured{}

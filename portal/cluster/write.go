@@ -117,7 +117,7 @@ func (c *Cluster) send(ctx context.Context, id auth.Identity, verb string, ref R
 		return Result{}, err
 	}
 	act := actionOn(verb, ref.Kind, ref.Namespace)
-	if err := c.access.require(ctx, id, act); err != nil {
+	if err := c.requireOne(ctx, id, verb, ref); err != nil {
 		return Result{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)

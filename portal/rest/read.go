@@ -27,7 +27,8 @@ type Page struct {
 	Cursor string `query:"cursor" doc:"next of the page before; empty for the first page."`
 }
 
-type objectInput struct {
+// ObjectPath names one object.
+type ObjectPath struct {
 	Namespace string `path:"namespace" doc:"Namespace, that is team."`
 	Name      string `path:"name" doc:"Name of the object."`
 }
@@ -75,7 +76,7 @@ func (a *API) registerReads(api huma.API, k catalog.Kind) {
 	huma.Register(api, huma.Operation{
 		OperationID: "get" + k.Name, Method: http.MethodGet, Path: base + "/{name}", Tags: []string{k.Name},
 		Summary: "Get one " + k.Name, Responses: objectResponse(k, http.StatusOK, "The object"), Errors: readErrors,
-	}, func(ctx context.Context, in *objectInput) (*objectOutput, error) {
+	}, func(ctx context.Context, in *ObjectPath) (*objectOutput, error) {
 		obj, err := a.cluster.Get(ctx, caller(ctx), ref(k, in))
 		if err != nil {
 			return nil, a.fail(ctx, err)
@@ -85,10 +86,10 @@ func (a *API) registerReads(api huma.API, k catalog.Kind) {
 	huma.Register(api, huma.Operation{
 		OperationID: "events" + k.Name, Method: http.MethodGet, Path: base + "/{name}/events", Tags: []string{k.Name},
 		Summary: "List the events about one " + k.Name + ", newest first", Errors: readErrors,
-	}, func(ctx context.Context, in *objectInput) (*eventsOutput, error) { return a.events(ctx, ref(k, in)) })
+	}, func(ctx context.Context, in *ObjectPath) (*eventsOutput, error) { return a.events(ctx, ref(k, in)) })
 }
 
-func ref(k catalog.Kind, in *objectInput) cluster.Ref {
+func ref(k catalog.Kind, in *ObjectPath) cluster.Ref {
 	return cluster.Ref{Kind: k, Namespace: in.Namespace, Name: in.Name}
 }
 

@@ -1,13 +1,15 @@
 package rest
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
+	"mime"
 	"net/http"
 	"net/url"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
@@ -21,7 +23,7 @@ type DryRun struct {
 type createInput struct {
 	Namespace string `path:"namespace" doc:"Namespace, that is team."`
 	DryRun
-	Body json.RawMessage `contentType:"application/json"`
+	RawBody []byte `contentType:"application/json"`
 }
 
 type createOutput struct {
@@ -33,7 +35,7 @@ type createOutput struct {
 }
 
 type deleteInput struct {
-	objectInput
+	ObjectPath
 	DryRun
 	IfMatch string `header:"If-Match" doc:"Delete only this version (an ETag)."`
 }
@@ -51,8 +53,9 @@ func (a *API) registerWrites(api huma.API, k catalog.Kind) {
 		OperationID: "create" + k.Name, Method: http.MethodPost, Path: base, Tags: []string{k.Name},
 		Summary: "Request a new " + k.Name, DefaultStatus: http.StatusCreated, MaxBodyBytes: maxBody,
 		SkipValidateBody: true, // the API server validates, and says more
-		RequestBody:      requestBody(k), Responses: created, Errors: writeErrors,
+		Middlewares:      huma.Middlewares{wantJSON}, Responses: created, Errors: writeErrors,
 	}, func(ctx context.Context, in *createInput) (*createOutput, error) { return a.create(ctx, k, in) })
+	api.OpenAPI().Paths[base].Post.RequestBody = requestBody(k) // huma describes a raw body as a string
 	gone := objectResponse(k, http.StatusAccepted, "Deletion has begun; the object as it is until its finalizers are done")
 	gone["200"] = objectResponse(k, http.StatusOK, "Gone at once, or with dryRun could be; the object as it was")["200"]
 	huma.Register(api, huma.Operation{
@@ -62,13 +65,24 @@ func (a *API) registerWrites(api huma.API, k catalog.Kind) {
 	}, func(ctx context.Context, in *deleteInput) (*deleteOutput, error) { return a.delete(ctx, k, in) })
 }
 
+// wantJSON answers 415 to any other content type. None at all passes for JSON.
+func wantJSON(ctx huma.Context, next func(huma.Context)) {
+	kind, _, err := mime.ParseMediaType(cmp.Or(ctx.Header("Content-Type"), "application/json"))
+	if err != nil || kind != "application/json" {
+		r, w := humachi.Unwrap(ctx)
+		WriteProblem(w, r, http.StatusUnsupportedMediaType, "send the object as application/json")
+		return
+	}
+	next(ctx)
+}
+
 func (a *API) create(ctx context.Context, k catalog.Kind, in *createInput) (*createOutput, error) {
 	id := caller(ctx)
 	// Before the body is looked at: without the right, nobody learns more than that.
 	if may, err := a.cluster.Can(ctx, id, "create", k, in.Namespace); err != nil || !may {
 		return nil, a.fail(ctx, orForbidden(err, "create", k, in.Namespace))
 	}
-	obj, err := k.ParseJSON(in.Body)
+	obj, err := k.ParseJSON(in.RawBody)
 	if err != nil {
 		return nil, problem(ctx, http.StatusBadRequest, err.Error()) // ParseJSON's errors are for the caller
 	}
@@ -95,7 +109,7 @@ func (a *API) create(ctx context.Context, k catalog.Kind, in *createInput) (*cre
 
 // delete looks for the right to delete first, so that a viewer hears what is missing.
 func (a *API) delete(ctx context.Context, k catalog.Kind, in *deleteInput) (*deleteOutput, error) {
-	id, ref := caller(ctx), ref(k, &in.objectInput)
+	id, ref := caller(ctx), ref(k, &in.ObjectPath)
 	if may, err := a.cluster.Can(ctx, id, "delete", k, in.Namespace); err != nil || !may {
 		return nil, a.fail(ctx, orForbidden(err, "delete", k, in.Namespace))
 	}

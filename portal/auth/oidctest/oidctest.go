@@ -1,0 +1,186 @@
+// Package oidctest is an OpenID Connect provider for tests: it signs real tokens, and says what a test tells it to.
+package oidctest
+
+import (
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Claims of an ID token.
+type Claims map[string]any
+
+// Provider is one issuer. Its exported fields may be set before the server is used.
+type Provider struct {
+	URL string
+	Now func() time.Time // of the tokens; the real time if nil
+	// Refreshed are the claims of an ID token after a refresh; nil repeats those of the sign-in.
+	Refreshed func() (Claims, int)
+
+	t   testing.TB
+	key *rsa.PrivateKey
+
+	mu        sync.Mutex
+	grants    map[string]grant // by code, and by refresh token
+	refreshes int
+}
+
+type grant struct {
+	challenge string
+	claims    Claims
+}
+
+// New starts a provider that ends with the test.
+func New(t testing.TB) *Provider {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Provider{t: t, key: key, grants: map[string]grant{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /.well-known/openid-configuration", p.discovery)
+	mux.HandleFunc("GET /keys", p.keys)
+	mux.HandleFunc("POST /token", p.token)
+	srv := httptest.NewServer(mux)
+	t.Cleanup(srv.Close)
+	p.URL = srv.URL
+	return p
+}
+
+func (p *Provider) now() time.Time {
+	if p.Now != nil {
+		return p.Now()
+	}
+	return time.Now()
+}
+
+func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, map[string]any{
+		"issuer": p.URL, "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
+		"end_session_endpoint": p.URL + "/logout", "id_token_signing_alg_values_supported": []string{"RS256", "HS256", "none"},
+	})
+}
+
+func (p *Provider) keys(w http.ResponseWriter, _ *http.Request) {
+	pub := p.key.PublicKey
+	reply(w, http.StatusOK, map[string]any{"keys": []map[string]any{{
+		"kty": "RSA", "use": "sig", "alg": "RS256", "kid": "1", "n": b64(pub.N.Bytes()), "e": b64(big.NewInt(int64(pub.E)).Bytes()),
+	}}})
+}
+
+// Code is what the provider would send back after signing in a user with these claims: authURL is where the portal
+// sent the browser. The nonce is that of authURL unless the claims have one.
+func (p *Provider) Code(authURL string, claims Claims) (code, state string) {
+	p.t.Helper()
+	u, err := url.Parse(authURL)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	q := u.Query()
+	if q.Get("code_challenge_method") != "S256" || q.Get("nonce") == "" || q.Get("state") == "" {
+		p.t.Fatalf("sign-in without PKCE, nonce or state: %s", authURL)
+	}
+	with := Claims{"nonce": q.Get("nonce"), "aud": q.Get("client_id")}
+	maps.Copy(with, claims)
+	code = rand.Text()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.grants[code] = grant{challenge: q.Get("code_challenge"), claims: with}
+	return code, q.Get("state")
+}
+
+// Refreshes is how many times a refresh token was presented.
+func (p *Provider) Refreshes() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.refreshes
+}
+
+func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch r.FormValue("grant_type") {
+	case "authorization_code":
+		g, ok := p.grants[r.FormValue("code")]
+		delete(p.grants, r.FormValue("code"))
+		sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
+		if !ok || b64(sum[:]) != g.challenge {
+			reply(w, http.StatusBadRequest, map[string]any{"error": "invalid_grant"})
+			return
+		}
+		p.issue(w, g.claims)
+	case "refresh_token":
+		p.refreshes++
+		g, ok := p.grants[r.FormValue("refresh_token")]
+		delete(p.grants, r.FormValue("refresh_token")) // one use, as strict providers have it
+		status := http.StatusOK
+		if p.Refreshed != nil {
+			g.claims, status = p.Refreshed()
+		}
+		if !ok || status != http.StatusOK {
+			reply(w, max(status, http.StatusBadRequest), map[string]any{"error": "invalid_grant"})
+			return
+		}
+		p.issue(w, g.claims)
+	}
+}
+
+func (p *Provider) issue(w http.ResponseWriter, claims Claims) {
+	refresh := rand.Text()
+	p.grants[refresh] = grant{claims: claims}
+	reply(w, http.StatusOK, map[string]any{"access_token": rand.Text(), "token_type": "Bearer", "expires_in": 3600,
+		"id_token": p.Token(claims), "refresh_token": refresh})
+}
+
+// Token signs an ID token. Claims override iss, sub, iat and exp (an hour).
+func (p *Provider) Token(claims Claims) string {
+	p.t.Helper()
+	now := p.now()
+	all := Claims{"iss": p.URL, "sub": "subject-1", "iat": now.Unix(), "exp": now.Add(time.Hour).Unix()}
+	maps.Copy(all, claims)
+	maps.DeleteFunc(all, func(_ string, v any) bool { return v == nil })
+	body := part(p.t, map[string]any{"alg": "RS256", "kid": "1"}) + "." + part(p.t, all)
+	sum := sha256.Sum256([]byte(body))
+	sig, err := rsa.SignPKCS1v15(rand.Reader, p.key, crypto.SHA256, sum[:])
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return body + "." + b64(sig)
+}
+
+// Unsigned is a token with alg none.
+func (p *Provider) Unsigned(claims Claims) string {
+	p.t.Helper()
+	all := Claims{"iss": p.URL, "sub": "subject-1", "exp": p.now().Add(time.Hour).Unix()}
+	maps.Copy(all, claims)
+	return part(p.t, map[string]any{"alg": "none"}) + "." + part(p.t, all) + "."
+}
+
+func part(t testing.TB, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b64(b)
+}
+
+func b64(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+
+func reply(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the client has gone
+}

@@ -1,0 +1,118 @@
+//go:build integration
+
+package integration
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/portico-platform/portico/portal/auth/oidctest"
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// visit sends a request as a browser would; cookies are pairs of name and value.
+func (r *replica) visit(t *testing.T, method, path string, cookies map[string]string, headers ...string) answer {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, r.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range cookies {
+		req.AddCookie(&http.Cookie{Name: name, Value: value})
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	return send(t, req)
+}
+
+// cookie is the value that an answer sets, "" if it sets none or clears it.
+func (a answer) cookie(name string) string {
+	resp := http.Response{Header: a.header}
+	for _, c := range resp.Cookies() {
+		if c.Name == name {
+			return c.Value
+		}
+	}
+	return ""
+}
+
+// signIn goes through the provider and returns the session cookie.
+func (r *replica) signIn(t *testing.T, issuer *oidctest.Provider, claims oidctest.Claims) answer {
+	t.Helper()
+	start := r.visit(t, "GET", "/auth/login?return_to=%2Fteams%2Fpayments", nil).want(t, http.StatusSeeOther)
+	code, state := issuer.Code(start.header.Get("Location"), claims)
+	q := url.Values{"code": {code}, "state": {state}}
+	return r.visit(t, "GET", "/auth/callback?"+q.Encode(), map[string]string{"__Host-portico-login": start.cookie("__Host-portico-login")})
+}
+
+func TestBrowserSignsInAndOutEverywhere(t *testing.T) {
+	issuer, keys := oidctest.New(t), sessionKeys(t)
+	one, other := startPortal(t, issuer.URL, keys), startPortal(t, issuer.URL, keys)
+	in := one.signIn(t, issuer, oidctest.Claims{"preferred_username": "payments-dev", "name": "Payments", "groups": []string{"team-payments"}}).
+		want(t, http.StatusSeeOther)
+	if got := in.header.Get("Location"); got != "/teams/payments" {
+		t.Errorf("back to %q", got)
+	}
+	session := map[string]string{"__Host-portico": in.cookie("__Host-portico")}
+	for _, r := range []*replica{one, other} {
+		page := r.visit(t, "GET", "/teams/payments", session).want(t, http.StatusOK)
+		if !strings.Contains(page.raw, "payments") {
+			t.Error("the page does not name the team")
+		}
+		csp := page.header.Get("Content-Security-Policy")
+		if !strings.HasPrefix(csp, "default-src 'none'; script-src 'self'") || page.header.Get("X-Request-Id") == "" {
+			t.Errorf("headers: %v", page.header)
+		}
+	}
+	one.visit(t, "GET", "/teams/search", session).want(t, http.StatusForbidden)
+	// A cookie is worth nothing to the REST API.
+	one.visit(t, "GET", "/api/v1/me", session).want(t, http.StatusUnauthorized)
+
+	one.visit(t, "GET", "/auth/logout", session).want(t, http.StatusMethodNotAllowed)
+	one.visit(t, "POST", "/auth/logout", session).want(t, http.StatusForbidden) // without an Origin
+	one.visit(t, "POST", "/auth/logout", session, "Origin", "https://evil.example.com").want(t, http.StatusForbidden)
+	one.visit(t, "GET", "/teams/payments", session).want(t, http.StatusOK)
+
+	out := one.visit(t, "POST", "/auth/logout", session, "Origin", one.url).want(t, http.StatusSeeOther)
+	page := one.visit(t, "GET", out.header.Get("Location"), nil).want(t, http.StatusOK)
+	if !strings.Contains(page.raw, issuer.URL+"/logout") {
+		t.Error("the page after signing out has no link to the provider")
+	}
+	// The cookie was copied before: it opens nothing, on any replica.
+	one.visit(t, "GET", "/teams/payments", session).want(t, http.StatusSeeOther)
+	await(t, "the other replica to know", func() (bool, string) {
+		a := other.visit(t, "GET", "/teams/payments", session)
+		return a.status == http.StatusSeeOther, a.raw
+	})
+	if strings.Contains(one.log.String(), session["__Host-portico"]) {
+		t.Error("the session cookie is in the log")
+	}
+}
+
+func TestBrowserRefusesUsers(t *testing.T) {
+	issuer := oidctest.New(t)
+	p := startPortal(t, issuer.URL, sessionKeys(t))
+	for _, c := range []struct {
+		reason string
+		claims oidctest.Claims
+		says   string
+	}{
+		{"no username claim", oidctest.Claims{}, "preferred_username"},
+		{"a username of the system", oidctest.Claims{"preferred_username": "system:admin"}, "Kubernetes"},
+		{"a group of the system", oidctest.Claims{"preferred_username": "x", "groups": []string{"system:masters"}}, "Kubernetes"},
+		{"a token for another audience", oidctest.Claims{"preferred_username": "x", "aud": stack.Audience}, "not meant for this portal"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			a := p.signIn(t, issuer, c.claims).want(t, http.StatusForbidden)
+			if a.cookie("__Host-portico") != "" {
+				t.Error("there is a session all the same")
+			}
+			if !strings.Contains(a.raw, c.says) || !strings.Contains(a.header.Get("Content-Type"), "text/html") {
+				t.Errorf("the page does not say %q: %s", c.says, a.raw)
+			}
+		})
+	}
+}

@@ -1,0 +1,280 @@
+//go:build integration
+
+package integration
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/config/crd"
+	"github.com/portico-platform/portico/portal"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/pages"
+	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/web"
+)
+
+// replica is one portal in this process, with the rights that it has in production.
+type replica struct {
+	url     string
+	cluster *cluster.Cluster
+	kinds   catalog.Catalog
+	log     *syncedBuffer
+}
+
+// newCluster is the portal's access to Kubernetes, running.
+func newCluster(t *testing.T, log *slog.Logger) (*cluster.Cluster, catalog.Catalog) {
+	t.Helper()
+	admin(t) // the kinds are served
+	cfg, err := world.ServiceAccountConfig(t.Context(), stack.Namespace, "portico-portal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds, err := catalog.Load(crd.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := cluster.New(cfg, kinds, cluster.Options{
+		Impersonator: types.NamespacedName{Namespace: stack.Namespace, Name: "portico-impersonator"},
+		Namespace:    stack.Namespace, Log: log,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- c.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("cluster: %v", err)
+		}
+	})
+	await(t, "the portal's cache", func() (bool, string) {
+		if err := c.Ready(t.Context()); err != nil {
+			return false, err.Error()
+		}
+		return true, ""
+	})
+	return c, kinds
+}
+
+// sessionKeys writes a key file for replicas to share.
+func sessionKeys(t *testing.T) string {
+	t.Helper()
+	key := make([]byte, 32)
+	_, _ = rand.Read(key)
+	path := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(path, []byte(base64.StdEncoding.EncodeToString(key)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// startPortal runs a portal that trusts the issuer; "" is Dex.
+func startPortal(t *testing.T, issuer, keyFile string) *replica {
+	t.Helper()
+	if issuer == "" {
+		issuer = world.Issuer
+	}
+	r := &replica{log: &syncedBuffer{}}
+	log := slog.New(slog.NewJSONHandler(r.log, nil))
+	r.cluster, r.kinds = newCluster(t, log)
+	var lc net.ListenConfig
+	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.url = "http://" + l.Addr().String()
+	provider, err := auth.NewProvider(auth.Config{
+		IssuerURL: issuer, ClientID: stack.PortalClient, ClientSecret: stack.PortalSecret, PublicURL: r.url,
+		UsernameClaim: "preferred_username", GroupsClaim: "groups", Prefix: stack.Prefix, Audiences: []string{stack.Audience},
+	}, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := auth.NewKeys(keyFile, time.Now, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := portal.New(portal.Parts{Cluster: r.cluster, Provider: provider, Keys: keys, Pages: pages.New(pages.Over(r.cluster), log),
+		Assets: http.HandlerFunc(web.Assets), Clock: clock.RealClock{}, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- portal.Serve(ctx, l, h, log) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("portal: %v", err)
+		}
+	})
+	return r
+}
+
+// answer of the portal.
+type answer struct {
+	status int
+	header http.Header
+	raw    string
+	body   map[string]any
+}
+
+// detail is the problem document's sentence.
+func (a answer) detail() string { s, _ := a.body["detail"].(string); return s }
+
+// location of the first field error.
+func (a answer) location() (location, message string) {
+	errs, _ := a.body["errors"].([]any)
+	if len(errs) == 0 {
+		return "", ""
+	}
+	first, _ := errs[0].(map[string]any)
+	location, _ = first["location"].(string)
+	message, _ = first["message"].(string)
+	return location, message
+}
+
+// call sends one REST request with a token; headers are pairs.
+func (r *replica) call(t *testing.T, token, method, path string, body any, headers ...string) answer {
+	t.Helper()
+	var payload io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		payload = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, r.url+"/api/v1"+path, payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header[headers[i]] = append(req.Header[headers[i]], headers[i+1])
+	}
+	return send(t, req)
+}
+
+func send(t *testing.T, req *http.Request) answer {
+	t.Helper()
+	browser := &http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := browser.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := answer{status: resp.StatusCode, header: resp.Header, raw: string(b)}
+	if strings.Contains(resp.Header.Get("Content-Type"), "json") {
+		if err := json.Unmarshal(b, &a.body); err != nil {
+			t.Fatalf("%s %s: %v in %s", req.Method, req.URL.Path, err, b)
+		}
+	}
+	return a
+}
+
+// want fails unless the answer has the status.
+func (a answer) want(t *testing.T, status int) answer {
+	t.Helper()
+	if a.status != status {
+		t.Fatalf("status %d, want %d: %s", a.status, status, a.raw)
+	}
+	return a
+}
+
+// userToken is a sample user's token from Dex.
+func userToken(t *testing.T, user string) string {
+	t.Helper()
+	token, err := world.Token(t.Context(), user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// bucketBody is a request for a bucket.
+func bucketBody(name, bucketName string) map[string]any {
+	spec := map[string]any{"providerRef": map[string]any{"name": stack.Provider}}
+	if bucketName != "" {
+		spec["bucketName"] = bucketName
+	}
+	return map[string]any{"apiVersion": "portico.dev/v1alpha1", "kind": "S3Bucket", "metadata": map[string]any{"name": name}, "spec": spec}
+}
+
+// newBucket is the smallest bucket.
+func newBucket(namespace, name string) *v1alpha1.S3Bucket {
+	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	b.Spec.ProviderRef.Name = stack.Provider
+	return b
+}
+
+func keyOf(o client.Object) client.ObjectKey { return client.ObjectKeyFromObject(o) }
+
+// syncedBuffer is a log that tests read while it is written.
+type syncedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncedBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncedBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// controllersGVR is the resource of buckets.
+func controllersGVR(t *testing.T) schema.GroupVersionResource {
+	t.Helper()
+	return v1alpha1.GroupVersion.WithResource("s3buckets")
+}
+
+func tokenRequest() *authenticationv1.TokenRequest { return &authenticationv1.TokenRequest{} }
+
+func isForbidden(err error) bool {
+	var f *cluster.ForbiddenError
+	return errors.As(err, &f)
+}
+
+func asError[T error](err error, target *T) bool { return errors.As(err, target) }
