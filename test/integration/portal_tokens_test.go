@@ -1,0 +1,155 @@
+//go:build integration
+
+package integration
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/portico-platform/portico/portal/auth/oidctest"
+	"github.com/portico-platform/portico/test/stack"
+)
+
+func TestRESTRefusesTokens(t *testing.T) {
+	issuer := oidctest.New(t)
+	p := startPortal(t, issuer.URL, sessionKeys(t))
+	good := oidctest.Claims{"aud": stack.Audience, "preferred_username": "someone", "groups": []string{"team-payments"}}
+	with := func(changes oidctest.Claims) oidctest.Claims {
+		out := oidctest.Claims{}
+		for k, v := range good {
+			out[k] = v
+		}
+		for k, v := range changes {
+			out[k] = v
+		}
+		return out
+	}
+	p.call(t, issuer.Token(good), "GET", "/namespaces/payments/s3buckets", nil).want(t, http.StatusOK)
+	for _, c := range []struct {
+		reason string
+		token  string
+		status int
+	}{
+		{"no token", "", 401},
+		{"no username claim", issuer.Token(with(oidctest.Claims{"preferred_username": nil})), 403},
+		{"an empty username", issuer.Token(with(oidctest.Claims{"preferred_username": ""})), 403},
+		{"a username of the system", issuer.Token(with(oidctest.Claims{"preferred_username": "system:admin"})), 403},
+		{"a group of the system", issuer.Token(with(oidctest.Claims{"groups": []string{"x", "system:masters"}})), 403},
+		{"another audience", issuer.Token(with(oidctest.Claims{"aud": "another"})), 401},
+		{"the portal's own audience", issuer.Token(with(oidctest.Claims{"aud": stack.PortalClient})), 401},
+		{"an expired token", issuer.Token(with(oidctest.Claims{"exp": 1})), 401},
+		{"another issuer, without its key", issuer.Token(with(oidctest.Claims{"iss": "https://other.example.com"})), 401},
+		{"no signature", issuer.Unsigned(good), 401},
+		{"no token at all", "rubbish", 401},
+		{"a token of another provider", oidctest.New(t).Token(good), 401},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			a := p.call(t, c.token, "GET", "/namespaces/payments/s3buckets", nil).want(t, c.status)
+			if challenge := a.header.Get("WWW-Authenticate"); (c.status == 401) != strings.HasPrefix(challenge, "Bearer") {
+				t.Errorf("WWW-Authenticate %q with %d", challenge, c.status)
+			}
+		})
+	}
+	// Dex's own tokens are as good as any stranger's here.
+	p.call(t, userToken(t, "payments-dev"), "GET", "/me", nil).want(t, http.StatusUnauthorized)
+}
+
+func TestRESTIgnoresSmuggledIdentities(t *testing.T) {
+	p := startPortal(t, "", sessionKeys(t))
+	token := userToken(t, "search-dev")
+	smuggled := []string{
+		"Impersonate-User", "oidc:platform-admin", "Impersonate-Group", "system:masters", "Impersonate_User", "oidc:platform-admin",
+		"X-Remote-User", "admin", "X-Remote-Group", "system:masters", "X-Forwarded-User", "admin", "Connection", "Impersonate-User",
+		"Impersonate-Uid", "1", "Impersonate-Extra-Scopes", "all",
+	}
+	p.call(t, token, "GET", "/namespaces/payments/s3buckets", nil, smuggled...).want(t, http.StatusForbidden)
+	p.call(t, token, "POST", "/namespaces/payments/s3buckets", bucketBody(unique("no"), ""), smuggled...).want(t, http.StatusForbidden)
+	name := unique("mine")
+	remove(t, "search", name)
+	made := p.call(t, token, "POST", "/namespaces/search/s3buckets", bucketBody(name, ""), smuggled...).want(t, http.StatusCreated)
+	if got := nested(made.body, "metadata", "annotations", "portico.dev/requested-by"); got != "oidc:search-dev" {
+		t.Errorf("requested by %v, want oidc:search-dev", got)
+	}
+	me := p.call(t, token, "GET", "/me", nil, smuggled...).want(t, http.StatusOK)
+	if me.body["username"] != "oidc:search-dev" || !reflect.DeepEqual(me.body["namespaces"], []any{"search"}) {
+		t.Errorf("me is %v", me.body)
+	}
+}
+
+func TestRESTTakesServiceAccountTokens(t *testing.T) {
+	p := startPortal(t, "", sessionKeys(t))
+	clients, err := kubernetes.NewForConfig(world.Admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ns := team(t, admin(t))
+	sa := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "ci"}}
+	if _, err := clients.CoreV1().ServiceAccounts(ns).Create(t.Context(), sa, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	// Bound through the group that all ServiceAccounts of the namespace are in: groups must arrive too.
+	bind := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "ci"},
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-developer"},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "system:serviceaccounts:" + ns}}}
+	if _, err := clients.RbacV1().RoleBindings(ns).Create(t.Context(), bind, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	tokenFor := func(audiences ...string) string {
+		r := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: audiences}}
+		got, err := clients.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), "ci", r, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Status.Token
+	}
+	token, path := tokenFor(stack.Audience), "/namespaces/"+ns+"/s3buckets"
+	await(t, "the binding to count", func() (bool, string) {
+		a := p.call(t, token, "GET", path, nil)
+		return a.status == http.StatusOK, a.raw
+	})
+	made := p.call(t, token, "POST", path, bucketBody("by-ci", "")).want(t, http.StatusCreated)
+	if got := nested(made.body, "metadata", "annotations", "portico.dev/requested-by"); got != "system:serviceaccount:"+ns+":ci" {
+		t.Errorf("requested by %v", got)
+	}
+	p.call(t, token, "DELETE", path+"/by-ci", nil).want(t, http.StatusOK)
+	p.call(t, token, "GET", "/namespaces/payments/s3buckets", nil).want(t, http.StatusForbidden)
+	p.call(t, tokenFor(), "GET", path, nil).want(t, http.StatusUnauthorized)          // for the API server
+	p.call(t, tokenFor("another"), "GET", path, nil).want(t, http.StatusUnauthorized) // for somebody else
+}
+
+func TestRESTNoticesALostRight(t *testing.T) {
+	p := startPortal(t, "", sessionKeys(t))
+	clients, err := kubernetes.NewForConfig(world.Admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ns := team(t, admin(t))
+	bind := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "search"},
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-viewer"},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "oidc:team-search"}}}
+	if _, err := clients.RbacV1().RoleBindings(ns).Create(t.Context(), bind, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	token, path := userToken(t, "search-dev"), "/namespaces/"+ns+"/s3buckets"
+	becomes := func(status int) {
+		t.Helper()
+		await(t, fmt.Sprintf("status %d", status), func() (bool, string) {
+			a := p.call(t, token, "GET", path, nil)
+			return a.status == status, a.raw
+		})
+	}
+	becomes(http.StatusOK)
+	if err := clients.RbacV1().RoleBindings(ns).Delete(t.Context(), "search", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	becomes(http.StatusForbidden)
+}
