@@ -157,7 +157,7 @@ func ReviewPage(r Review) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "</h2><small class=\"far\">as it will be stored</small></header><pre tabindex=\"0\" role=\"region\" aria-label=\"The object as it will be stored\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "</h2><small class=\"far\">as it will be stored</small></header><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The object as it will be stored\"><pre class=\"diff\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -167,7 +167,7 @@ func ReviewPage(r Review) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "</pre><div class=\"go\"><button class=\"btn first\" name=\"do\" value=\"create\">Request it</button> <button class=\"btn\" name=\"do\" value=\"form\">Change something</button> <a class=\"btn quiet\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "</pre></div><div class=\"go\"><button class=\"btn first\" name=\"do\" value=\"create\">Request it</button> <button class=\"btn\" name=\"do\" value=\"form\">Change something</button> <a class=\"btn quiet\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
