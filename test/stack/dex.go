@@ -58,7 +58,6 @@ func (s *Stack) dexConfig() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	portal := s.portalURL()
 	return yaml.Marshal(object{
 		"issuer":   s.Issuer,
 		"storage":  object{"type": "memory"},
@@ -78,24 +77,28 @@ func (s *Stack) dexConfig() ([]byte, error) {
 		},
 		"enablePasswordDB": true,
 		"staticPasswords":  passwords,
-		"staticClients": []object{
-			{
-				"id": PortalClient, "name": "Portico", "secret": PortalSecret,
-				"redirectURIs":           []string{portal + "/auth/callback"},
-				"postLogoutRedirectURIs": []string{portal + "/", portal + "/auth/signed-out"},
-				// Or a refresh token outlives the sign-out.
-				"refreshTokenLifetime": "session",
-			},
-			{
-				"id": CLIClient, "name": "Command line", "public": true,
-				"redirectURIs": []string{"http://127.0.0.1:8000/callback"}, "refreshTokenLifetime": "session",
-			},
-			{
-				"id": Audience, "name": "Portico REST API", "secret": PortalSecret + "-api",
-				"trustedPeers": []string{PortalClient, CLIClient},
-			},
-		},
+		"staticClients":    s.dexClients(),
 	})
+}
+
+func (s *Stack) dexClients() []object {
+	return []object{
+		{
+			"id": PortalClient, "name": "Portico", "secret": PortalSecret,
+			"redirectURIs":           []string{s.PortalURL + "/auth/callback"},
+			"postLogoutRedirectURIs": []string{s.PortalURL + "/", s.PortalURL + "/auth/signed-out"},
+			// Or a refresh token outlives the sign-out.
+			"refreshTokenLifetime": "session",
+		},
+		{
+			"id": CLIClient, "name": "Command line", "public": true,
+			"redirectURIs": []string{"http://127.0.0.1:8000/callback"}, "refreshTokenLifetime": "session",
+		},
+		{
+			"id": Audience, "name": "Portico REST API", "secret": PortalSecret + "-api",
+			"trustedPeers": []string{PortalClient, CLIClient},
+		},
+	}
 }
 
 func dexPasswords() ([]object, error) {

@@ -48,7 +48,6 @@ func (s *Stack) startPortal(ctx context.Context) error {
 	if err := os.WriteFile(secret, []byte(PortalSecret+"\n"), 0o600); err != nil {
 		return err
 	}
-	s.PortalURL = s.portalURL()
 	return s.run(ctx, process.Spec{
 		Name: "portal", Path: s.opts.bin("portal"),
 		Args: []string{
@@ -61,5 +60,3 @@ func (s *Stack) startPortal(ctx context.Context) error {
 		Ready: answers(plain, s.PortalURL+"/readyz"),
 	})
 }
-
-func (s *Stack) portalURL() string { return "http://" + address(s.ports.portal) }

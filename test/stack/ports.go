@@ -81,7 +81,7 @@ func choosePorts(o *Options) (allPorts, error) {
 		}
 	}
 	ours, moto := o.ExternalKubeconfig == "", o.AWSEndpoint == ""
-	pick(&chosen.portal, Portal, "the portal", "PORTAL_PORT", o.Ports.Portal)
+	pick(&chosen.portal, Portal|Dex, "the portal", "PORTAL_PORT", o.Ports.Portal)
 	pick(&chosen.dex, Dex, "Dex", "DEX_PORT", o.Ports.Dex)
 	if ours {
 		pick(&chosen.apiserver, ControlPlane, "kube-apiserver", "APISERVER_PORT", o.Ports.APIServer)

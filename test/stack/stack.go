@@ -34,7 +34,9 @@ type Stack struct {
 	// Proxy is nil when Options.AWSEndpoint names another endpoint.
 	Proxy *awsproxy.Proxy
 
-	Issuer    string // Dex
+	Issuer string // Dex
+	// PortalURL is where the portal is; without that part, where a test's own
+	// portal is to listen, for Dex sends users back there.
 	PortalURL string
 
 	opts  Options
@@ -75,6 +77,9 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	s := &Stack{
 		Dir: dir, opts: opts, ports: ports,
 		parts: map[string]*process.Process{}, failed: make(chan struct{}),
+	}
+	if ports.portal != 0 {
+		s.PortalURL = "http://" + address(ports.portal)
 	}
 	if s.group, err = process.NewGroup(dir, func(e *process.DiedError) { s.fail(e) }); err != nil {
 		return nil, err
