@@ -32,11 +32,13 @@ const (
 
 // Initials stand for the user where there is no room for the name.
 func (f Frame) Initials() string {
+	words := strings.FieldsFunc(f.User, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if len(words) > 2 {
+		words = []string{words[0], words[len(words)-1]}
+	}
 	out := ""
-	for _, word := range strings.FieldsFunc(f.User, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if out += strings.ToUpper(string([]rune(word)[:1])); len([]rune(out)) == 2 {
-			break
-		}
+	for _, word := range words {
+		out += strings.ToUpper(string([]rune(word)[:1]))
 	}
 	return out
 }

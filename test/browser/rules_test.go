@@ -1,0 +1,176 @@
+//go:build browser
+
+package browser
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// TestBadNameStandsBesideItsInput sends what the API server refuses by a CEL rule.
+func TestBadNameStandsBesideItsInput(t *testing.T) {
+	x := open(t)
+	x.signIn("payments-dev", "payments")
+	x.goTo(ask)
+	x.fill(`[name="metadata.name"]`, "refused")
+	x.fill(`[name="spec.bucketName"]`, "Invoices_2026")
+	x.click(`.go button[value="review"]`)
+	x.await(`#f-spec-bucketName-error`, "lower-case letters")
+	if got := eval[string](x, `document.activeElement.id`); got != "problems" {
+		t.Errorf("the focus is on %q, want the summary of problems", got)
+	}
+	if got := eval[string](x, `document.querySelector('[name="spec.bucketName"]').value`); got != "Invoices_2026" {
+		t.Errorf("the input holds %q: what was typed is lost", got)
+	}
+	described := eval[string](x, `document.querySelector('[name="spec.bucketName"][aria-invalid="true"]').getAttribute("aria-describedby")`)
+	if !strings.Contains(described, "f-spec-bucketName-error") {
+		t.Errorf("the input is described by %q", described)
+	}
+	x.click(`#problems a`)
+	if got := eval[string](x, `location.hash`); got != "#f-spec-bucketName" {
+		t.Errorf("the summary leads to %q", got)
+	}
+}
+
+// TestOtherTeamSeesNothing is another team's developer, who gets the same answer for what exists and what does not.
+func TestOtherTeamSeesNothing(t *testing.T) {
+	owner := open(t)
+	owner.signIn("payments-dev", "payments")
+	bucket := owner.request("private", "portico-private-1", "")
+	x := open(t)
+	x.signIn("search-dev", "search")
+	if strings.Contains(x.text(`#team`), "payments") {
+		t.Errorf("the switcher offers payments to the search developer")
+	}
+	for _, path := range []string{s3one + "private", s3one + "there-is-none", list} {
+		x.goTo(path)
+		x.await(`main`, "You have no access to this")
+		if strings.Contains(x.body(), bucket) {
+			t.Errorf("%s shows the bucket's name", path)
+		}
+	}
+	owner.deletes("private", bucket)
+}
+
+// TestViewerMayOnlyLook has a catalog whose tiles say why they are disabled.
+func TestViewerMayOnlyLook(t *testing.T) {
+	x := open(t)
+	x.signIn("viewer", "payments")
+	x.goTo("/teams/payments/catalog")
+	x.await(`.tile.off`, "may look, but not request")
+	x.goTo(ask)
+	x.await(`main`, "You have no access to this")
+}
+
+// TestYAMLTabKeepsTheRequest goes from the form to YAML and back.
+func TestYAMLTabKeepsTheRequest(t *testing.T) {
+	x := open(t)
+	x.signIn("payments-dev", "payments")
+	x.goTo(ask)
+	x.fill(`[name="metadata.name"]`, "as-yaml")
+	x.click(`details.more > summary`)
+	x.click(`button[value="add spec.tags"]`)
+	x.do(chromedp.WaitVisible(chromedp.CSS(`[name="spec.tags[0].key"]`)))
+	x.fill(`[name="spec.tags[0].key"]`, "cost")
+	x.fill(`[name="spec.tags[0].value"]`, "42")
+	x.click(`button[value="yaml"]`)
+	x.do(chromedp.WaitVisible(chromedp.CSS(`#yaml`)))
+	if got := eval[string](x, `document.querySelector("#yaml").value`); !strings.Contains(got, `cost: "42"`) {
+		t.Errorf("the YAML lacks the tag:\n%s", got)
+	}
+	x.click(`button[value="form"]`)
+	x.do(chromedp.WaitVisible(chromedp.CSS(`[name="spec.tags[0].key"]`)))
+	if got := eval[string](x, `document.querySelector('[name="spec.tags[0].value"]').value`); got != "42" {
+		t.Errorf("back in the form the tag is %q", got)
+	}
+}
+
+// TestWithoutJavaScript is the whole request with scripts switched off.
+func TestWithoutJavaScript(t *testing.T) {
+	x := open(t)
+	x.signIn("payments-dev", "payments")
+	x.scripts(false)
+	x.goTo(ask)
+	if eval[bool](x, `document.documentElement.classList.contains("js")`) {
+		t.Fatal("scripts ran")
+	}
+	x.fill(`[name="metadata.name"]`, "plain")
+	x.fill(`[name="spec.bucketName"]`, "portico-plain-1")
+	x.click(`details.more > summary`)
+	x.click(`button[value="add spec.lifecycleRules"]`)
+	x.do(chromedp.WaitVisible(chromedp.CSS(`[name="spec.lifecycleRules[0].expirationDays"]`)))
+	x.fill(`[name="spec.lifecycleRules[0].expirationDays"]`, "30")
+	x.click(`.go button[value="review"]`)
+	x.await(`main`, "The cluster would accept this.")
+	x.click(`button[value="create"]`)
+	x.awaitPath(s3one + "plain")
+	for range 100 {
+		if strings.Contains(x.text(`#status`), "Ready") {
+			break
+		}
+		x.goTo(s3one + "plain")
+	}
+	x.await(`#status`, "Ready")
+	x.goTo(list + "?q=plain&status=ready")
+	x.await(`#r-s3buckets-plain`, "Ready")
+	x.goTo(s3one + "plain/delete")
+	x.fill(`#typed`, "plain")
+	x.click(`.go button`)
+	x.awaitPath(list)
+	awaitNoBucket(t, "portico-plain-1")
+}
+
+// TestByKeyboardAlone asks for a bucket without a pointer.
+func TestByKeyboardAlone(t *testing.T) {
+	x := open(t)
+	x.signIn("payments-dev", "payments")
+	x.goTo(ask)
+	x.press(kb.Tab)
+	if got := eval[string](x, `document.activeElement.className`); got != "skip" {
+		t.Errorf("the first stop is %q, want the link that skips to the content", got)
+	}
+	x.press(kb.Enter)
+	x.tabTo(`[name="metadata.name"]`)
+	x.press("by-keyboard")
+	x.tabTo(`[name="spec.bucketName"]`)
+	x.press("portico-keyboard-1")
+	x.press(kb.Enter) // in a text field it means Review
+	x.await(`main`, "The cluster would accept this.")
+	x.tabTo(`button[value="create"]`)
+	x.press(kb.Enter)
+	x.awaitPath(s3one + "by-keyboard")
+	x.await(`#status`, "Ready")
+	x.tabTo(`#buttons a.danger`)
+	x.press(kb.Enter)
+	x.awaitPath(s3one + "by-keyboard/delete")
+	x.tabTo(`#typed`)
+	x.press("by-keyboard")
+	x.press(kb.Enter)
+	x.awaitPath(list)
+	awaitNoBucket(t, "portico-keyboard-1")
+}
+
+func (x *tab) press(keys string) {
+	x.t.Helper()
+	x.do(chromedp.KeyEvent(keys))
+}
+
+// tabTo presses Tab until the element has the focus, which must be visible.
+func (x *tab) tabTo(selector string) {
+	x.t.Helper()
+	for range 60 {
+		if eval[bool](x, `document.activeElement.matches(`+quote(selector)+`)`) {
+			if eval[string](x, `getComputedStyle(document.activeElement).outlineStyle`) == "none" {
+				x.t.Errorf("the focus on %s cannot be seen", selector)
+			}
+			return
+		}
+		x.press(kb.Tab)
+	}
+	x.t.Fatalf("Tab never reaches %s:\n%s", selector, x.body())
+}
+
+func quote(s string) string { return "`" + s + "`" }

@@ -1,0 +1,237 @@
+//go:build browser
+
+package browser
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// patience is how long anything may take that a page should do within moments.
+const patience = 40 * time.Second
+
+// tab is one browser tab of one user.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu       sync.Mutex
+	problems []string
+}
+
+// open gives a tab without any cookies. When the test ends it fails if the pages complained about anything.
+func open(t *testing.T) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	x := &tab{t: t, ctx: ctx}
+	messages := chromedp.Console(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for m, err := range messages {
+			if err != nil {
+				return
+			}
+			x.hear(m)
+		}
+	}()
+	x.must(chromedp.Do(ctx, chromedp.EmulateViewport(1280, 900)))
+	t.Cleanup(func() {
+		if t.Failed() {
+			x.shot("failed")
+		}
+		cancel()
+		<-done
+		for _, p := range x.problems {
+			t.Errorf("the page complained: %s", p)
+		}
+	})
+	return x
+}
+
+// hear keeps errors and broken policies. The browser's own note that a page came with status 403, 404, 409 or 422 is
+// none: tests ask for such pages.
+func (x *tab) hear(m chromedp.ConsoleMessage) {
+	if m.Source == "network" && strings.Contains(m.Text, "the server responded with a status of 4") {
+		return
+	}
+	bad := m.IsException() || m.Type == "error" || m.Source == "security" || strings.Contains(m.Text, "Content Security Policy")
+	if !bad {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.problems = append(x.problems, fmt.Sprintf("%s %s (%s)", m.Source, m.String(), m.URL))
+}
+
+func (x *tab) must(err error) {
+	x.t.Helper()
+	if err != nil {
+		x.t.Fatalf("%v\nat %s:\n%s", err, x.where(), x.body())
+	}
+}
+
+func (x *tab) bounded() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(x.ctx, patience)
+}
+
+func (x *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	x.t.Helper()
+	ctx, cancel := x.bounded()
+	defer cancel()
+	x.must(chromedp.Do(ctx, steps...))
+}
+
+// goTo opens a path of the portal.
+func (x *tab) goTo(path string) {
+	x.t.Helper()
+	x.do(chromedp.Navigate(world.PortalURL + path))
+}
+
+func (x *tab) click(selector string) {
+	x.t.Helper()
+	x.do(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// fill replaces an input's text by typing.
+func (x *tab) fill(selector, text string) {
+	x.t.Helper()
+	x.do(chromedp.Clear(chromedp.CSS(selector)), chromedp.SendKeys(chromedp.CSS(selector), text))
+}
+
+// eval runs an expression as the developer tools would, which the pages' policy does not bind.
+func eval[T any](x *tab, expression string) T {
+	x.t.Helper()
+	ctx, cancel := x.bounded()
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	x.must(err)
+	return v
+}
+
+// await waits until the text of an element contains words.
+func (x *tab) await(selector, words string) {
+	x.t.Helper()
+	began := time.Now()
+	for {
+		got := x.text(selector)
+		if strings.Contains(got, words) {
+			return
+		}
+		if time.Since(began) > patience {
+			x.t.Fatalf("%s says %q, want %q, at %s:\n%s", selector, got, words, x.where(), x.body())
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// text is an element's text, "" while it is not there.
+func (x *tab) text(selector string) string {
+	ctx, cancel := context.WithTimeout(x.ctx, 5*time.Second)
+	defer cancel()
+	s, err := chromedp.Run(ctx, chromedp.Evaluate[string](fmt.Sprintf(`(document.querySelector(%q) || {}).innerText || ""`, selector)))
+	if err != nil {
+		return "" // between two pages
+	}
+	return s
+}
+
+func (x *tab) body() string { return x.text("body") }
+
+func (x *tab) where() string {
+	ctx, cancel := context.WithTimeout(x.ctx, 5*time.Second)
+	defer cancel()
+	at, err := chromedp.Run(ctx, chromedp.Location())
+	if err != nil {
+		return "nowhere"
+	}
+	return at
+}
+
+// awaitPath waits until the tab shows a path of the portal, and the page is complete.
+func (x *tab) awaitPath(path string) {
+	x.t.Helper()
+	began := time.Now()
+	for {
+		if u, err := url.Parse(x.where()); err == nil && u.Path == path && x.text("main") != "" {
+			return
+		}
+		if time.Since(began) > patience {
+			x.t.Fatalf("the tab is at %s, want %s:\n%s", x.where(), path, x.body())
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// signIn signs a sample user in through Dex and ends on the team's list.
+func (x *tab) signIn(user, team string) {
+	x.t.Helper()
+	x.goTo("/teams/" + team)
+	if !strings.HasPrefix(x.where(), world.Issuer) {
+		x.do(chromedp.WaitVisible(chromedp.CSS(`main a.btn.first`)))
+		x.click(`main a.btn.first`)
+	}
+	x.do(chromedp.WaitVisible(chromedp.CSS(`#login`)))
+	x.fill(`#login`, user+"@portico.test")
+	x.fill(`#password`, "portico")
+	x.click(`#submit-login`)
+	x.awaitPath("/teams/" + team)
+}
+
+// marker is put on window: a page that was loaded anew has lost it.
+func (x *tab) mark() { _ = eval[bool](x, `window.untouched = true`) }
+
+func (x *tab) stillMarked() {
+	x.t.Helper()
+	if !eval[bool](x, `window.untouched === true`) {
+		x.t.Errorf("the page was loaded anew")
+	}
+}
+
+// theme makes the page light or dark.
+func (x *tab) theme(name string) {
+	x.t.Helper()
+	ctx, cancel := x.bounded()
+	defer cancel()
+	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
+	x.must(err)
+}
+
+// scripts switches JavaScript in the pages on or off.
+func (x *tab) scripts(on bool) {
+	x.t.Helper()
+	ctx, cancel := x.bounded()
+	defer cancel()
+	_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
+	x.must(err)
+}
+
+// shot writes a picture of the whole page to the folder that SCREENSHOTS names, if any.
+func (x *tab) shot(name string) {
+	dir := os.Getenv("SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(x.ctx, 20*time.Second)
+	defer cancel()
+	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		x.t.Logf("no picture of %s: %v", name, err)
+		return
+	}
+	file := filepath.Join(dir, strings.ReplaceAll(x.t.Name(), "/", "-")+"-"+name+".png")
+	if err := os.WriteFile(file, png, 0o644); err != nil {
+		x.t.Logf("no picture of %s: %v", name, err)
+	}
+}
