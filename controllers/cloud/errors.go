@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/aws/smithy-go"
@@ -112,7 +113,8 @@ func stable(err error) string {
 		call = op.ServiceID + " " + op.OperationName
 	}
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
-		return fmt.Sprintf("%s: %s: %s", call, api.ErrorCode(), changing.ReplaceAllString(api.ErrorMessage(), "$1…"))
+		message := changing.ReplaceAllString(api.ErrorMessage(), "$1…")
+		return fmt.Sprintf("%s: %s: %s", call, api.ErrorCode(), strings.TrimRight(message, ". "))
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return call + ": no answer in time"

@@ -49,7 +49,7 @@ func judge(outcome error, everReady, deleting bool, pace Pace) verdict {
 	switch {
 	case ok && pause.Stalled:
 		v.reason, v.moving, v.stalled = pause.Reason, false, true
-		v.result = ctrl.Result{RequeueAfter: spread(pause.After), Priority: &low}
+		v.result = ctrl.Result{RequeueAfter: spread(min(pause.After, pace.Resync)), Priority: &low}
 	case ok:
 		v.reason = pause.Reason
 		v.result = ctrl.Result{RequeueAfter: max(pause.After, time.Millisecond)}

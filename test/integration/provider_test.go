@@ -1,0 +1,217 @@
+//go:build integration
+
+package integration
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/test/awsproxy"
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// account makes a provider with keys of its own, in an account of its own, that every namespace may use.
+func account(t *testing.T, c client.Client, accountID string) *v1alpha1.AWSProvider {
+	t.Helper()
+	name := fmt.Sprintf("account-%d", counter.Add(1))
+	world.Proxy.MapKey(name, accountID)
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: name},
+		StringData: map[string]string{"id": name, "secret": "test"}}
+	create(t, c, secret)
+	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.AWSProviderSpec{
+		Region: stack.Region, Endpoint: sampleEndpoint(t, c), AllowedNamespaces: &metav1.LabelSelector{},
+		AccessKeyIDRef: &v1alpha1.SecretKeyRef{Name: name, Key: "id"}, SecretAccessKeyRef: &v1alpha1.SecretKeyRef{Name: name, Key: "secret"},
+	}}
+	create(t, c, p)
+	ready(t, c, p)
+	return p
+}
+
+func sampleEndpoint(t *testing.T, c client.Client) string {
+	t.Helper()
+	sample := &v1alpha1.AWSProvider{}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: stack.Provider}, sample); err != nil {
+		t.Fatal(err)
+	}
+	return sample.Spec.Endpoint
+}
+
+func TestProviderTellsWhoItIs(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	p := account(t, c, "210000000001")
+	if p.Status.AccountID != "210000000001" || !strings.Contains(p.Status.CallerIdentity, "210000000001") || p.Status.LastAuthenticationTime == nil {
+		t.Errorf("status %+v", p.Status)
+	}
+}
+
+func TestAllowedNamespacesFailClosed(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	p := account(t, c, "210000000002")
+	edit(t, c, p, func(p *v1alpha1.AWSProvider) { p.Spec.AllowedNamespaces = nil })
+	ready(t, c, p)
+	b := bucketOf(team(t, c), "refused")
+	b.Spec.ProviderRef.Name = p.Name
+	create(t, c, b)
+	got := reason(t, c, b, "ProviderNotAllowed")
+	if !strings.Contains(got.Message, b.Namespace) || !strings.Contains(got.Message, p.Name) {
+		t.Errorf("message %q", got.Message)
+	}
+	if calls := operations(b.Spec.BucketName, 0); len(calls) != 0 {
+		t.Errorf("AWS was called: %v", calls)
+	}
+	edit(t, c, p, func(p *v1alpha1.AWSProvider) {
+		p.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchLabels: map[string]string{"portico.dev/aws": "allowed"}}
+	})
+	ready(t, c, b)
+}
+
+func TestRegionsAreLimited(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	p := account(t, c, "210000000003")
+	edit(t, c, p, func(p *v1alpha1.AWSProvider) { p.Spec.AllowedRegions = []string{stack.Region, "eu-central-1"} })
+	ns := team(t, c)
+	far, near := bucketOf(ns, "far"), bucketOf(ns, "near")
+	far.Spec.ProviderRef.Name, far.Spec.Region = p.Name, "us-east-1"
+	near.Spec.ProviderRef.Name, near.Spec.Region = p.Name, "eu-central-1"
+	create(t, c, far)
+	create(t, c, near)
+	if got := reason(t, c, far, "RegionNotAllowed"); !strings.Contains(got.Message, "eu-central-1") {
+		t.Errorf("message %q does not name the allowed regions", got.Message)
+	}
+	ready(t, c, near)
+	if near.Status.Region != "eu-central-1" || near.Status.AccountID != "210000000003" {
+		t.Errorf("status %+v", near.Status)
+	}
+}
+
+func TestMissingSecretIsNamedAndItsArrivalNoticed(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	p := account(t, c, "210000000004")
+	edit(t, c, p, func(p *v1alpha1.AWSProvider) {
+		p.Spec.AccessKeyIDRef.Name, p.Spec.SecretAccessKeyRef.Name = "late-"+p.Name, "late-"+p.Name
+	})
+	if got := reason(t, c, p, "SecretNotFound"); !strings.Contains(got.Message, "late-"+p.Name) {
+		t.Errorf("message %q", got.Message)
+	}
+	b := bucketOf(team(t, c), "patient")
+	b.Spec.ProviderRef.Name = p.Name
+	create(t, c, b)
+	if got := reason(t, c, b, "ProviderNotReady"); !strings.Contains(got.Message, "late-"+p.Name) {
+		t.Errorf("the bucket does not tell the provider's cause: %q", got.Message)
+	}
+	create(t, c, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: "late-" + p.Name},
+		StringData: map[string]string{"id": p.Name, "secret": "test"}})
+	ready(t, c, p)
+	ready(t, c, b)
+}
+
+func TestProviderInUseStaysAndKeepsWorking(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	p := account(t, c, "210000000005")
+	b := bucketOf(team(t, c), "user")
+	b.Spec.ProviderRef.Name = p.Name
+	create(t, c, b)
+	ready(t, c, b)
+	if err := c.Delete(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if got := reason(t, c, p, "InUse"); !strings.Contains(got.Message, "S3Bucket "+b.Namespace+"/user") {
+		t.Errorf("message %q does not name the user", got.Message)
+	}
+	edit(t, c, b, func(b *v1alpha1.S3Bucket) { b.Spec.Versioning = "Enabled" })
+	ready(t, c, b)
+	late := bucketOf(b.Namespace, "late")
+	late.Spec.ProviderRef.Name = p.Name
+	create(t, c, late)
+	reason(t, c, late, "ProviderDeleting")
+	gone(t, c, late)
+	gone(t, c, b)
+	awaitGone(t, c, p)
+}
+
+// F9: credentials revoked, then of another account. Nothing is deleted, and everybody is told.
+func TestRevokedAndForeignCredentialsDeleteNothing(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{providerResync: time.Second})
+	const home, other = "210000000006", "210000000007"
+	p := account(t, c, home)
+	b := bucketOf(team(t, c), "safe")
+	b.Spec.ProviderRef.Name = p.Name
+	create(t, c, b)
+	ready(t, c, b)
+	m := world.Proxy.Mark()
+
+	world.Proxy.RevokeKey(p.Name)
+	reason(t, c, p, "CredentialsRejected")
+	reason(t, c, b, "ProviderNotReady")
+
+	world.Proxy.MapKey(p.Name, other)
+	if got := reason(t, c, p, "AccountMismatch"); !strings.Contains(got.Message, home) || !strings.Contains(got.Message, other) {
+		t.Errorf("message %q does not name both accounts", got.Message)
+	}
+	if err := c.Delete(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	if got := reason(t, c, b, "ProviderNotReady"); !strings.Contains(got.Message, other) {
+		t.Errorf("the bucket's deletion does not explain itself: %q", got.Message)
+	}
+	if calls := world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), awsproxy.About(b.Spec.BucketName), awsproxy.Writes); len(calls) != 0 {
+		t.Errorf("writes with wrong credentials: %v", calls)
+	}
+	world.Proxy.MapKey(p.Name, home)
+	awaitGone(t, c, b)
+}
+
+func TestRotatedSecretTakesEffectAtOnce(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	p := account(t, c, "210000000008")
+	b := bucketOf(team(t, c), "rotated")
+	b.Spec.ProviderRef.Name = p.Name
+	create(t, c, b)
+	ready(t, c, b)
+	world.Proxy.MapKey(p.Name+"-new", "210000000008")
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: p.Name}}
+	m := world.Proxy.Mark()
+	edit(t, c, secret, func(s *corev1.Secret) { s.StringData = map[string]string{"id": p.Name + "-new"} })
+	await(t, "the new key to be verified", func() (bool, string) {
+		return len(world.Proxy.CallsSince(m, awsproxy.To("sts", "GetCallerIdentity"))) > 0, "no call"
+	})
+	world.Proxy.RevokeKey(p.Name) // the old key is worth nothing now
+	edit(t, c, b, func(b *v1alpha1.S3Bucket) { b.Spec.Versioning = "Enabled" })
+	ready(t, c, b)
+}
+
+func TestOneVerificationServesManyResources(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	p := account(t, c, "210000000009")
+	m := world.Proxy.Mark()
+	ns := team(t, c)
+	var all []*v1alpha1.S3Bucket
+	for i := range 10 {
+		b := bucketOf(ns, fmt.Sprintf("many-%d", i))
+		b.Spec.ProviderRef.Name = p.Name
+		create(t, c, b)
+		all = append(all, b)
+	}
+	for _, b := range all {
+		ready(t, c, b)
+	}
+	calls := world.Proxy.CallsSince(m, awsproxy.To("sts"), func(c awsproxy.Call) bool { return c.Account == "210000000009" })
+	if len(calls) != 0 {
+		t.Errorf("%d calls to STS for 10 buckets of a verified provider", len(calls))
+	}
+}
