@@ -1,0 +1,172 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/util/jsonpath"
+
+	"github.com/portico-platform/portico/config/crd"
+)
+
+func load(t testing.TB) Catalog {
+	t.Helper()
+	c, err := Load(crd.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func bucketKind(t testing.TB) Kind {
+	t.Helper()
+	k, ok := load(t).ByName("S3Bucket")
+	if !ok {
+		t.Fatal("no S3Bucket")
+	}
+	return k
+}
+
+func field(t *testing.T, fields []Field, path ...string) Field {
+	t.Helper()
+	i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == path[0] })
+	if i < 0 {
+		t.Fatalf("no field %s", path[0])
+	}
+	switch f := fields[i]; {
+	case len(path) == 1:
+		return f
+	case f.Items != nil:
+		return field(t, f.Items.Fields, path[1:]...)
+	default:
+		return field(t, f.Fields, path[1:]...)
+	}
+}
+
+func TestKindsComeFromTheCRDs(t *testing.T) {
+	k := bucketKind(t)
+	if k.Title != "Bucket" || k.Icon != "bucket" || k.Plural != "s3buckets" || !k.Namespaced || !slices.Contains(k.ShortNames, "s3") {
+		t.Errorf("%+v", k)
+	}
+	if got := k.GVK().String(); got != "portico.dev/v1alpha1, Kind=S3Bucket" {
+		t.Errorf("GVK %s", got)
+	}
+	var names []string
+	for _, f := range k.Fields[:5] {
+		names = append(names, f.Name)
+		if f.Advanced {
+			t.Errorf("%s is in the form annotation, and advanced", f.Name)
+		}
+	}
+	if got := strings.Join(names, ","); got != "providerRef,bucketName,versioning,encryption,deletionPolicy" {
+		t.Errorf("order %s", got)
+	}
+	if !k.Fields[5].Advanced {
+		t.Errorf("%s is not in the form annotation, and not advanced", k.Fields[5].Name)
+	}
+	for _, c := range load(t).Requestable() {
+		if !c.Namespaced {
+			t.Errorf("%s can be requested, but is cluster-scoped", c.Name)
+		}
+	}
+	if _, ok := load(t).ByPlural("awsproviders"); !ok {
+		t.Error("no awsproviders")
+	}
+	if _, ok := load(t).ByPlural("secrets"); ok {
+		t.Error("secrets are a kind of ours")
+	}
+}
+
+func TestFieldsSayWhatTheSchemaSays(t *testing.T) {
+	fields := bucketKind(t).Fields
+	if f := field(t, fields, "providerRef"); !f.IsRef() || !f.Required || f.Label != "Provider" {
+		t.Errorf("%+v", f)
+	}
+	if f := field(t, fields, "providerRef", "name"); !f.Immutable || !f.Required || f.Path != "spec.providerRef.name" {
+		t.Errorf("%+v", f)
+	}
+	f := field(t, fields, "bucketName")
+	if !f.Immutable || f.Required || *f.Limits.MinLength != 3 || *f.Limits.MaxLength != 63 || !strings.HasPrefix(f.Help, "The bucket's name") {
+		t.Errorf("%+v", f)
+	}
+	if f := field(t, fields, "deletionPolicy"); f.Default != "Delete" || len(f.Options) != 3 {
+		t.Errorf("%+v", f)
+	}
+	if f := field(t, fields, "region"); !f.Immutable || f.Pattern == "" {
+		t.Errorf("%+v", f)
+	}
+	f = field(t, fields, "lifecycleRules", "expirationDays")
+	if f.Type != Integer || f.Format != "int32" || *f.Limits.Min != 1 || f.Path != "spec.lifecycleRules[].expirationDays" {
+		t.Errorf("%+v", f)
+	}
+	if f := field(t, fields, "tags"); f.Type != Map || f.Items.Type != String || *f.Limits.MaxItems != 40 {
+		t.Errorf("%+v", f)
+	}
+	if f := field(t, fields, "corsRules", "allowedMethods"); !f.ListOfScalars() || len(f.Items.Options) != 5 {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestLabels(t *testing.T) {
+	for name, want := range map[string]string{
+		"bucketName": "Bucket name", "kmsKeyID": "KMS key ID", "corsRules": "CORS rules", "providerRef": "Provider",
+		"blockPublicAcls": "Block public ACLs", "accessKeyIDRef": "Access key ID", "subnetIDs": "Subnet IDs", "id": "ID",
+		"assumeRoleARN": "Assume role ARN", "maxAgeSeconds": "Max age seconds", "ref": "Ref",
+	} {
+		if got := label(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestColumnsAndEndpointAreRead(t *testing.T) {
+	for _, k := range load(t) {
+		for _, path := range append(paths(k.Columns), k.Endpoint) {
+			if err := jsonpath.New("x").Parse("{" + path + "}"); err != nil {
+				t.Errorf("%s: %s: %v", k.Name, path, err)
+			}
+		}
+	}
+	k := bucketKind(t)
+	obj := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{
+		"bucketName": "b-1", "conditions": []any{map[string]any{"type": "Ready", "status": "True", "reason": "InSync"}},
+	}}}
+	if got := k.EndpointOf(obj); got != "b-1" {
+		t.Errorf("endpoint %q", got)
+	}
+	if got := k.Columns[1].Value(obj); got != "InSync" {
+		t.Errorf("%s is %q", k.Columns[1].Name, got)
+	}
+	if got := k.Columns[1].Value(&unstructured.Unstructured{Object: map[string]any{}}); got != "" {
+		t.Errorf("%s of an empty object is %q", k.Columns[1].Name, got)
+	}
+}
+
+func paths(cols []Column) []string {
+	var out []string
+	for _, c := range cols {
+		out = append(out, c.Path)
+	}
+	return out
+}
+
+func TestLoadRefusesBrokenCRDs(t *testing.T) {
+	for reason, content := range map[string]string{
+		"no YAML":       "{",
+		"unknown field": "spek: {}",
+		"no version":    "spec: {group: a, names: {plural: b, kind: B}, scope: Namespaced, versions: []}",
+		"no schema":     "spec: {group: a, names: {plural: b, kind: B}, scope: Namespaced, versions: [{name: v1, served: true, storage: true}]}",
+	} {
+		t.Run(reason, func(t *testing.T) {
+			if _, err := Load(fstest.MapFS{"bases/x.yaml": {Data: []byte(content)}}); err == nil {
+				t.Error("no error")
+			}
+		})
+	}
+	if _, err := Load(fstest.MapFS{}); err == nil {
+		t.Error("no error for an empty folder")
+	}
+}

@@ -1,0 +1,92 @@
+package catalog
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+func TestFromStatus(t *testing.T) {
+	cause := func(kind metav1.CauseType, field, message string) error {
+		return &apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonInvalid,
+			Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: kind, Field: field, Message: message}}}}}
+	}
+	for _, c := range []struct {
+		reason string
+		err    error
+		want   FieldErrors
+	}{
+		{"a CEL rule with the value", cause(metav1.CauseTypeFieldValueInvalid, "spec.bucketName", `Invalid value: "Bad_Name": use lower-case letters`),
+			FieldErrors{{"spec.bucketName", "use lower-case letters", "Bad_Name"}}},
+		{"a value with quotes and colons", cause(metav1.CauseTypeFieldValueInvalid, "spec.x", `Invalid value: "a\": b": must not`),
+			FieldErrors{{"spec.x", "must not", `a": b`}}},
+		{"an object as value", cause(metav1.CauseTypeFieldValueInvalid, "spec.encryption", `Invalid value: {"algorithm":"aws:kms"}: kmsKeyID is required with aws:kms`),
+			FieldErrors{{"spec.encryption", "kmsKeyID is required with aws:kms", `{"algorithm":"aws:kms"}`}}},
+		{"a number", cause(metav1.CauseTypeFieldValueInvalid, "spec.n", `Invalid value: 0: spec.n in body should be greater than or equal to 1`),
+			FieldErrors{{"spec.n", "spec.n in body should be greater than or equal to 1", "0"}}},
+		{"required", cause(metav1.CauseTypeFieldValueRequired, "spec.providerRef", "Required value"),
+			FieldErrors{{"spec.providerRef", "is required", ""}}},
+		{"an enum", cause(metav1.CauseTypeFieldValueNotSupported, "spec.versioning", `Unsupported value: "On": supported values: "Enabled", "Suspended"`),
+			FieldErrors{{"spec.versioning", "choose one of: Enabled, Suspended", "On"}}},
+		{"a duplicate", cause(metav1.CauseTypeFieldValueDuplicate, "spec.l[1]", `Duplicate value: "x"`),
+			FieldErrors{{"spec.l[1]", "is there twice", "x"}}},
+		{"too long", cause(metav1.CauseTypeTooLong, "spec.bucketName", "Too long: may not be more than 63 bytes"),
+			FieldErrors{{"spec.bucketName", "may not be more than 63 bytes", ""}}},
+		{"too many", cause(metav1.CauseTypeTooMany, "spec.tags", "Too many: 41: must have at most 40 items"),
+			FieldErrors{{"spec.tags", "must have at most 40 items", "41"}}},
+		{"the whole object", cause(metav1.CauseTypeFieldValueInvalid, "<nil>", "Invalid value: null: some validation rules were not checked"),
+			FieldErrors{{"", "some validation rules were not checked", ""}}},
+		{"a webhook's own words", cause(metav1.CauseTypeFieldValueInvalid, "spec.x", "the bucket is taken"),
+			FieldErrors{{"spec.x", "the bucket is taken", ""}}},
+		{"unknown fields", apierrors.NewBadRequest(`strict decoding error: unknown field "spec.bucketname", duplicate field "spec.a"`),
+			FieldErrors{{"spec.bucketname", "no such field: look for a typing error", ""}, {"spec.a", "is there twice", ""}}},
+		{"another bad request", apierrors.NewBadRequest("no"), nil},
+		{"another error", errors.New("no"), nil},
+		{"a conflict", apierrors.NewConflict(schema.GroupResource{Resource: "x"}, "x", errors.New("no")), nil},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			if got := FromStatus(c.err); !reflect.DeepEqual(got, c.want) {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestPlace(t *testing.T) {
+	inputs := []string{"metadata.name", "spec.providerRef.name", "spec.bucketName", "spec.encryption.algorithm", "spec.encryption.kmsKeyID",
+		"spec.lifecycleRules[0].expirationDays", "spec.tags", "spec.region"}
+	for _, c := range []struct {
+		reason string
+		err    FieldError
+		at     string // "" on top
+	}{
+		{"its own input", FieldError{Field: "spec.bucketName", Message: "m"}, "spec.bucketName"},
+		{"a group, by the name in front", FieldError{Field: "spec.encryption", Message: "kmsKeyID is required"}, "spec.encryption.kmsKeyID"},
+		{"a group, otherwise", FieldError{Field: "spec.encryption", Message: "m"}, "spec.encryption.algorithm"},
+		{"a missing group", FieldError{Field: "spec.providerRef", Message: "is required"}, "spec.providerRef.name"},
+		{"a list", FieldError{Field: "spec.lifecycleRules", Message: "m"}, "spec.lifecycleRules[0].expirationDays"},
+		{"deeper than any input", FieldError{Field: "spec.tags.aws:x", Message: "m"}, "spec.tags"},
+		{"spec, by the name in front", FieldError{Field: "spec", Message: "region is immutable: m"}, "spec.region"},
+		{"spec", FieldError{Field: "spec", Message: "m"}, ""},
+		{"nowhere", FieldError{Field: "", Message: "m"}, ""},
+		{"not shown", FieldError{Field: "spec.versioning", Message: "m"}, ""},
+		{"a name that only begins the same", FieldError{Field: "spec.bucket", Message: "m"}, ""},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			byInput, rest := FieldErrors{c.err}.Place(inputs)
+			if c.at == "" {
+				if len(byInput) != 0 || len(rest) != 1 {
+					t.Errorf("%v, %v: want it on top", byInput, rest)
+				}
+				return
+			}
+			if len(byInput[c.at]) != 1 || len(rest) != 0 {
+				t.Errorf("%v, %v: want it at %s", byInput, rest, c.at)
+			}
+		})
+	}
+}
