@@ -1,0 +1,153 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portico-platform/portico/portal/auth/oidctest"
+)
+
+// reviewer answers for one token, and counts.
+type reviewer struct {
+	token string
+	err   error
+	asked int
+}
+
+func (r *reviewer) ReviewToken(_ context.Context, token string, audiences []string) (Identity, error) {
+	r.asked++
+	if r.err != nil {
+		return Identity{}, r.err
+	}
+	if token != r.token || len(audiences) != 1 || audiences[0] != "api" {
+		return Identity{}, ErrBadToken
+	}
+	return Identity{Username: "system:serviceaccount:a:b", ServiceAccount: true}, nil
+}
+
+type gate struct {
+	*site
+	reviewer *reviewer
+	handler  http.Handler
+}
+
+func newGate(t *testing.T) *gate {
+	t.Helper()
+	g := &gate{site: newSite(t), reviewer: &reviewer{}}
+	b := NewBearer(g.site.provider(t), g.reviewer, g.clock, slog.New(slog.DiscardHandler))
+	refuse := func(w http.ResponseWriter, _ *http.Request, status int, detail string) { http.Error(w, detail, status) }
+	g.handler = b.Require(refuse)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id, _ := FromContext(r.Context())
+		if r.Header.Get("Cookie") != "" || r.Header.Get("Authorization") != "" || Alive(r.Context()) != nil {
+			w.WriteHeader(http.StatusTeapot)
+		}
+		_, _ = w.Write([]byte(id.Username))
+	}))
+	return g
+}
+
+func (g *gate) call(authorization ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest("GET", "/", http.NoBody)
+	r.Header.Set("Cookie", "__Host-portico=x")
+	for _, a := range authorization {
+		r.Header.Add("Authorization", a)
+	}
+	w := httptest.NewRecorder()
+	g.handler.ServeHTTP(w, r)
+	return w
+}
+
+func TestBearerTakesTokensForThisAPI(t *testing.T) {
+	g := newGate(t)
+	token := g.issuer.Token(oidctest.Claims{"preferred_username": "alice", "aud": []string{"other", "api"}})
+	for _, header := range []string{"Bearer " + token, "bearer " + token} {
+		if w := g.call(header); w.Code != 200 || w.Body.String() != "oidc:alice" {
+			t.Errorf("%d %q", w.Code, w.Body)
+		}
+	}
+	g.reviewer.token = part(`{}`) + "." + part(`{"iss":"https://kubernetes.default.svc"}`) + ".x"
+	for range 3 {
+		if w := g.call("Bearer " + g.reviewer.token); w.Code != 200 || w.Body.String() != "system:serviceaccount:a:b" {
+			t.Errorf("%d %q", w.Code, w.Body)
+		}
+	}
+	if g.reviewer.asked != 1 {
+		t.Errorf("asked %d times within seconds", g.reviewer.asked)
+	}
+	g.later(bearerTTL + time.Second)
+	g.reviewer.err = ErrBadToken
+	if w := g.call("Bearer " + g.reviewer.token); w.Code != 401 {
+		t.Errorf("a token that was revoked: %d", w.Code)
+	}
+}
+
+func TestBearerRefuses(t *testing.T) {
+	g := newGate(t)
+	claims := oidctest.Claims{"preferred_username": "alice", "aud": "api"}
+	good := g.issuer.Token(claims)
+	for _, c := range []struct {
+		reason  string
+		headers []string
+		status  int
+	}{
+		{"nothing", nil, 401},
+		{"another scheme", []string{"Basic " + good}, 401},
+		{"two tokens", []string{"Bearer " + good, "Bearer " + good}, 401},
+		{"an empty token", []string{"Bearer "}, 401},
+		{"no JWT", []string{"Bearer abc"}, 401},
+		{"no JSON inside", []string{"Bearer a.bm8.c"}, 401},
+		{"a huge token", []string{"Bearer " + strings.Repeat("a", 20000) + ".b.c"}, 401},
+		{"another signature", []string{"Bearer " + good[:len(good)-8] + "AAAAAAAA"}, 401},
+		{"no signature", []string{"Bearer " + g.issuer.Unsigned(claims)}, 401},
+		{"another audience", []string{"Bearer " + g.issuer.Token(oidctest.Claims{"preferred_username": "alice", "aud": "portal"})}, 401},
+		{"no username", []string{"Bearer " + g.issuer.Token(oidctest.Claims{"aud": "api"})}, 403},
+		{"a group of the system", []string{"Bearer " + g.issuer.Token(oidctest.Claims{"preferred_username": "a", "aud": "api", "groups": []string{"system:masters"}})}, 403},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			w := g.call(c.headers...)
+			if w.Code != c.status || (w.Code == 401) != (w.Header().Get("WWW-Authenticate") != "") {
+				t.Errorf("%d, WWW-Authenticate %q", w.Code, w.Header().Get("WWW-Authenticate"))
+			}
+		})
+	}
+}
+
+func TestBearerForgetsATokenWhenItExpires(t *testing.T) {
+	g := newGate(t)
+	token := g.issuer.Token(oidctest.Claims{"preferred_username": "alice", "aud": "api", "exp": g.clock.Now().Add(3 * time.Second).Unix()})
+	if w := g.call("Bearer " + token); w.Code != 200 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	g.later(4 * time.Second)
+	if w := g.call("Bearer " + token); w.Code != 401 {
+		t.Errorf("after its end: %d", w.Code)
+	}
+}
+
+func TestBearerSaysWhenNobodyCanBeAsked(t *testing.T) {
+	g := newGate(t)
+	g.reviewer.err = errors.New("dial 10.0.0.1: refused")
+	token := "Bearer " + part(`{}`) + "." + part(`{"iss":"x"}`) + "."
+	w := g.call(token + "1")
+	if w.Code != 503 || strings.Contains(w.Body.String(), "10.0.0.1") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	for i := range reviewBurst + 1 {
+		w = g.call(token + strings.Repeat("a", i+2))
+	}
+	if w.Code != 429 || w.Header().Get("Retry-After") == "" {
+		t.Errorf("a flood of unknown tokens: %d", w.Code)
+	}
+	g.later(time.Second)
+	if w := g.call(token + "b"); w.Code != 503 {
+		t.Errorf("a second later: %d", w.Code)
+	}
+}
+
+func part(json string) string { return b64.EncodeToString([]byte(json)) }

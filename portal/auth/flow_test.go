@@ -1,0 +1,173 @@
+package auth
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portico-platform/portico/portal/auth/oidctest"
+)
+
+func TestSignInIsRefused(t *testing.T) {
+	many := make([]string, 400)
+	for i := range many {
+		many[i] = "group-number-" + strconv.Itoa(i)
+	}
+	for _, c := range []struct {
+		reason string
+		claims oidctest.Claims
+		status int
+		says   string
+	}{
+		{"no username claim", oidctest.Claims{"preferred_username": nil}, 403, `"preferred_username"`},
+		{"an empty username", oidctest.Claims{"preferred_username": ""}, 403, `"preferred_username"`},
+		{"a username that is no text", oidctest.Claims{"preferred_username": 7}, 403, `"preferred_username"`},
+		{"a username of the system", oidctest.Claims{"preferred_username": "system:admin"}, 403, "keeps for itself"},
+		{"the same in disguise", oidctest.Claims{"preferred_username": " System:admin"}, 403, "keeps for itself"},
+		{"a username with a line end", oidctest.Claims{"preferred_username": "a\nb"}, 403, "keeps for itself"},
+		{"a group of the system", oidctest.Claims{"groups": []string{"dev", "system:masters"}}, 403, "keeps for itself"},
+		{"one group of the system, as text", oidctest.Claims{"groups": "system:masters"}, 403, "keeps for itself"},
+		{"an empty group", oidctest.Claims{"groups": []string{""}}, 403, "keeps for itself"},
+		{"groups that are no list", oidctest.Claims{"groups": map[string]int{"a": 1}}, 403, "not a list"},
+		{"too many groups", oidctest.Claims{"groups": many}, 403, "too many groups (400)"},
+		{"a token for another audience", oidctest.Claims{"aud": "other"}, 403, "not meant for this portal"},
+		{"a token of another issuer", oidctest.Claims{"iss": "https://other.example"}, 403, "not meant for this portal"},
+		{"a token that has expired", oidctest.Claims{"exp": 1}, 403, "not meant for this portal"},
+		{"another nonce", oidctest.Claims{"nonce": "other"}, 403, "not meant for this portal"},
+		{"no nonce", oidctest.Claims{"nonce": nil}, 403, "not meant for this portal"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			s, cookies := newSite(t), jar{}
+			claims := oidctest.Claims{"preferred_username": "alice"}
+			for k, v := range c.claims {
+				claims[k] = v
+			}
+			r := s.signIn(t, cookies, claims)
+			if got := text(t, r); r.StatusCode != c.status || !strings.Contains(got, c.says) {
+				t.Errorf("%d %q, want %d and %q", r.StatusCode, got, c.status, c.says)
+			}
+			if len(cookies) != 0 {
+				t.Errorf("cookies %v", cookies)
+			}
+		})
+	}
+}
+
+func TestSignInTakesGroupsInEveryForm(t *testing.T) {
+	for want, groups := range map[string]any{"oidc:alice oidc:dev": "dev", "oidc:alice oidc:a,oidc:b": []string{"a", "b"}, "oidc:alice ": nil} {
+		s, cookies := newSite(t), jar{}
+		s.signIn(t, cookies, oidctest.Claims{"preferred_username": "alice", "groups": groups})
+		s.see(t, cookies, want)
+	}
+}
+
+func TestSignInBelongsToOneBrowserOnce(t *testing.T) {
+	s := newSite(t)
+	begin := func() (jar, string) {
+		cookies := jar{}
+		start := s.do("GET", LoginPath, cookies)
+		code, state := s.issuer.Code(start.Header.Get("Location"), alice)
+		return cookies, CallbackPath + "?" + url.Values{"code": {code}, "state": {state}}.Encode()
+	}
+	refused := func(reason string, cookies jar, path string) {
+		t.Helper()
+		r := s.do("GET", path, cookies)
+		if r.StatusCode != http.StatusBadRequest || cookies[sessionCookie] != "" {
+			t.Errorf("%s: %d, cookies %v", reason, r.StatusCode, cookies)
+		}
+	}
+	_, path := begin()
+	refused("another browser without a sign-in", jar{}, path)
+
+	_, path = begin()
+	other, _ := begin()
+	refused("another browser's sign-in", other, path)
+
+	cookies, path := begin()
+	copied := jar{loginCookie: cookies[loginCookie]}
+	if r := s.do("GET", path, cookies); r.StatusCode != http.StatusSeeOther {
+		t.Fatalf("status %d", r.StatusCode)
+	}
+	refused("the same answer again", copied, path)
+
+	cookies, path = begin()
+	s.clock.SetTime(s.clock.Now().Add(loginLife))
+	refused("too late", cookies, path)
+
+	// A session is no sign-in, though both are sealed with the same key.
+	in, inCookies := signedIn(t)
+	r := in.do("GET", CallbackPath+"?state=&code=x", jar{loginCookie: inCookies[sessionCookie]})
+	if r.StatusCode != http.StatusBadRequest {
+		t.Errorf("a session as a sign-in: %d", r.StatusCode)
+	}
+}
+
+func TestSignInSaysThatTheProviderFailed(t *testing.T) {
+	s, cookies := newSite(t), jar{}
+	start := s.do("GET", LoginPath, cookies)
+	_, state := s.issuer.Code(start.Header.Get("Location"), alice)
+	r := s.do("GET", CallbackPath+"?"+url.Values{"error": {"access_denied"}, "error_description": {"call 555"}, "state": {state}}.Encode(), cookies)
+	if got := text(t, r); r.StatusCode != http.StatusForbidden || strings.Contains(got, "555") {
+		t.Errorf("%d %q", r.StatusCode, got)
+	}
+
+	start = s.do("GET", LoginPath, cookies)
+	_, state = s.issuer.Code(start.Header.Get("Location"), alice)
+	r = s.do("GET", CallbackPath+"?"+url.Values{"code": {"wrong"}, "state": {state}}.Encode(), cookies)
+	if r.StatusCode != http.StatusBadGateway || cookies[sessionCookie] != "" {
+		t.Errorf("a wrong code: %d", r.StatusCode)
+	}
+
+	p, err := NewProvider(Config{IssuerURL: "http://127.0.0.1:1", ClientID: "x", PublicURL: portalURL, UsernameClaim: "u", GroupsClaim: "g",
+		Prefix: "p:", Audiences: []string{"a"}}, s.clock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Browser.provider = p
+	if r := s.do("GET", LoginPath, cookies); r.StatusCode != http.StatusBadGateway || strings.Contains(text(t, r), "127.0.0.1:1") {
+		t.Errorf("no provider: %d", r.StatusCode)
+	}
+	if got := p.endSessionURL(t.Context()); got != "" {
+		t.Errorf("end of session at %q", got)
+	}
+}
+
+func TestUsernameFromEmailMustBeVerified(t *testing.T) {
+	s := newSite(t)
+	s.Browser.provider.cfg.UsernameClaim = "email"
+	cookies := jar{}
+	if r := s.signIn(t, cookies, oidctest.Claims{"email": "a@b.example"}); r.StatusCode != http.StatusForbidden {
+		t.Errorf("unverified: %d", r.StatusCode)
+	}
+	s.signIn(t, cookies, oidctest.Claims{"email": "a@b.example", "email_verified": true})
+	s.see(t, cookies, "oidc:a@b.example ")
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	good := Config{IssuerURL: "https://i.example", ClientID: "c", PublicURL: "https://p.example", UsernameClaim: "u", GroupsClaim: "g",
+		Prefix: "oidc:", Audiences: []string{"a"}}
+	if err := good.Check(); err != nil {
+		t.Fatal(err)
+	}
+	for reason, change := range map[string]func(*Config){
+		"no public URL":          func(c *Config) { c.PublicURL = "" },
+		"a public URL in a dir":  func(c *Config) { c.PublicURL = "https://p.example/portal" },
+		"no https":               func(c *Config) { c.PublicURL = "http://p.example" },
+		"another scheme":         func(c *Config) { c.PublicURL = "ftp://p.example" },
+		"no issuer":              func(c *Config) { c.IssuerURL = "" },
+		"no client":              func(c *Config) { c.ClientID = "" },
+		"no username claim":      func(c *Config) { c.UsernameClaim = "" },
+		"no prefix":              func(c *Config) { c.Prefix = "" },
+		"a prefix of the system": func(c *Config) { c.Prefix = "system:x:" },
+		"no audience":            func(c *Config) { c.Audiences = nil },
+	} {
+		c := good
+		change(&c)
+		if _, err := NewProvider(c, time.Now); err == nil {
+			t.Errorf("%s: no error", reason)
+		}
+	}
+}

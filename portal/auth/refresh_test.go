@@ -1,0 +1,131 @@
+package auth
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/portico-platform/portico/portal/auth/oidctest"
+)
+
+// refreshedTo makes the provider answer refreshes with these claims and status.
+func (s *site) refreshedTo(claims oidctest.Claims, status int) {
+	s.issuer.Refreshed = func() (oidctest.Claims, int) {
+		all := oidctest.Claims{"aud": "portal", "preferred_username": "alice"}
+		for k, v := range claims {
+			all[k] = v
+		}
+		return all, status
+	}
+}
+
+func (s *site) later(d time.Duration) { s.clock.SetTime(s.clock.Now().Add(d)) }
+
+func TestRefreshSeesNewGroups(t *testing.T) {
+	s, cookies := signedIn(t)
+	s.refreshedTo(oidctest.Claims{"groups": []string{"ops"}}, http.StatusOK)
+	s.later(checkEvery - time.Second)
+	s.see(t, cookies, "oidc:alice oidc:dev")
+	s.later(time.Second)
+	s.see(t, cookies, "oidc:alice oidc:ops")
+	s.see(t, cookies, "oidc:alice oidc:ops")
+	if n := s.issuer.Refreshes(); n != 1 {
+		t.Errorf("%d refreshes", n)
+	}
+	s.later(checkEvery)
+	s.see(t, cookies, "oidc:alice oidc:ops") // with the new refresh token
+	if n := s.issuer.Refreshes(); n != 2 {
+		t.Errorf("%d refreshes", n)
+	}
+}
+
+func TestRefreshesOfOnePageAreOne(t *testing.T) {
+	s, cookies := signedIn(t)
+	s.refreshedTo(oidctest.Claims{"groups": []string{"ops"}}, http.StatusOK)
+	s.later(checkEvery)
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			// Each with the old cookie, as a page's requests have it.
+			if r := s.do("GET", "/x", jar{sessionCookie: cookies[sessionCookie]}); r.StatusCode != http.StatusOK {
+				t.Errorf("status %d", r.StatusCode)
+			}
+		})
+	}
+	wg.Wait()
+	s.see(t, jar{sessionCookie: cookies[sessionCookie]}, "oidc:alice oidc:ops") // and one that comes late
+	if n := s.issuer.Refreshes(); n != 1 {
+		t.Errorf("%d refreshes of a token that may be used once", n)
+	}
+}
+
+func TestRefreshEndsSessions(t *testing.T) {
+	for _, c := range []struct {
+		reason string
+		claims oidctest.Claims
+		status int
+		code   int // 303 to sign in, 403 with a page
+	}{
+		{"the provider refuses", nil, 400, 303},
+		{"another user", oidctest.Claims{"sub": "other"}, 200, 303},
+		{"another username", oidctest.Claims{"preferred_username": "bob"}, 200, 303},
+		{"another audience", oidctest.Claims{"aud": "other"}, 200, 303},
+		{"a group of the system", oidctest.Claims{"groups": []string{"system:masters"}}, 200, 403},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			s, cookies := signedIn(t)
+			s.refreshedTo(c.claims, c.status)
+			s.later(checkEvery)
+			if r := s.do("GET", "/x", cookies); r.StatusCode != c.code || cookies[sessionCookie] != "" {
+				t.Errorf("status %d, want %d; cookies %v", r.StatusCode, c.code, cookies)
+			}
+		})
+	}
+}
+
+func TestSessionsOutliveAProviderThatIsDown(t *testing.T) {
+	s, cookies := signedIn(t)
+	s.refreshedTo(nil, http.StatusServiceUnavailable)
+	s.later(checkEvery)
+	s.see(t, cookies, "oidc:alice oidc:dev")
+	s.see(t, cookies, "oidc:alice oidc:dev")
+	if n := s.issuer.Refreshes(); n > 2 { // the oauth2 package asks a second time by itself
+		t.Errorf("%d refreshes within seconds", n)
+	}
+	s.later(checkGrace - checkEvery)
+	s.see(t, cookies, "")
+}
+
+func TestKeysRotate(t *testing.T) {
+	s, cookies := signedIn(t)
+	write(t, s.keys, newKey('b')+"\n"+newKey('a')+"\n")
+	s.later(keyCheck)
+	s.see(t, cookies, "oidc:alice oidc:dev") // opened with the second key
+	s.later(touchEvery)
+	s.see(t, cookies, "oidc:alice oidc:dev") // sealed with the first
+	write(t, s.keys, newKey('b')+"\n")
+	s.later(keyCheck)
+	s.see(t, cookies, "oidc:alice oidc:dev")
+	write(t, s.keys, "broken\n")
+	s.later(keyCheck)
+	s.see(t, cookies, "oidc:alice oidc:dev")
+	write(t, s.keys, newKey('c')+"\n")
+	s.later(keyCheck)
+	s.see(t, cookies, "")
+}
+
+func TestKeyFilesAreChecked(t *testing.T) {
+	for reason, content := range map[string]string{"empty": "", "a comment only": "# x\n", "no base64": "???\n", "too short": "c2hvcnQ=\n",
+		"a broken second key": newKey('a') + "\nsecret-text\n"} {
+		path := t.TempDir() + "/keys"
+		write(t, path, content)
+		if _, err := NewKeys(path, time.Now, nil); err == nil || strings.Contains(err.Error(), "secret-text") {
+			t.Errorf("%s: %v", reason, err)
+		}
+	}
+	if _, err := NewKeys(t.TempDir()+"/none", time.Now, nil); err == nil {
+		t.Error("no error for a missing file")
+	}
+}
