@@ -69,10 +69,10 @@ func targetsOf(o *Options) []Target {
 			targets = append(targets, more...)
 		}
 	}
-	need(ControlPlane, kubectlTarget) // for people, and tests of what they type
 	if o.ExternalKubeconfig == "" {
 		need(ControlPlane, etcdTarget, apiserverTarget, managerTarget)
 	}
+	need(ControlPlane, kubectlTarget) // for people, and tests of what they type
 	need(Scheduler, schedulerTarget)
 	need(Nodes, kwokTarget, stagesTarget)
 	if o.AWSEndpoint == "" {
