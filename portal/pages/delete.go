@@ -117,7 +117,7 @@ func policyEffects(obj *unstructured.Unstructured, target string) []views.Effect
 				Text: "All data goes with it, every version of every object: forceDestroy is set. There is no way back."}}
 		}
 		return []views.Effect{gone, {Icon: "check", Tone: "good",
-			Text: "Data is safe: while anything is stored in it, AWS keeps it, and this page's resource says so."}}
+			Text: "If anything is stored in it, it is not deleted: Portico stops, and the resource's page says what to do."}}
 	}
 	return nil
 }

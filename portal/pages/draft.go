@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -43,13 +44,14 @@ func (a asking) fromForm(values url.Values) draft {
 	}
 	values.Set("metadata.namespace", a.space.namespace)
 	d.object, d.unread = a.kind.Decode(values, base)
-	if d.object.GetName() == "" && values.Has("metadata.name") {
+	if d.object.GetName() == "" {
 		d.unread = append(catalog.FieldErrors{{Field: "metadata.name", Message: "is required: give it a name"}}, d.unread...)
 	}
 	return d
 }
 
 func (a asking) fromYAML(text string) draft {
+	text = strings.ReplaceAll(text, "\r\n", "\n") // as browsers send it
 	d := draft{asking: a, inYAML: true, yaml: text}
 	obj, err := a.kind.ParseYAML([]byte(text))
 	switch {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -127,11 +128,15 @@ func (p *Pages) review(w http.ResponseWriter, r *http.Request, a asking, d draft
 	if view, err = a.complete(view, d, origin(r)); err != nil {
 		return err
 	}
+	asked, err := catalog.ToYAML(d.object)
+	if err != nil {
+		return err
+	}
 	stored, err := catalog.ToYAML(result.Object)
 	if err != nil {
 		return err
 	}
-	lines, added := compare(view.YAML, string(stored))
+	lines, added := compare(string(asked), string(stored))
 	return p.show(w, r, http.StatusOK, views.ReviewPage(views.Review{Form: view, Name: d.object.GetName(), Lines: lines,
 		Added: added, Warnings: result.Warnings}))
 }
@@ -151,7 +156,7 @@ func (p *Pages) create(w http.ResponseWriter, r *http.Request, a asking, d draft
 
 // refused shows the form with what the API server said; errors that are not about the request are errors of the page.
 func (p *Pages) refused(w http.ResponseWriter, r *http.Request, a asking, d draft, err error) error {
-	d.errs = catalog.FromStatus(err)
+	d.errs = worthSaying(catalog.FromStatus(err))
 	status := http.StatusUnprocessableEntity
 	var forbidden *cluster.ForbiddenError
 	switch {
@@ -169,6 +174,17 @@ func (p *Pages) refused(w http.ResponseWriter, r *http.Request, a asking, d draf
 		return err
 	}
 	return p.showForm(w, r, a, d, status)
+}
+
+// worthSaying leaves out the API server's note that it stopped at the first kind of errors: mending those shows the
+// others soon enough.
+func worthSaying(errs catalog.FieldErrors) catalog.FieldErrors {
+	if len(errs) < 2 {
+		return errs
+	}
+	return slices.DeleteFunc(errs, func(e catalog.FieldError) bool {
+		return strings.HasPrefix(e.Message, "some validation rules were not checked")
+	})
 }
 
 // admissionWords is the message of a refusal without the API server's introduction.

@@ -119,7 +119,7 @@ func mark(fields []views.Field, errs map[string][]string, labels map[string]stri
 			slices.ContainsFunc(f.Options, func(o views.Option) bool { return o.Selected })
 		for j := range f.Rows {
 			r := &f.Rows[j]
-			where := in + f.Label + " " + strconv.Itoa(j+1)
+			where := in + strings.TrimSuffix(f.Label, "s") + " " + strconv.Itoa(j+1)
 			labels[r.Name] = where
 			r.Errors = sentences(errs[r.Name])
 			mark(r.Fields, errs, labels, where+", ")

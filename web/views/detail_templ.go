@@ -1096,7 +1096,7 @@ func yamlTab(d Detail) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for _, c := range d.Commands {
-			templ_7745c5c3_Err = snippet(c).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = snippet(c, "wrap").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

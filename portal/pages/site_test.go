@@ -1,0 +1,164 @@
+package pages
+
+import (
+	"context"
+	"flag"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portico-platform/portico/portal/auth"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func visit(t *testing.T, f *fakeCluster, id auth.Identity, path string) *httptest.ResponseRecorder {
+	t.Helper()
+	w := httptest.NewRecorder()
+	site(f, id, noon).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+	return w
+}
+
+func post(t *testing.T, f *fakeCluster, path string, form url.Values) *httptest.ResponseRecorder {
+	t.Helper()
+	w := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	site(f, developer, noon).ServeHTTP(w, r)
+	return w
+}
+
+// TestGolden keeps the HTML of every page; -update writes it.
+func TestGolden(t *testing.T) {
+	for name, path := range map[string]string{
+		"resources": "/teams/payments", "empty": "/teams/search", "catalog": "/teams/payments/catalog",
+		"form-s3bucket": "/teams/payments/new/s3buckets", "form-awsprovider": "/teams/_platform/new/awsproviders",
+		"detail": "/teams/payments/s3buckets/ledger-archive", "events": "/teams/payments/s3buckets/invoices?tab=events",
+		"yaml": "/teams/payments/s3buckets/invoices?tab=yaml", "deleting": "/teams/payments/s3buckets/import-tmp",
+		"delete": "/teams/payments/s3buckets/invoices/delete", "not-found": "/teams/payments/s3buckets/none",
+	} {
+		t.Run(name, func(t *testing.T) {
+			id := developer
+			if strings.Contains(path, platformTeam) {
+				id = admin
+			}
+			got := strings.ReplaceAll(visit(t, busySite(t), id, path).Body.String(), "><", ">\n<")
+			file := filepath.Join("testdata", name+".html")
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if withoutHashes(got) != withoutHashes(string(want)) {
+				t.Errorf("the page differs from %s: look at it, then run go test ./portal/pages -update", file)
+			}
+		})
+	}
+}
+
+// withoutHashes leaves out the fingerprinted addresses: a change of style changes no page.
+func withoutHashes(html string) string {
+	var out []string
+	for line := range strings.SplitSeq(html, "\n") {
+		if !strings.Contains(line, "/assets/") {
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// TestStrictPolicy looks for what the content security policy forbids, and what it would only hide.
+func TestStrictPolicy(t *testing.T) {
+	for _, path := range []string{"/teams/payments", "/teams/payments/new/s3buckets", "/teams/payments/s3buckets/invoices"} {
+		html := visit(t, busySite(t), developer, path).Body.String()
+		for _, bad := range []string{" style=", "<style", "hx-on", "js:", "javascript:", "<script>", " onclick"} {
+			if strings.Contains(html, bad) {
+				t.Errorf("%s contains %q", path, bad)
+			}
+		}
+	}
+}
+
+func TestStatuses(t *testing.T) {
+	denied := busySite(t)
+	denied.denied = []string{"* search", "create payments", "delete payments"}
+	down := busySite(t)
+	down.down = true
+	for _, c := range []struct {
+		name   string
+		f      *fakeCluster
+		path   string
+		status int
+		words  string
+	}{
+		{"home leads to the team", denied, "/", 303, ""},
+		{"switcher", denied, "/switch?team=payments", 303, ""},
+		{"another team's list", denied, "/teams/search", 403, "You have no access to this"},
+		{"another team's resource", denied, "/teams/search/s3buckets/x", 403, "You have no access to this"},
+		{"another team's stream", denied, "/teams/search/live", 403, ""},
+		{"a form that may not be sent", denied, "/teams/payments/new/s3buckets", 403, "You may not create s3buckets in namespace payments"},
+		{"a tile that is disabled", denied, "/teams/payments/catalog", 200, "may look, but not request"},
+		{"deleting without the right", denied, "/teams/payments/s3buckets/invoices/delete", 403, "You have no access"},
+		{"the platform's kinds for a developer", denied, "/teams/_platform", 403, "You have no access"},
+		{"an unknown kind", denied, "/teams/payments/nonsense/x", 404, "There is no such page"},
+		{"an unknown name", denied, "/teams/payments/s3buckets/none", 404, "It does not exist"},
+		{"an unknown page", denied, "/nowhere", 404, "There is no such page"},
+		{"Kubernetes is away", down, "/teams/payments", 503, "The cluster does not answer"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := visit(t, c.f, developer, c.path)
+			if w.Code != c.status || !strings.Contains(w.Body.String(), c.words) {
+				t.Errorf("%s answers %d, want %d with %q:\n%s", c.path, w.Code, c.status, c.words, w.Body)
+			}
+			if strings.Contains(w.Body.String(), "192.0.2.1") {
+				t.Error("the page shows an internal error")
+			}
+			if w.Header().Get("Cache-Control") != "no-store" {
+				t.Error("the page may be stored")
+			}
+		})
+	}
+}
+
+func TestNobodyInNoTeam(t *testing.T) {
+	f := busySite(t)
+	f.denied = []string{"* payments", "* search"}
+	if w := visit(t, f, developer, "/"); w.Code != 403 || !strings.Contains(w.Body.String(), "You are not in a team yet") {
+		t.Errorf("answers %d:\n%s", w.Code, w.Body)
+	}
+}
+
+// TestStreamEnds: a page that closes leaves no goroutine behind; TestMain looks for them.
+func TestStreamEnds(t *testing.T) {
+	f := busySite(t)
+	server := httptest.NewServer(site(f, developer, noon))
+	defer server.Close()
+	for _, path := range []string{"/teams/payments/live", "/teams/payments/s3buckets/invoices/live"} {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := make([]byte, 6)
+		if _, err := res.Body.Read(first); err != nil || string(first) != "data: " {
+			t.Errorf("%s begins with %q, %v", path, first, err)
+		}
+		cancel()
+		_ = res.Body.Close()
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
