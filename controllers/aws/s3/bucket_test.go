@@ -1,0 +1,210 @@
+package s3
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external/externaltest"
+)
+
+func adapter(f *fakeS3) bucket {
+	return bucket{api: f, session: &cloud.Session{
+		Config: aws.Config{Region: "eu-west-1"}, AccountID: "111122223333", Partition: "aws",
+		Identity: cloud.Identity{Cluster: "cluster", Kind: "S3Bucket", NamespaceUID: "ns-uid"},
+	}}
+}
+
+func object() *v1alpha1.S3Bucket {
+	return &v1alpha1.S3Bucket{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "invoices", UID: "uid-1", Generation: 1},
+		Spec:       v1alpha1.S3BucketSpec{AWSSpec: v1alpha1.AWSSpec{ProviderRef: v1alpha1.LocalRef{Name: "aws"}}},
+	}
+}
+
+func full() *v1alpha1.S3Bucket {
+	b := object()
+	s := &b.Spec
+	s.Versioning = "Enabled"
+	s.Encryption = &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: "alias/x", BucketKeyEnabled: aws.Bool(true)}
+	s.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{BlockPublicAcls: aws.Bool(false), RestrictPublicBuckets: aws.Bool(true)}
+	s.LifecycleRules = []v1alpha1.S3LifecycleRule{
+		{ID: "b", ExpirationDays: aws.Int32(10)},
+		{Prefix: "logs/", Enabled: aws.Bool(false), AbortIncompleteMultipartUploadDays: aws.Int32(7)},
+	}
+	s.CORSRules = []v1alpha1.S3CORSRule{{AllowedOrigins: []string{"https://b", "https://a"}, AllowedMethods: []string{"PUT", "GET"}}}
+	s.Tags = v1alpha1.Tags{"team": "payments"}
+	return b
+}
+
+func TestBucketKeepsTheLaws(t *testing.T) {
+	f := &fakeS3{}
+	externaltest.Laws(t, externaltest.Case[*v1alpha1.S3Bucket, bucketState]{
+		Adapter: adapter(f), Object: full(),
+		Writes:  func() int { return f.writes },
+		Fail:    func(err error) { f.fail = err },
+		Lose:    func(on bool) { f.lose = on },
+		Strip:   func() { f.strip() },
+		Foreign: func() bool { return f.tags["made-by"] == "hand" },
+		Drift: map[string]func(){
+			"versioning":    func() { f.versioning = s3types.BucketVersioningStatusSuspended },
+			"encryption":    func() { f.encryption = nil },
+			"public access": func() { f.access = nil },
+			"a lifecycle rule": func() {
+				f.lifecycle = f.lifecycle[:1]
+			},
+			"a lifecycle rule's filter": func() {
+				f.lifecycle[0].Filter = &s3types.LifecycleRuleFilter{ObjectSizeGreaterThan: aws.Int64(1)}
+			},
+			"CORS":          func() { f.cors = nil },
+			"a tag":         func() { f.tags["team"] = "search"; f.tags["made-by"] = "hand" },
+			"the owner tag": func() { f.tags["portico.dev/uid"] = "older" },
+		},
+	})
+}
+
+func TestANameOnlyBucketReadsOnlyItsTags(t *testing.T) {
+	f := &fakeS3{exists: true, tags: adapter(nil).wantTags(object())}
+	seen, err := adapter(f).Observe(t.Context(), object())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if steps, _ := adapter(f).Plan(object(), seen); len(steps) != 0 {
+		t.Errorf("steps %+v", steps)
+	}
+	if !slices.Equal(f.calls, []string{"GetBucketTagging"}) {
+		t.Errorf("calls %v", f.calls)
+	}
+}
+
+func TestNothingMoreIsReadOfAForeignBucket(t *testing.T) {
+	f := &fakeS3{exists: true, tags: map[string]string{"made-by": "hand"}}
+	if _, err := adapter(f).Observe(t.Context(), full()); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.calls) != 1 {
+		t.Errorf("calls %v", f.calls)
+	}
+}
+
+func TestRemovedFieldsGoBackToTheDefaultOnce(t *testing.T) {
+	f := &fakeS3{}
+	a, b := adapter(f), full()
+	settle(t, a, b)
+	b.Status.ManagedFields = a.Declared(b)
+	b.Spec = object().Spec
+	settle(t, a, b)
+	if f.versioning != "Suspended" || len(f.lifecycle) != 0 || len(f.cors) != 0 || !*f.access.BlockPublicAcls || f.tags["team"] != "" {
+		t.Errorf("left behind: %+v", f)
+	}
+	if f.encryption.Rules[0].ApplyServerSideEncryptionByDefault.SSEAlgorithm != "AES256" {
+		t.Error("encryption is not AWS's default")
+	}
+	b.Status.ManagedFields = a.Declared(b)
+	f.versioning, f.calls = "Enabled", nil // now somebody else's business
+	settle(t, a, b)
+	if f.versioning != "Enabled" || len(f.calls) != 1 {
+		t.Errorf("an unmanaged field was touched: %v", f.calls)
+	}
+}
+
+func TestUndeclaredSwitchesOfPublicAccessAreLeft(t *testing.T) {
+	f := &fakeS3{}
+	a, b := adapter(f), object()
+	b.Spec.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{BlockPublicPolicy: aws.Bool(false)}
+	settle(t, a, b)
+	f.access.IgnorePublicAcls = aws.Bool(false)
+	seen, _ := a.Observe(t.Context(), b)
+	if steps, _ := a.Plan(b, seen); len(steps) != 0 {
+		t.Errorf("an undeclared switch is fought over: %+v", steps)
+	}
+}
+
+// settle acts until nothing is left to do.
+func settle(t *testing.T, a bucket, b *v1alpha1.S3Bucket) {
+	t.Helper()
+	for range 4 {
+		seen, err := a.Observe(t.Context(), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps, err := a.Plan(b, seen)
+		if err != nil || len(steps) == 0 {
+			return
+		}
+		for _, s := range steps {
+			if err := s.Do(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Fatal("does not settle")
+}
+
+func TestEmptyingGoesOnWhereItStopped(t *testing.T) {
+	f := &fakeS3{exists: true, tags: map[string]string{}, objects: 10*1000 + 500}
+	a, b := adapter(f), object()
+	b.Spec.ForceDestroy = true
+	err := a.Delete(t.Context(), b, nil)
+	if pause, ok := engine.AsPause(err); !ok || pause.Reason != "Emptying" || !strings.Contains(pause.Error(), "10000 objects") {
+		t.Fatalf("got %v", err)
+	}
+	if err := a.Delete(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "10500 objects") {
+		t.Fatalf("got %v", err)
+	}
+	if err := a.Delete(t.Context(), b, nil); err != nil || f.exists {
+		t.Fatalf("got %v, exists %t", err, f.exists)
+	}
+}
+
+func TestFirstCallExplainsWhoHasTheName(t *testing.T) {
+	for cause, want := range map[string]string{"AccessDenied": "NameTakenOrDenied", "PermanentRedirect": "AlreadyExists", "SlowDown": "Throttled"} {
+		_, err := adapter(&fakeS3{fail: code(cause)}).Observe(t.Context(), object())
+		if pause, ok := engine.AsPause(err); !ok || pause.Reason != want {
+			t.Errorf("%s: got %v, want %s", cause, err, want)
+		}
+	}
+	ours := object()
+	ours.Status.ARN = "arn:aws:s3:::x"
+	_, err := adapter(&fakeS3{fail: code("AccessDenied")}).Observe(t.Context(), ours)
+	if pause, ok := engine.AsPause(err); !ok || pause.Reason != "AccessDenied" {
+		t.Errorf("a bucket of ours: got %v", err)
+	}
+	if _, err := adapter(&fakeS3{fail: errors.New("boom")}).Observe(t.Context(), ours); err == nil {
+		t.Error("an unknown error was dropped")
+	}
+}
+
+// Whatever is declared, one application of the plan reaches it and the second look finds nothing to do.
+func TestAnyRulesConverge(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		b := object()
+		n := rapid.IntRange(1, 4).Draw(rt, "rules")
+		for i := range n {
+			r := v1alpha1.S3LifecycleRule{ExpirationDays: aws.Int32(rapid.Int32Range(1, 999).Draw(rt, "days"))}
+			if rapid.Bool().Draw(rt, "named") {
+				r.ID = fmt.Sprintf("rule-%d", i)
+			}
+			if rapid.Bool().Draw(rt, "switched") {
+				r.Enabled = aws.Bool(rapid.Bool().Draw(rt, "on"))
+			}
+			r.Prefix = rapid.StringMatching(`[a-z/]{0,8}`).Draw(rt, "prefix")
+			b.Spec.LifecycleRules = append(b.Spec.LifecycleRules, r)
+		}
+		b.Spec.CORSRules = []v1alpha1.S3CORSRule{{
+			AllowedOrigins: rapid.SliceOfN(rapid.StringMatching(`https://[a-z]{1,5}`), 1, 4).Draw(rt, "origins"),
+			AllowedMethods: rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"GET", "PUT", "POST"}), 1, 3, rapid.ID).Draw(rt, "methods"),
+		}}
+		settle(t, adapter(&fakeS3{}), b)
+	})
+}

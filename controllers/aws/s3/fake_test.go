@@ -1,0 +1,203 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
+)
+
+var errLost = errors.New("EOF")
+
+// fakeS3 is one bucket's worth of S3, as AWS answers: secure defaults, not-found codes, 1,000 versions a page.
+type fakeS3 struct {
+	exists     bool
+	tags       map[string]string
+	versioning s3types.BucketVersioningStatus
+	encryption *s3types.ServerSideEncryptionConfiguration
+	access     *s3types.PublicAccessBlockConfiguration
+	lifecycle  []s3types.LifecycleRule
+	cors       []s3types.CORSRule
+	objects    int
+
+	writes int
+	calls  []string
+	fail   error // of every read
+	lose   bool  // the reply of every write
+}
+
+func code(c string) error { return &smithy.GenericAPIError{Code: c, Message: c} }
+
+func (f *fakeS3) read(call string) error {
+	f.calls = append(f.calls, call)
+	if f.fail != nil {
+		return f.fail
+	}
+	if !f.exists {
+		return code("NoSuchBucket")
+	}
+	return nil
+}
+
+func (f *fakeS3) write(call string, do func() error) error {
+	f.calls = append(f.calls, call)
+	if !f.exists && call != "CreateBucket" {
+		return code("NoSuchBucket")
+	}
+	f.writes++
+	if err := do(); err != nil {
+		return err
+	}
+	if f.lose {
+		return errLost
+	}
+	return nil
+}
+
+func (f *fakeS3) CreateBucket(_ context.Context, in *s3.CreateBucketInput, _ ...opt) (*s3.CreateBucketOutput, error) {
+	return &s3.CreateBucketOutput{}, f.write("CreateBucket", func() error {
+		if f.exists {
+			return code("BucketAlreadyOwnedByYou")
+		}
+		on := aws.Bool(true)
+		*f = fakeS3{exists: true, tags: map[string]string{}, writes: f.writes, calls: f.calls, lose: f.lose,
+			access: &s3types.PublicAccessBlockConfiguration{BlockPublicAcls: on, BlockPublicPolicy: on, IgnorePublicAcls: on, RestrictPublicBuckets: on}}
+		for _, t := range in.CreateBucketConfiguration.Tags {
+			f.tags[*t.Key] = *t.Value
+		}
+		return nil
+	})
+}
+
+func (f *fakeS3) DeleteBucket(context.Context, *s3.DeleteBucketInput, ...opt) (*s3.DeleteBucketOutput, error) {
+	return &s3.DeleteBucketOutput{}, f.write("DeleteBucket", func() error {
+		if f.objects > 0 {
+			return code("BucketNotEmpty")
+		}
+		f.exists = false
+		return nil
+	})
+}
+
+func (f *fakeS3) GetBucketTagging(context.Context, *s3.GetBucketTaggingInput, ...opt) (*s3.GetBucketTaggingOutput, error) {
+	if err := f.read("GetBucketTagging"); err != nil {
+		return nil, err
+	}
+	if len(f.tags) == 0 {
+		return nil, code("NoSuchTagSet")
+	}
+	return &s3.GetBucketTaggingOutput{TagSet: tagSet(f.tags)}, nil
+}
+
+func (f *fakeS3) PutBucketTagging(_ context.Context, in *s3.PutBucketTaggingInput, _ ...opt) (*s3.PutBucketTaggingOutput, error) {
+	return &s3.PutBucketTaggingOutput{}, f.write("PutBucketTagging", func() error {
+		f.tags = map[string]string{}
+		for _, t := range in.Tagging.TagSet {
+			f.tags[*t.Key] = *t.Value
+		}
+		return nil
+	})
+}
+
+func (f *fakeS3) DeleteBucketTagging(context.Context, *s3.DeleteBucketTaggingInput, ...opt) (*s3.DeleteBucketTaggingOutput, error) {
+	return &s3.DeleteBucketTaggingOutput{}, f.write("DeleteBucketTagging", func() error { f.tags = nil; return nil })
+}
+
+func (f *fakeS3) ListObjectVersions(context.Context, *s3.ListObjectVersionsInput, ...opt) (*s3.ListObjectVersionsOutput, error) {
+	out := &s3.ListObjectVersionsOutput{}
+	for i := range min(f.objects, 1000) {
+		key := aws.String(fmt.Sprint(i))
+		if i%2 == 0 {
+			out.Versions = append(out.Versions, s3types.ObjectVersion{Key: key, VersionId: key})
+		} else {
+			out.DeleteMarkers = append(out.DeleteMarkers, s3types.DeleteMarkerEntry{Key: key, VersionId: key})
+		}
+	}
+	return out, f.read("ListObjectVersions")
+}
+
+func (f *fakeS3) DeleteObjects(_ context.Context, in *s3.DeleteObjectsInput, _ ...opt) (*s3.DeleteObjectsOutput, error) {
+	return &s3.DeleteObjectsOutput{}, f.write("DeleteObjects", func() error { f.objects -= len(in.Delete.Objects); return nil })
+}
+
+func (f *fakeS3) GetBucketVersioning(context.Context, *s3.GetBucketVersioningInput, ...opt) (*s3.GetBucketVersioningOutput, error) {
+	return &s3.GetBucketVersioningOutput{Status: f.versioning}, f.read("GetBucketVersioning")
+}
+
+func (f *fakeS3) PutBucketVersioning(_ context.Context, in *s3.PutBucketVersioningInput, _ ...opt) (*s3.PutBucketVersioningOutput, error) {
+	return &s3.PutBucketVersioningOutput{}, f.write("PutBucketVersioning", func() error { f.versioning = in.VersioningConfiguration.Status; return nil })
+}
+
+func (f *fakeS3) GetBucketEncryption(context.Context, *s3.GetBucketEncryptionInput, ...opt) (*s3.GetBucketEncryptionOutput, error) {
+	if err := f.read("GetBucketEncryption"); err != nil {
+		return nil, err
+	}
+	if f.encryption == nil {
+		return nil, code("ServerSideEncryptionConfigurationNotFoundError")
+	}
+	return &s3.GetBucketEncryptionOutput{ServerSideEncryptionConfiguration: f.encryption}, nil
+}
+
+func (f *fakeS3) PutBucketEncryption(_ context.Context, in *s3.PutBucketEncryptionInput, _ ...opt) (*s3.PutBucketEncryptionOutput, error) {
+	return &s3.PutBucketEncryptionOutput{}, f.write("PutBucketEncryption", func() error { f.encryption = in.ServerSideEncryptionConfiguration; return nil })
+}
+
+func (f *fakeS3) GetPublicAccessBlock(context.Context, *s3.GetPublicAccessBlockInput, ...opt) (*s3.GetPublicAccessBlockOutput, error) {
+	if err := f.read("GetPublicAccessBlock"); err != nil {
+		return nil, err
+	}
+	if f.access == nil {
+		return nil, code("NoSuchPublicAccessBlockConfiguration")
+	}
+	return &s3.GetPublicAccessBlockOutput{PublicAccessBlockConfiguration: f.access}, nil
+}
+
+func (f *fakeS3) PutPublicAccessBlock(_ context.Context, in *s3.PutPublicAccessBlockInput, _ ...opt) (*s3.PutPublicAccessBlockOutput, error) {
+	return &s3.PutPublicAccessBlockOutput{}, f.write("PutPublicAccessBlock", func() error { f.access = in.PublicAccessBlockConfiguration; return nil })
+}
+
+func (f *fakeS3) GetBucketLifecycleConfiguration(context.Context, *s3.GetBucketLifecycleConfigurationInput, ...opt) (*s3.GetBucketLifecycleConfigurationOutput, error) {
+	if err := f.read("GetBucketLifecycleConfiguration"); err != nil {
+		return nil, err
+	}
+	if len(f.lifecycle) == 0 {
+		return nil, code("NoSuchLifecycleConfiguration")
+	}
+	return &s3.GetBucketLifecycleConfigurationOutput{Rules: f.lifecycle}, nil
+}
+
+func (f *fakeS3) PutBucketLifecycleConfiguration(_ context.Context, in *s3.PutBucketLifecycleConfigurationInput, _ ...opt) (*s3.PutBucketLifecycleConfigurationOutput, error) {
+	return &s3.PutBucketLifecycleConfigurationOutput{}, f.write("PutBucketLifecycleConfiguration", func() error { f.lifecycle = in.LifecycleConfiguration.Rules; return nil })
+}
+
+func (f *fakeS3) DeleteBucketLifecycle(context.Context, *s3.DeleteBucketLifecycleInput, ...opt) (*s3.DeleteBucketLifecycleOutput, error) {
+	return &s3.DeleteBucketLifecycleOutput{}, f.write("DeleteBucketLifecycle", func() error { f.lifecycle = nil; return nil })
+}
+
+func (f *fakeS3) GetBucketCors(context.Context, *s3.GetBucketCorsInput, ...opt) (*s3.GetBucketCorsOutput, error) {
+	if err := f.read("GetBucketCors"); err != nil {
+		return nil, err
+	}
+	if len(f.cors) == 0 {
+		return nil, code("NoSuchCORSConfiguration")
+	}
+	return &s3.GetBucketCorsOutput{CORSRules: f.cors}, nil
+}
+
+func (f *fakeS3) PutBucketCors(_ context.Context, in *s3.PutBucketCorsInput, _ ...opt) (*s3.PutBucketCorsOutput, error) {
+	return &s3.PutBucketCorsOutput{}, f.write("PutBucketCors", func() error { f.cors = in.CORSConfiguration.CORSRules; return nil })
+}
+
+func (f *fakeS3) DeleteBucketCors(context.Context, *s3.DeleteBucketCorsInput, ...opt) (*s3.DeleteBucketCorsOutput, error) {
+	return &s3.DeleteBucketCorsOutput{}, f.write("DeleteBucketCors", func() error { f.cors = nil; return nil })
+}
+
+// strip removes every tag of ours.
+func (f *fakeS3) strip() {
+	maps.DeleteFunc(f.tags, func(key, _ string) bool { return key != "made-by" })
+}

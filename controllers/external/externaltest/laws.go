@@ -1,0 +1,192 @@
+// Package externaltest holds the laws that every adapter must keep.
+package externaltest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/aws/smithy-go"
+
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// Case is one kind under test, over a fake that behaves like AWS.
+type Case[T external.Object, S any] struct {
+	Adapter external.Adapter[T, S]
+	Object  T                   // a valid object with every field that the kind manages
+	Writes  func() int          // calls that changed the fake so far
+	Drift   map[string]func()   // changes behind our back, by name; each must be noticed and repaired
+	Fail    func(read error)    // makes every read fail until called with nil
+	Lose    func(replies bool)  // makes every write commit and then fail
+	Strip   func()              // removes every mark of ownership
+	Foreign func() (still bool) // tells whether what is not ours is still there, after Strip and Disown
+}
+
+// Laws checks what the engine relies on, for any kind.
+func Laws[T external.Object, S any](t *testing.T, c Case[T, S]) {
+	t.Helper()
+	l := laws[T, S]{Case: c}
+	l.errorsAreNotAbsence(t)
+	l.converges(t, "creation")
+	l.reports(t)
+	l.errorsAreNotAbsence(t)
+	for name, drift := range c.Drift {
+		drift()
+		if len(l.plan(t, l.observe(t))) == 0 {
+			t.Fatalf("%s was not noticed", name)
+		}
+		l.converges(t, name)
+	}
+	l.repliesMayBeLost(t)
+	l.ownershipIsSeen(t)
+	l.deletes(t)
+}
+
+type laws[T external.Object, S any] struct{ Case[T, S] }
+
+// observe reads, which must write nothing.
+func (l laws[T, S]) observe(t *testing.T) *S {
+	t.Helper()
+	before := l.Writes()
+	seen, err := l.Adapter.Observe(t.Context(), l.Object)
+	if err != nil {
+		t.Fatalf("Observe: %v", err)
+	}
+	if l.Writes() != before {
+		t.Fatal("Observe changed AWS")
+	}
+	return seen
+}
+
+// plan compares, which must write nothing.
+func (l laws[T, S]) plan(t *testing.T, seen *S) []external.Step {
+	t.Helper()
+	before := l.Writes()
+	steps, err := l.Adapter.Plan(l.Object, seen)
+	if err != nil {
+		t.Fatalf("Plan: %v", err)
+	}
+	if l.Writes() != before {
+		t.Fatal("Plan changed AWS")
+	}
+	return steps
+}
+
+// converges acts until nothing is left to do; each step is taken twice, as after a lost reply. Then the second look
+// must plan nothing.
+func (l laws[T, S]) converges(t *testing.T, what string) {
+	t.Helper()
+	const most = 4
+	for range most {
+		steps := l.plan(t, l.observe(t))
+		if len(steps) == 0 {
+			return
+		}
+		for _, s := range steps {
+			if s.Name == "" || s.Why == "" {
+				t.Errorf("%s: the step %+v does not say what and why", what, s)
+			}
+			for range 2 {
+				if err := s.Do(t.Context()); err != nil {
+					t.Fatalf("%s: %s (%s): %v", what, s.Name, s.Why, err)
+				}
+			}
+		}
+	}
+	t.Fatalf("%s: not in sync after %d rounds; still to do: %+v", what, most, l.plan(t, l.observe(t)))
+}
+
+func (l laws[T, S]) reports(t *testing.T) {
+	t.Helper()
+	details := l.Adapter.Report(l.Object, l.observe(t))
+	if details["type"] == "" {
+		t.Error("Report gave no connection details of a type")
+	}
+	_, status := l.Object.AWS()
+	if status.ARN == "" || status.Region == "" || status.AccountID == "" {
+		t.Errorf("Report left ARN, region or account empty: %+v", status)
+	}
+	status.ManagedFields = l.Adapter.Declared(l.Object)
+	again := l.Object.DeepCopyObject().(T)
+	l.Adapter.Report(again, l.observe(t))
+	_, same := again.AWS()
+	if same.ARN != status.ARN {
+		t.Error("Report is not stable")
+	}
+}
+
+// errorsAreNotAbsence: whatever the error, Observe must return it.
+func (l laws[T, S]) errorsAreNotAbsence(t *testing.T) {
+	t.Helper()
+	for _, cause := range []error{
+		errors.New("connection reset"), context.DeadlineExceeded,
+		&smithy.GenericAPIError{Code: "AccessDenied"}, &smithy.GenericAPIError{Code: "SlowDown"},
+		&smithy.GenericAPIError{Code: "InternalError"}, &smithy.GenericAPIError{Code: "ExpiredToken"},
+	} {
+		l.Fail(cause)
+		if seen, err := l.Adapter.Observe(t.Context(), l.Object); err == nil {
+			t.Errorf("Observe took %v for an answer: %v", cause, seen)
+		}
+	}
+	l.Fail(nil)
+}
+
+// repliesMayBeLost: a write that committed, but failed for us, is found done by the next look.
+func (l laws[T, S]) repliesMayBeLost(t *testing.T) {
+	t.Helper()
+	for _, drift := range l.Drift {
+		drift()
+	}
+	l.Lose(true)
+	for _, s := range l.plan(t, l.observe(t)) {
+		if err := s.Do(t.Context()); err == nil {
+			t.Errorf("%s hid an error", s.Name)
+		}
+	}
+	l.Lose(false)
+	if steps := l.plan(t, l.observe(t)); len(steps) != 0 {
+		t.Errorf("after lost replies there is still %+v to do", steps)
+	}
+}
+
+func (l laws[T, S]) ownershipIsSeen(t *testing.T) {
+	t.Helper()
+	if owner := l.Adapter.Owner(l.Object, l.observe(t)); owner != external.Ours {
+		t.Errorf("what we made is %v", owner)
+	}
+	earlier := l.Object.DeepCopyObject().(T)
+	earlier.SetUID("another-life")
+	if owner := l.Adapter.Owner(earlier, l.observe(t)); owner != external.Earlier {
+		t.Errorf("what an earlier object of this name made is %v", owner)
+	}
+	stranger := l.Object.DeepCopyObject().(T)
+	stranger.SetName("stranger")
+	if owner := l.Adapter.Owner(stranger, l.observe(t)); owner != external.Foreign {
+		t.Errorf("what another object made is %v", owner)
+	}
+	if err := l.Adapter.Disown(t.Context(), l.Object, l.observe(t)); err != nil {
+		t.Fatalf("Disown: %v", err)
+	}
+	if owner := l.Adapter.Owner(l.Object, l.observe(t)); owner != external.Foreign || !l.Foreign() {
+		t.Errorf("after Disown it is %v, with the rest kept: %v", owner, l.Foreign())
+	}
+	l.Strip()
+	if owner := l.Adapter.Owner(l.Object, l.observe(t)); owner != external.Foreign {
+		t.Errorf("what carries no mark is %v", owner)
+	}
+	l.converges(t, "taking back") // as external does when it is offered and wanted
+}
+
+func (l laws[T, S]) deletes(t *testing.T) {
+	t.Helper()
+	seen := l.observe(t)
+	for range 2 {
+		if err := l.Adapter.Delete(t.Context(), l.Object, seen); err != nil {
+			t.Fatalf("Delete: %v", err)
+		}
+	}
+	if l.observe(t) != nil {
+		t.Error("Delete left the resource")
+	}
+}
