@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"strings"
+	"testing"
+	"time"
+)
+
+func environment(pairs ...string) func(string) string {
+	return func(key string) string {
+		for i := 0; i+1 < len(pairs); i += 2 {
+			if pairs[i] == key {
+				return pairs[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+func TestDefaultsAreFitForProduction(t *testing.T) {
+	f, err := parse(nil, environment("POD_NAMESPACE", "portico-system", "AWS_WEB_IDENTITY_TOKEN_FILE", "/token"), &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := f.controllers
+	if !f.leaderElect || c.Namespace != "portico-system" || c.TokenFile != "/token" || c.Engine.Workers < 10 ||
+		c.Engine.Resync != time.Hour || c.Engine.Timeout != 2*time.Minute || c.ProviderResync != 5*time.Minute {
+		t.Errorf("got %+v", f)
+	}
+}
+
+func TestWrongFlagsAreNamed(t *testing.T) {
+	for _, x := range []struct {
+		args []string
+		says string
+	}{
+		{nil, "--namespace is needed"},
+		{[]string{"--namespace=n", "--workers=0"}, "--workers 0: at least 1"},
+		{[]string{"--namespace=n", "--resync=1ms"}, "--resync 1ms"},
+		{[]string{"--namespace=n", "--reconcile-timeout=0"}, "--reconcile-timeout"},
+		{[]string{"--namespace=n", "--provider-resync=0"}, "--provider-resync"},
+		{[]string{"--namespace=n", "start"}, `unexpected argument "start"`},
+		{[]string{"--colour"}, "colour"},
+	} {
+		_, err := parse(x.args, environment(), &bytes.Buffer{})
+		if err == nil || !strings.Contains(err.Error(), x.says) {
+			t.Errorf("%v: got %v, want %q", x.args, err, x.says)
+		}
+	}
+}
+
+func TestHelpNamesEveryFlag(t *testing.T) {
+	out := &bytes.Buffer{}
+	if _, err := parse([]string{"--help"}, environment(), out); !errors.Is(err, flag.ErrHelp) {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Usage:", "-kubeconfig", "-leader-elect", "-resync", "-cluster-id"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("help does not say %s", want)
+		}
+	}
+}
+
+func TestAMissingClusterIsExplained(t *testing.T) {
+	t.Setenv("KUBECONFIG", "/does/not/exist")
+	err := run(t.Context(), []string{"--namespace=n"}, environment(), &bytes.Buffer{})
+	if err == nil || !strings.Contains(err.Error(), "--kubeconfig") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,148 @@
+package cloud
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/aws/smithy-go"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+func failed(code, message string) error {
+	return &smithy.OperationError{ServiceID: "S3", OperationName: "PutBucketVersioning",
+		Err: fmt.Errorf("https response error StatusCode: 403, RequestID: 4442587FB7D0A2F9, %w", &smithy.GenericAPIError{Code: code, Message: message})}
+}
+
+func TestExplain(t *testing.T) {
+	for code, want := range map[string]string{
+		"SlowDown": "Throttled", "ThrottlingException": "Throttled", "OperationAborted": "Busy",
+		"AccessDenied": "AccessDenied", "ExpiredToken": "CredentialsRejected", "InvalidArgument": "InvalidSpec",
+		"TooManyBuckets": "QuotaExceeded",
+	} {
+		err := Explain(failed(code, "Because."))
+		pause, ok := engine.AsPause(err)
+		if !ok || pause.Reason != want {
+			t.Errorf("%s: got %v", code, err)
+			continue
+		}
+		if text := err.Error(); !strings.HasPrefix(text, "S3 PutBucketVersioning: "+code+": Because. ") || strings.Contains(text, "RequestID") {
+			t.Errorf("%s: text %q", code, text)
+		}
+	}
+	if Explain(nil) != nil {
+		t.Error("nil is an error")
+	}
+	if _, ok := engine.AsPause(Explain(failed("InternalError", ""))); ok {
+		t.Error("a transient error is not tried again with back-off")
+	}
+	if IsNotFound(failed("AccessDenied", "")) || IsNotFound(errors.New("reset")) || !IsNotFound(failed("NoSuchBucket", "")) {
+		t.Error("absence is misread")
+	}
+}
+
+func TestTextsOfErrorsAreStable(t *testing.T) {
+	dial := func(port int) error {
+		return &smithy.OperationError{ServiceID: "S3", OperationName: "HeadBucket", Err: &net.OpError{Op: "read",
+			Source: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}, Err: os.NewSyscallError("read", syscall.ECONNRESET)}}
+	}
+	if a, b := Explain(dial(1)).Error(), Explain(dial(2)).Error(); a != b || a != "S3 HeadBucket: connection reset by peer" {
+		t.Errorf("%q differs from %q", a, b)
+	}
+	if !errors.Is(Explain(dial(1)), syscall.ECONNRESET) {
+		t.Error("the cause is lost")
+	}
+	a := Explain(failed("UnauthorizedOperation", "You are not authorized. Encoded authorization failure message: abc123"))
+	b := Explain(failed("UnauthorizedOperation", "You are not authorized. Encoded authorization failure message: xyz789"))
+	if a.Error() != b.Error() {
+		t.Errorf("%q differs from %q", a, b)
+	}
+}
+
+func object() *v1alpha1.S3Bucket {
+	return &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "invoices", UID: "u1"}}
+}
+
+func TestOwner(t *testing.T) {
+	id := Identity{Cluster: "c1", Kind: "S3Bucket", NamespaceUID: "n1"}
+	with := func(change ...string) map[string]string {
+		tags := id.Marks(object())
+		for i := 0; i+1 < len(change); i += 2 {
+			tags[change[i]] = change[i+1]
+		}
+		return tags
+	}
+	for _, x := range []struct {
+		name string
+		tags map[string]string
+		want external.Owner
+	}{
+		{"ours", with(), external.Ours},
+		{"with others' tags beside", with("team", "x"), external.Ours},
+		{"of an earlier life", with(tagUID, "u0"), external.Earlier},
+		{"without a UID", with(tagUID, ""), external.Earlier},
+		{"of another cluster", with(tagCluster, "c2"), external.Foreign},
+		{"of another kind", with(tagKind, "SQSQueue"), external.Foreign},
+		{"of another namespace", with(tagNamespace, "search"), external.Foreign},
+		{"of another namespace of this name", with(tagNamespaceUID, "n0"), external.Foreign},
+		{"of another object", with(tagName, "other"), external.Foreign},
+		{"without tags", nil, external.Foreign},
+		{"offered", map[string]string{tagAdopt: "payments/invoices"}, external.Offered},
+		{"offered to somebody else", map[string]string{tagAdopt: "search/invoices"}, external.Foreign},
+	} {
+		if got := id.Owner(object(), x.tags); got != x.want {
+			t.Errorf("%s: got %v, want %v", x.name, got, x.want)
+		}
+	}
+	if got := (Identity{Kind: "S3Bucket"}).Owner(object(), Identity{Kind: "S3Bucket"}.Marks(object())); got != external.Foreign {
+		t.Errorf("empty marks own everything: %v", got)
+	}
+}
+
+func TestUnmarkKeepsForeignTags(t *testing.T) {
+	rest := Unmark(map[string]string{tagUID: "x", tagAdopt: "y", "team": "z"})
+	if len(rest) != 1 || rest["team"] != "z" {
+		t.Errorf("left %v", rest)
+	}
+}
+
+func TestGeneratedNamesFitAndDiffer(t *testing.T) {
+	id := Identity{Cluster: "c1"}
+	long := object()
+	long.Name = strings.Repeat("long.name-", 20)
+	longer := long.DeepCopy()
+	longer.Name += "x"
+	a, b := id.GeneratedName(long, 63), id.GeneratedName(longer, 63)
+	if len(a) > 63 || a == b || strings.Contains(a, ".") {
+		t.Errorf("%q and %q", a, b)
+	}
+	if got := id.GeneratedName(object(), 63); !strings.HasPrefix(got, "payments-invoices-") || got == (Identity{Cluster: "c2"}).GeneratedName(object(), 63) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestOwnTagsWinOverDefaults(t *testing.T) {
+	s := Session{DefaultTags: v1alpha1.Tags{"team": "platform", "env": "prod"}, Identity: Identity{Cluster: "c"}}
+	tags := s.Tags(object(), v1alpha1.Tags{"team": "payments"})
+	if tags["team"] != "payments" || tags["env"] != "prod" || tags[tagUID] != "u1" {
+		t.Errorf("tags %v", tags)
+	}
+}
+
+func TestPartitionIsReadOffTheCaller(t *testing.T) {
+	for arn, want := range map[string]string{
+		"arn:aws-cn:sts::1:x": "aws-cn", "arn:aws-us-gov:iam::1:user/x": "aws-us-gov", "arn:aws:iam::1:x": "aws", "": "aws",
+	} {
+		if got := partition(arn); got != want {
+			t.Errorf("%q: %q", arn, got)
+		}
+	}
+}

@@ -1,0 +1,234 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// thing is an outside resource with an owner and one setting.
+type thing struct {
+	owner   Owner
+	setting string
+}
+
+// world is an adapter over at most one thing.
+type world struct {
+	has            *thing
+	observe        error
+	deaf           bool // writes are accepted and lost
+	declared       []string
+	want           string
+	writes         []string
+	deleted, freed int
+	keepOnDelete   bool
+}
+
+func (w *world) Observe(context.Context, *v1alpha1.S3Bucket) (*thing, error) {
+	if w.has == nil {
+		return nil, w.observe
+	}
+	seen := *w.has
+	return &seen, w.observe
+}
+func (w *world) Owner(_ *v1alpha1.S3Bucket, seen *thing) Owner { return seen.owner }
+func (w *world) Declared(*v1alpha1.S3Bucket) []string          { return w.declared }
+func (w *world) Plan(_ *v1alpha1.S3Bucket, seen *thing) ([]Step, error) {
+	act := func(name string, t thing) []Step {
+		return []Step{{Name: name, Why: "setting → " + t.setting, Do: func(context.Context) error {
+			w.writes = append(w.writes, name)
+			if !w.deaf {
+				w.has = &t
+			}
+			return nil
+		}}}
+	}
+	switch {
+	case seen == nil:
+		return act("Create", thing{Ours, w.want}), nil
+	case seen.owner != Ours || seen.setting != w.want:
+		return act("Put", thing{Ours, w.want}), nil
+	}
+	return nil, nil
+}
+func (w *world) Report(obj *v1alpha1.S3Bucket, _ *thing) map[string]string {
+	obj.Status.ARN = "arn:thing"
+	return map[string]string{"type": "thing"}
+}
+func (w *world) Delete(context.Context, *v1alpha1.S3Bucket, *thing) error {
+	w.deleted++
+	if !w.keepOnDelete {
+		w.has = nil
+	}
+	return nil
+}
+func (w *world) Disown(context.Context, *v1alpha1.S3Bucket, *thing) error { w.freed++; return nil }
+
+func drive(w *world, connect error) Work[*v1alpha1.S3Bucket, thing] {
+	return Work[*v1alpha1.S3Bucket, thing]{
+		Kind: "Thing", Stateful: true, Now: func() time.Time { return time.Unix(1000, 0) },
+		Connect: func(context.Context, *v1alpha1.S3Bucket) (Adapter[*v1alpha1.S3Bucket, thing], error) {
+			return w, connect
+		},
+	}
+}
+
+func bucket(change ...func(*v1alpha1.S3Bucket)) *v1alpha1.S3Bucket {
+	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "b", Generation: 1}}
+	for _, c := range change {
+		c(b)
+	}
+	return b
+}
+
+func made(b *v1alpha1.S3Bucket) {
+	b.Status.ARN, b.Status.Ready, b.Status.ObservedGeneration = "arn:thing", true, 1
+}
+
+func reasonOf(err error) string {
+	if pause, ok := engine.AsPause(err); ok {
+		return pause.Reason
+	}
+	if err != nil {
+		return "error"
+	}
+	return ""
+}
+
+func TestSync(t *testing.T) {
+	for _, x := range []struct {
+		name   string
+		world  world
+		obj    *v1alpha1.S3Bucket
+		reason string   // "" is in sync
+		writes []string // what was called
+		notes  string
+	}{
+		{"creates what is not there", world{want: "a"}, bucket(), "", []string{"Create"}, "Created"},
+		{"leaves what is right", world{has: &thing{Ours, "a"}, want: "a"}, bucket(made), "", nil, ""},
+		{"repairs drift and tells it", world{has: &thing{Ours, "b"}, want: "a"}, bucket(made), "", []string{"Put"}, "Repaired: setting → a; it was changed outside"},
+		{"applies an edit", world{has: &thing{Ours, "b"}, want: "a"}, bucket(made, func(b *v1alpha1.S3Bucket) { b.Generation = 2 }), "", []string{"Put"}, "Updated"},
+		{"takes back an earlier life's", world{has: &thing{Earlier, "a"}, want: "a"}, bucket(), "", []string{"Put"}, "Updated"},
+		{"never touches a foreign one", world{has: &thing{Foreign, "b"}, want: "a"}, bucket(adopting), "AlreadyExists", nil, ""},
+		{"refuses an offer that is not wanted", world{has: &thing{Offered, "b"}, want: "a"}, bucket(), "AlreadyExists", nil, ""},
+		{"takes an offer that is wanted", world{has: &thing{Offered, "b"}, want: "a"}, bucket(adopting), "", []string{"Put"}, "Updated"},
+		{"does not take an error for absence", world{observe: errors.New("reset"), want: "a"}, bucket(), "error", nil, ""},
+		{"does not recreate what was lost", world{want: "a"}, bucket(made), "ExternallyDeleted", nil, ""},
+		{"waits for what was created and does not show", world{want: "a", deaf: true}, bucket(), "Creating", []string{"Create"}, "Created"},
+		{"gives up for now on what does not show", world{has: &thing{Ours, "b"}, want: "a", deaf: true}, bucket(made), "error", []string{"Put"}, ""},
+		{"observes only", world{has: &thing{Foreign, "b"}, want: "a"}, bucket(observing), "", nil, ""},
+		{"observes absence", world{want: "a"}, bucket(observing), "NotFound", nil, ""},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			notes := &engine.Notes{}
+			err := drive(&x.world, nil).Sync(t.Context(), x.obj, notes)
+			if got := reasonOf(err); got != x.reason {
+				t.Errorf("got %q (%v), want %q", got, err, x.reason)
+			}
+			if !slices.Equal(x.world.writes, x.writes) {
+				t.Errorf("writes %v, want %v", x.world.writes, x.writes)
+			}
+			if told := strings.Join(notes.Strings(), "\n"); !strings.Contains(told, x.notes) {
+				t.Errorf("notes %q, want %q", told, x.notes)
+			}
+			if (x.obj.Status.LastSyncTime != nil) != (len(x.writes) > 0) && x.reason == "" && x.obj.Spec.ManagementPolicy == "" {
+				t.Errorf("lastSyncTime %v after %v", x.obj.Status.LastSyncTime, x.writes)
+			}
+		})
+	}
+}
+
+func adopting(b *v1alpha1.S3Bucket)  { b.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt }
+func observing(b *v1alpha1.S3Bucket) { b.Spec.ManagementPolicy = v1alpha1.ManagementObserve }
+
+func TestDeclaredFieldsAreWrittenDownBeforeTheyAreApplied(t *testing.T) {
+	w := &world{want: "a", declared: []string{"setting"}}
+	b := bucket()
+	if err := drive(w, nil).Sync(t.Context(), b, &engine.Notes{}); err == nil || len(w.writes) != 0 {
+		t.Fatalf("acted before the status was saved: %v, %v", w.writes, err)
+	}
+	if !slices.Equal(b.Status.ManagedFields, w.declared) {
+		t.Errorf("managed fields %v", b.Status.ManagedFields)
+	}
+	if err := drive(w, nil).Sync(t.Context(), b, &engine.Notes{}); err != nil || len(w.writes) != 1 {
+		t.Errorf("second pass: %v, %v", w.writes, err)
+	}
+	w.declared = nil
+	if err := drive(w, nil).Sync(t.Context(), b, &engine.Notes{}); err != nil || len(b.Status.ManagedFields) != 0 {
+		t.Errorf("managed fields %v, %v", b.Status.ManagedFields, err)
+	}
+}
+
+func TestAcknowledgedRecreationIsWrittenDownFirst(t *testing.T) {
+	w := &world{want: "a"}
+	b := bucket(made)
+	b.Annotations = map[string]string{v1alpha1.AnnotationAcknowledgeRecreate: "1"}
+	if err := drive(w, nil).Sync(t.Context(), b, &engine.Notes{}); err == nil || len(w.writes) != 0 || b.Status.Recreations != 1 {
+		t.Fatalf("first pass: %v, writes %v, recreations %d", err, w.writes, b.Status.Recreations)
+	}
+	if err := drive(w, nil).Sync(t.Context(), b, &engine.Notes{}); err != nil || len(w.writes) != 1 {
+		t.Errorf("second pass: %v, writes %v", err, w.writes)
+	}
+}
+
+func TestNothingIsCreatedForAnObjectThatIsNotConfirmed(t *testing.T) {
+	w := &world{want: "a"}
+	d := drive(w, nil)
+	d.Confirm = func(context.Context, *v1alpha1.S3Bucket) error { return engine.Again("gone") }
+	if err := d.Sync(t.Context(), bucket(), &engine.Notes{}); err == nil || len(w.writes) != 0 {
+		t.Errorf("writes %v, %v", w.writes, err)
+	}
+}
+
+func TestRelease(t *testing.T) {
+	policy := func(p v1alpha1.DeletionPolicy) *v1alpha1.S3Bucket {
+		return bucket(made, func(b *v1alpha1.S3Bucket) { b.Spec.DeletionPolicy = p })
+	}
+	broken := engine.Blocked("ProviderNotFound", "there is no provider")
+	for _, x := range []struct {
+		name           string
+		world          world
+		obj            *v1alpha1.S3Bucket
+		connect        error
+		reason         string
+		deleted, freed int
+		notes          string
+	}{
+		{"deletes ours", world{has: &thing{Ours, "a"}}, policy("Delete"), nil, "", 1, 0, ""},
+		{"nothing is left", world{}, policy("Delete"), nil, "", 0, 0, ""},
+		{"waits until it is gone", world{has: &thing{Ours, "a"}, keepOnDelete: true}, policy("Delete"), nil, "Deleting", 2, 0, ""},
+		{"leaves a foreign one", world{has: &thing{Foreign, "a"}}, policy("Delete"), nil, "", 0, 0, "NotOurs"},
+		{"leaves an earlier life's", world{has: &thing{Earlier, "a"}}, policy("Delete"), nil, "", 0, 0, "NotOurs"},
+		{"an error is not absence", world{observe: errors.New("reset")}, policy("Delete"), nil, "error", 0, 0, ""},
+		{"waits for its provider", world{has: &thing{Ours, "a"}}, policy("Delete"), broken, "ProviderNotFound", 0, 0, ""},
+		{"retains", world{has: &thing{Ours, "a"}}, policy("Retain"), nil, "", 0, 0, "Retained"},
+		{"retains without a provider", world{has: &thing{Ours, "a"}}, policy("Retain"), broken, "", 0, 0, "Retained"},
+		{"orphans", world{has: &thing{Ours, "a"}}, policy("Orphan"), nil, "", 0, 1, "Orphaned"},
+		{"orphans nothing foreign", world{has: &thing{Foreign, "a"}}, policy("Orphan"), nil, "", 0, 0, "Orphaned"},
+		{"orphans without a provider", world{has: &thing{Ours, "a"}}, policy("Orphan"), broken, "", 0, 0, "TagsLeft"},
+		{"tries to orphan again", world{observe: errors.New("reset")}, policy("Orphan"), nil, "error", 0, 0, ""},
+		{"only observed", world{has: &thing{Ours, "a"}}, bucket(observing), nil, "", 0, 0, ""},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			notes := &engine.Notes{}
+			err := drive(&x.world, x.connect).Release(t.Context(), x.obj, notes)
+			if got := reasonOf(err); got != x.reason {
+				t.Errorf("got %q (%v), want %q", got, err, x.reason)
+			}
+			if x.world.deleted != x.deleted || x.world.freed != x.freed {
+				t.Errorf("deleted %d, disowned %d times", x.world.deleted, x.world.freed)
+			}
+			if told := strings.Join(notes.Strings(), "\n"); !strings.Contains(told, x.notes) {
+				t.Errorf("notes %q, want %q", told, x.notes)
+			}
+		})
+	}
+}

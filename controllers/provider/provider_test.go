@@ -1,0 +1,55 @@
+package provider
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+func TestMark(t *testing.T) {
+	w := Work{Now: func() time.Time { return time.Unix(1, 0) }}
+	for _, x := range []struct {
+		name   string
+		was    bool // authenticated at this generation
+		err    error
+		status metav1.ConditionStatus
+		reason string
+	}{
+		{"verified", false, nil, metav1.ConditionTrue, "Verified"},
+		{"rejected", true, engine.Blocked("CredentialsRejected", "no"), metav1.ConditionFalse, "CredentialsRejected"},
+		{"a lost call takes nothing away", true, errors.New("reset"), metav1.ConditionTrue, "Verified"},
+		{"nor does a throttled one", true, engine.Wait("Throttled", time.Second, "slow"), metav1.ConditionTrue, "Verified"},
+		{"and proves nothing new", false, errors.New("reset"), metav1.ConditionUnknown, "Checking"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Generation: 1}}
+			if x.was {
+				w.mark(p, nil)
+				p.Status.ObservedGeneration = 1
+			}
+			w.mark(p, x.err)
+			got := meta.FindStatusCondition(p.Status.Conditions, cloud.ConditionAuthenticated)
+			if got == nil || got.Status != x.status || got.Reason != x.reason {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
+
+func TestInUseNamesAFewAndIsStable(t *testing.T) {
+	got := inUse([]string{"S3Bucket b/d", "S3Bucket a/a", "S3Bucket b/c", "S3Bucket a/b"})
+	if got != "4 resources use this provider: S3Bucket a/a, S3Bucket a/b, S3Bucket b/c and 1 more" {
+		t.Errorf("got %q", got)
+	}
+	if got := inUse([]string{"S3Bucket a/a"}); !strings.HasPrefix(got, "1 resource uses") {
+		t.Errorf("got %q", got)
+	}
+}
