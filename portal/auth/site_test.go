@@ -1,0 +1,183 @@
+package auth
+
+import (
+	"context"
+	"encoding/base64"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/portico-platform/portico/portal/auth/oidctest"
+)
+
+const portalURL = "http://127.0.0.1:8080"
+
+// site is a portal of one page, with a clock of its own.
+type site struct {
+	*Browser
+	issuer  *oidctest.Provider
+	clock   *clocktesting.FakePassiveClock
+	handler http.Handler
+	revoked *memory
+	keys    string
+}
+
+// memory is a list of revoked sessions that can fail.
+type memory struct {
+	mu   sync.Mutex
+	all  []string
+	fail error
+}
+
+func (m *memory) Revoked(s string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Contains(m.all, s)
+}
+
+func (m *memory) Revoke(_ context.Context, s string, _ time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.all = append(m.all, s)
+	return m.fail
+}
+
+// plainPages show what they are told to.
+type plainPages struct{}
+
+func (plainPages) SignIn(w http.ResponseWriter, _ *http.Request, href string) {
+	_, _ = io.WriteString(w, "sign in at "+href)
+}
+
+func (plainPages) SignedOut(w http.ResponseWriter, _ *http.Request, endSession string) {
+	_, _ = io.WriteString(w, "signed out; "+endSession)
+}
+
+func (plainPages) Problem(w http.ResponseWriter, _ *http.Request, status int, title, detail string) {
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, title+": "+detail)
+}
+
+func newKey(b byte) string {
+	return base64.StdEncoding.EncodeToString([]byte(strings.Repeat(string(b), 32)))
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{issuer: oidctest.New(t), clock: clocktesting.NewFakePassiveClock(time.Now()), revoked: &memory{}}
+	s.issuer.Now = s.clock.Now
+	s.keys = filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(s.keys, []byte("# one\n"+newKey('a')+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := NewKeys(s.keys, s.clock.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Browser = NewBrowser(BrowserOptions{Provider: s.provider(t), Keys: keys, Revoked: s.revoked, Pages: plainPages{},
+		Clock: s.clock, Log: slog.New(slog.DiscardHandler)})
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+SignInPath, s.SignIn)
+	mux.HandleFunc("GET "+LoginPath, s.Login)
+	mux.HandleFunc("GET "+CallbackPath, s.Callback)
+	mux.HandleFunc("POST "+LogoutPath, s.Logout)
+	mux.HandleFunc("GET "+SignedOutPath, s.SignedOut)
+	mux.Handle("/", s.Require(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id, _ := FromContext(r.Context())
+		_, _ = io.WriteString(w, id.Username+" "+strings.Join(id.Groups, ","))
+	})))
+	s.handler = s.SameOrigin(mux)
+	return s
+}
+
+func (s *site) provider(t *testing.T) *Provider {
+	t.Helper()
+	p, err := NewProvider(Config{IssuerURL: s.issuer.URL, ClientID: "portal", PublicURL: portalURL, UsernameClaim: "preferred_username",
+		GroupsClaim: "groups", Prefix: "oidc:", Audiences: []string{"api"}}, s.clock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// jar is a browser's cookies.
+type jar map[string]string
+
+func (s *site) do(method, target string, cookies jar, headers ...string) *http.Response {
+	r := httptest.NewRequest(method, portalURL+target, http.NoBody)
+	for name, value := range cookies {
+		r.AddCookie(&http.Cookie{Name: name, Value: value})
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, r)
+	resp := w.Result()
+	for _, c := range resp.Cookies() {
+		if cookies == nil {
+			break
+		}
+		if c.MaxAge < 0 {
+			delete(cookies, c.Name)
+		} else {
+			cookies[c.Name] = c.Value
+		}
+	}
+	return resp
+}
+
+func text(t *testing.T, r *http.Response) string {
+	t.Helper()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// signIn goes through the provider; what comes back is the callback's answer.
+func (s *site) signIn(t *testing.T, cookies jar, claims oidctest.Claims) *http.Response {
+	t.Helper()
+	start := s.do("GET", LoginPath+"?return_to=%2Fx", cookies)
+	code, state := s.issuer.Code(start.Header.Get("Location"), claims)
+	return s.do("GET", CallbackPath+"?"+url.Values{"code": {code}, "state": {state}}.Encode(), cookies)
+}
+
+func signedIn(t *testing.T) (*site, jar) {
+	t.Helper()
+	s, cookies := newSite(t), jar{}
+	r := s.signIn(t, cookies, alice)
+	if r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != "/x" {
+		t.Fatalf("signing in: %d to %q: %s", r.StatusCode, r.Header.Get("Location"), text(t, r))
+	}
+	return s, cookies
+}
+
+var alice = oidctest.Claims{"preferred_username": "alice", "groups": []string{"dev"}, "name": "Alice"}
+
+// see fails unless the page greets the user so; "" wants a redirect to sign in.
+func (s *site) see(t *testing.T, cookies jar, want string) {
+	t.Helper()
+	r := s.do("GET", "/x", cookies)
+	if want == "" {
+		if r.StatusCode != http.StatusSeeOther || !strings.HasPrefix(r.Header.Get("Location"), SignInPath) {
+			t.Fatalf("status %d to %q, want a redirect to sign in", r.StatusCode, r.Header.Get("Location"))
+		}
+		return
+	}
+	if got := text(t, r); r.StatusCode != http.StatusOK || got != want {
+		t.Fatalf("status %d %q, want %q", r.StatusCode, got, want)
+	}
+}

@@ -1,0 +1,174 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/portico-platform/portico/portal/auth"
+)
+
+// judge answers access reviews, and remembers them.
+type judge struct {
+	mu     sync.Mutex
+	asked  []authorizationv1.SubjectAccessReviewSpec
+	allow  func(authorizationv1.SubjectAccessReviewSpec) bool
+	denied bool
+	err    error
+}
+
+func (j *judge) review(a clienttesting.Action) (bool, runtime.Object, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	r := a.(clienttesting.CreateAction).GetObject().(*authorizationv1.SubjectAccessReview).DeepCopy()
+	j.asked = append(j.asked, r.Spec)
+	r.Status.Allowed, r.Status.Denied = j.allow(r.Spec), j.denied
+	return true, r, j.err
+}
+
+func (j *judge) count() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.asked)
+}
+
+func newJudge(t *testing.T) (*judge, *access, *clocktesting.FakePassiveClock) {
+	t.Helper()
+	j := &judge{allow: func(authorizationv1.SubjectAccessReviewSpec) bool { return true }}
+	client := fake.NewClientset()
+	client.PrependReactor("create", "subjectaccessreviews", j.review)
+	clock := clocktesting.NewFakePassiveClock(time.Now())
+	return j, newAccess(client.AuthorizationV1().SubjectAccessReviews(), clock), clock
+}
+
+var (
+	dev     = auth.Identity{Username: "oidc:dev", Groups: []string{"oidc:b", "oidc:a"}}
+	listing = action{verb: "list", group: "portico.dev", resource: "s3buckets", namespace: "payments"}
+)
+
+func ask(t *testing.T, a *access, id auth.Identity, act action) bool {
+	t.Helper()
+	ok, err := a.allowed(t.Context(), id, act)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ok
+}
+
+func TestAccessIsAskedForOnceInAWhile(t *testing.T) {
+	j, a, clock := newJudge(t)
+	for range 3 {
+		ask(t, a, dev, listing)
+	}
+	same := auth.Identity{Username: dev.Username, Groups: []string{"oidc:a", "oidc:b"}}
+	ask(t, a, same, listing)
+	if j.count() != 1 {
+		t.Errorf("asked %d times", j.count())
+	}
+	got := j.asked[0]
+	want := authorizationv1.ResourceAttributes{Verb: "list", Group: "portico.dev", Version: "*", Resource: "s3buckets", Namespace: "payments"}
+	if got.User != "oidc:dev" || *got.ResourceAttributes != want || !slices.Equal(got.Groups, []string{"oidc:b", "oidc:a", "system:authenticated"}) {
+		t.Errorf("asked %+v %+v", got, got.ResourceAttributes)
+	}
+	for i, other := range []struct {
+		id  auth.Identity
+		act action
+	}{
+		{auth.Identity{Username: "oidc:dev"}, listing},
+		{auth.Identity{Username: "oidc:other", Groups: dev.Groups}, listing},
+		{dev, action{verb: "create", group: "portico.dev", resource: "s3buckets", namespace: "payments"}},
+		{dev, action{verb: "list", group: "portico.dev", resource: "s3buckets", namespace: "search"}},
+		{dev, action{verb: "list", group: "portico.dev", resource: "s3buckets"}},
+		{dev, action{verb: "list", resource: "events", namespace: "payments"}},
+	} {
+		ask(t, a, other.id, other.act)
+		if j.count() != i+2 {
+			t.Errorf("question %d was answered from another's answer", i)
+		}
+	}
+	n := j.count()
+	clock.SetTime(clock.Now().Add(accessTTL + time.Second))
+	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return false }
+	if ask(t, a, dev, listing) || j.count() != n+1 {
+		t.Error("a right that was lost lasts")
+	}
+	a.forget(dev, listing)
+	ask(t, a, dev, listing)
+	if j.count() != n+2 {
+		t.Error("an answer that was forgotten is there")
+	}
+}
+
+func TestAccessOfServiceAccountsKnowsTheirGroups(t *testing.T) {
+	j, a, _ := newJudge(t)
+	ask(t, a, auth.Identity{Username: "system:serviceaccount:ci:bot", ServiceAccount: true}, listing)
+	if want := []string{"system:serviceaccounts", "system:serviceaccounts:ci", "system:authenticated"}; !slices.Equal(j.asked[0].Groups, want) {
+		t.Errorf("groups %v", j.asked[0].Groups)
+	}
+}
+
+func TestAccessFailsClosed(t *testing.T) {
+	j, a, _ := newJudge(t)
+	j.denied = true
+	if ask(t, a, dev, listing) {
+		t.Error("allowed and denied is allowed")
+	}
+	j.err = errors.New("no API server")
+	other := listing
+	other.namespace = "search"
+	ok, err := a.allowed(t.Context(), dev, other)
+	var unavailable *UnavailableError
+	if ok || !errors.As(err, &unavailable) {
+		t.Errorf("%v, %v", ok, err)
+	}
+	n := j.count()
+	if _, err := a.allowed(t.Context(), dev, other); err == nil || j.count() != n+1 {
+		t.Error("a failure was remembered as an answer")
+	}
+	if _, err := a.allowed(t.Context(), auth.Identity{}, listing); err == nil || j.count() != n+1 {
+		t.Error("nobody was asked about")
+	}
+	var forbidden *ForbiddenError
+	j.err, j.denied = nil, false
+	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return false }
+	third := listing
+	third.namespace = "third"
+	if err := a.require(t.Context(), dev, third); !errors.As(err, &forbidden) || err.Error() != "you may not list s3buckets in namespace third" {
+		t.Error(err)
+	}
+}
+
+func TestAccessIsSharedByThoseWhoAskAtOnce(t *testing.T) {
+	j, a, _ := newJudge(t)
+	release := make(chan struct{})
+	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { <-release; return true }
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if _, err := a.allowed(ctx, dev, listing); !errors.Is(err, context.Canceled) {
+			t.Errorf("who went away heard %v", err)
+		}
+	})
+	for range 9 {
+		wg.Go(func() {
+			if ok, err := a.allowed(t.Context(), dev, listing); !ok || err != nil {
+				t.Errorf("%v, %v", ok, err)
+			}
+		})
+	}
+	cancel()
+	time.AfterFunc(50*time.Millisecond, func() { close(release) })
+	wg.Wait()
+	if n := j.count(); n > 2 { // a goroutine may come after the answer of the others was stored: then it is not asked at all
+		t.Errorf("asked %d times", n)
+	}
+}
