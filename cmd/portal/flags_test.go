@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func none(string) string { return "" }
+
+// good are flags that need nothing more.
+func good(t *testing.T) []string {
+	t.Helper()
+	keys := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(keys, []byte("MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"--public-url", "https://p.example", "--oidc-issuer-url", "https://i.example", "--oidc-client-id", "portal",
+		"--namespace", "portico-system", "--session-key-file", keys, "--api-audience", "a", "--api-audience", "b"}
+}
+
+func TestFlags(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("s3cret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := parse(append(good(t), "--oidc-client-secret-file", secret), none, &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.listen != "127.0.0.1:8080" || f.metrics != "" || f.auth.ClientSecret != "s3cret" || f.auth.Prefix != "oidc:" ||
+		!slices.Equal(f.auth.Audiences, []string{"a", "b"}) ||
+		f.impersonator != (types.NamespacedName{Namespace: "portico-system", Name: "portico-impersonator"}) {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestWrongFlagsAreSaidInOneLine(t *testing.T) {
+	for name, want := range map[string]string{
+		"--public-url": "--public-url is needed", "--oidc-issuer-url": "--oidc-issuer-url", "--oidc-client-id": "--oidc-client-id",
+		"--namespace": "--namespace is needed", "--session-key-file": "--session-key-file is needed",
+	} {
+		args := good(t)
+		i := slices.Index(args, name)
+		args[i+1] = ""
+		if _, err := parse(args, none, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("without %s: %v", name, err)
+		}
+	}
+	for want, more := range map[string][]string{
+		"want namespace/name": {"--impersonator", "somebody"}, "secret-file": {"--oidc-client-secret-file", "/nowhere/at/all"},
+		"unexpected argument": {"serve"}, "begin with system:": {"--oidc-prefix", "system:"}, "not defined": {"--what"},
+		"over https only": {"--public-url", "http://p.example"}, "must not be empty": {"--api-audience", ""},
+	} {
+		if _, err := parse(append(good(t), more...), none, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v", more, err)
+		}
+	}
+	if _, err := parse(good(t)[:10], none, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "--api-audience is needed") {
+		t.Errorf("without an audience: %v", err)
+	}
+}
+
+func TestHelpNamesEveryFlag(t *testing.T) {
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"--help"}, none, &out); !errors.Is(err, flag.ErrHelp) {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"-public-url", "-session-key-file", "-impersonator", "-metrics-listen", "-api-audience", "openssl rand"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}
+
+func TestRunSaysWhatIsMissing(t *testing.T) {
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	content := "{apiVersion: v1, kind: Config, clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}], contexts: [{name: c, context: {cluster: c}}], current-context: c}"
+	if err := os.WriteFile(kubeconfig, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	for want, more := range map[string][]string{
+		"--listen: ":       {"--kubeconfig", kubeconfig, "--listen", taken.Addr().String()},
+		"--metrics-listen": {"--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0", "--metrics-listen", taken.Addr().String()},
+		"kubeconfig":       {"--kubeconfig", "/nowhere/at/all"},
+		"session keys":     {"--kubeconfig", kubeconfig, "--session-key-file", kubeconfig},
+	} {
+		if err := run(t.Context(), append(good(t), more...), none, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v", more, err)
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"pgregory.net/rapid"
+
+	"github.com/portico-platform/portico/config/crd"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+)
+
+func TestErrorsBecomeProblems(t *testing.T) {
+	buckets := schema.GroupResource{Group: "portico.dev", Resource: "s3buckets"}
+	status := func(code int32, reason metav1.StatusReason) error {
+		return &apierrors.StatusError{ErrStatus: metav1.Status{Code: code, Reason: reason, Message: "etcd at 10.0.0.7 says no"}}
+	}
+	for _, c := range []struct {
+		reason string
+		err    error
+		status int
+		detail string
+		retry  string
+	}{
+		{"no right", &cluster.ForbiddenError{Verb: "get", Resource: "s3buckets", Namespace: "payments"}, 403, "you may not get s3buckets in namespace payments", ""},
+		{"wrapped", fmt.Errorf("x: %w", &cluster.ForbiddenError{Verb: "get", Resource: "s3buckets"}), 403, "you may not get s3buckets", ""},
+		{"changed", &cluster.ChangedError{Resource: "s3buckets", Name: "logs"}, 412, "somebody else", ""},
+		{"unavailable", &cluster.UnavailableError{Doing: "asking 10.0.0.7", Cause: errors.New("x")}, 503, "try again", "2"},
+		{"unavailable, whatever the cause", &cluster.UnavailableError{Doing: "x", Cause: apierrors.NewForbidden(buckets, "x", errors.New("y"))}, 503, "try again", "2"},
+		{"not found", apierrors.NewNotFound(buckets, "logs"), 404, `"logs" not found`, ""},
+		{"exists", apierrors.NewAlreadyExists(buckets, "logs"), 409, "already exists", ""},
+		{"conflict", apierrors.NewConflict(buckets, "logs", errors.New("the UID differs")), 409, "the UID differs", ""},
+		{"a quota", apierrors.NewForbidden(buckets, "logs", errors.New("exceeded quota: buckets")), 403, "exceeded quota", ""},
+		{"busy", apierrors.NewTooManyRequests("x", 7), 429, "busy", "7"},
+		{"busy for an unknown time", status(429, metav1.StatusReasonTooManyRequests), 429, "busy", "1"},
+		{"too large", apierrors.NewRequestEntityTooLargeError("x"), 413, "too large", ""},
+		{"unknown field", apierrors.NewBadRequest(`strict decoding error: unknown field "spec.x"`), 422, "spec.x: no such field", ""},
+		{"bad", apierrors.NewBadRequest("name is required"), 400, "name is required", ""},
+		{"an internal error of Kubernetes", status(500, metav1.StatusReasonInternalError), 500, "logged", ""},
+		{"an error of our own", errors.New("panic at 10.0.0.7"), 500, "logged", ""},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			var log bytes.Buffer
+			a := &API{log: slog.New(slog.NewTextHandler(&log, nil))}
+			err := a.fail(t.Context(), c.err)
+			var p *huma.ErrorModel
+			if !errors.As(err, &p) || p.Status != c.status || !strings.Contains(p.Detail, c.detail) {
+				t.Fatalf("%+v, want %d %q", err, c.status, c.detail)
+			}
+			if strings.Contains(p.Detail, "10.0.0.7") || (c.status >= 500) != (log.Len() > 0) {
+				t.Errorf("told %q, logged %q", p.Detail, log.String())
+			}
+			var headers huma.HeadersError
+			if errors.As(err, &headers) != (c.retry != "") || (c.retry != "" && headers.GetHeaders().Get("Retry-After") != c.retry) {
+				t.Errorf("headers of %v", err)
+			}
+		})
+	}
+}
+
+func TestFieldErrorsHaveTheirPlace(t *testing.T) {
+	err := invalid(t.Context(), catalog.FieldErrors{{Field: "spec.bucketName", Message: "too short", Value: "a"}, {Message: "no"}})
+	var p *huma.ErrorModel
+	if !errors.As(err, &p) || p.Status != 422 || p.Detail != "the object is not valid: spec.bucketName: too short" {
+		t.Fatalf("%+v", p)
+	}
+	if *p.Errors[0] != (huma.ErrorDetail{Location: "body.spec.bucketName", Message: "too short", Value: "a"}) || p.Errors[1].Location != "body" {
+		t.Errorf("%+v %+v", p.Errors[0], p.Errors[1])
+	}
+}
+
+func TestProblemsNameTheRequest(t *testing.T) {
+	h := auth.Record(slog.New(slog.DiscardHandler), nowZero, nil)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		WriteProblem(w, r, http.StatusTeapot, "short and stout")
+	}))
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("GET", "/", http.NoBody))
+	var p huma.ErrorModel
+	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
+		t.Fatal(err)
+	}
+	if p.Instance != "urn:portico:request:"+w.Header().Get("X-Request-Id") || p.Title != "I'm a teapot" || w.Header().Get("Content-Type") != "application/problem+json" {
+		t.Errorf("%+v %v", p, w.Header())
+	}
+}
+
+func TestPagesCoverTheListOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		names := rapid.SliceOfDistinct(rapid.StringMatching(`[a-z]{1,4}`), func(s string) string { return s }).Draw(t, "names")
+		limit := rapid.IntRange(1, 5).Draw(t, "limit")
+		var got []string
+		cursor := ""
+		for range len(names) + 1 {
+			out, err := page(context.Background(), objects(names), Page{Limit: limit, Cursor: cursor})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range out.Body.Items {
+				got = append(got, (&unstructured.Unstructured{Object: o}).GetName())
+			}
+			if cursor = out.Body.Next; cursor == "" {
+				break
+			}
+			// The last object of the page goes away before the next page is asked for.
+			names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == got[len(got)-1] })
+		}
+		if !slices.IsSorted(got) || cursor != "" || len(slices.Compact(slices.Clone(got))) != len(got) {
+			t.Fatalf("%v with limit %d", got, limit)
+		}
+		for _, n := range names {
+			if !slices.Contains(got, n) {
+				t.Fatalf("%s is missing in %v", n, got)
+			}
+		}
+	})
+}
+
+func objects(names []string) []*unstructured.Unstructured {
+	var out []*unstructured.Unstructured
+	for _, n := range names {
+		o := &unstructured.Unstructured{Object: map[string]any{"kind": "S3Bucket"}}
+		o.SetNamespace("n")
+		o.SetName(n)
+		out = append(out, o)
+	}
+	return out
+}
+
+func TestCursorsAreChecked(t *testing.T) {
+	if _, err := page(t.Context(), nil, Page{Limit: 1, Cursor: "???"}); err == nil || err.(huma.StatusError).GetStatus() != 422 {
+		t.Error(err)
+	}
+	out, err := page(t.Context(), nil, Page{Limit: 1, Cursor: ""})
+	if err != nil || out.Body.Items == nil {
+		t.Errorf("an empty list is %v, want []", out.Body.Items)
+	}
+}
+
+// onlyKinds is enough of a cluster for the document.
+type onlyKinds struct {
+	Cluster
+	kinds catalog.Catalog
+}
+
+func (o onlyKinds) Kinds() catalog.Catalog { return o.kinds }
+
+func TestDocument(t *testing.T) {
+	kinds, err := catalog.Load(crd.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	provider, err := auth.NewProvider(auth.Config{IssuerURL: "https://i.example", ClientID: "c", PublicURL: "https://p.example",
+		UsernameClaim: "u", GroupsClaim: "g", Prefix: "p:", Audiences: []string{"a"}}, nowZero)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := New(onlyKinds{kinds: kinds}, auth.NewBearer(provider, nil, fixedClock{}, slog.New(slog.DiscardHandler)), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("GET", "/openapi.json", http.NoBody))
+	var pretty bytes.Buffer
+	if err := json.Indent(&pretty, w.Body.Bytes(), "", " "); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"operationId": "createS3Bucket"`, `"$ref": "#/components/schemas/S3Bucket"`, `"kmsKeyID"`, `"bearer"`} {
+		if !strings.Contains(pretty.String(), want) {
+			t.Errorf("no %s in the document", want)
+		}
+	}
+	if strings.Contains(pretty.String(), "$schema") {
+		t.Error("bodies carry $schema")
+	}
+	for path, want := range map[string]int{"/catalog": 401, "/nothing": 401, "/openapi.yaml": 401} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("GET", path, http.NoBody))
+		if w.Code != want || w.Header().Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s: %d %s", path, w.Code, w.Header().Get("Content-Type"))
+		}
+	}
+}
