@@ -190,7 +190,8 @@ func message(event, data string) []byte {
 }
 
 func (st *stream) write(b []byte) error {
-	if err := st.control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	deadline := time.Now().Add(writeTimeout) //nolint:forbidigo // sockets keep real time
+	if err := st.control.SetWriteDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	if _, err := st.w.Write(b); err != nil {

@@ -73,13 +73,15 @@ func (p *page) source() Source {
 			return *v
 		}
 	}
-	return Source{Changed: p.changed, Alive: read(&p.alive), Allowed: read(&p.allowed),
+	return Source{
+		Changed: p.changed, Alive: read(&p.alive), Allowed: read(&p.allowed),
 		Render: func(context.Context) ([]Part, error) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.renders++
 			return p.parts, p.err
-		}}
+		},
+	}
 }
 
 func (p *page) set(change func()) {
@@ -147,8 +149,10 @@ func TestSnapshotThenOnlyWhatChanged(t *testing.T) {
 
 func TestRowsAreSentAloneWhileTheirOrderStays(t *testing.T) {
 	table := func(shape, b string) []Part {
-		return []Part{{Target: "list", HTML: []byte("<table>a " + b + "</table>"), Shape: shape,
-			Rows: []Part{part("a", "<tr>a</tr>"), part("b", "<tr>"+b+"</tr>")}}}
+		return []Part{{
+			Target: "list", HTML: []byte("<table>a " + b + "</table>"), Shape: shape,
+			Rows: []Part{part("a", "<tr>a</tr>"), part("b", "<tr>"+b+"</tr>")},
+		}}
 	}
 	synctest.Test(t, func(t *testing.T) {
 		p := &page{parts: table("a b", "1")}

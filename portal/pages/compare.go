@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/portico-platform/portico/web/views"
@@ -42,9 +43,9 @@ func commonLengths(a, b []string) [][]int {
 	for i := range n {
 		n[i] = make([]int, len(b)+1)
 	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
+	for i, x := range slices.Backward(a) {
+		for j, y := range slices.Backward(b) {
+			if x == y {
 				n[i][j] = n[i+1][j+1] + 1
 			} else {
 				n[i][j] = max(n[i+1][j], n[i][j+1])

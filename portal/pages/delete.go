@@ -46,8 +46,10 @@ func (p *Pages) deleting(r *http.Request) (looking, *unstructured.Unstructured, 
 }
 
 func deleteView(l looking, obj *unstructured.Unstructured, p *Pages) views.Delete {
-	return views.Delete{Frame: l.frame, Resource: resourceOf(l.space, l.ref.Kind, obj, p.now()), UID: string(obj.GetUID()),
-		Effects: effects(obj, l.ref.Kind.Title)}
+	return views.Delete{
+		Frame: l.frame, Resource: resourceOf(l.space, l.ref.Kind, obj, p.now()), UID: string(obj.GetUID()),
+		Effects: effects(obj, l.ref.Kind.Title),
+	}
 }
 
 // deletePost deletes the object that the page showed, if its name was typed.
@@ -97,8 +99,10 @@ func effects(obj *unstructured.Unstructured, title string) []views.Effect {
 		list = []views.Effect{{Icon: "check", Tone: "good", Text: "Nothing changes in AWS: Portico only observes " + target + "."}}
 	}
 	if secret := nested(obj, "status", "binding", "name"); secret != "" {
-		list = append(list, views.Effect{Icon: "alert", Tone: "warn",
-			Text: "The Secret " + secret + " with the connection details goes too: applications that use it stop working when they restart."})
+		list = append(list, views.Effect{
+			Icon: "alert", Tone: "warn",
+			Text: "The Secret " + secret + " with the connection details goes too: applications that use it stop working when they restart.",
+		})
 	}
 	return append(list, views.Effect{Icon: "info", Tone: "idle", Text: "The object disappears from Portico and from the cluster when this is done."})
 }
@@ -113,11 +117,15 @@ func policyEffects(obj *unstructured.Unstructured, target string) []views.Effect
 	case v1alpha1.DeletionDelete:
 		gone := views.Effect{Icon: "bin", Tone: "bad", Text: "Deleted from AWS for good: " + target + "."}
 		if force {
-			return []views.Effect{gone, {Icon: "alert", Tone: "bad",
-				Text: "All data goes with it, every version of every object: forceDestroy is set. There is no way back."}}
+			return []views.Effect{gone, {
+				Icon: "alert", Tone: "bad",
+				Text: "All data goes with it, every version of every object: forceDestroy is set. There is no way back.",
+			}}
 		}
-		return []views.Effect{gone, {Icon: "check", Tone: "good",
-			Text: "If anything is stored in it, it is not deleted: Portico stops, and the resource's page says what to do."}}
+		return []views.Effect{gone, {
+			Icon: "check", Tone: "good",
+			Text: "If anything is stored in it, it is not deleted: Portico stops, and the resource's page says what to do.",
+		}}
 	}
 	return nil
 }

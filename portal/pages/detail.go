@@ -65,8 +65,10 @@ func (p *Pages) detail(w http.ResponseWriter, r *http.Request) error {
 // detailOf is all that the page says of the object.
 func (p *Pages) detailOf(ctx context.Context, l looking, obj *unstructured.Unstructured) (views.Detail, error) {
 	f := factsOf(obj)
-	d := views.Detail{Frame: l.frame, Tab: l.tab, Resource: resourceOf(l.space, l.ref.Kind, obj, p.now()),
-		UID: string(obj.GetUID()), Paused: f.paused, Progress: f.progress()}
+	d := views.Detail{
+		Frame: l.frame, Tab: l.tab, Resource: resourceOf(l.space, l.ref.Kind, obj, p.now()),
+		UID: string(obj.GetUID()), Paused: f.paused, Progress: f.progress(),
+	}
 	d.Headline, d.Advice = headline(d.Resource), f.advice(d.Resource.Phase)
 	d.Steps = stepsOf(f, obj, d.Resource, p.now())
 	d.Facts = factsList(obj, d.Resource, p.now())
@@ -96,8 +98,7 @@ func headline(r views.Resource) string {
 // addEvents reads the events, unless the caller may not see events: the rest of the page is there all the same.
 func (p *Pages) addEvents(ctx context.Context, l looking, obj *unstructured.Unstructured, d *views.Detail) error {
 	events, err := p.cluster.Events(ctx, l.id, obj)
-	var forbidden *cluster.ForbiddenError
-	if errors.As(err, &forbidden) {
+	if _, ok := errors.AsType[*cluster.ForbiddenError](err); ok {
 		d.NoEvents = "You may not see events here: your role lacks the right to list them."
 		return nil
 	}
@@ -116,8 +117,10 @@ func (p *Pages) happening(e *corev1.Event) views.Happening {
 	if e.Series != nil {
 		count = e.Series.Count
 	}
-	return views.Happening{Reason: e.Reason, Text: sentence(e.Message), Warning: e.Type == corev1.EventTypeWarning,
-		Count: count, At: views.Moment{At: cluster.EventTime(e).Time, Now: p.now()}}
+	return views.Happening{
+		Reason: e.Reason, Text: sentence(e.Message), Warning: e.Type == corev1.EventTypeWarning,
+		Count: count, At: views.Moment{At: cluster.EventTime(e).Time, Now: p.now()},
+	}
 }
 
 // detailLive streams the same page until the object is gone.
@@ -164,8 +167,10 @@ func (p *Pages) detailParts(ctx context.Context, l looking, obj *unstructured.Un
 
 // gone is the last word about a deleted object; what the page showed of it stays.
 func (p *Pages) gone(ctx context.Context, l looking) ([]live.Part, error) {
-	d := views.Detail{Frame: l.frame, Tab: l.tab, Gone: true,
-		Resource: views.Resource{Name: l.ref.Name, Href: views.ResourcePath(l.space.team.ID, l.ref.Kind.Plural, l.ref.Name)}}
+	d := views.Detail{
+		Frame: l.frame, Tab: l.tab, Gone: true,
+		Resource: views.Resource{Name: l.ref.Name, Href: views.ResourcePath(l.space.team.ID, l.ref.Kind.Plural, l.ref.Name)},
+	}
 	out, err := parts(ctx, part{"buttons", views.ButtonsPart(d)}, part{"status", views.StatusPart(d)})
 	if err != nil {
 		return nil, err

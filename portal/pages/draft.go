@@ -58,8 +58,10 @@ func (a asking) fromYAML(text string) draft {
 	case err != nil:
 		d.unread = catalog.FieldErrors{{Message: err.Error()}}
 	case obj.GetNamespace() != "" && obj.GetNamespace() != a.space.namespace:
-		d.unread = catalog.FieldErrors{{Field: "metadata.namespace", Value: obj.GetNamespace(),
-			Message: "must be " + a.space.namespace + ", the team that is chosen on top of the page, or left out"}}
+		d.unread = catalog.FieldErrors{{
+			Field: "metadata.namespace", Value: obj.GetNamespace(),
+			Message: "must be " + a.space.namespace + ", the team that is chosen on top of the page, or left out",
+		}}
 	case obj.GetName() == "":
 		d.unread = catalog.FieldErrors{{Field: "metadata.name", Message: "is required: give it a name"}}
 	}
@@ -103,7 +105,7 @@ func (a asking) complete(view views.Form, d draft, origin string) (views.Form, e
 		return view, err
 	}
 	view.YAMLTab, view.YAML, view.Base = d.inYAML, string(text), d.base
-	view.Commands = a.commands(d.object, string(text), origin)
+	view.Commands = a.commands(string(text), origin)
 	if d.inYAML {
 		view.YAML = d.yaml
 		view.Problems = problems(d.errs, nil)
@@ -139,7 +141,7 @@ func problems(errs catalog.FieldErrors, out []views.Problem) []views.Problem {
 }
 
 // commands are ways to send the same request from elsewhere.
-func (a asking) commands(obj *unstructured.Unstructured, text, origin string) []views.Command {
+func (a asking) commands(text, origin string) []views.Command {
 	body, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
 		return nil // cannot happen: the text was made from an object

@@ -35,37 +35,53 @@ func faultOf(err error) fault {
 	var away *cluster.UnavailableError
 	switch {
 	case errors.As(err, &forbidden):
-		return fault{status: http.StatusForbidden, title: "You have no access to this",
+		return fault{
+			status: http.StatusForbidden, title: "You have no access to this",
 			text:   sentence(forbidden.Error()),
-			advice: "It is the same answer whether or not it exists. Ask a member of that team, or your platform team, for access."}
+			advice: "It is the same answer whether or not it exists. Ask a member of that team, or your platform team, for access.",
+		}
 	case errors.Is(err, errNoTeam):
-		return fault{status: http.StatusForbidden, title: "You are not in a team yet",
+		return fault{
+			status: http.StatusForbidden, title: "You are not in a team yet",
 			text:   "You are signed in, but none of your groups may look into a team's namespace.",
-			advice: "Ask your platform team to add you to your team's group, then sign out and in again."}
+			advice: "Ask your platform team to add you to your team's group, then sign out and in again.",
+		}
 	case errors.Is(err, errNobody):
-		return fault{status: http.StatusUnauthorized, title: "You are signed out",
-			text: "Your session has ended.", advice: "Sign in again to go on."}
+		return fault{
+			status: http.StatusUnauthorized, title: "You are signed out",
+			text: "Your session has ended.", advice: "Sign in again to go on.",
+		}
 	case errors.Is(err, errNoPage):
-		return fault{status: http.StatusNotFound, title: "There is no such page",
-			text: "The address may be mistyped, or the page has moved.", advice: "Start from your resources."}
+		return fault{
+			status: http.StatusNotFound, title: "There is no such page",
+			text: "The address may be mistyped, or the page has moved.", advice: "Start from your resources.",
+		}
 	case errors.Is(err, errForm):
-		return fault{status: http.StatusBadRequest, title: "The form could not be read",
-			text: "It was damaged on its way, or too large.", advice: "Go back and send it again."}
+		return fault{
+			status: http.StatusBadRequest, title: "The form could not be read",
+			text: "It was damaged on its way, or too large.", advice: "Go back and send it again.",
+		}
 	case apierrors.IsNotFound(err):
-		return fault{status: http.StatusNotFound, title: "It does not exist (any more)",
+		return fault{
+			status: http.StatusNotFound, title: "It does not exist (any more)",
 			text:   "Nothing of this name is here. It may have been deleted, perhaps with kubectl or by a colleague.",
-			advice: "Look in the list of resources, or request it anew."}
+			advice: "Look in the list of resources, or request it anew.",
+		}
 	case errors.As(err, &away) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) ||
 		apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) || errors.Is(err, context.DeadlineExceeded):
-		return fault{status: http.StatusServiceUnavailable, title: "The cluster does not answer",
+		return fault{
+			status: http.StatusServiceUnavailable, title: "The cluster does not answer",
 			text:     "Portico is running, but Kubernetes could not be asked. Your resources in AWS are not affected.",
 			advice:   "Try again in a minute. If it lasts, tell your platform team.",
-			internal: true}
+			internal: true,
+		}
 	}
-	return fault{status: http.StatusInternalServerError, title: "Something went wrong on our side",
+	return fault{
+		status: http.StatusInternalServerError, title: "Something went wrong on our side",
 		text:     "The page could not be made. It is not your doing, and nothing was changed by it.",
 		advice:   "Try again. If it happens again, tell your platform team.",
-		internal: true}
+		internal: true,
+	}
 }
 
 // fail answers with a page for err. The frame keeps the navigation as far as it can be had.
@@ -130,14 +146,18 @@ func (p *Pages) SignedOut(w http.ResponseWriter, r *http.Request, endSession str
 // Problem implements portal.Pages. To visitors it is a page of signing in: what they met is a refused sign-in.
 func (p *Pages) Problem(w http.ResponseWriter, r *http.Request, problem portal.Problem) {
 	advice := adviceFor(problem.Status)
-	view := views.SignInPage(views.SignIn{Href: views.SignInPath, Title: problem.Title, Failed: sentence(problem.Detail),
-		Advice: advice, RequestID: problem.RequestID})
+	view := views.SignInPage(views.SignIn{
+		Href: views.SignInPath, Title: problem.Title, Failed: sentence(problem.Detail),
+		Advice: advice, RequestID: problem.RequestID,
+	})
 	if id, ok := auth.FromContext(r.Context()); ok {
 		frame := p.anybody(id, problem.Title)
 		frame.Slim = true
-		view = views.FaultPage(views.Fault{Frame: frame, Status: statusLine(problem.Status), Title: problem.Title,
+		view = views.FaultPage(views.Fault{
+			Frame: frame, Status: statusLine(problem.Status), Title: problem.Title,
 			Text: sentence(problem.Detail), Advice: advice, RequestID: problem.RequestID,
-			Links: []views.Choice{{Value: "/", Label: "Your resources"}}})
+			Links: []views.Choice{{Value: "/", Label: "Your resources"}},
+		})
 	}
 	if err := p.show(w, r, problem.Status, view); err != nil {
 		http.Error(w, problem.Title, problem.Status)

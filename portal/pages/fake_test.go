@@ -44,30 +44,32 @@ type fakeCluster struct {
 	dryRuns int
 }
 
-func newFake(t testing.TB, objects ...string) *fakeCluster {
-	t.Helper()
+func newFake(tb testing.TB, objects ...string) *fakeCluster {
+	tb.Helper()
 	kinds, err := catalog.Load(crd.Files)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	f := &fakeCluster{kinds: kinds, spaces: []string{"payments", "search"},
-		open: []cluster.Provider{{Name: "aws-prod", AccountID: "123456789012", Region: "eu-west-1", Ready: true}}}
+	f := &fakeCluster{
+		kinds: kinds, spaces: []string{"payments", "search"},
+		open: []cluster.Provider{{Name: "aws-prod", AccountID: "123456789012", Region: "eu-west-1", Ready: true}},
+	}
 	for _, o := range objects {
-		f.objects = append(f.objects, object(t, o))
+		f.objects = append(f.objects, object(tb, o))
 	}
 	return f
 }
 
 // object reads YAML; it fills in what the API server would.
-func object(t testing.TB, text string) *unstructured.Unstructured {
-	t.Helper()
+func object(tb testing.TB, text string) *unstructured.Unstructured {
+	tb.Helper()
 	obj := &unstructured.Unstructured{}
 	j, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := obj.UnmarshalJSON(j); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if obj.GetUID() == "" {
 		obj.SetUID(types.UID("uid-" + obj.GetName()))
@@ -158,7 +160,8 @@ func (f *fakeCluster) Create(ctx context.Context, id auth.Identity, k catalog.Ki
 	}
 	if bucket, _, _ := unstructured.NestedString(obj.Object, "spec", "bucketName"); bucket == "Bad_Name" {
 		return cluster.Result{}, apierrors.NewInvalid(schema.GroupKind{Kind: k.Name}, obj.GetName(), field.ErrorList{
-			field.Invalid(field.NewPath("spec", "bucketName"), bucket, "use lower-case letters, digits, dots and hyphens")})
+			field.Invalid(field.NewPath("spec", "bucketName"), bucket, "use lower-case letters, digits, dots and hyphens"),
+		})
 	}
 	if _, err := f.Get(ctx, id, cluster.Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}); err == nil {
 		return cluster.Result{}, apierrors.NewAlreadyExists(k.Resource.GroupResource(), obj.GetName())
@@ -262,6 +265,8 @@ func site(f *fakeCluster, id auth.Identity, now time.Time) http.Handler {
 }
 
 func event(name, reason, kind, message string, ago time.Duration) *corev1.Event {
-	return &corev1.Event{InvolvedObject: corev1.ObjectReference{Name: name}, Reason: reason, Type: kind, Message: message,
-		LastTimestamp: metav1.Time{Time: noon.Add(-ago)}, Count: 1}
+	return &corev1.Event{
+		InvolvedObject: corev1.ObjectReference{Name: name}, Reason: reason, Type: kind, Message: message,
+		LastTimestamp: metav1.Time{Time: noon.Add(-ago)}, Count: 1,
+	}
 }

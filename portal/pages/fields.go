@@ -20,9 +20,11 @@ type builder struct {
 
 // form is all inputs: the object's name, what the kind's form lists and what is required; then the rest.
 func (b builder) form() (basic, advanced []views.Field) {
-	basic = append(basic, views.Field{Name: "metadata.name", Label: "Name", Widget: views.Text, Required: true, Fixed: true,
+	basic = append(basic, views.Field{
+		Name: "metadata.name", Label: "Name", Widget: views.Text, Required: true, Fixed: true,
 		Value: b.values.Get("metadata.name"),
-		Hint:  "How you find it here and with kubectl: lower-case letters, digits and hyphens."})
+		Hint:  "How you find it here and with kubectl: lower-case letters, digits and hyphens.",
+	})
 	for _, f := range b.asking.kind.Fields {
 		v := b.field(f, "spec."+f.Name, f.Required)
 		if f.Advanced && !f.Required {
@@ -73,8 +75,10 @@ func (b builder) scalar(f catalog.Field, v *views.Field) {
 		v.Widget = views.Code
 	case f.Type == catalog.Boolean:
 		v.Widget = views.Bool
-		v.Options = []views.Option{{Value: "true", Label: "Yes", Selected: v.Value == "true"},
-			{Value: "false", Label: "No", Selected: v.Value == "false"}}
+		v.Options = []views.Option{
+			{Value: "true", Label: "Yes", Selected: v.Value == "true"},
+			{Value: "false", Label: "No", Selected: v.Value == "false"},
+		}
 		v.Default = map[string]string{"true": "yes", "false": "no"}[f.Default]
 	case len(f.Options) > 0:
 		v.Widget = views.Select
@@ -134,12 +138,8 @@ func (b builder) reference(f catalog.Field, v views.Field) views.Field {
 	}
 	v.Widget = views.Select
 	for _, p := range b.asking.providers {
-		label := p.Name
-		for _, more := range []string{p.Region, p.AccountID} {
-			if more != "" {
-				label += ", " + more
-			}
-		}
+		parts := slices.DeleteFunc([]string{p.Name, p.Region, p.AccountID}, func(s string) bool { return s == "" })
+		label := strings.Join(parts, ", ")
 		if !p.Ready {
 			label += " (not ready)"
 		}

@@ -110,8 +110,10 @@ func TestRows(t *testing.T) {
 	addRow(v, "spec.nonsense", fields)
 	v.Set("spec.lifecycleRules[1].transitions[0].days", "30")
 	removeRow(v, "spec.lifecycleRules[0]")
-	want := url.Values{"metadata.name": {"x"}, "spec.tags[0].key": {""}, "spec.lifecycleRules[0]": {"{}"},
-		"spec.lifecycleRules[0].transitions[0]": {"{}"}, "spec.lifecycleRules[0].transitions[0].days": {"30"}}
+	want := url.Values{
+		"metadata.name": {"x"}, "spec.tags[0].key": {""}, "spec.lifecycleRules[0]": {"{}"},
+		"spec.lifecycleRules[0].transitions[0]": {"{}"}, "spec.lifecycleRules[0].transitions[0].days": {"30"},
+	}
 	if v.Encode() != want.Encode() {
 		t.Errorf("the values are\n%s, want\n%s", v.Encode(), want.Encode())
 	}

@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
@@ -24,6 +25,13 @@ import (
 
 // Cluster is what the pages need of cluster.Cluster, whose contracts hold.
 type Cluster interface {
+	Reader
+	Writer
+	Follow(ctx context.Context) Feed
+}
+
+// Reader reads for a caller, after checking access.
+type Reader interface {
 	Kinds() catalog.Catalog
 	Namespaces(ctx context.Context, id auth.Identity) ([]string, error)
 	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
@@ -31,10 +39,13 @@ type Cluster interface {
 	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
 	Events(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error)
 	Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]cluster.Provider, error)
+}
+
+// Writer writes as a caller.
+type Writer interface {
 	Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error)
 	Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, etag string, dryRun bool) (cluster.Result, error)
 	Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, uid types.UID, dryRun bool) (cluster.Result, error)
-	Follow(ctx context.Context) Feed
 }
 
 // Feed is a subscription to changes, as cluster.Subscription is.
@@ -61,7 +72,7 @@ type Pages struct {
 
 // New makes the pages over c.
 func New(c Cluster, log *slog.Logger) *Pages {
-	return &Pages{cluster: c, log: log, now: time.Now, alive: auth.Alive}
+	return &Pages{cluster: c, log: log, now: clock.RealClock{}.Now, alive: auth.Alive}
 }
 
 // Routes adds the pages to r, behind which every request has an identity.
@@ -111,7 +122,7 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request, status int, c templ
 
 // seeOther ends a form's POST with a GET.
 func seeOther(w http.ResponseWriter, r *http.Request, path string) error {
-	http.Redirect(w, r, path, http.StatusSeeOther)
+	http.Redirect(w, r, path, http.StatusSeeOther) //nolint:gosec // paths are made by package views, from /
 	return nil
 }
 

@@ -29,8 +29,10 @@ type facts struct {
 }
 
 func factsOf(obj *unstructured.Unstructured) facts {
-	f := facts{generation: obj.GetGeneration(), deleting: obj.GetDeletionTimestamp() != nil, observed: -1,
-		paused: obj.GetAnnotations()[v1alpha1.AnnotationPaused] == "true", conditions: map[string]condition{}}
+	f := facts{
+		generation: obj.GetGeneration(), deleting: obj.GetDeletionTimestamp() != nil, observed: -1,
+		paused: obj.GetAnnotations()[v1alpha1.AnnotationPaused] == "true", conditions: map[string]condition{},
+	}
 	if n, ok, err := unstructured.NestedInt64(obj.Object, "status", "observedGeneration"); ok && err == nil {
 		f.observed = n
 	}
@@ -41,8 +43,10 @@ func factsOf(obj *unstructured.Unstructured) facts {
 		if !ok {
 			continue
 		}
-		c := condition{Type: text(m["type"]), Status: text(m["status"]), Reason: text(m["reason"]),
-			Message: text(m["message"]), Since: text(m["lastTransitionTime"])}
+		c := condition{
+			Type: text(m["type"]), Status: text(m["status"]), Reason: text(m["reason"]),
+			Message: text(m["message"]), Since: text(m["lastTransitionTime"]),
+		}
 		f.conditions[c.Type] = c
 		f.order = append(f.order, c.Type)
 	}

@@ -17,29 +17,45 @@ func TestPhaseFollowsKstatus(t *testing.T) {
 		phase        views.Phase
 		why          string
 	}{
-		{"fresh object: the CRD's default says nobody has looked", meta + "}\nstatus: {observedGeneration: -1}",
-			views.InProgress, "Requested; waiting for Portico to start."},
+		{
+			"fresh object: the CRD's default says nobody has looked", meta + "}\nstatus: {observedGeneration: -1}",
+			views.InProgress, "Requested; waiting for Portico to start.",
+		},
 		{"no status at all", meta + "}", views.InProgress, "Requested; waiting for Portico to start."},
 		{"ready", meta + "}\nstatus: {observedGeneration: 2, conditions: [" + ready + "]}", views.Ready, ""},
-		{"ready, but of an older generation", meta + "}\nstatus: {observedGeneration: 1, conditions: [" + ready + "]}",
-			views.InProgress, "Change not applied yet."},
-		{"stalled", meta + "}\nstatus: {observedGeneration: 2, conditions: [" + stalled + "]}",
-			views.NeedsYou, "The role may not create buckets."},
-		{"failed and tried again", meta + `}
+		{
+			"ready, but of an older generation", meta + "}\nstatus: {observedGeneration: 1, conditions: [" + ready + "]}",
+			views.InProgress, "Change not applied yet.",
+		},
+		{
+			"stalled", meta + "}\nstatus: {observedGeneration: 2, conditions: [" + stalled + "]}",
+			views.NeedsYou, "The role may not create buckets.",
+		},
+		{
+			"failed and tried again", meta + `}
 status: {observedGeneration: 2, conditions: [{type: Ready, status: "False", reason: Failed, message: AWS answered 503}]}`,
-			views.NeedsYou, "AWS answered 503."},
-		{"under way", meta + `}
+			views.NeedsYou, "AWS answered 503.",
+		},
+		{
+			"under way", meta + `}
 status: {observedGeneration: 2, conditions: [{type: Ready, status: Unknown, reason: Creating, message: waiting for S3}]}`,
-			views.InProgress, "Waiting for S3."},
+			views.InProgress, "Waiting for S3.",
+		},
 		{"paused wins over ready", meta + `, annotations: {portico.dev/paused: "true"}}
 status: {observedGeneration: 2, conditions: [` + ready + "]}", views.Paused, "Portico leaves it alone until it is resumed."},
-		{"deleting, with an old Ready", meta + deleted + "}\nstatus: {observedGeneration: 2, conditions: [" + ready + "]}",
-			views.Deleting, "Waiting for the resource in AWS to go."},
-		{"deleting, with progress", meta + deleted + `}
+		{
+			"deleting, with an old Ready", meta + deleted + "}\nstatus: {observedGeneration: 2, conditions: [" + ready + "]}",
+			views.Deleting, "Waiting for the resource in AWS to go.",
+		},
+		{
+			"deleting, with progress", meta + deleted + `}
 status: {observedGeneration: 2, conditions: [{type: Ready, status: "False", reason: Emptying, message: "emptying: 10 deleted"}]}`,
-			views.Deleting, "emptying: 10 deleted."},
-		{"deleting is refused", meta + deleted + "}\nstatus: {observedGeneration: 2, conditions: [" + stalled + "]}",
-			views.NeedsYou, "Deleting is blocked: the role may not create buckets."},
+			views.Deleting, "emptying: 10 deleted.",
+		},
+		{
+			"deleting is refused", meta + deleted + "}\nstatus: {observedGeneration: 2, conditions: [" + stalled + "]}",
+			views.NeedsYou, "Deleting is blocked: the role may not create buckets.",
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

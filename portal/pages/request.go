@@ -51,8 +51,10 @@ func (p *Pages) asking(r *http.Request) (asking, error) {
 	}
 	frame, err := p.frame(r, id, a.space, "Request "+a.kind.Title)
 	frame.Section = views.Catalog
-	a.form = views.Form{Frame: frame, Kind: a.kind.Title, Icon: a.kind.Icon, Help: what(a.kind.Name, a.kind.Help),
-		Action: views.RequestPath(a.space.team.ID, a.kind.Plural)}
+	a.form = views.Form{
+		Frame: frame, Kind: a.kind.Title, Icon: a.kind.Icon, Help: what(a.kind.Name, a.kind.Help),
+		Action: views.RequestPath(a.space.team.ID, a.kind.Plural),
+	}
 	return a, err
 }
 
@@ -137,8 +139,10 @@ func (p *Pages) review(w http.ResponseWriter, r *http.Request, a asking, d draft
 		return err
 	}
 	lines, added := compare(string(asked), string(stored))
-	return p.show(w, r, http.StatusOK, views.ReviewPage(views.Review{Form: view, Name: d.object.GetName(), Lines: lines,
-		Added: added, Warnings: result.Warnings}))
+	return p.show(w, r, http.StatusOK, views.ReviewPage(views.Review{
+		Form: view, Name: d.object.GetName(), Lines: lines,
+		Added: added, Warnings: result.Warnings,
+	}))
 }
 
 // create makes the resource and leads to its page.
@@ -162,8 +166,10 @@ func (p *Pages) refused(w http.ResponseWriter, r *http.Request, a asking, d draf
 	switch {
 	case len(d.errs) > 0 || errors.As(err, &forbidden):
 	case apierrors.IsAlreadyExists(err):
-		d.errs = catalog.FieldErrors{{Field: "metadata.name", Value: d.object.GetName(),
-			Message: "is taken: " + a.space.team.Name + " has a " + strings.ToLower(a.kind.Title) + " of this name; choose another one"}}
+		d.errs = catalog.FieldErrors{{
+			Field: "metadata.name", Value: d.object.GetName(),
+			Message: "is taken: " + a.space.team.Name + " has a " + strings.ToLower(a.kind.Title) + " of this name; choose another one",
+		}}
 		status = http.StatusConflict
 	case apierrors.IsForbidden(err): // by admission: a quota or a policy, whose words are for the user
 		d.errs = catalog.FieldErrors{{Message: sentence(admissionWords(err))}}

@@ -29,27 +29,47 @@ func TestRequest(t *testing.T) {
 		status int
 		words  []string
 	}{
-		{"review shows what is filled in", filled("review"), 200,
-			[]string{"The cluster would accept this.", "deletionPolicy: Delete", "unencrypted uploads are refused", "Request it"}},
-		{"a refused value stands beside its input, and is kept", filled("review", "spec.bucketName", "Bad_Name"), 422,
-			[]string{`id="f-spec-bucketName-error"`, `value="Bad_Name"`, `aria-invalid="true"`, `href="#f-spec-bucketName"`, "One thing is in the way"}},
-		{"what is no number is kept as it was typed", filled("review", "spec.lifecycleRules[0]", "{}", "spec.lifecycleRules[0].expirationDays", "soon"), 422,
-			[]string{`value="soon"`, "Must be a whole number", "Lifecycle rule 1, Expiration days"}},
+		{
+			"review shows what is filled in", filled("review"), 200,
+			[]string{"The cluster would accept this.", "deletionPolicy: Delete", "unencrypted uploads are refused", "Request it"},
+		},
+		{
+			"a refused value stands beside its input, and is kept", filled("review", "spec.bucketName", "Bad_Name"), 422,
+			[]string{`id="f-spec-bucketName-error"`, `value="Bad_Name"`, `aria-invalid="true"`, `href="#f-spec-bucketName"`, "One thing is in the way"},
+		},
+		{
+			"what is no number is kept as it was typed", filled("review", "spec.lifecycleRules[0]", "{}", "spec.lifecycleRules[0].expirationDays", "soon"), 422,
+			[]string{`value="soon"`, "Must be a whole number", "Lifecycle rule 1, Expiration days"},
+		},
 		{"a name is needed", url.Values{"do": {"review"}}, 422, []string{`href="#f-metadata-name"`}},
 		{"a name that is taken", filled("review", "metadata.name", "invoices"), 409, []string{"Is taken", `id="f-metadata-name-error"`}},
 		{"a row more", filled("add spec.tags"), 200, []string{`name="spec.tags[0].key"`, `value="reports"`}},
-		{"a row less", filled("remove spec.tags[0]", "spec.tags[0].key", "a", "spec.tags[1].key", "b"), 200,
-			[]string{`name="spec.tags[0].key" value="b"`}},
+		{
+			"a row less", filled("remove spec.tags[0]", "spec.tags[0].key", "a", "spec.tags[1].key", "b"), 200,
+			[]string{`name="spec.tags[0].key" value="b"`},
+		},
 		{"to YAML", filled("yaml", "spec.bucketName", "my-bucket"), 200, []string{`<textarea id="yaml"`, "bucketName: my-bucket"}},
-		{"YAML keeps nothing from a form that cannot be read", filled("yaml", "spec.corsRules[0].maxAgeSeconds", "x"), 200,
-			[]string{`value="x"`, "Must be a whole number"}},
-		{"back to the form, with what it has no input for", url.Values{"do": {"form"}, "yaml": {"metadata: {name: r, labels: {a: b}}\nspec: {bucketName: my-bucket}"}}, 200,
-			[]string{`value="my-bucket"`, `name="base"`}},
+		{
+			"YAML keeps nothing from a form that cannot be read", filled("yaml", "spec.corsRules[0].maxAgeSeconds", "x"), 200,
+			[]string{`value="x"`, "Must be a whole number"},
+		},
+		{
+			"back to the form, with what it has no input for",
+			url.Values{"do": {"form"}, "yaml": {"metadata: {name: r, labels: {a: b}}\nspec: {bucketName: my-bucket}"}},
+			200,
+			[]string{`value="my-bucket"`, `name="base"`},
+		},
 		{"YAML that is none", url.Values{"do": {"review"}, "yaml": {"a: [\n"}}, 422, []string{"not valid YAML", "a: ["}},
-		{"YAML for another team", url.Values{"do": {"review"}, "yaml": {"metadata: {name: x, namespace: search}"}}, 422,
-			[]string{"metadata.namespace: must be payments"}},
-		{"reviewed YAML is compared line by line, whatever ends its lines", url.Values{"do": {"review"},
-			"yaml": {"metadata:\r\n  name: x\r\nspec:\r\n  providerRef: {name: aws-prod}\r\n"}}, 200, []string{"<span>  apiVersion: portico.dev/v1alpha1"}},
+		{
+			"YAML for another team",
+			url.Values{"do": {"review"}, "yaml": {"metadata: {name: x, namespace: search}"}},
+			422,
+			[]string{"metadata.namespace: must be payments"},
+		},
+		{"reviewed YAML is compared line by line, whatever ends its lines", url.Values{
+			"do":   {"review"},
+			"yaml": {"metadata:\r\n  name: x\r\nspec:\r\n  providerRef: {name: aws-prod}\r\n"},
+		}, 200, []string{"<span>  apiVersion: portico.dev/v1alpha1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := post(t, busySite(t), ask, c.form)

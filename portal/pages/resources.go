@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -147,11 +148,8 @@ func (p *Pages) follow(ctx context.Context, relevant func(cluster.Change) bool) 
 				return
 			case <-feed.Ready():
 			}
-			changes, any := feed.Take()
-			for _, c := range changes {
-				any = any || relevant(c)
-			}
-			if !any {
+			changes, lost := feed.Take()
+			if !lost && !slices.ContainsFunc(changes, relevant) {
 				continue
 			}
 			select {

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -58,9 +59,7 @@ func removeRow(values url.Values, row string) {
 		}
 	}
 	clear(values)
-	for name, v := range moved {
-		values[name] = v
-	}
+	maps.Copy(values, moved)
 }
 
 // fieldAt finds the field of a concrete path such as spec.lifecycleRules[0].transitions.

@@ -63,8 +63,9 @@ status: {observedGeneration: 1, accountID: "123456789012", conditions: [{type: R
 )
 
 // busySite has a bucket in every phase.
-func busySite(t testing.TB) *fakeCluster {
-	f := newFake(t, readyBucket, stalledBucket, creatingBucket, deletingBucket, pausedBucket, provider)
+func busySite(tb testing.TB) *fakeCluster {
+	tb.Helper()
+	f := newFake(tb, readyBucket, stalledBucket, creatingBucket, deletingBucket, pausedBucket, provider)
 	f.events = append(f.events,
 		event("invoices", "Repaired", "Normal", "versioning Suspended → Enabled, changed outside Portico", 2*time.Hour+20*time.Minute),
 		event("invoices", "InSync", "Normal", "the resource matches the spec", 12*24*time.Hour),

@@ -87,8 +87,10 @@ func conditionStep(title string, c condition, now time.Time) views.Step {
 func deletionSteps(obj *unstructured.Unstructured, r views.Resource, now time.Time) []views.Step {
 	steps := []views.Step{done("Deletion asked for", "", views.Moment{At: obj.GetDeletionTimestamp().Time, Now: now})}
 	for _, name := range obj.GetFinalizers() {
-		s := views.Step{Title: "Waiting for " + name, Icon: "spin", Tone: "busy", State: "in progress",
-			Text: "Another controller must let go of it first."}
+		s := views.Step{
+			Title: "Waiting for " + name, Icon: "spin", Tone: "busy", State: "in progress",
+			Text: "Another controller must let go of it first.",
+		}
 		if strings.HasPrefix(name, "portico.dev/") {
 			s.Title, s.Text = "Portico releases what it made", r.Why
 		}
@@ -143,8 +145,10 @@ func factsList(obj *unstructured.Unstructured, r views.Resource, now time.Time) 
 		{Label: "Region", Value: nested(obj, "status", "region")},
 		{Label: "AWS account", Value: nested(obj, "status", "accountID"), Code: true},
 		{Label: "Provider", Value: nested(obj, "spec", "providerRef", "name")},
-		{Label: "Secret", Value: nested(obj, "status", "binding", "name"), Code: true,
-			Note: "holds the connection details for your application"},
+		{
+			Label: "Secret", Value: nested(obj, "status", "binding", "name"), Code: true,
+			Note: "holds the connection details for your application",
+		},
 		{Label: "When deleted", Value: policyWords(obj)},
 		{Label: "Requested by", Value: r.RequestedBy},
 		{Label: "Created", At: r.Created},

@@ -19,8 +19,10 @@ import (
 
 // outside is AWS as somebody sees it who does not use Portico.
 func outside() *s3.Client {
-	return s3.New(s3.Options{Region: stack.Region, BaseEndpoint: aws.String(world.OutsideAWSEndpoint), UsePathStyle: true,
-		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")})
+	return s3.New(s3.Options{
+		Region: stack.Region, BaseEndpoint: aws.String(world.OutsideAWSEndpoint), UsePathStyle: true,
+		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
+	})
 }
 
 // bucketExists asks AWS.
@@ -61,8 +63,10 @@ func suspendVersioning(t *testing.T, bucket string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	_, err := outside().PutBucketVersioning(ctx, &s3.PutBucketVersioningInput{Bucket: &bucket,
-		VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatusSuspended}})
+	_, err := outside().PutBucketVersioning(ctx, &s3.PutBucketVersioningInput{
+		Bucket:                  &bucket,
+		VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatusSuspended},
+	})
 	if err != nil {
 		t.Fatalf("suspending the versioning of %s: %v", bucket, err)
 	}

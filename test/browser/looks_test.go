@@ -21,9 +21,16 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	bucket := x.request("looks", "portico-looks-1", "Enabled")
 	taken := x.request("looks-too", "portico-looks-2", "")
 	pages := []struct{ name, path string }{
-		{"resources", list}, {"nothing-matches", list + "?q=nothing"}, {"catalog", "/teams/payments/catalog"}, {"form", ask},
-		{"detail", s3one + "looks"}, {"events", s3one + "looks?tab=events"}, {"yaml", s3one + "looks?tab=yaml"},
-		{"delete", s3one + "looks/delete"}, {"not-found", s3one + "there-is-none"}, {"no-access", "/teams/search"},
+		{"resources", list},
+		{"nothing-matches", list + "?q=nothing"},
+		{"catalog", "/teams/payments/catalog"},
+		{"form", ask},
+		{"detail", s3one + "looks"},
+		{"events", s3one + "looks?tab=events"},
+		{"yaml", s3one + "looks?tab=yaml"},
+		{"delete", s3one + "looks/delete"},
+		{"not-found", s3one + "there-is-none"},
+		{"no-access", "/teams/search"},
 		{"no-page", "/nowhere"},
 	}
 	for _, p := range pages {

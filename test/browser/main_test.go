@@ -36,8 +36,10 @@ func run(m *testing.M) int {
 	}
 	axe = string(source)
 	began := time.Now()
-	world, err = stack.Start(context.Background(), stack.Options{Root: root, Progress: os.Stderr,
-		Parts: stack.ControlPlane | stack.AWS | stack.Dex | stack.Operator | stack.Portal})
+	world, err = stack.Start(context.Background(), stack.Options{
+		Root: root, Progress: os.Stderr,
+		Parts: stack.ControlPlane | stack.AWS | stack.Dex | stack.Operator | stack.Portal,
+	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "start the stack:", err)
 		return 1
@@ -67,10 +69,14 @@ func startChromium() (func(), error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := []chromedp.ExecAllocatorOption{chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.WindowSize(1280, 900)}
-	for _, flag := range []string{"disable-quic", "disable-background-networking", "disable-component-update", "disable-sync",
-		"disable-default-apps", "disable-extensions", "hide-scrollbars"} {
+	opts := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.WindowSize(1280, 900),
+	}
+	for _, flag := range []string{
+		"disable-quic", "disable-background-networking", "disable-component-update", "disable-sync",
+		"disable-default-apps", "disable-extensions", "hide-scrollbars",
+	} {
 		opts = append(opts, chromedp.Flag(flag, true))
 	}
 	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), opts...)

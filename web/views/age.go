@@ -27,8 +27,14 @@ func (m Moment) Age() string {
 	for _, u := range []struct {
 		size     time.Duration
 		one, any string
-	}{{year, "year", "years"}, {month, "month", "months"}, {day, "day", "days"}, {time.Hour, "h", "h"},
-		{time.Minute, "min", "min"}, {time.Second, "s", "s"}} {
+	}{
+		{year, "year", "years"},
+		{month, "month", "months"},
+		{day, "day", "days"},
+		{time.Hour, "h", "h"},
+		{time.Minute, "min", "min"},
+		{time.Second, "s", "s"},
+	} {
 		switch n := int(d / u.size); {
 		case n == 1:
 			return "1 " + u.one

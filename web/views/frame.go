@@ -36,11 +36,11 @@ func (f Frame) Initials() string {
 	if len(words) > 2 {
 		words = []string{words[0], words[len(words)-1]}
 	}
-	out := ""
+	var out strings.Builder
 	for _, word := range words {
-		out += strings.ToUpper(string([]rune(word)[:1]))
+		out.WriteString(strings.ToUpper(string([]rune(word)[:1])))
 	}
-	return out
+	return out.String()
 }
 
 // Phase is how a resource is doing, in the words of the pages.
