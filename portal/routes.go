@@ -51,8 +51,10 @@ func New(p Parts) (http.Handler, error) {
 
 // browser is what people see.
 func (p Parts) browser() http.Handler {
-	b := auth.NewBrowser(auth.BrowserOptions{Provider: p.Provider, Keys: p.Keys, Revoked: p.Cluster.Revocations(),
-		Pages: authPages{p.Pages}, Clock: p.Clock, Log: p.Log})
+	b := auth.NewBrowser(auth.BrowserOptions{
+		Provider: p.Provider, Keys: p.Keys, Revoked: p.Cluster.Revocations(),
+		Pages: authPages{p.Pages}, Clock: p.Clock, Log: p.Log,
+	})
 	r := chi.NewRouter()
 	r.Use(b.SameOrigin)
 	r.Get(auth.SignInPath, b.SignIn)
@@ -61,8 +63,10 @@ func (p Parts) browser() http.Handler {
 	r.Post(auth.LogoutPath, b.Logout)
 	r.Get(auth.SignedOutPath, b.SignedOut)
 	r.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
-		p.Pages.Problem(w, r, Problem{Status: http.StatusMethodNotAllowed, Title: "This is not possible here",
-			Detail: "The page does not take this kind of request.", RequestID: auth.RequestID(r.Context())})
+		p.Pages.Problem(w, r, Problem{
+			Status: http.StatusMethodNotAllowed, Title: "This is not possible here",
+			Detail: "The page does not take this kind of request.", RequestID: auth.RequestID(r.Context()),
+		})
 	})
 	r.Group(func(r chi.Router) {
 		r.Use(b.Require)
@@ -73,8 +77,10 @@ func (p Parts) browser() http.Handler {
 
 // failed is the answer after a panic.
 func (p Parts) failed(w http.ResponseWriter, r *http.Request) {
-	p.Pages.Problem(w, r, Problem{Status: http.StatusInternalServerError, Title: "Something went wrong",
-		Detail: "The error has been logged.", RequestID: auth.RequestID(r.Context())})
+	p.Pages.Problem(w, r, Problem{
+		Status: http.StatusInternalServerError, Title: "Something went wrong",
+		Detail: "The error has been logged.", RequestID: auth.RequestID(r.Context()),
+	})
 }
 
 // ready says why the portal is not ready, without words for outsiders.

@@ -23,8 +23,10 @@ func good(t *testing.T) []string {
 	if err := os.WriteFile(keys, []byte("MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return []string{"--public-url", "https://p.example", "--oidc-issuer-url", "https://i.example", "--oidc-client-id", "portal",
-		"--namespace", "portico-system", "--session-key-file", keys, "--api-audience", "a", "--api-audience", "b"}
+	return []string{
+		"--public-url", "https://p.example", "--oidc-issuer-url", "https://i.example", "--oidc-client-id", "portal",
+		"--namespace", "portico-system", "--session-key-file", keys, "--api-audience", "a", "--api-audience", "b",
+	}
 }
 
 func TestFlags(t *testing.T) {

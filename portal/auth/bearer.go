@@ -49,8 +49,10 @@ type caller struct {
 
 // NewBearer takes tokens of the provider for the configured audiences, and of ServiceAccounts.
 func NewBearer(p *Provider, reviewer TokenReviewer, c clock.PassiveClock, log *slog.Logger) *Bearer {
-	return &Bearer{provider: p, reviewer: reviewer, verified: lru.NewLRUExpireCacheWithClock(bearers, c),
-		reviews: rate.NewLimiter(reviewRate, reviewBurst), now: c.Now, log: log}
+	return &Bearer{
+		provider: p, reviewer: reviewer, verified: lru.NewLRUExpireCacheWithClock(bearers, c),
+		reviews: rate.NewLimiter(reviewRate, reviewBurst), now: c.Now, log: log,
+	}
 }
 
 var (

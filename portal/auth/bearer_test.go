@@ -40,7 +40,7 @@ type gate struct {
 func newGate(t *testing.T) *gate {
 	t.Helper()
 	g := &gate{site: newSite(t), reviewer: &reviewer{}}
-	b := NewBearer(g.site.provider(t), g.reviewer, g.clock, slog.New(slog.DiscardHandler))
+	b := NewBearer(g.provider(t), g.reviewer, g.clock, slog.New(slog.DiscardHandler))
 	refuse := func(w http.ResponseWriter, _ *http.Request, status int, detail string) { http.Error(w, detail, status) }
 	g.handler = b.Require(refuse)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, _ := FromContext(r.Context())
@@ -53,7 +53,7 @@ func newGate(t *testing.T) *gate {
 }
 
 func (g *gate) call(authorization ...string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest("GET", "/", http.NoBody)
+	r := httptest.NewRequestWithContext(context.Background(), "GET", "/", http.NoBody)
 	r.Header.Set("Cookie", "__Host-portico=x")
 	for _, a := range authorization {
 		r.Header.Add("Authorization", a)

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -73,7 +74,7 @@ func TestSignOutEndsCopiesToo(t *testing.T) {
 	if len(cookies) != 0 {
 		t.Errorf("cookies left: %v", cookies)
 	}
-	if got := text(t, s.do("GET", SignedOutPath, nil)); got != "signed out; "+s.issuer.URL+"/logout?client_id=portal" {
+	if got := s.do("GET", SignedOutPath, nil).body; got != "signed out; "+s.issuer.URL+"/logout?client_id=portal" {
 		t.Error(got)
 	}
 	s.see(t, thief, "")
@@ -83,7 +84,7 @@ func TestSignOutSaysWhenItReachedThisBrowserOnly(t *testing.T) {
 	s, cookies := signedIn(t)
 	s.revoked.fail = errors.New("no cluster at secret.internal")
 	r := s.do("POST", LogoutPath, cookies, "Origin", portalURL)
-	if got := text(t, r); r.StatusCode != http.StatusServiceUnavailable || strings.Contains(got, "secret.internal") || len(cookies) != 0 {
+	if got := r.body; r.StatusCode != http.StatusServiceUnavailable || strings.Contains(got, "secret.internal") || len(cookies) != 0 {
 		t.Errorf("%d %q, cookies %v", r.StatusCode, got, cookies)
 	}
 }
@@ -94,7 +95,7 @@ func TestWhoIsNotSignedInIsSentToSignIn(t *testing.T) {
 	if want := SignInPath + "?return_to=%2Fteams%2Fa%3Fsort%3Dname"; r.StatusCode != 303 || r.Header.Get("Location") != want {
 		t.Errorf("%d to %q, want %q", r.StatusCode, r.Header.Get("Location"), want)
 	}
-	if got := text(t, s.do("GET", SignInPath+"?return_to=%2Fx", nil)); got != "sign in at "+LoginPath+"?return_to=%2Fx" {
+	if got := s.do("GET", SignInPath+"?return_to=%2Fx", nil).body; got != "sign in at "+LoginPath+"?return_to=%2Fx" {
 		t.Error(got)
 	}
 	for _, headers := range [][]string{{"HX-Request", "true"}, {"Accept", "text/event-stream"}} {
@@ -104,7 +105,7 @@ func TestWhoIsNotSignedInIsSentToSignIn(t *testing.T) {
 		}
 	}
 	r = s.do("POST", "/teams/a", nil, "Origin", portalURL)
-	if r.StatusCode != 401 || !strings.Contains(text(t, r), "Nothing was changed") {
+	if r.StatusCode != 401 || !strings.Contains(r.body, "Nothing was changed") {
 		t.Errorf("POST: %d", r.StatusCode)
 	}
 	in, cookies := signedIn(t)
@@ -155,16 +156,16 @@ func TestWritesMustComeFromHere(t *testing.T) {
 
 func TestAliveEndsWithTheSession(t *testing.T) {
 	s, cookies := signedIn(t)
-	var alive func() error
-	h := s.Require(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { alive = func() error { return Alive(r.Context()) } }))
-	r := httptest.NewRequest("GET", portalURL+"/live", http.NoBody)
+	var stream context.Context
+	h := s.Require(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { stream = r.Context() }))
+	r := httptest.NewRequestWithContext(t.Context(), "GET", portalURL+"/live", http.NoBody)
 	r.AddCookie(&http.Cookie{Name: sessionCookie, Value: cookies[sessionCookie]})
 	h.ServeHTTP(httptest.NewRecorder(), r)
-	if err := alive(); err != nil {
+	if err := Alive(stream); err != nil {
 		t.Fatal(err)
 	}
 	s.do("POST", LogoutPath, cookies, "Origin", portalURL)
-	if alive() == nil {
+	if Alive(stream) == nil {
 		t.Error("alive after signing out")
 	}
 	if Alive(t.Context()) == nil {

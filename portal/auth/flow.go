@@ -53,8 +53,10 @@ func (b *Browser) Login(w http.ResponseWriter, r *http.Request) {
 		b.problem(w, r, err)
 		return
 	}
-	l := login{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(),
-		ReturnTo: localPath(r.URL.Query().Get("return_to")), Expires: b.now().Add(loginLife).Unix()}
+	l := login{
+		State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(),
+		ReturnTo: localPath(r.URL.Query().Get("return_to")), Expires: b.now().Add(loginLife).Unix(),
+	}
 	plain, err := json.Marshal(l)
 	if err != nil {
 		b.problem(w, r, err)
@@ -77,8 +79,10 @@ func (b *Browser) Callback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if code := r.URL.Query().Get("error"); code != "" {
-		b.problem(w, r, &RefusedError{Reason: "The identity provider did not sign you in. Try again, or ask whoever runs it.",
-			Cause: fmt.Errorf("it answered %q", code)})
+		b.problem(w, r, &RefusedError{
+			Reason: "The identity provider did not sign you in. Try again, or ask whoever runs it.",
+			Cause:  fmt.Errorf("it answered %q", code),
+		})
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), 2*providerTimeout)
@@ -143,8 +147,10 @@ func (b *Browser) begin(ctx context.Context, l login, code string) (session, err
 		return session{}, err
 	}
 	now := b.now().Unix()
-	return session{ID: newSessionID(), Subject: idToken.Subject, Username: id.Username, Groups: id.Groups, Name: id.Name,
-		Email: id.Email, Start: now, Seen: now, Checked: now, TokenEnd: idToken.Expiry.Unix(), Refresh: tok.RefreshToken}, nil
+	return session{
+		ID: newSessionID(), Subject: idToken.Subject, Username: id.Username, Groups: id.Groups, Name: id.Name,
+		Email: id.Email, Start: now, Seen: now, Checked: now, TokenEnd: idToken.Expiry.Unix(), Refresh: tok.RefreshToken,
+	}, nil
 }
 
 // Logout ends the session here and on all replicas. POST only.

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -42,11 +43,9 @@ func TestSignInIsRefused(t *testing.T) {
 		t.Run(c.reason, func(t *testing.T) {
 			s, cookies := newSite(t), jar{}
 			claims := oidctest.Claims{"preferred_username": "alice"}
-			for k, v := range c.claims {
-				claims[k] = v
-			}
+			maps.Copy(claims, c.claims)
 			r := s.signIn(t, cookies, claims)
-			if got := text(t, r); r.StatusCode != c.status || !strings.Contains(got, c.says) {
+			if got := r.body; r.StatusCode != c.status || !strings.Contains(got, c.says) {
 				t.Errorf("%d %q, want %d and %q", r.StatusCode, got, c.status, c.says)
 			}
 			if len(cookies) != 0 {
@@ -110,7 +109,7 @@ func TestSignInSaysThatTheProviderFailed(t *testing.T) {
 	start := s.do("GET", LoginPath, cookies)
 	_, state := s.issuer.Code(start.Header.Get("Location"), alice)
 	r := s.do("GET", CallbackPath+"?"+url.Values{"error": {"access_denied"}, "error_description": {"call 555"}, "state": {state}}.Encode(), cookies)
-	if got := text(t, r); r.StatusCode != http.StatusForbidden || strings.Contains(got, "555") {
+	if got := r.body; r.StatusCode != http.StatusForbidden || strings.Contains(got, "555") {
 		t.Errorf("%d %q", r.StatusCode, got)
 	}
 
@@ -121,13 +120,15 @@ func TestSignInSaysThatTheProviderFailed(t *testing.T) {
 		t.Errorf("a wrong code: %d", r.StatusCode)
 	}
 
-	p, err := NewProvider(Config{IssuerURL: "http://127.0.0.1:1", ClientID: "x", PublicURL: portalURL, UsernameClaim: "u", GroupsClaim: "g",
-		Prefix: "p:", Audiences: []string{"a"}}, s.clock.Now)
+	p, err := NewProvider(Config{
+		IssuerURL: "http://127.0.0.1:1", ClientID: "x", PublicURL: portalURL, UsernameClaim: "u", GroupsClaim: "g",
+		Prefix: "p:", Audiences: []string{"a"},
+	}, s.clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Browser.provider = p
-	if r := s.do("GET", LoginPath, cookies); r.StatusCode != http.StatusBadGateway || strings.Contains(text(t, r), "127.0.0.1:1") {
+	if r := s.do("GET", LoginPath, cookies); r.StatusCode != http.StatusBadGateway || strings.Contains(r.body, "127.0.0.1:1") {
 		t.Errorf("no provider: %d", r.StatusCode)
 	}
 	if got := p.endSessionURL(t.Context()); got != "" {
@@ -147,8 +148,10 @@ func TestUsernameFromEmailMustBeVerified(t *testing.T) {
 }
 
 func TestConfigIsChecked(t *testing.T) {
-	good := Config{IssuerURL: "https://i.example", ClientID: "c", PublicURL: "https://p.example", UsernameClaim: "u", GroupsClaim: "g",
-		Prefix: "oidc:", Audiences: []string{"a"}}
+	good := Config{
+		IssuerURL: "https://i.example", ClientID: "c", PublicURL: "https://p.example", UsernameClaim: "u", GroupsClaim: "g",
+		Prefix: "oidc:", Audiences: []string{"a"},
+	}
 	if err := good.Check(); err != nil {
 		t.Fatal(err)
 	}

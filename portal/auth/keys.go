@@ -41,7 +41,7 @@ func NewKeys(path string, now func() time.Time, log *slog.Logger) (*Keys, error)
 
 // readKeys never names a line's content in an error.
 func readKeys(path string) ([]cipher.AEAD, error) {
-	b, err := os.ReadFile(path)
+	b, err := os.ReadFile(path) //nolint:gosec // the path is a flag
 	if err != nil {
 		return nil, fmt.Errorf("reading the session keys: %w", err)
 	}
@@ -93,7 +93,7 @@ var errSeal = errors.New("not sealed by us")
 func (k *Keys) seal(purpose string, plain []byte) string {
 	aead := k.current()[0]
 	nonce := make([]byte, aead.NonceSize())
-	rand.Read(nonce) //nolint:errcheck // it never fails: the program ends instead
+	rand.Read(nonce) // it never fails: the program would end
 	return base64.RawURLEncoding.EncodeToString(aead.Seal(nonce, nonce, plain, []byte(purpose)))
 }
 

@@ -26,8 +26,10 @@ func SecurityHeaders(next http.Handler) http.Handler {
 
 // distrusted are the beginnings of header names that say who or where the client is; nobody in front of us is
 // trusted with that.
-var distrusted = []string{"impersonate-", "x-remote-", "x-forwarded-", "x-real-ip", "forwarded", "x-request-id",
-	"x-original-", "true-client-ip", "x-client-ip", "x-auth-request-", "x-user", "x-groups"}
+var distrusted = []string{
+	"impersonate-", "x-remote-", "x-forwarded-", "x-real-ip", "forwarded", "x-request-id",
+	"x-original-", "true-client-ip", "x-client-ip", "x-auth-request-", "x-user", "x-groups",
+}
 
 // StripHeaders removes inbound headers that claim an identity, in any spelling, and those that Connection names.
 func StripHeaders(next http.Handler) http.Handler {

@@ -24,10 +24,12 @@ func write(t *testing.T, path, content string) {
 }
 
 func TestHeadersThatClaimAnIdentityAreRemoved(t *testing.T) {
-	r := httptest.NewRequest("GET", "/", http.NoBody)
+	r := httptest.NewRequestWithContext(t.Context(), "GET", "/", http.NoBody)
 	kept := []string{"Accept", "Authorization", "Content-Type", "Hx-Request", "Origin", "User-Agent"}
-	for _, name := range append([]string{"Impersonate-User", "Impersonate-Group", "impersonate_user", "Impersonate-Extra-Scopes", "X-Remote-User",
-		"x_remote_group", "X-Forwarded-For", "X_Forwarded_Host", "Forwarded", "X-Real-IP", "X-Request-Id", "Connection"}, kept...) {
+	for _, name := range append([]string{
+		"Impersonate-User", "Impersonate-Group", "impersonate_user", "Impersonate-Extra-Scopes", "X-Remote-User",
+		"x_remote_group", "X-Forwarded-For", "X_Forwarded_Host", "Forwarded", "X-Real-IP", "X-Request-Id", "Connection",
+	}, kept...) {
 		r.Header[name] = []string{"x"}
 	}
 	StripHeaders(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -44,7 +46,7 @@ func TestHeadersThatClaimAnIdentityAreRemoved(t *testing.T) {
 
 func TestSecurityHeaders(t *testing.T) {
 	w := httptest.NewRecorder()
-	SecurityHeaders(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequest("GET", "/", http.NoBody))
+	SecurityHeaders(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/", http.NoBody))
 	for name, want := range map[string]string{
 		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
 		"X-Content-Type-Options":  "nosniff", "Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin", "Cache-Control": "no-store",
@@ -63,7 +65,7 @@ func TestBodiesAreLimited(t *testing.T) {
 	}))
 	for body, want := range map[string]int{"0123456789": 200, "0123456789a": 413} {
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest("POST", "/", strings.NewReader(body)))
+		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "POST", "/", strings.NewReader(body)))
 		if w.Code != want {
 			t.Errorf("%d bytes: %d", len(body), w.Code)
 		}
@@ -80,7 +82,7 @@ func TestRecordSaysWhoDidWhat(t *testing.T) {
 		}
 		http.Error(w, RequestID(r.Context()), http.StatusForbidden)
 	}))
-	r := httptest.NewRequest("DELETE", "/teams/a?code=secret", strings.NewReader("secret"))
+	r := httptest.NewRequestWithContext(t.Context(), "DELETE", "/teams/a?code=secret", strings.NewReader("secret"))
 	r.Header.Set("X-Request-Id", "forged")
 	r.Header.Set("Authorization", "secret")
 	w := httptest.NewRecorder()
@@ -102,7 +104,7 @@ func TestRecordSaysWhoDidWhat(t *testing.T) {
 		t.Errorf("the log tells secrets: %s", log.String())
 	}
 	w = httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest("GET", "/panic", http.NoBody))
+	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/panic", http.NoBody))
 	if w.Code != 500 || strings.TrimSpace(w.Body.String()) != "opaque" {
 		t.Errorf("after a panic: %d %s", w.Code, w.Body)
 	}

@@ -14,8 +14,10 @@ import (
 )
 
 // algorithms are the signatures that are accepted: asymmetric ones only, whatever the provider announces.
-var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384,
-	oidc.PS512, oidc.EdDSA}
+var algorithms = []string{
+	oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384,
+	oidc.PS512, oidc.EdDSA,
+}
 
 // providerTimeout bounds one request to the identity provider.
 const providerTimeout = 10 * time.Second
@@ -79,8 +81,10 @@ func (p *Provider) verify(ctx context.Context, raw string, audiences []string) (
 		return nil, err
 	}
 	// The audience is checked below, for there may be several.
-	v := found.VerifierContext(p.with(context.WithoutCancel(ctx)), &oidc.Config{SkipClientIDCheck: true,
-		SupportedSigningAlgs: algorithms, Now: p.now})
+	v := found.VerifierContext(p.with(context.WithoutCancel(ctx)), &oidc.Config{
+		SkipClientIDCheck:    true,
+		SupportedSigningAlgs: algorithms, Now: p.now,
+	})
 	tok, err := v.Verify(p.with(ctx), raw)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBadToken, err)

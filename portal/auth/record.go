@@ -40,21 +40,29 @@ func Record(log *slog.Logger, now func() time.Time, failed http.HandlerFunc) fun
 			w.Header().Set("X-Request-Id", rec.id)
 			out := &response{ResponseWriter: w}
 			begin := now()
-			defer func() {
-				if v := recover(); v != nil {
-					rescue(log, out, r, v, failed)
-				}
-				log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("actor", rec.actor), slog.String("verb", r.Method),
-					slog.String("object", r.URL.Path), slog.Int("status", out.status()), slog.String("decision", decision(out.status())),
-					slog.String("requestID", rec.id), slog.Duration("duration", now().Sub(begin)))
-			}()
+			defer func() { finish(log, out, r, now().Sub(begin)) }()
+			defer rescue(log, out, r, failed)
 			next.ServeHTTP(out, r)
 		})
 	}
 }
 
-// rescue turns a panic into an opaque answer, unless one was begun.
-func rescue(log *slog.Logger, out *response, r *http.Request, v any, failed http.HandlerFunc) {
+func finish(log *slog.Logger, out *response, r *http.Request, took time.Duration) {
+	actor := ""
+	if rec, ok := r.Context().Value(requestKey).(*record); ok {
+		actor = rec.actor
+	}
+	log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("actor", actor), slog.String("verb", r.Method),
+		slog.String("object", r.URL.Path), slog.Int("status", out.status()), slog.String("decision", decision(out.status())),
+		slog.String("requestID", RequestID(r.Context())), slog.Duration("duration", took))
+}
+
+// rescue, deferred, turns a panic into an opaque answer, unless one was begun.
+func rescue(log *slog.Logger, out *response, r *http.Request, failed http.HandlerFunc) {
+	v := recover()
+	if v == nil {
+		return
+	}
 	if v == http.ErrAbortHandler { //nolint:errorlint // the value that net/http documents
 		panic(v)
 	}

@@ -64,8 +64,7 @@ func (f *refresher) once(ctx context.Context, s session, now time.Time) (session
 		defer cancel()
 		fresh, err := f.ask(detached, s, now)
 		keep := reuseFor
-		var unreachable *ProviderError
-		if errors.As(err, &unreachable) {
+		if _, ok := errors.AsType[*ProviderError](err); ok {
 			keep = retryAfter
 		}
 		f.outcomes.Add(key, outcome{fresh, err}, keep)

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -14,9 +15,7 @@ import (
 func (s *site) refreshedTo(claims oidctest.Claims, status int) {
 	s.issuer.Refreshed = func() (oidctest.Claims, int) {
 		all := oidctest.Claims{"aud": "portal", "preferred_username": "alice"}
-		for k, v := range claims {
-			all[k] = v
-		}
+		maps.Copy(all, claims)
 		return all, status
 	}
 }
@@ -117,8 +116,10 @@ func TestKeysRotate(t *testing.T) {
 }
 
 func TestKeyFilesAreChecked(t *testing.T) {
-	for reason, content := range map[string]string{"empty": "", "a comment only": "# x\n", "no base64": "???\n", "too short": "c2hvcnQ=\n",
-		"a broken second key": newKey('a') + "\nsecret-text\n"} {
+	for reason, content := range map[string]string{
+		"empty": "", "a comment only": "# x\n", "no base64": "???\n", "too short": "c2hvcnQ=\n",
+		"a broken second key": newKey('a') + "\nsecret-text\n",
+	} {
 		path := t.TempDir() + "/keys"
 		write(t, path, content)
 		if _, err := NewKeys(path, time.Now, nil); err == nil || strings.Contains(err.Error(), "secret-text") {

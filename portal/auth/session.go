@@ -113,8 +113,10 @@ func (b *Browser) writeSession(w http.ResponseWriter, s session) error {
 }
 
 func setCookie(w http.ResponseWriter, name, value string, life time.Duration) {
-	http.SetCookie(w, &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: max(int(life.Seconds()), 1), Secure: true,
-		HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	http.SetCookie(w, &http.Cookie{
+		Name: name, Value: value, Path: "/", MaxAge: max(int(life.Seconds()), 1), Secure: true,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	})
 }
 
 func clearCookie(w http.ResponseWriter, name string) {

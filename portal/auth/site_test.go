@@ -85,8 +85,10 @@ func newSite(t *testing.T) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Browser = NewBrowser(BrowserOptions{Provider: s.provider(t), Keys: keys, Revoked: s.revoked, Pages: plainPages{},
-		Clock: s.clock, Log: slog.New(slog.DiscardHandler)})
+	s.Browser = NewBrowser(BrowserOptions{
+		Provider: s.provider(t), Keys: keys, Revoked: s.revoked, Pages: plainPages{},
+		Clock: s.clock, Log: slog.New(slog.DiscardHandler),
+	})
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+SignInPath, s.SignIn)
 	mux.HandleFunc("GET "+LoginPath, s.Login)
@@ -103,8 +105,10 @@ func newSite(t *testing.T) *site {
 
 func (s *site) provider(t *testing.T) *Provider {
 	t.Helper()
-	p, err := NewProvider(Config{IssuerURL: s.issuer.URL, ClientID: "portal", PublicURL: portalURL, UsernameClaim: "preferred_username",
-		GroupsClaim: "groups", Prefix: "oidc:", Audiences: []string{"api"}}, s.clock.Now)
+	p, err := NewProvider(Config{
+		IssuerURL: s.issuer.URL, ClientID: "portal", PublicURL: portalURL, UsernameClaim: "preferred_username",
+		GroupsClaim: "groups", Prefix: "oidc:", Audiences: []string{"api"},
+	}, s.clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,8 +118,8 @@ func (s *site) provider(t *testing.T) *Provider {
 // jar is a browser's cookies.
 type jar map[string]string
 
-func (s *site) do(method, target string, cookies jar, headers ...string) *http.Response {
-	r := httptest.NewRequest(method, portalURL+target, http.NoBody)
+func (s *site) do(method, target string, cookies jar, headers ...string) page {
+	r := httptest.NewRequestWithContext(context.Background(), method, portalURL+target, http.NoBody)
 	for name, value := range cookies {
 		r.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
@@ -124,8 +128,8 @@ func (s *site) do(method, target string, cookies jar, headers ...string) *http.R
 	}
 	w := httptest.NewRecorder()
 	s.handler.ServeHTTP(w, r)
-	resp := w.Result()
-	for _, c := range resp.Cookies() {
+	got := page{StatusCode: w.Code, Header: w.Header(), body: w.Body.String()}
+	for _, c := range got.Cookies() {
 		if cookies == nil {
 			break
 		}
@@ -135,20 +139,24 @@ func (s *site) do(method, target string, cookies jar, headers ...string) *http.R
 			cookies[c.Name] = c.Value
 		}
 	}
-	return resp
+	return got
 }
 
-func text(t *testing.T, r *http.Response) string {
-	t.Helper()
-	b, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
+// page is an answer.
+type page struct {
+	StatusCode int
+	Header     http.Header
+	body       string
+}
+
+// Cookies are those that the answer sets.
+func (p page) Cookies() []*http.Cookie {
+	r := http.Response{Header: p.Header}
+	return r.Cookies()
 }
 
 // signIn goes through the provider; what comes back is the callback's answer.
-func (s *site) signIn(t *testing.T, cookies jar, claims oidctest.Claims) *http.Response {
+func (s *site) signIn(t *testing.T, cookies jar, claims oidctest.Claims) page {
 	t.Helper()
 	start := s.do("GET", LoginPath+"?return_to=%2Fx", cookies)
 	code, state := s.issuer.Code(start.Header.Get("Location"), claims)
@@ -160,7 +168,7 @@ func signedIn(t *testing.T) (*site, jar) {
 	s, cookies := newSite(t), jar{}
 	r := s.signIn(t, cookies, alice)
 	if r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != "/x" {
-		t.Fatalf("signing in: %d to %q: %s", r.StatusCode, r.Header.Get("Location"), text(t, r))
+		t.Fatalf("signing in: %d to %q: %s", r.StatusCode, r.Header.Get("Location"), r.body)
 	}
 	return s, cookies
 }
@@ -177,7 +185,7 @@ func (s *site) see(t *testing.T, cookies jar, want string) {
 		}
 		return
 	}
-	if got := text(t, r); r.StatusCode != http.StatusOK || got != want {
+	if got := r.body; r.StatusCode != http.StatusOK || got != want {
 		t.Fatalf("status %d %q, want %q", r.StatusCode, got, want)
 	}
 }

@@ -12,20 +12,20 @@ import (
 	"github.com/portico-platform/portico/config/crd"
 )
 
-func load(t testing.TB) Catalog {
-	t.Helper()
+func load(tb testing.TB) Catalog {
+	tb.Helper()
 	c, err := Load(crd.Files)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return c
 }
 
-func bucketKind(t testing.TB) Kind {
-	t.Helper()
-	k, ok := load(t).ByName("S3Bucket")
+func bucketKind(tb testing.TB) Kind {
+	tb.Helper()
+	k, ok := load(tb).ByName("S3Bucket")
 	if !ok {
-		t.Fatal("no S3Bucket")
+		tb.Fatal("no S3Bucket")
 	}
 	return k
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"maps"
 	"math"
 	"net/url"
 	"strconv"
@@ -69,9 +70,7 @@ func (d *decoder) value(f Field, path string, n *node, base any) (any, bool) {
 func (d *decoder) object(f Field, path string, n *node, base any) (any, bool) {
 	was, _ := base.(map[string]any)
 	out := map[string]any{}
-	for key, v := range was {
-		out[key] = v
-	}
+	maps.Copy(out, was)
 	for _, c := range f.Fields {
 		delete(out, c.Name)
 		if v, ok := d.value(c, path+"."+c.Name, n.child(c.Name), was[c.Name]); ok {

@@ -72,8 +72,10 @@ func choices(detail string) string {
 }
 
 // leads are how the API server begins a message, before the refused value.
-var leads = []string{"Invalid value: ", "Unsupported value: ", "Duplicate value: ", "Too many: ", "Forbidden: ",
-	"Required value: ", "Required value", "Too long: ", "Not found: ", "Internal error: "}
+var leads = []string{
+	"Invalid value: ", "Unsupported value: ", "Duplicate value: ", "Too many: ", "Forbidden: ",
+	"Required value: ", "Required value", "Too long: ", "Not found: ", "Internal error: ",
+}
 
 // cutValue cuts `Invalid value: "x": detail` into detail and x.
 func cutValue(message string) (detail, value string) {

@@ -12,38 +12,64 @@ import (
 
 func TestFromStatus(t *testing.T) {
 	cause := func(kind metav1.CauseType, field, message string) error {
-		return &apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonInvalid,
-			Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: kind, Field: field, Message: message}}}}}
+		return &apierrors.StatusError{ErrStatus: metav1.Status{
+			Reason:  metav1.StatusReasonInvalid,
+			Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: kind, Field: field, Message: message}}},
+		}}
 	}
 	for _, c := range []struct {
 		reason string
 		err    error
 		want   FieldErrors
 	}{
-		{"a CEL rule with the value", cause(metav1.CauseTypeFieldValueInvalid, "spec.bucketName", `Invalid value: "Bad_Name": use lower-case letters`),
-			FieldErrors{{"spec.bucketName", "use lower-case letters", "Bad_Name"}}},
-		{"a value with quotes and colons", cause(metav1.CauseTypeFieldValueInvalid, "spec.x", `Invalid value: "a\": b": must not`),
-			FieldErrors{{"spec.x", "must not", `a": b`}}},
-		{"an object as value", cause(metav1.CauseTypeFieldValueInvalid, "spec.encryption", `Invalid value: {"algorithm":"aws:kms"}: kmsKeyID is required with aws:kms`),
-			FieldErrors{{"spec.encryption", "kmsKeyID is required with aws:kms", `{"algorithm":"aws:kms"}`}}},
-		{"a number", cause(metav1.CauseTypeFieldValueInvalid, "spec.n", `Invalid value: 0: spec.n in body should be greater than or equal to 1`),
-			FieldErrors{{"spec.n", "spec.n in body should be greater than or equal to 1", "0"}}},
-		{"required", cause(metav1.CauseTypeFieldValueRequired, "spec.providerRef", "Required value"),
-			FieldErrors{{"spec.providerRef", "is required", ""}}},
-		{"an enum", cause(metav1.CauseTypeFieldValueNotSupported, "spec.versioning", `Unsupported value: "On": supported values: "Enabled", "Suspended"`),
-			FieldErrors{{"spec.versioning", "choose one of: Enabled, Suspended", "On"}}},
-		{"a duplicate", cause(metav1.CauseTypeFieldValueDuplicate, "spec.l[1]", `Duplicate value: "x"`),
-			FieldErrors{{"spec.l[1]", "is there twice", "x"}}},
-		{"too long", cause(metav1.CauseTypeTooLong, "spec.bucketName", "Too long: may not be more than 63 bytes"),
-			FieldErrors{{"spec.bucketName", "may not be more than 63 bytes", ""}}},
-		{"too many", cause(metav1.CauseTypeTooMany, "spec.tags", "Too many: 41: must have at most 40 items"),
-			FieldErrors{{"spec.tags", "must have at most 40 items", "41"}}},
-		{"the whole object", cause(metav1.CauseTypeFieldValueInvalid, "<nil>", "Invalid value: null: some validation rules were not checked"),
-			FieldErrors{{"", "some validation rules were not checked", ""}}},
-		{"a webhook's own words", cause(metav1.CauseTypeFieldValueInvalid, "spec.x", "the bucket is taken"),
-			FieldErrors{{"spec.x", "the bucket is taken", ""}}},
-		{"unknown fields", apierrors.NewBadRequest(`strict decoding error: unknown field "spec.bucketname", duplicate field "spec.a"`),
-			FieldErrors{{"spec.bucketname", "no such field: look for a typing error", ""}, {"spec.a", "is there twice", ""}}},
+		{
+			"a CEL rule with the value", cause(metav1.CauseTypeFieldValueInvalid, "spec.bucketName", `Invalid value: "Bad_Name": use lower-case letters`),
+			FieldErrors{{"spec.bucketName", "use lower-case letters", "Bad_Name"}},
+		},
+		{
+			"a value with quotes and colons", cause(metav1.CauseTypeFieldValueInvalid, "spec.x", `Invalid value: "a\": b": must not`),
+			FieldErrors{{"spec.x", "must not", `a": b`}},
+		},
+		{
+			"an object as value", cause(metav1.CauseTypeFieldValueInvalid, "spec.encryption", `Invalid value: {"algorithm":"aws:kms"}: kmsKeyID is required with aws:kms`),
+			FieldErrors{{"spec.encryption", "kmsKeyID is required with aws:kms", `{"algorithm":"aws:kms"}`}},
+		},
+		{
+			"a number", cause(metav1.CauseTypeFieldValueInvalid, "spec.n", `Invalid value: 0: spec.n in body should be greater than or equal to 1`),
+			FieldErrors{{"spec.n", "spec.n in body should be greater than or equal to 1", "0"}},
+		},
+		{
+			"required", cause(metav1.CauseTypeFieldValueRequired, "spec.providerRef", "Required value"),
+			FieldErrors{{"spec.providerRef", "is required", ""}},
+		},
+		{
+			"an enum", cause(metav1.CauseTypeFieldValueNotSupported, "spec.versioning", `Unsupported value: "On": supported values: "Enabled", "Suspended"`),
+			FieldErrors{{"spec.versioning", "choose one of: Enabled, Suspended", "On"}},
+		},
+		{
+			"a duplicate", cause(metav1.CauseTypeFieldValueDuplicate, "spec.l[1]", `Duplicate value: "x"`),
+			FieldErrors{{"spec.l[1]", "is there twice", "x"}},
+		},
+		{
+			"too long", cause(metav1.CauseTypeTooLong, "spec.bucketName", "Too long: may not be more than 63 bytes"),
+			FieldErrors{{"spec.bucketName", "may not be more than 63 bytes", ""}},
+		},
+		{
+			"too many", cause(metav1.CauseTypeTooMany, "spec.tags", "Too many: 41: must have at most 40 items"),
+			FieldErrors{{"spec.tags", "must have at most 40 items", "41"}},
+		},
+		{
+			"the whole object", cause(metav1.CauseTypeFieldValueInvalid, "<nil>", "Invalid value: null: some validation rules were not checked"),
+			FieldErrors{{"", "some validation rules were not checked", ""}},
+		},
+		{
+			"a webhook's own words", cause(metav1.CauseTypeFieldValueInvalid, "spec.x", "the bucket is taken"),
+			FieldErrors{{"spec.x", "the bucket is taken", ""}},
+		},
+		{
+			"unknown fields", apierrors.NewBadRequest(`strict decoding error: unknown field "spec.bucketname", duplicate field "spec.a"`),
+			FieldErrors{{"spec.bucketname", "no such field: look for a typing error", ""}, {"spec.a", "is there twice", ""}},
+		},
 		{"another bad request", apierrors.NewBadRequest("no"), nil},
 		{"another error", errors.New("no"), nil},
 		{"a conflict", apierrors.NewConflict(schema.GroupResource{Resource: "x"}, "x", errors.New("no")), nil},
@@ -57,8 +83,10 @@ func TestFromStatus(t *testing.T) {
 }
 
 func TestPlace(t *testing.T) {
-	inputs := []string{"metadata.name", "spec.providerRef.name", "spec.bucketName", "spec.encryption.algorithm", "spec.encryption.kmsKeyID",
-		"spec.lifecycleRules[0].expirationDays", "spec.tags", "spec.region"}
+	inputs := []string{
+		"metadata.name", "spec.providerRef.name", "spec.bucketName", "spec.encryption.algorithm", "spec.encryption.kmsKeyID",
+		"spec.lifecycleRules[0].expirationDays", "spec.tags", "spec.region",
+	}
 	for _, c := range []struct {
 		reason string
 		err    FieldError

@@ -107,8 +107,10 @@ func newField(path, name string, p apiext.JSONSchemaProps) Field {
 	f := Field{
 		Path: path, Name: name, Label: label(name), Type: typeOf(p), Format: p.Format, Help: help(name, p.Description),
 		Pattern: p.Pattern, Immutable: hasRule(p.XValidations, "self == oldSelf"),
-		Limits: Limits{Min: p.Minimum, Max: p.Maximum, MinLength: p.MinLength, MaxLength: p.MaxLength,
-			MinItems: cmp.Or(p.MinItems, p.MinProperties), MaxItems: cmp.Or(p.MaxItems, p.MaxProperties)},
+		Limits: Limits{
+			Min: p.Minimum, Max: p.Maximum, MinLength: p.MinLength, MaxLength: p.MaxLength,
+			MinItems: cmp.Or(p.MinItems, p.MinProperties), MaxItems: cmp.Or(p.MaxItems, p.MaxProperties),
+		},
 	}
 	for _, e := range p.Enum {
 		f.Options = append(f.Options, jsonText(e.Raw))

@@ -10,11 +10,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-func mustYAML(t testing.TB, k Kind, text string) *unstructured.Unstructured {
-	t.Helper()
+func mustYAML(tb testing.TB, k Kind, text string) *unstructured.Unstructured {
+	tb.Helper()
 	obj, err := k.ParseYAML([]byte(text))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return obj
 }
@@ -27,28 +27,46 @@ func TestDecode(t *testing.T) {
 		base   string // spec, as YAML
 		want   string // spec, as YAML
 	}{
-		{"scalars by type", "spec.providerRef.name=p&spec.encryption.algorithm=aws:kms&spec.encryption.bucketKeyEnabled=true&spec.forceDestroy=false", "",
-			"{providerRef: {name: p}, encryption: {algorithm: 'aws:kms', bucketKeyEnabled: true}, forceDestroy: false}"},
+		{
+			"scalars by type", "spec.providerRef.name=p&spec.encryption.algorithm=aws:kms&spec.encryption.bucketKeyEnabled=true&spec.forceDestroy=false", "",
+			"{providerRef: {name: p}, encryption: {algorithm: 'aws:kms', bucketKeyEnabled: true}, forceDestroy: false}",
+		},
 		{"empty means absent", "spec.bucketName=&spec.versioning=&spec.encryption.algorithm=&spec.encryption.bucketKeyEnabled=", "", "{}"},
 		{"a check box after its hidden input", "spec.forceDestroy=&spec.forceDestroy=on", "", "{forceDestroy: true}"},
-		{"rows in their order, gaps closed, empty ones gone",
+		{
+			"rows in their order, gaps closed, empty ones gone",
 			"spec.lifecycleRules[10].id=c&spec.lifecycleRules[2].expirationDays=30&spec.lifecycleRules[1].prefix=&spec.lifecycleRules[2].id=b", "",
-			"{lifecycleRules: [{id: b, expirationDays: 30}, {id: c}]}"},
-		{"rows in rows", "spec.lifecycleRules[0].transitions[0].days=30&spec.lifecycleRules[0].transitions[0].storageClass=GLACIER", "",
-			"{lifecycleRules: [{transitions: [{days: 30, storageClass: GLACIER}]}]}"},
-		{"a list of values: one a line, or repeated",
+			"{lifecycleRules: [{id: b, expirationDays: 30}, {id: c}]}",
+		},
+		{
+			"rows in rows", "spec.lifecycleRules[0].transitions[0].days=30&spec.lifecycleRules[0].transitions[0].storageClass=GLACIER", "",
+			"{lifecycleRules: [{transitions: [{days: 30, storageClass: GLACIER}]}]}",
+		},
+		{
+			"a list of values: one a line, or repeated",
 			"spec.corsRules[0].allowedOrigins=https://a%0D%0A%0D%0A https://b &spec.corsRules[0].allowedMethods=GET&spec.corsRules[0].allowedMethods=PUT", "",
-			"{corsRules: [{allowedOrigins: ['https://a', 'https://b'], allowedMethods: [GET, PUT]}]}"},
-		{"a map", "spec.tags[0].key=team&spec.tags[0].value=payments&spec.tags[1].key=&spec.tags[1].value=&spec.tags[2].key=empty&spec.tags[2].value=", "",
-			"{tags: {team: payments, empty: ''}}"},
-		{"what the form does not show stays", "spec.bucketName=new", "{bucketName: old, versioning: Enabled, tags: {a: b}, encryption: {algorithm: AES256}}",
-			"{bucketName: new, versioning: Enabled, tags: {a: b}, encryption: {algorithm: AES256}}"},
-		{"what no form can show stays", "spec.encryption.algorithm=AES256", "{encryption: {algorithm: x, future: 1}, unheard: {of: [1]}}",
-			"{encryption: {algorithm: AES256, future: 1}, unheard: {of: [1]}}"},
-		{"what is emptied goes", "spec.bucketName=&spec.tags=&spec.lifecycleRules=", "{bucketName: old, tags: {a: b}, lifecycleRules: [{id: a}], versioning: Enabled}",
-			"{versioning: Enabled}"},
-		{"a removed row", "spec.lifecycleRules[0].id=a&spec.lifecycleRules[0]._remove=on&spec.lifecycleRules[1].id=b", "{lifecycleRules: [{id: a, prefix: x}, {id: b, prefix: y}]}",
-			"{lifecycleRules: [{id: b, prefix: y}]}"},
+			"{corsRules: [{allowedOrigins: ['https://a', 'https://b'], allowedMethods: [GET, PUT]}]}",
+		},
+		{
+			"a map", "spec.tags[0].key=team&spec.tags[0].value=payments&spec.tags[1].key=&spec.tags[1].value=&spec.tags[2].key=empty&spec.tags[2].value=", "",
+			"{tags: {team: payments, empty: ''}}",
+		},
+		{
+			"what the form does not show stays", "spec.bucketName=new", "{bucketName: old, versioning: Enabled, tags: {a: b}, encryption: {algorithm: AES256}}",
+			"{bucketName: new, versioning: Enabled, tags: {a: b}, encryption: {algorithm: AES256}}",
+		},
+		{
+			"what no form can show stays", "spec.encryption.algorithm=AES256", "{encryption: {algorithm: x, future: 1}, unheard: {of: [1]}}",
+			"{encryption: {algorithm: AES256, future: 1}, unheard: {of: [1]}}",
+		},
+		{
+			"what is emptied goes", "spec.bucketName=&spec.tags=&spec.lifecycleRules=", "{bucketName: old, tags: {a: b}, lifecycleRules: [{id: a}], versioning: Enabled}",
+			"{versioning: Enabled}",
+		},
+		{
+			"a removed row", "spec.lifecycleRules[0].id=a&spec.lifecycleRules[0]._remove=on&spec.lifecycleRules[1].id=b", "{lifecycleRules: [{id: a, prefix: x}, {id: b, prefix: y}]}",
+			"{lifecycleRules: [{id: b, prefix: y}]}",
+		},
 		{"empty but present", "spec.publicAccessBlock={}", "", "{publicAccessBlock: {}}"},
 		{"names that are no paths", "spec..x=1&spec.tags[x].key=a&spec.tags[99999].key=a&csrf=1&spec.nothing.of.ours=1&status.ready=true", "", "{}"},
 	} {

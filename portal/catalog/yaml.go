@@ -75,23 +75,21 @@ func (k Kind) check(m map[string]any) (*unstructured.Unstructured, error) {
 
 // checkShape refuses what the accessors of unstructured objects would silently ignore.
 func (k Kind) checkShape(obj *unstructured.Unstructured) error {
-	for key := range obj.Object {
+	for key, v := range obj.Object {
 		if !slices.Contains([]string{"apiVersion", "kind", "metadata", "spec", "status"}, key) {
 			return fmt.Errorf("%s has no field %q", k.Name, key)
 		}
-	}
-	for _, key := range []string{"metadata", "spec"} {
-		if v, ok := obj.Object[key]; ok {
-			if _, isMap := v.(map[string]any); !isMap {
-				return fmt.Errorf("%s must be an object", key)
-			}
+		if _, isMap := v.(map[string]any); !isMap && (key == "metadata" || key == "spec") {
+			return fmt.Errorf("%s must be an object", key)
 		}
 	}
+	return checkMetadata(obj)
+}
+
+func checkMetadata(obj *unstructured.Unstructured) error {
 	for _, key := range []string{"name", "namespace"} {
-		if v, ok, _ := unstructured.NestedFieldNoCopy(obj.Object, "metadata", key); ok {
-			if _, isString := v.(string); !isString {
-				return fmt.Errorf("metadata.%s must be a string: put it in quotes", key)
-			}
+		if _, _, err := unstructured.NestedString(obj.Object, "metadata", key); err != nil {
+			return fmt.Errorf("metadata.%s must be a string: put it in quotes", key)
 		}
 	}
 	for _, key := range []string{"labels", "annotations"} {

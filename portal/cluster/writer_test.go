@@ -204,8 +204,10 @@ func TestExplain(t *testing.T) {
 
 func TestMergedKeepsWhatUsersDoNotWrite(t *testing.T) {
 	live := &unstructured.Unstructured{Object: map[string]any{
-		"metadata": map[string]any{"name": "x", "uid": "u", "resourceVersion": "7", "finalizers": []any{"f"},
-			"annotations": map[string]any{requestedBy: "me", lastApplied: "{}", "gone": "1"}, "labels": map[string]any{"gone": "1"}},
+		"metadata": map[string]any{
+			"name": "x", "uid": "u", "resourceVersion": "7", "finalizers": []any{"f"},
+			"annotations": map[string]any{requestedBy: "me", lastApplied: "{}", "gone": "1"}, "labels": map[string]any{"gone": "1"},
+		},
 		"spec": map[string]any{"a": "1"}, "status": map[string]any{"ready": true},
 	}}
 	wanted := &unstructured.Unstructured{Object: map[string]any{

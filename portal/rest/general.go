@@ -46,12 +46,18 @@ type meOutput struct {
 
 func (a *API) registerGeneral(api huma.API) {
 	tags := []string{"General"}
-	huma.Register(api, huma.Operation{OperationID: "listResources", Method: http.MethodGet, Path: "/resources", Tags: tags,
-		Summary: "List objects of all kinds that the caller may list", Errors: readErrors}, a.resources)
-	huma.Register(api, huma.Operation{OperationID: "listCatalog", Method: http.MethodGet, Path: "/catalog", Tags: tags,
-		Summary: "List the kinds that can be requested", Errors: readErrors}, a.catalog)
-	huma.Register(api, huma.Operation{OperationID: "getMe", Method: http.MethodGet, Path: "/me", Tags: tags,
-		Summary: "Say who the caller is", Errors: readErrors},
+	huma.Register(api, huma.Operation{
+		OperationID: "listResources", Method: http.MethodGet, Path: "/resources", Tags: tags,
+		Summary: "List objects of all kinds that the caller may list", Errors: readErrors,
+	}, a.resources)
+	huma.Register(api, huma.Operation{
+		OperationID: "listCatalog", Method: http.MethodGet, Path: "/catalog", Tags: tags,
+		Summary: "List the kinds that can be requested", Errors: readErrors,
+	}, a.catalog)
+	huma.Register(api, huma.Operation{
+		OperationID: "getMe", Method: http.MethodGet, Path: "/me", Tags: tags,
+		Summary: "Say who the caller is", Errors: readErrors,
+	},
 		func(ctx context.Context, _ *struct{}) (*meOutput, error) { return a.me(ctx) })
 }
 

@@ -12,11 +12,15 @@ import (
 )
 
 var (
-	readErrors = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests,
-		http.StatusServiceUnavailable}
-	writeErrors = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound,
+	readErrors = []int{
+		http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests,
+		http.StatusServiceUnavailable,
+	}
+	writeErrors = []int{
+		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound,
 		http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge,
-		http.StatusUnsupportedMediaType, http.StatusTooManyRequests, http.StatusServiceUnavailable}
+		http.StatusUnsupportedMediaType, http.StatusTooManyRequests, http.StatusServiceUnavailable,
+	}
 )
 
 // document is the OpenAPI document, with the CRDs' schemas under the names that the operations refer to.
@@ -55,6 +59,8 @@ func listResponse(k catalog.Kind) map[string]*huma.Response {
 }
 
 func requestBody(k catalog.Kind) *huma.RequestBody {
-	return &huma.RequestBody{Required: true, Content: jsonContent(schemaOf(k)),
-		Description: "apiVersion, kind and metadata.namespace may be left out; metadata.name and spec are needed."}
+	return &huma.RequestBody{
+		Required: true, Content: jsonContent(schemaOf(k)),
+		Description: "apiVersion, kind and metadata.namespace may be left out; metadata.name and spec are needed.",
+	}
 }

@@ -109,8 +109,10 @@ func (a *API) events(ctx context.Context, ref cluster.Ref) (*eventsOutput, error
 		if e.Series != nil {
 			count = e.Series.Count
 		}
-		out.Body.Items = append(out.Body.Items, event{Type: e.Type, Reason: e.Reason, Message: e.Message,
-			Count: max(count, 1), Time: cluster.EventTime(e).UTC()})
+		out.Body.Items = append(out.Body.Items, event{
+			Type: e.Type, Reason: e.Reason, Message: e.Message,
+			Count: max(count, 1), Time: cluster.EventTime(e).UTC(),
+		})
 	}
 	return out, nil
 }

@@ -90,7 +90,7 @@ func TestProblemsNameTheRequest(t *testing.T) {
 		WriteProblem(w, r, http.StatusTeapot, "short and stout")
 	}))
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest("GET", "/", http.NoBody))
+	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/", http.NoBody))
 	var p huma.ErrorModel
 	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
 		t.Fatal(err)
@@ -143,7 +143,11 @@ func objects(names []string) []*unstructured.Unstructured {
 }
 
 func TestCursorsAreChecked(t *testing.T) {
-	if _, err := page(t.Context(), nil, Page{Limit: 1, Cursor: "???"}); err == nil || err.(huma.StatusError).GetStatus() != 422 {
+	if _, err := page(t.Context(), nil, Page{Limit: 1, Cursor: "???"}); err == nil || func() huma.StatusError {
+		var target huma.StatusError
+		_ = errors.As(err, &target)
+		return target
+	}().GetStatus() != 422 {
 		t.Error(err)
 	}
 	out, err := page(t.Context(), nil, Page{Limit: 1, Cursor: ""})
@@ -165,8 +169,10 @@ func TestDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	provider, err := auth.NewProvider(auth.Config{IssuerURL: "https://i.example", ClientID: "c", PublicURL: "https://p.example",
-		UsernameClaim: "u", GroupsClaim: "g", Prefix: "p:", Audiences: []string{"a"}}, nowZero)
+	provider, err := auth.NewProvider(auth.Config{
+		IssuerURL: "https://i.example", ClientID: "c", PublicURL: "https://p.example",
+		UsernameClaim: "u", GroupsClaim: "g", Prefix: "p:", Audiences: []string{"a"},
+	}, nowZero)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +181,7 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest("GET", "/openapi.json", http.NoBody))
+	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/openapi.json", http.NoBody))
 	var pretty bytes.Buffer
 	if err := json.Indent(&pretty, w.Body.Bytes(), "", " "); err != nil {
 		t.Fatal(err)
@@ -190,7 +196,7 @@ func TestDocument(t *testing.T) {
 	}
 	for path, want := range map[string]int{"/catalog": 401, "/nothing": 401, "/openapi.yaml": 401} {
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest("GET", path, http.NoBody))
+		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", path, http.NoBody))
 		if w.Code != want || w.Header().Get("Content-Type") != "application/problem+json" {
 			t.Errorf("%s: %d %s", path, w.Code, w.Header().Get("Content-Type"))
 		}

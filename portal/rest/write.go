@@ -87,8 +87,10 @@ func (a *API) create(ctx context.Context, k catalog.Kind, in *createInput) (*cre
 		return nil, problem(ctx, http.StatusBadRequest, err.Error()) // ParseJSON's errors are for the caller
 	}
 	if ns := obj.GetNamespace(); ns != "" && ns != in.Namespace {
-		return nil, invalid(ctx, catalog.FieldErrors{{Field: "metadata.namespace", Value: ns,
-			Message: fmt.Sprintf("is not the namespace of the URL, %s", in.Namespace)}})
+		return nil, invalid(ctx, catalog.FieldErrors{{
+			Field: "metadata.namespace", Value: ns,
+			Message: fmt.Sprintf("is not the namespace of the URL, %s", in.Namespace),
+		}})
 	}
 	obj.SetNamespace(in.Namespace)
 	dry := in.DryRun.DryRun == "All"

@@ -121,8 +121,10 @@ func startPortal(t *testing.T, issuer, keyFile string) *replica {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := portal.New(portal.Parts{Cluster: r.cluster, Provider: provider, Keys: keys, Pages: pages.New(pages.Over(r.cluster), log),
-		Assets: http.HandlerFunc(web.Assets), Clock: clock.RealClock{}, Log: log})
+	h, err := portal.New(portal.Parts{
+		Cluster: r.cluster, Provider: provider, Keys: keys, Pages: pages.New(pages.Over(r.cluster), log),
+		Assets: http.HandlerFunc(web.Assets), Clock: clock.RealClock{}, Log: log,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

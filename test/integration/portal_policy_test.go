@@ -137,7 +137,8 @@ func TestImpersonatorMayDoNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	rules, err := clients.AuthorizationV1().SelfSubjectRulesReviews().Create(ctx, &authorizationv1.SelfSubjectRulesReview{
-		Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: stack.Namespace}}, metav1.CreateOptions{})
+		Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: stack.Namespace},
+	}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

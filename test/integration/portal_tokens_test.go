@@ -97,9 +97,11 @@ func TestRESTTakesServiceAccountTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Bound through the group that all ServiceAccounts of the namespace are in: groups must arrive too.
-	bind := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "ci"},
-		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-developer"},
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "system:serviceaccounts:" + ns}}}
+	bind := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "ci"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-developer"},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "system:serviceaccounts:" + ns}},
+	}
 	if _, err := clients.RbacV1().RoleBindings(ns).Create(t.Context(), bind, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -133,9 +135,11 @@ func TestRESTNoticesALostRight(t *testing.T) {
 		t.Fatal(err)
 	}
 	ns := team(t, admin(t))
-	bind := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "search"},
-		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-viewer"},
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "oidc:team-search"}}}
+	bind := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "search"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-viewer"},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "oidc:team-search"}},
+	}
 	if _, err := clients.RbacV1().RoleBindings(ns).Create(t.Context(), bind, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}

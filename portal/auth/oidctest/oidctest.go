@@ -42,19 +42,19 @@ type grant struct {
 }
 
 // New starts a provider that ends with the test.
-func New(t testing.TB) *Provider {
-	t.Helper()
+func New(tb testing.TB) *Provider {
+	tb.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	p := &Provider{t: t, key: key, grants: map[string]grant{}}
+	p := &Provider{t: tb, key: key, grants: map[string]grant{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", p.discovery)
 	mux.HandleFunc("GET /keys", p.keys)
 	mux.HandleFunc("POST /token", p.token)
 	srv := httptest.NewServer(mux)
-	t.Cleanup(srv.Close)
+	tb.Cleanup(srv.Close)
 	p.URL = srv.URL
 	return p
 }
@@ -63,7 +63,7 @@ func (p *Provider) now() time.Time {
 	if p.Now != nil {
 		return p.Now()
 	}
-	return time.Now()
+	return time.Now() //nolint:forbidigo // tests without a clock of their own want the real time
 }
 
 func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
@@ -140,8 +140,10 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 func (p *Provider) issue(w http.ResponseWriter, claims Claims) {
 	refresh := rand.Text()
 	p.grants[refresh] = grant{claims: claims}
-	reply(w, http.StatusOK, map[string]any{"access_token": rand.Text(), "token_type": "Bearer", "expires_in": 3600,
-		"id_token": p.Token(claims), "refresh_token": refresh})
+	reply(w, http.StatusOK, map[string]any{
+		"access_token": rand.Text(), "token_type": "Bearer", "expires_in": 3600,
+		"id_token": p.Token(claims), "refresh_token": refresh,
+	})
 }
 
 // Token signs an ID token. Claims override iss, sub, iat and exp (an hour).
@@ -168,11 +170,11 @@ func (p *Provider) Unsigned(claims Claims) string {
 	return part(p.t, map[string]any{"alg": "none"}) + "." + part(p.t, all) + "."
 }
 
-func part(t testing.TB, v any) string {
-	t.Helper()
+func part(tb testing.TB, v any) string {
+	tb.Helper()
 	b, err := json.Marshal(v)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b64(b)
 }
