@@ -3,6 +3,8 @@ package controllers
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,6 +18,11 @@ import (
 // kinds is every AWS kind that this operator runs. Adding one adds one line.
 var kinds = map[string]kind{
 	"S3Bucket": bind(s3.Bucket, stateful),
+}
+
+// Kinds lists every kind that the operator runs, sorted.
+func Kinds() []string {
+	return slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(kinds)), "AWSProvider")))
 }
 
 // kind is one row of the table.

@@ -1,0 +1,46 @@
+// Package architecture holds the tests of the tree itself: who may import whom, and that no kind is half there.
+package architecture
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/portico-platform/portico/"
+
+// floors: what a package, and everything it imports, must not reach.
+var floors = []struct{ of, not, why string }{
+	{"api/...", "sigs.k8s.io/controller-runtime", "api holds types only"},
+	{"api/...", "github.com/aws/", "api holds types only"},
+	{"api/...", module + "controllers", "api is the lowest floor"},
+	{"controllers/engine", "github.com/aws/", "the engine knows no cloud"},
+	{"controllers/external", "github.com/aws/", "the engine knows no cloud"},
+	{"portal/...", "github.com/aws/", "the portal never talks to AWS"},
+	{"portal/...", module + "controllers", "the portal and the controllers meet in Kubernetes only"},
+	{"cmd/portal", "github.com/aws/", "the portal never talks to AWS"},
+	{"cmd/operator", module + "portal", "the portal and the controllers meet in Kubernetes only"},
+	{"web/...", "k8s.io/", "web shows what it is given"},
+	{"web/...", module + "portal", "web shows what it is given"},
+	{"cmd/...", module + "test", "what ships carries no test code"},
+}
+
+func TestFloors(t *testing.T) {
+	for _, f := range floors {
+		t.Run(f.of+" without "+f.not, func(t *testing.T) {
+			out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", module+f.of).CombinedOutput()
+			if err != nil {
+				t.Fatalf("go list: %v\n%s", err, out)
+			}
+			deps := strings.Fields(string(out))
+			if len(deps) < 2 {
+				t.Fatalf("go list %s found %d packages", f.of, len(deps))
+			}
+			for _, dep := range deps {
+				if strings.HasPrefix(dep, f.not) {
+					t.Errorf("imports %s: %s", dep, f.why)
+				}
+			}
+		})
+	}
+}

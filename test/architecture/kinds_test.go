@@ -1,0 +1,140 @@
+package architecture
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/portico-platform/portico/config/crd"
+	"github.com/portico-platform/portico/controllers"
+)
+
+const root = "../.."
+
+// TestEveryKindIsComplete compares CRDs with everything that must exist for a kind.
+func TestEveryKindIsComplete(t *testing.T) {
+	for _, kind := range crds(t) {
+		name := kind.Spec.Names.Kind
+		t.Run(name, func(t *testing.T) {
+			if !slices.Contains(controllers.Kinds(), name) {
+				t.Errorf("no controller runs it: add a line to controllers/kinds.go")
+			}
+			file := strings.ToLower(name)
+			sample := read(t, "config/samples/"+file+".yaml")
+			if !strings.Contains(sample, "kind: "+name) {
+				t.Errorf("config/samples/%s.yaml holds no %s", file, name)
+			}
+			page := read(t, "docs/kinds/"+file+".md")
+			assertMarkers(t, &kind)
+			assertDocumented(t, &kind, page)
+			assertRBAC(t, kind.Spec.Names.Plural)
+		})
+	}
+}
+
+func crds(t *testing.T) []apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	names, err := fs.Glob(crd.Files, "bases/*.yaml")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%d CRDs, %v", len(names), err)
+	}
+	var all []apiextensionsv1.CustomResourceDefinition
+	for _, name := range names {
+		text, err := fs.ReadFile(crd.Files, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var one apiextensionsv1.CustomResourceDefinition
+		if err := yaml.UnmarshalStrict(text, &one); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		t.Errorf("%s is missing", path)
+	}
+	return string(text)
+}
+
+// assertMarkers checks what the portal and kubectl show.
+func assertMarkers(t *testing.T, kind *apiextensionsv1.CustomResourceDefinition) {
+	t.Helper()
+	for _, key := range []string{"title", "icon", "form", "endpoint"} {
+		if kind.Annotations["portico.dev/"+key] == "" {
+			t.Errorf("the annotation portico.dev/%s is missing", key)
+		}
+	}
+	if len(kind.Spec.Names.ShortNames) == 0 || !slices.Contains(kind.Spec.Names.Categories, "portico") {
+		t.Error("a short name, or the category portico, is missing")
+	}
+	version := kind.Spec.Versions[0]
+	for _, column := range []string{"Ready", "Reason", "Age"} {
+		if !slices.ContainsFunc(version.AdditionalPrinterColumns, func(c apiextensionsv1.CustomResourceColumnDefinition) bool { return c.Name == column }) {
+			t.Errorf("kubectl get shows no column %s", column)
+		}
+	}
+	if def := version.Schema.OpenAPIV3Schema.Properties["status"].Default; def == nil || !strings.Contains(string(def.Raw), `"observedGeneration":-1`) {
+		t.Error("status does not default to observedGeneration -1: a fresh object would count as current")
+	}
+	explained(t, "", *version.Schema.OpenAPIV3Schema)
+}
+
+// explained checks that kubectl explain has a text for every field of ours.
+func explained(t *testing.T, path string, schema apiextensionsv1.JSONSchemaProps) {
+	t.Helper()
+	for name, field := range schema.Properties {
+		at := path + "." + name
+		if field.Description == "" && at != ".metadata" {
+			t.Errorf("kubectl explain has no text for %s", at)
+		}
+		explained(t, at, field)
+		if field.Items != nil && field.Items.Schema != nil {
+			explained(t, at+"[]", *field.Items.Schema)
+		}
+	}
+}
+
+// assertDocumented checks that the page speaks of every spec field.
+func assertDocumented(t *testing.T, kind *apiextensionsv1.CustomResourceDefinition, page string) {
+	t.Helper()
+	for field := range kind.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties {
+		if !strings.Contains(page, "`"+field+"`") {
+			t.Errorf("its page does not speak of `%s`", field)
+		}
+	}
+}
+
+// assertRBAC checks that the operator and the roles of people know the resource.
+func assertRBAC(t *testing.T, plural string) {
+	t.Helper()
+	text := read(t, "config/rbac/operator.yaml") + "\n---\n" + read(t, "config/rbac/roles.yaml")
+	known := map[string][]string{}
+	for doc := range strings.SplitSeq(text, "\n---\n") {
+		var role rbacv1.ClusterRole
+		if err := yaml.Unmarshal([]byte(doc), &role); err != nil || role.Kind != "ClusterRole" {
+			continue
+		}
+		for _, rule := range role.Rules {
+			known[role.Name] = append(known[role.Name], rule.Resources...)
+		}
+	}
+	if !slices.Contains(known["portico-operator"], plural) || !slices.Contains(known["portico-operator"], plural+"/status") {
+		t.Errorf("the operator's role does not know %s and %s/status", plural, plural)
+	}
+	if !slices.Contains(known["portico-admin"], plural) {
+		t.Errorf("portico-admin does not know %s", plural)
+	}
+}
