@@ -33,6 +33,9 @@ func (p *Pages) resources(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if r.Header.Get("HX-Request") == "true" { // the filters' own address has empty fields in it
+		w.Header().Set("HX-Replace-Url", views.TeamPath(s.team.ID)+list.Query.Encode())
+	}
 	return p.show(w, r, http.StatusOK, views.ResourcesPage(list))
 }
 

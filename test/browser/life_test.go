@@ -82,14 +82,7 @@ func (x *tab) deletes(name, bucket string) {
 	x.click(`.go button`)
 	x.awaitPath(list)
 	x.mark()
-	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
-		if !eval[bool](x, `!!document.getElementById("r-s3buckets-`+name+`")`) {
-			break
-		}
-		if time.Since(began) > patience {
-			x.t.Fatalf("the row of %s stays:\n%s", name, x.body())
-		}
-	}
+	x.awaitGone(`#r-s3buckets-` + name)
 	x.stillMarked()
 	awaitNoBucket(x.t, bucket)
 }

@@ -16,6 +16,12 @@ import (
 // not scroll sideways. With SCREENSHOTS set it takes their pictures too.
 func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	x := open(t)
+	x.goTo(list)
+	x.await(`main`, "Sign in")
+	x.every("sign-in")
+	x.goTo("/auth/callback?state=old&code=used")
+	x.await(`main`, "no longer valid")
+	x.every("sign-in-failed")
 	x.signIn("payments-dev", "payments")
 	x.every("empty")
 	bucket := x.request("looks", "portico-looks-1", "Enabled")

@@ -263,7 +263,7 @@ func filters(l List) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "\" hx-trigger=\"change, input delay:250ms, submit\" hx-target=\"#list\" hx-select=\"#list\" hx-swap=\"outerMorph\" hx-select-oob=\"#counts:outerMorph\" hx-replace-url=\"true\" hx-sync=\"this:replace\"><div class=\"search\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "\" hx-trigger=\"change, input delay:250ms, submit\" hx-target=\"#list\" hx-select=\"#list\" hx-swap=\"outerMorph\" hx-select-oob=\"#counts:outerMorph\" hx-sync=\"this:replace\"><div class=\"search\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

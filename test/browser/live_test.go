@@ -1,0 +1,69 @@
+//go:build browser
+
+package browser
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestFiltersKeepThePage types into the search field: rows and address follow, the page and the focus stay, and the
+// stream goes on with the new question.
+func TestFiltersKeepThePage(t *testing.T) {
+	x := open(t)
+	x.signIn("payments-dev", "payments")
+	one := x.request("filter-one", "portico-filter-1", "")
+	two := x.request("filter-two", "portico-filter-2", "")
+	x.goTo(list)
+	x.await(`#live`, "Live")
+	x.mark()
+	x.fill(`[name="q"]`, "filter-two")
+	x.awaitGone(`#r-s3buckets-filter-one`)
+	x.await(`#r-s3buckets-filter-two`, "Ready")
+	x.stillMarked()
+	if at := x.where(); !strings.HasSuffix(at, list+"?q=filter-two") {
+		t.Errorf("the address is %s", at)
+	}
+	if got := eval[string](x, `document.activeElement.name`); got != "q" {
+		t.Errorf("the focus is on %q", got)
+	}
+	if got := eval[string](x, `document.querySelector("[hx-sse\\:connect]").getAttribute("hx-sse:connect")`); !strings.HasSuffix(got, "live?q=filter-two") {
+		t.Errorf("the stream asks for %s", got)
+	}
+	asker := open(t)
+	asker.signIn("payments-dev", "payments")
+	asker.deletes("filter-two", two)
+	x.await(`#list`, "Nothing matches")
+	x.stillMarked()
+	asker.deletes("filter-one", one)
+}
+
+// TestStreamsEndWithTheSession signs out in one tab and sees another tab of the same browser leave its page.
+func TestStreamsEndWithTheSession(t *testing.T) {
+	x := open(t)
+	x.signIn("payments-dev", "payments")
+	ctx, cancel := chromedp.NewContext(x.ctx)
+	defer cancel()
+	other := &tab{t: t, ctx: ctx}
+	other.must(chromedp.Do(ctx)) // the tab lives as long as the context of its first call
+	other.goTo(list)
+	other.await(`#live`, "Live")
+	x.click(`.who button`)
+	x.await(`main`, "You are signed out")
+	began := time.Now()
+	other.await(`main h1`, "Cloud resources for your team")
+	t.Logf("the other tab left %.1f s after signing out", time.Since(began).Seconds())
+}
+
+// awaitGone waits until nothing matches.
+func (x *tab) awaitGone(selector string) {
+	x.t.Helper()
+	for began := time.Now(); eval[bool](x, `!!document.querySelector(`+quote(selector)+`)`); time.Sleep(50 * time.Millisecond) {
+		if time.Since(began) > patience {
+			x.t.Fatalf("%s is still there:\n%s", selector, x.body())
+		}
+	}
+}
