@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -158,11 +159,15 @@ func (a asking) commands(text, origin string) []views.Command {
 	}
 }
 
-// origin is the portal's own address as the browser knows it.
+// origin is the portal's own address as the browser knows it. Beyond loopback that is always https: a proxy may end
+// TLS, but the session cookie travels by nothing else.
 func origin(r *http.Request) string {
-	scheme := "https"
-	if r.TLS == nil {
-		scheme = "http"
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = r.Host
 	}
-	return scheme + "://" + r.Host
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return "http://" + r.Host
+	}
+	return "https://" + r.Host
 }

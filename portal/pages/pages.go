@@ -8,6 +8,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/a-h/templ"
@@ -135,8 +136,8 @@ func caller(r *http.Request) (auth.Identity, error) {
 	return id, nil
 }
 
-// frame is what surrounds a page for the caller. The switcher lists the teams that the caller may look into, and the
-// current one even if not, so that a refusal says where it happened.
+// frame is what surrounds a page for the caller. The switcher lists the teams that the caller may list, and the current
+// one even if not: the right to get one object is enough to be there.
 func (p *Pages) frame(r *http.Request, id auth.Identity, s space, title string) (views.Frame, error) {
 	teams, err := p.teams(r.Context(), id)
 	if err != nil {
@@ -144,6 +145,9 @@ func (p *Pages) frame(r *http.Request, id auth.Identity, s space, title string) 
 	}
 	f := p.anybody(id, title)
 	f.Team, f.Teams = s.team, teams
+	if !slices.ContainsFunc(teams, func(t views.Team) bool { return t.ID == s.team.ID }) {
+		f.Teams = append(f.Teams, s.team)
+	}
 	return f, nil
 }
 

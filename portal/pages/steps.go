@@ -14,17 +14,14 @@ import (
 // shared are the condition types that speak of the object as a whole; any other type is a step of its own.
 var shared = []string{v1alpha1.ConditionReady, v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled, v1alpha1.ConditionPaused}
 
-// stepsOf is how far the object is: asked for, picked up, in AWS, the kind's own conditions, ready; when it is being
-// deleted, what holds it up.
+// stepsOf is how far the object is: asked for, in AWS, the kind's own conditions, ready; when it is being deleted, what
+// holds it up. The steps of a fresh object are there from the start, so that the page does not jump.
 func stepsOf(f facts, obj *unstructured.Unstructured, r views.Resource, now time.Time) []views.Step {
 	by := "Accepted by the cluster."
 	if r.RequestedBy != "" {
 		by = "Asked for by " + r.RequestedBy + " and accepted by the cluster."
 	}
 	steps := []views.Step{done("Requested", by, r.Created)}
-	if f.observed < 0 {
-		return append(steps, waiting("Picked up", "Portico has not looked at it yet."))
-	}
 	if s, ok := inAWS(obj); ok {
 		steps = append(steps, s)
 	}
@@ -55,7 +52,7 @@ func inAWS(obj *unstructured.Unstructured) (views.Step, bool) {
 func readyStep(f facts, r views.Resource, now time.Time) views.Step {
 	c, ok := f.conditions[v1alpha1.ConditionReady]
 	if !ok {
-		return waiting("Ready", "Not judged yet.")
+		return waiting("Ready", "Portico has not looked at it yet.")
 	}
 	s := conditionStep("Ready", c, now)
 	if f.observed < f.generation {

@@ -44,7 +44,7 @@ func (x *tab) request(name, bucket, versions string) string {
 	x.mark()
 	x.await(`#status`, "Ready")
 	x.t.Logf("from the click to Ready on the page: %.2f s", time.Since(clicked).Seconds())
-	x.stillMarked()
+	x.still()
 	x.await(`#body`, bucket)
 	if !bucketExists(x.t, bucket) {
 		x.t.Errorf("bucket %s is not in AWS", bucket)
@@ -98,7 +98,7 @@ func TestListIsLive(t *testing.T) {
 	watcher.await(`#r-s3buckets-seen`, "Ready")
 	watcher.stillMarked()
 	asker.deletes("seen", bucket)
-	watcher.stillMarked()
+	watcher.still()
 }
 
 // TestDeletedWhileOpen keeps the page of a resource open until it is gone.

@@ -174,3 +174,17 @@ func (x *tab) tabTo(selector string) {
 }
 
 func quote(s string) string { return "`" + s + "`" }
+
+// TestPlatformAdminSeesProviders looks at what belongs to no team, in the same pages.
+func TestPlatformAdminSeesProviders(t *testing.T) {
+	x := open(t)
+	x.signIn("platform-admin", "_platform")
+	x.await(`#list`, "aws-local")
+	x.every("platform")
+	x.click(`#list a.name`)
+	x.await(`#status`, "Ready")
+	x.every("provider")
+	x.goTo("/teams/_platform/new/awsproviders")
+	x.await(`main`, "Request an AWS account")
+	x.every("provider-form")
+}

@@ -188,8 +188,22 @@ func (x *tab) signIn(user, team string) {
 	x.awaitPath("/teams/" + team)
 }
 
-// marker is put on window: a page that was loaded anew has lost it.
-func (x *tab) mark() { _ = eval[bool](x, `window.untouched = true`) }
+// mark notes something on window, which a page that was loaded anew has lost, and begins to sum up how far things jump.
+func (x *tab) mark() {
+	_ = eval[bool](x, `window.jumps = 0; new PerformanceObserver(l => { for (const e of l.getEntries()) if (!e.hadRecentInput) window.jumps += e.value })
+		.observe({type: "layout-shift", buffered: false}); window.untouched = true`)
+}
+
+// still checks that the page is the marked one, and that live updates did not make it jump: 0.1 is what is felt.
+func (x *tab) still() {
+	x.t.Helper()
+	x.stillMarked()
+	if jumps := eval[float64](x, `window.jumps`); jumps > 0.1 {
+		x.t.Errorf("the page jumped by %.3f", jumps)
+	} else {
+		x.t.Logf("layout shift while the page followed: %.4f", jumps)
+	}
+}
 
 func (x *tab) stillMarked() {
 	x.t.Helper()

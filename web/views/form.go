@@ -41,7 +41,6 @@ type Field struct {
 	Fields   []Field // of a group
 	Rows     []Row   // of a list or map
 	Singular string  // what one row is called
-	Open     bool    // of a group: show it unfolded
 }
 
 // Option is one value to choose.
