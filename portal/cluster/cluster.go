@@ -11,13 +11,13 @@ import (
 	"log/slog"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/portal/catalog"
 )
@@ -57,7 +57,7 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	}
 	own := rest.CopyConfig(cfg)
 	own.QPS, own.UserAgent = -1, "portico-portal" // the API server's own fairness limits us
-	client, err := kubernetes.NewForConfig(own)
+	clients, err := kubernetes.NewForConfig(own)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the Kubernetes client: %w", err)
 	}
@@ -65,14 +65,14 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	if err != nil {
 		return nil, fmt.Errorf("preparing the cache: %w", err)
 	}
-	w, err := newWriter(own, client, opts.Impersonator, opts.Clock)
+	w, err := newWriter(own, clients, opts.Impersonator, opts.Clock)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the impersonating client: %w", err)
 	}
 	return &Cluster{
-		kinds: kinds, cache: objects, client: client, writer: w, feed: newFeed(), log: opts.Log,
-		access:  newAccess(client.AuthorizationV1().SubjectAccessReviews(), opts.Clock),
-		revoked: newRevocations(client.CoreV1().Secrets(opts.Namespace), opts.Clock, opts.Log),
+		kinds: kinds, cache: objects, client: clients, writer: w, feed: newFeed(), log: opts.Log,
+		access:  newAccess(clients.AuthorizationV1().SubjectAccessReviews(), opts.Clock),
+		revoked: newRevocations(clients.CoreV1().Secrets(opts.Namespace), opts.Clock, opts.Log),
 	}, nil
 }
 
@@ -129,10 +129,11 @@ func (c *Cluster) Ready(ctx context.Context) error {
 			return fmt.Errorf("the cache of %s is not filled yet", k.Plural)
 		}
 	}
-	inf, err := c.cache.GetInformer(ended, &metav1.PartialObjectMetadata{TypeMeta: namespaceMeta().TypeMeta},
-		cache.BlockUntilSynced(false))
-	if err != nil || !inf.HasSynced() {
-		return errors.New("the cache of namespaces is not filled yet")
+	for what, obj := range map[string]client.Object{"namespaces": namespaceMeta(), "events": &corev1.Event{}} {
+		inf, err := c.cache.GetInformer(ended, obj, cache.BlockUntilSynced(false))
+		if err != nil || !inf.HasSynced() {
+			return fmt.Errorf("the cache of %s is not filled yet", what)
+		}
 	}
 	return nil
 }

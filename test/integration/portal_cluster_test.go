@@ -26,11 +26,11 @@ var (
 	searcher = auth.Identity{Username: "oidc:search-dev", Groups: []string{"oidc:team-search"}}
 )
 
-func kindNamed(t *testing.T, kinds catalog.Catalog, plural string) catalog.Kind {
+func bucketKind(t *testing.T, kinds catalog.Catalog) catalog.Kind {
 	t.Helper()
-	k, ok := kinds.ByPlural(plural)
+	k, ok := kinds.ByPlural("s3buckets")
 	if !ok {
-		t.Fatalf("no kind %s", plural)
+		t.Fatal("no kind s3buckets")
 	}
 	return k
 }
@@ -51,7 +51,7 @@ func asUser(t *testing.T, user string) client.Client {
 
 func TestClusterRefusesIdentitiesOfTheSystem(t *testing.T) {
 	c, kinds := newCluster(t, slog.New(slog.DiscardHandler))
-	k := kindNamed(t, kinds, "s3buckets")
+	k := bucketKind(t, kinds)
 	obj := &unstructured.Unstructured{Object: bucketBody("x", "")}
 	obj.SetNamespace("payments")
 	for reason, id := range map[string]auth.Identity{
@@ -75,7 +75,7 @@ func TestClusterRefusesIdentitiesOfTheSystem(t *testing.T) {
 
 func TestClusterUpdatesTheVersionThatWasSeen(t *testing.T) {
 	c, kinds := newCluster(t, slog.New(slog.DiscardHandler))
-	k := kindNamed(t, kinds, "s3buckets")
+	k := bucketKind(t, kinds)
 	obj := &unstructured.Unstructured{Object: bucketBody(unique("edit"), "")}
 	obj.SetNamespace("payments")
 	remove(t, "payments", obj.GetName())
@@ -129,7 +129,7 @@ func TestClusterUpdatesTheVersionThatWasSeen(t *testing.T) {
 
 func TestClusterTellsSubscribers(t *testing.T) {
 	c, kinds := newCluster(t, slog.New(slog.DiscardHandler))
-	k := kindNamed(t, kinds, "s3buckets")
+	k := bucketKind(t, kinds)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	sub := c.Subscribe(ctx)
@@ -164,7 +164,7 @@ func TestClusterTellsSubscribers(t *testing.T) {
 
 func TestClusterOffersProvidersOfTheNamespace(t *testing.T) {
 	c, kinds := newCluster(t, slog.New(slog.DiscardHandler))
-	k := kindNamed(t, kinds, "s3buckets")
+	k := bucketKind(t, kinds)
 	got, err := c.Providers(t.Context(), payer, k, "payments")
 	if err != nil || len(got) != 1 || got[0].Name != stack.Provider || got[0].Region == "" {
 		t.Errorf("providers of payments: %+v, %v", got, err)

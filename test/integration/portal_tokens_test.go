@@ -4,6 +4,7 @@ package integration
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"strings"
@@ -24,13 +25,8 @@ func TestRESTRefusesTokens(t *testing.T) {
 	p := startPortal(t, issuer.URL, sessionKeys(t))
 	good := oidctest.Claims{"aud": stack.Audience, "preferred_username": "someone", "groups": []string{"team-payments"}}
 	with := func(changes oidctest.Claims) oidctest.Claims {
-		out := oidctest.Claims{}
-		for k, v := range good {
-			out[k] = v
-		}
-		for k, v := range changes {
-			out[k] = v
-		}
+		out := maps.Clone(good)
+		maps.Copy(out, changes)
 		return out
 	}
 	p.call(t, issuer.Token(good), "GET", "/namespaces/payments/s3buckets", nil).want(t, http.StatusOK)
