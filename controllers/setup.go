@@ -80,7 +80,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		publisher: external.Publisher{Live: mgr.GetAPIReader(), Writer: mgr.GetClient()},
 		live:      mgr.GetAPIReader(),
 		engine:    o.Engine,
-		now:       time.Now,
+		now:       o.Engine.Now,
 	}
 	for name, k := range kinds {
 		if err := mgr.GetFieldIndexer().IndexField(ctx, k.object, providerIndex, providerOf); err != nil {
@@ -100,7 +100,7 @@ func setupAWS[T external.Object](mgr ctrl.Manager, proto T, work engine.Work[T],
 }
 
 func setupProvider(mgr ctrl.Manager, sessions *cloud.Sessions, o Options) error {
-	work := provider.Work{Sessions: sessions, Now: time.Now, Users: func(ctx context.Context, name string) ([]string, error) {
+	work := provider.Work{Sessions: sessions, Now: o.Engine.Now, Users: func(ctx context.Context, name string) ([]string, error) {
 		return users(ctx, mgr, name)
 	}}
 	settings := o.Engine

@@ -33,7 +33,7 @@ Flags:
 func parse(args []string, env func(string) string, out io.Writer) (*flags, error) {
 	f := &flags{controllers: controllers.Options{
 		TokenFile: env("AWS_WEB_IDENTITY_TOKEN_FILE"), // set by IRSA
-		Engine:    engine.Options{},
+		Engine:    engine.Options{Now: time.Now},      //nolint:forbidigo // the real clock enters here, and only here
 	}}
 	set := flag.NewFlagSet("operator", flag.ContinueOnError)
 	set.SetOutput(out)

@@ -18,8 +18,10 @@ import (
 )
 
 func failed(code, message string) error {
-	return &smithy.OperationError{ServiceID: "S3", OperationName: "PutBucketVersioning",
-		Err: fmt.Errorf("https response error StatusCode: 403, RequestID: 4442587FB7D0A2F9, %w", &smithy.GenericAPIError{Code: code, Message: message})}
+	return &smithy.OperationError{
+		ServiceID: "S3", OperationName: "PutBucketVersioning",
+		Err: fmt.Errorf("https response error StatusCode: 403, RequestID: 4442587FB7D0A2F9, %w", &smithy.GenericAPIError{Code: code, Message: message}),
+	}
 }
 
 func TestExplain(t *testing.T) {
@@ -51,8 +53,10 @@ func TestExplain(t *testing.T) {
 
 func TestTextsOfErrorsAreStable(t *testing.T) {
 	dial := func(port int) error {
-		return &smithy.OperationError{ServiceID: "S3", OperationName: "HeadBucket", Err: &net.OpError{Op: "read",
-			Source: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}, Err: os.NewSyscallError("read", syscall.ECONNRESET)}}
+		return &smithy.OperationError{ServiceID: "S3", OperationName: "HeadBucket", Err: &net.OpError{
+			Op:     "read",
+			Source: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}, Err: os.NewSyscallError("read", syscall.ECONNRESET),
+		}}
 	}
 	if a, b := Explain(dial(1)).Error(), Explain(dial(2)).Error(); a != b || a != "S3 HeadBucket: connection reset by peer" {
 		t.Errorf("%q differs from %q", a, b)

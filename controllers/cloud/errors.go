@@ -91,6 +91,7 @@ func Explain(err error) error {
 		return engine.Blocked("InvalidSpec", "%s. Change the spec; Portico tries again at once after an edit", text)
 	case quota:
 		return engine.Blocked("QuotaExceeded", "%s. The account has reached a limit: delete what is not needed, or ask a platform admin to raise the quota", text)
+	default: // a not-found that nobody expected is as good as any other failure
 	}
 	return &callError{text: text, err: err}
 }

@@ -22,6 +22,7 @@ type Options struct {
 	Workers int           // objects of a kind at work at the same time
 	Resync  time.Duration // how often an object in sync is compared again
 	Timeout time.Duration // the longest that one pass may take
+	Now     func() time.Time
 }
 
 // back-off of failures: controller-runtime's own default goes up to 1,000 s, longer than a user waits.
@@ -48,7 +49,7 @@ func Setup[T Object](mgr ctrl.Manager, proto T, work Work[T], o Options, more fu
 		Client: mgr.GetClient(),
 		Events: mgr.GetEventRecorder("portico"),
 		Work:   work,
-		Pace:   Pace{Resync: o.Resync, Now: time.Now, Jitter: rand.Float64},
+		Pace:   Pace{Resync: o.Resync, Now: o.Now, Jitter: rand.Float64},
 	}
 	countResources(mgr, gvk)
 	return b.Complete(reconcile.AsReconciler(mgr.GetClient(), r))

@@ -106,8 +106,10 @@ func newBench(t *testing.T, change func(*v1alpha1.S3Bucket)) *bench {
 			return c.SubResource(sub).Patch(ctx, o, p, opts...)
 		},
 	}).Build()
-	b.loop = &Reconciler[*v1alpha1.S3Bucket]{Kind: "S3Bucket", Client: b.client, Events: b.events, Work: b.work,
-		Pace: Pace{Resync: time.Hour, Now: func() time.Time { return noon }, Jitter: func() float64 { return 0 }}}
+	b.loop = &Reconciler[*v1alpha1.S3Bucket]{
+		Kind: "S3Bucket", Client: b.client, Events: b.events, Work: b.work,
+		Pace: Pace{Resync: time.Hour, Now: func() time.Time { return noon }, Jitter: func() float64 { return 0 }},
+	}
 	return b
 }
 

@@ -41,8 +41,10 @@ func judge(outcome error, everReady, deleting bool, pace Pace) verdict {
 		return time.Duration(float64(d) * (0.9 + 0.2*pace.Jitter()))
 	}
 	if outcome == nil {
-		return verdict{status: metav1.ConditionTrue, reason: ReasonInSync, message: "the resource matches the spec",
-			result: ctrl.Result{RequeueAfter: spread(pace.Resync), Priority: &low}}
+		return verdict{
+			status: metav1.ConditionTrue, reason: ReasonInSync, message: "the resource matches the spec",
+			result: ctrl.Result{RequeueAfter: spread(pace.Resync), Priority: &low},
+		}
 	}
 	v := verdict{status: metav1.ConditionFalse, reason: ReasonFailed, message: outcome.Error(), moving: true}
 	pause, ok := AsPause(outcome)

@@ -12,6 +12,8 @@ const slowRetry = 5 * time.Minute
 
 // Pause is an error that is not a failure: the work cannot go on yet, or not until somebody acts. Every other error
 // is retried with back-off.
+//
+//nolint:errname // it says what happens next, not what went wrong
 type Pause struct {
 	Reason  string        // CamelCase; the reason of the Ready condition and of the event
 	After   time.Duration // when to look again

@@ -163,6 +163,7 @@ func (p *pass[T, S]) admit(seen *S) error {
 		}
 		return engine.Blocked("AlreadyExists",
 			"a resource of this name exists and is offered to this object by its portico.dev/adopt tag; set spec.adoptionPolicy to Adopt to take it")
+	default:
 	}
 	return engine.Blocked("AlreadyExists",
 		"a resource of this name exists and does not belong to this object; nothing was changed. Choose another name, or adopt it: set spec.adoptionPolicy to Adopt and ask somebody with access to AWS to tag it portico.dev/adopt=%s/%s",

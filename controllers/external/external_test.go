@@ -59,10 +59,12 @@ func (w *world) Plan(_ *v1alpha1.S3Bucket, seen *thing) ([]Step, error) {
 	}
 	return nil, nil
 }
+
 func (w *world) Report(obj *v1alpha1.S3Bucket, _ *thing) map[string]string {
 	obj.Status.ARN = "arn:thing"
 	return map[string]string{"type": "thing"}
 }
+
 func (w *world) Delete(context.Context, *v1alpha1.S3Bucket, *thing) error {
 	w.deleted++
 	if !w.keepOnDelete {

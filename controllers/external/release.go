@@ -22,8 +22,9 @@ func (w Work[T, S]) Release(ctx context.Context, obj T, notes *engine.Notes) err
 		return nil
 	case v1alpha1.DeletionOrphan:
 		return w.orphan(ctx, obj, notes)
+	default:
+		return w.remove(ctx, obj, notes)
 	}
-	return w.remove(ctx, obj, notes)
 }
 
 // orphan lets go of the resource. It succeeds even if the account cannot be reached: the policy promises that nothing

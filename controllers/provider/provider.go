@@ -57,8 +57,10 @@ func (w Work) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, notes *
 // mark keeps the condition that resources go by; see cloud.ConditionAuthenticated. A failure that will pass (a
 // throttled or lost call) takes nothing from credentials that worked.
 func (w Work) mark(p *v1alpha1.AWSProvider, err error) {
-	c := metav1.Condition{Type: cloud.ConditionAuthenticated, ObservedGeneration: p.Generation,
-		LastTransitionTime: metav1.Time{Time: w.Now()}}
+	c := metav1.Condition{
+		Type: cloud.ConditionAuthenticated, ObservedGeneration: p.Generation,
+		LastTransitionTime: metav1.Time{Time: w.Now()},
+	}
 	switch pause, paused := engine.AsPause(err); {
 	case err == nil:
 		c.Status, c.Reason, c.Message = metav1.ConditionTrue, "Verified", "AWS knows the credentials"

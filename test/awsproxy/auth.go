@@ -53,7 +53,7 @@ func readScope(r *http.Request) scope {
 // authenticate fills in the account, or returns the refusal.
 func (p *Proxy) authenticate(ctx context.Context, x *exchange) *reply {
 	refuse := func(r *reply) *reply {
-		x.call.Status, x.call.ErrorCode = r.status, errorCode(x, r)
+		x.call.Status, x.call.ErrorCode = r.status, errorCode(r)
 		return r
 	}
 	if x.scope.key == "" {

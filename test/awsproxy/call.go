@@ -79,9 +79,9 @@ func Reads(c Call) bool { return !c.Write }
 type Phase int
 
 const (
-	// Before: nothing has reached the simulator yet.
+	// Before says that nothing has reached the simulator yet.
 	Before Phase = iota
-	// After: the simulator has committed, the client knows nothing yet.
+	// After says that the simulator has committed, the client knows nothing yet.
 	After
 )
 

@@ -68,7 +68,7 @@ func (p *Proxy) run(ctx context.Context, x *exchange) (*reply, error) {
 	if fault == PartialPage {
 		dropLastItem(x, r)
 	}
-	x.call.Status, x.call.ErrorCode = r.status, errorCode(x, r)
+	x.call.Status, x.call.ErrorCode = r.status, errorCode(r)
 	if err := p.callHook(ctx, x.call, After); err != nil {
 		x.call.Fault = "hook"
 	} else if fault != LostReply {

@@ -24,9 +24,9 @@ func (p *Proxy) serveJournal(w http.ResponseWriter, r *http.Request) {
 	calls = calls[max(0, len(calls)-n):]
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "ID\tTIME\tACTOR\tACCOUNT\tREGION\tCALL\tRESOURCE\tSTATUS\tERROR\tFAULT")
+	_, _ = fmt.Fprintln(t, "ID\tTIME\tACTOR\tACCOUNT\tREGION\tCALL\tRESOURCE\tSTATUS\tERROR\tFAULT")
 	for _, c := range calls {
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s:%s\t%s\t%d\t%s\t%s\n",
+		_, _ = fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s:%s\t%s\t%d\t%s\t%s\n",
 			c.ID, c.Time.Format("15:04:05.000"), c.Actor, c.Account, c.Region,
 			c.Service, c.Operation, c.Resource, c.Status, c.ErrorCode, c.Fault)
 	}

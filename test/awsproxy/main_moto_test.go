@@ -93,12 +93,15 @@ func configWith(server *httptest.Server, c aws.Credentials, region string) aws.C
 func (w *world) s3(key, region string) *s3.Client {
 	return s3.NewFromConfig(config(w.operator, key, region))
 }
+
 func (w *world) sqs(key, region string) *sqs.Client {
 	return sqs.NewFromConfig(config(w.operator, key, region))
 }
+
 func (w *world) ec2(key, region string) *ec2.Client {
 	return ec2.NewFromConfig(config(w.operator, key, region))
 }
+
 func (w *world) sts(key, region string) *sts.Client {
 	return sts.NewFromConfig(config(w.operator, key, region))
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
-	"errors"
-	"io"
 )
 
 // listNames are the elements, or fields, whose children are a listing's items.
@@ -54,34 +52,47 @@ func dropLastOfJSON(body []byte) []byte {
 // lastItem returns where the last item of the outermost list begins and ends.
 func lastItem(body []byte) (start, end int) {
 	d := xml.NewDecoder(bytes.NewReader(body))
-	depth, list := 0, 0 // list: the depth of the list's element, 0 outside
-	itemStart := 0
+	var s itemScan
 	for {
 		before := int(d.InputOffset())
 		token, err := d.Token()
-		if errors.Is(err, io.EOF) || err != nil {
-			return start, end
+		if err != nil { // the end, or no XML
+			return s.start, s.end
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
-			depth++
-			switch {
-			case list > 0 && depth == list+1, list == 0 && flatItems[t.Name.Local]:
-				itemStart = before
-				if list == 0 {
-					list = depth - 1
-				}
-			case list == 0 && listNames[t.Name.Local]:
-				list = depth
-			}
+			s.open(t.Name.Local, before)
 		case xml.EndElement:
-			if list > 0 && depth == list+1 {
-				start, end = itemStart, int(d.InputOffset())
-			}
-			if list > 0 && depth == list {
-				list = 0
-			}
-			depth--
+			s.close(int(d.InputOffset()))
 		}
 	}
+}
+
+// itemScan finds the items of the outermost list while it goes through a document.
+type itemScan struct {
+	depth, list int // list: the depth of the list's element, 0 outside
+	item        int // where the item at hand begins
+	start, end  int // of the last whole item
+}
+
+func (s *itemScan) open(name string, offset int) {
+	s.depth++
+	switch {
+	case s.list > 0 && s.depth == s.list+1:
+		s.item = offset
+	case s.list == 0 && flatItems[name]:
+		s.item, s.list = offset, s.depth-1
+	case s.list == 0 && listNames[name]:
+		s.list = s.depth
+	}
+}
+
+func (s *itemScan) close(offset int) {
+	if s.list > 0 && s.depth == s.list+1 {
+		s.start, s.end = s.item, offset
+	}
+	if s.list > 0 && s.depth == s.list {
+		s.list = 0
+	}
+	s.depth--
 }

@@ -16,13 +16,13 @@ import (
 	"go.uber.org/goleak"
 )
 
-func call(id uint64, operation string) Call { return Call{ID: id, Operation: operation} }
+func get(id uint64) Call { return Call{ID: id, Operation: "Get"} }
 
 func TestJournalKeepsTheLatest(t *testing.T) {
 	j := newJournal(3)
 	var calls []Call
 	for range 5 {
-		c := call(0, "Get")
+		c := get(0)
 		j.begin(&c)
 		calls = append(calls, c)
 	}
@@ -86,7 +86,7 @@ func TestRulesFireInOrderAndAreSpent(t *testing.T) {
 	last := rs.inject(Rule{Kind: Denied})
 	var kinds []Kind
 	for range 3 {
-		kind, _ := rs.pick(call(1, "Get"))
+		kind, _ := rs.pick(get(1))
 		kinds = append(kinds, kind)
 	}
 	if want := []Kind{Throttle, Throttle, Denied}; !slices.Equal(kinds, want) {
@@ -95,7 +95,7 @@ func TestRulesFireInOrderAndAreSpent(t *testing.T) {
 	remove() // spent already: harmless
 	last()
 	last()
-	if kind, delay := rs.pick(call(1, "Get")); kind != "" || delay != time.Hour+time.Second {
+	if kind, delay := rs.pick(get(1)); kind != "" || delay != time.Hour+time.Second {
 		t.Errorf("got %q and %s", kind, delay)
 	}
 }
@@ -105,7 +105,7 @@ func TestRuleProbabilityFollowsTheSeed(t *testing.T) {
 		rs := newRules()
 		rs.inject(Rule{Kind: Throttle, Probability: 0.3})
 		for i := range 1000 {
-			if kind, _ := rs.pick(call(1, "Get")); kind == Throttle {
+			if kind, _ := rs.pick(get(1)); kind == Throttle {
 				fired = append(fired, i)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -158,7 +159,7 @@ func (x *exchange) expiredKey() *reply {
 var xmlCode = regexp.MustCompile(`<Code>([^<]*)</Code>`)
 
 // errorCode reads the code that the client's SDK will show, or "".
-func errorCode(x *exchange, r *reply) string {
+func errorCode(r *reply) string {
 	if r.status < 300 {
 		return ""
 	}
@@ -186,9 +187,7 @@ var requestIDInXML = regexp.MustCompile(`<([Rr]equestI[dD])(?:/>|>[^<]*</[Rr]equ
 func (p *Proxy) answer(w http.ResponseWriter, x *exchange, r *reply) {
 	p.journal.update(x.call)
 	id := requestID(x.protocol)
-	for k, v := range r.header {
-		w.Header()[k] = v
-	}
+	maps.Copy(w.Header(), r.header)
 	if x.protocol == protoS3 {
 		w.Header().Set("X-Amz-Request-Id", id)
 		w.Header().Set("X-Amz-Id-2", rand.Text()+rand.Text())

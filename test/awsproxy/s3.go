@@ -55,7 +55,7 @@ func (s *s3Service) complete(x *exchange, r *reply) *reply {
 	switch {
 	case x.call.Operation == "DeleteBucket" && r.status < 300:
 		s.remember(x.bucket, bucketFacts{})
-	case x.call.Operation == "GetBucketEncryption" && errorCode(x, r) == "ServerSideEncryptionConfigurationNotFoundError":
+	case x.call.Operation == "GetBucketEncryption" && errorCode(r) == "ServerSideEncryptionConfigurationNotFoundError":
 		// S3 always encrypts, also after DeleteBucketEncryption.
 		return xmlReply(http.StatusOK, `<ServerSideEncryptionConfiguration xmlns="`+s3Namespace+`">`+
 			`<Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault>`+

@@ -200,8 +200,10 @@ func TestDeleteBucketCountsVersionsAndMarkers(t *testing.T) {
 	w := newWorld(t)
 	c := w.s3(keyOne, "eu-west-1")
 	bucket := create(t, c, "eu-west-1")
-	_, err := c.PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: &bucket,
-		VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled}})
+	_, err := c.PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{
+		Bucket:                  &bucket,
+		VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled},
+	})
 	must(t, err)
 	object := &s3.PutObjectInput{Bucket: &bucket, Key: aws.String("k"), Body: strings.NewReader("x")}
 	put, err := c.PutObject(t.Context(), object)

@@ -25,8 +25,8 @@ var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 func (s *s3Service) create(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	var config createBucketConfiguration
 	if len(x.body) > 0 {
-		if err := xml.Unmarshal(x.body, &config); err != nil {
-			return x.fail(http.StatusBadRequest, "MalformedXML", "The XML you provided was not well-formed or did not validate against our published schema"), nil
+		if xml.Unmarshal(x.body, &config) != nil {
+			return x.fail(http.StatusBadRequest, "MalformedXML", "The XML you provided was not well-formed or did not validate against our published schema"), nil //nolint:nilerr // the client's mistake is its answer
 		}
 	}
 	if !bucketName.MatchString(x.bucket) {

@@ -3,13 +3,14 @@ package awsproxy
 import (
 	"context"
 	"encoding/xml"
+	"fmt"
 	"time"
 )
 
 // stsService notes when the keys that AssumeRole makes expire: moto forgets.
 type stsService struct{ keys *keyring }
 
-func (s stsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
+func (s stsService) around(ctx context.Context, _ *exchange, next forward) (*reply, error) {
 	r, err := next(ctx)
 	if err != nil || r.status != 200 {
 		return r, err
@@ -22,8 +23,8 @@ func (s stsService) around(ctx context.Context, x *exchange, next forward) (*rep
 			} `xml:"Credentials"`
 		} `xml:",any"`
 	}
-	if xml.Unmarshal(r.body, &made) != nil {
-		return r, nil
+	if err := xml.Unmarshal(r.body, &made); err != nil {
+		return nil, fmt.Errorf("read the simulator's credentials: %w", err)
 	}
 	for _, result := range made.Results {
 		if c := result.Credentials; c.AccessKeyID != "" && !c.Expiration.IsZero() {

@@ -32,7 +32,7 @@ func (r *reply) load() error {
 	if r.stream == nil {
 		return nil
 	}
-	defer r.stream.Close()
+	defer func() { _ = r.stream.Close() }()
 	rest, err := io.ReadAll(r.stream)
 	if err != nil {
 		return fmt.Errorf("read the simulator's response: %w", err)
@@ -44,7 +44,7 @@ func (r *reply) load() error {
 
 func (r *reply) discard() {
 	if r != nil && r.stream != nil {
-		r.stream.Close()
+		_ = r.stream.Close()
 	}
 }
 
@@ -143,7 +143,7 @@ type question struct {
 }
 
 func (u *upstream) do(req *http.Request) (*reply, error) {
-	resp, err := u.client.Do(req)
+	resp, err := u.client.Do(req) //nolint:bodyclose // the reply carries the body on, and whoever has the reply closes it
 	if err != nil {
 		return nil, fmt.Errorf("reach the simulator: %w", err)
 	}

@@ -107,14 +107,23 @@ func configure(s *v1alpha1.S3BucketSpec) {
 	s.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{BlockPublicAcls: aws.Bool(false), RestrictPublicBuckets: aws.Bool(true)}
 	s.LifecycleRules = []v1alpha1.S3LifecycleRule{
 		{ID: "archive", Prefix: "logs/", ExpirationDays: aws.Int32(400), Transitions: v1alpha1.S3Transitions{
-			{Days: 30, StorageClass: "STANDARD_IA"}, {Days: 60, StorageClass: "INTELLIGENT_TIERING"}, {Days: 70, StorageClass: "ONEZONE_IA"},
-			{Days: 90, StorageClass: "GLACIER_IR"}, {Days: 180, StorageClass: "GLACIER"}, {Days: 365, StorageClass: "DEEP_ARCHIVE"}}},
-		{Enabled: aws.Bool(false), AbortIncompleteMultipartUploadDays: aws.Int32(7), NoncurrentVersionExpirationDays: aws.Int32(90),
-			NoncurrentVersionTransitions: v1alpha1.S3Transitions{{Days: 30, StorageClass: "STANDARD_IA"}}},
+			{Days: 30, StorageClass: "STANDARD_IA"},
+			{Days: 60, StorageClass: "INTELLIGENT_TIERING"},
+			{Days: 70, StorageClass: "ONEZONE_IA"},
+			{Days: 90, StorageClass: "GLACIER_IR"},
+			{Days: 180, StorageClass: "GLACIER"},
+			{Days: 365, StorageClass: "DEEP_ARCHIVE"},
+		}},
+		{
+			Enabled: aws.Bool(false), AbortIncompleteMultipartUploadDays: aws.Int32(7), NoncurrentVersionExpirationDays: aws.Int32(90),
+			NoncurrentVersionTransitions: v1alpha1.S3Transitions{{Days: 30, StorageClass: "STANDARD_IA"}},
+		},
 		{ID: "markers", ExpiredObjectDeleteMarker: aws.Bool(true)},
 	}
-	s.CORSRules = []v1alpha1.S3CORSRule{{AllowedOrigins: []string{"https://b.example.com", "https://a.example.com"},
-		AllowedMethods: []string{"PUT", "GET"}, AllowedHeaders: []string{"*"}, ExposeHeaders: []string{"ETag"}, MaxAgeSeconds: aws.Int32(600)}}
+	s.CORSRules = []v1alpha1.S3CORSRule{{
+		AllowedOrigins: []string{"https://b.example.com", "https://a.example.com"},
+		AllowedMethods: []string{"PUT", "GET"}, AllowedHeaders: []string{"*"}, ExposeHeaders: []string{"ETag"}, MaxAgeSeconds: aws.Int32(600),
+	}}
 	s.Tags = v1alpha1.Tags{"team": "payments", "cost": "low"}
 }
 
@@ -131,8 +140,10 @@ func TestFeaturesAreAppliedRepairedAndReverted(t *testing.T) {
 	if err != nil || v.Status != s3types.BucketVersioningStatusEnabled {
 		t.Fatalf("versioning is %q, %v", v.Status, err)
 	}
-	if _, err := api.PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: name,
-		VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatusSuspended}}); err != nil {
+	if _, err := api.PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{
+		Bucket:                  name,
+		VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatusSuspended},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := api.DeleteBucketLifecycle(t.Context(), &s3.DeleteBucketLifecycleInput{Bucket: name}); err != nil {

@@ -244,7 +244,8 @@ func TestDeletedOutsideIsNotRecreatedWithoutTheOwnersWord(t *testing.T) {
 func foreignBucket(t *testing.T, api *s3.Client, name string) {
 	t.Helper()
 	_, err := api.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{
-		LocationConstraint: "eu-west-1", Tags: []s3types.Tag{{Key: aws.String("made-by"), Value: aws.String("hand")}}}})
+		LocationConstraint: "eu-west-1", Tags: []s3types.Tag{{Key: aws.String("made-by"), Value: aws.String("hand")}},
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -206,8 +206,10 @@ func TestLostRepliesMakeNoDuplicates(t *testing.T) {
 		b.Spec.BucketName = "" // a generated name could be generated twice
 		b.Spec.Versioning = "Enabled"
 		prefix := b.Namespace + "-"
-		remove := world.Proxy.Inject(awsproxy.Rule{Service: "s3", Operation: operation, Kind: awsproxy.LostReply, Times: 4,
-			Match: func(call awsproxy.Call) bool { return strings.HasPrefix(call.Resource, prefix) }})
+		remove := world.Proxy.Inject(awsproxy.Rule{
+			Service: "s3", Operation: operation, Kind: awsproxy.LostReply, Times: 4,
+			Match: func(call awsproxy.Call) bool { return strings.HasPrefix(call.Resource, prefix) },
+		})
 		create(t, c, b)
 		ready(t, c, b)
 		if n := bucketsWithUID(t, api, b); n != 1 {

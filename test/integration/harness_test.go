@@ -85,7 +85,7 @@ func startOperatorAs(t testing.TB, cfg *rest.Config, o operatorOptions) (stop fu
 	ctx, cancel := context.WithCancel(context.Background())
 	err = controllers.Setup(ctx, mgr, controllers.Options{
 		Namespace: stack.Namespace, ClusterID: o.clusterID, ProviderResync: o.providerResync,
-		Engine: engine.Options{Workers: 10, Resync: o.resync, Timeout: time.Minute},
+		Engine: engine.Options{Workers: 10, Resync: o.resync, Timeout: time.Minute, Now: time.Now},
 	})
 	if err != nil {
 		cancel()

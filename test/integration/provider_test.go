@@ -22,8 +22,10 @@ func account(t *testing.T, c client.Client, accountID string) *v1alpha1.AWSProvi
 	t.Helper()
 	name := fmt.Sprintf("account-%d", counter.Add(1))
 	world.Proxy.MapKey(name, accountID)
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: name},
-		StringData: map[string]string{"id": name, "secret": "test"}}
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: name},
+		StringData: map[string]string{"id": name, "secret": "test"},
+	}
 	create(t, c, secret)
 	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.AWSProviderSpec{
 		Region: stack.Region, Endpoint: sampleEndpoint(t, c), AllowedNamespaces: &metav1.LabelSelector{},
@@ -110,8 +112,10 @@ func TestMissingSecretIsNamedAndItsArrivalNoticed(t *testing.T) {
 	if got := reason(t, c, b, "ProviderNotReady"); !strings.Contains(got.Message, "late-"+p.Name) {
 		t.Errorf("the bucket does not tell the provider's cause: %q", got.Message)
 	}
-	create(t, c, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: "late-" + p.Name},
-		StringData: map[string]string{"id": p.Name, "secret": "test"}})
+	create(t, c, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: "late-" + p.Name},
+		StringData: map[string]string{"id": p.Name, "secret": "test"},
+	})
 	ready(t, c, p)
 	ready(t, c, b)
 }

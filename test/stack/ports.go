@@ -38,7 +38,7 @@ func (p *ports) pick(part, variable string, want int) (int, error) {
 		return want, nil
 	}
 	for range 1000 {
-		if port := lowPort + rand.IntN(highPort-lowPort); p.free(port) { //nolint:gosec // no secret
+		if port := lowPort + rand.IntN(highPort-lowPort); p.free(port) {
 			return port, nil
 		}
 	}
@@ -49,7 +49,7 @@ func (p *ports) free(port int) bool {
 	if p.taken[port] {
 		return false
 	}
-	l, err := net.Listen("tcp", address(port)) //nolint:noctx // returns at once
+	l, err := net.Listen("tcp", address(port))
 	if err != nil {
 		return false
 	}

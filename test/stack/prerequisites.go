@@ -43,7 +43,7 @@ func checkPrerequisites(ctx context.Context, targets []Target) error {
 				continue
 			}
 			checked[p.cure] = true
-			if exec.CommandContext(ctx, p.probe[0], p.probe[1:]...).Run() != nil { //nolint:gosec // constants
+			if exec.CommandContext(ctx, p.probe[0], p.probe[1:]...).Run() != nil {
 				missing = append(missing, fmt.Errorf("%s (needed for %s)", p.cure, t.Name))
 			}
 		}

@@ -129,7 +129,7 @@ func goBuild(ctx context.Context, dir string, log io.Writer, ldflags, output, pk
 
 // command runs a tool with its output in the log. Ending ctx kills it.
 func command(ctx context.Context, dir string, log io.Writer, name string, args ...string) error {
-	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // go, npm, python3 and pip, named here
+	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stdout, cmd.Stderr = log, log

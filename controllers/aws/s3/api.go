@@ -83,8 +83,10 @@ func (t target) putTags(ctx context.Context, tags map[string]string) error {
 		_, err := t.api.DeleteBucketTagging(ctx, &s3.DeleteBucketTaggingInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
 		return err
 	}
-	_, err := t.api.PutBucketTagging(ctx, &s3.PutBucketTaggingInput{Bucket: t.bucket, ExpectedBucketOwner: t.account,
-		Tagging: &s3types.Tagging{TagSet: tagSet(tags)}})
+	_, err := t.api.PutBucketTagging(ctx, &s3.PutBucketTaggingInput{
+		Bucket: t.bucket, ExpectedBucketOwner: t.account,
+		Tagging: &s3types.Tagging{TagSet: tagSet(tags)},
+	})
 	return err
 }
 

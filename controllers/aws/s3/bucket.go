@@ -137,7 +137,8 @@ func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Step {
 	if region := b.session.Config.Region; region != "us-east-1" { // which S3 does not take as a constraint
 		in.CreateBucketConfiguration.LocationConstraint = s3types.BucketLocationConstraint(region)
 	}
-	return external.Step{Name: "CreateBucket", Why: "bucket " + *t.bucket + " in " + b.session.Config.Region,
+	return external.Step{
+		Name: "CreateBucket", Why: "bucket " + *t.bucket + " in " + b.session.Config.Region,
 		Do: func(ctx context.Context) error {
 			_, err := t.api.CreateBucket(ctx, in)
 			switch {
@@ -147,7 +148,8 @@ func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Step {
 				return engine.Blocked("NameTakenOrDenied", "another AWS account has a bucket named %s: bucket names are unique in all of AWS. Choose another bucketName, or leave it out and Portico picks one", *t.bucket)
 			}
 			return cloud.Explain(err)
-		}}
+		},
+	}
 }
 
 // tagPath and a key make the managed path of one tag.

@@ -53,6 +53,7 @@ func TestBucketKeepsTheLaws(t *testing.T) {
 		Adapter: adapter(f), Object: full(),
 		Writes:  func() int { return f.writes },
 		Fail:    func(err error) { f.fail = err },
+		Errors:  []error{code("AccessDenied"), code("SlowDown"), code("InternalError"), code("ExpiredToken"), code("NoSuchKey")},
 		Lose:    func(on bool) { f.lose = on },
 		Strip:   func() { f.strip() },
 		Foreign: func() bool { return f.tags["made-by"] == "hand" },

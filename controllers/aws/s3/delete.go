@@ -68,8 +68,10 @@ func (t target) removeBatch(ctx context.Context) (int, error) {
 	if len(ids) == 0 {
 		return 0, nil
 	}
-	out, err := t.api.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: t.bucket, ExpectedBucketOwner: t.account,
-		Delete: &s3types.Delete{Objects: ids, Quiet: aws.Bool(true)}})
+	out, err := t.api.DeleteObjects(ctx, &s3.DeleteObjectsInput{
+		Bucket: t.bucket, ExpectedBucketOwner: t.account,
+		Delete: &s3types.Delete{Objects: ids, Quiet: aws.Bool(true)},
+	})
 	if err != nil {
 		return 0, cloud.Explain(err)
 	}

@@ -65,8 +65,10 @@ func (f *fakeS3) CreateBucket(_ context.Context, in *s3.CreateBucketInput, _ ...
 			return code("BucketAlreadyOwnedByYou")
 		}
 		on := aws.Bool(true)
-		*f = fakeS3{exists: true, tags: map[string]string{}, writes: f.writes, calls: f.calls, lose: f.lose,
-			access: &s3types.PublicAccessBlockConfiguration{BlockPublicAcls: on, BlockPublicPolicy: on, IgnorePublicAcls: on, RestrictPublicBuckets: on}}
+		*f = fakeS3{
+			exists: true, tags: map[string]string{}, writes: f.writes, calls: f.calls, lose: f.lose,
+			access: &s3types.PublicAccessBlockConfiguration{BlockPublicAcls: on, BlockPublicPolicy: on, IgnorePublicAcls: on, RestrictPublicBuckets: on},
+		}
 		for _, t := range in.CreateBucketConfiguration.Tags {
 			f.tags[*t.Key] = *t.Value
 		}

@@ -53,8 +53,10 @@ var lifecycle = part[lifecycleRules]{
 			_, err := t.api.DeleteBucketLifecycle(ctx, &s3.DeleteBucketLifecycleInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
 			return err
 		}
-		_, err := t.api.PutBucketLifecycleConfiguration(ctx, &s3.PutBucketLifecycleConfigurationInput{Bucket: t.bucket, ExpectedBucketOwner: t.account,
-			LifecycleConfiguration: &s3types.BucketLifecycleConfiguration{Rules: toLifecycle(v.Rules)}})
+		_, err := t.api.PutBucketLifecycleConfiguration(ctx, &s3.PutBucketLifecycleConfigurationInput{
+			Bucket: t.bucket, ExpectedBucketOwner: t.account,
+			LifecycleConfiguration: &s3types.BucketLifecycleConfiguration{Rules: toLifecycle(v.Rules)},
+		})
 		return err
 	},
 	text: func(v lifecycleRules) string { return asJSON(v) },
@@ -68,8 +70,10 @@ func byID(rules []v1alpha1.S3LifecycleRule) []v1alpha1.S3LifecycleRule {
 func toLifecycle(rules []v1alpha1.S3LifecycleRule) []s3types.LifecycleRule {
 	out := make([]s3types.LifecycleRule, 0, len(rules))
 	for _, r := range rules {
-		to := s3types.LifecycleRule{ID: aws.String(r.ID), Status: s3types.ExpirationStatusDisabled,
-			Filter: &s3types.LifecycleRuleFilter{Prefix: aws.String(r.Prefix)}}
+		to := s3types.LifecycleRule{
+			ID: aws.String(r.ID), Status: s3types.ExpirationStatusDisabled,
+			Filter: &s3types.LifecycleRuleFilter{Prefix: aws.String(r.Prefix)},
+		}
 		if *r.Enabled {
 			to.Status = s3types.ExpirationStatusEnabled
 		}
@@ -113,18 +117,23 @@ func fromLifecycle(rules []s3types.LifecycleRule) lifecycleRules {
 		if a := from.AbortIncompleteMultipartUpload; a != nil {
 			r.AbortIncompleteMultipartUploadDays = a.DaysAfterInitiation
 		}
-		for _, m := range from.Transitions {
-			r.Transitions = append(r.Transitions, v1alpha1.S3Transition{Days: aws.ToInt32(m.Days), StorageClass: string(m.StorageClass)})
-		}
-		for _, m := range from.NoncurrentVersionTransitions {
-			r.NoncurrentVersionTransitions = append(r.NoncurrentVersionTransitions, v1alpha1.S3Transition{Days: aws.ToInt32(m.NoncurrentDays), StorageClass: string(m.StorageClass)})
-		}
-		byDays(r.Transitions)
-		byDays(r.NoncurrentVersionTransitions)
+		r.Transitions, r.NoncurrentVersionTransitions = fromTransitions(from)
 		have.Rules = append(have.Rules, r)
 	}
 	byID(have.Rules)
 	return have
+}
+
+func fromTransitions(from s3types.LifecycleRule) (current, noncurrent v1alpha1.S3Transitions) {
+	for _, m := range from.Transitions {
+		current = append(current, v1alpha1.S3Transition{Days: aws.ToInt32(m.Days), StorageClass: string(m.StorageClass)})
+	}
+	for _, m := range from.NoncurrentVersionTransitions {
+		noncurrent = append(noncurrent, v1alpha1.S3Transition{Days: aws.ToInt32(m.NoncurrentDays), StorageClass: string(m.StorageClass)})
+	}
+	byDays(current)
+	byDays(noncurrent)
+	return current, noncurrent
 }
 
 func byDays(t v1alpha1.S3Transitions) {
@@ -167,8 +176,10 @@ var cors = part[[]v1alpha1.S3CORSRule]{
 		}
 		rules := make([]v1alpha1.S3CORSRule, 0, len(out.CORSRules))
 		for _, r := range out.CORSRules {
-			rules = append(rules, v1alpha1.S3CORSRule{AllowedOrigins: r.AllowedOrigins, AllowedMethods: r.AllowedMethods,
-				AllowedHeaders: r.AllowedHeaders, ExposeHeaders: r.ExposeHeaders, MaxAgeSeconds: r.MaxAgeSeconds})
+			rules = append(rules, v1alpha1.S3CORSRule{
+				AllowedOrigins: r.AllowedOrigins, AllowedMethods: r.AllowedMethods,
+				AllowedHeaders: r.AllowedHeaders, ExposeHeaders: r.ExposeHeaders, MaxAgeSeconds: r.MaxAgeSeconds,
+			})
 		}
 		return normalCORS(rules), nil
 	},
@@ -180,11 +191,15 @@ var cors = part[[]v1alpha1.S3CORSRule]{
 		}
 		rules := make([]s3types.CORSRule, 0, len(v))
 		for _, r := range v {
-			rules = append(rules, s3types.CORSRule{AllowedOrigins: r.AllowedOrigins, AllowedMethods: r.AllowedMethods,
-				AllowedHeaders: r.AllowedHeaders, ExposeHeaders: r.ExposeHeaders, MaxAgeSeconds: r.MaxAgeSeconds})
+			rules = append(rules, s3types.CORSRule{
+				AllowedOrigins: r.AllowedOrigins, AllowedMethods: r.AllowedMethods,
+				AllowedHeaders: r.AllowedHeaders, ExposeHeaders: r.ExposeHeaders, MaxAgeSeconds: r.MaxAgeSeconds,
+			})
 		}
-		_, err := t.api.PutBucketCors(ctx, &s3.PutBucketCorsInput{Bucket: t.bucket, ExpectedBucketOwner: t.account,
-			CORSConfiguration: &s3types.CORSConfiguration{CORSRules: rules}})
+		_, err := t.api.PutBucketCors(ctx, &s3.PutBucketCorsInput{
+			Bucket: t.bucket, ExpectedBucketOwner: t.account,
+			CORSConfiguration: &s3types.CORSConfiguration{CORSRules: rules},
+		})
 		return err
 	},
 	text: func(v []v1alpha1.S3CORSRule) string { return asJSON(v) },

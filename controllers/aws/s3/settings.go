@@ -37,8 +37,10 @@ var versioning = part[string]{
 	},
 	call: "PutBucketVersioning",
 	put: func(ctx context.Context, t target, v string) error {
-		_, err := t.api.PutBucketVersioning(ctx, &s3.PutBucketVersioningInput{Bucket: t.bucket, ExpectedBucketOwner: t.account,
-			VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatus(v)}})
+		_, err := t.api.PutBucketVersioning(ctx, &s3.PutBucketVersioningInput{
+			Bucket: t.bucket, ExpectedBucketOwner: t.account,
+			VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatus(v)},
+		})
 		return err
 	},
 	text: func(v string) string { return v },
@@ -87,10 +89,12 @@ var encryption = part[sse]{
 		if v.key != "" {
 			byDefault.KMSMasterKeyID = aws.String(v.key)
 		}
-		_, err := t.api.PutBucketEncryption(ctx, &s3.PutBucketEncryptionInput{Bucket: t.bucket, ExpectedBucketOwner: t.account,
+		_, err := t.api.PutBucketEncryption(ctx, &s3.PutBucketEncryptionInput{
+			Bucket: t.bucket, ExpectedBucketOwner: t.account,
 			ServerSideEncryptionConfiguration: &s3types.ServerSideEncryptionConfiguration{
 				Rules: []s3types.ServerSideEncryptionRule{{ApplyServerSideEncryptionByDefault: byDefault, BucketKeyEnabled: aws.Bool(v.bucketKey)}},
-			}})
+			},
+		})
 		return err
 	},
 	text: func(v sse) string {
@@ -155,11 +159,13 @@ var publicAccess = part[access]{
 	},
 	call: "PutPublicAccessBlock",
 	put: func(ctx context.Context, t target, v access) error {
-		_, err := t.api.PutPublicAccessBlock(ctx, &s3.PutPublicAccessBlockInput{Bucket: t.bucket, ExpectedBucketOwner: t.account,
+		_, err := t.api.PutPublicAccessBlock(ctx, &s3.PutPublicAccessBlockInput{
+			Bucket: t.bucket, ExpectedBucketOwner: t.account,
 			PublicAccessBlockConfiguration: &s3types.PublicAccessBlockConfiguration{
 				BlockPublicAcls: &v.blockACLs, IgnorePublicAcls: &v.ignoreACLs,
 				BlockPublicPolicy: &v.blockPolicy, RestrictPublicBuckets: &v.restrict,
-			}})
+			},
+		})
 		return err
 	},
 	text: func(v access) string {

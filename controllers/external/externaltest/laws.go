@@ -6,8 +6,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/aws/smithy-go"
-
 	"github.com/portico-platform/portico/controllers/external"
 )
 
@@ -18,6 +16,7 @@ type Case[T external.Object, S any] struct {
 	Writes  func() int          // calls that changed the fake so far
 	Drift   map[string]func()   // changes behind our back, by name; each must be noticed and repaired
 	Fail    func(read error)    // makes every read fail until called with nil
+	Errors  []error             // the service's own errors, none of which means absence
 	Lose    func(replies bool)  // makes every write commit and then fail
 	Strip   func()              // removes every mark of ownership
 	Foreign func() (still bool) // tells whether what is not ours is still there, after Strip and Disown
@@ -84,17 +83,22 @@ func (l laws[T, S]) converges(t *testing.T, what string) {
 			return
 		}
 		for _, s := range steps {
-			if s.Name == "" || s.Why == "" {
-				t.Errorf("%s: the step %+v does not say what and why", what, s)
-			}
-			for range 2 {
-				if err := s.Do(t.Context()); err != nil {
-					t.Fatalf("%s: %s (%s): %v", what, s.Name, s.Why, err)
-				}
-			}
+			takeTwice(t, what, s)
 		}
 	}
 	t.Fatalf("%s: not in sync after %d rounds; still to do: %+v", what, most, l.plan(t, l.observe(t)))
+}
+
+func takeTwice(t *testing.T, what string, s external.Step) {
+	t.Helper()
+	if s.Name == "" || s.Why == "" {
+		t.Errorf("%s: the step %+v does not say what and why", what, s)
+	}
+	for range 2 {
+		if err := s.Do(t.Context()); err != nil {
+			t.Fatalf("%s: %s (%s): %v", what, s.Name, s.Why, err)
+		}
+	}
 }
 
 func (l laws[T, S]) reports(t *testing.T) {
@@ -119,11 +123,7 @@ func (l laws[T, S]) reports(t *testing.T) {
 // errorsAreNotAbsence: whatever the error, Observe must return it.
 func (l laws[T, S]) errorsAreNotAbsence(t *testing.T) {
 	t.Helper()
-	for _, cause := range []error{
-		errors.New("connection reset"), context.DeadlineExceeded,
-		&smithy.GenericAPIError{Code: "AccessDenied"}, &smithy.GenericAPIError{Code: "SlowDown"},
-		&smithy.GenericAPIError{Code: "InternalError"}, &smithy.GenericAPIError{Code: "ExpiredToken"},
-	} {
+	for _, cause := range append(l.Errors, errors.New("connection reset"), context.DeadlineExceeded) {
 		l.Fail(cause)
 		if seen, err := l.Adapter.Observe(t.Context(), l.Object); err == nil {
 			t.Errorf("Observe took %v for an answer: %v", cause, seen)

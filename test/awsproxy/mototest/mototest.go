@@ -55,7 +55,7 @@ func Launch() (base *url.URL, stop func(), err error) {
 	}
 	return base, func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it holds nothing worth a goodbye
-		<-exited
+		<-exited //nolint:errcheck // it was killed
 	}, nil
 }
 
@@ -86,7 +86,7 @@ func freePort() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	return port, err
 }
@@ -101,7 +101,7 @@ func await(base *url.URL, exited <-chan error) error {
 		case <-time.After(100 * time.Millisecond):
 		}
 		if resp, err := client.Get(base.String() + "/moto-api/"); err == nil {
-			resp.Body.Close()
+			_ = resp.Body.Close()
 			return nil
 		}
 	}

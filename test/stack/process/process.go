@@ -113,7 +113,7 @@ func (p *Process) spawn() (*run, error) {
 	}
 	defer func() { _ = log.Close() }()
 
-	cmd := exec.Command(p.spec.Path, p.spec.Args...) //nolint:gosec,noctx // our own binaries; their life is not a context's
+	cmd := exec.Command(p.spec.Path, p.spec.Args...)
 	cmd.Dir = p.group.dir
 	cmd.Env = append(os.Environ(), p.spec.Env...)
 	cmd.Stdout, cmd.Stderr = log, log

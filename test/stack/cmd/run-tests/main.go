@@ -71,7 +71,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 
 // stream feeds the report with what go test says.
 func stream(ctx context.Context, arguments []string, r *report) error {
-	cmd := exec.CommandContext(ctx, "go", arguments...) //nolint:gosec // the Makefile's
+	cmd := exec.CommandContext(ctx, "go", arguments...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = time.Minute
 	cmd.Stderr = r.out
