@@ -32,8 +32,9 @@ func (r *reply) load() error {
 	if r.stream == nil {
 		return nil
 	}
-	defer func() { _ = r.stream.Close() }()
-	rest, err := io.ReadAll(r.stream)
+	stream := r.stream
+	defer func() { _ = stream.Close() }()
+	rest, err := io.ReadAll(stream)
 	if err != nil {
 		return fmt.Errorf("read the simulator's response: %w", err)
 	}

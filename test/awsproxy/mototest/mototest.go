@@ -55,7 +55,7 @@ func Launch() (base *url.URL, stop func(), err error) {
 	}
 	return base, func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it holds nothing worth a goodbye
-		<-exited //nolint:errcheck // it was killed
+		<-exited                                            //nolint:errcheck // it was killed
 	}, nil
 }
 
