@@ -69,7 +69,7 @@ func (p *Pages) detailOf(ctx context.Context, l looking, obj *unstructured.Unstr
 		Frame: l.frame, Tab: l.tab, Resource: resourceOf(l.space, l.ref.Kind, obj, p.now()),
 		UID: string(obj.GetUID()), Paused: f.paused, Progress: f.progress(),
 	}
-	d.Headline, d.Advice = headline(d.Resource), f.advice(d.Resource.Phase)
+	d.Headline, d.Advice = headline(obj, d.Resource), f.advice(d.Resource.Phase)
 	d.Steps = stepsOf(f, obj, d.Resource, p.now())
 	d.Facts = factsList(obj, d.Resource, p.now())
 	var err error
@@ -88,11 +88,14 @@ func (p *Pages) detailOf(ctx context.Context, l looking, obj *unstructured.Unstr
 }
 
 // headline is the sentence on top. A ready object has nothing in the way, which is worth saying too.
-func headline(r views.Resource) string {
-	if r.Phase == views.Ready && r.Why == "" {
+func headline(obj *unstructured.Unstructured, r views.Resource) string {
+	switch {
+	case r.Phase != views.Ready || r.Why != "":
+		return r.Why
+	case nested(obj, "spec", "providerRef", "name") != "":
 		return "It is in AWS just as described here; Portico checks it regularly and repairs what changes outside."
 	}
-	return r.Why
+	return "Everything is as described here; Portico checks it regularly."
 }
 
 // addEvents reads the events, unless the caller may not see events: the rest of the page is there all the same.

@@ -129,9 +129,10 @@ func FuzzRows(f *testing.F) {
 	f.Add("spec.tags[0]", "spec.tags")
 	f.Add("spec.lifecycleRules[0].transitions[3].days", "spec.lifecycleRules[0].transitions")
 	f.Add("[", "]")
-	f.Fuzz(func(t *testing.T, row, list string) {
+	fields := newFake(f).kinds.Requestable()[0].Fields
+	f.Fuzz(func(_ *testing.T, row, list string) {
 		v := url.Values{row: {"1"}}
-		addRow(v, list, newFake(t).kinds.Requestable()[0].Fields)
+		addRow(v, list, fields)
 		removeRow(v, row)
 	})
 }

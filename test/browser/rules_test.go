@@ -76,6 +76,7 @@ func TestYAMLTabKeepsTheRequest(t *testing.T) {
 	x.do(chromedp.WaitVisible(chromedp.CSS(`[name="spec.tags[0].key"]`)))
 	x.fill(`[name="spec.tags[0].key"]`, "cost")
 	x.fill(`[name="spec.tags[0].value"]`, "42")
+	x.await(`#as-yaml`, `cost: "42"`)
 	x.click(`button[value="yaml"]`)
 	x.do(chromedp.WaitVisible(chromedp.CSS(`#yaml`)))
 	if got := eval[string](x, `document.querySelector("#yaml").value`); !strings.Contains(got, `cost: "42"`) {

@@ -910,7 +910,7 @@ func change(do, words, label string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "\" hx-post=\"\" hx-target=\"#ask\" hx-select=\"#ask\" hx-swap=\"outerMorph\" hx-validate=\"false\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "\" hx-post=\"\" hx-target=\"#ask\" hx-select=\"#ask\" hx-swap=\"outerMorph\" hx-select-oob=\"#preview:outerMorph\" hx-validate=\"false\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
