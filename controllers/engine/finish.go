@@ -42,7 +42,7 @@ func judge(outcome error, everReady, deleting bool, pace Pace) verdict {
 	}
 	if outcome == nil {
 		return verdict{
-			status: metav1.ConditionTrue, reason: ReasonInSync, message: "the resource matches the spec",
+			status: metav1.ConditionTrue, reason: ReasonInSync, message: "everything is as the spec asks",
 			result: ctrl.Result{RequeueAfter: spread(pace.Resync), Priority: &low},
 		}
 	}
@@ -87,7 +87,7 @@ func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, notes *Notes,
 		if v.stalled || v.reason == ReasonFailed || v.reason == ReasonTimedOut {
 			kind = corev1.EventTypeWarning
 		}
-		r.Events.Eventf(obj, nil, kind, v.reason, "Reconcile", "%s", v.message)
+		r.Events.Eventf(obj, nil, kind, v.reason, "Reconcile", "%s", brief(v.message))
 	}
 	if paused {
 		outcome = nil

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -14,12 +15,28 @@ type note struct{ kind, reason, action, message string }
 // Normal notes something that went as wanted. action is what was done, such as the name of a call: Kubernetes merges
 // events of the same object, reason and action, whatever their text.
 func (n *Notes) Normal(reason, action, format string, args ...any) {
-	n.list = append(n.list, note{corev1.EventTypeNormal, reason, action, fmt.Sprintf(format, args...)})
+	n.list = append(n.list, note{corev1.EventTypeNormal, reason, action, brief(fmt.Sprintf(format, args...))})
 }
 
 // Warning notes something that somebody should look at; see Normal.
 func (n *Notes) Warning(reason, action, format string, args ...any) {
-	n.list = append(n.list, note{corev1.EventTypeWarning, reason, action, fmt.Sprintf(format, args...)})
+	n.list = append(n.list, note{corev1.EventTypeWarning, reason, action, brief(fmt.Sprintf(format, args...))})
+}
+
+// longestNote is what the API server takes as an event's note, in bytes; a longer one would be lost whole.
+const longestNote = 1024
+
+// brief cuts text to what an event can carry, at the border of a character.
+func brief(text string) string {
+	const mark = "…"
+	if len(text) <= longestNote {
+		return text
+	}
+	cut := longestNote - len(mark)
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + mark
 }
 
 // Strings returns the notes as "Reason: message", for tests.

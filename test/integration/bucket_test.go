@@ -151,7 +151,7 @@ func TestFeaturesAreAppliedRepairedAndReverted(t *testing.T) {
 	}
 	requestReconcile(t, c, b, "drift")
 	awaitEvent(t, c, b, "Repaired", "versioning Suspended → Enabled", "outside Portico")
-	awaitEvent(t, c, b, "Repaired", "lifecycleRules none →")
+	awaitEvent(t, c, b, "Repaired", "lifecycleRules added archive, added markers, added portico-2")
 
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) {
 		b.Spec.Versioning, b.Spec.Encryption, b.Spec.PublicAccessBlock = "", nil, nil

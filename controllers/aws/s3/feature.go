@@ -42,6 +42,8 @@ type part[V any] struct {
 	call string // the name of the call that put makes
 	put  func(context.Context, target, V) error
 	text func(V) string
+	// diff tells people what differs, where the two texts side by side would not; nil: they do.
+	diff func(have, want V) string
 }
 
 func (p part[V]) feature() feature {
@@ -55,7 +57,11 @@ func (p part[V]) feature() feature {
 			have := seen.(V)
 			want := p.want(spec, managed, have)
 			from, to := p.text(have), p.text(want)
-			return external.Step{Name: p.call, Why: p.path + " " + from + " → " + to, Do: func(ctx context.Context) error {
+			why := from + " → " + to
+			if p.diff != nil {
+				why = p.diff(have, want)
+			}
+			return external.Step{Name: p.call, Why: p.path + " " + why, Do: func(ctx context.Context) error {
 				return cloud.Explain(p.put(ctx, t, want))
 			}}, from != to
 		},

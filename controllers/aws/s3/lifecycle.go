@@ -3,7 +3,6 @@ package s3
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -15,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// Rules are compared in the spec's own terms: what AWS has is read back into the API's types. foreign counts what
+// lifecycleRules are compared in the spec's own terms: what AWS has is read back into the API's types. foreign counts what
 // those cannot say, so that a rule changed to something we do not know still differs.
 type lifecycleRules struct {
 	Rules   []v1alpha1.S3LifecycleRule `json:"rules,omitempty"`
@@ -60,6 +59,19 @@ var lifecycle = part[lifecycleRules]{
 		return err
 	},
 	text: func(v lifecycleRules) string { return asJSON(v) },
+	diff: func(have, want lifecycleRules) string { return changes(ruleTexts(have), ruleTexts(want)) },
+}
+
+// ruleTexts are the rules by ID.
+func ruleTexts(v lifecycleRules) map[string]string {
+	texts := map[string]string{}
+	for _, r := range v.Rules {
+		texts[r.ID] = asJSON(r)
+	}
+	if v.Foreign > 0 {
+		texts["settings unknown to Portico"] = fmt.Sprint(v.Foreign)
+	}
+	return texts
 }
 
 func byID(rules []v1alpha1.S3LifecycleRule) []v1alpha1.S3LifecycleRule {
@@ -158,72 +170,4 @@ func unknown(r s3types.LifecycleRule) int {
 		}
 	}
 	return n
-}
-
-var cors = part[[]v1alpha1.S3CORSRule]{
-	path:  "corsRules",
-	paths: whole("corsRules", func(s *v1alpha1.S3BucketSpec) bool { return len(s.CORSRules) > 0 }),
-	want: func(s *v1alpha1.S3BucketSpec, _ []string, _ []v1alpha1.S3CORSRule) []v1alpha1.S3CORSRule {
-		return normalCORS(slices.Clone(s.CORSRules))
-	},
-	get: func(ctx context.Context, t target) ([]v1alpha1.S3CORSRule, error) {
-		out, err := t.api.GetBucketCors(ctx, &s3.GetBucketCorsInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
-		if cloud.HasCode(err, "NoSuchCORSConfiguration") {
-			return nil, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		rules := make([]v1alpha1.S3CORSRule, 0, len(out.CORSRules))
-		for _, r := range out.CORSRules {
-			rules = append(rules, v1alpha1.S3CORSRule{
-				AllowedOrigins: r.AllowedOrigins, AllowedMethods: r.AllowedMethods,
-				AllowedHeaders: r.AllowedHeaders, ExposeHeaders: r.ExposeHeaders, MaxAgeSeconds: r.MaxAgeSeconds,
-			})
-		}
-		return normalCORS(rules), nil
-	},
-	call: "PutBucketCors",
-	put: func(ctx context.Context, t target, v []v1alpha1.S3CORSRule) error {
-		if len(v) == 0 {
-			_, err := t.api.DeleteBucketCors(ctx, &s3.DeleteBucketCorsInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
-			return err
-		}
-		rules := make([]s3types.CORSRule, 0, len(v))
-		for _, r := range v {
-			rules = append(rules, s3types.CORSRule{
-				AllowedOrigins: r.AllowedOrigins, AllowedMethods: r.AllowedMethods,
-				AllowedHeaders: r.AllowedHeaders, ExposeHeaders: r.ExposeHeaders, MaxAgeSeconds: r.MaxAgeSeconds,
-			})
-		}
-		_, err := t.api.PutBucketCors(ctx, &s3.PutBucketCorsInput{
-			Bucket: t.bucket, ExpectedBucketOwner: t.account,
-			CORSConfiguration: &s3types.CORSConfiguration{CORSRules: rules},
-		})
-		return err
-	},
-	text: func(v []v1alpha1.S3CORSRule) string { return asJSON(v) },
-}
-
-// normalCORS sorts what is a set within a rule. The order of the rules counts: the first that fits answers.
-func normalCORS(rules []v1alpha1.S3CORSRule) []v1alpha1.S3CORSRule {
-	for i := range rules {
-		r := &rules[i]
-		for _, set := range []*[]string{&r.AllowedOrigins, &r.AllowedMethods, &r.AllowedHeaders, &r.ExposeHeaders} {
-			*set = slices.Sorted(slices.Values(*set))
-		}
-	}
-	return rules
-}
-
-// asJSON is a text that differs exactly when the value does; the types marshal without fail.
-func asJSON(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err.Error()
-	}
-	if s := string(text); s != "null" && s != "{}" && s != "[]" {
-		return s
-	}
-	return "none"
 }

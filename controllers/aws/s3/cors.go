@@ -1,0 +1,79 @@
+package s3
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+)
+
+var cors = part[[]v1alpha1.S3CORSRule]{
+	path:  "corsRules",
+	paths: whole("corsRules", func(s *v1alpha1.S3BucketSpec) bool { return len(s.CORSRules) > 0 }),
+	want: func(s *v1alpha1.S3BucketSpec, _ []string, _ []v1alpha1.S3CORSRule) []v1alpha1.S3CORSRule {
+		return normalCORS(slices.Clone(s.CORSRules))
+	},
+	get: func(ctx context.Context, t target) ([]v1alpha1.S3CORSRule, error) {
+		out, err := t.api.GetBucketCors(ctx, &s3.GetBucketCorsInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
+		if cloud.HasCode(err, "NoSuchCORSConfiguration") {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		rules := make([]v1alpha1.S3CORSRule, 0, len(out.CORSRules))
+		for _, r := range out.CORSRules {
+			rules = append(rules, v1alpha1.S3CORSRule{
+				AllowedOrigins: r.AllowedOrigins, AllowedMethods: r.AllowedMethods,
+				AllowedHeaders: r.AllowedHeaders, ExposeHeaders: r.ExposeHeaders, MaxAgeSeconds: r.MaxAgeSeconds,
+			})
+		}
+		return normalCORS(rules), nil
+	},
+	call: "PutBucketCors",
+	put: func(ctx context.Context, t target, v []v1alpha1.S3CORSRule) error {
+		if len(v) == 0 {
+			_, err := t.api.DeleteBucketCors(ctx, &s3.DeleteBucketCorsInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
+			return err
+		}
+		rules := make([]s3types.CORSRule, 0, len(v))
+		for _, r := range v {
+			rules = append(rules, s3types.CORSRule{
+				AllowedOrigins: r.AllowedOrigins, AllowedMethods: r.AllowedMethods,
+				AllowedHeaders: r.AllowedHeaders, ExposeHeaders: r.ExposeHeaders, MaxAgeSeconds: r.MaxAgeSeconds,
+			})
+		}
+		_, err := t.api.PutBucketCors(ctx, &s3.PutBucketCorsInput{
+			Bucket: t.bucket, ExpectedBucketOwner: t.account,
+			CORSConfiguration: &s3types.CORSConfiguration{CORSRules: rules},
+		})
+		return err
+	},
+	text: func(v []v1alpha1.S3CORSRule) string { return asJSON(v) },
+	diff: func(have, want []v1alpha1.S3CORSRule) string { return changes(corsTexts(have), corsTexts(want)) },
+}
+
+// corsTexts are the rules by their place, which counts.
+func corsTexts(rules []v1alpha1.S3CORSRule) map[string]string {
+	texts := map[string]string{}
+	for i, r := range rules {
+		texts[fmt.Sprintf("rule %d", i+1)] = asJSON(r)
+	}
+	return texts
+}
+
+// normalCORS sorts what is a set within a rule. The order of the rules counts: the first that fits answers.
+func normalCORS(rules []v1alpha1.S3CORSRule) []v1alpha1.S3CORSRule {
+	for i := range rules {
+		r := &rules[i]
+		for _, set := range []*[]string{&r.AllowedOrigins, &r.AllowedMethods, &r.AllowedHeaders, &r.ExposeHeaders} {
+			*set = slices.Sorted(slices.Values(*set))
+		}
+	}
+	return rules
+}

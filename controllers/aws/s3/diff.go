@@ -1,0 +1,39 @@
+package s3
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// changes names what was added, changed and removed.
+func changes(have, want map[string]string) string {
+	var all []string
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		switch had, ok := have[key]; {
+		case !ok:
+			all = append(all, "added "+key)
+		case had != want[key]:
+			all = append(all, "changed "+key)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(have)) {
+		if _, ok := want[key]; !ok {
+			all = append(all, "removed "+key)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// asJSON is a text that differs exactly when the value does; the types marshal without fail.
+func asJSON(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	if s := string(text); s != "null" && s != "{}" && s != "[]" {
+		return s
+	}
+	return "none"
+}
