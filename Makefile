@@ -68,7 +68,7 @@ test-browser: $(up) $(run-tests) ## Run the tests in Chromium
 generate: $(up) ## Regenerate: deep copies, CRDs, templates, the portal's libraries
 	@go tool controller-gen object paths=./api/...
 	@go tool controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
-	@go tool templ generate -path web/views
+	@go tool templ generate
 	@$(up) -build web
 	@npm run --silent vendor --prefix web
 

@@ -117,6 +117,7 @@ type AWSProviderStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/title=AWS account"
 // +kubebuilder:metadata:annotations="portico.dev/icon=account"
 // +kubebuilder:metadata:annotations="portico.dev/form=region,allowedNamespaces,allowedRegions,roleARN,assumeRoleARN,externalID"
+// +kubebuilder:metadata:annotations="portico.dev/order=accountID,assumeRoleChain,accessKeyIDRef,secretAccessKeyRef,sessionTokenRef,name,key,defaultTags,endpoint"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.accountID"
 type AWSProvider struct {
 	metav1.TypeMeta   `json:",inline"`

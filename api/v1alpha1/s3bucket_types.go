@@ -61,7 +61,7 @@ type S3BucketSpec struct {
 // +kubebuilder:validation:XValidation:rule="self.algorithm != 'AES256' || !has(self.kmsKeyID)",message="kmsKeyID needs algorithm aws:kms or aws:kms:dsse"
 // +kubebuilder:validation:XValidation:rule="self.algorithm == 'aws:kms' || !has(self.bucketKeyEnabled)",message="bucketKeyEnabled needs algorithm aws:kms"
 type S3Encryption struct {
-	// algorithm: AES256 uses keys kept by S3, aws:kms and aws:kms:dsse (two layers) a key in KMS.
+	// algorithm to encrypt with: AES256 uses keys kept by S3, aws:kms and aws:kms:dsse (two layers) a key in KMS.
 	// +kubebuilder:validation:Enum=AES256;"aws:kms";"aws:kms:dsse"
 	// +required
 	Algorithm string `json:"algorithm"`
@@ -139,7 +139,7 @@ type S3Transition struct {
 
 // S3CORSRule lets web pages of some origins use the bucket.
 type S3CORSRule struct {
-	// allowedOrigins, for example https://app.example.com; each may hold one *.
+	// allowedOrigins are the origins that may use the bucket, for example https://app.example.com; each may hold one *.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:items:MaxLength=253
@@ -218,6 +218,7 @@ type S3BucketStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/title=Bucket"
 // +kubebuilder:metadata:annotations="portico.dev/icon=bucket"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,bucketName,versioning,encryption,deletionPolicy"
+// +kubebuilder:metadata:annotations="portico.dev/order=algorithm,kmsKeyID,bucketKeyEnabled,forceDestroy,tags,lifecycleRules,id,prefix,enabled,expirationDays,transitions,storageClass,days,noncurrentVersionExpirationDays,noncurrentVersionTransitions,abortIncompleteMultipartUploadDays,expiredObjectDeleteMarker,corsRules,allowedOrigins,allowedMethods,allowedHeaders,exposeHeaders,maxAgeSeconds,publicAccessBlock,region,adoptionPolicy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.bucketName"
 type S3Bucket struct {
 	metav1.TypeMeta   `json:",inline"`

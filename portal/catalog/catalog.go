@@ -28,7 +28,7 @@ type Kind struct {
 	Title      string  // for people, e.g. Bucket
 	Icon       string  // name of an icon, "" for the default one
 	Help       string  // what the kind is, from the CRD
-	Fields     []Field // of spec: those that the form annotation lists in its order, then the rest by name
+	Fields     []Field // of spec: those that the form annotation lists, then the rest; both in the order of the annotations
 	Columns    []Column
 	Endpoint   string // JSONPath of what users connect to, "" if nothing
 
@@ -121,14 +121,14 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 		Title:      cmp.Or(crd.Annotations[prefix+"title"], crd.Spec.Names.Kind),
 		Icon:       crd.Annotations[prefix+"icon"],
 		Help:       oneLine(root.Description),
-		Fields:     specFields(spec, listed(crd.Annotations[prefix+"form"])),
+		Fields:     specFields(spec, listed(crd.Annotations[prefix+"form"]), listed(crd.Annotations[prefix+"order"])),
 		Columns:    columns(v.AdditionalPrinterColumns),
 		Endpoint:   crd.Annotations[prefix+"endpoint"],
 		schema:     raw,
 	}, nil
 }
 
-// listed splits the form annotation.
+// listed splits an annotation that names fields in order.
 func listed(annotation string) []string {
 	var names []string
 	for n := range strings.SplitSeq(annotation, ",") {

@@ -65,28 +65,38 @@ func (f Field) Scalar() bool {
 // repeated (check boxes).
 func (f Field) ListOfScalars() bool { return f.Type == Array && f.Items != nil && f.Items.Scalar() }
 
-// specFields are the fields of spec: those in order first, the others, which are advanced, by name.
-func specFields(spec apiext.JSONSchemaProps, order []string) []Field {
-	fields := objectFields("spec", spec)
-	for i := range fields {
-		fields[i].Advanced = !slices.Contains(order, fields[i].Name)
-	}
+// order ranks field names, at any depth: a schema's properties have none of their own.
+type order []string
+
+// compare ranks a before b: by order, what it does not name by name.
+func (o order) compare(a, b Field) int {
 	rank := func(f Field) int {
-		if i := slices.Index(order, f.Name); i >= 0 {
+		if i := slices.Index(o, f.Name); i >= 0 {
 			return i
 		}
-		return len(order)
+		return len(o)
 	}
-	slices.SortStableFunc(fields, func(a, b Field) int { return cmp.Compare(rank(a), rank(b)) })
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name))
+}
+
+// specFields are the fields of spec: those that the form shows at once, in its order, then the others, which are
+// advanced, in theirs.
+func specFields(spec apiext.JSONSchemaProps, form, rest order) []Field {
+	o := slices.Concat(form, rest)
+	fields := objectFields("spec", spec, o)
+	for i := range fields {
+		fields[i].Advanced = !slices.Contains(form, fields[i].Name)
+	}
+	slices.SortFunc(fields, o.compare)
 	return fields
 }
 
-// objectFields are the properties of an object: required ones first, then by name.
-func objectFields(path string, s apiext.JSONSchemaProps) []Field {
+// objectFields are the properties of an object: required ones first.
+func objectFields(path string, s apiext.JSONSchemaProps, o order) []Field {
 	fixed := immutableChildren(s.XValidations)
 	fields := make([]Field, 0, len(s.Properties))
 	for name, p := range s.Properties {
-		f := newField(path+"."+name, name, p)
+		f := newField(path+"."+name, name, p, o)
 		f.Required = slices.Contains(s.Required, name)
 		f.Immutable = f.Immutable || slices.Contains(fixed, name)
 		fields = append(fields, f)
@@ -98,12 +108,12 @@ func objectFields(path string, s apiext.JSONSchemaProps) []Field {
 			}
 			return 1
 		}
-		return cmp.Compare(a.Name, b.Name)
+		return o.compare(a, b)
 	})
 	return fields
 }
 
-func newField(path, name string, p apiext.JSONSchemaProps) Field {
+func newField(path, name string, p apiext.JSONSchemaProps, o order) Field {
 	f := Field{
 		Path: path, Name: name, Label: label(name), Type: typeOf(p), Format: p.Format, Help: help(name, p.Description),
 		Pattern: p.Pattern, Immutable: hasRule(p.XValidations, "self == oldSelf"),
@@ -120,12 +130,12 @@ func newField(path, name string, p apiext.JSONSchemaProps) Field {
 	}
 	switch f.Type {
 	case Object:
-		f.Fields = objectFields(path, p)
+		f.Fields = objectFields(path, p, o)
 	case Array:
-		item := newField(path+"[]", name, *p.Items.Schema)
+		item := newField(path+"[]", name, *p.Items.Schema, o)
 		f.Items = &item
 	case Map:
-		item := newField(path+"[].value", "value", *p.AdditionalProperties.Schema)
+		item := newField(path+"[].value", "value", *p.AdditionalProperties.Schema, o)
 		f.Items = &item
 	default:
 	}

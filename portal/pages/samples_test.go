@@ -16,7 +16,7 @@ metadata: {name: invoices, namespace: payments, generation: 2, creationTimestamp
 spec: {providerRef: {name: aws-prod}, deletionPolicy: Delete, versioning: Enabled, tags: {cost: "42", team: payments}}
 status: {observedGeneration: 2, bucketName: payments-invoices-7f3a91c2, arn: "arn:aws:s3:::payments-invoices-7f3a91c2", region: eu-west-1, accountID: "123456789012",
   firstReadyTime: "2026-11-09T12:00:02Z", lastSyncTime: "2026-11-21T09:40:00Z", binding: {name: invoices-connection},
-  conditions: [{type: Ready, status: "True", reason: InSync, message: the resource matches the spec, lastTransitionTime: "2026-11-09T12:00:02Z"}]}
+  conditions: [{type: Ready, status: "True", reason: InSync, message: everything is as the spec asks, lastTransitionTime: "2026-11-09T12:00:02Z"}]}
 `
 	stalledBucket = `
 apiVersion: portico.dev/v1alpha1
@@ -68,7 +68,7 @@ func busySite(tb testing.TB) *fakeCluster {
 	f := newFake(tb, readyBucket, stalledBucket, creatingBucket, deletingBucket, pausedBucket, provider)
 	f.events = append(f.events,
 		event("invoices", "Repaired", "Normal", "versioning Suspended → Enabled, changed outside Portico", 2*time.Hour+20*time.Minute),
-		event("invoices", "InSync", "Normal", "the resource matches the spec", 12*24*time.Hour),
+		event("invoices", "InSync", "Normal", "everything is as the spec asks", 12*24*time.Hour),
 		event("ledger-archive", "NameTaken", "Warning", "the bucket name ledger-archive is taken", 3*time.Minute))
 	return f
 }

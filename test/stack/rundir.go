@@ -49,6 +49,9 @@ func reapAll(o *Options, base string) error {
 		return err
 	}
 	for _, entry := range entries {
+		if !entry.IsDir() {
+			continue
+		}
 		dir := filepath.Join(base, entry.Name())
 		n, err := process.Reap(dir)
 		if inUse := (*process.InUseError)(nil); errors.As(err, &inUse) {
