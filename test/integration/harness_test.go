@@ -55,6 +55,7 @@ type operatorOptions struct {
 	resync         time.Duration
 	providerResync time.Duration
 	clusterID      string
+	tokenFile      string // of the web identity
 }
 
 // startOperator runs the operator with its real rights until the test ends or stop is called.
@@ -84,7 +85,7 @@ func startOperatorAs(t testing.TB, cfg *rest.Config, o operatorOptions) (stop fu
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	err = controllers.Setup(ctx, mgr, controllers.Options{
-		Namespace: stack.Namespace, ClusterID: o.clusterID, ProviderResync: o.providerResync,
+		Namespace: stack.Namespace, ClusterID: o.clusterID, TokenFile: o.tokenFile, ProviderResync: o.providerResync,
 		Engine: engine.Options{Workers: 10, Resync: o.resync, Timeout: time.Minute, Now: time.Now},
 	})
 	if err != nil {

@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +80,23 @@ func TestTheSchemaRefusesBadBuckets(t *testing.T) {
 	configure(&good.Spec)
 	if err := c.Create(t.Context(), good, client.DryRunAll); err != nil {
 		t.Errorf("a bucket with everything is refused: %v", err)
+	}
+}
+
+// The samples are what people copy: the API server takes each as it stands.
+func TestSamplesAreAccepted(t *testing.T) {
+	c := admin(t)
+	samples, err := stack.ReadObjects(os.DirFS("../../config"), "samples")
+	if err != nil || len(samples) == 0 {
+		t.Fatalf("%d samples, %v", len(samples), err)
+	}
+	for _, sample := range samples {
+		if sample.GetKind() != "AWSProvider" {
+			sample.SetNamespace("default")
+		}
+		if err := c.Create(t.Context(), sample, client.DryRunAll, client.FieldValidation("Strict")); err != nil {
+			t.Errorf("%s %s: %v", sample.GetKind(), sample.GetName(), err)
+		}
 	}
 }
 
