@@ -165,12 +165,12 @@ func limit(f *float64) string {
 	return strconv.FormatFloat(*f, 'f', -1, 64)
 }
 
-// firstSentence cuts help into what is always shown and what is unfolded.
-func firstSentence(help string) (hint, more string) {
-	if hint, more, ok := strings.Cut(help, ". "); ok {
-		return hint + ".", more
+// firstSentence cuts a text into what is always shown and what is for those who want to know more.
+func firstSentence(text string) (first, more string) {
+	if first, more, ok := strings.Cut(text, ". "); ok {
+		return first + ".", more
 	}
-	return sentence(help), ""
+	return sentence(text), ""
 }
 
 // singular is what one row of a list is called: CORS rules → CORS rule.

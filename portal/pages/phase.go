@@ -66,7 +66,7 @@ func failed(reason string) bool { return reason == "Failed" || reason == "TimedO
 func (f facts) phase() (views.Phase, string) {
 	ready, stalled := f.conditions[v1alpha1.ConditionReady], f.conditions[v1alpha1.ConditionStalled]
 	switch {
-	case f.deleting && stalled.isTrue():
+	case f.deleting && f.observed >= f.generation && stalled.isTrue():
 		return views.NeedsYou, sentence("deleting is blocked: " + stalled.Message)
 	case f.deleting:
 		return views.Deleting, f.whileDeleting(ready)

@@ -30,11 +30,10 @@ func stepsOf(f facts, obj *unstructured.Unstructured, r views.Resource, now time
 			steps = append(steps, conditionStep(words(kind), c, now))
 		}
 	}
-	steps = append(steps, readyStep(f, r, now))
-	if f.deleting {
-		steps = append(steps, deletionSteps(obj, r, now)...)
+	if f.deleting { // Ready says by then what the deletion waits for, and so do its steps
+		return append(steps, deletionSteps(obj, r, now)...)
 	}
-	return steps
+	return append(steps, readyStep(f, r, now))
 }
 
 // inAWS tells whether the resource exists at the provider, for kinds that have an ARN.

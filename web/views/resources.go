@@ -15,7 +15,9 @@ type Resource struct {
 	Plural      string // of the kind, e.g. s3buckets
 	Icon        string
 	Phase       Phase
-	Why         string // one sentence, "" when there is nothing to say
+	Why         string // what is in the way and what to do, "" when there is nothing to say
+	Brief       string // the first sentence of Why
+	Leaving     bool   // its deletion was asked for
 	Endpoint    string
 	RequestedBy string
 	Created     Moment

@@ -28,7 +28,7 @@ func (b bucket) Delete(ctx context.Context, obj *v1alpha1.S3Bucket, _ *bucketSta
 		return cloud.Explain(err)
 	}
 	if !obj.Spec.ForceDestroy {
-		return engine.Blocked("BucketNotEmpty", "the bucket %s still holds objects, versions or delete markers, and deleting it would lose them; nothing was deleted. Empty it, set spec.forceDestroy to true to lose its content, or set spec.deletionPolicy to Retain or Orphan to keep it", *t.bucket)
+		return engine.Blocked("BucketNotEmpty", "the bucket %s still holds objects, versions or delete markers; nothing was deleted. Empty it, set spec.forceDestroy to true to lose its content, or set spec.deletionPolicy to Retain or Orphan to keep it", *t.bucket)
 	}
 	return b.empty(ctx, obj, t)
 }

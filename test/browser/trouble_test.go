@@ -1,0 +1,128 @@
+//go:build browser
+
+package browser
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// TestTroubleIsExplained shows what needs somebody: a bucket whose name is taken, one that cannot go because it holds
+// data, one that rests. Each says so in the list and on its page, and goes on when it is helped.
+func TestTroubleIsExplained(t *testing.T) {
+	user, err := world.UserConfig("payments-dev")
+	if err != nil {
+		t.Fatal(err)
+	}
+	buckets := dynamic.NewForConfigOrDie(user).Resource(v1alpha1.GroupVersion.WithResource("s3buckets")).Namespace("payments")
+	x := open(t)
+	x.signIn("payments-dev", "payments")
+	for _, name := range []string{"invoices", "reports", "statements"} {
+		request(t, buckets, name, "", nil)
+	}
+	takeName(t, "acme-ledger")
+	request(t, buckets, "ledger", "acme-ledger", nil)
+	request(t, buckets, "drafts", "", map[string]any{v1alpha1.AnnotationPaused: "true"})
+	request(t, buckets, "import-tmp", "payments-import-tmp", nil)
+	x.awaitRow("import-tmp", "Ready")
+	putObject(t, "payments-import-tmp")
+	if err := buckets.Delete(t.Context(), "import-tmp", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	x.awaitRow("ledger", "does not belong to this object; nothing was changed.")
+	x.awaitRow("import-tmp", "still holds objects")
+	x.awaitRow("drafts", "Paused")
+	x.awaitRow("invoices", "Ready")
+	x.every("trouble")
+	x.goTo(s3one + "ledger")
+	x.await("main", "Choose another name, or adopt it")
+	x.every("trouble-detail")
+	x.goTo(s3one + "import-tmp")
+	x.await("main", "forceDestroy")
+	x.every("trouble-deleting")
+
+	patch(t, buckets, "import-tmp", `{"spec":{"forceDestroy":true}}`)
+	awaitNoBucket(t, "payments-import-tmp")
+	for _, name := range []string{"invoices", "reports", "statements", "ledger", "drafts"} {
+		if err := buckets.Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	}
+	x.goTo(list)
+	x.await("main", "payments has no resources yet")
+	if !bucketExists(t, "acme-ledger") {
+		t.Error("somebody else's bucket was deleted")
+	}
+}
+
+// awaitRow waits until the list, followed live, shows words in the row of name.
+func (x *tab) awaitRow(name, words string) {
+	x.t.Helper()
+	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		rows := eval[[]string](x, `[...document.querySelectorAll("tbody tr")].map(r => r.innerText)`)
+		for _, row := range rows {
+			if strings.HasPrefix(strings.TrimSpace(row), name) && strings.Contains(row, words) {
+				return
+			}
+		}
+		if time.Since(began) > patience {
+			x.t.Fatalf("no row of %s says %q: %q", name, words, rows)
+		}
+	}
+}
+
+func request(t *testing.T, buckets dynamic.ResourceInterface, name, bucket string, annotations map[string]any) {
+	t.Helper()
+	spec := map[string]any{"providerRef": map[string]any{"name": stack.Provider}}
+	if bucket != "" {
+		spec["bucketName"] = bucket
+	}
+	obj := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": v1alpha1.GroupVersion.String(), "kind": "S3Bucket",
+		"metadata": map[string]any{"name": name, "annotations": annotations}, "spec": spec,
+	}}
+	if _, err := buckets.Create(t.Context(), obj, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func patch(t *testing.T, buckets dynamic.ResourceInterface, name, merge string) {
+	t.Helper()
+	if _, err := buckets.Patch(t.Context(), name, types.MergePatchType, []byte(merge), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// takeName makes a bucket that is nobody's.
+func takeName(t *testing.T, bucket string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if _, err := outside().CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &bucket, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{
+		LocationConstraint: stack.Region,
+	}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func putObject(t *testing.T, bucket string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if _, err := outside().PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: aws.String("rows.csv"), Body: strings.NewReader("a,b")}); err != nil {
+		t.Fatal(err)
+	}
+}
