@@ -375,6 +375,21 @@ func TestTwoLeadersMakeOneBucketAndDoNotFlap(t *testing.T) {
 	gone(t, c, b)
 }
 
+// One of two replicas works; the other takes over when it ends. Both have the rights of config/rbac only.
+func TestAnotherReplicaTakesOver(t *testing.T) {
+	c := admin(t)
+	stop := startOperator(t, operatorOptions{leaderElect: true})
+	ns := team(t, c)
+	first := bucketOf(ns, "first")
+	create(t, c, first)
+	ready(t, c, first)
+	startOperator(t, operatorOptions{leaderElect: true})
+	stop()
+	second := bucketOf(ns, "second")
+	create(t, c, second)
+	ready(t, c, second)
+}
+
 // F10: quiet for a long time, on an accelerated clock.
 func TestQuietAtRest(t *testing.T) {
 	c := admin(t)

@@ -56,6 +56,7 @@ type operatorOptions struct {
 	providerResync time.Duration
 	clusterID      string
 	tokenFile      string // of the web identity
+	leaderElect    bool
 }
 
 // startOperator runs the operator with its real rights until the test ends or stop is called.
@@ -77,8 +78,10 @@ func startOperatorAs(t testing.TB, cfg *rest.Config, o operatorOptions) (stop fu
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme: controllers.Scheme(), Cache: controllers.Cache(stack.Namespace), NewClient: o.newClient,
 		Metrics: server.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
-		Controller: crconfig.Controller{SkipNameValidation: &skipNames},
-		Logger:     logr.Discard(),
+		LeaderElection: o.leaderElect, LeaderElectionID: "portico-operator", LeaderElectionNamespace: stack.Namespace,
+		LeaderElectionReleaseOnCancel: true,
+		Controller:                    crconfig.Controller{SkipNameValidation: &skipNames},
+		Logger:                        logr.Discard(),
 	})
 	if err != nil {
 		t.Fatal(err)
