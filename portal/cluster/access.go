@@ -11,6 +11,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	lru "k8s.io/apimachinery/pkg/util/cache"
+	"k8s.io/apimachinery/pkg/util/validation"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/utils/clock"
 
@@ -122,10 +123,14 @@ func (c *Cluster) Can(ctx context.Context, id auth.Identity, verb string, k cata
 }
 
 // requireOne is require for one object. It refuses a ref without the namespace that its kind needs, which would ask
-// about every namespace.
+// about every namespace, and unasked one whose name no object can have: names become part of the path of a request.
+// What is to be created may have any name, for the API server's refusal says what is wrong with it.
 func (c *Cluster) requireOne(ctx context.Context, id auth.Identity, verb string, ref Ref) error {
 	if ref.Kind.Namespaced != (ref.Namespace != "") {
 		return fmt.Errorf("%s %s %q in namespace %q: one is needed for namespaced kinds only", verb, ref.Kind.Plural, ref.Name, ref.Namespace)
+	}
+	if verb != "create" && len(validation.IsDNS1123Subdomain(ref.Name)) > 0 {
+		return &ForbiddenError{Verb: verb, Resource: ref.Kind.Plural, Namespace: ref.Namespace}
 	}
 	return c.access.require(ctx, id, actionOn(verb, ref.Kind, ref.Namespace))
 }

@@ -3,6 +3,7 @@ package cluster
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -35,6 +36,7 @@ var impersonator = types.NamespacedName{Namespace: "portico-system", Name: "port
 type apiserver struct {
 	mu      sync.Mutex
 	seen    []*http.Request
+	bodies  []string
 	answer  func(w http.ResponseWriter)
 	minted  int
 	mintErr error
@@ -48,7 +50,8 @@ func newTestWriter(t *testing.T) (*writer, *apiserver, *clocktesting.FakePassive
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.seen = append(s.seen, r)
+		body, _ := io.ReadAll(r.Body)
+		s.seen, s.bodies = append(s.seen, r), append(s.bodies, string(body))
 		s.answer(w)
 	}))
 	t.Cleanup(srv.Close)
