@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
-	sigsjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
 
@@ -98,30 +96,4 @@ func checkMetadata(obj *unstructured.Unstructured) error {
 		}
 	}
 	return nil
-}
-
-// parseValue reads YAML without duplicate keys; whole numbers become int64.
-func parseValue(b []byte) (any, error) {
-	j, err := yaml.YAMLToJSONStrict(b)
-	if err != nil {
-		return nil, err
-	}
-	var v any
-	if err := utiljson.Unmarshal(j, &v); err != nil {
-		return nil, err
-	}
-	return v, nil
-}
-
-// ParseJSON reads one object of the kind, as ParseYAML does. The error is a sentence for the caller.
-func (k Kind) ParseJSON(b []byte) (*unstructured.Unstructured, error) {
-	var m map[string]any
-	strict, err := sigsjson.UnmarshalStrict(b, &m)
-	if err != nil || m == nil {
-		return nil, errors.New("the body is not a JSON object")
-	}
-	if len(strict) > 0 {
-		return nil, fmt.Errorf("the body is ambiguous: %w", errors.Join(strict...))
-	}
-	return k.check(m)
 }

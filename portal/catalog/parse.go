@@ -1,0 +1,98 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+
+	yamltree "go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	sigsjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+)
+
+// maxDepth bounds how deep lists and maps are nested: our kinds need ten, and what walks a value recurses.
+const maxDepth = 64
+
+var errDeep = fmt.Errorf("it is nested more than %d levels deep, which no kind needs: flatten it", maxDepth)
+
+// parseValue reads YAML without duplicate keys, aliases and merge keys; whole numbers become int64. It takes memory in
+// proportion to the text. The error is a sentence for the user.
+func parseValue(b []byte) (any, error) {
+	var tree yamltree.Node
+	if err := yamltree.Unmarshal(b, &tree); err != nil { // into a node, which expands no alias
+		return nil, err
+	}
+	if err := plain(&tree, 0); err != nil {
+		return nil, err
+	}
+	j, err := yaml.YAMLToJSONStrict(b) // kubectl reads with it: yes is true here too
+	if err != nil {
+		return nil, err
+	}
+	var v any
+	if err := utiljson.Unmarshal(j, &v); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// plain refuses what makes a short text a large value: aliases, each of which stands for a copy, and deep nesting.
+func plain(n *yamltree.Node, depth int) error {
+	switch {
+	case n.Kind == yamltree.AliasNode:
+		return fmt.Errorf("line %d: the alias *%s is not taken here: write out what it stands for", n.Line, n.Value)
+	case n.Anchor != "":
+		return fmt.Errorf("line %d: the anchor &%s is not taken here: remove it, and put text that begins with & in quotes", n.Line, n.Anchor)
+	case n.Kind == yamltree.ScalarNode && n.ShortTag() == "!!merge":
+		return fmt.Errorf("line %d: the merge key << is not taken here: write out what it brings in", n.Line)
+	case n.Kind == yamltree.MappingNode || n.Kind == yamltree.SequenceNode:
+		if depth++; depth > maxDepth {
+			return errDeep
+		}
+	}
+	for _, c := range n.Content {
+		if err := plain(c, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ParseJSON reads one object of the kind, as ParseYAML does. The error is a sentence for the caller.
+func (k Kind) ParseJSON(b []byte) (*unstructured.Unstructured, error) {
+	if deep(b) {
+		return nil, fmt.Errorf("the body is too complicated: %w", errDeep)
+	}
+	var m map[string]any
+	strict, err := sigsjson.UnmarshalStrict(b, &m)
+	if err != nil || m == nil {
+		return nil, errors.New("the body is not a JSON object")
+	}
+	if len(strict) > 0 {
+		return nil, fmt.Errorf("the body is ambiguous: %w", errors.Join(strict...))
+	}
+	return k.check(m)
+}
+
+// deep reports whether JSON is nested beyond maxDepth, without reading it into memory. Of what is no JSON it may say
+// anything.
+func deep(b []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}

@@ -1,0 +1,115 @@
+package catalog
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// bomb is a text whose aliases stand for a list of 9^depth elements.
+func bomb(width, depth int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "a0: &a0 [%s]\n", strings.TrimSuffix(strings.Repeat("x,", width), ","))
+	for i := 1; i <= depth; i++ {
+		fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i-1), width), ","))
+	}
+	return b.String()
+}
+
+// allocated is how many bytes do takes, collected ones included.
+func allocated(do func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	do()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+func TestShortTextsStaySmall(t *testing.T) {
+	k := bucketKind(t)
+	const small = 64 << 20 // a node of the tree takes about 200 bytes for one of text
+	for name, text := range map[string]string{
+		"aliases of aliases":          bomb(9, 9),
+		"many aliases of one":         "a: &a [" + strings.Repeat("x,", 3000) + "]\nb: [" + strings.Repeat("*a,", 27_000) + "]\n",
+		"many aliases of a long text": longBomb(),
+		"merge keys":                  "a: &a {x: 1}\nspec:\n  <<: *a\n",
+		"a merge without alias":       "spec: {<<: {x: 1}}",
+		"nested lists":                "spec: " + strings.Repeat("[", 40_000),
+		"nested, and closed":          "spec: " + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000),
+		"nested by indentation":       nestedByIndentation(400),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var err error
+			if used := allocated(func() { _, err = k.ParseYAML([]byte(text)) }); used > small {
+				t.Errorf("%d bytes of text take %d MB", len(text), used>>20)
+			}
+			if err == nil || !strings.Contains(err.Error(), "this is not valid YAML") || len(err.Error()) > 200 {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// longBomb is 87 kB that stand for 600 MB, in fewer aliases than libraries find suspicious.
+func longBomb() string {
+	return "a: &a " + strings.Repeat("x", 43_000) + "\nspec:\n  b: [" + strings.Repeat("*a,", 14_500) + "]\n"
+}
+
+func nestedByIndentation(depth int) string {
+	var b strings.Builder
+	for i := range depth {
+		b.WriteString(strings.Repeat(" ", i) + "a:\n")
+	}
+	return b.String()
+}
+
+func TestRefusalsOfYAMLSayWhatToDo(t *testing.T) {
+	k := bucketKind(t)
+	for text, want := range map[string]string{
+		"metadata: {name: &x y}\nspec: {a: *x}":                      "line 1: the anchor &x is not taken here: remove it",
+		"spec: {a: &x y}":                                            "put text that begins with & in quotes",
+		"spec:\n  <<: {x: 1}":                                        "line 2: the merge key << is not taken here: write out",
+		"spec: " + strings.Repeat("[", 64) + strings.Repeat("]", 64): "nested more than 64 levels deep",
+		"spec: {a: 1, a: 2}":                                         `key "a" already set`,
+	} {
+		if _, err := k.ParseYAML([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	obj := mustYAML(t, k, "spec: {a: 'R&D *x', b: yes, c: 9007199254740993, d: '<<', e: "+strings.Repeat("[", 62)+strings.Repeat("]", 62)+"}")
+	spec, _ := obj.Object["spec"].(map[string]any)
+	if spec["a"] != "R&D *x" || spec["b"] != true || spec["c"] != int64(9007199254740993) || spec["d"] != "<<" {
+		t.Errorf("%v", spec)
+	}
+}
+
+func TestInputsOfYAMLTakeNoAliases(t *testing.T) {
+	d := decoder{}
+	if v, ok := d.scalar(Field{Type: YAML}, "spec.x", bomb(9, 9)); ok || len(d.errs) != 1 || !strings.Contains(d.errs[0].Message, "must be YAML: line 1: the anchor") {
+		t.Errorf("%v, %v", v, d.errs)
+	}
+}
+
+func TestJSONIsNotNestedDeeply(t *testing.T) {
+	k := bucketKind(t)
+	deeply := func(n int, open, shut string) []byte {
+		return []byte(`{"spec":` + strings.Repeat(open, n) + "1" + strings.Repeat(shut, n) + "}")
+	}
+	for name, body := range map[string][]byte{
+		"lists": deeply(maxDepth, "[", "]"), "objects": deeply(maxDepth, `{"a":`, "}"),
+		"a megabyte": []byte(`{"spec":` + strings.Repeat("[", 1<<20)),
+	} {
+		if _, err := k.ParseJSON(body); err == nil || !strings.Contains(err.Error(), "nested more than 64 levels deep") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, body := range map[string][]byte{
+		"as deep as allowed": deeply(maxDepth-1, `{"a":`, "}"),
+		"brackets in text":   []byte(`{"spec":{"a":"` + strings.Repeat(`[\"\\`, 100) + `"}}`),
+	} {
+		if _, err := k.ParseJSON(body); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
