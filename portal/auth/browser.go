@@ -70,30 +70,55 @@ func (b *Browser) Require(next http.Handler) http.Handler {
 		case err == nil:
 			note(r.Context(), s.Username)
 			ctx := WithIdentity(r.Context(), s.identity())
-			ctx = context.WithValue(ctx, sessionKey, func() error { return s.alive(b.now(), b.revoked.Revoked) })
-			next.ServeHTTP(w, r.WithContext(ctx))
+			next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, sessionKey, b.lasting(s))))
 		case errors.As(err, &refused):
 			clearCookie(w, sessionCookie)
 			b.pages.Problem(w, r, http.StatusForbidden, "You cannot come in", refused.Reason)
+		case errors.Is(err, errNotLoaded):
+			w.Header().Set("Retry-After", "2")
+			b.pages.Problem(w, r, http.StatusServiceUnavailable, "The portal is starting", "Try again in a few seconds; you stay signed in.")
 		default:
 			b.toSignIn(w, r, err)
 		}
 	})
 }
 
-// current is the request's session, with groups verified lately; it renews the cookie when that is due.
+// lasting checks the session of a request that lasts. It says no when the provider is to be asked again, for nobody can
+// hand a new cookie to an answer that has begun: the browser connects again, and current asks.
+func (b *Browser) lasting(s session) func() error {
+	again := s.askAgain(b.now())
+	return func() error {
+		now := b.now()
+		if !now.Before(again) {
+			return errAskAgain
+		}
+		return s.alive(now, b.revoked.Revoked)
+	}
+}
+
+// errNotLoaded means that nobody knows yet which sessions were signed out.
+var errNotLoaded = errors.New("the list of revoked sessions is not loaded yet")
+
+// current is the request's session, with groups verified lately; it renews the cookie when that is due. A stream is no
+// use of the session: the page may be open with nobody there.
 func (b *Browser) current(w http.ResponseWriter, r *http.Request) (session, error) {
 	s, err := b.readSession(r)
 	if err != nil {
 		return session{}, err
+	}
+	if !b.revoked.Loaded() {
+		return session{}, errNotLoaded
 	}
 	now := b.now()
 	fresh, err := b.refresher.due(r.Context(), s, now)
 	if err != nil {
 		return session{}, err
 	}
-	if now.Sub(time.Unix(s.Seen, 0)) >= touchEvery || fresh.Checked != s.Checked {
+	touched := !isStream(r) && now.Sub(time.Unix(s.Seen, 0)) >= touchEvery
+	if touched {
 		fresh.Seen = now.Unix()
+	}
+	if touched || fresh.Checked != s.Checked {
 		if err := b.writeSession(w, fresh); err != nil {
 			return session{}, err
 		}
@@ -109,7 +134,7 @@ func (b *Browser) toSignIn(w http.ResponseWriter, r *http.Request, cause error) 
 		clearCookie(w, sessionCookie)
 	}
 	back := r.URL.RequestURI()
-	live := r.Header.Get("HX-Request") == "true" || strings.Contains(r.Header.Get("Accept"), "text/event-stream")
+	live := r.Header.Get("HX-Request") == "true" || isStream(r)
 	if live {
 		back = "/"
 		if u, err := url.Parse(r.Header.Get("HX-Current-URL")); err == nil {
@@ -127,6 +152,10 @@ func (b *Browser) toSignIn(w http.ResponseWriter, r *http.Request, cause error) 
 		b.pages.Problem(w, r, http.StatusUnauthorized, "Your session has ended",
 			"Nothing was changed. Sign in again in another tab, then come back to this page and send the form once more.")
 	}
+}
+
+func isStream(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
 
 // SignIn shows the page for visitors. Whoever has a session goes on.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	mathrand "math/rand/v2"
 	"net/http"
 	"time"
 )
@@ -23,6 +24,10 @@ const (
 	// does not answer.
 	checkEvery = 5 * time.Minute
 	checkGrace = 15 * time.Minute
+	// streamRetry is how often a stream asks again while the provider does not answer; streamSpread is over how long
+	// the streams that are due at once connect again.
+	streamRetry  = time.Minute
+	streamSpread = 20 * time.Second
 	// maxCookie leaves room for name and attributes below the 4,096 bytes that browsers keep.
 	maxCookie = 3500
 )
@@ -57,7 +62,25 @@ func (s session) end() time.Time { return time.Unix(s.Start, 0).Add(absoluteLife
 var (
 	errNoSession = errors.New("no session")
 	errEnded     = errors.New("the session has ended")
+	errAskAgain  = errors.New("the identity provider is to be asked again")
 )
+
+// askAgain is when a stream that begins now must connect again, so that the provider is asked who the user is. When it
+// is due already, the provider did not answer a moment ago: the stream goes on for a while, within the grace.
+func (s session) askAgain(now time.Time) time.Time {
+	checked := time.Unix(s.Checked, 0)
+	due := checked.Add(checkEvery)
+	switch grace := checked.Add(checkGrace); {
+	case s.Refresh == "":
+		return s.end()
+	case now.Before(due):
+		return due.Add(mathrand.N(streamSpread)) //nolint:gosec // nobody gains by guessing it
+	case now.Add(streamRetry).Before(grace):
+		return now.Add(streamRetry)
+	default:
+		return grace
+	}
+}
 
 // alive says whether the session may go on, apart from the provider's opinion.
 func (s session) alive(now time.Time, revoked func(string) bool) error {
@@ -76,6 +99,8 @@ func newSessionID() string { return rand.Text() }
 
 // Revocations is the list of sessions that were signed out, shared by all replicas.
 type Revocations interface {
+	// Loaded is false until the list is complete: then it cannot be told which sessions may go on.
+	Loaded() bool
 	Revoked(session string) bool
 	Revoke(ctx context.Context, session string, until time.Time) error
 }

@@ -35,10 +35,13 @@ type site struct {
 
 // memory is a list of revoked sessions that can fail.
 type memory struct {
-	mu   sync.Mutex
-	all  []string
-	fail error
+	mu      sync.Mutex
+	all     []string
+	fail    error
+	loading bool
 }
+
+func (m *memory) Loaded() bool { return !m.loading }
 
 func (m *memory) Revoked(s string) bool {
 	m.mu.Lock()

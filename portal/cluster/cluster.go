@@ -69,10 +69,13 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	if err != nil {
 		return nil, fmt.Errorf("preparing the impersonating client: %w", err)
 	}
+	revoked, err := newRevocations(clients.CoreV1().Secrets(opts.Namespace), opts.Clock)
+	if err != nil {
+		return nil, err
+	}
 	return &Cluster{
 		kinds: kinds, cache: objects, client: clients, writer: w, feed: newFeed(), log: opts.Log,
-		access:  newAccess(clients.AuthorizationV1().SubjectAccessReviews(), opts.Clock),
-		revoked: newRevocations(clients.CoreV1().Secrets(opts.Namespace), opts.Clock, opts.Log),
+		access: newAccess(clients.AuthorizationV1().SubjectAccessReviews(), opts.Clock), revoked: revoked,
 	}, nil
 }
 
@@ -116,7 +119,7 @@ func (c *Cluster) watch(ctx context.Context) error {
 
 // Ready says why the portal cannot serve yet; nil once the cache and the revocation list are complete.
 func (c *Cluster) Ready(ctx context.Context) error {
-	if !c.revoked.synced() {
+	if !c.revoked.Loaded() {
 		return errors.New("the list of revoked sessions is not loaded yet")
 	}
 	ended, cancel := context.WithCancel(ctx)

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"sync"
 	"time"
@@ -30,15 +29,15 @@ const RevocationSecret = "portico-revoked-sessions"
 type Revocations struct {
 	secrets  corev1client.SecretInterface
 	clock    clock.PassiveClock
-	log      *slog.Logger
 	informer toolscache.SharedIndexInformer
+	learnt   toolscache.ResourceEventHandlerRegistration
 
 	mu    sync.RWMutex
 	until map[string]int64
 }
 
-func newRevocations(secrets corev1client.SecretInterface, c clock.PassiveClock, log *slog.Logger) *Revocations {
-	r := &Revocations{secrets: secrets, clock: c, log: log, until: map[string]int64{}}
+func newRevocations(secrets corev1client.SecretInterface, c clock.PassiveClock) (*Revocations, error) {
+	r := &Revocations{secrets: secrets, clock: c, until: map[string]int64{}}
 	only := fields.OneTermEqualSelector("metadata.name", RevocationSecret).String()
 	r.informer = toolscache.NewSharedIndexInformer(&toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -50,22 +49,21 @@ func newRevocations(secrets corev1client.SecretInterface, c clock.PassiveClock, 
 			return secrets.Watch(ctx, o)
 		},
 	}, &corev1.Secret{}, 0, toolscache.Indexers{})
-	return r
-}
-
-func (r *Revocations) run(ctx context.Context) {
-	_, err := r.informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+	var err error
+	r.learnt, err = r.informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 		AddFunc:    func(obj any) { r.learn(obj) },
 		UpdateFunc: func(_, obj any) { r.learn(obj) },
 	})
 	if err != nil {
-		r.log.Error("watching the revoked sessions", "error", err)
-		return
+		return nil, fmt.Errorf("watching the revoked sessions: %w", err)
 	}
-	r.informer.RunWithContext(ctx)
+	return r, nil
 }
 
-func (r *Revocations) synced() bool { return r.informer.HasSynced() }
+func (r *Revocations) run(ctx context.Context) { r.informer.RunWithContext(ctx) }
+
+// Loaded reports whether learn has seen the list as it was at the start; the informer alone is done before that.
+func (r *Revocations) Loaded() bool { return r.learnt.HasSynced() }
 
 // learn adds what other replicas wrote. Nothing is ever taken back before its time.
 func (r *Revocations) learn(obj any) {
