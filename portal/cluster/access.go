@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/singleflight"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	lru "k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/apimachinery/pkg/util/validation"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/utils/clock"
@@ -22,7 +20,7 @@ import (
 const (
 	// accessTTL is how long a lost or gained right may take to be noticed.
 	accessTTL = 5 * time.Second
-	// accessEntries bounds the answers kept: 500 users × 200 namespaces would be 100,000 of about 200 bytes.
+	// accessEntries bounds the answers kept: 500 users × 200 namespaces would be 100,000 of about 100 bytes.
 	accessEntries = 100_000
 	// reviewTimeout bounds one access review; it outlives the request that asked first, since others share it.
 	reviewTimeout = 5 * time.Second
@@ -31,12 +29,12 @@ const (
 // access answers whether a caller may do something, by SubjectAccessReview with the portal's own ServiceAccount.
 type access struct {
 	reviews authorizationclient.SubjectAccessReviewInterface
-	answers *lru.LRUExpireCache
+	answers *answers
 	flights singleflight.Group
 }
 
 func newAccess(reviews authorizationclient.SubjectAccessReviewInterface, c clock.PassiveClock) *access {
-	return &access{reviews: reviews, answers: lru.NewLRUExpireCacheWithClock(accessEntries, c)}
+	return &access{reviews: reviews, answers: newAnswers(accessEntries, c)}
 }
 
 // action is what a caller wants to do; an empty namespace means all of them, or a cluster-scoped resource.
@@ -58,16 +56,20 @@ func (a *access) require(ctx context.Context, id auth.Identity, act action) erro
 	return nil
 }
 
-// allowed answers from the last seconds' reviews, or asks.
+// allowed answers from the last seconds' reviews, or asks. Nobody may do anything in a namespace whose name no namespace
+// can have, and nobody is asked.
 func (a *access) allowed(ctx context.Context, id auth.Identity, act action) (bool, error) {
 	if err := id.Check(); err != nil {
 		return false, fmt.Errorf("refusing the caller: %w", err)
 	}
-	key := cacheKey(id, act)
-	if v, ok := a.answers.Get(key); ok {
-		return v.(bool), nil
+	if act.namespace != "" && len(validation.IsDNS1123Label(act.namespace)) > 0 {
+		return false, nil
 	}
-	ch := a.flights.DoChan(key, func() (any, error) {
+	key := asked(id, act)
+	if ok, known := a.answers.get(key); known {
+		return ok, nil
+	}
+	ch := a.flights.DoChan(string(key[:]), func() (any, error) {
 		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), reviewTimeout)
 		defer cancel()
 		return a.review(detached, id, act, key)
@@ -83,7 +85,7 @@ func (a *access) allowed(ctx context.Context, id auth.Identity, act action) (boo
 	}
 }
 
-func (a *access) review(ctx context.Context, id auth.Identity, act action, key string) (bool, error) {
+func (a *access) review(ctx context.Context, id auth.Identity, act action, key question) (bool, error) {
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 		User: id.Username, Groups: reviewGroups(id),
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
@@ -95,12 +97,12 @@ func (a *access) review(ctx context.Context, id auth.Identity, act action, key s
 		return false, &UnavailableError{Doing: fmt.Sprintf("asking whether %s may %s %s", id.Username, act.verb, act.resource), Cause: err}
 	}
 	ok := answer.Status.Allowed && !answer.Status.Denied
-	a.answers.Add(key, ok, accessTTL)
+	a.answers.add(key, ok)
 	return ok, nil
 }
 
 // forget drops the answer, so that the next question is asked anew.
-func (a *access) forget(id auth.Identity, act action) { a.answers.Remove(cacheKey(id, act)) }
+func (a *access) forget(id auth.Identity, act action) { a.answers.remove(asked(id, act)) }
 
 // reviewGroups are the groups that the API server would see: what authentication adds included.
 func reviewGroups(id auth.Identity) []string {
@@ -109,11 +111,6 @@ func reviewGroups(id auth.Identity) []string {
 		groups = []string{"system:serviceaccounts", "system:serviceaccounts:" + ns}
 	}
 	return append(groups, "system:authenticated")
-}
-
-func cacheKey(id auth.Identity, act action) string {
-	groups := slices.Sorted(slices.Values(reviewGroups(id)))
-	return strings.Join(append([]string{act.verb, act.group, act.resource, act.namespace, id.Username}, groups...), "\x00")
 }
 
 // Can reports whether the caller may do verb on objects of the kind in namespace; "" means in every namespace, or for

@@ -1,0 +1,74 @@
+package cluster
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/portico-platform/portico/portal/auth"
+)
+
+// question is a digest of who wants to do what, so that answers take little room whatever was asked.
+type question [sha256.Size]byte
+
+// asked is the question whether id may do act. Each part goes in with its length: no two questions are spelled alike.
+func asked(id auth.Identity, act action) question {
+	h := sha256.New()
+	parts := []string{act.verb, act.group, act.resource, act.namespace, id.Username}
+	for _, part := range append(parts, slices.Sorted(slices.Values(reviewGroups(id)))...) {
+		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(part)))) // hashes never fail
+		_, _ = h.Write([]byte(part))
+	}
+	return question(h.Sum(nil))
+}
+
+// answers remembers answers for accessTTL, in two generations: when the young one is old or full, the old one goes
+// with all that has expired. There are never more than limit.
+type answers struct {
+	clock clock.PassiveClock
+	limit int
+
+	mu         sync.Mutex
+	young, old map[question]verdict
+	born       time.Time // of the young generation
+}
+
+type verdict struct {
+	ok    bool
+	until time.Time
+}
+
+func newAnswers(limit int, c clock.PassiveClock) *answers {
+	return &answers{clock: c, limit: limit, young: map[question]verdict{}, born: c.Now()}
+}
+
+func (a *answers) get(q question) (ok, known bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	v, known := a.young[q]
+	if !known {
+		v, known = a.old[q]
+	}
+	return v.ok, known && a.clock.Now().Before(v.until)
+}
+
+func (a *answers) add(q question, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := a.clock.Now()
+	if now.Sub(a.born) >= accessTTL || len(a.young) >= a.limit/2 {
+		a.young, a.old, a.born = map[question]verdict{}, a.young, now
+	}
+	a.young[q] = verdict{ok: ok, until: now.Add(accessTTL)}
+}
+
+func (a *answers) remove(q question) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.young, q)
+	delete(a.old, q)
+}

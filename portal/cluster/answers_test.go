@@ -1,0 +1,87 @@
+package cluster
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/portico-platform/portico/portal/auth"
+)
+
+func TestImpossibleNamesAreRefusedUnasked(t *testing.T) {
+	j, a, _ := newJudge(t)
+	c := &Cluster{access: a}
+	ref := bucketRef(t)
+	for _, ns := range []string{"Payments", "a/b", "..", "a\x00b", "a.b", " ", "-a", strings.Repeat("a", 64), strings.Repeat("a", 1<<20)} {
+		var forbidden *ForbiddenError
+		if err := a.require(t.Context(), dev, action{verb: "list", resource: "s3buckets", namespace: ns}); !errors.As(err, &forbidden) {
+			t.Errorf("namespace %.70q: %v", ns, err)
+		}
+		if ok, err := c.Can(t.Context(), dev, "list", ref.Kind, ns); ok || err != nil {
+			t.Errorf("namespace %.70q: %v, %v", ns, ok, err)
+		}
+	}
+	for _, name := range []string{"", "A", "a/b", "..", strings.Repeat("a", 254)} {
+		var forbidden *ForbiddenError
+		ref.Name = name
+		if _, err := c.Get(t.Context(), dev, ref); !errors.As(err, &forbidden) {
+			t.Errorf("name %.70q: %v", name, err)
+		}
+	}
+	if j.count() != 0 {
+		t.Errorf("asked %d times", j.count())
+	}
+	if !ask(t, a, dev, action{verb: "list", resource: "s3buckets", namespace: strings.Repeat("a", 63)}) {
+		t.Error("a long name is refused")
+	}
+}
+
+func TestNoTwoQuestionsAreAlike(t *testing.T) {
+	seen := map[question]string{}
+	for name, q := range map[string]question{
+		"one group":               asked(auth.Identity{Username: "u", Groups: []string{"a\x00b"}}, listing),
+		"two groups":              asked(auth.Identity{Username: "u", Groups: []string{"a", "b"}}, listing),
+		"a group in the username": asked(auth.Identity{Username: "u\x00a", Groups: []string{"b"}}, listing),
+		"verb and group":          asked(dev, action{verb: "a", group: "b"}),
+		"all in the verb":         asked(dev, action{verb: "a\x00b"}),
+	} {
+		if other, ok := seen[q]; ok {
+			t.Errorf("%s is %s", name, other)
+		}
+		seen[q] = name
+	}
+}
+
+func TestAnswersAreBoundedAndForgotten(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(time.Now())
+	a := newAnswers(100, clock)
+	q := func(i int) question {
+		return asked(dev, action{verb: "get", resource: strconv.Itoa(i)})
+	}
+	for i := range 1000 {
+		a.add(q(i), true)
+		if n := len(a.young) + len(a.old); n > 100 {
+			t.Fatalf("%d answers", n)
+		}
+	}
+	if ok, known := a.get(q(999)); !ok || !known {
+		t.Error("the last answer is gone")
+	}
+	for range 2 {
+		clock.SetTime(clock.Now().Add(accessTTL))
+		a.add(q(1000), false)
+	}
+	if n := len(a.young) + len(a.old); n != 2 {
+		t.Errorf("%d answers, of which most have expired", n)
+	}
+	if ok, known := a.get(q(1000)); ok || !known {
+		t.Errorf("%v, %v", ok, known)
+	}
+	if a.remove(q(1000)); len(a.young)+len(a.old) != 0 {
+		t.Error("it was not removed")
+	}
+}
