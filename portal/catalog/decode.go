@@ -43,7 +43,13 @@ func (k Kind) Decode(form url.Values, base *unstructured.Unstructured) (*unstruc
 
 type decoder struct{ errs FieldErrors }
 
+// maxErrors bounds the errors of one form: nobody mends more at a time, and each takes far more room than its value.
+const maxErrors = 100
+
 func (d *decoder) fail(path, value, message string) {
+	if len(d.errs) == maxErrors {
+		return
+	}
 	d.errs = append(d.errs, FieldError{Field: path, Message: message, Value: value})
 }
 

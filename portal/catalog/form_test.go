@@ -265,3 +265,22 @@ func TestParseRefuses(t *testing.T) {
 		t.Errorf("a large number became %d", n)
 	}
 }
+
+func TestDense(t *testing.T) {
+	form, err := url.ParseQuery("metadata.name=x&do=review&spec.tags[7].key=b&spec.tags[7].value=c&spec.tags[2].key=a&spec.rules[900].in[5]=1&spec.rules[900].in[9]=2" +
+		"&spec.rules=&spec.tags[02].key=z&spec.tags[%2B2].key=z&spec.tags[1000].key=z&spec..x=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, rows := Dense(form)
+	want := url.Values{
+		"metadata.name": {"x"}, "do": {"review"}, "spec.tags[0].key": {"a"}, "spec.tags[1].key": {"b"}, "spec.tags[1].value": {"c"},
+		"spec.rules": {""}, "spec.rules[0].in[0]": {"1"}, "spec.rules[0].in[1]": {"2"},
+	}
+	if got.Encode() != want.Encode() {
+		t.Errorf("got  %s\nwant %s", got.Encode(), want.Encode())
+	}
+	if want := map[string]int{"spec.tags": 2, "spec.rules": 1, "spec.rules[0].in": 2}; !reflect.DeepEqual(rows, want) {
+		t.Errorf("rows %v, want %v", rows, want)
+	}
+}

@@ -11,6 +11,37 @@ import (
 // maxRows bounds the index of a row, so that a form cannot ask for a huge list.
 const maxRows = 1000
 
+// Dense is the form with the rows of every list numbered from 0 without gaps, and how many rows each list has, by the
+// list's name. Names beneath spec that are no path are left out.
+func Dense(form url.Values) (dense url.Values, rows map[string]int) {
+	dense, rows = url.Values{}, map[string]int{}
+	for name, values := range form {
+		if !strings.HasPrefix(name, "spec") {
+			dense[name] = values
+		}
+	}
+	if spec := parseForm(form); spec != nil {
+		spec.write("spec", dense, rows)
+	}
+	return dense, rows
+}
+
+// write puts the values at and beneath n, which is at path, into out.
+func (n *node) write(path string, out url.Values, rows map[string]int) {
+	if len(n.values) > 0 {
+		out[path] = n.values
+	}
+	for name, c := range n.children {
+		c.write(path+"."+name, out, rows)
+	}
+	if len(n.rows) > 0 {
+		rows[path] = len(n.rows)
+	}
+	for at, i := range n.indices() {
+		n.rows[i].write(Index(path, at), out, rows)
+	}
+}
+
 // node is a form's values arranged by path.
 type node struct {
 	values   []string
@@ -88,7 +119,8 @@ func rowIndex(step string) (int, bool) {
 	return i, err == nil
 }
 
-// parseName cuts spec.a[0].b into spec, a, [0], b. It refuses names that are no path, and rows beyond maxRows.
+// parseName cuts spec.a[0].b into spec, a, [0], b. It refuses names that are no path, other spellings of an index, and
+// rows beyond maxRows.
 func parseName(name string) ([]string, bool) {
 	var steps []string
 	if len(name) > 512 {
@@ -105,7 +137,7 @@ func parseName(name string) ([]string, bool) {
 		}
 		digits, ok := strings.CutSuffix(rows, "]")
 		i, err := strconv.Atoi(digits)
-		if !ok || err != nil || i < 0 || i >= maxRows {
+		if !ok || err != nil || i < 0 || i >= maxRows || digits != strconv.Itoa(i) {
 			return nil, false
 		}
 		steps = append(steps, fmt.Sprintf("[%d]", i))

@@ -20,6 +20,7 @@ type draft struct {
 	asking asking
 	inYAML bool
 	values url.Values
+	rows   map[string]int // of each list among the values, by name
 	yaml   string
 	base   string // YAML of what came in as YAML, for what the form has no inputs for
 	object *unstructured.Unstructured
@@ -36,15 +37,16 @@ func (a asking) read(form url.Values) draft {
 }
 
 func (a asking) fromForm(values url.Values) draft {
-	d := draft{asking: a, values: values, base: values.Get("base")}
+	d := draft{asking: a, base: values.Get("base")}
+	d.values, d.rows = catalog.Dense(values)
 	var base *unstructured.Unstructured
 	if d.base != "" {
 		if obj, err := a.kind.ParseYAML([]byte(d.base)); err == nil {
 			base = obj
 		}
 	}
-	values.Set("metadata.namespace", a.space.namespace)
-	d.object, d.unread = a.kind.Decode(values, base)
+	d.values.Set("metadata.namespace", a.space.namespace)
+	d.object, d.unread = a.kind.Decode(d.values, base)
 	if d.object.GetName() == "" {
 		d.unread = append(catalog.FieldErrors{{Field: "metadata.name", Message: "is required: give it a name"}}, d.unread...)
 	}
@@ -75,7 +77,7 @@ func (a asking) fromYAML(text string) draft {
 	return d
 }
 
-// toForm shows what came as YAML in the form; YAML that cannot be read stays as it is.
+// toForm shows what came as YAML in the form; YAML that cannot be read, or has more rows than a form shows, stays as it is.
 func (d draft) toForm() draft {
 	if !d.inYAML || len(d.unread) > 0 && d.unread[0].Field != "metadata.name" {
 		return d
@@ -83,6 +85,10 @@ func (d draft) toForm() draft {
 	values := d.asking.kind.Encode(d.object)
 	values.Set("base", d.yaml)
 	out := d.asking.fromForm(values)
+	if err := out.tooManyRows(); err != nil {
+		d.unread = catalog.FieldErrors{{Message: err.Error()}}
+		return d
+	}
 	out.unread = nil
 	return out
 }
@@ -112,7 +118,7 @@ func (a asking) complete(view views.Form, d draft, origin string) (views.Form, e
 		view.Problems = problems(d.errs, nil)
 		return view, nil
 	}
-	b := builder{asking: a, values: d.values}
+	b := builder{asking: a, values: d.values, rows: d.rows}
 	view.Basic, view.Advanced = b.form()
 	byInput, rest := d.errs.Place(names(view.Basic, view.Advanced))
 	labels := map[string]string{}

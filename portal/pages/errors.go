@@ -33,6 +33,7 @@ type fault struct {
 func faultOf(err error) fault {
 	var forbidden *cluster.ForbiddenError
 	var away *cluster.UnavailableError
+	var rows *rowsError
 	switch {
 	case errors.As(err, &forbidden):
 		return fault{
@@ -60,6 +61,11 @@ func faultOf(err error) fault {
 		return fault{
 			status: http.StatusBadRequest, title: "The form could not be read",
 			text: "It was damaged on its way, or too large.", advice: "Go back and send it again.",
+		}
+	case errors.As(err, &rows):
+		return fault{
+			status: http.StatusUnprocessableEntity, title: "The form has too many rows",
+			text: sentence(rows.Error()), advice: "Go back, remove what is too much, and send it again.",
 		}
 	case apierrors.IsNotFound(err):
 		return fault{

@@ -2,7 +2,6 @@ package pages
 
 import (
 	"cmp"
-	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -16,6 +15,7 @@ import (
 type builder struct {
 	asking asking
 	values url.Values
+	rows   map[string]int // of each list, by name
 }
 
 // form is all inputs: the object's name, what the kind's form lists and what is required; then the rest.
@@ -102,7 +102,7 @@ func (b builder) array(f catalog.Field, v *views.Field) {
 		v.Widget, v.Value = views.Lines, strings.Join(b.values[v.Name], "\n")
 	default:
 		v.Widget, v.Singular = views.Rows, singular(f.Label)
-		for i := range rowsOf(b.values, v.Name) {
+		for i := range b.rows[v.Name] {
 			at := catalog.Index(v.Name, i)
 			row := b.field(*f.Items, at, true)
 			v.Rows = append(v.Rows, views.Row{Name: at, Fields: row.Fields})
@@ -112,7 +112,7 @@ func (b builder) array(f catalog.Field, v *views.Field) {
 
 func (b builder) pairs(path string) []views.Row {
 	var rows []views.Row
-	for i := range rowsOf(b.values, path) {
+	for i := range b.rows[path] {
 		at := catalog.Index(path, i)
 		rows = append(rows, views.Row{Name: at, Fields: []views.Field{
 			{Name: at + ".key", Label: "Key", Widget: views.Text, Value: b.values.Get(at + ".key")},
@@ -182,17 +182,3 @@ func singular(label string) string {
 	}
 	return word
 }
-
-// rowsOf are the indices of a list's rows among the values, 0 to n-1.
-func rowsOf(values url.Values, path string) []int {
-	n := 0
-	for name := range maps.Keys(values) {
-		if i, ok := rowIn(name, path); ok {
-			n = max(n, i+1)
-		}
-	}
-	return make([]int, min(n, maxRows))
-}
-
-// maxRows is how many rows a form shows of one list: no kind allows more.
-const maxRows = 200

@@ -83,6 +83,9 @@ func (p *Pages) requestPost(w http.ResponseWriter, r *http.Request) error {
 		return errors.Join(errForm, err)
 	}
 	d := a.read(r.PostForm)
+	if err := d.tooManyRows(); err != nil {
+		return err
+	}
 	do, about, _ := strings.Cut(last(r.PostForm["do"]), " ")
 	switch do {
 	case "review":
@@ -94,8 +97,7 @@ func (p *Pages) requestPost(w http.ResponseWriter, r *http.Request) error {
 	case "yaml":
 		d = d.toYAML()
 	case "add":
-		addRow(d.values, about, a.kind.Fields)
-		d = a.fromForm(d.values)
+		return p.add(w, r, a, d.withRow(about))
 	case "remove":
 		removeRow(d.values, about)
 		d = a.fromForm(d.values)
@@ -105,6 +107,15 @@ func (p *Pages) requestPost(w http.ResponseWriter, r *http.Request) error {
 		d.errs = d.unread
 	}
 	return p.showForm(w, r, a, d, http.StatusOK)
+}
+
+// add shows the form with one row more, or why there can be none.
+func (p *Pages) add(w http.ResponseWriter, r *http.Request, a asking, d draft) error {
+	status := http.StatusOK
+	if len(d.errs) > 0 {
+		status = http.StatusUnprocessableEntity
+	}
+	return p.showForm(w, r, a, d, status)
 }
 
 // last is the value of the button that was pressed: htmx may send another one's before.

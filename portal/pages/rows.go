@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -22,18 +23,68 @@ func rowIn(name, list string) (int, bool) {
 	return i, ok && err == nil && i >= 0 && i < maxRows
 }
 
-// addRow puts an empty row at the end of a list or map.
-func addRow(values url.Values, list string, fields []catalog.Field) {
-	f, ok := fieldAt(fields, list)
-	n := len(rowsOf(values, list))
-	if !ok || n >= maxRows {
-		return
+const (
+	// maxFormRows is how many rows one form takes, over all its lists: each is shown with all its inputs.
+	maxFormRows = 500
+	// maxRows is how many rows a list takes whose schema names no limit.
+	maxRows = 200
+)
+
+// rowsError says which list of a form has more rows than the kind, or the page, takes. Its text is for the user.
+type rowsError struct {
+	list  string // name of the list, "" for all lists of the form together
+	label string
+	limit int
+}
+
+func (e *rowsError) Error() string {
+	if e.list == "" {
+		return fmt.Sprintf("a form takes %d rows over all lists: write longer ones as YAML", e.limit)
 	}
+	return fmt.Sprintf("%s takes %d rows at most", e.label, e.limit)
+}
+
+// tooManyRows is nil, or a *rowsError.
+func (d draft) tooManyRows() error {
+	total := 0
+	for _, list := range slices.Sorted(maps.Keys(d.rows)) {
+		f, known := fieldAt(d.asking.kind.Fields, list)
+		if limit := maxRowsOf(f); known && d.rows[list] > limit {
+			return &rowsError{list: list, label: f.Label, limit: limit}
+		}
+		total += d.rows[list]
+	}
+	if total > maxFormRows {
+		return &rowsError{limit: maxFormRows}
+	}
+	return nil
+}
+
+func maxRowsOf(f catalog.Field) int {
+	if f.Limits.MaxItems == nil {
+		return maxRows
+	}
+	return int(min(*f.Limits.MaxItems, maxFormRows))
+}
+
+// withRow is the draft with an empty row at the end of a list or map; what is full stays as it is, and says so.
+func (d draft) withRow(list string) draft {
+	f, ok := fieldAt(d.asking.kind.Fields, list)
+	if !ok {
+		return d
+	}
+	values := maps.Clone(d.values)
+	name, value := catalog.Index(list, d.rows[list]), "{}"
 	if f.Type == catalog.Map {
-		values.Set(catalog.Index(list, n)+".key", "")
-		return
+		name, value = name+".key", ""
 	}
-	values.Set(catalog.Index(list, n), "{}")
+	values.Set(name, value)
+	out := d.asking.fromForm(values)
+	if err := out.tooManyRows(); err != nil {
+		d.errs = catalog.FieldErrors{{Field: list, Message: err.Error()}}
+		return d
+	}
+	return out
 }
 
 // removeRow takes the row out of its list and moves the later ones up.

@@ -1,0 +1,126 @@
+package pages
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+func draftOf(tb testing.TB, values url.Values) draft {
+	tb.Helper()
+	s := space{namespace: "payments"}
+	return asking{space: s, kind: newFake(tb).kinds.Requestable()[0]}.fromForm(values)
+}
+
+func TestRows(t *testing.T) {
+	d := draftOf(t, url.Values{"metadata.name": {"x"}})
+	for _, list := range []string{
+		"spec.tags", "spec.lifecycleRules", "spec.lifecycleRules", "spec.lifecycleRules[1].transitions", "spec.nonsense",
+	} {
+		d = d.withRow(list)
+	}
+	v := d.values
+	v.Set("spec.lifecycleRules[1].transitions[0].days", "30")
+	removeRow(v, "spec.lifecycleRules[0]")
+	want := url.Values{
+		"metadata.name": {"x"}, "metadata.namespace": {"payments"}, "spec.tags[0].key": {""}, "spec.lifecycleRules[0]": {"{}"},
+		"spec.lifecycleRules[0].transitions[0]": {"{}"}, "spec.lifecycleRules[0].transitions[0].days": {"30"},
+	}
+	if v.Encode() != want.Encode() {
+		t.Errorf("the values are\n%s, want\n%s", v.Encode(), want.Encode())
+	}
+	removeRow(v, "spec.tags[7]")
+	removeRow(v, "nonsense")
+	if v.Encode() != want.Encode() {
+		t.Errorf("removing what is not there changed the values to %s", v.Encode())
+	}
+}
+
+// FuzzRows must never panic, whatever a form names.
+func FuzzRows(f *testing.F) {
+	f.Add("spec.tags[0]", "spec.tags")
+	f.Add("spec.lifecycleRules[0].transitions[3].days", "spec.lifecycleRules[0].transitions")
+	f.Add("[", "]")
+	d := draftOf(f, nil)
+	f.Fuzz(func(_ *testing.T, row, list string) {
+		v := d.asking.fromForm(url.Values{row: {"1"}}).withRow(list).values
+		removeRow(v, row)
+	})
+}
+
+// TestFewInputsMakeSmallPages: an answer grows with what was posted, not with the numbers in it.
+func TestFewInputsMakeSmallPages(t *testing.T) {
+	const small = 1 << 20
+	f := busySite(t)
+	gaps := filled("", "spec.lifecycleRules[199].transitions[199].days", "1", "spec.lifecycleRules[7].transitions[3].days", "2")
+	w := post(t, f, ask, gaps)
+	for _, want := range []string{`name="spec.lifecycleRules[0].transitions[0].days"`, `name="spec.lifecycleRules[1].transitions[0].days"`} {
+		if w.Code != 200 || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("answers %d, without %s", w.Code, want)
+		}
+	}
+	if strings.Contains(w.Body.String(), "lifecycleRules[2]") || strings.Contains(w.Body.String(), "transitions[1]") || w.Body.Len() > small {
+		t.Errorf("two rows make a page of %d bytes with more of them", w.Body.Len())
+	}
+
+	square := filled("")
+	for i := range 199 {
+		square.Set(fmt.Sprintf("spec.lifecycleRules[%d].prefix", i), "x")
+		square.Set(fmt.Sprintf("spec.lifecycleRules[%d].transitions[198].days", i), "1")
+	}
+	inner := filled("")
+	for i := range 99 {
+		for j := range 6 {
+			inner.Set(fmt.Sprintf("spec.lifecycleRules[%d].transitions[%d].days", i, 100+j), "1")
+		}
+	}
+	tags := filled("")
+	for i := range 41 {
+		tags.Set(fmt.Sprintf("spec.tags[%d].key", 900+i), fmt.Sprint(i))
+	}
+	for name, c := range map[string]struct {
+		form url.Values
+		want string
+	}{
+		"199 rows, each with a row 198":    {square, "Lifecycle rules takes 100 rows at most"},
+		"many rows in allowed lists":       {inner, "A form takes 500 rows over all lists"},
+		"a row more than the schema takes": {tags, "Tags takes 40 rows at most"},
+	} {
+		w := post(t, f, ask, c.form)
+		if w.Code != 422 || !strings.Contains(w.Body.String(), c.want) || w.Body.Len() > small {
+			t.Errorf("%s: answers %d with %d bytes, want %q", name, w.Code, w.Body.Len(), c.want)
+		}
+	}
+}
+
+func TestFullListsStayAsTheyAre(t *testing.T) {
+	tags := filled("add spec.tags")
+	for i := range 40 {
+		tags.Set(fmt.Sprintf("spec.tags[%d].key", i), fmt.Sprint(i))
+	}
+	w := post(t, busySite(t), ask, tags)
+	if body := w.Body.String(); w.Code != 422 || !strings.Contains(body, `href="#f-spec-tags"`) || !strings.Contains(body, "Tags takes 40 rows at most") ||
+		!strings.Contains(body, `name="spec.tags[39].key" value="39"`) || strings.Contains(body, "spec.tags[40]") {
+		t.Errorf("a row too many answers %d:\n%s", w.Code, body)
+	}
+	long := "metadata: {name: x}\nspec:\n  tags:\n"
+	for i := range 41 {
+		long += fmt.Sprintf("    k%d: v\n", i)
+	}
+	w = post(t, busySite(t), ask, url.Values{"do": {"form"}, "yaml": {long}})
+	if body := w.Body.String(); !strings.Contains(body, "k40: v") || !strings.Contains(body, `<textarea id="yaml"`) || !strings.Contains(body, "Tags takes 40 rows at most") {
+		t.Errorf("YAML with more rows than a form shows is lost:\n%s", body)
+	}
+}
+
+func TestErrorsAreBounded(t *testing.T) {
+	bad := filled("review")
+	for i := range 100 {
+		bad.Set(fmt.Sprintf("spec.lifecycleRules[%d].expirationDays", i), "soon")
+		bad.Set(fmt.Sprintf("spec.lifecycleRules[%d].transitions[0].days", i), "soon")
+	}
+	if d := draftOf(t, bad); len(d.unread) != 100 {
+		t.Errorf("%d errors, want 100", len(d.unread))
+	}
+}
