@@ -36,6 +36,7 @@ var classes = map[string]class{
 	"OperationAborted": busy, "BucketAlreadyOwnedByYou": busy,
 
 	"AccessDenied": denied, "AccessDeniedException": denied, "UnauthorizedOperation": denied,
+	"AccountProblem": denied, "NotSignedUp": denied, "OptInRequired": denied, "SubscriptionRequiredException": denied,
 	"AllAccessDisabled": denied, "Forbidden": denied, "AuthorizationError": denied,
 
 	"InvalidClientTokenId": rejected, "InvalidAccessKeyId": rejected, "SignatureDoesNotMatch": rejected,

@@ -67,6 +67,9 @@ func TestBucketKeepsTheLaws(t *testing.T) {
 			"a lifecycle rule's filter": func() {
 				f.lifecycle[0].Filter = &s3types.LifecycleRuleFilter{ObjectSizeGreaterThan: aws.Int64(1)}
 			},
+			"a lifecycle rule's older prefix": func() {
+				f.lifecycle[0].Filter, f.lifecycle[0].Prefix = nil, aws.String("x/") //nolint:staticcheck // others write it
+			},
 			"CORS":          func() { f.cors = nil },
 			"a tag":         func() { f.tags["team"] = "search"; f.tags["made-by"] = "hand" },
 			"the owner tag": func() { f.tags["portico.dev/uid"] = "older" },
@@ -208,4 +211,18 @@ func TestAnyRulesConverge(t *testing.T) {
 		}}
 		settle(t, adapter(&fakeS3{}), b)
 	})
+}
+
+// One call replaces a bucket's whole encryption rule: what it holds beside our fields must survive.
+func TestBlockedEncryptionTypesSurvive(t *testing.T) {
+	f := &fakeS3{}
+	a, b := adapter(f), object()
+	b.Spec.Encryption = &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: "one"}
+	settle(t, a, b)
+	f.encryption.Rules[0].BlockedEncryptionTypes = &s3types.BlockedEncryptionTypes{EncryptionType: []s3types.EncryptionType{"SSE-C"}}
+	b.Spec.Encryption.KMSKeyID = "two"
+	settle(t, a, b)
+	if got := f.encryption.Rules[0]; got.BlockedEncryptionTypes == nil || *got.ApplyServerSideEncryptionByDefault.KMSMasterKeyID != "two" {
+		t.Errorf("rule %+v", got)
+	}
 }

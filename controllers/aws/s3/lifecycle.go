@@ -155,19 +155,23 @@ func byDays(t v1alpha1.S3Transitions) {
 // unknown counts settings of a rule that the API's types cannot express.
 func unknown(r s3types.LifecycleRule) int {
 	n := 0
-	if f := r.Filter; f != nil && (f.Tag != nil || f.And != nil || f.ObjectSizeGreaterThan != nil || f.ObjectSizeLessThan != nil) {
-		n++
-	}
-	if r.Expiration != nil && r.Expiration.Date != nil {
-		n++
-	}
-	if e := r.NoncurrentVersionExpiration; e != nil && e.NewerNoncurrentVersions != nil {
-		n++
-	}
-	for _, t := range r.Transitions {
-		if t.Date != nil {
+	count := func(set bool) {
+		if set {
 			n++
 		}
+	}
+	if f := r.Filter; f != nil {
+		count(f.Tag != nil || f.And != nil || f.ObjectSizeGreaterThan != nil || f.ObjectSizeLessThan != nil)
+	} else {
+		count(aws.ToString(r.Prefix) != "") //nolint:staticcheck // the older way to write a prefix, which others still use
+	}
+	count(r.Expiration != nil && r.Expiration.Date != nil)
+	count(r.NoncurrentVersionExpiration != nil && r.NoncurrentVersionExpiration.NewerNoncurrentVersions != nil)
+	for _, t := range r.Transitions {
+		count(t.Date != nil)
+	}
+	for _, t := range r.NoncurrentVersionTransitions {
+		count(t.NewerNoncurrentVersions != nil)
 	}
 	return n
 }

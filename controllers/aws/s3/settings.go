@@ -46,10 +46,11 @@ var versioning = part[string]{
 	text: func(v string) string { return v },
 }
 
-// sse is encryption as S3 reports it.
+// sse is encryption as S3 reports it. blocked is carried through: it is part of what one call replaces, and not ours.
 type sse struct {
 	algorithm, key string
 	bucketKey      bool
+	blocked        *s3types.BlockedEncryptionTypes
 }
 
 var encryption = part[sse]{
@@ -58,9 +59,9 @@ var encryption = part[sse]{
 	want: func(s *v1alpha1.S3BucketSpec, _ []string, have sse) sse {
 		e := s.Encryption
 		if e == nil {
-			return sse{algorithm: string(s3types.ServerSideEncryptionAes256)}
+			return sse{algorithm: string(s3types.ServerSideEncryptionAes256), blocked: have.blocked}
 		}
-		want := sse{algorithm: e.Algorithm, key: e.KMSKeyID, bucketKey: have.bucketKey && e.Algorithm == "aws:kms"}
+		want := sse{algorithm: e.Algorithm, key: e.KMSKeyID, bucketKey: have.bucketKey && e.Algorithm == "aws:kms", blocked: have.blocked}
 		if e.BucketKeyEnabled != nil {
 			want.bucketKey = *e.BucketKeyEnabled
 		}
@@ -76,7 +77,7 @@ var encryption = part[sse]{
 		}
 		for _, rule := range out.ServerSideEncryptionConfiguration.Rules {
 			if d := rule.ApplyServerSideEncryptionByDefault; d != nil {
-				have := sse{algorithm: string(d.SSEAlgorithm), key: aws.ToString(d.KMSMasterKeyID)}
+				have := sse{algorithm: string(d.SSEAlgorithm), key: aws.ToString(d.KMSMasterKeyID), blocked: rule.BlockedEncryptionTypes}
 				have.bucketKey = aws.ToBool(rule.BucketKeyEnabled) && have.algorithm == "aws:kms"
 				return have, nil
 			}
@@ -92,7 +93,7 @@ var encryption = part[sse]{
 		_, err := t.api.PutBucketEncryption(ctx, &s3.PutBucketEncryptionInput{
 			Bucket: t.bucket, ExpectedBucketOwner: t.account,
 			ServerSideEncryptionConfiguration: &s3types.ServerSideEncryptionConfiguration{
-				Rules: []s3types.ServerSideEncryptionRule{{ApplyServerSideEncryptionByDefault: byDefault, BucketKeyEnabled: aws.Bool(v.bucketKey)}},
+				Rules: []s3types.ServerSideEncryptionRule{{ApplyServerSideEncryptionByDefault: byDefault, BucketKeyEnabled: aws.Bool(v.bucketKey), BlockedEncryptionTypes: v.blocked}},
 			},
 		})
 		return err
