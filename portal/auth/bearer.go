@@ -23,7 +23,10 @@ const (
 	maxToken = 16 << 10
 	// reviews a second, and at once: unknown tokens must not become a flood on the API server.
 	reviewRate, reviewBurst = 20, 50
-	bearers                 = 10_000
+	// Tokens that were good within knownFor have a rate of their own, which unknown ones cannot use up.
+	knownRate, knownBurst = 100, 500
+	knownFor              = time.Hour
+	bearers               = 10_000
 )
 
 // TokenReviewer asks whose ServiceAccount token this is; ErrBadToken means nobody's here.
@@ -36,7 +39,9 @@ type Bearer struct {
 	provider *Provider
 	reviewer TokenReviewer
 	verified *lru.LRUExpireCache
-	reviews  *rate.Limiter
+	known    *lru.LRUExpireCache // digests of ServiceAccount tokens that were good lately
+	reviews  *rate.Limiter       // of unknown tokens
+	again    *rate.Limiter       // of known ones
 	now      func() time.Time
 	log      *slog.Logger
 }
@@ -51,7 +56,8 @@ type caller struct {
 func NewBearer(p *Provider, reviewer TokenReviewer, c clock.PassiveClock, log *slog.Logger) *Bearer {
 	return &Bearer{
 		provider: p, reviewer: reviewer, verified: lru.NewLRUExpireCacheWithClock(bearers, c),
-		reviews: rate.NewLimiter(reviewRate, reviewBurst), now: c.Now, log: log,
+		known:   lru.NewLRUExpireCacheWithClock(bearers, c),
+		reviews: rate.NewLimiter(reviewRate, reviewBurst), again: rate.NewLimiter(knownRate, knownBurst), now: c.Now, log: log,
 	}
 }
 
@@ -101,7 +107,7 @@ func (b *Bearer) caller(r *http.Request) (caller, error) {
 	if v, ok := b.verified.Get(key); ok {
 		return v.(caller), nil
 	}
-	c, err := b.verify(r.Context(), token)
+	c, err := b.verify(r.Context(), token, key)
 	if err != nil {
 		return caller{}, err
 	}
@@ -114,17 +120,13 @@ func (b *Bearer) caller(r *http.Request) (caller, error) {
 }
 
 // verify asks whom the token's issuer names: the issuer alone is read before anything is verified.
-func (b *Bearer) verify(ctx context.Context, token string) (caller, error) {
+func (b *Bearer) verify(ctx context.Context, token string, key [sha256.Size]byte) (caller, error) {
 	issuer, err := issuerOf(token)
 	if err != nil {
 		return caller{}, err
 	}
 	if issuer != b.provider.cfg.IssuerURL {
-		if !b.reviews.AllowN(b.now(), 1) {
-			return caller{}, errTooMany
-		}
-		id, err := b.reviewer.ReviewToken(ctx, token, b.provider.cfg.Audiences)
-		return caller{id: id}, err
+		return b.review(ctx, token, key)
 	}
 	tok, err := b.provider.verify(ctx, token, b.provider.cfg.Audiences)
 	if err != nil {
@@ -132,6 +134,25 @@ func (b *Bearer) verify(ctx context.Context, token string) (caller, error) {
 	}
 	id, err := b.provider.identity(tok)
 	return caller{id: id, expires: tok.Expiry}, err
+}
+
+// review asks the API server, at a limited rate.
+func (b *Bearer) review(ctx context.Context, token string, key [sha256.Size]byte) (caller, error) {
+	limit := b.reviews
+	if _, known := b.known.Get(key); known {
+		limit = b.again
+	}
+	if !limit.AllowN(b.now(), 1) {
+		return caller{}, errTooMany
+	}
+	id, err := b.reviewer.ReviewToken(ctx, token, b.provider.cfg.Audiences)
+	switch {
+	case err == nil:
+		b.known.Add(key, true, knownFor)
+	case errors.Is(err, ErrBadToken):
+		b.known.Remove(key)
+	}
+	return caller{id: id}, err
 }
 
 func issuerOf(token string) (string, error) {

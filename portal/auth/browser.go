@@ -118,7 +118,7 @@ func (b *Browser) current(w http.ResponseWriter, r *http.Request) (session, erro
 	if touched {
 		fresh.Seen = now.Unix()
 	}
-	if touched || fresh.Checked != s.Checked {
+	if touched || fresh.Checked != s.Checked || fresh.Refresh != s.Refresh {
 		if err := b.writeSession(w, fresh); err != nil {
 			return session{}, err
 		}

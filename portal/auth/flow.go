@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -32,13 +33,19 @@ type login struct {
 }
 
 // usedStates refuses a state that has come back once.
-type usedStates struct{ seen *lru.LRUExpireCache }
+type usedStates struct {
+	mu   sync.Mutex
+	seen *lru.LRUExpireCache
+}
 
 func newUsedStates(clock lru.Clock) *usedStates {
 	return &usedStates{seen: lru.NewLRUExpireCacheWithClock(refreshes, clock)}
 }
 
+// use is true for one caller only, however many ask at once.
 func (u *usedStates) use(state string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	if _, again := u.seen.Get(state); again {
 		return false
 	}
@@ -96,7 +103,19 @@ func (b *Browser) Callback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	note(r.Context(), s.Username)
+	b.replace(ctx, r)
 	http.Redirect(w, r, l.ReturnTo, http.StatusSeeOther)
+}
+
+// replace ends the session that the request brought, for a new one takes its place: nobody could sign out of it.
+func (b *Browser) replace(ctx context.Context, r *http.Request) {
+	old, err := b.readSession(r)
+	if err != nil {
+		return
+	}
+	if err := b.revoked.Revoke(ctx, old.key(), old.end()); err != nil {
+		b.log.ErrorContext(ctx, "revoking the session before this one", "error", err, "requestID", RequestID(ctx))
+	}
 }
 
 // takeLogin finds the sign-in that the answer belongs to, once.
@@ -176,10 +195,11 @@ func (b *Browser) SignedOut(w http.ResponseWriter, r *http.Request) {
 
 // endSessionURL is "" when the provider has no such page, or does not answer.
 func (p *Provider) endSessionURL(ctx context.Context) string {
-	if _, err := p.discover(ctx); err != nil {
+	found, err := p.discover(ctx)
+	if err != nil {
 		return ""
 	}
-	u, err := url.Parse(p.endSession)
+	u, err := url.Parse(found.endSession)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") {
 		return ""
 	}

@@ -105,6 +105,7 @@ const (
 	identityKey contextKey = iota
 	requestKey
 	sessionKey
+	outageKey
 )
 
 // WithIdentity is ctx for a request made by id.

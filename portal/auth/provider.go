@@ -11,6 +11,7 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
 )
 
 // algorithms are the signatures that are accepted: asymmetric ones only, whatever the provider announces.
@@ -22,14 +23,26 @@ var algorithms = []string{
 // providerTimeout bounds one request to the identity provider.
 const providerTimeout = 10 * time.Second
 
+// discoverAgain is how long a provider that told nothing of itself is left alone.
+const discoverAgain = 3 * time.Second
+
 // Provider is the identity provider. It is looked up at first use, so that the portal starts without it.
 type Provider struct {
 	cfg    Config
 	client *http.Client
 	now    func() time.Time
 
-	mu         sync.Mutex
-	found      *oidc.Provider
+	flights singleflight.Group
+	mu      sync.Mutex
+	found   *discovered
+	failure error // of the last attempt
+	failed  time.Time
+}
+
+// discovered is what the provider says of itself, and its keys.
+type discovered struct {
+	*oidc.Provider
+	keys       *keySet
 	endSession string
 }
 
@@ -41,32 +54,60 @@ func NewProvider(cfg Config, now func() time.Time) (*Provider, error) {
 	return &Provider{cfg: cfg, now: now, client: &http.Client{Timeout: providerTimeout}}, nil
 }
 
-// discover asks once, and again after a failure. The context's end does not end the keys' later refreshes.
-func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
+// discover asks once, for all who wait, and again some time after a failure. It gives up waiting when ctx ends.
+func (p *Provider) discover(ctx context.Context) (*discovered, error) {
+	if found, err := p.known(); found != nil || err != nil {
+		return found, err
+	}
+	ch := p.flights.DoChan("", func() (any, error) {
+		if found, err := p.known(); found != nil || err != nil {
+			return found, err
+		}
+		found, err := p.ask(context.WithoutCancel(ctx))
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.found, p.failure, p.failed = found, err, p.now()
+		return found, err
+	})
+	select {
+	case <-ctx.Done():
+		return nil, &ProviderError{Doing: "waiting for the identity provider's settings", Cause: ctx.Err()}
+	case r := <-ch:
+		found, _ := r.Val.(*discovered)
+		return found, r.Err
+	}
+}
+
+// known is what was found, or the failure of a moment ago; neither when it is time to ask.
+func (p *Provider) known() (*discovered, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.found != nil {
-		return p.found, nil
+	if p.failure != nil && p.now().Sub(p.failed) < discoverAgain {
+		return nil, p.failure
 	}
-	found, err := oidc.NewProvider(p.with(context.WithoutCancel(ctx)), p.cfg.IssuerURL)
+	return p.found, nil
+}
+
+func (p *Provider) ask(ctx context.Context) (*discovered, error) {
+	found, err := oidc.NewProvider(p.with(ctx), p.cfg.IssuerURL)
 	if err != nil {
 		return nil, &ProviderError{Doing: "asking the identity provider for its settings", Cause: err}
 	}
 	var extra struct {
 		EndSession string `json:"end_session_endpoint"`
+		Keys       string `json:"jwks_uri"`
 	}
 	if err := found.Claims(&extra); err != nil {
 		return nil, &ProviderError{Doing: "reading the identity provider's settings", Cause: err}
 	}
-	p.found, p.endSession = found, extra.EndSession
-	return found, nil
+	return &discovered{Provider: found, keys: newKeySet(ctx, extra.Keys, p.now), endSession: extra.EndSession}, nil
 }
 
 func (p *Provider) with(ctx context.Context) context.Context {
 	return oidc.ClientContext(ctx, p.client)
 }
 
-func (p *Provider) oauth(found *oidc.Provider) *oauth2.Config {
+func (p *Provider) oauth(found *discovered) *oauth2.Config {
 	return &oauth2.Config{
 		ClientID: p.cfg.ClientID, ClientSecret: p.cfg.ClientSecret, Endpoint: found.Endpoint(),
 		RedirectURL: p.cfg.origin() + CallbackPath,
@@ -74,19 +115,24 @@ func (p *Provider) oauth(found *oidc.Provider) *oauth2.Config {
 	}
 }
 
-// verify checks signature, issuer, life and audience. The token must be for one of the audiences.
+// verify checks signature, issuer, life and audience. The token must be for one of the audiences. ErrBadToken says that
+// it is not good, a *ProviderError that nobody can tell for want of the provider's keys.
 func (p *Provider) verify(ctx context.Context, raw string, audiences []string) (*oidc.IDToken, error) {
 	found, err := p.discover(ctx)
 	if err != nil {
 		return nil, err
 	}
 	// The audience is checked below, for there may be several.
-	v := found.VerifierContext(p.with(context.WithoutCancel(ctx)), &oidc.Config{
+	v := oidc.NewVerifier(p.cfg.IssuerURL, found.keys, &oidc.Config{
 		SkipClientIDCheck:    true,
 		SupportedSigningAlgs: algorithms, Now: p.now,
 	})
+	ctx, out := withOutage(ctx)
 	tok, err := v.Verify(p.with(ctx), raw)
-	if err != nil {
+	switch {
+	case out.err != nil:
+		return nil, &ProviderError{Doing: "fetching the identity provider's keys", Cause: out.err}
+	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrBadToken, err)
 	}
 	if !slices.ContainsFunc(tok.Audience, func(a string) bool { return slices.Contains(audiences, a) }) {

@@ -48,6 +48,9 @@ func (f *refresher) due(ctx context.Context, s session, now time.Time) (session,
 	fresh, err := f.once(ctx, s, now)
 	var unreachable *ProviderError
 	if errors.As(err, &unreachable) && now.Sub(time.Unix(s.Checked, 0)) < checkGrace {
+		if fresh.ID != "" {
+			return fresh, nil
+		}
 		return s, nil
 	}
 	return fresh, err
@@ -94,12 +97,19 @@ func (f *refresher) ask(ctx context.Context, s session, now time.Time) (session,
 	if !ok {
 		return session{}, fmt.Errorf("%w: renewing it brought no ID token, so groups are not known", errEnded)
 	}
-	return f.renewed(ctx, s, raw, tok.RefreshToken, now)
+	if tok.RefreshToken != "" {
+		s.Refresh = tok.RefreshToken // the old one may be of no use by now, whatever becomes of the ID token
+	}
+	return f.renewed(ctx, s, raw, now)
 }
 
-// renewed is s with the claims of the new ID token, which must be about the same user.
-func (f *refresher) renewed(ctx context.Context, s session, raw, refresh string, now time.Time) (session, error) {
+// renewed is s with the claims of the new ID token, which must be about the same user. It is s as it is, beside a
+// *ProviderError, when the token cannot be verified for now.
+func (f *refresher) renewed(ctx context.Context, s session, raw string, now time.Time) (session, error) {
 	idToken, err := f.provider.verify(ctx, raw, []string{f.provider.cfg.ClientID})
+	if _, ok := errors.AsType[*ProviderError](err); ok {
+		return s, err
+	}
 	if err != nil {
 		return session{}, err
 	}
@@ -112,8 +122,5 @@ func (f *refresher) renewed(ctx context.Context, s session, raw, refresh string,
 	}
 	s.Groups, s.Name, s.Email = id.Groups, id.Name, id.Email
 	s.Checked, s.TokenEnd = now.Unix(), idToken.Expiry.Unix()
-	if refresh != "" {
-		s.Refresh = refresh
-	}
 	return s, nil
 }

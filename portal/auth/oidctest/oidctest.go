@@ -27,6 +27,8 @@ type Provider struct {
 	Now func() time.Time // of the tokens; the real time if nil
 	// Refreshed are the claims of an ID token after a refresh; nil repeats those of the sign-in.
 	Refreshed func() (Claims, int)
+	// Failing is true while the settings and keys are answered with an error; nil is never.
+	Failing func() bool
 
 	t   testing.TB
 	key *rsa.PrivateKey
@@ -34,6 +36,7 @@ type Provider struct {
 	mu        sync.Mutex
 	grants    map[string]grant // by code, and by refresh token
 	refreshes int
+	fetches   map[string]int
 }
 
 type grant struct {
@@ -48,10 +51,10 @@ func New(tb testing.TB) *Provider {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	p := &Provider{t: tb, key: key, grants: map[string]grant{}}
+	p := &Provider{t: tb, key: key, grants: map[string]grant{}, fetches: map[string]int{}}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /.well-known/openid-configuration", p.discovery)
-	mux.HandleFunc("GET /keys", p.keys)
+	mux.HandleFunc("GET /.well-known/openid-configuration", p.counted(p.discovery))
+	mux.HandleFunc("GET "+KeysPath, p.counted(p.keys))
 	mux.HandleFunc("POST /token", p.token)
 	srv := httptest.NewServer(mux)
 	tb.Cleanup(srv.Close)
@@ -64,6 +67,30 @@ func (p *Provider) now() time.Time {
 		return p.Now()
 	}
 	return time.Now() //nolint:forbidigo // tests without a clock of their own want the real time
+}
+
+// KeysPath is where the keys are.
+const KeysPath = "/keys"
+
+// Fetches is how many times a path was asked for.
+func (p *Provider) Fetches(path string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.fetches[path]
+}
+
+// counted counts requests, and fails them when it is to.
+func (p *Provider) counted(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		p.mu.Lock()
+		p.fetches[r.URL.Path]++
+		p.mu.Unlock()
+		if p.Failing != nil && p.Failing() {
+			http.Error(w, "down", http.StatusInternalServerError)
+			return
+		}
+		next(w, r)
+	}
 }
 
 func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {

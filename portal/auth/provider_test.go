@@ -1,0 +1,202 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/portico-platform/portico/portal/auth/oidctest"
+)
+
+const settingsPath = "/.well-known/openid-configuration"
+
+// downOnce makes the provider's settings and keys fail while the result is true.
+func (s *site) downOnce() *atomic.Bool {
+	down := &atomic.Bool{}
+	s.issuer.Failing = down.Load
+	return down
+}
+
+// withKey is the token with a header that names another key.
+func withKey(token, kid string) string {
+	_, rest, _ := strings.Cut(token, ".")
+	return part(`{"alg":"RS256","kid":"`+kid+`"}`) + "." + rest
+}
+
+func TestUnknownKeysDoNotBecomeAFloodOnTheProvider(t *testing.T) {
+	g := newGate(t)
+	good := g.issuer.Token(oidctest.Claims{"preferred_username": "alice", "aud": "api"})
+	junk := func(i int) string {
+		return "Bearer " + withKey(good, "x"+strconv.Itoa(i))
+	}
+	for i := range 20 {
+		if w := g.call(junk(i)); w.Code != http.StatusUnauthorized {
+			t.Fatalf("status %d", w.Code)
+		}
+	}
+	if n := g.issuer.Fetches(oidctest.KeysPath); n != 1 {
+		t.Errorf("the keys were fetched %d times", n)
+	}
+	if w := g.call("Bearer " + good); w.Code != http.StatusOK {
+		t.Errorf("a good token: %d", w.Code)
+	}
+	g.later(keysEvery)
+	g.call(junk(21))
+	if n := g.issuer.Fetches(oidctest.KeysPath); n != 2 {
+		t.Errorf("the keys were fetched %d times after a while", n)
+	}
+}
+
+func TestAnOutageOfTheKeysIsNotABadToken(t *testing.T) {
+	g := newGate(t)
+	down := g.downOnce()
+	if g.call("Bearer "+g.issuer.Token(oidctest.Claims{"iss": g.issuer.URL, "aud": "other"})).Code != http.StatusUnauthorized {
+		t.Fatal("the settings are not known")
+	}
+	g.later(keysEvery)
+	down.Store(true)
+	p := g.provider(t) // with no keys yet
+	p.found = &discovered{keys: newKeySet(t.Context(), g.issuer.URL+oidctest.KeysPath, g.clock.Now)}
+	token := g.issuer.Token(oidctest.Claims{"aud": "api"})
+	var provider *ProviderError
+	for range 2 {
+		if _, err := p.verify(t.Context(), token, []string{"api"}); !errors.As(err, &provider) || errors.Is(err, ErrBadToken) {
+			t.Errorf("%v", err)
+		}
+	}
+	if w := g.call("Bearer " + withKey(token, "x")); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("bearer: %d", w.Code)
+	}
+	down.Store(false)
+	g.later(keysEvery)
+	if _, err := p.verify(t.Context(), token, []string{"api"}); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+func TestAnOutageOfTheKeysEndsNoSession(t *testing.T) {
+	s, cookies := signedIn(t)
+	s.refreshedTo(oidctest.Claims{"groups": []string{"ops"}}, http.StatusOK)
+	s.later(checkEvery)
+	down := s.downOnce()
+	down.Store(true)
+	found, err := s.Browser.provider.discover(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found.keys = newKeySet(t.Context(), s.issuer.URL+oidctest.KeysPath, s.clock.Now) // they have been forgotten
+	s.see(t, cookies, "oidc:alice oidc:dev")
+	down.Store(false)
+	s.later(keysEvery + retryAfter)
+	s.see(t, cookies, "oidc:alice oidc:ops") // with the refresh token that came without keys to verify the rest
+
+	down.Store(true)
+	s.later(keysEvery)
+	found.keys = newKeySet(t.Context(), s.issuer.URL+oidctest.KeysPath, s.clock.Now)
+	if r := s.signIn(t, jar{}, alice); r.StatusCode != http.StatusBadGateway {
+		t.Errorf("sign-in: %d %s", r.StatusCode, r.body)
+	}
+}
+
+func TestSettingsAreAskedForOnceAndNotAtOnceAgain(t *testing.T) {
+	s := newSite(t)
+	down := s.downOnce()
+	down.Store(true)
+	p := s.Browser.provider
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			var provider *ProviderError
+			if _, err := p.discover(t.Context()); !errors.As(err, &provider) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := s.issuer.Fetches(settingsPath); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+	down.Store(false)
+	s.later(discoverAgain)
+	if found, err := p.discover(t.Context()); err != nil || found.endSession == "" {
+		t.Errorf("%v, %v", found, err)
+	}
+}
+
+func TestWhoGivesUpWaitsForNoProvider(t *testing.T) {
+	s := newSite(t)
+	hold := make(chan struct{})
+	s.issuer.Failing = func() bool { <-hold; return false }
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Browser.provider.discover(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	close(hold)
+	if _, err := s.Browser.provider.discover(t.Context()); err != nil {
+		t.Errorf("those who wait: %v", err)
+	}
+}
+
+func TestUnknownTokensDoNotStarveKnownOnes(t *testing.T) {
+	g := newGate(t)
+	g.reviewer.token = part(`{}`) + "." + part(`{"iss":"x"}`) + ".good"
+	if w := g.call("Bearer " + g.reviewer.token); w.Code != http.StatusOK {
+		t.Fatalf("status %d", w.Code)
+	}
+	flood := func() {
+		for i := range 2 * reviewBurst {
+			g.call("Bearer " + g.reviewer.token + strings.Repeat("x", i+1))
+		}
+	}
+	g.later(bearerTTL + time.Second)
+	flood()
+	if w := g.call("Bearer " + g.reviewer.token); w.Code != http.StatusOK {
+		t.Errorf("in a flood: %d", w.Code)
+	}
+	g.later(bearerTTL + time.Second)
+	g.reviewer.err = ErrBadToken // it was revoked
+	if w := g.call("Bearer " + g.reviewer.token); w.Code != http.StatusUnauthorized {
+		t.Errorf("revoked: %d", w.Code)
+	}
+	flood()
+	if w := g.call("Bearer " + g.reviewer.token); w.Code != http.StatusTooManyRequests {
+		t.Errorf("known no longer: %d", w.Code)
+	}
+}
+
+func TestAStateIsUsedOnce(t *testing.T) {
+	for range 200 {
+		u := newUsedStates(clock.RealClock{})
+		var taken atomic.Int32
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				if u.use("state") {
+					taken.Add(1)
+				}
+			})
+		}
+		if wg.Wait(); taken.Load() != 1 {
+			t.Fatalf("used %d times", taken.Load())
+		}
+	}
+}
+
+func TestASecondSignInEndsTheSessionBefore(t *testing.T) {
+	s, cookies := signedIn(t)
+	before := jar{sessionCookie: cookies[sessionCookie]}
+	if r := s.signIn(t, cookies, alice); r.StatusCode != http.StatusSeeOther {
+		t.Fatalf("status %d", r.StatusCode)
+	}
+	s.see(t, before, "")
+	s.see(t, cookies, "oidc:alice oidc:dev")
+}
