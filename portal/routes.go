@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/go-chi/chi/v5"
 	"k8s.io/utils/clock"
@@ -39,7 +40,8 @@ func New(p Parts) (http.Handler, error) {
 		return nil, err
 	}
 	r := chi.NewRouter()
-	r.Use(auth.StripHeaders, auth.Record(p.Log, p.Clock.Now, p.failed), auth.SecurityHeaders, auth.LimitBody(maxBody, p.Clock.Now))
+	r.Use(auth.StripHeaders, auth.LimitAnswer(p.Clock.Now), auth.Record(p.Log, p.Clock.Now, p.failed),
+		auth.SecurityHeaders, p.Provider.StrictTransport, auth.LimitBody(maxBody, p.Clock.Now))
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, nil) })
 	r.Get("/readyz", func(w http.ResponseWriter, r *http.Request) { answer(w, p.ready(r)) })
 	r.Method(http.MethodGet, AssetsPath+"*", p.Assets)
@@ -75,8 +77,12 @@ func (p Parts) browser() http.Handler {
 	return r
 }
 
-// failed is the answer after a panic.
+// failed is the answer after a panic: a problem document for programs, a page for people.
 func (p Parts) failed(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, rest.Prefix+"/") {
+		rest.WriteProblem(w, r, http.StatusInternalServerError, "something went wrong; the error has been logged")
+		return
+	}
 	p.Pages.Problem(w, r, Problem{
 		Status: http.StatusInternalServerError, Title: "Something went wrong",
 		Detail: "The error has been logged.", RequestID: auth.RequestID(r.Context()),

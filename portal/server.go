@@ -12,7 +12,8 @@ import (
 
 const (
 	// headerTimeout and idleTimeout end connections that send nothing. There is no timeout of the server's for reading
-	// or writing: either would cut streams. auth.LimitBody bounds the time that a body may take.
+	// or writing: either would cut streams. auth.LimitBody bounds the time that a body may take,
+	// auth.LimitAnswer that for an answer.
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 32 << 10

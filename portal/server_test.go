@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"strings"
 	"testing"
@@ -76,6 +77,14 @@ func TestServeSaysThatTheListenerFailed(t *testing.T) {
 	_ = l.Close()
 	if err := Serve(t.Context(), l, http.NotFoundHandler(), slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "serving on 127.0.0.1") {
 		t.Error(err)
+	}
+}
+
+func TestAPanicOfTheAPIIsAProblemDocument(t *testing.T) {
+	w := httptest.NewRecorder()
+	Parts{}.failed(w, httptest.NewRequestWithContext(t.Context(), "GET", "/api/v1/me", http.NoBody))
+	if got := w.Header().Get("Content-Type"); w.Code != http.StatusInternalServerError || got != "application/problem+json" {
+		t.Errorf("%d %s", w.Code, got)
 	}
 }
 

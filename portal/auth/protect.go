@@ -19,7 +19,20 @@ func SecurityHeaders(next http.Handler) http.Handler {
 		// same-origin, not no-referrer: with that browsers would send "Origin: null" with our own forms.
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// StrictTransport tells browsers to come by https only from now on, if that is how they reach the portal. It says nothing
+// of hosts below ours: they may be tenants'.
+func (p *Provider) StrictTransport(next http.Handler) http.Handler {
+	if !strings.HasPrefix(p.cfg.PublicURL, "https://") {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Strict-Transport-Security", "max-age=31536000")
 		next.ServeHTTP(w, r)
 	})
 }
@@ -34,6 +47,11 @@ var distrusted = []string{
 // StripHeaders removes inbound headers that claim an identity, in any spelling, and those that Connection names.
 func StripHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, names := range r.Header["Connection"] {
+			for name := range strings.SplitSeq(names, ",") {
+				r.Header.Del(strings.TrimSpace(name))
+			}
+		}
 		for name := range r.Header {
 			spelled := strings.ReplaceAll(strings.ToLower(name), "_", "-")
 			for _, d := range distrusted {
@@ -88,6 +106,24 @@ func LimitBody(limit int64, now func() time.Time) func(http.Handler) http.Handle
 				_ = http.NewResponseController(w).SetReadDeadline(now().Add(bodyTime))
 				r.Body = http.MaxBytesReader(w, r.Body, limit)
 			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// answerTime is how long an answer may take, from the request's header, or from its body's end, to the last byte read.
+const answerTime = 30 * time.Second
+
+// LimitAnswer gives up on a client that does not read its answer. A stream sets a deadline of its own for each message.
+func LimitAnswer(now func() time.Time) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			limit := answerTime
+			if r.ContentLength != 0 {
+				limit += bodyTime
+			}
+			// Writers that know no deadlines, as those of some tests, go without.
+			_ = http.NewResponseController(w).SetWriteDeadline(now().Add(limit))
 			next.ServeHTTP(w, r)
 		})
 	}

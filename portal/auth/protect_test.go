@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -32,6 +34,8 @@ func TestHeadersThatClaimAnIdentityAreRemoved(t *testing.T) {
 	}, kept...) {
 		r.Header[name] = []string{"x"}
 	}
+	r.Header["Connection"] = []string{"keep-alive, x-hop", "X-Other"}
+	r.Header["X-Hop"], r.Header["X-Other"] = []string{"x"}, []string{"x"}
 	StripHeaders(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		for name := range r.Header {
 			if !strings.Contains(strings.Join(kept, ","), name) {
@@ -49,11 +53,54 @@ func TestSecurityHeaders(t *testing.T) {
 	SecurityHeaders(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/", http.NoBody))
 	for name, want := range map[string]string{
 		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-		"X-Content-Type-Options":  "nosniff", "Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin", "Cache-Control": "no-store",
+		"X-Content-Type-Options":  "nosniff", "Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
+		"Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
 	} {
 		if got := w.Header().Get(name); got != want {
 			t.Errorf("%s: %q", name, got)
 		}
+	}
+}
+
+func TestStrictTransportIsForHTTPSOnly(t *testing.T) {
+	for public, want := range map[string]string{"https://p.example": "max-age=31536000", "http://localhost:8080": ""} {
+		p := &Provider{cfg: Config{PublicURL: public}}
+		w := httptest.NewRecorder()
+		p.StrictTransport(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/", http.NoBody))
+		if got := w.Header().Get("Strict-Transport-Security"); got != want {
+			t.Errorf("%s: %q, want %q", public, got, want)
+		}
+	}
+}
+
+func TestClientsThatDoNotReadAreGivenUp(t *testing.T) {
+	ended := make(chan error, 1)
+	past := func() time.Time { return time.Now().Add(100*time.Millisecond - answerTime) }
+	srv := httptest.NewServer(LimitAnswer(past)(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for {
+			if _, err := w.Write(make([]byte, 1<<20)); err != nil {
+				ended <- err
+				return
+			}
+		}
+	})))
+	defer srv.Close()
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", srv.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the answer has no end")
+		_ = conn.Close()
 	}
 }
 

@@ -9,10 +9,11 @@ import (
 	"time"
 )
 
-// record is what the log says of one request. Only the request's own goroutine writes it.
+// record is what the log says of one request. Only the request's own goroutine writes the actor.
 type record struct {
-	id    string
-	actor string
+	id     string
+	actor  string
+	writes writes
 }
 
 // RequestID is the ID of the request, made here and sent back as X-Request-Id; "" outside a request.
@@ -30,8 +31,8 @@ func note(ctx context.Context, actor string) {
 	}
 }
 
-// Record gives each request an ID and logs who did what with which result: no bodies, no queries, no headers. failed
-// answers after a panic.
+// Record gives each request an ID and logs who did what with which result, and each write (NoteWrite) in a line of its
+// own: no bodies, no queries, no headers. failed answers after a panic.
 func Record(log *slog.Logger, now func() time.Time, failed http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -51,6 +52,7 @@ func finish(log *slog.Logger, out *response, r *http.Request, took time.Duration
 	actor := ""
 	if rec, ok := r.Context().Value(requestKey).(*record); ok {
 		actor = rec.actor
+		rec.log(r.Context(), log)
 	}
 	log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("actor", actor), slog.String("verb", r.Method),
 		slog.String("object", r.URL.Path), slog.Int("status", out.status()), slog.String("decision", decision(out.status())),

@@ -25,7 +25,7 @@ func (c *Cluster) Annotate(ctx context.Context, id auth.Identity, ref Ref, annot
 	if err != nil {
 		return nil, fmt.Errorf("writing the patch of annotations: %w", err)
 	}
-	got, err := c.send(ctx, id, "patch", ref, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
+	got, err := c.write(ctx, id, change{verb: "patch", ref: ref}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
 		return r.Patch(ctx, ref.Name, types.MergePatchType, patch, metav1.PatchOptions{})
 	})
 	return got.Object, err

@@ -62,3 +62,21 @@ func (c *Cluster) explain(ctx context.Context, id auth.Identity, act action, err
 func (w *writer) blames(message string) bool {
 	return strings.Contains(message, `"`+w.impersonator+`" cannot`)
 }
+
+// outcomeOf is what the record of a request says of a write that ended with err.
+func outcomeOf(err error) auth.Outcome {
+	var forbidden *ForbiddenError
+	var changed *ChangedError
+	var status apierrors.APIStatus
+	switch {
+	case err == nil:
+		return auth.Done
+	case errors.As(err, &forbidden):
+		return auth.Forbidden
+	case errors.As(err, &changed), apierrors.IsConflict(err):
+		return auth.Conflict
+	case errors.As(err, &status):
+		return auth.Refused
+	}
+	return auth.Failed
+}

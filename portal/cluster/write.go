@@ -25,7 +25,7 @@ const conflictRetries = 5
 // *ForbiddenError, *UnavailableError or the API server's own (apierrors), see catalog.FromStatus.
 func (c *Cluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (Result, error) {
 	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
-	return c.send(ctx, id, "create", ref, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
+	return c.write(ctx, id, change{"create", ref, dryRun}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
 		return r.Create(ctx, catalog.Clean(obj),
 			metav1.CreateOptions{DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
 	})
@@ -36,7 +36,7 @@ func (c *Cluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, 
 // status in between do not matter.
 func (c *Cluster) Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, etag string, dryRun bool) (Result, error) {
 	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
-	return c.send(ctx, id, "update", ref, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
+	return c.write(ctx, id, change{"update", ref, dryRun}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
 		return replace(ctx, r, ref, obj, etag, dryRun)
 	})
 }
@@ -84,7 +84,7 @@ const requestedBy = "portico.dev/requested-by"
 // Delete deletes the object as the caller, but only the one with this UID: a namesake made in between stays. The
 // result's object is what is left while finalizers work, nil when it is gone at once.
 func (c *Cluster) Delete(ctx context.Context, id auth.Identity, ref Ref, uid types.UID, dryRun bool) (Result, error) {
-	return c.send(ctx, id, "delete", ref, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
+	return c.write(ctx, id, change{"delete", ref, dryRun}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
 		opts := metav1.DeleteOptions{DryRun: dryRunOf(dryRun)}
 		if uid != "" {
 			opts.Preconditions = &metav1.Preconditions{UID: &uid}
@@ -107,6 +107,28 @@ type resource interface {
 	Update(ctx context.Context, obj *unstructured.Unstructured, options metav1.UpdateOptions, subresources ...string) (*unstructured.Unstructured, error)
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, options metav1.PatchOptions, subresources ...string) (*unstructured.Unstructured, error)
 	Delete(ctx context.Context, name string, options metav1.DeleteOptions, subresources ...string) error
+}
+
+// change is a write to one object.
+type change struct {
+	verb   string
+	ref    Ref
+	dryRun bool
+}
+
+// write is send for what changes something; it is put on the record of the request.
+func (c *Cluster) write(ctx context.Context, id auth.Identity, ch change,
+	do func(context.Context, resource) (*unstructured.Unstructured, error),
+) (Result, error) {
+	got, err := c.send(ctx, id, ch.verb, ch.ref, do)
+	name := ch.ref.Name
+	if name == "" && got.Object != nil {
+		name = got.Object.GetName() // the API server made one up
+	}
+	auth.NoteWrite(ctx, auth.Write{
+		Verb: ch.verb, Resource: ch.ref.Kind.Plural, Namespace: ch.ref.Namespace, Name: name, DryRun: ch.dryRun, Outcome: outcomeOf(err),
+	})
+	return got, err
 }
 
 // send runs do with a client that acts as id, and explains its error.
