@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -21,14 +22,10 @@ type Config struct {
 
 // Check refuses settings with which signing in would be unsafe or could not work.
 func (c Config) Check() error {
-	public, err := url.Parse(c.PublicURL)
+	if err := checkPublicURL(c.PublicURL); err != nil {
+		return err
+	}
 	switch {
-	case err != nil || public.Host == "" || (public.Scheme != "http" && public.Scheme != "https"):
-		return fmt.Errorf("public URL %q: give a scheme and a host, such as https://portal.example.com", c.PublicURL)
-	case strings.TrimSuffix(public.Path, "/") != "" || public.RawQuery != "" || public.User != nil:
-		return fmt.Errorf("public URL %q: give the scheme and the host only, the portal lives at the root", c.PublicURL)
-	case public.Scheme == "http" && !loopback(public.Hostname()):
-		return fmt.Errorf("public URL %q: browsers keep the session cookie over https only, but for localhost", c.PublicURL)
 	case c.IssuerURL == "" || c.ClientID == "":
 		return errors.New("the OIDC issuer URL and the client ID are needed")
 	case c.UsernameClaim == "" || c.GroupsClaim == "":
@@ -37,17 +34,48 @@ func (c Config) Check() error {
 		return fmt.Errorf("prefix %q: it must be neither empty nor begin with system:, or the identity provider could name Kubernetes' own users", c.Prefix)
 	case len(c.Audiences) == 0:
 		return errors.New("at least one API audience is needed")
+	case slices.Contains(c.Audiences, c.ClientID):
+		return fmt.Errorf("API audience %q: it must not be the client ID, or a token of a sign-in would open the REST API", c.ClientID)
+	}
+	return checkIssuer(c.IssuerURL)
+}
+
+func checkIssuer(issuer string) error {
+	u, err := url.Parse(issuer)
+	switch {
+	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
+		return fmt.Errorf("OIDC issuer URL %q: give a URL such as https://login.example.com", issuer)
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		return fmt.Errorf("OIDC issuer URL %q: it must be https, or whoever is on the way could sign in as anybody", issuer)
 	}
 	return nil
 }
 
+// checkPublicURL wants the one form that browsers send as Origin, for it is compared with that letter by letter.
+func checkPublicURL(public string) error {
+	u, err := url.Parse(public)
+	switch {
+	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
+		return fmt.Errorf("public URL %q: give a scheme and a host, such as https://portal.example.com", public)
+	case u.Path == "/" && u.RawQuery == "" && u.Fragment == "":
+		return fmt.Errorf("public URL %q: leave out the slash at the end", public)
+	case u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+		return fmt.Errorf("public URL %q: give the scheme and the host only, the portal lives at the root", public)
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		return fmt.Errorf("public URL %q: browsers keep the session cookie over https only, but for localhost", public)
+	case u.Port() == defaultPorts[u.Scheme], strings.HasSuffix(u.Host, ":"):
+		return fmt.Errorf("public URL %q: leave out the port, browsers do so too when it is the default of %s", public, u.Scheme)
+	case strings.ToLower(public) != public:
+		return fmt.Errorf("public URL %q: write it in small letters, as browsers do", public)
+	case u.Scheme+"://"+u.Host != public:
+		return fmt.Errorf("public URL %q: write it as %s://%s", public, u.Scheme, u.Host)
+	}
+	return nil
+}
+
+var defaultPorts = map[string]string{"http": "80", "https": "443"}
+
 func loopback(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
 
 // origin is what browsers send as Origin.
-func (c Config) origin() string {
-	u, err := url.Parse(c.PublicURL)
-	if err != nil {
-		return ""
-	}
-	return u.Scheme + "://" + u.Host
-}
+func (c Config) origin() string { return c.PublicURL }

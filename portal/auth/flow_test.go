@@ -155,22 +155,48 @@ func TestConfigIsChecked(t *testing.T) {
 	if err := good.Check(); err != nil {
 		t.Fatal(err)
 	}
-	for reason, change := range map[string]func(*Config){
-		"no public URL":          func(c *Config) { c.PublicURL = "" },
-		"a public URL in a dir":  func(c *Config) { c.PublicURL = "https://p.example/portal" },
-		"no https":               func(c *Config) { c.PublicURL = "http://p.example" },
-		"another scheme":         func(c *Config) { c.PublicURL = "ftp://p.example" },
-		"no issuer":              func(c *Config) { c.IssuerURL = "" },
-		"no client":              func(c *Config) { c.ClientID = "" },
-		"no username claim":      func(c *Config) { c.UsernameClaim = "" },
-		"no prefix":              func(c *Config) { c.Prefix = "" },
-		"a prefix of the system": func(c *Config) { c.Prefix = "system:x:" },
-		"no audience":            func(c *Config) { c.Audiences = nil },
+	for _, fine := range []Config{
+		{IssuerURL: "http://127.0.0.1:5556/dex", PublicURL: "http://localhost:8080"},
+		{IssuerURL: "https://i.example/realms/a/", PublicURL: "https://p.example:8443"},
+		{IssuerURL: "http://[::1]:5556", PublicURL: "https://[2001:db8::1]"},
 	} {
 		c := good
-		change(&c)
-		if _, err := NewProvider(c, time.Now); err == nil {
-			t.Errorf("%s: no error", reason)
+		c.IssuerURL, c.PublicURL = fine.IssuerURL, fine.PublicURL
+		if err := c.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, c := range []struct {
+		reason string
+		change func(*Config)
+		says   string
+	}{
+		{"no public URL", func(c *Config) { c.PublicURL = "" }, "give a scheme and a host"},
+		{"a public URL in a dir", func(c *Config) { c.PublicURL = "https://p.example/portal" }, "lives at the root"},
+		{"a slash at the end", func(c *Config) { c.PublicURL = "https://p.example/" }, "leave out the slash"},
+		{"a user", func(c *Config) { c.PublicURL = "https://u@p.example" }, "lives at the root"},
+		{"an empty query", func(c *Config) { c.PublicURL = "https://p.example?" }, "write it as https://p.example"},
+		{"capitals", func(c *Config) { c.PublicURL = "https://P.example" }, "small letters"},
+		{"a scheme in capitals", func(c *Config) { c.PublicURL = "HTTPS://p.example" }, "small letters"},
+		{"the default port", func(c *Config) { c.PublicURL = "https://p.example:443" }, "leave out the port"},
+		{"the default port of http", func(c *Config) { c.PublicURL = "http://localhost:80" }, "leave out the port"},
+		{"an empty port", func(c *Config) { c.PublicURL = "https://p.example:" }, "leave out the port"},
+		{"no https", func(c *Config) { c.PublicURL = "http://p.example" }, "over https only"},
+		{"another scheme", func(c *Config) { c.PublicURL = "ftp://p.example" }, "give a scheme and a host"},
+		{"no issuer", func(c *Config) { c.IssuerURL = "" }, "are needed"},
+		{"an issuer without https", func(c *Config) { c.IssuerURL = "http://i.example" }, "must be https"},
+		{"an issuer that is no URL", func(c *Config) { c.IssuerURL = "i.example" }, "such as https://login.example.com"},
+		{"no client", func(c *Config) { c.ClientID = "" }, "are needed"},
+		{"no username claim", func(c *Config) { c.UsernameClaim = "" }, "must not be empty"},
+		{"no prefix", func(c *Config) { c.Prefix = "" }, "neither empty"},
+		{"a prefix of the system", func(c *Config) { c.Prefix = "system:x:" }, "begin with system:"},
+		{"no audience", func(c *Config) { c.Audiences = nil }, "at least one"},
+		{"the client as audience", func(c *Config) { c.Audiences = []string{"a", "c"} }, "must not be the client ID"},
+	} {
+		changed := good
+		c.change(&changed)
+		if _, err := NewProvider(changed, time.Now); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %q", c.reason, err, c.says)
 		}
 	}
 }
