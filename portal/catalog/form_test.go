@@ -243,6 +243,7 @@ func TestParseRefuses(t *testing.T) {
 		"spec: 1":                      "spec must be an object",
 		"metadata: {name: 1}":          "put it in quotes",
 		"metadata: {labels: {a: 1}}":   "metadata.labels must be a map of strings",
+		"metadata: {labls: {a: b}}":    `metadata has no field "labls"`,
 		"specs: {}":                    `has no field "specs"`,
 	} {
 		if _, err := k.ParseYAML([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

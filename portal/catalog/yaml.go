@@ -55,7 +55,14 @@ func (k Kind) ParseYAML(b []byte) (*unstructured.Unstructured, error) {
 	if !ok {
 		return nil, errors.New("this is not an object: begin with apiVersion, kind, metadata and spec")
 	}
-	return k.check(m)
+	obj, err := k.check(m)
+	if err != nil {
+		return nil, err
+	}
+	if key := misspelt(obj); key != "" {
+		return nil, fmt.Errorf("metadata has no field %q", key)
+	}
+	return obj, nil
 }
 
 // check fills in apiVersion and kind, and refuses another kind.

@@ -56,6 +56,7 @@ func New(c Cluster, bearer *auth.Bearer, log *slog.Logger) (http.Handler, error)
 	})
 	inner := chi.NewRouter()
 	api := humachi.New(inner, config())
+	api.UseMiddleware(wantQuery)
 	a.register(api)
 	doc, err := document(api, c.Kinds())
 	if err != nil {
@@ -90,7 +91,7 @@ func config() huma.Config {
 // register adds every operation. Each kind has its own, so that the document shows its schema.
 func (a *API) register(api huma.API) {
 	a.registerGeneral(api)
-	for _, k := range a.cluster.Kinds().Requestable() {
+	for _, k := range a.cluster.Kinds() {
 		a.registerReads(api, k)
 		a.registerWrites(api, k)
 	}

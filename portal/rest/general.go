@@ -62,6 +62,9 @@ func (a *API) registerGeneral(api huma.API) {
 }
 
 func (a *API) resources(ctx context.Context, in *resourcesInput) (*listOutput, error) {
+	if in.Namespace != "" && !isNamespace(in.Namespace) {
+		return nil, noNamespace(ctx, in.Namespace)
+	}
 	kinds := a.cluster.Kinds().Requestable()
 	if in.Kind != "" {
 		k, ok := kinds.ByPlural(in.Kind)
@@ -83,6 +86,9 @@ func (a *API) resources(ctx context.Context, in *resourcesInput) (*listOutput, e
 }
 
 func (a *API) catalog(ctx context.Context, in *catalogInput) (*catalogOutput, error) {
+	if in.Namespace != "" && !isNamespace(in.Namespace) {
+		return nil, noNamespace(ctx, in.Namespace)
+	}
 	out := &catalogOutput{}
 	for _, k := range a.cluster.Kinds().Requestable() {
 		item := catalogItem{Kind: k.Name, Resource: k.Plural, Title: k.Title, Help: k.Help}

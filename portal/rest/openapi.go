@@ -26,7 +26,7 @@ var (
 // document is the OpenAPI document, with the CRDs' schemas under the names that the operations refer to.
 func document(api huma.API, kinds catalog.Catalog) ([]byte, error) {
 	schemas := api.OpenAPI().Components.Schemas.Map()
-	for _, k := range kinds.Requestable() {
+	for _, k := range kinds {
 		var raw map[string]any
 		if err := json.Unmarshal(k.Schema(), &raw); err != nil {
 			return nil, fmt.Errorf("reading the schema of %s: %w", k.Name, err)
@@ -61,6 +61,7 @@ func listResponse(k catalog.Kind) map[string]*huma.Response {
 func requestBody(k catalog.Kind) *huma.RequestBody {
 	return &huma.RequestBody{
 		Required: true, Content: jsonContent(schemaOf(k)),
-		Description: "apiVersion, kind and metadata.namespace may be left out; metadata.name and spec are needed.",
+		Description: "apiVersion, kind and metadata.namespace may be left out; metadata.name and spec are needed. Of metadata " +
+			"only name, namespace, labels and annotations are taken; anything else, and status, is refused.",
 	}
 }

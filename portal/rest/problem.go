@@ -27,10 +27,17 @@ func problem(ctx context.Context, status int, detail string, errs ...*huma.Error
 
 // WriteProblem answers with a problem document; detail is for the caller.
 func WriteProblem(w http.ResponseWriter, r *http.Request, status int, detail string) {
+	writeProblem(w, r, status, detail)
+}
+
+func writeProblem(w http.ResponseWriter, r *http.Request, status int, detail string, errs ...*huma.ErrorDetail) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(problem(r.Context(), status, detail)) // the reader has gone
+	_ = json.NewEncoder(w).Encode(problem(r.Context(), status, detail, errs...)) // the reader has gone
 }
+
+// retryAfter is in how many seconds to try again when Kubernetes does not say.
+const retryAfter = 2
 
 // fail turns an error into what the caller may know of it. Whatever is not known here is logged and answered with an
 // opaque 500.
@@ -44,10 +51,8 @@ func (a *API) fail(ctx context.Context, err error) error {
 		return problem(ctx, http.StatusForbidden, forbidden.Error())
 	case errors.As(err, &changed):
 		return problem(ctx, http.StatusPreconditionFailed, changed.Error())
-	case errors.As(err, &unavailable):
-		a.log.ErrorContext(ctx, "Kubernetes does not answer", "error", err, "requestID", auth.RequestID(ctx))
-		return huma.ErrorWithHeaders(problem(ctx, http.StatusServiceUnavailable, "Kubernetes does not answer at the moment; try again"),
-			http.Header{"Retry-After": {"2"}})
+	case errors.As(err, &unavailable), errors.Is(err, context.DeadlineExceeded):
+		return a.unavailable(ctx, err, 0)
 	case errors.As(err, &status):
 		return a.fromStatus(ctx, err, status.Status())
 	}
@@ -55,19 +60,28 @@ func (a *API) fail(ctx context.Context, err error) error {
 	return problem(ctx, http.StatusInternalServerError, "something went wrong; the error has been logged")
 }
 
+// unavailable asks the caller to come back, after the seconds that the API server names or else a moment.
+func (a *API) unavailable(ctx context.Context, err error, seconds int) error {
+	a.log.ErrorContext(ctx, "Kubernetes does not answer", "error", err, "requestID", auth.RequestID(ctx))
+	return huma.ErrorWithHeaders(problem(ctx, http.StatusServiceUnavailable, "Kubernetes does not answer at the moment; try again"),
+		http.Header{"Retry-After": {strconv.Itoa(max(seconds, retryAfter))}})
+}
+
 // fromStatus hands on the API server's answer to the caller's own request: its message is about the caller's object.
 func (a *API) fromStatus(ctx context.Context, err error, s metav1.Status) error {
 	if fields := catalog.FromStatus(err); len(fields) > 0 {
 		return invalid(ctx, fields)
 	}
+	seconds := 0
+	if s.Details != nil {
+		seconds = int(s.Details.RetryAfterSeconds)
+	}
 	switch {
 	case apierrors.IsTooManyRequests(err):
-		seconds := 1
-		if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
-			seconds = int(s.Details.RetryAfterSeconds)
-		}
 		return huma.ErrorWithHeaders(problem(ctx, http.StatusTooManyRequests, "Kubernetes is busy; try again later"),
-			http.Header{"Retry-After": {strconv.Itoa(seconds)}})
+			http.Header{"Retry-After": {strconv.Itoa(max(seconds, 1))}})
+	case apierrors.IsTimeout(err), apierrors.IsServerTimeout(err), apierrors.IsServiceUnavailable(err):
+		return a.unavailable(ctx, err, seconds)
 	case apierrors.IsRequestEntityTooLargeError(err):
 		return problem(ctx, http.StatusRequestEntityTooLarge, "the object is too large")
 	case apierrors.IsBadRequest(err), apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsAlreadyExists(err),

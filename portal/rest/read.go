@@ -27,10 +27,15 @@ type Page struct {
 	Cursor string `query:"cursor" doc:"next of the page before; empty for the first page."`
 }
 
-// ObjectPath names one object.
+// ObjectPath names one object of a namespaced kind.
 type ObjectPath struct {
 	Namespace string `path:"namespace" doc:"Namespace, that is team."`
-	Name      string `path:"name" doc:"Name of the object."`
+	ObjectName
+}
+
+// ObjectName names one object of a kind that belongs to no namespace.
+type ObjectName struct {
+	Name string `path:"name" doc:"Name of the object."`
 }
 
 type listOutput struct {
@@ -61,39 +66,79 @@ type event struct {
 	Time    time.Time `json:"time" doc:"When it happened last."`
 }
 
-func (a *API) registerReads(api huma.API, k catalog.Kind) {
-	base := "/namespaces/{namespace}/" + k.Plural
-	huma.Register(api, huma.Operation{
-		OperationID: "list" + k.Name + "s", Method: http.MethodGet, Path: base, Tags: []string{k.Name},
-		Summary: "List objects of kind " + k.Name, Responses: listResponse(k), Errors: readErrors,
-	}, func(ctx context.Context, in *listInput) (*listOutput, error) {
-		items, err := a.cluster.List(ctx, caller(ctx), k, in.Namespace)
-		if err != nil {
-			return nil, a.fail(ctx, err)
-		}
-		return page(ctx, items, in.Page)
-	})
-	huma.Register(api, huma.Operation{
-		OperationID: "get" + k.Name, Method: http.MethodGet, Path: base + "/{name}", Tags: []string{k.Name},
-		Summary: "Get one " + k.Name, Responses: objectResponse(k, http.StatusOK, "The object"), Errors: readErrors,
-	}, func(ctx context.Context, in *ObjectPath) (*objectOutput, error) {
-		obj, err := a.cluster.Get(ctx, caller(ctx), ref(k, in))
-		if err != nil {
-			return nil, a.fail(ctx, err)
-		}
-		return &objectOutput{ETag: cluster.ETag(obj), Body: obj.Object}, nil
-	})
-	huma.Register(api, huma.Operation{
-		OperationID: "events" + k.Name, Method: http.MethodGet, Path: base + "/{name}/events", Tags: []string{k.Name},
-		Summary: "List the events about one " + k.Name + ", newest first", Errors: readErrors,
-	}, func(ctx context.Context, in *ObjectPath) (*eventsOutput, error) { return a.events(ctx, ref(k, in)) })
+// basePath is where the objects of a kind are.
+func basePath(k catalog.Kind) string {
+	if !k.Namespaced {
+		return "/" + k.Plural
+	}
+	return "/namespaces/{namespace}/" + k.Plural
 }
 
-func ref(k catalog.Kind, in *ObjectPath) cluster.Ref {
-	return cluster.Ref{Kind: k, Namespace: in.Namespace, Name: in.Name}
+func (a *API) registerReads(api huma.API, k catalog.Kind) {
+	base := basePath(k)
+	list := huma.Operation{
+		OperationID: "list" + k.Name + "s", Method: http.MethodGet, Path: base, Tags: []string{k.Name},
+		Summary: "List objects of kind " + k.Name, Responses: listResponse(k), Errors: readErrors,
+	}
+	get := huma.Operation{
+		OperationID: "get" + k.Name, Method: http.MethodGet, Path: base + "/{name}", Tags: []string{k.Name},
+		Summary: "Get one " + k.Name, Responses: objectResponse(k, http.StatusOK, "The object"), Errors: readErrors,
+	}
+	events := huma.Operation{
+		OperationID: "events" + k.Name, Method: http.MethodGet, Path: base + "/{name}/events", Tags: []string{k.Name},
+		Summary: "List the events about one " + k.Name + ", newest first", Errors: readErrors,
+	}
+	if !k.Namespaced {
+		huma.Register(api, list, func(ctx context.Context, in *Page) (*listOutput, error) { return a.list(ctx, k, "", *in) })
+		huma.Register(api, get, func(ctx context.Context, in *ObjectName) (*objectOutput, error) {
+			return a.get(ctx, ref(k, "", in.Name))
+		})
+		huma.Register(api, events, func(ctx context.Context, in *ObjectName) (*eventsOutput, error) {
+			return a.events(ctx, ref(k, "", in.Name))
+		})
+		return
+	}
+	huma.Register(api, list, func(ctx context.Context, in *listInput) (*listOutput, error) {
+		return a.list(ctx, k, in.Namespace, in.Page)
+	})
+	huma.Register(api, get, func(ctx context.Context, in *ObjectPath) (*objectOutput, error) {
+		return a.get(ctx, ref(k, in.Namespace, in.Name))
+	})
+	huma.Register(api, events, func(ctx context.Context, in *ObjectPath) (*eventsOutput, error) {
+		return a.events(ctx, ref(k, in.Namespace, in.Name))
+	})
+}
+
+func ref(k catalog.Kind, namespace, name string) cluster.Ref {
+	return cluster.Ref{Kind: k, Namespace: namespace, Name: name}
+}
+
+func (a *API) list(ctx context.Context, k catalog.Kind, namespace string, p Page) (*listOutput, error) {
+	if err := possibleNamespace("list", k, namespace); err != nil {
+		return nil, a.fail(ctx, err)
+	}
+	items, err := a.cluster.List(ctx, caller(ctx), k, namespace)
+	if err != nil {
+		return nil, a.fail(ctx, err)
+	}
+	return page(ctx, items, p)
+}
+
+func (a *API) get(ctx context.Context, ref cluster.Ref) (*objectOutput, error) {
+	if err := a.possible(ctx, "get", ref); err != nil {
+		return nil, a.fail(ctx, err)
+	}
+	obj, err := a.cluster.Get(ctx, caller(ctx), ref)
+	if err != nil {
+		return nil, a.fail(ctx, err)
+	}
+	return &objectOutput{ETag: cluster.ETag(obj), Body: obj.Object}, nil
 }
 
 func (a *API) events(ctx context.Context, ref cluster.Ref) (*eventsOutput, error) {
+	if err := a.possible(ctx, "get", ref); err != nil {
+		return nil, a.fail(ctx, err)
+	}
 	obj, err := a.cluster.Get(ctx, caller(ctx), ref)
 	if err != nil {
 		return nil, a.fail(ctx, err)

@@ -1,0 +1,74 @@
+package catalog
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// written are the parts of metadata that users write and Clean keeps.
+var written = []string{"name", "namespace", "labels", "annotations"}
+
+// Surplus are the fields of obj that Clean would leave out without a word: what metadata has besides what users write,
+// and the status. Empty ones say nothing, and are none: programs send them along.
+func Surplus(obj *unstructured.Unstructured) FieldErrors {
+	var out FieldErrors
+	metadata, _ := obj.Object["metadata"].(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(metadata)) {
+		if !slices.Contains(written, key) && !blank(metadata[key]) {
+			out = append(out, FieldError{Field: "metadata." + key, Message: whySurplus(key)})
+		}
+	}
+	if !blank(obj.Object["status"]) {
+		out = append(out, FieldError{Field: "status", Message: "is what Portico reports: leave it out"})
+	}
+	return out
+}
+
+func whySurplus(key string) string {
+	switch {
+	case key == "generateName":
+		return "is not taken: give metadata.name, so that sending it twice makes one object"
+	case slices.Contains(metadataFields(), key):
+		return "is kept by Kubernetes and Portico: leave it out"
+	}
+	return "no such field: look for a typing error"
+}
+
+// misspelt names a field of metadata that Kubernetes does not know, "" if there is none. Other fields that Clean leaves
+// out pass: YAML is pasted from kubectl get.
+func misspelt(obj *unstructured.Unstructured) string {
+	metadata, _ := obj.Object["metadata"].(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(metadata)) {
+		if !slices.Contains(metadataFields(), key) {
+			return key
+		}
+	}
+	return ""
+}
+
+// metadataFields are the fields that metadata can have.
+func metadataFields() []string {
+	names := []string{"selfLink"} // still sent by old servers
+	for f := range reflect.TypeFor[metav1.ObjectMeta]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+func blank(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return v == ""
+}

@@ -1,0 +1,164 @@
+package rest
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"log/slog"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/portico-platform/portico/config/crd"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+)
+
+// fakeCluster is a cluster in memory for one caller, who may do everything but what denied lists as "verb namespace".
+type fakeCluster struct {
+	t       *testing.T
+	kinds   catalog.Catalog
+	objects []*unstructured.Unstructured
+	events  []*corev1.Event
+	denied  []string
+	writes  []string // "create", "delete" and their dry runs
+}
+
+func newFake(t *testing.T) *fakeCluster {
+	t.Helper()
+	kinds, err := catalog.Load(crd.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &fakeCluster{t: t, kinds: kinds}
+}
+
+func (f *fakeCluster) Kinds() catalog.Catalog { return f.kinds }
+
+func (f *fakeCluster) Namespaces(context.Context, auth.Identity) ([]string, error) {
+	return []string{"payments"}, nil
+}
+
+func (f *fakeCluster) Can(_ context.Context, _ auth.Identity, verb string, _ catalog.Kind, ns string) (bool, error) {
+	return !slices.Contains(f.denied, verb+" "+ns), nil
+}
+
+func (f *fakeCluster) List(_ context.Context, _ auth.Identity, k catalog.Kind, ns string) ([]*unstructured.Unstructured, error) {
+	f.possible(k, ns, "x")
+	return slices.DeleteFunc(slices.Clone(f.objects), func(o *unstructured.Unstructured) bool {
+		return o.GetKind() != k.Name || ns != "" && o.GetNamespace() != ns
+	}), nil
+}
+
+// possible fails the test for names that would become another path at the API server.
+func (f *fakeCluster) possible(k catalog.Kind, ns, name string) {
+	if k.Namespaced && strings.ContainsAny(ns+name, "./%\x00 ") || name == "" {
+		f.t.Errorf("Kubernetes is asked for %s %q in %q", k.Plural, name, ns)
+	}
+}
+
+func (f *fakeCluster) Get(_ context.Context, _ auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error) {
+	f.possible(ref.Kind, ref.Namespace, ref.Name)
+	for _, o := range f.objects {
+		if o.GetKind() == ref.Kind.Name && o.GetNamespace() == ref.Namespace && o.GetName() == ref.Name {
+			return o.DeepCopy(), nil
+		}
+	}
+	return nil, apierrors.NewNotFound(ref.Kind.Resource.GroupResource(), ref.Name)
+}
+
+func (f *fakeCluster) Events(context.Context, auth.Identity, *unstructured.Unstructured) ([]*corev1.Event, error) {
+	return f.events, nil
+}
+
+func (f *fakeCluster) wrote(verb string, dry bool) {
+	if dry {
+		verb += " dry"
+	}
+	f.writes = append(f.writes, verb)
+}
+
+func (f *fakeCluster) Create(_ context.Context, _ auth.Identity, _ catalog.Kind, obj *unstructured.Unstructured, dry bool) (cluster.Result, error) {
+	f.wrote("create", dry)
+	return cluster.Result{Object: obj}, nil
+}
+
+func (f *fakeCluster) Delete(_ context.Context, _ auth.Identity, ref cluster.Ref, _ types.UID, dry bool) (cluster.Result, error) {
+	f.possible(ref.Kind, ref.Namespace, ref.Name)
+	f.wrote("delete", dry)
+	return cluster.Result{}, nil
+}
+
+// anybody takes every token.
+type anybody struct{}
+
+func (anybody) ReviewToken(context.Context, string, []string) (auth.Identity, error) {
+	return auth.Identity{Username: "system:serviceaccount:payments:ci", ServiceAccount: true}, nil
+}
+
+// call sends one request to the API over f; body is JSON, "" for none. headers are pairs.
+func (f *fakeCluster) call(method, path, body string, headers ...string) *httptest.ResponseRecorder {
+	f.t.Helper()
+	provider, err := auth.NewProvider(auth.Config{
+		IssuerURL: "https://i.example", ClientID: "c", PublicURL: "https://p.example",
+		UsernameClaim: "u", GroupsClaim: "g", Prefix: "p:", Audiences: []string{"a"},
+	}, nowZero)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	h, err := New(f, auth.NewBearer(provider, anybody{}, fixedClock{}, slog.New(slog.DiscardHandler)), slog.New(slog.DiscardHandler))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	r := httptest.NewRequestWithContext(f.t.Context(), method, path, strings.NewReader(body))
+	part := base64.RawURLEncoding.EncodeToString
+	r.Header.Set("Authorization", "Bearer "+part([]byte(`{}`))+"."+part([]byte(`{"iss":"https://kubernetes.default.svc"}`))+".x")
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// location is of the first error in a problem document.
+func location(t *testing.T, w *httptest.ResponseRecorder) string {
+	t.Helper()
+	var p struct {
+		Errors []struct{ Location string }
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
+		t.Fatalf("%v in %s", err, w.Body)
+	}
+	if len(p.Errors) == 0 {
+		return ""
+	}
+	return p.Errors[0].Location
+}
+
+func bucket(t *testing.T, namespace, name, more string) *unstructured.Unstructured {
+	t.Helper()
+	o := &unstructured.Unstructured{}
+	text := `{"apiVersion":"portico.dev/v1alpha1","kind":"S3Bucket","metadata":{"name":"` + name + `","namespace":"` + namespace +
+		`","uid":"u","generation":3` + more + `},"spec":{}}`
+	if err := o.UnmarshalJSON([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+const buckets = "/namespaces/payments/s3buckets"
+
+func wantProblem(t *testing.T, w *httptest.ResponseRecorder, status int) {
+	t.Helper()
+	if w.Code != status || w.Header().Get("Content-Type") != "application/problem+json" {
+		t.Errorf("answers %d as %s, want %d as a problem document: %s", w.Code, w.Header().Get("Content-Type"), status, w.Body)
+	}
+}
