@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/controllers"
@@ -124,6 +125,43 @@ func TestClusterUpdatesTheVersionThatWasSeen(t *testing.T) {
 	ref := cluster.Ref{Kind: k, Namespace: "payments", Name: obj.GetName()}
 	if _, err := c.Delete(t.Context(), payer, ref, "another-uid", false); !apierrors.IsConflict(err) {
 		t.Errorf("delete of another UID: %v, want a conflict", err)
+	}
+}
+
+func TestClusterAnnotatesWithoutUndoingOthersChanges(t *testing.T) {
+	c, kinds := newCluster(t, slog.New(slog.DiscardHandler))
+	k := bucketKind(t, kinds)
+	obj := &unstructured.Unstructured{Object: bucketBody(unique("note"), "")}
+	obj.SetNamespace("payments")
+	remove(t, "payments", obj.GetName())
+	if _, err := c.Create(t.Context(), payer, k, obj, false); err != nil {
+		t.Fatal(err)
+	}
+	// A colleague changes the spec and an annotation; the cache may not know yet.
+	platform, live := admin(t), newBucket("payments", obj.GetName())
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"colleague":"1"}},"spec":{"versioning":"Enabled"}}`))
+	if err := platform.Patch(t.Context(), live, patch); err != nil {
+		t.Fatal(err)
+	}
+	ref := cluster.Ref{Kind: k, Namespace: "payments", Name: obj.GetName()}
+	yes := "true"
+	if _, err := c.Annotate(t.Context(), searcher, ref, map[string]*string{"portico.dev/paused": &yes}); !isForbidden(err) {
+		t.Errorf("by an outsider: %v, want forbidden", err)
+	}
+	for want, value := range map[string]*string{"true": &yes, "": nil} {
+		got, err := c.Annotate(t.Context(), payer, ref, map[string]*string{"portico.dev/paused": value})
+		if err != nil {
+			t.Fatal(err)
+		}
+		versioning, _, _ := unstructured.NestedString(got.Object, "spec", "versioning")
+		if a := got.GetAnnotations(); a["portico.dev/paused"] != want || a["colleague"] != "1" || versioning != "Enabled" ||
+			a["portico.dev/requested-by"] != payer.Username {
+			t.Errorf("annotations %v, versioning %q; want paused %q", a, versioning, want)
+		}
+	}
+	ref.Name = unique("none")
+	if _, err := c.Annotate(t.Context(), payer, ref, map[string]*string{"portico.dev/paused": &yes}); !apierrors.IsNotFound(err) {
+		t.Errorf("of nothing: %v, want not found", err)
 	}
 }
 
