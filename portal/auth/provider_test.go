@@ -136,6 +136,9 @@ func TestSettingsAreAskedForOnceAndNotAtOnceAgain(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	if _, err := p.discover(t.Context()); err == nil {
+		t.Error("the failure is forgotten")
+	}
 	if n := s.issuer.Fetches(settingsPath); n != 1 {
 		t.Errorf("asked %d times", n)
 	}

@@ -68,6 +68,33 @@ func TestRESTCreatesShowsAndDeletesABucket(t *testing.T) {
 	})
 }
 
+func TestTheLogNamesWhatWasDone(t *testing.T) {
+	p := startPortal(t, "", sessionKeys(t))
+	token, name := userToken(t, "payments-dev"), unique("audit")
+	remove(t, "payments", name)
+	base := "/namespaces/payments/s3buckets"
+	p.call(t, token, "POST", base+"?dryRun=All", bucketBody(name, "")).want(t, http.StatusOK)
+	p.call(t, token, "POST", base, bucketBody(name, "")).want(t, http.StatusCreated)
+	p.call(t, token, "POST", base, bucketBody(name, "")).want(t, http.StatusConflict)
+	p.call(t, token, "DELETE", base+"/"+name, nil).want(t, http.StatusOK)
+	await(t, "the lines", func() (bool, string) { // a line is written after its answer
+		rest := p.log.String()
+		for _, want := range []string{
+			`"verb":"create","resource":"s3buckets","namespace":"payments","name":"` + name + `","dryRun":true,"decision":"allow","outcome":"done"`,
+			`"verb":"create","resource":"s3buckets","namespace":"payments","name":"` + name + `","dryRun":false,"decision":"allow","outcome":"done"`,
+			`"verb":"create","resource":"s3buckets","namespace":"payments","name":"` + name + `","dryRun":false,"decision":"allow","outcome":"refused"`,
+			`"verb":"delete","resource":"s3buckets","namespace":"payments","name":"` + name + `","dryRun":false,"decision":"allow","outcome":"done"`,
+		} {
+			_, after, found := strings.Cut(rest, `"msg":"write","actor":"oidc:payments-dev",`+want)
+			if !found {
+				return false, "no " + want + " in " + rest
+			}
+			rest = after
+		}
+		return true, ""
+	})
+}
+
 func TestRESTDeletionWaitsForFinalizers(t *testing.T) {
 	p := startPortal(t, "", sessionKeys(t))
 	token := userToken(t, "payments-dev")
