@@ -176,14 +176,17 @@ func (st *stream) finish(finished bool) error {
 	return st.write(message("finished", ""))
 }
 
+// newlines are all that end a line in a stream: a lone carriage return too.
+var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
 // message is one server-sent event; every line of data gets its own field.
 func message(event, data string) []byte {
 	var b bytes.Buffer
 	if event != "" {
 		fmt.Fprintf(&b, "event: %s\n", event)
 	}
-	for line := range strings.SplitSeq(data, "\n") {
-		fmt.Fprintf(&b, "data: %s\n", strings.TrimSuffix(line, "\r"))
+	for line := range strings.SplitSeq(newlines.Replace(data), "\n") {
+		fmt.Fprintf(&b, "data: %s\n", line)
 	}
 	b.WriteByte('\n')
 	return b.Bytes()
