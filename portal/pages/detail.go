@@ -73,7 +73,7 @@ func (p *Pages) detailOf(ctx context.Context, l looking, obj *unstructured.Unstr
 	d.Steps = stepsOf(f, obj, d.Resource, p.now())
 	d.Facts = factsList(obj, d.Resource, p.now())
 	var err error
-	if d.MayUpdate, err = p.cluster.Can(ctx, l.id, "update", l.ref.Kind, l.space.namespace); err != nil {
+	if d.MayUpdate, err = p.cluster.Can(ctx, l.id, "patch", l.ref.Kind, l.space.namespace); err != nil {
 		return d, err
 	}
 	if d.MayDelete, err = p.cluster.Can(ctx, l.id, "delete", l.ref.Kind, l.space.namespace); err != nil {
@@ -136,7 +136,7 @@ func (p *Pages) detailLive(w http.ResponseWriter, r *http.Request) error {
 		return c.Kind == l.ref.Kind.Plural && c.Namespace == l.ref.Namespace && c.Name == l.ref.Name
 	})
 	uid := ""
-	return live.Serve(w, r, live.Source{
+	return p.streams.Serve(w, r, l.id.Username, live.Source{
 		Changed: changed, Alive: p.alive,
 		Allowed: func(ctx context.Context) error {
 			_, err := p.cluster.Get(ctx, l.id, l.ref)

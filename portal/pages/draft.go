@@ -1,8 +1,6 @@
 package pages
 
 import (
-	"net"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -163,17 +161,4 @@ func (a asking) commands(text, origin string) []views.Command {
 		{ID: "as-curl", Title: "curl", Text: "curl -X POST " + origin + path + " \\\n  -H \"Authorization: Bearer $TOKEN\" \\\n" +
 			"  -H 'Content-Type: application/json' \\\n  --data-binary @- <<'END'\n" + string(body) + "\nEND\n"},
 	}
-}
-
-// origin is the portal's own address as the browser knows it. Beyond loopback that is always https: a proxy may end
-// TLS, but the session cookie travels by nothing else.
-func origin(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.Host)
-	if err != nil {
-		host = r.Host
-	}
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
-		return "http://" + r.Host
-	}
-	return "https://" + r.Host
 }

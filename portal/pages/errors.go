@@ -12,6 +12,7 @@ import (
 	"github.com/portico-platform/portico/portal"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/live"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -34,6 +35,7 @@ func faultOf(err error) fault {
 	var forbidden *cluster.ForbiddenError
 	var away *cluster.UnavailableError
 	var rows *rowsError
+	var streams *live.TooManyError
 	switch {
 	case errors.As(err, &forbidden):
 		return fault{
@@ -66,6 +68,11 @@ func faultOf(err error) fault {
 		return fault{
 			status: http.StatusUnprocessableEntity, title: "The form has too many rows",
 			text: sentence(rows.Error()), advice: "Go back, remove what is too much, and send it again.",
+		}
+	case errors.As(err, &streams):
+		return fault{
+			status: http.StatusTooManyRequests, title: "Too many pages are open",
+			text: sentence(streams.Error()), advice: "Close some of them, then reload this one.",
 		}
 	case apierrors.IsNotFound(err):
 		return fault{

@@ -182,15 +182,27 @@ func (f *fakeCluster) Create(ctx context.Context, id auth.Identity, k catalog.Ki
 	return cluster.Result{Object: out}, nil
 }
 
-func (f *fakeCluster) Update(_ context.Context, _ auth.Identity, _ catalog.Kind, obj *unstructured.Unstructured, _ string, _ bool) (cluster.Result, error) {
+// Annotate patches the object of the name, as it stands now.
+func (f *fakeCluster) Annotate(ctx context.Context, id auth.Identity, ref cluster.Ref, annotations map[string]*string) (*unstructured.Unstructured, error) {
+	if err := f.require(ctx, id, "patch", ref.Kind, ref.Namespace); err != nil {
+		return nil, err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for i, o := range f.objects {
-		if o.GetUID() == obj.GetUID() {
-			f.objects[i] = obj
+	for _, o := range f.objects {
+		if o.GetKind() != ref.Kind.Name || o.GetNamespace() != ref.Namespace || o.GetName() != ref.Name {
+			continue
 		}
+		for key, value := range annotations {
+			if value == nil {
+				unstructured.RemoveNestedField(o.Object, "metadata", "annotations", key)
+			} else {
+				_ = unstructured.SetNestedField(o.Object, *value, "metadata", "annotations", key)
+			}
+		}
+		return o, nil
 	}
-	return cluster.Result{Object: obj}, nil
+	return nil, apierrors.NewNotFound(ref.Kind.Resource.GroupResource(), ref.Name)
 }
 
 func (f *fakeCluster) Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, uid types.UID, _ bool) (cluster.Result, error) {
@@ -251,7 +263,7 @@ var developer = auth.Identity{Username: "oidc:payments-dev", Groups: []string{"o
 
 // site is the pages for one caller.
 func site(f *fakeCluster, id auth.Identity, now time.Time) http.Handler {
-	p := New(f, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	p := New(f, "https://portal.example.com", slog.New(slog.NewTextHandler(io.Discard, nil)))
 	p.now = func() time.Time { return now }
 	p.alive = func(context.Context) error { return nil }
 	r := chi.NewRouter()

@@ -21,6 +21,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/live"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -45,7 +46,7 @@ type Reader interface {
 // Writer writes as a caller.
 type Writer interface {
 	Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error)
-	Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, etag string, dryRun bool) (cluster.Result, error)
+	Annotate(ctx context.Context, id auth.Identity, ref cluster.Ref, annotations map[string]*string) (*unstructured.Unstructured, error)
 	Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, uid types.UID, dryRun bool) (cluster.Result, error)
 }
 
@@ -66,14 +67,17 @@ func (o over) Follow(ctx context.Context) Feed { return o.Subscribe(ctx) }
 // Pages serves the HTML side of the portal.
 type Pages struct {
 	cluster Cluster
+	origin  string // where users reach the portal
 	log     *slog.Logger
 	now     func() time.Time
 	alive   func(context.Context) error // of the caller's session
+	streams live.Streams
 }
 
-// New makes the pages over c.
-func New(c Cluster, log *slog.Logger) *Pages {
-	return &Pages{cluster: c, log: log, now: clock.RealClock{}.Now, alive: auth.Alive}
+// New makes the pages over c. publicURL is where users reach the portal, scheme and host only: it stands in what they
+// copy, so the Host of a request will not do.
+func New(c Cluster, publicURL string, log *slog.Logger) *Pages {
+	return &Pages{cluster: c, origin: publicURL, log: log, now: clock.RealClock{}.Now, alive: auth.Alive}
 }
 
 // Routes adds the pages to r, behind which every request has an identity.
@@ -81,6 +85,7 @@ func (p *Pages) Routes(r chi.Router) {
 	r.Get("/", p.page(p.home))
 	r.Get(views.SwitchPath, p.page(p.switchTeam))
 	r.Route("/teams/{team}", func(r chi.Router) {
+		r.Use(p.possibleTeam)
 		r.Get("/", p.page(p.resources))
 		r.Get("/live", p.page(p.resourcesLive))
 		r.Get("/catalog", p.page(p.catalog))

@@ -138,7 +138,7 @@ func (p *Pages) review(w http.ResponseWriter, r *http.Request, a asking, d draft
 	}
 	view := a.form
 	view.Frame.Title = "Review " + d.object.GetName()
-	if view, err = a.complete(view, d, origin(r)); err != nil {
+	if view, err = a.complete(view, d, p.origin); err != nil {
 		return err
 	}
 	asked, err := catalog.ToYAML(d.object)
@@ -216,7 +216,7 @@ func admissionWords(err error) string {
 }
 
 func (p *Pages) showForm(w http.ResponseWriter, r *http.Request, a asking, d draft, status int) error {
-	view, err := a.complete(a.form, d, origin(r))
+	view, err := a.complete(a.form, d, p.origin)
 	if err != nil {
 		return err
 	}

@@ -154,4 +154,11 @@ func TestActionsSetAnnotations(t *testing.T) {
 	if w := post(t, f, at+"nonsense", nil); w.Code != 404 {
 		t.Errorf("an unknown action answers %d", w.Code)
 	}
+	f.denied = []string{"patch payments"}
+	if w := post(t, f, at+"pause", nil); w.Code != 403 {
+		t.Errorf("without the right to patch it answers %d", w.Code)
+	}
+	if html := visit(t, f, developer, at[:len(at)-1]).Body.String(); strings.Contains(html, "/pause") {
+		t.Error("the button is there without the right")
+	}
 }

@@ -82,7 +82,7 @@ func (p *Pages) resourcesLive(w http.ResponseWriter, r *http.Request) error {
 	changed := p.follow(r.Context(), func(c cluster.Change) bool {
 		return !c.Events && known[c.Kind] && c.Namespace == s.namespace
 	})
-	return live.Serve(w, r, live.Source{
+	return p.streams.Serve(w, r, id.Username, live.Source{
 		Changed: changed, Alive: p.alive,
 		Allowed: func(ctx context.Context) error { return p.mayList(ctx, id, s) },
 		Render: func(ctx context.Context) ([]live.Part, error) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-chi/chi/v5"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
@@ -26,6 +27,19 @@ type space struct {
 
 // spaceOf reads the team from the path. It says nothing about whether the team exists or the caller may see it.
 func (p *Pages) spaceOf(r *http.Request) space { return p.spaceNamed(chi.URLParam(r, "team")) }
+
+// possibleTeam refuses what no namespace can be called before Kubernetes is asked, where names become part of a URL. The
+// answer is the one to those who have no rights there, as nobody can have any.
+func (p *Pages) possibleTeam(next http.Handler) http.Handler {
+	return p.page(func(w http.ResponseWriter, r *http.Request) error {
+		team := chi.URLParam(r, "team")
+		if team != platformTeam && len(validation.IsDNS1123Label(team)) > 0 {
+			return &cluster.ForbiddenError{Verb: "list", Resource: "resources", Namespace: team}
+		}
+		next.ServeHTTP(w, r)
+		return nil
+	})
+}
 
 func (p *Pages) spaceNamed(team string) space {
 	if team == platformTeam {
