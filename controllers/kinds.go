@@ -42,7 +42,7 @@ func bind[T interface {
 	return kind{object: T(new(P)), setup: func(mgr ctrl.Manager, d deps) error {
 		name := kindOf(mgr, T(new(P)))
 		work := external.Work[T, S]{
-			Kind: name, Stateful: stateful, Now: d.now,
+			Kind: name, Stateful: stateful, Settling: d.settling, Now: d.now,
 			Connect: func(ctx context.Context, obj T) (external.Adapter[T, S], error) {
 				session, err := d.connector.Open(ctx, name, obj)
 				if err != nil {
@@ -50,7 +50,6 @@ func bind[T interface {
 				}
 				return adapter(session), nil
 			},
-			Confirm: func(ctx context.Context, obj T) error { return d.confirm(ctx, obj, T(new(P))) },
 			Publish: func(ctx context.Context, obj T, details map[string]string) (*v1alpha1.Binding, error) {
 				return d.publisher.Publish(ctx, name, obj, details)
 			},

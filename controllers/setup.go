@@ -1,12 +1,12 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
@@ -31,7 +32,12 @@ type Options struct {
 	Engine    engine.Options
 	// ProviderResync is how often credentials are checked again; 0: provider.Revalidate.
 	ProviderResync time.Duration
+	// Settling is how long AWS may show an old state after a change of ours; 0: a minute.
+	Settling time.Duration
 }
+
+// settling covers S3's eventual consistency for the existence of buckets, which is the slowest that we know.
+const settling = time.Minute
 
 // Scheme knows every kind that the operator handles.
 func Scheme() *runtime.Scheme {
@@ -58,8 +64,8 @@ func Cache(namespace string) cache.Options {
 type deps struct {
 	connector cloud.Connector
 	publisher external.Publisher
-	live      client.Reader
 	engine    engine.Options
+	settling  time.Duration
 	now       func() time.Time
 }
 
@@ -78,8 +84,8 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	d := deps{
 		connector: cloud.Connector{Reader: mgr.GetCache(), Sessions: sessions},
 		publisher: external.Publisher{Live: mgr.GetAPIReader(), Writer: mgr.GetClient()},
-		live:      mgr.GetAPIReader(),
 		engine:    o.Engine,
+		settling:  cmp.Or(o.Settling, settling),
 		now:       o.Engine.Now,
 	}
 	for name, k := range kinds {
@@ -96,6 +102,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 func setupAWS[T external.Object](mgr ctrl.Manager, proto T, work engine.Work[T], d deps) error {
 	return engine.Setup(mgr, proto, work, d.engine, func(b *builder.Builder) {
 		b.Watches(&v1alpha1.AWSProvider{}, usersOf(mgr, proto), builder.WithPredicates(providerTurned()))
+		b.WatchesMetadata(&corev1.Namespace{}, within(mgr, proto), builder.WithPredicates(predicate.LabelChangedPredicate{}, edited()))
 	})
 }
 
@@ -113,22 +120,6 @@ func setupProvider(mgr ctrl.Manager, sessions *cloud.Sessions, o Options) error 
 			b.Watches(k.object, toProvider(), builder.WithPredicates(gone()))
 		}
 	})
-}
-
-// confirm reads obj live before something is made for it that could not be found again if obj were gone: a cache
-// behind, or a second leader, must not create what nobody owns.
-func (d deps) confirm(ctx context.Context, obj, live client.Object) error {
-	err := d.live.Get(ctx, client.ObjectKeyFromObject(obj), live)
-	if apierrors.IsNotFound(err) {
-		return engine.Again("the object is gone")
-	}
-	if err != nil {
-		return fmt.Errorf("read the object live: %w", err)
-	}
-	if live.GetUID() != obj.GetUID() || !live.GetDeletionTimestamp().IsZero() {
-		return engine.Again("the object is being deleted, or is another one by now")
-	}
-	return nil
 }
 
 func kindOf(mgr ctrl.Manager, obj client.Object) string {

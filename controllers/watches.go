@@ -29,17 +29,17 @@ func providerOf(obj client.Object) []string {
 	return []string{spec.ProviderRef.Name}
 }
 
-// listUsers calls each for every object of proto's kind that refers to the provider.
-func listUsers(ctx context.Context, mgr ctrl.Manager, proto client.Object, provider string, each func(client.Object)) error {
+// list calls each for every object of proto's kind in the cache that the options choose.
+func list(ctx context.Context, mgr ctrl.Manager, proto client.Object, each func(client.Object), chosen ...client.ListOption) error {
 	kind := kindOf(mgr, proto)
-	list, err := mgr.GetScheme().New(v1alpha1.GroupVersion.WithKind(kind + "List"))
+	all, err := mgr.GetScheme().New(v1alpha1.GroupVersion.WithKind(kind + "List"))
 	if err != nil {
 		return err
 	}
-	if err := mgr.GetCache().List(ctx, list.(client.ObjectList), client.MatchingFields{providerIndex: provider}); err != nil {
+	if err := mgr.GetCache().List(ctx, all.(client.ObjectList), chosen...); err != nil {
 		return fmt.Errorf("list %s: %w", kind, err)
 	}
-	return meta.EachListItem(list, func(o runtime.Object) error {
+	return meta.EachListItem(all, func(o runtime.Object) error {
 		each(o.(client.Object))
 		return nil
 	})
@@ -49,9 +49,9 @@ func listUsers(ctx context.Context, mgr ctrl.Manager, proto client.Object, provi
 func users(ctx context.Context, mgr ctrl.Manager, provider string) ([]string, error) {
 	var all []string
 	for name, k := range kinds {
-		err := listUsers(ctx, mgr, k.object, provider, func(o client.Object) {
+		err := list(ctx, mgr, k.object, func(o client.Object) {
 			all = append(all, fmt.Sprintf("%s %s/%s", name, o.GetNamespace(), o.GetName()))
-		})
+		}, client.MatchingFields{providerIndex: provider})
 		if err != nil {
 			return nil, err
 		}
@@ -61,16 +61,35 @@ func users(ctx context.Context, mgr ctrl.Manager, provider string) ([]string, er
 
 // usersOf wakes every object of proto's kind that refers to the provider that changed.
 func usersOf(mgr ctrl.Manager, proto client.Object) handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, p client.Object) []reconcile.Request {
+	return wake(mgr, proto, func(p client.Object) client.ListOption { return client.MatchingFields{providerIndex: p.GetName()} })
+}
+
+// within wakes every object of proto's kind in the namespace that changed: its labels decide who may use what.
+func within(mgr ctrl.Manager, proto client.Object) handler.EventHandler {
+	return wake(mgr, proto, func(ns client.Object) client.ListOption { return client.InNamespace(ns.GetName()) })
+}
+
+// wake asks for a pass over the objects of proto's kind that chosen finds for what changed.
+func wake(mgr ctrl.Manager, proto client.Object, chosen func(client.Object) client.ListOption) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, changed client.Object) []reconcile.Request {
 		var all []reconcile.Request
-		err := listUsers(ctx, mgr, proto, p.GetName(), func(o client.Object) {
+		err := list(ctx, mgr, proto, func(o client.Object) {
 			all = append(all, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(o)})
-		})
+		}, chosen(changed))
 		if err != nil {
-			log.FromContext(ctx).Error(err, "find the resources of a provider", "provider", p.GetName())
+			log.FromContext(ctx).Error(err, "find the resources that a change concerns", "changed", changed.GetName())
 		}
 		return all
 	})
+}
+
+// edited lets pass updates only: what is new or gone concerns no object that was there before.
+func edited() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc:  func(event.CreateEvent) bool { return false },
+		DeleteFunc:  func(event.DeleteEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+	}
 }
 
 // providerTurned lets pass a provider that is new to its resources, starts or stops working, or is changed.

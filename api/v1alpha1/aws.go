@@ -41,7 +41,7 @@ type TagValue string
 
 // Tags are AWS tags, key to value. Portico adds its own ownership tags (portico.dev/…) and leaves
 // tags that others put on the resource alone.
-// +kubebuilder:validation:MaxProperties=40
+// +kubebuilder:validation:MaxProperties=34
 // +kubebuilder:validation:XValidation:rule="self.all(k, size(k) >= 1 && size(k) <= 128)",message="a tag key has 1 to 128 characters"
 // +kubebuilder:validation:XValidation:rule="!self.exists(k, k.lowerAscii().startsWith('aws:'))",message="tag keys that start with aws: are reserved by AWS; choose another key"
 // +kubebuilder:validation:XValidation:rule="!self.exists(k, k.startsWith('portico.dev/'))",message="tag keys that start with portico.dev/ are reserved by Portico; choose another key"

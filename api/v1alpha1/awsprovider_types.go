@@ -64,6 +64,7 @@ type AWSProviderSpec struct {
 	// +optional
 	ExternalID string `json:"externalID,omitempty"`
 	// defaultTags go on every AWS resource; a resource's own tags win.
+	// +kubebuilder:validation:MaxProperties=10
 	// +optional
 	DefaultTags Tags `json:"defaultTags,omitempty"`
 	// endpoint replaces AWS's own endpoints, for an AWS-compatible service or a simulator.

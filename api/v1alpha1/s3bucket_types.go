@@ -82,6 +82,7 @@ type S3Encryption struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.expirationDays) || !has(self.expiredObjectDeleteMarker)",message="expirationDays and expiredObjectDeleteMarker cannot be in the same rule"
 type S3LifecycleRule struct {
 	// id names the rule; left out, Portico numbers it.
+	// +kubebuilder:validation:XValidation:rule="!self.startsWith('portico-')",message="rule ids that start with portico- are given by Portico; choose another id, or none"
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
 	// +optional
@@ -121,6 +122,7 @@ type S3LifecycleRule struct {
 // +kubebuilder:validation:MaxItems=6
 // +kubebuilder:validation:XValidation:rule="self.map(t, t.days).isSorted() && self.all(t, self.exists_one(o, o.days == t.days))",message="transitions must be in order of days, each later than the one before"
 // +kubebuilder:validation:XValidation:rule="self.map(t, t.storageClass == 'STANDARD_IA' ? 1 : t.storageClass == 'INTELLIGENT_TIERING' ? 2 : t.storageClass == 'ONEZONE_IA' ? 3 : t.storageClass == 'GLACIER_IR' ? 4 : t.storageClass == 'GLACIER' ? 5 : 6).isSorted() && self.all(t, self.exists_one(o, o.storageClass == t.storageClass))",message="transitions must go from warmer to colder storage: STANDARD_IA, INTELLIGENT_TIERING, ONEZONE_IA, GLACIER_IR, GLACIER, DEEP_ARCHIVE"
+// +kubebuilder:validation:XValidation:rule="!(self.exists(t, t.storageClass == 'ONEZONE_IA') && self.exists(t, t.storageClass == 'GLACIER_IR'))",message="S3 cannot move objects from ONEZONE_IA to GLACIER_IR; leave one of them out"
 // +listType=atomic
 type S3Transitions []S3Transition
 

@@ -27,7 +27,7 @@ func failed(code, message string) error {
 func TestExplain(t *testing.T) {
 	for code, want := range map[string]string{
 		"SlowDown": "Throttled", "ThrottlingException": "Throttled", "OperationAborted": "Busy",
-		"AccessDenied": "AccessDenied", "ExpiredToken": "CredentialsRejected", "InvalidArgument": "InvalidSpec",
+		"AccessDenied": "AccessDenied", "InvalidArgument": "InvalidSpec", "InvalidBucketState": "InvalidSpec",
 		"TooManyBuckets": "QuotaExceeded",
 	} {
 		err := Explain(failed(code, "Because."))
@@ -39,6 +39,10 @@ func TestExplain(t *testing.T) {
 		if text := err.Error(); !strings.HasPrefix(text, "S3 PutBucketVersioning: "+code+": Because. ") || strings.Contains(text, "RequestID") {
 			t.Errorf("%s: text %q", code, text)
 		}
+	}
+	expired := Explain(failed("SignatureDoesNotMatch", "Signature expired: 20260102T120000Z is now earlier than … x-amz-security-token:secret"))
+	if pause, ok := engine.AsPause(expired); !ok || pause.Reason != "CredentialsRejected" || strings.Contains(expired.Error(), "2026") {
+		t.Errorf("rejected credentials: %v", expired)
 	}
 	if Explain(nil) != nil {
 		t.Error("nil is an error")
@@ -71,6 +75,28 @@ func TestTextsOfErrorsAreStable(t *testing.T) {
 	}
 }
 
+func TestSessionsOfOneRoleAreOneIdentity(t *testing.T) {
+	for arn, want := range map[string]string{
+		"arn:aws:sts::1:assumed-role/portico/1700000000": "arn:aws:sts::1:assumed-role/portico",
+		"arn:aws:iam::1:user/path/portico":               "arn:aws:iam::1:user/path/portico",
+	} {
+		if got := withoutSession(arn); got != want {
+			t.Errorf("%s: %s", arn, got)
+		}
+	}
+}
+
+func TestAnUnknownHostIsAlwaysTheSameText(t *testing.T) {
+	lookup := func(port string) error {
+		return &smithy.OperationError{ServiceID: "S3", OperationName: "HeadBucket", Err: &net.OpError{Op: "dial", Err: &net.DNSError{
+			Err: "read udp 10.0.0.1:" + port + "->10.0.0.2:53: i/o timeout", Name: "s3.example.com",
+		}}}
+	}
+	if a, b := Explain(lookup("1")).Error(), Explain(lookup("2")).Error(); a != b || !strings.Contains(a, "s3.example.com") {
+		t.Errorf("%q differs from %q", a, b)
+	}
+}
+
 func object() *v1alpha1.S3Bucket {
 	return &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "invoices", UID: "u1"}}
 }
@@ -99,8 +125,9 @@ func TestOwner(t *testing.T) {
 		{"of another namespace of this name", with(tagNamespaceUID, "n0"), external.Foreign},
 		{"of another object", with(tagName, "other"), external.Foreign},
 		{"without tags", nil, external.Foreign},
-		{"offered", map[string]string{tagAdopt: "payments/invoices"}, external.Offered},
-		{"offered to somebody else", map[string]string{tagAdopt: "search/invoices"}, external.Foreign},
+		{"offered", map[string]string{TagAdopt: "payments/invoices"}, external.Offered},
+		{"offered, but another object's", with(tagNamespaceUID, "n0", TagAdopt, "payments/invoices"), external.Foreign},
+		{"offered to somebody else", map[string]string{TagAdopt: "search/invoices"}, external.Foreign},
 	} {
 		if got := id.Owner(object(), x.tags); got != x.want {
 			t.Errorf("%s: got %v, want %v", x.name, got, x.want)
@@ -112,7 +139,7 @@ func TestOwner(t *testing.T) {
 }
 
 func TestUnmarkKeepsForeignTags(t *testing.T) {
-	rest := Unmark(map[string]string{tagUID: "x", tagAdopt: "y", "team": "z"})
+	rest := Unmark(map[string]string{tagUID: "x", TagAdopt: "y", "team": "z"})
 	if len(rest) != 1 || rest["team"] != "z" {
 		t.Errorf("left %v", rest)
 	}

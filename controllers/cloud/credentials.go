@@ -3,6 +3,7 @@ package cloud
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -58,7 +59,7 @@ func (s NamespaceSecrets) Value(ctx context.Context, ref v1alpha1.SecretKeyRef) 
 	if !ok || len(value) == 0 {
 		return "", engine.Blocked("SecretKeyNotFound", "the Secret %s in the operator's namespace has no key %s, or it is empty", ref.Name, ref.Key)
 	}
-	return string(value), nil
+	return strings.TrimSpace(string(value)), nil // a line's end is easily saved along
 }
 
 // secretRefs are the Secrets that a provider names.
@@ -100,6 +101,7 @@ func (s *Sessions) config(ctx context.Context, p *v1alpha1.AWSProvider, namespac
 		config.WithRetryer(func() aws.Retryer {
 			return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts = attempts })
 		}),
+		config.WithWebIdentityRoleCredentialOptions(sessionName),
 		config.WithAPIOptions([]func(*middleware.Stack) error{countCalls}),
 	}
 	if p.Spec.Endpoint != "" {
@@ -121,7 +123,7 @@ func (s *Sessions) config(ctx context.Context, p *v1alpha1.AWSProvider, namespac
 			return aws.Config{}, engine.Blocked("NoWebIdentity", "roleARN needs the operator's web identity token, and it has none: annotate its ServiceAccount for IRSA, or use another source of credentials")
 		}
 		cfg.Credentials = aws.NewCredentialsCache(stscreds.NewWebIdentityRoleProvider(
-			sts.NewFromConfig(cfg), p.Spec.RoleARN, stscreds.IdentityTokenFile(s.TokenFile)))
+			sts.NewFromConfig(cfg), p.Spec.RoleARN, stscreds.IdentityTokenFile(s.TokenFile), sessionName))
 	}
 	return s.assume(cfg, &p.Spec, namespace), nil
 }
@@ -139,6 +141,12 @@ func (s *Sessions) static(ctx context.Context, spec *v1alpha1.AWSProviderSpec) (
 	return credentials.NewStaticCredentialsProvider(values[0], values[1], values[2]), nil
 }
 
+// session is how Portico's sessions are called in CloudTrail. A fixed name, because the SDK's own is a time and would
+// make a new identity of each.
+const session = "portico"
+
+func sessionName(o *stscreds.WebIdentityRoleOptions) { o.RoleSessionName = session }
+
 // assume puts the provider's roles on top of cfg. The last one's session says for which cluster and namespace it acts.
 func (s *Sessions) assume(cfg aws.Config, spec *v1alpha1.AWSProviderSpec, namespace string) aws.Config {
 	if spec.AssumeRoleARN == "" {
@@ -150,7 +158,7 @@ func (s *Sessions) assume(cfg aws.Config, spec *v1alpha1.AWSProviderSpec, namesp
 		last := i == len(chain)-1
 		cfg.Credentials = aws.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), role.RoleARN,
 			func(o *stscreds.AssumeRoleOptions) {
-				o.RoleSessionName = "portico"
+				o.RoleSessionName = session
 				if role.ExternalID != "" {
 					o.ExternalID = aws.String(role.ExternalID)
 				}

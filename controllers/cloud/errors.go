@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"regexp"
 	"strings"
 	"time"
@@ -33,7 +34,9 @@ var classes = map[string]class{
 	"Throttling": throttled, "ThrottlingException": throttled, "RequestLimitExceeded": throttled,
 	"TooManyRequestsException": throttled, "SlowDown": throttled, "RequestThrottled": throttled,
 
-	"OperationAborted": busy, "BucketAlreadyOwnedByYou": busy,
+	"RequestThrottledException": throttled, "EC2ThrottledException": throttled, "PriorRequestNotComplete": throttled,
+
+	"OperationAborted": busy,
 
 	"AccessDenied": denied, "AccessDeniedException": denied, "UnauthorizedOperation": denied,
 	"AccountProblem": denied, "NotSignedUp": denied, "OptInRequired": denied, "SubscriptionRequiredException": denied,
@@ -42,10 +45,10 @@ var classes = map[string]class{
 	"InvalidClientTokenId": rejected, "InvalidAccessKeyId": rejected, "SignatureDoesNotMatch": rejected,
 	"ExpiredToken": rejected, "ExpiredTokenException": rejected, "UnrecognizedClientException": rejected,
 	"AuthFailure": rejected, "MissingAuthenticationToken": rejected, "InvalidIdentityToken": rejected,
-	"RequestTimeTooSkewed": rejected, "InvalidToken": rejected,
+	"IncompleteSignature": rejected, "IDPRejectedClaim": rejected, "RequestTimeTooSkewed": rejected, "InvalidToken": rejected,
 
 	"InvalidArgument": invalid, "InvalidRequest": invalid, "InvalidBucketName": invalid, "MalformedXML": invalid,
-	"InvalidTag": invalid, "ValidationError": invalid, "InvalidParameterValue": invalid,
+	"InvalidTag": invalid, "InvalidBucketState": invalid, "ValidationError": invalid, "InvalidParameterValue": invalid,
 	"IllegalLocationConstraintException": invalid, "InvalidLocationConstraint": invalid,
 	"PermanentRedirect": invalid, "AuthorizationHeaderMalformed": invalid, "KMS.NotFoundException": invalid,
 	"RegionDisabledException": invalid,
@@ -87,6 +90,7 @@ func Explain(err error) error {
 	case denied:
 		return engine.Blocked("AccessDenied", "%s. The provider's identity lacks this permission: ask a platform admin to grant it; Portico tries again every 5 minutes", text)
 	case rejected:
+		// Without AWS's message: it may hold the time, or parts of what was signed.
 		return engine.Blocked("CredentialsRejected", "%s. AWS does not accept the provider's credentials: ask a platform admin to renew them", text)
 	case invalid:
 		return engine.Blocked("InvalidSpec", "%s. Change the spec; Portico tries again at once after an edit", text)
@@ -115,11 +119,17 @@ func stable(err error) string {
 		call = op.ServiceID + " " + op.OperationName
 	}
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
+		if classOf(err) == rejected {
+			return call + ": " + api.ErrorCode()
+		}
 		message := changing.ReplaceAllString(api.ErrorMessage(), "$1…")
 		return fmt.Sprintf("%s: %s: %s", call, api.ErrorCode(), strings.TrimRight(message, ". "))
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return call + ": no answer in time"
+	}
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		return fmt.Sprintf("%s: no address found for %s", call, dns.Name)
 	}
 	return fmt.Sprintf("%s: %v", call, innermost(err))
 }

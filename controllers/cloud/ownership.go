@@ -21,8 +21,8 @@ const (
 	tagNamespaceUID = tagPrefix + "namespace-uid"
 	tagName         = tagPrefix + "name"
 	tagUID          = tagPrefix + "uid"
-	// tagAdopt is set by somebody with access to AWS to offer a resource to <namespace>/<name>.
-	tagAdopt = tagPrefix + "adopt"
+	// TagAdopt is set by somebody with access to AWS to offer a resource to <namespace>/<name>.
+	TagAdopt = tagPrefix + "adopt"
 )
 
 // Identity is what makes an object's resources recognisable in AWS.
@@ -60,8 +60,10 @@ func (id Identity) Owner(obj client.Object, tags map[string]string) external.Own
 	return external.Earlier
 }
 
+// offered tells whether a resource that is not ours is offered to obj. One that carries another object's marks never
+// is: whoever has it must let go of it first.
 func offered(obj client.Object, tags map[string]string) external.Owner {
-	if tags[tagAdopt] == obj.GetNamespace()+"/"+obj.GetName() {
+	if tags[tagUID] == "" && tags[tagCluster] == "" && tags[TagAdopt] == obj.GetNamespace()+"/"+obj.GetName() {
 		return external.Offered
 	}
 	return external.Foreign

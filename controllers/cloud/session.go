@@ -127,7 +127,7 @@ func (s *Sessions) open(ctx context.Context, p *v1alpha1.AWSProvider, namespace,
 		return nil, Explain(err)
 	}
 	made := &Session{
-		Config: cfg, AccountID: aws.ToString(who.Account), CallerARN: aws.ToString(who.Arn),
+		Config: cfg, AccountID: aws.ToString(who.Account), CallerARN: withoutSession(aws.ToString(who.Arn)),
 		Partition: partition(aws.ToString(who.Arn)), Endpoint: p.Spec.Endpoint,
 		DefaultTags: p.Spec.DefaultTags, Identity: Identity{Cluster: s.ClusterID},
 	}
@@ -137,6 +137,15 @@ func (s *Sessions) open(ctx context.Context, p *v1alpha1.AWSProvider, namespace,
 	delete(s.byKey, s.latest[of])
 	s.byKey[key], s.latest[of] = made, key
 	return made, nil
+}
+
+// withoutSession cuts the session's name off an assumed role's ARN: some sources of credentials make up a new one each
+// time, and it is the same identity.
+func withoutSession(arn string) string {
+	if parts := strings.Split(arn, "/"); strings.Contains(arn, ":assumed-role/") && len(parts) == 3 {
+		return parts[0] + "/" + parts[1]
+	}
+	return arn
 }
 
 func partition(arn string) string {

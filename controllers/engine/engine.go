@@ -4,6 +4,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 const Finalizer = "portico.dev/release"
 
 // conflictRetry is how soon a pass runs again whose view of the object was old: by then the cache has the new one.
-const conflictRetry = 100 * time.Millisecond
+const conflictRetry = 200 * time.Millisecond
 
 // saveTimeout bounds the status write of a pass whose own time is over.
 const saveTimeout = 10 * time.Second
@@ -36,9 +37,9 @@ type Object interface {
 // They may change obj's status, never its spec or metadata.
 type Work[T Object] interface {
 	// Sync brings the world to what obj's spec asks and records in obj's status what it saw. nil: it holds now.
-	Sync(ctx context.Context, obj T, notes *Notes) error
+	Sync(ctx context.Context, obj T, pass *Pass) error
 	// Release undoes Sync; nil means that nothing is left to undo, and the object goes.
-	Release(ctx context.Context, obj T, notes *Notes) error
+	Release(ctx context.Context, obj T, pass *Pass) error
 }
 
 // Reconciler runs one kind's Work.
@@ -60,9 +61,9 @@ type Pace struct {
 // Reconcile implements reconcile.ObjectReconciler.
 func (r *Reconciler[T]) Reconcile(ctx context.Context, obj T) (ctrl.Result, error) {
 	before := obj.DeepCopyObject().(T)
-	notes := &Notes{}
+	pass := &Pass{}
 	if !obj.GetDeletionTimestamp().IsZero() {
-		return r.release(ctx, before, obj, notes)
+		return r.release(ctx, before, obj, pass)
 	}
 	if obj.GetAnnotations()[v1alpha1.AnnotationPaused] == "true" {
 		setPaused(obj, r.Pace.Now())
@@ -75,17 +76,42 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, obj T) (ctrl.Result, erro
 		}
 		before = obj.DeepCopyObject().(T)
 	}
-	return r.finish(ctx, before, obj, notes, r.Work.Sync(ctx, obj, notes))
+	pass.save = func(ctx context.Context) error {
+		err := r.prove(ctx, before, obj)
+		before = obj.DeepCopyObject().(T)
+		return err
+	}
+	outcome := r.Work.Sync(ctx, obj, pass)
+	if errors.Is(outcome, errStale) {
+		r.send(obj, &pass.Notes)
+		return ctrl.Result{RequeueAfter: conflictRetry}, nil
+	}
+	return r.finish(ctx, before, obj, &pass.Notes, outcome)
 }
 
-func (r *Reconciler[T]) release(ctx context.Context, before, obj T, notes *Notes) (ctrl.Result, error) {
+// errStale ends a pass over an object that has changed since it was read.
+var errStale = errors.New("the object has changed since it was read")
+
+// prove writes the status even if nothing changed in it: the server compares the version, and then stores nothing.
+func (r *Reconciler[T]) prove(ctx context.Context, before, obj T) error {
+	err := r.Client.Status().Patch(ctx, obj, optimistic(before))
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return errStale
+	}
+	if err != nil {
+		return fmt.Errorf("save the status: %w", err)
+	}
+	return nil
+}
+
+func (r *Reconciler[T]) release(ctx context.Context, before, obj T, pass *Pass) (ctrl.Result, error) {
 	if !controllerutil.ContainsFinalizer(obj, Finalizer) {
 		return ctrl.Result{}, nil
 	}
-	if err := r.Work.Release(ctx, obj, notes); err != nil {
-		return r.finish(ctx, before, obj, notes, err)
+	if err := r.Work.Release(ctx, obj, pass); err != nil {
+		return r.finish(ctx, before, obj, &pass.Notes, err)
 	}
-	r.send(obj, notes)
+	r.send(obj, &pass.Notes)
 	// Not optimistic(before): Release may have noted something in the status, which goes with the object.
 	last := before.DeepCopyObject().(T)
 	controllerutil.RemoveFinalizer(last, Finalizer)

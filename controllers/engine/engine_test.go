@@ -60,17 +60,26 @@ type work struct {
 	sync, release    error
 	synced, released int
 	note             string
+	save             bool
+	acted            int
 }
 
-func (w *work) Sync(_ context.Context, _ *v1alpha1.S3Bucket, notes *Notes) error {
+func (w *work) Sync(ctx context.Context, obj *v1alpha1.S3Bucket, pass *Pass) error {
 	w.synced++
 	if w.note != "" {
-		notes.Warning("Repaired", "Put", "%s", w.note)
+		pass.Warning("Repaired", "Put", "%s", w.note)
+	}
+	if w.save {
+		obj.Status.BucketName = "reserved"
+		if err := pass.Save(ctx); err != nil {
+			return err
+		}
+		w.acted++
 	}
 	return w.sync
 }
 
-func (w *work) Release(context.Context, *v1alpha1.S3Bucket, *Notes) error {
+func (w *work) Release(context.Context, *v1alpha1.S3Bucket, *Pass) error {
 	w.released++
 	return w.release
 }
@@ -182,13 +191,45 @@ func TestEventsTellChangesOnly(t *testing.T) {
 	}
 }
 
-func TestAgainSavesWithoutAWord(t *testing.T) {
+func TestSaveInTheMiddleOfAPass(t *testing.T) {
 	b := newBench(t, nil)
-	before := b.pass(nil)
+	b.work.save = true
+	obj := b.pass(errors.New("died after the act"))
+	if obj.Status.BucketName != "reserved" || b.work.acted != 1 {
+		t.Errorf("status %+v, acted %d times", obj.Status, b.work.acted)
+	}
+	if obj = b.pass(nil); !obj.Status.Ready || b.work.acted != 2 {
+		t.Errorf("status %+v, acted %d times", obj.Status, b.work.acted)
+	}
+}
+
+// A pass over an old picture of an object, with its finalizer in place, must end before it acts.
+func TestNothingIsDoneForAnOldPicture(t *testing.T) {
+	b := newBench(t, nil)
+	old := b.pass(nil)
+	edited := old.DeepCopy()
+	edited.Labels = map[string]string{"newer": "yes"}
+	if err := b.client.Update(t.Context(), edited); err != nil {
+		t.Fatal(err)
+	}
 	b.told()
-	obj := b.pass(Again("planned"))
-	if len(b.told()) != 0 || len(obj.Status.Conditions) != len(before.Status.Conditions) || !obj.Status.Ready {
-		t.Errorf("status %+v", obj.Status)
+	b.work.save, b.work.sync = true, nil
+	result, err := b.loop.Reconcile(t.Context(), old)
+	if err != nil || result.RequeueAfter != conflictRetry || b.work.acted != 0 || len(b.told()) != 0 {
+		t.Errorf("result %+v, error %v, acted %d times", result, err, b.work.acted)
+	}
+	if err := b.client.Get(t.Context(), b.key, edited); err != nil {
+		t.Fatal(err)
+	}
+	edited.Finalizers = nil
+	if err := b.client.Update(t.Context(), edited); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.client.Delete(t.Context(), edited); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.loop.Reconcile(t.Context(), old); err != nil || b.work.acted != 0 {
+		t.Errorf("error %v, acted %d times for an object that is gone", err, b.work.acted)
 	}
 }
 

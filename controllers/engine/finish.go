@@ -72,24 +72,23 @@ func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, notes *Notes,
 	status, now := obj.Common(), r.Pace.Now()
 	v := judge(outcome, status.FirstReadyTime != nil, !obj.GetDeletionTimestamp().IsZero(), r.Pace)
 	old := readyOf(before)
-	pause, paused := AsPause(outcome)
-	silent := paused && pause.silent
-	if !silent {
-		r.record(obj, v, now)
-	}
+	r.record(obj, v, now)
 	r.send(obj, notes) // before the save: what was done in AWS is done, and a repeated pass would not tell of it
 	if err := r.save(ctx, before, obj); err != nil {
 		result, err := retry(ctrl.Result{}, err)
 		return result, quiet(err)
 	}
-	if !silent && (old.Status != v.status || old.Reason != v.reason) {
+	if before.Common().FirstReadyTime == nil && status.FirstReadyTime != nil {
+		timeToReady.WithLabelValues(r.Kind).Observe(now.Sub(obj.GetCreationTimestamp().Time).Seconds())
+	}
+	if old.Status != v.status || old.Reason != v.reason {
 		kind := corev1.EventTypeNormal
 		if v.stalled || v.reason == ReasonFailed || v.reason == ReasonTimedOut {
 			kind = corev1.EventTypeWarning
 		}
 		r.Events.Eventf(obj, nil, kind, v.reason, "Reconcile", "%s", brief(v.message))
 	}
-	if paused {
+	if _, paused := AsPause(outcome); paused {
 		outcome = nil
 	}
 	return v.result, outcome
@@ -107,7 +106,6 @@ func (r *Reconciler[T]) record(obj T, v verdict, now time.Time) {
 	status.Ready = v.status == metav1.ConditionTrue
 	if status.Ready && status.FirstReadyTime == nil {
 		status.FirstReadyTime = &metav1.Time{Time: now}
-		timeToReady.WithLabelValues(r.Kind).Observe(now.Sub(obj.GetCreationTimestamp().Time).Seconds())
 	}
 }
 

@@ -1,11 +1,31 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 )
+
+// Pass is one run of Work over one object.
+type Pass struct {
+	Notes
+	save func(context.Context) error
+}
+
+// NewPass returns a pass whose Save calls save; nil saves nothing. Only tests of Work need it.
+func NewPass(save func(context.Context) error) *Pass { return &Pass{save: save} }
+
+// Save writes the object's status now, in the middle of the work, under its resourceVersion. nil proves that the object
+// is the latest, still exists and is not being deleted since it was read: what must be written down before an act
+// outside goes through here, and so does the act itself if nobody could find its result for an object that is gone.
+func (p *Pass) Save(ctx context.Context) error {
+	if p.save == nil {
+		return nil
+	}
+	return p.save(ctx)
+}
 
 // Notes collects what a pass did that its owner should hear of. Each becomes one event, sent by finish.
 type Notes struct{ list []note }

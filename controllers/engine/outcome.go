@@ -19,7 +19,6 @@ type Pause struct {
 	After   time.Duration // when to look again
 	Stalled bool          // no progress without somebody's action
 	Err     error         // what happened, why, and what to do
-	silent  bool          // says nothing about the object: save the status, leave the conditions
 }
 
 func (p *Pause) Error() string { return p.Err.Error() }
@@ -29,12 +28,6 @@ func (p *Pause) Unwrap() error { return p.Err }
 // Wait says that what was asked is under way; look again after d.
 func Wait(reason string, d time.Duration, format string, args ...any) error {
 	return &Pause{Reason: reason, After: d, Err: fmt.Errorf(format, args...)}
-}
-
-// Again asks for another pass at once, after the status is saved and without a word in the conditions: the way to
-// write something down before acting on it.
-func Again(what string) error {
-	return &Pause{After: time.Millisecond, Err: errors.New(what), silent: true}
 }
 
 // Blocked says that somebody must act: change the object or one it refers to, grant a permission, raise a quota. Tried

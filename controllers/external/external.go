@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -41,6 +42,9 @@ type Adapter[T Object, S any] interface {
 	Owner(obj T, seen *S) Owner
 	// Declared lists the spec paths that obj asks to be managed, sorted.
 	Declared(obj T) []string
+	// Reserve notes in obj's status where the resource will be: account, region and name. It is saved before anything is
+	// created, so that whatever happens next, the resource is looked for where it is.
+	Reserve(obj T)
 	// Plan compares, and reaches for nothing: no network, no clock. No steps means in sync; a nil picture asks for
 	// creation. A path in status.managedFields that is not declared any more goes back to the default.
 	Plan(obj T, seen *S) ([]Step, error)
@@ -66,12 +70,12 @@ type Connect[T Object, S any] func(ctx context.Context, obj T) (Adapter[T, S], e
 type Work[T Object, S any] struct {
 	Kind    string
 	Connect Connect[T, S]
-	// Confirm reads obj past every cache and fails unless it is the same object and not being deleted.
-	Confirm func(ctx context.Context, obj T) error
 	// Publish keeps the binding Secret and returns its name and version.
 	Publish func(ctx context.Context, obj T, details map[string]string) (*v1alpha1.Binding, error)
 	// Stateful kinds are never re-created without the owner's word: their content would be silently lost.
 	Stateful bool
+	// Settling is how long after a change of ours AWS may still show the state before it, absence included.
+	Settling time.Duration
 	Now      func() time.Time
 }
 
@@ -79,18 +83,23 @@ type Work[T Object, S any] struct {
 const rounds = 4
 
 // Sync implements engine.Work.
-func (w Work[T, S]) Sync(ctx context.Context, obj T, notes *engine.Notes) error {
+func (w Work[T, S]) Sync(ctx context.Context, obj T, run *engine.Pass) error {
 	a, err := w.Connect(ctx, obj)
 	if err != nil {
 		return err
 	}
-	p := &pass[T, S]{Work: w, adapter: a, obj: obj, notes: notes}
+	p := &pass[T, S]{Work: w, adapter: a, obj: obj, run: run}
 	for range rounds {
 		if done, err := p.round(ctx); done || err != nil {
 			return err
 		}
 	}
-	return fmt.Errorf("%s was accepted, but does not show yet", p.last)
+	return p.unsettled(p.last)
+}
+
+// unsettled waits for what AWS accepted and does not show yet.
+func (p *pass[T, S]) unsettled(what string) error {
+	return engine.Wait("Settling", p.again(), "%s was accepted; waiting until it shows", what)
 }
 
 // pass is one Sync of one object.
@@ -98,7 +107,8 @@ type pass[T Object, S any] struct {
 	Work[T, S]
 	adapter Adapter[T, S]
 	obj     T
-	notes   *engine.Notes
+	run     *engine.Pass
+	proven  bool     // Save has shown obj to be the latest
 	done    []string // steps taken so far, name and why
 	last    string
 }
@@ -127,6 +137,9 @@ func (p *pass[T, S]) round(ctx context.Context) (done bool, err error) {
 	if len(steps) == 0 {
 		return true, p.settle(ctx, seen)
 	}
+	if err := p.prepare(ctx, seen); err != nil {
+		return false, err
+	}
 	return false, p.act(ctx, seen == nil, steps)
 }
 
@@ -139,22 +152,37 @@ func (p *pass[T, S]) absent() error {
 	if status.ARN == "" || !p.Stateful {
 		return nil
 	}
+	if p.fresh(status) {
+		return engine.Wait("Settling", p.again(), "%s does not show; it was changed less than a minute ago, so that may pass", status.ARN)
+	}
 	next := fmt.Sprint(status.Recreations + 1)
 	if p.obj.GetAnnotations()[v1alpha1.AnnotationAcknowledgeRecreate] == next {
+		p.run.Normal("RecreateAcknowledged", "Recreate", "%s is gone; a new, empty one takes its place as acknowledged", status.ARN)
 		status.Recreations++
-		p.notes.Normal("RecreateAcknowledged", "Recreate", "%s is gone; a new, empty one takes its place as acknowledged", status.ARN)
-		status.ARN = ""
-		return engine.Again("the re-creation was acknowledged")
+		status.ARN = "" // saved before the creation
+		return nil
 	}
 	return engine.Blocked("ExternallyDeleted",
 		"%s was deleted outside Portico, and its content with it. To get a new, empty one set the annotation %s=%s on this object; to give it up delete this object",
 		status.ARN, v1alpha1.AnnotationAcknowledgeRecreate, next)
 }
 
+// again is when to look again for what should show soon.
+func (w Work[T, S]) again() time.Duration { return min(10*time.Second, max(w.Settling, time.Second)) }
+
+// fresh tells whether the last change is so young that AWS may not show it everywhere.
+func (w Work[T, S]) fresh(status *v1alpha1.AWSStatus) bool {
+	return status.LastSyncTime != nil && w.Now().Sub(status.LastSyncTime.Time) < w.Settling
+}
+
 // admit lets pass only what is ours, was ours, or is offered to us and wanted.
 func (p *pass[T, S]) admit(seen *S) error {
 	spec, _ := p.obj.AWS()
-	switch p.adapter.Owner(p.obj, seen) {
+	owner := p.adapter.Owner(p.obj, seen)
+	if owner == Foreign && len(p.done) > 0 {
+		return p.unsettled(p.last) // made with our marks a moment ago
+	}
+	switch owner {
 	case Ours, Earlier:
 		return nil
 	case Offered:
@@ -166,25 +194,33 @@ func (p *pass[T, S]) admit(seen *S) error {
 	default:
 	}
 	return engine.Blocked("AlreadyExists",
-		"a resource of this name exists and does not belong to this object; nothing was changed. Choose another name, or adopt it: set spec.adoptionPolicy to Adopt and ask somebody with access to AWS to tag it portico.dev/adopt=%s/%s",
+		"a resource of this name exists and does not belong to this object; nothing was changed. Delete this object and request another name, or adopt it: set spec.adoptionPolicy to Adopt and ask somebody with access to AWS to tag it portico.dev/adopt=%s/%s",
 		p.obj.GetNamespace(), p.obj.GetName())
 }
 
-// act takes the steps. Before the first it makes sure that a crash right after it can be recovered from.
+// prepare saves what a crash must not lose, and proves that obj is not an old picture, before the first act that calls
+// for it: a creation, taking over what does not carry our marks yet, managing a path for the first time.
+func (p *pass[T, S]) prepare(ctx context.Context, seen *S) error {
+	_, status := p.obj.AWS()
+	all := union(status.ManagedFields, p.adapter.Declared(p.obj))
+	if p.proven || (seen != nil && p.adapter.Owner(p.obj, seen) == Ours && len(all) == len(status.ManagedFields)) {
+		return nil
+	}
+	status.ManagedFields = all
+	p.adapter.Reserve(p.obj)
+	if seen == nil {
+		stamp(status, p.Now())
+	}
+	p.proven = true
+	return p.run.Save(ctx)
+}
+
 func (p *pass[T, S]) act(ctx context.Context, create bool, steps []Step) error {
-	if err := p.writeAhead(); err != nil {
-		return err
-	}
-	if create && p.Confirm != nil {
-		if err := p.Confirm(ctx, p.obj); err != nil {
-			return err
-		}
-	}
 	_, status := p.obj.AWS()
 	for _, s := range steps {
 		what := s.Name + " (" + s.Why + ")"
 		if slices.Contains(p.done, what) {
-			return fmt.Errorf("%s was accepted, but does not show yet", what)
+			return p.unsettled(what)
 		}
 		if err := s.Do(ctx); err != nil {
 			return err
@@ -196,29 +232,17 @@ func (p *pass[T, S]) act(ctx context.Context, create bool, steps []Step) error {
 	return nil
 }
 
-// writeAhead saves the paths that are about to be managed, so that one removed from the spec after a crash is still
-// known to need its default back.
-func (p *pass[T, S]) writeAhead() error {
-	_, status := p.obj.AWS()
-	all := union(status.ManagedFields, p.adapter.Declared(p.obj))
-	if len(all) == len(status.ManagedFields) {
-		return nil
-	}
-	status.ManagedFields = all
-	return engine.Again("the plan is made")
-}
-
 // tell notes a step as what it is for the owner: creation, the owner's edit, or the repair of a foreign one.
 func (p *pass[T, S]) tell(create bool, s Step) {
 	common := p.obj.Common()
 	switch {
 	case create:
-		p.notes.Normal("Created", s.Name, "%s", s.Why)
+		p.run.Normal("Created", s.Name, "%s", s.Why)
 	case common.Ready && common.ObservedGeneration == p.obj.GetGeneration():
-		p.notes.Warning("Repaired", s.Name, "%s; it was changed outside Portico", s.Why)
+		p.run.Warning("Repaired", s.Name, "%s; it was changed outside Portico", s.Why)
 		driftRepaired.WithLabelValues(p.Kind).Inc()
 	default:
-		p.notes.Normal("Updated", s.Name, "%s", s.Why)
+		p.run.Normal("Updated", s.Name, "%s", s.Why)
 	}
 }
 
@@ -226,9 +250,6 @@ func (p *pass[T, S]) tell(create bool, s Step) {
 func (p *pass[T, S]) settle(ctx context.Context, seen *S) error {
 	_, status := p.obj.AWS()
 	status.ManagedFields = p.adapter.Declared(p.obj)
-	if status.ARN == "" && len(p.done) == 0 {
-		stamp(status, p.Now()) // created by a pass that did not live to say so
-	}
 	return p.report(ctx, seen)
 }
 
@@ -246,12 +267,26 @@ func (p *pass[T, S]) report(ctx context.Context, seen *S) error {
 	return nil
 }
 
-// watch is Sync under managementPolicy Observe.
+// watch is Sync under managementPolicy Observe: it compares and changes nothing.
 func (p *pass[T, S]) watch(ctx context.Context, seen *S) error {
 	if seen == nil {
 		return engine.Blocked("NotFound", "nothing of this name is there, and managementPolicy Observe creates nothing")
 	}
-	return p.report(ctx, seen)
+	steps, err := p.adapter.Plan(p.obj, seen)
+	if err != nil {
+		return err
+	}
+	if err := p.report(ctx, seen); err != nil {
+		return err
+	}
+	var differs []string
+	for _, s := range steps {
+		differs = append(differs, s.Why)
+	}
+	if len(differs) > 0 {
+		return engine.Blocked("Differs", "%s; managementPolicy Observe changes nothing", strings.Join(differs, "; "))
+	}
+	return nil
 }
 
 func union(a, b []string) []string {

@@ -65,6 +65,7 @@ func (w *world) Report(obj *v1alpha1.S3Bucket, _ *thing) map[string]string {
 	return map[string]string{"type": "thing"}
 }
 
+func (w *world) Reserve(obj *v1alpha1.S3Bucket) { obj.Status.AccountID = "1" }
 func (w *world) Delete(context.Context, *v1alpha1.S3Bucket, *thing) error {
 	w.deleted++
 	if !w.keepOnDelete {
@@ -76,7 +77,7 @@ func (w *world) Disown(context.Context, *v1alpha1.S3Bucket, *thing) error { w.fr
 
 func drive(w *world, connect error) Work[*v1alpha1.S3Bucket, thing] {
 	return Work[*v1alpha1.S3Bucket, thing]{
-		Kind: "Thing", Stateful: true, Now: func() time.Time { return time.Unix(1000, 0) },
+		Kind: "Thing", Stateful: true, Settling: time.Minute, Now: func() time.Time { return time.Unix(1000, 0) },
 		Connect: func(context.Context, *v1alpha1.S3Bucket) (Adapter[*v1alpha1.S3Bucket, thing], error) {
 			return w, connect
 		},
@@ -92,7 +93,7 @@ func bucket(change ...func(*v1alpha1.S3Bucket)) *v1alpha1.S3Bucket {
 }
 
 func made(b *v1alpha1.S3Bucket) {
-	b.Status.ARN, b.Status.Ready, b.Status.ObservedGeneration = "arn:thing", true, 1
+	b.Status.ARN, b.Status.AccountID, b.Status.Ready, b.Status.ObservedGeneration = "arn:thing", "1", true, 1
 }
 
 func reasonOf(err error) string {
@@ -125,12 +126,14 @@ func TestSync(t *testing.T) {
 		{"does not take an error for absence", world{observe: errors.New("reset"), want: "a"}, bucket(), "error", nil, ""},
 		{"does not recreate what was lost", world{want: "a"}, bucket(made), "ExternallyDeleted", nil, ""},
 		{"waits for what was created and does not show", world{want: "a", deaf: true}, bucket(), "Creating", []string{"Create"}, "Created"},
-		{"gives up for now on what does not show", world{has: &thing{Ours, "b"}, want: "a", deaf: true}, bucket(made), "error", []string{"Put"}, ""},
-		{"observes only", world{has: &thing{Foreign, "b"}, want: "a"}, bucket(observing), "", nil, ""},
+		{"waits for what does not show", world{has: &thing{Ours, "b"}, want: "a", deaf: true}, bucket(made), "Settling", []string{"Put"}, ""},
+		{"does not take a late picture for a loss", world{want: "a"}, bucket(made, young), "Settling", nil, ""},
+		{"observes a difference", world{has: &thing{Foreign, "b"}, want: "a"}, bucket(observing), "Differs", nil, ""},
+		{"observes", world{has: &thing{Ours, "a"}, want: "a"}, bucket(observing), "", nil, ""},
 		{"observes absence", world{want: "a"}, bucket(observing), "NotFound", nil, ""},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			notes := &engine.Notes{}
+			notes := engine.NewPass(nil)
 			err := drive(&x.world, nil).Sync(t.Context(), x.obj, notes)
 			if got := reasonOf(err); got != x.reason {
 				t.Errorf("got %q (%v), want %q", got, err, x.reason)
@@ -148,53 +151,81 @@ func TestSync(t *testing.T) {
 	}
 }
 
+// young was changed a moment ago.
+func young(b *v1alpha1.S3Bucket) { b.Status.LastSyncTime = &metav1.Time{Time: time.Unix(990, 0)} }
+
 func adopting(b *v1alpha1.S3Bucket)  { b.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt }
 func observing(b *v1alpha1.S3Bucket) { b.Spec.ManagementPolicy = v1alpha1.ManagementObserve }
 
-func TestDeclaredFieldsAreWrittenDownBeforeTheyAreApplied(t *testing.T) {
-	w := &world{want: "a", declared: []string{"setting"}}
-	b := bucket()
-	if err := drive(w, nil).Sync(t.Context(), b, &engine.Notes{}); err == nil || len(w.writes) != 0 {
-		t.Fatalf("acted before the status was saved: %v, %v", w.writes, err)
-	}
-	if !slices.Equal(b.Status.ManagedFields, w.declared) {
-		t.Errorf("managed fields %v", b.Status.ManagedFields)
-	}
-	if err := drive(w, nil).Sync(t.Context(), b, &engine.Notes{}); err != nil || len(w.writes) != 1 {
-		t.Errorf("second pass: %v, %v", w.writes, err)
-	}
-	w.declared = nil
-	if err := drive(w, nil).Sync(t.Context(), b, &engine.Notes{}); err != nil || len(b.Status.ManagedFields) != 0 {
-		t.Errorf("managed fields %v, %v", b.Status.ManagedFields, err)
+var errSave = errors.New("the status was not saved")
+
+// What must be written down first, and for what. Nothing is done when it could not be.
+func TestWhatIsSavedBeforeItIsDone(t *testing.T) {
+	acknowledged := bucket(made)
+	acknowledged.Annotations = map[string]string{v1alpha1.AnnotationAcknowledgeRecreate: "1"}
+	for _, x := range []struct {
+		name  string
+		world world
+		obj   *v1alpha1.S3Bucket
+		saved bool
+		check func(*v1alpha1.S3Bucket) bool
+	}{
+		{"where it is created", world{want: "a"}, bucket(), true, func(b *v1alpha1.S3Bucket) bool {
+			return b.Status.AccountID == "1" && b.Status.LastSyncTime != nil && b.Status.ARN == ""
+		}},
+		{"that its re-creation was acknowledged", world{want: "a"}, acknowledged, true, func(b *v1alpha1.S3Bucket) bool {
+			return b.Status.Recreations == 1 && b.Status.ARN == ""
+		}},
+		{"that it is still wanted, before an earlier one's is taken", world{has: &thing{Earlier, "a"}, want: "a"}, bucket(), true, nil},
+		{"and an offered one", world{has: &thing{Offered, "a"}, want: "a"}, bucket(adopting), true, nil},
+		{
+			"a field that is managed for the first time",
+			world{has: &thing{Ours, "b"}, want: "a", declared: []string{"setting"}},
+			bucket(made), true,
+			func(b *v1alpha1.S3Bucket) bool { return slices.Equal(b.Status.ManagedFields, []string{"setting"}) },
+		},
+		{"nothing for a repair", world{has: &thing{Ours, "b"}, want: "a"}, bucket(made), false, nil},
+		{"nothing at rest", world{has: &thing{Ours, "a"}, want: "a"}, bucket(made), false, nil},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			failing, saves := x.world, 0
+			err := drive(&failing, nil).Sync(t.Context(), x.obj.DeepCopy(), engine.NewPass(func(context.Context) error { return errSave }))
+			if x.saved && (!errors.Is(err, errSave) || len(failing.writes) != 0) {
+				t.Errorf("acted without saving: %v, %v", failing.writes, err)
+			}
+			err = drive(&x.world, nil).Sync(t.Context(), x.obj, engine.NewPass(func(context.Context) error {
+				if saves++; x.check != nil && !x.check(x.obj) {
+					t.Errorf("saved %+v", x.obj.Status)
+				}
+				return nil
+			}))
+			if err != nil || (saves == 1) != x.saved {
+				t.Errorf("%d saves, %v", saves, err)
+			}
+		})
 	}
 }
 
-func TestAcknowledgedRecreationIsWrittenDownFirst(t *testing.T) {
-	w := &world{want: "a"}
+func TestFieldsThatAreDeclaredNoMoreLeaveTheList(t *testing.T) {
+	w := &world{has: &thing{Ours, "a"}, want: "a"}
 	b := bucket(made)
-	b.Annotations = map[string]string{v1alpha1.AnnotationAcknowledgeRecreate: "1"}
-	if err := drive(w, nil).Sync(t.Context(), b, &engine.Notes{}); err == nil || len(w.writes) != 0 || b.Status.Recreations != 1 {
-		t.Fatalf("first pass: %v, writes %v, recreations %d", err, w.writes, b.Status.Recreations)
-	}
-	if err := drive(w, nil).Sync(t.Context(), b, &engine.Notes{}); err != nil || len(w.writes) != 1 {
-		t.Errorf("second pass: %v, writes %v", err, w.writes)
-	}
-}
-
-func TestNothingIsCreatedForAnObjectThatIsNotConfirmed(t *testing.T) {
-	w := &world{want: "a"}
-	d := drive(w, nil)
-	d.Confirm = func(context.Context, *v1alpha1.S3Bucket) error { return engine.Again("gone") }
-	if err := d.Sync(t.Context(), bucket(), &engine.Notes{}); err == nil || len(w.writes) != 0 {
-		t.Errorf("writes %v, %v", w.writes, err)
+	b.Status.ManagedFields = []string{"setting"}
+	if err := drive(w, nil).Sync(t.Context(), b, engine.NewPass(nil)); err != nil || len(b.Status.ManagedFields) != 0 {
+		t.Errorf("managed fields %v, %v", b.Status.ManagedFields, err)
 	}
 }
 
 func TestRelease(t *testing.T) {
 	policy := func(p v1alpha1.DeletionPolicy) *v1alpha1.S3Bucket {
-		return bucket(made, func(b *v1alpha1.S3Bucket) { b.Spec.DeletionPolicy = p })
+		return bucket(made, func(b *v1alpha1.S3Bucket) {
+			b.Spec.DeletionPolicy, b.DeletionTimestamp = p, &metav1.Time{Time: time.Unix(990, 0)}
+		})
 	}
 	broken := engine.Blocked("ProviderNotFound", "there is no provider")
+	never, late, old := policy("Delete"), policy("Delete"), policy("Orphan")
+	never.Status = v1alpha1.S3BucketStatus{}
+	young(late)
+	old.DeletionTimestamp = &metav1.Time{Time: time.Unix(900, 0)}
 	for _, x := range []struct {
 		name           string
 		world          world
@@ -209,18 +240,21 @@ func TestRelease(t *testing.T) {
 		{"waits until it is gone", world{has: &thing{Ours, "a"}, keepOnDelete: true}, policy("Delete"), nil, "Deleting", 2, 0, ""},
 		{"leaves a foreign one", world{has: &thing{Foreign, "a"}}, policy("Delete"), nil, "", 0, 0, "NotOurs"},
 		{"leaves an earlier life's", world{has: &thing{Earlier, "a"}}, policy("Delete"), nil, "", 0, 0, "NotOurs"},
+		{"is not waited for if nothing was ever made", world{has: &thing{Foreign, "a"}}, never, broken, "", 0, 0, ""},
+		{"does not take a late picture for absence", world{}, late, nil, "Settling", 0, 0, ""},
 		{"an error is not absence", world{observe: errors.New("reset")}, policy("Delete"), nil, "error", 0, 0, ""},
 		{"waits for its provider", world{has: &thing{Ours, "a"}}, policy("Delete"), broken, "ProviderNotFound", 0, 0, ""},
 		{"retains", world{has: &thing{Ours, "a"}}, policy("Retain"), nil, "", 0, 0, "Retained"},
 		{"retains without a provider", world{has: &thing{Ours, "a"}}, policy("Retain"), broken, "", 0, 0, "Retained"},
 		{"orphans", world{has: &thing{Ours, "a"}}, policy("Orphan"), nil, "", 0, 1, "Orphaned"},
-		{"orphans nothing foreign", world{has: &thing{Foreign, "a"}}, policy("Orphan"), nil, "", 0, 0, "Orphaned"},
+		{"orphans nothing foreign", world{has: &thing{Foreign, "a"}}, policy("Orphan"), nil, "", 0, 0, ""},
 		{"orphans without a provider", world{has: &thing{Ours, "a"}}, policy("Orphan"), broken, "", 0, 0, "TagsLeft"},
 		{"tries to orphan again", world{observe: errors.New("reset")}, policy("Orphan"), nil, "error", 0, 0, ""},
+		{"gives up on a dead account", world{observe: errors.New("reset")}, old, nil, "", 0, 0, "TagsLeft"},
 		{"only observed", world{has: &thing{Ours, "a"}}, bucket(observing), nil, "", 0, 0, ""},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			notes := &engine.Notes{}
+			notes := engine.NewPass(nil)
 			err := drive(&x.world, x.connect).Release(t.Context(), x.obj, notes)
 			if got := reasonOf(err); got != x.reason {
 				t.Errorf("got %q (%v), want %q", got, err, x.reason)

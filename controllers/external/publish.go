@@ -2,9 +2,12 @@ package external
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,9 +26,15 @@ type Publisher struct {
 	Writer client.Client
 }
 
-// BindingName is the name of obj's binding Secret.
+// BindingName is the name of obj's binding Secret; of a very long name the end gives way to a hash.
 func BindingName(kind string, obj client.Object) string {
-	return obj.GetName() + "-" + strings.ToLower(kind) + "-binding"
+	name, suffix := obj.GetName(), "-"+strings.ToLower(kind)+"-binding"
+	if most := 253 - len(suffix); len(name) > most {
+		sum := sha256.Sum256([]byte(name))
+		hash := hex.EncodeToString(sum[:4])
+		name = strings.TrimRight(name[:most-len(hash)-1], "-.") + "-" + hash
+	}
+	return name + suffix
 }
 
 // Publish writes details into obj's binding Secret if they differ. A Secret of that name that is not obj's is never
@@ -38,6 +47,9 @@ func (p Publisher) Publish(ctx context.Context, kind string, obj client.Object, 
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the binding Secret %s: %w", secret.Name, err)
+	}
+	if owner := metav1.GetControllerOf(secret); owner != nil && owner.Kind == kind && owner.Name == obj.GetName() && owner.UID != obj.GetUID() {
+		return nil, engine.Wait("BindingPending", 2*time.Second, "the Secret %s is of an earlier object of this name and about to go", secret.Name)
 	}
 	if !metav1.IsControlledBy(secret, obj) {
 		return nil, engine.Blocked("BindingConflict",

@@ -11,64 +11,80 @@ import (
 )
 
 // Release implements engine.Work: what becomes of the resource is the deletion policy's to say.
-func (w Work[T, S]) Release(ctx context.Context, obj T, notes *engine.Notes) error {
+func (w Work[T, S]) Release(ctx context.Context, obj T, run *engine.Pass) error {
 	spec, status := obj.AWS()
 	if spec.ManagementPolicy == v1alpha1.ManagementObserve {
 		return nil
 	}
+	if status.AccountID == "" {
+		return nil // nothing was ever reserved, let alone created: see Adapter.Reserve
+	}
 	switch obj.Policy() {
 	case v1alpha1.DeletionRetain:
-		notes.Normal("Retained", "Release", "%s stays, with its ownership tags", name(status))
+		run.Normal("Retained", "Release", "%s stays, with its ownership tags", name(status))
 		return nil
 	case v1alpha1.DeletionOrphan:
-		return w.orphan(ctx, obj, notes)
+		return w.orphan(ctx, obj, run)
 	default:
-		return w.remove(ctx, obj, notes)
+		return w.remove(ctx, obj, run)
 	}
 }
+
+// patience is how long an account that does not answer may hold up a policy that deletes nothing.
+const patience = time.Minute
 
 // orphan lets go of the resource. It succeeds even if the account cannot be reached: the policy promises that nothing
 // is deleted, and a tag left behind harms nobody.
-func (w Work[T, S]) orphan(ctx context.Context, obj T, notes *engine.Notes) error {
+func (w Work[T, S]) orphan(ctx context.Context, obj T, run *engine.Pass) error {
 	_, status := obj.AWS()
-	err := w.disown(ctx, obj)
+	freed, err := w.disown(ctx, obj)
+	if err == nil && freed {
+		run.Normal("Orphaned", "Release", "%s stays, without Portico's tags", name(status))
+	}
 	if err == nil {
-		notes.Normal("Orphaned", "Release", "%s stays, without Portico's tags", name(status))
 		return nil
 	}
-	if pause, ok := engine.AsPause(err); !ok || !pause.Stalled {
+	if pause, ok := engine.AsPause(err); (!ok || !pause.Stalled) && w.Now().Sub(obj.GetDeletionTimestamp().Time) < patience {
 		return err
 	}
-	notes.Warning("TagsLeft", "Release", "%s stays, but Portico's tags could not be removed from it: %v", name(status), err)
+	run.Warning("TagsLeft", "Release", "%s stays, but Portico's tags could not be removed from it: %v", name(status), err)
 	return nil
 }
 
-func (w Work[T, S]) disown(ctx context.Context, obj T) error {
+// disown tells whether there were marks of ours to remove.
+func (w Work[T, S]) disown(ctx context.Context, obj T) (bool, error) {
 	a, err := w.Connect(ctx, obj)
 	if err != nil {
-		return err
+		return false, err
 	}
 	seen, err := a.Observe(ctx, obj)
 	if err != nil || seen == nil || a.Owner(obj, seen) != Ours {
-		return err
+		return false, err
 	}
-	return a.Disown(ctx, obj, seen)
+	return true, a.Disown(ctx, obj, seen)
 }
 
 // remove deletes the resource and confirms that it is gone. Only one that carries the marks of exactly this object is
 // deleted: one of an earlier life was never taken back, so it is not this object's to remove.
-func (w Work[T, S]) remove(ctx context.Context, obj T, notes *engine.Notes) error {
+func (w Work[T, S]) remove(ctx context.Context, obj T, run *engine.Pass) error {
+	_, status := obj.AWS()
 	a, err := w.Connect(ctx, obj)
 	if err != nil {
 		return err
 	}
-	for range 2 {
+	for deleted := range 2 {
 		seen, err := a.Observe(ctx, obj)
-		if err != nil || seen == nil {
+		if err != nil {
 			return err
 		}
+		if seen == nil && deleted == 0 && w.fresh(status) {
+			return engine.Wait("Settling", w.again(), "%s does not show; it was made less than a minute ago, so deletion waits until it surely would", name(status))
+		}
+		if seen == nil {
+			return nil
+		}
 		if a.Owner(obj, seen) != Ours {
-			notes.Warning("NotOurs", "Release", "the resource does not carry this object's ownership tags and was left alone")
+			run.Warning("NotOurs", "Release", "the resource does not carry this object's ownership tags and was left alone")
 			return nil
 		}
 		if err := a.Delete(ctx, obj, seen); err != nil {

@@ -28,13 +28,13 @@ type Work struct {
 }
 
 // Sync implements engine.Work: it asks STS who the credentials are and pins the account.
-func (w Work) Sync(ctx context.Context, p *v1alpha1.AWSProvider, notes *engine.Notes) error {
-	err := w.authenticate(ctx, p, notes)
+func (w Work) Sync(ctx context.Context, p *v1alpha1.AWSProvider, run *engine.Pass) error {
+	err := w.authenticate(ctx, p, run)
 	w.mark(p, err)
 	return err
 }
 
-func (w Work) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, notes *engine.Notes) error {
+func (w Work) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, run *engine.Pass) error {
 	if _, err := cloud.Allows(p, nil); err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (w Work) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, notes *
 	}
 	s := &p.Status
 	if s.CallerIdentity != session.CallerARN || s.AccountID != session.AccountID {
-		notes.Normal("Authenticated", "GetCallerIdentity", "the credentials are %s of account %s", session.CallerARN, session.AccountID)
+		run.Normal("Authenticated", "GetCallerIdentity", "the credentials are %s of account %s", session.CallerARN, session.AccountID)
 		s.CallerIdentity, s.AccountID = session.CallerARN, session.AccountID
 		s.LastAuthenticationTime = &metav1.Time{Time: w.Now()}
 	}
@@ -75,7 +75,7 @@ func (w Work) mark(p *v1alpha1.AWSProvider, err error) {
 }
 
 // Release implements engine.Work: a provider goes when nothing uses it any more, and until then it keeps working.
-func (w Work) Release(ctx context.Context, p *v1alpha1.AWSProvider, notes *engine.Notes) error {
+func (w Work) Release(ctx context.Context, p *v1alpha1.AWSProvider, run *engine.Pass) error {
 	users, err := w.Users(ctx, p.Name)
 	if err != nil {
 		return fmt.Errorf("list what uses the provider: %w", err)
@@ -83,7 +83,7 @@ func (w Work) Release(ctx context.Context, p *v1alpha1.AWSProvider, notes *engin
 	if len(users) == 0 {
 		return nil
 	}
-	w.mark(p, w.authenticate(ctx, p, notes))
+	w.mark(p, w.authenticate(ctx, p, run))
 	return engine.Blocked("InUse", "%s; delete or move them first", inUse(users))
 }
 

@@ -109,14 +109,13 @@ func configure(s *v1alpha1.S3BucketSpec) {
 		{ID: "archive", Prefix: "logs/", ExpirationDays: aws.Int32(400), Transitions: v1alpha1.S3Transitions{
 			{Days: 30, StorageClass: "STANDARD_IA"},
 			{Days: 60, StorageClass: "INTELLIGENT_TIERING"},
-			{Days: 70, StorageClass: "ONEZONE_IA"},
 			{Days: 90, StorageClass: "GLACIER_IR"},
 			{Days: 180, StorageClass: "GLACIER"},
 			{Days: 365, StorageClass: "DEEP_ARCHIVE"},
 		}},
 		{
 			Enabled: aws.Bool(false), AbortIncompleteMultipartUploadDays: aws.Int32(7), NoncurrentVersionExpirationDays: aws.Int32(90),
-			NoncurrentVersionTransitions: v1alpha1.S3Transitions{{Days: 30, StorageClass: "STANDARD_IA"}},
+			NoncurrentVersionTransitions: v1alpha1.S3Transitions{{Days: 30, StorageClass: "ONEZONE_IA"}},
 		},
 		{ID: "markers", ExpiredObjectDeleteMarker: aws.Bool(true)},
 	}
@@ -272,4 +271,24 @@ func TestForeignSecretIsNotTaken(t *testing.T) {
 		b.Annotations = map[string]string{v1alpha1.AnnotationReconcileRequestedAt: "1"}
 	})
 	ready(t, c, b)
+}
+
+// What docs/kinds/s3bucket.md says of calls.
+func TestCallsWithFeaturesAreAsDocumented(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	b := bucketOf(team(t, c), "counted")
+	configure(&b.Spec)
+	b.Spec.Tags = nil
+	create(t, c, b)
+	ready(t, c, b)
+	const features = 5
+	if got := operations(b.Spec.BucketName, 0); len(got) != 4+3*features {
+		t.Errorf("create → settled took %d calls with %d features: %v", len(got), features, got)
+	}
+	m := world.Proxy.Mark()
+	gone(t, c, b)
+	if got := operations(b.Spec.BucketName, m); len(got) != 3 {
+		t.Errorf("delete took %d calls: %v", len(got), got)
+	}
 }

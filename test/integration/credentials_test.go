@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/test/awsproxy"
@@ -61,10 +63,17 @@ func TestWebIdentity(t *testing.T) {
 	create(t, c, p)
 	reason(t, c, p, "NoWebIdentity")
 	stop()
-	startOperator(t, operatorOptions{tokenFile: token})
+	startOperator(t, operatorOptions{tokenFile: token, providerResync: 100 * time.Millisecond})
 	ready(t, c, p)
 	if p.Status.AccountID != "230000000004" {
 		t.Errorf("account %s", p.Status.AccountID)
+	}
+	version, m := p.ResourceVersion, world.Proxy.Mark()
+	await(t, "more checks", func() (bool, string) {
+		return len(world.Proxy.CallsSince(m, awsproxy.To("sts", "GetCallerIdentity"))) > 5, "waiting"
+	})
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(p), p); err != nil || p.ResourceVersion != version {
+		t.Errorf("every check writes: %+v, %v", p.Status, err)
 	}
 	var calls []string
 	for _, call := range world.Proxy.Calls(awsproxy.To("sts")) {

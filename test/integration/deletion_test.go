@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/test/awsproxy"
@@ -100,34 +101,51 @@ func TestOrphanedBucketLosesOurTagsOnly(t *testing.T) {
 	}
 }
 
+// lost is a ready bucket whose provider is gone, as if somebody had forced it.
+func lost(t *testing.T, c client.Client, accountID string, policy v1alpha1.DeletionPolicy) *v1alpha1.S3Bucket {
+	t.Helper()
+	p := account(t, c, accountID)
+	b := bucketOf(team(t, c), "lost")
+	b.Spec.ProviderRef.Name, b.Spec.DeletionPolicy = p.Name, policy
+	create(t, c, b)
+	ready(t, c, b)
+	if err := c.Delete(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	edit(t, c, p, func(p *v1alpha1.AWSProvider) { p.Finalizers = nil })
+	reason(t, c, b, "ProviderNotFound")
+	return b
+}
+
 func TestRetainAndOrphanNeedNoProvider(t *testing.T) {
 	c := admin(t)
 	startOperator(t, operatorOptions{})
-	ns := team(t, c)
-	for _, policy := range []v1alpha1.DeletionPolicy{v1alpha1.DeletionRetain, v1alpha1.DeletionOrphan} {
-		b := bucketOf(ns, strings.ToLower(string(policy)))
-		b.Spec.DeletionPolicy, b.Spec.ProviderRef.Name = policy, "no-such-provider"
-		create(t, c, b)
-		reason(t, c, b, "ProviderNotFound")
-		gone(t, c, b)
-	}
+	gone(t, c, lost(t, c, "220000000001", v1alpha1.DeletionRetain))
+	gone(t, c, lost(t, c, "220000000002", v1alpha1.DeletionOrphan))
 }
 
 func TestDeletionWaitsForAMissingProviderAndSaysSo(t *testing.T) {
 	c := admin(t)
 	startOperator(t, operatorOptions{})
-	b := bucketOf(team(t, c), "stuck")
-	b.Spec.ProviderRef.Name = "no-such-provider"
-	create(t, c, b)
-	reason(t, c, b, "ProviderNotFound")
+	b := lost(t, c, "220000000003", v1alpha1.DeletionDelete)
 	if err := c.Delete(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	if got := reason(t, c, b, "ProviderNotFound"); !strings.Contains(got.Message, "no-such-provider") {
+	if got := reason(t, c, b, "ProviderNotFound"); !strings.Contains(got.Message, b.Spec.ProviderRef.Name) {
 		t.Errorf("message %q does not name the provider", got.Message)
 	}
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) { b.Spec.DeletionPolicy = v1alpha1.DeletionRetain })
 	awaitGone(t, c, b)
+}
+
+func TestWhatNeverGotAnythingGoesAtOnce(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	b := bucketOf(team(t, c), "never")
+	b.Spec.ProviderRef.Name = "no-such-provider"
+	create(t, c, b)
+	reason(t, c, b, "ProviderNotFound")
+	gone(t, c, b)
 }
 
 func TestForeignBucketIsNeitherTouchedNorAdoptedWithoutBothConsents(t *testing.T) {
@@ -154,8 +172,12 @@ func TestForeignBucketIsNeitherTouchedNorAdoptedWithoutBothConsents(t *testing.T
 	}
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) { b.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt })
 	ready(t, c, b)
-	if tags := tagsOf(t, api, b.Spec.BucketName); tags["portico.dev/uid"] != string(b.UID) || tags["made-by"] != "hand" {
+	tags := tagsOf(t, api, b.Spec.BucketName)
+	if tags["portico.dev/uid"] != string(b.UID) || tags["made-by"] != "hand" {
 		t.Errorf("tags %v: want ours beside the foreign one", tags)
+	}
+	if _, left := tags["portico.dev/adopt"]; left {
+		t.Error("the offer is still there for the next object of this name")
 	}
 }
 
@@ -183,6 +205,7 @@ func TestABucketOfAnotherAccountIsReported(t *testing.T) {
 	m := world.Proxy.Mark()
 	create(t, c, b)
 	reason(t, c, b, "NameTakenOrDenied")
+	gone(t, c, b) // it never had anything: its name alone must not hold it
 	if n := len(world.Proxy.CallsSince(m, awsproxy.About(b.Spec.BucketName), awsproxy.Writes)); n != 0 {
 		t.Errorf("%d writes", n)
 	}

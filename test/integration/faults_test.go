@@ -113,6 +113,17 @@ func (c *cut) live(t *testing.T, done func() bool) {
 	})
 }
 
+// dies is live for a cut that must come. Only the last write may be followed by the end before the cut is seen.
+func (c *cut) dies(t *testing.T, done func() bool) {
+	t.Helper()
+	c.live(t, done)
+	select {
+	case <-c.dead:
+	default:
+		t.Errorf("write %d was never made: nothing was cut", c.at)
+	}
+}
+
 // F1: the operator dies before and after every write of a bucket's whole life, and a new one takes over.
 func TestDeathAtEveryWriteEndsInTheSameState(t *testing.T) {
 	c := admin(t)
@@ -153,7 +164,7 @@ func TestDeathAtEveryWriteEndsInTheSameState(t *testing.T) {
 	for at := int64(1); at <= births; at++ {
 		for _, phase := range phases {
 			b := made(fmt.Sprintf("born-%d-%d", at, phase))
-			newCut(at, phase).live(t, isReady(b))
+			newCut(at, phase).dies(t, isReady(b))
 			stop := startOperator(t, operatorOptions{})
 			ready(t, c, b)
 			assertOwned(t, api, b)
@@ -169,7 +180,7 @@ func TestDeathAtEveryWriteEndsInTheSameState(t *testing.T) {
 			if err := c.Delete(t.Context(), b); err != nil {
 				t.Fatal(err)
 			}
-			newCut(at, phase).live(t, isGone(b))
+			newCut(at, phase).dies(t, isGone(b))
 			stop = startOperator(t, operatorOptions{})
 			awaitGone(t, c, b)
 			stop()
@@ -218,6 +229,11 @@ func TestLostRepliesMakeNoDuplicates(t *testing.T) {
 		gone(t, c, b)
 		if n := bucketsWithUID(t, api, b); n != 0 {
 			t.Errorf("%s: %d buckets are left", operation, n)
+		}
+		if len(world.Proxy.Calls(awsproxy.To("s3", operation), func(call awsproxy.Call) bool {
+			return strings.HasPrefix(call.Resource, prefix) && call.Fault == string(awsproxy.LostReply)
+		})) == 0 {
+			t.Errorf("%s: no reply was lost", operation)
 		}
 		remove()
 	}
@@ -353,6 +369,33 @@ func wakeNow(t *testing.T, c client.Client, b *v1alpha1.S3Bucket) {
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) {
 		b.Annotations = map[string]string{v1alpha1.AnnotationReconcileRequestedAt: fmt.Sprint(counter.Add(1))}
 	})
+}
+
+// F5: a second operator whose cache still shows an earlier object of this name must not take the bucket from the living one.
+func TestAnOldPictureDoesNotTakeTheBucketBack(t *testing.T) {
+	c := admin(t)
+	stop := startOperator(t, operatorOptions{})
+	first := bucketOf(team(t, c), "heirloom")
+	first.Spec.DeletionPolicy = v1alpha1.DeletionRetain
+	create(t, c, first)
+	ready(t, c, first)
+	old := first.DeepCopy()
+	gone(t, c, first)
+	second := bucketOf(first.Namespace, first.Name)
+	create(t, c, second)
+	ready(t, c, second)
+	stop()
+	s := &stale{}
+	s.serve(old)
+	m := world.Proxy.Mark()
+	startOperator(t, operatorOptions{newClient: s.kube})
+	await(t, "stale passes", func() (bool, string) { return s.got.Load() > 3, "waiting" })
+	if n := writes(second.Spec.BucketName, m); n != 0 {
+		t.Errorf("%d writes for an object that is gone", n)
+	}
+	if uid := tagsOf(t, outside(t, "test"), second.Spec.BucketName)["portico.dev/uid"]; uid != string(second.UID) {
+		t.Errorf("the bucket carries UID %q, want the living object's", uid)
+	}
 }
 
 // F5: two operators at the same time.

@@ -4,6 +4,7 @@ package integration
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -20,6 +21,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -88,7 +90,7 @@ func startOperatorAs(t testing.TB, cfg *rest.Config, o operatorOptions) (stop fu
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	err = controllers.Setup(ctx, mgr, controllers.Options{
-		Namespace: stack.Namespace, ClusterID: o.clusterID, TokenFile: o.tokenFile, ProviderResync: o.providerResync,
+		Namespace: stack.Namespace, ClusterID: o.clusterID, TokenFile: o.tokenFile, ProviderResync: o.providerResync, Settling: time.Second,
 		Engine: engine.Options{Workers: 10, Resync: o.resync, Timeout: time.Minute, Now: time.Now},
 	})
 	if err != nil {
@@ -121,7 +123,28 @@ func team(t testing.TB, c client.Client) string {
 	if err := c.Create(t.Context(), ns); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { abandon(t, c, name) })
 	return name
+}
+
+// abandon takes what is left of a test from the operators of later ones, without waiting for AWS.
+func abandon(t testing.TB, c client.Client, ns string) {
+	t.Helper()
+	ctx := context.Background() // the test's own is over
+	left := &v1alpha1.S3BucketList{}
+	if err := c.List(ctx, left, client.InNamespace(ns)); err != nil {
+		t.Error(err)
+	}
+	for i := range left.Items {
+		b := &left.Items[i]
+		err := c.Patch(ctx, b, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
+		if err = errors.Join(client.IgnoreNotFound(err), client.IgnoreNotFound(c.Delete(ctx, b))); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := c.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}); client.IgnoreNotFound(err) != nil {
+		t.Error(err)
+	}
 }
 
 // bucketOf is a name-only bucket; its S3 name is unique to the test.

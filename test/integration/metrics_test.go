@@ -57,8 +57,10 @@ func TestMetricsTellWhatHappened(t *testing.T) {
 	await(t, "the bucket to be counted as ready", func() (bool, string) {
 		return sum(t, "portico_resources", map[string]string{"kind": "S3Bucket", "namespace": b.Namespace, "ready": "true"}) == 1, "not"
 	})
-	_, err := outside(t, "test").PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: aws.String(b.Spec.BucketName),
-		VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatusSuspended}})
+	_, err := outside(t, "test").PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{
+		Bucket:                  aws.String(b.Spec.BucketName),
+		VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatusSuspended},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -32,8 +34,22 @@ func account(t *testing.T, c client.Client, accountID string) *v1alpha1.AWSProvi
 		AccessKeyIDRef: &v1alpha1.SecretKeyRef{Name: name, Key: "id"}, SecretAccessKeyRef: &v1alpha1.SecretKeyRef{Name: name, Key: "secret"},
 	}}
 	create(t, c, p)
+	t.Cleanup(func() { forget(t, c, name) })
 	ready(t, c, p)
 	return p
+}
+
+// forget removes a test's provider, used or not.
+func forget(t *testing.T, c client.Client, name string) {
+	t.Helper()
+	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	err := c.Delete(context.Background(), p) // the test's own context is over
+	if err == nil {
+		err = c.Patch(context.Background(), p, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
+	}
+	if client.IgnoreNotFound(err) != nil {
+		t.Error(err)
+	}
 }
 
 func sampleEndpoint(t *testing.T, c client.Client) string {
@@ -73,6 +89,18 @@ func TestAllowedNamespacesFailClosed(t *testing.T) {
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) {
 		p.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchLabels: map[string]string{"portico.dev/aws": "allowed"}}
 	})
+	ready(t, c, b)
+}
+
+func TestANamespaceThatIsAllowedLaterIsNoticed(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	b := bucketOf(team(t, c), "later")
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: b.Namespace}}
+	edit(t, c, ns, func(ns *corev1.Namespace) { delete(ns.Labels, "portico.dev/aws") })
+	create(t, c, b)
+	reason(t, c, b, "ProviderNotAllowed")
+	edit(t, c, ns, func(ns *corev1.Namespace) { ns.Labels["portico.dev/aws"] = "allowed" })
 	ready(t, c, b)
 }
 

@@ -56,6 +56,8 @@ func TestTheSchemaRefusesBadBuckets(t *testing.T) {
 		{"rule with an action switched off", rule(v1alpha1.S3LifecycleRule{ExpiredObjectDeleteMarker: aws.Bool(false)}), "spec.lifecycleRules[0]", "needs an action"},
 		{"transitions out of order", moves(v1alpha1.S3Transition{Days: 90, StorageClass: "STANDARD_IA"}, v1alpha1.S3Transition{Days: 60, StorageClass: "GLACIER"}), "spec.lifecycleRules[0].transitions", "in order of days"},
 		{"transitions to warmer storage", moves(v1alpha1.S3Transition{Days: 60, StorageClass: "GLACIER"}, v1alpha1.S3Transition{Days: 90, StorageClass: "STANDARD_IA"}), "spec.lifecycleRules[0].transitions", "warmer to colder"},
+		{"a move that S3 does not know", moves(v1alpha1.S3Transition{Days: 30, StorageClass: "ONEZONE_IA"}, v1alpha1.S3Transition{Days: 60, StorageClass: "GLACIER_IR"}), "spec.lifecycleRules[0].transitions", "cannot move"},
+		{"a rule id of ours", rule(v1alpha1.S3LifecycleRule{ID: "portico-1", ExpirationDays: aws.Int32(1)}), "spec.lifecycleRules[0].id", "given by Portico"},
 		{"transition too early", moves(v1alpha1.S3Transition{Days: 7, StorageClass: "STANDARD_IA"}), "spec.lifecycleRules[0].transitions[0]", "30 days"},
 		{"expiration before transition", func(s *v1alpha1.S3BucketSpec) {
 			moves(v1alpha1.S3Transition{Days: 60, StorageClass: "GLACIER"})(s)
@@ -215,6 +217,10 @@ func TestObserveChangesNothing(t *testing.T) {
 	reason(t, c, b, "NotFound")
 	foreignBucket(t, api, b.Spec.BucketName)
 	wakeNow(t, c, b)
+	if got := reason(t, c, b, "Differs"); !strings.Contains(got.Message, "versioning Suspended → Enabled") {
+		t.Errorf("message %q", got.Message)
+	}
+	edit(t, c, b, func(b *v1alpha1.S3Bucket) { b.Spec.Versioning = "" })
 	ready(t, c, b)
 	gone(t, c, b)
 	if n := writes(b.Spec.BucketName, m); n != 0 {

@@ -60,8 +60,9 @@ func (b bucket) Observe(ctx context.Context, obj *v1alpha1.S3Bucket) (*bucketSta
 		return nil, b.explainFirst(obj, err)
 	}
 	seen := &bucketState{tags: tags, config: map[string]any{}}
-	if b.Owner(obj, seen) == external.Foreign {
-		return seen, nil // nothing more is read of what is not ours
+	foreign := b.Owner(obj, seen) == external.Foreign && !observed(obj)
+	if foreign || !obj.DeletionTimestamp.IsZero() {
+		return seen, nil // nothing more is read of what is not ours, or is to go
 	}
 	for _, f := range features {
 		if !f.wanted(&obj.Spec, obj.Status.ManagedFields) {
@@ -80,9 +81,9 @@ func (b bucket) explainFirst(obj *v1alpha1.S3Bucket, err error) error {
 	name := b.name(obj)
 	switch {
 	case cloud.IsDenied(err) && obj.Status.ARN == "":
-		return engine.Blocked("NameTakenOrDenied", "S3 answers 403 for the bucket %s: another account has this name, or the provider's identity lacks s3:GetBucketTagging. Choose another bucketName, or ask a platform admin to check the permission", name)
+		return engine.Blocked("NameTakenOrDenied", "S3 answers 403 for the bucket %s: another account has this name, or the provider's identity lacks s3:GetBucketTagging. Delete this object and request another bucketName, or ask a platform admin to check the permission", name)
 	case cloud.HasCode(err, "PermanentRedirect"), cloud.HasCode(err, "AuthorizationHeaderMalformed"):
-		return engine.Blocked("AlreadyExists", "the bucket %s exists in another region than %s; choose another bucketName", name, b.session.Config.Region)
+		return engine.Blocked("AlreadyExists", "the bucket %s exists in another region than %s; delete this object and request another bucketName, or set that region", name, b.session.Config.Region)
 	}
 	return cloud.Explain(err)
 }
@@ -114,7 +115,7 @@ func (b bucket) Plan(obj *v1alpha1.S3Bucket, seen *bucketState) ([]external.Step
 		return []external.Step{b.create(obj, t)}, nil
 	}
 	var steps []external.Step
-	if s, ok := b.planTags(obj, seen, t); ok {
+	if s, ok := b.planTags(obj, seen, t); ok && !observed(obj) {
 		steps = append(steps, s) // first: ownership is marked before anything else is changed
 	}
 	for _, f := range features {
@@ -131,6 +132,7 @@ func (b bucket) Plan(obj *v1alpha1.S3Bucket, seen *bucketState) ([]external.Step
 
 // create makes the bucket with its tags in one call, so that no bucket of ours is ever without.
 func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Step {
+	// Reserved by now: see Reserve.
 	in := &s3.CreateBucketInput{Bucket: t.bucket, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{
 		Tags: tagSet(b.wantTags(obj)),
 	}}
@@ -145,11 +147,23 @@ func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Step {
 			case cloud.HasCode(err, "BucketAlreadyOwnedByYou"):
 				return nil // an earlier try got through; the next look tells whose tags it has
 			case cloud.HasCode(err, "BucketAlreadyExists"):
-				return engine.Blocked("NameTakenOrDenied", "another AWS account has a bucket named %s: bucket names are unique in all of AWS. Choose another bucketName, or leave it out and Portico picks one", *t.bucket)
+				s := &obj.Status
+				s.AccountID, s.Region, s.BucketName, s.LastSyncTime = "", "", "", nil // there is nothing of ours to look for
+				return engine.Blocked("NameTakenOrDenied", "another AWS account has a bucket named %s: bucket names are unique in all of AWS. Delete this object and request another bucketName, or none and Portico picks one", *t.bucket)
 			}
 			return cloud.Explain(err)
 		},
 	}
+}
+
+// Reserve notes where the bucket will be.
+func (b bucket) Reserve(obj *v1alpha1.S3Bucket) {
+	s := &obj.Status
+	s.BucketName, s.Region, s.AccountID = b.name(obj), b.session.Config.Region, b.session.AccountID
+}
+
+func observed(obj *v1alpha1.S3Bucket) bool {
+	return obj.Spec.ManagementPolicy == v1alpha1.ManagementObserve
 }
 
 // tagPath and a key make the managed path of one tag.
@@ -169,11 +183,7 @@ func (b bucket) planTags(obj *v1alpha1.S3Bucket, seen *bucketState, t target) (e
 			all[key] = want[key]
 		}
 	}
-	for _, path := range obj.Status.ManagedFields {
-		key, isTag := strings.CutPrefix(path, tagPath)
-		if _, wanted := want[key]; !isTag || wanted {
-			continue
-		}
+	for _, key := range b.unwanted(obj, want) {
 		if have, ok := all[key]; ok {
 			diff = append(diff, fmt.Sprintf("tag %s %s → none", key, shown(have)))
 			delete(all, key)
@@ -184,11 +194,24 @@ func (b bucket) planTags(obj *v1alpha1.S3Bucket, seen *bucketState, t target) (e
 	}}, len(diff) > 0
 }
 
+// unwanted are the tags to remove: those that were ours and are declared no more, and the offer that was taken, which
+// must not be there for the next object of this name.
+func (b bucket) unwanted(obj *v1alpha1.S3Bucket, want map[string]string) []string {
+	keys := []string{cloud.TagAdopt}
+	for _, path := range obj.Status.ManagedFields {
+		key, isTag := strings.CutPrefix(path, tagPath)
+		if _, wanted := want[key]; isTag && !wanted {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
 // Report fills the status.
 func (b bucket) Report(obj *v1alpha1.S3Bucket, _ *bucketState) map[string]string {
-	name, region := b.name(obj), b.session.Config.Region
+	b.Reserve(obj)
 	s := &obj.Status
-	s.BucketName, s.Region, s.AccountID = name, region, b.session.AccountID
+	name, region := s.BucketName, s.Region
 	s.ARN = fmt.Sprintf("arn:%s:s3:::%s", b.session.Partition, name)
 	s.BucketDomainName = fmt.Sprintf("%s.s3.%s.%s", name, region, domain(b.session.Partition))
 	return map[string]string{

@@ -226,3 +226,60 @@ func TestBlockedEncryptionTypesSurvive(t *testing.T) {
 		t.Errorf("rule %+v", got)
 	}
 }
+
+func TestTheOfferIsTakenOnce(t *testing.T) {
+	f := &fakeS3{exists: true, tags: map[string]string{cloud.TagAdopt: "payments/invoices", "made-by": "hand"}}
+	settle(t, adapter(f), object())
+	if _, left := f.tags[cloud.TagAdopt]; left || f.tags["made-by"] != "hand" {
+		t.Errorf("tags %v: the next object of this name could take the bucket", f.tags)
+	}
+}
+
+func TestARemovedBucketKeyGoesBack(t *testing.T) {
+	f := &fakeS3{}
+	a, b := adapter(f), object()
+	b.Spec.Encryption = &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: "k", BucketKeyEnabled: aws.Bool(true)}
+	settle(t, a, b)
+	b.Status.ManagedFields = a.Declared(b)
+	b.Spec.Encryption.BucketKeyEnabled = nil
+	settle(t, a, b)
+	if *f.encryption.Rules[0].BucketKeyEnabled {
+		t.Error("the bucket key is still on")
+	}
+}
+
+func TestDeletionReadsNoFeatures(t *testing.T) {
+	f := &fakeS3{}
+	a, b := adapter(f), full()
+	settle(t, a, b)
+	b.Status.ManagedFields = a.Declared(b)
+	f.calls = nil
+	now := metav1.Now()
+	b.DeletionTimestamp = &now
+	if _, err := a.Observe(t.Context(), b); err != nil || len(f.calls) != 1 {
+		t.Errorf("calls %v, %v", f.calls, err)
+	}
+}
+
+func TestObserveComparesAndLeavesTags(t *testing.T) {
+	f := &fakeS3{exists: true, tags: map[string]string{"made-by": "hand"}}
+	a, b := adapter(f), object()
+	b.Spec.ManagementPolicy, b.Spec.Versioning = v1alpha1.ManagementObserve, "Enabled"
+	seen, err := a.Observe(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, err := a.Plan(b, seen)
+	if err != nil || len(steps) != 1 || steps[0].Why != "versioning Suspended → Enabled" {
+		t.Errorf("steps %+v, %v", steps, err)
+	}
+}
+
+func TestATakenNameReservesNothing(t *testing.T) {
+	a, b := adapter(&fakeS3{create: code("BucketAlreadyExists")}), object()
+	a.Reserve(b)
+	steps, _ := a.Plan(b, nil)
+	if err := steps[0].Do(t.Context()); err == nil || b.Status.AccountID != "" || b.Status.BucketName != "" {
+		t.Errorf("%v, status %+v", err, b.Status)
+	}
+}

@@ -77,6 +77,9 @@ func (t target) removeBatch(ctx context.Context) (int, error) {
 	}
 	if len(out.Errors) > 0 {
 		first := out.Errors[0]
+		if code := aws.ToString(first.Code); code != "AccessDenied" && code != "MethodNotAllowed" && code != "InvalidRequest" {
+			return len(ids) - len(out.Errors), engine.Wait("Emptying", 10*time.Second, "%d objects could not be removed for now, the first with %s", len(out.Errors), code)
+		}
 		return len(ids) - len(out.Errors), engine.Blocked("ObjectsKept", "%d objects could not be removed, the first with %s: %s. Look for Object Lock, or a missing s3:DeleteObjectVersion permission",
 			len(out.Errors), aws.ToString(first.Code), fmt.Sprint(aws.ToString(first.Message)))
 	}

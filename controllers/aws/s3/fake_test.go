@@ -28,6 +28,7 @@ type fakeS3 struct {
 	writes int
 	calls  []string
 	fail   error // of every read
+	create error // of the creation
 	lose   bool  // the reply of every write
 }
 
@@ -61,6 +62,9 @@ func (f *fakeS3) write(call string, do func() error) error {
 
 func (f *fakeS3) CreateBucket(_ context.Context, in *s3.CreateBucketInput, _ ...opt) (*s3.CreateBucketOutput, error) {
 	return &s3.CreateBucketOutput{}, f.write("CreateBucket", func() error {
+		if f.create != nil {
+			return f.create
+		}
 		if f.exists {
 			return code("BucketAlreadyOwnedByYou")
 		}

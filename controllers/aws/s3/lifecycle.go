@@ -19,12 +19,14 @@ import (
 type lifecycleRules struct {
 	Rules   []v1alpha1.S3LifecycleRule `json:"rules,omitempty"`
 	Foreign int                        `json:"foreign,omitempty"`
+	// minimum is carried through: it is part of what one call replaces, and not ours.
+	minimum s3types.TransitionDefaultMinimumObjectSize
 }
 
 var lifecycle = part[lifecycleRules]{
 	path:  "lifecycleRules",
 	paths: whole("lifecycleRules", func(s *v1alpha1.S3BucketSpec) bool { return len(s.LifecycleRules) > 0 }),
-	want: func(s *v1alpha1.S3BucketSpec, _ []string, _ lifecycleRules) lifecycleRules {
+	want: func(s *v1alpha1.S3BucketSpec, _ []string, have lifecycleRules) lifecycleRules {
 		rules := make([]v1alpha1.S3LifecycleRule, 0, len(s.LifecycleRules))
 		for i, r := range s.LifecycleRules {
 			r.ID = cmp.Or(r.ID, fmt.Sprintf("portico-%d", i+1)) // S3 would make up a random one
@@ -34,7 +36,7 @@ var lifecycle = part[lifecycleRules]{
 			}
 			rules = append(rules, r)
 		}
-		return lifecycleRules{Rules: byID(rules)}
+		return lifecycleRules{Rules: byID(rules), minimum: have.minimum}
 	},
 	get: func(ctx context.Context, t target) (lifecycleRules, error) {
 		out, err := t.api.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
@@ -44,7 +46,9 @@ var lifecycle = part[lifecycleRules]{
 		if err != nil {
 			return lifecycleRules{}, err
 		}
-		return fromLifecycle(out.Rules), nil
+		have := fromLifecycle(out.Rules)
+		have.minimum = out.TransitionDefaultMinimumObjectSize
+		return have, nil
 	},
 	call: "PutBucketLifecycleConfiguration",
 	put: func(ctx context.Context, t target, v lifecycleRules) error {
@@ -54,7 +58,8 @@ var lifecycle = part[lifecycleRules]{
 		}
 		_, err := t.api.PutBucketLifecycleConfiguration(ctx, &s3.PutBucketLifecycleConfigurationInput{
 			Bucket: t.bucket, ExpectedBucketOwner: t.account,
-			LifecycleConfiguration: &s3types.BucketLifecycleConfiguration{Rules: toLifecycle(v.Rules)},
+			TransitionDefaultMinimumObjectSize: v.minimum,
+			LifecycleConfiguration:             &s3types.BucketLifecycleConfiguration{Rules: toLifecycle(v.Rules)},
 		})
 		return err
 	},

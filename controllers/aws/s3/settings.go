@@ -46,6 +46,8 @@ var versioning = part[string]{
 	text: func(v string) string { return v },
 }
 
+const bucketKeyPath = "encryption.bucketKeyEnabled"
+
 // sse is encryption as S3 reports it. blocked is carried through: it is part of what one call replaces, and not ours.
 type sse struct {
 	algorithm, key string
@@ -54,16 +56,27 @@ type sse struct {
 }
 
 var encryption = part[sse]{
-	path:  "encryption",
-	paths: whole("encryption", func(s *v1alpha1.S3BucketSpec) bool { return s.Encryption != nil }),
-	want: func(s *v1alpha1.S3BucketSpec, _ []string, have sse) sse {
+	path: "encryption",
+	paths: func(s *v1alpha1.S3BucketSpec) []string {
+		switch {
+		case s.Encryption == nil:
+			return nil
+		case s.Encryption.BucketKeyEnabled == nil:
+			return []string{"encryption"}
+		}
+		return []string{"encryption", bucketKeyPath}
+	},
+	want: func(s *v1alpha1.S3BucketSpec, managed []string, have sse) sse {
 		e := s.Encryption
 		if e == nil {
 			return sse{algorithm: string(s3types.ServerSideEncryptionAes256), blocked: have.blocked}
 		}
 		want := sse{algorithm: e.Algorithm, key: e.KMSKeyID, bucketKey: have.bucketKey && e.Algorithm == "aws:kms", blocked: have.blocked}
-		if e.BucketKeyEnabled != nil {
+		switch {
+		case e.BucketKeyEnabled != nil:
 			want.bucketKey = *e.BucketKeyEnabled
+		case slices.Contains(managed, bucketKeyPath):
+			want.bucketKey = false
 		}
 		return want
 	},

@@ -103,6 +103,8 @@ func takeTwice(t *testing.T, what string, s external.Step) {
 
 func (l laws[T, S]) reports(t *testing.T) {
 	t.Helper()
+	reserved := l.Object.DeepCopyObject().(T)
+	l.Adapter.Reserve(reserved)
 	details := l.Adapter.Report(l.Object, l.observe(t))
 	if details["type"] == "" {
 		t.Error("Report gave no connection details of a type")
@@ -110,6 +112,9 @@ func (l laws[T, S]) reports(t *testing.T) {
 	_, status := l.Object.AWS()
 	if status.ARN == "" || status.Region == "" || status.AccountID == "" {
 		t.Errorf("Report left ARN, region or account empty: %+v", status)
+	}
+	if _, at := reserved.AWS(); at.AccountID != status.AccountID || at.Region != status.Region || at.ARN != "" {
+		t.Errorf("Reserve noted %+v, and it is at %+v", at, status)
 	}
 	status.ManagedFields = l.Adapter.Declared(l.Object)
 	again := l.Object.DeepCopyObject().(T)
