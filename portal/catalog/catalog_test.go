@@ -102,7 +102,7 @@ func TestFieldsSayWhatTheSchemaSays(t *testing.T) {
 	if f.Type != Integer || f.Format != "int32" || *f.Limits.Min != 1 || f.Path != "spec.lifecycleRules[].expirationDays" {
 		t.Errorf("%+v", f)
 	}
-	if f := field(t, fields, "tags"); f.Type != Map || f.Items.Type != String || *f.Limits.MaxItems != 40 {
+	if f := field(t, fields, "tags"); f.Type != Map || f.Items.Type != String || *f.Limits.MaxItems != 34 {
 		t.Errorf("%+v", f)
 	}
 	if f := field(t, fields, "corsRules", "allowedMethods"); !f.ListOfScalars() || len(f.Items.Options) != 5 {
