@@ -75,7 +75,7 @@ func TestWritesAreOnTheRecord(t *testing.T) {
 		{"annotated", 200, false, func(r *http.Request) {
 			_, _ = c.Annotate(r.Context(), dev, ref, map[string]*string{"portico.dev/paused": &yes})
 		}, "patch s3buckets payments logs allow done"},
-		{"Kubernetes is down", 401, false, func(r *http.Request) { _, _ = c.Delete(r.Context(), dev, ref, "", false) }, "delete s3buckets payments logs allow failed"},
+		{"Kubernetes is down", 401, false, func(r *http.Request) { _, _ = c.Delete(r.Context(), dev, ref, Seen{}, false) }, "delete s3buckets payments logs allow failed"},
 		{"reading", 200, false, func(r *http.Request) { _, _ = c.live(r.Context(), dev, ref) }, ""},
 	} {
 		t.Run(step.reason, func(t *testing.T) {

@@ -81,23 +81,50 @@ func merged(live, obj *unstructured.Unstructured) *unstructured.Unstructured {
 
 const requestedBy = "portico.dev/requested-by"
 
-// Delete deletes the object as the caller, but only the one with this UID: a namesake made in between stays. The
-// result's object is what is left while finalizers work, nil when it is gone at once.
-func (c *Cluster) Delete(ctx context.Context, id auth.Identity, ref Ref, uid types.UID, dryRun bool) (Result, error) {
+// Seen is the object that a caller means to delete, as far as the caller says: empty members are not compared.
+type Seen struct {
+	UID  types.UID // a namesake made in between stays
+	ETag string    // a *ChangedError says that the spec is another one by now
+}
+
+// Delete deletes the object as the caller, if it is the one that was seen. The result's object is what is left while
+// finalizers work, nil when it is gone at once.
+func (c *Cluster) Delete(ctx context.Context, id auth.Identity, ref Ref, seen Seen, dryRun bool) (Result, error) {
 	return c.write(ctx, id, change{"delete", ref, dryRun}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
-		opts := metav1.DeleteOptions{DryRun: dryRunOf(dryRun)}
-		if uid != "" {
-			opts.Preconditions = &metav1.Preconditions{UID: &uid}
-		}
-		if err := r.Delete(ctx, ref.Name, opts); err != nil {
+		if err := remove(ctx, r, ref, seen, dryRun); err != nil {
 			return nil, err
 		}
 		left, err := r.Get(ctx, ref.Name, metav1.GetOptions{})
-		if err != nil || left.GetUID() != uid || left.GetDeletionTimestamp() == nil {
+		if err != nil || left.GetUID() != seen.UID || left.GetDeletionTimestamp() == nil {
 			return nil, nil //nolint:nilerr,nilnil // it is gone, or the caller may delete but not look
 		}
 		return left, nil
 	})
+}
+
+// remove binds the deletion to the version that it compared; a status written in between means another try.
+func remove(ctx context.Context, r resource, ref Ref, seen Seen, dryRun bool) (err error) {
+	for range conflictRetries {
+		opts := metav1.DeleteOptions{DryRun: dryRunOf(dryRun), Preconditions: &metav1.Preconditions{}}
+		if seen.UID != "" {
+			opts.Preconditions.UID = &seen.UID
+		}
+		if seen.ETag != "" {
+			live, err := r.Get(ctx, ref.Name, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			if ETag(live) != seen.ETag {
+				return &ChangedError{Resource: ref.Kind.Plural, Name: ref.Name}
+			}
+			version := live.GetResourceVersion()
+			opts.Preconditions.ResourceVersion = &version
+		}
+		if err = r.Delete(ctx, ref.Name, opts); seen.ETag == "" || !apierrors.IsConflict(err) {
+			return err
+		}
+	}
+	return err
 }
 
 // resource is what writes need of a dynamic client.

@@ -74,7 +74,7 @@ func (p *Pages) deletePost(w http.ResponseWriter, r *http.Request) error {
 		view.Error = "Type the name exactly as it stands here: " + l.ref.Name + "."
 		return p.show(w, r, http.StatusUnprocessableEntity, views.DeletePage(view))
 	}
-	_, err = p.cluster.Delete(r.Context(), l.id, l.ref, types.UID(uid), false)
+	_, err = p.cluster.Delete(r.Context(), l.id, l.ref, cluster.Seen{UID: types.UID(uid)}, false)
 	switch {
 	case err == nil || apierrors.IsNotFound(err):
 		return seeOther(w, r, views.TeamPath(l.space.team.ID))

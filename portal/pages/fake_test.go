@@ -205,12 +205,12 @@ func (f *fakeCluster) Annotate(ctx context.Context, id auth.Identity, ref cluste
 	return nil, apierrors.NewNotFound(ref.Kind.Resource.GroupResource(), ref.Name)
 }
 
-func (f *fakeCluster) Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, uid types.UID, _ bool) (cluster.Result, error) {
+func (f *fakeCluster) Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, seen cluster.Seen, _ bool) (cluster.Result, error) {
 	if err := f.require(ctx, id, "delete", ref.Kind, ref.Namespace); err != nil {
 		return cluster.Result{}, err
 	}
 	f.mu.Lock()
-	f.objects = slices.DeleteFunc(f.objects, func(o *unstructured.Unstructured) bool { return o.GetUID() == uid })
+	f.objects = slices.DeleteFunc(f.objects, func(o *unstructured.Unstructured) bool { return o.GetUID() == seen.UID })
 	f.mu.Unlock()
 	f.changed(cluster.Change{Kind: ref.Kind.Plural, Namespace: ref.Namespace, Name: ref.Name})
 	return cluster.Result{}, nil

@@ -15,7 +15,6 @@ import (
 	"github.com/go-chi/chi/v5"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
 	"github.com/portico-platform/portico/portal/auth"
@@ -47,7 +46,7 @@ type Reader interface {
 type Writer interface {
 	Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error)
 	Annotate(ctx context.Context, id auth.Identity, ref cluster.Ref, annotations map[string]*string) (*unstructured.Unstructured, error)
-	Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, uid types.UID, dryRun bool) (cluster.Result, error)
+	Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, seen cluster.Seen, dryRun bool) (cluster.Result, error)
 }
 
 // Feed is a subscription to changes, as cluster.Subscription is.

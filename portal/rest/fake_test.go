@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal/auth"
@@ -90,8 +89,13 @@ func (f *fakeCluster) Create(_ context.Context, _ auth.Identity, _ catalog.Kind,
 	return cluster.Result{Object: obj}, nil
 }
 
-func (f *fakeCluster) Delete(_ context.Context, _ auth.Identity, ref cluster.Ref, _ types.UID, dry bool) (cluster.Result, error) {
+func (f *fakeCluster) Delete(_ context.Context, _ auth.Identity, ref cluster.Ref, seen cluster.Seen, dry bool) (cluster.Result, error) {
 	f.possible(ref.Kind, ref.Namespace, ref.Name)
+	for _, o := range f.objects {
+		if o.GetName() == ref.Name && seen.ETag != "" && cluster.ETag(o) != seen.ETag {
+			return cluster.Result{}, &cluster.ChangedError{Resource: ref.Kind.Plural, Name: ref.Name}
+		}
+	}
 	f.wrote("delete", dry)
 	return cluster.Result{}, nil
 }

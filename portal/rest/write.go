@@ -159,10 +159,11 @@ func (a *API) delete(ctx context.Context, ref cluster.Ref, in DeleteOptions) (*d
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	if in.IfMatch != "" && in.IfMatch != "*" && in.IfMatch != cluster.ETag(live) {
-		return nil, a.fail(ctx, &cluster.ChangedError{Resource: ref.Kind.Plural, Name: ref.Name})
+	seen := cluster.Seen{UID: live.GetUID(), ETag: in.IfMatch}
+	if in.IfMatch == "*" { // any version that is there
+		seen.ETag = ""
 	}
-	left, err := a.cluster.Delete(ctx, id, ref, live.GetUID(), in.DryRun.DryRun == "All")
+	left, err := a.cluster.Delete(ctx, id, ref, seen, in.DryRun.DryRun == "All")
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}

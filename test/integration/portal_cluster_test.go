@@ -123,7 +123,7 @@ func TestClusterUpdatesTheVersionThatWasSeen(t *testing.T) {
 		t.Errorf("update of an old version: %v, want a ChangedError", err)
 	}
 	ref := cluster.Ref{Kind: k, Namespace: "payments", Name: obj.GetName()}
-	if _, err := c.Delete(t.Context(), payer, ref, "another-uid", false); !apierrors.IsConflict(err) {
+	if _, err := c.Delete(t.Context(), payer, ref, cluster.Seen{UID: "another-uid"}, false); !apierrors.IsConflict(err) {
 		t.Errorf("delete of another UID: %v, want a conflict", err)
 	}
 }
