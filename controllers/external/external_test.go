@@ -225,6 +225,9 @@ func TestRelease(t *testing.T) {
 	never, late, old := policy("Delete"), policy("Delete"), policy("Orphan")
 	never.Status = v1alpha1.S3BucketStatus{}
 	young(late)
+	late.Status.ARN = ""
+	goneAlready := policy("Delete")
+	young(goneAlready)
 	old.DeletionTimestamp = &metav1.Time{Time: time.Unix(900, 0)}
 	for _, x := range []struct {
 		name           string
@@ -242,6 +245,7 @@ func TestRelease(t *testing.T) {
 		{"leaves an earlier life's", world{has: &thing{Earlier, "a"}}, policy("Delete"), nil, "", 0, 0, "NotOurs"},
 		{"is not waited for if nothing was ever made", world{has: &thing{Foreign, "a"}}, never, broken, "", 0, 0, ""},
 		{"does not take a late picture for absence", world{}, late, nil, "Settling", 0, 0, ""},
+		{"lets go of what was seen and is gone", world{}, goneAlready, nil, "", 0, 0, ""},
 		{"an error is not absence", world{observe: errors.New("reset")}, policy("Delete"), nil, "error", 0, 0, ""},
 		{"waits for its provider", world{has: &thing{Ours, "a"}}, policy("Delete"), broken, "ProviderNotFound", 0, 0, ""},
 		{"retains", world{has: &thing{Ours, "a"}}, policy("Retain"), nil, "", 0, 0, "Retained"},

@@ -77,7 +77,8 @@ func (w Work[T, S]) remove(ctx context.Context, obj T, run *engine.Pass) error {
 		if err != nil {
 			return err
 		}
-		if seen == nil && deleted == 0 && w.fresh(status) {
+		// Reserved, and never seen: it may have been made a moment ago. One that was seen and is not there is gone.
+		if seen == nil && deleted == 0 && status.ARN == "" && w.fresh(status) {
 			return engine.Wait("Settling", w.again(), "%s does not show; it was made less than a minute ago, so deletion waits until it surely would", name(status))
 		}
 		if seen == nil {

@@ -34,6 +34,7 @@ func TestTroubleIsExplained(t *testing.T) {
 		request(t, buckets, name, "", nil)
 	}
 	takeName(t, "acme-ledger")
+	defer giveBack(t, "acme-ledger")
 	request(t, buckets, "ledger", "acme-ledger", nil)
 	request(t, buckets, "drafts", "", map[string]any{v1alpha1.AnnotationPaused: "true"})
 	request(t, buckets, "import-tmp", "payments-import-tmp", nil)
@@ -115,6 +116,15 @@ func takeName(t *testing.T, bucket string) {
 		LocationConstraint: stack.Region,
 	}}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func giveBack(t *testing.T, bucket string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if _, err := outside().DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: &bucket}); err != nil {
+		t.Error(err)
 	}
 }
 
