@@ -17,7 +17,7 @@ import (
 
 // kinds is every AWS kind that this operator runs. Adding one adds one line.
 var kinds = map[string]kind{
-	"S3Bucket": bind(s3.Bucket, stateful),
+	"S3Bucket": bind(s3.Bucket, s3.Buckets, stateful),
 }
 
 // Kinds lists every kind that the operator runs, sorted.
@@ -28,8 +28,12 @@ func Kinds() []string {
 // kind is one row of the table.
 type kind struct {
 	object client.Object // the zero object, for watches and lists
+	list   lister
 	setup  func(ctrl.Manager, deps) error
 }
+
+// lister lists the ARNs of all resources of a kind that a session sees, complete or not at all.
+type lister func(context.Context, *cloud.Session) ([]string, error)
 
 // Whether a resource holds what a new one would not: see external.Work.
 const stateful = true
@@ -38,20 +42,20 @@ const stateful = true
 func bind[T interface {
 	*P
 	external.Object
-}, S, P any](adapter func(*cloud.Session) external.Adapter[T, S], stateful bool) kind {
-	return kind{object: T(new(P)), setup: func(mgr ctrl.Manager, d deps) error {
+}, S, P any](adapter func(*cloud.Session, external.Kube) external.Adapter[T, S], list lister, stateful bool) kind {
+	return kind{object: T(new(P)), list: list, setup: func(mgr ctrl.Manager, d deps) error {
 		name := kindOf(mgr, T(new(P)))
 		work := external.Work[T, S]{
 			Kind: name, Stateful: stateful, Settling: d.settling, Now: d.now,
-			Connect: func(ctx context.Context, obj T) (external.Adapter[T, S], error) {
+			Connect: func(ctx context.Context, obj T) (external.Adapter[T, S], int64, error) {
 				session, err := d.connector.Open(ctx, name, obj)
 				if err != nil {
-					return nil, err
+					return nil, 0, err
 				}
-				return adapter(session), nil
+				return adapter(session, d.kube), session.ProviderGeneration, nil
 			},
 			Publish: func(ctx context.Context, obj T, details map[string]string) (*v1alpha1.Binding, error) {
-				return d.publisher.Publish(ctx, name, obj, details)
+				return d.kube.Secrets.Publish(ctx, name, obj, details)
 			},
 		}
 		return setupAWS[T](mgr, T(new(P)), work, d)

@@ -63,7 +63,7 @@ func Cache(namespace string) cache.Options {
 // deps are what the kinds share.
 type deps struct {
 	connector cloud.Connector
-	publisher external.Publisher
+	kube      external.Kube
 	engine    engine.Options
 	settling  time.Duration
 	now       func() time.Time
@@ -83,10 +83,13 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	}, o.ClusterID, o.TokenFile)
 	d := deps{
 		connector: cloud.Connector{Reader: mgr.GetCache(), Sessions: sessions},
-		publisher: external.Publisher{Live: mgr.GetAPIReader(), Writer: mgr.GetClient()},
-		engine:    o.Engine,
-		settling:  cmp.Or(o.Settling, settling),
-		now:       o.Engine.Now,
+		kube: external.Kube{
+			Reader:  mgr.GetClient(),
+			Secrets: external.Secrets{Live: mgr.GetAPIReader(), Writer: mgr.GetClient()},
+		},
+		engine:   o.Engine,
+		settling: cmp.Or(o.Settling, settling),
+		now:      o.Engine.Now,
 	}
 	for name, k := range kinds {
 		if err := mgr.GetFieldIndexer().IndexField(ctx, k.object, providerIndex, providerOf); err != nil {

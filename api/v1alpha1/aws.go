@@ -13,6 +13,8 @@ const (
 	DeletionRetain DeletionPolicy = "Retain"
 	// DeletionOrphan keeps it and removes Portico's tags from it.
 	DeletionOrphan DeletionPolicy = "Orphan"
+	// DeletionStop stops it and keeps it and its ownership tags.
+	DeletionStop DeletionPolicy = "Stop"
 )
 
 // AdoptionPolicy says what to do with an AWS resource that exists already and is not ours.
@@ -102,6 +104,9 @@ type AWSStatus struct {
 	// +optional
 	// +listType=set
 	ManagedFields []string `json:"managedFields,omitempty"`
+	// providerGeneration is the generation of the AWSProvider that the resource was last brought in line with.
+	// +optional
+	ProviderGeneration int64 `json:"providerGeneration,omitempty"`
 	// recreations counts acknowledged re-creations after a deletion outside Portico.
 	// +optional
 	Recreations int64 `json:"recreations,omitempty"`

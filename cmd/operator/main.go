@@ -68,7 +68,7 @@ func (f *flags) manager() ctrl.Options {
 	return ctrl.Options{
 		Scheme:                        controllers.Scheme(),
 		Cache:                         controllers.Cache(f.controllers.Namespace),
-		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
+		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}}}},
 		Metrics:                       server.Options{BindAddress: f.metrics},
 		HealthProbeBindAddress:        f.health,
 		LeaderElection:                f.leaderElect,

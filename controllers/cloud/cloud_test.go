@@ -138,8 +138,8 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-func TestUnmarkKeepsForeignTags(t *testing.T) {
-	rest := Unmark(map[string]string{tagUID: "x", TagAdopt: "y", "team": "z"})
+func TestOnlyOurOwnTagsAreMarks(t *testing.T) {
+	rest := TagChange{Remove: Marked(map[string]string{tagUID: "x", TagAdopt: "y", "team": "z"})}.Apply(map[string]string{tagUID: "x", TagAdopt: "y", "team": "z"})
 	if len(rest) != 1 || rest["team"] != "z" {
 		t.Errorf("left %v", rest)
 	}

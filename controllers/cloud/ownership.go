@@ -3,12 +3,10 @@ package cloud
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"maps"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/external"
 )
 
@@ -67,25 +65,6 @@ func offered(obj client.Object, tags map[string]string) external.Owner {
 		return external.Offered
 	}
 	return external.Foreign
-}
-
-// Unmark returns tags without any of ours.
-func Unmark(tags map[string]string) map[string]string {
-	rest := maps.Clone(tags)
-	maps.DeleteFunc(rest, func(key, _ string) bool { return strings.HasPrefix(key, tagPrefix) })
-	return rest
-}
-
-// Tags are all the tags that obj wants: the provider's defaults, its own, which win, and the ownership tags.
-func (s *Session) Tags(obj client.Object, own v1alpha1.Tags) map[string]string {
-	all := map[string]string{}
-	for _, layer := range []v1alpha1.Tags{s.DefaultTags, own} {
-		for key, value := range layer {
-			all[key] = string(value)
-		}
-	}
-	maps.Copy(all, s.Identity.Marks(obj))
-	return all
 }
 
 // GeneratedName is the AWS name of an object that leaves the choice to us: <namespace>-<name>-<hash>, of lower-case

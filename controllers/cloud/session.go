@@ -15,6 +15,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"golang.org/x/sync/singleflight"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
@@ -28,6 +29,11 @@ type Session struct {
 	Endpoint    string // the provider's own endpoint, if it has one
 	DefaultTags v1alpha1.Tags
 	Identity    Identity
+	// ProviderGeneration of the spec that the session was made from.
+	ProviderGeneration int64
+
+	shared   *memo // of this session
+	listings *memo // of its provider
 }
 
 // Sessions makes sessions and keeps them: one per provider state and namespace. Safe for concurrent use.
@@ -41,7 +47,8 @@ type Sessions struct {
 	flight singleflight.Group
 	mu     sync.Mutex
 	byKey  map[string]*Session
-	latest map[string]string // provider and namespace → key, to forget what is out of date
+	listed map[types.UID]*memo // by provider
+	latest map[string]string   // provider and namespace → key, to forget what is out of date
 }
 
 // NewSessions returns an empty cache. All sessions share one pool of connections.
@@ -51,7 +58,7 @@ func NewSessions(secrets SecretReader, clusterID, tokenFile string) *Sessions {
 		client: awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 			t.MaxIdleConnsPerHost = 64
 		}),
-		byKey: map[string]*Session{}, latest: map[string]string{},
+		byKey: map[string]*Session{}, listed: map[types.UID]*memo{}, latest: map[string]string{},
 	}
 }
 
@@ -130,9 +137,14 @@ func (s *Sessions) open(ctx context.Context, p *v1alpha1.AWSProvider, namespace,
 		Config: cfg, AccountID: aws.ToString(who.Account), CallerARN: withoutSession(aws.ToString(who.Arn)),
 		Partition: partition(aws.ToString(who.Arn)), Endpoint: p.Spec.Endpoint,
 		DefaultTags: p.Spec.DefaultTags, Identity: Identity{Cluster: s.ClusterID},
+		ProviderGeneration: p.Generation, shared: &memo{},
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.listed[p.UID] == nil {
+		s.listed[p.UID] = &memo{}
+	}
+	made.listings = s.listed[p.UID]
 	of := string(p.UID) + "/" + namespace
 	delete(s.byKey, s.latest[of])
 	s.byKey[key], s.latest[of] = made, key

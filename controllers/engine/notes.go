@@ -12,7 +12,11 @@ import (
 type Pass struct {
 	Notes
 	save func(context.Context) error
+	plan []string
 }
+
+// Planned notes what the pass found to do, one line a step; see Health.
+func (p *Pass) Planned(steps []string) { p.plan = append(p.plan, steps...) }
 
 // NewPass returns a pass whose Save calls save; nil saves nothing. Only tests of Work need it.
 func NewPass(save func(context.Context) error) *Pass { return &Pass{save: save} }

@@ -4,7 +4,6 @@ package external
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -46,7 +45,9 @@ type Adapter[T Object, S any] interface {
 	// created, so that whatever happens next, the resource is looked for where it is.
 	Reserve(obj T)
 	// Plan compares, and reaches for nothing: no network, no clock. No steps means in sync; a nil picture asks for
-	// creation. A path in status.managedFields that is not declared any more goes back to the default.
+	// creation. A path in status.managedFields that is not declared any more goes back to the default. An error beside
+	// steps is what will remain after them: the steps are taken first. A Pause without steps, such as "it is still being
+	// created", is the outcome, and what is seen is reported all the same.
 	Plan(obj T, seen *S) ([]Step, error)
 	// Report copies the picture into obj's status and returns the connection details for its binding Secret.
 	Report(obj T, seen *S) map[string]string
@@ -63,8 +64,21 @@ type Step struct {
 	Do   func(context.Context) error
 }
 
-// Connect returns the adapter to use for obj: its account, region and role.
-type Connect[T Object, S any] func(ctx context.Context, obj T) (Adapter[T, S], error)
+// Resolver is an Adapter of a kind whose spec refers to other objects. Resolve reads them, once in each Sync and before
+// everything else; a Pause says which one is waited for. A Release resolves nothing.
+type Resolver[T Object] interface {
+	Resolve(ctx context.Context, obj T) error
+}
+
+// Stopper is an Adapter of a kind that offers DeletionStop. Stop is asked again until it tells that the resource stands
+// still.
+type Stopper[T Object, S any] interface {
+	Stop(ctx context.Context, obj T, seen *S) (stopped bool, err error)
+}
+
+// Connect returns the adapter to use for obj: its account, region and role; and the version of what else its plans
+// follow, so that the change of a shared setting is not taken for a foreign one.
+type Connect[T Object, S any] func(ctx context.Context, obj T) (a Adapter[T, S], version int64, err error)
 
 // Work implements engine.Work for one kind.
 type Work[T Object, S any] struct {
@@ -84,11 +98,16 @@ const rounds = 4
 
 // Sync implements engine.Work.
 func (w Work[T, S]) Sync(ctx context.Context, obj T, run *engine.Pass) error {
-	a, err := w.Connect(ctx, obj)
+	a, version, err := w.Connect(ctx, obj)
 	if err != nil {
 		return err
 	}
-	p := &pass[T, S]{Work: w, adapter: a, obj: obj, run: run}
+	if r, ok := a.(Resolver[T]); ok {
+		if err := r.Resolve(ctx, obj); err != nil {
+			return err
+		}
+	}
+	p := &pass[T, S]{Work: w, adapter: a, version: version, obj: obj, run: run}
 	for range rounds {
 		if done, err := p.round(ctx); done || err != nil {
 			return err
@@ -106,6 +125,7 @@ func (p *pass[T, S]) unsettled(what string) error {
 type pass[T Object, S any] struct {
 	Work[T, S]
 	adapter Adapter[T, S]
+	version int64
 	obj     T
 	run     *engine.Pass
 	proven  bool     // Save has shown obj to be the latest
@@ -117,6 +137,9 @@ func (p *pass[T, S]) round(ctx context.Context) (done bool, err error) {
 	seen, err := p.adapter.Observe(ctx, p.obj)
 	if err != nil {
 		return false, err
+	}
+	if engine.IsRoutine(ctx) && !p.inSync(seen) {
+		return p.round(engine.Routine(ctx, false)) // a routine look may be an old one: nothing is decided by it
 	}
 	spec, _ := p.obj.AWS()
 	if spec.ManagementPolicy == v1alpha1.ManagementObserve {
@@ -130,12 +153,9 @@ func (p *pass[T, S]) round(ctx context.Context) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	steps, err := p.adapter.Plan(p.obj, seen)
-	if err != nil {
-		return false, err
-	}
+	steps, rest := p.adapter.Plan(p.obj, seen)
 	if len(steps) == 0 {
-		return true, p.settle(ctx, seen)
+		return true, p.settle(ctx, seen, rest)
 	}
 	if err := p.prepare(ctx, seen); err != nil {
 		return false, err
@@ -143,59 +163,13 @@ func (p *pass[T, S]) round(ctx context.Context) (done bool, err error) {
 	return false, p.act(ctx, seen == nil, steps)
 }
 
-// absent decides what it means that nothing is there.
-func (p *pass[T, S]) absent() error {
-	_, status := p.obj.AWS()
-	if len(p.done) > 0 {
-		return engine.Wait("Creating", 2*time.Second, "%s was accepted; waiting until the resource shows", p.last)
+// inSync tells whether nothing is to do or to say about what was seen.
+func (p *pass[T, S]) inSync(seen *S) bool {
+	if seen == nil || p.adapter.Owner(p.obj, seen) != Ours {
+		return false
 	}
-	if status.ARN == "" || !p.Stateful {
-		return nil
-	}
-	if p.fresh(status) {
-		return engine.Wait("Settling", p.again(), "%s does not show; it was changed less than a minute ago, so that may pass", status.ARN)
-	}
-	next := fmt.Sprint(status.Recreations + 1)
-	if p.obj.GetAnnotations()[v1alpha1.AnnotationAcknowledgeRecreate] == next {
-		p.run.Normal("RecreateAcknowledged", "Recreate", "%s is gone; a new, empty one takes its place as acknowledged", status.ARN)
-		status.Recreations++
-		status.ARN = "" // saved before the creation
-		return nil
-	}
-	return engine.Blocked("ExternallyDeleted",
-		"%s was deleted outside Portico, and its content with it. To get a new, empty one set the annotation %s=%s on this object; to give it up delete this object",
-		status.ARN, v1alpha1.AnnotationAcknowledgeRecreate, next)
-}
-
-// again is when to look again for what should show soon.
-func (w Work[T, S]) again() time.Duration { return min(10*time.Second, max(w.Settling, time.Second)) }
-
-// fresh tells whether the last change is so young that AWS may not show it everywhere.
-func (w Work[T, S]) fresh(status *v1alpha1.AWSStatus) bool {
-	return status.LastSyncTime != nil && w.Now().Sub(status.LastSyncTime.Time) < w.Settling
-}
-
-// admit lets pass only what is ours, was ours, or is offered to us and wanted.
-func (p *pass[T, S]) admit(seen *S) error {
-	spec, _ := p.obj.AWS()
-	owner := p.adapter.Owner(p.obj, seen)
-	if owner == Foreign && len(p.done) > 0 {
-		return p.unsettled(p.last) // made with our marks a moment ago
-	}
-	switch owner {
-	case Ours, Earlier:
-		return nil
-	case Offered:
-		if spec.AdoptionPolicy == v1alpha1.AdoptionAdopt {
-			return nil
-		}
-		return engine.Blocked("AlreadyExists",
-			"a resource of this name exists and is offered to this object by its portico.dev/adopt tag; set spec.adoptionPolicy to Adopt to take it")
-	default:
-	}
-	return engine.Blocked("AlreadyExists",
-		"a resource of this name exists and does not belong to this object; nothing was changed. Delete this object and request another name, or adopt it: set spec.adoptionPolicy to Adopt and ask somebody with access to AWS to tag it portico.dev/adopt=%s/%s",
-		p.obj.GetNamespace(), p.obj.GetName())
+	steps, err := p.adapter.Plan(p.obj, seen)
+	return len(steps) == 0 && err == nil
 }
 
 // prepare saves what a crash must not lose, and proves that obj is not an old picture, before the first act that calls
@@ -217,6 +191,7 @@ func (p *pass[T, S]) prepare(ctx context.Context, seen *S) error {
 
 func (p *pass[T, S]) act(ctx context.Context, create bool, steps []Step) error {
 	_, status := p.obj.AWS()
+	p.run.Planned(texts(steps))
 	for _, s := range steps {
 		what := s.Name + " (" + s.Why + ")"
 		if slices.Contains(p.done, what) {
@@ -232,24 +207,45 @@ func (p *pass[T, S]) act(ctx context.Context, create bool, steps []Step) error {
 	return nil
 }
 
-// tell notes a step as what it is for the owner: creation, the owner's edit, or the repair of a foreign one.
+func texts(steps []Step) []string {
+	all := make([]string, 0, len(steps))
+	for _, s := range steps {
+		all = append(all, s.Name+" ("+s.Why+")")
+	}
+	return all
+}
+
+// tell notes a step as what it is for the owner: creation, the owner's or the platform's edit, or the repair of a
+// foreign one.
 func (p *pass[T, S]) tell(create bool, s Step) {
 	common := p.obj.Common()
+	_, status := p.obj.AWS()
+	expected := !common.Ready || common.ObservedGeneration != p.obj.GetGeneration() || status.ProviderGeneration != p.version
 	switch {
+	case create && status.ARN != "":
+		p.run.Warning("Recreated", s.Name, "%s; it was deleted outside Portico", s.Why)
+		driftRepaired.WithLabelValues(p.Kind).Inc()
 	case create:
 		p.run.Normal("Created", s.Name, "%s", s.Why)
-	case common.Ready && common.ObservedGeneration == p.obj.GetGeneration():
+	case expected:
+		p.run.Normal("Updated", s.Name, "%s", s.Why)
+	default:
 		p.run.Warning("Repaired", s.Name, "%s; it was changed outside Portico", s.Why)
 		driftRepaired.WithLabelValues(p.Kind).Inc()
-	default:
-		p.run.Normal("Updated", s.Name, "%s", s.Why)
 	}
 }
 
-// settle reports what is in sync.
-func (p *pass[T, S]) settle(ctx context.Context, seen *S) error {
+// settle reports what needs no step. rest is what is still to be waited for; only without it the resource is in sync,
+// and its connection details are published.
+func (p *pass[T, S]) settle(ctx context.Context, seen *S, rest error) error {
 	_, status := p.obj.AWS()
-	status.ManagedFields = p.adapter.Declared(p.obj)
+	if rest != nil {
+		if _, ok := engine.AsPause(rest); ok && seen != nil {
+			p.adapter.Report(p.obj, seen)
+		}
+		return rest
+	}
+	status.ManagedFields, status.ProviderGeneration = p.adapter.Declared(p.obj), p.version
 	return p.report(ctx, seen)
 }
 
@@ -272,10 +268,7 @@ func (p *pass[T, S]) watch(ctx context.Context, seen *S) error {
 	if seen == nil {
 		return engine.Blocked("NotFound", "nothing of this name is there, and managementPolicy Observe creates nothing")
 	}
-	steps, err := p.adapter.Plan(p.obj, seen)
-	if err != nil {
-		return err
-	}
+	steps, rest := p.adapter.Plan(p.obj, seen)
 	if err := p.report(ctx, seen); err != nil {
 		return err
 	}
@@ -286,7 +279,7 @@ func (p *pass[T, S]) watch(ctx context.Context, seen *S) error {
 	if len(differs) > 0 {
 		return engine.Blocked("Differs", "%s; managementPolicy Observe changes nothing", strings.Join(differs, "; "))
 	}
-	return nil
+	return rest
 }
 
 func union(a, b []string) []string {

@@ -25,6 +25,8 @@ func (w Work[T, S]) Release(ctx context.Context, obj T, run *engine.Pass) error 
 		return nil
 	case v1alpha1.DeletionOrphan:
 		return w.orphan(ctx, obj, run)
+	case v1alpha1.DeletionStop:
+		return w.stop(ctx, obj, run)
 	default:
 		return w.remove(ctx, obj, run)
 	}
@@ -53,7 +55,7 @@ func (w Work[T, S]) orphan(ctx context.Context, obj T, run *engine.Pass) error {
 
 // disown tells whether there were marks of ours to remove.
 func (w Work[T, S]) disown(ctx context.Context, obj T) (bool, error) {
-	a, err := w.Connect(ctx, obj)
+	a, _, err := w.Connect(ctx, obj)
 	if err != nil {
 		return false, err
 	}
@@ -68,7 +70,7 @@ func (w Work[T, S]) disown(ctx context.Context, obj T) (bool, error) {
 // deleted: one of an earlier life was never taken back, so it is not this object's to remove.
 func (w Work[T, S]) remove(ctx context.Context, obj T, run *engine.Pass) error {
 	_, status := obj.AWS()
-	a, err := w.Connect(ctx, obj)
+	a, _, err := w.Connect(ctx, obj)
 	if err != nil {
 		return err
 	}
@@ -93,6 +95,36 @@ func (w Work[T, S]) remove(ctx context.Context, obj T, run *engine.Pass) error {
 		}
 	}
 	return engine.Wait("Deleting", 5*time.Second, "deletion was accepted; waiting until the resource is gone")
+}
+
+// stop brings the resource to a stand and keeps it, with its tags. What is not ours, or is gone, needs no stopping.
+func (w Work[T, S]) stop(ctx context.Context, obj T, run *engine.Pass) error {
+	_, status := obj.AWS()
+	a, _, err := w.Connect(ctx, obj)
+	if err != nil {
+		return err
+	}
+	stopper, ok := a.(Stopper[T, S])
+	if !ok {
+		return engine.Blocked("InvalidSpec", "a resource of this kind cannot be stopped; choose another deletionPolicy")
+	}
+	seen, err := a.Observe(ctx, obj)
+	if err != nil {
+		return err
+	}
+	if seen == nil || a.Owner(obj, seen) != Ours {
+		run.Warning("NotOurs", "Release", "%s is gone, or does not carry this object's ownership tags: nothing was stopped", name(status))
+		return nil
+	}
+	stopped, err := stopper.Stop(ctx, obj, seen)
+	if err != nil {
+		return err
+	}
+	if !stopped {
+		return engine.Wait("Stopping", 5*time.Second, "the stop was accepted; waiting until %s stands still", name(status))
+	}
+	run.Normal("Stopped", "Release", "%s is stopped and stays, with its ownership tags", name(status))
+	return nil
 }
 
 func name(status *v1alpha1.AWSStatus) string {

@@ -5,9 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -35,11 +33,40 @@ type bucket struct {
 }
 
 // Bucket adapts S3Bucket.
-func Bucket(session *cloud.Session) external.Adapter[*v1alpha1.S3Bucket, bucketState] {
-	return bucket{session: session, api: s3.NewFromConfig(session.Config, func(o *s3.Options) {
-		o.UsePathStyle = session.Endpoint != "" // a custom endpoint has no DNS name per bucket
-	})}
+func Bucket(session *cloud.Session, _ external.Kube) external.Adapter[*v1alpha1.S3Bucket, bucketState] {
+	return bucket{session: session, api: client(session)}
 }
+
+func client(session *cloud.Session) *s3.Client {
+	return cloud.Shared(session, func() *s3.Client {
+		return s3.NewFromConfig(session.Config, func(o *s3.Options) {
+			o.UsePathStyle = session.Endpoint != "" // a custom endpoint has no DNS name per bucket
+		})
+	})
+}
+
+// pageOfBuckets is how many buckets one call lists: S3's most.
+const pageOfBuckets = 10_000
+
+// Buckets lists the ARNs of the account's buckets in the session's region.
+func Buckets(ctx context.Context, session *cloud.Session) ([]string, error) {
+	var all []string
+	pages := s3.NewListBucketsPaginator(client(session), &s3.ListBucketsInput{
+		BucketRegion: aws.String(session.Config.Region), MaxBuckets: aws.Int32(pageOfBuckets),
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, cloud.Explain(err)
+		}
+		for _, b := range page.Buckets {
+			all = append(all, arn(session.Partition, aws.ToString(b.Name)))
+		}
+	}
+	return all, nil
+}
+
+func arn(partition, bucket string) string { return fmt.Sprintf("arn:%s:s3:::%s", partition, bucket) }
 
 func (b bucket) name(obj *v1alpha1.S3Bucket) string {
 	return cmp.Or(obj.Status.BucketName, obj.Spec.BucketName, b.session.Identity.GeneratedName(obj, longest))
@@ -99,11 +126,7 @@ func (b bucket) Declared(obj *v1alpha1.S3Bucket) []string {
 	for _, f := range features {
 		paths = append(paths, f.declared(&obj.Spec)...)
 	}
-	for key := range b.wantTags(obj) {
-		if !strings.HasPrefix(key, "portico.dev/") {
-			paths = append(paths, tagPath+key)
-		}
-	}
+	paths = append(paths, b.session.TagPaths(obj, obj.Spec.Tags)...)
 	slices.Sort(paths)
 	return paths
 }
@@ -134,7 +157,7 @@ func (b bucket) Plan(obj *v1alpha1.S3Bucket, seen *bucketState) ([]external.Step
 func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Step {
 	// Reserved by now: see Reserve.
 	in := &s3.CreateBucketInput{Bucket: t.bucket, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{
-		Tags: tagSet(b.wantTags(obj)),
+		Tags: tagSet(b.session.Tags(obj, obj.Spec.Tags)),
 	}}
 	if region := b.session.Config.Region; region != "us-east-1" { // which S3 does not take as a constraint
 		in.CreateBucketConfiguration.LocationConstraint = s3types.BucketLocationConstraint(region)
@@ -166,45 +189,12 @@ func observed(obj *v1alpha1.S3Bucket) bool {
 	return obj.Spec.ManagementPolicy == v1alpha1.ManagementObserve
 }
 
-// tagPath and a key make the managed path of one tag.
-const tagPath = "tags."
-
-func (b bucket) wantTags(obj *v1alpha1.S3Bucket) map[string]string {
-	return b.session.Tags(obj, obj.Spec.Tags)
-}
-
-// planTags merges: foreign tags stay, ours are set, and those that were ours and are declared no more go.
+// planTags replaces the whole set, which is all that S3 offers.
 func (b bucket) planTags(obj *v1alpha1.S3Bucket, seen *bucketState, t target) (external.Step, bool) {
-	all, diff := maps.Clone(seen.tags), []string{}
-	want := b.wantTags(obj)
-	for _, key := range slices.Sorted(maps.Keys(want)) {
-		if have, ok := all[key]; !ok || have != want[key] {
-			diff = append(diff, fmt.Sprintf("tag %s %s → %s", key, shown(have), shown(want[key])))
-			all[key] = want[key]
-		}
-	}
-	for _, key := range b.unwanted(obj, want) {
-		if have, ok := all[key]; ok {
-			diff = append(diff, fmt.Sprintf("tag %s %s → none", key, shown(have)))
-			delete(all, key)
-		}
-	}
-	return external.Step{Name: "PutBucketTagging", Why: strings.Join(diff, ", "), Do: func(ctx context.Context) error {
-		return cloud.Explain(t.putTags(ctx, all))
-	}}, len(diff) > 0
-}
-
-// unwanted are the tags to remove: those that were ours and are declared no more, and the offer that was taken, which
-// must not be there for the next object of this name.
-func (b bucket) unwanted(obj *v1alpha1.S3Bucket, want map[string]string) []string {
-	keys := []string{cloud.TagAdopt}
-	for _, path := range obj.Status.ManagedFields {
-		key, isTag := strings.CutPrefix(path, tagPath)
-		if _, wanted := want[key]; isTag && !wanted {
-			keys = append(keys, key)
-		}
-	}
-	return keys
+	change := b.session.PlanTags(obj, obj.Spec.Tags, seen.tags)
+	return external.Step{Name: "PutBucketTagging", Why: change.Why, Do: func(ctx context.Context) error {
+		return cloud.Explain(t.putTags(ctx, change.Apply(seen.tags)))
+	}}, !change.None()
 }
 
 // Report fills the status.
@@ -212,7 +202,7 @@ func (b bucket) Report(obj *v1alpha1.S3Bucket, _ *bucketState) map[string]string
 	b.Reserve(obj)
 	s := &obj.Status
 	name, region := s.BucketName, s.Region
-	s.ARN = fmt.Sprintf("arn:%s:s3:::%s", b.session.Partition, name)
+	s.ARN = arn(b.session.Partition, name)
 	s.BucketDomainName = fmt.Sprintf("%s.s3.%s.%s", name, region, domain(b.session.Partition))
 	return map[string]string{
 		"type": "s3", "provider": "aws", "bucket": name, "region": region, "arn": s.ARN,
@@ -225,11 +215,4 @@ func domain(partition string) string {
 		return "amazonaws.com.cn"
 	}
 	return "amazonaws.com"
-}
-
-func shown(value string) string {
-	if value == "" {
-		return "none"
-	}
-	return value
 }

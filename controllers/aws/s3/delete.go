@@ -88,5 +88,5 @@ func (t target) removeBatch(ctx context.Context) (int, error) {
 
 // Disown removes our tags and leaves all others.
 func (b bucket) Disown(ctx context.Context, obj *v1alpha1.S3Bucket, seen *bucketState) error {
-	return cloud.Explain(b.target(obj).putTags(ctx, cloud.Unmark(seen.tags)))
+	return cloud.Explain(b.target(obj).putTags(ctx, cloud.TagChange{Remove: cloud.Marked(seen.tags)}.Apply(seen.tags)))
 }

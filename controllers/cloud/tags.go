@@ -1,0 +1,107 @@
+package cloud
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// Tags are all the tags that obj wants: the provider's defaults, its own, which win, and the ownership tags.
+func (s *Session) Tags(obj client.Object, own v1alpha1.Tags) map[string]string {
+	all := map[string]string{}
+	for _, layer := range []v1alpha1.Tags{s.DefaultTags, own} {
+		for key, value := range layer {
+			all[key] = string(value)
+		}
+	}
+	maps.Copy(all, s.Identity.Marks(obj))
+	return all
+}
+
+// tagPath and a key make the managed path of one tag.
+const tagPath = "tags."
+
+// TagPaths are the managed paths of obj's tags: one for each, the provider's default tags among them.
+func (s *Session) TagPaths(obj client.Object, own v1alpha1.Tags) []string {
+	var paths []string
+	for key := range s.Tags(obj, own) {
+		if !strings.HasPrefix(key, tagPrefix) {
+			paths = append(paths, tagPath+key)
+		}
+	}
+	return paths
+}
+
+// TagChange is what brings a resource's tags to what its object wants. Tags of others stay.
+type TagChange struct {
+	Set    map[string]string // new, or with another value
+	Remove []string          // sorted
+	Why    string
+}
+
+// None tells that there is nothing to change.
+func (c TagChange) None() bool { return len(c.Set) == 0 && len(c.Remove) == 0 }
+
+// Apply returns tags after the change, for services that replace the whole set.
+func (c TagChange) Apply(tags map[string]string) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, tags)
+	maps.Copy(all, c.Set)
+	for _, key := range c.Remove {
+		delete(all, key)
+	}
+	return all
+}
+
+// PlanTags compares: ours are set, and those that were ours and are declared no more go.
+func (s *Session) PlanTags(obj external.Object, own v1alpha1.Tags, have map[string]string) TagChange {
+	want, change := s.Tags(obj, own), TagChange{Set: map[string]string{}}
+	var diff []string
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		if value, ok := have[key]; !ok || value != want[key] {
+			diff = append(diff, fmt.Sprintf("tag %s %s → %s", key, external.Shown(value), external.Shown(want[key])))
+			change.Set[key] = want[key]
+		}
+	}
+	_, status := obj.AWS()
+	for _, key := range unwanted(status.ManagedFields, want) {
+		if value, ok := have[key]; ok {
+			diff = append(diff, fmt.Sprintf("tag %s %s → none", key, external.Shown(value)))
+			change.Remove = append(change.Remove, key)
+		}
+	}
+	slices.Sort(change.Remove)
+	change.Why = strings.Join(diff, ", ")
+	return change
+}
+
+// unwanted are the tags to remove: those that were ours and are declared no more, and the offer that was taken, which
+// must not be there for the next object of this name.
+func unwanted(managed []string, want map[string]string) []string {
+	keys := []string{TagAdopt}
+	for _, path := range managed {
+		key, isTag := strings.CutPrefix(path, tagPath)
+		if _, wanted := want[key]; isTag && !wanted {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// Marked returns the keys of our own tags among tags, sorted: what Disown removes.
+func Marked(tags map[string]string) []string {
+	var keys []string
+	for key := range tags {
+		if strings.HasPrefix(key, tagPrefix) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,81 @@
+package external
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Field is one setting of a resource, as text, that one call changes alone or together with others. T is the custom
+// resource, S what is there.
+type Field[T, S any] struct {
+	Path string // in the spec, and in status.managedFields
+	// Want is what the spec asks for; declared false leaves the field to AWS.
+	Want func(T) (value string, declared bool)
+	Have func(*S) string
+	// Default is what the field goes back to, once, when it was declared and is no more. Sticky fields have no default of
+	// AWS's to go back to: they stay as they are.
+	Default string
+	Sticky  bool
+	// Same tells whether two different texts mean the same; nil: they do not.
+	Same func(have, want string) bool
+}
+
+// Change is a field that differs.
+type Change struct{ Path, From, To string }
+
+// DeclaredPaths are the paths of the fields that obj declares.
+func DeclaredPaths[T, S any](fields []Field[T, S], obj T) []string {
+	var paths []string
+	for _, f := range fields {
+		if _, declared := f.Want(obj); declared {
+			paths = append(paths, f.Path)
+		}
+	}
+	return paths
+}
+
+// Concerned tells whether any of the fields is declared, or managed until now: then they must be read.
+func Concerned[T, S any](fields []Field[T, S], obj T, managed []string) bool {
+	return slices.ContainsFunc(fields, func(f Field[T, S]) bool {
+		_, declared := f.Want(obj)
+		return declared || slices.Contains(managed, f.Path)
+	})
+}
+
+// Changes lists the fields in which what is there differs from what is declared, or from the default of what is managed
+// and declared no more.
+func Changes[T, S any](fields []Field[T, S], obj T, seen *S, managed []string) []Change {
+	var all []Change
+	for _, f := range fields {
+		want, declared := f.Want(obj)
+		if !declared {
+			if f.Sticky || !slices.Contains(managed, f.Path) {
+				continue
+			}
+			want = f.Default
+		}
+		have := f.Have(seen)
+		if have != want && (f.Same == nil || !f.Same(have, want)) {
+			all = append(all, Change{f.Path, have, want})
+		}
+	}
+	return all
+}
+
+// Why tells people of changes: "visibilityTimeout 30 → 60".
+func Why(changes []Change) string {
+	texts := make([]string, 0, len(changes))
+	for _, c := range changes {
+		texts = append(texts, fmt.Sprintf("%s %s → %s", c.Path, Shown(c.From), Shown(c.To)))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Shown is value as people see it: an empty one by a word.
+func Shown(value string) string {
+	if value == "" {
+		return "none"
+	}
+	return value
+}
