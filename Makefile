@@ -65,10 +65,11 @@ test-browser: $(up) $(run-tests) ## Run the tests in Chromium
 ## ---- source
 
 .PHONY: generate
-generate: $(up) ## Regenerate: deep copies, CRDs, templates, the portal's libraries
+generate: go-is-there ## Regenerate: deep copies, CRDs, templates, the portal's libraries
 	@go tool controller-gen object paths=./api/...
 	@go tool controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
 	@go tool templ generate
+	@$(MAKE) $(up) # not before: it does not build while a new kind has no deep copies
 	@$(up) -build web
 	@npm run --silent vendor --prefix web
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/aws/s3"
+	"github.com/portico-platform/portico/controllers/aws/sqs"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/external"
 )
@@ -18,6 +19,7 @@ import (
 // kinds is every AWS kind that this operator runs. Adding one adds one line.
 var kinds = map[string]kind{
 	"S3Bucket": bind(s3.Bucket, s3.Buckets, stateful),
+	"SQSQueue": bind(sqs.Queue, sqs.Queues, !stateful),
 }
 
 // Kinds lists every kind that the operator runs, sorted.

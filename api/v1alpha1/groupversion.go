@@ -18,6 +18,7 @@ func AddToScheme(s *runtime.Scheme) error {
 	s.AddKnownTypes(GroupVersion,
 		&AWSProvider{}, &AWSProviderList{},
 		&S3Bucket{}, &S3BucketList{},
+		&SQSQueue{}, &SQSQueueList{},
 	)
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil

@@ -30,6 +30,7 @@ const (
 // classes is the whole project's knowledge of AWS error codes. What is not here is tried again with back-off.
 var classes = map[string]class{
 	"NoSuchBucket": notFound,
+	"AWS.SimpleQueueService.NonExistentQueue": notFound, "QueueDoesNotExist": notFound,
 
 	"Throttling": throttled, "ThrottlingException": throttled, "RequestLimitExceeded": throttled,
 	"TooManyRequestsException": throttled, "SlowDown": throttled, "RequestThrottled": throttled,
@@ -40,7 +41,7 @@ var classes = map[string]class{
 
 	"AccessDenied": denied, "AccessDeniedException": denied, "UnauthorizedOperation": denied,
 	"AccountProblem": denied, "NotSignedUp": denied, "OptInRequired": denied, "SubscriptionRequiredException": denied,
-	"AllAccessDisabled": denied, "Forbidden": denied, "AuthorizationError": denied,
+	"KmsAccessDenied": denied, "AllAccessDisabled": denied, "Forbidden": denied, "AuthorizationError": denied,
 
 	"InvalidClientTokenId": rejected, "InvalidAccessKeyId": rejected, "SignatureDoesNotMatch": rejected,
 	"ExpiredToken": rejected, "ExpiredTokenException": rejected, "UnrecognizedClientException": rejected,
@@ -52,8 +53,11 @@ var classes = map[string]class{
 	"IllegalLocationConstraintException": invalid, "InvalidLocationConstraint": invalid,
 	"PermanentRedirect": invalid, "AuthorizationHeaderMalformed": invalid, "KMS.NotFoundException": invalid,
 	"RegionDisabledException": invalid,
+	"InvalidAttributeValue":   invalid, "InvalidAttributeName": invalid, "AWS.SimpleQueueService.UnsupportedOperation": invalid,
+	"KmsNotFound": invalid, "KmsDisabled": invalid, "KmsInvalidState": invalid, "KmsInvalidKeyUsage": invalid, "KmsOptInRequired": invalid,
 
 	"TooManyBuckets": quota, "LimitExceeded": quota, "LimitExceededException": quota, "ServiceQuotaExceededException": quota,
+	"OverLimit": quota,
 }
 
 func classOf(err error) class {

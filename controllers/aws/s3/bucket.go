@@ -34,10 +34,10 @@ type bucket struct {
 
 // Bucket adapts S3Bucket.
 func Bucket(session *cloud.Session, _ external.Kube) external.Adapter[*v1alpha1.S3Bucket, bucketState] {
-	return bucket{session: session, api: client(session)}
+	return bucket{session: session, api: clientFor(session)}
 }
 
-func client(session *cloud.Session) *s3.Client {
+func clientFor(session *cloud.Session) *s3.Client {
 	return cloud.Shared(session, func() *s3.Client {
 		return s3.NewFromConfig(session.Config, func(o *s3.Options) {
 			o.UsePathStyle = session.Endpoint != "" // a custom endpoint has no DNS name per bucket
@@ -51,7 +51,7 @@ const pageOfBuckets = 10_000
 // Buckets lists the ARNs of the account's buckets in the session's region.
 func Buckets(ctx context.Context, session *cloud.Session) ([]string, error) {
 	var all []string
-	pages := s3.NewListBucketsPaginator(client(session), &s3.ListBucketsInput{
+	pages := s3.NewListBucketsPaginator(clientFor(session), &s3.ListBucketsInput{
 		BucketRegion: aws.String(session.Config.Region), MaxBuckets: aws.Int32(pageOfBuckets),
 	})
 	for pages.HasMorePages() {
