@@ -1,0 +1,188 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// SQSQueueSpec is the queue that a team wants. A field left out is not managed and keeps AWS's default.
+// +kubebuilder:validation:XValidation:rule="has(self.queueName) == has(oldSelf.queueName)",message="queueName is immutable: SQS cannot rename a queue; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:rule="(has(self.fifoQueue) && self.fifoQueue) == (has(oldSelf.fifoQueue) && oldSelf.fifoQueue)",message="fifoQueue is immutable: SQS cannot turn one type of queue into the other; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:rule="!has(self.queueName) || (has(self.fifoQueue) && self.fifoQueue) == self.queueName.endsWith('.fifo')",message="the name of a FIFO queue ends in .fifo, and no other's does: change queueName or fifoQueue"
+// +kubebuilder:validation:XValidation:rule="(has(self.fifoQueue) && self.fifoQueue) || (!has(self.contentBasedDeduplication) && !has(self.deduplicationScope) && !has(self.fifoThroughputLimit))",message="contentBasedDeduplication, deduplicationScope and fifoThroughputLimit need fifoQueue: true"
+// +kubebuilder:validation:XValidation:rule="!has(self.fifoThroughputLimit) || self.fifoThroughputLimit != 'perMessageGroupId' || (has(self.deduplicationScope) && self.deduplicationScope == 'messageGroup')",message="fifoThroughputLimit perMessageGroupId needs deduplicationScope: messageGroup"
+// +kubebuilder:validation:XValidation:rule="!has(self.kmsMasterKeyId) || !has(self.sqsManagedSseEnabled) || !self.sqsManagedSseEnabled",message="choose one encryption: kmsMasterKeyId, or sqsManagedSseEnabled: true"
+// +kubebuilder:validation:XValidation:rule="!has(self.kmsDataKeyReusePeriodSeconds) || has(self.kmsMasterKeyId)",message="kmsDataKeyReusePeriodSeconds needs kmsMasterKeyId"
+type SQSQueueSpec struct {
+	AWSSpec `json:",inline"`
+	// queueName is the queue's name in SQS, unique in the account and region. Left out, Portico picks
+	// <namespace>-<name>-<hash>, with .fifo at the end for a FIFO queue. Immutable.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=80
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="queueName is immutable: SQS cannot rename a queue; delete this object and request a new one"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_-]+([.]fifo)?$')",message="use letters, digits, hyphens and underscores; only the name of a FIFO queue has a dot, in .fifo at its end"
+	// +optional
+	QueueName string `json:"queueName,omitempty"`
+	// fifoQueue true keeps messages in order and delivers each once. Immutable.
+	// +optional
+	FIFOQueue bool `json:"fifoQueue,omitempty"`
+	// contentBasedDeduplication takes the body's hash for the deduplication ID of messages that have none. FIFO only.
+	// +optional
+	ContentBasedDeduplication *bool `json:"contentBasedDeduplication,omitempty"`
+	// deduplicationScope is where a duplicate counts: in the whole queue, or in a message group. FIFO only.
+	// +kubebuilder:validation:Enum=queue;messageGroup
+	// +optional
+	DeduplicationScope string `json:"deduplicationScope,omitempty"`
+	// fifoThroughputLimit is what SQS's limit of calls a second applies to. FIFO only.
+	// +kubebuilder:validation:Enum=perQueue;perMessageGroupId
+	// +optional
+	FIFOThroughputLimit string `json:"fifoThroughputLimit,omitempty"`
+	// delaySeconds hides every new message for this long, in seconds.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=900
+	// +optional
+	DelaySeconds *int32 `json:"delaySeconds,omitempty"`
+	// maximumMessageSize in bytes.
+	// +kubebuilder:validation:Minimum=1024
+	// +kubebuilder:validation:Maximum=1048576
+	// +optional
+	MaximumMessageSize *int32 `json:"maximumMessageSize,omitempty"`
+	// messageRetentionPeriod is how long SQS keeps a message that nobody deletes, in seconds: from one minute to 14 days.
+	// +kubebuilder:validation:Minimum=60
+	// +kubebuilder:validation:Maximum=1209600
+	// +optional
+	MessageRetentionPeriod *int32 `json:"messageRetentionPeriod,omitempty"`
+	// visibilityTimeout hides a received message from other receivers for this long, in seconds.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=43200
+	// +optional
+	VisibilityTimeout *int32 `json:"visibilityTimeout,omitempty"`
+	// receiveMessageWaitTimeSeconds is how long a receive call waits for a message (long polling), in seconds.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=20
+	// +optional
+	ReceiveMessageWaitTimeSeconds *int32 `json:"receiveMessageWaitTimeSeconds,omitempty"`
+	// deadLetterQueue takes the messages that were received too often.
+	// +optional
+	DeadLetterQueue *SQSDeadLetterQueue `json:"deadLetterQueue,omitempty"`
+	// redriveAllowPolicy says which queues may use this one as their dead-letter queue. Left out, all of the account and
+	// region may.
+	// +optional
+	RedriveAllowPolicy *SQSRedriveAllowPolicy `json:"redriveAllowPolicy,omitempty"`
+	// kmsMasterKeyId encrypts messages with this KMS key: its ID, ARN or alias.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=2048
+	// +optional
+	KMSMasterKeyID string `json:"kmsMasterKeyId,omitempty"`
+	// kmsDataKeyReusePeriodSeconds is how long SQS reuses a data key before it asks KMS again, in seconds.
+	// +kubebuilder:validation:Minimum=60
+	// +kubebuilder:validation:Maximum=86400
+	// +optional
+	KMSDataKeyReusePeriodSeconds *int32 `json:"kmsDataKeyReusePeriodSeconds,omitempty"`
+	// sqsManagedSseEnabled encrypts messages with keys that SQS keeps, which is AWS's default; false stores them
+	// unencrypted.
+	// +optional
+	SQSManagedSSEEnabled *bool `json:"sqsManagedSseEnabled,omitempty"`
+	// tags of the queue, beside the provider's default tags.
+	// +optional
+	Tags Tags `json:"tags,omitempty"`
+	// deletionPolicy says what becomes of the queue when this object is deleted. Delete removes it with the messages in
+	// it; Retain keeps it, so that the same request can take it back; Orphan keeps it and removes Portico's tags.
+	// +kubebuilder:validation:Enum=Delete;Retain;Orphan
+	// +kubebuilder:default=Delete
+	// +optional
+	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
+}
+
+// SQSDeadLetterQueue is where messages go that nobody could handle.
+// +kubebuilder:validation:XValidation:rule="has(self.targetRef) != has(self.targetArn)",message="name the dead-letter queue by targetRef (an SQSQueue of this namespace) or by targetArn, not both"
+type SQSDeadLetterQueue struct {
+	// targetRef names an SQSQueue in the same namespace, account and region. This queue waits until it is Ready.
+	// +optional
+	TargetRef *LocalRef `json:"targetRef,omitempty"`
+	// targetArn is the ARN of a queue in the same account and region.
+	// +kubebuilder:validation:Pattern=`^arn:[a-z-]+:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,80}([.]fifo)?$`
+	// +kubebuilder:validation:MaxLength=256
+	// +optional
+	TargetARN string `json:"targetArn,omitempty"`
+	// maxReceiveCount is how often a message is received before it moves to the dead-letter queue.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	// +required
+	MaxReceiveCount int32 `json:"maxReceiveCount"`
+}
+
+// SQSRedriveAllowPolicy says who may use a queue as dead-letter queue.
+// +kubebuilder:validation:XValidation:rule="(self.redrivePermission == 'byQueue') == has(self.sourceQueueArns)",message="sourceQueueArns goes with redrivePermission byQueue, and only with it"
+type SQSRedriveAllowPolicy struct {
+	// redrivePermission is allowAll, denyAll, or byQueue for the queues in sourceQueueArns.
+	// +kubebuilder:validation:Enum=allowAll;denyAll;byQueue
+	// +required
+	RedrivePermission string `json:"redrivePermission"`
+	// sourceQueueArns are up to ten queues that may use this one.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=10
+	// +kubebuilder:validation:items:MaxLength=256
+	// +listType=set
+	// +optional
+	SourceQueueARNs []string `json:"sourceQueueArns,omitempty"`
+}
+
+// SQSQueueStatus is the queue that AWS has.
+type SQSQueueStatus struct {
+	AWSStatus `json:",inline"`
+	// queueName is the queue's name in SQS.
+	// +optional
+	QueueName string `json:"queueName,omitempty"`
+	// queueURL is where applications send and receive.
+	// +optional
+	QueueURL string `json:"queueURL,omitempty"`
+	// deadLetterTargetARN is the dead-letter queue in use.
+	// +optional
+	DeadLetterTargetARN string `json:"deadLetterTargetARN,omitempty"`
+}
+
+// SQSQueue is a message queue: producers and consumers need not be there at the same time.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=sqs,categories=portico
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Queue",type=string,JSONPath=`.status.queueName`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Provider",type=string,JSONPath=`.spec.providerRef.name`,priority=1
+// +kubebuilder:printcolumn:name="Region",type=string,JSONPath=`.status.region`,priority=1
+// +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.queueURL`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
+// +kubebuilder:metadata:annotations="portico.dev/title=Message queue"
+// +kubebuilder:metadata:annotations="portico.dev/icon=queue"
+// +kubebuilder:metadata:annotations="portico.dev/form=providerRef,queueName,fifoQueue,visibilityTimeout,messageRetentionPeriod,deadLetterQueue,deletionPolicy"
+// +kubebuilder:metadata:annotations="portico.dev/order=targetRef,targetArn,maxReceiveCount,delaySeconds,receiveMessageWaitTimeSeconds,maximumMessageSize,contentBasedDeduplication,deduplicationScope,fifoThroughputLimit,redriveAllowPolicy,redrivePermission,sourceQueueArns,sqsManagedSseEnabled,kmsMasterKeyId,kmsDataKeyReusePeriodSeconds,tags,region,adoptionPolicy,managementPolicy"
+// +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.queueURL"
+type SQSQueue struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the queue that the team wants.
+	// +required
+	Spec SQSQueueSpec `json:"spec"`
+	// status is the queue that AWS has.
+	// +kubebuilder:default={"observedGeneration":-1}
+	// +optional
+	Status SQSQueueStatus `json:"status,omitempty"`
+}
+
+// Common returns the part of the status that every kind shares.
+func (q *SQSQueue) Common() *CommonStatus { return &q.Status.CommonStatus }
+
+// AWS returns the parts that every AWS kind shares.
+func (q *SQSQueue) AWS() (*AWSSpec, *AWSStatus) { return &q.Spec.AWSSpec, &q.Status.AWSStatus }
+
+// Policy returns the deletion policy.
+func (q *SQSQueue) Policy() DeletionPolicy { return q.Spec.DeletionPolicy }
+
+// SQSQueueList is a list of SQSQueues.
+// +kubebuilder:object:root=true
+type SQSQueueList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []SQSQueue `json:"items"`
+}

@@ -1,0 +1,86 @@
+package sqs
+
+import (
+	"context"
+	"errors"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/portico-platform/portico/controllers/cloud"
+)
+
+type opt = func(*sqs.Options)
+
+// api is all that Portico asks of SQS; docs/iam is checked against it.
+type api interface {
+	queueAPI
+	tagAPI
+}
+
+type queueAPI interface {
+	CreateQueue(context.Context, *sqs.CreateQueueInput, ...opt) (*sqs.CreateQueueOutput, error)
+	DeleteQueue(context.Context, *sqs.DeleteQueueInput, ...opt) (*sqs.DeleteQueueOutput, error)
+	GetQueueUrl(context.Context, *sqs.GetQueueUrlInput, ...opt) (*sqs.GetQueueUrlOutput, error) //nolint:revive // the SDK's name
+	GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...opt) (*sqs.GetQueueAttributesOutput, error)
+	SetQueueAttributes(context.Context, *sqs.SetQueueAttributesInput, ...opt) (*sqs.SetQueueAttributesOutput, error)
+	ListQueues(context.Context, *sqs.ListQueuesInput, ...opt) (*sqs.ListQueuesOutput, error)
+}
+
+type tagAPI interface {
+	ListQueueTags(context.Context, *sqs.ListQueueTagsInput, ...opt) (*sqs.ListQueueTagsOutput, error)
+	TagQueue(context.Context, *sqs.TagQueueInput, ...opt) (*sqs.TagQueueOutput, error)
+	UntagQueue(context.Context, *sqs.UntagQueueInput, ...opt) (*sqs.UntagQueueOutput, error)
+}
+
+var _ api = (*sqs.Client)(nil)
+
+func clientFor(session *cloud.Session) *sqs.Client {
+	return cloud.Shared(session, func() *sqs.Client { return sqs.NewFromConfig(session.Config) })
+}
+
+// pageOfQueues is how many queues one call lists: SQS's most.
+const pageOfQueues = 1000
+
+// Queues lists the ARNs of the queues in the session's account and region.
+func Queues(ctx context.Context, session *cloud.Session) ([]string, error) {
+	var all []string
+	pages := sqs.NewListQueuesPaginator(clientFor(session), &sqs.ListQueuesInput{MaxResults: aws.Int32(pageOfQueues)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, cloud.Explain(err)
+		}
+		for _, url := range page.QueueUrls {
+			all = append(all, arn(session, lastPart(url)))
+		}
+	}
+	return all, nil
+}
+
+// url finds a queue by name; nil if there is none.
+func (q *queue) url(ctx context.Context, name string) (*string, error) {
+	out, err := q.api.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &name, QueueOwnerAWSAccountId: &q.session.AccountID})
+	if cloud.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, cloud.Explain(err)
+	}
+	if aws.ToString(out.QueueUrl) == "" {
+		return nil, errors.New("SQS GetQueueUrl: the answer holds no URL")
+	}
+	return out.QueueUrl, nil
+}
+
+// attributes reads the configuration, and not the counts that move by themselves.
+func (q *queue) attributes(ctx context.Context, url string) (map[string]string, error) {
+	out, err := q.api.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
+		QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameAll},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out.Attributes, nil
+}

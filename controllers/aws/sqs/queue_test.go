@@ -1,0 +1,297 @@
+package sqs
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/external/externaltest"
+)
+
+const account, region = "111122223333", "eu-west-1"
+
+func adapter(t testing.TB, f *fakeSQS, others ...client.Object) *queue {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	return &queue{
+		api: f, kube: external.Kube{Reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(others...).Build()},
+		session: &cloud.Session{
+			Config: aws.Config{Region: region}, AccountID: account, Partition: "aws",
+			Identity: cloud.Identity{Cluster: "cluster", Kind: "SQSQueue", NamespaceUID: "ns-uid"},
+		},
+	}
+}
+
+func object(change ...func(*v1alpha1.SQSQueue)) *v1alpha1.SQSQueue {
+	q := &v1alpha1.SQSQueue{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "orders", UID: "uid-1", Generation: 1},
+		Spec:       v1alpha1.SQSQueueSpec{AWSSpec: v1alpha1.AWSSpec{ProviderRef: v1alpha1.LocalRef{Name: "aws"}}},
+	}
+	for _, c := range change {
+		c(q)
+	}
+	return q
+}
+
+const deadARN = "arn:aws:sqs:eu-west-1:111122223333:dead.fifo"
+
+// full declares everything that can be declared together.
+func full(q *v1alpha1.SQSQueue) {
+	s := &q.Spec
+	s.FIFOQueue, s.ContentBasedDeduplication = true, aws.Bool(true)
+	s.DeduplicationScope, s.FIFOThroughputLimit = "messageGroup", "perMessageGroupId"
+	s.DelaySeconds, s.MaximumMessageSize, s.MessageRetentionPeriod = aws.Int32(5), aws.Int32(2048), aws.Int32(3600)
+	s.VisibilityTimeout, s.ReceiveMessageWaitTimeSeconds = aws.Int32(0), aws.Int32(20)
+	s.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{TargetARN: deadARN, MaxReceiveCount: 5}
+	s.RedriveAllowPolicy = &v1alpha1.SQSRedriveAllowPolicy{RedrivePermission: "byQueue", SourceQueueARNs: []string{"arn:b", "arn:a"}}
+	s.KMSMasterKeyID, s.KMSDataKeyReusePeriodSeconds = "alias/x", aws.Int32(600)
+	s.Tags = v1alpha1.Tags{"team": "payments"}
+}
+
+func TestQueueKeepsTheLaws(t *testing.T) {
+	f := &fakeSQS{}
+	a, obj := adapter(t, f), object(full)
+	if err := a.Resolve(t.Context(), obj); err != nil {
+		t.Fatal(err)
+	}
+	drift := map[string]func(){
+		"a tag":         func() { f.tags["team"], f.tags["made-by"] = "search", "hand" },
+		"the owner tag": func() { f.tags["portico.dev/uid"] = "older" },
+		"the key":       func() { f.set(map[string]string{"KmsMasterKeyId": "", managedEncryption: "true"}) },
+	}
+	for _, attr := range a.all() {
+		if attr.name != managedEncryption { // which goes with the key
+			drift[attr.path] = func() { f.attributes[attr.name] = "7" }
+		}
+	}
+	externaltest.Laws(t, externaltest.Case[*v1alpha1.SQSQueue, queueState]{
+		Adapter: a, Object: obj,
+		Writes:  func() int { return f.writes },
+		Fail:    func(err error) { f.fail = err },
+		Errors:  []error{code("AccessDenied"), code("RequestThrottled"), code("InternalError"), code("ExpiredToken"), code("QueueDeletedRecently")},
+		Lose:    func(on bool) { f.lose = on },
+		Strip:   f.strip,
+		Foreign: func() bool { return f.tags["made-by"] == "hand" },
+		Drift:   drift,
+	})
+}
+
+func TestANameOnlyQueueTakesFourCallsAndRestsWithOne(t *testing.T) {
+	f := &fakeSQS{}
+	a, obj := adapter(t, f), object()
+	settle(t, a, obj)
+	a.Report(obj, observe(t, a, obj))
+	if want := []string{"GetQueueUrl", "CreateQueue", "ListQueueTags", "ListQueueTags"}; !slices.Equal(f.calls, want) {
+		t.Errorf("calls %v, want %v", f.calls, want)
+	}
+	if obj.Status.QueueName != "payments-orders-"+obj.Status.QueueName[len(obj.Status.QueueName)-8:] || obj.Status.QueueURL == "" {
+		t.Errorf("status %+v", obj.Status)
+	}
+}
+
+func TestTheNameOfAFIFOQueueEndsInFIFO(t *testing.T) {
+	obj := object(func(q *v1alpha1.SQSQueue) { q.Spec.FIFOQueue, q.Name = true, strings.Repeat("long-", 30) })
+	name := adapter(t, &fakeSQS{}).name(obj)
+	if !strings.HasSuffix(name, fifoSuffix) || len(name) > longest {
+		t.Errorf("name %q of %d characters", name, len(name))
+	}
+}
+
+func TestRemovedFieldsGoBackToTheDefaultOnce(t *testing.T) {
+	f := &fakeSQS{}
+	obj := object(full)
+	a := adapter(t, f)
+	if err := a.Resolve(t.Context(), obj); err != nil {
+		t.Fatal(err)
+	}
+	settle(t, a, obj)
+	obj.Status.ManagedFields = a.Declared(obj)
+	obj.Spec = object(func(q *v1alpha1.SQSQueue) { q.Spec.FIFOQueue = true }).Spec
+	a = adapter(t, f)
+	settle(t, a, obj)
+	for name, want := range map[string]string{"VisibilityTimeout": "30", "DelaySeconds": "0", redrivePolicy: "", "RedriveAllowPolicy": "", "KmsMasterKeyId": "", managedEncryption: "true"} {
+		if f.attributes[name] != want {
+			t.Errorf("%s is %q, want AWS's default %q", name, f.attributes[name], want)
+		}
+	}
+	obj.Status.ManagedFields = a.Declared(obj)
+	f.attributes["VisibilityTimeout"], f.calls = "77", nil // now somebody else's business
+	settle(t, a, obj)
+	if f.attributes["VisibilityTimeout"] != "77" || len(f.calls) != 1 {
+		t.Errorf("an unmanaged attribute was touched: %v", f.calls)
+	}
+}
+
+func TestPoliciesCompareByMeaning(t *testing.T) {
+	f := &fakeSQS{}
+	a, obj := adapter(t, f), object(full)
+	if err := a.Resolve(t.Context(), obj); err != nil {
+		t.Fatal(err)
+	}
+	settle(t, a, obj)
+	f.attributes[redrivePolicy] = `{"maxReceiveCount": "5", "deadLetterTargetArn": "` + deadARN + `"}`
+	f.attributes["RedriveAllowPolicy"] = `{"sourceQueueArns":["arn:b","arn:a"],"redrivePermission":"byQueue"}`
+	if steps := plan(t, a, obj); len(steps) != 0 {
+		t.Errorf("the same policies in other words are rewritten: %s", steps[0].Why)
+	}
+}
+
+func TestOnlyOneEncryptionIsAskedFor(t *testing.T) {
+	f := &fakeSQS{}
+	a, obj := adapter(t, f), object(func(q *v1alpha1.SQSQueue) { q.Spec.KMSMasterKeyID = "alias/x" })
+	settle(t, a, obj)
+	if f.attributes[managedEncryption] != "false" {
+		t.Errorf("attributes %v", f.attributes)
+	}
+}
+
+func TestCreationExplainsItself(t *testing.T) {
+	f := &fakeSQS{recently: true}
+	a, obj := adapter(t, f), object()
+	steps := plan(t, a, obj)
+	pause, ok := engine.AsPause(steps[0].Do(t.Context()))
+	if !ok || pause.Reason != "NameBusy" || pause.Stalled {
+		t.Errorf("a name that is not free yet: %+v", pause)
+	}
+	f.recently, f.exists, f.attributes = false, true, map[string]string{"VisibilityTimeout": "1"}
+	other := object(func(q *v1alpha1.SQSQueue) { q.Spec.VisibilityTimeout = aws.Int32(2) })
+	if err := a.create(other).Do(t.Context()); err != nil {
+		t.Errorf("a queue made in the meantime: %v; the next look must tell whose it is", err)
+	}
+}
+
+func TestNothingMoreIsReadOfAForeignQueue(t *testing.T) {
+	f := &fakeSQS{exists: true, tags: map[string]string{"made-by": "hand"}}
+	seen := observe(t, adapter(t, f), object(full))
+	if seen.attributes != nil || !slices.Equal(f.calls, []string{"GetQueueUrl", "ListQueueTags"}) {
+		t.Errorf("calls %v", f.calls)
+	}
+}
+
+func TestDeadLetterQueueByReference(t *testing.T) {
+	dead := func(change func(*v1alpha1.SQSQueue)) *v1alpha1.SQSQueue {
+		d := object(func(q *v1alpha1.SQSQueue) { q.Name, q.UID = "dead", "uid-2" })
+		d.Status.ARN, d.Status.AccountID, d.Status.Region = "arn:aws:sqs:eu-west-1:111122223333:dead", account, region
+		d.Status.FirstReadyTime = &metav1.Time{Time: time.Unix(1, 0)}
+		change(d)
+		return d
+	}
+	for name, row := range map[string]struct {
+		others  []client.Object
+		fifo    bool
+		ref     string
+		want    string // reason; empty: resolved
+		stalled bool
+	}{
+		"not there yet":         {ref: "dead", want: "WaitingForDeadLetterQueue"},
+		"not Ready yet":         {ref: "dead", others: []client.Object{dead(func(d *v1alpha1.SQSQueue) { d.Status.FirstReadyTime = nil })}, want: "WaitingForDeadLetterQueue"},
+		"of another account":    {ref: "dead", others: []client.Object{dead(func(d *v1alpha1.SQSQueue) { d.Status.AccountID = "2" })}, want: "DeadLetterQueueMismatch", stalled: true},
+		"of another region":     {ref: "dead", others: []client.Object{dead(func(d *v1alpha1.SQSQueue) { d.Status.Region = "us-east-1" })}, want: "DeadLetterQueueMismatch", stalled: true},
+		"in another namespace":  {ref: "dead", others: []client.Object{dead(func(d *v1alpha1.SQSQueue) { d.Namespace = "search" })}, want: "WaitingForDeadLetterQueue"},
+		"standard for FIFO":     {ref: "dead", fifo: true, others: []client.Object{dead(func(*v1alpha1.SQSQueue) {})}, want: "DeadLetterQueueMismatch", stalled: true},
+		"the queue itself":      {ref: "orders", want: "DeadLetterQueueMismatch", stalled: true},
+		"Ready, and then it is": {ref: "dead", others: []client.Object{dead(func(*v1alpha1.SQSQueue) {})}},
+	} {
+		obj := object(func(q *v1alpha1.SQSQueue) {
+			q.Spec.FIFOQueue = row.fifo
+			q.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{TargetRef: &v1alpha1.LocalRef{Name: row.ref}, MaxReceiveCount: 3}
+		})
+		a := adapter(t, &fakeSQS{}, row.others...)
+		err := a.Resolve(t.Context(), obj)
+		pause, _ := engine.AsPause(err)
+		switch {
+		case row.want == "" && (err != nil || !strings.Contains(a.initial(obj)[redrivePolicy], ":dead")):
+			t.Errorf("%s: %v, %v", name, err, a.initial(obj))
+		case row.want != "" && (pause == nil || pause.Reason != row.want || pause.Stalled != row.stalled):
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// From any state of the attributes, one round of steps leads to what is declared.
+func TestPlanConvergesFromAnywhere(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		f := &fakeSQS{exists: true, attributes: map[string]string{managedEncryption: "true"}}
+		a, obj := adapter(t, f), object()
+		f.tags = a.session.Tags(obj, nil)
+		values := rapid.SampledFrom([]string{"", "0", "7", "true", "false", "{}", `{"deadLetterTargetArn":"x","maxReceiveCount":"3"}`})
+		for _, attr := range a.all() {
+			if v := values.Draw(r, attr.name); v != "" && attr.name != "KmsMasterKeyId" {
+				f.attributes[attr.name] = v
+			}
+			if rapid.Bool().Draw(r, "managed "+attr.path) {
+				obj.Status.ManagedFields = append(obj.Status.ManagedFields, attr.path)
+			}
+		}
+		if rapid.Bool().Draw(r, "declared") {
+			full(obj)
+			if err := a.Resolve(t.Context(), obj); err != nil {
+				r.Fatal(err)
+			}
+		}
+		for _, s := range plan(r, a, obj) {
+			if err := s.Do(t.Context()); err != nil {
+				r.Fatal(err)
+			}
+		}
+		if again := plan(r, a, obj); len(again) != 0 {
+			r.Fatalf("still to do: %s", again[0].Why)
+		}
+	})
+}
+
+type fataler interface {
+	Helper()
+	Fatal(...any)
+}
+
+func observe(t fataler, a *queue, obj *v1alpha1.SQSQueue) *queueState {
+	t.Helper()
+	seen, err := a.Observe(context.Background(), obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seen
+}
+
+func plan(t fataler, a *queue, obj *v1alpha1.SQSQueue) []external.Step {
+	t.Helper()
+	steps, err := a.Plan(obj, observe(t, a, obj))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return steps
+}
+
+// settle acts until nothing is left to do.
+func settle(t *testing.T, a *queue, obj *v1alpha1.SQSQueue) {
+	t.Helper()
+	for range 4 {
+		steps := plan(t, a, obj)
+		if len(steps) == 0 {
+			return
+		}
+		for _, s := range steps {
+			if err := s.Do(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Fatal("not settled")
+}

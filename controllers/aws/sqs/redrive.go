@@ -1,0 +1,120 @@
+package sqs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// Resolve finds the dead-letter queue. Once that queue has been Ready its ARN stands, whatever becomes of it: a queue
+// that works is not held up by trouble with its dead letters.
+func (q *queue) Resolve(ctx context.Context, obj *v1alpha1.SQSQueue) error {
+	dlq := obj.Spec.DeadLetterQueue
+	switch {
+	case dlq == nil:
+		return nil
+	case dlq.TargetRef == nil:
+		q.target = dlq.TargetARN
+	default:
+		arn, err := q.referred(ctx, obj, dlq.TargetRef.Name)
+		if err != nil {
+			return err
+		}
+		q.target = arn
+	}
+	if strings.HasSuffix(q.target, fifoSuffix) != obj.Spec.FIFOQueue {
+		return engine.Blocked("DeadLetterQueueMismatch", "the dead-letter queue of a FIFO queue must be a FIFO queue, and of a standard queue a standard one; choose another dead-letter queue")
+	}
+	return nil
+}
+
+// referred is the ARN of the SQSQueue of this name in obj's namespace.
+func (q *queue) referred(ctx context.Context, obj *v1alpha1.SQSQueue, name string) (string, error) {
+	if name == obj.Name {
+		return "", engine.Blocked("DeadLetterQueueMismatch", "a queue cannot be its own dead-letter queue; choose another one")
+	}
+	target := &v1alpha1.SQSQueue{}
+	err := q.kube.Reader.Get(ctx, client.ObjectKey{Namespace: obj.Namespace, Name: name}, target)
+	switch {
+	case apierrors.IsNotFound(err):
+		return "", engine.Wait("WaitingForDeadLetterQueue", time.Minute, "there is no SQSQueue %s in this namespace yet; request it, or change spec.deadLetterQueue", name)
+	case err != nil:
+		return "", fmt.Errorf("read the SQSQueue %s: %w", name, err)
+	case target.Status.ARN == "" || target.Status.FirstReadyTime == nil:
+		return "", engine.Wait("WaitingForDeadLetterQueue", time.Minute, "the dead-letter queue %s is not Ready yet", name)
+	case target.Status.AccountID != q.session.AccountID || target.Status.Region != q.session.Config.Region:
+		return "", engine.Blocked("DeadLetterQueueMismatch", "the dead-letter queue %s is in account %s and region %s, and must be where this queue is: %s, %s", name, target.Status.AccountID, target.Status.Region, q.session.AccountID, q.session.Config.Region)
+	}
+	return target.Status.ARN, nil
+}
+
+// Refers tells whether obj names the SQSQueue of this name, of its own namespace, as its dead-letter queue.
+func Refers(obj *v1alpha1.SQSQueue, name string) bool {
+	dlq := obj.Spec.DeadLetterQueue
+	return dlq != nil && dlq.TargetRef != nil && dlq.TargetRef.Name == name
+}
+
+func redriveText(target string, dlq *v1alpha1.SQSDeadLetterQueue) string {
+	if dlq == nil {
+		return ""
+	}
+	return fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":%d}`, target, dlq.MaxReceiveCount)
+}
+
+// normalRedrive brings a policy as SQS has it into redriveText's form: others write the count as a string, or the
+// members in another order. What is no such policy stays as it is, and differs.
+func normalRedrive(policy string) string {
+	var p struct {
+		Target string          `json:"deadLetterTargetArn"`
+		Count  json.RawMessage `json:"maxReceiveCount"`
+	}
+	if json.Unmarshal([]byte(policy), &p) != nil {
+		return policy
+	}
+	count, err := strconv.Atoi(strings.Trim(string(p.Count), `"`))
+	if err != nil {
+		return policy
+	}
+	return fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":%d}`, p.Target, count)
+}
+
+// allow is a redrive allow policy with its members in SQS's spelling.
+type allow struct {
+	Permission string   `json:"redrivePermission"`
+	Sources    []string `json:"sourceQueueArns,omitempty"`
+}
+
+func (a allow) text() string {
+	a.Sources = slices.Clone(a.Sources)
+	slices.Sort(a.Sources)
+	text, err := json.Marshal(a)
+	if err != nil {
+		return err.Error() // strings marshal
+	}
+	return string(text)
+}
+
+func allowPolicy(s *v1alpha1.SQSQueueSpec) (string, bool) {
+	if s.RedriveAllowPolicy == nil {
+		return "", false
+	}
+	return allow{s.RedriveAllowPolicy.RedrivePermission, s.RedriveAllowPolicy.SourceQueueARNs}.text(), true
+}
+
+func normalAllow(policy string) string {
+	var a allow
+	if json.Unmarshal([]byte(policy), &a) != nil {
+		return policy
+	}
+	return a.text()
+}
