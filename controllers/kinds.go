@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -19,7 +20,7 @@ import (
 // kinds is every AWS kind that this operator runs. Adding one adds one line.
 var kinds = map[string]kind{
 	"S3Bucket": bind(s3.Bucket, s3.Buckets, stateful),
-	"SQSQueue": bind(sqs.Queue, sqs.Queues, !stateful),
+	"SQSQueue": bind(sqs.Queue, sqs.Queues, !stateful).with(deadLetters),
 }
 
 // Kinds lists every kind that the operator runs, sorted.
@@ -31,7 +32,17 @@ func Kinds() []string {
 type kind struct {
 	object client.Object // the zero object, for watches and lists
 	list   lister
-	setup  func(ctrl.Manager, deps) error
+	setup  func(ctrl.Manager, deps, ...watches) error
+	more   []watches
+}
+
+// watches adds what else wakes objects of a kind.
+type watches func(*builder.Builder, ctrl.Manager)
+
+// with adds watches to a row.
+func (k kind) with(w watches) kind {
+	k.more = append(k.more, w)
+	return k
 }
 
 // lister lists the ARNs of all resources of a kind that a session sees, complete or not at all.
@@ -45,7 +56,7 @@ func bind[T interface {
 	*P
 	external.Object
 }, S, P any](adapter func(*cloud.Session, external.Kube) external.Adapter[T, S], list lister, stateful bool) kind {
-	return kind{object: T(new(P)), list: list, setup: func(mgr ctrl.Manager, d deps) error {
+	return kind{object: T(new(P)), list: list, setup: func(mgr ctrl.Manager, d deps, more ...watches) error {
 		name := kindOf(mgr, T(new(P)))
 		work := external.Work[T, S]{
 			Kind: name, Stateful: stateful, Settling: d.settling, Now: d.now,
@@ -60,6 +71,6 @@ func bind[T interface {
 				return d.kube.Secrets.Publish(ctx, name, obj, details)
 			},
 		}
-		return setupAWS[T](mgr, T(new(P)), work, d)
+		return setupAWS[T](mgr, T(new(P)), work, d, more)
 	}}
 }

@@ -30,14 +30,21 @@ type Options struct {
 	ClusterID string // in the ownership tags; empty: the UID of kube-system
 	TokenFile string // the web identity token, if there is one
 	Engine    engine.Options
+	// Rates of calls to AWS; nil: cloud.DefaultRates.
+	Rates cloud.Rates
 	// ProviderResync is how often credentials are checked again; 0: provider.Revalidate.
 	ProviderResync time.Duration
+	// SweepEvery is how often listings tell whether resources are still there; 0: five minutes.
+	SweepEvery time.Duration
 	// Settling is how long AWS may show an old state after a change of ours; 0: a minute.
 	Settling time.Duration
 }
 
 // settling covers S3's eventual consistency for the existence of buckets, which is the slowest that we know.
 const settling = time.Minute
+
+// sweepEvery is within the promise that a resource deleted behind our back is noticed in five minutes, and some.
+const sweepEvery = 5 * time.Minute
 
 // Scheme knows every kind that the operator handles.
 func Scheme() *runtime.Scheme {
@@ -67,6 +74,7 @@ type deps struct {
 	engine    engine.Options
 	settling  time.Duration
 	now       func() time.Time
+	woken     *alarm // by sweeps
 }
 
 // Setup registers every kind with mgr.
@@ -78,9 +86,15 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		}
 		o.ClusterID = string(system.UID)
 	}
+	if o.Rates == nil {
+		o.Rates = cloud.DefaultRates()
+	}
+	if o.Engine.Records == nil {
+		o.Engine.Records = &engine.Records{}
+	}
 	sessions := cloud.NewSessions(cloud.NamespaceSecrets{
 		Namespace: o.Namespace, Cached: mgr.GetCache(), Live: mgr.GetAPIReader(),
-	}, o.ClusterID, o.TokenFile)
+	}, o.ClusterID, o.TokenFile, &cloud.Paces{Rates: o.Rates, Now: o.Engine.Now})
 	d := deps{
 		connector: cloud.Connector{Reader: mgr.GetCache(), Sessions: sessions},
 		kube: external.Kube{
@@ -95,17 +109,24 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		if err := mgr.GetFieldIndexer().IndexField(ctx, k.object, providerIndex, providerOf); err != nil {
 			return fmt.Errorf("index %s: %w", name, err)
 		}
-		if err := k.setup(mgr, d); err != nil {
+		if err := k.setup(mgr, d, k.more...); err != nil {
 			return fmt.Errorf("set up %s: %w", name, err)
 		}
+	}
+	if err := mgr.Add(sweeper(mgr, sessions, d.woken, cmp.Or(o.SweepEvery, sweepEvery))); err != nil {
+		return fmt.Errorf("set up sweeps: %w", err)
 	}
 	return setupProvider(mgr, sessions, o)
 }
 
-func setupAWS[T external.Object](mgr ctrl.Manager, proto T, work engine.Work[T], d deps) error {
+func setupAWS[T external.Object](mgr ctrl.Manager, proto T, work engine.Work[T], d deps, more []watches) error {
 	return engine.Setup(mgr, proto, work, d.engine, func(b *builder.Builder) {
 		b.Watches(&v1alpha1.AWSProvider{}, usersOf(mgr, proto), builder.WithPredicates(providerTurned()))
 		b.WatchesMetadata(&corev1.Namespace{}, within(mgr, proto), builder.WithPredicates(predicate.LabelChangedPredicate{}, edited()))
+		b.WatchesRawSource(d.woken.source(kindOf(mgr, proto)))
+		for _, w := range more {
+			w(b, mgr)
+		}
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/sqs"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/external"
 )
@@ -81,6 +82,25 @@ func wake(mgr ctrl.Manager, proto client.Object, chosen func(client.Object) clie
 		}
 		return all
 	})
+}
+
+// deadLetters wakes the queues that wait for another one of their namespace.
+func deadLetters(b *builder.Builder, mgr ctrl.Manager) {
+	b.Watches(&v1alpha1.SQSQueue{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, target client.Object) []reconcile.Request {
+		var all []reconcile.Request
+		err := list(ctx, mgr, &v1alpha1.SQSQueue{}, func(o client.Object) {
+			if sqs.Refers(o.(*v1alpha1.SQSQueue), target.GetName()) {
+				all = append(all, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(o)})
+			}
+		}, client.InNamespace(target.GetNamespace()))
+		if err != nil {
+			log.FromContext(ctx).Error(err, "find the queues of a dead-letter queue", "queue", target.GetName())
+		}
+		return all
+	}), builder.WithPredicates(edited(), predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		was, is := e.ObjectOld.(*v1alpha1.SQSQueue), e.ObjectNew.(*v1alpha1.SQSQueue)
+		return was.Status.ARN != is.Status.ARN || (was.Status.FirstReadyTime == nil) != (is.Status.FirstReadyTime == nil)
+	}}))
 }
 
 // edited lets pass updates only: what is new or gone concerns no object that was there before.

@@ -11,6 +11,9 @@ const (
 	// AnnotationAcknowledgeRecreate allows one re-creation of a resource that was
 	// deleted outside Portico; its value is the number that the condition names.
 	AnnotationAcknowledgeRecreate = "portico.dev/acknowledge-recreate"
+	// AnnotationAuditInterval is how often this AWS resource is compared in full, as a duration of at least a minute, such
+	// as 10m; it takes the place of the operator's --audit-interval.
+	AnnotationAuditInterval = "portico.dev/audit-interval"
 	// AnnotationRequestedBy names who asked for the object; admission writes it.
 	AnnotationRequestedBy = "portico.dev/requested-by"
 )

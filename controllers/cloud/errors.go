@@ -86,6 +86,9 @@ func Explain(err error) error {
 		return nil
 	}
 	text := stable(err)
+	if errors.Is(err, errPaced) {
+		return engine.Wait("Throttled", 30*time.Second, "%s. Portico has as many calls to make as it allows itself, and goes on as they are done", text)
+	}
 	switch classOf(err) {
 	case throttled:
 		return engine.Wait("Throttled", 30*time.Second, "%s. AWS limits the rate of calls; Portico slows down and goes on", text)

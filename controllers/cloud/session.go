@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -32,6 +33,7 @@ type Session struct {
 	// ProviderGeneration of the spec that the session was made from.
 	ProviderGeneration int64
 
+	paces    *Paces
 	shared   *memo // of this session
 	listings *memo // of its provider
 }
@@ -42,6 +44,8 @@ type Sessions struct {
 	ClusterID string
 	// TokenFile holds the operator's web identity token (IRSA).
 	TokenFile string
+	// Paces bounds the calls of all sessions.
+	Paces *Paces
 
 	client *awshttp.BuildableClient
 	flight singleflight.Group
@@ -51,10 +55,10 @@ type Sessions struct {
 	latest map[string]string   // provider and namespace → key, to forget what is out of date
 }
 
-// NewSessions returns an empty cache. All sessions share one pool of connections.
-func NewSessions(secrets SecretReader, clusterID, tokenFile string) *Sessions {
+// NewSessions returns an empty cache. All sessions share one pool of connections, and one pace to each service.
+func NewSessions(secrets SecretReader, clusterID, tokenFile string, paces *Paces) *Sessions {
 	return &Sessions{
-		Secrets: secrets, ClusterID: clusterID, TokenFile: tokenFile,
+		Secrets: secrets, ClusterID: clusterID, TokenFile: tokenFile, Paces: paces,
 		client: awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 			t.MaxIdleConnsPerHost = 64
 		}),
@@ -137,7 +141,7 @@ func (s *Sessions) open(ctx context.Context, p *v1alpha1.AWSProvider, namespace,
 		Config: cfg, AccountID: aws.ToString(who.Account), CallerARN: withoutSession(aws.ToString(who.Arn)),
 		Partition: partition(aws.ToString(who.Arn)), Endpoint: p.Spec.Endpoint,
 		DefaultTags: p.Spec.DefaultTags, Identity: Identity{Cluster: s.ClusterID},
-		ProviderGeneration: p.Generation, shared: &memo{},
+		ProviderGeneration: p.Generation, shared: &memo{}, paces: s.Paces,
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,6 +176,7 @@ func (s *Session) In(region, kind, namespaceUID string) *Session {
 	c := *s
 	c.Config = s.Config.Copy()
 	c.Config.Region = region
+	c.Config.APIOptions = append(slices.Clone(s.Config.APIOptions), paced(s.paces, s.AccountID, region))
 	c.Identity.Kind, c.Identity.NamespaceUID = kind, namespaceUID
 	return &c
 }

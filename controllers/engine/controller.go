@@ -3,11 +3,13 @@ package engine
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -23,6 +25,7 @@ type Options struct {
 	Resync  time.Duration // how often an object in sync is compared again
 	Timeout time.Duration // the longest that one pass may take
 	Now     func() time.Time
+	Records *Records // what the engine remembers of its passes; nil: nothing, and no pass is routine
 }
 
 // back-off of failures: controller-runtime's own default goes up to 1,000 s, longer than a user waits.
@@ -35,7 +38,7 @@ func Setup[T Object](mgr ctrl.Manager, proto T, work Work[T], o Options, more fu
 		return fmt.Errorf("set up a controller: %w", err)
 	}
 	b := ctrl.NewControllerManagedBy(mgr).
-		For(proto, builder.WithPredicates(Changed())).
+		For(proto, builder.WithPredicates(Changed(), forgetting(o.Records, gvk.Kind))).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: o.Workers,
 			ReconciliationTimeout:   o.Timeout,
@@ -45,11 +48,12 @@ func Setup[T Object](mgr ctrl.Manager, proto T, work Work[T], o Options, more fu
 		more(b)
 	}
 	r := &Reconciler[T]{
-		Kind:   gvk.Kind,
-		Client: mgr.GetClient(),
-		Events: mgr.GetEventRecorder("portico"),
-		Work:   work,
-		Pace:   Pace{Resync: o.Resync, Now: o.Now, Jitter: rand.Float64},
+		Kind:    gvk.Kind,
+		Client:  mgr.GetClient(),
+		Events:  mgr.GetEventRecorder("portico"),
+		Work:    work,
+		Pace:    Pace{Resync: o.Resync, Now: o.Now, Jitter: rand.Float64},
+		Records: o.Records,
 	}
 	countResources(mgr, gvk)
 	return b.Complete(reconcile.AsReconciler(mgr.GetClient(), r))
@@ -60,6 +64,24 @@ var asked = []string{
 	v1alpha1.AnnotationPaused,
 	v1alpha1.AnnotationReconcileRequestedAt,
 	v1alpha1.AnnotationAcknowledgeRecreate,
+	v1alpha1.AnnotationAuditInterval,
+}
+
+// askedOf is what the annotations ask for, as one text.
+func askedOf(obj client.Object) string {
+	values := make([]string, 0, len(asked))
+	for _, key := range asked {
+		values = append(values, obj.GetAnnotations()[key])
+	}
+	return strings.Join(values, "\n")
+}
+
+// forgetting drops the record of what is gone; it lets everything pass.
+func forgetting(records *Records, kind string) predicate.Predicate {
+	return predicate.Funcs{DeleteFunc: func(e event.DeleteEvent) bool {
+		records.forget(kind, client.ObjectKeyFromObject(e.Object))
+		return true
+	}}
 }
 
 // Changed lets pass what calls for work: a new or deleted object, a changed spec, an annotation that asks. Our own
@@ -72,12 +94,8 @@ func Changed() predicate.Predicate {
 			if e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() || e.ObjectOld.GetUID() != e.ObjectNew.GetUID() {
 				return true
 			}
-			for _, key := range asked {
-				if e.ObjectOld.GetAnnotations()[key] != e.ObjectNew.GetAnnotations()[key] {
-					return true
-				}
-			}
-			return e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
+			return askedOf(e.ObjectOld) != askedOf(e.ObjectNew) ||
+				e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
 		},
 	}
 }

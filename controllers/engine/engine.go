@@ -49,6 +49,8 @@ type Reconciler[T Object] struct {
 	Events events.EventRecorder
 	Work   Work[T]
 	Pace   Pace
+	// Records remembers passes; nil remembers nothing.
+	Records *Records
 }
 
 // Pace is the time in a Reconciler's life.
@@ -67,6 +69,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, obj T) (ctrl.Result, erro
 	}
 	if obj.GetAnnotations()[v1alpha1.AnnotationPaused] == "true" {
 		setPaused(obj, r.Pace.Now())
+		r.Records.ended(r.Kind, obj, ended{at: r.Pace.Now(), reason: "Paused", message: "all work on this object is stopped"})
 		return ctrl.Result{}, quiet(r.save(ctx, before, obj))
 	}
 	if controllerutil.AddFinalizer(obj, Finalizer) {
@@ -81,12 +84,13 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, obj T) (ctrl.Result, erro
 		before = obj.DeepCopyObject().(T)
 		return err
 	}
+	ctx = Routine(ctx, r.Records.routine(r.Kind, obj, r.Pace.Now()))
 	outcome := r.Work.Sync(ctx, obj, pass)
 	if errors.Is(outcome, errStale) {
 		r.send(obj, &pass.Notes)
 		return ctrl.Result{RequeueAfter: conflictRetry}, nil
 	}
-	return r.finish(ctx, before, obj, &pass.Notes, outcome)
+	return r.finish(ctx, before, obj, pass, outcome)
 }
 
 // errStale ends a pass over an object that has changed since it was read.
@@ -109,7 +113,7 @@ func (r *Reconciler[T]) release(ctx context.Context, before, obj T, pass *Pass) 
 		return ctrl.Result{}, nil
 	}
 	if err := r.Work.Release(ctx, obj, pass); err != nil {
-		return r.finish(ctx, before, obj, &pass.Notes, err)
+		return r.finish(ctx, before, obj, pass, err)
 	}
 	r.send(obj, &pass.Notes)
 	// Not optimistic(before): Release may have noted something in the status, which goes with the object.

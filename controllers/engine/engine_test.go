@@ -34,9 +34,9 @@ func TestJudge(t *testing.T) {
 		result        ctrl.Result
 	}{
 		{"in sync", nil, true, false, metav1.ConditionTrue, ReasonInSync, false, false, ctrl.Result{RequeueAfter: time.Hour, Priority: &poll}},
-		{"waiting while it is made", Wait("Creating", 5*time.Second, "x"), false, false, metav1.ConditionUnknown, "Creating", true, false, ctrl.Result{RequeueAfter: 5 * time.Second}},
-		{"waiting after it was ready", Wait("Busy", time.Second, "x"), true, false, metav1.ConditionFalse, "Busy", true, false, ctrl.Result{RequeueAfter: time.Second}},
-		{"waiting while it goes", Wait("Deleting", time.Second, "x"), false, true, metav1.ConditionFalse, "Deleting", true, false, ctrl.Result{RequeueAfter: time.Second}},
+		{"waiting while it is made", Wait("Creating", 5*time.Second, "x"), false, false, metav1.ConditionUnknown, "Creating", true, false, ctrl.Result{RequeueAfter: 5 * time.Second, Priority: &poll}},
+		{"waiting after it was ready", Wait("Busy", time.Second, "x"), true, false, metav1.ConditionFalse, "Busy", true, false, ctrl.Result{RequeueAfter: time.Second, Priority: &poll}},
+		{"waiting while it goes", Wait("Deleting", time.Second, "x"), false, true, metav1.ConditionFalse, "Deleting", true, false, ctrl.Result{RequeueAfter: time.Second, Priority: &poll}},
 		{"waiting for no time", Wait("Emptying", 0, "x"), true, true, metav1.ConditionFalse, "Emptying", true, false, ctrl.Result{RequeueAfter: time.Millisecond}},
 		{"blocked", Blocked("AccessDenied", "x"), false, false, metav1.ConditionFalse, "AccessDenied", false, true, ctrl.Result{RequeueAfter: slowRetry, Priority: &poll}},
 		{"failed", errors.New("x"), true, false, metav1.ConditionFalse, ReasonFailed, true, false, ctrl.Result{}},

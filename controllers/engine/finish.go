@@ -34,6 +34,8 @@ type verdict struct {
 	result  ctrl.Result
 }
 
+func (v verdict) failed() bool { return v.reason == ReasonFailed || v.reason == ReasonTimedOut }
+
 // judge is a pure table from outcome to verdict. everReady and deleting are facts of the object.
 func judge(outcome error, everReady, deleting bool, pace Pace) verdict {
 	low := pollPriority
@@ -55,6 +57,9 @@ func judge(outcome error, everReady, deleting bool, pace Pace) verdict {
 	case ok:
 		v.reason = pause.Reason
 		v.result = ctrl.Result{RequeueAfter: max(pause.After, time.Millisecond)}
+		if pause.After >= time.Second {
+			v.result.Priority = &low // a poll: what users ask for goes first
+		}
 		if !everReady && !deleting {
 			v.status = metav1.ConditionUnknown
 		}
@@ -65,15 +70,18 @@ func judge(outcome error, everReady, deleting bool, pace Pace) verdict {
 }
 
 // finish turns the outcome into status, events and result: the only place that does.
-func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, notes *Notes, outcome error) (ctrl.Result, error) {
+func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, pass *Pass, outcome error) (ctrl.Result, error) {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctrl.Result{}, ctx.Err() // we are shutting down: that says nothing about the object
 	}
 	status, now := obj.Common(), r.Pace.Now()
-	v := judge(outcome, status.FirstReadyTime != nil, !obj.GetDeletionTimestamp().IsZero(), r.Pace)
+	v := judge(outcome, status.FirstReadyTime != nil, !obj.GetDeletionTimestamp().IsZero(), r.paceOf(obj, &pass.Notes))
 	old := readyOf(before)
 	r.record(obj, v, now)
-	r.send(obj, notes) // before the save: what was done in AWS is done, and a repeated pass would not tell of it
+	r.Records.ended(r.Kind, obj, ended{
+		at: now, reason: v.reason, message: v.message, failed: v.failed(), next: v.result.RequeueAfter, plan: pass.plan,
+	})
+	r.send(obj, &pass.Notes) // before the save: what was done in AWS is done, and a repeated pass would not tell of it
 	if err := r.save(ctx, before, obj); err != nil {
 		result, err := retry(ctrl.Result{}, err)
 		return result, quiet(err)
@@ -83,7 +91,7 @@ func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, notes *Notes,
 	}
 	if old.Status != v.status || old.Reason != v.reason {
 		kind := corev1.EventTypeNormal
-		if v.stalled || v.reason == ReasonFailed || v.reason == ReasonTimedOut {
+		if v.stalled || v.failed() {
 			kind = corev1.EventTypeWarning
 		}
 		r.Events.Eventf(obj, nil, kind, v.reason, "Reconcile", "%s", brief(v.message))
@@ -107,6 +115,25 @@ func (r *Reconciler[T]) record(obj T, v verdict, now time.Time) {
 	if status.Ready && status.FirstReadyTime == nil {
 		status.FirstReadyTime = &metav1.Time{Time: now}
 	}
+}
+
+// shortestAudit keeps a single object from eating up the account's calls.
+const shortestAudit = time.Minute
+
+// paceOf is the pace for obj: its annotation may ask for another one.
+func (r *Reconciler[T]) paceOf(obj T, notes *Notes) Pace {
+	pace, text := r.Pace, obj.GetAnnotations()[v1alpha1.AnnotationAuditInterval]
+	if text == "" {
+		return pace
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < shortestAudit {
+		notes.Warning("InvalidAnnotation", "Reconcile", "%s: %q is not a duration of at least %s, such as 10m; the operator's default of %s holds",
+			v1alpha1.AnnotationAuditInterval, text, shortestAudit, pace.Resync)
+		return pace
+	}
+	pace.Resync = d
+	return pace
 }
 
 func (r *Reconciler[T]) send(obj T, notes *Notes) {

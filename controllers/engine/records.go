@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Record is what the engine remembers of its passes over one object: more than the status says, because it changes with
+// every pass. It lives in memory and is lost with the process.
+type Record struct {
+	Kind      string    `json:"kind"`
+	Namespace string    `json:"namespace,omitempty"`
+	Name      string    `json:"name"`
+	UID       types.UID `json:"uid"`
+	// LastChecked is when the last pass ended; Reason and Message are its outcome, as in the Ready condition.
+	LastChecked time.Time `json:"lastChecked"`
+	Reason      string    `json:"reason"`
+	Message     string    `json:"message"`
+	// NextCheck is when the next pass is due if nothing happens before; absent after a failure, which is tried again with
+	// back-off, and while the object is paused.
+	NextCheck *time.Time `json:"nextCheck,omitempty"`
+	// LastPlan is the last that a pass found to do; absent if none did since the operator started.
+	LastPlan *Plan `json:"lastPlan,omitempty"`
+	// Passes counts them since the operator started; Failures are those at the end that failed.
+	Passes   int64 `json:"passes"`
+	Failures int64 `json:"failures"`
+
+	generation int64
+	asked      string
+}
+
+// Plan is what one pass found to do.
+type Plan struct {
+	At    time.Time `json:"at"`
+	Steps []string  `json:"steps"` // the call, and in parentheses why
+}
+
+// Records keeps a Record of each object, over all kinds. Safe for concurrent use; the zero value is ready.
+type Records struct {
+	mu  sync.RWMutex
+	all map[recordKey]Record
+}
+
+type recordKey struct {
+	kind string
+	types.NamespacedName
+}
+
+// Get returns the record of one object.
+func (r *Records) Get(kind string, of types.NamespacedName) (Record, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	found, ok := r.all[recordKey{kind, of}]
+	return found, ok
+}
+
+// All returns the records that the filter lets pass, sorted by kind, namespace and name. nil lets all pass.
+func (r *Records) All(filter func(Record) bool) []Record {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	all := make([]Record, 0, len(r.all))
+	for _, one := range r.all {
+		if filter == nil || filter(one) {
+			all = append(all, one)
+		}
+	}
+	slices.SortFunc(all, func(a, b Record) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return all
+}
+
+func (r *Records) forget(kind string, of types.NamespacedName) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.all, recordKey{kind, of})
+}
+
+// ended notes a pass.
+func (r *Records) ended(kind string, obj client.Object, pass ended) {
+	if r == nil {
+		return
+	}
+	key := recordKey{kind, client.ObjectKeyFromObject(obj)}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all == nil {
+		r.all = map[recordKey]Record{}
+	}
+	one := r.all[key]
+	if one.UID != obj.GetUID() {
+		one = Record{Kind: kind, Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID()}
+	}
+	one.LastChecked, one.Reason, one.Message = pass.at, pass.reason, pass.message
+	one.generation, one.asked = obj.GetGeneration(), askedOf(obj)
+	one.Passes++
+	one.Failures++
+	if !pass.failed {
+		one.Failures = 0
+	}
+	one.NextCheck = nil
+	if pass.next > 0 {
+		next := pass.at.Add(pass.next)
+		one.NextCheck = &next
+	}
+	if len(pass.plan) > 0 {
+		one.LastPlan = &Plan{At: pass.at, Steps: pass.plan}
+	}
+	r.all[key] = one
+}
+
+// ended is a pass when it is over.
+type ended struct {
+	at              time.Time
+	reason, message string
+	failed          bool
+	next            time.Duration
+	plan            []string
+}
+
+// routine tells whether a pass over obj that starts now is routine: the last one found everything in sync, nobody has
+// asked for anything since, and it is simply time.
+func (r *Records) routine(kind string, obj client.Object, now time.Time) bool {
+	if r == nil {
+		return false
+	}
+	last, ok := r.Get(kind, client.ObjectKeyFromObject(obj))
+	return ok && last.UID == obj.GetUID() && last.Reason == ReasonInSync && last.generation == obj.GetGeneration() &&
+		last.asked == askedOf(obj) && last.NextCheck != nil && !now.Before(*last.NextCheck)
+}
