@@ -6,11 +6,15 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/portico-platform/portico/controllers"
+	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
@@ -34,6 +38,7 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	f := &flags{controllers: controllers.Options{
 		TokenFile: env("AWS_WEB_IDENTITY_TOKEN_FILE"), // set by IRSA
 		Engine:    engine.Options{Now: time.Now},      //nolint:forbidigo // the real clock enters here, and only here
+		Rates:     cloud.DefaultRates(),
 	}}
 	set := flag.NewFlagSet("operator", flag.ContinueOnError)
 	set.SetOutput(out)
@@ -49,7 +54,9 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	set.BoolVar(&f.leaderElect, "leader-elect", true, "let only one of several replicas work at a time")
 	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and more of them")
 	set.IntVar(&f.controllers.Engine.Workers, "workers", 10, "how many objects of each kind are worked on at the same time")
-	set.DurationVar(&f.controllers.Engine.Resync, "resync", time.Hour, "how often an AWS resource in sync is compared again, ±10%")
+	set.DurationVar(&f.controllers.Engine.Resync, "audit-interval", time.Hour, "how often an AWS resource in sync is compared in full, ±10%; for one resource the annotation portico.dev/audit-interval says otherwise")
+	set.DurationVar(&f.controllers.SweepEvery, "sweep-interval", 5*time.Minute, "how often one listing of each kind, provider and region tells whether resources are still there, ±10%")
+	set.Func("aws-rate", "`SERVICE=RATE`: the most calls a second to one service (S3, SQS, EC2, RDS, or * for any other) of one account in one region; half of it is kept for what users wait for, and throttling lowers it for a while. May be given again. Default: "+shown(f.controllers.Rates), f.rate)
 	set.DurationVar(&f.controllers.Engine.Timeout, "reconcile-timeout", 2*time.Minute, "the longest that one pass over one object may take")
 	set.DurationVar(&f.controllers.ProviderResync, "provider-resync", 5*time.Minute, "how often the credentials of an AWSProvider are checked again, ±10%")
 	if err := set.Parse(args); err != nil {
@@ -69,13 +76,44 @@ func (f *flags) check() error {
 	case e.Workers < 1:
 		return fmt.Errorf("--workers %d: at least 1", e.Workers)
 	case e.Resync < time.Second:
-		return fmt.Errorf("--resync %s: at least 1s", e.Resync)
+		return fmt.Errorf("--audit-interval %s: at least 1s", e.Resync)
+	case f.controllers.SweepEvery < time.Second:
+		return fmt.Errorf("--sweep-interval %s: at least 1s", f.controllers.SweepEvery)
 	case e.Timeout < time.Second:
 		return fmt.Errorf("--reconcile-timeout %s: at least 1s", e.Timeout)
 	case f.controllers.ProviderResync < time.Second:
 		return fmt.Errorf("--provider-resync %s: at least 1s", f.controllers.ProviderResync)
 	}
 	return nil
+}
+
+// otherServices is how the flag names the rate of every service that has none of its own.
+const otherServices = "*"
+
+// rate takes one --aws-rate.
+func (f *flags) rate(text string) error {
+	service, value, ok := strings.Cut(text, "=")
+	calls, err := strconv.ParseFloat(value, 64)
+	if !ok || err != nil || service == "" || calls < 0.1 || calls > 10_000 {
+		return errors.New("it must be SERVICE=RATE with a rate from 0.1 to 10000 calls a second, such as EC2=10")
+	}
+	if _, known := f.controllers.Rates[service]; service == otherServices || !known {
+		if service != otherServices {
+			return fmt.Errorf("there is no service %s here; choose one of %s", service, shown(f.controllers.Rates))
+		}
+		service = ""
+	}
+	f.controllers.Rates[service] = calls
+	return nil
+}
+
+// shown lists the rates as the flag takes them.
+func shown(rates cloud.Rates) string {
+	var all []string
+	for _, service := range slices.Sorted(maps.Keys(rates)) {
+		all = append(all, fmt.Sprintf("%s=%g", cmp.Or(service, otherServices), rates[service]))
+	}
+	return strings.Join(all, " ")
 }
 
 // namespace is the Pod's own, from the downward API or the mounted ServiceAccount.

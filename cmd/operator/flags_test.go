@@ -39,9 +39,13 @@ func TestWrongFlagsAreNamed(t *testing.T) {
 	}{
 		{nil, "--namespace is needed"},
 		{[]string{"--namespace=n", "--workers=0"}, "--workers 0: at least 1"},
-		{[]string{"--namespace=n", "--resync=1ms"}, "--resync 1ms"},
+		{[]string{"--namespace=n", "--audit-interval=1ms"}, "--audit-interval 1ms"},
 		{[]string{"--namespace=n", "--reconcile-timeout=0"}, "--reconcile-timeout"},
 		{[]string{"--namespace=n", "--provider-resync=0"}, "--provider-resync"},
+		{[]string{"--namespace=n", "--sweep-interval=0"}, "--sweep-interval"},
+		{[]string{"--namespace=n", "--aws-rate=S3"}, "SERVICE=RATE"},
+		{[]string{"--namespace=n", "--aws-rate=S3=0"}, "SERVICE=RATE"},
+		{[]string{"--namespace=n", "--aws-rate=S4=5"}, "no service S4"},
 		{[]string{"--namespace=n", "start"}, `unexpected argument "start"`},
 		{[]string{"--colour"}, "colour"},
 	} {
@@ -52,12 +56,22 @@ func TestWrongFlagsAreNamed(t *testing.T) {
 	}
 }
 
+func TestRatesAreSetByService(t *testing.T) {
+	f, err := parse([]string{"--namespace=n", "--aws-rate=EC2=5", "--aws-rate=*=2.5"}, environment(), &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := f.controllers.Rates; r["EC2"] != 5 || r[""] != 2.5 || r["S3"] != 200 {
+		t.Errorf("rates %v", r)
+	}
+}
+
 func TestHelpNamesEveryFlag(t *testing.T) {
 	out := &bytes.Buffer{}
 	if _, err := parse([]string{"--help"}, environment(), out); !errors.Is(err, flag.ErrHelp) {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Usage:", "-kubeconfig", "-leader-elect", "-resync", "-cluster-id"} {
+	for _, want := range []string{"Usage:", "-kubeconfig", "-leader-elect", "-audit-interval", "-sweep-interval", "-aws-rate", "S3=200", "-cluster-id"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("help does not say %s", want)
 		}
