@@ -14,6 +14,8 @@ const (
 	// AnnotationAuditInterval is how often this AWS resource is compared in full, as a duration of at least a minute, such
 	// as 10m; it takes the place of the operator's --audit-interval.
 	AnnotationAuditInterval = "portico.dev/audit-interval"
+	// AnnotationRotatePassword asks for a new password of a database; any new value counts.
+	AnnotationRotatePassword = "portico.dev/rotate-password"
 	// AnnotationRequestedBy names who asked for the object; admission writes it.
 	AnnotationRequestedBy = "portico.dev/requested-by"
 )

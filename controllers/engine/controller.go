@@ -64,6 +64,7 @@ var asked = []string{
 	v1alpha1.AnnotationPaused,
 	v1alpha1.AnnotationReconcileRequestedAt,
 	v1alpha1.AnnotationAcknowledgeRecreate,
+	v1alpha1.AnnotationRotatePassword,
 	v1alpha1.AnnotationAuditInterval,
 }
 

@@ -1,0 +1,112 @@
+package v1alpha1
+
+// RDSInstanceSpec is the database that a team wants. A field left out is not managed and keeps AWS's default, save for
+// two that are safe when left out: a database is encrypted, and not reachable from the internet.
+// +kubebuilder:validation:XValidation:rule="has(self.dbInstanceIdentifier) == has(oldSelf.dbInstanceIdentifier)",message="dbInstanceIdentifier is immutable: renaming would break the endpoint; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:rule="has(self.dbName) == has(oldSelf.dbName)",message="dbName is immutable: RDS creates the database once; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:rule="(!has(self.storageEncrypted) || self.storageEncrypted) == (!has(oldSelf.storageEncrypted) || oldSelf.storageEncrypted)",message="storageEncrypted is immutable: RDS cannot encrypt or decrypt what is there; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:rule="has(self.kmsKeyID) == has(oldSelf.kmsKeyID)",message="kmsKeyID is immutable: RDS cannot change the key of what is there; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:rule="has(self.dbSubnetGroupName) == has(oldSelf.dbSubnetGroupName)",message="dbSubnetGroupName is immutable: moving to another network is an outage; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:rule="has(self.restoreFrom) == has(oldSelf.restoreFrom)",message="restoreFrom is immutable: a database is restored once; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxAllocatedStorage) || self.maxAllocatedStorage >= self.allocatedStorage",message="maxAllocatedStorage must not be less than allocatedStorage: raise it, or remove it to switch autoscaling off"
+// +kubebuilder:validation:XValidation:rule="!has(self.kmsKeyID) || !has(self.storageEncrypted) || self.storageEncrypted",message="kmsKeyID needs encryption: remove storageEncrypted: false"
+// +kubebuilder:validation:XValidation:rule="!has(self.restoreFrom) || (!has(self.kmsKeyID) && !has(self.storageEncrypted) && !has(self.dbName))",message="with restoreFrom the database's name and encryption come from the snapshot: remove dbName, storageEncrypted and kmsKeyID"
+// +kubebuilder:validation:XValidation:rule="!has(self.masterUserPasswordSecretRef) || !has(self.manageMasterUserPassword) || !self.manageMasterUserPassword",message="choose one source of the password: masterUserPasswordSecretRef, manageMasterUserPassword: true, or neither, and Portico generates one"
+// +kubebuilder:validation:XValidation:rule="!has(self.masterUserSecretKmsKeyID) || (has(self.manageMasterUserPassword) && self.manageMasterUserPassword)",message="masterUserSecretKmsKeyID needs manageMasterUserPassword: true"
+// +kubebuilder:validation:XValidation:rule="!(has(self.manageMasterUserPassword) && self.manageMasterUserPassword && has(oldSelf.manageMasterUserPassword) && oldSelf.manageMasterUserPassword) || (has(self.masterUserSecretKmsKeyID) == has(oldSelf.masterUserSecretKmsKeyID) && (!has(self.masterUserSecretKmsKeyID) || self.masterUserSecretKmsKeyID == oldSelf.masterUserSecretKmsKeyID))",message="masterUserSecretKmsKeyID cannot change while RDS manages the password: switch manageMasterUserPassword off first, and on again with the new key"
+// +kubebuilder:validation:XValidation:rule="!has(self.storageType) || !(self.storageType in ['io1', 'io2']) || has(self.iops)",message="storageType io1 and io2 need iops"
+// +kubebuilder:validation:XValidation:rule="!has(self.storageThroughput) || (has(self.storageType) && self.storageType == 'gp3')",message="storageThroughput needs storageType: gp3"
+// +kubebuilder:validation:XValidation:rule="!(self.masterUsername.lowerAscii() in ['rdsadmin', 'rdsrepladmin', 'rdstopmgr'])",message="RDS keeps this user name for itself; choose another masterUsername"
+// +kubebuilder:validation:XValidation:rule="self.engine != 'postgres' || !(self.masterUsername.lowerAscii() in ['admin', 'user', 'public'])",message="this masterUsername is a reserved word of PostgreSQL; choose another one, such as postgres"
+// +kubebuilder:validation:XValidation:rule="!self.engine.startsWith('sqlserver') || !(self.masterUsername.lowerAscii() in ['sa', 'public', 'guest', 'dbo'])",message="this masterUsername is reserved by SQL Server; choose another one, such as admin"
+// +kubebuilder:validation:XValidation:rule="!self.engine.startsWith('oracle') || !(self.masterUsername.lowerAscii() in ['sys', 'system', 'public'])",message="this masterUsername is reserved by Oracle; choose another one, such as admin"
+// +kubebuilder:validation:XValidation:rule="!(self.engine in ['mysql', 'mariadb']) || size(self.masterUsername) <= 16",message="a masterUsername of MySQL and MariaDB has at most 16 characters"
+// +kubebuilder:validation:XValidation:rule="!has(self.dbName) || !self.engine.startsWith('sqlserver')",message="SQL Server has no dbName: remove it, and create databases by SQL"
+// +kubebuilder:validation:XValidation:rule="!has(self.dbName) || !self.engine.startsWith('oracle') || size(self.dbName) <= 8",message="a dbName of Oracle is a SID of at most 8 characters"
+type RDSInstanceSpec struct {
+	AWSSpec `json:",inline"`
+	// dbInstanceIdentifier is the instance's name in RDS, unique in the account and region; case does not count. Left out,
+	// Portico picks <namespace>-<name>-<hash>. Immutable.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.lowerAscii() == oldSelf.lowerAscii()",message="dbInstanceIdentifier is immutable: renaming would break the endpoint; delete this object and request a new one"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?$') && !self.contains('--')",message="use letters, digits and single hyphens; begin with a letter and do not end with a hyphen"
+	// +optional
+	DBInstanceIdentifier string `json:"dbInstanceIdentifier,omitempty"`
+	// engine is the database engine. Immutable.
+	// +kubebuilder:validation:Enum=postgres;mysql;mariadb;oracle-ee;oracle-se2;sqlserver-ee;sqlserver-se;sqlserver-ex;sqlserver-web
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="engine is immutable: RDS cannot turn one database into another; delete this object and request a new one"
+	// +required
+	Engine string `json:"engine"`
+	// engineVersion is the version, or the part of it that matters: 16 is content with every 16.x, 16.4 with 16.4 and, unless
+	// autoMinorVersionUpgrade is false, with newer minor versions.
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+([.-][0-9A-Za-z]+)*$')",message="give a version such as 16, 16.4 or 8.0.39"
+	// +optional
+	EngineVersion string `json:"engineVersion,omitempty"`
+	// allowMajorVersionUpgrade consents to a change of engineVersion to another major version, which cannot be undone.
+	// +optional
+	AllowMajorVersionUpgrade bool `json:"allowMajorVersionUpgrade,omitempty"`
+	// autoMinorVersionUpgrade lets AWS install minor versions in the maintenance window; AWS's default is true.
+	// +optional
+	AutoMinorVersionUpgrade *bool `json:"autoMinorVersionUpgrade,omitempty"`
+	// dbInstanceClass is the size of the machine, such as db.t4g.micro.
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="self.matches('^db[.][a-z0-9-]+[.][a-z0-9.-]+$')",message="an instance class looks like db.t4g.micro"
+	// +required
+	DBInstanceClass string `json:"dbInstanceClass"`
+	// allocatedStorage in GiB. It can grow and never shrink; what AWS's autoscaling added is left as it is.
+	// +kubebuilder:validation:Minimum=20
+	// +kubebuilder:validation:Maximum=65536
+	// +kubebuilder:validation:XValidation:rule="self >= oldSelf",message="allocatedStorage cannot shrink: RDS only adds storage; keep the size, or move the data to a new, smaller database"
+	// +required
+	AllocatedStorage int32 `json:"allocatedStorage"`
+	// maxAllocatedStorage in GiB lets AWS add storage by itself up to this size. Left out, it does not.
+	// +kubebuilder:validation:Minimum=20
+	// +kubebuilder:validation:Maximum=65536
+	// +optional
+	MaxAllocatedStorage *int32 `json:"maxAllocatedStorage,omitempty"`
+	// storageType is the type of the storage.
+	// +kubebuilder:validation:Enum=gp2;gp3;io1;io2;standard
+	// +optional
+	StorageType string `json:"storageType,omitempty"`
+	// iops is the provisioned number of input and output operations a second.
+	// +kubebuilder:validation:Minimum=1000
+	// +kubebuilder:validation:Maximum=256000
+	// +optional
+	IOPS *int32 `json:"iops,omitempty"`
+	// storageThroughput of gp3 in MiB/s.
+	// +kubebuilder:validation:Minimum=125
+	// +kubebuilder:validation:Maximum=4000
+	// +optional
+	StorageThroughput *int32 `json:"storageThroughput,omitempty"`
+	// masterUsername is the administrator of the database. Immutable.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="masterUsername is immutable: RDS cannot rename the administrator; delete this object and request a new one"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z][A-Za-z0-9_]*$')",message="use letters, digits and underscores; begin with a letter"
+	// +required
+	MasterUsername string `json:"masterUsername"`
+	// masterUserPasswordSecretRef names a Secret of this namespace that holds the administrator's password. Its content is
+	// compared at every check, and a change is applied. Left out, and without manageMasterUserPassword, Portico generates
+	// a password.
+	// +optional
+	MasterUserPasswordSecretRef *SecretKeyRef `json:"masterUserPasswordSecretRef,omitempty"`
+	// manageMasterUserPassword true leaves the password to RDS, which keeps and rotates it in AWS Secrets Manager.
+	// +optional
+	ManageMasterUserPassword bool `json:"manageMasterUserPassword,omitempty"`
+	// masterUserSecretKmsKeyID encrypts the secret in Secrets Manager with this KMS key: its ID, ARN or alias.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=2048
+	// +optional
+	MasterUserSecretKmsKeyID string `json:"masterUserSecretKmsKeyID,omitempty"`
+	// dbName is the database that RDS creates in the instance; of Oracle its SID. Immutable.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="dbName is immutable: RDS creates the database once; delete this object and request a new one"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$')",message="use letters, digits and underscores; begin with a letter or an underscore"
+	// +optional
+	DBName           string `json:"dbName,omitempty"`
+	RDSNetworkSpec   `json:",inline"`
+	RDSOperationSpec `json:",inline"`
+}

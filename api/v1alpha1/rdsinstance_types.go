@@ -1,0 +1,102 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// ConditionChangesApplied is False while a change of an RDSInstance waits for its maintenance window or a reboot.
+const ConditionChangesApplied = "ChangesApplied"
+
+// RDSInstanceStatus is the database that AWS has.
+type RDSInstanceStatus struct {
+	AWSStatus `json:",inline"`
+	// dbInstanceIdentifier is the instance's name in RDS.
+	// +optional
+	DBInstanceIdentifier string `json:"dbInstanceIdentifier,omitempty"`
+	// endpoint is the host name to connect to.
+	// +optional
+	Endpoint string `json:"endpoint,omitempty"`
+	// port to connect to.
+	// +optional
+	Port int32 `json:"port,omitempty"`
+	// dbInstanceStatus is what RDS says it is doing, such as available or backing-up.
+	// +optional
+	DBInstanceStatus string `json:"dbInstanceStatus,omitempty"`
+	// engineVersion that runs.
+	// +optional
+	EngineVersion string `json:"engineVersion,omitempty"`
+	// instanceClass that runs.
+	// +optional
+	InstanceClass string `json:"instanceClass,omitempty"`
+	// allocatedStorage that there is, in GiB.
+	// +optional
+	AllocatedStorage int32 `json:"allocatedStorage,omitempty"`
+	// pendingModifiedValues are the changes that wait for the maintenance window, or are being made: name to new value.
+	// +optional
+	PendingModifiedValues map[string]string `json:"pendingModifiedValues,omitempty"`
+	// parameterApplyStatus tells whether the parameter group's settings are in force: in-sync, applying or pending-reboot.
+	// +optional
+	ParameterApplyStatus string `json:"parameterApplyStatus,omitempty"`
+	// masterUserSecretARN is the secret in AWS Secrets Manager in which RDS keeps the password that it manages.
+	// +optional
+	MasterUserSecretARN string `json:"masterUserSecretARN,omitempty"`
+	// finalSnapshotIdentifier is the snapshot that keeps the data of a database that is being deleted.
+	// +optional
+	FinalSnapshotIdentifier string `json:"finalSnapshotIdentifier,omitempty"`
+	// passwordRotation is the value of the annotation portico.dev/rotate-password that was handled last.
+	// +optional
+	PasswordRotation string `json:"passwordRotation,omitempty"`
+	// immediateGeneration is the generation of which RDS was last asked to make the changes at once.
+	// +optional
+	ImmediateGeneration int64 `json:"immediateGeneration,omitempty"`
+}
+
+// RDSInstance is a relational database that AWS runs, patches and backs up.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=rds,categories=portico
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Engine",type=string,JSONPath=`.spec.engine`
+// +kubebuilder:printcolumn:name="Class",type=string,JSONPath=`.status.instanceClass`
+// +kubebuilder:printcolumn:name="Endpoint",type=string,JSONPath=`.status.endpoint`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.dbInstanceStatus`,priority=1
+// +kubebuilder:printcolumn:name="Version",type=string,JSONPath=`.status.engineVersion`,priority=1
+// +kubebuilder:printcolumn:name="Storage",type=integer,JSONPath=`.status.allocatedStorage`,priority=1
+// +kubebuilder:printcolumn:name="Provider",type=string,JSONPath=`.spec.providerRef.name`,priority=1
+// +kubebuilder:printcolumn:name="Region",type=string,JSONPath=`.status.region`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
+// +kubebuilder:metadata:annotations="portico.dev/title=Database"
+// +kubebuilder:metadata:annotations="portico.dev/icon=database"
+// +kubebuilder:metadata:annotations="portico.dev/form=providerRef,engine,engineVersion,dbInstanceClass,allocatedStorage,masterUsername,dbName,deletionPolicy"
+// +kubebuilder:metadata:annotations="portico.dev/order=dbInstanceIdentifier,allowMajorVersionUpgrade,autoMinorVersionUpgrade,maxAllocatedStorage,storageType,iops,storageThroughput,masterUserPasswordSecretRef,manageMasterUserPassword,masterUserSecretKmsKeyID,multiAZ,port,publiclyAccessible,dbSubnetGroupName,vpcSecurityGroupIDs,storageEncrypted,kmsKeyID,dbParameterGroupName,backupRetentionPeriod,preferredBackupWindow,preferredMaintenanceWindow,applyImmediately,performanceInsightsEnabled,enabledCloudwatchLogsExports,deletionProtection,skipFinalSnapshot,finalSnapshotIdentifier,deleteAutomatedBackups,restoreFrom,snapshotIdentifier,tags,region,adoptionPolicy,managementPolicy"
+// +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.endpoint"
+type RDSInstance struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the database that the team wants.
+	// +required
+	Spec RDSInstanceSpec `json:"spec"`
+	// status is the database that AWS has.
+	// +kubebuilder:default={"observedGeneration":-1}
+	// +optional
+	Status RDSInstanceStatus `json:"status,omitempty"`
+}
+
+// Common returns the part of the status that every kind shares.
+func (i *RDSInstance) Common() *CommonStatus { return &i.Status.CommonStatus }
+
+// AWS returns the parts that every AWS kind shares.
+func (i *RDSInstance) AWS() (*AWSSpec, *AWSStatus) { return &i.Spec.AWSSpec, &i.Status.AWSStatus }
+
+// Policy returns the deletion policy.
+func (i *RDSInstance) Policy() DeletionPolicy { return i.Spec.DeletionPolicy }
+
+// RDSInstanceList is a list of RDSInstances.
+// +kubebuilder:object:root=true
+type RDSInstanceList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []RDSInstance `json:"items"`
+}
