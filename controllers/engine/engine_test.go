@@ -62,10 +62,12 @@ type work struct {
 	note             string
 	save             bool
 	acted            int
+	routine          bool // the last Sync was
 }
 
 func (w *work) Sync(ctx context.Context, obj *v1alpha1.S3Bucket, pass *Pass) error {
 	w.synced++
+	w.routine = IsRoutine(ctx)
 	if w.note != "" {
 		pass.Warning("Repaired", "Put", "%s", w.note)
 	}

@@ -22,7 +22,7 @@ type api interface {
 type queueAPI interface {
 	CreateQueue(context.Context, *sqs.CreateQueueInput, ...opt) (*sqs.CreateQueueOutput, error)
 	DeleteQueue(context.Context, *sqs.DeleteQueueInput, ...opt) (*sqs.DeleteQueueOutput, error)
-	GetQueueUrl(context.Context, *sqs.GetQueueUrlInput, ...opt) (*sqs.GetQueueUrlOutput, error) //nolint:revive // the SDK's name
+	GetQueueUrl(context.Context, *sqs.GetQueueUrlInput, ...opt) (*sqs.GetQueueUrlOutput, error)
 	GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...opt) (*sqs.GetQueueAttributesOutput, error)
 	SetQueueAttributes(context.Context, *sqs.SetQueueAttributesInput, ...opt) (*sqs.SetQueueAttributesOutput, error)
 	ListQueues(context.Context, *sqs.ListQueuesInput, ...opt) (*sqs.ListQueuesOutput, error)

@@ -23,11 +23,11 @@ import (
 
 const account, region = "111122223333", "eu-west-1"
 
-func adapter(t testing.TB, f *fakeSQS, others ...client.Object) *queue {
-	t.Helper()
+func adapter(tb testing.TB, f *fakeSQS, others ...client.Object) *queue {
+	tb.Helper()
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return &queue{
 		api: f, kube: external.Kube{Reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(others...).Build()},

@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+func recorded() *v1alpha1.S3Bucket {
+	return &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "b", UID: "1", Generation: 1}}
+}
+
+func TestAPassIsRoutineOnlyIfNothingButTimeCallsForIt(t *testing.T) {
+	for name, row := range map[string]struct {
+		last   ended
+		change func(*v1alpha1.S3Bucket)
+		at     time.Time
+		want   bool
+	}{
+		"its time has come":   {want: true},
+		"before its time":     {at: noon.Add(time.Minute)},
+		"the last one waited": {last: ended{at: noon, reason: "Creating", next: time.Hour}},
+		"the last one failed": {last: ended{at: noon, reason: ReasonFailed, failed: true}},
+		"the spec was edited": {change: func(b *v1alpha1.S3Bucket) { b.Generation = 2 }},
+		"somebody asked": {change: func(b *v1alpha1.S3Bucket) {
+			b.Annotations = map[string]string{v1alpha1.AnnotationReconcileRequestedAt: "x"}
+		}},
+		"another object of the name": {change: func(b *v1alpha1.S3Bucket) { b.UID = "2" }},
+	} {
+		r, obj := &Records{}, recorded()
+		if row.last.reason == "" {
+			row.last = ended{at: noon, reason: ReasonInSync, next: time.Hour}
+		}
+		if row.at.IsZero() {
+			row.at = noon.Add(time.Hour)
+		}
+		r.ended("S3Bucket", obj, row.last)
+		if row.change != nil {
+			row.change(obj)
+		}
+		if got := r.routine("S3Bucket", obj, row.at); got != row.want {
+			t.Errorf("%s: routine is %v", name, got)
+		}
+	}
+	if (&Records{}).routine("S3Bucket", recorded(), noon) || (*Records)(nil).routine("S3Bucket", recorded(), noon) {
+		t.Error("a first pass is routine")
+	}
+}
+
+func TestRecordsTellOfPlansAndFailures(t *testing.T) {
+	r, obj := &Records{}, recorded()
+	key := client.ObjectKeyFromObject(obj)
+	r.ended("S3Bucket", obj, ended{at: noon, reason: ReasonFailed, failed: true, plan: []string{"CreateBucket (bucket b)"}})
+	r.ended("S3Bucket", obj, ended{at: noon.Add(time.Minute), reason: ReasonFailed, failed: true})
+	one, _ := r.Get("S3Bucket", key)
+	if one.Passes != 2 || one.Failures != 2 || one.NextCheck != nil || one.LastPlan == nil || one.LastPlan.At != noon {
+		t.Errorf("after two failures: %+v", one)
+	}
+	r.ended("S3Bucket", obj, ended{at: noon.Add(2 * time.Minute), reason: ReasonInSync, next: time.Hour})
+	if one, _ = r.Get("S3Bucket", key); one.Failures != 0 || !one.NextCheck.Equal(noon.Add(62*time.Minute)) || one.LastPlan == nil {
+		t.Errorf("after success: %+v", one)
+	}
+	other := recorded()
+	other.Name = "a"
+	r.ended("S3Bucket", other, ended{at: noon, reason: ReasonInSync})
+	if all := r.All(nil); len(all) != 2 || all[0].Name != "a" {
+		t.Errorf("all: %+v", all)
+	}
+	if some := r.All(func(x Record) bool { return x.Name == "b" }); len(some) != 1 {
+		t.Errorf("some: %+v", some)
+	}
+	if !forgetting(r, "S3Bucket").Delete(event.DeleteEvent{Object: obj}) {
+		t.Error("a deletion is held back")
+	}
+	if _, ok := r.Get("S3Bucket", key); ok {
+		t.Error("what is gone is still on record")
+	}
+}
+
+func TestTheEngineMarksRoutinePasses(t *testing.T) {
+	b := newBench(t, nil)
+	b.loop.Records = &Records{}
+	now := noon
+	b.loop.Pace.Now = func() time.Time { return now }
+	b.pass(nil)
+	if b.work.routine {
+		t.Error("the first pass is routine")
+	}
+	now = now.Add(2 * time.Hour)
+	b.pass(nil)
+	if !b.work.routine {
+		t.Error("a pass whose time has come is not routine")
+	}
+	b.pass(errors.New("x"))
+	if one, ok := b.loop.Records.Get("S3Bucket", b.key); !ok || one.Failures != 1 || one.Reason != ReasonFailed {
+		t.Errorf("record %+v", one)
+	}
+}
+
+func TestTheAuditIntervalIsTheObjectsToChoose(t *testing.T) {
+	for text, want := range map[string]time.Duration{"": time.Hour, "10m": 10 * time.Minute, "1s": time.Hour, "soon": time.Hour} {
+		r, b := &Reconciler[*v1alpha1.S3Bucket]{Pace: Pace{Resync: time.Hour}}, recorded()
+		b.Annotations = map[string]string{v1alpha1.AnnotationAuditInterval: text}
+		notes := &Notes{}
+		if got := r.paceOf(b, notes).Resync; got != want {
+			t.Errorf("%q gives %s, want %s", text, got, want)
+		}
+		wrong := text == "1s" || text == "soon"
+		if told := strings.Contains(strings.Join(notes.Strings(), ""), "InvalidAnnotation"); told != wrong {
+			t.Errorf("%q: told %v", text, notes.Strings())
+		}
+	}
+}
