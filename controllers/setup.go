@@ -104,6 +104,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		engine:   o.Engine,
 		settling: cmp.Or(o.Settling, settling),
 		now:      o.Engine.Now,
+		woken:    newAlarm(),
 	}
 	for name, k := range kinds {
 		if err := mgr.GetFieldIndexer().IndexField(ctx, k.object, providerIndex, providerOf); err != nil {
