@@ -132,7 +132,7 @@ func setupAWS[T external.Object](mgr ctrl.Manager, proto T, work engine.Work[T],
 }
 
 func setupProvider(mgr ctrl.Manager, sessions *cloud.Sessions, o Options) error {
-	work := provider.Work{Sessions: sessions, Now: o.Engine.Now, Users: func(ctx context.Context, name string) ([]string, error) {
+	work := provider.Work{Sessions: sessions, Now: o.Engine.Now, Throttled: sessions.Paces.Throttled, Users: func(ctx context.Context, name string) ([]string, error) {
 		return users(ctx, mgr, name)
 	}}
 	settings := o.Engine

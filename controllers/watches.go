@@ -112,14 +112,16 @@ func edited() predicate.Predicate {
 	}
 }
 
-// providerTurned lets pass a provider that is new to its resources, starts or stops working, or is changed.
+// providerTurned lets pass a provider that is new to its resources, starts or stops working, is changed or has new
+// credentials.
 func providerTurned() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false }, // it is not checked yet
 		DeleteFunc: func(event.DeleteEvent) bool { return true },
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			was, is := e.ObjectOld.(*v1alpha1.AWSProvider), e.ObjectNew.(*v1alpha1.AWSProvider)
-			return was.Status.ObservedGeneration != is.Status.ObservedGeneration || authenticated(was) != authenticated(is)
+			return was.Status.ObservedGeneration != is.Status.ObservedGeneration || authenticated(was) != authenticated(is) ||
+				was.Status.CredentialsVersion != is.Status.CredentialsVersion
 		},
 	}
 }

@@ -97,9 +97,15 @@ type AWSProviderStatus struct {
 	// callerIdentity is the ARN that AWS knows the operator by.
 	// +optional
 	CallerIdentity string `json:"callerIdentity,omitempty"`
-	// lastAuthenticationTime is when the identity last changed; credentials are checked every 5 minutes.
+	// lastAuthenticationTime is when the identity or the credentials last changed; they are checked every 5 minutes.
 	// +optional
 	LastAuthenticationTime *metav1.Time `json:"lastAuthenticationTime,omitempty"`
+	// credentialsVersion tells versions of the Secrets apart that the credentials come from; empty for other sources.
+	// +optional
+	CredentialsVersion string `json:"credentialsVersion,omitempty"`
+	// resources is how many resources used this provider when it was last checked.
+	// +optional
+	Resources int64 `json:"resources,omitempty"`
 }
 
 // AWSProvider is an AWS account that teams may be allowed to use. It is cluster-scoped and owned by platform
@@ -112,6 +118,7 @@ type AWSProviderStatus struct {
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Account",type=string,JSONPath=`.status.accountID`
 // +kubebuilder:printcolumn:name="Region",type=string,JSONPath=`.spec.region`
+// +kubebuilder:printcolumn:name="Resources",type=integer,JSONPath=`.status.resources`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Identity",type=string,JSONPath=`.status.callerIdentity`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1

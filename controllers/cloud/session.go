@@ -30,6 +30,8 @@ type Session struct {
 	Endpoint    string // the provider's own endpoint, if it has one
 	DefaultTags v1alpha1.Tags
 	Identity    Identity
+	// CredentialsVersion tells versions of the provider's Secrets apart; empty if it names none.
+	CredentialsVersion string
 	// ProviderGeneration of the spec that the session was made from.
 	ProviderGeneration int64
 
@@ -81,7 +83,11 @@ func (s *Sessions) get(ctx context.Context, p *v1alpha1.AWSProvider, namespace s
 	if p.Spec.AssumeRoleARN == "" {
 		namespace = "" // only an assumed role's session tags differ by namespace
 	}
-	key, err := s.key(ctx, p, namespace)
+	version, err := s.version(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	key, err := s.key(p, version, namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +95,7 @@ func (s *Sessions) get(ctx context.Context, p *v1alpha1.AWSProvider, namespace s
 		return found, nil
 	}
 	made, err, _ := s.flight.Do(key, func() (any, error) {
-		return s.open(ctx, p, namespace, key)
+		return s.open(ctx, p, version, namespace, key)
 	})
 	if err != nil {
 		s.forget(key)
@@ -98,17 +104,23 @@ func (s *Sessions) get(ctx context.Context, p *v1alpha1.AWSProvider, namespace s
 	return made.(*Session), nil
 }
 
-// key names every input of a session: the provider's spec by UID and generation, its Secrets by version, the namespace.
-func (s *Sessions) key(ctx context.Context, p *v1alpha1.AWSProvider, namespace string) (string, error) {
-	parts := []any{p.UID, p.Generation, p.Spec, namespace, s.TokenFile}
+// version is the state of the provider's Secrets as one text; empty if it names none.
+func (s *Sessions) version(ctx context.Context, p *v1alpha1.AWSProvider) (string, error) {
+	var all []string
 	for _, ref := range secretRefs(&p.Spec) {
 		version, err := s.Secrets.Version(ctx, ref.Name)
 		if err != nil {
 			return "", secretError(ref, err)
 		}
-		parts = append(parts, version)
+		all = append(all, ref.Name+"="+version)
 	}
-	text, err := json.Marshal(parts)
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), ","), nil
+}
+
+// key names every input of a session: the provider's spec by UID and generation, its Secrets by version, the namespace.
+func (s *Sessions) key(p *v1alpha1.AWSProvider, version, namespace string) (string, error) {
+	text, err := json.Marshal([]any{p.UID, p.Generation, p.Spec, namespace, s.TokenFile, version})
 	if err != nil {
 		return "", fmt.Errorf("name the session: %w", err)
 	}
@@ -128,7 +140,7 @@ func (s *Sessions) forget(key string) {
 	delete(s.byKey, key)
 }
 
-func (s *Sessions) open(ctx context.Context, p *v1alpha1.AWSProvider, namespace, key string) (*Session, error) {
+func (s *Sessions) open(ctx context.Context, p *v1alpha1.AWSProvider, version, namespace, key string) (*Session, error) {
 	cfg, err := s.config(ctx, p, namespace)
 	if err != nil {
 		return nil, err
@@ -141,7 +153,7 @@ func (s *Sessions) open(ctx context.Context, p *v1alpha1.AWSProvider, namespace,
 		Config: cfg, AccountID: aws.ToString(who.Account), CallerARN: withoutSession(aws.ToString(who.Arn)),
 		Partition: partition(aws.ToString(who.Arn)), Endpoint: p.Spec.Endpoint,
 		DefaultTags: p.Spec.DefaultTags, Identity: Identity{Cluster: s.ClusterID},
-		ProviderGeneration: p.Generation, shared: &memo{}, paces: s.Paces,
+		ProviderGeneration: p.Generation, CredentialsVersion: version, shared: &memo{}, paces: s.Paces,
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,6 +165,19 @@ func (s *Sessions) open(ctx context.Context, p *v1alpha1.AWSProvider, namespace,
 	delete(s.byKey, s.latest[of])
 	s.byKey[key], s.latest[of] = made, key
 	return made, nil
+}
+
+// Forget drops every session of a provider that is gone.
+func (s *Sessions) Forget(p *v1alpha1.AWSProvider) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for of, key := range s.latest {
+		if strings.HasPrefix(of, string(p.UID)+"/") {
+			delete(s.byKey, key)
+			delete(s.latest, of)
+		}
+	}
+	delete(s.listed, p.UID)
 }
 
 // withoutSession cuts the session's name off an assumed role's ARN: some sources of credentials make up a new one each

@@ -24,14 +24,39 @@ type Work struct {
 	Sessions *cloud.Sessions
 	// Users lists what refers to a provider, as "Kind namespace/name".
 	Users func(ctx context.Context, provider string) ([]string, error)
-	Now   func() time.Time
+	// Throttled names the services of an account that AWS has throttled lately.
+	Throttled func(account string) []string
+	Now       func() time.Time
 }
+
+// conditionThrottled is there and True while AWS limits the rate of the account's calls, and some minutes longer.
+const conditionThrottled = "Throttled"
 
 // Sync implements engine.Work: it asks STS who the credentials are and pins the account.
 func (w Work) Sync(ctx context.Context, p *v1alpha1.AWSProvider, run *engine.Pass) error {
-	err := w.authenticate(ctx, p, run)
+	users, err := w.Users(ctx, p.Name)
+	if err != nil {
+		return fmt.Errorf("count what uses the provider: %w", err)
+	}
+	p.Status.Resources = int64(len(users))
+	err = w.authenticate(ctx, p, run)
 	w.mark(p, err)
+	w.markThrottled(p)
 	return err
+}
+
+// markThrottled tells which services are limited: their resources take longer, and nothing is wrong with them.
+func (w Work) markThrottled(p *v1alpha1.AWSProvider) {
+	services := w.Throttled(p.Status.AccountID)
+	if len(services) == 0 {
+		meta.RemoveStatusCondition(&p.Status.Conditions, conditionThrottled)
+		return
+	}
+	meta.SetStatusCondition(&p.Status.Conditions, metav1.Condition{
+		Type: conditionThrottled, Status: metav1.ConditionTrue, Reason: "RateExceeded", ObservedGeneration: p.Generation,
+		LastTransitionTime: metav1.Time{Time: w.Now()},
+		Message:            fmt.Sprintf("AWS limits the rate of calls to %s; Portico slows down and goes on", strings.Join(services, ", ")),
+	})
 }
 
 func (w Work) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, run *engine.Pass) error {
@@ -46,9 +71,9 @@ func (w Work) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, run *en
 		return err
 	}
 	s := &p.Status
-	if s.CallerIdentity != session.CallerARN || s.AccountID != session.AccountID {
+	if s.CallerIdentity != session.CallerARN || s.AccountID != session.AccountID || s.CredentialsVersion != session.CredentialsVersion {
 		run.Normal("Authenticated", "GetCallerIdentity", "the credentials are %s of account %s", session.CallerARN, session.AccountID)
-		s.CallerIdentity, s.AccountID = session.CallerARN, session.AccountID
+		s.CallerIdentity, s.AccountID, s.CredentialsVersion = session.CallerARN, session.AccountID, session.CredentialsVersion
 		s.LastAuthenticationTime = &metav1.Time{Time: w.Now()}
 	}
 	return nil
@@ -81,9 +106,12 @@ func (w Work) Release(ctx context.Context, p *v1alpha1.AWSProvider, run *engine.
 		return fmt.Errorf("list what uses the provider: %w", err)
 	}
 	if len(users) == 0 {
+		w.Sessions.Forget(p)
 		return nil
 	}
+	p.Status.Resources = int64(len(users))
 	w.mark(p, w.authenticate(ctx, p, run))
+	w.markThrottled(p)
 	return engine.Blocked("InUse", "%s; delete or move them first", inUse(users))
 }
 
