@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/rds"
 	"github.com/portico-platform/portico/controllers/aws/s3"
 	"github.com/portico-platform/portico/controllers/aws/sqs"
 	"github.com/portico-platform/portico/controllers/cloud"
@@ -19,8 +20,9 @@ import (
 
 // kinds is every AWS kind that this operator runs. Adding one adds one line.
 var kinds = map[string]kind{
-	"S3Bucket": bind(s3.Bucket, s3.Buckets, stateful),
-	"SQSQueue": bind(sqs.Queue, sqs.Queues, !stateful).with(deadLetters),
+	"RDSInstance": bind(rds.Instance, rds.Instances, stateful),
+	"S3Bucket":    bind(s3.Bucket, s3.Buckets, stateful),
+	"SQSQueue":    bind(sqs.Queue, sqs.Queues, !stateful).with(deadLetters),
 }
 
 // Kinds lists every kind that the operator runs, sorted.

@@ -15,7 +15,7 @@ const (
 	// as 10m; it takes the place of the operator's --audit-interval.
 	AnnotationAuditInterval = "portico.dev/audit-interval"
 	// AnnotationRotatePassword asks for a new password of a database; any new value counts.
-	AnnotationRotatePassword = "portico.dev/rotate-password"
+	AnnotationRotatePassword = "portico.dev/rotate-password" //nolint:gosec // an annotation, no password
 	// AnnotationRequestedBy names who asked for the object; admission writes it.
 	AnnotationRequestedBy = "portico.dev/requested-by"
 )

@@ -32,12 +32,15 @@ var classes = map[string]class{
 	"NoSuchBucket": notFound,
 	"AWS.SimpleQueueService.NonExistentQueue": notFound, "QueueDoesNotExist": notFound,
 
+	"DBInstanceNotFound": notFound, "DBInstanceNotFoundFault": notFound,
+
 	"Throttling": throttled, "ThrottlingException": throttled, "RequestLimitExceeded": throttled,
 	"TooManyRequestsException": throttled, "SlowDown": throttled, "RequestThrottled": throttled,
 
 	"RequestThrottledException": throttled, "EC2ThrottledException": throttled, "PriorRequestNotComplete": throttled,
 
-	"OperationAborted": busy,
+	"OperationAborted": busy, "InvalidDBInstanceState": busy, "InvalidDBInstanceStateFault": busy, "InvalidDBSnapshotState": busy,
+	"InvalidDBParameterGroupState": busy,
 
 	"AccessDenied": denied, "AccessDeniedException": denied, "UnauthorizedOperation": denied,
 	"AccountProblem": denied, "NotSignedUp": denied, "OptInRequired": denied, "SubscriptionRequiredException": denied,
@@ -55,9 +58,14 @@ var classes = map[string]class{
 	"RegionDisabledException": invalid,
 	"InvalidAttributeValue":   invalid, "InvalidAttributeName": invalid, "AWS.SimpleQueueService.UnsupportedOperation": invalid,
 	"KmsNotFound": invalid, "KmsDisabled": invalid, "KmsInvalidState": invalid, "KmsInvalidKeyUsage": invalid, "KmsOptInRequired": invalid,
+	"InvalidParameterCombination": invalid, "DBSubnetGroupNotFoundFault": invalid, "DBSubnetGroupDoesNotCoverEnoughAZs": invalid,
+	"DBSubnetGroupNotAllowedFault": invalid, "InvalidDBSubnetGroupFault": invalid, "InvalidSubnet": invalid, "InvalidVPCNetworkStateFault": invalid,
+	"DBParameterGroupNotFound": invalid, "DBParameterGroupNotFoundFault": invalid, "DBSecurityGroupNotFound": invalid, "KMSKeyNotAccessibleFault": invalid,
+	"StorageTypeNotSupported": invalid, "StorageTypeNotAvailableFault": invalid, "ProvisionedIopsNotAvailableInAZFault": invalid,
+	"DBUpgradeDependencyFailure": invalid, "InvalidRestoreFault": invalid, "DBSnapshotNotFound": invalid, "NetworkTypeNotSupported": invalid,
 
 	"TooManyBuckets": quota, "LimitExceeded": quota, "LimitExceededException": quota, "ServiceQuotaExceededException": quota,
-	"OverLimit": quota,
+	"OverLimit": quota, "InstanceQuotaExceeded": quota, "StorageQuotaExceeded": quota, "SnapshotQuotaExceeded": quota,
 }
 
 func classOf(err error) class {

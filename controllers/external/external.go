@@ -62,6 +62,9 @@ type Step struct {
 	Name string // CamelCase, the call, e.g. "PutBucketVersioning"
 	Why  string // the difference, e.g. "versioning Suspended → Enabled"
 	Do   func(context.Context) error
+	// Note tells of the step once it is taken, in place of the usual event: of what neither creates nor follows the spec,
+	// nor repairs. It may be nil.
+	Note func(*engine.Notes)
 }
 
 // Resolver is an Adapter of a kind whose spec refers to other objects. Resolve reads them, once in each Sync and before
@@ -222,6 +225,8 @@ func (p *pass[T, S]) tell(create bool, s Step) {
 	_, status := p.obj.AWS()
 	expected := !common.Ready || common.ObservedGeneration != p.obj.GetGeneration() || status.ProviderGeneration != p.version
 	switch {
+	case s.Note != nil:
+		s.Note(&p.run.Notes)
 	case create && status.ARN != "":
 		p.run.Warning("Recreated", s.Name, "%s; it was deleted outside Portico", s.Why)
 		driftRepaired.WithLabelValues(p.Kind).Inc()

@@ -1,0 +1,167 @@
+package rds
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/rds"
+	rdstypes "github.com/aws/aws-sdk-go-v2/service/rds/types"
+
+	"github.com/portico-platform/portico/controllers/cloud"
+)
+
+type opt = func(*rds.Options)
+
+// api is all that Portico asks of RDS; docs/iam is checked against it.
+type api interface {
+	instanceAPI
+	snapshotAPI
+	tagAPI
+}
+
+type instanceAPI interface {
+	DescribeDBInstances(context.Context, *rds.DescribeDBInstancesInput, ...opt) (*rds.DescribeDBInstancesOutput, error)
+	CreateDBInstance(context.Context, *rds.CreateDBInstanceInput, ...opt) (*rds.CreateDBInstanceOutput, error)
+	ModifyDBInstance(context.Context, *rds.ModifyDBInstanceInput, ...opt) (*rds.ModifyDBInstanceOutput, error)
+	DeleteDBInstance(context.Context, *rds.DeleteDBInstanceInput, ...opt) (*rds.DeleteDBInstanceOutput, error)
+}
+
+type snapshotAPI interface {
+	DescribeDBSnapshots(context.Context, *rds.DescribeDBSnapshotsInput, ...opt) (*rds.DescribeDBSnapshotsOutput, error)
+	RestoreDBInstanceFromDBSnapshot(context.Context, *rds.RestoreDBInstanceFromDBSnapshotInput, ...opt) (*rds.RestoreDBInstanceFromDBSnapshotOutput, error)
+}
+
+type tagAPI interface {
+	AddTagsToResource(context.Context, *rds.AddTagsToResourceInput, ...opt) (*rds.AddTagsToResourceOutput, error)
+	RemoveTagsFromResource(context.Context, *rds.RemoveTagsFromResourceInput, ...opt) (*rds.RemoveTagsFromResourceOutput, error)
+}
+
+var _ api = (*rds.Client)(nil)
+
+// service is what all objects of a session share.
+type service struct {
+	api
+	batch *cloud.Batch[string, instanceState]
+}
+
+// page is RDS's most: instances in an answer, and values of a filter.
+const page = 100
+
+func newService(client api, window time.Duration) *service {
+	s := &service{api: client}
+	s.batch = &cloud.Batch[string, instanceState]{Window: window, Most: page, Read: s.readMany}
+	return s
+}
+
+func serviceFor(session *cloud.Session) *service {
+	return cloud.Shared(session, func() *service {
+		return newService(rds.NewFromConfig(session.Config), 20*time.Millisecond)
+	})
+}
+
+// readMany reads instances by identifier. One that is not in the answer may be there all the same.
+func (s *service) readMany(ctx context.Context, identifiers []string) (map[string]instanceState, error) {
+	all := map[string]instanceState{}
+	err := s.pages(ctx, &rds.DescribeDBInstancesInput{
+		Filters: []rdstypes.Filter{{Name: aws.String("db-instance-id"), Values: identifiers}},
+	}, func(seen instanceState) { all[seen.identifier()] = seen })
+	return all, err
+}
+
+func (s *service) pages(ctx context.Context, in *rds.DescribeDBInstancesInput, found func(instanceState)) error {
+	in.MaxRecords = aws.Int32(page)
+	pages := rds.NewDescribeDBInstancesPaginator(s.api, in)
+	for pages.HasMorePages() {
+		out, err := pages.NextPage(ctx)
+		if err != nil {
+			return cloud.Explain(err)
+		}
+		for i := range out.DBInstances {
+			found(stateOf(&out.DBInstances[i]))
+		}
+	}
+	return nil
+}
+
+// readOne reads one instance; nil if there is none. Only RDS's own word proves that.
+func (s *service) readOne(ctx context.Context, identifier string) (*instanceState, error) {
+	out, err := s.DescribeDBInstances(ctx, &rds.DescribeDBInstancesInput{DBInstanceIdentifier: &identifier})
+	if cloud.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, cloud.Explain(err)
+	}
+	for i := range out.DBInstances {
+		if seen := stateOf(&out.DBInstances[i]); seen.identifier() == identifier {
+			return &seen, nil
+		}
+	}
+	return nil, fmt.Errorf("RDS DescribeDBInstances: the answer does not hold %s, and no error", identifier)
+}
+
+// Instances lists the ARNs of the database instances in the session's account and region, and keeps their pictures for
+// routine looks.
+func Instances(ctx context.Context, session *cloud.Session) ([]string, error) {
+	return serviceFor(session).list(ctx, cloud.Listing[instanceState](session))
+}
+
+func (s *service) list(ctx context.Context, listing *cloud.Listed[instanceState]) ([]string, error) {
+	all := map[string]instanceState{}
+	if err := s.pages(ctx, &rds.DescribeDBInstancesInput{}, func(seen instanceState) { all[seen.arn()] = seen }); err != nil {
+		listing.Replace(nil)
+		return nil, err
+	}
+	listing.Replace(all)
+	arns := make([]string, 0, len(all))
+	for arn := range all {
+		arns = append(arns, arn)
+	}
+	return arns, nil
+}
+
+// instanceState is what AWS has of one instance.
+type instanceState struct {
+	db   rdstypes.DBInstance
+	tags map[string]string
+}
+
+func stateOf(db *rdstypes.DBInstance) instanceState {
+	return instanceState{db: *db, tags: tagMap(db.TagList)}
+}
+
+func tagMap(list []rdstypes.Tag) map[string]string {
+	tags := make(map[string]string, len(list))
+	for _, t := range list {
+		tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
+	}
+	return tags
+}
+
+func tagList(tags map[string]string) []rdstypes.Tag {
+	list := make([]rdstypes.Tag, 0, len(tags))
+	for key, value := range tags {
+		list = append(list, rdstypes.Tag{Key: aws.String(key), Value: aws.String(value)})
+	}
+	return list
+}
+
+// identifier in the case in which RDS keeps it.
+func (s *instanceState) identifier() string {
+	return strings.ToLower(aws.ToString(s.db.DBInstanceIdentifier))
+}
+
+func (s *instanceState) arn() string { return aws.ToString(s.db.DBInstanceArn) }
+
+func (s *instanceState) status() string { return aws.ToString(s.db.DBInstanceStatus) }
+
+// pending are the changes that wait, or are being made.
+func (s *instanceState) pending() rdstypes.PendingModifiedValues {
+	if s.db.PendingModifiedValues == nil {
+		return rdstypes.PendingModifiedValues{}
+	}
+	return *s.db.PendingModifiedValues
+}

@@ -1,0 +1,98 @@
+package rds
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/rds"
+	rdstypes "github.com/aws/aws-sdk-go-v2/service/rds/types"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// create makes the instance, with its settings and tags, in one call.
+func (i *instance) create(obj *v1alpha1.RDSInstance) external.Step {
+	if obj.Spec.RestoreFrom != nil {
+		return i.restore(obj)
+	}
+	return external.Step{
+		Name: "CreateDBInstance", Why: obj.Spec.Engine + " database " + i.identifier(obj) + " in " + i.session.Config.Region,
+		Do: func(ctx context.Context) error {
+			in := i.creation(obj)
+			if obj.Spec.ManageMasterUserPassword {
+				in.ManageMasterUserPassword, in.MasterUserSecretKmsKeyId = aws.Bool(true), nonEmpty(obj.Spec.MasterUserSecretKmsKeyID)
+				_, err := i.svc.CreateDBInstance(ctx, in)
+				if err == nil {
+					obj.Status.PasswordRotation = rotationOf(obj)
+				}
+				return made(err)
+			}
+			password, err := i.decide(ctx, obj, false)
+			if err != nil {
+				return err
+			}
+			in.MasterUserPassword = &password
+			if _, err := i.svc.CreateDBInstance(ctx, in); err != nil {
+				return withoutPassword(made(err), password)
+			}
+			return i.promote(ctx, obj)
+		},
+	}
+}
+
+// made forgives that the instance exists: it was made in the meantime, or by an earlier try. Whose it is, the next look
+// tells; with which password, the record does.
+func made(err error) error {
+	if cloud.HasCode(err, "DBInstanceAlreadyExists") {
+		return nil
+	}
+	return explain(err)
+}
+
+// wishes are the declared settings, in the form in which a change would send them.
+func wishes(obj *v1alpha1.RDSInstance) *input {
+	in := &input{}
+	for _, s := range settings {
+		if value, declared := s.want(&obj.Spec); declared {
+			s.set(in, value, nil)
+		}
+	}
+	if in.PubliclyAccessible == nil {
+		in.PubliclyAccessible = aws.Bool(false) // RDS's own choice may be a public address
+	}
+	return in
+}
+
+func (i *instance) creation(obj *v1alpha1.RDSInstance) *rds.CreateDBInstanceInput {
+	s, w := &obj.Spec, wishes(obj)
+	encrypted := true
+	if s.StorageEncrypted != nil {
+		encrypted = *s.StorageEncrypted
+	}
+	return &rds.CreateDBInstanceInput{
+		DBInstanceIdentifier: aws.String(i.identifier(obj)),
+		Engine:               &s.Engine, EngineVersion: nonEmpty(s.EngineVersion), AutoMinorVersionUpgrade: w.AutoMinorVersionUpgrade,
+		DBInstanceClass: w.DBInstanceClass, MasterUsername: &s.MasterUsername, DBName: nonEmpty(s.DBName), Port: w.DBPortNumber,
+		AllocatedStorage: w.AllocatedStorage, MaxAllocatedStorage: w.MaxAllocatedStorage,
+		StorageType: w.StorageType, Iops: w.Iops, StorageThroughput: w.StorageThroughput,
+		StorageEncrypted: &encrypted, KmsKeyId: nonEmpty(s.KMSKeyID),
+		MultiAZ: w.MultiAZ, PubliclyAccessible: w.PubliclyAccessible,
+		DBSubnetGroupName: nonEmpty(s.DBSubnetGroupName), VpcSecurityGroupIds: w.VpcSecurityGroupIds, DBParameterGroupName: w.DBParameterGroupName,
+		BackupRetentionPeriod: w.BackupRetentionPeriod, PreferredBackupWindow: w.PreferredBackupWindow, PreferredMaintenanceWindow: w.PreferredMaintenanceWindow,
+		EnablePerformanceInsights: w.EnablePerformanceInsights, EnableCloudwatchLogsExports: enabledLogs(w),
+		DeletionProtection: w.DeletionProtection, CopyTagsToSnapshot: aws.Bool(true), Tags: i.tagsOf(obj),
+	}
+}
+
+func enabledLogs(w *input) []string {
+	if w.CloudwatchLogsExportConfiguration == nil {
+		return nil
+	}
+	return w.CloudwatchLogsExportConfiguration.EnableLogTypes
+}
+
+func (i *instance) tagsOf(obj *v1alpha1.RDSInstance) []rdstypes.Tag {
+	return tagList(i.session.Tags(obj, obj.Spec.Tags))
+}

@@ -1,0 +1,79 @@
+package rds
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/rds"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// unsaveable are the states in which RDS takes no final snapshot.
+var unsaveable = []string{"failed", "incompatible-restore", "incompatible-network", "restore-error"}
+
+// Delete removes the instance, after a final snapshot unless the owner does without.
+func (i *instance) Delete(ctx context.Context, obj *v1alpha1.RDSInstance, seen *instanceState) error {
+	switch status := seen.status(); {
+	case status == statusDeleting:
+		return engine.Wait("Deleting", workingPace, "RDS is deleting the database; %s", kept(obj))
+	case status == statusCreating:
+		return engine.Wait("Creating", creatingPace, "RDS is still creating the database; it is deleted when it is complete")
+	case slices.Contains(unsaveable, status) && !obj.Spec.SkipFinalSnapshot:
+		return engine.Blocked("FinalSnapshotImpossible", "RDS shows the state %s, in which it takes no final snapshot; nothing was deleted. Set skipFinalSnapshot: true to delete the database with its data", status)
+	}
+	if err := i.unprotect(ctx, obj, seen); err != nil {
+		return err
+	}
+	in := &rds.DeleteDBInstanceInput{
+		DBInstanceIdentifier: aws.String(seen.identifier()), SkipFinalSnapshot: aws.Bool(obj.Spec.SkipFinalSnapshot),
+		DeleteAutomatedBackups: obj.Spec.DeleteAutomatedBackups,
+	}
+	obj.Status.FinalSnapshotIdentifier = ""
+	if !obj.Spec.SkipFinalSnapshot {
+		in.FinalDBSnapshotIdentifier = aws.String(finalSnapshot(obj, seen))
+		obj.Status.FinalSnapshotIdentifier = *in.FinalDBSnapshotIdentifier
+	}
+	_, err := i.svc.DeleteDBInstance(ctx, in)
+	switch {
+	case cloud.IsNotFound(err):
+		return nil
+	case cloud.HasCode(err, "DBSnapshotAlreadyExists"):
+		obj.Status.FinalSnapshotIdentifier = ""
+		return engine.Blocked("FinalSnapshotExists", "a snapshot named %s exists already; nothing was deleted. Set finalSnapshotIdentifier to another name, or delete that snapshot in AWS", *in.FinalDBSnapshotIdentifier)
+	}
+	return explain(err)
+}
+
+// unprotect switches deletion protection off if the owner says so, and only then.
+func (i *instance) unprotect(ctx context.Context, obj *v1alpha1.RDSInstance, seen *instanceState) error {
+	if !aws.ToBool(seen.db.DeletionProtection) {
+		return nil
+	}
+	if p := obj.Spec.DeletionProtection; p == nil || *p {
+		return engine.Blocked("DeletionProtected", "the database is protected against deletion; nothing was deleted. Set deletionProtection: false to have it deleted")
+	}
+	_, err := i.svc.ModifyDBInstance(ctx, &input{DBInstanceIdentifier: aws.String(seen.identifier()), DeletionProtection: aws.Bool(false)})
+	return explain(err)
+}
+
+// finalSnapshot is the name under which the data is kept. It is of this object alone, so that another one of the same
+// name finds it free.
+func finalSnapshot(obj *v1alpha1.RDSInstance, seen *instanceState) string {
+	if obj.Spec.FinalSnapshotIdentifier != "" {
+		return obj.Spec.FinalSnapshotIdentifier
+	}
+	uid := string(obj.UID)
+	return fmt.Sprintf("%s-final-%s", seen.identifier(), uid[:min(8, len(uid))])
+}
+
+func kept(obj *v1alpha1.RDSInstance) string {
+	if obj.Status.FinalSnapshotIdentifier == "" {
+		return "its data is not kept in a final snapshot"
+	}
+	return "its data is kept in the final snapshot " + obj.Status.FinalSnapshotIdentifier
+}

@@ -1,0 +1,189 @@
+// Package rds keeps RDS kinds.
+package rds
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/rds"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// instance adapts RDSInstance; made for one pass.
+type instance struct {
+	svc     *service
+	session *cloud.Session
+	kube    external.Kube
+	vault   vault
+	creds   credentials // see Resolve
+}
+
+// Instance adapts RDSInstance.
+func Instance(session *cloud.Session, kube external.Kube) external.Adapter[*v1alpha1.RDSInstance, instanceState] {
+	return &instance{svc: serviceFor(session), session: session, kube: kube, vault: kube.Secrets}
+}
+
+// longestIdentifier is RDS's limit for an instance identifier, in characters.
+const longestIdentifier = 63
+
+// identifier is obj's in RDS. A generated one begins with a letter and has no two hyphens in a row, as RDS asks.
+func (i *instance) identifier(obj *v1alpha1.RDSInstance) string {
+	if name := cmp.Or(obj.Status.DBInstanceIdentifier, strings.ToLower(obj.Spec.DBInstanceIdentifier)); name != "" {
+		return name
+	}
+	const prefix = "db-"
+	name := i.session.Identity.GeneratedName(obj, longestIdentifier-len(prefix))
+	for strings.Contains(name, "--") {
+		name = strings.ReplaceAll(name, "--", "-")
+	}
+	if name[0] < 'a' {
+		name = prefix + name
+	}
+	return name
+}
+
+func (i *instance) arn(obj *v1alpha1.RDSInstance) string {
+	return fmt.Sprintf("arn:%s:rds:%s:%s:db:%s", i.session.Partition, i.session.Config.Region, i.session.AccountID, i.identifier(obj))
+}
+
+// Observe reads the instance with its tags: from the latest listing if the look is routine, else together with others'
+// looks of the same moment. What was not there yet is looked for alone.
+func (i *instance) Observe(ctx context.Context, obj *v1alpha1.RDSInstance) (*instanceState, error) {
+	name := i.identifier(obj)
+	if obj.Status.ARN == "" {
+		return i.svc.readOne(ctx, name)
+	}
+	if engine.IsRoutine(ctx) {
+		if seen, ok := cloud.Listing[instanceState](i.session).Get(obj.Status.ARN); ok {
+			return &seen, nil
+		}
+	}
+	seen, ok, err := i.svc.batch.Get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return i.svc.readOne(ctx, name)
+	}
+	return &seen, nil
+}
+
+// Owner reads ownership off the tags.
+func (i *instance) Owner(obj *v1alpha1.RDSInstance, seen *instanceState) external.Owner {
+	return i.session.Identity.Owner(obj, seen.tags)
+}
+
+// Declared lists the spec paths in use.
+func (i *instance) Declared(obj *v1alpha1.RDSInstance) []string {
+	paths := append(external.DeclaredPaths(fields(obj.Spec.Engine, false), obj), i.session.TagPaths(obj, obj.Spec.Tags)...)
+	if obj.Spec.EngineVersion != "" {
+		paths = append(paths, versionPath)
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// Reserve notes where the instance will be.
+func (i *instance) Reserve(obj *v1alpha1.RDSInstance) {
+	s := &obj.Status
+	s.DBInstanceIdentifier, s.Region, s.AccountID = i.identifier(obj), i.session.Config.Region, i.session.AccountID
+}
+
+// Plan compares.
+func (i *instance) Plan(obj *v1alpha1.RDSInstance, seen *instanceState) ([]external.Step, error) {
+	if seen == nil {
+		return []external.Step{i.create(obj)}, nil
+	}
+	now := phaseOf(obj, seen)
+	if seen.status() == statusDeleting {
+		return nil, now.pause
+	}
+	if err := contradiction(obj, seen); err != nil {
+		return nil, err
+	}
+	manage := obj.Spec.ManagementPolicy != v1alpha1.ManagementObserve
+	var steps []external.Step
+	if manage {
+		steps = i.planTags(obj, seen)
+	}
+	changed, rest := i.planSettings(obj, seen, now)
+	steps = append(steps, changed...)
+	// A password is changed only when it can be published: while something else is in the way, it waits.
+	if manage && rest == nil {
+		var password []external.Step
+		password, rest = i.planMaster(obj, seen)
+		steps = append(steps, password...)
+		if len(password) > 0 && !now.modify {
+			return nil, working(seen.status())
+		}
+	}
+	return steps, rest
+}
+
+// contradiction finds what differs and can never be brought in line: the resource of an earlier life, or one that is
+// taken over, may be another database altogether.
+func contradiction(obj *v1alpha1.RDSInstance, seen *instanceState) error {
+	s, db := &obj.Spec, &seen.db
+	subnets := ""
+	if db.DBSubnetGroup != nil {
+		subnets = aws.ToString(db.DBSubnetGroup.DBSubnetGroupName)
+	}
+	for _, fixed := range []struct {
+		path, want, have string
+		declared         bool
+	}{
+		{"engine", s.Engine, aws.ToString(db.Engine), true},
+		{"masterUsername", s.MasterUsername, aws.ToString(db.MasterUsername), s.RestoreFrom == nil},
+		{"dbName", s.DBName, aws.ToString(db.DBName), s.DBName != ""},
+		{"storageEncrypted", truth(s.StorageEncrypted), truth(db.StorageEncrypted), s.StorageEncrypted != nil},
+		{"dbSubnetGroupName", s.DBSubnetGroupName, subnets, s.DBSubnetGroupName != ""},
+	} {
+		if fixed.declared && fixed.have != "" && !strings.EqualFold(fixed.want, fixed.have) {
+			return engine.Blocked("ImmutableDiffers", "the database that is there differs in what RDS cannot change: %s is %s, not %s; nothing was changed. Request it as it is, or under another dbInstanceIdentifier", fixed.path, fixed.have, fixed.want)
+		}
+	}
+	return nil
+}
+
+// planTags is first: ownership is marked before anything else is changed.
+func (i *instance) planTags(obj *v1alpha1.RDSInstance, seen *instanceState) []external.Step {
+	change, steps := i.session.PlanTags(obj, obj.Spec.Tags, seen.tags), []external.Step(nil)
+	if len(change.Set) > 0 {
+		steps = append(steps, external.Step{Name: "AddTagsToResource", Why: change.Why, Do: func(ctx context.Context) error {
+			_, err := i.svc.AddTagsToResource(ctx, &rds.AddTagsToResourceInput{ResourceName: aws.String(seen.arn()), Tags: tagList(change.Set)})
+			return explain(err)
+		}})
+	}
+	if len(change.Remove) > 0 {
+		steps = append(steps, external.Step{Name: "RemoveTagsFromResource", Why: change.Why, Do: func(ctx context.Context) error {
+			return i.untag(ctx, seen, change.Remove)
+		}})
+	}
+	return steps
+}
+
+func (i *instance) untag(ctx context.Context, seen *instanceState, keys []string) error {
+	_, err := i.svc.RemoveTagsFromResource(ctx, &rds.RemoveTagsFromResourceInput{ResourceName: aws.String(seen.arn()), TagKeys: keys})
+	return explain(err)
+}
+
+// Disown removes our tags and leaves all others.
+func (i *instance) Disown(ctx context.Context, _ *v1alpha1.RDSInstance, seen *instanceState) error {
+	return i.untag(ctx, seen, cloud.Marked(seen.tags))
+}
+
+// explain adds to the project's table what only RDS says.
+func explain(err error) error {
+	if cloud.HasCode(err, "InsufficientDBInstanceCapacity") {
+		return engine.Blocked("InsufficientCapacity", "AWS has no capacity for this class now; choose another dbInstanceClass or multiAZ: false, or wait: Portico tries again every 5 minutes")
+	}
+	return cloud.Explain(err)
+}

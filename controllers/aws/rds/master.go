@@ -1,0 +1,136 @@
+package rds
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/rds"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// planMaster compares the password's source, and the password as far as that can be known: RDS never shows it.
+func (i *instance) planMaster(obj *v1alpha1.RDSInstance, seen *instanceState) ([]external.Step, error) {
+	if seen.pending().MasterUserPassword != nil {
+		return nil, engine.Wait("PasswordChanging", workingPace, "RDS has taken a new master password and does not apply it yet; it is published when it is in force")
+	}
+	switch {
+	case obj.Spec.ManageMasterUserPassword:
+		return i.planManaged(obj, seen)
+	case obj.Spec.MasterUserPasswordSecretRef != nil:
+		return i.planGiven(obj, seen), nil
+	}
+	var why string
+	switch c := i.creds; {
+	case i.rotationAsked(obj):
+		why = "a new one, as the annotation " + v1alpha1.AnnotationRotatePassword + " asks"
+	case seen.db.MasterUserSecret != nil:
+		why = "a new one; RDS does not manage it any more"
+	case c.next != "":
+		why = "the one that was decided on before"
+	case c.password == "":
+		why = "a new one, as none is known"
+	default:
+		return nil, nil
+	}
+	return []external.Step{i.changePassword(obj, seen, why)}, nil
+}
+
+func (i *instance) planGiven(obj *v1alpha1.RDSInstance, seen *instanceState) []external.Step {
+	name := obj.Spec.MasterUserPasswordSecretRef.Name
+	var steps []external.Step
+	if c := i.creds; c.next != "" || c.given != c.password || seen.db.MasterUserSecret != nil {
+		steps = append(steps, i.changePassword(obj, seen, "that of the Secret "+name))
+	}
+	if asked := rotationOf(obj); asked != "" && asked != obj.Status.PasswordRotation {
+		steps = append(steps, external.Step{
+			Name: "RotatePassword", Why: "nothing is rotated: the password is that of the Secret " + name + "; change the Secret",
+			Do: func(context.Context) error { obj.Status.PasswordRotation = asked; return nil },
+			Note: func(n *engine.Notes) {
+				n.Warning("RotationIgnored", "RotatePassword", "the password comes from the Secret %s: change it there, and Portico applies it; nothing was rotated", name)
+			},
+		})
+	}
+	return steps
+}
+
+// changePassword tells RDS of a password. RDS applies it at once in any case; what waits for the maintenance window is
+// left to wait.
+func (i *instance) changePassword(obj *v1alpha1.RDSInstance, seen *instanceState, why string) external.Step {
+	managed := seen.db.MasterUserSecret != nil
+	return external.Step{
+		Name: "ChangeMasterPassword", Why: "master password: " + why,
+		Do: func(ctx context.Context) error {
+			password, err := i.decide(ctx, obj, i.rotationAsked(obj) || managed)
+			if err != nil {
+				return err
+			}
+			in := &rds.ModifyDBInstanceInput{
+				DBInstanceIdentifier: aws.String(seen.identifier()), MasterUserPassword: &password,
+				ApplyImmediately: aws.Bool(obj.Spec.ApplyImmediately),
+			}
+			if managed {
+				in.ManageMasterUserPassword = aws.Bool(false)
+			}
+			if _, err := i.svc.ModifyDBInstance(ctx, in); err != nil {
+				return withoutPassword(explain(err), password)
+			}
+			return i.promote(ctx, obj)
+		},
+		Note: func(n *engine.Notes) {
+			n.Normal("PasswordChanged", "ChangeMasterPassword", "master password: %s", why)
+		},
+	}
+}
+
+// rotationWaitPace is how often it is looked whether a rotation would still interrupt.
+const rotationWaitPace = 5 * time.Minute
+
+// planManaged hands the password over to RDS, and has it rotated when asked. RDS rotates only together with everything
+// that waits for the maintenance window, so a rotation waits for that too.
+func (i *instance) planManaged(obj *v1alpha1.RDSInstance, seen *instanceState) ([]external.Step, error) {
+	asked := rotationOf(obj)
+	in := &rds.ModifyDBInstanceInput{DBInstanceIdentifier: aws.String(seen.identifier())}
+	step := external.Step{Name: "ChangeMasterPassword"}
+	switch {
+	case seen.db.MasterUserSecret == nil:
+		in.ManageMasterUserPassword, in.ApplyImmediately = aws.Bool(true), aws.Bool(obj.Spec.ApplyImmediately)
+		in.MasterUserSecretKmsKeyId = nonEmpty(obj.Spec.MasterUserSecretKmsKeyID)
+		step.Why = "master password: RDS manages it from now on, in AWS Secrets Manager"
+	case asked == "" || asked == obj.Status.PasswordRotation:
+		return nil, nil
+	case len(waiting(seen)) > 0 && !obj.Spec.ApplyImmediately:
+		return nil, engine.Wait("RotationWaits", rotationWaitPace, "the rotation of the password waits for the maintenance window, because RDS would make the changes that wait for it at once too; set applyImmediately: true to have both now")
+	default:
+		in.RotateMasterUserPassword, in.ApplyImmediately = aws.Bool(true), aws.Bool(true)
+		step.Why = "master password: RDS rotates it, as the annotation " + v1alpha1.AnnotationRotatePassword + " asks"
+	}
+	step.Do = func(ctx context.Context) error {
+		_, err := i.svc.ModifyDBInstance(ctx, in)
+		if err == nil {
+			obj.Status.PasswordRotation = asked
+		}
+		return explain(err)
+	}
+	step.Note = func(n *engine.Notes) { n.Normal("PasswordChanged", "ChangeMasterPassword", "%s", step.Why) }
+	return []external.Step{step}, nil
+}
+
+// withoutPassword holds back an answer of AWS's that quotes the password.
+func withoutPassword(err error, password string) error {
+	if err != nil && strings.Contains(err.Error(), password) {
+		return engine.Blocked("InvalidPassword", "RDS refused the master password; its answer is not shown, because it quotes the password")
+	}
+	return err
+}
+
+func nonEmpty(value string) *string {
+	if value == "" {
+		return nil
+	}
+	return &value
+}

@@ -1,0 +1,102 @@
+package rds
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// planSettings compares all settings and changes them in one call. The error is what remains afterwards.
+func (i *instance) planSettings(obj *v1alpha1.RDSInstance, seen *instanceState, now phase) ([]external.Step, error) {
+	// What waits for the maintenance window is asked for once more when the owner does not want to wait any longer.
+	impatient := obj.Spec.ApplyImmediately && obj.Status.ImmediateGeneration != obj.Generation
+	changes, rest := differences(obj, seen, impatient)
+	rest = cmp.Or(now.pause, rest)
+	switch {
+	case len(changes) > 0 && now.modify:
+		return []external.Step{i.modify(obj, seen, changes)}, rest
+	case len(changes) > 0:
+		return nil, cmp.Or(rest, working(seen.status()))
+	case rest != nil || !obj.Spec.ApplyImmediately:
+		return nil, rest
+	}
+	if left, _ := differences(obj, seen, true); len(left) > 0 {
+		return nil, engine.Wait("Modifying", workingPace, "RDS is making the change: %s", external.Why(left))
+	}
+	return nil, nil
+}
+
+// differences are the changes to make; inForce counts as different what is asked for and not made yet.
+func differences(obj *v1alpha1.RDSInstance, seen *instanceState, inForce bool) ([]external.Change, error) {
+	changes := external.Changes(fields(obj.Spec.Engine, inForce), obj, seen, obj.Status.ManagedFields)
+	changes = slices.DeleteFunc(changes, func(c external.Change) bool {
+		// Autoscaling has reached its end: RDS shows none any more.
+		return c.Path == "maxAllocatedStorage" && c.From == noAutoscaling && noLess(digits(seen.db.AllocatedStorage), c.To)
+	})
+	have := word(seen.pending().EngineVersion, seen.db.EngineVersion)
+	if inForce {
+		have = word(seen.db.EngineVersion)
+	}
+	version, err := planVersion(obj, have)
+	if version != nil {
+		changes = append(changes, *version)
+	}
+	return changes, err
+}
+
+func (i *instance) modify(obj *v1alpha1.RDSInstance, seen *instanceState, changes []external.Change) external.Step {
+	return external.Step{Name: "ModifyDBInstance", Why: external.Why(changes), Do: func(ctx context.Context) error {
+		in := modification(obj, seen, changes)
+		if _, err := i.svc.ModifyDBInstance(ctx, in); err != nil {
+			return explain(err)
+		}
+		if obj.Spec.ApplyImmediately {
+			obj.Status.ImmediateGeneration = obj.Generation
+		}
+		return nil
+	}}
+}
+
+func modification(obj *v1alpha1.RDSInstance, seen *instanceState, changes []external.Change) *input {
+	in := &input{DBInstanceIdentifier: aws.String(seen.identifier()), ApplyImmediately: aws.Bool(obj.Spec.ApplyImmediately)}
+	storage := false
+	for _, c := range changes {
+		storage = storage || slices.Contains(storagePaths, c.Path)
+		if c.Path == versionPath {
+			in.EngineVersion = aws.String(c.To)
+			if major(obj.Spec.Engine, c.From) != major(obj.Spec.Engine, c.To) {
+				in.AllowMajorVersionUpgrade = aws.Bool(true)
+			}
+			continue
+		}
+		if s, ok := settingOf(c.Path); ok {
+			s.set(in, c.To, seen)
+		}
+	}
+	if storage {
+		completeStorage(obj, seen, in)
+	}
+	return in
+}
+
+// storagePaths are settings of the storage: RDS judges a change of one by the others in the same call.
+var storagePaths = []string{"allocatedStorage", "storageType", "iops", "storageThroughput"}
+
+// completeStorage adds the other settings of the storage, as far as they are declared; the size as it is, if AWS added
+// to it.
+func completeStorage(obj *v1alpha1.RDSInstance, seen *instanceState, in *input) {
+	for _, path := range storagePaths {
+		s, ok := settingOf(path)
+		if value, declared := s.want(&obj.Spec); ok && declared {
+			s.set(in, value, seen)
+		}
+	}
+	p := seen.pending()
+	in.AllocatedStorage = aws.Int32(max(aws.ToInt32(in.AllocatedStorage), aws.ToInt32(p.AllocatedStorage), aws.ToInt32(seen.db.AllocatedStorage)))
+}

@@ -1,0 +1,86 @@
+package rds
+
+import (
+	"strings"
+	"time"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// The states of which more than a name must be known; the User Guide lists them all under "Viewing DB instance status".
+const (
+	statusCreating = "creating"
+	statusDeleting = "deleting"
+)
+
+// phase is what an instance's state means.
+type phase struct {
+	modify bool  // RDS takes changes
+	pause  error // nil: usable
+}
+
+// Paces of looking again while RDS works.
+const (
+	creatingPace = 20 * time.Second
+	workingPace  = 15 * time.Second
+)
+
+// broken are the states in which somebody must act, with what to do. The first that is a prefix counts.
+var broken = []struct {
+	status, reason, advice string
+	modify                 bool
+}{
+	{"storage-full", "StorageFull", "the storage is full, and the database refuses to work: raise allocatedStorage and set applyImmediately: true", true},
+	{"stopped", "Stopped", "the database was stopped outside Portico: start it in AWS; AWS itself starts it again after seven days", false},
+	{"failed", "DatabaseFailed", "RDS cannot recover the database: restore a snapshot into a new one", false},
+	{"restore-error", "DatabaseFailed", "RDS could not restore the snapshot: delete this object and request a new one", false},
+	{"inaccessible-encryption-credentials", "KeyNotAccessible", "RDS cannot use the KMS key of the storage: make the key available to RDS again, and start the database in AWS", false},
+	{"incompatible-parameters", "IncompatibleParameters", "the database does not start with its parameter group: correct the group, or set another dbParameterGroupName", true},
+	{"incompatible-network", "IncompatibleNetwork", "RDS cannot place the database in its network: check the subnet group, its free addresses and the VPC's DNS", false},
+	{"incompatible-option-group", "IncompatibleOptionGroup", "RDS cannot apply the option group: correct it in AWS", true},
+	{"incompatible-credentials", "IncompatibleCredentials", "the master user name or password does not fit the engine: choose others", true},
+	{"incompatible-", "Incompatible", "RDS cannot run the database as it is: look at its events in AWS", false},
+	{"insufficient-capacity", "InsufficientCapacity", "AWS has no capacity for this class now: choose another dbInstanceClass, or wait", false},
+}
+
+// phaseOf tells what to make of seen's state. States that are not known count as work in progress.
+func phaseOf(obj *v1alpha1.RDSInstance, seen *instanceState) phase {
+	status := seen.status()
+	switch status {
+	case "available", "storage-optimization", "storage-config-upgrade", "storage-initialization":
+		return phase{modify: true}
+	case statusCreating:
+		return phase{pause: engine.Wait("Creating", creatingPace, "RDS is creating the database; that takes some minutes")}
+	case statusDeleting:
+		return phase{pause: engine.Wait("DeletedOutside", workingPace, "the database is being deleted, and not by Portico; nothing can be changed any more")}
+	}
+	for _, b := range broken {
+		if strings.HasPrefix(status, b.status) {
+			return phase{modify: b.modify, pause: engine.Blocked(b.reason, "RDS shows the state %s: %s", status, b.advice)}
+		}
+	}
+	// The first backup follows the creation, and belongs to it.
+	if obj.Status.FirstReadyTime != nil && (status == "backing-up" || strings.HasPrefix(status, "configuring-")) {
+		return phase{}
+	}
+	return phase{pause: working(status)}
+}
+
+func working(status string) error {
+	if status == "" {
+		status = "unknown"
+	}
+	return engine.Wait(camel(status), workingPace, "RDS shows the state %s; Portico goes on when that is over", status)
+}
+
+// camel turns backing-up into BackingUp.
+func camel(status string) string {
+	var b strings.Builder
+	for part := range strings.SplitSeq(status, "-") {
+		if part != "" {
+			b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+		}
+	}
+	return b.String()
+}

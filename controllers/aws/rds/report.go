@@ -1,0 +1,127 @@
+package rds
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// Report fills the status and tells how to connect. Only the password in force is told.
+func (i *instance) Report(obj *v1alpha1.RDSInstance, seen *instanceState) map[string]string {
+	i.Reserve(obj)
+	s, db := &obj.Status, &seen.db
+	s.ARN, s.DBInstanceStatus = i.arn(obj), seen.status()
+	s.EngineVersion, s.InstanceClass = aws.ToString(db.EngineVersion), aws.ToString(db.DBInstanceClass)
+	s.AllocatedStorage, s.ParameterApplyStatus = aws.ToInt32(db.AllocatedStorage), parameterGroup(db).status
+	s.PendingModifiedValues = waiting(seen)
+	s.Endpoint, s.Port, s.MasterUserSecretARN = "", aws.ToInt32(portOf(db)), ""
+	if db.Endpoint != nil {
+		s.Endpoint = aws.ToString(db.Endpoint.Address)
+	}
+	if db.MasterUserSecret != nil {
+		s.MasterUserSecretARN = aws.ToString(db.MasterUserSecret.SecretArn)
+	}
+	meta.SetStatusCondition(&s.Conditions, applied(obj))
+	return i.details(obj, seen)
+}
+
+func (i *instance) details(obj *v1alpha1.RDSInstance, seen *instanceState) map[string]string {
+	s, username := &obj.Status, aws.ToString(seen.db.MasterUsername)
+	d := map[string]string{
+		"type": family(obj.Spec.Engine), "provider": "aws", "host": s.Endpoint, "port": "", "database": database(obj.Spec.Engine, seen),
+		"username": username, "arn": s.ARN, "region": s.Region, "secret-arn": s.MasterUserSecretARN,
+	}
+	if s.Port != 0 {
+		d["port"] = strconv.Itoa(int(s.Port))
+	}
+	user := url.User(username)
+	if s.MasterUserSecretARN == "" && i.creds.password != "" {
+		d["password"] = i.creds.password
+		user = url.UserPassword(username, i.creds.password)
+	}
+	if s.Endpoint != "" {
+		d["uri"] = uri(obj.Spec.Engine, user, s.Endpoint+":"+d["port"], d["database"])
+	}
+	return d
+}
+
+// database is the one to connect to; PostgreSQL always has one named postgres.
+func database(engine string, seen *instanceState) string {
+	name := aws.ToString(seen.db.DBName)
+	if name == "" && engine == "postgres" {
+		return "postgres"
+	}
+	return name
+}
+
+// uri in the engine's scheme. MariaDB speaks MySQL's protocol, and its clients know that scheme; SQL Server takes the
+// database as a parameter.
+func uri(engine string, user *url.Userinfo, host, database string) string {
+	u := url.URL{Scheme: family(engine), User: user, Host: host}
+	switch u.Scheme {
+	case "mariadb":
+		u.Scheme = "mysql"
+	case "sqlserver":
+		if database != "" {
+			u.RawQuery = url.Values{"database": {database}}.Encode()
+		}
+		return u.String()
+	}
+	if database != "" {
+		u.Path = "/" + database
+	}
+	return u.String()
+}
+
+// waiting are the changes that RDS has accepted and not made, by the spec's names. Of a password only that it changes.
+func waiting(seen *instanceState) map[string]string {
+	p := seen.pending()
+	all := map[string]string{}
+	none := pending{}
+	for _, s := range settings {
+		if to := s.have(&seen.db, &p); to != s.have(&seen.db, &none) {
+			all[s.path] = to
+		}
+	}
+	if p.EngineVersion != nil {
+		all[versionPath] = *p.EngineVersion
+	}
+	if p.MasterUserPassword != nil {
+		all["masterUserPassword"] = "a new one"
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all
+}
+
+// applied is the condition that tells what is accepted and not in force yet. It does not hold up Ready: the owner chose
+// to wait for the window.
+func applied(obj *v1alpha1.RDSInstance) metav1.Condition {
+	s := &obj.Status
+	c := metav1.Condition{
+		Type: v1alpha1.ConditionChangesApplied, Status: metav1.ConditionTrue, Reason: "Applied",
+		Message: "every change is in force", ObservedGeneration: obj.Generation,
+	}
+	var texts []string
+	for _, path := range slices.Sorted(maps.Keys(s.PendingModifiedValues)) {
+		texts = append(texts, path+" "+s.PendingModifiedValues[path])
+	}
+	switch {
+	case len(texts) > 0:
+		c.Status, c.Reason = metav1.ConditionFalse, "WaitingForMaintenanceWindow"
+		c.Message = "accepted by RDS and not in force yet: " + strings.Join(texts, ", ") + "; it waits for the maintenance window, unless applyImmediately is true"
+	case s.ParameterApplyStatus == "pending-reboot":
+		c.Status, c.Reason = metav1.ConditionFalse, "WaitingForReboot"
+		c.Message = "some settings of the parameter group wait for a reboot: reboot the database in AWS at a time that suits"
+	}
+	return c
+}

@@ -1,0 +1,86 @@
+package rds
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/rds"
+	rdstypes "github.com/aws/aws-sdk-go-v2/service/rds/types"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// restore makes the instance from a snapshot. What the call does not take is brought in line afterwards, the password
+// among it.
+func (i *instance) restore(obj *v1alpha1.RDSInstance) external.Step {
+	from := obj.Spec.RestoreFrom.SnapshotIdentifier
+	return external.Step{
+		Name: "RestoreDBInstanceFromDBSnapshot",
+		Why:  obj.Spec.Engine + " database " + i.identifier(obj) + " in " + i.session.Config.Region + " from the snapshot " + from,
+		Do: func(ctx context.Context) error {
+			if err := i.admitSnapshot(ctx, obj, from); err != nil {
+				return err
+			}
+			_, err := i.svc.RestoreDBInstanceFromDBSnapshot(ctx, i.restoration(obj, from))
+			if err == nil {
+				obj.Status.PasswordRotation = rotationOf(obj)
+			}
+			return made(err)
+		},
+	}
+}
+
+func (i *instance) restoration(obj *v1alpha1.RDSInstance, from string) *rds.RestoreDBInstanceFromDBSnapshotInput {
+	s, w := &obj.Spec, wishes(obj)
+	in := &rds.RestoreDBInstanceFromDBSnapshotInput{
+		DBInstanceIdentifier: aws.String(i.identifier(obj)), DBSnapshotIdentifier: &from,
+		DBInstanceClass: w.DBInstanceClass, Port: w.DBPortNumber, MultiAZ: w.MultiAZ, PubliclyAccessible: w.PubliclyAccessible,
+		DBSubnetGroupName: nonEmpty(s.DBSubnetGroupName), VpcSecurityGroupIds: w.VpcSecurityGroupIds, DBParameterGroupName: w.DBParameterGroupName,
+		AutoMinorVersionUpgrade: w.AutoMinorVersionUpgrade, DeletionProtection: w.DeletionProtection,
+		EnableCloudwatchLogsExports: enabledLogs(w), CopyTagsToSnapshot: aws.Bool(true), Tags: i.tagsOf(obj),
+	}
+	if s.ManageMasterUserPassword {
+		in.ManageMasterUserPassword, in.MasterUserSecretKmsKeyId = aws.Bool(true), nonEmpty(s.MasterUserSecretKmsKeyID)
+	}
+	return in
+}
+
+// admitSnapshot lets pass only a snapshot of this namespace's: the account holds others' data too.
+func (i *instance) admitSnapshot(ctx context.Context, obj *v1alpha1.RDSInstance, from string) error {
+	out, err := i.svc.DescribeDBSnapshots(ctx, &rds.DescribeDBSnapshotsInput{DBSnapshotIdentifier: &from})
+	if cloud.HasCode(err, "DBSnapshotNotFound") || cloud.HasCode(err, "DBSnapshotNotFoundFault") || (err == nil && len(out.DBSnapshots) == 0) {
+		return engine.Blocked("SnapshotNotFound", "there is no snapshot %s in this account and region; nothing was created. Delete this object and request one with a snapshot that exists", from)
+	}
+	if err != nil {
+		return explain(err)
+	}
+	snapshot := &out.DBSnapshots[0]
+	switch status := aws.ToString(snapshot.Status); {
+	case !i.mayRestore(obj, snapshot):
+		return engine.Blocked("SnapshotNotAllowed", "the snapshot %s is not of a database of this namespace; nothing was created. Ask somebody with access to AWS to tag it portico.dev/adopt=%s/%s", from, obj.Namespace, obj.Name)
+	case aws.ToString(snapshot.Engine) != obj.Spec.Engine:
+		return engine.Blocked("SnapshotMismatch", "the snapshot %s is of %s, not of %s; nothing was created. Delete this object and request one with the engine of the snapshot", from, aws.ToString(snapshot.Engine), obj.Spec.Engine)
+	case status == statusCreating:
+		return engine.Wait("SnapshotCreating", 30*time.Second, "the snapshot %s is still being made; it is restored when it is complete", from)
+	}
+	return nil
+}
+
+// tagName is the ownership tag that names the object.
+const tagName = "portico.dev/name"
+
+// mayRestore tells whether a snapshot carries the marks of some database of obj's namespace, or is offered to obj.
+func (i *instance) mayRestore(obj *v1alpha1.RDSInstance, snapshot *rdstypes.DBSnapshot) bool {
+	tags := tagMap(snapshot.TagList)
+	if i.session.Identity.Owner(obj, tags) == external.Offered {
+		return true
+	}
+	other := obj.DeepCopy()
+	other.Name = tags[tagName]
+	owner := i.session.Identity.Owner(other, tags)
+	return owner == external.Ours || owner == external.Earlier
+}

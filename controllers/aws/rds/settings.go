@@ -1,0 +1,189 @@
+package rds
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/rds"
+	rdstypes "github.com/aws/aws-sdk-go-v2/service/rds/types"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+type (
+	spec    = v1alpha1.RDSInstanceSpec
+	current = rdstypes.DBInstance
+	pending = rdstypes.PendingModifiedValues
+	input   = rds.ModifyDBInstanceInput
+	field   = external.Field[*v1alpha1.RDSInstance, instanceState]
+)
+
+// setting is one thing that ModifyDBInstance changes. What it becomes counts, not what it is: a change that waits for
+// the maintenance window was asked for, and is not asked for again.
+type setting struct {
+	path      string
+	want      func(*spec) (string, bool)
+	have      func(*current, *pending) string
+	set       func(in *input, value string, seen *instanceState)
+	byDefault string
+	sticky    bool
+	same      func(have, want string) bool
+}
+
+// settings in the order in which changes are told. The defaults are those of the API reference of CreateDBInstance;
+// sticky are those whose default depends on the account, the region or other settings, and two that protect.
+// engineVersion and dbInstanceIdentifier are compared elsewhere.
+var settings = []setting{
+	{
+		path: "dbInstanceClass", sticky: true, want: text(func(s *spec) string { return s.DBInstanceClass }),
+		have: func(c *current, p *pending) string { return word(p.DBInstanceClass, c.DBInstanceClass) },
+		set:  func(in *input, v string, _ *instanceState) { in.DBInstanceClass = &v },
+	},
+	{
+		path: "allocatedStorage", sticky: true, want: number(func(s *spec) *int32 { return &s.AllocatedStorage }), same: noLess,
+		have: func(c *current, p *pending) string { return digits(p.AllocatedStorage, c.AllocatedStorage) },
+		set:  func(in *input, v string, _ *instanceState) { in.AllocatedStorage = parsed(v) },
+	},
+	{
+		path: "maxAllocatedStorage", byDefault: noAutoscaling, want: autoscaling,
+		have: func(c *current, _ *pending) string { return digits(c.MaxAllocatedStorage, aws.Int32(0)) },
+		set:  setAutoscaling,
+	},
+	{
+		path: "storageType", sticky: true, want: text(func(s *spec) string { return s.StorageType }),
+		have: func(c *current, p *pending) string { return word(p.StorageType, c.StorageType) },
+		set:  func(in *input, v string, _ *instanceState) { in.StorageType = &v },
+	},
+	{
+		path: "iops", sticky: true, want: number(func(s *spec) *int32 { return s.IOPS }),
+		have: func(c *current, p *pending) string { return digits(p.Iops, c.Iops) },
+		set:  func(in *input, v string, _ *instanceState) { in.Iops = parsed(v) },
+	},
+	{
+		path: "storageThroughput", sticky: true, want: number(func(s *spec) *int32 { return s.StorageThroughput }),
+		have: func(c *current, p *pending) string { return digits(p.StorageThroughput, c.StorageThroughput) },
+		set:  func(in *input, v string, _ *instanceState) { in.StorageThroughput = parsed(v) },
+	},
+	{
+		path: "port", want: number(func(s *spec) *int32 { return s.Port }),
+		have: func(c *current, p *pending) string { return digits(p.Port, portOf(c)) },
+		set:  func(in *input, v string, _ *instanceState) { in.DBPortNumber = parsed(v) },
+	},
+	{
+		path: "multiAZ", byDefault: "false", want: yesNo(func(s *spec) *bool { return s.MultiAZ }),
+		have: func(c *current, p *pending) string { return truth(p.MultiAZ, c.MultiAZ) },
+		set:  func(in *input, v string, _ *instanceState) { in.MultiAZ = aws.Bool(v == "true") },
+	},
+	{
+		path: "publiclyAccessible", byDefault: "false", want: yesNo(func(s *spec) *bool { return s.PubliclyAccessible }),
+		have: func(c *current, _ *pending) string { return truth(c.PubliclyAccessible) },
+		set:  func(in *input, v string, _ *instanceState) { in.PubliclyAccessible = aws.Bool(v == "true") },
+	},
+	{
+		path: "vpcSecurityGroupIDs", sticky: true, want: set(func(s *spec) []string { return s.VPCSecurityGroupIDs }),
+		have: func(c *current, _ *pending) string { return groups(c) },
+		set:  func(in *input, v string, _ *instanceState) { in.VpcSecurityGroupIds = members(v) },
+	},
+	{
+		path: "dbParameterGroupName", sticky: true, want: text(func(s *spec) string { return s.DBParameterGroupName }), same: strings.EqualFold,
+		have: func(c *current, _ *pending) string { return parameterGroup(c).name },
+		set:  func(in *input, v string, _ *instanceState) { in.DBParameterGroupName = &v },
+	},
+	{
+		path: "autoMinorVersionUpgrade", byDefault: "true", want: yesNo(func(s *spec) *bool { return s.AutoMinorVersionUpgrade }),
+		have: func(c *current, _ *pending) string { return truth(c.AutoMinorVersionUpgrade) },
+		set:  func(in *input, v string, _ *instanceState) { in.AutoMinorVersionUpgrade = aws.Bool(v == "true") },
+	},
+	{
+		path: "backupRetentionPeriod", byDefault: "1", want: number(func(s *spec) *int32 { return s.BackupRetentionPeriod }),
+		have: func(c *current, p *pending) string { return digits(p.BackupRetentionPeriod, c.BackupRetentionPeriod) },
+		set:  func(in *input, v string, _ *instanceState) { in.BackupRetentionPeriod = parsed(v) },
+	},
+	{
+		path: "preferredBackupWindow", sticky: true, want: text(func(s *spec) string { return s.PreferredBackupWindow }),
+		have: func(c *current, _ *pending) string { return word(c.PreferredBackupWindow) },
+		set:  func(in *input, v string, _ *instanceState) { in.PreferredBackupWindow = &v },
+	},
+	{
+		path: "preferredMaintenanceWindow", sticky: true, want: text(func(s *spec) string { return s.PreferredMaintenanceWindow }), same: strings.EqualFold,
+		have: func(c *current, _ *pending) string { return word(c.PreferredMaintenanceWindow) },
+		set: func(in *input, v string, _ *instanceState) {
+			in.PreferredMaintenanceWindow = aws.String(strings.ToLower(v))
+		},
+	},
+	{
+		path: "performanceInsightsEnabled", byDefault: "false", want: yesNo(func(s *spec) *bool { return s.PerformanceInsightsEnabled }),
+		have: func(c *current, _ *pending) string { return truth(c.PerformanceInsightsEnabled) },
+		set:  func(in *input, v string, _ *instanceState) { in.EnablePerformanceInsights = aws.Bool(v == "true") },
+	},
+	{
+		path: "enabledCloudwatchLogsExports", want: set(func(s *spec) []string { return s.EnabledCloudwatchLogsExports }),
+		have: logs, set: setLogs,
+	},
+	{
+		path: "deletionProtection", sticky: true, want: yesNo(func(s *spec) *bool { return s.DeletionProtection }),
+		have: func(c *current, _ *pending) string { return truth(c.DeletionProtection) },
+		set:  func(in *input, v string, _ *instanceState) { in.DeletionProtection = aws.Bool(v == "true") },
+	},
+}
+
+// settingOf is the setting of a path in the spec.
+func settingOf(path string) (setting, bool) {
+	at := slices.IndexFunc(settings, func(s setting) bool { return s.path == path })
+	if at < 0 {
+		return setting{}, false
+	}
+	return settings[at], true
+}
+
+// fields of engine for comparison. inForce compares what is, not what it becomes.
+func fields(engine string, inForce bool) []field {
+	all := make([]field, 0, len(settings))
+	for _, s := range settings {
+		f := field{
+			Path: s.path, Default: s.byDefault, Sticky: s.sticky, Same: s.same,
+			Want: func(obj *v1alpha1.RDSInstance) (string, bool) { return s.want(&obj.Spec) },
+			Have: func(seen *instanceState) string {
+				waiting := seen.pending()
+				if inForce {
+					waiting = pending{}
+				}
+				return s.have(&seen.db, &waiting)
+			},
+		}
+		if s.path == "port" {
+			f.Default = strconv.Itoa(int(defaultPort(engine)))
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// Storage autoscaling is off without a size. RDS switches it off by a size that is the allocated one, and then shows
+// none.
+const noAutoscaling = "0"
+
+func autoscaling(s *spec) (string, bool) {
+	if s.MaxAllocatedStorage != nil && *s.MaxAllocatedStorage == s.AllocatedStorage {
+		return noAutoscaling, true
+	}
+	return number(func(s *spec) *int32 { return s.MaxAllocatedStorage })(s)
+}
+
+func setAutoscaling(in *input, value string, seen *instanceState) {
+	switch {
+	case value != noAutoscaling:
+		in.MaxAllocatedStorage = parsed(value)
+	case seen != nil:
+		p := seen.pending()
+		in.MaxAllocatedStorage = aws.Int32(max(aws.ToInt32(seen.db.AllocatedStorage), aws.ToInt32(p.AllocatedStorage), aws.ToInt32(in.AllocatedStorage)))
+	}
+}
+
+// noLess: storage that AWS added by itself is no drift.
+func noLess(have, want string) bool {
+	return aws.ToInt32(parsed(have)) >= aws.ToInt32(parsed(want))
+}

@@ -1,0 +1,75 @@
+package rds
+
+import (
+	"cmp"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+const versionPath = "engineVersion"
+
+// planVersion compares the version that runs, or will after the maintenance window, with the one asked for. A Pause says
+// why the one asked for cannot be had.
+func planVersion(obj *v1alpha1.RDSInstance, have string) (*external.Change, error) {
+	s := &obj.Spec
+	want := s.EngineVersion
+	if want == "" || have == "" || partOf(want, have) {
+		return nil, nil
+	}
+	newer := compare(want, have) > 0
+	sameMajor := major(s.Engine, want) == major(s.Engine, have)
+	switch {
+	case newer && (sameMajor || s.AllowMajorVersionUpgrade):
+		return &external.Change{Path: versionPath, From: have, To: want}, nil
+	case newer:
+		return nil, engine.Blocked("MajorUpgradeNotAllowed", "engineVersion %s is a major upgrade from %s, which cannot be undone; nothing was upgraded. Set allowMajorVersionUpgrade: true, or engineVersion back to %s", want, have, major(s.Engine, have))
+	case sameMajor && (s.AutoMinorVersionUpgrade == nil || *s.AutoMinorVersionUpgrade):
+		return nil, nil // AWS installed a newer minor version, as it was let
+	default:
+		return nil, engine.Blocked("DowngradeImpossible", "engineVersion %s is older than %s, which runs, and RDS cannot go back; nothing was changed. Set engineVersion to %s, or restore an older snapshot into a new database", want, have, have)
+	}
+}
+
+// partOf tells whether version begins with want, at the border of a part: 16.4 is part of 16.4.1, not of 16.40.
+func partOf(want, version string) bool {
+	rest, ok := strings.CutPrefix(strings.ToLower(version), strings.ToLower(want))
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '-')
+}
+
+var partBorder = regexp.MustCompile(`[.-]`)
+
+func parts(version string) []string { return partBorder.Split(version, -1) }
+
+// compare versions part by part; what only one of them has does not count.
+func compare(a, b string) int {
+	x, y := parts(a), parts(b)
+	for i := range min(len(x), len(y)) {
+		m, errX := strconv.Atoi(x[i])
+		n, errY := strconv.Atoi(y[i])
+		c := cmp.Compare(m, n)
+		if errX != nil || errY != nil {
+			c = strings.Compare(x[i], y[i])
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// major is the part of a version that only a major upgrade changes: two parts of MySQL's, MariaDB's and of PostgreSQL's
+// before 10, one of all others'.
+func major(engineName, version string) string {
+	all := parts(version)
+	count := 1
+	old, err := strconv.Atoi(all[0])
+	if engineName == "mysql" || engineName == "mariadb" || (engineName == "postgres" && err == nil && old < 10) {
+		count = 2
+	}
+	return strings.Join(all[:min(count, len(all))], ".")
+}
