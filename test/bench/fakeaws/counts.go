@@ -1,0 +1,76 @@
+package fakeaws
+
+import (
+	"maps"
+	"strings"
+	"sync"
+)
+
+// Count is how often one operation was called, and how often it was refused.
+type Count struct{ Calls, Errors int }
+
+// Counts are by service and operation, such as "s3 CreateBucket".
+type Counts map[string]Count
+
+// Since are the calls that c has and earlier has not.
+func (c Counts) Since(earlier Counts) Counts {
+	rest := Counts{}
+	for name, n := range c {
+		if d := (Count{n.Calls - earlier[name].Calls, n.Errors - earlier[name].Errors}); d.Calls > 0 {
+			rest[name] = d
+		}
+	}
+	return rest
+}
+
+// Of are the calls to one service.
+func (c Counts) Of(service string) Counts {
+	some := maps.Clone(c)
+	maps.DeleteFunc(some, func(name string, _ Count) bool { return !strings.HasPrefix(name, service+" ") })
+	return some
+}
+
+// Total is the number of calls.
+func (c Counts) Total() int {
+	total := 0
+	for _, n := range c {
+		total += n.Calls
+	}
+	return total
+}
+
+// Writes is the number of calls that could change anything.
+func (c Counts) Writes() int {
+	total := 0
+	for name, n := range c {
+		if _, operation, _ := strings.Cut(name, " "); isWrite(operation) {
+			total += n.Calls
+		}
+	}
+	return total
+}
+
+type counter struct {
+	mu  sync.Mutex
+	all Counts
+}
+
+func (c *counter) add(name string, failed bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all == nil {
+		c.all = Counts{}
+	}
+	n := c.all[name]
+	n.Calls++
+	if failed {
+		n.Errors++
+	}
+	c.all[name] = n
+}
+
+func (c *counter) snapshot() Counts {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.all)
+}

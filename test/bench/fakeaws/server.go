@@ -1,0 +1,166 @@
+// Package fakeaws answers the AWS calls of the operator from memory, faster than any simulator, so that a benchmark
+// measures the operator and not what it talks to. It keeps what it is told (tags and attributes among it) and refuses
+// as AWS does; it does nothing that AWS would not do. Signatures are not verified; that a request is signed, is.
+//
+// It knows one account. What it leaves out answers NotImplemented, which counts as an error.
+package fakeaws
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// AccountID is the account of every access key.
+const AccountID = "123456789012"
+
+// Call is one request that was answered.
+type Call struct {
+	At        time.Time // of its arrival
+	Service   string    // the signing name: s3, sqs, sts, rds, ec2
+	Operation string    // as the API reference has it
+	Resource  string    // the bucket or queue that it names
+	ErrorCode string
+}
+
+// Write tells whether the call could change anything.
+func (c Call) Write() bool { return isWrite(c.Operation) }
+
+func isWrite(operation string) bool {
+	for _, prefix := range []string{"Get", "List", "Describe", "Head"} {
+		if strings.HasPrefix(operation, prefix) {
+			return false
+		}
+	}
+	return true
+}
+
+// Server is a running fake.
+type Server struct {
+	URL string
+
+	http    *http.Server
+	latency atomic.Int64
+	hook    atomic.Pointer[func(Call)]
+	counter counter
+	s3      s3Service
+	sqs     sqsService
+}
+
+// Start listens on a free port of 127.0.0.1, until Close.
+func Start() (*Server, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen for the AWS fake: %w", err)
+	}
+	s := &Server{URL: "http://" + l.Addr().String()}
+	s.s3.buckets = map[string]*bucket{}
+	s.sqs.queues, s.sqs.deleted, s.sqs.url = map[queueKey]*queue{}, map[queueKey]time.Time{}, s.URL
+	s.http = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = s.http.Serve(l) }()
+	return s, nil
+}
+
+// Close ends the server and its connections.
+func (s *Server) Close() error { return s.http.Close() }
+
+// SetLatency is added to each call from now on.
+func (s *Server) SetLatency(d time.Duration) { s.latency.Store(int64(d)) }
+
+// OnCall has f called for each request when it arrives, before the latency; it has no ErrorCode then. nil ends that.
+func (s *Server) OnCall(f func(Call)) {
+	if f == nil {
+		s.hook.Store(nil)
+		return
+	}
+	s.hook.Store(&f)
+}
+
+// Counts are the calls answered since the start.
+func (s *Server) Counts() Counts { return s.counter.snapshot() }
+
+// request is what a service is asked.
+type request struct {
+	*http.Request
+	service, region string
+	operation       string
+	resource        string
+	body            []byte
+	do              func() answer
+}
+
+// answer is what it says. code is empty unless it refuses.
+type answer struct {
+	status int
+	kind   string // Content-Type
+	header map[string]string
+	body   []byte
+	code   string
+}
+
+const longestBody = 1 << 20
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	arrived := time.Now()
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, longestBody))
+	if err != nil {
+		return // the client is gone
+	}
+	x := &request{Request: r, body: body}
+	if x.service, x.region, err = scope(r.Header.Get("Authorization")); err != nil {
+		http.Error(w, err.Error(), http.StatusForbidden)
+		s.counter.add("unsigned", true)
+		return
+	}
+	s.route(x)
+	if hook := s.hook.Load(); hook != nil {
+		(*hook)(Call{At: arrived, Service: x.service, Operation: x.operation, Resource: x.resource})
+	}
+	if d := time.Duration(s.latency.Load()); d > 0 {
+		time.Sleep(d)
+	}
+	a := x.do()
+	s.counter.add(x.service+" "+x.operation, a.code != "")
+	a.write(w)
+}
+
+// route sets the operation, the resource and what answers.
+func (s *Server) route(x *request) {
+	switch x.service {
+	case "s3":
+		s.s3.route(x)
+	case "sqs":
+		s.sqs.route(x)
+	default:
+		routeQuery(x)
+	}
+}
+
+func (a answer) write(w http.ResponseWriter) {
+	if a.kind != "" {
+		w.Header().Set("Content-Type", a.kind)
+	}
+	w.Header().Set("X-Amzn-Requestid", "00000000-0000-4000-8000-000000000000")
+	for key, value := range a.header {
+		w.Header().Set(key, value)
+	}
+	w.WriteHeader(a.status)
+	_, _ = w.Write(a.body)
+}
+
+// scope reads service and region off a signature of version 4.
+func scope(authorization string) (service, region string, err error) {
+	_, credential, ok := strings.Cut(authorization, "Credential=")
+	credential, _, _ = strings.Cut(credential, ",")
+	parts := strings.Split(credential, "/") // key, date, region, service, aws4_request
+	if !ok || len(parts) != 5 {
+		return "", "", errors.New("the request is not signed")
+	}
+	return parts[3], parts[2], nil
+}
