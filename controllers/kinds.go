@@ -22,7 +22,7 @@ import (
 var kinds = map[string]kind{
 	"RDSInstance": bind(rds.Instance, rds.Instances, stateful),
 	"S3Bucket":    bind(s3.Bucket, s3.Buckets, stateful),
-	"SQSQueue":    bind(sqs.Queue, sqs.Queues, !stateful).with(deadLetters),
+	"SQSQueue":    bind(sqs.Queue, sqs.Queues, !stateful).with(deadLetters).moving(),
 }
 
 // Kinds lists every kind that the operator runs, sorted.
@@ -36,6 +36,9 @@ type kind struct {
 	list   lister
 	setup  func(ctrl.Manager, deps, ...watches) error
 	more   []watches
+	// live reads what moves by itself; see external.Live. moves tells whether the kind has anything of that sort.
+	live  func(context.Context, deps, string, external.Object) (map[string]string, error)
+	moves bool
 }
 
 // watches adds what else wakes objects of a kind.
@@ -44,6 +47,12 @@ type watches func(*builder.Builder, ctrl.Manager)
 // with adds watches to a row.
 func (k kind) with(w watches) kind {
 	k.more = append(k.more, w)
+	return k
+}
+
+// moving marks a kind whose adapter is an external.Live.
+func (k kind) moving() kind {
+	k.moves = true
 	return k
 }
 
@@ -58,21 +67,34 @@ func bind[T interface {
 	*P
 	external.Object
 }, S, P any](adapter func(*cloud.Session, external.Kube) external.Adapter[T, S], list lister, stateful bool) kind {
-	return kind{object: T(new(P)), list: list, setup: func(mgr ctrl.Manager, d deps, more ...watches) error {
+	connect := func(d deps, name string) external.Connect[T, S] {
+		return func(ctx context.Context, obj T) (external.Adapter[T, S], int64, error) {
+			session, err := d.connector.Open(ctx, name, obj)
+			if err != nil {
+				return nil, 0, err
+			}
+			return adapter(session, d.kube), session.ProviderGeneration, nil
+		}
+	}
+	setup := func(mgr ctrl.Manager, d deps, more ...watches) error {
 		name := kindOf(mgr, T(new(P)))
 		work := external.Work[T, S]{
-			Kind: name, Stateful: stateful, Settling: d.settling, Now: d.now,
-			Connect: func(ctx context.Context, obj T) (external.Adapter[T, S], int64, error) {
-				session, err := d.connector.Open(ctx, name, obj)
-				if err != nil {
-					return nil, 0, err
-				}
-				return adapter(session, d.kube), session.ProviderGeneration, nil
-			},
+			Kind: name, Stateful: stateful, Settling: d.settling, Now: d.now, Connect: connect(d, name),
 			Publish: func(ctx context.Context, obj T, details map[string]string) (*v1alpha1.Binding, error) {
 				return d.kube.Secrets.Publish(ctx, name, obj, details)
 			},
 		}
 		return setupAWS[T](mgr, T(new(P)), work, d, more)
-	}}
+	}
+	live := func(ctx context.Context, d deps, name string, obj external.Object) (map[string]string, error) {
+		a, _, err := connect(d, name)(ctx, obj.(T))
+		if err != nil {
+			return nil, err
+		}
+		if moving, ok := a.(external.Live[T]); ok {
+			return moving.Live(ctx, obj.(T))
+		}
+		return nil, nil
+	}
+	return kind{object: T(new(P)), list: list, setup: setup, live: live}
 }

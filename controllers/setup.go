@@ -21,6 +21,7 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/inspect"
 	"github.com/portico-platform/portico/controllers/provider"
 )
 
@@ -38,6 +39,8 @@ type Options struct {
 	SweepEvery time.Duration
 	// Settling is how long AWS may show an old state after a change of ours; 0: a minute.
 	Settling time.Duration
+	// Inspect is how checks are shown to the portal; the zero value shows nothing.
+	Inspect inspect.Options
 }
 
 // settling covers S3's eventual consistency for the existence of buckets, which is the slowest that we know.
@@ -77,11 +80,10 @@ type deps struct {
 	woken     *alarm // by sweeps
 }
 
-// Setup registers every kind with mgr.
-func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
+func (o *Options) setDefaults(ctx context.Context, live client.Reader) error {
 	if o.ClusterID == "" {
 		system := &corev1.Namespace{}
-		if err := mgr.GetAPIReader().Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, system); err != nil {
+		if err := live.Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, system); err != nil {
 			return fmt.Errorf("read the cluster ID, which is the UID of the namespace %s: %w", metav1.NamespaceSystem, err)
 		}
 		o.ClusterID = string(system.UID)
@@ -91,6 +93,14 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	}
 	if o.Engine.Records == nil {
 		o.Engine.Records = &engine.Records{}
+	}
+	return nil
+}
+
+// Setup registers every kind with mgr.
+func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
+	if err := o.setDefaults(ctx, mgr.GetAPIReader()); err != nil {
+		return err
 	}
 	sessions := cloud.NewSessions(cloud.NamespaceSecrets{
 		Namespace: o.Namespace, Cached: mgr.GetCache(), Live: mgr.GetAPIReader(),
@@ -116,6 +126,9 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	}
 	if err := mgr.Add(sweeper(mgr, sessions, d.woken, cmp.Or(o.SweepEvery, sweepEvery))); err != nil {
 		return fmt.Errorf("set up sweeps: %w", err)
+	}
+	if err := setupInspect(mgr, d, o); err != nil {
+		return fmt.Errorf("set up the view of checks: %w", err)
 	}
 	return setupProvider(mgr, sessions, o)
 }

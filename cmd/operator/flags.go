@@ -51,6 +51,8 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	set.StringVar(&f.controllers.ClusterID, "cluster-id", "", "`ID` in the ownership tags of AWS resources; default: the UID of the namespace kube-system. Set it to an old cluster's ID to take over its resources after a disaster")
 	set.StringVar(&f.metrics, "metrics-bind-address", ":8080", "`address` of the Prometheus metrics; 0 switches them off")
 	set.StringVar(&f.health, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz; 0 switches them off")
+	set.StringVar(&f.controllers.Inspect.Bind, "inspect-bind-address", ":8443", "`address` at which the leader shows the portal what its checks found, over HTTPS; 0 switches it off")
+	set.StringVar(&f.controllers.Inspect.Advertise, "inspect-advertise-address", env("POD_IP"), "`host` or host:port at which the portal reaches --inspect-bind-address; default: $POD_IP, else 127.0.0.1, with the port that is bound")
 	set.BoolVar(&f.leaderElect, "leader-elect", true, "let only one of several replicas work at a time")
 	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and more of them")
 	set.IntVar(&f.controllers.Engine.Workers, "workers", 10, "how many objects of each kind are worked on at the same time")
@@ -65,6 +67,7 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	if set.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q; see operator --help", set.Arg(0))
 	}
+	f.controllers.Inspect.Elected = f.leaderElect
 	return f, f.check()
 }
 

@@ -1,0 +1,88 @@
+// Package inspect is what the operator tells of its checks, as JSON over HTTPS, and how to find it. The operator serves
+// it and the portal reads it; neither stores it.
+package inspect
+
+import (
+	"net/url"
+	"time"
+)
+
+const (
+	// Audience is what a token must be issued for, to be taken.
+	Audience = "portico-operator"
+	// ServerName is the name in the server's certificate, whatever its address is.
+	ServerName = "portico-operator"
+	// Lease is the operator's Lease, which the leader annotates.
+	Lease = "portico-operator"
+	// AnnotationURL on the Lease is where the leader answers: scheme, host and port.
+	AnnotationURL = "portico.dev/inspect-url"
+	// AnnotationCA on the Lease is the certificate to trust there, and no other, as PEM.
+	AnnotationCA = "portico.dev/inspect-ca"
+	// ResourcesPath lists everything; access is granted by path, as a nonResourceURL.
+	ResourcesPath = "/inspect/resources"
+	// NoNamespace stands in paths for the namespace of what belongs to none; no namespace can be called that.
+	NoNamespace = "-"
+)
+
+// ResourcePath is where one resource is.
+func ResourcePath(kind, namespace, name string) string {
+	if namespace == "" {
+		namespace = NoNamespace
+	}
+	return ResourcesPath + "/" + url.PathEscape(kind) + "/" + url.PathEscape(namespace) + "/" + url.PathEscape(name)
+}
+
+// Record is what the operator remembers of its checks of one object since it started.
+type Record struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+	// LastChecked is when the last check ended; Reason and Message are its outcome, as in the Ready condition.
+	LastChecked time.Time `json:"lastChecked"`
+	Reason      string    `json:"reason"`
+	Message     string    `json:"message"`
+	// NextCheck is when the next one is due if nothing happens before; absent while the object is paused, and after a
+	// failure, which is tried again with back-off.
+	NextCheck *time.Time `json:"nextCheck,omitempty"`
+	// LastPlan is the last that found something to do; absent if none did.
+	LastPlan *Plan `json:"lastPlan,omitempty"`
+	// Passes counts the checks; Failures are those at the end that failed.
+	Passes   int64 `json:"passes"`
+	Failures int64 `json:"failures"`
+}
+
+// Plan is what one check found to do.
+type Plan struct {
+	At    time.Time `json:"at"`
+	Steps []Step    `json:"steps"`
+}
+
+// Step is one call to AWS and the difference that asked for it.
+type Step struct {
+	Call string `json:"call"`
+	Why  string `json:"why,omitempty"`
+}
+
+// Resource is a Record with what moves by itself.
+type Resource struct {
+	Record
+	// Live are values read from AWS at this moment, such as the number of messages in a queue; absent for kinds that have
+	// none. LiveError says why they could not be read.
+	Live      map[string]string `json:"live,omitempty"`
+	LiveError string            `json:"liveError,omitempty"`
+}
+
+// List is one page of records, sorted by kind, namespace and name.
+type List struct {
+	Items []Record `json:"items"`
+	// Next is the parameter after of the next page; absent on the last one.
+	Next string `json:"next,omitempty"`
+}
+
+// Problem is an error (RFC 9457).
+type Problem struct {
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail,omitempty"`
+}

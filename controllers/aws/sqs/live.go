@@ -1,0 +1,47 @@
+package sqs
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+var _ external.Live[*v1alpha1.SQSQueue] = (*queue)(nil)
+
+// counts of messages, by what we call them. SQS itself calls them approximate.
+var counts = map[string]sqstypes.QueueAttributeName{
+	"messages":         sqstypes.QueueAttributeNameApproximateNumberOfMessages,
+	"messagesInFlight": sqstypes.QueueAttributeNameApproximateNumberOfMessagesNotVisible,
+	"messagesDelayed":  sqstypes.QueueAttributeNameApproximateNumberOfMessagesDelayed,
+}
+
+// Live counts the messages: those to be had, those that somebody has and has not deleted yet, and those that wait for
+// their delay to end.
+func (q *queue) Live(ctx context.Context, obj *v1alpha1.SQSQueue) (map[string]string, error) {
+	if obj.Status.QueueURL == "" {
+		return nil, nil
+	}
+	in := &sqs.GetQueueAttributesInput{QueueUrl: &obj.Status.QueueURL}
+	for _, name := range counts {
+		in.AttributeNames = append(in.AttributeNames, name)
+	}
+	out, err := q.api.GetQueueAttributes(ctx, in)
+	if cloud.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, cloud.Explain(err)
+	}
+	values := map[string]string{}
+	for ours, theirs := range counts {
+		if value, ok := out.Attributes[string(theirs)]; ok {
+			values[ours] = value
+		}
+	}
+	return values, nil
+}

@@ -1,0 +1,96 @@
+package inspect
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/portico-platform/portico/api/inspect"
+)
+
+// Live reads what moves by itself and is therefore not in the status of an object: from AWS, at that moment. nil without
+// an error means that the kind has nothing of that sort, or that the object is not there yet. The error is for users.
+type Live func(ctx context.Context, kind string, of types.NamespacedName) (map[string]string, error)
+
+const (
+	// liveTimeout bounds one look at AWS.
+	liveTimeout = 5 * time.Second
+	// liveWait is how long an answer waits for it: callers give up after two seconds, and the rest of the answer is
+	// there at once. A look that takes longer goes on, for the next one who asks.
+	liveWait = time.Second
+	// liveFor is how long a look is shared, and liveKept how many are kept.
+	liveFor  = 10 * time.Second
+	liveKept = 4096
+	// longestError keeps a failure to the length of a sentence or two.
+	longestError = 500
+)
+
+// notYet is the error of a look that takes its time.
+const notYet = "AWS has not answered yet; look again in a moment"
+
+type liveKey struct {
+	kind string
+	types.NamespacedName
+	uid string // a namesake made later is another resource
+}
+
+// looks shares looks at AWS among all who ask for the same object.
+type looks struct {
+	read    Live // nil: nothing is ever read
+	recent  *cache[liveKey, look]
+	flights singleflight.Group
+}
+
+type look struct {
+	values map[string]string
+	err    string
+}
+
+func newLooks(read Live, now func() time.Time) *looks {
+	return &looks{read: read, recent: newCache[liveKey, look](liveFor, liveKept, now)}
+}
+
+// at the resource that r is about.
+func (l *looks) at(ctx context.Context, r inspect.Record) look {
+	if l.read == nil {
+		return look{}
+	}
+	key := liveKey{r.Kind, types.NamespacedName{Namespace: r.Namespace, Name: r.Name}, r.UID}
+	if one, ok := l.recent.get(key); ok {
+		return one
+	}
+	flight := l.flights.DoChan(r.Kind+"\x00"+key.String()+"\x00"+r.UID, func() (any, error) {
+		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), liveTimeout)
+		defer cancel()
+		one := l.look(detached, key)
+		l.recent.put(key, one)
+		return one, nil
+	})
+	patience := time.NewTimer(liveWait)
+	defer patience.Stop()
+	select {
+	case done := <-flight:
+		return done.Val.(look)
+	case <-patience.C:
+		return look{err: notYet}
+	case <-ctx.Done():
+		return look{err: notYet}
+	}
+}
+
+func (l *looks) look(ctx context.Context, key liveKey) look {
+	values, err := l.read(ctx, key.kind, key.NamespacedName)
+	if err != nil {
+		return look{err: shortened(err.Error())}
+	}
+	return look{values: values}
+}
+
+func shortened(text string) string {
+	if runes := []rune(text); len(runes) > longestError {
+		return string(runes[:longestError]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,208 @@
+// Package inspect serves what the operator remembers of its checks: more than the status of an object says, because it
+// changes with every check. Nothing is written to an object for it.
+package inspect
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
+	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// Options are what a deployment decides.
+type Options struct {
+	// Bind is the address to listen on; "" and "0" switch the server off.
+	Bind string
+	// Advertise is the address at which the portal reaches it: host and port, or a host alone for the port really bound.
+	// "": 127.0.0.1 with that port.
+	Advertise string
+	// Elected says that there is a Lease to announce it on.
+	Elected bool
+}
+
+// Off tells whether the server is switched off.
+func (o Options) Off() bool { return o.Bind == "" || o.Bind == "0" }
+
+const (
+	headerTimeout = 5 * time.Second
+	// answerTimeout is enough for two reviews, which have five seconds together, and a second of looking at AWS.
+	answerTimeout = 10 * time.Second
+	idleTimeout   = time.Minute
+	maxHeader     = 16 << 10
+	maxAtOnce     = 64  // requests being answered
+	maxOpen       = 256 // connections
+	drain         = 5 * time.Second
+	// lookAgain is how often the announcement and the certificate are looked after.
+	lookAgain = 10 * time.Second
+)
+
+// Server is a manager.Runnable of the leader: others remember nothing.
+type Server struct {
+	options     Options
+	handler     http.Handler
+	announcer   announcer
+	now         func() time.Time
+	certificate atomic.Pointer[certificate]
+}
+
+// New prepares a server over the records; it listens once it is started. namespace is that of the operator's Lease.
+func New(cfg *rest.Config, namespace string, records *engine.Records, live Live, now func() time.Time, o Options) (*Server, error) {
+	own := rest.CopyConfig(cfg)
+	own.QPS = -1 // questions are bounded by maxAtOnce and by what is remembered of the answers
+	tokens, err := authenticationclient.NewForConfig(own)
+	if err != nil {
+		return nil, fmt.Errorf("prepare token reviews: %w", err)
+	}
+	access, err := authorizationclient.NewForConfig(own)
+	if err != nil {
+		return nil, fmt.Errorf("prepare access reviews: %w", err)
+	}
+	leases, err := coordinationclient.NewForConfig(own)
+	if err != nil {
+		return nil, fmt.Errorf("prepare the Lease: %w", err)
+	}
+	g := newGuard(tokens.TokenReviews(), access.SubjectAccessReviews(), now)
+	v := views{records: records, looks: newLooks(live, now)}
+	return &Server{options: o, now: now, announcer: announcer{leases.Leases(namespace)}, handler: bounded(maxAtOnce, g.over(v.routes()))}, nil
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (s *Server) NeedLeaderElection() bool { return true }
+
+// Start implements manager.Runnable: it serves until ctx ends.
+func (s *Server) Start(ctx context.Context) error {
+	logger := log.FromContext(ctx).WithName("inspect")
+	if err := s.renew(); err != nil {
+		return err
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.options.Bind)
+	if err != nil {
+		return fmt.Errorf("serve what the portal shows of checks: --inspect-bind-address %s: %w; choose another address, or 0 to switch it off", s.options.Bind, err)
+	}
+	url := "https://" + s.advertised(l.Addr())
+	logger.Info("serving", "address", l.Addr().String(), "url", url)
+	server := s.server(ctx, logger)
+	done := make(chan error, 1)
+	go func() { done <- server.ServeTLS(limit(l, maxOpen), "", "") }()
+	ended, cancel := context.WithCancel(ctx)
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		s.keep(ended, logger, url)
+	}()
+	select {
+	case <-ctx.Done():
+		err = stop(ctx, server, done)
+	case err = <-done:
+	}
+	cancel()
+	<-kept
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return fmt.Errorf("serve what the portal shows of checks: %w", err)
+}
+
+// server speaks HTTP/1.1 alone: one client with few requests gains nothing from more.
+func (s *Server) server(ctx context.Context, logger logr.Logger) *http.Server {
+	only := &http.Protocols{}
+	only.SetHTTP1(true)
+	base := log.IntoContext(context.WithoutCancel(ctx), logger)
+	return &http.Server{
+		Handler: s.handler, Protocols: only,
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: answerTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		BaseContext: func(net.Listener) context.Context { return base },
+		// Handshakes that fail are somebody else's trouble, and an old certificate's after its renewal.
+		ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(logger.V(1)), slog.LevelDebug),
+		TLSConfig: &tls.Config{
+			MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"},
+			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.certificate.Load().tls, nil },
+		},
+	}
+}
+
+func stop(ctx context.Context, server *http.Server, done <-chan error) error {
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	defer cancel()
+	if err := server.Shutdown(grace); err != nil {
+		_ = server.Close() // what is left did not end in time
+	}
+	return <-done
+}
+
+// advertised is where others find what is bound to addr.
+func (s *Server) advertised(addr net.Addr) string {
+	_, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return addr.String() // cannot be: it is of a TCP listener
+	}
+	if s.options.Advertise == "" {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	if _, _, err := net.SplitHostPort(s.options.Advertise); err == nil {
+		return s.options.Advertise
+	}
+	return net.JoinHostPort(s.options.Advertise, port)
+}
+
+// renew makes a certificate if there is none, or none that lasts.
+func (s *Server) renew() error {
+	if c := s.certificate.Load(); c != nil && !c.due(s.now()) {
+		return nil
+	}
+	c, err := newCertificate(s.now())
+	if err != nil {
+		return err
+	}
+	s.certificate.Store(c)
+	return nil
+}
+
+// keep announces the server, again if the announcement vanished, and renews the certificate, until ctx ends. The portal
+// looks for a new announcement when the certificate is not the one it knows.
+func (s *Server) keep(ctx context.Context, logger logr.Logger, url string) {
+	if !s.options.Elected {
+		logger.Info("leader election is off, so there is no Lease to announce this on: the portal will not find it")
+	}
+	again := time.NewTicker(lookAgain)
+	defer again.Stop()
+	for {
+		if err := s.renew(); err != nil {
+			logger.Error(err, "renew the certificate")
+		}
+		if s.options.Elected {
+			s.tell(ctx, logger, url)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-again.C:
+		}
+	}
+}
+
+func (s *Server) tell(ctx context.Context, logger logr.Logger, url string) {
+	changed, err := s.announcer.announce(ctx, url, s.certificate.Load().pem)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		logger.Error(err, "announce the server; trying again", "after", lookAgain.String())
+	case changed:
+		logger.Info("announced on the Lease", "url", url)
+	}
+}
