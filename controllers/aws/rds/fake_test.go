@@ -1,0 +1,376 @@
+package rds
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/rds"
+	rdstypes "github.com/aws/aws-sdk-go-v2/service/rds/types"
+	"github.com/aws/smithy-go"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+var errLost = errors.New("EOF")
+
+func code(c string) error { return &smithy.GenericAPIError{Code: c, Message: c} }
+
+// fakeRDS is one instance's worth of RDS, as AWS answers: some changes wait for the maintenance window and show as
+// pending, a change at once takes along all that waits, a protected instance is not deleted, a final snapshot is taken
+// unless it is skipped.
+type fakeRDS struct {
+	db        *rdstypes.DBInstance
+	tags      map[string]string
+	password  string
+	snapshots map[string]*rdstypes.DBSnapshot
+
+	writes   int
+	calls    []string
+	modified *rds.ModifyDBInstanceInput // the last
+	deleted  *rds.DeleteDBInstanceInput
+	fail     error // of every read
+	refuse   error // of every write, before it is done
+	lose     bool  // the reply of every write
+	absent   bool  // from answers to a filter
+	deletes  bool  // deletion takes its time
+}
+
+var errNoInstance = code("DBInstanceNotFound")
+
+func (f *fakeRDS) write(call string, do func() error) error {
+	f.calls = append(f.calls, call)
+	if f.refuse != nil {
+		return f.refuse
+	}
+	f.writes++
+	if err := do(); err != nil {
+		return err
+	}
+	if f.lose {
+		return errLost
+	}
+	return nil
+}
+
+func (f *fakeRDS) is(identifier *string) bool {
+	return f.db != nil && strings.EqualFold(aws.ToString(identifier), *f.db.DBInstanceIdentifier)
+}
+
+func (f *fakeRDS) DescribeDBInstances(_ context.Context, in *rds.DescribeDBInstancesInput, _ ...opt) (*rds.DescribeDBInstancesOutput, error) {
+	f.calls = append(f.calls, "DescribeDBInstances")
+	out := &rds.DescribeDBInstancesOutput{}
+	if f.fail != nil {
+		return nil, f.fail
+	}
+	if in.DBInstanceIdentifier != nil && !f.is(in.DBInstanceIdentifier) {
+		return nil, errNoInstance
+	}
+	filtered := len(in.Filters) > 0 && (f.absent || f.db == nil || !slices.Contains(in.Filters[0].Values, *f.db.DBInstanceIdentifier))
+	if f.db == nil || filtered {
+		return out, nil
+	}
+	db := *f.db
+	db.TagList = tagList(f.tags)
+	if p := f.db.PendingModifiedValues; p != nil {
+		waiting := *p
+		db.PendingModifiedValues = &waiting
+	}
+	out.DBInstances = []rdstypes.DBInstance{db}
+	return out, nil
+}
+
+func (f *fakeRDS) CreateDBInstance(_ context.Context, in *rds.CreateDBInstanceInput, _ ...opt) (*rds.CreateDBInstanceOutput, error) {
+	return &rds.CreateDBInstanceOutput{}, f.write("CreateDBInstance", func() error {
+		if f.db != nil {
+			return code("DBInstanceAlreadyExists")
+		}
+		version := aws.ToString(in.EngineVersion)
+		if version == "" || version == "16" {
+			version = "16.3"
+		}
+		f.tags, f.password = tagMap(in.Tags), aws.ToString(in.MasterUserPassword)
+		f.db = &rdstypes.DBInstance{
+			DBInstanceIdentifier: aws.String(strings.ToLower(*in.DBInstanceIdentifier)), Engine: in.Engine, EngineVersion: &version,
+			DBInstanceArn:    aws.String("arn:aws:rds:" + region + ":" + account + ":db:" + strings.ToLower(*in.DBInstanceIdentifier)),
+			DBInstanceStatus: aws.String("available"), DBInstanceClass: in.DBInstanceClass, AllocatedStorage: in.AllocatedStorage,
+			MaxAllocatedStorage: in.MaxAllocatedStorage, MasterUsername: in.MasterUsername, DBName: in.DBName,
+			StorageType: or(in.StorageType, "gp3"), Iops: or(in.Iops, 3000), StorageThroughput: in.StorageThroughput,
+			StorageEncrypted: in.StorageEncrypted, KmsKeyId: in.KmsKeyId, MultiAZ: or(in.MultiAZ, false),
+			PubliclyAccessible: or(in.PubliclyAccessible, true), AutoMinorVersionUpgrade: or(in.AutoMinorVersionUpgrade, true),
+			BackupRetentionPeriod: or(in.BackupRetentionPeriod, 1), PreferredBackupWindow: or(in.PreferredBackupWindow, "04:00-04:30"),
+			PreferredMaintenanceWindow: or(in.PreferredMaintenanceWindow, "tue:05:00-tue:05:30"),
+			PerformanceInsightsEnabled: or(in.EnablePerformanceInsights, false), EnabledCloudwatchLogsExports: in.EnableCloudwatchLogsExports,
+			DeletionProtection: or(in.DeletionProtection, false), CopyTagsToSnapshot: in.CopyTagsToSnapshot,
+			Endpoint: &rdstypes.Endpoint{Address: aws.String("db.example.com"), Port: or(in.Port, defaultPort(*in.Engine))},
+		}
+		if aws.ToBool(in.ManageMasterUserPassword) {
+			f.managed(true)
+		}
+		f.groups(orList(in.VpcSecurityGroupIds, "sg-default"), or(in.DBParameterGroupName, "default.postgres16"))
+		return nil
+	})
+}
+
+func or[T any](v *T, otherwise T) *T {
+	if v == nil {
+		return &otherwise
+	}
+	c := *v
+	return &c
+}
+
+func orList(v []string, otherwise string) []string {
+	if len(v) == 0 {
+		return []string{otherwise}
+	}
+	return v
+}
+
+func (f *fakeRDS) managed(on bool) {
+	f.db.MasterUserSecret = nil
+	if on {
+		f.db.MasterUserSecret, f.password = &rdstypes.MasterUserSecret{SecretArn: aws.String("arn:aws:secretsmanager:::secret:rds!db-1")}, "AWS's"
+	}
+}
+
+func (f *fakeRDS) groups(ids []string, parameters *string) {
+	f.db.VpcSecurityGroups = nil
+	for _, id := range ids {
+		f.db.VpcSecurityGroups = append(f.db.VpcSecurityGroups, rdstypes.VpcSecurityGroupMembership{VpcSecurityGroupId: &id, Status: aws.String("active")})
+	}
+	f.db.DBParameterGroups = []rdstypes.DBParameterGroupStatus{{DBParameterGroupName: parameters, ParameterApplyStatus: aws.String("in-sync")}}
+}
+
+func (f *fakeRDS) ModifyDBInstance(_ context.Context, in *rds.ModifyDBInstanceInput, _ ...opt) (*rds.ModifyDBInstanceOutput, error) {
+	return &rds.ModifyDBInstanceOutput{}, f.write("ModifyDBInstance", func() error {
+		if !f.is(in.DBInstanceIdentifier) {
+			return errNoInstance
+		}
+		f.modified = in
+		if aws.ToInt32(in.AllocatedStorage) < *f.db.AllocatedStorage && in.AllocatedStorage != nil {
+			return code("InvalidParameterCombination")
+		}
+		if aws.ToBool(in.RotateMasterUserPassword) && !aws.ToBool(in.ApplyImmediately) {
+			return code("InvalidParameterCombination")
+		}
+		f.atOnce(in)
+		f.inTheWindow(in)
+		if aws.ToBool(in.ApplyImmediately) {
+			f.window()
+		}
+		return nil
+	})
+}
+
+// atOnce makes the changes that never wait.
+func (f *fakeRDS) atOnce(in *rds.ModifyDBInstanceInput) {
+	replace(&f.db.PubliclyAccessible, in.PubliclyAccessible)
+	replace(&f.db.AutoMinorVersionUpgrade, in.AutoMinorVersionUpgrade)
+	replace(&f.db.BackupRetentionPeriod, in.BackupRetentionPeriod)
+	replace(&f.db.PreferredBackupWindow, in.PreferredBackupWindow)
+	replace(&f.db.PreferredMaintenanceWindow, in.PreferredMaintenanceWindow)
+	replace(&f.db.PerformanceInsightsEnabled, in.EnablePerformanceInsights)
+	replace(&f.db.DeletionProtection, in.DeletionProtection)
+	replace(&f.db.Endpoint.Port, in.DBPortNumber)
+	if in.MaxAllocatedStorage != nil {
+		f.db.MaxAllocatedStorage = in.MaxAllocatedStorage
+		if *in.MaxAllocatedStorage <= *f.db.AllocatedStorage {
+			f.db.MaxAllocatedStorage = nil
+		}
+	}
+	if in.MasterUserPassword != nil {
+		f.password = *in.MasterUserPassword
+	}
+	if in.ManageMasterUserPassword != nil {
+		f.managed(*in.ManageMasterUserPassword)
+	}
+	if aws.ToBool(in.RotateMasterUserPassword) {
+		f.password += "+"
+	}
+	if c := in.CloudwatchLogsExportConfiguration; c != nil {
+		f.db.EnabledCloudwatchLogsExports = slices.DeleteFunc(slices.Concat(f.db.EnabledCloudwatchLogsExports, c.EnableLogTypes), func(n string) bool { return slices.Contains(c.DisableLogTypes, n) })
+	}
+	ids := members(groups(f.db))
+	if in.VpcSecurityGroupIds != nil {
+		ids = in.VpcSecurityGroupIds
+	}
+	f.groups(ids, or(in.DBParameterGroupName, parameterGroup(f.db).name))
+}
+
+func replace[T any](at **T, with *T) {
+	if with != nil {
+		v := *with
+		*at = &v
+	}
+}
+
+// inTheWindow puts off the changes that interrupt.
+func (f *fakeRDS) inTheWindow(in *rds.ModifyDBInstanceInput) {
+	p := f.db.PendingModifiedValues
+	if p == nil {
+		p = &rdstypes.PendingModifiedValues{}
+	}
+	wait(&p.DBInstanceClass, in.DBInstanceClass, f.db.DBInstanceClass)
+	wait(&p.AllocatedStorage, in.AllocatedStorage, f.db.AllocatedStorage)
+	wait(&p.EngineVersion, in.EngineVersion, f.db.EngineVersion)
+	wait(&p.StorageType, in.StorageType, f.db.StorageType)
+	wait(&p.Iops, in.Iops, f.db.Iops)
+	wait(&p.StorageThroughput, in.StorageThroughput, f.db.StorageThroughput)
+	wait(&p.MultiAZ, in.MultiAZ, f.db.MultiAZ)
+	f.db.PendingModifiedValues = p
+}
+
+func wait[T comparable](at **T, wish, now *T) {
+	switch {
+	case wish == nil:
+	case now != nil && *wish == *now:
+		*at = nil
+	default:
+		v := *wish
+		*at = &v
+	}
+}
+
+// window is the maintenance window: what waits is made.
+func (f *fakeRDS) window() {
+	p := f.db.PendingModifiedValues
+	replace(&f.db.DBInstanceClass, p.DBInstanceClass)
+	replace(&f.db.AllocatedStorage, p.AllocatedStorage)
+	replace(&f.db.EngineVersion, p.EngineVersion)
+	replace(&f.db.StorageType, p.StorageType)
+	replace(&f.db.Iops, p.Iops)
+	replace(&f.db.StorageThroughput, p.StorageThroughput)
+	replace(&f.db.MultiAZ, p.MultiAZ)
+	f.db.PendingModifiedValues = nil
+}
+
+func (f *fakeRDS) DeleteDBInstance(_ context.Context, in *rds.DeleteDBInstanceInput, _ ...opt) (*rds.DeleteDBInstanceOutput, error) {
+	return &rds.DeleteDBInstanceOutput{}, f.write("DeleteDBInstance", func() error {
+		name := aws.ToString(in.FinalDBSnapshotIdentifier)
+		switch {
+		case !f.is(in.DBInstanceIdentifier):
+			return errNoInstance
+		case *f.db.DeletionProtection, aws.ToBool(in.SkipFinalSnapshot) != (name == ""):
+			return code("InvalidParameterCombination")
+		case f.snapshots[name] != nil:
+			return code("DBSnapshotAlreadyExists")
+		}
+		f.deleted = in
+		if name != "" {
+			f.snapshot(name, f.tags)
+		}
+		if f.deletes {
+			f.db.DBInstanceStatus = aws.String(statusDeleting)
+		} else {
+			f.db = nil
+		}
+		return nil
+	})
+}
+
+func (f *fakeRDS) snapshot(name string, tags map[string]string) *rdstypes.DBSnapshot {
+	if f.snapshots == nil {
+		f.snapshots = map[string]*rdstypes.DBSnapshot{}
+	}
+	s := &rdstypes.DBSnapshot{DBSnapshotIdentifier: &name, Status: aws.String("available"), Engine: aws.String("postgres"), TagList: tagList(tags)}
+	f.snapshots[name] = s
+	return s
+}
+
+func (f *fakeRDS) DescribeDBSnapshots(_ context.Context, in *rds.DescribeDBSnapshotsInput, _ ...opt) (*rds.DescribeDBSnapshotsOutput, error) {
+	f.calls = append(f.calls, "DescribeDBSnapshots")
+	s := f.snapshots[*in.DBSnapshotIdentifier]
+	if s == nil {
+		return nil, code("DBSnapshotNotFound")
+	}
+	return &rds.DescribeDBSnapshotsOutput{DBSnapshots: []rdstypes.DBSnapshot{*s}}, nil
+}
+
+func (f *fakeRDS) RestoreDBInstanceFromDBSnapshot(ctx context.Context, in *rds.RestoreDBInstanceFromDBSnapshotInput, _ ...opt) (*rds.RestoreDBInstanceFromDBSnapshotOutput, error) {
+	_, err := f.CreateDBInstance(ctx, &rds.CreateDBInstanceInput{
+		DBInstanceIdentifier: in.DBInstanceIdentifier, Engine: f.snapshots[*in.DBSnapshotIdentifier].Engine, DBInstanceClass: in.DBInstanceClass,
+		AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("then"), DBName: aws.String("ledger"), MasterUserPassword: aws.String("of the snapshot"),
+		PubliclyAccessible: in.PubliclyAccessible, ManageMasterUserPassword: in.ManageMasterUserPassword, Tags: in.Tags, StorageEncrypted: aws.Bool(true),
+	})
+	return &rds.RestoreDBInstanceFromDBSnapshotOutput{}, err
+}
+
+func (f *fakeRDS) AddTagsToResource(_ context.Context, in *rds.AddTagsToResourceInput, _ ...opt) (*rds.AddTagsToResourceOutput, error) {
+	return &rds.AddTagsToResourceOutput{}, f.write("AddTagsToResource", func() error { maps.Copy(f.tags, tagMap(in.Tags)); return nil })
+}
+
+func (f *fakeRDS) RemoveTagsFromResource(_ context.Context, in *rds.RemoveTagsFromResourceInput, _ ...opt) (*rds.RemoveTagsFromResourceOutput, error) {
+	return &rds.RemoveTagsFromResourceOutput{}, f.write("RemoveTagsFromResource", func() error {
+		maps.DeleteFunc(f.tags, func(key, _ string) bool { return slices.Contains(in.TagKeys, key) })
+		return nil
+	})
+}
+
+// fakeVault keeps one record, and what it was at each call to RDS.
+type fakeVault struct {
+	kept map[string]string
+	fail error
+}
+
+func (v *fakeVault) Keep(_ context.Context, _ string, _ client.Object, _ string, values map[string]string) error {
+	if v.fail != nil {
+		return v.fail
+	}
+	v.kept = maps.Clone(values)
+	return nil
+}
+
+func (v *fakeVault) Kept(context.Context, string, client.Object, string) (map[string]string, error) {
+	return maps.Clone(v.kept), nil
+}
+
+// drifted is a value of the field that differs from every wish.
+func (f *fakeRDS) drift(path string) {
+	flip := func(b **bool) { *b = aws.Bool(!aws.ToBool(*b)) }
+	switch path {
+	case "dbInstanceClass":
+		f.db.DBInstanceClass = aws.String("db.m5.large")
+	case "allocatedStorage":
+		f.db.AllocatedStorage = aws.Int32(5)
+	case "maxAllocatedStorage":
+		f.db.MaxAllocatedStorage = nil
+	case "storageType":
+		f.db.StorageType = aws.String("io1")
+	case "iops":
+		f.db.Iops = aws.Int32(1)
+	case "storageThroughput":
+		f.db.StorageThroughput = nil
+	case "port":
+		f.db.Endpoint.Port = aws.Int32(1)
+	case "multiAZ":
+		flip(&f.db.MultiAZ)
+	case "publiclyAccessible":
+		flip(&f.db.PubliclyAccessible)
+	case "vpcSecurityGroupIDs":
+		f.groups([]string{"sg-x"}, aws.String(parameterGroup(f.db).name))
+	case "dbParameterGroupName":
+		f.groups(members(groups(f.db)), aws.String("another"))
+	case "autoMinorVersionUpgrade":
+		flip(&f.db.AutoMinorVersionUpgrade)
+	case "backupRetentionPeriod":
+		f.db.BackupRetentionPeriod = aws.Int32(0)
+	case "preferredBackupWindow":
+		f.db.PreferredBackupWindow = aws.String("09:00-09:30")
+	case "preferredMaintenanceWindow":
+		f.db.PreferredMaintenanceWindow = aws.String("wed:09:00-wed:09:30")
+	case "performanceInsightsEnabled":
+		flip(&f.db.PerformanceInsightsEnabled)
+	case "enabledCloudwatchLogsExports":
+		f.db.EnabledCloudwatchLogsExports = []string{"upgrade", "postgresql"}
+	case "deletionProtection":
+		flip(&f.db.DeletionProtection)
+	case versionPath:
+		f.db.EngineVersion = aws.String("15.2")
+	default:
+		panic("no drift of " + strconv.Quote(path))
+	}
+}

@@ -1,0 +1,261 @@
+package rds
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/external/externaltest"
+)
+
+const account, region = "111122223333", "eu-west-1"
+
+// adapterOf makes the adapter of one pass; f and v outlive it.
+func adapterOf(f *fakeRDS, v *fakeVault, others ...client.Object) *instance {
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		panic(err)
+	}
+	return &instance{
+		svc: newService(f, 0), vault: v,
+		kube: external.Kube{Reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(others...).Build()},
+		session: &cloud.Session{
+			Config: aws.Config{Region: region}, AccountID: account, Partition: "aws",
+			Identity: cloud.Identity{Cluster: "cluster", Kind: kind, NamespaceUID: "ns-uid"},
+		},
+	}
+}
+
+func object(change ...func(*v1alpha1.RDSInstance)) *v1alpha1.RDSInstance {
+	i := &v1alpha1.RDSInstance{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "ledger", UID: "0f0e0d0c-1111", Generation: 1},
+		Spec: v1alpha1.RDSInstanceSpec{
+			AWSSpec: v1alpha1.AWSSpec{ProviderRef: v1alpha1.LocalRef{Name: "aws"}},
+			Engine:  "postgres", DBInstanceClass: "db.t4g.micro", AllocatedStorage: 20, MasterUsername: "owner",
+		},
+	}
+	for _, c := range change {
+		c(i)
+	}
+	return i
+}
+
+// full declares everything that can be declared together.
+func full(i *v1alpha1.RDSInstance) {
+	s := &i.Spec
+	s.DBInstanceIdentifier, s.EngineVersion, s.AllowMajorVersionUpgrade, s.AutoMinorVersionUpgrade = "Ledger-1", "16", true, aws.Bool(false)
+	s.MaxAllocatedStorage, s.StorageType, s.IOPS, s.StorageThroughput = aws.Int32(100), "gp3", aws.Int32(4000), aws.Int32(250)
+	s.DBName, s.Port, s.MultiAZ, s.PubliclyAccessible = "ledger", aws.Int32(6432), aws.Bool(true), aws.Bool(false)
+	s.DBParameterGroupName, s.VPCSecurityGroupIDs = "Ours", []string{"sg-2", "sg-1"}
+	s.BackupRetentionPeriod, s.PreferredBackupWindow, s.PreferredMaintenanceWindow = aws.Int32(7), "02:00-02:30", "Sun:03:00-Sun:03:30"
+	s.PerformanceInsightsEnabled, s.EnabledCloudwatchLogsExports = aws.Bool(true), []string{"postgresql"}
+	s.Tags = v1alpha1.Tags{"team": "payments"}
+}
+
+func TestInstanceKeepsTheLaws(t *testing.T) {
+	f := &fakeRDS{}
+	a, obj := adapterOf(f, &fakeVault{}), object(full)
+	obj.Spec.DeletionProtection = aws.Bool(false)
+	drift := map[string]func(){
+		"a tag":         func() { f.tags["team"], f.tags["made-by"] = "search", "hand" },
+		"the owner tag": func() { f.tags["portico.dev/uid"] = "older" },
+		versionPath:     func() { f.drift(versionPath) },
+	}
+	for _, s := range settings {
+		drift[s.path] = func() { f.drift(s.path) }
+	}
+	externaltest.Laws(t, externaltest.Case[*v1alpha1.RDSInstance, instanceState]{
+		Adapter: a, Object: obj,
+		Writes: func() int { return f.writes },
+		Fail:   func(err error) { f.fail = err },
+		Errors: []error{code("AccessDenied"), code("Throttling"), code("InternalFailure"), code("ExpiredToken"), code("InvalidParameterValue")},
+		Lose:   func(on bool) { f.lose = on },
+		Strip: func() {
+			maps.DeleteFunc(f.tags, func(key, _ string) bool { return strings.HasPrefix(key, "portico.dev/") })
+		},
+		Foreign: func() bool { return f.tags["made-by"] == "hand" },
+		Drift:   drift,
+	})
+	if f.deleted == nil || *f.deleted.FinalDBSnapshotIdentifier != "ledger-1-final-0f0e0d0c" {
+		t.Errorf("deleted by %+v", f.deleted)
+	}
+}
+
+func TestEverySettingIsDeclaredBySomething(t *testing.T) {
+	obj := object(full)
+	obj.Spec.DeletionProtection = aws.Bool(true)
+	declared := adapterOf(&fakeRDS{}, &fakeVault{}).Declared(obj)
+	for _, s := range settings {
+		if !slices.Contains(declared, s.path) {
+			t.Errorf("full does not declare %s, so no law is tried on it", s.path)
+		}
+	}
+}
+
+func TestAMinimalDatabaseIsSafe(t *testing.T) {
+	f, v := &fakeRDS{}, &fakeVault{}
+	obj := object()
+	details := settled(t, f, v, obj)
+	if !*f.db.StorageEncrypted || *f.db.PubliclyAccessible || !*f.db.CopyTagsToSnapshot {
+		t.Errorf("encrypted %v, public %v", *f.db.StorageEncrypted, *f.db.PubliclyAccessible)
+	}
+	if want := []string{"DescribeDBInstances", "CreateDBInstance", "DescribeDBInstances"}; !slices.Equal(f.calls, want) {
+		t.Errorf("calls %v, want %v", f.calls, want)
+	}
+	if details["password"] != f.password || details["password"] != v.kept["password"] || v.kept["next"] != "" || len(f.password) != generates {
+		t.Error("the binding, the record and RDS do not hold the same password")
+	}
+	if name := obj.Status.DBInstanceIdentifier; !strings.HasPrefix(name, "payments-ledger-") || obj.Status.Endpoint == "" {
+		t.Errorf("status %+v", obj.Status)
+	}
+}
+
+func TestGeneratedIdentifiersAreWhatRDSTakes(t *testing.T) {
+	for _, row := range []struct{ namespace, name string }{
+		{"payments", "ledger"}, {"7up", "ledger"}, {"a--b", "c--d"}, {"payments", strings.Repeat("long-", 40)}, {"7up", strings.Repeat("x", 60) + "--y"},
+	} {
+		obj := object(func(i *v1alpha1.RDSInstance) { i.Namespace, i.Name = row.namespace, row.name })
+		name := adapterOf(&fakeRDS{}, &fakeVault{}).identifier(obj)
+		if len(name) > longestIdentifier || strings.Contains(name, "--") || strings.HasSuffix(name, "-") || name[0] < 'a' || name[0] > 'z' {
+			t.Errorf("%s/%s: %q", row.namespace, row.name, name)
+		}
+	}
+}
+
+func TestRemovedFieldsGoBackToTheDefaultOnce(t *testing.T) {
+	f, v := &fakeRDS{}, &fakeVault{}
+	obj := object(full)
+	settled(t, f, v, obj)
+	minimal := object()
+	minimal.Spec.DBInstanceIdentifier, minimal.Spec.DBName, minimal.Spec.ApplyImmediately = "Ledger-1", "ledger", true
+	obj.Spec = minimal.Spec
+	settled(t, f, v, obj)
+	got := []string{
+		digits(f.db.Endpoint.Port), truth(f.db.MultiAZ), truth(f.db.AutoMinorVersionUpgrade), digits(f.db.BackupRetentionPeriod),
+		truth(f.db.PerformanceInsightsEnabled), joined(f.db.EnabledCloudwatchLogsExports), digits(f.db.MaxAllocatedStorage), f.tags["team"],
+	}
+	if want := []string{"5432", "false", "true", "1", "false", "", "", ""}; !slices.Equal(got, want) {
+		t.Errorf("after the removal %q, want AWS's defaults %q", got, want)
+	}
+	if groups(f.db) != "sg-1, sg-2" || *f.db.PreferredBackupWindow != "02:00-02:30" {
+		t.Error("what has no default of AWS's did not stay")
+	}
+	f.drift("port") // now somebody else's business
+	f.calls = nil
+	settled(t, f, v, obj)
+	if *f.db.Endpoint.Port != 1 || len(f.calls) != 1 {
+		t.Errorf("an unmanaged setting was touched: %v", f.calls)
+	}
+}
+
+func TestLooksAreRoutineOrLive(t *testing.T) {
+	f := &fakeRDS{}
+	obj := object()
+	settled(t, f, &fakeVault{}, obj)
+	a := adapterOf(f, &fakeVault{})
+	f.absent, f.calls = true, nil
+	if seen := observe(t, a, obj); seen == nil || len(f.calls) != 2 {
+		t.Errorf("one that is missing in a batch must be read alone: %v", f.calls)
+	}
+	f.db = nil
+	if seen := observe(t, a, obj); seen != nil {
+		t.Error("what RDS says is not there was seen")
+	}
+}
+
+func TestListingIsCompleteOrForgotten(t *testing.T) {
+	f, listing := &fakeRDS{}, &cloud.Listed[instanceState]{}
+	obj := object()
+	settled(t, f, &fakeVault{}, obj)
+	s := newService(f, 0)
+	arns, err := s.list(t.Context(), listing)
+	if _, ok := listing.Get(obj.Status.ARN); err != nil || !ok || !slices.Equal(arns, []string{obj.Status.ARN}) {
+		t.Errorf("listed %v, %v", arns, err)
+	}
+	f.fail = code("Throttling")
+	if _, err := s.list(t.Context(), listing); err == nil {
+		t.Error("a failed listing counted")
+	}
+	if _, ok := listing.Get(obj.Status.ARN); ok {
+		t.Error("the old listing was kept")
+	}
+}
+
+type fataler interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
+func observe(t fataler, a *instance, obj *v1alpha1.RDSInstance) *instanceState {
+	t.Helper()
+	seen, err := a.Observe(context.Background(), obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seen
+}
+
+// pass does what external does in one pass: resolve, then look, plan and act until nothing is left. The error is what
+// remains.
+func pass(t fataler, f *fakeRDS, v *fakeVault, obj *v1alpha1.RDSInstance, others ...client.Object) (map[string]string, []string, error) {
+	t.Helper()
+	a := adapterOf(f, v, others...)
+	if err := a.Resolve(context.Background(), obj); err != nil {
+		return nil, nil, err
+	}
+	var taken []string
+	for range 4 {
+		seen := observe(t, a, obj)
+		steps, rest := a.Plan(obj, seen)
+		if len(steps) == 0 {
+			return a.Report(obj, seen), taken, rest
+		}
+		for _, s := range steps {
+			if err := s.Do(context.Background()); err != nil {
+				return nil, taken, err
+			}
+			taken = append(taken, s.Name+" ("+s.Why+")")
+		}
+	}
+	t.Fatalf("not settled after %v", taken)
+	return nil, nil, nil
+}
+
+// settled passes until nothing is left, and returns the connection details.
+func settled(t fataler, f *fakeRDS, v *fakeVault, obj *v1alpha1.RDSInstance, others ...client.Object) map[string]string {
+	t.Helper()
+	details, _, err := pass(t, f, v, obj, others...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	obj.Status.ManagedFields = adapterOf(f, v).Declared(obj)
+	obj.Status.ObservedGeneration = obj.Generation
+	obj.Status.FirstReadyTime = &metav1.Time{}
+	return details
+}
+
+// paused is the reason of a Pause, and whether somebody must act.
+func paused(err error) string {
+	pause, ok := engine.AsPause(err)
+	switch {
+	case !ok:
+		return ""
+	case pause.Stalled:
+		return pause.Reason + "!"
+	}
+	return pause.Reason
+}
