@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -145,109 +144,6 @@ func (f *fakeRDS) groups(ids []string, parameters *string) {
 	f.db.DBParameterGroups = []rdstypes.DBParameterGroupStatus{{DBParameterGroupName: parameters, ParameterApplyStatus: aws.String("in-sync")}}
 }
 
-func (f *fakeRDS) ModifyDBInstance(_ context.Context, in *rds.ModifyDBInstanceInput, _ ...opt) (*rds.ModifyDBInstanceOutput, error) {
-	return &rds.ModifyDBInstanceOutput{}, f.write("ModifyDBInstance", func() error {
-		if !f.is(in.DBInstanceIdentifier) {
-			return errNoInstance
-		}
-		f.modified = in
-		if aws.ToInt32(in.AllocatedStorage) < *f.db.AllocatedStorage && in.AllocatedStorage != nil {
-			return code("InvalidParameterCombination")
-		}
-		if aws.ToBool(in.RotateMasterUserPassword) && !aws.ToBool(in.ApplyImmediately) {
-			return code("InvalidParameterCombination")
-		}
-		f.atOnce(in)
-		f.inTheWindow(in)
-		if aws.ToBool(in.ApplyImmediately) {
-			f.window()
-		}
-		return nil
-	})
-}
-
-// atOnce makes the changes that never wait.
-func (f *fakeRDS) atOnce(in *rds.ModifyDBInstanceInput) {
-	replace(&f.db.PubliclyAccessible, in.PubliclyAccessible)
-	replace(&f.db.AutoMinorVersionUpgrade, in.AutoMinorVersionUpgrade)
-	replace(&f.db.BackupRetentionPeriod, in.BackupRetentionPeriod)
-	replace(&f.db.PreferredBackupWindow, in.PreferredBackupWindow)
-	replace(&f.db.PreferredMaintenanceWindow, in.PreferredMaintenanceWindow)
-	replace(&f.db.PerformanceInsightsEnabled, in.EnablePerformanceInsights)
-	replace(&f.db.DeletionProtection, in.DeletionProtection)
-	replace(&f.db.Endpoint.Port, in.DBPortNumber)
-	if in.MaxAllocatedStorage != nil {
-		f.db.MaxAllocatedStorage = in.MaxAllocatedStorage
-		if *in.MaxAllocatedStorage <= *f.db.AllocatedStorage {
-			f.db.MaxAllocatedStorage = nil
-		}
-	}
-	if in.MasterUserPassword != nil {
-		f.password = *in.MasterUserPassword
-	}
-	if in.ManageMasterUserPassword != nil {
-		f.managed(*in.ManageMasterUserPassword)
-	}
-	if aws.ToBool(in.RotateMasterUserPassword) {
-		f.password += "+"
-	}
-	if c := in.CloudwatchLogsExportConfiguration; c != nil {
-		f.db.EnabledCloudwatchLogsExports = slices.DeleteFunc(slices.Concat(f.db.EnabledCloudwatchLogsExports, c.EnableLogTypes), func(n string) bool { return slices.Contains(c.DisableLogTypes, n) })
-	}
-	ids := members(groups(f.db))
-	if in.VpcSecurityGroupIds != nil {
-		ids = in.VpcSecurityGroupIds
-	}
-	f.groups(ids, or(in.DBParameterGroupName, parameterGroup(f.db).name))
-}
-
-func replace[T any](at **T, with *T) {
-	if with != nil {
-		v := *with
-		*at = &v
-	}
-}
-
-// inTheWindow puts off the changes that interrupt.
-func (f *fakeRDS) inTheWindow(in *rds.ModifyDBInstanceInput) {
-	p := f.db.PendingModifiedValues
-	if p == nil {
-		p = &rdstypes.PendingModifiedValues{}
-	}
-	wait(&p.DBInstanceClass, in.DBInstanceClass, f.db.DBInstanceClass)
-	wait(&p.AllocatedStorage, in.AllocatedStorage, f.db.AllocatedStorage)
-	wait(&p.EngineVersion, in.EngineVersion, f.db.EngineVersion)
-	wait(&p.StorageType, in.StorageType, f.db.StorageType)
-	wait(&p.Iops, in.Iops, f.db.Iops)
-	wait(&p.StorageThroughput, in.StorageThroughput, f.db.StorageThroughput)
-	wait(&p.MultiAZ, in.MultiAZ, f.db.MultiAZ)
-	f.db.PendingModifiedValues = p
-}
-
-func wait[T comparable](at **T, wish, now *T) {
-	switch {
-	case wish == nil:
-	case now != nil && *wish == *now:
-		*at = nil
-	default:
-		v := *wish
-		*at = &v
-	}
-}
-
-// window is the maintenance window: what waits is made.
-func (f *fakeRDS) window() {
-	p := f.db.PendingModifiedValues
-	replace(&f.db.DBInstanceClass, p.DBInstanceClass)
-	replace(&f.db.AllocatedStorage, p.AllocatedStorage)
-	replace(&f.db.EngineVersion, p.EngineVersion)
-	replace(&f.db.StorageType, p.StorageType)
-	replace(&f.db.Iops, p.Iops)
-	replace(&f.db.StorageThroughput, p.StorageThroughput)
-	replace(&f.db.MultiAZ, p.MultiAZ)
-	f.db.PendingModifiedValues = nil
-}
-
 func (f *fakeRDS) DeleteDBInstance(_ context.Context, in *rds.DeleteDBInstanceInput, _ ...opt) (*rds.DeleteDBInstanceOutput, error) {
 	return &rds.DeleteDBInstanceOutput{}, f.write("DeleteDBInstance", func() error {
 		name := aws.ToString(in.FinalDBSnapshotIdentifier)
@@ -326,51 +222,4 @@ func (v *fakeVault) Keep(_ context.Context, _ string, _ client.Object, _ string,
 
 func (v *fakeVault) Kept(context.Context, string, client.Object, string) (map[string]string, error) {
 	return maps.Clone(v.kept), nil
-}
-
-// drifted is a value of the field that differs from every wish.
-func (f *fakeRDS) drift(path string) {
-	flip := func(b **bool) { *b = aws.Bool(!aws.ToBool(*b)) }
-	switch path {
-	case "dbInstanceClass":
-		f.db.DBInstanceClass = aws.String("db.m5.large")
-	case "allocatedStorage":
-		f.db.AllocatedStorage = aws.Int32(5)
-	case "maxAllocatedStorage":
-		f.db.MaxAllocatedStorage = nil
-	case "storageType":
-		f.db.StorageType = aws.String("io1")
-	case "iops":
-		f.db.Iops = aws.Int32(1)
-	case "storageThroughput":
-		f.db.StorageThroughput = nil
-	case "port":
-		f.db.Endpoint.Port = aws.Int32(1)
-	case "multiAZ":
-		flip(&f.db.MultiAZ)
-	case "publiclyAccessible":
-		flip(&f.db.PubliclyAccessible)
-	case "vpcSecurityGroupIDs":
-		f.groups([]string{"sg-x"}, aws.String(parameterGroup(f.db).name))
-	case "dbParameterGroupName":
-		f.groups(members(groups(f.db)), aws.String("another"))
-	case "autoMinorVersionUpgrade":
-		flip(&f.db.AutoMinorVersionUpgrade)
-	case "backupRetentionPeriod":
-		f.db.BackupRetentionPeriod = aws.Int32(0)
-	case "preferredBackupWindow":
-		f.db.PreferredBackupWindow = aws.String("09:00-09:30")
-	case "preferredMaintenanceWindow":
-		f.db.PreferredMaintenanceWindow = aws.String("wed:09:00-wed:09:30")
-	case "performanceInsightsEnabled":
-		flip(&f.db.PerformanceInsightsEnabled)
-	case "enabledCloudwatchLogsExports":
-		f.db.EnabledCloudwatchLogsExports = []string{"upgrade", "postgresql"}
-	case "deletionProtection":
-		flip(&f.db.DeletionProtection)
-	case versionPath:
-		f.db.EngineVersion = aws.String("15.2")
-	default:
-		panic("no drift of " + strconv.Quote(path))
-	}
 }

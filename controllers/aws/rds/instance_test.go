@@ -2,15 +2,16 @@ package rds
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -25,18 +26,28 @@ const account, region = "111122223333", "eu-west-1"
 
 // adapterOf makes the adapter of one pass; f and v outlive it.
 func adapterOf(f *fakeRDS, v *fakeVault, others ...client.Object) *instance {
-	scheme := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(scheme); err != nil {
-		panic(err)
-	}
 	return &instance{
-		svc: newService(f, 0), vault: v,
-		kube: external.Kube{Reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(others...).Build()},
+		svc: newService(f, 0), vault: v, kube: external.Kube{Reader: secrets(others)},
 		session: &cloud.Session{
 			Config: aws.Config{Region: region}, AccountID: account, Partition: "aws",
 			Identity: cloud.Identity{Cluster: "cluster", Kind: kind, NamespaceUID: "ns-uid"},
 		},
 	}
+}
+
+// secrets reads others; a fake client is made only for a test that needs one.
+type secrets []client.Object
+
+func (s secrets) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	scheme := runtime.NewScheme()
+	if err := corev1.AddToScheme(scheme); err != nil {
+		return err
+	}
+	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(s...).Build().Get(ctx, key, obj, opts...)
+}
+
+func (secrets) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	return errors.New("nothing is listed")
 }
 
 func object(change ...func(*v1alpha1.RDSInstance)) *v1alpha1.RDSInstance {

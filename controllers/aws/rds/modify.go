@@ -36,8 +36,8 @@ func (i *instance) planSettings(obj *v1alpha1.RDSInstance, seen *instanceState, 
 func differences(obj *v1alpha1.RDSInstance, seen *instanceState, inForce bool) ([]external.Change, error) {
 	changes := external.Changes(fields(obj.Spec.Engine, inForce), obj, seen, obj.Status.ManagedFields)
 	changes = slices.DeleteFunc(changes, func(c external.Change) bool {
-		// Autoscaling has reached its end: RDS shows none any more.
-		return c.Path == "maxAllocatedStorage" && c.From == noAutoscaling && noLess(digits(seen.db.AllocatedStorage), c.To)
+		// Autoscaling has reached its end.
+		return c.Path == "maxAllocatedStorage" && c.From == noAutoscaling && c.To != noAutoscaling && noLess(digits(seen.db.AllocatedStorage), c.To)
 	})
 	have := word(seen.pending().EngineVersion, seen.db.EngineVersion)
 	if inForce {

@@ -49,8 +49,7 @@ var settings = []setting{
 	},
 	{
 		path: "maxAllocatedStorage", byDefault: noAutoscaling, want: autoscaling,
-		have: func(c *current, _ *pending) string { return digits(c.MaxAllocatedStorage, aws.Int32(0)) },
-		set:  setAutoscaling,
+		have: room, set: setAutoscaling,
 	},
 	{
 		path: "storageType", sticky: true, want: text(func(s *spec) string { return s.StorageType }),
@@ -162,9 +161,16 @@ func fields(engine string, inForce bool) []field {
 	return all
 }
 
-// Storage autoscaling is off without a size. RDS switches it off by a size that is the allocated one, and then shows
+// Storage autoscaling is off without room to grow. RDS switches it off by a size that is the allocated one, and then shows
 // none.
 const noAutoscaling = "0"
+
+func room(c *current, p *pending) string {
+	if most := aws.ToInt32(c.MaxAllocatedStorage); most > aws.ToInt32(first([]*int32{p.AllocatedStorage, c.AllocatedStorage})) {
+		return strconv.Itoa(int(most))
+	}
+	return noAutoscaling
+}
 
 func autoscaling(s *spec) (string, bool) {
 	if s.MaxAllocatedStorage != nil && *s.MaxAllocatedStorage == s.AllocatedStorage {
