@@ -94,6 +94,7 @@ func (f *flags) restConfig() (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the cluster: %w; run in a Pod, or give --kubeconfig", err)
 	}
+	cfg.QPS = -1 // the default of 5 requests a second, per process, is no limit to work by; the API server has fair queues
 	cfg.UserAgent = "portico-operator"
 	return cfg, nil
 }
