@@ -2,7 +2,7 @@ package v1alpha1
 
 // RDSNetworkSpec is where a database is reached, and how it is kept.
 type RDSNetworkSpec struct {
-	// port on which the database listens. A change restarts it at once.
+	// port is the one on which the database listens. A change restarts it at once.
 	// +kubebuilder:validation:Minimum=1150
 	// +kubebuilder:validation:Maximum=65535
 	// +optional
@@ -16,7 +16,7 @@ type RDSNetworkSpec struct {
 	// dbSubnetGroupName is the group of subnets, and with it the network, that holds the database. Immutable.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:XValidation:rule="self.lowerAscii() == oldSelf.lowerAscii()",message="dbSubnetGroupName is immutable: moving to another network is an outage; delete this object and request a new one"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="dbSubnetGroupName is immutable: moving to another network is an outage; delete this object and request a new one"
 	// +optional
 	DBSubnetGroupName string `json:"dbSubnetGroupName,omitempty"`
 	// vpcSecurityGroupIDs are the security groups. If set, they are all that the database has.
@@ -82,8 +82,8 @@ type RDSOperationSpec struct {
 	// deletionProtection true refuses every deletion of the database, ours too. Portico switches it off only if it is false.
 	// +optional
 	DeletionProtection *bool `json:"deletionProtection,omitempty"`
-	// restoreFrom makes the database from a snapshot in place of an empty one. Its engine must be that of the snapshot, and
-	// masterUsername the one in it. Immutable.
+	// restoreFrom makes the database from a snapshot in place of an empty one. Its engine must be that of the snapshot;
+	// masterUsername is the one in it, whatever the spec says. Immutable.
 	// +optional
 	RestoreFrom *RDSRestoreFrom `json:"restoreFrom,omitempty"`
 	// skipFinalSnapshot true deletes the database without keeping its data in a final snapshot.

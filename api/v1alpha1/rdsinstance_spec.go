@@ -29,7 +29,7 @@ type RDSInstanceSpec struct {
 	// Portico picks <namespace>-<name>-<hash>. Immutable.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self.lowerAscii() == oldSelf.lowerAscii()",message="dbInstanceIdentifier is immutable: renaming would break the endpoint; delete this object and request a new one"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="dbInstanceIdentifier is immutable: renaming would break the endpoint; delete this object and request a new one"
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?$') && !self.contains('--')",message="use letters, digits and single hyphens; begin with a letter and do not end with a hyphen"
 	// +optional
 	DBInstanceIdentifier string `json:"dbInstanceIdentifier,omitempty"`
@@ -55,13 +55,13 @@ type RDSInstanceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^db[.][a-z0-9-]+[.][a-z0-9.-]+$')",message="an instance class looks like db.t4g.micro"
 	// +required
 	DBInstanceClass string `json:"dbInstanceClass"`
-	// allocatedStorage in GiB. It can grow and never shrink; what AWS's autoscaling added is left as it is.
+	// allocatedStorage is the size of the storage in GiB. It can grow and never shrink; what AWS's autoscaling added is left as it is.
 	// +kubebuilder:validation:Minimum=20
 	// +kubebuilder:validation:Maximum=65536
 	// +kubebuilder:validation:XValidation:rule="self >= oldSelf",message="allocatedStorage cannot shrink: RDS only adds storage; keep the size, or move the data to a new, smaller database"
 	// +required
 	AllocatedStorage int32 `json:"allocatedStorage"`
-	// maxAllocatedStorage in GiB lets AWS add storage by itself up to this size. Left out, it does not.
+	// maxAllocatedStorage lets AWS add storage by itself up to this size, in GiB. Left out, it does not.
 	// +kubebuilder:validation:Minimum=20
 	// +kubebuilder:validation:Maximum=65536
 	// +optional
@@ -75,7 +75,7 @@ type RDSInstanceSpec struct {
 	// +kubebuilder:validation:Maximum=256000
 	// +optional
 	IOPS *int32 `json:"iops,omitempty"`
-	// storageThroughput of gp3 in MiB/s.
+	// storageThroughput is the provisioned throughput of gp3, in MiB/s.
 	// +kubebuilder:validation:Minimum=125
 	// +kubebuilder:validation:Maximum=4000
 	// +optional
