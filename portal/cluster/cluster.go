@@ -20,13 +20,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/operator"
 )
 
 // Options of a Cluster.
 type Options struct {
 	// Impersonator is the ServiceAccount through which writes are made.
 	Impersonator types.NamespacedName
-	// Namespace is Portico's own; it holds the revocation list.
+	// Namespace is Portico's own; it holds the revocation list, the portal's ServiceAccount and the operator's Lease.
 	Namespace string
 	Clock     clock.PassiveClock // nil is the real one
 	Log       *slog.Logger
@@ -34,14 +35,15 @@ type Options struct {
 
 // Cluster reads and writes for callers. It is safe for concurrent use.
 type Cluster struct {
-	kinds   catalog.Catalog
-	cache   cache.Cache
-	access  *access
-	writer  *writer
-	feed    *feed
-	revoked *Revocations
-	client  kubernetes.Interface
-	log     *slog.Logger
+	kinds    catalog.Catalog
+	cache    cache.Cache
+	access   *access
+	writer   *writer
+	feed     *feed
+	revoked  *Revocations
+	operator *operator.Client
+	client   kubernetes.Interface
+	log      *slog.Logger
 }
 
 // New prepares a Cluster with the portal's own credentials in cfg; Run starts it. It sends nothing yet.
@@ -76,6 +78,7 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	return &Cluster{
 		kinds: kinds, cache: objects, client: clients, writer: w, feed: newFeed(), log: opts.Log,
 		access: newAccess(clients.AuthorizationV1().SubjectAccessReviews(), opts.Clock), revoked: revoked,
+		operator: operator.New(newOperatorAccess(clients, opts), opts.Clock, opts.Log),
 	}, nil
 }
 
@@ -85,6 +88,7 @@ func (c *Cluster) Run(ctx context.Context) error {
 		return err
 	}
 	go c.revoked.run(ctx)
+	defer c.operator.Close()
 	if err := c.cache.Start(ctx); err != nil {
 		return fmt.Errorf("running the cache: %w", err)
 	}

@@ -23,16 +23,51 @@ const (
 	mintTimeout = 5 * time.Second
 )
 
-// minter adds to each request a short-lived token of the impersonating ServiceAccount, minted by the portal's own one.
-type minter struct {
-	client  kubernetes.Interface
-	account types.NamespacedName
-	clock   clock.PassiveClock
-	next    http.RoundTripper
+// tokens are short-lived ones of a ServiceAccount, minted by the portal's own one. It is safe for concurrent use.
+type tokens struct {
+	client    kubernetes.Interface
+	account   types.NamespacedName
+	audiences []string // nil: for the API server
+	clock     clock.PassiveClock
 
 	mu      sync.Mutex
 	token   string
 	expires time.Time
+}
+
+// current holds the lock while it mints, so that one request mints for all that wait.
+func (t *tokens) current(ctx context.Context) (string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.token != "" && t.clock.Now().Before(t.expires.Add(-tokenMargin)) {
+		return t.token, nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), mintTimeout)
+	defer cancel()
+	seconds := tokenSeconds
+	got, err := t.client.CoreV1().ServiceAccounts(t.account.Namespace).CreateToken(ctx, t.account.Name,
+		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: t.audiences, ExpirationSeconds: &seconds}},
+		metav1.CreateOptions{})
+	if err != nil {
+		// %v: the answer to our own request must not be taken for the answer to the caller's.
+		return "", fmt.Errorf("minting a token of ServiceAccount %s: %v", t.account, err) //nolint:errorlint // see above
+	}
+	t.token, t.expires = got.Status.Token, got.Status.ExpirationTimestamp.Time
+	return t.token, nil
+}
+
+func (t *tokens) drop(token string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.token == token {
+		t.token = ""
+	}
+}
+
+// minter adds to each request a token of the impersonating ServiceAccount.
+type minter struct {
+	*tokens
+	next http.RoundTripper
 }
 
 // RoundTrip sends a copy of the request: RoundTrippers must not change theirs.
@@ -48,33 +83,4 @@ func (m *minter) RoundTrip(r *http.Request) (*http.Response, error) {
 		m.drop(token) // the ServiceAccount was made anew: the next request mints
 	}
 	return resp, err
-}
-
-// current holds the lock while it mints, so that one request mints for all that wait.
-func (m *minter) current(ctx context.Context) (string, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.token != "" && m.clock.Now().Before(m.expires.Add(-tokenMargin)) {
-		return m.token, nil
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), mintTimeout)
-	defer cancel()
-	seconds := tokenSeconds
-	t, err := m.client.CoreV1().ServiceAccounts(m.account.Namespace).CreateToken(ctx, m.account.Name,
-		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}},
-		metav1.CreateOptions{})
-	if err != nil {
-		// %v: the answer to our own request must not be taken for the answer to the caller's.
-		return "", fmt.Errorf("minting a token of ServiceAccount %s: %v", m.account, err) //nolint:errorlint // see above
-	}
-	m.token, m.expires = t.Status.Token, t.Status.ExpirationTimestamp.Time
-	return m.token, nil
-}
-
-func (m *minter) drop(token string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.token == token {
-		m.token = ""
-	}
 }

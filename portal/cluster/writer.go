@@ -36,7 +36,7 @@ func newWriter(own *rest.Config, client kubernetes.Interface, account types.Name
 	}
 	return &writer{
 		config:       bare,
-		transport:    &minter{client: client, account: account, clock: c, next: base},
+		transport:    &minter{tokens: &tokens{client: client, account: account, clock: c}, next: base},
 		impersonator: "system:serviceaccount:" + account.Namespace + ":" + account.Name,
 	}, nil
 }

@@ -84,7 +84,10 @@ func (p *Pages) detailOf(ctx context.Context, l looking, obj *unstructured.Unstr
 		return d, err
 	}
 	d.YAML, d.Commands = string(text), terminal(l.ref)
-	return d, p.addEvents(ctx, l, obj, &d)
+	if err := p.addEvents(ctx, l, obj, &d); err != nil {
+		return d, err
+	}
+	return d, p.addChecks(ctx, l, obj, &d)
 }
 
 // headline is the sentence on top. A ready object has nothing in the way, which is worth saying too.
@@ -135,6 +138,9 @@ func (p *Pages) detailLive(w http.ResponseWriter, r *http.Request) error {
 	changed := p.follow(r.Context(), func(c cluster.Change) bool {
 		return c.Kind == l.ref.Kind.Plural && c.Namespace == l.ref.Namespace && c.Name == l.ref.Name
 	})
+	if l.tab == views.TabOverview {
+		changed = again(r.Context(), changed)
+	}
 	uid := ""
 	return p.streams.Serve(w, r, l.id.Username, live.Source{
 		Changed: changed, Alive: p.alive,

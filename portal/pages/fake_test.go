@@ -25,6 +25,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/operator"
 )
 
 // noon is the time of all tests.
@@ -42,6 +43,7 @@ type fakeCluster struct {
 	feeds   []*fakeFeed
 	open    []cluster.Provider
 	dryRuns int
+	checks  map[string]operator.Checks // by name; others are unknown
 }
 
 func newFake(tb testing.TB, objects ...string) *fakeCluster {
@@ -147,6 +149,16 @@ func (f *fakeCluster) Events(_ context.Context, _ auth.Identity, obj *unstructur
 		}
 	}
 	return out, nil
+}
+
+func (f *fakeCluster) Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error) {
+	if err := f.require(ctx, id, "get", catalog.Kind{}, obj.GetNamespace()); err != nil {
+		return operator.Checks{}, err
+	}
+	if known, ok := f.checks[obj.GetName()]; ok {
+		return known, nil
+	}
+	return operator.Checks{State: operator.Unknown}, nil
 }
 
 func (f *fakeCluster) Providers(context.Context, auth.Identity, catalog.Kind, string) ([]cluster.Provider, error) {

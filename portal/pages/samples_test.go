@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/operator"
 )
 
 const (
@@ -70,6 +71,7 @@ func busySite(tb testing.TB) *fakeCluster {
 		event("invoices", "Repaired", "Normal", "versioning Suspended → Enabled, changed outside Portico", 2*time.Hour+20*time.Minute),
 		event("invoices", "InSync", "Normal", "everything is as the spec asks", 12*24*time.Hour),
 		event("ledger-archive", "NameTaken", "Warning", "the bucket name ledger-archive is taken", 3*time.Minute))
+	f.checks = map[string]operator.Checks{"invoices": checkedInvoices(), "receipts": {State: operator.Unchecked}}
 	return f
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/operator"
 )
 
 // Prefix is where the API lives.
@@ -27,12 +28,23 @@ const maxBody = 1 << 20
 
 // Cluster is what the API needs of cluster.Cluster, whose contracts hold.
 type Cluster interface {
+	Reader
+	Writer
+}
+
+// Reader reads for a caller, after checking access.
+type Reader interface {
 	Kinds() catalog.Catalog
 	Namespaces(ctx context.Context, id auth.Identity) ([]string, error)
 	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
 	List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error)
 	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
 	Events(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error)
+	Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error)
+}
+
+// Writer writes as a caller.
+type Writer interface {
 	Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error)
 	Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, seen cluster.Seen, dryRun bool) (cluster.Result, error)
 }
@@ -92,6 +104,7 @@ func (a *API) register(api huma.API) {
 	a.registerGeneral(api)
 	for _, k := range a.cluster.Kinds() {
 		a.registerReads(api, k)
+		a.registerChecks(api, k)
 		a.registerWrites(api, k)
 	}
 }

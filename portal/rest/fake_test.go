@@ -18,6 +18,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/operator"
 )
 
 // fakeCluster is a cluster in memory for one caller, who may do everything but what denied lists as "verb namespace".
@@ -28,6 +29,7 @@ type fakeCluster struct {
 	events  []*corev1.Event
 	denied  []string
 	writes  []string // "create", "delete" and their dry runs
+	checks  operator.Checks
 }
 
 func newFake(t *testing.T) *fakeCluster {
@@ -75,6 +77,10 @@ func (f *fakeCluster) Get(_ context.Context, _ auth.Identity, ref cluster.Ref) (
 
 func (f *fakeCluster) Events(context.Context, auth.Identity, *unstructured.Unstructured) ([]*corev1.Event, error) {
 	return f.events, nil
+}
+
+func (f *fakeCluster) Checks(context.Context, auth.Identity, *unstructured.Unstructured) (operator.Checks, error) {
+	return f.checks, nil
 }
 
 func (f *fakeCluster) wrote(verb string, dry bool) {

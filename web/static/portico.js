@@ -15,8 +15,9 @@
   }
   function tick() {
     for (const t of document.querySelectorAll("time[data-age]")) {
-      const words = age(Math.max(0, (Date.now() - Date.parse(t.dateTime)) / 1000));
-      const text = words === "now" || !t.dataset.age ? words : words + " " + t.dataset.age;
+      const ahead = t.dataset.age === "in", since = (Date.now() - Date.parse(t.dateTime)) / 1000;
+      const words = age(Math.max(0, ahead ? -since : since));
+      const text = words === "now" || !t.dataset.age ? words : ahead ? "in " + words : words + " " + t.dataset.age;
       if (t.textContent !== text) t.textContent = text;
     }
   }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Moment is a point in time as a page shows it: how long ago, and the exact time on hover.
+// Moment is a point in time as a page shows it: how long ago or in how long, and the exact time on hover.
 type Moment struct {
 	At  time.Time // zero: unknown, shown as nothing
 	Now time.Time
@@ -23,7 +23,11 @@ func (m Moment) Age() string {
 	if m.At.IsZero() {
 		return ""
 	}
-	d := m.Now.Sub(m.At)
+	return words(m.Now.Sub(m.At))
+}
+
+// words is a duration in its largest unit; "now" below a second.
+func words(d time.Duration) string {
 	for _, u := range []struct {
 		size     time.Duration
 		one, any string
@@ -51,6 +55,17 @@ func (m Moment) Ago() string {
 		return a + " ago"
 	}
 	return m.Age()
+}
+
+// In is how long there is until the moment; "now" when it has come.
+func (m Moment) In() string {
+	if m.At.IsZero() {
+		return ""
+	}
+	if w := words(m.At.Sub(m.Now)); w != "now" {
+		return "in " + w
+	}
+	return "now"
 }
 
 // Exact is the moment to the second, in UTC, for people.

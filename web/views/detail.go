@@ -17,7 +17,19 @@ type Fact struct {
 	Code  bool   // shown as code
 	Note  string // after the value
 	At    Moment // in place of Value
+	Ahead bool   // At is to come
 }
+
+// Inspection is what the operator tells of its checks of a resource.
+type Inspection struct {
+	Unknown string // why it tells nothing; all else is empty then
+	Facts   []Fact
+	Planned Moment // when a check last found something to do
+	Plan    []Action
+}
+
+// Action is one thing that a check found to do.
+type Action struct{ Call, Why string }
 
 // Happening is one event about a resource.
 type Happening struct {
@@ -50,6 +62,7 @@ type Detail struct {
 	Steps     []Step
 	Progress  string // of observed generations, e.g. "change not applied yet"
 	Facts     []Fact
+	Checks    Inspection
 	Events    []Happening
 	NoEvents  string // why there are none to see
 	YAML      string

@@ -1,0 +1,63 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/operator"
+)
+
+// account is the portal's own ServiceAccount, in its own namespace.
+const account = "portico-portal"
+
+// Checks is what the operator tells of its checks of obj, to a caller who may get obj; others get a *ForbiddenError.
+// That the operator does not answer is no error: then they are unknown.
+func (c *Cluster) Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error) {
+	kind, ok := c.kinds.ByName(obj.GetKind())
+	if !ok {
+		return operator.Checks{}, fmt.Errorf("checks of %s %s: there is no such kind", obj.GetKind(), obj.GetName())
+	}
+	ref := Ref{Kind: kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
+	if err := c.requireOne(ctx, id, "get", ref); err != nil {
+		return operator.Checks{}, err
+	}
+	return c.operator.Of(ctx, operator.Object{
+		Kind: kind.Name, Namespace: ref.Namespace, Name: ref.Name, UID: string(obj.GetUID()),
+	}), nil
+}
+
+// operatorAccess implements operator.Kubernetes with the portal's own rights.
+type operatorAccess struct {
+	*tokens
+	namespace string
+}
+
+func newOperatorAccess(client kubernetes.Interface, opts Options) operatorAccess {
+	return operatorAccess{namespace: opts.Namespace, tokens: &tokens{
+		client: client, account: types.NamespacedName{Namespace: opts.Namespace, Name: account},
+		audiences: []string{inspect.Audience}, clock: opts.Clock,
+	}}
+}
+
+// Lease implements operator.Kubernetes.
+func (a operatorAccess) Lease(ctx context.Context) (*coordinationv1.Lease, error) {
+	lease, err := a.client.CoordinationV1().Leases(a.namespace).Get(ctx, inspect.Lease, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("reading the Lease %s: %w", inspect.Lease, err)
+	}
+	return lease, nil
+}
+
+// Token implements operator.Kubernetes.
+func (a operatorAccess) Token(ctx context.Context) (string, error) { return a.current(ctx) }
+
+// Drop implements operator.Kubernetes.
+func (a operatorAccess) Drop(token string) { a.drop(token) }

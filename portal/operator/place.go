@@ -1,0 +1,103 @@
+package operator
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+
+	"github.com/portico-platform/portico/api/inspect"
+)
+
+const (
+	// dialTimeout leaves time to look for the operator elsewhere, when it is gone without a word.
+	dialTimeout = 700 * time.Millisecond
+	// longest answer; a record is of a few hundred bytes.
+	longest = 1 << 20
+	idle    = 90 * time.Second
+)
+
+// place is where the operator answers. Its address and its certificate are those of its Lease, which nobody but the
+// operator may write: neither DNS nor any authority is trusted, and no other server gets to see a token.
+type place struct {
+	url, ca   string
+	transport *http.Transport
+}
+
+// placeOf reads the annotations of the Lease.
+func placeOf(lease *coordinationv1.Lease) (*place, error) {
+	if holder := lease.Spec.HolderIdentity; holder == nil || *holder == "" {
+		return nil, errors.New("nobody holds the operator's Lease")
+	}
+	p := &place{url: lease.Annotations[inspect.AnnotationURL], ca: lease.Annotations[inspect.AnnotationCA]}
+	if p.url == "" || p.ca == "" {
+		return nil, fmt.Errorf("the operator's Lease has no annotation %s or %s", inspect.AnnotationURL, inspect.AnnotationCA)
+	}
+	u, err := url.Parse(p.url)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.Path != "" || u.User != nil || u.RawQuery != "" {
+		return nil, fmt.Errorf("the annotation %s of the operator's Lease is not https://host:port", inspect.AnnotationURL)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM([]byte(p.ca)) {
+		return nil, fmt.Errorf("the annotation %s of the operator's Lease is not a certificate", inspect.AnnotationCA)
+	}
+	p.transport = &http.Transport{
+		DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext, // without a proxy
+		TLSHandshakeTimeout: dialTimeout, IdleConnTimeout: idle, MaxIdleConnsPerHost: 4, MaxConnsPerHost: 32,
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots, ServerName: inspect.ServerName},
+	}
+	return p, nil
+}
+
+func (p *place) same(q *place) bool { return p.url == q.url && p.ca == q.ca }
+
+// get asks about one object at the place.
+func (c *Client) get(ctx context.Context, at *place, of Object) (Checks, error) {
+	token, err := c.kubernetes.Token(ctx)
+	if err != nil {
+		return Checks{}, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.url+inspect.ResourcePath(of.Kind, of.Namespace, of.Name), nil)
+	if err != nil {
+		return Checks{}, err
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := at.transport.RoundTrip(req) // not through a client: redirects are not followed
+	if err != nil {
+		return Checks{}, fmt.Errorf("ask the operator at %s: %w", at.url, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, longest))
+	if err != nil {
+		return Checks{}, fmt.Errorf("read the operator's answer: %w", err)
+	}
+	switch resp.StatusCode {
+	case http.StatusOK:
+		return read(body, of)
+	case http.StatusNotFound:
+		return Checks{State: Unchecked}, nil
+	case http.StatusUnauthorized:
+		c.kubernetes.Drop(token) // the ServiceAccount was made anew: the next question mints
+	}
+	return Checks{}, fmt.Errorf("the operator at %s answers %s", at.url, resp.Status)
+}
+
+func read(body []byte, of Object) (Checks, error) {
+	out := Checks{State: Checked}
+	if err := json.Unmarshal(body, &out.Resource); err != nil {
+		return Checks{}, fmt.Errorf("read the operator's answer: %w", err)
+	}
+	if out.UID != of.UID { // it has not looked at this one yet, but at its namesake
+		return Checks{State: Unchecked}, nil
+	}
+	return out, nil
+}

@@ -1,0 +1,91 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/operator"
+)
+
+type checksOutput struct {
+	Body checks
+}
+
+type checks struct {
+	State       string            `json:"state" enum:"checked,unchecked,unknown" doc:"checked: all else is there. unchecked: the operator has not checked the object since it started. unknown: the operator does not answer."`
+	LastChecked *time.Time        `json:"lastChecked,omitempty" doc:"When the last check ended."`
+	Reason      string            `json:"reason,omitempty" doc:"Its outcome, as in the Ready condition."`
+	Message     string            `json:"message,omitempty" doc:"Its outcome in words."`
+	NextCheck   *time.Time        `json:"nextCheck,omitempty" doc:"When the next one is due if nothing happens before. Absent while the object is paused, and after a failure, which is tried again with back-off."`
+	LastPlan    *plan             `json:"lastPlan,omitempty" doc:"The last that a check found to do; absent if none did since the operator started."`
+	Passes      int64             `json:"passes,omitempty" doc:"How many checks there were since the operator started."`
+	Failures    int64             `json:"failures,omitempty" doc:"How many of the last ones failed, one after the other."`
+	Live        map[string]string `json:"live,omitempty" doc:"Values read from AWS just now, such as the messages in a queue; absent for kinds that have none."`
+	LiveError   string            `json:"liveError,omitempty" doc:"Why they could not be read."`
+}
+
+type plan struct {
+	At    time.Time `json:"at"`
+	Steps []step    `json:"steps"`
+}
+
+type step struct {
+	Call string `json:"call" doc:"The call to AWS."`
+	Why  string `json:"why,omitempty" doc:"The difference that asked for it."`
+}
+
+func (a *API) registerChecks(api huma.API, k catalog.Kind) {
+	op := huma.Operation{
+		OperationID: "checks" + k.Name, Method: http.MethodGet, Path: basePath(k) + "/{name}/checks", Tags: []string{k.Name},
+		Summary: "Tell of the operator's checks of one " + k.Name, Errors: readErrors,
+		Description: "What the operator remembers since it started, and what moves by itself in AWS. None of it is in the " +
+			"object's status. Answers may be 5 seconds old, and values from AWS 10.",
+	}
+	if !k.Namespaced {
+		huma.Register(api, op, func(ctx context.Context, in *ObjectName) (*checksOutput, error) {
+			return a.checks(ctx, ref(k, "", in.Name))
+		})
+		return
+	}
+	huma.Register(api, op, func(ctx context.Context, in *ObjectPath) (*checksOutput, error) {
+		return a.checks(ctx, ref(k, in.Namespace, in.Name))
+	})
+}
+
+func (a *API) checks(ctx context.Context, ref cluster.Ref) (*checksOutput, error) {
+	if err := a.possible(ctx, "get", ref); err != nil {
+		return nil, a.fail(ctx, err)
+	}
+	obj, err := a.cluster.Get(ctx, caller(ctx), ref)
+	if err != nil {
+		return nil, a.fail(ctx, err)
+	}
+	known, err := a.cluster.Checks(ctx, caller(ctx), obj)
+	if err != nil {
+		return nil, a.fail(ctx, err)
+	}
+	return &checksOutput{Body: checksOf(known)}, nil
+}
+
+func checksOf(known operator.Checks) checks {
+	out := checks{State: string(known.State)}
+	if known.State != operator.Checked {
+		return out
+	}
+	out.LastChecked, out.NextCheck = &known.LastChecked, known.NextCheck
+	out.Reason, out.Message = known.Reason, known.Message
+	out.Passes, out.Failures = known.Passes, known.Failures
+	out.Live, out.LiveError = known.Live, known.LiveError
+	if known.LastPlan != nil {
+		out.LastPlan = &plan{At: known.LastPlan.At, Steps: make([]step, 0, len(known.LastPlan.Steps))}
+		for _, s := range known.LastPlan.Steps {
+			out.LastPlan.Steps = append(out.LastPlan.Steps, step{s.Call, s.Why})
+		}
+	}
+	return out
+}
