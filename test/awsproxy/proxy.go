@@ -43,8 +43,10 @@ type Proxy struct {
 	now      func() time.Time
 
 	latency atomic.Int64
-	hookMu  sync.RWMutex
-	hook    Hook
+	// pageSize limits the operator's listings; 0 does not.
+	pageSize atomic.Int64
+	hookMu   sync.RWMutex
+	hook     Hook
 
 	done  context.Context // ends hanging calls
 	close context.CancelFunc

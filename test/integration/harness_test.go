@@ -21,6 +21,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -56,6 +57,7 @@ type operatorOptions struct {
 	newClient      client.NewClientFunc // to see and cut Kubernetes writes
 	resync         time.Duration
 	providerResync time.Duration
+	sweep          time.Duration
 	clusterID      string
 	tokenFile      string // of the web identity
 	leaderElect    bool
@@ -90,7 +92,7 @@ func startOperatorAs(t testing.TB, cfg *rest.Config, o operatorOptions) (stop fu
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	err = controllers.Setup(ctx, mgr, controllers.Options{
-		Namespace: stack.Namespace, ClusterID: o.clusterID, TokenFile: o.tokenFile, ProviderResync: o.providerResync, Settling: time.Second,
+		Namespace: stack.Namespace, ClusterID: o.clusterID, TokenFile: o.tokenFile, ProviderResync: o.providerResync, SweepEvery: o.sweep, Settling: time.Second,
 		Engine: engine.Options{Workers: 10, Resync: o.resync, Timeout: time.Minute, Now: time.Now},
 	})
 	if err != nil {
@@ -131,19 +133,32 @@ func team(t testing.TB, c client.Client) string {
 func abandon(t testing.TB, c client.Client, ns string) {
 	t.Helper()
 	ctx := context.Background() // the test's own is over
-	left := &v1alpha1.S3BucketList{}
-	if err := c.List(ctx, left, client.InNamespace(ns)); err != nil {
-		t.Error(err)
-	}
-	for i := range left.Items {
-		b := &left.Items[i]
-		err := c.Patch(ctx, b, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
-		if err = errors.Join(client.IgnoreNotFound(err), client.IgnoreNotFound(c.Delete(ctx, b))); err != nil {
-			t.Error(err)
+	for kind := range controllers.Scheme().KnownTypes(v1alpha1.GroupVersion) {
+		if strings.HasSuffix(kind, "List") && kind != "AWSProviderList" && kind != "List" {
+			abandonAll(ctx, t, c, ns, kind)
 		}
 	}
 	if err := c.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}); client.IgnoreNotFound(err) != nil {
 		t.Error(err)
+	}
+}
+
+func abandonAll(ctx context.Context, t testing.TB, c client.Client, ns, kind string) {
+	t.Helper()
+	left := &unstructured.UnstructuredList{}
+	left.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
+	if err := c.List(ctx, left, client.InNamespace(ns)); err != nil {
+		if !meta.IsNoMatchError(err) { // options of the API machinery are known types too
+			t.Error(err)
+		}
+		return
+	}
+	for i := range left.Items {
+		o := &left.Items[i]
+		err := c.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
+		if err = errors.Join(client.IgnoreNotFound(err), client.IgnoreNotFound(c.Delete(ctx, o))); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -286,12 +301,18 @@ func containsAll(text string, parts []string) bool {
 // outside is an S3 client that acts behind the operator's back, with an account's own keys.
 func outside(t testing.TB, accessKey string) *s3.Client {
 	t.Helper()
+	return s3.NewFromConfig(outsideConfig(t, accessKey), func(o *s3.Options) { o.UsePathStyle = true })
+}
+
+// outsideConfig leads past the operator, with an account's own keys.
+func outsideConfig(t testing.TB, accessKey string) aws.Config {
+	t.Helper()
 	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRegion(stack.Region), config.WithBaseEndpoint(world.OutsideAWSEndpoint),
 		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(accessKey, "test", "")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
+	return cfg
 }
 
 // tagsOf are a bucket's tags in AWS; nil if there is no bucket.

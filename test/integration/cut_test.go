@@ -1,0 +1,128 @@
+//go:build integration
+
+package integration
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/test/awsproxy"
+)
+
+var errCut = errors.New("the operator was cut off here")
+
+// cut stops the operator around one of its writes, to AWS or to Kubernetes, counted together.
+type cut struct {
+	at    int64 // the number of the write, from 1; 0 never cuts and only counts
+	phase awsproxy.Phase
+	seen  atomic.Int64
+	dead  chan struct{} // closed at the cut: nothing more gets through
+	once  sync.Once
+}
+
+func newCut(at int64, phase awsproxy.Phase) *cut {
+	return &cut{at: at, phase: phase, dead: make(chan struct{})}
+}
+
+// around runs do, and cuts before or after it if it counts and is the one.
+func (c *cut) around(counts bool, do func() error) error {
+	select {
+	case <-c.dead:
+		return errCut
+	default:
+	}
+	if !counts {
+		return do()
+	}
+	mine := c.seen.Add(1) == c.at
+	if mine && c.phase == awsproxy.Before {
+		c.once.Do(func() { close(c.dead) })
+		return errCut
+	}
+	err := do()
+	if mine {
+		c.once.Do(func() { close(c.dead) })
+		return errCut
+	}
+	return err
+}
+
+// aws is the proxy's hook. Writes pass around; every other call is refused once the operator is dead.
+func (c *cut) aws(_ context.Context, call awsproxy.Call, phase awsproxy.Phase) error {
+	select {
+	case <-c.dead:
+		return errCut
+	default:
+	}
+	if !call.Write {
+		return nil
+	}
+	if phase == awsproxy.Before {
+		c.seen.Add(1)
+	}
+	if c.seen.Load() == c.at && phase == c.phase {
+		c.once.Do(func() { close(c.dead) })
+		return errCut
+	}
+	return nil
+}
+
+// about tells whether a write concerns a resource: those on providers come when they come, and are not counted.
+func about(obj client.Object) bool {
+	_, provider := obj.(*v1alpha1.AWSProvider)
+	return !provider
+}
+
+// kube wraps the operator's client: its writes pass around.
+func (c *cut) kube(cfg *rest.Config, o client.Options) (client.Client, error) {
+	inner, err := client.NewWithWatch(cfg, o)
+	if err != nil {
+		return nil, err
+	}
+	return interceptor.NewClient(inner, interceptor.Funcs{
+		Create: func(ctx context.Context, w client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
+			return c.around(about(obj), func() error { return w.Create(ctx, obj, opts...) })
+		},
+		Patch: func(ctx context.Context, w client.WithWatch, obj client.Object, p client.Patch, opts ...client.PatchOption) error {
+			return c.around(about(obj), func() error { return w.Patch(ctx, obj, p, opts...) })
+		},
+		SubResourcePatch: func(ctx context.Context, cl client.Client, sub string, obj client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+			return c.around(about(obj), func() error { return cl.SubResource(sub).Patch(ctx, obj, p, opts...) })
+		},
+	}), nil
+}
+
+// live runs an operator under the cut until it dies, or until done says that the work is complete.
+func (c *cut) live(t *testing.T, done func() bool) {
+	t.Helper()
+	world.Proxy.OnCall(c.aws)
+	defer world.Proxy.OnCall(nil)
+	stop := startOperator(t, operatorOptions{newClient: c.kube})
+	defer stop()
+	await(t, "the cut or the end", func() (bool, string) {
+		select {
+		case <-c.dead:
+			return true, ""
+		default:
+			return done(), "at work"
+		}
+	})
+}
+
+// died tells whether the cut came. Only the last write may be followed by the end before the cut is seen.
+func (c *cut) died() bool {
+	select {
+	case <-c.dead:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,182 @@
+//go:build integration
+
+package integration
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/test/awsproxy"
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// specimen is one AWS kind, as the tests of all kinds need to know it.
+type specimen struct {
+	kind    string
+	service string // of its calls
+	// object is one with nothing but what is required; declare adds a tag, and a setting that can be changed later.
+	object  func(ns, name string) external.Object
+	declare func(external.Object)
+	// holds tells whether AWS has the setting, spoil undoes it behind the operator's back, destroy the whole resource.
+	holds   func(*testing.T, external.Object) bool
+	spoil   func(*testing.T, external.Object)
+	destroy func(*testing.T, external.Object)
+	// owned lists the resources that carry the UID.
+	owned func(t *testing.T, uid string) []string
+
+	create, update, remove string   // calls
+	list                   string   // the sweep's call
+	page                   int      // the smallest size of its pages
+	rest                   []string // calls that a resource with nothing declared may make at rest
+	stateful               bool
+}
+
+// specimens are all the AWS kinds.
+func specimens() []specimen { return []specimen{buckets, queues} }
+
+// each runs test for every AWS kind.
+func each(t *testing.T, test func(*testing.T, specimen)) {
+	t.Helper()
+	for _, s := range specimens() {
+		t.Run(s.kind, func(t *testing.T) { test(t, s) })
+	}
+}
+
+// calls are those that the operator made to the specimen's service since m.
+func (s specimen) calls(m awsproxy.Mark, filters ...awsproxy.Filter) []string {
+	var all []string
+	for _, c := range world.Proxy.CallsSince(m, append(filters, awsproxy.By(awsproxy.Operator), awsproxy.To(s.service))...) {
+		all = append(all, c.Operation)
+	}
+	return all
+}
+
+func (s specimen) writes(m awsproxy.Mark) []string { return s.calls(m, awsproxy.Writes) }
+
+func meta1(ns, name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: ns, Name: name} }
+
+func sampleProvider() v1alpha1.AWSSpec {
+	return v1alpha1.AWSSpec{ProviderRef: v1alpha1.LocalRef{Name: stack.Provider}}
+}
+
+var ours = v1alpha1.Tags{"team": "payments"}
+
+var buckets = specimen{
+	kind: "S3Bucket", service: "s3", stateful: true,
+	create: "CreateBucket", update: "PutBucketVersioning", remove: "DeleteBucket", list: "ListBuckets", page: 1, rest: []string{"GetBucketTagging"},
+	object: func(ns, name string) external.Object {
+		return &v1alpha1.S3Bucket{ObjectMeta: meta1(ns, name), Spec: v1alpha1.S3BucketSpec{AWSSpec: sampleProvider()}}
+	},
+	declare: func(o external.Object) {
+		s := &o.(*v1alpha1.S3Bucket).Spec
+		s.Versioning, s.Tags = "Enabled", ours
+	},
+	holds: func(t *testing.T, o external.Object) bool {
+		t.Helper()
+		v, err := outside(t, "test").GetBucketVersioning(t.Context(), &s3.GetBucketVersioningInput{Bucket: &o.(*v1alpha1.S3Bucket).Status.BucketName})
+		return err == nil && v.Status == s3types.BucketVersioningStatusEnabled
+	},
+	spoil: func(t *testing.T, o external.Object) {
+		t.Helper()
+		_, err := outside(t, "test").PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{
+			Bucket:                  &o.(*v1alpha1.S3Bucket).Status.BucketName,
+			VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatusSuspended},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	},
+	destroy: func(t *testing.T, o external.Object) {
+		t.Helper()
+		if _, err := outside(t, "test").DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: &o.(*v1alpha1.S3Bucket).Status.BucketName}); err != nil {
+			t.Fatal(err)
+		}
+	},
+	owned: func(t *testing.T, uid string) []string {
+		t.Helper()
+		api := outside(t, "test")
+		list, err := api.ListBuckets(t.Context(), &s3.ListBucketsInput{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, b := range list.Buckets {
+			if tagsOf(t, api, *b.Name)["portico.dev/uid"] == uid {
+				all = append(all, *b.Name)
+			}
+		}
+		return all
+	},
+}
+
+// queueAPI acts behind the operator's back.
+func queueAPI(t testing.TB) *sqs.Client {
+	t.Helper()
+	return sqs.NewFromConfig(outsideConfig(t, "test"))
+}
+
+var queues = specimen{
+	kind: "SQSQueue", service: "sqs",
+	create: "CreateQueue", update: "SetQueueAttributes", remove: "DeleteQueue", list: "ListQueues", page: 1, rest: []string{"ListQueueTags"},
+	object: func(ns, name string) external.Object {
+		return &v1alpha1.SQSQueue{ObjectMeta: meta1(ns, name), Spec: v1alpha1.SQSQueueSpec{AWSSpec: sampleProvider()}}
+	},
+	declare: func(o external.Object) {
+		s := &o.(*v1alpha1.SQSQueue).Spec
+		s.VisibilityTimeout, s.Tags = aws.Int32(77), ours
+	},
+	holds: func(t *testing.T, o external.Object) bool {
+		t.Helper()
+		return queueAttributes(t, o.(*v1alpha1.SQSQueue))["VisibilityTimeout"] == "77"
+	},
+	spoil: func(t *testing.T, o external.Object) {
+		t.Helper()
+		_, err := queueAPI(t).SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{
+			QueueUrl: &o.(*v1alpha1.SQSQueue).Status.QueueURL, Attributes: map[string]string{"VisibilityTimeout": "5"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	},
+	destroy: func(t *testing.T, o external.Object) {
+		t.Helper()
+		if _, err := queueAPI(t).DeleteQueue(t.Context(), &sqs.DeleteQueueInput{QueueUrl: &o.(*v1alpha1.SQSQueue).Status.QueueURL}); err != nil {
+			t.Fatal(err)
+		}
+	},
+	owned: func(t *testing.T, uid string) []string {
+		t.Helper()
+		list, err := queueAPI(t).ListQueues(t.Context(), &sqs.ListQueuesInput{MaxResults: aws.Int32(1000)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, url := range list.QueueUrls {
+			tags, err := queueAPI(t).ListQueueTags(t.Context(), &sqs.ListQueueTagsInput{QueueUrl: &url})
+			if err == nil && tags.Tags["portico.dev/uid"] == uid {
+				all = append(all, url[strings.LastIndexByte(url, '/')+1:])
+			}
+		}
+		return all
+	},
+}
+
+func queueAttributes(t testing.TB, q *v1alpha1.SQSQueue) map[string]string {
+	t.Helper()
+	out, err := queueAPI(t).GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{
+		QueueUrl: &q.Status.QueueURL, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameAll},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Attributes
+}

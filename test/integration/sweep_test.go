@@ -1,0 +1,109 @@
+//go:build integration
+
+package integration
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/test/awsproxy"
+)
+
+// F8: deleted behind our back. A sweep notices; what holds nothing is made again, what holds data waits for the owner's
+// word. The annotation's number is used once.
+func TestDeletedOutsideIsNoticedByASweep(t *testing.T) {
+	each(t, func(t *testing.T, s specimen) {
+		c := admin(t)
+		startOperator(t, operatorOptions{sweep: 200 * time.Millisecond})
+		l := s.born(t, c, team(t, c), "lost", true)
+		ready(t, c, l.Object)
+		l.settled()
+		m := world.Proxy.Mark()
+		s.destroy(t, l.Object)
+		if s.stateful {
+			reason(t, c, l.Object, "ExternallyDeleted")
+			if n := s.writes(m); len(n) != 0 {
+				t.Errorf("without the owner's word: %v", n)
+			}
+			edit(t, c, l.Object, func(o client.Object) {
+				o.SetAnnotations(map[string]string{v1alpha1.AnnotationAcknowledgeRecreate: "1"})
+			})
+		} else {
+			awaitEvent(t, c, l.Object, "Recreated", "deleted outside")
+		}
+		await(t, "the new resource", func() (bool, string) {
+			n := len(s.owned(t, string(l.GetUID())))
+			return n == 1 && l.isReady(), fmt.Sprint(n)
+		})
+		l.assertWhole("recreated")
+		gone(t, c, l.Object)
+	})
+}
+
+// F8: edited behind our back, noticed by the audit.
+func TestEditedOutsideIsRepairedByAnAudit(t *testing.T) {
+	each(t, func(t *testing.T, s specimen) {
+		c := admin(t)
+		startOperator(t, operatorOptions{resync: 300 * time.Millisecond})
+		l := s.born(t, c, team(t, c), "spoilt", true)
+		ready(t, c, l.Object)
+		l.settled()
+		s.spoil(t, l.Object)
+		await(t, "the repair", func() (bool, string) { return s.holds(t, l.Object), "spoilt" })
+		awaitEvent(t, c, l.Object, "Repaired", "outside Portico")
+		gone(t, c, l.Object)
+	})
+}
+
+// F6: page 2 of a listing fails, or a page misses an item. Nothing is made, changed or deleted; at most the object looks
+// for itself.
+func TestAnIncompleteListingProvesNothing(t *testing.T) {
+	for fault, rule := range map[string]awsproxy.Rule{
+		"the second page fails":     {Kind: awsproxy.ServerError, OnlyContinued: true},
+		"the second page is denied": {Kind: awsproxy.Denied, OnlyContinued: true},
+		"pages miss an item":        {Kind: awsproxy.PartialPage},
+	} {
+		t.Run(fault, func(t *testing.T) {
+			each(t, func(t *testing.T, s specimen) {
+				c := admin(t)
+				startOperator(t, operatorOptions{sweep: 100 * time.Millisecond})
+				ns := team(t, c)
+				var lives []life
+				for i := range 3 {
+					l := s.born(t, c, ns, fmt.Sprintf("listed-%d", i), false)
+					ready(t, c, l.Object)
+					l.settled()
+					lives = append(lives, l)
+				}
+				world.Proxy.SetPageSize(s.page)
+				defer world.Proxy.SetPageSize(0)
+				rule.Service, rule.Operation = s.service, s.list
+				defer world.Proxy.Inject(rule)()
+				m := world.Proxy.Mark()
+				await(t, "faulty listings", func() (bool, string) {
+					n := len(s.calls(m, func(call awsproxy.Call) bool { return call.Operation == s.list && call.Fault != "" }))
+					return n >= 5, fmt.Sprint(n)
+				})
+				if n := s.writes(m); len(n) != 0 {
+					t.Errorf("wrote %v", n)
+				}
+				for _, l := range lives {
+					if !l.isReady() {
+						t.Errorf("%s is not Ready any more", l.GetName())
+					}
+					if got := s.owned(t, string(l.GetUID())); len(got) != 1 {
+						t.Errorf("%s owns %v", l.GetName(), got)
+					}
+				}
+				if rule.OnlyContinued && slices.Contains(s.calls(m), s.rest[0]) && s.rest[0] != s.list {
+					t.Error("a listing that failed woke objects")
+				}
+			})
+		})
+	}
+}
