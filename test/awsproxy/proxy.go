@@ -24,6 +24,9 @@ type Options struct {
 	// QueueNameWait is how long the name of a deleted queue stays taken: 60 s
 	// in AWS; 0 means not at all.
 	QueueNameWait time.Duration
+	// DatabaseCreation is how long a new database instance is "creating": some
+	// minutes in AWS; 0 means not at all.
+	DatabaseCreation time.Duration
 	// JournalSize in calls; 0 means DefaultJournalSize.
 	JournalSize int
 	// Seed of the lots that rules with a probability draw; 0 means 1.

@@ -20,6 +20,7 @@ func strictServices(o Options, up *upstream, keys *keyring) map[string]strict {
 		"s3":  newS3(up).around,
 		"sqs": newSQS(up, o.QueueNameWait, o.Now).around,
 		"ec2": newEC2(up).around,
+		"rds": newRDS(up, o.DatabaseCreation, o.Now).around,
 		"sts": stsService{keys: keys}.around,
 	}
 }

@@ -1,0 +1,287 @@
+package awsproxy
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// rdsService has changes wait for the maintenance window, which never comes,
+// unless they are asked for at once; refuses what moto takes and RDS does not:
+// less storage, passwords that no engine knows, a deletion that says nothing of
+// the final snapshot, changes of an instance that is still being created; and
+// knows the port and Performance Insights, which moto forgets. That protected
+// instances are not deleted, and identifiers know no case, moto does.
+type rdsService struct {
+	upstream *upstream
+	locks    locks // by instance
+	creation time.Duration
+	now      func() time.Time
+
+	mu        sync.Mutex
+	instances map[string]*instanceExtra // by account, region and identifier
+}
+
+// instanceExtra is what moto does not know of an instance.
+type instanceExtra struct {
+	ready    time.Time // it is being created until then
+	pending  url.Values
+	port     string // empty: as moto has it
+	insights bool
+}
+
+func newRDS(up *upstream, creation time.Duration, now func() time.Time) *rdsService {
+	return &rdsService{upstream: up, creation: creation, now: now, instances: map[string]*instanceExtra{}}
+}
+
+func (s *rdsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	id := instanceKey(x, x.form.Get("DBInstanceIdentifier"))
+	var refusal *reply
+	switch x.call.Operation {
+	case "CreateDBInstance", "RestoreDBInstanceFromDBSnapshot":
+		defer s.locks.lock(id, true)()
+		refusal = s.create(x)
+	case "ModifyDBInstance":
+		defer s.locks.lock(id, true)()
+		var err error
+		if refusal, err = s.modify(ctx, x, id); err != nil {
+			return nil, err
+		}
+	case "DeleteDBInstance":
+		defer s.locks.lock(id, true)()
+		refusal = s.remove(x, id)
+	}
+	if refusal != nil {
+		return refusal, nil
+	}
+	r, err := next(ctx)
+	if err != nil || r.status != http.StatusOK {
+		return r, err
+	}
+	s.note(x, id)
+	s.complete(x, r)
+	return r, nil
+}
+
+func instanceKey(x *exchange, identifier string) string {
+	return x.call.Account + "/" + x.call.Region + "/" + strings.ToLower(identifier)
+}
+
+// versions that an instance gets that asks for none, or for a part of one.
+var versions = map[string][]string{
+	"postgres": {"17.6", "16.10", "15.14"}, "mysql": {"8.4.6", "8.0.43"}, "mariadb": {"11.8.3", "10.11.14"},
+	"oracle-ee": {"19.0.0.0.ru-2025-07.rur-2025-07.r1"}, "oracle-se2": {"19.0.0.0.ru-2025-07.rur-2025-07.r1"},
+	"sqlserver-ee": {"16.00.4205.1.v1"}, "sqlserver-se": {"16.00.4205.1.v1"}, "sqlserver-ex": {"16.00.4205.1.v1"}, "sqlserver-web": {"16.00.4205.1.v1"},
+}
+
+// fullVersion is the version that RDS takes for asked.
+func fullVersion(engine, asked string) string {
+	for _, v := range versions[engine] {
+		if asked == "" || strings.HasPrefix(v, asked+".") {
+			return v
+		}
+	}
+	return asked
+}
+
+func (s *rdsService) create(x *exchange) *reply {
+	if x.call.Operation == "CreateDBInstance" {
+		if x.form.Get("MasterUserPassword") == "" && x.form.Get("ManageMasterUserPassword") != "true" {
+			return x.fail(http.StatusBadRequest, "InvalidParameterCombination", "You must specify MasterUserPassword, or ManageMasterUserPassword.")
+		}
+		x.form.Set("EngineVersion", fullVersion(x.form.Get("Engine"), x.form.Get("EngineVersion")))
+		x.setForm(x.form)
+	}
+	return badPassword(x)
+}
+
+func badPassword(x *exchange) *reply {
+	p := x.form.Get("MasterUserPassword")
+	if p == "" || (len(p) >= 8 && len(p) <= 128 && !strings.ContainsAny(p, "/@\" \n")) {
+		return nil
+	}
+	return x.fail(http.StatusBadRequest, "InvalidParameterValue",
+		"The parameter MasterUserPassword is not a valid password. Only printable ASCII characters besides '/', '@', '\"', ' ' may be used.")
+}
+
+// deferred are the changes that wait for the maintenance window.
+var deferred = []string{"DBInstanceClass", "AllocatedStorage", "EngineVersion", "Iops", "MultiAZ", "StorageThroughput", "StorageType"}
+
+// modify holds back what waits, and brings along what waited when the call asks
+// for changes at once.
+func (s *rdsService) modify(ctx context.Context, x *exchange, id string) (*reply, error) {
+	if refusal := s.busy(x, id); refusal != nil {
+		return refusal, nil
+	}
+	if refusal := badPassword(x); refusal != nil {
+		return refusal, nil
+	}
+	is, err := s.describe(ctx, x)
+	if err != nil || is == nil {
+		return nil, err // moto says that it is not there
+	}
+	if x.form.Has("EngineVersion") {
+		x.form.Set("EngineVersion", fullVersion(element(is, "Engine"), x.form.Get("EngineVersion")))
+	}
+	if n, _ := strconv.Atoi(x.form.Get("AllocatedStorage")); x.form.Has("AllocatedStorage") {
+		if has, _ := strconv.Atoi(element(is, "AllocatedStorage")); n < has {
+			return x.fail(http.StatusBadRequest, "InvalidParameterCombination", "AllocatedStorage must not be less than what is allocated."), nil
+		}
+	}
+	s.putOff(x, id, is)
+	return nil, nil
+}
+
+// putOff takes out of the call what waits, and adds what waited if it asks for
+// changes at once.
+func (s *rdsService) putOff(x *exchange, id string, is []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pending := s.extra(id).pending
+	if x.form.Get("ApplyImmediately") == "true" {
+		for name := range pending {
+			if !x.form.Has(name) {
+				x.form.Set(name, pending.Get(name))
+			}
+		}
+		clear(pending)
+		x.setForm(x.form)
+		return
+	}
+	for _, name := range deferred {
+		if !x.form.Has(name) {
+			continue
+		}
+		pending.Set(name, x.form.Get(name))
+		if x.form.Get(name) == element(is, name) {
+			pending.Del(name)
+		}
+		x.form.Del(name)
+	}
+	x.setForm(x.form)
+}
+
+// remove refuses a deletion that does not say what becomes of the data.
+func (s *rdsService) remove(x *exchange, id string) *reply {
+	if refusal := s.busy(x, id); refusal != nil {
+		return refusal
+	}
+	skip, name := x.form.Get("SkipFinalSnapshot") == "true", x.form.Get("FinalDBSnapshotIdentifier")
+	switch {
+	case !skip && name == "":
+		return x.fail(http.StatusBadRequest, "InvalidParameterCombination", "FinalDBSnapshotIdentifier is required unless SkipFinalSnapshot is specified.")
+	case skip && name != "":
+		return x.fail(http.StatusBadRequest, "InvalidParameterCombination", "FinalDBSnapshotIdentifier can not be specified when deleting an instance with SkipFinalSnapshot.")
+	}
+	return nil
+}
+
+func (s *rdsService) busy(x *exchange, id string) *reply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if extra := s.instances[id]; extra == nil || !s.now().Before(extra.ready) {
+		return nil
+	}
+	return x.fail(http.StatusBadRequest, "InvalidDBInstanceState", "Instance "+x.form.Get("DBInstanceIdentifier")+" is not in available state.")
+}
+
+// extra of an instance, made if need be; s.mu is held.
+func (s *rdsService) extra(id string) *instanceExtra {
+	if s.instances[id] == nil {
+		s.instances[id] = &instanceExtra{pending: url.Values{}}
+	}
+	return s.instances[id]
+}
+
+// note keeps what moto forgets of a call that succeeded.
+func (s *rdsService) note(x *exchange, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch x.call.Operation {
+	case "CreateDBInstance", "RestoreDBInstanceFromDBSnapshot":
+		s.instances[id] = &instanceExtra{ready: s.now().Add(s.creation), pending: url.Values{}}
+	case "DeleteDBInstance":
+		delete(s.instances, id)
+		return
+	case "ModifyDBInstance":
+	default:
+		return
+	}
+	extra := s.extra(id)
+	if port := x.form.Get("DBPortNumber"); port != "" {
+		extra.port = port
+	}
+	if on := x.form.Get("EnablePerformanceInsights"); on != "" {
+		extra.insights = on == "true"
+	}
+}
+
+// describe is the instance as moto has it; nil if there is none.
+func (s *rdsService) describe(ctx context.Context, x *exchange) ([]byte, error) {
+	form := url.Values{"Action": {"DescribeDBInstances"}, "Version": {"2014-10-31"}, "DBInstanceIdentifier": {x.form.Get("DBInstanceIdentifier")}}
+	r, err := s.upstream.ask(ctx, question{
+		service: "rds", region: x.call.Region, account: x.call.Account, method: http.MethodPost, path: "/",
+		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, body: form.Encode(),
+	})
+	if err != nil || r.status != http.StatusOK {
+		return nil, err
+	}
+	return r.body, nil
+}
+
+var instanceElement = regexp.MustCompile(`(?s)<DBInstance>.*?</DBInstance>`)
+
+// complete adds to every instance in a reply what moto does not know.
+func (s *rdsService) complete(x *exchange, r *reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.body = instanceElement.ReplaceAllFunc(r.body, func(is []byte) []byte {
+		extra := s.instances[instanceKey(x, element(is, "DBInstanceIdentifier"))]
+		if extra == nil {
+			return is
+		}
+		text := string(is)
+		if extra.port != "" {
+			text = portElement.ReplaceAllString(text, "<Port>"+extra.port+"</Port>")
+		}
+		if s.now().Before(extra.ready) {
+			text = replaceElement(endpointElement.ReplaceAllString(text, ""), "DBInstanceStatus", "creating")
+		}
+		var pending strings.Builder
+		for _, name := range slices.Sorted(slices.Values(deferred)) {
+			if value := extra.pending.Get(name); value != "" {
+				pending.WriteString("<" + name + ">" + escapeXML(value) + "</" + name + ">")
+			}
+		}
+		return []byte(strings.TrimSuffix(text, "</DBInstance>") +
+			"<PerformanceInsightsEnabled>" + strconv.FormatBool(extra.insights) + "</PerformanceInsightsEnabled>" +
+			"<PendingModifiedValues>" + pending.String() + "</PendingModifiedValues></DBInstance>")
+	})
+	r.header.Del("Content-Length")
+}
+
+var (
+	portElement     = regexp.MustCompile(`<Port>[^<]*</Port>`)
+	endpointElement = regexp.MustCompile(`(?s)<Endpoint>.*?</Endpoint>`)
+)
+
+// element is the text of the first element of this name.
+func element(in []byte, name string) string {
+	_, rest, ok := strings.Cut(string(in), "<"+name+">")
+	if !ok {
+		return ""
+	}
+	text, _, _ := strings.Cut(rest, "<")
+	return text
+}
+
+func replaceElement(in, name, text string) string {
+	was := element([]byte(in), name)
+	return strings.Replace(in, "<"+name+">"+was+"<", "<"+name+">"+text+"<", 1)
+}
