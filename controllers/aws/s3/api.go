@@ -14,7 +14,7 @@ import (
 
 type opt = func(*s3.Options)
 
-// api is all that Portico asks of S3; the IAM policy in the docs is written from it.
+// api is all that Portico asks of S3; docs/iam is checked against it.
 type api interface {
 	bucketAPI
 	objectAPI
@@ -23,6 +23,7 @@ type api interface {
 }
 
 type bucketAPI interface {
+	ListBuckets(context.Context, *s3.ListBucketsInput, ...opt) (*s3.ListBucketsOutput, error)
 	CreateBucket(context.Context, *s3.CreateBucketInput, ...opt) (*s3.CreateBucketOutput, error)
 	DeleteBucket(context.Context, *s3.DeleteBucketInput, ...opt) (*s3.DeleteBucketOutput, error)
 	GetBucketTagging(context.Context, *s3.GetBucketTaggingInput, ...opt) (*s3.GetBucketTaggingOutput, error)

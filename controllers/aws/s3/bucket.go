@@ -50,8 +50,12 @@ const pageOfBuckets = 10_000
 
 // Buckets lists the ARNs of the account's buckets in the session's region.
 func Buckets(ctx context.Context, session *cloud.Session) ([]string, error) {
+	return list(ctx, clientFor(session), session)
+}
+
+func list(ctx context.Context, api bucketAPI, session *cloud.Session) ([]string, error) {
 	var all []string
-	pages := s3.NewListBucketsPaginator(clientFor(session), &s3.ListBucketsInput{
+	pages := s3.NewListBucketsPaginator(api, &s3.ListBucketsInput{
 		BucketRegion: aws.String(session.Config.Region), MaxBuckets: aws.Int32(pageOfBuckets),
 	})
 	for pages.HasMorePages() {

@@ -60,6 +60,15 @@ func (f *fakeS3) write(call string, do func() error) error {
 	return nil
 }
 
+// ListBuckets lists two buckets, one a page.
+func (f *fakeS3) ListBuckets(_ context.Context, in *s3.ListBucketsInput, _ ...opt) (*s3.ListBucketsOutput, error) {
+	f.calls = append(f.calls, "ListBuckets")
+	if in.ContinuationToken == nil {
+		return &s3.ListBucketsOutput{Buckets: []s3types.Bucket{{Name: aws.String("a")}}, ContinuationToken: aws.String("2")}, nil
+	}
+	return &s3.ListBucketsOutput{Buckets: []s3types.Bucket{{Name: aws.String("b")}}}, f.fail
+}
+
 func (f *fakeS3) CreateBucket(_ context.Context, in *s3.CreateBucketInput, _ ...opt) (*s3.CreateBucketOutput, error) {
 	return &s3.CreateBucketOutput{}, f.write("CreateBucket", func() error {
 		if f.create != nil {

@@ -45,8 +45,12 @@ const pageOfQueues = 1000
 
 // Queues lists the ARNs of the queues in the session's account and region.
 func Queues(ctx context.Context, session *cloud.Session) ([]string, error) {
+	return list(ctx, clientFor(session), session)
+}
+
+func list(ctx context.Context, api queueAPI, session *cloud.Session) ([]string, error) {
 	var all []string
-	pages := sqs.NewListQueuesPaginator(clientFor(session), &sqs.ListQueuesInput{MaxResults: aws.Int32(pageOfQueues)})
+	pages := sqs.NewListQueuesPaginator(api, &sqs.ListQueuesInput{MaxResults: aws.Int32(pageOfQueues)})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {

@@ -108,8 +108,12 @@ func (f *fakeSQS) SetQueueAttributes(_ context.Context, in *sqs.SetQueueAttribut
 	return &sqs.SetQueueAttributesOutput{}, f.write("SetQueueAttributes", func() error { f.set(in.Attributes); return nil })
 }
 
-func (f *fakeSQS) ListQueues(context.Context, *sqs.ListQueuesInput, ...opt) (*sqs.ListQueuesOutput, error) {
-	return &sqs.ListQueuesOutput{}, f.read("ListQueues")
+// ListQueues lists two queues, one a page.
+func (f *fakeSQS) ListQueues(_ context.Context, in *sqs.ListQueuesInput, _ ...opt) (*sqs.ListQueuesOutput, error) {
+	if in.NextToken == nil {
+		return &sqs.ListQueuesOutput{QueueUrls: []string{"https://sqs/1/a"}, NextToken: aws.String("2")}, nil
+	}
+	return &sqs.ListQueuesOutput{QueueUrls: []string{"https://sqs/1/b.fifo"}}, f.fail
 }
 
 func (f *fakeSQS) ListQueueTags(context.Context, *sqs.ListQueueTagsInput, ...opt) (*sqs.ListQueueTagsOutput, error) {

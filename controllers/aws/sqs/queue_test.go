@@ -2,6 +2,7 @@ package sqs
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/cloud/cloudtest"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/controllers/external/externaltest"
@@ -253,6 +255,26 @@ func TestPlanConvergesFromAnywhere(t *testing.T) {
 		if again := plan(r, a, obj); len(again) != 0 {
 			r.Fatalf("still to do: %s", again[0].Why)
 		}
+	})
+}
+
+func TestAListingIsCompleteOrNone(t *testing.T) {
+	f := &fakeSQS{}
+	session := adapter(t, f).session
+	got, err := list(t.Context(), f, session)
+	if err != nil || !slices.Equal(got, []string{arn(session, "a"), arn(session, "b.fifo")}) {
+		t.Errorf("listed %v, %v", got, err)
+	}
+	f.fail = code("RequestThrottled")
+	if got, err := list(t.Context(), f, session); err == nil || got != nil {
+		t.Errorf("a listing whose second page failed gave %v, %v", got, err)
+	}
+}
+
+// The permissions in the docs are those of the calls, no more and no fewer.
+func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
+	cloudtest.Policy(t, "../../../docs/iam/sqsqueue.json", "sqs", reflect.TypeFor[api](), map[string][]string{
+		"CreateQueue": {"sqs:CreateQueue", "sqs:TagQueue"},
 	})
 }
 

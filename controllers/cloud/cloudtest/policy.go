@@ -1,0 +1,73 @@
+// Package cloudtest checks what the docs say about AWS.
+package cloudtest
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// policy is an IAM policy document, as far as it is checked.
+type policy struct {
+	Version   string
+	Statement []struct {
+		Sid, Effect string
+		Action      []string
+		Resource    any
+		Condition   map[string]map[string]any
+	}
+}
+
+// Policy checks that the policy document in file allows exactly the actions of the calls, which are an adapter's
+// interface to its service: it can make no others. An action has the call's name unless named says otherwise; named[""]
+// are actions that no call has, such as iam:PassRole.
+func Policy(t *testing.T, file, service string, calls reflect.Type, named map[string][]string) {
+	t.Helper()
+	text, err := os.ReadFile(file) //nolint:gosec // a file of this repository
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc policy
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	allowed := map[string]bool{}
+	for _, s := range doc.Statement {
+		if s.Effect != "Allow" || s.Sid == "" || s.Resource == nil {
+			t.Errorf("statement %q: it needs a Sid, a Resource and the effect Allow", s.Sid)
+		}
+		for _, action := range s.Action {
+			if strings.Contains(action, "*") {
+				t.Errorf("statement %q allows %s: name each action", s.Sid, action)
+			}
+			allowed[action] = true
+		}
+	}
+	needed := map[string]bool{}
+	for _, action := range named[""] {
+		needed[action] = true
+	}
+	for method := range calls.Methods() {
+		actions, special := named[method.Name]
+		if !special {
+			actions = []string{service + ":" + method.Name}
+		}
+		for _, action := range actions {
+			needed[action] = true
+		}
+	}
+	for _, action := range slices.Sorted(maps.Keys(needed)) {
+		if !allowed[action] {
+			t.Errorf("%s does not allow %s, which the operator calls", file, action)
+		}
+	}
+	for _, action := range slices.Sorted(maps.Keys(allowed)) {
+		if !needed[action] {
+			t.Errorf("%s allows %s, which the operator never calls", file, action)
+		}
+	}
+}
