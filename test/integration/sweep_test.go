@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
@@ -30,7 +29,7 @@ func TestDeletedOutsideIsNoticedByASweep(t *testing.T) {
 			if n := s.writes(m); len(n) != 0 {
 				t.Errorf("without the owner's word: %v", n)
 			}
-			edit(t, c, l.Object, func(o client.Object) {
+			edit(t, c, l.Object, func(o external.Object) {
 				o.SetAnnotations(map[string]string{v1alpha1.AnnotationAcknowledgeRecreate: "1"})
 			})
 		} else {
