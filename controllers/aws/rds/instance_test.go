@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/rds"
+	rdstypes "github.com/aws/aws-sdk-go-v2/service/rds/types"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -17,7 +20,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
-	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/cloud/cloudtest"
 	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/controllers/external/externaltest"
 )
@@ -187,86 +190,48 @@ func TestLooksAreRoutineOrLive(t *testing.T) {
 	}
 }
 
-func TestListingIsCompleteOrForgotten(t *testing.T) {
+// paged is RDS with a second instance, on a page of its own.
+type paged struct{ *fakeRDS }
+
+func (p paged) DescribeDBInstances(ctx context.Context, in *rds.DescribeDBInstancesInput, opts ...opt) (*rds.DescribeDBInstancesOutput, error) {
+	if in.Marker == nil {
+		out, err := p.fakeRDS.DescribeDBInstances(ctx, in, opts...)
+		if err == nil {
+			out.Marker = aws.String("2")
+		}
+		return out, err
+	}
+	second := rdstypes.DBInstance{DBInstanceArn: aws.String("arn:second"), DBInstanceIdentifier: aws.String("second")}
+	return &rds.DescribeDBInstancesOutput{DBInstances: []rdstypes.DBInstance{second}}, p.refuse
+}
+
+func TestAListingIsCompleteOrForgotten(t *testing.T) {
 	f, listing := &fakeRDS{}, &cloud.Listed[instanceState]{}
 	obj := object()
 	settled(t, f, &fakeVault{}, obj)
-	s := newService(f, 0)
+	s := newService(paged{f}, 0)
 	arns, err := s.list(t.Context(), listing)
-	if _, ok := listing.Get(obj.Status.ARN); err != nil || !ok || !slices.Equal(arns, []string{obj.Status.ARN}) {
+	slices.Sort(arns)
+	if _, ok := listing.Get(obj.Status.ARN); err != nil || !ok || !slices.Equal(arns, []string{obj.Status.ARN, "arn:second"}) {
 		t.Errorf("listed %v, %v", arns, err)
 	}
-	f.fail = code("Throttling")
-	if _, err := s.list(t.Context(), listing); err == nil {
-		t.Error("a failed listing counted")
+	f.refuse = code("Throttling")
+	if arns, err := s.list(t.Context(), listing); err == nil || arns != nil {
+		t.Errorf("a listing whose second page failed gave %v, %v", arns, err)
 	}
 	if _, ok := listing.Get(obj.Status.ARN); ok {
 		t.Error("the old listing was kept")
 	}
 }
 
-type fataler interface {
-	Helper()
-	Fatal(...any)
-	Fatalf(string, ...any)
-}
-
-func observe(t fataler, a *instance, obj *v1alpha1.RDSInstance) *instanceState {
-	t.Helper()
-	seen, err := a.Observe(context.Background(), obj)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return seen
-}
-
-// pass does what external does in one pass: resolve, then look, plan and act until nothing is left. The error is what
-// remains.
-func pass(t fataler, f *fakeRDS, v *fakeVault, obj *v1alpha1.RDSInstance, others ...client.Object) (map[string]string, []string, error) {
-	t.Helper()
-	a := adapterOf(f, v, others...)
-	if err := a.Resolve(context.Background(), obj); err != nil {
-		return nil, nil, err
-	}
-	var taken []string
-	for range 4 {
-		seen := observe(t, a, obj)
-		steps, rest := a.Plan(obj, seen)
-		if len(steps) == 0 {
-			return a.Report(obj, seen), taken, rest
-		}
-		for _, s := range steps {
-			if err := s.Do(context.Background()); err != nil {
-				return nil, taken, err
-			}
-			taken = append(taken, s.Name+" ("+s.Why+")")
-		}
-	}
-	t.Fatalf("not settled after %v", taken)
-	return nil, nil, nil
-}
-
-// settled passes until nothing is left, and returns the connection details.
-func settled(t fataler, f *fakeRDS, v *fakeVault, obj *v1alpha1.RDSInstance, others ...client.Object) map[string]string {
-	t.Helper()
-	details, _, err := pass(t, f, v, obj, others...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	obj.Status.ManagedFields = adapterOf(f, v).Declared(obj)
-	obj.Status.ObservedGeneration = obj.Generation
-	obj.Status.FirstReadyTime = &metav1.Time{}
-	return details
-}
-
-// paused is the reason of a Pause, and whether somebody must act.
-func paused(err error) string {
-	pause, ok := engine.AsPause(err)
-	switch {
-	case !ok:
-		return ""
-	case pause.Stalled:
-		return pause.Reason + "!"
-	}
-	return pause.Reason
+// The permissions in the docs are those of the calls, and of what RDS does for the caller in them.
+func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
+	cloudtest.Policy(t, "../../../docs/iam/rdsinstance.json", "rds", reflect.TypeFor[api](), map[string][]string{
+		"CreateDBInstance": {"rds:CreateDBInstance", "rds:AddTagsToResource"},
+		"DeleteDBInstance": {"rds:DeleteDBInstance", "rds:CreateDBSnapshot"},
+		"": {
+			"secretsmanager:CreateSecret", "secretsmanager:TagResource", "secretsmanager:RotateSecret",
+			"kms:DescribeKey", "kms:CreateGrant", "kms:Decrypt", "kms:GenerateDataKey",
+		},
+	})
 }

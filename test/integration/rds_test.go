@@ -1,0 +1,316 @@
+//go:build integration
+
+package integration
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/rds"
+	rdstypes "github.com/aws/aws-sdk-go-v2/service/rds/types"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/test/awsproxy"
+	"github.com/portico-platform/portico/test/stack"
+)
+
+func databaseOf(ns, name string, change ...func(*v1alpha1.RDSInstanceSpec)) *v1alpha1.RDSInstance {
+	i := &v1alpha1.RDSInstance{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
+		Spec: v1alpha1.RDSInstanceSpec{
+			AWSSpec: v1alpha1.AWSSpec{ProviderRef: v1alpha1.LocalRef{Name: stack.Provider}},
+			Engine:  "postgres", EngineVersion: "16", DBInstanceClass: "db.t4g.micro", AllocatedStorage: 20, MasterUsername: "owner", DBName: "ledger",
+		},
+	}
+	for _, c := range change {
+		c(&i.Spec)
+	}
+	return i
+}
+
+func outsideRDS(t *testing.T) *rds.Client {
+	t.Helper()
+	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRegion(stack.Region), config.WithBaseEndpoint(world.OutsideAWSEndpoint),
+		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider("test", "test", "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rds.NewFromConfig(cfg)
+}
+
+// inRDS is the instance as AWS has it; nil if there is none.
+func inRDS(t *testing.T, i *v1alpha1.RDSInstance) *rdstypes.DBInstance {
+	t.Helper()
+	out, err := outsideRDS(t).DescribeDBInstances(t.Context(), &rds.DescribeDBInstancesInput{DBInstanceIdentifier: &i.Status.DBInstanceIdentifier})
+	if err != nil && strings.Contains(err.Error(), "DBInstanceNotFound") {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &out.DBInstances[0]
+}
+
+// toRDS lists what the operator called of RDS since m.
+func toRDS(m awsproxy.Mark, filters ...awsproxy.Filter) []string {
+	var all []string
+	for _, c := range world.Proxy.CallsSince(m, append(filters, awsproxy.By(awsproxy.Operator), awsproxy.To("rds"))...) {
+		all = append(all, c.Operation)
+	}
+	return all
+}
+
+// bound is the content of the binding Secret.
+func bound(t *testing.T, c client.Client, i *v1alpha1.RDSInstance) map[string]string {
+	t.Helper()
+	return secretOf(t, c, i.Namespace, i.Status.Binding.Name)
+}
+
+func secretOf(t *testing.T, c client.Client, ns, name string) map[string]string {
+	t.Helper()
+	secret := &corev1.Secret{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: name}, secret); err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]string{}
+	for key, value := range secret.Data {
+		values[key] = string(value)
+	}
+	return values
+}
+
+func annotate(t *testing.T, c client.Client, i *v1alpha1.RDSInstance, key, value string) {
+	t.Helper()
+	edit(t, c, i, func(i *v1alpha1.RDSInstance) {
+		if i.Annotations == nil {
+			i.Annotations = map[string]string{}
+		}
+		i.Annotations[key] = value
+	})
+}
+
+func TestADatabaseBecomesReadyWithAPasswordAndRests(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	i := databaseOf(team(t, c), "ledger")
+	m := world.Proxy.Mark()
+	create(t, c, i)
+	ready(t, c, i)
+	if got := toRDS(m, awsproxy.Writes); !slices.Equal(got, []string{"CreateDBInstance"}) {
+		t.Errorf("created by %v", got)
+	}
+	b := bound(t, c, i)
+	u, err := url.Parse(b["uri"])
+	if err != nil {
+		t.Fatal("the URI is none")
+	}
+	password, _ := u.User.Password()
+	if b["type"] != "postgresql" || b["host"] != i.Status.Endpoint || b["database"] != "ledger" || b["username"] != "owner" || len(b["password"]) < 30 || password != b["password"] || u.Host != b["host"]+":"+b["port"] {
+		t.Errorf("binding of type %s for %s@%s:%s/%s", b["type"], b["username"], b["host"], b["port"], b["database"])
+	}
+	db := inRDS(t, i)
+	if !*db.StorageEncrypted || *db.PubliclyAccessible || i.Status.EngineVersion != "16.10" || i.Status.InstanceClass != "db.t4g.micro" || i.Status.AllocatedStorage != 20 {
+		t.Errorf("encrypted %v, public %v, status %+v", *db.StorageEncrypted, *db.PubliclyAccessible, i.Status)
+	}
+
+	version := i.Status
+	m = world.Proxy.Mark()
+	annotate(t, c, i, v1alpha1.AnnotationReconcileRequestedAt, "1")
+	await(t, "a pass on request", func() (bool, string) { got := toRDS(m); return len(got) > 0, fmt.Sprint(got) })
+	ready(t, c, i)
+	if got := toRDS(m); !slices.Equal(got, []string{"DescribeDBInstances"}) {
+		t.Errorf("a check at rest called %v", got)
+	}
+	if !i.Status.LastSyncTime.Equal(version.LastSyncTime) {
+		t.Error("a check at rest counted as a change")
+	}
+	for _, e := range eventsOf(t, c, i) {
+		if strings.Contains(e, b["password"]) {
+			t.Error("an event shows the password")
+		}
+	}
+}
+
+// live is the operator's client as the command makes it: users' Secrets are read past every cache.
+func live(cfg *rest.Config, o client.Options) (client.Client, error) {
+	o.Cache.DisableFor = append(o.Cache.DisableFor, &corev1.Secret{})
+	return client.New(cfg, o)
+}
+
+func TestAChangedPasswordSecretIsAppliedAndPublished(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{newClient: live})
+	ns := team(t, c)
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "mine"}, StringData: map[string]string{"pw": "correct-horse"}}
+	i := databaseOf(ns, "given", func(s *v1alpha1.RDSInstanceSpec) {
+		s.MasterUserPasswordSecretRef = &v1alpha1.SecretKeyRef{Name: "mine", Key: "pw"}
+	})
+	create(t, c, i)
+	if got := reason(t, c, i, "SecretNotFound"); !strings.Contains(got.Message, "mine") {
+		t.Errorf("message %q", got.Message)
+	}
+	create(t, c, secret)
+	annotate(t, c, i, v1alpha1.AnnotationReconcileRequestedAt, "1")
+	ready(t, c, i)
+	if bound(t, c, i)["password"] != "correct-horse" {
+		t.Error("the binding does not hold the Secret's password")
+	}
+	m, before := world.Proxy.Mark(), i.Status.Binding.ResourceVersion
+	edit(t, c, secret, func(s *corev1.Secret) { s.StringData = map[string]string{"pw": "battery-staple"} })
+	annotate(t, c, i, v1alpha1.AnnotationReconcileRequestedAt, "2")
+	await(t, "the new password to be published", func() (bool, string) {
+		ready(t, c, i)
+		return bound(t, c, i)["password"] == "battery-staple" && i.Status.Binding.ResourceVersion != before, "the old one"
+	})
+	if got := toRDS(m, awsproxy.Writes); !slices.Equal(got, []string{"ModifyDBInstance"}) {
+		t.Errorf("applied by %v", got)
+	}
+	awaitEvent(t, c, i, "PasswordChanged", "Secret mine")
+	annotate(t, c, i, v1alpha1.AnnotationRotatePassword, "1")
+	awaitEvent(t, c, i, "RotationIgnored", "Secret mine")
+}
+
+func TestRotationByAnnotationWorksAtOnceAndOnce(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	i := databaseOf(team(t, c), "rotated")
+	create(t, c, i)
+	ready(t, c, i)
+	before, m := bound(t, c, i)["password"], world.Proxy.Mark()
+	annotate(t, c, i, v1alpha1.AnnotationRotatePassword, "today")
+	await(t, "a rotation", func() (bool, string) {
+		ready(t, c, i)
+		return i.Status.PasswordRotation == "today" && bound(t, c, i)["password"] != before, "the old password"
+	})
+	awaitEvent(t, c, i, "PasswordChanged", v1alpha1.AnnotationRotatePassword)
+	after := bound(t, c, i)["password"]
+	record := secretOf(t, c, i.Namespace, i.Name+"-rdsinstance-master")
+	if record["password"] != after || record["next"] != "" {
+		t.Error("the record does not hold the password in force alone")
+	}
+	annotate(t, c, i, v1alpha1.AnnotationReconcileRequestedAt, "1")
+	ready(t, c, i)
+	if got := toRDS(m, awsproxy.Writes); !slices.Equal(got, []string{"ModifyDBInstance"}) || bound(t, c, i)["password"] != after {
+		t.Errorf("rotated by %v", got)
+	}
+}
+
+func TestRDSManagesAPassword(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	i := databaseOf(team(t, c), "managed", func(s *v1alpha1.RDSInstanceSpec) { s.ManageMasterUserPassword = true })
+	create(t, c, i)
+	ready(t, c, i)
+	if b := bound(t, c, i); b["password"] != "" || b["secret-arn"] == "" || b["secret-arn"] != i.Status.MasterUserSecretARN {
+		t.Errorf("secret %s", b["secret-arn"])
+	}
+	edit(t, c, i, func(i *v1alpha1.RDSInstance) { i.Spec.ManageMasterUserPassword = false })
+	ready(t, c, i)
+	if b := bound(t, c, i); b["password"] == "" || b["secret-arn"] != "" || inRDS(t, i).MasterUserSecret != nil {
+		t.Error("the password did not come back from RDS")
+	}
+}
+
+func TestADeletedDatabaseLivesOnInItsFinalSnapshot(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	ns := team(t, c)
+	i := databaseOf(ns, "old", func(s *v1alpha1.RDSInstanceSpec) { s.FinalSnapshotIdentifier = ns + "-farewell" })
+	create(t, c, i)
+	ready(t, c, i)
+	gone(t, c, i)
+	if inRDS(t, i) != nil {
+		t.Fatal("the database is still there")
+	}
+	from := func(s *v1alpha1.RDSInstanceSpec) {
+		s.RestoreFrom, s.DBName, s.AllocatedStorage = &v1alpha1.RDSRestoreFrom{SnapshotIdentifier: ns + "-farewell"}, "", 30
+		s.ApplyImmediately = true
+	}
+	stranger := databaseOf(team(t, c), "stolen", from)
+	create(t, c, stranger)
+	if got := reason(t, c, stranger, "SnapshotNotAllowed"); !strings.Contains(got.Message, "nothing was created") {
+		t.Errorf("message %q", got.Message)
+	}
+	again := databaseOf(ns, "new", from)
+	create(t, c, again)
+	ready(t, c, again)
+	b := bound(t, c, again)
+	if again.Status.AllocatedStorage != 30 || b["database"] != "ledger" || len(b["password"]) < 30 {
+		t.Errorf("%d GiB, database %s", again.Status.AllocatedStorage, b["database"])
+	}
+}
+
+func TestDeletionProtectionIsHonoured(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	i := databaseOf(team(t, c), "precious", func(s *v1alpha1.RDSInstanceSpec) { s.DeletionProtection, s.SkipFinalSnapshot = aws.Bool(true), true })
+	create(t, c, i)
+	ready(t, c, i)
+	if err := c.Delete(t.Context(), i); err != nil {
+		t.Fatal(err)
+	}
+	got := reason(t, c, i, "DeletionProtected")
+	if !strings.Contains(got.Message, "deletionProtection: false") || !strings.Contains(got.Message, "nothing was deleted") || inRDS(t, i) == nil {
+		t.Errorf("message %q", got.Message)
+	}
+	edit(t, c, i, func(i *v1alpha1.RDSInstance) { i.Spec.DeletionProtection = aws.Bool(false) })
+	awaitGone(t, c, i)
+	if inRDS(t, i) != nil {
+		t.Error("the database is left")
+	}
+}
+
+func TestRetainKeepsADatabaseAndTheSameNameTakesItBack(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	retain := func(s *v1alpha1.RDSInstanceSpec) { s.DeletionPolicy = v1alpha1.DeletionRetain }
+	i := databaseOf(team(t, c), "kept", retain)
+	create(t, c, i)
+	ready(t, c, i)
+	first, uid := bound(t, c, i)["password"], string(i.UID)
+	gone(t, c, i)
+	if inRDS(t, i) == nil {
+		t.Fatal("the database is gone")
+	}
+	m := world.Proxy.Mark()
+	again := databaseOf(i.Namespace, "kept", retain)
+	create(t, c, again)
+	ready(t, c, again)
+	db := inRDS(t, again)
+	for _, tag := range db.TagList {
+		if *tag.Key == "portico.dev/uid" && *tag.Value == uid {
+			t.Error("the tags were not renewed")
+		}
+	}
+	if slices.Contains(toRDS(m), "CreateDBInstance") || bound(t, c, again)["password"] == first {
+		t.Errorf("taken back by %v", toRDS(m, awsproxy.Writes))
+	}
+}
+
+func TestAChangeOfClassWaitsForTheWindow(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	i := databaseOf(team(t, c), "patient")
+	create(t, c, i)
+	ready(t, c, i)
+	edit(t, c, i, func(i *v1alpha1.RDSInstance) { i.Spec.DBInstanceClass = "db.m5.large" })
+	ready(t, c, i)
+	if i.Status.PendingModifiedValues["dbInstanceClass"] != "db.m5.large" || i.Status.InstanceClass != "db.t4g.micro" {
+		t.Errorf("pending %v, class %s", i.Status.PendingModifiedValues, i.Status.InstanceClass)
+	}
+	edit(t, c, i, func(i *v1alpha1.RDSInstance) { i.Spec.ApplyImmediately = true })
+	ready(t, c, i)
+	if len(i.Status.PendingModifiedValues) > 0 || i.Status.InstanceClass != "db.m5.large" {
+		t.Errorf("pending %v, class %s", i.Status.PendingModifiedValues, i.Status.InstanceClass)
+	}
+}
