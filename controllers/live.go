@@ -17,7 +17,10 @@ func setupInspect(mgr ctrl.Manager, d deps, o Options) error {
 	if o.Inspect.Off() {
 		return nil
 	}
-	server, err := inspect.New(mgr.GetConfig(), o.Namespace, o.Engine.Records, liveOf(mgr.GetClient(), d), o.Engine.Now, o.Inspect)
+	o.Inspect.Namespace = o.Namespace
+	server, err := inspect.New(mgr.GetConfig(), o.Inspect, inspect.Source{
+		Records: o.Engine.Records, Live: liveOf(mgr.GetClient(), d), Now: o.Engine.Now,
+	})
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 
@@ -20,7 +21,7 @@ const mostRecords = 500
 
 // views answers with what the engine remembers.
 type views struct {
-	records *engine.Records
+	records Records
 	looks   *looks
 }
 
@@ -31,7 +32,7 @@ func (v views) routes() http.Handler {
 	mux.HandleFunc("GET "+inspect.ResourcesPath+"/{kind}/{namespace}/{name}", v.one)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Access was granted to the path as it reads decoded; one that is written in another way could be another one here.
-		if _, pattern := mux.Handler(r); pattern == "" || r.URL.RawPath != "" {
+		if _, pattern := mux.Handler(r); pattern == "" || r.URL.RawPath != "" || path.Clean(r.URL.Path) != r.URL.Path {
 			problem(w, http.StatusNotFound, "there is nothing here; there is "+inspect.ResourcesPath)
 			return
 		}

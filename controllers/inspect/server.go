@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
 	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
@@ -30,8 +31,22 @@ type Options struct {
 	// Advertise is the address at which the portal reaches it: host and port, or a host alone for the port really bound.
 	// "": 127.0.0.1 with that port.
 	Advertise string
-	// Elected says that there is a Lease to announce it on.
-	Elected bool
+	// Namespace of the operator's Lease. Elected says that there is one, to announce the server on.
+	Namespace string
+	Elected   bool
+}
+
+// Source is what the server shows.
+type Source struct {
+	Records Records
+	Live    Live // nil: nothing is read from AWS
+	Now     func() time.Time
+}
+
+// Records is what engine.Records remembers.
+type Records interface {
+	Get(kind string, of types.NamespacedName) (engine.Record, bool)
+	All(filter func(engine.Record) bool) []engine.Record
 }
 
 // Off tells whether the server is switched off.
@@ -59,8 +74,8 @@ type Server struct {
 	certificate atomic.Pointer[certificate]
 }
 
-// New prepares a server over the records; it listens once it is started. namespace is that of the operator's Lease.
-func New(cfg *rest.Config, namespace string, records *engine.Records, live Live, now func() time.Time, o Options) (*Server, error) {
+// New prepares a server; it listens once it is started.
+func New(cfg *rest.Config, o Options, s Source) (*Server, error) {
 	own := rest.CopyConfig(cfg)
 	own.QPS = -1 // questions are bounded by maxAtOnce and by what is remembered of the answers
 	tokens, err := authenticationclient.NewForConfig(own)
@@ -75,9 +90,12 @@ func New(cfg *rest.Config, namespace string, records *engine.Records, live Live,
 	if err != nil {
 		return nil, fmt.Errorf("prepare the Lease: %w", err)
 	}
-	g := newGuard(tokens.TokenReviews(), access.SubjectAccessReviews(), now)
-	v := views{records: records, looks: newLooks(live, now)}
-	return &Server{options: o, now: now, announcer: announcer{leases.Leases(namespace)}, handler: bounded(maxAtOnce, g.over(v.routes()))}, nil
+	return newServer(newGuard(tokens.TokenReviews(), access.SubjectAccessReviews(), s.Now), announcer{leases.Leases(o.Namespace)}, o, s), nil
+}
+
+func newServer(g *guard, a announcer, o Options, s Source) *Server {
+	v := views{records: s.Records, looks: newLooks(s.Live, s.Now)}
+	return &Server{options: o, now: s.Now, announcer: a, handler: bounded(maxAtOnce, g.over(v.routes()))}
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.

@@ -1,0 +1,64 @@
+package cluster
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/portico-platform/portico/api/inspect"
+)
+
+// TestTheOperatorGetsATokenForItself: a token for the API server must not leave for anybody else.
+func TestTheOperatorGetsATokenForItself(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(time.Now())
+	client := fake.NewClientset()
+	var asked []*authenticationv1.TokenRequest
+	var fail error
+	client.PrependReactor("create", "serviceaccounts/token", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		create := a.(clienttesting.CreateActionImpl)
+		if create.Namespace != "portico-system" || create.Name != "portico-portal" {
+			t.Errorf("a token of %s/%s", create.Namespace, create.Name)
+		}
+		r := create.GetObject().(*authenticationv1.TokenRequest)
+		asked = append(asked, r)
+		return true, &authenticationv1.TokenRequest{Status: authenticationv1.TokenRequestStatus{
+			Token: "token", ExpirationTimestamp: metav1.NewTime(clock.Now().Add(time.Duration(*r.Spec.ExpirationSeconds) * time.Second)),
+		}}, fail
+	})
+	access := newOperatorAccess(client, Options{Namespace: "portico-system", Clock: clock})
+	mint := func(want int) {
+		t.Helper()
+		if token, err := access.Token(t.Context()); err != nil || token != "token" || len(asked) != want {
+			t.Errorf("%q, %v after %d requests", token, err, len(asked))
+		}
+	}
+	mint(1)
+	mint(1)
+	clock.SetTime(clock.Now().Add(9 * time.Minute))
+	mint(2)
+	access.Drop("another")
+	mint(2)
+	access.Drop("token")
+	mint(3)
+	for _, r := range asked {
+		if !slices.Equal(r.Spec.Audiences, []string{inspect.Audience}) || *r.Spec.ExpirationSeconds > 600 {
+			t.Errorf("asked for %+v", r.Spec)
+		}
+	}
+	fail = errors.New("forbidden")
+	access.Drop("token")
+	if _, err := access.Token(t.Context()); err == nil {
+		t.Error("no error")
+	}
+	if _, err := access.Lease(t.Context()); err == nil {
+		t.Error("there is no Lease")
+	}
+}

@@ -1,0 +1,304 @@
+package operator
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"io"
+	"log/slog"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/portico-platform/portico/api/inspect"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var logs = Object{Kind: "S3Bucket", Namespace: "payments", Name: "logs", UID: "1"}
+
+// leader is an operator: a server with a certificate of its own.
+type leader struct {
+	*httptest.Server
+	ca     string
+	asked  atomic.Int64
+	answer atomic.Pointer[http.HandlerFunc]
+}
+
+func newLeader(t *testing.T, name string) *leader {
+	t.Helper()
+	l := &leader{}
+	l.says(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer token-1" || r.URL.Path != "/inspect/resources/S3Bucket/payments/logs" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(inspect.Resource{Record: inspect.Record{UID: "1", Reason: name}})
+	})
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: []string{inspect.ServerName},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.ca = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	l.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		l.asked.Add(1)
+		(*l.answer.Load())(w, r)
+	}))
+	l.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+	l.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
+	l.StartTLS()
+	t.Cleanup(l.Close)
+	return l
+}
+
+func (l *leader) says(h http.HandlerFunc) { l.answer.Store(&h) }
+
+// cluster is Kubernetes, as far as the client needs it.
+type cluster struct {
+	mu       sync.Mutex
+	url, ca  string
+	holder   string
+	reads    int
+	tokens   int
+	dropped  []string
+	leaseErr error
+}
+
+func (c *cluster) Lease(context.Context) (*coordinationv1.Lease, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reads++
+	l := &coordinationv1.Lease{}
+	l.Annotations = map[string]string{inspect.AnnotationURL: c.url, inspect.AnnotationCA: c.ca}
+	l.Spec.HolderIdentity = &c.holder
+	return l, c.leaseErr
+}
+
+func (c *cluster) Token(context.Context) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tokens++
+	return "token-1", nil
+}
+
+func (c *cluster) Drop(token string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dropped = append(c.dropped, token)
+}
+
+func (c *cluster) leads(l *leader) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.url, c.ca, c.holder = l.URL, l.ca, "somebody"
+}
+
+// bench is a client with a clock that tests move.
+type bench struct {
+	*Client
+	t       *testing.T
+	cluster *cluster
+	clock   *clocktesting.FakePassiveClock
+	logged  *strings.Builder
+}
+
+func newBench(t *testing.T, first *leader) *bench {
+	t.Helper()
+	b := &bench{t: t, cluster: &cluster{}, clock: clocktesting.NewFakePassiveClock(time.Now()), logged: &strings.Builder{}}
+	if first != nil {
+		b.cluster.leads(first)
+	}
+	b.Client = New(b.cluster, b.clock, slog.New(slog.NewTextHandler(b.logged, nil)))
+	t.Cleanup(b.Close)
+	return b
+}
+
+// later moves the clock beyond what is shared, and beyond an open circuit.
+func (b *bench) later() { b.clock.SetTime(b.clock.Now().Add(max(shared, openFor))) }
+
+func (b *bench) want(state State, reason string) {
+	b.t.Helper()
+	if got := b.Of(b.t.Context(), logs); got.State != state || got.Reason != reason {
+		b.t.Errorf("got %s %q, want %s %q; logged %s", got.State, got.Reason, state, reason, b.logged)
+	}
+}
+
+func TestAnswersAreShared(t *testing.T) {
+	l := newLeader(t, "one")
+	b := newBench(t, l)
+	for range 3 {
+		b.want(Checked, "one")
+	}
+	if l.asked.Load() != 1 || b.cluster.reads != 1 {
+		t.Errorf("asked %d times, %d looks at the Lease", l.asked.Load(), b.cluster.reads)
+	}
+	b.later()
+	b.want(Checked, "one")
+	if l.asked.Load() != 2 || b.cluster.reads != 1 {
+		t.Errorf("asked %d times, %d looks at the Lease", l.asked.Load(), b.cluster.reads)
+	}
+	b.clock.SetTime(b.clock.Now().Add(placeFor))
+	b.want(Checked, "one")
+	if b.cluster.reads != 2 {
+		t.Errorf("%d looks at the Lease", b.cluster.reads)
+	}
+}
+
+func TestItFollowsTheLeader(t *testing.T) {
+	one, two := newLeader(t, "one"), newLeader(t, "two")
+	b := newBench(t, one)
+	b.want(Checked, "one")
+	one.Close()
+	b.cluster.leads(two)
+	b.later()
+	b.want(Checked, "two")
+	// The first one's address with the second one's certificate: somebody else listens there now.
+	b.cluster.leads(two)
+	three := newLeader(t, "three")
+	b.cluster.ca, b.cluster.url = three.ca, two.URL
+	two.CloseClientConnections()
+	b.clock.SetTime(b.clock.Now().Add(placeFor))
+	asked := two.asked.Load()
+	b.want(Unknown, "")
+	if two.asked.Load() != asked {
+		t.Error("a token went to a server that was not announced")
+	}
+}
+
+func TestNobodyIsAskedWhileTheCircuitIsOpen(t *testing.T) {
+	l := newLeader(t, "one")
+	b := newBench(t, l)
+	l.says(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	b.want(Unknown, "")
+	asked := l.asked.Load()
+	for range 3 {
+		b.want(Unknown, "")
+	}
+	if l.asked.Load() != asked {
+		t.Errorf("asked %d times while the circuit was open", l.asked.Load()-asked)
+	}
+	b.later()
+	b.want(Unknown, "")
+	l.says(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"uid":"1","reason":"back"}`) })
+	b.later()
+	b.want(Checked, "back")
+	if n := strings.Count(b.logged.String(), "does not answer"); n != 1 || !strings.Contains(b.logged.String(), "answers again") || strings.Contains(b.logged.String(), "token-1") {
+		t.Errorf("logged %s", b.logged)
+	}
+}
+
+func TestOneTriesForAllWhetherTheOperatorIsBack(t *testing.T) {
+	b := newBench(t, nil)
+	b.want(Unknown, "")
+	b.later()
+	if _, ask := b.before(logs); !ask {
+		t.Error("nobody tries")
+	}
+	if _, ask := b.before(logs); ask {
+		t.Error("two try at a time")
+	}
+}
+
+func TestAnswersOfAllSorts(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		want   State
+	}{
+		"not checked yet":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, Unchecked},
+		"a namesake":        {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"uid":"0","reason":"x"}`) }, Unchecked},
+		"more than we know": {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"uid":"1","new":true}`) }, Checked},
+		"no JSON":           {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `<html>`) }, Unknown},
+		"refused":           {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }, Unknown},
+		"no token":          {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, Unknown},
+		"elsewhere":         {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/inspect/other", http.StatusFound) }, Unknown},
+		"it breaks off":     {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, Unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLeader(t, "")
+			l.says(c.answer)
+			b := newBench(t, l)
+			b.want(c.want, "")
+			if dropped := len(b.cluster.dropped) > 0; dropped != (name == "no token") {
+				t.Errorf("tokens dropped: %v", b.cluster.dropped)
+			}
+		})
+	}
+}
+
+func TestPlacesThatAreNone(t *testing.T) {
+	l := newLeader(t, "one")
+	for name, change := range map[string]func(*cluster){
+		"no Lease":            func(c *cluster) { c.leaseErr = errors.New("not found") },
+		"nobody leads":        func(c *cluster) { c.holder = "" },
+		"nothing announced":   func(c *cluster) { c.url = "" },
+		"no certificate":      func(c *cluster) { c.ca = "" },
+		"a wrong certificate": func(c *cluster) { c.ca = "rubbish" },
+		"without TLS":         func(c *cluster) { c.url = strings.Replace(c.url, "https", "http", 1) },
+		"with a user":         func(c *cluster) { c.url = strings.Replace(c.url, "https://", "https://a:b@", 1) },
+		"with a path":         func(c *cluster) { c.url += "/x" },
+		"no URL":              func(c *cluster) { c.url = ":" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, l)
+			change(b.cluster)
+			asked := l.asked.Load()
+			b.want(Unknown, "")
+			if l.asked.Load() != asked || b.cluster.tokens > 0 {
+				t.Error("asked all the same")
+			}
+		})
+	}
+}
+
+func TestNobodyWaitsForLong(t *testing.T) {
+	l := newLeader(t, "one")
+	leave := make(chan struct{})
+	l.says(func(http.ResponseWriter, *http.Request) { <-leave })
+	t.Cleanup(func() { close(leave) })
+	b := newBench(t, l)
+	began := time.Now()
+	b.want(Unknown, "")
+	if took := time.Since(began); took > Patience+time.Second {
+		t.Errorf("waited %s", took)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	b.later()
+	if got := b.Of(ctx, logs); got.State != Unknown {
+		t.Errorf("for a reader who has gone: %s", got.State)
+	}
+	time.Sleep(Patience + 100*time.Millisecond) // the question that was left ends by itself
+}
+
+func TestWhatIsRememberedIsBounded(t *testing.T) {
+	b := newBench(t, nil)
+	for i := range 3 * kept {
+		b.after(Object{Name: string(rune('a' + i%26)), UID: time.Duration(i).String()}, Checks{State: Unchecked}, nil)
+	}
+	if len(b.recent) > kept {
+		t.Errorf("%d answers are kept", len(b.recent))
+	}
+}
