@@ -32,6 +32,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers"
 	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/inspect"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -61,6 +62,7 @@ type operatorOptions struct {
 	clusterID      string
 	tokenFile      string // of the web identity
 	leaderElect    bool
+	inspect        string // address at which checks are shown
 }
 
 // startOperator runs the operator with its real rights until the test ends or stop is called.
@@ -93,7 +95,8 @@ func startOperatorAs(t testing.TB, cfg *rest.Config, o operatorOptions) (stop fu
 	ctx, cancel := context.WithCancel(context.Background())
 	err = controllers.Setup(ctx, mgr, controllers.Options{
 		Namespace: stack.Namespace, ClusterID: o.clusterID, TokenFile: o.tokenFile, ProviderResync: o.providerResync, SweepEvery: o.sweep, Settling: time.Second,
-		Engine: engine.Options{Workers: 10, Resync: o.resync, Timeout: time.Minute, Now: time.Now},
+		Engine:  engine.Options{Workers: 10, Resync: o.resync, Timeout: time.Minute, Now: time.Now},
+		Inspect: inspect.Options{Bind: o.inspect, Elected: o.leaderElect},
 	})
 	if err != nil {
 		cancel()
