@@ -62,6 +62,14 @@ test-browser: $(up) $(run-tests) ## Run the tests in Chromium
 	@test/stack/chromium.sh
 	@$(run-tests) -name browser -tag browser -- -count=1 -p=1 -timeout=20m
 
+## ---- bench
+
+.PHONY: bench-operator
+bench-operator: $(up) ## Measure the operator: time, AWS calls, Kubernetes writes, memory; about 5 min
+	@$(up) -build run
+	@CGO_ENABLED=0 go build -trimpath -o bin/bench-operator ./test/bench/cmd/bench-operator
+	@exec bin/bench-operator $(if $(SCENARIOS),-scenarios $(SCENARIOS))
+
 ## ---- source
 
 .PHONY: generate

@@ -104,8 +104,8 @@ func (s *Stack) ServiceAccountConfig(ctx context.Context, namespace, name string
 	return cfg, nil
 }
 
-// serviceAccountKubeconfig writes the same as a file.
-func (s *Stack) serviceAccountKubeconfig(ctx context.Context, namespace, name string) (string, error) {
+// ServiceAccountKubeconfig writes the same as a file into Dir and returns its path: for a process of its own.
+func (s *Stack) ServiceAccountKubeconfig(ctx context.Context, namespace, name string) (string, error) {
 	cfg, err := s.ServiceAccountConfig(ctx, namespace, name)
 	if err != nil {
 		return "", err

@@ -15,14 +15,15 @@ func (s *Stack) startOperator(ctx context.Context) error {
 	if !s.opts.Parts.has(Operator) {
 		return nil
 	}
-	kubeconfig, err := s.serviceAccountKubeconfig(ctx, Namespace, "portico-operator")
+	kubeconfig, err := s.ServiceAccountKubeconfig(ctx, Namespace, "portico-operator")
 	if err != nil {
 		return err
 	}
 	return s.run(ctx, process.Spec{
 		Name: "operator", Path: s.opts.bin("operator"),
 		Args: []string{
-			"--kubeconfig", kubeconfig, "--namespace", Namespace, "--leader-elect=false", "--development",
+			"--kubeconfig", kubeconfig, "--namespace", Namespace, "--development",
+			"--inspect-bind-address", address(0), "--inspect-advertise-address", "127.0.0.1",
 			"--metrics-bind-address", address(s.ports.metrics), "--health-probe-bind-address", address(s.ports.health),
 		},
 		Ready: answers(plain, "http://"+address(s.ports.health)+"/readyz"),
@@ -35,7 +36,7 @@ func (s *Stack) startPortal(ctx context.Context) error {
 	if !s.opts.Parts.has(Portal) {
 		return nil
 	}
-	kubeconfig, err := s.serviceAccountKubeconfig(ctx, Namespace, "portico-portal")
+	kubeconfig, err := s.ServiceAccountKubeconfig(ctx, Namespace, "portico-portal")
 	if err != nil {
 		return err
 	}

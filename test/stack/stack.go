@@ -114,6 +114,14 @@ func (s *Stack) start(ctx context.Context) error {
 	return g.Wait()
 }
 
+// Run starts one more process and waits for it. Its log is in Dir, and it ends with the stack at the latest.
+func (s *Stack) Run(ctx context.Context, spec process.Spec) (*process.Process, error) {
+	if err := s.run(ctx, spec); err != nil {
+		return nil, err
+	}
+	return s.Part(spec.Name), nil
+}
+
 // run starts one process and waits for it.
 func (s *Stack) run(ctx context.Context, spec process.Spec) error {
 	p := s.group.Add(spec)

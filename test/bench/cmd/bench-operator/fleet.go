@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// creators create at the same time.
+const creators = 20
+
+// resource is a custom resource of any kind here.
+type resource interface {
+	client.Object
+	Common() *v1alpha1.CommonStatus
+}
+
+func newBucket(namespace string, i int) resource {
+	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("bucket-%04d", i)}}
+	b.Spec.ProviderRef.Name = stack.Provider
+	return b
+}
+
+func newQueue(namespace string, i int) resource {
+	q := &v1alpha1.SQSQueue{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("queue-%04d", i)}}
+	q.Spec.ProviderRef.Name = stack.Provider
+	return q
+}
+
+// fleet is the resources of one namespace, as a watch shows them.
+type fleet struct {
+	kube      client.WithWatch
+	namespace string
+	watches   []watch.Interface
+
+	mu      sync.Mutex
+	created map[string]time.Time // when the request was sent, by kind and name
+	ready   map[string]time.Time // when the watch first showed it
+	gone    map[string]bool
+	last    map[string]string // what Ready says
+	changed chan struct{}     // closed at the next event
+}
+
+// newFleet watches a namespace from now on, until stop.
+func newFleet(ctx context.Context, kube client.WithWatch, namespace string) (*fleet, error) {
+	f := &fleet{
+		kube: kube, namespace: namespace, changed: make(chan struct{}),
+		created: map[string]time.Time{}, ready: map[string]time.Time{}, gone: map[string]bool{}, last: map[string]string{},
+	}
+	for _, list := range []client.ObjectList{&v1alpha1.S3BucketList{}, &v1alpha1.SQSQueueList{}} {
+		w, err := kube.Watch(ctx, list, client.InNamespace(namespace))
+		if err != nil {
+			f.stop()
+			return nil, fmt.Errorf("watch: %w", err)
+		}
+		f.watches = append(f.watches, w)
+		go func() {
+			for e := range w.ResultChan() {
+				if o, ok := e.Object.(resource); ok {
+					f.see(e.Type, o)
+				}
+			}
+		}()
+	}
+	return f, nil
+}
+
+func (f *fleet) stop() {
+	for _, w := range f.watches {
+		w.Stop()
+	}
+}
+
+func key(o resource) string {
+	if _, ok := o.(*v1alpha1.S3Bucket); ok {
+		return "S3Bucket " + o.GetName()
+	}
+	return "SQSQueue " + o.GetName()
+}
+
+func (f *fleet) see(event watch.EventType, o resource) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	name := key(o)
+	if event == watch.Deleted {
+		f.gone[name] = true
+	}
+	if _, before := f.ready[name]; o.Common().Ready && !before {
+		f.ready[name] = time.Now()
+	}
+	for _, c := range o.Common().Conditions {
+		if c.Type == v1alpha1.ConditionReady {
+			f.last[name] = c.Reason + ": " + c.Message
+		}
+	}
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// create makes all the objects, many at a time.
+func (f *fleet) create(ctx context.Context, objects []resource) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(creators)
+	for _, o := range objects {
+		g.Go(func() error {
+			f.mu.Lock()
+			f.created[key(o)] = time.Now()
+			f.mu.Unlock()
+			return f.kube.Create(ctx, o)
+		})
+	}
+	return g.Wait()
+}
+
+// await waits until ok, which is called with the lock held.
+func (f *fleet) await(ctx context.Context, ok func() bool) error {
+	for {
+		f.mu.Lock()
+		met, changed := ok(), f.changed
+		f.mu.Unlock()
+		if met {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// allReady waits until everything created is Ready, or tells what is not.
+func (f *fleet) allReady(ctx context.Context) error {
+	err := f.await(ctx, func() bool { return len(f.ready) == len(f.created) })
+	if err == nil {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for name := range f.created {
+		if _, ok := f.ready[name]; !ok {
+			return fmt.Errorf("%d of %d did not become Ready: %w; %s says %q", len(f.created)-len(f.ready), len(f.created), err, name, f.last[name])
+		}
+	}
+	return err
+}
+
+// clear deletes everything and waits until all of it is gone.
+func (f *fleet) clear(ctx context.Context) error {
+	for _, o := range []client.Object{&v1alpha1.S3Bucket{}, &v1alpha1.SQSQueue{}} {
+		if err := f.kube.DeleteAllOf(ctx, o, client.InNamespace(f.namespace)); err != nil {
+			return fmt.Errorf("delete all: %w", err)
+		}
+	}
+	if err := f.await(ctx, func() bool { return len(f.gone) == len(f.created) }); err != nil {
+		return fmt.Errorf("%d of %d are still there: %w", len(f.created)-len(f.gone), len(f.created), err)
+	}
+	return nil
+}
+
+// took is from the first creation to the last Ready.
+func (f *fleet) took() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	first, last := time.Time{}, time.Time{}
+	for name, at := range f.created {
+		if first.IsZero() || at.Before(first) {
+			first = at
+		}
+		if r := f.ready[name]; r.After(last) {
+			last = r
+		}
+	}
+	return last.Sub(first)
+}
+
+// waits are how long each was under way.
+func (f *fleet) waits() []time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := make([]time.Duration, 0, len(f.ready))
+	for name, at := range f.ready {
+		all = append(all, at.Sub(f.created[name]))
+	}
+	return all
+}
+
+// percentile of a sample, by nearest rank.
+func percentile(all []time.Duration, p float64) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(all))
+	return sorted[min(len(sorted)-1, int(p*float64(len(sorted))))]
+}

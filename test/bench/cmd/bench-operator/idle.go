@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/portico-platform/portico/test/bench/fakeaws"
+)
+
+// firstCall creates one bucket after the other, each when all is at rest.
+func firstCall(ctx context.Context, w *world, f *fleet, t *table) error {
+	const n = 100
+	var (
+		mu    sync.Mutex
+		first = map[string]time.Time{} // by bucket
+	)
+	w.aws.OnCall(func(c fakeaws.Call) {
+		mu.Lock()
+		defer mu.Unlock()
+		if _, seen := first[c.Resource]; !seen {
+			first[c.Resource] = c.At
+		}
+	})
+	defer w.aws.OnCall(nil)
+	for _, o := range objects(f, n, newBucket) {
+		if err := f.create(ctx, []resource{o}); err != nil {
+			return err
+		}
+		if err := f.allReady(ctx); err != nil {
+			return err
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	var lags []time.Duration
+	for bucket, at := range first {
+		// The generated name is <namespace>-<name>-<hash>.
+		name := strings.TrimPrefix(bucket, f.namespace+"-")
+		if end := strings.LastIndexByte(name, '-'); end > 0 {
+			if sent, ok := f.created["S3Bucket "+name[:end]]; ok {
+				lags = append(lags, at.Sub(sent))
+			}
+		}
+	}
+	if len(lags) != n {
+		return fmt.Errorf("%d of %d buckets were asked for at AWS", len(lags), n)
+	}
+	ms := func(p float64) float64 { return float64(percentile(lags, p).Microseconds()) / 1000 }
+	t.row("p50", fmt.Sprintf("%.3g ms", ms(0.5)), "")
+	t.goal("p99", ms(0.99), 100, " ms", "")
+	waits := f.waits()
+	t.row("create to Ready", fmt.Sprintf("%.3g ms", float64(percentile(waits, 0.5).Microseconds())/1000),
+		fmt.Sprintf("p50; p99 %.3g ms", float64(percentile(waits, 0.99).Microseconds())/1000))
+	return nil
+}
+
+// The clocks of an operator at rest, all faster by the same factor, so that a second stands for two minutes.
+const (
+	faster    = 120
+	audits    = time.Hour / faster
+	intervals = 3 // that are counted
+)
+
+var fastFlags = []string{
+	"--audit-interval=" + audits.String(),
+	"--sweep-interval=" + (5 * time.Minute / faster).String(),
+	"--provider-resync=" + (5 * time.Minute / faster).String(),
+}
+
+// atRest restarts the operator with fast clocks and counts over whole audit intervals.
+func atRest(ctx context.Context, w *world, f *fleet, t *table) error {
+	all := mixed(f, 500)
+	n := len(all)
+	if _, err := w.rise(ctx, f, all); err != nil {
+		return err
+	}
+	if err := w.stopOperator(); err != nil {
+		return err
+	}
+	before, began := w.aws.Counts(), time.Now()
+	if err := w.startOperator(ctx, fastFlags...); err != nil {
+		return err
+	}
+	if err := w.lookedAtAll(ctx, before, n); err != nil {
+		return err
+	}
+	t.row("restart: all looked at after", fmt.Sprintf("%.1f s", time.Since(began).Seconds()),
+		callsText(w.aws.Counts().Since(before), n)+" calls for each")
+	// One interval goes by uncounted: what the restart made due at the same time has spread then.
+	return w.count(ctx, n, t)
+}
+
+// lookedAtAll waits until the new operator has read every resource once.
+func (w *world) lookedAtAll(ctx context.Context, before fakeaws.Counts, n int) error {
+	for {
+		seen := w.aws.Counts().Since(before)
+		if seen["s3 GetBucketTagging"].Calls+seen["sqs ListQueueTags"].Calls >= n {
+			return nil
+		}
+		if err := pause(ctx, poll); err != nil {
+			return fmt.Errorf("after a restart %d of %d resources were read: %w", seen.Total(), n, err)
+		}
+	}
+}
+
+func (w *world) count(ctx context.Context, n int, t *table) error {
+	if err := pause(ctx, audits); err != nil {
+		return err
+	}
+	calls := w.aws.Counts()
+	writes, err := w.kubernetesWrites(ctx)
+	if err != nil {
+		return err
+	}
+	busy, began := w.operator.usage(), time.Now()
+	if err := pause(ctx, intervals*audits); err != nil {
+		return err
+	}
+	seen, took := w.aws.Counts().Since(calls), time.Since(began)
+	after, err := w.kubernetesWrites(ctx)
+	if err != nil {
+		return err
+	}
+	written, now := after.since(writes), w.operator.usage()
+
+	hours := took.Hours() * faster
+	t.goal("AWS calls for each resource-hour", float64(seen.Total())/float64(n)/hours, 1.3, "",
+		fmt.Sprintf("%d calls / %d resources / %.2f h, which are %.1f s × %d", seen.Total(), n, hours, took.Seconds(), faster))
+	t.row("of these", "", callsTextIn(seen, hours))
+	t.goal("AWS writes", float64(seen.Writes()), 0, "", "")
+	t.goal("Kubernetes writes", float64(written.total()), 0, "", written.text(1)+" (without the renewals of the leader's Lease)")
+	if now.known {
+		t.row("operator's CPU", fmt.Sprintf("%.1f ms", (now.busy-busy.busy).Seconds()*1000/float64(n)/hours), "for each resource-hour")
+		t.row("operator's peak resident memory", fmt.Sprintf("%.4g MB", now.peak), "after a restart")
+	}
+	return nil
+}
+
+// callsTextIn lists calls by operation for each hour, over all resources.
+func callsTextIn(c fakeaws.Counts, hours float64) string {
+	return fmt.Sprintf("in an hour, over all: %s", strings.ReplaceAll(callsText(c, max(1, int(hours+0.5))), ".00", ""))
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

@@ -1,0 +1,78 @@
+// Command bench-operator measures the operator as a process of its own, by what its users and AWS see of it: against a
+// real kube-apiserver, with AWS answered from memory. It asserts no times. It fails only if something that was asked
+// for never came to be.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+func main() {
+	ctx, restore := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, restore) // a second Ctrl-C ends everything at once
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "\nbench-operator:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, out, progress io.Writer) error {
+	flags := flag.NewFlagSet("bench-operator", flag.ContinueOnError)
+	root := flags.String("root", ".", "the repository")
+	only := flags.String("scenarios", strings.Join(names(), ","), "which `scenarios` to run, separated by commas")
+	more := flags.String("operator-flags", "", "more `flags` for the operator, separated by spaces; the goals are for none")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	chosen, err := choose(*only)
+	if err != nil {
+		return err
+	}
+	ctrl.SetLogger(logr.Discard())
+	w, err := begin(ctx, *root, strings.Fields(*more), progress)
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(out, "\n%s\n", machine())
+	var failed error
+	for _, s := range chosen {
+		if failed = w.measure(ctx, s, out); failed != nil {
+			w.stack.KeepLogs()
+			failed = fmt.Errorf("%s: %w (logs are in %s)", s.name, failed, w.stack.Dir)
+			break // what it left behind would be in the way of the next
+		}
+	}
+	return errors.Join(failed, w.end())
+}
+
+func names() []string {
+	all := make([]string, 0, len(scenarios))
+	for _, s := range scenarios {
+		all = append(all, s.name)
+	}
+	return all
+}
+
+func choose(only string) ([]scenario, error) {
+	var chosen []scenario
+	for name := range strings.SplitSeq(only, ",") {
+		i := slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no scenario %q; choose from %s", name, strings.Join(names(), ","))
+		}
+		chosen = append(chosen, scenarios[i])
+	}
+	return chosen, nil
+}

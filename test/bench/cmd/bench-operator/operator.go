@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/stack/process"
+)
+
+// operator is one life of bin/operator.
+type operator struct {
+	*process.Process
+	metrics string // URL
+}
+
+// startOperator runs bin/operator with the rights of its ServiceAccount and the flags of a deployment: all defaults but
+// where it listens, and those given. It returns once that operator leads and has nothing left to do.
+func (w *world) startOperator(ctx context.Context, flags ...string) error {
+	kubeconfig, err := w.stack.ServiceAccountKubeconfig(ctx, stack.Namespace, "portico-operator")
+	if err != nil {
+		return err
+	}
+	binary, err := binary(w.stack.Dir)
+	if err != nil {
+		return err
+	}
+	metrics, health, err := freeAddresses(ctx)
+	if err != nil {
+		return err
+	}
+	args := []string{
+		"--kubeconfig", kubeconfig, "--namespace", stack.Namespace,
+		"--metrics-bind-address", metrics, "--health-probe-bind-address", health,
+	}
+	w.lives++
+	o := &operator{metrics: "http://" + metrics + "/metrics"}
+	o.Process, err = w.stack.Run(ctx, process.Spec{
+		Name: fmt.Sprintf("operator-%d", w.lives), Path: binary, Args: append(append(args, w.more...), flags...),
+		Ready: o.leads,
+	})
+	if err != nil {
+		return err
+	}
+	w.operator = o
+	return nil
+}
+
+func (w *world) stopOperator() error {
+	if w.operator == nil {
+		return nil
+	}
+	err := w.operator.Stop()
+	w.operator = nil
+	return err
+}
+
+// binary is bin/operator beside the run directory; see stack.Options.Dir.
+func binary(dir string) (string, error) {
+	path := filepath.Join(dir, "..", "..", "bin", "operator")
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("the operator is not built; run make bench-operator: %w", err)
+	}
+	return path, nil
+}
+
+func freeAddresses(ctx context.Context) (one, other string, err error) {
+	var all [2]string
+	for i := range all {
+		var lc net.ListenConfig
+		l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
+		if err != nil {
+			return "", "", err
+		}
+		defer func() { _ = l.Close() }()
+		all[i] = l.Addr().String()
+	}
+	return all[0], all[1], nil
+}
+
+// leads answers nil once the operator is the leader.
+func (o *operator) leads(ctx context.Context) error {
+	all, err := o.samples(ctx)
+	if err != nil {
+		return err
+	}
+	if all.sum("leader_election_master_status", nil) < 1 {
+		return fmt.Errorf("it does not lead yet")
+	}
+	return nil
+}
+
+func (o *operator) samples(ctx context.Context) (samples, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, o.metrics, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	return parse(answer.Body)
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/portico-platform/portico/test/bench/fakeaws"
+)
+
+// scenario starts with an operator of its own that is at rest, and with nothing for it to keep.
+type scenario struct {
+	name, title string
+	limit       time.Duration // for all of it
+	fast        bool          // ends with an operator whose clocks are fast, so that its deletions tell nothing
+	run         func(ctx context.Context, w *world, f *fleet, t *table) error
+}
+
+var scenarios = []scenario{
+	{"first-call", "From create to the first AWS call: 100 buckets, one after the other, on an idle system", 2 * time.Minute, false, firstCall},
+	{"latency", "50 name-only buckets at once, 30 ms added to each AWS call", 2 * time.Minute, false, latency},
+	{"fleet", "1,000 at once: 500 buckets and 500 queues, no latency", 5 * time.Minute, false, many(500, 28*time.Second)},
+	{"fleet-2000", "2,000 at once: 1,000 buckets and 1,000 queues, no latency", 8 * time.Minute, false, many(1000, 0)},
+	{"rest", "1,000 at rest: 500 buckets and 500 queues, the operator's clocks 120 times as fast", 8 * time.Minute, true, atRest},
+}
+
+// measure runs one scenario and prints what it found, cleans up, and tells that too.
+func (w *world) measure(ctx context.Context, s scenario, out io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, s.limit)
+	defer cancel()
+	_, _ = fmt.Fprintf(w.progress, "%-24s running, at most %s\n", s.name, s.limit)
+	namespace := "bench-" + s.name
+	if err := w.namespace(ctx, namespace); err != nil {
+		return err
+	}
+	f, err := newFleet(ctx, w.kube, namespace)
+	if err != nil {
+		return err
+	}
+	defer f.stop()
+	if err := w.startOperator(ctx); err != nil {
+		return err
+	}
+	if err := w.calm(ctx); err != nil {
+		return err
+	}
+	t := &table{}
+	if idle := w.operator.usage(); idle.known {
+		t.row("operator before it has anything to do", fmt.Sprintf("%.0f MB", idle.peak), "peak resident")
+	}
+	if err := s.run(ctx, w, f, t); err != nil {
+		return err
+	}
+	w.aws.SetLatency(0)
+	deletions := t
+	if s.fast {
+		deletions = &table{}
+	}
+	if err := w.cleared(ctx, f, deletions); err != nil {
+		return err
+	}
+	t.print(out, s.title)
+	return w.stopOperator()
+}
+
+// cleared deletes what the scenario made, and counts.
+func (w *world) cleared(ctx context.Context, f *fleet, t *table) error {
+	before, began := w.aws.Counts(), time.Now()
+	if err := f.clear(ctx); err != nil {
+		return err
+	}
+	took, n := time.Since(began), len(f.created)
+	if err := w.calm(ctx); err != nil {
+		return err
+	}
+	t.row("all deleted after", fmt.Sprintf("%.2f s", took.Seconds()), fmt.Sprintf("%.0f a second", float64(n)/took.Seconds()))
+	t.calls("AWS calls for each deletion", w.aws.Counts().Since(before), n, 3)
+	return nil
+}
+
+// burst is what was counted while a fleet came to be.
+type burst struct {
+	calls  fakeaws.Counts
+	writes writes
+	peak   usage                    // the operator's, at the end
+	busy   map[string]time.Duration // until all was Ready
+}
+
+// rise creates the objects and counts until all is Ready and quiet.
+func (w *world) rise(ctx context.Context, f *fleet, objects []resource) (*burst, error) {
+	calls := w.aws.Counts()
+	before, err := w.kubernetesWrites(ctx)
+	if err != nil {
+		return nil, err
+	}
+	busy := w.busy()
+	if err := f.create(ctx, objects); err != nil {
+		return nil, fmt.Errorf("create: %w", err)
+	}
+	if err := f.allReady(ctx); err != nil {
+		return nil, err
+	}
+	now := w.busy()
+	for name := range now {
+		now[name] -= busy[name]
+	}
+	if err := w.calm(ctx); err != nil {
+		return nil, err
+	}
+	after, err := w.kubernetesWrites(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &burst{calls: w.aws.Counts().Since(calls), writes: after.since(before), peak: w.operator.usage(), busy: now}, nil
+}
+
+func latency(ctx context.Context, w *world, f *fleet, t *table) error {
+	const n, added = 50, 30 * time.Millisecond
+	w.aws.SetLatency(added)
+	b, err := w.rise(ctx, f, objects(f, n, newBucket))
+	if err != nil {
+		return err
+	}
+	t.seconds("all Ready after", f.took(), 3*time.Second, spread(f))
+	// What no operator with so many workers can be faster than.
+	least := time.Duration(b.calls.Total()) * added / workers
+	t.row("of the least that latency allows", fmt.Sprintf("%.1f times", f.took().Seconds()/least.Seconds()),
+		fmt.Sprintf("%d calls × %s / %d workers = %.2f s", b.calls.Total(), added, workers, least.Seconds()))
+	t.calls("AWS calls for each", b.calls, n, 4)
+	b.tell(t, n)
+	return nil
+}
+
+// workers of a kind: the operator's default.
+const workers = 10
+
+func many(ofEach int, goal time.Duration) func(context.Context, *world, *fleet, *table) error {
+	return func(ctx context.Context, w *world, f *fleet, t *table) error {
+		all := mixed(f, ofEach)
+		n := len(all)
+		b, err := w.rise(ctx, f, all)
+		if err != nil {
+			return err
+		}
+		rate := fmt.Sprintf("%.0f a second; %s", float64(n)/f.took().Seconds(), spread(f))
+		if goal > 0 {
+			t.seconds("all Ready after", f.took(), goal, rate)
+		} else {
+			t.row("all Ready after", fmt.Sprintf("%.4g s", f.took().Seconds()), rate)
+		}
+		t.calls("AWS calls for each bucket", b.calls.Of("s3"), ofEach, 4)
+		t.calls("AWS calls for each queue", b.calls.Of("sqs"), ofEach, 4)
+		b.tell(t, n)
+		if b.peak.known {
+			t.goal("operator's peak resident memory", b.peak.peak, 100, " MB", "")
+		}
+		return nil
+	}
+}
+
+// tell is what every burst has.
+func (b *burst) tell(t *table, n int) {
+	t.row("Kubernetes writes for each", fmt.Sprintf("%.2f", float64(b.writes.total())/float64(n)), b.writes.text(n))
+	if !b.peak.known {
+		return
+	}
+	each := func(name string) string { return fmt.Sprintf("%.1f ms", b.busy[name].Seconds()*1000/float64(n)) }
+	var others []string
+	for _, name := range slices.Sorted(maps.Keys(b.busy)) {
+		if name != "operator" {
+			others = append(others, name+" "+each(name))
+		}
+	}
+	t.row("operator's CPU for each", each("operator"), "beside it: "+strings.Join(others, ", "))
+}
+
+func objects(f *fleet, n int, one func(string, int) resource) []resource {
+	all := make([]resource, n)
+	for i := range all {
+		all[i] = one(f.namespace, i)
+	}
+	return all
+}
+
+// mixed are as many buckets as queues, in turn.
+func mixed(f *fleet, ofEach int) []resource {
+	all := make([]resource, 0, 2*ofEach)
+	for i := range ofEach {
+		all = append(all, newBucket(f.namespace, i), newQueue(f.namespace, i))
+	}
+	return all
+}
+
+func spread(f *fleet) string {
+	waits := f.waits()
+	return fmt.Sprintf("each p50 %.2f s, p99 %.2f s", percentile(waits, 0.5).Seconds(), percentile(waits, 0.99).Seconds())
+}
