@@ -1,0 +1,239 @@
+//go:build integration
+
+package integration
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// inspected is an operator that shows its checks, and where.
+type inspected struct {
+	client.Client
+	stop func()
+}
+
+func startInspected(t *testing.T) *inspected {
+	t.Helper()
+	o := &inspected{Client: admin(t)}
+	// What an earlier leader announced is of no use here.
+	err := o.Delete(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: inspect.Lease}})
+	if client.IgnoreNotFound(err) != nil {
+		t.Fatal(err)
+	}
+	o.again(t)
+	return o
+}
+
+func (o *inspected) again(t *testing.T) {
+	t.Helper()
+	o.stop = startOperator(t, operatorOptions{leaderElect: true, inspect: "127.0.0.1:0"})
+	o.announced(t)
+}
+
+func (o *inspected) lease(t *testing.T) *coordinationv1.Lease {
+	t.Helper()
+	lease := &coordinationv1.Lease{}
+	if err := o.Get(t.Context(), client.ObjectKey{Namespace: stack.Namespace, Name: inspect.Lease}, lease); client.IgnoreNotFound(err) != nil {
+		t.Fatal(err)
+	}
+	return lease
+}
+
+func (o *inspected) announced(t *testing.T) (url, ca string) {
+	t.Helper()
+	await(t, "the leader to announce itself", func() (bool, string) {
+		a := o.lease(t).Annotations
+		url, ca = a[inspect.AnnotationURL], a[inspect.AnnotationCA]
+		return url != "" && ca != "", fmt.Sprint(a)
+	})
+	return url, ca
+}
+
+// get asks the operator itself.
+func (o *inspected) get(t *testing.T, path, token string) (int, string) {
+	t.Helper()
+	url, ca := o.announced(t)
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(ca))
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: inspect.ServerName}}
+	defer transport.CloseIdleConnections()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := (&http.Client{Transport: transport, Timeout: patience}).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(body)
+}
+
+// accountToken is a ServiceAccount's token for the audiences.
+func accountToken(t *testing.T, namespace, name string, audiences ...string) string {
+	t.Helper()
+	clients, err := kubernetes.NewForConfig(world.Admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: audiences}}
+	got, err := clients.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), name, r, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got.Status.Token
+}
+
+func TestOnlyThePortalMayInspect(t *testing.T) {
+	o := startInspected(t)
+	b := bucketOf(team(t, o), "inspected")
+	create(t, o, b)
+	ready(t, o, b)
+	version, path := b.ResourceVersion, inspect.ResourcePath("S3Bucket", b.Namespace, b.Name)
+	for _, c := range []struct {
+		who    string
+		token  string
+		status int
+	}{
+		{"the portal", accountToken(t, stack.Namespace, "portico-portal", inspect.Audience), 200},
+		{"the portal, for the API server", accountToken(t, stack.Namespace, "portico-portal"), 401},
+		{"the portal, for somebody else", accountToken(t, stack.Namespace, "portico-portal", stack.Audience), 401},
+		{"the impersonator", accountToken(t, stack.Namespace, "portico-impersonator", inspect.Audience), 403},
+		{"the operator itself", accountToken(t, stack.Namespace, "portico-operator", inspect.Audience), 403},
+		{"a tenant's ServiceAccount", tenantToken(t, b.Namespace), 403},
+		{"a user", userToken(t, "payments-dev"), 401},
+		{"an admin of the platform", userToken(t, "platform-admin"), 401},
+		{"nobody", "", 401},
+		{"rubbish", "rubbish", 401},
+	} {
+		t.Run(c.who, func(t *testing.T) {
+			if status, body := o.get(t, path, c.token); status != c.status || c.status != 200 && strings.Contains(body, "CreateBucket") {
+				t.Errorf("answers %d, want %d: %s", status, c.status, body)
+			}
+		})
+	}
+	status, body := o.get(t, path, accountToken(t, stack.Namespace, "portico-portal", inspect.Audience))
+	var got inspect.Resource
+	if err := json.Unmarshal([]byte(body), &got); err != nil || status != 200 {
+		t.Fatalf("%d, %v: %s", status, err, body)
+	}
+	if got.LastPlan == nil || got.LastPlan.Steps[0].Call != "CreateBucket" || !strings.Contains(got.LastPlan.Steps[0].Why, b.Spec.BucketName) ||
+		got.Reason != "InSync" || got.Passes < 1 || got.NextCheck == nil || got.UID != string(b.UID) || got.Live != nil {
+		t.Errorf("the record is %s", body)
+	}
+	if strings.Contains(body, "AKIA") || strings.Contains(body, "secret") {
+		t.Errorf("the record holds a secret: %s", body)
+	}
+	if err := o.Get(t.Context(), client.ObjectKeyFromObject(b), b); err != nil || b.ResourceVersion != version {
+		t.Errorf("looking wrote to the object: %v, %s → %s", err, version, b.ResourceVersion)
+	}
+}
+
+// tenantToken is what anybody in a team can make.
+func tenantToken(t *testing.T, namespace string) string {
+	t.Helper()
+	create(t, admin(t), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "ci"}})
+	return accountToken(t, namespace, "ci", inspect.Audience)
+}
+
+func TestThePortalShowsChecks(t *testing.T) {
+	o := startInspected(t)
+	ns := team(t, o)
+	bind := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "payments"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-viewer"},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "oidc:team-payments"}},
+	}
+	create(t, o, bind)
+	q := queueOf(ns, "orders")
+	create(t, o, q)
+	ready(t, o, q)
+	if _, err := queueAPI(t).SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &q.Status.QueueURL, MessageBody: aws.String("hello")}); err != nil {
+		t.Fatal(err)
+	}
+	p, path := startPortal(t, "", sessionKeys(t)), "/namespaces/"+ns+"/sqsqueues/orders/checks"
+	token := userToken(t, "payments-dev")
+	becomes := func(state string) answer {
+		t.Helper()
+		var a answer
+		await(t, "checks to be "+state, func() (bool, string) {
+			a = p.call(t, token, "GET", path, nil)
+			return a.status == http.StatusOK && a.body["state"] == state, a.raw
+		})
+		return a
+	}
+	a := becomes("checked")
+	steps, _ := nested(a.body, "lastPlan", "steps").([]any)
+	if len(steps) == 0 || nested(steps[0], "call") != "CreateQueue" || nested(a.body, "live", "messages") != "1" || a.body["liveError"] != nil {
+		t.Errorf("checks are %s", a.raw)
+	}
+	p.call(t, userToken(t, "search-dev"), "GET", path, nil).want(t, http.StatusForbidden)
+	p.call(t, token, "GET", "/namespaces/"+ns+"/sqsqueues/none/checks", nil).want(t, http.StatusNotFound)
+	o.stop()
+	began := time.Now()
+	becomes("unknown")
+	for range 3 {
+		p.call(t, token, "GET", path, nil).want(t, http.StatusOK)
+	}
+	t.Logf("that the operator is away was told after %s", time.Since(began))
+	o.again(t)
+	becomes("checked")
+	if strings.Contains(p.log.String(), "eyJ") {
+		t.Error("the portal's log holds a token")
+	}
+}
+
+// TestTheAnnouncementOutlivesRenewals: the election writes the Lease from its own copy every two seconds.
+func TestTheAnnouncementOutlivesRenewals(t *testing.T) {
+	o := startInspected(t)
+	url, ca := o.announced(t)
+	first := o.lease(t)
+	renewals := map[string]bool{}
+	await(t, "three renewals", func() (bool, string) {
+		now := o.lease(t)
+		renewals[now.Spec.RenewTime.String()] = true
+		if now.Annotations[inspect.AnnotationURL] != url || now.Annotations[inspect.AnnotationCA] != ca {
+			t.Fatalf("a renewal lost the announcement: %v", now.Annotations)
+		}
+		return len(renewals) > 3, fmt.Sprint(len(renewals))
+	})
+	bare := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":null}}`))
+	if err := o.Patch(t.Context(), o.lease(t), bare); err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := o.announced(t); again != url {
+		t.Errorf("announced %s, then %s", url, again)
+	}
+	if last := o.lease(t); *last.Spec.HolderIdentity != *first.Spec.HolderIdentity || *last.Spec.LeaseTransitions != *first.Spec.LeaseTransitions {
+		t.Errorf("the leader changed: %+v → %+v", first.Spec, last.Spec)
+	}
+}
