@@ -33,6 +33,7 @@ var classes = map[string]class{
 	"AWS.SimpleQueueService.NonExistentQueue": notFound, "QueueDoesNotExist": notFound,
 
 	"DBInstanceNotFound": notFound, "DBInstanceNotFoundFault": notFound,
+	"InvalidInstanceID.NotFound": notFound,
 
 	"Throttling": throttled, "ThrottlingException": throttled, "RequestLimitExceeded": throttled,
 	"TooManyRequestsException": throttled, "SlowDown": throttled, "RequestThrottled": throttled,
@@ -41,15 +42,18 @@ var classes = map[string]class{
 
 	"OperationAborted": busy, "InvalidDBInstanceState": busy, "InvalidDBInstanceStateFault": busy, "InvalidDBSnapshotState": busy,
 	"InvalidDBParameterGroupState": busy,
+	"IncorrectInstanceState":       busy, "IncorrectState": busy, "IncorrectModificationState": busy,
 
 	"AccessDenied": denied, "AccessDeniedException": denied, "UnauthorizedOperation": denied,
 	"AccountProblem": denied, "NotSignedUp": denied, "OptInRequired": denied, "SubscriptionRequiredException": denied,
+	"PendingVerification": denied, "Blocked": denied,
 	"KmsAccessDenied": denied, "AllAccessDisabled": denied, "Forbidden": denied, "AuthorizationError": denied,
 
 	"InvalidClientTokenId": rejected, "InvalidAccessKeyId": rejected, "SignatureDoesNotMatch": rejected,
 	"ExpiredToken": rejected, "ExpiredTokenException": rejected, "UnrecognizedClientException": rejected,
 	"AuthFailure": rejected, "MissingAuthenticationToken": rejected, "InvalidIdentityToken": rejected,
 	"IncompleteSignature": rejected, "IDPRejectedClaim": rejected, "RequestTimeTooSkewed": rejected, "InvalidToken": rejected,
+	"RequestExpired": rejected,
 
 	"InvalidArgument": invalid, "InvalidRequest": invalid, "InvalidBucketName": invalid, "MalformedXML": invalid,
 	"InvalidTag": invalid, "InvalidBucketState": invalid, "ValidationError": invalid, "InvalidParameterValue": invalid,
@@ -63,9 +67,17 @@ var classes = map[string]class{
 	"DBParameterGroupNotFound": invalid, "DBParameterGroupNotFoundFault": invalid, "DBSecurityGroupNotFound": invalid, "KMSKeyNotAccessibleFault": invalid,
 	"StorageTypeNotSupported": invalid, "StorageTypeNotAvailableFault": invalid, "ProvisionedIopsNotAvailableInAZFault": invalid,
 	"DBUpgradeDependencyFailure": invalid, "InvalidRestoreFault": invalid, "DBSnapshotNotFound": invalid, "NetworkTypeNotSupported": invalid,
+	"InvalidInstanceType": invalid, "Unsupported": invalid, "UnsupportedOperation": invalid, "UnsupportedInstanceTypeOnAvailabilityZone": invalid,
+	"InvalidParameter": invalid, "MissingParameter": invalid, "InvalidBlockDeviceMapping": invalid, "InvalidInstanceAttributeValue": invalid,
+	"InvalidGroup.NotFound": invalid, "InvalidGroupId.Malformed": invalid, "InvalidSecurityGroupID.NotFound": invalid,
+	"InvalidIamInstanceProfileArn.Malformed": invalid, "InvalidKeyPair.NotFound": invalid, "InvalidSubnetID.NotFound": invalid,
+	"InvalidAMIID.NotFound": invalid, "InvalidAMIID.Malformed": invalid, "InvalidAMIID.Unavailable": invalid,
+	"InvalidSnapshot.NotFound": invalid,
 
 	"TooManyBuckets": quota, "LimitExceeded": quota, "LimitExceededException": quota, "ServiceQuotaExceededException": quota,
 	"OverLimit": quota, "InstanceQuotaExceeded": quota, "StorageQuotaExceeded": quota, "SnapshotQuotaExceeded": quota,
+	"InstanceLimitExceeded": quota, "VcpuLimitExceeded": quota, "VolumeLimitExceeded": quota, "MaxIOPSLimitExceeded": quota,
+	"ResourceCountExceeded": quota, "TagLimitExceeded": quota,
 }
 
 func classOf(err error) class {
@@ -95,11 +107,11 @@ func Explain(err error) error {
 	}
 	text := stable(err)
 	if errors.Is(err, errPaced) {
-		return engine.Wait("Throttled", 30*time.Second, "%s. Portico has as many calls to make as it allows itself, and goes on as they are done", text)
+		return engine.Wait("Throttled", 5*time.Second, "%s. Portico has as many calls to make as it allows itself, and goes on as they are done", text)
 	}
 	switch classOf(err) {
 	case throttled:
-		return engine.Wait("Throttled", 30*time.Second, "%s. AWS limits the rate of calls; Portico slows down and goes on", text)
+		return engine.Wait("Throttled", 5*time.Second, "%s. AWS limits the rate of calls; Portico slows down and goes on", text)
 	case busy:
 		return engine.Wait("Busy", 10*time.Second, "%s. AWS is still at work on this resource; Portico tries again", text)
 	case denied:

@@ -168,14 +168,14 @@ func do(t *testing.T, s *httptest.Server, service, method, path, body string) (*
 func TestAccountReachesTheSimulatorAndCannotBeForged(t *testing.T) {
 	var got http.Header
 	p, s := stub(t, func(_ http.ResponseWriter, r *http.Request) { got = r.Header })
-	if _, _, err := do(t, s, "rds", "POST", "/", "Action=DeleteDBInstance&DBInstanceIdentifier=db1"); err != nil {
+	if _, _, err := do(t, s, "rds", "POST", "/", "Action=RebootDBInstance&DBInstanceIdentifier=db1"); err != nil {
 		t.Fatal(err)
 	}
 	if got.Get(accountHeader) != "1" {
 		t.Errorf("account %q", got.Get(accountHeader))
 	}
 	c := p.Calls()[0]
-	if c.Service != "rds" || c.Operation != "DeleteDBInstance" || c.Resource != "db1" || !c.Write || c.Status != 200 || c.Account != "1" || c.Region != "eu-west-1" {
+	if c.Service != "rds" || c.Operation != "RebootDBInstance" || c.Resource != "db1" || !c.Write || c.Status != 200 || c.Account != "1" || c.Region != "eu-west-1" {
 		t.Errorf("journal %+v", c)
 	}
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // sqsService keeps the tags of a queue that is created once more, which moto
-// replaces, and the name of a deleted queue for a while. That other attributes
+// replaces, its RedriveAllowPolicy, which moto forgets, and the name of a
+// deleted queue for a while. That other attributes
 // are refused, moto does.
 type sqsService struct {
 	upstream *upstream
@@ -19,10 +20,11 @@ type sqsService struct {
 
 	mu      sync.Mutex
 	deleted map[string]time.Time // by queue
+	allow   map[string]string    // RedriveAllowPolicy by queue
 }
 
 func newSQS(up *upstream, wait time.Duration, now func() time.Time) *sqsService {
-	return &sqsService{upstream: up, wait: wait, now: now, deleted: map[string]time.Time{}}
+	return &sqsService{upstream: up, wait: wait, now: now, deleted: map[string]time.Time{}, allow: map[string]string{}}
 }
 
 func (s *sqsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
@@ -30,13 +32,26 @@ func (s *sqsService) around(ctx context.Context, x *exchange, next forward) (*re
 	switch x.call.Operation {
 	case "CreateQueue":
 		defer s.locks.lock(queue, true)()
-		return s.create(ctx, x, queue, next)
+		r, err := s.create(ctx, x, queue, next)
+		if err == nil {
+			s.remember(x, queue, r)
+		}
+		return r, err
+	case "SetQueueAttributes":
+		r, err := next(ctx)
+		if err == nil {
+			s.remember(x, queue, r)
+		}
+		return r, err
+	case "GetQueueAttributes":
+		return s.attributes(ctx, queue, next)
 	case "DeleteQueue":
 		defer s.locks.lock(queue, true)()
 		r, err := next(ctx)
 		if err == nil && r.status == http.StatusOK {
 			s.mu.Lock()
 			s.deleted[queue] = s.now()
+			delete(s.allow, queue)
 			s.mu.Unlock()
 		}
 		return r, err

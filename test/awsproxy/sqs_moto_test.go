@@ -65,6 +65,47 @@ func TestNameOfDeletedQueueIsTakenForAWhile(t *testing.T) {
 	must(t, err)
 }
 
+func TestTheRedriveAllowPolicyIsRemembered(t *testing.T) {
+	w := newWorld(t)
+	c := w.sqs(keyOne, "eu-west-1")
+	name, attribute := unique(t), "RedriveAllowPolicy"
+	out, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: map[string]string{attribute: `{"redrivePermission":"denyAll"}`}})
+	must(t, err)
+	read := func() string {
+		got, err := c.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: out.QueueUrl, AttributeNames: []types.QueueAttributeName{"All"}})
+		must(t, err)
+		if got.Attributes["VisibilityTimeout"] != "30" {
+			t.Errorf("the other attributes are lost: %v", got.Attributes)
+		}
+		return got.Attributes[attribute]
+	}
+	if got := read(); got != `{"redrivePermission":"denyAll"}` {
+		t.Errorf("after creation %q", got)
+	}
+	_, err = c.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{QueueUrl: out.QueueUrl, Attributes: map[string]string{attribute: ""}})
+	must(t, err)
+	if got := read(); got != "" {
+		t.Errorf("after its removal %q", got)
+	}
+}
+
+func TestListingsComeInSmallPages(t *testing.T) {
+	w := newWorld(t)
+	c := w.sqs(newAccount(w), "eu-west-1")
+	for range 3 {
+		name := unique(t)
+		_, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name})
+		must(t, err)
+	}
+	w.SetPageSize(2)
+	defer w.SetPageSize(0)
+	first, err := c.ListQueues(t.Context(), &sqs.ListQueuesInput{MaxResults: aws.Int32(1000)})
+	must(t, err)
+	if len(first.QueueUrls) != 2 || first.NextToken == nil {
+		t.Errorf("a page of %d, want 2 and a token", len(first.QueueUrls))
+	}
+}
+
 func TestListQueuesPages(t *testing.T) {
 	w := newWorld(t)
 	c := w.sqs(newAccount(w), "eu-west-1")

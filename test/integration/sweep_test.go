@@ -73,12 +73,13 @@ func TestAnIncompleteListingProvesNothing(t *testing.T) {
 				startOperator(t, operatorOptions{sweep: 100 * time.Millisecond})
 				ns := team(t, c)
 				var lives []life
-				for i := range 3 {
-					l := s.born(t, c, ns, fmt.Sprintf("listed-%d", i), false)
-					ready(t, c, l.Object)
-					l.settled()
-					lives = append(lives, l)
+				for i := range max(3, s.page+1) { // two pages
+					lives = append(lives, s.born(t, c, ns, fmt.Sprintf("listed-%d", i), false))
 				}
+				for _, l := range lives {
+					ready(t, c, l.Object)
+				}
+				lives[0].settled()
 				world.Proxy.SetPageSize(s.page)
 				defer world.Proxy.SetPageSize(0)
 				rule.Service, rule.Operation = s.service, s.list

@@ -1,0 +1,45 @@
+package awsproxy
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+)
+
+// redriveAllow is the attribute that moto takes and forgets.
+const redriveAllow = "RedriveAllowPolicy"
+
+// remember keeps the attribute of a queue that was created or set with it; an empty one removes it.
+func (s *sqsService) remember(x *exchange, queue string, r *reply) {
+	given, _ := x.json["Attributes"].(map[string]any)
+	policy, ok := given[redriveAllow].(string)
+	if !ok || r.status != http.StatusOK {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.allow[queue] = policy; policy == "" {
+		delete(s.allow, queue)
+	}
+}
+
+// attributes answers GetQueueAttributes with the attribute that moto forgot.
+func (s *sqsService) attributes(ctx context.Context, queue string, next forward) (*reply, error) {
+	r, err := next(ctx)
+	s.mu.Lock()
+	policy, ok := s.allow[queue]
+	s.mu.Unlock()
+	if err != nil || r.status != http.StatusOK || !ok {
+		return r, err
+	}
+	var out struct{ Attributes map[string]string }
+	if err := json.Unmarshal(r.body, &out); err != nil {
+		return nil, err
+	}
+	if out.Attributes == nil {
+		out.Attributes = map[string]string{}
+	}
+	out.Attributes[redriveAllow] = policy
+	r.body, err = json.Marshal(out)
+	return r, err
+}

@@ -1,0 +1,179 @@
+//go:build integration
+
+package integration
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+func queueOf(ns, name string) *v1alpha1.SQSQueue { return queues.object(ns, name).(*v1alpha1.SQSQueue) }
+
+// The calls that the page of the kind promises.
+func TestAQueueKeepsItsCallBudget(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	for _, row := range []struct {
+		name     string
+		declared bool
+		create   []string
+		check    []string
+	}{
+		{"plain", false, []string{"GetQueueUrl", "CreateQueue", "ListQueueTags"}, []string{"ListQueueTags"}},
+		{"full", true, []string{"GetQueueUrl", "CreateQueue", "ListQueueTags", "GetQueueAttributes"}, []string{"ListQueueTags", "GetQueueAttributes"}},
+	} {
+		m := world.Proxy.Mark()
+		l := queues.born(t, c, team(t, c), row.name, row.declared)
+		ready(t, c, l.Object)
+		l.settled()
+		if got := queues.calls(m); !slices.Equal(got, row.create) {
+			t.Errorf("%s: creation called %v, want %v", row.name, got, row.create)
+		}
+		m = world.Proxy.Mark()
+		wakeNow(t, c, l.Object)
+		l.passes(m, 1)
+		l.settled()
+		if got := queues.calls(m); !slices.Equal(got, row.check) {
+			t.Errorf("%s: a check called %v, want %v", row.name, got, row.check)
+		}
+		m = world.Proxy.Mark()
+		gone(t, c, l.Object)
+		if got := queues.calls(m); !slices.Equal(got, []string{"ListQueueTags", "DeleteQueue", "ListQueueTags"}) {
+			t.Errorf("%s: deletion called %v", row.name, got)
+		}
+	}
+}
+
+// Both queues are applied at once, the one that refers first.
+func TestADeadLetterQueueIsWaitedFor(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	ns := team(t, c)
+	q := queueOf(ns, "orders")
+	q.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{TargetRef: &v1alpha1.LocalRef{Name: "dead"}, MaxReceiveCount: 4}
+	create(t, c, q)
+	if got := reason(t, c, q, "WaitingForDeadLetterQueue"); !strings.Contains(got.Message, "dead") {
+		t.Errorf("message %q does not name what it waits for", got.Message)
+	}
+	dead := queueOf(ns, "dead")
+	create(t, c, dead)
+	ready(t, c, q) // woken by the other one, not by its poll
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(dead), dead); err != nil {
+		t.Fatal(err)
+	}
+	if q.Status.DeadLetterTargetARN != dead.Status.ARN || !strings.Contains(queueAttributes(t, q)["RedrivePolicy"], dead.Status.ARN) {
+		t.Errorf("dead letters go to %q, want %q", q.Status.DeadLetterTargetARN, dead.Status.ARN)
+	}
+	m := world.Proxy.Mark()
+	wakeNow(t, c, q)
+	life{queues, c, t, q}.passes(m, 1)
+	life{queues, c, t, q}.settled()
+	if n := queues.writes(m); len(n) != 0 {
+		t.Errorf("the policy is written again: %v", n)
+	}
+	edit(t, c, q, func(q *v1alpha1.SQSQueue) { q.Spec.DeadLetterQueue = nil })
+	ready(t, c, q)
+	if policy := queueAttributes(t, q)["RedrivePolicy"]; policy != "" {
+		t.Errorf("the policy %q stayed", policy)
+	}
+}
+
+func TestFIFOQueuesAndTheirRules(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	q := queueOf(team(t, c), "ordered")
+	q.Spec.FIFOQueue, q.Spec.ContentBasedDeduplication = true, aws.Bool(true)
+	q.Spec.DeduplicationScope, q.Spec.FIFOThroughputLimit = "messageGroup", "perMessageGroupId"
+	q.Spec.RedriveAllowPolicy = &v1alpha1.SQSRedriveAllowPolicy{RedrivePermission: "denyAll"}
+	create(t, c, q)
+	ready(t, c, q)
+	got := queueAttributes(t, q)
+	if got["FifoQueue"] != "true" || got["ContentBasedDeduplication"] != "true" || got["FifoThroughputLimit"] != "perMessageGroupId" || !strings.HasSuffix(q.Status.QueueName, ".fifo") {
+		t.Errorf("queue %s has %v", q.Status.QueueName, got)
+	}
+	for wrong, change := range map[string]func(*v1alpha1.SQSQueueSpec){
+		"need fifoQueue":           func(s *v1alpha1.SQSQueueSpec) { s.ContentBasedDeduplication = aws.Bool(true) },
+		"ends in .fifo":            func(s *v1alpha1.SQSQueueSpec) { s.QueueName = "plain.fifo" },
+		"name of a FIFO queue":     func(s *v1alpha1.SQSQueueSpec) { s.QueueName, s.FIFOQueue = "plain", true },
+		"needs deduplicationScope": func(s *v1alpha1.SQSQueueSpec) { s.FIFOQueue, s.FIFOThroughputLimit = true, "perMessageGroupId" },
+		"choose one encryption":    func(s *v1alpha1.SQSQueueSpec) { s.KMSMasterKeyID, s.SQSManagedSSEEnabled = "k", aws.Bool(true) },
+		"needs kmsMasterKeyId":     func(s *v1alpha1.SQSQueueSpec) { s.KMSDataKeyReusePeriodSeconds = aws.Int32(60) },
+		"not both":                 func(s *v1alpha1.SQSQueueSpec) { s.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{MaxReceiveCount: 1} },
+		"byQueue": func(s *v1alpha1.SQSQueueSpec) {
+			s.RedriveAllowPolicy = &v1alpha1.SQSRedriveAllowPolicy{RedrivePermission: "byQueue"}
+		},
+		"visibilityTimeout":                func(s *v1alpha1.SQSQueueSpec) { s.VisibilityTimeout = aws.Int32(43201) },
+		"use letters, digits, hyphens and": func(s *v1alpha1.SQSQueueSpec) { s.QueueName = "a b" },
+	} {
+		bad := queueOf(q.Namespace, "bad")
+		change(&bad.Spec)
+		if err := c.Create(t.Context(), bad); err == nil || !strings.Contains(err.Error(), wrong) {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+	err := c.Patch(t.Context(), q, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"fifoQueue":false,"contentBasedDeduplication":null,"deduplicationScope":null,"fifoThroughputLimit":null}}`)))
+	if err == nil || !strings.Contains(err.Error(), "fifoQueue is immutable") {
+		t.Errorf("a FIFO queue becomes a standard one: %v", err)
+	}
+}
+
+// CreateQueue answers for somebody else's queue as if it had made it.
+func TestAForeignQueueIsNotAdoptedSilently(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	ns := team(t, c)
+	made, err := queueAPI(t).CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(ns + "-legacy"), Tags: map[string]string{"made-by": "hand"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := queueOf(ns, "legacy")
+	q.Spec.QueueName = ns + "-legacy"
+	m := world.Proxy.Mark()
+	create(t, c, q)
+	reason(t, c, q, "AlreadyExists")
+	if n := queues.writes(m); len(n) != 0 {
+		t.Errorf("wrote %v", n)
+	}
+	if _, err := queueAPI(t).TagQueue(t.Context(), &sqs.TagQueueInput{QueueUrl: made.QueueUrl, Tags: map[string]string{"portico.dev/adopt": ns + "/legacy"}}); err != nil {
+		t.Fatal(err)
+	}
+	edit(t, c, q, func(q *v1alpha1.SQSQueue) { q.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt })
+	ready(t, c, q)
+	tags, err := queueAPI(t).ListQueueTags(t.Context(), &sqs.ListQueueTagsInput{QueueUrl: made.QueueUrl})
+	if err != nil || tags.Tags["portico.dev/uid"] != string(q.UID) || tags.Tags["made-by"] != "hand" || tags.Tags["portico.dev/adopt"] != "" {
+		t.Errorf("tags %v, %v", tags, err)
+	}
+	edit(t, c, q, func(q *v1alpha1.SQSQueue) { q.Spec.DeletionPolicy = v1alpha1.DeletionOrphan })
+	gone(t, c, q)
+	tags, err = queueAPI(t).ListQueueTags(t.Context(), &sqs.ListQueueTagsInput{QueueUrl: made.QueueUrl})
+	if err != nil || len(tags.Tags) != 1 || tags.Tags["made-by"] != "hand" {
+		t.Errorf("after Orphan: %v, %v", tags, err)
+	}
+}
+
+func TestTheBindingOfAQueueLeadsToIt(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	q := queueOf(team(t, c), "bound")
+	create(t, c, q)
+	ready(t, c, q)
+	secret := &corev1.Secret{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: q.Namespace, Name: q.Status.Binding.Name}, secret); err != nil {
+		t.Fatal(err)
+	}
+	url := string(secret.Data["url"])
+	if secret.Type != "servicebinding.io/sqs" || url != q.Status.QueueURL || string(secret.Data["arn"]) != q.Status.ARN {
+		t.Errorf("binding %s: %q", secret.Type, secret.Data)
+	}
+	if _, err := queueAPI(t).SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String("hello")}); err != nil {
+		t.Errorf("the URL in the binding takes no message: %v", err)
+	}
+}

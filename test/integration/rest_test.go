@@ -1,0 +1,93 @@
+//go:build integration
+
+package integration
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/test/awsproxy"
+)
+
+// At rest a resource of which nothing is declared costs little more than one call in each audit interval: an hour, here
+// some seconds, with sweeps and checks of credentials every twelfth of it, as by default.
+func TestManyResourcesAtRestCostLittle(t *testing.T) {
+	const (
+		many  = 500
+		hour  = 24 * time.Second
+		hours = 2
+		most  = 1.3 // AWS calls per resource and hour
+	)
+	c := admin(t)
+	kinds := specimens()
+	ns := team(t, c)
+	stop := startOperator(t, operatorOptions{})
+	var mu sync.Mutex
+	var all []external.Object
+	var wg sync.WaitGroup
+	for worker := range 10 {
+		wg.Go(func() {
+			for i := worker; i < many; i += 10 {
+				o := kinds[i%len(kinds)].object(ns, fmt.Sprintf("rest-%d", i))
+				if err := c.Create(t.Context(), o); err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				all = append(all, o)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	awaitAll(t, c, all)
+	stop()
+
+	kube := newCut(0, awsproxy.Before)
+	startOperator(t, operatorOptions{resync: hour, providerResync: hour / 12, sweep: hour / 12, newClient: kube.kube})
+	time.Sleep(hour + hour/4) // every object has looked for itself, and is due at its own time
+	m, wrote := world.Proxy.Mark(), kube.seen.Load()
+	time.Sleep(hours * hour)
+	calls := world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator))
+	perHour := float64(len(calls)) / many / hours
+	by := map[string]int{}
+	for _, call := range calls {
+		by[call.Service+" "+call.Operation]++
+	}
+	t.Logf("%d resources: %.2f calls per resource and hour: %v", many, perHour, by)
+	if perHour > most {
+		t.Errorf("%.2f calls per resource and hour, want at most %g", perHour, most)
+	}
+	if n := len(world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), awsproxy.Writes)); n != 0 {
+		t.Errorf("%d AWS writes at rest", n)
+	}
+	if n := kube.seen.Load() - wrote; n != 0 {
+		t.Errorf("%d Kubernetes writes at rest", n)
+	}
+	if len(calls) < many {
+		t.Errorf("only %d calls in %d hours: the audits did not run", len(calls), hours)
+	}
+}
+
+func awaitAll(t *testing.T, c client.Client, all []external.Object) {
+	t.Helper()
+	deadline := time.Now().Add(3 * time.Minute)
+	for _, o := range all {
+		for !o.Common().Ready {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s is not Ready in time: %+v", o.GetName(), o.Common().Conditions)
+			}
+			if err := c.Get(t.Context(), client.ObjectKeyFromObject(o), o); err != nil {
+				t.Fatal(err)
+			}
+			if !o.Common().Ready {
+				time.Sleep(50 * time.Millisecond)
+			}
+		}
+	}
+}
