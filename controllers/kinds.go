@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/ec2"
 	"github.com/portico-platform/portico/controllers/aws/rds"
 	"github.com/portico-platform/portico/controllers/aws/s3"
 	"github.com/portico-platform/portico/controllers/aws/sqs"
@@ -20,6 +21,7 @@ import (
 
 // kinds is every AWS kind that this operator runs. Adding one adds one line.
 var kinds = map[string]kind{
+	"EC2Instance": bind(ec2.Instance, ec2.Instances, stateful),
 	"RDSInstance": bind(rds.Instance, rds.Instances, stateful),
 	"S3Bucket":    bind(s3.Bucket, s3.Buckets, stateful),
 	"SQSQueue":    bind(sqs.Queue, sqs.Queues, !stateful).with(deadLetters).moving(),

@@ -17,6 +17,7 @@ var GroupVersion = schema.GroupVersion{Group: "portico.dev", Version: "v1alpha1"
 func AddToScheme(s *runtime.Scheme) error {
 	s.AddKnownTypes(GroupVersion,
 		&AWSProvider{}, &AWSProviderList{},
+		&EC2Instance{}, &EC2InstanceList{},
 		&RDSInstance{}, &RDSInstanceList{},
 		&S3Bucket{}, &S3BucketList{},
 		&SQSQueue{}, &SQSQueueList{},

@@ -1,0 +1,73 @@
+package v1alpha1
+
+// EC2StorageSpec is what volumes an instance is launched with.
+type EC2StorageSpec struct {
+	// blockDeviceMappings are the volumes to launch with; the one of the image's root device replaces what the image says of
+	// it. Volumes are attached at the launch only; those that are there are kept as described. A volume that is no longer
+	// listed stays, and is no longer managed.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=24
+	// +listType=map
+	// +listMapKey=deviceName
+	// +optional
+	BlockDeviceMappings []EC2BlockDevice `json:"blockDeviceMappings,omitempty"`
+}
+
+// EC2BlockDevice is one volume.
+// +kubebuilder:validation:XValidation:rule="has(self.encrypted) == has(oldSelf.encrypted) && (!has(self.encrypted) || self.encrypted == oldSelf.encrypted)",message="encrypted is immutable: AWS cannot change what is on the volume; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:rule="has(self.kmsKeyID) == has(oldSelf.kmsKeyID)",message="kmsKeyID is immutable: AWS cannot change what is on the volume; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:rule="has(self.snapshotID) == has(oldSelf.snapshotID)",message="snapshotID is immutable: the volume is made from it once; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:rule="!has(self.kmsKeyID) || !has(self.encrypted) || self.encrypted",message="kmsKeyID needs encrypted true, or left out"
+// +kubebuilder:validation:XValidation:rule="!has(self.volumeType) || !self.volumeType.startsWith('io') || has(self.iops)",message="iops is required with io1 and io2"
+// +kubebuilder:validation:XValidation:rule="!has(self.iops) || !has(self.volumeType) || self.volumeType in ['gp3', 'io1', 'io2']",message="iops needs volumeType gp3, io1 or io2"
+// +kubebuilder:validation:XValidation:rule="!has(self.throughput) || !has(self.volumeType) || self.volumeType == 'gp3'",message="throughput needs volumeType gp3"
+type EC2BlockDevice struct {
+	// deviceName under which the volume is attached, such as /dev/sdf. The image tells which one is the root device:
+	// /dev/xvda with Amazon Linux, /dev/sda1 with Ubuntu and Windows.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^(/dev/)?[a-z]+[0-9]*$`
+	// +required
+	DeviceName string `json:"deviceName"`
+	// volumeSize in GiB. It can grow and never shrink. Left out, that of the snapshot or the image.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65536
+	// +kubebuilder:validation:XValidation:rule="self >= oldSelf",message="volumeSize cannot shrink: AWS only adds storage; keep the size, or move the data to a new, smaller volume"
+	// +optional
+	VolumeSize *int32 `json:"volumeSize,omitempty"`
+	// volumeType of the volume. Left out, it is launched as gp3.
+	// +kubebuilder:validation:Enum=gp2;gp3;io1;io2;st1;sc1;standard
+	// +optional
+	VolumeType string `json:"volumeType,omitempty"`
+	// iops is the provisioned number of input and output operations a second.
+	// +kubebuilder:validation:Minimum=100
+	// +kubebuilder:validation:Maximum=256000
+	// +optional
+	IOPS *int32 `json:"iops,omitempty"`
+	// throughput of gp3 in MiB/s.
+	// +kubebuilder:validation:Minimum=125
+	// +kubebuilder:validation:Maximum=2000
+	// +optional
+	Throughput *int32 `json:"throughput,omitempty"`
+	// encrypted false stores the data unencrypted, unless the account encrypts everything. Left out, it is encrypted.
+	// Immutable.
+	// +optional
+	Encrypted *bool `json:"encrypted,omitempty"`
+	// kmsKeyID encrypts the volume with this KMS key: its ID, ARN or alias. Left out, with the account's default for EBS.
+	// Immutable.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="kmsKeyID is immutable: AWS cannot change what is on the volume; delete this object and request a new one"
+	// +optional
+	KMSKeyID string `json:"kmsKeyID,omitempty"`
+	// deleteOnTermination true deletes the volume with the instance; false keeps it, without an owner. AWS's default is true
+	// for the root device and false for others.
+	// +optional
+	DeleteOnTermination *bool `json:"deleteOnTermination,omitempty"`
+	// snapshotID is the snapshot that the volume is made from. Immutable.
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="self.matches('^snap-[0-9a-z]+$')",message="a snapshot ID looks like snap-0123456789abcdef0"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="snapshotID is immutable: the volume is made from it once; delete this object and request a new one"
+	// +optional
+	SnapshotID string `json:"snapshotID,omitempty"`
+}

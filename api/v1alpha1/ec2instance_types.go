@@ -1,0 +1,109 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// EC2InstanceStatus is the virtual machine that AWS has.
+type EC2InstanceStatus struct {
+	AWSStatus `json:",inline"`
+	// instanceID is the instance's ID in EC2; empty until it is launched or taken.
+	// +optional
+	InstanceID string `json:"instanceID,omitempty"`
+	// instanceState is what EC2 says of it: pending, running, stopping, stopped or shutting-down.
+	// +optional
+	InstanceState string `json:"instanceState,omitempty"`
+	// instanceType that it has.
+	// +optional
+	InstanceType string `json:"instanceType,omitempty"`
+	// imageID that it was launched from.
+	// +optional
+	ImageID string `json:"imageID,omitempty"`
+	// privateIP is its address within the network.
+	// +optional
+	PrivateIP string `json:"privateIP,omitempty"`
+	// publicIP is its address on the internet, if it has one. It may change when the instance is stopped and started.
+	// +optional
+	PublicIP string `json:"publicIP,omitempty"`
+	// privateDNSName is its name within the network.
+	// +optional
+	PrivateDNSName string `json:"privateDNSName,omitempty"`
+	// publicDNSName is its name on the internet, if it has one.
+	// +optional
+	PublicDNSName string `json:"publicDNSName,omitempty"`
+	// availabilityZone that holds it.
+	// +optional
+	AvailabilityZone string `json:"availabilityZone,omitempty"`
+	// launchTime is when it was last started.
+	// +optional
+	LaunchTime *metav1.Time `json:"launchTime,omitempty"`
+	// volumes that are attached, by device.
+	// +optional
+	// +listType=map
+	// +listMapKey=deviceName
+	Volumes []EC2VolumeStatus `json:"volumes,omitempty"`
+	// restartAfterChange is true while the instance is stopped, or about to be, only to change what needs that: it will be
+	// started again.
+	// +optional
+	RestartAfterChange bool `json:"restartAfterChange,omitempty"`
+}
+
+// EC2VolumeStatus is one volume that is attached.
+type EC2VolumeStatus struct {
+	// deviceName under which it is attached.
+	DeviceName string `json:"deviceName"`
+	// volumeID is its ID in EC2.
+	VolumeID string `json:"volumeID"`
+	// size in GiB; only while blockDeviceMappings is set.
+	// +optional
+	Size int32 `json:"size,omitempty"`
+}
+
+// EC2Instance is a virtual machine.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=ec2,categories=portico
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.instanceState`
+// +kubebuilder:printcolumn:name="Type",type=string,JSONPath=`.status.instanceType`
+// +kubebuilder:printcolumn:name="Private IP",type=string,JSONPath=`.status.privateIP`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Instance ID",type=string,JSONPath=`.status.instanceID`,priority=1
+// +kubebuilder:printcolumn:name="Public IP",type=string,JSONPath=`.status.publicIP`,priority=1
+// +kubebuilder:printcolumn:name="Provider",type=string,JSONPath=`.spec.providerRef.name`,priority=1
+// +kubebuilder:printcolumn:name="Region",type=string,JSONPath=`.status.region`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
+// +kubebuilder:metadata:annotations="portico.dev/title=Virtual machine"
+// +kubebuilder:metadata:annotations="portico.dev/icon=vm"
+// +kubebuilder:metadata:annotations="portico.dev/form=providerRef,instanceName,instanceType,imageID,imageSSMParameter,subnetID,keyName,deletionPolicy"
+// +kubebuilder:metadata:annotations="portico.dev/order=securityGroupIDs,iamInstanceProfile,userData,userDataFrom,secretKeyRef,configMapKeyRef,blockDeviceMappings,deviceName,volumeSize,volumeType,iops,throughput,encrypted,kmsKeyID,deleteOnTermination,snapshotID,state,allowStop,monitoring,ebsOptimized,metadataOptions,httpTokens,httpPutResponseHopLimit,httpEndpoint,disableApiTermination,tags,region,adoptionPolicy,managementPolicy"
+// +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.privateIP"
+type EC2Instance struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the virtual machine that the team wants.
+	// +required
+	Spec EC2InstanceSpec `json:"spec"`
+	// status is the virtual machine that AWS has.
+	// +kubebuilder:default={"observedGeneration":-1}
+	// +optional
+	Status EC2InstanceStatus `json:"status,omitempty"`
+}
+
+// Common returns the part of the status that every kind shares.
+func (i *EC2Instance) Common() *CommonStatus { return &i.Status.CommonStatus }
+
+// AWS returns the parts that every AWS kind shares.
+func (i *EC2Instance) AWS() (*AWSSpec, *AWSStatus) { return &i.Spec.AWSSpec, &i.Status.AWSStatus }
+
+// Policy returns the deletion policy.
+func (i *EC2Instance) Policy() DeletionPolicy { return i.Spec.DeletionPolicy }
+
+// EC2InstanceList is a list of EC2Instances.
+// +kubebuilder:object:root=true
+type EC2InstanceList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []EC2Instance `json:"items"`
+}

@@ -1,0 +1,77 @@
+package ec2
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// Delete terminates the instance. Termination protection is honoured: it is switched off only if the owner says so.
+func (i *instance) Delete(ctx context.Context, obj *v1alpha1.EC2Instance, seen *instanceState) error {
+	if seen.ended() {
+		return nil
+	}
+	err := i.terminate(ctx, seen)
+	if cloud.HasCode(err, operationNotPermitted) {
+		if p := obj.Spec.DisableAPITermination; p == nil || *p {
+			return engine.Blocked("TerminationProtected", "the instance %s is protected against termination; nothing was deleted. Set disableApiTermination: false to have it deleted", seen.id())
+		}
+		if err := i.protect(ctx, seen, false); err != nil {
+			return explain(err)
+		}
+		err = i.terminate(ctx, seen)
+	}
+	if cloud.IsNotFound(err) {
+		return nil
+	}
+	return explain(err)
+}
+
+func (i *instance) terminate(ctx context.Context, seen *instanceState) error {
+	_, err := i.svc.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: []string{seen.id()}})
+	return err
+}
+
+// Stop implements external.Stopper.
+func (i *instance) Stop(ctx context.Context, _ *v1alpha1.EC2Instance, seen *instanceState) (bool, error) {
+	switch seen.state() {
+	case ec2types.InstanceStateNameStopped, ec2types.InstanceStateNameShuttingDown, ec2types.InstanceStateNameTerminated:
+		return true, nil
+	case ec2types.InstanceStateNameRunning:
+		return false, i.halt(ctx, seen)
+	default:
+		return false, nil // on its way to a state in which it can be told
+	}
+}
+
+func (i *instance) halt(ctx context.Context, seen *instanceState) error {
+	_, err := i.svc.StopInstances(ctx, &ec2.StopInstancesInput{InstanceIds: []string{seen.id()}})
+	switch {
+	case cloud.HasCode(err, operationNotPermitted):
+		return engine.Blocked("StopProtected", "the instance %s is protected against being stopped; nothing was stopped. Ask somebody with access to AWS to switch off its stop protection (disableApiStop)", seen.id())
+	case cloud.HasCode(err, "UnsupportedOperation"):
+		return engine.Blocked("CannotStop", "the instance %s cannot be stopped, because its root device is an instance store, or for another reason that EC2 gives in its console; nothing was stopped", seen.id())
+	}
+	return explain(err)
+}
+
+// Disown removes our tags from the instance, and from its volumes those that the launch gave them. All others stay: a tag
+// goes only if it has our value.
+func (i *instance) Disown(ctx context.Context, _ *v1alpha1.EC2Instance, seen *instanceState) error {
+	ours := map[string]string{}
+	for _, key := range cloud.Marked(seen.tags) {
+		ours[key] = seen.tags[key]
+	}
+	in := &ec2.DeleteTagsInput{Resources: []string{seen.id()}, Tags: tagList(ours)}
+	volumes := seen.volumeIDs()
+	for _, device := range sortedKeys(volumes) {
+		in.Resources = append(in.Resources, volumes[device])
+	}
+	_, err := i.svc.DeleteTags(ctx, in)
+	return explain(err)
+}

@@ -1,0 +1,81 @@
+package ec2
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/aws/smithy-go"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// operationNotPermitted is EC2's word for protection against termination, and against being stopped.
+const operationNotPermitted = "OperationNotPermitted"
+
+// explain adds to the project's table what only EC2 says.
+func explain(err error) error {
+	if cloud.HasCode(err, "InsufficientInstanceCapacity") || cloud.HasCode(err, "InsufficientHostCapacity") {
+		return engine.Blocked("InsufficientCapacity", "AWS has no capacity for this instance type in this availability zone now; choose another instanceType, or wait: Portico tries again every 5 minutes")
+	}
+	if pause, ok := engine.AsPause(err); ok {
+		return pause
+	}
+	return cloud.Explain(err)
+}
+
+// renew is what remains of a choice that is immutable.
+const renew = "; nothing was launched. Delete this object and request a new one with another "
+
+// explainLaunch says what of the spec a launch failed for. What is immutable can only be requested anew, or be made true.
+func explainLaunch(s *v1alpha1.EC2InstanceSpec, region string, err error) error {
+	for _, known := range []struct{ code, text string }{
+		{"InvalidAMIID.", "there is no image " + imageOf(s) + " in " + region + " that this account may use" + renew + "image"},
+		{"InvalidKeyPair.", "there is no key pair " + s.KeyName + " in " + region + "; nothing was launched. Have it created there, or delete this object and request a new one with another keyName"},
+		{"InvalidSubnetID.", "there is no subnet " + s.SubnetID + " in " + region + renew + "subnetID"},
+		{"InvalidGroup", "EC2 does not find one of the security groups " + joined(s.SecurityGroupIDs) + " in the network of the subnet; nothing was launched. Correct securityGroupIDs"},
+		{"InvalidSecurityGroupID", "EC2 does not find one of the security groups " + joined(s.SecurityGroupIDs) + " in the network of the subnet; nothing was launched. Correct securityGroupIDs"},
+		{"InvalidSnapshot", "EC2 does not find a snapshot of blockDeviceMappings in " + region + renew + "snapshotID"},
+		{"InvalidUserData", "EC2 does not accept the user data" + renew + "userData"},
+		{"InsufficientFreeAddressesInSubnet", "the subnet has no free address; nothing was launched. Free one, or delete this object and request a new one with another subnetID"},
+		{"VPCIdNotSpecified", "the region " + region + " has no default network; nothing was launched. Delete this object and request a new one with a subnetID"},
+		{"MissingInput", "the region " + region + " has no default subnet; nothing was launched. Delete this object and request a new one with a subnetID"},
+	} {
+		if strings.HasPrefix(codeOf(err), known.code) {
+			return engine.Blocked("InvalidSpec", "%s", known.text)
+		}
+	}
+	if cloud.HasCode(err, "InsufficientInstanceCapacity") {
+		return engine.Blocked("InsufficientCapacity", "AWS has no capacity for instanceType %s in the availability zone now; nothing was launched. Choose another instanceType, request a new object in another subnetID, or wait: Portico tries again every 5 minutes", s.InstanceType)
+	}
+	return explain(err)
+}
+
+func codeOf(err error) string {
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
+		return api.ErrorCode()
+	}
+	return ""
+}
+
+func imageOf(s *v1alpha1.EC2InstanceSpec) string {
+	if s.ImageID != "" {
+		return s.ImageID
+	}
+	return "as the parameter " + s.ImageSSMParameter + " names it"
+}
+
+// concealed keeps user data, which may come from a Secret, out of a text.
+func concealed(err error, encoded string) error {
+	if err == nil || encoded == "" || !strings.Contains(err.Error(), encoded) {
+		return err
+	}
+	const text = "EC2 RunInstances failed, and its message repeats the user data, which is not shown"
+	if pause, ok := engine.AsPause(err); ok {
+		hidden := *pause
+		hidden.Err = errors.New(text)
+		return &hidden
+	}
+	return errors.New(text)
+}

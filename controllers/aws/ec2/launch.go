@@ -1,0 +1,167 @@
+package ec2
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// launch makes the instance, with its settings and tags, in one call. However often it is made with the same token, EC2
+// launches one instance.
+func (i *instance) launch(obj *v1alpha1.EC2Instance) external.Step {
+	return external.Step{
+		Name: "RunInstances", Why: obj.Spec.InstanceType + " instance " + obj.Spec.InstanceName + " in " + i.session.Config.Region,
+		Do: func(ctx context.Context) error {
+			in, err := i.launchInput(ctx, obj)
+			if err != nil {
+				return err
+			}
+			out, err := i.svc.RunInstances(ctx, in)
+			if cloud.HasCode(err, "IdempotentParameterMismatch") {
+				return i.launched(ctx, obj, aws.ToString(in.ClientToken))
+			}
+			if err != nil {
+				return concealed(explainLaunch(&obj.Spec, i.session.Config.Region, err), aws.ToString(in.UserData))
+			}
+			for n := range out.Instances {
+				return i.note(obj, stateOf(&out.Instances[n]))
+			}
+			return nil // the next look finds it
+		},
+	}
+}
+
+// note keeps the ID of what was launched. EC2 answers a repeated call with the instance of the first, which may be over.
+func (i *instance) note(obj *v1alpha1.EC2Instance, seen instanceState) error {
+	obj.Status.InstanceID = seen.id()
+	if !seen.ended() {
+		return nil
+	}
+	obj.Status.ARN = arn(i.session, seen.id()) // it was there; only an acknowledged re-creation makes another
+	if err := failedLaunch(obj, &seen); err != nil {
+		return err
+	}
+	return engine.Wait("Settling", time.Second, "the instance %s was terminated right after its launch", seen.id())
+}
+
+// launched looks for the instance of an earlier try, made when the spec, the image parameter or the user data were others.
+func (i *instance) launched(ctx context.Context, obj *v1alpha1.EC2Instance, token string) error {
+	var all []instanceState
+	if err := i.svc.pages(ctx, func(seen instanceState) { all = append(all, seen) }, filter("client-token", token)); err != nil {
+		return err
+	}
+	for _, seen := range all {
+		return i.note(obj, seen)
+	}
+	return engine.Wait("LaunchUnclear", 30*time.Second, "EC2 has accepted a launch for this object with other settings, and does not show the instance yet; Portico looks again. If this lasts for more than some minutes, delete this object and request a new one")
+}
+
+// token makes a repeated launch the same one. Only an acknowledged re-creation changes it. EC2 takes 64 characters.
+func token(obj *v1alpha1.EC2Instance) string {
+	return fmt.Sprintf("portico-%s-%d", obj.UID, obj.Status.Recreations)
+}
+
+func (i *instance) launchInput(ctx context.Context, obj *v1alpha1.EC2Instance) (*ec2.RunInstancesInput, error) {
+	s := &obj.Spec
+	image, err := i.image(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	data, err := i.userData(ctx, obj)
+	if err != nil {
+		return nil, err
+	}
+	tags := tagList(i.session.Tags(obj, ownTags(obj)))
+	in := &ec2.RunInstancesInput{
+		ClientToken: aws.String(token(obj)), MinCount: aws.Int32(1), MaxCount: aws.Int32(1),
+		ImageId: &image, InstanceType: ec2types.InstanceType(s.InstanceType), UserData: data,
+		KeyName: nonEmpty(s.KeyName), SubnetId: nonEmpty(s.SubnetID), SecurityGroupIds: s.SecurityGroupIDs,
+		BlockDeviceMappings: mappings(s), MetadataOptions: launchMetadata(s.MetadataOptions),
+		DisableApiTermination: s.DisableAPITermination, EbsOptimized: s.EBSOptimized,
+		TagSpecifications: []ec2types.TagSpecification{
+			{ResourceType: ec2types.ResourceTypeInstance, Tags: tags},
+			{ResourceType: ec2types.ResourceTypeVolume, Tags: tags},
+		},
+	}
+	if s.Monitoring != nil {
+		in.Monitoring = &ec2types.RunInstancesMonitoringEnabled{Enabled: s.Monitoring}
+	}
+	if s.IAMInstanceProfile != "" {
+		in.IamInstanceProfile = profileOf(s.IAMInstanceProfile)
+	}
+	return in, nil
+}
+
+// launchMetadata asks for session tokens unless the owner says otherwise. A service that is switched off takes no other
+// settings.
+func launchMetadata(m *v1alpha1.EC2MetadataOptions) *ec2types.InstanceMetadataOptionsRequest {
+	if m == nil {
+		m = &v1alpha1.EC2MetadataOptions{}
+	}
+	in := &ec2types.InstanceMetadataOptionsRequest{HttpEndpoint: ec2types.InstanceMetadataEndpointState(m.HTTPEndpoint)}
+	if in.HttpEndpoint == ec2types.InstanceMetadataEndpointStateDisabled {
+		return in
+	}
+	in.HttpEndpoint = ec2types.InstanceMetadataEndpointStateEnabled
+	in.HttpTokens, in.HttpPutResponseHopLimit = ec2types.HttpTokensStateRequired, m.HTTPPutResponseHopLimit
+	if m.HTTPTokens != "" {
+		in.HttpTokens = ec2types.HttpTokensState(m.HTTPTokens)
+	}
+	return in
+}
+
+var imageID = regexp.MustCompile(`^ami-[0-9a-f]{8,17}$`)
+
+// image is the ID of the image to launch. What a parameter holds that is no image ID is nobody's to see.
+func (i *instance) image(ctx context.Context, s *v1alpha1.EC2InstanceSpec) (string, error) {
+	name := s.ImageSSMParameter
+	if name == "" {
+		return s.ImageID, nil
+	}
+	out, err := i.svc.ssm.GetParameter(ctx, &ssm.GetParameterInput{Name: &name})
+	if cloud.HasCode(err, "ParameterNotFound") || cloud.HasCode(err, "ParameterVersionNotFound") {
+		return "", engine.Blocked("ImageParameterNotFound", "there is no SSM parameter %s in %s; nothing was launched. Have it created there, or delete this object and request a new one with another imageSSMParameter or imageID", name, i.session.Config.Region)
+	}
+	if err != nil {
+		return "", cloud.Explain(err)
+	}
+	if out.Parameter != nil {
+		if value := strings.TrimSpace(aws.ToString(out.Parameter.Value)); imageID.MatchString(value) {
+			return value, nil
+		}
+	}
+	return "", engine.Blocked("ImageParameterInvalid", "the SSM parameter %s does not hold the ID of an image; nothing was launched. Have it corrected, or delete this object and request a new one with another imageSSMParameter or imageID", name)
+}
+
+// longestUserData is EC2's limit, in bytes before encoding.
+const longestUserData = 16 * 1024
+
+func (i *instance) userData(ctx context.Context, obj *v1alpha1.EC2Instance) (*string, error) {
+	data, from, err := obj.Spec.UserData, obj.Spec.UserDataFrom, error(nil)
+	switch {
+	case from != nil && from.SecretKeyRef != nil:
+		data, err = i.kube.SecretValue(ctx, obj.Namespace, *from.SecretKeyRef)
+	case from != nil && from.ConfigMapKeyRef != nil:
+		data, err = i.kube.ConfigMapValue(ctx, obj.Namespace, *from.ConfigMapKeyRef)
+	}
+	if err != nil || data == "" {
+		return nil, err
+	}
+	if len(data) > longestUserData {
+		return nil, engine.Blocked("UserDataTooLong", "the user data has %d bytes, and EC2 takes %d; nothing was launched. Shorten it, or have it load the rest from elsewhere", len(data), longestUserData)
+	}
+	return aws.String(base64.StdEncoding.EncodeToString([]byte(data))), nil
+}

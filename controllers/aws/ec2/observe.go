@@ -1,0 +1,161 @@
+package ec2
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// Observe finds the instance, and reads of what DescribeInstances does not show only what is declared or managed.
+func (i *instance) Observe(ctx context.Context, obj *v1alpha1.EC2Instance) (*instanceState, error) {
+	seen, err := i.find(ctx, obj)
+	if err != nil || seen == nil {
+		return nil, err
+	}
+	foreign := i.Owner(obj, seen) == external.Foreign && !observed(obj)
+	if foreign || !obj.DeletionTimestamp.IsZero() {
+		return seen, nil // nothing more is read of what is not ours, or is to go
+	}
+	managed := obj.Status.ManagedFields
+	if external.Concerned(protection.fields, obj, managed) {
+		if seen.protected, err = i.readProtection(ctx, seen); err != nil {
+			return nil, err
+		}
+	}
+	if len(devices(obj)) > 0 {
+		err = i.addVolumes(ctx, obj, seen)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return seen, nil
+}
+
+// find looks by ID, once that is known: in the latest listing if the look is routine, else together with others' looks of
+// the same moment. Until then it searches by tags.
+func (i *instance) find(ctx context.Context, obj *v1alpha1.EC2Instance) (*instanceState, error) {
+	s := &obj.Status
+	if engine.IsRoutine(ctx) && s.ARN != "" {
+		if seen, ok := cloud.Listing[instanceState](i.session).Get(s.ARN); ok {
+			return &seen, nil
+		}
+	}
+	if s.InstanceID != "" {
+		seen, err := i.byID(ctx, s.InstanceID)
+		if err != nil || isThere(obj, seen) {
+			return seen, err
+		}
+		if s.ARN != "" {
+			return nil, failedLaunch(obj, seen)
+		}
+		// Not reported yet, or acknowledged as gone: another launch of this object may have got through.
+	}
+	return i.search(ctx, obj)
+}
+
+func (i *instance) byID(ctx context.Context, id string) (*instanceState, error) {
+	seen, ok, err := i.svc.byID.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return i.svc.readOne(ctx, id)
+	}
+	return &seen, nil
+}
+
+// isThere: one that is terminated is gone, and so is one that is about to be, unless it is we who wait for that.
+func isThere(obj *v1alpha1.EC2Instance, seen *instanceState) bool {
+	if seen == nil || seen.state() == ec2types.InstanceStateNameTerminated {
+		return false
+	}
+	return !seen.ended() || !obj.DeletionTimestamp.IsZero()
+}
+
+// search finds obj's instance by the ownership tags, one of an earlier life included; and one that is offered, if obj
+// would take it. A launch that the search does not show yet is not repeated, for its token.
+func (i *instance) search(ctx context.Context, obj *v1alpha1.EC2Instance) (*instanceState, error) {
+	marks := i.session.Identity.Marks(obj)
+	all, _, err := i.svc.byName.Get(ctx, ownerKey{marks[tagCluster], marks[tagKind], marks[tagNamespace], marks[tagName]})
+	if err != nil {
+		return nil, err
+	}
+	for _, owner := range []external.Owner{external.Ours, external.Earlier} {
+		if seen, err := i.only(obj, all, owner); seen != nil || err != nil {
+			return seen, err
+		}
+	}
+	if (obj.Spec.AdoptionPolicy != v1alpha1.AdoptionAdopt && !observed(obj)) || !obj.DeletionTimestamp.IsZero() {
+		return nil, nil
+	}
+	all, _, err = i.svc.offered.Get(ctx, obj.Namespace+"/"+obj.Name)
+	if err != nil {
+		return nil, err
+	}
+	return i.only(obj, all, external.Offered)
+}
+
+// only picks the one of this ownership; nil if there is none.
+func (i *instance) only(obj *v1alpha1.EC2Instance, all []instanceState, owner external.Owner) (*instanceState, error) {
+	all = slices.DeleteFunc(slices.Clone(all), func(s instanceState) bool {
+		return !isThere(obj, &s) || i.Owner(obj, &s) != owner
+	})
+	switch len(all) {
+	case 0:
+		return nil, nil
+	case 1:
+		return &all[0], nil
+	}
+	ids := make([]string, 0, len(all))
+	for _, s := range all {
+		ids = append(ids, s.id())
+	}
+	return nil, engine.Blocked("Ambiguous", "the instances %s all carry the tags that make them this object's; nothing was changed. Ask somebody with access to AWS to remove the portico.dev tags from all but one", joined(ids))
+}
+
+// failedLaunch tells of an instance that EC2 itself ended before it was ever usable, as it does when it may not use the
+// KMS key of a volume. An acknowledged re-creation tries again.
+func failedLaunch(obj *v1alpha1.EC2Instance, seen *instanceState) error {
+	next := fmt.Sprint(obj.Status.Recreations + 1)
+	reason := endReason(seen)
+	switch {
+	case reason == "", obj.Status.FirstReadyTime != nil, !obj.DeletionTimestamp.IsZero(),
+		obj.Annotations[v1alpha1.AnnotationAcknowledgeRecreate] == next:
+		return nil
+	}
+	return engine.Blocked("LaunchFailed", "EC2 ended the instance %s right after its launch: %s. Remove the cause; then set the annotation %s=%s on this object to launch another one, or delete this object",
+		seen.id(), reason, v1alpha1.AnnotationAcknowledgeRecreate, next)
+}
+
+// endReason is why EC2 itself ended the instance; empty if somebody did.
+func endReason(seen *instanceState) string {
+	if seen == nil || seen.vm.StateReason == nil {
+		return ""
+	}
+	code := aws.ToString(seen.vm.StateReason.Code)
+	if code == "" || strings.HasSuffix(code, "InitiatedShutdown") {
+		return ""
+	}
+	return strings.TrimRight(aws.ToString(seen.vm.StateReason.Message), ". ")
+}
+
+func (i *instance) readProtection(ctx context.Context, seen *instanceState) (*bool, error) {
+	out, err := i.svc.DescribeInstanceAttribute(ctx, &ec2.DescribeInstanceAttributeInput{
+		InstanceId: aws.String(seen.id()), Attribute: ec2types.InstanceAttributeNameDisableApiTermination,
+	})
+	if err != nil {
+		return nil, explain(err)
+	}
+	on := out.DisableApiTermination != nil && aws.ToBool(out.DisableApiTermination.Value)
+	return &on, nil
+}

@@ -1,0 +1,180 @@
+package ec2
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+const (
+	typePath      = "instanceType"
+	optimizedPath = "ebsOptimized"
+)
+
+// offline are the fields that EC2 changes only while the instance is stopped. Their removal is no reason to stop it.
+var offline = []field{
+	{
+		Path: typePath, Sticky: true,
+		Want: func(o object) (string, bool) { return o.Spec.InstanceType, o.Spec.InstanceType != "" },
+		Have: func(seen *instanceState) string { return string(seen.vm.InstanceType) },
+	},
+	{
+		Path: optimizedPath, Sticky: true,
+		Want: yesNo(func(s *v1alpha1.EC2InstanceSpec) *bool { return s.EBSOptimized }),
+		Have: func(seen *instanceState) string { return strconv.FormatBool(aws.ToBool(seen.vm.EbsOptimized)) },
+	},
+}
+
+// The power states that a spec may ask for.
+const (
+	powerRunning = "Running"
+	powerStopped = "Stopped"
+)
+
+var power = []field{{
+	Path: "state", Sticky: true,
+	Want: func(o object) (string, bool) { return o.Spec.State, o.Spec.State != "" },
+	Have: func(seen *instanceState) string {
+		if seen.state() == ec2types.InstanceStateNameStopped {
+			return powerStopped
+		}
+		return powerRunning
+	},
+}}
+
+// planPower brings an instance that runs or is stopped to the type and the power state that are asked for.
+func (i *instance) planPower(obj *v1alpha1.EC2Instance, seen *instanceState) ([]external.Step, error) {
+	changes := external.Changes(offline, obj, seen, nil)
+	toggle := external.Changes(power, obj, seen, nil)
+	stopped := seen.state() == ec2types.InstanceStateNameStopped
+	switch {
+	case len(changes) > 0 && (stopped || observed(obj)):
+		return i.modifyStopped(seen, changes), nil
+	case len(changes) > 0 && len(toggle) == 0:
+		return i.stopToChange(obj, seen, changes)
+	case len(toggle) > 0 && stopped:
+		return []external.Step{i.start(seen, external.Why(toggle))}, nil
+	case len(toggle) > 0:
+		return []external.Step{i.stop(seen, external.Why(toggle))}, nil
+	case stopped && obj.Status.RestartAfterChange && obj.Spec.State == "":
+		return []external.Step{i.start(seen, "state Stopped → Running, after the change that it was stopped for")}, nil
+	}
+	return nil, nil
+}
+
+// stopToChange stops a running instance for a change, if it may. That it is to be started again is noted first, in the
+// status, which is saved before the next pass; with state Running the spec says so already.
+func (i *instance) stopToChange(obj *v1alpha1.EC2Instance, seen *instanceState, changes []external.Change) ([]external.Step, error) {
+	why := external.Why(changes)
+	switch {
+	case !obj.Spec.AllowStop:
+		return nil, engine.Blocked("StopNeeded", "%s needs the instance to be stopped; nothing was stopped. Set allowStop: true to let Portico stop and start it, or state: Stopped to stop it yourself at a time that suits", why)
+	case obj.Spec.State == "" && !obj.Status.RestartAfterChange:
+		return nil, engine.Wait("StopPlanned", 100*time.Millisecond, "%s: the instance is stopped for it, and started again", why)
+	}
+	step := i.stop(seen, "state Running → Stopped, for "+why)
+	take := step.Do
+	step.Do = func(ctx context.Context) error {
+		if err := i.fits(ctx, seen, changes); err != nil {
+			return err
+		}
+		return take(ctx)
+	}
+	return []external.Step{step}, nil
+}
+
+// restart tells whether the instance is to be started again after a change that it is, or will be, stopped for.
+func restart(obj *v1alpha1.EC2Instance, seen *instanceState) bool {
+	pending := len(external.Changes(offline, obj, seen, nil)) > 0
+	switch {
+	case obj.Spec.State != "" || observed(obj):
+		return false
+	case seen.state() != ec2types.InstanceStateNameRunning:
+		return obj.Status.RestartAfterChange
+	}
+	return pending && obj.Spec.AllowStop
+}
+
+// modifyStopped changes one attribute a call, which is all that EC2 takes.
+func (i *instance) modifyStopped(seen *instanceState, changes []external.Change) []external.Step {
+	steps := make([]external.Step, 0, len(changes))
+	for _, c := range changes {
+		in := &ec2.ModifyInstanceAttributeInput{InstanceId: seen.vm.InstanceId}
+		if c.Path == typePath {
+			in.InstanceType = &ec2types.AttributeValue{Value: aws.String(c.To)}
+		} else {
+			in.EbsOptimized = &ec2types.AttributeBooleanValue{Value: aws.Bool(c.To == "true")}
+		}
+		steps = append(steps, external.Step{Name: "ModifyInstanceAttribute", Why: external.Why([]external.Change{c}), Do: func(ctx context.Context) error {
+			return explain(i.modify(ctx, in))
+		}})
+	}
+	return steps
+}
+
+func (i *instance) start(seen *instanceState, why string) external.Step {
+	return external.Step{Name: "StartInstances", Why: why, Do: func(ctx context.Context) error {
+		_, err := i.svc.StartInstances(ctx, &ec2.StartInstancesInput{InstanceIds: []string{seen.id()}})
+		return explain(err)
+	}}
+}
+
+func (i *instance) stop(seen *instanceState, why string) external.Step {
+	return external.Step{Name: "StopInstances", Why: why, Do: func(ctx context.Context) error {
+		return i.halt(ctx, seen)
+	}}
+}
+
+// fits refuses a type that the instance could not be started with again, before it is stopped.
+func (i *instance) fits(ctx context.Context, seen *instanceState, changes []external.Change) error {
+	at := slices.IndexFunc(changes, func(c external.Change) bool { return c.Path == typePath })
+	if at < 0 {
+		return nil
+	}
+	want := changes[at].To
+	types, err := i.svc.DescribeInstanceTypes(ctx, &ec2.DescribeInstanceTypesInput{InstanceTypes: []ec2types.InstanceType{ec2types.InstanceType(want)}})
+	if err != nil {
+		return explain(err)
+	}
+	for _, t := range types.InstanceTypes {
+		if p := t.ProcessorInfo; p != nil && !runs(p.SupportedArchitectures, seen.vm.Architecture) {
+			return engine.Blocked("TypeDoesNotFit", "the instance's image is for %s, and instanceType %s has %s; nothing was stopped. Choose another instanceType", seen.vm.Architecture, want, names(p.SupportedArchitectures))
+		}
+	}
+	zone := ""
+	if seen.vm.Placement != nil {
+		zone = aws.ToString(seen.vm.Placement.AvailabilityZone)
+	}
+	offered, err := i.svc.DescribeInstanceTypeOfferings(ctx, &ec2.DescribeInstanceTypeOfferingsInput{
+		LocationType: ec2types.LocationTypeAvailabilityZone, Filters: []ec2types.Filter{filter("instance-type", want), filter("location", zone)},
+	})
+	if err != nil {
+		return explain(err)
+	}
+	if len(offered.InstanceTypeOfferings) == 0 {
+		return engine.Blocked("TypeNotOffered", "EC2 does not offer instanceType %s in %s, where the instance is; nothing was stopped. Choose another instanceType", want, zone)
+	}
+	return nil
+}
+
+func runs(supported []ec2types.ArchitectureType, image ec2types.ArchitectureValues) bool {
+	return len(supported) == 0 || image == "" || slices.Contains(supported, ec2types.ArchitectureType(image))
+}
+
+func names(list []ec2types.ArchitectureType) string {
+	texts := make([]string, 0, len(list))
+	for _, a := range list {
+		texts = append(texts, string(a))
+	}
+	return strings.Join(texts, " and ")
+}

@@ -1,0 +1,84 @@
+package ec2
+
+import (
+	"context"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// profile is the instance profile. EC2 reports its ARN; the spec may give the name, which is the ARN's last part.
+var profile = call{
+	fields: []field{{
+		Path: "iamInstanceProfile",
+		Want: func(o object) (string, bool) { return o.Spec.IAMInstanceProfile, o.Spec.IAMInstanceProfile != "" },
+		Have: func(seen *instanceState) string {
+			if seen.vm.IamInstanceProfile == nil {
+				return ""
+			}
+			return aws.ToString(seen.vm.IamInstanceProfile.Arn)
+		},
+		Same: func(have, want string) bool {
+			return want != "" && !isARN(want) && have[strings.LastIndexByte(have, '/')+1:] == want
+		},
+	}},
+	name: func(changes []external.Change) string {
+		switch {
+		case changes[0].From == "":
+			return "AssociateIamInstanceProfile"
+		case changes[0].To == "":
+			return "DisassociateIamInstanceProfile"
+		default:
+			return "ReplaceIamInstanceProfileAssociation"
+		}
+	},
+	do: func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error {
+		return i.setProfile(ctx, seen, changes[0].To)
+	},
+}
+
+func isARN(nameOrARN string) bool { return strings.HasPrefix(nameOrARN, "arn:") }
+
+func profileOf(nameOrARN string) *ec2types.IamInstanceProfileSpecification {
+	if isARN(nameOrARN) {
+		return &ec2types.IamInstanceProfileSpecification{Arn: &nameOrARN}
+	}
+	return &ec2types.IamInstanceProfileSpecification{Name: &nameOrARN}
+}
+
+// setProfile changes the one association that an instance can have, as it is now.
+func (i *instance) setProfile(ctx context.Context, seen *instanceState, want string) error {
+	id, err := i.association(ctx, seen)
+	if err != nil {
+		return err
+	}
+	switch {
+	case id == nil && want == "":
+		return nil
+	case id == nil:
+		_, err = i.svc.AssociateIamInstanceProfile(ctx, &ec2.AssociateIamInstanceProfileInput{InstanceId: seen.vm.InstanceId, IamInstanceProfile: profileOf(want)})
+	case want == "":
+		_, err = i.svc.DisassociateIamInstanceProfile(ctx, &ec2.DisassociateIamInstanceProfileInput{AssociationId: id})
+	default:
+		_, err = i.svc.ReplaceIamInstanceProfileAssociation(ctx, &ec2.ReplaceIamInstanceProfileAssociationInput{AssociationId: id, IamInstanceProfile: profileOf(want)})
+	}
+	return err
+}
+
+// association is the ID of the instance's association; nil if it has none.
+func (i *instance) association(ctx context.Context, seen *instanceState) (*string, error) {
+	out, err := i.svc.DescribeIamInstanceProfileAssociations(ctx, &ec2.DescribeIamInstanceProfileAssociationsInput{
+		Filters: []ec2types.Filter{filter("instance-id", seen.id()), filter("state", "associating", "associated")},
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range out.IamInstanceProfileAssociations {
+		return a.AssociationId, nil
+	}
+	return nil, nil
+}

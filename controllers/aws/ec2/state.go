@@ -1,0 +1,104 @@
+package ec2
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/portico-platform/portico/controllers/cloud"
+)
+
+// The ownership tags by which instances are searched; cloud.Identity sets them.
+const (
+	tagCluster   = "portico.dev/cluster"
+	tagKind      = "portico.dev/kind"
+	tagNamespace = "portico.dev/namespace"
+	tagName      = "portico.dev/name"
+)
+
+// instanceState is what AWS has of one instance.
+type instanceState struct {
+	vm   ec2types.Instance
+	tags map[string]string
+	// protected is disableApiTermination; nil: not read.
+	protected *bool
+	// volumes by device; nil: not read.
+	volumes map[string]volumeState
+}
+
+// volumeState is one attached volume.
+type volumeState struct {
+	ec2types.Volume
+	deleteOnTermination bool
+	// modification is the latest, of a volume that differs from the spec; nil: none, or not read.
+	modification *ec2types.VolumeModification
+}
+
+func stateOf(vm *ec2types.Instance) instanceState {
+	tags := make(map[string]string, len(vm.Tags))
+	for _, t := range vm.Tags {
+		tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
+	}
+	return instanceState{vm: *vm, tags: tags}
+}
+
+func (s *instanceState) id() string { return aws.ToString(s.vm.InstanceId) }
+
+// state is EC2's word for what the instance does; empty counts as pending.
+func (s *instanceState) state() ec2types.InstanceStateName {
+	if s.vm.State == nil {
+		return ec2types.InstanceStateNamePending
+	}
+	return s.vm.State.Name
+}
+
+// ended tells that the instance is over, or about to be.
+func (s *instanceState) ended() bool {
+	return s.state() == ec2types.InstanceStateNameTerminated || s.state() == ec2types.InstanceStateNameShuttingDown
+}
+
+// volumeIDs are the attached volumes, by device.
+func (s *instanceState) volumeIDs() map[string]string {
+	all := make(map[string]string, len(s.vm.BlockDeviceMappings))
+	for _, m := range s.vm.BlockDeviceMappings {
+		if m.Ebs != nil {
+			all[aws.ToString(m.DeviceName)] = aws.ToString(m.Ebs.VolumeId)
+		}
+	}
+	return all
+}
+
+func arn(session *cloud.Session, id string) string {
+	return fmt.Sprintf("arn:%s:ec2:%s:%s:instance/%s", session.Partition, session.Config.Region, session.AccountID, id)
+}
+
+// tagList is sorted: the order of parameters must not make a repeated call another one.
+func tagList(tags map[string]string) []ec2types.Tag {
+	list := make([]ec2types.Tag, 0, len(tags))
+	for _, key := range sortedKeys(tags) {
+		list = append(list, ec2types.Tag{Key: aws.String(key), Value: aws.String(tags[key])})
+	}
+	return list
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// nonEmpty is nil for an empty text: the parameter is left out.
+func nonEmpty(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+const separator = ", "
+
+func joined(list []string) string {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	return strings.Join(slices.Compact(list), separator)
+}

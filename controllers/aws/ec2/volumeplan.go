@@ -1,0 +1,126 @@
+package ec2
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// volumeChanges are what differs of one volume: what ModifyVolume changes, and what the instance does.
+func volumeChanges(obj *v1alpha1.EC2Instance, seen *instanceState, device string) (volume, attachment []external.Change) {
+	for _, c := range external.Changes(volumeFields(device), obj, seen, obj.Status.ManagedFields) {
+		name := c.Path[strings.LastIndexByte(c.Path, '.')+1:]
+		_, declared := declaredAt(obj, c.Path, device)
+		switch {
+		case name == keepPath:
+			attachment = append(attachment, c)
+		case !declared && typeAfter(obj, seen, device) != ec2types.VolumeTypeGp3: // the defaults are those of gp3
+		default:
+			volume = append(volume, c)
+		}
+	}
+	return volume, attachment
+}
+
+func declaredAt(obj *v1alpha1.EC2Instance, path, device string) (string, bool) {
+	for _, f := range volumeFields(device) {
+		if f.Path == path {
+			return f.Want(obj)
+		}
+	}
+	return "", false
+}
+
+// typeAfter is the type that the volume has once it is as declared.
+func typeAfter(obj *v1alpha1.EC2Instance, seen *instanceState, device string) ec2types.VolumeType {
+	if want, declared := declaredAt(obj, volumePath(device, "volumeType"), device); declared {
+		return ec2types.VolumeType(want)
+	}
+	return seen.volumes[device].VolumeType
+}
+
+// volumePace is for looking again while EC2 changes a volume, which takes minutes to hours.
+const volumePace = 30 * time.Second
+
+// planVolumes grows and changes the volumes that are there. None is attached or detached.
+func (i *instance) planVolumes(obj *v1alpha1.EC2Instance, seen *instanceState) ([]external.Step, error) {
+	if seen.volumes == nil {
+		return nil, nil
+	}
+	var steps []external.Step
+	var rest error
+	for _, device := range devices(obj) {
+		v, there := seen.volumes[device]
+		if !there {
+			if slices.ContainsFunc(obj.Spec.BlockDeviceMappings, func(m v1alpha1.EC2BlockDevice) bool { return m.DeviceName == device }) {
+				rest = engine.Blocked("VolumeMissing", "the instance has no volume at %s, and Portico attaches volumes only at the launch; nothing was attached. Attach one in AWS, or remove the device from blockDeviceMappings", device)
+			}
+			continue
+		}
+		volume, attachment := volumeChanges(obj, seen, device)
+		if len(attachment) > 0 {
+			steps = append(steps, i.keep(seen, device, attachment))
+		}
+		switch {
+		case len(volume) == 0:
+		case v.busy() && !observed(obj):
+			rest = engine.Wait("VolumeModifying", volumePace, "%s waits: AWS is still at work on the last change of the volume at %s", external.Why(volume), device)
+		default:
+			steps = append(steps, i.modifyVolume(&v, volume))
+		}
+	}
+	return steps, rest
+}
+
+// busy tells that a modification is under way; until it is over, AWS takes no other.
+func (v *volumeState) busy() bool {
+	return v.modification != nil && (v.modification.ModificationState == ec2types.VolumeModificationStateModifying ||
+		v.modification.ModificationState == ec2types.VolumeModificationStateOptimizing)
+}
+
+func (i *instance) keep(seen *instanceState, device string, changes []external.Change) external.Step {
+	return external.Step{Name: "ModifyInstanceAttribute", Why: external.Why(changes), Do: func(ctx context.Context) error {
+		return explain(i.modify(ctx, &ec2.ModifyInstanceAttributeInput{
+			InstanceId: seen.vm.InstanceId,
+			BlockDeviceMappings: []ec2types.InstanceBlockDeviceMappingSpecification{{
+				DeviceName: &device, Ebs: &ec2types.EbsInstanceBlockDeviceSpecification{DeleteOnTermination: aws.Bool(changes[0].To == "true")},
+			}},
+		}))
+	}}
+}
+
+func (i *instance) modifyVolume(v *volumeState, changes []external.Change) external.Step {
+	in := &ec2.ModifyVolumeInput{VolumeId: v.VolumeId}
+	for _, c := range changes {
+		switch name := c.Path[strings.LastIndexByte(c.Path, '.')+1:]; name {
+		case "volumeSize":
+			in.Size = parsed(c.To)
+		case "volumeType":
+			in.VolumeType = ec2types.VolumeType(c.To)
+		case "iops":
+			in.Iops = parsed(c.To)
+		case "throughput":
+			in.Throughput = parsed(c.To)
+		}
+	}
+	return external.Step{Name: "ModifyVolume", Why: external.Why(changes), Do: func(ctx context.Context) error {
+		_, err := i.svc.ModifyVolume(ctx, in)
+		switch {
+		case cloud.HasCode(err, "IncorrectModificationState"):
+			return nil // an earlier try got through; the next look tells how far it is
+		case cloud.HasCode(err, "VolumeModificationRateExceeded"):
+			return engine.Wait("VolumeModificationRateExceeded", 30*time.Minute, "%s waits: AWS limits how often a volume is changed, and wants some hours between two changes; Portico tries again every half hour", external.Why(changes))
+		}
+		return explain(err)
+	}}
+}

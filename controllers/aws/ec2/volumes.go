@@ -1,0 +1,106 @@
+package ec2
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+const (
+	volumePrefix = "blockDeviceMappings["
+	keepPath     = "deleteOnTermination"
+)
+
+// volumePath is the path of a volume's setting: blockDeviceMappings[/dev/sdf].volumeSize.
+func volumePath(device, name string) string { return volumePrefix + device + "]." + name }
+
+// devices whose volumes are declared, or managed until now.
+func devices(obj *v1alpha1.EC2Instance) []string {
+	var all []string
+	for _, m := range obj.Spec.BlockDeviceMappings {
+		all = append(all, m.DeviceName)
+	}
+	for _, path := range obj.Status.ManagedFields {
+		if rest, ok := strings.CutPrefix(path, volumePrefix); ok {
+			device, _, _ := strings.Cut(rest, "]")
+			all = append(all, device)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// The defaults of gp3, which its volumes go back to. Other types have none of their own.
+const (
+	gp3IOPS       = "3000"
+	gp3Throughput = "125"
+)
+
+// volumeFields are the settings of one volume. What AWS calls the volume's default type or size depends on the image.
+func volumeFields(device string) []field {
+	one := func(name string, want func(*v1alpha1.EC2BlockDevice) string, have func(*volumeState) string) field {
+		return field{
+			Path: volumePath(device, name), Sticky: true,
+			Want: func(o object) (string, bool) {
+				at := slices.IndexFunc(o.Spec.BlockDeviceMappings, func(m v1alpha1.EC2BlockDevice) bool { return m.DeviceName == device })
+				if at < 0 {
+					return "", false
+				}
+				value := want(&o.Spec.BlockDeviceMappings[at])
+				return value, value != ""
+			},
+			Have: func(seen *instanceState) string {
+				v := seen.volumes[device]
+				return have(&v)
+			},
+		}
+	}
+	size := one("volumeSize", func(m *v1alpha1.EC2BlockDevice) string { return digits(m.VolumeSize) }, func(v *volumeState) string { return digits(v.Size) })
+	size.Same = noLess
+	iops := one("iops", func(m *v1alpha1.EC2BlockDevice) string { return digits(m.IOPS) }, func(v *volumeState) string { return digits(v.Iops) })
+	throughput := one("throughput", func(m *v1alpha1.EC2BlockDevice) string { return digits(m.Throughput) }, func(v *volumeState) string { return digits(v.Throughput) })
+	iops.Sticky, iops.Default = false, gp3IOPS
+	throughput.Sticky, throughput.Default = false, gp3Throughput
+	return []field{
+		size,
+		one("volumeType", func(m *v1alpha1.EC2BlockDevice) string { return m.VolumeType }, func(v *volumeState) string { return string(v.VolumeType) }),
+		iops, throughput,
+		one(keepPath, func(m *v1alpha1.EC2BlockDevice) string { return truth(m.DeleteOnTermination) }, func(v *volumeState) string { return strconv.FormatBool(v.deleteOnTermination) }),
+	}
+}
+
+// noLess: a volume that somebody made larger cannot be made smaller.
+func noLess(have, want string) bool {
+	return aws.ToInt32(parsed(have)) >= aws.ToInt32(parsed(want))
+}
+
+func truth(b *bool) string {
+	if b == nil {
+		return ""
+	}
+	return strconv.FormatBool(*b)
+}
+
+// mappings are the volumes of a launch. They are encrypted and gp3 unless the owner says otherwise.
+func mappings(s *v1alpha1.EC2InstanceSpec) []ec2types.BlockDeviceMapping {
+	all := make([]ec2types.BlockDeviceMapping, 0, len(s.BlockDeviceMappings))
+	for _, m := range s.BlockDeviceMappings {
+		ebs := &ec2types.EbsBlockDevice{
+			VolumeSize: m.VolumeSize, VolumeType: ec2types.VolumeTypeGp3, Iops: m.IOPS, Throughput: m.Throughput,
+			Encrypted: aws.Bool(true), KmsKeyId: nonEmpty(m.KMSKeyID), DeleteOnTermination: m.DeleteOnTermination, SnapshotId: nonEmpty(m.SnapshotID),
+		}
+		if m.VolumeType != "" {
+			ebs.VolumeType = ec2types.VolumeType(m.VolumeType)
+		}
+		if m.Encrypted != nil {
+			ebs.Encrypted = m.Encrypted
+		}
+		all = append(all, ec2types.BlockDeviceMapping{DeviceName: aws.String(m.DeviceName), Ebs: ebs})
+	}
+	return all
+}
