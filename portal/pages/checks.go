@@ -44,12 +44,12 @@ func (p *Pages) checksOf(c operator.Checks, paused bool) views.Inspection {
 	case operator.Checked:
 	}
 	out := views.Inspection{Facts: []views.Fact{
-		{Label: "Last check", At: p.moment(c.LastChecked), Note: strings.ToLower(words(c.Reason))},
+		{Label: "Last check", Value: strings.ToLower(words(c.Reason)) + ",", At: p.moment(c.LastChecked)},
 		p.nextCheck(c, paused),
 		{Label: "Checks", Value: checksMade(c)},
 	}}
 	for _, key := range slices.Sorted(maps.Keys(c.Live)) {
-		out.Facts = append(out.Facts, views.Fact{Label: label(key), Value: c.Live[key], Note: "now, about"})
+		out.Facts = append(out.Facts, views.Fact{Label: label(key), Value: c.Live[key], Note: "by AWS's count just now"})
 	}
 	if c.LiveError != "" {
 		out.Facts = append(out.Facts, views.Fact{Label: "In AWS now", Value: sentence(c.LiveError)})

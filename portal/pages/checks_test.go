@@ -31,7 +31,7 @@ func TestChecksInWords(t *testing.T) {
 		checks operator.Checks
 		words  []string
 	}{
-		"in sync":        {checkedInvoices(), []string{`title="21 November 2026, 11:56:00 UTC" data-age="ago">4 min ago<`, "in sync", `data-age="in">in 56 min<`, "<dd>14", "PutBucketVersioning", "2 h ago", "&lt;b&gt;cost"}},
+		"in sync":        {checkedInvoices(), []string{`title="21 November 2026, 11:56:00 UTC" data-age="ago">4 min ago<`, "in sync, <time", `data-age="in">in 56 min<`, "<dd>14", "PutBucketVersioning", "2 h ago", "&lt;b&gt;cost"}},
 		"nobody answers": {operator.Checks{State: operator.Unknown}, []string{"Unknown: the operator does not answer"}},
 		"not yet":        {operator.Checks{State: operator.Unchecked}, []string{"Not checked yet since the operator started"}},
 		"one failure":    {with(func(c *operator.Checks) { c.Failures, c.NextCheck, c.Reason = 1, nil, "TimedOut" }), []string{"timed out", "14, of which the last failed", "soon, and after each failure"}},
