@@ -2,11 +2,13 @@ package rds
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
+	"github.com/aws/smithy-go"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
@@ -26,7 +28,7 @@ func (i *instance) Delete(ctx context.Context, obj *v1alpha1.RDSInstance, seen *
 	case slices.Contains(unsaveable, status) && !obj.Spec.SkipFinalSnapshot:
 		return engine.Blocked("FinalSnapshotImpossible", "RDS shows the state %s, in which it takes no final snapshot; nothing was deleted. Set skipFinalSnapshot: true to delete the database with its data", status)
 	}
-	if err := i.unprotect(ctx, obj, seen); err != nil {
+	if err := i.prepare(ctx, obj, seen); err != nil {
 		return err
 	}
 	in := &rds.DeleteDBInstanceInput{
@@ -39,25 +41,37 @@ func (i *instance) Delete(ctx context.Context, obj *v1alpha1.RDSInstance, seen *
 		obj.Status.FinalSnapshotIdentifier = *in.FinalDBSnapshotIdentifier
 	}
 	_, err := i.svc.DeleteDBInstance(ctx, in)
+	if _, refused := errors.AsType[smithy.APIError](err); refused {
+		obj.Status.FinalSnapshotIdentifier = "" // without an answer the deletion may have begun
+	}
 	switch {
 	case cloud.IsNotFound(err):
 		return nil
 	case cloud.HasCode(err, "DBSnapshotAlreadyExists"):
-		obj.Status.FinalSnapshotIdentifier = ""
 		return engine.Blocked("FinalSnapshotExists", "a snapshot named %s exists already; nothing was deleted. Set finalSnapshotIdentifier to another name, or delete that snapshot in AWS", *in.FinalDBSnapshotIdentifier)
 	}
 	return explain(err)
 }
 
-// unprotect switches deletion protection off if the owner says so, and only then.
-func (i *instance) unprotect(ctx context.Context, obj *v1alpha1.RDSInstance, seen *instanceState) error {
-	if !aws.ToBool(seen.db.DeletionProtection) {
-		return nil
-	}
-	if p := obj.Spec.DeletionProtection; p == nil || *p {
+// prepare switches deletion protection off if the owner says so, and only then; and has the final snapshot inherit the
+// tags, by which it can be restored. RDS does both at once, whatever waits for the maintenance window.
+func (i *instance) prepare(ctx context.Context, obj *v1alpha1.RDSInstance, seen *instanceState) error {
+	in := &input{DBInstanceIdentifier: aws.String(seen.identifier())}
+	protected := aws.ToBool(seen.db.DeletionProtection)
+	if p := obj.Spec.DeletionProtection; protected && (p == nil || *p) {
 		return engine.Blocked("DeletionProtected", "the database is protected against deletion; nothing was deleted. Set deletionProtection: false to have it deleted")
 	}
-	_, err := i.svc.ModifyDBInstance(ctx, &input{DBInstanceIdentifier: aws.String(seen.identifier()), DeletionProtection: aws.Bool(false)})
+	if protected {
+		in.DeletionProtection = aws.Bool(false)
+	}
+	tagged := obj.Spec.SkipFinalSnapshot || aws.ToBool(seen.db.CopyTagsToSnapshot)
+	if !tagged {
+		in.CopyTagsToSnapshot = aws.Bool(true)
+	}
+	if !protected && tagged {
+		return nil
+	}
+	_, err := i.svc.ModifyDBInstance(ctx, in)
 	return explain(err)
 }
 
@@ -72,8 +86,11 @@ func finalSnapshot(obj *v1alpha1.RDSInstance, seen *instanceState) string {
 }
 
 func kept(obj *v1alpha1.RDSInstance) string {
-	if obj.Status.FinalSnapshotIdentifier == "" {
-		return "its data is not kept in a final snapshot"
+	switch {
+	case obj.Status.FinalSnapshotIdentifier != "":
+		return "its data is kept in the final snapshot " + obj.Status.FinalSnapshotIdentifier
+	case obj.Spec.SkipFinalSnapshot:
+		return "its data is not kept"
 	}
-	return "its data is kept in the final snapshot " + obj.Status.FinalSnapshotIdentifier
+	return "somebody began that outside Portico, which knows of no final snapshot"
 }

@@ -19,9 +19,10 @@ func TestDeletionKeepsTheData(t *testing.T) {
 		deleted bool
 		kept    string // the snapshot
 	}{
-		"by default":     {change: func(*v1alpha1.RDSInstance, *fakeRDS) {}, deleted: true, kept: "payments-ledger"},
-		"a name of ours": {change: func(i *v1alpha1.RDSInstance, _ *fakeRDS) { i.Spec.FinalSnapshotIdentifier = "farewell" }, deleted: true, kept: "farewell"},
-		"skipped":        {change: func(i *v1alpha1.RDSInstance, _ *fakeRDS) { i.Spec.SkipFinalSnapshot = true }, deleted: true},
+		"by default":           {change: func(*v1alpha1.RDSInstance, *fakeRDS) {}, deleted: true, kept: "payments-ledger"},
+		"one that was adopted": {change: func(_ *v1alpha1.RDSInstance, f *fakeRDS) { f.db.CopyTagsToSnapshot = nil }, deleted: true, kept: "payments-ledger"},
+		"a name of ours":       {change: func(i *v1alpha1.RDSInstance, _ *fakeRDS) { i.Spec.FinalSnapshotIdentifier = "farewell" }, deleted: true, kept: "farewell"},
+		"skipped":              {change: func(i *v1alpha1.RDSInstance, _ *fakeRDS) { i.Spec.SkipFinalSnapshot = true }, deleted: true},
 		"the name is taken": {change: func(i *v1alpha1.RDSInstance, f *fakeRDS) {
 			i.Spec.FinalSnapshotIdentifier = "farewell"
 			f.snapshot("farewell", nil)
@@ -78,6 +79,26 @@ func TestDeletionTellsWhereTheDataIs(t *testing.T) {
 	err := a.Delete(t.Context(), obj, observe(t, a, obj))
 	if paused(err) != "Deleting" || !strings.Contains(err.Error(), obj.Status.FinalSnapshotIdentifier) || f.writes != writes {
 		t.Errorf("%v, %d writes", err, f.writes-writes)
+	}
+}
+
+func TestOnlyWhatIsKnownIsSaidOfTheData(t *testing.T) {
+	f, obj := &fakeRDS{}, object()
+	settled(t, f, &fakeVault{}, obj)
+	a := adapterOf(f, &fakeVault{})
+	seen := observe(t, a, obj)
+	f.refuse = code("InvalidDBInstanceState")
+	if err := a.Delete(t.Context(), obj, seen); err == nil || obj.Status.FinalSnapshotIdentifier != "" {
+		t.Errorf("a refused deletion left %q", obj.Status.FinalSnapshotIdentifier)
+	}
+	f.refuse = nil
+	in("deleting")(obj, f)
+	if err := a.Delete(t.Context(), obj, observe(t, a, obj)); !strings.Contains(err.Error(), "outside Portico") {
+		t.Errorf("%v", err)
+	}
+	f.db.DBInstanceStatus, f.lose = aws.String("available"), true
+	if err := a.Delete(t.Context(), obj, observe(t, a, obj)); err == nil || obj.Status.FinalSnapshotIdentifier == "" {
+		t.Error("a deletion whose reply was lost may have made its snapshot")
 	}
 }
 

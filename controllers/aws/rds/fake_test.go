@@ -157,7 +157,11 @@ func (f *fakeRDS) DeleteDBInstance(_ context.Context, in *rds.DeleteDBInstanceIn
 		}
 		f.deleted = in
 		if name != "" {
-			f.snapshot(name, f.tags)
+			tags := f.tags
+			if !aws.ToBool(f.db.CopyTagsToSnapshot) {
+				tags = nil
+			}
+			f.snapshot(name, tags)
 		}
 		if f.deletes {
 			f.db.DBInstanceStatus = aws.String(statusDeleting)

@@ -40,6 +40,7 @@ func (f *fakeRDS) atOnce(in *rds.ModifyDBInstanceInput) {
 	replace(&f.db.PreferredMaintenanceWindow, in.PreferredMaintenanceWindow)
 	replace(&f.db.PerformanceInsightsEnabled, in.EnablePerformanceInsights)
 	replace(&f.db.DeletionProtection, in.DeletionProtection)
+	replace(&f.db.CopyTagsToSnapshot, in.CopyTagsToSnapshot)
 	replace(&f.db.Endpoint.Port, in.DBPortNumber)
 	if in.MaxAllocatedStorage != nil {
 		f.db.MaxAllocatedStorage = in.MaxAllocatedStorage

@@ -118,12 +118,11 @@ func (i *instance) Plan(obj *v1alpha1.RDSInstance, seen *instanceState) ([]exter
 	steps = append(steps, changed...)
 	// A password is changed only when it can be published: while something else is in the way, it waits.
 	if manage && rest == nil {
-		var password []external.Step
-		password, rest = i.planMaster(obj, seen)
-		steps = append(steps, password...)
-		if len(password) > 0 && !now.modify {
-			return nil, working(seen.status())
+		changed, rest = i.planMaster(obj, seen)
+		if len(changed) > 0 && !now.modify {
+			changed, rest = nil, working(seen.status())
 		}
+		steps = append(steps, changed...)
 	}
 	return steps, rest
 }

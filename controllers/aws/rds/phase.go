@@ -34,6 +34,7 @@ var broken = []struct {
 	{"storage-full", "StorageFull", "the storage is full, and the database refuses to work: raise allocatedStorage and set applyImmediately: true", true},
 	{"stopped", "Stopped", "the database was stopped outside Portico: start it in AWS; AWS itself starts it again after seven days", false},
 	{"failed", "DatabaseFailed", "RDS cannot recover the database: restore a snapshot into a new one", false},
+	{"incompatible-restore", "DatabaseFailed", "RDS could not restore the snapshot: delete this object and request a new one", false},
 	{"restore-error", "DatabaseFailed", "RDS could not restore the snapshot: delete this object and request a new one", false},
 	{"inaccessible-encryption-credentials", "KeyNotAccessible", "RDS cannot use the KMS key of the storage: make the key available to RDS again, and start the database in AWS", false},
 	{"incompatible-parameters", "IncompatibleParameters", "the database does not start with its parameter group: correct the group, or set another dbParameterGroupName", true},

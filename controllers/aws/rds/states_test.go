@@ -19,7 +19,7 @@ func TestStatesAreTold(t *testing.T) {
 		"available": "", "storage-optimization": "", "backing-up": "", "configuring-enhanced-monitoring": "",
 		"creating": "Creating", "modifying": "Modifying", "rebooting": "Rebooting", "resetting-master-credentials": "ResettingMasterCredentials",
 		"deleting": "DeletedOutside", "stopped": "Stopped!", "storage-full": "StorageFull!", "failed": "DatabaseFailed!",
-		"incompatible-network": "IncompatibleNetwork!", "incompatible-restore": "Incompatible!", "inaccessible-encryption-credentials-recoverable": "KeyNotAccessible!",
+		"incompatible-network": "IncompatibleNetwork!", "incompatible-restore": "DatabaseFailed!", "incompatible-create": "Incompatible!", "inaccessible-encryption-credentials-recoverable": "KeyNotAccessible!",
 		"something-new": "SomethingNew", "": "Unknown",
 	} {
 		f, v, obj := &fakeRDS{}, &fakeVault{}, object()
