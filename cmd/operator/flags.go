@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"os"
 	"slices"
 	"strconv"
@@ -86,6 +87,19 @@ func (f *flags) check() error {
 		return fmt.Errorf("--reconcile-timeout %s: at least 1s", e.Timeout)
 	case f.controllers.ProviderResync < time.Second:
 		return fmt.Errorf("--provider-resync %s: at least 1s", f.controllers.ProviderResync)
+	}
+	return f.checkInspect()
+}
+
+// checkInspect finds what can be no address.
+func (f *flags) checkInspect() error {
+	o := f.controllers.Inspect
+	if o.Off() {
+		return nil
+	}
+	_, port, err := net.SplitHostPort(o.Bind)
+	if _, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil {
+		return fmt.Errorf("--inspect-bind-address %s: want host:port or :port with a port from 0 to 65535, or 0 to switch it off", o.Bind)
 	}
 	return nil
 }

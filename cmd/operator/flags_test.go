@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/portico-platform/portico/controllers/inspect"
 )
 
 func environment(pairs ...string) func(string) string {
@@ -46,12 +48,30 @@ func TestWrongFlagsAreNamed(t *testing.T) {
 		{[]string{"--namespace=n", "--aws-rate=S3"}, "SERVICE=RATE"},
 		{[]string{"--namespace=n", "--aws-rate=S3=0"}, "SERVICE=RATE"},
 		{[]string{"--namespace=n", "--aws-rate=S4=5"}, "no service S4"},
+		{[]string{"--namespace=n", "--inspect-bind-address=8443"}, "--inspect-bind-address 8443"},
+		{[]string{"--namespace=n", "--inspect-bind-address=:84430"}, "--inspect-bind-address :84430"},
 		{[]string{"--namespace=n", "start"}, `unexpected argument "start"`},
 		{[]string{"--colour"}, "colour"},
 	} {
 		_, err := parse(x.args, environment(), &bytes.Buffer{})
 		if err == nil || !strings.Contains(err.Error(), x.says) {
 			t.Errorf("%v: got %v, want %q", x.args, err, x.says)
+		}
+	}
+}
+
+func TestWhereChecksAreShown(t *testing.T) {
+	for _, x := range []struct {
+		args []string
+		want inspect.Options
+	}{
+		{nil, inspect.Options{Bind: ":8443", Advertise: "10.0.0.7", Elected: true}},
+		{[]string{"--inspect-bind-address=0", "--leader-elect=false"}, inspect.Options{Bind: "0", Advertise: "10.0.0.7"}},
+		{[]string{"--inspect-bind-address=127.0.0.1:0", "--inspect-advertise-address=a:1"}, inspect.Options{Bind: "127.0.0.1:0", Advertise: "a:1", Elected: true}},
+	} {
+		f, err := parse(append([]string{"--namespace=n"}, x.args...), environment("POD_IP", "10.0.0.7"), &bytes.Buffer{})
+		if err != nil || f.controllers.Inspect != x.want {
+			t.Errorf("%v: %+v, %v", x.args, f.controllers.Inspect, err)
 		}
 	}
 }

@@ -107,9 +107,9 @@ func (s *Server) Start(ctx context.Context) error {
 	if err := s.renew(); err != nil {
 		return err
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.options.Bind)
-	if err != nil {
-		return fmt.Errorf("serve what the portal shows of checks: --inspect-bind-address %s: %w; choose another address, or 0 to switch it off", s.options.Bind, err)
+	l := s.listen(ctx, logger)
+	if l == nil {
+		return nil
 	}
 	url := "https://" + s.advertised(l.Addr())
 	logger.Info("serving", "address", l.Addr().String(), "url", url)
@@ -122,6 +122,7 @@ func (s *Server) Start(ctx context.Context) error {
 		defer close(kept)
 		s.keep(ended, logger, url)
 	}()
+	var err error
 	select {
 	case <-ctx.Done():
 		err = stop(ctx, server, done)
@@ -133,6 +134,24 @@ func (s *Server) Start(ctx context.Context) error {
 		return nil
 	}
 	return fmt.Errorf("serve what the portal shows of checks: %w", err)
+}
+
+// listen takes the port, or tries until ctx ends, and then it is nil: a view of the work must not stop the work.
+func (s *Server) listen(ctx context.Context, logger logr.Logger) net.Listener {
+	again := time.NewTicker(lookAgain)
+	defer again.Stop()
+	for {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.options.Bind)
+		if err == nil {
+			return l
+		}
+		logger.Error(err, "the portal cannot be shown what checks found; choose another --inspect-bind-address, or 0 to switch it off. Trying again", "after", lookAgain.String())
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-again.C:
+		}
+	}
 }
 
 // server speaks HTTP/1.1 alone: one client with few requests gains nothing from more.
