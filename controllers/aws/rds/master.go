@@ -30,6 +30,8 @@ func (i *instance) planMaster(obj *v1alpha1.RDSInstance, seen *instanceState) ([
 		why = "a new one, as the annotation " + v1alpha1.AnnotationRotatePassword + " asks"
 	case seen.db.MasterUserSecret != nil:
 		why = "a new one; RDS does not manage it any more"
+	case i.takenOver(obj, seen):
+		why = "a new one, as the database is taken over"
 	case c.next != "":
 		why = "the one that was decided on before"
 	case c.password == "":
@@ -40,10 +42,15 @@ func (i *instance) planMaster(obj *v1alpha1.RDSInstance, seen *instanceState) ([
 	return []external.Step{i.changePassword(obj, seen, why)}, nil
 }
 
+// takenOver tells whether the instance is another one than that of the record.
+func (i *instance) takenOver(obj *v1alpha1.RDSInstance, seen *instanceState) bool {
+	return i.Owner(obj, seen) == external.Offered
+}
+
 func (i *instance) planGiven(obj *v1alpha1.RDSInstance, seen *instanceState) []external.Step {
 	name := obj.Spec.MasterUserPasswordSecretRef.Name
 	var steps []external.Step
-	if c := i.creds; c.next != "" || c.given != c.password || seen.db.MasterUserSecret != nil {
+	if c := i.creds; c.next != "" || c.given != c.password || seen.db.MasterUserSecret != nil || i.takenOver(obj, seen) {
 		steps = append(steps, i.changePassword(obj, seen, "that of the Secret "+name))
 	}
 	if asked := rotationOf(obj); asked != "" && asked != obj.Status.PasswordRotation {
@@ -62,10 +69,11 @@ func (i *instance) planGiven(obj *v1alpha1.RDSInstance, seen *instanceState) []e
 // left to wait.
 func (i *instance) changePassword(obj *v1alpha1.RDSInstance, seen *instanceState, why string) external.Step {
 	managed := seen.db.MasterUserSecret != nil
+	fresh := i.rotationAsked(obj) || managed || i.takenOver(obj, seen)
 	return external.Step{
 		Name: "ChangeMasterPassword", Why: "master password: " + why,
 		Do: func(ctx context.Context) error {
-			password, err := i.decide(ctx, obj, i.rotationAsked(obj) || managed)
+			password, err := i.decide(ctx, obj, fresh)
 			if err != nil {
 				return err
 			}

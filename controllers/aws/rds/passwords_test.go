@@ -218,3 +218,23 @@ func TestNothingShowsAPassword(t *testing.T) {
 		t.Errorf("an answer that quotes the password: %v", err)
 	}
 }
+
+// The record is of the database that was: another one in its place, or an older state of it, has another password.
+func TestThePasswordOfAnotherDatabaseIsNotTrusted(t *testing.T) {
+	for name, obj := range map[string]*v1alpha1.RDSInstance{"generated": object(), "given": object(fromSecret)} {
+		f, v := &fakeRDS{}, &fakeVault{}
+		settled(t, f, v, obj, given("correct-horse"))
+		f.password = "of somebody else"
+		f.tags = map[string]string{"portico.dev/adopt": "payments/ledger"}
+		if d := settled(t, f, v, obj, given("correct-horse")); f.password == "of somebody else" || d["password"] != f.password {
+			t.Errorf("%s: an adopted database kept its password", name)
+		}
+	}
+	f, v, obj := &fakeRDS{}, &fakeVault{}, object(restored)
+	f.snapshot("farewell", adapterOf(f, v).session.Tags(obj, nil))
+	settled(t, f, v, obj)
+	f.db = nil // deleted outside, and a new one acknowledged
+	if d := settled(t, f, v, obj); f.password == "of the snapshot" || d["password"] != f.password {
+		t.Error("a database that was restored again has the password of the snapshot")
+	}
+}

@@ -25,6 +25,9 @@ func (i *instance) restore(obj *v1alpha1.RDSInstance) external.Step {
 			if err := i.admitSnapshot(ctx, obj, from); err != nil {
 				return err
 			}
+			if err := i.doubt(ctx, obj); err != nil {
+				return err
+			}
 			_, err := i.svc.RestoreDBInstanceFromDBSnapshot(ctx, i.restoration(obj, from))
 			if err == nil {
 				obj.Status.PasswordRotation = rotationOf(obj)
