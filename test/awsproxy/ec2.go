@@ -13,6 +13,7 @@ import (
 
 // ec2Service honours ClientToken, which moto ignores: the same token with the
 // same parameters gets the first reservation again, and with others is refused.
+// See launch and change for what else AWS does of its own accord, or refuses.
 type ec2Service struct {
 	upstream *upstream
 	locks    locks // by token
@@ -38,6 +39,8 @@ func (s *ec2Service) around(ctx context.Context, x *exchange, next forward) (*re
 		return s.run(ctx, x, next)
 	case "DescribeInstances":
 		s.filterByToken(x)
+	default:
+		return s.change(ctx, x, next)
 	}
 	return next(ctx)
 }
@@ -65,7 +68,7 @@ func (s *ec2Service) run(ctx context.Context, x *exchange, next forward) (*reply
 		}
 		return s.again(ctx, x, first)
 	}
-	r, err := next(ctx)
+	r, err := s.launch(ctx, x, next)
 	if err != nil || r.status != http.StatusOK {
 		return r, err
 	}
@@ -127,10 +130,7 @@ func (s *ec2Service) again(ctx context.Context, x *exchange, first reservation) 
 	for i, id := range first.instances {
 		form.Set("InstanceId."+strconv.Itoa(i+1), id)
 	}
-	now, err := s.upstream.ask(ctx, question{
-		service: "ec2", region: x.call.Region, account: x.call.Account, method: http.MethodPost, path: "/",
-		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, body: form.Encode(),
-	})
+	now, err := s.ask(ctx, x, form)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,190 @@
+package awsproxy
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// launch is one RunInstances as AWS does it: the image and the key pair must
+// exist, the image's root device is always there, and the settings that moto
+// drops are made after it.
+func (s *ec2Service) launch(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	root, refused, err := s.image(ctx, x)
+	if err != nil || refused != nil {
+		return refused, err
+	}
+	if refused, err := s.keyPair(ctx, x); err != nil || refused != nil {
+		return refused, err
+	}
+	form := withRoot(x.form, root)
+	x.setForm(form)
+	r, err := next(ctx)
+	if err != nil || r.status != http.StatusOK {
+		return r, err
+	}
+	for _, m := range instanceID.FindAllSubmatch(r.body, -1) {
+		if err := s.complete(ctx, x, string(m[1])); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+var rootDevice = regexp.MustCompile(`<rootDeviceName>([^<]+)</rootDeviceName>`)
+
+// latestRoot is the root device of Amazon Linux, whose latest images moto knows
+// by their SSM parameters only.
+const latestRoot = "/dev/xvda"
+
+// image returns the image's root device, or what refuses the call.
+func (s *ec2Service) image(ctx context.Context, x *exchange) (root string, refused *reply, err error) {
+	id := x.form.Get("ImageId")
+	if id == "" {
+		return "", nil, nil // a launch template's
+	}
+	r, err := s.ask(ctx, x, url.Values{"Action": {"DescribeImages"}, "ImageId.1": {id}})
+	if err != nil {
+		return "", nil, err
+	}
+	if m := rootDevice.FindSubmatch(r.body); m != nil {
+		return string(m[1]), nil, nil
+	}
+	known, err := s.latestImage(ctx, x, id)
+	if err != nil || known {
+		return latestRoot, nil, err
+	}
+	return "", x.fail(http.StatusBadRequest, "InvalidAMIID.NotFound", fmt.Sprintf("The image id '[%s]' does not exist", id)), nil
+}
+
+var nextToken = regexp.MustCompile(`"NextToken": ?"([^"]+)"`)
+
+// latestImage looks among the images that AWS's public parameters name.
+func (s *ec2Service) latestImage(ctx context.Context, x *exchange, id string) (bool, error) {
+	const path = "/aws/service/ami-amazon-linux-latest"
+	for token := ""; ; {
+		body := fmt.Sprintf(`{"Path":%q,"Recursive":true}`, path)
+		if token != "" {
+			body = fmt.Sprintf(`{"Path":%q,"Recursive":true,"NextToken":%q}`, path, token)
+		}
+		r, err := s.upstream.ask(ctx, question{
+			service: "ssm", region: x.call.Region, account: x.call.Account, method: http.MethodPost, path: "/", body: body,
+			header: map[string]string{"X-Amz-Target": "AmazonSSM.GetParametersByPath", "Content-Type": "application/x-amz-json-1.1"},
+		})
+		if err != nil || strings.Contains(string(r.body), `"`+id+`"`) {
+			return err == nil, err
+		}
+		m := nextToken.FindSubmatch(r.body)
+		if m == nil {
+			return false, nil
+		}
+		token = string(m[1])
+	}
+}
+
+func (s *ec2Service) keyPair(ctx context.Context, x *exchange) (refused *reply, err error) {
+	name := x.form.Get("KeyName")
+	if name == "" {
+		return nil, nil
+	}
+	r, err := s.ask(ctx, x, url.Values{"Action": {"DescribeKeyPairs"}, "KeyName.1": {name}})
+	if err != nil || r.status == http.StatusOK {
+		return nil, err
+	}
+	return x.fail(http.StatusBadRequest, "InvalidKeyPair.NotFound", fmt.Sprintf("The key pair '%s' does not exist", name)), nil
+}
+
+func mapping(n int) string { return "BlockDeviceMapping." + strconv.Itoa(n) + "." }
+
+// withRoot makes sure of the image's root device: what the request does not say
+// of it is as in the image.
+func withRoot(form url.Values, root string) url.Values {
+	if root == "" {
+		return form
+	}
+	full := url.Values{}
+	maps.Copy(full, form)
+	n := 1
+	for full.Has(mapping(n)+"DeviceName") && full.Get(mapping(n)+"DeviceName") != root {
+		n++
+	}
+	for key, value := range map[string]string{"DeviceName": root, "Ebs.VolumeSize": "8", "Ebs.DeleteOnTermination": "true"} {
+		if !full.Has(mapping(n) + key) {
+			full.Set(mapping(n)+key, value)
+		}
+	}
+	return full
+}
+
+// complete makes the settings of a launch that moto drops.
+func (s *ec2Service) complete(ctx context.Context, x *exchange, id string) error {
+	var todo []url.Values
+	if x.form.Get("DisableApiTermination") == "true" {
+		todo = append(todo, url.Values{"Action": {"ModifyInstanceAttribute"}, "InstanceId": {id}, "DisableApiTermination.Value": {"true"}})
+	}
+	for n := 1; x.form.Has(mapping(n) + "DeviceName"); n++ {
+		volume, err := s.volumeAt(ctx, x, id, x.form.Get(mapping(n)+"DeviceName"))
+		if err != nil {
+			return err
+		}
+		if set := provisioned(x.form, n, volume); len(set) > 0 {
+			todo = append(todo, set)
+		}
+	}
+	for _, form := range todo {
+		if _, err := s.ask(ctx, x, form); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// provisioned is what gives a volume the throughput and operations of its
+// mapping, or those that every gp3 volume has.
+func provisioned(form url.Values, n int, volume string) url.Values {
+	set := url.Values{}
+	for _, p := range []struct{ name, gp3 string }{{"Iops", "3000"}, {"Throughput", "125"}} {
+		value := form.Get(mapping(n) + "Ebs." + p.name)
+		if value == "" && form.Get(mapping(n)+"Ebs.VolumeType") == "gp3" {
+			value = p.gp3
+		}
+		if value != "" {
+			set.Set(p.name, value)
+		}
+	}
+	if len(set) > 0 {
+		set.Set("Action", "ModifyVolume")
+		set.Set("VolumeId", volume)
+	}
+	return set
+}
+
+var volumeID = regexp.MustCompile(`<volumeId>([^<]+)</volumeId>`)
+
+func (s *ec2Service) volumeAt(ctx context.Context, x *exchange, instance, device string) (string, error) {
+	r, err := s.ask(ctx, x, url.Values{
+		"Action": {"DescribeVolumes"}, "Filter.1.Name": {"attachment.instance-id"}, "Filter.1.Value.1": {instance},
+		"Filter.2.Name": {"attachment.device"}, "Filter.2.Value.1": {device},
+	})
+	if err != nil {
+		return "", err
+	}
+	if m := volumeID.FindSubmatch(r.body); m != nil {
+		return string(m[1]), nil
+	}
+	return "", nil
+}
+
+// ask calls the simulator as AWS would work inside.
+func (s *ec2Service) ask(ctx context.Context, x *exchange, form url.Values) (*reply, error) {
+	form.Set("Version", x.form.Get("Version"))
+	return s.upstream.ask(ctx, question{
+		service: "ec2", region: x.call.Region, account: x.call.Account, method: http.MethodPost, path: "/",
+		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, body: form.Encode(),
+	})
+}
