@@ -41,7 +41,7 @@ type specimen struct {
 }
 
 // specimens are all the AWS kinds.
-func specimens() []specimen { return []specimen{buckets, databases, queues} }
+func specimens() []specimen { return []specimen{buckets, queues, databases, machines} }
 
 // each runs test for every AWS kind.
 func each(t *testing.T, test func(*testing.T, specimen)) {
