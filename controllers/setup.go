@@ -116,6 +116,9 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		now:      o.Engine.Now,
 		woken:    newAlarm(),
 	}
+	if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.SQSQueue{}, deadLetterIndex, deadLetterOf); err != nil {
+		return fmt.Errorf("index dead-letter queues: %w", err)
+	}
 	for name, k := range kinds {
 		if err := mgr.GetFieldIndexer().IndexField(ctx, k.object, providerIndex, providerOf); err != nil {
 			return fmt.Errorf("index %s: %w", name, err)

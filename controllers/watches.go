@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/controllers/aws/sqs"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/external"
 )
@@ -30,13 +29,15 @@ func providerOf(obj client.Object) []string {
 	return []string{spec.ProviderRef.Name}
 }
 
-// list calls each for every object of proto's kind in the cache that the options choose.
+// list calls each for every object of proto's kind in the cache that the options choose. Nothing is copied: each only
+// reads, or a burst of changes would copy the whole cache again and again.
 func list(ctx context.Context, mgr ctrl.Manager, proto client.Object, each func(client.Object), chosen ...client.ListOption) error {
 	kind := kindOf(mgr, proto)
 	all, err := mgr.GetScheme().New(v1alpha1.GroupVersion.WithKind(kind + "List"))
 	if err != nil {
 		return err
 	}
+	chosen = append(chosen, client.UnsafeDisableDeepCopy)
 	if err := mgr.GetCache().List(ctx, all.(client.ObjectList), chosen...); err != nil {
 		return fmt.Errorf("list %s: %w", kind, err)
 	}
@@ -84,15 +85,23 @@ func wake(mgr ctrl.Manager, proto client.Object, chosen func(client.Object) clie
 	})
 }
 
+// deadLetterIndex finds the queues of a dead-letter queue in the cache.
+const deadLetterIndex = "spec.deadLetterQueue.targetRef.name"
+
+func deadLetterOf(obj client.Object) []string {
+	if dlq := obj.(*v1alpha1.SQSQueue).Spec.DeadLetterQueue; dlq != nil && dlq.TargetRef != nil {
+		return []string{dlq.TargetRef.Name}
+	}
+	return nil
+}
+
 // deadLetters wakes the queues that wait for another one of their namespace.
 func deadLetters(b *builder.Builder, mgr ctrl.Manager) {
 	b.Watches(&v1alpha1.SQSQueue{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, target client.Object) []reconcile.Request {
 		var all []reconcile.Request
 		err := list(ctx, mgr, &v1alpha1.SQSQueue{}, func(o client.Object) {
-			if sqs.Refers(o.(*v1alpha1.SQSQueue), target.GetName()) {
-				all = append(all, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(o)})
-			}
-		}, client.InNamespace(target.GetNamespace()))
+			all = append(all, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(o)})
+		}, client.InNamespace(target.GetNamespace()), client.MatchingFields{deadLetterIndex: target.GetName()})
 		if err != nil {
 			log.FromContext(ctx).Error(err, "find the queues of a dead-letter queue", "queue", target.GetName())
 		}

@@ -58,12 +58,6 @@ func (q *queue) referred(ctx context.Context, obj *v1alpha1.SQSQueue, name strin
 	return target.Status.ARN, nil
 }
 
-// Refers tells whether obj names the SQSQueue of this name, of its own namespace, as its dead-letter queue.
-func Refers(obj *v1alpha1.SQSQueue, name string) bool {
-	dlq := obj.Spec.DeadLetterQueue
-	return dlq != nil && dlq.TargetRef != nil && dlq.TargetRef.Name == name
-}
-
 func redriveText(target string, dlq *v1alpha1.SQSDeadLetterQueue) string {
 	if dlq == nil {
 		return ""
