@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -141,6 +142,16 @@ func TestOnlyThePortalMayInspect(t *testing.T) {
 			}
 		})
 	}
+	o.recorded(t, b)
+	if err := o.Get(t.Context(), client.ObjectKeyFromObject(b), b); err != nil || b.ResourceVersion != version {
+		t.Errorf("looking wrote to the object: %v, %s → %s", err, version, b.ResourceVersion)
+	}
+}
+
+// recorded checks what the operator tells of a bucket that it has just made.
+func (o *inspected) recorded(t *testing.T, b *v1alpha1.S3Bucket) {
+	t.Helper()
+	path := inspect.ResourcePath("S3Bucket", b.Namespace, b.Name)
 	status, body := o.get(t, path, accountToken(t, stack.Namespace, "portico-portal", inspect.Audience))
 	var got inspect.Resource
 	if err := json.Unmarshal([]byte(body), &got); err != nil || status != 200 {
@@ -153,9 +164,6 @@ func TestOnlyThePortalMayInspect(t *testing.T) {
 	if strings.Contains(body, "AKIA") || strings.Contains(body, "secret") {
 		t.Errorf("the record holds a secret: %s", body)
 	}
-	if err := o.Get(t.Context(), client.ObjectKeyFromObject(b), b); err != nil || b.ResourceVersion != version {
-		t.Errorf("looking wrote to the object: %v, %s → %s", err, version, b.ResourceVersion)
-	}
 }
 
 // tenantToken is what anybody in a team can make.
@@ -165,15 +173,21 @@ func tenantToken(t *testing.T, namespace string) string {
 	return accountToken(t, namespace, "ci", inspect.Audience)
 }
 
-func TestThePortalShowsChecks(t *testing.T) {
-	o := startInspected(t)
-	ns := team(t, o)
-	bind := &rbacv1.RoleBinding{
+// teamToLookAt is a team whose resources payments-dev may see.
+func teamToLookAt(t *testing.T, c client.Client) string {
+	t.Helper()
+	ns := team(t, c)
+	create(t, c, &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "payments"},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-viewer"},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "oidc:team-payments"}},
-	}
-	create(t, o, bind)
+	})
+	return ns
+}
+
+func TestThePortalShowsChecks(t *testing.T) {
+	o := startInspected(t)
+	ns := teamToLookAt(t, o)
 	q := queueOf(ns, "orders")
 	create(t, o, q)
 	ready(t, o, q)
