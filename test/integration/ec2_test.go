@@ -1,0 +1,324 @@
+//go:build integration
+
+package integration
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/test/awsproxy"
+)
+
+const latestLinux = "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"
+
+func machineOf(ns, name string, change ...func(*v1alpha1.EC2InstanceSpec)) *v1alpha1.EC2Instance {
+	m := machines.object(ns, name).(*v1alpha1.EC2Instance)
+	for _, c := range change {
+		c(&m.Spec)
+	}
+	return m
+}
+
+// inEC2 is the instance as AWS has it.
+func inEC2(t *testing.T, m *v1alpha1.EC2Instance) ec2types.Instance {
+	t.Helper()
+	out, err := outsideEC2(t).DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{InstanceIds: []string{m.Status.InstanceID}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Reservations[0].Instances[0]
+}
+
+func volumeAt(t *testing.T, m *v1alpha1.EC2Instance, device string) ec2types.Volume {
+	t.Helper()
+	out, err := outsideEC2(t).DescribeVolumes(t.Context(), &ec2.DescribeVolumesInput{Filters: []ec2types.Filter{
+		{Name: aws.String("attachment.instance-id"), Values: []string{m.Status.InstanceID}},
+		{Name: aws.String("attachment.device"), Values: []string{device}},
+	}})
+	if err != nil || len(out.Volumes) != 1 {
+		t.Fatalf("%d volumes at %s, %v", len(out.Volumes), device, err)
+	}
+	return out.Volumes[0]
+}
+
+// look asks for a pass by annotation and waits for the machine to be in sync.
+func look(t *testing.T, c client.Client, m *v1alpha1.EC2Instance, value string) awsproxy.Mark {
+	t.Helper()
+	mark := world.Proxy.Mark()
+	edit(t, c, m, func(m *v1alpha1.EC2Instance) {
+		m.Annotations = map[string]string{v1alpha1.AnnotationReconcileRequestedAt: value}
+	})
+	await(t, "a pass on request", func() (bool, string) { return len(machines.calls(mark)) > 0, "no call" })
+	ready(t, c, m)
+	return mark
+}
+
+func TestAMachineIsLaunchedAsAskedFor(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{newClient: live})
+	ns := team(t, c)
+	create(t, c, &corev1.Secret{ObjectMeta: meta1(ns, "boot"), Data: map[string][]byte{"script": []byte("#!/bin/sh\necho open-sesame\n")}})
+	m := machineOf(ns, "worker", func(s *v1alpha1.EC2InstanceSpec) {
+		s.ImageID, s.ImageSSMParameter = "", latestLinux
+		s.UserDataFrom = &v1alpha1.EC2UserDataSource{SecretKeyRef: &v1alpha1.SecretKeyRef{Name: "boot", Key: "script"}}
+		s.Monitoring, s.DisableAPITermination = aws.Bool(true), aws.Bool(false)
+		s.BlockDeviceMappings = []v1alpha1.EC2BlockDevice{{DeviceName: "/dev/xvda", VolumeSize: aws.Int32(20), IOPS: aws.Int32(4000)}}
+		s.Tags = ours
+	})
+	create(t, c, m)
+	ready(t, c, m)
+	vm := inEC2(t, m)
+	if vm.MetadataOptions.HttpTokens != ec2types.HttpTokensStateRequired || vm.Monitoring.State != ec2types.MonitoringStateEnabled {
+		t.Errorf("metadata %+v, monitoring %+v", vm.MetadataOptions, vm.Monitoring)
+	}
+	if v := volumeAt(t, m, "/dev/xvda"); !aws.ToBool(v.Encrypted) || v.VolumeType != ec2types.VolumeTypeGp3 || *v.Size != 20 || *v.Iops != 4000 {
+		t.Errorf("root volume encrypted %v, %s, %d GiB", aws.ToBool(v.Encrypted), v.VolumeType, *v.Size)
+	}
+	if s := m.Status; s.InstanceState != "running" || s.PrivateIP == "" || s.AvailabilityZone == "" || s.LaunchTime == nil || len(s.Volumes) != 1 || s.Volumes[0].Size != 20 {
+		t.Errorf("status %+v", s)
+	}
+	secret := &corev1.Secret{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: m.Status.Binding.Name}, secret); err != nil {
+		t.Fatal(err)
+	}
+	if secret.Type != "servicebinding.io/ec2" || string(secret.Data["instance-id"]) != m.Status.InstanceID || len(secret.Data["host"]) == 0 {
+		t.Errorf("binding %s with %d keys", secret.Type, len(secret.Data))
+	}
+	version := m.Status.LastSyncTime
+	if mark := look(t, c, m, "1"); len(machines.writes(mark)) != 0 || !m.Status.LastSyncTime.Equal(version) {
+		t.Errorf("the second pass wrote %v", machines.writes(mark))
+	}
+	for _, e := range eventsOf(t, c, m) {
+		if strings.Contains(e, "sesame") {
+			t.Errorf("an event tells the user data: %s", e)
+		}
+	}
+	gone(t, c, m)
+	if left := machinesWith(t, "tag:portico.dev/uid", string(m.UID)); len(left) != 0 {
+		t.Errorf("%d machines are left", len(left))
+	}
+}
+
+func TestAPlainMachineKeepsItsCallBudget(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	m := machineOf(team(t, c), "plain")
+	mark := world.Proxy.Mark()
+	create(t, c, m)
+	ready(t, c, m)
+	if got := machines.calls(mark); !slices.Equal(got, []string{"DescribeInstances", "RunInstances", "DescribeInstances"}) {
+		t.Errorf("create → settled took %v", got)
+	}
+	if got := machines.calls(look(t, c, m, "1")); !slices.Equal(got, []string{"DescribeInstances"}) {
+		t.Errorf("a check on request took %v", got)
+	}
+	mark = world.Proxy.Mark()
+	gone(t, c, m)
+	if got := machines.calls(mark); len(got) > 3 {
+		t.Errorf("delete took %v", got)
+	}
+}
+
+func TestALostLaunchMakesNoSecondMachine(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	remove := world.Proxy.Inject(awsproxy.Rule{Service: "ec2", Operation: "RunInstances", Kind: awsproxy.LostReply, Times: 4})
+	defer remove()
+	m := machineOf(team(t, c), "once")
+	create(t, c, m)
+	ready(t, c, m)
+	if got := machinesWith(t, "tag:portico.dev/uid", string(m.UID)); len(got) != 1 || *got[0].InstanceId != m.Status.InstanceID {
+		t.Errorf("%d machines carry the object's UID", len(got))
+	}
+}
+
+// The reply is lost and the spec changes before the next try: the same token, with other parameters.
+func TestALostLaunchIsFoundAfterAnEdit(t *testing.T) {
+	c := admin(t)
+	stop := startOperator(t, operatorOptions{})
+	remove := world.Proxy.Inject(awsproxy.Rule{Service: "ec2", Operation: "RunInstances", Kind: awsproxy.LostReply})
+	m := machineOf(team(t, c), "edited")
+	create(t, c, m)
+	await(t, "the launch", func() (bool, string) {
+		return len(machinesWith(t, "tag:portico.dev/uid", string(m.UID))) == 1, "no machine"
+	})
+	stop()
+	remove()
+	edit(t, c, m, func(m *v1alpha1.EC2Instance) { m.Spec.InstanceName = "renamed" })
+	startOperator(t, operatorOptions{})
+	ready(t, c, m)
+	if got := machinesWith(t, "tag:portico.dev/uid", string(m.UID)); len(got) != 1 {
+		t.Errorf("%d machines carry the object's UID", len(got))
+	}
+	if got := machinesWith(t, "tag:Name", "renamed"); len(got) != 1 {
+		t.Errorf("%d machines have the new name", len(got))
+	}
+}
+
+func TestATypeChangesWithConsentOnly(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	m := machineOf(team(t, c), "grow")
+	create(t, c, m)
+	ready(t, c, m)
+	edit(t, c, m, func(m *v1alpha1.EC2Instance) { m.Spec.InstanceType, m.Spec.InstanceName = "t3.large", "grown" })
+	got := reason(t, c, m, "StopNeeded")
+	for _, help := range []string{"t3.micro → t3.large", "allowStop", "nothing was stopped"} {
+		if !strings.Contains(got.Message, help) {
+			t.Errorf("message %q does not speak of %s", got.Message, help)
+		}
+	}
+	if vm := inEC2(t, m); vm.InstanceType != "t3.micro" || vm.State.Name != ec2types.InstanceStateNameRunning {
+		t.Errorf("%s, %s", vm.InstanceType, vm.State.Name)
+	}
+	if len(machinesWith(t, "tag:Name", "grown")) != 1 {
+		t.Error("the rest of the edit was not applied")
+	}
+	edit(t, c, m, func(m *v1alpha1.EC2Instance) { m.Spec.AllowStop = true })
+	ready(t, c, m)
+	if vm := inEC2(t, m); vm.InstanceType != "t3.large" || vm.State.Name != ec2types.InstanceStateNameRunning || m.Status.RestartAfterChange {
+		t.Errorf("%s, %s, to be restarted: %v", vm.InstanceType, vm.State.Name, m.Status.RestartAfterChange)
+	}
+	edit(t, c, m, func(m *v1alpha1.EC2Instance) { m.Spec.InstanceType = "m6g.large" })
+	if got := reason(t, c, m, "TypeDoesNotFit"); !strings.Contains(got.Message, "arm64") {
+		t.Errorf("message %q", got.Message)
+	}
+	if vm := inEC2(t, m); vm.State.Name != ec2types.InstanceStateNameRunning {
+		t.Errorf("it was stopped for nothing: %s", vm.State.Name)
+	}
+}
+
+func TestATerminatedMachineIsNotReplacedUnasked(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	m := machineOf(team(t, c), "lost")
+	create(t, c, m)
+	ready(t, c, m)
+	first := m.Status.InstanceID
+	machines.destroy(t, m)
+	edit(t, c, m, func(m *v1alpha1.EC2Instance) {
+		m.Annotations = map[string]string{v1alpha1.AnnotationReconcileRequestedAt: "1"}
+	})
+	reason(t, c, m, "ExternallyDeleted")
+	if got := machinesWith(t, "tag:portico.dev/uid", string(m.UID)); len(got) != 0 {
+		t.Errorf("%d machines", len(got))
+	}
+	edit(t, c, m, func(m *v1alpha1.EC2Instance) {
+		m.Annotations = map[string]string{v1alpha1.AnnotationAcknowledgeRecreate: "1"}
+	})
+	ready(t, c, m)
+	if got := machinesWith(t, "tag:portico.dev/uid", string(m.UID)); len(got) != 1 || *got[0].InstanceId == first || m.Status.InstanceID == first {
+		t.Errorf("%d machines, in the status %s", len(got), m.Status.InstanceID)
+	}
+}
+
+func TestAStoppedMachineIsKeptAndTakenBack(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	ns := team(t, c)
+	keep := func(s *v1alpha1.EC2InstanceSpec) { s.DeletionPolicy = v1alpha1.DeletionStop }
+	m := machineOf(ns, "night", keep)
+	create(t, c, m)
+	ready(t, c, m)
+	id := m.Status.InstanceID
+	gone(t, c, m)
+	if vm := inEC2(t, m); vm.State.Name != ec2types.InstanceStateNameStopped {
+		t.Fatalf("it is %s", vm.State.Name)
+	}
+	again := machineOf(ns, "night", keep, func(s *v1alpha1.EC2InstanceSpec) { s.State = "Running" })
+	create(t, c, again)
+	ready(t, c, again)
+	if vm := inEC2(t, again); again.Status.InstanceID != id || vm.State.Name != ec2types.InstanceStateNameRunning {
+		t.Errorf("%s, %s; want %s taken back", again.Status.InstanceID, vm.State.Name, id)
+	}
+	edit(t, c, again, func(m *v1alpha1.EC2Instance) { m.Spec.State = "Stopped" })
+	ready(t, c, again)
+	if again.Status.InstanceState != "stopped" {
+		t.Errorf("state Stopped: it is %s", again.Status.InstanceState)
+	}
+}
+
+func TestTerminationProtectionIsHonoured(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	m := machineOf(team(t, c), "safe", func(s *v1alpha1.EC2InstanceSpec) { s.DisableAPITermination = aws.Bool(true) })
+	create(t, c, m)
+	ready(t, c, m)
+	if err := c.Delete(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	got := reason(t, c, m, "TerminationProtected")
+	if !strings.Contains(got.Message, "disableApiTermination: false") || !strings.Contains(got.Message, "nothing was deleted") {
+		t.Errorf("message %q", got.Message)
+	}
+	if vm := inEC2(t, m); vm.State.Name != ec2types.InstanceStateNameRunning {
+		t.Fatalf("it is %s", vm.State.Name)
+	}
+	edit(t, c, m, func(m *v1alpha1.EC2Instance) { m.Spec.DisableAPITermination = aws.Bool(false) })
+	awaitGone(t, c, m)
+	if vm := inEC2(t, m); vm.State.Name != ec2types.InstanceStateNameTerminated {
+		t.Errorf("it is %s", vm.State.Name)
+	}
+}
+
+func TestVolumesGrowAndFieldsGoBack(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	m := machineOf(team(t, c), "disk", func(s *v1alpha1.EC2InstanceSpec) {
+		s.BlockDeviceMappings = []v1alpha1.EC2BlockDevice{{DeviceName: "/dev/sdf", VolumeSize: aws.Int32(10), IOPS: aws.Int32(5000), DeleteOnTermination: aws.Bool(true)}}
+		s.MetadataOptions = &v1alpha1.EC2MetadataOptions{HTTPTokens: "optional", HTTPPutResponseHopLimit: aws.Int32(2)}
+		s.Monitoring = aws.Bool(true)
+	})
+	create(t, c, m)
+	ready(t, c, m)
+	edit(t, c, m, func(m *v1alpha1.EC2Instance) {
+		m.Spec.BlockDeviceMappings[0].VolumeSize, m.Spec.BlockDeviceMappings[0].IOPS = aws.Int32(30), nil
+		m.Spec.MetadataOptions, m.Spec.Monitoring = nil, nil
+	})
+	ready(t, c, m)
+	if v := volumeAt(t, m, "/dev/sdf"); *v.Size != 30 || *v.Iops != 3000 {
+		t.Errorf("%d GiB, %d IOPS", *v.Size, *v.Iops)
+	}
+	vm := inEC2(t, m)
+	if vm.MetadataOptions.HttpTokens != ec2types.HttpTokensStateRequired || *vm.MetadataOptions.HttpPutResponseHopLimit != 2 || vm.Monitoring.State != ec2types.MonitoringStateDisabled {
+		t.Errorf("metadata %+v, monitoring %+v", vm.MetadataOptions, vm.Monitoring)
+	}
+	want := []string{"blockDeviceMappings[/dev/sdf].deleteOnTermination", "blockDeviceMappings[/dev/sdf].volumeSize", "instanceType", "tags.Name"}
+	if !slices.Equal(m.Status.ManagedFields, want) {
+		t.Errorf("managed fields %v", m.Status.ManagedFields)
+	}
+}
+
+func TestALaunchThatFailsSaysWhatToDo(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{newClient: live})
+	ns := team(t, c)
+	for name, x := range map[string]struct {
+		change       func(*v1alpha1.EC2InstanceSpec)
+		reason, says string
+	}{
+		"image":     {func(s *v1alpha1.EC2InstanceSpec) { s.ImageID = "ami-00000000" }, "InvalidSpec", "no image ami-00000000"},
+		"key":       {func(s *v1alpha1.EC2InstanceSpec) { s.KeyName = "none" }, "InvalidSpec", "no key pair none"},
+		"subnet":    {func(s *v1alpha1.EC2InstanceSpec) { s.SubnetID = "subnet-00000000" }, "InvalidSpec", "no subnet subnet-00000000"},
+		"group":     {func(s *v1alpha1.EC2InstanceSpec) { s.SecurityGroupIDs = []string{"sg-00000000"} }, "InvalidSpec", "sg-00000000"},
+		"parameter": {func(s *v1alpha1.EC2InstanceSpec) { s.ImageID, s.ImageSSMParameter = "", "/none" }, "ImageParameterNotFound", "/none"},
+		"secret": {func(s *v1alpha1.EC2InstanceSpec) {
+			s.UserDataFrom = &v1alpha1.EC2UserDataSource{SecretKeyRef: &v1alpha1.SecretKeyRef{Name: "none", Key: "x"}}
+		}, "SecretNotFound", "no Secret none"},
+	} {
+		m := machineOf(ns, name, x.change)
+		create(t, c, m)
+		if got := reason(t, c, m, x.reason); !strings.Contains(got.Message, x.says) {
+			t.Errorf("%s: message %q", name, got.Message)
+		}
+		gone(t, c, m)
+	}
+}
