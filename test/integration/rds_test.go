@@ -10,56 +10,13 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/rds"
-	rdstypes "github.com/aws/aws-sdk-go-v2/service/rds/types"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/test/awsproxy"
-	"github.com/portico-platform/portico/test/stack"
 )
-
-func databaseOf(ns, name string, change ...func(*v1alpha1.RDSInstanceSpec)) *v1alpha1.RDSInstance {
-	i := &v1alpha1.RDSInstance{
-		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
-		Spec: v1alpha1.RDSInstanceSpec{
-			AWSSpec: v1alpha1.AWSSpec{ProviderRef: v1alpha1.LocalRef{Name: stack.Provider}},
-			Engine:  "postgres", EngineVersion: "16", DBInstanceClass: "db.t4g.micro", AllocatedStorage: 20, MasterUsername: "owner", DBName: "ledger",
-		},
-	}
-	for _, c := range change {
-		c(&i.Spec)
-	}
-	return i
-}
-
-func outsideRDS(t *testing.T) *rds.Client {
-	t.Helper()
-	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRegion(stack.Region), config.WithBaseEndpoint(world.OutsideAWSEndpoint),
-		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider("test", "test", "")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rds.NewFromConfig(cfg)
-}
-
-// inRDS is the instance as AWS has it; nil if there is none.
-func inRDS(t *testing.T, i *v1alpha1.RDSInstance) *rdstypes.DBInstance {
-	t.Helper()
-	out, err := outsideRDS(t).DescribeDBInstances(t.Context(), &rds.DescribeDBInstancesInput{DBInstanceIdentifier: &i.Status.DBInstanceIdentifier})
-	if err != nil && strings.Contains(err.Error(), "DBInstanceNotFound") {
-		return nil
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &out.DBInstances[0]
-}
 
 // toRDS lists what the operator called of RDS since m.
 func toRDS(m awsproxy.Mark, filters ...awsproxy.Filter) []string {

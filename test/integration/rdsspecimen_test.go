@@ -3,14 +3,49 @@
 package integration
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
+	rdstypes "github.com/aws/aws-sdk-go-v2/service/rds/types"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/external"
 )
+
+// databaseOf is a small database, with an identifier that Portico picks.
+func databaseOf(ns, name string, change ...func(*v1alpha1.RDSInstanceSpec)) *v1alpha1.RDSInstance {
+	i := &v1alpha1.RDSInstance{
+		ObjectMeta: meta1(ns, name),
+		Spec: v1alpha1.RDSInstanceSpec{
+			AWSSpec: sampleProvider(),
+			Engine:  "postgres", EngineVersion: "16", DBInstanceClass: "db.t4g.micro", AllocatedStorage: 20, MasterUsername: "owner", DBName: "ledger",
+		},
+	}
+	for _, c := range change {
+		c(&i.Spec)
+	}
+	return i
+}
+
+func outsideRDS(t *testing.T) *rds.Client {
+	t.Helper()
+	return rds.NewFromConfig(outsideConfig(t, "test"))
+}
+
+// inRDS is the instance as AWS has it; nil if there is none.
+func inRDS(t *testing.T, i *v1alpha1.RDSInstance) *rdstypes.DBInstance {
+	t.Helper()
+	out, err := outsideRDS(t).DescribeDBInstances(t.Context(), &rds.DescribeDBInstancesInput{DBInstanceIdentifier: &i.Status.DBInstanceIdentifier})
+	if err != nil && strings.Contains(err.Error(), "DBInstanceNotFound") {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &out.DBInstances[0]
+}
 
 var databases = specimen{
 	kind: "RDSInstance", service: "rds", stateful: true,
