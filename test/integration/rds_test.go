@@ -108,7 +108,7 @@ func TestAChangedPasswordSecretIsAppliedAndPublished(t *testing.T) {
 	c := admin(t)
 	startOperator(t, operatorOptions{newClient: live})
 	ns := team(t, c)
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "mine"}, StringData: map[string]string{"pw": "correct-horse"}}
+	secret := &corev1.Secret{ObjectMeta: meta1(ns, "mine"), StringData: map[string]string{"pw": "correct-horse"}}
 	i := databaseOf(ns, "given", func(s *v1alpha1.RDSInstanceSpec) {
 		s.MasterUserPasswordSecretRef = &v1alpha1.SecretKeyRef{Name: "mine", Key: "pw"}
 	})
