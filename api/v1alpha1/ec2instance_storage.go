@@ -14,7 +14,7 @@ type EC2StorageSpec struct {
 }
 
 // EC2BlockDevice is one volume.
-// +kubebuilder:validation:XValidation:rule="has(self.encrypted) == has(oldSelf.encrypted) && (!has(self.encrypted) || self.encrypted == oldSelf.encrypted)",message="encrypted is immutable: AWS cannot change what is on the volume; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:rule="(!has(self.encrypted) || self.encrypted) == (!has(oldSelf.encrypted) || oldSelf.encrypted)",message="encrypted is immutable: AWS cannot change what is on the volume; delete this object and request a new one"
 // +kubebuilder:validation:XValidation:rule="has(self.kmsKeyID) == has(oldSelf.kmsKeyID)",message="kmsKeyID is immutable: AWS cannot change what is on the volume; delete this object and request a new one"
 // +kubebuilder:validation:XValidation:rule="has(self.snapshotID) == has(oldSelf.snapshotID)",message="snapshotID is immutable: the volume is made from it once; delete this object and request a new one"
 // +kubebuilder:validation:XValidation:rule="!has(self.kmsKeyID) || !has(self.encrypted) || self.encrypted",message="kmsKeyID needs encrypted true, or left out"

@@ -37,7 +37,8 @@ func post(t *testing.T, f *fakeCluster, path string, form url.Values) *httptest.
 func TestGolden(t *testing.T) {
 	for name, path := range map[string]string{
 		"resources": "/teams/payments", "empty": "/teams/search", "catalog": "/teams/payments/catalog",
-		"form-s3bucket": "/teams/payments/new/s3buckets", "form-rdsinstance": "/teams/payments/new/rdsinstances",
+		"form-ec2instance": "/teams/payments/new/ec2instances",
+		"form-s3bucket":    "/teams/payments/new/s3buckets", "form-rdsinstance": "/teams/payments/new/rdsinstances",
 		"form-awsprovider": "/teams/_platform/new/awsproviders",
 		"detail":           "/teams/payments/s3buckets/ledger-archive", "events": "/teams/payments/s3buckets/invoices?tab=events",
 		"checked": "/teams/payments/s3buckets/invoices", "yaml": "/teams/payments/s3buckets/invoices?tab=yaml", "deleting": "/teams/payments/s3buckets/import-tmp",
