@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -149,7 +151,7 @@ func (f *fleet) allReady(ctx context.Context) error {
 	defer f.mu.Unlock()
 	for name := range f.created {
 		if _, ok := f.ready[name]; !ok {
-			return fmt.Errorf("%d of %d did not become Ready: %w; %s says %q", len(f.created)-len(f.ready), len(f.created), err, name, f.last[name])
+			return fmt.Errorf("%d of %d did not become Ready: %w; %s says %q", len(f.created)-len(f.ready), len(f.created), err, name, cmp.Or(f.last[name], "nothing yet"))
 		}
 	}
 	return err
@@ -201,5 +203,5 @@ func percentile(all []time.Duration, p float64) time.Duration {
 		return 0
 	}
 	sorted := slices.Sorted(slices.Values(all))
-	return sorted[min(len(sorted)-1, int(p*float64(len(sorted))))]
+	return sorted[max(0, int(math.Ceil(p*float64(len(sorted))))-1)]
 }
