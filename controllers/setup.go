@@ -70,6 +70,11 @@ func Cache(namespace string) cache.Options {
 	}
 }
 
+// Client is how the operator reads: our own kinds from the cache, Secrets and ConfigMaps by name and live.
+func Client() client.Options {
+	return client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}}}}
+}
+
 // deps are what the kinds share.
 type deps struct {
 	connector cloud.Connector

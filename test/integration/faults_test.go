@@ -23,6 +23,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/test/awsproxy"
+	"github.com/portico-platform/portico/test/stack"
 )
 
 // life is one object of a specimen, under test.
@@ -95,6 +96,9 @@ func TestDeathAtEveryWriteEndsInTheSameState(t *testing.T) {
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
 		ns := team(t, c)
+		stop := startOperator(t, operatorOptions{})
+		ready(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}}) // or waiting for it is counted
+		stop()
 		for _, g := range stages {
 			count := newCut(0, awsproxy.Before)
 			s.dies(t, c, g, ns, g.name+"-count", count)

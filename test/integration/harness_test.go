@@ -82,7 +82,7 @@ func startOperatorAs(t testing.TB, cfg *rest.Config, o operatorOptions) (stop fu
 	}
 	skipNames := true
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
-		Scheme: controllers.Scheme(), Cache: controllers.Cache(stack.Namespace), NewClient: o.newClient,
+		Scheme: controllers.Scheme(), Cache: controllers.Cache(stack.Namespace), Client: controllers.Client(), NewClient: o.newClient,
 		Metrics: server.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 		LeaderElection: o.leaderElect, LeaderElectionID: "portico-operator", LeaderElectionNamespace: stack.Namespace,
 		LeaderElectionReleaseOnCancel: true,
