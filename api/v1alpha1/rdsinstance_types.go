@@ -71,6 +71,10 @@ type RDSInstanceStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,engine,engineVersion,dbInstanceClass,allocatedStorage,masterUsername,dbName,deletionPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/order=dbInstanceIdentifier,allowMajorVersionUpgrade,autoMinorVersionUpgrade,maxAllocatedStorage,storageType,iops,storageThroughput,masterUserPasswordSecretRef,name,key,manageMasterUserPassword,masterUserSecretKmsKeyID,multiAZ,port,publiclyAccessible,dbSubnetGroupName,vpcSecurityGroupIDs,storageEncrypted,kmsKeyID,dbParameterGroupName,backupRetentionPeriod,preferredBackupWindow,preferredMaintenanceWindow,applyImmediately,performanceInsightsEnabled,enabledCloudwatchLogsExports,deletionProtection,skipFinalSnapshot,finalSnapshotIdentifier,deleteAutomatedBackups,restoreFrom,snapshotIdentifier,tags,region,adoptionPolicy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.endpoint"
+// +kubebuilder:metadata:annotations="portico.dev/deleted=deleted from AWS, after a final snapshot"
+// +kubebuilder:metadata:annotations="portico.dev/deleted-effect=A final snapshot is taken first: a new database can be restored from it."
+// +kubebuilder:metadata:annotations="portico.dev/lossy=skipFinalSnapshot"
+// +kubebuilder:metadata:annotations="portico.dev/lossy-effect=All data goes with it: skipFinalSnapshot is set. There is no way back."
 type RDSInstance struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

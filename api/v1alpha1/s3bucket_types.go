@@ -222,6 +222,10 @@ type S3BucketStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,bucketName,versioning,encryption,deletionPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/order=algorithm,kmsKeyID,bucketKeyEnabled,forceDestroy,tags,lifecycleRules,id,prefix,enabled,expirationDays,transitions,storageClass,days,noncurrentVersionExpirationDays,noncurrentVersionTransitions,abortIncompleteMultipartUploadDays,expiredObjectDeleteMarker,corsRules,allowedOrigins,allowedMethods,allowedHeaders,exposeHeaders,maxAgeSeconds,publicAccessBlock,region,adoptionPolicy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.bucketName"
+// +kubebuilder:metadata:annotations="portico.dev/deleted=deleted from AWS, if empty"
+// +kubebuilder:metadata:annotations="portico.dev/deleted-effect=If anything is stored in it, it is not deleted: Portico stops, and the page of the resource says what to do."
+// +kubebuilder:metadata:annotations="portico.dev/lossy=forceDestroy"
+// +kubebuilder:metadata:annotations="portico.dev/lossy-effect=All data goes with it, every version of every object: forceDestroy is set. There is no way back."
 type S3Bucket struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -31,8 +31,18 @@ type Kind struct {
 	Fields     []Field // of spec: those that the form annotation lists, then the rest; both in the order of the annotations
 	Columns    []Column
 	Endpoint   string // JSONPath of what users connect to, "" if nothing
+	Deletion   Deletion
 
 	schema []byte // the kind's OpenAPI v3 schema as JSON
+}
+
+// Deletion is what the deletion policy Delete means for a kind, in words.
+type Deletion struct {
+	Deleted string // a few words, such as "deleted from AWS, if empty"
+	Effect  string // a sentence; how data is kept from loss. Empty: it is not, and LossyEffect says so
+	Lossy   string // the boolean of spec that gives data up, such as forceDestroy
+	// LossyEffect is what is lost where Lossy is set, or where nothing keeps it.
+	LossyEffect string
 }
 
 // GVK is the kind's group, version and kind.
@@ -124,6 +134,10 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 		Fields:     specFields(spec, listed(crd.Annotations[prefix+"form"]), listed(crd.Annotations[prefix+"order"])),
 		Columns:    columns(v.AdditionalPrinterColumns),
 		Endpoint:   crd.Annotations[prefix+"endpoint"],
+		Deletion: Deletion{
+			Deleted: crd.Annotations[prefix+"deleted"], Effect: crd.Annotations[prefix+"deleted-effect"],
+			Lossy: crd.Annotations[prefix+"lossy"], LossyEffect: crd.Annotations[prefix+"lossy-effect"],
+		},
 		schema:     raw,
 	}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/web/views"
 )
@@ -48,7 +49,7 @@ func (p *Pages) deleting(r *http.Request) (looking, *unstructured.Unstructured, 
 func deleteView(l looking, obj *unstructured.Unstructured, p *Pages) views.Delete {
 	return views.Delete{
 		Frame: l.frame, Resource: resourceOf(l.space, l.ref.Kind, obj, p.now()), UID: string(obj.GetUID()),
-		Effects: effects(obj, l.ref.Kind.Title),
+		Effects: effects(obj, l.ref.Kind),
 	}
 }
 
@@ -89,12 +90,12 @@ func (p *Pages) deletePost(w http.ResponseWriter, r *http.Request) error {
 }
 
 // effects say what deleting does to the resource in AWS and to its data.
-func effects(obj *unstructured.Unstructured, title string) []views.Effect {
+func effects(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
 	target := nested(obj, "status", "arn")
 	if target == "" {
-		target = "what was created in AWS for this " + title
+		target = "what was created in AWS for this " + k.Title
 	}
-	list := policyEffects(obj, target)
+	list := policyEffects(obj, k.Deletion, target)
 	if nested(obj, "spec", "managementPolicy") == string(v1alpha1.ManagementObserve) {
 		list = []views.Effect{{Icon: "check", Tone: "good", Text: "Nothing changes in AWS: Portico only observes " + target + "."}}
 	}
@@ -107,25 +108,20 @@ func effects(obj *unstructured.Unstructured, title string) []views.Effect {
 	return append(list, views.Effect{Icon: "info", Tone: "idle", Text: "The object disappears from Portico and from the cluster when this is done."})
 }
 
-func policyEffects(obj *unstructured.Unstructured, target string) []views.Effect {
-	force, _, _ := unstructured.NestedBool(obj.Object, "spec", "forceDestroy")
+func policyEffects(obj *unstructured.Unstructured, d catalog.Deletion, target string) []views.Effect {
 	switch v1alpha1.DeletionPolicy(nested(obj, "spec", "deletionPolicy")) {
 	case v1alpha1.DeletionRetain:
 		return []views.Effect{{Icon: "check", Tone: "good", Text: target + " and its data stay. The same request can take it back later."}}
 	case v1alpha1.DeletionOrphan:
 		return []views.Effect{{Icon: "check", Tone: "good", Text: target + " and its data stay, without Portico's tags: nobody looks after it any more."}}
+	case v1alpha1.DeletionStop:
+		return []views.Effect{{Icon: "check", Tone: "good", Text: target + " is stopped and stays, with its data. The same request can take it back later."}}
 	case v1alpha1.DeletionDelete:
 		gone := views.Effect{Icon: "bin", Tone: "bad", Text: "Deleted from AWS for good: " + target + "."}
-		if force {
-			return []views.Effect{gone, {
-				Icon: "alert", Tone: "bad",
-				Text: "All data goes with it, every version of every object: forceDestroy is set. There is no way back.",
-			}}
+		if lossy(obj, d) {
+			return []views.Effect{gone, {Icon: "alert", Tone: "bad", Text: d.LossyEffect}}
 		}
-		return []views.Effect{gone, {
-			Icon: "check", Tone: "good",
-			Text: "If anything is stored in it, it is not deleted: Portico stops, and the resource's page says what to do.",
-		}}
+		return []views.Effect{gone, {Icon: "check", Tone: "good", Text: d.Effect}}
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (p *Pages) detailOf(ctx context.Context, l looking, obj *unstructured.Unstr
 	}
 	d.Headline, d.Advice = headline(obj, d.Resource), f.advice(d.Resource.Phase)
 	d.Steps = stepsOf(f, obj, d.Resource, p.now())
-	d.Facts = factsList(obj, d.Resource, p.now())
+	d.Facts = factsList(obj, l.ref.Kind, d.Resource, p.now())
 	var err error
 	if d.MayUpdate, err = p.cluster.Can(ctx, l.id, "patch", l.ref.Kind, l.space.namespace); err != nil {
 		return d, err

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -134,7 +135,7 @@ func nested(obj *unstructured.Unstructured, path ...string) string {
 }
 
 // factsList are the details beside the steps; what is not known is left out.
-func factsList(obj *unstructured.Unstructured, r views.Resource, now time.Time) []views.Fact {
+func factsList(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, now time.Time) []views.Fact {
 	all := []views.Fact{
 		{Label: "Endpoint", Value: r.Endpoint, Code: true},
 		{Label: "ARN", Value: nested(obj, "status", "arn"), Code: true},
@@ -145,7 +146,7 @@ func factsList(obj *unstructured.Unstructured, r views.Resource, now time.Time) 
 			Label: "Secret", Value: nested(obj, "status", "binding", "name"), Code: true,
 			Note: "holds the connection details for your application",
 		},
-		{Label: "When deleted", Value: policyWords(obj)},
+		{Label: "When deleted", Value: policyWords(obj, k.Deletion)},
 		{Label: "Requested by", Value: r.RequestedBy},
 		{Label: "Created", At: r.Created},
 		{Label: "First ready", At: views.Moment{At: parsed(nested(obj, "status", "firstReadyTime")), Now: now}},
@@ -155,18 +156,28 @@ func factsList(obj *unstructured.Unstructured, r views.Resource, now time.Time) 
 }
 
 // policyWords is the deletion policy in words, "" for kinds that have none.
-func policyWords(obj *unstructured.Unstructured) string {
-	force, _, _ := unstructured.NestedBool(obj.Object, "spec", "forceDestroy")
+func policyWords(obj *unstructured.Unstructured, d catalog.Deletion) string {
 	switch v1alpha1.DeletionPolicy(nested(obj, "spec", "deletionPolicy")) {
 	case v1alpha1.DeletionRetain:
 		return "stays in AWS, to be taken back"
 	case v1alpha1.DeletionOrphan:
 		return "stays in AWS, Portico lets go"
+	case v1alpha1.DeletionStop:
+		return "stopped, and stays in AWS"
 	case v1alpha1.DeletionDelete:
-		if force {
+		if lossy(obj, d) {
 			return "deleted from AWS with all data"
 		}
-		return "deleted from AWS, if empty"
+		return d.Deleted
 	}
 	return ""
+}
+
+// lossy tells whether deletion gives up what is stored in the resource.
+func lossy(obj *unstructured.Unstructured, d catalog.Deletion) bool {
+	if d.Effect == "" {
+		return true
+	}
+	force, _, _ := unstructured.NestedBool(obj.Object, "spec", d.Lossy)
+	return force
 }

@@ -77,6 +77,9 @@ func assertMarkers(t *testing.T, kind *apiextensionsv1.CustomResourceDefinition)
 			t.Errorf("the annotation portico.dev/%s is missing", key)
 		}
 	}
+	if _, policy := kind.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["deletionPolicy"]; policy && kind.Annotations["portico.dev/lossy-effect"] == "" {
+		t.Error("the annotation portico.dev/lossy-effect is missing: the portal must say what deletion loses")
+	}
 	if len(kind.Spec.Names.ShortNames) == 0 || !slices.Contains(kind.Spec.Names.Categories, "portico") {
 		t.Error("a short name, or the category portico, is missing")
 	}
