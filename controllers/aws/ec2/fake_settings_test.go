@@ -174,6 +174,7 @@ func (f *fakeEC2) CreateTags(_ context.Context, in *ec2.CreateTagsInput, _ ...op
 // DeleteTags: a tag with a value goes only if it has that value.
 func (f *fakeEC2) DeleteTags(_ context.Context, in *ec2.DeleteTagsInput, _ ...opt) (*ec2.DeleteTagsOutput, error) {
 	return nil, f.write("DeleteTags", func() error {
+		f.untagged = in.Resources
 		m, err := f.machine(&in.Resources[0])
 		if err != nil {
 			return err

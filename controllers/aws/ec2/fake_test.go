@@ -52,6 +52,8 @@ type fakeEC2 struct {
 	slow   bool             // starting, stopping and terminating take until finish
 	endAs  string           // the reason for which launches fail
 
+	untagged []string // resources of the last DeleteTags
+
 	parameters map[string]string
 	types      map[string]ec2types.ArchitectureType // offered here
 }

@@ -161,9 +161,8 @@ func settle(t fataler, f *fakeEC2, a *instance, obj *v1alpha1.EC2Instance) error
 				t.Fatal(s.Name, err)
 			}
 		}
-		f.finish()
 	}
-	t.Fatal("not settled")
+	t.Fatal("not settled after", f.calls)
 	return nil
 }
 

@@ -1,0 +1,195 @@
+package ec2
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// settled is an object whose instance is there, and as the spec asks.
+func settled(t *testing.T, f *fakeEC2, change ...func(*v1alpha1.EC2InstanceSpec)) (*instance, *v1alpha1.EC2Instance) {
+	t.Helper()
+	a, obj := adapterOf(f), objectOf(change...)
+	if err := settle(t, f, a, obj); err != nil {
+		t.Fatal(err)
+	}
+	obj.Status.ManagedFields, f.calls = a.Declared(obj), nil
+	return a, obj
+}
+
+// writesOf are the calls that change something.
+func writesOf(f *fakeEC2) []string {
+	return slices.DeleteFunc(slices.Clone(f.calls), func(call string) bool { return call[:8] == "Describe" })
+}
+
+func TestATypeIsNotChangedUnasked(t *testing.T) {
+	f := &fakeEC2{}
+	a, obj := settled(t, f)
+	obj.Spec.InstanceType, obj.Spec.Monitoring = "t3.large", aws.Bool(true)
+	wantPause(t, settle(t, f, a, obj), "StopNeeded", "instanceType t3.micro → t3.large", "allowStop: true", "state: Stopped", "nothing was stopped")
+	if !slices.Equal(writesOf(f), []string{"MonitorInstances"}) || obj.Status.RestartAfterChange {
+		t.Errorf("calls %v", f.calls)
+	}
+}
+
+// Each pass may be the last before a crash: what is to be started again is written down before it is stopped.
+func TestATypeChangesWithConsent(t *testing.T) {
+	f := &fakeEC2{slow: true, types: map[string]ec2types.ArchitectureType{"t3.large": ec2types.ArchitectureTypeX8664}}
+	a, obj := adapterOf(f), objectOf(allowed)
+	wantPause(t, settle(t, f, a, obj), "Pending")
+	f.finish()
+	if err := settle(t, f, a, obj); err != nil {
+		t.Fatal(err)
+	}
+	obj.Spec.InstanceType, obj.Spec.EBSOptimized, f.calls = "t3.large", aws.Bool(true), nil
+	wantPause(t, settle(t, f, a, obj), "StopPlanned")
+	if !obj.Status.RestartAfterChange || len(writesOf(f)) != 0 {
+		t.Fatalf("noted %v, calls %v", obj.Status.RestartAfterChange, f.calls)
+	}
+	obj = obj.DeepCopy() // another pass, of another process
+	step := func() {
+		t.Helper()
+		steps, _ := a.Plan(obj, observe(t, a, obj))
+		for _, s := range steps {
+			if err := s.Do(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	step()
+	_, err := a.Plan(obj, observe(t, a, obj))
+	wantPause(t, err, "Stopping")
+	f.finish()
+	step()
+	step()
+	a.Report(obj, observe(t, a, obj))
+	if !obj.Status.RestartAfterChange {
+		t.Error("forgotten while it starts")
+	}
+	f.finish()
+	if err := settle(t, f, a, obj); err != nil || obj.Status.RestartAfterChange {
+		t.Errorf("%v, still to be restarted: %v", err, obj.Status.RestartAfterChange)
+	}
+	want := []string{"StopInstances", "ModifyInstanceAttribute", "ModifyInstanceAttribute", "StartInstances"}
+	if !slices.Equal(writesOf(f), want) || f.last().vm.InstanceType != "t3.large" {
+		t.Errorf("calls %v", writesOf(f))
+	}
+}
+
+func TestAStopIsNotForNothing(t *testing.T) {
+	f := &fakeEC2{types: map[string]ec2types.ArchitectureType{"t4g.micro": ec2types.ArchitectureTypeArm64}}
+	a, obj := settled(t, f, allowed, running)
+	obj.Spec.InstanceType = "t4g.micro"
+	steps, _ := a.Plan(obj, observe(t, a, obj))
+	wantPause(t, steps[0].Do(t.Context()), "TypeDoesNotFit", "x86_64", "arm64", "nothing was stopped")
+	obj.Spec.InstanceType = "t3.none"
+	steps, _ = a.Plan(obj, observe(t, a, obj))
+	wantPause(t, steps[0].Do(t.Context()), "TypeNotOffered", "t3.none", region+"a")
+	if len(writesOf(f)) != 0 {
+		t.Errorf("calls %v", f.calls)
+	}
+}
+
+func TestAChangeWhileStoppedNeedsNoConsentAndStartsNothing(t *testing.T) {
+	f := &fakeEC2{}
+	a, obj := settled(t, f)
+	f.last().to(ec2types.InstanceStateNameStopped)
+	obj.Spec.InstanceType = "t3.large"
+	if err := settle(t, f, a, obj); err != nil || obj.Status.InstanceState != "stopped" {
+		t.Errorf("%v, %s", err, obj.Status.InstanceState)
+	}
+	if !slices.Equal(writesOf(f), []string{"ModifyInstanceAttribute"}) {
+		t.Errorf("calls %v", f.calls)
+	}
+}
+
+func TestAnIntentionToRestartIsForgottenWhenItIsMoot(t *testing.T) {
+	f := &fakeEC2{}
+	a, obj := settled(t, f, allowed)
+	for name, change := range map[string]func(*v1alpha1.EC2InstanceSpec){
+		"the type is back":     func(s *v1alpha1.EC2InstanceSpec) { s.InstanceType = "t3.micro" },
+		"consent is withdrawn": func(s *v1alpha1.EC2InstanceSpec) { s.AllowStop = false },
+		"it is to be stopped":  stopped,
+	} {
+		obj.Spec = objectOf(allowed).Spec
+		obj.Spec.InstanceType = "t3.large"
+		seen := observe(t, a, obj)
+		a.Report(obj, seen)
+		if !obj.Status.RestartAfterChange {
+			t.Fatalf("%s: not noted", name)
+		}
+		change(&obj.Spec)
+		a.Report(obj, seen)
+		if obj.Status.RestartAfterChange {
+			t.Errorf("%s: still noted", name)
+		}
+	}
+}
+
+func TestThePowerStateIsTheOwnersIfTheSpecIsSilent(t *testing.T) {
+	f := &fakeEC2{}
+	a, obj := settled(t, f)
+	f.last().to(ec2types.InstanceStateNameStopped)
+	if err := settle(t, f, a, obj); err != nil || len(writesOf(f)) != 0 || obj.Status.InstanceState != "stopped" {
+		t.Errorf("%v, calls %v, %s", err, f.calls, obj.Status.InstanceState)
+	}
+	running(&obj.Spec)
+	if err := settle(t, f, a, obj); err != nil || obj.Status.InstanceState != "running" {
+		t.Errorf("%v, %s", err, obj.Status.InstanceState)
+	}
+	f.refuse = map[string]error{"StopInstances": code("OperationNotPermitted")}
+	stopped(&obj.Spec)
+	steps, _ := a.Plan(obj, observe(t, a, obj))
+	wantPause(t, steps[0].Do(t.Context()), "StopProtected", "disableApiStop")
+	f.refuse["StopInstances"] = code("UnsupportedOperation")
+	wantPause(t, steps[0].Do(t.Context()), "CannotStop", "instance store")
+}
+
+func TestStopAsADeletionPolicy(t *testing.T) {
+	f := &fakeEC2{slow: true}
+	a, obj := adapterOf(f), objectOf()
+	wantPause(t, settle(t, f, a, obj), "Pending")
+	deleting(obj)
+	look := func(want bool, calls ...string) {
+		t.Helper()
+		seen := observe(t, a, obj)
+		f.calls = nil
+		if done, err := a.Stop(t.Context(), obj, seen); err != nil || done != want || !slices.Equal(f.calls, calls) {
+			t.Errorf("%s: stopped %v, %v, calls %v", seen.state(), done, err, f.calls)
+		}
+	}
+	look(false) // pending: EC2 would refuse
+	f.finish()
+	look(false, "StopInstances")
+	look(false)
+	f.finish()
+	look(true)
+	f.last().to(ec2types.InstanceStateNameShuttingDown)
+	look(true)
+}
+
+func TestTerminationProtection(t *testing.T) {
+	f := &fakeEC2{}
+	a, obj := settled(t, f)
+	f.last().protected = true
+	seen := observe(t, a, obj)
+	wantPause(t, a.Delete(t.Context(), obj, seen), "TerminationProtected", "disableApiTermination: false", "nothing was deleted")
+	obj.Spec.DisableAPITermination = aws.Bool(true)
+	wantPause(t, a.Delete(t.Context(), obj, seen), "TerminationProtected")
+	if !f.last().protected {
+		t.Error("the protection was switched off unasked")
+	}
+	obj.Spec.DisableAPITermination = aws.Bool(false)
+	if err := a.Delete(t.Context(), obj, seen); err != nil || f.last().vm.State.Name != ec2types.InstanceStateNameTerminated {
+		t.Errorf("%v, %s", err, f.last().vm.State.Name)
+	}
+	f.calls = nil
+	seen.vm.State = &ec2types.InstanceState{Name: ec2types.InstanceStateNameShuttingDown}
+	if err := a.Delete(t.Context(), obj, seen); err != nil || len(f.calls) != 0 {
+		t.Errorf("%v; asked again: %v", err, f.calls)
+	}
+}
