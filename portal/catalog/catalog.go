@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 )
@@ -32,8 +33,39 @@ type Kind struct {
 	Columns    []Column
 	Endpoint   string // JSONPath of what users connect to, "" if nothing
 	Deletion   Deletion
+	Refers     []Reference // to objects of the same namespace
 
 	schema []byte // the kind's OpenAPI v3 schema as JSON
+}
+
+// Reference is a field of spec that names an object of a kind.
+type Reference struct {
+	Path   []string // below spec, e.g. deadLetterQueue, targetRef, name
+	Plural string   // the kind's
+	Label  string   // for people
+}
+
+// references reads path=plural, separated by commas.
+func references(text string) []Reference {
+	var all []Reference
+	for _, one := range listed(text) {
+		path, plural, ok := strings.Cut(one, "=")
+		if !ok {
+			continue
+		}
+		parts := strings.Split(path, ".")
+		all = append(all, Reference{Path: parts, Plural: plural, Label: label(parts[0])})
+	}
+	return all
+}
+
+// Name is the name that obj refers to, "" if it refers to none.
+func (r Reference) Name(obj *unstructured.Unstructured) string {
+	name, _, err := unstructured.NestedString(obj.Object, append([]string{"spec"}, r.Path...)...)
+	if err != nil {
+		return ""
+	}
+	return name
 }
 
 // Deletion is what the deletion policy Delete means for a kind, in words.
@@ -134,11 +166,12 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 		Fields:     specFields(spec, listed(crd.Annotations[prefix+"form"]), listed(crd.Annotations[prefix+"order"])),
 		Columns:    columns(v.AdditionalPrinterColumns),
 		Endpoint:   crd.Annotations[prefix+"endpoint"],
+		Refers:     references(crd.Annotations[prefix+"refers"]),
 		Deletion: Deletion{
 			Deleted: crd.Annotations[prefix+"deleted"], Effect: crd.Annotations[prefix+"deleted-effect"],
 			Lossy: crd.Annotations[prefix+"lossy"], LossyEffect: crd.Annotations[prefix+"lossy-effect"],
 		},
-		schema:     raw,
+		schema: raw,
 	}, nil
 }
 

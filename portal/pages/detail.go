@@ -87,6 +87,9 @@ func (p *Pages) detailOf(ctx context.Context, l looking, obj *unstructured.Unstr
 	if err := p.addEvents(ctx, l, obj, &d); err != nil {
 		return d, err
 	}
+	if d.Related, err = p.related(ctx, l, obj); err != nil {
+		return d, err
+	}
 	return d, p.addChecks(ctx, l, obj, &d)
 }
 

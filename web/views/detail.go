@@ -31,6 +31,13 @@ type Inspection struct {
 // Action is one thing that a check found to do.
 type Action struct{ Call, Why string }
 
+// Relation is another object that this one uses, or that uses this one.
+type Relation struct {
+	Role     string // e.g. Dead letter queue
+	Resource Resource
+	Missing  bool // there is no such object; only its name is known
+}
+
 // Happening is one event about a resource.
 type Happening struct {
 	Reason  string
@@ -62,6 +69,7 @@ type Detail struct {
 	Steps     []Step
 	Progress  string // of observed generations, e.g. "change not applied yet"
 	Facts     []Fact
+	Related   []Relation
 	Checks    Inspection
 	Events    []Happening
 	NoEvents  string // why there are none to see
