@@ -277,6 +277,7 @@ func (f *fakeEC2) DescribeInstanceTypes(_ context.Context, in *ec2.DescribeInsta
 		architecture = ec2types.ArchitectureTypeX8664
 	}
 	return &ec2.DescribeInstanceTypesOutput{InstanceTypes: []ec2types.InstanceTypeInfo{{
+		EbsInfo:       &ec2types.EbsInfo{EbsOptimizedSupport: f.optimized},
 		ProcessorInfo: &ec2types.ProcessorInfo{SupportedArchitectures: []ec2types.ArchitectureType{architecture}},
 	}}}, nil
 }

@@ -151,6 +151,7 @@ func TestSeveralInstancesAreNobodysChoice(t *testing.T) {
 func TestAnEarlierLifeIsTakenBack(t *testing.T) {
 	f := &fakeEC2{}
 	launchOne(t, adapterOf(f), objectOf())
+	f.last().to(ec2types.InstanceStateNameStopped)
 	a, obj := adapterOf(f), objectOf()
 	obj.UID = "new-life"
 	if err := settle(t, f, a, obj); err != nil {

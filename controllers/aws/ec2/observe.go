@@ -46,7 +46,7 @@ func (i *instance) Observe(ctx context.Context, obj *v1alpha1.EC2Instance) (*ins
 func (i *instance) find(ctx context.Context, obj *v1alpha1.EC2Instance) (*instanceState, error) {
 	s := &obj.Status
 	if engine.IsRoutine(ctx) && s.ARN != "" {
-		if seen, ok := cloud.Listing[instanceState](i.session).Get(s.ARN); ok {
+		if seen, ok := cloud.Listing[instanceState](i.session).Get(ctx, s.ARN); ok {
 			return &seen, nil
 		}
 	}

@@ -2,9 +2,7 @@ package ec2
 
 import (
 	"context"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -116,10 +114,18 @@ func (i *instance) modifyStopped(seen *instanceState, changes []external.Change)
 			in.EbsOptimized = &ec2types.AttributeBooleanValue{Value: aws.Bool(c.To == "true")}
 		}
 		steps = append(steps, external.Step{Name: "ModifyInstanceAttribute", Why: external.Why([]external.Change{c}), Do: func(ctx context.Context) error {
-			return explain(i.modify(ctx, in))
+			return inVain(explain(i.modify(ctx, in)))
 		}})
 	}
 	return steps
+}
+
+// inVain says of a refused change in which state it leaves the instance.
+func inVain(err error) error {
+	if pause, ok := engine.AsPause(err); ok && pause.Stalled {
+		return engine.Blocked(pause.Reason, "%w. The instance stays stopped meanwhile", pause.Err)
+	}
+	return err
 }
 
 func (i *instance) start(seen *instanceState, why string) external.Step {
@@ -133,48 +139,4 @@ func (i *instance) stop(seen *instanceState, why string) external.Step {
 	return external.Step{Name: "StopInstances", Why: why, Do: func(ctx context.Context) error {
 		return i.halt(ctx, seen)
 	}}
-}
-
-// fits refuses a type that the instance could not be started with again, before it is stopped.
-func (i *instance) fits(ctx context.Context, seen *instanceState, changes []external.Change) error {
-	at := slices.IndexFunc(changes, func(c external.Change) bool { return c.Path == typePath })
-	if at < 0 {
-		return nil
-	}
-	want := changes[at].To
-	types, err := i.svc.DescribeInstanceTypes(ctx, &ec2.DescribeInstanceTypesInput{InstanceTypes: []ec2types.InstanceType{ec2types.InstanceType(want)}})
-	if err != nil {
-		return explain(err)
-	}
-	for _, t := range types.InstanceTypes {
-		if p := t.ProcessorInfo; p != nil && !runs(p.SupportedArchitectures, seen.vm.Architecture) {
-			return engine.Blocked("TypeDoesNotFit", "the instance's image is for %s, and instanceType %s has %s; nothing was stopped. Choose another instanceType", seen.vm.Architecture, want, names(p.SupportedArchitectures))
-		}
-	}
-	zone := ""
-	if seen.vm.Placement != nil {
-		zone = aws.ToString(seen.vm.Placement.AvailabilityZone)
-	}
-	offered, err := i.svc.DescribeInstanceTypeOfferings(ctx, &ec2.DescribeInstanceTypeOfferingsInput{
-		LocationType: ec2types.LocationTypeAvailabilityZone, Filters: []ec2types.Filter{filter("instance-type", want), filter("location", zone)},
-	})
-	if err != nil {
-		return explain(err)
-	}
-	if len(offered.InstanceTypeOfferings) == 0 {
-		return engine.Blocked("TypeNotOffered", "EC2 does not offer instanceType %s in %s, where the instance is; nothing was stopped. Choose another instanceType", want, zone)
-	}
-	return nil
-}
-
-func runs(supported []ec2types.ArchitectureType, image ec2types.ArchitectureValues) bool {
-	return len(supported) == 0 || image == "" || slices.Contains(supported, ec2types.ArchitectureType(image))
-}
-
-func names(list []ec2types.ArchitectureType) string {
-	texts := make([]string, 0, len(list))
-	for _, a := range list {
-		texts = append(texts, string(a))
-	}
-	return strings.Join(texts, " and ")
 }

@@ -89,6 +89,12 @@ func TestAStopIsNotForNothing(t *testing.T) {
 	obj.Spec.InstanceType = "t3.none"
 	steps, _ = a.Plan(obj, observe(t, a, obj))
 	wantPause(t, steps[0].Do(t.Context()), "TypeNotOffered", "t3.none", region+"a")
+	obj.Spec.InstanceType = "t3.micro"
+	for support, want := range map[ec2types.EbsOptimizedSupport]bool{ec2types.EbsOptimizedSupportDefault: false, ec2types.EbsOptimizedSupportUnsupported: true} {
+		f.optimized, f.last().vm.EbsOptimized, obj.Spec.EBSOptimized = support, aws.Bool(!want), &want
+		steps, _ = a.Plan(obj, observe(t, a, obj))
+		wantPause(t, steps[0].Do(t.Context()), "NoChoice", "t3.micro", "Remove ebsOptimized")
+	}
 	if len(writesOf(f)) != 0 {
 		t.Errorf("calls %v", f.calls)
 	}
@@ -105,6 +111,14 @@ func TestAChangeWhileStoppedNeedsNoConsentAndStartsNothing(t *testing.T) {
 	if !slices.Equal(writesOf(f), []string{"ModifyInstanceAttribute"}) {
 		t.Errorf("calls %v", f.calls)
 	}
+}
+
+func TestARefusedChangeSaysThatTheInstanceIsStopped(t *testing.T) {
+	f := &fakeEC2{}
+	a, obj := settled(t, f, stopped)
+	obj.Spec.InstanceType, f.refuse = "t3.large", map[string]error{"ModifyInstanceAttribute": code("InvalidInstanceAttributeValue")}
+	steps, _ := a.Plan(obj, observe(t, a, obj))
+	wantPause(t, steps[0].Do(t.Context()), "InvalidSpec", "InvalidInstanceAttributeValue", "stays stopped")
 }
 
 func TestAnIntentionToRestartIsForgottenWhenItIsMoot(t *testing.T) {

@@ -2,7 +2,6 @@ package ec2
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -127,81 +126,6 @@ func (i *instance) protect(ctx context.Context, seen *instanceState, on bool) er
 	return i.modify(ctx, &ec2.ModifyInstanceAttributeInput{
 		InstanceId: seen.vm.InstanceId, DisableApiTermination: &ec2types.AttributeBooleanValue{Value: &on},
 	})
-}
-
-const (
-	tokensPath   = "metadataOptions.httpTokens"
-	hopsPath     = "metadataOptions.httpPutResponseHopLimit"
-	endpointPath = "metadataOptions.httpEndpoint"
-)
-
-// metadata: tokens go back to what a launch without a word asks for. The default of the hop limit depends on the image.
-var metadata = call{
-	fields: []field{
-		{
-			Path: tokensPath, Default: string(ec2types.HttpTokensStateRequired),
-			Want: option(func(m *v1alpha1.EC2MetadataOptions) string { return m.HTTPTokens }),
-			Have: func(seen *instanceState) string { return string(metadataOf(seen).HttpTokens) },
-		},
-		{
-			Path: hopsPath, Sticky: true,
-			Want: option(func(m *v1alpha1.EC2MetadataOptions) string { return digits(m.HTTPPutResponseHopLimit) }),
-			Have: func(seen *instanceState) string { return digits(metadataOf(seen).HttpPutResponseHopLimit) },
-		},
-		{
-			Path: endpointPath, Default: string(ec2types.InstanceMetadataEndpointStateEnabled),
-			Want: option(func(m *v1alpha1.EC2MetadataOptions) string { return m.HTTPEndpoint }),
-			Have: func(seen *instanceState) string { return string(metadataOf(seen).HttpEndpoint) },
-		},
-	},
-	possible: func(seen *instanceState, changes []external.Change) []external.Change {
-		if endpointAfter(seen, changes) != ec2types.InstanceMetadataEndpointStateDisabled {
-			return changes
-		}
-		return slices.DeleteFunc(changes, func(c external.Change) bool { return c.Path != endpointPath })
-	},
-	name: always("ModifyInstanceMetadataOptions"),
-	do: func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error {
-		in := &ec2.ModifyInstanceMetadataOptionsInput{InstanceId: seen.vm.InstanceId, HttpEndpoint: endpointAfter(seen, changes)}
-		for _, c := range changes {
-			switch c.Path {
-			case tokensPath:
-				in.HttpTokens = ec2types.HttpTokensState(c.To)
-			case hopsPath:
-				in.HttpPutResponseHopLimit = parsed(c.To)
-			}
-		}
-		_, err := i.svc.ModifyInstanceMetadataOptions(ctx, in)
-		return err
-	},
-}
-
-// endpointAfter is what the service's endpoint is after the changes. EC2 takes the other settings only of one that is
-// enabled.
-func endpointAfter(seen *instanceState, changes []external.Change) ec2types.InstanceMetadataEndpointState {
-	for _, c := range changes {
-		if c.Path == endpointPath {
-			return ec2types.InstanceMetadataEndpointState(c.To)
-		}
-	}
-	return metadataOf(seen).HttpEndpoint
-}
-
-func metadataOf(seen *instanceState) *ec2types.InstanceMetadataOptionsResponse {
-	if m := seen.vm.MetadataOptions; m != nil {
-		return m
-	}
-	return &ec2types.InstanceMetadataOptionsResponse{}
-}
-
-func option(of func(*v1alpha1.EC2MetadataOptions) string) func(object) (string, bool) {
-	return func(o object) (string, bool) {
-		if o.Spec.MetadataOptions == nil {
-			return "", false
-		}
-		value := of(o.Spec.MetadataOptions)
-		return value, value != ""
-	}
 }
 
 func yesNo(of func(*v1alpha1.EC2InstanceSpec) *bool) func(object) (string, bool) {

@@ -13,11 +13,14 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
+// volumePage is EC2's most volumes in an answer.
+const volumePage = 500
+
 // readVolumes reads the volumes of many instances.
 func (s *service) readVolumes(ctx context.Context, instances []string) (map[string][]ec2types.Volume, error) {
 	all := map[string][]ec2types.Volume{}
 	pages := ec2.NewDescribeVolumesPaginator(s.api, &ec2.DescribeVolumesInput{
-		Filters: []ec2types.Filter{filter("attachment.instance-id", instances...)}, MaxResults: aws.Int32(page),
+		Filters: []ec2types.Filter{filter("attachment.instance-id", instances...)}, MaxResults: aws.Int32(volumePage),
 	})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
