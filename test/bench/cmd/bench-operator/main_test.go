@@ -37,6 +37,7 @@ func TestWritesAreThoseTheOperatorMayMake(t *testing.T) {
 		{"POST", "", "secrets", true},
 		{"POST", "events.k8s.io", "events", true},
 		{"GET", "", "secrets", false},
+		{"DELETE", "", "secrets", false}, // the garbage collector's
 		{"PUT", "coordination.k8s.io", "leases", false},
 	} {
 		if got := ofOperator(map[string]string{"verb": x.verb, "group": x.group, "resource": x.resource}); got != x.counts {

@@ -85,8 +85,8 @@ func (w writes) since(earlier writes) writes {
 }
 
 // kubernetesWrites are those that the operator may have made: of custom resources (but not their creation and
-// deletion, which are ours), Secrets and events. The API server's own count tells resources apart; nobody else here
-// writes any of these. Leases are not among them.
+// deletion, which are ours), Secrets (but not their deletion, which the garbage collector sees to) and events. The API
+// server's own count tells resources apart; nobody else here writes any of these. Leases are not among them.
 func (w *world) kubernetesWrites(ctx context.Context) (writes, error) {
 	text, err := w.raw.Get().AbsPath("/metrics").DoRaw(ctx)
 	if err != nil {
@@ -114,7 +114,7 @@ func ofOperator(l map[string]string) bool {
 	if l["group"] == "portico.dev" {
 		return slices.Contains([]string{"PATCH", "PUT", "APPLY"}, verb)
 	}
-	return slices.Contains([]string{"PATCH", "PUT", "APPLY", "POST", "DELETE"}, verb) && (resource == "secrets" || resource == "events")
+	return slices.Contains([]string{"PATCH", "PUT", "APPLY", "POST"}, verb) && (resource == "secrets" || resource == "events")
 }
 
 // text lists numbers by name, each divided by n.

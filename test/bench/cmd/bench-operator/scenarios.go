@@ -9,6 +9,9 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/portico-platform/portico/test/bench/fakeaws"
 )
 
@@ -79,7 +82,20 @@ func (w *world) cleared(ctx context.Context, f *fleet, t *table) error {
 	}
 	t.row("all deleted after", fmt.Sprintf("%.2f s", took.Seconds()), fmt.Sprintf("%.0f a second", float64(n)/took.Seconds()))
 	t.calls("AWS calls for each deletion", w.aws.Counts().Since(before), n, 3)
-	return nil
+	return w.collected(ctx, f.namespace)
+}
+
+// collected waits until the garbage collector has deleted the binding Secrets: it would take part in the next scenario.
+func (w *world) collected(ctx context.Context, namespace string) error {
+	for {
+		secrets := &corev1.SecretList{}
+		if err := w.kube.List(ctx, secrets, client.InNamespace(namespace), client.Limit(1)); err != nil || len(secrets.Items) == 0 {
+			return err
+		}
+		if err := pause(ctx, poll); err != nil {
+			return fmt.Errorf("binding Secrets are still there: %w", err)
+		}
+	}
 }
 
 // burst is what was counted while a fleet came to be.
