@@ -70,12 +70,15 @@ func bind[T interface {
 	external.Object
 }, S, P any](adapter func(*cloud.Session, external.Kube) external.Adapter[T, S], list lister, stateful bool) kind {
 	connect := func(d deps, name string) external.Connect[T, S] {
-		return func(ctx context.Context, obj T) (external.Adapter[T, S], int64, error) {
+		return func(ctx context.Context, obj T) (external.Connection[T, S], error) {
 			session, err := d.connector.Open(ctx, name, obj)
 			if err != nil {
-				return nil, 0, err
+				return external.Connection[T, S]{}, err
 			}
-			return adapter(session, d.kube), session.ProviderGeneration, nil
+			return external.Connection[T, S]{
+				Adapter: adapter(session, d.kube), Version: session.ProviderGeneration,
+				Prove: func(ctx context.Context) error { return d.connector.Prove(ctx, session, obj.GetNamespace()) },
+			}, nil
 		}
 	}
 	setup := func(mgr ctrl.Manager, d deps, more ...watches) error {
@@ -89,11 +92,11 @@ func bind[T interface {
 		return setupAWS[T](mgr, T(new(P)), work, d, more)
 	}
 	live := func(ctx context.Context, d deps, name string, obj external.Object) (map[string]string, error) {
-		a, _, err := connect(d, name)(ctx, obj.(T))
+		c, err := connect(d, name)(ctx, obj.(T))
 		if err != nil {
 			return nil, err
 		}
-		if moving, ok := a.(external.Live[T]); ok {
+		if moving, ok := c.Adapter.(external.Live[T]); ok {
 			return moving.Live(ctx, obj.(T))
 		}
 		return nil, nil

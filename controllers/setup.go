@@ -111,7 +111,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		Namespace: o.Namespace, Cached: mgr.GetCache(), Live: mgr.GetAPIReader(),
 	}, o.ClusterID, o.TokenFile, &cloud.Paces{Rates: o.Rates, Now: o.Engine.Now})
 	d := deps{
-		connector: cloud.Connector{Reader: mgr.GetCache(), Sessions: sessions},
+		connector: cloud.Connector{Reader: mgr.GetCache(), Live: mgr.GetAPIReader(), Sessions: sessions},
 		kube: external.Kube{
 			Reader:  mgr.GetClient(),
 			Secrets: external.Secrets{Live: mgr.GetAPIReader(), Writer: mgr.GetClient()},
@@ -144,6 +144,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 func setupAWS[T external.Object](mgr ctrl.Manager, proto T, work engine.Work[T], d deps, more []watches) error {
 	return engine.Setup(mgr, proto, work, d.engine, func(b *builder.Builder) {
 		b.Watches(&v1alpha1.AWSProvider{}, usersOf(mgr, proto), builder.WithPredicates(providerTurned()))
+		b.Watches(&v1alpha1.AWSProvider{}, waitingUsersOf(mgr, proto), builder.WithPredicates(newCredentials()))
 		b.WatchesMetadata(&corev1.Namespace{}, within(mgr, proto), builder.WithPredicates(predicate.LabelChangedPredicate{}, edited()))
 		b.WatchesRawSource(d.woken.source(kindOf(mgr, proto)))
 		for _, w := range more {
@@ -163,7 +164,7 @@ func setupProvider(mgr ctrl.Manager, sessions *cloud.Sessions, o Options) error 
 	return engine.Setup(mgr, &v1alpha1.AWSProvider{}, work, settings, func(b *builder.Builder) {
 		watchSecrets(b, mgr)
 		for _, k := range kinds {
-			b.Watches(k.object, toProvider(), builder.WithPredicates(gone()))
+			b.Watches(k.object, toProvider(mgr), builder.WithPredicates(gone()))
 		}
 	})
 }

@@ -66,16 +66,35 @@ func usersOf(mgr ctrl.Manager, proto client.Object) handler.EventHandler {
 	return wake(mgr, proto, func(p client.Object) client.ListOption { return client.MatchingFields{providerIndex: p.GetName()} })
 }
 
+// waitingUsersOf wakes those that are not Ready: new credentials may be what they wait for.
+func waitingUsersOf(mgr ctrl.Manager, proto client.Object) handler.EventHandler {
+	return wake(mgr, proto, func(p client.Object) client.ListOption { return client.MatchingFields{providerIndex: p.GetName()} },
+		func(o client.Object) bool { return !o.(external.Object).Common().Ready })
+}
+
+// newCredentials lets pass a provider whose Secrets have changed and work.
+func newCredentials() predicate.Predicate {
+	return predicate.And(edited(), predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		was, is := e.ObjectOld.(*v1alpha1.AWSProvider), e.ObjectNew.(*v1alpha1.AWSProvider)
+		return was.Status.CredentialsVersion != is.Status.CredentialsVersion
+	}})
+}
+
 // within wakes every object of proto's kind in the namespace that changed: its labels decide who may use what.
 func within(mgr ctrl.Manager, proto client.Object) handler.EventHandler {
 	return wake(mgr, proto, func(ns client.Object) client.ListOption { return client.InNamespace(ns.GetName()) })
 }
 
-// wake asks for a pass over the objects of proto's kind that chosen finds for what changed.
-func wake(mgr ctrl.Manager, proto client.Object, chosen func(client.Object) client.ListOption) handler.EventHandler {
+// wake asks for a pass over the objects of proto's kind that chosen finds for what changed, and that all of only want.
+func wake(mgr ctrl.Manager, proto client.Object, chosen func(client.Object) client.ListOption, only ...func(client.Object) bool) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, changed client.Object) []reconcile.Request {
 		var all []reconcile.Request
 		err := list(ctx, mgr, proto, func(o client.Object) {
+			for _, wants := range only {
+				if !wants(o) {
+					return
+				}
+			}
 			all = append(all, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(o)})
 		}, chosen(changed))
 		if err != nil {
@@ -121,16 +140,14 @@ func edited() predicate.Predicate {
 	}
 }
 
-// providerTurned lets pass a provider that is new to its resources, starts or stops working, is changed or has new
-// credentials.
+// providerTurned lets pass a provider that is new to its resources, starts or stops working, or is changed.
 func providerTurned() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false }, // it is not checked yet
 		DeleteFunc: func(event.DeleteEvent) bool { return true },
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			was, is := e.ObjectOld.(*v1alpha1.AWSProvider), e.ObjectNew.(*v1alpha1.AWSProvider)
-			return was.Status.ObservedGeneration != is.Status.ObservedGeneration || authenticated(was) != authenticated(is) ||
-				was.Status.CredentialsVersion != is.Status.CredentialsVersion
+			return was.Status.ObservedGeneration != is.Status.ObservedGeneration || authenticated(was) != authenticated(is)
 		},
 	}
 }
@@ -139,10 +156,14 @@ func authenticated(p *v1alpha1.AWSProvider) bool {
 	return meta.IsStatusConditionTrue(p.Status.Conditions, cloud.ConditionAuthenticated)
 }
 
-// toProvider wakes the provider of an object.
-func toProvider() handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
-		return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: providerOf(o)[0]}}}
+// toProvider wakes the provider of an object, if it waits for its last one to go.
+func toProvider(mgr ctrl.Manager) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
+		key, provider := client.ObjectKey{Name: providerOf(o)[0]}, &v1alpha1.AWSProvider{}
+		if err := mgr.GetCache().Get(ctx, key, provider); err != nil || provider.DeletionTimestamp.IsZero() {
+			return nil
+		}
+		return []reconcile.Request{{NamespacedName: key}}
 	})
 }
 

@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -77,6 +78,11 @@ func (b *Batch[K, V]) send(ctx context.Context, r *round[K, V]) {
 		ctx, cancel := context.WithTimeout(engine.Routine(ctx, r.routine), batchTimeout)
 		defer cancel()
 		defer close(r.done)
+		defer func() {
+			if p := recover(); p != nil { // nobody above would catch it, and it must not end the others' work
+				r.err = fmt.Errorf("read a batch: panic: %v", p)
+			}
+		}()
 		r.found, r.err = b.Read(ctx, r.keys)
 	})
 }

@@ -90,6 +90,13 @@ func TestAFailedBatchFailsForAll(t *testing.T) {
 	}
 }
 
+func TestAPanicIsAnErrorOfTheBatch(t *testing.T) {
+	b := &Batch[string, string]{Window: time.Millisecond, Most: 3, Read: func(context.Context, []string) (map[string]string, error) { panic("x") }}
+	if _, ok, err := b.Get(t.Context(), "a"); ok || err == nil {
+		t.Errorf("got %v, %v", ok, err)
+	}
+}
+
 func TestWhoLeavesDoesNotEndTheCallOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reads{}
@@ -121,15 +128,30 @@ func TestWhatASessionSharesIsByRegionAndType(t *testing.T) {
 	if Shared(eu, build) != Shared(s, build) || Shared(eu, build) == Shared(us, build) || made != 2 {
 		t.Errorf("%d were made, want one a region", made)
 	}
+}
+
+func TestAListingAnswersRoutineLooksWhileItIsYoung(t *testing.T) {
+	now := time.Unix(10_000, 0)
+	s := &Session{Config: aws.Config{Region: "eu"}, shared: &memo{}, listings: &memo{}, paces: &Paces{Now: func() time.Time { return now }}}
+	eu, us := s.In("eu", "Kind", ""), s.In("us", "Kind", "")
+	routine := engine.Routine(t.Context(), true)
 	Listing[string](eu).Replace(map[string]string{"arn": "picture"})
-	if v, ok := Listing[string](s).Get("arn"); !ok || v != "picture" {
+	if v, ok := Listing[string](s).Get(routine, "arn"); !ok || v != "picture" {
 		t.Error("a session of the same provider and region does not see the listing")
 	}
-	if _, ok := Listing[string](us).Get("arn"); ok {
+	if _, ok := Listing[string](us).Get(routine, "arn"); ok {
 		t.Error("another region sees the listing")
 	}
+	if _, ok := Listing[string](eu).Get(t.Context(), "arn"); ok {
+		t.Error("a look that somebody waits for is answered from a listing")
+	}
+	now = now.Add(listedFor + time.Second)
+	if _, ok := Listing[string](eu).Get(routine, "arn"); ok {
+		t.Error("a listing answers though no sweep has come through for long")
+	}
+	Listing[string](eu).Replace(map[string]string{"arn": "picture"})
 	Listing[string](eu).Replace(nil)
-	if _, ok := Listing[string](eu).Get("arn"); ok {
+	if _, ok := Listing[string](eu).Get(routine, "arn"); ok {
 		t.Error("a forgotten listing is still seen")
 	}
 }

@@ -27,6 +27,7 @@ const ConditionAuthenticated = "Authenticated"
 // Connector opens the session that an object asks for, if its namespace may.
 type Connector struct {
 	Reader   client.Reader // cached
+	Live     client.Reader // past the cache
 	Sessions *Sessions
 }
 
@@ -43,7 +44,7 @@ func (c Connector) Open(ctx context.Context, kind string, obj external.Object) (
 	if err != nil {
 		return nil, fmt.Errorf("read the AWSProvider %s: %w", spec.ProviderRef.Name, err)
 	}
-	namespace, err := c.namespace(ctx, obj.GetNamespace())
+	namespace, err := namespaceOf(ctx, c.Reader, obj.GetNamespace())
 	if err != nil {
 		return nil, err
 	}
@@ -64,10 +65,26 @@ func (c Connector) Open(ctx context.Context, kind string, obj external.Object) (
 	return session.In(region, kind, string(namespace.UID)), nil
 }
 
-func (c Connector) namespace(ctx context.Context, name string) (*metav1.PartialObjectMetadata, error) {
+// Prove checks that the namespace of this name is still the one that the session marks resources with. The cache may
+// lag behind, and a name that was given to another team inherits nothing.
+func (c Connector) Prove(ctx context.Context, s *Session, namespace string) error {
+	ns, err := namespaceOf(ctx, c.Live, namespace)
+	if err != nil {
+		return err
+	}
+	if string(ns.UID) != s.Identity.NamespaceUID {
+		return engine.Wait("Settling", time.Second, "the namespace %s was made anew a moment ago; Portico waits until it sees the new one", namespace)
+	}
+	if !ns.DeletionTimestamp.IsZero() {
+		return engine.Blocked("NamespaceTerminating", "the namespace %s is being deleted: nothing new is made in it", namespace)
+	}
+	return nil
+}
+
+func namespaceOf(ctx context.Context, reader client.Reader, name string) (*metav1.PartialObjectMetadata, error) {
 	ns := &metav1.PartialObjectMetadata{}
 	ns.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
-	if err := c.Reader.Get(ctx, client.ObjectKey{Name: name}, ns); err != nil {
+	if err := reader.Get(ctx, client.ObjectKey{Name: name}, ns); err != nil {
 		return nil, fmt.Errorf("read the namespace %s: %w", name, err)
 	}
 	return ns, nil

@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -53,6 +54,8 @@ var classes = map[string]class{
 	"ExpiredToken": rejected, "ExpiredTokenException": rejected, "UnrecognizedClientException": rejected,
 	"AuthFailure": rejected, "MissingAuthenticationToken": rejected, "InvalidIdentityToken": rejected,
 	"IncompleteSignature": rejected, "IDPRejectedClaim": rejected, "RequestTimeTooSkewed": rejected, "InvalidToken": rejected,
+	"InvalidSignatureException": rejected, "InvalidSignature": rejected, "IncompleteSignatureException": rejected,
+	"MissingAuthenticationTokenException": rejected, "InvalidSecurity": rejected, "ExpiredTokenIdentity": rejected,
 	"RequestExpired": rejected,
 
 	"InvalidArgument": invalid, "InvalidRequest": invalid, "InvalidBucketName": invalid, "MalformedXML": invalid,
@@ -154,6 +157,9 @@ func stable(err error) string {
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return call + ": no answer in time"
+	}
+	if cert, ok := errors.AsType[x509.CertificateInvalidError](err); ok && cert.Reason == x509.Expired {
+		return call + ": the server's certificate has expired, or is not valid yet" // without the time of each try
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return fmt.Sprintf("%s: no address found for %s", call, dns.Name)

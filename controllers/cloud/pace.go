@@ -133,6 +133,9 @@ func (p *pace) answered(throttled bool, now time.Time) {
 	}
 	part := float64(p.throttled) / float64(p.calls)
 	quiet := now.Sub(p.since).Seconds() / recovery
+	if p.throttled > 0 {
+		quiet = min(quiet, window.Seconds()/recovery) // time without calls says nothing about what AWS would have taken
+	}
 	limit := float64(p.all.Limit())*(1-part/2) + float64(p.most)*min(quiet, 1)
 	limit = min(float64(p.most), max(limit, float64(p.most)/slowest))
 	p.all.SetLimit(rate.Limit(limit))

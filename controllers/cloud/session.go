@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
@@ -19,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
 )
 
 // Session is a verified way into one account and region, for one namespace.
@@ -94,15 +96,25 @@ func (s *Sessions) get(ctx context.Context, p *v1alpha1.AWSProvider, namespace s
 	if found := s.lookup(key); found != nil && !fresh {
 		return found, nil
 	}
-	made, err, _ := s.flight.Do(key, func() (any, error) {
+	flight := s.flight.DoChan(key, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), openTimeout)
+		defer cancel()
 		return s.open(ctx, p, version, namespace, key)
 	})
-	if err != nil {
-		s.forget(key)
-		return nil, err
+	select {
+	case landed := <-flight:
+		if landed.Err != nil {
+			s.refused(key, landed.Err)
+			return nil, landed.Err
+		}
+		return landed.Val.(*Session), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	return made.(*Session), nil
 }
+
+// openTimeout bounds the calls to STS that open a session: no single caller's time does, because others wait too.
+const openTimeout = 30 * time.Second
 
 // version is the state of the provider's Secrets as one text; empty if it names none.
 func (s *Sessions) version(ctx context.Context, p *v1alpha1.AWSProvider) (string, error) {
@@ -134,7 +146,11 @@ func (s *Sessions) lookup(key string) *Session {
 	return s.byKey[key]
 }
 
-func (s *Sessions) forget(key string) {
+// refused drops the session if AWS refuses its credentials. What will pass takes nothing from a session that works.
+func (s *Sessions) refused(key string, err error) {
+	if pause, ok := engine.AsPause(err); !ok || !pause.Stalled {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.byKey, key)
@@ -161,6 +177,9 @@ func (s *Sessions) open(ctx context.Context, p *v1alpha1.AWSProvider, version, n
 		s.listed[p.UID] = &memo{}
 	}
 	made.listings = s.listed[p.UID]
+	if known := s.byKey[key]; known != nil && known.AccountID == made.AccountID && known.CallerARN == made.CallerARN {
+		return known, nil // verified again, with all that is shared in it
+	}
 	of := string(p.UID) + "/" + namespace
 	delete(s.byKey, s.latest[of])
 	s.byKey[key], s.latest[of] = made, key

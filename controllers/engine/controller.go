@@ -38,7 +38,7 @@ func Setup[T Object](mgr ctrl.Manager, proto T, work Work[T], o Options, more fu
 		return fmt.Errorf("set up a controller: %w", err)
 	}
 	b := ctrl.NewControllerManagedBy(mgr).
-		For(proto, builder.WithPredicates(Changed(), forgetting(o.Records, gvk.Kind))).
+		For(proto, builder.WithPredicates(watched(o.Records, gvk.Kind)...)).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: o.Workers,
 			ReconciliationTimeout:   o.Timeout,
@@ -75,6 +75,11 @@ func askedOf(obj client.Object) string {
 		values = append(values, obj.GetAnnotations()[key])
 	}
 	return strings.Join(values, "\n")
+}
+
+// watched are the predicates of a kind's own objects, in order: the first that says no ends it.
+func watched(records *Records, kind string) []predicate.Predicate {
+	return []predicate.Predicate{forgetting(records, kind), Changed()}
 }
 
 // forgetting drops the record of what is gone; it lets everything pass.

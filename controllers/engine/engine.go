@@ -70,7 +70,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, obj T) (ctrl.Result, erro
 	if obj.GetAnnotations()[v1alpha1.AnnotationPaused] == "true" {
 		setPaused(obj, r.Pace.Now())
 		r.Records.ended(r.Kind, obj, ended{at: r.Pace.Now(), reason: "Paused", message: "all work on this object is stopped"})
-		return ctrl.Result{}, quiet(r.save(ctx, before, obj))
+		return retry(ctrl.Result{}, client.IgnoreNotFound(r.save(ctx, before, obj)))
 	}
 	if controllerutil.AddFinalizer(obj, Finalizer) {
 		// The optimistic lock makes this the proof that obj is neither stale nor deleted.
@@ -85,6 +85,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, obj T) (ctrl.Result, erro
 		return err
 	}
 	ctx = Routine(ctx, r.Records.routine(r.Kind, obj, r.Pace.Now()))
+	ctx = since(ctx, r.Records.lastLook(r.Kind, obj))
 	outcome := r.Work.Sync(ctx, obj, pass)
 	if errors.Is(outcome, errStale) {
 		r.send(obj, &pass.Notes)
@@ -116,6 +117,7 @@ func (r *Reconciler[T]) release(ctx context.Context, before, obj T, pass *Pass) 
 		return r.finish(ctx, before, obj, pass, err)
 	}
 	r.send(obj, &pass.Notes)
+	r.Records.forget(r.Kind, client.ObjectKeyFromObject(obj))
 	// Not optimistic(before): Release may have noted something in the status, which goes with the object.
 	last := before.DeepCopyObject().(T)
 	controllerutil.RemoveFinalizer(last, Finalizer)

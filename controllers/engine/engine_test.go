@@ -63,11 +63,12 @@ type work struct {
 	save             bool
 	acted            int
 	routine          bool // the last Sync was
+	lastLook         time.Time
 }
 
 func (w *work) Sync(ctx context.Context, obj *v1alpha1.S3Bucket, pass *Pass) error {
 	w.synced++
-	w.routine = IsRoutine(ctx)
+	w.routine, w.lastLook = IsRoutine(ctx), LastLook(ctx)
 	if w.note != "" {
 		pass.Warning("Repaired", "Put", "%s", w.note)
 	}

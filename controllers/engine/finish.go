@@ -79,7 +79,7 @@ func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, pass *Pass, o
 	old := readyOf(before)
 	r.record(obj, v, now)
 	r.Records.ended(r.Kind, obj, ended{
-		at: now, reason: v.reason, message: v.message, failed: v.failed(), next: v.result.RequeueAfter, plan: pass.plan,
+		at: now, reason: v.reason, message: v.message, failed: v.failed(), routine: IsRoutine(ctx), next: v.result.RequeueAfter, plan: pass.plan,
 	})
 	r.send(obj, &pass.Notes) // before the save: what was done in AWS is done, and a repeated pass would not tell of it
 	if err := r.save(ctx, before, obj); err != nil {
@@ -127,12 +127,14 @@ func (r *Reconciler[T]) paceOf(obj T, notes *Notes) Pace {
 		return pace
 	}
 	d, err := time.ParseDuration(text)
-	if err != nil || d < shortestAudit {
-		notes.Warning("InvalidAnnotation", "Reconcile", "%s: %q is not a duration of at least %s, such as 10m; the operator's default of %s holds",
-			v1alpha1.AnnotationAuditInterval, text, shortestAudit, pace.Resync)
+	if err == nil && d >= shortestAudit {
+		pace.Resync = d
 		return pace
 	}
-	pace.Resync = d
+	if last, ok := r.Records.last(r.Kind, obj); !ok || last.asked != askedOf(obj) { // told once
+		notes.Warning("InvalidAnnotation", "Reconcile", "%s: %q is not a duration of at least %s, such as 10m; the operator's default of %s holds",
+			v1alpha1.AnnotationAuditInterval, text, shortestAudit, pace.Resync)
+	}
 	return pace
 }
 

@@ -15,7 +15,7 @@ type Pass struct {
 	plan []string
 }
 
-// Planned notes what the pass found to do, one line a step; see Health.
+// Planned notes what the pass found to do, one line a step; see Record.
 func (p *Pass) Planned(steps []string) { p.plan = append(p.plan, steps...) }
 
 // NewPass returns a pass whose Save calls save; nil saves nothing. Only tests of Work need it.

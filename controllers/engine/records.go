@@ -32,6 +32,7 @@ type Record struct {
 
 	generation int64
 	asked      string
+	lastLook   time.Time // when the last pass ended that was not routine, or found something to do
 }
 
 // Plan is what one pass found to do.
@@ -111,6 +112,9 @@ func (r *Records) ended(kind string, obj client.Object, pass ended) {
 		next := pass.at.Add(pass.next)
 		one.NextCheck = &next
 	}
+	if !pass.routine || len(pass.plan) > 0 {
+		one.lastLook = pass.at
+	}
 	if len(pass.plan) > 0 {
 		one.LastPlan = &Plan{At: pass.at, Steps: pass.plan}
 	}
@@ -122,17 +126,29 @@ type ended struct {
 	at              time.Time
 	reason, message string
 	failed          bool
+	routine         bool
 	next            time.Duration
 	plan            []string
+}
+
+// last is Get for a Records that may be nil.
+func (r *Records) last(kind string, obj client.Object) (Record, bool) {
+	if r == nil {
+		return Record{}, false
+	}
+	return r.Get(kind, client.ObjectKeyFromObject(obj))
+}
+
+// lastLook is when the object was last looked at live, as far as that is remembered.
+func (r *Records) lastLook(kind string, obj client.Object) time.Time {
+	last, _ := r.last(kind, obj)
+	return last.lastLook
 }
 
 // routine tells whether a pass over obj that starts now is routine: the last one found everything in sync, nobody has
 // asked for anything since, and it is simply time.
 func (r *Records) routine(kind string, obj client.Object, now time.Time) bool {
-	if r == nil {
-		return false
-	}
-	last, ok := r.Get(kind, client.ObjectKeyFromObject(obj))
+	last, ok := r.last(kind, obj)
 	return ok && last.UID == obj.GetUID() && last.Reason == ReasonInSync && last.generation == obj.GetGeneration() &&
 		last.asked == askedOf(obj) && last.NextCheck != nil && !now.Before(*last.NextCheck)
 }

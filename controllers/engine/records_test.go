@@ -76,8 +76,10 @@ func TestRecordsTellOfPlansAndFailures(t *testing.T) {
 	if some := r.All(func(x Record) bool { return x.Name == "b" }); len(some) != 1 {
 		t.Errorf("some: %+v", some)
 	}
-	if !forgetting(r, "S3Bucket").Delete(event.DeleteEvent{Object: obj}) {
-		t.Error("a deletion is held back")
+	for _, p := range watched(r, "S3Bucket") { // as controller-runtime asks them
+		if !p.Delete(event.DeleteEvent{Object: obj}) {
+			break
+		}
 	}
 	if _, ok := r.Get("S3Bucket", key); ok {
 		t.Error("what is gone is still on record")
@@ -101,6 +103,19 @@ func TestTheEngineMarksRoutinePasses(t *testing.T) {
 	b.pass(errors.New("x"))
 	if one, ok := b.loop.Records.Get("S3Bucket", b.key); !ok || one.Failures != 1 || one.Reason != ReasonFailed {
 		t.Errorf("record %+v", one)
+	}
+}
+
+func TestALookThatIsNotRoutineIsRemembered(t *testing.T) {
+	b := newBench(t, nil)
+	b.loop.Records = &Records{}
+	now := noon
+	b.loop.Pace.Now = func() time.Time { return now }
+	b.pass(nil)
+	now = now.Add(2 * time.Hour)
+	b.pass(nil) // routine
+	if !b.work.routine || !b.work.lastLook.Equal(noon) {
+		t.Errorf("routine %v, last look %s, want that of the pass before", b.work.routine, b.work.lastLook)
 	}
 }
 

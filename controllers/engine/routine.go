@@ -1,6 +1,9 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 type routineKey struct{}
 
@@ -14,4 +17,18 @@ func Routine(ctx context.Context, routine bool) context.Context {
 func IsRoutine(ctx context.Context) bool {
 	routine, _ := ctx.Value(routineKey{}).(bool)
 	return routine
+}
+
+type lastLookKey struct{}
+
+// since notes when the object was last looked at for other than routine reasons.
+func since(ctx context.Context, look time.Time) context.Context {
+	return context.WithValue(ctx, lastLookKey{}, look)
+}
+
+// LastLook is when the object under work was last looked at live: an older picture would take its status back in time.
+// The zero time, if that is not known.
+func LastLook(ctx context.Context) time.Time {
+	look, _ := ctx.Value(lastLookKey{}).(time.Time)
+	return look
 }

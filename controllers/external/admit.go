@@ -14,7 +14,11 @@ func (p *pass[T, S]) absent() error {
 	if len(p.done) > 0 {
 		return engine.Wait("Creating", 2*time.Second, "%s was accepted; waiting until the resource shows", p.last)
 	}
-	if status.ARN == "" || !p.Stateful {
+	if status.ARN == "" {
+		return nil
+	}
+	if !p.Stateful {
+		p.lost, status.ARN = true, "" // saved before the creation: what is made anew is waited for like anything new
 		return nil
 	}
 	if p.fresh(status) {

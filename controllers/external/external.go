@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 )
@@ -79,9 +82,18 @@ type Stopper[T Object, S any] interface {
 	Stop(ctx context.Context, obj T, seen *S) (stopped bool, err error)
 }
 
-// Connect returns the adapter to use for obj: its account, region and role; and the version of what else its plans
-// follow, so that the change of a shared setting is not taken for a foreign one.
-type Connect[T Object, S any] func(ctx context.Context, obj T) (a Adapter[T, S], version int64, err error)
+// Connection is the way to one object's resource: its account, region and role.
+type Connection[T Object, S any] struct {
+	Adapter Adapter[T, S]
+	// Version of what else the plans follow, so that the change of a shared setting is not taken for a foreign one.
+	Version int64
+	// Prove checks, past every cache, that the adapter's marks are those of obj's living namespace. It is asked before
+	// anything is made or taken over with them; nil proves nothing.
+	Prove func(ctx context.Context) error
+}
+
+// Connect opens the connection of obj.
+type Connect[T Object, S any] func(ctx context.Context, obj T) (Connection[T, S], error)
 
 // Work implements engine.Work for one kind.
 type Work[T Object, S any] struct {
@@ -101,16 +113,17 @@ const rounds = 4
 
 // Sync implements engine.Work.
 func (w Work[T, S]) Sync(ctx context.Context, obj T, run *engine.Pass) error {
-	a, version, err := w.Connect(ctx, obj)
+	c, err := w.Connect(ctx, obj)
 	if err != nil {
 		return err
 	}
-	if r, ok := a.(Resolver[T]); ok {
+	if r, ok := c.Adapter.(Resolver[T]); ok {
 		if err := r.Resolve(ctx, obj); err != nil {
 			return err
 		}
 	}
-	p := &pass[T, S]{Work: w, adapter: a, version: version, obj: obj, run: run}
+	_, status := obj.AWS()
+	p := &pass[T, S]{Work: w, adapter: c.Adapter, version: c.Version, prove: c.Prove, obj: obj, run: run, before: status.LastSyncTime}
 	for range rounds {
 		if done, err := p.round(ctx); done || err != nil {
 			return err
@@ -129,10 +142,13 @@ type pass[T Object, S any] struct {
 	Work[T, S]
 	adapter Adapter[T, S]
 	version int64
+	prove   func(context.Context) error
 	obj     T
 	run     *engine.Pass
-	proven  bool     // Save has shown obj to be the latest
-	done    []string // steps taken so far, name and why
+	lost    bool         // it was there, and is to be made anew
+	proven  bool         // Save has shown obj to be the latest
+	before  *metav1.Time // status.lastSyncTime at the start
+	done    []string     // steps taken so far, name and why
 	last    string
 }
 
@@ -168,7 +184,8 @@ func (p *pass[T, S]) round(ctx context.Context) (done bool, err error) {
 
 // inSync tells whether nothing is to do or to say about what was seen.
 func (p *pass[T, S]) inSync(seen *S) bool {
-	if seen == nil || p.adapter.Owner(p.obj, seen) != Ours {
+	spec, _ := p.obj.AWS()
+	if seen == nil || (p.adapter.Owner(p.obj, seen) != Ours && spec.ManagementPolicy != v1alpha1.ManagementObserve) {
 		return false
 	}
 	steps, err := p.adapter.Plan(p.obj, seen)
@@ -183,9 +200,14 @@ func (p *pass[T, S]) prepare(ctx context.Context, seen *S) error {
 	if p.proven || (seen != nil && p.adapter.Owner(p.obj, seen) == Ours && len(all) == len(status.ManagedFields)) {
 		return nil
 	}
+	if p.prove != nil && (seen == nil || p.adapter.Owner(p.obj, seen) != Ours) {
+		if err := p.prove(ctx); err != nil {
+			return err
+		}
+	}
 	status.ManagedFields = all
 	p.adapter.Reserve(p.obj)
-	if seen == nil {
+	if seen == nil && !p.refused() {
 		stamp(status, p.Now())
 	}
 	p.proven = true
@@ -201,6 +223,9 @@ func (p *pass[T, S]) act(ctx context.Context, create bool, steps []Step) error {
 			return p.unsettled(what)
 		}
 		if err := s.Do(ctx); err != nil {
+			if pause, ok := engine.AsPause(err); ok && pause.Stalled && create {
+				status.LastSyncTime = p.before // AWS refused: nothing has changed there
+			}
 			return err
 		}
 		p.done, p.last = append(p.done, what), what
@@ -208,6 +233,13 @@ func (p *pass[T, S]) act(ctx context.Context, create bool, steps []Step) error {
 		p.tell(create, s)
 	}
 	return nil
+}
+
+// refused tells whether the last pass ended at something that somebody must unblock: then this one most likely does too,
+// and nothing about it is worth a write.
+func (p *pass[T, S]) refused() bool {
+	common := p.obj.Common()
+	return common.ObservedGeneration == p.obj.GetGeneration() && meta.IsStatusConditionTrue(common.Conditions, v1alpha1.ConditionStalled)
 }
 
 func texts(steps []Step) []string {
@@ -227,7 +259,7 @@ func (p *pass[T, S]) tell(create bool, s Step) {
 	switch {
 	case s.Note != nil:
 		s.Note(&p.run.Notes)
-	case create && status.ARN != "":
+	case create && p.lost:
 		p.run.Warning("Recreated", s.Name, "%s; it was deleted outside Portico", s.Why)
 		driftRepaired.WithLabelValues(p.Kind).Inc()
 	case create:

@@ -79,8 +79,8 @@ func (w *world) Disown(context.Context, *v1alpha1.S3Bucket, *thing) error { w.fr
 func drive(w *world, connect error) Work[*v1alpha1.S3Bucket, thing] {
 	return Work[*v1alpha1.S3Bucket, thing]{
 		Kind: "Thing", Stateful: true, Settling: time.Minute, Now: func() time.Time { return time.Unix(1000, 0) },
-		Connect: func(context.Context, *v1alpha1.S3Bucket) (Adapter[*v1alpha1.S3Bucket, thing], int64, error) {
-			return w, w.version, connect
+		Connect: func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, thing], error) {
+			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w, Version: w.version}, connect
 		},
 	}
 }

@@ -55,10 +55,11 @@ func (w Work[T, S]) orphan(ctx context.Context, obj T, run *engine.Pass) error {
 
 // disown tells whether there were marks of ours to remove.
 func (w Work[T, S]) disown(ctx context.Context, obj T) (bool, error) {
-	a, _, err := w.Connect(ctx, obj)
+	c, err := w.Connect(ctx, obj)
 	if err != nil {
 		return false, err
 	}
+	a := c.Adapter
 	seen, err := a.Observe(ctx, obj)
 	if err != nil || seen == nil || a.Owner(obj, seen) != Ours {
 		return false, err
@@ -70,10 +71,11 @@ func (w Work[T, S]) disown(ctx context.Context, obj T) (bool, error) {
 // deleted: one of an earlier life was never taken back, so it is not this object's to remove.
 func (w Work[T, S]) remove(ctx context.Context, obj T, run *engine.Pass) error {
 	_, status := obj.AWS()
-	a, _, err := w.Connect(ctx, obj)
+	c, err := w.Connect(ctx, obj)
 	if err != nil {
 		return err
 	}
+	a := c.Adapter
 	for deleted := range 2 {
 		seen, err := a.Observe(ctx, obj)
 		if err != nil {
@@ -100,10 +102,11 @@ func (w Work[T, S]) remove(ctx context.Context, obj T, run *engine.Pass) error {
 // stop brings the resource to a stand and keeps it, with its tags. What is not ours, or is gone, needs no stopping.
 func (w Work[T, S]) stop(ctx context.Context, obj T, run *engine.Pass) error {
 	_, status := obj.AWS()
-	a, _, err := w.Connect(ctx, obj)
+	c, err := w.Connect(ctx, obj)
 	if err != nil {
 		return err
 	}
+	a := c.Adapter
 	stopper, ok := a.(Stopper[T, S])
 	if !ok {
 		return engine.Blocked("InvalidSpec", "a resource of this kind cannot be stopped; choose another deletionPolicy")

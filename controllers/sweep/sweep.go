@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -61,6 +62,8 @@ type group struct{ provider, account, region string }
 // Sweep goes over all kinds once. A listing that fails is told in the log and the metrics, and proves nothing.
 func (s *Sweeper) Sweep(ctx context.Context) {
 	ctx = engine.Routine(ctx, true)
+	at := &errgroup.Group{}
+	at.SetLimit(together)
 	for _, kind := range s.Kinds {
 		groups := map[group][]external.Object{}
 		err := kind.Objects(ctx, func(obj external.Object) {
@@ -73,15 +76,24 @@ func (s *Sweeper) Sweep(ctx context.Context) {
 			continue
 		}
 		for g, objects := range groups {
-			s.sweep(ctx, kind, g, objects)
+			at.Go(func() error {
+				s.sweep(ctx, kind, g, objects)
+				return nil
+			})
 		}
 	}
+	_ = at.Wait() // a failed listing is told where it fails
 }
+
+const (
+	together = 8               // listings at the same time: a slow account must not hold up the others
+	longest  = 2 * time.Minute // that one listing may take
+)
 
 // expected tells whether AWS must have obj's resource: one that is not in sync is looked after already.
 func expected(obj external.Object) bool {
-	_, status := obj.AWS()
-	return status.ARN != "" && status.Ready && obj.GetDeletionTimestamp().IsZero() &&
+	spec, status := obj.AWS()
+	return status.ARN != "" && status.Ready && spec.ManagementPolicy != v1alpha1.ManagementObserve && obj.GetDeletionTimestamp().IsZero() &&
 		obj.GetAnnotations()[v1alpha1.AnnotationPaused] != "true"
 }
 
@@ -91,6 +103,8 @@ func groupOf(obj external.Object) group {
 }
 
 func (s *Sweeper) sweep(ctx context.Context, kind Kind, g group, objects []external.Object) {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
 	there, err := s.list(ctx, kind, g)
 	sweeps.WithLabelValues(kind.Name, result(err)).Inc()
 	if err != nil {

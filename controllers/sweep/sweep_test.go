@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,6 +50,7 @@ func sweeper(t *testing.T, list func(context.Context, *cloud.Session) ([]string,
 		Spec:       v1alpha1.AWSProviderSpec{Region: "eu-west-1", AccessKeyIDRef: ref, SecretAccessKeyRef: ref, Endpoint: sts.URL},
 		Status:     v1alpha1.AWSProviderStatus{CommonStatus: v1alpha1.CommonStatus{Conditions: []metav1.Condition{{Type: cloud.ConditionAuthenticated, Status: metav1.ConditionTrue}}}},
 	}
+	var mu sync.Mutex
 	woken := &[]string{}
 	return &Sweeper{
 		Reader:   fake.NewClientBuilder().WithScheme(scheme).WithObjects(provider).Build(),
@@ -62,7 +64,11 @@ func sweeper(t *testing.T, list func(context.Context, *cloud.Session) ([]string,
 				}
 				return nil
 			},
-			Wake: func(_ context.Context, obj external.Object) { *woken = append(*woken, obj.GetName()) },
+			Wake: func(_ context.Context, obj external.Object) {
+				mu.Lock()
+				defer mu.Unlock()
+				*woken = append(*woken, obj.GetName())
+			},
 		}},
 	}, woken
 }
@@ -80,11 +86,14 @@ func bucket(name string, change ...func(*v1alpha1.S3Bucket)) *v1alpha1.S3Bucket 
 
 func TestASweepWakesWhatIsMissing(t *testing.T) {
 	now := metav1.Time{Time: time.Unix(1, 0)}
+	var mu sync.Mutex
 	var lists []string
 	list := func(ctx context.Context, s *cloud.Session) ([]string, error) {
 		if !engine.IsRoutine(ctx) {
 			t.Error("a sweep is not routine work")
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		lists = append(lists, s.Config.Region)
 		return []string{"arn:there", "arn:foreign"}, nil
 	}
@@ -93,6 +102,7 @@ func TestASweepWakesWhatIsMissing(t *testing.T) {
 		bucket("new", func(b *v1alpha1.S3Bucket) { b.Status.ARN = "" }),
 		bucket("waiting", func(b *v1alpha1.S3Bucket) { b.Status.Ready = false }),
 		bucket("dying", func(b *v1alpha1.S3Bucket) { b.DeletionTimestamp = &now }),
+		bucket("observed", func(b *v1alpha1.S3Bucket) { b.Spec.ManagementPolicy = v1alpha1.ManagementObserve }),
 		bucket("paused", func(b *v1alpha1.S3Bucket) {
 			b.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"}
 		}),

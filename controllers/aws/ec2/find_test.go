@@ -218,7 +218,7 @@ func TestARoutineLookAtRestCostsNothing(t *testing.T) {
 	if err != nil || !slices.Equal(arns, []string{obj.Status.ARN}) {
 		t.Fatalf("listed %v, %v", arns, err)
 	}
-	seen, ok := listing.Get(obj.Status.ARN)
+	seen, ok := listing.Get(engine.Routine(t.Context(), true), obj.Status.ARN)
 	if steps, err := a.Plan(obj, &seen); !ok || err != nil || len(steps) != 0 {
 		t.Errorf("the listing's picture asks for %v, %v", steps, err)
 	}

@@ -62,7 +62,7 @@ func (i *instance) Observe(ctx context.Context, obj *v1alpha1.RDSInstance) (*ins
 		return i.svc.readOne(ctx, name)
 	}
 	if engine.IsRoutine(ctx) {
-		if seen, ok := cloud.Listing[instanceState](i.session).Get(obj.Status.ARN); ok {
+		if seen, ok := cloud.Listing[instanceState](i.session).Get(ctx, obj.Status.ARN); ok {
 			return &seen, nil
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/cloud/cloudtest"
+	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/controllers/external/externaltest"
 )
@@ -212,14 +213,14 @@ func TestAListingIsCompleteOrForgotten(t *testing.T) {
 	s := newService(paged{f}, 0)
 	arns, err := s.list(t.Context(), listing)
 	slices.Sort(arns)
-	if _, ok := listing.Get(obj.Status.ARN); err != nil || !ok || !slices.Equal(arns, []string{obj.Status.ARN, "arn:second"}) {
+	if _, ok := listing.Get(engine.Routine(t.Context(), true), obj.Status.ARN); err != nil || !ok || !slices.Equal(arns, []string{obj.Status.ARN, "arn:second"}) {
 		t.Errorf("listed %v, %v", arns, err)
 	}
 	f.refuse = code("Throttling")
 	if arns, err := s.list(t.Context(), listing); err == nil || arns != nil {
 		t.Errorf("a listing whose second page failed gave %v, %v", arns, err)
 	}
-	if _, ok := listing.Get(obj.Status.ARN); ok {
+	if _, ok := listing.Get(engine.Routine(t.Context(), true), obj.Status.ARN); ok {
 		t.Error("the old listing was kept")
 	}
 }

@@ -37,6 +37,8 @@ type queue struct {
 	session *cloud.Session
 	kube    external.Kube
 	target  string // the dead-letter queue's ARN; see Resolve
+	rest    error  // what is waited for beside the work on the queue itself
+	made    string // the URL of the queue that this pass made
 }
 
 // Queue adapts SQSQueue.
@@ -64,8 +66,8 @@ func lastPart(url string) string { return url[strings.LastIndexByte(url, '/')+1:
 // Observe reads the tags, which show existence and ownership in one call once the URL is known, and the attributes only
 // if any is declared or managed.
 func (q *queue) Observe(ctx context.Context, obj *v1alpha1.SQSQueue) (*queueState, error) {
-	url := aws.String(obj.Status.QueueURL)
-	if *url == "" {
+	url := aws.String(cmp.Or(q.made, obj.Status.QueueURL))
+	if *url == "" || (q.made == "" && obj.Status.ProviderGeneration != q.session.ProviderGeneration) { // its endpoint may be another
 		var err error
 		if url, err = q.url(ctx, q.name(obj)); err != nil || url == nil {
 			return nil, err
@@ -117,16 +119,16 @@ func (q *queue) Plan(obj *v1alpha1.SQSQueue, seen *queueState) ([]external.Step,
 		steps = q.planTags(obj, seen)
 	}
 	if seen.attributes == nil {
-		return steps, nil
+		return steps, q.rest
 	}
 	changes := external.Changes(q.fields(), obj, seen, obj.Status.ManagedFields)
 	if len(changes) == 0 {
-		return steps, nil
+		return steps, q.rest
 	}
 	return append(steps, external.Step{Name: "SetQueueAttributes", Why: external.Why(changes), Do: func(ctx context.Context) error {
 		_, err := q.api.SetQueueAttributes(ctx, &sqs.SetQueueAttributesInput{QueueUrl: &seen.url, Attributes: toSet(changes)})
 		return cloud.Explain(err)
-	}}), nil
+	}}), q.rest
 }
 
 // planTags is first: ownership is marked before anything else is changed.
@@ -168,7 +170,7 @@ func (q *queue) create(obj *v1alpha1.SQSQueue) external.Step {
 			case err != nil:
 				return cloud.Explain(err)
 			}
-			obj.Status.QueueURL = aws.ToString(out.QueueUrl)
+			q.made = aws.ToString(out.QueueUrl)
 			return nil
 		},
 	}

@@ -123,6 +123,7 @@ func TestRemovedFieldsGoBackToTheDefaultOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	settle(t, a, obj)
+	a.Report(obj, observe(t, a, obj))
 	obj.Status.ManagedFields = a.Declared(obj)
 	obj.Spec = object(func(q *v1alpha1.SQSQueue) { q.Spec.FIFOQueue = true }).Spec
 	a = adapter(t, f)
@@ -208,6 +209,7 @@ func TestDeadLetterQueueByReference(t *testing.T) {
 		"in another namespace":  {ref: "dead", others: []client.Object{dead(func(d *v1alpha1.SQSQueue) { d.Namespace = "search" })}, want: "WaitingForDeadLetterQueue"},
 		"standard for FIFO":     {ref: "dead", fifo: true, others: []client.Object{dead(func(*v1alpha1.SQSQueue) {})}, want: "DeadLetterQueueMismatch", stalled: true},
 		"the queue itself":      {ref: "orders", want: "DeadLetterQueueMismatch", stalled: true},
+		"only observed":         {ref: "dead", others: []client.Object{dead(func(d *v1alpha1.SQSQueue) { d.Spec.ManagementPolicy = v1alpha1.ManagementObserve })}, want: "DeadLetterQueueMismatch", stalled: true},
 		"Ready, and then it is": {ref: "dead", others: []client.Object{dead(func(*v1alpha1.SQSQueue) {})}},
 	} {
 		obj := object(func(q *v1alpha1.SQSQueue) {
@@ -223,6 +225,33 @@ func TestDeadLetterQueueByReference(t *testing.T) {
 		case row.want != "" && (pause == nil || pause.Reason != row.want || pause.Stalled != row.stalled):
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A dead-letter queue that was there and is gone holds up nothing else of the queue.
+func TestALostDeadLetterQueueHoldsUpNothingElse(t *testing.T) {
+	f := &fakeSQS{}
+	obj := object(func(q *v1alpha1.SQSQueue) {
+		q.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{TargetRef: &v1alpha1.LocalRef{Name: "dead"}, MaxReceiveCount: 3}
+		q.Status.DeadLetterTargetARN = "arn:aws:sqs:eu-west-1:111122223333:dead"
+	})
+	a := adapter(t, f)
+	if err := a.Resolve(t.Context(), obj); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		steps, rest := a.Plan(obj, observe(t, a, obj))
+		if pause, ok := engine.AsPause(rest); len(steps) == 0 && (!ok || pause.Reason != "WaitingForDeadLetterQueue") {
+			t.Errorf("in the end: %v", rest)
+		}
+		for _, s := range steps {
+			if err := s.Do(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if !strings.Contains(f.attributes[redrivePolicy], ":dead") {
+		t.Errorf("attributes %v", f.attributes)
 	}
 }
 

@@ -27,7 +27,9 @@ func (q *queue) Resolve(ctx context.Context, obj *v1alpha1.SQSQueue) error {
 		q.target = dlq.TargetARN
 	default:
 		arn, err := q.referred(ctx, obj, dlq.TargetRef.Name)
-		if err != nil {
+		if pause, ok := engine.AsPause(err); ok && !pause.Stalled && obj.Status.DeadLetterTargetARN != "" {
+			arn, q.rest = obj.Status.DeadLetterTargetARN, err // it was there: the rest of the queue is not held up
+		} else if err != nil {
 			return err
 		}
 		q.target = arn
@@ -50,6 +52,8 @@ func (q *queue) referred(ctx context.Context, obj *v1alpha1.SQSQueue, name strin
 		return "", engine.Wait("WaitingForDeadLetterQueue", time.Minute, "there is no SQSQueue %s in this namespace yet; request it, or change spec.deadLetterQueue", name)
 	case err != nil:
 		return "", fmt.Errorf("read the SQSQueue %s: %w", name, err)
+	case target.Spec.ManagementPolicy == v1alpha1.ManagementObserve:
+		return "", engine.Blocked("DeadLetterQueueMismatch", "the SQSQueue %s only observes a queue, which may be another team's; choose one that Portico manages, or name its targetArn", name)
 	case target.Status.ARN == "" || target.Status.FirstReadyTime == nil:
 		return "", engine.Wait("WaitingForDeadLetterQueue", time.Minute, "the dead-letter queue %s is not Ready yet", name)
 	case target.Status.AccountID != q.session.AccountID || target.Status.Region != q.session.Config.Region:

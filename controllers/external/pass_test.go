@@ -1,0 +1,157 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// A routine look may come from an old picture: whatever it shows but "in sync" is looked at again before it counts.
+func TestNothingIsDecidedByARoutineLook(t *testing.T) {
+	for name, shown := range map[string]*thing{
+		"absent": nil, "foreign": {Foreign, "a"}, "another setting": {Ours, "b"},
+	} {
+		w := &old{world: world{has: &thing{Ours, "a"}, want: "a"}, shown: shown}
+		work := drive(&w.world, nil)
+		work.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, thing], error) {
+			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w}, nil
+		}
+		b := bucket(made, func(b *v1alpha1.S3Bucket) {
+			b.Annotations = map[string]string{v1alpha1.AnnotationAcknowledgeRecreate: "1"}
+		})
+		if err := work.Sync(engine.Routine(t.Context(), true), b, engine.NewPass(nil)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if len(w.writes) != 0 || b.Status.Recreations != 0 || b.Status.ARN == "" {
+			t.Errorf("%s: wrote %v, status %+v", name, w.writes, b.Status.AWSStatus)
+		}
+	}
+}
+
+// old answers routine looks with what it once saw.
+type old struct {
+	world
+	shown *thing
+}
+
+func (o *old) Observe(ctx context.Context, b *v1alpha1.S3Bucket) (*thing, error) {
+	if engine.IsRoutine(ctx) {
+		return o.shown, nil
+	}
+	return o.world.Observe(ctx, b)
+}
+
+// What holds nothing is made again at once, told as such, and looked after like anything new.
+func TestAStatelessResourceIsMadeAgain(t *testing.T) {
+	w := &world{want: "a"}
+	work := drive(w, nil)
+	work.Stateful = false
+	b, notes := bucket(made), engine.NewPass(nil)
+	if err := work.Sync(t.Context(), b, notes); err != nil {
+		t.Fatal(err)
+	}
+	if told := strings.Join(notes.Strings(), ""); !strings.Contains(told, "Recreated") || !slices.Equal(w.writes, []string{"Create"}) {
+		t.Errorf("told %q after %v", told, w.writes)
+	}
+	w = &world{want: "a", deaf: true}
+	work = drive(w, nil)
+	work.Stateful = false
+	b = bucket(made)
+	if err := work.Sync(t.Context(), b, engine.NewPass(nil)); reasonOf(err) != "Creating" || b.Status.ARN != "" {
+		t.Errorf("%v; the ARN %q of the one that is gone would let a deletion go at once", err, b.Status.ARN)
+	}
+}
+
+// refusing is a world in which every creation is refused by AWS.
+type refusing struct{ world }
+
+func (r *refusing) Plan(*v1alpha1.S3Bucket, *thing) ([]Step, error) {
+	return []Step{{Name: "Create", Why: "x", Do: func(context.Context) error { return engine.Blocked("AccessDenied", "denied") }}}, nil
+}
+
+// A creation that AWS refuses leaves no trace of a change, and its tries write nothing.
+func TestARefusedCreationChangesNothing(t *testing.T) {
+	w := &refusing{}
+	work := drive(&w.world, nil)
+	work.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, thing], error) {
+		return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w}, nil
+	}
+	b := bucket()
+	for try := range 3 {
+		before := b.DeepCopy()
+		var during *metav1.Time
+		pass := engine.NewPass(func(context.Context) error { during = b.Status.LastSyncTime; return nil })
+		if err := work.Sync(t.Context(), b, pass); reasonOf(err) != "AccessDenied" {
+			t.Fatal(err)
+		}
+		if b.Status.LastSyncTime != nil {
+			t.Errorf("try %d: lastSyncTime %v though nothing was changed", try, b.Status.LastSyncTime)
+		}
+		if try == 0 && during == nil {
+			t.Error("the first try was not written down before it was made")
+		}
+		if try > 0 && (during != nil || !before.Status.LastSyncTime.Equal(b.Status.LastSyncTime)) {
+			t.Errorf("try %d wrote", try)
+		}
+		b.Status.ObservedGeneration = b.Generation // as the engine notes the refusal
+		meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, Reason: "AccessDenied"})
+	}
+}
+
+// Marks are proven before anything is made or taken over with them, and for nothing else.
+func TestMarksAreProvenBeforeTheyAreSet(t *testing.T) {
+	errOther := errors.New("the namespace is another one")
+	for name, row := range map[string]struct {
+		has    *thing
+		obj    *v1alpha1.S3Bucket
+		proven bool
+	}{
+		"creation":      {nil, bucket(), true},
+		"taking back":   {&thing{Earlier, "a"}, bucket(), true},
+		"taking over":   {&thing{Offered, "a"}, bucket(adopting), true},
+		"changing ours": {&thing{Ours, "b"}, bucket(made), false},
+	} {
+		w := &world{has: row.has, want: "a"}
+		work := drive(w, nil)
+		work.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, thing], error) {
+			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w, Prove: func(context.Context) error { return errOther }}, nil
+		}
+		err := work.Sync(t.Context(), row.obj, engine.NewPass(nil))
+		if errors.Is(err, errOther) != row.proven || (len(w.writes) == 0) != row.proven {
+			t.Errorf("%s: %v, wrote %v", name, err, w.writes)
+		}
+	}
+}
+
+// waiting is a world whose resource is there and not done.
+type waiting struct{ world }
+
+func (w *waiting) Plan(*v1alpha1.S3Bucket, *thing) ([]Step, error) {
+	return nil, engine.Wait("Creating", time.Second, "AWS is at work")
+}
+
+// What is waited for is reported, and not published.
+func TestAResourceThatIsNotDoneIsReportedAndNotPublished(t *testing.T) {
+	w := &waiting{world{has: &thing{Ours, "a"}}}
+	work := drive(&w.world, nil)
+	work.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, thing], error) {
+		return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w}, nil
+	}
+	work.Publish = func(context.Context, *v1alpha1.S3Bucket, map[string]string) (*v1alpha1.Binding, error) {
+		t.Error("published before it was in sync")
+		return nil, nil
+	}
+	b := bucket()
+	if err := work.Sync(t.Context(), b, engine.NewPass(nil)); reasonOf(err) != "Creating" || b.Status.ARN == "" {
+		t.Errorf("%v, status %+v", err, b.Status.AWSStatus)
+	}
+}
