@@ -23,6 +23,13 @@ type reads struct {
 	err     error
 }
 
+// made are the calls so far.
+func (r *reads) made() [][]string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.calls)
+}
+
 func (r *reads) read(ctx context.Context, keys []string) (map[string]string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -50,8 +57,8 @@ func TestReadsThatComeTogetherShareACall(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if len(r.calls) != 1 || !slices.Equal(r.calls[0], []string{"a", "b", "lost"}) {
-			t.Errorf("calls %v", r.calls)
+		if made := r.made(); len(made) != 1 || !slices.Equal(made[0], []string{"a", "b", "lost"}) {
+			t.Errorf("calls %v", made)
 		}
 		if r.routine[0] {
 			t.Error("a call that somebody waits for was made as routine work")
@@ -71,13 +78,13 @@ func TestABatchIsSentWhenItIsFull(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if len(r.calls) != 2 || len(r.calls[0]) != 3 || len(r.calls[1]) != 3 {
-			t.Errorf("calls %v", r.calls)
+		if made := r.made(); len(made) != 2 || len(made[0]) != 3 || len(made[1]) != 3 {
+			t.Errorf("calls %v", made)
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if len(r.calls) != 3 {
-			t.Errorf("the rest was never read: %v", r.calls)
+		if made := r.made(); len(made) != 3 {
+			t.Errorf("the rest was never read: %v", made)
 		}
 	})
 }
