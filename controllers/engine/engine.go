@@ -70,12 +70,12 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, obj T) (ctrl.Result, erro
 	if obj.GetAnnotations()[v1alpha1.AnnotationPaused] == "true" {
 		setPaused(obj, r.Pace.Now())
 		r.Records.ended(r.Kind, obj, ended{at: r.Pace.Now(), reason: "Paused", message: "all work on this object is stopped"})
-		return retry(ctrl.Result{}, client.IgnoreNotFound(r.save(ctx, before, obj)))
+		return retry(client.IgnoreNotFound(r.save(ctx, before, obj)))
 	}
 	if controllerutil.AddFinalizer(obj, Finalizer) {
 		// The optimistic lock makes this the proof that obj is neither stale nor deleted.
 		if err := r.Client.Patch(ctx, obj, optimistic(before)); err != nil {
-			return retry(ctrl.Result{}, fmt.Errorf("add finalizer: %w", err))
+			return retry(fmt.Errorf("add finalizer: %w", err))
 		}
 		before = obj.DeepCopyObject().(T)
 	}
@@ -121,7 +121,7 @@ func (r *Reconciler[T]) release(ctx context.Context, before, obj T, pass *Pass) 
 	// Not optimistic(before): Release may have noted something in the status, which goes with the object.
 	last := before.DeepCopyObject().(T)
 	controllerutil.RemoveFinalizer(last, Finalizer)
-	return retry(ctrl.Result{}, client.IgnoreNotFound(r.Client.Patch(ctx, last, optimistic(before))))
+	return retry(client.IgnoreNotFound(r.Client.Patch(ctx, last, optimistic(before))))
 }
 
 // save writes the status if the pass changed it.
@@ -135,11 +135,11 @@ func (r *Reconciler[T]) save(ctx context.Context, before, obj T) error {
 }
 
 // retry turns a write conflict, which only says that the cache was behind, into a silent second try.
-func retry(result ctrl.Result, err error) (ctrl.Result, error) {
+func retry(err error) (ctrl.Result, error) {
 	if apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: conflictRetry}, nil
 	}
-	return result, err
+	return ctrl.Result{}, err
 }
 
 // quiet drops the errors that the next watch event answers by itself.

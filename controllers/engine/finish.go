@@ -83,7 +83,7 @@ func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, pass *Pass, o
 	})
 	r.send(obj, &pass.Notes) // before the save: what was done in AWS is done, and a repeated pass would not tell of it
 	if err := r.save(ctx, before, obj); err != nil {
-		result, err := retry(ctrl.Result{}, err)
+		result, err := retry(err)
 		return result, quiet(err)
 	}
 	if before.Common().FirstReadyTime == nil && status.FirstReadyTime != nil {

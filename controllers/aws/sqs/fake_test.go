@@ -96,7 +96,7 @@ func (f *fakeSQS) DeleteQueue(context.Context, *sqs.DeleteQueueInput, ...opt) (*
 	return &sqs.DeleteQueueOutput{}, f.write("DeleteQueue", func() error { f.exists = false; return nil })
 }
 
-func (f *fakeSQS) GetQueueUrl(_ context.Context, in *sqs.GetQueueUrlInput, _ ...opt) (*sqs.GetQueueUrlOutput, error) {
+func (f *fakeSQS) GetQueueUrl(_ context.Context, in *sqs.GetQueueUrlInput, _ ...opt) (*sqs.GetQueueUrlOutput, error) { //nolint:revive // the SDK's name
 	return &sqs.GetQueueUrlOutput{QueueUrl: aws.String("https://sqs.eu-west-1.amazonaws.com/111122223333/" + *in.QueueName)}, f.read("GetQueueUrl")
 }
 

@@ -27,6 +27,22 @@ type policy struct {
 // are actions that no call has, such as iam:PassRole.
 func Policy(t *testing.T, file, service string, calls reflect.Type, named map[string][]string) {
 	t.Helper()
+	allowed, needed := allowedBy(t, file), neededBy(service, calls, named)
+	for _, action := range slices.Sorted(maps.Keys(needed)) {
+		if !allowed[action] {
+			t.Errorf("%s does not allow %s, which the operator calls", file, action)
+		}
+	}
+	for _, action := range slices.Sorted(maps.Keys(allowed)) {
+		if !needed[action] {
+			t.Errorf("%s allows %s, which the operator never calls", file, action)
+		}
+	}
+}
+
+// allowedBy are the actions that the document allows, each by its name.
+func allowedBy(t *testing.T, file string) map[string]bool {
+	t.Helper()
 	text, err := os.ReadFile(file) //nolint:gosec // a file of this repository
 	if err != nil {
 		t.Fatal(err)
@@ -47,6 +63,10 @@ func Policy(t *testing.T, file, service string, calls reflect.Type, named map[st
 			allowed[action] = true
 		}
 	}
+	return allowed
+}
+
+func neededBy(service string, calls reflect.Type, named map[string][]string) map[string]bool {
 	needed := map[string]bool{}
 	for _, action := range named[""] {
 		needed[action] = true
@@ -60,14 +80,5 @@ func Policy(t *testing.T, file, service string, calls reflect.Type, named map[st
 			needed[action] = true
 		}
 	}
-	for _, action := range slices.Sorted(maps.Keys(needed)) {
-		if !allowed[action] {
-			t.Errorf("%s does not allow %s, which the operator calls", file, action)
-		}
-	}
-	for _, action := range slices.Sorted(maps.Keys(allowed)) {
-		if !needed[action] {
-			t.Errorf("%s allows %s, which the operator never calls", file, action)
-		}
-	}
+	return needed
 }
