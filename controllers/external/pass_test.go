@@ -71,16 +71,19 @@ func TestAStatelessResourceIsMadeAgain(t *testing.T) {
 	}
 }
 
-// refusing is a world in which every creation is refused by AWS.
-type refusing struct{ world }
+// refusing is a world in which every creation is refused by AWS, or fails otherwise.
+type refusing struct {
+	world
+	with error
+}
 
 func (r *refusing) Plan(*v1alpha1.S3Bucket, *thing) ([]Step, error) {
-	return []Step{{Name: "Create", Why: "x", Do: func(context.Context) error { return engine.Blocked("AccessDenied", "denied") }}}, nil
+	return []Step{{Name: "Create", Why: "x", Do: func(context.Context) error { return r.with }}}, nil
 }
 
 // A creation that AWS refuses leaves no trace of a change, and its tries write nothing.
 func TestARefusedCreationChangesNothing(t *testing.T) {
-	w := &refusing{}
+	w := &refusing{with: engine.Blocked("AccessDenied", "denied")}
 	work := drive(&w.world, nil)
 	work.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, thing], error) {
 		return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w}, nil
@@ -104,6 +107,10 @@ func TestARefusedCreationChangesNothing(t *testing.T) {
 		}
 		b.Status.ObservedGeneration = b.Generation // as the engine notes the refusal
 		meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, Reason: "AccessDenied"})
+	}
+	w.with = errors.New("no answer") // it may have been made: deletion must wait for it to show
+	if err := work.Sync(t.Context(), b, engine.NewPass(nil)); err == nil || b.Status.LastSyncTime == nil {
+		t.Errorf("after %v lastSyncTime is %v", err, b.Status.LastSyncTime)
 	}
 }
 

@@ -1,0 +1,107 @@
+package external
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// prepare saves what a crash must not lose, and proves that obj is not an old picture, before the first act that calls
+// for it: a creation, taking over what does not carry our marks yet, managing a path for the first time.
+func (p *pass[T, S]) prepare(ctx context.Context, seen *S) error {
+	_, status := p.obj.AWS()
+	all := union(status.ManagedFields, p.adapter.Declared(p.obj))
+	if p.proven || (seen != nil && p.adapter.Owner(p.obj, seen) == Ours && len(all) == len(status.ManagedFields)) {
+		return nil
+	}
+	if p.prove != nil && (seen == nil || p.adapter.Owner(p.obj, seen) != Ours) {
+		if err := p.prove(ctx); err != nil {
+			return err
+		}
+	}
+	status.ManagedFields = all
+	p.adapter.Reserve(p.obj)
+	if seen == nil && !p.refused() {
+		stamp(status, p.Now())
+	}
+	p.proven = true
+	return p.run.Save(ctx)
+}
+
+func (p *pass[T, S]) act(ctx context.Context, create bool, steps []Step) error {
+	_, status := p.obj.AWS()
+	p.run.Planned(texts(steps))
+	for _, s := range steps {
+		what := s.Name + " (" + s.Why + ")"
+		if slices.Contains(p.done, what) {
+			return p.unsettled(what)
+		}
+		if err := s.Do(ctx); err != nil {
+			if create {
+				p.failed(err)
+			}
+			return err
+		}
+		p.done, p.last = append(p.done, what), what
+		stamp(status, p.Now())
+		p.tell(create, s)
+	}
+	return nil
+}
+
+// failed notes a creation that did not answer well: refused, nothing has changed in AWS; otherwise it may have.
+func (p *pass[T, S]) failed(err error) {
+	_, status := p.obj.AWS()
+	if pause, ok := engine.AsPause(err); ok && pause.Stalled {
+		status.LastSyncTime = p.before
+		return
+	}
+	stamp(status, p.Now())
+}
+
+// refused tells whether the last pass ended at something that somebody must unblock: then this one most likely does too,
+// and nothing about it is worth a write.
+func (p *pass[T, S]) refused() bool {
+	common := p.obj.Common()
+	return common.ObservedGeneration == p.obj.GetGeneration() && meta.IsStatusConditionTrue(common.Conditions, v1alpha1.ConditionStalled)
+}
+
+func texts(steps []Step) []string {
+	all := make([]string, 0, len(steps))
+	for _, s := range steps {
+		all = append(all, s.Name+" ("+s.Why+")")
+	}
+	return all
+}
+
+// tell notes a step as what it is for the owner: creation, the owner's or the platform's edit, or the repair of a
+// foreign one.
+func (p *pass[T, S]) tell(create bool, s Step) {
+	common := p.obj.Common()
+	_, status := p.obj.AWS()
+	expected := !common.Ready || common.ObservedGeneration != p.obj.GetGeneration() || status.ProviderGeneration != p.version
+	switch {
+	case s.Note != nil:
+		s.Note(&p.run.Notes)
+	case create && p.lost:
+		p.run.Warning("Recreated", s.Name, "%s; it was deleted outside Portico", s.Why)
+		driftRepaired.WithLabelValues(p.Kind).Inc()
+	case create:
+		p.run.Normal("Created", s.Name, "%s", s.Why)
+	case expected:
+		p.run.Normal("Updated", s.Name, "%s", s.Why)
+	default:
+		p.run.Warning("Repaired", s.Name, "%s; it was changed outside Portico", s.Why)
+		driftRepaired.WithLabelValues(p.Kind).Inc()
+	}
+}
+
+func union(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
