@@ -108,10 +108,10 @@ var monitoring = call{
 	},
 }
 
-// protection costs a read of its own.
+// protection costs a read of its own. It is lifted only by the word false: its removal from the spec says nothing of that.
 var protection = call{
 	fields: []field{{
-		Path: "disableApiTermination", Default: "false",
+		Path: "disableApiTermination", Sticky: true,
 		Want: yesNo(func(s *v1alpha1.EC2InstanceSpec) *bool { return s.DisableAPITermination }),
 		Have: func(seen *instanceState) string { return strconv.FormatBool(aws.ToBool(seen.protected)) },
 	}},

@@ -23,20 +23,33 @@ func TestRemovedFieldsGoBackOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := f.last()
-	if m.vm.IamInstanceProfile != nil || m.protected || m.vm.Monitoring.State != ec2types.MonitoringStateDisabling || m.vm.MetadataOptions.HttpTokens != ec2types.HttpTokensStateRequired {
-		t.Errorf("profile %v, protected %v, monitoring %s, tokens %s", m.vm.IamInstanceProfile, m.protected, m.vm.Monitoring.State, m.vm.MetadataOptions.HttpTokens)
+	if m.vm.IamInstanceProfile != nil || m.vm.Monitoring.State != ec2types.MonitoringStateDisabling || m.vm.MetadataOptions.HttpTokens != ec2types.HttpTokensStateRequired {
+		t.Errorf("profile %v, monitoring %s, tokens %s", m.vm.IamInstanceProfile, m.vm.Monitoring.State, m.vm.MetadataOptions.HttpTokens)
 	}
 	if v := m.volumes[extra]; *v.Iops != 3000 || *v.Throughput != 125 || *v.Size != 10 {
 		t.Errorf("volume %d IOPS, %d MiB/s, %d GiB", *v.Iops, *v.Throughput, *v.Size)
 	}
-	if m.vm.State.Name != ec2types.InstanceStateNameRunning || !*m.vm.EbsOptimized || len(m.vm.SecurityGroups) != 2 || *m.vm.MetadataOptions.HttpPutResponseHopLimit != 2 || m.tags["team"] != "" {
+	if m.vm.State.Name != ec2types.InstanceStateNameRunning || !m.protected || !*m.vm.EbsOptimized || len(m.vm.SecurityGroups) != 2 || *m.vm.MetadataOptions.HttpPutResponseHopLimit != 2 || m.tags["team"] != "" {
 		t.Error("what has no default of AWS's was changed, or a tag is left")
 	}
 	obj.Status.ManagedFields, f.calls = a.Declared(obj), nil
 	m.associate(profileOf("by-hand")) // now somebody else's business
-	m.protected, *m.volumes[extra].Iops = true, 5000
+	m.protected, *m.volumes[extra].Iops = false, 5000
 	if err := settle(t, f, a, obj); err != nil || !slices.Equal(f.calls, []string{"DescribeInstances"}) {
 		t.Errorf("%v; an unmanaged field was looked at: %v", err, f.calls)
+	}
+}
+
+func TestOnlyFalseLiftsTheProtection(t *testing.T) {
+	f := &fakeEC2{}
+	a, obj := settled(t, f, func(s *v1alpha1.EC2InstanceSpec) { s.DisableAPITermination = aws.Bool(true) })
+	obj.Spec.DisableAPITermination = nil
+	if err := settle(t, f, a, obj); err != nil || len(writesOf(f)) != 0 || !f.last().protected {
+		t.Errorf("%v; protected %v after calls %v", err, f.last().protected, writesOf(f))
+	}
+	obj.Spec.DisableAPITermination = aws.Bool(false)
+	if err := settle(t, f, a, obj); err != nil || f.last().protected {
+		t.Errorf("%v; protected %v", err, f.last().protected)
 	}
 }
 
