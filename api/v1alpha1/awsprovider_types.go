@@ -105,7 +105,7 @@ type AWSProviderStatus struct {
 	CredentialsVersion string `json:"credentialsVersion,omitempty"`
 	// resources is how many resources used this provider when it was last checked.
 	// +optional
-	Resources int64 `json:"resources,omitempty"`
+	Resources int64 `json:"resources"`
 }
 
 // AWSProvider is an AWS account that teams may be allowed to use. It is cluster-scoped and owned by platform
