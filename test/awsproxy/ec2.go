@@ -12,7 +12,8 @@ import (
 )
 
 // ec2Service honours ClientToken, which moto ignores: the same token with the
-// same parameters gets the first reservation again, and with others is refused.
+// same parameters gets the first reservation again; with others, or once its
+// instance is terminated, it is refused.
 // See launch and change for what else AWS does of its own accord, or refuses.
 type ec2Service struct {
 	upstream *upstream
@@ -124,7 +125,8 @@ func withoutToken(form url.Values) string {
 	return rest.Encode()
 }
 
-// again is the first answer, with the instances as they are now.
+// again is the first answer, with the instances as they are now, or what
+// refuses the call because they are over.
 func (s *ec2Service) again(ctx context.Context, x *exchange, first reservation) (*reply, error) {
 	form := url.Values{"Action": {"DescribeInstances"}, "Version": {x.form.Get("Version")}}
 	for i, id := range first.instances {
@@ -136,8 +138,17 @@ func (s *ec2Service) again(ctx context.Context, x *exchange, first reservation) 
 	}
 	answer := first.answer
 	was, is := instancesSet.FindIndex(answer), instancesSet.Find(now.body)
-	if was != nil && is != nil { // moto forgets what was terminated long ago
+	if is == nil || over(is) { // moto forgets what was terminated long ago
+		return x.fail(http.StatusBadRequest, "IdempotentInstanceTerminated",
+			"The request uses the same client token as a previous request for which the instance has been terminated."), nil
+	}
+	if was != nil {
 		answer = slices.Concat(answer[:was[0]], is, answer[was[1]:])
 	}
 	return &reply{status: http.StatusOK, body: answer, header: http.Header{"Content-Type": {"text/xml"}}}, nil
+}
+
+// over tells whether an instance of the answer is terminated.
+func over(instances []byte) bool {
+	return slices.ContainsFunc(instanceState.FindAllSubmatch(instances, -1), func(m [][]byte) bool { return string(m[1]) == "terminated" })
 }

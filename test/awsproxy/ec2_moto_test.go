@@ -58,13 +58,17 @@ func TestRunInstancesRepeatedReportsTheInstanceAsItIs(t *testing.T) {
 	c := w.ec2(keyOne, "eu-west-1")
 	token := unique(t)
 	id := run(t, c, runInput(token, types.InstanceTypeT3Micro))
-	_, err := c.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
+	_, err := c.StopInstances(t.Context(), &ec2.StopInstancesInput{InstanceIds: []string{id}})
 	must(t, err)
 	out, err := c.RunInstances(t.Context(), runInput(token, types.InstanceTypeT3Micro))
 	must(t, err)
-	if got := out.Instances[0]; *got.InstanceId != id || got.State.Name != types.InstanceStateNameTerminated {
-		t.Errorf("got %s, %s; want %s, terminated", *got.InstanceId, got.State.Name, id)
+	if got := out.Instances[0]; *got.InstanceId != id || got.State.Name != types.InstanceStateNameStopped {
+		t.Errorf("got %s, %s; want %s, stopped", *got.InstanceId, got.State.Name, id)
 	}
+	_, err = c.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
+	must(t, err)
+	_, err = c.RunInstances(t.Context(), runInput(token, types.InstanceTypeT3Micro))
+	wantCode(t, err, "IdempotentInstanceTerminated")
 }
 
 func TestRunInstancesConcurrentlyWithOneToken(t *testing.T) {

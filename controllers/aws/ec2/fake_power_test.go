@@ -2,6 +2,7 @@ package ec2
 
 import (
 	"context"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -62,4 +63,11 @@ func (f *fakeEC2) GetParameter(_ context.Context, in *ssm.GetParameterInput, _ .
 		return nil, code("ParameterNotFound")
 	}
 	return &ssm.GetParameterOutput{Parameter: &ssmtypes.Parameter{Value: &value}}, nil
+}
+
+// shows tells whether an instance of the token is there and not terminated.
+func (f *fakeEC2) shows(token string) bool {
+	return slices.ContainsFunc(f.machines, func(m *machine) bool {
+		return m.token == token && m.vm.State.Name != ec2types.InstanceStateNameTerminated
+	})
 }

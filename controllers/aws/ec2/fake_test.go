@@ -32,7 +32,7 @@ type machine struct {
 	profile   string // the association's ID
 }
 
-// fakeEC2 behaves as EC2 does: a token launches one instance; a type changes only while the machine is stopped; a volume
+// fakeEC2 behaves as EC2 does: a token launches one instance, and none when that is over; a type changes only while the machine is stopped; a volume
 // only grows, one change at a time; a protected instance is not terminated; a terminated one shows for a while. Unless it
 // is slow, changes are over at once.
 type fakeEC2 struct {
@@ -178,6 +178,9 @@ func (f *fakeEC2) RunInstances(_ context.Context, in *ec2.RunInstancesInput, _ .
 		if first, ok := f.byToken[*in.ClientToken]; ok {
 			if !reflect.DeepEqual(first, in) {
 				return code("IdempotentParameterMismatch")
+			}
+			if !f.shows(*in.ClientToken) {
+				return code("IdempotentInstanceTerminated")
 			}
 		} else {
 			if f.byToken == nil {

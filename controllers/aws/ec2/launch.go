@@ -30,10 +30,10 @@ func (i *instance) launch(obj *v1alpha1.EC2Instance) external.Step {
 				return err
 			}
 			out, err := i.svc.RunInstances(ctx, in)
-			if cloud.HasCode(err, "IdempotentParameterMismatch") {
-				return i.launched(ctx, obj, aws.ToString(in.ClientToken))
-			}
-			if err != nil {
+			switch {
+			case cloud.HasCode(err, "IdempotentParameterMismatch"), cloud.HasCode(err, instanceOver):
+				return i.launched(ctx, obj, aws.ToString(in.ClientToken), cloud.HasCode(err, instanceOver))
+			case err != nil:
 				return concealed(explainLaunch(&obj.Spec, i.session.Config.Region, err), aws.ToString(in.UserData))
 			}
 			for n := range out.Instances {
@@ -57,8 +57,12 @@ func (i *instance) note(obj *v1alpha1.EC2Instance, seen instanceState) error {
 	return engine.Wait("Settling", time.Second, "the instance %s was terminated right after its launch", seen.id())
 }
 
-// launched looks for the instance of an earlier try, made when the spec, the image parameter or the user data were others.
-func (i *instance) launched(ctx context.Context, obj *v1alpha1.EC2Instance, token string) error {
+// instanceOver is EC2's word for a repeated launch whose instance is terminated.
+const instanceOver = "IdempotentInstanceTerminated"
+
+// launched looks for the instance of an earlier try. It was made when the spec, the image parameter or the user data were
+// others; or it is over.
+func (i *instance) launched(ctx context.Context, obj *v1alpha1.EC2Instance, token string, over bool) error {
 	var all []instanceState
 	if err := i.svc.pages(ctx, func(seen instanceState) { all = append(all, seen) }, filter("client-token", token)); err != nil {
 		return err
@@ -66,7 +70,22 @@ func (i *instance) launched(ctx context.Context, obj *v1alpha1.EC2Instance, toke
 	for _, seen := range all {
 		return i.note(obj, seen)
 	}
+	if over {
+		return launchOver(obj)
+	}
 	return engine.Wait("LaunchUnclear", 30*time.Second, "EC2 has accepted a launch for this object with other settings, and does not show the instance yet; Portico looks again. If this lasts for more than some minutes, delete this object and request a new one")
+}
+
+// launchOver asks for another launch to be acknowledged in place of one whose instance is over, and whose ID nobody tells
+// any more. The acknowledgement is saved, with it the next token, before that launch is made.
+func launchOver(obj *v1alpha1.EC2Instance) error {
+	next := fmt.Sprint(obj.Status.Recreations + 1)
+	if obj.Annotations[v1alpha1.AnnotationAcknowledgeRecreate] != next {
+		return engine.Blocked("LaunchFailed", "the instance that was launched for this object was terminated before Portico saw it, and EC2 does not show it any more; nothing was launched. Set the annotation %s=%s on this object to launch another one, or delete this object",
+			v1alpha1.AnnotationAcknowledgeRecreate, next)
+	}
+	obj.Status.Recreations++
+	return engine.Wait("Creating", time.Second, "the instance of the last launch is over; another one is launched as acknowledged")
 }
 
 // token makes a repeated launch the same one. Only an acknowledged re-creation changes it. EC2 takes 64 characters.

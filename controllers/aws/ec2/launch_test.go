@@ -119,6 +119,30 @@ func TestWhatALaunchSays(t *testing.T) {
 	}
 }
 
+// The process died between the launch and its note, and the instance was terminated meanwhile.
+func TestALaunchWhoseInstanceIsOverCanBeAcknowledged(t *testing.T) {
+	f := &fakeEC2{}
+	a, obj := adapterOf(f), objectOf()
+	launchOne(t, a, obj)
+	f.last().to(ec2types.InstanceStateNameTerminated)
+	id := obj.Status.InstanceID
+	obj.Status.InstanceID = ""
+	wantPause(t, a.launch(obj).Do(t.Context()), "Settling", id)
+	if obj.Status.InstanceID != id || obj.Status.ARN == "" {
+		t.Errorf("noted %q, %q; without an ARN nobody can acknowledge", obj.Status.InstanceID, obj.Status.ARN)
+	}
+	f.machines, obj.Status.InstanceID, obj.Status.ARN = nil, "", "" // an hour later EC2 does not show it any more
+	wantPause(t, a.launch(obj).Do(t.Context()), "LaunchFailed", v1alpha1.AnnotationAcknowledgeRecreate+"=1", "nothing was launched")
+	obj.Annotations = map[string]string{v1alpha1.AnnotationAcknowledgeRecreate: "1"}
+	wantPause(t, a.launch(obj).Do(t.Context()), "Creating")
+	if len(f.machines) != 0 || obj.Status.Recreations != 1 {
+		t.Errorf("%d machines before the acknowledgement is saved, recreations %d", len(f.machines), obj.Status.Recreations)
+	}
+	if err := settle(t, f, a, obj); err != nil || len(f.machines) != 1 {
+		t.Errorf("%v, %d machines", err, len(f.machines))
+	}
+}
+
 func TestALaunchIsSafeByDefault(t *testing.T) {
 	s := objectOf(full).Spec
 	s.BlockDeviceMappings[0].Encrypted = nil
