@@ -154,6 +154,9 @@ func (s *instanceState) identifier() string {
 	return strings.ToLower(aws.ToString(s.db.DBInstanceIdentifier))
 }
 
+// resource is RDS's own ID of the instance: another instance of the same identifier has another one.
+func (s *instanceState) resource() string { return aws.ToString(s.db.DbiResourceId) }
+
 func (s *instanceState) arn() string { return aws.ToString(s.db.DBInstanceArn) }
 
 func (s *instanceState) status() string { return aws.ToString(s.db.DBInstanceStatus) }

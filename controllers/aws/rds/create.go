@@ -34,10 +34,15 @@ func (i *instance) create(obj *v1alpha1.RDSInstance) external.Step {
 				return err
 			}
 			in.MasterUserPassword = &password
-			if _, err := i.svc.CreateDBInstance(ctx, in); err != nil {
+			out, err := i.svc.CreateDBInstance(ctx, in)
+			if err != nil {
 				return withoutPassword(made(err), password)
 			}
-			return i.promote(ctx, obj)
+			resource := ""
+			if out.DBInstance != nil {
+				resource = aws.ToString(out.DBInstance.DbiResourceId)
+			}
+			return i.promote(ctx, obj, resource)
 		},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -27,6 +28,7 @@ type fakeRDS struct {
 	password  string
 	snapshots map[string]*rdstypes.DBSnapshot
 
+	made     int // instances ever
 	writes   int
 	calls    []string
 	modified *rds.ModifyDBInstanceInput // the last
@@ -83,7 +85,8 @@ func (f *fakeRDS) DescribeDBInstances(_ context.Context, in *rds.DescribeDBInsta
 }
 
 func (f *fakeRDS) CreateDBInstance(_ context.Context, in *rds.CreateDBInstanceInput, _ ...opt) (*rds.CreateDBInstanceOutput, error) {
-	return &rds.CreateDBInstanceOutput{}, f.write("CreateDBInstance", func() error {
+	out := &rds.CreateDBInstanceOutput{}
+	return out, f.write("CreateDBInstance", func() error {
 		if f.db != nil {
 			return code("DBInstanceAlreadyExists")
 		}
@@ -110,8 +113,16 @@ func (f *fakeRDS) CreateDBInstance(_ context.Context, in *rds.CreateDBInstanceIn
 			f.managed(true)
 		}
 		f.groups(orList(in.VpcSecurityGroupIds, "sg-default"), or(in.DBParameterGroupName, "default.postgres16"))
+		f.renew()
+		out.DBInstance = &rdstypes.DBInstance{DbiResourceId: f.db.DbiResourceId}
 		return nil
 	})
+}
+
+// renew has the instance be another one of the same identifier.
+func (f *fakeRDS) renew() {
+	f.made++
+	f.db.DbiResourceId = aws.String("db-" + strconv.Itoa(f.made))
 }
 
 func or[T any](v *T, otherwise T) *T {

@@ -112,7 +112,7 @@ func (i *instance) Plan(obj *v1alpha1.RDSInstance, seen *instanceState) ([]exter
 	manage := obj.Spec.ManagementPolicy != v1alpha1.ManagementObserve
 	var steps []external.Step
 	if manage {
-		steps = i.planTags(obj, seen)
+		steps = append(i.planRecord(obj, seen), i.planTags(obj, seen)...)
 	}
 	changed, rest := i.planSettings(obj, seen, now)
 	steps = append(steps, changed...)

@@ -42,9 +42,39 @@ func (i *instance) planMaster(obj *v1alpha1.RDSInstance, seen *instanceState) ([
 	return []external.Step{i.changePassword(obj, seen, why)}, nil
 }
 
-// takenOver tells whether the instance is another one than that of the record.
+// takenOver tells whether the instance is, or may be, another one than that of the record.
 func (i *instance) takenOver(obj *v1alpha1.RDSInstance, seen *instanceState) bool {
-	return i.Owner(obj, seen) == external.Offered
+	return i.replaced(seen) || i.Owner(obj, seen) == external.Offered
+}
+
+// replaced tells whether the record is of another database of that name: one restored from a snapshot has our tags from
+// the first, and a password of its own.
+func (i *instance) replaced(seen *instanceState) bool {
+	r, is := i.creds.record, seen.resource()
+	return r.resource != "" && is != "" && r.resource != is
+}
+
+// planRecord notes of which database the record is. That it is of another one is written down before the instance is
+// marked as ours: afterwards nothing would tell, and a password would be published that is not in force.
+func (i *instance) planRecord(obj *v1alpha1.RDSInstance, seen *instanceState) []external.Step {
+	r := i.creds.record
+	silent := func(*engine.Notes) {} // neither step changes anything in AWS
+	switch {
+	case r.password == "":
+		return nil
+	case i.takenOver(obj, seen):
+		return []external.Step{{
+			Name: "DoubtMasterPassword", Why: "the database is another one than that of the password that is known",
+			Do: func(ctx context.Context) error { return i.doubt(ctx, obj) }, Note: silent,
+		}}
+	case r.resource == "" && seen.resource() != "":
+		r.resource = seen.resource()
+		return []external.Step{{
+			Name: "KeepMasterPassword", Why: "the password that is known is of the database " + r.resource,
+			Do: func(ctx context.Context) error { return i.keep(ctx, obj, r) }, Note: silent,
+		}}
+	}
+	return nil
 }
 
 func (i *instance) planGiven(obj *v1alpha1.RDSInstance, seen *instanceState) []external.Step {
@@ -87,7 +117,7 @@ func (i *instance) changePassword(obj *v1alpha1.RDSInstance, seen *instanceState
 			if _, err := i.svc.ModifyDBInstance(ctx, in); err != nil {
 				return withoutPassword(explain(err), password)
 			}
-			return i.promote(ctx, obj)
+			return i.promote(ctx, obj, seen.resource())
 		},
 		Note: func(n *engine.Notes) {
 			n.Normal("PasswordChanged", "ChangeMasterPassword", "master password: %s", why)

@@ -27,6 +27,7 @@ type record struct {
 	password string // in force
 	next     string // decided on, perhaps in force; empty: nothing under way
 	rotation string // the value of the annotation that next, or else password, answers
+	resource string // RDS's own ID of the database in which password is in force: another one has another password
 }
 
 // String keeps the record out of every text.
@@ -51,7 +52,7 @@ func (i *instance) Resolve(ctx context.Context, obj *v1alpha1.RDSInstance) error
 	if err != nil {
 		return err
 	}
-	i.creds.record = record{values["password"], values["next"], values["rotation"]}
+	i.creds.record = record{values["password"], values["next"], values["rotation"], values["resource"]}
 	ref := obj.Spec.MasterUserPasswordSecretRef
 	if ref == nil {
 		return nil
@@ -68,7 +69,9 @@ func (i *instance) Resolve(ctx context.Context, obj *v1alpha1.RDSInstance) error
 }
 
 func (i *instance) keep(ctx context.Context, obj *v1alpha1.RDSInstance, r record) error {
-	err := i.vault.Keep(ctx, kind, obj, purpose, map[string]string{"password": r.password, "next": r.next, "rotation": r.rotation})
+	err := i.vault.Keep(ctx, kind, obj, purpose, map[string]string{
+		"password": r.password, "next": r.next, "rotation": r.rotation, "resource": r.resource,
+	})
 	if err == nil {
 		i.creds.record = r
 	}
@@ -102,10 +105,11 @@ func (i *instance) decide(ctx context.Context, obj *v1alpha1.RDSInstance, fresh 
 	return password, i.keep(ctx, obj, r)
 }
 
-// promote notes that RDS has taken the password decided on.
-func (i *instance) promote(ctx context.Context, obj *v1alpha1.RDSInstance) error {
-	if r := i.creds.record; r.next != "" {
-		r.password, r.next = r.next, ""
+// promote notes that RDS has taken the password decided on, for the database with the ID resource.
+func (i *instance) promote(ctx context.Context, obj *v1alpha1.RDSInstance, resource string) error {
+	r := i.creds.record
+	r.password, r.next, r.resource = cmp.Or(r.next, r.password), "", resource
+	if r != i.creds.record {
 		if err := i.keep(ctx, obj, r); err != nil {
 			return err
 		}
@@ -114,14 +118,14 @@ func (i *instance) promote(ctx context.Context, obj *v1alpha1.RDSInstance) error
 	return nil
 }
 
-// doubt notes that the password of the record is not in force: the instance is about to be made from a snapshot, and has
-// the one of that time.
+// doubt notes that the password of the record is not in force: the instance is another one, or is about to be made from
+// a snapshot, and has the password of that time.
 func (i *instance) doubt(ctx context.Context, obj *v1alpha1.RDSInstance) error {
 	r := i.creds.record
 	if r.password == "" {
 		return nil
 	}
-	r.password, r.next = "", cmp.Or(r.next, r.password)
+	r.password, r.next, r.resource = "", cmp.Or(r.next, r.password), ""
 	return i.keep(ctx, obj, r)
 }
 

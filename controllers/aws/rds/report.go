@@ -43,7 +43,7 @@ func (i *instance) details(obj *v1alpha1.RDSInstance, seen *instanceState) map[s
 		d["port"] = strconv.Itoa(int(s.Port))
 	}
 	user := url.User(username)
-	if s.MasterUserSecretARN == "" && i.creds.password != "" {
+	if s.MasterUserSecretARN == "" && i.creds.password != "" && !i.replaced(seen) {
 		d["password"] = i.creds.password
 		user = url.UserPassword(username, i.creds.password)
 	}
