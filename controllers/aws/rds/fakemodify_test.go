@@ -19,6 +19,9 @@ func (f *fakeRDS) ModifyDBInstance(_ context.Context, in *rds.ModifyDBInstanceIn
 		if aws.ToInt32(in.AllocatedStorage) < *f.db.AllocatedStorage && in.AllocatedStorage != nil {
 			return code("InvalidParameterCombination")
 		}
+		if f.refusesStorage(in) {
+			return code("InvalidParameterCombination")
+		}
 		if aws.ToBool(in.RotateMasterUserPassword) && !aws.ToBool(in.ApplyImmediately) {
 			return code("InvalidParameterCombination")
 		}
@@ -29,6 +32,18 @@ func (f *fakeRDS) ModifyDBInstance(_ context.Context, in *rds.ModifyDBInstanceIn
 		}
 		return nil
 	})
+}
+
+// refusesStorage: storage with provisioned operations is changed only together with them, and not while RDS optimizes it.
+func (f *fakeRDS) refusesStorage(in *rds.ModifyDBInstanceInput) bool {
+	if in.AllocatedStorage == nil && in.Iops == nil && in.StorageType == nil && in.StorageThroughput == nil {
+		return false
+	}
+	if *f.db.DBInstanceStatus == "storage-optimization" {
+		return true
+	}
+	has := *f.db.StorageType == "io1" || (*f.db.StorageType == "gp3" && *f.db.AllocatedStorage >= 400)
+	return has && (in.AllocatedStorage == nil || in.Iops == nil)
 }
 
 // atOnce makes the changes that never wait.

@@ -17,7 +17,8 @@ func (i *instance) planSettings(obj *v1alpha1.RDSInstance, seen *instanceState, 
 	// What waits for the maintenance window is asked for once more when the owner does not want to wait any longer.
 	impatient := obj.Spec.ApplyImmediately && obj.Status.ImmediateGeneration != obj.Generation
 	changes, rest := differences(obj, seen, impatient)
-	rest = cmp.Or(now.pause, rest)
+	changes, held := holdStorage(seen, changes)
+	rest = cmp.Or(now.pause, rest, held)
 	switch {
 	case len(changes) > 0 && now.modify:
 		return []external.Step{i.modify(obj, seen, changes)}, rest
@@ -67,7 +68,7 @@ func modification(obj *v1alpha1.RDSInstance, seen *instanceState, changes []exte
 	in := &input{DBInstanceIdentifier: aws.String(seen.identifier()), ApplyImmediately: aws.Bool(obj.Spec.ApplyImmediately)}
 	storage := false
 	for _, c := range changes {
-		storage = storage || slices.Contains(storagePaths, c.Path)
+		storage = storage || ofStorage(c)
 		if c.Path == versionPath {
 			in.EngineVersion = aws.String(c.To)
 			if major(obj.Spec.Engine, c.From) != major(obj.Spec.Engine, c.To) {
@@ -83,20 +84,4 @@ func modification(obj *v1alpha1.RDSInstance, seen *instanceState, changes []exte
 		completeStorage(obj, seen, in)
 	}
 	return in
-}
-
-// storagePaths are settings of the storage: RDS judges a change of one by the others in the same call.
-var storagePaths = []string{"allocatedStorage", "storageType", "iops", "storageThroughput"}
-
-// completeStorage adds the other settings of the storage, as far as they are declared; the size as it is, if AWS added
-// to it.
-func completeStorage(obj *v1alpha1.RDSInstance, seen *instanceState, in *input) {
-	for _, path := range storagePaths {
-		s, ok := settingOf(path)
-		if value, declared := s.want(&obj.Spec); ok && declared {
-			s.set(in, value, seen)
-		}
-	}
-	p := seen.pending()
-	in.AllocatedStorage = aws.Int32(max(aws.ToInt32(in.AllocatedStorage), aws.ToInt32(p.AllocatedStorage), aws.ToInt32(seen.db.AllocatedStorage)))
 }

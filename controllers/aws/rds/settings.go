@@ -57,7 +57,7 @@ var settings = []setting{
 		set:  func(in *input, v string, _ *instanceState) { in.StorageType = &v },
 	},
 	{
-		path: "iops", sticky: true, want: number(func(s *spec) *int32 { return s.IOPS }),
+		path: "iops", sticky: true, want: number(func(s *spec) *int32 { return s.IOPS }), same: roundedUp,
 		have: func(c *current, p *pending) string { return digits(p.Iops, c.Iops) },
 		set:  func(in *input, v string, _ *instanceState) { in.Iops = parsed(v) },
 	},

@@ -1,0 +1,98 @@
+package rds
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// storagePaths are settings of the storage: RDS judges a change of one by the others in the same call.
+var storagePaths = []string{"allocatedStorage", "storageType", "iops", "storageThroughput"}
+
+func ofStorage(c external.Change) bool { return slices.Contains(storagePaths, c.Path) }
+
+// completeStorage adds the other settings of the storage: those that are declared; the size as it is, if AWS added to
+// it; and what the storage has provisioned, without which RDS refuses to change it.
+func completeStorage(obj *v1alpha1.RDSInstance, seen *instanceState, in *input) {
+	for _, path := range storagePaths {
+		s, ok := settingOf(path)
+		if value, declared := s.want(&obj.Spec); ok && declared {
+			s.set(in, value, seen)
+		}
+	}
+	p, db := seen.pending(), &seen.db
+	in.AllocatedStorage = aws.Int32(max(aws.ToInt32(in.AllocatedStorage), aws.ToInt32(p.AllocatedStorage), aws.ToInt32(db.AllocatedStorage)))
+	kind := word(in.StorageType, p.StorageType, db.StorageType)
+	least, provisions := provisioning(obj.Spec.Engine, kind, *in.AllocatedStorage)
+	if !provisions {
+		return
+	}
+	if in.Iops == nil {
+		in.Iops = atLeast(least.iops, first([]*int32{p.Iops, db.Iops}))
+	}
+	if in.StorageThroughput == nil && kind == "gp3" {
+		in.StorageThroughput = atLeast(least.throughput, first([]*int32{p.StorageThroughput, db.StorageThroughput}))
+	}
+}
+
+// baseline is what RDS takes at least, and gives to storage that asks for nothing.
+type baseline struct{ iops, throughput int32 }
+
+// provisioning tells whether storage of this type and size has operations of its own to ask for. That of gp3 has from a
+// size on, which depends on the engine; below it RDS refuses them. The numbers are those of "Amazon RDS DB instance
+// storage" in the User Guide.
+func provisioning(engineName, storageType string, size int32) (least baseline, provisions bool) {
+	switch storageType {
+	case "io1", "io2":
+		return baseline{}, true
+	case "gp3":
+	default:
+		return baseline{}, false
+	}
+	striped := int32(400)
+	switch family(engineName) {
+	case "sqlserver":
+		return baseline{iops: 3000, throughput: 125}, true
+	case "oracle":
+		striped = 200
+	}
+	return baseline{iops: 12000, throughput: 500}, size >= striped
+}
+
+// atLeast is n or least, whichever is more; nil if there is neither.
+func atLeast(least int32, n *int32) *int32 {
+	if more := max(least, aws.ToInt32(n)); more > 0 {
+		return &more
+	}
+	return nil
+}
+
+// roundedUp: RDS rounds up provisioned operations that are not at least a tenth more than those before.
+func roundedUp(have, want string) bool {
+	h, w := int64(aws.ToInt32(parsed(have))), int64(aws.ToInt32(parsed(want)))
+	return w <= h && h*10 <= w*11
+}
+
+// optimizingPace is how often it is looked whether RDS is done with the storage; that takes hours.
+const optimizingPace = 5 * time.Minute
+
+// holdStorage takes the changes of the storage out of those that RDS would refuse together: while it optimizes the
+// storage it takes no other change of it. The Pause tells of what is held back.
+func holdStorage(seen *instanceState, changes []external.Change) ([]external.Change, error) {
+	if seen.status() != "storage-optimization" || !slices.ContainsFunc(changes, ofStorage) {
+		return changes, nil
+	}
+	rest := slices.DeleteFunc(slices.Clone(changes), ofStorage)
+	held := slices.DeleteFunc(slices.Clone(changes), func(c external.Change) bool { return !ofStorage(c) })
+	paths := make([]string, 0, len(held))
+	for _, c := range held {
+		paths = append(paths, c.Path)
+	}
+	return rest, engine.Wait("StorageOptimizing", optimizingPace, "RDS is still optimizing the storage after its last change, and takes no other one before that is done, which can take hours: %s waits", strings.Join(paths, ", "))
+}
