@@ -202,8 +202,12 @@ func (f *fakeRDS) DescribeDBSnapshots(_ context.Context, in *rds.DescribeDBSnaps
 }
 
 func (f *fakeRDS) RestoreDBInstanceFromDBSnapshot(ctx context.Context, in *rds.RestoreDBInstanceFromDBSnapshotInput, _ ...opt) (*rds.RestoreDBInstanceFromDBSnapshotOutput, error) {
+	engineName := f.snapshots[*in.DBSnapshotIdentifier].Engine
+	if aws.ToBool(in.ManageMasterUserPassword) && family(*engineName) != "oracle" {
+		return nil, code("InvalidParameterCombination")
+	}
 	_, err := f.CreateDBInstance(ctx, &rds.CreateDBInstanceInput{
-		DBInstanceIdentifier: in.DBInstanceIdentifier, Engine: f.snapshots[*in.DBSnapshotIdentifier].Engine, DBInstanceClass: in.DBInstanceClass,
+		DBInstanceIdentifier: in.DBInstanceIdentifier, Engine: engineName, DBInstanceClass: in.DBInstanceClass,
 		AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("then"), DBName: aws.String("ledger"), MasterUserPassword: aws.String("of the snapshot"),
 		PubliclyAccessible: in.PubliclyAccessible, ManageMasterUserPassword: in.ManageMasterUserPassword, Tags: in.Tags, StorageEncrypted: aws.Bool(true),
 	})

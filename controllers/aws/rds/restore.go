@@ -29,8 +29,8 @@ func (i *instance) restore(obj *v1alpha1.RDSInstance) external.Step {
 				return err
 			}
 			_, err := i.svc.RestoreDBInstanceFromDBSnapshot(ctx, i.restoration(obj, from))
-			if err == nil {
-				obj.Status.PasswordRotation = rotationOf(obj)
+			if err == nil && (managedFromTheStart(obj) || !obj.Spec.ManageMasterUserPassword) {
+				obj.Status.PasswordRotation = rotationOf(obj) // otherwise it is answered when RDS takes over the password
 			}
 			return made(err)
 		},
@@ -46,10 +46,16 @@ func (i *instance) restoration(obj *v1alpha1.RDSInstance, from string) *rds.Rest
 		AutoMinorVersionUpgrade: w.AutoMinorVersionUpgrade, DeletionProtection: w.DeletionProtection,
 		EnableCloudwatchLogsExports: enabledLogs(w), CopyTagsToSnapshot: aws.Bool(true), Tags: i.tagsOf(obj),
 	}
-	if s.ManageMasterUserPassword {
+	if managedFromTheStart(obj) {
 		in.ManageMasterUserPassword, in.MasterUserSecretKmsKeyId = aws.Bool(true), nonEmpty(s.MasterUserSecretKmsKeyID)
 	}
 	return in
+}
+
+// managedFromTheStart tells whether RDS is to manage the password of what it restores: it takes that only for Oracle. The
+// password of all others is handed over when they are complete.
+func managedFromTheStart(obj *v1alpha1.RDSInstance) bool {
+	return obj.Spec.ManageMasterUserPassword && family(obj.Spec.Engine) == "oracle"
 }
 
 // admitSnapshot lets pass only a snapshot of this namespace's: the account holds others' data too.
