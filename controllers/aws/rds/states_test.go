@@ -201,6 +201,7 @@ func TestAWSErrorsAreOutcomes(t *testing.T) {
 	for what, want := range map[string]string{
 		"InvalidDBInstanceState": "Busy", "InsufficientDBInstanceCapacity": "InsufficientCapacity!", "StorageQuotaExceeded": "QuotaExceeded!",
 		"InstanceQuotaExceeded": "QuotaExceeded!", "DBSubnetGroupNotFoundFault": "InvalidSpec!", "KMSKeyNotAccessibleFault": "InvalidSpec!",
+		"DBInstanceAutomatedBackupQuotaExceeded": "QuotaExceeded!", "OptionGroupNotFoundFault": "InvalidSpec!", "InvalidParameterDependency": "InvalidSpec!",
 		"InvalidParameterCombination": "InvalidSpec!", "DBParameterGroupNotFound": "InvalidSpec!", "AccessDenied": "AccessDenied!", "InternalFailure": "",
 	} {
 		if _, _, err := pass(t, &fakeRDS{refuse: code(what)}, &fakeVault{}, object()); err == nil || paused(err) != want {
