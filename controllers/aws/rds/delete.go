@@ -16,7 +16,10 @@ import (
 )
 
 // unsaveable are the states in which RDS takes no final snapshot.
-var unsaveable = []string{"failed", "incompatible-restore", "incompatible-network", "restore-error"}
+var unsaveable = []string{
+	"failed", "incompatible-create", "incompatible-network", "incompatible-restore", "restore-error", "insufficient-capacity",
+	"inaccessible-encryption-credentials",
+}
 
 // Delete removes the instance, after a final snapshot unless the owner does without.
 func (i *instance) Delete(ctx context.Context, obj *v1alpha1.RDSInstance, seen *instanceState) error {
@@ -35,13 +38,18 @@ func (i *instance) Delete(ctx context.Context, obj *v1alpha1.RDSInstance, seen *
 		DBInstanceIdentifier: aws.String(seen.identifier()), SkipFinalSnapshot: aws.Bool(obj.Spec.SkipFinalSnapshot),
 		DeleteAutomatedBackups: obj.Spec.DeleteAutomatedBackups,
 	}
+	before := obj.Status.FinalSnapshotIdentifier
 	obj.Status.FinalSnapshotIdentifier = ""
 	if !obj.Spec.SkipFinalSnapshot {
 		in.FinalDBSnapshotIdentifier = aws.String(finalSnapshot(obj, seen))
 		obj.Status.FinalSnapshotIdentifier = *in.FinalDBSnapshotIdentifier
 	}
 	_, err := i.svc.DeleteDBInstance(ctx, in)
-	if _, refused := errors.AsType[smithy.APIError](err); refused {
+	_, refused := errors.AsType[smithy.APIError](err)
+	switch {
+	case refused && busy(err):
+		obj.Status.FinalSnapshotIdentifier = before // RDS may be at what an earlier call without an answer began
+	case refused:
 		obj.Status.FinalSnapshotIdentifier = "" // without an answer the deletion may have begun
 	}
 	switch {
@@ -51,6 +59,10 @@ func (i *instance) Delete(ctx context.Context, obj *v1alpha1.RDSInstance, seen *
 		return engine.Blocked("FinalSnapshotExists", "a snapshot named %s exists already; nothing was deleted. Set finalSnapshotIdentifier to another name, or delete that snapshot in AWS", *in.FinalDBSnapshotIdentifier)
 	}
 	return explain(err)
+}
+
+func busy(err error) bool {
+	return cloud.HasCode(err, "InvalidDBInstanceState") || cloud.HasCode(err, "InvalidDBInstanceStateFault")
 }
 
 // prepare switches deletion protection off if the owner says so, and only then; and has the final snapshot inherit the
@@ -70,6 +82,9 @@ func (i *instance) prepare(ctx context.Context, obj *v1alpha1.RDSInstance, seen 
 	}
 	if !protected && tagged {
 		return nil
+	}
+	if seen.status() == "stopped" {
+		return engine.Blocked("Stopped", "the database was stopped outside Portico, and RDS changes nothing of a stopped one: its deletion protection or the tags of its snapshots must change first; nothing was deleted. Start it in AWS")
 	}
 	_, err := i.svc.ModifyDBInstance(ctx, in)
 	return explain(err)

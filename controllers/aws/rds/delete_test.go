@@ -33,6 +33,18 @@ func TestDeletionKeepsTheData(t *testing.T) {
 		"still creating":        {change: in("creating"), paused: "Creating"},
 		"deleting":              {change: in("deleting"), paused: "Deleting"},
 		"failed":                {change: in("failed"), paused: "FinalSnapshotImpossible!"},
+		"never made":            {change: in("incompatible-create"), paused: "FinalSnapshotImpossible!"},
+		"without a machine":     {change: in("insufficient-capacity"), paused: "FinalSnapshotImpossible!"},
+		"without its key":       {change: in("inaccessible-encryption-credentials"), paused: "FinalSnapshotImpossible!"},
+		"stopped":               {change: in("stopped"), deleted: true, kept: "payments-ledger"},
+		"stopped and protected": {change: func(i *v1alpha1.RDSInstance, f *fakeRDS) {
+			protected(i, f, false)
+			in("stopped")(i, f)
+		}, paused: "Stopped!"},
+		"stopped, its snapshots without tags": {change: func(i *v1alpha1.RDSInstance, f *fakeRDS) {
+			f.db.CopyTagsToSnapshot = nil
+			in("stopped")(i, f)
+		}, paused: "Stopped!"},
 		"failed, and skipped": {change: func(i *v1alpha1.RDSInstance, f *fakeRDS) {
 			i.Spec.SkipFinalSnapshot = true
 			in("failed")(i, f)
@@ -99,6 +111,10 @@ func TestOnlyWhatIsKnownIsSaidOfTheData(t *testing.T) {
 	f.db.DBInstanceStatus, f.lose = aws.String("available"), true
 	if err := a.Delete(t.Context(), obj, observe(t, a, obj)); err == nil || obj.Status.FinalSnapshotIdentifier == "" {
 		t.Error("a deletion whose reply was lost may have made its snapshot")
+	}
+	f.lose, f.refuse = false, code("InvalidDBInstanceState") // it has begun, and a look does not show it yet
+	if err := a.Delete(t.Context(), obj, seen); paused(err) != "Busy" || obj.Status.FinalSnapshotIdentifier == "" {
+		t.Errorf("the snapshot of a deletion that has begun is forgotten: %v", err)
 	}
 }
 
