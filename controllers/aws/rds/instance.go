@@ -4,12 +4,14 @@ package rds
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
+	"github.com/aws/smithy-go"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
@@ -181,6 +183,9 @@ func (i *instance) Disown(ctx context.Context, _ *v1alpha1.RDSInstance, seen *in
 
 // explain adds to the project's table what only RDS says.
 func explain(err error) error {
+	if api, ok := errors.AsType[smithy.APIError](err); ok && strings.Contains(strings.ToLower(api.ErrorMessage()), "permission to create service linked role") {
+		return engine.Blocked("AccessDenied", "RDS needs the service-linked role AWSServiceRoleForRDS, which this account does not have yet, and the provider's identity may not create it: ask a platform admin to grant iam:CreateServiceLinkedRole for rds.amazonaws.com, or to create the role; Portico tries again every 5 minutes")
+	}
 	if cloud.HasCode(err, "InsufficientDBInstanceCapacity") {
 		return engine.Blocked("InsufficientCapacity", "AWS has no capacity for this class now; choose another dbInstanceClass or multiAZ: false, or wait: Portico tries again every 5 minutes")
 	}

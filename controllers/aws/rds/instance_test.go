@@ -231,6 +231,7 @@ func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
 		"CreateDBInstance": {"rds:CreateDBInstance", "rds:AddTagsToResource"},
 		"DeleteDBInstance": {"rds:DeleteDBInstance", "rds:CreateDBSnapshot"},
 		"": {
+			"iam:CreateServiceLinkedRole",
 			"secretsmanager:CreateSecret", "secretsmanager:TagResource", "secretsmanager:RotateSecret",
 			"kms:DescribeKey", "kms:CreateGrant", "kms:Decrypt", "kms:GenerateDataKey",
 		},

@@ -139,9 +139,11 @@ func (i *instance) planManaged(obj *v1alpha1.RDSInstance, seen *instanceState) (
 		in.ManageMasterUserPassword, in.ApplyImmediately = aws.Bool(true), aws.Bool(obj.Spec.ApplyImmediately)
 		in.MasterUserSecretKmsKeyId = nonEmpty(obj.Spec.MasterUserSecretKmsKeyID)
 		step.Why = "master password: RDS manages it from now on, in AWS Secrets Manager"
+	case secretPause(seen) != nil:
+		return nil, secretPause(seen)
 	case asked == "" || asked == obj.Status.PasswordRotation:
 		return nil, nil
-	case len(waiting(seen)) > 0 && !obj.Spec.ApplyImmediately:
+	case waitsForWindow(seen) && !obj.Spec.ApplyImmediately:
 		return nil, engine.Wait("RotationWaits", rotationWaitPace, "the rotation of the password waits for the maintenance window, because RDS would make the changes that wait for it at once too; set applyImmediately: true to have both now")
 	default:
 		in.RotateMasterUserPassword, in.ApplyImmediately = aws.Bool(true), aws.Bool(true)
@@ -156,6 +158,17 @@ func (i *instance) planManaged(obj *v1alpha1.RDSInstance, seen *instanceState) (
 	}
 	step.Note = func(n *engine.Notes) { n.Normal("PasswordChanged", "ChangeMasterPassword", "%s", step.Why) }
 	return []external.Step{step}, nil
+}
+
+// secretPause tells why the secret in which RDS keeps the password cannot be used.
+func secretPause(seen *instanceState) error {
+	switch aws.ToString(seen.db.MasterUserSecret.SecretStatus) {
+	case "creating":
+		return engine.Wait("SecretCreating", workingPace, "RDS is making the secret with the master password in AWS Secrets Manager; it is published when it is complete")
+	case "impaired":
+		return engine.Blocked("SecretImpaired", "RDS cannot use the secret in AWS Secrets Manager in which it keeps the master password: make the secret and its KMS key available to RDS again, or set manageMasterUserPassword: false to have the password changed")
+	}
+	return nil
 }
 
 // withoutPassword holds back an answer of AWS's that quotes the password.

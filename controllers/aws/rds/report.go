@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -91,16 +92,61 @@ func waiting(seen *instanceState) map[string]string {
 			all[s.path] = to
 		}
 	}
-	if p.EngineVersion != nil {
-		all[versionPath] = *p.EngineVersion
-	}
-	if p.MasterUserPassword != nil {
-		all["masterUserPassword"] = "a new one"
+	for name, to := range beyondSettings(&p) {
+		if to != "" {
+			all[name] = to
+		}
 	}
 	if len(all) == 0 {
 		return nil
 	}
 	return all
+}
+
+// beyondSettings are the changes that wait of what no setting compares: the version, and what only AWS or a person with
+// access to it changes. Empty ones do not wait.
+func beyondSettings(p *pending) map[string]string {
+	all := map[string]string{
+		versionPath: word(p.EngineVersion), "dbInstanceIdentifier": word(p.DBInstanceIdentifier), "engine": word(p.Engine),
+		"dbSubnetGroupName": word(p.DBSubnetGroupName), "licenseModel": word(p.LicenseModel), "caCertificateIdentifier": word(p.CACertificateIdentifier),
+		"automationMode": string(p.AutomationMode), "dbCapacityReservationIdentifier": word(p.DBCapacityReservationIdentifier),
+	}
+	for name, to := range map[string]*bool{
+		"iamDatabaseAuthenticationEnabled": p.IAMDatabaseAuthenticationEnabled, "dedicatedLogVolume": p.DedicatedLogVolume, "multiTenant": p.MultiTenant,
+	} {
+		if to != nil {
+			all[name] = truth(to)
+		}
+	}
+	if p.MasterUserPassword != nil {
+		all[passwordPath] = "a new one"
+	}
+	if p.ResumeFullAutomationModeTime != nil {
+		all["resumeFullAutomationModeTime"] = p.ResumeFullAutomationModeTime.UTC().Format(time.RFC3339)
+	}
+	var features []string
+	for _, f := range p.ProcessorFeatures {
+		features = append(features, aws.ToString(f.Name)+"="+aws.ToString(f.Value))
+	}
+	var volumes []string
+	for _, v := range p.AdditionalStorageVolumes {
+		volumes = append(volumes, aws.ToString(v.VolumeName))
+	}
+	all["processorFeatures"], all["additionalStorageVolumes"] = joined(features), joined(volumes)
+	return all
+}
+
+const passwordPath = "masterUserPassword"
+
+// waitsForWindow tells whether anything waits that a change at once would bring along. A password and the exports of logs
+// never wait for the maintenance window.
+func waitsForWindow(seen *instanceState) bool {
+	for path := range waiting(seen) {
+		if path != passwordPath && path != "enabledCloudwatchLogsExports" {
+			return true
+		}
+	}
+	return false
 }
 
 // applied is the condition that tells what is accepted and not in force yet. It does not hold up Ready: the owner chose
