@@ -15,12 +15,14 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="!has(self.masterUserSecretKmsKeyID) || (has(self.manageMasterUserPassword) && self.manageMasterUserPassword)",message="masterUserSecretKmsKeyID needs manageMasterUserPassword: true"
 // +kubebuilder:validation:XValidation:rule="!(has(self.manageMasterUserPassword) && self.manageMasterUserPassword && has(oldSelf.manageMasterUserPassword) && oldSelf.manageMasterUserPassword) || (has(self.masterUserSecretKmsKeyID) == has(oldSelf.masterUserSecretKmsKeyID) && (!has(self.masterUserSecretKmsKeyID) || self.masterUserSecretKmsKeyID == oldSelf.masterUserSecretKmsKeyID))",message="masterUserSecretKmsKeyID cannot change while RDS manages the password: switch manageMasterUserPassword off first, and on again with the new key"
 // +kubebuilder:validation:XValidation:rule="!has(self.storageType) || !(self.storageType in ['io1', 'io2']) || has(self.iops)",message="storageType io1 and io2 need iops"
+// +kubebuilder:validation:XValidation:rule="!has(self.iops) || !has(self.storageType) || !(self.storageType in ['gp2', 'standard'])",message="storageType gp2 and standard have no operations to provision: remove iops, or choose gp3, io1 or io2"
 // +kubebuilder:validation:XValidation:rule="!has(self.storageThroughput) || (has(self.storageType) && self.storageType == 'gp3')",message="storageThroughput needs storageType: gp3"
 // +kubebuilder:validation:XValidation:rule="!(self.masterUsername.lowerAscii() in ['rdsadmin', 'rdsrepladmin', 'rdstopmgr'])",message="RDS keeps this user name for itself; choose another masterUsername"
 // +kubebuilder:validation:XValidation:rule="self.engine != 'postgres' || !(self.masterUsername.lowerAscii() in ['admin', 'user', 'public'])",message="this masterUsername is a reserved word of PostgreSQL; choose another one, such as postgres"
 // +kubebuilder:validation:XValidation:rule="!self.engine.startsWith('sqlserver') || !(self.masterUsername.lowerAscii() in ['sa', 'public', 'guest', 'dbo'])",message="this masterUsername is reserved by SQL Server; choose another one, such as admin"
 // +kubebuilder:validation:XValidation:rule="!self.engine.startsWith('oracle') || !(self.masterUsername.lowerAscii() in ['sys', 'system', 'public'])",message="this masterUsername is reserved by Oracle; choose another one, such as admin"
 // +kubebuilder:validation:XValidation:rule="!(self.engine in ['mysql', 'mariadb']) || size(self.masterUsername) <= 16",message="a masterUsername of MySQL and MariaDB has at most 16 characters"
+// +kubebuilder:validation:XValidation:rule="!self.engine.startsWith('oracle') || size(self.masterUsername) <= 30",message="a masterUsername of Oracle has at most 30 characters"
 // +kubebuilder:validation:XValidation:rule="!has(self.dbName) || !self.engine.startsWith('sqlserver')",message="SQL Server has no dbName: remove it, and create databases by SQL"
 // +kubebuilder:validation:XValidation:rule="!has(self.dbName) || !self.engine.startsWith('oracle') || size(self.dbName) <= 8",message="a dbName of Oracle is a SID of at most 8 characters"
 type RDSInstanceSpec struct {
@@ -55,10 +57,10 @@ type RDSInstanceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^db[.][a-z0-9-]+[.][a-z0-9.-]+$')",message="an instance class looks like db.t4g.micro"
 	// +required
 	DBInstanceClass string `json:"dbInstanceClass"`
-	// allocatedStorage is the size of the storage in GiB. It can grow and never shrink; what AWS's autoscaling added is left as it is.
+	// allocatedStorage is the size of the storage in GiB. It can grow and never shrink below what there is; what AWS's
+	// autoscaling added is left as it is.
 	// +kubebuilder:validation:Minimum=20
 	// +kubebuilder:validation:Maximum=65536
-	// +kubebuilder:validation:XValidation:rule="self >= oldSelf",message="allocatedStorage cannot shrink: RDS only adds storage; keep the size, or move the data to a new, smaller database"
 	// +required
 	AllocatedStorage int32 `json:"allocatedStorage"`
 	// maxAllocatedStorage lets AWS add storage by itself up to this size, in GiB. Left out, it does not.

@@ -53,6 +53,7 @@ type RDSInstanceStatus struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:validation:XValidation:rule="self.spec.allocatedStorage >= oldSelf.spec.allocatedStorage || !has(self.status) || !has(self.status.allocatedStorage) || self.spec.allocatedStorage >= self.status.allocatedStorage",fieldPath=".spec.allocatedStorage",message="allocatedStorage cannot shrink below what there is (status.allocatedStorage): RDS only adds storage; keep the size, or move the data to a new, smaller database"
 // +kubebuilder:resource:shortName=rds,categories=portico
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`

@@ -34,12 +34,14 @@ func TestTheSchemaRefusesBadDatabases(t *testing.T) {
 		{"little storage", func(s *spec) { s.AllocatedStorage = 5 }, "spec.allocatedStorage", "20"},
 		{"less autoscaling", func(s *spec) { s.AllocatedStorage, s.MaxAllocatedStorage = 50, aws.Int32(40) }, "spec", "maxAllocatedStorage must not be less"},
 		{"io1 without iops", func(s *spec) { s.StorageType = "io1" }, "spec", "need iops"},
+		{"iops of gp2", func(s *spec) { s.StorageType, s.IOPS = "gp2", aws.Int32(3000) }, "spec", "have no operations to provision"},
 		{"throughput of gp2", func(s *spec) { s.StorageType, s.StorageThroughput = "gp2", aws.Int32(125) }, "spec", "storageType: gp3"},
 		{"rdsadmin", engine("mysql", "rdsadmin"), "spec", "keeps this user name"},
 		{"admin of PostgreSQL", engine("postgres", "Admin"), "spec", "reserved word of PostgreSQL"},
 		{"sa", engine("sqlserver-ex", "sa"), "spec", "reserved by SQL Server"},
 		{"sys", engine("oracle-se2", "SYS"), "spec", "reserved by Oracle"},
 		{"long name of MySQL", engine("mysql", "a1234567890123456"), "spec", "16 characters"},
+		{"long name of Oracle", engine("oracle-ee", "a123456789012345678901234567890"), "spec", "30 characters"},
 		{"user name with a hyphen", engine("postgres", "my-owner"), "spec.masterUsername", "underscores"},
 		{"two passwords", func(s *spec) {
 			s.ManageMasterUserPassword, s.MasterUserPasswordSecretRef = true, &v1alpha1.SecretKeyRef{Name: "n", Key: "k"}
@@ -85,6 +87,10 @@ func TestWhatCannotChangeOfADatabaseIsRefused(t *testing.T) {
 		i.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"}
 		create(t, c, i)
 	}
+	fixed.Status.AllocatedStorage = 50
+	if err := c.Status().Update(t.Context(), fixed); err != nil {
+		t.Fatal(err)
+	}
 	for _, x := range []struct {
 		from   *v1alpha1.RDSInstance
 		field  string
@@ -111,6 +117,13 @@ func TestWhatCannotChangeOfADatabaseIsRefused(t *testing.T) {
 		changed := x.from.DeepCopy()
 		x.change(&changed.Spec)
 		assertRefused(t, c.Update(t.Context(), changed, client.DryRunAll), x.field, x.says)
+	}
+	never := databaseOf(ns, "never", func(s *v1alpha1.RDSInstanceSpec) { s.AllocatedStorage = 6000 })
+	never.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"}
+	create(t, c, never)
+	never.Spec.AllocatedStorage = 60
+	if err := c.Update(t.Context(), never, client.DryRunAll); err != nil {
+		t.Errorf("a size that AWS never took cannot be corrected: %v", err)
 	}
 	said := loose.DeepCopy()
 	said.Spec.StorageEncrypted = aws.Bool(true)

@@ -1,6 +1,7 @@
 package rds
 
 import (
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -169,5 +170,15 @@ func applied(obj *v1alpha1.RDSInstance) metav1.Condition {
 		c.Status, c.Reason = metav1.ConditionFalse, "WaitingForReboot"
 		c.Message = "some settings of the parameter group wait for a reboot: reboot the database in AWS at a time that suits"
 	}
+	c.Message += larger(obj)
 	return c
+}
+
+// larger says why there is more storage than the spec asks for, unless AWS may add some.
+func larger(obj *v1alpha1.RDSInstance) string {
+	becomes := max(obj.Status.AllocatedStorage, aws.ToInt32(parsed(obj.Status.PendingModifiedValues["allocatedStorage"])))
+	if becomes <= obj.Spec.AllocatedStorage || obj.Spec.MaxAllocatedStorage != nil {
+		return ""
+	}
+	return fmt.Sprintf("; the storage stays at %d GiB, which is more than allocatedStorage asks for: storage cannot shrink", becomes)
 }

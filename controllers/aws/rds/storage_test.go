@@ -1,10 +1,12 @@
 package rds
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	rdstypes "github.com/aws/aws-sdk-go-v2/service/rds/types"
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
@@ -95,5 +97,25 @@ func TestStorageIsLeftAloneWhileItIsOptimized(t *testing.T) {
 	f.db.DBInstanceStatus = aws.String("available")
 	if settled(t, f, v, obj); *f.modified.AllocatedStorage != 50 {
 		t.Error("the storage does not grow afterwards")
+	}
+}
+
+func TestStorageThatCannotShrinkIsTold(t *testing.T) {
+	f, v, obj := &fakeRDS{}, &fakeVault{}, object(func(i *v1alpha1.RDSInstance) { i.Spec.AllocatedStorage = 100 })
+	told := func() string {
+		settled(t, f, v, obj)
+		return meta.FindStatusCondition(obj.Status.Conditions, v1alpha1.ConditionChangesApplied).Message
+	}
+	if strings.Contains(told(), "shrink") {
+		t.Error("told of storage as it was asked for")
+	}
+	writes := f.writes
+	obj.Spec.AllocatedStorage, obj.Generation = 50, 2
+	if message := told(); !strings.Contains(message, "stays at 100 GiB") || !strings.Contains(message, "cannot shrink") || f.writes != writes {
+		t.Errorf("%d writes, %q", f.writes-writes, message)
+	}
+	obj.Spec.MaxAllocatedStorage, obj.Generation = aws.Int32(500), 3
+	if strings.Contains(told(), "shrink") {
+		t.Error("told of what AWS may have added")
 	}
 }
