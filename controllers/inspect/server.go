@@ -58,9 +58,11 @@ const (
 	answerTimeout = 10 * time.Second
 	idleTimeout   = time.Minute
 	maxHeader     = 16 << 10
-	maxAtOnce     = 64  // requests being answered
-	maxOpen       = 256 // connections
-	drain         = 5 * time.Second
+	maxAtOnce     = 64 // requests of the admitted being answered
+	// reviewsASecond bounds what strangers can make Kubernetes answer; answers are remembered for those who are known.
+	reviewsASecond = 20
+	maxOpen        = 256 // connections
+	drain          = 5 * time.Second
 	// lookAgain is how often the announcement and the certificate are looked after.
 	lookAgain = 10 * time.Second
 )
@@ -77,7 +79,7 @@ type Server struct {
 // New prepares a server; it listens once it is started.
 func New(cfg *rest.Config, o Options, s Source) (*Server, error) {
 	own := rest.CopyConfig(cfg)
-	own.QPS = -1 // questions are bounded by maxAtOnce and by what is remembered of the answers
+	own.QPS, own.Burst = reviewsASecond, 2*reviewsASecond // whoever reaches the port may ask; the API server must not suffer
 	tokens, err := authenticationclient.NewForConfig(own)
 	if err != nil {
 		return nil, fmt.Errorf("prepare token reviews: %w", err)
@@ -95,7 +97,7 @@ func New(cfg *rest.Config, o Options, s Source) (*Server, error) {
 
 func newServer(g *guard, a announcer, o Options, s Source) *Server {
 	v := views{records: s.Records, looks: newLooks(s.Live, s.Now)}
-	return &Server{options: o, now: s.Now, announcer: a, handler: bounded(maxAtOnce, g.over(v.routes()))}
+	return &Server{options: o, now: s.Now, announcer: a, handler: g.over(bounded(maxAtOnce, v.routes()))}
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
@@ -130,10 +132,10 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 	cancel()
 	<-kept
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
+	if err != nil && !errors.Is(err, http.ErrServerClosed) {
+		logger.Error(err, "the portal is not shown any more what checks found, until the operator is started again")
 	}
-	return fmt.Errorf("serve what the portal shows of checks: %w", err)
+	return nil // a view of the work must not stop the work
 }
 
 // listen takes the port, or tries until ctx ends, and then it is nil: a view of the work must not stop the work.
