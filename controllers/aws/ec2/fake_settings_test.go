@@ -255,7 +255,7 @@ func (f *fakeEC2) modify(v *ec2types.Volume, in *ec2.ModifyVolumeInput) error {
 		v.Size = in.Size
 	}
 	if in.VolumeType != "" {
-		v.VolumeType = in.VolumeType
+		v.VolumeType, v.Iops, v.Throughput = in.VolumeType, aws.Int32(3000), aws.Int32(125) // its defaults
 	}
 	if in.Iops != nil {
 		v.Iops = in.Iops

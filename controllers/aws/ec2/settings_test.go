@@ -140,6 +140,17 @@ func TestVolumes(t *testing.T) {
 	}
 }
 
+// EC2 gives another type its own default for what is not named.
+func TestAnotherVolumeTypeKeepsWhatIsDeclared(t *testing.T) {
+	f := &fakeEC2{}
+	a, obj := settled(t, f, full)
+	m := &obj.Spec.BlockDeviceMappings[1]
+	m.VolumeType, m.Throughput = "io2", nil
+	if err := settle(t, f, a, obj); err != nil || !slices.Equal(writesOf(f), []string{"ModifyVolume"}) || *f.last().volumes[extra].Iops != 4000 {
+		t.Errorf("%v, calls %v, %d IOPS", err, writesOf(f), *f.last().volumes[extra].Iops)
+	}
+}
+
 func TestAVolumeThatAWSWillNotChangeYet(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := settled(t, f, full)

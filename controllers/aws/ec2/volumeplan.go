@@ -76,7 +76,7 @@ func (i *instance) planVolumes(obj *v1alpha1.EC2Instance, seen *instanceState) (
 		case v.busy() && !observed(obj):
 			rest = engine.Wait("VolumeModifying", volumePace, "%s waits: AWS is still at work on the last change of the volume at %s", external.Why(volume), device)
 		default:
-			steps = append(steps, i.modifyVolume(&v, volume))
+			steps = append(steps, i.modifyVolume(obj, seen, device, volume))
 		}
 	}
 	return steps, rest
@@ -99,20 +99,36 @@ func (i *instance) keep(seen *instanceState, device string, changes []external.C
 	}}
 }
 
-func (i *instance) modifyVolume(v *volumeState, changes []external.Change) external.Step {
-	in := &ec2.ModifyVolumeInput{VolumeId: v.VolumeId}
+// modification is the call for the changes. With another type EC2 sets what the call does not name to the type's default,
+// so that what is declared is named even if it does not differ.
+func modification(obj *v1alpha1.EC2Instance, seen *instanceState, device string, changes []external.Change) *ec2.ModifyVolumeInput {
+	in := &ec2.ModifyVolumeInput{VolumeId: seen.volumes[device].VolumeId}
 	for _, c := range changes {
-		switch name := c.Path[strings.LastIndexByte(c.Path, '.')+1:]; name {
-		case "volumeSize":
+		switch c.Path {
+		case volumePath(device, "volumeSize"):
 			in.Size = parsed(c.To)
-		case "volumeType":
+		case volumePath(device, "volumeType"):
 			in.VolumeType = ec2types.VolumeType(c.To)
-		case "iops":
+		case volumePath(device, "iops"):
 			in.Iops = parsed(c.To)
-		case "throughput":
+		case volumePath(device, "throughput"):
 			in.Throughput = parsed(c.To)
 		}
 	}
+	if in.VolumeType == "" {
+		return in
+	}
+	if iops, declared := declaredAt(obj, volumePath(device, "iops"), device); declared {
+		in.Iops = parsed(iops)
+	}
+	if throughput, declared := declaredAt(obj, volumePath(device, "throughput"), device); declared {
+		in.Throughput = parsed(throughput)
+	}
+	return in
+}
+
+func (i *instance) modifyVolume(obj *v1alpha1.EC2Instance, seen *instanceState, device string, changes []external.Change) external.Step {
+	in := modification(obj, seen, device, changes)
 	return external.Step{Name: "ModifyVolume", Why: external.Why(changes), Do: func(ctx context.Context) error {
 		_, err := i.svc.ModifyVolume(ctx, in)
 		switch {
