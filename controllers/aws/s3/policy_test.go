@@ -1,0 +1,42 @@
+package s3
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/portico-platform/portico/controllers/cloud/cloudtest"
+)
+
+func TestAListingIsCompleteOrNone(t *testing.T) {
+	f := &fakeS3{}
+	got, err := list(t.Context(), f, adapter(f).session)
+	if err != nil || !slices.Equal(got, []string{"arn:aws:s3:::a", "arn:aws:s3:::b"}) {
+		t.Errorf("listed %v, %v", got, err)
+	}
+	f.fail = code("SlowDown")
+	if got, err := list(t.Context(), f, adapter(f).session); err == nil || got != nil {
+		t.Errorf("a listing whose second page failed gave %v, %v", got, err)
+	}
+}
+
+// The permissions in the docs are those of the calls, no more and no fewer.
+func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
+	cloudtest.Policy(t, "../../../docs/iam/s3bucket.json", "s3", reflect.TypeFor[api](), map[string][]string{
+		"ListBuckets":                     {"s3:ListAllMyBuckets"},
+		"CreateBucket":                    {"s3:CreateBucket", "s3:TagResource"},
+		"DeleteBucketTagging":             {"s3:PutBucketTagging"},
+		"ListObjectVersions":              {"s3:ListBucketVersions"},
+		"DeleteObjects":                   {"s3:DeleteObject", "s3:DeleteObjectVersion"},
+		"GetBucketEncryption":             {"s3:GetEncryptionConfiguration"},
+		"PutBucketEncryption":             {"s3:PutEncryptionConfiguration"},
+		"GetPublicAccessBlock":            {"s3:GetBucketPublicAccessBlock"},
+		"PutPublicAccessBlock":            {"s3:PutBucketPublicAccessBlock"},
+		"GetBucketLifecycleConfiguration": {"s3:GetLifecycleConfiguration"},
+		"PutBucketLifecycleConfiguration": {"s3:PutLifecycleConfiguration"},
+		"DeleteBucketLifecycle":           {"s3:PutLifecycleConfiguration"},
+		"GetBucketCors":                   {"s3:GetBucketCORS"},
+		"PutBucketCors":                   {"s3:PutBucketCORS"},
+		"DeleteBucketCors":                {"s3:PutBucketCORS"},
+	})
+}

@@ -1,0 +1,81 @@
+package sqs
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+func TestDeadLetterQueueByReference(t *testing.T) {
+	dead := func(change func(*v1alpha1.SQSQueue)) *v1alpha1.SQSQueue {
+		d := object(func(q *v1alpha1.SQSQueue) { q.Name, q.UID = "dead", "uid-2" })
+		d.Status.ARN, d.Status.AccountID, d.Status.Region = "arn:aws:sqs:eu-west-1:111122223333:dead", account, region
+		d.Status.FirstReadyTime = &metav1.Time{Time: time.Unix(1, 0)}
+		change(d)
+		return d
+	}
+	for name, row := range map[string]struct {
+		others  []client.Object
+		fifo    bool
+		ref     string
+		want    string // reason; empty: resolved
+		stalled bool
+	}{
+		"not there yet":         {ref: "dead", want: "WaitingForDeadLetterQueue"},
+		"not Ready yet":         {ref: "dead", others: []client.Object{dead(func(d *v1alpha1.SQSQueue) { d.Status.FirstReadyTime = nil })}, want: "WaitingForDeadLetterQueue"},
+		"of another account":    {ref: "dead", others: []client.Object{dead(func(d *v1alpha1.SQSQueue) { d.Status.AccountID = "2" })}, want: "DeadLetterQueueMismatch", stalled: true},
+		"of another region":     {ref: "dead", others: []client.Object{dead(func(d *v1alpha1.SQSQueue) { d.Status.Region = "us-east-1" })}, want: "DeadLetterQueueMismatch", stalled: true},
+		"in another namespace":  {ref: "dead", others: []client.Object{dead(func(d *v1alpha1.SQSQueue) { d.Namespace = "search" })}, want: "WaitingForDeadLetterQueue"},
+		"standard for FIFO":     {ref: "dead", fifo: true, others: []client.Object{dead(func(*v1alpha1.SQSQueue) {})}, want: "DeadLetterQueueMismatch", stalled: true},
+		"the queue itself":      {ref: "orders", want: "DeadLetterQueueMismatch", stalled: true},
+		"only observed":         {ref: "dead", others: []client.Object{dead(func(d *v1alpha1.SQSQueue) { d.Spec.ManagementPolicy = v1alpha1.ManagementObserve })}, want: "DeadLetterQueueMismatch", stalled: true},
+		"Ready, and then it is": {ref: "dead", others: []client.Object{dead(func(*v1alpha1.SQSQueue) {})}},
+	} {
+		obj := object(func(q *v1alpha1.SQSQueue) {
+			q.Spec.FIFOQueue = row.fifo
+			q.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{TargetRef: &v1alpha1.LocalRef{Name: row.ref}, MaxReceiveCount: 3}
+		})
+		a := adapter(t, &fakeSQS{}, row.others...)
+		err := a.Resolve(t.Context(), obj)
+		pause, _ := engine.AsPause(err)
+		switch {
+		case row.want == "" && (err != nil || !strings.Contains(a.initial(obj)[redrivePolicy], ":dead")):
+			t.Errorf("%s: %v, %v", name, err, a.initial(obj))
+		case row.want != "" && (pause == nil || pause.Reason != row.want || pause.Stalled != row.stalled):
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A dead-letter queue that was there and is gone holds up nothing else of the queue.
+func TestALostDeadLetterQueueHoldsUpNothingElse(t *testing.T) {
+	f := &fakeSQS{}
+	obj := object(func(q *v1alpha1.SQSQueue) {
+		q.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{TargetRef: &v1alpha1.LocalRef{Name: "dead"}, MaxReceiveCount: 3}
+		q.Status.DeadLetterTargetARN = "arn:aws:sqs:eu-west-1:111122223333:dead"
+	})
+	a := adapter(t, f)
+	if err := a.Resolve(t.Context(), obj); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		steps, rest := a.Plan(obj, observe(t, a, obj))
+		if pause, ok := engine.AsPause(rest); len(steps) == 0 && (!ok || pause.Reason != "WaitingForDeadLetterQueue") {
+			t.Errorf("in the end: %v", rest)
+		}
+		for _, s := range steps {
+			if err := s.Do(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if !strings.Contains(f.attributes[redrivePolicy], ":dead") {
+		t.Errorf("attributes %v", f.attributes)
+	}
+}
