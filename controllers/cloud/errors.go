@@ -76,13 +76,14 @@ var classes = map[string]class{
 	"InvalidGroup.NotFound": invalid, "InvalidGroupId.Malformed": invalid, "InvalidSecurityGroupID.NotFound": invalid,
 	"InvalidIamInstanceProfileArn.Malformed": invalid, "InvalidKeyPair.NotFound": invalid, "InvalidSubnetID.NotFound": invalid,
 	"InvalidAMIID.NotFound": invalid, "InvalidAMIID.Malformed": invalid, "InvalidAMIID.Unavailable": invalid,
-	"InvalidSnapshot.NotFound": invalid,
+	"InvalidSnapshot.NotFound": invalid, "VolumeTypeNotAvailableInZone": invalid,
 
 	"TooManyBuckets": quota, "LimitExceeded": quota, "LimitExceededException": quota, "ServiceQuotaExceededException": quota,
 	"OverLimit": quota, "InstanceQuotaExceeded": quota, "StorageQuotaExceeded": quota, "SnapshotQuotaExceeded": quota,
 	"DBInstanceAutomatedBackupQuotaExceeded": quota,
 	"InstanceLimitExceeded":                  quota, "VcpuLimitExceeded": quota, "VolumeLimitExceeded": quota, "MaxIOPSLimitExceeded": quota,
 	"ResourceCountExceeded": quota, "TagLimitExceeded": quota,
+	"SecurityGroupsPerInterfaceLimitExceeded": quota, "FilterLimitExceeded": quota,
 }
 
 func classOf(err error) class {

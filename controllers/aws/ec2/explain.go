@@ -30,6 +30,12 @@ const renew = "; nothing was launched. Delete this object and request a new one 
 
 // explainLaunch says what of the spec a launch failed for. What is immutable can only be requested anew, or be made true.
 func explainLaunch(s *v1alpha1.EC2InstanceSpec, region string, err error) error {
+	switch {
+	case cloud.HasCode(err, "AuthFailure") && strings.Contains(err.Error(), "Not authorized for images"):
+		return engine.Blocked("InvalidSpec", "the image %s is not shared with this account"+renew+"image that is, or have this one shared", imageOf(s))
+	case cloud.HasCode(err, "OptInRequired"):
+		return engine.Blocked("InvalidSpec", "the image %s is a product of AWS Marketplace whose terms this account has not accepted; nothing was launched. Ask a platform admin to accept them in AWS Marketplace, or delete this object and request a new one with another image", imageOf(s))
+	}
 	for _, known := range []struct{ code, text string }{
 		{"InvalidAMIID.", "there is no image " + imageOf(s) + " in " + region + " that this account may use" + renew + "image"},
 		{"InvalidKeyPair.", "there is no key pair " + s.KeyName + " in " + region + "; nothing was launched. Have it created there, or delete this object and request a new one with another keyName"},

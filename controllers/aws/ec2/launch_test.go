@@ -92,27 +92,35 @@ func TestWhatALaunchSays(t *testing.T) {
 	a := adapterOf(f)
 	obj := objectOf(full)
 	for c, want := range map[string]struct{ reason, says string }{
-		"InvalidAMIID.NotFound":             {"InvalidSpec", "no image " + theImage + " in " + region},
-		"InvalidAMIID.Unavailable":          {"InvalidSpec", "another image"},
-		"InvalidKeyPair.NotFound":           {"InvalidSpec", "no key pair key"},
-		"InvalidSubnetID.NotFound":          {"InvalidSpec", "no subnet subnet-1"},
-		"InvalidGroup.NotFound":             {"InvalidSpec", "sg-1, sg-2"},
-		"InvalidSnapshot.NotFound":          {"InvalidSpec", "another snapshotID"},
-		"InvalidUserData.Malformed":         {"InvalidSpec", "userData"},
-		"VPCIdNotSpecified":                 {"InvalidSpec", "no default network"},
-		"InvalidParameterValue":             {"InvalidSpec", "Change the spec"},
-		"Unsupported":                       {"InvalidSpec", "Change the spec"},
-		"InsufficientFreeAddressesInSubnet": {"InvalidSpec", "no free address"},
-		"InsufficientInstanceCapacity":      {"InsufficientCapacity", "t3.micro"},
-		"InstanceLimitExceeded":             {"QuotaExceeded", "raise the quota"},
-		"VcpuLimitExceeded":                 {"QuotaExceeded", "raise the quota"},
-		"UnauthorizedOperation":             {"AccessDenied", "permission"},
-		"RequestLimitExceeded":              {"Throttled", "slows down"},
-		"RequestExpired":                    {"CredentialsRejected", "renew"},
+		"InvalidAMIID.NotFound":                   {"InvalidSpec", "no image " + theImage + " in " + region},
+		"InvalidAMIID.Unavailable":                {"InvalidSpec", "another image"},
+		"InvalidKeyPair.NotFound":                 {"InvalidSpec", "no key pair key"},
+		"InvalidSubnetID.NotFound":                {"InvalidSpec", "no subnet subnet-1"},
+		"InvalidGroup.NotFound":                   {"InvalidSpec", "sg-1, sg-2"},
+		"InvalidSnapshot.NotFound":                {"InvalidSpec", "another snapshotID"},
+		"InvalidUserData.Malformed":               {"InvalidSpec", "userData"},
+		"VPCIdNotSpecified":                       {"InvalidSpec", "no default network"},
+		"InvalidParameterValue":                   {"InvalidSpec", "Change the spec"},
+		"Unsupported":                             {"InvalidSpec", "Change the spec"},
+		"InsufficientFreeAddressesInSubnet":       {"InvalidSpec", "no free address"},
+		"InsufficientInstanceCapacity":            {"InsufficientCapacity", "t3.micro"},
+		"InstanceLimitExceeded":                   {"QuotaExceeded", "raise the quota"},
+		"VcpuLimitExceeded":                       {"QuotaExceeded", "raise the quota"},
+		"VolumeTypeNotAvailableInZone":            {"InvalidSpec", "Change the spec"},
+		"InvalidParameterDependency":              {"InvalidSpec", "Change the spec"},
+		"SecurityGroupsPerInterfaceLimitExceeded": {"QuotaExceeded", "raise the quota"},
+		"FilterLimitExceeded":                     {"QuotaExceeded", "raise the quota"},
+		"UnauthorizedOperation":                   {"AccessDenied", "permission"},
+		"RequestLimitExceeded":                    {"Throttled", "slows down"},
+		"AuthFailure":                             {"CredentialsRejected", "renew"},
+		"OptInRequired":                           {"InvalidSpec", "accept them in AWS Marketplace"},
+		"RequestExpired":                          {"CredentialsRejected", "renew"},
 	} {
 		f.refuse = map[string]error{"RunInstances": code(c)}
 		wantPause(t, a.launch(obj).Do(t.Context()), want.reason, want.says)
 	}
+	f.refuse = map[string]error{"RunInstances": &smithy.GenericAPIError{Code: "AuthFailure", Message: "Not authorized for images: [" + theImage + "]"}}
+	wantPause(t, a.launch(obj).Do(t.Context()), "InvalidSpec", theImage+" is not shared with this account")
 	f.refuse = map[string]error{"RunInstances": code("InternalError")}
 	if _, paused := engine.AsPause(a.launch(obj).Do(t.Context())); paused {
 		t.Error("a failure of AWS's is not the owner's")
