@@ -3,12 +3,14 @@ package ec2
 import (
 	"context"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
 )
 
 // Delete terminates the instance. Termination protection is honoured: it is switched off only if the owner says so.
@@ -60,18 +62,37 @@ func (i *instance) halt(ctx context.Context, seen *instanceState) error {
 	return explain(err)
 }
 
-// Disown removes our tags from the instance, and from its volumes those that the launch gave them. All others stay: a tag
-// goes only if it has our value.
-func (i *instance) Disown(ctx context.Context, _ *v1alpha1.EC2Instance, seen *instanceState) error {
+// Disown removes our tags from the instance, and then from those of its volumes that carry them. All others stay: a tag
+// goes only if it has our value. The volumes are read first: once the instance is disowned, nobody asks again.
+func (i *instance) Disown(ctx context.Context, obj *v1alpha1.EC2Instance, seen *instanceState) error {
+	volumes, err := i.svc.readVolumes(ctx, []string{seen.id()})
+	if err != nil {
+		return explain(err)
+	}
+	if err := i.untag(ctx, seen.id(), seen.tags); err != nil {
+		return explain(err)
+	}
+	var failed error
+	for _, v := range volumes[seen.id()] {
+		tags := tagMap(v.Tags)
+		if owner := i.session.Identity.Owner(obj, tags); owner != external.Ours && owner != external.Earlier {
+			continue
+		}
+		if err := i.untag(ctx, aws.ToString(v.VolumeId), tags); err != nil && !cloud.HasCode(err, "InvalidVolume.NotFound") {
+			failed = err
+		}
+	}
+	return explain(failed)
+}
+
+func (i *instance) untag(ctx context.Context, id string, tags map[string]string) error {
 	ours := map[string]string{}
-	for _, key := range cloud.Marked(seen.tags) {
-		ours[key] = seen.tags[key]
+	for _, key := range cloud.Marked(tags) {
+		ours[key] = tags[key]
 	}
-	in := &ec2.DeleteTagsInput{Resources: []string{seen.id()}, Tags: tagList(ours)}
-	volumes := seen.volumeIDs()
-	for _, device := range sortedKeys(volumes) {
-		in.Resources = append(in.Resources, volumes[device])
+	if len(ours) == 0 {
+		return nil // without a list EC2 would remove every tag
 	}
-	_, err := i.svc.DeleteTags(ctx, in)
-	return explain(err)
+	_, err := i.svc.DeleteTags(ctx, &ec2.DeleteTagsInput{Resources: []string{id}, Tags: tagList(ours)})
+	return err
 }

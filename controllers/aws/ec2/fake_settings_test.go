@@ -171,23 +171,6 @@ func (f *fakeEC2) CreateTags(_ context.Context, in *ec2.CreateTagsInput, _ ...op
 	})
 }
 
-// DeleteTags: a tag with a value goes only if it has that value.
-func (f *fakeEC2) DeleteTags(_ context.Context, in *ec2.DeleteTagsInput, _ ...opt) (*ec2.DeleteTagsOutput, error) {
-	return nil, f.write("DeleteTags", func() error {
-		f.untagged = in.Resources
-		m, err := f.machine(&in.Resources[0])
-		if err != nil {
-			return err
-		}
-		for _, t := range in.Tags {
-			if t.Value == nil || m.tags[*t.Key] == *t.Value {
-				delete(m.tags, *t.Key)
-			}
-		}
-		return nil
-	})
-}
-
 func (f *fakeEC2) DescribeVolumes(_ context.Context, in *ec2.DescribeVolumesInput, _ ...opt) (*ec2.DescribeVolumesOutput, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -50,7 +50,8 @@ type fakeEC2 struct {
 	slow   bool             // starting, stopping and terminating take until finish
 	endAs  string           // the reason for which launches fail
 
-	untagged []string // resources of the last DeleteTags
+	values   int      // in all filters of the last look
+	untagged []string // resources of every DeleteTags
 
 	parameters map[string]string
 	types      map[string]ec2types.ArchitectureType // offered here
@@ -155,6 +156,10 @@ func (f *fakeEC2) DescribeInstances(_ context.Context, in *ec2.DescribeInstances
 	defer f.mu.Unlock()
 	if err := f.read("DescribeInstances"); err != nil {
 		return nil, err
+	}
+	f.values = 0
+	for _, fl := range in.Filters {
+		f.values += len(fl.Values)
 	}
 	out := &ec2.DescribeInstancesOutput{}
 	for _, id := range in.InstanceIds {
@@ -270,7 +275,7 @@ func (m *machine) attach(mappings []ec2types.BlockDeviceMapping) {
 	for _, b := range mappings {
 		id := "vol-" + strings.TrimPrefix(*m.vm.InstanceId, "i-") + path.Base(*b.DeviceName)
 		v := &ec2types.Volume{
-			VolumeId: &id, Size: aws.Int32(8), VolumeType: b.Ebs.VolumeType, Encrypted: b.Ebs.Encrypted, Iops: b.Ebs.Iops, Throughput: b.Ebs.Throughput,
+			VolumeId: &id, Tags: tagList(m.tags), Size: aws.Int32(8), VolumeType: b.Ebs.VolumeType, Encrypted: b.Ebs.Encrypted, Iops: b.Ebs.Iops, Throughput: b.Ebs.Throughput,
 			Attachments: []ec2types.VolumeAttachment{{InstanceId: m.vm.InstanceId, Device: b.DeviceName}},
 		}
 		if b.Ebs.VolumeSize != nil {

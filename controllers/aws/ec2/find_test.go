@@ -2,6 +2,7 @@ package ec2
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -78,6 +79,19 @@ func TestWhatABatchDoesNotShowIsReadAlone(t *testing.T) {
 	f.machines = nil
 	if observe(t, a, obj) != nil {
 		t.Error("EC2's own word was not taken")
+	}
+}
+
+// EC2 takes 200 values in all filters of a call together.
+func TestASearchOfManyKeepsToTheLimitOfValues(t *testing.T) {
+	f := &fakeEC2{}
+	s := adapterOf(f).svc
+	keys := make([]ownerKey, s.byName.Most)
+	for n := range keys {
+		keys[n] = ownerKey{"cluster", "EC2Instance", fmt.Sprint("namespace-", n), fmt.Sprint("name-", n)}
+	}
+	if _, err := s.readByName(t.Context(), keys); err != nil || f.values > 200 {
+		t.Errorf("%v, %d values", err, f.values)
 	}
 }
 

@@ -36,9 +36,9 @@ var metadata = call{
 			Have: func(seen *instanceState) string { return string(metadataOf(seen).HttpEndpoint) },
 		},
 	},
-	possible: func(seen *instanceState, changes []external.Change) []external.Change {
+	possible: func(obj object, seen *instanceState, changes []external.Change) []external.Change {
 		if endpointAfter(seen, changes) != ec2types.InstanceMetadataEndpointStateDisabled {
-			return changes
+			return withTokens(obj, seen, changes)
 		}
 		return slices.DeleteFunc(changes, func(c external.Change) bool { return c.Path != endpointPath })
 	},
@@ -56,6 +56,19 @@ var metadata = call{
 		_, err := i.svc.ModifyInstanceMetadataOptions(ctx, in)
 		return err
 	},
+}
+
+// withTokens asks for session tokens when the service is switched on, unless the owner says otherwise: a launch with the
+// service off could not.
+func withTokens(obj object, seen *instanceState, changes []external.Change) []external.Change {
+	have, required := metadataOf(seen), string(ec2types.HttpTokensStateRequired)
+	silent := obj.Spec.MetadataOptions == nil || obj.Spec.MetadataOptions.HTTPTokens == ""
+	on := slices.ContainsFunc(changes, func(c external.Change) bool { return c.Path == endpointPath })
+	asked := slices.ContainsFunc(changes, func(c external.Change) bool { return c.Path == tokensPath })
+	if !silent || !on || asked || string(have.HttpTokens) == required {
+		return changes
+	}
+	return append(changes, external.Change{Path: tokensPath, From: string(have.HttpTokens), To: required})
 }
 
 // endpointAfter is what the service's endpoint is after the changes. EC2 takes the other settings only of one that is

@@ -23,8 +23,8 @@ type call struct {
 	fields []field
 	// read tells whether the fields were read; nil: they always are.
 	read func(*instanceState) bool
-	// possible leaves out what EC2 would refuse to change; nil: nothing.
-	possible func(seen *instanceState, changes []external.Change) []external.Change
+	// possible leaves out what EC2 would refuse to change, and adds what goes with the changes; nil: neither.
+	possible func(obj object, seen *instanceState, changes []external.Change) []external.Change
 	name     func(changes []external.Change) string
 	do       func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error
 }
@@ -44,7 +44,7 @@ func (i *instance) planCalls(obj *v1alpha1.EC2Instance, seen *instanceState) []e
 		}
 		changes := external.Changes(c.fields, obj, seen, obj.Status.ManagedFields)
 		if c.possible != nil {
-			changes = c.possible(seen, changes)
+			changes = c.possible(obj, seen, changes)
 		}
 		if len(changes) == 0 {
 			continue

@@ -82,6 +82,20 @@ func TestMetadataThatIsSwitchedOff(t *testing.T) {
 	}
 }
 
+func TestMetadataThatIsSwitchedOnNeedsTokens(t *testing.T) {
+	for _, row := range []struct{ declared, want string }{{"", "required"}, {"optional", "optional"}} {
+		f := &fakeEC2{}
+		a, obj := settled(t, f, func(s *v1alpha1.EC2InstanceSpec) {
+			s.MetadataOptions = &v1alpha1.EC2MetadataOptions{HTTPEndpoint: "disabled"}
+		})
+		obj.Spec.MetadataOptions = &v1alpha1.EC2MetadataOptions{HTTPEndpoint: "enabled", HTTPTokens: row.declared}
+		err := settle(t, f, a, obj)
+		if got := string(f.last().vm.MetadataOptions.HttpTokens); err != nil || got != row.want || len(writesOf(f)) != 1 {
+			t.Errorf("declared %q: %v, calls %v, tokens %s", row.declared, err, writesOf(f), got)
+		}
+	}
+}
+
 func TestAnotherMachineIsNotForced(t *testing.T) {
 	for path, change := range map[string]func(*machine){
 		"imageID":  func(m *machine) { m.vm.ImageId = aws.String("ami-00000000") },
@@ -164,16 +178,24 @@ func TestAVolumeThatAWSWillNotChangeYet(t *testing.T) {
 	}
 }
 
-func TestDisownTakesOurTagsFromVolumesToo(t *testing.T) {
+func TestDisownTakesOurTagsFromOurVolumesToo(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := settled(t, f, full)
-	f.last().tags["made-by"] = "hand"
-	seen := observe(t, a, obj)
-	if err := a.Disown(t.Context(), obj, seen); err != nil {
+	m := f.last()
+	m.tags["made-by"] = "hand"
+	m.volumes["/dev/sdx"] = &ec2types.Volume{VolumeId: aws.String("vol-foreign"), Attachments: []ec2types.VolumeAttachment{{InstanceId: m.vm.InstanceId}}}
+	f.refuse = map[string]error{
+		"DeleteTags vol-foreign":                  code("UnauthorizedOperation"),
+		"DeleteTags " + *m.volumes[root].VolumeId: code("InvalidVolume.NotFound"),
+	}
+	if err := a.Disown(t.Context(), obj, observe(t, a, obj)); err != nil {
 		t.Fatal(err)
 	}
-	if len(f.untagged) != 3 || f.last().tags["Name"] != "Worker" || f.last().tags["made-by"] != "hand" || f.last().tags["portico.dev/uid"] != "" {
-		t.Errorf("untagged %v, left %v", f.untagged, f.last().tags)
+	if want := []string{*m.vm.InstanceId, *m.volumes[extra].VolumeId}; !slices.Equal(f.untagged, want) {
+		t.Errorf("untagged %v, want %v", f.untagged, want)
+	}
+	if m.tags["Name"] != "Worker" || m.tags["made-by"] != "hand" || m.tags["portico.dev/uid"] != "" {
+		t.Errorf("left %v", m.tags)
 	}
 }
 

@@ -39,11 +39,15 @@ type volumeState struct {
 }
 
 func stateOf(vm *ec2types.Instance) instanceState {
-	tags := make(map[string]string, len(vm.Tags))
-	for _, t := range vm.Tags {
+	return instanceState{vm: *vm, tags: tagMap(vm.Tags)}
+}
+
+func tagMap(list []ec2types.Tag) map[string]string {
+	tags := make(map[string]string, len(list))
+	for _, t := range list {
 		tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
 	}
-	return instanceState{vm: *vm, tags: tags}
+	return tags
 }
 
 func (s *instanceState) id() string { return aws.ToString(s.vm.InstanceId) }
