@@ -29,10 +29,9 @@ type EC2BlockDevice struct {
 	// +kubebuilder:validation:Pattern=`^(/dev/)?[a-z]+[0-9]*$`
 	// +required
 	DeviceName string `json:"deviceName"`
-	// volumeSize in GiB. It can grow and never shrink. Left out, that of the snapshot or the image.
+	// volumeSize in GiB. It can grow and never shrink below what there is. Left out, that of the snapshot or the image.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65536
-	// +kubebuilder:validation:XValidation:rule="self >= oldSelf",message="volumeSize cannot shrink: AWS only adds storage; keep the size, or move the data to a new, smaller volume"
 	// +optional
 	VolumeSize *int32 `json:"volumeSize,omitempty"`
 	// volumeType of the volume. Left out, it is launched as gp3.

@@ -106,7 +106,6 @@ func TestWhatCannotChangeOfAMachineIsRefused(t *testing.T) {
 		{fixed, "spec", "keyName is immutable", func(s *spec) { s.KeyName = "" }},
 		{fixed, "spec.subnetID", "immutable", func(s *spec) { s.SubnetID = "subnet-2" }},
 		{fixed, "spec.userData", "immutable", func(s *spec) { s.UserData = "y" }},
-		{fixed, device + ".volumeSize", "cannot shrink", func(s *spec) { s.BlockDeviceMappings[0].VolumeSize = aws.Int32(10) }},
 		{fixed, device + ".snapshotID", "immutable", func(s *spec) { s.BlockDeviceMappings[0].SnapshotID = "snap-2" }},
 		{fixed, device + ".kmsKeyID", "immutable", func(s *spec) { s.BlockDeviceMappings[0].KMSKeyID = "alias/y" }},
 		{fixed, device, "kmsKeyID is immutable", func(s *spec) { s.BlockDeviceMappings[0].KMSKeyID = "" }},

@@ -121,7 +121,10 @@ func TestVolumes(t *testing.T) {
 		calls  []string
 	}{
 		"grows":             {func(_ *fakeEC2, s *v1alpha1.EC2InstanceSpec) { s.BlockDeviceMappings[1].VolumeSize = aws.Int32(50) }, "", []string{"ModifyVolume"}},
-		"was grown by hand": {func(f *fakeEC2, _ *v1alpha1.EC2InstanceSpec) { *f.last().volumes[extra].Size = 99 }, "", nil},
+		"was grown by hand": {func(f *fakeEC2, _ *v1alpha1.EC2InstanceSpec) { f.last().volumes[extra].Size = aws.Int32(99) }, "VolumeCannotShrink", nil},
+		"is to shrink, and more": {func(_ *fakeEC2, s *v1alpha1.EC2InstanceSpec) {
+			s.BlockDeviceMappings[1].VolumeSize, s.BlockDeviceMappings[1].IOPS = aws.Int32(5), aws.Int32(5000)
+		}, "VolumeCannotShrink", []string{"ModifyVolume"}},
 		"is being changed": {func(f *fakeEC2, s *v1alpha1.EC2InstanceSpec) {
 			s.BlockDeviceMappings[1].VolumeSize, f.slow = aws.Int32(50), true
 		}, "VolumeModifying", []string{"ModifyVolume"}},

@@ -67,6 +67,9 @@ func (i *instance) planVolumes(obj *v1alpha1.EC2Instance, seen *instanceState) (
 			}
 			continue
 		}
+		if err := tooLarge(obj, seen, device); err != nil {
+			rest = err
+		}
 		volume, attachment := volumeChanges(obj, seen, device)
 		if len(attachment) > 0 {
 			steps = append(steps, i.keep(seen, device, attachment))
@@ -80,6 +83,17 @@ func (i *instance) planVolumes(obj *v1alpha1.EC2Instance, seen *instanceState) (
 		}
 	}
 	return steps, rest
+}
+
+// tooLarge tells of a volume that has more than is asked for, whoever made it so: EBS volumes cannot shrink.
+func tooLarge(obj *v1alpha1.EC2Instance, seen *instanceState, device string) error {
+	want, declared := declaredAt(obj, volumePath(device, "volumeSize"), device)
+	have := digits(seen.volumes[device].Size)
+	if !declared || want == have || !noLess(have, want) {
+		return nil
+	}
+	return engine.Blocked("VolumeCannotShrink", "the volume at %s has %s GiB, and volumeSize asks for %s: EBS volumes cannot shrink; its size was not changed. Set volumeSize to %s, or move the data to a smaller volume",
+		device, have, want, have)
 }
 
 // busy tells that a modification is under way; until it is over, AWS takes no other.

@@ -74,7 +74,7 @@ func volumeFields(device string) []field {
 	}
 }
 
-// noLess: a volume that somebody made larger cannot be made smaller.
+// noLess: a volume that is larger than asked for cannot be made smaller; tooLarge says so.
 func noLess(have, want string) bool {
 	return aws.ToInt32(parsed(have)) >= aws.ToInt32(parsed(want))
 }
