@@ -2,6 +2,7 @@ package ec2
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -103,8 +104,13 @@ func restart(obj *v1alpha1.EC2Instance, seen *instanceState) bool {
 	return pending && obj.Spec.AllowStop
 }
 
-// modifyStopped changes one attribute a call, which is all that EC2 takes.
+// modifyStopped changes one attribute a call, which is all that EC2 takes. What the new type may not have is switched off
+// before it.
 func (i *instance) modifyStopped(seen *instanceState, changes []external.Change) []external.Step {
+	if last := len(changes) - 1; last > 0 && changes[last].Path == optimizedPath && changes[last].To == "false" {
+		changes = slices.Clone(changes)
+		slices.Reverse(changes)
+	}
 	steps := make([]external.Step, 0, len(changes))
 	for _, c := range changes {
 		in := &ec2.ModifyInstanceAttributeInput{InstanceId: seen.vm.InstanceId}

@@ -2,6 +2,7 @@ package ec2
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -110,6 +111,19 @@ func TestAChangeWhileStoppedNeedsNoConsentAndStartsNothing(t *testing.T) {
 	}
 	if !slices.Equal(writesOf(f), []string{"ModifyInstanceAttribute"}) {
 		t.Errorf("calls %v", f.calls)
+	}
+}
+
+// A type that cannot reserve bandwidth is refused while that is on; one that always does takes it on by itself.
+func TestBandwidthIsGivenUpBeforeTheTypeChanges(t *testing.T) {
+	for _, optimized := range []bool{false, true} {
+		f := &fakeEC2{}
+		a, obj := settled(t, f, stopped, func(s *v1alpha1.EC2InstanceSpec) { s.EBSOptimized = aws.Bool(!optimized) })
+		obj.Spec.InstanceType, obj.Spec.EBSOptimized = "t2.micro", &optimized
+		steps, err := a.Plan(obj, observe(t, a, obj))
+		if err != nil || len(steps) != 2 || strings.HasPrefix(steps[0].Why, "ebsOptimized") == optimized {
+			t.Errorf("to %v: %v, %+v", optimized, err, steps)
+		}
 	}
 }
 
