@@ -39,11 +39,22 @@ func (i *instance) fits(ctx context.Context, seen *instanceState, changes []exte
 	return i.offered(ctx, seen, want)
 }
 
-// suits compares a type with the image and with what is asked of its bandwidth.
+// suits compares a type with the image, and with what is asked of its bandwidth.
 func suits(t *ec2types.InstanceTypeInfo, seen *instanceState, want, optimized string) error {
 	if p := t.ProcessorInfo; p != nil && !runs(p.SupportedArchitectures, seen.vm.Architecture) {
 		return engine.Blocked("TypeDoesNotFit", "the instance's image is for %s, and instanceType %s has %s; nothing was stopped. Choose another instanceType", seen.vm.Architecture, want, names(p.SupportedArchitectures))
 	}
+	if v := t.SupportedVirtualizationTypes; len(v) > 0 && seen.vm.VirtualizationType != "" && !slices.Contains(v, seen.vm.VirtualizationType) {
+		return engine.Blocked("TypeDoesNotFit", "the instance's image is virtualized as %s, which instanceType %s does not support; nothing was stopped. Choose another instanceType", seen.vm.VirtualizationType, want)
+	}
+	if n := t.NetworkInfo; n != nil && n.EnaSupport == ec2types.EnaSupportRequired && seen.vm.EnaSupport != nil && !*seen.vm.EnaSupport {
+		return engine.Blocked("TypeDoesNotFit", "instanceType %s needs enhanced networking (ENA), which the instance has not switched on; nothing was stopped. Choose another instanceType, or have ENA switched on in AWS", want)
+	}
+	return bandwidth(t, want, optimized)
+}
+
+// bandwidth compares a type with what is asked of the bandwidth to its volumes.
+func bandwidth(t *ec2types.InstanceTypeInfo, want, optimized string) error {
 	if t.EbsInfo == nil || optimized == "" {
 		return nil
 	}

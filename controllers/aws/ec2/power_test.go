@@ -101,6 +101,21 @@ func TestAStopIsNotForNothing(t *testing.T) {
 	}
 }
 
+func TestATypeMustSuitTheImage(t *testing.T) {
+	info := &ec2types.InstanceTypeInfo{
+		SupportedVirtualizationTypes: []ec2types.VirtualizationType{ec2types.VirtualizationTypeHvm},
+		NetworkInfo:                  &ec2types.NetworkInfo{EnaSupport: ec2types.EnaSupportRequired},
+	}
+	seen := &instanceState{vm: ec2types.Instance{VirtualizationType: ec2types.VirtualizationTypeParavirtual, EnaSupport: aws.Bool(true)}}
+	wantPause(t, suits(info, seen, "m5.large", ""), "TypeDoesNotFit", "paravirtual", "nothing was stopped")
+	seen.vm.VirtualizationType, seen.vm.EnaSupport = ec2types.VirtualizationTypeHvm, aws.Bool(false)
+	wantPause(t, suits(info, seen, "m5.large", ""), "TypeDoesNotFit", "ENA", "nothing was stopped")
+	seen.vm.EnaSupport = aws.Bool(true)
+	if err := suits(info, seen, "m5.large", ""); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAChangeWhileStoppedNeedsNoConsentAndStartsNothing(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := settled(t, f)
