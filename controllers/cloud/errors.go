@@ -55,7 +55,7 @@ var classes = map[string]class{
 	"AuthFailure": rejected, "MissingAuthenticationToken": rejected, "InvalidIdentityToken": rejected,
 	"IncompleteSignature": rejected, "IDPRejectedClaim": rejected, "RequestTimeTooSkewed": rejected, "InvalidToken": rejected,
 	"InvalidSignatureException": rejected, "InvalidSignature": rejected, "IncompleteSignatureException": rejected,
-	"MissingAuthenticationTokenException": rejected, "InvalidSecurity": rejected, "ExpiredTokenIdentity": rejected,
+	"MissingAuthenticationTokenException": rejected, "InvalidSecurity": rejected,
 	"RequestExpired": rejected,
 
 	"InvalidArgument": invalid, "InvalidRequest": invalid, "InvalidBucketName": invalid, "MalformedXML": invalid,

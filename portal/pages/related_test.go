@@ -36,7 +36,4 @@ func TestRelatedQueuesAreShownOnBothPages(t *testing.T) {
 	if page = visit(t, f, developer, dead).Body.String(); !strings.Contains(page, "Dead letter queue of") || !strings.Contains(page, `href="`+orders+`"`) {
 		t.Error("the page of the dead-letter queue does not lead to the queue that uses it")
 	}
-	if page = visit(t, f, developer, "/teams/payments/sqsqueues/dead?tab=yaml").Body.String(); page == "" {
-		t.Error("no YAML")
-	}
 }

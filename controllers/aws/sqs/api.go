@@ -78,7 +78,7 @@ func (q *queue) url(ctx context.Context, name string) (*string, error) {
 	return out.QueueUrl, nil
 }
 
-// attributes reads the configuration, and not the counts that move by themselves.
+// attributes reads all attributes: the configuration, and the counts that move by themselves, in the same call.
 func (q *queue) attributes(ctx context.Context, url string) (map[string]string, error) {
 	out, err := q.api.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
 		QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameAll},
