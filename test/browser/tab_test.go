@@ -4,6 +4,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -246,7 +247,7 @@ func (x *tab) shot(name string) {
 		return
 	}
 	file := filepath.Join(dir, strings.ReplaceAll(x.t.Name(), "/", "-")+"-"+name+".png")
-	if err := os.WriteFile(file, png, 0o644); err != nil {
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(file, png, 0o644)); err != nil {
 		x.t.Logf("no picture of %s: %v", name, err)
 	}
 }
