@@ -79,6 +79,10 @@ type Binding struct {
 	// resourceVersion of the Secret, so that consumers notice a change.
 	// +optional
 	ResourceVersion string `json:"resourceVersion,omitempty"`
+	// keys of the Secret, sorted.
+	// +optional
+	// +listType=atomic
+	Keys []string `json:"keys,omitempty"`
 }
 
 // AWSStatus is what every AWS kind reports.

@@ -21,6 +21,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		&RDSInstance{}, &RDSInstanceList{},
 		&S3Bucket{}, &S3BucketList{},
 		&SQSQueue{}, &SQSQueueList{},
+		&WebApp{}, &WebAppList{},
 	)
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil

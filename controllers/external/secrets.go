@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,7 +52,9 @@ func (s Secrets) Publish(ctx context.Context, kind string, obj client.Object, de
 	if err != nil {
 		return nil, err
 	}
-	return &v1alpha1.Binding{Name: secret.Name, ResourceVersion: secret.ResourceVersion}, nil
+	return &v1alpha1.Binding{
+		Name: secret.Name, ResourceVersion: secret.ResourceVersion, Keys: slices.Sorted(maps.Keys(secret.Data)),
+	}, nil
 }
 
 // Keep makes values the content of obj's Secret for this purpose.
