@@ -2,14 +2,9 @@ package stack
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"net"
-	"net/http"
 	"net/url"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/stack/process"
@@ -36,10 +31,10 @@ func (s *Stack) startAWS(ctx context.Context) error {
 		return err
 	}
 	s.Proxy = proxy
-	if s.AWSEndpoint, err = s.serve(ctx, s.ports.awsOperator, proxy.Operator()); err != nil {
+	if s.AWSEndpoint, err = s.serve(ctx, "the AWS proxy", s.ports.awsOperator, proxy.Operator(), nil); err != nil {
 		return err
 	}
-	if s.OutsideAWSEndpoint, err = s.serve(ctx, s.ports.awsOutside, proxy.Outside()); err != nil {
+	if s.OutsideAWSEndpoint, err = s.serve(ctx, "the AWS proxy", s.ports.awsOutside, proxy.Outside(), nil); err != nil {
 		return err
 	}
 	return s.run(ctx, process.Spec{
@@ -47,23 +42,4 @@ func (s *Stack) startAWS(ctx context.Context) error {
 		Args:  []string{"-H", "127.0.0.1", "-p", strconv.Itoa(s.ports.moto)},
 		Ready: answers(plain, upstream.String()+"/moto-api/data.json"),
 	})
-}
-
-// serve answers on a loopback port until Close, and returns the URL.
-func (s *Stack) serve(ctx context.Context, port int, h http.Handler) (string, error) {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", address(port))
-	if err != nil {
-		return "", err
-	}
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
-	s.mu.Lock()
-	s.servers = append(s.servers, server)
-	s.mu.Unlock()
-	go func() {
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			s.fail(fmt.Errorf("the AWS proxy: %w", err))
-		}
-	}()
-	return "http://" + l.Addr().String(), nil
 }
