@@ -84,6 +84,9 @@ func (s *Stack) etcd(client *http.Client) process.Spec {
 // serviceAccountIssuer is also the audience of the API server itself.
 const serviceAccountIssuer = "https://kubernetes.default.svc"
 
+// Ranges of addresses that suffice for a load test, and that do not overlap.
+const serviceCIDR, podCIDR = "10.96.0.0/16", "10.244.0.0/16"
+
 func (s *Stack) apiserver(client *http.Client) process.Spec {
 	return process.Spec{
 		Name: "kube-apiserver", Path: s.opts.bin("kube-apiserver"),
@@ -98,7 +101,9 @@ func (s *Stack) apiserver(client *http.Client) process.Spec {
 			"--service-account-issuer=" + serviceAccountIssuer, "--api-audiences=" + serviceAccountIssuer,
 			"--service-account-key-file=" + s.pki.ServiceAccountKey,
 			"--service-account-signing-key-file=" + s.pki.ServiceAccountKey,
-			"--service-cluster-ip-range=10.0.0.0/24",
+			"--service-cluster-ip-range=" + serviceCIDR,
+			// The Nodes' names resolve to nothing.
+			"--kubelet-preferred-address-types=InternalIP", "--kubelet-certificate-authority=" + s.pki.CAFile,
 			// Admission is the default's: ServiceAccount, both admission policies.
 			"--authorization-mode=RBAC", "--allow-privileged=false", "--profiling=false",
 		},

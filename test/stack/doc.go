@@ -10,6 +10,14 @@
 // behind, and returns when each part answers. A part can be stopped, killed and
 // restarted by itself (Part); it keeps its port and its data.
 //
+// Nodes are simulated: kwok plays the kubelets, and a Pod's containers run
+// nothing. The image decides how a Pod fails: one whose name without registry,
+// folder and tag is broken-pull, broken-crash, broken-memory, broken-readiness,
+// broken-startup, broken-root, broken-secret or broken-configmap shows what a
+// kubelet reports of such a container (stages), every other one runs and is
+// ready at once. Logs are read through the API server as in any cluster: those
+// that run share one that grows, those that fail have the ones in logs.
+//
 // Nobody but the controllers of Kubernetes gets the administrator's rights: the
 // operator and the portal have their own ServiceAccounts, the sample users their
 // own certificates, so the RBAC of config/rbac is in force as in production.

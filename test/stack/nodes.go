@@ -29,22 +29,31 @@ func (s *Stack) startNodes(ctx context.Context) error {
 			return fmt.Errorf("create %s: %w", node.Name, err)
 		}
 	}
+	if err := s.startPodLogs(ctx); err != nil {
+		return err
+	}
+	if err := s.startKubelet(ctx, clients); err != nil {
+		return err
+	}
 	return s.run(ctx, process.Spec{
 		Name: "kwok", Path: s.opts.bin("kwok"),
 		Args: []string{
-			"--kubeconfig=" + s.AdminKubeconfig, "--config=" + s.opts.bin(stagesFile),
-			"--manage-all-nodes=true", "--node-lease-duration-seconds=40",
+			"--kubeconfig=" + s.AdminKubeconfig,
+			"--config=" + s.opts.bin(stagesFile), "--config=" + s.podLogs.config(),
+			"--manage-all-nodes=true", "--node-lease-duration-seconds=40", "--cidr=" + podCIDR,
+			"--node-ip=127.0.0.1", fmt.Sprintf("--node-port=%d", s.ports.kubelet),
 			"--server-address=" + address(s.ports.kwok),
 		},
 		Ready: func(ctx context.Context) error { return nodesReady(ctx, clients) },
 	})
 }
 
+// simulatedNode has room for a load test of 1000 Pods, whichever Node they get.
 func simulatedNode(name string) *corev1.Node {
 	capacity := corev1.ResourceList{
-		corev1.ResourceCPU:    resource.MustParse("16"),
-		corev1.ResourceMemory: resource.MustParse("64Gi"),
-		corev1.ResourcePods:   resource.MustParse("110"),
+		corev1.ResourceCPU:    resource.MustParse("128"),
+		corev1.ResourceMemory: resource.MustParse("512Gi"),
+		corev1.ResourcePods:   resource.MustParse("1000"),
 	}
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{

@@ -66,7 +66,7 @@ func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Ito
 
 // allPorts are those of every part that may be started.
 type allPorts struct {
-	etcd, apiserver, scheduler, kwok, moto, awsOperator, awsOutside, dex, metrics, health, portal int
+	etcd, apiserver, scheduler, kwok, kubelet, moto, awsOperator, awsOutside, dex, metrics, health, portal int
 }
 
 func choosePorts(o *Options) (allPorts, error) {
@@ -94,6 +94,7 @@ func choosePorts(o *Options) (allPorts, error) {
 	}
 	pick(&chosen.scheduler, Scheduler, "kube-scheduler", "", 0)
 	pick(&chosen.kwok, Nodes, "kwok", "", 0)
+	pick(&chosen.kubelet, Nodes, "the kubelets' endpoint", "", 0)
 	pick(&chosen.metrics, Operator, "the operator's metrics", "", 0)
 	pick(&chosen.health, Operator, "the operator's probes", "", 0)
 	return chosen, first

@@ -44,6 +44,8 @@ type Stack struct {
 	pki   *pki
 	group *process.Group
 
+	podLogs *podLogs // nil without Nodes
+
 	mu      sync.Mutex
 	parts   map[string]*process.Process
 	servers []*http.Server
@@ -184,7 +186,7 @@ func (s *Stack) close() error {
 		}
 	}
 	s.mu.Lock()
-	servers := s.servers
+	servers, podLogs := s.servers, s.podLogs
 	s.mu.Unlock()
 	for _, server := range servers {
 		errs = append(errs, server.Close())
@@ -193,6 +195,9 @@ func (s *Stack) close() error {
 		s.Proxy.Close()
 	}
 	errs = append(errs, s.group.Close())
+	if podLogs != nil {
+		podLogs.close()
+	}
 	// The data is large and of no more use; the logs are neither.
 	errs = append(errs, os.RemoveAll(filepath.Join(s.Dir, "etcd")))
 	if s.opts.Dir == "" && !s.keep.Load() {

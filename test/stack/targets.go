@@ -1,7 +1,6 @@
 package stack
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -15,9 +14,6 @@ const (
 	controlPlaneModule = "test/controlplane"
 	dexModule          = "test/controlplane/dex"
 	lintModule         = "test/lint"
-
-	// stagesFile, in bin, tells kwok how Nodes and Pods come up.
-	stagesFile = "kwok-stages.yaml"
 )
 
 // Kubernetes reports these; kubectl and helm parse them, and refuse what a
@@ -43,7 +39,7 @@ var (
 	kubectlTarget   = external("kubectl", "k8s.io/kubernetes/cmd/kubectl", controlPlaneModule, kubernetesStamps, "about 15 s")
 	dexTarget       = external("dex", "github.com/dexidp/dex/cmd/dex", dexModule, plainStamps, "about 40 s")
 	stagesTarget    = Target{
-		Name: "kwok-stages", inputs: []string{controlPlaneModule + "/go.mod"}, key: strings.Join(stages, " "),
+		Name: "kwok-stages", inputs: []string{controlPlaneModule + "/go.mod"}, key: started + strings.Join(moduleStages, " ") + renderOurStages(),
 		output: "bin/" + stagesFile, needs: []prerequisite{needsGo}, make: writeStages,
 	}
 	motoTarget = Target{
@@ -153,31 +149,4 @@ func makeVenv(ctx context.Context, root string, log io.Writer) error {
 // installPackages installs exactly what the lock file says.
 func installPackages(ctx context.Context, root string, log io.Writer) error {
 	return command(ctx, filepath.Join(root, "web"), log, "npm", "ci", "--no-audit", "--no-fund")
-}
-
-// stages of kwok: a Node is ready at once and keeps its lease, a Pod runs at
-// once, completes when it belongs to a Job, and goes when it is deleted.
-var stages = []string{
-	"node/fast/node-initialize.yaml", "node/heartbeat-with-lease/node-heartbeat-with-lease.yaml",
-	"pod/fast/pod-ready.yaml", "pod/fast/pod-complete.yaml", "pod/fast/pod-delete.yaml",
-}
-
-// writeStages takes the stages from kwok's own module.
-func writeStages(ctx context.Context, root string, log io.Writer) error {
-	var dir bytes.Buffer
-	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kwok")
-	cmd.Dir = filepath.Join(root, controlPlaneModule)
-	cmd.Stdout, cmd.Stderr = &dir, log
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("find kwok's module: %w", err)
-	}
-	var all bytes.Buffer
-	for _, stage := range stages {
-		data, err := os.ReadFile(filepath.Join(strings.TrimSpace(dir.String()), "kustomize", "stage", filepath.FromSlash(stage)))
-		if err != nil {
-			return err
-		}
-		_, _ = fmt.Fprintf(&all, "---\n%s\n", data)
-	}
-	return os.WriteFile(filepath.Join(root, "bin", stagesFile), all.Bytes(), 0o600)
 }

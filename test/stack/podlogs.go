@@ -1,0 +1,135 @@
+package stack
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// What the containers of failing Pods have written, by the name of the image.
+//
+//go:embed logs/*.log
+var loggedByFailing embed.FS
+
+// How often a container that runs writes a line, and after how many lines its
+// log begins anew, as a kubelet's rotation makes it.
+const logPeriod, logLines = 2 * time.Second, 2000
+
+// logging are the images broken-NAME that write a log, and one of their own.
+var logging = []string{"crash", "memory", "readiness", "startup"}
+
+// podLogs are the logs of simulated containers: files in the format of a
+// container runtime, which kwok serves. Healthy containers share one that grows.
+type podLogs struct {
+	dir    string
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// podLog is the text that a container of image broken-NAME writes each time it
+// runs.
+func podLog(name string) string {
+	data, _ := loggedByFailing.ReadFile("logs/" + name + ".log") // embedded, so it is there
+	return string(data)
+}
+
+func (s *Stack) startPodLogs(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // until Close
+	l := &podLogs{dir: filepath.Join(s.Dir, "pod-logs"), cancel: cancel, done: make(chan struct{})}
+	if err := l.write(); err != nil {
+		cancel()
+		return fmt.Errorf("write the logs of Pods: %w", err)
+	}
+	s.mu.Lock()
+	s.podLogs = l
+	s.mu.Unlock()
+	go func() {
+		defer close(l.done)
+		if err := l.grow(ctx); err != nil {
+			s.fail(fmt.Errorf("write the log of running Pods: %w", err))
+		}
+	}()
+	return nil
+}
+
+func (l *podLogs) close() {
+	l.cancel()
+	<-l.done
+}
+
+func (l *podLogs) path(name string) string { return filepath.Join(l.dir, name+".log") }
+func (l *podLogs) config() string          { return filepath.Join(l.dir, "kwok.yaml") }
+
+// write makes every file, and kwok's configuration, in which a container's name
+// stands for the log to serve: the kubelets' endpoint asks so.
+func (l *podLogs) write() error {
+	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+		return err
+	}
+	now := time.Now()
+	logs := []object{{"logsFile": l.path("running")}}
+	errs := []error{l.begin(now)}
+	for _, name := range logging {
+		logs = append(logs, object{"containers": []string{name}, "logsFile": l.path(name), "previousLogsFile": l.path(name)})
+		var lines bytes.Buffer
+		for line := range strings.Lines(podLog(name)) {
+			_, _ = lines.WriteString(logged(now, line))
+		}
+		errs = append(errs, os.WriteFile(l.path(name), lines.Bytes(), 0o600))
+	}
+	config, err := json.Marshal(object{
+		"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "ClusterLogs", "metadata": object{"name": "pods"},
+		"spec": object{"logs": logs},
+	})
+	return errors.Join(append(errs, err, os.WriteFile(l.config(), config, 0o600))...)
+}
+
+// begin makes the log of running containers anew. Who follows it goes on.
+func (l *podLogs) begin(now time.Time) error {
+	text := logged(now, "INFO  starting, version 1.4.2\n") + logged(now, "INFO  listening on :8080\n")
+	fresh := l.path("running") + ".new"
+	if err := os.WriteFile(fresh, []byte(text), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(fresh, l.path("running"))
+}
+
+// grow writes requests into the log of running containers until ctx ends.
+func (l *podLogs) grow(ctx context.Context) error {
+	ticker := time.NewTicker(logPeriod)
+	defer ticker.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-ctx.Done():
+			return nil
+		case now := <-ticker.C:
+			if err := l.add(now, n); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (l *podLogs) add(now time.Time, n int) error {
+	if n%logLines == 0 {
+		return l.begin(now)
+	}
+	f, err := os.OpenFile(l.path("running"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(logged(now, fmt.Sprintf("INFO  GET /products/%d 200 %d ms\n", 100+n*37%900, 2+n*7%19)))
+	return errors.Join(err, f.Close())
+}
+
+// logged is a line as a container runtime writes it.
+func logged(at time.Time, line string) string {
+	return at.UTC().Format(time.RFC3339Nano) + " stdout F " + line
+}
