@@ -60,14 +60,12 @@ func Scheme() *runtime.Scheme {
 	return s
 }
 
-// Cache is how the operator caches: no managed fields, and of Secrets only the metadata of its own namespace.
+// Cache is how the operator caches: no managed fields, of Secrets only the metadata of its own namespace, and of what runs
+// only what it runs itself.
 func Cache(namespace string) cache.Options {
-	return cache.Options{
-		DefaultTransform: cache.TransformStripManagedFields(),
-		ByObject: map[client.Object]cache.ByObject{
-			&corev1.Secret{}: {Namespaces: map[string]cache.Config{namespace: {}}},
-		},
-	}
+	objects := running()
+	objects[&corev1.Secret{}] = cache.ByObject{Namespaces: map[string]cache.Config{namespace: {}}}
+	return cache.Options{DefaultTransform: cache.TransformStripManagedFields(), ByObject: objects}
 }
 
 // Client is how the operator reads: our own kinds from the cache, Secrets and ConfigMaps by name and live.
@@ -131,6 +129,9 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		if err := k.setup(mgr, d, k.more...); err != nil {
 			return fmt.Errorf("set up %s: %w", name, err)
 		}
+	}
+	if err := setupWebApp(ctx, mgr, o.Engine); err != nil {
+		return fmt.Errorf("set up WebApp: %w", err)
 	}
 	if err := mgr.Add(sweeper(mgr, sessions, d.woken, cmp.Or(o.SweepEvery, sweepEvery))); err != nil {
 		return fmt.Errorf("set up sweeps: %w", err)

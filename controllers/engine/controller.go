@@ -66,6 +66,8 @@ var asked = []string{
 	v1alpha1.AnnotationAcknowledgeRecreate,
 	v1alpha1.AnnotationRotatePassword,
 	v1alpha1.AnnotationAuditInterval,
+	v1alpha1.AnnotationRestartRequestedAt,
+	v1alpha1.AnnotationRollback,
 }
 
 // askedOf is what the annotations ask for, as one text.

@@ -77,7 +77,7 @@ func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, pass *Pass, o
 	status, now := obj.Common(), r.Pace.Now()
 	v := judge(outcome, status.FirstReadyTime != nil, !obj.GetDeletionTimestamp().IsZero(), r.paceOf(obj, &pass.Notes))
 	old := readyOf(before)
-	r.record(obj, v, now)
+	r.record(obj, v, now, pass.marks)
 	r.Records.ended(r.Kind, obj, ended{
 		at: now, reason: v.reason, message: v.message, failed: v.failed(), routine: IsRoutine(ctx), next: v.result.RequeueAfter, plan: pass.plan,
 	})
@@ -103,9 +103,16 @@ func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, pass *Pass, o
 }
 
 // record writes v into the status. A fresh pass clears Paused: paused objects never come here.
-func (r *Reconciler[T]) record(obj T, v verdict, now time.Time) {
+func (r *Reconciler[T]) record(obj T, v verdict, now time.Time, marks []mark) {
 	status := obj.Common()
 	c := condition{status: status, generation: obj.GetGeneration(), now: now}
+	for _, m := range marks {
+		if m.status == "" {
+			meta.RemoveStatusCondition(&status.Conditions, m.kind)
+			continue
+		}
+		c.set(m.kind, m.status, m.reason, m.message)
+	}
 	c.set(v1alpha1.ConditionReady, v.status, v.reason, v.message)
 	c.toggle(v1alpha1.ConditionReconciling, v.moving, v.reason, v.message)
 	c.toggle(v1alpha1.ConditionStalled, v.stalled, v.reason, v.message)

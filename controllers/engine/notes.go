@@ -6,13 +6,40 @@ import (
 	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Pass is one run of Work over one object.
 type Pass struct {
 	Notes
-	save func(context.Context) error
-	plan []string
+	save  func(context.Context) error
+	plan  []string
+	marks []mark
+}
+
+// mark is what a pass found of one condition; no status takes the condition away.
+type mark struct {
+	kind            string
+	status          metav1.ConditionStatus
+	reason, message string
+}
+
+// Mark notes a condition of the kind's own; finish writes it, ahead of the Ready family.
+func (p *Pass) Mark(kind string, status metav1.ConditionStatus, reason, message string) {
+	p.marks = append(p.marks, mark{kind, status, reason, message})
+}
+
+// Unmark takes a condition of the kind's own away.
+func (p *Pass) Unmark(kind string) { p.marks = append(p.marks, mark{kind: kind}) }
+
+// Marked is the status that the pass gave the condition, empty if it gave none.
+func (p *Pass) Marked(kind string) (status metav1.ConditionStatus, reason, message string) {
+	for _, m := range p.marks {
+		if m.kind == kind {
+			status, reason, message = m.status, m.reason, m.message
+		}
+	}
+	return status, reason, message
 }
 
 // Planned notes what the pass found to do, one line a step; see Record.

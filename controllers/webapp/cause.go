@@ -1,0 +1,181 @@
+package webapp
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// cause is why a rollout does not get on, from the deepest object that knows. Its text is stable: what changes from try
+// to try, such as a counter or a back-off, is left out, or every try would be a change of the status.
+type cause struct {
+	reason  string
+	text    string // empty: nothing is known
+	stalled bool   // somebody must act
+	output  bool   // text ends in a line of the application's output, which may hold anything
+	line    string // that line
+}
+
+// cause asks the version that is wanted first for what it could not create, and then each of its Pods; the worst is told.
+func (p picture) cause(spec *v1alpha1.WebAppSpec) cause {
+	set := p.current()
+	if set == nil {
+		return cause{}
+	}
+	if c := refused(set); c.text != "" {
+		return c
+	}
+	var found cause
+	for _, pod := range p.podsOf(set) {
+		c := podCause(&pod, spec)
+		if c.text != "" && (found.text == "" || c.stalled && !found.stalled) {
+			found = c
+		}
+	}
+	return found
+}
+
+// refused tells why the API server takes no Pod of the version.
+func refused(set *appsv1.ReplicaSet) cause {
+	for _, c := range set.Status.Conditions {
+		if c.Type != appsv1.ReplicaSetReplicaFailure || c.Status != corev1.ConditionTrue {
+			continue
+		}
+		// Before these words stands the name of a Pod that was never made.
+		_, why, ok := strings.Cut(c.Message, " is forbidden: ")
+		if !ok {
+			why = c.Message
+		}
+		if strings.HasPrefix(why, "exceeded quota: ") {
+			return cause{reason: "QuotaExceeded", stalled: true, text: "the quota of the namespace is used up: " + strings.TrimPrefix(why, "exceeded quota: ")}
+		}
+		return cause{reason: c.Reason, stalled: true, text: "the cluster refuses the Pods: " + why}
+	}
+	return cause{}
+}
+
+// podCause is why one Pod does not serve.
+func podCause(pod *corev1.Pod, spec *v1alpha1.WebAppSpec) cause {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return cause{reason: "Unschedulable", stalled: c.Reason == corev1.PodReasonUnschedulable, text: "no node has room for a Pod: " + c.Message}
+		}
+	}
+	for i := range pod.Status.InitContainerStatuses {
+		if c := containerCause(pod, &pod.Status.InitContainerStatuses[i]); c.text != "" {
+			return c
+		}
+	}
+	for i := range pod.Status.ContainerStatuses {
+		status := &pod.Status.ContainerStatuses[i]
+		if c := containerCause(pod, status); c.text != "" {
+			return c
+		}
+		if c := probeCause(pod, status, spec); c.text != "" {
+			return c
+		}
+	}
+	return cause{}
+}
+
+// containerCause follows the kubelet: waiting says why a container does not start, and the last run why it did not last.
+func containerCause(pod *corev1.Pod, c *corev1.ContainerStatus) cause {
+	if c.Ready {
+		return cause{}
+	}
+	if end := lastEnd(c); end != nil {
+		return crashed(pod, c, end)
+	}
+	waiting := c.State.Waiting
+	if waiting == nil {
+		return cause{}
+	}
+	switch waiting.Reason {
+	case "ImagePullBackOff", "ErrImagePull": // one after the other
+		return cause{reason: "ImagePullBackOff", stalled: true, text: fmt.Sprintf("the image %s cannot be pulled%s", c.Image, pullError(waiting.Message))}
+	case "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable", "SignatureValidationFailed":
+		return cause{reason: waiting.Reason, stalled: true, text: fmt.Sprintf("the image %s cannot be pulled%s", c.Image, pullError(waiting.Message))}
+	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
+		return cause{reason: waiting.Reason, stalled: true, text: fmt.Sprintf("the container %s of Pod %s cannot start: %s", c.Name, pod.Name, configError(waiting.Message))}
+	}
+	return cause{}
+}
+
+// lastEnd is how the container ended last, if that was a failure.
+func lastEnd(c *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
+	for _, end := range []*corev1.ContainerStateTerminated{c.State.Terminated, c.LastTerminationState.Terminated} {
+		if end != nil && (end.ExitCode != 0 || c.RestartCount > 0) {
+			return end
+		}
+	}
+	return nil
+}
+
+func crashed(pod *corev1.Pod, c *corev1.ContainerStatus, end *corev1.ContainerStateTerminated) cause {
+	out := cause{reason: "CrashLoopBackOff", stalled: true, line: lastLine(end.Message)}
+	how := fmt.Sprintf("exits with code %d", end.ExitCode)
+	if end.Reason == "OOMKilled" {
+		out.reason, how = "OOMKilled", "needs more memory than its limit and is killed"
+	} else if end.Reason != "" && end.Reason != "Error" && end.Reason != "Completed" {
+		how += " (" + end.Reason + ")"
+	}
+	out.text = fmt.Sprintf("the container %s of Pod %s %s, again and again", c.Name, pod.Name, how)
+	out.output = out.line != ""
+	return out
+}
+
+// probeCause is about a container that runs and does not answer as it should. That alone stalls nothing: it may take its
+// time, and the Deployment's deadline tells when that is too long.
+func probeCause(pod *corev1.Pod, c *corev1.ContainerStatus, spec *v1alpha1.WebAppSpec) cause {
+	if c.Name != containerName || c.Ready || c.State.Running == nil {
+		return cause{}
+	}
+	readiness, _, startup := probesOf(spec)
+	which, p := "readiness", readiness
+	if c.Started != nil && !*c.Started {
+		which, p = "startup", startup
+	}
+	return cause{reason: "ProbeFailing", text: fmt.Sprintf("Pod %s runs, but its %s probe has not succeeded: %s", pod.Name, which, asks(p))}
+}
+
+// pullError is why, without the back-off around it.
+func pullError(message string) string {
+	if _, why, ok := strings.Cut(message, "ErrImagePull: "); ok {
+		message = why
+	}
+	if message == "" || strings.HasPrefix(message, "Back-off pulling image") {
+		return ""
+	}
+	return ": " + message
+}
+
+// perPod is what the kubelet adds to tell Pods apart.
+var perPod = regexp.MustCompile(` \(pod: "[^"]*", container: [^)]*\)`)
+
+func configError(message string) string {
+	message = perPod.ReplaceAllString(message, "")
+	if strings.Contains(message, "runAsNonRoot") {
+		message += "; build the image with a USER that is a number other than 0"
+	}
+	return message
+}
+
+// longestLine of output that is told, in bytes.
+const longestLine = 200
+
+// lastLine is the last line of text with something in it, without control characters.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	line := strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == '\uFFFD' {
+			return -1
+		}
+		return r
+	}, strings.TrimSpace(lines[len(lines)-1]))
+	return line
+}

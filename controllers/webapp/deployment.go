@@ -1,0 +1,205 @@
+package webapp
+
+import (
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	appsac "k8s.io/client-go/applyconfigurations/apps/v1"
+	coreac "k8s.io/client-go/applyconfigurations/core/v1"
+	metaac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// containerName of the application in its Pods.
+const containerName = "app"
+
+const (
+	// keptRevisions is how many old versions the cluster keeps to go back to.
+	keptRevisions = 5
+	// progressDeadline is how long a rollout may make no progress before it counts as hanging, in seconds.
+	progressDeadline = 300
+	// drainSeconds a Pod goes on serving when it is stopped: load balancers learn of it a little later.
+	drainSeconds = 5
+)
+
+// Annotations of the Pods: a change of one replaces them.
+const (
+	annotationBindings    = "portico.dev/bindings-checksum"
+	annotationRestartedAt = "portico.dev/restarted-at"
+	annotationRole        = "portico.dev/aws-role"
+)
+
+// deployment declares everything of the Deployment but its replicas.
+func deployment(app *v1alpha1.WebApp, fromBindings []variable) *appsac.DeploymentApplyConfiguration {
+	return appsac.Deployment(app.Name, app.Namespace).WithLabels(labels(app)).WithSpec(appsac.DeploymentSpec().
+		WithSelector(metaac.LabelSelector().WithMatchLabels(selector(app))).
+		WithRevisionHistoryLimit(keptRevisions).
+		WithProgressDeadlineSeconds(progressDeadline).
+		// The old version serves until the new one does.
+		WithStrategy(appsac.DeploymentStrategy().WithType(appsv1.RollingUpdateDeploymentStrategyType).
+			WithRollingUpdate(appsac.RollingUpdateDeployment().WithMaxUnavailable(intstr.FromInt32(0)).WithMaxSurge(intstr.FromString("25%")))).
+		WithTemplate(coreac.PodTemplateSpec().
+			WithLabels(labels(app)).WithLabels(map[string]string{"app.kubernetes.io/managed-by": "portico"}).
+			WithAnnotations(podAnnotations(app, fromBindings)).
+			WithSpec(podSpec(app, fromBindings))))
+}
+
+// podAnnotations are absent where there is nothing to say, or every Pod would be replaced when a new one is thought of.
+func podAnnotations(app *v1alpha1.WebApp, fromBindings []variable) map[string]string {
+	all := map[string]string{
+		annotationBindings:    checksum(fromBindings),
+		annotationRestartedAt: app.Annotations[v1alpha1.AnnotationRestartRequestedAt],
+		annotationRole:        roleOf(app),
+	}
+	for name, value := range all {
+		if value == "" {
+			delete(all, name)
+		}
+	}
+	return all
+}
+
+// podSpec satisfies the restricted Pod Security Standard.
+func podSpec(app *v1alpha1.WebApp, fromBindings []variable) *coreac.PodSpecApplyConfiguration {
+	pod := coreac.PodSpec().
+		WithServiceAccountName(app.Name).
+		WithAutomountServiceAccountToken(false).
+		WithEnableServiceLinks(false). // their variables would change with every Service of the namespace
+		WithSecurityContext(coreac.PodSecurityContext().WithRunAsNonRoot(true).
+			WithSeccompProfile(coreac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))).
+		WithVolumes(coreac.Volume().WithName("tmp").WithEmptyDir(coreac.EmptyDirVolumeSource().WithSizeLimit(resource.MustParse("1Gi")))).
+		WithContainers(container(app, fromBindings))
+	for _, topology := range []string{corev1.LabelTopologyZone, corev1.LabelHostname} {
+		pod.WithTopologySpreadConstraints(coreac.TopologySpreadConstraint().
+			WithTopologyKey(topology).WithMaxSkew(1).WithWhenUnsatisfiable(corev1.ScheduleAnyway).
+			WithLabelSelector(metaac.LabelSelector().WithMatchLabels(selector(app))).
+			WithMatchLabelKeys(appsv1.DefaultDeploymentUniqueLabelKey)) // the versions are spread apart
+	}
+	for _, s := range app.Spec.ImagePullSecrets {
+		pod.WithImagePullSecrets(coreac.LocalObjectReference().WithName(s.Name))
+	}
+	return pod
+}
+
+func container(app *v1alpha1.WebApp, fromBindings []variable) *coreac.ContainerApplyConfiguration {
+	spec := &app.Spec
+	c := coreac.Container().WithName(containerName).WithImage(spec.Image).
+		WithPorts(coreac.ContainerPort().WithName(portName).WithContainerPort(spec.Port).WithProtocol(corev1.ProtocolTCP)).
+		WithResources(resources(spec.Resources)).
+		WithSecurityContext(coreac.SecurityContext().
+			WithAllowPrivilegeEscalation(false).WithReadOnlyRootFilesystem(true).
+			WithCapabilities(coreac.Capabilities().WithDrop("ALL"))).
+		WithVolumeMounts(coreac.VolumeMount().WithName("tmp").WithMountPath("/tmp")).
+		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError). // why it crashed is in its last lines
+		WithLifecycle(coreac.Lifecycle().WithPreStop(coreac.LifecycleHandler().WithSleep(coreac.SleepAction().WithSeconds(drainSeconds)))).
+		WithEnv(environment(app, fromBindings)...)
+	if len(spec.Command) > 0 {
+		c.WithCommand(spec.Command...)
+	}
+	if len(spec.Args) > 0 {
+		c.WithArgs(spec.Args...)
+	}
+	for _, from := range spec.EnvFrom {
+		c.WithEnvFrom(envFrom(from))
+	}
+	return withProbes(c, spec)
+}
+
+// environment has the variables of bindings first, so that those of the spec can refer to them, and win.
+func environment(app *v1alpha1.WebApp, fromBindings []variable) []*coreac.EnvVarApplyConfiguration {
+	var all []*coreac.EnvVarApplyConfiguration
+	own := map[string]bool{}
+	for _, e := range app.Spec.Env {
+		own[e.Name] = true
+	}
+	for _, v := range fromBindings {
+		if !own[v.name] {
+			all = append(all, coreac.EnvVar().WithName(v.name).WithValueFrom(coreac.EnvVarSource().
+				WithSecretKeyRef(coreac.SecretKeySelector().WithName(v.secret).WithKey(v.key))))
+		}
+	}
+	for _, e := range app.Spec.Env {
+		all = append(all, envVar(e))
+	}
+	return all
+}
+
+func envVar(e v1alpha1.WebAppEnv) *coreac.EnvVarApplyConfiguration {
+	v := coreac.EnvVar().WithName(e.Name)
+	switch {
+	case e.ValueFrom == nil:
+		return v.WithValue(e.Value)
+	case e.ValueFrom.SecretKeyRef != nil:
+		return v.WithValueFrom(coreac.EnvVarSource().WithSecretKeyRef(
+			coreac.SecretKeySelector().WithName(e.ValueFrom.SecretKeyRef.Name).WithKey(e.ValueFrom.SecretKeyRef.Key)))
+	default:
+		return v.WithValueFrom(coreac.EnvVarSource().WithConfigMapKeyRef(
+			coreac.ConfigMapKeySelector().WithName(e.ValueFrom.ConfigMapKeyRef.Name).WithKey(e.ValueFrom.ConfigMapKeyRef.Key)))
+	}
+}
+
+func envFrom(from v1alpha1.WebAppEnvFrom) *coreac.EnvFromSourceApplyConfiguration {
+	source := coreac.EnvFromSource()
+	if from.Prefix != "" {
+		source.WithPrefix(from.Prefix)
+	}
+	if from.SecretRef != nil {
+		return source.WithSecretRef(coreac.SecretEnvSource().WithName(from.SecretRef.Name))
+	}
+	return source.WithConfigMapRef(coreac.ConfigMapEnvSource().WithName(from.ConfigMapRef.Name))
+}
+
+// Requests where the spec has none: enough for a small service, and little enough to waste nothing.
+var defaultCPU, defaultMemory = resource.MustParse("100m"), resource.MustParse("256Mi")
+
+// resources fills in what the spec leaves out. Memory is limited to what is requested, for a node that runs out of it
+// kills somebody; CPU is not, for it can be shared.
+func resources(spec *v1alpha1.WebAppResources) *coreac.ResourceRequirementsApplyConfiguration {
+	var requests, limits v1alpha1.WebAppQuantities
+	if spec != nil && spec.Requests != nil {
+		requests = *spec.Requests
+	}
+	if spec != nil && spec.Limits != nil {
+		limits = *spec.Limits
+	}
+	request := corev1.ResourceList{
+		corev1.ResourceCPU:    requested(requests.CPU, limits.CPU, defaultCPU),
+		corev1.ResourceMemory: requested(requests.Memory, limits.Memory, defaultMemory),
+	}
+	limit := corev1.ResourceList{corev1.ResourceMemory: request[corev1.ResourceMemory]}
+	if limits.Memory != nil {
+		limit[corev1.ResourceMemory] = *limits.Memory
+	}
+	if limits.CPU != nil {
+		limit[corev1.ResourceCPU] = *limits.CPU
+	}
+	return coreac.ResourceRequirements().WithRequests(request).WithLimits(limit)
+}
+
+// requested is what the spec says, or else the default, but never more than the limit.
+func requested(request, limit *resource.Quantity, byDefault resource.Quantity) resource.Quantity {
+	switch {
+	case request != nil:
+		return *request
+	case limit != nil && limit.Cmp(byDefault) < 0:
+		return *limit
+	}
+	return byDefault
+}
+
+// variableName is a key as environment variables are written: db.host → DB_HOST.
+func variableName(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z':
+			return r - 'a' + 'A'
+		case r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_':
+			return r
+		}
+		return '_'
+	}, text)
+}

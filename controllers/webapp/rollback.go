@@ -1,0 +1,60 @@
+package webapp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// rollBack does what the annotation asks, once: it sets spec.image and takes the annotation away, in one write and under
+// the version that was read. What cannot be done is told and taken away too, so that it does not happen much later.
+func (w Work) rollBack(ctx context.Context, app *v1alpha1.WebApp, pass *engine.Pass) error {
+	wish, asked := app.Annotations[v1alpha1.AnnotationRollback]
+	if !asked {
+		return nil
+	}
+	changed := app.DeepCopy()
+	delete(changed.Annotations, v1alpha1.AnnotationRollback)
+	target, why := rollbackTarget(app, wish)
+	if why == nil {
+		changed.Spec.Image = target.Image
+	}
+	patch := client.MergeFromWithOptions(app.DeepCopy(), client.MergeFromWithOptimisticLock{})
+	if err := w.Writer.Client.Patch(ctx, changed, patch); err != nil {
+		return fmt.Errorf("roll back: %w", err)
+	}
+	if why != nil {
+		pass.Warning("RollbackImpossible", "Rollback", "%s %q: %v; nothing was changed", v1alpha1.AnnotationRollback, wish, why)
+		return engine.Wait("RollbackImpossible", 0, "%w", why)
+	}
+	pass.Normal("RolledBack", "Rollback", "spec.image %s → %s, which is that of revision %d", app.Spec.Image, target.Image, target.Revision)
+	return engine.Wait("RollingBack", 0, "spec.image becomes %s", target.Image)
+}
+
+// rollbackTarget is the revision that a wish means.
+func rollbackTarget(app *v1alpha1.WebApp, wish string) (v1alpha1.WebAppRevision, error) {
+	number, err := strconv.ParseInt(wish, 10, 64)
+	if err != nil && wish != v1alpha1.RollbackPrevious {
+		return v1alpha1.WebAppRevision{}, fmt.Errorf("write %s, or the number of a revision in status.revisions", v1alpha1.RollbackPrevious)
+	}
+	for _, r := range app.Status.Revisions {
+		switch {
+		case wish == v1alpha1.RollbackPrevious && r.Image != app.Spec.Image:
+			return r, nil
+		case err == nil && r.Revision == number && r.Image == app.Spec.Image:
+			return r, fmt.Errorf("spec.image is already %s, the image of revision %d", r.Image, number)
+		case err == nil && r.Revision == number:
+			return r, nil
+		}
+	}
+	if err == nil {
+		return v1alpha1.WebAppRevision{}, fmt.Errorf("there is no revision %d any more; status.revisions lists those that can be gone back to", number)
+	}
+	return v1alpha1.WebAppRevision{}, errors.New("there is no earlier revision with another image")
+}

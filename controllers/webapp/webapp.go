@@ -1,0 +1,184 @@
+// Package webapp keeps what runs for a WebApp: a list of named steps over Kubernetes objects that the WebApp owns.
+package webapp
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/owned"
+	"github.com/portico-platform/portico/controllers/steps"
+)
+
+// The steps, in order; each is the type of a condition.
+const (
+	StepServiceAccount   = "ServiceAccountReady"
+	StepService          = "ServiceReady"
+	StepDisruptionBudget = "DisruptionBudgetReady"
+	StepBindings         = "BindingsReady"
+	StepDeployment       = "DeploymentReady"
+	StepScaled           = "Scaled"
+	StepAutoscaler       = "AutoscalerReady"
+	StepRolledOut        = "RolledOut"
+)
+
+// Bound is a resource that a WebApp may be bound to.
+type Bound struct {
+	Found   bool
+	Leaving bool   // it is being deleted
+	Ready   bool   // now
+	State   string // why it is not Ready
+	Binding *v1alpha1.Binding
+}
+
+// Work runs WebApps. It implements engine.Work.
+type Work struct {
+	Writer owned.Writer
+	// Bound looks up a resource in the cache.
+	Bound func(ctx context.Context, kind, namespace, name string) (Bound, error)
+}
+
+// run is one pass over one WebApp.
+type run struct {
+	Work
+	app     *v1alpha1.WebApp
+	objects *owned.Pass
+	// deployment is what the cluster has; empty until the step has read or made it.
+	deployment appsv1.Deployment
+	variables  []variable // of bindings
+	seen       *picture
+}
+
+// Sync implements engine.Work.
+func (w Work) Sync(ctx context.Context, app *v1alpha1.WebApp, pass *engine.Pass) error {
+	if err := w.rollBack(ctx, app, pass); err != nil {
+		return err
+	}
+	objects, err := w.Writer.Of(app, pass)
+	if err != nil {
+		return err
+	}
+	r := &run{Work: w, app: app, objects: objects}
+	outcome := r.steps().Sync(ctx, app, pass)
+	if err := r.report(ctx, pass); err != nil && outcome == nil {
+		return err
+	}
+	return outcome
+}
+
+// Release implements engine.Work: everything is owned, and goes with the WebApp.
+func (Work) Release(context.Context, *v1alpha1.WebApp, *engine.Pass) error { return nil }
+
+func (r *run) steps() steps.List[*v1alpha1.WebApp] {
+	type app = *v1alpha1.WebApp
+	step := func(name string, do func(context.Context) (string, error)) steps.Step[app] {
+		return steps.Step[app]{Name: name, Do: func(ctx context.Context, _ app, _ *engine.Pass) (string, error) { return do(ctx) }}
+	}
+	when := func(wanted func(app) bool, s steps.Step[app]) steps.Step[app] {
+		s.Wanted = wanted
+		return s
+	}
+	return steps.List[app]{
+		step(StepServiceAccount, r.serviceAccount),
+		step(StepService, r.service),
+		when(many, step(StepDisruptionBudget, r.disruptionBudget)),
+		when(bound, step(StepBindings, r.bindings)),
+		step(StepDeployment, r.deploy),
+		step(StepScaled, r.scale),
+		when(autoscaled, step(StepAutoscaler, r.autoscaler)),
+		step(StepRolledOut, r.rolledOut),
+	}
+}
+
+func bound(app *v1alpha1.WebApp) bool      { return len(app.Spec.Bindings) > 0 }
+func autoscaled(app *v1alpha1.WebApp) bool { return app.Spec.Autoscaling != nil }
+
+// many tells whether there is always more than one Pod: then one may be evicted at a time.
+func many(app *v1alpha1.WebApp) bool {
+	if a := app.Spec.Autoscaling; a != nil {
+		return a.Min > 1
+	}
+	return replicasOf(app) > 1
+}
+
+// replicasOf is what the spec asks for; with autoscaling it means nothing.
+func replicasOf(app *v1alpha1.WebApp) int32 {
+	if app.Spec.Replicas == nil {
+		return 1
+	}
+	return *app.Spec.Replicas
+}
+
+func (r *run) serviceAccount(ctx context.Context) (string, error) {
+	if err := r.objects.Apply(ctx, serviceAccount(r.app), new(emptyServiceAccount)); err != nil {
+		return "", err
+	}
+	if role := roleOf(r.app); role != "" {
+		return "the Pods may assume " + role, nil
+	}
+	return "the Pods have an identity of their own", nil
+}
+
+func (r *run) service(ctx context.Context) (string, error) {
+	if err := r.objects.Apply(ctx, service(r.app), new(emptyService)); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s leads to port %d of the Pods", clusterURL(r.app), r.app.Spec.Port), nil
+}
+
+func (r *run) disruptionBudget(ctx context.Context) (string, error) {
+	budget := new(emptyBudget)
+	if !many(r.app) {
+		budget.Name = r.app.Name
+		return "", r.objects.Remove(ctx, budget)
+	}
+	return "maintenance takes one Pod at a time", r.objects.Apply(ctx, disruptionBudget(r.app), budget)
+}
+
+func (r *run) deploy(ctx context.Context) (string, error) {
+	if err := r.objects.Apply(ctx, deployment(r.app, r.variables), &r.deployment); err != nil {
+		r.deployment = appsv1.Deployment{}
+		return "", err
+	}
+	r.app.Status.Bindings = r.inUse()
+	return "the Deployment asks for " + r.app.Spec.Image, nil
+}
+
+// scale sets the number of Pods. With autoscaling it only brings it between the limits, which the autoscaler does too,
+// a quarter of a minute later.
+func (r *run) scale(ctx context.Context) (string, error) {
+	want, have := replicasOf(r.app), int32(1)
+	if n := r.deployment.Spec.Replicas; n != nil {
+		have = *n
+	}
+	if a := r.app.Spec.Autoscaling; a != nil {
+		if want = min(max(have, a.Min), a.Max); want == have {
+			return fmt.Sprintf("the autoscaler asks for %s", count(want, "replica")), nil
+		}
+	}
+	if err := r.objects.Set(ctx, "scale", scaled(r.app, want), &r.deployment); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("the Deployment asks for %s", count(want, "replica")), nil
+}
+
+func (r *run) autoscaler(ctx context.Context) (string, error) {
+	hpa, a := new(emptyAutoscaler), r.app.Spec.Autoscaling
+	if a == nil {
+		hpa.Name = r.app.Name
+		return "", r.objects.Remove(ctx, hpa)
+	}
+	return fmt.Sprintf("from %d to %s, at %d %% of the CPU requested", a.Min, count(a.Max, "replica"), a.TargetCPU),
+		r.objects.Apply(ctx, autoscaler(r.app), hpa)
+}
+
+// count is a number and its noun.
+func count(n int32, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
