@@ -38,7 +38,15 @@ func newAccess(reviews authorizationclient.SubjectAccessReviewInterface, c clock
 }
 
 // action is what a caller wants to do; an empty namespace means all of them, or a cluster-scoped resource.
-type action struct{ verb, group, resource, namespace string }
+type action struct{ verb, group, resource, sub, namespace string }
+
+// name is the resource as people write it: pods/log.
+func (a action) name() string {
+	if a.sub != "" {
+		return a.resource + "/" + a.sub
+	}
+	return a.resource
+}
 
 func actionOn(verb string, k catalog.Kind, namespace string) action {
 	return action{verb: verb, group: k.Resource.Group, resource: k.Plural, namespace: namespace}
@@ -51,7 +59,7 @@ func (a *access) require(ctx context.Context, id auth.Identity, act action) erro
 		return err
 	}
 	if !ok {
-		return &ForbiddenError{Verb: act.verb, Resource: act.resource, Namespace: act.namespace}
+		return &ForbiddenError{Verb: act.verb, Resource: act.name(), Namespace: act.namespace}
 	}
 	return nil
 }
@@ -89,12 +97,12 @@ func (a *access) review(ctx context.Context, id auth.Identity, act action, key q
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 		User: id.Username, Groups: reviewGroups(id),
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Verb: act.verb, Group: act.group, Resource: act.resource, Namespace: act.namespace, Version: "*",
+			Verb: act.verb, Group: act.group, Resource: act.resource, Subresource: act.sub, Namespace: act.namespace, Version: "*",
 		},
 	}}
 	answer, err := a.reviews.Create(ctx, review, metav1.CreateOptions{})
 	if err != nil {
-		return false, &UnavailableError{Doing: fmt.Sprintf("asking whether %s may %s %s", id.Username, act.verb, act.resource), Cause: err}
+		return false, &UnavailableError{Doing: fmt.Sprintf("asking whether %s may %s %s", id.Username, act.verb, act.name()), Cause: err}
 	}
 	ok := answer.Status.Allowed && !answer.Status.Denied
 	a.answers.add(key, ok)

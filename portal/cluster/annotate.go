@@ -21,12 +21,22 @@ func (c *Cluster) Annotate(ctx context.Context, id auth.Identity, ref Ref, annot
 			return nil, fmt.Errorf("annotation %q: it is not one to be set", key)
 		}
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
+	return c.patch(ctx, id, ref, map[string]any{"metadata": map[string]any{"annotations": annotations}})
+}
+
+// Scale sets how many Pods the object wants, as the caller, who needs the right to patch it. Nothing else is sent.
+func (c *Cluster) Scale(ctx context.Context, id auth.Identity, ref Ref, replicas int64) (*unstructured.Unstructured, error) {
+	return c.patch(ctx, id, ref, map[string]any{"spec": map[string]any{"replicas": replicas}})
+}
+
+// patch merges what is given into one object, as the caller.
+func (c *Cluster) patch(ctx context.Context, id auth.Identity, ref Ref, with map[string]any) (*unstructured.Unstructured, error) {
+	body, err := json.Marshal(with)
 	if err != nil {
-		return nil, fmt.Errorf("writing the patch of annotations: %w", err)
+		return nil, fmt.Errorf("writing the patch: %w", err)
 	}
 	got, err := c.write(ctx, id, change{verb: "patch", ref: ref}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
-		return r.Patch(ctx, ref.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+		return r.Patch(ctx, ref.Name, types.MergePatchType, body, metav1.PatchOptions{FieldValidation: metav1.FieldValidationStrict})
 	})
 	return got.Object, err
 }

@@ -18,7 +18,7 @@ type question [sha256.Size]byte
 // asked is the question whether id may do act. Each part goes in with its length: no two questions are spelled alike.
 func asked(id auth.Identity, act action) question {
 	h := sha256.New()
-	parts := []string{act.verb, act.group, act.resource, act.namespace, id.Username}
+	parts := []string{act.verb, act.group, act.resource, act.sub, act.namespace, id.Username}
 	for _, part := range append(parts, slices.Sorted(slices.Values(reviewGroups(id)))...) {
 		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(part)))) // hashes never fail
 		_, _ = h.Write([]byte(part))

@@ -115,6 +115,13 @@ func (c *Cluster) watch(ctx context.Context) error {
 	if _, err := inf.AddEventHandler(c.feed.events(c.kinds)); err != nil {
 		return fmt.Errorf("watching events: %w", err)
 	}
+	pods, err := c.cache.GetInformer(ctx, &corev1.Pod{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return fmt.Errorf("watching pods: %w", err)
+	}
+	if _, err := pods.AddEventHandler(c.feed.pods(c.kinds)); err != nil {
+		return fmt.Errorf("watching pods: %w", err)
+	}
 	if _, err := c.cache.GetInformer(ctx, namespaceMeta(), cache.BlockUntilSynced(false)); err != nil {
 		return fmt.Errorf("watching namespaces: %w", err)
 	}
@@ -136,7 +143,7 @@ func (c *Cluster) Ready(ctx context.Context) error {
 			return fmt.Errorf("the cache of %s is not filled yet", k.Plural)
 		}
 	}
-	for what, obj := range map[string]client.Object{"namespaces": namespaceMeta(), "events": &corev1.Event{}} {
+	for what, obj := range map[string]client.Object{"namespaces": namespaceMeta(), "events": &corev1.Event{}, "pods": &corev1.Pod{}} {
 		inf, err := c.cache.GetInformer(ended, obj, cache.BlockUntilSynced(false))
 		if err != nil || !inf.HasSynced() {
 			return fmt.Errorf("the cache of %s is not filled yet", what)

@@ -46,7 +46,7 @@ func (c *Cluster) explain(ctx context.Context, id auth.Identity, act action, err
 	switch {
 	case errors.As(err, &changed):
 	case !errors.As(err, &status):
-		return &UnavailableError{Doing: "sending " + act.verb + " " + act.resource, Cause: err}
+		return &UnavailableError{Doing: "sending " + act.verb + " " + act.name(), Cause: err}
 	case apierrors.IsUnauthorized(err) || c.writer.blames(status.Status().Message):
 		return &UnavailableError{Doing: "impersonating " + id.Username, Cause: err}
 	case apierrors.IsForbidden(err):

@@ -8,22 +8,23 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	toolscache "k8s.io/client-go/tools/cache"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
 // maxPending bounds what one subscriber may have waiting; beyond it the subscriber is told that it lost changes.
 const maxPending = 1000
 
-// Change says that an object, or the events about it, are not what they were. It carries no content: read through the
+// Change says that an object, the events about it or its Pods are not what they were. It carries no content: read through the
 // Cluster, which checks access.
 type Change struct {
 	Kind      string // plural, e.g. s3buckets
 	Namespace string
 	Name      string
 	Events    bool // only the events about the object changed
+	Pods      bool // only Pods that run for the object changed
 }
 
 // Subscription is one subscriber's view of the changes, coalesced. A slow subscriber delays nobody.
@@ -126,6 +127,28 @@ func (f *feed) events(kinds catalog.Catalog) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{AddFunc: tell, UpdateFunc: func(_, after any) { tell(after) }}
 }
 
+// pods publishes that Pods of a WebApp changed.
+func (f *feed) pods(kinds catalog.Catalog) toolscache.ResourceEventHandler {
+	k, known := kinds.ByName(appKind)
+	tell := func(obj any) {
+		m, err := meta.Accessor(last(obj))
+		if err != nil || !known {
+			return
+		}
+		if name := m.GetLabels()[v1alpha1.LabelWebApp]; name != "" {
+			f.publish(Change{Kind: k.Plural, Namespace: m.GetNamespace(), Name: name, Pods: true})
+		}
+	}
+	return toolscache.ResourceEventHandlerFuncs{
+		AddFunc: tell, DeleteFunc: tell,
+		UpdateFunc: func(before, after any) {
+			if !sameVersion(before, after) {
+				tell(after)
+			}
+		},
+	}
+}
+
 // last is the last known state of what may be a tombstone.
 func last(obj any) any {
 	if t, ok := obj.(toolscache.DeletedFinalStateUnknown); ok {
@@ -135,7 +158,7 @@ func last(obj any) any {
 }
 
 func sameVersion(before, after any) bool {
-	a, okA := before.(*unstructured.Unstructured)
-	b, okB := after.(*unstructured.Unstructured)
-	return okA && okB && a.GetResourceVersion() == b.GetResourceVersion()
+	a, errA := meta.Accessor(before)
+	b, errB := meta.Accessor(after)
+	return errA == nil && errB == nil && a.GetResourceVersion() == b.GetResourceVersion()
 }

@@ -20,7 +20,8 @@ import (
 // lastApplied holds a whole former manifest; it is removed before caching, for it may hold what a user took out.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// newCache caches our kinds as unstructured objects, namespaces as metadata, and the events about our kinds.
+// newCache caches our kinds as unstructured objects, namespaces as metadata, the events about our kinds and the Pods of
+// WebApps.
 func newCache(cfg *rest.Config, kinds catalog.Catalog) (cache.Cache, error) {
 	scheme := runtime.NewScheme()
 	if err := corev1.AddToScheme(scheme); err != nil {
@@ -30,6 +31,7 @@ func newCache(cfg *rest.Config, kinds catalog.Catalog) (cache.Cache, error) {
 	shared := true
 	byObject := map[client.Object]cache.ByObject{
 		&corev1.Event{}: {UnsafeDisableDeepCopy: &shared, Field: eventsOf(kinds)},
+		&corev1.Pod{}:   {UnsafeDisableDeepCopy: &shared, Label: podsOfApps(), Transform: shownPod},
 	}
 	for _, k := range kinds {
 		obj := &unstructured.Unstructured{}
@@ -67,6 +69,7 @@ func newMapper(kinds catalog.Catalog) meta.RESTMapper {
 	}
 	m.Add(corev1.SchemeGroupVersion.WithKind("Namespace"), meta.RESTScopeRoot)
 	m.Add(corev1.SchemeGroupVersion.WithKind("Event"), meta.RESTScopeNamespace)
+	m.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)
 	return m
 }
 

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/transport"
 	"k8s.io/utils/clock"
@@ -24,7 +25,8 @@ const writeTimeout = 15 * time.Second
 type writer struct {
 	config       *rest.Config // address and CA only, no credentials
 	transport    http.RoundTripper
-	impersonator string // username, to recognise refusals of the impersonation itself
+	streams      http.RoundTripper // for answers that last: over HTTP/1.1, what nobody reads is buffered nowhere
+	impersonator string            // username, to recognise refusals of the impersonation itself
 }
 
 func newWriter(own *rest.Config, client kubernetes.Interface, account types.NamespacedName, c clock.PassiveClock) (*writer, error) {
@@ -34,9 +36,17 @@ func newWriter(own *rest.Config, client kubernetes.Interface, account types.Name
 	if err != nil {
 		return nil, fmt.Errorf("making the transport: %w", err)
 	}
+	plain := rest.CopyConfig(bare)
+	plain.NextProtos = []string{"http/1.1"}
+	streams, err := rest.TransportFor(plain)
+	if err != nil {
+		return nil, fmt.Errorf("making the transport of streams: %w", err)
+	}
+	minted := &tokens{client: client, account: account, clock: c}
 	return &writer{
 		config:       bare,
-		transport:    &minter{tokens: &tokens{client: client, account: account, clock: c}, next: base},
+		transport:    &minter{tokens: minted, next: base},
+		streams:      &minter{tokens: minted, next: streams},
 		impersonator: "system:serviceaccount:" + account.Namespace + ":" + account.Name,
 	}, nil
 }
@@ -45,24 +55,53 @@ func newWriter(own *rest.Config, client kubernetes.Interface, account types.Name
 // those of the system: client-go sends no impersonation header at all for an empty one, which would make the
 // request the impersonator's own.
 func (w *writer) as(id auth.Identity) (dynamic.Interface, *warnings, error) {
+	through, err := impersonating(id, w.transport)
+	if err != nil {
+		return nil, nil, err
+	}
+	through.Timeout = writeTimeout
+	heard := &warnings{}
+	cfg := rest.CopyConfig(w.config)
+	cfg.WarningHandler = heard
+	client, err := dynamic.NewForConfigAndClient(cfg, through)
+	if err != nil {
+		return nil, nil, fmt.Errorf("making the client of %s: %w", id.Username, err)
+	}
+	return client, heard, nil
+}
+
+// core is as for Kubernetes' own kinds.
+func (w *writer) core(id auth.Identity) (corev1client.CoreV1Interface, error) {
+	return w.coreOver(id, w.transport)
+}
+
+// streaming is core for answers that last.
+func (w *writer) streaming(id auth.Identity) (corev1client.CoreV1Interface, error) {
+	return w.coreOver(id, w.streams)
+}
+
+func (w *writer) coreOver(id auth.Identity, base http.RoundTripper) (corev1client.CoreV1Interface, error) {
+	through, err := impersonating(id, base)
+	if err != nil {
+		return nil, err
+	}
+	client, err := corev1client.NewForConfigAndClient(w.config, through)
+	if err != nil {
+		return nil, fmt.Errorf("making the client of %s: %w", id.Username, err)
+	}
+	return client, nil
+}
+
+// impersonating sends requests through base as id.
+func impersonating(id auth.Identity, base http.RoundTripper) (*http.Client, error) {
 	if err := id.Check(); err != nil {
-		return nil, nil, fmt.Errorf("refusing to impersonate: %w", err)
+		return nil, fmt.Errorf("refusing to impersonate: %w", err)
 	}
 	who := transport.ImpersonationConfig{UserName: id.Username, Groups: id.Groups}
 	if id.ServiceAccount {
 		who.Groups = nil // constrained impersonation takes the username only, and knows the groups
 	}
-	heard := &warnings{}
-	cfg := rest.CopyConfig(w.config)
-	cfg.WarningHandler = heard
-	client, err := dynamic.NewForConfigAndClient(cfg, &http.Client{
-		Transport: transport.NewImpersonatingRoundTripper(who, w.transport),
-		Timeout:   writeTimeout,
-	})
-	if err != nil {
-		return nil, nil, fmt.Errorf("making the client of %s: %w", id.Username, err)
-	}
-	return client, heard, nil
+	return &http.Client{Transport: transport.NewImpersonatingRoundTripper(who, base)}, nil
 }
 
 // in is the client for one kind, in a namespace if it has them.

@@ -1,0 +1,88 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/portico-platform/portico/portal/auth"
+)
+
+// maxLogRead bounds what is read of a log that is not followed, to find its last lines in.
+const maxLogRead = int64(16 << 20)
+
+var getLogs = action{verb: "get", resource: "pods", sub: "log"}
+
+// LogQuery is what to read of which container's log.
+type LogQuery struct {
+	Namespace, Pod, Container string
+	Tail                      int64 // lines, at least 1; more than MaxLogLines are as many
+	Previous                  bool  // of the container's last run before this one
+	Timestamps                bool
+	Follow                    bool // do not end while the container runs
+}
+
+// Logs reads a log as the caller, to be closed; ctx bounds all of it. The caller needs the right to get pods/log in the
+// namespace. apierrors.IsBadRequest says that there is no log, and why: the container has not started, or not ended.
+func (c *Cluster) Logs(ctx context.Context, id auth.Identity, q LogQuery) (*Lines, error) {
+	api, err := c.writer.streaming(id)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.MayReadLogs(ctx, id, q.Namespace); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(podNamed(q.Pod), containerNamed(q.Container)); err != nil {
+		return nil, err
+	}
+	reading, cancel := context.WithCancel(ctx) // of a log that is followed, its reader bounds the time
+	if !q.Follow {
+		reading, cancel = context.WithTimeout(ctx, writeTimeout)
+	}
+	body, err := api.Pods(q.Namespace).GetLogs(q.Pod, q.options()).Stream(reading)
+	if err != nil {
+		cancel()
+		return nil, c.explainLogs(ctx, id, q, err)
+	}
+	lines := NewLines(body)
+	lines.cancel = cancel
+	return lines, nil
+}
+
+// MayReadLogs is nil if the caller may read logs in the namespace; it reads nothing.
+func (c *Cluster) MayReadLogs(ctx context.Context, id auth.Identity, namespace string) error {
+	return c.access.require(ctx, id, getLogs.in(namespace))
+}
+
+func (q LogQuery) options() *corev1.PodLogOptions {
+	tail := min(max(q.Tail, 1), MaxLogLines)
+	o := &corev1.PodLogOptions{
+		Container: q.Container, TailLines: &tail, Previous: q.Previous, Timestamps: q.Timestamps, Follow: q.Follow,
+	}
+	if !q.Follow {
+		limit := maxLogRead
+		o.LimitBytes = &limit
+	}
+	return o
+}
+
+// explainLogs knows besides what explain does that the API server passes on the troubles of nodes.
+func (c *Cluster) explainLogs(ctx context.Context, id auth.Identity, q LogQuery, err error) error {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) && status.Status().Code >= http.StatusInternalServerError {
+		return &UnavailableError{Doing: "reading the log of Pod " + q.Pod, Cause: err}
+	}
+	return c.explain(ctx, id, getLogs.in(q.Namespace), err)
+}
+
+func containerNamed(name string) error {
+	if len(validation.IsDNS1123Label(name)) > 0 {
+		return fmt.Errorf("container %q: no container has such a name", name)
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/auth"
+)
+
+const (
+	// appKind is the kind that Pods run for.
+	appKind = "WebApp"
+	// managedBy is the label that the operator puts on what it runs, Pods included.
+	managedBy, portico = "app.kubernetes.io/managed-by", "portico"
+	// maxPodEvents bounds the events that are read about one Pod.
+	maxPodEvents = 50
+	// maxPodText bounds what is kept of each text that a Pod's status holds.
+	maxPodText = 512
+)
+
+var (
+	listPods   = action{verb: "list", resource: "pods"}
+	listEvents = action{verb: "list", resource: "events"}
+)
+
+func (a action) in(namespace string) action {
+	a.namespace = namespace
+	return a
+}
+
+// Pods are those that run for app, newest first; they are shared with the cache, and hold only what shownPod leaves. The
+// caller needs the right to list Pods in the namespace.
+func (c *Cluster) Pods(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) ([]*corev1.Pod, error) {
+	if err := c.access.require(ctx, id, listPods.in(app.GetNamespace())); err != nil {
+		return nil, err
+	}
+	var list corev1.PodList
+	mine := client.MatchingLabels{v1alpha1.LabelWebApp: app.GetName()}
+	if len(validation.IsValidLabelValue(app.GetName())) > 0 {
+		return nil, nil // what no label can be, no Pod runs for
+	}
+	if err := c.cache.List(ctx, &list, client.InNamespace(app.GetNamespace()), mine); err != nil {
+		return nil, &UnavailableError{Doing: "reading the cache of pods", Cause: err}
+	}
+	out := make([]*corev1.Pod, len(list.Items))
+	for i := range list.Items {
+		out[i] = &list.Items[i]
+	}
+	slices.SortFunc(out, func(a, b *corev1.Pod) int {
+		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	return out, nil
+}
+
+// PodEvents are events about a Pod that Pods gave, newest first, read as the caller and not kept. The caller needs the
+// right to list events in the namespace.
+func (c *Cluster) PodEvents(ctx context.Context, id auth.Identity, pod *corev1.Pod) ([]*corev1.Event, error) {
+	act := listEvents.in(pod.Namespace)
+	api, err := c.writer.core(id)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.access.require(ctx, id, act); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	about := fields.OneTermEqualSelector("involvedObject.uid", string(pod.UID))
+	list, err := api.Events(pod.Namespace).List(ctx, metav1.ListOptions{FieldSelector: about.String(), Limit: maxPodEvents})
+	if err != nil {
+		return nil, c.explain(ctx, id, act, err)
+	}
+	out := make([]*corev1.Event, len(list.Items))
+	for i := range list.Items {
+		out[i] = &list.Items[i]
+	}
+	slices.SortStableFunc(out, func(a, b *corev1.Event) int { return EventTime(b).Compare(EventTime(a).Time) })
+	return out, nil
+}
+
+// podsOfApps selects the Pods that the operator runs: others never enter the portal.
+func podsOfApps() labels.Selector { return labels.SelectorFromSet(labels.Set{managedBy: portico}) }
+
+// shownPod leaves of a Pod what is shown: no environment, no volumes, no annotations, no addresses.
+func shownPod(in any) (any, error) {
+	p, ok := in.(*corev1.Pod)
+	if !ok {
+		return in, nil // a tombstone
+	}
+	out := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: p.Name, Namespace: p.Namespace, UID: p.UID, ResourceVersion: p.ResourceVersion,
+			CreationTimestamp: p.CreationTimestamp, DeletionTimestamp: p.DeletionTimestamp,
+			Labels: map[string]string{managedBy: p.Labels[managedBy], v1alpha1.LabelWebApp: p.Labels[v1alpha1.LabelWebApp]},
+		},
+		Spec: corev1.PodSpec{
+			NodeName: p.Spec.NodeName, Containers: shownContainers(p.Spec.Containers), InitContainers: shownContainers(p.Spec.InitContainers),
+		},
+		Status: corev1.PodStatus{
+			Phase: p.Status.Phase, Reason: short(p.Status.Reason), Message: short(p.Status.Message), StartTime: p.Status.StartTime,
+			ContainerStatuses: shownStatuses(p.Status.ContainerStatuses), InitContainerStatuses: shownStatuses(p.Status.InitContainerStatuses),
+		},
+	}
+	for _, c := range p.Status.Conditions {
+		c.Message = short(c.Message)
+		out.Status.Conditions = append(out.Status.Conditions, c)
+	}
+	return out, nil
+}
+
+func shownContainers(all []corev1.Container) []corev1.Container {
+	out := make([]corev1.Container, 0, len(all))
+	for i := range all {
+		out = append(out, corev1.Container{Name: all[i].Name, Image: all[i].Image})
+	}
+	return out
+}
+
+func shownStatuses(all []corev1.ContainerStatus) []corev1.ContainerStatus {
+	out := make([]corev1.ContainerStatus, 0, len(all))
+	for i := range all {
+		s := &all[i]
+		out = append(out, corev1.ContainerStatus{
+			Name: s.Name, Ready: s.Ready, RestartCount: s.RestartCount, Image: s.Image,
+			State: shownState(s.State), LastTerminationState: shownState(s.LastTerminationState),
+		})
+	}
+	return out
+}
+
+// shownState keeps of what the application wrote when it ended its last line, which names the error.
+func shownState(s corev1.ContainerState) corev1.ContainerState {
+	if w := s.Waiting; w != nil {
+		s.Waiting = &corev1.ContainerStateWaiting{Reason: short(w.Reason), Message: short(w.Message)}
+	}
+	if t := s.Terminated; t != nil {
+		s.Terminated = &corev1.ContainerStateTerminated{
+			ExitCode: t.ExitCode, Signal: t.Signal, Reason: short(t.Reason), Message: short(lastLine(t.Message)),
+			StartedAt: t.StartedAt, FinishedAt: t.FinishedAt,
+		}
+	}
+	return s
+}
+
+// short bounds a text of a Pod's status, and makes it one clean line.
+func short(s string) string {
+	if len(s) > maxPodText {
+		s = s[:maxPodText] + " …"
+	}
+	return cleanLine(s)
+}
+
+// podNamed refuses a name that no Pod can have: it becomes part of the path of a request.
+func podNamed(name string) error {
+	if len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return fmt.Errorf("pod %q: no Pod has such a name", name)
+	}
+	return nil
+}
