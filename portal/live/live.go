@@ -38,6 +38,9 @@ type Part struct {
 	// differ are sent, each a part in itself. The shape must tell of all that is not in a row, and of their order.
 	Shape string
 	Rows  []Part
+	// Event, if set, is sent each time, to the page's script: Text as it is, which is no markup. There is no Target then.
+	Event string
+	Text  string
 }
 
 // Source is what one page shows.
@@ -129,14 +132,18 @@ func (st *stream) refresh(ctx context.Context, s Source) bool {
 
 // send tells of the parts that the client does not have in this form.
 func (st *stream) send(parts []Part) error {
-	var b bytes.Buffer
+	var out, b bytes.Buffer
 	for _, p := range parts {
+		if p.Event != "" {
+			out.Write(message(p.Event, p.Text))
+			continue
+		}
 		st.add(&b, p)
 	}
-	if b.Len() == 0 {
-		return st.write(nil)
+	if b.Len() > 0 {
+		out.Write(message("", b.String()))
 	}
-	return st.write(message("", b.String()))
+	return st.write(out.Bytes())
 }
 
 // add puts into b what the client lacks of p.
