@@ -13,9 +13,9 @@
 // Nodes are simulated: kwok plays the kubelets, and a Pod's containers run
 // nothing. The image decides how a Pod fails: one whose name without registry,
 // folder and tag is broken-pull, broken-crash, broken-memory, broken-readiness,
-// broken-startup, broken-root, broken-secret or broken-configmap shows what a
-// kubelet reports of such a container (stages), every other one runs and is
-// ready at once. Logs are read through the API server as in any cluster: those
+// broken-startup, broken-root, broken-secret or broken-configmap shows the status
+// and the events that a kubelet writes about such a container; every other one
+// runs and is ready at once. Logs are read through the API server as in any cluster: those
 // that run share one that grows, those that fail have the ones in logs.
 //
 // Nobody but the controllers of Kubernetes gets the administrator's rights: the

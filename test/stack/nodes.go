@@ -29,7 +29,11 @@ func (s *Stack) startNodes(ctx context.Context) error {
 			return fmt.Errorf("create %s: %w", node.Name, err)
 		}
 	}
-	if err := s.startPodLogs(ctx); err != nil {
+	logs, err := s.startPodLogs(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.startPodEvents(ctx, clients); err != nil {
 		return err
 	}
 	if err := s.startKubelet(ctx, clients); err != nil {
@@ -39,7 +43,7 @@ func (s *Stack) startNodes(ctx context.Context) error {
 		Name: "kwok", Path: s.opts.bin("kwok"),
 		Args: []string{
 			"--kubeconfig=" + s.AdminKubeconfig,
-			"--config=" + s.opts.bin(stagesFile), "--config=" + s.podLogs.config(),
+			"--config=" + s.opts.bin(stagesFile), "--config=" + logs,
 			"--manage-all-nodes=true", "--node-lease-duration-seconds=40", "--cidr=" + podCIDR,
 			"--node-ip=127.0.0.1", fmt.Sprintf("--node-port=%d", s.ports.kubelet),
 			"--server-address=" + address(s.ports.kwok),

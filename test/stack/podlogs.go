@@ -27,11 +27,7 @@ var logging = []string{"crash", "memory", "readiness", "startup"}
 
 // podLogs are the logs of simulated containers: files in the format of a
 // container runtime, which kwok serves. Healthy containers share one that grows.
-type podLogs struct {
-	dir    string
-	cancel context.CancelFunc
-	done   chan struct{}
-}
+type podLogs struct{ dir string }
 
 // podLog is the text that a container of image broken-NAME writes each time it
 // runs.
@@ -40,28 +36,19 @@ func podLog(name string) string {
 	return string(data)
 }
 
-func (s *Stack) startPodLogs(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // until Close
-	l := &podLogs{dir: filepath.Join(s.Dir, "pod-logs"), cancel: cancel, done: make(chan struct{})}
+// startPodLogs writes the logs until Close; config is kwok's, to serve them.
+func (s *Stack) startPodLogs(ctx context.Context) (config string, err error) {
+	l := &podLogs{dir: filepath.Join(s.Dir, "pod-logs")}
 	if err := l.write(); err != nil {
-		cancel()
-		return fmt.Errorf("write the logs of Pods: %w", err)
+		return "", fmt.Errorf("write the logs of Pods: %w", err)
 	}
-	s.mu.Lock()
-	s.podLogs = l
-	s.mu.Unlock()
-	go func() {
-		defer close(l.done)
+	s.background(ctx, func(ctx context.Context) error {
 		if err := l.grow(ctx); err != nil {
-			s.fail(fmt.Errorf("write the log of running Pods: %w", err))
+			return fmt.Errorf("write the log of running Pods: %w", err)
 		}
-	}()
-	return nil
-}
-
-func (l *podLogs) close() {
-	l.cancel()
-	<-l.done
+		return nil
+	})
+	return l.config(), nil
 }
 
 func (l *podLogs) path(name string) string { return filepath.Join(l.dir, name+".log") }

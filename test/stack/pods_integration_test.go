@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -105,32 +106,33 @@ func TestTheImageDecidesHowAPodFails(t *testing.T) {
 	for _, c := range []struct {
 		kind, what string
 		phase      corev1.PodPhase
+		event      string                              // REASON: MESSAGE, the beginning
 		seen       []func(corev1.ContainerStatus) bool // one after the other
 	}{
-		{"pull", "the image is not there", corev1.PodPending, []func(corev1.ContainerStatus) bool{
+		{"pull", "the image is not there", corev1.PodPending, "BackOff: Back-off pulling image \"" + registry + "broken-pull:1.0\"", []func(corev1.ContainerStatus) bool{
 			waits("ErrImagePull", "rpc error: code = NotFound desc = failed to pull and unpack image \""+registry),
 			waits("ImagePullBackOff", "Back-off pulling image \""+registry+"broken-pull:1.0\": ErrImagePull: rpc error: code = NotFound"),
 		}},
-		{"root", "the image runs as root", corev1.PodPending, []func(corev1.ContainerStatus) bool{
+		{"root", "the image runs as root", corev1.PodPending, "Failed: Error: container has runAsNonRoot", []func(corev1.ContainerStatus) bool{
 			waits("CreateContainerConfigError", "container has runAsNonRoot and image will run as root (pod: \"broken-root-"),
 		}},
-		{"secret", "a Secret is missing", corev1.PodPending, []func(corev1.ContainerStatus) bool{
+		{"secret", "a Secret is missing", corev1.PodPending, `Failed: Error: secret "database" not found`, []func(corev1.ContainerStatus) bool{
 			waits("CreateContainerConfigError", `secret "database" not found`),
 		}},
-		{"configmap", "a ConfigMap is missing", corev1.PodPending, []func(corev1.ContainerStatus) bool{
+		{"configmap", "a ConfigMap is missing", corev1.PodPending, `Failed: Error: configmap "flags" not found`, []func(corev1.ContainerStatus) bool{
 			waits("CreateContainerConfigError", `configmap "flags" not found`),
 		}},
-		{"crash", "it exits again and again", corev1.PodRunning, []func(corev1.ContainerStatus) bool{
+		{"crash", "it exits again and again", corev1.PodRunning, "BackOff: Back-off restarting failed container app in pod broken-crash-", []func(corev1.ContainerStatus) bool{
 			backsOff(1, "Error", "FATAL giving up"),
 			func(c corev1.ContainerStatus) bool { return c.State.Running != nil && c.RestartCount == 2 },
 		}},
-		{"memory", "it is killed for its memory", corev1.PodRunning, []func(corev1.ContainerStatus) bool{
+		{"memory", "it is killed for its memory", corev1.PodRunning, "BackOff: Back-off restarting failed container app in pod broken-memory-", []func(corev1.ContainerStatus) bool{
 			backsOff(137, "OOMKilled", "loading the catalogue"),
 		}},
-		{"startup", "it never starts", corev1.PodRunning, []func(corev1.ContainerStatus) bool{
+		{"startup", "it never starts", corev1.PodRunning, "Killing: Container app failed startup probe, will be restarted", []func(corev1.ContainerStatus) bool{
 			runsUnready(false), backsOff(143, "Error", "migrating"),
 		}},
-		{"readiness", "it is never ready", corev1.PodRunning, []func(corev1.ContainerStatus) bool{runsUnready(true)}},
+		{"readiness", "it is never ready", corev1.PodRunning, "Unhealthy: Readiness probe failed: ", []func(corev1.ContainerStatus) bool{runsUnready(true)}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			t.Parallel()
@@ -143,8 +145,23 @@ func TestTheImageDecidesHowAPodFails(t *testing.T) {
 				}
 				checkUnready(t, &pod)
 			}
+			awaitEvent(t, name, c.event)
 		})
 	}
+}
+
+// awaitEvent waits for an event about the Pod of a Deployment.
+func awaitEvent(t *testing.T, deployment, begins string) {
+	t.Helper()
+	eventually(t, begins, 10*time.Second, func(ctx context.Context) (bool, error) {
+		events, err := clients(t, s.Admin).CoreV1().Events("payments").List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=Pod"})
+		if err != nil {
+			return false, err
+		}
+		return slices.ContainsFunc(events.Items, func(e corev1.Event) bool {
+			return strings.HasPrefix(e.InvolvedObject.Name, deployment+"-") && strings.HasPrefix(e.Reason+": "+e.Message, begins)
+		}), nil
+	})
 }
 
 func checkUnready(t *testing.T, pod *corev1.Pod) {

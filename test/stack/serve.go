@@ -34,3 +34,18 @@ func (s *Stack) serve(ctx context.Context, name string, port int, h http.Handler
 	}()
 	return url, nil
 }
+
+// background runs f until Close, which waits for its end.
+func (s *Stack) background(ctx context.Context, f func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // that of a start ends with it
+	done := make(chan struct{})
+	s.mu.Lock()
+	s.stops = append(s.stops, func() { cancel(); <-done })
+	s.mu.Unlock()
+	go func() {
+		defer close(done)
+		if err := f(ctx); err != nil {
+			s.fail(err)
+		}
+	}()
+}

@@ -44,11 +44,10 @@ type Stack struct {
 	pki   *pki
 	group *process.Group
 
-	podLogs *podLogs // nil without Nodes
-
 	mu      sync.Mutex
 	parts   map[string]*process.Process
 	servers []*http.Server
+	stops   []func() // of what runs in the background
 	err     error
 
 	keep      atomic.Bool
@@ -186,8 +185,11 @@ func (s *Stack) close() error {
 		}
 	}
 	s.mu.Lock()
-	servers, podLogs := s.servers, s.podLogs
+	servers, stops := s.servers, s.stops
 	s.mu.Unlock()
+	for _, stop := range stops {
+		stop()
+	}
 	for _, server := range servers {
 		errs = append(errs, server.Close())
 	}
@@ -195,9 +197,6 @@ func (s *Stack) close() error {
 		s.Proxy.Close()
 	}
 	errs = append(errs, s.group.Close())
-	if podLogs != nil {
-		podLogs.close()
-	}
 	// The data is large and of no more use; the logs are neither.
 	errs = append(errs, os.RemoveAll(filepath.Join(s.Dir, "etcd")))
 	if s.opts.Dir == "" && !s.keep.Load() {
