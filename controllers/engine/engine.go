@@ -42,6 +42,10 @@ type Work[T Object] interface {
 	Release(ctx context.Context, obj T, pass *Pass) error
 }
 
+// Cascading is Work whose objects own, in Kubernetes, everything that is made for them: the garbage collector releases it.
+// Such objects get no finalizer, and Release is not called.
+type Cascading interface{ Cascades() }
+
 // Reconciler runs one kind's Work.
 type Reconciler[T Object] struct {
 	Kind   string
@@ -72,7 +76,7 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, obj T) (ctrl.Result, erro
 		r.Records.ended(r.Kind, obj, ended{at: r.Pace.Now(), reason: "Paused", message: "all work on this object is stopped"})
 		return retry(client.IgnoreNotFound(r.save(ctx, before, obj)))
 	}
-	if controllerutil.AddFinalizer(obj, Finalizer) {
+	if _, cascading := r.Work.(Cascading); !cascading && controllerutil.AddFinalizer(obj, Finalizer) {
 		// The optimistic lock makes this the proof that obj is neither stale nor deleted.
 		if err := r.Client.Patch(ctx, obj, optimistic(before)); err != nil {
 			return retry(fmt.Errorf("add finalizer: %w", err))

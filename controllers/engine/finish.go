@@ -148,6 +148,9 @@ func (r *Reconciler[T]) paceOf(obj T, notes *Notes) Pace {
 func (r *Reconciler[T]) send(obj T, notes *Notes) {
 	for _, n := range notes.list {
 		r.Events.Eventf(obj, nil, n.kind, n.reason, n.action, "%s", n.message)
+		if n.repair {
+			driftRepaired.WithLabelValues(r.Kind).Inc()
+		}
 	}
 	notes.list = nil
 }

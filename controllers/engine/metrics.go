@@ -20,6 +20,11 @@ var timeToReady = register(prometheus.NewHistogramVec(prometheus.HistogramOpts{
 	Buckets: []float64{.25, .5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1200, 3600},
 }, []string{"kind"}))
 
+var driftRepaired = register(prometheus.NewCounterVec(prometheus.CounterOpts{
+	Name: "portico_drift_repaired_total",
+	Help: "Changes made outside Portico that were put right, one for each write it took.",
+}, []string{"kind"}))
+
 // resources counts objects when it is scraped, from the cache: no bookkeeping that could drift.
 var resources = register(&resourceCollector{
 	desc: prometheus.NewDesc("portico_resources", "Objects by kind, namespace and readiness.",

@@ -61,17 +61,26 @@ func (p *Pass) Save(ctx context.Context) error {
 // Notes collects what a pass did that its owner should hear of. Each becomes one event, sent by finish.
 type Notes struct{ list []note }
 
-type note struct{ kind, reason, action, message string }
+type note struct {
+	kind, reason, action, message string
+	repair                        bool
+}
 
 // Normal notes something that went as wanted. action is what was done, such as the name of a call: Kubernetes merges
 // events of the same object, reason and action, whatever their text.
 func (n *Notes) Normal(reason, action, format string, args ...any) {
-	n.list = append(n.list, note{corev1.EventTypeNormal, reason, action, brief(fmt.Sprintf(format, args...))})
+	n.list = append(n.list, note{kind: corev1.EventTypeNormal, reason: reason, action: action, message: brief(fmt.Sprintf(format, args...))})
 }
 
 // Warning notes something that somebody should look at; see Normal.
 func (n *Notes) Warning(reason, action, format string, args ...any) {
-	n.list = append(n.list, note{corev1.EventTypeWarning, reason, action, brief(fmt.Sprintf(format, args...))})
+	n.list = append(n.list, note{kind: corev1.EventTypeWarning, reason: reason, action: action, message: brief(fmt.Sprintf(format, args...))})
+}
+
+// Repaired is Warning for a change made outside Portico that was put right; it is counted.
+func (n *Notes) Repaired(reason, action, format string, args ...any) {
+	n.Warning(reason, action, format, args...)
+	n.list[len(n.list)-1].repair = true
 }
 
 // longestNote is what the API server takes as an event's note, in bytes; a longer one would be lost whole.

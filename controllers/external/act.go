@@ -88,15 +88,13 @@ func (p *pass[T, S]) tell(create bool, s Step) {
 	case s.Note != nil:
 		s.Note(&p.run.Notes)
 	case create && p.lost:
-		p.run.Warning("Recreated", s.Name, "%s; it was deleted outside Portico", s.Why)
-		driftRepaired.WithLabelValues(p.Kind).Inc()
+		p.run.Repaired("Recreated", s.Name, "%s; it was deleted outside Portico", s.Why)
 	case create:
 		p.run.Normal("Created", s.Name, "%s", s.Why)
 	case expected:
 		p.run.Normal("Updated", s.Name, "%s", s.Why)
 	default:
-		p.run.Warning("Repaired", s.Name, "%s; it was changed outside Portico", s.Why)
-		driftRepaired.WithLabelValues(p.Kind).Inc()
+		p.run.Repaired("Repaired", s.Name, "%s; it was changed outside Portico", s.Why)
 	}
 }
 

@@ -208,8 +208,7 @@ func (p *Pass) update(ctx context.Context, d declaration, into client.Object, di
 		return explain(d.what(), "update", err)
 	}
 	if repair {
-		p.run.Warning("Repaired", "Update"+d.kind, "the %s: %s; it was changed outside Portico", d.what(), strings.Join(diffs, ", "))
-		repaired.WithLabelValues(p.ref.Kind, d.kind).Inc()
+		p.run.Repaired("Repaired", "Update"+d.kind, "the %s: %s; it was changed outside Portico", d.what(), strings.Join(diffs, ", "))
 	} else {
 		p.run.Normal("Updated", "Update"+d.kind, "the %s: %s", d.what(), strings.Join(diffs, ", "))
 	}

@@ -69,7 +69,10 @@ func (w Work) Sync(ctx context.Context, app *v1alpha1.WebApp, pass *engine.Pass)
 	return outcome
 }
 
-// Release implements engine.Work: everything is owned, and goes with the WebApp.
+// Cascades implements engine.Cascading: everything is owned, and goes with the WebApp.
+func (Work) Cascades() {}
+
+// Release implements engine.Work.
 func (Work) Release(context.Context, *v1alpha1.WebApp, *engine.Pass) error { return nil }
 
 func (r *run) steps() steps.List[*v1alpha1.WebApp] {

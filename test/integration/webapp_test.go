@@ -13,6 +13,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -224,7 +225,9 @@ func TestTheAutoscalerOwnsTheReplicas(t *testing.T) {
 	app.Spec.Replicas = new(int32(3))
 	create(t, c, app)
 	ready(t, c, app)
-	edit(t, c, app, func(a *v1alpha1.WebApp) { a.Spec.Autoscaling = &v1alpha1.WebAppAutoscaling{Min: 2, Max: 5, TargetCPU: 70} })
+	edit(t, c, app, func(a *v1alpha1.WebApp) {
+		a.Spec.Autoscaling = &v1alpha1.WebAppAutoscaling{Min: 2, Max: 5, TargetCPU: 70}
+	})
 	ready(t, c, app)
 	if d := child(t, c, app, &appsv1.Deployment{}); *d.Spec.Replicas != 3 {
 		t.Errorf("%d replicas: the change to autoscaling must not change them", *d.Spec.Replicas)
@@ -252,3 +255,5 @@ func TestTheAutoscalerOwnsTheReplicas(t *testing.T) {
 	})
 	ready(t, c, app)
 }
+
+func quantity(text string) *resource.Quantity { return new(resource.MustParse(text)) }

@@ -59,7 +59,7 @@ func newFleet(ctx context.Context, kube client.WithWatch, namespace string) (*fl
 		kube: kube, namespace: namespace, changed: make(chan struct{}),
 		created: map[string]time.Time{}, ready: map[string]time.Time{}, gone: map[string]bool{}, last: map[string]string{},
 	}
-	for _, list := range []client.ObjectList{&v1alpha1.S3BucketList{}, &v1alpha1.SQSQueueList{}} {
+	for _, list := range []client.ObjectList{&v1alpha1.S3BucketList{}, &v1alpha1.SQSQueueList{}, &v1alpha1.WebAppList{}} {
 		w, err := kube.Watch(ctx, list, client.InNamespace(namespace))
 		if err != nil {
 			f.stop()
@@ -84,10 +84,7 @@ func (f *fleet) stop() {
 }
 
 func key(o resource) string {
-	if _, ok := o.(*v1alpha1.S3Bucket); ok {
-		return "S3Bucket " + o.GetName()
-	}
-	return "SQSQueue " + o.GetName()
+	return fmt.Sprintf("%T %s", o, o.GetName())
 }
 
 func (f *fleet) see(event watch.EventType, o resource) {
@@ -159,7 +156,7 @@ func (f *fleet) allReady(ctx context.Context) error {
 
 // clear deletes everything and waits until all of it is gone.
 func (f *fleet) clear(ctx context.Context) error {
-	for _, o := range []client.Object{&v1alpha1.S3Bucket{}, &v1alpha1.SQSQueue{}} {
+	for _, o := range []client.Object{&v1alpha1.S3Bucket{}, &v1alpha1.SQSQueue{}, &v1alpha1.WebApp{}} {
 		if err := f.kube.DeleteAllOf(ctx, o, client.InNamespace(f.namespace)); err != nil {
 			return fmt.Errorf("delete all: %w", err)
 		}

@@ -36,6 +36,8 @@ func TestWritesAreThoseTheOperatorMayMake(t *testing.T) {
 		{"POST", "portico.dev", "s3buckets", false}, // the benchmark's own
 		{"POST", "", "secrets", true},
 		{"POST", "events.k8s.io", "events", true},
+		{"APPLY", "apps", "deployments", true},
+		{"PATCH", "apps", "deployments", false}, // somebody else's
 		{"GET", "", "secrets", false},
 		{"DELETE", "", "secrets", false}, // the garbage collector's
 		{"PUT", "coordination.k8s.io", "leases", false},

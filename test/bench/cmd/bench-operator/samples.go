@@ -85,8 +85,9 @@ func (w writes) since(earlier writes) writes {
 }
 
 // kubernetesWrites are those that the operator may have made: of custom resources (but not their creation and
-// deletion, which are ours), Secrets (but not their deletion, which the garbage collector sees to) and events. The API
-// server's own count tells resources apart; nobody else here writes any of these. Leases are not among them.
+// deletion, which are ours), Secrets (but not their deletion, which the garbage collector sees to), events, and what it
+// applies. The API server's own count tells resources apart; nobody else here writes any of these, save for events about
+// Pods. Leases are not among them.
 func (w *world) kubernetesWrites(ctx context.Context) (writes, error) {
 	text, err := w.raw.Get().AbsPath("/metrics").DoRaw(ctx)
 	if err != nil {
@@ -111,6 +112,9 @@ func (w *world) kubernetesWrites(ctx context.Context) (writes, error) {
 
 func ofOperator(l map[string]string) bool {
 	verb, resource := l["verb"], l["resource"]
+	if verb == "APPLY" {
+		return true
+	}
 	if l["group"] == "portico.dev" {
 		return slices.Contains([]string{"PATCH", "PUT", "APPLY"}, verb)
 	}

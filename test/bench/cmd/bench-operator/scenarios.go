@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -28,6 +29,8 @@ var scenarios = []scenario{
 	{"latency", "50 name-only buckets at once, 30 ms added to each AWS call", 2 * time.Minute, false, latency},
 	{"fleet", "1,000 at once: 500 buckets and 500 queues, no latency", 5 * time.Minute, false, many(500, 28*time.Second)},
 	{"fleet-2000", "2,000 at once: 1,000 buckets and 1,000 queues, no latency", 8 * time.Minute, false, many(1000, 0)},
+	{"webapp", "One web app after the other on an idle system: made, given another image, deleted; 20 of them", 5 * time.Minute, true, webApp},
+	{"webapps", "500 web apps of one Pod at once", 10 * time.Minute, true, webApps},
 	{"rest", "1,000 at rest: 500 buckets and 500 queues, the operator's clocks 120 times as fast", 8 * time.Minute, true, atRest},
 }
 
@@ -85,15 +88,18 @@ func (w *world) cleared(ctx context.Context, f *fleet, t *table) error {
 	return w.collected(ctx, f.namespace)
 }
 
-// collected waits until the garbage collector has deleted the binding Secrets: it would take part in the next scenario.
+// collected waits until the garbage collector has deleted the binding Secrets and Pods: it would take part in the next
+// scenario.
 func (w *world) collected(ctx context.Context, namespace string) error {
 	for {
-		secrets := &corev1.SecretList{}
-		if err := w.kube.List(ctx, secrets, client.InNamespace(namespace), client.Limit(1)); err != nil || len(secrets.Items) == 0 {
+		secrets, pods := &corev1.SecretList{}, &corev1.PodList{}
+		err := errors.Join(w.kube.List(ctx, secrets, client.InNamespace(namespace), client.Limit(1)),
+			w.kube.List(ctx, pods, client.InNamespace(namespace), client.Limit(1)))
+		if err != nil || len(secrets.Items)+len(pods.Items) == 0 {
 			return err
 		}
 		if err := pause(ctx, poll); err != nil {
-			return fmt.Errorf("binding Secrets are still there: %w", err)
+			return fmt.Errorf("binding Secrets or Pods are still there: %w", err)
 		}
 	}
 }

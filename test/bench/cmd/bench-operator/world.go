@@ -38,7 +38,7 @@ func begin(ctx context.Context, root string, more []string, progress io.Writer) 
 		return nil, err
 	}
 	s, err := stack.Start(ctx, stack.Options{
-		Root: root, Parts: stack.ControlPlane | stack.AWS, AWSEndpoint: aws.URL, Progress: progress,
+		Root: root, Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes | stack.AWS, AWSEndpoint: aws.URL, Progress: progress,
 	})
 	if err != nil {
 		return nil, errors.Join(err, aws.Close())

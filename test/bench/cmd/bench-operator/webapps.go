@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+func newWebApp(namespace string, i int) resource {
+	a := &v1alpha1.WebApp{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("app-%04d", i)}}
+	a.Spec.Image = "registry.example.com/shop:1.0.0"
+	return a
+}
+
+// effort is what the operator has done so far: passes over web apps, and requests to Kubernetes by method.
+type effort struct {
+	passes   float64
+	requests map[string]float64
+}
+
+// methods in the order in which they are told; a watch is a GET that began before.
+var methods = []string{"GET", "PATCH", "POST", "DELETE"}
+
+func (w *world) effort(ctx context.Context) (effort, error) {
+	all, err := w.operator.samples(ctx)
+	if err != nil {
+		return effort{}, err
+	}
+	e := effort{requests: map[string]float64{}}
+	e.passes = all.sum("controller_runtime_reconcile_total", func(l map[string]string) bool { return l["controller"] == "webapp" })
+	for _, m := range methods {
+		e.requests[m] = all.sum("rest_client_requests_total", func(l map[string]string) bool { return l["method"] == m })
+	}
+	return e, nil
+}
+
+// text is the effort since before for each of n.
+func (e effort) text(before effort, n int) string {
+	parts := []string{fmt.Sprintf("%.1f passes", (e.passes-before.passes)/float64(n))}
+	for _, m := range methods {
+		if d := e.requests[m] - before.requests[m]; d > 0 {
+			parts = append(parts, fmt.Sprintf("%s %.2f", m, d/float64(n)))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// webApp tells what a life costs. Renewals of the Lease are among the requests: one PUT, which is not told.
+func webApp(ctx context.Context, w *world, f *fleet, t *table) error {
+	const n = 20
+	stages := []struct {
+		name string
+		do   func(context.Context, resource) error
+		took []time.Duration
+	}{
+		{name: "made", do: func(ctx context.Context, app resource) error {
+			if err := f.create(ctx, []resource{app}); err != nil {
+				return err
+			}
+			return f.allReady(ctx)
+		}},
+		{name: "given another image", do: func(ctx context.Context, app resource) error { return w.reimage(ctx, app) }},
+	}
+	for i := range stages {
+		before, err := w.effort(ctx)
+		if err != nil {
+			return err
+		}
+		for j := range n {
+			began := time.Now()
+			if err := stages[i].do(ctx, newWebApp(f.namespace, j)); err != nil {
+				return err
+			}
+			stages[i].took = append(stages[i].took, time.Since(began))
+		}
+		if err := w.calm(ctx); err != nil {
+			return err
+		}
+		after, err := w.effort(ctx)
+		if err != nil {
+			return err
+		}
+		t.row(stages[i].name+" → Ready", fmt.Sprintf("%.2f s", percentile(stages[i].took, 0.5).Seconds()),
+			fmt.Sprintf("p50; slowest %.2f s; %s for each", slices.Max(stages[i].took).Seconds(), after.text(before, n)))
+	}
+	return nil
+}
+
+// reimage edits the image and waits until the edit is Ready.
+func (w *world) reimage(ctx context.Context, app resource) error {
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"image":"registry.example.com/shop:2.0.0"}}`))
+	if err := w.kube.Patch(ctx, app, patch); err != nil {
+		return err
+	}
+	for {
+		if err := w.kube.Get(ctx, client.ObjectKeyFromObject(app), app); err != nil {
+			return err
+		}
+		if s := app.Common(); s.Ready && s.ObservedGeneration == app.GetGeneration() {
+			return nil
+		}
+		if err := pause(ctx, poll/10); err != nil {
+			return fmt.Errorf("%s is not Ready again: %w", app.GetName(), err)
+		}
+	}
+}
+
+func webApps(ctx context.Context, w *world, f *fleet, t *table) error {
+	const n = 500
+	before, err := w.effort(ctx)
+	if err != nil {
+		return err
+	}
+	b, err := w.rise(ctx, f, objects(f, n, newWebApp))
+	if err != nil {
+		return err
+	}
+	after, err := w.effort(ctx)
+	if err != nil {
+		return err
+	}
+	t.row("all Ready after", fmt.Sprintf("%.4g s", f.took().Seconds()), fmt.Sprintf("%.0f a second; %s", n/f.took().Seconds(), spread(f)))
+	t.row("operator's work for each", after.text(before, n), "")
+	b.tell(t, n)
+	if b.peak.known {
+		t.row("operator's peak resident memory", fmt.Sprintf("%.0f MB", b.peak.peak), "")
+	}
+	return nil
+}

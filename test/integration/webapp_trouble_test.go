@@ -1,0 +1,244 @@
+//go:build integration
+
+package integration
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// What keeps Pods from running is told with its cause, from the deepest object that knows.
+func TestAWebAppThatHangsSaysWhy(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	ns := team(t, c)
+	for _, row := range []struct {
+		name, image, reason string
+		change              func(*v1alpha1.WebAppSpec)
+		words               []string
+	}{
+		{"crash", "broken-crash", "CrashLoopBackOff", nil, []string{"exits with code 1", "last line"}},
+		{"memory", "broken-memory", "OOMKilled", nil, []string{"more memory than its limit"}},
+		{"pull", "broken-pull", "ImagePullBackOff", nil, []string{"broken-pull:1.0.0 cannot be pulled", "not found"}},
+		{"root", "broken-root", "CreateContainerConfigError", nil, []string{"will run as root", "USER"}},
+		{"secret", "broken-secret", "CreateContainerConfigError", func(s *v1alpha1.WebAppSpec) {
+			s.EnvFrom = []v1alpha1.WebAppEnvFrom{{SecretRef: &v1alpha1.LocalRef{Name: "stripe"}}}
+		}, []string{`secret "stripe" not found`}},
+		{"readiness", "broken-readiness", "RollingOut", nil, []string{"readiness probe has not succeeded", "TCP connection to port 8080"}},
+		{"large", "shop", "Unschedulable", func(s *v1alpha1.WebAppSpec) {
+			s.Resources = &v1alpha1.WebAppResources{Requests: &v1alpha1.WebAppQuantities{Memory: new(resource.MustParse("3Ti"))}}
+		}, []string{"no node has room", "Insufficient memory"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			app := appOf(ns, row.name)
+			app.Spec.Image = "registry.example.com/" + row.image + ":1.0.0"
+			if row.change != nil {
+				row.change(&app.Spec)
+			}
+			create(t, c, app)
+			await(t, row.reason+" with "+strings.Join(row.words, ", "), func() (bool, string) {
+				got := readyNow(t, c, app)
+				return got.Reason == row.reason && containsAll(got.Message, row.words), got.Reason + ": " + got.Message
+			})
+			if got := readyNow(t, c, app); strings.Contains(got.Message, string(app.UID)) {
+				t.Errorf("the message %q changes from Pod to Pod", got.Message)
+			}
+		})
+	}
+}
+
+// kubectl runs it with every right, and returns what it prints.
+func kubectl(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "../../bin/kubectl", append([]string{"--kubeconfig=" + world.AdminKubeconfig}, args...)...).CombinedOutput()
+	return string(out), err
+}
+
+func readyNow(t *testing.T, c client.Client, app *v1alpha1.WebApp) metav1.Condition {
+	t.Helper()
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
+		t.Fatal(err)
+	}
+	if found := meta.FindStatusCondition(app.Status.Conditions, v1alpha1.ConditionReady); found != nil {
+		return *found
+	}
+	return metav1.Condition{}
+}
+
+// A bad image does not take the good one down, and the way back is one annotation.
+func TestTheLastGoodVersionServesUntilTheRollback(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	app := appOf(team(t, c), "shop")
+	app.Spec.Replicas = new(int32(2))
+	good := app.Spec.Image
+	create(t, c, app)
+	ready(t, c, app)
+	edit(t, c, app, func(a *v1alpha1.WebApp) { a.Spec.Image = "registry.example.com/broken-pull:2.0.0" })
+	got := reason(t, c, app, "ImagePullBackOff")
+	if app.Status.Image != good || app.Status.AvailableReplicas != 2 || !strings.Contains(got.Message, good+" still serves") {
+		t.Errorf("%s serves with %d Pods; %s", app.Status.Image, app.Status.AvailableReplicas, got.Message)
+	}
+	if c := conditionOf(app, v1alpha1.ConditionAvailable); c.Status != metav1.ConditionTrue {
+		t.Errorf("Available is %+v", c)
+	}
+	if c := conditionOf(app, v1alpha1.ConditionProgressing); c.Status != metav1.ConditionFalse || c.Reason != "ImagePullBackOff" {
+		t.Errorf("Progressing is %+v", c)
+	}
+
+	mark(t, c, app, v1alpha1.AnnotationRollback, "17")
+	awaitEvent(t, c, app, "RollbackImpossible", "no revision 17", "nothing was changed")
+	mark(t, c, app, v1alpha1.AnnotationRollback, v1alpha1.RollbackPrevious)
+	awaitEvent(t, c, app, "RolledBack", good)
+	ready(t, c, app)
+	if app.Spec.Image != good || app.Annotations[v1alpha1.AnnotationRollback] != "" {
+		t.Errorf("image %s, annotations %v", app.Spec.Image, app.Annotations)
+	}
+}
+
+func mark(t *testing.T, c client.Client, app *v1alpha1.WebApp, key, value string) {
+	t.Helper()
+	edit(t, c, app, func(a *v1alpha1.WebApp) { metav1.SetMetaDataAnnotation(&a.ObjectMeta, key, value) })
+}
+
+func TestTheQuotaOfANamespaceIsNamed(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	ns := team(t, c)
+	quota := &corev1.ResourceQuota{ObjectMeta: meta1(ns, "tiny"), Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"pods": resource.MustParse("1")}}}
+	create(t, c, quota)
+	await(t, "the quota to be counted", func() (bool, string) {
+		err := c.Get(t.Context(), client.ObjectKeyFromObject(quota), quota)
+		return err == nil && len(quota.Status.Hard) > 0, "not yet"
+	})
+	app := appOf(ns, "shop")
+	app.Spec.Replicas = new(int32(2))
+	create(t, c, app)
+	got := reason(t, c, app, "QuotaExceeded")
+	if !containsAll(got.Message, []string{"quota of the namespace is used up", "tiny", "pods=1"}) || strings.Contains(got.Message, `pods "shop`) {
+		t.Errorf("message %q", got.Message)
+	}
+}
+
+func TestAWebAppIsScaledByKubectl(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	app := appOf(team(t, c), "shop")
+	create(t, c, app)
+	ready(t, c, app)
+	out, err := kubectl(t, "scale", "-n", app.Namespace, "wa/shop", "--replicas=3")
+	if err != nil {
+		t.Fatal(out)
+	}
+	await(t, "3 of 3", func() (bool, string) {
+		readyNow(t, c, app)
+		return app.Status.Availability == "3/3" && app.Status.Ready, app.Status.Availability
+	})
+	if out, err := kubectl(t, "scale", "-n", app.Namespace, "wa/shop", "--replicas=11"); err == nil || !strings.Contains(out, "less than or equal to 10") {
+		t.Errorf("11 replicas: %s", out)
+	}
+	out, err = kubectl(t, "get", "-n", app.Namespace, "wa")
+	if err != nil || !containsAll(out, []string{"AVAILABLE", "3/3", app.Spec.Image, "http://shop."}) {
+		t.Errorf("kubectl get: %s", out)
+	}
+	mark(t, c, app, v1alpha1.AnnotationRestartRequestedAt, "2026-01-02T03:04:05Z")
+	await(t, "the Pods to be replaced", func() (bool, string) {
+		d := child(t, c, app, &appsv1.Deployment{})
+		return d.Annotations["deployment.kubernetes.io/revision"] == "2", d.Annotations["deployment.kubernetes.io/revision"]
+	})
+	ready(t, c, app)
+}
+
+// The rollout waits for what it is bound to, and new connection details replace the Pods.
+func TestABindingIsWaitedForAndInjected(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	ns := team(t, c)
+	app := appOf(ns, "shop")
+	app.Spec.Bindings = []v1alpha1.WebAppBinding{{Kind: "SQSQueue", Name: "orders"}, {Kind: "S3Bucket", Name: "receipts", Prefix: "FILES"}}
+	create(t, c, app)
+	if got := reason(t, c, app, "BindingNotFound"); !containsAll(got.Message, []string{"no SQSQueue orders", "request it"}) {
+		t.Errorf("message %q", got.Message)
+	}
+	q := queueOf(ns, "orders")
+	q.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"}
+	create(t, c, q)
+	reason(t, c, app, "WaitingForBinding")
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(app), &appsv1.Deployment{}); err == nil {
+		t.Error("the Deployment did not wait")
+	}
+	create(t, c, bucketOf(ns, "receipts"))
+	edit(t, c, q, func(q *v1alpha1.SQSQueue) { q.Annotations = nil })
+	ready(t, c, app)
+	d := child(t, c, app, &appsv1.Deployment{})
+	env := map[string]*corev1.EnvVarSource{}
+	for _, v := range d.Spec.Template.Spec.Containers[0].Env {
+		env[v.Name] = v.ValueFrom
+	}
+	if s := env["ORDERS_URL"]; s == nil || s.SecretKeyRef.Name != "orders-sqsqueue-binding" || s.SecretKeyRef.Key != "url" {
+		t.Errorf("ORDERS_URL comes from %+v", s)
+	}
+	if env["FILES_BUCKET"] == nil || env["FILES_ARN"] == nil {
+		t.Errorf("the bucket's variables are missing: %v", env)
+	}
+
+	// Somebody spoils the Secret: it is repaired, and the Pods that may have read it are replaced.
+	before := d.Spec.Template.Annotations["portico.dev/bindings-checksum"]
+	edit(t, c, &corev1.Secret{ObjectMeta: meta1(ns, "orders-sqsqueue-binding")}, func(s *corev1.Secret) { s.Data["url"] = []byte("http://evil.example.com") })
+	wakeNow(t, c, q)
+	await(t, "another checksum", func() (bool, string) {
+		d := child(t, c, app, &appsv1.Deployment{})
+		return d.Spec.Template.Annotations["portico.dev/bindings-checksum"] != before, before
+	})
+	ready(t, c, app)
+	gone(t, c, q)
+	reason(t, c, app, "BindingNotFound")
+	if app.Status.AvailableReplicas != 1 || app.Status.Image != app.Spec.Image {
+		t.Errorf("the application should still serve: %+v", app.Status)
+	}
+}
+
+// What an application prints when it crashes is told, but no value of a Secret that it was given.
+func TestTheLastLineHoldsNoSecret(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	ns := team(t, c)
+	app := appOf(ns, "shop")
+	app.Spec.Image = "registry.example.com/broken-crash:1.0.0"
+	create(t, c, app)
+	line := lastLineOf(t, reason(t, c, app, "CrashLoopBackOff").Message)
+	word := strings.Fields(line)[0]
+	create(t, c, &corev1.Secret{ObjectMeta: meta1(ns, "token"), StringData: map[string]string{"token": word}})
+	edit(t, c, app, func(a *v1alpha1.WebApp) {
+		a.Spec.Env = []v1alpha1.WebAppEnv{{Name: "TOKEN", ValueFrom: &v1alpha1.WebAppEnvSource{SecretKeyRef: &v1alpha1.SecretKeyRef{Name: "token", Key: "token"}}}}
+	})
+	await(t, "a last line without "+word, func() (bool, string) {
+		got := readyNow(t, c, app)
+		return got.Reason == "CrashLoopBackOff" && got.ObservedGeneration == app.Generation && strings.Contains(got.Message, "***") && !strings.Contains(got.Message, word), got.Message
+	})
+	for _, e := range eventsOf(t, c, app) {
+		if strings.Contains(e, "***") && strings.Contains(e, word) {
+			t.Errorf("an event tells it: %s", e)
+		}
+	}
+}
+
+func lastLineOf(t *testing.T, message string) string {
+	t.Helper()
+	_, line, ok := strings.Cut(message, "its last line is: ")
+	if !ok {
+		t.Fatalf("no last line in %q", message)
+	}
+	return line
+}
