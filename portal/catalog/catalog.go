@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 )
@@ -35,50 +34,29 @@ type Kind struct {
 	Deletion   Deletion
 	Refers     []Reference // to objects of the same namespace
 
-	schema []byte // the kind's OpenAPI v3 schema as JSON
-}
-
-// Reference is a field of spec that names an object of a kind.
-type Reference struct {
-	Path   []string // below spec, e.g. deadLetterQueue, targetRef, name
-	Plural string   // the kind's
-	Label  string   // for people
-}
-
-// references reads path=plural, separated by commas.
-func references(text string) []Reference {
-	var all []Reference
-	for _, one := range listed(text) {
-		path, plural, ok := strings.Cut(one, "=")
-		if !ok {
-			continue
-		}
-		parts := strings.Split(path, ".")
-		all = append(all, Reference{Path: parts, Plural: plural, Label: label(parts[0])})
-	}
-	return all
-}
-
-// Name is the name that obj refers to, "" if it refers to none.
-func (r Reference) Name(obj *unstructured.Unstructured) string {
-	name, _, err := unstructured.NestedString(obj.Object, append([]string{"spec"}, r.Path...)...)
-	if err != nil {
-		return ""
-	}
-	return name
+	refers string                 // the annotation that Refers is read from
+	rules  apiext.ValidationRules // of the object as a whole
+	schema []byte                 // the kind's OpenAPI v3 schema as JSON
 }
 
 // Deletion is what the deletion policy Delete means for a kind, in words.
 type Deletion struct {
 	Deleted string // a few words, such as "deleted from AWS, if empty"
-	Effect  string // a sentence; how data is kept from loss. Empty: it is not, and LossyEffect says so
-	Lossy   string // the boolean of spec that gives data up, such as forceDestroy
+	// Effect is a sentence: how data is kept from loss; empty, it is not, and LossyEffect says so. Of a kind without
+	// deletion policies it is what deleting does.
+	Effect string
+	Lossy  string // the boolean of spec that gives data up, such as forceDestroy
 	// LossyEffect is what is lost where Lossy is set, or where nothing keeps it.
 	LossyEffect string
 }
 
 // GVK is the kind's group, version and kind.
 func (k Kind) GVK() schema.GroupVersionKind { return k.Resource.GroupVersion().WithKind(k.Name) }
+
+// Has reports whether spec has a field of this name.
+func (k Kind) Has(name string) bool {
+	return slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Name == name })
+}
 
 // Schema is the kind's OpenAPI v3 schema, as JSON.
 func (k Kind) Schema() []byte { return slices.Clone(k.schema) }
@@ -126,6 +104,11 @@ func Load(files fs.FS) (Catalog, error) {
 	if len(kinds) == 0 {
 		return nil, fmt.Errorf("no CRDs under bases/")
 	}
+	for i, k := range kinds {
+		if kinds[i].Refers, err = kinds.references(k, k.refers); err != nil {
+			return nil, fmt.Errorf("reading CRD of %s: %w", k.Plural, err)
+		}
+	}
 	slices.SortFunc(kinds, func(a, b Kind) int { return cmp.Compare(a.Title, b.Title) })
 	return kinds, nil
 }
@@ -166,7 +149,8 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 		Fields:     specFields(spec, listed(crd.Annotations[prefix+"form"]), listed(crd.Annotations[prefix+"order"])),
 		Columns:    columns(v.AdditionalPrinterColumns),
 		Endpoint:   crd.Annotations[prefix+"endpoint"],
-		Refers:     references(crd.Annotations[prefix+"refers"]),
+		refers:     crd.Annotations[prefix+"refers"],
+		rules:      root.XValidations,
 		Deletion: Deletion{
 			Deleted: crd.Annotations[prefix+"deleted"], Effect: crd.Annotations[prefix+"deleted-effect"],
 			Lossy: crd.Annotations[prefix+"lossy"], LossyEffect: crd.Annotations[prefix+"lossy-effect"],

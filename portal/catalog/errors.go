@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -122,6 +123,20 @@ func strictErrors(message string) FieldErrors {
 			text = "is there twice"
 		}
 		out = append(out, FieldError{Field: m[2], Message: text})
+	}
+	return out
+}
+
+// Locate gives the errors about the object as a whole a field where a rule of the kind is about the name only: the API
+// server cannot say so.
+func (k Kind) Locate(errs FieldErrors) FieldErrors {
+	out := slices.Clone(errs)
+	for i, e := range out {
+		if e.Field == "" && slices.ContainsFunc(k.rules, func(r apiext.ValidationRule) bool {
+			return r.Message == e.Message && strings.Contains(r.Rule, "self.metadata.name")
+		}) {
+			out[i].Field = "metadata.name"
+		}
 	}
 	return out
 }

@@ -31,7 +31,7 @@ type Field struct {
 	Name      string   // last element of Path, e.g. expirationDays
 	Label     string   // for people, e.g. Expiration days
 	Type      Type     //
-	Format    string   // int32, int64, date-time, …
+	Format    string   // int32, int64, date-time, quantity, …
 	Help      string   // one line
 	Options   []string // the only values allowed, if any
 	Default   string   // what the API server fills in, "" if nothing
@@ -54,6 +54,11 @@ type Limits struct {
 // IsRef reports whether the field is a reference to another object by name, as providerRef: {name} is.
 func (f Field) IsRef() bool {
 	return f.Type == Object && strings.HasSuffix(f.Name, "Ref") && len(f.Fields) == 1 && f.Fields[0].Name == "name"
+}
+
+// IsKeyRef reports whether the field names one key of another object, as secretKeyRef: {name, key} does.
+func (f Field) IsKeyRef() bool {
+	return f.Type == Object && strings.HasSuffix(f.Name, "KeyRef") && len(f.Fields) == 2
 }
 
 // Scalar reports whether the field is a single value.
@@ -125,6 +130,9 @@ func newField(path, name string, p apiext.JSONSchemaProps, o order) Field {
 	for _, e := range p.Enum {
 		f.Options = append(f.Options, jsonText(e.Raw))
 	}
+	if p.XIntOrString {
+		f.Format = "quantity"
+	}
 	if p.Default != nil {
 		f.Default = jsonText(p.Default.Raw)
 	}
@@ -144,6 +152,8 @@ func newField(path, name string, p apiext.JSONSchemaProps, o order) Field {
 
 func typeOf(p apiext.JSONSchemaProps) Type {
 	switch {
+	case p.XIntOrString && p.Pattern != "": // a quantity: the API server takes it as text
+		return String
 	case p.XIntOrString || (p.XPreserveUnknownFields != nil && *p.XPreserveUnknownFields):
 		return YAML
 	case p.Type == "string" || p.Type == "integer" || p.Type == "number" || p.Type == "boolean":

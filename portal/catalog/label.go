@@ -14,8 +14,17 @@ var spelled = map[string]string{
 	"vpc": "VPC",
 }
 
+// wholes are fields whose names say too little as words.
+var wholes = map[string]string{
+	"args": "Arguments", "configMapKeyRef": "ConfigMap key", "configMapRef": "ConfigMap", "env": "Environment variables",
+	"envFrom": "Environment sources",
+}
+
 // label turns a field's name into words: kmsKeyID → KMS key ID, providerRef → Provider.
 func label(name string) string {
+	if s, ok := wholes[name]; ok {
+		return s
+	}
 	words := split(name)
 	if len(words) > 1 && words[len(words)-1] == "Ref" {
 		words = words[:len(words)-1]

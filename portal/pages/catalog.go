@@ -35,9 +35,9 @@ func (p *Pages) catalog(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, http.StatusOK, views.CatalogPage(view))
 }
 
-// what cuts "S3Bucket is" from a kind's description: the tile has its name already.
+// what cuts "S3Bucket is" or "WebApp" from a kind's description: the tile has its name already.
 func what(kind, help string) string {
-	for _, lead := range []string{kind + " is ", kind + " are "} {
+	for _, lead := range []string{kind + " is ", kind + " are ", kind + " "} {
 		if len(help) > len(lead) && help[:len(lead)] == lead {
 			return sentence(help[len(lead):])
 		}

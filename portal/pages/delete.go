@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -20,7 +21,10 @@ func (p *Pages) deleteAsk(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view := deleteView(l, obj, p)
+	view, err := p.deleteView(r.Context(), l, obj)
+	if err != nil {
+		return err
+	}
 	return p.show(w, r, http.StatusOK, views.DeletePage(view))
 }
 
@@ -46,11 +50,12 @@ func (p *Pages) deleting(r *http.Request) (looking, *unstructured.Unstructured, 
 	return l, obj, err
 }
 
-func deleteView(l looking, obj *unstructured.Unstructured, p *Pages) views.Delete {
+func (p *Pages) deleteView(ctx context.Context, l looking, obj *unstructured.Unstructured) (views.Delete, error) {
+	users, err := p.users(ctx, l)
 	return views.Delete{
 		Frame: l.frame, Resource: resourceOf(l.space, l.ref.Kind, obj, p.now()), UID: string(obj.GetUID()),
-		Effects: effects(obj, l.ref.Kind),
-	}
+		Users: users, Effects: effects(obj, l.ref.Kind),
+	}, err
 }
 
 // deletePost deletes the object that the page showed, if its name was typed.
@@ -63,7 +68,10 @@ func (p *Pages) deletePost(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		return errors.Join(errForm, err)
 	}
-	view := deleteView(l, obj, p)
+	view, err := p.deleteView(r.Context(), l, obj)
+	if err != nil {
+		return err
+	}
 	view.Typed = r.PostForm.Get("name")
 	uid := r.PostForm.Get("uid")
 	switch {
@@ -96,6 +104,9 @@ func effects(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
 		target = "what was created in AWS for this " + k.Title
 	}
 	list := policyEffects(obj, k.Deletion, target)
+	if !k.Has("deletionPolicy") && k.Deletion.Effect != "" {
+		list = []views.Effect{{Icon: "bin", Tone: "bad", Text: k.Deletion.Effect}}
+	}
 	if nested(obj, "spec", "managementPolicy") == string(v1alpha1.ManagementObserve) {
 		list = []views.Effect{{Icon: "check", Tone: "good", Text: "Nothing changes in AWS: Portico only observes " + target + "."}}
 	}

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -43,6 +44,7 @@ func (a asking) fromForm(values url.Values) draft {
 			base = obj
 		}
 	}
+	a.kind.Split(d.values)
 	d.values.Set("metadata.namespace", a.space.namespace)
 	d.object, d.unread = a.kind.Decode(d.values, base)
 	if d.object.GetName() == "" {
@@ -75,12 +77,15 @@ func (a asking) fromYAML(text string) draft {
 	return d
 }
 
-// toForm shows what came as YAML in the form; YAML that cannot be read, or has more rows than a form shows, stays as it is.
+// toForm shows what came as YAML in the form; YAML that cannot be read, or that a form cannot show, stays as it is.
 func (d draft) toForm() draft {
 	if !d.inYAML || len(d.unread) > 0 && d.unread[0].Field != "metadata.name" {
 		return d
 	}
 	values := d.asking.kind.Encode(d.object)
+	if d.unread = ragged(d.asking.kind.Fields, values); len(d.unread) > 0 {
+		return d
+	}
 	values.Set("base", d.yaml)
 	out := d.asking.fromForm(values)
 	if err := out.tooManyRows(); err != nil {
@@ -89,6 +94,22 @@ func (d draft) toForm() draft {
 	}
 	out.unread = nil
 	return out
+}
+
+// ragged are the lists of single values that lines cannot show: lines lose breaks within a value and the space around it.
+func ragged(fields []catalog.Field, values url.Values) catalog.FieldErrors {
+	var errs catalog.FieldErrors
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		f, ok := fieldAt(fields, name)
+		if ok && f.ListOfScalars() && slices.ContainsFunc(values[name], func(v string) bool {
+			return v == "" || v != strings.TrimSpace(v) || strings.Contains(v, "\n")
+		}) {
+			errs = append(errs, catalog.FieldError{
+				Field: name, Message: "a form cannot show a value of several lines, an empty one, or space around one: change it as YAML",
+			})
+		}
+	}
+	return errs
 }
 
 // toYAML shows the form's object as YAML; a form with unreadable values stays, or they would be lost.
@@ -118,11 +139,12 @@ func (a asking) complete(view views.Form, d draft, origin string) (views.Form, e
 	}
 	b := builder{asking: a, values: d.values, rows: d.rows}
 	view.Basic, view.Advanced = b.form()
-	byInput, rest := d.errs.Place(names(view.Basic, view.Advanced))
+	inputs := names(view.Basic, view.Advanced)
+	byInput, rest := b.atChoices(d.errs, inputs).Place(inputs)
 	labels := map[string]string{}
 	mark(view.Basic, byInput, labels, "")
 	view.Unfold = mark(view.Advanced, byInput, labels, "")
-	for _, name := range names(view.Basic, view.Advanced) {
+	for _, name := range inputs {
 		for _, m := range byInput[name] {
 			view.Problems = append(view.Problems, views.Problem{Field: name, Label: labels[name], Text: m})
 		}

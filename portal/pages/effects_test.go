@@ -31,6 +31,7 @@ func TestDeletionIsToldAsItIs(t *testing.T) {
 		{"EC2Instance", map[string]any{"deletionPolicy": "Delete"}, "with all data", "terminated"},
 		{"EC2Instance", map[string]any{"deletionPolicy": "Stop"}, "stopped", "is stopped and stays"},
 		{"EC2Instance", map[string]any{"deletionPolicy": "Orphan"}, "lets go", "without Portico's tags"},
+		{"WebApp", map[string]any{}, "", "The application stops"},
 	} {
 		k, ok := kinds.ByName(row.kind)
 		if !ok {

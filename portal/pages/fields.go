@@ -53,10 +53,8 @@ func (b builder) field(f catalog.Field, path string, required bool) views.Field 
 	case f.IsRef():
 		return b.reference(f, v)
 	case f.Type == catalog.Object:
-		v.Widget = views.Group
-		for _, c := range f.Fields {
-			v.Fields = append(v.Fields, b.field(c, path+"."+c.Name, required && c.Required))
-		}
+		v.Widget, v.Fields = views.Group, b.members(f, path, required)
+		v.Line = inLine(v.Fields) && !slices.ContainsFunc(v.Fields, func(c views.Field) bool { return !c.Short && c.Widget != views.Number })
 	case f.Type == catalog.Array:
 		b.array(f, &v)
 	case f.Type == catalog.Map:
@@ -66,6 +64,27 @@ func (b builder) field(f catalog.Field, path string, required bool) views.Field 
 		b.scalar(f, &v)
 	}
 	return v
+}
+
+// members are the inputs of an object's fields. A kind that is chosen together with a name has no input of its own.
+func (b builder) members(f catalog.Field, path string, required bool) []views.Field {
+	var out []views.Field
+	for _, c := range f.Fields {
+		at := path + "." + c.Name
+		r, refers := b.asking.kind.Reference(c.Path)
+		if refers && c.Path == r.Beside && b.asking.choices.chooses(r) {
+			continue
+		}
+		v := b.field(c, at, required && c.Required)
+		if refers && c.Path == r.Path {
+			v = b.named(r, v)
+		}
+		if f.IsKeyRef() {
+			v.Hint, v.More = "", "" // its labels say it all
+		}
+		out = append(out, v)
+	}
+	return arranged(out)
 }
 
 // scalar is an input for one value.
@@ -86,9 +105,11 @@ func (b builder) scalar(f catalog.Field, v *views.Field) {
 	case f.Type == catalog.Integer || f.Type == catalog.Number:
 		v.Widget = views.Number
 		v.Min, v.Max = limit(f.Limits.Min), limit(f.Limits.Max)
+	case strings.Contains(v.Value, "\n"):
+		v.Widget = views.Long
 	default:
 		v.Widget = views.Text
-		v.Short = f.Limits.MaxLength != nil && *f.Limits.MaxLength <= 32
+		v.Short = f.Format == "quantity" || f.Limits.MaxLength != nil && *f.Limits.MaxLength <= 32
 	}
 }
 
@@ -107,6 +128,7 @@ func (b builder) array(f catalog.Field, v *views.Field) {
 			row := b.field(*f.Items, at, true)
 			v.Rows = append(v.Rows, views.Row{Name: at, Fields: row.Fields})
 		}
+		compact(v)
 	}
 }
 
@@ -122,10 +144,13 @@ func (b builder) pairs(path string) []views.Row {
 	return rows
 }
 
-// reference chooses another object by name: of AWS accounts, only those that the team may use are offered.
+// reference names another object: of AWS accounts, only those that the team may use are offered.
 func (b builder) reference(f catalog.Field, v views.Field) views.Field {
 	v.Name += ".name"
 	v.Value = b.values.Get(v.Name)
+	if r, ok := b.asking.kind.Reference(f.Fields[0].Path); ok {
+		return b.named(r, v)
+	}
 	if f.Name != "providerRef" {
 		v.Widget = views.Text
 		return v

@@ -37,3 +37,34 @@ func TestRelatedQueuesAreShownOnBothPages(t *testing.T) {
 		t.Error("the page of the dead-letter queue does not lead to the queue that uses it")
 	}
 }
+
+func TestBoundResourcesAreShownOnBothPages(t *testing.T) {
+	const shop, dead = "/teams/payments/webapps/shop", "/teams/payments/sqsqueues/dead"
+	f := newFake(t, shopApp, deadQueue, provider)
+	page := visit(t, f, developer, shop).Body.String()
+	if !strings.Contains(page, "Uses") || !strings.Contains(page, `href="`+dead+`"`) || strings.Count(page, "is not there") != 2 {
+		t.Errorf("the page of the application does not show what it is bound to:\n%s", page)
+	}
+	page = visit(t, f, developer, dead).Body.String()
+	if !strings.Contains(page, "Used by") || strings.Count(page, `href="`+shop+`"`) != 1 {
+		t.Errorf("the page of the queue does not show the application once:\n%s", page)
+	}
+}
+
+func TestDeletingTellsWhoUsesIt(t *testing.T) {
+	for _, c := range []struct {
+		name, path, words string
+		want              bool
+	}{
+		{"an application bound to a queue", "sqsqueues/dead", "take it out of shop first, or shop may fail without it.", true},
+		{"a queue whose dead-letter queue it is", "sqsqueues/dead", "take it out of orders first, or orders may fail without it.", true},
+		{"nobody", "sqsqueues/orders", "take it out of", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			page := visit(t, newFake(t, shopApp, ordersQueue, deadQueue, provider), developer, "/teams/payments/"+c.path+"/delete")
+			if got := strings.Contains(page.Body.String(), c.words); page.Code != 200 || got != c.want {
+				t.Errorf("%d, %v, want %v:\n%s", page.Code, got, c.want, page.Body)
+			}
+		})
+	}
+}

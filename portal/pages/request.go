@@ -24,6 +24,7 @@ type asking struct {
 	space     space
 	kind      catalog.Kind
 	providers []cluster.Provider
+	choices   choices
 	form      views.Form // title, action and frame
 }
 
@@ -48,6 +49,9 @@ func (p *Pages) asking(r *http.Request) (asking, error) {
 		if a.providers, err = p.cluster.Providers(r.Context(), id, a.kind, ns); err != nil {
 			return asking{}, err
 		}
+	}
+	if a.choices, err = p.choices(r.Context(), id, a.space, a.kind.Refers); err != nil {
+		return asking{}, err
 	}
 	frame, err := p.frame(r, id, a.space, "Request "+a.kind.Title)
 	frame.Section = views.Catalog
@@ -171,7 +175,7 @@ func (p *Pages) create(w http.ResponseWriter, r *http.Request, a asking, d draft
 
 // refused shows the form with what the API server said; errors that are not about the request are errors of the page.
 func (p *Pages) refused(w http.ResponseWriter, r *http.Request, a asking, d draft, err error) error {
-	d.errs = worthSaying(catalog.FromStatus(err))
+	d.errs = a.kind.Locate(worthSaying(catalog.FromStatus(err)))
 	status := http.StatusUnprocessableEntity
 	var forbidden *cluster.ForbiddenError
 	switch {

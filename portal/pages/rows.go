@@ -165,8 +165,10 @@ func mark(fields []views.Field, errs map[string][]string, labels map[string]stri
 		f := &fields[i]
 		labels[f.Name] = in + f.Label
 		f.Errors = sentences(errs[f.Name])
-		worth = mark(f.Fields, errs, labels, in+f.Label+", ") || worth || len(f.Errors) > 0 || f.Value != "" || len(f.Rows) > 0 ||
+		inside := mark(f.Fields, errs, labels, in+f.Label+", ")
+		f.Used = inside || len(f.Errors) > 0 || f.Value != "" || len(f.Rows) > 0 ||
 			slices.ContainsFunc(f.Options, func(o views.Option) bool { return o.Selected })
+		worth = worth || f.Used
 		for j := range f.Rows {
 			r := &f.Rows[j]
 			where := in + strings.TrimSuffix(f.Label, "s") + " " + strconv.Itoa(j+1)

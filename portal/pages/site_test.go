@@ -39,8 +39,8 @@ func TestGolden(t *testing.T) {
 		"resources": "/teams/payments", "empty": "/teams/search", "catalog": "/teams/payments/catalog",
 		"form-ec2instance": "/teams/payments/new/ec2instances",
 		"form-s3bucket":    "/teams/payments/new/s3buckets", "form-rdsinstance": "/teams/payments/new/rdsinstances",
-		"form-awsprovider": "/teams/_platform/new/awsproviders",
-		"detail":           "/teams/payments/s3buckets/ledger-archive", "events": "/teams/payments/s3buckets/invoices?tab=events",
+		"form-awsprovider": "/teams/_platform/new/awsproviders", "form-webapp": "/teams/payments/new/webapps",
+		"detail": "/teams/payments/s3buckets/ledger-archive", "events": "/teams/payments/s3buckets/invoices?tab=events",
 		"checked": "/teams/payments/s3buckets/invoices", "yaml": "/teams/payments/s3buckets/invoices?tab=yaml", "deleting": "/teams/payments/s3buckets/import-tmp",
 		"delete": "/teams/payments/s3buckets/invoices/delete", "not-found": "/teams/payments/s3buckets/none",
 	} {

@@ -71,7 +71,7 @@ func CatalogPage(c CatalogView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, " can ask for. Portico creates it in AWS, keeps it as you described it, and shows you when something is in the way.</p></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, " can ask for. Portico creates it, keeps it as you described it, and shows you when something is in the way.</p></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -92,8 +92,9 @@ type Delete struct {
 	Resource Resource
 	UID      string
 	Typed    string
-	Error    string // beside the input
-	Problem  string // on top: why deleting did not work
+	Error    string     // beside the input
+	Problem  string     // on top: why deleting did not work
+	Users    []Relation // those that refer to it
 	Effects  []Effect
 }
 

@@ -15,6 +15,7 @@ const (
 	Select  Widget = "select"
 	Bool    Widget = "bool"   // default, yes or no
 	Checks  Widget = "checks" // several of a few values
+	Long    Widget = "long"   // a text of several lines
 	Lines   Widget = "lines"  // several values, one a line
 	Code    Widget = "code"   // YAML
 	Group   Widget = "group"  // an object
@@ -38,15 +39,33 @@ type Field struct {
 	Short    bool // the value is short
 	Min, Max string
 	Errors   []string
-	Fields   []Field // of a group
-	Rows     []Row   // of a list or map
-	Singular string  // what one row is called
+	Fields   []Field  // of a group
+	Rows     []Row    // of a list or map
+	Singular string   // what one row is called
+	Line     bool     // of a group or a list: its inputs stand beside each other
+	Columns  []Field  // of a list with Line: what explains the inputs of every row
+	HintOf   string   // name of the column that explains this input
+	Fold     bool     // of a group: unfolded only if it is Used
+	Used     bool     // it has a value or an error
+	Links    []Choice // forms that make what could be chosen here
 }
 
-// Option is one value to choose.
+// Option is one value to choose. Options of a group follow each other.
 type Option struct {
-	Value, Label string
-	Selected     bool
+	Group, Value, Label string
+	Selected            bool
+}
+
+// optionGroups are the options by group, in their order.
+func (f Field) optionGroups() [][]Option {
+	var out [][]Option
+	for i, o := range f.Options {
+		if i == 0 || f.Options[i-1].Group != o.Group {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], o)
+	}
+	return out
 }
 
 // Row is one element of a list: its own path and its inputs.
@@ -69,10 +88,28 @@ func (f Field) described() string {
 	if len(f.Errors) > 0 {
 		ids = append(ids, f.id()+"-error")
 	}
-	if f.Hint != "" || f.hintTail() != "" {
-		ids = append(ids, f.id()+"-hint")
+	if f.explained() {
+		of := f.id()
+		if f.HintOf != "" {
+			of = ID(f.HintOf)
+		}
+		ids = append(ids, of+"-hint")
 	}
 	return strings.Join(ids, " ")
+}
+
+func (f Field) explained() bool { return f.Hint != "" || f.hintTail() != "" }
+
+// inLine are the members of a row, or of a group, that stand beside each other, and below those that are folded.
+func inLine(fields []Field) (cells, folded []Field) {
+	for _, f := range fields {
+		if f.Fold {
+			folded = append(folded, f)
+		} else {
+			cells = append(cells, f)
+		}
+	}
+	return cells, folded
 }
 
 // hintTail is what the machine knows beside the help.

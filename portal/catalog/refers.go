@@ -1,0 +1,156 @@
+package catalog
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Reference is a field of spec that names objects of the same namespace.
+type Reference struct {
+	Path   string   // of the name, as Field.Path writes it, e.g. spec.bindings[].name
+	Beside string   // path of the field that says which of Kinds is meant, "" if there is only one
+	Kinds  []string // names of the kinds that may be meant
+	Role   string   // what the other object is to this one, for people
+	Back   string   // what this one is to the other
+}
+
+// Target is an object that another one refers to.
+type Target struct{ Kind, Name string }
+
+// references reads an annotation: path=plural, or where every object of a list names its kind itself,
+// list[].path=.field; several are separated by commas. Paths begin below spec.
+func (c Catalog) references(k Kind, annotation string) ([]Reference, error) {
+	var all []Reference
+	for _, one := range listed(annotation) {
+		path, to, ok := strings.Cut(one, "=")
+		if !ok {
+			return nil, fmt.Errorf("%srefers: %q names no kind", prefix, one)
+		}
+		top := label(strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' })[0])
+		r := Reference{Path: "spec." + path, Role: top, Back: top + " of"}
+		if field, ok := strings.CutPrefix(to, "."); ok {
+			r.Beside = beside(r.Path, field)
+			f, _ := k.field(r.Beside)
+			r.Kinds, r.Role, r.Back = f.Options, "Uses", "Used by"
+		} else if target, ok := c.ByPlural(to); ok {
+			r.Kinds = []string{target.Name}
+		}
+		if _, ok := k.field(r.Path); !ok || len(r.Kinds) == 0 {
+			return nil, fmt.Errorf("%srefers: %q is no field, or names no kind that exists", prefix, one)
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// beside is the path of another field of the same object.
+func beside(path, field string) string { return parent(path) + "." + field }
+
+// field finds a field by its path as Field.Path writes it.
+func (k Kind) field(path string) (Field, bool) {
+	fields := k.Fields
+	for {
+		i := slices.IndexFunc(fields, func(f Field) bool { return f.Path == path || under(path, f.Path) })
+		switch {
+		case i < 0:
+			return Field{}, false
+		case fields[i].Path == path:
+			return fields[i], true
+		case fields[i].Items != nil:
+			fields = fields[i].Items.Fields
+		default:
+			fields = fields[i].Fields
+		}
+	}
+}
+
+// Targets are the objects that obj refers to by r, in their order.
+func (r Reference) Targets(obj *unstructured.Unstructured) []Target {
+	var all []Target
+	for _, holder := range holders(obj.Object, strings.Split(parent(r.Path), ".")) {
+		t := Target{Kind: r.Kinds[0]}
+		if r.Beside != "" {
+			t.Kind, _ = holder[leaf(r.Beside)].(string)
+		}
+		if t.Name, _ = holder[leaf(r.Path)].(string); t.Name != "" && slices.Contains(r.Kinds, t.Kind) {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// holders are the objects at a path, of which elements that end in [] are lists.
+func holders(value any, path []string) []map[string]any {
+	here, ok := value.(map[string]any)
+	if !ok {
+		return nil
+	}
+	if len(path) == 0 {
+		return []map[string]any{here}
+	}
+	name, isList := strings.CutSuffix(path[0], "[]")
+	if !isList {
+		return holders(here[name], path[1:])
+	}
+	var all []map[string]any
+	list, _ := here[name].([]any)
+	for _, item := range list {
+		all = append(all, holders(item, path[1:])...)
+	}
+	return all
+}
+
+// Reference finds the reference whose name, or whose kind, stands at path, which may have row numbers.
+func (k Kind) Reference(path string) (Reference, bool) {
+	at := pattern(path)
+	i := slices.IndexFunc(k.Refers, func(r Reference) bool { return at == r.Path || at == r.Beside })
+	if i < 0 {
+		return Reference{}, false
+	}
+	return k.Refers[i], true
+}
+
+// NameAt is where the name stands whose reference has a part at path.
+func (r Reference) NameAt(path string) string { return beside(path, leaf(r.Path)) }
+
+// KindAt is where the kind stands that belongs to the name at path, "" if it stands nowhere.
+func (r Reference) KindAt(path string) string {
+	if r.Beside == "" {
+		return ""
+	}
+	return beside(path, leaf(r.Beside))
+}
+
+var rowNumber = regexp.MustCompile(`\[[0-9]+\]`)
+
+// pattern is a path without its row numbers, as Field.Path is.
+func pattern(path string) string { return rowNumber.ReplaceAllString(path, "[]") }
+
+// leaf is the last step of a path.
+func leaf(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+
+// Choice is the value of an input that chooses kind and name at once; no name has a slash.
+func (t Target) Choice() string { return t.Kind + "/" + t.Name }
+
+// Split writes what one input chose, such as SQSQueue/orders, into the two fields that it stands for. A name whose kind
+// was posted beside it stays.
+func (k Kind) Split(form url.Values) {
+	for name, values := range maps.Clone(form) {
+		r, ok := k.Reference(name)
+		if !ok || r.Beside == "" || name != r.NameAt(name) || form.Has(r.KindAt(name)) || len(values) == 0 {
+			continue
+		}
+		kind, object, both := strings.Cut(values[len(values)-1], "/")
+		if !both {
+			kind, object = "", kind
+		}
+		form.Set(r.KindAt(name), kind)
+		form.Set(name, object)
+	}
+}
