@@ -10,20 +10,23 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// act sets the annotations behind the buttons of a resource's page: reconcile, pause and resume. It sends nothing else,
+// act sets the annotations behind the buttons of a resource's page: reconcile, pause, resume and restart. It sends nothing else,
 // so that what others change at the same time stays.
 func (p *Pages) act(w http.ResponseWriter, r *http.Request) error {
 	l, err := p.looking(r)
 	if err != nil {
 		return err
 	}
+	now := p.now().UTC().Format(time.RFC3339Nano)
 	var notes map[string]*string
-	switch chi.URLParam(r, "action") {
-	case "reconcile":
-		notes = map[string]*string{v1alpha1.AnnotationReconcileRequestedAt: new(p.now().UTC().Format(time.RFC3339Nano))}
-	case "pause":
+	switch do := chi.URLParam(r, "action"); {
+	case do == "reconcile":
+		notes = map[string]*string{v1alpha1.AnnotationReconcileRequestedAt: &now}
+	case do == "restart" && isApp(l.ref.Kind):
+		notes = map[string]*string{v1alpha1.AnnotationRestartRequestedAt: &now}
+	case do == "pause":
 		notes = map[string]*string{v1alpha1.AnnotationPaused: new("true")}
-	case "resume":
+	case do == "resume":
 		notes = map[string]*string{v1alpha1.AnnotationPaused: nil}
 	default:
 		return errNoPage

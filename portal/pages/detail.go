@@ -90,6 +90,9 @@ func (p *Pages) detailOf(ctx context.Context, l looking, obj *unstructured.Unstr
 	if d.Related, err = p.related(ctx, l, obj); err != nil {
 		return d, err
 	}
+	if err := p.addApp(ctx, l, obj, &d); err != nil {
+		return d, err
+	}
 	return d, p.addChecks(ctx, l, obj, &d)
 }
 
@@ -138,9 +141,7 @@ func (p *Pages) detailLive(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	changed := p.follow(r.Context(), func(c cluster.Change) bool {
-		return c.Kind == l.ref.Kind.Plural && c.Namespace == l.ref.Namespace && c.Name == l.ref.Name
-	})
+	changed := p.followObject(r.Context(), l)
 	if l.tab == views.TabOverview {
 		changed = again(r.Context(), changed)
 	}

@@ -36,6 +36,7 @@ func faultOf(err error) fault {
 	var away *cluster.UnavailableError
 	var rows *rowsError
 	var streams *live.TooManyError
+	var noLog *noLogError
 	switch {
 	case errors.As(err, &forbidden):
 		return fault{
@@ -58,6 +59,17 @@ func faultOf(err error) fault {
 		return fault{
 			status: http.StatusNotFound, title: "There is no such page",
 			text: "The address may be mistyped, or the page has moved.", advice: "Start from your resources.",
+		}
+	case errors.Is(err, errNoPod):
+		return fault{
+			status: http.StatusNotFound, title: "This Pod does not exist (any more)",
+			text:   "Pods come and go: each rollout, restart and change of size replaces some.",
+			advice: "Look at the Pods that there are now, on the page of the web app.",
+		}
+	case errors.As(err, &noLog):
+		return fault{
+			status: http.StatusConflict, title: "There is no log to download",
+			text: noLog.words, advice: "Try again when the container has started.",
 		}
 	case errors.Is(err, errForm):
 		return fault{

@@ -44,6 +44,7 @@ type fakeCluster struct {
 	open    []cluster.Provider
 	dryRuns int
 	checks  map[string]operator.Checks // by name; others are unknown
+	running
 }
 
 func newFake(tb testing.TB, objects ...string) *fakeCluster {

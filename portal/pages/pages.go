@@ -28,6 +28,7 @@ import (
 // Cluster is what the pages need of cluster.Cluster, whose contracts hold.
 type Cluster interface {
 	Reader
+	PodReader
 	Writer
 	Follow(ctx context.Context) Feed
 }
@@ -44,10 +45,19 @@ type Reader interface {
 	Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error)
 }
 
+// PodReader reads what runs for an application, for a caller, after checking access.
+type PodReader interface {
+	Pods(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) ([]*corev1.Pod, error)
+	PodEvents(ctx context.Context, id auth.Identity, pod *corev1.Pod) ([]*corev1.Event, error)
+	Logs(ctx context.Context, id auth.Identity, q cluster.LogQuery) (*cluster.Lines, error)
+	MayReadLogs(ctx context.Context, id auth.Identity, namespace string) error
+}
+
 // Writer writes as a caller.
 type Writer interface {
 	Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error)
 	Annotate(ctx context.Context, id auth.Identity, ref cluster.Ref, annotations map[string]*string) (*unstructured.Unstructured, error)
+	Scale(ctx context.Context, id auth.Identity, ref cluster.Ref, replicas int64) (*unstructured.Unstructured, error)
 	Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, seen cluster.Seen, dryRun bool) (cluster.Result, error)
 }
 
@@ -96,6 +106,16 @@ func (p *Pages) Routes(r chi.Router) {
 		r.Get("/{kind}/{name}/live", p.page(p.detailLive))
 		r.Get("/{kind}/{name}/delete", p.page(p.deleteAsk))
 		r.Post("/{kind}/{name}/delete", p.page(p.deletePost))
+		r.Route("/{kind}/{name}/pods/{pod}", func(r chi.Router) {
+			r.Get("/", p.page(p.podPage))
+			r.Get("/live", p.page(p.podLive))
+			r.Get("/logs", p.page(p.logs))
+			r.Get("/logs/live", p.page(p.logsLive))
+			r.Get("/logs/download", p.page(p.logsDownload))
+		})
+		r.Get("/{kind}/{name}/restart", p.page(p.restartAsk))
+		r.Post("/{kind}/{name}/scale", p.page(p.scale))
+		r.Post("/{kind}/{name}/rollback", p.page(p.rollback))
 		r.Post("/{kind}/{name}/{action}", p.page(p.act))
 	})
 	r.NotFound(p.page(func(http.ResponseWriter, *http.Request) error { return errNoPage }))

@@ -80,7 +80,7 @@ func (p *Pages) resourcesLive(w http.ResponseWriter, r *http.Request) error {
 		known[k.Plural] = true
 	}
 	changed := p.follow(r.Context(), func(c cluster.Change) bool {
-		return !c.Events && known[c.Kind] && c.Namespace == s.namespace
+		return !c.Events && !c.Pods && known[c.Kind] && c.Namespace == s.namespace
 	})
 	return p.streams.Serve(w, r, id.Username, live.Source{
 		Changed: changed, Alive: p.alive,

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -12,8 +13,12 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// shared are the condition types that speak of the object as a whole; any other type is a step of its own.
-var shared = []string{v1alpha1.ConditionReady, v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled, v1alpha1.ConditionPaused}
+// shared are the condition types that speak of the object as a whole, or say what a step says; any other type is a step
+// of its own.
+var shared = []string{
+	v1alpha1.ConditionReady, v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled, v1alpha1.ConditionPaused,
+	v1alpha1.ConditionProgressing, // RolledOut tells the same
+}
 
 // stepsOf is how far the object is: asked for, in AWS, the kind's own conditions, ready; when it is being deleted, what
 // holds it up. The steps of a fresh object are there from the start, so that the page does not jump.
@@ -137,7 +142,7 @@ func nested(obj *unstructured.Unstructured, path ...string) string {
 // factsList are the details beside the steps; what is not known is left out.
 func factsList(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, now time.Time) []views.Fact {
 	all := []views.Fact{
-		{Label: "Endpoint", Value: r.Endpoint, Code: true},
+		{Label: "Endpoint", Value: r.Endpoint, Code: true, Link: webLink(r.Endpoint)},
 		{Label: "ARN", Value: nested(obj, "status", "arn"), Code: true},
 		{Label: "Region", Value: nested(obj, "status", "region")},
 		{Label: "AWS account", Value: nested(obj, "status", "accountID"), Code: true},
@@ -153,6 +158,14 @@ func factsList(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource,
 		{Label: "Last change", At: views.Moment{At: parsed(nested(obj, "status", "lastSyncTime")), Now: now}},
 	}
 	return slices.DeleteFunc(all, func(f views.Fact) bool { return f.Value == "" && f.At.At.IsZero() })
+}
+
+// webLink is what can be opened in a browser, "" for anything else.
+func webLink(endpoint string) string {
+	if u, err := url.Parse(endpoint); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	return endpoint
 }
 
 // policyWords is the deletion policy in words, "" for kinds that have none.

@@ -45,6 +45,23 @@
     setTimeout(() => { button.textContent = label; }, 2000);
   });
 
+  // A log that is followed: its lines come as events and are put in as text, never as markup. The first ones take the place
+  // of what is there; who has scrolled up stays where they are.
+  function write(fresh, text) {
+    const log = document.getElementById("log");
+    if (!log) return;
+    const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
+    if (fresh) log.textContent = "";
+    log.append(text + "\n");
+    if (atEnd) log.scrollTop = log.scrollHeight;
+  }
+  document.addEventListener("log-start", (e) => write(true, e.detail.data));
+  document.addEventListener("log", (e) => write(false, e.detail.data));
+  document.addEventListener("DOMContentLoaded", () => {
+    const log = document.getElementById("log");
+    if (log) log.scrollTop = log.scrollHeight;
+  });
+
   // Leaving a page ends its streams; those ends are no losses.
   let leaving = false;
   addEventListener("pagehide", () => { leaving = true; });

@@ -16,6 +16,7 @@ type Fact struct {
 	Value string
 	Code  bool   // shown as code
 	Note  string // after the value
+	Link  string // address that the value leads to, "" for none
 	At    Moment // in place of Value
 	Ahead bool   // At is to come
 }
@@ -66,15 +67,18 @@ type Detail struct {
 	Gone      bool // it was deleted while the page was open
 	MayUpdate bool
 	MayDelete bool
-	Steps     []Step
-	Progress  string // of observed generations, e.g. "change not applied yet"
-	Facts     []Fact
-	Related   []Relation
-	Checks    Inspection
-	Events    []Happening
-	NoEvents  string // why there are none to see
-	YAML      string
-	Commands  []Command
+	// MayRestart is for what runs in Pods, as App is, which is nil for what does not.
+	MayRestart bool
+	App        *App
+	Steps      []Step
+	Progress   string // of observed generations, e.g. "change not applied yet"
+	Facts      []Fact
+	Related    []Relation
+	Checks     Inspection
+	Events     []Happening
+	NoEvents   string // why there are none to see
+	YAML       string
+	Commands   []Command
 }
 
 func (d Detail) tabHref(tab string) string {

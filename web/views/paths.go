@@ -24,3 +24,8 @@ func RequestPath(team, plural string) string {
 func ResourcePath(team, plural, name string) string {
 	return TeamPath(team) + "/" + url.PathEscape(plural) + "/" + url.PathEscape(name)
 }
+
+// PodPath is one Pod of a resource.
+func PodPath(team, plural, name, pod string) string {
+	return ResourcePath(team, plural, name) + "/pods/" + url.PathEscape(pod)
+}

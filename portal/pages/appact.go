@@ -1,0 +1,163 @@
+package pages
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// appLooking reads the application of a request that means to change it, for callers who may.
+func (p *Pages) appLooking(w http.ResponseWriter, r *http.Request) (looking, *unstructured.Unstructured, error) {
+	l, err := p.looking(r)
+	if err != nil {
+		return l, nil, err
+	}
+	if !isApp(l.ref.Kind) {
+		return l, nil, errNoPage
+	}
+	may, err := p.cluster.Can(r.Context(), l.id, "patch", l.ref.Kind, l.space.namespace)
+	if err == nil && !may {
+		err = &cluster.ForbiddenError{Verb: "patch", Resource: l.ref.Kind.Plural, Namespace: l.space.namespace}
+	}
+	if err != nil {
+		return l, nil, err
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		return l, nil, errors.Join(errForm, err)
+	}
+	obj, err := p.cluster.Get(r.Context(), l.id, l.ref)
+	return l, obj, err
+}
+
+// restartAsk is the page that asks before replacing all Pods; act does it.
+func (p *Pages) restartAsk(w http.ResponseWriter, r *http.Request) error {
+	l, obj, err := p.appLooking(w, r)
+	if err != nil {
+		return err
+	}
+	if l.frame, err = p.frame(r, l.id, l.space, "Restart "+l.ref.Name); err != nil {
+		return err
+	}
+	l.frame.Section, l.frame.Slim = views.Resources, true
+	view := views.Restart{Frame: l.frame, Resource: resourceOf(l.space, l.ref.Kind, obj, p.now())}
+	return p.show(w, r, http.StatusOK, views.RestartPage(view))
+}
+
+// scale sets how many Pods there shall be. What is wrong with the number is said beside it.
+func (p *Pages) scale(w http.ResponseWriter, r *http.Request) error {
+	l, obj, err := p.appLooking(w, r)
+	if err != nil {
+		return err
+	}
+	value := strings.TrimSpace(r.PostForm.Get("replicas"))
+	wrong, err := p.scaleTo(r, l, obj, value)
+	if err != nil {
+		return err
+	}
+	if wrong == "" {
+		return seeOther(w, r, views.ResourcePath(l.space.team.ID, l.ref.Kind.Plural, l.ref.Name))
+	}
+	return p.showAgain(w, r, l, obj, func(a *views.App) {
+		a.Size.Value = value
+		if a.Size.Error = wrong; a.Size.Locked != "" { // the reason stands there already
+			a.Size.Error = ""
+		}
+	})
+}
+
+// scaleTo says what is wrong with the value, if it is the value that is wrong.
+func (p *Pages) scaleTo(r *http.Request, l looking, obj *unstructured.Unstructured, value string) (wrong string, err error) {
+	app, err := appOf(obj)
+	if err != nil {
+		return "", err
+	}
+	size := sizeOf(app, l.ref.Kind)
+	if size.Locked != "" {
+		return size.Locked, nil
+	}
+	n, err := strconv.ParseInt(value, 10, 32)
+	if err != nil {
+		return fmt.Sprintf("Write a whole number from %d to %d.", size.Min, size.Max), nil //nolint:nilerr // that is the answer
+	}
+	_, err = p.cluster.Scale(r.Context(), l.id, l.ref, n)
+	return refusal(err, "spec.replicas")
+}
+
+// rollback asks the operator for the image of an earlier version.
+func (p *Pages) rollback(w http.ResponseWriter, r *http.Request) error {
+	l, obj, err := p.appLooking(w, r)
+	if err != nil {
+		return err
+	}
+	app, err := appOf(obj)
+	if err != nil {
+		return err
+	}
+	asked := r.PostForm.Get("revision")
+	i := slices.IndexFunc(app.Status.Revisions, func(v v1alpha1.WebAppRevision) bool { return strconv.FormatInt(v.Revision, 10) == asked })
+	wrong := ""
+	switch {
+	case i < 0:
+		wrong = "The cluster does not keep this version any more: nothing was changed. Edit the image to go back to it."
+	case app.Status.Revisions[i].Image == app.Spec.Image:
+		wrong = "This version is the one that is asked for already: nothing was changed."
+	default:
+		_, err = p.cluster.Annotate(r.Context(), l.id, l.ref, map[string]*string{v1alpha1.AnnotationRollback: &asked})
+		if wrong, err = refusal(err, ""); err != nil {
+			return err
+		}
+	}
+	if wrong == "" {
+		return seeOther(w, r, views.ResourcePath(l.space.team.ID, l.ref.Kind.Plural, l.ref.Name))
+	}
+	return p.showAgain(w, r, l, obj, func(a *views.App) { a.VersionsError = wrong })
+}
+
+// refusal is what the API server or a policy has against a change, for the user. Complaints about field come without
+// its name, for they stand beside it. Other errors are handed back.
+func refusal(err error, field string) (words string, other error) {
+	if err == nil {
+		return "", nil
+	}
+	if _, ok := errors.AsType[*cluster.ForbiddenError](err); ok || !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) {
+		return "", err
+	}
+	var all []string
+	for _, e := range catalog.FromStatus(err) {
+		if e.Field != field {
+			e.Message = joined(e.Field, e.Message)
+		}
+		all = append(all, sentence(e.Message))
+	}
+	if len(all) == 0 {
+		return sentence(admissionWords(err)), nil
+	}
+	return strings.Join(all, " "), nil
+}
+
+// showAgain shows the page of the object with what was refused.
+func (p *Pages) showAgain(w http.ResponseWriter, r *http.Request, l looking, obj *unstructured.Unstructured, say func(*views.App)) error {
+	var err error
+	if l.frame, err = p.frame(r, l.id, l.space, l.ref.Name); err != nil {
+		return err
+	}
+	l.frame.Section = views.Resources
+	view, err := p.detailOf(r.Context(), l, obj)
+	if err != nil {
+		return err
+	}
+	say(view.App)
+	return p.show(w, r, http.StatusUnprocessableEntity, views.DetailPage(view))
+}

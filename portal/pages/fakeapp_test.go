@@ -1,0 +1,122 @@
+package pages
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+)
+
+// running is what the fake knows of Pods. The rights on them are denied as "list pods payments", "get pods/log payments".
+type running struct {
+	pods      []*corev1.Pod
+	podEvents []*corev1.Event
+	logs      func(q cluster.LogQuery) (io.ReadCloser, error)
+	asked     []cluster.LogQuery
+	policy    error       // that refuses patches
+	noLogs    atomic.Bool // the right on logs was taken away
+}
+
+func (f *fakeCluster) pod(text string) *corev1.Pod {
+	p := &corev1.Pod{}
+	if err := yaml.UnmarshalStrict([]byte(text), p); err != nil {
+		panic(err)
+	}
+	return p
+}
+
+func (f *fakeCluster) requirePods(ctx context.Context, id auth.Identity, verb, resource, ns string) error {
+	ok, err := f.Can(ctx, id, verb+" "+resource, catalog.Kind{}, ns)
+	if err == nil && !ok {
+		return &cluster.ForbiddenError{Verb: verb, Resource: resource, Namespace: ns}
+	}
+	return err
+}
+
+func (f *fakeCluster) Pods(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) ([]*corev1.Pod, error) {
+	if err := f.requirePods(ctx, id, "list", "pods", app.GetNamespace()); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var out []*corev1.Pod
+	for _, p := range f.pods {
+		if p.Namespace == app.GetNamespace() && p.Labels[v1alpha1.LabelWebApp] == app.GetName() {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+func (f *fakeCluster) PodEvents(ctx context.Context, id auth.Identity, pod *corev1.Pod) ([]*corev1.Event, error) {
+	return f.podEvents, f.requirePods(ctx, id, "list", "events", pod.Namespace)
+}
+
+func (f *fakeCluster) Logs(ctx context.Context, id auth.Identity, q cluster.LogQuery) (*cluster.Lines, error) {
+	if err := f.MayReadLogs(ctx, id, q.Namespace); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = append(f.asked, q)
+	if f.logs == nil {
+		return cluster.NewLines(io.NopCloser(strings.NewReader(""))), nil
+	}
+	body, err := f.logs(q)
+	if err != nil {
+		return nil, err
+	}
+	return cluster.NewLines(body), nil
+}
+
+func (f *fakeCluster) MayReadLogs(ctx context.Context, id auth.Identity, ns string) error {
+	if f.noLogs.Load() {
+		return &cluster.ForbiddenError{Verb: "get", Resource: "pods/log", Namespace: ns}
+	}
+	return f.requirePods(ctx, id, "get", "pods/log", ns)
+}
+
+// Scale refuses more than 10 Pods in the words of the CRD.
+func (f *fakeCluster) Scale(ctx context.Context, id auth.Identity, ref cluster.Ref, replicas int64) (*unstructured.Unstructured, error) {
+	if f.policy != nil {
+		return nil, f.policy
+	}
+	if replicas > 10 {
+		return nil, apierrors.NewInvalid(schema.GroupKind{Kind: ref.Kind.Name}, ref.Name, field.ErrorList{
+			field.Invalid(field.NewPath("spec", "replicas"), replicas, "spec.replicas in body should be less than or equal to 10"),
+		})
+	}
+	if err := f.require(ctx, id, "patch", ref.Kind, ref.Namespace); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, o := range f.objects {
+		if o.GetKind() == ref.Kind.Name && o.GetNamespace() == ref.Namespace && o.GetName() == ref.Name {
+			return o, unstructured.SetNestedField(o.Object, replicas, "spec", "replicas")
+		}
+	}
+	return nil, apierrors.NewNotFound(ref.Kind.Resource.GroupResource(), ref.Name)
+}
+
+// notStarted is how the API server says that there is no log.
+func notStarted() error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: 400, Reason: metav1.StatusReasonBadRequest,
+		Message: fmt.Sprintf("container %q in pod %q is waiting to start: ContainerCreating", "app", "shop-1"),
+	}}
+}

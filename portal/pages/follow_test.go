@@ -1,0 +1,220 @@
+package pages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/portico-platform/portico/portal/cluster"
+)
+
+// followed is a log that is followed within a bubble of fake time.
+type followed struct {
+	f      *fakeCluster
+	w      *httptest.ResponseRecorder
+	log    *io.PipeWriter
+	cancel context.CancelFunc
+	done   chan struct{}
+	seen   int
+}
+
+func follow(t *testing.T, f *fakeCluster) *followed {
+	t.Helper()
+	r, w := io.Pipe()
+	if f.logs == nil {
+		f.logs = func(cluster.LogQuery) (io.ReadCloser, error) { return r, nil }
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	l := &followed{f: f, w: httptest.NewRecorder(), log: w, cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(l.done)
+		site(f, developer, noon).ServeHTTP(l.w, httptest.NewRequestWithContext(ctx, http.MethodGet, atPod+"/logs/live?tail=50", nil))
+	}()
+	synctest.Wait()
+	return l
+}
+
+// next is what was sent since the last call, after the time in which changes are collected.
+func (l *followed) next() string {
+	time.Sleep(2 * time.Second)
+	synctest.Wait()
+	all := l.w.Body.String()
+	defer func() { l.seen = len(all) }()
+	return all[l.seen:]
+}
+
+func (l *followed) end() {
+	l.cancel()
+	<-l.done
+	_ = l.log.Close()
+}
+
+func pipedShop(t *testing.T) *fakeCluster {
+	t.Helper()
+	f := shopSite(t)
+	f.logs = nil
+	return f
+}
+
+func TestALogIsFollowedAsText(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := follow(t, pipedShop(t))
+		if got := l.next(); got != "" {
+			t.Errorf("before the first line %q is sent", got)
+		}
+		_, _ = io.WriteString(l.log, "one\n<script>steal()</script>\r\n\n\x1b[31mevent: finished\n")
+		if got, want := l.next(), "event: log-start\ndata: one\ndata: <script>steal()</script>\ndata: \ndata: event: finished\n\n"; !strings.HasPrefix(got, want) {
+			t.Errorf("the first lines are %q", got)
+		}
+		_, _ = io.WriteString(l.log, "two\n")
+		if got := l.next(); got != "event: log\ndata: two\n\n" {
+			t.Errorf("the next line is %q", got)
+		}
+		_, _ = io.WriteString(l.log, "last words")
+		_ = l.log.Close()
+		got := l.next()
+		if !strings.Contains(got, "data: last words\n") || !strings.Contains(got, "the container has ended") || !strings.Contains(got, "event: finished") {
+			t.Errorf("the end is %q", got)
+		}
+		<-l.done
+		if q := l.f.asked[0]; !q.Follow || q.Previous || q.Tail != 50 {
+			t.Errorf("read by %+v", q)
+		}
+		l.cancel()
+	})
+}
+
+func TestALogIsFollowedOnceItIsThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := pipedShop(t)
+		r, w := io.Pipe()
+		var mu sync.Mutex
+		started := false
+		f.logs = func(cluster.LogQuery) (io.ReadCloser, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if !started {
+				return nil, notStarted()
+			}
+			return r, nil
+		}
+		l := follow(t, f)
+		if got := l.next(); !strings.Contains(got, "It appears here as soon as there is one.") {
+			t.Errorf("before there is a log %q is sent", got)
+		}
+		mu.Lock()
+		started = true
+		mu.Unlock()
+		f.changed(cluster.Change{Kind: "webapps", Namespace: "payments", Name: "shop", Pods: true})
+		l.next()
+		_, _ = io.WriteString(w, "hello\n")
+		if got := l.next(); !strings.HasPrefix(got, "event: log-start\ndata: hello\n") {
+			t.Errorf("after its start %q is sent", got)
+		}
+		l.end()
+		_ = w.Close()
+	})
+}
+
+func TestAFollowedLogIsBounded(t *testing.T) {
+	for name, line := range map[string]string{
+		"in lines": "x\n", "in bytes": strings.Repeat("y", 4000) + "\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := follow(t, pipedShop(t))
+				go func() {
+					for range cluster.MaxLogLines + 1000 {
+						if _, err := io.WriteString(l.log, line); err != nil {
+							return // the stream has ended, as it must
+						}
+					}
+				}()
+				select {
+				case <-l.done:
+				case <-time.After(time.Hour):
+					t.Fatal("the stream goes on")
+				}
+				body := l.w.Body.String()
+				if n := int64(strings.Count(body, "data: "+line[:1])); n > cluster.MaxLogLines || len(body) > cluster.MaxLogBytes+1<<16 || n < 100 {
+					t.Errorf("%d lines, %d bytes were sent", n, len(body))
+				}
+				if !strings.Contains(body, "at most. Reload") {
+					t.Error("the page does not say why it ends")
+				}
+				l.cancel()
+			})
+		})
+	}
+}
+
+func TestAReaderThatIsSlowMakesTheLogWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, out := io.Pipe()
+		r := &logReader{lines: cluster.NewLines(in), news: make(chan struct{}, 1), taken: make(chan struct{}, 1)}
+		ctx, cancel := context.WithCancel(t.Context())
+		go r.run(ctx)
+		written := make(chan int, 1)
+		go func() {
+			n := 0
+			for ; n < 2000; n++ {
+				if _, err := fmt.Fprintln(out, strings.Repeat("z", 99)); err != nil {
+					break
+				}
+			}
+			written <- n
+		}()
+		synctest.Wait()
+		if r.size < maxWaiting || r.size > maxWaiting+cluster.MaxLogLine {
+			t.Errorf("%d bytes wait for nobody", r.size)
+		}
+		if _, n, _ := r.take(); n != (maxWaiting+99)/100 {
+			t.Errorf("took %d lines", n)
+		}
+		synctest.Wait()
+		if r.size < maxWaiting {
+			t.Error("nothing more is read after that")
+		}
+		cancel()
+		if n := <-written; n == 2000 {
+			t.Error("the log was read to its end")
+		}
+	})
+}
+
+func TestAFollowedLogEndsWith(t *testing.T) {
+	for name, end := range map[string]func(l *followed){
+		"access":               func(l *followed) { l.f.noLogs.Store(true) },
+		"the page":             func(l *followed) { l.cancel() },
+		"a broken connection":  func(l *followed) { _ = l.log.CloseWithError(errors.New("reset")) },
+		"the log and no words": func(l *followed) { _ = l.log.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := follow(t, pipedShop(t))
+				end(l)
+				select {
+				case <-l.done:
+				case <-time.After(time.Minute):
+					t.Fatal("the stream goes on")
+				}
+				l.end()
+			})
+		})
+	}
+}
+
+func TestAnErrorsTextStaysOffThePage(t *testing.T) {
+	if fields := slices.Collect(strings.FieldsSeq(endWords(errors.New("s3cret line")))); slices.Contains(fields, "s3cret") {
+		t.Errorf("an error's text reaches the page: %v", fields)
+	}
+}

@@ -1,0 +1,163 @@
+package pages
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// tails are how many of a log's last lines a page can show.
+var tails = []int{50, 200, 1000}
+
+const defaultTail = 200
+
+// noLogError says why a container has no log. Its text is for the user.
+type noLogError struct{ words string }
+
+func (e *noLogError) Error() string { return e.words }
+
+// onLog is a look at the log of one container.
+type onLog struct {
+	onPod
+	query      cluster.LogQuery
+	containers []string
+}
+
+// logLooking reads from the URL which log; what it does not know it ignores.
+func (p *Pages) logLooking(r *http.Request) (onLog, error) {
+	at, err := p.podLooking(r)
+	if err != nil {
+		return onLog{}, err
+	}
+	l := onLog{onPod: at, containers: containerNames(at.pod)}
+	asked := r.URL.Query()
+	l.query = cluster.LogQuery{
+		Namespace: at.ref.Namespace, Pod: at.pod.Name, Container: mainContainer(l.containers), Tail: defaultTail,
+		Previous: asked.Get("previous") == "true", Timestamps: asked.Get("timestamps") == "true",
+	}
+	if n, err := strconv.Atoi(asked.Get("tail")); err == nil && slices.Contains(tails, n) {
+		l.query.Tail = int64(n)
+	}
+	if name := asked.Get("container"); slices.Contains(l.containers, name) {
+		l.query.Container = name
+	}
+	return l, nil
+}
+
+// containerNames puts those that run before those that prepare.
+func containerNames(pod *corev1.Pod) []string {
+	var out []string
+	for _, all := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
+		for i := range all {
+			out = append(out, all[i].Name)
+		}
+	}
+	return out
+}
+
+func mainContainer(names []string) string {
+	if slices.Contains(names, appContainer) || len(names) == 0 {
+		return appContainer
+	}
+	return names[0]
+}
+
+// logs is the page of a log: its last lines, to which logsLive adds.
+func (p *Pages) logs(w http.ResponseWriter, r *http.Request) error {
+	l, err := p.logLooking(r)
+	if err != nil {
+		return err
+	}
+	if err := p.frameOf(r, &l.onPod); err != nil {
+		return err
+	}
+	view := views.Logs{
+		Frame: l.frame, App: resourceOf(l.space, l.ref.Kind, l.app, p.now()), Pod: l.view,
+		Container: l.query.Container, Containers: l.containers, Tail: int(l.query.Tail), Tails: tails,
+		Previous: l.query.Previous, Timestamps: l.query.Timestamps, Restarted: l.restarted(),
+		Query: l.address(), Live: !l.query.Previous,
+	}
+	view.Lines, view.Cut, err = p.lastLines(r, l)
+	if none, ok := errors.AsType[*noLogError](err); ok {
+		view.Empty = none.words
+	} else if err != nil {
+		return err
+	} else if len(view.Lines) == 0 {
+		view.Empty = "Nothing has been written yet."
+	}
+	return p.show(w, r, http.StatusOK, views.LogsPage(view))
+}
+
+// logsDownload sends a log as a file of text, as clean as the page shows it, and as much of it as is ever read.
+func (p *Pages) logsDownload(w http.ResponseWriter, r *http.Request) error {
+	l, err := p.logLooking(r)
+	if err != nil {
+		return err
+	}
+	l.query.Tail = cluster.MaxLogLines
+	lines, _, err := p.lastLines(r, l)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": l.query.Pod + "-" + l.query.Container + ".log"}))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	for _, line := range lines {
+		if _, err := io.WriteString(w, line+"\n"); err != nil {
+			return nil //nolint:nilerr // the client has gone
+		}
+	}
+	return nil
+}
+
+func (p *Pages) lastLines(r *http.Request, l onLog) (lines []string, cut bool, err error) {
+	log, err := p.cluster.Logs(r.Context(), l.id, l.query)
+	if err != nil {
+		return nil, false, logFault(err)
+	}
+	defer func() { _ = log.Close() }() // it was read, or failed
+	return log.Last()
+}
+
+// logFault turns what the API server says of a log into what it means here.
+func logFault(err error) error {
+	switch {
+	case apierrors.IsBadRequest(err):
+		return &noLogError{words: sentence("there is no log: " + err.Error())}
+	case apierrors.IsNotFound(err):
+		return errNoPod
+	}
+	return err
+}
+
+// restarted reports whether the container ran before.
+func (l onLog) restarted() bool {
+	st := &l.pod.Status
+	return slices.ContainsFunc(slices.Concat(st.ContainerStatuses, st.InitContainerStatuses), func(s corev1.ContainerStatus) bool {
+		return s.Name == l.query.Container && (s.RestartCount > 0 || s.LastTerminationState.Terminated != nil)
+	})
+}
+
+// address is the query of this view.
+func (l onLog) address() string {
+	v := url.Values{"container": {l.query.Container}, "tail": {strconv.FormatInt(l.query.Tail, 10)}}
+	for name, on := range map[string]bool{"previous": l.query.Previous, "timestamps": l.query.Timestamps} {
+		if on {
+			v.Set(name, strconv.FormatBool(on))
+		}
+	}
+	return strings.ReplaceAll(v.Encode(), "+", "%20")
+}

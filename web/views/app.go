@@ -1,0 +1,114 @@
+package views
+
+import "strconv"
+
+// App is what the page of an application shows besides what it shows of every resource.
+type App struct {
+	Size          Size
+	Pods          []Pod
+	NoPods        string // why there are none to see
+	Hidden        int    // how many more there are than shown
+	Versions      []Version
+	VersionsError string // why a version was not taken back
+}
+
+// Size is how many Pods there are, and how many there shall be.
+type Size struct {
+	Wanted, Updated, Available int
+	Value                      string // in the input
+	Min, Max                   int    // of the input
+	Error                      string // beside the input
+	Locked                     string // why it cannot be changed here
+	Asked                      bool   // the input is shown
+}
+
+// share is a number of those wanted, in words.
+func (s Size) share(n int) string { return strconv.Itoa(n) + " of " + strconv.Itoa(s.Wanted) }
+
+// full is the end of the progress bars, which must not be 0.
+func (s Size) full() string { return strconv.Itoa(max(s.Wanted, 1)) }
+
+// Look is a state: icon, word and, if there is more to say, a sentence.
+type Look struct{ Word, Icon, Tone, Text string }
+
+// Pod is one Pod of an application.
+type Pod struct {
+	ID        string // of its row
+	Name      string
+	Href      string
+	Look      Look
+	LastWords string // the last line that the application wrote when it ended
+	Version   string // tag or short digest of its image
+	Image     string
+	Old       bool // not the version that is asked for
+	Restarts  int
+	Restarted Moment // the last one
+	Created   Moment
+	Node      string
+}
+
+// Version is a revision of an application.
+type Version struct {
+	Revision  string
+	Tag       string
+	Image     string
+	Created   Moment
+	Available int
+	Wanted    bool // the spec asks for it
+	Back      bool // it can be taken back by a button
+}
+
+// Container is one container of a Pod.
+type Container struct {
+	Name      string
+	Image     string
+	Look      Look
+	LastWords string
+	Restarts  int
+	Restarted Moment
+	Logs      string // address of its log
+}
+
+// The tabs of a Pod.
+const (
+	PodOverview = "overview"
+	PodLogs     = "logs"
+)
+
+// PodDetail is the page of one Pod.
+type PodDetail struct {
+	Frame      Frame
+	App        Resource
+	Pod        Pod
+	Gone       bool
+	Containers []Container
+	Conditions []Step
+	Facts      []Fact
+	Events     []Happening
+	NoEvents   string
+}
+
+// Logs is the page of one container's log.
+type Logs struct {
+	Frame      Frame
+	App        Resource
+	Pod        Pod
+	Container  string
+	Containers []string
+	Lines      []string
+	Empty      string // why there is nothing to see, "" if there is
+	Tail       int
+	Tails      []int
+	Cut        bool // older lines were left out for their size
+	Previous   bool
+	Restarted  bool // there is a run before this one
+	Timestamps bool
+	Query      string // of this view, for links
+	Live       bool
+}
+
+// Restart is the page that asks before replacing all Pods.
+type Restart struct {
+	Frame    Frame
+	Resource Resource
+}
