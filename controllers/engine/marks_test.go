@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"context"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// marking is Work that marks as the test says.
+type marking func(*Pass)
+
+func (m marking) Sync(_ context.Context, _ *v1alpha1.S3Bucket, pass *Pass) error {
+	m(pass)
+	return nil
+}
+
+func (m marking) Release(context.Context, *v1alpha1.S3Bucket, *Pass) error { return nil }
+
+func TestAMarkBecomesACondition(t *testing.T) {
+	b := newBench(t, nil)
+	b.loop.Work = marking(func(p *Pass) {
+		p.Mark("Rolled", metav1.ConditionFalse, "Waiting", "one")
+		p.Mark("Rolled", metav1.ConditionTrue, "Done", "two")
+		if status, reason, text := p.Marked("Rolled"); status != metav1.ConditionTrue || reason != "Done" || text != "two" {
+			t.Errorf("the last mark does not win: %s %s %s", status, reason, text)
+		}
+		if status, _, _ := p.Marked("Other"); status != "" {
+			t.Errorf("a mark that nobody made is %s", status)
+		}
+	})
+	obj := b.pass(nil)
+	c := meta.FindStatusCondition(obj.Status.Conditions, "Rolled")
+	if c == nil || c.Status != metav1.ConditionTrue || c.Message != "two" || c.ObservedGeneration != 3 || !c.LastTransitionTime.Time.Equal(noon) {
+		t.Errorf("condition %+v", c)
+	}
+	if obj.Status.Conditions[0].Type != "Rolled" || !obj.Status.Ready {
+		t.Errorf("the marks do not come first: %+v", obj.Status.Conditions)
+	}
+	b.writes = 0
+	if b.pass(nil); b.writes != 0 {
+		t.Errorf("%d writes for the same marks", b.writes)
+	}
+}
+
+func TestUnmarkTakesAConditionAway(t *testing.T) {
+	b := newBench(t, nil)
+	b.loop.Work = marking(func(p *Pass) { p.Mark("Rolled", metav1.ConditionTrue, "Done", "x") })
+	b.pass(nil)
+	b.loop.Work = marking(func(*Pass) {})
+	if meta.FindStatusCondition(b.pass(nil).Status.Conditions, "Rolled") == nil {
+		t.Error("a condition that this pass says nothing of is gone")
+	}
+	b.loop.Work = marking(func(p *Pass) { p.Unmark("Rolled") })
+	if obj := b.pass(nil); meta.FindStatusCondition(obj.Status.Conditions, "Rolled") != nil || !obj.Status.Ready {
+		t.Errorf("conditions %+v", obj.Status.Conditions)
+	}
+	b.writes = 0
+	if b.pass(nil); b.writes != 0 {
+		t.Errorf("%d writes to take away what is not there", b.writes)
+	}
+}

@@ -1,0 +1,136 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+type app = *v1alpha1.WebApp
+
+// list has three steps, of which the second is wanted only with replicas; done notes what was called.
+func list(done *[]string, fails map[string]error) List[app] {
+	var all List[app]
+	for _, name := range []string{"First", "Second", "Third"} {
+		all = append(all, Step[app]{
+			Name: name,
+			Do: func(context.Context, app, *engine.Pass) (string, error) {
+				*done = append(*done, name)
+				return name + " holds", fails[name]
+			},
+			Undo: func(context.Context, app, *engine.Pass) error {
+				*done = append(*done, "undo "+name)
+				return fails["undo "+name]
+			},
+		})
+	}
+	all[1].Wanted = func(a app) bool { return a.Spec.Replicas != nil }
+	return all
+}
+
+func TestStepsRunInOrderUpToTheFirstThatDoesNotHold(t *testing.T) {
+	for name, row := range map[string]struct {
+		fails    map[string]error
+		unwanted bool
+		done     string
+		first    string
+		second   string
+		third    string
+	}{
+		"all hold": {
+			done:  "First Second Third",
+			first: "True Done First holds", second: "True Done Second holds", third: "True Done Third holds",
+		},
+		"a step that waits gives its reason": {
+			fails: map[string]error{"Second": engine.Wait("RollingOut", 0, "1 of 2")},
+			done:  "First Second", first: "True Done First holds", second: "False RollingOut 1 of 2", third: "Unknown Waiting waiting for Second",
+		},
+		"a step that is blocked gives its reason": {
+			fails: map[string]error{"First": engine.Blocked("Conflict", "not ours")},
+			done:  "First", first: "False Conflict not ours", second: "Unknown Waiting waiting for First", third: "Unknown Waiting waiting for First",
+		},
+		"any other error is Failed": {
+			fails: map[string]error{"Third": errors.New("boom")},
+			done:  "First Second Third", first: "True Done First holds", second: "True Done Second holds", third: "False Failed boom",
+		},
+		"a Pause within an error counts": {
+			fails: map[string]error{"Third": errors.Join(errors.New("boom"), engine.Blocked("Conflict", "not ours"))},
+			done:  "First Second Third", first: "True Done First holds", second: "True Done Second holds", third: "False Conflict boom\nnot ours",
+		},
+		"what is not wanted runs and has no condition": {
+			unwanted: true, done: "First Second Third", first: "True Done First holds", third: "True Done Third holds",
+		},
+		"what is not wanted waits without a condition": {
+			unwanted: true, fails: map[string]error{"First": errors.New("boom")},
+			done: "First", first: "False Failed boom", third: "Unknown Waiting waiting for First",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			obj, pass := &v1alpha1.WebApp{}, engine.NewPass(nil)
+			if !row.unwanted {
+				obj.Spec.Replicas = new(int32(2))
+			}
+			var done []string
+			err := list(&done, row.fails).Sync(t.Context(), obj, pass)
+			if (err != nil) != (len(row.fails) > 0) {
+				t.Errorf("outcome %v", err)
+			}
+			if got := strings.Join(done, " "); got != row.done {
+				t.Errorf("ran %s, want %s", got, row.done)
+			}
+			for step, want := range map[string]string{"First": row.first, "Second": row.second, "Third": row.third} {
+				status, reason, text := pass.Marked(step)
+				if got := strings.TrimSpace(string(status) + " " + reason + " " + text); got != want {
+					t.Errorf("%s is %q, want %q", step, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestAStepThatIsNotWantedAndFailsIsTold(t *testing.T) {
+	var done []string
+	pass := engine.NewPass(nil)
+	if err := list(&done, map[string]error{"Second": errors.New("cannot be taken back")}).Sync(t.Context(), &v1alpha1.WebApp{}, pass); err == nil {
+		t.Error("the error was lost")
+	}
+	if status, _, text := pass.Marked("Second"); status != metav1.ConditionFalse || text != "cannot be taken back" {
+		t.Errorf("Second is %s: %s", status, text)
+	}
+}
+
+func TestReleaseGoesBackwardsAndStopsAtAnError(t *testing.T) {
+	for name, row := range map[string]struct {
+		fails map[string]error
+		done  []string
+		want  string
+	}{
+		"all are undone":       {done: []string{"undo Third", "undo First"}},
+		"stops at the failure": {fails: map[string]error{"undo Third": errors.New("in use")}, done: []string{"undo Third"}, want: "undo Third: in use"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var done []string
+			all := list(&done, row.fails)
+			all[1].Undo = nil
+			err := all.Release(t.Context(), &v1alpha1.WebApp{}, engine.NewPass(nil))
+			if !slices.Equal(done, row.done) || (err == nil) != (row.want == "") || err != nil && err.Error() != row.want {
+				t.Errorf("undone %q, error %v", done, err)
+			}
+		})
+	}
+}
+
+func TestReleaseKeepsThePause(t *testing.T) {
+	var done []string
+	err := list(&done, map[string]error{"undo First": engine.Wait("Deleting", 0, "going")}).Release(t.Context(), &v1alpha1.WebApp{}, engine.NewPass(nil))
+	if pause, ok := engine.AsPause(err); !ok || pause.Reason != "Deleting" {
+		t.Errorf("outcome %v", err)
+	}
+}
