@@ -135,7 +135,11 @@ func boundIn(mgr ctrl.Manager) func(ctx context.Context, kind, namespace, name s
 // toApp wakes the WebApp that a Pod or ReplicaSet says it runs for.
 func toApp() handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
-		return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: o.GetNamespace(), Name: o.GetLabels()[v1alpha1.LabelWebApp]}}}
+		var all []reconcile.Request
+		for _, name := range appOf(o) {
+			all = append(all, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: o.GetNamespace(), Name: name}})
+		}
+		return all
 	})
 }
 

@@ -110,7 +110,10 @@ func (p *Pass) Remove(ctx context.Context, obj client.Object) error {
 		return err
 	}
 	err = p.writer.Client.Delete(ctx, obj, client.Preconditions{UID: new(obj.GetUID())})
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil // somebody else has deleted it
+	}
+	if err != nil {
 		return fmt.Errorf("delete the %s: %w", d.what(), err)
 	}
 	p.run.Planned([]string{"Delete " + d.kind + " (not asked for any more)"})
@@ -207,11 +210,7 @@ func (p *Pass) update(ctx context.Context, d declaration, into client.Object, di
 	if err := p.force(ctx, made, Manager); err != nil {
 		return explain(d.what(), "update", err)
 	}
-	if repair {
-		p.run.Repaired("Repaired", "Update"+d.kind, "the %s: %s; it was changed outside Portico", d.what(), strings.Join(diffs, ", "))
-	} else {
-		p.run.Normal("Updated", "Update"+d.kind, "the %s: %s", d.what(), strings.Join(diffs, ", "))
-	}
+	p.told(repair, d, diffs)
 	return fill(made, into)
 }
 
@@ -248,12 +247,26 @@ func (p *Pass) Set(ctx context.Context, part string, want any, into client.Objec
 	}
 	obj := &unstructured.Unstructured{Object: fields}
 	obj.SetNamespace(p.owner.GetNamespace())
-	obj.SetUID(into.GetUID())
 	d := declaration{kind: obj.GetKind(), key: client.ObjectKeyFromObject(obj), object: obj, hash: into.GetAnnotations()[Applied]}
+	if diffs, err := d.missing(into); err != nil || len(diffs) == 0 {
+		return err
+	}
+	found, err := p.read(ctx, p.writer.Live, d, into) // the cache may be behind
+	if err != nil {
+		return err
+	}
+	if !found {
+		return engine.Wait(ReasonLeaving, leaving, "the %s is gone", d.what())
+	}
+	if err := p.mayWrite(d.what(), into); err != nil {
+		return err
+	}
+	d.hash = into.GetAnnotations()[Applied]
 	diffs, err := d.missing(into)
 	if err != nil || len(diffs) == 0 {
 		return err
 	}
+	obj.SetUID(into.GetUID()) // and no other of this name
 	if err := p.prove(ctx); err != nil {
 		return err
 	}
@@ -261,8 +274,18 @@ func (p *Pass) Set(ctx context.Context, part string, want any, into client.Objec
 	if err := p.force(ctx, obj, Manager+"-"+part); err != nil {
 		return explain(d.what(), "update", err)
 	}
-	p.run.Normal("Updated", "Update"+d.kind, "the %s: %s", d.what(), strings.Join(diffs, ", "))
+	status := p.owner.Common()
+	p.told(status.Ready && status.ObservedGeneration == p.owner.GetGeneration(), d, diffs)
 	return fill(obj, into)
+}
+
+// told notes an edit of ours, or the repair of somebody else's.
+func (p *Pass) told(repair bool, d declaration, diffs []string) {
+	if repair {
+		p.run.Repaired("Repaired", "Update"+d.kind, "the %s: %s; it was changed outside Portico", d.what(), strings.Join(diffs, ", "))
+		return
+	}
+	p.run.Normal("Updated", "Update"+d.kind, "the %s: %s", d.what(), strings.Join(diffs, ", "))
 }
 
 // Key is where the owner's object of this name is.

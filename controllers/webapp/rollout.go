@@ -92,7 +92,10 @@ func (r *run) report(ctx context.Context, pass *engine.Pass) error {
 	s, d := &r.app.Status, &p.deployment.Status
 	s.Replicas, s.UpdatedReplicas, s.AvailableReplicas = d.Replicas, d.UpdatedReplicas, d.AvailableReplicas
 	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: selector(r.app)})
-	s.URL, s.Image, s.Revisions = clusterURL(r.app), p.serving(), p.revisions()
+	s.Image, s.Revisions = p.serving(), p.revisions()
+	if s.URL = ""; stepDone(pass, StepService) {
+		s.URL = clusterURL(r.app)
+	}
 	wanted := replicasOf(r.app)
 	if p.deployment.UID != "" {
 		wanted = p.wanted()
@@ -111,6 +114,11 @@ func (r *run) markAvailable(p picture, pass *engine.Pass) {
 		return
 	}
 	pass.Mark(v1alpha1.ConditionAvailable, metav1.ConditionFalse, "MinimumReplicasUnavailable", text)
+}
+
+func stepDone(pass *engine.Pass, step string) bool {
+	status, _, _ := pass.Marked(step)
+	return status == metav1.ConditionTrue
 }
 
 // markProgressing says of a rollout what the step found, in the words of a Deployment.
