@@ -29,6 +29,7 @@ const maxBody = 1 << 20
 // Cluster is what the API needs of cluster.Cluster, whose contracts hold.
 type Cluster interface {
 	Reader
+	PodReader
 	Writer
 }
 
@@ -105,6 +106,7 @@ func (a *API) register(api huma.API) {
 	for _, k := range a.cluster.Kinds() {
 		a.registerReads(api, k)
 		a.registerChecks(api, k)
+		a.registerLogs(api, k)
 		a.registerWrites(api, k)
 	}
 }

@@ -30,6 +30,7 @@ type fakeCluster struct {
 	denied  []string
 	writes  []string // "create", "delete" and their dry runs
 	checks  operator.Checks
+	running
 }
 
 func newFake(t *testing.T) *fakeCluster {

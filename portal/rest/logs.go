@@ -1,0 +1,98 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+)
+
+// appKind is the kind that runs in Pods.
+const appKind = "WebApp"
+
+// PodReader reads what runs for an application, for a caller, after checking access.
+type PodReader interface {
+	Pods(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) ([]*corev1.Pod, error)
+	Logs(ctx context.Context, id auth.Identity, q cluster.LogQuery) (*cluster.Lines, error)
+}
+
+type logsInput struct {
+	ObjectPath
+	Pod       string `query:"pod" doc:"Name of one of its Pods; left out, the newest."`
+	Container string `query:"container" default:"app" doc:"Container of the Pod."`
+	Tail      int64  `query:"tail" default:"200" minimum:"1" maximum:"5000" doc:"How many of the last lines."`
+	Previous  bool   `query:"previous" doc:"Of the run before the last restart."`
+	Times     bool   `query:"timestamps" doc:"With the time in front of each line."`
+}
+
+type logsOutput struct {
+	ContentType string `header:"Content-Type"`
+	Body        []byte
+}
+
+func (a *API) registerLogs(api huma.API, k catalog.Kind) {
+	if k.Name != appKind {
+		return
+	}
+	huma.Register(api, huma.Operation{
+		OperationID: "logs" + k.Name, Method: http.MethodGet, Path: basePath(k) + "/{name}/logs", Tags: []string{k.Name},
+		Summary: "Read the log of a Pod of one " + k.Name, Errors: append(slices.Clone(readErrors), http.StatusBadRequest),
+		Description: "The last lines, 1 MiB at most, as the caller may read them with kubectl logs. Control characters are " +
+			"removed and lines above 8 KiB cut. 400 says that there is no log yet.",
+		Responses: map[string]*huma.Response{"200": {
+			Description: "Lines of text", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},
+		}},
+	}, func(ctx context.Context, in *logsInput) (*logsOutput, error) {
+		lines, err := a.logs(ctx, ref(k, in.Namespace, in.Name), in)
+		if err != nil {
+			return nil, err
+		}
+		return &logsOutput{ContentType: "text/plain; charset=utf-8", Body: []byte(lines)}, nil
+	})
+}
+
+func (a *API) logs(ctx context.Context, ref cluster.Ref, in *logsInput) (string, error) {
+	if err := a.possible(ctx, "get", ref); err != nil {
+		return "", a.fail(ctx, err)
+	}
+	app, err := a.cluster.Get(ctx, caller(ctx), ref)
+	if err != nil {
+		return "", a.fail(ctx, err)
+	}
+	pods, err := a.cluster.Pods(ctx, caller(ctx), app)
+	if err != nil {
+		return "", a.fail(ctx, err)
+	}
+	i := slices.IndexFunc(pods, func(p *corev1.Pod) bool { return in.Pod == "" || p.Name == in.Pod })
+	if i < 0 || !hasContainer(pods[i], in.Container) {
+		return "", problem(ctx, http.StatusNotFound, "there is no such Pod or container of "+ref.Name)
+	}
+	log, err := a.cluster.Logs(ctx, caller(ctx), cluster.LogQuery{
+		Namespace: ref.Namespace, Pod: pods[i].Name, Container: in.Container, Tail: in.Tail, Previous: in.Previous, Timestamps: in.Times,
+	})
+	if err != nil {
+		return "", a.fail(ctx, err)
+	}
+	defer func() { _ = log.Close() }() // it was read, or failed
+	lines, _, err := log.Last()
+	if err != nil {
+		return "", a.fail(ctx, err)
+	}
+	if len(lines) == 0 {
+		return "", nil
+	}
+	return strings.Join(lines, "\n") + "\n", nil
+}
+
+func hasContainer(p *corev1.Pod, name string) bool {
+	named := func(c corev1.Container) bool { return c.Name == name }
+	return slices.ContainsFunc(p.Spec.Containers, named) || slices.ContainsFunc(p.Spec.InitContainers, named)
+}

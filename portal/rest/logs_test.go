@@ -1,0 +1,91 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/cluster"
+)
+
+// running is what the fake knows of Pods.
+type running struct {
+	pods    []*corev1.Pod
+	noPods  error
+	noLog   error
+	written string
+	asked   cluster.LogQuery
+}
+
+func (r *running) Pods(context.Context, auth.Identity, *unstructured.Unstructured) ([]*corev1.Pod, error) {
+	return r.pods, r.noPods
+}
+
+func (r *running) Logs(_ context.Context, _ auth.Identity, q cluster.LogQuery) (*cluster.Lines, error) {
+	r.asked = q
+	return cluster.NewLines(io.NopCloser(strings.NewReader(r.written))), r.noLog
+}
+
+func TestLogs(t *testing.T) {
+	const at = "/namespaces/payments/webapps/shop/logs"
+	f := newFake(t)
+	f.objects = append(f.objects, bucket(t, "payments", "shop", ""))
+	f.objects[len(f.objects)-1].SetKind("WebApp")
+	for _, name := range []string{"newest", "older"} {
+		f.pods = append(f.pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}}}})
+	}
+	f.written = "one\n\x1b[31m<script>\r\n"
+	read := func(pod string, tail int64) cluster.LogQuery {
+		return cluster.LogQuery{Namespace: "payments", Pod: pod, Container: "app", Tail: tail}
+	}
+	all := read("older", 5000)
+	all.Previous, all.Timestamps = true, true
+	for query, want := range map[string]cluster.LogQuery{
+		"": read("newest", 200), "?pod=older": read("older", 200), "?pod=older&tail=5000&previous=true&timestamps=true": all,
+	} {
+		w := f.call("GET", at+query, "")
+		if w.Code != 200 || w.Body.String() != "one\n<script>\n" || w.Header().Get("Content-Type") != "text/plain; charset=utf-8" || f.asked != want {
+			t.Errorf("%s: %d %q as %s by %+v", query, w.Code, w.Body, w.Header().Get("Content-Type"), f.asked)
+		}
+	}
+	for query, status := range map[string]int{
+		"?pod=none": 404, "?pod=..%2F": 404, "?container=none": 404, "?tail=0": 422, "?tail=5001": 422, "?tail=x": 422, "?lines=5": 422, "?follow=true": 422,
+	} {
+		wantProblem(t, f.call("GET", at+query, ""), status)
+	}
+	for status, err := range map[int]error{
+		400: apierrors.NewBadRequest("container is waiting to start"), 403: &cluster.ForbiddenError{Verb: "get", Resource: "pods/log"},
+		503: &cluster.UnavailableError{Doing: "reading", Cause: io.ErrUnexpectedEOF},
+	} {
+		f.noLog = err
+		wantProblem(t, f.call("GET", at, ""), status)
+	}
+	f.noPods = &cluster.ForbiddenError{Verb: "list", Resource: "pods"}
+	wantProblem(t, f.call("GET", at, ""), http.StatusForbidden)
+	wantProblem(t, f.call("GET", "/namespaces/payments/webapps/none/logs", ""), http.StatusNotFound)
+	f.denied = []string{"get payments"}
+	wantProblem(t, f.call("GET", "/namespaces/payments/webapps/none/logs", ""), http.StatusForbidden)
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Responses map[string]struct{ Content map[string]any }
+		}
+	}
+	if err := json.Unmarshal(f.call("GET", "/openapi.json", "").Body.Bytes(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := doc.Paths["/namespaces/{namespace}/webapps/{name}/logs"]["get"].Responses["200"].Content["text/plain"]; !ok {
+		t.Error("the document does not know of logs as text")
+	}
+	if doc.Paths["/namespaces/{namespace}/s3buckets/{name}/logs"] != nil {
+		t.Error("buckets have logs")
+	}
+}
