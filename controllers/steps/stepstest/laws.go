@@ -1,0 +1,226 @@
+package stepstest
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// Case is the work on one object, to be tried on fake clusters.
+type Case[T engine.Object] struct {
+	Scheme *runtime.Scheme
+	// Build adds to the fake client what the work needs, such as indexes; nil: nothing.
+	Build func(*fake.ClientBuilder)
+	// Cached tells what the operator's cache holds; nil: everything.
+	Cached func(client.Object) bool
+	// Owner is the object as its author wrote it, with a UID.
+	Owner T
+	// Work over the cluster; a new one for every pass, as after a restart.
+	Work func(*Cluster) engine.Work[T]
+	// Settle does what the cluster's own controllers do, until they have nothing to do.
+	Settle func(*testing.T, *Cluster)
+	// Makes are all the objects that the owner as it is makes, no more than type and name.
+	Makes []client.Object
+	// Repaired are those of Makes whose fields another case tries one by one, which takes long.
+	Repaired []client.Object
+	// Edits are changes of the owner, by name.
+	Edits map[string]Edit[T]
+}
+
+// Edit is a change of the owner's spec.
+type Edit[T engine.Object] struct {
+	Do func(T)
+	// Gone are those of Makes that are not asked for any more then.
+	Gone []client.Object
+}
+
+// Laws checks what everybody relies on, for any kind whose work is over Kubernetes objects.
+func Laws[T engine.Object](t *testing.T, c Case[T]) {
+	t.Helper()
+	for name, law := range map[string]func(*testing.T, Case[T]){
+		"the first pass makes everything":          makesEverything[T],
+		"what is in order is not written":          isQuiet[T],
+		"what is deleted comes back":               comesBack[T],
+		"what others change is repaired":           repairs[T],
+		"what others add stays":                    keepsAdditions[T],
+		"an edit and back ends as before":          goesBack[T],
+		"any write may be the last":                survivesCuts[T],
+		"an error is never absence":                errorsAreNotAbsence[T],
+		"what is not ours is left alone":           leavesForeign[T],
+		"what is not ours does not go":             leavesForeignGone[T],
+		"an old picture of the owner does nothing": isNeverStale[T],
+	} {
+		t.Run(name, func(t *testing.T) { law(t, c) })
+	}
+}
+
+func makesEverything[T engine.Object](t *testing.T, c Case[T]) {
+	w := newWorld(t, c)
+	_ = w.pass()
+	for _, obj := range c.Makes {
+		if w.read(obj) == nil {
+			t.Errorf("the first pass made no %s", w.what(obj))
+		}
+	}
+	w.converge("creation")
+	if made, want := len(w.owned()), len(c.Makes); made != want {
+		t.Errorf("there are %d objects, want the %d of Makes: %v", made, want, keys(w.owned()))
+	}
+}
+
+func isQuiet[T engine.Object](t *testing.T, c Case[T]) {
+	w := newWorld(t, c)
+	w.converge("creation")
+	w.Forget()
+	for range 2 {
+		if _ = w.pass(); len(w.Writes()) > 0 {
+			t.Fatalf("a pass over what is in order wrote: %v", w.Writes())
+		}
+	}
+}
+
+func comesBack[T engine.Object](t *testing.T, c Case[T]) {
+	w := newWorld(t, c)
+	w.converge("creation")
+	want := w.picture()
+	for _, obj := range c.Makes {
+		old := w.read(obj)
+		if err := w.Others.Delete(t.Context(), old); err != nil {
+			t.Fatal(err)
+		}
+		w.converge("the deletion of the " + w.what(obj))
+		if is := w.read(obj); is == nil || is.GetUID() == old.GetUID() {
+			t.Errorf("the %s did not come back", w.what(obj))
+		}
+	}
+	w.same("after deletions", want)
+}
+
+// goesBack: A → B → A is A, and A → B makes only what B asks for.
+func goesBack[T engine.Object](t *testing.T, c Case[T]) {
+	for name, edit := range c.Edits {
+		w := newWorld(t, c)
+		w.converge("creation")
+		want := w.picture()
+		w.edit(edit.Do)
+		w.converge(name)
+		for _, obj := range edit.Gone {
+			if w.read(obj) != nil {
+				t.Errorf("%s: the %s is still there", name, w.what(obj))
+			}
+		}
+		for _, obj := range w.except(edit.Gone) {
+			if w.read(obj) == nil {
+				t.Errorf("%s: the %s is gone", name, w.what(obj))
+			}
+		}
+		w.edit(func(is T) { asWritten(is, c.Owner) })
+		w.converge(name + " and back")
+		w.same(name+" and back", want)
+	}
+}
+
+// survivesCuts: the operator dies before or after each of its writes, of creation and of every edit.
+func survivesCuts[T engine.Object](t *testing.T, c Case[T]) {
+	edits := map[string]func(T){"creation": nil}
+	for name, edit := range c.Edits {
+		edits[name] = edit.Do
+	}
+	for name, edit := range edits {
+		start := func() *world[T] {
+			w := newWorld(t, c)
+			if edit != nil {
+				w.converge("creation")
+				w.edit(edit)
+			}
+			w.Forget()
+			return w
+		}
+		whole := start()
+		whole.converge(name)
+		writes, want := whole.Writes(), whole.picture()
+		for at := range writes {
+			for _, committed := range []bool{false, true} {
+				w := start()
+				w.cutAt(at, committed)
+				w.converge(name)
+				w.same(name+", cut at "+writes[at].String(), want)
+				w.nothingTwice(writes[at])
+			}
+		}
+	}
+}
+
+func errorsAreNotAbsence[T engine.Object](t *testing.T, c Case[T]) {
+	for _, fresh := range []bool{true, false} {
+		w := newWorld(t, c)
+		if !fresh {
+			w.converge("creation")
+		}
+		w.Forget()
+		for _, obj := range c.Makes {
+			for _, cause := range readErrors {
+				w.failReads(w.kind(obj), cause)
+			}
+		}
+		w.converge("the end of all errors")
+	}
+}
+
+// leavesForeign: an object of a name that we want, made by somebody else, is not touched.
+func leavesForeign[T engine.Object](t *testing.T, c Case[T]) {
+	elsewhere := newWorld(t, c)
+	elsewhere.converge("creation elsewhere")
+	for _, obj := range c.Makes {
+		for name, disguise := range disguises {
+			w := newWorld(t, c)
+			foreign := w.foreign(elsewhere.read(obj), disguise)
+			for range 2 {
+				_ = w.pass()
+			}
+			w.untouched(name, foreign)
+			if !w.refused() {
+				t.Errorf("beside a %s, %s, the owner is %+v", w.what(obj), name, w.now().Common().Conditions)
+			}
+		}
+	}
+}
+
+func leavesForeignGone[T engine.Object](t *testing.T, c Case[T]) {
+	elsewhere := newWorld(t, c)
+	elsewhere.converge("creation elsewhere")
+	for what, edit := range c.Edits {
+		for _, obj := range edit.Gone {
+			for name, disguise := range disguises {
+				w := newWorld(t, c)
+				w.edit(edit.Do)
+				foreign := w.foreign(elsewhere.read(obj), disguise)
+				w.converge(what)
+				w.untouched(name, foreign)
+			}
+		}
+	}
+}
+
+func isNeverStale[T engine.Object](t *testing.T, c Case[T]) {
+	for _, obj := range c.Makes {
+		w := newWorld(t, c)
+		w.converge("creation")
+		old := w.now()
+		w.edit(func(is T) { is.SetLabels(map[string]string{"newer": "yes"}) })
+		if err := w.Others.Delete(t.Context(), w.read(obj)); err != nil {
+			t.Fatal(err)
+		}
+		w.Forget()
+		if _ = w.passOver(old); len(w.Writes()) > 0 {
+			t.Errorf("for an old picture of the owner there was %v", w.Writes())
+		}
+		if _ = w.pass(); len(w.Writes()) == 0 {
+			t.Errorf("and for the new one nothing was done about the %s", w.what(obj))
+		}
+	}
+}

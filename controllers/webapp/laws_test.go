@@ -1,0 +1,162 @@
+package webapp_test
+
+import (
+	"context"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/owned"
+	"github.com/portico-platform/portico/controllers/steps/stepstest"
+	"github.com/portico-platform/portico/controllers/webapp"
+)
+
+type (
+	app  = *v1alpha1.WebApp
+	edit = stepstest.Edit[app]
+)
+
+func at(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "payments", Name: name} }
+
+func schemeOf(t *testing.T) *runtime.Scheme {
+	t.Helper()
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, appsv1.AddToScheme, policyv1.AddToScheme, autoscalingv2.AddToScheme, v1alpha1.AddToScheme,
+	} {
+		if err := add(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// indexed are what the cache of the operator adds.
+func indexed(b *fake.ClientBuilder) {
+	of := func(o client.Object) []string { return []string{o.GetLabels()[v1alpha1.LabelWebApp]} }
+	b.WithIndex(&corev1.Pod{}, webapp.Index, of).WithIndex(&appsv1.ReplicaSet{}, webapp.Index, of).WithStatusSubresource(&v1alpha1.WebApp{})
+}
+
+// work finds every resource that it is bound to.
+func work(c *stepstest.Cluster) engine.Work[app] {
+	return webapp.Work{
+		Writer: owned.Writer{Client: c.Client(), Live: c.Live()},
+		Bound: func(_ context.Context, _, _, name string) (webapp.Bound, error) {
+			return webapp.Bound{Found: true, Ready: true, Binding: &v1alpha1.Binding{Name: name + "-binding", Keys: []string{"arn", "url"}, ResourceVersion: "7"}}, nil
+		},
+	}
+}
+
+// rollOut does the part of the Deployment controller.
+func rollOut(t *testing.T, c *stepstest.Cluster) {
+	t.Helper()
+	var all appsv1.DeploymentList
+	if err := c.Others.List(t.Context(), &all); err != nil {
+		t.Fatal(err)
+	}
+	for i := range all.Items {
+		d := &all.Items[i]
+		before := d.DeepCopy()
+		n := int32(1)
+		if d.Spec.Replicas != nil {
+			n = *d.Spec.Replicas
+		}
+		d.Status = appsv1.DeploymentStatus{
+			Replicas: n, UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n,
+			Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue}},
+		}
+		if err := c.Others.Status().Patch(t.Context(), d, client.MergeFrom(before)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var (
+	account    = &corev1.ServiceAccount{ObjectMeta: at("shop")}
+	service    = &corev1.Service{ObjectMeta: at("shop")}
+	deployment = &appsv1.Deployment{ObjectMeta: at("shop")}
+	budget     = &policyv1.PodDisruptionBudget{ObjectMeta: at("shop")}
+	scaler     = &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: at("shop")}
+)
+
+func shop(change func(*v1alpha1.WebAppSpec)) app {
+	a := &v1alpha1.WebApp{ObjectMeta: at("shop"), Spec: v1alpha1.WebAppSpec{Image: "registry.example.com/shop:1.0.0", Replicas: new(int32(1)), Port: 8080}}
+	a.UID = "shop-uid"
+	if change != nil {
+		change(&a.Spec)
+	}
+	return a
+}
+
+// everything sets every field of the spec.
+func everything(s *v1alpha1.WebAppSpec) {
+	key := &v1alpha1.SecretKeyRef{Name: "settings", Key: "token"}
+	s.Replicas, s.Port = new(int32(3)), 9090
+	s.Env = []v1alpha1.WebAppEnv{
+		{Name: "LEVEL", Value: "info"}, {Name: "EMPTY"},
+		{Name: "TOKEN", ValueFrom: &v1alpha1.WebAppEnvSource{SecretKeyRef: key}},
+		{Name: "COLOUR", ValueFrom: &v1alpha1.WebAppEnvSource{ConfigMapKeyRef: key}},
+	}
+	s.EnvFrom = []v1alpha1.WebAppEnvFrom{{SecretRef: &v1alpha1.LocalRef{Name: "all"}, Prefix: "ALL_"}, {ConfigMapRef: &v1alpha1.LocalRef{Name: "more"}}}
+	s.Bindings = []v1alpha1.WebAppBinding{{Kind: "SQSQueue", Name: "orders"}}
+	s.Resources = &v1alpha1.WebAppResources{
+		Requests: &v1alpha1.WebAppQuantities{CPU: new(resource.MustParse("1500m")), Memory: new(resource.MustParse("1024Mi"))},
+		Limits:   &v1alpha1.WebAppQuantities{CPU: new(resource.MustParse("2000m")), Memory: new(resource.MustParse("2048Mi"))},
+	}
+	s.Probes = &v1alpha1.WebAppProbes{
+		Readiness: &v1alpha1.WebAppProbe{Path: "/ready"}, Liveness: &v1alpha1.WebAppProbe{Port: 9091}, Startup: &v1alpha1.WebAppProbe{Path: "/start", FailureThreshold: 9},
+	}
+	s.Command, s.Args = []string{"/app"}, []string{"-v", "serve"}
+	s.ImagePullSecrets = []v1alpha1.LocalRef{{Name: "registry"}, {Name: "mirror"}}
+	s.Identity = &v1alpha1.WebAppIdentity{AWSRoleARN: "arn:aws:iam::111122223333:role/shop"}
+}
+
+func TestAWebAppKeepsTheLawsOfSteps(t *testing.T) {
+	t.Parallel()
+	image := edit{Do: func(a app) { a.Spec.Image = "registry.example.com/shop:2.0.0" }}
+	bare := edit{Do: func(a app) { a.Spec = shop(nil).Spec }, Gone: []client.Object{budget}}
+	restart := edit{Do: func(a app) {
+		a.Annotations = map[string]string{v1alpha1.AnnotationRestartRequestedAt: "2026-01-02T03:04:05Z"}
+	}}
+	for name, c := range map[string]stepstest.Case[app]{
+		"only a name and an image": {
+			Owner: shop(nil), Makes: []client.Object{account, service, deployment}, Repaired: []client.Object{account, service, deployment},
+			Edits: map[string]edit{"another image": image, "a restart": restart},
+		},
+		"everything": {
+			Owner: shop(everything), Makes: []client.Object{account, service, deployment, budget},
+			Edits: map[string]edit{"another image": image, "nothing of it": bare},
+		},
+		"autoscaled": {
+			Owner: shop(func(s *v1alpha1.WebAppSpec) {
+				s.Autoscaling = &v1alpha1.WebAppAutoscaling{Min: 2, Max: 5, TargetCPU: 70}
+			}),
+			Makes: []client.Object{account, service, deployment, budget, scaler}, Repaired: []client.Object{account, service, deployment},
+			Edits: map[string]edit{
+				"other limits": {Do: func(a app) { a.Spec.Autoscaling.Max, a.Spec.Autoscaling.TargetCPU = 9, 50 }},
+				"by hand":      {Do: func(a app) { a.Spec.Autoscaling, a.Spec.Replicas = nil, new(int32(2)) }, Gone: []client.Object{scaler}},
+			},
+		},
+		"bound": {
+			Owner: shop(func(s *v1alpha1.WebAppSpec) {
+				s.Bindings = []v1alpha1.WebAppBinding{{Kind: "SQSQueue", Name: "orders"}, {Kind: "S3Bucket", Name: "invoices", Prefix: "FILES"}}
+			}),
+			Makes: []client.Object{account, service, deployment}, Repaired: []client.Object{account, service, deployment},
+			Edits: map[string]edit{"unbound": {Do: func(a app) { a.Spec.Bindings = nil }}},
+		},
+	} {
+		c.Scheme, c.Build, c.Work, c.Settle = schemeOf(t), indexed, work, rollOut
+		c.Cached = func(o client.Object) bool { return o.GetLabels()[owned.Label] == owned.LabelValue }
+		t.Run(name, func(t *testing.T) { stepstest.Laws(t, c) })
+	}
+}
