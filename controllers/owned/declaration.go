@@ -66,9 +66,9 @@ func (d declaration) missing(live client.Object) ([]string, error) {
 		return nil, fmt.Errorf("compare the %s: %w", d.what(), err)
 	}
 	var c comparison
-	for _, part := range []string{"metadata", "spec", "data"} {
-		if want, ok := d.object.Object[part]; ok {
-			c.compare(part, part, want, have[part])
+	for _, part := range slices.Sorted(maps.Keys(d.object.Object)) {
+		if part != "apiVersion" && part != "kind" { // a typed object read from the cluster has neither
+			c.compare(part, part, d.object.Object[part], have[part])
 		}
 	}
 	if old := live.GetAnnotations()[Applied]; old != d.hash && len(c.diffs) == 0 {

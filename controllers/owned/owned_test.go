@@ -1,0 +1,376 @@
+package owned_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	appsac "k8s.io/client-go/applyconfigurations/apps/v1"
+	coreac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/owned"
+	"github.com/portico-platform/portico/controllers/steps/stepstest"
+)
+
+// bench is one owner on a cluster.
+type bench struct {
+	*stepstest.Cluster
+	t     *testing.T
+	owner *v1alpha1.WebApp
+	run   *engine.Pass
+	saved int
+	save  error
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, appsv1.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := &bench{Cluster: stepstest.NewCluster(s, nil), t: t}
+	b.owner = &v1alpha1.WebApp{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "shop", UID: "shop-uid"}}
+	b.Cached = func(o client.Object) bool { return o.GetLabels()[owned.Label] == owned.LabelValue }
+	return b
+}
+
+// pass is a new one over the owner.
+func (b *bench) pass() *owned.Pass {
+	b.t.Helper()
+	b.run = engine.NewPass(func(context.Context) error {
+		b.saved++
+		return b.save
+	})
+	p, err := owned.Writer{Client: b.Client(), Live: b.Live()}.Of(b.owner, b.run)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return p
+}
+
+func account(secret string) *coreac.ServiceAccountApplyConfiguration {
+	return coreac.ServiceAccount("shop", "n").WithAutomountServiceAccountToken(false).WithAnnotations(map[string]string{"note": secret})
+}
+
+func (b *bench) apply() error {
+	b.t.Helper()
+	return b.pass().Apply(b.t.Context(), account("one"), &corev1.ServiceAccount{})
+}
+
+func (b *bench) read() *corev1.ServiceAccount {
+	b.t.Helper()
+	obj := &corev1.ServiceAccount{}
+	if err := b.Others.Get(b.t.Context(), client.ObjectKey{Namespace: "n", Name: "shop"}, obj); client.IgnoreNotFound(err) != nil {
+		b.t.Fatal(err)
+	}
+	return obj
+}
+
+// edit is by somebody else.
+func (b *bench) edit(do func(*corev1.ServiceAccount)) {
+	b.t.Helper()
+	is := b.read()
+	before := is.DeepCopy()
+	do(is)
+	if err := b.Others.Patch(b.t.Context(), is, client.MergeFrom(before), client.FieldOwner("somebody")); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// is checks that err is a Pause of this reason.
+func (b *bench) is(err error, reason string) {
+	b.t.Helper()
+	if pause, ok := engine.AsPause(err); !ok || pause.Reason != reason {
+		b.t.Errorf("outcome %v, want %s", err, reason)
+	}
+}
+
+func TestApplyMakesRepairsAndTells(t *testing.T) {
+	b := newBench(t)
+	if err := b.apply(); err != nil {
+		t.Fatal(err)
+	}
+	if made := b.read(); !metav1.IsControlledBy(made, b.owner) || made.Labels[owned.Label] != owned.LabelValue || made.Annotations[owned.Applied] == "" {
+		t.Errorf("made %+v", made.ObjectMeta)
+	}
+	if told := b.run.Strings(); !slices.Equal(told, []string{"Created: the ServiceAccount shop"}) || b.saved != 1 {
+		t.Errorf("told %q, saved %d times", told, b.saved)
+	}
+	if err := b.apply(); err != nil || b.saved != 1 || len(b.run.Strings()) != 0 {
+		t.Errorf("at rest: %v, saved %d times, told %q", err, b.saved, b.run.Strings())
+	}
+	b.edit(func(a *corev1.ServiceAccount) { a.Annotations["note"], a.Annotations["theirs"] = "hunter2", "x" })
+	if err := b.apply(); err != nil {
+		t.Fatal(err)
+	}
+	if told := b.run.Strings(); len(told) != 1 || told[0] != "Repaired: the ServiceAccount shop: metadata.annotations.note; it was changed outside Portico" {
+		t.Errorf("told %q", told)
+	}
+	if is := b.read(); is.Annotations["note"] != "one" || is.Annotations["theirs"] != "x" {
+		t.Errorf("annotations %v", is.Annotations)
+	}
+	into := &corev1.ServiceAccount{}
+	if err := b.pass().Apply(t.Context(), account("two"), into); err != nil || into.Annotations["note"] != "two" {
+		t.Errorf("%v, into %+v", err, into)
+	}
+	if told := b.run.Strings(); len(told) != 1 || !strings.HasPrefix(told[0], "Updated: the ServiceAccount shop: metadata.annotations.note") {
+		t.Errorf("an edit of ours is told as %q", told)
+	}
+}
+
+func TestWhatIsNotDeclaredAnyMoreGoes(t *testing.T) {
+	b := newBench(t)
+	if err := b.apply(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.pass().Apply(t.Context(), coreac.ServiceAccount("shop", "n"), &corev1.ServiceAccount{}); err != nil {
+		t.Fatal(err)
+	}
+	if is := b.read(); is.Annotations["note"] != "" || is.AutomountServiceAccountToken != nil {
+		t.Errorf("it still has %+v", is)
+	}
+	if told := b.run.Strings(); len(told) != 1 || !strings.Contains(told[0], "what is not asked for any more") {
+		t.Errorf("told %q", told)
+	}
+}
+
+// Somebody makes the object after the live read, and before the write.
+func TestACreationThatSomebodyElseWins(t *testing.T) {
+	for name, theirs := range map[string]*corev1.ServiceAccount{
+		"with other fields": {AutomountServiceAccountToken: new(true)},
+		"with equal fields": {AutomountServiceAccountToken: new(false)},
+		"with none of ours": {Secrets: []corev1.ObjectReference{{Name: "x"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			theirs.Namespace, theirs.Name = "n", "shop"
+			b.Before = func(c stepstest.Call) error {
+				if c.Write() && theirs.ResourceVersion == "" {
+					return b.Create(t.Context(), theirs)
+				}
+				return nil
+			}
+			b.is(b.apply(), owned.ReasonConflict)
+			is := b.read()
+			if len(is.OwnerReferences) > 0 || is.Labels[owned.Label] != "" || is.Annotations[owned.Applied] != "" || is.UID != theirs.UID {
+				t.Errorf("it was not let go of: %+v", is.ObjectMeta)
+			}
+			if a := theirs.AutomountServiceAccountToken; a != nil && (is.AutomountServiceAccountToken == nil || *is.AutomountServiceAccountToken != *a) {
+				t.Errorf("what they set was lost: %+v", is)
+			}
+			for _, m := range is.ManagedFields {
+				if m.Manager == owned.Manager {
+					t.Errorf("we still declare %s", m.FieldsV1)
+				}
+			}
+			b.is(b.apply(), owned.ReasonConflict)
+		})
+	}
+}
+
+// The object is deleted and made again by somebody else after the live read.
+func TestAnUpdateMeansTheObjectThatWasRead(t *testing.T) {
+	b := newBench(t)
+	if err := b.apply(); err != nil {
+		t.Fatal(err)
+	}
+	b.edit(func(a *corev1.ServiceAccount) { a.Annotations["note"] = "x" })
+	b.Before = func(c stepstest.Call) error {
+		if c.Verb == "apply" {
+			b.Before = nil
+			b.replace()
+		}
+		return nil
+	}
+	b.is(b.apply(), owned.ReasonLeaving)
+	if is := b.read(); is.Annotations["theirs"] != "yes" || len(is.OwnerReferences) > 0 {
+		t.Errorf("another object of the name was written: %+v", is.ObjectMeta)
+	}
+}
+
+func (b *bench) replace() {
+	b.t.Helper()
+	if err := b.Others.Delete(b.t.Context(), b.read()); err != nil {
+		b.t.Fatal(err)
+	}
+	theirs := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "shop", Annotations: map[string]string{"theirs": "yes"}}}
+	if err := b.Create(b.t.Context(), theirs); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func TestRemove(t *testing.T) {
+	for name, row := range map[string]struct {
+		before func(*bench)
+		stays  bool
+		told   int
+	}{
+		"ours goes":                     {told: 1},
+		"what is not there is no error": {before: func(b *bench) { _ = b.Others.Delete(b.t.Context(), b.read()) }},
+		"what is not ours stays":        {before: func(b *bench) { b.edit(func(a *corev1.ServiceAccount) { a.OwnerReferences = nil }) }, stays: true},
+		"what was replaced stays": {before: func(b *bench) {
+			b.Before = func(c stepstest.Call) error {
+				if c.Verb == "delete" {
+					b.replace()
+				}
+				return nil
+			}
+		}, stays: true, told: 1},
+		"what is going already is left": {before: func(b *bench) {
+			b.edit(func(a *corev1.ServiceAccount) { a.Finalizers = []string{"example.com/wait"} })
+			_ = b.Others.Delete(b.t.Context(), b.read())
+		}, stays: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			if err := b.apply(); err != nil {
+				t.Fatal(err)
+			}
+			if row.before != nil {
+				row.before(b)
+			}
+			gone := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
+			if err := b.pass().Remove(t.Context(), gone); err != nil {
+				t.Fatal(err)
+			}
+			if stays := b.read().Name != ""; stays != row.stays {
+				t.Errorf("it stays: %v", stays)
+			}
+			if told := b.run.Strings(); len(told) != row.told {
+				t.Errorf("told %q", told)
+			}
+		})
+	}
+}
+
+func TestWhatIsLeavingIsWaitedFor(t *testing.T) {
+	b := newBench(t)
+	if err := b.apply(); err != nil {
+		t.Fatal(err)
+	}
+	b.edit(func(a *corev1.ServiceAccount) { a.Finalizers = []string{"example.com/wait"} })
+	if err := b.Others.Delete(t.Context(), b.read()); err != nil {
+		t.Fatal(err)
+	}
+	b.is(b.apply(), owned.ReasonLeaving)
+	b.edit(func(a *corev1.ServiceAccount) { a.Finalizers = nil })
+	if err := b.apply(); err != nil || b.read().DeletionTimestamp != nil {
+		t.Errorf("%v, it is not made again", err)
+	}
+}
+
+func TestRefusalsSayWhatToDo(t *testing.T) {
+	kind, object := schema.GroupKind{Kind: "ServiceAccount"}, schema.GroupResource{Resource: "serviceaccounts"}
+	for name, row := range map[string]struct {
+		err    error
+		reason string
+	}{
+		"forbidden by quota or policy": {apierrors.NewForbidden(object, "shop", errors.New("exceeded quota: q")), "Refused"},
+		"invalid":                      {apierrors.NewInvalid(kind, "shop", nil), "Invalid"},
+		"an error of the server":       {apierrors.NewInternalError(errors.New("etcd")), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, update := range []bool{false, true} {
+				b := newBench(t)
+				if update {
+					_ = b.apply()
+					b.edit(func(a *corev1.ServiceAccount) { a.Annotations["note"] = "x" })
+				}
+				b.Before = func(c stepstest.Call) error {
+					if c.Write() {
+						return row.err
+					}
+					return nil
+				}
+				err := b.apply()
+				if pause, ok := engine.AsPause(err); err == nil || ok != (row.reason != "") || ok && (pause.Reason != row.reason || !pause.Stalled) {
+					t.Errorf("update %v: outcome %v", update, err)
+				}
+				if !errors.Is(err, row.err) {
+					t.Errorf("update %v: the cluster's own words are lost in %v", update, err)
+				}
+			}
+		})
+	}
+}
+
+func TestNothingIsWrittenForAnOwnerThatChanged(t *testing.T) {
+	b := newBench(t)
+	b.save = errors.New("stale")
+	if err := b.apply(); !errors.Is(err, b.save) || len(b.Writes()) > 0 {
+		t.Errorf("%v, writes %v", err, b.Writes())
+	}
+	b.save = nil
+	if err := b.apply(); err != nil {
+		t.Fatal(err)
+	}
+	b.save = errors.New("stale")
+	b.edit(func(a *corev1.ServiceAccount) { a.Annotations["note"] = "x" })
+	b.Forget()
+	err := b.apply()
+	removed := b.pass().Remove(t.Context(), b.read())
+	if !errors.Is(err, b.save) || !errors.Is(removed, b.save) || len(b.Writes()) > 0 {
+		t.Errorf("%v, %v, writes %v", err, removed, b.Writes())
+	}
+}
+
+func replicas(n int32) *appsac.DeploymentApplyConfiguration {
+	return appsac.Deployment("shop", "n").WithSpec(appsac.DeploymentSpec().WithReplicas(n))
+}
+
+func TestAPartIsKeptWhenItIsNotDeclaredAnyMore(t *testing.T) {
+	b := newBench(t)
+	whole := appsac.Deployment("shop", "n").WithSpec(appsac.DeploymentSpec().WithRevisionHistoryLimit(3))
+	into := &appsv1.Deployment{}
+	apply := func() *owned.Pass {
+		t.Helper()
+		p := b.pass()
+		if err := p.Apply(t.Context(), whole, into); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	set := func(n int32) {
+		t.Helper()
+		if err := apply().Set(t.Context(), "scale", replicas(n), into); err != nil || *into.Spec.Replicas != n || *into.Spec.RevisionHistoryLimit != 3 {
+			t.Fatalf("%v, into %+v", err, into.Spec)
+		}
+	}
+	set(4)
+	if told := b.run.Strings(); len(told) != 2 || told[1] != "Updated: the Deployment shop: spec.replicas" {
+		t.Errorf("told %q", told)
+	}
+	b.Forget()
+	if set(4); len(b.Writes()) > 0 {
+		t.Errorf("at rest there was %v", b.Writes())
+	}
+	whole.Spec.WithRevisionHistoryLimit(5)
+	if apply(); *into.Spec.Replicas != 4 || *into.Spec.RevisionHistoryLimit != 5 {
+		t.Errorf("without the part: %+v", into.Spec)
+	}
+	b.save = errors.New("stale")
+	if err := apply().Set(t.Context(), "scale", replicas(9), into); !errors.Is(err, b.save) {
+		t.Errorf("for a stale owner: %v", err)
+	}
+}
+
+func TestAnOwnerMustBeOfTheScheme(t *testing.T) {
+	b := newBench(t)
+	w := owned.Writer{Client: stepstest.NewCluster(runtime.NewScheme(), nil).Client()}
+	if _, err := w.Of(b.owner, engine.NewPass(nil)); err == nil {
+		t.Error("an unknown owner may own")
+	}
+}
