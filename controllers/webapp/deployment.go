@@ -177,7 +177,17 @@ func resources(spec *v1alpha1.WebAppResources) *coreac.ResourceRequirementsApply
 	if limits.CPU != nil {
 		limit[corev1.ResourceCPU] = *limits.CPU
 	}
-	return coreac.ResourceRequirements().WithRequests(request).WithLimits(limit)
+	return coreac.ResourceRequirements().WithRequests(rounded(request)).WithLimits(rounded(limit))
+}
+
+// rounded is what the API server stores: it rounds up to thousandths, and would differ from what is declared for ever.
+func rounded(list corev1.ResourceList) corev1.ResourceList {
+	for name, q := range list {
+		q = q.DeepCopy()
+		q.RoundUp(resource.Milli)
+		list[name] = q
+	}
+	return list
 }
 
 // requested is what the spec says, or else the default, but never more than the limit.
