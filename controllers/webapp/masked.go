@@ -1,7 +1,6 @@
 package webapp
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
 	"net/url"
@@ -45,11 +44,34 @@ func (r *run) mask(ctx context.Context, line string) (string, bool) {
 			values = append(values, forms(string(value))...)
 		}
 	}
-	slices.SortFunc(values, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
-	for _, v := range values { // the longest first: one may be part of another
-		line = strings.ReplaceAll(line, v, "***")
+	return hide(line, values), true
+}
+
+// hide puts *** in the place of every value, also where they overlap.
+func hide(line string, values []string) string {
+	hidden := make([]bool, len(line))
+	for _, v := range values {
+		for at := 0; ; at++ {
+			i := strings.Index(line[at:], v)
+			if i < 0 {
+				break
+			}
+			at += i
+			for j := range len(v) {
+				hidden[at+j] = true
+			}
+		}
 	}
-	return line, true
+	var out strings.Builder
+	for i := range hidden {
+		switch {
+		case !hidden[i]:
+			out.WriteByte(line[i])
+		case i == 0 || !hidden[i-1]:
+			out.WriteString("***")
+		}
+	}
+	return out.String()
 }
 
 // forms are the ways in which a value may stand in a line.
@@ -58,13 +80,19 @@ func forms(value string) []string {
 	for part := range strings.SplitSeq(value, "\n") {
 		part = strings.TrimSpace(part)
 		if len(part) >= shortestSecret {
-			all = append(all, part, url.QueryEscape(part), url.PathEscape(part), base64.StdEncoding.EncodeToString([]byte(part)))
+			all = append(all, part, url.QueryEscape(part), url.PathEscape(part))
+			all = append(all, inBase64(part)...)
 		}
 	}
 	if len(value) >= shortestSecret {
-		all = append(all, base64.StdEncoding.EncodeToString([]byte(value)))
+		all = append(all, inBase64(value)...)
 	}
 	return all
+}
+
+// inBase64 is without padding, which may or may not follow.
+func inBase64(value string) []string {
+	return []string{base64.RawStdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value))}
 }
 
 // secrets are the names of those that the Pods are given.
