@@ -105,11 +105,11 @@ func (p picture) current() *appsv1.ReplicaSet {
 	return &p.sets[0]
 }
 
-// podsOf are the Pods of a version that are not about to go.
+// podsOf are the Pods of a version that are not about to go, and not over: one that was evicted has been replaced.
 func (p picture) podsOf(set *appsv1.ReplicaSet) []corev1.Pod {
 	var all []corev1.Pod
 	for i := range p.pods {
-		if metav1.IsControlledBy(&p.pods[i], set) && p.pods[i].DeletionTimestamp == nil {
+		if metav1.IsControlledBy(&p.pods[i], set) && p.pods[i].DeletionTimestamp == nil && p.pods[i].Status.Phase != corev1.PodFailed {
 			all = append(all, p.pods[i])
 		}
 	}

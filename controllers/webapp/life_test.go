@@ -1,0 +1,233 @@
+package webapp_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/steps/stepstest"
+	"github.com/portico-platform/portico/controllers/webapp"
+)
+
+// life is an app on a cluster, and the last pass over it.
+type life struct {
+	*stepstest.Cluster
+	t    *testing.T
+	app  app
+	pass *engine.Pass
+}
+
+func begin(t *testing.T, a app) *life {
+	t.Helper()
+	l := &life{Cluster: stepstest.NewCluster(schemeOf(t), indexed), t: t, app: a}
+	if err := l.Create(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// sync runs the work once, without the engine around it.
+func (l *life) sync() error {
+	l.t.Helper()
+	l.pass = engine.NewPass(nil)
+	return work(l.Cluster).Sync(l.t.Context(), l.app, l.pass)
+}
+
+// is checks the outcome's reason and text.
+func (l *life) is(err error, reason, text string) {
+	l.t.Helper()
+	if pause, ok := engine.AsPause(err); !ok || pause.Reason != reason || err.Error() != text {
+		l.t.Errorf("outcome %v, want %s: %s", err, reason, text)
+	}
+}
+
+// marked is a condition as one text.
+func (l *life) marked(kind string) string {
+	status, reason, text := l.pass.Marked(kind)
+	return strings.TrimSpace(string(status) + " " + reason + " " + text)
+}
+
+func (l *life) deployment() *appsv1.Deployment {
+	l.t.Helper()
+	d := &appsv1.Deployment{}
+	if err := l.Others.Get(l.t.Context(), client.ObjectKeyFromObject(l.app), d); err != nil {
+		l.t.Fatal(err)
+	}
+	return d
+}
+
+// controller writes the Deployment's status and number, as its controller does.
+func (l *life) controller(revision string, status appsv1.DeploymentStatus) {
+	l.t.Helper()
+	d := l.deployment()
+	before := d.DeepCopy()
+	d.Annotations["deployment.kubernetes.io/revision"] = revision
+	if err := l.Others.Patch(l.t.Context(), d, client.MergeFrom(before)); err != nil {
+		l.t.Fatal(err)
+	}
+	before = d.DeepCopy()
+	d.Status = status
+	if err := l.Others.Status().Patch(l.t.Context(), d, client.MergeFrom(before)); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func owner(uid types.UID) []metav1.OwnerReference {
+	return []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "x", Name: "x", UID: uid, Controller: new(true)}}
+}
+
+func (l *life) version(name, revision, image string, available int32) *appsv1.ReplicaSet {
+	l.t.Helper()
+	set := &appsv1.ReplicaSet{ObjectMeta: at(name), Status: appsv1.ReplicaSetStatus{AvailableReplicas: available}}
+	set.Labels, set.OwnerReferences = map[string]string{v1alpha1.LabelWebApp: "shop"}, owner(l.deployment().UID)
+	set.Annotations = map[string]string{"deployment.kubernetes.io/revision": revision}
+	set.Spec.Template.Spec.Containers = []corev1.Container{{Name: "app", Image: image}}
+	if err := l.Create(l.t.Context(), set); err != nil {
+		l.t.Fatal(err)
+	}
+	return set
+}
+
+func (l *life) pod(set *appsv1.ReplicaSet, status corev1.ContainerStatus) {
+	l.t.Helper()
+	pod := &corev1.Pod{ObjectMeta: at(set.Name + "-1"), Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{status}}}
+	pod.Labels, pod.OwnerReferences = map[string]string{v1alpha1.LabelWebApp: "shop"}, owner(set.UID)
+	if err := l.Create(l.t.Context(), pod); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func TestARolloutThatHangsIsExplained(t *testing.T) {
+	l := begin(t, shop(nil))
+	l.is(l.sync(), "RollingOut", "0 of 1 replica updated")
+	if got := l.marked("Progressing"); got != "True RollingOut 0 of 1 replica updated" {
+		t.Errorf("Progressing is %q", got)
+	}
+	if l.app.Status.URL != "http://shop.payments.svc" || l.app.Status.Availability != "0/1" || l.app.Status.Image != "" || l.app.Status.Selector != "portico.dev/webapp=shop" {
+		t.Errorf("status %+v", l.app.Status)
+	}
+	l.version("shop-1", "1", "registry.example.com/shop:0.9.0", 1)
+	next := l.version("shop-2", "2", l.app.Spec.Image, 0)
+	l.version("foreign", "9", "evil", 1)
+	foreign := &appsv1.ReplicaSet{ObjectMeta: at("foreign")}
+	if err := l.Others.Patch(t.Context(), foreign, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"ownerReferences":null}}`))); err != nil {
+		t.Fatal(err)
+	}
+	available := appsv1.DeploymentCondition{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue}
+	l.controller("2", appsv1.DeploymentStatus{Replicas: 2, UpdatedReplicas: 1, AvailableReplicas: 1, Conditions: []appsv1.DeploymentCondition{available}})
+	l.pod(next, corev1.ContainerStatus{Name: "app", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Message: "no database\n"}}})
+	const text = "1 replica updated, 1 old to go; the container app of Pod shop-2-1 exits with code 1, again and again; its last line is: no database; " +
+		"registry.example.com/shop:0.9.0 still serves"
+	l.is(l.sync(), "CrashLoopBackOff", text)
+	if l.app.Status.Image != "registry.example.com/shop:0.9.0" || len(l.app.Status.Revisions) != 2 || l.app.Status.Revisions[0].Revision != 2 {
+		t.Errorf("status %+v", l.app.Status)
+	}
+	if got := l.marked("Available"); got != "True MinimumReplicasAvailable 1 of 1 replicas available" {
+		t.Errorf("Available is %q", got)
+	}
+	if got := l.marked("Progressing"); got != "False CrashLoopBackOff "+text {
+		t.Errorf("Progressing is %q", got)
+	}
+}
+
+func TestARolloutWithoutProgressIsOverdue(t *testing.T) {
+	l := begin(t, shop(nil))
+	_ = l.sync()
+	hangs := appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ProgressDeadlineExceeded"}
+	l.controller("1", appsv1.DeploymentStatus{Replicas: 1, UpdatedReplicas: 1, Conditions: []appsv1.DeploymentCondition{hangs}})
+	l.is(l.sync(), "ProgressDeadlineExceeded", "no progress in 300 seconds: 0 of 1 replica available")
+	if got := l.marked("Available"); got != "False MinimumReplicasUnavailable 0 of 1 replicas available" {
+		t.Errorf("Available is %q", got)
+	}
+}
+
+func TestListsThatFailAreNotEmpty(t *testing.T) {
+	for _, kind := range []string{"ReplicaSetList", "PodList"} {
+		l := begin(t, shop(nil))
+		_ = l.sync()
+		rollOut(t, l.Cluster)
+		if err := l.sync(); err != nil {
+			t.Fatal(err)
+		}
+		image, history := l.app.Status.Image, len(l.app.Status.Revisions)
+		boom := errors.New("boom")
+		l.Before = func(c stepstest.Call) error {
+			if c.Verb == "list" && c.Kind == kind {
+				return boom
+			}
+			return nil
+		}
+		if err := l.sync(); !errors.Is(err, boom) || l.app.Status.Image != image || len(l.app.Status.Revisions) != history {
+			t.Errorf("%s: %v, status %+v", kind, err, l.app.Status)
+		}
+	}
+}
+
+func TestAStatusIsReportedEvenIfAnEarlyStepFails(t *testing.T) {
+	l := begin(t, shop(nil))
+	_ = l.sync()
+	rollOut(t, l.Cluster)
+	l.Before = func(c stepstest.Call) error {
+		if c.Kind == "Service" {
+			return errors.New("boom")
+		}
+		return nil
+	}
+	if err := l.sync(); err == nil || l.app.Status.Availability != "1/1" {
+		t.Errorf("%v, status %+v", err, l.app.Status)
+	}
+	if got := l.marked(webapp.StepDeployment); got != "Unknown Waiting waiting for ServiceReady" {
+		t.Errorf("a later step is %q", got)
+	}
+}
+
+func TestRollback(t *testing.T) {
+	for name, row := range map[string]struct{ wish, reason, image, told string }{
+		"to the version before": {"previous", "RollingBack", "old:1", "RolledBack: spec.image registry.example.com/shop:1.0.0 → old:1, which is that of revision 1"},
+		"to nowhere": {
+			"7", "RollbackImpossible", "registry.example.com/shop:1.0.0",
+			`RollbackImpossible: portico.dev/rollback "7": there is no revision 7 any more; status.revisions lists those that can be gone back to; nothing was changed`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := shop(nil)
+			a.Annotations = map[string]string{v1alpha1.AnnotationRollback: row.wish, "other": "stays"}
+			l := begin(t, a)
+			a.Status.Revisions = []v1alpha1.WebAppRevision{{Revision: 2, Image: a.Spec.Image}, {Revision: 1, Image: "old:1"}}
+			err := l.sync()
+			if pause, ok := engine.AsPause(err); !ok || pause.Reason != row.reason {
+				t.Errorf("outcome %v", err)
+			}
+			now := &v1alpha1.WebApp{}
+			if err := l.Others.Get(t.Context(), client.ObjectKeyFromObject(a), now); err != nil {
+				t.Fatal(err)
+			}
+			if now.Spec.Image != row.image || len(now.Annotations) != 1 || strings.Join(l.pass.Strings(), "") != row.told {
+				t.Errorf("image %s, annotations %v, told %q", now.Spec.Image, now.Annotations, l.pass.Strings())
+			}
+		})
+	}
+}
+
+func TestARollbackOfAnOldPictureFails(t *testing.T) {
+	a := shop(nil)
+	a.Annotations = map[string]string{v1alpha1.AnnotationRollback: "previous"}
+	l := begin(t, a)
+	a.Status.Revisions = []v1alpha1.WebAppRevision{{Revision: 1, Image: "old:1"}}
+	newer := a.DeepCopy()
+	newer.Labels = map[string]string{"newer": "yes"}
+	if err := l.Others.Patch(t.Context(), newer, client.MergeFrom(a)); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.sync(); err == nil || len(l.Writes()) > 0 || len(l.pass.Strings()) > 0 {
+		t.Errorf("%v, writes %v, told %q", err, l.Writes(), l.pass.Strings())
+	}
+}
