@@ -54,18 +54,29 @@ func (p *Pages) users(ctx context.Context, l looking) ([]views.Relation, error) 
 			if !slices.Contains(r.Kinds, l.ref.Kind.Name) {
 				continue
 			}
-			list, err := p.cluster.List(ctx, l.id, k, l.space.namespace)
-			if unseen(err) {
-				continue
-			}
+			some, err := p.referring(ctx, l, k, r)
 			if err != nil {
 				return nil, err
 			}
-			for _, o := range list {
-				if slices.Contains(r.Targets(o), catalog.Target{Kind: l.ref.Kind.Name, Name: l.ref.Name}) {
-					all = append(all, views.Relation{Role: r.Back, Resource: resourceOf(l.space, k, o, p.now())})
-				}
-			}
+			all = append(all, some...)
+		}
+	}
+	return all, nil
+}
+
+// referring are the objects of kind k that refer by r to the one of l.
+func (p *Pages) referring(ctx context.Context, l looking, k catalog.Kind, r catalog.Reference) ([]views.Relation, error) {
+	list, err := p.cluster.List(ctx, l.id, k, l.space.namespace)
+	if unseen(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []views.Relation
+	for _, o := range list {
+		if slices.Contains(r.Targets(o), catalog.Target{Kind: l.ref.Kind.Name, Name: l.ref.Name}) {
+			all = append(all, views.Relation{Role: r.Back, Resource: resourceOf(l.space, k, o, p.now())})
 		}
 	}
 	return all, nil
