@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/util/csaupgrade"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
@@ -33,6 +35,7 @@ const Applied = "portico.dev/applied"
 const (
 	ReasonConflict = "Conflict"
 	ReasonLeaving  = "WaitingForDeletion"
+	ReasonMade     = "MadeAtTheSameTime"
 )
 
 // leaving is how soon an object that is being deleted is looked at again.
@@ -163,40 +166,36 @@ func (p *Pass) prove(ctx context.Context) error {
 	return p.run.Save(ctx)
 }
 
-// create applies without force, so that an object that somebody made in this very moment is not overwritten where it
-// differs; where it does not, the answer names its other manager, and our part of it is taken back.
+// create is no apply: that would take over what somebody made in this very moment.
 func (p *Pass) create(ctx context.Context, d declaration, into client.Object) error {
 	if err := p.prove(ctx); err != nil {
 		return err
 	}
 	p.run.Planned([]string{"Create " + d.kind + " (it is not there)"})
 	made := d.object.DeepCopy()
-	err := p.writer.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(made), client.FieldOwner(Manager))
-	if apierrors.IsConflict(err) {
-		return p.conflict(d.what(), "somebody else made it at the same time")
+	err := p.writer.Client.Create(ctx, made, client.FieldOwner(Manager))
+	if apierrors.IsAlreadyExists(err) {
+		return engine.Wait(ReasonMade, leaving, "the %s was made by somebody else at the same time", d.what())
 	}
 	if err != nil {
 		return explain(d.what(), "create", err)
-	}
-	for _, m := range made.GetManagedFields() {
-		if m.Manager != Manager {
-			return p.letGo(ctx, d, made)
-		}
 	}
 	p.run.Normal("Created", "Create"+d.kind, "the %s", d.what())
 	return fill(made, into)
 }
 
-func (p *Pass) letGo(ctx context.Context, d declaration, made *unstructured.Unstructured) error {
-	nothing := &unstructured.Unstructured{}
-	nothing.SetGroupVersionKind(d.object.GroupVersionKind())
-	nothing.SetNamespace(d.key.Namespace)
-	nothing.SetName(d.key.Name)
-	nothing.SetUID(made.GetUID())
-	if err := p.writer.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(nothing), client.FieldOwner(Manager)); err != nil {
-		return fmt.Errorf("let go of the %s: %w", d.what(), err)
+// declared makes the fields that a creation set ours in the sense of server-side apply: else those that are not declared
+// any more would stay.
+func (p *Pass) declared(ctx context.Context, d declaration, live client.Object) error {
+	patch, err := csaupgrade.UpgradeManagedFieldsPatch(live, sets.New(Manager), Manager)
+	if err != nil || patch == nil {
+		return err
 	}
-	return p.conflict(d.what(), "somebody else made it at the same time")
+	changed := live.DeepCopyObject().(client.Object)
+	if err := p.writer.Client.Patch(ctx, changed, client.RawPatch(types.JSONPatchType, patch)); err != nil {
+		return explain(d.what(), "update", err)
+	}
+	return nil
 }
 
 func (p *Pass) update(ctx context.Context, d declaration, into client.Object, diffs []string) error {
@@ -205,6 +204,9 @@ func (p *Pass) update(ctx context.Context, d declaration, into client.Object, di
 	}
 	repair := into.GetAnnotations()[Applied] == d.hash
 	p.run.Planned([]string{"Update " + d.kind + " (" + strings.Join(diffs, ", ") + ")"})
+	if err := p.declared(ctx, d, into); err != nil {
+		return err
+	}
 	made := d.object.DeepCopy()
 	made.SetUID(into.GetUID()) // and no other of this name
 	if err := p.force(ctx, made, Manager); err != nil {

@@ -92,6 +92,7 @@ func TestEveryEditOfAWebAppRollsOut(t *testing.T) {
 	c := admin(t)
 	startOperator(t, operatorOptions{})
 	app := appOf(team(t, c), "shop")
+	app.Spec.Env = []v1alpha1.WebAppEnv{{Name: "FIRST", Value: "x"}}
 	create(t, c, app)
 	ready(t, c, app)
 	edits := []struct {
@@ -99,6 +100,7 @@ func TestEveryEditOfAWebAppRollsOut(t *testing.T) {
 		edit func(*v1alpha1.WebAppSpec)
 		done func(*corev1.PodSpec) bool
 	}{
+		{"what it was made with is removed", func(s *v1alpha1.WebAppSpec) { s.Env = nil }, func(p *corev1.PodSpec) bool { return len(p.Containers[0].Env) == 0 }},
 		{"image", func(s *v1alpha1.WebAppSpec) { s.Image = "registry.example.com/shop:2.0.0" }, func(p *corev1.PodSpec) bool {
 			return p.Containers[0].Image == "registry.example.com/shop:2.0.0"
 		}},

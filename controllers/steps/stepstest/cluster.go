@@ -82,8 +82,11 @@ func (c *Cluster) client(live bool) client.WithWatch {
 		Delete: func(ctx context.Context, _ client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
 			return c.do(Call{"delete", c.kind(obj), obj.GetName(), live}, func() error { return c.delete(ctx, obj, opts...) })
 		},
-		Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
-			return errNotSupported
+		Create: func(ctx context.Context, _ client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
+			return c.do(Call{"create", c.kind(obj), obj.GetName(), live}, func() error {
+				obj.SetUID(c.uid())
+				return c.Others.Create(ctx, obj, opts...)
+			})
 		},
 		Update: func(context.Context, client.WithWatch, client.Object, ...client.UpdateOption) error {
 			return errNotSupported
@@ -94,7 +97,7 @@ func (c *Cluster) client(live bool) client.WithWatch {
 	})
 }
 
-// errNotSupported answers the verbs that no operator of ours uses: it applies, patches and deletes one by one.
+// errNotSupported answers the verbs that no operator of ours uses: it creates, applies, patches and deletes one by one.
 var errNotSupported = errors.New("not a verb of the operator")
 
 // do journals the call, unless it is answered before it has an effect.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
 )
@@ -22,7 +21,7 @@ func (f field) String() string { return strings.Trim(fmt.Sprint([]any(f)), "[]")
 func declared(obj *unstructured.Unstructured) ([]field, error) {
 	var all []field
 	for _, entry := range obj.GetManagedFields() {
-		if entry.Operation != metav1.ManagedFieldsOperationApply {
+		if !strings.HasPrefix(entry.Manager, "portico") || entry.Subresource != "" {
 			continue
 		}
 		var fields map[string]any
