@@ -1,0 +1,112 @@
+//go:build browser
+
+package browser
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers"
+)
+
+const webapps = "/teams/payments/webapps/"
+
+// platform is the cluster without the portal.
+func platform(t *testing.T) client.Client {
+	t.Helper()
+	log.SetLogger(logr.Discard())
+	c, err := client.New(world.Admin, client.Options{Scheme: controllers.Scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestAnApplicationIsLookedAfter rolls out, scales, restarts and rolls back an application, and reads its log, all in
+// the browser.
+func TestAnApplicationIsLookedAfter(t *testing.T) {
+	c := platform(t)
+	app := &v1alpha1.WebApp{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "looked-after"},
+		Spec:       v1alpha1.WebAppSpec{Image: "registry.example.com/shop:1.0.0"},
+	}
+	if err := c.Create(t.Context(), app); err != nil {
+		t.Fatal(err)
+	}
+	at := webapps + app.Name
+	x := open(t)
+	x.signIn("payments-dev", "payments")
+	x.goTo(at)
+	x.mark()
+	x.await(`#status`, "Ready")
+	x.await(`.pods`, "Running and ready")
+	x.still()
+	x.every("app")
+
+	x.fill(`#replicas`, "3")
+	x.click(`#scale button`)
+	x.await(`.bars`, "3 of 3")
+	x.fill(`#replicas`, "11")
+	_ = eval[bool](x, `(f => { f.noValidate = true; f.requestSubmit(); return true })(document.querySelector("#scale"))`)
+	x.await(`#replicas-why`, "less than or equal to 10")
+	x.await(`#live`, "Live") // the first message of the stream has come, and the refusal stays
+	if got := eval[string](x, `document.getElementById("replicas").value`); got != "11" {
+		t.Errorf("the input shows %q", got)
+	}
+	x.every("app-refused")
+
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"image":"registry.example.com/broken-crash:2.0.0"}}`))
+	if err := c.Patch(t.Context(), app, patch); err != nil {
+		t.Fatal(err)
+	}
+	x.goTo(at)
+	x.await(`.pods`, "Keeps crashing")
+	x.every("app-crashing")
+	x.click(`.versions button`)
+	x.await(`.versions`, "revision 3")
+	x.await(`#status`, "Ready")
+
+	x.click(`#buttons a[href$="/restart"]`)
+	x.awaitPath(at + "/restart")
+	x.every("app-restart")
+	x.click(`main form button`)
+	x.awaitPath(at)
+	x.await(`#status`, "Ready")
+	x.podAndLog()
+	x.discards("webapps", app.Name)
+}
+
+// podAndLog looks at a Pod that runs, and at its log while it grows.
+func (x *tab) podAndLog() {
+	x.t.Helper()
+	x.click(`.pods a.name`)
+	x.await(`#status`, "Running and ready")
+	x.every("pod")
+	x.click(`.tabs a[href$="/logs"]`)
+	x.await(`#live`, "Live")
+	x.grows(20)
+	x.every("logs")
+	before := eval[int](x, `document.getElementById("log").textContent.length`)
+	x.grows(before)
+	if got := eval[int](x, `document.querySelectorAll("#log *").length`); got != 0 {
+		x.t.Errorf("the log holds %d elements: it is text", got)
+	}
+}
+
+// grows waits until the log shown is longer than n.
+func (x *tab) grows(n int) {
+	x.t.Helper()
+	began := time.Now()
+	for eval[int](x, `document.getElementById("log").textContent.length`) <= n {
+		if time.Since(began) > patience {
+			x.t.Fatalf("the log stays as it is:\n%s", x.text("#log"))
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
