@@ -3,6 +3,7 @@ package cluster
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"regexp"
 	"strings"
@@ -39,7 +40,7 @@ func (l *Lines) Close() error {
 // above MaxLogLine is cut there.
 func (l *Lines) Next() (string, error) {
 	raw, err := l.r.ReadSlice('\n')
-	if err == bufio.ErrBufferFull { //nolint:errorlint // bufio returns it as it is
+	if errors.Is(err, bufio.ErrBufferFull) {
 		line := cleanLine(string(raw)) + " … (the line is longer)"
 		return line, l.skip()
 	}
@@ -53,9 +54,9 @@ func (l *Lines) Next() (string, error) {
 func (l *Lines) skip() error {
 	for {
 		_, err := l.r.ReadSlice('\n')
-		switch err { //nolint:errorlint // bufio returns them as they are
-		case bufio.ErrBufferFull:
-		case nil, io.EOF:
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err == nil, errors.Is(err, io.EOF):
 			return nil
 		default:
 			return err
@@ -68,7 +69,7 @@ func (l *Lines) Last() (lines []string, cut bool, err error) {
 	size := 0
 	for {
 		line, err := l.Next()
-		if err == io.EOF { //nolint:errorlint // Next returns it as it is
+		if errors.Is(err, io.EOF) {
 			return lines, cut, nil
 		}
 		if err != nil {

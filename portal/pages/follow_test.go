@@ -52,6 +52,9 @@ func (l *followed) next() string {
 	return all[l.seen:]
 }
 
+// fields are lines as a message of the stream carries them.
+func fields(lines ...string) string { return "data: " + strings.Join(lines, "\ndata: ") + "\n\n" }
+
 func (l *followed) end() {
 	l.cancel()
 	<-l.done
@@ -72,7 +75,7 @@ func TestALogIsFollowedAsText(t *testing.T) {
 			t.Errorf("before the first line %q is sent", got)
 		}
 		_, _ = io.WriteString(l.log, "one\n<script>steal()</script>\r\n\n\x1b[31mevent: finished\n")
-		if got, want := l.next(), "event: log-start\ndata: one\ndata: <script>steal()</script>\ndata: \ndata: event: finished\n\n"; !strings.HasPrefix(got, want) {
+		if got, want := l.next(), "event: log-start\n"+fields("one", "<script>steal()</script>", "", "event: finished"); !strings.HasPrefix(got, want) {
 			t.Errorf("the first lines are %q", got)
 		}
 		_, _ = io.WriteString(l.log, "two\n")

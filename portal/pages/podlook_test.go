@@ -44,8 +44,7 @@ func TestAPodsStateInWords(t *testing.T) {
 		"ended":                  {corev1.PodStatus{Phase: "Succeeded"}, false, "Ended", "", "idle"},
 		"its node is away":       {corev1.PodStatus{Phase: "Running", Reason: "NodeLost"}, false, "Not known", "Its node does not answer.", "warn"},
 		"going, whatever it was": {with("Running", waiting("CrashLoopBackOff", ""), none), true, "Terminating", "It finishes what it does, then it goes.", "idle"},
-		"a failed preparation": {corev1.PodStatus{Phase: "Pending", InitContainerStatuses: []corev1.ContainerStatus{{Name: "migrate", State: ended(3, "Error")}}}, false,
-			"Crashed", "It ended with exit code 3.", "bad"},
+		"a failed preparation":   {corev1.PodStatus{Phase: "Pending", InitContainerStatuses: []corev1.ContainerStatus{{Name: "migrate", State: ended(3, "Error")}}}, false, "Crashed", "It ended with exit code 3.", "bad"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.Pod{Status: c.status}
