@@ -97,8 +97,11 @@ func TestTheEnvironmentHasBindingsFirstAndTheSpecWins(t *testing.T) {
 	app := sample(t)
 	key := &v1alpha1.SecretKeyRef{Name: "s", Key: "k"}
 	app.Spec.Env = []v1alpha1.WebAppEnv{
-		{Name: "QUEUE", Value: "$(ORDERS_URL)"}, {Name: "ORDERS_ARN", Value: "mine"}, {Name: "EMPTY"},
-		{Name: "TOKEN", ValueFrom: &v1alpha1.WebAppEnvSource{SecretKeyRef: key}}, {Name: "COLOUR", ValueFrom: &v1alpha1.WebAppEnvSource{ConfigMapKeyRef: key}},
+		{Name: "QUEUE", Value: "$(ORDERS_URL)"},
+		{Name: "ORDERS_ARN", Value: "mine"},
+		{Name: "EMPTY"},
+		{Name: "TOKEN", ValueFrom: &v1alpha1.WebAppEnvSource{SecretKeyRef: key}},
+		{Name: "COLOUR", ValueFrom: &v1alpha1.WebAppEnvSource{ConfigMapKeyRef: key}},
 	}
 	app.Spec.EnvFrom = []v1alpha1.WebAppEnvFrom{{SecretRef: &v1alpha1.LocalRef{Name: "all"}, Prefix: "ALL_"}, {ConfigMapRef: &v1alpha1.LocalRef{Name: "more"}}}
 	c := podOfApp(t, app, fromOrders).Containers[0]
@@ -168,7 +171,8 @@ func TestProbes(t *testing.T) {
 		readiness, liveness, startup v1alpha1.WebAppProbe
 	}{
 		"none": {
-			nil, v1alpha1.WebAppProbe{Port: 8080, PeriodSeconds: 5, TimeoutSeconds: 3, FailureThreshold: 3},
+			nil,
+			v1alpha1.WebAppProbe{Port: 8080, PeriodSeconds: 5, TimeoutSeconds: 3, FailureThreshold: 3},
 			v1alpha1.WebAppProbe{Port: 8080, PeriodSeconds: 10, TimeoutSeconds: 3, FailureThreshold: 6},
 			v1alpha1.WebAppProbe{Port: 8080, PeriodSeconds: 2, TimeoutSeconds: 3, FailureThreshold: 150},
 		},

@@ -103,7 +103,8 @@ func everything(s *v1alpha1.WebAppSpec) {
 	key := &v1alpha1.SecretKeyRef{Name: "settings", Key: "token"}
 	s.Replicas, s.Port = new(int32(3)), 9090
 	s.Env = []v1alpha1.WebAppEnv{
-		{Name: "LEVEL", Value: "info"}, {Name: "EMPTY"},
+		{Name: "LEVEL", Value: "info"},
+		{Name: "EMPTY"},
 		{Name: "TOKEN", ValueFrom: &v1alpha1.WebAppEnvSource{SecretKeyRef: key}},
 		{Name: "COLOUR", ValueFrom: &v1alpha1.WebAppEnvSource{ConfigMapKeyRef: key}},
 	}

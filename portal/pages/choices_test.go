@@ -54,7 +54,9 @@ func TestNamesOfObjectsAreChosenAmongThoseThatExist(t *testing.T) {
 		lacks   []string
 	}{
 		{
-			"of several kinds, kind and name are one choice", []string{ordersQueue, deadQueue, readyBucket}, nil, askApp, app("add spec.bindings"),
+			"of several kinds, kind and name are one choice",
+			[]string{ordersQueue, deadQueue, readyBucket},
+			nil, askApp, app("add spec.bindings"),
 			[]string{
 				`<optgroup label="Bucket">`, `<option value="S3Bucket/invoices">invoices</option>`, `<optgroup label="Message queue">`,
 				`<option value="SQSQueue/dead">dead</option>`, `<option value="SQSQueue/orders">orders (in progress)</option>`,
@@ -62,16 +64,25 @@ func TestNamesOfObjectsAreChosenAmongThoseThatExist(t *testing.T) {
 			[]string{"spec.bindings[0].kind"},
 		},
 		{
-			"what was chosen stays", []string{deadQueue}, nil, askApp, app("", "spec.bindings[0]", "{}", binding, "SQSQueue/dead"),
-			[]string{`<option value="SQSQueue/dead" selected>dead</option>`, "  - kind: SQSQueue\n    name: dead\n"}, []string{"not there"},
+			"what was chosen stays",
+			[]string{deadQueue},
+			nil, askApp, app("", "spec.bindings[0]", "{}", binding, "SQSQueue/dead"),
+			[]string{`<option value="SQSQueue/dead" selected>dead</option>`, "  - kind: SQSQueue\n    name: dead\n"},
+			[]string{"not there"},
 		},
 		{
-			"what is gone stays, with a note", []string{deadQueue}, nil, askApp, app("", binding, "SQSQueue/lost"),
-			[]string{`<option value="SQSQueue/lost" selected>lost (not there)</option>`}, nil,
+			"what is gone stays, with a note",
+			[]string{deadQueue},
+			nil, askApp, app("", binding, "SQSQueue/lost"),
+			[]string{`<option value="SQSQueue/lost" selected>lost (not there)</option>`},
+			nil,
 		},
 		{
-			"a kind that may be named but has no object", []string{deadQueue}, nil, askApp, app("", binding, "S3Bucket/dead"),
-			[]string{`<optgroup label="Bucket">`, `<option value="S3Bucket/dead" selected>dead (not there)</option>`, `<option value="SQSQueue/dead">`}, nil,
+			"a kind that may be named but has no object",
+			[]string{deadQueue},
+			nil, askApp, app("", binding, "S3Bucket/dead"),
+			[]string{`<optgroup label="Bucket">`, `<option value="S3Bucket/dead" selected>dead (not there)</option>`, `<option value="SQSQueue/dead">`},
+			nil,
 		},
 		{
 			"without any object kind and name are entered", nil, nil, askApp, app("", "spec.bindings[0].kind", "SQSQueue", binding, "orders"),
@@ -82,17 +93,26 @@ func TestNamesOfObjectsAreChosenAmongThoseThatExist(t *testing.T) {
 			[]string{"optgroup"},
 		},
 		{
-			"without the right to list they are entered too", []string{deadQueue}, []string{"list payments"}, askApp, app("add spec.bindings"),
-			[]string{"you may not list these in payments: type the name.", `name="spec.bindings[0].kind"`}, []string{"SQSQueue/dead", "none yet"},
+			"without the right to list they are entered too",
+			[]string{deadQueue},
+			[]string{"list payments"},
+			askApp, app("add spec.bindings"),
+			[]string{"you may not list these in payments: type the name.", `name="spec.bindings[0].kind"`},
+			[]string{"SQSQueue/dead", "none yet"},
 		},
 		{
-			"of one kind, names are the choice", []string{ordersQueue, deadQueue}, nil, askQueue, url.Values{"metadata.name": {"q"}, dlq: {"dead"}},
+			"of one kind, names are the choice",
+			[]string{ordersQueue, deadQueue},
+			nil, askQueue,
+			url.Values{"metadata.name": {"q"}, dlq: {"dead"}},
 			[]string{`<option value="dead" selected>dead</option>`, `<option value="orders">orders (in progress)</option>`, `<option value="">Not set</option>`},
 			[]string{"optgroup"},
 		},
 		{
-			"without any queue its name is entered", nil, nil, askQueue, url.Values{"metadata.name": {"q"}, dlq: {"dead"}},
-			[]string{`name="spec.deadLetterQueue.targetRef.name" class="" value="dead"`, "payments has none yet."}, nil,
+			"without any queue its name is entered", nil, nil, askQueue,
+			url.Values{"metadata.name": {"q"}, dlq: {"dead"}},
+			[]string{`name="spec.deadLetterQueue.targetRef.name" class="" value="dead"`, "payments has none yet."},
+			nil,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

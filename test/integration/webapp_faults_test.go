@@ -225,7 +225,8 @@ func fullApp(ns, name string) *v1alpha1.WebApp {
 	app.Spec = v1alpha1.WebAppSpec{
 		Image: "registry.example.com/shop:1.0.0", Port: 9090, Command: []string{"/app"}, Args: []string{"serve", "-v"},
 		Env: []v1alpha1.WebAppEnv{
-			{Name: "LEVEL", Value: "info"}, {Name: "EMPTY"},
+			{Name: "LEVEL", Value: "info"},
+			{Name: "EMPTY"},
 			{Name: "TOKEN", ValueFrom: &v1alpha1.WebAppEnvSource{SecretKeyRef: &v1alpha1.SecretKeyRef{Name: "token", Key: "token"}}},
 			{Name: "MODE", ValueFrom: &v1alpha1.WebAppEnvSource{ConfigMapKeyRef: &v1alpha1.SecretKeyRef{Name: "modes", Key: "mode"}}},
 		},
