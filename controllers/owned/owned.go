@@ -26,7 +26,10 @@ import (
 const Manager = "portico"
 
 // Label and its value are on every object that we own: the caches hold no others.
-const Label, LabelValue = "app.kubernetes.io/managed-by", "portico"
+const (
+	Label      = "app.kubernetes.io/managed-by"
+	LabelValue = "portico"
+)
 
 // Applied is the annotation that tells which declaration an object was last brought in line with.
 const Applied = "portico.dev/applied"

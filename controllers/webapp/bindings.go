@@ -101,7 +101,7 @@ func checksum(all []variable) string {
 	}
 	hash := sha256.New()
 	for _, v := range all {
-		fmt.Fprintf(hash, "%s\x00%s\x00%s\x00%s\n", v.name, v.secret, v.key, v.version)
+		_, _ = fmt.Fprintf(hash, "%s\x00%s\x00%s\x00%s\n", v.name, v.secret, v.key, v.version)
 	}
 	return hex.EncodeToString(hash.Sum(nil)[:8])
 }

@@ -51,8 +51,8 @@ func refused(set *appsv1.ReplicaSet) cause {
 		if !ok {
 			why = c.Message
 		}
-		if strings.HasPrefix(why, "exceeded quota: ") {
-			return cause{reason: "QuotaExceeded", stalled: true, text: "the quota of the namespace is used up: " + strings.TrimPrefix(why, "exceeded quota: ")}
+		if quota, ok := strings.CutPrefix(why, "exceeded quota: "); ok {
+			return cause{reason: "QuotaExceeded", stalled: true, text: "the quota of the namespace is used up: " + quota}
 		}
 		return cause{reason: c.Reason, stalled: true, text: "the cluster refuses the Pods: " + why}
 	}

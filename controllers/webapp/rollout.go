@@ -28,7 +28,7 @@ func (r *run) rolledOut(ctx context.Context) (string, error) {
 	}
 	progress, complete := p.progress()
 	if complete {
-		return fmt.Sprintf("%s of %s", count(p.wanted(), "replica"), r.app.Spec.Image), nil
+		return fmt.Sprintf("%s of %s", replicas(p.wanted()), r.app.Spec.Image), nil
 	}
 	c := p.cause(&r.app.Spec)
 	text := progress
@@ -59,11 +59,11 @@ func (p picture) progress() (string, bool) {
 	updated, available := d.Status.UpdatedReplicas, d.Status.AvailableReplicas
 	switch {
 	case updated < n:
-		return fmt.Sprintf("%d of %s updated", updated, count(n, "replica")), false
+		return fmt.Sprintf("%d of %s updated", updated, replicas(n)), false
 	case d.Status.Replicas > updated:
-		return fmt.Sprintf("%s updated, %d old to go", count(updated, "replica"), d.Status.Replicas-updated), false
+		return fmt.Sprintf("%s updated, %d old to go", replicas(updated), d.Status.Replicas-updated), false
 	case available < updated:
-		return fmt.Sprintf("%d of %s available", available, count(n, "replica")), false
+		return fmt.Sprintf("%d of %s available", available, replicas(n)), false
 	}
 	return "", true
 }

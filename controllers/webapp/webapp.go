@@ -159,13 +159,13 @@ func (r *run) scale(ctx context.Context) (string, error) {
 	}
 	if a := r.app.Spec.Autoscaling; a != nil {
 		if want = min(max(have, a.Min), a.Max); want == have {
-			return fmt.Sprintf("the autoscaler asks for %s", count(want, "replica")), nil
+			return fmt.Sprintf("the autoscaler asks for %s", replicas(want)), nil
 		}
 	}
 	if err := r.objects.Set(ctx, "scale", scaled(r.app, want), &r.deployment); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("the Deployment asks for %s", count(want, "replica")), nil
+	return fmt.Sprintf("the Deployment asks for %s", replicas(want)), nil
 }
 
 func (r *run) autoscaler(ctx context.Context) (string, error) {
@@ -174,14 +174,14 @@ func (r *run) autoscaler(ctx context.Context) (string, error) {
 		hpa.Name = r.app.Name
 		return "", r.objects.Remove(ctx, hpa)
 	}
-	return fmt.Sprintf("from %d to %s, at %d %% of the CPU requested", a.Min, count(a.Max, "replica"), a.TargetCPU),
+	return fmt.Sprintf("from %d to %s, at %d %% of the CPU requested", a.Min, replicas(a.Max), a.TargetCPU),
 		r.objects.Apply(ctx, autoscaler(r.app), hpa)
 }
 
-// count is a number and its noun.
-func count(n int32, noun string) string {
+// replicas is a number of them, in words.
+func replicas(n int32) string {
 	if n == 1 {
-		return "1 " + noun
+		return "1 replica"
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%d replicas", n)
 }

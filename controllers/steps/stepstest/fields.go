@@ -25,7 +25,7 @@ func declared(obj *unstructured.Unstructured) ([]field, error) {
 			continue
 		}
 		var fields map[string]any
-		if err := json.Unmarshal(entry.FieldsV1.Raw, &fields); err != nil {
+		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
 			return nil, err
 		}
 		some, err := leaves(nil, fields)

@@ -59,6 +59,7 @@ func Laws[T engine.Object](t *testing.T, c Case[T]) {
 }
 
 func makesEverything[T engine.Object](t *testing.T, c Case[T]) {
+	t.Helper()
 	w := newWorld(t, c)
 	_ = w.pass()
 	for _, obj := range c.Makes {
@@ -73,6 +74,7 @@ func makesEverything[T engine.Object](t *testing.T, c Case[T]) {
 }
 
 func isQuiet[T engine.Object](t *testing.T, c Case[T]) {
+	t.Helper()
 	w := newWorld(t, c)
 	w.converge("creation")
 	w.Forget()
@@ -84,6 +86,7 @@ func isQuiet[T engine.Object](t *testing.T, c Case[T]) {
 }
 
 func comesBack[T engine.Object](t *testing.T, c Case[T]) {
+	t.Helper()
 	w := newWorld(t, c)
 	w.converge("creation")
 	want := w.picture()
@@ -102,6 +105,7 @@ func comesBack[T engine.Object](t *testing.T, c Case[T]) {
 
 // goesBack: A → B → A is A, and A → B makes only what B asks for.
 func goesBack[T engine.Object](t *testing.T, c Case[T]) {
+	t.Helper()
 	for name, edit := range c.Edits {
 		w := newWorld(t, c)
 		w.converge("creation")
@@ -126,6 +130,7 @@ func goesBack[T engine.Object](t *testing.T, c Case[T]) {
 
 // survivesCuts: the operator dies before or after each of its writes, of creation and of every edit.
 func survivesCuts[T engine.Object](t *testing.T, c Case[T]) {
+	t.Helper()
 	edits := map[string]func(T){"creation": nil}
 	for name, edit := range c.Edits {
 		edits[name] = edit.Do
@@ -156,6 +161,7 @@ func survivesCuts[T engine.Object](t *testing.T, c Case[T]) {
 }
 
 func errorsAreNotAbsence[T engine.Object](t *testing.T, c Case[T]) {
+	t.Helper()
 	for _, fresh := range []bool{true, false} {
 		w := newWorld(t, c)
 		if !fresh {
@@ -173,6 +179,7 @@ func errorsAreNotAbsence[T engine.Object](t *testing.T, c Case[T]) {
 
 // leavesForeign: an object of a name that we want, made by somebody else, is not touched.
 func leavesForeign[T engine.Object](t *testing.T, c Case[T]) {
+	t.Helper()
 	elsewhere := newWorld(t, c)
 	elsewhere.converge("creation elsewhere")
 	for _, obj := range c.Makes {
@@ -191,6 +198,7 @@ func leavesForeign[T engine.Object](t *testing.T, c Case[T]) {
 }
 
 func leavesForeignGone[T engine.Object](t *testing.T, c Case[T]) {
+	t.Helper()
 	elsewhere := newWorld(t, c)
 	elsewhere.converge("creation elsewhere")
 	for what, edit := range c.Edits {
@@ -207,6 +215,7 @@ func leavesForeignGone[T engine.Object](t *testing.T, c Case[T]) {
 }
 
 func isNeverStale[T engine.Object](t *testing.T, c Case[T]) {
+	t.Helper()
 	for _, obj := range c.Makes {
 		w := newWorld(t, c)
 		w.converge("creation")

@@ -17,6 +17,7 @@ const editor = client.FieldOwner("kubectl-edit")
 
 // repairs: every field that we declare, changed by somebody or else taken away, is ours again after one pass.
 func repairs[T engine.Object](t *testing.T, c Case[T]) {
+	t.Helper()
 	w := newWorld(t, c)
 	w.converge("creation")
 	for _, obj := range w.except(c.Repaired) {
@@ -84,6 +85,7 @@ func (w *world[T]) holds(before *unstructured.Unstructured, changed field, field
 }
 
 func keepsAdditions[T engine.Object](t *testing.T, c Case[T]) {
+	t.Helper()
 	w := newWorld(t, c)
 	w.converge("creation")
 	for _, obj := range c.Makes {

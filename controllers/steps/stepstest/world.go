@@ -196,28 +196,18 @@ var errDead = errors.New("the operator is dead")
 func (w *world[T]) cutAt(at int, committed bool) {
 	w.t.Helper()
 	n, dead := 0, false
-	die := func(call Call) error {
-		if !call.Write() {
-			return nil
-		}
-		if dead = dead || n == at; dead {
+	w.Before = func(call Call) error {
+		if dead = dead || !committed && n == at && call.Write(); dead && call.Write() {
 			return errDead
 		}
 		return nil
 	}
-	w.Before = func(call Call) error {
-		if committed && !dead {
-			return nil
-		}
-		return die(call)
-	}
 	w.After = func(call Call) error {
-		if !call.Write() {
-			return nil
+		if call.Write() {
+			n++
 		}
-		defer func() { n++ }()
-		if committed {
-			return die(call)
+		if dead = n > at; dead {
+			return errDead
 		}
 		return nil
 	}
