@@ -48,7 +48,7 @@ test: deps ## Run all tests: unit, integration, browser
 
 .PHONY: test-unit
 test-unit: $(run-tests) ## Run the unit tests, with the race detector and in random order
-	@$(run-tests) -name unit -- -race -shuffle=on
+	@$(run-tests) -name unit -- -race -shuffle=on -timeout=25m
 
 # One package after the other: each has a control plane of its own.
 .PHONY: test-integration
