@@ -86,11 +86,17 @@ func (x *tab) bounded() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(x.ctx, patience)
 }
 
+// do takes the steps. A page may replace an element between the moment in which a step finds it and the one in which it
+// acts: nothing has happened then, and the steps, which can be repeated, are.
 func (x *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	x.t.Helper()
 	ctx, cancel := x.bounded()
 	defer cancel()
-	x.must(chromedp.Do(ctx, steps...))
+	err := chromedp.Do(ctx, steps...)
+	for tries := 1; tries < 5 && err != nil && strings.Contains(err.Error(), "Could not find node"); tries++ {
+		err = chromedp.Do(ctx, steps...)
+	}
+	x.must(err)
 }
 
 // goTo opens a path of the portal.
