@@ -240,6 +240,35 @@ func edit[T client.Object](t testing.TB, c client.Client, obj T, change func(T))
 	}
 }
 
+// annotate sets one annotation of obj.
+func annotate(t testing.TB, c client.Client, obj client.Object, key, value string) {
+	t.Helper()
+	edit(t, c, obj, func(o client.Object) {
+		all := o.GetAnnotations()
+		if all == nil {
+			all = map[string]string{}
+		}
+		all[key] = value
+		o.SetAnnotations(all)
+	})
+}
+
+// atRest waits until obj is not written any more, and returns its version.
+func atRest(t testing.TB, c client.Client, obj client.Object) string {
+	t.Helper()
+	version, since := "", time.Now()
+	await(t, "rest", func() (bool, string) {
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(obj), obj); err != nil {
+			return false, err.Error()
+		}
+		if obj.GetResourceVersion() != version {
+			version, since = obj.GetResourceVersion(), time.Now()
+		}
+		return time.Since(since) > quiet, "written"
+	})
+	return version
+}
+
 // gone deletes obj and waits until it is no more.
 func gone(t testing.TB, c client.Client, obj client.Object) {
 	t.Helper()

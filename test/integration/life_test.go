@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -70,16 +69,7 @@ func (l life) assertWhole(when string) {
 // settled waits until the object is not written any more, and returns the moment and the version.
 func (l life) settled() (awsproxy.Mark, string) {
 	l.t.Helper()
-	version, since := "", time.Now()
-	await(l.t, "rest", func() (bool, string) {
-		if err := l.Get(l.t.Context(), client.ObjectKeyFromObject(l.Object), l.Object); err != nil {
-			return false, err.Error()
-		}
-		if l.GetResourceVersion() != version {
-			version, since = l.GetResourceVersion(), time.Now()
-		}
-		return time.Since(since) > quiet, "written"
-	})
+	version := atRest(l.t, l.Client, l.Object)
 	return world.Proxy.Mark(), version
 }
 

@@ -46,16 +46,6 @@ func secretOf(t *testing.T, c client.Client, ns, name string) map[string]string 
 	return values
 }
 
-func annotate(t *testing.T, c client.Client, i *v1alpha1.RDSInstance, key, value string) {
-	t.Helper()
-	edit(t, c, i, func(i *v1alpha1.RDSInstance) {
-		if i.Annotations == nil {
-			i.Annotations = map[string]string{}
-		}
-		i.Annotations[key] = value
-	})
-}
-
 func TestADatabaseBecomesReadyWithAPasswordAndRests(t *testing.T) {
 	c := admin(t)
 	startOperator(t, operatorOptions{})

@@ -56,22 +56,6 @@ func (l appLife) assertWhole(when string, revisions int) {
 	}
 }
 
-// settled waits until the WebApp is not written any more.
-func (l appLife) settled() string {
-	l.t.Helper()
-	version, since := "", time.Now()
-	await(l.t, "rest", func() (bool, string) {
-		if err := l.Get(l.t.Context(), client.ObjectKeyFromObject(l.app), l.app); err != nil {
-			return false, err.Error()
-		}
-		if l.app.ResourceVersion != version {
-			version, since = l.app.ResourceVersion, time.Now()
-		}
-		return time.Since(since) > quiet, "written"
-	})
-	return version
-}
-
 // F1: the operator dies right after every write of a WebApp's life, and a new one takes over. Its end has no writes, and
 // controllers/webapp dies before every write too.
 func TestAWebAppSurvivesDeathAtEveryWrite(t *testing.T) {
@@ -136,7 +120,7 @@ func TestAnOldPictureOfAWebAppWritesNothing(t *testing.T) {
 	version := child(t, c, second, &appsv1.Deployment{}).Generation
 	old.serve(before)
 	startOperator(t, operatorOptions{newClient: old.kube})
-	old.awaitUse(t, func() { mark(t, c, second, v1alpha1.AnnotationReconcileRequestedAt, "now") })
+	old.awaitUse(t, func() { annotate(t, c, second, v1alpha1.AnnotationReconcileRequestedAt, "now") })
 	if d := child(t, c, second, &appsv1.Deployment{}); d.Generation != version || !metav1.IsControlledBy(d, second) {
 		t.Errorf("the Deployment was written for a WebApp that is gone: %+v", d.ObjectMeta)
 	}
@@ -174,7 +158,7 @@ func TestAWebAppAtRestIsLeftAlone(t *testing.T) {
 	plain := bornApp(t, c, ns, "plain")
 	for _, l := range []appLife{{c, t, app}, plain} {
 		ready(t, c, l.app)
-		l.settled()
+		atRest(t, c, l.app)
 		l.assertRevision()
 	}
 	wrote := one.seen.Load() + two.seen.Load()

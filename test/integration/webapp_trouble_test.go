@@ -97,19 +97,14 @@ func TestTheLastGoodVersionServesUntilTheRollback(t *testing.T) {
 		t.Errorf("Progressing is %+v", c)
 	}
 
-	mark(t, c, app, v1alpha1.AnnotationRollback, "17")
+	annotate(t, c, app, v1alpha1.AnnotationRollback, "17")
 	awaitEvent(t, c, app, "RollbackImpossible", "no revision 17", "nothing was changed")
-	mark(t, c, app, v1alpha1.AnnotationRollback, v1alpha1.RollbackPrevious)
+	annotate(t, c, app, v1alpha1.AnnotationRollback, v1alpha1.RollbackPrevious)
 	awaitEvent(t, c, app, "RolledBack", good)
 	ready(t, c, app)
 	if app.Spec.Image != good || app.Annotations[v1alpha1.AnnotationRollback] != "" {
 		t.Errorf("image %s, annotations %v", app.Spec.Image, app.Annotations)
 	}
-}
-
-func mark(t *testing.T, c client.Client, app *v1alpha1.WebApp, key, value string) {
-	t.Helper()
-	edit(t, c, app, func(a *v1alpha1.WebApp) { metav1.SetMetaDataAnnotation(&a.ObjectMeta, key, value) })
 }
 
 func TestTheQuotaOfANamespaceIsNamed(t *testing.T) {
@@ -152,7 +147,7 @@ func TestAWebAppIsScaledByKubectl(t *testing.T) {
 	if err != nil || !containsAll(out, []string{"AVAILABLE", "3/3", app.Spec.Image, "http://shop."}) {
 		t.Errorf("kubectl get: %s", out)
 	}
-	mark(t, c, app, v1alpha1.AnnotationRestartRequestedAt, "2026-01-02T03:04:05Z")
+	annotate(t, c, app, v1alpha1.AnnotationRestartRequestedAt, "2026-01-02T03:04:05Z")
 	await(t, "the Pods to be replaced", func() (bool, string) {
 		d := child(t, c, app, &appsv1.Deployment{})
 		return d.Annotations["deployment.kubernetes.io/revision"] == "2", d.Annotations["deployment.kubernetes.io/revision"]
