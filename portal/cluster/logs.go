@@ -13,8 +13,9 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// maxLogRead bounds what is read of a log that is not followed, to find its last lines in.
-const maxLogRead = int64(16 << 20)
+// maxLogEntry is what a container runtime writes as one line at most, with a timestamp. As many for each line asked for
+// bound what is read of a log that is not followed: a lower limit would cut off the newest lines.
+const maxLogEntry = int64(16<<10 + 64)
 
 var getLogs = action{verb: "get", resource: "pods", sub: "log"}
 
@@ -65,7 +66,7 @@ func (q LogQuery) options() *corev1.PodLogOptions {
 		Container: q.Container, TailLines: &tail, Previous: q.Previous, Timestamps: q.Timestamps, Follow: q.Follow,
 	}
 	if !q.Follow {
-		limit := maxLogRead
+		limit := tail * maxLogEntry
 		o.LimitBytes = &limit
 	}
 	return o

@@ -163,12 +163,12 @@ func TestLogsAreReadAsTheCaller(t *testing.T) {
 		query  string
 		group  int
 	}{
-		{"last lines", dev, LogQuery{Tail: 50}, "container=app&limitBytes=16777216&tailLines=50", 2},
-		{"all that is asked", dev, LogQuery{Tail: 9, Previous: true, Timestamps: true}, "container=app&limitBytes=16777216&previous=true&tailLines=9&timestamps=true", 2},
+		{"last lines", dev, LogQuery{Tail: 50}, "container=app&limitBytes=822400&tailLines=50", 2},
+		{"all that is asked", dev, LogQuery{Tail: 9, Previous: true, Timestamps: true}, "container=app&limitBytes=148032&previous=true&tailLines=9&timestamps=true", 2},
 		{"followed", dev, LogQuery{Tail: 200, Follow: true}, "container=app&follow=true&tailLines=200", 2},
-		{"too many lines", dev, LogQuery{Tail: 1 << 40}, "container=app&limitBytes=16777216&tailLines=5000", 2},
-		{"no number of lines", dev, LogQuery{Tail: -1}, "container=app&limitBytes=16777216&tailLines=1", 2},
-		{"a ServiceAccount", auth.Identity{Username: "system:serviceaccount:ci:bot", ServiceAccount: true}, LogQuery{Tail: 50}, "container=app&limitBytes=16777216&tailLines=50", 0},
+		{"too many lines", dev, LogQuery{Tail: 1 << 40}, "container=app&limitBytes=82240000&tailLines=5000", 2},
+		{"no number of lines", dev, LogQuery{Tail: -1}, "container=app&limitBytes=16448&tailLines=1", 2},
+		{"a ServiceAccount", auth.Identity{Username: "system:serviceaccount:ci:bot", ServiceAccount: true}, LogQuery{Tail: 50}, "container=app&limitBytes=822400&tailLines=50", 0},
 	} {
 		row.q.Namespace, row.q.Pod, row.q.Container = "payments", "shop-1", "app"
 		lines, err := c.Logs(t.Context(), row.id, row.q)
