@@ -18,7 +18,7 @@ const (
 	// afterChange is when a page looks again after a change of the object: an answer about its checks may be five seconds
 	// old, and a check ends after it has changed the object.
 	afterChange = 6 * time.Second
-	// atRest is how often a page looks again that shows checks, which change nothing in Kubernetes.
+	// atRest is how often a page looks again that shows what no change tells of: checks, and events about Pods.
 	atRest = 30 * time.Second
 )
 

@@ -92,6 +92,11 @@ func faultOf(err error) fault {
 			text:   "Nothing of this name is here. It may have been deleted, perhaps with kubectl or by a colleague.",
 			advice: "Look in the list of resources, or request it anew.",
 		}
+	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err): // a policy's words
+		return fault{
+			status: http.StatusUnprocessableEntity, title: "The cluster refuses this",
+			text: sentence(admissionWords(err)), advice: "Nothing was changed.",
+		}
 	case errors.As(err, &away) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) ||
 		apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) || errors.Is(err, context.DeadlineExceeded):
 		return fault{

@@ -197,6 +197,9 @@ func (f *fakeCluster) Create(ctx context.Context, id auth.Identity, k catalog.Ki
 
 // Annotate patches the object of the name, as it stands now.
 func (f *fakeCluster) Annotate(ctx context.Context, id auth.Identity, ref cluster.Ref, annotations map[string]*string) (*unstructured.Unstructured, error) {
+	if f.policy != nil {
+		return nil, f.policy
+	}
 	if err := f.require(ctx, id, "patch", ref.Kind, ref.Namespace); err != nil {
 		return nil, err
 	}

@@ -63,6 +63,8 @@ func (f *fakeCluster) Pods(ctx context.Context, id auth.Identity, app *unstructu
 }
 
 func (f *fakeCluster) PodEvents(ctx context.Context, id auth.Identity, pod *corev1.Pod) ([]*corev1.Event, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	return f.podEvents, f.requirePods(ctx, id, "list", "events", pod.Namespace)
 }
 
@@ -71,8 +73,8 @@ func (f *fakeCluster) Logs(ctx context.Context, id auth.Identity, q cluster.LogQ
 		return nil, err
 	}
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.asked = append(f.asked, q)
+	f.mu.Unlock()
 	if f.logs == nil {
 		return cluster.NewLines(io.NopCloser(strings.NewReader(""))), nil
 	}

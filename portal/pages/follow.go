@@ -13,8 +13,12 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// maxWaiting is how much of a log waits for one message; until it is sent, nothing more is read.
-const maxWaiting = 64 << 10
+const (
+	// maxWaiting is how much of a log waits for one message; until it is sent, nothing more is read.
+	maxWaiting = 64 << 10
+	// maxFollowed is how much of a log a page follows: what it showed at first, and as much again.
+	maxFollowed = 2 * cluster.MaxLogBytes
+)
 
 var errLogBound = errors.New("the log is longer than a page follows")
 
@@ -25,42 +29,37 @@ func (p *Pages) logsLive(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	allowed := func(ctx context.Context) error { return p.cluster.MayReadLogs(ctx, l.id, l.ref.Namespace) }
+	if err := allowed(r.Context()); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel() // ends what reads the log
-	r = r.WithContext(ctx)
 	l.query.Follow, l.query.Previous = true, false
-	f := &following{news: make(chan struct{}, 1), open: func(ctx context.Context) (*cluster.Lines, error) {
+	f := &following{reader: newLogReader(p.followObject(ctx, l.looking), func(ctx context.Context) (*cluster.Lines, error) {
 		lines, err := p.cluster.Logs(ctx, l.id, l.query)
 		return lines, logFault(err)
-	}}
-	return p.streams.Serve(w, r, l.id.Username, live.Source{
-		Changed: either(ctx, f.news, p.followObject(ctx, l.looking)), Alive: p.alive, Render: f.render,
-		Allowed: func(ctx context.Context) error { return p.cluster.MayReadLogs(ctx, l.id, l.ref.Namespace) },
+	})}
+	return p.streams.Serve(w, r.WithContext(ctx), l.id.Username, live.Source{
+		Changed: f.reader.news, Alive: p.alive, Allowed: allowed, Render: f.render,
 	})
 }
 
 // following is a log on its way into a stream.
 type following struct {
-	open    func(context.Context) (*cluster.Lines, error)
-	news    chan struct{}
-	reader  *logReader // nil while there is no log
-	started bool       // lines were sent
+	reader  *logReader
+	reading bool // it runs
+	started bool // lines were sent
 }
 
-// render is what came since the last message.
+// render is what came since the last message. It waits for nothing, or nobody would look whether the caller may still see
+// the log.
 func (f *following) render(ctx context.Context) ([]live.Part, error) {
-	if f.reader == nil {
-		lines, err := f.open(ctx)
-		if none, ok := errors.AsType[*noLogError](err); ok {
-			return parts(ctx, part{"log-end", views.LogEndPart(none.words + " It appears here as soon as there is one.")})
-		}
-		if err != nil {
-			return nil, err
-		}
-		f.reader = &logReader{lines: lines, news: f.news, taken: make(chan struct{}, 1)}
+	if !f.reading {
+		f.reading = true
 		go f.reader.run(ctx)
 	}
-	text, n, end := f.reader.take()
+	text, n, note, end := f.reader.take()
 	var out []live.Part
 	if n > 0 {
 		event := "log"
@@ -69,10 +68,13 @@ func (f *following) render(ctx context.Context) ([]live.Part, error) {
 		}
 		out = append(out, live.Part{Event: event, Text: text})
 	}
-	if !f.started && end == nil {
+	if end != nil {
+		note = endWords(end)
+	}
+	if !f.started && note == "" {
 		return nil, nil // what the page says while there are no lines holds
 	}
-	words, err := parts(ctx, part{"log-end", views.LogEndPart(endWords(end))})
+	words, err := parts(ctx, part{"log-end", views.LogEndPart(note)})
 	if err == nil && end != nil {
 		err = live.ErrFinished
 	}
@@ -82,36 +84,45 @@ func (f *following) render(ctx context.Context) ([]live.Part, error) {
 // endWords say why nothing more comes.
 func endWords(end error) string {
 	switch {
-	case end == nil:
-		return ""
 	case errors.Is(end, io.EOF):
 		return "The log ends here: the container has ended. Reload to see what came after it."
 	case errors.Is(end, errLogBound):
-		return "A page follows 5,000 lines or 1 MiB at most. Reload to go on with the last lines."
+		return "A page follows 5,000 lines or 2 MiB at most. Reload to go on with the last lines."
 	}
 	return "The connection to the log is lost. Reload to read on."
 }
 
 // logReader reads a log into a buffer of bounded size.
 type logReader struct {
-	lines *cluster.Lines
-	news  chan<- struct{}
-	taken chan struct{}
+	open    func(context.Context) (*cluster.Lines, error)
+	changed <-chan struct{} // there may be a log by now
+	news    chan struct{}
+	taken   chan struct{}
 
 	mu      sync.Mutex
 	waiting []string
 	size    int
+	note    string // why there is no log yet
 	end     error
+}
+
+func newLogReader(changed <-chan struct{}, open func(context.Context) (*cluster.Lines, error)) *logReader {
+	return &logReader{open: open, changed: changed, news: make(chan struct{}, 1), taken: make(chan struct{}, 1)}
 }
 
 // run reads until the log, ctx or what a page follows ends.
 func (r *logReader) run(ctx context.Context) {
-	stop := context.AfterFunc(ctx, func() { _ = r.lines.Close() }) // wakes Next
+	lines, err := r.find(ctx)
+	if err != nil {
+		r.add("", err)
+		return
+	}
+	stop := context.AfterFunc(ctx, func() { _ = lines.Close() }) // wakes Next
 	defer stop()
-	defer func() { _ = r.lines.Close() }() // it was read, or failed
-	left, room := cluster.MaxLogLines, cluster.MaxLogBytes
+	defer func() { _ = lines.Close() }() // it was read, or failed
+	left, room := cluster.MaxLogLines, maxFollowed
 	for {
-		line, err := r.lines.Next()
+		line, err := lines.Next()
 		left, room = left-1, room-len(line)
 		if err == nil && (left < 0 || room < 0) {
 			err = errLogBound
@@ -122,17 +133,42 @@ func (r *logReader) run(ctx context.Context) {
 	}
 }
 
+// find opens the log once there is one. A kubelet answers with the first line only, so that this may take long.
+func (r *logReader) find(ctx context.Context) (*cluster.Lines, error) {
+	for {
+		lines, err := r.open(ctx)
+		none, ok := errors.AsType[*noLogError](err)
+		if !ok {
+			return lines, err
+		}
+		r.mu.Lock()
+		r.note = none.words + " It appears here as soon as there is one."
+		r.mu.Unlock()
+		r.tell()
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-r.changed:
+		}
+	}
+}
+
+// tell signals that there is something to take.
+func (r *logReader) tell() {
+	select {
+	case r.news <- struct{}{}:
+	default: // it is known already
+	}
+}
+
 // add reports whether the buffer is full with it.
 func (r *logReader) add(line string, end error) (full bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.end = end; end == nil {
-		r.waiting, r.size = append(r.waiting, line), r.size+len(line)+1
+		r.waiting, r.size, r.note = append(r.waiting, line), r.size+len(line)+1, ""
 	}
-	select {
-	case r.news <- struct{}{}:
-	default: // it is known already
-	}
+	r.tell()
 	return r.size >= maxWaiting
 }
 
@@ -154,34 +190,14 @@ func (r *logReader) wait(ctx context.Context) bool {
 }
 
 // take empties the buffer. The end is told with the last lines.
-func (r *logReader) take() (text string, n int, end error) {
+func (r *logReader) take() (text string, n int, note string, end error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	text, n, end = strings.Join(r.waiting, "\n"), len(r.waiting), r.end
+	text, n, note, end = strings.Join(r.waiting, "\n"), len(r.waiting), r.note, r.end
 	r.waiting, r.size = nil, 0
 	select {
 	case r.taken <- struct{}{}:
 	default: // nobody waits
 	}
-	return text, n, end
-}
-
-// either signals what a or b does. It ends with ctx.
-func either(ctx context.Context, a, b <-chan struct{}) <-chan struct{} {
-	out := make(chan struct{}, 1)
-	go func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-a:
-			case <-b:
-			}
-			select {
-			case out <- struct{}{}:
-			default:
-			}
-		}
-	}()
-	return out
+	return text, n, note, end
 }

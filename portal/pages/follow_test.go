@@ -7,7 +7,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -128,6 +130,54 @@ func TestALogIsFollowedOnceItIsThere(t *testing.T) {
 	})
 }
 
+// TestALogThatIsSilentHoldsNothingUp: a kubelet that follows a log answers with its first line only, be it in an hour.
+func TestALogThatIsSilentHoldsNothingUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := pipedShop(t)
+		said := make(chan struct{})
+		f.logs = func(cluster.LogQuery) (io.ReadCloser, error) {
+			<-said
+			return io.NopCloser(strings.NewReader("s3cret")), nil
+		}
+		l := follow(t, f)
+		if !l.w.Flushed || l.w.Code != http.StatusOK {
+			t.Error("the stream is not open before the first line")
+		}
+		f.noLogs.Store(true)
+		select {
+		case <-l.done:
+		case <-time.After(time.Minute):
+			t.Error("the stream goes on without the right")
+		}
+		close(said)
+		l.end()
+		if strings.Contains(l.w.Body.String(), "s3cret") {
+			t.Error("lines are sent without the right")
+		}
+	})
+}
+
+var streamed = regexp.MustCompile(`hx-sse:connect="[^"]*/logs/live\?container=app&amp;tail=([0-9]+)"`)
+
+// TestAStreamBeginsWithTheLinesOfThePage: of long lines a page has fewer than asked for, and the stream must not spend all
+// that it may send on those that the page left out.
+func TestAStreamBeginsWithTheLinesOfThePage(t *testing.T) {
+	for name, c := range map[string]struct{ line, tail string }{
+		"as many as asked for": {"short", "1000"},
+		"as many as fit":       {strings.Repeat("z", 2047), "512"},
+	} {
+		f := shopSite(t)
+		f.logs = func(q cluster.LogQuery) (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader(strings.Repeat(c.line+"\n", int(q.Tail)))), nil
+		}
+		html := visit(t, f, developer, atPod+"/logs?tail=1000").Body.String()
+		got := streamed.FindStringSubmatch(html)
+		if shown := strconv.Itoa(strings.Count(html, c.line+"\n")); len(got) != 2 || got[1] != c.tail || shown != c.tail {
+			t.Errorf("%s: %s lines are shown and followed by %q, want %s", name, shown, got, c.tail)
+		}
+	}
+}
+
 func TestAFollowedLogIsBounded(t *testing.T) {
 	for name, line := range map[string]string{
 		"in lines": "x\n", "in bytes": strings.Repeat("y", 4000) + "\n",
@@ -148,7 +198,7 @@ func TestAFollowedLogIsBounded(t *testing.T) {
 					t.Fatal("the stream goes on")
 				}
 				body := l.w.Body.String()
-				if n := int64(strings.Count(body, "data: "+line[:1])); n > cluster.MaxLogLines || len(body) > cluster.MaxLogBytes+1<<16 || n < 100 {
+				if n := int64(strings.Count(body, "data: "+line[:1])); n > cluster.MaxLogLines || len(body) > maxFollowed+1<<16 || n < 100 {
 					t.Errorf("%d lines, %d bytes were sent", n, len(body))
 				}
 				if !strings.Contains(body, "at most. Reload") {
@@ -163,7 +213,7 @@ func TestAFollowedLogIsBounded(t *testing.T) {
 func TestAReaderThatIsSlowMakesTheLogWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, out := io.Pipe()
-		r := &logReader{lines: cluster.NewLines(in), news: make(chan struct{}, 1), taken: make(chan struct{}, 1)}
+		r := newLogReader(nil, func(context.Context) (*cluster.Lines, error) { return cluster.NewLines(in), nil })
 		ctx, cancel := context.WithCancel(t.Context())
 		go r.run(ctx)
 		written := make(chan int, 1)
@@ -180,7 +230,7 @@ func TestAReaderThatIsSlowMakesTheLogWait(t *testing.T) {
 		if r.size < maxWaiting || r.size > maxWaiting+cluster.MaxLogLine {
 			t.Errorf("%d bytes wait for nobody", r.size)
 		}
-		if _, n, _ := r.take(); n != (maxWaiting+99)/100 {
+		if _, n, _, _ := r.take(); n != (maxWaiting+99)/100 {
 			t.Errorf("took %d lines", n)
 		}
 		synctest.Wait()

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -46,7 +45,7 @@ func (p *Pages) logLooking(r *http.Request) (onLog, error) {
 		Namespace: at.ref.Namespace, Pod: at.pod.Name, Container: mainContainer(l.containers), Tail: defaultTail,
 		Previous: asked.Get("previous") == "true", Timestamps: asked.Get("timestamps") == "true",
 	}
-	if n, err := strconv.Atoi(asked.Get("tail")); err == nil && slices.Contains(tails, n) {
+	if n, err := strconv.Atoi(asked.Get("tail")); err == nil && n >= 1 && n <= slices.Max(tails) {
 		l.query.Tail = int64(n)
 	}
 	if name := asked.Get("container"); slices.Contains(l.containers, name) {
@@ -86,7 +85,7 @@ func (p *Pages) logs(w http.ResponseWriter, r *http.Request) error {
 		Frame: l.frame, App: resourceOf(l.space, l.ref.Kind, l.app, p.now()), Pod: l.view,
 		Container: l.query.Container, Containers: l.containers, Tail: int(l.query.Tail), Tails: tails,
 		Previous: l.query.Previous, Timestamps: l.query.Timestamps, Restarted: l.restarted(),
-		Query: l.address(), Live: !l.query.Previous,
+		Query: l.address(),
 	}
 	view.Lines, view.Cut, err = p.lastLines(r, l)
 	if none, ok := errors.AsType[*noLogError](err); ok {
@@ -95,6 +94,12 @@ func (p *Pages) logs(w http.ResponseWriter, r *http.Request) error {
 		return err
 	} else if len(view.Lines) == 0 {
 		view.Empty = "Nothing has been written yet."
+	}
+	if view.Cut {
+		l.query.Tail = int64(len(view.Lines)) // the stream has to show these lines again, and the newest
+	}
+	if !l.query.Previous {
+		view.Live = l.view.Href + "/logs/live?" + l.address()
 	}
 	return p.show(w, r, http.StatusOK, views.LogsPage(view))
 }
@@ -159,5 +164,5 @@ func (l onLog) address() string {
 			v.Set(name, strconv.FormatBool(on))
 		}
 	}
-	return strings.ReplaceAll(v.Encode(), "+", "%20")
+	return v.Encode()
 }

@@ -149,7 +149,7 @@ func (p *Pages) podLive(w http.ResponseWriter, r *http.Request) error {
 	}
 	find := func(ctx context.Context) (onPod, error) { return p.findPod(ctx, at.looking, at.pod.Name) }
 	return p.streams.Serve(w, r, at.id.Username, live.Source{
-		Changed: p.followObject(r.Context(), at.looking), Alive: p.alive,
+		Changed: again(r.Context(), p.followObject(r.Context(), at.looking)), Alive: p.alive,
 		Allowed: func(ctx context.Context) error {
 			_, err := find(ctx)
 			if goneError(err) {

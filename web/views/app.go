@@ -104,7 +104,7 @@ type Logs struct {
 	Restarted  bool // there is a run before this one
 	Timestamps bool
 	Query      string // of this view, for links
-	Live       bool
+	Live       string // address of the stream that follows it, "" for none
 }
 
 // Restart is the page that asks before replacing all Pods.
