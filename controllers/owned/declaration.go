@@ -95,6 +95,9 @@ var keyed = map[string][]string{
 	"ports": {"containerPort", "port", "protocol"},
 }
 
+// atomic are the fields that the API server knows as a whole: one more key in a selector is an edit of what is ours.
+var atomic = []string{"selector", "labelSelector", "matchLabels", "secretKeyRef", "configMapKeyRef"}
+
 // shown are the values that may be told: neither they nor their paths can hold a secret.
 var shown = []string{"image", "replicas", "minReplicas", "maxReplicas", "containerPort", "port", "targetPort", "maxUnavailable", "averageUtilization"}
 
@@ -111,8 +114,8 @@ func (c *comparison) compare(path, name string, want, have any) {
 				c.compare(path+"."+k, k, w[k], h[k])
 			}
 		}
-		if len(w) == 0 && have == nil {
-			return
+		if slices.Contains(atomic, name) {
+			c.added(path, w, h)
 		}
 	case []any:
 		h, _ := have.([]any)
@@ -120,6 +123,15 @@ func (c *comparison) compare(path, name string, want, have any) {
 	default:
 		if !reflect.DeepEqual(want, have) && (want != "" || have != nil) {
 			c.add(path, name, want, have)
+		}
+	}
+}
+
+// added tells what have has beside want.
+func (c *comparison) added(path string, want, have map[string]any) {
+	for _, k := range slices.Sorted(maps.Keys(have)) {
+		if _, ok := want[k]; !ok {
+			c.diffs = append(c.diffs, path+"."+k)
 		}
 	}
 }
