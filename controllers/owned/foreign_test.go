@@ -1,10 +1,16 @@
 package owned_test
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	coreac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/controllers/owned"
 	"github.com/portico-platform/portico/controllers/steps/stepstest"
@@ -58,9 +64,65 @@ func TestAnUpdateMeansTheObjectThatWasRead(t *testing.T) {
 		}
 		return nil
 	}
-	b.is(b.apply(), owned.ReasonLeaving)
+	b.is(b.apply(), owned.ReasonChanged)
 	if is := b.read(); is.Annotations["theirs"] != "yes" || len(is.OwnerReferences) > 0 {
 		t.Errorf("another object of the name was written: %+v", is.ObjectMeta)
+	}
+}
+
+// excluding does what an API server does: it refuses to apply a port of the name that another one has.
+func (b *bench) excluding() {
+	b.Before = func(c stepstest.Call) error {
+		if ports := b.service().Spec.Ports; c.Verb == "apply" && (len(ports) != 1 || ports[0].Port != 80) {
+			return apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "shop", nil)
+		}
+		return nil
+	}
+}
+
+func (b *bench) service() *corev1.Service {
+	b.t.Helper()
+	obj := &corev1.Service{}
+	if err := b.Others.Get(b.t.Context(), client.ObjectKey{Namespace: "n", Name: "shop"}, obj); client.IgnoreNotFound(err) != nil {
+		b.t.Fatal(err)
+	}
+	return obj
+}
+
+func TestWhatExcludesOursIsReplaced(t *testing.T) {
+	b := newBench(t)
+	apply := func(target int32) error {
+		t.Helper()
+		port := coreac.ServicePort().WithName("http").WithPort(80).WithProtocol(corev1.ProtocolTCP).WithTargetPort(intstr.FromInt32(target))
+		return b.pass().Apply(t.Context(), coreac.Service("shop", "n").WithSpec(coreac.ServiceSpec().WithPorts(port)), &corev1.Service{})
+	}
+	if err := apply(8080); err != nil {
+		t.Fatal(err)
+	}
+	theirs := b.service()
+	before := theirs.DeepCopy()
+	theirs.Spec.Ports[0].Port, theirs.Spec.SessionAffinity, theirs.Labels["team"] = 81, corev1.ServiceAffinityClientIP, "payments"
+	if err := b.Others.Patch(t.Context(), theirs, client.MergeFrom(before), client.FieldOwner("somebody")); err != nil {
+		t.Fatal(err)
+	}
+	b.excluding()
+	b.is(apply(9090), "Invalid") // our own edit: what is wrong with it is told
+	if got := b.service().Spec.Ports[0].Port; got != 81 {
+		t.Errorf("an edit that is refused changed the port to %d", got)
+	}
+	if err := apply(8080); err != nil {
+		t.Fatal(err)
+	}
+	is := b.service()
+	if len(is.Spec.Ports) != 1 || is.Spec.Ports[0].Port != 80 || is.Spec.SessionAffinity != corev1.ServiceAffinityClientIP || is.Labels["team"] != "payments" {
+		t.Errorf("the Service is %+v %v", is.Spec, is.Labels)
+	}
+	if told := b.run.Strings(); len(told) != 1 || !strings.HasPrefix(told[0], "Repaired: the Service shop: spec.ports") {
+		t.Errorf("told %q", told)
+	}
+	b.Before = nil
+	if err := apply(9090); err != nil || len(b.service().Spec.Ports) != 1 {
+		t.Errorf("%v, ports %v", err, b.service().Spec.Ports)
 	}
 }
 

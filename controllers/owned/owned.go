@@ -14,8 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/client-go/util/csaupgrade"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
@@ -39,6 +37,7 @@ const (
 	ReasonConflict = "Conflict"
 	ReasonLeaving  = "WaitingForDeletion"
 	ReasonMade     = "MadeAtTheSameTime"
+	ReasonChanged  = "ChangedAtTheSameTime"
 )
 
 // leaving is how soon an object that is being deleted is looked at again.
@@ -169,73 +168,6 @@ func (p *Pass) prove(ctx context.Context) error {
 	return p.run.Save(ctx)
 }
 
-// create is no apply: that would take over what somebody made in this very moment.
-func (p *Pass) create(ctx context.Context, d declaration, into client.Object) error {
-	if err := p.prove(ctx); err != nil {
-		return err
-	}
-	p.run.Planned([]string{"Create " + d.kind + " (it is not there)"})
-	made := d.object.DeepCopy()
-	err := p.writer.Client.Create(ctx, made, client.FieldOwner(Manager))
-	if apierrors.IsAlreadyExists(err) {
-		return engine.Wait(ReasonMade, leaving, "the %s was made by somebody else at the same time", d.what())
-	}
-	if err != nil {
-		return explain(d.what(), "create", err)
-	}
-	p.run.Normal("Created", "Create"+d.kind, "the %s", d.what())
-	return fill(made, into)
-}
-
-// declared makes the fields that a creation set ours in the sense of server-side apply: else those that are not declared
-// any more would stay.
-func (p *Pass) declared(ctx context.Context, d declaration, live client.Object) error {
-	patch, err := csaupgrade.UpgradeManagedFieldsPatch(live, sets.New(Manager), Manager)
-	if err != nil || patch == nil {
-		return err
-	}
-	changed := live.DeepCopyObject().(client.Object)
-	if err := p.writer.Client.Patch(ctx, changed, client.RawPatch(types.JSONPatchType, patch)); err != nil {
-		return explain(d.what(), "update", err)
-	}
-	return nil
-}
-
-func (p *Pass) update(ctx context.Context, d declaration, into client.Object, diffs []string) error {
-	if err := p.prove(ctx); err != nil {
-		return err
-	}
-	repair := into.GetAnnotations()[Applied] == d.hash
-	p.run.Planned([]string{"Update " + d.kind + " (" + strings.Join(diffs, ", ") + ")"})
-	if err := p.declared(ctx, d, into); err != nil {
-		return err
-	}
-	made := d.object.DeepCopy()
-	made.SetUID(into.GetUID()) // and no other of this name
-	if err := p.force(ctx, made, Manager); err != nil {
-		return explain(d.what(), "update", err)
-	}
-	p.told(repair, d, diffs)
-	return fill(made, into)
-}
-
-func (p *Pass) force(ctx context.Context, obj *unstructured.Unstructured, manager string) error {
-	return p.writer.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(obj), client.FieldOwner(manager), client.ForceOwnership)
-}
-
-// explain turns a refusal of the API server into a Pause: quota and admission say what to do in their own words.
-func explain(what, do string, err error) error {
-	switch {
-	case apierrors.IsForbidden(err):
-		return engine.Blocked("Refused", "the cluster refuses to %s the %s: %w", do, what, err)
-	case apierrors.IsInvalid(err):
-		return engine.Blocked("Invalid", "the cluster refuses to %s the %s: %w", do, what, err)
-	case apierrors.IsConflict(err):
-		return engine.Wait(ReasonLeaving, leaving, "the %s was replaced in this moment", what)
-	}
-	return fmt.Errorf("%s the %s: %w", do, what, err)
-}
-
 func empty(obj client.Object) { reflect.ValueOf(obj).Elem().SetZero() }
 
 func fill(from *unstructured.Unstructured, into client.Object) error {
@@ -282,15 +214,6 @@ func (p *Pass) Set(ctx context.Context, part string, want any, into client.Objec
 	status := p.owner.Common()
 	p.told(status.Ready && status.ObservedGeneration == p.owner.GetGeneration(), d, diffs)
 	return fill(obj, into)
-}
-
-// told notes an edit of ours, or the repair of somebody else's.
-func (p *Pass) told(repair bool, d declaration, diffs []string) {
-	if repair {
-		p.run.Repaired("Repaired", "Update"+d.kind, "the %s: %s; it was changed outside Portico", d.what(), strings.Join(diffs, ", "))
-		return
-	}
-	p.run.Normal("Updated", "Update"+d.kind, "the %s: %s", d.what(), strings.Join(diffs, ", "))
 }
 
 // Key is where the owner's object of this name is.
