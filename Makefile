@@ -74,8 +74,9 @@ bench-operator: $(up) ## Measure the operator: time, AWS calls, Kubernetes write
 
 .PHONY: generate
 generate: go-is-there ## Regenerate: deep copies, CRDs, templates, the portal's libraries
-	@go tool controller-gen object paths=./api/...
+	@go tool controller-gen object paths=./api/... paths=./controllers/hostname/albconfig
 	@go tool controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
+	@go tool controller-gen crd paths=./controllers/hostname/albconfig output:crd:dir=test/stack/crds
 	@go tool templ generate
 	@$(MAKE) $(up) # not before: it does not build while a new kind has no deep copies
 	@$(up) -build web

@@ -17,7 +17,11 @@ var GroupVersion = schema.GroupVersion{Group: "portico.dev", Version: "v1alpha1"
 func AddToScheme(s *runtime.Scheme) error {
 	s.AddKnownTypes(GroupVersion,
 		&AWSProvider{}, &AWSProviderList{},
+		&DomainClaim{}, &DomainClaimList{},
 		&EC2Instance{}, &EC2InstanceList{},
+		&GatewayHostnameRequest{}, &GatewayHostnameRequestList{},
+		&HostnameGrant{}, &HostnameGrantList{},
+		&PoolGateway{}, &PoolGatewayList{},
 		&RDSInstance{}, &RDSInstanceList{},
 		&S3Bucket{}, &S3BucketList{},
 		&SQSQueue{}, &SQSQueueList{},

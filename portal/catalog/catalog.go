@@ -33,6 +33,8 @@ type Kind struct {
 	Endpoint   string // JSONPath of what users connect to, "" if nothing
 	Deletion   Deletion
 	Refers     []Reference // to objects of the same namespace
+	// KeptBy says who makes objects of the kind, where teams do not: operator or admins.
+	KeptBy string
 
 	refers string                 // the annotation that Refers is read from
 	rules  apiext.ValidationRules // of the object as a whole
@@ -82,9 +84,9 @@ func (c Catalog) ByName(name string) (Kind, bool) {
 	return c[i], true
 }
 
-// Requestable are the kinds that teams request: the namespaced ones.
+// Requestable are the kinds that teams request: the namespaced ones that nobody else keeps.
 func (c Catalog) Requestable() Catalog {
-	return slices.DeleteFunc(slices.Clone(c), func(k Kind) bool { return !k.Namespaced })
+	return slices.DeleteFunc(slices.Clone(c), func(k Kind) bool { return !k.Namespaced || k.KeptBy != "" })
 }
 
 // Load reads every CRD manifest in files, which holds bases/*.yaml. Each CRD must serve exactly one version.
@@ -150,6 +152,7 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 		Columns:    columns(v.AdditionalPrinterColumns),
 		Endpoint:   crd.Annotations[prefix+"endpoint"],
 		refers:     crd.Annotations[prefix+"refers"],
+		KeptBy:     crd.Annotations[prefix+"kept-by"],
 		rules:      root.XValidations,
 		Deletion: Deletion{
 			Deleted: crd.Annotations[prefix+"deleted"], Effect: crd.Annotations[prefix+"deleted-effect"],

@@ -1,0 +1,93 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// DomainClaimSpec is what is claimed, and by whom. It does not change.
+//
+// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a claim does not change"
+type DomainClaimSpec struct {
+	// hostname in lower case and in its IDNA form, such as shop.example.com or *.shop.example.com.
+	// +kubebuilder:validation:MinLength=3
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Hostname string `json:"hostname"`
+	// visibility for which it is claimed: the same name may lead elsewhere inside.
+	// +required
+	Visibility Visibility `json:"visibility"`
+	// gateway is the PoolGateway on which a place is kept for it.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Gateway string `json:"gateway"`
+	// holder is the GatewayHostnameRequest that has it.
+	// +required
+	Holder ClaimHolder `json:"holder"`
+}
+
+// ClaimHolder names one life of a GatewayHostnameRequest.
+type ClaimHolder struct {
+	// namespace of the request.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +required
+	Namespace string `json:"namespace"`
+	// name of the request.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Name string `json:"name"`
+	// uid of the request: another one of the same name does not have the claim.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	// +required
+	UID string `json:"uid"`
+}
+
+// DomainClaimStatus says whether the holder is still there.
+type DomainClaimStatus struct {
+	CommonStatus `json:",inline"`
+}
+
+// DomainClaim keeps a hostname for the first who asked for it. Portico makes it and deletes it; nobody needs to.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster,shortName=dc,categories=portico
+// +kubebuilder:printcolumn:name="Hostname",type=string,JSONPath=`.spec.hostname`
+// +kubebuilder:printcolumn:name="Visibility",type=string,JSONPath=`.spec.visibility`
+// +kubebuilder:printcolumn:name="Namespace",type=string,JSONPath=`.spec.holder.namespace`
+// +kubebuilder:printcolumn:name="Request",type=string,JSONPath=`.spec.holder.name`
+// +kubebuilder:printcolumn:name="Gateway",type=string,JSONPath=`.spec.gateway`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
+// +kubebuilder:metadata:annotations="portico.dev/title=Claim of a hostname"
+// +kubebuilder:metadata:annotations="portico.dev/icon=hostname"
+// +kubebuilder:metadata:annotations="portico.dev/form=hostname,visibility,gateway,holder"
+// +kubebuilder:metadata:annotations="portico.dev/order=namespace,name,uid"
+// +kubebuilder:metadata:annotations="portico.dev/endpoint=.spec.hostname"
+// +kubebuilder:metadata:annotations="portico.dev/kept-by=operator"
+type DomainClaim struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is what is claimed, and by whom.
+	// +required
+	Spec DomainClaimSpec `json:"spec"`
+	// status says whether the holder is still there.
+	// +kubebuilder:default={"observedGeneration":-1}
+	// +optional
+	Status DomainClaimStatus `json:"status,omitempty"`
+}
+
+// Common returns the part of the status that every kind shares.
+func (c *DomainClaim) Common() *CommonStatus { return &c.Status.CommonStatus }
+
+// DomainClaimList is a list of DomainClaims.
+// +kubebuilder:object:root=true
+type DomainClaimList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []DomainClaim `json:"items"`
+}

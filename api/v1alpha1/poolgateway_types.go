@@ -1,0 +1,111 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// PoolGatewaySpec is what all hostnames on the Gateway have in common. It does not change.
+//
+// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a PoolGateway does not change"
+type PoolGatewaySpec struct {
+	// visibility of the load balancer.
+	// +required
+	Visibility Visibility `json:"visibility"`
+	// gatewayClass of the Gateway.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	GatewayClass string `json:"gatewayClass"`
+	// providerRef names the AWSProvider by which the load balancer is looked at.
+	// +required
+	ProviderRef LocalRef `json:"providerRef"`
+	// accountID of the load balancer and of all certificates on it.
+	// +kubebuilder:validation:Pattern=`^[0-9]{12}$`
+	// +required
+	AccountID string `json:"accountID"`
+	// region of the load balancer and of all certificates on it.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	// +required
+	Region string `json:"region"`
+}
+
+// PoolGatewayStatus is how full the Gateway is, and what AWS has of it.
+type PoolGatewayStatus struct {
+	CommonStatus `json:",inline"`
+	// hostnames is how many have a place, kept or taken; there are 20.
+	// +optional
+	Hostnames int32 `json:"hostnames"`
+	// certificates on the load balancer; AWS allows 25, and Portico puts 20 there.
+	// +optional
+	Certificates int32 `json:"certificates"`
+	// rules of the load balancer; AWS allows 100, and from 75 on the Gateway takes no more hostnames.
+	// +optional
+	Rules int32 `json:"rules"`
+	// targetGroups of the load balancer; AWS allows 100, and from 80 on the Gateway takes no more hostnames.
+	// +optional
+	TargetGroups int32 `json:"targetGroups"`
+	// loadBalancer that the Gateway has.
+	// +optional
+	LoadBalancer *PoolLoadBalancer `json:"loadBalancer,omitempty"`
+	// attached are the ARNs of the certificates that were last seen on the load balancer, sorted.
+	// +optional
+	// +listType=atomic
+	Attached []string `json:"attached,omitempty"`
+}
+
+// PoolLoadBalancer is a load balancer in AWS.
+type PoolLoadBalancer struct {
+	// arn of the load balancer.
+	ARN string `json:"arn"`
+	// dnsName of the load balancer.
+	DNSName string `json:"dnsName"`
+	// zoneId is the hosted zone of dnsName, for alias records.
+	ZoneID string `json:"zoneId"`
+}
+
+// PoolGateway is one shared load balancer of the pool. Portico makes it when hostnames need one, and keeps the Gateway,
+// its configuration and a ListenerSet for each hostname.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=pgw,categories=portico
+// +kubebuilder:printcolumn:name="Class",type=string,JSONPath=`.spec.gatewayClass`
+// +kubebuilder:printcolumn:name="Visibility",type=string,JSONPath=`.spec.visibility`
+// +kubebuilder:printcolumn:name="Hostnames",type=integer,JSONPath=`.status.hostnames`
+// +kubebuilder:printcolumn:name="Certificates",type=integer,JSONPath=`.status.certificates`
+// +kubebuilder:printcolumn:name="Rules",type=integer,JSONPath=`.status.rules`
+// +kubebuilder:printcolumn:name="Target groups",type=integer,JSONPath=`.status.targetGroups`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Address",type=string,JSONPath=`.status.loadBalancer.dnsName`,priority=1
+// +kubebuilder:printcolumn:name="Account",type=string,JSONPath=`.spec.accountID`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
+// +kubebuilder:metadata:annotations="portico.dev/title=Gateway of the pool"
+// +kubebuilder:metadata:annotations="portico.dev/icon=hostname"
+// +kubebuilder:metadata:annotations="portico.dev/form=visibility,gatewayClass,providerRef,accountID,region"
+// +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.loadBalancer.dnsName"
+// +kubebuilder:metadata:annotations="portico.dev/kept-by=operator"
+// +kubebuilder:metadata:annotations="portico.dev/deleted-effect=A Gateway that hostnames have a place on is not deleted before they are."
+type PoolGateway struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is what all hostnames on the Gateway have in common.
+	// +required
+	Spec PoolGatewaySpec `json:"spec"`
+	// status is how full it is.
+	// +kubebuilder:default={"observedGeneration":-1,"hostnames":0,"certificates":0,"rules":0,"targetGroups":0}
+	// +optional
+	Status PoolGatewayStatus `json:"status,omitempty"`
+}
+
+// Common returns the part of the status that every kind shares.
+func (g *PoolGateway) Common() *CommonStatus { return &g.Status.CommonStatus }
+
+// PoolGatewayList is a list of PoolGateways.
+// +kubebuilder:object:root=true
+type PoolGatewayList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []PoolGateway `json:"items"`
+}

@@ -1,0 +1,276 @@
+// Package claim keeps each hostname for the first who asks for it, across all namespaces, whoever else asks at the same
+// time: a second leader, or a hundred requests.
+//
+// The DomainClaims are the truth. What their names cannot rule out, a wildcard beside a name that it overlaps, one object
+// does, the ledger: before a DomainClaim is made, its content is written into the ledger under the resourceVersion at
+// which the ledger was read, and the DomainClaims were listed after that. Of two who ask at once only one gets past the
+// ledger, and the other sees what the first wrote. See ADR 11.
+package claim
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/hostname/dnsname"
+)
+
+// Ledger is the name of the ConfigMap, in the operator's namespace. It holds what is on its way to become a DomainClaim;
+// losing it loses no claim.
+const Ledger = "portico-hostname-ledger"
+
+// ReasonTaken is why a hostname cannot be had.
+const ReasonTaken = "Taken"
+
+// Claims takes and gives back. Safe for concurrent use.
+type Claims struct {
+	Client    client.Client
+	Live      client.Reader // past the cache
+	Namespace string        // of the ledger
+
+	mu sync.Mutex // among the workers of this process, so that they do not race for the ledger
+}
+
+// Wanted is who asks for what.
+type Wanted struct {
+	Name       dnsname.Name
+	Visibility v1alpha1.Visibility
+	Holder     v1alpha1.ClaimHolder
+	// Place finds the PoolGateway that has room beside these claims.
+	Place func(ctx context.Context, claims []v1alpha1.DomainClaimSpec) (string, error)
+}
+
+// NameOf is the name of the DomainClaim of a hostname. It does not depend on the hosted zone: two zones cannot give the
+// same name twice.
+func NameOf(name dnsname.Name, visibility v1alpha1.Visibility) string {
+	sum := sha256.Sum256([]byte(string(visibility) + " " + name.String()))
+	return "dc-" + hex.EncodeToString(sum[:16])
+}
+
+// rounds of the race for the ledger: each loses to somebody who has got on.
+const rounds = 20
+
+// Take returns the claim, new or of before, or why there is none: a Pause if somebody else has it.
+func (c *Claims) Take(ctx context.Context, w Wanted) (*v1alpha1.DomainClaim, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for range rounds {
+		made, err := c.try(ctx, w)
+		if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+			continue
+		}
+		return made, err
+	}
+	return nil, engine.Wait("Claiming", 0, "many ask for hostnames at this moment")
+}
+
+func (c *Claims) try(ctx context.Context, w Wanted) (*v1alpha1.DomainClaim, error) {
+	ledger, err := c.ledger(ctx)
+	if err != nil {
+		return nil, err
+	}
+	claims := &v1alpha1.DomainClaimList{}
+	if err := c.Live.List(ctx, claims); err != nil { // after the ledger, never before it
+		return nil, fmt.Errorf("list the DomainClaims: %w", err)
+	}
+	name := NameOf(w.Name, w.Visibility)
+	for i := range claims.Items {
+		if one := &claims.Items[i]; one.Name == name && one.Spec.Holder.UID == w.Holder.UID {
+			return one, nil
+		}
+	}
+	want := v1alpha1.DomainClaimSpec{Hostname: w.Name.String(), Visibility: w.Visibility, Holder: w.Holder}
+	all, err := c.known(ctx, ledger, claims.Items, want)
+	if err != nil {
+		return nil, err
+	}
+	if want.Gateway, err = w.Place(ctx, all); err != nil {
+		return nil, err
+	}
+	if err := c.announce(ctx, ledger, name, want); err != nil {
+		return nil, err
+	}
+	made := &v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{engine.Finalizer}}, Spec: want}
+	if err := c.Client.Create(ctx, made, client.FieldOwner("portico")); err != nil {
+		return nil, fmt.Errorf("create the DomainClaim %s: %w", name, err)
+	}
+	return made, nil
+}
+
+// known are all claims, made and announced, if none stands in the way of want. It drops from the ledger's data what is
+// not needed there any more.
+func (c *Claims) known(ctx context.Context, ledger *corev1.ConfigMap, claims []v1alpha1.DomainClaim, want v1alpha1.DomainClaimSpec) ([]v1alpha1.DomainClaimSpec, error) {
+	var all []v1alpha1.DomainClaimSpec
+	for i := range claims {
+		delete(ledger.Data, claims[i].Name) // it has become a claim
+		all = append(all, claims[i].Spec)
+		if err := against(want, claims[i].Spec, claims[i].Name); err != nil {
+			return nil, err
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(ledger.Data)) {
+		var one v1alpha1.DomainClaimSpec
+		if err := json.Unmarshal([]byte(ledger.Data[key]), &one); err != nil || one.Holder.UID == want.Holder.UID {
+			delete(ledger.Data, key) // our own of an earlier try, or nothing that we wrote
+			continue
+		}
+		clash := against(want, one, key)
+		if clash != nil {
+			gone, err := c.gone(ctx, one.Holder)
+			if err != nil {
+				return nil, err
+			}
+			if gone { // before it had a claim, so that nothing was made for it
+				delete(ledger.Data, key)
+				continue
+			}
+			return nil, clash
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// against tells why want cannot be had beside one. Who has it is told within the namespace only.
+func against(want, one v1alpha1.DomainClaimSpec, claim string) error {
+	if want.Visibility != one.Visibility {
+		return nil
+	}
+	a, errA := dnsname.Parse(want.Hostname)
+	b, errB := dnsname.Parse(one.Hostname)
+	if errA != nil || errB != nil || !a.Overlaps(b) {
+		return nil
+	}
+	if want.Holder.Namespace != one.Holder.Namespace {
+		return engine.Blocked(ReasonTaken, "another team has %s; choose another hostname, or ask a platform admin, who can see whose it is by the DomainClaim %s. "+
+			"Portico tries again at once when it is given back", shownClash(a, b), claim)
+	}
+	if a == b {
+		return engine.Blocked(ReasonTaken, "the request %s of this namespace has %s already; use that one, or delete it first", one.Holder.Name, a)
+	}
+	return nil // a team may have a wildcard and names below it
+}
+
+// shownClash names what is taken; of another team's names no more than that it overlaps.
+func shownClash(wanted, has dnsname.Name) string {
+	switch {
+	case wanted == has:
+		return wanted.String()
+	case wanted.Wildcard():
+		return "a hostname below " + wanted.Base() + ", which a wildcard would overlap"
+	default:
+		return has.String() + ", which overlaps " + wanted.String()
+	}
+}
+
+func (c *Claims) gone(ctx context.Context, h v1alpha1.ClaimHolder) (bool, error) {
+	holder := &v1alpha1.GatewayHostnameRequest{}
+	err := c.Live.Get(ctx, types.NamespacedName{Namespace: h.Namespace, Name: h.Name}, holder)
+	if apierrors.IsNotFound(err) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read the request %s/%s, which has announced a claim: %w", h.Namespace, h.Name, err)
+	}
+	return string(holder.UID) != h.UID, nil
+}
+
+// ledger reads the ledger, or makes it.
+func (c *Claims) ledger(ctx context.Context) (*corev1.ConfigMap, error) {
+	found := &corev1.ConfigMap{}
+	err := c.Live.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: Ledger}, found)
+	if apierrors.IsNotFound(err) {
+		found = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: Ledger}}
+		err = c.Client.Create(ctx, found, client.FieldOwner("portico"))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the ledger of hostnames, ConfigMap %s/%s: %w", c.Namespace, Ledger, err)
+	}
+	if found.Data == nil {
+		found.Data = map[string]string{}
+	}
+	return found, nil
+}
+
+// announce writes want into the ledger as it was read: whoever has written it since wins.
+func (c *Claims) announce(ctx context.Context, ledger *corev1.ConfigMap, name string, want v1alpha1.DomainClaimSpec) error {
+	text, err := json.Marshal(want)
+	if err != nil {
+		return fmt.Errorf("announce a claim: %w", err)
+	}
+	ledger.Data[name] = string(text)
+	if err := c.Client.Update(ctx, ledger, client.FieldOwner("portico")); err != nil {
+		return fmt.Errorf("announce a claim in the ledger of hostnames: %w", err)
+	}
+	return nil
+}
+
+// Release gives back everything that the holder has. It may be called again and again.
+func (c *Claims) Release(ctx context.Context, holder v1alpha1.ClaimHolder) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.withdraw(ctx, holder); err != nil {
+		return err
+	}
+	claims := &v1alpha1.DomainClaimList{}
+	if err := c.Live.List(ctx, claims); err != nil {
+		return fmt.Errorf("list the DomainClaims: %w", err)
+	}
+	for i := range claims.Items {
+		if one := &claims.Items[i]; one.Spec.Holder.UID == holder.UID {
+			if err := c.remove(ctx, one); err != nil {
+				return fmt.Errorf("give back the DomainClaim %s: %w", one.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Claims) remove(ctx context.Context, one *v1alpha1.DomainClaim) error {
+	if one.DeletionTimestamp.IsZero() {
+		if err := c.Client.Delete(ctx, one, client.Preconditions{UID: &one.UID}); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+	}
+	if !controllerutil.ContainsFinalizer(one, engine.Finalizer) {
+		return nil
+	}
+	patch := client.MergeFrom(one.DeepCopy())
+	controllerutil.RemoveFinalizer(one, engine.Finalizer)
+	return client.IgnoreNotFound(c.Client.Patch(ctx, one, patch))
+}
+
+// withdraw takes what the holder has announced out of the ledger.
+func (c *Claims) withdraw(ctx context.Context, holder v1alpha1.ClaimHolder) error {
+	for range rounds {
+		ledger, err := c.ledger(ctx)
+		if err != nil {
+			return err
+		}
+		before := len(ledger.Data)
+		maps.DeleteFunc(ledger.Data, func(_, text string) bool { return strings.Contains(text, `"uid":"`+holder.UID+`"`) })
+		if len(ledger.Data) == before {
+			return nil
+		}
+		err = c.Client.Update(ctx, ledger, client.FieldOwner("portico"))
+		if err == nil || !apierrors.IsConflict(err) {
+			return err
+		}
+	}
+	return engine.Wait("Releasing", 0, "many ask for hostnames at this moment")
+}

@@ -1,0 +1,152 @@
+package dns
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+)
+
+// Route 53 takes so much in one request. A set counts as one record at least.
+const (
+	mostRecords    = 1000
+	mostCharacters = 32000
+)
+
+// sendTimeout bounds a request that no single caller's time bounds, its wait for the account's pace included.
+const sendTimeout = time.Minute
+
+// Queues is one queue for each zone. Safe for concurrent use.
+type Queues struct {
+	Window time.Duration // how long the first change of a request waits for others
+
+	mu  sync.Mutex
+	all map[string]*queue
+}
+
+func (q *Queues) of(zone string) *queue {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.all == nil {
+		q.all = map[string]*queue{}
+	}
+	one := q.all[zone]
+	if one == nil {
+		one = &queue{zone: zone, window: q.Window}
+		q.all[zone] = one
+	}
+	return one
+}
+
+// queue sends one request at a time to a zone, and gathers in the meantime.
+type queue struct {
+	zone   string
+	window time.Duration
+
+	mu      sync.Mutex
+	waiting []*group
+	busy    bool
+}
+
+// group are changes that are made together or not at all.
+type group struct {
+	api     API
+	changes []types.Change
+	done    chan struct{}
+	id      string
+	err     error
+}
+
+// submit returns when the group's request was answered, or early when ctx ends; the request goes on then.
+func (q *queue) submit(ctx context.Context, api API, changes []types.Change) (string, error) {
+	g := &group{api: api, changes: changes, done: make(chan struct{})}
+	q.mu.Lock()
+	q.waiting = append(q.waiting, g)
+	if !q.busy {
+		q.busy = true
+		time.AfterFunc(q.window, func() { q.drain(context.WithoutCancel(ctx)) })
+	}
+	q.mu.Unlock()
+	select {
+	case <-g.done:
+		return g.id, g.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+func (q *queue) drain(ctx context.Context) {
+	for {
+		batch := q.take()
+		if len(batch) == 0 {
+			return
+		}
+		q.send(ctx, batch)
+	}
+}
+
+// take cuts off what fits into one request of one caller's identity; an empty batch ends the drain.
+func (q *queue) take() []*group {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	records, characters, n := 0, 0, 0
+	for _, g := range q.waiting {
+		r, c := size(g.changes)
+		if n > 0 && (g.api != q.waiting[0].api || records+r > mostRecords || characters+c > mostCharacters) {
+			break
+		}
+		records, characters, n = records+r, characters+c, n+1
+	}
+	batch := q.waiting[:n:n]
+	q.waiting = q.waiting[n:]
+	q.busy = n > 0
+	return batch
+}
+
+// size counts as Route 53 does: records, and the characters of their values.
+func size(changes []types.Change) (records, characters int) {
+	for _, c := range changes {
+		r, v := max(1, len(c.ResourceRecordSet.ResourceRecords)), 0
+		for _, one := range c.ResourceRecordSet.ResourceRecords {
+			v += len(aws.ToString(one.Value))
+		}
+		if c.Action == types.ChangeActionUpsert {
+			r, v = 2*r, 2*v
+		}
+		records, characters = records+r, characters+v
+	}
+	return records, characters
+}
+
+// send sends one request, and halves of it if it was refused, until only those are refused that deserve it.
+func (q *queue) send(ctx context.Context, batch []*group) {
+	var all []types.Change
+	for _, g := range batch {
+		all = append(all, g.changes...)
+	}
+	id, err := q.request(ctx, batch[0].api, all)
+	if len(batch) > 1 && Refused(err) {
+		q.send(ctx, batch[:len(batch)/2])
+		q.send(ctx, batch[len(batch)/2:])
+		return
+	}
+	for _, g := range batch {
+		g.id, g.err = id, err
+		close(g.done)
+	}
+}
+
+func (q *queue) request(ctx context.Context, api API, changes []types.Change) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	out, err := api.ChangeResourceRecordSets(ctx, &route53.ChangeResourceRecordSetsInput{
+		HostedZoneId: &q.zone, ChangeBatch: &types.ChangeBatch{Changes: changes},
+	})
+	if err != nil {
+		return "", err
+	}
+	return aws.ToString(out.ChangeInfo.Id), nil
+}

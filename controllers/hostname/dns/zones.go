@@ -1,0 +1,292 @@
+// Package dns reads and changes hosted zones of Route 53, sparingly: an account may make five requests a second, for
+// everything that it does.
+package dns
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/hostname/dnsname"
+)
+
+// API is what is used of Route 53.
+type API interface {
+	GetHostedZone(context.Context, *route53.GetHostedZoneInput, ...func(*route53.Options)) (*route53.GetHostedZoneOutput, error)
+	ListResourceRecordSets(context.Context, *route53.ListResourceRecordSetsInput, ...func(*route53.Options)) (*route53.ListResourceRecordSetsOutput, error)
+	ChangeResourceRecordSets(context.Context, *route53.ChangeResourceRecordSetsInput, ...func(*route53.Options)) (*route53.ChangeResourceRecordSetsOutput, error)
+	GetChange(context.Context, *route53.GetChangeInput, ...func(*route53.Options)) (*route53.GetChangeOutput, error)
+}
+
+// Set is what Route 53 holds for one name and type.
+type Set = types.ResourceRecordSet
+
+// Zone is a hosted zone.
+type Zone struct {
+	ID      string
+	Name    string // canonical; see dnsname.Canonical
+	Private bool
+}
+
+// Zones is the DNS of one session. Reads are remembered for a while and shared; what is changed through it is read anew.
+// Safe for concurrent use.
+type Zones struct {
+	api    API
+	queues *Queues
+	now    func() time.Time
+	age    time.Duration
+
+	mu      sync.Mutex
+	zones   map[string]memory[Zone]
+	names   map[place][]Set
+	read    map[place]time.Time
+	changes map[string]memory[bool]
+}
+
+type place struct{ zone, name string }
+
+type memory[V any] struct {
+	value V
+	at    time.Time
+}
+
+// zoneAge is how long a zone's own facts are remembered: they hardly ever change.
+const zoneAge = 5 * time.Minute
+
+// pollAge is the shortest time between two looks at the same change.
+const pollAge = 2 * time.Second
+
+// New returns an empty memory in front of api. age is how old a record may be that is taken for the present one.
+func New(api API, queues *Queues, now func() time.Time, age time.Duration) *Zones {
+	return &Zones{
+		api: api, queues: queues, now: now, age: age,
+		zones: map[string]memory[Zone]{}, names: map[place][]Set{}, read: map[place]time.Time{}, changes: map[string]memory[bool]{},
+	}
+}
+
+// Zone reads what the zone is.
+func (z *Zones) Zone(ctx context.Context, id string) (Zone, error) {
+	z.mu.Lock()
+	known, ok := z.zones[id]
+	z.mu.Unlock()
+	if ok && z.now().Sub(known.at) < zoneAge {
+		return known.value, nil
+	}
+	out, err := z.api.GetHostedZone(ctx, &route53.GetHostedZoneInput{Id: &id})
+	if err != nil {
+		return Zone{}, err
+	}
+	zone := Zone{ID: id, Name: dnsname.Canonical(aws.ToString(out.HostedZone.Name))}
+	if c := out.HostedZone.Config; c != nil {
+		zone.Private = c.PrivateZone
+	}
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.zones[id] = memory[Zone]{zone, z.now()}
+	return zone, nil
+}
+
+// page is how many record sets one read asks for: those of the name, and those beside it that are often wanted next.
+const page = 30
+
+// At returns the record sets of exactly this name.
+func (z *Zones) At(ctx context.Context, zone, name string) ([]Set, error) {
+	at := place{zone, name}
+	z.mu.Lock()
+	sets, read := z.names[at], z.read[at]
+	z.mu.Unlock()
+	if !read.IsZero() && z.now().Sub(read) < z.age {
+		return sets, nil
+	}
+	asked := z.now()
+	found, err := z.list(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.forgetOld()
+	for n, sets := range found {
+		p := place{zone, n}
+		z.names[p], z.read[p] = sets, asked
+	}
+	return found[name], nil
+}
+
+// list reads from the name on: the result has the name, with all its sets or none, and the names after it that came whole.
+func (z *Zones) list(ctx context.Context, at place) (map[string][]Set, error) {
+	found := map[string][]Set{at.name: nil}
+	in := &route53.ListResourceRecordSetsInput{HostedZoneId: &at.zone, StartRecordName: &at.name, MaxItems: aws.Int32(page)}
+	for {
+		out, err := z.api.ListResourceRecordSets(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range out.ResourceRecordSets {
+			n := dnsname.Canonical(aws.ToString(s.Name))
+			found[n] = append(found[n], s)
+		}
+		if !out.IsTruncated {
+			return found, nil
+		}
+		next := dnsname.Canonical(aws.ToString(out.NextRecordName))
+		if next != at.name {
+			delete(found, next) // cut in the middle
+			return found, nil
+		}
+		in.StartRecordName, in.StartRecordType, in.StartRecordIdentifier = out.NextRecordName, out.NextRecordType, out.NextRecordIdentifier
+	}
+}
+
+// forgetOld keeps the memory from growing without end. z.mu is held.
+func (z *Zones) forgetOld() {
+	for p, at := range z.read {
+		if z.now().Sub(at) >= z.age {
+			delete(z.read, p)
+			delete(z.names, p)
+		}
+	}
+	for id, c := range z.changes {
+		if z.now().Sub(c.at) >= zoneAge {
+			delete(z.changes, id)
+		}
+	}
+}
+
+// Forget makes the next read of the names a real one.
+func (z *Zones) Forget(zone string, names ...string) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	for _, n := range names {
+		delete(z.read, place{zone, n})
+		delete(z.names, place{zone, n})
+	}
+}
+
+// Change makes all the changes or none, together with those of others in one request, and returns the ID by which to ask
+// whether they have arrived.
+func (z *Zones) Change(ctx context.Context, zone string, changes ...types.Change) (string, error) {
+	id, err := z.queues.of(zone).submit(ctx, z.api, changes)
+	for _, c := range changes {
+		z.Forget(zone, dnsname.Canonical(aws.ToString(c.ResourceRecordSet.Name)))
+	}
+	return id, err
+}
+
+// Arrived tells whether a change has reached every name server. Many may ask: Route 53 is asked once in a while.
+func (z *Zones) Arrived(ctx context.Context, change string) (bool, error) {
+	z.mu.Lock()
+	known, ok := z.changes[change]
+	z.mu.Unlock()
+	if ok && (known.value || z.now().Sub(known.at) < pollAge) {
+		return known.value, nil
+	}
+	out, err := z.api.GetChange(ctx, &route53.GetChangeInput{Id: &change})
+	if cloud.IsNotFound(err) {
+		return true, nil // Route 53 forgets changes long after they have arrived
+	}
+	if err != nil {
+		return false, err
+	}
+	arrived := out.ChangeInfo.Status == types.ChangeStatusInsync
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.changes[change] = memory[bool]{arrived, z.now()}
+	return arrived, nil
+}
+
+// Refused tells an answer that is about the records themselves: none of the changes was made.
+func Refused(err error) bool { return cloud.HasCode(err, "InvalidChangeBatch") }
+
+// Create is the change that makes a set, and fails if there is one of its name and type.
+func Create(s Set) types.Change {
+	return types.Change{Action: types.ChangeActionCreate, ResourceRecordSet: &s}
+}
+
+// Delete is the change that removes exactly this set as it was read, and fails if it is another by now.
+func Delete(s Set) types.Change {
+	return types.Change{Action: types.ChangeActionDelete, ResourceRecordSet: &s}
+}
+
+// Alias is an A or AAAA record that leads to a load balancer.
+func Alias(name string, kind types.RRType, zone, target string) Set {
+	return Set{Name: aws.String(name + "."), Type: kind, AliasTarget: &types.AliasTarget{
+		HostedZoneId: &zone, DNSName: aws.String("dualstack." + canonicalTarget(target) + "."), EvaluateTargetHealth: false,
+	}}
+}
+
+// Text is a TXT record of one value.
+func Text(name, value string) Set { return record(name, types.RRTypeTxt, `"`+value+`"`) }
+
+// CNAME leads from one name to another.
+func CNAME(name, target string) Set {
+	return record(name, types.RRTypeCname, dnsname.Canonical(target)+".")
+}
+
+// ttl of our records, in seconds: short enough that a mistake is soon over.
+const ttl = 300
+
+func record(name string, kind types.RRType, value string) Set {
+	return Set{Name: aws.String(name + "."), Type: kind, TTL: aws.Int64(ttl), ResourceRecords: []types.ResourceRecord{{Value: &value}}}
+}
+
+// Of returns the set of a type among sets.
+func Of(sets []Set, kind types.RRType) (Set, bool) {
+	for _, s := range sets {
+		if s.Type == kind {
+			return s, true
+		}
+	}
+	return Set{}, false
+}
+
+// Values are a set's, with the quotes of TXT records taken off.
+func Values(s Set) []string {
+	all := make([]string, 0, len(s.ResourceRecords))
+	for _, r := range s.ResourceRecords {
+		v := aws.ToString(r.Value)
+		if s.Type == types.RRTypeTxt {
+			v = strings.Trim(v, `"`)
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// canonicalTarget is a load balancer's name as it is compared: Route 53's console puts dualstack. in front.
+func canonicalTarget(name string) string {
+	return strings.TrimPrefix(dnsname.Canonical(name), "dualstack.")
+}
+
+// Same tells whether two sets mean the same to whoever asks for the name.
+func Same(a, b Set) bool {
+	if dnsname.Canonical(aws.ToString(a.Name)) != dnsname.Canonical(aws.ToString(b.Name)) || a.Type != b.Type || a.SetIdentifier != nil || b.SetIdentifier != nil {
+		return false
+	}
+	if a.AliasTarget != nil && b.AliasTarget != nil {
+		return aws.ToString(a.AliasTarget.HostedZoneId) == aws.ToString(b.AliasTarget.HostedZoneId) &&
+			canonicalTarget(aws.ToString(a.AliasTarget.DNSName)) == canonicalTarget(aws.ToString(b.AliasTarget.DNSName)) &&
+			a.AliasTarget.EvaluateTargetHealth == b.AliasTarget.EvaluateTargetHealth
+	}
+	if (a.AliasTarget == nil) != (b.AliasTarget == nil) {
+		return false
+	}
+	return aws.ToInt64(a.TTL) == aws.ToInt64(b.TTL) && sameValues(a, b)
+}
+
+// SameTarget is Same for CNAMEs whatever their TTL is.
+func SameTarget(s Set, target string) bool {
+	v := Values(s)
+	return len(v) == 1 && dnsname.Canonical(v[0]) == dnsname.Canonical(target)
+}
+
+func sameValues(a, b Set) bool {
+	return fmt.Sprint(Values(a)) == fmt.Sprint(Values(b))
+}
