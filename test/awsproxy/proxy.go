@@ -41,6 +41,7 @@ type Proxy struct {
 	rules    *rules
 	keys     *keyring
 	upstream *upstream
+	dns      *route53Service
 	strict   map[string]strict
 	s3Hosts  []string
 	now      func() time.Time
@@ -72,10 +73,11 @@ func New(o Options) (*Proxy, error) {
 		rules:    &rules{random: rand.New(rand.NewPCG(o.Seed, o.Seed))},
 		keys:     newKeyring(o.StaticKeys, up, o.Now),
 		upstream: up,
+		dns:      newRoute53(up, o.Now),
 		s3Hosts:  append([]string{"localhost"}, o.S3Hosts...),
 		now:      o.Now,
 	}
-	p.strict = strictServices(o, up, p.keys)
+	p.strict = strictServices(o, up, p)
 	p.done, p.close = context.WithCancel(context.Background())
 	return p, nil
 }

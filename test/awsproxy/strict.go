@@ -15,13 +15,14 @@ type strict func(ctx context.Context, x *exchange, next forward) (*reply, error)
 type forward func(ctx context.Context) (*reply, error)
 
 // strictServices lists the strict services by signing name.
-func strictServices(o Options, up *upstream, keys *keyring) map[string]strict {
+func strictServices(o Options, up *upstream, p *Proxy) map[string]strict {
 	return map[string]strict{
-		"s3":  newS3(up).around,
-		"sqs": newSQS(up, o.QueueNameWait, o.Now).around,
-		"ec2": newEC2(up).around,
-		"rds": newRDS(up, o.DatabaseCreation, o.Now).around,
-		"sts": stsService{keys: keys}.around,
+		"s3":      newS3(up).around,
+		"sqs":     newSQS(up, o.QueueNameWait, o.Now).around,
+		"ec2":     newEC2(up).around,
+		"rds":     newRDS(up, o.DatabaseCreation, o.Now).around,
+		"sts":     stsService{keys: p.keys}.around,
+		"route53": p.dns.around,
 	}
 }
 

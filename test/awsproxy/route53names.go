@@ -1,0 +1,35 @@
+package awsproxy
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// escapedAsterisk is how Route 53 writes an asterisk in a name.
+const escapedAsterisk = `\052`
+
+// dnsName is a name as Route 53 keeps it: in lower case, with a trailing dot,
+// the asterisk escaped.
+func dnsName(name string) string {
+	name = strings.ToLower(strings.TrimSuffix(name, ".")) + "."
+	return strings.ReplaceAll(name, "*", escapedAsterisk)
+}
+
+// within tells whether the name is the zone's or below it; both as [dnsName] makes them.
+func within(name, zone string) bool { return name == zone || strings.HasSuffix(name, "."+zone) }
+
+// listingOrder is what names are listed by: the labels reversed, in ASCII. The
+// trailing dot counts: a-b comes before a.
+func listingOrder(name string) string {
+	labels := strings.Split(strings.TrimSuffix(strings.ReplaceAll(name, escapedAsterisk, "*"), "."), ".")
+	slices.Reverse(labels)
+	return strings.Join(labels, ".") + "."
+}
+
+// setKey tells the sets of a zone apart.
+type setKey struct{ name, kind, id string }
+
+func compareKeys(a, b setKey) int {
+	return cmp.Or(cmp.Compare(listingOrder(a.name), listingOrder(b.name)), cmp.Compare(a.kind, b.kind), cmp.Compare(a.id, b.id))
+}

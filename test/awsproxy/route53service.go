@@ -1,0 +1,167 @@
+package awsproxy
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The defaults of what tests may set.
+const (
+	defaultDNSDelay    = 300 * time.Millisecond
+	defaultRoute53Rate = 5
+)
+
+// route53Service judges a batch of changes as a whole, before moto has any of
+// it; lets changes be PENDING for a while; has one change at a time worked on in
+// a zone, and few requests a second in an account; and lists in Route 53's order.
+type route53Service struct {
+	upstream *upstream
+	locks    locks // by zone
+	now      func() time.Time
+	// changed is told which names a batch has changed.
+	changed func(ctx context.Context, names []string)
+
+	mu      sync.Mutex
+	delay   time.Duration
+	rate    int // requests a second of an account; 0 is unlimited
+	recent  map[string][]time.Time
+	busy    map[string]bool // zones with a batch under way
+	changes map[string]pendingChange
+}
+
+// pendingChange is what GetChange answers from.
+type pendingChange struct {
+	account, comment string
+	submitted        time.Time
+}
+
+func newRoute53(up *upstream, now func() time.Time) *route53Service {
+	return &route53Service{
+		upstream: up, now: now, delay: defaultDNSDelay, rate: defaultRoute53Rate, changed: func(context.Context, []string) {},
+		recent: map[string][]time.Time{}, busy: map[string]bool{}, changes: map[string]pendingChange{},
+	}
+}
+
+// SetDNSDelay sets how long Route 53's changes, also those made before, are
+// PENDING: 300 ms unless set.
+func (p *Proxy) SetDNSDelay(d time.Duration) {
+	p.dns.mu.Lock()
+	defer p.dns.mu.Unlock()
+	p.dns.delay = d
+}
+
+// SetRoute53Rate sets how many requests a second Route 53 takes from the
+// operator in an account: 5 unless set, 0 for any number.
+func (p *Proxy) SetRoute53Rate(n int) {
+	p.dns.mu.Lock()
+	defer p.dns.mu.Unlock()
+	p.dns.rate = n
+}
+
+func (s *route53Service) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	if x.call.Actor == Operator && !s.admit(x.call.Account) {
+		return x.throttled(), nil
+	}
+	switch x.call.Operation {
+	case "ChangeResourceRecordSets":
+		return s.change(ctx, x, next)
+	case "ListResourceRecordSets":
+		defer s.locks.lock(x.call.Resource, false)()
+		return s.list(ctx, x, next)
+	case "GetChange":
+		return s.getChange(x), nil
+	case "CreateHostedZone":
+		return s.createZone(ctx, x, next)
+	case "ListHostedZonesByName":
+		return s.listByName(ctx, x)
+	}
+	return s.noting(ctx, x, next)
+}
+
+// admit counts a request, unless there were too many within the last second.
+func (s *route53Service) admit(account string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	var recent []time.Time
+	for _, t := range s.recent[account] {
+		if now.Sub(t) < time.Second {
+			recent = append(recent, t)
+		}
+	}
+	admitted := s.rate <= 0 || len(recent) < s.rate
+	if admitted {
+		recent = append(recent, now)
+	}
+	s.recent[account] = recent
+	return admitted
+}
+
+var changeInfo = regexp.MustCompile(`<Id>/change/[^<]*</Id><Status>[^<]*</Status>`)
+
+// noting passes on a call whose change, if it makes one, is to be PENDING too.
+func (s *route53Service) noting(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	r, err := next(ctx)
+	if err != nil || r.status >= 300 {
+		return r, err
+	}
+	if changeInfo.Match(r.body) {
+		id := s.accept(x.call.Account, "")
+		r.body = changeInfo.ReplaceAll(r.body, []byte("<Id>/change/"+id+"</Id><Status>PENDING</Status>"))
+		r.header.Del("Content-Length")
+	}
+	return r, nil
+}
+
+// accept notes a change that was made.
+func (s *route53Service) accept(account, comment string) (id string) {
+	id = "C" + rand.Text()[:20]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changes[id] = pendingChange{account: account, comment: comment, submitted: s.now()}
+	return id
+}
+
+func (s *route53Service) getChange(x *exchange) *reply {
+	id := x.call.Resource
+	s.mu.Lock()
+	made, ok := s.changes[id]
+	insync := ok && !s.now().Before(made.submitted.Add(s.delay))
+	s.mu.Unlock()
+	if !ok || made.account != x.call.Account {
+		return x.fail(http.StatusNotFound, "NoSuchChange", "A change with the specified change ID does not exist.")
+	}
+	return changeReply("GetChangeResponse", id, made, insync)
+}
+
+func changeReply(element, id string, c pendingChange, insync bool) *reply {
+	status := "PENDING"
+	if insync {
+		status = "INSYNC"
+	}
+	return xmlReply(http.StatusOK, strings.ReplaceAll("<RESPONSE xmlns=\""+route53Namespace+"\"><ChangeInfo><Id>/change/%s</Id><Status>%s</Status>"+
+		"<SubmittedAt>%s</SubmittedAt><Comment>%s</Comment></ChangeInfo></RESPONSE>", "RESPONSE", element),
+		id, status, c.submitted.UTC().Format("2006-01-02T15:04:05.000Z"), c.comment)
+}
+
+// begin takes the zone for a batch, if there is none under way.
+func (s *route53Service) begin(zone string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.busy[zone] {
+		return false
+	}
+	s.busy[zone] = true
+	return true
+}
+
+func (s *route53Service) finish(zone string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.busy, zone)
+}

@@ -1,0 +1,141 @@
+package awsproxy
+
+import (
+	"context"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+const route53Namespace = "https://route53.amazonaws.com/doc/2013-04-01/"
+
+// recordSet is a resource record set. The order of the fields is that of AWS.
+type recordSet struct {
+	Name             string
+	Type             string
+	SetIdentifier    string       `xml:",omitempty"`
+	Weight           *int64       `xml:",omitempty"`
+	Region           string       `xml:",omitempty"`
+	GeoLocation      *rawXML      `xml:",omitempty"`
+	Failover         string       `xml:",omitempty"`
+	MultiValueAnswer *bool        `xml:",omitempty"`
+	TTL              *int64       `xml:",omitempty"`
+	ResourceRecords  []record     `xml:"ResourceRecords>ResourceRecord"`
+	AliasTarget      *aliasTarget `xml:",omitempty"`
+	HealthCheckID    string       `xml:"HealthCheckId,omitempty"`
+}
+
+type record struct{ Value string }
+
+type aliasTarget struct {
+	HostedZoneID         string `xml:"HostedZoneId"`
+	DNSName              string
+	EvaluateTargetHealth *bool
+}
+
+type rawXML struct {
+	Inner string `xml:",innerxml"`
+}
+
+func (s recordSet) key() setKey { return setKey{s.Name, s.Type, s.SetIdentifier} }
+
+// kept is the set as Route 53 keeps it.
+func (s recordSet) kept() recordSet {
+	s.Name = dnsName(s.Name)
+	if s.AliasTarget != nil {
+		alias := *s.AliasTarget
+		alias.DNSName = dnsName(alias.DNSName)
+		s.AliasTarget = &alias
+	}
+	return s
+}
+
+// same compares values, in whatever order they are.
+func (s recordSet) same(other recordSet) bool {
+	return reflect.DeepEqual(s.ordered(), other.ordered())
+}
+
+func (s recordSet) ordered() recordSet {
+	s.ResourceRecords = append([]record{}, s.ResourceRecords...)
+	slices.SortFunc(s.ResourceRecords, func(a, b record) int { return strings.Compare(a.Value, b.Value) })
+	return s
+}
+
+// describe is how messages name a set.
+func (k setKey) describe() string {
+	if k.id == "" {
+		return fmt.Sprintf("[name='%s', type='%s']", k.name, k.kind)
+	}
+	return fmt.Sprintf("[name='%s', type='%s', set-identifier='%s']", k.name, k.kind, k.id)
+}
+
+// ask makes a call of the proxy's own; path follows the API's version.
+func (s *route53Service) ask(ctx context.Context, account, method, path string, query url.Values, body string) (*reply, error) {
+	return s.upstream.ask(ctx, question{
+		service: "route53", region: "us-east-1", account: account, method: method, path: "/2013-04-01/" + path,
+		query: query.Encode(), body: body, header: map[string]string{"Content-Type": "text/xml"},
+	})
+}
+
+// fewNames is up to how many names it is cheaper to ask for each than for the
+// whole zone.
+const fewNames = 8
+
+// sets are those of the zone that have one of the names; all without a name.
+func (s *route53Service) sets(ctx context.Context, account, zone string, names ...string) ([]recordSet, error) {
+	if len(names) == 0 || len(names) > fewNames {
+		all, _, err := s.page(ctx, account, zone, url.Values{"maxitems": {"1000000"}})
+		return all, err
+	}
+	var out []recordSet
+	for _, name := range names {
+		page, more, err := s.page(ctx, account, zone, url.Values{"name": {name}, "maxitems": {"50"}})
+		if err != nil {
+			return nil, err
+		}
+		if more && page[len(page)-1].Name == name { // very many of one name
+			return s.sets(ctx, account, zone)
+		}
+		for _, set := range page {
+			if set.Name == name {
+				out = append(out, set)
+			}
+		}
+	}
+	return out, nil
+}
+
+// page is one of moto's, in moto's order.
+func (s *route53Service) page(ctx context.Context, account, zone string, query url.Values) (sets []recordSet, more bool, err error) {
+	r, err := s.ask(ctx, account, http.MethodGet, "hostedzone/"+zone+"/rrset", query, "")
+	if err != nil {
+		return nil, false, err
+	}
+	var page struct {
+		Sets        []recordSet `xml:"ResourceRecordSets>ResourceRecordSet"`
+		IsTruncated bool
+	}
+	if r.status != http.StatusOK {
+		return nil, false, fmt.Errorf("list the sets of zone %s: %d %s", zone, r.status, r.body)
+	}
+	if err := xml.Unmarshal(r.body, &page); err != nil {
+		return nil, false, fmt.Errorf("read the sets of zone %s: %w", zone, err)
+	}
+	for i := range page.Sets {
+		mendSOA(page.Sets[i].ResourceRecords)
+	}
+	return page.Sets, page.IsTruncated, nil
+}
+
+// mendSOA takes the value of a zone's first SOA out of the Python that moto has around it.
+func mendSOA(records []record) {
+	for i, r := range records {
+		if value, ok := strings.CutPrefix(r.Value, "{'Value': '"); ok {
+			records[i].Value = strings.TrimSuffix(value, "'}")
+		}
+	}
+}
