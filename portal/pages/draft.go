@@ -25,6 +25,7 @@ type draft struct {
 	object *unstructured.Unstructured
 	unread catalog.FieldErrors // what could not be read
 	errs   catalog.FieldErrors // what to show
+	focus  string              // name of the row that was added, or of the list that one was removed from
 }
 
 // read takes a posted form.
@@ -144,6 +145,8 @@ func (a asking) complete(view views.Form, d draft, origin string) (views.Form, e
 	labels := map[string]string{}
 	mark(view.Basic, byInput, labels, "")
 	view.Unfold = mark(view.Advanced, byInput, labels, "")
+	focus(view.Basic, d.focus)
+	view.Unfold = focus(view.Advanced, d.focus) || view.Unfold
 	for _, name := range inputs {
 		for _, m := range byInput[name] {
 			view.Problems = append(view.Problems, views.Problem{Field: name, Label: labels[name], Text: m})

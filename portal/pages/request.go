@@ -105,6 +105,7 @@ func (p *Pages) requestPost(w http.ResponseWriter, r *http.Request) error {
 	case "remove":
 		removeRow(d.values, about)
 		d = a.fromForm(d.values)
+		d.focus = about[:max(strings.LastIndexByte(about, '['), 0)]
 	}
 	d.errs = nil
 	if do == "yaml" || do == "form" {

@@ -74,7 +74,8 @@ func (d draft) withRow(list string) draft {
 		return d
 	}
 	values := maps.Clone(d.values)
-	name, value := catalog.Index(list, d.rows[list]), "{}"
+	row := catalog.Index(list, d.rows[list])
+	name, value := row, "{}"
 	if f.Type == catalog.Map {
 		name, value = name+".key", ""
 	}
@@ -84,6 +85,7 @@ func (d draft) withRow(list string) draft {
 		d.errs = catalog.FieldErrors{{Field: list, Message: err.Error()}}
 		return d
 	}
+	out.focus = row
 	return out
 }
 
@@ -111,6 +113,31 @@ func removeRow(values url.Values, row string) {
 	}
 	clear(values)
 	maps.Copy(values, moved)
+}
+
+// focus gives the focus to the list of that name, or to the first input of the row of that name: whoever added or removed a
+// row goes on there. It reports whether it is among fields.
+func focus(fields []views.Field, name string) bool {
+	for i := range fields {
+		f := &fields[i]
+		f.Focus = f.Name == name && (f.Widget == views.Rows || f.Widget == views.Pairs)
+		in := func(r views.Row) bool { return focusRow(r, name) }
+		if f.Focus || focus(f.Fields, name) || slices.ContainsFunc(f.Rows, in) {
+			return true
+		}
+	}
+	return false
+}
+
+func focusRow(r views.Row, name string) bool {
+	if r.Name != name {
+		return focus(r.Fields, name)
+	}
+	first := slices.IndexFunc(r.Fields, func(f views.Field) bool { return f.Widget != views.Group && f.Widget != views.Rows })
+	if first >= 0 {
+		r.Fields[first].Focus = true
+	}
+	return first >= 0
 }
 
 // fieldAt finds the field of a concrete path such as spec.lifecycleRules[0].transitions.

@@ -3,6 +3,7 @@ package pages
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -34,6 +35,30 @@ func TestRows(t *testing.T) {
 	removeRow(v, "nonsense")
 	if v.Encode() != want.Encode() {
 		t.Errorf("removing what is not there changed the values to %s", v.Encode())
+	}
+}
+
+var focused = regexp.MustCompile(`<[^>]* autofocus[^>]*>`)
+
+// TestTheFocusIsWhereOneGoesOn: whoever adds a row fills it in, and whoever removes one is in its list.
+func TestTheFocusIsWhereOneGoesOn(t *testing.T) {
+	for do, want := range map[string]string{
+		"add spec.env": ` id="f-spec-env-1-name"`, "remove spec.env[0]": ` id="f-spec-env"`, "remove spec.env[7]": ` id="f-spec-env"`,
+		"add spec.bindings": ` id="f-spec-bindings-0-kind"`, "add spec.envFrom": ` id="f-spec-envFrom-0-secretRef-name"`,
+		"remove spec.imagePullSecrets[0]": ` id="f-spec-imagePullSecrets"`,
+		"preview":                         "", "add spec.nonsense": "", "remove spec.nonsense[0]": "", "remove ": "",
+	} {
+		html := post(t, newFake(t), askApp, app(do, "spec.env[0].name", "A")).Body.String()
+		got := focused.FindAllString(html, -1)
+		if want == "" && len(got) > 0 || want != "" && (len(got) != 1 || !strings.Contains(got[0], want)) {
+			t.Errorf("%s puts the focus on %q, want %q", do, got, want)
+		}
+		if advanced := strings.Contains(do, "envFrom") || strings.Contains(do, "imagePull"); advanced != strings.Contains(html, `<details class="more" open>`) {
+			t.Errorf("%s: the settings with the list are unfolded: %v", do, !advanced)
+		}
+	}
+	if got := focused.FindString(post(t, busySite(t), ask, filled("add spec.tags")).Body.String()); !strings.Contains(got, `id="f-spec-tags-0-key"`) {
+		t.Errorf("a pair that is added does not have the focus, but %q", got)
 	}
 }
 

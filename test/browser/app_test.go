@@ -60,10 +60,15 @@ func TestAnApplicationIsLookedAfter(t *testing.T) {
 		t.Errorf("the input shows %q", got)
 	}
 	x.every("app-refused")
+	_ = eval[bool](x, `(document.querySelector(".logo").focus(), true)`)
 
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"image":"registry.example.com/broken-crash:2.0.0"}}`))
 	if err := c.Patch(t.Context(), app, patch); err != nil {
 		t.Fatal(err)
+	}
+	x.await(`.pods`, "Keeps crashing")
+	if got := eval[string](x, `document.activeElement.className`); got != "logo" {
+		t.Errorf("an update moves the focus to %q", got)
 	}
 	x.goTo(at)
 	x.await(`.pods`, "Keeps crashing")

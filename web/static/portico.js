@@ -86,6 +86,10 @@
     if (over(e.detail.status)) location.reload();
     else live("lost", "Reconnecting");
   });
+  // What got the focus as the page was opened has had it: htmx would put it there again with every message.
+  document.addEventListener("htmx:sse:before:message", () => {
+    for (const el of document.querySelectorAll("[autofocus]")) el.removeAttribute("autofocus");
+  });
   document.addEventListener("htmx:sse:after:message", tick);
   document.addEventListener("htmx:after:swap", tick);
   document.addEventListener("htmx:sse:close", (e) => {

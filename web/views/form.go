@@ -47,6 +47,7 @@ type Field struct {
 	HintOf   string   // name of the column that explains this input
 	Fold     bool     // of a group: unfolded only if it is Used
 	Used     bool     // it has a value or an error
+	Focus    bool     // it has the focus when the page is shown
 	Links    []Choice // forms that make what could be chosen here
 }
 
