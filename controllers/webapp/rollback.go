@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -19,22 +20,31 @@ func (w Work) rollBack(ctx context.Context, app *v1alpha1.WebApp, pass *engine.P
 	if !asked {
 		return nil
 	}
-	changed := app.DeepCopy()
-	delete(changed.Annotations, v1alpha1.AnnotationRollback)
 	target, why := rollbackTarget(app, wish)
 	if why == nil {
-		changed.Spec.Image = target.Image
+		err := w.settle(ctx, app, target.Image)
+		if err == nil {
+			pass.Normal("RolledBack", "Rollback", "spec.image %s → %s, which is that of revision %d", app.Spec.Image, target.Image, target.Revision)
+			return engine.Wait("RollingBack", 0, "spec.image becomes %s", target.Image)
+		}
+		if !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) {
+			return fmt.Errorf("roll back: %w", err)
+		}
+		why = fmt.Errorf("the cluster refuses the image of revision %d: %w", target.Revision, err)
 	}
-	patch := client.MergeFromWithOptions(app.DeepCopy(), client.MergeFromWithOptimisticLock{})
-	if err := w.Writer.Client.Patch(ctx, changed, patch); err != nil {
-		return fmt.Errorf("roll back: %w", err)
+	if err := w.settle(ctx, app, app.Spec.Image); err != nil {
+		return fmt.Errorf("take the annotation %s away: %w", v1alpha1.AnnotationRollback, err)
 	}
-	if why != nil {
-		pass.Warning("RollbackImpossible", "Rollback", "%s %q: %v; nothing was changed", v1alpha1.AnnotationRollback, wish, why)
-		return engine.Wait("RollbackImpossible", 0, "%w", why)
-	}
-	pass.Normal("RolledBack", "Rollback", "spec.image %s → %s, which is that of revision %d", app.Spec.Image, target.Image, target.Revision)
-	return engine.Wait("RollingBack", 0, "spec.image becomes %s", target.Image)
+	pass.Warning("RollbackImpossible", "Rollback", "%s %q: %v; nothing was changed", v1alpha1.AnnotationRollback, wish, why)
+	return engine.Wait("RollbackImpossible", 0, "%w", why)
+}
+
+// settle sets the image and takes the wish away.
+func (w Work) settle(ctx context.Context, app *v1alpha1.WebApp, image string) error {
+	changed := app.DeepCopy()
+	delete(changed.Annotations, v1alpha1.AnnotationRollback)
+	changed.Spec.Image = image
+	return w.Writer.Client.Patch(ctx, changed, client.MergeFromWithOptions(app.DeepCopy(), client.MergeFromWithOptimisticLock{}))
 }
 
 // rollbackTarget is the revision that a wish means.
