@@ -3,6 +3,7 @@ package webapp
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -21,8 +22,12 @@ type cause struct {
 	line    string // that line
 }
 
-// cause asks the version that is wanted first for what it could not create, and then each of its Pods; the worst is told.
+// cause asks the Deployment and the version that is wanted first for what they could not create, and then each of its
+// Pods; the worst is told.
 func (p picture) cause(spec *v1alpha1.WebAppSpec) cause {
+	if c := p.held(); c.text != "" {
+		return c
+	}
 	set := p.current()
 	if set == nil {
 		return cause{}
@@ -40,23 +45,38 @@ func (p picture) cause(spec *v1alpha1.WebAppSpec) cause {
 	return found
 }
 
+// held tells why the Deployment makes no version of what it is asked for.
+func (p picture) held() cause {
+	d := &p.deployment
+	if d.Spec.Paused && d.Status.UpdatedReplicas < p.wanted() {
+		return cause{reason: "DeploymentPaused", stalled: true, text: "the Deployment is paused: kubectl rollout resume deployment/" + d.Name + " lets it go on"}
+	}
+	if c := p.hangs(); c != nil && c.Reason != reasonDeadlineExceeded {
+		return refusal(c.Reason, c.Message, "the cluster refuses the new version: ")
+	}
+	return cause{}
+}
+
 // refused tells why the API server takes no Pod of the version.
 func refused(set *appsv1.ReplicaSet) cause {
 	for _, c := range set.Status.Conditions {
-		if c.Type != appsv1.ReplicaSetReplicaFailure || c.Status != corev1.ConditionTrue {
-			continue
+		if c.Type == appsv1.ReplicaSetReplicaFailure && c.Status == corev1.ConditionTrue {
+			return refusal(c.Reason, c.Message, "the cluster refuses the Pods: ")
 		}
-		// Before these words stands the name of a Pod that was never made.
-		_, why, ok := strings.Cut(c.Message, " is forbidden: ")
-		if !ok {
-			why = c.Message
-		}
-		if quota, ok := strings.CutPrefix(why, "exceeded quota: "); ok {
-			return cause{reason: "QuotaExceeded", stalled: true, text: "the quota of the namespace is used up: " + quota}
-		}
-		return cause{reason: c.Reason, stalled: true, text: "the cluster refuses the Pods: " + why}
 	}
 	return cause{}
+}
+
+func refusal(reason, message, what string) cause {
+	// Before these words stands the name of an object that was never made.
+	_, why, ok := strings.Cut(message, " is forbidden: ")
+	if !ok {
+		why = message
+	}
+	if quota, ok := strings.CutPrefix(why, "exceeded quota: "); ok {
+		return cause{reason: "QuotaExceeded", stalled: true, text: "the quota of the namespace is used up: " + quota}
+	}
+	return cause{reason: reason, stalled: true, text: what + why}
 }
 
 // podCause is why one Pod does not serve.
@@ -116,6 +136,10 @@ func lastEnd(c *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	return nil
 }
 
+// stopped are the exit codes of a process that the kubelet stops: it ends well, by SIGKILL or by SIGTERM. Why the kubelet
+// did so, the status does not say.
+var stopped = []int32{0, 137, 143}
+
 func crashed(pod *corev1.Pod, c *corev1.ContainerStatus, end *corev1.ContainerStateTerminated) cause {
 	out := cause{reason: "CrashLoopBackOff", stalled: true, line: lastLine(end.Message)}
 	how := fmt.Sprintf("exits with code %d", end.ExitCode)
@@ -125,6 +149,9 @@ func crashed(pod *corev1.Pod, c *corev1.ContainerStatus, end *corev1.ContainerSt
 		how += " (" + end.Reason + ")"
 	}
 	out.text = fmt.Sprintf("the container %s of Pod %s %s, again and again", c.Name, pod.Name, how)
+	if out.reason != "OOMKilled" && slices.Contains(stopped, end.ExitCode) {
+		out.text += ", as if it was told to stop: that is done when a liveness or startup probe fails"
+	}
 	out.output = out.line != ""
 	return out
 }
@@ -168,14 +195,18 @@ func configError(message string) string {
 // longestLine of output that is told, in bytes.
 const longestLine = 200
 
-// lastLine is the last line of text with something in it, without control characters.
+// lastLine is the last line of text with something in it.
 func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	line := strings.Map(func(r rune) rune {
+	return printable(lines[len(lines)-1])
+}
+
+// printable is a line without control characters.
+func printable(line string) string {
+	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == '\uFFFD' {
 			return -1
 		}
 		return r
-	}, strings.TrimSpace(lines[len(lines)-1]))
-	return line
+	}, strings.TrimSpace(line))
 }

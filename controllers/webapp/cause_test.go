@@ -48,6 +48,8 @@ func podWith(all ...corev1.ContainerStatus) *corev1.Pod {
 
 var nothing = corev1.ContainerState{}
 
+const toldToStop = ", as if it was told to stop: that is done when a liveness or startup probe fails"
+
 // Each row is the life of one Pod: of all its states the same must be told, or the status would change with each.
 func TestTheTextOfACauseIsTheSameOverAllItsStates(t *testing.T) {
 	const log = "INFO  starting\nFATAL giving up after 3 attempts\n"
@@ -76,7 +78,11 @@ func TestTheTextOfACauseIsTheSameOverAllItsStates(t *testing.T) {
 		"a process that ends well and should not": {[]corev1.ContainerStatus{
 			status(running, ended(0, "Completed", ""), restarts(1)),
 			status(waiting("CrashLoopBackOff", "back-off 10s"), ended(0, "Completed", ""), restarts(1)),
-		}, "CrashLoopBackOff", "the container app of Pod shop-1 exits with code 0, again and again", ""},
+		}, "CrashLoopBackOff", "the container app of Pod shop-1 exits with code 0, again and again" + toldToStop, ""},
+		"a process that the kubelet kills": {[]corev1.ContainerStatus{
+			status(running, ended(137, "Error", ""), restarts(1), started(false)),
+			status(waiting("CrashLoopBackOff", "back-off 10s"), ended(137, "Error", ""), restarts(2)),
+		}, "CrashLoopBackOff", "the container app of Pod shop-1 exits with code 137, again and again" + toldToStop, ""},
 		"an entrypoint that is not there": {[]corev1.ContainerStatus{
 			status(ended(128, "StartError", "exec: no such file"), nothing),
 			status(waiting("CrashLoopBackOff", "back-off 10s"), ended(128, "StartError", "exec: no such file"), restarts(1)),

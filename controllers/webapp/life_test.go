@@ -149,6 +149,50 @@ func TestARolloutWithoutProgressIsOverdue(t *testing.T) {
 	}
 }
 
+func TestWhatHoldsUpTheDeploymentItselfIsTold(t *testing.T) {
+	refused := appsv1.DeploymentCondition{
+		Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ReplicaSetCreateError",
+		Message: `failed to create new replica set "shop-1": replicasets.apps "shop-1" is forbidden: exceeded quota: few, requested: count/replicasets.apps=1, used: 1, limited: 1`,
+	}
+	overdue := appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ProgressDeadlineExceeded"}
+	for name, row := range map[string]struct {
+		change       func(*appsv1.Deployment)
+		reason, text string
+	}{
+		"a quota that has no room for a version": {
+			func(d *appsv1.Deployment) { d.Status.Conditions = []appsv1.DeploymentCondition{refused} }, "QuotaExceeded",
+			"0 of 1 replica updated; the quota of the namespace is used up: few, requested: count/replicasets.apps=1, used: 1, limited: 1",
+		},
+		"somebody has paused it": {
+			func(d *appsv1.Deployment) { d.Spec.Paused = true }, "DeploymentPaused",
+			"0 of 1 replica updated; the Deployment is paused: kubectl rollout resume deployment/shop lets it go on",
+		},
+		"what hung was the version before": {
+			func(d *appsv1.Deployment) {
+				d.Status.Conditions, d.Generation, d.Status.ObservedGeneration = []appsv1.DeploymentCondition{overdue}, 2, 1
+			}, "RollingOut", "the new version is being prepared",
+		},
+		"what was refused was the version before": {
+			func(d *appsv1.Deployment) {
+				d.Status.Conditions, d.Generation, d.Status.ObservedGeneration = []appsv1.DeploymentCondition{refused}, 2, 1
+			}, "RollingOut", "the new version is being prepared",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := begin(t, shop(nil))
+			_ = l.sync()
+			d := l.deployment()
+			before := d.DeepCopy()
+			row.change(d)
+			if err := l.Others.Patch(t.Context(), d.DeepCopy(), client.MergeFrom(before)); err != nil {
+				t.Fatal(err)
+			}
+			l.controller("1", d.Status)
+			l.is(l.sync(), row.reason, row.text)
+		})
+	}
+}
+
 func TestListsThatFailAreNotEmpty(t *testing.T) {
 	for _, kind := range []string{"ReplicaSetList", "PodList"} {
 		l := begin(t, shop(nil))
@@ -181,7 +225,7 @@ func TestAStatusIsReportedEvenIfAnEarlyStepFails(t *testing.T) {
 		}
 		return nil
 	}
-	if err := l.sync(); err == nil || l.app.Status.Availability != "1/1" {
+	if err := l.sync(); err == nil || l.app.Status.Availability != "1/1" || l.app.Status.URL != "" {
 		t.Errorf("%v, status %+v", err, l.app.Status)
 	}
 	if got := l.marked(webapp.StepDeployment); got != "Unknown Waiting waiting for ServiceReady" {
@@ -189,45 +233,16 @@ func TestAStatusIsReportedEvenIfAnEarlyStepFails(t *testing.T) {
 	}
 }
 
-func TestRollback(t *testing.T) {
-	for name, row := range map[string]struct{ wish, reason, image, told string }{
-		"to the version before": {"previous", "RollingBack", "old:1", "RolledBack: spec.image registry.example.com/shop:1.0.0 → old:1, which is that of revision 1"},
-		"to nowhere": {
-			"7", "RollbackImpossible", "registry.example.com/shop:1.0.0",
-			`RollbackImpossible: portico.dev/rollback "7": there is no revision 7 any more; status.revisions lists those that can be gone back to; nothing was changed`,
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			a := shop(nil)
-			a.Annotations = map[string]string{v1alpha1.AnnotationRollback: row.wish, "other": "stays"}
-			l := begin(t, a)
-			a.Status.Revisions = []v1alpha1.WebAppRevision{{Revision: 2, Image: a.Spec.Image}, {Revision: 1, Image: "old:1"}}
-			err := l.sync()
-			if pause, ok := engine.AsPause(err); !ok || pause.Reason != row.reason {
-				t.Errorf("outcome %v", err)
-			}
-			now := &v1alpha1.WebApp{}
-			if err := l.Others.Get(t.Context(), client.ObjectKeyFromObject(a), now); err != nil {
-				t.Fatal(err)
-			}
-			if now.Spec.Image != row.image || len(now.Annotations) != 1 || strings.Join(l.pass.Strings(), "") != row.told {
-				t.Errorf("image %s, annotations %v, told %q", now.Spec.Image, now.Annotations, l.pass.Strings())
-			}
-		})
+func TestTheURLStaysWhileItIsNotLookedAt(t *testing.T) {
+	l := begin(t, shop(nil))
+	_ = l.sync()
+	l.Before = func(c stepstest.Call) error {
+		if c.Kind == "ServiceAccount" {
+			return errors.New("boom")
+		}
+		return nil
 	}
-}
-
-func TestARollbackOfAnOldPictureFails(t *testing.T) {
-	a := shop(nil)
-	a.Annotations = map[string]string{v1alpha1.AnnotationRollback: "previous"}
-	l := begin(t, a)
-	a.Status.Revisions = []v1alpha1.WebAppRevision{{Revision: 1, Image: "old:1"}}
-	newer := a.DeepCopy()
-	newer.Labels = map[string]string{"newer": "yes"}
-	if err := l.Others.Patch(t.Context(), newer, client.MergeFrom(a)); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.sync(); err == nil || len(l.Writes()) > 0 || len(l.pass.Strings()) > 0 {
-		t.Errorf("%v, writes %v, told %q", err, l.Writes(), l.pass.Strings())
+	if err := l.sync(); err == nil || l.app.Status.URL != "http://shop.payments.svc" {
+		t.Errorf("%v, URL %q", err, l.app.Status.URL)
 	}
 }

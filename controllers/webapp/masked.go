@@ -3,13 +3,14 @@ package webapp
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // shortestSecret is the length from which a value is masked: shorter ones are in every other word.
@@ -37,7 +38,7 @@ func (r *run) mask(ctx context.Context, line string) (string, bool) {
 	for _, name := range r.secrets() {
 		secret := &corev1.Secret{}
 		err := r.Writer.Live.Get(ctx, r.objects.Key(name), secret)
-		if client.IgnoreNotFound(err) != nil {
+		if err != nil { // even if it is gone: the application may have read it
 			return "", false
 		}
 		for _, value := range secret.Data {
@@ -80,14 +81,23 @@ func forms(value string) []string {
 	for part := range strings.SplitSeq(value, "\n") {
 		part = strings.TrimSpace(part)
 		if len(part) >= shortestSecret {
-			all = append(all, part, url.QueryEscape(part), url.PathEscape(part))
+			all = append(all, printable(part), url.QueryEscape(part), url.PathEscape(part))
+			all = append(all, inQuotes(part)...)
 			all = append(all, inBase64(part)...)
 		}
 	}
 	if len(value) >= shortestSecret {
+		all = append(all, inQuotes(value)...)
 		all = append(all, inBase64(value)...)
 	}
-	return all
+	return slices.DeleteFunc(all, func(form string) bool { return len(form) < shortestSecret })
+}
+
+// inQuotes are the ways in which logs escape: JSON with and without its care for HTML.
+func inQuotes(value string) []string {
+	text, _ := json.Marshal(value) // of a string there is no error
+	quoted := strconv.Quote(value)
+	return []string{string(text[1 : len(text)-1]), quoted[1 : len(quoted)-1]}
 }
 
 // inBase64 is without padding, which may or may not follow.

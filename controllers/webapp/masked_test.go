@@ -33,7 +33,7 @@ func runWith(t *testing.T, secret map[string]string) (*run, *stepstest.Cluster) 
 	ref := &v1alpha1.SecretKeyRef{Name: "s", Key: "k"}
 	app.Spec.Env = []v1alpha1.WebAppEnv{{Name: "A", ValueFrom: &v1alpha1.WebAppEnvSource{SecretKeyRef: ref}}, {Name: "B", Value: "plain"}}
 	app.Spec.EnvFrom = []v1alpha1.WebAppEnvFrom{{SecretRef: &v1alpha1.LocalRef{Name: "s"}}, {ConfigMapRef: &v1alpha1.LocalRef{Name: "c"}}}
-	app.Status.Bindings = []v1alpha1.WebAppBound{{Secret: "not-there"}}
+	app.Status.Bindings = []v1alpha1.WebAppBound{{Secret: "s"}}
 	if secret != nil {
 		obj := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "s"}, Data: map[string][]byte{}}
 		for key, value := range secret {
@@ -67,8 +67,11 @@ func TestNoSecretStandsInTheLastLine(t *testing.T) {
 		"one is part of another":    {map[string]string{"a": "hunter2", "b": "xhunter2x"}, "xhunter2x and hunter2", "*** and ***"},
 		"two that overlap":          {map[string]string{"a": "abcdef", "b": "defghi"}, "is abcdefghi", "is ***"},
 		"too short to tell":         {map[string]string{"k": "abc"}, "abc", "abc"},
+		"in JSON":                   {map[string]string{"k": `a"b\c<d>`}, `{"password":"a\"b\\c\u003cd\u003e"}`, `{"password":"***"}`},
+		"in quotes":                 {map[string]string{"k": `a"b\c<d>`}, `password="a\"b\\c<d>"`, `password="***"`},
+		"a key in one line of JSON": {map[string]string{"k": "one\ntwo\n"}, `{"key":"one\ntwo\n"}`, `{"key":"***"}`},
+		"a value with a tab":        {map[string]string{"k": "pass\tword"}, printable("pass\tword"), "***"},
 		"a value that is not there": {map[string]string{"k": value}, "plain text", "plain text"},
-		"no Secret at all":          {nil, "plain text", "plain text"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, _ := runWith(t, row.secret)
@@ -87,6 +90,13 @@ func TestWithoutTheSecretTheLineIsLeftOut(t *testing.T) {
 		}
 		return nil
 	}
+	if got := r.masked(t.Context(), cause{text: "crashed", line: "hunter2"}); got != "crashed" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestWhatWasReadFromASecretThatIsGoneIsLeftOut(t *testing.T) {
+	r, _ := runWith(t, nil)
 	if got := r.masked(t.Context(), cause{text: "crashed", line: "hunter2"}); got != "crashed" {
 		t.Errorf("got %q", got)
 	}

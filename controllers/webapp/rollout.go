@@ -44,7 +44,7 @@ func (r *run) rolledOut(ctx context.Context) (string, error) {
 	switch {
 	case c.stalled:
 		return "", engine.Blocked(c.reason, "%s", text)
-	case p.overdue():
+	case p.hangs() != nil:
 		return "", engine.Blocked(reasonDeadlineExceeded, "no progress in %d seconds: %s", progressDeadline, text)
 	}
 	return "", engine.Wait(reasonRollingOut, again, "%s", text)
@@ -68,10 +68,13 @@ func (p picture) progress() (string, bool) {
 	return "", true
 }
 
-// overdue tells whether the Deployment controller has seen no progress for too long.
-func (p picture) overdue() bool {
+// hangs is what the Deployment controller says of a rollout that makes no progress; nil, if it does, or is not looked at.
+func (p picture) hangs() *appsv1.DeploymentCondition {
 	c := p.condition(appsv1.DeploymentProgressing)
-	return c != nil && c.Status == corev1.ConditionFalse
+	if c == nil || c.Status != corev1.ConditionFalse || p.deployment.Status.ObservedGeneration < p.deployment.Generation {
+		return nil
+	}
+	return c
 }
 
 func (p picture) condition(of appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
@@ -93,8 +96,12 @@ func (r *run) report(ctx context.Context, pass *engine.Pass) error {
 	s.Replicas, s.UpdatedReplicas, s.AvailableReplicas = d.Replicas, d.UpdatedReplicas, d.AvailableReplicas
 	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: selector(r.app)})
 	s.Image, s.Revisions = p.serving(), p.revisions()
-	if s.URL = ""; stepDone(pass, StepService) {
+	switch status, _, _ := pass.Marked(StepService); status {
+	case metav1.ConditionTrue:
 		s.URL = clusterURL(r.app)
+	case metav1.ConditionFalse:
+		s.URL = ""
+	case metav1.ConditionUnknown: // nobody has looked
 	}
 	wanted := replicasOf(r.app)
 	if p.deployment.UID != "" {
@@ -114,11 +121,6 @@ func (r *run) markAvailable(p picture, pass *engine.Pass) {
 		return
 	}
 	pass.Mark(v1alpha1.ConditionAvailable, metav1.ConditionFalse, "MinimumReplicasUnavailable", text)
-}
-
-func stepDone(pass *engine.Pass, step string) bool {
-	status, _, _ := pass.Marked(step)
-	return status == metav1.ConditionTrue
 }
 
 // markProgressing says of a rollout what the step found, in the words of a Deployment.
