@@ -34,7 +34,7 @@ func (p *Pages) addApp(ctx context.Context, l looking, obj *unstructured.Unstruc
 	if !isApp(l.ref.Kind) {
 		return nil
 	}
-	d.MayRestart = d.MayUpdate && !d.Resource.Leaving
+	d.MayRestart = d.MayUpdate && !d.Resource.Leaving && !d.Paused // the operator would do nothing
 	if l.tab != views.TabOverview {
 		return nil
 	}

@@ -113,6 +113,9 @@ func TestPagesOfAnApplication(t *testing.T) {
 		"no Pods":                                      {empty, atShop, 200, "There are no Pods.", ""},
 		"Pods that may not be seen":                    {denied("list pods payments"), atShop, 200, "You may not see Pods here", "shop-7f8-b"},
 		"no buttons without the right":                 {denied("patch payments"), atShop, 200, "1 of 3", "<form id=\"scale\""},
+		"no buttons that would do nothing":             {paused, atShop, 200, "Resume", `class="btn small"`},
+		"no restart while it is paused":                {paused, atShop, 200, "Paused", "Restart…"},
+		"no size to set while it is paused":            {paused, atShop, 200, "1 of 3", "<form id=\"scale\""},
 		"no restart without the right":                 {denied("patch payments"), atShop, 200, "Keeps crashing", "Restart…"},
 		"asking for a restart without the right":       {denied("patch payments"), atShop + "/restart", 403, "You may not patch webapps", ""},
 		"asking for a restart":                         {shopSite, atShop + "/restart", 200, "Restart shop?", ""},
@@ -158,6 +161,13 @@ func TestPagesOfAnApplication(t *testing.T) {
 			}
 		})
 	}
+}
+
+func paused(tb testing.TB) *fakeCluster {
+	tb.Helper()
+	f := shopSite(tb)
+	f.objects[0].SetAnnotations(map[string]string{"portico.dev/paused": "true"})
+	return f
 }
 
 func hostileURL(tb testing.TB) *fakeCluster {

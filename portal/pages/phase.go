@@ -93,7 +93,7 @@ func (f facts) whileDeleting(ready condition) string {
 	if ready.Status != "" && !ready.isTrue() && ready.Message != "" {
 		return sentence(ready.Message)
 	}
-	return "Waiting for the resource in AWS to go."
+	return "Waiting for what was made for it to go."
 }
 
 // advice is what happens next, or what the reader can do.

@@ -45,7 +45,7 @@ status: {observedGeneration: 2, conditions: [{type: Ready, status: Unknown, reas
 status: {observedGeneration: 2, conditions: [` + ready + "]}", views.Paused, "Portico leaves it alone until it is resumed."},
 		{
 			"deleting, with an old Ready", meta + deleted + "}\nstatus: {observedGeneration: 2, conditions: [" + ready + "]}",
-			views.Deleting, "Waiting for the resource in AWS to go.",
+			views.Deleting, "Waiting for what was made for it to go.",
 		},
 		{
 			"deleting, with progress", meta + deleted + `}
