@@ -192,12 +192,12 @@ func (w *world[T]) except(gone []client.Object) []client.Object {
 // errDead is what a process that died leaves behind: every later write of its pass fails too.
 var errDead = errors.New("the operator is dead")
 
-// cutAt ends a pass before or after its write with this number.
-func (w *world[T]) cutAt(at int, committed bool) {
+// cutAfter ends a pass after its write with this number.
+func (w *world[T]) cutAfter(at int) {
 	w.t.Helper()
 	n, dead := 0, false
 	w.Before = func(call Call) error {
-		if dead = dead || !committed && n == at && call.Write(); dead && call.Write() {
+		if dead && call.Write() {
 			return errDead
 		}
 		return nil
@@ -231,7 +231,7 @@ func (w *world[T]) nothingTwice(cut Call) {
 	for _, call := range w.Writes() {
 		if call.Verb == "create" {
 			if seen[call.Kind+call.Name]++; seen[call.Kind+call.Name] > 1 {
-				w.t.Errorf("cut at %s: %s twice", cut, call)
+				w.t.Errorf("cut after %s: %s twice", cut, call)
 			}
 		}
 	}
