@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,6 +47,19 @@ func (k *keyring) issued(key string, expires time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.expires[key] = expires
+}
+
+// accounts are those whose keys were seen, in order.
+func (k *keyring) accounts() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	seen := map[string]bool{}
+	for _, owner := range k.owners {
+		if owner != "" { // not revoked
+			seen[owner] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // account returns errUnknownKey, errExpiredKey or a failure to ask.

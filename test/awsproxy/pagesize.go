@@ -7,7 +7,7 @@ import (
 )
 
 // pageParameters name, by service, what a listing asks its page's size with.
-var pageParameters = map[string]string{"s3": "max-buckets", "sqs": "MaxResults", "ec2": "MaxResults", "rds": "MaxRecords"}
+var pageParameters = map[string]string{"s3": "max-buckets", "sqs": "MaxResults", "ec2": "MaxResults", "rds": "MaxRecords", "acm": "MaxItems"}
 
 // SetPageSize makes the operator's listings come in pages of at most n, as AWS may do whatever was asked for; 0 leaves
 // them as they are. It is what makes a second page of a listing cheap to have.
@@ -38,7 +38,7 @@ func (x *exchange) limitPage(n int) {
 // lists tells whether the call is one of the listings that sweeps use.
 func (x *exchange) lists() bool {
 	switch x.call.Operation {
-	case "ListBuckets", "ListQueues", "DescribeDBInstances":
+	case "ListBuckets", "ListQueues", "ListCertificates", "DescribeDBInstances":
 		return x.form.Get("DBInstanceIdentifier") == ""
 	case "DescribeInstances": // of given instances there are no pages
 		for key := range x.form {

@@ -41,10 +41,13 @@ type Proxy struct {
 	rules    *rules
 	keys     *keyring
 	upstream *upstream
-	dns      *route53Service
 	strict   map[string]strict
 	s3Hosts  []string
 	now      func() time.Time
+
+	// The strict services that tests may set.
+	dns          *route53Service
+	certificates *acmService
 
 	latency atomic.Int64
 	// pageSize limits the operator's listings; 0 does not.
@@ -73,10 +76,12 @@ func New(o Options) (*Proxy, error) {
 		rules:    &rules{random: rand.New(rand.NewPCG(o.Seed, o.Seed))},
 		keys:     newKeyring(o.StaticKeys, up, o.Now),
 		upstream: up,
-		dns:      newRoute53(up, o.Now),
 		s3Hosts:  append([]string{"localhost"}, o.S3Hosts...),
 		now:      o.Now,
 	}
+	p.dns = newRoute53(up, p.keys.accounts, o.Now)
+	balancers := &elbService{upstream: up}
+	p.certificates = newACM(up, p.dns, balancers, o.Now)
 	p.strict = strictServices(o, up, p)
 	p.done, p.close = context.WithCancel(context.Background())
 	return p, nil

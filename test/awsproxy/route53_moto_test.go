@@ -304,3 +304,9 @@ func TestAChangeTakesItsTime(t *testing.T) {
 	_, err = w.route53(keyTwo).GetChange(t.Context(), &route53.GetChangeInput{Id: info.Id})
 	wantCode(t, err, "NoSuchChange")
 }
+
+func privateZone(t *testing.T, name string) *route53.CreateHostedZoneInput {
+	return &route53.CreateHostedZoneInput{
+		Name: &name, CallerReference: aws.String(unique(t)), VPC: &types.VPC{VPCId: aws.String("vpc-1"), VPCRegion: "eu-west-1"},
+	}
+}

@@ -23,6 +23,8 @@ type route53Service struct {
 	upstream *upstream
 	locks    locks // by zone
 	now      func() time.Time
+	// accounts are those there are.
+	accounts func() []string
 	// changed is told which names a batch has changed.
 	changed func(ctx context.Context, names []string)
 
@@ -40,9 +42,9 @@ type pendingChange struct {
 	submitted        time.Time
 }
 
-func newRoute53(up *upstream, now func() time.Time) *route53Service {
+func newRoute53(up *upstream, accounts func() []string, now func() time.Time) *route53Service {
 	return &route53Service{
-		upstream: up, now: now, delay: defaultDNSDelay, rate: defaultRoute53Rate, changed: func(context.Context, []string) {},
+		upstream: up, accounts: accounts, now: now, delay: defaultDNSDelay, rate: defaultRoute53Rate, changed: func(context.Context, []string) {},
 		recent: map[string][]time.Time{}, busy: map[string]bool{}, changes: map[string]pendingChange{},
 	}
 }

@@ -23,6 +23,7 @@ func strictServices(o Options, up *upstream, p *Proxy) map[string]strict {
 		"rds":     newRDS(up, o.DatabaseCreation, o.Now).around,
 		"sts":     stsService{keys: p.keys}.around,
 		"route53": p.dns.around,
+		"acm":     p.certificates.around,
 	}
 }
 

@@ -1,0 +1,194 @@
+package awsproxy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// describe is DescribeCertificate.
+func (s *acmService) describe(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	r, err := next(ctx)
+	if err != nil || r.status != http.StatusOK {
+		return r, err
+	}
+	var got struct{ Certificate map[string]any }
+	if err := json.Unmarshal(r.body, &got); err != nil {
+		return nil, fmt.Errorf("read the simulator's certificate: %w", err)
+	}
+	if err := s.complete(ctx, x, got.Certificate); err != nil {
+		return nil, err
+	}
+	return r, r.setJSON(got)
+}
+
+// list is ListCertificates, which moto neither filters by ACM's status nor pages.
+func (s *acmService) list(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	statuses, _ := x.json["CertificateStatuses"].([]any)
+	limit, start, ok := x.jsonPage(1000)
+	if !ok {
+		return x.fail(http.StatusBadRequest, "ValidationException", "The NextToken, or MaxItems, is not valid."), nil
+	}
+	for _, name := range []string{"CertificateStatuses", "MaxItems", "NextToken"} {
+		delete(x.json, name)
+	}
+	var err error
+	if x.body, err = json.Marshal(x.json); err != nil {
+		return nil, err
+	}
+	r, err := next(ctx)
+	if err != nil || r.status != http.StatusOK {
+		return r, err
+	}
+	var got struct {
+		CertificateSummaryList []map[string]any
+	}
+	if err := json.Unmarshal(r.body, &got); err != nil {
+		return nil, fmt.Errorf("read the simulator's certificates: %w", err)
+	}
+	if err := s.complete(ctx, x, got.CertificateSummaryList...); err != nil {
+		return nil, err
+	}
+	var page struct {
+		CertificateSummaryList []map[string]any
+		NextToken              string `json:",omitempty"`
+	}
+	for _, is := range got.CertificateSummaryList {
+		if len(statuses) == 0 || slices.Contains(statuses, is["Status"]) {
+			page.CertificateSummaryList = append(page.CertificateSummaryList, summary(is))
+		}
+	}
+	found := len(page.CertificateSummaryList)
+	if start+limit < found {
+		page.NextToken = strconv.Itoa(start + limit)
+	}
+	page.CertificateSummaryList = page.CertificateSummaryList[min(start, found):min(start+limit, found)]
+	return r, r.setJSON(page)
+}
+
+// jsonPage reads which page is asked for.
+func (x *exchange) jsonPage(most int) (limit, start int, ok bool) {
+	limit = most
+	switch n := x.json["MaxItems"].(type) {
+	case float64:
+		limit = min(most, int(n))
+	case int: // set by limitPage
+		limit = min(most, n)
+	}
+	if token, _ := x.json["NextToken"].(string); token != "" {
+		n, err := strconv.Atoi(token)
+		if err != nil || n < 0 {
+			return 0, 0, false
+		}
+		start = n
+	}
+	return limit, start, limit > 0
+}
+
+func (r *reply) setJSON(v any) (err error) {
+	r.body, err = json.Marshal(v)
+	r.header.Del("Content-Length")
+	return err
+}
+
+// summary is a description as a list has it.
+func summary(is map[string]any) map[string]any {
+	inUse, _ := is["InUseBy"].([]string)
+	out := map[string]any{"SubjectAlternativeNameSummaries": is["SubjectAlternativeNames"], "HasAdditionalSubjectAlternativeNames": false, "InUse": len(inUse) > 0, "Exported": false}
+	for _, name := range []string{
+		"CertificateArn", "DomainName", "Status", "Type", "KeyAlgorithm", "RenewalEligibility", "NotBefore", "NotAfter", "CreatedAt", "IssuedAt", "ImportedAt",
+	} {
+		if value, ok := is[name]; ok {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// complete makes moto's descriptions those of ACM.
+func (s *acmService) complete(ctx context.Context, x *exchange, all ...map[string]any) error {
+	used, err := s.balancer.usage(ctx, x.call.Account, x.call.Region)
+	if err != nil {
+		return err
+	}
+	var certificates []*certificate
+	for _, is := range all {
+		if c := s.certificate(x.call.Account, is); c != nil {
+			certificates = append(certificates, c)
+		}
+	}
+	if err := s.validate(ctx, certificates...); err != nil {
+		return err
+	}
+	for _, is := range all {
+		arn, _ := is["CertificateArn"].(string)
+		is["InUseBy"] = append([]string{}, used[arn]...)
+		if c := s.certificate(x.call.Account, is); c != nil {
+			s.mu.Lock()
+			maps.Copy(is, s.facts(c, len(used[arn]) > 0))
+			s.mu.Unlock()
+			if is["Status"] == "PENDING_VALIDATION" || is["IssuedAt"] == nil {
+				for _, name := range []string{"IssuedAt", "NotBefore", "NotAfter", "Serial"} {
+					delete(is, name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// facts are what moto has otherwise, or not at all; s.mu is held.
+func (s *acmService) facts(c *certificate, inUse bool) map[string]any {
+	status := s.stage(c)
+	issued := status == "ISSUED" || status == "EXPIRED"
+	out := map[string]any{
+		"DomainName": c.domains[0], "Subject": "CN=" + c.domains[0], "SubjectAlternativeNames": c.domains, "Status": status, "IssuedAt": nil,
+		"DomainValidationOptions": s.options(c, issued), "RenewalEligibility": "INELIGIBLE",
+	}
+	if issued && !c.validated.IsZero() {
+		out["IssuedAt"] = seconds(c.validated.Add(s.issueDelay))
+		if inUse {
+			out["RenewalEligibility"] = "ELIGIBLE"
+		}
+	}
+	if c.reason != "" {
+		out["FailureReason"] = c.reason
+	}
+	if !c.notAfter.IsZero() {
+		out["NotAfter"] = seconds(c.notAfter)
+	}
+	if c.renewal != "" {
+		out["RenewalSummary"] = map[string]any{
+			"RenewalStatus": c.renewal, "UpdatedAt": seconds(c.renewed), "DomainValidationOptions": s.options(c, c.renewal == "SUCCESS"),
+		}
+	}
+	return out
+}
+
+// options are how each domain is, or was, validated; s.mu is held.
+func (s *acmService) options(c *certificate, done bool) []map[string]any {
+	status := "PENDING_VALIDATION"
+	switch {
+	case done:
+		status = "SUCCESS"
+	case s.stage(c) != "PENDING_VALIDATION" && s.stage(c) != "ISSUED":
+		status = "FAILED"
+	}
+	var out []map[string]any
+	for _, domain := range c.domains {
+		option := map[string]any{"DomainName": domain, "ValidationDomain": domain, "ValidationStatus": status, "ValidationMethod": c.method}
+		if c.method == "DNS" && !s.now().Before(c.requested.Add(s.recordDelay)) {
+			name, value := validationRecord(c.account, domain)
+			option["ResourceRecord"] = map[string]string{"Name": name, "Type": "CNAME", "Value": value}
+		}
+		out = append(out, option)
+	}
+	return out
+}
+
+func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

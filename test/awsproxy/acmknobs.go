@@ -1,0 +1,48 @@
+package awsproxy
+
+import "time"
+
+// SetACMRecordDelay sets how long a new certificate does not say yet by which
+// records it is validated: 200 ms unless set.
+func (p *Proxy) SetACMRecordDelay(d time.Duration) {
+	p.certificates.mu.Lock()
+	defer p.certificates.mu.Unlock()
+	p.certificates.recordDelay = d
+}
+
+// SetACMIssueDelay sets how long after its records are there a certificate,
+// also one requested before, is issued: 300 ms unless set.
+func (p *Proxy) SetACMIssueDelay(d time.Duration) {
+	p.certificates.mu.Lock()
+	defer p.certificates.mu.Unlock()
+	p.certificates.issueDelay = d
+}
+
+// FailCertificate forces the certificate's status, such as FAILED with a reason
+// like CAA_ERROR, or VALIDATION_TIMED_OUT without. An empty one ends that.
+func (p *Proxy) FailCertificate(arn, status, reason string) {
+	p.certificates.change(arn, func(c *certificate) { c.status, c.reason = status, reason })
+}
+
+// SetRenewal sets the status of the certificate's renewal, such as
+// PENDING_VALIDATION, and unless it is zero when the certificate expires.
+func (p *Proxy) SetRenewal(arn, status string, notAfter time.Time) {
+	now := p.now()
+	p.certificates.change(arn, func(c *certificate) {
+		c.renewal, c.renewed = status, now
+		if !notAfter.IsZero() {
+			c.notAfter = notAfter
+		}
+	})
+}
+
+func (s *acmService) change(arn string, change func(*certificate)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.known[arn]
+	if c == nil {
+		c = &certificate{}
+		s.known[arn] = c
+	}
+	change(c)
+}

@@ -1,0 +1,123 @@
+package awsproxy
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+)
+
+// validationRecord is the CNAME that proves a domain: for an account, the same
+// for each of its certificates, in any region, and for a wildcard and its base.
+func validationRecord(account, domain string) (name, value string) {
+	base := strings.TrimPrefix(domain, "*.")
+	sum := sha256.Sum256([]byte(account + "/" + base))
+	text := hex.EncodeToString(sum[:])
+	letters := make([]byte, 10)
+	for i := range letters {
+		letters[i] = 'a' + sum[i]%26
+	}
+	return "_" + text[:32] + "." + base + ".", "_" + text[32:] + "." + string(letters) + ".acm-validations.aws."
+}
+
+// validate notes which of the certificates, if pending, have all their records
+// in public zones now. What is validated stays so.
+func (s *acmService) validate(ctx context.Context, certificates ...*certificate) error {
+	s.mu.Lock()
+	pending := slices.DeleteFunc(slices.Clone(certificates), func(c *certificate) bool {
+		return c.method != "DNS" || !c.validated.IsZero() || s.stage(c) != "PENDING_VALIDATION"
+	})
+	s.mu.Unlock()
+	if len(pending) == 0 {
+		return nil
+	}
+	dns, err := s.dns.public(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range pending {
+		published, err := dns.hasAll(ctx, c)
+		if err != nil {
+			return err
+		}
+		if published {
+			s.mu.Lock()
+			c.validated = s.now()
+			s.mu.Unlock()
+		}
+	}
+	return nil
+}
+
+// recordsChanged validates at once what waits for one of the names. What cannot
+// be asked now is asked again when the certificate is described.
+func (s *acmService) recordsChanged(ctx context.Context, names []string) {
+	var concerned []*certificate
+	s.mu.Lock()
+	for _, c := range s.known {
+		if slices.ContainsFunc(c.domains, func(domain string) bool {
+			name, _ := validationRecord(c.account, domain)
+			return slices.Contains(names, name)
+		}) {
+			concerned = append(concerned, c)
+		}
+	}
+	s.mu.Unlock()
+	_ = s.validate(ctx, concerned...)
+}
+
+// publicDNS answers as the world's resolvers would, of the zones that there were
+// when it was made.
+type publicDNS struct {
+	service *route53Service
+	zones   []publicZone
+}
+
+type publicZone struct{ account, id, name string }
+
+// public lists the public zones of all accounts.
+func (s *route53Service) public(ctx context.Context) (*publicDNS, error) {
+	d := &publicDNS{service: s}
+	for _, account := range s.accounts() {
+		zones, err := s.zones(ctx, account)
+		if err != nil {
+			return nil, err
+		}
+		for _, z := range zones {
+			if !z.Private {
+				d.zones = append(d.zones, publicZone{account, z.id(), dnsName(z.Name)})
+			}
+		}
+	}
+	return d, nil
+}
+
+func (d *publicDNS) hasAll(ctx context.Context, c *certificate) (bool, error) {
+	for _, domain := range c.domains {
+		name, value := validationRecord(c.account, domain)
+		if has, err := d.has(ctx, name, value); err != nil || !has {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// has tells whether a zone that the name lies in has the CNAME.
+func (d *publicDNS) has(ctx context.Context, name, value string) (bool, error) {
+	for _, zone := range d.zones {
+		if !within(name, zone.name) {
+			continue
+		}
+		sets, err := d.service.sets(ctx, zone.account, zone.id, name)
+		if err != nil {
+			return false, err
+		}
+		for _, set := range sets {
+			if set.Type == "CNAME" && len(set.ResourceRecords) == 1 && dnsName(set.ResourceRecords[0].Value) == value {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,106 @@
+package awsproxy
+
+import (
+	"context"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+)
+
+const elbVersion = "2015-12-01"
+
+// loadBalancer and listener are what moto says of one.
+type loadBalancer struct {
+	ARN            string `xml:"LoadBalancerArn"`
+	Name           string `xml:"LoadBalancerName"`
+	Scheme         string
+	Type           string
+	IPAddressType  string   `xml:"IpAddressType"`
+	Subnets        []string `xml:"AvailabilityZones>member>SubnetId"`
+	SecurityGroups []string `xml:"SecurityGroups>member"`
+}
+
+type listener struct {
+	ARN          string   `xml:"ListenerArn"`
+	LoadBalancer string   `xml:"LoadBalancerArn"`
+	Certificates []string `xml:"Certificates>member>CertificateArn"` // in moto all, the default one first
+	Actions      rawXML   `xml:"DefaultActions"`
+}
+
+// ask makes a call of the proxy's own; answered is false if moto refused it.
+func (s *elbService) ask(ctx context.Context, account, region, action string, form url.Values, into any) (answered bool, err error) {
+	if form == nil {
+		form = url.Values{}
+	}
+	form.Set("Action", action)
+	form.Set("Version", elbVersion)
+	r, err := s.upstream.ask(ctx, question{
+		service: "elasticloadbalancing", region: region, account: account, method: http.MethodPost, path: "/",
+		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, body: form.Encode(),
+	})
+	if err != nil || r.status != http.StatusOK || into == nil {
+		return err == nil && r.status == http.StatusOK, err
+	}
+	if err := xml.Unmarshal(r.body, into); err != nil {
+		return false, fmt.Errorf("read the answer to %s: %w", action, err)
+	}
+	return true, nil
+}
+
+// unpaged is a page's size that moto takes and nothing exceeds.
+const unpaged = "1000000"
+
+func (s *elbService) loadBalancers(ctx context.Context, account, region string) ([]loadBalancer, error) {
+	var got struct {
+		All []loadBalancer `xml:"DescribeLoadBalancersResult>LoadBalancers>member"`
+	}
+	_, err := s.ask(ctx, account, region, "DescribeLoadBalancers", url.Values{"PageSize": {unpaged}}, &got)
+	return got.All, err
+}
+
+// listeners are those of a load balancer; none if there is no such.
+func (s *elbService) listeners(ctx context.Context, account, region, balancer string) ([]listener, error) {
+	return s.describeListeners(ctx, account, region, url.Values{"LoadBalancerArn": {balancer}})
+}
+
+// listener is nil if there is none.
+func (s *elbService) listener(ctx context.Context, account, region, arn string) (*listener, error) {
+	all, err := s.describeListeners(ctx, account, region, url.Values{"ListenerArns.member.1": {arn}})
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return &all[0], nil
+}
+
+func (s *elbService) describeListeners(ctx context.Context, account, region string, form url.Values) ([]listener, error) {
+	var got struct {
+		All []listener `xml:"DescribeListenersResult>Listeners>member"`
+	}
+	_, err := s.ask(ctx, account, region, "DescribeListeners", form, &got)
+	return got.All, err
+}
+
+// usage lists the load balancers that use each certificate.
+func (s *elbService) usage(ctx context.Context, account, region string) (map[string][]string, error) {
+	balancers, err := s.loadBalancers(ctx, account, region)
+	if err != nil {
+		return nil, err
+	}
+	used := map[string][]string{}
+	for _, b := range balancers {
+		listeners, err := s.listeners(ctx, account, region, b.ARN)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range listeners {
+			for _, arn := range l.Certificates {
+				if !slices.Contains(used[arn], b.ARN) {
+					used[arn] = append(used[arn], b.ARN)
+				}
+			}
+		}
+	}
+	return used, nil
+}
