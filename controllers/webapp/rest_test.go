@@ -39,6 +39,7 @@ func anySpec(t *rapid.T) v1alpha1.WebAppSpec {
 
 // From any spec to any other, nothing is left to write after one pass.
 func TestAnyWebAppIsAtRestAfterOnePass(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		l := begin(t, shop(nil))
 		for range 2 {
