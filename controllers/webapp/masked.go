@@ -51,16 +51,20 @@ func (r *run) mask(ctx context.Context, line string) (string, bool) {
 // hide puts *** in the place of every value, also where they overlap.
 func hide(line string, values []string) string {
 	hidden := make([]bool, len(line))
+	mark := func(at, length int) {
+		for i := range length {
+			hidden[at+i] = true
+		}
+	}
 	for _, v := range values {
+		mark(0, begun(line, v))
 		for at := 0; ; at++ {
 			i := strings.Index(line[at:], v)
 			if i < 0 {
 				break
 			}
 			at += i
-			for j := range len(v) {
-				hidden[at+j] = true
-			}
+			mark(at, len(v))
 		}
 	}
 	var out strings.Builder
@@ -73,6 +77,16 @@ func hide(line string, values []string) string {
 		}
 	}
 	return out.String()
+}
+
+// begun is how much of the end of value the line begins with: of a long output the kubelet keeps the end, cut anywhere.
+func begun(line, value string) int {
+	for from := 1; from <= len(value)-shortestSecret; from++ {
+		if strings.HasPrefix(line, value[from:]) {
+			return len(value) - from
+		}
+	}
+	return 0
 }
 
 // forms are the ways in which a value may stand in a line.

@@ -57,21 +57,22 @@ func TestNoSecretStandsInTheLastLine(t *testing.T) {
 		secret     map[string]string
 		line, want string
 	}{
-		"the value":                 {map[string]string{"k": value}, "login with " + value + " failed", "login with *** failed"},
-		"twice":                     {map[string]string{"k": value}, value + value, "***"},
-		"in a query":                {map[string]string{"k": value}, "GET /?p=" + url.QueryEscape(value), "GET /?p=***"},
-		"in a path":                 {map[string]string{"k": value}, "GET /" + url.PathEscape(value), "GET /***"},
-		"in base64":                 {map[string]string{"k": value}, "Basic " + base64.RawStdEncoding.EncodeToString([]byte(value)), "Basic ***"},
-		"in base64 for URLs":        {map[string]string{"k": "a>>>?bcd"}, base64.RawURLEncoding.EncodeToString([]byte("a>>>?bcd")), "***"},
-		"one line of many":          {map[string]string{"k": "-----BEGIN-----\nMIIEpAIBAAKCAQEA\n-----END-----\n"}, "bad key MIIEpAIBAAKCAQEA", "bad key ***"},
-		"one is part of another":    {map[string]string{"a": "hunter2", "b": "xhunter2x"}, "xhunter2x and hunter2", "*** and ***"},
-		"two that overlap":          {map[string]string{"a": "abcdef", "b": "defghi"}, "is abcdefghi", "is ***"},
-		"too short to tell":         {map[string]string{"k": "abc"}, "abc", "abc"},
-		"in JSON":                   {map[string]string{"k": `a"b\c<d>`}, `{"password":"a\"b\\c\u003cd\u003e"}`, `{"password":"***"}`},
-		"in quotes":                 {map[string]string{"k": `a"b\c<d>`}, `password="a\"b\\c<d>"`, `password="***"`},
-		"a key in one line of JSON": {map[string]string{"k": "one\ntwo\n"}, `{"key":"one\ntwo\n"}`, `{"key":"***"}`},
-		"a value with a tab":        {map[string]string{"k": "pass\tword"}, printable("pass\tword"), "***"},
-		"a value that is not there": {map[string]string{"k": value}, "plain text", "plain text"},
+		"the value":                  {map[string]string{"k": value}, "login with " + value + " failed", "login with *** failed"},
+		"twice":                      {map[string]string{"k": value}, value + value, "***"},
+		"in a query":                 {map[string]string{"k": value}, "GET /?p=" + url.QueryEscape(value), "GET /?p=***"},
+		"in a path":                  {map[string]string{"k": value}, "GET /" + url.PathEscape(value), "GET /***"},
+		"in base64":                  {map[string]string{"k": value}, "Basic " + base64.RawStdEncoding.EncodeToString([]byte(value)), "Basic ***"},
+		"in base64 for URLs":         {map[string]string{"k": "a>>>?bcd"}, base64.RawURLEncoding.EncodeToString([]byte("a>>>?bcd")), "***"},
+		"one line of many":           {map[string]string{"k": "-----BEGIN-----\nMIIEpAIBAAKCAQEA\n-----END-----\n"}, "bad key MIIEpAIBAAKCAQEA", "bad key ***"},
+		"one is part of another":     {map[string]string{"a": "hunter2", "b": "xhunter2x"}, "xhunter2x and hunter2", "*** and ***"},
+		"two that overlap":           {map[string]string{"a": "abcdef", "b": "defghi"}, "is abcdefghi", "is ***"},
+		"too short to tell":          {map[string]string{"k": "abc"}, "abc", "abc"},
+		"in JSON":                    {map[string]string{"k": `a"b\c<d>`}, `{"password":"a\"b\\c\u003cd\u003e"}`, `{"password":"***"}`},
+		"in quotes":                  {map[string]string{"k": `a"b\c<d>`}, `password="a\"b\\c<d>"`, `password="***"`},
+		"a key in one line of JSON":  {map[string]string{"k": "one\ntwo\n"}, `{"key":"one\ntwo\n"}`, `{"key":"***"}`},
+		"an output cut in the value": {map[string]string{"k": "hunter2-and-more"}, "and-more@db failed", "***@db failed"},
+		"a value with a tab":         {map[string]string{"k": "pass\tword"}, printable("pass\tword"), "***"},
+		"a value that is not there":  {map[string]string{"k": value}, "plain text", "plain text"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, _ := runWith(t, row.secret)
