@@ -29,7 +29,7 @@ var kinds = map[string]kind{
 
 // Kinds lists every kind that the operator runs, sorted.
 func Kinds() []string {
-	return slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(kinds)), "AWSProvider", "WebApp")))
+	return slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(kinds)), "AWSProvider", "WebApp", kindRequest, kindPool, "DomainClaim", "HostnameGrant")))
 }
 
 // kind is one row of the table.

@@ -19,7 +19,7 @@ func setupInspect(mgr ctrl.Manager, d deps, o Options) error {
 	}
 	o.Inspect.Namespace = o.Namespace
 	server, err := inspect.New(mgr.GetConfig(), o.Inspect, inspect.Source{
-		Records: o.Engine.Records, Live: liveOf(mgr.GetClient(), d), Now: o.Engine.Now,
+		Records: o.Engine.Records, Live: liveOf(mgr.GetClient(), d), Features: d.features, Now: o.Engine.Now,
 	})
 	if err != nil {
 		return err

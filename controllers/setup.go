@@ -16,11 +16,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/hostname/albconfig"
 	"github.com/portico-platform/portico/controllers/inspect"
 	"github.com/portico-platform/portico/controllers/provider"
 )
@@ -39,6 +41,8 @@ type Options struct {
 	SweepEvery time.Duration
 	// Settling is how long AWS may show an old state after a change of ours; 0: a minute.
 	Settling time.Duration
+	// Hostnames is where and how teams are given hostnames.
+	Hostnames Hostnames
 	// Inspect is how checks are shown to the portal; the zero value shows nothing.
 	Inspect inspect.Options
 }
@@ -52,7 +56,7 @@ const sweepEvery = 5 * time.Minute
 // Scheme knows every kind that the operator handles.
 func Scheme() *runtime.Scheme {
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme, gatewayv1.Install, albconfig.AddToScheme} {
 		if err := add(s); err != nil {
 			panic(err) // the types are compiled in: only a programmer can break this
 		}
@@ -81,6 +85,7 @@ type deps struct {
 	settling  time.Duration
 	now       func() time.Time
 	woken     *alarm // by sweeps
+	features  *inspect.Features
 }
 
 func (o *Options) setDefaults(ctx context.Context, live client.Reader) error {
@@ -94,6 +99,9 @@ func (o *Options) setDefaults(ctx context.Context, live client.Reader) error {
 	if o.Rates == nil {
 		o.Rates = cloud.DefaultRates()
 	}
+	o.Hostnames.Namespace = cmp.Or(o.Hostnames.Namespace, DefaultGatewayNamespace)
+	o.Hostnames.Class = cmp.Or(o.Hostnames.Class, DefaultGatewayClass)
+	o.Hostnames.Look = cmp.Or(o.Hostnames.Look, lookForKinds)
 	if o.Engine.Records == nil {
 		o.Engine.Records = &engine.Records{}
 	}
@@ -118,6 +126,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		settling: cmp.Or(o.Settling, settling),
 		now:      o.Engine.Now,
 		woken:    newAlarm(),
+		features: &inspect.Features{},
 	}
 	if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.SQSQueue{}, deadLetterIndex, deadLetterOf); err != nil {
 		return fmt.Errorf("index dead-letter queues: %w", err)
@@ -132,6 +141,9 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	}
 	if err := setupWebApp(ctx, mgr, o.Engine); err != nil {
 		return fmt.Errorf("set up WebApp: %w", err)
+	}
+	if err := setupHostnames(ctx, mgr, d, o); err != nil {
+		return fmt.Errorf("set up hostnames: %w", err)
 	}
 	if err := mgr.Add(sweeper(mgr, sessions, d.woken, cmp.Or(o.SweepEvery, sweepEvery))); err != nil {
 		return fmt.Errorf("set up sweeps: %w", err)
@@ -164,8 +176,8 @@ func setupProvider(mgr ctrl.Manager, sessions *cloud.Sessions, o Options) error 
 	}
 	return engine.Setup(mgr, &v1alpha1.AWSProvider{}, work, settings, func(b *builder.Builder) {
 		watchSecrets(b, mgr)
-		for _, k := range kinds {
-			b.Watches(k.object, toProvider(mgr), builder.WithPredicates(gone()))
+		for _, proto := range using() {
+			b.Watches(proto, toProvider(mgr), builder.WithPredicates(gone()))
 		}
 	})
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
 )
 
@@ -25,8 +26,26 @@ import (
 const providerIndex = "spec.providerRef.name"
 
 func providerOf(obj client.Object) []string {
-	spec, _ := obj.(external.Object).AWS()
-	return []string{spec.ProviderRef.Name}
+	switch o := obj.(type) {
+	case external.Object:
+		spec, _ := o.AWS()
+		return []string{spec.ProviderRef.Name}
+	case *v1alpha1.GatewayHostnameRequest:
+		return []string{o.Spec.ProviderRef.Name}
+	case *v1alpha1.PoolGateway:
+		return []string{o.Spec.ProviderRef.Name}
+	default:
+		return nil
+	}
+}
+
+// using is every kind that refers to a provider.
+func using() map[string]client.Object {
+	all := map[string]client.Object{kindRequest: &v1alpha1.GatewayHostnameRequest{}, kindPool: &v1alpha1.PoolGateway{}}
+	for name, k := range kinds {
+		all[name] = k.object
+	}
+	return all
 }
 
 // list calls each for every object of proto's kind in the cache that the options choose. Nothing is copied: each only
@@ -50,8 +69,8 @@ func list(ctx context.Context, mgr ctrl.Manager, proto client.Object, each func(
 // users lists what refers to a provider, over all kinds.
 func users(ctx context.Context, mgr ctrl.Manager, provider string) ([]string, error) {
 	var all []string
-	for name, k := range kinds {
-		err := list(ctx, mgr, k.object, func(o client.Object) {
+	for name, proto := range using() {
+		err := list(ctx, mgr, proto, func(o client.Object) {
 			all = append(all, fmt.Sprintf("%s %s/%s", name, o.GetNamespace(), o.GetName()))
 		}, client.MatchingFields{providerIndex: provider})
 		if err != nil {
@@ -69,7 +88,7 @@ func usersOf(mgr ctrl.Manager, proto client.Object) handler.EventHandler {
 // waitingUsersOf wakes those that are not Ready: new credentials may be what they wait for.
 func waitingUsersOf(mgr ctrl.Manager, proto client.Object) handler.EventHandler {
 	return wake(mgr, proto, func(p client.Object) client.ListOption { return client.MatchingFields{providerIndex: p.GetName()} },
-		func(o client.Object) bool { return !o.(external.Object).Common().Ready })
+		func(o client.Object) bool { return !o.(engine.Object).Common().Ready })
 }
 
 // newCredentials lets pass a provider whose Secrets have changed and work.

@@ -20,6 +20,8 @@ const (
 	AnnotationCA = "portico.dev/inspect-ca"
 	// ResourcesPath lists everything; access is granted by path, as a nonResourceURL.
 	ResourcesPath = "/inspect/resources"
+	// FeaturesPath lists the parts of the operator that depend on what the cluster has.
+	FeaturesPath = "/inspect/features"
 	// NoNamespace stands in paths for the namespace of what belongs to none; no namespace can be called that.
 	NoNamespace = "-"
 )
@@ -85,4 +87,20 @@ type Problem struct {
 	Title  string `json:"title"`
 	Status int    `json:"status"`
 	Detail string `json:"detail,omitempty"`
+}
+
+// FeatureHostnames is the part of the operator that gives teams hostnames.
+const FeatureHostnames = "hostnames"
+
+// Features are the parts of the operator that depend on what the cluster has.
+type Features struct {
+	Items []Feature `json:"items"` // sorted by name
+}
+
+// Feature is one of them.
+type Feature struct {
+	Name string `json:"name"`
+	On   bool   `json:"on"`
+	// Why it is off.
+	Why string `json:"why,omitempty"`
 }

@@ -59,7 +59,9 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	set.IntVar(&f.controllers.Engine.Workers, "workers", 10, "how many objects of each kind are worked on at the same time")
 	set.DurationVar(&f.controllers.Engine.Resync, "audit-interval", time.Hour, "how often an AWS resource in sync is compared in full, ±10%; for one resource the annotation portico.dev/audit-interval says otherwise")
 	set.DurationVar(&f.controllers.SweepEvery, "sweep-interval", 5*time.Minute, "how often one listing of each kind, provider and region tells whether resources are still there, ±10%")
-	set.Func("aws-rate", "`SERVICE=RATE`: the most calls a second to one service (S3, SQS, EC2, RDS, or * for any other) of one account in one region; half of it is kept for what users wait for, and throttling lowers it for a while. May be given again. Default: "+shown(f.controllers.Rates), f.rate)
+	set.StringVar(&f.controllers.Hostnames.Namespace, "gateway-namespace", controllers.DefaultGatewayNamespace, "`namespace` of the shared Gateways that hostnames are served on")
+	set.StringVar(&f.controllers.Hostnames.Class, "gateway-class", controllers.DefaultGatewayClass, "`GatewayClass` of hostnames that name none; one of the AWS Load Balancer Controller (gateway.k8s.aws/alb)")
+	set.Func("aws-rate", "`SERVICE=RATE`: the most calls a second to one service (S3, SQS, EC2, RDS, ACM, Route 53, or * for any other) of one account in one region (Route 53: in all of them together); half of it is kept for what users wait for, and throttling lowers it for a while. May be given again. Default: "+shown(f.controllers.Rates), f.rate)
 	set.DurationVar(&f.controllers.Engine.Timeout, "reconcile-timeout", 2*time.Minute, "the longest that one pass over one object may take")
 	set.DurationVar(&f.controllers.ProviderResync, "provider-resync", 5*time.Minute, "how often the credentials of an AWSProvider are checked again, ±10%")
 	if err := set.Parse(args); err != nil {
@@ -130,7 +132,7 @@ func shown(rates cloud.Rates) string {
 	for _, service := range slices.Sorted(maps.Keys(rates)) {
 		all = append(all, fmt.Sprintf("%s=%g", cmp.Or(service, otherServices), rates[service]))
 	}
-	return strings.Join(all, " ")
+	return strings.Join(all, ", ")
 }
 
 // namespace is the Pod's own, from the downward API or the mounted ServiceAccount.

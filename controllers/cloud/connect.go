@@ -31,38 +31,63 @@ type Connector struct {
 	Sessions *Sessions
 }
 
+// Use is what an object wants of a provider.
+type Use struct {
+	Kind      string
+	Namespace string
+	Provider  string
+	Region    string // empty: the provider's own
+	AccountID string // that it must lead to; empty: any
+	Held      bool   // something of the object is there already
+	Leaving   bool   // the object is being deleted
+	// Platform is true for what Portico keeps itself, in a namespace of no team: no selector is asked.
+	Platform bool
+}
+
 // Open checks, on every pass, that obj's provider exists, works, allows the namespace and the region, and returns the
 // session. An object that is being deleted may still use a provider that has been closed to its namespace: it only
 // gives back what carries its own tags.
 func (c Connector) Open(ctx context.Context, kind string, obj external.Object) (*Session, error) {
+	return c.OpenFor(ctx, useOf(kind, obj))
+}
+
+func useOf(kind string, obj external.Object) Use {
 	spec, status := obj.AWS()
+	return Use{
+		Kind: kind, Namespace: obj.GetNamespace(), Provider: spec.ProviderRef.Name, Region: cmp.Or(status.Region, spec.Region),
+		AccountID: status.AccountID, Held: status.ARN != "", Leaving: !obj.GetDeletionTimestamp().IsZero(),
+	}
+}
+
+// OpenFor is Open for what is no resource of AWS itself.
+func (c Connector) OpenFor(ctx context.Context, u Use) (*Session, error) {
 	provider := &v1alpha1.AWSProvider{}
-	err := c.Reader.Get(ctx, client.ObjectKey{Name: spec.ProviderRef.Name}, provider)
+	err := c.Reader.Get(ctx, client.ObjectKey{Name: u.Provider}, provider)
 	if apierrors.IsNotFound(err) {
-		return nil, engine.Blocked("ProviderNotFound", "there is no AWSProvider %s; choose another one, or ask a platform admin to create it", spec.ProviderRef.Name)
+		return nil, engine.Blocked("ProviderNotFound", "there is no AWSProvider %s; choose another one, or ask a platform admin to create it", u.Provider)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the AWSProvider %s: %w", spec.ProviderRef.Name, err)
+		return nil, fmt.Errorf("read the AWSProvider %s: %w", u.Provider, err)
 	}
-	namespace, err := namespaceOf(ctx, c.Reader, obj.GetNamespace())
+	namespace, err := namespaceOf(ctx, c.Reader, u.Namespace)
 	if err != nil {
 		return nil, err
 	}
-	region := cmp.Or(status.Region, spec.Region, provider.Spec.Region)
-	if err := admissible(provider, namespace, region, obj); err != nil {
+	u.Region = cmp.Or(u.Region, provider.Spec.Region)
+	if err := admissible(provider, namespace, u); err != nil {
 		return nil, err
 	}
-	session, err := c.Sessions.For(ctx, provider, obj.GetNamespace())
+	session, err := c.Sessions.For(ctx, provider, u.Namespace)
 	if err != nil {
 		return nil, fmt.Errorf("provider %s: %w", provider.Name, err)
 	}
 	if err := Pinned(provider, session); err != nil {
 		return nil, err
 	}
-	if status.AccountID != "" && status.AccountID != session.AccountID {
-		return nil, engine.Blocked("AccountMismatch", "the resource is in account %s, and provider %s now leads to account %s; nothing was changed", status.AccountID, provider.Name, session.AccountID)
+	if u.AccountID != "" && u.AccountID != session.AccountID {
+		return nil, engine.Blocked("AccountMismatch", "the resource is in account %s, and provider %s now leads to account %s; nothing was changed", u.AccountID, provider.Name, session.AccountID)
 	}
-	return session.In(region, kind, string(namespace.UID)), nil
+	return session.In(u.Region, u.Kind, string(namespace.UID)), nil
 }
 
 // Prove checks that the namespace of this name is still the one that the session marks resources with. The cache may
@@ -90,30 +115,29 @@ func namespaceOf(ctx context.Context, reader client.Reader, name string) (*metav
 	return ns, nil
 }
 
-// admissible is the pure part of Open.
-func admissible(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata, region string, obj external.Object) error {
-	_, status := obj.AWS()
+// admissible is the pure part of OpenFor.
+func admissible(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata, u Use) error {
 	if p.Status.ObservedGeneration != p.Generation {
 		return engine.Wait("ProviderNotReady", 5*time.Second, "provider %s is being checked", p.Name)
 	}
 	if auth := meta.FindStatusCondition(p.Status.Conditions, ConditionAuthenticated); auth == nil || auth.Status != metav1.ConditionTrue {
 		return engine.Blocked("ProviderNotReady", "provider %s cannot be used: %s", p.Name, cause(auth))
 	}
-	if !obj.GetDeletionTimestamp().IsZero() {
+	if u.Leaving {
 		return nil
 	}
-	if !p.DeletionTimestamp.IsZero() && status.ARN == "" {
+	if !p.DeletionTimestamp.IsZero() && !u.Held {
 		return engine.Blocked("ProviderDeleting", "provider %s is being deleted and takes no new resources; choose another one", p.Name)
 	}
 	allowed, err := Allows(p, namespace.Labels)
 	if err != nil {
 		return err
 	}
-	if !allowed {
-		return engine.Blocked("ProviderNotAllowed", "namespace %s may not use provider %s; choose another one, or ask a platform admin to allow it", obj.GetNamespace(), p.Name)
+	if !allowed && !u.Platform {
+		return engine.Blocked("ProviderNotAllowed", "namespace %s may not use provider %s; choose another one, or ask a platform admin to allow it", u.Namespace, p.Name)
 	}
-	if region != p.Spec.Region && !slices.Contains(p.Spec.AllowedRegions, region) {
-		return engine.Blocked("RegionNotAllowed", "provider %s does not allow region %s; it allows %s", p.Name, region, strings.Join(regions(p), ", "))
+	if u.Region != p.Spec.Region && !slices.Contains(p.Spec.AllowedRegions, u.Region) {
+		return engine.Blocked("RegionNotAllowed", "provider %s does not allow region %s; it allows %s", p.Name, u.Region, strings.Join(regions(p), ", "))
 	}
 	return nil
 }

@@ -55,7 +55,9 @@ func TestAdmissible(t *testing.T) {
 			if x.obj != nil {
 				x.obj(obj)
 			}
-			err := admissible(x.provider, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Labels: x.labels}}, x.region, obj)
+			u := useOf("S3Bucket", obj)
+			u.Region = x.region
+			err := admissible(x.provider, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Labels: x.labels}}, u)
 			pause, _ := engine.AsPause(err)
 			if got := reason(pause); got != x.reason {
 				t.Errorf("got %q (%v), want %q", got, err, x.reason)

@@ -35,6 +35,8 @@ var classes = map[string]class{
 
 	"DBInstanceNotFound": notFound, "DBInstanceNotFoundFault": notFound,
 	"InvalidInstanceID.NotFound": notFound,
+	"NoSuchHostedZone":           notFound, "NoSuchChange": notFound, "ResourceNotFoundException": notFound,
+	"LoadBalancerNotFound": notFound, "ListenerNotFound": notFound,
 
 	"Throttling": throttled, "ThrottlingException": throttled, "RequestLimitExceeded": throttled,
 	"TooManyRequestsException": throttled, "SlowDown": throttled, "RequestThrottled": throttled,
@@ -43,7 +45,8 @@ var classes = map[string]class{
 
 	"OperationAborted": busy, "InvalidDBInstanceState": busy, "InvalidDBInstanceStateFault": busy, "InvalidDBSnapshotState": busy,
 	"InvalidDBParameterGroupState": busy,
-	"IncorrectInstanceState":       busy, "IncorrectState": busy, "IncorrectModificationState": busy,
+	"ResourceInUseException":       busy, "RequestInProgressException": busy, "ConflictException": busy,
+	"IncorrectInstanceState": busy, "IncorrectState": busy, "IncorrectModificationState": busy,
 
 	"AccessDenied": denied, "AccessDeniedException": denied, "UnauthorizedOperation": denied,
 	"AccountProblem": denied, "NotSignedUp": denied, "OptInRequired": denied, "SubscriptionRequiredException": denied,
@@ -77,13 +80,15 @@ var classes = map[string]class{
 	"InvalidIamInstanceProfileArn.Malformed": invalid, "InvalidKeyPair.NotFound": invalid, "InvalidSubnetID.NotFound": invalid,
 	"InvalidAMIID.NotFound": invalid, "InvalidAMIID.Malformed": invalid, "InvalidAMIID.Unavailable": invalid,
 	"InvalidSnapshot.NotFound": invalid, "VolumeTypeNotAvailableInZone": invalid,
+	"InvalidChangeBatch": invalid, "InvalidInput": invalid, "InvalidDomainName": invalid, "InvalidArnException": invalid, "ValidationException": invalid,
+	"InvalidDomainValidationOptionsException": invalid, "InvalidTagException": invalid, "TagPolicyException": invalid, "InvalidParameterException": invalid,
 
 	"TooManyBuckets": quota, "LimitExceeded": quota, "LimitExceededException": quota, "ServiceQuotaExceededException": quota,
 	"OverLimit": quota, "InstanceQuotaExceeded": quota, "StorageQuotaExceeded": quota, "SnapshotQuotaExceeded": quota,
 	"DBInstanceAutomatedBackupQuotaExceeded": quota,
 	"InstanceLimitExceeded":                  quota, "VcpuLimitExceeded": quota, "VolumeLimitExceeded": quota, "MaxIOPSLimitExceeded": quota,
 	"ResourceCountExceeded": quota, "TagLimitExceeded": quota,
-	"SecurityGroupsPerInterfaceLimitExceeded": quota, "FilterLimitExceeded": quota,
+	"SecurityGroupsPerInterfaceLimitExceeded": quota, "FilterLimitExceeded": quota, "TooManyTagsException": quota,
 }
 
 func classOf(err error) class {
@@ -98,6 +103,12 @@ func IsNotFound(err error) bool { return classOf(err) == notFound }
 
 // IsDenied tells a refusal by permission.
 func IsDenied(err error) bool { return classOf(err) == denied }
+
+// IsCall tells an error of a call to AWS from all others: only that one is for Explain.
+func IsCall(err error) bool {
+	_, ok := errors.AsType[*smithy.OperationError](err)
+	return ok
+}
 
 // HasCode tells whether AWS answered with exactly this error code.
 func HasCode(err error, code string) bool {

@@ -18,13 +18,17 @@ import (
 
 // Rates are calls a second, by service ID as the SDK has it, that Portico makes at most to one service of one account
 // in one region. They leave room below AWS's own limits, as far as those are published: EC2 refills 20 describing calls
-// a second (API request throttling), S3 takes 3,500 writing requests a second on objects and far fewer on buckets.
+// a second (API request throttling), S3 takes 3,500 writing requests a second on objects and far fewer on buckets, and
+// Route 53 takes five requests a second of a whole account.
 type Rates map[string]float64
 
 // DefaultRates hold where a deployment says nothing else; the empty name is for every other service.
 func DefaultRates() Rates {
-	return Rates{"S3": 200, "SQS": 200, "EC2": 20, "RDS": 20, "": 20}
+	return Rates{"S3": 200, "SQS": 200, "EC2": 20, "RDS": 20, route53: 4, "ACM": 5, "": 20}
 }
+
+// route53 has one endpoint for all regions, and one limit.
+const route53 = "Route 53"
 
 const (
 	bursts        = 2           // seconds of calls that may be made at once after a pause
@@ -34,6 +38,7 @@ const (
 	throttledFor  = 5 * time.Minute
 	routineShare  = 2 // routine work gets one part in so many; the rest is kept for what users wait for
 	enoughToJudge = 4 // calls in a window; fewer say nothing about a rate
+	strict        = 5 // calls a second: a rate up to this has no bursts, so that no second sees more than one call above it
 )
 
 // Paces keeps one pace for each account, region and service. Safe for concurrent use.
@@ -93,6 +98,9 @@ type pace struct {
 
 func newPace(most rate.Limit, now time.Time) *pace {
 	burst := max(1, int(most*bursts))
+	if most <= strict {
+		burst = 1
+	}
 	return &pace{
 		most: most, since: now,
 		all: rate.NewLimiter(most, burst), routine: rate.NewLimiter(most/routineShare, max(1, burst/routineShare)),
@@ -155,7 +163,11 @@ func paced(paces *Paces, account, region string) func(*middleware.Stack) error {
 		return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("PorticoPace",
 			func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
 				service := awsmiddleware.GetServiceID(ctx)
-				p := paces.of(paceKey{account, region, service})
+				key := paceKey{account, region, service}
+				if service == route53 {
+					key.region = "all regions"
+				}
+				p := paces.of(key)
 				if err := p.wait(ctx); err != nil {
 					return middleware.FinalizeOutput{}, middleware.Metadata{}, fmt.Errorf("call %s: %w", service, err)
 				}

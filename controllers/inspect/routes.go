@@ -21,8 +21,9 @@ const mostRecords = 500
 
 // views answers with what the engine remembers.
 type views struct {
-	records Records
-	looks   *looks
+	records  Records
+	looks    *looks
+	features *Features
 }
 
 // routes are all there are.
@@ -30,6 +31,7 @@ func (v views) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+inspect.ResourcesPath, v.list)
 	mux.HandleFunc("GET "+inspect.ResourcesPath+"/{kind}/{namespace}/{name}", v.one)
+	mux.HandleFunc("GET "+inspect.FeaturesPath, v.listFeatures)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Access was granted to the path as it reads decoded; one that is written in another way could be another one here.
 		if _, pattern := mux.Handler(r); pattern == "" || r.URL.RawPath != "" || path.Clean(r.URL.Path) != r.URL.Path {

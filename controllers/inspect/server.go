@@ -40,7 +40,9 @@ type Options struct {
 type Source struct {
 	Records Records
 	Live    Live // nil: nothing is read from AWS
-	Now     func() time.Time
+	// Features of the operator; nil: there are none to tell of.
+	Features *Features
+	Now      func() time.Time
 }
 
 // Records is what engine.Records remembers.
@@ -96,7 +98,7 @@ func New(cfg *rest.Config, o Options, s Source) (*Server, error) {
 }
 
 func newServer(g *guard, a announcer, o Options, s Source) *Server {
-	v := views{records: s.Records, looks: newLooks(s.Live, s.Now)}
+	v := views{records: s.Records, looks: newLooks(s.Live, s.Now), features: s.Features}
 	return &Server{options: o, now: s.Now, announcer: a, handler: g.over(bounded(maxAtOnce, v.routes()))}
 }
 

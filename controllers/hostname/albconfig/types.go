@@ -4,6 +4,7 @@
 //
 // +kubebuilder:object:generate=true
 // +groupName=gateway.k8s.aws
+// +versionName=v1
 package albconfig
 
 import (

@@ -46,6 +46,19 @@ type Claims struct {
 	mu sync.Mutex // among the workers of this process, so that they do not race for the ledger
 }
 
+// Held returns the claim that the holder has already, as the cache shows it; nil if it does not.
+func (c *Claims) Held(ctx context.Context, name dnsname.Name, visibility v1alpha1.Visibility, holder v1alpha1.ClaimHolder) (*v1alpha1.DomainClaim, error) {
+	found := &v1alpha1.DomainClaim{}
+	err := c.Client.Get(ctx, types.NamespacedName{Name: NameOf(name, visibility)}, found)
+	if apierrors.IsNotFound(err) || (err == nil && found.Spec.Holder.UID != holder.UID) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the DomainClaim of %s: %w", name, err)
+	}
+	return found, nil
+}
+
 // Wanted is who asks for what.
 type Wanted struct {
 	Name       dnsname.Name

@@ -1,0 +1,223 @@
+package hostname
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/hostname/dns"
+)
+
+// arrives is how soon Route 53 is asked again whether a change has reached all name servers; it says within a minute.
+const arrives = 5 * time.Second
+
+// records are what the zone has at the hostname.
+type records struct {
+	addresses []dns.Set // A and AAAA
+	other     []dns.Set // what cannot stand beside them: a CNAME
+	owner     dns.Set   // the TXT that tells whose they are
+	owned     bool      // there is one
+	ours      bool      // and it names this request
+}
+
+// records reads the zone.
+func (r *run) records(ctx context.Context) (records, error) {
+	var found records
+	at, err := r.Zones.At(ctx, r.zone.ID, r.name.String())
+	if err != nil {
+		return found, err
+	}
+	for _, s := range at {
+		switch s.Type {
+		case types.RRTypeA, types.RRTypeAaaa:
+			found.addresses = append(found.addresses, s)
+		case types.RRTypeCname:
+			found.other = append(found.other, s)
+		default: // may stand beside ours: MX, TXT, CAA and the like
+		}
+	}
+	notes, err := r.Zones.At(ctx, r.zone.ID, r.name.Ownership())
+	if err != nil {
+		return found, err
+	}
+	if found.owner, found.owned = dns.Of(notes, types.RRTypeTxt); found.owned {
+		found.ours = slices.Equal(dns.Values(found.owner), []string{r.mark()})
+	}
+	return found, nil
+}
+
+// mark is the value of the TXT record: the cluster, and the request for which the name is claimed.
+func (r *run) mark() string {
+	return fmt.Sprintf("heritage=portico,portico/cluster=%s,portico/request=%s", r.Cluster, r.req.UID)
+}
+
+// conflict tells why the records must be left alone, if they must.
+func (f records) conflict(r *run) error {
+	what := ""
+	switch {
+	case f.owned && !f.ours:
+		what = fmt.Sprintf("the TXT record %s says that the hostname is another's (%s)", r.name.Ownership(), strings.Join(dns.Values(f.owner), " "))
+	case !f.ours && len(f.addresses) > 0:
+		what = fmt.Sprintf("the zone %s has address records of %s already, and no TXT record %s that says that they are ours", r.zone.Name, r.name, r.name.Ownership())
+	case len(f.other) > 0:
+		what = fmt.Sprintf("the zone %s has a CNAME record of %s", r.zone.Name, r.name)
+	default:
+		return nil
+	}
+	return engine.Blocked("Conflict", "%s. Portico leaves them alone: delete them if nothing needs them, or ask for another hostname", what)
+}
+
+// wanted are the records that lead to the load balancer.
+func (r *run) wanted() []dns.Set {
+	lb := r.pg.Status.LoadBalancer
+	return []dns.Set{
+		dns.Alias(r.name.String(), types.RRTypeA, lb.ZoneID, lb.DNSName),
+		dns.Alias(r.name.String(), types.RRTypeAaaa, lb.ZoneID, lb.DNSName),
+	}
+}
+
+// alias leads the hostname to the load balancer, and waits until every name server says so.
+func (r *run) alias(ctx context.Context) (string, error) {
+	found, err := r.records(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := found.conflict(r); err != nil {
+		return "", err
+	}
+	s, lb := &r.req.Status, r.pg.Status.LoadBalancer.DNSName
+	changes, why := r.changes(found)
+	if len(changes) == 0 && s.DNSChange == "" && s.LoadBalancer != lb {
+		// They are as they should be, and nothing tells whether they have arrived: the answer was lost. A change of the
+		// note into itself has an ID to ask by.
+		changes = []types.Change{dns.Delete(found.owner), dns.Create(found.owner)}
+	}
+	if len(changes) > 0 {
+		if err := r.change(ctx, changes); err != nil {
+			return "", err
+		}
+		if s.LoadBalancer == lb {
+			r.pass.Repaired("Repaired", "ChangeRecords", "%s; it was changed outside Portico", why)
+		}
+	}
+	if s.DNSChange != "" {
+		arrived, err := r.Zones.Arrived(ctx, s.DNSChange)
+		if err != nil {
+			return "", err
+		}
+		if !arrived {
+			return "", engine.Wait("Propagating", arrives, "the records are written; the name servers take them over, within a minute as a rule")
+		}
+	}
+	s.DNSChange, s.LoadBalancer, s.URL = "", lb, ""
+	if !r.name.Wildcard() {
+		s.URL = "https://" + r.name.String()
+	}
+	return fmt.Sprintf("%s leads to %s", r.name, lb), nil
+}
+
+// changes bring what was found to what is wanted: exactly what was read is replaced, or nothing is.
+func (r *run) changes(found records) (changes []types.Change, why string) {
+	var texts []string
+	wanted := r.wanted()
+	for _, w := range wanted {
+		have, there := dns.Of(found.addresses, w.Type)
+		if there && dns.Same(have, w) {
+			continue
+		}
+		if there {
+			changes = append(changes, dns.Delete(have))
+			texts = append(texts, fmt.Sprintf("the %s record led elsewhere", w.Type))
+		} else {
+			texts = append(texts, fmt.Sprintf("the %s record was missing", w.Type))
+		}
+		changes = append(changes, dns.Create(w))
+	}
+	if !found.owned {
+		changes = append(changes, dns.Create(dns.Text(r.name.Ownership(), r.mark())))
+		texts = append(texts, "the TXT record was missing")
+	}
+	return changes, strings.Join(texts, ", ")
+}
+
+// change sends the changes as one; a refusal means that somebody else was there in the meantime.
+func (r *run) change(ctx context.Context, changes []types.Change) error {
+	if err := r.pass.Save(ctx); err != nil {
+		return err
+	}
+	id, err := r.Zones.Change(ctx, r.zone.ID, changes...)
+	if dns.Refused(err) {
+		found, again := r.records(ctx)
+		if again != nil {
+			return again
+		}
+		if conflict := found.conflict(r); conflict != nil {
+			return conflict
+		}
+		return refused(err)
+	}
+	if err != nil {
+		return err
+	}
+	r.req.Status.DNSChange = id
+	return nil
+}
+
+// unalias removes what leads to the load balancer, as it was read, and only if it is ours.
+func (r *run) unalias(ctx context.Context) error {
+	if r.req.Status.Claim == "" {
+		return nil
+	}
+	var err error
+	r.zone, err = r.Zones.Zone(ctx, string(r.req.Spec.ZoneID))
+	if cloud.IsNotFound(err) {
+		return nil // and all its records with it
+	}
+	if err != nil {
+		return err
+	}
+	found, err := r.records(ctx)
+	if err != nil {
+		return err
+	}
+	s := &r.req.Status
+	if found.ours {
+		changes := []types.Change{dns.Delete(found.owner)}
+		for _, a := range found.addresses {
+			changes = append(changes, dns.Delete(a))
+		}
+		if s.DNSChange, err = r.Zones.Change(ctx, r.zone.ID, changes...); dns.Refused(err) {
+			return refused(err)
+		} else if err != nil {
+			return err
+		}
+		s.LoadBalancer, s.URL = "", ""
+	} else if len(found.addresses) > 0 && s.LoadBalancer != "" {
+		r.pass.Warning("RecordsLeft", "DeleteRecords", "the address records of %s stay: no TXT record %s says that they are ours any more", r.name, r.name.Ownership())
+		s.LoadBalancer = ""
+	}
+	if s.DNSChange == "" {
+		return nil
+	}
+	arrived, err := r.Zones.Arrived(ctx, s.DNSChange)
+	if err != nil {
+		return err
+	}
+	if !arrived {
+		return engine.Wait("Propagating", arrives, "the records are deleted; the name servers take it over, within a minute as a rule")
+	}
+	s.DNSChange = ""
+	return nil
+}
+
+// refused is for a change of records that were others by then: by a try whose answer was lost, or by somebody's edit. They
+// are read again and it is decided anew.
+func refused(err error) error {
+	return engine.Wait("Settling", time.Second, "%w", cloud.Explain(err))
+}

@@ -1,0 +1,142 @@
+// Package cert requests certificates of AWS Certificate Manager, each once: an account may request some thousand a year.
+package cert
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/acm"
+	"github.com/aws/aws-sdk-go-v2/service/acm/types"
+	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
+	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
+
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/hostname/dnsname"
+)
+
+// API is what is used of ACM.
+type API interface {
+	RequestCertificate(context.Context, *acm.RequestCertificateInput, ...func(*acm.Options)) (*acm.RequestCertificateOutput, error)
+	DescribeCertificate(context.Context, *acm.DescribeCertificateInput, ...func(*acm.Options)) (*acm.DescribeCertificateOutput, error)
+	DeleteCertificate(context.Context, *acm.DeleteCertificateInput, ...func(*acm.Options)) (*acm.DeleteCertificateOutput, error)
+}
+
+// TagAPI finds resources by their tags.
+type TagAPI interface {
+	GetResources(context.Context, *resourcegroupstaggingapi.GetResourcesInput, ...func(*resourcegroupstaggingapi.Options)) (*resourcegroupstaggingapi.GetResourcesOutput, error)
+}
+
+// TokenLife is how long ACM takes a request with the same token for the same request; it says an hour.
+const TokenLife = 55 * time.Minute
+
+// Certificates are those of one account and region.
+type Certificates struct {
+	ACM  API
+	Tags TagAPI
+}
+
+// Certificate is what ACM knows of one.
+type Certificate struct {
+	ARN      string
+	Status   types.CertificateStatus
+	Reason   string // why it failed
+	Record   Record // that proves the domain; the zero Record just after the request
+	InUse    bool
+	NotAfter *time.Time
+	Renewal  string
+}
+
+// Record is a CNAME.
+type Record struct{ Name, Value string }
+
+// Issued tells a certificate that load balancers take.
+func (c Certificate) Issued() bool { return c.Status == types.CertificateStatusIssued }
+
+// Failed tells a request that ACM has given up on: nothing ever used the certificate.
+func (c Certificate) Failed() bool {
+	return c.Status == types.CertificateStatusFailed || c.Status == types.CertificateStatusValidationTimedOut
+}
+
+// Over tells a certificate that was issued once and is of no more use.
+func (c Certificate) Over() bool {
+	return c.Status == types.CertificateStatusExpired || c.Status == types.CertificateStatusRevoked || c.Status == types.CertificateStatusInactive
+}
+
+// Token makes two requests of the same attempt one, for TokenLife.
+func Token(uid string, attempt int32) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", uid, attempt))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Request asks for a certificate, or finds what was asked for with the same token.
+func (c Certificates) Request(ctx context.Context, name dnsname.Name, token string, tags map[string]string) (string, error) {
+	in := &acm.RequestCertificateInput{
+		DomainName: aws.String(name.String()), ValidationMethod: types.ValidationMethodDns, IdempotencyToken: &token,
+	}
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		in.Tags = append(in.Tags, types.Tag{Key: &key, Value: aws.String(tags[key])})
+	}
+	out, err := c.ACM.RequestCertificate(ctx, in)
+	if err != nil {
+		return "", err
+	}
+	return aws.ToString(out.CertificateArn), nil
+}
+
+// Describe returns nil for a certificate that does not exist.
+func (c Certificates) Describe(ctx context.Context, arn string) (*Certificate, error) {
+	out, err := c.ACM.DescribeCertificate(ctx, &acm.DescribeCertificateInput{CertificateArn: &arn})
+	if cloud.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := out.Certificate
+	seen := &Certificate{ARN: arn, Status: d.Status, Reason: string(d.FailureReason), InUse: len(d.InUseBy) > 0, NotAfter: d.NotAfter}
+	for _, o := range d.DomainValidationOptions {
+		if r := o.ResourceRecord; r != nil {
+			seen.Record = Record{Name: dnsname.Canonical(aws.ToString(r.Name)), Value: dnsname.Canonical(aws.ToString(r.Value))}
+		}
+	}
+	if d.RenewalSummary != nil {
+		seen.Renewal = string(d.RenewalSummary.RenewalStatus)
+	}
+	return seen, nil
+}
+
+// Delete is done when the certificate is gone. AWS refuses while something uses it.
+func (c Certificates) Delete(ctx context.Context, arn string) error {
+	_, err := c.ACM.DeleteCertificate(ctx, &acm.DeleteCertificateInput{CertificateArn: &arn})
+	if cloud.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// Find returns the ARNs of all certificates that carry all these tags, sorted.
+func (c Certificates) Find(ctx context.Context, tags map[string]string) ([]string, error) {
+	in := &resourcegroupstaggingapi.GetResourcesInput{ResourceTypeFilters: []string{"acm:certificate"}}
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		in.TagFilters = append(in.TagFilters, tagging.TagFilter{Key: &key, Values: []string{tags[key]}})
+	}
+	var all []string
+	pages := resourcegroupstaggingapi.NewGetResourcesPaginator(c.Tags, in)
+	for pages.HasMorePages() {
+		out, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range out.ResourceTagMappingList {
+			all = append(all, aws.ToString(r.ResourceARN))
+		}
+	}
+	slices.Sort(all)
+	return all, nil
+}

@@ -1,0 +1,234 @@
+package hostname
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/acm/types"
+	route53 "github.com/aws/aws-sdk-go-v2/service/route53/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/hostname/cert"
+	"github.com/portico-platform/portico/controllers/hostname/dns"
+)
+
+// A failed request is made again after an hour, then two, and so on up to this: an account has some thousand a year.
+const (
+	firstRetry = time.Hour
+	lastRetry  = 32 * time.Hour
+)
+
+// appears is how soon ACM is asked again for what it makes up within seconds.
+const appears = 2 * time.Second
+
+// request makes sure that there is one certificate, asked for once.
+func (r *run) request(ctx context.Context) (string, error) {
+	c := r.req.Status.Certificate
+	if c == nil {
+		c = &v1alpha1.HostnameCertificate{Attempt: 1, RequestedAt: metav1.Time{Time: r.Now()}}
+		r.req.Status.Certificate = c
+		if err := r.pass.Save(ctx); err != nil { // the attempt, so that it is the same after a crash
+			return "", err
+		}
+	}
+	if c.ARN == "" {
+		if err := r.order(ctx, c); err != nil {
+			return "", err
+		}
+	}
+	seen, err := r.Certs.Describe(ctx, c.ARN)
+	if err != nil {
+		return "", err
+	}
+	if seen == nil {
+		return "", r.lost(c)
+	}
+	if seen.Failed() {
+		return "", r.retry(ctx, c, seen)
+	}
+	r.cert = seen
+	c.Status, c.FailedAt = string(seen.Status), nil
+	c.RecordName, c.RecordValue = seen.Record.Name, seen.Record.Value
+	r.watchRenewal(c, seen)
+	return "ACM has the request for " + r.name.String(), nil
+}
+
+// order requests the certificate of the attempt. ACM takes a repetition for the same request for an hour; after that it
+// is looked for by its tags.
+func (r *run) order(ctx context.Context, c *v1alpha1.HostnameCertificate) error {
+	if r.Now().Sub(c.RequestedAt.Time) > cert.TokenLife {
+		found, err := r.Certs.Find(ctx, r.Marks(r.req))
+		if err != nil {
+			return err
+		}
+		if len(found) > 0 {
+			c.ARN = found[0]
+			r.pass.Normal("CertificateFound", "GetResources", "%s, which was requested before", c.ARN)
+			return nil
+		}
+		if err := r.again(ctx, c); err != nil {
+			return err
+		}
+	}
+	arn, err := r.Certs.Request(ctx, r.name, cert.Token(string(r.req.UID), c.Attempt), r.Tags(r.req))
+	if err != nil {
+		return err
+	}
+	requested.WithLabelValues(r.ID).Inc()
+	c.ARN = arn
+	r.pass.Normal("CertificateRequested", "RequestCertificate", "%s", arn)
+	return nil
+}
+
+// again begins the next attempt; from here on the one before is not asked for any more.
+func (r *run) again(ctx context.Context, c *v1alpha1.HostnameCertificate) error {
+	*c = v1alpha1.HostnameCertificate{Attempt: c.Attempt + 1, RequestedAt: metav1.Time{Time: r.Now()}}
+	return r.pass.Save(ctx)
+}
+
+// lost is about a certificate that ACM does not have: just after the request it may not show it yet; later somebody has
+// deleted it, which AWS allows only while nothing uses it.
+func (r *run) lost(c *v1alpha1.HostnameCertificate) error {
+	if r.Now().Sub(c.RequestedAt.Time) < time.Minute {
+		return engine.Wait("CertificatePending", appears, "ACM does not show the certificate yet")
+	}
+	r.pass.Repaired("CertificateLost", "RequestCertificate", "%s is gone from ACM; another one is requested", c.ARN)
+	*c = v1alpha1.HostnameCertificate{Attempt: c.Attempt + 1, RequestedAt: metav1.Time{Time: r.Now()}}
+	return engine.Wait("CertificatePending", time.Millisecond, "another certificate is requested")
+}
+
+// retry waits, longer each time, and then requests anew.
+func (r *run) retry(ctx context.Context, c *v1alpha1.HostnameCertificate, seen *cert.Certificate) error {
+	if c.FailedAt == nil {
+		c.FailedAt = &metav1.Time{Time: r.Now()}
+	}
+	c.Status = string(seen.Status)
+	backoff := min(firstRetry<<min(c.Attempt-1, 10), lastRetry)
+	if due := c.FailedAt.Add(backoff); r.Now().Before(due) {
+		return engine.Blocked("CertificateFailed", "ACM has given up on the certificate of %s: %s. Portico requests it anew at %s; %s",
+			r.name, failure(seen), due.UTC().Format("2006-01-02 15:04 UTC"), advice(seen))
+	}
+	if err := r.Certs.Delete(ctx, c.ARN); err != nil {
+		return err
+	}
+	if err := r.again(ctx, c); err != nil {
+		return err
+	}
+	return engine.Wait("CertificatePending", time.Millisecond, "another certificate is requested")
+}
+
+func failure(c *cert.Certificate) string {
+	if c.Reason != "" {
+		return string(c.Status) + " " + c.Reason
+	}
+	return string(c.Status)
+}
+
+func advice(c *cert.Certificate) string {
+	switch types.FailureReason(c.Reason) {
+	case types.FailureReasonCaaError:
+		return "let the CAA records of the domain, or of one above it, allow amazon.com"
+	case types.FailureReasonNoAvailableContacts, types.FailureReasonAdditionalVerificationRequired, types.FailureReasonDomainNotAllowed:
+		return "ask a platform admin, who must clear it with AWS"
+	}
+	if c.Status == types.CertificateStatusValidationTimedOut {
+		return "check that the name servers at the domain's registrar are those of the hosted zone"
+	}
+	return "ask a platform admin if this stays"
+}
+
+// withdraw deletes the certificate once nothing uses it.
+func (r *run) withdraw(ctx context.Context) error {
+	c := r.req.Status.Certificate
+	if c == nil {
+		return nil
+	}
+	arns := []string{c.ARN}
+	if c.ARN == "" { // a request may have been made of which no answer came
+		var err error
+		if arns, err = r.Certs.Find(ctx, r.Marks(r.req)); err != nil {
+			return err
+		}
+	}
+	for _, arn := range arns {
+		if err := r.Certs.Delete(ctx, arn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// validate keeps the record that proves the domain to ACM, now and at each renewal. Other certificates of the same domain
+// have the same one, here and in other clusters and regions.
+func (r *run) validate(ctx context.Context) (string, error) {
+	record := r.cert.Record
+	if record.Name == "" {
+		return "", engine.Wait("ValidationPending", appears, "ACM has not said yet which record proves the domain")
+	}
+	zone := string(r.req.Spec.ZoneID)
+	if v := r.req.Spec.ValidationZoneID; v != "" {
+		zone = string(v)
+	}
+	there, err := r.proves(ctx, zone, record)
+	if err != nil {
+		return "", err
+	}
+	if !there {
+		_, err := r.Zones.Change(ctx, zone, dns.Create(dns.CNAME(record.Name, record.Value)))
+		if dns.Refused(err) { // somebody was faster
+			if there, err := r.proves(ctx, zone, record); there || err != nil {
+				return "the record " + record.Name + " proves the domain", err
+			}
+		}
+		if err != nil {
+			return "", err
+		}
+		r.pass.Normal("RecordCreated", "CreateCNAME", "%s in zone %s", record.Name, zone)
+	}
+	return "the record " + record.Name + " proves the domain, and stays for renewals", nil
+}
+
+// proves tells whether the record is there. Another one in its place is somebody's, and is left alone.
+func (r *run) proves(ctx context.Context, zone string, record cert.Record) (bool, error) {
+	sets, err := r.Zones.At(ctx, zone, record.Name)
+	if err != nil || len(sets) == 0 {
+		return false, err
+	}
+	if cname, ok := dns.Of(sets, route53.RRTypeCname); ok && dns.SameTarget(cname, record.Value) {
+		return true, nil
+	}
+	return false, engine.Blocked("Conflict", "the zone %s has another record at %s, which is left alone; delete it, and Portico writes the one that ACM asks for", zone, record.Name)
+}
+
+// issued waits for ACM.
+func (r *run) issued(context.Context) (string, error) {
+	if r.cert.Over() {
+		return "", engine.Blocked("CertificateOver", "the certificate is %s and load balancers serve it no more: make a new request for the hostname. ACM renews certificates as long as the record %s is in public DNS",
+			r.cert.Status, r.cert.Record.Name)
+	}
+	if !r.cert.Issued() {
+		age := r.Now().Sub(r.req.Status.Certificate.RequestedAt.Time)
+		return "", engine.Wait("CertificatePending", min(max(age/10, appears), time.Minute), "ACM looks for the record and issues the certificate, which takes some minutes as a rule")
+	}
+	return "the certificate is issued", nil
+}
+
+// renewBy is how long before its end a certificate that is not renewed is a matter for people; ACM begins 60 days before.
+const renewBy = 30 * 24 * time.Hour
+
+// watchRenewal tells of renewals, once each time something changes.
+func (r *run) watchRenewal(c *v1alpha1.HostnameCertificate, seen *cert.Certificate) {
+	if seen.NotAfter != nil {
+		c.NotAfter = &metav1.Time{Time: seen.NotAfter.UTC().Truncate(time.Second)}
+		days := c.NotAfter.Sub(r.Now()).Hours() / 24
+		expires.WithLabelValues(r.req.Namespace, r.req.Name).Set(float64(c.NotAfter.Unix()))
+		late := days*24 < renewBy.Hours() && seen.Renewal != string(types.RenewalStatusSuccess)
+		if (late || seen.Renewal == string(types.RenewalStatusFailed)) && c.Renewal != seen.Renewal {
+			r.pass.Warning("RenewalLate", "DescribeCertificate", "the certificate ends on %s and is not renewed (%s): the record %s must be in public DNS",
+				c.NotAfter.UTC().Format(time.DateOnly), seen.Renewal, seen.Record.Name)
+		}
+	}
+	c.Renewal = seen.Renewal
+}

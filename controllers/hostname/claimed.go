@@ -1,0 +1,226 @@
+package hostname
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/hostname/claim"
+	"github.com/portico-platform/portico/controllers/hostname/dns"
+	"github.com/portico-platform/portico/controllers/hostname/dnsname"
+)
+
+// claim checks all that can be checked before anything is made, then takes the name and a place on a Gateway.
+func (r *run) claim(ctx context.Context) (string, error) {
+	if err := r.connect(ctx); err != nil {
+		return "", err
+	}
+	if err := r.granted(ctx); err != nil {
+		return "", err
+	}
+	if err := r.inZone(ctx); err != nil {
+		return "", err
+	}
+	held, err := r.Claims.Held(ctx, r.name, r.req.Spec.Visibility, r.holder())
+	if err != nil {
+		return "", err
+	}
+	if held == nil {
+		if err := r.free(ctx); err != nil {
+			return "", err
+		}
+		if held, err = r.take(ctx); err != nil {
+			return "", err
+		}
+	}
+	s := &r.req.Status
+	if s.Claim != held.Name || s.Gateway != held.Spec.Gateway || s.AccountID != r.ID || s.Region != r.Region {
+		s.Hostname, s.Claim, s.Gateway, s.AccountID, s.Region, s.Zone = r.name.String(), held.Name, held.Spec.Gateway, r.ID, r.Region, r.zone.Name
+		if err := r.pass.Save(ctx); err != nil { // before anything is made: deletion goes by it
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%s is yours, with a place on %s", r.name, held.Spec.Gateway), nil
+}
+
+func (r *run) take(ctx context.Context) (*v1alpha1.DomainClaim, error) {
+	if err := r.pass.Save(ctx); err != nil { // a request that is gone must claim nothing
+		return nil, err
+	}
+	class := r.req.Spec.GatewayClass
+	if class == "" {
+		class = r.Class
+	}
+	want := v1alpha1.PoolGatewaySpec{
+		Visibility: r.req.Spec.Visibility, GatewayClass: class, ProviderRef: r.req.Spec.ProviderRef, AccountID: r.ID, Region: r.Region,
+	}
+	made, err := r.Claims.Take(ctx, claim.Wanted{
+		Name: r.name, Visibility: r.req.Spec.Visibility, Holder: r.holder(),
+		Place: func(ctx context.Context, claims []v1alpha1.DomainClaimSpec) (string, error) {
+			return r.Places.Find(ctx, want, claims)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.pass.Normal("Claimed", "CreateDomainClaim", "%s, with a place on %s", r.name, made.Spec.Gateway)
+	return made, nil
+}
+
+func (r *run) giveBack(ctx context.Context) error { return r.Claims.Release(ctx, r.holder()) }
+
+// granted asks the namespace's HostnameGrant.
+func (r *run) granted(ctx context.Context) error {
+	grant := &v1alpha1.HostnameGrant{}
+	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.req.Namespace, Name: v1alpha1.HostnameGrantName}, grant)
+	if apierrors.IsNotFound(err) {
+		return engine.Blocked("NotGranted", "the namespace %s may not have hostnames; ask a platform admin for a HostnameGrant", r.req.Namespace)
+	}
+	if err != nil {
+		return fmt.Errorf("read the HostnameGrant of %s: %w", r.req.Namespace, err)
+	}
+	if why := Refused(grant.Spec, r.req.Spec, r.name); why != "" {
+		return engine.Blocked("NotGranted", "the HostnameGrant of the namespace %s does not allow this: %s. Ask for another hostname, or ask a platform admin to widen the grant", r.req.Namespace, why)
+	}
+	return nil
+}
+
+// Refused says why a grant does not allow a request; empty, it does.
+func Refused(grant v1alpha1.HostnameGrantSpec, spec v1alpha1.GatewayHostnameRequestSpec, name dnsname.Name) string {
+	switch {
+	case !slices.ContainsFunc(grant.Suffixes, name.Within):
+		return fmt.Sprintf("%s is not below %s", name, strings.Join(grant.Suffixes, " or "))
+	case name.Wildcard() && !grant.Wildcards:
+		return "it has no wildcards"
+	case len(grant.Zones) > 0 && !slices.Contains(grant.Zones, spec.ZoneID):
+		return fmt.Sprintf("the zone %s is none of %v", spec.ZoneID, grant.Zones)
+	case len(grant.Visibilities) > 0 && !slices.Contains(grant.Visibilities, spec.Visibility):
+		return fmt.Sprintf("visibility %s is none of %v", spec.Visibility, grant.Visibilities)
+	case len(grant.Environments) > 0 && !slices.Contains(grant.Environments, spec.Environment):
+		return fmt.Sprintf("environment %s is none of %v", spec.Environment, grant.Environments)
+	default:
+		return ""
+	}
+}
+
+// inZone checks that the zone answers for the hostname, and lets a certificate for it be issued.
+func (r *run) inZone(ctx context.Context) (err error) {
+	spec := &r.req.Spec
+	if r.zone, err = r.read(ctx, spec.ZoneID); err != nil {
+		return err
+	}
+	public := r.zone
+	switch {
+	case r.zone.Private && spec.Visibility == v1alpha1.InternetFacing:
+		return engine.Blocked("PrivateZone", "%s is a private zone, which the internet does not see: ask for visibility internal, or use a public zone", r.zone.Name)
+	case r.zone.Private && spec.ValidationZoneID == "":
+		return engine.Blocked("NoValidationZone", "%s is a private zone, in which AWS cannot validate a certificate: name the public zone of the domain as validationZoneId", r.zone.Name)
+	case r.zone.Private:
+		if public, err = r.read(ctx, spec.ValidationZoneID); err != nil {
+			return err
+		}
+	case spec.ValidationZoneID != "":
+		return engine.Blocked("InvalidSpec", "%s is a public zone, so that certificates are validated in it; leave validationZoneId out", r.zone.Name)
+	}
+	if public.Private {
+		return engine.Blocked("PrivateZone", "the zone %s, in which the certificate is to be validated, is private too; name a public one", public.ID)
+	}
+	if err := r.undelegated(ctx, r.zone); err != nil {
+		return err
+	}
+	if public != r.zone {
+		if err := r.undelegated(ctx, public); err != nil {
+			return err
+		}
+	}
+	return r.authorized(ctx, public)
+}
+
+func (r *run) read(ctx context.Context, id v1alpha1.HostedZoneID) (dns.Zone, error) {
+	zone, err := r.Zones.Zone(ctx, string(id))
+	if cloud.IsNotFound(err) {
+		return dns.Zone{}, engine.Blocked("ZoneNotFound", "account %s has no hosted zone %s; use a zone of it, or another provider", r.ID, id)
+	}
+	if err != nil {
+		return dns.Zone{}, err
+	}
+	if !r.name.Within(zone.Name) {
+		return dns.Zone{}, engine.Blocked("NotInZone", "%s does not lie in the zone %s (%s); choose the zone of its domain", r.name, zone.Name, id)
+	}
+	return zone, nil
+}
+
+// undelegated refuses a name for which other name servers answer: what was written here would never be seen.
+func (r *run) undelegated(ctx context.Context, zone dns.Zone) error {
+	for _, domain := range r.name.Ancestors(zone.Name) {
+		if domain == zone.Name {
+			continue // the zone's own name servers
+		}
+		sets, err := r.Zones.At(ctx, zone.ID, domain)
+		if err != nil {
+			return err
+		}
+		if _, delegated := dns.Of(sets, types.RRTypeNs); delegated {
+			return engine.Blocked("Delegated", "%s is delegated from the zone %s to other name servers; use the hosted zone of %s", domain, zone.Name, domain)
+		}
+	}
+	return nil
+}
+
+// issuers are the names by which Amazon's authority may be allowed.
+var issuers = []string{"amazon.com", "amazontrust.com", "awstrust.com", "amazonaws.com"}
+
+// authorized reads the CAA records: those of the nearest domain that has any decide. What is above the zone is not seen.
+func (r *run) authorized(ctx context.Context, zone dns.Zone) error {
+	for _, domain := range r.name.Ancestors(zone.Name) {
+		sets, err := r.Zones.At(ctx, zone.ID, domain)
+		if err != nil {
+			return err
+		}
+		caa, found := dns.Of(sets, types.RRTypeCaa)
+		if !found {
+			continue
+		}
+		if !allowed(dns.Values(caa), r.name.Wildcard()) {
+			return engine.Blocked("NotAuthorized", "the CAA records of %s do not allow Amazon to issue certificates; add 0 issue \"amazon.com\"", domain)
+		}
+		return nil
+	}
+	return nil
+}
+
+// allowed reads CAA values such as `0 issue "amazon.com"`. For wildcards issuewild counts, where there is any.
+func allowed(values []string, wildcard bool) bool {
+	by := map[string][]string{}
+	for _, v := range values {
+		fields := strings.Fields(v)
+		if len(fields) < 3 {
+			continue
+		}
+		issuer, _, _ := strings.Cut(strings.Trim(strings.Join(fields[2:], " "), `"`), ";")
+		tag := strings.ToLower(fields[1])
+		by[tag] = append(by[tag], strings.ToLower(strings.TrimSpace(issuer)))
+	}
+	which := by["issue"]
+	if wild := by["issuewild"]; wildcard && len(wild) > 0 {
+		which = wild
+	}
+	return len(which) == 0 || slices.ContainsFunc(which, func(issuer string) bool { return slices.Contains(issuers, issuer) })
+}
+
+// free looks before anything is made whether somebody else's records are in the way.
+func (r *run) free(ctx context.Context) error {
+	found, err := r.records(ctx)
+	if err != nil {
+		return err
+	}
+	return found.conflict(r)
+}

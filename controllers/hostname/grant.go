@@ -1,0 +1,43 @@
+package hostname
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// mostListed bounds what a HostnameGrant lists.
+const mostListed = 100
+
+// NamespaceIndex of DomainClaims by the namespace of their holder.
+const NamespaceIndex = "holder"
+
+// Grants keeps the list of what is in use of each HostnameGrant. It implements engine.Work.
+type Grants struct{ Reader client.Reader }
+
+// Sync implements engine.Work.
+func (g Grants) Sync(ctx context.Context, grant *v1alpha1.HostnameGrant, _ *engine.Pass) error {
+	claims := &v1alpha1.DomainClaimList{}
+	if err := g.Reader.List(ctx, claims, client.MatchingFields{NamespaceIndex: grant.Namespace}); err != nil {
+		return fmt.Errorf("list the DomainClaims of %s: %w", grant.Namespace, err)
+	}
+	names := make([]string, 0, len(claims.Items))
+	for i := range claims.Items {
+		names = append(names, claims.Items[i].Spec.Hostname)
+	}
+	slices.Sort(names)
+	grant.Status.Hostnames = int32(len(names)) //nolint:gosec // DNS has fewer names
+	grant.Status.InUse = names[:min(len(names), mostListed)]
+	return nil
+}
+
+// Cascades implements engine.Cascading: nothing is made for a grant.
+func (Grants) Cascades() {}
+
+// Release implements engine.Work.
+func (Grants) Release(context.Context, *v1alpha1.HostnameGrant, *engine.Pass) error { return nil }

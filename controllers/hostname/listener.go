@@ -1,0 +1,105 @@
+package hostname
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/hostname/pool"
+)
+
+// patience is how soon a state is looked at again of which a watch tells; it is there for the watch that failed.
+const patience = time.Minute
+
+// attach hands the certificate to the PoolGateway, which alone writes to the load balancer, and waits until it is there.
+func (r *run) attach(ctx context.Context) (string, error) {
+	s := &r.req.Status
+	s.Certificate.Serve = true
+	pg := &v1alpha1.PoolGateway{}
+	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.Places.Namespace, Name: s.Gateway}, pg)
+	if apierrors.IsNotFound(err) {
+		return "", engine.Blocked("GatewayLost", "the PoolGateway %s, on which the hostname has its place, is gone; ask a platform admin. A new request gets a new place", s.Gateway)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the PoolGateway %s: %w", s.Gateway, err)
+	}
+	r.pg = pg
+	s.ParentRef = pool.ParentRef(pg, s.Claim)
+	if err := r.listening(ctx); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s serves the certificate, and routes of the namespace %s may use it", pg.Name, r.req.Namespace), nil
+}
+
+// listening checks what Kubernetes says and, because that may be of before, what AWS shows.
+func (r *run) listening(ctx context.Context) error {
+	set := &gatewayv1.ListenerSet{}
+	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.pg.Namespace, Name: r.req.Status.Claim}, set)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("read the ListenerSet %s: %w", r.req.Status.Claim, err)
+	}
+	if err != nil || !set.DeletionTimestamp.IsZero() {
+		return r.blocked("its listener is being made")
+	}
+	for _, kind := range []gatewayv1.ListenerSetConditionType{gatewayv1.ListenerSetConditionAccepted, gatewayv1.ListenerSetConditionProgrammed} {
+		c := meta.FindStatusCondition(set.Status.Conditions, string(kind))
+		if c == nil || c.ObservedGeneration != set.Generation || c.Status == metav1.ConditionUnknown {
+			return r.blocked("the load balancer controller has not taken up its listener yet")
+		}
+		if c.Status != metav1.ConditionTrue {
+			return r.blocked(fmt.Sprintf("the load balancer controller refuses its listener: %s: %s", c.Reason, c.Message))
+		}
+	}
+	if c := meta.FindStatusCondition(r.pg.Status.Conditions, pool.StepProgrammed); c == nil || c.Status != metav1.ConditionTrue {
+		return r.blocked("its Gateway is not programmed")
+	}
+	if !pool.Serves(r.pg, r.req.Status.Certificate.ARN) {
+		return r.blocked("its certificate is not on the load balancer yet")
+	}
+	return nil
+}
+
+// blocked tells what is missing, and what stands in the way of the whole Gateway, if anything does.
+func (r *run) blocked(what string) error {
+	if c := meta.FindStatusCondition(r.pg.Status.Conditions, v1alpha1.ConditionStalled); c != nil {
+		return engine.Blocked("GatewayFailed", "%s: the PoolGateway %s is stuck: %s", what, r.pg.Name, c.Message)
+	}
+	return engine.Wait("ListenerPending", patience, "%s", what)
+}
+
+// detach takes the hostname off the load balancer, and is done when AWS shows it off. If the PoolGateway is gone AWS
+// itself refuses to delete a certificate that is in use.
+func (r *run) detach(ctx context.Context) error {
+	c := r.req.Status.Certificate
+	if c == nil || c.ARN == "" {
+		return nil
+	}
+	asked := c.Serve
+	c.Serve = false // the PoolGateway goes by it
+	pg := &v1alpha1.PoolGateway{}
+	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.Places.Namespace, Name: r.req.Status.Gateway}, pg)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the PoolGateway %s: %w", r.req.Status.Gateway, err)
+	}
+	set := &gatewayv1.ListenerSet{}
+	err = r.Reader.Get(ctx, client.ObjectKey{Namespace: pg.Namespace, Name: r.req.Status.Claim}, set)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("read the ListenerSet %s: %w", r.req.Status.Claim, err)
+	}
+	if asked || err == nil || slices.Contains(pg.Status.Attached, c.ARN) {
+		return engine.Wait("Detaching", patience, "the hostname is being taken off the load balancer of %s", pg.Name)
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package pool
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metaac "k8s.io/client-go/applyconfigurations/meta/v1"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	gatewayac "sigs.k8s.io/gateway-api/applyconfiguration/apis/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/hostname/albconfig"
+)
+
+// Names of listeners: of the Gateway, and the only one of each ListenerSet.
+const (
+	listenerHTTPS = "https"
+	listenerHTTP  = "http"
+)
+
+// httpsPort is the HTTPS listener as LoadBalancerConfiguration names it.
+const httpsPort = "HTTPS:443"
+
+// sslPolicy is the one that AWS recommends: TLS 1.2 and 1.3.
+const sslPolicy = "ELBSecurityPolicy-TLS13-1-2-2021-06"
+
+// LabelHostname is on a ListenerSet; its value is the DomainClaim's name.
+const LabelHostname = "portico.dev/claim"
+
+// configuration is the whole of what the load balancer is told, rendered anew each time by its only writer. keep is the
+// default certificate that it has now: another one each time that a name comes first in the order would help nobody.
+func configuration(g *v1alpha1.PoolGateway, arns []string, keep string) *albconfig.LoadBalancerConfiguration {
+	first := arns[0]
+	if slices.Contains(arns, keep) {
+		first = keep
+	}
+	others := slices.DeleteFunc(slices.Clone(arns), func(arn string) bool { return arn == first })
+	return &albconfig.LoadBalancerConfiguration{
+		TypeMeta:   metav1.TypeMeta{APIVersion: albconfig.GroupVersion.String(), Kind: "LoadBalancerConfiguration"},
+		ObjectMeta: metav1.ObjectMeta{Name: g.Name, Namespace: g.Namespace},
+		Spec: albconfig.LoadBalancerConfigurationSpec{
+			Scheme: string(g.Spec.Visibility),
+			ListenerConfigurations: []albconfig.ListenerConfiguration{{
+				ProtocolPort: httpsPort, DefaultCertificate: first, Certificates: others, SSLPolicy: sslPolicy,
+			}},
+		},
+	}
+}
+
+// tls makes a listener valid that names no Secret: its certificate is in the LoadBalancerConfiguration.
+func tls() *gatewayac.ListenerTLSConfigApplyConfiguration {
+	return gatewayac.ListenerTLSConfig().WithMode(gatewayv1.TLSModeTerminate).
+		WithOptions(map[gatewayv1.AnnotationKey]gatewayv1.AnnotationValue{"portico.dev/certificate": "LoadBalancerConfiguration"})
+}
+
+func same() *gatewayac.AllowedRoutesApplyConfiguration {
+	return gatewayac.AllowedRoutes().WithNamespaces(gatewayac.RouteNamespaces().WithFrom(gatewayv1.NamespacesFromSame))
+}
+
+func gateway(g *v1alpha1.PoolGateway) *gatewayac.GatewayApplyConfiguration {
+	return gatewayac.Gateway(g.Name, g.Namespace).WithSpec(gatewayac.GatewaySpec().
+		WithGatewayClassName(gatewayv1.ObjectName(g.Spec.GatewayClass)).
+		WithInfrastructure(gatewayac.GatewayInfrastructure().WithParametersRef(gatewayac.LocalParametersReference().
+			WithGroup(gatewayv1.Group(albconfig.GroupVersion.Group)).WithKind("LoadBalancerConfiguration").WithName(g.Name))).
+		WithAllowedListeners(gatewayac.AllowedListeners().WithNamespaces(gatewayac.ListenerNamespaces().WithFrom(gatewayv1.NamespacesFromSame))).
+		WithListeners(
+			gatewayac.Listener().WithName(listenerHTTPS).WithPort(443).WithProtocol(gatewayv1.HTTPSProtocolType).WithTLS(tls()).WithAllowedRoutes(same()),
+			gatewayac.Listener().WithName(listenerHTTP).WithPort(80).WithProtocol(gatewayv1.HTTPProtocolType).WithAllowedRoutes(same()),
+		))
+}
+
+// redirect sends everybody who comes without TLS to where they meant to go.
+func redirect(g *v1alpha1.PoolGateway) *gatewayac.HTTPRouteApplyConfiguration {
+	return route(g, "redirect", listenerHTTP, gatewayac.HTTPRouteRule().
+		WithFilters(gatewayac.HTTPRouteFilter().WithType(gatewayv1.HTTPRouteFilterRequestRedirect).
+			WithRequestRedirect(gatewayac.HTTPRequestRedirectFilter().WithScheme("https").WithStatusCode(301))))
+}
+
+// keeperPath is a path that nobody asks for.
+const keeperPath = "/.well-known/portico-keeper"
+
+// keeper is the route without which the load balancer would have no HTTPS listener before the first team's route.
+func keeper(g *v1alpha1.PoolGateway) *gatewayac.HTTPRouteApplyConfiguration {
+	return route(g, "keeper", listenerHTTPS, gatewayac.HTTPRouteRule().
+		WithMatches(gatewayac.HTTPRouteMatch().WithPath(gatewayac.HTTPPathMatch().WithType(gatewayv1.PathMatchExact).WithValue(keeperPath))).
+		WithFilters(gatewayac.HTTPRouteFilter().WithType(gatewayv1.HTTPRouteFilterRequestRedirect).
+			WithRequestRedirect(gatewayac.HTTPRequestRedirectFilter().WithStatusCode(302).
+				WithPath(gatewayac.HTTPPathModifier().WithType(gatewayv1.FullPathHTTPPathModifier).WithReplaceFullPath("/")))))
+}
+
+func route(g *v1alpha1.PoolGateway, name string, listener gatewayv1.SectionName, rule *gatewayac.HTTPRouteRuleApplyConfiguration) *gatewayac.HTTPRouteApplyConfiguration {
+	return gatewayac.HTTPRoute(g.Name+"-"+name, g.Namespace).WithSpec(gatewayac.HTTPRouteSpec().
+		WithParentRefs(gatewayac.ParentReference().WithName(gatewayv1.ObjectName(g.Name)).WithSectionName(listener)).
+		WithRules(rule))
+}
+
+// listenerSet opens the hostname to the routes of one namespace.
+func listenerSet(g *v1alpha1.PoolGateway, m member) *gatewayac.ListenerSetApplyConfiguration {
+	return gatewayac.ListenerSet(m.claim, g.Namespace).
+		WithLabels(map[string]string{LabelHostname: m.claim}).
+		WithSpec(gatewayac.ListenerSetSpec().
+			WithParentRef(gatewayac.ParentGatewayReference().WithName(gatewayv1.ObjectName(g.Name))).
+			WithListeners(gatewayac.ListenerEntry().WithName(listenerHTTPS).WithPort(443).WithProtocol(gatewayv1.HTTPSProtocolType).
+				WithHostname(gatewayv1.Hostname(m.hostname)).WithTLS(tls()).
+				WithAllowedRoutes(gatewayac.AllowedRoutes().WithNamespaces(gatewayac.RouteNamespaces().WithFrom(gatewayv1.NamespacesFromSelector).
+					WithSelector(metaac.LabelSelector().WithMatchLabels(map[string]string{corev1.LabelMetadataName: m.namespace}))))))
+}
+
+// ParentRef is what a route of the request's namespace names as its parent.
+func ParentRef(g *v1alpha1.PoolGateway, claim string) *v1alpha1.HostnameParentRef {
+	return &v1alpha1.HostnameParentRef{
+		Group: gatewayv1.GroupName, Kind: "ListenerSet", Namespace: g.Namespace, Name: claim, SectionName: listenerHTTPS,
+	}
+}

@@ -1,0 +1,78 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// What one load balancer is given of the 25 certificates, 100 rules and 100 target groups that AWS allows it. The rest
+// is room: the AWS Load Balancer Controller takes certificates off before it puts others on, and cannot even delete at
+// 100 rules.
+const (
+	MostHostnames    = 20
+	MostRules        = 75
+	MostTargetGroups = 80
+)
+
+// mostGateways is where the names gw-00 to gw-99 end.
+const mostGateways = 100
+
+// Places finds a PoolGateway for a new hostname.
+type Places struct {
+	Client    client.Client
+	Live      client.Reader
+	Namespace string // of PoolGateways
+}
+
+// Find returns the first PoolGateway of this kind that has room beside the claims, or makes one. It is called while the
+// ledger of claims is open, so that a place is given once.
+func (p Places) Find(ctx context.Context, want v1alpha1.PoolGatewaySpec, claims []v1alpha1.DomainClaimSpec) (string, error) {
+	list := &v1alpha1.PoolGatewayList{}
+	if err := p.Live.List(ctx, list, client.InNamespace(p.Namespace)); err != nil {
+		return "", fmt.Errorf("list the PoolGateways: %w", err)
+	}
+	slices.SortFunc(list.Items, func(a, b v1alpha1.PoolGateway) int { return strings.Compare(a.Name, b.Name) })
+	names := map[string]bool{}
+	for i := range list.Items {
+		one := &list.Items[i]
+		names[one.Name] = true
+		if fits(one, want) && hasRoom(one, claims) {
+			return one.Name, nil
+		}
+	}
+	for n := range mostGateways {
+		if name := fmt.Sprintf("gw-%02d", n); !names[name] {
+			made := &v1alpha1.PoolGateway{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: name}, Spec: want}
+			if err := p.Client.Create(ctx, made, client.FieldOwner("portico")); err != nil {
+				return "", fmt.Errorf("create the PoolGateway %s: %w", name, err)
+			}
+			return name, nil
+		}
+	}
+	return "", engine.Blocked("PoolFull", "all %d Gateways of the pool are full; ask a platform admin", mostGateways)
+}
+
+// fits tells whether hostnames of this kind may be on the Gateway. Which provider leads to the account does not matter.
+func fits(g *v1alpha1.PoolGateway, want v1alpha1.PoolGatewaySpec) bool {
+	have := g.Spec
+	have.ProviderRef = want.ProviderRef
+	return have == want && g.DeletionTimestamp.IsZero()
+}
+
+func hasRoom(g *v1alpha1.PoolGateway, claims []v1alpha1.DomainClaimSpec) bool {
+	taken := 0
+	for _, c := range claims {
+		if c.Gateway == g.Name {
+			taken++
+		}
+	}
+	return taken < MostHostnames && int(g.Status.Certificates) < MostHostnames && g.Status.Rules < MostRules && g.Status.TargetGroups < MostTargetGroups
+}

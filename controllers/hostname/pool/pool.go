@@ -1,0 +1,184 @@
+// Package pool keeps the shared load balancers: a PoolGateway each, and for it the Gateway, its configuration, and a
+// ListenerSet for each hostname. It is the only writer of all of them.
+package pool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/hostname/albconfig"
+	"github.com/portico-platform/portico/controllers/owned"
+	"github.com/portico-platform/portico/controllers/steps"
+)
+
+// The steps, in order; each is the type of a condition.
+const (
+	StepClass        = "ClassAccepted"
+	StepHostnames    = "HostnamesServed"
+	StepProgrammed   = "Programmed"
+	StepLoadBalancer = "LoadBalancerSeen"
+)
+
+// Index of GatewayHostnameRequests, and of DomainClaims, by the PoolGateway on which they have a place.
+const Index = "gateway"
+
+// Work runs PoolGateways. It implements engine.Work.
+type Work struct {
+	Writer owned.Writer
+	// Balancers looks at load balancers by the PoolGateway's provider.
+	Balancers func(ctx context.Context, g *v1alpha1.PoolGateway) (Balancers, error)
+}
+
+// member is a hostname that belongs on the load balancer.
+type member struct{ hostname, namespace, claim, arn string }
+
+// run is one pass over one PoolGateway.
+type run struct {
+	Work
+	pg      *v1alpha1.PoolGateway
+	pass    *engine.Pass
+	objects *owned.Pass
+	members []member
+	gateway gatewayv1.Gateway // what the cluster has; empty while it has none
+	looked  bool              // at the load balancer
+}
+
+// Sync implements engine.Work.
+func (w Work) Sync(ctx context.Context, pg *v1alpha1.PoolGateway, pass *engine.Pass) error {
+	r, err := w.run(ctx, pg, pass)
+	if err != nil {
+		return err
+	}
+	outcome := r.steps().Sync(ctx, pg, pass)
+	if outcome != nil && !r.looked && r.address() != "" {
+		// What waits for a certificate to be off the load balancer must see it, even if the controller fails at another.
+		if err := r.look(ctx); err != nil {
+			pass.Mark(StepLoadBalancer, metav1.ConditionUnknown, engine.ReasonFailed, err.Error())
+		}
+	}
+	return outcome
+}
+
+func (w Work) run(ctx context.Context, pg *v1alpha1.PoolGateway, pass *engine.Pass) (*run, error) {
+	objects, err := w.Writer.Of(pg, pass)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{Work: w, pg: pg, pass: pass, objects: objects}
+	if err := r.count(ctx); err != nil {
+		return nil, err
+	}
+	r.members, err = r.read(ctx, w.Writer.Client, client.MatchingFields{Index: pg.Name})
+	return r, err
+}
+
+// count tells how many hostnames have a place here.
+func (r *run) count(ctx context.Context) error {
+	claims := &v1alpha1.DomainClaimList{}
+	if err := r.Writer.Client.List(ctx, claims, client.MatchingFields{Index: r.pg.Name}); err != nil {
+		return fmt.Errorf("count the DomainClaims on %s: %w", r.pg.Name, err)
+	}
+	r.pg.Status.Hostnames = int32(len(claims.Items)) //nolint:gosec // at most some dozens
+	return nil
+}
+
+// read lists the hostnames that belong on the load balancer, sorted.
+func (r *run) read(ctx context.Context, from client.Reader, options ...client.ListOption) ([]member, error) {
+	list := &v1alpha1.GatewayHostnameRequestList{}
+	if err := from.List(ctx, list, options...); err != nil {
+		return nil, fmt.Errorf("list the hostnames on %s: %w", r.pg.Name, err)
+	}
+	var all []member
+	for i := range list.Items {
+		s := &list.Items[i].Status
+		if s.Gateway == r.pg.Name && s.Certificate != nil && s.Certificate.Serve && s.Certificate.ARN != "" {
+			all = append(all, member{hostname: s.Hostname, namespace: list.Items[i].Namespace, claim: s.Claim, arn: s.Certificate.ARN})
+		}
+	}
+	slices.SortFunc(all, compare)
+	return all, nil
+}
+
+func (r *run) steps() steps.List[*v1alpha1.PoolGateway] {
+	type pg = *v1alpha1.PoolGateway
+	step := func(name string, do func(context.Context) (string, error)) steps.Step[pg] {
+		return steps.Step[pg]{Name: name, Do: func(ctx context.Context, _ pg, _ *engine.Pass) (string, error) { return do(ctx) }}
+	}
+	return steps.List[pg]{
+		step(StepClass, r.class),
+		step(StepHostnames, r.hostnames),
+		step(StepProgrammed, r.programmed),
+		step(StepLoadBalancer, r.loadBalancer),
+	}
+}
+
+// class checks that load balancers of this class do as they are told.
+func (r *run) class(ctx context.Context) (string, error) {
+	class, name := &gatewayv1.GatewayClass{}, r.pg.Spec.GatewayClass
+	err := r.Writer.Client.Get(ctx, client.ObjectKey{Name: name}, class)
+	if apierrors.IsNotFound(err) {
+		return "", engine.Blocked("ClassNotFound", "there is no GatewayClass %s; ask a platform admin to create it, or to name another one by the operator's --gateway-class", name)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the GatewayClass %s: %w", name, err)
+	}
+	if class.Spec.ControllerName != albconfig.ControllerName {
+		return "", engine.Blocked("ClassOfAnother", "the GatewayClass %s is run by %s, and Portico knows load balancers of %s only", name, class.Spec.ControllerName, albconfig.ControllerName)
+	}
+	if err := r.overridden(ctx, class); err != nil {
+		return "", err
+	}
+	return "the GatewayClass " + name + " gives Application Load Balancers", nil
+}
+
+// overridden tells of a configuration of the class that wins over ours: then certificates would be ignored in silence.
+func (r *run) overridden(ctx context.Context, class *gatewayv1.GatewayClass) error {
+	ref := class.Spec.ParametersRef
+	if ref == nil || string(ref.Group) != albconfig.GroupVersion.Group || ref.Namespace == nil {
+		return nil
+	}
+	c := &albconfig.LoadBalancerConfiguration{}
+	err := r.Writer.Live.Get(ctx, client.ObjectKey{Namespace: string(*ref.Namespace), Name: ref.Name}, c)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the LoadBalancerConfiguration %s of the GatewayClass %s: %w", ref.Name, class.Name, err)
+	}
+	if c.Spec.MergingMode != albconfig.PreferGateway && (c.Spec.Scheme != "" || len(c.Spec.ListenerConfigurations) > 0) {
+		return engine.Blocked("ClassOverrides", "the LoadBalancerConfiguration %s/%s of the GatewayClass %s sets a scheme or listeners and wins over those of its Gateways: "+
+			"set its mergingMode to %s, or take them out of it", c.Namespace, c.Name, class.Name, albconfig.PreferGateway)
+	}
+	return nil
+}
+
+// Release implements engine.Work: a PoolGateway goes when no hostname has a place on it.
+func (w Work) Release(ctx context.Context, pg *v1alpha1.PoolGateway, pass *engine.Pass) error {
+	claims := &v1alpha1.DomainClaimList{}
+	if err := w.Writer.Live.List(ctx, claims); err != nil {
+		return fmt.Errorf("list the DomainClaims: %w", err)
+	}
+	n := 0
+	for i := range claims.Items {
+		if claims.Items[i].Spec.Gateway == pg.Name {
+			n++
+		}
+	}
+	if n > 0 {
+		return engine.Blocked("InUse", "%d hostnames have a place on this Gateway; delete their requests first", n)
+	}
+	r, err := w.run(ctx, pg, pass)
+	if err != nil {
+		return err
+	}
+	_, err = r.tearDown(ctx)
+	return err
+}

@@ -1,0 +1,234 @@
+package pool
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/hostname/albconfig"
+	"github.com/portico-platform/portico/controllers/owned"
+)
+
+func compare(a, b member) int {
+	return cmp.Or(cmp.Compare(a.hostname, b.hostname), cmp.Compare(a.claim, b.claim))
+}
+
+// hostnames makes the Gateway and what belongs to it, in this order: what is to go stops being routed, then its
+// certificate goes; what is to come has its certificate before it is routed.
+func (r *run) hostnames(ctx context.Context) (string, error) {
+	if len(r.members) == 0 {
+		return r.idle(ctx)
+	}
+	keep, err := r.defaultCertificate(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := r.unroute(ctx); err != nil {
+		return "", err
+	}
+	if err := r.objects.Apply(ctx, configuration(r.pg, r.arns(), keep), &albconfig.LoadBalancerConfiguration{}); err != nil {
+		return "", err
+	}
+	if err := r.objects.Apply(ctx, gateway(r.pg), &r.gateway); err != nil {
+		return "", err
+	}
+	for _, want := range []any{redirect(r.pg), keeper(r.pg)} {
+		if err := r.objects.Apply(ctx, want, &gatewayv1.HTTPRoute{}); err != nil {
+			return "", err
+		}
+	}
+	for _, m := range r.members {
+		if err := r.objects.Apply(ctx, listenerSet(r.pg, m), &gatewayv1.ListenerSet{}); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%d of %d places are served", len(r.members), MostHostnames), nil
+}
+
+func (r *run) arns() []string {
+	all := make([]string, 0, len(r.members))
+	for _, m := range r.members {
+		all = append(all, m.arn)
+	}
+	return all
+}
+
+// defaultCertificate is the one that the configuration has now. If one in it is to go, the members are read past the
+// cache: a certificate must not be taken off because the cache does not know yet that it is wanted.
+func (r *run) defaultCertificate(ctx context.Context) (string, error) {
+	have := &albconfig.LoadBalancerConfiguration{}
+	err := r.Writer.Client.Get(ctx, r.objects.Key(r.pg.Name), have)
+	if apierrors.IsNotFound(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the LoadBalancerConfiguration %s: %w", r.pg.Name, err)
+	}
+	keep, wanted := "", map[string]bool{}
+	for _, arn := range r.arns() {
+		wanted[arn] = true
+	}
+	for _, l := range have.Spec.ListenerConfigurations {
+		if l.ProtocolPort == httpsPort {
+			keep = l.DefaultCertificate
+		}
+		for _, arn := range append(l.Certificates, l.DefaultCertificate) {
+			if arn != "" && !wanted[arn] {
+				r.members, err = r.read(ctx, r.Writer.Live)
+				return keep, err
+			}
+		}
+	}
+	return keep, nil
+}
+
+// unroute removes the ListenerSets of hostnames that are no members any more.
+func (r *run) unroute(ctx context.Context) error {
+	list := &gatewayv1.ListenerSetList{}
+	if err := r.Writer.Client.List(ctx, list, client.InNamespace(r.pg.Namespace)); err != nil {
+		return fmt.Errorf("list the ListenerSets of %s: %w", r.pg.Name, err)
+	}
+	wanted, checked := r.claims(), false
+	for i := range list.Items {
+		one := &list.Items[i]
+		if !metav1.IsControlledBy(one, r.pg) || wanted[one.Name] {
+			continue
+		}
+		if !checked { // the cache may not know yet that it is wanted
+			var err error
+			if r.members, err = r.read(ctx, r.Writer.Live); err != nil {
+				return err
+			}
+			wanted, checked = r.claims(), true
+		}
+		if wanted[one.Name] {
+			continue
+		}
+		if err := r.objects.Remove(ctx, one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) claims() map[string]bool {
+	all := map[string]bool{}
+	for _, m := range r.members {
+		all[m.claim] = true
+	}
+	return all
+}
+
+// idle takes down the load balancer that serves nothing: it would cost, and cannot be without a certificate.
+func (r *run) idle(ctx context.Context) (string, error) {
+	there, err := r.present(ctx)
+	if err != nil {
+		return "", err
+	}
+	if !there {
+		return "no hostname is served yet", nil
+	}
+	if r.members, err = r.read(ctx, r.Writer.Live); err != nil {
+		return "", err
+	}
+	if len(r.members) > 0 {
+		return "", engine.Wait("Settling", time.Second, "a hostname has come that the cache does not show yet")
+	}
+	return r.tearDown(ctx)
+}
+
+// present tells whether anything of the load balancer is there.
+func (r *run) present(ctx context.Context) (bool, error) {
+	for _, obj := range []client.Object{&gatewayv1.Gateway{}, &albconfig.LoadBalancerConfiguration{}} {
+		err := r.Writer.Client.Get(ctx, r.objects.Key(r.pg.Name), obj)
+		if err == nil {
+			return true, nil
+		}
+		if !apierrors.IsNotFound(err) {
+			return false, fmt.Errorf("look for the Gateway %s: %w", r.pg.Name, err)
+		}
+	}
+	return false, nil
+}
+
+// tearDown removes everything; the configuration last, because the controller needs it to the end. Aliases are gone by
+// then: a hostname is a member until its own is.
+func (r *run) tearDown(ctx context.Context) (string, error) {
+	r.members = nil
+	if err := r.unroute(ctx); err != nil {
+		return "", err
+	}
+	for _, name := range []string{"keeper", "redirect"} {
+		if err := r.objects.Remove(ctx, &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: r.pg.Name + "-" + name}}); err != nil {
+			return "", err
+		}
+	}
+	g := &gatewayv1.Gateway{ObjectMeta: metav1.ObjectMeta{Name: r.pg.Name}}
+	if err := r.objects.Remove(ctx, g); err != nil {
+		return "", err
+	}
+	err := r.Writer.Live.Get(ctx, r.objects.Key(r.pg.Name), g)
+	if err == nil {
+		return "", engine.Wait(owned.ReasonLeaving, 5*time.Second, "the load balancer serves no hostname and is being deleted")
+	}
+	if !apierrors.IsNotFound(err) {
+		return "", fmt.Errorf("look for the Gateway %s: %w", r.pg.Name, err)
+	}
+	config := &albconfig.LoadBalancerConfiguration{ObjectMeta: metav1.ObjectMeta{Name: r.pg.Name}}
+	if err := r.objects.Remove(ctx, config); err != nil {
+		return "", err
+	}
+	r.gateway = gatewayv1.Gateway{}
+	return "no hostname is served", nil
+}
+
+// programmed checks the Gateway at its current generation: its conditions may be of an earlier one.
+func (r *run) programmed(context.Context) (string, error) {
+	if len(r.members) == 0 {
+		return "nothing to program", nil
+	}
+	g := &r.gateway
+	for _, kind := range []gatewayv1.GatewayConditionType{gatewayv1.GatewayConditionAccepted, gatewayv1.GatewayConditionProgrammed} {
+		c := meta.FindStatusCondition(g.Status.Conditions, string(kind))
+		switch {
+		case c == nil, c.ObservedGeneration != g.Generation, c.Status == metav1.ConditionUnknown:
+			return "", engine.Wait("GatewayPending", patience, "the load balancer controller has not taken up the Gateway yet")
+		case c.Status != metav1.ConditionTrue:
+			return "", engine.Wait("GatewayFailed", patience, "the load balancer controller: %s: %s", c.Reason, c.Message)
+		}
+	}
+	if len(g.Status.Addresses) == 0 {
+		return "", engine.Wait("GatewayPending", patience, "the Gateway has no address yet")
+	}
+	return "the load balancer controller has done its part", nil
+}
+
+// patience is how soon a state is looked at again of which a watch tells; it is there for the watch that failed.
+const patience = time.Minute
+
+// address is the load balancer's DNS name.
+func (r *run) address() string {
+	if len(r.gateway.Status.Addresses) == 0 {
+		return ""
+	}
+	return r.gateway.Status.Addresses[0].Value
+}
+
+// Serves tells whether the load balancer was seen with the certificate, and where.
+func Serves(pg *v1alpha1.PoolGateway, arn string) bool {
+	for _, a := range pg.Status.Attached {
+		if a == arn {
+			return pg.Status.LoadBalancer != nil
+		}
+	}
+	return false
+}

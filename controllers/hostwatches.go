@@ -1,0 +1,113 @@
+package controllers
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/hostname/claim"
+)
+
+// to wakes the one object that of finds for what changed; an empty name wakes none.
+func to(of func(ctx context.Context, changed client.Object) client.ObjectKey) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, changed client.Object) []reconcile.Request {
+		if key := of(ctx, changed); key.Name != "" {
+			return []reconcile.Request{{NamespacedName: key}}
+		}
+		return nil
+	})
+}
+
+// toPool wakes the PoolGateway on which a request or a claim has its place.
+func (h hostnames) toPool() handler.EventHandler {
+	return to(func(_ context.Context, o client.Object) client.ObjectKey {
+		key := client.ObjectKey{Namespace: h.o.Hostnames.Namespace}
+		switch o := o.(type) {
+		case *v1alpha1.GatewayHostnameRequest:
+			key.Name = o.Status.Gateway
+		case *v1alpha1.DomainClaim:
+			key.Name = o.Spec.Gateway
+		}
+		return key
+	})
+}
+
+func toHolder() handler.EventHandler {
+	return to(func(_ context.Context, o client.Object) client.ObjectKey { return holderOf(o.(*v1alpha1.DomainClaim)) })
+}
+
+func holderOf(c *v1alpha1.DomainClaim) client.ObjectKey {
+	return client.ObjectKey{Namespace: c.Spec.Holder.Namespace, Name: c.Spec.Holder.Name}
+}
+
+func toClaim() handler.EventHandler {
+	return to(func(_ context.Context, o client.Object) client.ObjectKey {
+		return client.ObjectKey{Name: o.(*v1alpha1.GatewayHostnameRequest).Status.Claim}
+	})
+}
+
+// toClaimant wakes the request for whose claim a ListenerSet is.
+func (h hostnames) toClaimant() handler.EventHandler {
+	return to(func(ctx context.Context, o client.Object) client.ObjectKey {
+		found := &v1alpha1.DomainClaim{}
+		if o.GetNamespace() != h.o.Hostnames.Namespace || h.mgr.GetCache().Get(ctx, client.ObjectKey{Name: o.GetName()}, found) != nil {
+			return client.ObjectKey{}
+		}
+		return holderOf(found)
+	})
+}
+
+func toGrant() handler.EventHandler {
+	return to(func(_ context.Context, o client.Object) client.ObjectKey {
+		return client.ObjectKey{Namespace: o.(*v1alpha1.DomainClaim).Spec.Holder.Namespace, Name: v1alpha1.HostnameGrantName}
+	})
+}
+
+// lost tells a request that waits for somebody else's claim to go.
+func lost(o client.Object) bool {
+	ready := meta.FindStatusCondition(o.(*v1alpha1.GatewayHostnameRequest).Status.Conditions, v1alpha1.ConditionReady)
+	return ready != nil && ready.Reason == claim.ReasonTaken
+}
+
+// cameOrWent lets pass what is new or gone.
+func cameOrWent() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
+}
+
+// poolMoved lets pass what a hostname may wait for.
+func poolMoved() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			was, is := e.ObjectOld.(*v1alpha1.PoolGateway).Status, e.ObjectNew.(*v1alpha1.PoolGateway).Status
+			return !equality.Semantic.DeepEqual(was.Attached, is.Attached) || !equality.Semantic.DeepEqual(was.LoadBalancer, is.LoadBalancer) ||
+				!equality.Semantic.DeepEqual(was.Conditions, is.Conditions)
+		},
+	}
+}
+
+// membershipMoved lets pass what changes which hostnames belong on a load balancer.
+func membershipMoved() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			was, is := e.ObjectOld.(*v1alpha1.GatewayHostnameRequest).Status, e.ObjectNew.(*v1alpha1.GatewayHostnameRequest).Status
+			return was.Gateway != is.Gateway || served(was) != served(is)
+		},
+	}
+}
+
+// served is the certificate that belongs on the load balancer, if one does.
+func served(s v1alpha1.GatewayHostnameRequestStatus) string {
+	if s.Certificate == nil || !s.Certificate.Serve {
+		return ""
+	}
+	return s.Certificate.ARN
+}
