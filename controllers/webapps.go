@@ -99,7 +99,7 @@ func setupWebApp(ctx context.Context, mgr ctrl.Manager, o engine.Options) error 
 		b.Owns(&corev1.ServiceAccount{}, builder.WithPredicates(touched()))
 		b.Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(touched(), declared()))
 		b.Owns(&autoscalingv2.HorizontalPodAutoscaler{}, builder.WithPredicates(touched(), declared()))
-		b.Watches(&appsv1.ReplicaSet{}, toApp(), builder.WithPredicates(edited(), setMoved()))
+		b.Watches(&appsv1.ReplicaSet{}, toApp(), builder.WithPredicates(touched(), setMoved())) // one that is gone is listed no more
 		b.Watches(&corev1.Pod{}, toApp(), builder.WithPredicates(edited(), podMoved()))
 		for name, k := range kinds {
 			b.Watches(k.object, appsBoundTo(mgr, name), builder.WithPredicates(bindingTurned()))
@@ -156,9 +156,17 @@ func touched() predicate.Predicate {
 	return predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }}
 }
 
-// declared lets pass what changes more than a status.
+// declared lets pass what changes more than a status. An autoscaler's generation stays 0.
 func declared() predicate.Predicate {
-	return predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{})
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		was, is := e.ObjectOld, e.ObjectNew
+		if hpa, ok := was.(*autoscalingv2.HorizontalPodAutoscaler); ok && !equality.Semantic.DeepEqual(hpa.Spec, is.(*autoscalingv2.HorizontalPodAutoscaler).Spec) {
+			return true
+		}
+		return was.GetGeneration() != is.GetGeneration() || was.GetUID() != is.GetUID() || was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero() ||
+			!equality.Semantic.DeepEqual(was.GetLabels(), is.GetLabels()) || !equality.Semantic.DeepEqual(was.GetAnnotations(), is.GetAnnotations()) ||
+			!equality.Semantic.DeepEqual(was.GetOwnerReferences(), is.GetOwnerReferences())
+	}}
 }
 
 func setMoved() predicate.Predicate {

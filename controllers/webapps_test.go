@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -85,7 +86,14 @@ func TestWhatWakesAWebApp(t *testing.T) {
 		"a binding's spec":            {bindingTurned(), &v1alpha1.SQSQueue{}, queue(func(q *v1alpha1.SQSQueue) { q.Generation = 2 }), false},
 		"a status of an owned object": {declared(), pod(func(p *corev1.Pod) { p.ResourceVersion = "1" }), pod(func(p *corev1.Pod) { p.ResourceVersion, p.Status.Phase = "2", "x" }), false},
 		"a label of an owned object":  {declared(), &corev1.Pod{}, pod(func(p *corev1.Pod) { p.Labels = map[string]string{"a": "b"} }), true},
-		"an edit of an owned object":  {touched(), &corev1.Pod{}, &corev1.Pod{}, true},
+		"an owner taken away":         {declared(), pod(func(p *corev1.Pod) { p.OwnerReferences = []metav1.OwnerReference{{UID: "1"}} }), &corev1.Pod{}, true},
+		"an autoscaler's limits": {declared(), &autoscalingv2.HorizontalPodAutoscaler{}, &autoscalingv2.HorizontalPodAutoscaler{
+			Spec: autoscalingv2.HorizontalPodAutoscalerSpec{MaxReplicas: 9},
+		}, true},
+		"an autoscaler's status": {declared(), &autoscalingv2.HorizontalPodAutoscaler{}, &autoscalingv2.HorizontalPodAutoscaler{
+			Status: autoscalingv2.HorizontalPodAutoscalerStatus{DesiredReplicas: 9},
+		}, false},
+		"an edit of an owned object": {touched(), &corev1.Pod{}, &corev1.Pod{}, true},
 	} {
 		if got := row.predicate.Update(event.UpdateEvent{ObjectOld: row.was, ObjectNew: row.is}); got != row.want {
 			t.Errorf("%s: wakes %v", name, got)

@@ -51,6 +51,7 @@ type LocalRef struct {
 	// name of the object.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	// +required
 	Name string `json:"name"`
 }
@@ -60,6 +61,7 @@ type SecretKeyRef struct {
 	// name of the Secret.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	// +required
 	Name string `json:"name"`
 	// key within the Secret's data.
