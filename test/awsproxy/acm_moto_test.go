@@ -23,6 +23,7 @@ func (w *world) acm(key, region string) *acm.Client {
 
 // timed is an unhurried world whose clock is put forward by what later points at.
 func timed(t *testing.T) (w *world, later *time.Duration) {
+	t.Helper()
 	later = new(time.Duration)
 	w = unhurried(t, func(o *awsproxy.Options) { o.Now = func() time.Time { return time.Now().Add(*later) } })
 	w.operator.Client().Transport = stamped{w.operator.Client().Transport, later}

@@ -129,17 +129,23 @@ func (s *acmService) complete(ctx context.Context, x *exchange, all ...map[strin
 		arn, _ := is["CertificateArn"].(string)
 		is["InUseBy"] = append([]string{}, used[arn]...)
 		if c := s.certificate(x.call.Account, is); c != nil {
-			s.mu.Lock()
-			maps.Copy(is, s.facts(c, len(used[arn]) > 0))
-			s.mu.Unlock()
-			if is["Status"] == "PENDING_VALIDATION" || is["IssuedAt"] == nil {
-				for _, name := range []string{"IssuedAt", "NotBefore", "NotAfter", "Serial"} {
-					delete(is, name)
-				}
-			}
+			s.overwrite(is, c, len(used[arn]) > 0)
 		}
 	}
 	return nil
+}
+
+// overwrite puts the facts in the place of moto's, and takes out what there is of
+// issued certificates only.
+func (s *acmService) overwrite(is map[string]any, c *certificate, inUse bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range []string{"IssuedAt", "NotBefore", "NotAfter", "Serial"} {
+		if s.stage(c) != "ISSUED" && s.stage(c) != "EXPIRED" {
+			delete(is, name)
+		}
+	}
+	maps.Copy(is, s.facts(c, inUse))
 }
 
 // facts are what moto has otherwise, or not at all; s.mu is held.
@@ -147,10 +153,10 @@ func (s *acmService) facts(c *certificate, inUse bool) map[string]any {
 	status := s.stage(c)
 	issued := status == "ISSUED" || status == "EXPIRED"
 	out := map[string]any{
-		"DomainName": c.domains[0], "Subject": "CN=" + c.domains[0], "SubjectAlternativeNames": c.domains, "Status": status, "IssuedAt": nil,
+		"DomainName": c.domains[0], "Subject": "CN=" + c.domains[0], "SubjectAlternativeNames": c.domains, "Status": status,
 		"DomainValidationOptions": s.options(c, issued), "RenewalEligibility": "INELIGIBLE",
 	}
-	if issued && !c.validated.IsZero() {
+	if issued {
 		out["IssuedAt"] = seconds(c.validated.Add(s.issueDelay))
 		if inUse {
 			out["RenewalEligibility"] = "ELIGIBLE"
@@ -159,7 +165,7 @@ func (s *acmService) facts(c *certificate, inUse bool) map[string]any {
 	if c.reason != "" {
 		out["FailureReason"] = c.reason
 	}
-	if !c.notAfter.IsZero() {
+	if issued && !c.notAfter.IsZero() {
 		out["NotAfter"] = seconds(c.notAfter)
 	}
 	if c.renewal != "" {

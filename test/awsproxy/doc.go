@@ -11,5 +11,9 @@
 // access key that exists, is. The account of a call follows from its key.
 //
 // What is stricter than the simulator lives in one file (or a few) per service,
-// registered in strict.go.
+// registered in strict.go. Three of them hang together: Route 53, by whose public
+// zones ACM issues certificates, and Elastic Load Balancing, which takes issued
+// ones only and keeps ACM from deleting them. Moto is asked for what there is;
+// the proxy keeps only what moto cannot: when a change or a certificate was asked
+// for, what a token was used for, and what a test forces.
 package awsproxy

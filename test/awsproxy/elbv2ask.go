@@ -23,10 +23,10 @@ type loadBalancer struct {
 }
 
 type listener struct {
-	ARN          string   `xml:"ListenerArn"`
-	LoadBalancer string   `xml:"LoadBalancerArn"`
+	ARN          string `xml:"ListenerArn"`
+	LoadBalancer string `xml:"LoadBalancerArn"`
+	Port         string
 	Certificates []string `xml:"Certificates>member>CertificateArn"` // in moto all, the default one first
-	Actions      rawXML   `xml:"DefaultActions"`
 }
 
 // ask makes a call of the proxy's own; answered is false if moto refused it.

@@ -39,7 +39,7 @@ func (s *route53Service) change(ctx context.Context, x *exchange, next forward) 
 		return refusal, nil
 	}
 	names, err := s.apply(ctx, x.call.Account, is, request.Changes)
-	if refused := (problems)(nil); errors.As(err, &refused) {
+	if refused, ok := errors.AsType[problems](err); ok {
 		return x.fail(http.StatusBadRequest, "InvalidChangeBatch", refused.Error()), nil
 	}
 	if err != nil {

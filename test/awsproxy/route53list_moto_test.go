@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
@@ -125,4 +126,39 @@ func TestRoute53TakesFewRequestsASecondFromTheOperator(t *testing.T) {
 	must(t, list(w.route53(newAccount(w))))
 	w.SetRoute53Rate(0)
 	must(t, list(c))
+}
+
+func TestAChangeTakesItsTime(t *testing.T) {
+	later := time.Duration(0)
+	w := unhurried(t, func(o *awsproxy.Options) { o.Now = func() time.Time { return time.Now().Add(later) } })
+	w.SetDNSDelay(time.Minute)
+	c := w.route53(keyOne)
+	made, err := c.CreateHostedZone(t.Context(), &route53.CreateHostedZoneInput{Name: aws.String("time.test"), CallerReference: aws.String(unique(t))})
+	must(t, err)
+	info, err := change(t, c, *made.HostedZone.Id, plain(creates, "A", "a.time.test", "192.0.2.1"))
+	must(t, err)
+	for _, step := range []struct {
+		later time.Duration
+		want  types.ChangeStatus
+	}{{0, types.ChangeStatusPending}, {59 * time.Second, types.ChangeStatusPending}, {61 * time.Second, types.ChangeStatusInsync}} {
+		later = step.later
+		for _, id := range []*string{info.Id, made.ChangeInfo.Id} {
+			got, err := c.GetChange(t.Context(), &route53.GetChangeInput{Id: id})
+			must(t, err)
+			if got.ChangeInfo.Status != step.want || *got.ChangeInfo.Id != *id {
+				t.Errorf("after %s %s is %s", later, *id, got.ChangeInfo.Status)
+			}
+		}
+	}
+	_, err = c.GetChange(t.Context(), &route53.GetChangeInput{Id: aws.String("CNONE")})
+	wantCode(t, err, "NoSuchChange")
+	_, err = w.route53(keyTwo).GetChange(t.Context(), &route53.GetChangeInput{Id: info.Id})
+	wantCode(t, err, "NoSuchChange")
+}
+
+func privateZone(t *testing.T, name string) *route53.CreateHostedZoneInput {
+	t.Helper()
+	return &route53.CreateHostedZoneInput{
+		Name: &name, CallerReference: aws.String(unique(t)), VPC: &types.VPC{VPCId: aws.String("vpc-1"), VPCRegion: "eu-west-1"},
+	}
 }

@@ -24,6 +24,8 @@ func strictServices(o Options, up *upstream, p *Proxy) map[string]strict {
 		"sts":     stsService{keys: p.keys}.around,
 		"route53": p.dns.around,
 		"acm":     p.certificates.around,
+
+		"elasticloadbalancing": p.certificates.balancer.around,
 	}
 }
 

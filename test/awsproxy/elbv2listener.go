@@ -1,0 +1,172 @@
+package awsproxy
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// maxCertificates is how many a load balancer has at most, default ones included.
+const maxCertificates = 25
+
+func (s *elbService) createListener(ctx context.Context, x *exchange) (*reply, error) {
+	arns := members(x.form, "Certificates", "CertificateArn")
+	secure := x.form.Get("Protocol") == "HTTPS" || x.form.Get("Protocol") == "TLS"
+	if secure != (len(arns) == 1) {
+		return x.fail(http.StatusBadRequest, "ValidationError", "Exactly one certificate must be specified for HTTPS listeners, and none for others"), nil
+	}
+	listeners, err := s.listeners(ctx, x.call.Account, x.call.Region, x.form.Get("LoadBalancerArn"))
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(listeners, func(l listener) bool { return l.Port == x.form.Get("Port") }) {
+		return x.fail(http.StatusBadRequest, "DuplicateListener", "A listener already exists on this port for this load balancer '"+x.form.Get("LoadBalancerArn")+"'"), nil
+	}
+	if refusal, err := s.refuseCertificates(ctx, x, arns, listeners); refusal != nil || err != nil {
+		return refusal, err
+	}
+	return s.refuseTargets(ctx, x, listeners, "")
+}
+
+// modifyListener keeps, where moto would not, the certificates beside the default one.
+func (s *elbService) modifyListener(ctx context.Context, x *exchange) (*reply, error) {
+	l, err := s.listener(ctx, x.call.Account, x.call.Region, x.form.Get("ListenerArn"))
+	if err != nil || l == nil {
+		return nil, err // moto says that it is not there
+	}
+	arns := members(x.form, "Certificates", "CertificateArn")
+	if len(arns) > 1 {
+		return x.fail(http.StatusBadRequest, "InvalidConfigurationRequest", "You must provide a list containing exactly one certificate if the listener protocol is HTTPS."), nil
+	}
+	if refusal, err := s.refuseCertificates(ctx, x, arns, nil); refusal != nil || err != nil {
+		return refusal, err
+	}
+	if len(arns) == 1 && len(l.Certificates) > 1 {
+		setCertificates(x.form, append(arns, l.Certificates[1:]...))
+		x.setForm(x.form)
+	}
+	listeners, err := s.listeners(ctx, x.call.Account, x.call.Region, l.LoadBalancer)
+	if err != nil {
+		return nil, err
+	}
+	replaced := ""
+	if x.form.Has("DefaultActions.member.1.Type") {
+		replaced = l.ARN
+	}
+	return s.refuseTargets(ctx, x, listeners, replaced)
+}
+
+func (s *elbService) addCertificate(ctx context.Context, x *exchange) (*reply, error) {
+	l, arn, refusal, err := s.oneCertificate(ctx, x)
+	if l == nil || refusal != nil || err != nil {
+		return refusal, err
+	}
+	if len(l.Certificates) == 0 {
+		return x.fail(http.StatusBadRequest, "ValidationError", "Certificates can be added to HTTPS listeners only"), nil
+	}
+	added := x.answer("<Certificates><member><CertificateArn>" + escapeXML(arn) + "</CertificateArn><IsDefault>false</IsDefault></member></Certificates>")
+	if slices.Contains(l.Certificates[1:], arn) {
+		return added, nil
+	}
+	listeners, err := s.listeners(ctx, x.call.Account, x.call.Region, l.LoadBalancer)
+	if err != nil {
+		return nil, err
+	}
+	if refusal, err := s.refuseCertificates(ctx, x, []string{arn}, listeners); refusal != nil || err != nil {
+		return refusal, err
+	}
+	return added, s.putCertificates(ctx, x, l.ARN, append(l.Certificates, arn))
+}
+
+// removeCertificate leaves the default one alone, which moto would remove.
+func (s *elbService) removeCertificate(ctx context.Context, x *exchange) (*reply, error) {
+	l, arn, refusal, err := s.oneCertificate(ctx, x)
+	if l == nil || refusal != nil || err != nil {
+		return refusal, err
+	}
+	at := -1
+	if len(l.Certificates) > 0 {
+		at = slices.Index(l.Certificates[1:], arn)
+	}
+	switch {
+	case at >= 0:
+		return x.answer(""), s.putCertificates(ctx, x, l.ARN, slices.Delete(l.Certificates, at+1, at+2))
+	case len(l.Certificates) > 0 && l.Certificates[0] == arn:
+		return x.fail(http.StatusBadRequest, "OperationNotPermitted", "The default certificate '"+arn+"' cannot be removed from the listener"), nil
+	}
+	return x.answer(""), nil
+}
+
+// oneCertificate reads what both calls take: a listener, nil if moto is to say
+// that it is not there, and one certificate.
+func (s *elbService) oneCertificate(ctx context.Context, x *exchange) (l *listener, arn string, refusal *reply, err error) {
+	arns := members(x.form, "Certificates", "CertificateArn")
+	if len(arns) != 1 {
+		return nil, "", x.fail(http.StatusBadRequest, "ValidationError", "One certificate can be specified per call"), nil
+	}
+	l, err = s.listener(ctx, x.call.Account, x.call.Region, x.form.Get("ListenerArn"))
+	return l, arns[0], nil, err
+}
+
+// putCertificates makes these the listener's, the default one first.
+func (s *elbService) putCertificates(ctx context.Context, x *exchange, listener string, arns []string) error {
+	form := url.Values{"ListenerArn": {listener}}
+	setCertificates(form, arns)
+	answered, err := s.ask(ctx, x.call.Account, x.call.Region, "ModifyListener", form, nil)
+	if err == nil && !answered {
+		err = fmt.Errorf("set the certificates of %s: refused", listener)
+	}
+	return err
+}
+
+func setCertificates(form url.Values, arns []string) {
+	for i, arn := range arns {
+		form.Set(fmt.Sprintf("Certificates.member.%d.CertificateArn", i+1), arn)
+	}
+}
+
+// refuseCertificates refuses what AWS does not attach, and what is too much
+// beside those that the load balancer's listeners have.
+func (s *elbService) refuseCertificates(ctx context.Context, x *exchange, arns []string, listeners []listener) (*reply, error) {
+	for _, arn := range arns {
+		if refusal, err := s.refuseCertificate(ctx, x, arn); refusal != nil || err != nil {
+			return refusal, err
+		}
+	}
+	count := len(arns)
+	for _, l := range listeners {
+		count += len(l.Certificates)
+	}
+	if len(arns) > 0 && count > maxCertificates {
+		return x.fail(http.StatusBadRequest, "TooManyCertificates", "You've reached the limit on the number of certificates per load balancer"), nil
+	}
+	return nil, nil
+}
+
+func (s *elbService) refuseCertificate(ctx context.Context, x *exchange, arn string) (*reply, error) {
+	parts := strings.Split(arn, ":") // arn:aws:acm:REGION:ACCOUNT:certificate/ID
+	switch {
+	case len(parts) == 6 && parts[2] == "iam":
+		return nil, nil
+	case len(parts) != 6 || parts[2] != "acm":
+		return x.fail(http.StatusBadRequest, "ValidationError", "Certificate ARN '"+arn+"' is not valid"), nil
+	}
+	status := ""
+	if parts[3] == x.call.Region && parts[4] == x.call.Account {
+		var err error
+		if status, err = s.certificates.status(ctx, x.call.Account, x.call.Region, arn); err != nil {
+			return nil, err
+		}
+	}
+	switch status {
+	case "":
+		return x.fail(http.StatusBadRequest, "CertificateNotFound", "Certificate '"+arn+"' not found"), nil
+	case "ISSUED":
+		return nil, nil
+	}
+	return x.fail(http.StatusBadRequest, "UnsupportedCertificate",
+		"The certificate '"+arn+"' must have a fully-qualified domain name, a supported signature, and a supported key size."), nil
+}

@@ -1,0 +1,99 @@
+package awsproxy
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// A load balancer has so many at most; the default rules do not count.
+const (
+	maxRules        = 100
+	maxTargetGroups = 100
+)
+
+// rule is CreateRule and ModifyRule, which may exceed a limit.
+func (s *elbService) rule(ctx context.Context, x *exchange) (*reply, error) {
+	// arn:...:listener/app/NAME/ID/LISTENER, and :listener-rule/ with a RULE after
+	modified := x.form.Get("RuleArn")
+	balancer := strings.Replace(x.form.Get("ListenerArn"), ":listener/", ":loadbalancer/", 1)
+	if modified != "" {
+		balancer = strings.Replace(modified[:max(0, strings.LastIndex(modified, "/"))], ":listener-rule/", ":loadbalancer/", 1)
+	}
+	balancer = balancer[:max(0, strings.LastIndex(balancer, "/"))]
+	listeners, err := s.listeners(ctx, x.call.Account, x.call.Region, balancer)
+	if err != nil {
+		return nil, err
+	}
+	return s.refuseTargets(ctx, x, listeners, modified)
+}
+
+type listenerRule struct {
+	ARN       string `xml:"RuleArn"`
+	IsDefault bool
+	Actions   rawXML
+}
+
+var targetGroup = regexp.MustCompile(`arn:[^<\s]*:targetgroup/[^<\s]*`)
+
+// refuseTargets refuses a rule, or a target group, that is one too many for the
+// load balancer of these listeners. What is replaced, a rule or a listener's
+// default action, does not count.
+func (s *elbService) refuseTargets(ctx context.Context, x *exchange, listeners []listener, replaced string) (*reply, error) {
+	load := balancerLoad{groups: map[string]bool{}}
+	for name := range x.form {
+		load.target(x.form.Get(name))
+	}
+	asked := len(load.groups)
+	for _, l := range listeners {
+		rules, err := s.rules(ctx, x, l.ARN)
+		if err != nil {
+			return nil, err
+		}
+		load.listener(l, rules, replaced)
+	}
+	switch {
+	case x.call.Operation == "CreateRule" && load.rules >= maxRules:
+		return x.fail(http.StatusBadRequest, "TooManyRules", "You've reached the limit on the number of rules per load balancer"), nil
+	case asked > 0 && len(load.groups) > maxTargetGroups:
+		return x.fail(http.StatusBadRequest, "TooManyTargetGroups", "You've reached the limit on the number of unique target groups per load balancer across all listeners"), nil
+	}
+	return nil, nil
+}
+
+// balancerLoad is what counts against the limits of a load balancer.
+type balancerLoad struct {
+	rules  int
+	groups map[string]bool
+}
+
+// target counts the target groups named in the text.
+func (b *balancerLoad) target(text string) {
+	for _, arn := range targetGroup.FindAllString(text, -1) {
+		b.groups[arn] = true
+	}
+}
+
+func (b *balancerLoad) listener(l listener, rules []listenerRule, replaced string) {
+	for _, r := range rules {
+		arn := r.ARN
+		if r.IsDefault {
+			arn = l.ARN
+		} else {
+			b.rules++
+		}
+		if arn != replaced {
+			b.target(r.Actions.Inner)
+		}
+	}
+}
+
+func (s *elbService) rules(ctx context.Context, x *exchange, listener string) ([]listenerRule, error) {
+	var got struct {
+		All []listenerRule `xml:"DescribeRulesResult>Rules>member"`
+	}
+	_, err := s.ask(ctx, x.call.Account, x.call.Region, "DescribeRules", url.Values{"ListenerArn": {listener}, "PageSize": {unpaged}}, &got)
+	return got.All, err
+}
