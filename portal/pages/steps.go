@@ -160,9 +160,10 @@ func factsList(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource,
 	return slices.DeleteFunc(all, func(f views.Fact) bool { return f.Value == "" && f.At.At.IsZero() })
 }
 
-// webLink is what can be opened in a browser, "" for anything else.
+// webLink is what can be opened in a browser, "" for anything else; a Service's own name is known in the cluster only.
 func webLink(endpoint string) string {
-	if u, err := url.Parse(endpoint); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.HasSuffix(u.Hostname(), ".svc") {
 		return ""
 	}
 	return endpoint
