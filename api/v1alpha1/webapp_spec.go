@@ -72,9 +72,22 @@ type WebAppSpec struct {
 	// +listMapKey=name
 	// +optional
 	ImagePullSecrets []LocalRef `json:"imagePullSecrets,omitempty"`
+	// expose makes the application answer at a hostname of the namespace, over HTTPS.
+	// +optional
+	Expose *WebAppExpose `json:"expose,omitempty"`
 	// identity is who the application is outside of the cluster.
 	// +optional
 	Identity *WebAppIdentity `json:"identity,omitempty"`
+}
+
+// WebAppExpose is where the application answers.
+type WebAppExpose struct {
+	// hostname is the name of a GatewayHostnameRequest in the namespace, not the hostname itself.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
+	// +required
+	Hostname string `json:"hostname"`
 }
 
 // WebAppEnv is one environment variable.

@@ -104,7 +104,7 @@ type WebAppBound struct {
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:metadata:annotations="portico.dev/title=Web app"
 // +kubebuilder:metadata:annotations="portico.dev/icon=app"
-// +kubebuilder:metadata:annotations="portico.dev/form=image,replicas,port,env,bindings"
+// +kubebuilder:metadata:annotations="portico.dev/form=image,replicas,port,env,bindings,expose"
 // +kubebuilder:metadata:annotations="portico.dev/order=value,valueFrom,secretRef,configMapRef,secretKeyRef,configMapKeyRef,kind,name,key,prefix,resources,requests,limits,cpu,memory,autoscaling,min,max,targetCPU,probes,readiness,liveness,startup,path,periodSeconds,timeoutSeconds,failureThreshold,envFrom,command,args,imagePullSecrets,identity"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.url"
 // +kubebuilder:metadata:annotations="portico.dev/refers=bindings[].name=.kind"
