@@ -10,12 +10,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/portico-platform/portico/api/dnsname"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/hostname/claim"
 	"github.com/portico-platform/portico/controllers/hostname/dns"
-	"github.com/portico-platform/portico/controllers/hostname/dnsname"
 )
 
 // claim checks all that can be checked before anything is made, then takes the name and a place on a Gateway.

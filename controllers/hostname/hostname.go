@@ -8,13 +8,13 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/portico-platform/portico/api/dnsname"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/hostname/cert"
 	"github.com/portico-platform/portico/controllers/hostname/claim"
 	"github.com/portico-platform/portico/controllers/hostname/dns"
-	"github.com/portico-platform/portico/controllers/hostname/dnsname"
 	"github.com/portico-platform/portico/controllers/hostname/pool"
 	"github.com/portico-platform/portico/controllers/steps"
 )

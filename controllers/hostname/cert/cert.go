@@ -16,8 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
 
+	"github.com/portico-platform/portico/api/dnsname"
 	"github.com/portico-platform/portico/controllers/cloud"
-	"github.com/portico-platform/portico/controllers/hostname/dnsname"
 )
 
 // API is what is used of ACM.

@@ -25,9 +25,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	"github.com/portico-platform/portico/api/dnsname"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
-	"github.com/portico-platform/portico/controllers/hostname/dnsname"
 )
 
 // Ledger is the name of the ConfigMap, in the operator's namespace. It holds what is on its way to become a DomainClaim;

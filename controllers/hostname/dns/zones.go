@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
 
+	"github.com/portico-platform/portico/api/dnsname"
 	"github.com/portico-platform/portico/controllers/cloud"
-	"github.com/portico-platform/portico/controllers/hostname/dnsname"
 )
 
 // API is what is used of Route 53.
