@@ -34,8 +34,9 @@ type gate struct {
 	needs   []schema.GroupVersionKind
 	mgr     ctrl.Manager
 	every   time.Duration
-	open    func(context.Context) error
+	open    func() error
 	tell    *inspect.Features
+	said    string
 }
 
 var gatewayGroup = schema.GroupVersion{Group: gatewayv1.GroupVersion.Group, Version: gatewayv1.GroupVersion.Version}
@@ -51,31 +52,47 @@ func hostnameNeeds() []schema.GroupVersionKind {
 
 // Start implements manager.Runnable.
 func (g *gate) Start(ctx context.Context) error {
-	logger := g.mgr.GetLogger().WithValues("feature", g.feature)
 	tick := time.NewTicker(g.every)
 	defer tick.Stop()
-	for said := ""; ; {
-		missing, err := g.missing()
-		switch {
-		case err != nil:
-			logger.Error(err, "look for the kinds that a feature needs; Portico tries again")
-		case missing == "":
-			featureOn.WithLabelValues(g.feature).Set(1)
-			g.tell.Set(g.feature, "")
-			logger.Info("the feature is on")
-			return g.open(ctx)
-		case missing != said:
-			said = missing
-			featureOn.WithLabelValues(g.feature).Set(0)
-			g.tell.Set(g.feature, "the cluster lacks "+missing)
-			logger.Info("the feature is off until the cluster has the kinds that it needs; everything else works", "missing", missing)
-		}
+	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
 		}
+		open, err := g.try()
+		if open {
+			return err
+		}
+		if err != nil {
+			g.mgr.GetLogger().Error(err, "start a feature; Portico tries again", "feature", g.feature)
+		}
 	}
+}
+
+// try opens the gate if nothing is missing, and tells of what is, once.
+func (g *gate) try() (open bool, err error) {
+	missing, err := g.missing()
+	if err != nil {
+		return false, err
+	}
+	logger := g.mgr.GetLogger().WithValues("feature", g.feature)
+	if missing == "" {
+		if err := g.open(); err != nil {
+			return true, err // what is registered cannot be registered again
+		}
+		featureOn.WithLabelValues(g.feature).Set(1)
+		g.tell.Set(g.feature, "")
+		logger.Info("the feature is on")
+		return true, nil
+	}
+	if missing != g.said {
+		g.said = missing
+		featureOn.WithLabelValues(g.feature).Set(0)
+		g.tell.Set(g.feature, "the cluster lacks "+missing)
+		logger.Info("the feature is off until the cluster has the kinds that it needs; everything else works", "missing", missing)
+	}
+	return false, nil
 }
 
 // missing names the kinds that the cluster does not serve.

@@ -12,6 +12,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/portico-platform/portico/api/inspect"
@@ -60,6 +61,7 @@ type hostnames struct {
 	mgr  ctrl.Manager
 	deps deps
 	o    Options
+	apps controller.Controller // of web apps, which routes belong to
 }
 
 // indexes are of our own kinds, which are there whether or not the cluster has Gateway API.
@@ -90,16 +92,19 @@ func named(name string) []string {
 	return []string{name}
 }
 
-// setupHostnames makes the controllers of hostnames start as soon as the cluster has what they need.
-func setupHostnames(ctx context.Context, mgr ctrl.Manager, d deps, o Options) error {
-	h := hostnames{mgr: mgr, deps: d, o: o}
+// setupHostnames makes the controllers of hostnames start as soon as the cluster has what they need: now, if it has.
+func setupHostnames(ctx context.Context, h hostnames) error {
 	if err := h.indexes(ctx); err != nil {
 		return err
 	}
-	return mgr.Add(&gate{
-		feature: inspect.FeatureHostnames, needs: hostnameNeeds(), mgr: mgr, every: o.Hostnames.Look, tell: d.features,
-		open: func(context.Context) error { return h.setup() },
-	})
+	g := &gate{
+		feature: inspect.FeatureHostnames, needs: hostnameNeeds(), mgr: h.mgr, every: h.o.Hostnames.Look, tell: h.deps.features, open: h.setup,
+	}
+	open, err := g.try()
+	if err != nil || open {
+		return err
+	}
+	return h.mgr.Add(g)
 }
 
 // setup registers the controllers with the manager, which may run already.
@@ -113,6 +118,7 @@ func (h hostnames) setup() error {
 	patient := h.deps.engine
 	patient.Workers = max(patient.Workers, mostHostnames)
 	return first(
+		watchRoutes(h.mgr, h.apps),
 		engine.Setup(h.mgr, &v1alpha1.GatewayHostnameRequest{}, requests, patient, h.watchedByRequests),
 		engine.Setup(h.mgr, &v1alpha1.PoolGateway{}, pool.Work{
 			Writer: owned.Writer{Client: kube, Live: live}, Balancers: h.balancers,

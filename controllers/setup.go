@@ -139,10 +139,11 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 			return fmt.Errorf("set up %s: %w", name, err)
 		}
 	}
-	if err := setupWebApp(ctx, mgr, o.Engine); err != nil {
+	apps, err := setupWebApp(ctx, mgr, d)
+	if err != nil {
 		return fmt.Errorf("set up WebApp: %w", err)
 	}
-	if err := setupHostnames(ctx, mgr, d, o); err != nil {
+	if err := setupHostnames(ctx, hostnames{mgr: mgr, deps: d, o: o, apps: apps}); err != nil {
 		return fmt.Errorf("set up hostnames: %w", err)
 	}
 	if err := mgr.Add(sweeper(mgr, sessions, d.woken, cmp.Or(o.SweepEvery, sweepEvery))); err != nil {

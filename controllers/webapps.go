@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -83,17 +84,19 @@ func appOf(obj client.Object) []string {
 	return nil
 }
 
-func setupWebApp(ctx context.Context, mgr ctrl.Manager, o engine.Options) error {
+func setupWebApp(ctx context.Context, mgr ctrl.Manager, d deps) (controller.Controller, error) {
 	for obj, index := range map[client.Object]func(client.Object) []string{&corev1.Pod{}: appOf, &appsv1.ReplicaSet{}: appOf} {
 		if err := mgr.GetFieldIndexer().IndexField(ctx, obj, appIndex, index); err != nil {
-			return fmt.Errorf("index %T by its web app: %w", obj, err)
+			return nil, fmt.Errorf("index %T by its web app: %w", obj, err)
 		}
 	}
-	if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.WebApp{}, bindingIndex, bindingsOf); err != nil {
-		return fmt.Errorf("index web apps by their bindings: %w", err)
+	for name, index := range map[string]client.IndexerFunc{bindingIndex: bindingsOf, exposeIndex: exposedAt} {
+		if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.WebApp{}, name, index); err != nil {
+			return nil, fmt.Errorf("index web apps by %s: %w", name, err)
+		}
 	}
-	work := webapp.Work{Writer: owned.Writer{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}, Bound: boundIn(mgr)}
-	return engine.Setup(mgr, &v1alpha1.WebApp{}, work, o, func(b *builder.Builder) {
+	work := webapp.Work{Writer: owned.Writer{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}, Bound: boundIn(mgr), Routes: routesIn(mgr, d)}
+	return engine.Build(mgr, &v1alpha1.WebApp{}, work, d.engine, func(b *builder.Builder) {
 		b.Owns(&appsv1.Deployment{}, builder.WithPredicates(touched()))
 		b.Owns(&corev1.Service{}, builder.WithPredicates(touched()))
 		b.Owns(&corev1.ServiceAccount{}, builder.WithPredicates(touched()))
@@ -101,6 +104,7 @@ func setupWebApp(ctx context.Context, mgr ctrl.Manager, o engine.Options) error 
 		b.Owns(&autoscalingv2.HorizontalPodAutoscaler{}, builder.WithPredicates(touched(), declared()))
 		b.Watches(&appsv1.ReplicaSet{}, toApp(), builder.WithPredicates(touched(), setMoved())) // one that is gone is listed no more
 		b.Watches(&corev1.Pod{}, toApp(), builder.WithPredicates(edited(), podMoved()))
+		b.Watches(&v1alpha1.GatewayHostnameRequest{}, appsAt(mgr), builder.WithPredicates(addressTurned()))
 		for name, k := range kinds {
 			b.Watches(k.object, appsBoundTo(mgr, name), builder.WithPredicates(bindingTurned()))
 		}

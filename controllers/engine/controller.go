@@ -33,9 +33,15 @@ const firstRetry, lastRetry = time.Second, 5 * time.Minute
 
 // Setup runs work for every object of proto's kind. more adds watches; it may be nil.
 func Setup[T Object](mgr ctrl.Manager, proto T, work Work[T], o Options, more func(*builder.Builder)) error {
+	_, err := Build(mgr, proto, work, o, more)
+	return err
+}
+
+// Build is Setup that returns the controller, for watches that begin later.
+func Build[T Object](mgr ctrl.Manager, proto T, work Work[T], o Options, more func(*builder.Builder)) (controller.Controller, error) {
 	gvk, err := apiutil.GVKForObject(proto, mgr.GetScheme())
 	if err != nil {
-		return fmt.Errorf("set up a controller: %w", err)
+		return nil, fmt.Errorf("set up a controller: %w", err)
 	}
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(proto, builder.WithPredicates(watched(o.Records, gvk.Kind)...)).
@@ -56,7 +62,7 @@ func Setup[T Object](mgr ctrl.Manager, proto T, work Work[T], o Options, more fu
 		Records: o.Records,
 	}
 	countResources(mgr, gvk)
-	return b.Complete(reconcile.AsReconciler(mgr.GetClient(), r))
+	return b.Build(reconcile.AsReconciler(mgr.GetClient(), r))
 }
 
 // asked are the annotations whose change asks for a pass.

@@ -26,6 +26,13 @@ func (f *Features) Set(name, why string) {
 	f.all[name] = inspect.Feature{Name: name, On: why == "", Why: why}
 }
 
+// Why a feature is off; empty, it is on or nobody has noted anything of it.
+func (f *Features) Why(name string) string {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.all[name].Why
+}
+
 // list is sorted; of a nil Features it is empty.
 func (f *Features) list() inspect.Features {
 	out := inspect.Features{Items: []inspect.Feature{}}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -38,10 +39,11 @@ func schemeOf(t *testing.T) *runtime.Scheme {
 		corev1.SchemeGroupVersion: {
 			&corev1.Pod{}, &corev1.PodList{}, &corev1.Service{}, &corev1.ServiceList{}, &corev1.ServiceAccount{}, &corev1.ServiceAccountList{}, &corev1.Secret{},
 		},
-		appsv1.SchemeGroupVersion:        {&appsv1.Deployment{}, &appsv1.DeploymentList{}, &appsv1.ReplicaSet{}, &appsv1.ReplicaSetList{}},
-		policyv1.SchemeGroupVersion:      {&policyv1.PodDisruptionBudget{}, &policyv1.PodDisruptionBudgetList{}},
-		autoscalingv2.SchemeGroupVersion: {&autoscalingv2.HorizontalPodAutoscaler{}, &autoscalingv2.HorizontalPodAutoscalerList{}},
-		v1alpha1.GroupVersion:            {&v1alpha1.WebApp{}, &v1alpha1.WebAppList{}},
+		appsv1.SchemeGroupVersion:                   {&appsv1.Deployment{}, &appsv1.DeploymentList{}, &appsv1.ReplicaSet{}, &appsv1.ReplicaSetList{}},
+		policyv1.SchemeGroupVersion:                 {&policyv1.PodDisruptionBudget{}, &policyv1.PodDisruptionBudgetList{}},
+		autoscalingv2.SchemeGroupVersion:            {&autoscalingv2.HorizontalPodAutoscaler{}, &autoscalingv2.HorizontalPodAutoscalerList{}},
+		v1alpha1.GroupVersion:                       {&v1alpha1.WebApp{}, &v1alpha1.WebAppList{}},
+		{Group: gatewayv1.GroupName, Version: "v1"}: {&gatewayv1.HTTPRoute{}, &gatewayv1.HTTPRouteList{}},
 	} {
 		s.AddKnownTypes(group, types...)
 		metav1.AddToGroupVersion(s, group)
@@ -52,7 +54,7 @@ func schemeOf(t *testing.T) *runtime.Scheme {
 // indexed are what the cache of the operator adds.
 func indexed(b *fake.ClientBuilder) {
 	of := func(o client.Object) []string { return []string{o.GetLabels()[v1alpha1.LabelWebApp]} }
-	b.WithIndex(&corev1.Pod{}, webapp.Index, of).WithIndex(&appsv1.ReplicaSet{}, webapp.Index, of).WithStatusSubresource(&v1alpha1.WebApp{})
+	b.WithIndex(&corev1.Pod{}, webapp.Index, of).WithIndex(&appsv1.ReplicaSet{}, webapp.Index, of).WithStatusSubresource(&v1alpha1.WebApp{}, &gatewayv1.HTTPRoute{})
 }
 
 // work finds every resource that it is bound to.
@@ -62,6 +64,47 @@ func work(c *stepstest.Cluster) engine.Work[app] {
 		Bound: func(_ context.Context, _, _, name string) (webapp.Bound, error) {
 			return webapp.Bound{Found: true, Ready: true, Binding: &v1alpha1.Binding{Name: name + "-binding", Keys: []string{"arn", "url"}, ResourceVersion: "7"}}, nil
 		},
+		Routes: routes(webapp.Address{Found: true, Ready: true, Hostname: "shop.example.com", URL: "https://shop.example.com", Parent: listener}),
+	}
+}
+
+var listener = &v1alpha1.HostnameParentRef{Group: gatewayv1.GroupName, Kind: "ListenerSet", Namespace: "portico-gateways", Name: "dc-1", SectionName: "https"}
+
+// routes finds the same address for every name.
+func routes(a webapp.Address) webapp.Routes {
+	return webapp.Routes{
+		Off:     func() string { return "" },
+		Address: func(context.Context, string, string) (webapp.Address, error) { return a, nil },
+	}
+}
+
+// accept does the part of the load balancer controller.
+func accept(t *testing.T, c *stepstest.Cluster) {
+	t.Helper()
+	rollOut(t, c)
+	var all gatewayv1.HTTPRouteList
+	if err := c.Others.List(t.Context(), &all); err != nil {
+		t.Fatal(err)
+	}
+	for i := range all.Items {
+		r := &all.Items[i]
+		before := r.DeepCopy()
+		says(r, metav1.ConditionTrue)
+		if equality.Semantic.DeepEqual(r.Status, before.Status) {
+			continue
+		}
+		if err := c.Others.Status().Patch(t.Context(), r, client.MergeFrom(before)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func says(r *gatewayv1.HTTPRoute, accepted metav1.ConditionStatus) {
+	r.Status.Parents = nil
+	for _, p := range r.Spec.ParentRefs {
+		r.Status.Parents = append(r.Status.Parents, gatewayv1.RouteParentStatus{ParentRef: p, ControllerName: "gateway.k8s.aws/alb", Conditions: []metav1.Condition{{
+			Type: string(gatewayv1.RouteConditionAccepted), Status: accepted, ObservedGeneration: r.Generation, Reason: "NotAllowedByListeners", Message: "no",
+		}}})
 	}
 }
 
@@ -98,6 +141,7 @@ var (
 	deployment = &appsv1.Deployment{ObjectMeta: at("shop")}
 	budget     = &policyv1.PodDisruptionBudget{ObjectMeta: at("shop")}
 	scaler     = &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: at("shop")}
+	httpRoute  = &gatewayv1.HTTPRoute{ObjectMeta: at("shop")}
 )
 
 func shop(change func(*v1alpha1.WebAppSpec)) app {
@@ -166,8 +210,13 @@ func TestAWebAppKeepsTheLawsOfSteps(t *testing.T) {
 			Makes: []client.Object{account, service, deployment}, Repaired: []client.Object{account, service, deployment},
 			Edits: map[string]edit{"unbound": {Do: func(a app) { a.Spec.Bindings = nil }}},
 		},
+		"exposed": {
+			Owner: shop(func(s *v1alpha1.WebAppSpec) { s.Expose = &v1alpha1.WebAppExpose{Hostname: "shop"} }),
+			Makes: []client.Object{account, service, httpRoute, deployment}, Repaired: []client.Object{account, service, httpRoute, deployment},
+			Edits: map[string]edit{"not any more": {Do: func(a app) { a.Spec.Expose = nil }, Gone: []client.Object{httpRoute}}},
+		},
 	} {
-		c.Scheme, c.Build, c.Work, c.Settle = schemeOf(t), indexed, work, rollOut
+		c.Scheme, c.Build, c.Work, c.Settle = schemeOf(t), indexed, work, accept
 		c.Cached = func(o client.Object) bool { return o.GetLabels()[owned.Label] == owned.LabelValue }
 		t.Run(name, func(t *testing.T) { stepstest.Laws(t, c) })
 	}

@@ -103,6 +103,9 @@ func (r *run) report(ctx context.Context, pass *engine.Pass) error {
 		s.URL = ""
 	case metav1.ConditionUnknown: // nobody has looked
 	}
+	if status, _, _ := pass.Marked(StepExposed); status == metav1.ConditionTrue && r.address.URL != "" {
+		s.URL = r.address.URL
+	}
 	wanted := replicasOf(r.app)
 	if p.deployment.UID != "" {
 		wanted = p.wanted()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -18,11 +19,13 @@ const (
 	StepServiceAccount   = "ServiceAccountReady"
 	StepService          = "ServiceReady"
 	StepDisruptionBudget = "DisruptionBudgetReady"
+	StepRoute            = "RouteReady"
 	StepBindings         = "BindingsReady"
 	StepDeployment       = "DeploymentReady"
 	StepScaled           = "Scaled"
 	StepAutoscaler       = "AutoscalerReady"
 	StepRolledOut        = "RolledOut"
+	StepExposed          = "Exposed"
 )
 
 // Bound is a resource that a WebApp may be bound to.
@@ -38,7 +41,8 @@ type Bound struct {
 type Work struct {
 	Writer owned.Writer
 	// Bound looks up a resource in the cache.
-	Bound func(ctx context.Context, kind, namespace, name string) (Bound, error)
+	Bound  func(ctx context.Context, kind, namespace, name string) (Bound, error)
+	Routes Routes
 }
 
 // run is one pass over one WebApp.
@@ -49,6 +53,8 @@ type run struct {
 	// deployment is what the cluster has; empty until the step has read or made it.
 	deployment appsv1.Deployment
 	variables  []variable // of bindings
+	address    Address    // at which it is exposed
+	http       gatewayv1.HTTPRoute
 	seen       *picture
 }
 
@@ -88,15 +94,18 @@ func (r *run) steps() steps.List[*v1alpha1.WebApp] {
 		step(StepServiceAccount, r.serviceAccount),
 		step(StepService, r.service),
 		when(many, step(StepDisruptionBudget, r.disruptionBudget)),
+		when(exposed, step(StepRoute, r.route)),
 		when(bound, step(StepBindings, r.bindings)),
 		step(StepDeployment, r.deploy),
 		step(StepScaled, r.scale),
 		when(autoscaled, step(StepAutoscaler, r.autoscaler)),
 		step(StepRolledOut, r.rolledOut),
+		when(exposed, step(StepExposed, r.exposed)),
 	}
 }
 
 func bound(app *v1alpha1.WebApp) bool      { return len(app.Spec.Bindings) > 0 }
+func exposed(app *v1alpha1.WebApp) bool    { return app.Spec.Expose != nil }
 func autoscaled(app *v1alpha1.WebApp) bool { return app.Spec.Autoscaling != nil }
 
 // many tells whether there is always more than one Pod: then one may be evicted at a time.

@@ -1,0 +1,109 @@
+package webapp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	gatewayac "sigs.k8s.io/gateway-api/applyconfiguration/apis/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// Address is a hostname at which a WebApp may answer.
+type Address struct {
+	Found    bool
+	Leaving  bool   // it is being deleted
+	Ready    bool   // now
+	State    string // why it is not Ready
+	Hostname string
+	URL      string
+	Parent   *v1alpha1.HostnameParentRef // nil until it is known
+}
+
+// Routes is what the cluster has of Gateway API.
+type Routes struct {
+	// Off says why there are no routes; empty, there are.
+	Off func() string
+	// Address looks up a hostname request in the cache.
+	Address func(ctx context.Context, namespace, name string) (Address, error)
+}
+
+// route leads the hostname to the Service. It waits for nothing, so that a rollout is told however far the hostname is, and
+// takes the route away at once when it is not asked for any more.
+func (r *run) route(ctx context.Context) (string, error) {
+	off := r.Routes.Off()
+	if r.app.Spec.Expose == nil {
+		if off != "" {
+			return "", nil
+		}
+		return "", r.objects.Remove(ctx, &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: r.app.Name}})
+	}
+	if off != "" {
+		return "", engine.Blocked("HostnamesOff", "this cluster gives no hostnames: %s. Ask a platform admin, or remove expose", off)
+	}
+	name := r.app.Spec.Expose.Hostname
+	address, err := r.Routes.Address(ctx, r.app.Namespace, name)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("look up the GatewayHostnameRequest %s: %w", name, err)
+	case !address.Found:
+		return "", engine.Blocked("HostnameNotFound", "there is no GatewayHostnameRequest %s in this namespace; request it, or remove expose", name)
+	case address.Leaving:
+		return "", engine.Blocked("HostnameNotFound", "the GatewayHostnameRequest %s is being deleted; name another one, or remove expose", name)
+	}
+	r.address = address
+	if address.Parent == nil {
+		return "the hostname has no listener yet", nil
+	}
+	if err := r.objects.Apply(ctx, route(r.app, address), &r.http); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s leads to the Service", address.Hostname), nil
+}
+
+func route(app *v1alpha1.WebApp, to Address) *gatewayac.HTTPRouteApplyConfiguration {
+	p := to.Parent
+	return gatewayac.HTTPRoute(app.Name, app.Namespace).WithLabels(labels(app)).WithSpec(gatewayac.HTTPRouteSpec().
+		WithParentRefs(gatewayac.ParentReference().WithGroup(gatewayv1.Group(p.Group)).WithKind(gatewayv1.Kind(p.Kind)).
+			WithNamespace(gatewayv1.Namespace(p.Namespace)).WithName(gatewayv1.ObjectName(p.Name)).WithSectionName(gatewayv1.SectionName(p.SectionName))).
+		WithHostnames(gatewayv1.Hostname(to.Hostname)).
+		WithRules(gatewayac.HTTPRouteRule().WithBackendRefs(gatewayac.HTTPBackendRef().WithName(gatewayv1.ObjectName(app.Name)).WithPort(80))))
+}
+
+// exposed waits until the application answers at the hostname.
+func (r *run) exposed(context.Context) (string, error) {
+	if r.app.Spec.Expose == nil {
+		return "", nil
+	}
+	name := r.app.Spec.Expose.Hostname
+	if r.http.UID == "" {
+		return "", engine.Wait("WaitingForHostname", again, "waiting for the GatewayHostnameRequest %s: %s", name, r.address.State)
+	}
+	c := r.accepted()
+	switch {
+	case c == nil || c.ObservedGeneration != r.http.Generation:
+		return "", engine.Wait("RoutePending", again, "the load balancer controller has not taken up the route yet")
+	case c.Status != metav1.ConditionTrue:
+		return "", engine.Blocked("RouteRefused", "the load balancer controller refuses the route: %s: %s", c.Reason, c.Message)
+	case !r.address.Ready:
+		return "", engine.Wait("WaitingForHostname", again, "waiting for the GatewayHostnameRequest %s: %s", name, r.address.State)
+	}
+	return "it answers at " + r.address.Hostname, nil
+}
+
+// accepted is what the controller of the route's parent says of it; nil while it says nothing.
+func (r *run) accepted() *metav1.Condition {
+	p := r.address.Parent
+	i := slices.IndexFunc(r.http.Status.Parents, func(s gatewayv1.RouteParentStatus) bool {
+		return string(s.ParentRef.Name) == p.Name && s.ParentRef.Namespace != nil && string(*s.ParentRef.Namespace) == p.Namespace
+	})
+	if i < 0 {
+		return nil
+	}
+	return meta.FindStatusCondition(r.http.Status.Parents[i].Conditions, string(gatewayv1.RouteConditionAccepted))
+}
