@@ -104,7 +104,8 @@ func TestPagesOfAnApplication(t *testing.T) {
 		"a version by its tag":                         {shopSite, atShop, 200, "<b>1.4.3</b>", ""},
 		"a version by its digest":                      {shopSite, atShop, 200, "<b>sha256:0123456789ab</b>", ""},
 		"how far the rollout is":                       {shopSite, atShop, 200, `<progress id="updated" max="3" value="1">1 of 3</progress>`, ""},
-		"the address as a link":                        {shopSite, atShop, 200, `href="http://shop.payments.svc"`, ""},
+		"the address as a link":                        {servedAt("https://shop.example.com"), atShop, 200, `href="https://shop.example.com"`, ""},
+		"no link to what the cluster alone can reach":  {shopSite, atShop, 200, `<code>http://shop.payments.svc</code>`, `href="http://shop`},
 		"no step that another one tells":               {shopSite, atShop, 200, "2 of 3 Pods serve", "told twice otherwise</p>"},
 		"a button's name for those who hear it":        {shopSite, atShop, 200, `aria-label="Roll back to revision 2, 1.4.2">Roll back</button>`, ""},
 		"a link's name for those who hear it":          {shopSite, atPod, 200, `aria-label="Show the log of migrate">Show</a>`, ""},
@@ -150,7 +151,7 @@ func TestPagesOfAnApplication(t *testing.T) {
 		"no choice of a run that never was":            {shopSite, atShop + "/pods/shop-5d9-a/logs", 200, "Timestamps", `name="previous"`},
 		"no following of a run that has ended":         {shopSite, atPod + "/logs?previous=true", 200, "GET / 200", "hx-sse:connect"},
 		"the containers to choose from, ours in front": {shopSite, atPod + "/logs", 200, `<option value="app" selected>app</option><option value="proxy">proxy</option><option value="migrate">migrate</option>`, ""},
-		"an address that is none is no link":           {hostileURL, atShop, 200, "javascript:steal()", `href="javascript`},
+		"an address that is none is no link":           {servedAt("javascript:steal()"), atShop, 200, "javascript:steal()", `href="javascript`},
 		"no state of an application on others' pages":  {shopSite, "/teams/payments", 200, "shop", "Rollout and size"},
 		"an application that is gone":                  {shopSite, "/teams/payments/webapps/none/pods/x", 404, "It does not exist", ""},
 	} {
@@ -170,11 +171,13 @@ func paused(tb testing.TB) *fakeCluster {
 	return f
 }
 
-func hostileURL(tb testing.TB) *fakeCluster {
-	tb.Helper()
-	f := shopSite(tb)
-	_ = unstructured.SetNestedField(f.objects[0].Object, "javascript:steal()", "status", "url")
-	return f
+func servedAt(url string) func(testing.TB) *fakeCluster {
+	return func(tb testing.TB) *fakeCluster {
+		tb.Helper()
+		f := shopSite(tb)
+		_ = unstructured.SetNestedField(f.objects[0].Object, url, "status", "url")
+		return f
+	}
 }
 
 func TestADownloadIsAFileOfText(t *testing.T) {
