@@ -99,13 +99,8 @@ type Provider struct {
 // without a selector, or with one that does not parse, is left out. The caller needs no right on AWSProviders but the
 // right to create or list objects of the kind in the namespace.
 func (c *Cluster) Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]Provider, error) {
-	if may, err := c.Can(ctx, id, "create", k, namespace); err != nil || !may {
-		if err != nil {
-			return nil, err
-		}
-		if err := c.access.require(ctx, id, actionOn("list", k, namespace)); err != nil {
-			return nil, err
-		}
+	if err := c.requireInterest(ctx, id, k, namespace); err != nil {
+		return nil, err
 	}
 	kind, ok := c.kinds.ByName("AWSProvider")
 	if !ok {

@@ -50,6 +50,12 @@ type Checks struct {
 // Object is what is asked about. UID tells it from a namesake of earlier days.
 type Object struct{ Kind, Namespace, Name, UID string }
 
+// Features are the parts of the operator that depend on what the cluster has.
+type Features struct {
+	Known bool // else the operator does not answer
+	Items []inspect.Feature
+}
+
 // Kubernetes is what the client needs of it.
 type Kubernetes interface {
 	// Lease is the operator's.
@@ -68,7 +74,7 @@ type Client struct {
 	flights    singleflight.Group
 
 	mu     sync.Mutex
-	recent map[Object]answer
+	recent map[question]answer
 	place  *place
 	found  time.Time // the place
 	away   bool      // since the last answer
@@ -76,60 +82,81 @@ type Client struct {
 }
 
 type answer struct {
-	checks Checks
-	until  time.Time
+	words any // what read made of them
+	until time.Time
 }
+
+// question is what is asked at a path; UID tells one life of an object from another.
+type question struct{ path, uid string }
+
+// reader makes sense of an answer; body is nil if the operator knows nothing of what was asked.
+type reader func(body []byte) (any, error)
 
 // New prepares a client; it sends nothing yet.
 func New(k Kubernetes, c clock.PassiveClock, log *slog.Logger) *Client {
-	return &Client{kubernetes: k, clock: c, log: cmp.Or(log, slog.New(slog.DiscardHandler)), recent: map[Object]answer{}}
+	return &Client{kubernetes: k, clock: c, log: cmp.Or(log, slog.New(slog.DiscardHandler)), recent: map[question]answer{}}
 }
 
 // Of tells of the checks of one object. It takes Patience at the most, and no time while the operator is known to be
 // away. Whether the caller may see the object was asked before.
 func (c *Client) Of(ctx context.Context, of Object) Checks {
-	checks, ask := c.before(of)
-	if !ask {
+	q := question{inspect.ResourcePath(of.Kind, of.Namespace, of.Name), of.UID}
+	if checks, ok := c.tell(ctx, q, func(body []byte) (any, error) { return readChecks(body, of) }).(Checks); ok {
 		return checks
 	}
-	flight := c.flights.DoChan(of.Kind+"/"+of.Namespace+"/"+of.Name+"/"+of.UID, func() (any, error) {
+	return Checks{State: Unknown}
+}
+
+// Features tells which parts of the operator are on, as patiently as Of.
+func (c *Client) Features(ctx context.Context) Features {
+	features, _ := c.tell(ctx, question{path: inspect.FeaturesPath}, readFeatures).(Features)
+	return features
+}
+
+// tell is what read makes of the answer, nil while there is none.
+func (c *Client) tell(ctx context.Context, q question, read reader) any {
+	words, ask := c.before(q)
+	if !ask {
+		return words
+	}
+	flight := c.flights.DoChan(q.path+"#"+q.uid, func() (any, error) {
 		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), Patience)
 		defer cancel()
-		checks, err := c.ask(detached, of)
-		return c.after(of, checks, err), nil
+		words, err := c.ask(detached, q, read)
+		return c.after(q, words, err), nil
 	})
 	patience := time.NewTimer(Patience)
 	defer patience.Stop()
 	select {
 	case done := <-flight:
-		return done.Val.(Checks)
+		return done.Val
 	case <-patience.C: // a token is being made, which outlives those who wait for it
 	case <-ctx.Done():
 	}
-	return Checks{State: Unknown}
+	return nil
 }
 
 // before is what is known without asking, and whether to ask. When the operator has been away for a while, the first
 // caller finds out for all whether it still is.
-func (c *Client) before(of Object) (known Checks, ask bool) {
+func (c *Client) before(q question) (known any, ask bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.clock.Now()
-	if one, ok := c.recent[of]; ok && now.Before(one.until) {
-		return one.checks, false
+	if one, ok := c.recent[q]; ok && now.Before(one.until) {
+		return one.words, false
 	}
 	if !c.away {
-		return Checks{}, true
+		return nil, true
 	}
 	if now.Before(c.until) {
-		return Checks{State: Unknown}, false
+		return nil, false
 	}
 	c.until = now.Add(openFor)
-	return Checks{}, true
+	return nil, true
 }
 
 // after notes what came of asking.
-func (c *Client) after(of Object, checks Checks, err error) Checks {
+func (c *Client) after(q question, words any, err error) any {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.clock.Now()
@@ -139,18 +166,18 @@ func (c *Client) after(of Object, checks Checks, err error) Checks {
 		}
 		c.away, c.until = true, now.Add(openFor)
 		c.forget()
-		return Checks{State: Unknown}
+		return nil
 	}
 	if c.away {
 		c.log.Info("the operator answers again")
 	}
 	c.away = false
-	c.remember(of, answer{checks, now.Add(shared)})
-	return checks
+	c.remember(q, answer{words, now.Add(shared)})
+	return words
 }
 
 // remember keeps the answer, and of the others those that still hold; the lock is held.
-func (c *Client) remember(of Object, one answer) {
+func (c *Client) remember(q question, one answer) {
 	if len(c.recent) >= kept {
 		now := c.clock.Now()
 		for key, old := range c.recent {
@@ -162,28 +189,28 @@ func (c *Client) remember(of Object, one answer) {
 	if len(c.recent) >= kept {
 		clear(c.recent)
 	}
-	c.recent[of] = one
+	c.recent[q] = one
 }
 
 // ask asks where the operator was last, and if that fails, where it is now: another leader, or another certificate.
-func (c *Client) ask(ctx context.Context, of Object) (Checks, error) {
+func (c *Client) ask(ctx context.Context, q question, read reader) (any, error) {
 	last := c.current()
 	if last != nil {
-		checks, err := c.get(ctx, last, of)
+		words, err := c.get(ctx, last, q, read)
 		if err == nil {
-			return checks, nil
+			return words, nil
 		}
 		now, lost := c.look(ctx)
 		if lost != nil || now == last {
-			return Checks{}, errors.Join(err, lost)
+			return nil, errors.Join(err, lost)
 		}
-		return c.get(ctx, now, of)
+		return c.get(ctx, now, q, read)
 	}
 	now, err := c.look(ctx)
 	if err != nil {
-		return Checks{}, err
+		return nil, err
 	}
-	return c.get(ctx, now, of)
+	return c.get(ctx, now, q, read)
 }
 
 // current is the place as it was found lately; nil if it must be looked for.

@@ -116,10 +116,10 @@ func TestOneTriesForAllWhetherTheOperatorIsBack(t *testing.T) {
 	b := newBench(t, nil)
 	b.want(Unknown, "")
 	b.later()
-	if _, ask := b.before(logs); !ask {
+	if _, ask := b.before(question{}); !ask {
 		t.Error("nobody tries")
 	}
-	if _, ask := b.before(logs); ask {
+	if _, ask := b.before(question{}); ask {
 		t.Error("two try at a time")
 	}
 }
@@ -198,7 +198,7 @@ func TestNobodyWaitsForLong(t *testing.T) {
 func TestWhatIsRememberedIsBounded(t *testing.T) {
 	b := newBench(t, nil)
 	for i := range 3 * kept {
-		b.after(Object{Name: string(rune('a' + i%26)), UID: time.Duration(i).String()}, Checks{State: Unchecked}, nil)
+		b.after(question{string(rune('a' + i%26)), time.Duration(i).String()}, Checks{State: Unchecked}, nil)
 	}
 	if len(b.recent) > kept {
 		t.Errorf("%d answers are kept", len(b.recent))

@@ -60,44 +60,59 @@ func placeOf(lease *coordinationv1.Lease) (*place, error) {
 
 func (p *place) same(q *place) bool { return p.url == q.url && p.ca == q.ca }
 
-// get asks about one object at the place.
-func (c *Client) get(ctx context.Context, at *place, of Object) (Checks, error) {
+// get asks at the place.
+func (c *Client) get(ctx context.Context, at *place, q question, read reader) (any, error) {
 	token, err := c.kubernetes.Token(ctx)
 	if err != nil {
-		return Checks{}, err
+		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.url+inspect.ResourcePath(of.Kind, of.Namespace, of.Name), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.url+q.path, nil)
 	if err != nil {
-		return Checks{}, err
+		return nil, err
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	resp, err := at.transport.RoundTrip(req) // not through a client: redirects are not followed
 	if err != nil {
-		return Checks{}, fmt.Errorf("ask the operator at %s: %w", at.url, err)
+		return nil, fmt.Errorf("ask the operator at %s: %w", at.url, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, longest))
 	if err != nil {
-		return Checks{}, fmt.Errorf("read the operator's answer: %w", err)
+		return nil, fmt.Errorf("read the operator's answer: %w", err)
 	}
 	switch resp.StatusCode {
 	case http.StatusOK:
-		return read(body, of)
+		return read(body)
 	case http.StatusNotFound:
-		return Checks{State: Unchecked}, nil
+		return read(nil)
 	case http.StatusUnauthorized:
 		c.kubernetes.Drop(token) // the ServiceAccount was made anew: the next question mints
 	}
-	return Checks{}, fmt.Errorf("the operator at %s answers %s", at.url, resp.Status)
+	return nil, fmt.Errorf("the operator at %s answers %s", at.url, resp.Status)
 }
 
-func read(body []byte, of Object) (Checks, error) {
+func readChecks(body []byte, of Object) (any, error) {
+	if body == nil {
+		return Checks{State: Unchecked}, nil
+	}
 	out := Checks{State: Checked}
 	if err := json.Unmarshal(body, &out.Resource); err != nil {
-		return Checks{}, fmt.Errorf("read the operator's answer: %w", err)
+		return nil, fmt.Errorf("read the operator's answer: %w", err)
 	}
 	if out.UID != of.UID { // it has not looked at this one yet, but at its namesake
 		return Checks{State: Unchecked}, nil
 	}
 	return out, nil
+}
+
+// readFeatures takes an operator that does not know the question for one that has nothing to tell.
+func readFeatures(body []byte) (any, error) {
+	if body == nil {
+		return Features{}, nil
+	}
+	var all inspect.Features
+	if err := json.Unmarshal(body, &all); err != nil {
+		return nil, fmt.Errorf("read the operator's answer: %w", err)
+	}
+	return Features{Known: true, Items: all.Items}, nil
 }

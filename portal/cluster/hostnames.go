@@ -1,0 +1,145 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/availability"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/operator"
+)
+
+// The kinds of hostnames.
+const (
+	hostnameKind = "GatewayHostnameRequest"
+	grantKind    = "HostnameGrant"
+	claimKind    = "DomainClaim"
+)
+
+// CheckHostname tells whether the namespace could have a hostname. Like HostnameGrant it is for callers who may create or
+// list hostname requests there; they need no right on claims. Who holds a hostname is told to those who may get hostname
+// requests in the holder's namespace, and to nobody else.
+func (c *Cluster) CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (availability.Answer, error) {
+	grant, err := c.HostnameGrant(ctx, id, namespace)
+	if err != nil {
+		return availability.Answer{}, err
+	}
+	facts := availability.Facts{Namespace: namespace, Grant: grant}
+	if facts.Claims, err = c.claimed(ctx, claimKind, "", ofClaim); err != nil {
+		return availability.Answer{}, err
+	}
+	if facts.Requests, err = c.claimed(ctx, hostnameKind, namespace, ofRequest); err != nil {
+		return availability.Answer{}, err
+	}
+	answer := availability.Check(q, facts)
+	if answer.Holder == (availability.Holder{}) {
+		return answer, nil
+	}
+	kind, err := c.kind(hostnameKind)
+	if err != nil {
+		return availability.Answer{}, err
+	}
+	may, err := c.Can(ctx, id, "get", kind, answer.Holder.Namespace)
+	if !may {
+		answer.Holder = availability.Holder{}
+	}
+	return answer, err
+}
+
+// HostnameGrant is what hostnames the namespace may have; nil, none.
+func (c *Cluster) HostnameGrant(ctx context.Context, id auth.Identity, namespace string) (*v1alpha1.HostnameGrantSpec, error) {
+	kind, err := c.kind(hostnameKind)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.requireInterest(ctx, id, kind, namespace); err != nil {
+		return nil, err
+	}
+	if kind, err = c.kind(grantKind); err != nil {
+		return nil, err
+	}
+	grants, err := c.cached(ctx, kind, namespace)
+	if err != nil {
+		return nil, err
+	}
+	for _, obj := range grants {
+		if obj.GetName() != v1alpha1.HostnameGrantName {
+			continue
+		}
+		grant := &v1alpha1.HostnameGrant{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, grant); err != nil {
+			return nil, fmt.Errorf("reading the HostnameGrant of %s: %w", namespace, err)
+		}
+		return &grant.Spec, nil
+	}
+	return nil, nil
+}
+
+// Features are the parts of the operator that are on or off, for callers who may list claims: those who look after the
+// platform.
+func (c *Cluster) Features(ctx context.Context, id auth.Identity) (operator.Features, error) {
+	kind, err := c.kind(claimKind)
+	if err != nil {
+		return operator.Features{}, err
+	}
+	if err := c.access.require(ctx, id, actionOn("list", kind, "")); err != nil {
+		return operator.Features{}, err
+	}
+	return c.operator.Features(ctx), nil
+}
+
+// kind is one that must be there.
+func (c *Cluster) kind(name string) (catalog.Kind, error) {
+	k, ok := c.kinds.ByName(name)
+	if !ok {
+		return k, fmt.Errorf("there is no kind %s", name)
+	}
+	return k, nil
+}
+
+// requireInterest is nil for those who may create objects of the kind in the namespace, or list them.
+func (c *Cluster) requireInterest(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) error {
+	if may, err := c.Can(ctx, id, "create", k, namespace); err != nil || may {
+		return err
+	}
+	return c.access.require(ctx, id, actionOn("list", k, namespace))
+}
+
+// claimed reads hostnames of the cache, without any check of access.
+func (c *Cluster) claimed(ctx context.Context, name, namespace string, read func(*unstructured.Unstructured) availability.Claim) ([]availability.Claim, error) {
+	kind, err := c.kind(name)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := c.cached(ctx, kind, namespace)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]availability.Claim, len(objects))
+	for i, obj := range objects {
+		out[i] = read(obj)
+	}
+	return out, nil
+}
+
+func ofClaim(obj *unstructured.Unstructured) availability.Claim {
+	text := func(path ...string) string {
+		s, _, _ := unstructured.NestedString(obj.Object, append([]string{"spec"}, path...)...)
+		return s
+	}
+	return availability.Claim{
+		Hostname: text("hostname"), Visibility: text("visibility"),
+		Holder: availability.Holder{Namespace: text("holder", "namespace"), Name: text("holder", "name")},
+	}
+}
+
+func ofRequest(obj *unstructured.Unstructured) availability.Claim {
+	c := ofClaim(obj)
+	c.Holder = availability.Holder{Namespace: obj.GetNamespace(), Name: obj.GetName()}
+	return c
+}

@@ -1,0 +1,112 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/portico-platform/portico/config/crd"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/availability"
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+// shelf is a cache of fixed objects.
+type shelf struct {
+	cache.Cache
+	objects []unstructured.Unstructured
+}
+
+func (s shelf) List(_ context.Context, into client.ObjectList, opts ...client.ListOption) error {
+	list := into.(*unstructured.UnstructuredList)
+	var o client.ListOptions
+	o.ApplyOptions(opts)
+	for _, obj := range s.objects {
+		if obj.GetKind()+"List" == list.GetKind() && (o.Namespace == "" || o.Namespace == obj.GetNamespace()) {
+			list.Items = append(list.Items, obj)
+		}
+	}
+	return nil
+}
+
+const hostnameObjects = `
+- {apiVersion: portico.dev/v1alpha1, kind: HostnameGrant, metadata: {name: hostnames, namespace: payments}, spec: {suffixes: [example.com], wildcards: true}}
+- {apiVersion: portico.dev/v1alpha1, kind: HostnameGrant, metadata: {name: other, namespace: search}, spec: {suffixes: [example.com]}}
+- {apiVersion: portico.dev/v1alpha1, kind: DomainClaim, metadata: {name: dc-1}, spec: {hostname: find.example.com, visibility: internet-facing, holder: {namespace: search, name: find, uid: "1"}}}
+- {apiVersion: portico.dev/v1alpha1, kind: GatewayHostnameRequest, metadata: {name: soon, namespace: payments}, spec: {hostname: soon.example.com, visibility: internet-facing}}
+- {apiVersion: portico.dev/v1alpha1, kind: GatewayHostnameRequest, metadata: {name: later, namespace: search}, spec: {hostname: later.example.com, visibility: internet-facing}}
+`
+
+// hostnameCluster lets callers do what allow says, as "verb resource namespace".
+func hostnameCluster(t *testing.T, allow ...string) *Cluster {
+	t.Helper()
+	kinds, err := catalog.Load(crd.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, a, _ := newJudge(t)
+	j.allow = func(r authorizationv1.SubjectAccessReviewSpec) bool {
+		at := r.ResourceAttributes
+		return strings.Contains("|"+strings.Join(allow, "|")+"|", "|"+strings.TrimSpace(at.Verb+" "+at.Resource+" "+at.Namespace)+"|")
+	}
+	s := shelf{}
+	if err := yaml.Unmarshal([]byte(hostnameObjects), &s.objects); err != nil {
+		t.Fatal(err)
+	}
+	return &Cluster{kinds: kinds, access: a, cache: s}
+}
+
+func TestWhoHoldsAHostnameIsToldToThoseWhoMaySee(t *testing.T) {
+	const create, list, theirs = "create gatewayhostnamerequests payments", "list gatewayhostnamerequests payments", "get gatewayhostnamerequests search"
+	for name, c := range map[string]struct {
+		allow     []string
+		hostname  string
+		state     availability.State
+		holder    availability.Holder
+		forbidden bool
+	}{
+		"nobody has it":                                {[]string{create}, "new.example.com", availability.Free, availability.Holder{}, false},
+		"another team has it":                          {[]string{create}, "find.example.com", availability.Taken, availability.Holder{}, false},
+		"another team that the caller may look into":   {[]string{create, theirs}, "find.example.com", availability.Taken, availability.Holder{Namespace: "search", Name: "find"}, false},
+		"the caller may list claims, and not get":      {[]string{create, "list domainclaims"}, "find.example.com", availability.Taken, availability.Holder{}, false},
+		"it overlaps with another team's":              {[]string{list}, "*.example.com", availability.Overlaps, availability.Holder{}, false},
+		"the team's own, which is not claimed yet":     {[]string{create, "get gatewayhostnamerequests payments"}, "soon.example.com", availability.Yours, availability.Holder{Namespace: "payments", Name: "soon"}, false},
+		"the team's own, which the caller may not get": {[]string{create}, "soon.example.com", availability.Yours, availability.Holder{}, false},
+		"another team has asked, and claimed nothing":  {[]string{create}, "later.example.com", availability.Free, availability.Holder{}, false},
+		"somebody who may neither create nor list":     {[]string{theirs, "get gatewayhostnamerequests payments"}, "new.example.com", "", availability.Holder{}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := hostnameCluster(t, c.allow...).CheckHostname(t.Context(), dev, "payments", availability.Query{Hostname: c.hostname})
+			var forbidden *ForbiddenError
+			if errors.As(err, &forbidden) != c.forbidden || (err != nil) != c.forbidden || got.State != c.state || got.Holder != c.holder {
+				t.Errorf("%+v, %v", got, err)
+			}
+			if strings.Contains(got.Message, "search") {
+				t.Errorf("the message names the other team: %s", got.Message)
+			}
+		})
+	}
+}
+
+func TestGrantsCountByTheirName(t *testing.T) {
+	c := hostnameCluster(t, "create gatewayhostnamerequests payments", "create gatewayhostnamerequests search")
+	for namespace, want := range map[string]bool{"payments": true, "search": false} {
+		if grant, err := c.HostnameGrant(t.Context(), dev, namespace); err != nil || (grant != nil) != want {
+			t.Errorf("%s: %+v, %v", namespace, grant, err)
+		}
+	}
+}
+
+func TestFeaturesAreForThoseWhoMayListClaims(t *testing.T) {
+	var forbidden *ForbiddenError
+	if _, err := hostnameCluster(t, "list domainclaims payments").Features(t.Context(), auth.Identity{Username: "oidc:dev"}); !errors.As(err, &forbidden) {
+		t.Errorf("%v", err)
+	}
+}
