@@ -28,6 +28,14 @@ type PoolGatewaySpec struct {
 	Region string `json:"region"`
 }
 
+// What one load balancer is given of the 25 certificates, 100 rules and 100 target groups that AWS allows it. The rest is
+// room to work.
+const (
+	PoolHostnames    = 20
+	PoolRules        = 75
+	PoolTargetGroups = 80
+)
+
 // PoolGatewayStatus is how full the Gateway is, and what AWS has of it.
 type PoolGatewayStatus struct {
 	CommonStatus `json:",inline"`

@@ -107,7 +107,8 @@ type WebAppBound struct {
 // +kubebuilder:metadata:annotations="portico.dev/form=image,replicas,port,env,bindings,expose"
 // +kubebuilder:metadata:annotations="portico.dev/order=value,valueFrom,secretRef,configMapRef,secretKeyRef,configMapKeyRef,kind,name,key,prefix,resources,requests,limits,cpu,memory,autoscaling,min,max,targetCPU,probes,readiness,liveness,startup,path,periodSeconds,timeoutSeconds,failureThreshold,envFrom,command,args,imagePullSecrets,identity"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.url"
-// +kubebuilder:metadata:annotations="portico.dev/refers=bindings[].name=.kind"
+// +kubebuilder:metadata:annotations="portico.dev/refers=bindings[].name=.kind,expose.hostname=gatewayhostnamerequests"
+// +kubebuilder:metadata:annotations="portico.dev/steps=ServiceAccountReady,ServiceReady,DisruptionBudgetReady?,RouteReady?,BindingsReady?,DeploymentReady,Scaled,AutoscalerReady?,RolledOut,Exposed?"
 // +kubebuilder:metadata:annotations="portico.dev/deleted-effect=The application stops: its Pods, its Service and everything else that Portico made for it in the cluster go. The image and the resources that it is bound to stay."
 type WebApp struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -33,12 +33,19 @@ type Kind struct {
 	Endpoint   string // JSONPath of what users connect to, "" if nothing
 	Deletion   Deletion
 	Refers     []Reference // to objects of the same namespace
+	Steps      []Step      // in which an object becomes ready, in order; Ready itself is none
 	// KeptBy says who makes objects of the kind, where teams do not: operator or admins.
 	KeptBy string
 
 	refers string                 // the annotation that Refers is read from
 	rules  apiext.ValidationRules // of the object as a whole
 	schema []byte                 // the kind's OpenAPI v3 schema as JSON
+}
+
+// Step is the type of a condition that an object gets when a part of the work for it is done.
+type Step struct {
+	Type     string
+	Optional bool // some objects have it, by their spec
 }
 
 // Deletion is what the deletion policy Delete means for a kind, in words.
@@ -85,8 +92,16 @@ func (c Catalog) ByName(name string) (Kind, bool) {
 }
 
 // Requestable are the kinds that teams request: the namespaced ones that nobody else keeps.
-func (c Catalog) Requestable() Catalog {
-	return slices.DeleteFunc(slices.Clone(c), func(k Kind) bool { return !k.Namespaced || k.KeptBy != "" })
+func (c Catalog) Requestable() Catalog { return c.Namespaced(true).Offered() }
+
+// Namespaced are the kinds that live in namespaces, or those that do not.
+func (c Catalog) Namespaced(namespaced bool) Catalog {
+	return slices.DeleteFunc(slices.Clone(c), func(k Kind) bool { return k.Namespaced != namespaced })
+}
+
+// Offered are the kinds of which people make objects by the portal; the others are to be looked at.
+func (c Catalog) Offered() Catalog {
+	return slices.DeleteFunc(slices.Clone(c), func(k Kind) bool { return k.KeptBy != "" })
 }
 
 // Load reads every CRD manifest in files, which holds bases/*.yaml. Each CRD must serve exactly one version.
@@ -153,6 +168,7 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 		Endpoint:   crd.Annotations[prefix+"endpoint"],
 		refers:     crd.Annotations[prefix+"refers"],
 		KeptBy:     crd.Annotations[prefix+"kept-by"],
+		Steps:      steps(listed(crd.Annotations[prefix+"steps"])),
 		rules:      root.XValidations,
 		Deletion: Deletion{
 			Deleted: crd.Annotations[prefix+"deleted"], Effect: crd.Annotations[prefix+"deleted-effect"],
@@ -160,6 +176,16 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 		},
 		schema: raw,
 	}, nil
+}
+
+// steps reads types of conditions; those that not every object has end in a question mark.
+func steps(types []string) []Step {
+	var all []Step
+	for _, t := range types {
+		name, optional := strings.CutSuffix(t, "?")
+		all = append(all, Step{Type: name, Optional: optional})
+	}
+	return all
 }
 
 // listed splits an annotation that names fields in order.

@@ -32,8 +32,8 @@ func (c Catalog) references(k Kind, annotation string) ([]Reference, error) {
 		if !ok {
 			return nil, fmt.Errorf("%srefers: %q names no kind", prefix, one)
 		}
-		top := label(strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' })[0])
-		r := Reference{Path: "spec." + path, Role: top, Back: top + " of"}
+		r := Reference{Path: "spec." + path, Role: role(path)}
+		r.Back = r.Role + " of"
 		if field, ok := strings.CutPrefix(to, "."); ok {
 			r.Beside = beside(r.Path, field)
 			f, _ := k.field(r.Beside)
@@ -47,6 +47,14 @@ func (c Catalog) references(k Kind, annotation string) ([]Reference, error) {
 		all = append(all, r)
 	}
 	return all, nil
+}
+
+// role is what a field calls the object that it names: itself, or where it is just a name, what it is part of.
+func role(path string) string {
+	if last := leaf("." + path); last != "name" {
+		return label(last)
+	}
+	return label(strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' })[0])
 }
 
 // beside is the path of another field of the same object.
@@ -109,7 +117,7 @@ func holders(value any, path []string) []map[string]any {
 // Reference finds the reference whose name, or whose kind, stands at path, which may have row numbers.
 func (k Kind) Reference(path string) (Reference, bool) {
 	at := pattern(path)
-	i := slices.IndexFunc(k.Refers, func(r Reference) bool { return at == r.Path || at == r.Beside })
+	i := slices.IndexFunc(k.Refers, func(r Reference) bool { return at == r.Path || at == r.Beside && at != "" })
 	if i < 0 {
 		return Reference{}, false
 	}

@@ -32,10 +32,15 @@ func TestReferencesNameTheirTargets(t *testing.T) {
 		},
 		{"rows without a name, or of no kind that may be named", "WebApp", "{bindings: [{kind: SQSQueue}, {name: x}, {kind: Secret, name: x}, 1]}", nil},
 		{"no list", "WebApp", "{bindings: {kind: SQSQueue, name: x}}", nil},
+		{"a field of a group", "WebApp", "{expose: {hostname: shop}}", []Target{{"GatewayHostnameRequest", "shop"}}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			k := kindNamed(t, c.kind)
-			if got := k.Refers[0].Targets(mustYAML(t, k, "spec: "+c.spec)); !reflect.DeepEqual(got, c.want) {
+			var got []Target
+			for _, r := range k.Refers {
+				got = append(got, r.Targets(mustYAML(t, k, "spec: "+c.spec))...)
+			}
+			if !reflect.DeepEqual(got, c.want) {
 				t.Errorf("%v, want %v", got, c.want)
 			}
 		})
@@ -46,7 +51,7 @@ func TestReferencesAreFoundByTheirParts(t *testing.T) {
 	k := kindNamed(t, "WebApp")
 	for path, want := range map[string]bool{
 		"spec.bindings[3].name": true, "spec.bindings[3].kind": true, "spec.bindings[].name": true,
-		"spec.bindings[3].prefix": false, "spec.bindings[3]": false, "spec.env[3].name": false, "": false,
+		"spec.expose.hostname": true, "spec.expose": false, "spec.bindings[3].prefix": false, "spec.bindings[3]": false, "spec.env[3].name": false, "": false,
 	} {
 		r, ok := k.Reference(path)
 		if ok != want {
@@ -58,6 +63,20 @@ func TestReferencesAreFoundByTheirParts(t *testing.T) {
 	}
 	if r := kindNamed(t, "SQSQueue").Refers[0]; r.KindAt("spec.deadLetterQueue.targetRef.name") != "" {
 		t.Error("a reference to one kind has a field for it")
+	}
+}
+
+func TestReferencesHaveWords(t *testing.T) {
+	for kind, want := range map[string]string{
+		"SQSQueue": "Dead letter queue/Dead letter queue of", "WebApp": "Uses/Used by, Hostname/Hostname of",
+	} {
+		var got []string
+		for _, r := range kindNamed(t, kind).Refers {
+			got = append(got, r.Role+"/"+r.Back)
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s: %v", kind, got)
+		}
 	}
 }
 

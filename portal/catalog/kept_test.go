@@ -1,0 +1,50 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func plurals(c Catalog) string {
+	var all []string
+	for _, k := range c {
+		all = append(all, k.Plural)
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
+}
+
+func TestWhatOthersKeepIsNotRequested(t *testing.T) {
+	c := load(t)
+	for _, k := range []struct{ plural, by string }{
+		{"hostnamegrants", "admins"}, {"poolgateways", "operator"}, {"domainclaims", "operator"}, {"gatewayhostnamerequests", ""}, {"awsproviders", ""},
+	} {
+		got, ok := c.ByPlural(k.plural)
+		if !ok || got.KeptBy != k.by {
+			t.Errorf("%s is kept by %q", k.plural, got.KeptBy)
+		}
+	}
+	if got := plurals(c.Requestable()); strings.Contains(got, "hostnamegrants") || strings.Contains(got, "awsproviders") || !strings.Contains(got, "gatewayhostnamerequests") {
+		t.Errorf("requestable: %s", got)
+	}
+	if got := plurals(c.Namespaced(false)); got != "awsproviders domainclaims" {
+		t.Errorf("of no namespace: %s", got)
+	}
+	if got := plurals(c.Namespaced(false).Offered()); got != "awsproviders" {
+		t.Errorf("offered of no namespace: %s", got)
+	}
+}
+
+func TestStepsAreInOrder(t *testing.T) {
+	want := []Step{{"Claimed", false}, {"CertificateRequested", false}, {"DnsValidated", false}, {"CertificateIssued", false}, {"ListenerAttached", false}, {"DnsAliasReady", false}}
+	if got := kindNamed(t, "GatewayHostnameRequest").Steps; !slices.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	if got := kindNamed(t, "WebApp").Steps; !slices.Contains(got, Step{"Exposed", true}) || !slices.Contains(got, Step{"RolledOut", false}) {
+		t.Errorf("%v", got)
+	}
+	if got := bucketKind(t).Steps; got != nil {
+		t.Errorf("a bucket has %v", got)
+	}
+}
