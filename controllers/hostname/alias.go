@@ -14,9 +14,6 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/dns"
 )
 
-// arrives is how soon Route 53 is asked again whether a change has reached all name servers; it says within a minute.
-const arrives = 5 * time.Second
-
 // records are what the zone has at the hostname.
 type records struct {
 	addresses []dns.Set // A and AAAA
@@ -107,12 +104,12 @@ func (r *run) alias(ctx context.Context) (string, error) {
 		}
 	}
 	if s.DNSChange != "" {
-		arrived, err := r.Zones.Arrived(ctx, s.DNSChange)
+		arrived, again, err := r.Zones.Arrived(ctx, s.DNSChange)
 		if err != nil {
 			return "", err
 		}
 		if !arrived {
-			return "", engine.Wait("Propagating", arrives, "the records are written; the name servers take them over, within a minute as a rule")
+			return "", engine.Wait("Propagating", again, "the records are written; the name servers take them over, within a minute as a rule")
 		}
 	}
 	s.DNSChange, s.LoadBalancer, s.URL = "", lb, ""
@@ -205,12 +202,12 @@ func (r *run) unalias(ctx context.Context) error {
 	if s.DNSChange == "" {
 		return nil
 	}
-	arrived, err := r.Zones.Arrived(ctx, s.DNSChange)
+	arrived, again, err := r.Zones.Arrived(ctx, s.DNSChange)
 	if err != nil {
 		return err
 	}
 	if !arrived {
-		return engine.Wait("Propagating", arrives, "the records are deleted; the name servers take it over, within a minute as a rule")
+		return engine.Wait("Propagating", again, "the records are deleted; the name servers take it over, within a minute as a rule")
 	}
 	s.DNSChange = ""
 	return nil

@@ -21,7 +21,7 @@ const (
 )
 
 // appears is how soon ACM is asked again for what it makes up within seconds.
-const appears = 2 * time.Second
+const appears = time.Second
 
 // request makes sure that there is one certificate, asked for once.
 func (r *run) request(ctx context.Context) (string, error) {

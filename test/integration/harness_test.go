@@ -95,6 +95,7 @@ func startOperatorAs(t testing.TB, cfg *rest.Config, o operatorOptions) (stop fu
 	ctx, cancel := context.WithCancel(context.Background())
 	err = controllers.Setup(ctx, mgr, controllers.Options{
 		Namespace: stack.Namespace, ClusterID: o.clusterID, TokenFile: o.tokenFile, ProviderResync: o.providerResync, SweepEvery: o.sweep, Settling: time.Second,
+		Hostnames: controllers.Hostnames{Look: time.Second},
 		Engine:  engine.Options{Workers: 10, Resync: o.resync, Timeout: time.Minute, Now: time.Now},
 		Inspect: inspect.Options{Bind: o.inspect, Elected: o.leaderElect},
 	})

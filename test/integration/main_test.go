@@ -25,7 +25,7 @@ func run(m *testing.M) int {
 	ctrl.SetLogger(logr.Discard())
 	var err error
 	world, err = stack.Start(context.Background(), stack.Options{
-		Root: "../..", Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes | stack.AWS | stack.Dex, Progress: os.Stderr,
+		Root: "../..", Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes | stack.AWS | stack.Dex | stack.Gateways, Progress: os.Stderr,
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "start the stack:", err)

@@ -47,7 +47,7 @@ type Zones struct {
 	zones   map[string]memory[Zone]
 	names   map[place][]Set
 	read    map[place]time.Time
-	changes map[string]memory[bool]
+	changes map[string]*change
 }
 
 type place struct{ zone, name string }
@@ -57,17 +57,28 @@ type memory[V any] struct {
 	at    time.Time
 }
 
+// change is one on its way.
+type change struct {
+	first, looked time.Time // when it was first asked for, and last looked at
+	arrived       bool
+}
+
+// pause is how long it is not looked at again: the longer, the longer it takes.
+func (c change) pause() time.Duration {
+	return min(max(c.looked.Sub(c.first)/4, firstPoll), lastPoll)
+}
+
 // zoneAge is how long a zone's own facts are remembered: they hardly ever change.
 const zoneAge = 5 * time.Minute
 
-// pollAge is the shortest time between two looks at the same change.
-const pollAge = 2 * time.Second
+// The time between two looks at the same change; it takes up to a minute as a rule.
+const firstPoll, lastPoll = time.Second, 10 * time.Second
 
 // New returns an empty memory in front of api. age is how old a record may be that is taken for the present one.
 func New(api API, queues *Queues, now func() time.Time, age time.Duration) *Zones {
 	return &Zones{
 		api: api, queues: queues, now: now, age: age,
-		zones: map[string]memory[Zone]{}, names: map[place][]Set{}, read: map[place]time.Time{}, changes: map[string]memory[bool]{},
+		zones: map[string]memory[Zone]{}, names: map[place][]Set{}, read: map[place]time.Time{}, changes: map[string]*change{},
 	}
 }
 
@@ -154,7 +165,7 @@ func (z *Zones) forgetOld() {
 		}
 	}
 	for id, c := range z.changes {
-		if z.now().Sub(c.at) >= zoneAge {
+		if z.now().Sub(c.looked) >= zoneAge {
 			delete(z.changes, id)
 		}
 	}
@@ -180,26 +191,31 @@ func (z *Zones) Change(ctx context.Context, zone string, changes ...types.Change
 	return id, err
 }
 
-// Arrived tells whether a change has reached every name server. Many may ask: Route 53 is asked once in a while.
-func (z *Zones) Arrived(ctx context.Context, change string) (bool, error) {
+// Arrived tells whether a change has reached every name server, and if not, when to ask again. Many may ask: Route 53 is
+// asked once in a while.
+func (z *Zones) Arrived(ctx context.Context, id string) (arrived bool, again time.Duration, err error) {
+	now := z.now()
 	z.mu.Lock()
-	known, ok := z.changes[change]
+	c := z.changes[id]
+	if c == nil {
+		c = &change{first: now}
+		z.changes[id] = c
+	}
+	known, pause := *c, c.pause()
+	if !known.looked.IsZero() && (known.arrived || now.Sub(known.looked) < pause) {
+		z.mu.Unlock()
+		return known.arrived, pause, nil
+	}
+	c.looked = now // others need not ask meanwhile
 	z.mu.Unlock()
-	if ok && (known.value || z.now().Sub(known.at) < pollAge) {
-		return known.value, nil
+	out, err := z.api.GetChange(ctx, &route53.GetChangeInput{Id: &id})
+	if err != nil && !cloud.IsNotFound(err) { // Route 53 forgets changes long after they have arrived
+		return false, pause, err
 	}
-	out, err := z.api.GetChange(ctx, &route53.GetChangeInput{Id: &change})
-	if cloud.IsNotFound(err) {
-		return true, nil // Route 53 forgets changes long after they have arrived
-	}
-	if err != nil {
-		return false, err
-	}
-	arrived := out.ChangeInfo.Status == types.ChangeStatusInsync
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	z.changes[change] = memory[bool]{arrived, z.now()}
-	return arrived, nil
+	c.arrived = err != nil || out.ChangeInfo.Status == types.ChangeStatusInsync
+	return c.arrived, c.pause(), nil
 }
 
 // Refused tells an answer that is about the records themselves: none of the changes was made.

@@ -82,6 +82,9 @@ func (b Balancers) look(ctx context.Context, seen *Balancer) error {
 	groups := elasticloadbalancingv2.NewDescribeTargetGroupsPaginator(b.API, &elasticloadbalancingv2.DescribeTargetGroupsInput{LoadBalancerArn: &seen.ARN})
 	for groups.HasMorePages() {
 		out, err := groups.NextPage(ctx)
+		if cloud.IsNotFound(err) {
+			break // it has none
+		}
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,207 @@
+//go:build integration
+
+package integration
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/acm"
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/portico-platform/portico/api/dnsname"
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/hostname/albconfig"
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// gateways is where the pool is.
+const gateways = "portico-gateways"
+
+// domain is a hosted zone of a test's own, and the namespace that may have names in it.
+type domain struct {
+	t    testing.TB
+	c    client.Client
+	ns   string
+	name string
+	zone string
+	dns  *route53.Client
+}
+
+// domainOf makes a team with a public zone of its own and a grant for everything in it.
+func domainOf(t testing.TB, c client.Client) domain {
+	t.Helper()
+	ns := team(t, c)
+	d := domain{t: t, c: c, ns: ns, name: ns + ".example", dns: route53.NewFromConfig(world.OutsideAWS())}
+	d.zone = d.zoneOf(stack.Zone{Domain: d.name})
+	t.Cleanup(func() {
+		if t.Failed() {
+			d.tell()
+		}
+	})
+	create(t, c, &v1alpha1.HostnameGrant{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: v1alpha1.HostnameGrantName},
+		Spec:       v1alpha1.HostnameGrantSpec{Suffixes: []string{d.name}, Wildcards: true},
+	})
+	return d
+}
+
+// tell logs what a test that failed needs to be understood.
+func (d domain) tell() {
+	for _, list := range []client.ObjectList{&v1alpha1.GatewayHostnameRequestList{}, &v1alpha1.PoolGatewayList{}, &gatewayv1.GatewayList{}, &gatewayv1.ListenerSetList{}, &albconfig.LoadBalancerConfigurationList{}} {
+		if err := d.c.List(context.Background(), list); err != nil { // the test's own context is over
+			d.t.Log(err)
+		}
+		_ = meta.EachListItem(list, func(o runtime.Object) error {
+			obj := o.(client.Object)
+			obj.SetManagedFields(nil)
+			text, _ := json.Marshal(obj)
+			d.t.Logf("%T %s", obj, text)
+			return nil
+		})
+	}
+}
+
+func (d domain) zoneOf(z stack.Zone) string {
+	d.t.Helper()
+	id, err := world.MakeZone(d.t.Context(), z)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return id
+}
+
+// request asks for a name in the zone; its object is called like the first label.
+func (d domain) request(host string, change ...func(*v1alpha1.GatewayHostnameRequest)) *v1alpha1.GatewayHostnameRequest {
+	d.t.Helper()
+	name, _, _ := strings.Cut(strings.Replace(host, "*", "any", 1), ".")
+	r := &v1alpha1.GatewayHostnameRequest{
+		ObjectMeta: metav1.ObjectMeta{Namespace: d.ns, Name: name},
+		Spec: v1alpha1.GatewayHostnameRequestSpec{
+			ProviderRef: v1alpha1.LocalRef{Name: stack.Provider}, Hostname: host, ZoneID: v1alpha1.HostedZoneID(d.zone),
+		},
+	}
+	for _, c := range change {
+		c(r)
+	}
+	create(d.t, d.c, r)
+	return r
+}
+
+// records are the zone's own as "TYPE name", sorted, without those that every zone has and those that prove domains.
+func (d domain) records() []string {
+	d.t.Helper()
+	var all []string
+	for _, s := range d.sets() {
+		name := dnsname.Canonical(aws.ToString(s.Name))
+		if (name == d.name && (s.Type == types.RRTypeNs || s.Type == types.RRTypeSoa)) || (s.Type == types.RRTypeCname && strings.Contains(aws.ToString(s.ResourceRecords[0].Value), "acm-validations")) {
+			continue
+		}
+		all = append(all, string(s.Type)+" "+name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func (d domain) sets() []types.ResourceRecordSet {
+	d.t.Helper()
+	var all []types.ResourceRecordSet
+	pages := route53.NewListResourceRecordSetsPaginator(d.dns, &route53.ListResourceRecordSetsInput{HostedZoneId: &d.zone})
+	for pages.HasMorePages() {
+		out, err := pages.NextPage(d.t.Context())
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		all = append(all, out.ResourceRecordSets...)
+	}
+	return all
+}
+
+// change edits the zone behind the operator's back.
+func (d domain) change(changes ...types.Change) {
+	d.t.Helper()
+	_, err := d.dns.ChangeResourceRecordSets(d.t.Context(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: &d.zone, ChangeBatch: &types.ChangeBatch{Changes: changes}})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// certificates are the ARNs of those of the domain.
+func (d domain) certificates() []string {
+	d.t.Helper()
+	var all []string
+	pages := acm.NewListCertificatesPaginator(acm.NewFromConfig(world.OutsideAWS()), &acm.ListCertificatesInput{})
+	for pages.HasMorePages() {
+		out, err := pages.NextPage(d.t.Context())
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		for _, c := range out.CertificateSummaryList {
+			if name := aws.ToString(c.DomainName); name == d.name || strings.HasSuffix(name, "."+d.name) {
+				all = append(all, aws.ToString(c.CertificateArn))
+			}
+		}
+	}
+	return all
+}
+
+// served are the certificates on the HTTPS listener of the load balancer with this DNS name.
+func served(t testing.TB, dnsName string) []string {
+	t.Helper()
+	api := elasticloadbalancingv2.NewFromConfig(world.OutsideAWS())
+	var all []string
+	balancers, err := api.DescribeLoadBalancers(t.Context(), &elasticloadbalancingv2.DescribeLoadBalancersInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, lb := range balancers.LoadBalancers {
+		if aws.ToString(lb.DNSName) != dnsName {
+			continue
+		}
+		listeners, err := api.DescribeListeners(t.Context(), &elasticloadbalancingv2.DescribeListenersInput{LoadBalancerArn: lb.LoadBalancerArn})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range listeners.Listeners {
+			if aws.ToInt32(l.Port) != 443 {
+				continue
+			}
+			out, err := api.DescribeListenerCertificates(t.Context(), &elasticloadbalancingv2.DescribeListenerCertificatesInput{ListenerArn: l.ListenerArn})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range out.Certificates {
+				all = append(all, aws.ToString(c.CertificateArn))
+			}
+		}
+	}
+	return all
+}
+
+// claimsOf are the hostnames that a namespace has claimed, sorted.
+func claimsOf(t testing.TB, c client.Client, ns string) []string {
+	t.Helper()
+	list := &v1alpha1.DomainClaimList{}
+	if err := c.List(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for i := range list.Items {
+		if list.Items[i].Spec.Holder.Namespace == ns {
+			all = append(all, list.Items[i].Spec.Hostname)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
