@@ -1,0 +1,144 @@
+package albsim
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+)
+
+// makeRules gives the listener its rules: priority 1 is the first. One in whose place there was another is changed, so
+// that requests are always answered.
+func (b *balancers) makeRules(ctx context.Context, m *model, p *portModel, listener string, have *built) error {
+	found, err := b.rules(ctx, listener)
+	if err != nil {
+		return err
+	}
+	for i := range p.Rules {
+		if err := b.makeRule(ctx, m, p, i, listener, found, have); err != nil {
+			return refusal(fmt.Sprintf("make rule %d of port %d", i+1, p.Port), err)
+		}
+		delete(found, i+1)
+	}
+	for _, rule := range found {
+		b.counters.changes.Add(1)
+		if _, err := b.elb.DeleteRule(ctx, &elb.DeleteRuleInput{RuleArn: rule.RuleArn}); err != nil {
+			return refusal("delete a rule", err)
+		}
+	}
+	return nil
+}
+
+func (b *balancers) makeRule(ctx context.Context, m *model, p *portModel, i int, listener string, found map[int]*elbtypes.Rule, have *built) (err error) {
+	conditions, actions := p.Rules[i].Conditions, p.Rules[i].actions(have)
+	rule := found[i+1]
+	switch {
+	case rule == nil:
+		b.counters.changes.Add(1)
+		_, err = b.elb.CreateRule(ctx, &elb.CreateRuleInput{
+			ListenerArn: aws.String(listener), Priority: aws.Int32(int32(i + 1)), Conditions: conditions, Actions: actions,
+			Tags: m.tags(fmt.Sprintf("%d:%d", p.Port, i+1)),
+		})
+	case described(rule.Conditions, rule.Actions) != described(conditions, actions):
+		b.counters.changes.Add(1)
+		_, err = b.elb.ModifyRule(ctx, &elb.ModifyRuleInput{RuleArn: rule.RuleArn, Conditions: conditions, Actions: actions})
+	}
+	return err
+}
+
+// rules are those of a listener by priority, without the default.
+func (b *balancers) rules(ctx context.Context, listener string) (map[int]*elbtypes.Rule, error) {
+	found := map[int]*elbtypes.Rule{}
+	pages := elb.NewDescribeRulesPaginator(b.elb, &elb.DescribeRulesInput{ListenerArn: aws.String(listener)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, refusal("read the rules of the listener", err)
+		}
+		for i := range page.Rules {
+			if priority, err := strconv.Atoi(aws.ToString(page.Rules[i].Priority)); err == nil {
+				found[priority] = &page.Rules[i]
+			}
+		}
+	}
+	return found, nil
+}
+
+func answer(status int) elbtypes.Action {
+	return elbtypes.Action{Type: elbtypes.ActionTypeEnumFixedResponse, FixedResponseConfig: &elbtypes.FixedResponseActionConfig{
+		StatusCode: aws.String(strconv.Itoa(status)), ContentType: aws.String("text/plain"),
+	}}
+}
+
+func (r *ruleModel) actions(have *built) []elbtypes.Action {
+	switch {
+	case r.Redirect != nil:
+		return []elbtypes.Action{{Type: elbtypes.ActionTypeEnumRedirect, RedirectConfig: r.Redirect}}
+	case len(r.Forward) == 0:
+		return []elbtypes.Action{answer(503)}
+	}
+	to := &elbtypes.ForwardActionConfig{}
+	for _, f := range r.Forward {
+		to.TargetGroups = append(to.TargetGroups, elbtypes.TargetGroupTuple{
+			TargetGroupArn: aws.String(have.groups[f.Group]), Weight: aws.Int32(f.Weight),
+		})
+	}
+	return []elbtypes.Action{{Type: elbtypes.ActionTypeEnumForward, ForwardConfig: to}}
+}
+
+// described is the same text for what is the same to AWS.
+func described(conditions []elbtypes.RuleCondition, actions []elbtypes.Action) string {
+	var parts []string
+	for i := range conditions {
+		parts = append(parts, describedCondition(&conditions[i]))
+	}
+	slices.Sort(parts)
+	for i := range actions {
+		parts = append(parts, describedAction(&actions[i]))
+	}
+	return strings.Join(parts, "\n")
+}
+
+func describedCondition(c *elbtypes.RuleCondition) string {
+	values := c.Values
+	switch {
+	case c.HostHeaderConfig != nil:
+		values = c.HostHeaderConfig.Values
+	case c.PathPatternConfig != nil:
+		values = c.PathPatternConfig.Values
+	case c.HttpRequestMethodConfig != nil:
+		values = c.HttpRequestMethodConfig.Values
+	case c.HttpHeaderConfig != nil:
+		values = append([]string{aws.ToString(c.HttpHeaderConfig.HttpHeaderName)}, c.HttpHeaderConfig.Values...)
+	case c.QueryStringConfig != nil:
+		values = nil
+		for _, v := range c.QueryStringConfig.Values {
+			values = append(values, aws.ToString(v.Key)+"="+aws.ToString(v.Value))
+		}
+	}
+	return fmt.Sprintf("%s %q", aws.ToString(c.Field), values)
+}
+
+func describedAction(a *elbtypes.Action) string {
+	switch {
+	case a.RedirectConfig != nil:
+		r := a.RedirectConfig
+		return fmt.Sprint(r.StatusCode, aws.ToString(r.Protocol), " ", aws.ToString(r.Host), " ", aws.ToString(r.Port), " ",
+			aws.ToString(r.Path), " ", aws.ToString(r.Query))
+	case a.FixedResponseConfig != nil:
+		return aws.ToString(a.FixedResponseConfig.StatusCode)
+	case a.ForwardConfig != nil:
+		var to []string
+		for _, g := range a.ForwardConfig.TargetGroups {
+			to = append(to, fmt.Sprint(aws.ToString(g.TargetGroupArn), " ", aws.ToInt32(g.Weight)))
+		}
+		return strings.Join(to, ", ")
+	default:
+		return aws.ToString(a.TargetGroupArn) + " 1"
+	}
+}

@@ -1,0 +1,146 @@
+package albsim
+
+import (
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+)
+
+// route is an HTTPRoute or a GRPCRoute.
+type route struct {
+	object    client.Object
+	kind      string
+	hostnames []string
+	parents   []gatewayv1.ParentReference
+	rules     []routeRule
+	resolved  gatewayv1.RouteConditionReason
+	results   []result // one for each parent of ours
+}
+
+type routeRule struct {
+	matches  []match
+	redirect *gatewayv1.HTTPRequestRedirectFilter
+	backends []gatewayv1.BackendRef
+	served   []gatewayv1.BackendRef // those that are there
+}
+
+// match is one of a rule, with what decides which comes first: exact paths, longer ones, more conditions.
+type match struct {
+	exact      bool
+	path       int // its length
+	conditions []elbtypes.RuleCondition
+}
+
+func httpRoute(o *gatewayv1.HTTPRoute) *route {
+	r := &route{object: o, kind: "HTTPRoute", hostnames: texts(o.Spec.Hostnames), parents: o.Spec.ParentRefs}
+	for i := range o.Spec.Rules {
+		from := &o.Spec.Rules[i]
+		var rule routeRule
+		for j := range from.Matches {
+			rule.matches = append(rule.matches, httpMatch(&from.Matches[j]))
+		}
+		for j := range from.Filters {
+			if f := &from.Filters[j]; f.Type == gatewayv1.HTTPRouteFilterRequestRedirect {
+				rule.redirect = f.RequestRedirect
+			}
+		}
+		for j := range from.BackendRefs {
+			rule.backends = append(rule.backends, from.BackendRefs[j].BackendRef)
+		}
+		r.rules = append(r.rules, rule.orAny())
+	}
+	return r
+}
+
+func grpcRoute(o *gatewayv1.GRPCRoute) *route {
+	r := &route{object: o, kind: "GRPCRoute", hostnames: texts(o.Spec.Hostnames), parents: o.Spec.ParentRefs}
+	for i := range o.Spec.Rules {
+		from := &o.Spec.Rules[i]
+		var rule routeRule
+		for j := range from.Matches {
+			rule.matches = append(rule.matches, grpcMatch(&from.Matches[j]))
+		}
+		for j := range from.BackendRefs {
+			rule.backends = append(rule.backends, from.BackendRefs[j].BackendRef)
+		}
+		r.rules = append(r.rules, rule.orAny())
+	}
+	return r
+}
+
+func texts[T ~string](all []T) []string {
+	var out []string
+	for _, s := range all {
+		out = append(out, string(s))
+	}
+	return out
+}
+
+// orAny makes a rule without matches one for every request.
+func (r routeRule) orAny() routeRule {
+	if len(r.matches) == 0 {
+		r.matches = []match{pathMatch(false, "/")}
+	}
+	return r
+}
+
+func pathMatch(exact bool, path string) match {
+	patterns := []string{path}
+	if !exact {
+		prefix := strings.TrimSuffix(path, "/")
+		if patterns = []string{prefix, prefix + "/*"}; prefix == "" {
+			patterns = []string{"/*"}
+		}
+	}
+	return match{exact: exact, path: len(path), conditions: []elbtypes.RuleCondition{{
+		Field: aws.String("path-pattern"), PathPatternConfig: &elbtypes.PathPatternConditionConfig{Values: patterns},
+	}}}
+}
+
+func httpMatch(of *gatewayv1.HTTPRouteMatch) match {
+	path, exact := "/", false
+	if p := of.Path; p != nil {
+		path, exact = aws.ToString(p.Value), p.Type != nil && *p.Type == gatewayv1.PathMatchExact
+	}
+	m := pathMatch(exact, path)
+	if of.Method != nil {
+		m.add("http-request-method", elbtypes.RuleCondition{
+			HttpRequestMethodConfig: &elbtypes.HttpRequestMethodConditionConfig{Values: []string{string(*of.Method)}},
+		})
+	}
+	for _, h := range of.Headers {
+		m.header(string(h.Name), h.Value)
+	}
+	for _, q := range of.QueryParams {
+		m.add("query-string", elbtypes.RuleCondition{QueryStringConfig: &elbtypes.QueryStringConditionConfig{
+			Values: []elbtypes.QueryStringKeyValuePair{{Key: aws.String(string(q.Name)), Value: aws.String(q.Value)}},
+		}})
+	}
+	return m
+}
+
+func grpcMatch(of *gatewayv1.GRPCRouteMatch) match {
+	m := pathMatch(false, "/")
+	if of.Method != nil {
+		service, method := aws.ToString(of.Method.Service), aws.ToString(of.Method.Method)
+		m = pathMatch(true, "/"+otherwise(service, "*")+"/"+otherwise(method, "*"))
+	}
+	for _, h := range of.Headers {
+		m.header(string(h.Name), h.Value)
+	}
+	return m
+}
+
+func (m *match) add(field string, c elbtypes.RuleCondition) {
+	c.Field = aws.String(field)
+	m.conditions = append(m.conditions, c)
+}
+
+func (m *match) header(name, value string) {
+	m.add("http-header", elbtypes.RuleCondition{HttpHeaderConfig: &elbtypes.HttpHeaderConditionConfig{
+		HttpHeaderName: aws.String(name), Values: []string{value},
+	}})
+}

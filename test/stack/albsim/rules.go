@@ -1,0 +1,156 @@
+package albsim
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+)
+
+// ruleModel is a rule of a listener, for one match and one hostname.
+type ruleModel struct {
+	Conditions []elbtypes.RuleCondition
+	Redirect   *elbtypes.RedirectActionConfig
+	Forward    []forward // without Redirect; with neither, an answer 503
+}
+
+type forward struct {
+	Group  string
+	Weight int32
+}
+
+// candidate is a rule before its place among the others is known.
+type candidate struct {
+	host    string
+	match   match
+	route   *route
+	ordinal int // of the match in the route
+	rule    *routeRule
+}
+
+// rules are those of all routes on the port, the first that matches wins. A route that is attached to a hostname by two
+// listeners has its rules once.
+func (m *model) rules(t *topology, port int32) []ruleModel {
+	var all []candidate
+	seen := map[string]bool{}
+	for _, l := range t.listeners {
+		if l.port != port {
+			continue
+		}
+		for _, a := range l.attached {
+			for _, host := range a.hostnames {
+				key := fmt.Sprint(a.route.kind, a.route.object.GetUID(), host)
+				if !seen[key] {
+					seen[key] = true
+					all = append(all, a.route.candidates(host)...)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(all, precedence)
+	rules := make([]ruleModel, len(all))
+	for i := range all {
+		rules[i] = m.rule(t, &all[i])
+	}
+	return rules
+}
+
+func (r *route) candidates(host string) []candidate {
+	var all []candidate
+	for i := range r.rules {
+		for _, match := range r.rules[i].matches {
+			all = append(all, candidate{host: host, match: match, route: r, ordinal: len(all), rule: &r.rules[i]})
+		}
+	}
+	return all
+}
+
+// precedence is that of Gateway API: hostnames, then paths, then further conditions, then age.
+func precedence(a, b candidate) int {
+	return cmp.Or(
+		-cmp.Compare(specific(a.host), specific(b.host)),
+		cmp.Compare(a.host, b.host),
+		-cmp.Compare(number(a.match.exact), number(b.match.exact)),
+		-cmp.Compare(a.match.path, b.match.path),
+		-cmp.Compare(len(a.match.conditions), len(b.match.conditions)),
+		older(a.route.object, b.route.object),
+		cmp.Compare(a.ordinal, b.ordinal),
+	)
+}
+
+// specific is greater for exact names than for wildcards, and for long ones; 0 for every name.
+func specific(host string) int {
+	if host == "" || strings.HasPrefix(host, "*") {
+		return len(host)
+	}
+	return 1000 + len(host)
+}
+
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (m *model) rule(t *topology, c *candidate) ruleModel {
+	var rule ruleModel
+	if c.host != "" {
+		rule.Conditions = append(rule.Conditions, elbtypes.RuleCondition{
+			Field: aws.String("host-header"), HostHeaderConfig: &elbtypes.HostHeaderConditionConfig{Values: []string{c.host}},
+		})
+	}
+	rule.Conditions = append(rule.Conditions, c.match.conditions...)
+	if c.rule.redirect != nil {
+		rule.Redirect = redirect(c.rule.redirect)
+		return rule
+	}
+	for _, b := range c.rule.served {
+		rule.Forward = append(rule.Forward, m.forward(t, c.route, b))
+	}
+	return rule
+}
+
+// forward sends to the target group of a port of a Service: one in the Gateway, whichever routes name it.
+func (m *model) forward(t *topology, r *route, b gatewayv1.BackendRef) forward {
+	service, port := serviceOf(r, b), *b.Port
+	grpc := r.kind == "GRPCRoute"
+	name := resourceName(service.Namespace, service.Name, strconv.Itoa(int(port)), strconv.FormatBool(grpc), string(t.gateway.UID))
+	m.Groups[name] = groupModel{Service: service, Port: port, GRPC: grpc}
+	weight := int32(1)
+	if b.Weight != nil {
+		weight = *b.Weight
+	}
+	return forward{Group: name, Weight: weight}
+}
+
+// redirect answers as the filter says; what it leaves out is that of the request, but for the port, which follows a
+// scheme.
+func redirect(f *gatewayv1.HTTPRequestRedirectFilter) *elbtypes.RedirectActionConfig {
+	r := &elbtypes.RedirectActionConfig{
+		Protocol: aws.String("#{protocol}"), Host: aws.String("#{host}"), Port: aws.String("#{port}"),
+		Path: aws.String("/#{path}"), Query: aws.String("#{query}"), StatusCode: elbtypes.RedirectActionStatusCodeEnumHttp302,
+	}
+	if f.Scheme != nil {
+		r.Protocol = aws.String(strings.ToUpper(*f.Scheme))
+		r.Port = aws.String(map[string]string{"http": "80", "https": "443"}[*f.Scheme])
+	}
+	if f.Port != nil {
+		r.Port = aws.String(strconv.Itoa(int(*f.Port)))
+	}
+	if f.Hostname != nil {
+		r.Host = aws.String(string(*f.Hostname))
+	}
+	if f.Path != nil && f.Path.ReplaceFullPath != nil {
+		r.Path = f.Path.ReplaceFullPath
+	}
+	if f.StatusCode != nil && *f.StatusCode == 301 {
+		r.StatusCode = elbtypes.RedirectActionStatusCodeEnumHttp301
+	}
+	return r
+}

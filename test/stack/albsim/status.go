@@ -1,0 +1,225 @@
+package albsim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/portico-platform/portico/controllers/hostname/albconfig"
+)
+
+// write brings a status to the cluster if it differs; after is a copy of before. Who was faster wakes the simulator
+// again.
+func (s *Simulator) write(ctx context.Context, before, after client.Object) error {
+	if equality.Semantic.DeepEqual(before, after) {
+		return nil
+	}
+	s.counters.writes.Add(1)
+	lock := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := ignoreRace(s.kube.Status().Patch(ctx, after, lock)); err != nil {
+		return fmt.Errorf("write the status of %T %s/%s: %w", after, after.GetNamespace(), after.GetName(), err)
+	}
+	return nil
+}
+
+// says is a condition; those of kind Conflicted are the only ones that are good when False.
+type says struct {
+	kind, reason, message string
+	status                bool
+}
+
+func set(conditions *[]metav1.Condition, generation int64, all ...says) {
+	for _, c := range all {
+		status := metav1.ConditionFalse
+		if c.status {
+			status = metav1.ConditionTrue
+		}
+		meta.SetStatusCondition(conditions, metav1.Condition{
+			Type: c.kind, Status: status, Reason: c.reason, Message: c.message, ObservedGeneration: generation,
+		})
+	}
+}
+
+func (s *Simulator) writeClasses(ctx context.Context, w *world) error {
+	var errs []error
+	for _, class := range w.classes {
+		after := class.DeepCopy()
+		set(&after.Status.Conditions, class.Generation, says{kind: "Accepted", reason: "Accepted", status: true})
+		errs = append(errs, s.write(ctx, class, after))
+	}
+	return errors.Join(errs...)
+}
+
+// writeGateway tells how a Gateway and its ListenerSets are, after its model was built, or was not.
+func (s *Simulator) writeGateway(ctx context.Context, t *topology, p *progress, refused error) error {
+	g := t.gateway.DeepCopy()
+	switch {
+	case refused != nil:
+		set(&g.Status.Conditions, g.Generation, says{kind: "Accepted", reason: string(gatewayv1.GatewayReasonInvalidParameters), message: refused.Error()})
+	case p.err != nil:
+		set(&g.Status.Conditions, g.Generation, says{kind: "Programmed", reason: string(gatewayv1.GatewayReasonInvalid), message: p.err.Error()})
+	default:
+		hostname := gatewayv1.HostnameAddressType
+		g.Status.Addresses = []gatewayv1.GatewayStatusAddress{{Type: &hostname, Value: p.built.dns}}
+		set(&g.Status.Conditions, g.Generation,
+			says{kind: "Accepted", reason: "Accepted", status: true},
+			says{kind: "Programmed", reason: "Programmed", message: p.built.arn, status: true})
+	}
+	serves := func(port int32) bool { return refused == nil && p.err == nil && p.built.ports[port] }
+	former := g.Status.Listeners
+	g.Status.Listeners = nil
+	for _, l := range t.listeners {
+		if l.parent.kind == "Gateway" {
+			g.Status.Listeners = append(g.Status.Listeners, l.status(former, g.Generation, serves(l.port)))
+		}
+	}
+	allowed := int32(0)
+	errs := []error{}
+	for _, of := range t.sets {
+		if of.allowed {
+			allowed++
+		}
+		errs = append(errs, s.writeSet(ctx, of, refused == nil, serves))
+	}
+	g.Status.AttachedListenerSets = &allowed
+	return errors.Join(append(errs, s.write(ctx, t.gateway, g))...)
+}
+
+// status keeps the times of the former one's conditions.
+func (l *listener) status(former []gatewayv1.ListenerStatus, generation int64, served bool) gatewayv1.ListenerStatus {
+	is := gatewayv1.ListenerStatus{Name: l.name, Conditions: []metav1.Condition{}}
+	for i := range former {
+		if former[i].Name == l.name {
+			is.Conditions = former[i].Conditions
+		}
+	}
+	is.SupportedKinds, is.AttachedRoutes = l.kinds(), l.count()
+	set(&is.Conditions, generation, l.conditions(served)...)
+	return is
+}
+
+func (l *listener) kinds() []gatewayv1.RouteGroupKind {
+	if !l.supported() {
+		return []gatewayv1.RouteGroupKind{}
+	}
+	group := gatewayv1.Group(gatewayv1.GroupName)
+	return []gatewayv1.RouteGroupKind{{Group: &group, Kind: "HTTPRoute"}, {Group: &group, Kind: "GRPCRoute"}}
+}
+
+// count is how many routes are attached, each once.
+func (l *listener) count() int32 {
+	seen := map[*route]bool{}
+	for _, a := range l.attached {
+		seen[a.route] = true
+	}
+	return int32(len(seen))
+}
+
+func (l *listener) conditions(served bool) []says {
+	accepted := says{kind: "Accepted", reason: "Accepted", status: true}
+	conflicted := says{kind: "Conflicted", reason: string(gatewayv1.ListenerReasonNoConflicts)}
+	programmed := says{kind: "Programmed", reason: "Programmed", status: true}
+	switch {
+	case l.conflict != "":
+		conflicted = says{kind: "Conflicted", reason: string(l.conflict), status: true}
+		accepted = says{kind: "Accepted", reason: string(l.conflict)}
+	case !l.supported():
+		accepted = says{kind: "Accepted", reason: string(gatewayv1.ListenerReasonUnsupportedProtocol)}
+	}
+	if !accepted.status {
+		programmed = says{kind: "Programmed", reason: string(gatewayv1.ListenerReasonInvalid)}
+	} else if !served {
+		programmed = says{kind: "Programmed", reason: string(gatewayv1.ListenerReasonPending)}
+	}
+	return []says{accepted, conflicted, {kind: "ResolvedRefs", reason: "ResolvedRefs", status: true}, programmed}
+}
+
+// writeSet tells how a ListenerSet is. It is programmed when one of its listeners is.
+func (s *Simulator) writeSet(ctx context.Context, of *listenerSet, parentAccepted bool, serves func(int32) bool) error {
+	after := of.object.DeepCopy()
+	if !of.allowed {
+		set(&after.Status.Conditions, after.Generation,
+			says{kind: "Accepted", reason: string(gatewayv1.ListenerSetReasonNotAllowed), message: "the Gateway takes no ListenerSets of this namespace"},
+			says{kind: "Programmed", reason: string(gatewayv1.ListenerSetReasonNotAllowed)})
+		after.Status.Listeners = nil
+		return s.write(ctx, of.object, after)
+	}
+	former := make([]gatewayv1.ListenerStatus, len(after.Status.Listeners))
+	for i := range after.Status.Listeners {
+		former[i] = gatewayv1.ListenerStatus(after.Status.Listeners[i])
+	}
+	after.Status.Listeners = nil
+	accepted, programmed := false, false
+	for _, l := range of.listeners {
+		served := serves(l.port)
+		after.Status.Listeners = append(after.Status.Listeners, gatewayv1.ListenerEntryStatus(l.status(former, after.Generation, served)))
+		accepted, programmed = accepted || l.accepted(), programmed || (l.accepted() && served)
+	}
+	set(&after.Status.Conditions, after.Generation, setConditions(accepted, programmed, parentAccepted)...)
+	return s.write(ctx, of.object, after)
+}
+
+func setConditions(accepted, programmed, parentAccepted bool) []says {
+	is := says{kind: "Accepted", reason: "Accepted", status: true}
+	if !parentAccepted {
+		is = says{kind: "Accepted", reason: string(gatewayv1.ListenerSetReasonParentNotAccepted)}
+	} else if !accepted {
+		is = says{kind: "Accepted", reason: string(gatewayv1.ListenerSetReasonListenersNotValid)}
+	}
+	switch {
+	case !is.status:
+		return []says{is, {kind: "Programmed", reason: string(gatewayv1.ListenerSetReasonInvalid)}}
+	case !programmed:
+		return []says{is, {kind: "Programmed", reason: string(gatewayv1.ListenerSetReasonPending)}}
+	default:
+		return []says{is, {kind: "Programmed", reason: "Programmed", status: true}}
+	}
+}
+
+// writeRoutes tells each route what became of its parents, and takes back what was said of former ones.
+func (s *Simulator) writeRoutes(ctx context.Context, w *world) error {
+	var errs []error
+	for _, r := range w.routes {
+		after := r.object.DeepCopyObject().(client.Object)
+		status := routeStatus(after)
+		status.Parents = r.parentStatuses(status.Parents)
+		errs = append(errs, s.write(ctx, r.object, after))
+	}
+	return errors.Join(errs...)
+}
+
+func routeStatus(o client.Object) *gatewayv1.RouteStatus {
+	if grpc, ok := o.(*gatewayv1.GRPCRoute); ok {
+		return &grpc.Status.RouteStatus
+	}
+	return &o.(*gatewayv1.HTTPRoute).Status.RouteStatus
+}
+
+// parentStatuses are those of other controllers as they are, and then ours.
+func (r *route) parentStatuses(former []gatewayv1.RouteParentStatus) []gatewayv1.RouteParentStatus {
+	all := []gatewayv1.RouteParentStatus{}
+	for i := range former {
+		if former[i].ControllerName != albconfig.ControllerName {
+			all = append(all, former[i])
+		}
+	}
+	for _, result := range r.results {
+		is := gatewayv1.RouteParentStatus{ParentRef: result.ref, ControllerName: albconfig.ControllerName}
+		for i := range former {
+			if former[i].ControllerName == is.ControllerName && equality.Semantic.DeepEqual(former[i].ParentRef, result.ref) {
+				is.Conditions = former[i].Conditions
+			}
+		}
+		set(&is.Conditions, r.object.GetGeneration(),
+			says{kind: "Accepted", reason: string(result.accepted), status: result.accepted == gatewayv1.RouteReasonAccepted},
+			says{kind: "ResolvedRefs", reason: string(r.resolved), status: r.resolved == gatewayv1.RouteReasonResolvedRefs})
+		all = append(all, is)
+	}
+	return all
+}
