@@ -25,9 +25,13 @@ const (
 	Operator
 	// Portal is bin/portal, as its own ServiceAccounts.
 	Portal
+	// Gateways is Gateway API with a simulator of the AWS Load Balancer
+	// Controller (see albsim), and hosted zones with the grants to use them. It
+	// needs ControlPlane and AWS. A cluster of others brings its own.
+	Gateways
 
 	// Everything is what make run starts.
-	Everything = ControlPlane | Scheduler | Nodes | AWS | Dex | Operator | Portal
+	Everything = ControlPlane | Scheduler | Nodes | AWS | Dex | Operator | Portal | Gateways
 )
 
 func (p Parts) has(q Parts) bool { return p&q != 0 }
@@ -51,7 +55,7 @@ type Options struct {
 	// with the rights of an administrator in its current context. There are
 	// no users' certificates then: UserConfig and the users' contexts are absent.
 	ExternalKubeconfig string
-	// Bare leaves the cluster empty: neither CRDs nor anything else is applied.
+	// Bare leaves the cluster empty: neither CRDs nor anything else is applied, and there are no Gateways.
 	Bare bool
 	// Progress is told, line by line, what is built and started. Nil is silent.
 	Progress io.Writer
@@ -89,7 +93,10 @@ func (o *Options) setDefaults() error {
 		o.AWSCredentials = Credentials{AccessKeyID: "test", SecretAccessKey: "test"}
 	}
 	if o.ExternalKubeconfig != "" {
-		o.Parts &^= Scheduler | Nodes
+		o.Parts &^= Scheduler | Nodes | Gateways
+	}
+	if o.Bare {
+		o.Parts &^= Gateways
 	}
 	return nil
 }

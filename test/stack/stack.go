@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/portico-platform/portico/test/awsproxy"
+	"github.com/portico-platform/portico/test/stack/albsim"
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
@@ -33,6 +34,10 @@ type Stack struct {
 	OutsideAWSEndpoint string // everyone else's
 	// Proxy is nil when Options.AWSEndpoint names another endpoint.
 	Proxy *awsproxy.Proxy
+	// LoadBalancers plays the AWS Load Balancer Controller.
+	LoadBalancers *albsim.Simulator
+	// Zones are the IDs of the hosted zones that were made at the start.
+	Zones map[Zone]string
 
 	Issuer string // Dex
 	// PortalURL is where the portal is; without that part, where a test's own
@@ -107,6 +112,9 @@ func (s *Stack) start(ctx context.Context) error {
 		g.Go(func() error { return bringUp(first) })
 	}
 	if err := g.Wait(); err != nil {
+		return err
+	}
+	if err := s.startGateways(ctx); err != nil {
 		return err
 	}
 	g, second := errgroup.WithContext(ctx)

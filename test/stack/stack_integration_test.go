@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -27,6 +28,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/stack"
@@ -40,11 +42,12 @@ var s *stack.Stack
 func TestMain(m *testing.M) { os.Exit(testMain(m)) }
 
 func testMain(m *testing.M) int {
+	ctrl.SetLogger(logr.Discard())
 	began := time.Now()
 	var err error
 	s, err = stack.Start(context.Background(), stack.Options{
 		Root: root, Progress: os.Stderr,
-		Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes | stack.AWS | stack.Dex,
+		Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes | stack.AWS | stack.Dex | stack.Gateways,
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -1,0 +1,300 @@
+//go:build integration
+
+package stack_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/acm"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/portico-platform/portico/controllers/hostname/albconfig"
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// edge is what a test has of Gateway API, in an infra namespace of its own.
+type edge struct {
+	*testing.T
+	client.Client
+	infra string
+	elb   *elb.Client
+}
+
+// patience outlasts the waits between two tries to watch an API server that was restarted.
+const patience = time.Minute
+
+func newEdge(t *testing.T) *edge {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, gatewayv1.Install, albconfig.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := client.New(s.Admin, client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &edge{T: t, Client: c, elb: elb.NewFromConfig(s.OutsideAWS())}
+	e.infra = e.namespace()
+	return e
+}
+
+func (e *edge) namespace() string {
+	e.Helper()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "edge-"}}
+	e.make(ns)
+	return ns.Name
+}
+
+// make creates the object for as long as the test.
+func (e *edge) make(o client.Object) {
+	e.Helper()
+	if err := e.Create(e.Context(), o); err != nil {
+		e.Fatal(err)
+	}
+	e.Cleanup(func() { _ = e.Delete(context.Background(), o) })
+}
+
+func (e *edge) drop(o client.Object) {
+	e.Helper()
+	if err := e.Delete(e.Context(), o); err != nil {
+		e.Fatal(err)
+	}
+}
+
+// change edits the object, whoever else writes to it.
+func (e *edge) change(o client.Object, edit func()) {
+	e.Helper()
+	eventually(e.T, "the change is written", patience, func(ctx context.Context) (bool, error) {
+		if err := e.Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
+			return false, err
+		}
+		before := o.DeepCopyObject().(client.Object)
+		edit()
+		err := e.Patch(ctx, o, client.MergeFrom(before))
+		return err == nil, err
+	})
+}
+
+// until reads the object until it is as wanted.
+func (e *edge) until(what string, o client.Object, ok func() bool) {
+	e.Helper()
+	eventually(e.T, what, patience, func(ctx context.Context) (bool, error) {
+		err := e.Get(ctx, client.ObjectKeyFromObject(o), o)
+		return err == nil && ok(), err
+	})
+}
+
+// is tells whether a condition has the status, and the reason if one is given, for the generation.
+func is(conditions []metav1.Condition, generation int64, kind string, status metav1.ConditionStatus, reason string) bool {
+	c := meta.FindStatusCondition(conditions, kind)
+	return c != nil && c.ObservedGeneration == generation && c.Status == status && (reason == "" || c.Reason == reason)
+}
+
+func (e *edge) configuration(certificates ...string) *albconfig.LoadBalancerConfiguration {
+	e.Helper()
+	c := &albconfig.LoadBalancerConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "gw-01", Namespace: e.infra}}
+	c.Spec = albconfig.LoadBalancerConfigurationSpec{Scheme: "internet-facing", ListenerConfigurations: []albconfig.ListenerConfiguration{
+		{ProtocolPort: "HTTPS:443", DefaultCertificate: certificates[0], Certificates: certificates[1:]},
+	}}
+	e.make(c)
+	return c
+}
+
+// gateway has listeners for https and http, for routes of its namespace, and takes ListenerSets of its namespace.
+func (e *edge) gateway(configuration string) *gatewayv1.Gateway {
+	e.Helper()
+	same := gatewayv1.NamespacesFromSame
+	g := &gatewayv1.Gateway{ObjectMeta: metav1.ObjectMeta{Name: "gw-01", Namespace: e.infra}, Spec: gatewayv1.GatewaySpec{
+		GatewayClassName: stack.GatewayClass, AllowedListeners: &gatewayv1.AllowedListeners{Namespaces: &gatewayv1.ListenerNamespaces{From: &same}},
+		Listeners: []gatewayv1.Listener{
+			{Name: "https", Port: 443, Protocol: gatewayv1.HTTPSProtocolType, TLS: terminated},
+			{Name: "http", Port: 80, Protocol: gatewayv1.HTTPProtocolType},
+		},
+	}}
+	if configuration != "" {
+		g.Spec.Infrastructure = &gatewayv1.GatewayInfrastructure{ParametersRef: &gatewayv1.LocalParametersReference{
+			Group: "gateway.k8s.aws", Kind: "LoadBalancerConfiguration", Name: configuration,
+		}}
+	}
+	e.make(g)
+	return g
+}
+
+// terminated is TLS without certificateRefs, which is valid with an option only.
+var terminated = &gatewayv1.ListenerTLSConfig{Options: map[gatewayv1.AnnotationKey]gatewayv1.AnnotationValue{"portico.dev/certificate": "acm"}}
+
+// keeper makes the redirect of the Gateway's own listeners.
+func (e *edge) keeper() *gatewayv1.HTTPRoute {
+	e.Helper()
+	secure, moved := "https", 301
+	r := &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: "keeper", Namespace: e.infra}, Spec: gatewayv1.HTTPRouteSpec{
+		CommonRouteSpec: gatewayv1.CommonRouteSpec{ParentRefs: []gatewayv1.ParentReference{{Name: "gw-01"}}},
+		Rules: []gatewayv1.HTTPRouteRule{{Filters: []gatewayv1.HTTPRouteFilter{{
+			Type:            gatewayv1.HTTPRouteFilterRequestRedirect,
+			RequestRedirect: &gatewayv1.HTTPRequestRedirectFilter{Scheme: &secure, StatusCode: &moved},
+		}}}},
+	}}
+	e.make(r)
+	return r
+}
+
+// set is a ListenerSet in the infra namespace for a hostname that one namespace may route.
+func (e *edge) set(name, hostname, tenant string) *gatewayv1.ListenerSet {
+	e.Helper()
+	selected, host := gatewayv1.NamespacesFromSelector, gatewayv1.Hostname(hostname)
+	l := &gatewayv1.ListenerSet{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: e.infra}, Spec: gatewayv1.ListenerSetSpec{
+		ParentRef: gatewayv1.ParentGatewayReference{Name: "gw-01"},
+		Listeners: []gatewayv1.ListenerEntry{{
+			Name: "https", Hostname: &host, Port: 443, Protocol: gatewayv1.HTTPSProtocolType, TLS: terminated,
+			AllowedRoutes: &gatewayv1.AllowedRoutes{Namespaces: &gatewayv1.RouteNamespaces{From: &selected, Selector: &metav1.LabelSelector{
+				MatchExpressions: []metav1.LabelSelectorRequirement{{Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpIn, Values: []string{tenant}}},
+			}}},
+		}},
+	}}
+	e.make(l)
+	return l
+}
+
+// route sends a hostname of a ListenerSet to port 80 of a Service.
+func (e *edge) route(namespace, name, set, service string, hostnames ...gatewayv1.Hostname) *gatewayv1.HTTPRoute {
+	e.Helper()
+	kind, infra, port := gatewayv1.Kind("ListenerSet"), gatewayv1.Namespace(e.infra), gatewayv1.PortNumber(80)
+	r := &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}, Spec: gatewayv1.HTTPRouteSpec{
+		CommonRouteSpec: gatewayv1.CommonRouteSpec{ParentRefs: []gatewayv1.ParentReference{{Kind: &kind, Namespace: &infra, Name: gatewayv1.ObjectName(set)}}},
+		Hostnames:       hostnames,
+		Rules: []gatewayv1.HTTPRouteRule{{BackendRefs: []gatewayv1.HTTPBackendRef{{BackendRef: gatewayv1.BackendRef{
+			BackendObjectReference: gatewayv1.BackendObjectReference{Name: gatewayv1.ObjectName(service), Port: &port},
+		}}}}},
+	}}
+	e.make(r)
+	return r
+}
+
+func (e *edge) service(namespace, name string) {
+	e.Helper()
+	e.make(&corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
+		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
+	})
+}
+
+// programmed waits for the Gateway at its generation and returns its load balancer.
+func (e *edge) programmed(g *gatewayv1.Gateway) elbtypes.LoadBalancer {
+	e.Helper()
+	e.until("the Gateway is programmed", g, func() bool {
+		return is(g.Status.Conditions, g.Generation, "Accepted", metav1.ConditionTrue, "") &&
+			is(g.Status.Conditions, g.Generation, "Programmed", metav1.ConditionTrue, "")
+	})
+	balancers := e.balancers()
+	i := slices.IndexFunc(balancers, func(b elbtypes.LoadBalancer) bool { return aws.ToString(b.DNSName) == g.Status.Addresses[0].Value })
+	if i < 0 {
+		e.Fatalf("no load balancer has the address %v", g.Status.Addresses)
+	}
+	return balancers[i]
+}
+
+func (e *edge) balancers() []elbtypes.LoadBalancer {
+	e.Helper()
+	out, err := e.elb.DescribeLoadBalancers(e.Context(), &elb.DescribeLoadBalancersInput{})
+	if err != nil {
+		e.Fatal(err)
+	}
+	return out.LoadBalancers
+}
+
+// listener of a port, or nil.
+func (e *edge) listener(of elbtypes.LoadBalancer, port int32) *elbtypes.Listener {
+	e.Helper()
+	out, err := e.elb.DescribeListeners(e.Context(), &elb.DescribeListenersInput{LoadBalancerArn: of.LoadBalancerArn})
+	if err != nil {
+		e.Fatal(err)
+	}
+	for i := range out.Listeners {
+		if aws.ToInt32(out.Listeners[i].Port) == port {
+			return &out.Listeners[i]
+		}
+	}
+	return nil
+}
+
+// served are the ARNs of a listener's certificates, sorted.
+func (e *edge) served(l *elbtypes.Listener) []string {
+	e.Helper()
+	out, err := e.elb.DescribeListenerCertificates(e.Context(), &elb.DescribeListenerCertificatesInput{ListenerArn: l.ListenerArn})
+	if err != nil {
+		e.Fatal(err)
+	}
+	var arns []string
+	for _, c := range out.Certificates {
+		arns = append(arns, aws.ToString(c.CertificateArn))
+	}
+	slices.Sort(arns)
+	return arns
+}
+
+// rules are those of a listener beside its default.
+func (e *edge) rules(l *elbtypes.Listener) []elbtypes.Rule {
+	e.Helper()
+	out, err := e.elb.DescribeRules(e.Context(), &elb.DescribeRulesInput{ListenerArn: l.ListenerArn})
+	if err != nil {
+		e.Fatal(err)
+	}
+	return slices.DeleteFunc(out.Rules, func(r elbtypes.Rule) bool { return aws.ToBool(r.IsDefault) })
+}
+
+// certificates imports n, sorted by ARN.
+func (e *edge) certificates(n int) []string {
+	e.Helper()
+	client := acm.NewFromConfig(s.OutsideAWS())
+	arns := make([]string, n)
+	for i := range arns {
+		certificate, key := selfSigned(e.T)
+		out, err := client.ImportCertificate(e.Context(), &acm.ImportCertificateInput{Certificate: certificate, PrivateKey: key})
+		if err != nil {
+			e.Fatal(err)
+		}
+		arns[i] = aws.ToString(out.CertificateArn)
+	}
+	slices.Sort(arns)
+	return arns
+}
+
+func selfSigned(t *testing.T) (certificate, key []byte) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), DNSNames: []string{"shop." + stack.Domain},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded})
+}
