@@ -1,0 +1,256 @@
+package dns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/portico-platform/portico/api/dnsname"
+)
+
+// zone plays one hosted zone of Route 53: batches are made whole or not at all.
+type zone struct {
+	mu      sync.Mutex
+	sets    map[string]Set // by name and type
+	sent    []int          // the number of changes of each request
+	lists   int
+	asks    int
+	open    int
+	most    int // requests open at a time
+	took    time.Duration
+	arrives time.Time
+	fails   error
+}
+
+func newZone() *zone { return &zone{sets: map[string]Set{}} }
+
+func key(s Set) string {
+	return dnsname.Canonical(aws.ToString(s.Name)) + " " + string(s.Type) + aws.ToString(s.SetIdentifier)
+}
+
+func (z *zone) GetHostedZone(context.Context, *route53.GetHostedZoneInput, ...func(*route53.Options)) (*route53.GetHostedZoneOutput, error) {
+	return &route53.GetHostedZoneOutput{HostedZone: &types.HostedZone{Name: aws.String("Example.com."), Config: &types.HostedZoneConfig{PrivateZone: true}}}, z.fails
+}
+
+func (z *zone) ListResourceRecordSets(_ context.Context, in *route53.ListResourceRecordSetsInput, _ ...func(*route53.Options)) (*route53.ListResourceRecordSetsOutput, error) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.lists++
+	if z.fails != nil {
+		return nil, z.fails
+	}
+	all := make([]Set, 0, len(z.sets))
+	for _, s := range z.sets {
+		all = append(all, s)
+	}
+	order := func(name string, kind types.RRType) string {
+		labels := strings.Split(dnsname.Canonical(name), ".")
+		slices.Reverse(labels)
+		return strings.Join(labels, "\x00") + "\x00 " + string(kind)
+	}
+	slices.SortFunc(all, func(a, b Set) int {
+		return strings.Compare(order(aws.ToString(a.Name), a.Type), order(aws.ToString(b.Name), b.Type))
+	})
+	from := order(aws.ToString(in.StartRecordName), in.StartRecordType)
+	all = slices.DeleteFunc(all, func(s Set) bool { return order(aws.ToString(s.Name), s.Type) < from })
+	out := &route53.ListResourceRecordSetsOutput{ResourceRecordSets: all}
+	if n := int(aws.ToInt32(in.MaxItems)); len(all) > n {
+		out.ResourceRecordSets, out.IsTruncated, out.NextRecordName, out.NextRecordType = all[:n], true, all[n].Name, all[n].Type
+	}
+	return out, nil
+}
+
+func (z *zone) ChangeResourceRecordSets(_ context.Context, in *route53.ChangeResourceRecordSetsInput, _ ...func(*route53.Options)) (*route53.ChangeResourceRecordSetsOutput, error) {
+	z.mu.Lock()
+	z.open++
+	z.most = max(z.most, z.open)
+	z.mu.Unlock()
+	time.Sleep(z.took)
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.open--
+	z.sent = append(z.sent, len(in.ChangeBatch.Changes))
+	if z.fails != nil {
+		return nil, z.fails
+	}
+	after := map[string]Set{}
+	for k, s := range z.sets {
+		after[k] = s
+	}
+	for _, c := range in.ChangeBatch.Changes {
+		k := key(*c.ResourceRecordSet)
+		_, there := after[k]
+		if there == (c.Action == types.ChangeActionCreate) {
+			return nil, &smithy.OperationError{ServiceID: "Route 53", Err: &smithy.GenericAPIError{Code: "InvalidChangeBatch", Message: k}}
+		}
+		if after[k] = *c.ResourceRecordSet; c.Action == types.ChangeActionDelete {
+			delete(after, k)
+		}
+	}
+	z.sets = after
+	return &route53.ChangeResourceRecordSetsOutput{ChangeInfo: &types.ChangeInfo{Id: aws.String(fmt.Sprintf("/change/C%d", len(z.sent)))}}, nil
+}
+
+func (z *zone) GetChange(context.Context, *route53.GetChangeInput, ...func(*route53.Options)) (*route53.GetChangeOutput, error) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.asks++
+	status := types.ChangeStatusPending
+	if !time.Now().Before(z.arrives) {
+		status = types.ChangeStatusInsync
+	}
+	return &route53.GetChangeOutput{ChangeInfo: &types.ChangeInfo{Status: status}}, z.fails
+}
+
+func zones(z *zone) *Zones {
+	return New(z, &Queues{Window: 200 * time.Millisecond}, time.Now, time.Minute)
+}
+
+// all submits n groups at once and returns their errors.
+func all(t *testing.T, z *Zones, n int, of func(i int) []types.Change) []error {
+	t.Helper()
+	errs := make([]error, n)
+	var wait sync.WaitGroup
+	for i := range n {
+		wait.Go(func() { _, errs[i] = z.Change(t.Context(), "Z1", of(i)...) })
+	}
+	wait.Wait()
+	return errs
+}
+
+func host(i int) string { return fmt.Sprintf("h%03d.example.com", i) }
+
+func TestChangesThatComeTogetherGoTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z := newZone()
+		for i, err := range all(t, zones(z), 200, func(i int) []types.Change {
+			return []types.Change{Create(Alias(host(i), types.RRTypeA, "Z9", "lb.example.com")), Create(Text("_portico."+host(i), "x"))}
+		}) {
+			if err != nil {
+				t.Errorf("%d: %v", i, err)
+			}
+		}
+		if !slices.Equal(z.sent, []int{400}) || len(z.sets) != 400 {
+			t.Errorf("requests %v, %d sets", z.sent, len(z.sets))
+		}
+	})
+}
+
+func TestARequestKeepsWithinTheLimitsOfRoute53(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z := newZone()
+		long := strings.Repeat("x", 200)
+		for _, err := range all(t, zones(z), 400, func(i int) []types.Change {
+			return []types.Change{Create(Text(host(i), long)), Create(Alias(host(i), types.RRTypeA, "Z9", "lb")), Create(Alias(host(i), types.RRTypeAaaa, "Z9", "lb"))}
+		}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, n := range z.sent {
+			if n > mostRecords || n/3*202 > mostCharacters {
+				t.Errorf("a request of %d changes", n)
+			}
+		}
+		if len(z.sent) > 4 {
+			t.Errorf("requests %v", z.sent)
+		}
+	})
+}
+
+func TestUpsertsCountTwice(t *testing.T) {
+	s := Text("a", "1234567890")
+	if r, c := size([]types.Change{Create(s), {Action: types.ChangeActionUpsert, ResourceRecordSet: &s}}); r != 3 || c != 36 {
+		t.Errorf("%d records, %d characters", r, c)
+	}
+}
+
+// One change in flight per zone: the others gather meanwhile.
+func TestOneRequestAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z := newZone()
+		z.took = time.Second
+		zs := zones(z)
+		var wait sync.WaitGroup
+		for i := range 50 {
+			wait.Go(func() {
+				time.Sleep(time.Duration(i) * 50 * time.Millisecond)
+				if _, err := zs.Change(t.Context(), "Z1", Create(Text(host(i), "x"))); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+		if z.most != 1 || len(z.sent) > 5 {
+			t.Errorf("%d at a time, requests %v", z.most, z.sent)
+		}
+	})
+}
+
+func TestOnlyTheChangeThatIsWrongIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z := newZone()
+		there := Text(host(13), "of somebody else")
+		z.sets[key(there)] = there
+		for i, err := range all(t, zones(z), 40, func(i int) []types.Change {
+			return []types.Change{Create(Text(host(i), "ours")), Create(Text("_portico."+host(i), "ours"))}
+		}) {
+			if Refused(err) != (i == 13) || (err != nil) != (i == 13) {
+				t.Errorf("%d: %v", i, err)
+			}
+		}
+		if got := Values(z.sets[key(there)]); !slices.Equal(got, []string{"of somebody else"}) || len(z.sets) != 39*2+1 {
+			t.Errorf("%v, %d sets", got, len(z.sets))
+		}
+		if len(z.sent) > 2*6+1 {
+			t.Errorf("%d requests to find one of 40", len(z.sent))
+		}
+	})
+}
+
+func TestAFailureIsEverybodys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z := newZone()
+		z.fails = errors.New("boom")
+		for _, err := range all(t, zones(z), 3, func(i int) []types.Change { return []types.Change{Create(Text(host(i), "x"))} }) {
+			if !errors.Is(err, z.fails) {
+				t.Errorf("%v", err)
+			}
+		}
+		if len(z.sent) != 1 {
+			t.Errorf("requests %v", z.sent)
+		}
+	})
+}
+
+func TestWhoLeavesDoesNotStopTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z := newZone()
+		zs := zones(z)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() {
+			_, err := zs.Change(ctx, "Z1", Create(Text(host(1), "x")))
+			done <- err
+		}()
+		synctest.Wait()
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		if _, err := zs.Change(t.Context(), "Z1", Create(Text(host(2), "x"))); err != nil || len(z.sets) != 2 {
+			t.Errorf("%v, %d sets", err, len(z.sets))
+		}
+	})
+}
