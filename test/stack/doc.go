@@ -18,7 +18,11 @@
 // runs and is ready at once. Logs are read through the API server as in any cluster: those
 // that run share one that grows, those that fail have the ones in logs.
 //
-// Nobody but the controllers of Kubernetes gets the administrator's rights: the
+// Gateways get load balancers of the AWS simulator: package albsim plays the AWS
+// Load Balancer Controller, in this process. Gateway API's CRDs come from its Go
+// module.
+//
+// Nobody but the controllers of Kubernetes, and what plays one, gets the administrator's rights: the
 // operator and the portal have their own ServiceAccounts, the sample users their
 // own certificates, so the RBAC of config/rbac is in force as in production.
 package stack

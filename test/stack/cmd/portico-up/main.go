@@ -16,12 +16,16 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
 	"github.com/portico-platform/portico/test/stack"
 )
 
 func main() {
 	ctx, restore := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, restore) // a second Ctrl-C ends everything at once
+	ctrl.SetLogger(logr.Discard())
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "\nportico:", err)
@@ -84,6 +88,7 @@ func options(root string, env func(string) string) (stack.Options, error) {
 		ExternalKubeconfig: env("KUBECONFIG_EXTERNAL"),
 	}
 	if o.AWSEndpoint != "" {
+		o.Parts &^= stack.Gateways // they would make load balancers and hosted zones in an account that may be a real one
 		o.AWSCredentials = stack.Credentials{
 			AccessKeyID: env("AWS_ACCESS_KEY_ID"), SecretAccessKey: env("AWS_SECRET_ACCESS_KEY"),
 		}

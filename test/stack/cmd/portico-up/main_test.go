@@ -35,6 +35,11 @@ func TestOptions(t *testing.T) {
 			},
 		},
 		{
+			reason: "no load balancers and hosted zones are made at another endpoint",
+			env:    map[string]string{"AWS_ENDPOINT": "http://x"},
+			check:  func(o stack.Options) bool { return o.Parts == stack.Everything&^stack.Gateways },
+		},
+		{
 			reason: "the simulator never sees them",
 			env:    map[string]string{"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"},
 			check:  func(o stack.Options) bool { return o.AWSCredentials == stack.Credentials{} },

@@ -28,6 +28,7 @@ func welcome(s *stack.Stack, took time.Duration) string {
 		p("\nAWS (the same simulator that the operator uses, to look behind its back)\n")
 		p("  export AWS_ENDPOINT_URL=%s AWS_REGION=%s AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test", s.OutsideAWSEndpoint, stack.Region)
 	}
+	b.WriteString(hostnames(s))
 	p("\nThree things to try\n")
 	p("1. In the browser: sign in at %s as %s and request a bucket.", s.PortalURL, stack.Users[0].Email())
 	p("2. By REST:")
@@ -47,6 +48,16 @@ func logins() string {
 	}
 	_ = w.Flush()
 	return b.String()
+}
+
+// hostnames is what one needs to ask for one.
+func hostnames(s *stack.Stack) string {
+	public := s.Zones[stack.Zone{Domain: stack.Domain}]
+	if public == "" {
+		return ""
+	}
+	return fmt.Sprintf("\nHostnames below payments.%[1]s and search.%[1]s, with a simulated load balancer controller (docs/local-cluster.md)\n\n"+
+		"  hosted zone %[1]s   public %[2]s   private %[3]s\n", stack.Domain, public, s.Zones[stack.Zone{Domain: stack.Domain, Private: true}])
 }
 
 func contexts(s *stack.Stack) string {
