@@ -44,10 +44,10 @@ func (s *Stack) awaitAdmission(ctx context.Context) error {
 func (s *Stack) awaitRoutes(ctx context.Context) error {
 	var last error
 	probe := &unstructured.Unstructured{Object: object{
-		"apiVersion": gatewayv1.SchemeGroupVersion.String(), "kind": "HTTPRoute", "metadata": object{"generateName": "admission-probe-"},
+		"apiVersion": gatewayv1.GroupVersion.String(), "kind": "HTTPRoute", "metadata": object{"generateName": "admission-probe-"},
 		"spec": object{"hostnames": []any{"admission-probe.invalid"}},
 	}}
-	routes := gatewayv1.SchemeGroupVersion.WithResource("httproutes")
+	routes := schema.GroupVersion(gatewayv1.GroupVersion).WithResource("httproutes")
 	err := s.awaitDryRun(ctx, routes, grantedNamespaces[0], probe, func(_ *unstructured.Unstructured, err error) (bool, error) {
 		last = err
 		return err != nil && strings.Contains(err.Error(), "does not allow admission-probe.invalid"), nil

@@ -5,6 +5,7 @@ package stack_test
 import (
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/portico-platform/portico/test/stack"
@@ -24,6 +25,11 @@ func TestEverythingStartsTogether(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	for _, zone := range []stack.Zone{{Domain: stack.Domain}, {Domain: stack.Domain, Private: true}} {
+		if id := all.Zones[zone]; !strings.HasPrefix(id, "Z") {
+			t.Errorf("zone %+v has the ID %q", zone, id)
+		}
+	}
 	for user, want := range map[string]int{"payments-dev": http.StatusOK, "search-dev": http.StatusForbidden} {
 		token, err := all.Token(t.Context(), user)
 		if err != nil {

@@ -61,6 +61,14 @@ func GatewayCRDs(ctx context.Context, root string) ([]*unstructured.Unstructured
 // StartGateways does what the part Gateways does at the start: for tests of a cluster that gets Gateway API later. The
 // stack needs ControlPlane and AWS.
 func (s *Stack) StartGateways(ctx context.Context) error {
+	if err := s.makeGateways(ctx); err != nil {
+		return err
+	}
+	return s.awaitRoutes(ctx)
+}
+
+// makeGateways does everything but the wait until routes are judged.
+func (s *Stack) makeGateways(ctx context.Context) error {
 	began := time.Now()
 	crds, err := GatewayCRDs(ctx, s.opts.Root)
 	if err != nil {
@@ -79,9 +87,6 @@ func (s *Stack) StartGateways(ctx context.Context) error {
 	if err := ApplyObjects(ctx, s.Admin, s.grants()...); err != nil {
 		return err
 	}
-	if err := s.awaitRoutes(ctx); err != nil {
-		return err
-	}
 	log, err := os.Create(filepath.Join(s.Dir, "load-balancers.log"))
 	if err != nil {
 		return err
@@ -92,13 +97,6 @@ func (s *Stack) StartGateways(ctx context.Context) error {
 	s.background(ctx, func(ctx context.Context) error { return errors.Join(s.LoadBalancers.Run(ctx), log.Close()) })
 	s.say("%-24s ready after %.1f s", "load balancer simulator", time.Since(began).Seconds())
 	return nil
-}
-
-func (s *Stack) startGateways(ctx context.Context) error {
-	if !s.opts.Parts.has(Gateways) {
-		return nil
-	}
-	return s.StartGateways(ctx)
 }
 
 // OutsideAWS configures clients of the sample account that act behind the operator's back.

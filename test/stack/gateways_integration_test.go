@@ -7,16 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
-	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -81,27 +78,10 @@ func TestAListenerSetTakesTheRoutesOfOneNamespaceAndHostname(t *testing.T) {
 	e.service(tenant, "shop")
 	e.service(other, "shop")
 	served := e.route(tenant, "served", "shop", "shop")
-	for _, tt := range []struct {
-		reason, accepted, resolved string
-		route                      *gatewayv1.HTTPRoute
-	}{
-		{"a route without hostnames takes the listener's", "Accepted", "ResolvedRefs", served},
-		{"another namespace may not", "NotAllowedByListeners", "ResolvedRefs", e.route(other, "foreign", "shop", "shop")},
-		{"another hostname is not the listener's", "NoMatchingListenerHostname", "ResolvedRefs", e.route(tenant, "elsewhere", "shop", "shop", "www."+stack.Domain)},
-		{"a Service that is not there is told", "Accepted", "BackendNotFound", e.route(tenant, "broken", "shop", "missing", "shop."+stack.Domain)},
-	} {
-		t.Run(tt.reason, func(t *testing.T) {
-			e.until("the route's parent says so", tt.route, func() bool {
-				if len(tt.route.Status.Parents) != 1 {
-					return false
-				}
-				conditions := tt.route.Status.Parents[0].Conditions
-				status := map[bool]metav1.ConditionStatus{true: metav1.ConditionTrue, false: metav1.ConditionFalse}
-				return is(conditions, tt.route.Generation, "Accepted", status[tt.accepted == "Accepted"], tt.accepted) &&
-					is(conditions, tt.route.Generation, "ResolvedRefs", status[tt.resolved == "ResolvedRefs"], tt.resolved)
-			})
-		})
-	}
+	e.judges(served, "a route without hostnames takes the listener's", "Accepted", "ResolvedRefs")
+	e.judges(e.route(other, "foreign", "shop", "shop"), "another namespace may not", "NotAllowedByListeners", "ResolvedRefs")
+	e.judges(e.route(tenant, "elsewhere", "shop", "shop", "www."+stack.Domain), "another hostname is not the listener's", "NoMatchingListenerHostname", "ResolvedRefs")
+	e.judges(e.route(tenant, "broken", "shop", "missing", "shop."+stack.Domain), "a Service that is not there is told", "Accepted", "BackendNotFound")
 	e.until("the ListenerSet is served", set, func() bool {
 		return len(set.Status.Listeners) == 1 && set.Status.Listeners[0].AttachedRoutes == 2 &&
 			is(set.Status.Listeners[0].Conditions, set.Generation, "Programmed", metav1.ConditionTrue, "") &&
@@ -115,7 +95,7 @@ func TestAListenerSetTakesTheRoutesOfOneNamespaceAndHostname(t *testing.T) {
 		}
 		actions = append(actions, rule.Actions[0].Type)
 	}
-	// The first by name, for they are of the same age.
+	slices.Sort(actions)
 	if want := []elbtypes.ActionTypeEnum{elbtypes.ActionTypeEnumFixedResponse, elbtypes.ActionTypeEnumForward}; !slices.Equal(actions, want) {
 		t.Errorf("actions %v, want %v", actions, want)
 	}
@@ -127,6 +107,20 @@ func TestAListenerSetTakesTheRoutesOfOneNamespaceAndHostname(t *testing.T) {
 	e.drop(set)
 	eventually(t, "the listener goes with the last route", patience, func(context.Context) (bool, error) {
 		return e.listener(e.programmed(gateway), 443) == nil, nil
+	})
+}
+
+// judges waits for the reasons of both conditions of the route's only parent.
+func (e *edge) judges(r *gatewayv1.HTTPRoute, what, accepted, resolved string) {
+	e.Helper()
+	status := map[bool]metav1.ConditionStatus{true: metav1.ConditionTrue, false: metav1.ConditionFalse}
+	e.until(what, r, func() bool {
+		if len(r.Status.Parents) != 1 {
+			return false
+		}
+		conditions := r.Status.Parents[0].Conditions
+		return is(conditions, r.Generation, "Accepted", status[accepted == "Accepted"], accepted) &&
+			is(conditions, r.Generation, "ResolvedRefs", status[resolved == "ResolvedRefs"], resolved)
 	})
 }
 
@@ -149,139 +143,27 @@ func TestAListenerSetOfAnotherNamespaceIsNotAllowed(t *testing.T) {
 	e.programmed(gateway)
 }
 
-func TestWhatAWSRefusesFailsTheWholeGateway(t *testing.T) {
-	e := newEdge(t)
-	certificates := e.certificates(26)
-	config := e.configuration(certificates[:2]...)
-	gateway := e.gateway(config.Name)
-	e.keeper()
-	balancer := e.programmed(gateway)
-	for _, tt := range []struct {
-		reason, says string
-		certificates []string
-	}{
-		{"more certificates than a load balancer has", "TooManyCertificates", certificates[1:]},
-		{"a certificate that is not there", "CertificateNotFound", []string{strings.Replace(certificates[1], "certificate/", "certificate/0", 1)}},
-	} {
-		t.Run(tt.reason, func(t *testing.T) {
-			e.change(config, func() { config.Spec.ListenerConfigurations[0].Certificates = tt.certificates })
-			e.until("the Gateway tells it", gateway, func() bool {
-				i := slices.IndexFunc(gateway.Status.Conditions, func(c metav1.Condition) bool {
-					return c.Type == "Programmed" && c.Status == metav1.ConditionFalse && c.Reason == "Invalid" && strings.Contains(c.Message, tt.says)
-				})
-				return i >= 0 && is(gateway.Status.Conditions, gateway.Generation, "Accepted", metav1.ConditionTrue, "")
-			})
-			if e.listener(balancer, 443) == nil {
-				t.Error("what was built before is gone")
-			}
-		})
+func TestGatewaysComeToAClusterThatWasWithoutThem(t *testing.T) {
+	own, err := stack.Start(t.Context(), stack.Options{Root: root, Parts: stack.ControlPlane | stack.AWS})
+	if err != nil {
+		t.Fatal(err)
 	}
-	e.change(config, func() { config.Spec.ListenerConfigurations[0].Certificates = certificates[1:2] })
-	e.programmed(gateway)
-}
-
-func TestAGatewayIsDeletedWithAllThatItHasAfterItsRoutes(t *testing.T) {
-	e := newEdge(t)
-	gateway := e.gateway(e.configuration(e.certificates(1)...).Name)
-	e.keeper()
-	e.service(e.infra, "shop")
-	e.set("shop", "shop."+stack.Domain, e.infra)
-	route := e.route(e.infra, "shop", "shop", "shop")
-	balancer := e.programmed(gateway)
-	var group string
-	eventually(t, "a target group is forwarded to", patience, func(context.Context) (bool, error) {
-		if https := e.listener(balancer, 443); https != nil {
-			for _, rule := range e.rules(https) {
-				if to := rule.Actions[0].ForwardConfig; to != nil {
-					group = aws.ToString(to.TargetGroups[0].TargetGroupArn)
-				}
-			}
-		}
-		return group != "", nil
-	})
-	e.drop(gateway)
-	e.until("it says what it waits for", gateway, func() bool {
-		return slices.ContainsFunc(gateway.Status.Conditions, func(c metav1.Condition) bool {
-			return strings.Contains(c.Message, "routes attached")
-		})
-	})
-	e.drop(route)
-	e.drop(&gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: "keeper", Namespace: e.infra}})
-	eventually(t, "the Gateway goes", patience, func(ctx context.Context) (bool, error) {
-		err := e.Get(ctx, client.ObjectKeyFromObject(gateway), gateway)
-		return err != nil, client.IgnoreNotFound(err)
-	})
-	if slices.ContainsFunc(e.balancers(), func(b elbtypes.LoadBalancer) bool { return *b.LoadBalancerArn == *balancer.LoadBalancerArn }) {
-		t.Error("the load balancer stays")
+	t.Cleanup(func() { _ = own.Close() })
+	served := func() bool {
+		_, err := clients(t, own.Admin).Discovery().ServerResourcesForGroupVersion("gateway.networking.k8s.io/v1")
+		return err == nil
 	}
-	if _, err := e.elb.DescribeTargetGroups(t.Context(), &elb.DescribeTargetGroupsInput{TargetGroupArns: []string{group}}); err == nil {
-		t.Error("the target group stays")
+	if served() || own.LoadBalancers != nil {
+		t.Fatal("Gateway API is there from the start")
 	}
-}
-
-func TestAtRestTheSimulatorChangesNothing(t *testing.T) {
-	e := newEdge(t)
-	gateway := e.gateway(e.configuration(e.certificates(2)...).Name)
-	e.keeper()
-	e.service(e.infra, "shop")
-	set := e.set("shop", "shop."+stack.Domain, e.infra)
-	route := e.route(e.infra, "shop", "shop", "shop")
-	e.until("the Service is found", route, func() bool {
-		return len(route.Status.Parents) == 1 && is(route.Status.Parents[0].Conditions, route.Generation, "ResolvedRefs", metav1.ConditionTrue, "")
-	})
-	e.until("the ListenerSet is served", set, func() bool {
-		return is(set.Status.Conditions, set.Generation, "Programmed", metav1.ConditionTrue, "")
-	})
-	name := aws.ToString(e.programmed(gateway).LoadBalancerName)
-	mark := s.Proxy.Mark()
-	read := func() int {
-		return len(s.Proxy.CallsSince(mark, func(c awsproxy.Call) bool {
-			return c.Operation == "DescribeRules" && strings.Contains(c.Resource, name)
-		}))
+	if err := own.StartGateways(t.Context()); err != nil {
+		t.Fatal(err)
 	}
-	for i := range 3 {
-		s.LoadBalancers.Resume() // compares everything with AWS
-		eventually(t, "the rules of both listeners are read", patience, func(context.Context) (bool, error) { return read() >= 2*(i+1), nil })
+	if !served() {
+		t.Error("Gateway API is not there")
 	}
-	s.LoadBalancers.Pause() // when the pass has ended
-	defer s.LoadBalancers.Resume()
-	for _, call := range s.Proxy.CallsSince(mark) {
-		if call.Write && strings.Contains(call.Resource, name) {
-			t.Errorf("%s %s", call.Operation, call.Resource)
-		}
-	}
-	for _, o := range []client.Object{gateway, set, route} {
-		version := o.GetResourceVersion()
-		e.until("it is read", o, func() bool { return true })
-		if o.GetResourceVersion() != version {
-			t.Errorf("%T was written", o)
-		}
-	}
-}
-
-func TestWhilePausedAndWithinTheDelayStatusesStayAsTheyAre(t *testing.T) {
-	e := newEdge(t)
-	gateway := e.gateway("")
-	e.programmed(gateway)
-	s.LoadBalancers.Pause()
-	e.change(gateway, func() { gateway.Spec.Listeners[1].Port = 8080 })
-	if !is(gateway.Status.Conditions, gateway.Generation-1, "Programmed", metav1.ConditionTrue, "") {
-		t.Errorf("generation %d: %+v", gateway.Generation, gateway.Status.Conditions)
-	}
-	const delay = 700 * time.Millisecond
-	s.LoadBalancers.SetDelay(delay)
-	defer s.LoadBalancers.SetDelay(0)
-	s.LoadBalancers.Resume()
-	began := time.Now()
-	e.programmed(gateway)
-	if took := time.Since(began); took < delay {
-		t.Errorf("programmed after %s, before the delay of %s", took, delay)
-	}
-}
-
-func TestTheSampleZonesAndGrantsAreThere(t *testing.T) {
-	public, private := s.Zones[stack.Zone{Domain: stack.Domain}], s.Zones[stack.Zone{Domain: stack.Domain, Private: true}]
+	public, private := own.Zones[stack.Zone{Domain: stack.Domain}], own.Zones[stack.Zone{Domain: stack.Domain, Private: true}]
 	if public == "" || private == "" || public == private {
-		t.Errorf("zones %v", s.Zones)
+		t.Errorf("zones %v", own.Zones)
 	}
 }

@@ -114,10 +114,16 @@ func (s *Stack) start(ctx context.Context) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	if err := s.startGateways(ctx); err != nil {
-		return err
+	gateways := s.opts.Parts.has(Gateways)
+	if gateways {
+		if err := s.makeGateways(ctx); err != nil {
+			return err
+		}
 	}
 	g, second := errgroup.WithContext(ctx)
+	if gateways {
+		g.Go(func() error { return s.awaitRoutes(second) })
+	}
 	g.Go(func() error { return s.startOperator(second) })
 	g.Go(func() error { return s.startPortal(second) })
 	return g.Wait()

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
@@ -150,7 +149,7 @@ func (w *world) among(from gatewayv1.FromNamespaces, selector *metav1.LabelSelec
 	case gatewayv1.NamespacesFromSelector:
 		s, err := metav1.LabelSelectorAsSelector(selector)
 		set, there := w.namespaces[namespace]
-		return err == nil && there && s.Matches(labels.Set(set))
+		return err == nil && there && s.Matches(set)
 	default:
 		return false
 	}

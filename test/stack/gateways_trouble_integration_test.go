@@ -1,0 +1,162 @@
+//go:build integration
+
+package stack_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/portico-platform/portico/test/awsproxy"
+	"github.com/portico-platform/portico/test/stack"
+)
+
+func TestWhatAWSRefusesFailsTheWholeGateway(t *testing.T) {
+	e := newEdge(t)
+	certificates := e.certificates(26)
+	config := e.configuration(certificates[:2]...)
+	gateway := e.gateway(config.Name)
+	e.keeper()
+	balancer := e.programmed(gateway)
+	for _, tt := range []struct {
+		reason, says string
+		certificates []string
+	}{
+		{"more certificates than a load balancer has", "TooManyCertificates", certificates[1:]},
+		{"a certificate that is not there", "CertificateNotFound", []string{strings.Replace(certificates[1], "certificate/", "certificate/0", 1)}},
+	} {
+		t.Run(tt.reason, func(t *testing.T) {
+			e.change(config, func() { config.Spec.ListenerConfigurations[0].Certificates = tt.certificates })
+			e.until("the Gateway tells it", gateway, func() bool {
+				i := slices.IndexFunc(gateway.Status.Conditions, func(c metav1.Condition) bool {
+					return c.Type == "Programmed" && c.Status == metav1.ConditionFalse && c.Reason == "Invalid" && strings.Contains(c.Message, tt.says)
+				})
+				return i >= 0 && is(gateway.Status.Conditions, gateway.Generation, "Accepted", metav1.ConditionTrue, "")
+			})
+			if e.listener(balancer, 443) == nil {
+				t.Error("what was built before is gone")
+			}
+		})
+	}
+	e.change(config, func() { config.Spec.ListenerConfigurations[0].Certificates = certificates[1:2] })
+	e.programmed(gateway)
+}
+
+func TestAGatewayIsDeletedWithAllThatItHasAfterItsRoutes(t *testing.T) {
+	e := newEdge(t)
+	gateway := e.gateway(e.configuration(e.certificates(1)...).Name)
+	e.keeper()
+	e.service(e.infra, "shop")
+	e.set("shop", "shop."+stack.Domain, e.infra)
+	route := e.route(e.infra, "shop", "shop", "shop")
+	balancer := e.programmed(gateway)
+	var group string
+	eventually(t, "a target group is forwarded to", patience, func(context.Context) (bool, error) {
+		if https := e.listener(balancer, 443); https != nil {
+			for _, rule := range e.rules(https) {
+				if to := rule.Actions[0].ForwardConfig; to != nil {
+					group = aws.ToString(to.TargetGroups[0].TargetGroupArn)
+				}
+			}
+		}
+		return group != "", nil
+	})
+	e.drop(gateway)
+	e.until("it says what it waits for", gateway, func() bool {
+		return slices.ContainsFunc(gateway.Status.Conditions, func(c metav1.Condition) bool {
+			return strings.Contains(c.Message, "routes attached")
+		})
+	})
+	e.drop(route)
+	e.drop(&gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: "keeper", Namespace: e.infra}})
+	eventually(t, "the Gateway goes", patience, func(ctx context.Context) (bool, error) {
+		err := e.Get(ctx, client.ObjectKeyFromObject(gateway), gateway)
+		return err != nil, client.IgnoreNotFound(err)
+	})
+	if slices.ContainsFunc(e.balancers(), func(b elbtypes.LoadBalancer) bool { return *b.LoadBalancerArn == *balancer.LoadBalancerArn }) {
+		t.Error("the load balancer stays")
+	}
+	if _, err := e.elb.DescribeTargetGroups(t.Context(), &elb.DescribeTargetGroupsInput{TargetGroupArns: []string{group}}); err == nil {
+		t.Error("the target group stays")
+	}
+}
+
+func TestAtRestTheSimulatorChangesNothing(t *testing.T) {
+	e := newEdge(t)
+	gateway := e.gateway(e.configuration(e.certificates(2)...).Name)
+	e.keeper()
+	e.service(e.infra, "shop")
+	set := e.set("shop", "shop."+stack.Domain, e.infra)
+	route := e.route(e.infra, "shop", "shop", "shop")
+	e.until("the ListenerSet is served", set, func() bool {
+		return is(set.Status.Conditions, set.Generation, "Programmed", metav1.ConditionTrue, "")
+	})
+	name := aws.ToString(e.programmed(gateway).LoadBalancerName)
+	eventually(t, "rest", patience, func(context.Context) (bool, error) { return len(e.compared(name, gateway, set, route)) == 0, nil })
+	for range 3 {
+		if changed := e.compared(name, gateway, set, route); len(changed) > 0 {
+			t.Error(changed)
+		}
+	}
+}
+
+// compared has the simulator compare everything with AWS, and tells what it changed of the load balancer and the
+// objects.
+func (e *edge) compared(balancer string, objects ...client.Object) (changed []string) {
+	e.Helper()
+	mark := s.Proxy.Mark()
+	for _, o := range objects {
+		e.until("it is read", o, func() bool { return true })
+	}
+	s.LoadBalancers.Resume()
+	eventually(e.T, "the rules of both listeners are read", patience, func(context.Context) (bool, error) {
+		return len(s.Proxy.CallsSince(mark, func(c awsproxy.Call) bool {
+			return c.Operation == "DescribeRules" && strings.Contains(c.Resource, balancer)
+		})) >= 2, nil
+	})
+	s.LoadBalancers.Pause() // when the pass has ended
+	defer s.LoadBalancers.Resume()
+	for _, call := range s.Proxy.CallsSince(mark) {
+		if call.Write && strings.Contains(call.Resource, balancer) {
+			changed = append(changed, call.Operation)
+		}
+	}
+	for _, o := range objects {
+		version := o.GetResourceVersion()
+		e.until("it is read", o, func() bool { return true })
+		if o.GetResourceVersion() != version {
+			changed = append(changed, fmt.Sprintf("%T", o))
+		}
+	}
+	return changed
+}
+
+func TestWhilePausedAndWithinTheDelayStatusesStayAsTheyAre(t *testing.T) {
+	e := newEdge(t)
+	gateway := e.gateway("")
+	e.programmed(gateway)
+	s.LoadBalancers.Pause()
+	e.change(gateway, func() { gateway.Spec.Listeners[1].Port = 8080 })
+	if !is(gateway.Status.Conditions, gateway.Generation-1, "Programmed", metav1.ConditionTrue, "") {
+		t.Errorf("generation %d: %+v", gateway.Generation, gateway.Status.Conditions)
+	}
+	const delay = 700 * time.Millisecond
+	s.LoadBalancers.SetDelay(delay)
+	defer s.LoadBalancers.SetDelay(0)
+	s.LoadBalancers.Resume()
+	began := time.Now()
+	e.programmed(gateway)
+	if took := time.Since(began); took < delay {
+		t.Errorf("programmed after %s, before the delay of %s", took, delay)
+	}
+}
