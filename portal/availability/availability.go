@@ -5,6 +5,7 @@ package availability
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/portico-platform/portico/api/dnsname"
 	"github.com/portico-platform/portico/api/hostnames"
@@ -60,7 +61,7 @@ type Answer struct {
 // longest is more than any hostname in any writing; what is longer is not looked at.
 const longest = 1024
 
-// Check answers q. What is not granted is not looked up: whose it is is no business of those who cannot have it.
+// Check answers q. What is not granted is not looked up: who cannot have it has no business to know who has.
 func Check(q Query, f Facts) Answer {
 	if len(q.Hostname) > longest {
 		return Answer{State: Invalid, Field: "hostname", Message: "it is far too long for a hostname"}
@@ -73,7 +74,7 @@ func Check(q Query, f Facts) Answer {
 	visibility := cmp.Or(v1alpha1.Visibility(q.Visibility), v1alpha1.InternetFacing)
 	if f.Grant == nil {
 		a.State, a.Field = NoGrant, "hostname"
-		a.Message = fmt.Sprintf("%s may not have hostnames yet; ask a platform admin for a HostnameGrant", f.Namespace)
+		a.Message = "your team may not have hostnames yet; ask a platform admin for a HostnameGrant"
 		return a
 	}
 	field, why := hostnames.Refused(*f.Grant, v1alpha1.GatewayHostnameRequestSpec{
@@ -90,7 +91,7 @@ func Check(q Query, f Facts) Answer {
 
 // among looks for who has it already.
 func (a Answer) among(f Facts, name dnsname.Name, visibility string) Answer {
-	for _, c := range append(f.Claims[:len(f.Claims):len(f.Claims)], f.Requests...) {
+	for _, c := range slices.Concat(f.Claims, f.Requests) {
 		other, err := dnsname.Parse(c.Hostname)
 		if err != nil || cmp.Or(c.Visibility, string(v1alpha1.InternetFacing)) != visibility {
 			continue
@@ -100,7 +101,7 @@ func (a Answer) among(f Facts, name dnsname.Name, visibility string) Answer {
 		case clash == "" || own && name != other: // a team may have a wildcard and names below it
 			continue
 		case own:
-			a.State, a.Message = Yours, fmt.Sprintf("%s has asked for %s already; use that request, or delete it first", f.Namespace, name)
+			a.State, a.Message = Yours, fmt.Sprintf("your team has asked for %s already; use that request, or delete it first", name)
 		case name == other:
 			a.State, a.Message = Taken, fmt.Sprintf("another team has %s; choose another hostname, or ask a platform admin whose it is", clash)
 		default:

@@ -51,7 +51,7 @@ func TestEveryAnswer(t *testing.T) {
 		"below a wildcard":              {Query{Hostname: "a.b.wild.payments.example.com"}, grant, Overlaps, "hostname", Holder{"search", "wild"}, "*.wild.payments.example.com, which overlaps"},
 		"beside a wildcard":             {Query{Hostname: "wild.payments.example.com"}, grant, Free, "", Holder{}, "free"},
 		"a wildcard over a name":        {Query{Hostname: "*.deep.payments.example.com", Visibility: "internal"}, grant, Overlaps, "hostname", Holder{"search", "deep"}, "a hostname below deep.payments.example.com, which a wildcard would overlap"},
-		"claimed by us":                 {Query{Hostname: "shop.payments.example.com"}, grant, Yours, "hostname", Holder{"payments", "shop"}, "payments has asked for shop.payments.example.com already"},
+		"claimed by us":                 {Query{Hostname: "shop.payments.example.com"}, grant, Yours, "hostname", Holder{"payments", "shop"}, "your team has asked for shop.payments.example.com already"},
 		"asked for by us":               {Query{Hostname: "soon.payments.example.com"}, grant, Yours, "hostname", Holder{"payments", "soon"}, "already"},
 		"below our own wildcard":        {Query{Hostname: "x.ours.payments.example.com"}, grant, Free, "", Holder{}, "free"},
 		"a wildcard over our own names": {Query{Hostname: "*.payments.example.com", Visibility: "internal"}, grant, Overlaps, "hostname", Holder{"search", "deep"}, "a wildcard would overlap"},

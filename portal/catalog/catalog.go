@@ -45,7 +45,8 @@ type Kind struct {
 // Step is the type of a condition that an object gets when a part of the work for it is done.
 type Step struct {
 	Type     string
-	Optional bool // some objects have it, by their spec
+	Title    string // for people
+	Optional bool   // some objects have it, by their spec
 }
 
 // Deletion is what the deletion policy Delete means for a kind, in words.
@@ -183,7 +184,7 @@ func steps(types []string) []Step {
 	var all []Step
 	for _, t := range types {
 		name, optional := strings.CutSuffix(t, "?")
-		all = append(all, Step{Type: name, Optional: optional})
+		all = append(all, Step{Type: name, Title: label(name), Optional: optional})
 	}
 	return all
 }

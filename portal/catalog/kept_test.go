@@ -37,11 +37,18 @@ func TestWhatOthersKeepIsNotRequested(t *testing.T) {
 }
 
 func TestStepsAreInOrder(t *testing.T) {
-	want := []Step{{"Claimed", false}, {"CertificateRequested", false}, {"DnsValidated", false}, {"CertificateIssued", false}, {"ListenerAttached", false}, {"DnsAliasReady", false}}
+	want := []Step{
+		{"Claimed", "Claimed", false},
+		{"CertificateRequested", "Certificate requested", false},
+		{"DnsValidated", "DNS validated", false},
+		{"CertificateIssued", "Certificate issued", false},
+		{"ListenerAttached", "Listener attached", false},
+		{"DnsAliasReady", "DNS alias ready", false},
+	}
 	if got := kindNamed(t, "GatewayHostnameRequest").Steps; !slices.Equal(got, want) {
 		t.Errorf("%v", got)
 	}
-	if got := kindNamed(t, "WebApp").Steps; !slices.Contains(got, Step{"Exposed", true}) || !slices.Contains(got, Step{"RolledOut", false}) {
+	if got := kindNamed(t, "WebApp").Steps; !slices.Contains(got, Step{"Exposed", "Exposed", true}) || !slices.Contains(got, Step{"RolledOut", "Rolled out", false}) {
 		t.Errorf("%v", got)
 	}
 	if got := bucketKind(t).Steps; got != nil {

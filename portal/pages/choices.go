@@ -59,6 +59,9 @@ func (p *Pages) choosable(ctx context.Context, id auth.Identity, s space, k cata
 	}
 	for _, o := range list {
 		label := o.GetName()
+		if isHostname(k) {
+			label += ", " + nested(o, "spec", "hostname")
+		}
 		if phase, _ := factsOf(o).phase(); phase != views.Ready {
 			label += " (" + strings.ToLower(string(phase)) + ")"
 		}

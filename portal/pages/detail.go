@@ -67,10 +67,10 @@ func (p *Pages) detailOf(ctx context.Context, l looking, obj *unstructured.Unstr
 	f := factsOf(obj)
 	d := views.Detail{
 		Frame: l.frame, Tab: l.tab, Resource: resourceOf(l.space, l.ref.Kind, obj, p.now()),
-		UID: string(obj.GetUID()), Paused: f.paused, Progress: f.progress(),
+		UID: string(obj.GetUID()), Paused: f.paused, Progress: f.progress(l.ref.Kind),
 	}
 	d.Headline, d.Advice = headline(obj, d.Resource), f.advice(d.Resource.Phase)
-	d.Steps = stepsOf(f, obj, d.Resource, p.now())
+	d.Steps = stepsOf(f, obj, l.ref.Kind, d.Resource, p.now())
 	d.Facts = factsList(obj, l.ref.Kind, d.Resource, p.now())
 	var err error
 	if d.MayUpdate, err = p.cluster.Can(ctx, l.id, "patch", l.ref.Kind, l.space.namespace); err != nil {
@@ -91,6 +91,9 @@ func (p *Pages) detailOf(ctx context.Context, l looking, obj *unstructured.Unstr
 		return d, err
 	}
 	if err := p.addApp(ctx, l, obj, &d); err != nil {
+		return d, err
+	}
+	if err := p.addHostname(ctx, l, obj, &d); err != nil {
 		return d, err
 	}
 	return d, p.addChecks(ctx, l, obj, &d)

@@ -14,7 +14,6 @@ import (
 	"github.com/go-chi/chi/v5"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -45,6 +44,7 @@ type fakeCluster struct {
 	dryRuns int
 	checks  map[string]operator.Checks // by name; others are unknown
 	running
+	hosting
 }
 
 func newFake(tb testing.TB, objects ...string) *fakeCluster {
@@ -122,7 +122,7 @@ func (f *fakeCluster) List(ctx context.Context, id auth.Identity, k catalog.Kind
 	defer f.mu.Unlock()
 	var out []*unstructured.Unstructured
 	for _, o := range f.objects {
-		if o.GetKind() == k.Name && o.GetNamespace() == ns {
+		if o.GetKind() == k.Name && everywhere(o, ns) {
 			out = append(out, o)
 		}
 	}
@@ -290,11 +290,4 @@ func site(f *fakeCluster, id auth.Identity, now time.Time) http.Handler {
 	})
 	p.Routes(r)
 	return r
-}
-
-func event(name, reason, kind, message string, ago time.Duration) *corev1.Event {
-	return &corev1.Event{
-		InvolvedObject: corev1.ObjectReference{Name: name}, Reason: reason, Type: kind, Message: message,
-		LastTimestamp: metav1.Time{Time: noon.Add(-ago)}, Count: 1,
-	}
 }

@@ -26,6 +26,7 @@ func (b builder) form() (basic, advanced []views.Field) {
 		Hint:  "How you find it here and with kubectl: lower-case letters, digits and hyphens.",
 	})
 	for _, f := range b.asking.kind.Fields {
+		f = b.asking.narrowed(f)
 		v := b.field(f, "spec."+f.Name, f.Required)
 		if f.Advanced && !f.Required {
 			advanced = append(advanced, v)

@@ -65,8 +65,14 @@ func matches(q views.Query, r views.Resource) bool {
 	if q.Kind != "" && q.Kind != r.Plural || q.Phase != "" && q.Phase != r.Phase.Slug() {
 		return false
 	}
-	for word := range strings.FieldsSeq(strings.ToLower(q.Search)) {
-		if !strings.Contains(strings.ToLower(r.Name+" "+r.Kind+" "+r.Endpoint+" "+r.RequestedBy), word) {
+	return found(q.Search, r.Name+" "+r.Kind+" "+r.Endpoint+" "+r.RequestedBy)
+}
+
+// found tells that text has every word of the search, in any letters.
+func found(search, text string) bool {
+	text = strings.ToLower(text)
+	for word := range strings.FieldsSeq(strings.ToLower(search)) {
+		if !strings.Contains(text, word) {
 			return false
 		}
 	}

@@ -17,7 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/clock"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/availability"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/live"
@@ -29,6 +31,7 @@ import (
 type Cluster interface {
 	Reader
 	PodReader
+	HostnameReader
 	Writer
 	Follow(ctx context.Context) Feed
 }
@@ -51,6 +54,13 @@ type PodReader interface {
 	PodEvents(ctx context.Context, id auth.Identity, pod *corev1.Pod) ([]*corev1.Event, error)
 	Logs(ctx context.Context, id auth.Identity, q cluster.LogQuery) (*cluster.Lines, error)
 	MayReadLogs(ctx context.Context, id auth.Identity, namespace string) error
+}
+
+// HostnameReader reads what decides who may have which hostname, for a caller, after checking access.
+type HostnameReader interface {
+	CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (availability.Answer, error)
+	HostnameGrant(ctx context.Context, id auth.Identity, namespace string) (*v1alpha1.HostnameGrantSpec, error)
+	Features(ctx context.Context, id auth.Identity) (operator.Features, error)
 }
 
 // Writer writes as a caller.
@@ -100,6 +110,7 @@ func (p *Pages) Routes(r chi.Router) {
 		r.Get("/", p.page(p.resources))
 		r.Get("/live", p.page(p.resourcesLive))
 		r.Get("/catalog", p.page(p.catalog))
+		r.Get("/hostnames/check", p.page(p.hostnameCheck))
 		r.Get("/new/{kind}", p.page(p.request))
 		r.Post("/new/{kind}", p.page(p.requestPost))
 		r.Get("/{kind}/{name}", p.page(p.detail))
@@ -118,6 +129,9 @@ func (p *Pages) Routes(r chi.Router) {
 		r.Post("/{kind}/{name}/rollback", p.page(p.rollback))
 		r.Post("/{kind}/{name}/{action}", p.page(p.act))
 	})
+	r.Get(views.AdminPath, p.page(p.admin))
+	r.Get(views.AdminPath+"/live", p.page(p.adminLive))
+	r.Get(views.AdminPath+"/{tab}", p.page(p.admin))
 	r.NotFound(p.page(func(http.ResponseWriter, *http.Request) error { return errNoPage }))
 }
 
@@ -171,10 +185,11 @@ func (p *Pages) frame(r *http.Request, id auth.Identity, s space, title string) 
 	}
 	f := p.anybody(id, title)
 	f.Team, f.Teams = s.team, teams
-	if !slices.ContainsFunc(teams, func(t views.Team) bool { return t.ID == s.team.ID }) {
+	if s.team.ID != "" && !slices.ContainsFunc(teams, func(t views.Team) bool { return t.ID == s.team.ID }) {
 		f.Teams = append(f.Teams, s.team)
 	}
-	return f, nil
+	f.Admin, err = p.isAdmin(r.Context(), id)
+	return f, err
 }
 
 // anybody is a frame without teams.

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -8,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -109,15 +111,15 @@ func (f facts) advice(p views.Phase) string {
 	return ""
 }
 
-// progress compares the generation that the status speaks of with the object's.
-func (f facts) progress() string {
+// progress compares the generation that the status speaks of with the object's, and counts the kind's steps.
+func (f facts) progress(k catalog.Kind) string {
 	switch {
 	case f.observed < 0:
 		return "not looked at yet"
 	case f.observed < f.generation:
 		return "change not applied yet"
 	}
-	return "latest change applied"
+	return cmp.Or(f.stepsDone(k), "latest change applied")
 }
 
 // sentence makes a message of the API or of Kubernetes one: a capital letter in front, a full stop behind.

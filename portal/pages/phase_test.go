@@ -86,7 +86,7 @@ func TestStepsSayWhichFinalizerWaits(t *testing.T) {
 	obj := f.objects[3] // import-tmp, being deleted
 	r := resourceOf(space{}, f.kinds.Requestable()[0], obj, noon)
 	var all []string
-	for _, s := range stepsOf(factsOf(obj), obj, r, noon) {
+	for _, s := range stepsOf(factsOf(obj), obj, f.kinds.Requestable()[0], r, noon) {
 		all = append(all, s.Title+": "+s.State)
 	}
 	got := strings.Join(all, "\n")

@@ -3,12 +3,12 @@ package pages
 import (
 	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
@@ -25,7 +25,8 @@ type asking struct {
 	kind      catalog.Kind
 	providers []cluster.Provider
 	choices   choices
-	form      views.Form // title, action and frame
+	grant     *v1alpha1.HostnameGrantSpec // of hostnames; nil: none
+	form      views.Form                  // title, action and frame
 }
 
 func (p *Pages) asking(r *http.Request) (asking, error) {
@@ -34,7 +35,7 @@ func (p *Pages) asking(r *http.Request) (asking, error) {
 		return asking{}, err
 	}
 	a := asking{id: id, space: p.spaceOf(r)}
-	if a.kind, err = a.space.kindOf(r); err != nil {
+	if a.kind, err = kindOf(r, a.space.kinds); err != nil {
 		return asking{}, err
 	}
 	ns := a.space.namespace
@@ -59,7 +60,10 @@ func (p *Pages) asking(r *http.Request) (asking, error) {
 		Frame: frame, Kind: a.kind.Title, Icon: a.kind.Icon, Help: what(a.kind.Name, a.kind.Help),
 		Action: views.RequestPath(a.space.team.ID, a.kind.Plural),
 	}
-	return a, err
+	if err != nil {
+		return a, err
+	}
+	return a, p.grants(r.Context(), &a)
 }
 
 // request shows the empty form.
@@ -68,11 +72,7 @@ func (p *Pages) request(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	values := url.Values{}
-	if len(a.providers) == 1 {
-		values.Set("spec.providerRef.name", a.providers[0].Name)
-	}
-	return p.showForm(w, r, a, a.fromForm(values), http.StatusOK)
+	return p.showForm(w, r, a, a.fromForm(a.initial(r.URL.Query())), http.StatusOK)
 }
 
 // requestPost does what the pressed button says; each answer shows the form again with all values, but for the one
@@ -141,9 +141,23 @@ func (p *Pages) review(w http.ResponseWriter, r *http.Request, a asking, d draft
 	if err != nil {
 		return p.refused(w, r, a, d, err)
 	}
+	wrong, warnings, err := p.judged(r.Context(), a, d.object)
+	if err != nil {
+		return err
+	}
+	if d.errs = wrong; len(wrong) > 0 {
+		return p.showForm(w, r, a, d, http.StatusUnprocessableEntity)
+	}
+	result.Warnings = append(warnings, result.Warnings...)
+	return p.showReview(w, r, a, d, result)
+}
+
+// showReview shows the object as the cluster would store it.
+func (p *Pages) showReview(w http.ResponseWriter, r *http.Request, a asking, d draft, result cluster.Result) error {
 	view := a.form
 	view.Frame.Title = "Review " + d.object.GetName()
-	if view, err = a.complete(view, d, p.origin); err != nil {
+	view, err := a.complete(view, d, p.origin)
+	if err != nil {
 		return err
 	}
 	asked, err := catalog.ToYAML(d.object)
@@ -223,6 +237,9 @@ func admissionWords(err error) string {
 func (p *Pages) showForm(w http.ResponseWriter, r *http.Request, a asking, d draft, status int) error {
 	view, err := a.complete(a.form, d, p.origin)
 	if err != nil {
+		return err
+	}
+	if err := p.withCheck(r.Context(), a, d, &view); err != nil {
 		return err
 	}
 	return p.show(w, r, status, views.FormPage(view))

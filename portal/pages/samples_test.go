@@ -4,6 +4,9 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/operator"
 )
@@ -76,3 +79,10 @@ func busySite(tb testing.TB) *fakeCluster {
 }
 
 var admin = auth.Identity{Username: "oidc:platform-admin", Groups: []string{"admins"}, Name: "Platform Admin"}
+
+func event(name, reason, kind, message string, ago time.Duration) *corev1.Event {
+	return &corev1.Event{
+		InvolvedObject: corev1.ObjectReference{Name: name}, Reason: reason, Type: kind, Message: message,
+		LastTimestamp: metav1.Time{Time: noon.Add(-ago)}, Count: 1,
+	}
+}

@@ -3,6 +3,7 @@ package pages
 import (
 	"context"
 	"flag"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -35,7 +36,11 @@ func post(t *testing.T, f *fakeCluster, path string, form url.Values) *httptest.
 
 // TestGolden keeps the HTML of every page; -update writes it.
 func TestGolden(t *testing.T) {
-	for name, path := range map[string]string{
+	hosts := map[string]string{
+		"form-hostname": askHostname, "hostname": atHostnames + "shop", "hostname-waiting": atHostnames + "pay", "hostname-taken": atHostnames + "lost",
+		"admin": "/admin", "admin-claims": "/admin/claims", "admin-grants": "/admin/grants",
+	}
+	pages := map[string]string{
 		"resources": "/teams/payments", "empty": "/teams/search", "catalog": "/teams/payments/catalog",
 		"form-ec2instance": "/teams/payments/new/ec2instances",
 		"form-s3bucket":    "/teams/payments/new/s3buckets", "form-rdsinstance": "/teams/payments/new/rdsinstances",
@@ -43,13 +48,18 @@ func TestGolden(t *testing.T) {
 		"detail": "/teams/payments/s3buckets/ledger-archive", "events": "/teams/payments/s3buckets/invoices?tab=events",
 		"checked": "/teams/payments/s3buckets/invoices", "yaml": "/teams/payments/s3buckets/invoices?tab=yaml", "deleting": "/teams/payments/s3buckets/import-tmp",
 		"delete": "/teams/payments/s3buckets/invoices/delete", "not-found": "/teams/payments/s3buckets/none",
-	} {
+	}
+	maps.Copy(pages, hosts)
+	for name, path := range pages {
 		t.Run(name, func(t *testing.T) {
-			id := developer
-			if strings.Contains(path, platformTeam) {
+			id, f := developer, busySite(t)
+			if strings.Contains(path, platformTeam) || strings.HasPrefix(path, "/admin") {
 				id = admin
 			}
-			got := strings.ReplaceAll(visit(t, busySite(t), id, path).Body.String(), "><", ">\n<")
+			if hosts[name] != "" {
+				f = hostnameSite(t)
+			}
+			got := strings.ReplaceAll(visit(t, f, id, path).Body.String(), "><", ">\n<")
 			file := filepath.Join("testdata", name+".html")
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -81,8 +91,14 @@ func withoutHashes(html string) string {
 
 // TestStrictPolicy looks for what the content security policy forbids, and what it would only hide.
 func TestStrictPolicy(t *testing.T) {
-	for _, path := range []string{"/teams/payments", "/teams/payments/new/s3buckets", "/teams/payments/s3buckets/invoices"} {
-		html := visit(t, busySite(t), developer, path).Body.String()
+	for _, path := range []string{"/teams/payments", "/teams/payments/new/s3buckets", "/teams/payments/s3buckets/invoices", askHostname, atHostnames + "shop", "/admin", "/admin/claims"} {
+		f := hostnameSite(t)
+		f.objects = append(f.objects, busySite(t).objects...)
+		w := visit(t, f, admin, path)
+		html := w.Body.String()
+		if w.Code != http.StatusOK {
+			t.Errorf("%s answers %d", path, w.Code)
+		}
 		for _, bad := range []string{" style=", "<style", "hx-on", "js:", "javascript:", "<script>", " onclick"} {
 			if strings.Contains(html, bad) {
 				t.Errorf("%s contains %q", path, bad)
@@ -149,9 +165,9 @@ func TestNobodyInNoTeam(t *testing.T) {
 // TestStreamEnds: a page that closes leaves no goroutine behind; TestMain looks for them.
 func TestStreamEnds(t *testing.T) {
 	f := busySite(t)
-	server := httptest.NewServer(site(f, developer, noon))
+	server := httptest.NewServer(site(f, admin, noon))
 	defer server.Close()
-	for _, path := range []string{"/teams/payments/live", "/teams/payments/s3buckets/invoices/live"} {
+	for _, path := range []string{"/teams/payments/live", "/teams/payments/s3buckets/invoices/live", "/admin/live?tab=claims"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+path, nil)
 		if err != nil {

@@ -21,8 +21,9 @@ const platformTeam = "_platform"
 // space is where a page is: a team's namespace, or the platform with its cluster-scoped kinds.
 type space struct {
 	team      views.Team
-	namespace string // "" for the platform
-	kinds     catalog.Catalog
+	namespace string          // "" for the platform
+	kinds     catalog.Catalog // that can be requested here
+	shown     catalog.Catalog // of which objects can be looked at: others keep some of them
 }
 
 // spaceOf reads the team from the path. It says nothing about whether the team exists or the caller may see it.
@@ -43,18 +44,16 @@ func (p *Pages) possibleTeam(next http.Handler) http.Handler {
 
 func (p *Pages) spaceNamed(team string) space {
 	if team == platformTeam {
-		return space{team: views.Team{ID: platformTeam, Name: "the platform"}, kinds: p.platformKinds()}
+		all := p.cluster.Kinds().Namespaced(false)
+		return space{team: views.Team{ID: platformTeam, Name: "the platform"}, kinds: all.Offered(), shown: all}
 	}
-	return space{team: views.Team{ID: team, Name: team}, namespace: team, kinds: p.cluster.Kinds().Requestable()}
+	all := p.cluster.Kinds().Namespaced(true)
+	return space{team: views.Team{ID: team, Name: team}, namespace: team, kinds: all.Offered(), shown: all}
 }
 
-func (p *Pages) platformKinds() catalog.Catalog {
-	return slices.DeleteFunc(slices.Clone(p.cluster.Kinds()), func(k catalog.Kind) bool { return k.Namespaced })
-}
-
-// kindOf reads the kind from the path; only kinds of the space are found.
-func (s space) kindOf(r *http.Request) (catalog.Kind, error) {
-	k, ok := s.kinds.ByPlural(chi.URLParam(r, "kind"))
+// kindOf reads the kind from the path; only those given are found.
+func kindOf(r *http.Request, kinds catalog.Catalog) (catalog.Kind, error) {
+	k, ok := kinds.ByPlural(chi.URLParam(r, "kind"))
 	if !ok {
 		return catalog.Kind{}, errNoPage
 	}
@@ -63,7 +62,7 @@ func (s space) kindOf(r *http.Request) (catalog.Kind, error) {
 
 // refOf reads the object from the path.
 func (s space) refOf(r *http.Request) (cluster.Ref, error) {
-	k, err := s.kindOf(r)
+	k, err := kindOf(r, s.shown)
 	return cluster.Ref{Kind: k, Namespace: s.namespace, Name: chi.URLParam(r, "name")}, err
 }
 
@@ -77,7 +76,7 @@ func (p *Pages) teams(ctx context.Context, id auth.Identity) ([]views.Team, erro
 	for _, n := range names {
 		teams = append(teams, views.Team{ID: n, Name: n})
 	}
-	for _, k := range p.platformKinds() {
+	for _, k := range p.spaceNamed(platformTeam).kinds {
 		ok, err := p.cluster.Can(ctx, id, "list", k, "")
 		if err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -22,35 +23,84 @@ var shared = []string{
 
 // stepsOf is how far the object is: asked for, in AWS, the kind's own conditions, ready; when it is being deleted, what
 // holds it up. The steps of a fresh object are there from the start, so that the page does not jump.
-func stepsOf(f facts, obj *unstructured.Unstructured, r views.Resource, now time.Time) []views.Step {
+func stepsOf(f facts, obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, now time.Time) []views.Step {
 	by := "Accepted by the cluster."
 	if r.RequestedBy != "" {
 		by = "Asked for by " + r.RequestedBy + " and accepted by the cluster."
 	}
 	steps := []views.Step{done("Requested", by, r.Created)}
-	if s, ok := inAWS(obj); ok {
-		steps = append(steps, s)
+	if k.Has("deletionPolicy") { // it stands for one thing in AWS
+		steps = append(steps, inAWS(obj))
 	}
-	for _, kind := range f.order {
-		if c := f.conditions[kind]; !slices.Contains(shared, kind) {
-			steps = append(steps, conditionStep(words(kind), c, now))
-		}
-	}
+	own, told := f.ownSteps(k, r, now)
+	steps = append(steps, own...)
 	if f.deleting { // Ready says by then what the deletion waits for, and so do its steps
 		return append(steps, deletionSteps(obj, r, now)...)
+	}
+	if told && f.observed >= f.generation {
+		return append(steps, waiting("Ready", "When the steps above are done."))
 	}
 	return append(steps, readyStep(f, r, now))
 }
 
-// inAWS tells whether the resource exists at the provider, for kinds that have an ARN.
-func inAWS(obj *unstructured.Unstructured) (views.Step, bool) {
-	if _, ok, _ := unstructured.NestedFieldNoCopy(obj.Object, "spec", "providerRef"); !ok {
-		return views.Step{}, false
+// notBegun is said of a step that waits for those before it.
+const notBegun = "Not begun."
+
+// ownSteps are the conditions of the object's own kind: first the steps that the kind declares, in its order, then
+// others. told says that one of them tells what is in the way of Ready, in the same words.
+func (f facts) ownSteps(k catalog.Kind, r views.Resource, now time.Time) (steps []views.Step, told bool) {
+	ready := f.conditions[v1alpha1.ConditionReady]
+	add := func(title string, c condition) {
+		s := conditionStep(title, c, now)
+		if c.Status == "False" && !ready.isTrue() && c.Message != "" && c.Message == ready.Message {
+			told = true
+			if r.Phase == views.NeedsYou {
+				s.Icon, s.Tone, s.State = "alert", "bad", "needs you"
+			}
+		}
+		steps = append(steps, s)
 	}
+	declared := map[string]bool{}
+	for _, d := range k.Steps {
+		declared[d.Type] = true
+		if c, ok := f.conditions[d.Type]; ok {
+			add(d.Title, c)
+		} else if !d.Optional && !f.deleting {
+			steps = append(steps, waiting(d.Title, notBegun))
+		}
+	}
+	for _, kind := range f.order {
+		if !declared[kind] && !slices.Contains(shared, kind) {
+			add(words(kind), f.conditions[kind])
+		}
+	}
+	return steps, told
+}
+
+// stepsDone counts the declared steps that are done, Ready among them; "" for kinds that declare none.
+func (f facts) stepsDone(k catalog.Kind) string {
+	if len(k.Steps) == 0 {
+		return ""
+	}
+	n, of := 0, 0
+	for _, d := range append(slices.Clone(k.Steps), catalog.Step{Type: v1alpha1.ConditionReady}) {
+		c, ok := f.conditions[d.Type]
+		if ok || !d.Optional {
+			of++
+		}
+		if c.isTrue() {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d of %d done", n, of)
+}
+
+// inAWS tells whether the resource exists at the provider.
+func inAWS(obj *unstructured.Unstructured) views.Step {
 	if arn := nested(obj, "status", "arn"); arn != "" {
-		return done("Exists in AWS", arn, views.Moment{}), true
+		return done("Exists in AWS", arn, views.Moment{})
 	}
-	return waiting("Exists in AWS", "Not created yet."), true
+	return waiting("Exists in AWS", "Not created yet.")
 }
 
 // readyStep is the Ready condition, unless a newer wish has not been looked at.
@@ -69,6 +119,9 @@ func readyStep(f facts, r views.Resource, now time.Time) views.Step {
 	return s
 }
 
+// waitingReason is of a step that waits for an earlier one.
+const waitingReason = "Waiting"
+
 func conditionStep(title string, c condition, now time.Time) views.Step {
 	s := views.Step{Title: title, Text: sentence(c.Message), At: views.Moment{At: parsed(c.Since), Now: now}}
 	switch c.Status {
@@ -81,6 +134,9 @@ func conditionStep(title string, c condition, now time.Time) views.Step {
 		}
 	default:
 		s.Icon, s.Tone, s.State = "wait", "idle", "not known yet"
+		if c.Reason == waitingReason {
+			s = waiting(title, notBegun)
+		}
 	}
 	return s
 }
@@ -141,8 +197,11 @@ func nested(obj *unstructured.Unstructured, path ...string) string {
 
 // factsList are the details beside the steps; what is not known is left out.
 func factsList(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, now time.Time) []views.Fact {
-	all := []views.Fact{
-		{Label: "Endpoint", Value: r.Endpoint, Code: true, Link: webLink(r.Endpoint)},
+	all := columnFacts(obj, k)
+	if len(all) == 0 {
+		all = append(all, views.Fact{Label: "Endpoint", Value: r.Endpoint, Code: true, Link: webLink(r.Endpoint)})
+	}
+	all = append(all, []views.Fact{
 		{Label: "ARN", Value: nested(obj, "status", "arn"), Code: true},
 		{Label: "Region", Value: nested(obj, "status", "region")},
 		{Label: "AWS account", Value: nested(obj, "status", "accountID"), Code: true},
@@ -156,9 +215,27 @@ func factsList(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource,
 		{Label: "Created", At: r.Created},
 		{Label: "First ready", At: views.Moment{At: parsed(nested(obj, "status", "firstReadyTime")), Now: now}},
 		{Label: "Last change", At: views.Moment{At: parsed(nested(obj, "status", "lastSyncTime")), Now: now}},
-	}
+	}...)
 	return slices.DeleteFunc(all, func(f views.Fact) bool { return f.Value == "" && f.At.At.IsZero() })
 }
+
+// columnFacts are what kubectl shows of objects that teams do not make themselves, but for what the page says elsewhere.
+func columnFacts(obj *unstructured.Unstructured, k catalog.Kind) []views.Fact {
+	if k.KeptBy == "" {
+		return nil
+	}
+	var all []views.Fact
+	for _, c := range k.Columns {
+		if slices.Contains([]string{"Ready", "Reason", "Message", "Age"}, c.Name) {
+			continue
+		}
+		all = append(all, views.Fact{Label: c.Name, Value: listText.Replace(c.Value(obj))})
+	}
+	return all
+}
+
+// listText makes words of a list in JSON.
+var listText = strings.NewReplacer(`["`, "", `","`, ", ", `"]`, "")
 
 // webLink is what can be opened in a browser, "" for anything else; a Service's own name is known in the cluster only.
 func webLink(endpoint string) string {

@@ -70,6 +70,7 @@ type Detail struct {
 	// MayRestart is for what runs in Pods, as App is, which is nil for what does not.
 	MayRestart bool
 	App        *App
+	Hostname   *Hostname // nil for what is none
 	Steps      []Step
 	Progress   string // of observed generations, e.g. "change not applied yet"
 	Facts      []Fact
@@ -79,6 +80,15 @@ type Detail struct {
 	NoEvents   string // why there are none to see
 	YAML       string
 	Commands   []Command
+}
+
+// Hostname is what the page of a hostname shows besides what it shows of every resource.
+type Hostname struct {
+	ParentRef   Command // of a route; without text while there is no listener
+	Route       Command // a whole one
+	Use         string  // the form of a web app that answers there, "" for nobody who may send it
+	Certificate []Fact  // none before it was asked for
+	Holder      Choice  // the request that has the name in place of this one, if the reader may know
 }
 
 func (d Detail) tabHref(tab string) string {

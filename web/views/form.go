@@ -49,7 +49,33 @@ type Field struct {
 	Used     bool     // it has a value or an error
 	Focus    bool     // it has the focus when the page is shown
 	Links    []Choice // forms that make what could be chosen here
+	// Suggestions are values to begin with; Check judges the value while it is typed, nil: nothing does.
+	Suggestions []string
+	Check       *Check
 }
+
+// Check tells whether a value that is being typed can be had. It is asked anew when one of the inputs With changes.
+type Check struct {
+	Field string // name of the input
+	Href  string // where to ask
+	With  []string
+	Look  Look // zero: there is nothing to judge
+	Links []Choice
+}
+
+func (c Check) id() string { return ID(c.Field) + "-check" }
+
+// inputs select those With.
+func (c Check) inputs() string {
+	ids := make([]string, 0, len(c.With))
+	for _, name := range c.With {
+		ids = append(ids, "#"+ID(name))
+	}
+	return strings.Join(ids, ", ")
+}
+
+// Closed says why nothing can be asked for; zero: it can.
+type Closed struct{ Title, Text string }
 
 // Option is one value to choose. Options of a group follow each other.
 type Option struct {
@@ -88,6 +114,9 @@ func (f Field) described() string {
 	var ids []string
 	if len(f.Errors) > 0 {
 		ids = append(ids, f.id()+"-error")
+	}
+	if f.Check != nil {
+		ids = append(ids, f.Check.id())
 	}
 	if f.explained() {
 		of := f.id()
@@ -162,6 +191,7 @@ type Form struct {
 	Icon     string
 	Help     string
 	Action   string // address that the form posts to
+	Closed   Closed
 	YAMLTab  bool
 	Basic    []Field
 	Advanced []Field

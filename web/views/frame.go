@@ -14,8 +14,9 @@ type Frame struct {
 	Email   string // may be empty
 	Team    Team   // the current one; zero on pages of no team
 	Teams   []Team // that the user may choose
-	Section string // Resources or Catalog, the part of the navigation that is current; "" for none
+	Section string // Resources, Catalog or AdminSection, the part of the navigation that is current; "" for none
 	Slim    bool   // a narrow column
+	Admin   bool   // the user may look after the platform
 }
 
 // Team is one choice of the team switcher.
@@ -26,8 +27,9 @@ type Team struct {
 
 // Sections of the navigation.
 const (
-	Resources = "resources"
-	Catalog   = "catalog"
+	Resources    = "resources"
+	Catalog      = "catalog"
+	AdminSection = "admin"
 )
 
 // Initials stand for the user where there is no room for the name.

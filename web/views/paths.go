@@ -7,6 +7,7 @@ const (
 	SignInPath  = "/auth/login"
 	SignOutPath = "/auth/logout"
 	SwitchPath  = "/switch"
+	AdminPath   = "/admin"
 )
 
 // TeamPath is a team's list of resources.
@@ -19,6 +20,9 @@ func CatalogPath(team string) string { return TeamPath(team) + "/catalog" }
 func RequestPath(team, plural string) string {
 	return TeamPath(team) + "/new/" + url.PathEscape(plural)
 }
+
+// HostnameCheckPath tells whether a team could have a hostname.
+func HostnameCheckPath(team string) string { return TeamPath(team) + "/hostnames/check" }
 
 // ResourcePath is one resource.
 func ResourcePath(team, plural, name string) string {

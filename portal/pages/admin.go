@@ -1,0 +1,228 @@
+package pages
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/live"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// The kinds of the admin pages.
+const (
+	poolKind  = "PoolGateway"
+	claimKind = "DomainClaim"
+	grantKind = "HostnameGrant"
+)
+
+// maxClaims is how many claims the page shows; beyond it, one searches.
+const maxClaims = 200
+
+// isAdmin tells those who look after the platform: they may list claims, which belong to no team.
+func (p *Pages) isAdmin(ctx context.Context, id auth.Identity) (bool, error) {
+	k, ok := p.cluster.Kinds().ByName(claimKind)
+	if !ok {
+		return false, nil
+	}
+	return p.cluster.Can(ctx, id, "list", k, "")
+}
+
+// overseeing is a look at the platform.
+type overseeing struct {
+	id     auth.Identity
+	frame  views.Frame
+	tab    string
+	search string
+}
+
+func overseeingOf(r *http.Request, tab string) (overseeing, error) {
+	id, err := caller(r)
+	o := overseeing{id: id, tab: cmp.Or(tab, views.AdminPool), search: strings.TrimSpace(r.URL.Query().Get("q"))}
+	if len(o.search) > 200 {
+		o.search = o.search[:200]
+	}
+	if err == nil && !slices.Contains(views.AdminTabs(), o.tab) {
+		err = errNoPage
+	}
+	return o, err
+}
+
+func (p *Pages) requireAdmin(ctx context.Context, id auth.Identity) error {
+	may, err := p.isAdmin(ctx, id)
+	if err == nil && !may {
+		err = &cluster.ForbiddenError{Verb: "list", Resource: "domainclaims"}
+	}
+	return err
+}
+
+// admin is the page of the platform.
+func (p *Pages) admin(w http.ResponseWriter, r *http.Request) error {
+	o, err := overseeingOf(r, chi.URLParam(r, "tab"))
+	if err != nil {
+		return err
+	}
+	if err := p.requireAdmin(r.Context(), o.id); err != nil {
+		return err
+	}
+	if o.frame, err = p.frame(r, o.id, space{}, "Admin"); err != nil {
+		return err
+	}
+	o.frame.Section = views.AdminSection
+	view, err := p.adminOf(r.Context(), o)
+	if err != nil {
+		return err
+	}
+	if r.Header.Get("HX-Request") == "true" {
+		w.Header().Set("HX-Replace-Url", view.Href())
+	}
+	return p.show(w, r, http.StatusOK, views.AdminPage(view))
+}
+
+// adminLive streams the same page.
+func (p *Pages) adminLive(w http.ResponseWriter, r *http.Request) error {
+	o, err := overseeingOf(r, r.URL.Query().Get("tab"))
+	if err != nil {
+		return err
+	}
+	if err := p.requireAdmin(r.Context(), o.id); err != nil {
+		return err
+	}
+	shown := map[string]bool{}
+	for _, name := range []string{poolKind, claimKind, grantKind} {
+		k, _ := p.cluster.Kinds().ByName(name)
+		shown[k.Plural] = true
+	}
+	changed := p.follow(r.Context(), func(c cluster.Change) bool { return !c.Events && !c.Pods && shown[c.Kind] })
+	return p.streams.Serve(w, r, o.id.Username, live.Source{
+		Changed: again(r.Context(), changed), Alive: p.alive,
+		Allowed: func(ctx context.Context) error { return p.requireAdmin(ctx, o.id) },
+		Render: func(ctx context.Context) ([]live.Part, error) {
+			view, err := p.adminOf(ctx, o)
+			if err != nil {
+				return nil, err
+			}
+			return parts(ctx, part{"features", views.FeaturesPart(view)}, part{"platform", views.PlatformPart(view)})
+		},
+	})
+}
+
+// adminOf is all that the tab says. Every look at it is refused to those who are no admins.
+func (p *Pages) adminOf(ctx context.Context, o overseeing) (views.Admin, error) {
+	view := views.Admin{Frame: o.frame, Tab: o.tab, Search: o.search}
+	if err := p.requireAdmin(ctx, o.id); err != nil {
+		return view, err
+	}
+	features, err := p.cluster.Features(ctx, o.id)
+	if err != nil {
+		return view, err
+	}
+	view.Unknown = !features.Known
+	for _, f := range features.Items {
+		if !f.On {
+			view.Off = append(view.Off, views.Feature{Name: featureName(f.Name), Why: sentence(f.Why)})
+		}
+	}
+	switch o.tab {
+	case views.AdminClaims:
+		return view, p.addClaims(ctx, o, &view)
+	case views.AdminGrants:
+		return view, p.addGrants(ctx, o, &view)
+	}
+	return view, p.addPool(ctx, o, &view)
+}
+
+func featureName(name string) string {
+	if name == inspect.FeatureHostnames {
+		return "Hostnames"
+	}
+	return name
+}
+
+// overseen reads all objects of a kind, each into a fresh one of fresh. hidden says that the caller may not list them all.
+func (p *Pages) overseen(ctx context.Context, id auth.Identity, name string) (all []*unstructured.Unstructured, hidden bool, err error) {
+	k, ok := p.cluster.Kinds().ByName(name)
+	if !ok {
+		return nil, false, nil
+	}
+	may, err := p.cluster.Can(ctx, id, "list", k, "")
+	if err != nil {
+		return nil, false, err
+	}
+	all, err = p.cluster.List(ctx, id, k, "")
+	if unseen(err) {
+		err = nil
+	}
+	return all, !may, err
+}
+
+// resourceNamed is what pages say of an object of the kind, wherever it is.
+func (p *Pages) resourceNamed(kind string, obj *unstructured.Unstructured) views.Resource {
+	k, _ := p.cluster.Kinds().ByName(kind)
+	return resourceOf(p.spaceNamed(cmp.Or(obj.GetNamespace(), platformTeam)), k, obj, p.now())
+}
+
+func (p *Pages) addPool(ctx context.Context, o overseeing, view *views.Admin) error {
+	all, hidden, err := p.overseen(ctx, o.id, poolKind)
+	view.Hidden = hidden
+	for _, obj := range all {
+		g := &v1alpha1.PoolGateway{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, g); err != nil {
+			return err
+		}
+		out := views.Gateway{
+			Resource: p.resourceNamed(poolKind, obj), Class: g.Spec.GatewayClass, Visibility: string(g.Spec.Visibility),
+			Place: g.Spec.AccountID + ", " + g.Spec.Region,
+			Use: []views.Use{
+				{Of: "Hostnames", N: int(g.Status.Hostnames), Most: v1alpha1.PoolHostnames},
+				{Of: "Rules", N: int(g.Status.Rules), Most: v1alpha1.PoolRules},
+				{Of: "Target groups", N: int(g.Status.TargetGroups), Most: v1alpha1.PoolTargetGroups},
+			},
+		}
+		if lb := g.Status.LoadBalancer; lb != nil {
+			out.Address = lb.DNSName
+		}
+		view.Gateways = append(view.Gateways, out)
+	}
+	return err
+}
+
+func (p *Pages) addGrants(ctx context.Context, o overseeing, view *views.Admin) error {
+	all, hidden, err := p.overseen(ctx, o.id, grantKind)
+	view.Hidden = hidden
+	for _, obj := range all {
+		g := &v1alpha1.HostnameGrant{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, g); err != nil {
+			return err
+		}
+		view.Grants = append(view.Grants, views.Grant{
+			Resource: p.resourceNamed(grantKind, obj), Team: g.Namespace, Suffixes: strings.Join(g.Spec.Suffixes, ", "), Wildcards: g.Spec.Wildcards,
+			Limits: grantLimits(g.Spec), InUse: g.Status.InUse, Hostnames: int(g.Status.Hostnames),
+		})
+	}
+	return err
+}
+
+// grantLimits are what a grant allows only some of.
+func grantLimits(g v1alpha1.HostnameGrantSpec) []string {
+	var all []string
+	for _, l := range []struct {
+		of  string
+		are []string
+	}{{"zones", texts(g.Zones)}, {"visibility", texts(g.Visibilities)}, {"environments", texts(g.Environments)}} {
+		if len(l.are) > 0 {
+			all = append(all, l.of+" "+strings.Join(l.are, ", "))
+		}
+	}
+	return all
+}

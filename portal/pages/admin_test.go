@@ -1,0 +1,90 @@
+package pages
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/portal/operator"
+)
+
+func TestAdminPages(t *testing.T) {
+	off := hostnameWith(func(f *fakeCluster) {
+		f.features = operator.Features{Known: true, Items: []inspect.Feature{{Name: "hostnames", Why: "there is no GatewayClass"}, {Name: "other", On: true}}}
+	})
+	away := hostnameWith(func(f *fakeCluster) { f.features = operator.Features{} })
+	empty := hostnameWith(func(f *fakeCluster) { f.objects = nil })
+	many := hostnameWith(func(f *fakeCluster) {
+		for i := range maxClaims {
+			f.objects = append(f.objects, object(t, strings.NewReplacer("dc-1", fmt.Sprintf("dc-x%d", i), "shop.", fmt.Sprintf("n%d.", i)).Replace(heldClaim)))
+		}
+	})
+	for name, c := range map[string]struct {
+		site         func(testing.TB) *fakeCluster
+		path         string
+		shows, hides string
+	}{
+		"the way to it":                      {hostnameSite, "/teams/payments", `href="/admin"`, ""},
+		"nothing is off":                     {hostnameSite, "/admin", `class="stack void"`, "are off"},
+		"a part that is off, with a reason":  {off, "/admin", "There is no GatewayClass.", "other are off"},
+		"a part that is off, on other tabs":  {off, "/admin/claims", "Hostnames are off", ""},
+		"an operator that does not answer":   {away, "/admin", "The operator does not answer", "Hostnames are off"},
+		"how full a Gateway is":              {hostnameSite, "/admin", `max="20" value="14">14 of 20</progress>`, ""},
+		"how full it is in words":            {hostnameSite, "/admin", "<span>31 of 75</span>", ""},
+		"a Gateway that is full":             {hostnameSite, "/admin", `max="20" value="20">21 of 20, full</progress>`, ""},
+		"what a Gateway is for":              {hostnameSite, "/admin", "internet-facing, class alb<", ""},
+		"its address":                        {hostnameSite, "/admin", "<code>gw-00-1234.eu-west-1.elb.amazonaws.com</code>", ""},
+		"its page":                           {hostnameSite, "/admin", `href="/teams/portico-gateways/poolgateways/gw-00"`, ""},
+		"what is wrong with one":             {hostnameSite, "/admin", "The class wins over this one.", ""},
+		"an empty pool":                      {empty, "/admin", "No load balancer yet", "<table"},
+		"who has a hostname":                 {hostnameSite, "/admin/claims", `<a href="/teams/payments/gatewayhostnamerequests/shop">shop of payments</a>`, ""},
+		"the Gateway of a claim":             {hostnameSite, "/admin/claims", `<a href="/teams/portico-gateways/poolgateways/gw-00">gw-00</a>`, ""},
+		"a Gateway that is not there":        {hostnameSite, "/admin/claims", "gw-07", `poolgateways/gw-07`},
+		"a claim nobody holds":               {hostnameSite, "/admin/claims", "Orphaned", `gatewayhostnamerequests/find"`},
+		"no claims":                          {empty, "/admin/claims", "No hostname is claimed", ""},
+		"a search":                           {hostnameSite, "/admin/claims?q=SHOP+payments", "1 of 2 claims", "*.search.example.com"},
+		"a search by team":                   {hostnameSite, "/admin/claims?q=find+of+search", "*.search.example.com", "shop.payments"},
+		"a search for nothing":               {hostnameSite, "/admin/claims?q=none", "Nothing matches", "<table"},
+		"more claims than a page holds":      {many, "/admin/claims", "the first 200 of 202 claims: search for others", ""},
+		"what teams may have":                {hostnameSite, "/admin/grants", "<code>payments.example.com, pay.example.org</code>", ""},
+		"what it is limited to":              {hostnameSite, "/admin/grants", "environments dev, prod", ""},
+		"what is in use":                     {hostnameSite, "/admin/grants", "<li><code>pay.payments.example.com</code></li>", ""},
+		"no grants":                          {empty, "/admin/grants", "No team may have hostnames", ""},
+		"a Gateway's own page":               {hostnameSite, "/teams/portico-gateways/poolgateways/gw-00", "<dt>Target groups</dt><dd>22", "Exists in AWS"},
+		"a claim's own page":                 {hostnameSite, "/teams/_platform/domainclaims/dc-2", "<dt>Hostname</dt><dd>*.search.example.com", ""},
+		"claims are not among the resources": {hostnameSite, "/teams/_platform", "aws-prod", "dc-1"},
+		"a grant's own page":                 {hostnameSite, "/teams/payments/hostnamegrants/hostnames", "<dt>Suffixes</dt><dd>payments.example.com, pay.example.org", ""},
+		"a grant is not among the resources": {hostnameSite, "/teams/payments", "shop", `href="/teams/payments/hostnamegrants`},
+		"kept kinds are not in the catalog":  {hostnameSite, "/teams/_platform/catalog", "awsproviders", "domainclaims"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := visit(t, c.site(t), admin, c.path)
+			if w.Code != 200 || !strings.Contains(w.Body.String(), c.shows) || c.hides != "" && strings.Contains(w.Body.String(), c.hides) {
+				t.Errorf("answers %d, want %q and not %q:\n%s", w.Code, c.shows, c.hides, w.Body)
+			}
+		})
+	}
+}
+
+func TestAdminPagesAreForAdmins(t *testing.T) {
+	for _, path := range []string{"/admin", "/admin/claims", "/admin/grants", "/admin/live", "/admin/live?tab=claims"} {
+		w := visit(t, hostnameSite(t), developer, path)
+		if body := w.Body.String(); w.Code != 403 || !strings.Contains(body, "You may not list domainclaims.") || strings.Contains(body, "gw-00") || strings.Contains(body, `href="/admin"`) {
+			t.Errorf("%s answers %d:\n%s", path, w.Code, body)
+		}
+	}
+	if w := visit(t, hostnameSite(t), developer, "/teams/payments"); strings.Contains(w.Body.String(), `href="/admin"`) {
+		t.Error("the way to it is shown to those who may not go there")
+	}
+	for _, path := range []string{"/admin/nothing", "/teams/payments/new/hostnamegrants", "/teams/_platform/new/domainclaims", "/teams/portico-gateways/new/poolgateways"} {
+		if w := visit(t, hostnameSite(t), admin, path); w.Code != 404 {
+			t.Errorf("%s answers %d", path, w.Code)
+		}
+	}
+	down := hostnameSite(t)
+	down.down = true
+	if w := visit(t, down, admin, "/admin"); w.Code != 503 {
+		t.Errorf("while Kubernetes is away it answers %d", w.Code)
+	}
+}
