@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/availability"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/operator"
@@ -30,6 +31,7 @@ const maxBody = 1 << 20
 type Cluster interface {
 	Reader
 	PodReader
+	HostnameReader
 	Writer
 }
 
@@ -42,6 +44,11 @@ type Reader interface {
 	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
 	Events(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error)
 	Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error)
+}
+
+// HostnameReader tells whether hostnames can be had, for a caller, after checking access.
+type HostnameReader interface {
+	CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (availability.Answer, error)
 }
 
 // Writer writes as a caller.
@@ -100,14 +107,18 @@ func config() huma.Config {
 	return cfg
 }
 
-// register adds every operation. Each kind has its own, so that the document shows its schema.
+// register adds every operation. Each kind has its own, so that the document shows its schema. Kinds that others keep can
+// be read only.
 func (a *API) register(api huma.API) {
 	a.registerGeneral(api)
+	a.registerHostnames(api)
 	for _, k := range a.cluster.Kinds() {
 		a.registerReads(api, k)
 		a.registerChecks(api, k)
 		a.registerLogs(api, k)
-		a.registerWrites(api, k)
+		if k.KeptBy == "" {
+			a.registerWrites(api, k)
+		}
 	}
 }
 

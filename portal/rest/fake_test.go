@@ -16,6 +16,7 @@ import (
 
 	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/availability"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/operator"
@@ -30,6 +31,8 @@ type fakeCluster struct {
 	denied  []string
 	writes  []string // "create", "delete" and their dry runs
 	checks  operator.Checks
+	answer  availability.Answer
+	checked []availability.Query
 	running
 }
 

@@ -1,0 +1,62 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/portico-platform/portico/portal/availability"
+	"github.com/portico-platform/portico/portal/cluster"
+)
+
+type hostnameInput struct {
+	Namespace   string `path:"namespace" doc:"Namespace, that is team."`
+	Hostname    string `query:"hostname" required:"true" minLength:"1" doc:"Such as shop.example.com, or *.shop.example.com."`
+	Visibility  string `query:"visibility" enum:"internet-facing,internal" default:"internet-facing" doc:"For whom."`
+	Environment string `query:"environment" enum:"dev,staging,prod" default:"dev" doc:"What the hostname is for."`
+	Zone        string `query:"zone" doc:"ID of the hosted zone; left out, it is not judged."`
+}
+
+type hostnameOutput struct {
+	Body hostnameAnswer
+}
+
+type hostnameAnswer struct {
+	State    string          `json:"state" enum:"free,invalid,noGrant,notGranted,taken,overlaps,yours" doc:"free: it can be asked for. invalid: it is no hostname. noGrant: the namespace may have none. notGranted: its HostnameGrant does not allow this one. taken: another namespace has it. overlaps: another namespace has one that overlaps. yours: a request of the namespace asks for it already."`
+	Hostname string          `json:"hostname,omitempty" doc:"As DNS has it: in lower case and IDNA form. Absent if it is invalid."`
+	Message  string          `json:"message" doc:"The state in words."`
+	Field    string          `json:"field,omitempty" doc:"The field of the request's spec that stands in the way."`
+	Holder   *hostnameHolder `json:"holder,omitempty" doc:"The GatewayHostnameRequest that has it. Only for those who may get such requests there."`
+}
+
+type hostnameHolder struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+func (a *API) registerHostnames(api huma.API) {
+	huma.Register(api, huma.Operation{
+		OperationID: "checkHostname", Method: http.MethodGet, Path: "/namespaces/{namespace}/hostnames/check", Tags: []string{"General"},
+		Summary: "Tell whether the namespace could have a hostname", Errors: readErrors,
+		Description: "From what the cluster knows: grants and claims. What AWS says of zone and certificate comes with the " +
+			"request. First come, first served: free is no promise. It takes the right to create or list gatewayhostnamerequests.",
+	}, a.checkHostname)
+}
+
+func (a *API) checkHostname(ctx context.Context, in *hostnameInput) (*hostnameOutput, error) {
+	if !isNamespace(in.Namespace) {
+		return nil, a.fail(ctx, &cluster.ForbiddenError{Verb: "list", Resource: "gatewayhostnamerequests", Namespace: in.Namespace})
+	}
+	got, err := a.cluster.CheckHostname(ctx, caller(ctx), in.Namespace, availability.Query{
+		Hostname: in.Hostname, Zone: in.Zone, Visibility: in.Visibility, Environment: in.Environment,
+	})
+	if err != nil {
+		return nil, a.fail(ctx, err)
+	}
+	out := hostnameAnswer{State: string(got.State), Hostname: got.Hostname, Message: got.Message, Field: got.Field}
+	if got.Holder != (availability.Holder{}) {
+		out.Holder = &hostnameHolder{Namespace: got.Holder.Namespace, Name: got.Holder.Name}
+	}
+	return &hostnameOutput{Body: out}, nil
+}
