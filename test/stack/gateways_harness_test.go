@@ -143,7 +143,7 @@ func (e *edge) gateway(configuration string) *gatewayv1.Gateway {
 var terminated = &gatewayv1.ListenerTLSConfig{Options: map[gatewayv1.AnnotationKey]gatewayv1.AnnotationValue{"portico.dev/certificate": "acm"}}
 
 // keeper makes the redirect of the Gateway's own listeners.
-func (e *edge) keeper() *gatewayv1.HTTPRoute {
+func (e *edge) keeper() {
 	e.Helper()
 	secure, moved := "https", 301
 	r := &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: "keeper", Namespace: e.infra}, Spec: gatewayv1.HTTPRouteSpec{
@@ -154,14 +154,13 @@ func (e *edge) keeper() *gatewayv1.HTTPRoute {
 		}}}},
 	}}
 	e.make(r)
-	return r
 }
 
-// set is a ListenerSet in the infra namespace for a hostname that one namespace may route.
-func (e *edge) set(name, hostname, tenant string) *gatewayv1.ListenerSet {
+// set is the ListenerSet of the hostname shop, in the infra namespace, which one namespace may route.
+func (e *edge) set(tenant string) *gatewayv1.ListenerSet {
 	e.Helper()
-	selected, host := gatewayv1.NamespacesFromSelector, gatewayv1.Hostname(hostname)
-	l := &gatewayv1.ListenerSet{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: e.infra}, Spec: gatewayv1.ListenerSetSpec{
+	selected, host := gatewayv1.NamespacesFromSelector, gatewayv1.Hostname("shop."+stack.Domain)
+	l := &gatewayv1.ListenerSet{ObjectMeta: metav1.ObjectMeta{Name: "shop", Namespace: e.infra}, Spec: gatewayv1.ListenerSetSpec{
 		ParentRef: gatewayv1.ParentGatewayReference{Name: "gw-01"},
 		Listeners: []gatewayv1.ListenerEntry{{
 			Name: "https", Hostname: &host, Port: 443, Protocol: gatewayv1.HTTPSProtocolType, TLS: terminated,
@@ -174,12 +173,12 @@ func (e *edge) set(name, hostname, tenant string) *gatewayv1.ListenerSet {
 	return l
 }
 
-// route sends a hostname of a ListenerSet to port 80 of a Service.
-func (e *edge) route(namespace, name, set, service string, hostnames ...gatewayv1.Hostname) *gatewayv1.HTTPRoute {
+// route sends a hostname of that ListenerSet to port 80 of a Service.
+func (e *edge) route(namespace, name, service string, hostnames ...gatewayv1.Hostname) *gatewayv1.HTTPRoute {
 	e.Helper()
 	kind, infra, port := gatewayv1.Kind("ListenerSet"), gatewayv1.Namespace(e.infra), gatewayv1.PortNumber(80)
 	r := &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}, Spec: gatewayv1.HTTPRouteSpec{
-		CommonRouteSpec: gatewayv1.CommonRouteSpec{ParentRefs: []gatewayv1.ParentReference{{Kind: &kind, Namespace: &infra, Name: gatewayv1.ObjectName(set)}}},
+		CommonRouteSpec: gatewayv1.CommonRouteSpec{ParentRefs: []gatewayv1.ParentReference{{Kind: &kind, Namespace: &infra, Name: "shop"}}},
 		Hostnames:       hostnames,
 		Rules: []gatewayv1.HTTPRouteRule{{BackendRefs: []gatewayv1.HTTPBackendRef{{BackendRef: gatewayv1.BackendRef{
 			BackendObjectReference: gatewayv1.BackendObjectReference{Name: gatewayv1.ObjectName(service), Port: &port},
@@ -189,10 +188,10 @@ func (e *edge) route(namespace, name, set, service string, hostnames ...gatewayv
 	return r
 }
 
-func (e *edge) service(namespace, name string) {
+func (e *edge) service(namespace string) {
 	e.Helper()
 	e.make(&corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
+		ObjectMeta: metav1.ObjectMeta{Name: "shop", Namespace: namespace},
 		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
 	})
 }

@@ -74,14 +74,14 @@ func TestAListenerSetTakesTheRoutesOfOneNamespaceAndHostname(t *testing.T) {
 	config := e.configuration(e.certificates(1)...)
 	gateway := e.gateway(config.Name)
 	tenant, other := e.namespace(), e.namespace()
-	set := e.set("shop", "shop."+stack.Domain, tenant)
-	e.service(tenant, "shop")
-	e.service(other, "shop")
-	served := e.route(tenant, "served", "shop", "shop")
+	set := e.set(tenant)
+	e.service(tenant)
+	e.service(other)
+	served := e.route(tenant, "served", "shop")
 	e.judges(served, "a route without hostnames takes the listener's", "Accepted", "ResolvedRefs")
-	e.judges(e.route(other, "foreign", "shop", "shop"), "another namespace may not", "NotAllowedByListeners", "ResolvedRefs")
-	e.judges(e.route(tenant, "elsewhere", "shop", "shop", "www."+stack.Domain), "another hostname is not the listener's", "NoMatchingListenerHostname", "ResolvedRefs")
-	e.judges(e.route(tenant, "broken", "shop", "missing", "shop."+stack.Domain), "a Service that is not there is told", "Accepted", "BackendNotFound")
+	e.judges(e.route(other, "foreign", "shop"), "another namespace may not", "NotAllowedByListeners", "ResolvedRefs")
+	e.judges(e.route(tenant, "elsewhere", "shop", "www."+stack.Domain), "another hostname is not the listener's", "NoMatchingListenerHostname", "ResolvedRefs")
+	e.judges(e.route(tenant, "broken", "missing", "shop."+stack.Domain), "a Service that is not there is told", "Accepted", "BackendNotFound")
 	e.until("the ListenerSet is served", set, func() bool {
 		return len(set.Status.Listeners) == 1 && set.Status.Listeners[0].AttachedRoutes == 2 &&
 			is(set.Status.Listeners[0].Conditions, set.Generation, "Programmed", metav1.ConditionTrue, "") &&
@@ -127,7 +127,7 @@ func (e *edge) judges(r *gatewayv1.HTTPRoute, what, accepted, resolved string) {
 func TestAListenerSetOfAnotherNamespaceIsNotAllowed(t *testing.T) {
 	e := newEdge(t)
 	gateway := e.gateway("")
-	set := e.set("shop", "shop."+stack.Domain, e.infra)
+	set := e.set(e.infra)
 	foreign := set.DeepCopy()
 	infra := gatewayv1.Namespace(e.infra)
 	foreign.ObjectMeta = metav1.ObjectMeta{Name: "shop", Namespace: e.namespace()}

@@ -18,7 +18,6 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/portico-platform/portico/test/awsproxy"
-	"github.com/portico-platform/portico/test/stack"
 )
 
 func TestWhatAWSRefusesFailsTheWholeGateway(t *testing.T) {
@@ -56,9 +55,9 @@ func TestAGatewayIsDeletedWithAllThatItHasAfterItsRoutes(t *testing.T) {
 	e := newEdge(t)
 	gateway := e.gateway(e.configuration(e.certificates(1)...).Name)
 	e.keeper()
-	e.service(e.infra, "shop")
-	e.set("shop", "shop."+stack.Domain, e.infra)
-	route := e.route(e.infra, "shop", "shop", "shop")
+	e.service(e.infra)
+	e.set(e.infra)
+	route := e.route(e.infra, "shop", "shop")
 	balancer := e.programmed(gateway)
 	var group string
 	eventually(t, "a target group is forwarded to", patience, func(context.Context) (bool, error) {
@@ -95,9 +94,9 @@ func TestAtRestTheSimulatorChangesNothing(t *testing.T) {
 	e := newEdge(t)
 	gateway := e.gateway(e.configuration(e.certificates(2)...).Name)
 	e.keeper()
-	e.service(e.infra, "shop")
-	set := e.set("shop", "shop."+stack.Domain, e.infra)
-	route := e.route(e.infra, "shop", "shop", "shop")
+	e.service(e.infra)
+	set := e.set(e.infra)
+	route := e.route(e.infra, "shop", "shop")
 	e.until("the ListenerSet is served", set, func() bool {
 		return is(set.Status.Conditions, set.Generation, "Programmed", metav1.ConditionTrue, "")
 	})

@@ -46,8 +46,13 @@ func (s *Stack) MakeZone(ctx context.Context, zone Zone) (id string, err error) 
 			return "", err
 		}
 	}
-	client := route53.NewFromConfig(s.OutsideAWS())
-	// The simulator gives IDs that begin with anything; those of AWS begin with Z.
+	// The simulator gives IDs that begin with anything; those of AWS begin with Z. What is thrown away for that is no
+	// call to AWS, so it goes past the proxy.
+	account := s.OutsideAWS()
+	if s.Proxy != nil {
+		account.BaseEndpoint = aws.String("http://" + address(s.ports.moto))
+	}
+	client := route53.NewFromConfig(account)
 	for range 1000 {
 		out, err := client.CreateHostedZone(ctx, &route53.CreateHostedZoneInput{
 			Name: aws.String(zone.Domain), VPC: vpc, HostedZoneConfig: &route53types.HostedZoneConfig{PrivateZone: zone.Private},

@@ -59,15 +59,19 @@ func (s *Simulator) read(ctx context.Context) (*world, error) {
 	for i := range namespaces.Items {
 		w.namespaces[namespaces.Items[i].Name] = namespaces.Items[i].Labels
 	}
-	for i := range https.Items {
-		w.routes = append(w.routes, httpRoute(&https.Items[i]))
-	}
-	for i := range grpcs.Items {
-		w.routes = append(w.routes, grpcRoute(&grpcs.Items[i]))
-	}
-	slices.SortFunc(w.routes, func(a, b *route) int { return older(a.object, b.object) })
+	w.addRoutes(https.Items, grpcs.Items)
 	w.connect(gateways.Items, sets.Items)
 	return w, nil
+}
+
+func (w *world) addRoutes(https []gatewayv1.HTTPRoute, grpcs []gatewayv1.GRPCRoute) {
+	for i := range https {
+		w.routes = append(w.routes, httpRoute(&https[i]))
+	}
+	for i := range grpcs {
+		w.routes = append(w.routes, grpcRoute(&grpcs[i]))
+	}
+	slices.SortFunc(w.routes, func(a, b *route) int { return older(a.object, b.object) })
 }
 
 func byName[T any](items []T, object func(*T) metav1.Object) map[types.NamespacedName]*T {
