@@ -92,6 +92,9 @@ func (c *cut) kube(cfg *rest.Config, o client.Options) (client.Client, error) {
 		Create: func(ctx context.Context, w client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
 			return c.around(about(obj), func() error { return w.Create(ctx, obj, opts...) })
 		},
+		Update: func(ctx context.Context, w client.WithWatch, obj client.Object, opts ...client.UpdateOption) error {
+			return c.around(about(obj), func() error { return w.Update(ctx, obj, opts...) })
+		},
 		Patch: func(ctx context.Context, w client.WithWatch, obj client.Object, p client.Patch, opts ...client.PatchOption) error {
 			return c.around(about(obj), func() error { return w.Patch(ctx, obj, p, opts...) })
 		},

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/acm"
@@ -204,4 +205,17 @@ func claimsOf(t testing.TB, c client.Client, ns string) []string {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// nudging is await that asks for a pass every second: what was read a moment ago counts for that long.
+func nudging(t *testing.T, c client.Client, obj client.Object, what string, ok func() (bool, string)) {
+	t.Helper()
+	var last time.Time
+	await(t, what, func() (bool, string) {
+		if time.Since(last) > time.Second {
+			wakeNow(t, c, obj)
+			last = time.Now()
+		}
+		return ok()
+	})
 }
