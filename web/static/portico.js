@@ -80,6 +80,10 @@
   // The session has ended, access is gone or the page no longer exists: the server has the right page for it.
   const over = (status) => status === 401 || status === 403 || status === 404 || status === 410;
 
+  // A filter may change while the stream of the one before is still being opened: that stream has nothing to say any more.
+  const stale = (e) => e.detail.connection.url !== e.target.getAttribute("hx-sse:connect");
+  document.addEventListener("htmx:sse:before:connection", (e) => { if (stale(e)) e.detail.connection.cancelled = true; });
+  document.addEventListener("htmx:sse:before:message", (e) => { if (stale(e)) e.detail.cancelled = true; });
   document.addEventListener("htmx:sse:after:connection", () => { live("on", "Live"); say(""); });
   document.addEventListener("htmx:sse:error", (e) => {
     if (leaving) return;
