@@ -72,8 +72,8 @@ func TestWhoHoldsAHostnameIsToldToThoseWhoMaySee(t *testing.T) {
 		holder    availability.Holder
 		forbidden bool
 	}{
-		"nobody has it":                                {[]string{create}, "new.example.com", availability.Free, availability.Holder{}, false},
-		"another team has it":                          {[]string{create}, "find.example.com", availability.Taken, availability.Holder{}, false},
+		"nobody has it, so that it is free":            {[]string{create}, "new.example.com", availability.Free, availability.Holder{}, false},
+		"another team has it, and is not told of":      {[]string{create}, "find.example.com", availability.Taken, availability.Holder{}, false},
 		"another team that the caller may look into":   {[]string{create, theirs}, "find.example.com", availability.Taken, availability.Holder{Namespace: "search", Name: "find"}, false},
 		"the caller may list claims, and not get":      {[]string{create, "list domainclaims"}, "find.example.com", availability.Taken, availability.Holder{}, false},
 		"it overlaps with another team's":              {[]string{list}, "*.example.com", availability.Overlaps, availability.Holder{}, false},
