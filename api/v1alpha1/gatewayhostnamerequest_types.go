@@ -160,6 +160,9 @@ type HostnameCertificate struct {
 	// renewal status that AWS gives, such as SUCCESS or PENDING_VALIDATION.
 	// +optional
 	Renewal string `json:"renewal,omitempty"`
+	// renewalLate is true from 30 days before the end on if AWS has not renewed the certificate, and when it cannot.
+	// +optional
+	RenewalLate bool `json:"renewalLate,omitempty"`
 }
 
 // GatewayHostnameRequest asks for a hostname with a certificate, on a shared load balancer: routes of the namespace can

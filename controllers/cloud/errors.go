@@ -36,7 +36,7 @@ var classes = map[string]class{
 	"DBInstanceNotFound": notFound, "DBInstanceNotFoundFault": notFound,
 	"InvalidInstanceID.NotFound": notFound,
 	"NoSuchHostedZone":           notFound, "NoSuchChange": notFound, "ResourceNotFoundException": notFound,
-	"LoadBalancerNotFound": notFound, "ListenerNotFound": notFound, "TargetGroupNotFound": notFound,
+	"LoadBalancerNotFound": notFound, "ListenerNotFound": notFound,
 
 	"Throttling": throttled, "ThrottlingException": throttled, "RequestLimitExceeded": throttled,
 	"TooManyRequestsException": throttled, "SlowDown": throttled, "RequestThrottled": throttled,

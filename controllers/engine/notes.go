@@ -50,7 +50,8 @@ func NewPass(save func(context.Context) error) *Pass { return &Pass{save: save} 
 
 // Save writes the object's status now, in the middle of the work, under its resourceVersion. nil proves that the object
 // is the latest, still exists and is not being deleted since it was read: what must be written down before an act
-// outside goes through here, and so does the act itself if nobody could find its result for an object that is gone.
+// outside goes through here, and so does the act itself if nobody could find its result for an object that is gone. The
+// object holds the server's answer afterwards: pointers into its status from before lead nowhere.
 func (p *Pass) Save(ctx context.Context) error {
 	if p.save == nil {
 		return nil

@@ -1,6 +1,7 @@
 package hostname
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -23,74 +24,76 @@ const (
 // appears is how soon ACM is asked again for what it makes up within seconds.
 const appears = time.Second
 
+// kept is what the status has of the certificate. It is another one after each Save.
+func (r *run) kept() *v1alpha1.HostnameCertificate { return r.req.Status.Certificate }
+
 // request makes sure that there is one certificate, asked for once.
 func (r *run) request(ctx context.Context) (string, error) {
-	c := r.req.Status.Certificate
-	if c == nil {
-		c = &v1alpha1.HostnameCertificate{Attempt: 1, RequestedAt: metav1.Time{Time: r.Now()}}
-		r.req.Status.Certificate = c
-		if err := r.pass.Save(ctx); err != nil { // the attempt, so that it is the same after a crash
+	if r.kept() == nil {
+		if err := r.begin(ctx, 1); err != nil {
 			return "", err
 		}
 	}
-	if c.ARN == "" {
-		if err := r.order(ctx, c); err != nil {
+	if r.kept().ARN == "" {
+		if err := r.order(ctx); err != nil {
 			return "", err
 		}
 	}
-	seen, err := r.Certs.Describe(ctx, c.ARN)
+	seen, err := r.Certs.Describe(ctx, r.kept().ARN)
 	if err != nil {
 		return "", err
 	}
 	if seen == nil {
-		return "", r.lost(c)
+		return "", r.lost()
 	}
 	if seen.Failed() {
-		return "", r.retry(ctx, c, seen)
+		return "", r.retry(ctx, seen)
 	}
 	r.cert = seen
+	c := r.kept()
 	c.Status, c.FailedAt = string(seen.Status), nil
 	c.RecordName, c.RecordValue = seen.Record.Name, seen.Record.Value
 	r.watchRenewal(c, seen)
 	return "ACM has the request for " + r.name.String(), nil
 }
 
+// begin writes down that an attempt begins, so that it is the same one after a crash.
+func (r *run) begin(ctx context.Context, attempt int32) error {
+	r.req.Status.Certificate = &v1alpha1.HostnameCertificate{Attempt: attempt, RequestedAt: metav1.Time{Time: r.Now()}}
+	return r.pass.Save(ctx)
+}
+
 // order requests the certificate of the attempt. ACM takes a repetition for the same request for an hour; after that it
 // is looked for by its tags.
-func (r *run) order(ctx context.Context, c *v1alpha1.HostnameCertificate) error {
-	if r.Now().Sub(c.RequestedAt.Time) > cert.TokenLife {
+func (r *run) order(ctx context.Context) error {
+	if r.Now().Sub(r.kept().RequestedAt.Time) > cert.TokenLife {
 		found, err := r.Certs.Find(ctx, r.Marks(r.req))
 		if err != nil {
 			return err
 		}
 		if len(found) > 0 {
-			c.ARN = found[0]
-			r.pass.Normal("CertificateFound", "GetResources", "%s, which was requested before", c.ARN)
+			r.kept().ARN = found[0]
+			r.pass.Normal("CertificateFound", "GetResources", "%s, which was requested before", found[0])
 			return nil
 		}
-		if err := r.again(ctx, c); err != nil {
+		if err := r.begin(ctx, r.kept().Attempt+1); err != nil {
 			return err
 		}
 	}
-	arn, err := r.Certs.Request(ctx, r.name, cert.Token(string(r.req.UID), c.Attempt), r.Tags(r.req))
+	arn, err := r.Certs.Request(ctx, r.name, cert.Token(string(r.req.UID), r.kept().Attempt), r.Tags(r.req))
 	if err != nil {
 		return err
 	}
 	requested.WithLabelValues(r.ID).Inc()
-	c.ARN = arn
+	r.kept().ARN = arn
 	r.pass.Normal("CertificateRequested", "RequestCertificate", "%s", arn)
 	return nil
 }
 
-// again begins the next attempt; from here on the one before is not asked for any more.
-func (r *run) again(ctx context.Context, c *v1alpha1.HostnameCertificate) error {
-	*c = v1alpha1.HostnameCertificate{Attempt: c.Attempt + 1, RequestedAt: metav1.Time{Time: r.Now()}}
-	return r.pass.Save(ctx)
-}
-
 // lost is about a certificate that ACM does not have: just after the request it may not show it yet; later somebody has
 // deleted it, which AWS allows only while nothing uses it.
-func (r *run) lost(c *v1alpha1.HostnameCertificate) error {
+func (r *run) lost() error {
+	c := r.kept()
 	if r.Now().Sub(c.RequestedAt.Time) < time.Minute {
 		return engine.Wait("CertificatePending", appears, "ACM does not show the certificate yet")
 	}
@@ -100,7 +103,8 @@ func (r *run) lost(c *v1alpha1.HostnameCertificate) error {
 }
 
 // retry waits, longer each time, and then requests anew.
-func (r *run) retry(ctx context.Context, c *v1alpha1.HostnameCertificate, seen *cert.Certificate) error {
+func (r *run) retry(ctx context.Context, seen *cert.Certificate) error {
+	c := r.kept()
 	if c.FailedAt == nil {
 		c.FailedAt = &metav1.Time{Time: r.Now()}
 	}
@@ -113,7 +117,7 @@ func (r *run) retry(ctx context.Context, c *v1alpha1.HostnameCertificate, seen *
 	if err := r.Certs.Delete(ctx, c.ARN); err != nil {
 		return err
 	}
-	if err := r.again(ctx, c); err != nil {
+	if err := r.begin(ctx, c.Attempt+1); err != nil {
 		return err
 	}
 	return engine.Wait("CertificatePending", time.Millisecond, "another certificate is requested")
@@ -218,17 +222,18 @@ func (r *run) issued(context.Context) (string, error) {
 // renewBy is how long before its end a certificate that is not renewed is a matter for people; ACM begins 60 days before.
 const renewBy = 30 * 24 * time.Hour
 
-// watchRenewal tells of renewals, once each time something changes.
+// watchRenewal tells of a renewal that is late, once.
 func (r *run) watchRenewal(c *v1alpha1.HostnameCertificate, seen *cert.Certificate) {
-	if seen.NotAfter != nil {
-		c.NotAfter = &metav1.Time{Time: seen.NotAfter.UTC().Truncate(time.Second)}
-		days := c.NotAfter.Sub(r.Now()).Hours() / 24
-		expires.WithLabelValues(r.req.Namespace, r.req.Name).Set(float64(c.NotAfter.Unix()))
-		late := days*24 < renewBy.Hours() && seen.Renewal != string(types.RenewalStatusSuccess)
-		if (late || seen.Renewal == string(types.RenewalStatusFailed)) && c.Renewal != seen.Renewal {
-			r.pass.Warning("RenewalLate", "DescribeCertificate", "the certificate ends on %s and is not renewed (%s): the record %s must be in public DNS",
-				c.NotAfter.UTC().Format(time.DateOnly), seen.Renewal, seen.Record.Name)
-		}
-	}
 	c.Renewal = seen.Renewal
+	if seen.NotAfter == nil {
+		return
+	}
+	c.NotAfter = &metav1.Time{Time: seen.NotAfter.UTC().Truncate(time.Second)}
+	expires.WithLabelValues(r.req.Namespace, r.req.Name).Set(float64(c.NotAfter.Unix()))
+	late := seen.Renewal == string(types.RenewalStatusFailed) || c.NotAfter.Sub(r.Now()) < renewBy
+	if late && !c.RenewalLate {
+		r.pass.Warning("RenewalLate", "DescribeCertificate", "the certificate ends on %s and ACM has not renewed it (%s): the record %s must be in public DNS",
+			c.NotAfter.UTC().Format(time.DateOnly), cmp.Or(seen.Renewal, "not begun"), seen.Record.Name)
+	}
+	c.RenewalLate = late
 }

@@ -29,6 +29,7 @@ type zone struct {
 	open    int
 	most    int // requests open at a time
 	took    time.Duration
+	slow    time.Duration // a read's answer is of when it began
 	arrives time.Time
 	fails   error
 }
@@ -45,8 +46,9 @@ func (z *zone) GetHostedZone(context.Context, *route53.GetHostedZoneInput, ...fu
 
 func (z *zone) ListResourceRecordSets(_ context.Context, in *route53.ListResourceRecordSetsInput, _ ...func(*route53.Options)) (*route53.ListResourceRecordSetsOutput, error) {
 	z.mu.Lock()
-	defer z.mu.Unlock()
 	z.lists++
+	defer time.Sleep(z.slow)
+	defer z.mu.Unlock()
 	if z.fails != nil {
 		return nil, z.fails
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/portico-platform/portico/api/dnsname"
 	"github.com/portico-platform/portico/controllers/cloud"
@@ -38,16 +39,19 @@ type Zone struct {
 // Zones is the DNS of one session. Reads are remembered for a while and shared; what is changed through it is read anew.
 // Safe for concurrent use.
 type Zones struct {
-	api    API
-	queues *Queues
-	now    func() time.Time
-	age    time.Duration
+	api     API
+	queues  *Queues
+	now     func() time.Time
+	age     time.Duration
+	flights singleflight.Group
 
-	mu      sync.Mutex
-	zones   map[string]memory[Zone]
-	names   map[place][]Set
-	read    map[place]time.Time
-	changes map[string]*change
+	mu    sync.Mutex
+	zones map[string]memory[Zone]
+	names map[place][]Set
+	read  map[place]time.Time
+	// forgotten is when a change of ours made what was read before useless: a read that began earlier tells nothing.
+	forgotten map[place]time.Time
+	changes   map[string]*change
 }
 
 type place struct{ zone, name string }
@@ -78,7 +82,7 @@ const firstPoll, lastPoll = time.Second, 10 * time.Second
 func New(api API, queues *Queues, now func() time.Time, age time.Duration) *Zones {
 	return &Zones{
 		api: api, queues: queues, now: now, age: age,
-		zones: map[string]memory[Zone]{}, names: map[place][]Set{}, read: map[place]time.Time{}, changes: map[string]*change{},
+		zones: map[string]memory[Zone]{}, names: map[place][]Set{}, read: map[place]time.Time{}, forgotten: map[place]time.Time{}, changes: map[string]*change{},
 	}
 }
 
@@ -90,6 +94,10 @@ func (z *Zones) Zone(ctx context.Context, id string) (Zone, error) {
 	if ok && z.now().Sub(known.at) < zoneAge {
 		return known.value, nil
 	}
+	return together(ctx, &z.flights, id, func(ctx context.Context) (Zone, error) { return z.describe(ctx, id) })
+}
+
+func (z *Zones) describe(ctx context.Context, id string) (Zone, error) {
 	out, err := z.api.GetHostedZone(ctx, &route53.GetHostedZoneInput{Id: &id})
 	if err != nil {
 		return Zone{}, err
@@ -116,6 +124,28 @@ func (z *Zones) At(ctx context.Context, zone, name string) ([]Set, error) {
 	if !read.IsZero() && z.now().Sub(read) < z.age {
 		return sets, nil
 	}
+	return together(ctx, &z.flights, zone+" "+name, func(ctx context.Context) ([]Set, error) { return z.look(ctx, at) })
+}
+
+// together makes those who ask for the same at the same time share one call, which no single caller's time bounds.
+func together[V any](ctx context.Context, flights *singleflight.Group, key string, call func(context.Context) (V, error)) (none V, err error) {
+	flight := flights.DoChan(key, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTimeout)
+		defer cancel()
+		return call(ctx)
+	})
+	select {
+	case landed := <-flight:
+		if landed.Err != nil {
+			return none, landed.Err
+		}
+		return landed.Val.(V), nil
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
+}
+
+func (z *Zones) look(ctx context.Context, at place) ([]Set, error) {
 	asked := z.now()
 	found, err := z.list(ctx, at)
 	if err != nil {
@@ -125,10 +155,12 @@ func (z *Zones) At(ctx context.Context, zone, name string) ([]Set, error) {
 	defer z.mu.Unlock()
 	z.forgetOld()
 	for n, sets := range found {
-		p := place{zone, n}
-		z.names[p], z.read[p] = sets, asked
+		p := place{at.zone, n}
+		if z.forgotten[p].Before(asked) {
+			z.names[p], z.read[p] = sets, asked
+		}
 	}
-	return found[name], nil
+	return found[at.name], nil
 }
 
 // list reads from the name on: the result has the name, with all its sets or none, and the names after it that came whole.
@@ -164,6 +196,11 @@ func (z *Zones) forgetOld() {
 			delete(z.names, p)
 		}
 	}
+	for p, at := range z.forgotten {
+		if z.now().Sub(at) >= zoneAge {
+			delete(z.forgotten, p)
+		}
+	}
 	for id, c := range z.changes {
 		if z.now().Sub(c.looked) >= zoneAge {
 			delete(z.changes, id)
@@ -176,8 +213,11 @@ func (z *Zones) Forget(zone string, names ...string) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	for _, n := range names {
-		delete(z.read, place{zone, n})
-		delete(z.names, place{zone, n})
+		p := place{zone, n}
+		delete(z.read, p)
+		delete(z.names, p)
+		z.forgotten[p] = z.now()
+		z.flights.Forget(zone + " " + n)
 	}
 }
 

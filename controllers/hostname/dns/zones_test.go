@@ -68,6 +68,30 @@ func TestRecordsOfOneName(t *testing.T) {
 	})
 }
 
+// Those who ask at the same time share one read, and a read that began before a change of ours is not believed after it.
+func TestReadsAreShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z := newZone()
+		z.slow = time.Second
+		zs := zones(z)
+		for range 50 {
+			go func() { _, _ = zs.At(t.Context(), "Z1", "shop.example.com") }()
+		}
+		synctest.Wait()
+		if _, err := zs.Change(t.Context(), "Z1", Create(Text("shop.example.com", "x"))); err != nil {
+			t.Fatal(err)
+		}
+		got, err := zs.At(t.Context(), "Z1", "shop.example.com")
+		if err != nil || len(got) != 1 || z.lists != 2 {
+			t.Errorf("%v, %v after %d reads", got, err, z.lists)
+		}
+		time.Sleep(10 * time.Second)
+		if got, err = zs.At(t.Context(), "Z1", "shop.example.com"); err != nil || len(got) != 1 {
+			t.Errorf("the read that began before is believed: %v, %v", got, err)
+		}
+	})
+}
+
 // A name with more sets than a page holds comes whole, and one that is cut by a page is not taken for whole.
 func TestANameThatIsLongerThanAPage(t *testing.T) {
 	z := newZone()

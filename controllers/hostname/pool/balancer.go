@@ -22,7 +22,6 @@ type API interface {
 	DescribeListeners(context.Context, *elasticloadbalancingv2.DescribeListenersInput, ...func(*elasticloadbalancingv2.Options)) (*elasticloadbalancingv2.DescribeListenersOutput, error)
 	DescribeListenerCertificates(context.Context, *elasticloadbalancingv2.DescribeListenerCertificatesInput, ...func(*elasticloadbalancingv2.Options)) (*elasticloadbalancingv2.DescribeListenerCertificatesOutput, error)
 	DescribeRules(context.Context, *elasticloadbalancingv2.DescribeRulesInput, ...func(*elasticloadbalancingv2.Options)) (*elasticloadbalancingv2.DescribeRulesOutput, error)
-	DescribeTargetGroups(context.Context, *elasticloadbalancingv2.DescribeTargetGroupsInput, ...func(*elasticloadbalancingv2.Options)) (*elasticloadbalancingv2.DescribeTargetGroupsOutput, error)
 }
 
 // Balancers are the load balancers of one account and region.
@@ -33,7 +32,7 @@ type Balancer struct {
 	v1alpha1.PoolLoadBalancer
 	Certificates []string // sorted
 	Rules        int
-	TargetGroups int
+	TargetGroups map[string]bool // those that rules lead to, by ARN
 }
 
 // Find returns the load balancer of this DNS name, nil if there is none.
@@ -47,7 +46,7 @@ func (b Balancers) Find(ctx context.Context, dnsName string) (*Balancer, error) 
 	}
 	for _, lb := range out.LoadBalancers {
 		if strings.EqualFold(aws.ToString(lb.DNSName), dnsName) {
-			seen := &Balancer{PoolLoadBalancer: v1alpha1.PoolLoadBalancer{
+			seen := &Balancer{TargetGroups: map[string]bool{}, PoolLoadBalancer: v1alpha1.PoolLoadBalancer{
 				ARN: aws.ToString(lb.LoadBalancerArn), DNSName: strings.ToLower(dnsName), ZoneID: aws.ToString(lb.CanonicalHostedZoneId),
 			}}
 			return seen, b.look(ctx, seen)
@@ -79,17 +78,6 @@ func (b Balancers) look(ctx context.Context, seen *Balancer) error {
 			}
 		}
 	}
-	groups := elasticloadbalancingv2.NewDescribeTargetGroupsPaginator(b.API, &elasticloadbalancingv2.DescribeTargetGroupsInput{LoadBalancerArn: &seen.ARN})
-	for groups.HasMorePages() {
-		out, err := groups.NextPage(ctx)
-		if cloud.IsNotFound(err) {
-			break // it has none
-		}
-		if err != nil {
-			return err
-		}
-		seen.TargetGroups += len(out.TargetGroups)
-	}
 	slices.Sort(seen.Certificates)
 	seen.Certificates = slices.Compact(seen.Certificates)
 	return nil
@@ -105,6 +93,9 @@ func (b Balancers) listener(ctx context.Context, l *types.Listener, seen *Balanc
 		for _, rule := range out.Rules {
 			if !aws.ToBool(rule.IsDefault) { // AWS does not count those
 				seen.Rules++
+			}
+			for _, action := range rule.Actions {
+				seen.leadsTo(action)
 			}
 		}
 	}
@@ -122,6 +113,17 @@ func (b Balancers) listener(ctx context.Context, l *types.Listener, seen *Balanc
 		}
 		if in.Marker = out.NextMarker; aws.ToString(in.Marker) == "" {
 			return nil
+		}
+	}
+}
+
+func (b *Balancer) leadsTo(action types.Action) {
+	if action.TargetGroupArn != nil {
+		b.TargetGroups[*action.TargetGroupArn] = true
+	}
+	if action.ForwardConfig != nil {
+		for _, g := range action.ForwardConfig.TargetGroups {
+			b.TargetGroups[aws.ToString(g.TargetGroupArn)] = true
 		}
 	}
 }
@@ -161,7 +163,7 @@ func (r *run) look(ctx context.Context) error {
 	}
 	s := &r.pg.Status
 	s.LoadBalancer, s.Attached = &seen.PoolLoadBalancer, seen.Certificates
-	s.Certificates, s.Rules, s.TargetGroups = count(len(seen.Certificates)), count(seen.Rules), count(seen.TargetGroups)
+	s.Certificates, s.Rules, s.TargetGroups = count(len(seen.Certificates)), count(seen.Rules), count(len(seen.TargetGroups))
 	return nil
 }
 

@@ -173,6 +173,9 @@ func (w Work) Release(ctx context.Context, pg *v1alpha1.PoolGateway, pass *engin
 		}
 	}
 	if n > 0 {
+		if err := w.Sync(ctx, pg, pass); err != nil { // those that are there are served on, and those that go are let go
+			return err
+		}
 		return engine.Blocked("InUse", "%d hostnames have a place on this Gateway; delete their requests first", n)
 	}
 	r, err := w.run(ctx, pg, pass)

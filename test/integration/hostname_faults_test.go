@@ -1,0 +1,292 @@
+//go:build integration
+
+package integration
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/test/awsproxy"
+)
+
+// hasty has AWS do at once what takes it a while otherwise.
+func hasty(t *testing.T) {
+	t.Helper()
+	const usual, record = 300 * time.Millisecond, 200 * time.Millisecond
+	world.Proxy.SetDNSDelay(0)
+	world.Proxy.SetACMIssueDelay(0)
+	world.Proxy.SetACMRecordDelay(0)
+	t.Cleanup(func() {
+		world.Proxy.SetDNSDelay(usual)
+		world.Proxy.SetACMIssueDelay(usual)
+		world.Proxy.SetACMRecordDelay(record)
+	})
+}
+
+func isReady(t *testing.T, c client.Client, r ghr) bool {
+	t.Helper()
+	return c.Get(t.Context(), client.ObjectKeyFromObject(r), r) == nil && r.Status.Ready
+}
+
+// assertServed checks the end of a birth without faults: everything once.
+func (d domain) assertServed(when string, r ghr) {
+	d.t.Helper()
+	host := r.Spec.Hostname
+	if got := d.records(); !slices.Equal(got, []string{"A " + host, "AAAA " + host, "TXT _portico." + host}) {
+		d.t.Errorf("%s: records %v", when, got)
+	}
+	if got := d.certificates(); !slices.Equal(got, []string{r.Status.Certificate.ARN}) {
+		d.t.Errorf("%s: certificates %v, want %s", when, got, r.Status.Certificate.ARN)
+	}
+	if got := served(d.t, r.Status.LoadBalancer); !slices.Contains(got, r.Status.Certificate.ARN) {
+		d.t.Errorf("%s: %s serves %v", when, r.Status.LoadBalancer, got)
+	}
+	if got := claimsOf(d.t, d.c, d.ns); !slices.Equal(got, []string{host}) {
+		d.t.Errorf("%s: claims %v", when, got)
+	}
+}
+
+// assertNothingLeft checks the end of a life.
+func (d domain) assertNothingLeft(when string, claim string) {
+	d.t.Helper()
+	err := d.c.Get(d.t.Context(), client.ObjectKey{Namespace: gateways, Name: claim}, &gatewayv1.ListenerSet{})
+	if got := slices.Concat(d.records(), d.certificates(), claimsOf(d.t, d.c, d.ns)); len(got) > 0 || (claim != "" && !apierrors.IsNotFound(err)) {
+		d.t.Errorf("%s: left behind: %v, ListenerSet %v", when, got, err)
+	}
+}
+
+// F1: the operator dies after every write of a hostname's birth and of its death, to AWS or to Kubernetes, and a new one
+// takes over: it ends with one of everything, and with nothing.
+func TestAHostnameSurvivesDeathAtEveryWrite(t *testing.T) {
+	hasty(t)
+	c := admin(t)
+	d := domainOf(t, c)
+	keep := keeperOf(t, c, d) // so that the load balancer is not made and unmade each time
+	for _, stage := range []string{"birth", "death"} {
+		dies := func(name string, k *cut) {
+			r := d.request(name + "." + d.name)
+			if stage == "death" {
+				stop := startOperator(t, operatorOptions{})
+				ready(t, c, r)
+				stop()
+				if err := c.Delete(t.Context(), r); err != nil {
+					t.Fatal(err)
+				}
+				k.live(t, func() bool { return apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(r), r)) })
+			} else {
+				k.live(t, func() bool { return isReady(t, c, r) })
+			}
+			stop := startOperator(t, operatorOptions{})
+			defer stop()
+			if stage == "birth" {
+				ready(t, c, r)
+				keep.assertServed(name, r)
+			}
+			gone(t, c, r)
+			keep.assertNothingLeft(name, r.Status.Claim)
+		}
+		count := newCut(0, awsproxy.After)
+		dies(stage+"-count", count)
+		writes := count.seen.Load()
+		t.Logf("%s: %d writes", stage, writes)
+		if writes < 5 {
+			t.Fatalf("only %d writes were counted in %s", writes, stage)
+		}
+		for at := int64(1); at <= writes; at++ {
+			dies(fmt.Sprintf("%s-%d", stage, at), newCut(at, awsproxy.After))
+		}
+	}
+}
+
+// keptDomain is a domain beside whose hostnames another one is served all the time.
+type keptDomain struct{ domain }
+
+// keeperOf serves one hostname of another domain, so that the pool has a load balancer.
+func keeperOf(t *testing.T, c client.Client, d domain) keptDomain {
+	t.Helper()
+	other := domainOf(t, c)
+	stop := startOperator(t, operatorOptions{})
+	ready(t, c, other.request("keeper."+other.name))
+	stop()
+	return keptDomain{d}
+}
+
+// F2: AWS commits and the reply is lost: no second certificate, no record that is not ours to AWS's mind.
+func TestLostRepliesAboutAHostname(t *testing.T) {
+	hasty(t)
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	d := domainOf(t, c)
+	for i, operation := range []string{"RequestCertificate", "ChangeResourceRecordSets", "DeleteCertificate"} {
+		stopLosing := world.Proxy.Inject(awsproxy.Rule{Operation: operation, Kind: awsproxy.LostReply, Times: 4})
+		m := world.Proxy.Mark()
+		r := d.request(fmt.Sprintf("h%d.%s", i, d.name))
+		ready(t, c, r)
+		d.assertServed(operation, r)
+		gone(t, c, r)
+		d.assertNothingLeft(operation, r.Status.Claim)
+		lost := world.Proxy.CallsSince(m, func(call awsproxy.Call) bool { return call.Fault == string(awsproxy.LostReply) })
+		if len(lost) == 0 {
+			t.Errorf("%s: no reply was lost", operation)
+		}
+		stopLosing()
+	}
+}
+
+// F3: the cache shows an earlier request of this name, as if it were being deleted.
+func TestAnOldPictureOfAHostnameTakesNothingAway(t *testing.T) {
+	hasty(t)
+	c := admin(t)
+	old := &stale{}
+	startOperator(t, operatorOptions{newClient: old.kube})
+	d := domainOf(t, c)
+	first := d.request("shop." + d.name)
+	ready(t, c, first)
+	before := first.DeepCopy()
+	gone(t, c, first)
+	second := d.request("shop." + d.name)
+	ready(t, c, second)
+	dying := before.DeepCopy()
+	now := metav1.Now()
+	dying.DeletionTimestamp = &now
+	m := world.Proxy.Mark()
+	old.serve(dying)
+	old.awaitUse(t, func() { wakeNow(t, c, second) })
+	if n := world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), awsproxy.Writes, func(call awsproxy.Call) bool { return call.Operation != "DeleteCertificate" }); len(n) != 0 {
+		t.Errorf("%v for a request that is gone", n)
+	}
+	old.serve(before) // as it was when it was alive
+	old.awaitUse(t, func() { wakeNow(t, c, second) })
+	old.serve(nil)
+	wakeNow(t, c, second)
+	ready(t, c, second)
+	d.assertServed("the second", second)
+}
+
+// F4: asked for, and deleted again while nobody looked.
+func TestAHostnameThatNobodySawIsCleanedUp(t *testing.T) {
+	hasty(t)
+	c := admin(t)
+	d := domainOf(t, c)
+	stop := startOperator(t, operatorOptions{})
+	r := d.request("shop." + d.name)
+	await(t, "the certificate to be requested", func() (bool, string) {
+		err := c.Get(t.Context(), client.ObjectKeyFromObject(r), r)
+		return err == nil && meta.IsStatusConditionTrue(r.Status.Conditions, v1alpha1.StepCertificateRequested), "not yet"
+	})
+	stop()
+	if err := c.Delete(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	brief := d.request("brief." + d.name)
+	if err := c.Delete(t.Context(), brief); err != nil {
+		t.Fatal(err)
+	}
+	startOperator(t, operatorOptions{})
+	awaitGone(t, c, r)
+	awaitGone(t, c, brief)
+	d.assertNothingLeft("", "")
+}
+
+// F5: two operators at the same time, and F10: quiet afterwards.
+func TestTwoLeadersServeAHostnameOnce(t *testing.T) {
+	hasty(t)
+	c := admin(t)
+	startOperator(t, operatorOptions{resync: 500 * time.Millisecond})
+	startOperator(t, operatorOptions{resync: 500 * time.Millisecond})
+	d := domainOf(t, c)
+	var all []ghr
+	for i := range 5 {
+		all = append(all, d.request(fmt.Sprintf("h%d.%s", i, d.name)))
+	}
+	for _, r := range all {
+		ready(t, c, r)
+		atRest(t, c, r)
+	}
+	if got := d.certificates(); len(got) != len(all) {
+		t.Errorf("certificates %v", got)
+	}
+	if got := d.records(); len(got) != 3*len(all) {
+		t.Errorf("records %v", got)
+	}
+	m := world.Proxy.Mark()
+	await(t, "ten passes", func() (bool, string) {
+		n := len(world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), func(call awsproxy.Call) bool { return call.Operation == "DescribeCertificate" }))
+		return n >= 50, fmt.Sprint(n)
+	})
+	if n := world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), awsproxy.Writes); len(n) != 0 {
+		t.Errorf("AWS writes at rest: %v", n)
+	}
+	for _, r := range all {
+		version := r.ResourceVersion
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(r), r); err != nil || r.ResourceVersion != version {
+			t.Errorf("%s was written at rest: %v", r.Name, err)
+		}
+	}
+}
+
+// F6: a page of records lacks one: nothing is made that is there, and nothing is taken for somebody else's.
+func TestAPageThatLacksARecordChangesNothing(t *testing.T) {
+	hasty(t)
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	d := domainOf(t, c)
+	r := d.request("shop." + d.name)
+	ready(t, c, r)
+	atRest(t, c, r)
+	before := d.sets()
+	heal := world.Proxy.Inject(awsproxy.Rule{Operation: "ListResourceRecordSets", Kind: awsproxy.PartialPage})
+	time.Sleep(1100 * time.Millisecond) // what was read is not the present any more
+	m := world.Proxy.Mark()
+	wakeNow(t, c, r)
+	await(t, "a read", func() (bool, string) {
+		return len(world.Proxy.CallsSince(m, func(call awsproxy.Call) bool { return call.Fault == string(awsproxy.PartialPage) })) > 0, "none"
+	})
+	atRest(t, c, r)
+	heal()
+	nudging(t, c, r, "all to be well", func() (bool, string) { return isReady(t, c, r), "not ready" })
+	if after := d.sets(); len(after) != len(before) {
+		t.Errorf("records %v, before %v", after, before)
+	}
+	if got := d.certificates(); len(got) != 1 {
+		t.Errorf("certificates %v", got)
+	}
+}
+
+// F9, and errors are never absence: with every call refused nothing is made and nothing is taken away.
+func TestARefusedAccountTakesNoHostnameAway(t *testing.T) {
+	hasty(t)
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	d := domainOf(t, c)
+	r := d.request("shop." + d.name)
+	ready(t, c, r)
+	atRest(t, c, r)
+	for _, service := range []string{"route53", "acm", "elasticloadbalancing"} {
+		for _, kind := range []awsproxy.Kind{awsproxy.Denied, awsproxy.ServerError, awsproxy.Throttle} {
+			heal := world.Proxy.Inject(awsproxy.Rule{Service: service, Kind: kind})
+			time.Sleep(1100 * time.Millisecond)
+			m := world.Proxy.Mark()
+			wakeNow(t, c, r)
+			wakeNow(t, c, poolGateway(t, c, r.Status.Gateway))
+			await(t, "a refused call", func() (bool, string) {
+				return len(world.Proxy.CallsSince(m, func(call awsproxy.Call) bool { return call.Fault == string(kind) })) > 0, "none"
+			})
+			heal()
+			if n := world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), awsproxy.Writes); len(n) != 0 {
+				t.Errorf("%s %s: wrote %v", service, kind, n)
+			}
+		}
+	}
+	nudging(t, c, r, "all to be well", func() (bool, string) { return isReady(t, c, r), "not ready" })
+	d.assertServed("at last", r)
+}
