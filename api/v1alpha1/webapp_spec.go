@@ -96,7 +96,6 @@ type WebAppEnv struct {
 	// name of the variable.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_.-][A-Za-z0-9_.-]*$')",message="use letters, digits, underscores, dots and hyphens, and no digit in front"
 	// +required
 	Name string `json:"name"`

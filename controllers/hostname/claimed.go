@@ -10,7 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/portico-platform/portico/api/dnsname"
+	"github.com/portico-platform/portico/api/hostnames"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -87,28 +87,10 @@ func (r *run) granted(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the HostnameGrant of %s: %w", r.req.Namespace, err)
 	}
-	if why := Refused(grant.Spec, r.req.Spec, r.name); why != "" {
+	if _, why := hostnames.Refused(grant.Spec, r.req.Spec, r.name); why != "" {
 		return engine.Blocked("NotGranted", "the HostnameGrant of the namespace %s does not allow this: %s. Ask for another hostname, or ask a platform admin to widen the grant", r.req.Namespace, why)
 	}
 	return nil
-}
-
-// Refused says why a grant does not allow a request; empty, it does.
-func Refused(grant v1alpha1.HostnameGrantSpec, spec v1alpha1.GatewayHostnameRequestSpec, name dnsname.Name) string {
-	switch {
-	case !slices.ContainsFunc(grant.Suffixes, name.Within):
-		return fmt.Sprintf("%s is not below %s", name, strings.Join(grant.Suffixes, " or "))
-	case name.Wildcard() && !grant.Wildcards:
-		return "it has no wildcards"
-	case len(grant.Zones) > 0 && !slices.Contains(grant.Zones, spec.ZoneID):
-		return fmt.Sprintf("the zone %s is none of %v", spec.ZoneID, grant.Zones)
-	case len(grant.Visibilities) > 0 && !slices.Contains(grant.Visibilities, spec.Visibility):
-		return fmt.Sprintf("visibility %s is none of %v", spec.Visibility, grant.Visibilities)
-	case len(grant.Environments) > 0 && !slices.Contains(grant.Environments, spec.Environment):
-		return fmt.Sprintf("environment %s is none of %v", spec.Environment, grant.Environments)
-	default:
-		return ""
-	}
 }
 
 // inZone checks that the zone answers for the hostname, and lets a certificate for it be issued.

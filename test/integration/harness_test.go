@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,8 +64,10 @@ type operatorOptions struct {
 	clusterID      string
 	tokenFile      string // of the web identity
 	leaderElect    bool
-	inspect        string // address at which checks are shown
-	paced          bool   // with the real rate of calls to Route 53
+	settling       time.Duration // how long what was read is the present; 0: a second
+	inspect        string        // address at which checks are shown
+	log            logr.Logger
+	paced          bool // with the real rate of calls to Route 53
 }
 
 // startOperator runs the operator with its real rights until the test ends or stop is called.
@@ -82,6 +85,9 @@ func startOperatorAs(t testing.TB, cfg *rest.Config, o operatorOptions) (stop fu
 	if o.resync == 0 {
 		o.resync = time.Hour
 	}
+	if o.log.GetSink() == nil {
+		o.log = logr.Discard()
+	}
 	skipNames := true
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme: controllers.Scheme(), Cache: controllers.Cache(stack.Namespace), Client: controllers.Client(), NewClient: o.newClient,
@@ -89,7 +95,7 @@ func startOperatorAs(t testing.TB, cfg *rest.Config, o operatorOptions) (stop fu
 		LeaderElection: o.leaderElect, LeaderElectionID: "portico-operator", LeaderElectionNamespace: stack.Namespace,
 		LeaderElectionReleaseOnCancel: true,
 		Controller:                    crconfig.Controller{SkipNameValidation: &skipNames},
-		Logger:                        logr.Discard(),
+		Logger:                        o.log,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +107,7 @@ func startOperatorAs(t testing.TB, cfg *rest.Config, o operatorOptions) (stop fu
 	}
 	err = controllers.Setup(ctx, mgr, controllers.Options{
 		Rates:     rates,
-		Namespace: stack.Namespace, ClusterID: o.clusterID, TokenFile: o.tokenFile, ProviderResync: o.providerResync, SweepEvery: o.sweep, Settling: time.Second,
+		Namespace: stack.Namespace, ClusterID: o.clusterID, TokenFile: o.tokenFile, ProviderResync: o.providerResync, SweepEvery: o.sweep, Settling: cmp.Or(o.settling, time.Second),
 		Hostnames: controllers.Hostnames{Look: time.Second},
 		Engine:    engine.Options{Workers: 10, Resync: o.resync, Timeout: time.Minute, Now: time.Now},
 		Inspect:   inspect.Options{Bind: o.inspect, Elected: o.leaderElect},

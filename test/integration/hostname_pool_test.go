@@ -15,7 +15,6 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/hostname/albconfig"
-	"github.com/portico-platform/portico/controllers/hostname/pool"
 )
 
 func poolGateway(t testing.TB, c client.Client, name string) *v1alpha1.PoolGateway {
@@ -34,7 +33,7 @@ func TestTheNextHostnameGoesOnTheNextGateway(t *testing.T) {
 	d := domainOf(t, c)
 	class := otherClass(t, c)
 	var all []ghr
-	for i := range pool.MostHostnames + 2 {
+	for i := range v1alpha1.PoolHostnames + 2 {
 		all = append(all, d.request(fmt.Sprintf("h%02d.%s", i, d.name), func(r ghr) { r.Spec.GatewayClass = class }))
 	}
 	on := map[string]int{}
@@ -48,7 +47,7 @@ func TestTheNextHostnameGoesOnTheNextGateway(t *testing.T) {
 	for name, n := range on {
 		g := poolGateway(t, c, name)
 		ready(t, c, g)
-		if n > pool.MostHostnames || int(g.Status.Certificates) != n || int(g.Status.Hostnames) != n {
+		if n > v1alpha1.PoolHostnames || int(g.Status.Certificates) != n || int(g.Status.Hostnames) != n {
 			t.Errorf("%s has %d hostnames; its status %+v", name, n, g.Status)
 		}
 	}

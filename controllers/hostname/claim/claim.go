@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/portico-platform/portico/api/dnsname"
+	"github.com/portico-platform/portico/api/hostnames"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 )
@@ -171,24 +172,12 @@ func against(want, one v1alpha1.DomainClaimSpec, claim string) error {
 	}
 	if want.Holder.Namespace != one.Holder.Namespace {
 		return engine.Blocked(ReasonTaken, "another team has %s; choose another hostname, or ask a platform admin, who can see whose it is by the DomainClaim %s. "+
-			"Portico tries again at once when it is given back", shownClash(a, b), claim)
+			"Portico tries again at once when it is given back", hostnames.Clash(a, b), claim)
 	}
 	if a == b {
 		return engine.Blocked(ReasonTaken, "the request %s of this namespace has %s already; use that one, or delete it first", one.Holder.Name, a)
 	}
 	return nil // a team may have a wildcard and names below it
-}
-
-// shownClash names what is taken; of another team's names no more than that it overlaps.
-func shownClash(wanted, has dnsname.Name) string {
-	switch {
-	case wanted == has:
-		return wanted.String()
-	case wanted.Wildcard():
-		return "a hostname below " + wanted.Base() + ", which a wildcard would overlap"
-	default:
-		return has.String() + ", which overlaps " + wanted.String()
-	}
 }
 
 func (c *Claims) gone(ctx context.Context, h v1alpha1.ClaimHolder) (bool, error) {

@@ -143,7 +143,7 @@ func (r *run) loadBalancer(ctx context.Context) (string, error) {
 	if !slices.Equal(want, s.Attached) {
 		return "", engine.Wait("CertificatesPending", 2*time.Second, "the load balancer controller is at work on the certificates: %d are wanted, %d are there", len(want), len(s.Attached))
 	}
-	return fmt.Sprintf("%d of %d certificates, %d of %d rules, %d of %d target groups", s.Certificates, MostHostnames, s.Rules, MostRules, s.TargetGroups, MostTargetGroups), nil
+	return fmt.Sprintf("%d of %d certificates, %d of %d rules, %d of %d target groups", s.Certificates, v1alpha1.PoolHostnames, s.Rules, v1alpha1.PoolRules, s.TargetGroups, v1alpha1.PoolTargetGroups), nil
 }
 
 // look reads the load balancer into the status.

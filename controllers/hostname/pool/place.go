@@ -13,15 +13,6 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// What one load balancer is given of the 25 certificates, 100 rules and 100 target groups that AWS allows it. The rest
-// is room: the AWS Load Balancer Controller takes certificates off before it puts others on, and cannot even delete at
-// 100 rules.
-const (
-	MostHostnames    = 20
-	MostRules        = 75
-	MostTargetGroups = 80
-)
-
 // mostGateways is where the names gw-00 to gw-99 end.
 const mostGateways = 100
 
@@ -74,5 +65,5 @@ func hasRoom(g *v1alpha1.PoolGateway, claims []v1alpha1.DomainClaimSpec) bool {
 			taken++
 		}
 	}
-	return taken < MostHostnames && int(g.Status.Certificates) < MostHostnames && g.Status.Rules < MostRules && g.Status.TargetGroups < MostTargetGroups
+	return taken < v1alpha1.PoolHostnames && int(g.Status.Certificates) < v1alpha1.PoolHostnames && g.Status.Rules < v1alpha1.PoolRules && g.Status.TargetGroups < v1alpha1.PoolTargetGroups
 }

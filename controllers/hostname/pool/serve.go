@@ -51,7 +51,7 @@ func (r *run) hostnames(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("%d of %d places are served", len(r.members), MostHostnames), nil
+	return fmt.Sprintf("%d of %d places are served", len(r.members), v1alpha1.PoolHostnames), nil
 }
 
 func (r *run) arns() []string {
