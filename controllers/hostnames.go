@@ -34,6 +34,8 @@ type Hostnames struct {
 	Class     string // the GatewayClass of requests that name none
 	// Look is how often the kinds of Gateway API are looked for while the cluster lacks them; 0: half a minute.
 	Look time.Duration
+	// Gather is how long the first change of a hosted zone waits for others; 0: a second.
+	Gather time.Duration
 }
 
 // What holds where a deployment says nothing else.
@@ -41,6 +43,7 @@ const (
 	DefaultGatewayNamespace = "portico-gateways"
 	DefaultGatewayClass     = "alb"
 	lookForKinds            = 30 * time.Second
+	gatherChanges           = time.Second // little beside the minutes that a certificate takes
 )
 
 // The kinds of hostname that teams and admins know.
@@ -48,9 +51,6 @@ const (
 	kindRequest = "GatewayHostnameRequest"
 	kindPool    = "PoolGateway"
 )
-
-// gatherChanges is how long the first change of a hosted zone waits for others.
-const gatherChanges = 200 * time.Millisecond
 
 // mostHostnames at work at the same time: a pass waits for Route 53 most of its time, and those that wait together share
 // a request.
@@ -122,6 +122,7 @@ func (h hostnames) setup() error {
 		engine.Setup(h.mgr, &v1alpha1.GatewayHostnameRequest{}, requests, patient, h.watchedByRequests),
 		engine.Setup(h.mgr, &v1alpha1.PoolGateway{}, pool.Work{
 			Writer: owned.Writer{Client: kube, Live: live}, Balancers: h.balancers,
+			Looks: &pool.Looks{}, Now: h.deps.now,
 		}, h.deps.engine, h.watchedByPool),
 		engine.Setup(h.mgr, &v1alpha1.DomainClaim{}, claim.Work{Reader: kube, Live: live}, h.deps.engine, func(b *builder.Builder) {
 			b.Watches(&v1alpha1.GatewayHostnameRequest{}, toClaim(), builder.WithPredicates(gone()))
@@ -174,7 +175,7 @@ func (h hostnames) account(ctx context.Context, r *v1alpha1.GatewayHostnameReque
 	if err != nil {
 		return nil, err
 	}
-	queues := cloud.OfProvider(s, func() *dns.Queues { return &dns.Queues{Window: gatherChanges} })
+	queues := cloud.OfProvider(s, func() *dns.Queues { return &dns.Queues{Window: h.o.Hostnames.Gather} })
 	return &hostname.Account{
 		ID: s.AccountID, Region: s.Config.Region, Cluster: s.Identity.Cluster,
 		Zones: cloud.Shared(s, func() *dns.Zones {

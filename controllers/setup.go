@@ -102,6 +102,7 @@ func (o *Options) setDefaults(ctx context.Context, live client.Reader) error {
 	o.Hostnames.Namespace = cmp.Or(o.Hostnames.Namespace, DefaultGatewayNamespace)
 	o.Hostnames.Class = cmp.Or(o.Hostnames.Class, DefaultGatewayClass)
 	o.Hostnames.Look = cmp.Or(o.Hostnames.Look, lookForKinds)
+	o.Hostnames.Gather = cmp.Or(o.Hostnames.Gather, gatherChanges)
 	if o.Engine.Records == nil {
 		o.Engine.Records = &engine.Records{}
 	}

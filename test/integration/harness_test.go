@@ -64,6 +64,7 @@ type operatorOptions struct {
 	clusterID      string
 	tokenFile      string // of the web identity
 	leaderElect    bool
+	gather         time.Duration // how long changes of a zone wait for each other; 0: hardly
 	settling       time.Duration // how long what was read is the present; 0: a second
 	inspect        string        // address at which checks are shown
 	log            logr.Logger
@@ -108,7 +109,7 @@ func startOperatorAs(t testing.TB, cfg *rest.Config, o operatorOptions) (stop fu
 	err = controllers.Setup(ctx, mgr, controllers.Options{
 		Rates:     rates,
 		Namespace: stack.Namespace, ClusterID: o.clusterID, TokenFile: o.tokenFile, ProviderResync: o.providerResync, SweepEvery: o.sweep, Settling: cmp.Or(o.settling, time.Second),
-		Hostnames: controllers.Hostnames{Look: time.Second},
+		Hostnames: controllers.Hostnames{Look: time.Second, Gather: cmp.Or(o.gather, 50*time.Millisecond)},
 		Engine:    engine.Options{Workers: 10, Resync: o.resync, Timeout: time.Minute, Now: time.Now},
 		Inspect:   inspect.Options{Bind: o.inspect, Elected: o.leaderElect},
 	})

@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"context"
 	"os"
 	"strings"
 	"sync"
@@ -23,15 +24,17 @@ import (
 // In a cluster without Gateway API everything else works, one line of the log says what is missing, and hostnames are
 // served when it comes.
 func TestHostnamesWaitForGatewayAPI(t *testing.T) {
-	bare, err := stack.Start(t.Context(), stack.Options{Root: "../..", Parts: stack.ControlPlane | stack.AWS, Progress: os.Stderr})
+	bare, err := stack.Start(context.Background(), stack.Options{Root: "../..", Parts: stack.ControlPlane | stack.AWS, Progress: os.Stderr})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = bare.Close() }()
 	bare.Proxy.SetRoute53Rate(0)
 	usual := world
 	world = bare
-	defer func() { world = usual }()
+	t.Cleanup(func() { // after all that the test has left to do
+		world = usual
+		_ = bare.Close()
+	})
 
 	c, err := client.New(bare.Admin, client.Options{Scheme: controllers.Scheme()})
 	if err != nil {

@@ -5,6 +5,7 @@ package dns
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -119,9 +120,9 @@ const page = 30
 func (z *Zones) At(ctx context.Context, zone, name string) ([]Set, error) {
 	at := place{zone, name}
 	z.mu.Lock()
-	sets, read := z.names[at], z.read[at]
+	sets, fresh := z.names[at], z.fresh(at)
 	z.mu.Unlock()
-	if !read.IsZero() && z.now().Sub(read) < z.age {
+	if fresh {
 		return sets, nil
 	}
 	return together(ctx, &z.flights, zone+" "+name, func(ctx context.Context) ([]Set, error) { return z.look(ctx, at) })
@@ -208,27 +209,53 @@ func (z *Zones) forgetOld() {
 	}
 }
 
-// Forget makes the next read of the names a real one.
-func (z *Zones) Forget(zone string, names ...string) {
-	z.mu.Lock()
-	defer z.mu.Unlock()
-	for _, n := range names {
-		p := place{zone, n}
-		delete(z.read, p)
-		delete(z.names, p)
-		z.forgotten[p] = z.now()
-		z.flights.Forget(zone + " " + n)
-	}
+// fresh tells that a name was read a moment ago. z.mu is held.
+func (z *Zones) fresh(p place) bool {
+	read, ok := z.read[p]
+	return ok && z.now().Sub(read) < z.age
+}
+
+// forget makes the next read of a name a real one. z.mu is held.
+func (z *Zones) forget(p place) {
+	delete(z.read, p)
+	delete(z.names, p)
+	z.outdate(p)
+}
+
+// outdate keeps reads that are under way from being believed. z.mu is held.
+func (z *Zones) outdate(p place) {
+	z.forgotten[p] = z.now()
+	z.flights.Forget(p.zone + " " + p.name)
 }
 
 // Change makes all the changes or none, together with those of others in one request, and returns the ID by which to ask
 // whether they have arrived.
 func (z *Zones) Change(ctx context.Context, zone string, changes ...types.Change) (string, error) {
 	id, err := z.queues.of(zone).submit(ctx, z.api, changes)
+	z.mu.Lock()
+	defer z.mu.Unlock()
 	for _, c := range changes {
-		z.Forget(zone, dnsname.Canonical(aws.ToString(c.ResourceRecordSet.Name)))
+		name := dnsname.Canonical(aws.ToString(c.ResourceRecordSet.Name))
+		if p := (place{zone, name}); err != nil || !z.fresh(p) {
+			z.forget(p)
+		} else {
+			z.names[p] = changed(z.names[p], c)
+			z.outdate(p)
+		}
 	}
 	return id, err
+}
+
+// changed is sets after a change that was made; it is as if they had been read.
+func changed(sets []Set, c types.Change) []Set {
+	s := *c.ResourceRecordSet
+	sets = slices.DeleteFunc(slices.Clone(sets), func(have Set) bool {
+		return have.Type == s.Type && aws.ToString(have.SetIdentifier) == aws.ToString(s.SetIdentifier)
+	})
+	if c.Action != types.ChangeActionDelete {
+		sets = append(sets, s)
+	}
+	return sets
 }
 
 // Arrived tells whether a change has reached every name server, and if not, when to ask again. Many may ask: Route 53 is

@@ -56,7 +56,20 @@ func TestRecordsOfOneName(t *testing.T) {
 		if _, err := zs.Change(t.Context(), "Z1", Create(Text("nothing.example.com", "x"))); err != nil {
 			t.Fatal(err)
 		}
-		read("nothing.example.com", 1) // our own change is seen
+		read("nothing.example.com", 1) // our own change is known
+		if _, err := zs.Change(t.Context(), "Z1", Delete(Text("nothing.example.com", "x")), Create(Text("nothing.example.com", "y"))); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := zs.At(t.Context(), "Z1", "nothing.example.com"); z.lists != 2 || Values(got[0])[0] != "y" {
+			t.Errorf("%v after %d reads", got, z.lists)
+		}
+		if _, err := zs.Change(t.Context(), "Z1", Create(Text("nothing.example.com", "z"))); !Refused(err) {
+			t.Fatal(err)
+		}
+		read("nothing.example.com", 1)
+		if z.lists != 3 {
+			t.Errorf("%d reads: after a refusal it must be looked at anew", z.lists)
+		}
 		delete(z.sets, "shop.example.com A")
 		read("shop.example.com", 2)
 		time.Sleep(time.Minute)

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
@@ -83,7 +85,7 @@ func (b Balancers) look(ctx context.Context, seen *Balancer) error {
 	return nil
 }
 
-func (b Balancers) listener(ctx context.Context, l *types.Listener, seen *Balancer) error {
+func (b Balancers) listener(ctx context.Context, l *elb.Listener, seen *Balancer) error {
 	rules := elasticloadbalancingv2.NewDescribeRulesPaginator(b.API, &elasticloadbalancingv2.DescribeRulesInput{ListenerArn: l.ListenerArn})
 	for rules.HasMorePages() {
 		out, err := rules.NextPage(ctx)
@@ -99,7 +101,7 @@ func (b Balancers) listener(ctx context.Context, l *types.Listener, seen *Balanc
 			}
 		}
 	}
-	if l.Protocol != types.ProtocolEnumHttps {
+	if l.Protocol != elb.ProtocolEnumHttps {
 		return nil
 	}
 	in := &elasticloadbalancingv2.DescribeListenerCertificatesInput{ListenerArn: l.ListenerArn}
@@ -117,7 +119,7 @@ func (b Balancers) listener(ctx context.Context, l *types.Listener, seen *Balanc
 	}
 }
 
-func (b *Balancer) leadsTo(action types.Action) {
+func (b *Balancer) leadsTo(action elb.Action) {
 	if action.TargetGroupArn != nil {
 		b.TargetGroups[*action.TargetGroupArn] = true
 	}
@@ -135,11 +137,13 @@ func (r *run) loadBalancer(ctx context.Context) (string, error) {
 		s.LoadBalancer, s.Attached, s.Certificates, s.Rules, s.TargetGroups = nil, nil, 0, 0, 0
 		return "there is no load balancer", nil
 	}
-	if err := r.look(ctx); err != nil {
-		return "", err
-	}
 	want := r.arns()
 	slices.Sort(want)
+	if !slices.Equal(want, s.Attached) || s.LoadBalancer == nil || s.LoadBalancer.DNSName != r.address() || r.Looks.old(r.pg.UID, r.Now()) {
+		if err := r.look(ctx); err != nil {
+			return "", err
+		}
+	}
 	if !slices.Equal(want, s.Attached) {
 		return "", engine.Wait("CertificatesPending", 2*time.Second, "the load balancer controller is at work on the certificates: %d are wanted, %d are there", len(want), len(s.Attached))
 	}
@@ -161,6 +165,7 @@ func (r *run) look(ctx context.Context) error {
 		return engine.Wait("LoadBalancerNotFound", 10*time.Second, "account %s has no load balancer %s in %s; if this stays, the load balancer controller works in another account than provider %s",
 			r.pg.Spec.AccountID, r.address(), r.pg.Spec.Region, r.pg.Spec.ProviderRef.Name)
 	}
+	r.Looks.note(r.pg.UID, r.Now())
 	s := &r.pg.Status
 	s.LoadBalancer, s.Attached = &seen.PoolLoadBalancer, seen.Certificates
 	s.Certificates, s.Rules, s.TargetGroups = count(len(seen.Certificates)), count(seen.Rules), count(len(seen.TargetGroups))
@@ -170,3 +175,17 @@ func (r *run) look(ctx context.Context) error {
 func count(n int) int32 {
 	return int32(min(n, 1<<30)) //nolint:gosec // it is bounded
 }
+
+// lookAge is how long a load balancer that has what is wanted is not looked at again, however often its PoolGateway is:
+// with each hostname that comes or goes.
+const lookAge = time.Minute
+
+// Looks remembers when load balancers were last looked at. The zero value is ready.
+type Looks struct{ at sync.Map }
+
+func (l *Looks) old(of types.UID, now time.Time) bool {
+	at, ok := l.at.Load(of)
+	return !ok || now.Sub(at.(time.Time)) >= lookAge
+}
+
+func (l *Looks) note(of types.UID, now time.Time) { l.at.Store(of, now) }

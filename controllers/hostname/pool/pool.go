@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,6 +36,8 @@ type Work struct {
 	Writer owned.Writer
 	// Balancers looks at load balancers by the PoolGateway's provider.
 	Balancers func(ctx context.Context, g *v1alpha1.PoolGateway) (Balancers, error)
+	Looks     *Looks
+	Now       func() time.Time
 }
 
 // member is a hostname that belongs on the load balancer.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -158,7 +159,7 @@ func TestAStaleCacheTakesNothingOff(t *testing.T) {
 		}})
 		w := Work{Writer: owned.Writer{Client: cached, Live: live}, Balancers: func(context.Context, *v1alpha1.PoolGateway) (Balancers, error) {
 			return Balancers{}, errors.New("nobody looks")
-		}}
+		}, Looks: &Looks{}, Now: time.Now}
 		for _, stale = range []bool{false, true} {
 			_ = w.Sync(t.Context(), g, engine.NewPass(nil))
 			config := &albconfig.LoadBalancerConfiguration{}
