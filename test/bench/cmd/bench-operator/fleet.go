@@ -39,11 +39,11 @@ func newQueue(namespace string, i int) resource {
 	return q
 }
 
-// fleet is the resources of one namespace, as a watch shows them.
+// fleet is the resources that a scenario makes, as watches show them: nobody else makes any of these kinds.
 type fleet struct {
-	kube      client.WithWatch
-	namespace string
-	watches   []watch.Interface
+	kube       client.WithWatch
+	namespaces []string
+	watches    []watch.Interface
 
 	mu      sync.Mutex
 	created map[string]time.Time // when the request was sent, by kind and name
@@ -53,14 +53,14 @@ type fleet struct {
 	changed chan struct{}     // closed at the next event
 }
 
-// newFleet watches a namespace from now on, until stop.
-func newFleet(ctx context.Context, kube client.WithWatch, namespace string) (*fleet, error) {
+// newFleet watches from now on, until stop. Its objects are spread over the namespaces.
+func newFleet(ctx context.Context, kube client.WithWatch, namespaces []string) (*fleet, error) {
 	f := &fleet{
-		kube: kube, namespace: namespace, changed: make(chan struct{}),
+		kube: kube, namespaces: namespaces, changed: make(chan struct{}),
 		created: map[string]time.Time{}, ready: map[string]time.Time{}, gone: map[string]bool{}, last: map[string]string{},
 	}
-	for _, list := range []client.ObjectList{&v1alpha1.S3BucketList{}, &v1alpha1.SQSQueueList{}, &v1alpha1.WebAppList{}} {
-		w, err := kube.Watch(ctx, list, client.InNamespace(namespace))
+	for _, list := range []client.ObjectList{&v1alpha1.S3BucketList{}, &v1alpha1.SQSQueueList{}, &v1alpha1.WebAppList{}, &v1alpha1.GatewayHostnameRequestList{}} {
+		w, err := kube.Watch(ctx, list)
 		if err != nil {
 			f.stop()
 			return nil, fmt.Errorf("watch: %w", err)
@@ -156,9 +156,11 @@ func (f *fleet) allReady(ctx context.Context) error {
 
 // clear deletes everything and waits until all of it is gone.
 func (f *fleet) clear(ctx context.Context) error {
-	for _, o := range []client.Object{&v1alpha1.S3Bucket{}, &v1alpha1.SQSQueue{}, &v1alpha1.WebApp{}} {
-		if err := f.kube.DeleteAllOf(ctx, o, client.InNamespace(f.namespace)); err != nil {
-			return fmt.Errorf("delete all: %w", err)
+	for _, o := range []client.Object{&v1alpha1.S3Bucket{}, &v1alpha1.SQSQueue{}, &v1alpha1.WebApp{}, &v1alpha1.GatewayHostnameRequest{}} {
+		for _, namespace := range f.namespaces {
+			if err := f.kube.DeleteAllOf(ctx, o, client.InNamespace(namespace)); err != nil {
+				return fmt.Errorf("delete all: %w", err)
+			}
 		}
 	}
 	if err := f.await(ctx, func() bool { return len(f.gone) == len(f.created) }); err != nil {

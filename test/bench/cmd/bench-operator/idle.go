@@ -7,6 +7,9 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/test/bench/fakeaws"
 )
 
@@ -38,9 +41,9 @@ func firstCall(ctx context.Context, w *world, f *fleet, t *table) error {
 	var lags []time.Duration
 	for bucket, at := range first {
 		// The generated name is <namespace>-<name>-<hash>.
-		name := strings.TrimPrefix(bucket, f.namespace+"-")
+		name := strings.TrimPrefix(bucket, f.namespaces[0]+"-")
 		if end := strings.LastIndexByte(name, '-'); end > 0 {
-			if sent, ok := f.created["S3Bucket "+name[:end]]; ok {
+			if sent, ok := f.created[key(&v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: name[:end]}})]; ok {
 				lags = append(lags, at.Sub(sent))
 			}
 		}
@@ -80,28 +83,31 @@ func atRest(ctx context.Context, w *world, f *fleet, t *table) error {
 	if err := w.stopOperator(); err != nil {
 		return err
 	}
-	before, began := w.aws.Counts(), time.Now()
+	before, began := w.counts(), time.Now()
 	if err := w.startOperator(ctx, fastFlags...); err != nil {
 		return err
 	}
-	if err := w.lookedAtAll(ctx, before, n); err != nil {
+	if err := w.lookedAtAll(ctx, before, n, "s3 GetBucketTagging", "sqs ListQueueTags"); err != nil {
 		return err
 	}
 	t.row("restart: all looked at after", fmt.Sprintf("%.1f s", time.Since(began).Seconds()),
-		callsText(w.aws.Counts().Since(before), n)+" calls for each")
+		callsText(w.counts().Since(before), n)+" calls for each")
 	// One interval goes by uncounted: what the restart made due at the same time has spread then.
 	return w.count(ctx, n, t)
 }
 
-// lookedAtAll waits until the new operator has read every resource once.
-func (w *world) lookedAtAll(ctx context.Context, before fakeaws.Counts, n int) error {
+// lookedAtAll waits until each of n resources was read by one of the operations, which is called once for each.
+func (w *world) lookedAtAll(ctx context.Context, before fakeaws.Counts, n int, operations ...string) error {
 	for {
-		seen := w.aws.Counts().Since(before)
-		if seen["s3 GetBucketTagging"].Calls+seen["sqs ListQueueTags"].Calls >= n {
+		seen, reads := w.counts().Since(before), 0
+		for _, operation := range operations {
+			reads += seen[operation].Calls
+		}
+		if reads >= n {
 			return nil
 		}
 		if err := pause(ctx, poll); err != nil {
-			return fmt.Errorf("after a restart %d of %d resources were read: %w", seen.Total(), n, err)
+			return fmt.Errorf("%d of %d resources were read: %w", reads, n, err)
 		}
 	}
 }
@@ -110,7 +116,7 @@ func (w *world) count(ctx context.Context, n int, t *table) error {
 	if err := pause(ctx, audits); err != nil {
 		return err
 	}
-	calls := w.aws.Counts()
+	calls := w.counts()
 	writes, err := w.kubernetesWrites(ctx)
 	if err != nil {
 		return err
@@ -119,7 +125,7 @@ func (w *world) count(ctx context.Context, n int, t *table) error {
 	if err := pause(ctx, intervals*audits); err != nil {
 		return err
 	}
-	seen, took := w.aws.Counts().Since(calls), time.Since(began)
+	seen, took := w.counts().Since(calls), time.Since(began)
 	after, err := w.kubernetesWrites(ctx)
 	if err != nil {
 		return err

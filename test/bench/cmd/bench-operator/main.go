@@ -1,5 +1,6 @@
 // Command bench-operator measures the operator as a process of its own, by what its users and AWS see of it: against a
-// real kube-apiserver, with AWS answered from memory. It asserts no times. It fails only if something that was asked
+// real kube-apiserver, with AWS answered from memory, or for hostnames by the simulator behind the strict proxy. It
+// asserts no times. It fails only if something that was asked
 // for never came to be.
 package main
 
@@ -41,12 +42,25 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 		return err
 	}
 	ctrl.SetLogger(logr.Discard())
-	w, err := begin(ctx, *root, strings.Fields(*more), progress)
-	if err != nil {
-		return err
-	}
 	_, _ = fmt.Fprintf(out, "\n%s\n", machine())
-	var failed error
+	for _, simulated := range []bool{false, true} {
+		some := slices.DeleteFunc(slices.Clone(chosen), func(s scenario) bool { return s.simulated != simulated })
+		if len(some) == 0 {
+			continue
+		}
+		w, err := begin(ctx, simulated, *root, strings.Fields(*more), progress)
+		if err != nil {
+			return err
+		}
+		if err := w.measureAll(ctx, some, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measureAll is the world's life.
+func (w *world) measureAll(ctx context.Context, chosen []scenario, out io.Writer) (failed error) {
 	for _, s := range chosen {
 		if failed = w.measure(ctx, s, out); failed != nil {
 			w.stack.KeepLogs()

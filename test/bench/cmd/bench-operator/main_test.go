@@ -41,6 +41,11 @@ func TestWritesAreThoseTheOperatorMayMake(t *testing.T) {
 		{"GET", "", "secrets", false},
 		{"DELETE", "", "secrets", false}, // the garbage collector's
 		{"PUT", "coordination.k8s.io", "leases", false},
+		{"POST", "portico.dev", "domainclaims", true},
+		{"PUT", "", "configmaps", true},   // the ledger of hostnames
+		{"POST", "", "configmaps", false}, // each namespace has one from the start
+		{"PATCH", "gateway.networking.k8s.io", "gateways", false},
+		{"APPLY", "gateway.networking.k8s.io", "listenersets", true},
 	} {
 		if got := ofOperator(map[string]string{"verb": x.verb, "group": x.group, "resource": x.resource}); got != x.counts {
 			t.Errorf("%+v: got %v", x, got)

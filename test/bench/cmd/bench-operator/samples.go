@@ -84,10 +84,10 @@ func (w writes) since(earlier writes) writes {
 	return rest
 }
 
-// kubernetesWrites are those that the operator may have made: of custom resources (but not their creation and
-// deletion, which are ours), Secrets (but not their deletion, which the garbage collector sees to), events, and what it
-// applies. The API server's own count tells resources apart; nobody else here writes any of these, save for events about
-// Pods. Leases are not among them.
+// kubernetesWrites are those that the operator may have made: of custom resources (but not the creation and deletion of
+// those that are ours), Secrets (but not their deletion, which the garbage collector sees to), events, its ledger of
+// hostnames, and what it applies. The API server's own count tells resources apart; nobody else here writes any of these,
+// save for events about Pods. Leases are not among them.
 func (w *world) kubernetesWrites(ctx context.Context) (writes, error) {
 	text, err := w.raw.Get().AbsPath("/metrics").DoRaw(ctx)
 	if err != nil {
@@ -110,9 +110,12 @@ func (w *world) kubernetesWrites(ctx context.Context) (writes, error) {
 	return counted, nil
 }
 
+// made are the custom resources that the operator creates itself.
+var made = []string{"domainclaims", "poolgateways"}
+
 func ofOperator(l map[string]string) bool {
 	verb, resource := l["verb"], l["resource"]
-	if verb == "APPLY" {
+	if verb == "APPLY" || (verb == "POST" && slices.Contains(made, resource)) || (verb == "PUT" && resource == "configmaps") {
 		return true
 	}
 	if l["group"] == "portico.dev" {

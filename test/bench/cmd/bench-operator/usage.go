@@ -50,11 +50,15 @@ func (o *operator) usage() usage { return usageOf(o.PID()) }
 
 // busy is the CPU time of everything that takes part, by name.
 func (w *world) busy() map[string]time.Duration {
-	all := map[string]time.Duration{
-		"operator": w.operator.usage().busy, "bench and AWS fake": usageOf(os.Getpid()).busy,
+	self := "bench and AWS fake"
+	if w.aws == nil {
+		self = "bench, AWS proxy and load balancer controller"
 	}
-	for _, name := range []string{"kube-apiserver", "etcd", "kube-controller-manager"} {
-		all[name] = usageOf(w.stack.Part(name).PID()).busy
+	all := map[string]time.Duration{"operator": w.operator.usage().busy, self: usageOf(os.Getpid()).busy}
+	for _, name := range []string{"kube-apiserver", "etcd", "kube-controller-manager", "moto"} {
+		if part := w.stack.Part(name); part != nil {
+			all[name] = usageOf(part.PID()).busy
+		}
 	}
 	return all
 }

@@ -75,7 +75,7 @@ func webApp(ctx context.Context, w *world, f *fleet, t *table) error {
 		}
 		for j := range n {
 			began := time.Now()
-			if err := stages[i].do(ctx, newWebApp(f.namespace, j)); err != nil {
+			if err := stages[i].do(ctx, newWebApp(f.namespaces[0], j)); err != nil {
 				return err
 			}
 			stages[i].took = append(stages[i].took, time.Since(began))

@@ -15,14 +15,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/bench/fakeaws"
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// world is the control plane, the AWS fake, and at most one operator.
+// world is the control plane, AWS, and at most one operator.
 type world struct {
 	stack    *stack.Stack
-	aws      *fakeaws.Server
+	aws      *fakeaws.Server // nil: AWS is the stack's simulator
 	kube     client.WithWatch
 	raw      rest.Interface
 	more     []string // flags of every operator
@@ -32,18 +33,18 @@ type world struct {
 	lives    int // of operators
 }
 
-func begin(ctx context.Context, root string, more []string, progress io.Writer) (*world, error) {
-	aws, err := fakeaws.Start()
-	if err != nil {
-		return nil, err
+func begin(ctx context.Context, simulated bool, root string, more []string, progress io.Writer) (w *world, err error) {
+	w = &world{more: more, progress: progress}
+	o := stack.Options{Root: root, Parts: stack.ControlPlane | stack.AWS | stack.Gateways, Progress: progress}
+	if !simulated {
+		if w.aws, err = fakeaws.Start(); err != nil {
+			return nil, err
+		}
+		o.Parts, o.AWSEndpoint = stack.ControlPlane|stack.Scheduler|stack.Nodes|stack.AWS, w.aws.URL
 	}
-	s, err := stack.Start(ctx, stack.Options{
-		Root: root, Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes | stack.AWS, AWSEndpoint: aws.URL, Progress: progress,
-	})
-	if err != nil {
-		return nil, errors.Join(err, aws.Close())
+	if w.stack, err = stack.Start(ctx, o); err != nil {
+		return nil, errors.Join(err, w.end())
 	}
-	w := &world{stack: s, aws: aws, more: more, progress: progress}
 	if err := w.connect(); err != nil {
 		return nil, errors.Join(err, w.end())
 	}
@@ -73,14 +74,42 @@ func scheme() *runtime.Scheme {
 }
 
 func (w *world) end() error {
-	return errors.Join(w.stopOperator(), w.stack.Close(), w.aws.Close())
+	err := w.stopOperator()
+	if w.stack != nil {
+		err = errors.Join(err, w.stack.Close())
+	}
+	if w.aws != nil {
+		err = errors.Join(err, w.aws.Close())
+	}
+	return err
 }
 
-// namespace makes one whose objects may use the sample provider.
-func (w *world) namespace(ctx context.Context, name string) error {
-	return w.kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		Name: name, Labels: map[string]string{"portico.dev/aws": "allowed", "portico.dev/team": name},
-	}})
+// makeNamespaces makes n whose objects may use the sample provider; one of them if n is 0.
+func (w *world) makeNamespaces(ctx context.Context, name string, n int) ([]string, error) {
+	all := []string{name}
+	if n > 0 {
+		all = nil
+	}
+	for i := range n {
+		all = append(all, fmt.Sprintf("%s-%d", name, i))
+	}
+	for _, one := range all {
+		err := w.kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+			Name: one, Labels: map[string]string{"portico.dev/aws": "allowed", "portico.dev/team": one},
+		}})
+		if err != nil {
+			return nil, fmt.Errorf("make a namespace: %w", err)
+		}
+	}
+	return all, nil
+}
+
+// counts are the operator's calls to AWS so far.
+func (w *world) counts() fakeaws.Counts {
+	if w.aws != nil {
+		return w.aws.Counts()
+	}
+	return countsOf(w.stack.Proxy.Calls(awsproxy.By(awsproxy.Operator)))
 }
 
 // poll is for states that nobody announces.
@@ -111,6 +140,6 @@ func quiet(ctx context.Context, value func(context.Context) (int, error)) error 
 func (w *world) calm(ctx context.Context) error {
 	return quiet(ctx, func(ctx context.Context) (int, error) {
 		writes, err := w.kubernetesWrites(ctx)
-		return w.aws.Counts().Total() + writes.total(), err
+		return w.counts().Total() + writes.total(), err
 	})
 }

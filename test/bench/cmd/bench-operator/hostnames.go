@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/test/awsproxy"
+	"github.com/portico-platform/portico/test/bench/fakeaws"
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// domain makes a hosted zone in which each of the fleet's namespaces may have the names below its own, and returns what
+// makes a request.
+func (w *world) domain(ctx context.Context, f *fleet) (func(namespace string, i int) resource, error) {
+	domain := f.namespaces[0] + ".example"
+	zone, err := w.stack.MakeZone(ctx, stack.Zone{Domain: domain})
+	if err != nil {
+		return nil, err
+	}
+	for _, namespace := range f.namespaces {
+		err := w.kube.Create(ctx, &v1alpha1.HostnameGrant{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: v1alpha1.HostnameGrantName},
+			Spec:       v1alpha1.HostnameGrantSpec{Suffixes: []string{namespace + "." + domain}},
+		})
+		if err != nil {
+			return nil, fmt.Errorf("grant hostnames: %w", err)
+		}
+	}
+	return func(namespace string, i int) resource {
+		name := fmt.Sprintf("host-%04d", i)
+		return &v1alpha1.GatewayHostnameRequest{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+			Spec: v1alpha1.GatewayHostnameRequestSpec{
+				ProviderRef: v1alpha1.LocalRef{Name: stack.Provider}, ZoneID: v1alpha1.HostedZoneID(zone),
+				Hostname: strings.Join([]string{name, namespace, domain}, "."),
+			},
+		}
+	}, w.calm(ctx)
+}
+
+// simulatorsShare is what of a time is not the operator's.
+const simulatorsShare = "the simulator takes 0.2 s to name the validation record, 0.3 s to issue, 0.3 s for each DNS change"
+
+// oneHostname makes one after the other, each when all is at rest. The first makes the load balancer too.
+func oneHostname(ctx context.Context, w *world, f *fleet, t *table) error {
+	const n = 10
+	request, err := w.domain(ctx, f)
+	if err != nil {
+		return err
+	}
+	var took []time.Duration
+	later := w.stack.Proxy.Mark()
+	for i := range n {
+		began := time.Now()
+		if err := f.create(ctx, []resource{request(f.namespaces[0], i)}); err != nil {
+			return err
+		}
+		if err := f.allReady(ctx); err != nil {
+			return err
+		}
+		took = append(took, time.Since(began))
+		if err := w.calm(ctx); err != nil {
+			return err
+		}
+		if i == 0 {
+			t.row("the first: made → Ready", fmt.Sprintf("%.2f s", took[0].Seconds()), callsText(w.countsSince(later), 1))
+			later = w.stack.Proxy.Mark()
+		}
+	}
+	t.row("each later one: made → Ready", fmt.Sprintf("%.2f s", percentile(took[1:], 0.5).Seconds()),
+		fmt.Sprintf("p50; slowest %.2f s; %s", slices.Max(took[1:]).Seconds(), simulatorsShare))
+	t.calls("AWS calls for each later one", w.countsSince(later), n-1, 0)
+	return nil
+}
+
+// manyHostnames are made at once, looked at when all is at rest, and deleted at once.
+func manyHostnames(ctx context.Context, w *world, f *fleet, t *table) error {
+	const n = 200
+	request, err := w.domain(ctx, f)
+	if err != nil {
+		return err
+	}
+	all, from := objects(f, n, request), w.stack.Proxy.Mark()
+	b, err := w.rise(ctx, f, all)
+	if err != nil {
+		w.tellTraffic(t, from, 0)
+		return err
+	}
+	t.row("all Ready after", fmt.Sprintf("%.4g s", f.took().Seconds()), fmt.Sprintf("%s; %s", spread(f), simulatorsShare))
+	t.calls("AWS calls for each", b.calls, n, 0)
+	w.tellTraffic(t, from, f.took())
+	b.tell(t, n)
+	if b.peak.known {
+		t.row("operator's peak resident memory", fmt.Sprintf("%.0f MB", b.peak.peak), "")
+	}
+	if err := w.tellGateways(ctx, t); err != nil {
+		return err
+	}
+	if err := w.auditHostnames(ctx, all, t); err != nil {
+		return err
+	}
+	from = w.stack.Proxy.Mark()
+	began := time.Now()
+	if err := f.clear(ctx); err != nil {
+		w.tellTraffic(t, from, 0)
+		return err
+	}
+	took := time.Since(began)
+	t.row("all deleted after", fmt.Sprintf("%.4g s", took.Seconds()), fmt.Sprintf("%.1f a second", n/took.Seconds()))
+	t.calls("AWS calls for each deletion", w.countsSince(from), n, 0)
+	w.tellTraffic(t, from, took)
+	return nil
+}
+
+// auditHostnames counts what a look at all of them costs: after a restart, when they share what is read, and at one that
+// comes when nothing else is remembered, as audits spread over an hour do.
+func (w *world) auditHostnames(ctx context.Context, all []resource, t *table) error {
+	const describe = "acm DescribeCertificate"
+	writes, err := w.kubernetesWrites(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.stopOperator(); err != nil {
+		return err
+	}
+	began, from, before := time.Now(), w.stack.Proxy.Mark(), w.counts()
+	if err := w.startOperator(ctx); err != nil {
+		return err
+	}
+	if err := w.lookedAtAll(ctx, before, len(all), describe); err != nil {
+		return err
+	}
+	took := time.Since(began)
+	if err := w.calm(ctx); err != nil {
+		return err
+	}
+	t.row("restart: all looked at after", fmt.Sprintf("%.1f s", took.Seconds()), callsText(w.countsSince(from), len(all))+" calls for each")
+	if err := pause(ctx, remembered); err != nil {
+		return err
+	}
+	const every = 20 // records of neighbours come with one read
+	alone, before, now := w.stack.Proxy.Mark(), w.counts(), time.Now().Format(time.RFC3339Nano)
+	n := 0
+	for i := 0; i < len(all); i += every {
+		n++
+		if err := w.wake(ctx, all[i], now); err != nil {
+			return err
+		}
+	}
+	if err := w.lookedAtAll(ctx, before, n, describe); err != nil {
+		return err
+	}
+	if err := w.calm(ctx); err != nil {
+		return err
+	}
+	after, err := w.kubernetesWrites(ctx)
+	if err != nil {
+		return err
+	}
+	t.calls("one audit: reads for each", w.countsSince(alone), n, 0)
+	written := after.since(writes)
+	written["PATCH gatewayhostnamerequests"] -= n // that woke them
+	t.goal("AWS writes at rest", float64(w.countsSince(from).Writes()), 0, "", "")
+	t.goal("Kubernetes writes at rest", float64(written.total()), 0, "", written.text(1))
+	return nil
+}
+
+// remembered is longer than the operator takes what it has read for the present.
+const remembered = 65 * time.Second
+
+func (w *world) wake(ctx context.Context, o resource, now string) error {
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, v1alpha1.AnnotationReconcileRequestedAt, now)
+	return w.kube.Patch(ctx, o, client.RawPatch("application/merge-patch+json", []byte(patch)))
+}
+
+// tellGateways tells how many hostnames each Gateway serves.
+func (w *world) tellGateways(ctx context.Context, t *table) error {
+	list := &v1alpha1.GatewayHostnameRequestList{}
+	if err := w.kube.List(ctx, list); err != nil {
+		return fmt.Errorf("list the hostnames: %w", err)
+	}
+	on := map[string]int{}
+	for i := range list.Items {
+		on[list.Items[i].Status.Gateway]++
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(on)) {
+		parts = append(parts, fmt.Sprintf("%s %d", name, on[name]))
+	}
+	t.row("Gateways used", fmt.Sprint(len(on)), "hostnames on each: "+strings.Join(parts, ", "))
+	return nil
+}
+
+func (w *world) countsSince(m awsproxy.Mark) fakeaws.Counts {
+	return countsOf(w.stack.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator)))
+}
+
+func countsOf(calls []awsproxy.Call) fakeaws.Counts {
+	all := fakeaws.Counts{}
+	for _, c := range calls {
+		name := c.Service + " " + c.Operation
+		n := all[name]
+		n.Calls++
+		if c.ErrorCode != "" {
+			n.Errors++
+		}
+		all[name] = n
+	}
+	return all
+}
+
+// tellTraffic tells how AWS's limits were used; took is how long it could take, 0 if that is not known.
+func (w *world) tellTraffic(t *table, from awsproxy.Mark, took time.Duration) {
+	calls := w.stack.Proxy.CallsSince(from, awsproxy.By(awsproxy.Operator))
+	var times []time.Time
+	throttled := 0
+	for _, c := range calls {
+		if c.Service == "route53" {
+			times = append(times, c.Time)
+		}
+		if strings.Contains(c.ErrorCode, "Throttling") {
+			throttled++
+		}
+	}
+	counts := countsOf(calls)
+	t.row("requests to Route 53", fmt.Sprint(len(times)), fmt.Sprintf("%d of them change batches", counts["route53 ChangeResourceRecordSets"].Calls))
+	t.goal("in the busiest second", float64(busiest(times)), 5, "", "")
+	t.row("throttled answers", fmt.Sprint(throttled), "")
+	if took == 0 {
+		return
+	}
+	rates := cloud.DefaultRates()
+	dns, certificates := float64(len(times))/rates["Route 53"], float64(counts.Of("acm").Total())/rates["ACM"]
+	t.row("of the least that the rates allow", fmt.Sprintf("%.2f times", took.Seconds()/max(dns, certificates)),
+		fmt.Sprintf("Route 53 %d / %g = %.0f s, ACM %d / %g = %.0f s", len(times), rates["Route 53"], dns, counts.Of("acm").Total(), rates["ACM"], certificates))
+}
+
+// busiest is the most of times in any one second.
+func busiest(times []time.Time) int {
+	slices.SortFunc(times, time.Time.Compare)
+	most, first := 0, 0
+	for last := range times {
+		for times[last].Sub(times[first]) >= time.Second {
+			first++
+		}
+		most = max(most, last-first+1)
+	}
+	return most
+}
