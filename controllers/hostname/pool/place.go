@@ -32,6 +32,9 @@ func (p Places) Find(ctx context.Context, want v1alpha1.PoolGatewaySpec, claims 
 	}
 	slices.SortFunc(list.Items, func(a, b v1alpha1.PoolGateway) int { return strings.Compare(a.Name, b.Name) })
 	names := map[string]bool{}
+	for _, c := range claims { // one that was removed by force leaves its name to its hostnames: the next may be of another kind
+		names[c.Gateway] = true
+	}
 	for i := range list.Items {
 		one := &list.Items[i]
 		names[one.Name] = true

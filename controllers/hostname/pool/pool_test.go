@@ -68,6 +68,7 @@ func TestFirstFit(t *testing.T) {
 		"all places claimed":     {[]client.Object{gatewayOf("gw-00", nil), gatewayOf("gw-01", nil)}, claimsOn("gw-00", 20), "gw-01"},
 		"all places on both":     {[]client.Object{gatewayOf("gw-00", nil), gatewayOf("gw-01", nil)}, append(claimsOn("gw-00", 20), claimsOn("gw-01", 20)...), "gw-02"},
 		"a gap in the names":     {[]client.Object{gatewayOf("gw-01", nil)}, claimsOn("gw-01", 20), "gw-00"},
+		"removed with hostnames": {nil, claimsOn("gw-00", 1), "gw-01"},
 		"certificates of others": {[]client.Object{full(func(s *v1alpha1.PoolGatewayStatus) { s.Certificates = 20 })}, nil, "gw-01"},
 		"too many rules":         {[]client.Object{full(func(s *v1alpha1.PoolGatewayStatus) { s.Rules = 75 })}, nil, "gw-01"},
 		"too many target groups": {[]client.Object{full(func(s *v1alpha1.PoolGatewayStatus) { s.TargetGroups = 80 })}, nil, "gw-01"},
