@@ -28,6 +28,9 @@ const (
 	StepLoadBalancer = "LoadBalancerSeen"
 )
 
+// ReasonInUse is why a load balancer stays that is to go.
+const ReasonInUse = "InUse"
+
 // Index of GatewayHostnameRequests, and of DomainClaims, by the PoolGateway on which they have a place.
 const Index = "gateway"
 
@@ -95,19 +98,28 @@ func (r *run) count(ctx context.Context) error {
 
 // read lists the hostnames that belong on the load balancer, sorted.
 func (r *run) read(ctx context.Context, from client.Reader, options ...client.ListOption) ([]member, error) {
+	all, err := r.requests(ctx, from, options...)
+	return membersOf(all), err
+}
+
+// requests are those that have their place here.
+func (r *run) requests(ctx context.Context, from client.Reader, options ...client.ListOption) ([]v1alpha1.GatewayHostnameRequest, error) {
 	list := &v1alpha1.GatewayHostnameRequestList{}
 	if err := from.List(ctx, list, options...); err != nil {
 		return nil, fmt.Errorf("list the hostnames on %s: %w", r.pg.Name, err)
 	}
+	return slices.DeleteFunc(list.Items, func(one v1alpha1.GatewayHostnameRequest) bool { return one.Status.Gateway != r.pg.Name }), nil
+}
+
+func membersOf(requests []v1alpha1.GatewayHostnameRequest) []member {
 	var all []member
-	for i := range list.Items {
-		s := &list.Items[i].Status
-		if s.Gateway == r.pg.Name && s.Certificate != nil && s.Certificate.Serve && s.Certificate.ARN != "" {
-			all = append(all, member{hostname: s.Hostname, namespace: list.Items[i].Namespace, claim: s.Claim, arn: s.Certificate.ARN})
+	for i := range requests {
+		if s := &requests[i].Status; s.Certificate != nil && s.Certificate.Serve && s.Certificate.ARN != "" {
+			all = append(all, member{hostname: s.Hostname, namespace: requests[i].Namespace, claim: s.Claim, arn: s.Certificate.ARN})
 		}
 	}
 	slices.SortFunc(all, compare)
-	return all, nil
+	return all
 }
 
 func (r *run) steps() steps.List[*v1alpha1.PoolGateway] {
@@ -179,7 +191,7 @@ func (w Work) Release(ctx context.Context, pg *v1alpha1.PoolGateway, pass *engin
 		if err := w.Sync(ctx, pg, pass); err != nil { // those that are there are served on, and those that go are let go
 			return err
 		}
-		return engine.Blocked("InUse", "%d hostnames have a place on this Gateway; delete their requests first", n)
+		return engine.Blocked(ReasonInUse, "%d hostnames have a place on this Gateway; delete their requests first", n)
 	}
 	r, err := w.run(ctx, pg, pass)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -34,6 +35,9 @@ func (r *run) hostnames(ctx context.Context) (string, error) {
 	}
 	if err := r.unroute(ctx); err != nil {
 		return "", err
+	}
+	if len(r.members) == 0 { // the cache was behind
+		return r.idle(ctx)
 	}
 	if err := r.objects.Apply(ctx, configuration(r.pg, r.arns(), keep), &albconfig.LoadBalancerConfiguration{}); err != nil {
 		return "", err
@@ -137,13 +141,23 @@ func (r *run) idle(ctx context.Context) (string, error) {
 	if !there {
 		return "no hostname is served yet", nil
 	}
-	if r.members, err = r.read(ctx, r.Writer.Live); err != nil {
+	all, err := r.requests(ctx, r.Writer.Live)
+	if err != nil {
 		return "", err
 	}
-	if len(r.members) > 0 {
+	if len(membersOf(all)) > 0 {
 		return "", engine.Wait("Settling", time.Second, "a hostname has come that the cache does not show yet")
 	}
+	if slices.ContainsFunc(all, aliased) {
+		return "", engine.Wait(ReasonInUse, patience, "the records of a hostname lead to this load balancer, which stays until the hostname has another certificate or its records are gone")
+	}
 	return r.tearDown(ctx)
+}
+
+// aliased tells a hostname whose records lead to the load balancer, even if its certificate is lost. Of one that is being
+// deleted they go first.
+func aliased(r v1alpha1.GatewayHostnameRequest) bool {
+	return r.Status.LoadBalancer != "" && r.DeletionTimestamp.IsZero()
 }
 
 // present tells whether anything of the load balancer is there.
@@ -161,7 +175,7 @@ func (r *run) present(ctx context.Context) (bool, error) {
 }
 
 // tearDown removes everything; the configuration last, because the controller needs it to the end. Aliases are gone by
-// then: a hostname is a member until its own is.
+// then.
 func (r *run) tearDown(ctx context.Context) (string, error) {
 	r.members = nil
 	if err := r.unroute(ctx); err != nil {
