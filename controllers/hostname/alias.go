@@ -23,10 +23,10 @@ type records struct {
 	ours      bool      // and it names this request
 }
 
-// records reads the zone.
-func (r *run) records(ctx context.Context) (records, error) {
+// records reads the zone, by At or Exactly.
+func (r *run) records(ctx context.Context, read func(ctx context.Context, zone, name string) ([]dns.Set, error)) (records, error) {
 	var found records
-	at, err := r.Zones.At(ctx, r.zone.ID, r.name.String())
+	at, err := read(ctx, r.zone.ID, r.name.String())
 	if err != nil {
 		return found, err
 	}
@@ -39,7 +39,10 @@ func (r *run) records(ctx context.Context) (records, error) {
 		default: // may stand beside ours: MX, TXT, CAA and the like
 		}
 	}
-	notes, err := r.Zones.At(ctx, r.zone.ID, r.name.Ownership())
+	if len(found.addresses) > 0 {
+		read = r.Zones.Exactly // whose they are must not be taken from a read past it
+	}
+	notes, err := read(ctx, r.zone.ID, r.name.Ownership())
 	if err != nil {
 		return found, err
 	}
@@ -81,7 +84,7 @@ func (r *run) wanted() []dns.Set {
 
 // alias leads the hostname to the load balancer, and waits until every name server says so.
 func (r *run) alias(ctx context.Context) (string, error) {
-	found, err := r.records(ctx)
+	found, err := r.records(ctx, r.Zones.At)
 	if err != nil {
 		return "", err
 	}
@@ -150,7 +153,7 @@ func (r *run) change(ctx context.Context, changes []types.Change) error {
 	}
 	id, err := r.Zones.Change(ctx, r.zone.ID, changes...)
 	if dns.Refused(err) {
-		found, again := r.records(ctx)
+		found, again := r.records(ctx, r.Zones.Exactly)
 		if again != nil {
 			return again
 		}
@@ -179,7 +182,7 @@ func (r *run) unalias(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := r.records(ctx)
+	found, err := r.records(ctx, r.Zones.Exactly) // what was not seen would be left behind
 	if err != nil {
 		return err
 	}

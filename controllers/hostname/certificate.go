@@ -60,6 +60,7 @@ func (r *run) request(ctx context.Context) (string, error) {
 // begin writes down that an attempt begins, so that it is the same one after a crash.
 func (r *run) begin(ctx context.Context, attempt int32) error {
 	r.req.Status.Certificate = &v1alpha1.HostnameCertificate{Attempt: attempt, RequestedAt: metav1.Time{Time: r.Now()}}
+	r.proven = true
 	return r.pass.Save(ctx)
 }
 
@@ -77,6 +78,11 @@ func (r *run) order(ctx context.Context) error {
 			return nil
 		}
 		if err := r.begin(ctx, r.kept().Attempt+1); err != nil {
+			return err
+		}
+	}
+	if !r.proven { // the cache may not show yet that it was requested
+		if err := r.pass.Save(ctx); err != nil {
 			return err
 		}
 	}

@@ -138,7 +138,7 @@ func TestACertificateIsRequestedOnce(t *testing.T) {
 		d.now = d.now.Add(2 * time.Hour)
 	}
 	d.certificate().Status = types.CertificateStatusIssued
-	if err := d.pass(); err != nil || len(d.tokens) != 1 || d.saves != 1 {
+	if err := d.pass(); err != nil || len(d.tokens) != 1 || d.saves != 1 { // before the request
 		t.Errorf("%v, %d requests, %d saves", err, len(d.tokens), d.saves)
 	}
 	if len(d.tokens[0]) != 32 {

@@ -200,7 +200,7 @@ func allowed(values []string, wildcard bool) bool {
 
 // free looks before anything is made whether somebody else's records are in the way.
 func (r *run) free(ctx context.Context) error {
-	found, err := r.records(ctx)
+	found, err := r.records(ctx, r.Zones.At)
 	if err != nil {
 		return err
 	}

@@ -49,6 +49,8 @@ type run struct {
 	zone dns.Zone          // of the hostname
 	cert *cert.Certificate // as ACM shows it in this pass
 	pg   *v1alpha1.PoolGateway
+	// proven is true once this pass has shown the request to be the latest.
+	proven bool
 }
 
 // Sync implements engine.Work.

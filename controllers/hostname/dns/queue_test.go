@@ -57,9 +57,7 @@ func (z *zone) ListResourceRecordSets(_ context.Context, in *route53.ListResourc
 		all = append(all, s)
 	}
 	order := func(name string, kind types.RRType) string {
-		labels := strings.Split(dnsname.Canonical(name), ".")
-		slices.Reverse(labels)
-		return strings.Join(labels, "\x00") + "\x00 " + string(kind)
+		return order(dnsname.Canonical(name)) + " " + string(kind)
 	}
 	slices.SortFunc(all, func(a, b Set) int {
 		return strings.Compare(order(aws.ToString(a.Name), a.Type), order(aws.ToString(b.Name), b.Type))

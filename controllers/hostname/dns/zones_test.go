@@ -49,10 +49,17 @@ func TestRecordsOfOneName(t *testing.T) {
 		if read("shop.example.com", 2); z.lists != 1 {
 			t.Errorf("%d reads for what came in one", z.lists)
 		}
-		read("nothing.example.com", 0)
-		if read("nothing.example.com", 0); z.lists != 2 {
-			t.Errorf("%d reads: that there is nothing is forgotten", z.lists)
+		read("_other.shop.example.com", 0) // nothing was there on the way
+		if read("zzz.example.com", 0); z.lists != 1 {
+			t.Errorf("%d reads for what was read past", z.lists)
 		}
+		if got, err := zs.Exactly(t.Context(), "Z1", "zzz.example.com"); err != nil || len(got) != 0 || z.lists != 2 {
+			t.Errorf("exactly: %v, %v after %d reads", got, err, z.lists)
+		}
+		if read("nothing.example.com", 0); z.lists != 3 {
+			t.Errorf("%d reads: a name before what was read is not known", z.lists)
+		}
+		read("nothing.example.com", 0)
 		if _, err := zs.Change(t.Context(), "Z1", Create(Text("nothing.example.com", "x"))); err != nil {
 			t.Fatal(err)
 		}
@@ -60,14 +67,14 @@ func TestRecordsOfOneName(t *testing.T) {
 		if _, err := zs.Change(t.Context(), "Z1", Delete(Text("nothing.example.com", "x")), Create(Text("nothing.example.com", "y"))); err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := zs.At(t.Context(), "Z1", "nothing.example.com"); z.lists != 2 || Values(got[0])[0] != "y" {
+		if got, _ := zs.At(t.Context(), "Z1", "nothing.example.com"); z.lists != 3 || Values(got[0])[0] != "y" {
 			t.Errorf("%v after %d reads", got, z.lists)
 		}
 		if _, err := zs.Change(t.Context(), "Z1", Create(Text("nothing.example.com", "z"))); !Refused(err) {
 			t.Fatal(err)
 		}
 		read("nothing.example.com", 1)
-		if z.lists != 3 {
+		if z.lists != 4 {
 			t.Errorf("%d reads: after a refusal it must be looked at anew", z.lists)
 		}
 		delete(z.sets, "shop.example.com A")
@@ -77,6 +84,27 @@ func TestRecordsOfOneName(t *testing.T) {
 		z.fails = errors.New("boom")
 		if got, err := zs.At(t.Context(), "Z1", "other.example.com"); err == nil {
 			t.Errorf("a failed read is %v", got)
+		}
+	})
+}
+
+// A set that is gone is not remembered from before a read that went past it.
+func TestWhatIsGoneIsNotRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z := newZone()
+		s := Text("b.example.com", "x")
+		z.sets[key(s)] = s
+		zs := zones(z)
+		for _, step := range []struct {
+			name string
+			want int
+		}{{"b.example.com", 1}, {"a.example.com", 0}, {"b.example.com", 0}} {
+			got, err := zs.At(t.Context(), "Z1", step.name)
+			if err != nil || len(got) != step.want {
+				t.Errorf("%s: %v, %v", step.name, got, err)
+			}
+			delete(z.sets, key(s))
+			time.Sleep(40 * time.Second)
 		}
 	})
 }
@@ -152,6 +180,15 @@ func TestAChangeIsAskedForOnceInAWhile(t *testing.T) {
 			t.Errorf("an error is an arrival: %v, %v", arrived, err)
 		}
 	})
+}
+
+func TestTheOrderOfRoute53(t *testing.T) {
+	names := []string{"example.com", "*.example.com", "0.example.com", "_portico-wildcard.example.com", "a-b.example.com", "a.example.com", "*.a.example.com", "_x.a.example.com", "x.a.example.com", "b.example.com"}
+	for i := range len(names) - 1 {
+		if !(order(names[i]) < order(names[i+1])) {
+			t.Errorf("%s is not before %s", names[i], names[i+1])
+		}
+	}
 }
 
 func TestSame(t *testing.T) {
