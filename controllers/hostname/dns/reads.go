@@ -1,0 +1,172 @@
+package dns
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+
+	"github.com/portico-platform/portico/api/dnsname"
+)
+
+// page is how many record sets one read asks for: those of the name, and those after it that are often wanted next.
+const page = 30
+
+// At returns the record sets of exactly this name. That there are none may be known from a read of a name before it: the
+// caller must not take it for certain, and creating what is there is refused.
+func (z *Zones) At(ctx context.Context, zone, name string) ([]Set, error) {
+	at := place{zone, name}
+	z.mu.Lock()
+	sets, seen := z.names[at], z.seen(at)
+	z.mu.Unlock()
+	if !seen.IsZero() {
+		return sets, nil
+	}
+	return z.Exactly(ctx, zone, name)
+}
+
+// Exactly is At that reads the name itself, if that was not done a moment ago.
+func (z *Zones) Exactly(ctx context.Context, zone, name string) ([]Set, error) {
+	at := place{zone, name}
+	z.mu.Lock()
+	sets, fresh := z.names[at], z.fresh(at)
+	z.mu.Unlock()
+	if fresh {
+		return sets, nil
+	}
+	return together(ctx, &z.flights, zone+" "+name, func(ctx context.Context) ([]Set, error) { return z.look(ctx, at) })
+}
+
+func (z *Zones) look(ctx context.Context, at place) ([]Set, error) {
+	asked := z.now()
+	found, last, err := z.list(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.forgetOld()
+	part := span{zone: at.zone, from: order(at.name), to: last, at: asked}
+	for p := range z.names { // what was there, and was not found again
+		if _, again := found[p.name]; !again && part.covers(p) && z.read[p].Before(asked) {
+			delete(z.names, p)
+			delete(z.read, p)
+		}
+	}
+	for n, sets := range found {
+		p := place{at.zone, n}
+		if z.forgotten[p].Before(asked) {
+			z.names[p], z.read[p] = sets, asked
+		}
+	}
+	z.spans = append(z.spans, part)
+	return found[at.name], nil
+}
+
+// span is a part of a zone that was read whole, in the order of Route 53.
+type span struct {
+	zone, from, to string
+	at             time.Time
+}
+
+func (s span) covers(p place) bool {
+	key := order(p.name)
+	return s.zone == p.zone && s.from <= key && key <= s.to
+}
+
+// end is after every name.
+const end = "\xff"
+
+// seen is when a name was read, itself or by a read that went past it; zero, if that is not the present any more. Of a name
+// that was passed and not found it is known that it has no sets. z.mu is held.
+func (z *Zones) seen(p place) time.Time {
+	if z.fresh(p) {
+		return z.read[p]
+	}
+	for _, s := range z.spans {
+		if s.covers(p) && z.now().Sub(s.at) < z.age && z.forgotten[p].Before(s.at) {
+			return s.at
+		}
+	}
+	return time.Time{}
+}
+
+// order is what Route 53 sorts names by: com.example.www. with the dot at the end, in ASCII.
+func order(name string) string {
+	labels := strings.Split(name, ".")
+	slices.Reverse(labels)
+	return strings.Join(labels, ".") + "."
+}
+
+// list reads from the name on: the result has the name, with all its sets or none, and the names after it that came
+// whole, up to the one whose order is last.
+func (z *Zones) list(ctx context.Context, at place) (found map[string][]Set, last string, err error) {
+	found = map[string][]Set{at.name: nil}
+	in := &route53.ListResourceRecordSetsInput{HostedZoneId: &at.zone, StartRecordName: &at.name, MaxItems: aws.Int32(page)}
+	last = order(at.name)
+	for {
+		out, err := z.api.ListResourceRecordSets(ctx, in)
+		if err != nil {
+			return nil, "", err
+		}
+		for _, s := range out.ResourceRecordSets {
+			n := dnsname.Canonical(aws.ToString(s.Name))
+			found[n] = append(found[n], s)
+		}
+		if !out.IsTruncated {
+			return found, end, nil
+		}
+		next := dnsname.Canonical(aws.ToString(out.NextRecordName))
+		if next != at.name {
+			delete(found, next) // it may be cut in the middle
+			for n := range found {
+				last = max(last, order(n))
+			}
+			return found, last, nil
+		}
+		in.StartRecordName, in.StartRecordType, in.StartRecordIdentifier = out.NextRecordName, out.NextRecordType, out.NextRecordIdentifier
+	}
+}
+
+// forgetOld keeps the memory from growing without end. z.mu is held.
+func (z *Zones) forgetOld() {
+	for p, at := range z.read {
+		if z.now().Sub(at) >= z.age {
+			delete(z.read, p)
+			delete(z.names, p)
+		}
+	}
+	z.spans = slices.DeleteFunc(z.spans, func(s span) bool { return z.now().Sub(s.at) >= z.age })
+	for p, at := range z.forgotten {
+		if z.now().Sub(at) >= zoneAge {
+			delete(z.forgotten, p)
+		}
+	}
+	for id, c := range z.changes {
+		if z.now().Sub(c.looked) >= zoneAge {
+			delete(z.changes, id)
+		}
+	}
+}
+
+// fresh tells that a name was read a moment ago. z.mu is held.
+func (z *Zones) fresh(p place) bool {
+	read, ok := z.read[p]
+	return ok && z.now().Sub(read) < z.age
+}
+
+// forget makes the next read of a name a real one. z.mu is held.
+func (z *Zones) forget(p place) {
+	delete(z.read, p)
+	delete(z.names, p)
+	z.outdate(p)
+}
+
+// outdate keeps reads that are under way from being believed. z.mu is held.
+func (z *Zones) outdate(p place) {
+	z.forgotten[p] = z.now()
+	z.flights.Forget(p.zone + " " + p.name)
+}

@@ -1,0 +1,101 @@
+package dns
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+
+	"github.com/portico-platform/portico/api/dnsname"
+	"github.com/portico-platform/portico/controllers/cloud"
+)
+
+// Refused tells an answer that is about the records themselves: none of the changes was made.
+func Refused(err error) bool { return cloud.HasCode(err, "InvalidChangeBatch") }
+
+// Create is the change that makes a set, and fails if there is one of its name and type.
+func Create(s Set) types.Change {
+	return types.Change{Action: types.ChangeActionCreate, ResourceRecordSet: &s}
+}
+
+// Delete is the change that removes exactly this set as it was read, and fails if it is another by now.
+func Delete(s Set) types.Change {
+	return types.Change{Action: types.ChangeActionDelete, ResourceRecordSet: &s}
+}
+
+// Alias is an A or AAAA record that leads to a load balancer.
+func Alias(name string, kind types.RRType, zone, target string) Set {
+	return Set{Name: aws.String(name + "."), Type: kind, AliasTarget: &types.AliasTarget{
+		HostedZoneId: &zone, DNSName: aws.String("dualstack." + canonicalTarget(target) + "."), EvaluateTargetHealth: false,
+	}}
+}
+
+// Text is a TXT record of one value.
+func Text(name, value string) Set { return record(name, types.RRTypeTxt, `"`+value+`"`) }
+
+// CNAME leads from one name to another.
+func CNAME(name, target string) Set {
+	return record(name, types.RRTypeCname, dnsname.Canonical(target)+".")
+}
+
+// ttl of our records, in seconds: short enough that a mistake is soon over.
+const ttl = 300
+
+func record(name string, kind types.RRType, value string) Set {
+	return Set{Name: aws.String(name + "."), Type: kind, TTL: aws.Int64(ttl), ResourceRecords: []types.ResourceRecord{{Value: &value}}}
+}
+
+// Of returns the set of a type among sets.
+func Of(sets []Set, kind types.RRType) (Set, bool) {
+	for _, s := range sets {
+		if s.Type == kind {
+			return s, true
+		}
+	}
+	return Set{}, false
+}
+
+// Values are a set's, with the quotes of TXT records taken off.
+func Values(s Set) []string {
+	all := make([]string, 0, len(s.ResourceRecords))
+	for _, r := range s.ResourceRecords {
+		v := aws.ToString(r.Value)
+		if s.Type == types.RRTypeTxt {
+			v = strings.Trim(v, `"`)
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// canonicalTarget is a load balancer's name as it is compared: Route 53's console puts dualstack. in front.
+func canonicalTarget(name string) string {
+	return strings.TrimPrefix(dnsname.Canonical(name), "dualstack.")
+}
+
+// Same tells whether two sets mean the same to whoever asks for the name.
+func Same(a, b Set) bool {
+	if dnsname.Canonical(aws.ToString(a.Name)) != dnsname.Canonical(aws.ToString(b.Name)) || a.Type != b.Type || a.SetIdentifier != nil || b.SetIdentifier != nil {
+		return false
+	}
+	if a.AliasTarget != nil && b.AliasTarget != nil {
+		return aws.ToString(a.AliasTarget.HostedZoneId) == aws.ToString(b.AliasTarget.HostedZoneId) &&
+			canonicalTarget(aws.ToString(a.AliasTarget.DNSName)) == canonicalTarget(aws.ToString(b.AliasTarget.DNSName)) &&
+			a.AliasTarget.EvaluateTargetHealth == b.AliasTarget.EvaluateTargetHealth
+	}
+	if (a.AliasTarget == nil) != (b.AliasTarget == nil) {
+		return false
+	}
+	return aws.ToInt64(a.TTL) == aws.ToInt64(b.TTL) && sameValues(a, b)
+}
+
+// SameTarget is Same for CNAMEs whatever their TTL is.
+func SameTarget(s Set, target string) bool {
+	v := Values(s)
+	return len(v) == 1 && dnsname.Canonical(v[0]) == dnsname.Canonical(target)
+}
+
+func sameValues(a, b Set) bool {
+	return slices.Equal(Values(a), Values(b))
+}
