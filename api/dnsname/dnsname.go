@@ -42,6 +42,9 @@ func Parse(text string) (Name, error) {
 	if err != nil || !utf8.ValidString(base) {
 		return Name{}, fmt.Errorf("it is no valid hostname: %s", plainly(err, base))
 	}
+	if strings.HasSuffix(ascii, ".") { // of another script
+		return Name{}, fmt.Errorf("leave out the dot at the end")
+	}
 	n := Name{base: ascii, wildcard: wildcard}
 	return n, n.check()
 }

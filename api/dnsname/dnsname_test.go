@@ -43,6 +43,7 @@ func TestRefusedNames(t *testing.T) {
 		"*.*.example.com":                "asterisk",
 		"a*.example.com":                 "asterisk",
 		"shop.example.com.":              "dot at the end",
+		"shop.example.com。":              "dot at the end",
 		".example.com":                   "dots",
 		"shop..example.com":              "dots",
 		"-shop.example.com":              "hyphen",
