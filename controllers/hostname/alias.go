@@ -3,6 +3,7 @@ package hostname
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -125,19 +126,16 @@ func (r *run) alias(ctx context.Context) (string, error) {
 // changes bring what was found to what is wanted: exactly what was read is replaced, or nothing is.
 func (r *run) changes(found records) (changes []types.Change, why string) {
 	var texts []string
-	wanted := r.wanted()
-	for _, w := range wanted {
-		have, there := dns.Of(found.addresses, w.Type)
-		if there && dns.Same(have, w) {
+	for _, w := range r.wanted() {
+		have := dns.All(found.addresses, w.Type) // more than one, if somebody has made weighted ones
+		if len(have) == 1 && dns.Same(have[0], w) {
 			continue
 		}
-		if there {
-			changes = append(changes, dns.Delete(have))
-			texts = append(texts, fmt.Sprintf("the %s record led elsewhere", w.Type))
-		} else {
-			texts = append(texts, fmt.Sprintf("the %s record was missing", w.Type))
+		text := "the %s record was missing"
+		for _, h := range have {
+			changes, text = append(changes, dns.Delete(h)), "the %s record led elsewhere"
 		}
-		changes = append(changes, dns.Create(w))
+		changes, texts = append(changes, dns.Create(w)), append(texts, fmt.Sprintf(text, w.Type))
 	}
 	if !found.owned {
 		changes = append(changes, dns.Create(dns.Text(r.name.Ownership(), r.mark())))
@@ -153,14 +151,10 @@ func (r *run) change(ctx context.Context, changes []types.Change) error {
 	}
 	id, err := r.Zones.Change(ctx, r.zone.ID, changes...)
 	if dns.Refused(err) {
-		found, again := r.records(ctx, r.Zones.Exactly)
-		if again != nil {
-			return again
-		}
-		if conflict := found.conflict(r); conflict != nil {
-			return conflict
-		}
-		return refused(err)
+		return r.refused(ctx, err, changes, func(now records) ([]types.Change, error) {
+			again, _ := r.changes(now)
+			return again, now.conflict(r)
+		})
 	}
 	if err != nil {
 		return err
@@ -176,8 +170,9 @@ func (r *run) unalias(ctx context.Context) error {
 	}
 	var err error
 	r.zone, err = r.Zones.Zone(ctx, string(r.req.Spec.ZoneID))
-	if cloud.IsNotFound(err) {
-		return nil // and all its records with it
+	if cloud.IsNotFound(err) { // and all its records with it
+		r.req.Status.LoadBalancer, r.req.Status.URL = "", ""
+		return nil
 	}
 	if err != nil {
 		return err
@@ -188,20 +183,16 @@ func (r *run) unalias(ctx context.Context) error {
 	}
 	s := &r.req.Status
 	if found.ours {
-		changes := []types.Change{dns.Delete(found.owner)}
-		for _, a := range found.addresses {
-			changes = append(changes, dns.Delete(a))
-		}
+		changes := found.removal()
 		if s.DNSChange, err = r.Zones.Change(ctx, r.zone.ID, changes...); dns.Refused(err) {
-			return refused(err)
+			return r.refused(ctx, err, changes, func(now records) ([]types.Change, error) { return now.removal(), nil })
 		} else if err != nil {
 			return err
 		}
-		s.LoadBalancer, s.URL = "", ""
 	} else if len(found.addresses) > 0 && s.LoadBalancer != "" {
 		r.pass.Warning("RecordsLeft", "DeleteRecords", "the address records of %s stay: no TXT record %s says that they are ours any more", r.name, r.name.Ownership())
-		s.LoadBalancer = ""
 	}
+	s.LoadBalancer, s.URL = "", ""
 	if s.DNSChange == "" {
 		return nil
 	}
@@ -216,8 +207,28 @@ func (r *run) unalias(ctx context.Context) error {
 	return nil
 }
 
-// refused is for a change of records that were others by then: by a try whose answer was lost, or by somebody's edit. They
-// are read again and it is decided anew.
-func refused(err error) error {
-	return engine.Wait("Settling", time.Second, "%w", cloud.Explain(err))
+func (f records) removal() []types.Change {
+	all := []types.Change{dns.Delete(f.owner)}
+	for _, a := range f.addresses {
+		all = append(all, dns.Delete(a))
+	}
+	return all
+}
+
+// refused is for a change of records that were others by then, by a try whose answer was lost or by somebody's edit: it is
+// decided anew. If they are what they were, the same change would be refused for ever.
+func (r *run) refused(ctx context.Context, cause error, sent []types.Change, plan func(now records) ([]types.Change, error)) error {
+	now, err := r.records(ctx, r.Zones.Exactly)
+	if err != nil {
+		return err
+	}
+	again, err := plan(now)
+	switch {
+	case err != nil:
+		return err
+	case reflect.DeepEqual(again, sent):
+		return engine.Blocked("Refused", "Route 53 refuses a change of the records of %s: %s. Ask a platform admin", r.name, dns.Why(cause))
+	default:
+		return engine.Wait("Settling", time.Second, "the records of %s were others by then, and are read again", r.name)
+	}
 }

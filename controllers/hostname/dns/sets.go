@@ -1,11 +1,13 @@
 package dns
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/portico-platform/portico/api/dnsname"
 	"github.com/portico-platform/portico/controllers/cloud"
@@ -13,6 +15,17 @@ import (
 
 // Refused tells an answer that is about the records themselves: none of the changes was made.
 func Refused(err error) bool { return cloud.HasCode(err, "InvalidChangeBatch") }
+
+// Why is what Route 53 said of changes that it has refused.
+func Why(err error) string {
+	if batch, ok := errors.AsType[*types.InvalidChangeBatch](err); ok && len(batch.Messages) > 0 {
+		return strings.Join(batch.Messages, "; ")
+	}
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
+		return api.ErrorMessage()
+	}
+	return err.Error()
+}
 
 // Create is the change that makes a set, and fails if there is one of its name and type.
 func Create(s Set) types.Change {
@@ -54,6 +67,11 @@ func Of(sets []Set, kind types.RRType) (Set, bool) {
 		}
 	}
 	return Set{}, false
+}
+
+// All are the sets of a type among sets: more than one, if they have weights or the like.
+func All(sets []Set, kind types.RRType) []Set {
+	return slices.DeleteFunc(slices.Clone(sets), func(s Set) bool { return s.Type != kind })
 }
 
 // Values are a set's, with the quotes of TXT records taken off.

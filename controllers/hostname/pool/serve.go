@@ -154,11 +154,8 @@ func (r *run) idle(ctx context.Context) (string, error) {
 	return r.tearDown(ctx)
 }
 
-// aliased tells a hostname whose records lead to the load balancer, even if its certificate is lost. Of one that is being
-// deleted they go first.
-func aliased(r v1alpha1.GatewayHostnameRequest) bool {
-	return r.Status.LoadBalancer != "" && r.DeletionTimestamp.IsZero()
-}
+// aliased tells a hostname whose records lead to the load balancer, even if its certificate is lost.
+func aliased(r v1alpha1.GatewayHostnameRequest) bool { return r.Status.LoadBalancer != "" }
 
 // present tells whether anything of the load balancer is there.
 func (r *run) present(ctx context.Context) (bool, error) {
