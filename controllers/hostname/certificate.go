@@ -91,7 +91,8 @@ func (r *run) order(ctx context.Context) error {
 		return err
 	}
 	requested.WithLabelValues(r.ID).Inc()
-	r.kept().ARN = arn
+	// ACM may take a moment to show it, however long it took to be let in.
+	r.kept().ARN, r.kept().RequestedAt = arn, metav1.Time{Time: r.Now()}
 	r.pass.Normal("CertificateRequested", "RequestCertificate", "%s", arn)
 	return nil
 }
@@ -151,6 +152,7 @@ func advice(c *cert.Certificate) string {
 
 // withdraw deletes the certificate once nothing uses it.
 func (r *run) withdraw(ctx context.Context) error {
+	expires.DeleteLabelValues(r.req.Namespace, r.req.Name) // or it would seem to end one day
 	c := r.req.Status.Certificate
 	if c == nil {
 		return nil
