@@ -2,6 +2,7 @@ package dns
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -60,7 +61,8 @@ type group struct {
 	err     error
 }
 
-// submit returns when the group's request was answered, or early when ctx ends; the request goes on then.
+// submit returns when the group's request was answered, or early when ctx ends: then a request that is under way goes on,
+// and a group that still waits is sent no more. Its caller will ask for what it wants by then.
 func (q *queue) submit(ctx context.Context, api API, changes []types.Change) (string, error) {
 	g := &group{api: api, changes: changes, done: make(chan struct{})}
 	q.mu.Lock()
@@ -74,6 +76,9 @@ func (q *queue) submit(ctx context.Context, api API, changes []types.Change) (st
 	case <-g.done:
 		return g.id, g.err
 	case <-ctx.Done():
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.waiting = slices.DeleteFunc(q.waiting, func(one *group) bool { return one == g })
 		return "", ctx.Err()
 	}
 }

@@ -234,23 +234,31 @@ func TestAFailureIsEverybodys(t *testing.T) {
 	})
 }
 
+// What nobody waits for is not sent: it would come on top of what its caller asks for next. What is under way is made.
 func TestWhoLeavesDoesNotStopTheOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		z := newZone()
-		zs := zones(z)
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() {
-			_, err := zs.Change(ctx, "Z1", Create(Text(host(1), "x")))
-			done <- err
-		}()
-		synctest.Wait()
-		cancel()
-		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-		if _, err := zs.Change(t.Context(), "Z1", Create(Text(host(2), "x"))); err != nil || len(z.sets) != 2 {
-			t.Errorf("%v, %d sets", err, len(z.sets))
-		}
-	})
+	for name, row := range map[string]struct {
+		leaves time.Duration
+		sets   int
+	}{"before it is sent": {0, 1}, "while it is under way": {time.Second, 2}} {
+		synctest.Test(t, func(t *testing.T) {
+			z := newZone()
+			z.took = 10 * time.Second
+			zs := zones(z)
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() {
+				_, err := zs.Change(ctx, "Z1", Create(Text(host(1), "x")))
+				done <- err
+			}()
+			time.Sleep(row.leaves)
+			synctest.Wait()
+			cancel()
+			if err := <-done; !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if _, err := zs.Change(t.Context(), "Z1", Create(Text(host(2), "x"))); err != nil || len(z.sets) != row.sets {
+				t.Errorf("%s: %v, %d sets", name, err, len(z.sets))
+			}
+		})
+	}
 }
