@@ -98,11 +98,15 @@ func (r *run) order(ctx context.Context) error {
 }
 
 // lost is about a certificate that ACM does not have: just after the request it may not show it yet; later somebody has
-// deleted it, which AWS allows only while nothing uses it.
+// deleted it, which AWS allows only while nothing uses it. Who does so again and again must not use up what an account
+// may request.
 func (r *run) lost() error {
 	c := r.kept()
 	if r.Now().Sub(c.RequestedAt.Time) < time.Minute {
 		return engine.Wait("CertificatePending", appears, "ACM does not show the certificate yet")
+	}
+	if due := c.RequestedAt.Add(backoff(c.Attempt - 1)); c.Attempt > 1 && r.Now().Before(due) {
+		return engine.Blocked("CertificateLost", "%s is gone from ACM, and it was not the first: find out who deletes them. Portico requests another one at %s", c.ARN, shown(due))
 	}
 	r.pass.Repaired("CertificateLost", "RequestCertificate", "%s is gone from ACM; another one is requested", c.ARN)
 	*c = v1alpha1.HostnameCertificate{Attempt: c.Attempt + 1, RequestedAt: metav1.Time{Time: r.Now()}}
@@ -116,10 +120,9 @@ func (r *run) retry(ctx context.Context, seen *cert.Certificate) error {
 		c.FailedAt = &metav1.Time{Time: r.Now()}
 	}
 	c.Status = string(seen.Status)
-	backoff := min(firstRetry<<min(c.Attempt-1, 10), lastRetry)
-	if due := c.FailedAt.Add(backoff); r.Now().Before(due) {
+	if due := c.FailedAt.Add(backoff(c.Attempt)); r.Now().Before(due) {
 		return engine.Blocked("CertificateFailed", "ACM has given up on the certificate of %s: %s. Portico requests it anew at %s; %s",
-			r.name, failure(seen), due.UTC().Format("2006-01-02 15:04 UTC"), advice(seen))
+			r.name, failure(seen), shown(due), advice(seen))
 	}
 	if err := r.Certs.Delete(ctx, c.ARN); err != nil {
 		return err
@@ -129,6 +132,12 @@ func (r *run) retry(ctx context.Context, seen *cert.Certificate) error {
 	}
 	return engine.Wait("CertificatePending", time.Millisecond, "another certificate is requested")
 }
+
+func backoff(attempts int32) time.Duration {
+	return min(firstRetry<<min(max(attempts-1, 0), 10), lastRetry)
+}
+
+func shown(at time.Time) string { return at.UTC().Format("2006-01-02 15:04 UTC") }
 
 func failure(c *cert.Certificate) string {
 	if c.Reason != "" {

@@ -200,55 +200,6 @@ func TestAFailedCertificateIsRequestedAgainLater(t *testing.T) {
 	}
 }
 
-func TestACertificateThatIsGoneIsRequestedAgain(t *testing.T) {
-	d := newDesk(t)
-	_ = d.pass()
-	delete(d.all, d.req.Status.Certificate.ARN)
-	if got := reasonOf(d.pass()); got != "CertificatePending" || len(d.tokens) != 1 {
-		t.Errorf("just after: %s, %d requests", got, len(d.tokens))
-	}
-	d.now = d.now.Add(2 * time.Minute)
-	_ = d.pass()
-	if _ = d.pass(); len(d.tokens) != 2 || len(d.all) != 1 || !slices.ContainsFunc(d.notes, func(n string) bool { return strings.HasPrefix(n, "CertificateLost") }) {
-		t.Errorf("later: %d requests, notes %v", len(d.tokens), d.notes)
-	}
-}
-
-// A certificate that ACM does not show yet must not be taken for lost because it took long to be requested: it would be left
-// behind.
-func TestARequestThatWasLongInComingIsNotLost(t *testing.T) {
-	d := newDesk(t)
-	d.fails = errors.New("access denied")
-	_ = d.pass()
-	d.now, d.fails = d.now.Add(10*time.Minute), nil
-	d.hidden = true
-	if got := reasonOf(d.pass()); got != "CertificatePending" || d.req.Status.Certificate.ARN == "" {
-		t.Errorf("%s, %+v", got, d.req.Status.Certificate)
-	}
-	d.now, d.hidden = d.now.Add(time.Second), false
-	if got := reasonOf(d.pass()); got != "CertificatePending" || len(d.tokens) != 1 || len(d.all) != 1 {
-		t.Errorf("%s, %d requests", got, len(d.tokens))
-	}
-}
-
-func TestACertificateThatIsWithdrawnEndsNoMore(t *testing.T) {
-	d := newDesk(t)
-	d.req.Namespace, d.req.Name = "payments", "withdrawn"
-	_ = d.pass()
-	c := d.certificate()
-	c.Status, c.NotAfter = types.CertificateStatusIssued, aws.Time(d.now.Add(390*24*time.Hour))
-	if err := d.pass(); err != nil {
-		t.Fatal(err)
-	}
-	r := &run{req: d.req, Account: &Account{Certs: cert.Certificates{ACM: d.authority}}}
-	if err := r.withdraw(t.Context()); err != nil || len(d.all) != 0 {
-		t.Errorf("%v, certificates %v", err, d.all)
-	}
-	if expires.DeleteLabelValues("payments", "withdrawn") {
-		t.Error("the metric tells of its end still")
-	}
-}
-
 func TestARenewalThatIsLateIsTold(t *testing.T) {
 	d := newDesk(t)
 	_ = d.pass()

@@ -1,0 +1,80 @@
+package hostname
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/acm/types"
+
+	"github.com/portico-platform/portico/controllers/hostname/cert"
+)
+
+func TestACertificateThatIsGoneIsRequestedAgain(t *testing.T) {
+	d := newDesk(t)
+	_ = d.pass()
+	delete(d.all, d.req.Status.Certificate.ARN)
+	if got := reasonOf(d.pass()); got != "CertificatePending" || len(d.tokens) != 1 {
+		t.Errorf("just after: %s, %d requests", got, len(d.tokens))
+	}
+	d.now = d.now.Add(2 * time.Minute)
+	_ = d.pass()
+	if _ = d.pass(); len(d.tokens) != 2 || len(d.all) != 1 || !slices.ContainsFunc(d.notes, func(n string) bool { return strings.HasPrefix(n, "CertificateLost") }) {
+		t.Errorf("later: %d requests, notes %v", len(d.tokens), d.notes)
+	}
+}
+
+// An account may request some thousand a year: who deletes each certificate must not make us request them all.
+func TestACertificateThatIsGoneAgainAndAgainIsRequestedMoreAndMoreSlowly(t *testing.T) {
+	d := newDesk(t)
+	_ = d.pass()
+	for range 24 * 60 / 2 {
+		clear(d.all)
+		d.now = d.now.Add(2 * time.Minute)
+		_ = d.pass()
+	}
+	if n := len(d.tokens); n < 4 || n > 7 {
+		t.Errorf("%d requests in a day", n)
+	}
+	if err := d.pass(); reasonOf(err) != "CertificateLost" || !strings.Contains(err.Error(), "find out who deletes them") {
+		t.Error(err)
+	}
+}
+
+// A certificate that ACM does not show yet must not be taken for lost because it took long to be requested: it would be left
+// behind.
+func TestARequestThatWasLongInComingIsNotLost(t *testing.T) {
+	d := newDesk(t)
+	d.fails = errors.New("access denied")
+	_ = d.pass()
+	d.now, d.fails = d.now.Add(10*time.Minute), nil
+	d.hidden = true
+	if got := reasonOf(d.pass()); got != "CertificatePending" || d.req.Status.Certificate.ARN == "" {
+		t.Errorf("%s, %+v", got, d.req.Status.Certificate)
+	}
+	d.now, d.hidden = d.now.Add(time.Second), false
+	if got := reasonOf(d.pass()); got != "CertificatePending" || len(d.tokens) != 1 || len(d.all) != 1 {
+		t.Errorf("%s, %d requests", got, len(d.tokens))
+	}
+}
+
+func TestACertificateThatIsWithdrawnEndsNoMore(t *testing.T) {
+	d := newDesk(t)
+	d.req.Namespace, d.req.Name = "payments", "withdrawn"
+	_ = d.pass()
+	c := d.certificate()
+	c.Status, c.NotAfter = types.CertificateStatusIssued, aws.Time(d.now.Add(390*24*time.Hour))
+	if err := d.pass(); err != nil {
+		t.Fatal(err)
+	}
+	r := &run{req: d.req, Account: &Account{Certs: cert.Certificates{ACM: d.authority}}}
+	if err := r.withdraw(t.Context()); err != nil || len(d.all) != 0 {
+		t.Errorf("%v, certificates %v", err, d.all)
+	}
+	if expires.DeleteLabelValues("payments", "withdrawn") {
+		t.Error("the metric tells of its end still")
+	}
+}
