@@ -68,15 +68,15 @@ func (r *run) listening(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) blocked(what string) error { return waiting(r.pg, "ListenerPending", what) }
+func (r *run) blocked(what string) error { return waiting(r.pg, "ListenerPending", patience, what) }
 
 // waiting tells what is missing, and what stands in the way of the whole Gateway, if anything does. That it is to be
 // deleted once its hostnames are gone does not.
-func waiting(pg *v1alpha1.PoolGateway, reason, what string) error {
+func waiting(pg *v1alpha1.PoolGateway, reason string, again time.Duration, what string) error {
 	if c := meta.FindStatusCondition(pg.Status.Conditions, v1alpha1.ConditionStalled); c != nil && c.Reason != pool.ReasonInUse {
 		return engine.Blocked("GatewayFailed", "%s: the PoolGateway %s is stuck: %s", what, pg.Name, c.Message)
 	}
-	return engine.Wait(reason, patience, "%s", what)
+	return engine.Wait(reason, again, "%s", what)
 }
 
 // detach takes the hostname off the load balancer, and is done when AWS shows it off. If the PoolGateway is gone AWS
@@ -102,7 +102,14 @@ func (r *run) detach(ctx context.Context) error {
 		return fmt.Errorf("read the ListenerSet %s: %w", r.req.Status.Claim, err)
 	}
 	if asked || err == nil || slices.Contains(pg.Status.Attached, c.ARN) {
-		return waiting(pg, "Detaching", "the hostname is being taken off the load balancer of "+pg.Name)
+		return waiting(pg, "Detaching", patience, "the hostname is being taken off the load balancer of "+pg.Name)
+	}
+	configured, err := pool.Configured(ctx, r.Reader, pg, c.ARN)
+	if err != nil {
+		return fmt.Errorf("read the LoadBalancerConfiguration %s: %w", pg.Name, err)
+	}
+	if configured { // of which no watch tells
+		return waiting(pg, "Detaching", 2*time.Second, "the certificate is being taken out of the configuration of "+pg.Name)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/hostname/albconfig"
 	"github.com/portico-platform/portico/controllers/hostname/pool"
 )
 
@@ -18,7 +19,7 @@ const gateways = "portico-gateways"
 
 func TestWhatAHostnameWaitsForThatGoes(t *testing.T) {
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, gatewayv1.Install} {
+	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, gatewayv1.Install, albconfig.AddToScheme} {
 		if err := add(s); err != nil {
 			t.Fatal(err)
 		}
@@ -32,6 +33,11 @@ func TestWhatAHostnameWaitsForThatGoes(t *testing.T) {
 		return g
 	}
 	set := &gatewayv1.ListenerSet{ObjectMeta: metav1.ObjectMeta{Namespace: gateways, Name: "dc-1"}}
+	config := func(first string, others ...string) client.Object {
+		c := &albconfig.LoadBalancerConfiguration{ObjectMeta: metav1.ObjectMeta{Namespace: gateways, Name: "gw-00"}}
+		c.Spec.ListenerConfigurations = []albconfig.ListenerConfiguration{{ProtocolPort: "HTTPS:443", DefaultCertificate: first, Certificates: others}}
+		return c
+	}
 	for name, row := range map[string]struct {
 		there  []client.Object
 		serve  bool
@@ -43,7 +49,9 @@ func TestWhatAHostnameWaitsForThatGoes(t *testing.T) {
 		"its certificate":                   {[]client.Object{gateway("", "", "arn:1")}, false, "Detaching", "being taken off"},
 		"a Gateway that is stuck":           {[]client.Object{gateway("ClassNotFound", "there is no GatewayClass alb"), set}, false, "GatewayFailed", "stuck: there is no GatewayClass alb"},
 		"a Gateway that is to be deleted":   {[]client.Object{gateway(pool.ReasonInUse, "2 hostnames have a place on this Gateway"), set}, false, "Detaching", "being taken off"},
-		"nothing, it is off":                {[]client.Object{gateway("", "", "arn:2")}, false, "", ""},
+		"the configuration":                 {[]client.Object{gateway("", "", "arn:2"), config("arn:2", "arn:1")}, false, "Detaching", "out of the configuration"},
+		"the configuration's default":       {[]client.Object{gateway("", "", "arn:2"), config("arn:1", "arn:2")}, false, "Detaching", "out of the configuration"},
+		"nothing, it is off":                {[]client.Object{gateway("", "", "arn:2"), config("arn:2")}, false, "", ""},
 		"nothing, the PoolGateway has gone": {nil, true, "", ""},
 	} {
 		req := &v1alpha1.GatewayHostnameRequest{}

@@ -243,3 +243,16 @@ func Serves(pg *v1alpha1.PoolGateway, arn string) bool {
 	}
 	return false
 }
+
+// Configured tells whether the load balancer is told to have the certificate: one that does not exist would keep the
+// controller from doing anything for all hostnames on it.
+func Configured(ctx context.Context, from client.Reader, pg *v1alpha1.PoolGateway, arn string) (bool, error) {
+	config := &albconfig.LoadBalancerConfiguration{}
+	err := from.Get(ctx, client.ObjectKeyFromObject(pg), config)
+	if err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	return slices.ContainsFunc(config.Spec.ListenerConfigurations, func(l albconfig.ListenerConfiguration) bool {
+		return l.DefaultCertificate == arn || slices.Contains(l.Certificates, arn)
+	}), nil
+}
