@@ -83,7 +83,7 @@ func waiting(pg *v1alpha1.PoolGateway, reason string, again time.Duration, what 
 // itself refuses to delete a certificate that is in use.
 func (r *run) detach(ctx context.Context) error {
 	c := r.req.Status.Certificate
-	if c == nil || c.ARN == "" {
+	if c == nil {
 		return nil
 	}
 	asked := c.Serve
@@ -103,6 +103,9 @@ func (r *run) detach(ctx context.Context) error {
 	}
 	if asked || err == nil || slices.Contains(pg.Status.Attached, c.ARN) {
 		return waiting(pg, "Detaching", patience, "the hostname is being taken off the load balancer of "+pg.Name)
+	}
+	if c.ARN == "" { // it was lost, or is not requested yet
+		return nil
 	}
 	configured, err := pool.Configured(ctx, r.Reader, pg, c.ARN)
 	if err != nil {

@@ -41,21 +41,26 @@ func TestWhatAHostnameWaitsForThatGoes(t *testing.T) {
 	for name, row := range map[string]struct {
 		there  []client.Object
 		serve  bool
+		lost   bool
 		reason string
 		says   string
 	}{
-		"it was just asked for":             {[]client.Object{gateway("", "")}, true, "Detaching", "being taken off"},
-		"its listener":                      {[]client.Object{gateway("", ""), set}, false, "Detaching", "being taken off"},
-		"its certificate":                   {[]client.Object{gateway("", "", "arn:1")}, false, "Detaching", "being taken off"},
-		"a Gateway that is stuck":           {[]client.Object{gateway("ClassNotFound", "there is no GatewayClass alb"), set}, false, "GatewayFailed", "stuck: there is no GatewayClass alb"},
-		"a Gateway that is to be deleted":   {[]client.Object{gateway(pool.ReasonInUse, "2 hostnames have a place on this Gateway"), set}, false, "Detaching", "being taken off"},
-		"the configuration":                 {[]client.Object{gateway("", "", "arn:2"), config("arn:2", "arn:1")}, false, "Detaching", "out of the configuration"},
-		"the configuration's default":       {[]client.Object{gateway("", "", "arn:2"), config("arn:1", "arn:2")}, false, "Detaching", "out of the configuration"},
-		"nothing, it is off":                {[]client.Object{gateway("", "", "arn:2"), config("arn:2")}, false, "", ""},
-		"nothing, the PoolGateway has gone": {nil, true, "", ""},
+		"it was just asked for":                   {[]client.Object{gateway("", "")}, true, false, "Detaching", "being taken off"},
+		"its listener":                            {[]client.Object{gateway("", ""), set}, false, false, "Detaching", "being taken off"},
+		"its listener, whose certificate is lost": {[]client.Object{gateway("", ""), set}, false, true, "Detaching", "being taken off"},
+		"its certificate":                         {[]client.Object{gateway("", "", "arn:1")}, false, false, "Detaching", "being taken off"},
+		"a Gateway that is stuck":                 {[]client.Object{gateway("ClassNotFound", "there is no GatewayClass alb"), set}, false, false, "GatewayFailed", "stuck: there is no GatewayClass alb"},
+		"a Gateway that is to be deleted":         {[]client.Object{gateway(pool.ReasonInUse, "2 hostnames have a place on this Gateway"), set}, false, false, "Detaching", "being taken off"},
+		"the configuration":                       {[]client.Object{gateway("", "", "arn:2"), config("arn:2", "arn:1")}, false, false, "Detaching", "out of the configuration"},
+		"the configuration's default":             {[]client.Object{gateway("", "", "arn:2"), config("arn:1", "arn:2")}, false, false, "Detaching", "out of the configuration"},
+		"nothing, it is off":                      {[]client.Object{gateway("", "", "arn:2"), config("arn:2")}, false, false, "", ""},
+		"nothing, the PoolGateway has gone":       {nil, true, false, "", ""},
 	} {
 		req := &v1alpha1.GatewayHostnameRequest{}
 		req.Status = v1alpha1.GatewayHostnameRequestStatus{Claim: "dc-1", Gateway: "gw-00", Certificate: &v1alpha1.HostnameCertificate{ARN: "arn:1", Serve: row.serve}}
+		if row.lost {
+			req.Status.Certificate = &v1alpha1.HostnameCertificate{Attempt: 2}
+		}
 		reader := fake.NewClientBuilder().WithScheme(s).WithObjects(row.there...).Build()
 		r := &run{Work: Work{Reader: reader, Places: pool.Places{Namespace: gateways}}, req: req}
 		err := r.detach(t.Context())
