@@ -60,7 +60,7 @@ func (r *run) mark() string {
 
 // conflict tells why the records must be left alone, if they must.
 func (f records) conflict(r *run) error {
-	what := ""
+	var what string
 	switch {
 	case f.owned && !f.ours:
 		what = fmt.Sprintf("the TXT record %s says that the hostname is another's (%s)", r.name.Ownership(), strings.Join(dns.Values(f.owner), " "))

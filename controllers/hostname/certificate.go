@@ -152,6 +152,7 @@ func advice(c *cert.Certificate) string {
 		return "let the CAA records of the domain, or of one above it, allow amazon.com"
 	case types.FailureReasonNoAvailableContacts, types.FailureReasonAdditionalVerificationRequired, types.FailureReasonDomainNotAllowed:
 		return "ask a platform admin, who must clear it with AWS"
+	default: // those of private authorities cannot be
 	}
 	if c.Status == types.CertificateStatusValidationTimedOut {
 		return "check that the name servers at the domain's registrar are those of the hosted zone"

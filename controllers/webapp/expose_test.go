@@ -49,7 +49,8 @@ func TestAHostnameThatCannotBeUsedIsExplained(t *testing.T) {
 		route        bool
 	}{
 		"no hostnames in this cluster": {
-			webapp.Routes{Off: func() string { return "it lacks ListenerSet" }}, "HostnamesOff",
+			webapp.Routes{Off: func() string { return "it lacks ListenerSet" }},
+			"HostnamesOff",
 			"this cluster gives no hostnames: it lacks ListenerSet. Ask a platform admin, or remove expose", false,
 		},
 		"no such request": {

@@ -165,9 +165,8 @@ func against(want, one v1alpha1.DomainClaimSpec, claim string) error {
 	if want.Visibility != one.Visibility {
 		return nil
 	}
-	a, errA := dnsname.Parse(want.Hostname)
-	b, errB := dnsname.Parse(one.Hostname)
-	if errA != nil || errB != nil || !a.Overlaps(b) {
+	a, b, overlap := overlapping(want.Hostname, one.Hostname)
+	if !overlap {
 		return nil
 	}
 	if want.Holder.Namespace != one.Holder.Namespace {
@@ -178,6 +177,16 @@ func against(want, one v1alpha1.DomainClaimSpec, claim string) error {
 		return engine.Blocked(ReasonTaken, "the request %s of this namespace has %s already; use that one, or delete it first", one.Holder.Name, a)
 	}
 	return nil // a team may have a wildcard and names below it
+}
+
+// overlapping tells whether two hostnames overlap. One that is no hostname overlaps itself alone.
+func overlapping(one, other string) (a, b dnsname.Name, overlap bool) {
+	a, errA := dnsname.Parse(one)
+	b, errB := dnsname.Parse(other)
+	if errA != nil || errB != nil {
+		return a, b, one == other
+	}
+	return a, b, a.Overlaps(b)
 }
 
 func (c *Claims) gone(ctx context.Context, h v1alpha1.ClaimHolder) (bool, error) {
@@ -216,10 +225,15 @@ func (c *Claims) announce(ctx context.Context, ledger *corev1.ConfigMap, name st
 		return fmt.Errorf("announce a claim: %w", err)
 	}
 	ledger.Data[name] = string(text)
-	if err := c.Client.Update(ctx, ledger, client.FieldOwner("portico")); err != nil {
+	if err := c.write(ctx, ledger); err != nil {
 		return fmt.Errorf("announce a claim in the ledger of hostnames: %w", err)
 	}
 	return nil
+}
+
+// write replaces the ledger under the resourceVersion at which it was read.
+func (c *Claims) write(ctx context.Context, ledger *corev1.ConfigMap) error {
+	return c.Client.Update(ctx, ledger, client.FieldOwner("portico")) //nolint:forbidigo // a patch of one key would not fail where another one was added
 }
 
 // Release gives back everything that the holder has. It may be called again and again.
@@ -269,7 +283,7 @@ func (c *Claims) withdraw(ctx context.Context, holder v1alpha1.ClaimHolder) erro
 		if len(ledger.Data) == before {
 			return nil
 		}
-		err = c.Client.Update(ctx, ledger, client.FieldOwner("portico"))
+		err = c.write(ctx, ledger)
 		if err == nil || !apierrors.IsConflict(err) {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -84,10 +85,7 @@ func (z *zone) ChangeResourceRecordSets(_ context.Context, in *route53.ChangeRes
 	if z.fails != nil {
 		return nil, z.fails
 	}
-	after := map[string]Set{}
-	for k, s := range z.sets {
-		after[k] = s
-	}
+	after := maps.Clone(z.sets)
 	for _, c := range in.ChangeBatch.Changes {
 		k := key(*c.ResourceRecordSet)
 		_, there := after[k]

@@ -185,7 +185,7 @@ func TestAChangeIsAskedForOnceInAWhile(t *testing.T) {
 func TestTheOrderOfRoute53(t *testing.T) {
 	names := []string{"example.com", "*.example.com", "0.example.com", "_portico-wildcard.example.com", "a-b.example.com", "a.example.com", "*.a.example.com", "_x.a.example.com", "x.a.example.com", "b.example.com"}
 	for i := range len(names) - 1 {
-		if !(order(names[i]) < order(names[i+1])) {
+		if order(names[i]) >= order(names[i+1]) {
 			t.Errorf("%s is not before %s", names[i], names[i+1])
 		}
 	}

@@ -104,6 +104,10 @@ func (b Balancers) listener(ctx context.Context, l *elb.Listener, seen *Balancer
 	if l.Protocol != elb.ProtocolEnumHttps {
 		return nil
 	}
+	return b.certificates(ctx, l, seen)
+}
+
+func (b Balancers) certificates(ctx context.Context, l *elb.Listener, seen *Balancer) error {
 	in := &elasticloadbalancingv2.DescribeListenerCertificatesInput{ListenerArn: l.ListenerArn}
 	for {
 		out, err := b.API.DescribeListenerCertificates(ctx, in)

@@ -236,12 +236,7 @@ func (r *run) address() string {
 
 // Serves tells whether the load balancer was seen with the certificate, and where.
 func Serves(pg *v1alpha1.PoolGateway, arn string) bool {
-	for _, a := range pg.Status.Attached {
-		if a == arn {
-			return pg.Status.LoadBalancer != nil
-		}
-	}
-	return false
+	return pg.Status.LoadBalancer != nil && slices.Contains(pg.Status.Attached, arn)
 }
 
 // Configured tells whether the load balancer is told to have the certificate: one that does not exist would keep the
