@@ -3,16 +3,19 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/acm"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
+	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/portico-platform/portico/api/inspect"
@@ -62,6 +65,8 @@ type hostnames struct {
 	deps deps
 	o    Options
 	apps controller.Controller // of web apps, which routes belong to
+	// queues of changes to hosted zones, by account, whatever providers and regions lead to it.
+	queues *sync.Map
 }
 
 // indexes are of our own kinds, which are there whether or not the cluster has Gateway API.
@@ -147,6 +152,7 @@ func (h hostnames) watchedByRequests(b *builder.Builder) {
 	b.Watches(&v1alpha1.AWSProvider{}, usersOf(h.mgr, request), builder.WithPredicates(providerTurned()))
 	b.Watches(&v1alpha1.AWSProvider{}, waitingUsersOf(h.mgr, request), builder.WithPredicates(newCredentials()))
 	b.Watches(&v1alpha1.HostnameGrant{}, within(h.mgr, request), builder.WithPredicates(declared()))
+	b.WatchesMetadata(&corev1.Namespace{}, within(h.mgr, request), builder.WithPredicates(predicate.LabelChangedPredicate{}, edited()))
 	b.Watches(&v1alpha1.PoolGateway{}, wake(h.mgr, request, func(g client.Object) client.ListOption {
 		return client.MatchingFields{pool.Index: g.GetName()}
 	}), builder.WithPredicates(poolMoved()))
@@ -175,11 +181,11 @@ func (h hostnames) account(ctx context.Context, r *v1alpha1.GatewayHostnameReque
 	if err != nil {
 		return nil, err
 	}
-	queues := cloud.OfProvider(s, func() *dns.Queues { return &dns.Queues{Window: h.o.Hostnames.Gather} })
+	queues, _ := h.queues.LoadOrStore(s.AccountID, &dns.Queues{Window: h.o.Hostnames.Gather})
 	return &hostname.Account{
 		ID: s.AccountID, Region: s.Config.Region, Cluster: s.Identity.Cluster,
 		Zones: cloud.Shared(s, func() *dns.Zones {
-			return dns.New(route53.NewFromConfig(s.Config), queues, h.deps.now, h.deps.settling)
+			return dns.New(route53.NewFromConfig(s.Config), queues.(*dns.Queues), h.deps.now, h.deps.settling)
 		}),
 		Certs: cert.Certificates{ACM: acm.NewFromConfig(s.Config), Tags: resourcegroupstaggingapi.NewFromConfig(s.Config)},
 		Tags:  func(r *v1alpha1.GatewayHostnameRequest) map[string]string { return s.Tags(r, nil) },

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -144,7 +145,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	if err != nil {
 		return fmt.Errorf("set up WebApp: %w", err)
 	}
-	if err := setupHostnames(ctx, hostnames{mgr: mgr, deps: d, o: o, apps: apps}); err != nil {
+	if err := setupHostnames(ctx, hostnames{mgr: mgr, deps: d, o: o, apps: apps, queues: &sync.Map{}}); err != nil {
 		return fmt.Errorf("set up hostnames: %w", err)
 	}
 	if err := mgr.Add(sweeper(mgr, sessions, d.woken, cmp.Or(o.SweepEvery, sweepEvery))); err != nil {

@@ -136,7 +136,7 @@ func admissible(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata
 	if !allowed && !u.Platform {
 		return engine.Blocked("ProviderNotAllowed", "namespace %s may not use provider %s; choose another one, or ask a platform admin to allow it", u.Namespace, p.Name)
 	}
-	if u.Region != p.Spec.Region && !slices.Contains(p.Spec.AllowedRegions, u.Region) {
+	if !u.Platform && u.Region != p.Spec.Region && !slices.Contains(p.Spec.AllowedRegions, u.Region) {
 		return engine.Blocked("RegionNotAllowed", "provider %s does not allow region %s; it allows %s", p.Name, u.Region, strings.Join(regions(p), ", "))
 	}
 	return nil

@@ -35,15 +35,6 @@ func Shared[V any](s *Session, build func() V) V {
 	return remembered(s.shared, s.Config.Region, build)
 }
 
-// OfProvider is Shared among all sessions of the provider, whatever namespace they are for: what it keeps must give
-// nobody anything that is another's.
-func OfProvider[V any](s *Session, build func() V) V {
-	if s.listings == nil {
-		return build()
-	}
-	return remembered(s.listings, s.Config.Region, build)
-}
-
 // Listed is the latest complete listing of one type of resource in a provider's account and region, by ARN. It is an
 // old picture: good for routine checks that find nothing, never a reason to act.
 type Listed[V any] struct {
@@ -60,12 +51,10 @@ const listedFor = 10 * time.Minute
 
 // Listing returns the listing of V's that all sessions of the provider share.
 func Listing[V any](s *Session) *Listed[V] {
-	return OfProvider(s, func() *Listed[V] {
-		if s.paces == nil {
-			return &Listed[V]{}
-		}
-		return &Listed[V]{Now: s.paces.Now}
-	})
+	if s.listings == nil {
+		return &Listed[V]{}
+	}
+	return remembered(s.listings, s.Config.Region, func() *Listed[V] { return &Listed[V]{Now: s.paces.Now} })
 }
 
 // Replace makes all the listing; nil forgets it, which is what a failed listing asks for.

@@ -58,7 +58,8 @@ func (z *zone) ListResourceRecordSets(_ context.Context, in *route53.ListResourc
 		all = append(all, s)
 	}
 	order := func(name string, kind types.RRType) string {
-		return order(dnsname.Canonical(name)) + " " + string(kind)
+		low, _ := order(dnsname.Canonical(name))
+		return low + " " + string(kind)
 	}
 	slices.SortFunc(all, func(a, b Set) int {
 		return strings.Compare(order(aws.ToString(a.Name), a.Type), order(aws.ToString(b.Name), b.Type))

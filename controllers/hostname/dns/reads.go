@@ -49,7 +49,8 @@ func (z *Zones) look(ctx context.Context, at place) ([]Set, error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	z.forgetOld()
-	part := span{zone: at.zone, from: order(at.name), to: last, at: asked}
+	_, from := order(at.name)
+	part := span{zone: at.zone, from: from, to: last, at: asked}
 	for p := range z.names { // what was there, and was not found again
 		if _, again := found[p.name]; !again && part.covers(p) && z.read[p].Before(asked) {
 			delete(z.names, p)
@@ -73,8 +74,8 @@ type span struct {
 }
 
 func (s span) covers(p place) bool {
-	key := order(p.name)
-	return s.zone == p.zone && s.from <= key && key <= s.to
+	low, high := order(p.name)
+	return s.zone == p.zone && s.from <= low && high <= s.to
 }
 
 // end is after every name.
@@ -94,11 +95,13 @@ func (z *Zones) seen(p place) time.Time {
 	return time.Time{}
 }
 
-// order is what Route 53 sorts names by: com.example.www. with the dot at the end, in ASCII.
-func order(name string) string {
+// order is what Route 53 sorts names by: com.example.www. with the dot at the end, in ASCII. Whether an asterisk counts as
+// one or as the \052 that Route 53 writes is not documented: such a name is somewhere from low to high.
+func order(name string) (low, high string) {
 	labels := strings.Split(name, ".")
 	slices.Reverse(labels)
-	return strings.Join(labels, ".") + "."
+	low = strings.Join(labels, ".") + "."
+	return low, strings.Replace(low, "*", `\052`, 1)
 }
 
 // list reads from the name on: the result has the name, with all its sets or none, and the names after it that came
@@ -106,7 +109,7 @@ func order(name string) string {
 func (z *Zones) list(ctx context.Context, at place) (found map[string][]Set, last string, err error) {
 	found = map[string][]Set{at.name: nil}
 	in := &route53.ListResourceRecordSetsInput{HostedZoneId: &at.zone, StartRecordName: &at.name, MaxItems: aws.Int32(page)}
-	last = order(at.name)
+	last, _ = order(at.name)
 	for {
 		out, err := z.api.ListResourceRecordSets(ctx, in)
 		if err != nil {
@@ -123,7 +126,8 @@ func (z *Zones) list(ctx context.Context, at place) (found map[string][]Set, las
 		if next != at.name {
 			delete(found, next) // it may be cut in the middle
 			for n := range found {
-				last = max(last, order(n))
+				low, _ := order(n)
+				last = max(last, low)
 			}
 			return found, last, nil
 		}

@@ -183,11 +183,18 @@ func TestAChangeIsAskedForOnceInAWhile(t *testing.T) {
 }
 
 func TestTheOrderOfRoute53(t *testing.T) {
-	names := []string{"example.com", "*.example.com", "0.example.com", "_portico-wildcard.example.com", "a-b.example.com", "a.example.com", "*.a.example.com", "_x.a.example.com", "x.a.example.com", "b.example.com"}
+	names := []string{"example.com", "0.example.com", "_portico-wildcard.example.com", "a-b.example.com", "a.example.com", "_x.a.example.com", "x.a.example.com", "b.example.com"}
 	for i := range len(names) - 1 {
-		if order(names[i]) >= order(names[i+1]) {
+		low, high := order(names[i])
+		if next, _ := order(names[i+1]); low != high || low >= next {
 			t.Errorf("%s is not before %s", names[i], names[i+1])
 		}
+	}
+	low, high := order("*.example.com")
+	digit, _ := order("0.example.com")
+	note, _ := order("_portico-wildcard.example.com")
+	if low >= digit || digit >= high || high >= note { // with an asterisk and with \052
+		t.Errorf("a wildcard is from %q to %q", low, high)
 	}
 }
 

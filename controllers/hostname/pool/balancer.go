@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2/types"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -149,9 +151,19 @@ func (r *run) loadBalancer(ctx context.Context) (string, error) {
 		}
 	}
 	if !slices.Equal(want, s.Attached) {
-		return "", engine.Wait("CertificatesPending", 2*time.Second, "the load balancer controller is at work on the certificates: %d are wanted, %d are there", len(want), len(s.Attached))
+		return "", engine.Wait("CertificatesPending", r.again(), "the load balancer controller is at work on the certificates: %d are wanted, %d are there", len(want), len(s.Attached))
 	}
 	return fmt.Sprintf("%d of %d certificates, %d of %d rules, %d of %d target groups", s.Certificates, v1alpha1.PoolHostnames, s.Rules, v1alpha1.PoolRules, s.TargetGroups, v1alpha1.PoolTargetGroups), nil
+}
+
+// again is how soon the load balancer is looked at again: the more seldom, the longer it lacks what is wanted.
+func (r *run) again() time.Duration {
+	const first, last = 2 * time.Second, 30 * time.Second
+	c := meta.FindStatusCondition(r.pg.Status.Conditions, StepLoadBalancer)
+	if c == nil || c.Status == metav1.ConditionTrue {
+		return first
+	}
+	return min(max(r.Now().Sub(c.LastTransitionTime.Time)/4, first), last)
 }
 
 // look reads the load balancer into the status.
