@@ -127,7 +127,7 @@ func (h hostnames) setup() error {
 		engine.Setup(h.mgr, &v1alpha1.GatewayHostnameRequest{}, requests, patient, h.watchedByRequests),
 		engine.Setup(h.mgr, &v1alpha1.PoolGateway{}, pool.Work{
 			Writer: owned.Writer{Client: kube, Live: live}, Balancers: h.balancers,
-			Looks: &pool.Looks{}, Now: h.deps.now,
+			Looks: &pool.Looks{Age: h.deps.settling}, Now: h.deps.now,
 		}, h.deps.engine, h.watchedByPool),
 		engine.Setup(h.mgr, &v1alpha1.DomainClaim{}, claim.Work{Reader: kube, Live: live}, h.deps.engine, func(b *builder.Builder) {
 			b.Watches(&v1alpha1.GatewayHostnameRequest{}, toClaim(), builder.WithPredicates(gone()))

@@ -274,6 +274,7 @@ func TestARefusedAccountTakesNoHostnameAway(t *testing.T) {
 	for _, service := range []string{"route53", "acm", "elasticloadbalancing"} {
 		for _, kind := range []awsproxy.Kind{awsproxy.Denied, awsproxy.ServerError, awsproxy.Throttle} {
 			heal := world.Proxy.Inject(awsproxy.Rule{Service: service, Kind: kind})
+			t.Cleanup(heal)
 			time.Sleep(1100 * time.Millisecond)
 			m := world.Proxy.Mark()
 			wakeNow(t, c, r)

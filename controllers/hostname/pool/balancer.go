@@ -192,16 +192,18 @@ func count(n int) int32 {
 	return int32(min(n, 1<<30)) //nolint:gosec // it is bounded
 }
 
-// lookAge is how long a load balancer that has what is wanted is not looked at again, however often its PoolGateway is:
-// with each hostname that comes or goes.
-const lookAge = time.Minute
+// Looks remembers when load balancers were last looked at.
+type Looks struct {
+	// Age is how long one that has what is wanted is not looked at again, however often its PoolGateway is: with each
+	// hostname that comes or goes.
+	Age time.Duration
 
-// Looks remembers when load balancers were last looked at. The zero value is ready.
-type Looks struct{ at sync.Map }
+	at sync.Map
+}
 
 func (l *Looks) old(of types.UID, now time.Time) bool {
 	at, ok := l.at.Load(of)
-	return !ok || now.Sub(at.(time.Time)) >= lookAge
+	return !ok || now.Sub(at.(time.Time)) >= l.Age
 }
 
 func (l *Looks) note(of types.UID, now time.Time) { l.at.Store(of, now) }
