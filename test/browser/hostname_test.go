@@ -1,0 +1,119 @@
+//go:build browser
+
+package browser
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/portico-platform/portico/test/stack"
+)
+
+const (
+	hostnames   = "/teams/payments/gatewayhostnamerequests/"
+	askHostname = "/teams/payments/new/gatewayhostnamerequests"
+	storefront  = "store.payments." + stack.Domain
+)
+
+// TestHostnameIsAskedForAndLookedAfter is the whole way of a hostname, in a cluster that gets Gateway API while an admin
+// looks: checked while it is typed, watched step by step, seen among the claims, and given back.
+func TestHostnameIsAskedForAndLookedAfter(t *testing.T) {
+	log.SetLogger(logr.Discard())
+	admin := open(t)
+	admin.signIn("platform-admin", "_platform")
+	admin.click(`.nav a[href="/admin"]`)
+	admin.awaitPath("/admin")
+	admin.await(`#features`, "Hostnames are off")
+	admin.await(`#platform`, "No load balancer yet")
+	admin.every("admin-off")
+	admin.mark()
+	if err := world.StartGateways(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	x := open(t)
+	x.signIn("payments-dev", "payments")
+	x.describesHostname("store", storefront)
+	x.followsSteps()
+	admin.await(`#platform`, "gw-00")
+	admin.await(`#platform .pool`, "1 of 20")
+	admin.awaitGone(`#features .note`)
+	admin.stillMarked()
+	admin.every("admin-pool")
+	admin.click(`a[href="/admin/claims"]`)
+	admin.awaitPath("/admin/claims")
+	admin.await(`#platform .claims`, storefront)
+	admin.every("admin-claims")
+	admin.mark()
+	x.isNoAdmin()
+	x.discards("gatewayhostnamerequests", "store")
+	admin.await(`#platform`, "No hostname is claimed")
+	admin.stillMarked()
+}
+
+// describesHostname fills in the form, first with a name that the team may not have, and sends it.
+func (x *tab) describesHostname(name, hostname string) {
+	x.t.Helper()
+	x.goTo("/teams/payments/catalog")
+	x.click(`a[href="` + askHostname + `"]`)
+	x.awaitPath(askHostname)
+	x.fill(`[name="metadata.name"]`, name)
+	x.fill(`[name="spec.hostname"]`, "store.search."+stack.Domain)
+	x.await(`#f-spec-hostname-check`, "Not granted")
+	x.await(`#f-spec-hostname-check`, "is not below payments."+stack.Domain)
+	x.every("hostname-not-granted")
+	_ = eval[bool](x, `(document.querySelector('[name="spec.hostname"]').value = "", true)`) // fill does not take back what was typed
+	x.fill(`[name="spec.hostname"]`, hostname)
+	x.await(`#f-spec-hostname-check`, hostname+" is free")
+	x.do(chromedp.SetValue(chromedp.CSS(`[name="spec.zoneId"]`), world.Zones[stack.Zone{Domain: stack.Domain}]))
+	x.every("hostname-free")
+	x.click(`.go button[value="review"]`)
+	x.await(`main`, "The cluster would accept this.")
+	x.await(`pre.diff`, "hostname: "+hostname)
+}
+
+// followsSteps watches the page while AWS takes its time over the certificate, and until the hostname is Ready.
+func (x *tab) followsSteps() {
+	x.t.Helper()
+	world.Proxy.SetACMIssueDelay(time.Hour)
+	defer world.Proxy.SetACMIssueDelay(issueDelay)
+	x.click(`button[value="create"]`)
+	x.awaitPath(hostnames + "store")
+	x.mark()
+	x.await(`#body`, "3 of 7 done")
+	x.await(`#body`, "once the listener is attached")
+	x.still()
+	x.every("hostname-waiting")
+	x.mark()
+	world.Proxy.SetACMIssueDelay(issueDelay)
+	x.await(`#status`, "Ready")
+	x.await(`#body`, "7 of 7 done")
+	x.await(`#parent`, "kind: ListenerSet")
+	x.await(`#parent`, "sectionName: https")
+	x.await(`#body a[href="https://`+storefront+`"]`, storefront)
+	x.still()
+	x.every("hostname")
+}
+
+// issueDelay is the proxy's own.
+const issueDelay = 300 * time.Millisecond
+
+// isNoAdmin finds the admin pages neither in the navigation nor by their address.
+func (x *tab) isNoAdmin() {
+	x.t.Helper()
+	if eval[bool](x, `!!document.querySelector('a[href="/admin"]')`) {
+		x.t.Error("the navigation offers the admin pages to a developer")
+	}
+	for _, path := range []string{"/admin", "/admin/claims", "/admin/grants"} {
+		x.goTo(path)
+		x.await(`main`, "You have no access to this")
+		status := eval[int](x, `performance.getEntriesByType("navigation")[0].responseStatus`)
+		if status != 403 || strings.Contains(x.body(), storefront) {
+			x.t.Errorf("%s answers %d:\n%s", path, status, x.body())
+		}
+	}
+}
