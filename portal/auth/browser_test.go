@@ -32,7 +32,11 @@ func TestSessionsHaveTheirNamesAndAttributes(t *testing.T) {
 		t.Error("the cookie of the sign-in is left")
 	}
 	s.see(t, jar{}, "")
-	cookies[sessionCookie] = cookies[sessionCookie][:20] + "x" + cookies[sessionCookie][21:]
+	other := "x"
+	if cookies[sessionCookie][20] == 'x' {
+		other = "y"
+	}
+	cookies[sessionCookie] = cookies[sessionCookie][:20] + other + cookies[sessionCookie][21:]
 	s.see(t, cookies, "")
 }
 
