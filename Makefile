@@ -65,7 +65,7 @@ test-browser: $(up) $(run-tests) ## Run the tests in Chromium
 ## ---- bench
 
 .PHONY: bench-operator
-bench-operator: $(up) ## Measure the operator: time, AWS calls, Kubernetes writes, memory; about 5 min
+bench-operator: $(up) ## Measure the operator: time, AWS calls, Kubernetes writes, memory; about 15 min
 	@$(up) -build run
 	@CGO_ENABLED=0 go build -trimpath -o bin/bench-operator ./test/bench/cmd/bench-operator
 	@exec bin/bench-operator $(if $(SCENARIOS),-scenarios $(SCENARIOS))

@@ -153,9 +153,9 @@ func (h hostnames) watchedByRequests(b *builder.Builder) {
 	b.Watches(&v1alpha1.AWSProvider{}, waitingUsersOf(h.mgr, request), builder.WithPredicates(newCredentials()))
 	b.Watches(&v1alpha1.HostnameGrant{}, within(h.mgr, request), builder.WithPredicates(declared()))
 	b.WatchesMetadata(&corev1.Namespace{}, within(h.mgr, request), builder.WithPredicates(predicate.LabelChangedPredicate{}, edited()))
-	b.Watches(&v1alpha1.PoolGateway{}, wake(h.mgr, request, func(g client.Object) client.ListOption {
-		return client.MatchingFields{pool.Index: g.GetName()}
-	}), builder.WithPredicates(poolMoved()))
+	onIt := func(g client.Object) client.ListOption { return client.MatchingFields{pool.Index: g.GetName()} }
+	b.Watches(&v1alpha1.PoolGateway{}, wake(h.mgr, request, onIt), builder.WithPredicates(poolTurned()))
+	b.Watches(&v1alpha1.PoolGateway{}, wake(h.mgr, request, onIt, waiting), builder.WithPredicates(poolMoved()))
 	b.Watches(&v1alpha1.DomainClaim{}, toHolder(), builder.WithPredicates(gone()))
 	b.Watches(&v1alpha1.DomainClaim{}, wake(h.mgr, request, func(client.Object) client.ListOption { return client.InNamespace("") }, lost), builder.WithPredicates(gone()))
 	b.Watches(&gatewayv1.ListenerSet{}, h.toClaimant())

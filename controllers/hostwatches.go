@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -12,7 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/hostname/claim"
+	"github.com/portico-platform/portico/controllers/hostname/pool"
 )
 
 // to wakes the one object that of finds for what changed; an empty name wakes none.
@@ -81,16 +84,40 @@ func cameOrWent() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
 }
 
+// poolTurned lets pass what concerns every hostname on the load balancer, those that are served well too: another
+// address, a Gateway that stops or starts to work, a certificate that is there no more.
+func poolTurned() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			was, is := e.ObjectOld.(*v1alpha1.PoolGateway).Status, e.ObjectNew.(*v1alpha1.PoolGateway).Status
+			less := slices.ContainsFunc(was.Attached, func(arn string) bool { return !slices.Contains(is.Attached, arn) })
+			return less || !equality.Semantic.DeepEqual(was.LoadBalancer, is.LoadBalancer) || works(was) != works(is)
+		},
+	}
+}
+
+// works tells what a PoolGateway says of itself that holds for all on it.
+func works(s v1alpha1.PoolGatewayStatus) [2]bool {
+	return [2]bool{
+		meta.IsStatusConditionTrue(s.Conditions, pool.StepProgrammed), meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionStalled),
+	}
+}
+
 // poolMoved lets pass what a hostname may wait for.
 func poolMoved() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false },
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			was, is := e.ObjectOld.(*v1alpha1.PoolGateway).Status, e.ObjectNew.(*v1alpha1.PoolGateway).Status
-			return !equality.Semantic.DeepEqual(was.Attached, is.Attached) || !equality.Semantic.DeepEqual(was.LoadBalancer, is.LoadBalancer) ||
-				!equality.Semantic.DeepEqual(was.Conditions, is.Conditions)
+			return !equality.Semantic.DeepEqual(was.Attached, is.Attached) || !equality.Semantic.DeepEqual(was.Conditions, is.Conditions)
 		},
 	}
+}
+
+// waiting tells what is not Ready, or on its way out.
+func waiting(o client.Object) bool {
+	return !o.(engine.Object).Common().Ready || !o.GetDeletionTimestamp().IsZero()
 }
 
 // membershipMoved lets pass what changes which hostnames belong on a load balancer.

@@ -170,16 +170,37 @@ func (r *run) withdraw(ctx context.Context) error {
 	arns := []string{c.ARN}
 	if c.ARN == "" { // a request may have been made of which no answer came
 		var err error
-		if arns, err = r.Certs.Find(ctx, r.Marks(r.req)); err != nil {
+		if arns, err = r.unanswered(ctx, c); err != nil {
 			return err
 		}
 	}
 	for _, arn := range arns {
+		seen, err := r.Certs.Describe(ctx, arn)
+		if err != nil {
+			return err
+		}
+		if seen == nil { // not asked to delete it: a policy that goes by tags would refuse what has none
+			continue
+		}
+		if seen.InUse {
+			return engine.Wait("Detaching", 5*time.Second, "AWS still shows the certificate in use; it is deleted when it is not")
+		}
 		if err := r.Certs.Delete(ctx, arn); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// unanswered finds what was requested by an attempt whose answer was lost: by asking again, while ACM takes that for the
+// same request, and by the tags, which can be found some time after the request only.
+func (r *run) unanswered(ctx context.Context, c *v1alpha1.HostnameCertificate) ([]string, error) {
+	if r.Now().Sub(c.RequestedAt.Time) < cert.TokenLife {
+		if arn, err := r.Certs.Request(ctx, r.name, cert.Token(string(r.req.UID), c.Attempt), r.Tags(r.req)); err == nil {
+			return []string{arn}, nil
+		}
+	}
+	return r.Certs.Find(ctx, r.Marks(r.req))
 }
 
 // validate keeps the record that proves the domain to ACM, now and at each renewal. Other certificates of the same domain

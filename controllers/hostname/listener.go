@@ -37,7 +37,7 @@ func (r *run) attach(ctx context.Context) (string, error) {
 	if err := r.listening(ctx); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s serves the certificate, and routes of the namespace %s may use it", pg.Name, r.req.Namespace), nil
+	return fmt.Sprintf("the load balancer of %s serves the certificate, and routes of the namespace %s may use it", pg.Name, r.req.Namespace), nil
 }
 
 // listening checks what Kubernetes says and, because that may be of before, what AWS shows.
