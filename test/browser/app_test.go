@@ -82,6 +82,7 @@ func TestAnApplicationIsLookedAfter(t *testing.T) {
 	x.every("app-restart")
 	x.click(`main form button`)
 	x.awaitPath(at)
+	x.await(`.versions`, "revision 4") // Ready may be of before
 	x.await(`#status`, "Ready")
 	x.podAndLog()
 	x.discards("webapps", app.Name)
