@@ -67,6 +67,7 @@ type hostnames struct {
 	apps controller.Controller // of web apps, which routes belong to
 	// queues of changes to hosted zones, by account, whatever providers and regions lead to it.
 	queues *sync.Map
+	until  <-chan struct{} // the operator ends
 }
 
 // indexes are of our own kinds, which are there whether or not the cluster has Gateway API.
@@ -151,7 +152,8 @@ func (h hostnames) watchedByRequests(b *builder.Builder) {
 	request := &v1alpha1.GatewayHostnameRequest{}
 	b.Watches(&v1alpha1.AWSProvider{}, usersOf(h.mgr, request), builder.WithPredicates(providerTurned()))
 	b.Watches(&v1alpha1.AWSProvider{}, waitingUsersOf(h.mgr, request), builder.WithPredicates(newCredentials()))
-	b.Watches(&v1alpha1.HostnameGrant{}, within(h.mgr, request), builder.WithPredicates(declared()))
+	beside := func(g client.Object) client.ListOption { return client.InNamespace(g.GetNamespace()) }
+	b.Watches(&v1alpha1.HostnameGrant{}, wake(h.mgr, request, beside), builder.WithPredicates(declared()))
 	b.WatchesMetadata(&corev1.Namespace{}, within(h.mgr, request), builder.WithPredicates(predicate.LabelChangedPredicate{}, edited()))
 	onIt := func(g client.Object) client.ListOption { return client.MatchingFields{pool.Index: g.GetName()} }
 	b.Watches(&v1alpha1.PoolGateway{}, wake(h.mgr, request, onIt), builder.WithPredicates(poolTurned()))
@@ -181,7 +183,7 @@ func (h hostnames) account(ctx context.Context, r *v1alpha1.GatewayHostnameReque
 	if err != nil {
 		return nil, err
 	}
-	queues, _ := h.queues.LoadOrStore(s.AccountID, &dns.Queues{Window: h.o.Hostnames.Gather})
+	queues, _ := h.queues.LoadOrStore(s.AccountID, &dns.Queues{Window: h.o.Hostnames.Gather, Until: h.until})
 	return &hostname.Account{
 		ID: s.AccountID, Region: s.Config.Region, Cluster: s.Identity.Cluster,
 		Zones: cloud.Shared(s, func() *dns.Zones {

@@ -145,7 +145,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	if err != nil {
 		return fmt.Errorf("set up WebApp: %w", err)
 	}
-	if err := setupHostnames(ctx, hostnames{mgr: mgr, deps: d, o: o, apps: apps, queues: &sync.Map{}}); err != nil {
+	if err := setupHostnames(ctx, hostnames{mgr: mgr, deps: d, o: o, apps: apps, queues: &sync.Map{}, until: ctx.Done()}); err != nil {
 		return fmt.Errorf("set up hostnames: %w", err)
 	}
 	if err := mgr.Add(sweeper(mgr, sessions, d.woken, cmp.Or(o.SweepEvery, sweepEvery))); err != nil {

@@ -23,7 +23,7 @@ func (r *run) claim(ctx context.Context) (string, error) {
 	if err := r.connect(ctx); err != nil {
 		return "", err
 	}
-	if err := r.granted(ctx); err != nil {
+	if err := r.stillGranted(ctx); err != nil {
 		return "", err
 	}
 	if err := r.inZone(ctx); err != nil {
@@ -34,9 +34,6 @@ func (r *run) claim(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if held == nil {
-		if err := r.free(ctx); err != nil {
-			return "", err
-		}
 		if held, err = r.take(ctx); err != nil {
 			return "", err
 		}
@@ -51,7 +48,23 @@ func (r *run) claim(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s is yours, with a place on %s", r.name, held.Spec.Gateway), nil
 }
 
+// stillGranted is granted, but what has been claimed is kept up; that it would not be given any more is told at the end.
+func (r *run) stillGranted(ctx context.Context) error {
+	err := r.granted(ctx)
+	if _, refused := engine.AsPause(err); refused && r.req.Status.Claim != "" {
+		r.withdrawn = err
+		return nil
+	}
+	return err
+}
+
 func (r *run) take(ctx context.Context) (*v1alpha1.DomainClaim, error) {
+	if r.withdrawn != nil {
+		return nil, r.withdrawn
+	}
+	if err := r.free(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.pass.Save(ctx); err != nil { // a request that is gone must claim nothing
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/dnsname"
@@ -51,12 +52,20 @@ type run struct {
 	pg   *v1alpha1.PoolGateway
 	// proven is true once this pass has shown the request to be the latest.
 	proven bool
+	// withdrawn is why the name would not be granted now that it has been claimed.
+	withdrawn error
 }
 
 // Sync implements engine.Work.
 func (w Work) Sync(ctx context.Context, req *v1alpha1.GatewayHostnameRequest, pass *engine.Pass) error {
 	r := &run{Work: w, req: req, pass: pass}
-	return r.steps().Sync(ctx, req, pass)
+	if err := r.steps().Sync(ctx, req, pass); err != nil {
+		return err
+	}
+	if pause, ok := engine.AsPause(r.withdrawn); ok {
+		pass.Mark(v1alpha1.StepClaimed, metav1.ConditionFalse, pause.Reason, pause.Error())
+	}
+	return r.withdrawn
 }
 
 // Release implements engine.Work: what leads to the hostname goes first, and the claim last.

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/dnsname"
@@ -144,4 +145,26 @@ func TestAnInternalHostname(t *testing.T) {
 	if got := public.records(); !slices.Equal(got, want) {
 		t.Errorf("the public zone has %v after the other is gone", got)
 	}
+}
+
+// A grant that is narrowed takes nothing away: the name is kept up as before, and says that it would not be given any more.
+func TestAGrantThatIsWithdrawnTakesNothingAway(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	d := domainOf(t, c)
+	host := "shop." + d.name
+	r := d.request(host)
+	ready(t, c, r)
+	grant := &v1alpha1.HostnameGrant{ObjectMeta: metav1.ObjectMeta{Namespace: d.ns, Name: v1alpha1.HostnameGrantName}}
+	edit(t, c, grant, func(g *v1alpha1.HostnameGrant) { g.Spec.Suffixes = []string{"other.example"} })
+	if got := reason(t, c, r, "NotGranted"); !strings.Contains(got.Message, "is not below other.example") {
+		t.Errorf("%q", got.Message)
+	}
+	if claimed := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.StepClaimed); claimed.Reason != "NotGranted" || !meta.IsStatusConditionTrue(r.Status.Conditions, v1alpha1.StepDNSAliasReady) {
+		t.Errorf("conditions %+v", r.Status.Conditions)
+	}
+	d.change(deleted(d.at(host, types.RRTypeA)))
+	nudging(t, c, r, "the record to be repaired", func() (bool, string) { return d.at(host, types.RRTypeA) != nil, "gone" })
+	edit(t, c, grant, func(g *v1alpha1.HostnameGrant) { g.Spec.Suffixes = []string{d.name} })
+	ready(t, c, r)
 }

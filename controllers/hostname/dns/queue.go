@@ -23,6 +23,9 @@ const sendTimeout = time.Minute
 // Queues is one queue for each zone. Safe for concurrent use.
 type Queues struct {
 	Window time.Duration // how long the first change of a request waits for others
+	// Until is closed when the operator ends: requests under way end too, and none is repeated, for another operator may
+	// have gone on since. nil: never.
+	Until <-chan struct{}
 
 	mu  sync.Mutex
 	all map[string]*queue
@@ -36,7 +39,7 @@ func (q *Queues) of(zone string) *queue {
 	}
 	one := q.all[zone]
 	if one == nil {
-		one = &queue{zone: zone, window: q.Window}
+		one = &queue{zone: zone, window: q.Window, until: q.Until}
 		q.all[zone] = one
 	}
 	return one
@@ -46,6 +49,7 @@ func (q *Queues) of(zone string) *queue {
 type queue struct {
 	zone   string
 	window time.Duration
+	until  <-chan struct{}
 
 	mu      sync.Mutex
 	waiting []*group
@@ -147,6 +151,20 @@ func (q *queue) send(ctx context.Context, batch []*group) {
 func (q *queue) request(ctx context.Context, api API, changes []types.Change) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
+	select {
+	case <-q.until:
+		return "", context.Canceled
+	default:
+	}
+	answered := make(chan struct{})
+	defer close(answered)
+	go func() {
+		select {
+		case <-q.until:
+			cancel()
+		case <-answered:
+		}
+	}()
 	out, err := api.ChangeResourceRecordSets(ctx, &route53.ChangeResourceRecordSetsInput{
 		HostedZoneId: &q.zone, ChangeBatch: &types.ChangeBatch{Changes: changes},
 	})

@@ -33,6 +33,7 @@ type zone struct {
 	slow    time.Duration // a read's answer is of when it began
 	arrives time.Time
 	fails   error
+	hangs   bool // changes are not answered
 }
 
 func newZone() *zone { return &zone{sets: map[string]Set{}} }
@@ -73,7 +74,11 @@ func (z *zone) ListResourceRecordSets(_ context.Context, in *route53.ListResourc
 	return out, nil
 }
 
-func (z *zone) ChangeResourceRecordSets(_ context.Context, in *route53.ChangeResourceRecordSetsInput, _ ...func(*route53.Options)) (*route53.ChangeResourceRecordSetsOutput, error) {
+func (z *zone) ChangeResourceRecordSets(ctx context.Context, in *route53.ChangeResourceRecordSetsInput, _ ...func(*route53.Options)) (*route53.ChangeResourceRecordSetsOutput, error) {
+	if z.hangs {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	z.mu.Lock()
 	z.open++
 	z.most = max(z.most, z.open)
@@ -260,4 +265,34 @@ func TestWhoLeavesDoesNotStopTheOthers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// When the operator ends, what is under way ends with it and nothing is sent again: another one may have gone on since.
+func TestNothingIsSentAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z := newZone()
+		until := make(chan struct{})
+		zs := New(z, &Queues{Until: until}, time.Now, time.Minute)
+		if _, err := zs.Change(t.Context(), "Z1", Create(Text(host(1), "x"))); err != nil {
+			t.Fatal(err)
+		}
+		close(until)
+		if _, err := zs.Change(t.Context(), "Z1", Create(Text(host(2), "x"))); !errors.Is(err, context.Canceled) || len(z.sent) != 1 {
+			t.Errorf("%v, requests %v", err, z.sent)
+		}
+		z.hangs = true
+		until = make(chan struct{})
+		zs = New(z, &Queues{Until: until}, time.Now, time.Minute)
+		done := make(chan error, 1)
+		go func() {
+			_, err := zs.Change(t.Context(), "Z1", Create(Text(host(3), "x")))
+			done <- err
+		}()
+		synctest.Wait()
+		time.Sleep(time.Second)
+		close(until)
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
 }
