@@ -54,7 +54,7 @@ test-unit: $(run-tests) ## Run the unit tests, with the race detector and in ran
 .PHONY: test-integration
 test-integration: $(up) $(run-tests) ## Run the tests against a real kube-apiserver and the AWS simulator
 	@$(up) -build run
-	@$(run-tests) -name integration -tag integration -- -race -count=1 -p=1 -timeout=40m
+	@$(run-tests) -name integration -tag integration -- -race -count=1 -p=1 -timeout=60m
 
 .PHONY: test-browser
 test-browser: $(up) $(run-tests) ## Run the tests in Chromium
