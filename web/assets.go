@@ -1,4 +1,5 @@
-// Package web holds the portal's static files and, in views, its templ components. It knows nothing of Kubernetes.
+// Package web holds the portal's static files and, in views, its templ components. It knows how objects can be
+// doing, and nothing else of Kubernetes.
 package web
 
 import (

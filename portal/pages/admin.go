@@ -16,6 +16,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/live"
+	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -130,7 +131,7 @@ func (p *Pages) adminOf(ctx context.Context, o overseeing) (views.Admin, error) 
 	view.Unknown = !features.Known
 	for _, f := range features.Items {
 		if !f.On {
-			view.Off = append(view.Off, views.Feature{Name: featureName(f.Name), Why: sentence(f.Why)})
+			view.Off = append(view.Off, views.Feature{Name: featureName(f.Name), Why: prose.Sentence(f.Why)})
 		}
 	}
 	switch o.tab {

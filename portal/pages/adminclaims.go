@@ -9,6 +9,8 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/availability"
+	"github.com/portico-platform/portico/portal/phase"
+	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -48,7 +50,7 @@ func (p *Pages) gatewayLinks(ctx context.Context, o overseeing) (map[string]stri
 
 func (p *Pages) claimOf(obj *unstructured.Unstructured, gateways map[string]string) views.Claim {
 	gateway := nested(obj, "spec", "gateway")
-	f := factsOf(obj)
+	f := phase.FactsOf(obj)
 	c := views.Claim{
 		Resource: p.resourceNamed(claimKind, obj), Hostname: nested(obj, "spec", "hostname"), Visibility: nested(obj, "spec", "visibility"),
 		Holder: p.holderLink(availability.Holder{
@@ -56,29 +58,29 @@ func (p *Pages) claimOf(obj *unstructured.Unstructured, gateways map[string]stri
 		}),
 		Gateway: views.Choice{Value: gateways[gateway], Label: gateway}, Look: claimLook(f),
 	}
-	if f.orphaned() {
+	if orphaned(f) {
 		c.Holder.Value = ""
 	}
 	return c
 }
 
 // orphaned tells a claim whose holder is gone.
-func (f facts) orphaned() bool { return f.conditions[v1alpha1.ConditionReady].Reason == "HolderGone" }
+func orphaned(f phase.Facts) bool { return f.Condition(v1alpha1.ConditionReady).Reason == "HolderGone" }
 
 // claimLook tells whether the holder is still there.
-func claimLook(f facts) views.Look {
-	ready := f.conditions[v1alpha1.ConditionReady]
+func claimLook(f phase.Facts) views.Look {
+	ready := f.Condition(v1alpha1.ConditionReady)
 	switch {
-	case f.orphaned():
-		return views.Look{Word: "Orphaned", Icon: "alert", Tone: "bad", Text: sentence(ready.Message)}
-	case f.deleting && ready.Reason == "Held":
-		return views.Look{Word: "Held", Icon: "alert", Tone: "warn", Text: sentence(ready.Message)}
-	case f.deleting:
+	case orphaned(f):
+		return views.Look{Word: "Orphaned", Icon: "alert", Tone: "bad", Text: prose.Sentence(ready.Message)}
+	case f.Deleting && ready.Reason == "Held":
+		return views.Look{Word: "Held", Icon: "alert", Tone: "warn", Text: prose.Sentence(ready.Message)}
+	case f.Deleting:
 		return views.Look{Word: "Being given back", Icon: "bin", Tone: "idle"}
-	case f.observed < 0:
+	case f.Observed < 0:
 		return views.Look{Word: "New", Icon: "spin", Tone: "busy"}
-	case ready.isTrue():
+	case ready.True():
 		return views.Look{Word: "Held", Icon: "check", Tone: "good"}
 	}
-	return views.Look{Word: "Not known", Icon: "wait", Tone: "idle", Text: sentence(ready.Message)}
+	return views.Look{Word: "Not known", Icon: "wait", Tone: "idle", Text: prose.Sentence(ready.Message)}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -139,10 +140,10 @@ func refusal(err error, field string) (words string, other error) {
 		if e.Field != field {
 			e.Message = joined(e.Field, e.Message)
 		}
-		all = append(all, sentence(e.Message))
+		all = append(all, prose.Sentence(e.Message))
 	}
 	if len(all) == 0 {
-		return sentence(admissionWords(err)), nil
+		return prose.Sentence(admissionWords(err)), nil
 	}
 	return strings.Join(all, " "), nil
 }

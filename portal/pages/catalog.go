@@ -3,6 +3,7 @@ package pages
 import (
 	"net/http"
 
+	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -39,8 +40,8 @@ func (p *Pages) catalog(w http.ResponseWriter, r *http.Request) error {
 func what(kind, help string) string {
 	for _, lead := range []string{kind + " is ", kind + " are ", kind + " "} {
 		if len(help) > len(lead) && help[:len(lead)] == lead {
-			return sentence(help[len(lead):])
+			return prose.Sentence(help[len(lead):])
 		}
 	}
-	return sentence(help)
+	return prose.Sentence(help)
 }

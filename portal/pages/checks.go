@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/operator"
+	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -52,7 +53,7 @@ func (p *Pages) checksOf(c operator.Checks, paused bool) views.Inspection {
 		out.Facts = append(out.Facts, views.Fact{Label: label(key), Value: c.Live[key], Note: "by AWS's count just now"})
 	}
 	if c.LiveError != "" {
-		out.Facts = append(out.Facts, views.Fact{Label: "In AWS now", Value: sentence(c.LiveError)})
+		out.Facts = append(out.Facts, views.Fact{Label: "In AWS now", Value: prose.Sentence(c.LiveError)})
 	}
 	if c.LastPlan != nil {
 		out.Planned = p.moment(c.LastPlan.At)

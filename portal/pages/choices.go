@@ -8,6 +8,7 @@ import (
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/phase"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -62,8 +63,8 @@ func (p *Pages) choosable(ctx context.Context, id auth.Identity, s space, k cata
 		if isHostname(k) {
 			label += ", " + nested(o, "spec", "hostname")
 		}
-		if phase, _ := factsOf(o).phase(); phase != views.Ready {
-			label += " (" + strings.ToLower(string(phase)) + ")"
+		if is, _ := phase.Of(o); is != phase.Ready {
+			label += " (" + strings.ToLower(string(is)) + ")"
 		}
 		c.options = append(c.options, views.Option{Value: o.GetName(), Label: label})
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -91,7 +92,7 @@ func (p *Pages) deletePost(w http.ResponseWriter, r *http.Request) error {
 		view.Problem = "It was replaced by another object of the same name in the meantime."
 		return p.show(w, r, http.StatusConflict, views.DeletePage(view))
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err): // a policy's words
-		view.Problem = sentence(admissionWords(err))
+		view.Problem = prose.Sentence(admissionWords(err))
 		return p.show(w, r, http.StatusUnprocessableEntity, views.DeletePage(view))
 	}
 	return err

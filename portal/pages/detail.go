@@ -13,6 +13,8 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/live"
+	"github.com/portico-platform/portico/portal/phase"
+	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -64,12 +66,12 @@ func (p *Pages) detail(w http.ResponseWriter, r *http.Request) error {
 
 // detailOf is all that the page says of the object.
 func (p *Pages) detailOf(ctx context.Context, l looking, obj *unstructured.Unstructured) (views.Detail, error) {
-	f := factsOf(obj)
+	f := phase.FactsOf(obj)
 	d := views.Detail{
 		Frame: l.frame, Tab: l.tab, Resource: resourceOf(l.space, l.ref.Kind, obj, p.now()),
-		UID: string(obj.GetUID()), Paused: f.paused, Progress: f.progress(l.ref.Kind),
+		UID: string(obj.GetUID()), Paused: f.Paused, Progress: progress(f, l.ref.Kind),
 	}
-	d.Headline, d.Advice = headline(obj, d.Resource), f.advice(d.Resource.Phase)
+	d.Headline, d.Advice = headline(obj, d.Resource), advice(f, d.Resource.Phase)
 	d.Steps = stepsOf(f, obj, l.ref.Kind, d.Resource, p.now())
 	d.Facts = factsList(obj, l.ref.Kind, d.Resource, p.now())
 	var err error
@@ -102,7 +104,7 @@ func (p *Pages) detailOf(ctx context.Context, l looking, obj *unstructured.Unstr
 // headline is the sentence on top. A ready object has nothing in the way, which is worth saying too.
 func headline(obj *unstructured.Unstructured, r views.Resource) string {
 	switch {
-	case r.Phase != views.Ready || r.Why != "":
+	case r.Phase != phase.Ready || r.Why != "":
 		return r.Why
 	case nested(obj, "spec", "providerRef", "name") != "":
 		return "It is in AWS just as described here; Portico checks it regularly and repairs what changes outside."
@@ -133,7 +135,7 @@ func (p *Pages) happening(e *corev1.Event) views.Happening {
 		count = e.Series.Count
 	}
 	return views.Happening{
-		Reason: e.Reason, Text: sentence(e.Message), Warning: e.Type == corev1.EventTypeWarning,
+		Reason: e.Reason, Text: prose.Sentence(e.Message), Warning: e.Type == corev1.EventTypeWarning,
 		Count: count, At: views.Moment{At: cluster.EventTime(e).Time, Now: p.now()},
 	}
 }

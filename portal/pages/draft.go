@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -153,7 +154,7 @@ func (a asking) complete(view views.Form, d draft, origin string) (views.Form, e
 		}
 	}
 	for _, m := range rest {
-		view.Problems = append(view.Problems, views.Problem{Text: sentence(m)})
+		view.Problems = append(view.Problems, views.Problem{Text: prose.Sentence(m)})
 	}
 	return view, nil
 }

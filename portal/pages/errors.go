@@ -13,6 +13,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/live"
+	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -41,7 +42,7 @@ func faultOf(err error) fault {
 	case errors.As(err, &forbidden):
 		return fault{
 			status: http.StatusForbidden, title: "You have no access to this",
-			text:   sentence(forbidden.Error()),
+			text:   prose.Sentence(forbidden.Error()),
 			advice: "It is the same answer whether or not it exists. Ask a member of that team, or your platform team, for access.",
 		}
 	case errors.Is(err, errNoTeam):
@@ -79,12 +80,12 @@ func faultOf(err error) fault {
 	case errors.As(err, &rows):
 		return fault{
 			status: http.StatusUnprocessableEntity, title: "The form has too many rows",
-			text: sentence(rows.Error()), advice: "Go back, remove what is too much, and send it again.",
+			text: prose.Sentence(rows.Error()), advice: "Go back, remove what is too much, and send it again.",
 		}
 	case errors.As(err, &streams):
 		return fault{
 			status: http.StatusTooManyRequests, title: "Too many pages are open",
-			text: sentence(streams.Error()), advice: "Close some of them, then reload this one.",
+			text: prose.Sentence(streams.Error()), advice: "Close some of them, then reload this one.",
 		}
 	case apierrors.IsNotFound(err):
 		return fault{
@@ -95,7 +96,7 @@ func faultOf(err error) fault {
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err): // a policy's words
 		return fault{
 			status: http.StatusUnprocessableEntity, title: "The cluster refuses this",
-			text: sentence(admissionWords(err)), advice: "Nothing was changed.",
+			text: prose.Sentence(admissionWords(err)), advice: "Nothing was changed.",
 		}
 	case errors.As(err, &away) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) ||
 		apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) || errors.Is(err, context.DeadlineExceeded):
@@ -177,7 +178,7 @@ func (p *Pages) SignedOut(w http.ResponseWriter, r *http.Request, endSession str
 func (p *Pages) Problem(w http.ResponseWriter, r *http.Request, problem portal.Problem) {
 	advice := adviceFor(problem.Status)
 	view := views.SignInPage(views.SignIn{
-		Href: views.SignInPath, Title: problem.Title, Failed: sentence(problem.Detail),
+		Href: views.SignInPath, Title: problem.Title, Failed: prose.Sentence(problem.Detail),
 		Advice: advice, RequestID: problem.RequestID,
 	})
 	if id, ok := auth.FromContext(r.Context()); ok {
@@ -185,7 +186,7 @@ func (p *Pages) Problem(w http.ResponseWriter, r *http.Request, problem portal.P
 		frame.Slim = true
 		view = views.FaultPage(views.Fault{
 			Frame: frame, Status: statusLine(problem.Status), Title: problem.Title,
-			Text: sentence(problem.Detail), Advice: advice, RequestID: problem.RequestID,
+			Text: prose.Sentence(problem.Detail), Advice: advice, RequestID: problem.RequestID,
 			Links: []views.Choice{{Value: "/", Label: "Your resources"}},
 		})
 	}

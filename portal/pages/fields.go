@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -196,14 +197,14 @@ func firstSentence(text string) (first, more string) {
 	if first, more, ok := strings.Cut(text, ". "); ok {
 		return first + ".", more
 	}
-	return sentence(text), ""
+	return prose.Sentence(text), ""
 }
 
 // singular is what one row of a list is called: CORS rules → CORS rule.
 func singular(label string) string {
 	word := strings.TrimSuffix(label, "s")
 	first, _, _ := strings.Cut(word, " ")
-	if plainWord(strings.ToLower(first[:1]) + first[1:]) {
+	if prose.PlainWord(strings.ToLower(first[:1]) + first[1:]) {
 		word = strings.ToLower(word[:1]) + word[1:]
 	}
 	return word

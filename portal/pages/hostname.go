@@ -17,6 +17,7 @@ import (
 	"github.com/portico-platform/portico/portal/availability"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/phase"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -45,7 +46,7 @@ func (p *Pages) addHostname(ctx context.Context, l looking, obj *unstructured.Un
 	if h.Use, err = p.useHref(ctx, l, d.Resource.Leaving); err != nil {
 		return err
 	}
-	if c := factsOf(obj).conditions[v1alpha1.StepClaimed]; c.isTrue() || c.Reason != "Taken" {
+	if c := phase.FactsOf(obj).Condition(v1alpha1.StepClaimed); c.True() || c.Reason != "Taken" {
 		return nil
 	}
 	d.Advice = "" // what is taken is tried again when it is given back, and by no change

@@ -13,6 +13,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/availability"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -160,7 +161,7 @@ func (p *Pages) grantLink(ctx context.Context, id auth.Identity, s space) ([]vie
 }
 
 func checkLook(a availability.Answer) views.Look {
-	l := views.Look{Icon: "alert", Tone: "warn", Text: sentence(a.Message)}
+	l := views.Look{Icon: "alert", Tone: "warn", Text: prose.Sentence(a.Message)}
 	switch a.State {
 	case availability.Free:
 		l.Word, l.Icon, l.Tone = "Free", "check", "good"
@@ -190,7 +191,7 @@ func (p *Pages) judged(ctx context.Context, a asking, obj *unstructured.Unstruct
 	case answer.State == availability.Invalid:
 		return catalog.FieldErrors{{Field: hostnameField, Message: answer.Message}}, nil, nil
 	}
-	words := sentence(answer.Message)
+	words := prose.Sentence(answer.Message)
 	if link := p.holderLink(answer.Holder); link.Label != "" {
 		words += " It is " + link.Label + "."
 	}

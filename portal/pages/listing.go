@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/portico-platform/portico/portal/phase"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -19,10 +20,8 @@ func queryOf(v url.Values) views.Query {
 	if len(q.Search) > 200 {
 		q.Search = q.Search[:200]
 	}
-	for _, p := range views.Phases() {
-		if p.Slug() == v.Get("status") {
-			q.Phase = p.Slug()
-		}
+	if p, ok := phase.Parse(v.Get("status")); ok {
+		q.Phase = p.Slug()
 	}
 	key, desc := strings.CutPrefix(v.Get("sort"), "-")
 	if slices.Contains([]string{views.SortName, views.SortKind, views.SortBy, views.SortAge}, key) {
@@ -50,12 +49,12 @@ func arrange(list *views.List, all []views.Resource) {
 
 // countsOf counts by phase. Paused is counted only where it occurs; the others are always there, so that nothing jumps.
 func countsOf(all []views.Resource) []views.Count {
-	n := map[views.Phase]int{}
+	n := map[phase.Phase]int{}
 	for _, r := range all {
 		n[r.Phase]++
 	}
 	counts := []views.Count{}
-	for _, p := range []views.Phase{views.NeedsYou, views.InProgress, views.Ready, views.Deleting} {
+	for _, p := range []phase.Phase{phase.NeedsYou, phase.InProgress, phase.Ready, phase.Deleting} {
 		counts = append(counts, views.Count{Phase: p, N: n[p]})
 	}
 	return counts
@@ -82,7 +81,7 @@ func found(search, text string) bool {
 // order sorts by the query's key; equal rows by name, so that the order never wavers.
 func order(rows []views.Resource, q views.Query) {
 	by := map[string]func(a, b views.Resource) int{
-		"":             func(a, b views.Resource) int { return cmp.Compare(urgency(a.Phase), urgency(b.Phase)) },
+		"":             func(a, b views.Resource) int { return cmp.Compare(a.Phase.Urgency(), b.Phase.Urgency()) },
 		views.SortName: func(a, b views.Resource) int { return cmp.Compare(a.Name, b.Name) },
 		views.SortKind: func(a, b views.Resource) int { return cmp.Compare(a.Kind, b.Kind) },
 		views.SortBy:   func(a, b views.Resource) int { return cmp.Compare(a.RequestedBy, b.RequestedBy) },
@@ -96,5 +95,3 @@ func order(rows []views.Resource, q views.Query) {
 		return cmp.Or(c, cmp.Compare(a.Name, b.Name), cmp.Compare(a.Plural, b.Plural))
 	})
 }
-
-func urgency(p views.Phase) int { return slices.Index(views.Phases(), p) }

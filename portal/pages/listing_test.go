@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/portico-platform/portico/portal/phase"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -23,10 +24,10 @@ func TestArrange(t *testing.T) {
 		return views.Moment{At: noon.Add(-time.Duration(days) * 24 * time.Hour), Now: noon}
 	}
 	all := []views.Resource{
-		{Name: "b", Kind: "Bucket", Plural: "s3buckets", Phase: views.Ready, RequestedBy: "ann", Endpoint: "payments-b", Created: at(1)},
-		{Name: "a", Kind: "Queue", Plural: "sqsqueues", Phase: views.Ready, RequestedBy: "bob", Created: at(3)},
-		{Name: "d", Kind: "Bucket", Plural: "s3buckets", Phase: views.NeedsYou, RequestedBy: "bob", Created: at(2)},
-		{Name: "c", Kind: "Bucket", Plural: "s3buckets", Phase: views.Deleting, Created: at(4)},
+		{Name: "b", Kind: "Bucket", Plural: "s3buckets", Phase: phase.Ready, RequestedBy: "ann", Endpoint: "payments-b", Created: at(1)},
+		{Name: "a", Kind: "Queue", Plural: "sqsqueues", Phase: phase.Ready, RequestedBy: "bob", Created: at(3)},
+		{Name: "d", Kind: "Bucket", Plural: "s3buckets", Phase: phase.NeedsYou, RequestedBy: "bob", Created: at(2)},
+		{Name: "c", Kind: "Bucket", Plural: "s3buckets", Phase: phase.Deleting, Created: at(4)},
 	}
 	for query, want := range map[string]string{
 		"":                         "d c a b", // what needs attention first, then by name
@@ -64,7 +65,7 @@ func TestArrange(t *testing.T) {
 func TestPages(t *testing.T) {
 	var all []views.Resource
 	for i := range 60 {
-		all = append(all, views.Resource{Name: fmt.Sprintf("r%02d", i), Phase: views.Ready})
+		all = append(all, views.Resource{Name: fmt.Sprintf("r%02d", i), Phase: phase.Ready})
 	}
 	l := views.List{Query: views.Query{Page: 3}}
 	arrange(&l, all)

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -141,7 +142,7 @@ func (p *Pages) lastLines(r *http.Request, l onLog) (lines []string, cut bool, e
 func logFault(err error) error {
 	switch {
 	case apierrors.IsBadRequest(err):
-		return &noLogError{words: sentence("there is no log: " + err.Error())}
+		return &noLogError{words: prose.Sentence("there is no log: " + err.Error())}
 	case apierrors.IsNotFound(err):
 		return errNoPod
 	}

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -21,7 +22,7 @@ func podLook(pod *corev1.Pod) views.Look {
 	case st.Reason == "NodeLost" || st.Phase == corev1.PodUnknown:
 		return views.Look{Word: "Not known", Icon: "wait", Tone: "warn", Text: "Its node does not answer."}
 	case st.Phase == corev1.PodFailed:
-		return views.Look{Word: "Failed", Icon: "alert", Tone: "bad", Text: sentence(said(st.Reason, st.Message))}
+		return views.Look{Word: "Failed", Icon: "alert", Tone: "bad", Text: prose.Sentence(said(st.Reason, st.Message))}
 	case st.Phase == corev1.PodSucceeded:
 		return views.Look{Word: "Ended", Icon: "check", Tone: "idle"}
 	}
@@ -53,7 +54,7 @@ func unscheduled(pod *corev1.Pod) (views.Look, bool) {
 	if !ok || c.Status != corev1.ConditionFalse {
 		return views.Look{}, false
 	}
-	return views.Look{Word: "Unschedulable", Icon: "alert", Tone: "bad", Text: sentence(cmp.Or(c.Message, "no node has room for it"))}, true
+	return views.Look{Word: "Unschedulable", Icon: "alert", Tone: "bad", Text: prose.Sentence(cmp.Or(c.Message, "no node has room for it"))}, true
 }
 
 func podCondition(pod *corev1.Pod, kind corev1.PodConditionType) (corev1.PodCondition, bool) {
@@ -81,7 +82,7 @@ func containerLook(s *corev1.ContainerStatus) views.Look {
 			Text: joined(ending(s.LastTerminationState.Terminated), "Kubernetes starts it again, less and less often."),
 		}
 	case st.Waiting != nil && troubles[st.Waiting.Reason] != "":
-		return views.Look{Word: troubles[st.Waiting.Reason], Icon: "alert", Tone: "bad", Text: sentence(st.Waiting.Message)}
+		return views.Look{Word: troubles[st.Waiting.Reason], Icon: "alert", Tone: "bad", Text: prose.Sentence(st.Waiting.Message)}
 	case st.Terminated != nil && st.Terminated.ExitCode != 0:
 		return views.Look{Word: "Crashed", Icon: "alert", Tone: "bad", Text: ending(st.Terminated)}
 	case st.Terminated != nil:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/live"
+	"github.com/portico-platform/portico/portal/phase"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -88,7 +89,7 @@ func (p *Pages) podDetail(ctx context.Context, at onPod) (views.PodDetail, error
 	d.Containers = append(p.containers(at, at.pod.Spec.InitContainers, st.InitContainerStatuses),
 		p.containers(at, at.pod.Spec.Containers, st.ContainerStatuses)...)
 	for _, c := range st.Conditions {
-		d.Conditions = append(d.Conditions, conditionStep(words(string(c.Type)), condition{
+		d.Conditions = append(d.Conditions, conditionStep(words(string(c.Type)), phase.Condition{
 			Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: c.Message,
 			Since: c.LastTransitionTime.UTC().Format(time.RFC3339),
 		}, p.now()))

@@ -12,6 +12,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -202,9 +203,9 @@ func (p *Pages) refused(w http.ResponseWriter, r *http.Request, a asking, d draf
 		}}
 		status = http.StatusConflict
 	case apierrors.IsForbidden(err): // by admission: a quota or a policy, whose words are for the user
-		d.errs = catalog.FieldErrors{{Message: sentence(admissionWords(err))}}
+		d.errs = catalog.FieldErrors{{Message: prose.Sentence(admissionWords(err))}}
 	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
-		d.errs = catalog.FieldErrors{{Message: sentence(admissionWords(err))}}
+		d.errs = catalog.FieldErrors{{Message: prose.Sentence(admissionWords(err))}}
 	}
 	if len(d.errs) == 0 {
 		return err

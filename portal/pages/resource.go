@@ -8,17 +8,18 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/phase"
 	"github.com/portico-platform/portico/web/views"
 )
 
 // resourceOf is what every page says of an object.
 func resourceOf(s space, k catalog.Kind, obj *unstructured.Unstructured, now time.Time) views.Resource {
-	phase, why := factsOf(obj).phase()
+	is, why := phase.Of(obj)
 	brief, _ := firstSentence(why)
 	return views.Resource{
 		ID: "r-" + k.Plural + "-" + elementID(obj.GetName()), Name: obj.GetName(),
 		Href: views.ResourcePath(s.team.ID, k.Plural, obj.GetName()),
-		Kind: k.Title, Plural: k.Plural, Icon: k.Icon, Phase: phase, Why: why, Brief: brief, Endpoint: k.EndpointOf(obj),
+		Kind: k.Title, Plural: k.Plural, Icon: k.Icon, Phase: is, Why: why, Brief: brief, Endpoint: k.EndpointOf(obj),
 		RequestedBy: displayName(obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy]),
 		Leaving:     obj.GetDeletionTimestamp() != nil,
 		Created:     views.Moment{At: obj.GetCreationTimestamp().Time, Now: now},

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -210,7 +211,7 @@ func mark(fields []views.Field, errs map[string][]string, labels map[string]stri
 func sentences(messages []string) []string {
 	var out []string
 	for _, m := range messages {
-		out = append(out, sentence(m))
+		out = append(out, prose.Sentence(m))
 	}
 	return out
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/phase"
+	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -23,7 +25,7 @@ var shared = []string{
 
 // stepsOf is how far the object is: asked for, in AWS, the kind's own conditions, ready; when it is being deleted, what
 // holds it up. The steps of a fresh object are there from the start, so that the page does not jump.
-func stepsOf(f facts, obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, now time.Time) []views.Step {
+func stepsOf(f phase.Facts, obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, now time.Time) []views.Step {
 	by := "Accepted by the cluster."
 	if r.RequestedBy != "" {
 		by = "Asked for by " + r.RequestedBy + " and accepted by the cluster."
@@ -32,12 +34,12 @@ func stepsOf(f facts, obj *unstructured.Unstructured, k catalog.Kind, r views.Re
 	if k.Has("deletionPolicy") { // it stands for one thing in AWS
 		steps = append(steps, inAWS(obj))
 	}
-	own, told := f.ownSteps(k, r, now)
+	own, told := ownSteps(f, k, r, now)
 	steps = append(steps, own...)
-	if f.deleting { // Ready says by then what the deletion waits for, and so do its steps
+	if f.Deleting { // Ready says by then what the deletion waits for, and so do its steps
 		return append(steps, deletionSteps(obj, r, now)...)
 	}
-	if told && f.observed >= f.generation {
+	if told && f.Observed >= f.Generation {
 		return append(steps, waiting("Ready", "When the steps above are done."))
 	}
 	return append(steps, readyStep(f, r, now))
@@ -48,13 +50,13 @@ const notBegun = "Not begun."
 
 // ownSteps are the conditions of the object's own kind: first the steps that the kind declares, in its order, then
 // others. told says that one of them tells what is in the way of Ready, in the same words.
-func (f facts) ownSteps(k catalog.Kind, r views.Resource, now time.Time) (steps []views.Step, told bool) {
-	ready := f.conditions[v1alpha1.ConditionReady]
-	add := func(title string, c condition) {
+func ownSteps(f phase.Facts, k catalog.Kind, r views.Resource, now time.Time) (steps []views.Step, told bool) {
+	ready := f.Condition(v1alpha1.ConditionReady)
+	add := func(title string, c phase.Condition) {
 		s := conditionStep(title, c, now)
-		if c.Status == "False" && !ready.isTrue() && c.Message != "" && c.Message == ready.Message {
+		if c.Status == "False" && !ready.True() && c.Message != "" && c.Message == ready.Message {
 			told = true
-			if r.Phase == views.NeedsYou {
+			if r.Phase == phase.NeedsYou {
 				s.Icon, s.Tone, s.State = "alert", "bad", "needs you"
 			}
 		}
@@ -63,32 +65,32 @@ func (f facts) ownSteps(k catalog.Kind, r views.Resource, now time.Time) (steps 
 	declared := map[string]bool{}
 	for _, d := range k.Steps {
 		declared[d.Type] = true
-		if c, ok := f.conditions[d.Type]; ok {
+		if c, ok := f.Find(d.Type); ok {
 			add(d.Title, c)
-		} else if !d.Optional && !f.deleting {
+		} else if !d.Optional && !f.Deleting {
 			steps = append(steps, waiting(d.Title, notBegun))
 		}
 	}
-	for _, kind := range f.order {
-		if !declared[kind] && !slices.Contains(shared, kind) {
-			add(words(kind), f.conditions[kind])
+	for _, c := range f.Conditions {
+		if !declared[c.Type] && !slices.Contains(shared, c.Type) {
+			add(words(c.Type), c)
 		}
 	}
 	return steps, told
 }
 
 // stepsDone counts the declared steps that are done, Ready among them; "" for kinds that declare none.
-func (f facts) stepsDone(k catalog.Kind) string {
+func stepsDone(f phase.Facts, k catalog.Kind) string {
 	if len(k.Steps) == 0 {
 		return ""
 	}
 	n, of := 0, 0
 	for _, d := range append(slices.Clone(k.Steps), catalog.Step{Type: v1alpha1.ConditionReady}) {
-		c, ok := f.conditions[d.Type]
+		c, ok := f.Find(d.Type)
 		if ok || !d.Optional {
 			of++
 		}
-		if c.isTrue() {
+		if c.True() {
 			n++
 		}
 	}
@@ -104,16 +106,16 @@ func inAWS(obj *unstructured.Unstructured) views.Step {
 }
 
 // readyStep is the Ready condition, unless a newer wish has not been looked at.
-func readyStep(f facts, r views.Resource, now time.Time) views.Step {
-	c, ok := f.conditions[v1alpha1.ConditionReady]
+func readyStep(f phase.Facts, r views.Resource, now time.Time) views.Step {
+	c, ok := f.Find(v1alpha1.ConditionReady)
 	if !ok {
 		return waiting("Ready", "Portico has not looked at it yet.")
 	}
 	s := conditionStep("Ready", c, now)
-	if f.observed < f.generation {
+	if f.Observed < f.Generation {
 		s = views.Step{Title: "Ready", Text: "The latest change is not applied yet.", Icon: "spin", Tone: "busy", State: "in progress"}
 	}
-	if r.Phase == views.NeedsYou && !c.isTrue() {
+	if r.Phase == phase.NeedsYou && !c.True() {
 		s.Icon, s.Tone, s.State = "alert", "bad", "needs you"
 	}
 	return s
@@ -122,14 +124,14 @@ func readyStep(f facts, r views.Resource, now time.Time) views.Step {
 // waitingReason is of a step that waits for an earlier one.
 const waitingReason = "Waiting"
 
-func conditionStep(title string, c condition, now time.Time) views.Step {
-	s := views.Step{Title: title, Text: sentence(c.Message), At: views.Moment{At: parsed(c.Since), Now: now}}
+func conditionStep(title string, c phase.Condition, now time.Time) views.Step {
+	s := views.Step{Title: title, Text: prose.Sentence(c.Message), At: views.Moment{At: parsed(c.Since), Now: now}}
 	switch c.Status {
 	case "True":
 		s.Icon, s.Tone, s.State = "check", "good", "done"
 	case "False":
 		s.Icon, s.Tone, s.State = "spin", "busy", "in progress"
-		if failed(c.Reason) {
+		if c.Failed() {
 			s.Icon, s.Tone, s.State = "alert", "bad", "failed"
 		}
 	default:
@@ -152,7 +154,7 @@ func deletionSteps(obj *unstructured.Unstructured, r views.Resource, now time.Ti
 		if strings.HasPrefix(name, "portico.dev/") {
 			s.Title, s.Text = "Portico releases what it made", r.Why
 		}
-		if r.Phase == views.NeedsYou {
+		if r.Phase == phase.NeedsYou {
 			s.Icon, s.Tone, s.State = "alert", "bad", "needs you"
 		}
 		steps = append(steps, s)

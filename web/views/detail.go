@@ -122,5 +122,5 @@ func (d Detail) tone() string {
 	if d.Gone {
 		return "good"
 	}
-	return d.Resource.Phase.Tone()
+	return tone(d.Resource.Phase)
 }

@@ -5,6 +5,8 @@ import (
 	"unicode"
 
 	"github.com/a-h/templ"
+
+	"github.com/portico-platform/portico/portal/phase"
 )
 
 // Frame is what surrounds every page of a signed-in user.
@@ -45,48 +47,30 @@ func (f Frame) Initials() string {
 	return out.String()
 }
 
-// Phase is how a resource is doing, in the words of the pages.
-type Phase string
-
-// The phases, worst first: the order of the list.
-const (
-	NeedsYou   Phase = "Needs you"
-	InProgress Phase = "In progress"
-	Deleting   Phase = "Deleting"
-	Paused     Phase = "Paused"
-	Ready      Phase = "Ready"
-)
-
-// Phases are all phases in their order.
-func Phases() []Phase { return []Phase{NeedsYou, InProgress, Deleting, Paused, Ready} }
-
-// Slug is the phase as in URLs.
-func (p Phase) Slug() string { return strings.ReplaceAll(strings.ToLower(string(p)), " ", "-") }
-
-// Tone is the colour class that goes with the phase; the word says the same.
-func (p Phase) Tone() string {
+// tone is the colour class that goes with the phase; the word says the same.
+func tone(p phase.Phase) string {
 	switch p {
-	case NeedsYou:
+	case phase.NeedsYou:
 		return "bad"
-	case InProgress:
+	case phase.InProgress:
 		return "busy"
-	case Ready:
+	case phase.Ready:
 		return "good"
 	default:
 		return "idle"
 	}
 }
 
-// Icon is the name of the phase's icon.
-func (p Phase) Icon() string {
+// phaseIcon is the name of the phase's icon.
+func phaseIcon(p phase.Phase) string {
 	switch p {
-	case NeedsYou:
+	case phase.NeedsYou:
 		return "alert"
-	case InProgress:
+	case phase.InProgress:
 		return "spin"
-	case Deleting:
+	case phase.Deleting:
 		return "bin"
-	case Paused:
+	case phase.Paused:
 		return "pause"
 	default:
 		return "check"

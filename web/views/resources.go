@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/portico-platform/portico/portal/phase"
 )
 
 // Resource is one row of the list.
@@ -14,7 +16,7 @@ type Resource struct {
 	Kind        string // title of the kind, e.g. Bucket
 	Plural      string // of the kind, e.g. s3buckets
 	Icon        string
-	Phase       Phase
+	Phase       phase.Phase
 	Why         string // what is in the way and what to do, "" when there is nothing to say
 	Brief       string // the first sentence of Why
 	Leaving     bool   // its deletion was asked for
@@ -92,7 +94,7 @@ func (q Query) withSort(key string) Query {
 
 // Count is how many resources are in a phase.
 type Count struct {
-	Phase Phase
+	Phase phase.Phase
 	N     int
 }
 

@@ -1,0 +1,29 @@
+// Package prose makes sentences for people of the messages of the API and of Kubernetes.
+package prose
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Sentence is s with a capital letter in front, unless the first word is a name, and a full stop behind; "" stays "".
+func Sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return ""
+	}
+	first, size := utf8.DecodeRuneInString(s)
+	if word, _, _ := strings.Cut(s, " "); PlainWord(word) {
+		s = string(unicode.ToUpper(first)) + s[size:]
+	}
+	if !strings.ContainsRune(".!?", rune(s[len(s)-1])) {
+		s += "."
+	}
+	return s
+}
+
+// PlainWord reports whether a word may be capitalised: a field's name such as kmsKeyID may not.
+func PlainWord(word string) bool {
+	return word == strings.ToLower(word) && !strings.ContainsAny(word, "./_[]=:")
+}

@@ -1,0 +1,19 @@
+package prose
+
+import "testing"
+
+func TestSentence(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                          "",
+		"  ":                        "",
+		"the bucket is taken":       "The bucket is taken.",
+		"kmsKeyID is required":      "kmsKeyID is required.",
+		"spec.x must be set!":       "spec.x must be set!",
+		"Already one. And another.": "Already one. And another.",
+		"über dem Limit":            "Über dem Limit.",
+	} {
+		if got := Sentence(in); got != want {
+			t.Errorf("Sentence(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
