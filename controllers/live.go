@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/controllers/inspect"
@@ -19,7 +20,8 @@ func setupInspect(mgr ctrl.Manager, d deps, o Options) error {
 	}
 	o.Inspect.Namespace = o.Namespace
 	server, err := inspect.New(mgr.GetConfig(), o.Inspect, inspect.Source{
-		Records: o.Engine.Records, Live: liveOf(mgr.GetClient(), d), Features: d.features, Now: o.Engine.Now,
+		Records: o.Engine.Records, Live: liveOf(mgr.GetClient(), d), Features: d.features,
+		Metrics: metrics.Registry, Now: o.Engine.Now,
 	})
 	if err != nil {
 		return err

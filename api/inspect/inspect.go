@@ -22,6 +22,8 @@ const (
 	ResourcesPath = "/inspect/resources"
 	// FeaturesPath lists the parts of the operator that depend on what the cluster has.
 	FeaturesPath = "/inspect/features"
+	// WorkPath tells how much the controllers have to do.
+	WorkPath = "/inspect/work"
 	// NoNamespace stands in paths for the namespace of what belongs to none; no namespace can be called that.
 	NoNamespace = "-"
 )
@@ -103,4 +105,32 @@ type Feature struct {
 	On   bool   `json:"on"`
 	// Why it is off.
 	Why string `json:"why,omitempty"`
+}
+
+// Work is what the leader's controllers do and have done. All counts begin when the leader's process does.
+type Work struct {
+	Since       time.Time    `json:"since"`       // the process runs
+	Controllers []Controller `json:"controllers"` // sorted by name
+	Services    []Service    `json:"services"`    // of AWS, sorted by name
+}
+
+// Controller is what one controller does.
+type Controller struct {
+	Name    string `json:"name"`
+	Queued  int64  `json:"queued"`  // objects that wait for a check
+	Running int64  `json:"running"` // checks under way
+	Workers int64  `json:"workers"` // checks that can be under way at once
+	Passes  int64  `json:"passes"`
+	// Failures are the passes that ended with an error, which is tried again with back-off.
+	Failures int64 `json:"failures"`
+	// LongestSeconds is how long the oldest check under way has been running.
+	LongestSeconds float64 `json:"longestSeconds"`
+}
+
+// Service is what one service of AWS was asked; each attempt counts.
+type Service struct {
+	Name      string `json:"name"`
+	Calls     int64  `json:"calls"`
+	Failures  int64  `json:"failures"`  // answered with an error, or not at all
+	Throttled int64  `json:"throttled"` // of the failures, those that ask to slow down
 }

@@ -9,7 +9,9 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/portico-platform/portico/api/inspect"
@@ -24,6 +26,8 @@ type views struct {
 	records  Records
 	looks    *looks
 	features *Features
+	metrics  prometheus.Gatherer
+	since    time.Time // the process runs
 }
 
 // routes are all there are.
@@ -32,6 +36,7 @@ func (v views) routes() http.Handler {
 	mux.HandleFunc("GET "+inspect.ResourcesPath, v.list)
 	mux.HandleFunc("GET "+inspect.ResourcesPath+"/{kind}/{namespace}/{name}", v.one)
 	mux.HandleFunc("GET "+inspect.FeaturesPath, v.listFeatures)
+	mux.HandleFunc("GET "+inspect.WorkPath, v.tellWork)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Access was granted to the path as it reads decoded; one that is written in another way could be another one here.
 		if _, pattern := mux.Handler(r); pattern == "" || r.URL.RawPath != "" || path.Clean(r.URL.Path) != r.URL.Path {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
@@ -42,7 +43,9 @@ type Source struct {
 	Live    Live // nil: nothing is read from AWS
 	// Features of the operator; nil: there are none to tell of.
 	Features *Features
-	Now      func() time.Time
+	// Metrics are those of the process; what the controllers do is told by them.
+	Metrics prometheus.Gatherer
+	Now     func() time.Time
 }
 
 // Records is what engine.Records remembers.
@@ -98,7 +101,7 @@ func New(cfg *rest.Config, o Options, s Source) (*Server, error) {
 }
 
 func newServer(g *guard, a announcer, o Options, s Source) *Server {
-	v := views{records: s.Records, looks: newLooks(s.Live, s.Now), features: s.Features}
+	v := views{records: s.Records, looks: newLooks(s.Live, s.Now), features: s.Features, metrics: s.Metrics, since: s.Now()}
 	return &Server{options: o, now: s.Now, announcer: a, handler: g.over(bounded(maxAtOnce, v.routes()))}
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/availability"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/operator"
 )
 
 // The kinds of hostnames.
@@ -78,19 +77,6 @@ func (c *Cluster) HostnameGrant(ctx context.Context, id auth.Identity, namespace
 		return &grant.Spec, nil
 	}
 	return nil, nil
-}
-
-// Features are the parts of the operator that are on or off, for callers who may list claims: those who look after the
-// platform.
-func (c *Cluster) Features(ctx context.Context, id auth.Identity) (operator.Features, error) {
-	kind, err := c.kind(claimKind)
-	if err != nil {
-		return operator.Features{}, err
-	}
-	if err := c.access.require(ctx, id, actionOn("list", kind, "")); err != nil {
-		return operator.Features{}, err
-	}
-	return c.operator.Features(ctx), nil
 }
 
 // kind is one that must be there.

@@ -56,6 +56,13 @@ type Features struct {
 	Items []inspect.Feature
 }
 
+// Work is what the operator's controllers do.
+type Work struct {
+	Known  bool   // else the operator does not answer, or is too old to tell
+	Leader string // holder of the Lease, as it was found lately
+	inspect.Work
+}
+
 // Kubernetes is what the client needs of it.
 type Kubernetes interface {
 	// Lease is the operator's.
@@ -111,6 +118,25 @@ func (c *Client) Of(ctx context.Context, of Object) Checks {
 func (c *Client) Features(ctx context.Context) Features {
 	features, _ := c.tell(ctx, question{path: inspect.FeaturesPath}, readFeatures).(Features)
 	return features
+}
+
+// Work tells what the controllers do, as patiently as Of.
+func (c *Client) Work(ctx context.Context) Work {
+	work, _ := c.tell(ctx, question{path: inspect.WorkPath}, readWork).(Work)
+	if work.Known {
+		work.Leader = c.leader()
+	}
+	return work
+}
+
+// leader is who held the Lease when it was last read.
+func (c *Client) leader() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.place == nil {
+		return ""
+	}
+	return c.place.holder
 }
 
 // tell is what read makes of the answer, nil while there is none.

@@ -30,15 +30,17 @@ const (
 // operator may write: neither DNS nor any authority is trusted, and no other server gets to see a token.
 type place struct {
 	url, ca   string
+	holder    string // of the Lease
 	transport *http.Transport
 }
 
 // placeOf reads the annotations of the Lease.
 func placeOf(lease *coordinationv1.Lease) (*place, error) {
-	if holder := lease.Spec.HolderIdentity; holder == nil || *holder == "" {
+	holder := lease.Spec.HolderIdentity
+	if holder == nil || *holder == "" {
 		return nil, errors.New("nobody holds the operator's Lease")
 	}
-	p := &place{url: lease.Annotations[inspect.AnnotationURL], ca: lease.Annotations[inspect.AnnotationCA]}
+	p := &place{url: lease.Annotations[inspect.AnnotationURL], ca: lease.Annotations[inspect.AnnotationCA], holder: *holder}
 	if p.url == "" || p.ca == "" {
 		return nil, fmt.Errorf("the operator's Lease has no annotation %s or %s", inspect.AnnotationURL, inspect.AnnotationCA)
 	}
@@ -58,7 +60,7 @@ func placeOf(lease *coordinationv1.Lease) (*place, error) {
 	return p, nil
 }
 
-func (p *place) same(q *place) bool { return p.url == q.url && p.ca == q.ca }
+func (p *place) same(q *place) bool { return p.url == q.url && p.ca == q.ca && p.holder == q.holder }
 
 // get asks at the place.
 func (c *Client) get(ctx context.Context, at *place, q question, read reader) (any, error) {
@@ -115,4 +117,16 @@ func readFeatures(body []byte) (any, error) {
 		return nil, fmt.Errorf("read the operator's answer: %w", err)
 	}
 	return Features{Known: true, Items: all.Items}, nil
+}
+
+// readWork takes an operator that does not know the question for one that has nothing to tell.
+func readWork(body []byte) (any, error) {
+	if body == nil {
+		return Work{}, nil
+	}
+	out := Work{Known: true}
+	if err := json.Unmarshal(body, &out.Work); err != nil {
+		return nil, fmt.Errorf("read the operator's answer: %w", err)
+	}
+	return out, nil
 }
