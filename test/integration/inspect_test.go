@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,6 +144,7 @@ func TestOnlyThePortalMayInspect(t *testing.T) {
 		})
 	}
 	o.recorded(t, b)
+	o.worked(t)
 	if err := o.Get(t.Context(), client.ObjectKeyFromObject(b), b); err != nil || b.ResourceVersion != version {
 		t.Errorf("looking wrote to the object: %v, %s → %s", err, version, b.ResourceVersion)
 	}
@@ -163,6 +165,21 @@ func (o *inspected) recorded(t *testing.T, b *v1alpha1.S3Bucket) {
 	}
 	if strings.Contains(body, "AKIA") || strings.Contains(body, "secret") {
 		t.Errorf("the record holds a secret: %s", body)
+	}
+}
+
+// worked checks what the operator tells of its controllers after it has made a bucket.
+func (o *inspected) worked(t *testing.T) {
+	t.Helper()
+	status, body := o.get(t, inspect.WorkPath, accountToken(t, stack.Namespace, "portico-portal", inspect.Audience))
+	var got inspect.Work
+	if err := json.Unmarshal([]byte(body), &got); err != nil || status != 200 {
+		t.Fatalf("%d, %v: %s", status, err, body)
+	}
+	if !slices.ContainsFunc(got.Controllers, func(c inspect.Controller) bool {
+		return c.Name == "s3bucket" && c.Passes > 0 && c.Workers > 0 && c.Queued >= 0
+	}) || !slices.ContainsFunc(got.Services, func(s inspect.Service) bool { return s.Name == "S3" && s.Calls > 0 }) {
+		t.Errorf("the work is %s", body)
 	}
 }
 
