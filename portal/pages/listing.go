@@ -16,7 +16,7 @@ const pageSize = 25
 
 // queryOf reads the list's query from the URL. What it does not know it ignores: old bookmarks must work.
 func queryOf(v url.Values) views.Query {
-	q := views.Query{Search: strings.TrimSpace(v.Get("q")), Kind: v.Get("kind"), Page: 1}
+	q := views.Query{Search: strings.TrimSpace(v.Get("q")), Kind: v.Get("kind"), Team: v.Get("team"), Mine: v.Get("by") == views.ByMe, Page: 1}
 	if len(q.Search) > 200 {
 		q.Search = q.Search[:200]
 	}
@@ -24,7 +24,7 @@ func queryOf(v url.Values) views.Query {
 		q.Phase = p.Slug()
 	}
 	key, desc := strings.CutPrefix(v.Get("sort"), "-")
-	if slices.Contains([]string{views.SortName, views.SortKind, views.SortBy, views.SortAge}, key) {
+	if _, known := orders[key]; known && v.Get("sort") != views.SortStatus { // that is how it is sorted anyway
 		q.Sort, q.Desc = key, desc
 	}
 	if n, err := strconv.Atoi(v.Get("page")); err == nil && n > 1 {
@@ -33,12 +33,13 @@ func queryOf(v url.Values) views.Query {
 	return q
 }
 
-// arrange fills the list in from all of a team's resources: counts over everything, rows of what matches. A page
-// beyond the end becomes the last one.
-func arrange(list *views.List, all []views.Resource) {
+// arrange fills the list in from all resources: counts over everything, or all of the team that is chosen; rows of what
+// matches. me is the reader's username. A page beyond the end becomes the last one.
+func arrange(list *views.List, all []views.Resource, me string) {
+	all = slices.DeleteFunc(slices.Clone(all), func(r views.Resource) bool { return list.Query.Team != "" && r.Team != list.Query.Team })
 	list.Counts = countsOf(all)
 	list.Total = len(all)
-	matching := slices.DeleteFunc(slices.Clone(all), func(r views.Resource) bool { return !matches(list.Query, r) })
+	matching := slices.DeleteFunc(all, func(r views.Resource) bool { return !matches(list, r, me) })
 	list.Matches = len(matching)
 	order(matching, list.Query)
 	list.Pages = max(1, (len(matching)+pageSize-1)/pageSize)
@@ -60,11 +61,16 @@ func countsOf(all []views.Resource) []views.Count {
 	return counts
 }
 
-func matches(q views.Query, r views.Resource) bool {
-	if q.Kind != "" && q.Kind != r.Plural || q.Phase != "" && q.Phase != r.Phase.Slug() {
+func matches(list *views.List, r views.Resource, me string) bool {
+	q := list.Query
+	if q.Kind != "" && q.Kind != r.Plural || q.Phase != "" && q.Phase != r.Phase.Slug() || q.Mine && r.Requester != me {
 		return false
 	}
-	return found(q.Search, r.Name+" "+r.Kind+" "+r.Endpoint+" "+r.RequestedBy)
+	text := r.Name + " " + r.Kind + " " + r.Endpoint + " " + r.RequestedBy
+	if list.Everywhere {
+		text += " " + r.Team
+	}
+	return found(q.Search, text)
 }
 
 // found tells that text has every word of the search, in any letters.
@@ -78,20 +84,33 @@ func found(search, text string) bool {
 	return true
 }
 
+// orders are what the list sorts by: by phase first what needs attention, by age the youngest.
+var orders = map[string]func(a, b views.Resource) int{
+	views.SortStatus: func(a, b views.Resource) int { return cmp.Compare(a.Phase.Urgency(), b.Phase.Urgency()) },
+	views.SortName:   func(a, b views.Resource) int { return cmp.Compare(a.Name, b.Name) },
+	views.SortTeam:   func(a, b views.Resource) int { return cmp.Compare(a.Team, b.Team) },
+	views.SortKind:   func(a, b views.Resource) int { return cmp.Compare(a.Kind, b.Kind) },
+	views.SortEnd:    func(a, b views.Resource) int { return emptyLast(a.Endpoint, b.Endpoint) },
+	views.SortBy:     func(a, b views.Resource) int { return emptyLast(a.RequestedBy, b.RequestedBy) },
+	views.SortAge:    func(a, b views.Resource) int { return b.Created.At.Compare(a.Created.At) },
+}
+
+// emptyLast compares texts; one that is not there comes after all others.
+func emptyLast(a, b string) int {
+	if (a == "") != (b == "") {
+		return cmp.Compare(b, a)
+	}
+	return cmp.Compare(a, b)
+}
+
 // order sorts by the query's key; equal rows by name, so that the order never wavers.
 func order(rows []views.Resource, q views.Query) {
-	by := map[string]func(a, b views.Resource) int{
-		"":             func(a, b views.Resource) int { return cmp.Compare(a.Phase.Urgency(), b.Phase.Urgency()) },
-		views.SortName: func(a, b views.Resource) int { return cmp.Compare(a.Name, b.Name) },
-		views.SortKind: func(a, b views.Resource) int { return cmp.Compare(a.Kind, b.Kind) },
-		views.SortBy:   func(a, b views.Resource) int { return cmp.Compare(a.RequestedBy, b.RequestedBy) },
-		views.SortAge:  func(a, b views.Resource) int { return b.Created.At.Compare(a.Created.At) },
-	}[q.Sort]
+	by := orders[cmp.Or(q.Sort, views.SortStatus)]
 	slices.SortFunc(rows, func(a, b views.Resource) int {
 		c := by(a, b)
 		if q.Desc {
 			c = -c
 		}
-		return cmp.Or(c, cmp.Compare(a.Name, b.Name), cmp.Compare(a.Plural, b.Plural))
+		return cmp.Or(c, cmp.Compare(a.Name, b.Name), cmp.Compare(a.Plural, b.Plural), cmp.Compare(a.Team, b.Team))
 	})
 }

@@ -24,17 +24,25 @@ func TestArrange(t *testing.T) {
 		return views.Moment{At: noon.Add(-time.Duration(days) * 24 * time.Hour), Now: noon}
 	}
 	all := []views.Resource{
-		{Name: "b", Kind: "Bucket", Plural: "s3buckets", Phase: phase.Ready, RequestedBy: "ann", Endpoint: "payments-b", Created: at(1)},
-		{Name: "a", Kind: "Queue", Plural: "sqsqueues", Phase: phase.Ready, RequestedBy: "bob", Created: at(3)},
-		{Name: "d", Kind: "Bucket", Plural: "s3buckets", Phase: phase.NeedsYou, RequestedBy: "bob", Created: at(2)},
-		{Name: "c", Kind: "Bucket", Plural: "s3buckets", Phase: phase.Deleting, Created: at(4)},
+		{Name: "b", Team: "payments", Kind: "Bucket", Plural: "s3buckets", Phase: phase.Ready, RequestedBy: "ann", Endpoint: "payments-b", Created: at(1)},
+		{Name: "a", Team: "search", Kind: "Queue", Plural: "sqsqueues", Phase: phase.Ready, Requester: "oidc:bob", RequestedBy: "bob", Created: at(3)},
+		{Name: "d", Team: "search", Kind: "Bucket", Plural: "s3buckets", Phase: phase.NeedsYou, Requester: "oidc:bob", RequestedBy: "bob", Created: at(2)},
+		{Name: "c", Team: "payments", Kind: "Bucket", Plural: "s3buckets", Phase: phase.Deleting, Created: at(4)},
 	}
 	for query, want := range map[string]string{
 		"":                         "d c a b", // what needs attention first, then by name
 		"sort=name":                "a b c d",
 		"sort=-name":               "d c b a",
 		"sort=age":                 "b d a c", // youngest first
-		"sort=by":                  "c b a d",
+		"sort=by":                  "b a d c", // what nobody is known to have asked for last
+		"sort=endpoint":            "b a c d",
+		"sort=team":                "b c a d",
+		"sort=status":              "d c a b",
+		"sort=-status":             "a b c d",
+		"team=search":              "d a",
+		"by=me":                    "d a",
+		"by=somebody":              "d c a b",
+		"q=search":                 "", // every row is of the team
 		"sort=kind":                "b c d a",
 		"sort=nonsense":            "d c a b",
 		"kind=s3buckets":           "d c b",
@@ -52,9 +60,15 @@ func TestArrange(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := views.List{Query: queryOf(v)}
-		arrange(&l, all)
+		arrange(&l, all, "oidc:bob")
 		if got := rowsOfList(l); got != want {
 			t.Errorf("%q shows %q, want %q", query, got, want)
+		}
+		if q := l.Query; q.Team != "" {
+			if l.Total != 2 || l.Counts[2].N != 1 {
+				t.Errorf("%q counts what other teams have: %v of %d", query, l.Counts, l.Total)
+			}
+			continue
 		}
 		if l.Total != 4 || l.Counts[0].N != 1 || l.Counts[2].N != 2 {
 			t.Errorf("%q changed the counts: %v of %d", query, l.Counts, l.Total)
@@ -68,14 +82,14 @@ func TestPages(t *testing.T) {
 		all = append(all, views.Resource{Name: fmt.Sprintf("r%02d", i), Phase: phase.Ready})
 	}
 	l := views.List{Query: views.Query{Page: 3}}
-	arrange(&l, all)
+	arrange(&l, all, "")
 	if l.Pages != 3 || len(l.Rows) != 10 || l.Rows[0].Name != "r50" {
 		t.Errorf("page 3 of %d has %d rows from %s", l.Pages, len(l.Rows), l.Rows[0].Name)
 	}
 }
 
 func TestQueryEncodesWhatItReads(t *testing.T) {
-	for _, q := range []string{"", "?kind=s3buckets&page=2&q=a+b&sort=-age&status=ready"} {
+	for _, q := range []string{"", "?by=me&kind=s3buckets&page=2&q=a+b&sort=-age&status=ready&team=search", "?sort=-status"} {
 		v, err := url.ParseQuery(strings.TrimPrefix(q, "?"))
 		if err != nil {
 			t.Fatal(err)
@@ -97,5 +111,56 @@ func TestCompare(t *testing.T) {
 	}
 	if lines, added = compare(strings.Repeat("a\n", 2000), strings.Repeat("b\n", 2000)); len(lines) != 2000 || added != 0 {
 		t.Errorf("large objects must only be shown, got %d lines with %d added", len(lines), added)
+	}
+}
+
+// TestAllTeamsAreListedTogether is the list over every namespace that the caller may list.
+func TestAllTeamsAreListedTogether(t *testing.T) {
+	elsewhere := strings.NewReplacer("namespace: payments", "namespace: search", "oidc:payments-dev", "oidc:search-dev")
+	both := func(tb testing.TB) *fakeCluster {
+		f := busySite(tb)
+		f.objects = append(f.objects, object(tb, elsewhere.Replace(stalledBucket)))
+		return f
+	}
+	denied := func(tb testing.TB) *fakeCluster { f := both(tb); f.denied = []string{"* search"}; return f }
+	for name, c := range map[string]struct {
+		site         func(testing.TB) *fakeCluster
+		path         string
+		status       int
+		shows, hides string
+	}{
+		"what two teams have under one name":     {both, "/teams/-", 200, `id="r-s3buckets-search__ledger-archive"`, ""},
+		"the other one of that name":             {both, "/teams/-", 200, `id="r-s3buckets-payments__ledger-archive"`, ""},
+		"whose each is":                          {both, "/teams/-", 200, `data-label="Team"><a href="/teams/search">search</a>`, ""},
+		"the way to each":                        {both, "/teams/-", 200, `href="/teams/search/s3buckets/ledger-archive"`, ""},
+		"one team's":                             {both, "/teams/-?team=search", 200, "search__ledger-archive", "payments__"},
+		"counts of one team":                     {both, "/teams/-?team=search&q=none", 200, "None of the 1 resource of search", ""},
+		"a search by team":                       {both, "/teams/-?q=search", 200, "search__ledger-archive", "payments__"},
+		"what the reader asked for":              {both, "/teams/-?by=me", 200, "payments__invoices", "search__"},
+		"addresses that keep the filters":        {both, "/teams/-?team=search", 200, `href="/teams/-?sort=name&amp;team=search"`, ""},
+		"the switcher's choice":                  {both, "/teams/-", 200, `<option value="-" selected>All teams</option>`, ""},
+		"no way to ask for something":            {both, "/teams/-", 200, "", "Request something"},
+		"a team's list without the column":       {both, "/teams/payments", 200, "", `data-label="Team"`},
+		"teams that may not be listed":           {denied, "/teams/-", 200, "r-s3buckets-payments__", "search__"},
+		"a team that may not be listed, by name": {denied, "/teams/-?team=search", 200, "Nothing matches", "search__"},
+		"no choice of teams where there is one":  {denied, "/teams/payments", 200, "", "All teams"},
+		"a catalog, which needs a team":          {both, "/teams/-/catalog", 200, "Choose a team", "Request a"},
+		"a form, which needs a team":             {both, "/teams/-/new/s3buckets", 404, "There is no such page", ""},
+		"an object, which needs a team":          {both, "/teams/-/s3buckets/invoices", 404, "There is no such page", ""},
+		"hostnames, which need a team":           {both, "/teams/-/hostnames/check", 404, "There is no such page", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := visit(t, c.site(t), developer, c.path)
+			if w.Code != c.status || !strings.Contains(w.Body.String(), c.shows) || c.hides != "" && strings.Contains(w.Body.String(), c.hides) {
+				t.Errorf("answers %d, want %q and not %q:\n%s", w.Code, c.shows, c.hides, w.Body)
+			}
+		})
+	}
+	none := both(t)
+	none.denied = []string{"* search", "* payments"}
+	for _, path := range []string{"/teams/-", "/teams/-/live"} {
+		if w := visit(t, none, developer, path); w.Code != 403 || !strings.Contains(w.Body.String(), "You are not in a team yet") {
+			t.Errorf("%s answers %d to somebody without a team", path, w.Code)
+		}
 	}
 }

@@ -110,29 +110,35 @@ func (p *Pages) Routes(r chi.Router) {
 		r.Get("/", p.page(p.resources))
 		r.Get("/live", p.page(p.resourcesLive))
 		r.Get("/catalog", p.page(p.catalog))
-		r.Get("/hostnames/check", p.page(p.hostnameCheck))
-		r.Get("/new/{kind}", p.page(p.request))
-		r.Post("/new/{kind}", p.page(p.requestPost))
-		r.Get("/{kind}/{name}", p.page(p.detail))
-		r.Get("/{kind}/{name}/live", p.page(p.detailLive))
-		r.Get("/{kind}/{name}/delete", p.page(p.deleteAsk))
-		r.Post("/{kind}/{name}/delete", p.page(p.deletePost))
-		r.Route("/{kind}/{name}/pods/{pod}", func(r chi.Router) {
-			r.Get("/", p.page(p.podPage))
-			r.Get("/live", p.page(p.podLive))
-			r.Get("/logs", p.page(p.logs))
-			r.Get("/logs/live", p.page(p.logsLive))
-			r.Get("/logs/download", p.page(p.logsDownload))
-		})
-		r.Get("/{kind}/{name}/restart", p.page(p.restartAsk))
-		r.Post("/{kind}/{name}/scale", p.page(p.scale))
-		r.Post("/{kind}/{name}/rollback", p.page(p.rollback))
-		r.Post("/{kind}/{name}/{action}", p.page(p.act))
+		r.Group(p.teamRoutes)
 	})
 	r.Get(views.AdminPath, p.page(p.admin))
 	r.Get(views.AdminPath+"/live", p.page(p.adminLive))
 	r.Get(views.AdminPath+"/{tab}", p.page(p.admin))
 	r.NotFound(p.page(func(http.ResponseWriter, *http.Request) error { return errNoPage }))
+}
+
+// teamRoutes are the pages of one team, which the list of all teams lacks.
+func (p *Pages) teamRoutes(r chi.Router) {
+	r.Use(p.oneTeam)
+	r.Get("/hostnames/check", p.page(p.hostnameCheck))
+	r.Get("/new/{kind}", p.page(p.request))
+	r.Post("/new/{kind}", p.page(p.requestPost))
+	r.Get("/{kind}/{name}", p.page(p.detail))
+	r.Get("/{kind}/{name}/live", p.page(p.detailLive))
+	r.Get("/{kind}/{name}/delete", p.page(p.deleteAsk))
+	r.Post("/{kind}/{name}/delete", p.page(p.deletePost))
+	r.Route("/{kind}/{name}/pods/{pod}", func(r chi.Router) {
+		r.Get("/", p.page(p.podPage))
+		r.Get("/live", p.page(p.podLive))
+		r.Get("/logs", p.page(p.logs))
+		r.Get("/logs/live", p.page(p.logsLive))
+		r.Get("/logs/download", p.page(p.logsDownload))
+	})
+	r.Get("/{kind}/{name}/restart", p.page(p.restartAsk))
+	r.Post("/{kind}/{name}/scale", p.page(p.scale))
+	r.Post("/{kind}/{name}/rollback", p.page(p.rollback))
+	r.Post("/{kind}/{name}/{action}", p.page(p.act))
 }
 
 // page turns a handler that returns an error into one that answers with a page for it.

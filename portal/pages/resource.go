@@ -16,10 +16,16 @@ import (
 func resourceOf(s space, k catalog.Kind, obj *unstructured.Unstructured, now time.Time) views.Resource {
 	is, why := phase.Of(obj)
 	brief, _ := firstSentence(why)
+	id := "r-" + k.Plural + "-" + elementID(obj.GetName())
+	if s.everywhere() {
+		s.team = views.Team{ID: obj.GetNamespace(), Name: obj.GetNamespace()}
+		id = "r-" + k.Plural + "-" + s.team.ID + "__" + elementID(obj.GetName())
+	}
 	return views.Resource{
-		ID: "r-" + k.Plural + "-" + elementID(obj.GetName()), Name: obj.GetName(),
+		ID: id, Name: obj.GetName(), Team: s.team.ID,
 		Href: views.ResourcePath(s.team.ID, k.Plural, obj.GetName()),
 		Kind: k.Title, Plural: k.Plural, Icon: k.Icon, Phase: is, Why: why, Brief: brief, Endpoint: k.EndpointOf(obj),
+		Requester: obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy],
 		RequestedBy: displayName(obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy]),
 		Leaving:     obj.GetDeletionTimestamp() != nil,
 		Created:     views.Moment{At: obj.GetCreationTimestamp().Time, Now: now},
@@ -27,5 +33,5 @@ func resourceOf(s space, k catalog.Kind, obj *unstructured.Unstructured, now tim
 }
 
 // elementID makes an object's name fit for a CSS selector: dots separate classes there, and cannot be in a name twice
-// over, so that no two names become one.
+// over, so that no two names become one, and two underscores part a namespace from a name.
 func elementID(name string) string { return strings.ReplaceAll(name, ".", "_") }

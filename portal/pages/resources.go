@@ -41,11 +41,11 @@ func (p *Pages) resources(w http.ResponseWriter, r *http.Request) error {
 
 // list reads every kind that the caller may list; it is refused if that is none.
 func (p *Pages) list(ctx context.Context, id auth.Identity, s space, frame views.Frame, q views.Query) (views.List, error) {
-	list := views.List{Frame: frame, Query: q}
+	list := views.List{Frame: frame, Query: q, Everywhere: s.everywhere()}
 	var all []views.Resource
 	var refused error
 	now := p.now()
-	for _, k := range s.kinds {
+	for _, k := range s.listed {
 		objs, err := p.cluster.List(ctx, id, k, s.namespace)
 		var forbidden *cluster.ForbiddenError
 		switch {
@@ -63,7 +63,19 @@ func (p *Pages) list(ctx context.Context, id auth.Identity, s space, frame views
 	if len(list.Kinds) == 0 && refused != nil {
 		return views.List{}, refused
 	}
-	arrange(&list, all)
+	if s.everywhere() {
+		if err := p.mayList(ctx, id, s); err != nil {
+			return views.List{}, err
+		}
+	}
+	if s.everywhere() {
+		for _, t := range frame.Teams {
+			if t.ID != platformTeam && t.ID != allTeams {
+				list.Teams = append(list.Teams, views.Choice{Value: t.ID, Label: t.Name})
+			}
+		}
+	}
+	arrange(&list, all, id.Username)
 	return list, nil
 }
 
@@ -76,11 +88,11 @@ func (p *Pages) resourcesLive(w http.ResponseWriter, r *http.Request) error {
 	s, q := p.spaceOf(r), queryOf(r.URL.Query())
 	frame := views.Frame{Team: s.team}
 	known := map[string]bool{}
-	for _, k := range s.kinds {
+	for _, k := range s.listed {
 		known[k.Plural] = true
 	}
 	changed := p.follow(r.Context(), func(c cluster.Change) bool {
-		return !c.Events && !c.Pods && known[c.Kind] && c.Namespace == s.namespace
+		return !c.Events && !c.Pods && known[c.Kind] && (s.everywhere() || c.Namespace == s.namespace)
 	})
 	return p.streams.Serve(w, r, id.Username, live.Source{
 		Changed: changed, Alive: p.alive,
@@ -97,7 +109,14 @@ func (p *Pages) resourcesLive(w http.ResponseWriter, r *http.Request) error {
 
 // mayList is nil if the caller may list any kind of the space.
 func (p *Pages) mayList(ctx context.Context, id auth.Identity, s space) error {
-	for _, k := range s.kinds {
+	if s.everywhere() {
+		names, err := p.cluster.Namespaces(ctx, id)
+		if err == nil && len(names) == 0 {
+			err = errNoTeam
+		}
+		return err
+	}
+	for _, k := range s.listed {
 		if ok, err := p.cluster.Can(ctx, id, "list", k, s.namespace); ok || err != nil {
 			return err
 		}
@@ -114,7 +133,7 @@ func listParts(ctx context.Context, list views.List) ([]live.Part, error) {
 	rows := make([]part, 0, len(list.Rows))
 	shape := []string{strconv.Itoa(list.Total), strconv.Itoa(list.Matches), strconv.Itoa(list.Query.Page)}
 	for _, r := range list.Rows {
-		rows, shape = append(rows, part{r.ID, views.RowPart(r)}), append(shape, r.ID)
+		rows, shape = append(rows, part{r.ID, views.RowPart(r, list.Everywhere)}), append(shape, r.ID)
 	}
 	table := &out[len(out)-1]
 	table.Shape = strings.Join(shape, " ")

@@ -18,13 +18,20 @@ import (
 // platformTeam stands for what belongs to no namespace. No namespace can have this name.
 const platformTeam = "_platform"
 
-// space is where a page is: a team's namespace, or the platform with its cluster-scoped kinds.
+// allTeams stands for every namespace that the caller may list: there is a list of its resources, and nothing else. No
+// namespace can have this name.
+const allTeams = "-"
+
+// space is where a page is: a team's namespace, the platform with its cluster-scoped kinds, or all teams.
 type space struct {
 	team      views.Team
-	namespace string          // "" for the platform
+	namespace string          // "" for the platform, and for all teams
 	kinds     catalog.Catalog // that can be requested here
+	listed    catalog.Catalog // of which there is a list
 	shown     catalog.Catalog // of which objects can be looked at: others keep some of them
 }
+
+func (s space) everywhere() bool { return s.team.ID == allTeams }
 
 // spaceOf reads the team from the path. It says nothing about whether the team exists or the caller may see it.
 func (p *Pages) spaceOf(r *http.Request) space { return p.spaceNamed(chi.URLParam(r, "team")) }
@@ -34,7 +41,7 @@ func (p *Pages) spaceOf(r *http.Request) space { return p.spaceNamed(chi.URLPara
 func (p *Pages) possibleTeam(next http.Handler) http.Handler {
 	return p.page(func(w http.ResponseWriter, r *http.Request) error {
 		team := chi.URLParam(r, "team")
-		if team != platformTeam && len(validation.IsDNS1123Label(team)) > 0 {
+		if team != platformTeam && team != allTeams && len(validation.IsDNS1123Label(team)) > 0 {
 			return &cluster.ForbiddenError{Verb: "list", Resource: "resources", Namespace: team}
 		}
 		next.ServeHTTP(w, r)
@@ -42,13 +49,27 @@ func (p *Pages) possibleTeam(next http.Handler) http.Handler {
 	})
 }
 
+// oneTeam refuses what there is of one team only.
+func (p *Pages) oneTeam(next http.Handler) http.Handler {
+	return p.page(func(w http.ResponseWriter, r *http.Request) error {
+		if p.spaceOf(r).everywhere() {
+			return errNoPage
+		}
+		next.ServeHTTP(w, r)
+		return nil
+	})
+}
+
 func (p *Pages) spaceNamed(team string) space {
-	if team == platformTeam {
+	switch team {
+	case allTeams:
+		return space{team: views.Team{ID: allTeams, Name: "all teams"}, listed: p.cluster.Kinds().Requestable()}
+	case platformTeam:
 		all := p.cluster.Kinds().Namespaced(false)
-		return space{team: views.Team{ID: platformTeam, Name: "the platform"}, kinds: all.Offered(), shown: all}
+		return space{team: views.Team{ID: platformTeam, Name: "the platform"}, kinds: all.Offered(), listed: all.Offered(), shown: all}
 	}
 	all := p.cluster.Kinds().Namespaced(true)
-	return space{team: views.Team{ID: team, Name: team}, namespace: team, kinds: all.Offered(), shown: all}
+	return space{team: views.Team{ID: team, Name: team}, namespace: team, kinds: all.Offered(), listed: all.Offered(), shown: all}
 }
 
 // kindOf reads the kind from the path; only those given are found.
@@ -75,6 +96,9 @@ func (p *Pages) teams(ctx context.Context, id auth.Identity) ([]views.Team, erro
 	teams := make([]views.Team, 0, len(names)+1)
 	for _, n := range names {
 		teams = append(teams, views.Team{ID: n, Name: n})
+	}
+	if len(teams) > 1 {
+		teams = append(teams, views.Team{ID: allTeams, Name: "All teams"})
 	}
 	for _, k := range p.spaceNamed(platformTeam).kinds {
 		ok, err := p.cluster.Can(ctx, id, "list", k, "")

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"net/url"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 type Resource struct {
 	ID          string // stable for the object's life, fit for an id attribute
 	Name        string
+	Team        string // its id; "" where that is not known
 	Href        string
 	Kind        string // title of the kind, e.g. Bucket
 	Plural      string // of the kind, e.g. s3buckets
@@ -21,7 +23,8 @@ type Resource struct {
 	Brief       string // the first sentence of Why
 	Leaving     bool   // its deletion was asked for
 	Endpoint    string
-	RequestedBy string
+	Requester   string // username, "" if not known
+	RequestedBy string // the same for people
 	Created     Moment
 }
 
@@ -30,18 +33,26 @@ type Query struct {
 	Search string
 	Kind   string // plural, "" for every kind
 	Phase  string // slug, "" for every phase
+	Team   string // id, "" for every team
+	Mine   bool   // only what the reader asked for
 	Sort   string // one of the sort keys, "" for what needs attention first
 	Desc   bool
 	Page   int // from 1
 }
 
-// The keys by which the list sorts; the empty key is the order of phases.
+// The keys by which the list sorts; without one it is by status.
 const (
-	SortName = "name"
-	SortKind = "kind"
-	SortBy   = "by"
-	SortAge  = "age"
+	SortStatus = "status"
+	SortName   = "name"
+	SortTeam   = "team"
+	SortKind   = "kind"
+	SortEnd    = "endpoint"
+	SortBy     = "by"
+	SortAge    = "age"
 )
+
+// ByMe is the value of by in URLs that shows what the reader asked for.
+const ByMe = "me"
 
 // Encode is the query as in URLs, "" or beginning with "?".
 func (q Query) Encode() string {
@@ -53,6 +64,10 @@ func (q Query) Encode() string {
 	}
 	set("q", q.Search)
 	set("kind", q.Kind)
+	set("team", q.Team)
+	if q.Mine {
+		set("by", ByMe)
+	}
 	set("status", q.Phase)
 	set("sort", q.sortValue())
 	if q.Page > 1 {
@@ -72,7 +87,9 @@ func (q Query) sortValue() string {
 }
 
 // Filtered reports whether the query hides anything.
-func (q Query) Filtered() bool { return q.Search != "" || q.Kind != "" || q.Phase != "" }
+func (q Query) Filtered() bool {
+	return q.Search != "" || q.Kind != "" || q.Phase != "" || q.Team != "" || q.Mine
+}
 
 func (q Query) withPage(n int) Query { q.Page = n; return q }
 
@@ -87,10 +104,15 @@ func (q Query) withPhase(slug string) Query {
 
 // withSort sorts by key, the other way round if it does so already.
 func (q Query) withSort(key string) Query {
-	q.Desc = q.Sort == key && !q.Desc
+	q.Desc = q.sortKey() == key && !q.Desc
 	q.Sort, q.Page = key, 1
+	if key == SortStatus && !q.Desc {
+		q.Sort = ""
+	}
 	return q
 }
+
+func (q Query) sortKey() string { return cmp.Or(q.Sort, SortStatus) }
 
 // Count is how many resources are in a phase.
 type Count struct {
@@ -107,11 +129,22 @@ type List struct {
 	Query   Query
 	Counts  []Count
 	Kinds   []Choice
+	// Everywhere tells the list of all teams, of which Teams are the choices.
+	Everywhere bool
+	Teams      []Choice
 	Rows    []Resource
-	Total   int  // of all the team's resources
+	Total   int  // of all resources, of the chosen team if there is one
 	Matches int  // of those that match the query
 	Pages   int  // at least 1
 	Unseen  bool // the user may see no kind here
+}
+
+// intro says what the list is of.
+func (l List) intro() string {
+	if l.Everywhere {
+		return "Everything that " + plural(len(l.Teams), "team") + " run on, as far as you may see it."
+	}
+	return "Everything " + l.Frame.Team.Name + " runs on, whether it was asked for here, by API or with kubectl."
 }
 
 func (l List) base() string { return TeamPath(l.Frame.Team.ID) }
@@ -132,7 +165,7 @@ func (l List) heading() string {
 
 func (l List) ariaSort(key string) string {
 	switch {
-	case l.Query.Sort != key:
+	case l.Query.sortKey() != key:
 		return ""
 	case l.Query.Desc:
 		return "descending"
