@@ -125,18 +125,18 @@ type Choice struct{ Value, Label string }
 
 // List is the page of a team's resources.
 type List struct {
-	Frame   Frame
-	Query   Query
-	Counts  []Count
-	Kinds   []Choice
+	Frame  Frame
+	Query  Query
+	Counts []Count
+	Kinds  []Choice
 	// Everywhere tells the list of all teams, of which Teams are the choices.
 	Everywhere bool
 	Teams      []Choice
-	Rows    []Resource
-	Total   int  // of all resources, of the chosen team if there is one
-	Matches int  // of those that match the query
-	Pages   int  // at least 1
-	Unseen  bool // the user may see no kind here
+	Rows       []Resource
+	Total      int  // of all resources, of the chosen team if there is one
+	Matches    int  // of those that match the query
+	Pages      int  // at least 1
+	Unseen     bool // the user may see no kind here
 }
 
 // intro says what the list is of.
