@@ -73,11 +73,12 @@ bench-operator: $(up) ## Measure the operator: time, AWS calls, Kubernetes write
 ## ---- source
 
 .PHONY: generate
-generate: go-is-there ## Regenerate: deep copies, CRDs, templates, the portal's libraries
+generate: go-is-there ## Regenerate: deep copies, CRDs, templates, the REST client, the portal's libraries
 	@go tool controller-gen object paths=./api/... paths=./controllers/hostname/albconfig
 	@go tool controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
 	@go tool controller-gen crd paths=./controllers/hostname/albconfig output:crd:dir=test/stack/crds
 	@go tool templ generate
+	@go run ./portal/client/generate
 	@$(MAKE) $(up) # not before: it does not build while a new kind has no deep copies
 	@$(up) -build web
 	@npm run --silent vendor --prefix web

@@ -1,0 +1,146 @@
+// Package client talks to Portico's REST API. What follows from the OpenAPI document is generated (see generate);
+// requests, errors, tries and streams are here.
+//
+//	c, err := client.New(client.Options{Server: "https://portal.example.com", Token: client.StaticToken(token)})
+//	made, err := c.S3Buckets("payments").Create(ctx, bucket, client.CreateOptions{})
+//
+// Every error of the API is an *APIError.
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/clock"
+)
+
+// Prefix is where the API lives on a server.
+const Prefix = "/api/v1"
+
+// timeout bounds the wait for the head of an answer; streams and long lists go on after it.
+const timeout = time.Minute
+
+// Options of a client. Only Server is needed.
+type Options struct {
+	// Server is scheme and host of the portal, such as https://portal.example.com.
+	Server string
+	// Token gives the bearer token for each request; nil sends none, which only the login settings can be read with.
+	Token func(ctx context.Context) (string, error)
+	// PlainHTTP allows http to other hosts than this one: tokens can be read on the way then.
+	PlainHTTP bool
+	UserAgent string
+	// Transport carries the requests; nil is one of our own, with time limits.
+	Transport http.RoundTripper
+	// Clock waits between tries; nil is the real one.
+	Clock clock.Clock
+}
+
+// StaticToken is a token that does not change.
+func StaticToken(token string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) { return token, nil }
+}
+
+// Client talks to one server as one caller. It may be used at the same time by several.
+type Client struct {
+	base  string
+	opts  Options
+	http  *http.Client
+	clock clock.Clock
+}
+
+// New checks the options; it sends nothing.
+func New(o Options) (*Client, error) {
+	u, err := url.Parse(o.Server)
+	switch {
+	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http"):
+		return nil, fmt.Errorf("%q is no address of a portal: want scheme and host, such as https://portal.example.com", o.Server)
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "":
+		return nil, fmt.Errorf("the address of the portal is scheme and host alone, such as https://portal.example.com: %s has more", u.Redacted())
+	case u.Scheme == "http" && !o.PlainHTTP && !loopback(u.Hostname()):
+		return nil, fmt.Errorf("%s would send the token in the clear: use https", o.Server)
+	}
+	o.Transport = cmp.Or[http.RoundTripper](o.Transport, transport())
+	o.Clock = cmp.Or[clock.Clock](o.Clock, clock.RealClock{})
+	return &Client{
+		base: u.Scheme + "://" + u.Host + Prefix, opts: o, clock: o.Clock,
+		http: &http.Client{Transport: o.Transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse // the API sends nobody elsewhere: a token goes to the server alone
+		}},
+	}, nil
+}
+
+func transport() *http.Transport {
+	t := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, ResponseHeaderTimeout: timeout}
+	t.DialContext = (&net.Dialer{Timeout: 15 * time.Second}).DialContext
+	t.TLSHandshakeTimeout = 15 * time.Second
+	return t
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || (ip != nil && ip.IsLoopback())
+}
+
+// Kind is one kind of objects that the API serves.
+type Kind struct {
+	Name       string // such as S3Bucket
+	Plural     string // such as s3buckets, as in URLs
+	Namespaced bool
+	ReadOnly   bool // others keep such objects: they can be looked at only
+}
+
+// Objects are those of one kind, in one namespace if the kind has any. T is what they are read into.
+type Objects[T any] struct {
+	client *Client
+	base   string
+}
+
+// Of are the objects of a kind that is known only at run time. A kind without namespaces takes none.
+func (c *Client) Of(k Kind, namespace string) Objects[unstructured.Unstructured] {
+	base := "/" + k.Plural
+	if k.Namespaced {
+		base = "/namespaces/" + url.PathEscape(namespace) + base
+	}
+	return Objects[unstructured.Unstructured]{client: c, base: base}
+}
+
+// Page is a part of a list.
+type Page[T any] struct {
+	Items []T    `json:"items"`
+	Next  string `json:"next,omitempty"` // cursor of the next page; empty on the last one
+}
+
+// All reads every page: read is List with its parameters, but for the cursor.
+func All[T any](read func(cursor string) (*Page[T], error)) ([]T, error) {
+	var all []T
+	for cursor := ""; ; {
+		p, err := read(cursor)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p.Items...)
+		if p.Next == "" {
+			return all, nil
+		}
+		if p.Next == cursor {
+			return nil, errors.New("the portal gave the same page twice")
+		}
+		cursor = p.Next
+	}
+}
+
+// Result is an object with what was said about it.
+type Result[T any] struct {
+	Object   T
+	ETag     string   // version of the object's spec, for IfMatch
+	Warnings []string // what Kubernetes warns of
+	Created  bool     // the object is new
+}

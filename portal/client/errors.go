@@ -1,0 +1,84 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxProblem bounds what is read of an error.
+const maxProblem = 1 << 20
+
+// APIError is an error of the API: a problem document (RFC 9457).
+type APIError struct {
+	Status   int          `json:"status"`
+	Title    string       `json:"title"`
+	Detail   string       `json:"detail"`
+	Instance string       `json:"instance"` // names the request, as the portal's log does
+	Errors   []FieldError `json:"errors"`
+	// RetryAfter is how long the portal asks to wait; 0 if it does not.
+	RetryAfter time.Duration `json:"-"`
+}
+
+// FieldError is what is wrong at one place of a request.
+type FieldError struct {
+	Location string `json:"location"` // such as body.spec.engine, or query.limit
+	Message  string `json:"message"`
+	Value    any    `json:"value,omitempty"`
+}
+
+// Field is the place within the object, such as spec.engine, or Location where that is elsewhere.
+func (e FieldError) Field() string {
+	return strings.TrimPrefix(strings.TrimPrefix(e.Location, "body"), ".")
+}
+
+func (p *APIError) Error() string {
+	if p.Detail == "" {
+		return fmt.Sprintf("%d %s", p.Status, p.Title)
+	}
+	return p.Detail
+}
+
+// UnreachableError says that a server gave no answer.
+type UnreachableError struct {
+	Server string
+	Cause  error
+}
+
+func (e *UnreachableError) Error() string { return e.Server + " cannot be reached: " + e.Cause.Error() }
+
+func (e *UnreachableError) Unwrap() error { return e.Cause }
+
+// StatusOf is the HTTP status of an error of the API, 0 of any other error.
+func StatusOf(err error) int {
+	if p, ok := errors.AsType[*APIError](err); ok {
+		return p.Status
+	}
+	return 0
+}
+
+// problemOf reads a bad answer and closes it. What is no problem document, such as a proxy's page, is not repeated.
+func problemOf(resp *http.Response) *APIError {
+	defer func() { _ = resp.Body.Close() }() // it was read, or failed
+	p := &APIError{}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
+	if err != nil || kind != "application/problem+json" || json.Unmarshal(b, p) != nil {
+		p = &APIError{Detail: fmt.Sprintf("%s answers %d %s without saying why: is it the portal?",
+			resp.Request.URL.Host, resp.StatusCode, http.StatusText(resp.StatusCode))}
+	}
+	p.Status = resp.StatusCode
+	if p.Title == "" {
+		p.Title = http.StatusText(resp.StatusCode)
+	}
+	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 {
+		p.RetryAfter = time.Duration(s) * time.Second
+	}
+	return p
+}

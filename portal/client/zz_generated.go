@@ -1,0 +1,318 @@
+// Code generated from the OpenAPI document by portal/client/generate. DO NOT EDIT.
+
+package client
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// Kinds are all that the API serves.
+var Kinds = []Kind{
+	{Name: "AWSProvider", Plural: "awsproviders", Namespaced: false, ReadOnly: false},
+	{Name: "S3Bucket", Plural: "s3buckets", Namespaced: true, ReadOnly: false},
+	{Name: "DomainClaim", Plural: "domainclaims", Namespaced: false, ReadOnly: true},
+	{Name: "RDSInstance", Plural: "rdsinstances", Namespaced: true, ReadOnly: false},
+	{Name: "PoolGateway", Plural: "poolgateways", Namespaced: true, ReadOnly: true},
+	{Name: "GatewayHostnameRequest", Plural: "gatewayhostnamerequests", Namespaced: true, ReadOnly: false},
+	{Name: "HostnameGrant", Plural: "hostnamegrants", Namespaced: true, ReadOnly: true},
+	{Name: "SQSQueue", Plural: "sqsqueues", Namespaced: true, ReadOnly: false},
+	{Name: "EC2Instance", Plural: "ec2instances", Namespaced: true, ReadOnly: false},
+	{Name: "WebApp", Plural: "webapps", Namespaced: true, ReadOnly: false},
+}
+
+// AWSProviders are all of them: they belong to no namespace.
+func (c *Client) AWSProviders() Objects[v1alpha1.AWSProvider] {
+	return Objects[v1alpha1.AWSProvider]{client: c, base: "/awsproviders"}
+}
+
+// S3Buckets are those of a namespace.
+func (c *Client) S3Buckets(namespace string) Objects[v1alpha1.S3Bucket] {
+	return Objects[v1alpha1.S3Bucket]{client: c, base: "/namespaces/" + url.PathEscape(namespace) + "/s3buckets"}
+}
+
+// DomainClaims are all of them: they belong to no namespace.
+func (c *Client) DomainClaims() Objects[v1alpha1.DomainClaim] {
+	return Objects[v1alpha1.DomainClaim]{client: c, base: "/domainclaims"}
+}
+
+// RDSInstances are those of a namespace.
+func (c *Client) RDSInstances(namespace string) Objects[v1alpha1.RDSInstance] {
+	return Objects[v1alpha1.RDSInstance]{client: c, base: "/namespaces/" + url.PathEscape(namespace) + "/rdsinstances"}
+}
+
+// PoolGateways are those of a namespace.
+func (c *Client) PoolGateways(namespace string) Objects[v1alpha1.PoolGateway] {
+	return Objects[v1alpha1.PoolGateway]{client: c, base: "/namespaces/" + url.PathEscape(namespace) + "/poolgateways"}
+}
+
+// GatewayHostnameRequests are those of a namespace.
+func (c *Client) GatewayHostnameRequests(namespace string) Objects[v1alpha1.GatewayHostnameRequest] {
+	return Objects[v1alpha1.GatewayHostnameRequest]{client: c, base: "/namespaces/" + url.PathEscape(namespace) + "/gatewayhostnamerequests"}
+}
+
+// HostnameGrants are those of a namespace.
+func (c *Client) HostnameGrants(namespace string) Objects[v1alpha1.HostnameGrant] {
+	return Objects[v1alpha1.HostnameGrant]{client: c, base: "/namespaces/" + url.PathEscape(namespace) + "/hostnamegrants"}
+}
+
+// SQSQueues are those of a namespace.
+func (c *Client) SQSQueues(namespace string) Objects[v1alpha1.SQSQueue] {
+	return Objects[v1alpha1.SQSQueue]{client: c, base: "/namespaces/" + url.PathEscape(namespace) + "/sqsqueues"}
+}
+
+// EC2Instances are those of a namespace.
+func (c *Client) EC2Instances(namespace string) Objects[v1alpha1.EC2Instance] {
+	return Objects[v1alpha1.EC2Instance]{client: c, base: "/namespaces/" + url.PathEscape(namespace) + "/ec2instances"}
+}
+
+// WebApps are those of a namespace.
+func (c *Client) WebApps(namespace string) Objects[v1alpha1.WebApp] {
+	return Objects[v1alpha1.WebApp]{client: c, base: "/namespaces/" + url.PathEscape(namespace) + "/webapps"}
+}
+
+// Checks: Tell of the operator's checks of one object.
+func (o Objects[T]) Checks(ctx context.Context, name string) (*Checks, error) {
+	r := o.client.request("GET", o.base+"/"+url.PathEscape(name)+"/checks")
+	return do[Checks](ctx, r)
+}
+
+// CreateOptions are the parameters of Create; what is left zero is not sent.
+type CreateOptions struct {
+	DryRun string // All: check, admit and default, but change nothing.
+}
+
+func (o CreateOptions) fill(r *request) {
+	addQuery(r, "dryRun", o.DryRun)
+}
+
+// Create: Request a new object.
+func (o Objects[T]) Create(ctx context.Context, body *T, opts CreateOptions) (*Result[T], error) {
+	r := o.client.request("POST", o.base)
+	opts.fill(r)
+	if err := r.send("application/json", body); err != nil {
+		return nil, err
+	}
+	return doObject[T](ctx, r)
+}
+
+// DeleteOptions are the parameters of Delete; what is left zero is not sent.
+type DeleteOptions struct {
+	DryRun  string // All: check, admit and default, but change nothing.
+	IfMatch string // Delete only this version (an ETag).
+}
+
+func (o DeleteOptions) fill(r *request) {
+	addQuery(r, "dryRun", o.DryRun)
+	addHeader(r, "If-Match", o.IfMatch)
+}
+
+// Delete: Delete one object.
+func (o Objects[T]) Delete(ctx context.Context, name string, opts DeleteOptions) (*Result[T], error) {
+	r := o.client.request("DELETE", o.base+"/"+url.PathEscape(name))
+	opts.fill(r)
+	return doObject[T](ctx, r)
+}
+
+// Events: List the events about one object, newest first.
+func (o Objects[T]) Events(ctx context.Context, name string) (*Events, error) {
+	r := o.client.request("GET", o.base+"/"+url.PathEscape(name)+"/events")
+	return do[Events](ctx, r)
+}
+
+// Get: Get one object.
+func (o Objects[T]) Get(ctx context.Context, name string) (*Result[T], error) {
+	r := o.client.request("GET", o.base+"/"+url.PathEscape(name))
+	return doObject[T](ctx, r)
+}
+
+// ListOptions are the parameters of List; what is left zero is not sent.
+type ListOptions struct {
+	Limit  int64  // How many objects at most.
+	Cursor string // next of the page before; empty for the first page.
+}
+
+func (o ListOptions) fill(r *request) {
+	addQuery(r, "limit", o.Limit)
+	addQuery(r, "cursor", o.Cursor)
+}
+
+// List: List objects of kind object.
+func (o Objects[T]) List(ctx context.Context, opts ListOptions) (*Page[T], error) {
+	r := o.client.request("GET", o.base)
+	opts.fill(r)
+	return do[Page[T]](ctx, r)
+}
+
+// LogsOptions are the parameters of Logs; what is left zero is not sent.
+type LogsOptions struct {
+	Pod        string // Name of one of its Pods; left out, the newest.
+	Container  string // Container of the Pod.
+	Tail       int64  // How many of the last lines.
+	Previous   bool   // Of the run before the last restart.
+	Timestamps bool   // With the time in front of each line.
+}
+
+func (o LogsOptions) fill(r *request) {
+	addQuery(r, "pod", o.Pod)
+	addQuery(r, "container", o.Container)
+	addQuery(r, "tail", o.Tail)
+	addQuery(r, "previous", o.Previous)
+	addQuery(r, "timestamps", o.Timestamps)
+}
+
+// Logs: Read the log of a Pod of one object.
+func (o Objects[T]) Logs(ctx context.Context, name string, opts LogsOptions) (string, error) {
+	r := o.client.request("GET", o.base+"/"+url.PathEscape(name)+"/logs")
+	opts.fill(r)
+	return doText(ctx, r)
+}
+
+// ListCatalogOptions are the parameters of ListCatalog; what is left zero is not sent.
+type ListCatalogOptions struct {
+	Namespace string // Also say which kinds the caller may create in this namespace.
+}
+
+func (o ListCatalogOptions) fill(r *request) {
+	addQuery(r, "namespace", o.Namespace)
+}
+
+// ListCatalog: List the kinds that can be requested.
+func (c *Client) ListCatalog(ctx context.Context, opts ListCatalogOptions) (*Catalog, error) {
+	r := c.request("GET", "/catalog")
+	opts.fill(r)
+	return do[Catalog](ctx, r)
+}
+
+// GetMe: Say who the caller is.
+func (c *Client) GetMe(ctx context.Context) (*Me, error) {
+	r := c.request("GET", "/me")
+	return do[Me](ctx, r)
+}
+
+// CheckHostnameOptions are the parameters of CheckHostname; what is left zero is not sent.
+type CheckHostnameOptions struct {
+	Hostname    string // Such as shop.example.com, or *.shop.example.com.
+	Visibility  string // For whom.
+	Environment string // What the hostname is for.
+	Zone        string // ID of the hosted zone; left out, it is not judged.
+}
+
+func (o CheckHostnameOptions) fill(r *request) {
+	addQuery(r, "hostname", o.Hostname)
+	addQuery(r, "visibility", o.Visibility)
+	addQuery(r, "environment", o.Environment)
+	addQuery(r, "zone", o.Zone)
+}
+
+// CheckHostname: Tell whether the namespace could have a hostname.
+func (c *Client) CheckHostname(ctx context.Context, namespace string, opts CheckHostnameOptions) (*HostnameAnswer, error) {
+	r := c.request("GET", "/namespaces/"+url.PathEscape(namespace)+"/hostnames/check")
+	opts.fill(r)
+	return do[HostnameAnswer](ctx, r)
+}
+
+// ListResourcesOptions are the parameters of ListResources; what is left zero is not sent.
+type ListResourcesOptions struct {
+	Limit     int64  // How many objects at most.
+	Cursor    string // next of the page before; empty for the first page.
+	Namespace string // Only of this namespace.
+	Kind      string // Only of this kind, by its plural name, e.g. s3buckets.
+}
+
+func (o ListResourcesOptions) fill(r *request) {
+	addQuery(r, "limit", o.Limit)
+	addQuery(r, "cursor", o.Cursor)
+	addQuery(r, "namespace", o.Namespace)
+	addQuery(r, "kind", o.Kind)
+}
+
+// ListResources: List objects of all kinds that the caller may list.
+func (c *Client) ListResources(ctx context.Context, opts ListResourcesOptions) (*Page[unstructured.Unstructured], error) {
+	r := c.request("GET", "/resources")
+	opts.fill(r)
+	return do[Page[unstructured.Unstructured]](ctx, r)
+}
+
+// CatalogItem is as in the document.
+type CatalogItem struct {
+	CanCreate *bool  `json:"canCreate,omitempty"` // Whether the caller may create one in the namespace asked for.
+	Help      string `json:"help"`
+	Kind      string `json:"kind"`
+	Resource  string `json:"resource"` // Plural name, as in URLs.
+	Title     string `json:"title"`
+}
+
+// Catalog is as in the document.
+type Catalog struct {
+	Items []CatalogItem `json:"items"`
+}
+
+// Checks is as in the document.
+type Checks struct {
+	Failures    int64             `json:"failures,omitempty"`    // How many of the last ones failed, one after the other.
+	LastChecked *time.Time        `json:"lastChecked,omitempty"` // When the last check ended.
+	LastPlan    *Plan             `json:"lastPlan,omitempty"`    // The last that a check found to do; absent if none did since the operator started.
+	Live        map[string]string `json:"live,omitempty"`        // Values read from AWS just now, such as the messages in a queue; absent for kinds that have none.
+	LiveError   string            `json:"liveError,omitempty"`   // Why they could not be read.
+	Message     string            `json:"message,omitempty"`     // Its outcome in words.
+	NextCheck   *time.Time        `json:"nextCheck,omitempty"`   // When the next one is due if nothing happens before. Absent while the object is paused, and after a failure, which is tried again with back-off.
+	Passes      int64             `json:"passes,omitempty"`      // How many checks there were since the operator started.
+	Reason      string            `json:"reason,omitempty"`      // Its outcome, as in the Ready condition.
+	State       string            `json:"state"`                 // checked: all else is there. unchecked: the operator has not checked the object since it started. unknown: the operator does not answer.
+}
+
+// Event is as in the document.
+type Event struct {
+	Count   int64     `json:"count"` // How often it happened.
+	Message string    `json:"message"`
+	Reason  string    `json:"reason"`
+	Time    time.Time `json:"time"` // When it happened last.
+	Type    string    `json:"type"` // Normal or Warning.
+}
+
+// Events is as in the document.
+type Events struct {
+	Items []Event `json:"items"`
+}
+
+// HostnameAnswer is as in the document.
+type HostnameAnswer struct {
+	Field    string          `json:"field,omitempty"`    // The field of the request's spec that stands in the way.
+	Holder   *HostnameHolder `json:"holder,omitempty"`   // The GatewayHostnameRequest that has it. Only for those who may get such requests there.
+	Hostname string          `json:"hostname,omitempty"` // As DNS has it: in lower case and IDNA form. Absent if it is invalid.
+	Message  string          `json:"message"`            // The state in words.
+	State    string          `json:"state"`              // free: it can be asked for. invalid: it is no hostname. noGrant: the namespace may have none. notGranted: its HostnameGrant does not allow this one. taken: another namespace has it. overlaps: another namespace has one that overlaps. yours: a request of the namespace asks for it already.
+}
+
+// HostnameHolder is as in the document.
+type HostnameHolder struct {
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+}
+
+// Me is as in the document.
+type Me struct {
+	Email      string   `json:"email,omitempty"`
+	Groups     []string `json:"groups"`
+	Name       string   `json:"name,omitempty"`
+	Namespaces []string `json:"namespaces"` // Where the caller may list something.
+	Username   string   `json:"username"`   // As Kubernetes RBAC knows the caller.
+}
+
+// Plan is as in the document.
+type Plan struct {
+	At    time.Time `json:"at"`
+	Steps []Step    `json:"steps"`
+}
+
+// Step is as in the document.
+type Step struct {
+	Call string `json:"call"`          // The call to AWS.
+	Why  string `json:"why,omitempty"` // The difference that asked for it.
+}
