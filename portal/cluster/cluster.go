@@ -21,6 +21,7 @@ import (
 
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/operator"
+	"github.com/portico-platform/portico/portal/overview"
 )
 
 // Options of a Cluster.
@@ -40,6 +41,7 @@ type Cluster struct {
 	access   *access
 	writer   *writer
 	feed     *feed
+	overview *overview.Store
 	revoked  *Revocations
 	operator *operator.Client
 	client   kubernetes.Interface
@@ -76,7 +78,7 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 		return nil, err
 	}
 	return &Cluster{
-		kinds: kinds, cache: objects, client: clients, writer: w, feed: newFeed(), log: opts.Log,
+		kinds: kinds, cache: objects, client: clients, writer: w, feed: newFeed(), overview: overview.NewStore(), log: opts.Log,
 		access: newAccess(clients.AuthorizationV1().SubjectAccessReviews(), opts.Clock), revoked: revoked,
 		operator: operator.New(newOperatorAccess(clients, opts), opts.Clock, opts.Log),
 	}, nil
@@ -104,7 +106,7 @@ func (c *Cluster) watch(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("watching %s: %w", k.Plural, err)
 		}
-		if _, err := inf.AddEventHandler(c.feed.objects(k)); err != nil {
+		if _, err := inf.AddEventHandler(c.counting(k, c.feed.objects(k))); err != nil {
 			return fmt.Errorf("watching %s: %w", k.Plural, err)
 		}
 	}

@@ -34,7 +34,7 @@ func (c *Cluster) Namespaces(ctx context.Context, id auth.Identity) ([]string, e
 		return nil, err
 	}
 	if !everywhere {
-		names, err = c.among(ctx, names, func(ctx context.Context, ns string) (bool, error) {
+		names, err = among(ctx, names, func(ctx context.Context, ns string) (bool, error) {
 			return c.listsAny(ctx, id, ns)
 		})
 		if err != nil {
@@ -55,21 +55,21 @@ func (c *Cluster) listsAny(ctx context.Context, id auth.Identity, namespace stri
 	return false, nil
 }
 
-// among keeps the names for which ask says yes, asking several at once.
-func (c *Cluster) among(ctx context.Context, names []string, ask func(context.Context, string) (bool, error)) ([]string, error) {
+// among keeps those for which ask says yes, in any order, asking several at once.
+func among[T any](ctx context.Context, all []T, ask func(context.Context, T) (bool, error)) ([]T, error) {
 	var mu sync.Mutex
-	var out []string
+	var out []T
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(reviewsAtOnce)
-	for _, name := range names {
+	for _, one := range all {
 		g.Go(func() error {
-			ok, err := ask(ctx, name)
+			ok, err := ask(ctx, one)
 			if err != nil || !ok {
 				return err
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			out = append(out, name)
+			out = append(out, one)
 			return nil
 		})
 	}

@@ -60,7 +60,7 @@ func (c *Cluster) onlyVisible(ctx context.Context, id auth.Identity, k catalog.K
 	for ns := range seen {
 		spaces = append(spaces, ns)
 	}
-	visible, err := c.among(ctx, spaces, func(ctx context.Context, ns string) (bool, error) {
+	visible, err := among(ctx, spaces, func(ctx context.Context, ns string) (bool, error) {
 		return c.Can(ctx, id, "list", k, ns)
 	})
 	if err != nil {

@@ -1,0 +1,85 @@
+package cluster
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
+	toolscache "k8s.io/client-go/tools/cache"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/overview"
+)
+
+// Overview is how all objects are that the caller may list, in the namespaces that Namespaces gives and of kinds that
+// belong to none. It is Partial for whoever may not list every kind everywhere.
+func (c *Cluster) Overview(ctx context.Context, id auth.Identity) (overview.Overview, error) {
+	names, err := c.Namespaces(ctx, id)
+	if err != nil {
+		return overview.Overview{}, err
+	}
+	shown, partial, err := c.places(ctx, id, names)
+	if err != nil {
+		return overview.Overview{}, err
+	}
+	o := c.overview.Of(func(p overview.Place) bool { return shown[p] })
+	o.Partial = partial
+	return o, nil
+}
+
+// TimesToReady are how long objects of the kind took to become ready, those of all namespaces. It is for everybody: it
+// tells nothing of single objects.
+func (c *Cluster) TimesToReady(k catalog.Kind) overview.Times { return c.overview.TimesToReady(k.Plural) }
+
+// places are those with objects that the caller may list. Of each kind it asks about the whole cluster first, and then
+// about the namespaces given.
+func (c *Cluster) places(ctx context.Context, id auth.Identity, names []string) (shown map[overview.Place]bool, partial bool, err error) {
+	everywhere := map[string]bool{}
+	for _, k := range c.kinds {
+		if everywhere[k.Plural], err = c.Can(ctx, id, "list", k, ""); err != nil {
+			return nil, false, err
+		}
+		partial = partial || !everywhere[k.Plural]
+	}
+	visible := sets.New(names...)
+	may, err := among(ctx, c.overview.Places(), func(ctx context.Context, p overview.Place) (bool, error) {
+		k, known := c.kinds.ByPlural(p.Kind)
+		if everywhere[p.Kind] || !known || !visible.Has(p.Namespace) {
+			return everywhere[p.Kind], nil
+		}
+		return c.Can(ctx, id, "list", k, p.Namespace)
+	})
+	shown = make(map[overview.Place]bool, len(may))
+	for _, p := range may {
+		shown[p] = true
+	}
+	return shown, partial, err
+}
+
+// counting keeps the overview by the changes of one kind. next is called after each, when the overview knows of it.
+func (c *Cluster) counting(k catalog.Kind, next toolscache.ResourceEventHandler) toolscache.ResourceEventHandler {
+	put := func(obj any) {
+		if u, ok := obj.(*unstructured.Unstructured); ok {
+			c.overview.Put(k.Plural, u)
+		}
+	}
+	return toolscache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(obj any, initial bool) {
+			put(obj)
+			next.OnAdd(obj, initial)
+		},
+		UpdateFunc: func(before, after any) {
+			if !sameVersion(before, after) {
+				put(after)
+			}
+			next.OnUpdate(before, after)
+		},
+		DeleteFunc: func(obj any) {
+			if u, ok := last(obj).(*unstructured.Unstructured); ok {
+				c.overview.Remove(k.Plural, u.GetNamespace(), u.GetName())
+			}
+			next.OnDelete(obj)
+		},
+	}
+}

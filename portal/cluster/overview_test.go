@@ -1,0 +1,160 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/config/crd"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/overview"
+	"github.com/portico-platform/portico/portal/phase"
+)
+
+// spaces is a cache of namespaces.
+type spaces struct {
+	cache.Cache
+	names []string
+}
+
+func (s spaces) List(_ context.Context, into client.ObjectList, _ ...client.ListOption) error {
+	list := into.(*metav1.PartialObjectMetadataList)
+	for _, n := range s.names {
+		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: n}})
+	}
+	return nil
+}
+
+// overseen is a Cluster of some objects, in which callers may do what allow says, as "verb resource namespace".
+func overseen(t *testing.T, allow ...string) (*Cluster, *judge) {
+	t.Helper()
+	kinds, err := catalog.Load(crd.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, a, _ := newJudge(t)
+	j.allow = func(r authorizationv1.SubjectAccessReviewSpec) bool {
+		at := r.ResourceAttributes
+		return slices.Contains(allow, strings.TrimSpace(at.Verb+" "+at.Resource+" "+at.Namespace))
+	}
+	c := &Cluster{kinds: kinds, access: a, cache: spaces{names: []string{"idle", "payments", "search"}}, overview: overview.NewStore(), feed: newFeed()}
+	for _, place := range []overview.Place{
+		{Kind: "s3buckets", Namespace: "payments"}, {Kind: "s3buckets", Namespace: "search"}, {Kind: "sqsqueues", Namespace: "search"},
+		{Kind: "awsproviders"},
+	} {
+		k, ok := kinds.ByPlural(place.Kind)
+		if !ok {
+			t.Fatalf("no kind %s", place.Kind)
+		}
+		c.counting(k, c.feed.objects(k)).OnAdd(named(place.Namespace, "x", "1"), true)
+	}
+	return c, j
+}
+
+func named(namespace, name, version string) *unstructured.Unstructured {
+	obj := &unstructured.Unstructured{Object: map[string]any{}}
+	obj.SetNamespace(namespace)
+	obj.SetName(name)
+	obj.SetResourceVersion(version)
+	return obj
+}
+
+func TestTheOverviewIsOfWhatTheCallerMayList(t *testing.T) {
+	kinds, _ := overseen(t)
+	var all []string
+	for _, k := range kinds.kinds {
+		all = append(all, "list "+k.Plural)
+	}
+	for name, c := range map[string]struct {
+		allow   []string
+		want    string
+		partial bool
+	}{
+		"whoever may list everything": {all, "awsproviders/ s3buckets/payments s3buckets/search sqsqueues/search", false},
+		"a team":                      {[]string{"list s3buckets payments", "list sqsqueues payments"}, "s3buckets/payments", true},
+		"a kind in one namespace":     {[]string{"list sqsqueues search"}, "sqsqueues/search", true},
+		"a kind everywhere":           {[]string{"list s3buckets"}, "s3buckets/payments s3buckets/search", true},
+		"the platform's":              {[]string{"list awsproviders"}, "awsproviders/", true},
+		"nobody":                      {nil, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster, _ := overseen(t, c.allow...)
+			o, err := cluster.Overview(t.Context(), dev)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, cell := range o.Cells {
+				got = append(got, cell.Kind+"/"+cell.Namespace)
+			}
+			if strings.Join(got, " ") != c.want || o.Partial != c.partial {
+				t.Errorf("%v, partial %v; want %s, %v", got, o.Partial, c.want, c.partial)
+			}
+		})
+	}
+}
+
+func TestTheOverviewAsksOnceForEachPlaceAtMost(t *testing.T) {
+	c, j := overseen(t, "list sqsqueues search")
+	for range 3 {
+		if _, err := c.Overview(t.Context(), dev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := map[string]bool{}
+	for _, r := range j.asked {
+		at := r.ResourceAttributes.Verb + " " + r.ResourceAttributes.Resource + " " + r.ResourceAttributes.Namespace
+		if seen[at] {
+			t.Errorf("asked again: %s", at)
+		}
+		seen[at] = true
+	}
+	if n, most := j.count(), len(c.kinds)*4; n > most { // three namespaces and the whole cluster
+		t.Errorf("%d reviews, want %d at most", n, most)
+	}
+}
+
+func TestAnErrorOfAccessIsNoEmptyOverview(t *testing.T) {
+	c, j := overseen(t)
+	j.err = errors.New("away")
+	if o, err := c.Overview(t.Context(), dev); !isUnavailable(err) {
+		t.Errorf("%+v, %v", o, err)
+	}
+}
+
+func TestTheOverviewKnowsOfAChangeBeforeSubscribersDo(t *testing.T) {
+	c, _ := overseen(t, "list s3buckets")
+	k, _ := c.kinds.ByPlural("s3buckets")
+	h := c.counting(k, c.feed.objects(k))
+	counts := func() overview.Counts {
+		t.Helper()
+		o, err := c.Overview(t.Context(), dev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o.Sum(func(p overview.Place) bool { return p.Namespace == "payments" })
+	}
+	sub := c.Subscribe(t.Context())
+	paused := named("payments", "x", "2")
+	paused.SetAnnotations(map[string]string{"portico.dev/paused": "true"})
+	h.OnUpdate(named("payments", "x", "1"), paused)
+	if changes, _ := sub.Take(); len(changes) != 1 || counts()[phase.Paused] != 1 {
+		t.Errorf("after an update: %v, %v", changes, counts())
+	}
+	h.OnDelete(toolscache.DeletedFinalStateUnknown{Key: "payments/x", Obj: paused})
+	if changes, _ := sub.Take(); len(changes) != 1 || counts().Total() != 0 {
+		t.Errorf("after a deletion: %v, %v", changes, counts())
+	}
+	if times := c.TimesToReady(k); times.N != 0 {
+		t.Errorf("%+v", times)
+	}
+}
