@@ -39,7 +39,7 @@ Flags:
 `
 
 func parse(args []string, env func(string) string, out io.Writer) (*flags, error) {
-	f := &flags{}
+	f := &flags{auth: auth.Config{CLIScopes: strings.Fields(auth.DefaultCLIScopes)}}
 	var impersonator string
 	set := flag.NewFlagSet("portal", flag.ContinueOnError)
 	set.SetOutput(out)
@@ -77,6 +77,12 @@ func (f *flags) authFlags(set *flag.FlagSet) {
 			return errors.New("it must not be empty")
 		}
 		f.auth.Audiences = append(f.auth.Audiences, s)
+		return nil
+	})
+	set.StringVar(&f.auth.CLIClientID, "cli-client-id", "", "the public client `ID` at the provider with which portico login signs in; empty: portico takes ready tokens only")
+	set.Func("cli-scopes", "`scopes`, with spaces between, that portico login asks for; default: \""+auth.DefaultCLIScopes+"\". The ID token must have one of --api-audience: "+
+		"make that the CLI's client ID, or add a scope for it", func(s string) error {
+		f.auth.CLIScopes = strings.Fields(s)
 		return nil
 	})
 }

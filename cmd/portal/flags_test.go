@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/portico-platform/portico/portal/auth"
 )
 
 func none(string) string { return "" }
@@ -45,6 +47,21 @@ func TestFlags(t *testing.T) {
 	}
 }
 
+func TestScopesOfCommandLineTools(t *testing.T) {
+	for want, more := range map[string][]string{
+		auth.DefaultCLIScopes: nil,
+		"openid audience:x":   {"--cli-scopes", " openid  audience:x "},
+	} {
+		f, err := parse(append(good(t), more...), none, &bytes.Buffer{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(f.auth.CLIScopes, " "); got != want {
+			t.Errorf("%v: %q, want %q", more, got, want)
+		}
+	}
+}
+
 func TestWrongFlagsAreSaidInOneLine(t *testing.T) {
 	for name, want := range map[string]string{
 		"--public-url": "--public-url is needed", "--oidc-issuer-url": "--oidc-issuer-url", "--oidc-client-id": "--oidc-client-id",
@@ -61,6 +78,7 @@ func TestWrongFlagsAreSaidInOneLine(t *testing.T) {
 		"want namespace/name": {"--impersonator", "somebody"}, "secret-file": {"--oidc-client-secret-file", "/nowhere/at/all"},
 		"unexpected argument": {"serve"}, "begin with system:": {"--oidc-prefix", "system:"}, "not defined": {"--what"},
 		"over https only": {"--public-url", "http://p.example"}, "must not be empty": {"--api-audience", ""},
+		"register a public one": {"--cli-client-id", "portal"},
 	} {
 		if _, err := parse(append(good(t), more...), none, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", more, err)
@@ -76,7 +94,7 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 	if err := run(t.Context(), []string{"--help"}, none, &out); !errors.Is(err, flag.ErrHelp) {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"-public-url", "-session-key-file", "-impersonator", "-metrics-listen", "-api-audience", "openssl rand"} {
+	for _, want := range []string{"-public-url", "-session-key-file", "-impersonator", "-metrics-listen", "-api-audience", "-cli-client-id", "openssl rand"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %s", want)
 		}

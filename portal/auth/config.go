@@ -18,6 +18,8 @@ type Config struct {
 	GroupsClaim   string   // usually groups
 	Prefix        string   // in front of usernames and groups; the API server's own must be the same
 	Audiences     []string // of which one must be in a bearer token
+	CLIClientID   string   // the public client of command-line tools; "" if there is none
+	CLIScopes     []string // what such tools ask for, so that their tokens have one of Audiences
 }
 
 // Check refuses settings with which signing in would be unsafe or could not work.
@@ -36,6 +38,8 @@ func (c Config) Check() error {
 		return errors.New("at least one API audience is needed")
 	case slices.Contains(c.Audiences, c.ClientID):
 		return fmt.Errorf("API audience %q: it must not be the client ID, or a token of a sign-in would open the REST API", c.ClientID)
+	case c.CLIClientID == c.ClientID:
+		return fmt.Errorf("the client of command-line tools, %q, is the portal's own: register a public one for them", c.ClientID)
 	}
 	return checkIssuer(c.IssuerURL)
 }

@@ -189,6 +189,12 @@ func (c *Client) ListCatalog(ctx context.Context, opts ListCatalogOptions) (*Cat
 	return do[Catalog](ctx, r)
 }
 
+// GetLogin: Say how command-line tools sign in.
+func (c *Client) GetLogin(ctx context.Context) (*Login, error) {
+	r := c.request("GET", "/login")
+	return do[Login](ctx, r)
+}
+
 // GetMe: Say who the caller is.
 func (c *Client) GetMe(ctx context.Context) (*Me, error) {
 	r := c.request("GET", "/me")
@@ -294,6 +300,14 @@ type HostnameAnswer struct {
 type HostnameHolder struct {
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
+}
+
+// Login is as in the document.
+type Login struct {
+	Audiences []string `json:"audiences"`          // Of which a token must have one.
+	ClientID  string   `json:"clientID,omitempty"` // Public client of command-line tools, for the device flow and for redirects to loopback. Absent if there is none: bring a token.
+	Issuer    string   `json:"issuer"`             // URL of the OpenID Connect provider.
+	Scopes    []string `json:"scopes,omitempty"`   // What to ask for with it.
 }
 
 // Me is as in the document.

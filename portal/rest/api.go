@@ -63,7 +63,7 @@ type API struct {
 	log     *slog.Logger
 }
 
-// New is the API's handler, to be mounted at Prefix. Only the OpenAPI document needs no token.
+// New is the API's handler, to be mounted at Prefix. Only the OpenAPI document, and how to sign in, need no token.
 func New(c Cluster, bearer *auth.Bearer, log *slog.Logger) (http.Handler, error) {
 	a := &API{cluster: c, log: log}
 	top := chi.NewRouter()
@@ -77,6 +77,7 @@ func New(c Cluster, bearer *auth.Bearer, log *slog.Logger) (http.Handler, error)
 	api := humachi.New(inner, config())
 	api.UseMiddleware(wantQuery)
 	a.register(api)
+	a.registerLogin(api, bearer.CLI())
 	doc, err := document(api, c.Kinds())
 	if err != nil {
 		return nil, fmt.Errorf("writing the OpenAPI document: %w", err)
@@ -88,6 +89,7 @@ func New(c Cluster, bearer *auth.Bearer, log *slog.Logger) (http.Handler, error)
 	})
 	inner.NotFound(top.NotFoundHandler())
 	inner.MethodNotAllowed(top.MethodNotAllowedHandler())
+	top.Method(http.MethodGet, loginPath, inner)
 	top.With(bearer.Require(WriteProblem)).Mount("/", inner)
 	return top, nil
 }

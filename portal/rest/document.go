@@ -4,6 +4,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
 
+	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
@@ -12,6 +13,7 @@ func Document(kinds catalog.Catalog) ([]byte, error) {
 	a := &API{cluster: described{kinds: kinds}}
 	api := humachi.New(chi.NewRouter(), config())
 	a.register(api)
+	a.registerLogin(api, auth.CLI{})
 	return document(api, kinds)
 }
 

@@ -19,8 +19,8 @@ import (
 const (
 	// PortalClient is the portal's OIDC client; its secret is PortalSecret.
 	PortalClient = "portal"
-	// CLIClient is a public client: for curl and other tools of people.
-	CLIClient = "cli"
+	// CLIClient is a public client: for portico login, and for curl.
+	CLIClient = "portico-cli"
 	// Audience is that of tokens for the portal's REST API.
 	Audience = "rest-api"
 	// PortalSecret is no secret outside of this stack.
@@ -69,7 +69,9 @@ func (s *Stack) dexConfig() ([]byte, error) {
 			"cookieName": "portico_local_dex", "absoluteLifetime": "24h", "validIfNotUsedFor": "1h",
 		},
 		"oauth2": object{
-			"grantTypes":         []string{"authorization_code", "refresh_token", "password"},
+			"grantTypes": []string{
+				"authorization_code", "refresh_token", "password", "urn:ietf:params:oauth:grant-type:device_code",
+			},
 			"responseTypes":      []string{"code"},
 			"skipApprovalScreen": true,
 			"passwordConnector":  "local",
@@ -91,8 +93,8 @@ func (s *Stack) dexClients() []object {
 			"refreshTokenLifetime": "session",
 		},
 		{
-			"id": CLIClient, "name": "Command line", "public": true,
-			"redirectURIs": []string{"http://127.0.0.1:8000/callback"}, "refreshTokenLifetime": "session",
+			// Without redirect URIs Dex takes those of loopback, on any port, and its own for devices.
+			"id": CLIClient, "name": "Command line", "public": true, "refreshTokenLifetime": "session",
 		},
 		{
 			"id": Audience, "name": "Portico REST API", "secret": PortalSecret + "-api",

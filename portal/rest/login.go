@@ -1,0 +1,38 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/portico-platform/portico/portal/auth"
+)
+
+// loginPath is the one operation that needs no token.
+const loginPath = "/login"
+
+type loginOutput struct {
+	CacheControl string `header:"Cache-Control"`
+	Body         login
+}
+
+type login struct {
+	Issuer    string   `json:"issuer" doc:"URL of the OpenID Connect provider."`
+	ClientID  string   `json:"clientID,omitempty" doc:"Public client of command-line tools, for the device flow and for redirects to loopback. Absent if there is none: bring a token."`
+	Scopes    []string `json:"scopes,omitempty" doc:"What to ask for with it."`
+	Audiences []string `json:"audiences" doc:"Of which a token must have one."`
+}
+
+// registerLogin adds what tools need to know before they have a token.
+func (a *API) registerLogin(api huma.API, cli auth.CLI) {
+	out := &loginOutput{CacheControl: "public, max-age=300", Body: login{Issuer: cli.Issuer, Audiences: cli.Audiences}}
+	if cli.ClientID != "" {
+		out.Body.ClientID, out.Body.Scopes = cli.ClientID, cli.Scopes
+	}
+	huma.Register(api, huma.Operation{
+		OperationID: "getLogin", Method: http.MethodGet, Path: loginPath, Tags: []string{"General"},
+		Summary: "Say how command-line tools sign in", Security: []map[string][]string{},
+		Description: "Needs no token. With the ID token of the client named here the rest of the API can be called.",
+	}, func(context.Context, *struct{}) (*loginOutput, error) { return out, nil })
+}
