@@ -1,0 +1,135 @@
+//go:build browser
+
+package browser
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// TestSigningInAgainLeadsBack ends the session in one tab; another one, whose page was following, leads to signing in and
+// back to what it showed.
+func TestSigningInAgainLeadsBack(t *testing.T) {
+	x := open(t)
+	x.signIn("payments-dev", "payments")
+	ctx, cancel := chromedp.NewContext(x.ctx)
+	defer cancel()
+	other := &tab{t: t, ctx: ctx}
+	other.must(chromedp.Do(ctx)) // the tab lives as long as the context of its first call
+	other.goTo(list + "?kind=s3buckets&sort=-name")
+	other.await(`#live`, "Live")
+	x.click(`.who button`)
+	x.await(`main`, "You are signed out")
+	other.await(`main h1`, "Cloud resources for your team")
+	other.click(`main a.btn.first`) // Dex has a session of its own, and asks nothing
+	other.await(`#live`, "Live")
+	if at := other.at(); at != list+"?kind=s3buckets&sort=-name" {
+		t.Errorf("signing in leads to %s", at)
+	}
+}
+
+// TestBackAndForward walks through pages, and back and forward again; each one follows again.
+func TestBackAndForward(t *testing.T) {
+	x := open(t)
+	x.signIn("payments-dev", "payments")
+	bucket := x.request("walked", "portico-walked-1", "")
+	way := []struct{ at, selector, words string }{
+		{list, `#live`, "Live"},
+		{list + "?q=walked", `#r-s3buckets-walked`, "Ready"},
+		{s3one + "walked", `#status`, "Ready"},
+		{s3one + "walked?tab=yaml", `#body`, "bucketName: " + bucket},
+	}
+	x.goTo(way[0].at)
+	x.await(`#live`, "Live")
+	x.fill(`[name="q"]`, "walked")
+	x.awaitAt(way[1].at)
+	x.click(`#r-s3buckets-walked a.name`)
+	x.awaitAt(way[2].at)
+	x.click(`a[href$="?tab=yaml"]`)
+	x.awaitAt(way[3].at)
+	for _, i := range []int{2, 1} {
+		x.do(chromedp.NavigateBack())
+		x.awaitAt(way[i].at)
+		x.await(way[i].selector, way[i].words)
+		x.await(`#live`, "Live")
+	}
+	for _, i := range []int{2, 3} {
+		x.do(chromedp.NavigateForward())
+		x.awaitAt(way[i].at)
+		x.await(way[i].selector, way[i].words)
+	}
+	x.deletes("walked", bucket)
+}
+
+// TestAPageOutlivesAnOutage takes the portal away while a page is open: the page says so, and once the portal is back shows
+// what happened meanwhile, without being loaded anew.
+func TestAPageOutlivesAnOutage(t *testing.T) {
+	x := open(t)
+	x.signIn("payments-dev", "payments")
+	bucket := x.request("outlived", "portico-outlived-1", "")
+	x.goTo(list + "?q=outlived")
+	x.await(`#live`, "Live")
+	x.mark()
+	x.away.Store(true)
+	portal := world.Part("portal")
+	x.must(portal.Stop())
+	x.await(`#live`, "Reconnecting")
+	x.every("outage")
+	buckets := dynamic.NewForConfigOrDie(world.Admin).Resource(v1alpha1.GroupVersion.WithResource("s3buckets")).Namespace("payments")
+	x.must(buckets.Delete(t.Context(), "outlived", metav1.DeleteOptions{}))
+	x.must(portal.Start(context.WithoutCancel(t.Context())))
+	x.await(`#live`, "Live")
+	x.await(`#list`, "Nothing matches")
+	x.stillMarked()
+	awaitNoBucket(t, bucket)
+}
+
+// TestKubernetesIsAway stops the API server for a moment, shorter than the operator's lease: the page says so, and what to do,
+// and trying again is enough.
+func TestKubernetesIsAway(t *testing.T) {
+	x := open(t)
+	x.signIn("payments-dev", "payments")
+	x.away.Store(true)
+	server, err := os.FindProcess(world.Part("kube-apiserver").PID())
+	x.must(err)
+	time.Sleep(6 * time.Second) // no answer about rights holds any more
+	x.must(server.Signal(syscall.SIGSTOP))
+	resume := sync.OnceFunc(func() { x.must(server.Signal(syscall.SIGCONT)) })
+	defer resume()
+	x.goTo(list)
+	x.await(`main`, "The cluster does not answer")
+	resume()
+	x.every("kubernetes-away")
+	x.do(chromedp.Reload())
+	x.await(`#live`, "Live")
+}
+
+// at is the tab's path and query.
+func (x *tab) at() string {
+	u, err := url.Parse(x.where())
+	if err != nil {
+		return x.where()
+	}
+	return strings.TrimSuffix(u.Path+"?"+u.RawQuery, "?")
+}
+
+func (x *tab) awaitAt(at string) {
+	x.t.Helper()
+	for began := time.Now(); x.at() != at || x.text("main") == ""; time.Sleep(50 * time.Millisecond) {
+		if time.Since(began) > patience {
+			x.t.Fatalf("the tab is at %s, want %s:\n%s", x.at(), at, x.body())
+		}
+	}
+}
