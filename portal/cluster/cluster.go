@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -127,7 +128,7 @@ func (c *Cluster) watch(ctx context.Context) error {
 	if _, err := c.cache.GetInformer(ctx, namespaceMeta(), cache.BlockUntilSynced(false)); err != nil {
 		return fmt.Errorf("watching namespaces: %w", err)
 	}
-	return nil
+	return c.watchTeams(ctx)
 }
 
 // Ready says why the portal cannot serve yet; nil once the cache and the revocation list are complete.
@@ -145,7 +146,9 @@ func (c *Cluster) Ready(ctx context.Context) error {
 			return fmt.Errorf("the cache of %s is not filled yet", k.Plural)
 		}
 	}
-	for what, obj := range map[string]client.Object{"namespaces": namespaceMeta(), "events": &corev1.Event{}, "pods": &corev1.Pod{}} {
+	others := teamObjects()
+	maps.Copy(others, map[string]client.Object{"namespaces": namespaceMeta(), "events": &corev1.Event{}, "pods": &corev1.Pod{}})
+	for what, obj := range others {
 		inf, err := c.cache.GetInformer(ended, obj, cache.BlockUntilSynced(false))
 		if err != nil || !inf.HasSynced() {
 			return fmt.Errorf("the cache of %s is not filled yet", what)

@@ -96,10 +96,13 @@ func (f *feed) publish(c Change) {
 }
 
 // objects publishes the changes of one kind.
-func (f *feed) objects(k catalog.Kind) toolscache.ResourceEventHandler {
+func (f *feed) objects(k catalog.Kind) toolscache.ResourceEventHandler { return f.named(k.Plural) }
+
+// named publishes the changes of the objects of one resource.
+func (f *feed) named(plural string) toolscache.ResourceEventHandler {
 	tell := func(obj any) {
 		if m, err := meta.Accessor(last(obj)); err == nil {
-			f.publish(Change{Kind: k.Plural, Namespace: m.GetNamespace(), Name: m.GetName()})
+			f.publish(Change{Kind: plural, Namespace: m.GetNamespace(), Name: m.GetName()})
 		}
 	}
 	return toolscache.ResourceEventHandlerFuncs{

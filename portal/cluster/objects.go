@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,11 +21,14 @@ import (
 // lastApplied holds a whole former manifest; it is removed before caching, for it may hold what a user took out.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// newCache caches our kinds as unstructured objects, namespaces as metadata, the events about our kinds and the Pods of
-// WebApps.
+// newCache caches our kinds as unstructured objects, namespaces as metadata, the events about our kinds, the Pods of WebApps,
+// ResourceQuotas and RoleBindings.
 func newCache(cfg *rest.Config, kinds catalog.Catalog) (cache.Cache, error) {
 	scheme := runtime.NewScheme()
 	if err := corev1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	if err := rbacv1.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
@@ -32,6 +36,9 @@ func newCache(cfg *rest.Config, kinds catalog.Catalog) (cache.Cache, error) {
 	byObject := map[client.Object]cache.ByObject{
 		&corev1.Event{}: {UnsafeDisableDeepCopy: &shared, Field: eventsOf(kinds)},
 		&corev1.Pod{}:   {UnsafeDisableDeepCopy: &shared, Label: podsOfApps(), Transform: shownPod},
+	}
+	for _, obj := range teamObjects() {
+		byObject[obj] = cache.ByObject{UnsafeDisableDeepCopy: &shared}
 	}
 	for _, k := range kinds {
 		obj := &unstructured.Unstructured{}
@@ -70,6 +77,8 @@ func newMapper(kinds catalog.Catalog) meta.RESTMapper {
 	m.Add(corev1.SchemeGroupVersion.WithKind("Namespace"), meta.RESTScopeRoot)
 	m.Add(corev1.SchemeGroupVersion.WithKind("Event"), meta.RESTScopeNamespace)
 	m.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)
+	m.Add(corev1.SchemeGroupVersion.WithKind("ResourceQuota"), meta.RESTScopeNamespace)
+	m.Add(rbacv1.SchemeGroupVersion.WithKind("RoleBinding"), meta.RESTScopeNamespace)
 	return m
 }
 

@@ -1,0 +1,117 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/portal/auth"
+)
+
+// What belongs to a team beside our kinds. The plural names are those of Change.Kind, too.
+const (
+	Quotas   = "resourcequotas"
+	Bindings = "rolebindings"
+)
+
+// Quota is how much of one thing a namespace may have, and has, by one of its ResourceQuotas.
+type Quota struct {
+	Namespace string
+	Name      string // of the ResourceQuota
+	Of        string // as Kubernetes names it: count/s3buckets.portico.dev, requests.cpu
+	Used      apiresource.Quantity
+	Hard      apiresource.Quantity
+	// Known is false until Kubernetes has counted for the first time; Used says nothing then.
+	Known bool
+}
+
+// Full reports whether there is no room for another one.
+func (q Quota) Full() bool { return q.Known && q.Used.Cmp(q.Hard) >= 0 }
+
+// Quotas are the quotas of a namespace, or with "" of every namespace, sorted by namespace, what they are of, and name. Without
+// the right to list ResourceQuotas there it is a *ForbiddenError.
+func (c *Cluster) Quotas(ctx context.Context, id auth.Identity, namespace string) ([]Quota, error) {
+	if err := c.access.require(ctx, id, action{verb: "list", resource: Quotas, namespace: namespace}); err != nil {
+		return nil, err
+	}
+	var list corev1.ResourceQuotaList
+	if err := c.cache.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+		return nil, &UnavailableError{Doing: "reading the cache of resource quotas", Cause: err}
+	}
+	var out []Quota
+	for i := range list.Items {
+		out = append(out, quotasOf(&list.Items[i])...)
+	}
+	slices.SortFunc(out, func(a, b Quota) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Of, b.Of), cmp.Compare(a.Name, b.Name))
+	})
+	return out, nil
+}
+
+// quotasOf reads what is counted from the status. What Kubernetes has not looked at yet is in the spec only.
+func quotasOf(q *corev1.ResourceQuota) []Quota {
+	out := make([]Quota, 0, len(q.Spec.Hard))
+	for name, hard := range q.Spec.Hard {
+		used, counted := q.Status.Used[name]
+		out = append(out, Quota{Namespace: q.Namespace, Name: q.Name, Of: string(name), Used: used, Hard: hard, Known: counted})
+	}
+	return out
+}
+
+// Member is somebody who has a role in a namespace by a RoleBinding there.
+type Member struct {
+	Kind      string // User, Group or ServiceAccount
+	Name      string
+	Namespace string // of a ServiceAccount
+	Role      string
+	Binding   string // name of the RoleBinding
+}
+
+// Members are those whom RoleBindings of the namespace name, sorted by role, kind and name. Roles that are bound for the whole cluster
+// are not among them. Without the right to list RoleBindings there it is a *ForbiddenError.
+func (c *Cluster) Members(ctx context.Context, id auth.Identity, namespace string) ([]Member, error) {
+	if err := c.access.require(ctx, id, action{verb: "list", group: rbacv1.GroupName, resource: Bindings, namespace: namespace}); err != nil {
+		return nil, err
+	}
+	var list rbacv1.RoleBindingList
+	if err := c.cache.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+		return nil, &UnavailableError{Doing: "reading the cache of role bindings", Cause: err}
+	}
+	var out []Member
+	for i := range list.Items {
+		b := &list.Items[i]
+		for _, s := range b.Subjects {
+			out = append(out, Member{Kind: s.Kind, Name: s.Name, Namespace: s.Namespace, Role: b.RoleRef.Name, Binding: b.Name})
+		}
+	}
+	slices.SortFunc(out, func(a, b Member) int {
+		return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return out, nil
+}
+
+// teamObjects are what is cached for Quotas and Members, by what it is called.
+func teamObjects() map[string]client.Object {
+	return map[string]client.Object{Quotas: &corev1.ResourceQuota{}, Bindings: &rbacv1.RoleBinding{}}
+}
+
+// watchTeams caches them and publishes their changes.
+func (c *Cluster) watchTeams(ctx context.Context) error {
+	for plural, obj := range teamObjects() {
+		inf, err := c.cache.GetInformer(ctx, obj, cache.BlockUntilSynced(false))
+		if err != nil {
+			return fmt.Errorf("watching %s: %w", plural, err)
+		}
+		if _, err := inf.AddEventHandler(c.feed.named(plural)); err != nil {
+			return fmt.Errorf("watching %s: %w", plural, err)
+		}
+	}
+	return nil
+}
