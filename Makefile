@@ -62,6 +62,13 @@ test-browser: $(up) $(run-tests) ## Run the tests in Chromium
 	@test/stack/chromium.sh
 	@$(run-tests) -name browser -tag browser -- -count=1 -p=1 -timeout=40m
 
+.PHONY: screenshots
+screenshots: $(up) ## Take the pictures of docs/screens.md anew; about 5 min
+	@$(up) -build run,browser
+	@test/stack/chromium.sh
+	@rm -f docs/images/pages/*.webp
+	@PICTURES=$(CURDIR)/docs/images/pages go test -tags browser -count=1 -timeout=40m ./test/browser
+
 ## ---- bench
 
 .PHONY: bench-operator

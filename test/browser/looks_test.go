@@ -80,6 +80,9 @@ func (x *tab) every(name string) {
 			x.fits(name, width)
 			x.axe(fmt.Sprintf("%s, %s, %d px", name, theme, width))
 			x.shot(fmt.Sprintf("%s-%d-%s", name, width, theme))
+			if width > 390 {
+				x.forDocs(name + "-" + theme)
+			}
 		}
 	}
 	x.do(chromedp.EmulateViewport(1280, 900))

@@ -4,11 +4,8 @@ package browser
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -243,23 +240,4 @@ func (x *tab) scripts(on bool) {
 	defer cancel()
 	_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
 	x.must(err)
-}
-
-// shot writes a picture of the whole page to the folder that SCREENSHOTS names, if any.
-func (x *tab) shot(name string) {
-	dir := os.Getenv("SCREENSHOTS")
-	if dir == "" {
-		return
-	}
-	ctx, cancel := context.WithTimeout(x.ctx, 20*time.Second)
-	defer cancel()
-	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
-	if err != nil {
-		x.t.Logf("no picture of %s: %v", name, err)
-		return
-	}
-	file := filepath.Join(dir, strings.ReplaceAll(x.t.Name(), "/", "-")+"-"+name+".png")
-	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(file, png, 0o644)); err != nil {
-		x.t.Logf("no picture of %s: %v", name, err)
-	}
 }
