@@ -18,6 +18,9 @@ import (
 
 const prefix = "portico.dev/"
 
+// AppKind is the name of the kind that runs in Pods.
+const AppKind = "WebApp"
+
 // Kind is what the portal knows of one custom resource.
 type Kind struct {
 	Resource   schema.GroupVersionResource

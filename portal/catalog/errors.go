@@ -38,6 +38,10 @@ func FromStatus(err error) FieldErrors {
 	}
 	var out FieldErrors
 	for _, c := range s.Details.Causes {
+		if c.Field == "patch" {
+			out = append(out, patchErrors(c.Message)...)
+			continue
+		}
 		e := fromCause(c)
 		if !slices.Contains(out, e) {
 			out = append(out, e)
@@ -125,6 +129,15 @@ func strictErrors(message string) FieldErrors {
 		out = append(out, FieldError{Field: m[2], Message: text})
 	}
 	return out
+}
+
+// patchErrors reads what the API server says of a patch as a whole, with all of the object as the value.
+func patchErrors(message string) FieldErrors {
+	detail, _ := cutValue(message)
+	if unknown := strictErrors(detail); len(unknown) > 0 {
+		return unknown
+	}
+	return FieldErrors{{Message: detail}}
 }
 
 // Locate gives the errors about the object as a whole a field where a rule of the kind is about the name only: the API

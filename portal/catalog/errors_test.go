@@ -39,6 +39,14 @@ func TestFromStatus(t *testing.T) {
 			FieldErrors{{"spec.n", "spec.n in body should be greater than or equal to 1", "0"}},
 		},
 		{
+			"an unknown field of a patch", cause(metav1.CauseTypeFieldValueInvalid, "patch", `Invalid value: "{\"metadata\":{}}": strict decoding error: unknown field "spec.x"`),
+			FieldErrors{{"spec.x", "no such field: look for a typing error", ""}},
+		},
+		{
+			"a patch that cannot be applied", cause(metav1.CauseTypeFieldValueInvalid, "patch", `Invalid value: "{\"metadata\":{}}": cannot restore slice from map`),
+			FieldErrors{{"", "cannot restore slice from map", ""}},
+		},
+		{
 			"required", cause(metav1.CauseTypeFieldValueRequired, "spec.providerRef", "Required value"),
 			FieldErrors{{"spec.providerRef", "is required", ""}},
 		},

@@ -61,6 +61,15 @@ func plain(n *yamltree.Node, depth int) error {
 
 // ParseJSON reads one object of the kind, as ParseYAML does. The error is a sentence for the caller.
 func (k Kind) ParseJSON(b []byte) (*unstructured.Unstructured, error) {
+	m, err := parseObject(b)
+	if err != nil {
+		return nil, err
+	}
+	return k.check(m)
+}
+
+// parseObject reads one JSON object without duplicate keys; whole numbers become int64.
+func parseObject(b []byte) (map[string]any, error) {
 	if deep(b) {
 		return nil, fmt.Errorf("the body is too complicated: %w", errDeep)
 	}
@@ -72,7 +81,7 @@ func (k Kind) ParseJSON(b []byte) (*unstructured.Unstructured, error) {
 	if len(strict) > 0 {
 		return nil, fmt.Errorf("the body is ambiguous: %w", errors.Join(strict...))
 	}
-	return k.check(m)
+	return m, nil
 }
 
 // deep reports whether JSON is nested beyond maxDepth, without reading it into memory. Of what is no JSON it may say

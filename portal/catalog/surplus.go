@@ -29,6 +29,19 @@ func Surplus(obj *unstructured.Unstructured) FieldErrors {
 	return out
 }
 
+// Unknown are the fields of metadata that users cannot mean: those that there are not, and generateName. Others that Clean
+// leaves out pass: whoever replaces an object sends what was read of it.
+func Unknown(obj *unstructured.Unstructured) FieldErrors {
+	var out FieldErrors
+	metadata, _ := obj.Object["metadata"].(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(metadata)) {
+		if !blank(metadata[key]) && (key == "generateName" || !slices.Contains(metadataFields(), key)) {
+			out = append(out, FieldError{Field: "metadata." + key, Message: whySurplus(key)})
+		}
+	}
+	return out
+}
+
 func whySurplus(key string) string {
 	switch {
 	case key == "generateName":

@@ -103,13 +103,13 @@ func (o Objects[T]) Create(ctx context.Context, body *T, opts CreateOptions) (*R
 
 // DeleteOptions are the parameters of Delete; what is left zero is not sent.
 type DeleteOptions struct {
+	IfMatch string // ETag of the version that was read, or * for whichever is there.
 	DryRun  string // All: check, admit and default, but change nothing.
-	IfMatch string // Delete only this version (an ETag).
 }
 
 func (o DeleteOptions) fill(r *request) {
-	addQuery(r, "dryRun", o.DryRun)
 	addHeader(r, "If-Match", o.IfMatch)
+	addQuery(r, "dryRun", o.DryRun)
 }
 
 // Delete: Delete one object.
@@ -171,6 +171,50 @@ func (o Objects[T]) Logs(ctx context.Context, name string, opts LogsOptions) (st
 	r := o.client.request("GET", o.base+"/"+url.PathEscape(name)+"/logs")
 	opts.fill(r)
 	return doText(ctx, r)
+}
+
+// PatchOptions are the parameters of Patch; what is left zero is not sent.
+type PatchOptions struct {
+	IfMatch string // ETag of the version that was read, or * for whichever is there.
+	DryRun  string // All: check, admit and default, but change nothing.
+}
+
+func (o PatchOptions) fill(r *request) {
+	addHeader(r, "If-Match", o.IfMatch)
+	addQuery(r, "dryRun", o.DryRun)
+}
+
+// Patch: Change parts of one object.
+func (o Objects[T]) Patch(ctx context.Context, name string, body any, opts PatchOptions) (*Result[T], error) {
+	r := o.client.request("PATCH", o.base+"/"+url.PathEscape(name))
+	opts.fill(r)
+	if err := r.send("application/merge-patch+json", body); err != nil {
+		return nil, err
+	}
+	return doObject[T](ctx, r)
+}
+
+// PutOptions are the parameters of Put; what is left zero is not sent.
+type PutOptions struct {
+	IfMatch     string // ETag of the version that was read, or * for whichever is there.
+	IfNoneMatch string // *: create the object, and only if there is none of its name.
+	DryRun      string // All: check, admit and default, but change nothing.
+}
+
+func (o PutOptions) fill(r *request) {
+	addHeader(r, "If-Match", o.IfMatch)
+	addHeader(r, "If-None-Match", o.IfNoneMatch)
+	addQuery(r, "dryRun", o.DryRun)
+}
+
+// Put: Create or replace one object.
+func (o Objects[T]) Put(ctx context.Context, name string, body *T, opts PutOptions) (*Result[T], error) {
+	r := o.client.request("PUT", o.base+"/"+url.PathEscape(name))
+	opts.fill(r)
+	if err := r.send("application/json", body); err != nil {
+		return nil, err
+	}
+	return doObject[T](ctx, r)
 }
 
 // ListCatalogOptions are the parameters of ListCatalog; what is left zero is not sent.

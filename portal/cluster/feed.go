@@ -132,7 +132,7 @@ func (f *feed) events(kinds catalog.Catalog) toolscache.ResourceEventHandler {
 
 // pods publishes that Pods of a WebApp changed.
 func (f *feed) pods(kinds catalog.Catalog) toolscache.ResourceEventHandler {
-	k, known := kinds.ByName(appKind)
+	k, known := kinds.ByName(catalog.AppKind)
 	tell := func(obj any) {
 		m, err := meta.Accessor(last(obj))
 		if err != nil || !known {

@@ -19,8 +19,6 @@ import (
 )
 
 const (
-	// appKind is the kind that Pods run for.
-	appKind = "WebApp"
 	// managedBy is the label that the operator puts on what it runs, Pods included.
 	managedBy, portico = "app.kubernetes.io/managed-by", "portico"
 	// maxPodEvents bounds the events that are read about one Pod.

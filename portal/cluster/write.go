@@ -18,9 +18,6 @@ type Result struct {
 	Warnings []string
 }
 
-// conflictRetries bounds how often an update is tried again because the status was written in between.
-const conflictRetries = 5
-
 // Create makes obj as the caller, or with dryRun only says what would be made. Unknown fields are refused. Errors are
 // *ForbiddenError, *UnavailableError or the API server's own (apierrors), see catalog.FromStatus.
 func (c *Cluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (Result, error) {
@@ -31,60 +28,10 @@ func (c *Cluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, 
 	})
 }
 
-// Update gives the object the labels, annotations and spec of obj, as the caller. etag, unless empty, must be the
-// ETag of the version that the caller saw; a *ChangedError says that the spec is another one by now. Writes of the
-// status in between do not matter.
-func (c *Cluster) Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, etag string, dryRun bool) (Result, error) {
-	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
-	return c.write(ctx, id, change{"update", ref, dryRun}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
-		return replace(ctx, r, ref, obj, etag, dryRun)
-	})
-}
-
-func replace(ctx context.Context, r resource, ref Ref, obj *unstructured.Unstructured, etag string, dryRun bool) (*unstructured.Unstructured, error) {
-	var err error
-	for range conflictRetries {
-		var live *unstructured.Unstructured
-		if live, err = r.Get(ctx, ref.Name, metav1.GetOptions{}); err != nil {
-			return nil, err
-		}
-		if etag != "" && etag != ETag(live) {
-			return nil, &ChangedError{Resource: ref.Kind.Plural, Name: ref.Name}
-		}
-		var out *unstructured.Unstructured
-		out, err = r.Update(ctx, merged(live, obj),
-			metav1.UpdateOptions{DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
-		if !apierrors.IsConflict(err) {
-			return out, err
-		}
-	}
-	return nil, err
-}
-
-// merged is live with what users write taken from obj; finalizers, owners and status stay.
-func merged(live, obj *unstructured.Unstructured) *unstructured.Unstructured {
-	out, wanted := live.DeepCopy(), catalog.Clean(obj)
-	out.SetLabels(wanted.GetLabels())
-	annotations := wanted.GetAnnotations()
-	for _, kept := range []string{lastApplied, requestedBy} {
-		if v, ok := live.GetAnnotations()[kept]; ok {
-			if annotations == nil {
-				annotations = map[string]string{}
-			}
-			annotations[kept] = v
-		}
-	}
-	out.SetAnnotations(annotations)
-	out.Object["spec"] = wanted.Object["spec"]
-	return out
-}
-
-const requestedBy = "portico.dev/requested-by"
-
 // Seen is the object that a caller means to delete, as far as the caller says: empty members are not compared.
 type Seen struct {
 	UID  types.UID // a namesake made in between stays
-	ETag string    // a *ChangedError says that the spec is another one by now
+	ETag string    // as Update takes it; a *ChangedError says that the spec is another one by now
 }
 
 // Delete deletes the object as the caller, if it is the one that was seen. The result's object is what is left while
@@ -114,7 +61,7 @@ func remove(ctx context.Context, r resource, ref Ref, seen Seen, dryRun bool) (e
 			if err != nil {
 				return err
 			}
-			if ETag(live) != seen.ETag {
+			if !isVersion(live, seen.ETag) {
 				return &ChangedError{Resource: ref.Kind.Plural, Name: ref.Name}
 			}
 			version := live.GetResourceVersion()

@@ -18,16 +18,12 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-const (
-	// appKind is the kind that runs in Pods.
-	appKind = "WebApp"
-	// maxPods is how many Pods a page shows.
-	maxPods = 100
-)
+// maxPods is how many Pods a page shows.
+const maxPods = 100
 
 const noPodsHere = "You may not see Pods here: your role lacks the right to list them."
 
-func isApp(k catalog.Kind) bool { return k.Name == appKind }
+func isApp(k catalog.Kind) bool { return k.Name == catalog.AppKind }
 
 // addApp adds what only applications have: Pods, versions and size.
 func (p *Pages) addApp(ctx context.Context, l looking, obj *unstructured.Unstructured, d *views.Detail) error {

@@ -56,7 +56,7 @@ func (p *Pages) addHostname(ctx context.Context, l looking, obj *unstructured.Un
 
 // useHref is the form of a web app that answers at the hostname, for those who may send it.
 func (p *Pages) useHref(ctx context.Context, l looking, leaving bool) (string, error) {
-	app, ok := p.cluster.Kinds().ByName(appKind)
+	app, ok := p.cluster.Kinds().ByName(catalog.AppKind)
 	if !ok || leaving {
 		return "", nil
 	}

@@ -53,6 +53,8 @@ type HostnameReader interface {
 
 // Writer writes as a caller.
 type Writer interface {
+	Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, etag string, dryRun bool) (cluster.Result, error)
+	Patch(ctx context.Context, id auth.Identity, ref cluster.Ref, with map[string]any, etag string, dryRun bool) (cluster.Result, error)
 	Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error)
 	Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, seen cluster.Seen, dryRun bool) (cluster.Result, error)
 }
@@ -120,6 +122,7 @@ func (a *API) register(api huma.API) {
 		a.registerLogs(api, k)
 		if k.KeptBy == "" {
 			a.registerWrites(api, k)
+			a.registerEdits(api, k)
 		}
 	}
 }

@@ -146,7 +146,7 @@ func TestKindsOfThePlatform(t *testing.T) {
 			}
 		}
 	}
-	if doc.Components.Schemas["AWSProvider"] == nil || len(doc.Paths["/awsproviders"]) != 2 || len(doc.Paths["/awsproviders/{name}"]) != 2 {
+	if doc.Components.Schemas["AWSProvider"] == nil || len(doc.Paths["/awsproviders"]) != 2 || len(doc.Paths["/awsproviders/{name}"]) != 4 {
 		t.Errorf("the document lacks AWSProvider: %v", doc.Paths)
 	}
 }

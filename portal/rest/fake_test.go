@@ -1,10 +1,12 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -29,11 +31,14 @@ type fakeCluster struct {
 	objects []*unstructured.Unstructured
 	events  []*corev1.Event
 	denied  []string
-	writes  []string // "create", "delete" and their dry runs
+	writes  []string // verbs, and their dry runs
+	sent    map[string]any
+	refusal error // of whatever is written
 	checks  operator.Checks
 	answer  availability.Answer
 	checked []availability.Query
 	running
+	handler http.Handler // made by the first call
 }
 
 func newFake(t *testing.T) *fakeCluster {
@@ -95,8 +100,34 @@ func (f *fakeCluster) wrote(verb string, dry bool) {
 }
 
 func (f *fakeCluster) Create(_ context.Context, _ auth.Identity, _ catalog.Kind, obj *unstructured.Unstructured, dry bool) (cluster.Result, error) {
+	if f.refusal != nil {
+		return cluster.Result{}, f.refusal
+	}
 	f.wrote("create", dry)
 	return cluster.Result{Object: obj}, nil
+}
+
+func (f *fakeCluster) Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, etag string, dry bool) (cluster.Result, error) {
+	return f.edit(ctx, id, cluster.Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}, etag, "update", obj.Object, dry)
+}
+
+func (f *fakeCluster) Patch(ctx context.Context, id auth.Identity, ref cluster.Ref, with map[string]any, etag string, dry bool) (cluster.Result, error) {
+	return f.edit(ctx, id, ref, etag, "patch", with, dry)
+}
+
+// edit keeps what was sent; the answer is the object of the next generation.
+func (f *fakeCluster) edit(ctx context.Context, id auth.Identity, ref cluster.Ref, etag, verb string, sent map[string]any, dry bool) (cluster.Result, error) {
+	live, err := f.Get(ctx, id, ref)
+	if err == nil && etag != "" && cluster.ETag(live) != etag {
+		err = &cluster.ChangedError{Resource: ref.Kind.Plural, Name: ref.Name}
+	}
+	if err = cmp.Or(f.refusal, err); err != nil {
+		return cluster.Result{}, err
+	}
+	f.wrote(verb, dry)
+	f.sent = sent
+	live.SetGeneration(live.GetGeneration() + 1)
+	return cluster.Result{Object: live, Warnings: []string{"old field"}}, nil
 }
 
 func (f *fakeCluster) Delete(_ context.Context, _ auth.Identity, ref cluster.Ref, seen cluster.Seen, dry bool) (cluster.Result, error) {
@@ -120,6 +151,22 @@ func (anybody) ReviewToken(context.Context, string, []string) (auth.Identity, er
 // call sends one request to the API over f; body is JSON, "" for none. headers are pairs.
 func (f *fakeCluster) call(method, path, body string, headers ...string) *httptest.ResponseRecorder {
 	f.t.Helper()
+	if f.handler == nil {
+		f.handler = f.serve()
+	}
+	r := httptest.NewRequestWithContext(f.t.Context(), method, path, strings.NewReader(body))
+	part := base64.RawURLEncoding.EncodeToString
+	r.Header.Set("Authorization", "Bearer "+part([]byte(`{}`))+"."+part([]byte(`{"iss":"https://kubernetes.default.svc"}`))+".x")
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	f.handler.ServeHTTP(w, r)
+	return w
+}
+
+func (f *fakeCluster) serve() http.Handler {
+	f.t.Helper()
 	provider, err := auth.NewProvider(auth.Config{
 		IssuerURL: "https://i.example", ClientID: "c", PublicURL: "https://p.example",
 		UsernameClaim: "u", GroupsClaim: "g", Prefix: "p:", Audiences: []string{"a"},
@@ -131,15 +178,7 @@ func (f *fakeCluster) call(method, path, body string, headers ...string) *httpte
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	r := httptest.NewRequestWithContext(f.t.Context(), method, path, strings.NewReader(body))
-	part := base64.RawURLEncoding.EncodeToString
-	r.Header.Set("Authorization", "Bearer "+part([]byte(`{}`))+"."+part([]byte(`{"iss":"https://kubernetes.default.svc"}`))+".x")
-	for i := 0; i+1 < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	return w
+	return h
 }
 
 // location is of the first error in a problem document.

@@ -15,9 +15,6 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
-// appKind is the kind that runs in Pods.
-const appKind = "WebApp"
-
 // PodReader reads what runs for an application, for a caller, after checking access.
 type PodReader interface {
 	Pods(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) ([]*corev1.Pod, error)
@@ -39,7 +36,7 @@ type logsOutput struct {
 }
 
 func (a *API) registerLogs(api huma.API, k catalog.Kind) {
-	if k.Name != appKind {
+	if k.Name != catalog.AppKind {
 		return
 	}
 	huma.Register(api, huma.Operation{

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -22,6 +23,9 @@ var (
 		http.StatusUnsupportedMediaType, http.StatusTooManyRequests, http.StatusServiceUnavailable,
 	}
 )
+
+// editErrors are those of changing what is there.
+var editErrors = append(slices.Clone(writeErrors), http.StatusPreconditionRequired)
 
 // document is the OpenAPI document, with the CRDs' schemas under the names that the operations refer to.
 func document(api huma.API, kinds catalog.Catalog) ([]byte, error) {
@@ -63,5 +67,31 @@ func requestBody(k catalog.Kind) *huma.RequestBody {
 		Required: true, Content: jsonContent(schemaOf(k)),
 		Description: "apiVersion, kind and metadata.namespace may be left out; metadata.name and spec are needed. Of metadata " +
 			"only name, namespace, labels and annotations are taken; anything else, and status, is refused.",
+	}
+}
+
+func putBody(k catalog.Kind) *huma.RequestBody {
+	return &huma.RequestBody{
+		Required: true, Content: jsonContent(schemaOf(k)),
+		Description: "The object. metadata.name and metadata.namespace may be left out, and must else be those of the URL. To " +
+			"replace an object, what GET answered may be sent back: metadata.uid, if sent, must be that of the object; the " +
+			"rest of metadata that Kubernetes keeps, and status, are not taken.",
+	}
+}
+
+func patchBody() *huma.RequestBody {
+	texts := &huma.Schema{
+		Type: huma.TypeObject, Nullable: true, AdditionalProperties: &huma.Schema{Type: huma.TypeString, Nullable: true},
+		Description: "null removes one, or all.",
+	}
+	metadata := &huma.Schema{
+		Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{"labels": texts, "annotations": texts},
+	}
+	spec := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Description: "Fields as in the kind's schema; null removes one."}
+	return &huma.RequestBody{
+		Required: true, Description: "What is to change; the rest stays.",
+		Content: map[string]*huma.MediaType{mergePatch: {Schema: &huma.Schema{
+			Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{"metadata": metadata, "spec": spec},
+		}}},
 	}
 }

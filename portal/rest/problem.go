@@ -50,7 +50,8 @@ func (a *API) fail(ctx context.Context, err error) error {
 	case errors.As(err, &forbidden):
 		return problem(ctx, http.StatusForbidden, forbidden.Error())
 	case errors.As(err, &changed):
-		return problem(ctx, http.StatusPreconditionFailed, changed.Error())
+		return problem(ctx, http.StatusPreconditionFailed,
+			changed.Error()+"; get it again, and send the change with the ETag that it has by then")
 	case errors.As(err, &unavailable), errors.Is(err, context.DeadlineExceeded):
 		return a.unavailable(ctx, err, 0)
 	case errors.As(err, &status):

@@ -22,6 +22,8 @@ type DryRun struct {
 	DryRun string `query:"dryRun" enum:"All" doc:"All: check, admit and default, but change nothing."`
 }
 
+func (d DryRun) dry() bool { return d.DryRun == "All" }
+
 type createInput struct {
 	Namespace string `path:"namespace" doc:"Namespace, that is team."`
 	CreateOptions
@@ -33,10 +35,10 @@ type CreateOptions struct {
 	RawBody []byte `contentType:"application/json"`
 }
 
-type createOutput struct {
+type writeOutput struct {
 	Status   int
 	Location string   `header:"Location" doc:"Where the object is; absent after a dry run."`
-	ETag     string   `header:"ETag"`
+	ETag     string   `header:"ETag" doc:"Version of the spec; absent after a dry run."`
 	Warning  []string `header:"Warning" doc:"What Kubernetes warns of, as 299 - \"text\"."`
 	Body     map[string]any
 }
@@ -53,8 +55,8 @@ type deleteNamedInput struct {
 
 // DeleteOptions are what is sent to delete an object.
 type DeleteOptions struct {
+	Match
 	DryRun
-	IfMatch string `header:"If-Match" doc:"Delete only this version (an ETag)."`
 }
 
 type deleteOutput struct {
@@ -70,7 +72,7 @@ func (a *API) registerWrites(api huma.API, k catalog.Kind) {
 		OperationID: "create" + k.Name, Method: http.MethodPost, Path: base, Tags: []string{k.Name},
 		Summary: "Request a new " + k.Name, DefaultStatus: http.StatusCreated, MaxBodyBytes: maxBody,
 		SkipValidateBody: true, // the API server validates, and says more
-		Middlewares:      huma.Middlewares{wantJSON}, Responses: created, Errors: writeErrors,
+		Middlewares:      huma.Middlewares{wantType("application/json")}, Responses: created, Errors: writeErrors,
 	}
 	gone := objectResponse(k, http.StatusAccepted, "Deletion has begun; the object as it is until its finalizers are done")
 	gone["200"] = objectResponse(k, http.StatusOK, "Gone at once, or with dryRun could be; the object as it was")["200"]
@@ -80,14 +82,14 @@ func (a *API) registerWrites(api huma.API, k catalog.Kind) {
 		Description: "Deletes the object that stands there now, by its UID: a namesake made in the meantime stays (409).",
 	}
 	if k.Namespaced {
-		huma.Register(api, create, func(ctx context.Context, in *createInput) (*createOutput, error) {
+		huma.Register(api, create, func(ctx context.Context, in *createInput) (*writeOutput, error) {
 			return a.create(ctx, k, in.Namespace, in.CreateOptions)
 		})
 		huma.Register(api, remove, func(ctx context.Context, in *deleteInput) (*deleteOutput, error) {
 			return a.delete(ctx, ref(k, in.Namespace, in.Name), in.DeleteOptions)
 		})
 	} else {
-		huma.Register(api, create, func(ctx context.Context, in *CreateOptions) (*createOutput, error) { return a.create(ctx, k, "", *in) })
+		huma.Register(api, create, func(ctx context.Context, in *CreateOptions) (*writeOutput, error) { return a.create(ctx, k, "", *in) })
 		huma.Register(api, remove, func(ctx context.Context, in *deleteNamedInput) (*deleteOutput, error) {
 			return a.delete(ctx, ref(k, "", in.Name), in.DeleteOptions)
 		})
@@ -95,18 +97,23 @@ func (a *API) registerWrites(api huma.API, k catalog.Kind) {
 	api.OpenAPI().Paths[base].Post.RequestBody = requestBody(k) // huma describes a raw body as a string
 }
 
-// wantJSON answers 415 to any other content type. None at all passes for JSON.
-func wantJSON(ctx huma.Context, next func(huma.Context)) {
-	kind, _, err := mime.ParseMediaType(cmp.Or(ctx.Header("Content-Type"), "application/json"))
-	if err != nil || kind != "application/json" {
+// wantType answers 415 to any other content type. None at all passes.
+func wantType(wanted string) func(ctx huma.Context, next func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		kind, _, err := mime.ParseMediaType(cmp.Or(ctx.Header("Content-Type"), wanted))
+		if err == nil && kind == wanted {
+			next(ctx)
+			return
+		}
 		r, w := humachi.Unwrap(ctx)
-		WriteProblem(w, r, http.StatusUnsupportedMediaType, "send the object as application/json")
-		return
+		if r.Method == http.MethodPatch {
+			w.Header().Set("Accept-Patch", wanted) // RFC 5789
+		}
+		WriteProblem(w, r, http.StatusUnsupportedMediaType, "send the body as "+wanted)
 	}
-	next(ctx)
 }
 
-func (a *API) create(ctx context.Context, k catalog.Kind, namespace string, in CreateOptions) (*createOutput, error) {
+func (a *API) create(ctx context.Context, k catalog.Kind, namespace string, in CreateOptions) (*writeOutput, error) {
 	id := caller(ctx)
 	// Before the body is looked at: without the right, nobody learns more than that.
 	if err := a.allowed(ctx, "create", k, namespace); err != nil {
@@ -120,21 +127,33 @@ func (a *API) create(ctx context.Context, k catalog.Kind, namespace string, in C
 		return nil, invalid(ctx, errs)
 	}
 	obj.SetNamespace(namespace)
-	dry := in.DryRun.DryRun == "All"
-	made, err := a.cluster.Create(ctx, id, k, obj, dry)
+	made, err := a.cluster.Create(ctx, id, k, obj, in.dry())
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	out := &createOutput{Status: http.StatusOK, Body: made.Object.Object}
-	for _, w := range made.Warnings {
+	return created(made, ref(k, namespace, made.Object.GetName()), in.dry()), nil
+}
+
+// created is the answer to what made an object.
+func created(made cluster.Result, ref cluster.Ref, dry bool) *writeOutput {
+	out := written(made, http.StatusCreated, dry)
+	if !dry {
+		list := strings.Replace(basePath(ref.Kind), "{namespace}", url.PathEscape(ref.Namespace), 1)
+		out.Location = Prefix + list + "/" + url.PathEscape(ref.Name)
+	}
+	return out
+}
+
+// written is the answer to a write. What a dry run shows is no version that a change could be meant for.
+func written(got cluster.Result, status int, dry bool) *writeOutput {
+	out := &writeOutput{Status: http.StatusOK, Body: got.Object.Object}
+	for _, w := range got.Warnings {
 		out.Warning = append(out.Warning, fmt.Sprintf("299 - %q", w))
 	}
 	if !dry {
-		out.Status, out.ETag = http.StatusCreated, cluster.ETag(made.Object)
-		list := strings.Replace(basePath(k), "{namespace}", url.PathEscape(namespace), 1)
-		out.Location = Prefix + list + "/" + url.PathEscape(made.Object.GetName())
+		out.Status, out.ETag = status, cluster.ETag(got.Object)
 	}
-	return out, nil
+	return out
 }
 
 // elsewhere is the complaint about an object that names another namespace than the URL.
@@ -159,11 +178,7 @@ func (a *API) delete(ctx context.Context, ref cluster.Ref, in DeleteOptions) (*d
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	seen := cluster.Seen{UID: live.GetUID(), ETag: in.IfMatch}
-	if in.IfMatch == "*" { // any version that is there
-		seen.ETag = ""
-	}
-	left, err := a.cluster.Delete(ctx, id, ref, seen, in.DryRun.DryRun == "All")
+	left, err := a.cluster.Delete(ctx, id, ref, cluster.Seen{UID: live.GetUID(), ETag: in.etag()}, in.dry())
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -184,9 +185,11 @@ func (r *replica) call(t *testing.T, token, method, path string, body any, heade
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
+	given := http.Header{}
 	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header[headers[i]] = append(req.Header[headers[i]], headers[i+1])
+		given[headers[i]] = append(given[headers[i]], headers[i+1])
 	}
+	maps.Copy(req.Header, given)
 	return send(t, req)
 }
 

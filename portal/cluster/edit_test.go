@@ -1,0 +1,137 @@
+package cluster
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// stands is an API server with one object, at which writes conflict a few times because the status is written in between.
+type stands struct {
+	*apiserver
+	uid        types.UID
+	generation int64
+	version    int
+	conflicts  int // to come
+}
+
+// answers to what was asked last.
+func (s *stands) answers(w http.ResponseWriter) {
+	asked := s.seen[len(s.seen)-1]
+	if asked.Method != http.MethodGet && s.conflicts > 0 {
+		s.conflicts--
+		s.version++
+		reply(w, 409, metav1.Status{Status: "Failure", Code: 409, Reason: metav1.StatusReasonConflict, Message: "another version"})
+		return
+	}
+	reply(w, 200, map[string]any{"kind": "S3Bucket", "apiVersion": "portico.dev/v1alpha1", "metadata": map[string]any{
+		"name": "logs", "uid": s.uid, "generation": s.generation, "resourceVersion": strings.Repeat("7", s.version),
+	}})
+}
+
+// written is the last body sent, and how many requests changed something or tried to.
+func (s *stands) written(t *testing.T) (body map[string]any, writes int) {
+	t.Helper()
+	for i, r := range s.seen {
+		if r.Method == http.MethodGet {
+			continue
+		}
+		writes++
+		if body = nil; json.Unmarshal([]byte(s.bodies[i]), &body) != nil {
+			t.Fatalf("not JSON: %s", s.bodies[i])
+		}
+	}
+	return body, writes
+}
+
+func TestEditsAreOfTheVersionThatWasSeen(t *testing.T) {
+	j, a, _ := newJudge(t)
+	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return true }
+	for _, c := range []struct {
+		reason    string
+		etag      string
+		uid       string // in the object sent
+		conflicts int
+		writes    int // tried
+		changed   bool
+	}{
+		{"the version seen", `"u-3"`, "", 0, 1, false},
+		{"one of several", `"u-1", "u-3"`, "", 0, 1, false},
+		{"the status is written in between", `"u-3"`, "", 2, 3, false},
+		{"an older version", `"u-2"`, "", 0, 0, true},
+		{"a namesake", `"v-3"`, "", 0, 0, true},
+		{"a weak tag is no version", `W/"u-3"`, "", 0, 0, true},
+		{"any version", "", "", 0, 1, false},
+		{"any version of this object", "", "u", 0, 1, false},
+		{"any version of a namesake", "", "v", 0, 0, true},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			w, s, _ := newTestWriter(t)
+			cl, ref := &Cluster{access: a, writer: w}, bucketRef(t)
+			there := &stands{apiserver: s, uid: "u", generation: 3, version: 1, conflicts: c.conflicts}
+			s.answer = there.answers
+			obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"a": "1"}}}
+			obj.SetNamespace("payments")
+			obj.SetName("logs")
+			obj.SetUID(types.UID(c.uid))
+			_, err := cl.Update(t.Context(), dev, ref.Kind, obj, c.etag, true)
+			body, writes := there.written(t)
+			var changed *ChangedError
+			if errors.As(err, &changed) != c.changed || !c.changed && err != nil || writes != c.writes {
+				t.Fatalf("%v after %d writes", err, writes)
+			}
+			if c.writes == 0 {
+				return
+			}
+			metadata := body["metadata"].(map[string]any)
+			if metadata["uid"] != "u" || metadata["resourceVersion"] != strings.Repeat("7", there.version) {
+				t.Errorf("bound to %v", metadata)
+			}
+		})
+	}
+}
+
+func TestPatchesAreOfTheVersionThatWasSeen(t *testing.T) {
+	j, a, _ := newJudge(t)
+	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return true }
+	for _, c := range []struct {
+		reason    string
+		etag      string
+		conflicts int
+		writes    int
+		version   any // that the patch is bound to
+		changed   bool
+	}{
+		{"the version seen", `"u-3"`, 0, 1, "7", false},
+		{"the status is written in between", `"u-3"`, 1, 2, "77", false},
+		{"an older version", `"u-2"`, 0, 0, nil, true},
+		{"any version", "", 0, 1, nil, false},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			w, s, _ := newTestWriter(t)
+			cl := &Cluster{access: a, writer: w}
+			there := &stands{apiserver: s, uid: "u", generation: 3, version: 1, conflicts: c.conflicts}
+			s.answer = there.answers
+			with := map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": nil}}}
+			_, err := cl.Patch(t.Context(), dev, bucketRef(t), with, c.etag, false)
+			body, writes := there.written(t)
+			var changed *ChangedError
+			if errors.As(err, &changed) != c.changed || !c.changed && err != nil || writes != c.writes {
+				t.Fatalf("%v after %d writes", err, writes)
+			}
+			if metadata, _ := body["metadata"].(map[string]any); metadata["resourceVersion"] != c.version {
+				t.Errorf("bound to %v", metadata)
+			}
+			if len(with["metadata"].(map[string]any)) != 1 {
+				t.Errorf("the caller's patch became %v", with)
+			}
+		})
+	}
+}

@@ -1,0 +1,57 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Match is the version that a change is meant for.
+type Match struct {
+	IfMatch string `header:"If-Match" doc:"ETag of the version that was read, or * for whichever is there."`
+}
+
+// etag is what the cluster compares: "" is any version.
+func (m Match) etag() string {
+	if m.IfMatch == "*" {
+		return ""
+	}
+	return m.IfMatch
+}
+
+// required refuses a change that names no version: it could undo what somebody else did.
+func (m Match) required(ctx context.Context) error {
+	if m.IfMatch != "" {
+		return nil
+	}
+	return problem(ctx, http.StatusPreconditionRequired,
+		"say which version is to be changed: send the ETag that GET answered as If-Match, or If-Match: * for whichever is there",
+		&huma.ErrorDetail{Location: "header.If-Match", Message: "is required"})
+}
+
+// PutMatch is Match, or that there must be nothing yet.
+type PutMatch struct {
+	Match
+	IfNoneMatch string `header:"If-None-Match" doc:"*: create the object, and only if there is none of its name."`
+}
+
+// creates reports whether the object is to be made. The error is a problem: neither header, or both.
+func (m PutMatch) creates(ctx context.Context) (bool, error) {
+	const at = "header.If-None-Match"
+	switch {
+	case m.IfNoneMatch == "" && m.IfMatch == "":
+		return false, problem(ctx, http.StatusPreconditionRequired,
+			"say what is expected to be there: send If-None-Match: * to create the object, or as If-Match the ETag that GET "+
+				"answered (or *) to replace it", &huma.ErrorDetail{Location: "header.If-Match", Message: "or If-None-Match is required"})
+	case m.IfNoneMatch == "":
+		return false, nil
+	case m.IfMatch != "":
+		return false, problem(ctx, http.StatusUnprocessableEntity, "If-Match and If-None-Match contradict each other: send one of them",
+			&huma.ErrorDetail{Location: at, Message: "cannot be sent with If-Match"})
+	case m.IfNoneMatch != "*":
+		return false, problem(ctx, http.StatusUnprocessableEntity, "If-None-Match takes * only, which creates the object",
+			&huma.ErrorDetail{Location: at, Message: "must be *", Value: m.IfNoneMatch})
+	}
+	return true, nil
+}
