@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -92,6 +93,9 @@ func (c *Cluster) Run(ctx context.Context) error {
 	}
 	go c.revoked.run(ctx)
 	defer c.operator.Close()
+	sampling := time.NewTicker(operator.SampleEvery)
+	defer sampling.Stop()
+	go c.operator.Sample(ctx, sampling.C)
 	if err := c.cache.Start(ctx); err != nil {
 		return fmt.Errorf("running the cache: %w", err)
 	}

@@ -23,6 +23,15 @@ func (c *Cluster) Controllers(ctx context.Context, id auth.Identity) (operator.W
 	return c.operator.Work(ctx), nil
 }
 
+// CallHistory is what the operator asked AWS in the last hour, as this replica of the portal has seen it, for callers who look
+// after the platform.
+func (c *Cluster) CallHistory(ctx context.Context, id auth.Identity) ([]operator.Span, error) {
+	if err := c.requirePlatform(ctx, id); err != nil {
+		return nil, err
+	}
+	return c.operator.History(), nil
+}
+
 // requirePlatform is nil for callers who may list claims, which belong to no team: those who look after the platform.
 func (c *Cluster) requirePlatform(ctx context.Context, id auth.Identity) error {
 	kind, err := c.kind(claimKind)

@@ -79,6 +79,7 @@ type Client struct {
 	clock      clock.PassiveClock
 	log        *slog.Logger
 	flights    singleflight.Group
+	history    history
 
 	mu     sync.Mutex
 	recent map[question]answer
