@@ -37,6 +37,8 @@ type Kind struct {
 	Deletion   Deletion
 	Refers     []Reference // to objects of the same namespace
 	Steps      []Step      // in which an object becomes ready, in order; Ready itself is none
+	// Fixed is why an object never changes, as a sentence begins that says what to do instead; "": it can.
+	Fixed string
 	// KeptBy says who makes objects of the kind, where teams do not: operator or admins.
 	KeptBy string
 
@@ -174,6 +176,7 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 		KeptBy:     crd.Annotations[prefix+"kept-by"],
 		Steps:      steps(listed(crd.Annotations[prefix+"steps"])),
 		rules:      root.XValidations,
+		Fixed:      neverChanges(spec.XValidations),
 		Deletion: Deletion{
 			Deleted: crd.Annotations[prefix+"deleted"], Effect: crd.Annotations[prefix+"deleted-effect"],
 			Lossy: crd.Annotations[prefix+"lossy"], LossyEffect: crd.Annotations[prefix+"lossy-effect"],

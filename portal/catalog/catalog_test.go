@@ -85,17 +85,17 @@ func TestFieldsSayWhatTheSchemaSays(t *testing.T) {
 	if f := field(t, fields, "providerRef"); !f.IsRef() || !f.Required || f.Label != "Provider" {
 		t.Errorf("%+v", f)
 	}
-	if f := field(t, fields, "providerRef", "name"); !f.Immutable || !f.Required || f.Path != "spec.providerRef.name" {
+	if f := field(t, fields, "providerRef", "name"); field(t, fields, "providerRef").Fixed.Why == "" || !f.Required || f.Path != "spec.providerRef.name" {
 		t.Errorf("%+v", f)
 	}
 	f := field(t, fields, "bucketName")
-	if !f.Immutable || f.Required || *f.Limits.MinLength != 3 || *f.Limits.MaxLength != 63 || !strings.HasPrefix(f.Help, "The bucket's name") {
+	if f.Fixed.Why == "" || f.Required || *f.Limits.MinLength != 3 || *f.Limits.MaxLength != 63 || !strings.HasPrefix(f.Help, "The bucket's name") {
 		t.Errorf("%+v", f)
 	}
 	if f := field(t, fields, "deletionPolicy"); f.Default != "Delete" || len(f.Options) != 3 {
 		t.Errorf("%+v", f)
 	}
-	if f := field(t, fields, "region"); !f.Immutable || f.Pattern == "" {
+	if f := field(t, fields, "region"); f.Fixed.Why == "" || f.Pattern == "" {
 		t.Errorf("%+v", f)
 	}
 	f = field(t, fields, "lifecycleRules", "expirationDays")

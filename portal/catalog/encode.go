@@ -100,6 +100,9 @@ func text(v any) string {
 	}
 }
 
+// ValueYAML is a part of an object as YAML.
+func ValueYAML(v any) []byte { return []byte(yamlText(v)) }
+
 // yamlText cannot fail: its values come from JSON.
 func yamlText(v any) string {
 	b, err := yaml.Marshal(v)

@@ -3,7 +3,6 @@ package catalog
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -27,21 +26,27 @@ const (
 
 // Field is one input of a form, or a group of inputs.
 type Field struct {
-	Path      string   // e.g. spec.lifecycleRules[].expirationDays: [] stands for a row's index
-	Name      string   // last element of Path, e.g. expirationDays
-	Label     string   // for people, e.g. Expiration days
-	Type      Type     //
-	Format    string   // int32, int64, date-time, quantity, …
-	Help      string   // one line
-	Options   []string // the only values allowed, if any
-	Default   string   // what the API server fills in, "" if nothing
-	Pattern   string   // regular expression of a string
-	Required  bool     // within the object that holds it
-	Advanced  bool     // not named by the form annotation
-	Immutable bool     // cannot change after creation
-	Limits    Limits
-	Fields    []Field // of an object
-	Items     *Field  // element of an array, or value of a map
+	Path     string   // e.g. spec.lifecycleRules[].expirationDays: [] stands for a row's index
+	Name     string   // last element of Path, e.g. expirationDays
+	Label    string   // for people, e.g. Expiration days
+	Type     Type     //
+	Format   string   // int32, int64, date-time, quantity, …
+	Help     string   // one line
+	Options  []string // the only values allowed, if any
+	Default  string   // what the API server fills in, "" if nothing
+	Pattern  string   // regular expression of a string
+	Required bool     // within the object that holds it
+	Advanced bool     // not named by the form annotation
+	Fixed    Fixed    // whether it can change after creation
+	Limits   Limits
+	Fields   []Field // of an object
+	Items    *Field  // element of an array, or value of a map
+}
+
+// Fixed says of a field that it cannot change once the object is there; zero: it can.
+type Fixed struct {
+	Why   string // a clause, never empty for what is fixed
+	Unset bool   // what was left out at creation cannot be set later either
 }
 
 // Limits bound a value; nil means unbounded.
@@ -98,12 +103,13 @@ func specFields(spec apiext.JSONSchemaProps, form, rest order) []Field {
 
 // objectFields are the properties of an object: required ones first.
 func objectFields(path string, s apiext.JSONSchemaProps, o order) []Field {
-	fixed := immutableChildren(s.XValidations)
 	fields := make([]Field, 0, len(s.Properties))
 	for name, p := range s.Properties {
 		f := newField(path+"."+name, name, p, o)
 		f.Required = slices.Contains(s.Required, name)
-		f.Immutable = f.Immutable || slices.Contains(fixed, name)
+		if by := fixedChild(s.XValidations, name); by.Why != "" {
+			f.Fixed = by
+		}
 		fields = append(fields, f)
 	}
 	slices.SortFunc(fields, func(a, b Field) int {
@@ -121,7 +127,7 @@ func objectFields(path string, s apiext.JSONSchemaProps, o order) []Field {
 func newField(path, name string, p apiext.JSONSchemaProps, o order) Field {
 	f := Field{
 		Path: path, Name: name, Label: label(name), Type: typeOf(p), Format: p.Format, Help: help(name, p.Description),
-		Pattern: p.Pattern, Immutable: hasRule(p.XValidations, "self == oldSelf"),
+		Pattern: p.Pattern, Fixed: fixed(p.XValidations, name),
 		Limits: Limits{
 			Min: p.Minimum, Max: p.Maximum, MinLength: p.MinLength, MaxLength: p.MaxLength,
 			MinItems: cmp.Or(p.MinItems, p.MinProperties), MaxItems: cmp.Or(p.MaxItems, p.MaxProperties),
@@ -171,25 +177,6 @@ func typeOf(p apiext.JSONSchemaProps) Type {
 
 func scalarType(t string) bool {
 	return t == "string" || t == "integer" || t == "number" || t == "boolean"
-}
-
-func hasRule(rules apiext.ValidationRules, rule string) bool {
-	return slices.ContainsFunc(rules, func(r apiext.ValidationRule) bool { return r.Rule == rule })
-}
-
-var transition = regexp.MustCompile(`self\.([A-Za-z0-9]+) == oldSelf\.([A-Za-z0-9]+)`)
-
-// immutableChildren are the properties that an object's own transition rules fix.
-func immutableChildren(rules apiext.ValidationRules) []string {
-	var names []string
-	for _, r := range rules {
-		for _, m := range transition.FindAllStringSubmatch(r.Rule, -1) {
-			if m[1] == m[2] {
-				names = append(names, m[1])
-			}
-		}
-	}
-	return names
 }
 
 // jsonText is a scalar as people write it, and any other value as JSON.

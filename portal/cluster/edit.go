@@ -71,7 +71,7 @@ func edit(ctx context.Context, r resource, ref Ref, seen Seen,
 			return nil, err
 		}
 		if !isVersion(live, seen.ETag) || seen.UID != "" && seen.UID != live.GetUID() {
-			return nil, &ChangedError{Resource: ref.Kind.Plural, Name: ref.Name}
+			return nil, changed(ref, live)
 		}
 		var out *unstructured.Unstructured
 		if out, err = do(live); !apierrors.IsConflict(err) {

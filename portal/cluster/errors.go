@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/auth"
 )
@@ -21,8 +22,12 @@ func (e *ForbiddenError) Error() string {
 	return fmt.Sprintf("you may not %s %s in namespace %s", e.Verb, e.Resource, e.Namespace)
 }
 
-// ChangedError says that the object is no longer the version that the caller meant to change.
-type ChangedError struct{ Resource, Name string }
+// ChangedError says that the object is no longer the version that the caller meant to change. Now is how it stands, for
+// those who read it to change it.
+type ChangedError struct {
+	Resource, Name string
+	Now            *unstructured.Unstructured
+}
 
 func (e *ChangedError) Error() string {
 	return fmt.Sprintf("%s %s was changed by somebody else in the meantime", e.Resource, e.Name)

@@ -15,6 +15,7 @@ import (
 // Result is what the API server made of a write.
 type Result struct {
 	Object   *unstructured.Unstructured // with defaults; nil after a delete that left nothing
+	Was      *unstructured.Unstructured // before an edit; nil after other writes
 	Warnings []string
 }
 
@@ -62,7 +63,7 @@ func remove(ctx context.Context, r resource, ref Ref, seen Seen, dryRun bool) (e
 				return err
 			}
 			if !isVersion(live, seen.ETag) {
-				return &ChangedError{Resource: ref.Kind.Plural, Name: ref.Name}
+				return changed(ref, live)
 			}
 			version := live.GetResourceVersion()
 			opts.Preconditions.ResourceVersion = &version

@@ -34,9 +34,8 @@ func (p *Pages) appLooking(w http.ResponseWriter, r *http.Request) (looking, *un
 	if err != nil {
 		return l, nil, err
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
-		return l, nil, errors.Join(errForm, err)
+	if err := readForm(w, r); err != nil {
+		return l, nil, err
 	}
 	obj, err := p.cluster.Get(r.Context(), l.id, l.ref)
 	return l, obj, err

@@ -1,11 +1,61 @@
 package pages
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/web/views"
 )
+
+// compareObjects compares two objects as users write them.
+func compareObjects(a, b *unstructured.Unstructured) (lines []views.Line, added int, err error) {
+	one, err := catalog.ToYAML(a)
+	if err != nil {
+		return nil, 0, err
+	}
+	other, err := catalog.ToYAML(b)
+	if err != nil {
+		return nil, 0, err
+	}
+	lines, added = compare(string(one), string(other))
+	return lines, added, nil
+}
+
+// around is how many unchanged lines stand around what changes.
+const around = 3
+
+// folded leaves out what does not change, but for some lines around what does; fewer lines than the note that stands for
+// them are left where they are.
+func folded(lines []views.Line) []views.Line {
+	near := make([]bool, len(lines))
+	for i, l := range lines {
+		if l.Mark == "" {
+			continue
+		}
+		for j := max(0, i-around); j <= min(len(lines)-1, i+around); j++ {
+			near[j] = true
+		}
+	}
+	var out []views.Line
+	for i := 0; i < len(lines); {
+		end := i
+		for end < len(lines) && !near[end] {
+			end++
+		}
+		if end-i > 1 {
+			out = append(out, views.Line{Mark: "fold", Text: fmt.Sprintf("%d lines that stay", end-i)})
+			i = end
+			continue
+		}
+		out = append(out, lines[i])
+		i++
+	}
+	return out
+}
 
 // maxCompared bounds the work of a comparison; an object of 1,000 lines is compared, a larger one only shown.
 const maxCompared = 1 << 20

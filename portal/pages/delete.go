@@ -2,7 +2,6 @@ package pages
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -65,9 +64,8 @@ func (p *Pages) deletePost(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
-		return errors.Join(errForm, err)
+	if err := readForm(w, r); err != nil {
+		return err
 	}
 	view, err := p.deleteView(r.Context(), l, obj)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -57,6 +58,10 @@ func (p *Pages) detail(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	l.frame.Section = views.Resources
+	// Who has just changed it hears so, though the cache may not know yet.
+	if n, err := strconv.ParseInt(r.URL.Query().Get("applied"), 10, 32); err == nil && n > obj.GetGeneration() {
+		obj.SetGeneration(n)
+	}
 	view, err := p.detailOf(r.Context(), l, obj)
 	if err != nil {
 		return err
@@ -76,6 +81,9 @@ func (p *Pages) detailOf(ctx context.Context, l looking, obj *unstructured.Unstr
 	d.Facts = factsList(obj, l.ref.Kind, d.Resource, p.now())
 	var err error
 	if d.MayUpdate, err = p.cluster.Can(ctx, l.id, "patch", l.ref.Kind, l.space.namespace); err != nil {
+		return d, err
+	}
+	if d.MayEdit, err = p.mayEdit(ctx, l); err != nil {
 		return d, err
 	}
 	if d.MayDelete, err = p.cluster.Can(ctx, l.id, "delete", l.ref.Kind, l.space.namespace); err != nil {
@@ -198,14 +206,9 @@ func (p *Pages) gone(ctx context.Context, l looking) ([]live.Part, error) {
 
 // terminal are the commands that show the object elsewhere.
 func terminal(ref cluster.Ref) []views.Command {
-	in := ""
-	if ref.Kind.Namespaced {
-		in = " -n " + ref.Namespace
-	}
-	target := ref.Kind.Plural + "/" + ref.Name + in
 	return []views.Command{
-		{ID: "to-get", Title: "See it", Text: "kubectl get " + target + " -o yaml"},
-		{ID: "to-wait", Title: "Wait until it is ready", Text: "kubectl wait --for=condition=Ready " + target},
+		{ID: "to-get", Title: "See it", Text: "kubectl get " + target(ref) + " -o yaml"},
+		{ID: "to-wait", Title: "Wait until it is ready", Text: "kubectl wait --for=condition=Ready " + target(ref)},
 		{ID: "to-explain", Title: "What the fields mean", Text: "kubectl explain " + ref.Kind.Plural + ".spec"},
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/prose"
@@ -49,6 +48,9 @@ func (a asking) fromForm(values url.Values) draft {
 	a.kind.Split(d.values)
 	d.values.Set("metadata.namespace", a.space.namespace)
 	d.object, d.unread = a.kind.Decode(d.values, base)
+	if a.edit != nil {
+		d.object.SetName(a.edit.ref.Name)
+	}
 	if d.object.GetName() == "" {
 		d.unread = append(catalog.FieldErrors{{Field: "metadata.name", Message: "is required: give it a name"}}, d.unread...)
 	}
@@ -67,6 +69,11 @@ func (a asking) fromYAML(text string) draft {
 			Field: "metadata.namespace", Value: obj.GetNamespace(),
 			Message: "must be " + a.space.namespace + ", the team that is chosen on top of the page, or left out",
 		}}
+	case a.edit != nil && obj.GetName() != a.edit.ref.Name:
+		d.unread = catalog.FieldErrors{{
+			Field: "metadata.name", Value: obj.GetName(),
+			Message: "must stay " + a.edit.ref.Name + ": a name cannot be changed; request another one like this under the new name",
+		}}
 	case obj.GetName() == "":
 		d.unread = catalog.FieldErrors{{Field: "metadata.name", Message: "is required: give it a name"}}
 	}
@@ -75,6 +82,9 @@ func (a asking) fromYAML(text string) draft {
 		obj.SetGroupVersionKind(a.kind.GVK())
 	}
 	obj.SetNamespace(a.space.namespace)
+	if a.edit != nil {
+		obj.SetName(a.edit.ref.Name)
+	}
 	d.object = obj
 	return d
 }
@@ -133,7 +143,16 @@ func (a asking) complete(view views.Form, d draft, origin string) (views.Form, e
 		return view, err
 	}
 	view.YAMLTab, view.YAML, view.Base = d.inYAML, string(text), d.base
-	view.Commands = a.commands(string(text), origin)
+	if view.Commands, err = a.commands(string(text), d, origin); err != nil {
+		return view, err
+	}
+	if a.edit != nil {
+		began, err := catalog.ToYAML(a.edit.began.Object)
+		if err != nil {
+			return view, err
+		}
+		view.ETag, view.Began = a.edit.began.ETag, string(began)
+	}
 	if d.inYAML {
 		view.YAML = d.yaml
 		view.Problems = problems(d.errs, nil)
@@ -169,22 +188,4 @@ func problems(errs catalog.FieldErrors, out []views.Problem) []views.Problem {
 		out = append(out, p)
 	}
 	return out
-}
-
-// commands are ways to send the same request from elsewhere.
-func (a asking) commands(text, origin string) []views.Command {
-	body, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		return nil // cannot happen: the text was made from an object
-	}
-	path := "/api/v1/" + a.kind.Plural
-	if a.kind.Namespaced {
-		path = "/api/v1/namespaces/" + a.space.namespace + "/" + a.kind.Plural
-	}
-	return []views.Command{
-		{ID: "as-yaml", Title: "YAML", Text: text},
-		{ID: "as-kubectl", Title: "kubectl", Text: "kubectl create -f - <<'END'\n" + text + "END\n"},
-		{ID: "as-curl", Title: "curl", Text: "curl -X POST " + origin + path + " \\\n  -H \"Authorization: Bearer $TOKEN\" \\\n" +
-			"  -H 'Content-Type: application/json' \\\n  --data-binary @- <<'END'\n" + string(body) + "\nEND\n"},
-	}
 }

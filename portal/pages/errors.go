@@ -93,6 +93,11 @@ func faultOf(err error) fault {
 			text:   "Nothing of this name is here. It may have been deleted, perhaps with kubectl or by a colleague.",
 			advice: "Look in the list of resources, or request it anew.",
 		}
+	case apierrors.IsConflict(err):
+		return fault{
+			status: http.StatusConflict, title: "Others are changing it at this moment",
+			text: "Each time that your change was to be written, somebody else was faster. Nothing was changed.", advice: "Go back and send it again.",
+		}
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err): // a policy's words
 		return fault{
 			status: http.StatusUnprocessableEntity, title: "The cluster refuses this",

@@ -15,9 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
 	"github.com/portico-platform/portico/config/crd"
@@ -171,10 +169,8 @@ func (f *fakeCluster) Create(ctx context.Context, id auth.Identity, k catalog.Ki
 	if err := f.require(ctx, id, "create", k, obj.GetNamespace()); err != nil {
 		return cluster.Result{}, err
 	}
-	if bucket, _, _ := unstructured.NestedString(obj.Object, "spec", "bucketName"); bucket == "Bad_Name" {
-		return cluster.Result{}, apierrors.NewInvalid(schema.GroupKind{Kind: k.Name}, obj.GetName(), field.ErrorList{
-			field.Invalid(field.NewPath("spec", "bucketName"), bucket, "use lower-case letters, digits, dots and hyphens"),
-		})
+	if err := badBucket(k, obj); err != nil {
+		return cluster.Result{}, err
 	}
 	if _, err := f.Get(ctx, id, cluster.Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}); err == nil {
 		return cluster.Result{}, apierrors.NewAlreadyExists(k.Resource.GroupResource(), obj.GetName())

@@ -26,6 +26,10 @@ func (b builder) form() (basic, advanced []views.Field) {
 		Value: b.values.Get("metadata.name"),
 		Hint:  "How you find it here and with kubectl: lower-case letters, digits and hyphens.",
 	})
+	if b.asking.edit != nil {
+		basic[0].Widget, basic[0].Required = views.Fixed, false
+		basic[0].Value, basic[0].Hint = b.asking.edit.ref.Name, "Cannot be changed: it is how others find it."
+	}
 	for _, f := range b.asking.kind.Fields {
 		f = b.asking.narrowed(f)
 		v := b.field(f, "spec."+f.Name, f.Required)
@@ -49,8 +53,12 @@ func rank(f views.Field) int {
 
 // field is one input. required is false inside of an optional group: leaving the whole group empty is allowed.
 func (b builder) field(f catalog.Field, path string, required bool) views.Field {
-	v := views.Field{Name: path, Label: f.Label, Default: f.Default, Required: required, Fixed: f.Immutable, Value: b.values.Get(path)}
+	v := views.Field{Name: path, Label: f.Label, Default: f.Default, Required: required, Fixed: f.Fixed.Why != "", Value: b.values.Get(path)}
 	v.Hint, v.More = firstSentence(f.Help)
+	if why, held := b.fixed(f, path); why != "" {
+		v.Widget, v.Value, v.Hint, v.More, v.Required = views.Fixed, held, why, "", false
+		return v
+	}
 	switch {
 	case f.IsRef():
 		return b.reference(f, v)

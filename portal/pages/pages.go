@@ -66,6 +66,7 @@ type HostnameReader interface {
 // Writer writes as a caller.
 type Writer interface {
 	Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error)
+	Edit(ctx context.Context, id auth.Identity, k catalog.Kind, began cluster.Began, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error)
 	Annotate(ctx context.Context, id auth.Identity, ref cluster.Ref, annotations map[string]*string) (*unstructured.Unstructured, error)
 	Scale(ctx context.Context, id auth.Identity, ref cluster.Ref, replicas int64) (*unstructured.Unstructured, error)
 	Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, seen cluster.Seen, dryRun bool) (cluster.Result, error)
@@ -126,6 +127,8 @@ func (p *Pages) teamRoutes(r chi.Router) {
 	r.Post("/new/{kind}", p.page(p.requestPost))
 	r.Get("/{kind}/{name}", p.page(p.detail))
 	r.Get("/{kind}/{name}/live", p.page(p.detailLive))
+	r.Get("/{kind}/{name}/edit", p.page(p.editForm))
+	r.Post("/{kind}/{name}/edit", p.page(p.editPost))
 	r.Get("/{kind}/{name}/delete", p.page(p.deleteAsk))
 	r.Post("/{kind}/{name}/delete", p.page(p.deletePost))
 	r.Route("/{kind}/{name}/pods/{pod}", func(r chi.Router) {

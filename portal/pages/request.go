@@ -1,25 +1,22 @@
 package pages
 
 import (
+	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
-	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
 
 // maxForm bounds a posted form, in bytes: an object may be 1.5 MB in etcd, but none of ours comes near 256 kB.
 const maxForm = 256 << 10
 
-// asking is one request for a resource, while it is being described.
+// asking is one object while it is being described: a new one, or one that is edited.
 type asking struct {
 	id        auth.Identity
 	space     space
@@ -27,49 +24,61 @@ type asking struct {
 	providers []cluster.Provider
 	choices   choices
 	grant     *v1alpha1.HostnameGrantSpec // of hostnames; nil: none
+	edit      *editing                    // nil: a new object is asked for
 	form      views.Form                  // title, action and frame
 }
 
-func (p *Pages) asking(r *http.Request) (asking, error) {
+// asking is who asks for what kind. Without the right to verb it there is nothing to describe.
+func (p *Pages) asking(r *http.Request, kinds func(space) catalog.Catalog, verb string) (asking, error) {
 	id, err := caller(r)
 	if err != nil {
 		return asking{}, err
 	}
 	a := asking{id: id, space: p.spaceOf(r)}
-	if a.kind, err = kindOf(r, a.space.kinds); err != nil {
+	if a.kind, err = kindOf(r, kinds(a.space)); err != nil {
 		return asking{}, err
 	}
-	ns := a.space.namespace
-	may, err := p.cluster.Can(r.Context(), id, "create", a.kind, ns)
-	if err != nil {
-		return asking{}, err
+	may, err := p.cluster.Can(r.Context(), id, verb, a.kind, a.space.namespace)
+	if err == nil && !may {
+		err = &cluster.ForbiddenError{Verb: verb, Resource: a.kind.Plural, Namespace: a.space.namespace}
 	}
-	if !may {
-		return asking{}, &cluster.ForbiddenError{Verb: "create", Resource: a.kind.Plural, Namespace: ns}
-	}
+	return a, err
+}
+
+// addChoices adds what the inputs offer.
+func (p *Pages) addChoices(ctx context.Context, a *asking) (err error) {
 	if a.kind.Namespaced {
-		if a.providers, err = p.cluster.Providers(r.Context(), id, a.kind, ns); err != nil {
-			return asking{}, err
+		if a.providers, err = p.cluster.Providers(ctx, a.id, a.kind, a.space.namespace); err != nil {
+			return err
 		}
 	}
-	if a.choices, err = p.choices(r.Context(), id, a.space, a.kind.Refers); err != nil {
+	if a.choices, err = p.choices(ctx, a.id, a.space, a.kind.Refers); err != nil {
+		return err
+	}
+	return p.grants(ctx, a)
+}
+
+func requestable(s space) catalog.Catalog { return s.kinds }
+
+// requesting is who asks for a new object.
+func (p *Pages) requesting(r *http.Request) (asking, error) {
+	a, err := p.asking(r, requestable, "create")
+	if err != nil {
 		return asking{}, err
 	}
-	frame, err := p.frame(r, id, a.space, "Request "+a.kind.Title)
-	frame.Section = views.Catalog
-	a.form = views.Form{
-		Frame: frame, Kind: a.kind.Title, Icon: a.kind.Icon, Help: what(a.kind.Name, a.kind.Help),
-		Action: views.RequestPath(a.space.team.ID, a.kind.Plural),
-	}
+	frame, err := p.frame(r, a.id, a.space, "Request "+a.kind.Title)
 	if err != nil {
-		return a, err
+		return asking{}, err
 	}
-	return a, p.grants(r.Context(), &a)
+	frame.Section = views.Catalog
+	a.form = views.RequestForm(frame, a.kind.Title, a.kind.Plural)
+	a.form.Icon, a.form.Help = a.kind.Icon, what(a.kind.Name, a.kind.Help)
+	return a, p.addChoices(r.Context(), &a)
 }
 
 // request shows the empty form.
 func (p *Pages) request(w http.ResponseWriter, r *http.Request) error {
-	a, err := p.asking(r)
+	a, err := p.requesting(r)
 	if err != nil {
 		return err
 	}
@@ -79,14 +88,27 @@ func (p *Pages) request(w http.ResponseWriter, r *http.Request) error {
 // requestPost does what the pressed button says; each answer shows the form again with all values, but for the one
 // that made the resource.
 func (p *Pages) requestPost(w http.ResponseWriter, r *http.Request) error {
-	a, err := p.asking(r)
+	a, err := p.requesting(r)
 	if err != nil {
 		return err
 	}
+	if err := readForm(w, r); err != nil {
+		return err
+	}
+	return p.answer(w, r, a)
+}
+
+// readForm reads a posted form of a bounded size.
+func readForm(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
 		return errors.Join(errForm, err)
 	}
+	return nil
+}
+
+// answer does what the pressed button of a form says.
+func (p *Pages) answer(w http.ResponseWriter, r *http.Request, a asking) error {
 	d := a.read(r.PostForm)
 	if err := d.tooManyRows(); err != nil {
 		return err
@@ -132,13 +154,21 @@ func last(values []string) string {
 	return values[len(values)-1]
 }
 
+// send gives the cluster what the draft describes, or with dryRun asks what it would make of it.
+func (p *Pages) send(ctx context.Context, a asking, d draft, dryRun bool) (cluster.Result, error) {
+	if a.edit != nil {
+		return p.cluster.Edit(ctx, a.id, a.kind, a.edit.began, d.object, dryRun)
+	}
+	return p.cluster.Create(ctx, a.id, a.kind, d.object, dryRun)
+}
+
 // review asks the cluster what it would make of the request.
 func (p *Pages) review(w http.ResponseWriter, r *http.Request, a asking, d draft) error {
 	if len(d.unread) > 0 {
 		d.errs = d.unread
 		return p.showForm(w, r, a, d, http.StatusUnprocessableEntity)
 	}
-	result, err := p.cluster.Create(r.Context(), a.id, a.kind, d.object, true)
+	result, err := p.send(r.Context(), a, d, true)
 	if err != nil {
 		return p.refused(w, r, a, d, err)
 	}
@@ -155,84 +185,45 @@ func (p *Pages) review(w http.ResponseWriter, r *http.Request, a asking, d draft
 
 // showReview shows the object as the cluster would store it.
 func (p *Pages) showReview(w http.ResponseWriter, r *http.Request, a asking, d draft, result cluster.Result) error {
-	view := a.form
-	view.Frame.Title = "Review " + d.object.GetName()
-	view, err := a.complete(view, d, p.origin)
+	form := a.form
+	form.Frame.Title = "Review " + d.object.GetName()
+	form, err := a.complete(form, d, p.origin)
 	if err != nil {
 		return err
 	}
-	asked, err := catalog.ToYAML(d.object)
+	view, err := a.reviewed(form, d, result)
 	if err != nil {
 		return err
 	}
-	stored, err := catalog.ToYAML(result.Object)
-	if err != nil {
-		return err
-	}
-	lines, added := compare(string(asked), string(stored))
-	return p.show(w, r, http.StatusOK, views.ReviewPage(views.Review{
-		Form: view, Name: d.object.GetName(), Lines: lines,
-		Added: added, Warnings: result.Warnings,
-	}))
+	return p.show(w, r, http.StatusOK, views.ReviewPage(view))
 }
 
-// create makes the resource and leads to its page.
+// reviewed compares what would be stored with what is asked for; with what there is, if it is edited.
+func (a asking) reviewed(form views.Form, d draft, result cluster.Result) (views.Review, error) {
+	view := views.Review{Form: form, Name: d.object.GetName(), Warnings: result.Warnings}
+	if a.edit != nil {
+		return a.change(view, d, result)
+	}
+	var err error
+	view.Lines, view.Added, err = compareObjects(d.object, result.Object)
+	return view, err
+}
+
+// create makes the resource, or changes it, and leads to its page.
 func (p *Pages) create(w http.ResponseWriter, r *http.Request, a asking, d draft) error {
 	if len(d.unread) > 0 {
 		d.errs = d.unread
 		return p.showForm(w, r, a, d, http.StatusUnprocessableEntity)
 	}
-	result, err := p.cluster.Create(r.Context(), a.id, a.kind, d.object, false)
+	result, err := p.send(r.Context(), a, d, false)
 	if err != nil {
 		return p.refused(w, r, a, d.toForm(), err)
 	}
-	return seeOther(w, r, views.ResourcePath(a.space.team.ID, a.kind.Plural, result.Object.GetName()))
-}
-
-// refused shows the form with what the API server said; errors that are not about the request are errors of the page.
-func (p *Pages) refused(w http.ResponseWriter, r *http.Request, a asking, d draft, err error) error {
-	d.errs = a.kind.Locate(worthSaying(catalog.FromStatus(err)))
-	status := http.StatusUnprocessableEntity
-	var forbidden *cluster.ForbiddenError
-	switch {
-	case len(d.errs) > 0 || errors.As(err, &forbidden):
-	case apierrors.IsAlreadyExists(err):
-		d.errs = catalog.FieldErrors{{
-			Field: "metadata.name", Value: d.object.GetName(),
-			Message: "is taken: " + a.space.team.Name + " has a " + strings.ToLower(a.kind.Title) + " of this name; choose another one",
-		}}
-		status = http.StatusConflict
-	case apierrors.IsForbidden(err): // by admission: a quota or a policy, whose words are for the user
-		d.errs = catalog.FieldErrors{{Message: prose.Sentence(admissionWords(err))}}
-	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
-		d.errs = catalog.FieldErrors{{Message: prose.Sentence(admissionWords(err))}}
+	path := views.ResourcePath(a.space.team.ID, a.kind.Plural, result.Object.GetName())
+	if a.edit != nil {
+		path = views.AppliedPath(path, result.Object.GetGeneration())
 	}
-	if len(d.errs) == 0 {
-		return err
-	}
-	return p.showForm(w, r, a, d, status)
-}
-
-// worthSaying leaves out the API server's note that it stopped at the first kind of errors: mending those shows the
-// others soon enough.
-func worthSaying(errs catalog.FieldErrors) catalog.FieldErrors {
-	if len(errs) < 2 {
-		return errs
-	}
-	return slices.DeleteFunc(errs, func(e catalog.FieldError) bool {
-		return strings.HasPrefix(e.Message, "some validation rules were not checked")
-	})
-}
-
-// admissionWords is the message of a refusal without the API server's introduction.
-func admissionWords(err error) string {
-	words := err.Error()
-	for _, lead := range []string{"forbidden: ", "denied request: ", "is invalid: "} {
-		if _, rest, ok := strings.Cut(words, lead); ok {
-			words = rest
-		}
-	}
-	return words
+	return seeOther(w, r, path)
 }
 
 func (p *Pages) showForm(w http.ResponseWriter, r *http.Request, a asking, d draft, status int) error {

@@ -37,7 +37,7 @@ func post(t *testing.T, f *fakeCluster, path string, form url.Values) *httptest.
 // TestGolden keeps the HTML of every page; -update writes it.
 func TestGolden(t *testing.T) {
 	hosts := map[string]string{
-		"form-hostname": askHostname, "hostname": atHostnames + "shop", "hostname-waiting": atHostnames + "pay", "hostname-taken": atHostnames + "lost",
+		"edit-hostname": atHostnames + "shop/edit", "form-hostname": askHostname, "hostname": atHostnames + "shop", "hostname-waiting": atHostnames + "pay", "hostname-taken": atHostnames + "lost",
 		"admin": "/admin", "admin-claims": "/admin/claims", "admin-grants": "/admin/grants",
 	}
 	pages := map[string]string{
@@ -47,7 +47,7 @@ func TestGolden(t *testing.T) {
 		"form-awsprovider": "/teams/_platform/new/awsproviders", "form-webapp": "/teams/payments/new/webapps",
 		"detail": "/teams/payments/s3buckets/ledger-archive", "events": "/teams/payments/s3buckets/invoices?tab=events",
 		"checked": "/teams/payments/s3buckets/invoices", "yaml": "/teams/payments/s3buckets/invoices?tab=yaml", "deleting": "/teams/payments/s3buckets/import-tmp",
-		"delete": "/teams/payments/s3buckets/invoices/delete", "not-found": "/teams/payments/s3buckets/none",
+		"edit": editing1, "delete": "/teams/payments/s3buckets/invoices/delete", "not-found": "/teams/payments/s3buckets/none",
 	}
 	maps.Copy(pages, hosts)
 	for name, path := range pages {
@@ -91,7 +91,7 @@ func withoutHashes(html string) string {
 
 // TestStrictPolicy looks for what the content security policy forbids, and what it would only hide.
 func TestStrictPolicy(t *testing.T) {
-	for _, path := range []string{"/teams/payments", "/teams/payments/new/s3buckets", "/teams/payments/s3buckets/invoices", askHostname, atHostnames + "shop", "/admin", "/admin/claims"} {
+	for _, path := range []string{"/teams/payments", "/teams/payments/new/s3buckets", "/teams/payments/s3buckets/invoices", editing1, askHostname, atHostnames + "shop", "/admin", "/admin/claims"} {
 		f := hostnameSite(t)
 		f.objects = append(f.objects, busySite(t).objects...)
 		w := visit(t, f, admin, path)

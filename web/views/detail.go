@@ -66,6 +66,7 @@ type Detail struct {
 	Paused    bool
 	Gone      bool // it was deleted while the page was open
 	MayUpdate bool
+	MayEdit   bool // there is a form for it
 	MayDelete bool
 	// MayRestart is for what runs in Pods, as App is, which is nil for what does not.
 	MayRestart bool

@@ -21,6 +21,7 @@ const (
 	Group   Widget = "group"  // an object
 	Rows    Widget = "rows"   // a list of objects
 	Pairs   Widget = "pairs"  // a map
+	Fixed   Widget = "fixed"  // a value that cannot be changed; Hint says why
 	Nothing Widget = ""       // there is nothing to choose from; Hint says why
 )
 
@@ -184,13 +185,17 @@ type Problem struct {
 // Command is one way to send the same request without the portal.
 type Command struct{ ID, Title, Text string }
 
-// Form is the page that requests a resource.
+// Form is the page that requests a resource, or edits one.
 type Form struct {
 	Frame    Frame
+	Title    string
+	Crumbs   []Crumb
+	Steps    [3]string
 	Kind     string // title, e.g. Bucket
 	Icon     string
 	Help     string
 	Action   string // address that the form posts to
+	Cancel   Choice // the way out
 	Closed   Closed
 	YAMLTab  bool
 	Basic    []Field
@@ -198,23 +203,43 @@ type Form struct {
 	Unfold   bool   // show the advanced fields: one has a value or an error
 	Base     string // YAML of what the form has no inputs for, carried along
 	YAML     string // the same request as YAML
+	ETag     string // of the object that is edited, as it was when the user began; "" for a request
+	Began    string // YAML of it then
 	Problems []Problem
 	Commands []Command
 }
 
-// Line is one line of YAML in a comparison.
-type Line struct {
-	Text string
-	Mark string // "plus": the platform adds it, "minus": it takes it away, "": as asked
+// RequestForm asks for a new resource.
+func RequestForm(frame Frame, kind, plural string) Form {
+	title := "Request " + article(kind)
+	catalog := CatalogPath(frame.Team.ID)
+	return Form{
+		Frame: frame, Kind: kind, Title: title + " for " + frame.Team.Name, Action: RequestPath(frame.Team.ID, plural),
+		Crumbs: []Crumb{{"Catalog", catalog}, {Name: title}}, Steps: [3]string{"Describe", "Review", "Watch it become ready"},
+		Cancel: Choice{Value: catalog, Label: "Back to the catalog"},
+	}
 }
 
-// Review is the page between the form and the request.
-type Review struct {
-	Form     Form
-	Name     string
-	Lines    []Line
-	Added    int // lines that the platform fills in
-	Warnings []string
+// EditForm changes a resource.
+func EditForm(frame Frame, kind, plural, name string) Form {
+	page := ResourcePath(frame.Team.ID, plural, name)
+	return Form{
+		Frame: frame, Kind: kind, Title: "Edit " + name, Action: EditPath(frame.Team.ID, plural, name),
+		Help:   kind + " of " + frame.Team.Name + ". Nothing changes before you have reviewed it.",
+		Crumbs: []Crumb{{"Resources", TeamPath(frame.Team.ID)}, {name, page}, {Name: "Edit"}}, Steps: [3]string{"Change", "Review", "Watch it being applied"},
+		Cancel: Choice{Value: page, Label: "Back to " + name},
+	}
 }
+
+// same is what can be done without the portal, too.
+func (f Form) same() string {
+	if f.Editing() {
+		return "The same change"
+	}
+	return "The same request"
+}
+
+// Editing reports whether the form changes a resource that is there.
+func (f Form) Editing() bool { return f.ETag != "" }
 
 func (f Field) rowLabel(i int) string { return f.Singular + " " + strconv.Itoa(i+1) }

@@ -1,6 +1,9 @@
 package views
 
-import "net/url"
+import (
+	"net/url"
+	"strconv"
+)
 
 // Paths that belong to no team.
 const (
@@ -27,6 +30,15 @@ func HostnameCheckPath(team string) string { return TeamPath(team) + "/hostnames
 // ResourcePath is one resource.
 func ResourcePath(team, plural, name string) string {
 	return TeamPath(team) + "/" + url.PathEscape(plural) + "/" + url.PathEscape(name)
+}
+
+// EditPath is the form that changes a resource.
+func EditPath(team, plural, name string) string { return ResourcePath(team, plural, name) + "/edit" }
+
+// AppliedPath is the page of a resource for somebody who has just changed it: the page knows of the change before the
+// cache does.
+func AppliedPath(path string, generation int64) string {
+	return path + "?applied=" + strconv.FormatInt(generation, 10)
 }
 
 // PodPath is one Pod of a resource.

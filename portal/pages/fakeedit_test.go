@@ -1,0 +1,56 @@
+package pages
+
+import (
+	"context"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+)
+
+// Edit writes as the API server would: it refuses a bad bucket name and fills in a deletion policy.
+func (f *fakeCluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind, began cluster.Began, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error) {
+	if err := f.require(ctx, id, "update", k, obj.GetNamespace()); err != nil {
+		return cluster.Result{}, err
+	}
+	ref := cluster.Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
+	was, err := f.Get(ctx, id, ref)
+	if err != nil {
+		return cluster.Result{}, err
+	}
+	if cluster.ETag(was) != began.ETag {
+		return cluster.Result{}, &cluster.ChangedError{Resource: k.Plural, Name: obj.GetName(), Now: was}
+	}
+	if err := badBucket(k, obj); err != nil {
+		return cluster.Result{}, err
+	}
+	out := was.DeepCopy()
+	out.SetLabels(obj.GetLabels())
+	out.Object["spec"] = obj.DeepCopy().Object["spec"]
+	_ = unstructured.SetNestedField(out.Object, "Delete", "spec", "deletionPolicy")
+	out.SetGeneration(was.GetGeneration() + 1)
+	if dryRun {
+		f.dryRuns++
+		return cluster.Result{Object: out, Was: was, Warnings: []string{"unencrypted uploads are refused"}}, nil
+	}
+	f.mu.Lock()
+	f.objects[slices.IndexFunc(f.objects, func(o *unstructured.Unstructured) bool { return o.GetUID() == was.GetUID() })] = out
+	f.mu.Unlock()
+	return cluster.Result{Object: out, Was: was}, nil
+}
+
+func badBucket(k catalog.Kind, obj *unstructured.Unstructured) error {
+	bucket, _, _ := unstructured.NestedString(obj.Object, "spec", "bucketName")
+	if bucket != "Bad_Name" {
+		return nil
+	}
+	return apierrors.NewInvalid(schema.GroupKind{Kind: k.Name}, obj.GetName(), field.ErrorList{
+		field.Invalid(field.NewPath("spec", "bucketName"), bucket, "use lower-case letters, digits, dots and hyphens"),
+	})
+}
