@@ -133,11 +133,19 @@ func (o Objects[T]) Get(ctx context.Context, name string) (*Result[T], error) {
 
 // ListOptions are the parameters of List; what is left zero is not sent.
 type ListOptions struct {
-	Limit  int64  // How many objects at most.
-	Cursor string // next of the page before; empty for the first page.
+	LabelSelector string // Only objects whose labels match, in the syntax of Kubernetes: team=search,!trial.
+	Status        string // Only objects that are doing so. ready: all is done. in-progress: Portico is at work. needs-you: it failed, and is tried again. paused: Portico leaves it alone. deleting: it goes away.
+	Q             string // Only objects with all these words in name, kind, endpoint or requester, in capital letters or small ones.
+	Sort          string // By what to sort: age is the youngest first, status what needs you first; - in front turns it round. Equals are sorted by name, namespace and kind.
+	Limit         int64  // How many objects at most.
+	Cursor        string // next of the page before, asked for with the same filters and sort; empty for the first page.
 }
 
 func (o ListOptions) fill(r *request) {
+	addQuery(r, "labelSelector", o.LabelSelector)
+	addQuery(r, "status", o.Status)
+	addQuery(r, "q", o.Q)
+	addQuery(r, "sort", o.Sort)
 	addQuery(r, "limit", o.Limit)
 	addQuery(r, "cursor", o.Cursor)
 }
@@ -269,13 +277,21 @@ func (c *Client) CheckHostname(ctx context.Context, namespace string, opts Check
 
 // ListResourcesOptions are the parameters of ListResources; what is left zero is not sent.
 type ListResourcesOptions struct {
-	Limit     int64  // How many objects at most.
-	Cursor    string // next of the page before; empty for the first page.
-	Namespace string // Only of this namespace.
-	Kind      string // Only of this kind, by its plural name, e.g. s3buckets.
+	LabelSelector string // Only objects whose labels match, in the syntax of Kubernetes: team=search,!trial.
+	Status        string // Only objects that are doing so. ready: all is done. in-progress: Portico is at work. needs-you: it failed, and is tried again. paused: Portico leaves it alone. deleting: it goes away.
+	Q             string // Only objects with all these words in name, kind, endpoint or requester, in capital letters or small ones.
+	Sort          string // By what to sort: age is the youngest first, status what needs you first; - in front turns it round. Equals are sorted by name, namespace and kind.
+	Limit         int64  // How many objects at most.
+	Cursor        string // next of the page before, asked for with the same filters and sort; empty for the first page.
+	Namespace     string // Only of this namespace.
+	Kind          string // Only of this kind, by its plural name, e.g. s3buckets.
 }
 
 func (o ListResourcesOptions) fill(r *request) {
+	addQuery(r, "labelSelector", o.LabelSelector)
+	addQuery(r, "status", o.Status)
+	addQuery(r, "q", o.Q)
+	addQuery(r, "sort", o.Sort)
 	addQuery(r, "limit", o.Limit)
 	addQuery(r, "cursor", o.Cursor)
 	addQuery(r, "namespace", o.Namespace)

@@ -62,6 +62,15 @@ func (s *Subscription) add(c Change) {
 	}
 }
 
+// Feed is a Subscription, or what stands for one in a test.
+type Feed interface {
+	Ready() <-chan struct{}
+	Take() (changes []Change, lost bool)
+}
+
+// Follow is Subscribe.
+func (c *Cluster) Follow(ctx context.Context) Feed { return c.Subscribe(ctx) }
+
 // Subscribe follows the changes of all kinds until ctx ends. What a change is about must be read through the Cluster,
 // as the caller.
 func (c *Cluster) Subscribe(ctx context.Context) *Subscription { return c.feed.subscribe(ctx) }

@@ -26,7 +26,7 @@ func (p *Pages) addClaims(ctx context.Context, o overseeing, view *views.Admin) 
 	view.Hidden, view.Total = hidden, len(all)
 	for _, obj := range all {
 		c := p.claimOf(obj, gateways)
-		if found(o.search, c.Hostname+" "+c.Holder.Label+" "+c.Gateway.Label) {
+		if prose.HasWords(o.search, c.Hostname+" "+c.Holder.Label+" "+c.Gateway.Label) {
 			view.Claims = append(view.Claims, c)
 		}
 	}

@@ -228,7 +228,7 @@ func (f *fakeCluster) Delete(ctx context.Context, id auth.Identity, ref cluster.
 	return cluster.Result{}, nil
 }
 
-func (f *fakeCluster) Follow(context.Context) Feed {
+func (f *fakeCluster) Follow(context.Context) cluster.Feed {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	feed := &fakeFeed{ready: make(chan struct{}, 1)}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/portico-platform/portico/portal/phase"
+	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -70,18 +71,7 @@ func matches(list *views.List, r views.Resource, me string) bool {
 	if list.Everywhere {
 		text += " " + r.Team
 	}
-	return found(q.Search, text)
-}
-
-// found tells that text has every word of the search, in any letters.
-func found(search, text string) bool {
-	text = strings.ToLower(text)
-	for word := range strings.FieldsSeq(strings.ToLower(search)) {
-		if !strings.Contains(text, word) {
-			return false
-		}
-	}
-	return true
+	return prose.HasWords(q.Search, text)
 }
 
 // orders are what the list sorts by: by phase first what needs attention, by age the youngest.

@@ -33,7 +33,7 @@ type Cluster interface {
 	PodReader
 	HostnameReader
 	Writer
-	Follow(ctx context.Context) Feed
+	Follow(ctx context.Context) cluster.Feed
 }
 
 // Reader reads for a caller, after checking access.
@@ -71,20 +71,6 @@ type Writer interface {
 	Scale(ctx context.Context, id auth.Identity, ref cluster.Ref, replicas int64) (*unstructured.Unstructured, error)
 	Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, seen cluster.Seen, dryRun bool) (cluster.Result, error)
 }
-
-// Feed is a subscription to changes, as cluster.Subscription is.
-type Feed interface {
-	Ready() <-chan struct{}
-	Take() (changes []cluster.Change, lost bool)
-}
-
-// Over adapts a cluster.Cluster.
-func Over(c *cluster.Cluster) Cluster { return over{c} }
-
-type over struct{ *cluster.Cluster }
-
-// Follow implements Cluster.
-func (o over) Follow(ctx context.Context) Feed { return o.Subscribe(ctx) }
 
 // Pages serves the HTML side of the portal.
 type Pages struct {

@@ -1,4 +1,4 @@
-// Package prose makes sentences for people of the messages of the API and of Kubernetes.
+// Package prose makes sentences for people of the messages of the API and of Kubernetes, and searches texts as people do.
 package prose
 
 import (
@@ -26,4 +26,15 @@ func Sentence(s string) string {
 // PlainWord reports whether a word may be capitalised: a field's name such as kmsKeyID may not.
 func PlainWord(word string) bool {
 	return word == strings.ToLower(word) && !strings.ContainsAny(word, "./_[]=:")
+}
+
+// HasWords reports whether text has every word of the search, in capital letters or small ones.
+func HasWords(search, text string) bool {
+	text = strings.ToLower(text)
+	for word := range strings.FieldsSeq(strings.ToLower(search)) {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
 }

@@ -17,3 +17,11 @@ func TestSentence(t *testing.T) {
 		}
 	}
 }
+
+func TestHasWords(t *testing.T) {
+	for search, want := range map[string]bool{"": true, "logs": true, "BUCKET  logs": true, "logs queue": false, "bucketlogs": false} {
+		if HasWords(search, "Logs bucket") != want {
+			t.Errorf("%q is found: %v", search, !want)
+		}
+	}
+}

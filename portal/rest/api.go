@@ -18,6 +18,7 @@ import (
 	"github.com/portico-platform/portico/portal/availability"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/live"
 	"github.com/portico-platform/portico/portal/operator"
 )
 
@@ -43,6 +44,7 @@ type Reader interface {
 	List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error)
 	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
 	Events(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error)
+	Follow(ctx context.Context) cluster.Feed
 	Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error)
 }
 
@@ -63,6 +65,7 @@ type Writer interface {
 type API struct {
 	cluster Cluster
 	log     *slog.Logger
+	streams live.Streams
 }
 
 // New is the API's handler, to be mounted at Prefix. Only the OpenAPI document, and how to sign in, need no token.

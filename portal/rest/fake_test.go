@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,6 +39,7 @@ type fakeCluster struct {
 	answer  availability.Answer
 	checked []availability.Query
 	running
+	feed    feed
 	handler http.Handler // made by the first call
 }
 
@@ -47,7 +49,7 @@ func newFake(t *testing.T) *fakeCluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &fakeCluster{t: t, kinds: kinds}
+	return &fakeCluster{t: t, kinds: kinds, feed: feed{ready: make(chan struct{}, 1)}}
 }
 
 func (f *fakeCluster) Kinds() catalog.Catalog { return f.kinds }
@@ -62,6 +64,11 @@ func (f *fakeCluster) Can(_ context.Context, _ auth.Identity, verb string, _ cat
 
 func (f *fakeCluster) List(_ context.Context, _ auth.Identity, k catalog.Kind, ns string) ([]*unstructured.Unstructured, error) {
 	f.possible(k, ns, "x")
+	f.feed.mu.Lock()
+	defer f.feed.mu.Unlock()
+	if slices.Contains(f.denied, "list "+ns) {
+		return nil, &cluster.ForbiddenError{Verb: "list", Resource: k.Plural, Namespace: ns}
+	}
 	return slices.DeleteFunc(slices.Clone(f.objects), func(o *unstructured.Unstructured) bool {
 		return o.GetKind() != k.Name || ns != "" && o.GetNamespace() != ns
 	}), nil
@@ -76,6 +83,8 @@ func (f *fakeCluster) possible(k catalog.Kind, ns, name string) {
 
 func (f *fakeCluster) Get(_ context.Context, _ auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error) {
 	f.possible(ref.Kind, ref.Namespace, ref.Name)
+	f.feed.mu.Lock()
+	defer f.feed.mu.Unlock()
 	for _, o := range f.objects {
 		if o.GetKind() == ref.Kind.Name && o.GetNamespace() == ref.Namespace && o.GetName() == ref.Name {
 			return o.DeepCopy(), nil
@@ -91,6 +100,36 @@ func (f *fakeCluster) Events(context.Context, auth.Identity, *unstructured.Unstr
 func (f *fakeCluster) Checks(context.Context, auth.Identity, *unstructured.Unstructured) (operator.Checks, error) {
 	return f.checks, nil
 }
+
+// feed tells of the changes that a test makes.
+type feed struct {
+	ready   chan struct{}
+	mu      sync.Mutex
+	changes []cluster.Change
+	lost    bool
+}
+
+func (f *feed) Ready() <-chan struct{} { return f.ready }
+
+func (f *feed) Take() ([]cluster.Change, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	changes, lost := f.changes, f.lost
+	f.changes, f.lost = nil, false
+	return changes, lost
+}
+
+func (f *feed) tell(lost bool, changes ...cluster.Change) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.changes, f.lost = append(f.changes, changes...), f.lost || lost
+	select {
+	case f.ready <- struct{}{}:
+	default:
+	}
+}
+
+func (f *fakeCluster) Follow(context.Context) cluster.Feed { return &f.feed }
 
 func (f *fakeCluster) wrote(verb string, dry bool) {
 	if dry {
@@ -151,22 +190,26 @@ func (anybody) ReviewToken(context.Context, string, []string) (auth.Identity, er
 // call sends one request to the API over f; body is JSON, "" for none. headers are pairs.
 func (f *fakeCluster) call(method, path, body string, headers ...string) *httptest.ResponseRecorder {
 	f.t.Helper()
-	if f.handler == nil {
-		f.handler = f.serve()
-	}
 	r := httptest.NewRequestWithContext(f.t.Context(), method, path, strings.NewReader(body))
-	part := base64.RawURLEncoding.EncodeToString
-	r.Header.Set("Authorization", "Bearer "+part([]byte(`{}`))+"."+part([]byte(`{"iss":"https://kubernetes.default.svc"}`))+".x")
+	r.Header.Set("Authorization", token())
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	w := httptest.NewRecorder()
-	f.handler.ServeHTTP(w, r)
+	f.serve().ServeHTTP(w, r)
 	return w
+}
+
+func token() string {
+	part := base64.RawURLEncoding.EncodeToString
+	return "Bearer " + part([]byte(`{}`)) + "." + part([]byte(`{"iss":"https://kubernetes.default.svc"}`)) + ".x"
 }
 
 func (f *fakeCluster) serve() http.Handler {
 	f.t.Helper()
+	if f.handler != nil {
+		return f.handler
+	}
 	provider, err := auth.NewProvider(auth.Config{
 		IssuerURL: "https://i.example", ClientID: "c", PublicURL: "https://p.example",
 		UsernameClaim: "u", GroupsClaim: "g", Prefix: "p:", Audiences: []string{"a"},
@@ -178,6 +221,7 @@ func (f *fakeCluster) serve() http.Handler {
 	if err != nil {
 		f.t.Fatal(err)
 	}
+	f.handler = h
 	return h
 }
 

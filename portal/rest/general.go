@@ -3,15 +3,15 @@ package rest
 import (
 	"context"
 	"net/http"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
 type resourcesInput struct {
-	Page
+	ListQuery
 	Namespace string `query:"namespace" doc:"Only of this namespace."`
 	Kind      string `query:"kind" doc:"Only of this kind, by its plural name, e.g. s3buckets."`
 }
@@ -48,7 +48,9 @@ func (a *API) registerGeneral(api huma.API) {
 	tags := []string{"General"}
 	huma.Register(api, huma.Operation{
 		OperationID: "listResources", Method: http.MethodGet, Path: "/resources", Tags: tags,
-		Summary: "List objects of all kinds that the caller may list", Errors: readErrors,
+		Summary: "List objects of all kinds that the caller may list", Errors: readErrors, Description: watchWords,
+		Responses: withStream(map[string]*huma.Response{"200": {Description: "One page", Content: jsonContent(
+			api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[objectList](), true, "ObjectList"))}}),
 	}, a.resources)
 	huma.Register(api, huma.Operation{
 		OperationID: "listCatalog", Method: http.MethodGet, Path: "/catalog", Tags: tags,
@@ -61,7 +63,7 @@ func (a *API) registerGeneral(api huma.API) {
 		func(ctx context.Context, _ *struct{}) (*meOutput, error) { return a.me(ctx) })
 }
 
-func (a *API) resources(ctx context.Context, in *resourcesInput) (*listOutput, error) {
+func (a *API) resources(ctx context.Context, in *resourcesInput) (*listed, error) {
 	if in.Namespace != "" && !isNamespace(in.Namespace) {
 		return nil, noNamespace(ctx, in.Namespace)
 	}
@@ -74,15 +76,7 @@ func (a *API) resources(ctx context.Context, in *resourcesInput) (*listOutput, e
 		}
 		kinds = catalog.Catalog{k}
 	}
-	var all []*unstructured.Unstructured
-	for _, k := range kinds {
-		items, err := a.cluster.List(ctx, caller(ctx), k, in.Namespace)
-		if err != nil {
-			return nil, a.fail(ctx, err)
-		}
-		all = append(all, items...)
-	}
-	return page(ctx, all, in.Page)
+	return a.lists(ctx, view{kinds: kinds, namespace: in.Namespace}, in.ListQuery)
 }
 
 func (a *API) catalog(ctx context.Context, in *catalogInput) (*catalogOutput, error) {

@@ -52,14 +52,14 @@ func objectResponse(k catalog.Kind, status int, description string) map[string]*
 	return map[string]*huma.Response{strconv.Itoa(status): {Description: description, Content: jsonContent(schemaOf(k))}}
 }
 
-func listResponse(k catalog.Kind) map[string]*huma.Response {
-	return map[string]*huma.Response{"200": {Description: "One page, sorted by name", Content: jsonContent(&huma.Schema{
+func listResponse(item *huma.Schema) map[string]*huma.Response {
+	return withStream(map[string]*huma.Response{"200": {Description: "One page", Content: jsonContent(&huma.Schema{
 		Type: huma.TypeObject, Required: []string{"items"},
 		Properties: map[string]*huma.Schema{
-			"items": {Type: huma.TypeArray, Items: schemaOf(k)},
+			"items": {Type: huma.TypeArray, Items: item},
 			"next":  {Type: huma.TypeString, Description: "Cursor of the next page; absent on the last one."},
 		},
-	})}}
+	})}})
 }
 
 func requestBody(k catalog.Kind) *huma.RequestBody {
@@ -94,4 +94,12 @@ func patchBody() *huma.RequestBody {
 			Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{"metadata": metadata, "spec": spec},
 		}}},
 	}
+}
+
+// withStream adds that the answer can be a stream of server-sent events.
+func withStream(responses map[string]*huma.Response) map[string]*huma.Response {
+	responses["200"].Content["text/event-stream"] = &huma.MediaType{
+		Schema: &huma.Schema{Type: huma.TypeString, Description: "Server-sent events, each with JSON as its data."},
+	}
+	return responses
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"strconv"
 
@@ -34,6 +35,29 @@ func writeProblem(w http.ResponseWriter, r *http.Request, status int, detail str
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(problem(r.Context(), status, detail, errs...)) // the reader has gone
+}
+
+// answer is fail for handlers that write themselves.
+func (a *API) answer(w http.ResponseWriter, r *http.Request, err error) {
+	err = a.fail(r.Context(), err)
+	var headers huma.HeadersError
+	if errors.As(err, &headers) {
+		maps.Copy(w.Header(), headers.GetHeaders())
+	}
+	p := problem(r.Context(), http.StatusInternalServerError, "something went wrong; the error has been logged")
+	errors.As(err, &p)
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p) // the reader has gone
+}
+
+// asJSON is the body of an answer.
+func asJSON(v any) func(huma.Context) {
+	return func(ctx huma.Context) {
+		ctx.SetHeader("Content-Type", "application/json")
+		ctx.SetStatus(http.StatusOK)
+		_ = huma.DefaultJSONFormat.Marshal(ctx.BodyWriter(), v) // the reader has gone
+	}
 }
 
 // retryAfter is in how many seconds to try again when Kubernetes does not say.

@@ -1,16 +1,11 @@
 package rest
 
 import (
-	"cmp"
 	"context"
-	"encoding/base64"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
@@ -18,13 +13,13 @@ import (
 
 type listInput struct {
 	Namespace string `path:"namespace" doc:"Namespace, that is team."`
-	Page
+	ListQuery
 }
 
-// Page asks for a part of a list.
-type Page struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"How many objects at most."`
-	Cursor string `query:"cursor" doc:"next of the page before; empty for the first page."`
+// ListQuery asks for a part of a list, or for all of it and what changes.
+type ListQuery struct {
+	Page
+	Watch
 }
 
 // ObjectPath names one object of a namespaced kind.
@@ -38,18 +33,24 @@ type ObjectName struct {
 	Name string `path:"name" doc:"Name of the object."`
 }
 
-type listOutput struct {
-	Body objectList
+type objectInput struct {
+	ObjectPath
+	Watch
 }
 
-type objectList struct {
-	Items []map[string]any `json:"items"`
-	Next  string           `json:"next,omitempty" doc:"Cursor of the next page; absent on the last one."`
+type namedInput struct {
+	ObjectName
+	Watch
 }
 
-type objectOutput struct {
+// answered is JSON, or a stream.
+type answered struct {
 	ETag string `header:"ETag" doc:"Version of the spec: changes of the status do not change it."`
-	Body map[string]any
+	Body func(huma.Context)
+}
+
+type listed struct {
+	Body func(huma.Context)
 }
 
 type eventsOutput struct {
@@ -78,31 +79,33 @@ func (a *API) registerReads(api huma.API, k catalog.Kind) {
 	base := basePath(k)
 	list := huma.Operation{
 		OperationID: "list" + k.Name + "s", Method: http.MethodGet, Path: base, Tags: []string{k.Name},
-		Summary: "List objects of kind " + k.Name, Responses: listResponse(k), Errors: readErrors,
+		Summary: "List objects of kind " + k.Name, Responses: listResponse(schemaOf(k)), Errors: readErrors,
+		Description: watchWords,
 	}
 	get := huma.Operation{
 		OperationID: "get" + k.Name, Method: http.MethodGet, Path: base + "/{name}", Tags: []string{k.Name},
-		Summary: "Get one " + k.Name, Responses: objectResponse(k, http.StatusOK, "The object"), Errors: readErrors,
+		Summary: "Get one " + k.Name, Responses: withStream(objectResponse(k, http.StatusOK, "The object")), Errors: readErrors,
+		Description: watchWords,
 	}
 	events := huma.Operation{
 		OperationID: "events" + k.Name, Method: http.MethodGet, Path: base + "/{name}/events", Tags: []string{k.Name},
 		Summary: "List the events about one " + k.Name + ", newest first", Errors: readErrors,
 	}
 	if !k.Namespaced {
-		huma.Register(api, list, func(ctx context.Context, in *Page) (*listOutput, error) { return a.list(ctx, k, "", *in) })
-		huma.Register(api, get, func(ctx context.Context, in *ObjectName) (*objectOutput, error) {
-			return a.get(ctx, ref(k, "", in.Name))
+		huma.Register(api, list, func(ctx context.Context, in *ListQuery) (*listed, error) { return a.list(ctx, k, "", *in) })
+		huma.Register(api, get, func(ctx context.Context, in *namedInput) (*answered, error) {
+			return a.get(ctx, ref(k, "", in.Name), in.Watch)
 		})
 		huma.Register(api, events, func(ctx context.Context, in *ObjectName) (*eventsOutput, error) {
 			return a.events(ctx, ref(k, "", in.Name))
 		})
 		return
 	}
-	huma.Register(api, list, func(ctx context.Context, in *listInput) (*listOutput, error) {
-		return a.list(ctx, k, in.Namespace, in.Page)
+	huma.Register(api, list, func(ctx context.Context, in *listInput) (*listed, error) {
+		return a.list(ctx, k, in.Namespace, in.ListQuery)
 	})
-	huma.Register(api, get, func(ctx context.Context, in *ObjectPath) (*objectOutput, error) {
-		return a.get(ctx, ref(k, in.Namespace, in.Name))
+	huma.Register(api, get, func(ctx context.Context, in *objectInput) (*answered, error) {
+		return a.get(ctx, ref(k, in.Namespace, in.Name), in.Watch)
 	})
 	huma.Register(api, events, func(ctx context.Context, in *ObjectPath) (*eventsOutput, error) {
 		return a.events(ctx, ref(k, in.Namespace, in.Name))
@@ -113,18 +116,38 @@ func ref(k catalog.Kind, namespace, name string) cluster.Ref {
 	return cluster.Ref{Kind: k, Namespace: namespace, Name: name}
 }
 
-func (a *API) list(ctx context.Context, k catalog.Kind, namespace string, p Page) (*listOutput, error) {
+func (a *API) list(ctx context.Context, k catalog.Kind, namespace string, in ListQuery) (*listed, error) {
 	if err := possibleNamespace("list", k, namespace); err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	items, err := a.cluster.List(ctx, caller(ctx), k, namespace)
+	return a.lists(ctx, view{kinds: catalog.Catalog{k}, namespace: namespace}, in)
+}
+
+// lists answers with what matches in a view, once or for as long as the caller listens.
+func (a *API) lists(ctx context.Context, v view, in ListQuery) (*listed, error) {
+	var err error
+	if v.matcher, err = in.matcher(ctx, a.cluster.Kinds()); err != nil {
+		return nil, err
+	}
+	if in.Watch.Watch {
+		if err := in.wholly(ctx); err != nil {
+			return nil, err
+		}
+		v.order = orderOf(in.Sort)
+		return &listed{Body: a.watch(v)}, nil
+	}
+	items, err := a.in(ctx, v, v.kinds, v.namespace)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	return page(ctx, items, p)
+	out, err := page(ctx, v.matcher.of(items), in.Page, v.String())
+	if err != nil {
+		return nil, err
+	}
+	return &listed{Body: asJSON(out)}, nil
 }
 
-func (a *API) get(ctx context.Context, ref cluster.Ref) (*objectOutput, error) {
+func (a *API) get(ctx context.Context, ref cluster.Ref, in Watch) (*answered, error) {
 	if err := a.possible(ctx, "get", ref); err != nil {
 		return nil, a.fail(ctx, err)
 	}
@@ -132,7 +155,10 @@ func (a *API) get(ctx context.Context, ref cluster.Ref) (*objectOutput, error) {
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	return &objectOutput{ETag: cluster.ETag(obj), Body: obj.Object}, nil
+	if in.Watch {
+		return &answered{Body: a.watch(view{kinds: catalog.Catalog{ref.Kind}, namespace: ref.Namespace, name: ref.Name})}, nil
+	}
+	return &answered{ETag: cluster.ETag(obj), Body: asJSON(obj.Object)}, nil
 }
 
 func (a *API) events(ctx context.Context, ref cluster.Ref) (*eventsOutput, error) {
@@ -158,41 +184,6 @@ func (a *API) events(ctx context.Context, ref cluster.Ref) (*eventsOutput, error
 			Type: e.Type, Reason: e.Reason, Message: e.Message,
 			Count: max(count, 1), Time: cluster.EventTime(e).UTC(),
 		})
-	}
-	return out, nil
-}
-
-// position is where an object stands in a list over all kinds; cursors carry it, so that objects that come and go
-// between two pages neither repeat nor hide others.
-func position(o *unstructured.Unstructured) string {
-	return strings.Join([]string{o.GetKind(), o.GetNamespace(), o.GetName()}, "\x00")
-}
-
-// page cuts one page out of items, which it sorts.
-func page(ctx context.Context, items []*unstructured.Unstructured, p Page) (*listOutput, error) {
-	after, err := base64.RawURLEncoding.DecodeString(p.Cursor)
-	if err != nil {
-		return nil, problem(ctx, http.StatusUnprocessableEntity, "the cursor is not one that a page gave",
-			&huma.ErrorDetail{Location: "query.cursor", Message: "take next of the page before"})
-	}
-	slices.SortFunc(items, func(a, b *unstructured.Unstructured) int { return cmp.Compare(position(a), position(b)) })
-	if p.Cursor != "" {
-		start, found := slices.BinarySearchFunc(items, string(after), func(o *unstructured.Unstructured, at string) int {
-			return cmp.Compare(position(o), at)
-		})
-		if found {
-			start++
-		}
-		items = items[start:]
-	}
-	out := &listOutput{}
-	if len(items) > p.Limit {
-		items = items[:p.Limit]
-		out.Body.Next = base64.RawURLEncoding.EncodeToString([]byte(position(items[p.Limit-1])))
-	}
-	out.Body.Items = make([]map[string]any, 0, len(items))
-	for _, o := range items {
-		out.Body.Items = append(out.Body.Items, o.Object)
 	}
 	return out, nil
 }

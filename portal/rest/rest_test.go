@@ -9,16 +9,13 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/danielgtaylor/huma/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"pgregory.net/rapid"
 
 	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal/auth"
@@ -101,62 +98,6 @@ func TestProblemsNameTheRequest(t *testing.T) {
 	}
 	if p.Instance != "urn:portico:request:"+w.Header().Get("X-Request-Id") || p.Title != "I'm a teapot" || w.Header().Get("Content-Type") != "application/problem+json" {
 		t.Errorf("%+v %v", p, w.Header())
-	}
-}
-
-func TestPagesCoverTheListOnce(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		names := rapid.SliceOfDistinct(rapid.StringMatching(`[a-z]{1,4}`), func(s string) string { return s }).Draw(t, "names")
-		limit := rapid.IntRange(1, 5).Draw(t, "limit")
-		var got []string
-		cursor := ""
-		for range len(names) + 1 {
-			out, err := page(context.Background(), objects(names), Page{Limit: limit, Cursor: cursor})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, o := range out.Body.Items {
-				got = append(got, (&unstructured.Unstructured{Object: o}).GetName())
-			}
-			if cursor = out.Body.Next; cursor == "" {
-				break
-			}
-			// The last object of the page goes away before the next page is asked for.
-			names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == got[len(got)-1] })
-		}
-		if !slices.IsSorted(got) || cursor != "" || len(slices.Compact(slices.Clone(got))) != len(got) {
-			t.Fatalf("%v with limit %d", got, limit)
-		}
-		for _, n := range names {
-			if !slices.Contains(got, n) {
-				t.Fatalf("%s is missing in %v", n, got)
-			}
-		}
-	})
-}
-
-func objects(names []string) []*unstructured.Unstructured {
-	var out []*unstructured.Unstructured
-	for _, n := range names {
-		o := &unstructured.Unstructured{Object: map[string]any{"kind": "S3Bucket"}}
-		o.SetNamespace("n")
-		o.SetName(n)
-		out = append(out, o)
-	}
-	return out
-}
-
-func TestCursorsAreChecked(t *testing.T) {
-	if _, err := page(t.Context(), nil, Page{Limit: 1, Cursor: "???"}); err == nil || func() huma.StatusError {
-		var target huma.StatusError
-		_ = errors.As(err, &target)
-		return target
-	}().GetStatus() != 422 {
-		t.Error(err)
-	}
-	out, err := page(t.Context(), nil, Page{Limit: 1, Cursor: ""})
-	if err != nil || out.Body.Items == nil {
-		t.Errorf("an empty list is %v, want []", out.Body.Items)
 	}
 }
 
