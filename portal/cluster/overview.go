@@ -30,7 +30,9 @@ func (c *Cluster) Overview(ctx context.Context, id auth.Identity) (overview.Over
 
 // TimesToReady are how long objects of the kind took to become ready, those of all namespaces. It is for everybody: it
 // tells nothing of single objects.
-func (c *Cluster) TimesToReady(k catalog.Kind) overview.Times { return c.overview.TimesToReady(k.Plural) }
+func (c *Cluster) TimesToReady(k catalog.Kind) overview.Times {
+	return c.overview.TimesToReady(k.Plural)
+}
 
 // places are those with objects that the caller may list. Of each kind it asks about the whole cluster first, and then
 // about the namespaces given.

@@ -48,7 +48,9 @@ func overseen(t *testing.T, allow ...string) (*Cluster, *judge) {
 	}
 	c := &Cluster{kinds: kinds, access: a, cache: spaces{names: []string{"idle", "payments", "search"}}, overview: overview.NewStore(), feed: newFeed()}
 	for _, place := range []overview.Place{
-		{Kind: "s3buckets", Namespace: "payments"}, {Kind: "s3buckets", Namespace: "search"}, {Kind: "sqsqueues", Namespace: "search"},
+		{Kind: "s3buckets", Namespace: "payments"},
+		{Kind: "s3buckets", Namespace: "search"},
+		{Kind: "sqsqueues", Namespace: "search"},
 		{Kind: "awsproviders"},
 	} {
 		k, ok := kinds.ByPlural(place.Kind)

@@ -14,12 +14,19 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"sync"
-	"testing"
 	"time"
 )
 
 // Claims of an ID token.
 type Claims map[string]any
+
+// T is what a provider needs of a test, or of what plays one.
+type T interface {
+	Helper()
+	Cleanup(f func())
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
 
 // Provider is one issuer. Its exported fields may be set before the server is used.
 type Provider struct {
@@ -30,7 +37,7 @@ type Provider struct {
 	// Failing is true while the settings and keys are answered with an error; nil is never.
 	Failing func() bool
 
-	t   testing.TB
+	t   T
 	key *rsa.PrivateKey
 
 	mu        sync.Mutex
@@ -45,7 +52,7 @@ type grant struct {
 }
 
 // New starts a provider that ends with the test.
-func New(tb testing.TB) *Provider {
+func New(tb T) *Provider {
 	tb.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -197,7 +204,7 @@ func (p *Provider) Unsigned(claims Claims) string {
 	return part(p.t, map[string]any{"alg": "none"}) + "." + part(p.t, all) + "."
 }
 
-func part(tb testing.TB, v any) string {
+func part(tb T, v any) string {
 	tb.Helper()
 	b, err := json.Marshal(v)
 	if err != nil {

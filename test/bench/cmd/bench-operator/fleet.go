@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
-	"slices"
 	"sync"
 	"time"
 
@@ -194,13 +192,4 @@ func (f *fleet) waits() []time.Duration {
 		all = append(all, at.Sub(f.created[name]))
 	}
 	return all
-}
-
-// percentile of a sample, by nearest rank.
-func percentile(all []time.Duration, p float64) time.Duration {
-	if len(all) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(all))
-	return sorted[max(0, int(math.Ceil(p*float64(len(sorted))))-1)]
 }

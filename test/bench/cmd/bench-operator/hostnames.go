@@ -15,6 +15,7 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/bench/fakeaws"
+	"github.com/portico-platform/portico/test/bench/measure"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -76,7 +77,7 @@ func oneHostname(ctx context.Context, w *world, f *fleet, t *table) error {
 			later = w.stack.Proxy.Mark()
 		}
 	}
-	t.row("each later one: made → Ready", fmt.Sprintf("%.2f s", percentile(took[1:], 0.5).Seconds()),
+	t.row("each later one: made → Ready", fmt.Sprintf("%.2f s", measure.Percentile(took[1:], 0.5).Seconds()),
 		fmt.Sprintf("p50; slowest %.2f s; %s", slices.Max(took[1:]).Seconds(), simulatorsShare))
 	t.calls("AWS calls for each later one", w.countsSince(later), n-1, 0)
 	return nil
@@ -99,8 +100,8 @@ func manyHostnames(ctx context.Context, w *world, f *fleet, t *table) error {
 	t.calls("AWS calls for each", b.calls, n, 0)
 	w.tellTraffic(t, from, f.took())
 	b.tell(t, n)
-	if b.peak.known {
-		t.row("operator's peak resident memory", fmt.Sprintf("%.0f MB", b.peak.peak), "")
+	if b.peak.Known {
+		t.row("operator's peak resident memory", fmt.Sprintf("%.0f MB", b.peak.Peak), "")
 	}
 	if err := w.tellGateways(ctx, t); err != nil {
 		return err

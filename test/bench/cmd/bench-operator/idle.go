@@ -11,6 +11,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/test/bench/fakeaws"
+	"github.com/portico-platform/portico/test/bench/measure"
 )
 
 // firstCall creates one bucket after the other, each when all is at rest.
@@ -51,12 +52,12 @@ func firstCall(ctx context.Context, w *world, f *fleet, t *table) error {
 	if len(lags) != n {
 		return fmt.Errorf("%d of %d buckets were asked for at AWS", len(lags), n)
 	}
-	ms := func(p float64) float64 { return float64(percentile(lags, p).Microseconds()) / 1000 }
+	ms := func(p float64) float64 { return float64(measure.Percentile(lags, p).Microseconds()) / 1000 }
 	t.row("p50", fmt.Sprintf("%.3g ms", ms(0.5)), "")
 	t.goal("p99", ms(0.99), 100, " ms", "")
 	waits := f.waits()
-	t.row("create to Ready", fmt.Sprintf("%.3g ms", float64(percentile(waits, 0.5).Microseconds())/1000),
-		fmt.Sprintf("p50; p99 %.3g ms", float64(percentile(waits, 0.99).Microseconds())/1000))
+	t.row("create to Ready", fmt.Sprintf("%.3g ms", float64(measure.Percentile(waits, 0.5).Microseconds())/1000),
+		fmt.Sprintf("p50; p99 %.3g ms", float64(measure.Percentile(waits, 0.99).Microseconds())/1000))
 	return nil
 }
 
@@ -138,9 +139,9 @@ func (w *world) count(ctx context.Context, n int, t *table) error {
 	t.row("of these", "", callsTextIn(seen, hours))
 	t.goal("AWS writes", float64(seen.Writes()), 0, "", "")
 	t.goal("Kubernetes writes", float64(written.total()), 0, "", written.text(1)+" (without the renewals of the leader's Lease)")
-	if now.known {
-		t.row("operator's CPU", fmt.Sprintf("%.1f ms", (now.busy-busy.busy).Seconds()*1000/float64(n)/hours), "for each resource-hour")
-		t.row("operator's peak resident memory", fmt.Sprintf("%.4g MB", now.peak), "after a restart")
+	if now.Known {
+		t.row("operator's CPU", fmt.Sprintf("%.1f ms", (now.Busy-busy.Busy).Seconds()*1000/float64(n)/hours), "for each resource-hour")
+		t.row("operator's peak resident memory", fmt.Sprintf("%.4g MB", now.Peak), "after a restart")
 	}
 	return nil
 }

@@ -18,6 +18,8 @@ import (
 
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/portico-platform/portico/test/bench/measure"
 )
 
 func main() {
@@ -42,7 +44,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 		return err
 	}
 	ctrl.SetLogger(logr.Discard())
-	_, _ = fmt.Fprintf(out, "\n%s\n", machine())
+	_, _ = fmt.Fprintf(out, "\n%s\n", measure.Machine())
 	for _, simulated := range []bool{false, true} {
 		some := slices.DeleteFunc(slices.Clone(chosen), func(s scenario) bool { return s.simulated != simulated })
 		if len(some) == 0 {

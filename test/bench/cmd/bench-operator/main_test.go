@@ -3,29 +3,9 @@ package main
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/portico-platform/portico/test/bench/fakeaws"
 )
-
-func TestSamplesAreReadByLabel(t *testing.T) {
-	all, err := parse(strings.NewReader("# HELP x y\n" +
-		`requests_total{code="200",verb="PATCH",resource="s3buckets"} 3` + "\n" +
-		`requests_total{code="409",verb="PATCH",resource="s3buckets"} 2` + "\n" +
-		`requests_total{code="200",verb="GET",resource="s3buckets"} 1e3` + "\n" + "up 1\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := all.sum("requests_total", func(l map[string]string) bool { return l["verb"] == "PATCH" }); n != 5 {
-		t.Errorf("got %v patches", n)
-	}
-	if all.sum("up", nil) != 1 || all.sum("requests_total", nil) != 1005 {
-		t.Errorf("got %v", all)
-	}
-	if _, err := parse(strings.NewReader("up many")); err == nil {
-		t.Error("a value that is no number is taken")
-	}
-}
 
 func TestWritesAreThoseTheOperatorMayMake(t *testing.T) {
 	for _, x := range []struct {
@@ -50,19 +30,6 @@ func TestWritesAreThoseTheOperatorMayMake(t *testing.T) {
 		if got := ofOperator(map[string]string{"verb": x.verb, "group": x.group, "resource": x.resource}); got != x.counts {
 			t.Errorf("%+v: got %v", x, got)
 		}
-	}
-}
-
-func TestPercentileIsByNearestRank(t *testing.T) {
-	var all []time.Duration
-	for i := range 100 {
-		all = append(all, time.Duration(100-i))
-	}
-	if p50, p99 := percentile(all, 0.5), percentile(all, 0.99); p50 != 50 || p99 != 99 {
-		t.Errorf("got %d and %d", p50, p99)
-	}
-	if percentile(nil, 0.5) != 0 {
-		t.Error("nothing has a percentile")
 	}
 }
 

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 
+	"github.com/portico-platform/portico/test/bench/measure"
 	"github.com/portico-platform/portico/test/stack"
 	"github.com/portico-platform/portico/test/stack/process"
 )
@@ -88,21 +88,12 @@ func (o *operator) leads(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if all.sum("leader_election_master_status", nil) < 1 {
+	if all.Sum("leader_election_master_status", nil) < 1 {
 		return fmt.Errorf("it does not lead yet")
 	}
 	return nil
 }
 
-func (o *operator) samples(ctx context.Context) (samples, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, o.metrics, http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = answer.Body.Close() }()
-	return parse(answer.Body)
+func (o *operator) samples(ctx context.Context) (measure.Samples, error) {
+	return measure.Scrape(ctx, o.metrics)
 }

@@ -1,67 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/portico-platform/portico/test/bench/measure"
 )
-
-// sample is one line of the Prometheus text format.
-type sample struct {
-	name   string
-	labels map[string]string
-	value  float64
-}
-
-type samples []sample
-
-// parse reads the samples; label values are taken as they stand, which does for names of operations and resources.
-func parse(r io.Reader) (samples, error) {
-	var all samples
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		line := lines.Text()
-		end := strings.LastIndexByte(line, ' ')
-		if end < 0 || line[0] == '#' {
-			continue
-		}
-		value, err := strconv.ParseFloat(line[end+1:], 64)
-		if err != nil {
-			return nil, fmt.Errorf("read the metric %q: %w", line, err)
-		}
-		name, rest, _ := strings.Cut(line[:end], "{")
-		all = append(all, sample{name: name, labels: labels(rest), value: value})
-	}
-	return all, lines.Err()
-}
-
-func labels(text string) map[string]string {
-	all := map[string]string{}
-	for pair := range strings.SplitSeq(strings.TrimSuffix(text, "}"), `",`) {
-		if key, value, ok := strings.Cut(pair, `="`); ok {
-			all[key] = strings.TrimSuffix(value, `"`)
-		}
-	}
-	return all
-}
-
-// sum adds the samples of a metric that ok lets pass; nil lets all pass.
-func (s samples) sum(name string, ok func(labels map[string]string) bool) float64 {
-	total := 0.0
-	for _, one := range s {
-		if one.name == name && (ok == nil || ok(one.labels)) {
-			total += one.value
-		}
-	}
-	return total
-}
 
 // writes are requests that the API server counted, by verb and resource.
 type writes map[string]int
@@ -93,18 +41,18 @@ func (w *world) kubernetesWrites(ctx context.Context) (writes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the API server's metrics: %w", err)
 	}
-	all, err := parse(bytes.NewReader(text))
+	all, err := measure.Parse(bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
 	counted := writes{}
 	for _, one := range all {
-		if one.name == "apiserver_request_total" && ofOperator(one.labels) {
-			name := one.labels["verb"] + " " + one.labels["resource"]
-			if sub := one.labels["subresource"]; sub != "" {
+		if one.Name == "apiserver_request_total" && ofOperator(one.Labels) {
+			name := one.Labels["verb"] + " " + one.Labels["resource"]
+			if sub := one.Labels["subresource"]; sub != "" {
 				name += "/" + sub
 			}
-			counted[name] += int(one.value)
+			counted[name] += int(one.Value)
 		}
 	}
 	return counted, nil

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/test/bench/fakeaws"
+	"github.com/portico-platform/portico/test/bench/measure"
 )
 
 // scenario starts with an operator of its own that is at rest, and with nothing for it to keep.
@@ -59,8 +60,8 @@ func (w *world) measure(ctx context.Context, s scenario, out io.Writer) error {
 		return err
 	}
 	t := &table{}
-	if idle := w.operator.usage(); idle.known {
-		t.row("operator before it has anything to do", fmt.Sprintf("%.0f MB", idle.peak), "peak resident")
+	if idle := w.operator.usage(); idle.Known {
+		t.row("operator before it has anything to do", fmt.Sprintf("%.0f MB", idle.Peak), "peak resident")
 	}
 	if err := s.run(ctx, w, f, t); err != nil {
 		t.print(out, s.title+" (not all of it)")
@@ -120,7 +121,7 @@ func (w *world) collected(ctx context.Context, namespace string) error {
 type burst struct {
 	calls  fakeaws.Counts
 	writes writes
-	peak   usage                    // the operator's, at the end
+	peak   measure.Usage            // the operator's, at the end
 	busy   map[string]time.Duration // until all was Ready
 }
 
@@ -189,8 +190,8 @@ func many(ofEach int, goal time.Duration) func(context.Context, *world, *fleet, 
 		t.calls("AWS calls for each bucket", b.calls.Of("s3"), ofEach, 4)
 		t.calls("AWS calls for each queue", b.calls.Of("sqs"), ofEach, 4)
 		b.tell(t, n)
-		if b.peak.known {
-			t.goal("operator's peak resident memory", b.peak.peak, 100, " MB", "")
+		if b.peak.Known {
+			t.goal("operator's peak resident memory", b.peak.Peak, 100, " MB", "")
 		}
 		return nil
 	}
@@ -199,7 +200,7 @@ func many(ofEach int, goal time.Duration) func(context.Context, *world, *fleet, 
 // tell is what every burst has.
 func (b *burst) tell(t *table, n int) {
 	t.row("Kubernetes writes for each", fmt.Sprintf("%.2f", float64(b.writes.total())/float64(n)), b.writes.text(n))
-	if !b.peak.known {
+	if !b.peak.Known {
 		return
 	}
 	each := func(name string) string { return fmt.Sprintf("%.1f ms", b.busy[name].Seconds()*1000/float64(n)) }
@@ -231,5 +232,5 @@ func mixed(f *fleet, ofEach int) []resource {
 
 func spread(f *fleet) string {
 	waits := f.waits()
-	return fmt.Sprintf("each p50 %.2f s, p99 %.2f s", percentile(waits, 0.5).Seconds(), percentile(waits, 0.99).Seconds())
+	return fmt.Sprintf("each p50 %.2f s, p99 %.2f s", measure.Percentile(waits, 0.5).Seconds(), measure.Percentile(waits, 0.99).Seconds())
 }

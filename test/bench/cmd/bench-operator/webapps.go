@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/test/bench/measure"
 )
 
 func newWebApp(namespace string, i int) resource {
@@ -34,9 +35,9 @@ func (w *world) effort(ctx context.Context) (effort, error) {
 		return effort{}, err
 	}
 	e := effort{requests: map[string]float64{}}
-	e.passes = all.sum("controller_runtime_reconcile_total", func(l map[string]string) bool { return l["controller"] == "webapp" })
+	e.passes = all.Sum("controller_runtime_reconcile_total", func(l map[string]string) bool { return l["controller"] == "webapp" })
 	for _, m := range methods {
-		e.requests[m] = all.sum("rest_client_requests_total", func(l map[string]string) bool { return l["method"] == m })
+		e.requests[m] = all.Sum("rest_client_requests_total", func(l map[string]string) bool { return l["method"] == m })
 	}
 	return e, nil
 }
@@ -87,7 +88,7 @@ func webApp(ctx context.Context, w *world, f *fleet, t *table) error {
 		if err != nil {
 			return err
 		}
-		t.row(stages[i].name+" → Ready", fmt.Sprintf("%.2f s", percentile(stages[i].took, 0.5).Seconds()),
+		t.row(stages[i].name+" → Ready", fmt.Sprintf("%.2f s", measure.Percentile(stages[i].took, 0.5).Seconds()),
 			fmt.Sprintf("p50; slowest %.2f s; %s for each", slices.Max(stages[i].took).Seconds(), after.text(before, n)))
 	}
 	return nil
@@ -129,8 +130,8 @@ func webApps(ctx context.Context, w *world, f *fleet, t *table) error {
 	t.row("all Ready after", fmt.Sprintf("%.4g s", f.took().Seconds()), fmt.Sprintf("%.0f a second; %s", n/f.took().Seconds(), spread(f)))
 	t.row("operator's work for each", after.text(before, n), "")
 	b.tell(t, n)
-	if b.peak.known {
-		t.row("operator's peak resident memory", fmt.Sprintf("%.0f MB", b.peak.peak), "")
+	if b.peak.Known {
+		t.row("operator's peak resident memory", fmt.Sprintf("%.0f MB", b.peak.Peak), "")
 	}
 	return nil
 }

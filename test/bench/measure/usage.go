@@ -1,0 +1,56 @@
+package measure
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Usage is what a process has taken since it began.
+type Usage struct {
+	Known bool
+	Peak  float64       // resident, MB
+	Busy  time.Duration // of a core
+}
+
+// tick is the unit in which /proc counts CPU time: the same on every Linux that Go runs on.
+const tick = 10 * time.Millisecond
+
+// Of reads /proc, so only Linux tells.
+func Of(pid int) Usage {
+	dir := filepath.Join("/proc", strconv.Itoa(pid))
+	status, err := os.ReadFile(filepath.Join(dir, "status"))
+	if err != nil {
+		return Usage{}
+	}
+	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
+	if err != nil {
+		return Usage{}
+	}
+	u := Usage{Known: true}
+	for line := range strings.Lines(string(status)) {
+		if text, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kB, _ := strconv.ParseFloat(strings.Fields(text)[0], 64)
+			u.Peak = kB * 1024 / 1e6
+		}
+	}
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	for _, field := range fields[11:13] { // utime and stime, proc(5)
+		n, _ := strconv.Atoi(field)
+		u.Busy += time.Duration(n) * tick
+	}
+	return u
+}
+
+// Machine is what the times depend on.
+func Machine() string {
+	text := fmt.Sprintf("%s/%s, %d cores", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
+		text += ", load average before it began " + strings.Fields(string(load))[0]
+	}
+	return text
+}
