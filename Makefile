@@ -77,6 +77,12 @@ bench-operator: $(up) ## Measure the operator: time, AWS calls, Kubernetes write
 	@CGO_ENABLED=0 go build -trimpath -o bin/bench-operator ./test/bench/cmd/bench-operator
 	@exec bin/bench-operator $(if $(SCENARIOS),-scenarios $(SCENARIOS))
 
+.PHONY: bench-portal
+bench-portal: $(up) ## Measure the portal: pages, streams, memory, bytes; about 4 min, SMALL=1 for 1 min
+	@$(up) -build run
+	@CGO_ENABLED=0 go build -trimpath -o bin/bench-portal ./test/bench/cmd/bench-portal
+	@exec bin/bench-portal $(if $(SMALL),-small) $(if $(PROFILES),-profiles $(PROFILES))
+
 ## ---- source
 
 .PHONY: generate

@@ -2,6 +2,7 @@ package portal
 
 import (
 	"net/http"
+	"net/http/pprof"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -20,9 +21,14 @@ func Count(h http.Handler) http.Handler {
 	return promhttp.InstrumentHandlerInFlight(inFlight, promhttp.InstrumentHandlerCounter(requests, h))
 }
 
-// Metrics serves the metrics of the portal, and of its Kubernetes client, at /metrics.
-func Metrics() http.Handler {
+// Metrics serves the metrics of the portal, and of its Kubernetes client, at /metrics; with profiling, also Go's profiles
+// at /debug/pprof/, which tell of the names in memory: for those who may see everything.
+func Metrics(profiling bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{}))
+	if profiling {
+		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	}
 	return mux
 }

@@ -23,6 +23,7 @@ type flags struct {
 	sessionKeys  string
 	secretFile   string
 	development  bool
+	profiling    bool
 	auth         auth.Config
 }
 
@@ -50,6 +51,7 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "`path` of a kubeconfig; default: $KUBECONFIG, else the Pod's ServiceAccount")
 	set.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` of the pages and the REST API; put a proxy that ends TLS in front")
 	set.StringVar(&f.metrics, "metrics-listen", "", "`address` of the Prometheus metrics; empty switches them off")
+	set.BoolVar(&f.profiling, "profiling", false, "Go's profiles at /debug/pprof/ of --metrics-listen, which show what is in memory to everybody who reaches it")
 	set.StringVar(&f.namespace, "namespace", env("POD_NAMESPACE"), "the portal's own `namespace`: the list of revoked sessions lives there")
 	set.StringVar(&impersonator, "impersonator", "", "ServiceAccount, as `namespace/name`, through which users' writes go; default: portico-impersonator in --namespace")
 	set.StringVar(&f.sessionKeys, "session-key-file", "", "`path` of the keys that seal session cookies, one a line: 32 random bytes in base64 (openssl rand -base64 32). The first seals, all open; the file is read again when it changes")
@@ -89,6 +91,8 @@ func (f *flags) authFlags(set *flag.FlagSet) {
 
 func (f *flags) check(impersonator string) error {
 	switch {
+	case f.profiling && f.metrics == "":
+		return errors.New("--profiling is served at --metrics-listen: give that too")
 	case f.namespace == "":
 		return errors.New("--namespace is needed outside a Pod: the namespace that holds the list of revoked sessions")
 	case f.sessionKeys == "":

@@ -68,7 +68,7 @@ func run(ctx context.Context, args []string, env func(string) string, out io.Wri
 	group.Go(func() error { return c.Run(ctx) })
 	group.Go(func() error { return portal.Serve(ctx, listeners.pages, portal.Count(handler), log) })
 	if listeners.metrics != nil {
-		group.Go(func() error { return portal.Serve(ctx, listeners.metrics, portal.Metrics(), log) })
+		group.Go(func() error { return portal.Serve(ctx, listeners.metrics, portal.Metrics(f.profiling), log) })
 	}
 	log.Info("serving", "address", listeners.pages.Addr().String(), "publicURL", f.auth.PublicURL)
 	return group.Wait()

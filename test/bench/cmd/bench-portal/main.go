@@ -1,0 +1,81 @@
+// Command bench-portal measures the portal as a process of its own, by what browsers and the API server see of it: a real
+// kube-apiserver full of objects, pages that are kept up to date, writes that go on, and people who look at pages all the
+// while. It asserts no times; it fails if something that was asked for was not answered.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/portico-platform/portico/test/bench/measure"
+)
+
+// size is how much there is, and for how long it is looked at.
+type size struct {
+	namespaces, objects int // objects in each namespace
+	details             int // streams of single objects; each namespace has two of its list
+	admins              int // streams of the list of all teams
+	look                time.Duration
+	flood               time.Duration // of each kind of page
+}
+
+var (
+	full  = size{namespaces: 200, objects: 50, details: 95, admins: 5, look: 60 * time.Second, flood: 10 * time.Second}
+	small = size{namespaces: 20, objects: 50, details: 9, admins: 1, look: 10 * time.Second, flood: 3 * time.Second}
+)
+
+func (s size) streams() int { return 2*s.namespaces + s.details + s.admins }
+
+const (
+	writesASecond = 20
+	viewsASecond  = 20
+	// limit ends a run in which something hangs.
+	limit = 20 * time.Minute
+)
+
+func main() {
+	ctx, restore := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, restore) // a second Ctrl-C ends everything at once
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "\nbench-portal:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, out, progress io.Writer) error {
+	flags := flag.NewFlagSet("bench-portal", flag.ContinueOnError)
+	root := flags.String("root", ".", "the repository")
+	quick := flags.Bool("small", false, "a tenth of everything; the budgets are for all of it")
+	profiles := flags.String("profiles", "", "`folder` for profiles of the portal's CPU time and memory under load; empty for none")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	ctrl.SetLogger(logr.Discard())
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	s := full
+	if *quick {
+		s = small
+	}
+	t := &table{machine: measure.Machine(), size: s}
+	w, err := begin(ctx, *root, s, progress)
+	if err != nil {
+		return err
+	}
+	if err := w.measure(ctx, *profiles, t); err != nil {
+		w.stack.KeepLogs()
+		return errors.Join(fmt.Errorf("%w (logs are in %s)", err, w.stack.Dir), w.end())
+	}
+	t.print(out)
+	return w.end()
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/portico-platform/portico/test/bench/measure"
+)
+
+// measure fills the table in.
+func (w *world) measure(ctx context.Context, profiles string, t *table) error {
+	full := w.portal.usage()
+	t.row("start until ready", fmt.Sprintf("%.3g s", w.portal.filled.Seconds()), fmt.Sprintf("%.0f MB resident at most by then", full.Peak))
+	who, err := w.signInAll(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.weigh(ctx, who, t); err != nil {
+		return err
+	}
+	if err := w.live(ctx, who, profiles, t); err != nil {
+		return err
+	}
+	for _, p := range w.pages() {
+		n, err := w.flood(ctx, p, who)
+		if err != nil {
+			return err
+		}
+		t.row(p.name+": views a second and core", fmt.Sprintf("%.0f", n), "of the portal's CPU time, four people at a time, without streams")
+	}
+	t.budget("peak resident memory", w.portal.usage().Peak, 300, " MB", "of the portal, after all of this")
+	return nil
+}
+
+// live is the time in which everything goes on at once.
+func (w *world) live(ctx context.Context, who people, profiles string, t *table) error {
+	streaming, hangUp := context.WithCancel(ctx)
+	defer hangUp()
+	seen := newWatching()
+	began := time.Now()
+	if err := w.streams(streaming, who, seen); err != nil {
+		return err
+	}
+	t.row("streams opened", fmt.Sprint(seen.open.Load()), fmt.Sprintf("in %.1f s", time.Since(began).Seconds()))
+	before, err := w.count(ctx)
+	if err != nil {
+		return err
+	}
+	lasting, cancel := context.WithTimeout(ctx, w.size.look)
+	defer cancel()
+	var writes int
+	var shown *views
+	g, inner := errgroup.WithContext(ctx)
+	g.Go(func() (err error) { writes, err = w.write(lasting, seen); return err })
+	g.Go(func() (err error) { shown, err = w.browse(lasting, who); return err })
+	if profiles != "" {
+		g.Go(func() error { return w.profile(inner, profiles) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	after, err := w.count(ctx)
+	if err != nil {
+		return err
+	}
+	if err := pause(ctx, 2*time.Second); err != nil { // what was written last is on its way
+		return err
+	}
+	w.tell(t, before, after, shown, writes, seen)
+	return nil
+}
+
+func (w *world) tell(t *table, before, after counts, shown *views, writes int, seen *watching) {
+	budgets := []time.Duration{100 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond}
+	for i, p := range w.pages() {
+		t.times(p.name+", whole", shown.whole[p.name], budgets[i], "while everything else goes on")
+		t.times(p.name+", first byte", shown.first[p.name], 0, "")
+	}
+	t.times("change to browser", seen.took, time.Second, fmt.Sprintf("from sending the write; %d writes, %d of them never seen", writes, seen.unseen()))
+	t.row("streams that ended by themselves", fmt.Sprint(seen.ends.Load()), fmt.Sprintf("of %d; %.0f kB a second to all", seen.open.Load(),
+		float64(seen.bytes.Load())/1000/w.size.look.Seconds()))
+	per := func(n float64) float64 { return n / float64(shown.n) }
+	t.budget("LISTs to the API server a page view", per(after.lists-before.lists), 0, "", fmt.Sprintf("%d views, streams open", shown.n))
+	t.row("access reviews a page view", fmt.Sprintf("%.1f", per(after.reviews-before.reviews)), "those of the streams included")
+	t.row("portal's CPU under this load", fmt.Sprintf("%.2f cores", (after.usage.Busy-before.usage.Busy).Seconds()/w.size.look.Seconds()),
+		"the API server, etcd and the benchmark share the machine")
+}
+
+// counts are what goes up.
+type counts struct {
+	lists, reviews float64
+	usage          measure.Usage
+}
+
+// count asks the API server for the LISTs of what the portal reads, and the portal for its reviews.
+func (w *world) count(ctx context.Context) (counts, error) {
+	text, err := w.raw.Get().AbsPath("/metrics").DoRaw(ctx)
+	if err != nil {
+		return counts{}, fmt.Errorf("read the API server's metrics: %w", err)
+	}
+	all, err := measure.Parse(bytes.NewReader(text))
+	if err != nil {
+		return counts{}, err
+	}
+	const requests = "apiserver_request_total"
+	return counts{
+		usage: w.portal.usage(),
+		lists: all.Sum(requests, func(l map[string]string) bool {
+			shared := l["resource"] == "events" || l["resource"] == "pods" || l["resource"] == "namespaces" || l["resource"] == "secrets"
+			return l["verb"] == "LIST" && (l["group"] == "portico.dev" || shared)
+		}),
+		reviews: all.Sum(requests, func(l map[string]string) bool {
+			return l["verb"] == "POST" && l["resource"] == "subjectaccessreviews"
+		}),
+	}, nil
+}
+
+var assets = regexp.MustCompile(`(?:href|src)="(/assets/[^"]+\.(?:css|js))"`)
+
+// weigh tells the bytes of the first page: with the assets, as a browser without a cache loads it.
+func (w *world) weigh(ctx context.Context, who people, t *table) error {
+	size := func(path, encoding string) (int, answer, error) {
+		a, err := w.portal.get(ctx, path, who.teams[0], map[string]string{"Accept-Encoding": encoding, "Accept": "text/html"})
+		return len(a.body), a, err
+	}
+	plain, page, err := size("/teams/"+team(0), "identity")
+	if err != nil {
+		return err
+	}
+	packed, _, err := size("/teams/"+team(0), "gzip")
+	if err != nil {
+		return err
+	}
+	names, sum, sumPacked := map[string]bool{}, 0, 0
+	for _, m := range assets.FindAllSubmatch(page.body, -1) {
+		if name := string(m[1]); !names[name] {
+			names[name] = true
+			n, _, errPlain := size(name, "identity")
+			z, _, errPacked := size(name, "gzip")
+			if err := errors.Join(errPlain, errPacked); err != nil {
+				return err
+			}
+			sum, sumPacked = sum+n, sumPacked+z
+		}
+	}
+	kB := func(n int) float64 { return float64(n) / 1000 }
+	t.row("list, HTML alone", fmt.Sprintf("%.3g kB", kB(packed)), fmt.Sprintf("%.3g kB before compression", kB(plain)))
+	t.budget("JS and CSS, gzip", kB(sumPacked), 40, " kB", fmt.Sprintf("%d files, %.3g kB before compression", len(names), kB(sum)))
+	t.budget("first page, with all that it loads", kB(packed+sumPacked), 100, " kB", "")
+	return nil
+}
+
+// profile takes the CPU's in the middle of the load, and then the memory's.
+func (w *world) profile(ctx context.Context, folder string) error {
+	seconds := int(w.size.look.Seconds()) / 2
+	if err := w.portal.profile(ctx, "profile", fmt.Sprintf("?seconds=%d", seconds), filepath.Join(folder, "portal-cpu.pprof")); err != nil {
+		return err
+	}
+	return w.portal.profile(ctx, "heap", "", filepath.Join(folder, "portal-heap.pprof"))
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

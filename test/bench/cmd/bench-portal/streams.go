@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// watching is all open streams, and the changes on their way to them.
+type watching struct {
+	mu    sync.Mutex
+	sent  map[string]change // by token
+	took  []time.Duration   // from the write to a browser
+	bytes atomic.Int64
+	open  atomic.Int64
+	ends  atomic.Int64
+}
+
+// change is a write that some streams show.
+type change struct {
+	at   time.Time
+	seen map[int]bool // by stream
+}
+
+func newWatching() *watching { return &watching{sent: map[string]change{}} }
+
+// token of a write, as it stands on a page.
+func token(n int) string { return fmt.Sprintf("w%07d", n) }
+
+var tokens = regexp.MustCompile(`\bw\d{7}\b`)
+
+// wrote notes a write that is about to be sent.
+func (w *watching) wrote(token string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sent[token] = change{at: time.Now(), seen: map[int]bool{}}
+}
+
+// saw notes what came to a stream; only the first time counts.
+func (w *watching) saw(stream int, token string) {
+	now := time.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, ok := w.sent[token]
+	if ok && !c.seen[stream] {
+		c.seen[stream] = true
+		w.took = append(w.took, now.Sub(c.at))
+	}
+}
+
+// unseen counts the writes that came to no stream at all.
+func (w *watching) unseen() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := 0
+	for _, c := range w.sent {
+		if len(c.seen) == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// follow reads one stream until ctx ends; it answers once the stream is open.
+func (w *watching) follow(ctx context.Context, p *portal, number int, path, cookie string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+path, http.NoBody)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Cookie", cookie)
+	req.Header.Set("Accept", "text/event-stream")
+	resp, err := p.http.Do(req)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		_ = resp.Body.Close()
+		return fmt.Errorf("the stream %s is answered with %s", path, resp.Status)
+	}
+	w.open.Add(1)
+	go func() {
+		defer func() { _ = resp.Body.Close() }()
+		lines := bufio.NewScanner(resp.Body)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			w.bytes.Add(int64(len(lines.Bytes()) + 1))
+			for _, t := range tokens.FindAll(lines.Bytes(), -1) {
+				w.saw(number, string(t))
+			}
+		}
+		if ctx.Err() == nil {
+			w.ends.Add(1)
+		}
+	}()
+	return nil
+}
