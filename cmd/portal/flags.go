@@ -24,6 +24,7 @@ type flags struct {
 	secretFile   string
 	development  bool
 	profiling    bool
+	everywhere   bool
 	auth         auth.Config
 }
 
@@ -55,6 +56,7 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	set.StringVar(&f.namespace, "namespace", env("POD_NAMESPACE"), "the portal's own `namespace`: the list of revoked sessions lives there")
 	set.StringVar(&impersonator, "impersonator", "", "ServiceAccount, as `namespace/name`, through which users' writes go; default: portico-impersonator in --namespace")
 	set.StringVar(&f.sessionKeys, "session-key-file", "", "`path` of the keys that seal session cookies, one a line: 32 random bytes in base64 (openssl rand -base64 32). The first seals, all open; the file is read again when it changes")
+	set.BoolVar(&f.everywhere, "ask-every-namespace", false, "for API servers that give rights in namespaces by other means than RoleBindings too: ask about each namespace, for each user; else about those whose RoleBindings name the user")
 	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and more of them")
 	f.authFlags(set)
 	if err := set.Parse(args); err != nil {

@@ -83,7 +83,7 @@ func (f *flags) cluster(log *slog.Logger) (*cluster.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cluster.New(cfg, kinds, cluster.Options{Impersonator: f.impersonator, Namespace: f.namespace, Log: log})
+	return cluster.New(cfg, kinds, cluster.Options{Impersonator: f.impersonator, Namespace: f.namespace, AskEverywhere: f.everywhere, Log: log})
 }
 
 func (f *flags) handler(c *cluster.Cluster, log *slog.Logger) (http.Handler, error) {

@@ -32,8 +32,11 @@ type Options struct {
 	Impersonator types.NamespacedName
 	// Namespace is Portico's own; it holds the revocation list, the portal's ServiceAccount and the operator's Lease.
 	Namespace string
-	Clock     clock.PassiveClock // nil is the real one
-	Log       *slog.Logger
+	// AskEverywhere is for API servers with authorizers that give rights in single namespaces by other means than
+	// RoleBindings: the portal asks about every namespace then, for each user anew.
+	AskEverywhere bool
+	Clock         clock.PassiveClock // nil is the real one
+	Log           *slog.Logger
 }
 
 // Cluster reads and writes for callers. It is safe for concurrent use.
@@ -44,10 +47,12 @@ type Cluster struct {
 	writer   *writer
 	feed     *feed
 	overview *overview.Store
-	revoked  *Revocations
-	operator *operator.Client
-	client   kubernetes.Interface
-	log      *slog.Logger
+	// askEverywhere is Options.AskEverywhere.
+	askEverywhere bool
+	revoked       *Revocations
+	operator      *operator.Client
+	client        kubernetes.Interface
+	log           *slog.Logger
 }
 
 // New prepares a Cluster with the portal's own credentials in cfg; Run starts it. It sends nothing yet.
@@ -80,7 +85,7 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 		return nil, err
 	}
 	return &Cluster{
-		kinds: kinds, cache: objects, client: clients, writer: w, feed: newFeed(), overview: overview.NewStore(), log: opts.Log,
+		kinds: kinds, cache: objects, client: clients, writer: w, feed: newFeed(), overview: overview.NewStore(), askEverywhere: opts.AskEverywhere, log: opts.Log,
 		access: newAccess(clients.AuthorizationV1().SubjectAccessReviews(), opts.Clock), revoked: revoked,
 		operator: operator.New(newOperatorAccess(clients, opts), opts.Clock, opts.Log),
 	}, nil

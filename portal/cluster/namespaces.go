@@ -25,13 +25,19 @@ func (c *Cluster) Namespaces(ctx context.Context, id auth.Identity) ([]string, e
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, 0, len(metas))
-	for i := range metas {
-		names = append(names, metas[i].Name)
-	}
 	everywhere, err := c.listsAny(ctx, id, "")
 	if err != nil {
 		return nil, err
+	}
+	candidates, err := c.candidates(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(metas))
+	for i := range metas {
+		if everywhere || candidates.Has(metas[i].Name) {
+			names = append(names, metas[i].Name)
+		}
 	}
 	if !everywhere {
 		names, err = among(ctx, names, func(ctx context.Context, ns string) (bool, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/sets"
 	toolscache "k8s.io/client-go/tools/cache"
 
 	"github.com/portico-platform/portico/portal/auth"
@@ -12,14 +11,9 @@ import (
 	"github.com/portico-platform/portico/portal/overview"
 )
 
-// Overview is how all objects are that the caller may list, in the namespaces that Namespaces gives and of kinds that
-// belong to none. It is Partial for whoever may not list every kind everywhere.
+// Overview is how all objects are that the caller may list. It is Partial for whoever may not list every kind everywhere.
 func (c *Cluster) Overview(ctx context.Context, id auth.Identity) (overview.Overview, error) {
-	names, err := c.Namespaces(ctx, id)
-	if err != nil {
-		return overview.Overview{}, err
-	}
-	shown, partial, err := c.places(ctx, id, names)
+	shown, partial, err := c.places(ctx, id)
 	if err != nil {
 		return overview.Overview{}, err
 	}
@@ -35,8 +29,8 @@ func (c *Cluster) TimesToReady(k catalog.Kind) overview.Times {
 }
 
 // places are those with objects that the caller may list. Of each kind it asks about the whole cluster first, and then
-// about the namespaces given.
-func (c *Cluster) places(ctx context.Context, id auth.Identity, names []string) (shown map[overview.Place]bool, partial bool, err error) {
+// about the namespaces that are worth it.
+func (c *Cluster) places(ctx context.Context, id auth.Identity) (shown map[overview.Place]bool, partial bool, err error) {
 	everywhere := map[string]bool{}
 	for _, k := range c.kinds {
 		if everywhere[k.Plural], err = c.Can(ctx, id, "list", k, ""); err != nil {
@@ -44,10 +38,13 @@ func (c *Cluster) places(ctx context.Context, id auth.Identity, names []string) 
 		}
 		partial = partial || !everywhere[k.Plural]
 	}
-	visible := sets.New(names...)
+	candidates, err := c.candidates(ctx, id)
+	if err != nil {
+		return nil, false, err
+	}
 	may, err := among(ctx, c.overview.Places(), func(ctx context.Context, p overview.Place) (bool, error) {
 		k, known := c.kinds.ByPlural(p.Kind)
-		if everywhere[p.Kind] || !known || !visible.Has(p.Namespace) {
+		if everywhere[p.Kind] || !known || !candidates.Has(p.Namespace) {
 			return everywhere[p.Kind], nil
 		}
 		return c.Can(ctx, id, "list", k, p.Namespace)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -23,13 +24,22 @@ import (
 // spaces is a cache of namespaces.
 type spaces struct {
 	cache.Cache
-	names []string
+	names  []string
+	bound  map[string]rbacv1.Subject // by namespace, in a RoleBinding
+	failed error                     // of reading RoleBindings
 }
 
 func (s spaces) List(_ context.Context, into client.ObjectList, _ ...client.ListOption) error {
-	list := into.(*metav1.PartialObjectMetadataList)
-	for _, n := range s.names {
-		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: n}})
+	switch list := into.(type) {
+	case *metav1.PartialObjectMetadataList:
+		for _, n := range s.names {
+			list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: n}})
+		}
+	case *rbacv1.RoleBindingList:
+		for n, subject := range s.bound {
+			list.Items = append(list.Items, rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: n}, Subjects: []rbacv1.Subject{subject}})
+		}
+		return s.failed
 	}
 	return nil
 }
@@ -46,7 +56,9 @@ func overseen(t *testing.T, allow ...string) (*Cluster, *judge) {
 		at := r.ResourceAttributes
 		return slices.Contains(allow, strings.TrimSpace(at.Verb+" "+at.Resource+" "+at.Namespace))
 	}
-	c := &Cluster{kinds: kinds, access: a, cache: spaces{names: []string{"idle", "payments", "search"}}, overview: overview.NewStore(), feed: newFeed()}
+	group := rbacv1.Subject{Kind: "Group", Name: "oidc:a"}
+	bound := map[string]rbacv1.Subject{"idle": group, "payments": group, "search": {Kind: "User", Name: dev.Username}}
+	c := &Cluster{kinds: kinds, access: a, cache: spaces{names: []string{"idle", "payments", "search"}, bound: bound}, overview: overview.NewStore(), feed: newFeed()}
 	for _, place := range []overview.Place{
 		{Kind: "s3buckets", Namespace: "payments"},
 		{Kind: "s3buckets", Namespace: "search"},

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/portal/auth"
@@ -50,25 +51,26 @@ func (c *Cluster) List(ctx context.Context, id auth.Identity, k catalog.Kind, na
 	return items, nil
 }
 
-// onlyVisible asks once for each namespace that holds objects, not for each object.
+// onlyVisible asks once for each namespace that holds objects and is worth asking about, not for each object.
 func (c *Cluster) onlyVisible(ctx context.Context, id auth.Identity, k catalog.Kind, items []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-	seen := map[string]bool{}
+	candidates, err := c.candidates(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	holding := sets.Set[string]{}
 	for _, obj := range items {
-		seen[obj.GetNamespace()] = true
+		if candidates.Has(obj.GetNamespace()) {
+			holding.Insert(obj.GetNamespace())
+		}
 	}
-	spaces := make([]string, 0, len(seen))
-	for ns := range seen {
-		spaces = append(spaces, ns)
-	}
-	visible, err := among(ctx, spaces, func(ctx context.Context, ns string) (bool, error) {
+	visible, err := among(ctx, sets.List(holding), func(ctx context.Context, ns string) (bool, error) {
 		return c.Can(ctx, id, "list", k, ns)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(items, func(o *unstructured.Unstructured) bool {
-		return !slices.Contains(visible, o.GetNamespace())
-	}), nil
+	shown := sets.New(visible...)
+	return slices.DeleteFunc(items, func(o *unstructured.Unstructured) bool { return !shown.Has(o.GetNamespace()) }), nil
 }
 
 // cached reads the cache without any check of access.

@@ -41,6 +41,7 @@ func (s sample) object() *unstructured.Unstructured {
 		if s.deleting {
 			ready["type"], ready["status"] = "Stalled", "True"
 		}
+	case phase.InProgress, phase.Deleting:
 	case phase.Paused:
 		meta["annotations"] = map[string]any{"portico.dev/paused": "true"}
 	}

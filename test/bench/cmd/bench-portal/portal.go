@@ -150,10 +150,6 @@ func cookies(a answer) string {
 	return strings.Join(all, "; ")
 }
 
-func (p *portal) samples(ctx context.Context) (measure.Samples, error) {
-	return measure.Scrape(ctx, p.metrics+"/metrics")
-}
-
 func (p *portal) usage() measure.Usage { return measure.Of(p.PID()) }
 
 // profile writes one of the portal's profiles to a file.

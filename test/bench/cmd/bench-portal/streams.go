@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"regexp"
 	"sync"
@@ -74,7 +75,7 @@ func (w *watching) follow(ctx context.Context, p *portal, number int, path, cook
 	}
 	req.Header.Set("Cookie", cookie)
 	req.Header.Set("Accept", "text/event-stream")
-	resp, err := p.http.Do(req)
+	resp, err := p.http.Do(req) //nolint:bodyclose // what reads it closes it
 	if err != nil {
 		return err
 	}
@@ -85,17 +86,22 @@ func (w *watching) follow(ctx context.Context, p *portal, number int, path, cook
 	w.open.Add(1)
 	go func() {
 		defer func() { _ = resp.Body.Close() }()
-		lines := bufio.NewScanner(resp.Body)
-		lines.Buffer(nil, 1<<20)
-		for lines.Scan() {
-			w.bytes.Add(int64(len(lines.Bytes()) + 1))
-			for _, t := range tokens.FindAll(lines.Bytes(), -1) {
-				w.saw(number, string(t))
-			}
-		}
+		w.read(resp.Body, number)
 		if ctx.Err() == nil {
 			w.ends.Add(1)
 		}
 	}()
 	return nil
+}
+
+// read reads a stream to its end.
+func (w *watching) read(body io.Reader, number int) {
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		w.bytes.Add(int64(len(lines.Bytes()) + 1))
+		for _, t := range tokens.FindAll(lines.Bytes(), -1) {
+			w.saw(number, string(t))
+		}
+	}
 }
