@@ -186,6 +186,7 @@ type HostnameCertificate struct {
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,hostname,zoneId,environment,visibility"
 // +kubebuilder:metadata:annotations="portico.dev/order=validationZoneId,gatewayClass"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.url"
+// +kubebuilder:metadata:annotations="portico.dev/names=hostname"
 // +kubebuilder:metadata:annotations="portico.dev/steps=Claimed,CertificateRequested,DnsValidated,CertificateIssued,ListenerAttached,DnsAliasReady"
 // +kubebuilder:metadata:annotations="portico.dev/deleted-effect=The hostname stops to answer: its DNS records go first, then its place on the load balancer, then its certificate. Then another team may ask for the name."
 type GatewayHostnameRequest struct {

@@ -222,6 +222,8 @@ type S3BucketStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,bucketName,versioning,encryption,deletionPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/order=algorithm,kmsKeyID,bucketKeyEnabled,forceDestroy,tags,lifecycleRules,id,prefix,enabled,expirationDays,transitions,storageClass,days,noncurrentVersionExpirationDays,noncurrentVersionTransitions,abortIncompleteMultipartUploadDays,expiredObjectDeleteMarker,corsRules,allowedOrigins,allowedMethods,allowedHeaders,exposeHeaders,maxAgeSeconds,publicAccessBlock,region,adoptionPolicy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.bucketName"
+// +kubebuilder:metadata:annotations="portico.dev/change-effects=encryption=It holds for new objects; those that there are stay as they are.|lifecycleRules=S3 applies the rules to what is stored already, too: objects that they cover are moved or deleted, usually within two days.|deletionPolicy=Nothing changes now: it decides what a deletion does.|forceDestroy=Nothing changes now: it decides what a deletion does."
+// +kubebuilder:metadata:annotations="portico.dev/names=bucketName"
 // +kubebuilder:metadata:annotations="portico.dev/deleted=deleted from AWS, if empty"
 // +kubebuilder:metadata:annotations="portico.dev/deleted-effect=If anything is stored in it, it is not deleted: Portico stops, and the page of the resource says what to do."
 // +kubebuilder:metadata:annotations="portico.dev/lossy=forceDestroy"

@@ -157,6 +157,8 @@ type SQSQueueStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,queueName,fifoQueue,visibilityTimeout,messageRetentionPeriod,deadLetterQueue,deletionPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/order=targetRef,targetArn,maxReceiveCount,delaySeconds,receiveMessageWaitTimeSeconds,maximumMessageSize,contentBasedDeduplication,deduplicationScope,fifoThroughputLimit,redriveAllowPolicy,redrivePermission,sourceQueueArns,sqsManagedSseEnabled,kmsMasterKeyId,kmsDataKeyReusePeriodSeconds,tags,region,adoptionPolicy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.queueURL"
+// +kubebuilder:metadata:annotations="portico.dev/change-effects=messageRetentionPeriod=Messages that are older are deleted, those that wait now, too.|deletionPolicy=Nothing changes now: it decides what a deletion does."
+// +kubebuilder:metadata:annotations="portico.dev/names=queueName"
 // +kubebuilder:metadata:annotations="portico.dev/refers=deadLetterQueue.targetRef.name=sqsqueues"
 // +kubebuilder:metadata:annotations="portico.dev/lossy-effect=The messages in it are lost. There is no way back."
 type SQSQueue struct {

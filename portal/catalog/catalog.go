@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -36,6 +35,8 @@ type Kind struct {
 	Endpoint   string // JSONPath of what users connect to, "" if nothing
 	Deletion   Deletion
 	Refers     []Reference // to objects of the same namespace
+	Changes    []Change    // what changing a field does besides changing the object
+	Names      []string    // of fields that name what nobody else may have: another object needs other ones
 	Steps      []Step      // in which an object becomes ready, in order; Ready itself is none
 	// Fixed is why an object never changes, as a sentence begins that says what to do instead; "": it can.
 	Fixed string
@@ -45,6 +46,12 @@ type Kind struct {
 	refers string                 // the annotation that Refers is read from
 	rules  apiext.ValidationRules // of the object as a whole
 	schema []byte                 // the kind's OpenAPI v3 schema as JSON
+}
+
+// Change is what changing any of these fields of spec does, as a sentence.
+type Change struct {
+	Fields []string
+	Effect string
 }
 
 // Step is the type of a condition that an object gets when a part of the work for it is done.
@@ -172,6 +179,8 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 		Fields:     specFields(spec, listed(crd.Annotations[prefix+"form"]), listed(crd.Annotations[prefix+"order"])),
 		Columns:    columns(v.AdditionalPrinterColumns),
 		Endpoint:   crd.Annotations[prefix+"endpoint"],
+		Changes:    changes(crd.Annotations[prefix+"change-effects"]),
+		Names:      listed(crd.Annotations[prefix+"names"]),
 		refers:     crd.Annotations[prefix+"refers"],
 		KeptBy:     crd.Annotations[prefix+"kept-by"],
 		Steps:      steps(listed(crd.Annotations[prefix+"steps"])),
@@ -183,25 +192,4 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 		},
 		schema: raw,
 	}, nil
-}
-
-// steps reads types of conditions; those that not every object has end in a question mark.
-func steps(types []string) []Step {
-	var all []Step
-	for _, t := range types {
-		name, optional := strings.CutSuffix(t, "?")
-		all = append(all, Step{Type: name, Title: label(name), Optional: optional})
-	}
-	return all
-}
-
-// listed splits an annotation that names fields in order.
-func listed(annotation string) []string {
-	var names []string
-	for n := range strings.SplitSeq(annotation, ",") {
-		if n = strings.TrimSpace(n); n != "" {
-			names = append(names, n)
-		}
-	}
-	return names
 }

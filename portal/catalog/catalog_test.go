@@ -170,3 +170,32 @@ func TestLoadRefusesBrokenCRDs(t *testing.T) {
 		t.Error("no error for an empty folder")
 	}
 }
+
+// TestAnnotationsNameFieldsThatAre: what changes do and what names is told of fields of spec.
+func TestAnnotationsNameFieldsThatAre(t *testing.T) {
+	kinds, err := Load(crd.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	for _, k := range kinds {
+		for _, c := range k.Changes {
+			for _, name := range c.Fields {
+				if told++; !k.Has(name) {
+					t.Errorf("%s tells of %s, which is no field", k.Name, name)
+				}
+			}
+			if !strings.HasSuffix(c.Effect, ".") || len(c.Fields) == 0 {
+				t.Errorf("%s says %q of %v", k.Name, c.Effect, c.Fields)
+			}
+		}
+		for _, name := range k.Names {
+			if told++; !k.Has(name) {
+				t.Errorf("%s is named by %s, which is no field", k.Name, name)
+			}
+		}
+	}
+	if told < 20 {
+		t.Errorf("only %d fields are told of", told)
+	}
+}

@@ -33,27 +33,32 @@ func TestMergeKeepsWhatBothChanged(t *testing.T) {
 		{"both, otherwise", `{spec: {a: 1}}`, `{spec: {a: 2}}`, `{spec: {a: 3}}`, []string{"+/spec/a"}, `{spec: {a: 3}}`},
 		{
 			"different fields of one group", `{spec: {g: {a: 1, b: 1}}}`, `{spec: {g: {a: 2, b: 1}}}`, `{spec: {g: {a: 1, b: 2}}}`,
-			[]string{"/spec/g/a", "/spec/g/b"}, `{spec: {g: {a: 2, b: 2}}}`,
+			[]string{"/spec/g/a", "/spec/g/b"},
+			`{spec: {g: {a: 2, b: 2}}}`,
 		},
 		{
 			"they take a group away that I change", `{spec: {g: {a: 1}}}`, `{spec: {}}`, `{spec: {g: {a: 2}}}`,
-			[]string{"+/spec/g/a"}, `{spec: {g: {a: 2}}}`,
+			[]string{"+/spec/g/a"},
+			`{spec: {g: {a: 2}}}`,
 		},
 		{"they take a group away", `{spec: {g: {a: 1}, h: 1}}`, `{spec: {h: 1}}`, `{spec: {g: {a: 1}, h: 2}}`, []string{"/spec/g/a", "/spec/h"}, `{spec: {h: 2}}`},
 		{"they empty a group", `{spec: {g: {a: 1}}}`, `{spec: {g: {}}}`, `{spec: {g: {a: 1}}}`, []string{"/spec/g/a"}, `{spec: {g: {}}}`},
 		{"they add an empty group", `{spec: {}}`, `{spec: {g: {}}}`, `{spec: {}}`, []string{"/spec/g"}, `{spec: {g: {}}}`},
 		{
 			"a list is one value", `{spec: {l: [1]}}`, `{spec: {l: [1, 2]}}`, `{spec: {l: [1, 3]}}`,
-			[]string{"+/spec/l"}, `{spec: {l: [1, 3]}}`,
+			[]string{"+/spec/l"},
+			`{spec: {l: [1, 3]}}`,
 		},
 		{
 			"an annotation of theirs and a label of mine", `{spec: {}}`, `{metadata: {annotations: {portico.dev/paused: "true"}}, spec: {}}`,
-			`{metadata: {labels: {a~b: c}}, spec: {}}`, []string{"/metadata/labels/a~0b", "/metadata/annotations/portico.dev~1paused"},
+			`{metadata: {labels: {a~b: c}}, spec: {}}`,
+			[]string{"/metadata/labels/a~0b", "/metadata/annotations/portico.dev~1paused"},
 			`{metadata: {annotations: {portico.dev/paused: "true"}, labels: {a~b: c}}, spec: {}}`,
 		},
 		{
 			"their last label goes", `{metadata: {labels: {a: b}}, spec: {}}`, `{spec: {}}`, `{metadata: {labels: {a: b}}, spec: {x: 1}}`,
-			[]string{"/metadata/labels/a", "/spec/x"}, `{metadata: {}, spec: {x: 1}}`,
+			[]string{"/metadata/labels/a", "/spec/x"},
+			`{metadata: {}, spec: {x: 1}}`,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

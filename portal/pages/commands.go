@@ -3,6 +3,7 @@ package pages
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,7 +23,8 @@ func (a asking) commands(text string, d draft, origin string) ([]views.Command, 
 	asYAML := views.Command{ID: "as-yaml", Title: "YAML", Text: text}
 	if a.edit == nil {
 		return []views.Command{
-			asYAML, {ID: "as-kubectl", Title: "kubectl", Text: "kubectl create -f - <<'END'\n" + text + "END\n"},
+			asYAML,
+			{ID: "as-kubectl", Title: "kubectl", Text: "kubectl create -f - <<'END'\n" + text + "END\n"},
 			{ID: "as-curl", Title: "curl", Text: curl("POST", origin+apiPath(a.kind, a.space.namespace, ""), string(body))},
 		}, nil
 	}
@@ -31,7 +33,8 @@ func (a asking) commands(text string, d draft, origin string) ([]views.Command, 
 		return nil, err
 	}
 	return []views.Command{
-		asYAML, {ID: "as-kubectl", Title: "kubectl", Text: "kubectl patch " + target(a.edit.ref) + " --type=merge --patch-file=/dev/stdin <<'END'\n" + patch + "\nEND\n"},
+		asYAML,
+		{ID: "as-kubectl", Title: "kubectl", Text: "kubectl patch " + target(a.edit.ref) + " --type=merge --patch-file=/dev/stdin <<'END'\n" + patch + "\nEND\n"},
 		{
 			ID: "as-curl", Title: "curl",
 			Text: curl("PUT", origin+apiPath(a.kind, a.space.namespace, a.edit.ref.Name), string(body), "If-Match: "+a.edit.began.ETag),
@@ -41,11 +44,13 @@ func (a asking) commands(text string, d draft, origin string) ([]views.Command, 
 
 // curl is a request with a JSON body.
 func curl(method, address, body string, headers ...string) string {
-	s := "curl -X " + method + " " + address + " \\\n  -H \"Authorization: Bearer $TOKEN\" \\\n"
+	var b strings.Builder
+	b.WriteString("curl -X " + method + " " + address + " \\\n  -H \"Authorization: Bearer $TOKEN\" \\\n")
 	for _, h := range headers {
-		s += "  -H '" + h + "' \\\n"
+		b.WriteString("  -H '" + h + "' \\\n")
 	}
-	return s + "  -H 'Content-Type: application/json' \\\n  --data-binary @- <<'END'\n" + body + "\nEND\n"
+	b.WriteString("  -H 'Content-Type: application/json' \\\n  --data-binary @- <<'END'\n" + body + "\nEND\n")
+	return b.String()
 }
 
 // apiPath is where the REST API has the objects of a kind, or the one of that name.

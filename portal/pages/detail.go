@@ -86,6 +86,9 @@ func (p *Pages) detailOf(ctx context.Context, l looking, obj *unstructured.Unstr
 	if d.MayEdit, err = p.mayEdit(ctx, l); err != nil {
 		return d, err
 	}
+	if d.Another, err = p.anotherPath(ctx, l); err != nil {
+		return d, err
+	}
 	if d.MayDelete, err = p.cluster.Can(ctx, l.id, "delete", l.ref.Kind, l.space.namespace); err != nil {
 		return d, err
 	}

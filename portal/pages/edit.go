@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
@@ -153,12 +154,30 @@ func (a asking) change(view views.Review, d draft, result cluster.Result) (views
 	for _, l := range lines {
 		view.Nothing = view.Nothing && l.Mark == ""
 	}
+	view.Effects = a.effects(result.Was, result.Object)
 	for _, c := range catalog.Differences(d.object, result.Object, d.object) {
 		if c.Path[0] == "spec" {
 			view.Defaults = append(view.Defaults, views.Value{Label: a.labelOf(c.Path), Text: valueText(c.Theirs)})
 		}
 	}
 	return view, nil
+}
+
+// effects are what the change of an object does besides, as far as its kind tells.
+func (a asking) effects(was, will *unstructured.Unstructured) []views.Effect {
+	changed := map[string]bool{}
+	for _, c := range catalog.Differences(was, will, was) {
+		if c.Path[0] == "spec" && len(c.Path) > 1 {
+			changed[c.Path[1]] = true
+		}
+	}
+	var all []views.Effect
+	for _, c := range a.kind.Changes {
+		if slices.ContainsFunc(c.Fields, func(name string) bool { return changed[name] }) {
+			all = append(all, views.Effect{Icon: "info", Tone: "busy", Text: c.Effect})
+		}
+	}
+	return all
 }
 
 // labelOf is what the form calls a part of the object.

@@ -1,9 +1,7 @@
 package pages
 
 import (
-	"html"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -14,71 +12,6 @@ const (
 	atInvoices = "/teams/payments/s3buckets/invoices"
 	editing1   = atInvoices + "/edit"
 )
-
-var (
-	inputTag   = regexp.MustCompile(`<input[^>]* name="([^"]*)"[^>]*>`)
-	valueOf    = regexp.MustCompile(` value="([^"]*)"`)
-	textareas  = regexp.MustCompile(`(?s)<textarea[^>]* name="([^"]*)"[^>]*>(.*?)</textarea>`)
-	selectTags = regexp.MustCompile(`(?s)<select[^>]* name="(spec[^"]*)"[^>]*>(.*?)</select>`)
-	chosen     = regexp.MustCompile(`<option value="([^"]*)" selected`)
-)
-
-// formOn is what a browser would post of the page, without the button.
-func formOn(t *testing.T, page string) url.Values {
-	t.Helper()
-	form := url.Values{}
-	for _, in := range inputTag.FindAllStringSubmatch(page, -1) {
-		value := ""
-		if v := valueOf.FindStringSubmatch(in[0]); v != nil {
-			value = html.UnescapeString(v[1])
-		}
-		if strings.Contains(in[0], `type="radio"`) && !strings.Contains(in[0], " checked") {
-			continue
-		}
-		form.Add(html.UnescapeString(in[1]), value)
-	}
-	for _, in := range textareas.FindAllStringSubmatch(page, -1) {
-		form.Add(in[1], strings.TrimPrefix(html.UnescapeString(in[2]), "\n"))
-	}
-	for _, in := range selectTags.FindAllStringSubmatch(page, -1) {
-		value := ""
-		if v := chosen.FindStringSubmatch(in[2]); v != nil {
-			value = html.UnescapeString(v[1])
-		}
-		form.Set(in[1], value)
-	}
-	return form
-}
-
-// pressing is the page's form with a button pressed, and some inputs filled in.
-func pressing(t *testing.T, page, do string, more ...string) url.Values {
-	t.Helper()
-	form := formOn(t, page)
-	form.Set("do", do)
-	for i := 0; i < len(more); i += 2 {
-		form.Set(more[i], more[i+1])
-	}
-	return form
-}
-
-// theirs is what somebody else writes in the meantime.
-func theirs(f *fakeCluster, value any, path ...string) {
-	obj := f.objects[0].DeepCopy()
-	if err := unstructured.SetNestedField(obj.Object, value, path...); err != nil {
-		panic(err)
-	}
-	obj.SetGeneration(obj.GetGeneration() + 1)
-	f.objects[0] = obj
-}
-
-func lacks(t *testing.T, page string, words ...string) {
-	t.Helper()
-	for _, w := range words {
-		if !strings.Contains(page, w) {
-			t.Errorf("the page lacks %q:\n%s", w, page)
-		}
-	}
-}
 
 func TestTheFormOfAnEditIsFilledInFromTheObject(t *testing.T) {
 	page := visit(t, busySite(t), developer, editing1).Body.String()
@@ -181,89 +114,6 @@ func TestWhatIsWrongWithAnEditStandsWhereItWasEntered(t *testing.T) {
 	}
 }
 
-func TestChangesOfDifferentFieldsAreMergedAfterALook(t *testing.T) {
-	f := busySite(t)
-	page := visit(t, f, developer, editing1).Body.String()
-	theirs(f, "7", "spec", "tags", "cost")
-	for _, do := range []string{"review", "create"} {
-		w := post(t, f, editing1, pressing(t, page, do, "spec.versioning", "Suspended"))
-		conflict := w.Body.String()
-		if w.Code != 409 {
-			t.Fatalf("%s answers %d", do, w.Code)
-		}
-		lacks(t, conflict, "Somebody else changed invoices while you edited it.", "both will hold", "Changed by them", "Tags, cost", "Changed by you", "Versioning")
-		w = post(t, f, editing1, pressing(t, conflict, "merge"))
-		lacks(t, w.Body.String(), `+   versioning: Suspended`, "Apply the change")
-		if w.Code != 200 || strings.Contains(w.Body.String(), "cost: &#34;42&#34;") {
-			t.Errorf("the review after the merge answers %d, and takes their change back:\n%s", w.Code, w.Body)
-		}
-		if do == "create" {
-			w = post(t, f, editing1, pressing(t, w.Body.String(), "create"))
-		}
-		if do == "create" && w.Code != 303 {
-			t.Errorf("applying answers %d:\n%s", w.Code, w.Body)
-		}
-	}
-	if nested(f.objects[0], "spec", "versioning") != "Suspended" || nested(f.objects[0], "spec", "tags", "cost") != "7" {
-		t.Errorf("both changes made %v", f.objects[0].Object["spec"])
-	}
-}
-
-func TestWhereBothChangedTheSameTheUserChooses(t *testing.T) {
-	const input = "take /spec/versioning"
-	for _, c := range []struct{ take, want string }{{"mine", "Suspended"}, {"theirs", "Disabled"}} {
-		f := busySite(t)
-		page := visit(t, f, developer, editing1).Body.String()
-		theirs(f, "Disabled", "spec", "versioning")
-		conflict := post(t, f, editing1, pressing(t, page, "review", "spec.versioning", "Suspended", "spec.tags[0].value", "9")).Body.String()
-		lacks(t, conflict, "Changed by both", "When you began: <code>Enabled</code>", "<code>Disabled</code>", "<code>Suspended</code>", "Tags, cost")
-		undecided := post(t, f, editing1, pressing(t, conflict, "merge"))
-		if undecided.Code != 422 {
-			t.Errorf("without a choice it answers %d", undecided.Code)
-		}
-		lacks(t, undecided.Body.String(), "Choose one of the two.")
-		w := post(t, f, editing1, pressing(t, undecided.Body.String(), "merge", input, c.take))
-		w = post(t, f, editing1, pressing(t, w.Body.String(), "create"))
-		if w.Code != 303 || nested(f.objects[0], "spec", "versioning") != c.want || nested(f.objects[0], "spec", "tags", "cost") != "9" {
-			t.Errorf("taking %s answers %d and makes %v", c.take, w.Code, f.objects[0].Object["spec"])
-		}
-	}
-}
-
-func TestAThirdChangeIsAConflictAgain(t *testing.T) {
-	f := busySite(t)
-	page := visit(t, f, developer, editing1).Body.String()
-	theirs(f, "7", "spec", "tags", "cost")
-	conflict := post(t, f, editing1, pressing(t, page, "review", "spec.versioning", "Suspended")).Body.String()
-	theirs(f, "ledger", "spec", "tags", "team")
-	w := post(t, f, editing1, pressing(t, conflict, "merge"))
-	if w.Code != 409 {
-		t.Errorf("answers %d", w.Code)
-	}
-	lacks(t, w.Body.String(), "Tags, team")
-	back := post(t, f, editing1, pressing(t, conflict, "form"))
-	lacks(t, back.Body.String(), `<option value="Suspended" selected>`)
-}
-
-func TestWhatWasDeletedMeanwhileCanBeAskedForAnew(t *testing.T) {
-	f := busySite(t)
-	page := visit(t, f, developer, editing1).Body.String()
-	f.objects = f.objects[1:]
-	w := post(t, f, editing1, pressing(t, page, "review", "spec.versioning", "Suspended"))
-	gone := w.Body.String()
-	if w.Code != 404 {
-		t.Errorf("answers %d", w.Code)
-	}
-	lacks(t, gone, "invoices was deleted while you edited it.", "Request it anew", `action="/teams/payments/new/s3buckets"`)
-	lacks(t, post(t, f, ask, pressing(t, gone, "form")).Body.String(), ` value="invoices"`, `<option value="Suspended" selected>`)
-	f.denied = []string{"create payments"}
-	if again := post(t, f, editing1, pressing(t, page, "review")).Body.String(); strings.Contains(again, "Request it anew") {
-		t.Error("who may not request it is told to")
-	}
-	f.objects = append(f.objects, object(t, strings.Replace(readyBucket, "{name: invoices,", "{name: invoices, uid: other,", 1)))
-	lacks(t, post(t, f, editing1, pressing(t, page, "review")).Body.String(), "It was deleted and made anew under the same name.")
-}
-
 func TestOnlyThoseWhoMayUpdateEdit(t *testing.T) {
 	f := hostnameSite(t)
 	f.objects = append(f.objects, busySite(t).objects...)
@@ -287,5 +137,46 @@ func TestOnlyThoseWhoMayUpdateEdit(t *testing.T) {
 	}
 	if strings.Contains(visit(t, f, developer, atInvoices).Body.String(), "/edit") {
 		t.Error("without the right the page leads to the form")
+	}
+}
+
+func TestAReviewTellsWhatTheChangeDoes(t *testing.T) {
+	const path = "/teams/payments/webapps/storefront/edit"
+	page := visit(t, hostnameSite(t), developer, path).Body.String()
+	for _, c := range []struct{ field, value, words string }{
+		{"spec.image", "registry.example.com/shop:2", "The Pods are replaced, a few at a time"},
+		{"spec.replicas", "3", "Pods are added or taken away"},
+	} {
+		lacks(t, post(t, hostnameSite(t), path, pressing(t, page, "review", c.field, c.value)).Body.String(), "What it does", c.words)
+	}
+	if w := post(t, hostnameSite(t), path, pressing(t, page, "review")); strings.Contains(w.Body.String(), "Pods are") {
+		t.Error("a change of nothing replaces Pods")
+	}
+}
+
+func TestAnotherIsLikeTheOneButForItsNames(t *testing.T) {
+	f := busySite(t)
+	f.objects[0].SetLabels(map[string]string{"team": "ledger"})
+	f.objects[0].SetAnnotations(map[string]string{"portico.dev/paused": "true", "example.com/cost": "42"})
+	f.objects[1] = object(t, strings.Replace(stalledBucket, "deletionPolicy: Retain", "deletionPolicy: Retain, tags: {cost: '7'}", 1))
+	lacks(t, visit(t, f, developer, atInvoices).Body.String(), `href="/teams/payments/new/s3buckets?like=invoices"`)
+	page := visit(t, f, developer, ask+"?like=invoices").Body.String()
+	lacks(t, page, `name="spec.tags[0].value" value="42"`, `<option value="Enabled" selected>`, "team: ledger", "example.com/cost")
+	for _, not := range []string{"portico.dev/paused", `value="invoices"`, `role="alert" aria-labelledby="problems-title"`} {
+		if strings.Contains(page, not) {
+			t.Errorf("the form has %q", not)
+		}
+	}
+	page = visit(t, f, developer, ask+"?like=ledger-archive").Body.String()
+	lacks(t, page, `<option value="Retain" selected>`)
+	if strings.Contains(page, `value="ledger-archive"`) {
+		t.Error("the bucket's name is taken over, which nobody else can have")
+	}
+	if w := visit(t, f, developer, ask+"?like=none"); w.Code != 404 {
+		t.Errorf("like one that is not there answers %d", w.Code)
+	}
+	f.denied = []string{"create payments"}
+	if strings.Contains(visit(t, f, developer, atInvoices).Body.String(), "?like=") {
+		t.Error("who may not request is led to the form")
 	}
 }

@@ -82,7 +82,13 @@ func (p *Pages) request(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.showForm(w, r, a, a.fromForm(a.initial(r.URL.Query())), http.StatusOK)
+	d := a.fromForm(a.initial(r.URL.Query()))
+	if like := r.URL.Query().Get("like"); like != "" {
+		if d, err = p.another(r.Context(), a, like); err != nil {
+			return err
+		}
+	}
+	return p.showForm(w, r, a, d, http.StatusOK)
 }
 
 // requestPost does what the pressed button says; each answer shows the form again with all values, but for the one

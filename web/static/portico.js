@@ -23,10 +23,14 @@
   }
   setInterval(tick, 10000);
 
-  // A form marked data-auto is sent as soon as a choice is made; without JavaScript it has a button.
+  // A form marked data-auto is sent as soon as a choice is made with a pointer. Arrow keys choose what they only pass by
+  // (WCAG 3.2.2): who uses them has the button, as those without JavaScript.
+  let keys = false;
+  addEventListener("keydown", () => { keys = true; }, true);
+  addEventListener("pointerdown", () => { keys = false; }, true);
   document.addEventListener("change", (e) => {
     const form = e.target.closest("form[data-auto]");
-    if (form) form.requestSubmit();
+    if (form && !keys) form.requestSubmit();
   });
 
   // Buttons that copy the text of the element they name.

@@ -66,7 +66,8 @@ type Detail struct {
 	Paused    bool
 	Gone      bool // it was deleted while the page was open
 	MayUpdate bool
-	MayEdit   bool // there is a form for it
+	MayEdit   bool   // there is a form for it
+	Another   string // address of the form that asks for one more like it, "" for those who may not
 	MayDelete bool
 	// MayRestart is for what runs in Pods, as App is, which is nil for what does not.
 	MayRestart bool

@@ -32,6 +32,11 @@ func ResourcePath(team, plural, name string) string {
 	return TeamPath(team) + "/" + url.PathEscape(plural) + "/" + url.PathEscape(name)
 }
 
+// AnotherPath is the form for a new object like the one of that name.
+func AnotherPath(team, plural, name string) string {
+	return RequestPath(team, plural) + "?like=" + url.QueryEscape(name)
+}
+
 // EditPath is the form that changes a resource.
 func EditPath(team, plural, name string) string { return ResourcePath(team, plural, name) + "/edit" }
 

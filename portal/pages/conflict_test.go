@@ -1,0 +1,89 @@
+package pages
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestChangesOfDifferentFieldsAreMergedAfterALook(t *testing.T) {
+	f := busySite(t)
+	page := visit(t, f, developer, editing1).Body.String()
+	theirs(f, "7", "spec", "tags", "cost")
+	for _, do := range []string{"review", "create"} {
+		w := post(t, f, editing1, pressing(t, page, do, "spec.versioning", "Suspended"))
+		conflict := w.Body.String()
+		if w.Code != 409 {
+			t.Fatalf("%s answers %d", do, w.Code)
+		}
+		lacks(t, conflict, "Somebody else changed invoices while you edited it.", "both will hold", "Changed by them", "Tags, cost", "Changed by you", "Versioning")
+		w = post(t, f, editing1, pressing(t, conflict, "merge"))
+		lacks(t, w.Body.String(), `+   versioning: Suspended`, "Apply the change")
+		if w.Code != 200 || strings.Contains(w.Body.String(), "cost: &#34;42&#34;") {
+			t.Errorf("the review after the merge answers %d, and takes their change back:\n%s", w.Code, w.Body)
+		}
+		if do == "create" {
+			w = post(t, f, editing1, pressing(t, w.Body.String(), "create"))
+		}
+		if do == "create" && w.Code != 303 {
+			t.Errorf("applying answers %d:\n%s", w.Code, w.Body)
+		}
+	}
+	if nested(f.objects[0], "spec", "versioning") != "Suspended" || nested(f.objects[0], "spec", "tags", "cost") != "7" {
+		t.Errorf("both changes made %v", f.objects[0].Object["spec"])
+	}
+}
+
+func TestWhereBothChangedTheSameTheUserChooses(t *testing.T) {
+	const input = "take /spec/versioning"
+	for _, c := range []struct{ take, want string }{{"mine", "Suspended"}, {"theirs", "Disabled"}} {
+		f := busySite(t)
+		page := visit(t, f, developer, editing1).Body.String()
+		theirs(f, "Disabled", "spec", "versioning")
+		conflict := post(t, f, editing1, pressing(t, page, "review", "spec.versioning", "Suspended", "spec.tags[0].value", "9")).Body.String()
+		lacks(t, conflict, "Changed by both", "When you began: <code>Enabled</code>", "<code>Disabled</code>", "<code>Suspended</code>", "Tags, cost")
+		undecided := post(t, f, editing1, pressing(t, conflict, "merge"))
+		if undecided.Code != 422 {
+			t.Errorf("without a choice it answers %d", undecided.Code)
+		}
+		lacks(t, undecided.Body.String(), "Choose one of the two.")
+		w := post(t, f, editing1, pressing(t, undecided.Body.String(), "merge", input, c.take))
+		w = post(t, f, editing1, pressing(t, w.Body.String(), "create"))
+		if w.Code != 303 || nested(f.objects[0], "spec", "versioning") != c.want || nested(f.objects[0], "spec", "tags", "cost") != "9" {
+			t.Errorf("taking %s answers %d and makes %v", c.take, w.Code, f.objects[0].Object["spec"])
+		}
+	}
+}
+
+func TestAThirdChangeIsAConflictAgain(t *testing.T) {
+	f := busySite(t)
+	page := visit(t, f, developer, editing1).Body.String()
+	theirs(f, "7", "spec", "tags", "cost")
+	conflict := post(t, f, editing1, pressing(t, page, "review", "spec.versioning", "Suspended")).Body.String()
+	theirs(f, "ledger", "spec", "tags", "team")
+	w := post(t, f, editing1, pressing(t, conflict, "merge"))
+	if w.Code != 409 {
+		t.Errorf("answers %d", w.Code)
+	}
+	lacks(t, w.Body.String(), "Tags, team")
+	back := post(t, f, editing1, pressing(t, conflict, "form"))
+	lacks(t, back.Body.String(), `<option value="Suspended" selected>`)
+}
+
+func TestWhatWasDeletedMeanwhileCanBeAskedForAnew(t *testing.T) {
+	f := busySite(t)
+	page := visit(t, f, developer, editing1).Body.String()
+	f.objects = f.objects[1:]
+	w := post(t, f, editing1, pressing(t, page, "review", "spec.versioning", "Suspended"))
+	gone := w.Body.String()
+	if w.Code != 404 {
+		t.Errorf("answers %d", w.Code)
+	}
+	lacks(t, gone, "invoices was deleted while you edited it.", "Request it anew", `action="/teams/payments/new/s3buckets"`)
+	lacks(t, post(t, f, ask, pressing(t, gone, "form")).Body.String(), ` value="invoices"`, `<option value="Suspended" selected>`)
+	f.denied = []string{"create payments"}
+	if again := post(t, f, editing1, pressing(t, page, "review")).Body.String(); strings.Contains(again, "Request it anew") {
+		t.Error("who may not request it is told to")
+	}
+	f.objects = append(f.objects, object(t, strings.Replace(readyBucket, "{name: invoices,", "{name: invoices, uid: other,", 1)))
+	lacks(t, post(t, f, editing1, pressing(t, page, "review")).Body.String(), "It was deleted and made anew under the same name.")
+}

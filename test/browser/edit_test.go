@@ -1,0 +1,168 @@
+//go:build browser
+
+package browser
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// edits opens the form of a bucket from its page.
+func (x *tab) edits(name string) {
+	x.t.Helper()
+	x.goTo(s3one + name)
+	x.click(`#buttons a[href$="/edit"]`)
+	x.awaitPath(s3one + name + "/edit")
+}
+
+func (x *tab) choose(field, value string) {
+	x.t.Helper()
+	x.do(chromedp.SetValue(chromedp.CSS(`[name="`+field+`"]`), value))
+}
+
+func (x *tab) reviews(words string) {
+	x.t.Helper()
+	x.click(`.go button[value="review"]`)
+	x.await(`main`, words)
+}
+
+// applies confirms a review and follows the change until the bucket is as asked.
+func (x *tab) applies(name string) {
+	x.t.Helper()
+	x.click(`button[value="create"]`)
+	x.awaitPath(s3one + name)
+	x.await(`#status`, "Ready")
+}
+
+// TestAnEditIsReviewedAndApplied changes a bucket; on the way each page is looked at.
+func TestAnEditIsReviewedAndApplied(t *testing.T) {
+	x := open(t)
+	x.signIn("payments-dev", "payments")
+	bucket := x.request("edited", "portico-edited-1", "Enabled")
+	x.edits("edited")
+	x.await(`#f-spec-bucketName`, "portico-edited-1")
+	x.every("edit")
+	x.reviews("Nothing would change.")
+	x.every("edit-nothing")
+	x.click(`button[value="form"]`)
+	x.click(`#as-kubectl-fold > summary`)
+	x.await(`#as-kubectl`, "kubectl patch")
+	x.choose("spec.versioning", "Suspended")
+	x.await(`#as-kubectl`, `"versioning":"Suspended"`) // the preview follows
+	x.reviews("The cluster would accept this.")
+	x.await(`pre.diff .minus`, "versioning: Enabled")
+	x.await(`pre.diff .plus`, "versioning: Suspended")
+	x.every("edit-review")
+	x.applies("edited")
+	if got := versioning(t, bucket); got != "Suspended" {
+		t.Errorf("versioning is %q", got)
+	}
+	x.edits("edited")
+	x.click(`button[value="yaml"]`)
+	x.do(chromedp.WaitVisible(chromedp.CSS(`#yaml`)))
+	_ = eval[bool](x, `(() => { const y = document.querySelector("#yaml"); y.value = y.value.replace("metadata:", "metadata:\n  labels: {team: ledger}"); return true })()`)
+	x.reviews("The cluster would accept this.")
+	x.await(`pre.diff .plus`, "labels")
+	x.applies("edited")
+	x.goTo(s3one + "edited?tab=yaml")
+	x.await(`#object`, "team: ledger")
+	x.deletes("edited", bucket)
+}
+
+// TestTwoWhoEditTheSameLoseNothing: what does not overlap is merged, and where both changed the same one chooses.
+func TestTwoWhoEditTheSameLoseNothing(t *testing.T) {
+	first, second := open(t), open(t)
+	first.signIn("payments-dev", "payments")
+	bucket := first.request("shared", "portico-shared-1", "Enabled")
+	second.signIn("payments-dev", "payments")
+	second.edits("shared")
+	first.edits("shared")
+	first.choose("spec.versioning", "Suspended")
+	first.choose("spec.forceDestroy", "true")
+	first.reviews("The cluster would accept this.")
+	first.applies("shared")
+	second.click(`button[value="add spec.tags"]`)
+	second.do(chromedp.WaitVisible(chromedp.CSS(`[name="spec.tags[0].key"]`)))
+	second.fill(`[name="spec.tags[0].key"]`, "cost")
+	second.fill(`[name="spec.tags[0].value"]`, "42")
+	second.choose("spec.forceDestroy", "false")
+	second.reviews("Somebody else changed shared while you edited it.")
+	second.await(`[aria-labelledby="both"]`, "Force destroy")
+	second.await(`[aria-labelledby="only-them"]`, "Versioning")
+	second.await(`[aria-labelledby="only-me"]`, "Tags, cost")
+	second.every("conflict")
+	second.click(`button[value="merge"]`)
+	second.await(`main`, "Choose one of the two.")
+	second.every("conflict-undecided")
+	second.click(`.side input[value="mine"]`)
+	second.click(`button[value="merge"]`)
+	second.await(`main`, "The cluster would accept this.")
+	second.await(`pre.diff`, `cost: "42"`)
+	second.applies("shared")
+	second.goTo(s3one + "shared?tab=yaml")
+	for _, held := range []string{"versioning: Suspended", `cost: "42"`, "forceDestroy: false"} {
+		second.await(`#object`, held)
+	}
+	first.edits("shared")
+	second.deletes("shared", bucket)
+	first.choose("spec.versioning", "Enabled")
+	first.reviews("shared was deleted while you edited it.")
+	first.every("edit-gone")
+	first.click(`button[value="form"]`)
+	first.awaitPath(ask)
+	if got := eval[string](first, `document.querySelector('[name="spec.versioning"]').value`); got != "Enabled" {
+		t.Errorf("asked for anew, versioning is %q", got)
+	}
+}
+
+// TestAnEditWithoutJavaScript goes from the page of a bucket to its change, and through a conflict, by plain forms.
+func TestAnEditWithoutJavaScript(t *testing.T) {
+	x, other := open(t), open(t)
+	x.signIn("payments-dev", "payments")
+	bucket := x.request("plain-edit", "portico-plain-edit-1", "Enabled")
+	x.scripts(false)
+	x.edits("plain-edit")
+	x.click(`button[value="add spec.tags"]`)
+	x.do(chromedp.WaitVisible(chromedp.CSS(`[name="spec.tags[0].key"]`)))
+	x.fill(`[name="spec.tags[0].key"]`, "cost")
+	x.fill(`[name="spec.tags[0].value"]`, "42")
+	other.signIn("payments-dev", "payments")
+	other.edits("plain-edit")
+	other.choose("spec.versioning", "Suspended")
+	other.reviews("The cluster would accept this.")
+	other.applies("plain-edit")
+	x.reviews("You changed different things: both will hold.")
+	x.click(`button[value="merge"]`)
+	x.await(`main`, "The cluster would accept this.")
+	x.click(`button[value="create"]`)
+	x.awaitPath(s3one + "plain-edit")
+	x.goTo(s3one + "plain-edit?tab=yaml")
+	x.await(`#object`, `cost: "42"`)
+	x.await(`#object`, "versioning: Suspended")
+	other.deletes("plain-edit", bucket)
+}
+
+// TestAnEditByKeyboardAlone changes a bucket without a pointer.
+func TestAnEditByKeyboardAlone(t *testing.T) {
+	x := open(t)
+	x.signIn("payments-dev", "payments")
+	bucket := x.request("keyed", "portico-keyed-1", "Enabled")
+	x.tabTo(`#buttons a[href$="/edit"]`)
+	x.press(kb.Enter)
+	x.awaitPath(s3one + "keyed/edit")
+	x.tabTo(`[name="spec.versioning"]`)
+	x.press("Suspended")
+	x.tabTo(`.go button[value="review"]`)
+	x.press(kb.Enter)
+	x.await(`main`, "The cluster would accept this.")
+	x.tabTo(`button[value="create"]`)
+	x.press(kb.Enter)
+	x.awaitPath(s3one + "keyed")
+	x.await(`#status`, "Ready")
+	if got := versioning(t, bucket); got != "Suspended" {
+		t.Errorf("versioning is %q", got)
+	}
+	x.deletes("keyed", bucket)
+}
