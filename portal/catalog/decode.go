@@ -178,6 +178,11 @@ func (d *decoder) scalar(f Field, path, text string) (any, bool) {
 			return nil, false
 		}
 		return v, v != nil
+	case String:
+		if f.Format == quantity {
+			return spelling(text), true
+		}
+		return newlines(text), true
 	default:
 		return newlines(text), true
 	}
@@ -188,14 +193,14 @@ func (d *decoder) integer(f Field, path, text string) (any, bool) {
 	if f.Format == "int32" {
 		bits = 32
 	}
-	v, err := strconv.ParseInt(text, 10, bits)
+	v, err := strconv.ParseInt(f.Unit.count(text), 10, bits)
 	if err == nil {
 		return v, true
 	}
 	if numError, ok := err.(*strconv.NumError); ok && numError.Err == strconv.ErrRange { //nolint:errorlint // ParseInt returns it unwrapped.
 		d.fail(path, text, "is too large or too small a number")
 	} else {
-		d.fail(path, text, "must be a whole number, such as 30")
+		d.fail(path, text, f.Unit.wants())
 	}
 	return nil, false
 }

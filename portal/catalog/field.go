@@ -37,7 +37,9 @@ type Field struct {
 	Pattern  string   // regular expression of a string
 	Required bool     // within the object that holds it
 	Advanced bool     // not named by the form annotation
-	Fixed    Fixed    // whether it can change after creation
+	Unit     Unit     // what a number counts
+	Needs    []Condition
+	Fixed    Fixed // whether it can change after creation
 	Limits   Limits
 	Fields   []Field // of an object
 	Items    *Field  // element of an array, or value of a map
@@ -112,6 +114,7 @@ func objectFields(path string, s apiext.JSONSchemaProps, o order) []Field {
 		}
 		fields = append(fields, f)
 	}
+	addConditions(fields, s.XValidations)
 	slices.SortFunc(fields, func(a, b Field) int {
 		if a.Required != b.Required {
 			if a.Required {
@@ -137,8 +140,9 @@ func newField(path, name string, p apiext.JSONSchemaProps, o order) Field {
 		f.Options = append(f.Options, jsonText(e.Raw))
 	}
 	if p.XIntOrString {
-		f.Format = "quantity"
+		f.Format = quantity
 	}
+	f.Unit = unitOf(f)
 	if p.Default != nil {
 		f.Default = jsonText(p.Default.Raw)
 	}

@@ -101,8 +101,8 @@ func TestDecodeNamesTheObject(t *testing.T) {
 func TestDecodeSaysWhatIsWrong(t *testing.T) {
 	k := bucketKind(t)
 	for form, want := range map[string]FieldError{
-		"spec.lifecycleRules[0].expirationDays=soon":       {"spec.lifecycleRules[0].expirationDays", "must be a whole number, such as 30", "soon"},
-		"spec.lifecycleRules[0].expirationDays=1.5":        {"spec.lifecycleRules[0].expirationDays", "must be a whole number, such as 30", "1.5"},
+		"spec.lifecycleRules[0].expirationDays=soon":       {"spec.lifecycleRules[0].expirationDays", "must be a whole number of days, such as 30 or 2 weeks", "soon"},
+		"spec.lifecycleRules[0].expirationDays=1.5":        {"spec.lifecycleRules[0].expirationDays", "must be a whole number of days, such as 30 or 2 weeks", "1.5"},
 		"spec.lifecycleRules[0].expirationDays=9999999999": {"spec.lifecycleRules[0].expirationDays", "is too large or too small a number", "9999999999"},
 		"spec.forceDestroy=perhaps":                        {"spec.forceDestroy", "must be true or false, or empty for the default", "perhaps"},
 		"spec.tags[4].value=lonely":                        {"spec.tags[0].key", "give this value a key, or empty both", ""},

@@ -55,8 +55,9 @@ func rank(f views.Field) int {
 func (b builder) field(f catalog.Field, path string, required bool) views.Field {
 	v := views.Field{Name: path, Label: f.Label, Default: f.Default, Required: required, Fixed: f.Fixed.Why != "", Value: b.values.Get(path)}
 	v.Hint, v.More = firstSentence(f.Help)
+	v.When = conditions(f, path)
 	if why, held := b.fixed(f, path); why != "" {
-		v.Widget, v.Value, v.Hint, v.More, v.Required = views.Fixed, held, why, "", false
+		v.Widget, v.Value, v.Hint, v.More, v.Required, v.When = views.Fixed, held, why, "", false, nil
 		return v
 	}
 	switch {
@@ -113,12 +114,12 @@ func (b builder) scalar(f catalog.Field, v *views.Field) {
 		v.Widget = views.Select
 		v.Options = options(f.Options, []string{v.Value}, f.Default)
 	case f.Type == catalog.Integer || f.Type == catalog.Number:
-		v.Widget = views.Number
+		v.Widget, v.Unit, v.Example = views.Number, string(f.Unit), f.Unit.Example()
 		v.Min, v.Max = limit(f.Limits.Min), limit(f.Limits.Max)
 	case strings.Contains(v.Value, "\n"):
 		v.Widget = views.Long
 	default:
-		v.Widget = views.Text
+		v.Widget, v.Suggestions = views.Text, f.Unit.Suggestions()
 		v.Short = f.Format == "quantity" || f.Limits.MaxLength != nil && *f.Limits.MaxLength <= 32
 	}
 }
@@ -191,6 +192,16 @@ func options(values, chosen []string, byDefault string) []views.Option {
 		}
 	}
 	return out
+}
+
+// conditions are those of a field, at inputs of the form.
+func conditions(f catalog.Field, path string) []views.When {
+	var all []views.When
+	object := strings.TrimSuffix(path, f.Name)
+	for _, c := range f.Needs {
+		all = append(all, views.When{Name: object + c.Field, Label: c.Label, Unset: c.Unset, Values: c.Values})
+	}
+	return all
 }
 
 func limit(f *float64) string {

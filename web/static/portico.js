@@ -33,6 +33,38 @@
     if (form && !keys) form.requestSubmit();
   });
 
+  // Inputs that others rule out, or do not call for, are hidden as long as they are empty and nothing is wrong with them.
+  // data-when has a condition a line: the other input, "empty" or "is", and the values that will do (none: any).
+  function values(name) {
+    return [...document.querySelectorAll("#request :is(input:not([type=hidden]), select, textarea)")].filter((el) =>
+      (el.name === name || el.name.startsWith(name + ".") || el.name.startsWith(name + "[")) && el.value && (el.type !== "checkbox" || el.checked))
+      .map((el) => el.value);
+  }
+  function holds(rule) {
+    const [name, is, ...any] = rule.split(" "), has = values(name);
+    return is === "empty" ? !has.length : has.some((v) => !any.length || any.includes(v));
+  }
+  function arrange() {
+    for (const el of document.querySelectorAll("[data-when]")) {
+      el.hidden = !el.dataset.when.split("\n").every(holds) && !values(el.dataset.field).length && !el.querySelector(".err");
+    }
+  }
+  for (const name of ["DOMContentLoaded", "htmx:after:swap", "input", "change"]) document.addEventListener(name, arrange);
+
+  // What was folded or unfolded by hand stays so when the part of the page around it is made anew.
+  const folds = new Map();
+  document.addEventListener("click", (e) => {
+    const fold = e.target.closest("summary")?.parentElement;
+    if (fold?.id) folds.set(fold.id, !fold.open);
+  });
+  function unfold() {
+    for (const [id, open] of folds) {
+      const fold = document.getElementById(id);
+      if (fold) fold.open = open;
+    }
+  }
+  for (const name of ["htmx:after:swap", "htmx:sse:after:message"]) document.addEventListener(name, unfold);
+
   // Buttons that copy the text of the element they name.
   document.addEventListener("click", async (e) => {
     const button = e.target.closest("button[data-copy]");

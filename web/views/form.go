@@ -36,8 +36,11 @@ type Field struct {
 	Options  []Option
 	Default  string // what the API server fills in, for a hint
 	Required bool
-	Fixed    bool // cannot be changed later
-	Short    bool // the value is short
+	Fixed    bool   // cannot be changed later
+	Unit     string // what a number counts, to stand behind the input; "" for nothing
+	Example  string // how a value may be written
+	When     []When // it is shown only if all of these hold, or it has a value
+	Short    bool   // the value is short
 	Min, Max string
 	Errors   []string
 	Fields   []Field  // of a group
@@ -73,6 +76,44 @@ func (c Check) inputs() string {
 		ids = append(ids, "#"+ID(name))
 	}
 	return strings.Join(ids, ", ")
+}
+
+// When is a condition on another input, or on those beneath it.
+type When struct {
+	Name   string // of the other one
+	Label  string
+	Unset  bool     // it must be empty
+	Values []string // of which it must have one; none, and not Unset: it must have a value
+}
+
+// rule is the condition as the script reads it.
+func (w When) rule() string {
+	if w.Unset {
+		return w.Name + " empty"
+	}
+	return strings.Join(append([]string{w.Name, "is"}, w.Values...), " ")
+}
+
+// rules are all conditions of the field, one a line.
+func (f Field) rules() string {
+	all := make([]string, 0, len(f.When))
+	for _, w := range f.When {
+		all = append(all, w.rule())
+	}
+	return strings.Join(all, "\n")
+}
+
+// words say the condition to those who fill in the form.
+func (w When) words() string {
+	switch {
+	case w.Unset:
+		return "In place of " + lowerFirst(w.Label) + "."
+	case len(w.Values) == 1 && w.Values[0] == "true":
+		return "Only with " + lowerFirst(w.Label) + " set to yes."
+	case len(w.Values) > 0:
+		return "Only with " + lowerFirst(w.Label) + " " + strings.Join(w.Values, " or ") + "."
+	}
+	return "Only with " + lowerFirst(w.Label) + "."
 }
 
 // Closed says why nothing can be asked for; zero: it can.
@@ -153,6 +194,12 @@ func (f Field) hintTail() string {
 		parts = append(parts, "At least "+f.Min+".")
 	case f.Max != "":
 		parts = append(parts, "At most "+f.Max+".")
+	}
+	if f.Example != "" {
+		parts = append(parts, "Such as "+f.Example+".")
+	}
+	for _, w := range f.When {
+		parts = append(parts, w.words())
 	}
 	if f.Widget == Lines {
 		parts = append(parts, "One a line.")
