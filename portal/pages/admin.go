@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
@@ -27,8 +28,8 @@ const (
 	grantKind = "HostnameGrant"
 )
 
-// maxClaims is how many claims the page shows; beyond it, one searches.
-const maxClaims = 200
+// claimsOnPage is how many claims a page shows.
+const claimsOnPage = 50
 
 // isAdmin tells those who look after the platform: they may list claims, which belong to no team.
 func (p *Pages) isAdmin(ctx context.Context, id auth.Identity) (bool, error) {
@@ -45,11 +46,19 @@ type overseeing struct {
 	frame  views.Frame
 	tab    string
 	search string
+	// of claims
+	orphaned bool
+	page     int
 }
 
 func overseeingOf(r *http.Request, tab string) (overseeing, error) {
 	id, err := caller(r)
-	o := overseeing{id: id, tab: cmp.Or(tab, views.AdminPool), search: strings.TrimSpace(r.URL.Query().Get("q"))}
+	v := r.URL.Query()
+	o := overseeing{
+		id: id, tab: cmp.Or(tab, views.AdminOverview), search: strings.TrimSpace(v.Get("q")),
+		orphaned: v.Get("status") == views.OrphanedStatus,
+	}
+	o.page, _ = strconv.Atoi(v.Get("page")) // what is no number is the first page
 	if len(o.search) > 200 {
 		o.search = o.search[:200]
 	}
@@ -99,12 +108,7 @@ func (p *Pages) adminLive(w http.ResponseWriter, r *http.Request) error {
 	if err := p.requireAdmin(r.Context(), o.id); err != nil {
 		return err
 	}
-	shown := map[string]bool{}
-	for _, name := range []string{poolKind, claimKind, grantKind} {
-		k, _ := p.cluster.Kinds().ByName(name)
-		shown[k.Plural] = true
-	}
-	changed := p.follow(r.Context(), func(c cluster.Change) bool { return !c.Events && !c.Pods && shown[c.Kind] })
+	changed := paced(r.Context(), p.follow(r.Context(), p.concerns(o)))
 	return p.streams.Serve(w, r, o.id.Username, live.Source{
 		Changed: again(r.Context(), changed), Alive: p.alive,
 		Allowed: func(ctx context.Context) error { return p.requireAdmin(ctx, o.id) },
@@ -113,14 +117,30 @@ func (p *Pages) adminLive(w http.ResponseWriter, r *http.Request) error {
 			if err != nil {
 				return nil, err
 			}
+			if o.tab == views.AdminOverview {
+				return overviewParts(ctx, view)
+			}
 			return parts(ctx, part{"features", views.FeaturesPart(view)}, part{"platform", views.PlatformPart(view)})
 		},
 	})
 }
 
+// concerns tells changes that the tab shows.
+func (p *Pages) concerns(o overseeing) func(cluster.Change) bool {
+	if o.tab == views.AdminOverview {
+		return func(c cluster.Change) bool { return !c.Events && !c.Pods }
+	}
+	shown := map[string]bool{}
+	for _, name := range []string{poolKind, claimKind, grantKind} {
+		k, _ := p.cluster.Kinds().ByName(name)
+		shown[k.Plural] = true
+	}
+	return func(c cluster.Change) bool { return !c.Events && !c.Pods && shown[c.Kind] }
+}
+
 // adminOf is all that the tab says. Every look at it is refused to those who are no admins.
 func (p *Pages) adminOf(ctx context.Context, o overseeing) (views.Admin, error) {
-	view := views.Admin{Frame: o.frame, Tab: o.tab, Search: o.search}
+	view := views.Admin{Frame: o.frame, Tab: o.tab, Search: o.search, Orphaned: o.orphaned}
 	if err := p.requireAdmin(ctx, o.id); err != nil {
 		return view, err
 	}
@@ -135,6 +155,8 @@ func (p *Pages) adminOf(ctx context.Context, o overseeing) (views.Admin, error) 
 		}
 	}
 	switch o.tab {
+	case views.AdminOverview:
+		return view, p.addOverview(ctx, o, &view.Overview)
 	case views.AdminClaims:
 		return view, p.addClaims(ctx, o, &view)
 	case views.AdminGrants:

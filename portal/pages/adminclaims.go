@@ -26,6 +26,12 @@ func (p *Pages) addClaims(ctx context.Context, o overseeing, view *views.Admin) 
 	view.Hidden, view.Total = hidden, len(all)
 	for _, obj := range all {
 		c := p.claimOf(obj, gateways)
+		if c.Look.Word == orphanedWord {
+			view.OrphanedTotal++
+		}
+		if o.orphaned && c.Look.Word != orphanedWord {
+			continue
+		}
 		if prose.HasWords(o.search, c.Hostname+" "+c.Holder.Label+" "+c.Gateway.Label) {
 			view.Claims = append(view.Claims, c)
 		}
@@ -34,7 +40,10 @@ func (p *Pages) addClaims(ctx context.Context, o overseeing, view *views.Admin) 
 		return cmp.Or(cmp.Compare(a.Hostname, b.Hostname), cmp.Compare(a.Visibility, b.Visibility), cmp.Compare(a.Resource.Name, b.Resource.Name))
 	})
 	view.Matches = len(view.Claims)
-	view.Claims = view.Claims[:min(maxClaims, view.Matches)]
+	view.Pages = max(1, (view.Matches+claimsOnPage-1)/claimsOnPage)
+	view.Page = min(max(1, o.page), view.Pages)
+	from := (view.Page - 1) * claimsOnPage
+	view.Claims = view.Claims[from:min(from+claimsOnPage, view.Matches)]
 	return nil
 }
 
@@ -67,12 +76,15 @@ func (p *Pages) claimOf(obj *unstructured.Unstructured, gateways map[string]stri
 // orphaned tells a claim whose holder is gone.
 func orphaned(f phase.Facts) bool { return f.Condition(v1alpha1.ConditionReady).Reason == "HolderGone" }
 
+// orphanedWord is what a claim is called that nobody holds any more.
+const orphanedWord = "Orphaned"
+
 // claimLook tells whether the holder is still there.
 func claimLook(f phase.Facts) views.Look {
 	ready := f.Condition(v1alpha1.ConditionReady)
 	switch {
 	case orphaned(f):
-		return views.Look{Word: "Orphaned", Icon: "alert", Tone: "bad", Text: prose.Sentence(ready.Message)}
+		return views.Look{Word: orphanedWord, Icon: "alert", Tone: "bad", Text: prose.Sentence(ready.Message)}
 	case f.Deleting && ready.Reason == "Held":
 		return views.Look{Word: "Held", Icon: "alert", Tone: "warn", Text: prose.Sentence(ready.Message)}
 	case f.Deleting:

@@ -43,6 +43,7 @@ type fakeCluster struct {
 	checks  map[string]operator.Checks // by name; others are unknown
 	running
 	hosting
+	platform
 }
 
 func newFake(tb testing.TB, objects ...string) *fakeCluster {

@@ -11,16 +11,14 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/availability"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/operator"
 )
 
 // hosting is what the fake knows of hostnames. holders are the namespaces whose requests the caller may get.
 type hosting struct {
-	grant    *v1alpha1.HostnameGrantSpec
-	claims   []availability.Claim
-	holders  []string
-	features operator.Features
+	grant   *v1alpha1.HostnameGrantSpec
+	claims  []availability.Claim
+	holders []string
 }
 
 func (f *fakeCluster) HostnameGrant(ctx context.Context, id auth.Identity, namespace string) (*v1alpha1.HostnameGrantSpec, error) {
@@ -37,14 +35,6 @@ func (f *fakeCluster) CheckHostname(ctx context.Context, id auth.Identity, names
 		a.Holder = availability.Holder{}
 	}
 	return a, nil
-}
-
-func (f *fakeCluster) Features(ctx context.Context, id auth.Identity) (operator.Features, error) {
-	ok, err := f.Can(ctx, id, "list", catalog.Kind{}, "")
-	if err == nil && !ok {
-		err = &cluster.ForbiddenError{Verb: "list", Resource: "domainclaims"}
-	}
-	return f.features, err
 }
 
 const (

@@ -67,7 +67,7 @@ func matches(list *views.List, r views.Resource, me string) bool {
 	if q.Kind != "" && q.Kind != r.Plural || q.Phase != "" && q.Phase != r.Phase.Slug() || q.Mine && r.Requester != me {
 		return false
 	}
-	text := r.Name + " " + r.Kind + " " + r.Endpoint + " " + r.RequestedBy
+	text := r.Name + " " + r.Kind + " " + r.Endpoint + " " + r.RequestedBy + " " + r.Provider
 	if list.Everywhere {
 		text += " " + r.Team
 	}

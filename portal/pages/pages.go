@@ -24,6 +24,7 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/live"
 	"github.com/portico-platform/portico/portal/operator"
+	"github.com/portico-platform/portico/portal/overview"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -32,6 +33,8 @@ type Cluster interface {
 	Reader
 	PodReader
 	HostnameReader
+	PlatformReader
+	TeamReader
 	Writer
 	Follow(ctx context.Context) cluster.Feed
 }
@@ -60,7 +63,21 @@ type PodReader interface {
 type HostnameReader interface {
 	CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (availability.Answer, error)
 	HostnameGrant(ctx context.Context, id auth.Identity, namespace string) (*v1alpha1.HostnameGrantSpec, error)
+}
+
+// PlatformReader reads how the platform as a whole is, for a caller, after checking access.
+type PlatformReader interface {
 	Features(ctx context.Context, id auth.Identity) (operator.Features, error)
+	Controllers(ctx context.Context, id auth.Identity) (operator.Work, error)
+	CallHistory(ctx context.Context, id auth.Identity) ([]operator.Span, error)
+	Overview(ctx context.Context, id auth.Identity) (overview.Overview, error)
+	TimesToReady(k catalog.Kind) overview.Times
+}
+
+// TeamReader reads what a team may have, and who is in it, for a caller, after checking access.
+type TeamReader interface {
+	Quotas(ctx context.Context, id auth.Identity, namespace string) ([]cluster.Quota, error)
+	Members(ctx context.Context, id auth.Identity, namespace string) ([]cluster.Member, error)
 }
 
 // Writer writes as a caller.

@@ -25,6 +25,7 @@ func resourceOf(s space, k catalog.Kind, obj *unstructured.Unstructured, now tim
 		ID: id, Name: obj.GetName(), Team: s.team.ID,
 		Href: views.ResourcePath(s.team.ID, k.Plural, obj.GetName()),
 		Kind: k.Title, Plural: k.Plural, Icon: k.Icon, Phase: is, Why: why, Brief: brief, Endpoint: k.EndpointOf(obj),
+		Provider:    nested(obj, "spec", "providerRef", "name"),
 		Requester:   obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy],
 		RequestedBy: displayName(obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy]),
 		Leaving:     obj.GetDeletionTimestamp() != nil,

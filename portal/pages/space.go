@@ -20,7 +20,7 @@ const platformTeam = "_platform"
 
 // allTeams stands for every namespace that the caller may list: there is a list of its resources, and nothing else. No
 // namespace can have this name.
-const allTeams = "-"
+const allTeams = views.AllTeams
 
 // space is where a page is: a team's namespace, the platform with its cluster-scoped kinds, or all teams.
 type space struct {

@@ -7,19 +7,25 @@ import (
 
 // The tabs of the platform's page, as in URLs.
 const (
+	AdminOverview = "overview"
+
 	AdminPool   = "pool"
 	AdminClaims = "claims"
 	AdminGrants = "grants"
 )
 
 // AdminTabs are all of them, in their order; the first one is the page itself.
-func AdminTabs() []string { return []string{AdminPool, AdminClaims, AdminGrants} }
+func AdminTabs() []string { return []string{AdminOverview, AdminPool, AdminClaims, AdminGrants} }
 
 // Admin is the page of those who look after the platform.
 type Admin struct {
 	Frame    Frame
 	Tab      string
 	Search   string
+	Orphaned bool // only claims that nobody holds any more
+	Page     int  // of claims, from 1
+	Pages    int  // at least 1
+	Overview Overview
 	Unknown  bool      // the operator does not say which of its parts are off
 	Off      []Feature // those that are
 	Hidden   bool      // the reader may not list all that the tab is about
@@ -27,7 +33,9 @@ type Admin struct {
 	Claims   []Claim
 	Matches  int // claims that match the search
 	Total    int // claims in all
-	Grants   []Grant
+	// OrphanedTotal is how many claims nobody holds any more.
+	OrphanedTotal int
+	Grants        []Grant
 }
 
 // Feature is a part of the operator.
@@ -83,24 +91,45 @@ func adminHref(tab string) string {
 	return AdminPath + "/" + tab
 }
 
+// OrphanedStatus is the value of status in URLs that shows only claims that nobody holds any more.
+const OrphanedStatus = "orphaned"
+
+// values are what the URL says beside the tab.
+func (a Admin) values() url.Values {
+	v := url.Values{}
+	if a.Search != "" {
+		v.Set("q", a.Search)
+	}
+	if a.Orphaned {
+		v.Set("status", OrphanedStatus)
+	}
+	if a.Page > 1 {
+		v.Set("page", strconv.Itoa(a.Page))
+	}
+	return v
+}
+
 // Href is the address of what is shown.
 func (a Admin) Href() string {
-	if a.Search == "" {
+	v := a.values()
+	if len(v) == 0 {
 		return adminHref(a.Tab)
 	}
-	return adminHref(a.Tab) + "?" + url.Values{"q": {a.Search}}.Encode()
+	return adminHref(a.Tab) + "?" + v.Encode()
 }
 
 func (a Admin) liveHref() string {
-	return AdminPath + "/live?" + url.Values{"tab": {a.Tab}, "q": {a.Search}}.Encode()
+	v := a.values()
+	v.Set("tab", a.Tab)
+	return AdminPath + "/live?" + v.Encode()
 }
+
+func (a Admin) withPage(n int) Admin { a.Page = n; return a }
 
 // claimsHeading says how many claims there are.
 func (a Admin) claimsHeading() string {
 	switch {
-	case a.Matches > len(a.Claims):
-		return "the first " + strconv.Itoa(len(a.Claims)) + " of " + plural(a.Matches, "claim") + ": search for others"
-	case a.Search != "":
+	case a.Search != "" || a.Orphaned:
 		return strconv.Itoa(a.Matches) + " of " + plural(a.Total, "claim")
 	}
 	return plural(a.Total, "claim")

@@ -11,10 +11,14 @@ const (
 	SignOutPath = "/auth/logout"
 	SwitchPath  = "/switch"
 	AdminPath   = "/admin"
+	TeamsPath   = "/teams"
 )
 
 // TeamPath is a team's list of resources.
 func TeamPath(team string) string { return "/teams/" + url.PathEscape(team) }
+
+// AboutPath is what a team may have, who is in it, and how to reach it by tools.
+func AboutPath(team string) string { return TeamPath(team) + "/about" }
 
 // CatalogPath is what a team can request.
 func CatalogPath(team string) string { return TeamPath(team) + "/catalog" }

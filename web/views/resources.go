@@ -23,6 +23,7 @@ type Resource struct {
 	Brief       string // the first sentence of Why
 	Leaving     bool   // its deletion was asked for
 	Endpoint    string
+	Provider    string // name of the AWSProvider, if any
 	Requester   string // username, "" if not known
 	RequestedBy string // the same for people
 	Created     Moment

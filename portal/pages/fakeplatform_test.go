@@ -1,0 +1,89 @@
+package pages
+
+import (
+	"context"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/operator"
+	"github.com/portico-platform/portico/portal/overview"
+)
+
+// platform is what the fake knows of the platform as a whole, and of teams.
+type platform struct {
+	features operator.Features
+	work     operator.Work
+	spans    []operator.Span
+	quotas   []cluster.Quota
+	members  map[string][]cluster.Member // by namespace
+}
+
+func (f *fakeCluster) requirePlatform(ctx context.Context, id auth.Identity) error {
+	ok, err := f.Can(ctx, id, "list", catalog.Kind{}, "")
+	if err == nil && !ok {
+		err = &cluster.ForbiddenError{Verb: "list", Resource: "domainclaims"}
+	}
+	return err
+}
+
+func (f *fakeCluster) Features(ctx context.Context, id auth.Identity) (operator.Features, error) {
+	return f.features, f.requirePlatform(ctx, id)
+}
+
+func (f *fakeCluster) Controllers(ctx context.Context, id auth.Identity) (operator.Work, error) {
+	return f.work, f.requirePlatform(ctx, id)
+}
+
+func (f *fakeCluster) CallHistory(ctx context.Context, id auth.Identity) ([]operator.Span, error) {
+	return f.spans, f.requirePlatform(ctx, id)
+}
+
+// store counts the fake's objects.
+func (f *fakeCluster) store() *overview.Store {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := overview.NewStore()
+	for _, o := range f.objects {
+		if k, ok := f.kinds.ByName(o.GetKind()); ok {
+			s.Put(k.Plural, o)
+		}
+	}
+	return s
+}
+
+func (f *fakeCluster) Overview(ctx context.Context, id auth.Identity) (overview.Overview, error) {
+	all, err := f.Can(ctx, id, "list", catalog.Kind{}, "")
+	if err != nil {
+		return overview.Overview{}, err
+	}
+	o := f.store().Of(func(at overview.Place) bool {
+		ok, _ := f.Can(ctx, id, "list", catalog.Kind{}, at.Namespace)
+		return ok
+	})
+	o.Partial = !all
+	return o, nil
+}
+
+func (f *fakeCluster) TimesToReady(k catalog.Kind) overview.Times {
+	return f.store().TimesToReady(k.Plural)
+}
+
+// Quotas are refused with "quota" and the namespace among what is denied.
+func (f *fakeCluster) Quotas(ctx context.Context, id auth.Identity, namespace string) ([]cluster.Quota, error) {
+	if err := f.require(ctx, id, "quota", catalog.Kind{Plural: cluster.Quotas}, namespace); err != nil {
+		return nil, err
+	}
+	var out []cluster.Quota
+	for _, q := range f.quotas {
+		if namespace == "" || namespace == q.Namespace {
+			out = append(out, q)
+		}
+	}
+	return out, nil
+}
+
+// Members are refused with "members" and the namespace among what is denied.
+func (f *fakeCluster) Members(ctx context.Context, id auth.Identity, namespace string) ([]cluster.Member, error) {
+	return f.members[namespace], f.require(ctx, id, "members", catalog.Kind{Plural: cluster.Bindings}, namespace)
+}

@@ -1,0 +1,157 @@
+package pages
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/operator"
+)
+
+// quota is one of a fake's; used "" is what nobody has counted yet.
+func quota(namespace, of, used, hard string) cluster.Quota {
+	q := cluster.Quota{Namespace: namespace, Name: "team", Of: of, Hard: apiresource.MustParse(hard)}
+	if used != "" {
+		q.Used, q.Known = apiresource.MustParse(used), true
+	}
+	return q
+}
+
+// platformSite is a platform in the middle of its day: two teams, one of them with trouble, and an operator that answers.
+func platformSite(tb testing.TB) *fakeCluster {
+	tb.Helper()
+	f := hostnameSite(tb)
+	f.objects = append(f.objects, busySite(tb).objects...)
+	f.objects = append(f.objects, object(tb, strings.NewReplacer("namespace: payments", "namespace: search", "invoices", "index").Replace(readyBucket)))
+	f.checks = map[string]operator.Checks{"aws-prod": {State: operator.Checked, Resource: inspect.Resource{Record: inspect.Record{LastChecked: noon.Add(-3 * time.Minute)}}}}
+	f.work = operator.Work{Known: true, Leader: "portico-operator-7d9c_1f3a", Work: inspect.Work{
+		Since: noon.Add(-50 * time.Hour),
+		Controllers: []inspect.Controller{
+			{Name: "s3bucket", Queued: 2, Running: 1, Workers: 8, Passes: 1204, Failures: 3, LongestSeconds: 4},
+			{Name: "webapp", Workers: 4},
+		},
+		Services: []inspect.Service{{Name: "Route 53", Calls: 40, Throttled: 7}, {Name: "S3", Calls: 900}},
+	}}
+	for i := range int64(40) {
+		span := operator.Span{At: noon.Add(time.Duration(i-40) * time.Minute), Known: i != 12, Services: map[string]inspect.Service{
+			"S3": {Name: "S3", Calls: i * i % 17}, "Route 53": {Name: "Route 53", Calls: i % 3, Throttled: i / 39},
+		}}
+		f.spans = append(f.spans, span)
+	}
+	f.quotas = []cluster.Quota{
+		quota("payments", "count/s3buckets.portico.dev", "5", "5"), quota("payments", "requests.cpu", "1500m", "4"),
+		quota("search", "count/rdsinstances.portico.dev", "3", "10"), quota("search", "pods", "", "20"),
+	}
+	f.members = map[string][]cluster.Member{"payments": {
+		{Kind: "Group", Name: "oidc:team-payments", Role: "portico-developer", Binding: "developers"},
+		{Kind: "ServiceAccount", Name: "ci", Namespace: "payments", Role: "portico-developer", Binding: "ci"},
+		{Kind: "User", Name: "oidc:auditor", Role: "portico-viewer", Binding: "audit"},
+	}}
+	return f
+}
+
+func platformWith(change func(*fakeCluster)) func(testing.TB) *fakeCluster {
+	return func(tb testing.TB) *fakeCluster { f := platformSite(tb); change(f); return f }
+}
+
+func TestOverviewTellsHowThePlatformIs(t *testing.T) {
+	away := platformWith(func(f *fakeCluster) { f.work = operator.Work{} })
+	fresh := platformWith(func(f *fakeCluster) { f.work, f.spans = operator.Work{Known: true}, nil })
+	calm := platformWith(func(f *fakeCluster) { f.objects, f.quotas = nil, nil })
+	hidden := platformWith(func(f *fakeCluster) { f.denied = []string{"quota "} })
+	crowd := platformWith(func(f *fakeCluster) {
+		for i := range 20 {
+			f.objects = append(f.objects, object(t, strings.ReplaceAll(readyBucket, "namespace: payments", fmt.Sprintf("namespace: team-%02d", i))))
+		}
+	})
+	for name, c := range map[string]struct {
+		site         func(testing.TB) *fakeCluster
+		shows, hides string
+	}{
+		"counts over all teams, as a way to the list": {platformSite, `<a href="/teams/-?status=needs-you" class=""><span class="state bad">`, ""},
+		"a cell's number as a way to what it counts":  {platformSite, `href="/teams/-?kind=s3buckets&amp;status=needs-you&amp;team=payments" title="Needs you"`, ""},
+		"the team with trouble first":                 {platformSite, `id="health-payments"`, ""},
+		"what fails, and why":                         {platformSite, `href="/teams/payments/s3buckets/ledger-archive"`, ""},
+		"a stuck deletion":                            {platformSite, `id="leaving-s3buckets-payments_-import-tmp"`, ""},
+		"and its finalizers":                          {platformSite, `<code>example.org/backup</code>`, ""},
+		"time to ready":                               {platformSite, "Half within 2 s, 95 % within 2 s, of 2.", ""},
+		"as figures for those who do not see it":      {platformSite, `<tr><th scope="row">≤ 2 s</th><td>2</td></tr>`, ""},
+		"no measurements":                             {calm, "No measurements yet of bucket, ", "<figure"},
+		"who leads":                                   {platformSite, "<code>portico-operator-7d9c_1f3a</code>", ""},
+		"how many passes fail":                        {platformSite, "3 of 1204, 0.2 %", ""},
+		"a controller that has done nothing":          {platformSite, "none yet", ""},
+		"what waits":                                  {platformSite, `data-label="Waiting">2<`, ""},
+		"an operator that is away is no quiet one":    {away, "what its controllers do is not known now", "Waiting"},
+		"calls that were seen before it went":         {away, "Calls to S3 a minute", ""},
+		"throttling":                                  {platformSite, "1 throttled", ""},
+		"calls of a portal that has just started":     {fresh, "AWS has not been asked yet", ""},
+		"an account and its identity":                 {platformSite, "123456789012, eu-west-1", ""},
+		"when it was checked":                         {platformSite, `data-age="ago">3 min ago`, ""},
+		"who uses it":                                 {platformSite, `<a href="/teams/-?q=aws-prod&amp;team=payments">payments (8)</a>`, ""},
+		"the pool":                                    {platformSite, "35 of 40", ""},
+		"claims that nobody holds":                    {platformSite, `href="/admin/claims?status=orphaned"`, ""},
+		"a full quota":                                {platformSite, "5 of 5, full", ""},
+		"one that is not counted yet":                 {platformSite, "not counted yet, 20 allowed", ""},
+		"the fullest first":                           {platformSite, `href="/teams/payments/about">payments</a>`, ""},
+		"quotas that may not be seen":                 {hidden, "lacks the right to list resourcequotas", "5 of 5"},
+		"a calm platform":                             {calm, "Nothing needs anybody", `class="state bad"><svg`},
+		"no teams":                                    {calm, "No team has resources yet", ""},
+		"more teams than the table shows":             {crowd, "and 10 more teams", `id="health-team-19"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := visit(t, c.site(t), admin, "/admin")
+			body := strings.ReplaceAll(w.Body.String(), "\n", "")
+			if w.Code != http.StatusOK || !strings.Contains(body, c.shows) || c.hides != "" && strings.Contains(after(body, `id="health"`), c.hides) {
+				t.Errorf("answers %d, want %q and not %q:\n%s", w.Code, c.shows, c.hides, after(body, `id="main"`))
+			}
+		})
+	}
+}
+
+// after is the text from the first mark on.
+func after(text, mark string) string { return text[max(0, strings.Index(text, mark)):] }
+
+func TestOverviewIsRefusedWhileKubernetesIsAway(t *testing.T) {
+	f := platformSite(t)
+	f.down = true
+	if w := visit(t, f, admin, "/admin/overview"); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("it answers %d", w.Code)
+	}
+}
+
+// TestSignalsArePaced: whatever changes, a page about everything is rendered now and then only.
+func TestSignalsArePaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		changed := make(chan struct{})
+		out := paced(ctx, changed)
+		got := 0
+		go func() {
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-out:
+					got++
+				}
+			}
+		}()
+		for range 100 {
+			changed <- struct{}{}
+			time.Sleep(100 * time.Millisecond)
+		}
+		cancel()
+		synctest.Wait()
+		if got < 4 || got > 6 {
+			t.Errorf("10 s of changes make %d renderings, want one every 2 s", got)
+		}
+	})
+}

@@ -1,0 +1,159 @@
+package views
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/portico-platform/portico/portal/phase"
+)
+
+// AllTeams stands for every team in paths; no namespace can have this name.
+const AllTeams = "-"
+
+// ListPath is the list of all teams, filtered by q.
+func ListPath(q Query) string { return TeamPath(AllTeams) + q.Encode() }
+
+// Overview is how the whole platform is.
+type Overview struct {
+	Counts  []Count
+	Partial bool     // the reader may not list all there is
+	Kinds   []Choice // columns of the table of health
+	Teams   []TeamHealth
+	Others  int // teams that the table leaves out
+	// Failing are the objects that need somebody, the longest first, of FailingTotal.
+	Failing      []Trouble
+	FailingTotal int
+	// Leaving are those whose deletion takes longer than Stuck says.
+	Leaving   []Trouble
+	Stuck     string
+	Times     []KindTimes
+	Work      Work
+	Providers []ProviderUse
+	Shared    Shared
+	Quotas    QuotaUses
+}
+
+// TeamHealth is one team's row: a cell for each kind.
+type TeamHealth struct {
+	Team  string
+	Cells []HealthCell
+}
+
+// HealthCell is how many objects of one kind a team has, by phase, without those that it has none of.
+type HealthCell struct {
+	Kind, Label string
+	Counts      []Count
+}
+
+// Trouble is one object that something is wrong with.
+type Trouble struct {
+	ID, Name, Href, Kind, Icon, Team string
+	Phase                            phase.Phase
+	Why                              string
+	Since                            Moment
+	Finalizers                       []string // what its deletion waits for
+}
+
+// KindTimes are how long objects of a kind took to become ready.
+type KindTimes struct {
+	Kind, Icon string
+	N          int
+	P50, P95   time.Duration
+	Plot       Histogram
+}
+
+// measured are the kinds of which there are measurements.
+func (o Overview) measured() []KindTimes {
+	return slices.DeleteFunc(slices.Clone(o.Times), func(t KindTimes) bool { return t.N == 0 })
+}
+
+// unmeasured names the others.
+func (o Overview) unmeasured() string {
+	var names []string
+	for _, t := range o.Times {
+		if t.N == 0 {
+			names = append(names, lowerFirst(t.Kind))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Work is what the operator does.
+type Work struct {
+	Known       bool // else it does not answer
+	Leader      string
+	Since       Moment
+	Controllers []Controller
+	Services    []Service
+	Steps       int // that a Spark can have
+}
+
+// Controller is one controller of the operator.
+type Controller struct {
+	Name                     string
+	Queued, Running, Workers int64
+	Passes, Failures         int64
+	Longest                  time.Duration // 0 if nothing is under way
+}
+
+// rate is the share of passes that failed, in words.
+func (c Controller) rate() string {
+	if c.Passes == 0 {
+		return "none yet"
+	}
+	return strconv.FormatInt(c.Failures, 10) + " of " + strconv.FormatInt(c.Passes, 10) + ", " + percent(c.Failures, c.Passes)
+}
+
+// percent is a share with one digit where it is small.
+func percent(n, of int64) string {
+	share := float64(n) / float64(of) * 100
+	if share > 0 && share < 10 {
+		return strconv.FormatFloat(max(share, 0.1), 'f', 1, 64) + " %"
+	}
+	return strconv.FormatFloat(share, 'f', 0, 64) + " %"
+}
+
+// Service is what one service of AWS was asked in the last hour, as far as it is known.
+type Service struct {
+	Name             string
+	Calls, Throttled int64
+	Spark            Spark
+}
+
+// ProviderUse is an AWS account and who uses it.
+type ProviderUse struct {
+	Resource                  Resource
+	Account, Identity, Region string
+	Checked                   Moment // zero if that is not known
+	Resources                 int
+	Teams                     []Choice // with their numbers, the most first
+}
+
+// Shared is what teams share of the platform.
+type Shared struct {
+	Gateways, Broken   int // Broken are not ready
+	Use                []Use
+	Claims, Orphaned   int
+	PoolHidden, Hidden bool // the reader may not list the pool, or the claims
+}
+
+// Tally is a name with a number.
+func Tally(name string, n int) string { return name + " (" + strconv.Itoa(n) + ")" }
+
+// QuotaUses are the fullest quotas.
+type QuotaUses struct {
+	Hidden bool // the reader may not list quotas
+	Uses   []QuotaUse
+	Total  int
+}
+
+// QuotaUse is how much of a quota is used.
+type QuotaUse struct {
+	ID, Team, Href, Of string
+	Words              string // 3 of 10
+	Percent            int    // 100 at most
+	Known              bool   // else nobody has counted yet
+	Full               bool
+}
