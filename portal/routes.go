@@ -17,7 +17,7 @@ import (
 // maxBody bounds what any request may send: an object of Kubernetes is at most 1.5 MiB, and ours are far smaller.
 const maxBody = 1<<20 + 1<<16
 
-// Parts are what the portal is put together from; all are needed.
+// Parts are what the portal is put together from; all are needed but the limits.
 type Parts struct {
 	Cluster  *cluster.Cluster
 	Provider *auth.Provider
@@ -26,6 +26,9 @@ type Parts struct {
 	Assets   http.Handler // static files
 	Clock    clock.PassiveClock
 	Log      *slog.Logger
+	// Requests a second that each caller of the REST API may make, and at once; a rate of 0 is no limit.
+	APIRate  float64
+	APIBurst int
 }
 
 // AssetsPath is where the static files are.
@@ -35,7 +38,7 @@ const AssetsPath = "/assets/"
 // token, have routers of their own, with nothing in common but what protects both.
 func New(p Parts) (http.Handler, error) {
 	bearer := auth.NewBearer(p.Provider, p.Cluster, p.Clock, p.Log)
-	api, err := rest.New(p.Cluster, bearer, p.Log)
+	api, err := rest.New(p.Cluster, bearer, rest.Limits{PerSecond: p.APIRate, Burst: p.APIBurst, Clock: p.Clock}, p.Log)
 	if err != nil {
 		return nil, err
 	}

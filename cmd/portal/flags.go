@@ -25,6 +25,8 @@ type flags struct {
 	development  bool
 	profiling    bool
 	everywhere   bool
+	apiRate      float64
+	apiBurst     int
 	auth         auth.Config
 }
 
@@ -57,6 +59,8 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	set.StringVar(&impersonator, "impersonator", "", "ServiceAccount, as `namespace/name`, through which users' writes go; default: portico-impersonator in --namespace")
 	set.StringVar(&f.sessionKeys, "session-key-file", "", "`path` of the keys that seal session cookies, one a line: 32 random bytes in base64 (openssl rand -base64 32). The first seals, all open; the file is read again when it changes")
 	set.BoolVar(&f.everywhere, "ask-every-namespace", false, "for API servers that give rights in namespaces by other means than RoleBindings too: ask about each namespace, for each user; else about those whose RoleBindings name the user")
+	set.Float64Var(&f.apiRate, "api-rate", 20, "`requests` a second that each caller of the REST API may make, in each replica; 0 is no limit")
+	set.IntVar(&f.apiBurst, "api-burst", 100, "`requests` that a caller of the REST API may make at once, before --api-rate counts")
 	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and more of them")
 	f.authFlags(set)
 	if err := set.Parse(args); err != nil {
@@ -105,6 +109,9 @@ func (f *flags) check(impersonator string) error {
 		return errors.New("--oidc-issuer-url and --oidc-client-id are needed")
 	case len(f.auth.Audiences) == 0:
 		return errors.New("--api-audience is needed: what tokens for the REST API are issued for")
+	}
+	if f.apiRate < 0 || f.apiRate > 0 && f.apiBurst < 1 {
+		return fmt.Errorf("--api-rate %g with --api-burst %d: the rate must not be negative, and a burst must be at least 1", f.apiRate, f.apiBurst)
 	}
 	ns, name, ok := strings.Cut(cmp.Or(impersonator, f.namespace+"/portico-impersonator"), "/")
 	if !ok || ns == "" || name == "" || strings.Contains(name, "/") {

@@ -99,6 +99,7 @@ func (f *flags) handler(c *cluster.Cluster, log *slog.Logger) (http.Handler, err
 	return portal.New(portal.Parts{
 		Cluster: c, Provider: provider, Keys: keys, Pages: pages.New(c, f.auth.PublicURL, log),
 		Assets: http.HandlerFunc(web.Assets), Clock: now, Log: log,
+		APIRate: f.apiRate, APIBurst: f.apiBurst,
 	})
 }
 

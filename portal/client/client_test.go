@@ -130,7 +130,7 @@ func TestErrorsOfTheAPI(t *testing.T) {
 				w.WriteHeader(c.status)
 				_, _ = io.WriteString(w, c.body)
 			})
-			_, err := api.GetMe(t.Context())
+			_, err := api.GetMe(t.Context(), client.GetMeOptions{})
 			var p *client.APIError
 			if !errors.As(err, &p) {
 				t.Fatalf("got %v, want a problem", err)
@@ -151,7 +151,7 @@ func TestErrorsOfTheAPI(t *testing.T) {
 
 func TestAnswersThatAreNotThePortals(t *testing.T) {
 	c := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") })
-	if _, err := c.GetMe(t.Context()); err == nil || !strings.Contains(err.Error(), "is it the portal?") {
+	if _, err := c.GetMe(t.Context(), client.GetMeOptions{}); err == nil || !strings.Contains(err.Error(), "is it the portal?") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -163,7 +163,7 @@ func TestAServerThatIsAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.GetMe(t.Context())
+	_, err = c.GetMe(t.Context(), client.GetMeOptions{})
 	var away *client.UnreachableError
 	if !errors.As(err, &away) || !strings.HasPrefix(err.Error(), server.URL+" cannot be reached: ") {
 		t.Errorf("got %v", err)
@@ -204,7 +204,7 @@ func TestARequestIsSentAgainOnlyWhenThatIsSafe(t *testing.T) {
 			if c.write {
 				_, err = api.S3Buckets("a").Delete(t.Context(), "b", client.DeleteOptions{})
 			} else {
-				_, err = api.GetMe(t.Context())
+				_, err = api.GetMe(t.Context(), client.GetMeOptions{})
 			}
 			if requests != c.want || (err == nil) != (c.want == 3) {
 				t.Errorf("%d requests, then %v; want %d", requests, err, c.want)
@@ -225,7 +225,7 @@ func TestWaitingForAnotherTryEndsWithTheContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.GetMe(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := c.GetMe(ctx, client.GetMeOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -236,7 +236,7 @@ func TestATokenThatCannotBeHadIsTheError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.GetMe(t.Context()); !errors.Is(err, want) {
+	if _, err := c.GetMe(t.Context(), client.GetMeOptions{}); !errors.Is(err, want) {
 		t.Errorf("got %v", err)
 	}
 }

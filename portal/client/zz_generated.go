@@ -227,7 +227,7 @@ func (o Objects[T]) Put(ctx context.Context, name string, body *T, opts PutOptio
 
 // ListCatalogOptions are the parameters of ListCatalog; what is left zero is not sent.
 type ListCatalogOptions struct {
-	Namespace string // Also say which kinds the caller may create in this namespace.
+	Namespace string // Also say what the caller may do with each kind in this namespace.
 }
 
 func (o ListCatalogOptions) fill(r *request) {
@@ -247,10 +247,26 @@ func (c *Client) GetLogin(ctx context.Context) (*Login, error) {
 	return do[Login](ctx, r)
 }
 
+// GetMeOptions are the parameters of GetMe; what is left zero is not sent.
+type GetMeOptions struct {
+	Namespace string // Also say what the caller may do in this namespace.
+}
+
+func (o GetMeOptions) fill(r *request) {
+	addQuery(r, "namespace", o.Namespace)
+}
+
 // GetMe: Say who the caller is.
-func (c *Client) GetMe(ctx context.Context) (*Me, error) {
+func (c *Client) GetMe(ctx context.Context, opts GetMeOptions) (*Me, error) {
 	r := c.request("GET", "/me")
+	opts.fill(r)
 	return do[Me](ctx, r)
+}
+
+// ListNamespaces: List the namespaces, that is teams, in which the caller may list something.
+func (c *Client) ListNamespaces(ctx context.Context) (*Namespaces, error) {
+	r := c.request("GET", "/namespaces")
+	return do[Namespaces](ctx, r)
 }
 
 // CheckHostnameOptions are the parameters of CheckHostname; what is left zero is not sent.
@@ -307,11 +323,13 @@ func (c *Client) ListResources(ctx context.Context, opts ListResourcesOptions) (
 
 // CatalogItem is as in the document.
 type CatalogItem struct {
-	CanCreate *bool  `json:"canCreate,omitempty"` // Whether the caller may create one in the namespace asked for.
-	Help      string `json:"help"`
-	Kind      string `json:"kind"`
-	Resource  string `json:"resource"` // Plural name, as in URLs.
-	Title     string `json:"title"`
+	CanCreate  *bool    `json:"canCreate,omitempty"` // Whether the caller may create one in the namespace asked for.
+	Help       string   `json:"help"`
+	Kind       string   `json:"kind"`
+	May        []string `json:"may,omitempty"`        // What the caller may do with the kind in the namespace asked for: get, list, create, update, patch, delete.
+	Resource   string   `json:"resource"`             // Plural name, as in URLs.
+	ShortNames []string `json:"shortNames,omitempty"` // As kubectl takes them.
+	Title      string   `json:"title"`
 }
 
 // Catalog is as in the document.
@@ -372,11 +390,22 @@ type Login struct {
 
 // Me is as in the document.
 type Me struct {
-	Email      string   `json:"email,omitempty"`
-	Groups     []string `json:"groups"`
-	Name       string   `json:"name,omitempty"`
-	Namespaces []string `json:"namespaces"` // Where the caller may list something.
-	Username   string   `json:"username"`   // As Kubernetes RBAC knows the caller.
+	Email      string              `json:"email,omitempty"`
+	Groups     []string            `json:"groups"`
+	May        map[string][]string `json:"may,omitempty"` // In the namespace asked for: what the caller may do, by the plural name of the kind: get, list, create, update, patch, delete.
+	Name       string              `json:"name,omitempty"`
+	Namespaces []string            `json:"namespaces"` // Where the caller may list something.
+	Username   string              `json:"username"`   // As Kubernetes RBAC knows the caller.
+}
+
+// NamespaceItem is as in the document.
+type NamespaceItem struct {
+	Name string `json:"name"`
+}
+
+// Namespaces is as in the document.
+type Namespaces struct {
+	Items []NamespaceItem `json:"items"`
 }
 
 // Plan is as in the document.

@@ -71,6 +71,29 @@ type Feed interface {
 // Follow is Subscribe.
 func (c *Cluster) Follow(ctx context.Context) Feed { return c.Subscribe(ctx) }
 
+// Concerning receives when the feed tells of a change that is relevant, or lost some. It ends with ctx.
+func Concerning(ctx context.Context, feed Feed, relevant func(Change) bool) <-chan struct{} {
+	out := make(chan struct{}, 1)
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-feed.Ready():
+			}
+			changes, lost := feed.Take()
+			if !lost && !slices.ContainsFunc(changes, relevant) {
+				continue
+			}
+			select {
+			case out <- struct{}{}:
+			default: // it has been told already
+			}
+		}
+	}()
+	return out
+}
+
 // Subscribe follows the changes of all kinds until ctx ends. What a change is about must be read through the Cluster,
 // as the caller.
 func (c *Cluster) Subscribe(ctx context.Context) *Subscription { return c.feed.subscribe(ctx) }

@@ -3,7 +3,6 @@ package pages
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -198,7 +197,7 @@ func TestAFollowedLogIsBounded(t *testing.T) {
 					t.Fatal("the stream goes on")
 				}
 				body := l.w.Body.String()
-				if n := int64(strings.Count(body, "data: "+line[:1])); n > cluster.MaxLogLines || len(body) > maxFollowed+1<<16 || n < 100 {
+				if n := int64(strings.Count(body, "data: "+line[:1])); n > cluster.MaxLogLines || len(body) > cluster.MaxFollowed+1<<16 || n < 100 {
 					t.Errorf("%d lines, %d bytes were sent", n, len(body))
 				}
 				if !strings.Contains(body, "at most. Reload") {
@@ -208,40 +207,6 @@ func TestAFollowedLogIsBounded(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestAReaderThatIsSlowMakesTheLogWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		in, out := io.Pipe()
-		r := newLogReader(nil, func(context.Context) (*cluster.Lines, error) { return cluster.NewLines(in), nil })
-		ctx, cancel := context.WithCancel(t.Context())
-		go r.run(ctx)
-		written := make(chan int, 1)
-		go func() {
-			n := 0
-			for ; n < 2000; n++ {
-				if _, err := fmt.Fprintln(out, strings.Repeat("z", 99)); err != nil {
-					break
-				}
-			}
-			written <- n
-		}()
-		synctest.Wait()
-		if r.size < maxWaiting || r.size > maxWaiting+cluster.MaxLogLine {
-			t.Errorf("%d bytes wait for nobody", r.size)
-		}
-		if _, n, _, _ := r.take(); n != (maxWaiting+99)/100 {
-			t.Errorf("took %d lines", n)
-		}
-		synctest.Wait()
-		if r.size < maxWaiting {
-			t.Error("nothing more is read after that")
-		}
-		cancel()
-		if n := <-written; n == 2000 {
-			t.Error("the log was read to its end")
-		}
-	})
 }
 
 func TestAFollowedLogEndsWith(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -161,24 +160,5 @@ func parts(ctx context.Context, named ...part) ([]live.Part, error) {
 
 // follow signals when something changes that the page shows; the signal carries no content. It ends with ctx.
 func (p *Pages) follow(ctx context.Context, relevant func(cluster.Change) bool) <-chan struct{} {
-	feed := p.cluster.Follow(ctx)
-	out := make(chan struct{}, 1)
-	go func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-feed.Ready():
-			}
-			changes, lost := feed.Take()
-			if !lost && !slices.ContainsFunc(changes, relevant) {
-				continue
-			}
-			select {
-			case out <- struct{}{}:
-			default:
-			}
-		}
-	}()
-	return out
+	return cluster.Concerning(ctx, p.cluster.Follow(ctx), relevant)
 }

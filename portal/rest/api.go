@@ -69,7 +69,7 @@ type API struct {
 }
 
 // New is the API's handler, to be mounted at Prefix. Only the OpenAPI document, and how to sign in, need no token.
-func New(c Cluster, bearer *auth.Bearer, log *slog.Logger) (http.Handler, error) {
+func New(c Cluster, bearer *auth.Bearer, limits Limits, log *slog.Logger) (http.Handler, error) {
 	a := &API{cluster: c, log: log}
 	top := chi.NewRouter()
 	top.NotFound(func(w http.ResponseWriter, r *http.Request) {
@@ -95,7 +95,7 @@ func New(c Cluster, bearer *auth.Bearer, log *slog.Logger) (http.Handler, error)
 	inner.NotFound(top.NotFoundHandler())
 	inner.MethodNotAllowed(top.MethodNotAllowedHandler())
 	top.Method(http.MethodGet, loginPath, inner)
-	top.With(bearer.Require(WriteProblem)).Mount("/", inner)
+	top.With(bearer.Require(WriteProblem), limits.limit).Mount("/", inner)
 	return top, nil
 }
 

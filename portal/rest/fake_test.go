@@ -40,6 +40,7 @@ type fakeCluster struct {
 	checked []availability.Query
 	running
 	feed    feed
+	limits  Limits
 	handler http.Handler // made by the first call
 }
 
@@ -217,7 +218,7 @@ func (f *fakeCluster) serve() http.Handler {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	h, err := New(f, auth.NewBearer(provider, anybody{}, fixedClock{}, slog.New(slog.DiscardHandler)), slog.New(slog.DiscardHandler))
+	h, err := New(f, auth.NewBearer(provider, anybody{}, fixedClock{}, slog.New(slog.DiscardHandler)), f.limits, slog.New(slog.DiscardHandler))
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/portico-platform/portico/portal/catalog"
 )
@@ -17,7 +19,11 @@ type resourcesInput struct {
 }
 
 type catalogInput struct {
-	Namespace string `query:"namespace" doc:"Also say which kinds the caller may create in this namespace."`
+	Namespace string `query:"namespace" doc:"Also say what the caller may do with each kind in this namespace."`
+}
+
+type meInput struct {
+	Namespace string `query:"namespace" doc:"Also say what the caller may do in this namespace."`
 }
 
 type catalogOutput struct {
@@ -27,20 +33,33 @@ type catalogOutput struct {
 }
 
 type catalogItem struct {
-	Kind      string `json:"kind"`
-	Resource  string `json:"resource" doc:"Plural name, as in URLs."`
-	Title     string `json:"title"`
-	Help      string `json:"help"`
-	CanCreate *bool  `json:"canCreate,omitempty" doc:"Whether the caller may create one in the namespace asked for."`
+	Kind       string   `json:"kind"`
+	Resource   string   `json:"resource" doc:"Plural name, as in URLs."`
+	Title      string   `json:"title"`
+	Help       string   `json:"help"`
+	ShortNames []string `json:"shortNames,omitempty" doc:"As kubectl takes them."`
+	CanCreate  *bool    `json:"canCreate,omitempty" doc:"Whether the caller may create one in the namespace asked for."`
+	May        []string `json:"may,omitempty" doc:"What the caller may do with the kind in the namespace asked for: get, list, create, update, patch, delete."`
+}
+
+type namespacesOutput struct {
+	Body struct {
+		Items []namespaceItem `json:"items"`
+	}
+}
+
+type namespaceItem struct {
+	Name string `json:"name"`
 }
 
 type meOutput struct {
 	Body struct {
-		Username   string   `json:"username" doc:"As Kubernetes RBAC knows the caller."`
-		Groups     []string `json:"groups"`
-		Name       string   `json:"name,omitempty"`
-		Email      string   `json:"email,omitempty"`
-		Namespaces []string `json:"namespaces" doc:"Where the caller may list something."`
+		Username   string              `json:"username" doc:"As Kubernetes RBAC knows the caller."`
+		Groups     []string            `json:"groups"`
+		Name       string              `json:"name,omitempty"`
+		Email      string              `json:"email,omitempty"`
+		Namespaces []string            `json:"namespaces" doc:"Where the caller may list something."`
+		May        map[string][]string `json:"may,omitempty" doc:"In the namespace asked for: what the caller may do, by the plural name of the kind: get, list, create, update, patch, delete."`
 	}
 }
 
@@ -60,7 +79,11 @@ func (a *API) registerGeneral(api huma.API) {
 		OperationID: "getMe", Method: http.MethodGet, Path: "/me", Tags: tags,
 		Summary: "Say who the caller is", Errors: readErrors,
 	},
-		func(ctx context.Context, _ *struct{}) (*meOutput, error) { return a.me(ctx) })
+		a.me)
+	huma.Register(api, huma.Operation{
+		OperationID: "listNamespaces", Method: http.MethodGet, Path: "/namespaces", Tags: tags,
+		Summary: "List the namespaces, that is teams, in which the caller may list something", Errors: readErrors,
+	}, func(ctx context.Context, _ *struct{}) (*namespacesOutput, error) { return a.namespaces(ctx) })
 }
 
 func (a *API) resources(ctx context.Context, in *resourcesInput) (*listed, error) {
@@ -84,21 +107,62 @@ func (a *API) catalog(ctx context.Context, in *catalogInput) (*catalogOutput, er
 		return nil, noNamespace(ctx, in.Namespace)
 	}
 	out := &catalogOutput{}
-	for _, k := range a.cluster.Kinds().Requestable() {
-		item := catalogItem{Kind: k.Name, Resource: k.Plural, Title: k.Title, Help: k.Help}
+	kinds := a.cluster.Kinds().Requestable()
+	may := map[string][]string{}
+	if in.Namespace != "" {
+		var err error
+		if may, err = a.rights(ctx, kinds, in.Namespace); err != nil {
+			return nil, a.fail(ctx, err)
+		}
+	}
+	for _, k := range kinds {
+		item := catalogItem{Kind: k.Name, Resource: k.Plural, Title: k.Title, Help: k.Help, ShortNames: k.ShortNames, May: may[k.Plural]}
 		if in.Namespace != "" {
-			may, err := a.cluster.Can(ctx, caller(ctx), "create", k, in.Namespace)
-			if err != nil {
-				return nil, a.fail(ctx, err)
-			}
-			item.CanCreate = &may
+			create := slices.Contains(item.May, "create")
+			item.CanCreate = &create
 		}
 		out.Body.Items = append(out.Body.Items, item)
 	}
 	return out, nil
 }
 
-func (a *API) me(ctx context.Context) (*meOutput, error) {
+// verbs are what can be done with the objects of a kind.
+var verbs = []string{"get", "list", "create", "update", "patch", "delete"}
+
+// rights are what the caller may do in the namespace, by the plural names of the kinds.
+func (a *API) rights(ctx context.Context, kinds catalog.Catalog, namespace string) (map[string][]string, error) {
+	id, may := caller(ctx), make([]bool, len(kinds)*len(verbs))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(reviewsAtOnce)
+	for i := range may {
+		group.Go(func() (err error) {
+			may[i], err = a.cluster.Can(ctx, id, verbs[i%len(verbs)], kinds[i/len(verbs)], namespace)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	out := map[string][]string{}
+	for i, can := range may {
+		k := kinds[i/len(verbs)].Plural
+		if out[k] == nil {
+			out[k] = []string{}
+		}
+		if can {
+			out[k] = append(out[k], verbs[i%len(verbs)])
+		}
+	}
+	return out, nil
+}
+
+// reviewsAtOnce bounds the access reviews that one request has under way.
+const reviewsAtOnce = 16
+
+func (a *API) me(ctx context.Context, in *meInput) (*meOutput, error) {
+	if in.Namespace != "" && !isNamespace(in.Namespace) {
+		return nil, noNamespace(ctx, in.Namespace)
+	}
 	id := caller(ctx)
 	spaces, err := a.cluster.Namespaces(ctx, id)
 	if err != nil {
@@ -107,5 +171,23 @@ func (a *API) me(ctx context.Context) (*meOutput, error) {
 	out := &meOutput{}
 	out.Body.Username, out.Body.Name, out.Body.Email = id.Username, id.Name, id.Email
 	out.Body.Groups, out.Body.Namespaces = append([]string{}, id.Groups...), append([]string{}, spaces...)
+	if in.Namespace != "" {
+		if out.Body.May, err = a.rights(ctx, a.cluster.Kinds().Namespaced(true), in.Namespace); err != nil {
+			return nil, a.fail(ctx, err)
+		}
+	}
+	return out, nil
+}
+
+func (a *API) namespaces(ctx context.Context) (*namespacesOutput, error) {
+	spaces, err := a.cluster.Namespaces(ctx, caller(ctx))
+	if err != nil {
+		return nil, a.fail(ctx, err)
+	}
+	out := &namespacesOutput{}
+	out.Body.Items = make([]namespaceItem, 0, len(spaces))
+	for _, name := range spaces {
+		out.Body.Items = append(out.Body.Items, namespaceItem{Name: name})
+	}
 	return out, nil
 }

@@ -2,9 +2,9 @@ package rest
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +19,7 @@ import (
 type PodReader interface {
 	Pods(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) ([]*corev1.Pod, error)
 	Logs(ctx context.Context, id auth.Identity, q cluster.LogQuery) (*cluster.Lines, error)
+	MayReadLogs(ctx context.Context, id auth.Identity, namespace string) error
 }
 
 type logsInput struct {
@@ -28,11 +29,11 @@ type logsInput struct {
 	Tail      int64  `query:"tail" default:"200" minimum:"1" maximum:"5000" doc:"How many of the last lines."`
 	Previous  bool   `query:"previous" doc:"Of the run before the last restart."`
 	Times     bool   `query:"timestamps" doc:"With the time in front of each line."`
+	Follow    bool   `query:"follow" doc:"Answer with a stream of server-sent events: the last lines, then what is written."`
 }
 
 type logsOutput struct {
-	ContentType string `header:"Content-Type"`
-	Body        []byte
+	Body func(huma.Context)
 }
 
 func (a *API) registerLogs(api huma.API, k catalog.Kind) {
@@ -43,50 +44,70 @@ func (a *API) registerLogs(api huma.API, k catalog.Kind) {
 		OperationID: "logs" + k.Name, Method: http.MethodGet, Path: basePath(k) + "/{name}/logs", Tags: []string{k.Name},
 		Summary: "Read the log of a Pod of one " + k.Name, Errors: append(slices.Clone(readErrors), http.StatusBadRequest),
 		Description: "The last lines, 1 MiB at most, as the caller may read them with kubectl logs. Control characters are " +
-			"removed and lines above 8 KiB cut. 400 says that there is no log yet.",
-		Responses: map[string]*huma.Response{"200": {
+			"removed and lines above 8 KiB cut. 400 says that there is no log yet. With follow=true the answer is a stream " +
+			"(text/event-stream). Events: lines, with {\"lines\":[…]}; waiting, with {\"message\"}, while there is no log yet; end, " +
+			"with {\"reason\",\"message\"}, where reason is ended (the container has), bound (5,000 lines or 2 MiB were read) or lost " +
+			"(the connection to the log is); finished, the last of all.",
+		Responses: withStream(map[string]*huma.Response{"200": {
 			Description: "Lines of text", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},
-		}},
+		}}),
 	}, func(ctx context.Context, in *logsInput) (*logsOutput, error) {
-		lines, err := a.logs(ctx, ref(k, in.Namespace, in.Name), in)
-		if err != nil {
-			return nil, err
-		}
-		return &logsOutput{ContentType: "text/plain; charset=utf-8", Body: []byte(lines)}, nil
+		return a.logs(ctx, ref(k, in.Namespace, in.Name), in)
 	})
 }
 
-func (a *API) logs(ctx context.Context, ref cluster.Ref, in *logsInput) (string, error) {
-	if err := a.possible(ctx, "get", ref); err != nil {
-		return "", a.fail(ctx, err)
-	}
-	app, err := a.cluster.Get(ctx, caller(ctx), ref)
+func (a *API) logs(ctx context.Context, ref cluster.Ref, in *logsInput) (*logsOutput, error) {
+	query, err := a.logQuery(ctx, ref, in)
 	if err != nil {
-		return "", a.fail(ctx, err)
+		return nil, err
 	}
-	pods, err := a.cluster.Pods(ctx, caller(ctx), app)
+	if in.Follow {
+		return a.followLog(ctx, ref, query)
+	}
+	log, err := a.cluster.Logs(ctx, caller(ctx), query)
 	if err != nil {
-		return "", a.fail(ctx, err)
-	}
-	i := slices.IndexFunc(pods, func(p *corev1.Pod) bool { return in.Pod == "" || p.Name == in.Pod })
-	if i < 0 || !hasContainer(pods[i], in.Container) {
-		return "", problem(ctx, http.StatusNotFound, "there is no such Pod or container of "+ref.Name)
-	}
-	log, err := a.cluster.Logs(ctx, caller(ctx), cluster.LogQuery{
-		Namespace: ref.Namespace, Pod: pods[i].Name, Container: in.Container, Tail: in.Tail, Previous: in.Previous, Timestamps: in.Times,
-	})
-	if err != nil {
-		return "", a.fail(ctx, err)
+		return nil, a.fail(ctx, err)
 	}
 	defer func() { _ = log.Close() }() // it was read, or failed
 	lines, _, err := log.Last()
 	if err != nil {
-		return "", a.fail(ctx, err)
+		return nil, a.fail(ctx, err)
 	}
-	if len(lines) == 0 {
-		return "", nil
+	return &logsOutput{Body: func(hc huma.Context) {
+		hc.SetHeader("Content-Type", "text/plain; charset=utf-8")
+		hc.SetStatus(http.StatusOK)
+		for _, line := range lines {
+			_, _ = io.WriteString(hc.BodyWriter(), line+"\n") // the reader has gone
+		}
+	}}, nil
+}
+
+// logQuery finds the Pod and the container; the error is a problem.
+func (a *API) logQuery(ctx context.Context, ref cluster.Ref, in *logsInput) (cluster.LogQuery, error) {
+	none := cluster.LogQuery{}
+	if err := a.possible(ctx, "get", ref); err != nil {
+		return none, a.fail(ctx, err)
 	}
-	return strings.Join(lines, "\n") + "\n", nil
+	if in.Follow && in.Previous {
+		return none, problem(ctx, http.StatusUnprocessableEntity, "the run before the last restart has ended: leave out follow or previous",
+			&huma.ErrorDetail{Location: "query.previous", Message: "cannot be given with follow"})
+	}
+	app, err := a.cluster.Get(ctx, caller(ctx), ref)
+	if err != nil {
+		return none, a.fail(ctx, err)
+	}
+	pods, err := a.cluster.Pods(ctx, caller(ctx), app)
+	if err != nil {
+		return none, a.fail(ctx, err)
+	}
+	i := slices.IndexFunc(pods, func(p *corev1.Pod) bool { return in.Pod == "" || p.Name == in.Pod })
+	if i < 0 || !hasContainer(pods[i], in.Container) {
+		return none, problem(ctx, http.StatusNotFound, "there is no such Pod or container of "+ref.Name)
+	}
+	return cluster.LogQuery{
+		Namespace: ref.Namespace, Pod: pods[i].Name, Container: in.Container, Tail: in.Tail, Previous: in.Previous, Timestamps: in.Times,
+		Follow: in.Follow,
+	}, nil
 }
 
 func hasContainer(p *corev1.Pod, name string) bool {

@@ -35,6 +35,8 @@ func (r *running) Logs(_ context.Context, _ auth.Identity, q cluster.LogQuery) (
 	return cluster.NewLines(io.NopCloser(strings.NewReader(r.written))), r.noLog
 }
 
+func (r *running) MayReadLogs(context.Context, auth.Identity, string) error { return r.noLog }
+
 func TestLogs(t *testing.T) {
 	const at = "/namespaces/payments/webapps/shop/logs"
 	f := newFake(t)
@@ -58,7 +60,7 @@ func TestLogs(t *testing.T) {
 		}
 	}
 	for query, status := range map[string]int{
-		"?pod=none": 404, "?pod=..%2F": 404, "?container=none": 404, "?tail=0": 422, "?tail=5001": 422, "?tail=x": 422, "?lines=5": 422, "?follow=true": 422,
+		"?pod=none": 404, "?pod=..%2F": 404, "?container=none": 404, "?tail=0": 422, "?tail=5001": 422, "?tail=x": 422, "?lines=5": 422, "?follow=true&previous=true": 422, "?follow=maybe": 422,
 	} {
 		wantProblem(t, f.call("GET", at+query, ""), status)
 	}
@@ -87,5 +89,44 @@ func TestLogs(t *testing.T) {
 	}
 	if doc.Paths["/namespaces/{namespace}/s3buckets/{name}/logs"] != nil {
 		t.Error("buckets have logs")
+	}
+}
+
+func TestLogsAreFollowed(t *testing.T) {
+	f := newFake(t)
+	f.objects = append(f.objects, bucket(t, "payments", "shop", ""))
+	f.objects[0].SetKind("WebApp")
+	f.pods = append(f.pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}}}})
+	f.written = "one\ntwo\n"
+	status, kind, next := f.stream(t, "/namespaces/payments/webapps/shop/logs?follow=true&tail=7")
+	if status != 200 || kind != "text/event-stream" {
+		t.Fatalf("%d %s", status, kind)
+	}
+	var lines []string
+	for event := next(); ; event = next() {
+		if lines = append(lines, event); event == "" || strings.HasPrefix(event, "finished") {
+			break
+		}
+	}
+	got := strings.Join(lines, "\n")
+	if !strings.Contains(got, `"one"`) || !strings.Contains(got, `"two"`) || !strings.Contains(got, `end {"reason":"ended"`) || !strings.Contains(got, "finished") {
+		t.Errorf("streams %s", got)
+	}
+	if want := (cluster.LogQuery{Namespace: "payments", Pod: "p", Container: "app", Tail: 7, Follow: true}); f.asked != want {
+		t.Errorf("asked for %+v", f.asked)
+	}
+	f.noLog = &cluster.ForbiddenError{Verb: "get", Resource: "pods/log"}
+	wantProblem(t, f.call("GET", "/namespaces/payments/webapps/shop/logs?follow=true", ""), 403)
+}
+
+func TestWhyALogEnds(t *testing.T) {
+	for reason, err := range map[string]error{"ended": io.EOF, "bound": cluster.ErrLogBound, "lost": io.ErrUnexpectedEOF} {
+		if got := endOf(err); got.Reason != reason || got.Message == "" {
+			t.Errorf("%v: %+v", err, got)
+		}
+	}
+	note, wait := noLogYet(apierrors.NewBadRequest("container is waiting to start"))
+	if _, never := noLogYet(io.EOF); !wait || never || !strings.Contains(note, "waiting to start") {
+		t.Errorf("%q %v %v", note, wait, never)
 	}
 }

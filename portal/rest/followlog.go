@@ -1,0 +1,86 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/live"
+)
+
+// followLog answers with the log as a stream.
+func (a *API) followLog(ctx context.Context, ref cluster.Ref, query cluster.LogQuery) (*logsOutput, error) {
+	id := caller(ctx)
+	allowed := func(ctx context.Context) error { return a.cluster.MayReadLogs(ctx, id, ref.Namespace) }
+	if err := allowed(ctx); err != nil {
+		return nil, a.fail(ctx, err)
+	}
+	return &logsOutput{Body: func(hc huma.Context) {
+		ctx, cancel := context.WithCancel(hc.Context())
+		defer cancel() // ends what reads the log
+		changed := cluster.Concerning(ctx, a.cluster.Follow(ctx), func(c cluster.Change) bool {
+			return c.Kind == ref.Kind.Plural && c.Namespace == ref.Namespace && c.Name == ref.Name
+		})
+		tail := cluster.NewTail(changed, func(ctx context.Context) (*cluster.Lines, error) { return a.cluster.Logs(ctx, id, query) }, noLogYet)
+		f := &followedLog{ctx: ctx, tail: tail}
+		a.stream(hc, live.Source{Changed: tail.News(), Allowed: allowed, Render: f.render})
+	}}, nil
+}
+
+// noLogYet are the words while a log is waited for.
+func noLogYet(err error) (note string, wait bool) {
+	if !apierrors.IsBadRequest(err) {
+		return "", false
+	}
+	return "there is no log yet: " + err.Error(), true
+}
+
+// followedLog is a log on its way into a stream.
+type followedLog struct {
+	ctx     context.Context //nolint:containedctx // of the stream, which outlives one rendering
+	tail    *cluster.Tail
+	reading bool
+	waiting string // what the client was told last
+}
+
+// render is what came since the last message; it waits for nothing.
+func (f *followedLog) render(context.Context) ([]live.Part, error) {
+	if !f.reading {
+		f.reading = true
+		go f.tail.Run(f.ctx)
+	}
+	text, n, note, end := f.tail.Take()
+	var out []live.Part
+	if n > 0 {
+		out = append(out, told("lines", map[string]any{"lines": strings.Split(text, "\n")}))
+	}
+	if note != "" && note != f.waiting {
+		f.waiting = note
+		out = append(out, told("waiting", map[string]any{"message": note}))
+	}
+	if end == nil {
+		return out, nil
+	}
+	return append(out, told("end", endOf(end))), live.ErrFinished
+}
+
+// logEnd says why nothing more comes.
+type logEnd struct {
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+func endOf(end error) logEnd {
+	switch {
+	case errors.Is(end, io.EOF):
+		return logEnd{"ended", "the container has ended: ask again for what came after it"}
+	case errors.Is(end, cluster.ErrLogBound):
+		return logEnd{"bound", "a stream reads 5,000 lines or 2 MiB at most: ask again to go on with the last lines"}
+	}
+	return logEnd{"lost", "the connection to the log is lost: ask again to read on"}
+}
