@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
 	toolscache "k8s.io/client-go/tools/cache"
 
 	"github.com/portico-platform/portico/portal/auth"
@@ -20,6 +21,37 @@ func (c *Cluster) Overview(ctx context.Context, id auth.Identity) (overview.Over
 	o := c.overview.Of(func(p overview.Place) bool { return shown[p] })
 	o.Partial = partial
 	return o, nil
+}
+
+// Rows are what lists say of the objects that List gives, in no order, and shared. Nothing is copied: it is for lists of
+// many objects, of which few are shown.
+func (c *Cluster) Rows(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*overview.Row, error) {
+	all, err := c.Can(ctx, id, "list", k, namespace)
+	if err != nil {
+		return nil, err
+	}
+	if !all && (namespace != "" || !k.Namespaced) {
+		return nil, &ForbiddenError{Verb: "list", Resource: k.Plural, Namespace: namespace}
+	}
+	at, visible := overview.Place{Kind: k.Plural, Namespace: namespace}, sets.Set[string]{}
+	if !all {
+		if visible, err = c.visible(ctx, id, k); err != nil {
+			return nil, err
+		}
+	}
+	return c.overview.Rows(at, func(ns string) bool { return all || visible.Has(ns) }), nil
+}
+
+// visible are the namespaces worth asking about in which the caller may list the kind.
+func (c *Cluster) visible(ctx context.Context, id auth.Identity, k catalog.Kind) (sets.Set[string], error) {
+	candidates, err := c.candidates(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	names, err := among(ctx, sets.List(candidates), func(ctx context.Context, ns string) (bool, error) {
+		return c.Can(ctx, id, "list", k, ns)
+	})
+	return sets.New(names...), err
 }
 
 // TimesToReady are how long objects of the kind took to become ready, those of all namespaces. It is for everybody: it
@@ -60,7 +92,7 @@ func (c *Cluster) places(ctx context.Context, id auth.Identity) (shown map[overv
 func (c *Cluster) counting(k catalog.Kind, next toolscache.ResourceEventHandler) toolscache.ResourceEventHandler {
 	put := func(obj any) {
 		if u, ok := obj.(*unstructured.Unstructured); ok {
-			c.overview.Put(k.Plural, u)
+			c.overview.Put(k, u)
 		}
 	}
 	return toolscache.ResourceEventHandlerDetailedFuncs{

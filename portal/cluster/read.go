@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/portal/auth"
@@ -51,26 +50,13 @@ func (c *Cluster) List(ctx context.Context, id auth.Identity, k catalog.Kind, na
 	return items, nil
 }
 
-// onlyVisible asks once for each namespace that holds objects and is worth asking about, not for each object.
+// onlyVisible asks once for each namespace, not for each object.
 func (c *Cluster) onlyVisible(ctx context.Context, id auth.Identity, k catalog.Kind, items []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-	candidates, err := c.candidates(ctx, id)
+	visible, err := c.visible(ctx, id, k)
 	if err != nil {
 		return nil, err
 	}
-	holding := sets.Set[string]{}
-	for _, obj := range items {
-		if candidates.Has(obj.GetNamespace()) {
-			holding.Insert(obj.GetNamespace())
-		}
-	}
-	visible, err := among(ctx, sets.List(holding), func(ctx context.Context, ns string) (bool, error) {
-		return c.Can(ctx, id, "list", k, ns)
-	})
-	if err != nil {
-		return nil, err
-	}
-	shown := sets.New(visible...)
-	return slices.DeleteFunc(items, func(o *unstructured.Unstructured) bool { return !shown.Has(o.GetNamespace()) }), nil
+	return slices.DeleteFunc(items, func(o *unstructured.Unstructured) bool { return !visible.Has(o.GetNamespace()) }), nil
 }
 
 // cached reads the cache without any check of access.

@@ -89,9 +89,9 @@ func (s *Store) Of(shown func(Place) bool) Overview {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var o Overview
-	for p, counts := range s.cells {
+	for p, c := range s.cells {
 		if shown(p) {
-			o.Cells = append(o.Cells, Cell{Place: p, Counts: counts.counts()})
+			o.Cells = append(o.Cells, Cell{Place: p, Counts: c.tally.counts()})
 		}
 	}
 	slices.SortFunc(o.Cells, func(a, b Cell) int { return byPlace(a.Place, b.Place) })

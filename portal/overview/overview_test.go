@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"pgregory.net/rapid"
 
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/phase"
 )
 
@@ -146,6 +147,27 @@ func retime(all map[key]sample, kind string) Times {
 	return t
 }
 
+// names are those of the objects of a place; "" is every namespace.
+func names(all map[key]sample, at Place) []string {
+	var out []string
+	for _, s := range all {
+		if s.Kind == at.Kind && (at.Namespace == "" || s.Namespace == at.Namespace) {
+			out = append(out, s.Namespace+"/"+s.name+" "+string(s.is))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func rowNames(rows []*Row) []string {
+	var out []string
+	for _, r := range rows {
+		out = append(out, r.Namespace+"/"+r.Name+" "+string(r.Phase))
+	}
+	slices.Sort(out)
+	return out
+}
+
 func TestAfterAnyChangesTheOverviewIsWhatCountingGives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		store, all := NewStore(), map[key]sample{}
@@ -154,7 +176,7 @@ func TestAfterAnyChangesTheOverviewIsWhatCountingGives(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"put": func(t *rapid.T) {
 				s := samples().Draw(t, "object")
-				store.Put(s.Kind, s.object())
+				store.Put(catalog.Kind{Plural: s.Kind}, s.object())
 				all[key{s.Place, s.name}] = s
 			},
 			"remove": func(t *rapid.T) {
@@ -173,6 +195,11 @@ func TestAfterAnyChangesTheOverviewIsWhatCountingGives(t *testing.T) {
 						t.Fatalf("times of %s are kept as\n%+v\nand counted as\n%+v", kind, got, want)
 					}
 				}
+				for _, at := range []Place{{"buckets", "search"}, {"buckets", ""}, {"accounts", ""}} {
+					if want, got := names(all, at), rowNames(store.Rows(at, func(string) bool { return true })); !slices.Equal(got, want) {
+						t.Fatalf("rows of %v are %v, want %v", at, got, want)
+					}
+				}
 				var places []Place
 				for _, c := range store.Of(everything).Cells {
 					places = append(places, c.Place)
@@ -189,10 +216,10 @@ func TestNothingIsKeptOfWhatIsGone(t *testing.T) {
 	s := NewStore()
 	for i := range 100 {
 		one := sample{Place: Place{"buckets", fmt.Sprint("n", i)}, name: "x", is: phase.NeedsYou, deleting: true, took: time.Second}
-		s.Put(one.Kind, one.object())
+		s.Put(catalog.Kind{Plural: one.Kind}, one.object())
 		s.Remove(one.Kind, one.Namespace, one.name)
 	}
-	if n := len(s.entries) + len(s.cells) + len(s.failing) + len(s.leaving) + len(s.times["buckets"].all); n > 0 {
+	if n := len(s.cells) + len(s.failing) + len(s.leaving) + len(s.times["buckets"].all); n > 0 {
 		t.Errorf("%d things are left", n)
 	}
 }
@@ -204,7 +231,7 @@ func TestListsOfTroublesAreBoundedAndTheirTotalsAreNot(t *testing.T) {
 			Place: Place{"buckets", "payments"}, name: fmt.Sprintf("b%03d", i), is: phase.NeedsYou, deleting: true, took: -1,
 			since: -time.Duration(i) * time.Hour,
 		}
-		s.Put(one.Kind, one.object())
+		s.Put(catalog.Kind{Plural: one.Kind}, one.object())
 	}
 	o := s.Of(func(Place) bool { return true })
 	if len(o.Failing) != MaxTroubles || o.FailingTotal != 3*MaxTroubles || len(o.Leaving) != MaxTroubles || o.LeavingTotal != 3*MaxTroubles {
@@ -233,7 +260,7 @@ func TestClocksThatDifferGiveNoNegativeTimes(t *testing.T) {
 	if err := unstructured.SetNestedField(obj.Object, noon.Add(-time.Hour).Format(time.RFC3339), "status", "firstReadyTime"); err != nil {
 		t.Fatal(err)
 	}
-	s.Put(one.Kind, obj)
+	s.Put(catalog.Kind{Plural: one.Kind}, obj)
 	if got := s.TimesToReady("buckets"); got.N != 1 || got.P95 != 0 {
 		t.Errorf("%+v", got)
 	}

@@ -7,14 +7,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/phase"
 )
 
 // Store holds a few words about each object. It is safe for concurrent use.
 type Store struct {
 	mu      sync.RWMutex
-	entries map[key]entry
-	cells   map[Place]tally // those with objects
+	cells   map[Place]*cell // those with objects
 	failing map[key]Trouble
 	leaving map[key]Trouble
 	times   map[string]*durations // by kind
@@ -25,38 +25,44 @@ type key struct {
 	name string
 }
 
-// entry is what is counted of one object.
-type entry struct {
-	phase phase.Phase
-	took  time.Duration // to become ready the first time, negative if it never was
+// cell is what there is of a place.
+type cell struct {
+	rows  map[string]*Row // by name
+	tally tally
 }
 
 // NewStore makes a Store of no objects.
 func NewStore() *Store {
 	return &Store{
-		entries: map[key]entry{}, cells: map[Place]tally{}, failing: map[key]Trouble{}, leaving: map[key]Trouble{},
+		cells: map[Place]*cell{}, failing: map[key]Trouble{}, leaving: map[key]Trouble{},
 		times: map[string]*durations{},
 	}
 }
 
-// Put takes in obj, of the kind with the plural given, in place of what was known of it. It only reads obj.
-func (s *Store) Put(kind string, obj *unstructured.Unstructured) {
+// Put takes in obj, of kind k, in place of what was known of it. It keeps obj, and only reads it.
+func (s *Store) Put(k catalog.Kind, obj *unstructured.Unstructured) {
 	f := phase.FactsOf(obj)
-	is, why := f.Phase()
-	k := key{Place{kind, obj.GetNamespace()}, obj.GetName()}
-	e := entry{phase: is, took: took(obj)}
+	row, why := newRow(k, f, obj)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.put(key{Place{k.Plural, row.Namespace}, row.Name}, row, f, why)
+}
+
+func (s *Store) put(k key, row *Row, f phase.Facts, why string) {
 	s.drop(k)
-	s.entries[k] = e
-	cell := s.cells[k.Place]
-	cell.add(is, 1)
-	s.cells[k.Place] = cell
-	if e.took >= 0 {
-		s.timesOf(kind).add(e.took, 1)
+	c := s.cells[k.Place]
+	if c == nil {
+		c = &cell{rows: map[string]*Row{}}
+		s.cells[k.Place] = c
 	}
-	t := Trouble{Place: k.Place, Name: k.name, Phase: is, Why: why}
-	if is == phase.NeedsYou {
+	c.rows[k.name] = row
+	c.tally.add(row.Phase, 1)
+	if row.took >= 0 {
+		s.timesOf(k.Kind).add(row.took, 1)
+	}
+	obj := row.Object
+	t := Trouble{Place: k.Place, Name: k.name, Phase: row.Phase, Why: why}
+	if row.Phase == phase.NeedsYou {
 		t.Since = failingSince(f, obj)
 		s.failing[k] = t
 	}
@@ -75,21 +81,20 @@ func (s *Store) Remove(kind, namespace, name string) {
 
 // drop takes back what the object has added.
 func (s *Store) drop(k key) {
-	e, known := s.entries[k]
-	if !known {
+	c := s.cells[k.Place]
+	if c == nil || c.rows[k.name] == nil {
 		return
 	}
-	delete(s.entries, k)
+	row := c.rows[k.name]
+	delete(c.rows, k.name)
 	delete(s.failing, k)
 	delete(s.leaving, k)
-	cell := s.cells[k.Place]
-	cell.add(e.phase, -1)
-	s.cells[k.Place] = cell
-	if cell == (tally{}) {
+	c.tally.add(row.Phase, -1)
+	if len(c.rows) == 0 {
 		delete(s.cells, k.Place)
 	}
-	if e.took >= 0 {
-		s.timesOf(k.Kind).add(e.took, -1)
+	if row.took >= 0 {
+		s.timesOf(k.Kind).add(row.took, -1)
 	}
 }
 
@@ -127,16 +132,4 @@ func failingSince(f phase.Facts, obj *unstructured.Unstructured) time.Time {
 		return at.UTC()
 	}
 	return obj.GetCreationTimestamp().UTC()
-}
-
-// took is the time from the request to the first time ready, negative while there was none. Clocks may differ: it is
-// never less than nothing.
-func took(obj *unstructured.Unstructured) time.Duration {
-	text, _, _ := unstructured.NestedString(obj.Object, "status", "firstReadyTime")
-	ready, err := time.Parse(time.RFC3339, text)
-	made := obj.GetCreationTimestamp()
-	if err != nil || made.IsZero() {
-		return -1
-	}
-	return max(0, ready.Sub(made.Time))
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/operator"
+	"github.com/portico-platform/portico/portal/overview"
 )
 
 // noon is the time of all tests.
@@ -111,6 +112,16 @@ func (f *fakeCluster) require(ctx context.Context, id auth.Identity, verb string
 		return &cluster.ForbiddenError{Verb: verb, Resource: k.Plural, Namespace: ns}
 	}
 	return err
+}
+
+// Rows are those of what List gives.
+func (f *fakeCluster) Rows(ctx context.Context, id auth.Identity, k catalog.Kind, ns string) ([]*overview.Row, error) {
+	all, err := f.List(ctx, id, k, ns)
+	var out []*overview.Row
+	for _, obj := range all {
+		out = append(out, overview.NewRow(k, obj))
+	}
+	return out, err
 }
 
 func (f *fakeCluster) List(ctx context.Context, id auth.Identity, k catalog.Kind, ns string) ([]*unstructured.Unstructured, error) {

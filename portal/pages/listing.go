@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/overview"
 	"github.com/portico-platform/portico/portal/phase"
 	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
@@ -34,26 +36,49 @@ func queryOf(v url.Values) views.Query {
 	return q
 }
 
-// arrange fills the list in from all resources: counts over everything, or all of the team that is chosen; rows of what
-// matches. me is the reader's username. A page beyond the end becomes the last one.
-func arrange(list *views.List, all []views.Resource, me string) {
-	all = slices.DeleteFunc(slices.Clone(all), func(r views.Resource) bool { return list.Query.Team != "" && r.Team != list.Query.Team })
+// listed is an object in a list that may be long: what is shown of it is made for those that are shown.
+type listed struct {
+	*overview.Row
+	kind *catalog.Kind
+}
+
+// arrange fills the list in from all objects: counts over everything, or all of the team that is chosen. It returns those
+// of what matches that the page shows. me is the reader's username. A page beyond the end becomes the last one.
+func arrange(list *views.List, all []listed, me string) []listed {
+	all = slices.DeleteFunc(all, func(l listed) bool { return list.Query.Team != "" && l.Namespace != list.Query.Team })
 	list.Counts = countsOf(all)
 	list.Total = len(all)
-	matching := slices.DeleteFunc(all, func(r views.Resource) bool { return !matches(list, r, me) })
+	matching := slices.DeleteFunc(all, func(l listed) bool { return !matches(list, l, me) })
 	list.Matches = len(matching)
-	order(matching, list.Query)
 	list.Pages = max(1, (len(matching)+pageSize-1)/pageSize)
 	list.Query.Page = min(max(1, list.Query.Page), list.Pages)
 	from := (list.Query.Page - 1) * pageSize
-	list.Rows = matching[from:min(from+pageSize, len(matching))]
+	return first(matching, from+pageSize, orderOf(list.Query))[from:]
+}
+
+// first are the first n in order. Of many it keeps only those while it looks: nobody needs the order of the others.
+func first(all []listed, n int, order func(a, b listed) int) []listed {
+	if len(all) < 8*n {
+		slices.SortFunc(all, order)
+		return all[:min(n, len(all))]
+	}
+	kept := make([]listed, 0, n+1)
+	for _, l := range all {
+		if len(kept) == n && order(l, kept[n-1]) >= 0 {
+			continue
+		}
+		i, _ := slices.BinarySearchFunc(kept, l, order)
+		kept = slices.Insert(kept, i, l)
+		kept = kept[:min(n, len(kept))]
+	}
+	return kept
 }
 
 // countsOf counts by phase. Paused is counted only where it occurs; the others are always there, so that nothing jumps.
-func countsOf(all []views.Resource) []views.Count {
+func countsOf(all []listed) []views.Count {
 	n := map[phase.Phase]int{}
-	for _, r := range all {
-		n[r.Phase]++
+	for _, l := range all {
+		n[l.Phase]++
 	}
 	counts := []views.Count{}
 	for _, p := range []phase.Phase{phase.NeedsYou, phase.InProgress, phase.Ready, phase.Deleting} {
@@ -62,27 +87,30 @@ func countsOf(all []views.Resource) []views.Count {
 	return counts
 }
 
-func matches(list *views.List, r views.Resource, me string) bool {
+func matches(list *views.List, l listed, me string) bool {
 	q := list.Query
-	if q.Kind != "" && q.Kind != r.Plural || q.Phase != "" && q.Phase != r.Phase.Slug() || q.Mine && r.Requester != me {
+	if q.Kind != "" && q.Kind != l.kind.Plural || q.Phase != "" && q.Phase != l.Phase.Slug() || q.Mine && l.Requester != me {
 		return false
 	}
-	text := r.Name + " " + r.Kind + " " + r.Endpoint + " " + r.RequestedBy + " " + r.Provider
+	if q.Search == "" {
+		return true
+	}
+	text := l.Name + " " + l.kind.Title + " " + l.Endpoint + " " + displayName(l.Requester) + " " + nested(l.Object, "spec", "providerRef", "name")
 	if list.Everywhere {
-		text += " " + r.Team
+		text += " " + l.Namespace
 	}
 	return prose.HasWords(q.Search, text)
 }
 
 // orders are what the list sorts by: by phase first what needs attention, by age the youngest.
-var orders = map[string]func(a, b views.Resource) int{
-	views.SortStatus: func(a, b views.Resource) int { return cmp.Compare(a.Phase.Urgency(), b.Phase.Urgency()) },
-	views.SortName:   func(a, b views.Resource) int { return cmp.Compare(a.Name, b.Name) },
-	views.SortTeam:   func(a, b views.Resource) int { return cmp.Compare(a.Team, b.Team) },
-	views.SortKind:   func(a, b views.Resource) int { return cmp.Compare(a.Kind, b.Kind) },
-	views.SortEnd:    func(a, b views.Resource) int { return emptyLast(a.Endpoint, b.Endpoint) },
-	views.SortBy:     func(a, b views.Resource) int { return emptyLast(a.RequestedBy, b.RequestedBy) },
-	views.SortAge:    func(a, b views.Resource) int { return b.Created.At.Compare(a.Created.At) },
+var orders = map[string]func(a, b listed) int{
+	views.SortStatus: func(a, b listed) int { return cmp.Compare(a.Phase.Urgency(), b.Phase.Urgency()) },
+	views.SortName:   func(a, b listed) int { return cmp.Compare(a.Name, b.Name) },
+	views.SortTeam:   func(a, b listed) int { return cmp.Compare(a.Namespace, b.Namespace) },
+	views.SortKind:   func(a, b listed) int { return cmp.Compare(a.kind.Title, b.kind.Title) },
+	views.SortEnd:    func(a, b listed) int { return emptyLast(a.Endpoint, b.Endpoint) },
+	views.SortBy:     func(a, b listed) int { return emptyLast(displayName(a.Requester), displayName(b.Requester)) },
+	views.SortAge:    func(a, b listed) int { return b.Created.Compare(a.Created) },
 }
 
 // emptyLast compares texts; one that is not there comes after all others.
@@ -93,14 +121,17 @@ func emptyLast(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// order sorts by the query's key; equal rows by name, so that the order never wavers.
-func order(rows []views.Resource, q views.Query) {
+// orderOf is by the query's key; equal rows by name, so that the order never wavers.
+func orderOf(q views.Query) func(a, b listed) int {
 	by := orders[cmp.Or(q.Sort, views.SortStatus)]
-	slices.SortFunc(rows, func(a, b views.Resource) int {
+	return func(a, b listed) int {
 		c := by(a, b)
 		if q.Desc {
 			c = -c
 		}
-		return cmp.Or(c, cmp.Compare(a.Name, b.Name), cmp.Compare(a.Plural, b.Plural), cmp.Compare(a.Team, b.Team))
-	})
+		if c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.kind.Plural, b.kind.Plural), cmp.Compare(a.Namespace, b.Namespace))
+	}
 }

@@ -3,31 +3,33 @@ package pages
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/overview"
 	"github.com/portico-platform/portico/portal/phase"
 	"github.com/portico-platform/portico/web/views"
 )
 
-func rowsOfList(l views.List) string {
+func namesOf(all []listed) string {
 	var names []string
-	for _, r := range l.Rows {
-		names = append(names, r.Name)
+	for _, l := range all {
+		names = append(names, l.Name)
 	}
 	return strings.Join(names, " ")
 }
 
 func TestArrange(t *testing.T) {
-	at := func(days int) views.Moment {
-		return views.Moment{At: noon.Add(-time.Duration(days) * 24 * time.Hour), Now: noon}
-	}
-	all := []views.Resource{
-		{Name: "b", Team: "payments", Kind: "Bucket", Plural: "s3buckets", Phase: phase.Ready, RequestedBy: "ann", Endpoint: "payments-b", Created: at(1)},
-		{Name: "a", Team: "search", Kind: "Queue", Plural: "sqsqueues", Phase: phase.Ready, Requester: "oidc:bob", RequestedBy: "bob", Created: at(3)},
-		{Name: "d", Team: "search", Kind: "Bucket", Plural: "s3buckets", Phase: phase.NeedsYou, Requester: "oidc:bob", RequestedBy: "bob", Created: at(2)},
-		{Name: "c", Team: "payments", Kind: "Bucket", Plural: "s3buckets", Phase: phase.Deleting, Created: at(4)},
+	at := func(days int) time.Time { return noon.Add(-time.Duration(days) * 24 * time.Hour) }
+	bucket, queue := &catalog.Kind{Title: "Bucket", Plural: "s3buckets"}, &catalog.Kind{Title: "Queue", Plural: "sqsqueues"}
+	all := []listed{
+		{&overview.Row{Name: "b", Namespace: "payments", Phase: phase.Ready, Requester: "oidc:ann", Endpoint: "payments-b", Created: at(1)}, bucket},
+		{&overview.Row{Name: "a", Namespace: "search", Phase: phase.Ready, Requester: "oidc:bob", Created: at(3)}, queue},
+		{&overview.Row{Name: "d", Namespace: "search", Phase: phase.NeedsYou, Requester: "oidc:bob", Created: at(2)}, bucket},
+		{&overview.Row{Name: "c", Namespace: "payments", Phase: phase.Deleting, Created: at(4)}, bucket},
 	}
 	for query, want := range map[string]string{
 		"":                         "d c a b", // what needs attention first, then by name
@@ -60,8 +62,7 @@ func TestArrange(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := views.List{Query: queryOf(v)}
-		arrange(&l, all, "oidc:bob")
-		if got := rowsOfList(l); got != want {
+		if got := namesOf(arrange(&l, slices.Clone(all), "oidc:bob")); got != want {
 			t.Errorf("%q shows %q, want %q", query, got, want)
 		}
 		if q := l.Query; q.Team != "" {
@@ -77,14 +78,19 @@ func TestArrange(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	var all []views.Resource
-	for i := range 60 {
-		all = append(all, views.Resource{Name: fmt.Sprintf("r%02d", i), Phase: phase.Ready})
-	}
-	l := views.List{Query: views.Query{Page: 3}}
-	arrange(&l, all, "")
-	if l.Pages != 3 || len(l.Rows) != 10 || l.Rows[0].Name != "r50" {
-		t.Errorf("page 3 of %d has %d rows from %s", l.Pages, len(l.Rows), l.Rows[0].Name)
+	for _, n := range []int{60, 1000} { // sorted whole, and only as far as it is shown
+		var all []listed
+		for i := range n {
+			all = append(all, listed{&overview.Row{Name: fmt.Sprintf("r%03d", i*7%n), Phase: phase.Ready}, &catalog.Kind{}})
+		}
+		for page := 1; page <= 3; page++ {
+			l := views.List{Query: views.Query{Page: page}}
+			rows := arrange(&l, slices.Clone(all), "")
+			from, to := (page-1)*pageSize, min(page*pageSize, n)
+			if l.Pages != (n+pageSize-1)/pageSize || len(rows) != to-from || rows[0].Name != fmt.Sprintf("r%03d", from) || rows[len(rows)-1].Name != fmt.Sprintf("r%03d", to-1) {
+				t.Errorf("page %d of %d of %d rows is %s", page, l.Pages, n, namesOf(rows))
+			}
+		}
 	}
 }
 

@@ -31,6 +31,7 @@ import (
 // Cluster is what the pages need of cluster.Cluster, whose contracts hold.
 type Cluster interface {
 	Reader
+	Lister
 	PodReader
 	HostnameReader
 	PlatformReader
@@ -39,12 +40,17 @@ type Cluster interface {
 	Follow(ctx context.Context) cluster.Feed
 }
 
+// Lister reads many objects for a caller, after checking access.
+type Lister interface {
+	List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error)
+	Rows(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*overview.Row, error)
+}
+
 // Reader reads for a caller, after checking access.
 type Reader interface {
 	Kinds() catalog.Catalog
 	Namespaces(ctx context.Context, id auth.Identity) ([]string, error)
 	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
-	List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error)
 	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
 	Events(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error)
 	Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]cluster.Provider, error)

@@ -41,11 +41,10 @@ func (p *Pages) resources(w http.ResponseWriter, r *http.Request) error {
 // list reads every kind that the caller may list; it is refused if that is none.
 func (p *Pages) list(ctx context.Context, id auth.Identity, s space, frame views.Frame, q views.Query) (views.List, error) {
 	list := views.List{Frame: frame, Query: q, Everywhere: s.everywhere()}
-	var all []views.Resource
+	var all []listed
 	var refused error
-	now := p.now()
 	for _, k := range s.listed {
-		objs, err := p.cluster.List(ctx, id, k, s.namespace)
+		rows, err := p.cluster.Rows(ctx, id, k, s.namespace)
 		var forbidden *cluster.ForbiddenError
 		switch {
 		case errors.As(err, &forbidden):
@@ -55,8 +54,9 @@ func (p *Pages) list(ctx context.Context, id auth.Identity, s space, frame views
 			return views.List{}, err
 		}
 		list.Kinds = append(list.Kinds, views.Choice{Value: k.Plural, Label: k.Title})
-		for _, obj := range objs {
-			all = append(all, resourceOf(s, k, obj, now))
+		all = slices.Grow(all, len(rows))
+		for _, row := range rows {
+			all = append(all, listed{row, &k})
 		}
 	}
 	if len(list.Kinds) == 0 && refused != nil {
@@ -74,7 +74,10 @@ func (p *Pages) list(ctx context.Context, id auth.Identity, s space, frame views
 			}
 		}
 	}
-	arrange(&list, all, id.Username)
+	now := p.now()
+	for _, l := range arrange(&list, all, id.Username) {
+		list.Rows = append(list.Rows, resourceOf(s, *l.kind, l.Object, now))
+	}
 	return list, nil
 }
 

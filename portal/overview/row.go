@@ -1,0 +1,75 @@
+package overview
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/phase"
+)
+
+// Row is what lists filter and sort an object by, found out once for each change of it. Rows are shared: nobody changes
+// one.
+type Row struct {
+	Object    *unstructured.Unstructured // shared with the cache: DeepCopy first
+	Namespace string
+	Name      string
+	Phase     phase.Phase
+	Endpoint  string
+	Requester string // username of who asked for it, "" if nobody knows
+	Created   time.Time
+
+	took time.Duration // to become ready the first time, negative if it never was
+}
+
+// NewRow is the row of obj.
+func NewRow(k catalog.Kind, obj *unstructured.Unstructured) *Row {
+	row, _ := newRow(k, phase.FactsOf(obj), obj)
+	return row
+}
+
+func newRow(k catalog.Kind, f phase.Facts, obj *unstructured.Unstructured) (row *Row, why string) {
+	row = &Row{
+		Object: obj, Namespace: obj.GetNamespace(), Name: obj.GetName(), Endpoint: k.EndpointOf(obj),
+		Requester: obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy], Created: obj.GetCreationTimestamp().Time, took: took(obj),
+	}
+	row.Phase, why = f.Phase()
+	return row, why
+}
+
+// Rows are those of a place, in no order; with the namespace "" those of all namespaces that shown tells.
+func (s *Store) Rows(at Place, shown func(namespace string) bool) []*Row {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var out []*Row
+	add := func(c *cell) {
+		for _, row := range c.rows {
+			out = append(out, row)
+		}
+	}
+	if c := s.cells[at]; c != nil && at.Namespace != "" {
+		out = make([]*Row, 0, len(c.rows))
+		add(c)
+		return out
+	}
+	for p, c := range s.cells {
+		if at.Namespace == "" && p.Kind == at.Kind && shown(p.Namespace) {
+			add(c)
+		}
+	}
+	return out
+}
+
+// took is the time from the request to the first time ready, negative while there was none. Clocks may differ: it is
+// never less than nothing.
+func took(obj *unstructured.Unstructured) time.Duration {
+	text, _, _ := unstructured.NestedString(obj.Object, "status", "firstReadyTime")
+	ready, err := time.Parse(time.RFC3339, text)
+	made := obj.GetCreationTimestamp()
+	if err != nil || made.IsZero() {
+		return -1
+	}
+	return max(0, ready.Sub(made.Time))
+}
