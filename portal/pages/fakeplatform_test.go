@@ -46,7 +46,7 @@ func (f *fakeCluster) store() *overview.Store {
 	s := overview.NewStore()
 	for _, o := range f.objects {
 		if k, ok := f.kinds.ByName(o.GetKind()); ok {
-			s.Put(k.Plural, o)
+			s.Put(k, o)
 		}
 	}
 	return s
