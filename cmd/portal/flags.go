@@ -12,10 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/pages"
 )
 
 type flags struct {
 	kubeconfig   string
+	kubernetes   string
 	listen       string
 	metrics      string
 	namespace    string
@@ -52,6 +54,7 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 		set.PrintDefaults()
 	}
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "`path` of a kubeconfig; default: $KUBECONFIG, else the Pod's ServiceAccount")
+	set.StringVar(&f.kubernetes, "kubernetes-url", "", "`URL` at which people reach the API server: it stands in the kubeconfig that the pages of teams show")
 	set.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` of the pages and the REST API; put a proxy that ends TLS in front")
 	set.StringVar(&f.metrics, "metrics-listen", "", "`address` of the Prometheus metrics; empty switches them off")
 	set.BoolVar(&f.profiling, "profiling", false, "Go's profiles at /debug/pprof/ of --metrics-listen, which show what is in memory to everybody who reaches it")
@@ -126,4 +129,12 @@ func (f *flags) check(impersonator string) error {
 		f.auth.ClientSecret = strings.TrimSpace(string(b))
 	}
 	return f.auth.Check()
+}
+
+// reach is what stands in the lines that people copy.
+func (f *flags) reach() pages.Reach {
+	return pages.Reach{
+		Portal: f.auth.PublicURL, Kubernetes: f.kubernetes,
+		CLI: auth.CLI{Issuer: f.auth.IssuerURL, ClientID: f.auth.CLIClientID, Scopes: f.auth.CLIScopes, Audiences: f.auth.Audiences},
+	}
 }

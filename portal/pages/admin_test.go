@@ -46,7 +46,7 @@ func TestAdminPages(t *testing.T) {
 		"a search":                           {hostnameSite, "/admin/claims?q=SHOP+payments", "1 of 2 claims", "*.search.example.com"},
 		"a search by team":                   {hostnameSite, "/admin/claims?q=find+of+search", "*.search.example.com", "shop.payments"},
 		"a search for nothing":               {hostnameSite, "/admin/claims?q=none", "Nothing matches", "<table"},
-		"more claims than a page holds":      {many, "/admin/claims", "page 1 of 5", ""},
+		"more claims than a page holds":      {many, "/admin/claims", "202 claims, page 1 of 5", ""},
 		"what teams may have":                {hostnameSite, "/admin/grants", "<code>payments.example.com, pay.example.org</code>", ""},
 		"what it is limited to":              {hostnameSite, "/admin/grants", "environments dev, prod", ""},
 		"what is in use":                     {hostnameSite, "/admin/grants", "<li><code>pay.payments.example.com</code></li>", ""},

@@ -287,7 +287,7 @@ var developer = auth.Identity{Username: "oidc:payments-dev", Groups: []string{"o
 
 // site is the pages for one caller.
 func site(f *fakeCluster, id auth.Identity, now time.Time) http.Handler {
-	p := New(f, "https://portal.example.com", slog.New(slog.NewTextHandler(io.Discard, nil)))
+	p := New(f, Reach{Portal: "https://portal.example.com", Kubernetes: "https://k8s.example.com:6443", CLI: auth.CLI{Issuer: "https://login.example.com", ClientID: "portico-cli", Scopes: []string{"openid", "groups"}, Audiences: []string{"portico"}}}, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	p.now = func() time.Time { return now }
 	p.alive = func(context.Context) error { return nil }
 	r := chi.NewRouter()

@@ -98,23 +98,33 @@ type Writer interface {
 // Pages serves the HTML side of the portal.
 type Pages struct {
 	cluster Cluster
-	origin  string // where users reach the portal
+	reach   Reach
 	log     *slog.Logger
 	now     func() time.Time
 	alive   func(context.Context) error // of the caller's session
 	streams live.Streams
 }
 
-// New makes the pages over c. publicURL is where users reach the portal, scheme and host only: it stands in what they
-// copy, so the Host of a request will not do.
-func New(c Cluster, publicURL string, log *slog.Logger) *Pages {
-	return &Pages{cluster: c, origin: publicURL, log: log, now: clock.RealClock{}.Now, alive: auth.Alive}
+// Reach is where users reach what, as it stands in the lines that they copy.
+type Reach struct {
+	// Portal is scheme and host only. The Host of a request will not do.
+	Portal string
+	// Kubernetes is the URL of the API server as people reach it; "" if that is not known.
+	Kubernetes string
+	// CLI is how command-line tools sign in.
+	CLI auth.CLI
+}
+
+// New makes the pages over c.
+func New(c Cluster, reach Reach, log *slog.Logger) *Pages {
+	return &Pages{cluster: c, reach: reach, log: log, now: clock.RealClock{}.Now, alive: auth.Alive}
 }
 
 // Routes adds the pages to r, behind which every request has an identity.
 func (p *Pages) Routes(r chi.Router) {
 	r.Get("/", p.page(p.home))
 	r.Get(views.SwitchPath, p.page(p.switchTeam))
+	r.Get(views.TeamsPath, p.page(p.teamsPage))
 	r.Route("/teams/{team}", func(r chi.Router) {
 		r.Use(p.possibleTeam)
 		r.Get("/", p.page(p.resources))
@@ -131,6 +141,9 @@ func (p *Pages) Routes(r chi.Router) {
 // teamRoutes are the pages of one team, which the list of all teams lacks.
 func (p *Pages) teamRoutes(r chi.Router) {
 	r.Use(p.oneTeam)
+	r.Get("/about", p.page(p.about))
+	r.Get("/about/live", p.page(p.aboutLive))
+	r.Get("/catalog/live", p.page(p.catalogLive))
 	r.Get("/hostnames/check", p.page(p.hostnameCheck))
 	r.Get("/new/{kind}", p.page(p.request))
 	r.Post("/new/{kind}", p.page(p.requestPost))

@@ -193,7 +193,7 @@ func (p *Pages) review(w http.ResponseWriter, r *http.Request, a asking, d draft
 func (p *Pages) showReview(w http.ResponseWriter, r *http.Request, a asking, d draft, result cluster.Result) error {
 	form := a.form
 	form.Frame.Title = "Review " + d.object.GetName()
-	form, err := a.complete(form, d, p.origin)
+	form, err := a.complete(form, d, p.reach.Portal)
 	if err != nil {
 		return err
 	}
@@ -233,7 +233,7 @@ func (p *Pages) create(w http.ResponseWriter, r *http.Request, a asking, d draft
 }
 
 func (p *Pages) showForm(w http.ResponseWriter, r *http.Request, a asking, d draft, status int) error {
-	view, err := a.complete(a.form, d, p.origin)
+	view, err := a.complete(a.form, d, p.reach.Portal)
 	if err != nil {
 		return err
 	}

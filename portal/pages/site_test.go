@@ -38,7 +38,7 @@ func post(t *testing.T, f *fakeCluster, path string, form url.Values) *httptest.
 func TestGolden(t *testing.T) {
 	hosts := map[string]string{
 		"edit-hostname": atHostnames + "shop/edit", "form-hostname": askHostname, "hostname": atHostnames + "shop", "hostname-waiting": atHostnames + "pay", "hostname-taken": atHostnames + "lost",
-		"admin": "/admin", "admin-pool": "/admin/pool", "admin-claims": "/admin/claims", "admin-grants": "/admin/grants",
+		"teams": "/teams", "about": "/teams/payments/about", "admin": "/admin", "admin-pool": "/admin/pool", "admin-claims": "/admin/claims", "admin-grants": "/admin/grants",
 	}
 	pages := map[string]string{
 		"resources": "/teams/payments", "empty": "/teams/search", "catalog": "/teams/payments/catalog",

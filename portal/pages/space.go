@@ -69,7 +69,7 @@ func (p *Pages) spaceNamed(team string) space {
 		return space{team: views.Team{ID: platformTeam, Name: "the platform"}, kinds: all.Offered(), listed: all.Offered(), shown: all}
 	}
 	all := p.cluster.Kinds().Namespaced(true)
-	return space{team: views.Team{ID: team, Name: team}, namespace: team, kinds: all.Offered(), listed: all.Offered(), shown: all}
+	return space{team: views.Team{ID: team, Name: team, About: true}, namespace: team, kinds: all.Offered(), listed: all.Offered(), shown: all}
 }
 
 // kindOf reads the kind from the path; only those given are found.

@@ -123,7 +123,7 @@ func startPortal(t *testing.T, issuer, keyFile string) *replica {
 		t.Fatal(err)
 	}
 	h, err := portal.New(portal.Parts{
-		Cluster: r.cluster, Provider: provider, Keys: keys, Pages: pages.New(r.cluster, r.url, log),
+		Cluster: r.cluster, Provider: provider, Keys: keys, Pages: pages.New(r.cluster, pages.Reach{Portal: r.url}, log),
 		Assets: http.HandlerFunc(web.Assets), Clock: clock.RealClock{}, Log: log,
 	})
 	if err != nil {

@@ -16,7 +16,7 @@ type Frame struct {
 	Email   string // may be empty
 	Team    Team   // the current one; zero on pages of no team
 	Teams   []Team // that the user may choose
-	Section string // Resources, Catalog or AdminSection, the part of the navigation that is current; "" for none
+	Section string // Resources, Catalog, TeamSection or AdminSection, the part of the navigation that is current; "" for none
 	Slim    bool   // a narrow column
 	Admin   bool   // the user may look after the platform
 }
@@ -25,6 +25,8 @@ type Frame struct {
 type Team struct {
 	ID   string // as in URLs
 	Name string // for people
+	// About tells that there is a page about it: it is a namespace.
+	About bool
 }
 
 // Sections of the navigation.
@@ -32,6 +34,7 @@ const (
 	Resources    = "resources"
 	Catalog      = "catalog"
 	AdminSection = "admin"
+	TeamSection  = "team"
 )
 
 // Initials stand for the user where there is no room for the name.

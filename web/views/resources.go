@@ -175,6 +175,14 @@ func (l List) ariaSort(key string) string {
 	}
 }
 
+// pageOf is a heading with the page, where there are several.
+func pageOf(heading string, page, pages int) string {
+	if pages <= 1 {
+		return heading
+	}
+	return heading + ", page " + strconv.Itoa(page) + " of " + strconv.Itoa(pages)
+}
+
 func plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one

@@ -1,0 +1,85 @@
+package views
+
+import (
+	"net/url"
+	"strconv"
+)
+
+// Teams is the page on which one looks for a team.
+type Teams struct {
+	Frame   Frame
+	Search  string
+	Rows    []TeamRow
+	Matches int
+	Total   int
+	Page    int // from 1
+	Pages   int // at least 1
+}
+
+// TeamRow is one team with the numbers of its resources.
+type TeamRow struct {
+	Team   Team
+	Counts []Count // by phase, without those that it has none of
+}
+
+func (t Teams) href(page int) string {
+	v := url.Values{}
+	if t.Search != "" {
+		v.Set("q", t.Search)
+	}
+	if page > 1 {
+		v.Set("page", strconv.Itoa(page))
+	}
+	if len(v) == 0 {
+		return TeamsPath
+	}
+	return TeamsPath + "?" + v.Encode()
+}
+
+// Href is the address of what is shown.
+func (t Teams) Href() string { return t.href(t.Page) }
+
+// heading says how many teams there are.
+func (t Teams) heading() string {
+	if t.Search != "" {
+		return strconv.Itoa(t.Matches) + " of " + plural(t.Total, "team")
+	}
+	return plural(t.Total, "team")
+}
+
+// About is the page of what a team may have, and how to reach it.
+type About struct {
+	Frame  Frame
+	Quotas QuotaUses
+	// Providers are the AWS accounts that the team may use.
+	Providers       []Account
+	ProvidersHidden bool
+	// Hostnames is what the team may have; nil, none.
+	Hostnames       *Grant
+	HostnamesHidden bool
+	Members         []Role
+	MembersHidden   bool
+	Tools           []Tool
+}
+
+// Account is an AWS account that a team may use.
+type Account struct {
+	Name, Account, Why string
+	Regions            []string // the default one first
+	Ready              bool
+}
+
+// Role is who has a role in the team's namespace.
+type Role struct {
+	Name, What string
+	Who        []Subject
+}
+
+// Subject is somebody with a role.
+type Subject struct{ Kind, Name string }
+
+// Tool is a way to the team's resources: lines to copy, and what they need.
+type Tool struct {
+	Command Command
+	Needs   string
+}
