@@ -1,0 +1,181 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/tmaxmax/go-sse"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+const (
+	// silence is how long a stream may say nothing, not even that it lives, which it does every 15 s.
+	silence = time.Minute
+	// A stream that broke is opened again after breathe, twice as long each time, at most longestWait.
+	breathe = time.Second
+	// maxEvent bounds one event: a snapshot has 200 objects.
+	maxEvent = 32 << 20
+)
+
+// Change is what a stream tells: everything that there is, one object that is new or another one, or one that left.
+type Change[T any] struct {
+	Snapshot []T   // everything; not nil in the first change, and again after a break
+	Object   *T    // new or changed
+	Left     *Left // no longer in the view
+}
+
+// Left is an object that is no longer in the view.
+type Left struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+	Reason    string `json:"reason"` // gone, unmatched (by the filters) or forbidden
+}
+
+// Watch tells of the objects that match, until ctx ends or the loop does. Breaks are mended by a new snapshot. An error is the
+// last element: the first connection failed, or the API refused a later one.
+func (o Objects[T]) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Change[T], error] {
+	r := o.client.request(http.MethodGet, o.base)
+	opts.fill(r)
+	return watch[T](ctx, r)
+}
+
+// WatchOne is Watch of one object. While there is none of the name, snapshots are empty.
+func (o Objects[T]) WatchOne(ctx context.Context, name string) iter.Seq2[Change[T], error] {
+	return watch[T](ctx, o.client.request(http.MethodGet, o.base+"/"+url.PathEscape(name)))
+}
+
+// WatchResources is Watch of all kinds that teams request.
+func (c *Client) WatchResources(ctx context.Context, opts ListResourcesOptions) iter.Seq2[Change[unstructured.Unstructured], error] {
+	r := c.request(http.MethodGet, "/resources")
+	opts.fill(r)
+	return watch[unstructured.Unstructured](ctx, r)
+}
+
+func watch[T any](ctx context.Context, r *request) iter.Seq2[Change[T], error] {
+	addQuery(r, "watch", true)
+	return func(yield func(Change[T], error) bool) {
+		r.follow(ctx, func() taker { return (&stream[T]{yield: yield}).take }, func(err error) { yield(Change[T]{}, err) })
+	}
+}
+
+// taker takes one event; an error ends the stream.
+type taker func(sse.Event) error
+
+// stream is one connection. It puts snapshots together, which come in parts.
+type stream[T any] struct {
+	yield func(Change[T], error) bool
+	parts []T
+}
+
+// errEnough says that nobody listens any more.
+var errEnough = errors.New("enough")
+
+func (s *stream[T]) take(event sse.Event) error {
+	var change Change[T]
+	var err error
+	switch event.Type {
+	case "snapshot":
+		var part struct {
+			Items    []T  `json:"items"`
+			Complete bool `json:"complete"`
+		}
+		err = json.Unmarshal([]byte(event.Data), &part)
+		s.parts = append(s.parts, part.Items...)
+		if err == nil && !part.Complete {
+			return nil
+		}
+		change.Snapshot, s.parts = append([]T{}, s.parts...), nil
+	case "changed":
+		change.Object = new(T)
+		err = json.Unmarshal([]byte(event.Data), change.Object)
+	case "deleted":
+		change.Left = &Left{}
+		err = json.Unmarshal([]byte(event.Data), change.Left)
+	default: // of a later version
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading a %s event of the portal: %w", event.Type, err)
+	}
+	if !s.yield(change, nil) {
+		return errEnough
+	}
+	return nil
+}
+
+// follow hands on the events of a stream, and opens it again when it breaks, with another taker. fail gets the error that ends it, if not by ctx.
+func (r *request) follow(ctx context.Context, connection func() taker, fail func(error)) {
+	wait := breathe
+	for first := true; ; first = false {
+		got, err := r.events(ctx, connection())
+		if got {
+			wait = breathe
+		}
+		_, away := errors.AsType[*UnreachableError](err)
+		switch {
+		case errors.Is(err, errEnough), ctx.Err() != nil:
+			return
+		case err != nil && (first && !got || !away && !passing(err)):
+			fail(err)
+			return
+		}
+		timer := r.client.clock.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+		case <-timer.C():
+		}
+		timer.Stop()
+		wait = min(2*wait, longestWait)
+	}
+}
+
+// passing reports whether an error of the API may be over soon.
+func passing(err error) bool {
+	s := StatusOf(err)
+	return s == http.StatusTooManyRequests || s >= http.StatusInternalServerError
+}
+
+// events hands on what one connection brings, and whether it brought anything; its end is no error.
+func (r *request) events(ctx context.Context, take taker) (got bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r.header.Set("Accept", "text/event-stream, application/problem+json")
+	resp, err := r.open(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = resp.Body.Close() }() // it was read, or is not wanted
+	watchdog := time.AfterFunc(silence, cancel)
+	defer watchdog.Stop()
+	for event, err := range sse.Read(watched{resp.Body, watchdog}, &sse.ReadConfig{MaxEventSize: maxEvent}) {
+		if err != nil {
+			return got, r.failed(err)
+		}
+		got = true
+		if err := take(event); err != nil {
+			return got, err
+		}
+	}
+	return got, nil
+}
+
+// watched reads a body that must not be silent.
+type watched struct {
+	io.Reader
+	dog *time.Timer
+}
+
+func (w watched) Read(b []byte) (int, error) {
+	n, err := w.Reader.Read(b)
+	w.dog.Reset(silence)
+	return n, err
+}
