@@ -26,8 +26,8 @@ const (
 	// PortalSecret is no secret outside of this stack.
 	PortalSecret = "portico-local"
 
-	// apiScopes ask for a token with groups and the REST API's audience.
-	apiScopes = "openid profile email groups audience:server:client_id:" + Audience
+	// APIScopes ask for a token with groups and the REST API's audience.
+	APIScopes = "openid profile email groups audience:server:client_id:" + Audience
 )
 
 func (s *Stack) startDex(ctx context.Context) error {
@@ -75,7 +75,8 @@ func (s *Stack) dexConfig() ([]byte, error) {
 			"responseTypes":      []string{"code"},
 			"skipApprovalScreen": true,
 			"passwordConnector":  "local",
-			"pkce":               object{"enforce": true, "codeChallengeMethodsSupported": []string{"S256"}},
+			// Not enforced: Dex leaves it out of its own redirect in the device flow. Our clients send it all the same.
+			"pkce": object{"codeChallengeMethodsSupported": []string{"S256"}},
 		},
 		"enablePasswordDB": true,
 		"staticPasswords":  passwords,
@@ -93,8 +94,9 @@ func (s *Stack) dexClients() []object {
 			"refreshTokenLifetime": "session",
 		},
 		{
-			// Without redirect URIs Dex takes those of loopback, on any port, and its own for devices.
 			"id": CLIClient, "name": "Command line", "public": true, "refreshTokenLifetime": "session",
+			// Below a path, Dex does not know its own address for devices unless it is told.
+			"redirectURIs": []string{"http://127.0.0.1:8000/callback", "http://127.0.0.1:18000/callback", "/dex/device/callback"},
 		},
 		{
 			"id": Audience, "name": "Portico REST API", "secret": PortalSecret + "-api",
@@ -126,7 +128,7 @@ func (s *Stack) Token(ctx context.Context, user string) (string, error) {
 		return "", fmt.Errorf("no sample user %q", user)
 	}
 	form := url.Values{
-		"grant_type": {"password"}, "client_id": {CLIClient}, "scope": {apiScopes},
+		"grant_type": {"password"}, "client_id": {CLIClient}, "scope": {APIScopes},
 		"username": {u.Email()}, "password": {Password},
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Issuer+"/token", strings.NewReader(form.Encode()))
@@ -158,5 +160,5 @@ func (s *Stack) TokenCommand(user string) string {
 	u, _ := userNamed(user)
 	return fmt.Sprintf(`curl -s %s/token -d grant_type=password -d client_id=%s -d username=%s -d password=%s --data-urlencode 'scope=%s'`+
 		` | python3 -c 'import json, sys; print(json.load(sys.stdin)["id_token"])'`,
-		s.Issuer, CLIClient, u.Email(), Password, apiScopes)
+		s.Issuer, CLIClient, u.Email(), Password, APIScopes)
 }

@@ -57,7 +57,7 @@ func (s *Stack) startPortal(ctx context.Context) error {
 			"--session-key-file", keys, "--development",
 			"--oidc-issuer-url", s.Issuer, "--oidc-client-id", PortalClient, "--oidc-client-secret-file", secret,
 			"--oidc-prefix", Prefix, "--api-audience", Audience,
-			"--cli-client-id", CLIClient, "--cli-scopes", apiScopes + " offline_access",
+			"--cli-client-id", CLIClient, "--cli-scopes", APIScopes + " offline_access",
 		},
 		Ready: answers(plain, s.PortalURL+"/readyz"),
 	})
