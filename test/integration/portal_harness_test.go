@@ -114,6 +114,7 @@ func startPortal(t *testing.T, issuer, keyFile string) *replica {
 	provider, err := auth.NewProvider(auth.Config{
 		IssuerURL: issuer, ClientID: stack.PortalClient, ClientSecret: stack.PortalSecret, PublicURL: r.url,
 		UsernameClaim: "preferred_username", GroupsClaim: "groups", Prefix: stack.Prefix, Audiences: []string{stack.Audience},
+		CLIClientID: stack.CLIClient, CLIScopes: strings.Fields(stack.APIScopes + " offline_access"),
 	}, time.Now)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/client"
+)
+
+// action is something that an annotation asks for.
+type action struct {
+	verb, short, done string
+	kind              string // the only kind it is for, "" for all
+	annotation        string
+	value             func(now string) any // nil removes the annotation
+}
+
+func now(at string) any { return at }
+
+var actions = []action{
+	{verb: "reconcile", short: "Have one object checked and repaired now", done: "will be checked now", annotation: v1alpha1.AnnotationReconcileRequestedAt, value: now},
+	{verb: "pause", short: "Have Portico leave one object alone; deleting still works", done: "is paused", annotation: v1alpha1.AnnotationPaused, value: func(string) any { return "true" }},
+	{verb: "resume", short: "Have Portico look after a paused object again", done: "is looked after again", annotation: v1alpha1.AnnotationPaused, value: func(string) any { return nil }},
+	{verb: "restart", short: "Replace the Pods of an application one by one", done: "will be restarted", kind: catalog.AppKind, annotation: v1alpha1.AnnotationRestartRequestedAt, value: now},
+}
+
+func (a *app) actCommands() []*cobra.Command {
+	var all []*cobra.Command
+	for _, act := range actions {
+		use, example := act.verb+" KIND NAME", "bucket reports"
+		if act.kind != "" {
+			use, example = act.verb+" NAME", "shop"
+		}
+		all = append(all, &cobra.Command{
+			Use: use, Short: act.short, Args: cobra.RangeArgs(1, 2), Example: "  portico " + act.verb + " " + example + " -n payments",
+			ValidArgsFunction: a.completeFor(act.kind),
+			RunE:              func(cmd *cobra.Command, args []string) error { return a.act(cmd.Context(), act, args) },
+		})
+	}
+	return all
+}
+
+func (a *app) act(ctx context.Context, act action, args []string) error {
+	t, err := a.targetOf(ctx, act.kind, args)
+	if err != nil {
+		return err
+	}
+	at := a.clock.Now().UTC().Format(time.RFC3339Nano)
+	patch := map[string]any{"metadata": map[string]any{"annotations": map[string]any{act.annotation: act.value(at)}}}
+	// Any version: nothing but the annotation is sent.
+	changed, err := t.objects().Patch(ctx, t.name, patch, client.PatchOptions{IfMatch: "*"})
+	if err != nil {
+		return err
+	}
+	a.warn(changed.Warnings)
+	a.say("%s%s %s.", refOf(t.kind, t.name), inWords(t.namespace), act.done)
+	return nil
+}
+
+// targetOf is target where only one kind can be meant, which may be left out.
+func (a *app) targetOf(ctx context.Context, kind string, args []string) (target, error) {
+	if args = slashed(args); kind != "" && len(args) == 1 {
+		args = []string{kind, args[0]}
+	}
+	t, err := a.target(ctx, args)
+	if err == nil && kind != "" && t.kind.Name != kind {
+		return t, usagef("this is for a %s only, not for a %s", kind, t.kind.Name)
+	}
+	return t, err
+}

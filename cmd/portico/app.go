@@ -1,0 +1,207 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/portico-platform/portico/cmd/portico/session"
+	"github.com/portico-platform/portico/config/crd"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/client"
+)
+
+// app is one run of the command.
+type app struct {
+	world
+	kinds     catalog.Catalog
+	server    string // as the flag has it
+	namespace string // as the flag has it
+	plainHTTP bool
+	started   bool // the command line was understood
+}
+
+// run is the command; it returns the exit code.
+func run(ctx context.Context, args []string, w world) int {
+	a := &app{world: w}
+	err := a.load()
+	if err == nil {
+		root := a.root() //nolint:contextcheck // the context comes with Execute
+		root.SetArgs(args)
+		err = root.ExecuteContext(ctx)
+		if err != nil && !a.started {
+			err = &usageError{err.Error()}
+		}
+	}
+	if err != nil {
+		complain(w.err, err)
+	}
+	return exitCode(err)
+}
+
+func (a *app) load() (err error) {
+	a.kinds, err = catalog.Load(crd.Files)
+	return err
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "portico",
+		Short: "Request what your team needs, and watch over it",
+		Long: `portico requests buckets, databases, applications, hostnames and more, shows how they are doing, and changes or
+deletes them: everything that the web portal does, for the terminal and for CI jobs.
+
+Exit codes: 0 done, 1 an error, 2 the command line is wrong, 3 not done in time, 4 a login is needed, 5 there is no such
+object, 6 you may not do this.`,
+		Example: `  portico login https://portal.example.com
+  portico request bucket reports -n payments --set providerRef=aws --wait
+  portico get
+  portico delete bucket reports -n payments`,
+		SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRun: func(*cobra.Command, []string) { a.started = true },
+	}
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.server, "server", "", "`address` of the portal; default: $PORTICO_SERVER, else where you logged in last")
+	flags.StringVarP(&a.namespace, "namespace", "n", "", "`namespace`, that is team; default: $PORTICO_NAMESPACE, else the only one you have")
+	flags.BoolVar(&a.plainHTTP, "plain-http", false, "send the token without TLS to another machine, where whoever is on the way can read it")
+	_ = root.RegisterFlagCompletionFunc("namespace", a.completeNamespaces) // the flag is there
+	root.AddGroup(&cobra.Group{ID: "use", Title: "Use:"}, &cobra.Group{ID: "look", Title: "Look closer:"},
+		&cobra.Group{ID: "session", Title: "Login:"})
+	group(root, "use", a.kindsCommand(), a.getCommand(), a.requestCommand(), a.applyCommand(), a.editCommand(), a.waitCommand(), a.deleteCommand())
+	group(root, "use", a.actCommands()...)
+	group(root, "look", a.describeCommand(), a.eventsCommand(), a.logsCommand())
+	group(root, "session", a.loginCommand(), a.logoutCommand(), a.whoamiCommand())
+	root.AddCommand(a.versionCommand())
+	return root
+}
+
+func group(root *cobra.Command, id string, commands ...*cobra.Command) {
+	for _, c := range commands {
+		c.GroupID = id
+	}
+	root.AddCommand(commands...)
+}
+
+func (a *app) store() session.Store { return session.Store{Dir: a.dir} }
+
+// address is that of the portal to talk to.
+func (a *app) address() (string, error) {
+	all, err := a.store().Read()
+	if err != nil {
+		return "", err
+	}
+	server := cmp.Or(a.server, a.env("PORTICO_SERVER"), all.Current)
+	if server == "" {
+		return "", &session.NoLoginError{Server: "https://<your portal>", Why: "which portal? none is known yet"}
+	}
+	return normal(server), nil
+}
+
+// normal is an address as it is kept.
+func normal(server string) string {
+	if !strings.Contains(server, "://") {
+		server = "https://" + server
+	}
+	return strings.TrimRight(server, "/")
+}
+
+// api is a client of the portal as the caller.
+func (a *app) api() (*client.Client, error) {
+	server, err := a.address()
+	if err != nil {
+		return nil, err
+	}
+	return a.clientOf(server, a.token(server))
+}
+
+func (a *app) clientOf(server string, token func(context.Context) (string, error)) (*client.Client, error) {
+	c, err := client.New(client.Options{
+		Server: server, Token: token, PlainHTTP: a.plainHTTP, UserAgent: "portico/" + version(), Clock: a.clock,
+	})
+	if err != nil {
+		return nil, usagef("--server: %v", err)
+	}
+	return c, nil
+}
+
+// token is that of the environment, for CI jobs, or of the login.
+func (a *app) token(server string) func(context.Context) (string, error) {
+	if path := a.env("PORTICO_TOKEN_FILE"); path != "" {
+		return func(context.Context) (string, error) {
+			b, err := os.ReadFile(path) //nolint:gosec // the caller named it; read each time, for Kubernetes replaces the tokens of Pods
+			if err != nil {
+				return "", fmt.Errorf("PORTICO_TOKEN_FILE: %w", err)
+			}
+			return strings.TrimSpace(string(b)), nil
+		}
+	}
+	if token := strings.TrimSpace(a.env("PORTICO_TOKEN")); token != "" {
+		return client.StaticToken(token)
+	}
+	return (&session.Tokens{Server: server, Store: a.store(), Clock: a.clock}).Token
+}
+
+// in is the namespace to work in.
+func (a *app) inNamespace(ctx context.Context, c *client.Client) (string, error) {
+	if ns := cmp.Or(a.namespace, a.env("PORTICO_NAMESPACE")); ns != "" {
+		return ns, nil
+	}
+	me, err := c.GetMe(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case len(me.Namespaces) == 1:
+		return me.Namespaces[0], nil
+	case len(me.Namespaces) == 0:
+		return "", usagef("in which namespace? Name it with -n; you may see none so far, so ask for access to it first")
+	}
+	return "", usagef("in which namespace? Name it with -n; you may use %s", orList(me.Namespaces))
+}
+
+func orList(words []string) string {
+	const most = 10
+	if len(words) > most {
+		words = append(slices.Clone(words[:most]), fmt.Sprintf("%d more", len(words)-most))
+	}
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// say tells people what happened: on stderr, so that stdout is for programs.
+func (a *app) say(format string, args ...any) { _, _ = fmt.Fprintf(a.err, format+"\n", args...) }
+
+// warn hands on what Kubernetes warns of.
+func (a *app) warn(warnings []string) {
+	for _, w := range warnings {
+		a.say("Warning: %s", clean(w))
+	}
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(a.out, "portico", version())
+			return err
+		},
+	}
+}
+
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(unknown)"
+	}
+	return info.Main.Version
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+// completeTime is the most that somebody who pressed Tab waits.
+const completeTime = 3 * time.Second
+
+const noFiles = cobra.ShellCompDirectiveNoFileComp
+
+// completeKinds offers the kinds.
+func (a *app) completeKinds(_ *cobra.Command, args []string, so string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, noFiles
+	}
+	return a.kindWords(so, false), noFiles
+}
+
+func (a *app) kindWords(so string, requested bool) []string {
+	var words []string
+	for _, k := range a.kinds {
+		if requested && k.KeptBy != "" {
+			continue
+		}
+		for _, w := range []string{strings.ToLower(strings.ReplaceAll(k.Title, " ", "-")), k.Plural} {
+			if strings.HasPrefix(w, so) {
+				words = append(words, cobra.CompletionWithDesc(w, firstSentence(k.Help)))
+				break
+			}
+		}
+	}
+	return words
+}
+
+// completeObjects offers kinds, then names.
+func (a *app) completeObjects(cmd *cobra.Command, args []string, so string) ([]string, cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+		return a.kindWords(so, false), noFiles
+	case 1:
+		return a.nameWords(cmd, args[0], so), noFiles
+	}
+	return nil, noFiles
+}
+
+// completeNewObject offers kinds only: names are new.
+func (a *app) completeNewObject(_ *cobra.Command, args []string, so string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, noFiles
+	}
+	return a.kindWords(so, true), noFiles
+}
+
+// completeFor offers names of one kind, or as completeObjects does for kind "".
+func (a *app) completeFor(kind string) cobra.CompletionFunc {
+	if kind == "" {
+		return a.completeObjects
+	}
+	return func(cmd *cobra.Command, args []string, so string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, noFiles
+		}
+		return a.nameWords(cmd, kind, so), noFiles
+	}
+}
+
+// nameWords are the names of a kind; whatever goes wrong offers none.
+func (a *app) nameWords(cmd *cobra.Command, kind, so string) []string {
+	k, err := a.kindNamed(kind)
+	if err != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), completeTime)
+	defer cancel()
+	v, err := a.view(ctx, []string{k.Name}, getFlags{})
+	if err != nil {
+		return nil
+	}
+	list, err := v.list(ctx)
+	if err != nil {
+		return nil
+	}
+	var words []string
+	for _, o := range list {
+		if strings.HasPrefix(o.GetName(), so) {
+			words = append(words, cobra.CompletionWithDesc(o.GetName(), o.GetNamespace()))
+		}
+	}
+	return words
+}
+
+func (a *app) completeNamespaces(cmd *cobra.Command, _ []string, so string) ([]string, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), completeTime)
+	defer cancel()
+	c, err := a.api()
+	if err != nil {
+		return nil, noFiles
+	}
+	me, err := c.GetMe(ctx)
+	if err != nil {
+		return nil, noFiles
+	}
+	return startingWith(me.Namespaces, so), noFiles
+}
+
+// completeFields offers fields for --set, and the values of those that have few.
+func (a *app) completeFields(_ *cobra.Command, args []string, so string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return nil, noFiles
+	}
+	k, err := a.kindNamed(args[0])
+	if err != nil {
+		return nil, noFiles
+	}
+	var words []string
+	for _, f := range leaves(k.Fields) {
+		path := strings.TrimPrefix(f.Path, "spec.") + "="
+		words = append(words, path)
+		for _, o := range f.Options {
+			words = append(words, path+o)
+		}
+	}
+	if !strings.Contains(so, "=") {
+		words = noValues(words)
+	}
+	return startingWith(words, so), noFiles | cobra.ShellCompDirectiveNoSpace
+}
+
+func noValues(words []string) []string {
+	var out []string
+	for _, w := range words {
+		if strings.HasSuffix(w, "=") {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// leaves are fields with a value of their own, and references, which a name stands for.
+func leaves(fields []catalog.Field) []catalog.Field {
+	var out []catalog.Field
+	for _, f := range fields {
+		if f.Scalar() || f.IsRef() {
+			out = append(out, f)
+		} else if f.Type == catalog.Object {
+			out = append(out, leaves(f.Fields)...)
+		}
+	}
+	return out
+}

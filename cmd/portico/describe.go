@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/client"
+	"github.com/portico-platform/portico/portal/phase"
+)
+
+// latest is how many events describe shows.
+const latest = 10
+
+func (a *app) describeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "describe KIND NAME", Short: "Say how one object is doing and what is in the way",
+		Example: "  portico describe database orders -n payments", Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.completeObjects,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, err := a.target(cmd.Context(), args)
+			if err != nil {
+				return err
+			}
+			return a.describe(cmd.Context(), t)
+		},
+	}
+}
+
+func (a *app) describe(ctx context.Context, t target) error {
+	got, err := t.objects().Get(ctx, t.name)
+	if err != nil {
+		return err
+	}
+	events, err := t.objects().Events(ctx, t.name)
+	if err != nil {
+		return err
+	}
+	checks, err := t.objects().Checks(ctx, t.name)
+	if err != nil {
+		return err
+	}
+	if err := a.summary(t, &got.Object, checks); err != nil {
+		return err
+	}
+	if err := a.conditions(&got.Object); err != nil {
+		return err
+	}
+	return a.eventTable(events.Items[:min(latest, len(events.Items))])
+}
+
+func (a *app) summary(t target, o *object, checks *client.Checks) error {
+	state, why := phase.Of(o)
+	lines := []struct{ name, value string }{
+		{"Name", o.GetName()},
+		{"Namespace", o.GetNamespace()},
+		{"Kind", t.kind.Title + " (" + t.kind.Name + ")"},
+		{"Status", string(state)},
+		{"In the way", why},
+		{"Endpoint", t.kind.EndpointOf(o)},
+		{"Requested by", o.GetAnnotations()[v1alpha1.AnnotationRequestedBy]},
+		{"Age", a.age(o)},
+	}
+	if checks.LastChecked != nil {
+		lines = append(lines, struct{ name, value string }{"Last checked", a.since(*checks.LastChecked) + " ago: " + checks.Message})
+	}
+	for _, name := range slices.Sorted(maps.Keys(checks.Live)) {
+		lines = append(lines, struct{ name, value string }{name, checks.Live[name]})
+	}
+	width := 0
+	for _, l := range lines {
+		width = max(width, len(l.name))
+	}
+	paint := a.table()
+	var b strings.Builder
+	for _, l := range lines {
+		if l.value != "" {
+			_, _ = fmt.Fprintf(&b, "%-*s %s\n", width+1, l.name+":", paint.paint(clean(l.value)))
+		}
+	}
+	_, err := fmt.Fprintln(a.out, b.String())
+	return err
+}
+
+func (a *app) conditions(o *object) error {
+	t := a.table("CONDITION", "STATUS", "SINCE", "REASON", "MESSAGE")
+	for _, c := range phase.FactsOf(o).Conditions {
+		since, err := time.Parse(time.RFC3339, c.Since)
+		if err != nil {
+			since = time.Time{} // it is not shown then
+		}
+		t.add(c.Type, c.Status, a.since(since), c.Reason, c.Message)
+	}
+	if len(t.rows) == 0 {
+		return nil
+	}
+	if err := t.write(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(a.out)
+	return err
+}
+
+func (a *app) eventsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "events KIND NAME", Short: "List what happened to one object, newest first",
+		Example: "  portico events bucket reports -n payments", Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.completeObjects,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, err := a.target(cmd.Context(), args)
+			if err != nil {
+				return err
+			}
+			events, err := t.objects().Events(cmd.Context(), t.name)
+			if err != nil {
+				return err
+			}
+			return a.eventTable(events.Items)
+		},
+	}
+}
+
+func (a *app) eventTable(events []client.Event) error {
+	if len(events) == 0 {
+		a.say("There are no events: Kubernetes keeps them for about an hour.")
+		return nil
+	}
+	t := a.table("EVENT", "REASON", "AGE", "TIMES", "MESSAGE")
+	for _, e := range events {
+		t.add(e.Type, e.Reason, a.since(e.Time), fmt.Sprint(e.Count), e.Message)
+	}
+	return t.write()
+}

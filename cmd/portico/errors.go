@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/portico-platform/portico/cmd/portico/session"
+	"github.com/portico-platform/portico/portal/client"
+)
+
+// Exit codes, which scripts may rely on.
+const (
+	exitError       = 1
+	exitUsage       = 2
+	exitTimeout     = 3
+	exitLogin       = 4 // nobody is logged in, or the token is not taken
+	exitNotFound    = 5
+	exitForbidden   = 6
+	exitInterrupted = 130
+)
+
+// usageError says that the command line is wrong.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// timeoutError says that what was waited for did not happen in time.
+type timeoutError struct{ text string }
+
+func (e *timeoutError) Error() string { return e.text }
+
+func exitCode(err error) int {
+	if err == nil {
+		return 0
+	}
+	if _, ok := errors.AsType[*usageError](err); ok {
+		return exitUsage
+	}
+	if _, ok := errors.AsType[*timeoutError](err); ok {
+		return exitTimeout
+	}
+	if _, ok := errors.AsType[*session.NoLoginError](err); ok {
+		return exitLogin
+	}
+	switch client.StatusOf(err) {
+	case http.StatusUnauthorized:
+		return exitLogin
+	case http.StatusForbidden:
+		return exitForbidden
+	case http.StatusNotFound:
+		return exitNotFound
+	}
+	if errors.Is(err, context.Canceled) {
+		return exitInterrupted
+	}
+	return exitError
+}
+
+// complain says what went wrong: in one line, and what is wrong at each field below it.
+func complain(w io.Writer, err error) {
+	if errors.Is(err, context.Canceled) {
+		return // whoever interrupts knows
+	}
+	p, ok := errors.AsType[*client.APIError](err)
+	var text strings.Builder
+	_, _ = fmt.Fprintf(&text, "portico: %s\n", clean(err.Error()))
+	if ok {
+		for _, f := range p.Errors {
+			_, _ = fmt.Fprintf(&text, "  %s: %s\n", clean(f.Field()), clean(f.Message))
+		}
+		text.WriteString(advice(p))
+	}
+	_, _ = io.WriteString(w, text.String()) // nobody is left to tell
+}
+
+// advice is what to do about an error that the API's words do not say.
+func advice(p *client.APIError) string {
+	switch {
+	case p.Status == http.StatusUnauthorized:
+		return "  Run portico login, or set PORTICO_TOKEN to a token for this portal.\n"
+	case p.Status >= http.StatusInternalServerError && p.Instance != "":
+		return "  Tell the admins of the portal this: " + clean(p.Instance) + "\n"
+	}
+	return ""
+}
+
+// clean is text of others without what would steer the terminal.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || (r >= 0x7f && r < 0xa0) || (r >= 0x202a && r <= 0x202e) || (r >= 0x2066 && r <= 0x2069) {
+			return ' '
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/client"
+)
+
+// kindNamed finds a kind by any of its names: S3Bucket, s3buckets, bucket, a short name or the title.
+func (a *app) kindNamed(name string) (catalog.Kind, error) {
+	wanted := squeezed(name)
+	for _, k := range a.kinds {
+		if slices.Contains(names(k), wanted) {
+			return k, nil
+		}
+	}
+	every := &cobra.Command{Use: "kinds"} // cobra knows what is meant by mistyped words
+	every.SuggestionsMinimumDistance = 3
+	for _, k := range a.kinds {
+		every.AddCommand(&cobra.Command{Use: strings.ToLower(strings.ReplaceAll(k.Title, " ", "-")), SuggestFor: names(k), Run: func(*cobra.Command, []string) {}})
+	}
+	if near := every.SuggestionsFor(wanted); len(near) > 0 {
+		return catalog.Kind{}, usagef("there is no kind %q; did you mean %s?", name, orList(near))
+	}
+	return catalog.Kind{}, usagef("there is no kind %q; see portico kinds", name)
+}
+
+// names are all that a kind goes by, squeezed.
+func names(k catalog.Kind) []string {
+	title := squeezed(k.Title)
+	all := []string{squeezed(k.Name), k.Plural, title, title + "s"}
+	return append(all, k.ShortNames...)
+}
+
+// squeezed is a name in lower case without spaces and hyphens.
+func squeezed(name string) string {
+	return strings.NewReplacer(" ", "", "-", "").Replace(strings.ToLower(name))
+}
+
+func wire(k catalog.Kind) client.Kind {
+	return client.Kind{Name: k.Name, Plural: k.Plural, Namespaced: k.Namespaced, ReadOnly: k.KeptBy != ""}
+}
+
+// ref names an object for people: bucket reports.
+func refOf(k catalog.Kind, name string) string { return strings.ToLower(k.Title) + " " + clean(name) }
+
+// target is one object that the command line names.
+type target struct {
+	kind      catalog.Kind
+	namespace string
+	name      string
+	api       *client.Client
+}
+
+func (t target) objects() objects { return t.api.Of(wire(t.kind), t.namespace) }
+
+// target understands KIND NAME and KIND/NAME.
+func (a *app) target(ctx context.Context, args []string) (target, error) {
+	args = slashed(args)
+	if len(args) != 2 {
+		return target{}, usagef("name the kind and the object, such as bucket reports")
+	}
+	k, err := a.kindNamed(args[0])
+	if err != nil {
+		return target{}, err
+	}
+	c, err := a.api()
+	if err != nil {
+		return target{}, err
+	}
+	t := target{kind: k, name: args[1], api: c}
+	if t.name == "" || strings.Contains(t.name, "/") {
+		return t, usagef("%q is no name of an object", t.name)
+	}
+	if k.Namespaced {
+		t.namespace, err = a.inNamespace(ctx, c)
+	}
+	return t, err
+}
+
+func slashed(args []string) []string {
+	if len(args) == 1 {
+		if kind, name, ok := strings.Cut(args[0], "/"); ok {
+			return []string{kind, name}
+		}
+	}
+	return args
+}
+
+func (a *app) kindsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "kinds [KIND]", Short: "List what can be requested, or the fields of one kind",
+		Example: "  portico kinds\n  portico kinds database", Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeKinds,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				k, err := a.kindNamed(args[0])
+				if err != nil {
+					return err
+				}
+				return a.fields(k)
+			}
+			return a.listKinds(cmd.Context())
+		},
+	}
+}
+
+func (a *app) listKinds(ctx context.Context) error {
+	c, err := a.api()
+	if err != nil {
+		return err
+	}
+	offered, err := c.ListCatalog(ctx, client.ListCatalogOptions{})
+	if err != nil {
+		return err
+	}
+	t := a.table("NAME", "KIND", "SHORT", "WHAT IT IS")
+	for _, item := range offered.Items {
+		short := ""
+		if k, ok := a.kinds.ByPlural(item.Resource); ok {
+			short = strings.Join(k.ShortNames, ",")
+		}
+		t.add(strings.ToLower(item.Title), item.Kind, short, firstSentence(item.Help))
+	}
+	return t.write()
+}
+
+func firstSentence(text string) string {
+	first, _, _ := strings.Cut(text, ". ")
+	return strings.TrimSuffix(first, ".")
+}
+
+// fields tells what --set takes.
+func (a *app) fields(k catalog.Kind) error {
+	if _, err := fmt.Fprintf(a.out, "%s (%s): %s\n\n", k.Title, k.Name, k.Help); err != nil {
+		return err
+	}
+	t := a.table("FIELD", "TYPE", "DEFAULT", "WHAT IT IS")
+	for _, f := range k.Fields {
+		addField(t, f, true)
+	}
+	return t.write()
+}
+
+// addField adds a field and those within it. Required ones are marked where what holds them is required too.
+func addField(t *table, f catalog.Field, required bool) {
+	path := strings.TrimPrefix(f.Path, "spec.")
+	if required = required && f.Required; required {
+		path += "*"
+	}
+	kind := string(f.Type)
+	switch {
+	case f.IsRef():
+		t.add(path, "name", f.Default, firstSentence(f.Help))
+		return
+	case len(f.Options) > 0:
+		kind = strings.Join(f.Options, "|")
+	case f.Items != nil && f.Type == catalog.Array:
+		kind = "list of " + string(f.Items.Type)
+	}
+	t.add(path, kind, f.Default, firstSentence(f.Help))
+	inner := f.Fields
+	if f.Items != nil {
+		inner = f.Items.Fields
+	}
+	for _, c := range inner {
+		addField(t, c, required)
+	}
+}

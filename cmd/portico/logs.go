@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/client"
+)
+
+func (a *app) logsCommand() *cobra.Command {
+	opts := client.LogsOptions{}
+	cmd := &cobra.Command{
+		Use: "logs NAME", Short: "Print the log of an application", Args: cobra.RangeArgs(1, 2),
+		Long:              "Logs prints the last lines of one Pod of an application: of the newest one, if none is named.",
+		Example:           "  portico logs shop -n payments\n  portico logs shop -n payments --tail 1000 --previous",
+		ValidArgsFunction: a.completeFor(catalog.AppKind),
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.logs(cmd.Context(), args, opts) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&opts.Pod, "pod", "", "`name` of the Pod; default: the newest")
+	flags.StringVarP(&opts.Container, "container", "c", "", "`name` of the container; default: the application's")
+	flags.Int64Var(&opts.Tail, "tail", 200, "how `many` of the last lines, 5000 at most")
+	flags.BoolVar(&opts.Previous, "previous", false, "of the run before the last restart")
+	flags.BoolVar(&opts.Timestamps, "timestamps", false, "with the time in front of each line")
+	return cmd
+}
+
+func (a *app) logs(ctx context.Context, args []string, opts client.LogsOptions) error {
+	t, err := a.targetOf(ctx, catalog.AppKind, args)
+	if err != nil {
+		return err
+	}
+	text, err := t.objects().Logs(ctx, t.name, opts)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(a.out, text)
+	return err
+}

@@ -1,0 +1,70 @@
+// Command portico is Portico on the command line: it requests, shows, changes and deletes what the portal offers, over its
+// REST API.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"github.com/cli/browser"
+	"golang.org/x/term"
+	"k8s.io/utils/clock"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], system())
+	stop()
+	os.Exit(code)
+}
+
+// world is what the commands see of the machine.
+type world struct {
+	in       io.Reader
+	out, err io.Writer
+	env      func(string) string
+	dir      string // where logins are kept
+	// asks and shows say that a person types and reads: both ends are a terminal.
+	asks, shows bool
+	clock       clock.Clock
+	open        func(url string) error // shows a page in a browser; nil if there is none
+	edit        func(ctx context.Context, editor, path string) error
+}
+
+func system() world {
+	w := world{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv, clock: clock.RealClock{},
+		shows: term.IsTerminal(int(os.Stdout.Fd())), edit: edit,
+	}
+	w.asks = term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd()))
+	w.dir = os.Getenv("PORTICO_CONFIG_DIR")
+	if base, err := os.UserConfigDir(); w.dir == "" && err == nil {
+		w.dir = filepath.Join(base, "portico")
+	}
+	if w.asks && hasBrowser(os.Getenv) {
+		browser.Stdout, browser.Stderr = io.Discard, io.Discard
+		w.open = browser.OpenURL
+	}
+	return w
+}
+
+// hasBrowser reports whether a page opened here is seen by who typed: not over SSH, and not without a display.
+func hasBrowser(env func(string) string) bool {
+	if env("SSH_CONNECTION") != "" {
+		return false
+	}
+	return runtime.GOOS == "darwin" || runtime.GOOS == "windows" || env("DISPLAY") != "" || env("WAYLAND_DISPLAY") != ""
+}
+
+// edit runs the person's editor, which may be a command with arguments.
+func edit(ctx context.Context, editor, path string) error {
+	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "editor", path) //nolint:gosec // the person chose it
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	return cmd.Run()
+}

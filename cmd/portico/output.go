@@ -1,0 +1,133 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"sigs.k8s.io/yaml"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/client"
+	"github.com/portico-platform/portico/portal/phase"
+)
+
+type (
+	object  = unstructured.Unstructured
+	objects = client.Objects[object]
+)
+
+// formats are what -o takes.
+var formats = []string{"table", "wide", "json", "yaml", "name"}
+
+func checkFormat(format string) error {
+	if !slices.Contains(formats, format) {
+		return usagef("-o %q: want %s", format, orList(formats))
+	}
+	return nil
+}
+
+// print writes objects in a format; one that was asked for by name stands alone.
+func (a *app) print(format string, list []object, single bool) error {
+	var v any = map[string]any{"items": contents(list)}
+	if single {
+		v = list[0].Object
+	}
+	var b []byte
+	var err error
+	switch format {
+	case "json":
+		if b, err = json.MarshalIndent(v, "", "  "); err == nil {
+			b = append(b, '\n')
+		}
+	case "yaml":
+		b, err = yaml.Marshal(v)
+	case "name":
+		for _, o := range list {
+			b = fmt.Appendf(b, "%s/%s\n", strings.ToLower(o.GetKind()), o.GetName())
+		}
+	default:
+		return a.rows(list, format == "wide")
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", format, err)
+	}
+	_, err = a.out.Write(b)
+	return err
+}
+
+func contents(list []object) []map[string]any {
+	out := make([]map[string]any, 0, len(list))
+	for _, o := range list {
+		out = append(out, o.Object)
+	}
+	return out
+}
+
+// listHead is the head of lists; a list that grows line by line has room for what may come.
+var (
+	listHead   = []string{"NAMESPACE", "KIND", "NAME", "STATUS", "AGE", "ENDPOINT", "WHAT IS IN THE WAY"}
+	listWidths = []int{12, 12, 20, 11, 5, 20}
+)
+
+// rows is a table for people; those of one kind have its own columns too when it is wide.
+func (a *app) rows(list []object, wide bool) error {
+	if len(list) == 0 {
+		a.say("There is nothing here. portico kinds lists what can be requested.")
+		return nil
+	}
+	var columns []catalog.Column
+	if wide {
+		columns = a.ownColumns(list)
+	}
+	head := slices.Clone(listHead[:len(listHead)-1])
+	for _, c := range columns {
+		head = append(head, strings.ToUpper(c.Name))
+	}
+	if wide {
+		head = append(head, "REQUESTED BY")
+	}
+	t := a.table(append(head, listHead[len(listHead)-1])...)
+	for _, o := range list {
+		t.add(a.row(&o, columns, wide)...)
+	}
+	return t.write()
+}
+
+func (a *app) row(o *object, columns []catalog.Column, wide bool) []string {
+	state, why := phase.Of(o)
+	k, _ := a.kinds.ByName(o.GetKind())
+	cells := []string{o.GetNamespace(), o.GetKind(), o.GetName(), string(state), a.age(o), k.EndpointOf(o)}
+	for _, c := range columns {
+		cells = append(cells, c.Value(o))
+	}
+	if wide {
+		cells = append(cells, o.GetAnnotations()[v1alpha1.AnnotationRequestedBy])
+	}
+	return append(cells, why)
+}
+
+// ownColumns are the printer columns of the one kind that is listed, without those that the table has anyway.
+func (a *app) ownColumns(list []object) []catalog.Column {
+	k, ok := a.kinds.ByName(list[0].GetKind())
+	if !ok || slices.ContainsFunc(list, func(o object) bool { return o.GetKind() != k.Name }) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(k.Columns), func(c catalog.Column) bool {
+		return c.Type == "date" || "{"+c.Path+"}" == k.Endpoint || c.Path == k.Endpoint || strings.Contains(c.Path, ".status.conditions")
+	})
+}
+
+func (a *app) age(o *object) string { return a.since(o.GetCreationTimestamp().Time) }
+
+func (a *app) since(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return duration.HumanDuration(a.clock.Since(t))
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	testingclock "k8s.io/utils/clock/testing"
+)
+
+// fake is a portal that answers what a test says, in the shapes of the OpenAPI document.
+type fake struct {
+	t       *testing.T
+	url     string
+	answers map[string]reply // by method, path and query, as a request has them
+	asked   []string
+	bodies  map[string]map[string]any
+}
+
+type reply struct {
+	status int
+	body   string
+	header map[string]string
+}
+
+func newPortal(t *testing.T) *fake {
+	t.Helper()
+	f := &fake{t: t, answers: map[string]reply{}, bodies: map[string]map[string]any{}}
+	server := httptest.NewServer(http.HandlerFunc(f.serve))
+	t.Cleanup(server.Close)
+	f.url = server.URL
+	f.on("GET /me", 200, `{"username": "oidc:jane", "groups": ["oidc:devs"], "namespaces": ["payments"]}`)
+	return f
+}
+
+func (f *fake) on(request string, status int, body string, header ...string) {
+	r := reply{status: status, body: body, header: map[string]string{}}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.header[header[i]] = header[i+1]
+	}
+	f.answers[request] = r
+}
+
+func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
+	key := r.Method + " " + strings.TrimPrefix(r.URL.RequestURI(), "/api/v1")
+	f.asked = append(f.asked, key)
+	var body map[string]any
+	if raw, _ := io.ReadAll(r.Body); len(raw) > 0 {
+		if err := json.Unmarshal(raw, &body); err != nil {
+			f.t.Errorf("%s has the body %s", key, raw)
+		}
+		f.bodies[key] = body
+	}
+	a, ok := f.answers[key]
+	if !ok {
+		f.t.Errorf("asked %s, which nobody expects", key)
+	}
+	if a.status >= 400 {
+		w.Header().Set("Content-Type", "application/problem+json")
+	}
+	for k, v := range a.header {
+		w.Header().Set(k, v)
+	}
+	w.WriteHeader(a.status)
+	_, _ = io.WriteString(w, a.body)
+}
+
+// testNow is the time of all tests.
+var testNow = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// terminal is where somebody uses the command.
+type terminal struct {
+	world
+	t       *testing.T
+	vars    map[string]string
+	out, er bytes.Buffer
+}
+
+func newTerminal(t *testing.T, server string) *terminal {
+	t.Helper()
+	c := &terminal{t: t, vars: map[string]string{"PORTICO_SERVER": server, "PORTICO_TOKEN": "s3cret-token"}}
+	c.world = world{
+		in: strings.NewReader(""), env: func(k string) string { return c.vars[k] }, dir: t.TempDir(),
+		clock: testingclock.NewFakeClock(testNow),
+		edit:  func(context.Context, string, string) error { return fmt.Errorf("no editor here") },
+	}
+	return c
+}
+
+// run fails unless the command ends with the code, and ever if it shows the token.
+func (c *terminal) run(code int, args ...string) (out, said string) {
+	c.t.Helper()
+	c.out.Reset()
+	c.er.Reset()
+	w := c.world
+	w.out, w.err = &c.out, &c.er
+	if got := run(c.t.Context(), args, w); got != code {
+		c.t.Fatalf("portico %s exits with %d, want %d\n%s%s", strings.Join(args, " "), got, code, &c.out, &c.er)
+	}
+	if strings.Contains(c.out.String()+c.er.String(), "s3cret") {
+		c.t.Errorf("portico %s shows the token", strings.Join(args, " "))
+	}
+	return c.out.String(), c.er.String()
+}
+
+// bucket is one in payments, in the state that the condition Ready gives it.
+func bucket(name, ready, message string) string {
+	text, _ := json.Marshal(message)
+	return fmt.Sprintf(`{"apiVersion": "portico.dev/v1alpha1", "kind": "S3Bucket", "metadata": {"name": %q, "namespace": "payments",
+		"uid": "u", "generation": 1, "creationTimestamp": "2026-01-02T02:04:05Z", "annotations": {"portico.dev/requested-by": "oidc:jane"}},
+		"spec": {"providerRef": {"name": "aws"}, "deletionPolicy": "Retain"},
+		"status": {"observedGeneration": 1, "conditions": [{"type": "Ready", "status": %q, "reason": "Failed", "message": %s, "lastTransitionTime": "2026-01-02T02:34:05Z"}]}}`,
+		name, ready, text)
+}
+
+const (
+	buckets = "/namespaces/payments/s3buckets"
+	etag    = `"u-1"`
+)

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/client"
+)
+
+type requestFlags struct {
+	set     []string
+	file    string
+	format  string
+	dryRun  bool
+	wait    bool
+	timeout time.Duration
+}
+
+func (a *app) requestCommand() *cobra.Command {
+	f := requestFlags{}
+	cmd := &cobra.Command{
+		Use: "request KIND NAME --set FIELD=VALUE…", Short: "Request something new", Args: cobra.MaximumNArgs(2),
+		Long: `Request makes a new object. Its fields come from --set, from a file, or from both: --set wins.
+
+FIELD is a path below spec, as portico kinds KIND lists them; the name of an object that is referred to may stand for the
+reference. Elements of lists are numbered from 0, entries of maps follow a dot. VALUE is text, a number, or true or false.`,
+		Example: `  portico request bucket reports -n payments --set providerRef=aws --set versioning=true --wait
+  portico request bucket reports -n payments --set providerRef=aws --set tags.cost-center=4711 --dry-run
+  portico request -f bucket.yaml -n payments`,
+		ValidArgsFunction: a.completeNewObject,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.request(cmd.Context(), slashed(args), f) },
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.set, "set", nil, "`field=value`, once for each field")
+	flags.StringVarP(&f.file, "file", "f", "", "`path` of a YAML file with one object; - is standard input")
+	flags.StringVarP(&f.format, "output", "o", "", "print the object too, in this `format`: "+orList(formats))
+	flags.BoolVar(&f.dryRun, "dry-run", false, "check it and show it with its defaults as YAML, but request nothing")
+	a.waitFlags(cmd, &f.wait, &f.timeout, "wait until it is Ready")
+	a.complete(cmd, "output", formats)
+	_ = cmd.RegisterFlagCompletionFunc("set", a.completeFields) // the flag is there
+	return cmd
+}
+
+func (a *app) request(ctx context.Context, args []string, f requestFlags) error {
+	obj, k, err := a.wanted(args, f)
+	if err != nil {
+		return err
+	}
+	if f.format != "" {
+		if err := checkFormat(f.format); err != nil {
+			return err
+		}
+	}
+	c, err := a.api()
+	if err != nil {
+		return err
+	}
+	t := target{kind: k, name: obj.GetName(), namespace: obj.GetNamespace(), api: c}
+	if err := a.place(ctx, &t); err != nil {
+		return err
+	}
+	options := client.CreateOptions{}
+	if f.dryRun {
+		options.DryRun = dryRun
+	}
+	made, err := t.objects().Create(ctx, obj, options)
+	if err != nil {
+		return err
+	}
+	a.warn(made.Warnings)
+	if f.dryRun {
+		return a.shown(&made.Object)
+	}
+	a.say("Requested %s%s.", refOf(k, t.name), inWords(t.namespace))
+	if f.wait {
+		if made.Object, err = a.await(ctx, t, untilReady, f.timeout); err != nil {
+			return err
+		}
+	}
+	if f.format != "" {
+		return a.print(f.format, []object{made.Object}, true)
+	}
+	return nil
+}
+
+// dryRun asks the API what would happen.
+const dryRun = "All"
+
+// place is the namespace of what is to be written: the file's, which must not differ from the flag's.
+func (a *app) place(ctx context.Context, t *target) error {
+	switch {
+	case !t.kind.Namespaced:
+		t.namespace = ""
+		return nil
+	case t.namespace == "":
+		ns, err := a.inNamespace(ctx, t.api)
+		t.namespace = ns
+		return err
+	case a.namespace != "" && a.namespace != t.namespace:
+		return usagef("the file says namespace %s, and -n %s: make them the same, or leave one out", t.namespace, a.namespace)
+	}
+	return nil
+}
+
+// wanted is the object that the command line and the file describe.
+func (a *app) wanted(args []string, f requestFlags) (*object, catalog.Kind, error) {
+	var base *object
+	var k catalog.Kind
+	var err error
+	if len(args) > 0 {
+		if k, err = a.kindNamed(args[0]); err != nil {
+			return nil, k, err
+		}
+	}
+	if f.file != "" {
+		if base, k, err = a.fromFile(f.file, k); err != nil {
+			return nil, k, err
+		}
+	}
+	if k.Name == "" {
+		return nil, k, usagef("what? Name a kind and a name, such as bucket reports, or a file with -f")
+	}
+	if k.KeptBy != "" {
+		return nil, k, usagef("a %s cannot be requested: it is kept by %s", strings.ToLower(k.Title), k.KeptBy)
+	}
+	obj, err := withSet(k, base, f.set)
+	if err != nil {
+		return nil, k, err
+	}
+	if len(args) == 2 {
+		obj.SetName(args[1])
+	}
+	if obj.GetName() == "" {
+		return nil, k, usagef("give the %s a name, such as portico request %s reports", strings.ToLower(k.Title), strings.ToLower(k.Title))
+	}
+	return obj, k, nil
+}
+
+// fromFile reads the one object in a file, of kind k if that is known already.
+func (a *app) fromFile(path string, k catalog.Kind) (*object, catalog.Kind, error) {
+	all, err := a.readFile(path)
+	switch {
+	case err != nil:
+		return nil, k, err
+	case len(all) != 1:
+		return nil, k, usagef("%s has %d objects, and one is requested at a time: portico apply -f takes several", path, len(all))
+	case k.Name != "" && all[0].kind.Name != "" && all[0].kind.Name != k.Name:
+		return nil, k, usagef("%s has a %s, not a %s", path, all[0].kind.Name, k.Name)
+	case k.Name == "":
+		k = all[0].kind
+	}
+	if k.Name == "" {
+		return nil, k, usagef("%s does not say its kind: add apiVersion and kind, or name the kind before -f", path)
+	}
+	obj, err := k.ParseYAML(all[0].text)
+	if err != nil {
+		return nil, k, fmt.Errorf("%s: %w", path, err)
+	}
+	return obj, k, nil
+}
+
+// maxFile bounds what is read of a file: the API takes no larger object.
+const maxFile = 4 << 20
+
+func (a *app) read(path string) ([]byte, error) {
+	in := a.in
+	if path != "-" {
+		f, err := os.Open(path) //nolint:gosec // the person named it
+		if err != nil {
+			return nil, usagef("-f: %v", err)
+		}
+		defer func() { _ = f.Close() }() // only read
+		in = f
+	}
+	b, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	if len(b) > maxFile {
+		return nil, errors.New(path + " is too large: want 4 MiB at most")
+	}
+	return b, nil
+}
+
+// shown prints an object as one would write it.
+func (a *app) shown(o *object) error {
+	text, err := catalog.ToYAML(o)
+	if err != nil {
+		return err
+	}
+	_, err = a.out.Write(text)
+	return err
+}
+
+// inWords is where an object is, after its name.
+func inWords(namespace string) string {
+	if namespace == "" {
+		return ""
+	}
+	return " in " + clean(namespace)
+}

@@ -1,0 +1,50 @@
+package session
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Logout forgets the session at a server, and has the provider forget it where that can be asked. It tells whether there was
+// one.
+func Logout(ctx context.Context, store Store, server string) (was bool, err error) {
+	var s *Session
+	err = store.Change(ctx, func(all *Sessions) error {
+		s = all.Servers[server]
+		delete(all.Servers, server)
+		if all.Current == server {
+			all.Current = ""
+		}
+		return nil
+	})
+	if err != nil || s == nil {
+		return false, err
+	}
+	s.revoke(ctx)
+	return true, nil
+}
+
+// revoke is RFC 7009. Without an answer the token ends by itself, and nobody here has it any more.
+func (s *Session) revoke(ctx context.Context) {
+	p, err := discover(ctx, Settings{Issuer: s.Issuer, ClientID: s.ClientID})
+	if err != nil || s.RefreshToken == "" {
+		return
+	}
+	var more struct {
+		Revocation string `json:"revocation_endpoint"`
+	}
+	if err := p.oidc.Claims(&more); err != nil || more.Revocation == "" {
+		return
+	}
+	form := url.Values{"token": {s.RefreshToken}, "token_type_hint": {"refresh_token"}, "client_id": {s.ClientID}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, more.Revocation, strings.NewReader(form.Encode()))
+	if err != nil {
+		return
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if resp, err := p.http.Do(req); err == nil {
+		_ = resp.Body.Close() // only that it was asked
+	}
+}

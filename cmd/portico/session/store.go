@@ -1,0 +1,98 @@
+// Package session keeps who is signed in at which portal, signs people in, and gives their tokens to requests.
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// lockAgain is how often a lock that another portico holds is tried.
+const lockAgain = 50 * time.Millisecond
+
+// Store is a folder with one file of sessions, readable by its owner only.
+type Store struct{ Dir string }
+
+// Sessions are what the file holds.
+type Sessions struct {
+	Current string              `json:"current,omitempty"` // server of the last login
+	Servers map[string]*Session `json:"servers,omitempty"` // by address
+}
+
+// Session is one login. Its tokens are secret.
+type Session struct {
+	Issuer       string    `json:"issuer"`
+	ClientID     string    `json:"clientID"`
+	Scopes       []string  `json:"scopes"`
+	IDToken      string    `json:"idToken"`
+	Expiry       time.Time `json:"expiry"`
+	RefreshToken string    `json:"refreshToken,omitempty"`
+}
+
+func (s Store) path() string { return filepath.Join(s.Dir, "sessions.json") }
+
+// Read is what is kept; nothing at all is no error.
+func (s Store) Read() (Sessions, error) {
+	var all Sessions
+	b, err := os.ReadFile(s.path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return all, nil
+	}
+	if err != nil {
+		return all, fmt.Errorf("reading who is logged in: %w", err)
+	}
+	if err := json.Unmarshal(b, &all); err != nil {
+		return all, fmt.Errorf("%s cannot be read: delete it and log in again", s.path()) // not err, which may quote it
+	}
+	return all, nil
+}
+
+// Change reads, changes and writes the file while no other portico does.
+func (s Store) Change(ctx context.Context, change func(*Sessions) error) (err error) {
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return fmt.Errorf("making the folder for logins: %w", err)
+	}
+	lock := flock.New(filepath.Join(s.Dir, "sessions.lock"), flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, lockAgain); err != nil {
+		return fmt.Errorf("waiting for another portico that holds %s: %w", lock.Path(), err)
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	all, err := s.Read()
+	if err != nil {
+		return err
+	}
+	if all.Servers == nil {
+		all.Servers = map[string]*Session{}
+	}
+	if err := change(&all); err != nil {
+		return err
+	}
+	return s.write(all)
+}
+
+// write replaces the file as a whole, so that nobody reads half of it.
+func (s Store) write(all Sessions) error {
+	b, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(s.Dir, "sessions-*.tmp") // for its owner only
+	if err != nil {
+		return fmt.Errorf("writing who is logged in: %w", err)
+	}
+	_, err = f.Write(append(b, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), s.path())
+	}
+	if err != nil {
+		return fmt.Errorf("writing who is logged in: %w", errors.Join(err, os.Remove(f.Name())))
+	}
+	return nil
+}

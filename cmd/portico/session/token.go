@@ -1,0 +1,98 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/oauth2"
+	"k8s.io/utils/clock"
+)
+
+// early is how long before its end a token is replaced: it must outlive the request.
+const early = 30 * time.Second
+
+// NoLoginError says that somebody has to log in first.
+type NoLoginError struct{ Server, Why string }
+
+func (e *NoLoginError) Error() string {
+	login := "portico login"
+	if e.Server != "" {
+		login += " " + e.Server
+	}
+	return e.Why + ": run " + login + ", or set PORTICO_TOKEN"
+}
+
+// Tokens gives the token of the session at a server, a new one when it is about to end.
+type Tokens struct {
+	Server string
+	Store  Store
+	Clock  clock.PassiveClock
+
+	mu   sync.Mutex
+	last *Session
+}
+
+// Token is good for some time. A *NoLoginError says that only a login helps.
+func (t *Tokens) Token(ctx context.Context) (string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.last == nil {
+		all, err := t.Store.Read()
+		if err != nil {
+			return "", err
+		}
+		t.last = all.Servers[t.Server]
+	}
+	if t.last == nil {
+		return "", &NoLoginError{Server: t.Server, Why: "you are not logged in at " + t.Server}
+	}
+	if t.fresh(t.last) {
+		return t.last.IDToken, nil
+	}
+	if err := t.renew(ctx); err != nil {
+		return "", err
+	}
+	return t.last.IDToken, nil
+}
+
+func (t *Tokens) fresh(s *Session) bool { return t.Clock.Now().Add(early).Before(s.Expiry) }
+
+// renew holds the lock: a refresh token may be good only once, and another portico may have used it in the meantime.
+func (t *Tokens) renew(ctx context.Context) error {
+	ended := &NoLoginError{Server: t.Server, Why: "your login at " + t.Server + " has ended"}
+	return t.Store.Change(ctx, func(all *Sessions) error {
+		s := all.Servers[t.Server]
+		switch {
+		case s == nil:
+			return &NoLoginError{Server: t.Server, Why: "you have logged out at " + t.Server}
+		case t.fresh(s):
+			t.last = s
+			return nil
+		case s.RefreshToken == "":
+			return ended
+		}
+		p, err := discover(ctx, Settings{Issuer: s.Issuer, ClientID: s.ClientID, Scopes: s.Scopes})
+		if err != nil {
+			return err
+		}
+		token, err := p.oauth.TokenSource(p.in(ctx), &oauth2.Token{RefreshToken: s.RefreshToken}).Token()
+		switch {
+		case err != nil && wasRefused(err):
+			return ended
+		case err != nil:
+			return fmt.Errorf("renewing your login at %s: %w", s.Issuer, plain(err))
+		}
+		fresh, err := p.session(ctx, token, "")
+		if err != nil {
+			return errors.Join(ended, err)
+		}
+		if fresh.RefreshToken == "" { // it stays
+			fresh.RefreshToken = s.RefreshToken
+		}
+		all.Servers[t.Server], t.last = fresh, fresh
+		return nil
+	})
+}
