@@ -155,7 +155,7 @@ func (a *app) inNamespace(ctx context.Context, c *client.Client) (string, error)
 	if ns := cmp.Or(a.namespace, a.env("PORTICO_NAMESPACE")); ns != "" {
 		return ns, nil
 	}
-	me, err := c.GetMe(ctx)
+	me, err := c.GetMe(ctx, client.GetMeOptions{})
 	switch {
 	case err != nil:
 		return "", err

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/client"
 )
 
 // completeTime is the most that somebody who pressed Tab waits.
@@ -103,7 +104,7 @@ func (a *app) completeNamespaces(cmd *cobra.Command, _ []string, so string) ([]s
 	if err != nil {
 		return nil, noFiles
 	}
-	me, err := c.GetMe(ctx)
+	me, err := c.GetMe(ctx, client.GetMeOptions{})
 	if err != nil {
 		return nil, noFiles
 	}

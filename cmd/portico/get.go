@@ -128,7 +128,7 @@ func (a *app) view(ctx context.Context, args []string, f getFlags) (view, error)
 	}
 	v.Limit, v.Kind, v.Namespace, v.namespaces = pageSize, v.kind.Plural, namespace, []string{namespace}
 	if !v.across && v.kind.Namespaced && namespace == "" {
-		me, err := v.api.GetMe(ctx)
+		me, err := v.api.GetMe(ctx, client.GetMeOptions{})
 		if err != nil {
 			return v, err
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -115,17 +116,17 @@ func (a *app) listKinds(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	offered, err := c.ListCatalog(ctx, client.ListCatalogOptions{})
+	offered, err := c.ListCatalog(ctx, client.ListCatalogOptions{Namespace: cmp.Or(a.namespace, a.env("PORTICO_NAMESPACE"))})
 	if err != nil {
 		return err
 	}
-	t := a.table("NAME", "KIND", "SHORT", "WHAT IT IS")
+	t := a.table("NAME", "KIND", "SHORT", "YOU MAY", "WHAT IT IS")
 	for _, item := range offered.Items {
-		short := ""
-		if k, ok := a.kinds.ByPlural(item.Resource); ok {
-			short = strings.Join(k.ShortNames, ",")
+		may := ""
+		if item.CanCreate != nil {
+			may = map[bool]string{true: "request it", false: "not request it"}[*item.CanCreate]
 		}
-		t.add(strings.ToLower(item.Title), item.Kind, short, firstSentence(item.Help))
+		t.add(strings.ToLower(item.Title), item.Kind, strings.Join(item.ShortNames, ","), may, firstSentence(item.Help))
 	}
 	return t.write()
 }

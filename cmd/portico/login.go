@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/portico-platform/portico/cmd/portico/session"
+	"github.com/portico-platform/portico/portal/client"
 )
 
 func (a *app) loginCommand() *cobra.Command {
@@ -79,7 +80,7 @@ func (a *app) greet(ctx context.Context, server string, s *session.Session) erro
 	if err != nil {
 		return err
 	}
-	me, err := c.GetMe(ctx)
+	me, err := c.GetMe(ctx, client.GetMeOptions{})
 	if err != nil {
 		return fmt.Errorf("you are logged in, but %s does not take the token: %w", server, err)
 	}
@@ -121,7 +122,7 @@ func (a *app) whoamiCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			me, err := c.GetMe(cmd.Context())
+			me, err := c.GetMe(cmd.Context(), client.GetMeOptions{})
 			if err != nil {
 				return err
 			}

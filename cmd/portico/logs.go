@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
+	"iter"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,15 +14,16 @@ import (
 )
 
 func (a *app) logsCommand() *cobra.Command {
-	opts := client.LogsOptions{}
+	opts, follow := client.LogsOptions{}, false
 	cmd := &cobra.Command{
 		Use: "logs NAME", Short: "Print the log of an application", Args: cobra.RangeArgs(1, 2),
 		Long:              "Logs prints the last lines of one Pod of an application: of the newest one, if none is named.",
-		Example:           "  portico logs shop -n payments\n  portico logs shop -n payments --tail 1000 --previous",
+		Example:           "  portico logs shop -n payments -f\n  portico logs shop -n payments --tail 1000 --previous",
 		ValidArgsFunction: a.completeFor(catalog.AppKind),
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.logs(cmd.Context(), args, opts) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.logs(cmd.Context(), args, opts, follow) },
 	}
 	flags := cmd.Flags()
+	flags.BoolVarP(&follow, "follow", "f", false, "go on with what is written, until the container ends or you interrupt it")
 	flags.StringVar(&opts.Pod, "pod", "", "`name` of the Pod; default: the newest")
 	flags.StringVarP(&opts.Container, "container", "c", "", "`name` of the container; default: the application's")
 	flags.Int64Var(&opts.Tail, "tail", 200, "how `many` of the last lines, 5000 at most")
@@ -28,10 +32,13 @@ func (a *app) logsCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) logs(ctx context.Context, args []string, opts client.LogsOptions) error {
+func (a *app) logs(ctx context.Context, args []string, opts client.LogsOptions, follow bool) error {
 	t, err := a.targetOf(ctx, catalog.AppKind, args)
 	if err != nil {
 		return err
+	}
+	if follow {
+		return a.followLog(t.objects().FollowLogs(ctx, t.name, opts))
 	}
 	text, err := t.objects().Logs(ctx, t.name, opts)
 	if err != nil {
@@ -39,4 +46,24 @@ func (a *app) logs(ctx context.Context, args []string, opts client.LogsOptions) 
 	}
 	_, err = io.WriteString(a.out, text)
 	return err
+}
+
+func (a *app) followLog(parts iter.Seq2[client.LogPart, error]) error {
+	for part, err := range parts {
+		switch {
+		case err != nil:
+			return err
+		case part.End == "lost":
+			return errors.New(part.Message)
+		case part.End != "":
+			a.say("%s", clean(part.Message))
+		case part.Waiting != "":
+			a.say("%s", clean(part.Waiting))
+		default:
+			if _, err := io.WriteString(a.out, strings.Join(part.Lines, "\n")+"\n"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
