@@ -2,11 +2,15 @@ package pages
 
 import (
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/phase"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -24,6 +28,14 @@ func (p *Pages) act(w http.ResponseWriter, r *http.Request) error {
 		notes = map[string]*string{v1alpha1.AnnotationReconcileRequestedAt: &now}
 	case do == "restart" && isApp(l.ref.Kind):
 		notes = map[string]*string{v1alpha1.AnnotationRestartRequestedAt: &now}
+	case do == "acknowledge":
+		number, err := p.acknowledged(w, r, l)
+		if err != nil {
+			return err
+		}
+		if number != "" { // else it is not asked for any more: the page says how it is
+			notes = map[string]*string{v1alpha1.AnnotationAcknowledgeRecreate: &number}
+		}
 	case do == "pause":
 		notes = map[string]*string{v1alpha1.AnnotationPaused: new("true")}
 	case do == "resume":
@@ -31,8 +43,36 @@ func (p *Pages) act(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return errNoPage
 	}
-	if _, err := p.cluster.Annotate(r.Context(), l.id, l.ref, notes); err != nil {
-		return err
+	if len(notes) > 0 {
+		if _, err := p.cluster.Annotate(r.Context(), l.id, l.ref, notes); err != nil {
+			return err
+		}
 	}
 	return seeOther(w, r, views.ResourcePath(l.space.team.ID, l.ref.Kind.Plural, l.ref.Name))
+}
+
+// acknowledged is the number that the posted form acknowledges, "" if it is another one than the object waits for.
+func (p *Pages) acknowledged(w http.ResponseWriter, r *http.Request, l looking) (string, error) {
+	if err := readForm(w, r); err != nil {
+		return "", err
+	}
+	obj, err := p.cluster.Get(r.Context(), l.id, l.ref)
+	if err != nil {
+		return "", err
+	}
+	if number := r.PostForm.Get("number"); number == recreateNumber(obj) {
+		return number, nil
+	}
+	return "", nil
+}
+
+// recreateNumber is the number by which a new, empty resource in place of one that is gone is acknowledged; "" unless the
+// object waits for that.
+func recreateNumber(obj *unstructured.Unstructured) string {
+	c := phase.FactsOf(obj).Condition(v1alpha1.ConditionStalled)
+	if !c.True() || !strings.Contains(c.Message, v1alpha1.AnnotationAcknowledgeRecreate+"=") {
+		return ""
+	}
+	made, _, _ := unstructured.NestedInt64(obj.Object, "status", "recreations")
+	return strconv.FormatInt(made+1, 10)
 }

@@ -25,7 +25,7 @@ const (
 
 // addChecks asks the operator, for the tab that shows it.
 func (p *Pages) addChecks(ctx context.Context, l looking, obj *unstructured.Unstructured, d *views.Detail) error {
-	if l.tab != views.TabOverview {
+	if l.tab != views.TabOverview && l.tab != views.TabActivity {
 		return nil
 	}
 	checks, err := p.cluster.Checks(ctx, l.id, obj)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,10 +35,8 @@ func (p *Pages) looking(r *http.Request) (looking, error) {
 		return looking{}, err
 	}
 	l := looking{id: id, space: p.spaceOf(r), tab: views.TabOverview}
-	for _, t := range []string{views.TabEvents, views.TabYAML} {
-		if r.URL.Query().Get("tab") == t {
-			l.tab = t
-		}
+	if t := r.URL.Query().Get("tab"); slices.Contains(views.Tabs(), t) {
+		l.tab = t
 	}
 	l.ref, err = l.space.refOf(r)
 	l.frame = views.Frame{Team: l.space.team}
@@ -96,7 +95,14 @@ func (p *Pages) detailOf(ctx context.Context, l looking, obj *unstructured.Unstr
 	if err != nil {
 		return d, err
 	}
-	d.YAML, d.Commands = string(text), terminal(l.ref)
+	d.YAML = string(text)
+	if d.Commands, err = p.terminal(l.ref, obj, d.MayEdit); err != nil {
+		return d, err
+	}
+	d.Recreate = recreateNumber(obj)
+	if d.Blocker, err = p.blocker(ctx, l, obj); err != nil {
+		return d, err
+	}
 	if err := p.addEvents(ctx, l, obj, &d); err != nil {
 		return d, err
 	}
@@ -109,7 +115,10 @@ func (p *Pages) detailOf(ctx context.Context, l looking, obj *unstructured.Unstr
 	if err := p.addHostname(ctx, l, obj, &d); err != nil {
 		return d, err
 	}
-	return d, p.addChecks(ctx, l, obj, &d)
+	if err := p.addChecks(ctx, l, obj, &d); err != nil {
+		return d, err
+	}
+	return d, p.addTab(ctx, l, obj, &d)
 }
 
 // headline is the sentence on top. A ready object has nothing in the way, which is worth saying too.
@@ -157,8 +166,8 @@ func (p *Pages) detailLive(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	changed := p.followObject(r.Context(), l)
-	if l.tab == views.TabOverview {
+	changed := p.followRelated(r.Context(), l)
+	if l.tab == views.TabOverview || l.tab == views.TabActivity {
 		changed = again(r.Context(), changed)
 	}
 	uid := ""
@@ -207,11 +216,15 @@ func (p *Pages) gone(ctx context.Context, l looking) ([]live.Part, error) {
 	return out, live.ErrFinished
 }
 
-// terminal are the commands that show the object elsewhere.
-func terminal(ref cluster.Ref) []views.Command {
-	return []views.Command{
-		{ID: "to-get", Title: "See it", Text: "kubectl get " + target(ref) + " -o yaml"},
-		{ID: "to-wait", Title: "Wait until it is ready", Text: "kubectl wait --for=condition=Ready " + target(ref)},
-		{ID: "to-explain", Title: "What the fields mean", Text: "kubectl explain " + ref.Kind.Plural + ".spec"},
+// addTab adds what only the chosen tab shows.
+func (p *Pages) addTab(ctx context.Context, l looking, obj *unstructured.Unstructured, d *views.Detail) (err error) {
+	switch l.tab {
+	case views.TabObjects:
+		d.Tree, err = p.tree(ctx, l, obj)
+	case views.TabConditions:
+		d.Turns = p.timeline(phase.FactsOf(obj))
+	case views.TabActivity:
+		d.Edits, d.Deeds = max(obj.GetGeneration()-1, 0), p.activity(obj, *d)
 	}
+	return err
 }

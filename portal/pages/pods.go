@@ -195,3 +195,23 @@ func (p *Pages) followObject(ctx context.Context, l looking) <-chan struct{} {
 		return c.Kind == l.ref.Kind.Plural && c.Namespace == l.ref.Namespace && c.Name == l.ref.Name
 	})
 }
+
+// followRelated signals besides when an object of a kind changes that the object refers to: what is in its way is told
+// beside it.
+func (p *Pages) followRelated(ctx context.Context, l looking) <-chan struct{} {
+	plurals := map[string]bool{}
+	for _, r := range l.ref.Kind.Refers {
+		for _, name := range r.Kinds {
+			if k, ok := p.cluster.Kinds().ByName(name); ok {
+				plurals[k.Plural] = true
+			}
+		}
+	}
+	return p.follow(ctx, func(c cluster.Change) bool {
+		if c.Namespace != l.ref.Namespace {
+			return false
+		}
+		own := c.Kind == l.ref.Kind.Plural && c.Name == l.ref.Name
+		return own || plurals[c.Kind] && !c.Events && !c.Pods
+	})
+}

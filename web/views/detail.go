@@ -50,10 +50,47 @@ type Happening struct {
 
 // The tabs of a resource.
 const (
-	TabOverview = "overview"
-	TabEvents   = "events"
-	TabYAML     = "yaml"
+	TabOverview   = "overview"
+	TabObjects    = "objects"
+	TabConditions = "conditions"
+	TabEvents     = "events"
+	TabActivity   = "activity"
+	TabYAML       = "yaml"
 )
+
+// Tabs are all tabs of a resource but the overview, in their order.
+func Tabs() []string { return []string{TabObjects, TabConditions, TabEvents, TabActivity, TabYAML} }
+
+// tabTitles are what tabs are called.
+var tabTitles = map[string]string{
+	TabOverview: "Overview", TabObjects: "Objects", TabConditions: "Conditions", TabEvents: "Events", TabActivity: "Activity", TabYAML: "YAML",
+}
+
+// Node is an object with those that were made for it, or that it is bound to.
+type Node struct {
+	Role  string // what it is to the object above, "" for what was made for that
+	Kind  string
+	Name  string
+	Href  string // "" for what has no page
+	Look  Look
+	Text  string
+	Nodes []Node
+}
+
+// Turn is a condition, and when it turned to what it is.
+type Turn struct {
+	Title, Type, Status, Reason, Text string
+	Icon, Tone                        string
+	At                                Moment
+}
+
+// Deed is one thing that happened to a resource, or was done about it.
+type Deed struct {
+	Title, Text string
+	Icon, Tone  string
+	At          Moment
+	Plan        []Action
+}
 
 // Detail is the page of one resource.
 type Detail struct {
@@ -77,6 +114,12 @@ type Detail struct {
 	Progress   string // of observed generations, e.g. "change not applied yet"
 	Facts      []Fact
 	Related    []Relation
+	Blocker    *Relation // what it refers to and is not ready; nil: nothing
+	Tree       Node      // on its tab
+	Turns      []Turn    // on their tab
+	Deeds      []Deed    // on their tab
+	Edits      int64     // since it was requested
+	Recreate   string    // number by which a new, empty one is acknowledged; "" if nothing is to be
 	Checks     Inspection
 	Events     []Happening
 	NoEvents   string // why there are none to see

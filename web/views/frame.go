@@ -50,6 +50,9 @@ func (f Frame) Initials() string {
 	return out.String()
 }
 
+// PhaseLook is a phase in a word, with its icon and colour.
+func PhaseLook(p phase.Phase) Look { return Look{Word: string(p), Icon: phaseIcon(p), Tone: tone(p)} }
+
 // tone is the colour class that goes with the phase; the word says the same.
 func tone(p phase.Phase) string {
 	switch p {
