@@ -104,7 +104,7 @@ func (p *Pages) terminal(ref cluster.Ref, obj *unstructured.Unstructured, mayEdi
 	if err != nil {
 		return nil, fmt.Errorf("writing the commands: %w", err)
 	}
-	put := curl("PUT", p.origin+apiPath(ref.Kind, ref.Namespace, ref.Name), string(body), "If-Match: "+cluster.ETag(obj))
+	put := curl("PUT", p.reach.Portal+apiPath(ref.Kind, ref.Namespace, ref.Name), string(body), "If-Match: "+cluster.ETag(obj))
 	return append(all, views.Command{ID: "to-edit", Title: "Edit it", Text: "kubectl edit " + target(ref)},
 		views.Command{ID: "to-put", Title: "Change it over REST, unless somebody else has", Text: put}), nil
 }
