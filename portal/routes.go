@@ -49,8 +49,8 @@ func New(p Parts) (http.Handler, error) {
 	r.Get("/readyz", func(w http.ResponseWriter, r *http.Request) { answer(w, p.ready(r)) })
 	r.Method(http.MethodGet, AssetsPath+"*", p.Assets)
 	r.Method(http.MethodHead, AssetsPath+"*", p.Assets)
-	r.Mount(rest.Prefix, api)
-	r.Mount("/", p.browser())
+	r.Mount(rest.Prefix, compress(api))
+	r.Mount("/", compress(p.browser()))
 	return r, nil
 }
 
