@@ -94,7 +94,7 @@ func (p Parts) failed(w http.ResponseWriter, r *http.Request) {
 
 // ready says why the portal is not ready, without words for outsiders.
 func (p Parts) ready(r *http.Request) error {
-	if err := p.Cluster.Ready(r.Context()); err != nil {
+	if err := p.Cluster.Ready(); err != nil {
 		p.Log.InfoContext(r.Context(), "not ready", "cause", err)
 		return errors.New("not ready: the cache is being filled")
 	}

@@ -19,7 +19,10 @@ import (
 
 const (
 	// accessTTL is how long a lost or gained right may take to be noticed.
-	accessTTL = 5 * time.Second
+	accessTTL = 10 * time.Second
+	// wideTTL is how long a right in the whole cluster may take to be noticed by whoever gained it: each page asks for
+	// several of them, and nearly everybody has none.
+	wideTTL = 30 * time.Second
 	// accessEntries bounds the answers kept: 500 users × 200 namespaces would be 100,000 of about 100 bytes.
 	accessEntries = 100_000
 	// reviewTimeout bounds one access review; it outlives the request that asked first, since others share it.
@@ -105,7 +108,11 @@ func (a *access) review(ctx context.Context, id auth.Identity, act action, key q
 		return false, &UnavailableError{Doing: fmt.Sprintf("asking whether %s may %s %s", id.Username, act.verb, act.name()), Cause: err}
 	}
 	ok := answer.Status.Allowed && !answer.Status.Denied
-	a.answers.add(key, ok)
+	ttl := accessTTL
+	if !ok && act.namespace == "" {
+		ttl = wideTTL
+	}
+	a.answers.add(key, ok, ttl)
 	return ok, nil
 }
 

@@ -172,3 +172,31 @@ func TestAccessIsSharedByThoseWhoAskAtOnce(t *testing.T) {
 		t.Errorf("asked %d times", n)
 	}
 }
+
+func TestANoAboutTheWholeClusterIsKeptLongerThanAYes(t *testing.T) {
+	for name, c := range map[string]struct {
+		namespace string
+		yes       bool
+		asked     int // after accessTTL
+	}{
+		"a yes about the whole cluster": {"", true, 2},
+		"a no about the whole cluster":  {"", false, 1},
+		"a no about a namespace":        {"payments", false, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j, a, clock := newJudge(t)
+			j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return c.yes }
+			act := action{verb: "list", group: "portico.dev", resource: "s3buckets", namespace: c.namespace}
+			ask(t, a, dev, act)
+			clock.SetTime(clock.Now().Add(accessTTL))
+			if ask(t, a, dev, act); j.count() != c.asked {
+				t.Errorf("asked %d times by accessTTL, want %d", j.count(), c.asked)
+			}
+			before := j.count()
+			clock.SetTime(clock.Now().Add(wideTTL))
+			if ask(t, a, dev, act); j.count() != before+1 {
+				t.Errorf("asked %d times by wideTTL, want %d", j.count(), before+1)
+			}
+		})
+	}
+}

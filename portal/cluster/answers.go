@@ -26,7 +26,7 @@ func asked(id auth.Identity, act action) question {
 	return question(h.Sum(nil))
 }
 
-// answers remembers answers for accessTTL, in two generations: when the young one is old or full, the old one goes
+// answers remembers answers for wideTTL at most, in two generations: when the young one is old or full, the old one goes
 // with all that has expired. There are never more than limit.
 type answers struct {
 	clock clock.PassiveClock
@@ -56,14 +56,15 @@ func (a *answers) get(q question) (ok, known bool) {
 	return v.ok, known && a.clock.Now().Before(v.until)
 }
 
-func (a *answers) add(q question, ok bool) {
+// add remembers an answer for so long.
+func (a *answers) add(q question, ok bool, ttl time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.clock.Now()
-	if now.Sub(a.born) >= accessTTL || len(a.young) >= a.limit/2 {
+	if now.Sub(a.born) >= wideTTL || len(a.young) >= a.limit/2 {
 		a.young, a.old, a.born = map[question]verdict{}, a.young, now
 	}
-	a.young[q] = verdict{ok: ok, until: now.Add(accessTTL)}
+	a.young[q] = verdict{ok: ok, until: now.Add(ttl)}
 }
 
 func (a *answers) remove(q question) {

@@ -63,7 +63,7 @@ func TestAnswersAreBoundedAndForgotten(t *testing.T) {
 		return asked(dev, action{verb: "get", resource: strconv.Itoa(i)})
 	}
 	for i := range 1000 {
-		a.add(q(i), true)
+		a.add(q(i), true, accessTTL)
 		if n := len(a.young) + len(a.old); n > 100 {
 			t.Fatalf("%d answers", n)
 		}
@@ -72,8 +72,8 @@ func TestAnswersAreBoundedAndForgotten(t *testing.T) {
 		t.Error("the last answer is gone")
 	}
 	for range 2 {
-		clock.SetTime(clock.Now().Add(accessTTL))
-		a.add(q(1000), false)
+		clock.SetTime(clock.Now().Add(wideTTL))
+		a.add(q(1000), false, accessTTL)
 	}
 	if n := len(a.young) + len(a.old); n != 2 {
 		t.Errorf("%d answers, of which most have expired", n)

@@ -9,17 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/operator"
@@ -47,6 +43,7 @@ type Cluster struct {
 	writer   *writer
 	feed     *feed
 	overview *overview.Store
+	watches  watches
 	// askEverywhere is Options.AskEverywhere.
 	askEverywhere bool
 	revoked       *Revocations
@@ -103,65 +100,6 @@ func (c *Cluster) Run(ctx context.Context) error {
 	go c.operator.Sample(ctx, sampling.C)
 	if err := c.cache.Start(ctx); err != nil {
 		return fmt.Errorf("running the cache: %w", err)
-	}
-	return nil
-}
-
-// watch asks for every informer before the cache starts, so that readiness covers them all.
-func (c *Cluster) watch(ctx context.Context) error {
-	for _, k := range c.kinds {
-		obj := &unstructured.Unstructured{}
-		obj.SetGroupVersionKind(k.GVK())
-		inf, err := c.cache.GetInformer(ctx, obj, cache.BlockUntilSynced(false))
-		if err != nil {
-			return fmt.Errorf("watching %s: %w", k.Plural, err)
-		}
-		if _, err := inf.AddEventHandler(c.counting(k, c.feed.objects(k))); err != nil {
-			return fmt.Errorf("watching %s: %w", k.Plural, err)
-		}
-	}
-	inf, err := c.cache.GetInformer(ctx, &corev1.Event{}, cache.BlockUntilSynced(false))
-	if err != nil {
-		return fmt.Errorf("watching events: %w", err)
-	}
-	if _, err := inf.AddEventHandler(c.feed.events(c.kinds)); err != nil {
-		return fmt.Errorf("watching events: %w", err)
-	}
-	pods, err := c.cache.GetInformer(ctx, &corev1.Pod{}, cache.BlockUntilSynced(false))
-	if err != nil {
-		return fmt.Errorf("watching pods: %w", err)
-	}
-	if _, err := pods.AddEventHandler(c.feed.pods(c.kinds)); err != nil {
-		return fmt.Errorf("watching pods: %w", err)
-	}
-	if _, err := c.cache.GetInformer(ctx, namespaceMeta(), cache.BlockUntilSynced(false)); err != nil {
-		return fmt.Errorf("watching namespaces: %w", err)
-	}
-	return c.watchTeams(ctx)
-}
-
-// Ready says why the portal cannot serve yet; nil once the cache and the revocation list are complete.
-func (c *Cluster) Ready(ctx context.Context) error {
-	if !c.revoked.Loaded() {
-		return errors.New("the list of revoked sessions is not loaded yet")
-	}
-	ended, cancel := context.WithCancel(ctx)
-	cancel() // only look: an ended context answers for what is synced now
-	for _, k := range c.kinds {
-		obj := &unstructured.Unstructured{}
-		obj.SetGroupVersionKind(k.GVK())
-		inf, err := c.cache.GetInformer(ended, obj, cache.BlockUntilSynced(false))
-		if err != nil || !inf.HasSynced() {
-			return fmt.Errorf("the cache of %s is not filled yet", k.Plural)
-		}
-	}
-	others := teamObjects()
-	maps.Copy(others, map[string]client.Object{"namespaces": namespaceMeta(), "events": &corev1.Event{}, "pods": &corev1.Pod{}})
-	for what, obj := range others {
-		inf, err := c.cache.GetInformer(ended, obj, cache.BlockUntilSynced(false))
-		if err != nil || !inf.HasSynced() {
-			return fmt.Errorf("the cache of %s is not filled yet", what)
-		}
 	}
 	return nil
 }

@@ -29,10 +29,18 @@ type Change struct {
 
 // Subscription is one subscriber's view of the changes, coalesced. A slow subscriber delays nobody.
 type Subscription struct {
-	ready   chan struct{}
-	mu      sync.Mutex
-	pending map[Change]struct{}
-	lost    bool
+	ready    chan struct{}
+	mu       sync.Mutex
+	pending  map[Change]struct{}
+	lost     bool
+	relevant func(Change) bool // nil is all
+}
+
+// only keeps, from now on, what is relevant: nothing else wakes the subscriber.
+func (s *Subscription) only(relevant func(Change) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.relevant = relevant
 }
 
 // Ready receives when there is something to Take.
@@ -49,6 +57,10 @@ func (s *Subscription) Take() (changes []Change, lost bool) {
 
 func (s *Subscription) add(c Change) {
 	s.mu.Lock()
+	if s.relevant != nil && !s.relevant(c) {
+		s.mu.Unlock()
+		return
+	}
 	if len(s.pending) >= maxPending {
 		s.pending, s.lost = map[Change]struct{}{}, true
 	}
@@ -73,6 +85,9 @@ func (c *Cluster) Follow(ctx context.Context) Feed { return c.Subscribe(ctx) }
 
 // Concerning receives when the feed tells of a change that is relevant, or lost some. It ends with ctx.
 func Concerning(ctx context.Context, feed Feed, relevant func(Change) bool) <-chan struct{} {
+	if s, ok := feed.(*Subscription); ok {
+		s.only(relevant) // of hundreds of subscribers few need to wake
+	}
 	out := make(chan struct{}, 1)
 	go func() {
 		for {

@@ -42,6 +42,39 @@ func TestFeedCoalescesAndNeverWaits(t *testing.T) {
 	}
 }
 
+func TestWhatDoesNotConcernASubscriberDoesNotWakeIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		f := newFeed()
+		s := f.subscribe(ctx)
+		out := Concerning(ctx, s, func(c Change) bool { return c.Namespace == "payments" })
+		told := func() bool {
+			synctest.Wait()
+			select {
+			case <-out:
+				return true
+			default:
+				return false
+			}
+		}
+		f.publish(Change{Kind: "k", Namespace: "search"})
+		if len(s.pending) > 0 || told() {
+			t.Errorf("told of another namespace; %d changes wait", len(s.pending))
+		}
+		f.publish(Change{Kind: "k", Namespace: "payments"})
+		if !told() {
+			t.Error("not told of its own namespace")
+		}
+		for i := range maxPending + 1 {
+			f.publish(Change{Kind: "k", Namespace: "search", Name: fmt.Sprint(i)})
+		}
+		if told() {
+			t.Error("changes that do not concern it count as lost")
+		}
+	})
+}
+
 func TestFeedForgetsWhoLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFeed()

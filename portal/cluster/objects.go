@@ -35,6 +35,7 @@ func newCache(cfg *rest.Config, kinds catalog.Catalog) (cache.Cache, error) {
 	shared := true
 	byObject := map[client.Object]cache.ByObject{
 		&corev1.Event{}: {UnsafeDisableDeepCopy: &shared, Field: eventsOf(kinds)},
+		namespaceMeta(): {UnsafeDisableDeepCopy: &shared},
 		&corev1.Pod{}:   {UnsafeDisableDeepCopy: &shared, Label: podsOfApps(), Transform: shownPod},
 	}
 	for _, obj := range teamObjects() {

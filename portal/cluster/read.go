@@ -109,14 +109,13 @@ func (c *Cluster) Events(ctx context.Context, id auth.Identity, obj *unstructure
 		return nil, err
 	}
 	var list corev1.EventList
-	if err := c.cache.List(ctx, &list, client.InNamespace(ns)); err != nil {
+	about := client.MatchingFields{eventUID: string(obj.GetUID())}
+	if err := c.cache.List(ctx, &list, client.InNamespace(ns), about); err != nil {
 		return nil, &UnavailableError{Doing: "reading the cache of events", Cause: err}
 	}
 	var out []*corev1.Event
 	for i := range list.Items {
-		if list.Items[i].InvolvedObject.UID == obj.GetUID() {
-			out = append(out, &list.Items[i])
-		}
+		out = append(out, &list.Items[i])
 	}
 	slices.SortStableFunc(out, func(a, b *corev1.Event) int { return EventTime(b).Compare(EventTime(a).Time) })
 	return out, nil

@@ -3,13 +3,11 @@ package cluster
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/portal/auth"
@@ -100,18 +98,4 @@ func (c *Cluster) Members(ctx context.Context, id auth.Identity, namespace strin
 // teamObjects are what is cached for Quotas and Members, by what it is called.
 func teamObjects() map[string]client.Object {
 	return map[string]client.Object{Quotas: &corev1.ResourceQuota{}, Bindings: &rbacv1.RoleBinding{}}
-}
-
-// watchTeams caches them and publishes their changes.
-func (c *Cluster) watchTeams(ctx context.Context) error {
-	for plural, obj := range teamObjects() {
-		inf, err := c.cache.GetInformer(ctx, obj, cache.BlockUntilSynced(false))
-		if err != nil {
-			return fmt.Errorf("watching %s: %w", plural, err)
-		}
-		if _, err := inf.AddEventHandler(c.feed.named(plural)); err != nil {
-			return fmt.Errorf("watching %s: %w", plural, err)
-		}
-	}
-	return nil
 }

@@ -8,6 +8,7 @@ package live
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -64,7 +65,7 @@ func Serve(w http.ResponseWriter, r *http.Request, s Source) error {
 	if err != nil && !finished {
 		return err
 	}
-	st := &stream{w: w, control: http.NewResponseController(w), sent: map[string]string{}}
+	st := &stream{w: w, control: http.NewResponseController(w), sent: map[string]digest{}}
 	st.open()
 	if err := st.send(parts); err != nil || finished {
 		return st.finish(finished)
@@ -81,11 +82,14 @@ func (s Source) render(ctx context.Context) ([]Part, error) {
 	return s.Render(ctx)
 }
 
+// digest stands for what was sent: hundreds of streams would hold as many pages.
+type digest [sha256.Size]byte
+
 // stream is one open connection.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	sent    map[string]string // what the client has: HTML or shape, by target
+	sent    map[string]digest // of what the client has: HTML or shape, by target
 }
 
 func (st *stream) open() {
@@ -149,30 +153,31 @@ func (st *stream) send(parts []Part) error {
 // add puts into b what the client lacks of p.
 func (st *stream) add(b *bytes.Buffer, p Part) {
 	if p.Shape == "" {
-		if st.differs(p.Target, string(p.HTML)) {
+		if st.differs(p.Target, p.HTML) {
 			fmt.Fprintf(b, `<hx-partial hx-target="#%s" hx-swap="outerMorph">%s</hx-partial>`, p.Target, p.HTML)
 		}
 		return
 	}
-	whole := st.differs(p.Target, p.Shape)
+	whole := st.differs(p.Target, []byte(p.Shape))
 	for _, row := range p.Rows {
 		if whole {
-			st.sent[row.Target] = string(row.HTML)
+			st.sent[row.Target] = sha256.Sum256(row.HTML)
 		} else {
 			st.add(b, row)
 		}
 	}
 	if whole {
 		st.add(b, Part{Target: p.Target, HTML: p.HTML})
-		st.sent[p.Target] = p.Shape
+		st.sent[p.Target] = sha256.Sum256([]byte(p.Shape))
 	}
 }
 
 // differs notes what the client will have, and reports whether it has something else now.
-func (st *stream) differs(target, content string) bool {
+func (st *stream) differs(target string, content []byte) bool {
 	old, ok := st.sent[target]
-	st.sent[target] = content
-	return !ok || old != content
+	now := digest(sha256.Sum256(content))
+	st.sent[target] = now
+	return !ok || old != now
 }
 
 // finish asks the browser not to connect again.

@@ -76,7 +76,7 @@ func newCluster(t *testing.T, log *slog.Logger) (*cluster.Cluster, catalog.Catal
 		}
 	})
 	await(t, "the portal's cache", func() (bool, string) {
-		if err := c.Ready(t.Context()); err != nil {
+		if err := c.Ready(); err != nil {
 			return false, err.Error()
 		}
 		return true, ""
