@@ -73,8 +73,7 @@ func (u Unit) Example() string {
 
 // wants says what is to be entered.
 func (u Unit) wants() string {
-	switch u {
-	case "":
+	if u == "" {
 		return "must be a whole number, such as 30"
 	}
 	return "must be a whole number of " + string(u) + ", such as " + u.Example()

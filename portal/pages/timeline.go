@@ -1,9 +1,7 @@
 package pages
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -53,24 +51,25 @@ var repairs = []string{"Repaired", "Recreated", "CertificateLost", "RecreateAckn
 // last thing first.
 func (p *Pages) activity(obj *unstructured.Unstructured, d views.Detail) []views.Deed {
 	at := func(path ...string) views.Moment { return p.moment(parsed(nested(obj, path...))) }
-	all := []views.Deed{
-		{Title: "Requested", Text: by(d.Resource.RequestedBy), Icon: "info", Tone: "idle", At: d.Resource.Created},
-		{Title: "Ready for the first time", Icon: "check", Tone: "good", At: at("status", "firstReadyTime")},
-		{Title: "Last change made in AWS", Icon: "check", Tone: "good", At: at("status", "lastSyncTime")},
-	}
+	var all []views.Deed // of the same second, the last thing first
 	if t := obj.GetDeletionTimestamp(); t != nil {
 		all = append(all, views.Deed{Title: "Deletion asked for", Icon: "bin", Tone: "idle", At: p.moment(t.Time)})
+	}
+	for _, e := range d.Events {
+		if slices.Contains(repairs, e.Reason) {
+			all = append(all, views.Deed{Title: words(e.Reason), Text: e.Text, Icon: "alert", Tone: "warn", At: e.At})
+		}
 	}
 	if len(d.Checks.Plan) > 0 {
 		all = append(all, views.Deed{Title: "The last check that found something to do", Icon: "info", Tone: "busy", At: d.Checks.Planned, Plan: d.Checks.Plan})
 	}
-	for _, e := range d.Events {
-		if slices.Contains(repairs, e.Reason) {
-			all = append(all, views.Deed{Title: strings.TrimSuffix(words(e.Reason), "."), Text: e.Text, Icon: "alert", Tone: "warn", At: e.At})
-		}
-	}
+	all = append(all,
+		views.Deed{Title: "Last change made in AWS", Icon: "check", Tone: "good", At: at("status", "lastSyncTime")},
+		views.Deed{Title: "Ready for the first time", Icon: "check", Tone: "good", At: at("status", "firstReadyTime")},
+		views.Deed{Title: "Requested", Text: by(d.Resource.RequestedBy), Icon: "info", Tone: "idle", At: d.Resource.Created},
+	)
 	all = slices.DeleteFunc(all, func(a views.Deed) bool { return a.At.At.IsZero() })
-	slices.SortStableFunc(all, func(a, b views.Deed) int { return cmp.Or(b.At.At.Compare(a.At.At), 0) })
+	slices.SortStableFunc(all, func(a, b views.Deed) int { return b.At.At.Compare(a.At.At) })
 	return all
 }
 

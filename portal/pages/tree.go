@@ -80,8 +80,12 @@ type keeps struct{ kind, condition string }
 
 // kept are the objects that the operator keeps in the cluster, under the name of ours.
 var kept = []keeps{
-	{deployment, "DeploymentReady"}, {"Service", "ServiceReady"}, {"ServiceAccount", "ServiceAccountReady"},
-	{"HorizontalPodAutoscaler", "AutoscalerReady"}, {"PodDisruptionBudget", "DisruptionBudgetReady"}, {"HTTPRoute", "RouteReady"},
+	{deployment, "DeploymentReady"},
+	{"Service", "ServiceReady"},
+	{"ServiceAccount", "ServiceAccountReady"},
+	{"HorizontalPodAutoscaler", "AutoscalerReady"},
+	{"PodDisruptionBudget", "DisruptionBudgetReady"},
+	{"HTTPRoute", "RouteReady"},
 }
 
 // made is what was made for an object, as its status tells.
