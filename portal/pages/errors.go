@@ -28,7 +28,8 @@ var (
 type fault struct {
 	status              int
 	title, text, advice string
-	internal            bool // to be logged, and shown with the request ID
+	internal            bool // to be logged
+	facts               []views.Choice
 }
 
 // faultOf is the one place where errors become words. The text of unknown errors is never shown.
@@ -44,6 +45,7 @@ func faultOf(err error) fault {
 			status: http.StatusForbidden, title: "You have no access to this",
 			text:   prose.Sentence(forbidden.Error()),
 			advice: "It is the same answer whether or not it exists. Ask a member of that team, or your platform team, for access.",
+			facts:  []views.Choice{{Label: "Missing right", Value: rightOf(forbidden)}, {Label: "Look yourself", Value: canI(forbidden)}},
 		}
 	case errors.Is(err, errNoTeam):
 		return fault{
@@ -131,6 +133,13 @@ func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	view := views.Fault{Status: statusLine(f.status), Title: f.title, Text: f.text, Advice: f.advice, RequestID: requestID(r)}
 	view.Frame, view.Links = p.faultFrame(r, f)
+	if id, ok := auth.FromContext(r.Context()); ok && len(f.facts) > 0 {
+		view.Facts = append(f.facts, views.Choice{Label: "You are", Value: id.Username})
+	}
+	if f.status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "5")
+		view.Retry = r.Method == http.MethodGet
+	}
 	if err := p.show(w, r, f.status, views.FaultPage(view)); err != nil {
 		http.Error(w, "The page could not be shown.", http.StatusInternalServerError)
 	}
@@ -145,7 +154,7 @@ func (p *Pages) faultFrame(r *http.Request, f fault) (views.Frame, []views.Choic
 	frame := p.anybody(id, f.title)
 	frame.Slim = true
 	if f.status == http.StatusServiceUnavailable {
-		return frame, []views.Choice{{Value: r.URL.Path, Label: "Try again"}}
+		return frame, []views.Choice{{Value: r.URL.RequestURI(), Label: "Try again"}}
 	}
 	teams, err := p.teams(r.Context(), id)
 	if err != nil || len(teams) == 0 {
@@ -160,6 +169,23 @@ func (p *Pages) faultFrame(r *http.Request, f fault) (views.Frame, []views.Choic
 		}
 	}
 	return frame, links
+}
+
+// rightOf is what the caller lacks, as RBAC names it.
+func rightOf(e *cluster.ForbiddenError) string {
+	if e.Namespace == "" {
+		return e.Verb + " " + e.Resource
+	}
+	return e.Verb + " " + e.Resource + " in namespace " + e.Namespace
+}
+
+// canI is how to ask Kubernetes the same.
+func canI(e *cluster.ForbiddenError) string {
+	where := " --all-namespaces"
+	if e.Namespace != "" {
+		where = " -n " + e.Namespace
+	}
+	return "kubectl auth can-i " + e.Verb + " " + e.Resource + where
 }
 
 func statusLine(status int) string { return strconv.Itoa(status) + " " + http.StatusText(status) }

@@ -38,6 +38,7 @@ type fakeCluster struct {
 	spaces  []string
 	denied  []string
 	down    bool
+	broken  error // of everything, for a reason that nobody foresaw
 	feeds   []*fakeFeed
 	open    []cluster.Provider
 	dryRuns int
@@ -83,6 +84,9 @@ func object(tb testing.TB, text string) *unstructured.Unstructured {
 func (f *fakeCluster) Kinds() catalog.Catalog { return f.kinds }
 
 func (f *fakeCluster) away() error {
+	if f.broken != nil {
+		return f.broken
+	}
 	if f.down {
 		return &cluster.UnavailableError{Doing: "asking", Cause: errors.New("dial tcp 192.0.2.1:6443: refused")}
 	}

@@ -95,7 +95,7 @@ func (p *Pages) teams(ctx context.Context, id auth.Identity) ([]views.Team, erro
 	}
 	teams := make([]views.Team, 0, len(names)+1)
 	for _, n := range names {
-		teams = append(teams, views.Team{ID: n, Name: n})
+		teams = append(teams, views.Team{ID: n, Name: n, About: true})
 	}
 	if len(teams) > 1 {
 		teams = append(teams, views.Team{ID: allTeams, Name: "All teams"})

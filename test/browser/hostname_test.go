@@ -29,6 +29,8 @@ func TestHostnameIsAskedForAndLookedAfter(t *testing.T) {
 	admin.click(`.nav a[href="/admin"]`)
 	admin.awaitPath("/admin")
 	admin.await(`#features`, "Hostnames are off")
+	admin.click(`a[href="/admin/pool"]`)
+	admin.awaitPath("/admin/pool")
 	admin.await(`#platform`, "No load balancer yet")
 	admin.every("admin-off")
 	admin.mark()

@@ -98,6 +98,16 @@
     if (log) log.scrollTop = log.scrollHeight;
   });
 
+  // An error page that may be over soon looks whether it is, and makes way.
+  function retry() {
+    setTimeout(async () => {
+      const back = await fetch(location.href, { headers: { "HX-Request": "true" } }).then((r) => r.status < 500, () => false);
+      if (back) location.reload();
+      else retry();
+    }, 5000);
+  }
+  document.addEventListener("DOMContentLoaded", () => { if (document.querySelector("[data-retry]")) retry(); });
+
   // Leaving a page ends its streams; those ends are no losses.
   let leaving = false;
   addEventListener("pagehide", () => { leaving = true; });

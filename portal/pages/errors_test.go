@@ -1,0 +1,68 @@
+package pages
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portico-platform/portico/portal/auth"
+)
+
+// TestErrorPagesSayWhatToDo: what happened, what to do, and by which number the platform team finds it.
+func TestErrorPagesSayWhatToDo(t *testing.T) {
+	denied := busySite(t)
+	denied.denied = []string{"* search"}
+	down := busySite(t)
+	down.down = true
+	broken := busySite(t)
+	broken.broken = errors.New("index out of range near the secret")
+	none := busySite(t)
+	none.denied = []string{"* search", "* payments"}
+	for name, c := range map[string]struct {
+		f      *fakeCluster
+		path   string
+		status int
+		shows  []string
+		hides  string
+	}{
+		"no access":                {denied, "/teams/search/s3buckets/x", 403, []string{"You have no access to this", "get s3buckets in namespace search", "kubectl auth can-i get s3buckets -n search", "<code>oidc:payments-dev</code>", "Ask a member of that team"}, "data-retry"},
+		"no access to everything":  {denied, "/admin", 403, []string{"list domainclaims", "kubectl auth can-i list domainclaims --all-namespaces"}, "data-retry"},
+		"no team":                  {none, "/", 403, []string{"You are not in a team yet", "Ask your platform team"}, "data-retry"},
+		"no such page":             {denied, "/nowhere", 404, []string{"There is no such page", `href="/"`}, "data-retry"},
+		"no such resource":         {denied, "/teams/payments/s3buckets/none", 404, []string{"It does not exist", "Resources of payments"}, "data-retry"},
+		"something unforeseen":     {broken, "/teams/payments", 500, []string{"Something went wrong on our side", "tell your platform team"}, "the secret"},
+		"the API server is away":   {down, "/teams/payments?status=ready", 503, []string{"The cluster does not answer", `href="/teams/payments?status=ready">Try again`, "data-retry", "Your resources in AWS are not affected"}, "192.0.2.1"},
+		"a form of a cluster away": {down, "/teams/payments/new/s3buckets", 503, []string{"The cluster does not answer"}, "192.0.2.1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := httptest.NewRecorder()
+			h := auth.Record(slog.New(slog.DiscardHandler), func() time.Time { return noon }, nil)(site(c.f, developer, noon))
+			h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, c.path, nil))
+			body := w.Body.String()
+			for _, want := range append(c.shows, `<code id="request-id">`+w.Header().Get("X-Request-Id")+`</code>`, `data-copy="request-id"`) {
+				if !strings.Contains(body, want) {
+					t.Errorf("lacks %q", want)
+				}
+			}
+			if w.Code != c.status || strings.Contains(body, c.hides) || w.Header().Get("X-Request-Id") == "" {
+				t.Errorf("answers %d, request %q, or shows %q", w.Code, w.Header().Get("X-Request-Id"), c.hides)
+			}
+			if again := w.Header().Get("Retry-After"); (again != "") != (c.status == 503) {
+				t.Errorf("Retry-After is %q", again)
+			}
+		})
+	}
+}
+
+// TestARefusedWriteIsNotRepeatedByItself: looking again would send the form again.
+func TestARefusedWriteIsNotRepeatedByItself(t *testing.T) {
+	f := busySite(t)
+	f.down = true
+	if w := post(t, f, ask, filled("create")); w.Code != 503 || strings.Contains(w.Body.String(), "data-retry") {
+		t.Errorf("answers %d", w.Code)
+	}
+}
