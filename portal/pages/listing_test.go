@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/overview"
 	"github.com/portico-platform/portico/portal/phase"
@@ -30,6 +32,9 @@ func TestArrange(t *testing.T) {
 		{&overview.Row{Name: "a", Namespace: "search", Phase: phase.Ready, Requester: "oidc:bob", Created: at(3)}, queue},
 		{&overview.Row{Name: "d", Namespace: "search", Phase: phase.NeedsYou, Requester: "oidc:bob", Created: at(2)}, bucket},
 		{&overview.Row{Name: "c", Namespace: "payments", Phase: phase.Deleting, Created: at(4)}, bucket},
+	}
+	for _, l := range all {
+		l.Object = &unstructured.Unstructured{}
 	}
 	for query, want := range map[string]string{
 		"":                         "d c a b", // what needs attention first, then by name
