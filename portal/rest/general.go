@@ -64,7 +64,7 @@ type meOutput struct {
 }
 
 func (a *API) registerGeneral(api huma.API) {
-	tags := []string{"General"}
+	tags := []string{general}
 	huma.Register(api, huma.Operation{
 		OperationID: "listResources", Method: http.MethodGet, Path: "/resources", Tags: tags,
 		Summary: "List objects of all kinds that the caller may list", Errors: readErrors, Description: watchWords,

@@ -31,7 +31,7 @@ func (a *API) registerLogin(api huma.API, cli auth.CLI) {
 		out.Body.ClientID, out.Body.Scopes = cli.ClientID, cli.Scopes
 	}
 	huma.Register(api, huma.Operation{
-		OperationID: "getLogin", Method: http.MethodGet, Path: loginPath, Tags: []string{"General"},
+		OperationID: "getLogin", Method: http.MethodGet, Path: loginPath, Tags: []string{general},
 		Summary: "Say how command-line tools sign in", Security: []map[string][]string{},
 		Description: "Needs no token. With the ID token of the client named here the rest of the API can be called.",
 	}, func(context.Context, *struct{}) (*loginOutput, error) { return out, nil })

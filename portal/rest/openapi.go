@@ -14,13 +14,13 @@ import (
 
 var (
 	readErrors = []int{
-		http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests,
-		http.StatusServiceUnavailable,
+		http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity,
+		http.StatusTooManyRequests, http.StatusServiceUnavailable,
 	}
 	writeErrors = []int{
 		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound,
 		http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge,
-		http.StatusUnsupportedMediaType, http.StatusTooManyRequests, http.StatusServiceUnavailable,
+		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable,
 	}
 )
 
@@ -35,8 +35,14 @@ func document(api huma.API, kinds catalog.Catalog) ([]byte, error) {
 		if err := json.Unmarshal(k.Schema(), &raw); err != nil {
 			return nil, fmt.Errorf("reading the schema of %s: %w", k.Name, err)
 		}
+		sample, err := example(k)
+		if err != nil {
+			return nil, err
+		}
+		raw["examples"] = []any{sample}
 		schemas[k.Name] = &huma.Schema{Extensions: raw}
 	}
+	describe(api.OpenAPI(), kinds)
 	return json.Marshal(api.OpenAPI())
 }
 

@@ -1,0 +1,97 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"sigs.k8s.io/yaml"
+
+	"github.com/portico-platform/portico/config/samples"
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+// general is the tag of what is about no single kind.
+const general = "General"
+
+// example is an object of the kind, as people would write it.
+func example(k catalog.Kind) (map[string]any, error) {
+	b, err := samples.Files.ReadFile(strings.ToLower(k.Name) + ".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("looking for an example: %w", err)
+	}
+	first, _, _ := strings.Cut(string(b), "\n---\n")
+	var obj map[string]any
+	if err := yaml.Unmarshal([]byte(first), &obj); err != nil {
+		return nil, fmt.Errorf("reading the example of %s: %w", k.Name, err)
+	}
+	return obj, nil
+}
+
+// meanings of the statuses that are no success.
+var meanings = map[int]string{
+	http.StatusBadRequest:            "The body cannot be read, or is not an object of the kind.",
+	http.StatusUnauthorized:          "There is no bearer token, or it is not valid here.",
+	http.StatusForbidden:             "The caller may not, whether or not the object exists; or a quota or policy is against it.",
+	http.StatusNotFound:              "There is no such object, or nothing at all at this URL.",
+	http.StatusConflict:              "There is an object of this name, or it was replaced by a namesake in the meantime.",
+	http.StatusPreconditionFailed:    "What is there is not what If-Match or If-None-Match say.",
+	http.StatusRequestEntityTooLarge: "The body is larger than 1 MiB, or than Kubernetes takes.",
+	http.StatusUnsupportedMediaType:  "The body is of another content type.",
+	http.StatusUnprocessableEntity:   "A parameter, header or field is not valid; errors says which, and why.",
+	http.StatusPreconditionRequired:  "If-Match (or, to create, If-None-Match: *) is missing.",
+	http.StatusTooManyRequests:       "The caller asks too often, or Kubernetes is busy: try again after Retry-After seconds.",
+	http.StatusInternalServerError:   "Something went wrong; the log has it under the request's ID.",
+	http.StatusServiceUnavailable:    "Kubernetes does not answer at the moment: try again after Retry-After seconds.",
+}
+
+// describe completes the document: what statuses mean, which headers come with them, and what the tags are.
+func describe(doc *huma.OpenAPI, kinds catalog.Catalog) {
+	doc.Tags = append(doc.Tags, &huma.Tag{Name: general, Description: "About the caller, the catalog, and objects of all kinds."})
+	for _, k := range kinds {
+		doc.Tags = append(doc.Tags, &huma.Tag{Name: k.Name, Description: k.Help})
+	}
+	for _, path := range doc.Paths {
+		for _, op := range operationsOf(path) {
+			for code, response := range op.Responses {
+				status, _ := strconv.Atoi(code) // default is none
+				describeResponse(op, status, response)
+			}
+		}
+	}
+}
+
+func describeResponse(op *huma.Operation, status int, r *huma.Response) {
+	if meaning, ok := meanings[status]; ok {
+		r.Description = meaning
+	}
+	header := func(name, kind, description string) {
+		if r.Headers == nil {
+			r.Headers = map[string]*huma.Param{}
+		}
+		r.Headers[name] = &huma.Param{Description: description, Schema: &huma.Schema{Type: kind}}
+	}
+	switch status {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		header("Retry-After", huma.TypeInteger, "Seconds.")
+	case http.StatusUnauthorized:
+		header("WWW-Authenticate", huma.TypeString, "Bearer, as RFC 6750 has it.")
+	case http.StatusUnsupportedMediaType:
+		if op.Method == http.MethodPatch {
+			header("Accept-Patch", huma.TypeString, "The content type to send.")
+		}
+	}
+}
+
+// operationsOf are the operations of a path, in the order in which they are read.
+func operationsOf(p *huma.PathItem) []*huma.Operation {
+	var out []*huma.Operation
+	for _, op := range []*huma.Operation{p.Get, p.Post, p.Put, p.Patch, p.Delete} {
+		if op != nil {
+			out = append(out, op)
+		}
+	}
+	return out
+}
