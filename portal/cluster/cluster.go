@@ -44,6 +44,7 @@ type Cluster struct {
 	feed     *feed
 	overview *overview.Store
 	watches  watches
+	logReads logReads
 	// askEverywhere is Options.AskEverywhere.
 	askEverywhere bool
 	revoked       *Revocations

@@ -29,7 +29,7 @@ type LogQuery struct {
 }
 
 // Logs reads a log as the caller, to be closed; ctx bounds all of it. The caller needs the right to get pods/log in the
-// namespace. apierrors.IsBadRequest says that there is no log, and why: the container has not started, or not ended.
+// namespace; who reads too many at a time gets a *TooManyReadsError. apierrors.IsBadRequest says that there is no log, and why: the container has not started, or not ended.
 func (c *Cluster) Logs(ctx context.Context, id auth.Identity, q LogQuery) (*Lines, error) {
 	api, err := c.writer.streaming(id)
 	if err != nil {
@@ -41,9 +41,9 @@ func (c *Cluster) Logs(ctx context.Context, id auth.Identity, q LogQuery) (*Line
 	if err := errors.Join(podNamed(q.Pod), containerNamed(q.Container)); err != nil {
 		return nil, err
 	}
-	reading, cancel := context.WithCancel(ctx) // of a log that is followed, its reader bounds the time
-	if !q.Follow {
-		reading, cancel = context.WithTimeout(ctx, writeTimeout)
+	reading, cancel, err := c.reading(ctx, id, q)
+	if err != nil {
+		return nil, err
 	}
 	body, err := api.Pods(q.Namespace).GetLogs(q.Pod, q.options()).Stream(reading)
 	if err != nil {
@@ -53,6 +53,20 @@ func (c *Cluster) Logs(ctx context.Context, id auth.Identity, q LogQuery) (*Line
 	lines := NewLines(body)
 	lines.cancel = cancel
 	return lines, nil
+}
+
+// reading bounds the time of reading a log, and how many the caller reads; of a log that is followed, its stream does.
+func (c *Cluster) reading(ctx context.Context, id auth.Identity, q LogQuery) (context.Context, context.CancelFunc, error) {
+	if q.Follow {
+		ctx, cancel := context.WithCancel(ctx)
+		return ctx, cancel, nil
+	}
+	leave, err := c.logReads.enter(id.Username)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	return ctx, func() { cancel(); leave() }, nil
 }
 
 // MayReadLogs is nil if the caller may read logs in the namespace; it reads nothing.

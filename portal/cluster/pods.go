@@ -38,7 +38,7 @@ func (a action) in(namespace string) action {
 }
 
 // Pods are those that run for app, newest first; they are shared with the cache, and hold only what shownPod leaves. The
-// caller needs the right to list Pods in the namespace.
+// caller needs the right to list Pods in the namespace, and to see an application's last words the right on its log.
 func (c *Cluster) Pods(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) ([]*corev1.Pod, error) {
 	if err := c.access.require(ctx, id, listPods.in(app.GetNamespace())); err != nil {
 		return nil, err
@@ -51,14 +51,35 @@ func (c *Cluster) Pods(ctx context.Context, id auth.Identity, app *unstructured.
 	if err := c.cache.List(ctx, &list, client.InNamespace(app.GetNamespace()), mine); err != nil {
 		return nil, &UnavailableError{Doing: "reading the cache of pods", Cause: err}
 	}
+	words, err := c.access.allowed(ctx, id, getLogs.in(app.GetNamespace()))
+	if err != nil {
+		return nil, err
+	}
 	out := make([]*corev1.Pod, len(list.Items))
 	for i := range list.Items {
-		out[i] = &list.Items[i]
+		if out[i] = &list.Items[i]; !words {
+			out[i] = withoutWords(out[i])
+		}
 	}
 	slices.SortFunc(out, func(a, b *corev1.Pod) int {
 		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
 	return out, nil
+}
+
+// withoutWords is a copy of a Pod without what its containers wrote at their end, which may hold anything, as logs may.
+func withoutWords(pod *corev1.Pod) *corev1.Pod {
+	pod = pod.DeepCopy()
+	for _, all := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range all {
+			for _, t := range []*corev1.ContainerStateTerminated{all[i].State.Terminated, all[i].LastTerminationState.Terminated} {
+				if t != nil {
+					t.Message = ""
+				}
+			}
+		}
+	}
+	return pod
 }
 
 // PodEvents are events about a Pod that Pods gave, newest first, read as the caller and not kept. The caller needs the

@@ -18,6 +18,7 @@ type Row struct {
 	Name      string
 	Phase     phase.Phase
 	Endpoint  string
+	Provider  string // name of the AWSProvider, "" if there is none
 	Requester string // username of who asked for it, "" if nobody knows
 	Created   time.Time
 
@@ -35,6 +36,7 @@ func newRow(k catalog.Kind, f phase.Facts, obj *unstructured.Unstructured) (row 
 		Object: obj, Namespace: obj.GetNamespace(), Name: obj.GetName(), Endpoint: k.EndpointOf(obj),
 		Requester: obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy], Created: obj.GetCreationTimestamp().Time, took: took(obj),
 	}
+	row.Provider, _, _ = unstructured.NestedString(obj.Object, "spec", "providerRef", "name")
 	row.Phase, why = f.Phase()
 	return row, why
 }

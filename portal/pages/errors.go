@@ -38,6 +38,7 @@ func faultOf(err error) fault {
 	var away *cluster.UnavailableError
 	var rows *rowsError
 	var streams *live.TooManyError
+	var reads *cluster.TooManyReadsError
 	var noLog *noLogError
 	switch {
 	case errors.As(err, &forbidden):
@@ -83,6 +84,11 @@ func faultOf(err error) fault {
 		return fault{
 			status: http.StatusUnprocessableEntity, title: "The form has too many rows",
 			text: prose.Sentence(rows.Error()), advice: "Go back, remove what is too much, and send it again.",
+		}
+	case errors.As(err, &reads):
+		return fault{
+			status: http.StatusTooManyRequests, title: "Too many logs are being read",
+			text: prose.Sentence(reads.Error()), advice: "Wait until one of them is done, then reload this page.",
 		}
 	case errors.As(err, &streams):
 		return fault{

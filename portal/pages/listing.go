@@ -95,7 +95,7 @@ func matches(list *views.List, l listed, me string) bool {
 	if q.Search == "" {
 		return true
 	}
-	text := l.Name + " " + l.kind.Title + " " + l.Endpoint + " " + displayName(l.Requester) + " " + nested(l.Object, "spec", "providerRef", "name")
+	text := l.Name + " " + l.kind.Title + " " + l.Endpoint + " " + displayName(l.Requester) + " " + l.Provider
 	if list.Everywhere {
 		text += " " + l.Namespace
 	}

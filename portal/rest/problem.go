@@ -69,10 +69,14 @@ func (a *API) fail(ctx context.Context, err error) error {
 	var forbidden *cluster.ForbiddenError
 	var changed *cluster.ChangedError
 	var unavailable *cluster.UnavailableError
+	var reads *cluster.TooManyReadsError
 	var status apierrors.APIStatus
 	switch {
 	case errors.As(err, &forbidden):
 		return problem(ctx, http.StatusForbidden, forbidden.Error())
+	case errors.As(err, &reads):
+		return huma.ErrorWithHeaders(problem(ctx, http.StatusTooManyRequests, reads.Error()+"; wait until one of them is done"),
+			http.Header{"Retry-After": {strconv.Itoa(retryAfter)}})
 	case errors.As(err, &changed):
 		return problem(ctx, http.StatusPreconditionFailed,
 			changed.Error()+"; get it again, and send the change with the ETag that it has by then")

@@ -45,16 +45,24 @@ type replica struct {
 	cluster *cluster.Cluster
 	kinds   catalog.Catalog
 	log     *syncedBuffer
+	calls   *calls // to Kubernetes
 }
 
 // newCluster is the portal's access to Kubernetes, running.
 func newCluster(t *testing.T, log *slog.Logger) (*cluster.Cluster, catalog.Catalog) {
+	t.Helper()
+	return newClusterBy(t, log, &calls{})
+}
+
+// newClusterBy is newCluster with its calls noted.
+func newClusterBy(t *testing.T, log *slog.Logger, noted *calls) (*cluster.Cluster, catalog.Catalog) {
 	t.Helper()
 	admin(t) // the kinds are served
 	cfg, err := world.ServiceAccountConfig(t.Context(), stack.Namespace, "portico-portal")
 	if err != nil {
 		t.Fatal(err)
 	}
+	cfg.Wrap(noted.noting)
 	kinds, err := catalog.Load(crd.Files)
 	if err != nil {
 		t.Fatal(err)
@@ -102,9 +110,9 @@ func startPortal(t *testing.T, issuer, keyFile string) *replica {
 	if issuer == "" {
 		issuer = world.Issuer
 	}
-	r := &replica{log: &syncedBuffer{}}
+	r := &replica{log: &syncedBuffer{}, calls: &calls{}}
 	log := slog.New(slog.NewJSONHandler(r.log, nil))
-	r.cluster, r.kinds = newCluster(t, log)
+	r.cluster, r.kinds = newClusterBy(t, log, r.calls)
 	var lc net.ListenConfig
 	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

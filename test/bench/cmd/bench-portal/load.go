@@ -148,12 +148,17 @@ func (v *views) look(ctx context.Context, w *world, p page, who people, r *rand.
 	v.n++
 	v.mu.Unlock()
 	got, err := w.portal.get(ctx, path, who.cookie(user), map[string]string{"Accept-Encoding": "gzip", "Accept": "text/html"})
-	if err != nil {
-		return err
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if got.status != http.StatusOK {
+	switch {
+	case err != nil:
+		v.refused++
+		v.why = path + " is not answered at all"
+		return nil
+	case got.status != http.StatusOK:
 		v.refused++
 		v.why = fmt.Sprintf("%s is answered with %d", path, got.status)
 		return nil

@@ -38,7 +38,7 @@ func (s size) streams() int { return 2*s.namespaces + s.details + s.admins }
 
 const (
 	writesASecond = 20
-	viewsASecond  = 20
+	viewsASecond  = 10
 	// limit ends a run in which something hangs.
 	limit = 20 * time.Minute
 )

@@ -1,0 +1,101 @@
+//go:build integration
+
+package integration
+
+import (
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/portico-platform/portico/portal/auth/oidctest"
+)
+
+// calls are requests of a portal to Kubernetes.
+type calls struct {
+	mu  sync.Mutex
+	all []call
+}
+
+type call struct{ method, path, query string }
+
+// noting notes what passes.
+func (c *calls) noting(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		c.mu.Lock()
+		c.all = append(c.all, call{r.Method, r.URL.Path, r.URL.RawQuery})
+		c.mu.Unlock()
+		return next.RoundTrip(r)
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// take is what was noted since the last call.
+func (c *calls) take() []call {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := c.all
+	c.all = nil
+	return all
+}
+
+// isReview tells an access review.
+func (c call) isReview() bool {
+	return c.method == http.MethodPost && path.Base(c.path) == "subjectaccessreviews"
+}
+
+// isWatch tells the beginning of a watch, which no page waits for.
+func (c call) isWatch() bool { return strings.Contains(c.query, "watch=true") }
+
+func TestPagesAskKubernetesForRightsAlone(t *testing.T) {
+	issuer := oidctest.New(t)
+	p := startPortal(t, issuer.URL, sessionKeys(t))
+	name := unique("seen")
+	if err := admin(t).Create(t.Context(), newBucket("payments", name)); err != nil {
+		t.Fatal(err)
+	}
+	in := p.signIn(t, issuer, oidctest.Claims{"preferred_username": "payments-dev", "groups": []string{"team-payments"}}).want(t, http.StatusSeeOther)
+	session := map[string]string{"__Host-portico": in.cookie("__Host-portico")}
+	page := "/teams/payments/s3buckets/" + name
+	await(t, "the bucket in the portal's cache", func() (bool, string) {
+		return strings.Contains(p.visit(t, http.MethodGet, "/teams/payments?q="+name, session).raw, page), "not listed"
+	})
+	// How many reviews a page takes beyond those that the pages before it have asked for within accessTTL; the list has
+	// been asked for above.
+	for _, c := range []struct {
+		path    string
+		reviews int
+	}{
+		{"/teams/payments", 20},
+		{"/teams/-", 20},
+		{page, 10},
+		{page + "?tab=events", 3},
+		{page + "?tab=yaml", 3},
+		{"/teams/payments/catalog", 10},
+		{"/teams/payments/new/s3buckets", 3},
+	} {
+		t.Run(c.path, func(t *testing.T) {
+			p.calls.take()
+			p.visit(t, http.MethodGet, c.path, session).want(t, http.StatusOK)
+			reviews := 0
+			others := slices.DeleteFunc(p.calls.take(), func(c call) bool {
+				if c.isReview() {
+					reviews++
+				}
+				return c.isReview() || c.isWatch() || path.Base(c.path) == "portico-operator" // the Lease: where the operator is
+			})
+			if len(others) > 0 {
+				t.Errorf("it asks Kubernetes for %v", others)
+			}
+			if reviews > c.reviews {
+				t.Errorf("%d access reviews, want %d at most", reviews, c.reviews)
+			}
+		})
+	}
+}
