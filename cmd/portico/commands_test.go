@@ -76,7 +76,7 @@ func TestKindsGoByAllTheirNames(t *testing.T) {
 	for _, k := range []string{"hostname", "gatewayhostnamerequest"} {
 		c.run(0, "get", k, "a", "-o", "name")
 	}
-	for name, want := range map[string]string{"bukcet": "did you mean bucket?", "zzzzzzzzzzzz": "see portico kinds"} {
+	for name, want := range map[string]string{"bukcet": "did you mean bucket?", "providers": "did you mean aws-account?", "zzzzzzzzzzzz": "see portico kinds"} {
 		if _, said := c.run(2, "get", name); !strings.Contains(said, want) {
 			t.Errorf("%s: %s", name, said)
 		}
@@ -154,6 +154,8 @@ func TestExitCodesAndWordsOfThePortalsErrors(t *testing.T) {
 		{403, 6, `{"detail": "you may not get it"}`, "portico: you may not get it\n"},
 		{404, 5, `{"detail": "not found"}`, "portico: not found\n"},
 		{422, 1, `{"detail": "not valid", "errors": [{"location": "query.x", "message": "is odd"}]}`, "portico: not valid\n  query.x: is odd\n"},
+		{422, 1, `{"detail": "not valid: x is odd", "errors": [{"location": "body.x", "message": "is odd"}]}`, "portico: not valid: x is odd\n"},
+		{422, 1, `{"detail": "not valid", "errors": [{"location": "body.x", "message": "is odd"}, {"location": "body", "message": "more"}]}`, "portico: not valid\n  x: is odd\n  more\n"},
 		{500, 1, `{"detail": "went wrong", "instance": "urn:portico:request:7"}`, "portico: went wrong\n  Tell the admins of the portal this: urn:portico:request:7\n"},
 	} {
 		p := newPortal(t)

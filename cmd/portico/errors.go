@@ -71,12 +71,25 @@ func complain(w io.Writer, err error) {
 	var text strings.Builder
 	_, _ = fmt.Fprintf(&text, "portico: %s\n", clean(err.Error()))
 	if ok {
-		for _, f := range p.Errors {
-			_, _ = fmt.Fprintf(&text, "  %s: %s\n", clean(f.Field()), clean(f.Message))
-		}
+		text.WriteString(places(p))
 		text.WriteString(advice(p))
 	}
 	_, _ = io.WriteString(w, text.String()) // nobody is left to tell
+}
+
+// places are what is wrong at each field; the detail has said it already if there is one only.
+func places(p *client.APIError) string {
+	var b strings.Builder
+	for _, f := range p.Errors {
+		switch {
+		case len(p.Errors) == 1 && strings.Contains(p.Detail, f.Message):
+		case f.Field() == "":
+			_, _ = fmt.Fprintf(&b, "  %s\n", clean(f.Message))
+		default:
+			_, _ = fmt.Fprintf(&b, "  %s: %s\n", clean(f.Field()), clean(f.Message))
+		}
+	}
+	return b.String()
 }
 
 // advice is what to do about an error that the API's words do not say.

@@ -26,7 +26,14 @@ func (a *app) kindNamed(name string) (catalog.Kind, error) {
 	for _, k := range a.kinds {
 		every.AddCommand(&cobra.Command{Use: strings.ToLower(strings.ReplaceAll(k.Title, " ", "-")), SuggestFor: names(k), Run: func(*cobra.Command, []string) {}})
 	}
-	if near := every.SuggestionsFor(wanted); len(near) > 0 {
+	near := every.SuggestionsFor(wanted)
+	for _, k := range a.kinds { // a part of its name, such as providers
+		word := strings.ToLower(strings.ReplaceAll(k.Title, " ", "-"))
+		if strings.Contains(squeezed(k.Name), strings.TrimSuffix(wanted, "s")) && !slices.Contains(near, word) {
+			near = append(near, word)
+		}
+	}
+	if len(near) > 0 {
 		return catalog.Kind{}, usagef("there is no kind %q; did you mean %s?", name, orList(near))
 	}
 	return catalog.Kind{}, usagef("there is no kind %q; see portico kinds", name)

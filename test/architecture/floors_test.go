@@ -19,6 +19,8 @@ var floors = []struct{ of, not, why string }{
 	{"portal/...", "github.com/aws/", "the portal never talks to AWS"},
 	{"portal/...", module + "controllers", "the portal and the controllers meet in Kubernetes only"},
 	{"cmd/portal", "github.com/aws/", "the portal never talks to AWS"},
+	{"cmd/portico", "github.com/aws/", "the command line talks to the portal only"},
+	{"cmd/portico", "k8s.io/client-go/rest", "the command line talks to the portal only"},
 	{"cmd/operator", module + "portal", "the portal and the controllers meet in Kubernetes only"},
 	{"web/...", "k8s.io/", "web shows what it is given"},
 	{"web/...", module + "portal", "web shows what it is given"},

@@ -55,6 +55,7 @@ var (
 
 	operatorTarget = own("operator")
 	portalTarget   = own("portal")
+	cliTarget      = own("portico") // for people, and tests of what they type
 )
 
 // targetsOf is what the parts need.
@@ -76,7 +77,7 @@ func targetsOf(o *Options) []Target {
 	}
 	need(Dex, dexTarget)
 	need(Operator, operatorTarget)
-	need(Portal, portalTarget)
+	need(Portal, portalTarget, cliTarget)
 	return targets
 }
 

@@ -21,7 +21,7 @@ func welcome(s *stack.Stack, took time.Duration) string {
 	b.WriteString(logins())
 	p("\nKubernetes (contexts: %s)\n", contexts(s))
 	p("  export KUBECONFIG=%s", s.Kubeconfig)
-	p("  export PATH=\"%s:$PATH\"   # kubectl", filepath.Join(filepath.Dir(filepath.Dir(s.Dir)), "bin"))
+	p("  export PATH=\"%s:$PATH\"   # kubectl, portico", filepath.Join(filepath.Dir(filepath.Dir(s.Dir)), "bin"))
 	if s.Proxy == nil {
 		p("\nAWS (in place of the simulator)\n\n  %s", s.AWSEndpoint)
 	} else {
@@ -29,12 +29,15 @@ func welcome(s *stack.Stack, took time.Duration) string {
 		p("  export AWS_ENDPOINT_URL=%s AWS_REGION=%s AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test", s.OutsideAWSEndpoint, stack.Region)
 	}
 	b.WriteString(hostnames(s))
-	p("\nThree things to try\n")
+	p("\nFour things to try\n")
 	p("1. In the browser: sign in at %s as %s and request a bucket.", s.PortalURL, stack.Users[0].Email())
-	p("2. By REST:")
+	p("2. On the command line:")
+	p("     portico login %s", s.PortalURL)
+	p("     portico request bucket reports -n %s --set providerRef=%s --wait", stack.Users[0].Namespace, stack.Provider)
+	p("3. By REST:")
 	p("     TOKEN=$(%s)", s.TokenCommand(stack.Users[0].Name))
 	p("     curl -s -H \"Authorization: Bearer $TOKEN\" %s/api/v1/namespaces/%s/s3buckets", s.PortalURL, stack.Users[0].Namespace)
-	p("3. With kubectl:")
+	p("4. With kubectl:")
 	p("     kubectl apply -n %s -f config/samples/s3bucket.yaml", stack.Users[0].Namespace)
 	p("     kubectl get s3buckets -n %s -w\n", stack.Users[0].Namespace)
 	return b.String()
