@@ -10,32 +10,39 @@ import (
 )
 
 func TestWhatIsCompressed(t *testing.T) {
-	const body = "the same words again, the same words again, the same words again"
+	body := strings.Repeat("the same words again, ", 100)
 	for name, c := range map[string]struct {
-		path, kind, accept string
+		path, kind, accept string // accept is of encodings
 		packed             bool
 	}{
 		"a page":                       {"/teams/payments", "text/html; charset=utf-8", "gzip, br", true},
 		"JSON":                         {"/api/v1/resources", "application/json", "gzip", true},
 		"a problem document":           {"/api/v1/resources", "application/problem+json", "gzip", true},
 		"a page for who does not care": {"/teams/payments", "text/html", "", false},
+		"a short answer":               {"/api/v1/me", "application/json", "gzip", false},
 		"a stream":                     {"/teams/payments/live", "text/event-stream", "gzip", false},
 		"a page with a log":            {"/teams/payments/webapps/shop/pods/shop-1/logs", "text/html", "gzip", false},
 		"a log as JSON":                {"/api/v1/namespaces/payments/webapps/shop/logs", "application/json", "gzip", false},
 		"a resource of the name":       {"/teams/payments/webapps/logs-of-shop", "text/html", "gzip", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			flushed := false
+			flushed, body := false, body
+			if name == "a short answer" {
+				body = "{}"
+			}
 			h := compress(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", c.kind)
 				_, _ = io.WriteString(w, body)
-				flushed = http.NewResponseController(w).Flush() == nil
+				if len(body) > compressFrom { // a flush sends what there is as it would be sent later
+					flushed = http.NewResponseController(w).Flush() == nil
+				}
 			}))
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, c.path, http.NoBody)
 			r.Header.Set("Accept-Encoding", c.accept)
+			r.Header.Set("Accept", c.kind)
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)
-			if !flushed || !w.Flushed {
+			if len(body) > compressFrom && (!flushed || !w.Flushed) {
 				t.Error("what is flushed stays")
 			}
 			got := w.Result().Body
