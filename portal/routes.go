@@ -9,9 +9,11 @@ import (
 	"github.com/go-chi/chi/v5"
 	"k8s.io/utils/clock"
 
+	"github.com/portico-platform/portico/portal/apidocs"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/rest"
+	"github.com/portico-platform/portico/web/views"
 )
 
 // maxBody bounds what any request may send: an object of Kubernetes is at most 1.5 MiB, and ours are far smaller.
@@ -42,6 +44,10 @@ func New(p Parts) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	docs, err := apidocs.New(p.Cluster.Kinds())
+	if err != nil {
+		return nil, err
+	}
 	r := chi.NewRouter()
 	r.Use(auth.StripHeaders, auth.LimitAnswer(p.Clock.Now), auth.Record(p.Log, p.Clock.Now, p.failed),
 		auth.SecurityHeaders, p.Provider.StrictTransport, auth.LimitBody(maxBody, p.Clock.Now))
@@ -50,6 +56,8 @@ func New(p Parts) (http.Handler, error) {
 	r.Method(http.MethodGet, AssetsPath+"*", p.Assets)
 	r.Method(http.MethodHead, AssetsPath+"*", p.Assets)
 	r.Mount(rest.Prefix, compress(api))
+	r.Method(http.MethodGet, views.APIDocsPath, compress(docs))
+	r.Method(http.MethodGet, views.APIDocsPath+"/*", compress(docs))
 	r.Mount("/", compress(p.browser()))
 	return r, nil
 }

@@ -54,7 +54,7 @@ func describe(doc *huma.OpenAPI, kinds catalog.Catalog) {
 		doc.Tags = append(doc.Tags, &huma.Tag{Name: k.Name, Description: k.Help})
 	}
 	for _, path := range doc.Paths {
-		for _, op := range operationsOf(path) {
+		for _, op := range Operations(path) {
 			for code, response := range op.Responses {
 				status, _ := strconv.Atoi(code) // default is none
 				describeResponse(op, status, response)
@@ -85,8 +85,8 @@ func describeResponse(op *huma.Operation, status int, r *huma.Response) {
 	}
 }
 
-// operationsOf are the operations of a path, in the order in which they are read.
-func operationsOf(p *huma.PathItem) []*huma.Operation {
+// Operations are the operations of a path, in the order in which they are read.
+func Operations(p *huma.PathItem) []*huma.Operation {
 	var out []*huma.Operation
 	for _, op := range []*huma.Operation{p.Get, p.Post, p.Put, p.Patch, p.Delete} {
 		if op != nil {

@@ -1,6 +1,9 @@
 package rest
 
 import (
+	"encoding/json"
+
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
 
@@ -10,11 +13,20 @@ import (
 
 // Document is the OpenAPI document of the API over kinds, as New's handler serves it; no cluster is needed.
 func Document(kinds catalog.Catalog) ([]byte, error) {
+	doc, err := Describe(kinds)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(doc)
+}
+
+// Describe is Document, to be read by Go.
+func Describe(kinds catalog.Catalog) (*huma.OpenAPI, error) {
 	a := &API{cluster: described{kinds: kinds}}
 	api := humachi.New(chi.NewRouter(), config())
 	a.register(api)
 	a.registerLogin(api, auth.CLI{})
-	return document(api, kinds)
+	return complete(api, kinds)
 }
 
 // described answers for its kinds alone.

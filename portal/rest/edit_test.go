@@ -76,6 +76,7 @@ func TestEditsNeedToSayWhatTheyExpect(t *testing.T) {
 }
 
 func (c edit) check(t *testing.T) {
+	t.Helper()
 	f := newFake(t)
 	f.objects = append(f.objects, bucket(t, "payments", "logs", ""))
 	w := f.call(c.method, buckets+"/logs"+c.query, c.body, c.headers...)

@@ -27,8 +27,8 @@ func (a *API) followLog(ctx context.Context, ref cluster.Ref, query cluster.LogQ
 			return c.Kind == ref.Kind.Plural && c.Namespace == ref.Namespace && c.Name == ref.Name
 		})
 		tail := cluster.NewTail(changed, func(ctx context.Context) (*cluster.Lines, error) { return a.cluster.Logs(ctx, id, query) }, noLogYet)
-		f := &followedLog{ctx: ctx, tail: tail}
-		a.stream(hc, live.Source{Changed: tail.News(), Allowed: allowed, Render: f.render})
+		f := &followedLog{tail: tail}
+		a.stream(ctx, hc, live.Source{Changed: tail.News(), Allowed: allowed, Render: f.render})
 	}}, nil
 }
 
@@ -42,17 +42,16 @@ func noLogYet(err error) (note string, wait bool) {
 
 // followedLog is a log on its way into a stream.
 type followedLog struct {
-	ctx     context.Context //nolint:containedctx // of the stream, which outlives one rendering
 	tail    *cluster.Tail
 	reading bool
 	waiting string // what the client was told last
 }
 
-// render is what came since the last message; it waits for nothing.
-func (f *followedLog) render(context.Context) ([]live.Part, error) {
+// render is what came since the last message; it waits for nothing. ctx is that of the stream.
+func (f *followedLog) render(ctx context.Context) ([]live.Part, error) {
 	if !f.reading {
 		f.reading = true
-		go f.tail.Run(f.ctx)
+		go f.tail.Run(ctx)
 	}
 	text, n, note, end := f.tail.Take()
 	var out []live.Part

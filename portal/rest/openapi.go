@@ -27,8 +27,17 @@ var (
 // editErrors are those of changing what is there.
 var editErrors = append(slices.Clone(writeErrors), http.StatusPreconditionRequired)
 
-// document is the OpenAPI document, with the CRDs' schemas under the names that the operations refer to.
+// document is the OpenAPI document as JSON.
 func document(api huma.API, kinds catalog.Catalog) ([]byte, error) {
+	doc, err := complete(api, kinds)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(doc)
+}
+
+// complete is the OpenAPI document, with the CRDs' schemas under the names that the operations refer to.
+func complete(api huma.API, kinds catalog.Catalog) (*huma.OpenAPI, error) {
 	schemas := api.OpenAPI().Components.Schemas.Map()
 	for _, k := range kinds {
 		var raw map[string]any
@@ -43,7 +52,7 @@ func document(api huma.API, kinds catalog.Catalog) ([]byte, error) {
 		schemas[k.Name] = &huma.Schema{Extensions: raw}
 	}
 	describe(api.OpenAPI(), kinds)
-	return json.Marshal(api.OpenAPI())
+	return api.OpenAPI(), nil
 }
 
 func schemaOf(k catalog.Kind) *huma.Schema {

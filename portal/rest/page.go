@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -65,7 +66,7 @@ func (o order) place(obj *unstructured.Unstructured) place {
 		p.Key = obj.GetCreationTimestamp().UTC().Format(time.RFC3339)
 	case "status":
 		is, _ := phase.Of(obj)
-		p.Key = string(rune('0' + is.Urgency()))
+		p.Key = strconv.Itoa(is.Urgency()) // of one digit
 	}
 	return p
 }

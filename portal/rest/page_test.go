@@ -65,9 +65,9 @@ func several(t *testing.T) *fakeCluster {
 	t.Helper()
 	f := newFake(t)
 	ready := bucket(t, "payments", "logs", `,"labels":{"team":"a"},"creationTimestamp":"2026-01-03T00:00:00Z"`)
-	setCondition(ready, "Ready", "True", "Ready")
+	setCondition(ready, "True", "Ready")
 	failed := bucket(t, "payments", "archive", `,"labels":{"team":"b"},"creationTimestamp":"2026-01-01T00:00:00Z","annotations":{"portico.dev/requested-by":"oidc:ann"}`)
-	setCondition(failed, "Ready", "False", "Failed")
+	setCondition(failed, "False", "Failed")
 	paused := bucket(t, "payments", "media", `,"creationTimestamp":"2026-01-02T00:00:00Z","annotations":{"portico.dev/paused":"true"}`)
 	queue := bucket(t, "search", "jobs", `,"creationTimestamp":"2026-01-04T00:00:00Z"`)
 	queue.SetKind("SQSQueue")
@@ -75,9 +75,9 @@ func several(t *testing.T) *fakeCluster {
 	return f
 }
 
-func setCondition(o *unstructured.Unstructured, kind, status, reason string) {
+func setCondition(o *unstructured.Unstructured, status, reason string) {
 	o.Object["status"] = map[string]any{"observedGeneration": o.GetGeneration(), "conditions": []any{
-		map[string]any{"type": kind, "status": status, "reason": reason, "message": "because"},
+		map[string]any{"type": "Ready", "status": status, "reason": reason, "message": "because"},
 	}}
 }
 

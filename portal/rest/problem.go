@@ -40,8 +40,7 @@ func writeProblem(w http.ResponseWriter, r *http.Request, status int, detail str
 // answer is fail for handlers that write themselves.
 func (a *API) answer(w http.ResponseWriter, r *http.Request, err error) {
 	err = a.fail(r.Context(), err)
-	var headers huma.HeadersError
-	if errors.As(err, &headers) {
+	if headers, ok := errors.AsType[huma.HeadersError](err); ok {
 		maps.Copy(w.Header(), headers.GetHeaders())
 	}
 	p := problem(r.Context(), http.StatusInternalServerError, "something went wrong; the error has been logged")

@@ -114,7 +114,7 @@ func (a *API) watch(v view) func(huma.Context) {
 		defer cancel()
 		changes := a.cluster.Follow(ctx)
 		w := &watching{api: a, view: v, changes: changes, sent: map[string]sent{}}
-		a.stream(hc, live.Source{
+		a.stream(ctx, hc, live.Source{
 			Changed: changes.Ready(), Render: w.render,
 			Allowed: func(ctx context.Context) error { return v.allowed(ctx, a) },
 		})
@@ -122,11 +122,11 @@ func (a *API) watch(v view) func(huma.Context) {
 }
 
 // stream serves the source, and answers for it if nothing can be sent.
-func (a *API) stream(hc huma.Context, s live.Source) {
+func (a *API) stream(ctx context.Context, hc huma.Context, s live.Source) {
 	r, w := humachi.Unwrap(hc)
 	w.Header().Del("ETag")
 	s.Alive = auth.Alive
-	err := a.streams.Serve(w, r.WithContext(hc.Context()), caller(hc.Context()).Username, s)
+	err := a.streams.Serve(w, r.WithContext(ctx), caller(ctx).Username, s)
 	if err == nil {
 		return
 	}
@@ -136,7 +136,7 @@ func (a *API) stream(hc huma.Context, s live.Source) {
 			fmt.Sprintf("you have %d streams open, and there can be no more at a time: end one of them first", tooMany.Open))
 		return
 	}
-	if s.Alive(hc.Context()) != nil {
+	if s.Alive(ctx) != nil {
 		writeProblem(w, r, http.StatusUnauthorized, "the token has expired: get a new one")
 		return
 	}

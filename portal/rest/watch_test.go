@@ -72,8 +72,8 @@ func TestStreamsTellWhatChanged(t *testing.T) {
 		{"one more", Filter{}, false, func(f *fakeCluster) { f.objects = append(f.objects, bucket(f.t, "payments", "new", "")) }, []cluster.Change{there}, false, "changed new"},
 		{"one less", Filter{}, false, func(f *fakeCluster) { f.objects = f.objects[1:] }, []cluster.Change{there}, false, "deleted logs gone"},
 		{"a namesake", Filter{}, false, func(f *fakeCluster) { f.objects[0].SetUID("v") }, []cluster.Change{there}, false, "changed logs, deleted logs gone"},
-		{"it stops matching", Filter{Status: "ready"}, false, func(f *fakeCluster) { setCondition(f.objects[0], "Ready", "False", "Failed") }, []cluster.Change{there}, false, "deleted logs unmatched"},
-		{"it begins to match", Filter{Status: "needs-you"}, false, func(f *fakeCluster) { setCondition(f.objects[0], "Ready", "False", "Failed") }, []cluster.Change{there}, false, "changed logs"},
+		{"it stops matching", Filter{Status: "ready"}, false, func(f *fakeCluster) { setCondition(f.objects[0], "False", "Failed") }, []cluster.Change{there}, false, "deleted logs unmatched"},
+		{"it begins to match", Filter{Status: "needs-you"}, false, func(f *fakeCluster) { setCondition(f.objects[0], "False", "Failed") }, []cluster.Change{there}, false, "changed logs"},
 		{"it never matches", Filter{Search: "x"}, false, func(f *fakeCluster) { f.objects[0].SetResourceVersion("9") }, []cluster.Change{there}, false, ""},
 		{"one namespace among others can be seen no more", Filter{}, true, func(f *fakeCluster) { f.denied = []string{"list payments"} }, []cluster.Change{there}, false, "deleted archive forbidden, deleted logs forbidden, deleted media forbidden"},
 	} {
