@@ -216,8 +216,8 @@ func TestWaitingSaysWhatIsInTheWay(t *testing.T) {
 		p := newPortal(t)
 		p.on("GET "+buckets+"/a", 200, slow)
 		p.on("GET "+buckets+"/a?watch=true", 200, snapshot(slow))
-		_, said := newTerminal(t, p.url).run(3, "wait", "bucket", "a", "--timeout", "300ms")
-		if !strings.Contains(said, "bucket a in payments is not ready after 300ms (Needs you: The name is taken)") {
+		_, said := newTerminal(t, p.url).run(3, "wait", "bucket", "a", "--timeout", "2s")
+		if !strings.Contains(said, "bucket a in payments is not ready after 2s (Needs you: The name is taken)") {
 			t.Errorf("said %q", said)
 		}
 	})
