@@ -65,6 +65,7 @@ func platformWith(change func(*fakeCluster)) func(testing.TB) *fakeCluster {
 func TestOverviewTellsHowThePlatformIs(t *testing.T) {
 	away := platformWith(func(f *fakeCluster) { f.work = operator.Work{} })
 	fresh := platformWith(func(f *fakeCluster) { f.work, f.spans = operator.Work{Known: true}, nil })
+	early := platformWith(func(f *fakeCluster) { f.spans = nil })
 	calm := platformWith(func(f *fakeCluster) { f.objects, f.quotas = nil, nil })
 	hidden := platformWith(func(f *fakeCluster) { f.denied = []string{"quota "} })
 	crowd := platformWith(func(f *fakeCluster) {
@@ -93,6 +94,7 @@ func TestOverviewTellsHowThePlatformIs(t *testing.T) {
 		"calls that were seen before it went":         {away, "Calls to S3 a minute", ""},
 		"throttling":                                  {platformSite, "1 throttled", ""},
 		"calls of a portal that has just started":     {fresh, "AWS has not been asked yet", ""},
+		"calls of which no minute is measured yet":    {early, "900 calls since the leader started", ">0 calls<"},
 		"an account and its identity":                 {platformSite, "123456789012, eu-west-1", ""},
 		"when it was checked":                         {platformSite, `data-age="ago">3 min ago`, ""},
 		"who uses it":                                 {platformSite, `<a href="/teams/-?q=aws-prod&amp;team=payments">payments (8)</a>`, ""},

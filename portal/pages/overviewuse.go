@@ -44,8 +44,9 @@ func (p *Pages) addWork(ctx context.Context, o overseeing, view *views.Overview)
 		})
 	}
 	names := map[string]bool{}
+	totals := map[string]int64{}
 	for _, s := range work.Services {
-		names[s.Name] = true
+		names[s.Name], totals[s.Name] = true, s.Calls
 	}
 	for _, span := range spans {
 		for name := range span.Services {
@@ -53,7 +54,9 @@ func (p *Pages) addWork(ctx context.Context, o overseeing, view *views.Overview)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		w.Services = append(w.Services, serviceOf(name, spans))
+		s := serviceOf(name, spans)
+		s.Total = totals[name]
+		w.Services = append(w.Services, s)
 	}
 	view.Work = w
 	return nil
@@ -69,6 +72,7 @@ func serviceOf(name string, spans []operator.Span) views.Service {
 			continue
 		}
 		n := span.Services[name]
+		s.Known = true
 		s.Calls, s.Throttled = s.Calls+n.Calls, s.Throttled+n.Throttled
 		steps = append(steps, &n.Calls)
 	}

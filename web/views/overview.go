@@ -118,7 +118,9 @@ func percent(n, of int64) string {
 // Service is what one service of AWS was asked in the last hour, as far as it is known.
 type Service struct {
 	Name             string
+	Known            bool // a minute was measured; Calls and Throttled say nothing else
 	Calls, Throttled int64
+	Total            int64 // since the leader started
 	Spark            Spark
 }
 
