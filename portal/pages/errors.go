@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/go-chi/chi/v5"
@@ -140,7 +141,7 @@ func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 	view := views.Fault{Status: statusLine(f.status), Title: f.title, Text: f.text, Advice: f.advice, RequestID: requestID(r)}
 	view.Frame, view.Links = p.faultFrame(r, f)
 	if id, ok := auth.FromContext(r.Context()); ok && len(f.facts) > 0 {
-		view.Facts = append(f.facts, views.Choice{Label: "You are", Value: id.Username})
+		view.Facts = slices.Concat(f.facts, []views.Choice{{Label: "You are", Value: id.Username}})
 	}
 	if f.status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "5")

@@ -129,11 +129,17 @@ func TestCompare(t *testing.T) {
 func TestAllTeamsAreListedTogether(t *testing.T) {
 	elsewhere := strings.NewReplacer("namespace: payments", "namespace: search", "oidc:payments-dev", "oidc:search-dev")
 	both := func(tb testing.TB) *fakeCluster {
+		tb.Helper()
 		f := busySite(tb)
 		f.objects = append(f.objects, object(tb, elsewhere.Replace(stalledBucket)))
 		return f
 	}
-	denied := func(tb testing.TB) *fakeCluster { f := both(tb); f.denied = []string{"* search"}; return f }
+	denied := func(tb testing.TB) *fakeCluster {
+		tb.Helper()
+		f := both(tb)
+		f.denied = []string{"* search"}
+		return f
+	}
 	for name, c := range map[string]struct {
 		site         func(testing.TB) *fakeCluster
 		path         string

@@ -152,13 +152,18 @@ func healthOf(all overview.Overview, kinds catalog.Catalog) []views.TeamHealth {
 }
 
 func cellOf(k catalog.Kind, n overview.Counts) views.HealthCell {
-	cell := views.HealthCell{Kind: k.Plural, Label: k.Title}
+	return views.HealthCell{Kind: k.Plural, Label: k.Title, Counts: countsOver(n)}
+}
+
+// countsOver are the counts of phases that there are any of, worst first.
+func countsOver(n overview.Counts) []views.Count {
+	var counts []views.Count
 	for _, is := range phase.All() {
 		if n[is] > 0 {
-			cell.Counts = append(cell.Counts, views.Count{Phase: is, N: n[is]})
+			counts = append(counts, views.Count{Phase: is, N: n[is]})
 		}
 	}
-	return cell
+	return counts
 }
 
 // troubleOf is a row of a list; the lists may name the same object.

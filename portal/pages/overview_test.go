@@ -59,7 +59,12 @@ func platformSite(tb testing.TB) *fakeCluster {
 }
 
 func platformWith(change func(*fakeCluster)) func(testing.TB) *fakeCluster {
-	return func(tb testing.TB) *fakeCluster { f := platformSite(tb); change(f); return f }
+	return func(tb testing.TB) *fakeCluster {
+		tb.Helper()
+		f := platformSite(tb)
+		change(f)
+		return f
+	}
 }
 
 func TestOverviewTellsHowThePlatformIs(t *testing.T) {

@@ -1,12 +1,12 @@
 package pages
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/portico-platform/portico/portal/overview"
-	"github.com/portico-platform/portico/portal/phase"
 	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
@@ -43,17 +43,15 @@ func (p *Pages) teamsPage(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, http.StatusOK, views.TeamsPage(view))
 }
 
-func (p *Pages) addTeams(view *views.Teams, all overview.Overview, page int) {
+// sumsByTeam adds up what can be requested, by the team's id.
+func (p *Pages) sumsByTeam(all overview.Overview) map[string]overview.Counts {
 	sums := map[string]overview.Counts{}
 	for _, c := range all.Cells {
 		k, known := p.cluster.Kinds().ByPlural(c.Kind)
-		team := c.Namespace
-		if team == "" {
-			team = platformTeam
-		}
 		if !known || k.KeptBy != "" {
 			continue
 		}
+		team := cmp.Or(c.Namespace, platformTeam)
 		if sums[team] == nil {
 			sums[team] = overview.Counts{}
 		}
@@ -61,6 +59,11 @@ func (p *Pages) addTeams(view *views.Teams, all overview.Overview, page int) {
 			sums[team][is] += n
 		}
 	}
+	return sums
+}
+
+func (p *Pages) addTeams(view *views.Teams, all overview.Overview, page int) {
+	sums := p.sumsByTeam(all)
 	var rows []views.TeamRow
 	for _, t := range view.Frame.Teams {
 		if t.ID == allTeams {
@@ -70,13 +73,7 @@ func (p *Pages) addTeams(view *views.Teams, all overview.Overview, page int) {
 		if !prose.HasWords(view.Search, t.Name) {
 			continue
 		}
-		row := views.TeamRow{Team: t}
-		for _, is := range phase.All() {
-			if n := sums[t.ID][is]; n > 0 {
-				row.Counts = append(row.Counts, views.Count{Phase: is, N: n})
-			}
-		}
-		rows = append(rows, row)
+		rows = append(rows, views.TeamRow{Team: t, Counts: countsOver(sums[t.ID])})
 	}
 	view.Matches = len(rows)
 	view.Pages = max(1, (len(rows)+teamsOnPage-1)/teamsOnPage)
