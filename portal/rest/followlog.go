@@ -20,7 +20,7 @@ func (a *API) followLog(ctx context.Context, ref cluster.Ref, query cluster.LogQ
 	if err := allowed(ctx); err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	return &logsOutput{Body: func(hc huma.Context) {
+	return &logsOutput{Body: func(hc huma.Context) { //nolint:contextcheck // huma brings the context of the request
 		ctx, cancel := context.WithCancel(hc.Context())
 		defer cancel() // ends what reads the log
 		changed := cluster.Concerning(ctx, a.cluster.Follow(ctx), func(c cluster.Change) bool {

@@ -134,7 +134,7 @@ func (a *API) lists(ctx context.Context, v view, in ListQuery) (*listed, error) 
 			return nil, err
 		}
 		v.order = orderOf(in.Sort)
-		return &listed{Body: a.watch(v)}, nil
+		return &listed{Body: a.watch(v)}, nil //nolint:contextcheck // huma brings the context of the request
 	}
 	items, err := a.in(ctx, v, v.kinds, v.namespace)
 	if err != nil {
@@ -156,7 +156,7 @@ func (a *API) get(ctx context.Context, ref cluster.Ref, in Watch) (*answered, er
 		return nil, a.fail(ctx, err)
 	}
 	if in.Watch {
-		return &answered{Body: a.watch(view{kinds: catalog.Catalog{ref.Kind}, namespace: ref.Namespace, name: ref.Name})}, nil
+		return &answered{Body: a.watch(view{kinds: catalog.Catalog{ref.Kind}, namespace: ref.Namespace, name: ref.Name})}, nil //nolint:contextcheck // huma brings the context of the request
 	}
 	return &answered{ETag: cluster.ETag(obj), Body: asJSON(obj.Object)}, nil
 }
