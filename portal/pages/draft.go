@@ -158,6 +158,7 @@ func (a asking) complete(view views.Form, d draft, origin string) (views.Form, e
 		view.Problems = problems(d.errs, nil)
 		return view, nil
 	}
+	view.Names = a.nameLists()
 	b := builder{asking: a, values: d.values, rows: d.rows}
 	view.Basic, view.Advanced = b.form()
 	inputs := names(view.Basic, view.Advanced)

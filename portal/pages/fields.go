@@ -119,7 +119,7 @@ func (b builder) scalar(f catalog.Field, v *views.Field) {
 	case strings.Contains(v.Value, "\n"):
 		v.Widget = views.Long
 	default:
-		v.Widget, v.Suggestions = views.Text, f.Unit.Suggestions()
+		v.Widget, v.Suggestions, v.List = views.Text, f.Unit.Suggestions(), b.asking.nameList(v.Name)
 		v.Short = f.Format == "quantity" || f.Limits.MaxLength != nil && *f.Limits.MaxLength <= 32
 	}
 }
@@ -163,7 +163,7 @@ func (b builder) reference(f catalog.Field, v views.Field) views.Field {
 		return b.named(r, v)
 	}
 	if f.Name != "providerRef" {
-		v.Widget = views.Text
+		v.Widget, v.List = views.Text, b.asking.nameList(v.Name)
 		return v
 	}
 	v.Hint, v.More = "Only the accounts that "+b.asking.space.team.Name+" may use.", ""

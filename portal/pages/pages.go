@@ -33,6 +33,7 @@ type Cluster interface {
 	Reader
 	Lister
 	PodReader
+	NameReader
 	HostnameReader
 	PlatformReader
 	TeamReader
@@ -84,6 +85,11 @@ type PlatformReader interface {
 type TeamReader interface {
 	Quotas(ctx context.Context, id auth.Identity, namespace string) ([]cluster.Quota, error)
 	Members(ctx context.Context, id auth.Identity, namespace string) ([]cluster.Member, error)
+}
+
+// NameReader tells names, for a caller, after checking access.
+type NameReader interface {
+	Names(ctx context.Context, id auth.Identity, namespace, resource string) ([]string, error)
 }
 
 // Writer writes as a caller.
@@ -145,6 +151,7 @@ func (p *Pages) teamRoutes(r chi.Router) {
 	r.Get("/about/live", p.page(p.aboutLive))
 	r.Get("/catalog/live", p.page(p.catalogLive))
 	r.Get("/hostnames/check", p.page(p.hostnameCheck))
+	r.Get("/names/{resource}", p.page(p.names))
 	r.Get("/new/{kind}", p.page(p.request))
 	r.Post("/new/{kind}", p.page(p.requestPost))
 	r.Get("/{kind}/{name}", p.page(p.detail))

@@ -65,6 +65,16 @@
   }
   for (const name of ["htmx:after:swap", "htmx:sse:after:message"]) document.addEventListener(name, unfold);
 
+  // Names to choose from come when an input for one gets the focus. Who may not list them types.
+  document.addEventListener("focusin", async (e) => {
+    const list = e.target.list, from = list?.dataset.names;
+    if (!from) return;
+    delete list.dataset.names;
+    const answer = await fetch(from).catch(() => null);
+    if (!answer?.ok) return;
+    list.replaceChildren(...(await answer.text()).split("\n").filter(Boolean).map((name) => new Option(name, name)));
+  });
+
   // Buttons that copy the text of the element they name.
   document.addEventListener("click", async (e) => {
     const button = e.target.closest("button[data-copy]");

@@ -55,6 +55,7 @@ type Field struct {
 	Links    []Choice // forms that make what could be chosen here
 	// Suggestions are values to begin with; Check judges the value while it is typed, nil: nothing does.
 	Suggestions []string
+	List        string // ID of the names to choose from, "" for none
 	Check       *Check
 }
 
@@ -77,6 +78,12 @@ func (c Check) inputs() string {
 	}
 	return strings.Join(ids, ", ")
 }
+
+// Names are offered to inputs that name this ID as their List; the script gets them when one is to be filled in.
+type Names struct{ ID, Href string }
+
+// NameList is the ID of the names of a resource.
+func NameList(resource string) string { return "names-" + resource }
 
 // When is a condition on another input, or on those beneath it.
 type When struct {
@@ -253,6 +260,7 @@ type Form struct {
 	ETag     string // of the object that is edited, as it was when the user began; "" for a request
 	Began    string // YAML of it then
 	Problems []Problem
+	Names    []Names
 	Commands []Command
 }
 

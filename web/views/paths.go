@@ -36,6 +36,11 @@ func ResourcePath(team, plural, name string) string {
 	return TeamPath(team) + "/" + url.PathEscape(plural) + "/" + url.PathEscape(name)
 }
 
+// NamesPath tells the names of a team's Secrets or ConfigMaps.
+func NamesPath(team, resource string) string {
+	return TeamPath(team) + "/names/" + url.PathEscape(resource)
+}
+
 // AnotherPath is the form for a new object like the one of that name.
 func AnotherPath(team, plural, name string) string {
 	return RequestPath(team, plural) + "?like=" + url.QueryEscape(name)
