@@ -17,7 +17,9 @@ const askApp = "/teams/payments/new/webapps"
 // adds presses the button for another row, and waits for its input.
 func (x *tab) adds(list, input string) {
 	x.t.Helper()
-	x.click(`button[value="add ` + list + `"]`)
+	add := `button[value="add ` + list + `"]`
+	_ = eval[bool](x, `document.querySelector('`+add+`').scrollIntoView({block: "center"}) || true`) // from under the bar below
+	x.click(add)
 	x.do(chromedp.WaitVisible(chromedp.CSS(`[name="` + input + `"]`)))
 }
 

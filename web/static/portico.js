@@ -51,20 +51,6 @@
   }
   for (const name of ["DOMContentLoaded", "htmx:after:swap", "input", "change"]) document.addEventListener(name, arrange);
 
-  // What was folded or unfolded by hand stays so when the part of the page around it is made anew.
-  const folds = new Map();
-  document.addEventListener("click", (e) => {
-    const fold = e.target.closest("summary")?.parentElement;
-    if (fold?.id) folds.set(fold.id, !fold.open);
-  });
-  function unfold() {
-    for (const [id, open] of folds) {
-      const fold = document.getElementById(id);
-      if (fold) fold.open = open;
-    }
-  }
-  for (const name of ["htmx:after:swap", "htmx:sse:after:message"]) document.addEventListener(name, unfold);
-
   // Names to choose from come when an input for one gets the focus. Who may not list them types.
   document.addEventListener("focusin", async (e) => {
     const list = e.target.list, from = list?.dataset.names;

@@ -192,7 +192,8 @@ func plural(n int, one string) string {
 
 // lowerFirst makes a title fit into a sentence, unless it is an abbreviation.
 func lowerFirst(s string) string {
-	if len(s) > 1 && s[1] >= 'A' && s[1] <= 'Z' {
+	word, _, _ := strings.Cut(s, " ")
+	if word != "" && strings.ToLower(word[1:]) != word[1:] { // an abbreviation, or a name such as ConfigMap
 		return s
 	}
 	return strings.ToLower(s[:min(1, len(s))]) + s[min(1, len(s)):]
