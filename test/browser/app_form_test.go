@@ -18,7 +18,7 @@ const askApp = "/teams/payments/new/webapps"
 func (x *tab) adds(list, input string) {
 	x.t.Helper()
 	add := `button[value="add ` + list + `"]`
-	_ = eval[bool](x, `document.querySelector('`+add+`').scrollIntoView({block: "center"}) || true`) // from under the bar below
+	_ = eval[bool](x, `(document.querySelector('`+add+`').scrollIntoView({block: "center"}), true)`) // from under the bar below
 	x.click(add)
 	x.do(chromedp.WaitVisible(chromedp.CSS(`[name="` + input + `"]`)))
 }
