@@ -67,19 +67,24 @@ func (p *Pages) list(ctx context.Context, id auth.Identity, s space, frame views
 		if err := p.mayList(ctx, id, s); err != nil {
 			return views.List{}, err
 		}
-	}
-	if s.everywhere() {
-		for _, t := range frame.Teams {
-			if t.ID != platformTeam && t.ID != allTeams {
-				list.Teams = append(list.Teams, views.Choice{Value: t.ID, Label: t.Name})
-			}
-		}
+		list.Teams = namespacesAmong(frame.Teams)
 	}
 	now := p.now()
 	for _, l := range arrange(&list, all, id.Username) {
 		list.Rows = append(list.Rows, resourceOf(s, *l.kind, l.Object, now))
 	}
 	return list, nil
+}
+
+// namespacesAmong are the teams that are namespaces, as choices.
+func namespacesAmong(teams []views.Team) []views.Choice {
+	var out []views.Choice
+	for _, t := range teams {
+		if t.About {
+			out = append(out, views.Choice{Value: t.ID, Label: t.Name})
+		}
+	}
+	return out
 }
 
 // resourcesLive streams the same list.

@@ -128,8 +128,7 @@ func (a Admin) withPage(n int) Admin { a.Page = n; return a }
 
 // claimsHeading says how many claims there are.
 func (a Admin) claimsHeading() string {
-	switch {
-	case a.Search != "" || a.Orphaned:
+	if a.Search != "" || a.Orphaned {
 		return strconv.Itoa(a.Matches) + " of " + plural(a.Total, "claim")
 	}
 	return plural(a.Total, "claim")
