@@ -33,7 +33,6 @@ type Cluster interface {
 	Reader
 	Lister
 	PodReader
-	NameReader
 	HostnameReader
 	PlatformReader
 	TeamReader
@@ -60,6 +59,7 @@ type Reader interface {
 
 // PodReader reads what runs for an application, for a caller, after checking access.
 type PodReader interface {
+	NameReader // of what an application takes its variables from
 	Pods(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) ([]*corev1.Pod, error)
 	PodEvents(ctx context.Context, id auth.Identity, pod *corev1.Pod) ([]*corev1.Event, error)
 	Logs(ctx context.Context, id auth.Identity, q cluster.LogQuery) (*cluster.Lines, error)
