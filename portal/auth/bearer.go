@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -49,7 +50,9 @@ type Bearer struct {
 // caller is a verified token's identity and end.
 type caller struct {
 	id      Identity
-	expires time.Time
+	expires time.Time // zero: never
+	// reviewed says that Kubernetes knows whose it is: it can end sooner, with its ServiceAccount or its Pod.
+	reviewed bool
 }
 
 // NewBearer takes tokens of the provider for the configured audiences, and of ServiceAccounts.
@@ -74,40 +77,59 @@ type Refuse func(w http.ResponseWriter, r *http.Request, status int, detail stri
 func (b *Bearer) Require(refuse Refuse) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			c, err := b.caller(r)
+			token, err := bearerToken(r)
+			var c caller
+			if err == nil {
+				c, err = b.caller(r.Context(), token)
+			}
 			if err != nil {
 				b.refuse(w, r, err, refuse)
 				return
 			}
 			note(r.Context(), c.id.Username)
-			ctx := context.WithValue(WithIdentity(r.Context(), c.id), sessionKey, func() error {
-				if !c.expires.IsZero() && !b.now().Before(c.expires) {
-					return errEnded
-				}
-				return nil
-			})
+			ctx := context.WithValue(WithIdentity(r.Context(), c.id), sessionKey, func() error { return b.alive(r.Context(), c, token) })
 			next.ServeHTTP(w, r.WithContext(ctx))
 		})
 	}
 }
 
-func (b *Bearer) caller(r *http.Request) (caller, error) {
+// bearerToken takes the token out of the request, and the cookies, which do not count.
+func bearerToken(r *http.Request) (string, error) {
 	headers := r.Header.Values("Authorization")
 	r.Header.Del("Authorization")
 	r.Header.Del("Cookie")
 	if len(headers) != 1 {
-		return caller{}, errNoToken
+		return "", errNoToken
 	}
 	scheme, token, _ := strings.Cut(headers[0], " ")
 	token = strings.TrimSpace(token)
 	if !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return caller{}, errNoToken
+		return "", errNoToken
 	}
+	return token, nil
+}
+
+// alive is nil while the token holds. Kubernetes is asked about its own again and again; that it does not answer ends
+// nothing before the token does.
+func (b *Bearer) alive(ctx context.Context, c caller, token string) error {
+	if !c.expires.IsZero() && !b.now().Before(c.expires) {
+		return errEnded
+	}
+	if !c.reviewed {
+		return nil
+	}
+	if _, err := b.caller(ctx, token); errors.Is(err, ErrBadToken) {
+		return errEnded
+	}
+	return nil
+}
+
+func (b *Bearer) caller(ctx context.Context, token string) (caller, error) {
 	key := sha256.Sum256([]byte(token))
 	if v, ok := b.verified.Get(key); ok {
 		return v.(caller), nil
 	}
-	c, err := b.verify(r.Context(), token, key)
+	c, err := b.verify(ctx, token, key)
 	if err != nil {
 		return caller{}, err
 	}
@@ -119,14 +141,15 @@ func (b *Bearer) caller(r *http.Request) (caller, error) {
 	return c, nil
 }
 
-// verify asks whom the token's issuer names: the issuer alone is read before anything is verified.
+// verify asks whom the token's issuer names: nothing else is gone by before it is verified.
 func (b *Bearer) verify(ctx context.Context, token string, key [sha256.Size]byte) (caller, error) {
-	issuer, err := issuerOf(token)
+	said, err := claimsOf(token)
 	if err != nil {
 		return caller{}, err
 	}
-	if issuer != b.provider.cfg.IssuerURL {
-		return b.review(ctx, token, key)
+	if said.Issuer != b.provider.cfg.IssuerURL {
+		id, err := b.review(ctx, token, key)
+		return caller{id: id, expires: said.end(), reviewed: true}, err
 	}
 	tok, err := b.provider.verify(ctx, token, b.provider.cfg.Audiences)
 	if err != nil {
@@ -137,13 +160,13 @@ func (b *Bearer) verify(ctx context.Context, token string, key [sha256.Size]byte
 }
 
 // review asks the API server, at a limited rate.
-func (b *Bearer) review(ctx context.Context, token string, key [sha256.Size]byte) (caller, error) {
+func (b *Bearer) review(ctx context.Context, token string, key [sha256.Size]byte) (Identity, error) {
 	limit := b.reviews
 	if _, known := b.known.Get(key); known {
 		limit = b.again
 	}
 	if !limit.AllowN(b.now(), 1) {
-		return caller{}, errTooMany
+		return Identity{}, errTooMany
 	}
 	id, err := b.reviewer.ReviewToken(ctx, token, b.provider.cfg.Audiences)
 	switch {
@@ -152,24 +175,36 @@ func (b *Bearer) review(ctx context.Context, token string, key [sha256.Size]byte
 	case errors.Is(err, ErrBadToken):
 		b.known.Remove(key)
 	}
-	return caller{id: id}, err
+	return id, err
 }
 
-func issuerOf(token string) (string, error) {
+// claims are what a token says of itself.
+type claims struct {
+	Issuer  string  `json:"iss"`
+	Expires float64 `json:"exp"` // seconds since 1970
+}
+
+// end is zero for a token without one.
+func (c claims) end() time.Time {
+	if c.Expires <= 0 || c.Expires > math.MaxInt32*100 {
+		return time.Time{}
+	}
+	return time.Unix(int64(c.Expires), 0)
+}
+
+func claimsOf(token string) (claims, error) {
 	if len(token) > maxToken || strings.Count(token, ".") != 2 {
-		return "", errMalforms
+		return claims{}, errMalforms
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])
 	if err != nil {
-		return "", errMalforms
+		return claims{}, errMalforms
 	}
-	var claims struct {
-		Issuer string `json:"iss"`
+	var said claims
+	if err := json.Unmarshal(payload, &said); err != nil {
+		return claims{}, errMalforms
 	}
-	if err := json.Unmarshal(payload, &claims); err != nil {
-		return "", errMalforms
-	}
-	return claims.Issuer, nil
+	return said, nil
 }
 
 func (b *Bearer) refuse(w http.ResponseWriter, r *http.Request, err error, refuse Refuse) {

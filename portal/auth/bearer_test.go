@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +128,50 @@ func TestBearerForgetsATokenWhenItExpires(t *testing.T) {
 	g.later(4 * time.Second)
 	if w := g.call("Bearer " + token); w.Code != 401 {
 		t.Errorf("after its end: %d", w.Code)
+	}
+}
+
+// stream begins one with the token; what comes back is its context.
+func (g *gate) stream(t *testing.T, token string) context.Context {
+	t.Helper()
+	var stream context.Context
+	b := NewBearer(g.provider(t), g.reviewer, g.clock, slog.New(slog.DiscardHandler))
+	r := httptest.NewRequestWithContext(t.Context(), "GET", "/", http.NoBody)
+	r.Header.Set("Authorization", "Bearer "+token)
+	b.Require(func(_ http.ResponseWriter, _ *http.Request, status int, detail string) {
+		t.Fatalf("%d %s", status, detail)
+	})(
+		http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { stream = r.Context() })).ServeHTTP(httptest.NewRecorder(), r)
+	return stream
+}
+
+func TestStreamsEndWithTheTokenOfAServiceAccount(t *testing.T) {
+	for _, c := range []struct {
+		reason string
+		answer error // of Kubernetes, after a minute
+		later  time.Duration
+		alive  bool
+	}{
+		{"it still holds", nil, time.Minute, true},
+		{"it has expired", nil, 11 * time.Minute, false},
+		{"its ServiceAccount is gone", ErrBadToken, time.Minute, false},
+		{"Kubernetes does not answer", errors.New("connection refused"), time.Minute, true},
+		{"Kubernetes does not answer, and it has expired", errors.New("connection refused"), 11 * time.Minute, false},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			g := newGate(t)
+			end := strconv.FormatInt(g.clock.Now().Add(10*time.Minute).Unix(), 10)
+			g.reviewer.token = part(`{}`) + "." + part(`{"iss":"https://kubernetes.default.svc","exp":`+end+`}`) + ".x"
+			stream := g.stream(t, g.reviewer.token)
+			if err := Alive(stream); err != nil || g.reviewer.asked != 1 {
+				t.Errorf("at once: %v after %d questions", err, g.reviewer.asked)
+			}
+			g.later(c.later)
+			g.reviewer.err = c.answer
+			if err := Alive(stream); (err == nil) != c.alive {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }
 

@@ -18,13 +18,13 @@ type Began struct {
 }
 
 // Edit gives the object the spec of obj, as the caller, and what obj changed of the labels and annotations that there
-// were: those that others set in between stay, for the ETag does not tell of them. A *ChangedError says that the spec is
+// were: those that others set in between stay. A *ChangedError says that the spec is
 // another one by now, or that others gave the same label or annotation another value.
 func (c *Cluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind, began Began, obj *unstructured.Unstructured, dryRun bool) (Result, error) {
 	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
 	var was *unstructured.Unstructured
 	got, err := c.write(ctx, id, change{"update", ref, dryRun}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
-		return edit(ctx, r, ref, Seen{ETag: began.ETag}, func(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+		return edit(ctx, r, ref, Seen{ETag: began.ETag, SpecOnly: true}, func(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 			was = live
 			want, err := edited(ref, live, began.Object, obj)
 			if err != nil {

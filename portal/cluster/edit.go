@@ -25,8 +25,8 @@ const (
 )
 
 // Update gives the object the labels, annotations and spec of obj, as the caller. etag, unless empty, must be the
-// ETag of the version that the caller saw, or several of them separated by commas; a *ChangedError says that the spec is
-// another one by now, or that the object is not the one with obj's UID, if obj has one. Writes of the status in between
+// ETag of the version that the caller saw, or several of them separated by commas; a *ChangedError says that what
+// users write of it is another by now, or that the object is not the one with obj's UID, if obj has one. Writes of the status in between
 // do not matter.
 func (c *Cluster) Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, etag string, dryRun bool) (Result, error) {
 	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
@@ -70,7 +70,7 @@ func edit(ctx context.Context, r resource, ref Ref, seen Seen,
 		if live, err = r.Get(ctx, ref.Name, metav1.GetOptions{}); err != nil {
 			return nil, err
 		}
-		if !isVersion(live, seen.ETag) || seen.UID != "" && seen.UID != live.GetUID() {
+		if !seen.isVersion(live) || seen.UID != "" && seen.UID != live.GetUID() {
 			return nil, changed(ref, live)
 		}
 		var out *unstructured.Unstructured
@@ -82,12 +82,16 @@ func edit(ctx context.Context, r resource, ref Ref, seen Seen,
 }
 
 // isVersion reports whether one of the ETags, separated by commas, is that of obj; none at all is any version.
-func isVersion(obj *unstructured.Unstructured, etags string) bool {
-	if etags == "" {
+func (s Seen) isVersion(obj *unstructured.Unstructured) bool {
+	if s.ETag == "" {
 		return true
 	}
-	is := ETag(obj)
-	return slices.ContainsFunc(strings.Split(etags, ","), func(etag string) bool { return strings.TrimSpace(etag) == is })
+	part := func(etag string) string { return etag }
+	if s.SpecOnly {
+		part = specOf
+	}
+	is := part(ETag(obj))
+	return slices.ContainsFunc(strings.Split(s.ETag, ","), func(etag string) bool { return part(strings.TrimSpace(etag)) == is })
 }
 
 // bound is the patch for exactly this version of this object.

@@ -51,6 +51,14 @@ func (s *stands) written(t *testing.T) (body map[string]any, writes int) {
 	return body, writes
 }
 
+// tag is the ETag of a generation without labels and annotations.
+func tag(uid string, generation int64) string {
+	obj := &unstructured.Unstructured{Object: map[string]any{}}
+	obj.SetUID(types.UID(uid))
+	obj.SetGeneration(generation)
+	return ETag(obj)
+}
+
 func TestEditsAreOfTheVersionThatWasSeen(t *testing.T) {
 	j, a, _ := newJudge(t)
 	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return true }
@@ -62,12 +70,12 @@ func TestEditsAreOfTheVersionThatWasSeen(t *testing.T) {
 		writes    int // tried
 		changed   bool
 	}{
-		{"the version seen", `"u-3"`, "", 0, 1, false},
-		{"one of several", `"u-1", "u-3"`, "", 0, 1, false},
-		{"the status is written in between", `"u-3"`, "", 2, 3, false},
-		{"an older version", `"u-2"`, "", 0, 0, true},
-		{"a namesake", `"v-3"`, "", 0, 0, true},
-		{"a weak tag is no version", `W/"u-3"`, "", 0, 0, true},
+		{"the version seen", tag("u", 3), "", 0, 1, false},
+		{"one of several", tag("u", 1) + ", " + tag("u", 3), "", 0, 1, false},
+		{"the status is written in between", tag("u", 3), "", 2, 3, false},
+		{"an older version", tag("u", 2), "", 0, 0, true},
+		{"a namesake", tag("v", 3), "", 0, 0, true},
+		{"a weak tag is no version", `W/` + tag("u", 3), "", 0, 0, true},
 		{"any version", "", "", 0, 1, false},
 		{"any version of this object", "", "u", 0, 1, false},
 		{"any version of a namesake", "", "v", 0, 0, true},
@@ -109,9 +117,9 @@ func TestPatchesAreOfTheVersionThatWasSeen(t *testing.T) {
 		version   any // that the patch is bound to
 		changed   bool
 	}{
-		{"the version seen", `"u-3"`, 0, 1, "7", false},
-		{"the status is written in between", `"u-3"`, 1, 2, "77", false},
-		{"an older version", `"u-2"`, 0, 0, nil, true},
+		{"the version seen", tag("u", 3), 0, 1, "7", false},
+		{"the status is written in between", tag("u", 3), 1, 2, "77", false},
+		{"an older version", tag("u", 2), 0, 0, nil, true},
 		{"any version", "", 0, 1, nil, false},
 	} {
 		t.Run(c.reason, func(t *testing.T) {

@@ -3,7 +3,6 @@ package cluster
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -166,9 +165,4 @@ func owns(owner types.UID, item *unstructured.Unstructured) bool {
 func BindingName(obj *unstructured.Unstructured) string {
 	name, _, _ := unstructured.NestedString(obj.Object, "status", "binding", "name")
 	return name
-}
-
-// ETag is the entity tag of the object's spec: status writes do not change it.
-func ETag(obj *unstructured.Unstructured) string {
-	return fmt.Sprintf(`"%s-%d"`, obj.GetUID(), obj.GetGeneration())
 }

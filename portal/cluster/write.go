@@ -32,7 +32,9 @@ func (c *Cluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, 
 // Seen is the object that a caller means to delete, as far as the caller says: empty members are not compared.
 type Seen struct {
 	UID  types.UID // a namesake made in between stays
-	ETag string    // as Update takes it; a *ChangedError says that the spec is another one by now
+	ETag string    // as Update takes it; a *ChangedError says that it is another version by now
+	// SpecOnly says that labels and annotations may be others.
+	SpecOnly bool
 }
 
 // Delete deletes the object as the caller, if it is the one that was seen. The result's object is what is left while
@@ -62,7 +64,7 @@ func remove(ctx context.Context, r resource, ref Ref, seen Seen, dryRun bool) (e
 			if err != nil {
 				return err
 			}
-			if !isVersion(live, seen.ETag) {
+			if !seen.isVersion(live) {
 				return changed(ref, live)
 			}
 			version := live.GetResourceVersion()

@@ -28,7 +28,7 @@ func takes(pointer string) string { return "take " + pointer }
 func (a asking) conflict(mine *unstructured.Unstructured, theirs cluster.Began, chosen url.Values) (views.Conflict, error) {
 	view := views.Conflict{Form: a.form, Name: a.edit.ref.Name, ETag: theirs.ETag}
 	view.Form.Frame.Title = "Somebody else changed " + view.Name
-	view.Anew = uidOf(theirs.ETag) != uidOf(a.edit.began.ETag)
+	view.Anew = !cluster.SameObject(theirs.ETag, a.edit.began.ETag)
 	for _, part := range []struct {
 		into *string
 		obj  *unstructured.Unstructured
@@ -59,16 +59,6 @@ func (a asking) conflict(mine *unstructured.Unstructured, theirs cluster.Began, 
 		}
 	}
 	return view, nil
-}
-
-// uidOf is the part of an ETag that tells objects of the same name apart.
-func uidOf(etag string) string {
-	for i := len(etag) - 1; i >= 0; i-- {
-		if etag[i] == '-' {
-			return etag[:i]
-		}
-	}
-	return etag
 }
 
 func validTake(s string) bool { return s == views.TakeTheirs || s == views.TakeMine }

@@ -45,7 +45,7 @@ type namedInput struct {
 
 // answered is JSON, or a stream.
 type answered struct {
-	ETag string `header:"ETag" doc:"Version of the spec: changes of the status do not change it."`
+	ETag string `header:"ETag" doc:"Version of what users write, spec, labels and annotations: changes of the status do not change it."`
 	Body func(huma.Context)
 }
 

@@ -38,7 +38,7 @@ type CreateOptions struct {
 type writeOutput struct {
 	Status   int
 	Location string   `header:"Location" doc:"Where the object is; absent after a dry run."`
-	ETag     string   `header:"ETag" doc:"Version of the spec; absent after a dry run."`
+	ETag     string   `header:"ETag" doc:"Version of what users write; absent after a dry run."`
 	Warning  []string `header:"Warning" doc:"What Kubernetes warns of, as 299 - \"text\"."`
 	Body     map[string]any
 }

@@ -1,0 +1,37 @@
+package cluster
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// ETag is the entity tag of what users write of the object: its spec by the generation, and its labels and annotations,
+// which have none, by a digest. Writes of the status do not change it. It begins with the UID.
+func ETag(obj *unstructured.Unstructured) string {
+	h := fnv.New64a()
+	for _, part := range []map[string]string{obj.GetLabels(), obj.GetAnnotations()} {
+		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(part)))) // hashes never fail
+		for _, key := range slices.Sorted(maps.Keys(part)) {
+			if key == lastApplied || key == requestedBy {
+				continue
+			}
+			for _, text := range []string{key, part[key]} {
+				_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(text))))
+				_, _ = h.Write([]byte(text))
+			}
+		}
+	}
+	return fmt.Sprintf(`"%s-%d-%08x"`, obj.GetUID(), obj.GetGeneration(), uint32(h.Sum64()))
+}
+
+// specOf is the part of an ETag that tells of the object and its spec.
+func specOf(etag string) string { return etag[:max(0, strings.LastIndexByte(etag, '-'))] }
+
+// SameObject reports whether two ETags are of one object, and not of namesakes.
+func SameObject(a, b string) bool { return specOf(specOf(a)) == specOf(specOf(b)) }

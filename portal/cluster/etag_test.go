@@ -1,0 +1,36 @@
+package cluster
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func TestETagsTellOfWhatUsersWrite(t *testing.T) {
+	of := func(text string) string { return ETag(bucketOf(t, text)) }
+	base := of(`{metadata: {uid: u, generation: 3, labels: {a: b}, annotations: {c: d}}, spec: {}, status: {ready: false}}`)
+	for name, c := range map[string]struct {
+		object  string
+		same    bool
+		another bool // object
+	}{
+		"the status":               {`{metadata: {uid: u, generation: 3, labels: {a: b}, annotations: {c: d}}, spec: {}, status: {ready: true}}`, true, false},
+		"what machines annotate":   {`{metadata: {uid: u, generation: 3, labels: {a: b}, annotations: {c: d, portico.dev/requested-by: x, kubectl.kubernetes.io/last-applied-configuration: y}}}`, true, false},
+		"the spec":                 {`{metadata: {uid: u, generation: 4, labels: {a: b}, annotations: {c: d}}}`, false, false},
+		"a label":                  {`{metadata: {uid: u, generation: 3, labels: {a: c}, annotations: {c: d}}}`, false, false},
+		"an annotation more":       {`{metadata: {uid: u, generation: 3, labels: {a: b}, annotations: {c: d, portico.dev/paused: "true"}}}`, false, false},
+		"a label as an annotation": {`{metadata: {uid: u, generation: 3, annotations: {a: b, c: d}}}`, false, false},
+		"a namesake":               {`{metadata: {uid: v, generation: 3, labels: {a: b}, annotations: {c: d}}}`, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := of(c.object)
+			if (got == base) != c.same || SameObject(got, base) == c.another {
+				t.Errorf("%s and %s", got, base)
+			}
+		})
+	}
+	if tag := ETag(&unstructured.Unstructured{Object: map[string]any{}}); strings.Count(tag, `"`) != 2 || !strings.HasSuffix(tag, `"`) {
+		t.Errorf("not an entity tag: %s", tag)
+	}
+}
