@@ -15,15 +15,16 @@ import (
 // which have none, by a digest. Writes of the status do not change it. It begins with the UID.
 func ETag(obj *unstructured.Unstructured) string {
 	h := fnv.New64a()
-	for _, part := range []map[string]string{obj.GetLabels(), obj.GetAnnotations()} {
-		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(part)))) // hashes never fail
+	write := func(text string) { // with its length: no two lists of texts are spelled alike
+		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(text)))) // hashes never fail
+		_, _ = h.Write([]byte(text))
+	}
+	for of, part := range []map[string]string{obj.GetLabels(), obj.GetAnnotations()} {
 		for _, key := range slices.Sorted(maps.Keys(part)) {
-			if key == lastApplied || key == requestedBy {
-				continue
-			}
-			for _, text := range []string{key, part[key]} {
-				_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(text))))
-				_, _ = h.Write([]byte(text))
+			if key != lastApplied && key != requestedBy {
+				write([]string{"label", "annotation"}[of])
+				write(key)
+				write(part[key])
 			}
 		}
 	}

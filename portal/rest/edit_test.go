@@ -9,15 +9,25 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
-const (
-	mine  = `"u-3"`
-	other = `"u-2"`
+// mine is the ETag of payments/logs as bucket makes it, other that of an older version.
+var (
+	mine  = tag("u", 3)
+	other = tag("u", 2)
 )
+
+func tag(uid types.UID, generation int64) string {
+	o := &unstructured.Unstructured{Object: map[string]any{}}
+	o.SetUID(uid)
+	o.SetGeneration(generation)
+	return cluster.ETag(o)
+}
 
 // edit is one PUT or PATCH of payments/logs, which is there as the third generation.
 type edit struct {
