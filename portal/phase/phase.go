@@ -3,45 +3,30 @@
 package phase
 
 import (
-	"slices"
-	"strings"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/phase"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/prose"
 )
 
 // Phase is how an object is doing, in a word for people.
-type Phase string
+type Phase = phase.Phase
 
 // The phases, worst first.
 const (
-	NeedsYou   Phase = "Needs you"
-	InProgress Phase = "In progress"
-	Deleting   Phase = "Deleting"
-	Paused     Phase = "Paused"
-	Ready      Phase = "Ready"
+	NeedsYou   = phase.NeedsYou
+	InProgress = phase.InProgress
+	Deleting   = phase.Deleting
+	Paused     = phase.Paused
+	Ready      = phase.Ready
 )
 
 // All are the phases, worst first: the order of lists.
-func All() []Phase { return []Phase{NeedsYou, InProgress, Deleting, Paused, Ready} }
-
-// Slug is the phase as in URLs: needs-you.
-func (p Phase) Slug() string { return strings.ReplaceAll(strings.ToLower(string(p)), " ", "-") }
-
-// Urgency orders phases, the worst first.
-func (p Phase) Urgency() int { return slices.Index(All(), p) }
+func All() []Phase { return phase.All() }
 
 // Parse is the phase with the slug given.
-func Parse(slug string) (Phase, bool) {
-	for _, p := range All() {
-		if p.Slug() == slug {
-			return p, true
-		}
-	}
-	return "", false
-}
+func Parse(slug string) (Phase, bool) { return phase.Parse(slug) }
 
 // Of is how obj is doing, and the sentence that says what is in the way; "" when nothing is. It only reads obj, which
 // may be shared with a cache.

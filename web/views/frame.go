@@ -6,7 +6,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/portico-platform/portico/portal/phase"
+	"github.com/portico-platform/portico/api/phase"
 )
 
 // Frame is what surrounds every page of a signed-in user.

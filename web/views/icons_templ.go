@@ -8,7 +8,7 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "github.com/portico-platform/portico/portal/phase"
+import "github.com/portico-platform/portico/api/phase"
 
 // Logo is Portico's mark.
 func Logo() templ.Component {

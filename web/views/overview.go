@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/portico-platform/portico/portal/phase"
+	"github.com/portico-platform/portico/api/phase"
 )
 
 // AllTeams stands for every team in paths; no namespace can have this name.

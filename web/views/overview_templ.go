@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"strconv"
 
-	"github.com/portico-platform/portico/portal/phase"
+	"github.com/portico-platform/portico/api/phase"
 )
 
 func platformOverview(a Admin) templ.Component {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/portico-platform/portico/portal/phase"
+	"github.com/portico-platform/portico/api/phase"
 )
 
 // Resource is one row of the list.

@@ -12,7 +12,7 @@ import (
 	"cmp"
 	"strconv"
 
-	"github.com/portico-platform/portico/portal/phase"
+	"github.com/portico-platform/portico/api/phase"
 )
 
 // ResourcesPage is the list of a team's resources.
