@@ -20,7 +20,7 @@ const (
 // gzipped is made once: it takes a compressor when an answer has its first bytes, and not while the answer is waited for.
 var gzipped = sync.OnceValue(func() func(http.Handler) http.HandlerFunc {
 	wrap, err := gzhttp.NewWrapper(gzhttp.CompressionLevel(compressLevel), gzhttp.MinSize(compressFrom),
-		gzhttp.ContentTypes([]string{"text/html", "application/json", "application/problem+json", "application/openapi+json"}))
+		gzhttp.ContentTypes([]string{"text/html", "application/json", "application/problem+json", "application/vnd.oai.openapi+json"}))
 	if err != nil {
 		panic(fmt.Sprintf("compression: %v", err)) // cannot happen: the options are constants
 	}

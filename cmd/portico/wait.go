@@ -88,6 +88,9 @@ func (a *app) await(ctx context.Context, t target, u until, timeout time.Duratio
 		return w.last, err
 	}
 	for change, err := range t.objects().WatchOne(limited, t.name) {
+		if u.gone && client.StatusOf(err) == http.StatusNotFound { // it went before the watch began, or while it was broken
+			return w.last, nil
+		}
 		if err == nil {
 			err = w.take(change)
 		}

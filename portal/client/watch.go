@@ -48,7 +48,8 @@ func (o Objects[T]) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Chang
 	return watch[T](ctx, r)
 }
 
-// WatchOne is Watch of one object. While there is none of the name, snapshots are empty.
+// WatchOne is Watch of one object. Where there is none of the name when the watch begins, or begins again after a break, the
+// error is an *APIError of status 404.
 func (o Objects[T]) WatchOne(ctx context.Context, name string) iter.Seq2[Change[T], error] {
 	return watch[T](ctx, o.client.request(http.MethodGet, o.base+"/"+url.PathEscape(name)))
 }

@@ -20,9 +20,7 @@ func (p *Pages) another(ctx context.Context, a asking, like string) (draft, erro
 		return draft{}, err
 	}
 	obj.SetName("")
-	notes := obj.GetAnnotations()
-	maps.DeleteFunc(notes, func(key, _ string) bool { return strings.HasPrefix(key, "portico.dev/") })
-	obj.SetAnnotations(notes)
+	withoutOrders(obj)
 	for _, name := range a.kind.Names {
 		unstructured.RemoveNestedField(obj.Object, "spec", name)
 	}
@@ -33,6 +31,13 @@ func (p *Pages) another(ctx context.Context, a asking, like string) (draft, erro
 	d := a.fromYAML(string(text)).toForm()
 	d.errs = nil
 	return d, nil
+}
+
+// withoutOrders takes away what was asked of an object for the moment, consent to a loss among it: another one is not bound by it.
+func withoutOrders(obj *unstructured.Unstructured) {
+	notes := obj.GetAnnotations()
+	maps.DeleteFunc(notes, func(key, _ string) bool { return strings.HasPrefix(key, "portico.dev/") })
+	obj.SetAnnotations(notes)
 }
 
 // anotherPath is where the caller may ask for one more like the object of l, "" for those who may not.

@@ -57,17 +57,37 @@ func folded(lines []views.Line) []views.Line {
 	return out
 }
 
-// maxCompared bounds the work of a comparison; an object of 1,000 lines is compared, a larger one only shown.
+// maxCompared bounds the work of a comparison: of 1,000 lines with as many others.
 const maxCompared = 1 << 20
 
 // compare shows what the cluster would store against what was asked: added counts the lines that are new.
 func compare(asked, stored string) (lines []views.Line, added int) {
 	a, b := splitLines(asked), splitLines(stored)
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		lines = append(lines, views.Line{Text: a[0]})
+		a, b = a[1:], b[1:]
+	}
+	var after []views.Line
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		after = append(after, views.Line{Text: a[len(a)-1]})
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	slices.Reverse(after)
+	between, added := compareMiddle(a, b)
+	return slices.Concat(lines, between, after), added
+}
+
+// compareMiddle compares what is left between equal beginnings and ends. What is too long is shown as taken out and put in
+// as a whole.
+func compareMiddle(a, b []string) (lines []views.Line, added int) {
 	if len(a)*len(b) > maxCompared {
-		for _, l := range b {
-			lines = append(lines, views.Line{Text: l})
+		for _, l := range a {
+			lines = append(lines, views.Line{Text: l, Mark: "minus"})
 		}
-		return lines, 0
+		for _, l := range b {
+			lines = append(lines, views.Line{Text: l, Mark: "plus"})
+		}
+		return lines, len(b)
 	}
 	common := commonLengths(a, b)
 	i, j := 0, 0

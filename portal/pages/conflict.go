@@ -103,6 +103,7 @@ func (p *Pages) merge(w http.ResponseWriter, r *http.Request, a asking) error {
 // showGone says that the object was deleted while it was edited, and offers to ask for it anew.
 func (p *Pages) showGone(w http.ResponseWriter, r *http.Request, a asking, d draft) error {
 	again := d.object.DeepCopy()
+	withoutOrders(again)
 	text, err := catalog.ToYAML(again)
 	if err != nil {
 		return err

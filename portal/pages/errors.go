@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/portico-platform/portico/portal"
 	"github.com/portico-platform/portico/portal/auth"
@@ -47,7 +48,7 @@ func faultOf(err error) fault {
 			status: http.StatusForbidden, title: "You have no access to this",
 			text:   prose.Sentence(forbidden.Error()),
 			advice: "It is the same answer whether or not it exists. Ask a member of that team, or your platform team, for access.",
-			facts:  []views.Choice{{Label: "Missing right", Value: rightOf(forbidden)}, {Label: "Look yourself", Value: canI(forbidden)}},
+			facts:  missing(forbidden),
 		}
 	case errors.Is(err, errNoTeam):
 		return fault{
@@ -186,7 +187,16 @@ func rightOf(e *cluster.ForbiddenError) string {
 	return e.Verb + " " + e.Resource + " in namespace " + e.Namespace
 }
 
-// canI is how to ask Kubernetes the same.
+// missing names the right that the caller lacks, and how to ask Kubernetes the same. A line to copy must hold no text of
+// whoever made the link: there is none where no namespace can have the name.
+func missing(e *cluster.ForbiddenError) []views.Choice {
+	facts := []views.Choice{{Label: "Missing right", Value: rightOf(e)}}
+	if e.Namespace == "" || len(validation.IsDNS1123Label(e.Namespace)) == 0 {
+		facts = append(facts, views.Choice{Label: "Look yourself", Value: canI(e)})
+	}
+	return facts
+}
+
 func canI(e *cluster.ForbiddenError) string {
 	where := " --all-namespaces"
 	if e.Namespace != "" {

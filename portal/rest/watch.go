@@ -77,7 +77,10 @@ func (a *API) in(ctx context.Context, v view, kinds catalog.Catalog, namespace s
 		if apierrors.IsNotFound(err) {
 			return nil, nil
 		}
-		return []*unstructured.Unstructured{obj}, err
+		if err != nil {
+			return nil, err
+		}
+		return []*unstructured.Unstructured{obj}, nil
 	}
 	var all []*unstructured.Unstructured
 	for _, k := range kinds {

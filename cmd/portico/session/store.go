@@ -41,6 +41,9 @@ func (s Store) path() string { return filepath.Join(s.Dir, "sessions.json") }
 // Read is what is kept; nothing at all is no error.
 func (s Store) Read() (Sessions, error) {
 	var all Sessions
+	if s.Dir == "" {
+		return all, nil // the working directory may be anybody's
+	}
 	b, err := os.ReadFile(s.path())
 	if errors.Is(err, fs.ErrNotExist) {
 		return all, nil
@@ -56,6 +59,9 @@ func (s Store) Read() (Sessions, error) {
 
 // Change reads, changes and writes the file while no other portico does.
 func (s Store) Change(ctx context.Context, change func(*Sessions) error) (err error) {
+	if s.Dir == "" {
+		return errors.New("there is no folder to keep logins in: set HOME or PORTICO_CONFIG_DIR, or use PORTICO_TOKEN")
+	}
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return fmt.Errorf("making the folder for logins: %w", err)
 	}
