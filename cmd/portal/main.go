@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, env func(string) string, out io.Wri
 	if err != nil {
 		return err
 	}
-	handler, err := f.handler(c, log)
+	handler, err := f.handler(c, log) //nolint:contextcheck // the pages about the API are written before any request
 	if err != nil {
 		return err
 	}

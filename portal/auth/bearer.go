@@ -87,8 +87,9 @@ func (b *Bearer) Require(refuse Refuse) func(http.Handler) http.Handler {
 				return
 			}
 			note(r.Context(), c.id.Username)
-			ctx := context.WithValue(WithIdentity(r.Context(), c.id), sessionKey, func() error { return b.alive(r.Context(), c, token) })
-			next.ServeHTTP(w, r.WithContext(ctx))
+			ctx := WithIdentity(r.Context(), c.id)
+			alive := func() error { return b.alive(ctx, c, token) }
+			next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, sessionKey, alive)))
 		})
 	}
 }

@@ -14,7 +14,7 @@ import (
 // ETag is the entity tag of what users write of the object: its spec by the generation, and its labels and annotations,
 // which have none, by a digest. Writes of the status do not change it. It begins with the UID.
 func ETag(obj *unstructured.Unstructured) string {
-	h := fnv.New64a()
+	h := fnv.New32a()
 	write := func(text string) { // with its length: no two lists of texts are spelled alike
 		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(text)))) // hashes never fail
 		_, _ = h.Write([]byte(text))
@@ -28,7 +28,7 @@ func ETag(obj *unstructured.Unstructured) string {
 			}
 		}
 	}
-	return fmt.Sprintf(`"%s-%d-%08x"`, obj.GetUID(), obj.GetGeneration(), uint32(h.Sum64()))
+	return fmt.Sprintf(`"%s-%d-%08x"`, obj.GetUID(), obj.GetGeneration(), h.Sum32())
 }
 
 // specOf is the part of an ETag that tells of the object and its spec.
