@@ -133,21 +133,11 @@ func (b *Browser) toSignIn(w http.ResponseWriter, r *http.Request, cause error) 
 		b.log.InfoContext(r.Context(), "session not accepted", "cause", cause, "requestID", RequestID(r.Context()))
 		clearCookie(w, sessionCookie)
 	}
-	back := r.URL.RequestURI()
-	live := r.Header.Get("HX-Request") == "true" || isStream(r)
-	if live {
-		back = "/"
-		if u, err := url.Parse(r.Header.Get("HX-Current-URL")); err == nil {
-			back = u.RequestURI()
-		}
-	}
-	to := withReturn(SignInPath, back)
 	switch {
-	case live:
-		w.Header().Set("HX-Redirect", to)
+	case r.Header.Get("HX-Request") == "true" || isStream(r): // the page's script knows whether somebody is entering something there
 		http.Error(w, "Your session has ended; sign in again.", http.StatusUnauthorized)
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:
-		http.Redirect(w, r, to, http.StatusSeeOther)
+		http.Redirect(w, r, withReturn(SignInPath, r.URL.RequestURI()), http.StatusSeeOther)
 	default:
 		b.pages.Problem(w, r, http.StatusUnauthorized, "Your session has ended",
 			"Nothing was changed. Sign in again in another tab, then come back to this page and send the form once more.")

@@ -40,6 +40,31 @@ func TestSigningInAgainLeadsBack(t *testing.T) {
 	}
 }
 
+// TestAnEndedSessionLosesNoEntries ends the session in one tab while a form is filled in in another: the form stays as it is,
+// says so, and is sent once somebody has signed in again.
+func TestAnEndedSessionLosesNoEntries(t *testing.T) {
+	x := open(t)
+	x.signIn("payments-dev", "payments")
+	ctx, cancel := chromedp.NewContext(x.ctx)
+	defer cancel()
+	other := &tab{t: t, ctx: ctx}
+	other.must(chromedp.Do(ctx)) // the tab lives as long as the context of its first call
+	other.goTo(ask)
+	other.fill(`[name="metadata.name"]`, "kept-entry")
+	other.await(`#as-yaml`, "kept-entry")
+	x.click(`.who button`)
+	x.await(`main`, "You are signed out")
+	other.fill(`[name="spec.bucketName"]`, "portico-kept-1")
+	other.await(`#flash`, "nothing you entered is lost")
+	other.every("session-ended")
+	x.goTo(list)
+	x.click(`main a.btn.first`)
+	x.awaitPath(list)
+	other.click(`.go button[value="review"]`)
+	other.await(`main`, "The cluster would accept this.")
+	other.await(`pre.diff`, "portico-kept-1")
+}
+
 // TestBackAndForward walks through pages, and back and forward again; each one follows again.
 func TestBackAndForward(t *testing.T) {
 	x := open(t)

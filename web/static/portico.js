@@ -143,7 +143,10 @@
   });
   document.addEventListener("htmx:response:error", (e) => {
     const status = e.detail.ctx.response.status;
-    if (over(status)) location.reload();
+    if (over(status) && document.getElementById("request")) { // leaving the page would lose what was entered
+      say(status === 401 ? "Your session has ended. Sign in again in another tab, then go on here: nothing you entered is lost."
+        : "You may not do this any more, or it is gone. What you entered is still here: copy what you need.");
+    } else if (over(status)) location.reload();
     else if (status >= 500) say("Portico could not do that just now. Nothing was lost: try again in a moment.");
   });
   document.addEventListener("htmx:error", () => {
