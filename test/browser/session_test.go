@@ -5,10 +5,8 @@ package browser
 import (
 	"context"
 	"net/url"
-	"os"
+	"slices"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -121,26 +119,6 @@ func TestAPageOutlivesAnOutage(t *testing.T) {
 	awaitNoBucket(t, bucket)
 }
 
-// TestKubernetesIsAway stops the API server for a moment, shorter than the operator's lease: the page says so, and what to do,
-// and trying again is enough.
-func TestKubernetesIsAway(t *testing.T) {
-	x := open(t)
-	x.signIn("payments-dev", "payments")
-	x.away.Store(true)
-	server, err := os.FindProcess(world.Part("kube-apiserver").PID())
-	x.must(err)
-	time.Sleep(6 * time.Second) // no answer about rights holds any more
-	x.must(server.Signal(syscall.SIGSTOP))
-	resume := sync.OnceFunc(func() { x.must(server.Signal(syscall.SIGCONT)) })
-	defer resume()
-	x.goTo(list)
-	x.await(`main`, "The cluster does not answer")
-	resume()
-	x.every("kubernetes-away")
-	x.do(chromedp.Reload())
-	x.await(`#live`, "Live")
-}
-
 // at is the tab's path and query.
 func (x *tab) at() string {
 	u, err := url.Parse(x.where())
@@ -150,9 +128,19 @@ func (x *tab) at() string {
 	return strings.TrimSuffix(u.Path+"?"+u.RawQuery, "?")
 }
 
-func (x *tab) awaitAt(at string) {
+func (x *tab) awaitAt(at string) { x.awaitAddress(at, func(now string) bool { return now == at }) }
+
+// awaitAsked waits until the query has a part.
+func (x *tab) awaitAsked(part string) {
+	x.awaitAddress("…"+part, func(now string) bool {
+		_, query, _ := strings.Cut(now, "?")
+		return slices.Contains(strings.Split(query, "&"), part)
+	})
+}
+
+func (x *tab) awaitAddress(at string, is func(now string) bool) {
 	x.t.Helper()
-	for began := time.Now(); x.at() != at || x.text("main") == ""; time.Sleep(50 * time.Millisecond) {
+	for began := time.Now(); !is(x.at()) || x.text("main") == ""; time.Sleep(50 * time.Millisecond) {
 		if time.Since(began) > patience {
 			x.t.Fatalf("the tab is at %s, want %s:\n%s", x.at(), at, x.body())
 		}
