@@ -6,6 +6,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -103,7 +104,9 @@ func TestTeamsAndOverviewWithoutJavaScript(t *testing.T) {
 	x := open(t)
 	x.signIn("platform-admin", "_platform")
 	x.scripts(false)
-	x.goTo("/admin")
+	for began := time.Now(); !strings.Contains(x.text(`#controllers`), "leader") && time.Since(began) < patience; time.Sleep(time.Second) {
+		x.goTo("/admin") // nothing follows by itself, and the operator may not have announced itself yet
+	}
 	x.await(`#controllers`, "leader")
 	x.goTo("/teams")
 	x.fill(`[name="q"]`, "pay")
