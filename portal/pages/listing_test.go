@@ -120,7 +120,9 @@ func TestCompare(t *testing.T) {
 	if want := "|a: 1 |spec: plus|  d: 2 |  x: 1"; strings.Join(got, " ") != want || added != 1 {
 		t.Errorf("compared to %q with %d added, want %q", strings.Join(got, " "), added, want)
 	}
-	long := func(middle string) string { return strings.Repeat("same\n", 3000) + middle + strings.Repeat("end\n", 3000) }
+	long := func(middle string) string {
+		return strings.Repeat("same\n", 3000) + middle + strings.Repeat("end\n", 3000)
+	}
 	if lines, added = compare(long("x: 1\n"), long("x: 2\n")); len(lines) != 6002 || added != 1 {
 		t.Errorf("one line of many: %d lines, %d added", len(lines), added)
 	}
