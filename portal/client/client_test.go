@@ -100,7 +100,7 @@ func TestNamesCannotLeaveTheirPlaceInThePath(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, `{}`)
 	})
-	if _, err := c.S3Buckets("a/b").Get(t.Context(), "../../me?x"); err != nil {
+	if _, err := c.S3Buckets("a/b").Get(t.Context(), "../../me?x", client.GetOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -125,9 +125,19 @@ func (o Objects[T]) Events(ctx context.Context, name string) (*Events, error) {
 	return do[Events](ctx, r)
 }
 
+// GetOptions are the parameters of Get; what is left zero is not sent.
+type GetOptions struct {
+	CacheControl string // no-cache: the object as Kubernetes has it now. Without it the answer may be some moments old, even after a write of one's own.
+}
+
+func (o GetOptions) fill(r *request) {
+	addHeader(r, "Cache-Control", o.CacheControl)
+}
+
 // Get: Get one object.
-func (o Objects[T]) Get(ctx context.Context, name string) (*Result[T], error) {
+func (o Objects[T]) Get(ctx context.Context, name string, opts GetOptions) (*Result[T], error) {
 	r := o.client.request("GET", o.base+"/"+url.PathEscape(name))
+	opts.fill(r)
 	return doObject[T](ctx, r)
 }
 

@@ -76,7 +76,7 @@ func TestWritesAreOnTheRecord(t *testing.T) {
 			_, _ = c.Annotate(r.Context(), dev, ref, map[string]*string{"portico.dev/paused": &yes})
 		}, "patch s3buckets payments logs allow done"},
 		{"Kubernetes is down", 401, false, func(r *http.Request) { _, _ = c.Delete(r.Context(), dev, ref, Seen{}, false) }, "delete s3buckets payments logs allow failed"},
-		{"reading", 200, false, func(r *http.Request) { _, _ = c.live(r.Context(), dev, ref) }, ""},
+		{"reading", 200, false, func(r *http.Request) { _, _ = c.Current(r.Context(), dev, ref) }, ""},
 	} {
 		t.Run(step.reason, func(t *testing.T) {
 			a.forget(dev, actionOn(strings.Fields(step.want + " x")[0], ref.Kind, ref.Namespace))

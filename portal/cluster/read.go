@@ -84,7 +84,7 @@ func (c *Cluster) Get(ctx context.Context, id auth.Identity, ref Ref) (*unstruct
 	obj.SetGroupVersionKind(ref.Kind.GVK())
 	err := c.cache.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, obj)
 	if apierrors.IsNotFound(err) {
-		return c.live(ctx, id, ref)
+		return c.Current(ctx, id, ref)
 	}
 	if err != nil {
 		return nil, &UnavailableError{Doing: "reading the cache of " + ref.Kind.Plural, Cause: err}
@@ -92,8 +92,8 @@ func (c *Cluster) Get(ctx context.Context, id auth.Identity, ref Ref) (*unstruct
 	return obj.DeepCopy(), nil
 }
 
-// live reads one object from the API server, as the caller.
-func (c *Cluster) live(ctx context.Context, id auth.Identity, ref Ref) (*unstructured.Unstructured, error) {
+// Current is Get without the cache, which may be some moments old: the API server is asked, as the caller.
+func (c *Cluster) Current(ctx context.Context, id auth.Identity, ref Ref) (*unstructured.Unstructured, error) {
 	got, err := c.send(ctx, id, "get", ref, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
 		return r.Get(ctx, ref.Name, metav1.GetOptions{})
 	})

@@ -53,8 +53,9 @@ type HostnameReader interface {
 	CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (availability.Answer, error)
 }
 
-// Writer writes as a caller.
+// Writer writes as a caller, and reads what was written.
 type Writer interface {
+	Current(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
 	Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, etag string, dryRun bool) (cluster.Result, error)
 	Patch(ctx context.Context, id auth.Identity, ref cluster.Ref, with map[string]any, etag string, dryRun bool) (cluster.Result, error)
 	Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error)

@@ -118,6 +118,17 @@ func TestWhatWasReadCanBeSentBack(t *testing.T) {
 	}
 }
 
+func TestWhoWantsNoCacheReadsWhatKubernetesHas(t *testing.T) {
+	f := newFake(t)
+	f.objects, f.behind = append(f.objects, bucket(t, "payments", "logs", "")), 4
+	for header, want := range map[string]string{"": `"u-3-`, "max-age=60": `"u-3-`, "no-cache": `"u-7-`, "no-store, No-Cache": `"u-7-`} {
+		w := f.call(http.MethodGet, buckets+"/logs", "", "Cache-Control", header)
+		if got := w.Header().Get("ETag"); w.Code != http.StatusOK || !strings.HasPrefix(got, want) {
+			t.Errorf("%q: answers %d with %s, want %s…", header, w.Code, got, want)
+		}
+	}
+}
+
 func TestEditsWithoutTheRight(t *testing.T) {
 	for verb, c := range map[string]edit{
 		"update": {method: "PUT", body: body, headers: []string{"If-Match", mine}},

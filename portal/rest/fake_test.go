@@ -35,6 +35,7 @@ type fakeCluster struct {
 	writes  []string // verbs, and their dry runs
 	sent    map[string]any
 	refusal error // of whatever is written
+	behind  int64 // generations that the cache lags behind
 	checks  operator.Checks
 	answer  availability.Answer
 	checked []availability.Query
@@ -92,6 +93,14 @@ func (f *fakeCluster) Get(_ context.Context, _ auth.Identity, ref cluster.Ref) (
 		}
 	}
 	return nil, apierrors.NewNotFound(ref.Kind.Resource.GroupResource(), ref.Name)
+}
+
+func (f *fakeCluster) Current(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error) {
+	obj, err := f.Get(ctx, id, ref)
+	if err == nil {
+		obj.SetGeneration(obj.GetGeneration() + f.behind)
+	}
+	return obj, err
 }
 
 func (f *fakeCluster) Events(context.Context, auth.Identity, *unstructured.Unstructured) ([]*corev1.Event, error) {

@@ -3,6 +3,8 @@ package rest
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -35,12 +37,25 @@ type ObjectName struct {
 
 type objectInput struct {
 	ObjectPath
-	Watch
+	GetOptions
 }
 
 type namedInput struct {
 	ObjectName
+	GetOptions
+}
+
+// GetOptions ask for one object, and what changes of it.
+type GetOptions struct {
+	CacheControl string `header:"Cache-Control" doc:"no-cache: the object as Kubernetes has it now. Without it the answer may be some moments old, even after a write of one's own."`
 	Watch
+}
+
+// fresh reports whether the caller wants no cache.
+func (o GetOptions) fresh() bool {
+	return slices.ContainsFunc(strings.Split(o.CacheControl, ","), func(directive string) bool {
+		return strings.EqualFold(strings.TrimSpace(directive), "no-cache")
+	})
 }
 
 // answered is JSON, or a stream.
@@ -94,7 +109,7 @@ func (a *API) registerReads(api huma.API, k catalog.Kind) {
 	if !k.Namespaced {
 		huma.Register(api, list, func(ctx context.Context, in *ListQuery) (*listed, error) { return a.list(ctx, k, "", *in) })
 		huma.Register(api, get, func(ctx context.Context, in *namedInput) (*answered, error) {
-			return a.get(ctx, ref(k, "", in.Name), in.Watch)
+			return a.get(ctx, ref(k, "", in.Name), in.GetOptions)
 		})
 		huma.Register(api, events, func(ctx context.Context, in *ObjectName) (*eventsOutput, error) {
 			return a.events(ctx, ref(k, "", in.Name))
@@ -105,7 +120,7 @@ func (a *API) registerReads(api huma.API, k catalog.Kind) {
 		return a.list(ctx, k, in.Namespace, in.ListQuery)
 	})
 	huma.Register(api, get, func(ctx context.Context, in *objectInput) (*answered, error) {
-		return a.get(ctx, ref(k, in.Namespace, in.Name), in.Watch)
+		return a.get(ctx, ref(k, in.Namespace, in.Name), in.GetOptions)
 	})
 	huma.Register(api, events, func(ctx context.Context, in *ObjectPath) (*eventsOutput, error) {
 		return a.events(ctx, ref(k, in.Namespace, in.Name))
@@ -147,15 +162,19 @@ func (a *API) lists(ctx context.Context, v view, in ListQuery) (*listed, error) 
 	return &listed{Body: asJSON(out)}, nil
 }
 
-func (a *API) get(ctx context.Context, ref cluster.Ref, in Watch) (*answered, error) {
+func (a *API) get(ctx context.Context, ref cluster.Ref, in GetOptions) (*answered, error) {
 	if err := a.possible(ctx, "get", ref); err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	obj, err := a.cluster.Get(ctx, caller(ctx), ref)
+	read := a.cluster.Get
+	if in.fresh() {
+		read = a.cluster.Current
+	}
+	obj, err := read(ctx, caller(ctx), ref)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	if in.Watch {
+	if in.Watch.Watch {
 		return &answered{Body: a.watch(view{kinds: catalog.Catalog{ref.Kind}, namespace: ref.Namespace, name: ref.Name})}, nil //nolint:contextcheck // huma brings the context of the request
 	}
 	return &answered{ETag: cluster.ETag(obj), Body: asJSON(obj.Object)}, nil
