@@ -20,6 +20,9 @@ type LogPart struct {
 	Message string // End in words
 }
 
+// errBroken is the end of a connection that did not say that it is one.
+var errBroken = fmt.Errorf("the connection ended in the middle: %w", io.ErrUnexpectedEOF)
+
 // FollowLogs tells the last lines of an application's log, then what is written, until ctx ends, the loop does, or the log. An
 // error is the last element; the stream is not mended, for lines would be told twice.
 func (o Objects[T]) FollowLogs(ctx context.Context, name string, opts LogsOptions) iter.Seq2[LogPart, error] {
@@ -45,7 +48,7 @@ func (o Objects[T]) FollowLogs(ctx context.Context, name string, opts LogsOption
 		switch {
 		case finished, ctx.Err() != nil:
 		case err == nil:
-			yield(LogPart{}, r.failed(io.ErrUnexpectedEOF))
+			yield(LogPart{}, r.failed(errBroken))
 		default:
 			yield(LogPart{}, err)
 		}

@@ -238,10 +238,13 @@ func (r *request) once(ctx context.Context) (*http.Response, error) {
 		}
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	resp, err := r.client.http.Do(req)
+	ctx, stop := context.WithCancelCause(ctx)
+	resp, err := r.client.http.Do(req.WithContext(ctx))
 	if err != nil {
+		stop(nil)
 		return nil, r.failed(err)
 	}
+	resp.Body = guard(ctx, resp.Body, stop)
 	return resp, nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"net/http"
 	"net/url"
@@ -16,8 +15,6 @@ import (
 )
 
 const (
-	// silence is how long a stream may say nothing, not even that it lives, which it does every 15 s.
-	silence = time.Minute
 	// A stream that broke is opened again after breathe, twice as long each time, at most longestWait.
 	breathe = time.Second
 	// maxEvent bounds one event: a snapshot has 200 objects.
@@ -147,17 +144,13 @@ func passing(err error) bool {
 
 // events hands on what one connection brings, and whether it brought anything; its end is no error.
 func (r *request) events(ctx context.Context, take taker) (got bool, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	r.header.Set("Accept", "text/event-stream, application/problem+json")
 	resp, err := r.open(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read, or is not wanted
-	watchdog := time.AfterFunc(silence, cancel)
-	defer watchdog.Stop()
-	for event, err := range sse.Read(watched{resp.Body, watchdog}, &sse.ReadConfig{MaxEventSize: maxEvent}) {
+	for event, err := range sse.Read(resp.Body, &sse.ReadConfig{MaxEventSize: maxEvent}) {
 		if err != nil {
 			return got, r.failed(err)
 		}
@@ -167,16 +160,4 @@ func (r *request) events(ctx context.Context, take taker) (got bool, err error) 
 		}
 	}
 	return got, nil
-}
-
-// watched reads a body that must not be silent.
-type watched struct {
-	io.Reader
-	dog *time.Timer
-}
-
-func (w watched) Read(b []byte) (int, error) {
-	n, err := w.Reader.Read(b)
-	w.dog.Reset(silence)
-	return n, err
 }

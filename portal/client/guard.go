@@ -1,0 +1,50 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+)
+
+// silence is how long a body may bring nothing. A stream says every 15 s that it lives.
+const silence = time.Minute
+
+// SilentError says that a server began to answer and then said nothing more.
+type SilentError struct{ For time.Duration }
+
+func (e *SilentError) Error() string {
+	return fmt.Sprintf("it has said nothing for %s: the connection is dead, or a proxy holds the answer back", e.For)
+}
+
+// guarded is a body that must not be silent.
+type guarded struct {
+	io.ReadCloser
+	dog   *time.Timer
+	stop  context.CancelCauseFunc
+	cause func() error
+}
+
+// guard ends the request of ctx, by stop, when its body is silent for too long.
+func guard(ctx context.Context, body io.ReadCloser, stop context.CancelCauseFunc) io.ReadCloser {
+	return &guarded{
+		ReadCloser: body, stop: stop, cause: func() error { return context.Cause(ctx) },
+		dog: time.AfterFunc(silence, func() { stop(&SilentError{silence}) }),
+	}
+}
+
+// Read gives the reason for which the request was ended in place of the end of its context.
+func (g *guarded) Read(b []byte) (int, error) {
+	n, err := g.ReadCloser.Read(b)
+	g.dog.Reset(silence)
+	if cause := g.cause(); err != nil && err != io.EOF && cause != nil { //nolint:errorlint // a reader's end is io.EOF itself
+		err = cause
+	}
+	return n, err
+}
+
+func (g *guarded) Close() error {
+	g.dog.Stop()
+	g.stop(nil)
+	return g.ReadCloser.Close()
+}
