@@ -39,7 +39,7 @@ func run(ctx context.Context, args []string, w world) int {
 			err = &usageError{err.Error()}
 		}
 	}
-	if err != nil {
+	if err = interruptible(ctx, err); err != nil {
 		complain(w.err, err)
 	}
 	return exitCode(err)
@@ -167,7 +167,12 @@ func (a *app) inNamespace(ctx context.Context, c *client.Client) (string, error)
 	return "", usagef("in which namespace? Name it with -n; you may use %s", orList(me.Namespaces))
 }
 
-func orList(words []string) string {
+func orList(words []string) string { return listed(words, " or ") }
+
+func andList(words []string) string { return listed(words, " and ") }
+
+// listed is words in a sentence; the last two are joined.
+func listed(words []string, last string) string {
 	const most = 10
 	if len(words) > most {
 		words = append(slices.Clone(words[:most]), fmt.Sprintf("%d more", len(words)-most))
@@ -175,7 +180,7 @@ func orList(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+	return strings.Join(words[:len(words)-1], ", ") + last + words[len(words)-1]
 }
 
 // say tells people what happened: on stderr, so that stdout is for programs.

@@ -1,18 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"reflect"
+	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/util/yaml"
-	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/client"
@@ -24,9 +21,14 @@ func (a *app) applyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "apply -f FILE", Short: "Create or change objects as files say", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		Long: `Apply makes objects of files stand there as the files say: it creates those that are not there, and of the others makes
-spec what the file has. Labels and annotations are added or changed, not removed. A file may have several objects,
-separated by lines of ---.`,
-		Example: "  portico apply -f bucket.yaml -f queue.yaml -n payments\n  cat all.yaml | portico apply -f - --dry-run",
+spec what the file has. Labels and annotations are added or changed, not removed. What somebody else changes at the same
+time is not overwritten.
+
+A file has YAML or JSON: one object, several that are separated by lines of ---, or a List, such as portico get -o yaml
+prints. Of a folder, the files that end in .yaml, .yml or .json are taken, those of folders below it not.`,
+		Example: `  portico apply -f bucket.yaml -f queue.yaml -n payments
+  portico apply -f platform/ --dry-run
+  portico get bucket reports -n payments -o yaml | portico apply -f -`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(files) == 0 {
 				return usagef("which files? Name them with -f")
@@ -34,7 +36,7 @@ separated by lines of ---.`,
 			return a.apply(cmd.Context(), files, dry)
 		},
 	}
-	cmd.Flags().StringArrayVarP(&files, "file", "f", nil, "`path` of a YAML file; - is standard input")
+	cmd.Flags().StringArrayVarP(&files, "file", "f", nil, "`path` of a file or folder; - is standard input")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "check everything, but change nothing")
 	return cmd
 }
@@ -45,27 +47,9 @@ func (a *app) apply(ctx context.Context, files []string, dry bool) error {
 	if err != nil {
 		return err
 	}
-	type change struct {
-		target
-		want *object
-	}
-	var all []change
-	for _, path := range files {
-		docs, err := a.readFile(path)
-		if err != nil {
-			return err
-		}
-		for _, d := range docs {
-			want, err := d.object(path)
-			if err != nil {
-				return err
-			}
-			t := target{kind: d.kind, namespace: want.GetNamespace(), name: want.GetName(), api: c}
-			if err := a.place(ctx, &t); err != nil {
-				return err
-			}
-			all = append(all, change{t, want})
-		}
+	all, err := a.changes(ctx, c, files)
+	if err != nil {
+		return err
 	}
 	for _, ch := range all {
 		if err := a.applyOne(ctx, ch.target, ch.want, dry); err != nil {
@@ -75,8 +59,39 @@ func (a *app) apply(ctx context.Context, files []string, dry bool) error {
 	return nil
 }
 
+// wanted is what a file says of an object.
+type wanted struct {
+	target
+	want *object
+}
+
+func (a *app) changes(ctx context.Context, c *client.Client, files []string) ([]wanted, error) {
+	var all []wanted
+	for _, path := range files {
+		docs, err := a.readFiles(path)
+		if err != nil {
+			return nil, err
+		}
+		if len(docs) == 0 {
+			return nil, usagef("-f: there are no objects in %s", path)
+		}
+		for _, d := range docs {
+			want, err := d.object()
+			if err != nil {
+				return nil, err
+			}
+			t := target{kind: d.kind, namespace: want.GetNamespace(), name: want.GetName(), api: c}
+			if err := a.place(ctx, &t); err != nil {
+				return nil, err
+			}
+			all = append(all, wanted{t, want})
+		}
+	}
+	return all, nil
+}
+
 func (a *app) applyOne(ctx context.Context, t target, want *object, dry bool) error {
-	live, err := t.objects().Get(ctx, t.name)
+	live, err := t.current(ctx)
 	switch {
 	case client.StatusOf(err) == http.StatusNotFound:
 		options := client.CreateOptions{}
@@ -92,11 +107,10 @@ func (a *app) applyOne(ctx context.Context, t target, want *object, dry bool) er
 	case err != nil:
 		return err
 	}
-	next := live.Object.DeepCopy()
-	next.Object["spec"] = want.Object["spec"]
-	next.SetLabels(merged(next.GetLabels(), want.GetLabels()))
-	next.SetAnnotations(merged(next.GetAnnotations(), want.GetAnnotations()))
-	changed, err := a.put(ctx, t, next, live.ETag, dry)
+	changed, err := a.put(ctx, t, withWanted(&live.Object, want), live.ETag, dry)
+	if client.StatusOf(err) == http.StatusPreconditionFailed {
+		changed, live, err = a.putAgain(ctx, t, live, want, dry)
+	}
 	if err != nil {
 		return err
 	}
@@ -106,7 +120,44 @@ func (a *app) applyOne(ctx context.Context, t target, want *object, dry bool) er
 	return a.did(t, "changed", dry)
 }
 
-func (a *app) put(ctx context.Context, t target, next *object, etag string, dry bool) (*client.Result[object], error) {
+// withWanted is the object as it becomes: spec is the file's, labels and annotations of others stay.
+func withWanted(live, want *object) *object {
+	next := live.DeepCopy()
+	next.Object["spec"] = want.Object["spec"]
+	next.SetLabels(merged(next.GetLabels(), want.GetLabels()))
+	next.SetAnnotations(merged(next.GetAnnotations(), want.GetAnnotations()))
+	return next
+}
+
+// putAgain is for an object that somebody else changed since it was read: what they changed, the file must have alike, or
+// not speak of.
+func (a *app) putAgain(ctx context.Context, t target, before *result, want *object, dry bool) (changed, now *result, err error) {
+	now, err = t.current(ctx)
+	switch {
+	case client.StatusOf(err) == http.StatusNotFound || err == nil && now.Object.GetUID() != before.Object.GetUID():
+		return nil, nil, errors.New("somebody else deleted it in the meantime: nothing was overwritten; apply again if it is still wanted")
+	case err != nil:
+		return nil, nil, err
+	}
+	next := withWanted(&now.Object, want)
+	var lost []string
+	for _, d := range catalog.Differences(&before.Object, &now.Object, next) {
+		if d.ChangedByThem() && !reflect.DeepEqual(d.Theirs, d.Mine) {
+			lost = append(lost, strings.Join(d.Path, "."))
+		}
+	}
+	if len(lost) > 0 {
+		return nil, nil, fmt.Errorf("somebody else changed %s in the meantime, and the file says otherwise: nothing was overwritten; "+
+			"compare with portico get -o yaml, and apply again when the file is right", andList(lost))
+	}
+	changed, err = a.put(ctx, t, next, now.ETag, dry)
+	if client.StatusOf(err) == http.StatusPreconditionFailed {
+		err = errors.New("somebody else keeps changing it: nothing was overwritten; apply again later")
+	}
+	return changed, now, err
+}
+
+func (a *app) put(ctx context.Context, t target, next *object, etag string, dry bool) (*result, error) {
 	options := client.PutOptions{IfMatch: etag}
 	if dry {
 		options.DryRun = dryRun
@@ -136,62 +187,4 @@ func (a *app) did(t target, what string, dry bool) error {
 	}
 	_, err := fmt.Fprintf(a.out, "%s%s %s\n", refOf(t.kind, t.name), inWords(t.namespace), what)
 	return err
-}
-
-// document is one of a file, whose kind may not be said.
-type document struct {
-	kind catalog.Kind
-	text []byte
-}
-
-// readFile splits a file into its documents; empty ones are left out.
-func (a *app) readFile(path string) ([]document, error) {
-	b, err := a.read(path)
-	if err != nil {
-		return nil, err
-	}
-	var all []document
-	reader := yaml.NewDocumentDecoder(io.NopCloser(bytes.NewReader(b)))
-	buffer := make([]byte, maxFile+1)
-	for {
-		n, err := reader.Read(buffer)
-		if errors.Is(err, io.EOF) {
-			return all, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, err)
-		}
-		d := document{text: bytes.Clone(buffer[:n])}
-		var head struct {
-			Kind string `json:"kind"`
-		}
-		if err := sigsyaml.Unmarshal(d.text, &head); err != nil {
-			return nil, usagef("%s: this is not valid YAML: %v", path, err)
-		}
-		if head.Kind != "" {
-			k, ok := a.kinds.ByName(head.Kind)
-			if !ok {
-				return nil, usagef("%s: there is no kind %q; see portico kinds", path, head.Kind)
-			}
-			d.kind = k
-		}
-		if len(bytes.TrimSpace(d.text)) > 0 {
-			all = append(all, d)
-		}
-	}
-}
-
-// object is the document as one, which says its kind and its name.
-func (d document) object(path string) (*object, error) {
-	if d.kind.Name == "" {
-		return nil, usagef("%s: an object does not say its kind: add apiVersion and kind", path)
-	}
-	obj, err := d.kind.ParseYAML(d.text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if obj.GetName() == "" {
-		return nil, usagef("%s: a %s has no metadata.name", path, d.kind.Name)
-	}
-	return obj, nil
 }

@@ -35,10 +35,11 @@ If the object changes after you were asked, nothing is deleted.`,
 			if dry {
 				return a.deleteDry(cmd.Context(), t)
 			}
-			if err := a.delete(cmd.Context(), t, yes); err != nil || !wait {
+			was, err := a.delete(cmd.Context(), t, yes)
+			if err != nil || !wait {
 				return err
 			}
-			if _, err := a.await(cmd.Context(), t, untilDeleted, timeout); err != nil {
+			if _, err := a.awaitThis(cmd.Context(), t, was, untilDeleted, timeout); err != nil {
 				return err
 			}
 			a.say("%s%s is deleted.", refOf(t.kind, t.name), inWords(t.namespace))
@@ -51,34 +52,34 @@ If the object changes after you were asked, nothing is deleted.`,
 	return cmd
 }
 
-// delete deletes the object that was shown, and no other of its name.
-func (a *app) delete(ctx context.Context, t target, yes bool) error {
-	got, err := t.objects().Get(ctx, t.name)
+// delete deletes the object that was shown, and no other of its name, and returns it.
+func (a *app) delete(ctx context.Context, t target, yes bool) (*object, error) {
+	got, err := t.current(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !yes {
 		a.say("%s", a.loss(t, &got.Object))
 		_, _ = fmt.Fprintf(a.err, "Type the name %s to delete it: ", clean(t.name))
 		typed, err := bufio.NewReader(a.in).ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("reading the name: %w", err)
+			return nil, fmt.Errorf("reading the name: %w", err)
 		}
 		if strings.TrimSpace(typed) != t.name {
-			return errors.New("that is not its name: nothing was deleted")
+			return nil, errors.New("that is not its name: nothing was deleted")
 		}
 	}
 	left, err := t.objects().Delete(ctx, t.name, client.DeleteOptions{IfMatch: got.ETag})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	a.warn(left.Warnings)
 	a.say("Deleting %s%s.", refOf(t.kind, t.name), inWords(t.namespace))
-	return nil
+	return &got.Object, nil
 }
 
 func (a *app) deleteDry(ctx context.Context, t target) error {
-	got, err := t.objects().Get(ctx, t.name)
+	got, err := t.current(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -33,17 +35,13 @@ func (a *app) describeCommand() *cobra.Command {
 }
 
 func (a *app) describe(ctx context.Context, t target) error {
-	got, err := t.objects().Get(ctx, t.name)
+	got, err := t.current(ctx)
 	if err != nil {
 		return err
 	}
-	events, err := t.objects().Events(ctx, t.name)
-	if err != nil {
-		return err
-	}
-	checks, err := t.objects().Checks(ctx, t.name)
-	if err != nil {
-		return err
+	checks, noChecks := t.objects().Checks(ctx, t.name)
+	if noChecks != nil {
+		checks = &client.Checks{}
 	}
 	if err := a.summary(t, &got.Object, checks); err != nil {
 		return err
@@ -51,7 +49,22 @@ func (a *app) describe(ctx context.Context, t target) error {
 	if err := a.conditions(&got.Object); err != nil {
 		return err
 	}
-	return a.eventTable(events.Items[:min(latest, len(events.Items))])
+	events, noEvents := t.objects().Events(ctx, t.name)
+	if noEvents == nil {
+		if err := a.eventTable(events.Items[:min(latest, len(events.Items))]); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(a.missing("The checks", noChecks), a.missing("The events", noEvents))
+}
+
+// missing says why a part is not shown. That the right to it is missing is no error: the rest was asked for too.
+func (a *app) missing(part string, err error) error {
+	if client.StatusOf(err) != http.StatusForbidden {
+		return err
+	}
+	a.say("%s are not shown: %s", part, clean(err.Error()))
+	return nil
 }
 
 func (a *app) summary(t target, o *object, checks *client.Checks) error {

@@ -38,7 +38,7 @@ meantime, nothing is overwritten, and your file is kept.`,
 }
 
 func (a *app) change(ctx context.Context, t target, editor string) error {
-	live, err := t.objects().Get(ctx, t.name)
+	live, err := t.current(ctx)
 	if err != nil {
 		return err
 	}

@@ -35,9 +35,20 @@ type timeoutError struct{ text string }
 
 func (e *timeoutError) Error() string { return e.text }
 
+// forbiddenError says that a right was lost on the way.
+type forbiddenError struct{ text string }
+
+func (e *forbiddenError) Error() string { return e.text }
+
 func exitCode(err error) int {
 	if err == nil {
 		return 0
+	}
+	if errors.Is(err, errInterrupted) {
+		return exitInterrupted
+	}
+	if _, ok := errors.AsType[*forbiddenError](err); ok {
+		return exitForbidden
 	}
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage
@@ -56,15 +67,26 @@ func exitCode(err error) int {
 	case http.StatusNotFound:
 		return exitNotFound
 	}
-	if errors.Is(err, context.Canceled) {
-		return exitInterrupted
-	}
 	return exitError
+}
+
+// errInterrupted is what becomes of an error when the person ended the command.
+var errInterrupted = errors.New("interrupted")
+
+// interruptible is err as it is told: nothing that was done is blamed if the person ended the command. What they wrote is kept.
+func interruptible(ctx context.Context, err error) error {
+	if ctx.Err() == nil || err == nil {
+		return err
+	}
+	if kept, ok := errors.AsType[*keptError](err); ok {
+		return &keptError{cause: errInterrupted, path: kept.path}
+	}
+	return errInterrupted
 }
 
 // complain says what went wrong: in one line, and what is wrong at each field below it.
 func complain(w io.Writer, err error) {
-	if errors.Is(err, context.Canceled) {
+	if err == errInterrupted { //nolint:errorlint // a wrapped one says more
 		return // whoever interrupts knows
 	}
 	p, ok := errors.AsType[*client.APIError](err)

@@ -94,7 +94,7 @@ func (a *app) getOne(ctx context.Context, args []string, f getFlags) error {
 	if f.watch {
 		return a.watch(f, t.objects().WatchOne(ctx, t.name))
 	}
-	got, err := t.objects().Get(ctx, t.name)
+	got, err := t.current(ctx)
 	if err != nil {
 		return err
 	}

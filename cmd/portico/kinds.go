@@ -68,6 +68,11 @@ type target struct {
 
 func (t target) objects() objects { return t.api.Of(wire(t.kind), t.namespace) }
 
+// current is the object as Kubernetes has it now: the portal's cache may not know yet what was written a moment ago.
+func (t target) current(ctx context.Context) (*result, error) {
+	return t.objects().Get(ctx, t.name, client.GetOptions{CacheControl: "no-cache"})
+}
+
 // target understands KIND NAME and KIND/NAME.
 func (a *app) target(ctx context.Context, args []string) (target, error) {
 	args = slashed(args)

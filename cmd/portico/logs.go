@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"strings"
@@ -49,7 +50,12 @@ func (a *app) logs(ctx context.Context, args []string, opts client.LogsOptions, 
 }
 
 func (a *app) followLog(parts iter.Seq2[client.LogPart, error]) error {
+	begun := false
 	for part, err := range parts {
+		if _, away := errors.AsType[*client.UnreachableError](err); begun && away {
+			return fmt.Errorf("the log broke off, and may go on: %w; run the command again to read on", err)
+		}
+		begun = true
 		switch {
 		case err != nil:
 			return err

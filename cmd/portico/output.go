@@ -20,6 +20,7 @@ import (
 type (
 	object  = unstructured.Unstructured
 	objects = client.Objects[object]
+	result  = client.Result[object]
 )
 
 // formats are what -o takes.
@@ -34,7 +35,7 @@ func checkFormat(format string) error {
 
 // print writes objects in a format; one that was asked for by name stands alone.
 func (a *app) print(format string, list []object, single bool) error {
-	var v any = map[string]any{"items": contents(list)}
+	var v any = map[string]any{"apiVersion": "v1", "kind": "List", "items": contents(list)} // as kubectl has it, and apply takes it
 	if single {
 		v = list[0].Object
 	}

@@ -19,9 +19,10 @@ import (
 type fake struct {
 	t       *testing.T
 	url     string
-	answers map[string]reply // by method, path and query, as a request has them
+	answers map[string][]reply // by method, path and query, as a request has them; the last one stays
 	asked   []string
 	bodies  map[string]map[string]any
+	headers map[string]http.Header
 }
 
 type reply struct {
@@ -32,7 +33,7 @@ type reply struct {
 
 func newPortal(t *testing.T) *fake {
 	t.Helper()
-	f := &fake{t: t, answers: map[string]reply{}, bodies: map[string]map[string]any{}}
+	f := &fake{t: t, answers: map[string][]reply{}, bodies: map[string]map[string]any{}, headers: map[string]http.Header{}}
 	server := httptest.NewServer(http.HandlerFunc(f.serve))
 	t.Cleanup(server.Close)
 	f.url = server.URL
@@ -40,17 +41,24 @@ func newPortal(t *testing.T) *fake {
 	return f
 }
 
+// on is what a request is answered with.
 func (f *fake) on(request string, status int, body string, header ...string) {
+	f.answers[request] = nil
+	f.then(request, status, body, header...)
+}
+
+// then is what it is answered with after that.
+func (f *fake) then(request string, status int, body string, header ...string) {
 	r := reply{status: status, body: body, header: map[string]string{}}
 	for i := 0; i+1 < len(header); i += 2 {
 		r.header[header[i]] = header[i+1]
 	}
-	f.answers[request] = r
+	f.answers[request] = append(f.answers[request], r)
 }
 
 func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 	key := r.Method + " " + strings.TrimPrefix(r.URL.RequestURI(), "/api/v1")
-	f.asked = append(f.asked, key)
+	f.asked, f.headers[key] = append(f.asked, key), r.Header
 	var body map[string]any
 	if raw, _ := io.ReadAll(r.Body); len(raw) > 0 {
 		if err := json.Unmarshal(raw, &body); err != nil {
@@ -58,9 +66,14 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		f.bodies[key] = body
 	}
-	a, ok := f.answers[key]
-	if !ok {
+	all := f.answers[key]
+	if len(all) == 0 {
 		f.t.Errorf("asked %s, which nobody expects", key)
+		return
+	}
+	a := all[0]
+	if len(all) > 1 {
+		f.answers[key] = all[1:]
 	}
 	if a.status >= 400 {
 		w.Header().Set("Content-Type", "application/problem+json")
@@ -70,6 +83,17 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(a.status)
 	_, _ = io.WriteString(w, a.body)
+}
+
+// times is how often something was asked.
+func (f *fake) times(request string) int {
+	n := 0
+	for _, asked := range f.asked {
+		if asked == request {
+			n++
+		}
+	}
+	return n
 }
 
 // testNow is the time of all tests.

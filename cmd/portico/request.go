@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -32,7 +29,7 @@ func (a *app) requestCommand() *cobra.Command {
 
 FIELD is a path below spec, as portico kinds KIND lists them; the name of an object that is referred to may stand for the
 reference. Elements of lists are numbered from 0, entries of maps follow a dot. VALUE is text, a number, or true or false.`,
-		Example: `  portico request bucket reports -n payments --set providerRef=aws --set versioning=true --wait
+		Example: `  portico request bucket reports -n payments --set providerRef=aws --set versioning=Enabled --wait
   portico request bucket reports -n payments --set providerRef=aws --set tags.cost-center=4711 --dry-run
   portico request -f bucket.yaml -n payments`,
 		ValidArgsFunction: a.completeNewObject,
@@ -81,7 +78,7 @@ func (a *app) request(ctx context.Context, args []string, f requestFlags) error 
 	}
 	a.say("Requested %s%s.", refOf(k, t.name), inWords(t.namespace))
 	if f.wait {
-		if made.Object, err = a.await(ctx, t, untilReady, f.timeout); err != nil {
+		if made.Object, err = a.awaitThis(ctx, t, &made.Object, untilReady, f.timeout); err != nil {
 			return err
 		}
 	}
@@ -165,29 +162,6 @@ func (a *app) fromFile(path string, k catalog.Kind) (*object, catalog.Kind, erro
 		return nil, k, fmt.Errorf("%s: %w", path, err)
 	}
 	return obj, k, nil
-}
-
-// maxFile bounds what is read of a file: the API takes no larger object.
-const maxFile = 4 << 20
-
-func (a *app) read(path string) ([]byte, error) {
-	in := a.in
-	if path != "-" {
-		f, err := os.Open(path) //nolint:gosec // the person named it
-		if err != nil {
-			return nil, usagef("-f: %v", err)
-		}
-		defer func() { _ = f.Close() }() // only read
-		in = f
-	}
-	b, err := io.ReadAll(io.LimitReader(in, maxFile+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
-	}
-	if len(b) > maxFile {
-		return nil, errors.New(path + " is too large: want 4 MiB at most")
-	}
-	return b, nil
 }
 
 // shown prints an object as one would write it.

@@ -13,10 +13,8 @@ import (
 	"github.com/portico-platform/portico/portal/phase"
 )
 
-const (
-	// patience is how long is waited if nobody says.
-	patience = 15 * time.Minute
-)
+// patience is how long is waited if nobody says.
+const patience = 15 * time.Minute
 
 // until is what an object is waited for to become.
 type until struct {
@@ -34,7 +32,7 @@ func (a *app) waitFlags(cmd *cobra.Command, wait *bool, timeout *time.Duration, 
 	if wait != nil {
 		cmd.Flags().BoolVar(wait, "wait", false, help)
 	}
-	cmd.Flags().DurationVar(timeout, "timeout", patience, "how `long` to wait")
+	cmd.Flags().DurationVar(timeout, "timeout", patience, "the longest wait, a `duration` such as 30s, 10m or 2h")
 }
 
 func (a *app) waitCommand() *cobra.Command {
@@ -73,28 +71,36 @@ there is no such object to become ready.`,
 	return cmd
 }
 
-// await returns the object as it was at the end, empty if it is gone.
+// await waits for the object as Kubernetes has it now; see awaitThis.
 func (a *app) await(ctx context.Context, t target, u until, timeout time.Duration) (object, error) {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	w := waiting{app: a, target: t, until: u}
-	got, err := t.objects().Get(limited, t.name)
+	got, err := t.current(limited)
 	switch {
 	case u.gone && client.StatusOf(err) == http.StatusNotFound:
-		return w.last, nil
-	case err == nil:
-		w.last = got.Object
-	case limited.Err() == nil:
-		return w.last, err
+		return object{}, nil
+	case err != nil && limited.Err() != nil && ctx.Err() == nil:
+		return object{}, (&waiting{target: t, until: u}).late(timeout)
+	case err != nil:
+		return object{}, err
 	}
+	return a.awaitThis(ctx, t, &got.Object, u, timeout)
+}
+
+// awaitThis waits until this very object, not a namesake, is ready as it is now or as it is changed later, or until it is gone.
+// It returns the object as it was at the end.
+func (a *app) awaitThis(ctx context.Context, t target, from *object, u until, timeout time.Duration) (object, error) {
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	w := waiting{app: a, target: t, until: u, last: *from}
 	for change, err := range t.objects().WatchOne(limited, t.name) {
-		if u.gone && client.StatusOf(err) == http.StatusNotFound { // it went before the watch began, or while it was broken
-			return w.last, nil
+		switch {
+		case client.StatusOf(err) == http.StatusNotFound: // it went before the watch began, or while it was broken
+			err = w.left()
+		case err == nil:
+			err = w.take(limited, change)
 		}
-		if err == nil {
-			err = w.take(change)
-		}
-		if err != nil || w.done {
+		if err != nil && limited.Err() == nil || w.done {
 			return w.last, err
 		}
 	}
@@ -109,21 +115,51 @@ type waiting struct {
 	*app
 	target
 	until
-	last object
+	last object // the newest version that was seen
 	said string
 	done bool
 }
 
-func (w *waiting) take(change client.Change[object]) error {
-	o := change.Object
+func (w *waiting) take(ctx context.Context, change client.Change[object]) error {
+	uid := string(w.last.GetUID())
 	switch {
+	case change.Left != nil && change.Left.Reason == "forbidden":
+		return &forbiddenError{fmt.Sprintf("you may no longer see %s%s, so nobody knows here whether it is %s: ask who manages access to it",
+			refOf(w.kind, w.name), inWords(w.target.namespace), w.word)}
+	case change.Left != nil && change.Left.UID == uid:
+		return w.left()
+	case change.Left != nil: // a namesake of before
+		return nil
+	case change.Object != nil:
+		return w.look(ctx, change.Object)
 	case len(change.Snapshot) > 0:
-		o = &change.Snapshot[0]
-	case o == nil && w.gone:
+		return w.look(ctx, &change.Snapshot[0])
+	}
+	return w.left()
+}
+
+// left is that the object is there no more.
+func (w *waiting) left() error {
+	if w.gone {
 		w.done = true
 		return nil
-	case o == nil:
-		return fmt.Errorf("%s%s cannot become %s: it was deleted in the meantime", refOf(w.kind, w.name), inWords(w.target.namespace), w.word)
+	}
+	return fmt.Errorf("%s%s cannot become %s: it was deleted in the meantime", refOf(w.kind, w.name), inWords(w.target.namespace), w.word)
+}
+
+// look judges a version of the object. A watch may begin with what was true some moments ago: with an older version, or a
+// namesake that was there before.
+func (w *waiting) look(ctx context.Context, o *object) error {
+	if o.GetUID() != w.last.GetUID() {
+		now, err := w.current(ctx)
+		switch {
+		case client.StatusOf(err) == http.StatusNotFound, err == nil && now.Object.GetUID() != w.last.GetUID():
+			return w.left()
+		}
+		return err
+	}
+	if o.GetGeneration() < w.last.GetGeneration() {
+		return nil
 	}
 	w.last = *o
 	state, why := phase.Of(o)

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+// maxFile bounds what is read of a file: the API takes no larger object.
+const maxFile = 4 << 20
+
+// document is one object of a file, whose kind may not be said.
+type document struct {
+	from string // the file, and which of its objects if there are several
+	kind catalog.Kind
+	text []byte
+}
+
+// readFiles reads the documents of a file, or of the files of a folder, as kubectl takes them.
+func (a *app) readFiles(path string) ([]document, error) {
+	info, err := os.Stat(path) //nolint:gosec // the person named it
+	if err != nil || !info.IsDir() || path == "-" {
+		return a.readFile(path)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, usagef("-f: %v", err)
+	}
+	var all []document
+	for _, e := range entries { // sorted by name
+		if e.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(e.Name())) {
+			continue
+		}
+		docs, err := a.readFile(filepath.Join(path, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, docs...)
+	}
+	if len(all) == 0 {
+		return nil, usagef("%s has no objects in files that end in .yaml, .yml or .json; files in folders below it are not read", path)
+	}
+	return all, nil
+}
+
+// readFile splits a file into its objects; empty documents are left out.
+func (a *app) readFile(path string) ([]document, error) {
+	b, err := a.read(path)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := split(b)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	var all []document
+	for _, text := range texts {
+		some, err := a.objectsIn(path, text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	for i := range all {
+		if len(all) > 1 {
+			all[i].from = fmt.Sprintf("%s, object %d", path, i+1)
+		}
+	}
+	return all, nil
+}
+
+// split is the documents of a file: of YAML, or JSON objects one after the other.
+func split(b []byte) ([][]byte, error) {
+	if texts, ok := splitJSON(b); ok {
+		return texts, nil
+	}
+	var texts [][]byte
+	reader := yaml.NewDocumentDecoder(io.NopCloser(bytes.NewReader(b)))
+	buffer := make([]byte, maxFile+1)
+	for {
+		n, err := reader.Read(buffer)
+		if errors.Is(err, io.EOF) {
+			return texts, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, bytes.Clone(buffer[:n]))
+	}
+}
+
+// splitJSON reports whether all of it is JSON.
+func splitJSON(b []byte) (texts [][]byte, ok bool) {
+	decoder := json.NewDecoder(bytes.NewReader(b))
+	for {
+		var one json.RawMessage
+		err := decoder.Decode(&one)
+		if errors.Is(err, io.EOF) {
+			return texts, len(texts) > 0
+		}
+		if err != nil {
+			return nil, false
+		}
+		texts = append(texts, one)
+	}
+}
+
+// objectsIn are what one document holds: nothing, an object, or those of a list.
+func (a *app) objectsIn(path string, text []byte) ([]document, error) {
+	asJSON, err := sigsyaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return nil, usagef("%s: this is not valid YAML: %v", path, err)
+	}
+	var head struct {
+		Kind  string            `json:"kind"`
+		Items []json.RawMessage `json:"items"`
+	}
+	if bytes.Equal(asJSON, []byte("null")) {
+		return nil, nil
+	}
+	if err := json.Unmarshal(asJSON, &head); err != nil {
+		return nil, usagef("%s: this is not an object: begin with apiVersion, kind, metadata and spec", path)
+	}
+	d := document{from: path, text: text}
+	k, known := a.kinds.ByName(head.Kind)
+	switch {
+	case known:
+		d.kind = k
+	case strings.HasSuffix(head.Kind, "List"):
+		return a.inList(path, head.Items)
+	case head.Kind != "":
+		return nil, usagef("%s: there is no kind %q; see portico kinds", path, head.Kind)
+	}
+	return []document{d}, nil
+}
+
+func (a *app) inList(path string, items []json.RawMessage) ([]document, error) {
+	var all []document
+	for _, item := range items {
+		some, err := a.objectsIn(path, item)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// object is the document as one, which says its kind and its name.
+func (d document) object() (*object, error) {
+	if d.kind.Name == "" {
+		return nil, usagef("%s: an object does not say its kind: add apiVersion and kind", d.from)
+	}
+	obj, err := d.kind.ParseYAML(d.text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.from, err)
+	}
+	if obj.GetName() == "" {
+		return nil, usagef("%s: a %s has no metadata.name", d.from, d.kind.Name)
+	}
+	return obj, nil
+}
+
+// read is the text of a file in UTF-8: a byte order mark says that it is UTF-16, which some editors and shells write.
+func (a *app) read(path string) ([]byte, error) {
+	in := a.in
+	if path != "-" {
+		f, err := os.Open(path) //nolint:gosec // the person named it
+		if err != nil {
+			return nil, usagef("-f: %v", err)
+		}
+		defer func() { _ = f.Close() }() // only read
+		in = f
+	}
+	in = transform.NewReader(in, unicode.BOMOverride(unicode.UTF8.NewDecoder()))
+	b, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	if len(b) > maxFile {
+		return nil, errors.New(path + " is too large: want 4 MiB at most")
+	}
+	return b, nil
+}
