@@ -12,14 +12,14 @@ import (
 	"github.com/portico-platform/portico/portal/overview"
 )
 
-// Overview is how all objects are that the caller may list. It is Partial for whoever may not list every kind everywhere.
+// Overview is how all objects are that the caller may list. Its Narrow kinds are those that the caller may not list everywhere.
 func (c *Cluster) Overview(ctx context.Context, id auth.Identity) (overview.Overview, error) {
-	shown, partial, err := c.places(ctx, id)
+	shown, narrow, err := c.places(ctx, id)
 	if err != nil {
 		return overview.Overview{}, err
 	}
 	o := c.overview.Of(func(p overview.Place) bool { return shown[p] })
-	o.Partial = partial
+	o.Narrow = narrow
 	return o, nil
 }
 
@@ -54,6 +54,32 @@ func (c *Cluster) visible(ctx context.Context, id auth.Identity, k catalog.Kind)
 	return sets.New(names...), err
 }
 
+// Unlisted are the requestable kinds that the caller may not list in each of the namespaces; one in which every kind may be
+// listed is left out.
+func (c *Cluster) Unlisted(ctx context.Context, id auth.Identity, namespaces []string) (map[string]catalog.Catalog, error) {
+	out := map[string]catalog.Catalog{}
+	for _, k := range c.kinds.Requestable() {
+		all, err := c.Can(ctx, id, "list", k, "")
+		if err != nil {
+			return nil, err
+		}
+		if all {
+			continue
+		}
+		refused, err := among(ctx, namespaces, func(ctx context.Context, ns string) (bool, error) {
+			may, err := c.Can(ctx, id, "list", k, ns)
+			return !may, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, ns := range refused {
+			out[ns] = append(out[ns], k)
+		}
+	}
+	return out, nil
+}
+
 // TimesToReady are how long objects of the kind took to become ready, those of all namespaces. It is for everybody: it
 // tells nothing of single objects.
 func (c *Cluster) TimesToReady(k catalog.Kind) overview.Times {
@@ -62,17 +88,19 @@ func (c *Cluster) TimesToReady(k catalog.Kind) overview.Times {
 
 // places are those with objects that the caller may list. Of each kind it asks about the whole cluster first, and then
 // about the namespaces that are worth it.
-func (c *Cluster) places(ctx context.Context, id auth.Identity) (shown map[overview.Place]bool, partial bool, err error) {
+func (c *Cluster) places(ctx context.Context, id auth.Identity) (shown map[overview.Place]bool, narrow []string, err error) {
 	everywhere := map[string]bool{}
 	for _, k := range c.kinds {
 		if everywhere[k.Plural], err = c.Can(ctx, id, "list", k, ""); err != nil {
-			return nil, false, err
+			return nil, nil, err
 		}
-		partial = partial || !everywhere[k.Plural]
+		if !everywhere[k.Plural] {
+			narrow = append(narrow, k.Plural)
+		}
 	}
 	candidates, err := c.candidates(ctx, id)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
 	may, err := among(ctx, c.overview.Places(), func(ctx context.Context, p overview.Place) (bool, error) {
 		k, known := c.kinds.ByPlural(p.Kind)
@@ -85,7 +113,7 @@ func (c *Cluster) places(ctx context.Context, id auth.Identity) (shown map[overv
 	for _, p := range may {
 		shown[p] = true
 	}
-	return shown, partial, err
+	return shown, narrow, err
 }
 
 // counting keeps the overview by the changes of one kind. next is called after each, when the overview knows of it.

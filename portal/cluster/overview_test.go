@@ -110,10 +110,29 @@ func TestTheOverviewIsOfWhatTheCallerMayList(t *testing.T) {
 			for _, cell := range o.Cells {
 				got = append(got, cell.Kind+"/"+cell.Namespace)
 			}
-			if strings.Join(got, " ") != c.want || o.Partial != c.partial {
-				t.Errorf("%v, partial %v; want %s, %v", got, o.Partial, c.want, c.partial)
+			if strings.Join(got, " ") != c.want || len(o.Narrow) > 0 != c.partial {
+				t.Errorf("%v, without all of %v; want %s, %v", got, o.Narrow, c.want, c.partial)
 			}
 		})
+	}
+}
+
+func TestKindsThatMayNotBeListedAreTold(t *testing.T) {
+	kinds, _ := overseen(t)
+	var but []string // queues
+	for _, k := range kinds.kinds.Requestable() {
+		if k.Plural != "sqsqueues" {
+			but = append(but, "list "+k.Plural)
+		}
+	}
+	cluster, _ := overseen(t, append(but, "list sqsqueues search")...)
+	unlisted, err := cluster.Unlisted(t.Context(), dev, []string{"payments", "search"})
+	if err != nil || len(unlisted) != 1 || len(unlisted["payments"]) != 1 || unlisted["payments"][0].Plural != "sqsqueues" {
+		t.Errorf("%v, %v", unlisted, err)
+	}
+	o, err := cluster.Overview(t.Context(), dev)
+	if err != nil || !slices.Contains(o.Narrow, "sqsqueues") || slices.Contains(o.Narrow, "s3buckets") {
+		t.Errorf("not everywhere: %v, %v", o.Narrow, err)
 	}
 }
 

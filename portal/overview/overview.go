@@ -12,9 +12,6 @@ import (
 	"github.com/portico-platform/portico/portal/phase"
 )
 
-// MaxTroubles is how many objects each list of troubles names.
-const MaxTroubles = 20
-
 // Place is a kind in a namespace.
 type Place struct {
 	Kind      string // plural, e.g. s3buckets
@@ -52,11 +49,10 @@ type Trouble struct {
 type Overview struct {
 	Cells []Cell // by kind and namespace
 	// Failing are the objects that need somebody, and Leaving those that are being deleted, of whichever phase; the
-	// longest first, and MaxTroubles of each at most. The totals count them all.
-	Failing, Leaving           []Trouble
-	FailingTotal, LeavingTotal int
-	// Partial says that places were left out, whether or not there are objects.
-	Partial bool
+	// longest first. Objects of kinds that are kept for others are in neither: no list of resources has them.
+	Failing, Leaving []Trouble
+	// Narrow are the kinds, by their plurals, of which places were left out, whether or not there are objects.
+	Narrow []string
 }
 
 // Sum adds up the cells that match.
@@ -95,8 +91,7 @@ func (s *Store) Of(shown func(Place) bool) Overview {
 		}
 	}
 	slices.SortFunc(o.Cells, func(a, b Cell) int { return byPlace(a.Place, b.Place) })
-	o.Failing, o.FailingTotal = longest(s.failing, shown)
-	o.Leaving, o.LeavingTotal = longest(s.leaving, shown)
+	o.Failing, o.Leaving = longest(s.failing, shown), longest(s.leaving, shown)
 	return o
 }
 
@@ -104,8 +99,8 @@ func byPlace(a, b Place) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace))
 }
 
-// longest are the first of the troubles shown, and how many there are.
-func longest(troubles map[key]Trouble, shown func(Place) bool) (first []Trouble, total int) {
+// longest are the troubles shown, the longest first.
+func longest(troubles map[key]Trouble, shown func(Place) bool) []Trouble {
 	var all []Trouble
 	for k, t := range troubles {
 		if shown(k.Place) {
@@ -115,5 +110,5 @@ func longest(troubles map[key]Trouble, shown func(Place) bool) (first []Trouble,
 	slices.SortFunc(all, func(a, b Trouble) int {
 		return cmp.Or(a.Since.Compare(b.Since), byPlace(a.Place, b.Place), cmp.Compare(a.Name, b.Name))
 	})
-	return slices.Clip(all[:min(MaxTroubles, len(all))]), len(all)
+	return all
 }

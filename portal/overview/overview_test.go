@@ -99,7 +99,7 @@ func recount(all map[key]sample, shown func(Place) bool) Overview {
 		o.Cells = append(o.Cells, Cell{p, c})
 	}
 	slices.SortFunc(o.Cells, func(a, b Cell) int { return byPlace(a.Place, b.Place) })
-	first := func(all []Trouble) ([]Trouble, int) {
+	for _, all := range [][]Trouble{o.Failing, o.Leaving} {
 		slices.SortFunc(all, func(a, b Trouble) int {
 			if c := a.Since.Compare(b.Since); c != 0 {
 				return c
@@ -109,10 +109,7 @@ func recount(all map[key]sample, shown func(Place) bool) Overview {
 			}
 			return slices.Compare([]byte(a.Name), []byte(b.Name))
 		})
-		return all[:min(len(all), MaxTroubles)], len(all)
 	}
-	o.Failing, o.FailingTotal = first(o.Failing)
-	o.Leaving, o.LeavingTotal = first(o.Leaving)
 	return o
 }
 
@@ -224,21 +221,23 @@ func TestNothingIsKeptOfWhatIsGone(t *testing.T) {
 	}
 }
 
-func TestListsOfTroublesAreBoundedAndTheirTotalsAreNot(t *testing.T) {
+func TestTroublesStandInTheOrderOfTheirAge(t *testing.T) {
 	s := NewStore()
-	for i := range 3 * MaxTroubles {
+	for i := range 60 {
 		one := sample{
 			Place: Place{"buckets", "payments"}, name: fmt.Sprintf("b%03d", i), is: phase.NeedsYou, deleting: true, took: -1,
 			since: -time.Duration(i) * time.Hour,
 		}
 		s.Put(catalog.Kind{Plural: one.Kind}, one.object())
+		one.Kind = "claims"
+		s.Put(catalog.Kind{Plural: one.Kind, KeptBy: "operator"}, one.object())
 	}
 	o := s.Of(func(Place) bool { return true })
-	if len(o.Failing) != MaxTroubles || o.FailingTotal != 3*MaxTroubles || len(o.Leaving) != MaxTroubles || o.LeavingTotal != 3*MaxTroubles {
-		t.Errorf("failing %d of %d, leaving %d of %d", len(o.Failing), o.FailingTotal, len(o.Leaving), o.LeavingTotal)
+	if len(o.Failing) != 60 || len(o.Leaving) != 60 {
+		t.Errorf("%d failing, %d leaving: those that are kept for others are no troubles of teams", len(o.Failing), len(o.Leaving))
 	}
-	if first := fmt.Sprintf("b%03d", 3*MaxTroubles-1); o.Failing[0].Name != first {
-		t.Errorf("the longest failing is %s, want %s", o.Failing[0].Name, first)
+	if o.Failing[0].Name != "b059" {
+		t.Errorf("the longest failing is %s", o.Failing[0].Name)
 	}
 }
 

@@ -21,8 +21,7 @@ type Row struct {
 	Provider  string // name of the AWSProvider, "" if there is none
 	Requester string // username of who asked for it, "" if nobody knows
 	Created   time.Time
-
-	took time.Duration // to become ready the first time, negative if it never was
+	Took      time.Duration // to become ready the first time, negative if it never was
 }
 
 // NewRow is the row of obj.
@@ -34,7 +33,7 @@ func NewRow(k catalog.Kind, obj *unstructured.Unstructured) *Row {
 func newRow(k catalog.Kind, f phase.Facts, obj *unstructured.Unstructured) (row *Row, why string) {
 	row = &Row{
 		Object: obj, Namespace: obj.GetNamespace(), Name: obj.GetName(), Endpoint: k.EndpointOf(obj),
-		Requester: obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy], Created: obj.GetCreationTimestamp().Time, took: took(obj),
+		Requester: obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy], Created: obj.GetCreationTimestamp().Time, Took: took(obj),
 	}
 	row.Provider, _, _ = unstructured.NestedString(obj.Object, "spec", "providerRef", "name")
 	row.Phase, why = f.Phase()

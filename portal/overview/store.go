@@ -45,10 +45,14 @@ func (s *Store) Put(k catalog.Kind, obj *unstructured.Unstructured) {
 	row, why := newRow(k, f, obj)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.put(key{Place{k.Plural, row.Namespace}, row.Name}, row, f, why)
+	at := key{Place{k.Plural, row.Namespace}, row.Name}
+	s.put(at, row)
+	if k.KeptBy == "" {
+		s.trouble(at, row, f, why)
+	}
 }
 
-func (s *Store) put(k key, row *Row, f phase.Facts, why string) {
+func (s *Store) put(k key, row *Row) {
 	s.drop(k)
 	c := s.cells[k.Place]
 	if c == nil {
@@ -57,9 +61,13 @@ func (s *Store) put(k key, row *Row, f phase.Facts, why string) {
 	}
 	c.rows[k.name] = row
 	c.tally.add(row.Phase, 1)
-	if row.took >= 0 {
-		s.timesOf(k.Kind).add(row.took, 1)
+	if row.Took >= 0 {
+		s.timesOf(k.Kind).add(row.Took, 1)
 	}
+}
+
+// trouble notes what is wrong with the object, if anything is.
+func (s *Store) trouble(k key, row *Row, f phase.Facts, why string) {
 	obj := row.Object
 	t := Trouble{Place: k.Place, Name: k.name, Phase: row.Phase, Why: why}
 	if row.Phase == phase.NeedsYou {
@@ -93,8 +101,8 @@ func (s *Store) drop(k key) {
 	if len(c.rows) == 0 {
 		delete(s.cells, k.Place)
 	}
-	if row.took >= 0 {
-		s.timesOf(k.Kind).add(row.took, -1)
+	if row.Took >= 0 {
+		s.timesOf(k.Kind).add(row.Took, -1)
 	}
 }
 

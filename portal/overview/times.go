@@ -14,6 +14,12 @@ type Times struct {
 	Buckets  []Bucket      // every one of them, the shortest first
 }
 
+// enough is how many measurements it takes to say what is usual.
+const enough = 5
+
+// Known reports whether so many were measured that the percentiles mean something.
+func (t Times) Known() bool { return t.N >= enough }
+
 // Bucket counts the objects that took UpTo at most, and longer than the bucket before.
 type Bucket struct {
 	UpTo time.Duration // 0 in the last bucket, which has no bound

@@ -17,6 +17,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/live"
+	"github.com/portico-platform/portico/portal/phase"
 	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
@@ -28,8 +29,8 @@ const (
 	grantKind = "HostnameGrant"
 )
 
-// claimsOnPage is how many claims a page shows.
-const claimsOnPage = 50
+// onAdminPage is how many claims, or quotas, a page shows.
+const onAdminPage = 50
 
 // isAdmin tells those who look after the platform: they may list claims, which belong to no team.
 func (p *Pages) isAdmin(ctx context.Context, id auth.Identity) (bool, error) {
@@ -42,25 +43,22 @@ func (p *Pages) isAdmin(ctx context.Context, id auth.Identity) (bool, error) {
 
 // overseeing is a look at the platform.
 type overseeing struct {
-	id     auth.Identity
-	frame  views.Frame
-	tab    string
-	search string
-	// of claims
-	orphaned bool
-	page     int
+	id    auth.Identity
+	frame views.Frame
+	tab   string
+	views.AdminQuery
 }
 
 func overseeingOf(r *http.Request, tab string) (overseeing, error) {
 	id, err := caller(r)
 	v := r.URL.Query()
-	o := overseeing{
-		id: id, tab: cmp.Or(tab, views.AdminOverview), search: strings.TrimSpace(v.Get("q")),
-		orphaned: v.Get("status") == views.OrphanedStatus,
-	}
-	o.page, _ = strconv.Atoi(v.Get("page")) // what is no number is the first page
-	if len(o.search) > 200 {
-		o.search = o.search[:200]
+	o := overseeing{id: id, tab: cmp.Or(tab, views.AdminOverview), AdminQuery: views.AdminQuery{
+		Search: strings.TrimSpace(v.Get("q")), Gateway: v.Get("gateway"), Provider: v.Get("provider"), Service: v.Get("service"),
+		Orphaned: v.Get("status") == views.OrphanedStatus, Broken: v.Get("status") == phase.NeedsYou.Slug(),
+	}}
+	o.Page, _ = strconv.Atoi(v.Get("page")) // what is no number is the first page
+	if len(o.Search) > 200 {
+		o.Search = o.Search[:200]
 	}
 	if err == nil && !slices.Contains(views.AdminTabs(), o.tab) {
 		err = errNoPage
@@ -135,12 +133,13 @@ func (p *Pages) concerns(o overseeing) func(cluster.Change) bool {
 		k, _ := p.cluster.Kinds().ByName(name)
 		shown[k.Plural] = true
 	}
+	shown[cluster.Quotas] = true
 	return func(c cluster.Change) bool { return !c.Events && !c.Pods && shown[c.Kind] }
 }
 
 // adminOf is all that the tab says. Every look at it is refused to those who are no admins.
 func (p *Pages) adminOf(ctx context.Context, o overseeing) (views.Admin, error) {
-	view := views.Admin{Frame: o.frame, Tab: o.tab, Search: o.search, Orphaned: o.orphaned}
+	view := views.Admin{Frame: o.frame, Tab: o.tab, AdminQuery: o.AdminQuery}
 	if err := p.requireAdmin(ctx, o.id); err != nil {
 		return view, err
 	}
@@ -161,6 +160,14 @@ func (p *Pages) adminOf(ctx context.Context, o overseeing) (views.Admin, error) 
 		return view, p.addClaims(ctx, o, &view)
 	case views.AdminGrants:
 		return view, p.addGrants(ctx, o, &view)
+	case views.AdminQuotas:
+		return view, p.addAllQuotas(ctx, o, &view)
+	case views.AdminCalls:
+		work, err := p.cluster.Controllers(ctx, o.id)
+		if err != nil {
+			return view, err
+		}
+		return view, p.addServices(ctx, o, work, &view.Work)
 	}
 	return view, p.addPool(ctx, o, &view)
 }
@@ -172,7 +179,7 @@ func featureName(name string) string {
 	return name
 }
 
-// overseen reads all objects of a kind, each into a fresh one of fresh. hidden says that the caller may not list them all.
+// overseen reads all objects of a kind that the caller may list. hidden says that the caller may not list them all.
 func (p *Pages) overseen(ctx context.Context, id auth.Identity, name string) (all []*unstructured.Unstructured, hidden bool, err error) {
 	k, ok := p.cluster.Kinds().ByName(name)
 	if !ok {
@@ -197,27 +204,51 @@ func (p *Pages) resourceNamed(kind string, obj *unstructured.Unstructured) views
 
 func (p *Pages) addPool(ctx context.Context, o overseeing, view *views.Admin) error {
 	all, hidden, err := p.overseen(ctx, o.id, poolKind)
-	view.Hidden = hidden
+	view.Hidden, view.Total = hidden, len(all)
 	for _, obj := range all {
 		g := &v1alpha1.PoolGateway{}
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, g); err != nil {
 			return err
 		}
-		out := views.Gateway{
-			Resource: p.resourceNamed(poolKind, obj), Class: g.Spec.GatewayClass, Visibility: string(g.Spec.Visibility),
-			Place: g.Spec.AccountID + ", " + g.Spec.Region,
-			Use: []views.Use{
-				{Of: "Hostnames", N: int(g.Status.Hostnames), Most: v1alpha1.PoolHostnames},
-				{Of: "Rules", N: int(g.Status.Rules), Most: v1alpha1.PoolRules},
-				{Of: "Target groups", N: int(g.Status.TargetGroups), Most: v1alpha1.PoolTargetGroups},
-			},
-		}
-		if lb := g.Status.LoadBalancer; lb != nil {
-			out.Address = lb.DNSName
+		out := p.gatewayOf(obj, g)
+		if o.Broken && out.Resource.Phase != phase.NeedsYou || o.Provider != "" && o.Provider != out.Resource.Provider {
+			continue
 		}
 		view.Gateways = append(view.Gateways, out)
 	}
+	view.Matches = len(view.Gateways)
 	return err
+}
+
+// hostnameUse is what the hostnames of a Gateway are called where it is told how full it is.
+const hostnameUse = "Hostnames"
+
+func (p *Pages) gatewayOf(obj *unstructured.Unstructured, g *v1alpha1.PoolGateway) views.Gateway {
+	out := views.Gateway{
+		Resource: p.resourceNamed(poolKind, obj), Class: g.Spec.GatewayClass, Visibility: string(g.Spec.Visibility),
+		Place: g.Spec.AccountID + ", " + g.Spec.Region,
+		Use: []views.Use{
+			{
+				Of: hostnameUse, Href: views.AdminHref(views.AdminClaims, views.AdminQuery{Gateway: g.Name}),
+				N: int(g.Status.Hostnames), Most: v1alpha1.PoolHostnames,
+			},
+			{Of: "Rules", N: int(g.Status.Rules), Most: v1alpha1.PoolRules},
+			{Of: "Target groups", N: int(g.Status.TargetGroups), Most: v1alpha1.PoolTargetGroups},
+		},
+	}
+	if lb := g.Status.LoadBalancer; lb != nil {
+		out.Address = lb.DNSName
+	}
+	return out
+}
+
+// pageOf are those of all that the page shows. A page beyond the end becomes the last one.
+func pageOf[T any](view *views.Admin, all []T) []T {
+	view.Matches = len(all)
+	view.Pages = max(1, (len(all)+onAdminPage-1)/onAdminPage)
+	view.Page = min(max(1, view.Page), view.Pages)
+	from := (view.Page - 1) * onAdminPage
+	return all[from:min(from+onAdminPage, len(all))]
 }
 
 func (p *Pages) addGrants(ctx context.Context, o overseeing, view *views.Admin) error {

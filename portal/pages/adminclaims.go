@@ -29,21 +29,17 @@ func (p *Pages) addClaims(ctx context.Context, o overseeing, view *views.Admin) 
 		if c.Look.Word == orphanedWord {
 			view.OrphanedTotal++
 		}
-		if o.orphaned && c.Look.Word != orphanedWord {
+		if o.Orphaned && c.Look.Word != orphanedWord || o.Gateway != "" && o.Gateway != c.Gateway.Label {
 			continue
 		}
-		if prose.HasWords(o.search, c.Hostname+" "+c.Holder.Label+" "+c.Gateway.Label) {
+		if prose.HasWords(o.Search, c.Hostname+" "+c.Holder.Label+" "+c.Gateway.Label) {
 			view.Claims = append(view.Claims, c)
 		}
 	}
 	slices.SortFunc(view.Claims, func(a, b views.Claim) int {
 		return cmp.Or(cmp.Compare(a.Hostname, b.Hostname), cmp.Compare(a.Visibility, b.Visibility), cmp.Compare(a.Resource.Name, b.Resource.Name))
 	})
-	view.Matches = len(view.Claims)
-	view.Pages = max(1, (view.Matches+claimsOnPage-1)/claimsOnPage)
-	view.Page = min(max(1, o.page), view.Pages)
-	from := (view.Page - 1) * claimsOnPage
-	view.Claims = view.Claims[from:min(from+claimsOnPage, view.Matches)]
+	view.Claims = pageOf(view, view.Claims)
 	return nil
 }
 

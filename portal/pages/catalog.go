@@ -90,9 +90,9 @@ func (p *Pages) catalogOf(ctx context.Context, id auth.Identity, s space, frame 
 	return view, nil
 }
 
-// typical is how long a kind usually takes, "" if nobody knows.
+// typical is how long a kind usually takes, "" if too few were measured to know.
 func typical(t overview.Times) string {
-	if t.N == 0 {
+	if !t.Known() {
 		return ""
 	}
 	return views.Duration(t.P50)

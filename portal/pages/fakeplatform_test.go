@@ -53,15 +53,20 @@ func (f *fakeCluster) store() *overview.Store {
 }
 
 func (f *fakeCluster) Overview(ctx context.Context, id auth.Identity) (overview.Overview, error) {
-	all, err := f.Can(ctx, id, "list", catalog.Kind{}, "")
-	if err != nil {
+	if err := f.away(); err != nil {
 		return overview.Overview{}, err
 	}
-	o := f.store().Of(func(at overview.Place) bool {
-		ok, _ := f.Can(ctx, id, "list", catalog.Kind{}, at.Namespace)
+	may := func(kind, ns string) bool {
+		k, _ := f.kinds.ByPlural(kind)
+		ok, _ := f.Can(ctx, id, "list", k, ns)
 		return ok
-	})
-	o.Partial = !all
+	}
+	o := f.store().Of(func(at overview.Place) bool { return may(at.Kind, "") || may(at.Kind, at.Namespace) })
+	for _, k := range f.kinds {
+		if !may(k.Plural, "") {
+			o.Narrow = append(o.Narrow, k.Plural)
+		}
+	}
 	return o, nil
 }
 

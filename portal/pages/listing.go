@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/overview"
@@ -19,12 +20,14 @@ const pageSize = 25
 
 // queryOf reads the list's query from the URL. What it does not know it ignores: old bookmarks must work.
 func queryOf(v url.Values) views.Query {
-	q := views.Query{Search: strings.TrimSpace(v.Get("q")), Kind: v.Get("kind"), Team: v.Get("team"), Mine: v.Get("by") == views.ByMe, Page: 1}
+	q := views.Query{Search: strings.TrimSpace(v.Get("q")), Kind: v.Get("kind"), Team: v.Get("team"), Provider: v.Get("provider"), Mine: v.Get("by") == views.ByMe, Page: 1}
 	if len(q.Search) > 200 {
 		q.Search = q.Search[:200]
 	}
 	if p, ok := phase.Parse(v.Get("status")); ok {
 		q.Phase = p.Slug()
+	} else if v.Get("status") == views.StuckStatus {
+		q.Phase = views.StuckStatus
 	}
 	key, desc := strings.CutPrefix(v.Get("sort"), "-")
 	if _, known := orders[key]; known && v.Get("sort") != views.SortStatus { // that is how it is sorted anyway
@@ -42,13 +45,21 @@ type listed struct {
 	kind *catalog.Kind
 }
 
-// arrange fills the list in from all objects: counts over everything, or all of the team that is chosen. It returns those
-// of what matches that the page shows. me is the reader's username. A page beyond the end becomes the last one.
-func arrange(list *views.List, all []listed, me string) []listed {
+// viewing is who looks at a list, and when.
+type viewing struct {
+	username string
+	now      time.Time
+}
+
+// arrange fills the list in from all objects, or all of the team that is chosen. Each count is of the rows that its link
+// leads to: those that match all of the query but the status. It returns those of what matches that the page shows. A page
+// beyond the end becomes the last one.
+func arrange(list *views.List, all []listed, by viewing) []listed {
 	all = slices.DeleteFunc(all, func(l listed) bool { return list.Query.Team != "" && l.Namespace != list.Query.Team })
-	list.Counts = countsOf(all)
 	list.Total = len(all)
-	matching := slices.DeleteFunc(all, func(l listed) bool { return !matches(list, l, me) })
+	matching := slices.DeleteFunc(all, func(l listed) bool { return !matches(list, l, by) })
+	list.Counts = countsOf(matching)
+	matching = slices.DeleteFunc(matching, func(l listed) bool { return !inStatus(l, list.Query.Phase, by.now) })
 	list.Matches = len(matching)
 	list.Pages = max(1, (len(matching)+pageSize-1)/pageSize)
 	list.Query.Page = min(max(1, list.Query.Page), list.Pages)
@@ -74,22 +85,28 @@ func first(all []listed, n int, order func(a, b listed) int) []listed {
 	return kept
 }
 
-// countsOf counts by phase. Paused is counted only where it occurs; the others are always there, so that nothing jumps.
+// countsOf counts all, and by phase. Every phase is always there, so that nothing jumps.
 func countsOf(all []listed) []views.Count {
-	n := map[phase.Phase]int{}
+	n := overview.Counts{}
 	for _, l := range all {
 		n[l.Phase]++
 	}
-	counts := []views.Count{}
-	for _, p := range []phase.Phase{phase.NeedsYou, phase.InProgress, phase.Ready, phase.Deleting} {
-		counts = append(counts, views.Count{Phase: p, N: n[p]})
-	}
-	return counts
+	return countsIn(n)
 }
 
-func matches(list *views.List, l listed, me string) bool {
+// inStatus tells what a status in the URL shows.
+func inStatus(l listed, status string, now time.Time) bool {
+	if status == views.StuckStatus {
+		at := l.Object.GetDeletionTimestamp()
+		return at != nil && stuck(at.Time, now)
+	}
+	return status == "" || status == l.Phase.Slug()
+}
+
+// matches tells what a query shows, whatever the status.
+func matches(list *views.List, l listed, by viewing) bool {
 	q := list.Query
-	if q.Kind != "" && q.Kind != l.kind.Plural || q.Phase != "" && q.Phase != l.Phase.Slug() || q.Mine && l.Requester != me {
+	if q.Kind != "" && q.Kind != l.kind.Plural || q.Provider != "" && q.Provider != l.Provider || q.Mine && l.Requester != by.username {
 		return false
 	}
 	if q.Search == "" {
@@ -102,7 +119,7 @@ func matches(list *views.List, l listed, me string) bool {
 	return prose.HasWords(q.Search, text)
 }
 
-// orders are what the list sorts by: by phase first what needs attention, by age the youngest.
+// orders are what the list sorts by: by phase first what needs attention, by age the youngest, by the time that it took the slowest.
 var orders = map[string]func(a, b listed) int{
 	views.SortStatus: func(a, b listed) int { return cmp.Compare(a.Phase.Urgency(), b.Phase.Urgency()) },
 	views.SortName:   func(a, b listed) int { return cmp.Compare(a.Name, b.Name) },
@@ -111,6 +128,7 @@ var orders = map[string]func(a, b listed) int{
 	views.SortEnd:    func(a, b listed) int { return emptyLast(a.Endpoint, b.Endpoint) },
 	views.SortBy:     func(a, b listed) int { return emptyLast(displayName(a.Requester), displayName(b.Requester)) },
 	views.SortAge:    func(a, b listed) int { return b.Created.Compare(a.Created) },
+	views.SortTook:   func(a, b listed) int { return cmp.Compare(b.Took, a.Took) }, // the slowest; last what never was ready
 }
 
 // emptyLast compares texts; one that is not there comes after all others.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/catalog"
@@ -28,14 +29,15 @@ func TestArrange(t *testing.T) {
 	at := func(days int) time.Time { return noon.Add(-time.Duration(days) * 24 * time.Hour) }
 	bucket, queue := &catalog.Kind{Title: "Bucket", Plural: "s3buckets"}, &catalog.Kind{Title: "Queue", Plural: "sqsqueues"}
 	all := []listed{
-		{&overview.Row{Name: "b", Namespace: "payments", Phase: phase.Ready, Requester: "oidc:ann", Endpoint: "payments-b", Created: at(1)}, bucket},
-		{&overview.Row{Name: "a", Namespace: "search", Phase: phase.Ready, Requester: "oidc:bob", Created: at(3)}, queue},
-		{&overview.Row{Name: "d", Namespace: "search", Phase: phase.NeedsYou, Requester: "oidc:bob", Created: at(2)}, bucket},
-		{&overview.Row{Name: "c", Namespace: "payments", Phase: phase.Deleting, Created: at(4)}, bucket},
+		{&overview.Row{Name: "b", Namespace: "payments", Phase: phase.Ready, Provider: "acc", Took: time.Second, Requester: "oidc:ann", Endpoint: "payments-b", Created: at(1)}, bucket},
+		{&overview.Row{Name: "a", Namespace: "search", Phase: phase.Ready, Took: time.Minute, Requester: "oidc:bob", Created: at(3)}, queue},
+		{&overview.Row{Name: "d", Namespace: "search", Phase: phase.NeedsYou, Provider: "acc", Took: -1, Requester: "oidc:bob", Created: at(2)}, bucket},
+		{&overview.Row{Name: "c", Namespace: "payments", Phase: phase.Deleting, Took: -1, Created: at(4)}, bucket},
 	}
 	for _, l := range all {
 		l.Object = &unstructured.Unstructured{}
 	}
+	all[3].Object.SetDeletionTimestamp(&metav1.Time{Time: noon.Add(-stuckAfter)})
 	for query, want := range map[string]string{
 		"":                         "d c a b", // what needs attention first, then by name
 		"sort=name":                "a b c d",
@@ -50,6 +52,10 @@ func TestArrange(t *testing.T) {
 		"by=me":                    "d a",
 		"by=somebody":              "d c a b",
 		"q=search":                 "", // every row is of the team
+		"provider=acc":             "d b",
+		"provider=ac":              "",
+		"sort=took":                "a b c d", // the slowest first, what never was ready last
+		"status=stuck":             "c",
 		"sort=kind":                "b c d a",
 		"sort=nonsense":            "d c a b",
 		"kind=s3buckets":           "d c b",
@@ -67,17 +73,18 @@ func TestArrange(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := views.List{Query: queryOf(v)}
-		if got := namesOf(arrange(&l, slices.Clone(all), "oidc:bob")); got != want {
+		if got := namesOf(arrange(&l, slices.Clone(all), viewing{"oidc:bob", noon})); got != want {
 			t.Errorf("%q shows %q, want %q", query, got, want)
 		}
-		if q := l.Query; q.Team != "" {
-			if l.Total != 2 || l.Counts[2].N != 1 {
-				t.Errorf("%q counts what other teams have: %v of %d", query, l.Counts, l.Total)
+		status := l.Query.Phase
+		for _, c := range l.Counts { // each is of the list that its link leads to
+			l.Query.Phase, l.Query.Page = c.Phase.Slug(), 1
+			if n := len(arrange(&l, slices.Clone(all), viewing{"oidc:bob", noon})); n != c.N {
+				t.Errorf("%q counts %d of %q, and the list has %d", query, c.N, c.Phase, n)
 			}
-			continue
 		}
-		if l.Total != 4 || l.Counts[0].N != 1 || l.Counts[2].N != 2 {
-			t.Errorf("%q changed the counts: %v of %d", query, l.Counts, l.Total)
+		if slugs := []string{"", "needs-you", "in-progress", "ready", "paused", "deleting", "stuck"}; !slices.Contains(slugs, status) {
+			t.Errorf("%q is read as the status %q", query, status)
 		}
 	}
 }
@@ -90,7 +97,7 @@ func TestPages(t *testing.T) {
 		}
 		for page := 1; page <= 3; page++ {
 			l := views.List{Query: views.Query{Page: page}}
-			rows := arrange(&l, slices.Clone(all), "")
+			rows := arrange(&l, slices.Clone(all), viewing{})
 			from, to := (page-1)*pageSize, min(page*pageSize, n)
 			if l.Pages != (n+pageSize-1)/pageSize || len(rows) != to-from || rows[0].Name != fmt.Sprintf("r%03d", from) || rows[len(rows)-1].Name != fmt.Sprintf("r%03d", to-1) {
 				t.Errorf("page %d of %d of %d rows is %s", page, l.Pages, n, namesOf(rows))
@@ -165,7 +172,7 @@ func TestAllTeamsAreListedTogether(t *testing.T) {
 		"no way to ask for something":            {both, "/teams/-", 200, "", "Request something"},
 		"a team's list without the column":       {both, "/teams/payments", 200, "", `data-label="Team"`},
 		"teams that may not be listed":           {denied, "/teams/-", 200, "r-s3buckets-payments__", "search__"},
-		"a team that may not be listed, by name": {denied, "/teams/-?team=search", 200, "Nothing matches", "search__"},
+		"a team that may not be listed, by name": {denied, "/teams/-?team=search", 200, "You may not see the resources of search", "search__"},
 		"no choice of teams where there is one":  {denied, "/teams/payments", 200, "", "All teams"},
 		"a catalog, which needs a team":          {both, "/teams/-/catalog", 200, "Choose a team", "Request a"},
 		"a form, which needs a team":             {both, "/teams/-/new/s3buckets", 404, "There is no such page", ""},

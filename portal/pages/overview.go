@@ -32,7 +32,7 @@ const (
 // addOverview is all that the overview says.
 func (p *Pages) addOverview(ctx context.Context, o overseeing, view *views.Overview) error {
 	for _, add := range []func(context.Context, overseeing, *views.Overview) error{
-		p.addHealth, p.addWork, p.addProviders, p.addShared, p.addQuotas,
+		p.addHealth, p.addProviders, p.addShared, p.addQuotas,
 	} {
 		if err := add(ctx, o, view); err != nil {
 			return err
@@ -86,34 +86,90 @@ func (p *Pages) addHealth(ctx context.Context, o overseeing, view *views.Overvie
 	}
 	kinds := p.cluster.Kinds().Requestable()
 	requestable := func(at overview.Place) bool { _, ok := kinds.ByPlural(at.Kind); return ok }
-	view.Partial = all.Partial
 	view.Counts = countsIn(all.Sum(requestable))
 	for _, k := range kinds {
 		view.Kinds = append(view.Kinds, views.Choice{Value: k.Plural, Label: k.Title})
 	}
+	view.Hidden = hiddenKinds(slices.DeleteFunc(slices.Clone(kinds), func(k catalog.Kind) bool { return !slices.Contains(all.Narrow, k.Plural) }))
 	teams := healthOf(all, kinds)
-	view.Teams, view.Others = teams[:min(maxTeams, len(teams))], max(0, len(teams)-maxTeams)
-	view.FailingTotal, view.Stuck = all.FailingTotal, views.Duration(stuckAfter)
+	view.Teams = teams[:min(maxTeams, len(teams))]
+	if err := p.addHiddenCells(ctx, o, view); err != nil {
+		return err
+	}
+	if err := p.addTroubles(ctx, o, all, view); err != nil {
+		return err
+	}
+	return p.addWork(ctx, o, all, view)
+}
+
+// addHiddenCells marks the numbers that the caller may not know, and counts the teams.
+func (p *Pages) addHiddenCells(ctx context.Context, o overseeing, view *views.Overview) error {
+	teams, err := p.teams(ctx, o.id)
+	if err != nil {
+		return err
+	}
+	view.InAll = len(slices.DeleteFunc(teams, func(t views.Team) bool { return t.ID == allTeams }))
+	var names []string
+	for _, t := range view.Teams {
+		names = append(names, t.Team)
+	}
+	unlisted, err := p.cluster.Unlisted(ctx, o.id, names)
+	for _, t := range view.Teams {
+		for i := range t.Cells {
+			_, t.Cells[i].Hidden = unlisted[t.Team].ByPlural(t.Cells[i].Kind)
+		}
+	}
+	return err
+}
+
+func (p *Pages) addTroubles(ctx context.Context, o overseeing, all overview.Overview, view *views.Overview) error {
 	for _, t := range all.Failing[:min(maxTroubles, len(all.Failing))] {
 		view.Failing = append(view.Failing, p.troubleOf("failing", t))
 	}
-	for _, t := range all.Leaving {
-		if p.now().Sub(t.Since) < stuckAfter || len(view.Leaving) == maxTroubles {
-			break
-		}
-		row := p.troubleOf("leaving", t)
-		if row.Finalizers, err = p.finalizers(ctx, o, t); err != nil {
+	view.FailingAll = waysTo(all.Failing, phase.NeedsYou.Slug())
+	view.Stuck = views.Duration(stuckAfter)
+	n := slices.IndexFunc(all.Leaving, func(t overview.Trouble) bool { return !stuck(t.Since, p.now()) })
+	if n < 0 {
+		n = len(all.Leaving)
+	}
+	view.LeavingAll = waysTo(all.Leaving[:n], views.StuckStatus)
+	for _, t := range all.Leaving[:min(maxTroubles, n)] {
+		waits, err := p.finalizers(ctx, o, t)
+		if err != nil {
 			return err
 		}
+		row := p.troubleOf("leaving", t)
+		row.Finalizers = waits
 		view.Leaving = append(view.Leaving, row)
 	}
 	return nil
 }
 
-// countsIn puts counts in the order of the list's.
+// stuck tells a deletion that was asked for too long ago.
+func stuck(since, now time.Time) bool { return now.Sub(since) >= stuckAfter }
+
+// waysTo are the lists that have all of the troubles: that of all teams, and that of the platform.
+func waysTo(all []overview.Trouble, status string) []views.Choice {
+	q, teams := views.Query{Phase: status}, 0
+	for _, t := range all {
+		if t.Namespace != "" {
+			teams++
+		}
+	}
+	var ways []views.Choice
+	if teams > 0 {
+		ways = append(ways, views.Choice{Value: views.ListPath(q), Label: strconv.Itoa(teams) + " of teams"})
+	}
+	if rest := len(all) - teams; rest > 0 {
+		ways = append(ways, views.Choice{Value: views.TeamPath(platformTeam) + q.Encode(), Label: strconv.Itoa(rest) + " of the platform"})
+	}
+	return ways
+}
+
+// countsIn are the number of all, and those of each phase.
 func countsIn(n overview.Counts) []views.Count {
-	var counts []views.Count
-	for _, is := range []phase.Phase{phase.NeedsYou, phase.InProgress, phase.Ready, phase.Deleting} {
+	counts := []views.Count{{N: n.Total()}}
+	for _, is := range []phase.Phase{phase.NeedsYou, phase.InProgress, phase.Ready, phase.Paused, phase.Deleting} {
 		counts = append(counts, views.Count{Phase: is, N: n[is]})
 	}
 	return counts
@@ -198,7 +254,10 @@ func (p *Pages) finalizers(ctx context.Context, o overseeing, t overview.Trouble
 func (p *Pages) addTimes(view *views.Overview) {
 	for _, k := range p.cluster.Kinds().Requestable() {
 		t := p.cluster.TimesToReady(k)
-		row := views.KindTimes{Kind: k.Title, Icon: k.Icon, N: t.N, P50: t.P50, P95: t.P95}
+		row := views.KindTimes{
+			Kind: k.Title, Icon: k.Icon, Slowest: views.ListPath(views.Query{Kind: k.Plural, Sort: views.SortTook}),
+			N: t.N, Known: t.Known(), P50: t.P50, P95: t.P95,
+		}
 		row.Plot = views.Histogram{
 			ID: "plot-" + k.Plural, Title: "Time to ready of " + k.Title,
 			Desc: "Half within " + views.Duration(t.P50) + ", 95 % within " + views.Duration(t.P95) + ", of " + strconv.Itoa(t.N) + ".",

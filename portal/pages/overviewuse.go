@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -27,65 +26,9 @@ const (
 
 func isGone(err error) bool { return apierrors.IsNotFound(err) }
 
-func (p *Pages) addWork(ctx context.Context, o overseeing, view *views.Overview) error {
-	work, err := p.cluster.Controllers(ctx, o.id)
-	if err != nil {
-		return err
-	}
-	spans, err := p.cluster.CallHistory(ctx, o.id)
-	if err != nil {
-		return err
-	}
-	w := views.Work{Known: work.Known, Leader: work.Leader, Since: views.Moment{At: work.Since, Now: p.now()}, Steps: operator.Samples}
-	for _, c := range work.Controllers {
-		w.Controllers = append(w.Controllers, views.Controller{
-			Name: c.Name, Queued: c.Queued, Running: c.Running, Workers: c.Workers, Passes: c.Passes, Failures: c.Failures,
-			Longest: time.Duration(c.LongestSeconds) * time.Second,
-		})
-	}
-	names := map[string]bool{}
-	totals := map[string]int64{}
-	for _, s := range work.Services {
-		names[s.Name], totals[s.Name] = true, s.Calls
-	}
-	for _, span := range spans {
-		for name := range span.Services {
-			names[name] = true
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		s := serviceOf(name, spans)
-		s.Total = totals[name]
-		w.Services = append(w.Services, s)
-	}
-	view.Work = w
-	return nil
-}
-
-// serviceOf sums up what one service was asked.
-func serviceOf(name string, spans []operator.Span) views.Service {
-	s := views.Service{Name: name}
-	var steps []*int64
-	for _, span := range spans {
-		if !span.Known {
-			steps = append(steps, nil)
-			continue
-		}
-		n := span.Services[name]
-		s.Known = true
-		s.Calls, s.Throttled = s.Calls+n.Calls, s.Throttled+n.Throttled
-		steps = append(steps, &n.Calls)
-	}
-	s.Spark = views.NewSpark("spark-"+slug(name), "Calls to "+name+" a minute", "calls a minute", steps)
-	return s
-}
-
 func (p *Pages) addProviders(ctx context.Context, o overseeing, view *views.Overview) error {
-	all, _, err := p.overseen(ctx, o.id, providerKind)
-	if unseen(err) {
-		return nil
-	}
-	if err != nil {
+	all, hidden, err := p.overseen(ctx, o.id, providerKind)
+	if view.ProvidersHidden = hidden; hidden || err != nil {
 		return err
 	}
 	use, err := p.providerUse(ctx, o)
@@ -105,58 +48,84 @@ func (p *Pages) addProviders(ctx context.Context, o overseeing, view *views.Over
 		if checks.State == operator.Checked {
 			row.Checked = views.Moment{At: checks.LastChecked, Now: p.now()}
 		}
-		row.Resources, row.Teams = usersOf(obj.GetName(), use[obj.GetName()])
+		addUsers(&row, obj.GetName(), use[obj.GetName()])
 		view.Providers = append(view.Providers, row)
 	}
 	return nil
 }
 
-// providerUse counts the resources of each team that use a provider, by provider.
-func (p *Pages) providerUse(ctx context.Context, o overseeing) (map[string]map[string]int, error) {
-	use := map[string]map[string]int{}
-	for _, k := range p.cluster.Kinds().Requestable() {
-		all, err := p.cluster.List(ctx, o.id, k, "")
+// usage counts what uses a provider: the resources by team, and the load balancers of the pool.
+type usage struct {
+	teams map[string]int
+	pool  int
+}
+
+// providerUse counts what the caller may list of all that uses a provider, by provider.
+func (p *Pages) providerUse(ctx context.Context, o overseeing) (map[string]*usage, error) {
+	use := map[string]*usage{}
+	for _, k := range p.cluster.Kinds() {
+		if !k.Namespaced || !k.Has("providerRef") {
+			continue
+		}
+		rows, err := p.cluster.Rows(ctx, o.id, k, "")
 		if err != nil {
 			return nil, err
 		}
-		for _, obj := range all {
-			name := providerOf(obj)
-			if name == "" {
-				continue
+		for _, row := range rows {
+			u := use[row.Provider]
+			if u == nil {
+				u = &usage{teams: map[string]int{}}
+				use[row.Provider] = u
 			}
-			if use[name] == nil {
-				use[name] = map[string]int{}
+			if k.KeptBy != "" {
+				u.pool++
+			} else {
+				u.teams[row.Namespace]++
 			}
-			use[name][obj.GetNamespace()]++
 		}
 	}
 	return use, nil
 }
 
-// usersOf names the teams that use a provider the most, and how many resources there are in all.
-func usersOf(provider string, by map[string]int) (total int, teams []views.Choice) {
-	names := slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
+// addUsers names the teams that use a provider the most, and how many resources there are in all.
+func addUsers(row *views.ProviderUse, provider string, use *usage) {
+	if use == nil {
+		return
+	}
+	names := slices.SortedFunc(maps.Keys(use.teams), func(a, b string) int {
+		return cmp.Or(cmp.Compare(use.teams[b], use.teams[a]), cmp.Compare(a, b))
+	})
+	total := 0
 	for i, name := range names {
-		total += by[name]
+		total += use.teams[name]
 		if i < maxUsers {
-			teams = append(teams, views.Choice{Value: views.ListPath(views.Query{Team: name, Search: provider}), Label: views.Tally(name, by[name])})
+			row.Teams = append(row.Teams, views.Choice{
+				Value: views.ListPath(views.Query{Team: name, Provider: provider}), Label: views.Tally(name, use.teams[name]),
+			})
 		}
 	}
-	if rest := len(names) - maxUsers; rest > 0 {
-		teams = append(teams, views.Choice{Value: views.ListPath(views.Query{Search: provider, Sort: views.SortTeam}), Label: views.Tally("other teams", rest)})
+	if total > 0 {
+		row.Users = views.Choice{Value: views.ListPath(views.Query{Provider: provider}), Label: views.Plural(total, "resource")}
 	}
-	return total, teams
+	if len(names) > maxUsers {
+		row.Others = views.ListPath(views.Query{Provider: provider, Sort: views.SortTeam})
+	}
+	if use.pool > 0 {
+		row.Pool = views.Choice{
+			Value: views.AdminHref(views.AdminPool, views.AdminQuery{Provider: provider}), Label: views.Plural(use.pool, "load balancer"),
+		}
+	}
 }
 
 func (p *Pages) addShared(ctx context.Context, o overseeing, view *views.Overview) error {
 	var pool, claims views.Admin
-	if err := p.addPool(ctx, o, &pool); err != nil {
+	if err := p.addPool(ctx, overseeing{id: o.id}, &pool); err != nil {
 		return err
 	}
 	if err := p.addClaims(ctx, overseeing{id: o.id}, &claims); err != nil {
 		return err
 	}
-	s := views.Shared{Gateways: len(pool.Gateways), Claims: claims.Total, Orphaned: claims.OrphanedTotal, PoolHidden: pool.Hidden, Hidden: claims.Hidden}
+	s := views.Shared{Gateways: pool.Total, Claims: claims.Total, Orphaned: claims.OrphanedTotal, PoolHidden: pool.Hidden, Hidden: claims.Hidden}
 	sum := map[string]views.Use{}
 	for _, g := range pool.Gateways {
 		if g.Resource.Phase == phase.NeedsYou {
@@ -166,28 +135,41 @@ func (p *Pages) addShared(ctx context.Context, o overseeing, view *views.Overvie
 			sum[u.Of] = views.Use{Of: u.Of, N: sum[u.Of].N + u.N, Most: sum[u.Of].Most + u.Most}
 		}
 	}
-	for _, of := range []string{"Hostnames", "Rules", "Target groups"} {
-		if len(pool.Gateways) > 0 {
-			s.Use = append(s.Use, sum[of])
+	for _, of := range []string{hostnameUse, "Rules", "Target groups"} {
+		if len(pool.Gateways) == 0 {
+			break
 		}
+		u := sum[of]
+		if of == hostnameUse {
+			u.Href = views.AdminHref(views.AdminClaims, views.AdminQuery{})
+		}
+		s.Use = append(s.Use, u)
 	}
 	view.Shared = s
 	return nil
 }
 
+// addQuotas adds the fullest quotas.
 func (p *Pages) addQuotas(ctx context.Context, o overseeing, view *views.Overview) error {
+	uses, err := p.fullestQuotas(ctx, o)
+	view.Quotas = views.QuotaUses{Uses: uses[:min(maxQuotas, len(uses))], Total: len(uses)}
+	return hiding(&view.Quotas.Hidden, err)
+}
+
+// fullestQuotas are those of all teams.
+func (p *Pages) fullestQuotas(ctx context.Context, o overseeing) ([]views.QuotaUse, error) {
 	all, err := p.cluster.Quotas(ctx, o.id, "")
-	if unseen(err) {
-		view.Quotas.Hidden = true
-		return nil
-	}
-	if err != nil {
-		return err
-	}
 	uses := p.quotaUses(all)
 	slices.SortStableFunc(uses, func(a, b views.QuotaUse) int { return cmp.Compare(b.Percent, a.Percent) })
-	view.Quotas = views.QuotaUses{Uses: uses[:min(maxQuotas, len(uses))], Total: len(uses)}
-	return nil
+	return uses, err
+}
+
+// addAllQuotas adds a page of them.
+func (p *Pages) addAllQuotas(ctx context.Context, o overseeing, view *views.Admin) error {
+	uses, err := p.fullestQuotas(ctx, o)
+	view.Total = len(uses)
+	view.Quotas.Uses = pageOf(view, uses)
+	return hiding(&view.Quotas.Hidden, err)
 }
 
 // quotaUses are quotas as bars, in the order given.
@@ -195,8 +177,8 @@ func (p *Pages) quotaUses(all []cluster.Quota) []views.QuotaUse {
 	var out []views.QuotaUse
 	for _, q := range all {
 		u := views.QuotaUse{
-			ID: "quota-" + q.Namespace + "-" + elementID(q.Name) + "-" + slug(q.Of), Team: q.Namespace, Href: views.AboutPath(q.Namespace), Of: p.quotaTitle(q.Of),
-			Known: q.Known, Full: q.Full(), Words: "not counted yet, " + q.Hard.String() + " allowed",
+			ID: "quota-" + q.Namespace + "-" + elementID(q.Name) + "-" + slug(q.Of), Of: p.quotaOf(q),
+			Team: views.Choice{Value: views.AboutPath(q.Namespace), Label: q.Namespace}, Known: q.Known, Full: q.Full(), Words: "not counted yet, " + q.Hard.String() + " allowed",
 		}
 		if q.Known {
 			u.Words = q.Used.String() + " of " + q.Hard.String()
@@ -232,12 +214,16 @@ func shareOf(q cluster.Quota) int {
 // countQuota is what Kubernetes calls the quota of a number of objects of a kind.
 func countQuota(plural string) string { return "count/" + plural + "." + v1alpha1.GroupVersion.Group }
 
-// quotaTitle says what a quota is of: the kind's title where it counts one of ours.
-func (p *Pages) quotaTitle(of string) string {
+// quotaOf says what a quota is of, and where it counts one of ours leads to those.
+func (p *Pages) quotaOf(q cluster.Quota) views.Choice {
 	for _, k := range p.cluster.Kinds() {
-		if countQuota(k.Plural) == of {
-			return k.Title
+		if countQuota(k.Plural) != q.Of {
+			continue
 		}
+		if k.KeptBy != "" {
+			return views.Choice{Label: k.Title}
+		}
+		return views.Choice{Value: views.TeamPath(q.Namespace) + views.Query{Kind: k.Plural}.Encode(), Label: k.Title}
 	}
-	return of
+	return views.Choice{Label: q.Of}
 }

@@ -44,6 +44,7 @@ type Cluster interface {
 type Lister interface {
 	List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error)
 	Rows(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*overview.Row, error)
+	Unlisted(ctx context.Context, id auth.Identity, namespaces []string) (map[string]catalog.Catalog, error)
 }
 
 // Reader reads for a caller, after checking access.
@@ -131,6 +132,7 @@ func (p *Pages) Routes(r chi.Router) {
 	r.Get("/", p.page(p.home))
 	r.Get(views.SwitchPath, p.page(p.switchTeam))
 	r.Get(views.TeamsPath, p.page(p.teamsPage))
+	r.Get(views.TeamsPath+"/_live", p.page(p.teamsLive)) // no namespace can have this name
 	r.Route("/teams/{team}", func(r chi.Router) {
 		r.Use(p.possibleTeam)
 		r.Get("/", p.page(p.resources))

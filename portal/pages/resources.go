@@ -3,7 +3,6 @@ package pages
 import (
 	"bytes"
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/live"
 	"github.com/portico-platform/portico/web/views"
@@ -43,48 +43,68 @@ func (p *Pages) resources(w http.ResponseWriter, r *http.Request) error {
 func (p *Pages) list(ctx context.Context, id auth.Identity, s space, frame views.Frame, q views.Query) (views.List, error) {
 	list := views.List{Frame: frame, Query: q, Everywhere: s.everywhere()}
 	var all []listed
-	var refused error
+	var hidden catalog.Catalog
 	for _, k := range s.listed {
 		rows, err := p.cluster.Rows(ctx, id, k, s.namespace)
-		var forbidden *cluster.ForbiddenError
-		switch {
-		case errors.As(err, &forbidden):
-			refused = err
-			continue
-		case err != nil:
+		if err != nil && !unseen(err) {
 			return views.List{}, err
 		}
-		list.Kinds = append(list.Kinds, views.Choice{Value: k.Plural, Label: k.Title})
+		if err != nil {
+			hidden = append(hidden, k)
+		}
+		if err == nil || q.Kind == k.Plural {
+			list.Kinds = append(list.Kinds, views.Choice{Value: k.Plural, Label: k.Title})
+		}
 		all = slices.Grow(all, len(rows))
 		for _, row := range rows {
 			all = append(all, listed{row, &k})
 		}
 	}
-	if len(list.Kinds) == 0 && refused != nil {
-		return views.List{}, refused
+	if len(hidden) == len(s.listed) {
+		return views.List{}, mayNotList(s)
 	}
+	list.Hidden = hiddenKinds(ofKind(hidden, q.Kind))
 	if s.everywhere() {
-		if err := p.mayList(ctx, id, s); err != nil {
+		if err := p.addTeamsOf(ctx, id, &list); err != nil {
 			return views.List{}, err
 		}
-		list.Teams = namespacesAmong(frame.Teams)
 	}
 	now := p.now()
-	for _, l := range arrange(&list, all, id.Username) {
-		list.Rows = append(list.Rows, resourceOf(s, *l.kind, l.Object, now))
+	for _, l := range arrange(&list, all, viewing{id.Username, now}) {
+		r := resourceOf(s, *l.kind, l.Object, now)
+		if l.Took >= 0 {
+			r.Took = views.Duration(l.Took)
+		}
+		list.Rows = append(list.Rows, r)
 	}
 	return list, nil
 }
 
-// namespacesAmong are the teams that are namespaces, as choices.
-func namespacesAmong(teams []views.Team) []views.Choice {
-	var out []views.Choice
-	for _, t := range teams {
-		if t.About {
-			out = append(out, views.Choice{Value: t.ID, Label: t.Name})
-		}
+// addTeamsOf adds what the list of all teams says of them: which there are, and of which of them it shows not everything.
+func (p *Pages) addTeamsOf(ctx context.Context, id auth.Identity, list *views.List) error {
+	names, err := p.cluster.Namespaces(ctx, id)
+	if err != nil {
+		return err
 	}
-	return out
+	if len(names) == 0 {
+		return errNoTeam
+	}
+	for _, n := range names {
+		list.Teams = append(list.Teams, views.Choice{Value: n, Label: n})
+	}
+	if team := list.Query.Team; team != "" {
+		list.Barred = !slices.Contains(names, team)
+		names = []string{team}
+	}
+	if list.Barred {
+		return nil
+	}
+	unlisted, err := p.cluster.Unlisted(ctx, id, names)
+	for team, kinds := range unlisted {
+		unlisted[team] = ofKind(kinds, list.Query.Kind)
+	}
+	list.Hidden = hiddenOf(unlisted)
+	return err
 }
 
 // resourcesLive streams the same list.
@@ -102,6 +122,9 @@ func (p *Pages) resourcesLive(w http.ResponseWriter, r *http.Request) error {
 	changed := p.follow(r.Context(), func(c cluster.Change) bool {
 		return !c.Events && !c.Pods && known[c.Kind] && (s.everywhere() || c.Namespace == s.namespace)
 	})
+	if q.Phase == views.StuckStatus { // deletions become stuck by themselves
+		changed = again(r.Context(), changed)
+	}
 	return p.streams.Serve(w, r, id.Username, live.Source{
 		Changed: changed, Alive: p.alive,
 		Allowed: func(ctx context.Context) error { return p.mayList(ctx, id, s) },
@@ -129,7 +152,12 @@ func (p *Pages) mayList(ctx context.Context, id auth.Identity, s space) error {
 			return err
 		}
 	}
-	return &cluster.ForbiddenError{Verb: "list", Resource: "resources", Namespace: s.namespace}
+	return mayNotList(s)
+}
+
+// mayNotList names the right to one of the kinds: any would do.
+func mayNotList(s space) error {
+	return &cluster.ForbiddenError{Verb: "list", Resource: s.listed[0].Plural, Namespace: s.namespace}
 }
 
 // listParts are the counts and the table; of the table only rows are sent while their order stays.
@@ -139,9 +167,9 @@ func listParts(ctx context.Context, list views.List) ([]live.Part, error) {
 		return nil, err
 	}
 	rows := make([]part, 0, len(list.Rows))
-	shape := []string{strconv.Itoa(list.Total), strconv.Itoa(list.Matches), strconv.Itoa(list.Query.Page)}
+	shape := []string{strings.Join(list.Hidden, ","), strconv.Itoa(list.Total), strconv.Itoa(list.Matches), strconv.Itoa(list.Query.Page)}
 	for _, r := range list.Rows {
-		rows, shape = append(rows, part{r.ID, views.RowPart(r, list.Everywhere)}), append(shape, r.ID)
+		rows, shape = append(rows, part{r.ID, views.RowPart(r, list)}), append(shape, r.ID)
 	}
 	table := &out[len(out)-1]
 	table.Shape = strings.Join(shape, " ")

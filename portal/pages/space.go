@@ -42,7 +42,7 @@ func (p *Pages) possibleTeam(next http.Handler) http.Handler {
 	return p.page(func(w http.ResponseWriter, r *http.Request) error {
 		team := chi.URLParam(r, "team")
 		if team != platformTeam && team != allTeams && len(validation.IsDNS1123Label(team)) > 0 {
-			return &cluster.ForbiddenError{Verb: "list", Resource: "resources", Namespace: team}
+			return mayNotList(p.spaceNamed(team))
 		}
 		next.ServeHTTP(w, r)
 		return nil

@@ -48,7 +48,7 @@ func TestTeamPageTellsWhatTheTeamMayHave(t *testing.T) {
 		"a tile that is full":               {platformSite, "/teams/payments/catalog", 200, "The team has as many as its quota allows", `href="/teams/payments/new/s3buckets"`},
 		"a tile without a quota":            {platformSite, "/teams/payments/catalog", 200, `href="/teams/payments/new/rdsinstances"`, "of 10 left"},
 		"a tile with the time it takes":     {platformSite, "/teams/payments/catalog", 200, "<dt>Usually ready in</dt><dd>2 s</dd>", ""},
-		"a tile that nobody has measured":   {platformSite, "/teams/payments/catalog", 200, `<dd class="dim">no measurements yet</dd>`, ""},
+		"a tile that nobody has measured":   {platformSite, "/teams/payments/catalog", 200, `<dd class="dim">not measured yet</dd>`, ""},
 		"tiles without a right on quotas":   {unseen, "/teams/payments/catalog", 200, `href="/teams/payments/new/s3buckets"`, " left</dd>"},
 		"the stream of the tiles, which is": {platformSite, "/teams/payments/catalog", 200, `hx-sse:connect="/teams/payments/catalog/live"`, ""},
 	} {

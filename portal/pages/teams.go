@@ -2,10 +2,14 @@ package pages
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
 
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/live"
 	"github.com/portico-platform/portico/portal/overview"
 	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
@@ -24,23 +28,81 @@ func (p *Pages) teamsPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if len(frame.Teams) == 0 {
-		return errNoTeam
-	}
-	all, err := p.cluster.Overview(r.Context(), id)
+	view, err := p.teamsOf(r, id, frame)
 	if err != nil {
 		return err
 	}
+	if r.Header.Get("HX-Request") == "true" {
+		w.Header().Set("HX-Replace-Url", view.Href())
+	}
+	return p.show(w, r, http.StatusOK, views.TeamsPage(view))
+}
+
+// teamsLive streams the same page.
+func (p *Pages) teamsLive(w http.ResponseWriter, r *http.Request) error {
+	id, err := caller(r)
+	if err != nil {
+		return err
+	}
+	known := p.cluster.Kinds().Offered()
+	changed := paced(r.Context(), p.follow(r.Context(), func(c cluster.Change) bool {
+		_, shown := known.ByPlural(c.Kind)
+		return !c.Events && !c.Pods && shown
+	}))
+	look := func(ctx context.Context) (views.Teams, error) {
+		teams, err := p.teams(ctx, id)
+		if err != nil {
+			return views.Teams{}, err
+		}
+		return p.teamsOf(r.WithContext(ctx), id, views.Frame{Teams: teams})
+	}
+	return p.streams.Serve(w, r, id.Username, live.Source{
+		Changed: changed, Alive: p.alive,
+		Allowed: func(ctx context.Context) error {
+			_, err := look(ctx)
+			return err
+		},
+		Render: func(ctx context.Context) ([]live.Part, error) {
+			view, err := look(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return parts(ctx, part{"teams", views.TeamsPart(view)})
+		},
+	})
+}
+
+// teamsOf is what the page says of the teams in the frame. It is refused to those who may look into none.
+func (p *Pages) teamsOf(r *http.Request, id auth.Identity, frame views.Frame) (views.Teams, error) {
 	view := views.Teams{Frame: frame, Search: strings.TrimSpace(r.URL.Query().Get("q"))}
+	if len(frame.Teams) == 0 {
+		return view, errNoTeam
+	}
+	all, err := p.cluster.Overview(r.Context(), id)
+	if err != nil {
+		return view, err
+	}
 	if len(view.Search) > 200 {
 		view.Search = view.Search[:200]
 	}
 	page, _ := strconv.Atoi(r.URL.Query().Get("page")) // what is no number is the first page
 	p.addTeams(&view, all, page)
-	if r.Header.Get("HX-Request") == "true" {
-		w.Header().Set("HX-Replace-Url", view.Href())
+	return view, p.addUnlisted(r.Context(), id, &view)
+}
+
+// addUnlisted tells what the numbers of the teams on the page are without.
+func (p *Pages) addUnlisted(ctx context.Context, id auth.Identity, view *views.Teams) error {
+	var names []string
+	for _, row := range view.Rows {
+		if row.Team.About {
+			names = append(names, row.Team.ID)
+		}
 	}
-	return p.show(w, r, http.StatusOK, views.TeamsPage(view))
+	unlisted, err := p.cluster.Unlisted(ctx, id, names)
+	for i := range view.Rows {
+		view.Rows[i].Hidden = hiddenKinds(unlisted[view.Rows[i].Team.ID])
+	}
+	return err
 }
 
 // sumsByTeam adds up what can be requested, by the team's id.

@@ -3,6 +3,8 @@ package views
 import (
 	"net/url"
 	"strconv"
+
+	"github.com/portico-platform/portico/api/phase"
 )
 
 // The tabs of the platform's page, as in URLs.
@@ -12,27 +14,42 @@ const (
 	AdminPool   = "pool"
 	AdminClaims = "claims"
 	AdminGrants = "grants"
+	AdminQuotas = "quotas"
+	AdminCalls  = "calls"
 )
 
 // AdminTabs are all of them, in their order; the first one is the page itself.
-func AdminTabs() []string { return []string{AdminOverview, AdminPool, AdminClaims, AdminGrants} }
+func AdminTabs() []string {
+	return []string{AdminOverview, AdminPool, AdminClaims, AdminGrants, AdminQuotas, AdminCalls}
+}
+
+// AdminQuery is what a tab shows: it lives in the URL. Each tab knows some of it.
+type AdminQuery struct {
+	Search   string // of claims
+	Orphaned bool   // only claims that nobody holds any more
+	Broken   bool   // only load balancers that need somebody
+	Gateway  string // only claims that are served there
+	Provider string // only load balancers of that AWSProvider
+	Service  string // of AWS, whose calls are shown
+	Page     int    // from 1
+}
 
 // Admin is the page of those who look after the platform.
 type Admin struct {
-	Frame    Frame
-	Tab      string
-	Search   string
-	Orphaned bool // only claims that nobody holds any more
-	Page     int  // of claims, from 1
-	Pages    int  // at least 1
+	Frame Frame
+	Tab   string
+	AdminQuery
+	Pages    int // at least 1
 	Overview Overview
 	Unknown  bool      // the operator does not say which of its parts are off
 	Off      []Feature // those that are
 	Hidden   bool      // the reader may not list all that the tab is about
 	Gateways []Gateway
 	Claims   []Claim
-	Matches  int // claims that match the search
-	Total    int // claims in all
+	Quotas   QuotaUses
+	Work     Work // of which the services
+	Matches  int  // of Total that the page lists, before it is cut into pages
+	Total    int
 	// OrphanedTotal is how many claims nobody holds any more.
 	OrphanedTotal int
 	Grants        []Grant
@@ -53,6 +70,7 @@ type Gateway struct {
 // Use is how much of a limit is used.
 type Use struct {
 	Of      string
+	Href    string // address of those that use it, "" for none
 	N, Most int
 }
 
@@ -94,29 +112,42 @@ func adminHref(tab string) string {
 // OrphanedStatus is the value of status in URLs that shows only claims that nobody holds any more.
 const OrphanedStatus = "orphaned"
 
+// AdminHref is a tab with what it shows.
+func AdminHref(tab string, q AdminQuery) string {
+	v := q.values()
+	if len(v) == 0 {
+		return adminHref(tab)
+	}
+	return adminHref(tab) + "?" + v.Encode()
+}
+
 // values are what the URL says beside the tab.
-func (a Admin) values() url.Values {
+func (q AdminQuery) values() url.Values {
 	v := url.Values{}
-	if a.Search != "" {
-		v.Set("q", a.Search)
+	for key, value := range map[string]string{"q": q.Search, "gateway": q.Gateway, "provider": q.Provider, "service": q.Service} {
+		if value != "" {
+			v.Set(key, value)
+		}
 	}
-	if a.Orphaned {
+	switch {
+	case q.Orphaned:
 		v.Set("status", OrphanedStatus)
+	case q.Broken:
+		v.Set("status", phase.NeedsYou.Slug())
 	}
-	if a.Page > 1 {
-		v.Set("page", strconv.Itoa(a.Page))
+	if q.Page > 1 {
+		v.Set("page", strconv.Itoa(q.Page))
 	}
 	return v
 }
 
-// Href is the address of what is shown.
-func (a Admin) Href() string {
-	v := a.values()
-	if len(v) == 0 {
-		return adminHref(a.Tab)
-	}
-	return adminHref(a.Tab) + "?" + v.Encode()
+// filtered reports whether the query hides anything.
+func (q AdminQuery) filtered() bool {
+	return q.Search != "" || q.Orphaned || q.Broken || q.Gateway != "" || q.Provider != ""
 }
+
+// Href is the address of what is shown.
+func (a Admin) Href() string { return AdminHref(a.Tab, a.AdminQuery) }
 
 func (a Admin) liveHref() string {
 	v := a.values()
@@ -126,10 +157,20 @@ func (a Admin) liveHref() string {
 
 func (a Admin) withPage(n int) Admin { a.Page = n; return a }
 
-// claimsHeading says how many claims there are.
-func (a Admin) claimsHeading() string {
-	if a.Search != "" || a.Orphaned {
-		return strconv.Itoa(a.Matches) + " of " + plural(a.Total, "claim")
+// heading says how many of what the tab lists there are.
+func (a Admin) heading(one string) string {
+	if a.filtered() {
+		return strconv.Itoa(a.Matches) + " of " + plural(a.Total, one)
 	}
-	return plural(a.Total, "claim")
+	return plural(a.Total, one)
+}
+
+// callsOf is the service whose calls are shown: the chosen one, or the first.
+func (a Admin) callsOf() (Service, bool) {
+	for _, s := range a.Work.Services {
+		if s.Name == a.Service || a.Service == "" {
+			return s, true
+		}
+	}
+	return Service{}, false
 }

@@ -276,7 +276,7 @@ func TilePart(t Tile) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if t.Typical == "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<dd class=\"dim\">no measurements yet</dd>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<dd class=\"dim\">not measured yet</dd>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

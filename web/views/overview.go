@@ -17,22 +17,24 @@ func ListPath(q Query) string { return TeamPath(AllTeams) + q.Encode() }
 
 // Overview is how the whole platform is.
 type Overview struct {
-	Counts  []Count
-	Partial bool     // the reader may not list all there is
-	Kinds   []Choice // columns of the table of health
-	Teams   []TeamHealth
-	Others  int // teams that the table leaves out
-	// Failing are the objects that need somebody, the longest first, of FailingTotal.
-	Failing      []Trouble
-	FailingTotal int
-	// Leaving are those whose deletion takes longer than Stuck says.
-	Leaving   []Trouble
-	Stuck     string
-	Times     []KindTimes
-	Work      Work
-	Providers []ProviderUse
-	Shared    Shared
-	Quotas    QuotaUses
+	Counts []Count
+	Hidden []string // kinds that the reader may not list everywhere, in words: numbers are without some of them
+	Kinds  []Choice // columns of the table of health
+	Teams  []TeamHealth
+	InAll  int // teams that the page of all teams lists
+	// Failing are the objects that need somebody, the longest first; FailingAll are the ways to all of them, with numbers.
+	Failing    []Trouble
+	FailingAll []Choice
+	// Leaving are those whose deletion takes longer than Stuck says, as Failing are.
+	Leaving         []Trouble
+	LeavingAll      []Choice
+	Stuck           string
+	Times           []KindTimes
+	Work            Work
+	Providers       []ProviderUse
+	ProvidersHidden bool // the reader may not list AWSProviders
+	Shared          Shared
+	Quotas          QuotaUses
 }
 
 // TeamHealth is one team's row: a cell for each kind.
@@ -45,6 +47,7 @@ type TeamHealth struct {
 type HealthCell struct {
 	Kind, Label string
 	Counts      []Count
+	Hidden      bool // the reader may not list them
 }
 
 // Trouble is one object that something is wrong with.
@@ -59,21 +62,23 @@ type Trouble struct {
 // KindTimes are how long objects of a kind took to become ready.
 type KindTimes struct {
 	Kind, Icon string
+	Slowest    string // address of the list of them, the slowest first
 	N          int
+	Known      bool // enough were measured; P50 and P95 say nothing else
 	P50, P95   time.Duration
 	Plot       Histogram
 }
 
-// measured are the kinds of which there are measurements.
+// measured are the kinds of which there are enough measurements.
 func (o Overview) measured() []KindTimes {
-	return slices.DeleteFunc(slices.Clone(o.Times), func(t KindTimes) bool { return t.N == 0 })
+	return slices.DeleteFunc(slices.Clone(o.Times), func(t KindTimes) bool { return !t.Known })
 }
 
 // unmeasured names the others.
 func (o Overview) unmeasured() string {
 	var names []string
 	for _, t := range o.Times {
-		if t.N == 0 {
+		if !t.Known {
 			names = append(names, lowerFirst(t.Kind))
 		}
 	}
@@ -96,6 +101,8 @@ type Controller struct {
 	Queued, Running, Workers int64
 	Passes, Failures         int64
 	Longest                  time.Duration // 0 if nothing is under way
+	// Failing is how many of its resources need somebody, and the way to them; without words that is not known.
+	Failing Choice
 }
 
 // rate is the share of passes that failed, in words.
@@ -117,11 +124,34 @@ func percent(n, of int64) string {
 
 // Service is what one service of AWS was asked in the last hour, as far as it is known.
 type Service struct {
-	Name             string
-	Known            bool // a minute was measured; Calls and Throttled say nothing else
-	Calls, Throttled int64
-	Total            int64 // since the leader started
-	Spark            Spark
+	Name, Href                 string
+	Measured                   int // minutes; Calls, Failures and Throttled are of these and say nothing without any
+	Calls, Failures, Throttled int64
+	Since                      Asked // the leader started
+	Spark                      Spark
+	Minutes                    []Minute // the latest first
+}
+
+// Asked are numbers of calls.
+type Asked struct{ Calls, Failures, Throttled int64 }
+
+// Minute is what a service was asked in one.
+type Minute struct {
+	At    Moment // its end
+	Known bool   // else the operator did not answer at its beginning or its end
+	Asked
+}
+
+// words are the numbers of a while in words.
+func (a Asked) words() string {
+	words := plural(int(a.Calls), "call")
+	if a.Failures > 0 {
+		words += ", " + strconv.FormatInt(a.Failures, 10) + " failed"
+	}
+	if a.Throttled > 0 {
+		words += ", " + strconv.FormatInt(a.Throttled, 10) + " of them throttled"
+	}
+	return words
 }
 
 // ProviderUse is an AWS account and who uses it.
@@ -129,22 +159,27 @@ type ProviderUse struct {
 	Resource                  Resource
 	Account, Identity, Region string
 	Checked                   Moment // zero if that is not known
-	Resources                 int
-	Teams                     []Choice // with their numbers, the most first
+	// Users leads to the resources that use it, with their number; without words nobody does. Pool leads to the load
+	// balancers.
+	Users, Pool Choice
+	Teams       []Choice // with their numbers, the most first
+	Others      string   // address of the users sorted by team, where there are more teams; else ""
 }
 
 // Shared is what teams share of the platform.
 type Shared struct {
-	Gateways, Broken   int // Broken are not ready
+	Gateways, Broken   int // Broken need somebody
 	Use                []Use
 	Claims, Orphaned   int
 	PoolHidden, Hidden bool // the reader may not list the pool, or the claims
 }
 
+func number(n int64) string { return strconv.FormatInt(n, 10) }
+
 // Tally is a name with a number.
 func Tally(name string, n int) string { return name + " (" + strconv.Itoa(n) + ")" }
 
-// QuotaUses are the fullest quotas.
+// QuotaUses are the fullest quotas, of Total.
 type QuotaUses struct {
 	Hidden bool // the reader may not list quotas
 	Uses   []QuotaUse
@@ -153,9 +188,10 @@ type QuotaUses struct {
 
 // QuotaUse is how much of a quota is used.
 type QuotaUse struct {
-	ID, Team, Href, Of string
-	Words              string // 3 of 10
-	Percent            int    // 100 at most
-	Known              bool   // else nobody has counted yet
-	Full               bool
+	ID       string
+	Team, Of Choice // Of leads to what is counted, where there is a list of it
+	Words    string // 3 of 10
+	Percent  int    // 100 at most
+	Known    bool   // else nobody has counted yet
+	Full     bool
 }

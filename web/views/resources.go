@@ -27,18 +27,21 @@ type Resource struct {
 	Requester   string // username, "" if not known
 	RequestedBy string // the same for people
 	Created     Moment
+	Took        string // from the request to the first time ready, "" if it never was
 }
 
 // Query is what the list shows: it lives in the URL.
 type Query struct {
 	Search string
 	Kind   string // plural, "" for every kind
-	Phase  string // slug, "" for every phase
+	Phase  string // slug, or StuckStatus; "" for every phase
 	Team   string // id, "" for every team
-	Mine   bool   // only what the reader asked for
-	Sort   string // one of the sort keys, "" for what needs attention first
-	Desc   bool
-	Page   int // from 1
+	// Provider is the name of the AWSProvider that it uses, "" for any and none.
+	Provider string
+	Mine     bool   // only what the reader asked for
+	Sort     string // one of the sort keys, "" for what needs attention first
+	Desc     bool
+	Page     int // from 1
 }
 
 // The keys by which the list sorts; without one it is by status.
@@ -50,7 +53,11 @@ const (
 	SortEnd    = "endpoint"
 	SortBy     = "by"
 	SortAge    = "age"
+	SortTook   = "took"
 )
+
+// StuckStatus is the value of status in URLs that shows deletions that take too long.
+const StuckStatus = "stuck"
 
 // ByMe is the value of by in URLs that shows what the reader asked for.
 const ByMe = "me"
@@ -66,6 +73,7 @@ func (q Query) Encode() string {
 	set("q", q.Search)
 	set("kind", q.Kind)
 	set("team", q.Team)
+	set("provider", q.Provider)
 	if q.Mine {
 		set("by", ByMe)
 	}
@@ -89,19 +97,12 @@ func (q Query) sortValue() string {
 
 // Filtered reports whether the query hides anything.
 func (q Query) Filtered() bool {
-	return q.Search != "" || q.Kind != "" || q.Phase != "" || q.Team != "" || q.Mine
+	return q.Search != "" || q.Kind != "" || q.Phase != "" || q.Team != "" || q.Provider != "" || q.Mine
 }
 
 func (q Query) withPage(n int) Query { q.Page = n; return q }
 
-// withPhase chooses the phase, or drops the choice if it is chosen already.
-func (q Query) withPhase(slug string) Query {
-	if q.Phase == slug {
-		slug = ""
-	}
-	q.Phase, q.Page = slug, 1
-	return q
-}
+func (q Query) withPhase(slug string) Query { q.Phase, q.Page = slug, 1; return q }
 
 // withSort sorts by key, the other way round if it does so already.
 func (q Query) withSort(key string) Query {
@@ -115,7 +116,7 @@ func (q Query) withSort(key string) Query {
 
 func (q Query) sortKey() string { return cmp.Or(q.Sort, SortStatus) }
 
-// Count is how many resources are in a phase.
+// Count is how many resources are in a phase; "" is any.
 type Count struct {
 	Phase phase.Phase
 	N     int
@@ -137,7 +138,9 @@ type List struct {
 	Total      int  // of all resources, of the chosen team if there is one
 	Matches    int  // of those that match the query
 	Pages      int  // at least 1
-	Unseen     bool // the user may see no kind here
+	Barred     bool // the reader may not look into the chosen team, or there is no such team
+	// Hidden are the kinds that the reader may not list, in words: neither shown nor counted.
+	Hidden []string
 }
 
 // intro says what the list is of.
@@ -182,6 +185,9 @@ func pageOf(heading string, page, pages int) string {
 	}
 	return heading + ", page " + strconv.Itoa(page) + " of " + strconv.Itoa(pages)
 }
+
+// Plural is a number of things.
+func Plural(n int, one string) string { return plural(n, one) }
 
 func plural(n int, one string) string {
 	if n == 1 {

@@ -3,6 +3,7 @@ package views
 import (
 	"net/url"
 	"strconv"
+	"strings"
 )
 
 // Teams is the page on which one looks for a team.
@@ -19,7 +20,12 @@ type Teams struct {
 // TeamRow is one team with the numbers of its resources.
 type TeamRow struct {
 	Team   Team
-	Counts []Count // by phase, without those that it has none of
+	Counts []Count  // by phase, without those that it has none of
+	Hidden []string // kinds that the reader may not list, in words: not counted
+}
+
+func (t Teams) liveHref() string {
+	return TeamsPath + "/_live" + strings.TrimPrefix(t.Href(), TeamsPath)
 }
 
 func (t Teams) href(page int) string {

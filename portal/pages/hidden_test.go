@@ -1,0 +1,66 @@
+package pages
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/operator"
+)
+
+// TestWhatMayNotBeSeenIsNotShownAsNone: forbidden is said to be forbidden, and unknown to be unknown.
+func TestWhatMayNotBeSeenIsNotShownAsNone(t *testing.T) {
+	without := func(denied ...string) func(*fakeCluster) {
+		return func(f *fakeCluster) { f.denied = denied }
+	}
+	noQueues := without("list sqsqueues payments")
+	nothingElse := func(f *fakeCluster) {
+		for _, k := range f.kinds.Requestable() {
+			if k.Plural != "webapps" {
+				f.denied = append(f.denied, "list "+k.Plural+" search")
+			}
+		}
+	}
+	narrow := without("list sqsqueues ", "list sqsqueues payments")
+	for name, c := range map[string]struct {
+		change       func(*fakeCluster)
+		as           auth.Identity
+		path         string
+		shows, hides string
+	}{
+		"a list without a kind":             {noQueues, developer, "/teams/payments", "Without what you may not list: message queue.", ""},
+		"a list with all":                   {without(), developer, "/teams/payments", "", "Without what you may not list"},
+		"a list of that kind":               {noQueues, developer, "/teams/payments?kind=sqsqueues", `<option value="sqsqueues" selected>`, ""},
+		"a list of another kind":            {noQueues, developer, "/teams/payments?kind=s3buckets", "", "Without what you may not list"},
+		"a list that seems empty":           {nothingElse, developer, "/teams/search", "Nothing here that you may see", "no resources yet"},
+		"the list of all teams":             {noQueues, developer, "/teams/-", "Without what you may not list: message queue of payments.", ""},
+		"the list of one of all teams":      {noQueues, developer, "/teams/-?team=search", "", "Without what you may not list"},
+		"teams":                             {noQueues, developer, "/teams", "not counted, as you may not list them: message queue", ""},
+		"teams of which nothing is counted": {nothingElse, developer, "/teams", "not counted, as you may not list them", `<span class="dim">none</span></td></tr><tr role="row" id="team-search"`},
+		"the table of health":               {narrow, admin, "/admin", `<span class="dim">not known</span>`, ""},
+		"numbers of the whole platform":     {narrow, admin, "/admin", "Without what you may not list: message queue.", ""},
+		"nothing failing":                   {func(f *fakeCluster) { narrow(f); f.objects = nil }, admin, "/admin", "Nothing that you may see needs anybody", "Nothing needs anybody"},
+		"providers":                         {without("list awsproviders "), admin, "/admin", "Your role lacks the right to list awsproviders.", "There is no AWSProvider"},
+		"a provider that nothing visible uses": {func(f *fakeCluster) {
+			narrow(f)
+			f.objects = f.objects[:0]
+			f.objects = append(f.objects, object(t, provider))
+		}, admin, "/admin", "nothing that you may see uses it", "nobody uses it"},
+		"the way to a controller's resources": {narrow, admin, "/admin", "", `kind=sqsqueues&amp;status=needs-you"`},
+		"quotas":                              {without("quota "), admin, "/admin/quotas", "lacks the right to list resourcequotas", "No team has"},
+		"grants":                              {func(f *fakeCluster) { f.denied = []string{"list hostnamegrants ", "list hostnamegrants payments"} }, admin, "/admin/grants", "You may not see all of these", "No team may have hostnames"},
+		"calls before a minute was measured":  {func(f *fakeCluster) { f.spans = nil }, admin, "/admin/calls", "No minute has been measured since this portal started", ">0 calls<"},
+		"a minute that nobody knows of":       {without(), admin, "/admin/calls?service=S3", `<span class="dim">not known</span>`, ""},
+		"calls in minutes that were measured": {without(), admin, "/admin", "in 39 min", ""},
+		"a service that was never asked":      {without(), admin, "/admin/calls?service=EC2", "Nothing is known of calls to EC2.", ""},
+		"calls while the operator is away":    {func(f *fakeCluster) { f.work, f.spans = operator.Work{}, nil }, admin, "/admin/calls", "The operator does not answer.", "AWS has not been asked"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := visit(t, platformWith(c.change)(t), c.as, c.path)
+			body := after(strings.Join(strings.Fields(w.Body.String()), " "), `id="main"`)
+			if w.Code != 200 || !strings.Contains(body, c.shows) || c.hides != "" && strings.Contains(body, c.hides) {
+				t.Errorf("answers %d, want %q and not %q:\n%s", w.Code, c.shows, c.hides, body)
+			}
+		})
+	}
+}
