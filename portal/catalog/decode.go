@@ -12,9 +12,10 @@ import (
 
 // Decode reads a posted form into an object.
 //
-// An input that the form does not carry keeps the value of base (nil: none); an empty one means absent. A list or map
+// An input that the form does not carry keeps the value of base (nil: none), and so does one that holds what Encode shows
+// of base: what nobody touched stays to the letter. Any other empty input means absent. A list or map
 // is replaced as a whole as soon as one of its inputs, or an input named by the list itself, is posted: post an empty
-// hidden input of the list's name, so that the last row can be removed. Rows keep the index they were shown with, gaps
+// hidden input of the list's name, so that the last row can be removed. Row i is that of base with the same index; gaps
 // close, empty rows vanish, and path[i]._remove=on removes a row; show the form again from Encode, for error paths
 // follow the new indices. An object that is present but empty is posted as path={}.
 //
@@ -33,10 +34,9 @@ func (k Kind) Decode(form url.Values, base *unstructured.Unstructured) (*unstruc
 	}
 	d := decoder{}
 	root := Field{Path: "spec", Name: "spec", Type: Object, Fields: k.Fields}
-	if spec, ok := d.object(root, "spec", parseForm(form), obj.Object["spec"]); ok {
+	_, had := obj.Object["spec"]
+	if spec, ok := d.object(root, "spec", parseForm(form), obj.Object["spec"]); ok || had || base == nil {
 		obj.Object["spec"] = spec
-	} else {
-		obj.Object["spec"] = map[string]any{}
 	}
 	return obj, d.errs
 }
@@ -55,7 +55,7 @@ func (d *decoder) fail(path, value, message string) {
 
 // value reads one field; false means absent.
 func (d *decoder) value(f Field, path string, n *node, base any) (any, bool) {
-	if n == nil {
+	if n == nil || untouched(f, n, base) {
 		return base, base != nil
 	}
 	switch f.Type {
@@ -85,74 +85,6 @@ func (d *decoder) object(f Field, path string, n *node, base any) (any, bool) {
 	}
 	empty := (was != nil && len(was) == 0) || n.last() == "{}"
 	return out, len(out) > 0 || empty
-}
-
-// scalars reads a list of single values: one a line, repeated inputs, or rows.
-func (d *decoder) scalars(f Field, path string, n *node, base any) (any, bool) {
-	var texts []string
-	for _, v := range n.values {
-		texts = append(texts, strings.Split(newlines(v), "\n")...)
-	}
-	for _, i := range n.indices() {
-		texts = append(texts, n.rows[i].last())
-	}
-	out := []any{}
-	for _, t := range texts {
-		if t = strings.TrimSpace(t); t == "" {
-			continue
-		}
-		if v, ok := d.scalar(*f.Items, path, t); ok {
-			out = append(out, v)
-		}
-	}
-	return out, len(out) > 0 || isEmptyList(base)
-}
-
-func (d *decoder) rows(f Field, path string, n *node, base any) (any, bool) {
-	was, _ := base.([]any)
-	out := []any{}
-	for _, i := range n.indices() {
-		row := n.rows[i]
-		if row.child("_remove").last() == "on" {
-			continue
-		}
-		var before any
-		if i < len(was) {
-			before = was[i]
-		}
-		if v, ok := d.value(*f.Items, Index(path, len(out)), row, before); ok {
-			out = append(out, v)
-		}
-	}
-	return out, len(out) > 0 || isEmptyList(base)
-}
-
-func (d *decoder) entries(f Field, path string, n *node, base any) (any, bool) {
-	out := map[string]any{}
-	row := 0
-	for _, i := range n.indices() {
-		key, text := n.rows[i].child("key").last(), n.rows[i].child("value").last()
-		if (key == "" && text == "") || n.rows[i].child("_remove").last() == "on" {
-			continue
-		}
-		at := Index(path, row)
-		row++
-		if key == "" {
-			d.fail(at+".key", "", "give this value a key, or empty both")
-			continue
-		}
-		if _, twice := out[key]; twice {
-			d.fail(at+".key", key, "this key is there twice")
-			continue
-		}
-		if v, ok := d.scalar(*f.Items, at+".value", text); ok {
-			out[key] = v
-		} else if f.Items.Type == String {
-			out[key] = ""
-		}
-	}
-	was, _ := base.(map[string]any)
-	return out, len(out) > 0 || (was != nil && len(was) == 0)
 }
 
 func (d *decoder) scalar(f Field, path, text string) (any, bool) {
@@ -216,10 +148,7 @@ func (d *decoder) boolean(path, text string) (any, bool) {
 	return nil, false
 }
 
-func isEmptyList(v any) bool {
-	list, ok := v.([]any)
-	return ok && len(list) == 0
+// newlines undoes what browsers do to the line ends of a textarea: they send each kind of them as CR LF.
+func newlines(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 }
-
-// newlines undoes what browsers do to the line ends of a textarea.
-func newlines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }

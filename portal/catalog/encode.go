@@ -46,22 +46,31 @@ func encode(form url.Values, f Field, path string, value any) {
 	case []any:
 		encodeList(form, f, path, v)
 	default:
-		if f.Type == YAML {
-			form.Set(path, yamlText(v))
-			return
-		}
-		form.Add(path, text(v))
+		form.Add(path, shown(f, v))
 	}
+}
+
+// shown is what the one input of a value holds.
+func shown(f Field, v any) string {
+	switch v.(type) {
+	case map[string]any, []any:
+		return yamlText(v)
+	}
+	if f.Type == YAML {
+		return yamlText(v)
+	}
+	return text(v)
 }
 
 func encodeMap(form url.Values, f Field, path string, v map[string]any) {
 	switch f.Type {
 	case Object:
-		if len(v) == 0 {
-			form.Set(path, "{}")
-		}
+		before := len(form)
 		for _, c := range f.Fields {
 			encode(form, c, path+"."+c.Name, v[c.Name])
+		}
+		if len(form) == before { // there is nothing in it that an input shows
+			form.Set(path, "{}")
 		}
 	case Map:
 		for i, key := range slices.Sorted(maps.Keys(v)) {
@@ -69,13 +78,13 @@ func encodeMap(form url.Values, f Field, path string, v map[string]any) {
 			form.Set(Index(path, i)+".value", text(v[key]))
 		}
 	default:
-		form.Set(path, yamlText(v))
+		form.Set(path, shown(f, v))
 	}
 }
 
 func encodeList(form url.Values, f Field, path string, v []any) {
 	if f.Type != Array {
-		form.Set(path, yamlText(v))
+		form.Set(path, shown(f, v))
 		return
 	}
 	for i, item := range v {

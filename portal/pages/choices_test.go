@@ -207,13 +207,18 @@ func TestQuantitiesAreOneLine(t *testing.T) {
 	}
 }
 
-func TestValuesThatLinesCannotShowStayYAML(t *testing.T) {
-	for text, kept := range map[string]bool{
-		`["-c", "a\nb"]`: true, `[" a"]`: true, `[""]`: true, `["-c", "a b"]`: false,
+// TestValuesThatLinesCannotShowHaveRows: each is entered by itself, and none is taken apart or trimmed.
+func TestValuesThatLinesCannotShowHaveRows(t *testing.T) {
+	for text, rows := range map[string]int{
+		`["-c", "a\nb"]`: 2, `[" a"]`: 1, `[""]`: 1, `["-c", "a b"]`: 0,
 	} {
 		w := post(t, newFake(t), askApp, url.Values{"do": {"form"}, "yaml": {"metadata: {name: x}\nspec: {image: r/x:1, args: " + text + "}"}})
-		if got := strings.Contains(w.Body.String(), `<textarea id="yaml"`); got != kept {
-			t.Errorf("%s: stays YAML %v, want %v", text, got, kept)
+		if got := strings.Count(w.Body.String(), `name="spec.args[`); got != rows {
+			t.Errorf("%s: in %d rows, want %d", text, got, rows)
 		}
 	}
+	page := post(t, newFake(t), askApp, url.Values{"do": {"form"}, "yaml": {"metadata: {name: x}\nspec: {image: r/x:1, args: [\"-c\", \"a\\nb\"]}"}}).Body.String()
+	page = post(t, newFake(t), askApp, pressing(t, page, "add spec.args")).Body.String()
+	page = post(t, newFake(t), askApp, pressing(t, page, "remove spec.args[0]", "spec.args[2]", " last")).Body.String()
+	lacks(t, post(t, newFake(t), askApp, pressing(t, page, "yaml")).Body.String(), "args:\n  - |-\n    a\n    b\n  - &#39; last&#39;\n")
 }

@@ -95,9 +95,7 @@ func (d draft) toForm() draft {
 		return d
 	}
 	values := d.asking.kind.Encode(d.object)
-	if d.unread = ragged(d.asking.kind.Fields, values); len(d.unread) > 0 {
-		return d
-	}
+	inRows(d.asking.kind.Fields, values)
 	values.Set("base", d.yaml)
 	out := d.asking.fromForm(values)
 	if err := out.tooManyRows(); err != nil {
@@ -108,20 +106,36 @@ func (d draft) toForm() draft {
 	return out
 }
 
-// ragged are the lists of single values that lines cannot show: lines lose breaks within a value and the space around it.
-func ragged(fields []catalog.Field, values url.Values) catalog.FieldErrors {
-	var errs catalog.FieldErrors
-	for _, name := range slices.Sorted(maps.Keys(values)) {
+// inRows gives each value of a list a row of its own where lines cannot show them: those lose breaks within a value, the
+// space around it, and empty ones.
+func inRows(fields []catalog.Field, values url.Values) {
+	for name, all := range maps.Clone(values) {
 		f, ok := fieldAt(fields, name)
-		if ok && f.ListOfScalars() && slices.ContainsFunc(values[name], func(v string) bool {
-			return v == "" || v != strings.TrimSpace(v) || strings.Contains(v, "\n")
+		if !ok || !f.ListOfScalars() || len(f.Items.Options) > 0 || !slices.ContainsFunc(all, func(v string) bool {
+			return v == "" || v != strings.TrimSpace(v) || strings.ContainsAny(v, "\r\n")
 		}) {
-			errs = append(errs, catalog.FieldError{
-				Field: name, Message: "a form cannot show a value of several lines, an empty one, or space around one: change it as YAML",
-			})
+			continue
+		}
+		values.Set(name, "")
+		for i, v := range all {
+			values.Set(catalog.Index(name, i), v)
 		}
 	}
-	return errs
+}
+
+// withoutRow is the draft without one row of a list. What it began with goes without it, too: rows stand for those of the
+// same number there.
+func (d draft) withoutRow(row string) draft {
+	values := maps.Clone(d.values)
+	if d.base != "" {
+		marked := maps.Clone(values)
+		marked.Set(row+"._remove", "on")
+		values.Set("base", string(catalog.ValueYAML(d.asking.fromForm(marked).object.Object)))
+	}
+	removeRow(values, row)
+	out := d.asking.fromForm(values)
+	out.focus = row[:max(strings.LastIndexByte(row, '['), 0)]
+	return out
 }
 
 // toYAML shows the form's object as YAML; a form with unreadable values stays, or they would be lost.

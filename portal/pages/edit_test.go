@@ -88,7 +88,7 @@ func TestWhatIsWrongWithAnEditStandsWhereItWasEntered(t *testing.T) {
 	f := busySite(t)
 	page := visit(t, f, developer, editing1).Body.String()
 	yaml := post(t, f, editing1, pressing(t, page, "yaml")).Body.String()
-	text := formOn(t, yaml).Get("yaml")
+	text := strings.ReplaceAll(formOn(t, yaml).Get("yaml"), "\r\n", "\n")
 	for _, c := range []struct {
 		name   string
 		form   url.Values

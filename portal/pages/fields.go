@@ -116,7 +116,7 @@ func (b builder) scalar(f catalog.Field, v *views.Field) {
 	case f.Type == catalog.Integer || f.Type == catalog.Number:
 		v.Widget, v.Unit, v.Example = views.Number, string(f.Unit), f.Unit.Example()
 		v.Min, v.Max = limit(f.Limits.Min), limit(f.Limits.Max)
-	case strings.Contains(v.Value, "\n"):
+	case multiline(v.Value, views.Text) == views.Long:
 		v.Widget = views.Long
 	default:
 		v.Widget, v.Suggestions, v.List = views.Text, f.Unit.Suggestions(), b.asking.nameList(v.Name)
@@ -130,6 +130,9 @@ func (b builder) array(f catalog.Field, v *views.Field) {
 	switch {
 	case f.ListOfScalars() && len(f.Items.Options) > 0:
 		v.Widget, v.Options = views.Checks, options(f.Items.Options, b.values[v.Name], "")
+	case f.ListOfScalars() && b.rows[v.Name] > 0:
+		v.Widget, v.Singular = views.Pairs, singular(f.Label)
+		v.Rows = b.each(v.Name, v.Singular)
 	case f.ListOfScalars():
 		v.Widget, v.Value = views.Lines, strings.Join(b.values[v.Name], "\n")
 	default:
@@ -149,10 +152,30 @@ func (b builder) pairs(path string) []views.Row {
 		at := catalog.Index(path, i)
 		rows = append(rows, views.Row{Name: at, Fields: []views.Field{
 			{Name: at + ".key", Label: "Key", Widget: views.Text, Value: b.values.Get(at + ".key")},
-			{Name: at + ".value", Label: "Value", Widget: views.Text, Value: b.values.Get(at + ".value")},
+			{Name: at + ".value", Label: "Value", Widget: multiline(b.values.Get(at+".value"), views.Text), Value: b.values.Get(at + ".value")},
 		}})
 	}
 	return rows
+}
+
+// each is a row for every value of a list, exactly as it is.
+func (b builder) each(path, singular string) []views.Row {
+	var rows []views.Row
+	for i := range b.rows[path] {
+		at := catalog.Index(path, i)
+		rows = append(rows, views.Row{Name: at, Fields: []views.Field{
+			{Name: at, Label: singular, Widget: views.Long, Value: b.values.Get(at)},
+		}})
+	}
+	return rows
+}
+
+// multiline is the widget for a text: an input of one line would lose the breaks of several.
+func multiline(text string, one views.Widget) views.Widget {
+	if strings.ContainsAny(text, "\r\n") {
+		return views.Long
+	}
+	return one
 }
 
 // reference names another object: of AWS accounts, only those that the team may use are offered.
@@ -181,6 +204,7 @@ func (b builder) reference(f catalog.Field, v views.Field) views.Field {
 		}
 		v.Options = append(v.Options, views.Option{Value: p.Name, Label: label, Selected: p.Name == v.Value})
 	}
+	v.Options = append(v.Options, strays(v.Options, []string{v.Value}, "not open to "+b.asking.space.team.Name)...)
 	return v
 }
 
@@ -189,6 +213,18 @@ func options(values, chosen []string, byDefault string) []views.Option {
 	for _, o := range values {
 		if o != byDefault || slices.Contains(chosen, o) {
 			out = append(out, views.Option{Value: o, Label: o, Selected: slices.Contains(chosen, o)})
+		}
+	}
+	return append(out, strays(out, chosen, "not offered any more")...)
+}
+
+// strays are the chosen values that are not among those offered: an object may hold one from before, and a page without it
+// would choose another.
+func strays(offered []views.Option, chosen []string, why string) []views.Option {
+	var out []views.Option
+	for _, c := range chosen {
+		if c != "" && !slices.ContainsFunc(slices.Concat(offered, out), func(o views.Option) bool { return o.Value == c }) {
+			out = append(out, views.Option{Value: c, Label: c + " (" + why + ")", Selected: true})
 		}
 	}
 	return out

@@ -1,48 +1,96 @@
 package pages
 
 import (
-	"html"
 	"net/url"
-	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"golang.org/x/net/html"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-)
-
-var (
-	inputTag   = regexp.MustCompile(`<input[^>]* name="([^"]*)"[^>]*>`)
-	valueOf    = regexp.MustCompile(` value="([^"]*)"`)
-	textareas  = regexp.MustCompile(`(?s)<textarea[^>]* name="([^"]*)"[^>]*>(.*?)</textarea>`)
-	selectTags = regexp.MustCompile(`(?s)<select[^>]* name="(spec[^"]*)"[^>]*>(.*?)</select>`)
-	chosen     = regexp.MustCompile(`<option value="([^"]*)" selected`)
 )
 
 // formOn is what a browser would post of the page, without the button.
 func formOn(t *testing.T, page string) url.Values {
 	t.Helper()
-	form := url.Values{}
-	for _, in := range inputTag.FindAllStringSubmatch(page, -1) {
-		value := ""
-		if v := valueOf.FindStringSubmatch(in[0]); v != nil {
-			value = html.UnescapeString(v[1])
-		}
-		if strings.Contains(in[0], `type="radio"`) && !strings.Contains(in[0], " checked") {
-			continue
-		}
-		form.Add(html.UnescapeString(in[1]), value)
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, in := range textareas.FindAllStringSubmatch(page, -1) {
-		form.Add(in[1], strings.TrimPrefix(html.UnescapeString(in[2]), "\n"))
-	}
-	for _, in := range selectTags.FindAllStringSubmatch(page, -1) {
-		value := ""
-		if v := chosen.FindStringSubmatch(in[2]); v != nil {
-			value = html.UnescapeString(v[1])
+	form, main := url.Values{}, false
+	for n := range root.Descendants() {
+		main = main || n.Data == "main"
+		if name := attribute(n, "name"); main && name != "" {
+			for _, v := range posted(n) {
+				form.Add(name, v)
+			}
 		}
-		form.Set(in[1], value)
 	}
 	return form
+}
+
+func attribute(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func has(n *html.Node, key string) bool {
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == key })
+}
+
+// posted are the values that a browser sends of an input: of one line or of several, as each of them keeps breaks.
+func posted(n *html.Node) []string {
+	switch n.Data {
+	case "input":
+		switch kind := attribute(n, "type"); {
+		case (kind == "radio" || kind == "checkbox") && !has(n, "checked"):
+			return nil
+		case kind == "" || kind == "text":
+			return []string{strings.NewReplacer("\r", "", "\n", "").Replace(attribute(n, "value"))}
+		default:
+			return []string{strings.ReplaceAll(attribute(n, "value"), "\n", "\r\n")}
+		}
+	case "textarea":
+		return []string{strings.ReplaceAll(textIn(n), "\n", "\r\n")}
+	case "select":
+		return []string{choiceOf(n)}
+	}
+	return nil
+}
+
+func textIn(n *html.Node) string {
+	var b strings.Builder
+	for c := range n.Descendants() {
+		if c.Type == html.TextNode {
+			b.WriteString(c.Data)
+		}
+	}
+	return b.String()
+}
+
+// choiceOf is the last option that is selected, or else the first one.
+func choiceOf(n *html.Node) string {
+	first, chosen := "", ""
+	found, begun := false, false
+	for c := range n.Descendants() {
+		if c.Data != "option" {
+			continue
+		}
+		if !begun {
+			first, begun = attribute(c, "value"), true
+		}
+		if has(c, "selected") {
+			chosen, found = attribute(c, "value"), true
+		}
+	}
+	if found {
+		return chosen
+	}
+	return first
 }
 
 // pressing is the page's form with a button pressed, and some inputs filled in.

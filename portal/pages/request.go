@@ -132,9 +132,7 @@ func (p *Pages) answer(w http.ResponseWriter, r *http.Request, a asking) error {
 	case "add":
 		return p.add(w, r, a, d.withRow(about))
 	case "remove":
-		removeRow(d.values, about)
-		d = a.fromForm(d.values)
-		d.focus = about[:max(strings.LastIndexByte(about, '['), 0)]
+		d = d.withoutRow(about)
 	}
 	d.errs = nil
 	if do == "yaml" || do == "form" {

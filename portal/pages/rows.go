@@ -77,8 +77,11 @@ func (d draft) withRow(list string) draft {
 	values := maps.Clone(d.values)
 	row := catalog.Index(list, d.rows[list])
 	name, value := row, "{}"
-	if f.Type == catalog.Map {
+	switch {
+	case f.Type == catalog.Map:
 		name, value = name+".key", ""
+	case f.ListOfScalars():
+		value = ""
 	}
 	values.Set(name, value)
 	out := d.asking.fromForm(values)
