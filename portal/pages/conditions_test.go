@@ -1,6 +1,9 @@
 package pages
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestInputsTellWhenTheyCount: by a hint for everybody, and for the script that hides them.
 func TestInputsTellWhenTheyCount(t *testing.T) {
@@ -22,4 +25,23 @@ func TestInputsTakeUnits(t *testing.T) {
 		`value="5 moons"`, "Must be a whole number of seconds, such as 45, 45s, 5m or 2h.")
 	lacks(t, visit(t, newFake(t), developer, askApp).Body.String(), `<option value="256Mi">`, `<option value="250m">`)
 	lacks(t, post(t, newFake(t), askApp, app("yaml", "spec.resources.requests.memory", "2 GiB")).Body.String(), "memory: 2Gi")
+}
+
+// TestWhatIsFixedSettlesConditions: a queue stays FIFO, or no FIFO, so its form need not ask.
+func TestWhatIsFixedSettlesConditions(t *testing.T) {
+	const queue = `{apiVersion: portico.dev/v1alpha1, kind: SQSQueue, metadata: {name: q, namespace: payments, generation: 1}, spec: {providerRef: {name: aws-prod}FIFO}}`
+	for fifo, shown := range map[string]bool{
+		", fifoQueue: true": true, ", fifoQueue: false": false, "": false,
+		", contentBasedDeduplication: true": true, // it must not be, but it is there: it is shown, to be mended
+	} {
+		f := newFake(t, strings.Replace(queue, "FIFO", fifo, 1))
+		page := visit(t, f, developer, "/teams/payments/sqsqueues/q/edit").Body.String()
+		if strings.Contains(page, `name="spec.contentBasedDeduplication"`) != shown {
+			t.Errorf("of a queue with %q there is an input: %v, want %v", fifo, !shown, shown)
+		}
+		if strings.Contains(page, `data-when="spec.fifoQueue`) {
+			t.Errorf("of a queue with %q the script waits for an input that is not there", fifo)
+		}
+		lacks(t, page, `data-when="spec.kmsMasterKeyId is"`)
+	}
 }

@@ -31,6 +31,9 @@ func (b builder) form() (basic, advanced []views.Field) {
 		basic[0].Value, basic[0].Hint = b.asking.edit.ref.Name, "Cannot be changed: it is how others find it."
 	}
 	for _, f := range b.asking.kind.Fields {
+		if b.ruledOut(f, "spec."+f.Name) {
+			continue
+		}
 		f = b.asking.narrowed(f)
 		v := b.field(f, "spec."+f.Name, f.Required)
 		if f.Advanced && !f.Required {
@@ -55,7 +58,7 @@ func rank(f views.Field) int {
 func (b builder) field(f catalog.Field, path string, required bool) views.Field {
 	v := views.Field{Name: path, Label: f.Label, Default: f.Default, Required: required, Fixed: f.Fixed.Why != "", Value: b.values.Get(path)}
 	v.Hint, v.More = firstSentence(f.Help)
-	v.When = conditions(f, path)
+	v.When, _ = b.conditions(f, path)
 	if why, held := b.fixed(f, path); why != "" {
 		v.Widget, v.Value, v.Hint, v.More, v.Required, v.When = views.Fixed, held, why, "", false, nil
 		return v
@@ -83,7 +86,7 @@ func (b builder) members(f catalog.Field, path string, required bool) []views.Fi
 	for _, c := range f.Fields {
 		at := path + "." + c.Name
 		r, refers := b.asking.kind.Reference(c.Path)
-		if refers && c.Path == r.Beside && b.asking.choices.chooses(r) {
+		if refers && c.Path == r.Beside && b.asking.choices.chooses(r) || b.ruledOut(c, at) {
 			continue
 		}
 		v := b.field(c, at, required && c.Required)
@@ -228,16 +231,6 @@ func strays(offered []views.Option, chosen []string, why string) []views.Option 
 		}
 	}
 	return out
-}
-
-// conditions are those of a field, at inputs of the form.
-func conditions(f catalog.Field, path string) []views.When {
-	var all []views.When
-	object := strings.TrimSuffix(path, f.Name)
-	for _, c := range f.Needs {
-		all = append(all, views.When{Name: object + c.Field, Label: c.Label, Unset: c.Unset, Values: c.Values})
-	}
-	return all
 }
 
 func limit(f *float64) string {
