@@ -29,6 +29,21 @@ func Surplus(obj *unstructured.Unstructured) FieldErrors {
 	return out
 }
 
+// Untaken are the paths of what Clean leaves out of obj, in order; empty parts are none.
+func Untaken(obj *unstructured.Unstructured) []string {
+	var out []string
+	for _, e := range Surplus(obj) {
+		out = append(out, e.Field)
+	}
+	for _, key := range ofMachines {
+		if obj.GetAnnotations()[key] != "" {
+			out = append(out, "metadata.annotations["+key+"]")
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // Unknown are the fields of metadata that users cannot mean: those that there are not, and generateName. Others that Clean
 // leaves out pass: whoever replaces an object sends what was read of it.
 func Unknown(obj *unstructured.Unstructured) FieldErrors {

@@ -20,6 +20,9 @@ func ToYAML(obj *unstructured.Unstructured) ([]byte, error) {
 	return b, nil
 }
 
+// ofMachines are annotations that no user writes.
+var ofMachines = []string{"kubectl.kubernetes.io/last-applied-configuration", prefix + "requested-by"}
+
 // Clean is a copy of obj with only what a user writes: names, labels, annotations but those of machines, and spec.
 func Clean(obj *unstructured.Unstructured) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{Object: map[string]any{}}
@@ -30,8 +33,9 @@ func Clean(obj *unstructured.Unstructured) *unstructured.Unstructured {
 		out.SetLabels(l)
 	}
 	a := obj.GetAnnotations()
-	delete(a, "kubectl.kubernetes.io/last-applied-configuration")
-	delete(a, prefix+"requested-by")
+	for _, key := range ofMachines {
+		delete(a, key)
+	}
 	if len(a) > 0 {
 		out.SetAnnotations(a)
 	}

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
@@ -183,8 +186,17 @@ func (p *Pages) review(w http.ResponseWriter, r *http.Request, a asking, d draft
 	if d.errs = wrong; len(wrong) > 0 {
 		return p.showForm(w, r, a, d, http.StatusUnprocessableEntity)
 	}
-	result.Warnings = append(warnings, result.Warnings...)
+	result.Warnings = slices.Concat(untaken(d.object), warnings, result.Warnings)
 	return p.showReview(w, r, a, d, result)
+}
+
+// untaken warns of what was written and is not sent.
+func untaken(obj *unstructured.Unstructured) []string {
+	all := catalog.Untaken(obj)
+	if len(all) == 0 {
+		return nil
+	}
+	return []string{"Not taken from your YAML: " + strings.Join(all, ", ") + ". Kubernetes and Portico write these themselves; what there is of them stays."}
 }
 
 // showReview shows the object as the cluster would store it.
@@ -235,6 +247,7 @@ func (p *Pages) showForm(w http.ResponseWriter, r *http.Request, a asking, d dra
 	if err != nil {
 		return err
 	}
+	view.Entered = r.Method == http.MethodPost
 	if err := p.withCheck(r.Context(), a, d, &view); err != nil {
 		return err
 	}

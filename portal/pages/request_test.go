@@ -85,6 +85,22 @@ func TestRequest(t *testing.T) {
 	}
 }
 
+// TestWhatIsNotTakenIsSaid: by the review, whichever way the YAML came there.
+func TestWhatIsNotTakenIsSaid(t *testing.T) {
+	const text = `
+metadata: {name: x, uid: u, finalizers: [mine/hold], ownerReferences: [{name: o}], annotations: {portico.dev/requested-by: me, mine: "1"}, labels: {a: b}, managedFields: []}
+spec: {providerRef: {name: aws-prod}}
+status: {phase: Ready}
+`
+	const said = "Not taken from your YAML: metadata.annotations[portico.dev/requested-by], metadata.finalizers, metadata.ownerReferences, metadata.uid, status."
+	f := busySite(t)
+	typed := url.Values{"do": {"form"}, "yaml": {text}}
+	form := post(t, f, ask, typed).Body.String()
+	lacks(t, post(t, f, ask, pressing(t, form, "review")).Body.String(), said)
+	typed.Set("do", "review")
+	lacks(t, post(t, f, ask, typed).Body.String(), said)
+}
+
 func TestCreateLeadsToTheResource(t *testing.T) {
 	f := busySite(t)
 	w := post(t, f, ask, url.Values{"do": {"create"}, "yaml": {"metadata: {name: reports}\nspec: {providerRef: {name: aws-prod}}"}})

@@ -51,6 +51,60 @@
   }
   for (const name of ["DOMContentLoaded", "htmx:after:swap", "input", "change"]) document.addEventListener(name, arrange);
 
+  // What is entered in a form stays with its place in this tab's history: who comes back to it, or loads it anew, finds it
+  // again, as the server shows it. That also makes of a page that answers a form one that can be come back to. What looks like
+  // a secret is not kept, and signing out forgets all. data-draft says what the server is to do with what was kept.
+  const telling = /pass(word|wd)|secret|token|credential|private.?key/i;
+  const written = /\b(name|key): *\S*(pass(word|wd)|secret|token|credential|private.?key)\S*\s+value: */i;
+  let entered = false;
+  const drafted = () => document.querySelector("form[data-draft]");
+  function forget() {
+    for (const key of Object.keys(sessionStorage)) if (key.startsWith("draft ")) sessionStorage.removeItem(key);
+  }
+  function keep() {
+    const form = drafted(), key = history.state?.draft;
+    if (!form || !key) return;
+    const data = new FormData(form);
+    data.set("do", form.dataset.draft);
+    for (const name of [...data.keys()]) {
+      const of = name.endsWith(".value") && name.slice(0, -6);
+      if (of && telling.test(data.get(of + ".name") || data.get(of + ".key") || "")) data.delete(name);
+    }
+    const text = new URLSearchParams(data).toString();
+    sessionStorage.removeItem(key);
+    if ([...data.values()].some((value) => written.test(value))) return;
+    try {
+      sessionStorage.setItem(key, text);
+    } catch { // the browser keeps no more than so much: the form that is open goes first
+      forget();
+      try { sessionStorage.setItem(key, text); } catch { /* too large even so */ }
+    }
+  }
+  async function recall(form, kept) {
+    const answer = await fetch(form.action, { method: "POST", headers: { "Content-Type": "application/x-www-form-urlencoded" }, body: kept }).catch(() => null);
+    const page = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("request");
+    if (!page) {
+      say("What you entered here could not be brought back just now: load the page anew to try again.");
+      return;
+    }
+    form.replaceWith(document.adoptNode(page));
+    htmx.process(page);
+    arrange();
+    entered = true;
+  }
+  document.addEventListener("DOMContentLoaded", () => {
+    if (document.querySelector("[data-forget]")) forget();
+    const form = drafted(), key = history.state?.draft, kept = key && sessionStorage.getItem(key);
+    if (!form) return;
+    if (!key) history.replaceState({ ...history.state, draft: "draft " + Date.now() + Math.random() }, "");
+    if ("entered" in form.dataset) keep();
+    else if (kept) recall(form, kept);
+  });
+  for (const name of ["input", "change", "htmx:after:swap"]) document.addEventListener(name, () => { entered = true; });
+  document.addEventListener("submit", (e) => { if (e.target === drafted()) keep(); });
+  addEventListener("pagehide", () => { if (entered) keep(); });
+  document.addEventListener("visibilitychange", () => { if (entered && document.hidden) keep(); });
+
   // Names to choose from come when an input for one gets the focus. Who may not list them types.
   document.addEventListener("focusin", async (e) => {
     const list = e.target.list, from = list?.dataset.names;

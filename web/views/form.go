@@ -254,6 +254,7 @@ type Form struct {
 	YAMLTab  bool
 	Basic    []Field
 	Advanced []Field
+	Entered  bool   // it answers one that was sent: its values are the user's
 	Unfold   bool   // show the advanced fields: one has a value or an error
 	Base     string // YAML of what the form has no inputs for, carried along
 	YAML     string // the same request as YAML
@@ -292,6 +293,14 @@ func (f Form) same() string {
 		return "The same change"
 	}
 	return "The same request"
+}
+
+// task is what the form is for, in a word.
+func (f Form) task() string {
+	if f.Editing() {
+		return "Edit"
+	}
+	return "Request"
 }
 
 // Editing reports whether the form changes a resource that is there.
