@@ -14,6 +14,9 @@ import (
 // showConflict shows what somebody else changed while the draft was made, beside what the draft changes. Nothing of
 // either is lost: what does not overlap is merged, and where both changed the same the user chooses.
 func (p *Pages) showConflict(w http.ResponseWriter, r *http.Request, a asking, d draft, now *unstructured.Unstructured) error {
+	if err := sized(now); err != nil {
+		return p.showOutgrown(w, r, a, d, err)
+	}
 	view, err := a.conflict(d.object, cluster.Began{ETag: cluster.ETag(now), Object: now}, nil)
 	if err != nil {
 		return err
@@ -97,7 +100,7 @@ func (p *Pages) merge(w http.ResponseWriter, r *http.Request, a asking) error {
 		return err
 	}
 	a.edit.began = theirs
-	return p.review(w, r, a, a.fromYAML(string(text)).toForm())
+	return p.review(w, r, a, a.read(url.Values{"yaml": {string(text)}}).toForm())
 }
 
 // showGone says that the object was deleted while it was edited, and offers to ask for it anew.

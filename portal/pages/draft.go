@@ -30,10 +30,14 @@ type draft struct {
 
 // read takes a posted form.
 func (a asking) read(form url.Values) draft {
+	var d draft
 	if form.Has("yaml") {
-		return a.fromYAML(form.Get("yaml"))
+		d = a.fromYAML(form.Get("yaml"))
+	} else {
+		d = a.fromForm(form)
 	}
-	return a.fromForm(form)
+	d.unread = append(d.unread, d.outgrown()...)
+	return d
 }
 
 func (a asking) fromForm(values url.Values) draft {
@@ -41,7 +45,7 @@ func (a asking) fromForm(values url.Values) draft {
 	d.values, d.rows = catalog.Dense(values)
 	var base *unstructured.Unstructured
 	if d.base != "" {
-		if obj, err := a.kind.ParseYAML([]byte(d.base)); err == nil {
+		if obj, err := a.parse(d.base); err == nil {
 			base = obj
 		}
 	}
@@ -60,7 +64,7 @@ func (a asking) fromForm(values url.Values) draft {
 func (a asking) fromYAML(text string) draft {
 	text = strings.ReplaceAll(text, "\r\n", "\n") // as browsers send it
 	d := draft{asking: a, inYAML: true, yaml: text}
-	obj, err := a.kind.ParseYAML([]byte(text))
+	obj, err := a.parse(text)
 	switch {
 	case err != nil:
 		d.unread = catalog.FieldErrors{{Message: err.Error()}}

@@ -79,6 +79,7 @@ func (p *Pages) editForm(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	a.edit.began = cluster.Began{ETag: cluster.ETag(obj), Object: obj}
+	a.closeIfLarge(obj)
 	text, err := catalog.ToYAML(obj)
 	if err != nil {
 		return err
@@ -108,7 +109,7 @@ func (p *Pages) editPost(w http.ResponseWriter, r *http.Request) error {
 
 // begun reads a version of the object that a form carries.
 func (a asking) begun(etag, text string) (cluster.Began, error) {
-	obj, err := a.kind.ParseYAML([]byte(strings.ReplaceAll(text, "\r\n", "\n")))
+	obj, err := a.parse(strings.ReplaceAll(text, "\r\n", "\n"))
 	if err != nil || etag == "" {
 		return cluster.Began{}, errors.Join(errForm, err)
 	}

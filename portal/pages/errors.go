@@ -3,6 +3,7 @@ package pages
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -24,6 +25,7 @@ var (
 	errNoPage = errors.New("there is no such page")
 	errNoTeam = errors.New("the user may look into no team")
 	errForm   = errors.New("the form could not be read")
+	errLarge  = errors.New("the form is too large")
 )
 
 // fault is an error in words for the user.
@@ -80,7 +82,13 @@ func faultOf(err error) fault {
 	case errors.Is(err, errForm):
 		return fault{
 			status: http.StatusBadRequest, title: "The form could not be read",
-			text: "It was damaged on its way, or too large.", advice: "Go back and send it again.",
+			text: "It was damaged on its way.", advice: "Go back and send it again.",
+		}
+	case errors.Is(err, errLarge):
+		return fault{
+			status: http.StatusRequestEntityTooLarge, title: "The form is too large",
+			text:   fmt.Sprintf("Forms take %d kB. Nothing was sent to the cluster.", maxForm>>10),
+			advice: "Go back: what you entered is still there with JavaScript. Make it smaller, or apply it with kubectl.",
 		}
 	case errors.As(err, &rows):
 		return fault{

@@ -16,9 +16,6 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// maxForm bounds a posted form, in bytes: an object may be 1.5 MB in etcd, but none of ours comes near 256 kB.
-const maxForm = 256 << 10
-
 // asking is one object while it is being described: a new one, or one that is edited.
 type asking struct {
 	id        auth.Identity
@@ -110,7 +107,12 @@ func (p *Pages) requestPost(w http.ResponseWriter, r *http.Request) error {
 // readForm reads a posted form of a bounded size.
 func readForm(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
+	var large *http.MaxBytesError
+	err := r.ParseForm()
+	switch {
+	case errors.As(err, &large):
+		return errLarge
+	case err != nil:
 		return errors.Join(errForm, err)
 	}
 	return nil

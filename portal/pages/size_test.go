@@ -1,0 +1,93 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// noted gives the first object an annotation of so many bytes, each of which a form spells with three.
+func noted(f *fakeCluster, bytes int) {
+	theirs(f, strings.Repeat("/", bytes), "metadata", "annotations", "mine/note")
+}
+
+// TestTheLargestEditSurvivesAConflict: all three versions, as a browser spells them, fit into what the server takes.
+func TestTheLargestEditSurvivesAConflict(t *testing.T) {
+	f := busySite(t)
+	noted(f, maxText-1<<10)
+	page := visit(t, f, developer, editing1).Body.String()
+	theirs(f, "7", "spec", "tags", "cost")
+	form := pressing(t, page, "review", "spec.versioning", "Suspended")
+	w := post(t, f, editing1, form)
+	if w.Code != http.StatusConflict {
+		t.Fatalf("answers %d", w.Code)
+	}
+	form = pressing(t, w.Body.String(), "merge")
+	if n := len(form.Encode()); n > maxForm {
+		t.Errorf("the page of the conflict sends %d bytes, the server takes %d", n, maxForm)
+	}
+	w = post(t, f, editing1, form)
+	lacks(t, w.Body.String(), "Apply the change")
+	if w = post(t, f, editing1, pressing(t, w.Body.String(), "create")); w.Code != http.StatusSeeOther || nested(f.objects[0], "spec", "tags", "cost") != "7" {
+		t.Errorf("applying answers %d and makes %v", w.Code, f.objects[0].Object["spec"])
+	}
+}
+
+// TestWhatIsTooLargeIsRefusedBeforeAnythingIsLost: before it is edited, or with all that was entered on the page.
+func TestWhatIsTooLargeIsRefusedBeforeAnythingIsLost(t *testing.T) {
+	f := busySite(t)
+	page := visit(t, f, developer, editing1).Body.String()
+	yaml := post(t, f, editing1, pressing(t, page, "yaml")).Body.String()
+	large := strings.Replace(formOn(t, yaml).Get("yaml"), "  tags:", "  newer: "+strings.Repeat("x", maxText)+"\n  tags:", 1)
+	w := post(t, f, editing1, pressing(t, yaml, "review", "yaml", large))
+	lacks(t, w.Body.String(), "it is too large: as YAML it has 97 kB, and forms take 96", strings.Repeat("x", maxText))
+	if w.Code != http.StatusUnprocessableEntity {
+		t.Errorf("a change that makes it too large answers %d", w.Code)
+	}
+	huge := "metadata: {name: x}\nspec: {bucketName: " + strings.Repeat("x", maxYAML) + "}"
+	w = post(t, f, ask, url.Values{"do": {"review"}, "yaml": {huge}})
+	lacks(t, w.Body.String(), "this is too large: as YAML it has 257 kB, and forms take 256", huge)
+	if w.Code != http.StatusUnprocessableEntity {
+		t.Errorf("a request that is too large answers %d", w.Code)
+	}
+	noted(f, maxText)
+	w = post(t, f, editing1, pressing(t, page, "review", "spec.versioning", "Suspended"))
+	lacks(t, w.Body.String(), "too large now to be merged here", `<option value="Suspended" selected>`)
+	if w.Code != http.StatusConflict {
+		t.Errorf("a conflict with what is too large answers %d", w.Code)
+	}
+	w = visit(t, f, developer, editing1)
+	lacks(t, w.Body.String(), "It is too large to edit here", "kubectl edit s3buckets/invoices -n payments")
+	if strings.Contains(w.Body.String(), `id="request"`) {
+		t.Error("there is a form for what cannot be sent")
+	}
+	w = post(t, f, ask, url.Values{"do": {"review"}, "yaml": {strings.Repeat("x", maxForm)}})
+	lacks(t, w.Body.String(), "The form is too large", "Forms take 1024 kB.")
+	if w.Code != http.StatusRequestEntityTooLarge {
+		t.Errorf("more than the server takes answers %d", w.Code)
+	}
+}
+
+// TestAFormWithEveryRowFits: all that one form may show, sent back.
+func TestAFormWithEveryRowFits(t *testing.T) {
+	f := busySite(t)
+	var rules []any
+	for range maxFormRows / 5 {
+		var moves []any
+		for range 3 {
+			moves = append(moves, map[string]any{"storageClass": "GLACIER", "days": int64(30)})
+		}
+		rules = append(rules, map[string]any{"id": strings.Repeat("é", 60), "prefix": strings.Repeat("/", 60), "transitions": moves})
+	}
+	if err := unstructured.SetNestedSlice(f.objects[0].Object, rules, "spec", "lifecycleRules"); err != nil {
+		t.Fatal(err)
+	}
+	form := pressing(t, visit(t, f, developer, editing1).Body.String(), "review", "spec.versioning", "Suspended")
+	if n := len(form.Encode()); n < maxForm/8 || n > maxForm {
+		t.Errorf("the form sends %d bytes, the server takes %d", n, maxForm)
+	}
+	lacks(t, post(t, f, editing1, form).Body.String(), "Apply the change")
+}
