@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
+	"net/http"
 	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/portico-platform/portico/cmd/portico/session"
 	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/client"
@@ -24,7 +23,9 @@ type app struct {
 	server    string // as the flag has it
 	namespace string // as the flag has it
 	plainHTTP bool
-	started   bool // the command line was understood
+	caFile    string            // as the flag has it
+	started   bool              // the command line was understood
+	transport http.RoundTripper // made by via
 }
 
 // run is the command; it returns the exit code.
@@ -73,6 +74,8 @@ object, 6 you may not do this.`,
 	flags.StringVar(&a.server, "server", "", "`address` of the portal; default: $PORTICO_SERVER, else where you logged in last")
 	flags.StringVarP(&a.namespace, "namespace", "n", "", "`namespace`, that is team; default: $PORTICO_NAMESPACE, else the only one you have")
 	flags.BoolVar(&a.plainHTTP, "plain-http", false, "send the token without TLS to another machine, where whoever is on the way can read it")
+	flags.StringVar(&a.caFile, "ca-file", "", "`path` of certificates to trust besides those of this machine; default: $PORTICO_CA_FILE")
+	_ = root.MarkPersistentFlagFilename("ca-file", "pem", "crt", "cer")    // the flag is there
 	_ = root.RegisterFlagCompletionFunc("namespace", a.completeNamespaces) // the flag is there
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Use:"}, &cobra.Group{ID: "look", Title: "Look closer:"},
 		&cobra.Group{ID: "session", Title: "Login:"})
@@ -91,66 +94,7 @@ func group(root *cobra.Command, id string, commands ...*cobra.Command) {
 	root.AddCommand(commands...)
 }
 
-func (a *app) store() session.Store { return session.Store{Dir: a.dir} }
-
-// address is that of the portal to talk to.
-func (a *app) address() (string, error) {
-	all, err := a.store().Read()
-	if err != nil {
-		return "", err
-	}
-	server := cmp.Or(a.server, a.env("PORTICO_SERVER"), all.Current)
-	if server == "" {
-		return "", &session.NoLoginError{Server: "https://<your portal>", Why: "which portal? none is known yet"}
-	}
-	return normal(server), nil
-}
-
-// normal is an address as it is kept.
-func normal(server string) string {
-	if !strings.Contains(server, "://") {
-		server = "https://" + server
-	}
-	return strings.TrimRight(server, "/")
-}
-
-// api is a client of the portal as the caller.
-func (a *app) api() (*client.Client, error) {
-	server, err := a.address()
-	if err != nil {
-		return nil, err
-	}
-	return a.clientOf(server, a.token(server))
-}
-
-func (a *app) clientOf(server string, token func(context.Context) (string, error)) (*client.Client, error) {
-	c, err := client.New(client.Options{
-		Server: server, Token: token, PlainHTTP: a.plainHTTP, UserAgent: "portico/" + version(), Clock: a.clock,
-	})
-	if err != nil {
-		return nil, usagef("--server: %v", err)
-	}
-	return c, nil
-}
-
-// token is that of the environment, for CI jobs, or of the login.
-func (a *app) token(server string) func(context.Context) (string, error) {
-	if path := a.env("PORTICO_TOKEN_FILE"); path != "" {
-		return func(context.Context) (string, error) {
-			b, err := os.ReadFile(path) //nolint:gosec // the caller named it; read each time, for Kubernetes replaces the tokens of Pods
-			if err != nil {
-				return "", fmt.Errorf("PORTICO_TOKEN_FILE: %w", err)
-			}
-			return strings.TrimSpace(string(b)), nil
-		}
-	}
-	if token := strings.TrimSpace(a.env("PORTICO_TOKEN")); token != "" {
-		return client.StaticToken(token)
-	}
-	return (&session.Tokens{Server: server, Store: a.store(), Clock: a.clock}).Token
-}
-
-// in is the namespace to work in.
+// inNamespace is the namespace to work in.
 func (a *app) inNamespace(ctx context.Context, c *client.Client) (string, error) {
 	if ns := cmp.Or(a.namespace, a.env("PORTICO_NAMESPACE")); ns != "" {
 		return ns, nil

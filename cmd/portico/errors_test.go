@@ -80,7 +80,7 @@ func TestWithoutALogin(t *testing.T) {
 		t.Errorf("without a session: %s", said)
 	}
 	c.vars["PORTICO_TOKEN_FILE"] = "/nowhere/at/all"
-	if _, said := c.run(1, "get"); !strings.Contains(said, "PORTICO_TOKEN_FILE") {
+	if _, said := c.run(4, "get"); !strings.Contains(said, "PORTICO_TOKEN_FILE") {
 		t.Errorf("without the token's file: %s", said)
 	}
 }

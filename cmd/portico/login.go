@@ -61,7 +61,11 @@ func (a *app) login(ctx context.Context, device bool) error {
 		return fmt.Errorf("%s has no login for the command line: set PORTICO_TOKEN to a token for %s, or ask its admins for --cli-client-id",
 			server, strings.Join(known.Audiences, " or "))
 	}
-	l := session.Login{Server: server, Store: a.store(), Say: a.err, Settings: session.Settings{
+	via, err := a.via()
+	if err != nil {
+		return err
+	}
+	l := session.Login{Server: server, Store: a.store(), Say: a.err, Via: via, Settings: session.Settings{
 		Issuer: known.Issuer, ClientID: known.ClientID, Scopes: known.Scopes, Audiences: known.Audiences,
 	}}
 	if !device {
@@ -99,7 +103,11 @@ func (a *app) logoutCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			was, err := session.Logout(cmd.Context(), a.store(), server)
+			via, err := a.via()
+			if err != nil {
+				return err
+			}
+			was, err := session.Logout(cmd.Context(), a.store(), server, via)
 			switch {
 			case err != nil:
 				return err

@@ -10,6 +10,8 @@ package client
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -37,7 +39,7 @@ type Options struct {
 	// PlainHTTP allows http to other hosts than this one: tokens can be read on the way then.
 	PlainHTTP bool
 	UserAgent string
-	// Transport carries the requests; nil is one of our own, with time limits.
+	// Transport carries the requests; nil is Transport(nil).
 	Transport http.RoundTripper
 	// Clock waits between tries; nil is the real one.
 	Clock clock.Clock
@@ -67,7 +69,7 @@ func New(o Options) (*Client, error) {
 	case u.Scheme == "http" && !o.PlainHTTP && !loopback(u.Hostname()):
 		return nil, fmt.Errorf("%s would send the token in the clear: use https", o.Server)
 	}
-	o.Transport = cmp.Or[http.RoundTripper](o.Transport, transport())
+	o.Transport = cmp.Or[http.RoundTripper](o.Transport, Transport(nil))
 	o.Clock = cmp.Or[clock.Clock](o.Clock, clock.RealClock{})
 	return &Client{
 		base: u.Scheme + "://" + u.Host + Prefix, opts: o, clock: o.Clock,
@@ -77,10 +79,13 @@ func New(o Options) (*Client, error) {
 	}, nil
 }
 
-func transport() *http.Transport {
+// Transport is what a client has that is given none: it goes by HTTPS_PROXY and NO_PROXY, and waits 15 s for a connection and a
+// minute for an answer to begin. roots are the certificates to trust, nil those of the machine.
+func Transport(roots *x509.CertPool) *http.Transport {
 	t := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, ResponseHeaderTimeout: timeout}
 	t.DialContext = (&net.Dialer{Timeout: 15 * time.Second}).DialContext
 	t.TLSHandshakeTimeout = 15 * time.Second
+	t.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	return t
 }
 

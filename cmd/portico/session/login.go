@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -22,12 +23,13 @@ type Login struct {
 	Settings Settings
 	Store    Store
 	Say      io.Writer              // what the person has to do
+	Via      http.RoundTripper      // to the identity provider; nil is the default one
 	Open     func(url string) error // shows a page in a browser; nil: there is none, and the device flow is used
 }
 
 // Run returns once the person has signed in, or ctx ends.
 func (l Login) Run(ctx context.Context) (*Session, error) {
-	p, err := discover(ctx, l.Settings)
+	p, err := discover(ctx, l.Settings, l.Via)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +71,7 @@ func deviceError(ctx context.Context, err error) error {
 	e, ok := errors.AsType[*oauth2.RetrieveError](err)
 	switch {
 	case ok && e.ErrorCode == "access_denied":
-		return errors.New("the login was refused in the browser")
+		return errors.New(strings.TrimSuffix("the login was refused in the browser: "+e.ErrorDescription, ": "))
 	case ok && e.ErrorCode == "expired_token", ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
 		return errors.New("nobody confirmed the code in time: log in again")
 	}

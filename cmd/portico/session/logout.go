@@ -8,8 +8,8 @@ import (
 )
 
 // Logout forgets the session at a server, and has the provider forget it where that can be asked. It tells whether there was
-// one.
-func Logout(ctx context.Context, store Store, server string) (was bool, err error) {
+// one. via is as for Login.
+func Logout(ctx context.Context, store Store, server string, via http.RoundTripper) (was bool, err error) {
 	var s *Session
 	err = store.Change(ctx, func(all *Sessions) error {
 		s = all.Servers[server]
@@ -22,13 +22,13 @@ func Logout(ctx context.Context, store Store, server string) (was bool, err erro
 	if err != nil || s == nil {
 		return false, err
 	}
-	s.revoke(ctx)
+	s.revoke(ctx, via)
 	return true, nil
 }
 
 // revoke is RFC 7009. Without an answer the token ends by itself, and nobody here has it any more.
-func (s *Session) revoke(ctx context.Context) {
-	p, err := discover(ctx, Settings{Issuer: s.Issuer, ClientID: s.ClientID})
+func (s *Session) revoke(ctx context.Context, via http.RoundTripper) {
+	p, err := discover(ctx, Settings{Issuer: s.Issuer, ClientID: s.ClientID}, via)
 	if err != nil || s.RefreshToken == "" {
 		return
 	}

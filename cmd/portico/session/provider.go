@@ -32,13 +32,13 @@ type provider struct {
 	oauth    oauth2.Config
 }
 
-// discover asks the issuer where it does what.
-func discover(ctx context.Context, s Settings) (*provider, error) {
+// discover asks the issuer where it does what; via carries requests to it, nil is the default transport.
+func discover(ctx context.Context, s Settings, via http.RoundTripper) (*provider, error) {
 	u, err := url.Parse(s.Issuer)
 	if err != nil || u.Host == "" || (u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname()))) {
 		return nil, fmt.Errorf("the portal names %q as its identity provider, which is no https URL: ask its admins", s.Issuer)
 	}
-	p := &provider{settings: s, http: &http.Client{Timeout: timeout}}
+	p := &provider{settings: s, http: &http.Client{Timeout: timeout, Transport: via}}
 	if p.oidc, err = oidc.NewProvider(p.in(ctx), s.Issuer); err != nil {
 		return nil, fmt.Errorf("asking the identity provider %s for its settings: %w", s.Issuer, plain(err))
 	}

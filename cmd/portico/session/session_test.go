@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -132,6 +133,38 @@ func TestOtherPagesCannotAnswerALogin(t *testing.T) {
 	}
 }
 
+func TestALoginFindsAPortThatIsFree(t *testing.T) {
+	for _, port := range []string{"8000", "18000"} {
+		if l, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil { // else somebody else has it, which is as good
+			defer func() { _ = l.Close() }()
+		}
+	}
+	p := oidctest.New(t)
+	back := ""
+	come := comesBack(t, p, oidctest.Claims{"aud": "api"}, nil)
+	l := session.Login{Server: server, Settings: settings(p), Store: session.Store{Dir: t.TempDir()}, Say: io.Discard, Open: func(page string) error {
+		u, err := url.Parse(page)
+		back = u.Query().Get("redirect_uri")
+		return errors.Join(err, come(page))
+	}}
+	if _, err := l.Run(t.Context()); err != nil || strings.HasSuffix(back, ":8000/callback") || !strings.HasSuffix(back, "/callback") {
+		t.Errorf("%v, and the browser comes back to %s", err, back)
+	}
+}
+
+func TestABrowserThatDoesNotOpen(t *testing.T) {
+	p := oidctest.New(t)
+	come := comesBack(t, p, oidctest.Claims{"aud": "api"}, nil)
+	var said bytes.Buffer
+	l := session.Login{Server: server, Settings: settings(p), Store: session.Store{Dir: t.TempDir()}, Say: &said, Open: func(page string) error {
+		return errors.Join(come(page), errors.New("no browser here"))
+	}}
+	_, err := l.Run(t.Context())
+	if text := said.String(); err != nil || !strings.Contains(text, "no browser here") || !strings.Contains(text, "/auth?") || !strings.Contains(text, "portico login --device") {
+		t.Errorf("%v, and says %s", err, text)
+	}
+}
+
 func TestProvidersThatCannotBeUsed(t *testing.T) {
 	down := httptest.NewServer(http.NotFoundHandler())
 	defer down.Close()
@@ -206,7 +239,7 @@ func TestLoggingOutForgetsEverything(t *testing.T) {
 	p := oidctest.New(t)
 	store := loggedIn(t, p)
 	for _, want := range []bool{true, false} {
-		if was, err := session.Logout(t.Context(), store, server); err != nil || was != want {
+		if was, err := session.Logout(t.Context(), store, server, nil); err != nil || was != want {
 			t.Errorf("got %v, %v, want %v", was, err, want)
 		}
 	}
@@ -227,5 +260,28 @@ func TestAFileThatCannotBeReadIsNotRepeated(t *testing.T) {
 	}
 	if _, err := store.Read(); err == nil || !strings.Contains(err.Error(), "delete it and log in again") || strings.Contains(err.Error(), "eyJ") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestAFileThatOthersCanOpenIsRefused(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // has no such modes
+	}
+	store := session.Store{Dir: t.TempDir()}
+	path := filepath.Join(store.Dir, "sessions.json")
+	for mode, refused := range map[os.FileMode]bool{0o600: false, 0o400: false, 0o640: true, 0o604: true, 0o620: true} {
+		if err := os.WriteFile(path, []byte(`{"servers": {"x": {"idToken": "eyJsecret"}}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		_, err := store.Read()
+		if (err != nil) != refused || err != nil && (!strings.Contains(err.Error(), "run chmod 600 "+path) || strings.Contains(err.Error(), "eyJ")) {
+			t.Errorf("%v: got %v", mode, err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -48,6 +49,9 @@ func (s Store) Read() (Sessions, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return all, nil
 	}
+	if err == nil {
+		err = s.private()
+	}
 	if err != nil {
 		return all, fmt.Errorf("reading who is logged in: %w", err)
 	}
@@ -55,6 +59,19 @@ func (s Store) Read() (Sessions, error) {
 		return all, fmt.Errorf("%s cannot be read: delete it and log in again", s.path()) // not err, which may quote it
 	}
 	return all, nil
+}
+
+// private refuses a file that others can read or change: somebody else may act as the person, or have them send tokens elsewhere.
+func (s Store) private() error {
+	info, err := os.Stat(s.path())
+	if err != nil {
+		return err
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" { // which has no such modes
+		return fmt.Errorf("other users of this machine can open %s (mode %04o), which holds your tokens: "+
+			"run chmod 600 %[1]s, then portico logout and portico login if they may have read it", s.path(), mode)
+	}
+	return nil
 }
 
 // Change reads, changes and writes the file while no other portico does.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -15,9 +16,15 @@ import (
 const early = 30 * time.Second
 
 // NoLoginError says that somebody has to log in first.
-type NoLoginError struct{ Server, Why string }
+type NoLoginError struct {
+	Server, Why string
+	Instead     string // what to do, if that is not to log in
+}
 
 func (e *NoLoginError) Error() string {
+	if e.Instead != "" {
+		return e.Why + ": " + e.Instead
+	}
 	login := "portico login"
 	if e.Server != "" {
 		login += " " + e.Server
@@ -30,6 +37,7 @@ type Tokens struct {
 	Server string
 	Store  Store
 	Clock  clock.PassiveClock
+	Via    http.RoundTripper // to the identity provider; nil is the default one
 
 	mu   sync.Mutex
 	last *Session
@@ -74,7 +82,7 @@ func (t *Tokens) renew(ctx context.Context) error {
 		case s.RefreshToken == "":
 			return ended
 		}
-		p, err := discover(ctx, Settings{Issuer: s.Issuer, ClientID: s.ClientID, Scopes: s.Scopes})
+		p, err := discover(ctx, Settings{Issuer: s.Issuer, ClientID: s.ClientID, Scopes: s.Scopes}, t.Via)
 		if err != nil {
 			return err
 		}

@@ -37,8 +37,9 @@ type Provider struct {
 	// Failing is true while the settings and keys are answered with an error; nil is never.
 	Failing func() bool
 
-	t   T
-	key *rsa.PrivateKey
+	t       T
+	key     *rsa.PrivateKey
+	handler http.Handler
 
 	mu        sync.Mutex
 	grants    map[string]grant // by code, and by refresh token
@@ -63,11 +64,15 @@ func New(tb T) *Provider {
 	mux.HandleFunc("GET /.well-known/openid-configuration", p.counted(p.discovery))
 	mux.HandleFunc("GET "+KeysPath, p.counted(p.keys))
 	mux.HandleFunc("POST /token", p.token)
+	p.handler = mux
 	srv := httptest.NewServer(mux)
 	tb.Cleanup(srv.Close)
 	p.URL = srv.URL
 	return p
 }
+
+// Handler is the provider without its server, for who has another URL.
+func (p *Provider) Handler() http.Handler { return p.handler }
 
 func (p *Provider) now() time.Time {
 	if p.Now != nil {
