@@ -1,10 +1,31 @@
-// Package client talks to Portico's REST API. What follows from the OpenAPI document is generated (see generate);
-// requests, errors, tries and streams are here.
+// Package client talks to Portico's REST API, as one caller, with the types of package v1alpha1. Kinds that are known only at run
+// time go by [Client.Of].
 //
 //	c, err := client.New(client.Options{Server: "https://portal.example.com", Token: client.StaticToken(token)})
 //	made, err := c.S3Buckets("payments").Create(ctx, bucket, client.CreateOptions{})
 //
-// Every error of the API is an *APIError.
+// # Errors
+//
+// What the API answers is an [*APIError], with what is wrong at each field; [StatusOf] tells its HTTP status. A server that does
+// not answer is an [*UnreachableError]. Any other error comes of the context, of the token, or of what was given to a method.
+//
+// # Tries
+//
+// A request that comes too often (429) is sent again, up to five times in all, after the seconds that Retry-After names, if
+// these are 30 at most. One that only reads is so too while Kubernetes does not answer (503). The context ends the waiting.
+//
+// # Versions
+//
+// A change names the version that it is meant for: the ETag of a [Result], as IfMatch. If somebody else changed the object since,
+// the error has status 412. What was written a moment ago may not be in the portal's cache yet: read with CacheControl no-cache what
+// you mean to change, or wait for.
+//
+// # Time
+//
+// A connection must come about within 15 seconds, an answer begin within a minute and never be silent for longer. Lists and
+// streams may last: their end is that of the context.
+//
+// What follows from the OpenAPI document is generated; see its operations at /api/docs of a portal.
 package client
 
 import (
