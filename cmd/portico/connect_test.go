@@ -56,7 +56,7 @@ func TestTokensThatCannotBe(t *testing.T) {
 		{"a file that is empty", "PORTICO_TOKEN_FILE", empty, "the file of PORTICO_TOKEN_FILE holds no token: put one there, or unset it"},
 		{"a file that is not there", "PORTICO_TOKEN_FILE", empty + "x", "PORTICO_TOKEN_FILE: open "},
 		{"spaces alone", "PORTICO_TOKEN", "  ", "PORTICO_TOKEN holds no token"},
-		{"several lines", "PORTICO_TOKEN", "s3cret\ns3cret", "PORTICO_TOKEN holds no token"},
+		{"several lines", "PORTICO_TOKEN", "s3cret\ntoken", "PORTICO_TOKEN holds no token"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			term := newTerminal(t, newPortal(t).url)

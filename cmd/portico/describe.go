@@ -120,7 +120,8 @@ func (a *app) conditions(o *object) error {
 }
 
 func (a *app) eventsCommand() *cobra.Command {
-	return &cobra.Command{
+	var format string
+	cmd := &cobra.Command{
 		Use: "events KIND NAME", Short: "List what happened to one object, newest first",
 		Example: "  portico events bucket reports -n payments", Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.completeObjects,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -132,9 +133,14 @@ func (a *app) eventsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if format != "table" {
+				return a.encode(format, events)
+			}
 			return a.eventTable(events.Items)
 		},
 	}
+	a.outputFlag(cmd, &format, plainFormats)
+	return cmd
 }
 
 func (a *app) eventTable(events []client.Event) error {

@@ -31,7 +31,7 @@ type document struct {
 
 // readFiles reads the documents of a file, or of the files of a folder, as kubectl takes them.
 func (a *app) readFiles(path string) ([]document, error) {
-	info, err := os.Stat(path) //nolint:gosec // the person named it
+	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() || path == "-" {
 		return a.readFile(path)
 	}

@@ -36,14 +36,13 @@ The status is one word: Ready, In progress, Needs you, Paused or Deleting.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.get(cmd.Context(), slashed(args), f) },
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.format, "output", "o", "table", "`format`: "+orList(formats))
 	flags.BoolVarP(&f.all, "all-namespaces", "A", false, "of every namespace that you may see, whatever $PORTICO_NAMESPACE says")
 	flags.BoolVarP(&f.watch, "watch", "w", false, "go on showing what changes, until you interrupt it")
 	flags.StringVar(&f.Status, "status", "", "only what is in this `state`: "+orList(slugs()))
 	flags.StringVarP(&f.LabelSelector, "selector", "l", "", "only what has these `labels`, such as team=search,!trial")
 	flags.StringVarP(&f.Q, "query", "q", "", "only what has these `words` in name, kind, endpoint or requester")
 	flags.StringVar(&f.Sort, "sort", "", "by `what`: name, age (the youngest first) or status (what needs you first); -name turns it round")
-	a.complete(cmd, "output", formats)
+	a.outputFlag(cmd, &f.format, formats)
 	a.complete(cmd, "status", slugs())
 	return cmd
 }
@@ -57,9 +56,6 @@ func slugs() []string {
 }
 
 func (a *app) get(ctx context.Context, args []string, f getFlags) error {
-	if err := checkFormat(f.format); err != nil {
-		return err
-	}
 	if _, ok := phase.Parse(f.Status); f.Status != "" && !ok {
 		return usagef("--status %q: want %s", f.Status, orList(slugs()))
 	}

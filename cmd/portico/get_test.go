@@ -78,3 +78,30 @@ func TestKindsGoByAllTheirNames(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsNoObjectHasFormatsToo(t *testing.T) {
+	p := newPortal(t)
+	p.on("GET "+buckets+"/a/events", 200, `{"items": [{"type": "Normal", "reason": "Created", "message": "made it", "count": 2, "time": "2026-01-02T03:00:05Z"}]}`)
+	p.on("GET /catalog", 200, `{"items": [{"kind": "S3Bucket", "title": "Bucket", "resource": "s3buckets", "help": "A bucket. It holds files.", "shortNames": ["s3"], "canCreate": true}]}`)
+	c := newTerminal(t, p.url)
+	for line, want := range map[string]string{
+		"whoami -o json":          `"username": "oidc:jane"`,
+		"whoami -o yaml":          "username: oidc:jane\n",
+		"kinds":                   "bucket   S3Bucket   s3      request it   A bucket\n",
+		"kinds -o json":           `"kind": "S3Bucket"`,
+		"kinds -o yaml":           "kind: S3Bucket\n",
+		"events bucket a -o json": `"reason": "Created"`,
+		"events bucket a -o yaml": "reason: Created\n",
+		"events bucket a":         "Normal   Created   4m    2       made it\n",
+		"kinds bucket":            "deletionPolicy",
+	} {
+		if out, said := c.run(0, strings.Fields(line)...); !strings.Contains(out, want) || said != "" {
+			t.Errorf("%s shows %q and says %q, want %q", line, out, said, want)
+		}
+	}
+	for line, want := range map[string]string{"whoami -o name": "want table, json or yaml", "kinds bucket -o json": "leave out -o json"} {
+		if _, said := c.run(2, strings.Fields(line)...); !strings.Contains(said, want) {
+			t.Errorf("%s says %q", line, said)
+		}
+	}
+}

@@ -5,7 +5,9 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -104,5 +106,23 @@ func TestCompletion(t *testing.T) {
 		if out, _ := c.run(0, "completion", shell); len(out) < 1000 {
 			t.Errorf("no completion for %s: %s", shell, out)
 		}
+	}
+}
+
+func TestTheDocumentationTellsEveryExitCode(t *testing.T) {
+	page, err := os.ReadFile("../../docs/cli.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []int
+	for _, row := range regexp.MustCompile(`(?m)^\| (\d+) \| .+ \|$`).FindAllSubmatch(page, -1) {
+		n, err := strconv.Atoi(string(row[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		told = append(told, n)
+	}
+	if want := []int{0, exitError, exitUsage, exitTimeout, exitLogin, exitNotFound, exitForbidden, exitInterrupted}; !slices.Equal(told, want) {
+		t.Errorf("docs/cli.md tells of %v, and there are %v", told, want)
 	}
 }

@@ -107,7 +107,8 @@ func slashed(args []string) []string {
 }
 
 func (a *app) kindsCommand() *cobra.Command {
-	return &cobra.Command{
+	var format string
+	cmd := &cobra.Command{
 		Use: "kinds [KIND]", Short: "List what can be requested, or the fields of one kind",
 		Example: "  portico kinds\n  portico kinds database", Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeKinds,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -116,14 +117,19 @@ func (a *app) kindsCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if format != "table" {
+					return usagef("the fields of a kind are a table: leave out -o %s; the API's document has them as a schema", format)
+				}
 				return a.fields(k)
 			}
-			return a.listKinds(cmd.Context())
+			return a.listKinds(cmd.Context(), format)
 		},
 	}
+	a.outputFlag(cmd, &format, plainFormats)
+	return cmd
 }
 
-func (a *app) listKinds(ctx context.Context) error {
+func (a *app) listKinds(ctx context.Context, format string) error {
 	c, err := a.api()
 	if err != nil {
 		return err
@@ -131,6 +137,9 @@ func (a *app) listKinds(ctx context.Context) error {
 	offered, err := c.ListCatalog(ctx, client.ListCatalogOptions{Namespace: cmp.Or(a.namespace, a.env("PORTICO_NAMESPACE"))})
 	if err != nil {
 		return err
+	}
+	if format != "table" {
+		return a.encode(format, offered)
 	}
 	t := a.table("NAME", "KIND", "SHORT", "YOU MAY", "WHAT IT IS")
 	for _, item := range offered.Items {

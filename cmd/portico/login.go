@@ -122,7 +122,8 @@ func (a *app) logoutCommand() *cobra.Command {
 }
 
 func (a *app) whoamiCommand() *cobra.Command {
-	return &cobra.Command{
+	var format string
+	cmd := &cobra.Command{
 		Use: "whoami", Short: "Say who you are at the portal, and where you may do something", Args: cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -133,6 +134,9 @@ func (a *app) whoamiCommand() *cobra.Command {
 			me, err := c.GetMe(cmd.Context(), client.GetMeOptions{})
 			if err != nil {
 				return err
+			}
+			if format != "table" {
+				return a.encode(format, me)
 			}
 			server, err := a.address()
 			if err != nil {
@@ -154,4 +158,6 @@ func (a *app) whoamiCommand() *cobra.Command {
 			return err
 		},
 	}
+	a.outputFlag(cmd, &format, plainFormats)
+	return cmd
 }

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"sigs.k8s.io/yaml"
@@ -23,43 +25,63 @@ type (
 	result  = client.Result[object]
 )
 
-// formats are what -o takes.
-var formats = []string{"table", "wide", "json", "yaml", "name"}
+// formats are what -o takes for objects, and plainFormats for what is none.
+var (
+	formats      = []string{"table", "wide", "json", "yaml", "name"}
+	plainFormats = []string{"table", "json", "yaml"}
+)
 
-func checkFormat(format string) error {
+// outputFlag adds -o; what it takes is checked before anything is asked.
+func (a *app) outputFlag(cmd *cobra.Command, format *string, formats []string) {
+	cmd.Flags().StringVarP(format, "output", "o", formats[0], "`format`: "+orList(formats))
+	a.complete(cmd, "output", formats)
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := checkFormat(*format, formats); err != nil {
+			return err
+		}
+		return run(cmd, args)
+	}
+}
+
+func checkFormat(format string, formats []string) error {
 	if !slices.Contains(formats, format) {
 		return usagef("-o %q: want %s", format, orList(formats))
 	}
 	return nil
 }
 
-// print writes objects in a format; one that was asked for by name stands alone.
-func (a *app) print(format string, list []object, single bool) error {
-	var v any = map[string]any{"apiVersion": "v1", "kind": "List", "items": contents(list)} // as kubectl has it, and apply takes it
-	if single {
-		v = list[0].Object
-	}
-	var b []byte
-	var err error
-	switch format {
-	case "json":
-		if b, err = json.MarshalIndent(v, "", "  "); err == nil {
-			b = append(b, '\n')
-		}
-	case "yaml":
-		b, err = yaml.Marshal(v)
-	case "name":
-		for _, o := range list {
-			b = fmt.Appendf(b, "%s/%s\n", strings.ToLower(o.GetKind()), o.GetName())
-		}
-	default:
-		return a.rows(list, format == "wide")
+// encode writes v as json or yaml.
+func (a *app) encode(format string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err == nil && format == "yaml" {
+		b, err = yaml.JSONToYAML(b)
 	}
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", format, err)
 	}
-	_, err = a.out.Write(b)
+	_, err = a.out.Write(append(bytes.TrimSuffix(b, []byte("\n")), '\n'))
 	return err
+}
+
+// print writes objects in a format; one that was asked for by name stands alone.
+func (a *app) print(format string, list []object, single bool) error {
+	v := any(map[string]any{"apiVersion": "v1", "kind": "List", "items": contents(list)}) // as kubectl has it, and apply takes it
+	if single {
+		v = list[0].Object
+	}
+	switch format {
+	case "json", "yaml":
+		return a.encode(format, v)
+	case "name":
+		var b []byte
+		for _, o := range list {
+			b = fmt.Appendf(b, "%s/%s\n", strings.ToLower(o.GetKind()), o.GetName())
+		}
+		_, err := a.out.Write(b)
+		return err
+	}
+	return a.rows(list, format == "wide")
 }
 
 func contents(list []object) []map[string]any {

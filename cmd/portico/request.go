@@ -52,7 +52,7 @@ func (a *app) request(ctx context.Context, args []string, f requestFlags) error 
 		return err
 	}
 	if f.format != "" {
-		if err := checkFormat(f.format); err != nil {
+		if err := checkFormat(f.format, formats); err != nil {
 			return err
 		}
 	}
