@@ -1,7 +1,9 @@
 package pages
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,53 +17,69 @@ import (
 // maxDepth is how far references are followed: an application, its queue, that one's dead-letter queue.
 const maxDepth = 3
 
-// blocker is the object furthest down the references of obj that is not ready, or not there: what it says is what is in
-// the way of obj. nil is none, or none that the caller may see.
+// obstacle is an object below another one that is not ready, or not there.
+type obstacle struct {
+	views.Relation
+	urgency, depth int
+}
+
+// blocker is the object down the references of obj that is in its way the most: the worst by phase, and of those alike the
+// one furthest down. What is not there is as bad as what needs somebody. nil is none, or none that the caller may see.
 func (p *Pages) blocker(ctx context.Context, l looking, obj *unstructured.Unstructured) (*views.Relation, error) {
 	if is, _ := phase.Of(obj); is == phase.Ready || is == phase.Paused || obj.GetDeletionTimestamp() != nil {
 		return nil, nil //nolint:nilnil // nothing is in the way of what is ready, or left alone
 	}
 	seen := map[catalog.Target]bool{{Kind: l.ref.Kind.Name, Name: l.ref.Name}: true}
-	return p.deepest(ctx, l, l.ref.Kind, obj, seen, maxDepth)
+	all, err := p.obstacles(ctx, l, l.ref.Kind, obj, seen, 1)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	worst := slices.MinFunc(all, func(a, b obstacle) int {
+		return cmp.Or(cmp.Compare(a.urgency, b.urgency), cmp.Compare(b.depth, a.depth))
+	})
+	return &worst.Relation, nil
 }
 
-func (p *Pages) deepest(ctx context.Context, l looking, k catalog.Kind, obj *unstructured.Unstructured,
+// obstacles are those below obj, in the order in which it refers to them.
+func (p *Pages) obstacles(ctx context.Context, l looking, k catalog.Kind, obj *unstructured.Unstructured,
 	seen map[catalog.Target]bool, depth int,
-) (*views.Relation, error) {
+) ([]obstacle, error) {
+	var all []obstacle
 	for _, r := range k.Refers {
 		for _, t := range r.Targets(obj) {
-			if seen[t] || depth == 0 {
+			if seen[t] || depth > maxDepth {
 				continue
 			}
 			seen[t] = true
-			found, err := p.notReady(ctx, l, r.Role, t, seen, depth)
-			if found != nil || err != nil {
-				return found, err
+			some, err := p.obstaclesAt(ctx, l, r.Role, t, seen, depth)
+			if err != nil {
+				return nil, err
 			}
+			all = append(all, some...)
 		}
 	}
-	return nil, nil //nolint:nilnil // nothing stands in the way here
+	return all, nil
 }
 
-// notReady is t, or what stands in its way, unless it is ready or cannot be seen.
-func (p *Pages) notReady(ctx context.Context, l looking, role string, t catalog.Target,
+// obstaclesAt are t and those below it; what is ready, or cannot be seen, has none.
+func (p *Pages) obstaclesAt(ctx context.Context, l looking, role string, t catalog.Target,
 	seen map[catalog.Target]bool, depth int,
-) (*views.Relation, error) {
+) ([]obstacle, error) {
 	kind, obj, err := p.targetOf(ctx, l, t)
 	switch {
 	case apierrors.IsNotFound(err):
-		return &views.Relation{Role: role, Missing: true, Resource: views.Resource{Name: t.Name, Kind: kind.Title}}, nil
+		missing := views.Relation{Role: role, Missing: true, Resource: views.Resource{Name: t.Name, Kind: kind.Title}}
+		return []obstacle{{missing, phase.NeedsYou.Urgency(), depth}}, nil
 	case err != nil || obj == nil:
 		return nil, err
 	}
-	if is, _ := phase.Of(obj); is == phase.Ready {
-		return nil, nil //nolint:nilnil // it is not in the way
+	is, _ := phase.Of(obj)
+	if is == phase.Ready {
+		return nil, nil
 	}
-	deeper, err := p.deepest(ctx, l, kind, obj, seen, depth-1)
-	if deeper != nil || err != nil {
-		return deeper, err
-	}
-	return &views.Relation{Role: role, Resource: resourceOf(l.space, kind, obj, p.now())}, nil
+	below, err := p.obstacles(ctx, l, kind, obj, seen, depth+1)
+	here := views.Relation{Role: role, Resource: resourceOf(l.space, kind, obj, p.now())}
+	return append([]obstacle{{here, is.Urgency(), depth}}, below...), err
 }
 
 // targetOf reads an object that another one refers to; nil without an error is one that the caller may not see.

@@ -45,7 +45,7 @@ func (p *Pages) catalogLive(w http.ResponseWriter, r *http.Request) error {
 	changed := p.follow(r.Context(), func(c cluster.Change) bool { return c.Kind == cluster.Quotas && c.Namespace == s.namespace })
 	return p.streams.Serve(w, r, id.Username, live.Source{
 		Changed: again(r.Context(), changed), Alive: p.alive,
-		Allowed: func(ctx context.Context) error { return p.mayList(ctx, id, s) },
+		Allowed: func(ctx context.Context) error { return p.mayRequest(ctx, id, s) },
 		Render: func(ctx context.Context) ([]live.Part, error) {
 			view, err := p.catalogOf(ctx, id, s, views.Frame{Team: s.team})
 			if err != nil {
@@ -60,8 +60,22 @@ func (p *Pages) catalogLive(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
+// mayRequest is nil if the caller may create any kind of the space, or list any: to those a catalog says something.
+func (p *Pages) mayRequest(ctx context.Context, id auth.Identity, s space) error {
+	for _, k := range s.kinds {
+		if ok, err := p.cluster.Can(ctx, id, "create", k, s.namespace); ok || err != nil {
+			return err
+		}
+	}
+	return p.mayList(ctx, id, s)
+}
+
+// catalogOf is what the catalog of a team says, or that of all teams, which is empty.
 func (p *Pages) catalogOf(ctx context.Context, id auth.Identity, s space, frame views.Frame) (views.CatalogView, error) {
 	view := views.CatalogView{Frame: frame}
+	if err := p.mayRequest(ctx, id, s); err != nil {
+		return view, err
+	}
 	var quotas []cluster.Quota
 	if s.namespace != "" {
 		var err error

@@ -90,11 +90,19 @@ func mergePatch(a, b *unstructured.Unstructured) (string, error) {
 	return string(patch), nil
 }
 
+// reading is a request without a body.
+func reading(address, flags string) string {
+	return "curl " + flags + `-H "Authorization: Bearer $TOKEN" '` + address + "'"
+}
+
 // terminal are the commands that show the object elsewhere, and for those who may edit it the ones that change it.
 func (p *Pages) terminal(ref cluster.Ref, obj *unstructured.Unstructured, mayEdit bool) ([]views.Command, error) {
+	address := p.reach.Portal + apiPath(ref.Kind, ref.Namespace, ref.Name)
 	all := []views.Command{
 		{ID: "to-get", Title: "See it", Text: "kubectl get " + target(ref) + " -o yaml"},
 		{ID: "to-wait", Title: "Wait until it is ready", Text: "kubectl wait --for=condition=Ready " + target(ref)},
+		{ID: "to-read", Title: "See it over REST", Text: reading(address, "")},
+		{ID: "to-follow", Title: "Follow it over REST", Text: reading(address+"?watch=true", "-N ")},
 		{ID: "to-explain", Title: "What the fields mean", Text: "kubectl explain " + ref.Kind.Plural + ".spec"},
 	}
 	if !mayEdit {
@@ -104,7 +112,7 @@ func (p *Pages) terminal(ref cluster.Ref, obj *unstructured.Unstructured, mayEdi
 	if err != nil {
 		return nil, fmt.Errorf("writing the commands: %w", err)
 	}
-	put := curl("PUT", p.reach.Portal+apiPath(ref.Kind, ref.Namespace, ref.Name), string(body), "If-Match: "+cluster.ETag(obj))
+	put := curl("PUT", address, string(body), "If-Match: "+cluster.ETag(obj))
 	return append(all, views.Command{ID: "to-edit", Title: "Edit it", Text: "kubectl edit " + target(ref)},
 		views.Command{ID: "to-put", Title: "Change it over REST, unless somebody else has", Text: put}), nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/phase"
 	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
@@ -103,6 +104,9 @@ func effects(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
 		target = "what was created in AWS for this " + k.Title
 	}
 	list := policyEffects(obj, k.Deletion, target)
+	if phase.FactsOf(obj).Lost() {
+		list = []views.Effect{{Icon: "info", Tone: "idle", Text: target + " is gone from AWS already: it was deleted outside Portico."}}
+	}
 	if !k.Has("deletionPolicy") && k.Deletion.Effect != "" {
 		list = []views.Effect{{Icon: "bin", Tone: "bad", Text: k.Deletion.Effect}}
 	}

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
@@ -106,7 +107,7 @@ func (p *Pages) detailOf(ctx context.Context, l looking, obj *unstructured.Unstr
 	if err := p.addEvents(ctx, l, obj, &d); err != nil {
 		return d, err
 	}
-	if d.Related, err = p.related(ctx, l, obj); err != nil {
+	if err := p.related(ctx, l, obj, &d); err != nil {
 		return d, err
 	}
 	if err := p.addApp(ctx, l, obj, &d); err != nil {
@@ -126,6 +127,8 @@ func headline(obj *unstructured.Unstructured, r views.Resource) string {
 	switch {
 	case r.Phase != phase.Ready || r.Why != "":
 		return r.Why
+	case nested(obj, "spec", "managementPolicy") == string(v1alpha1.ManagementObserve):
+		return "It is in AWS; Portico only observes it, and changes nothing there."
 	case nested(obj, "spec", "providerRef", "name") != "":
 		return "It is in AWS just as described here; Portico checks it regularly and repairs what changes outside."
 	}
@@ -170,7 +173,7 @@ func (p *Pages) detailLive(w http.ResponseWriter, r *http.Request) error {
 	if l.tab == views.TabOverview || l.tab == views.TabActivity {
 		changed = again(r.Context(), changed)
 	}
-	uid := ""
+	uid := r.URL.Query().Get("uid") // of what the page shows; without one, of what is there first
 	return p.streams.Serve(w, r, l.id.Username, live.Source{
 		Changed: changed, Alive: p.alive,
 		Allowed: func(ctx context.Context) error {
@@ -182,11 +185,14 @@ func (p *Pages) detailLive(w http.ResponseWriter, r *http.Request) error {
 		},
 		Render: func(ctx context.Context) ([]live.Part, error) {
 			obj, err := p.cluster.Get(ctx, l.id, l.ref)
-			if apierrors.IsNotFound(err) || err == nil && uid != "" && uid != string(obj.GetUID()) {
-				return p.gone(ctx, l)
+			if apierrors.IsNotFound(err) {
+				return p.gone(ctx, l, "")
 			}
 			if err != nil {
 				return nil, err
+			}
+			if now := string(obj.GetUID()); uid != "" && uid != now {
+				return p.gone(ctx, l, now)
 			}
 			uid = string(obj.GetUID())
 			return p.detailParts(ctx, l, obj)
@@ -203,10 +209,11 @@ func (p *Pages) detailParts(ctx context.Context, l looking, obj *unstructured.Un
 		part{"tabs", views.TabsPart(d)}, part{"body", views.BodyPart(d)})
 }
 
-// gone is the last word about a deleted object; what the page showed of it stays.
-func (p *Pages) gone(ctx context.Context, l looking) ([]live.Part, error) {
+// gone is the last word about a deleted object; what the page showed of it stays. heir is the UID of the one that has its
+// name by now, if there is one.
+func (p *Pages) gone(ctx context.Context, l looking, heir string) ([]live.Part, error) {
 	d := views.Detail{
-		Frame: l.frame, Tab: l.tab, Gone: true,
+		Frame: l.frame, Tab: l.tab, Gone: true, Replaced: heir != "",
 		Resource: views.Resource{Name: l.ref.Name, Href: views.ResourcePath(l.space.team.ID, l.ref.Kind.Plural, l.ref.Name)},
 	}
 	out, err := parts(ctx, part{"buttons", views.ButtonsPart(d)}, part{"status", views.StatusPart(d)})
@@ -224,7 +231,7 @@ func (p *Pages) addTab(ctx context.Context, l looking, obj *unstructured.Unstruc
 	case views.TabConditions:
 		d.Turns = p.timeline(phase.FactsOf(obj))
 	case views.TabActivity:
-		d.Edits, d.Deeds = max(obj.GetGeneration()-1, 0), p.activity(obj, *d)
+		d.Changes, d.Deeds = changes(obj), p.activity(obj, *d)
 	}
 	return err
 }

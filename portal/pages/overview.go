@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/live"
@@ -271,9 +269,4 @@ func (p *Pages) addTimes(view *views.Overview) {
 		}
 		view.Times = append(view.Times, row)
 	}
-}
-
-// providerOf is the name of the AWSProvider that an object uses, "" if none.
-func providerOf(obj *unstructured.Unstructured) string {
-	return nested(obj, "spec", "providerRef", "name")
 }

@@ -59,17 +59,17 @@ func (p *Pages) addServices(ctx context.Context, o overseeing, work operator.Wor
 	if err != nil {
 		return err
 	}
-	since := map[string]views.Asked{}
+	names, since := map[string]bool{}, map[string]views.Asked{}
 	for _, s := range work.Services {
-		since[s.Name] = views.Asked{Calls: s.Calls, Failures: s.Failures, Throttled: s.Throttled}
+		names[s.Name], since[s.Name] = true, views.Asked{Calls: s.Calls, Failures: s.Failures, Throttled: s.Throttled}
 	}
 	for _, span := range spans {
 		for name := range span.Services {
-			since[name] = since[name] // it was asked by an earlier leader, or the operator is away
+			names[name] = true // it was asked by an earlier leader, or the operator is away
 		}
 	}
 	view.Known, view.Steps = work.Known, operator.Samples
-	for _, name := range slices.Sorted(maps.Keys(since)) {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		s := p.serviceOf(name, spans)
 		s.Since = since[name]
 		view.Services = append(view.Services, s)

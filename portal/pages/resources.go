@@ -42,28 +42,10 @@ func (p *Pages) resources(w http.ResponseWriter, r *http.Request) error {
 // list reads every kind that the caller may list; it is refused if that is none.
 func (p *Pages) list(ctx context.Context, id auth.Identity, s space, frame views.Frame, q views.Query) (views.List, error) {
 	list := views.List{Frame: frame, Query: q, Everywhere: s.everywhere()}
-	var all []listed
-	var hidden catalog.Catalog
-	for _, k := range s.listed {
-		rows, err := p.cluster.Rows(ctx, id, k, s.namespace)
-		if err != nil && !unseen(err) {
-			return views.List{}, err
-		}
-		if err != nil {
-			hidden = append(hidden, k)
-		}
-		if err == nil || q.Kind == k.Plural {
-			list.Kinds = append(list.Kinds, views.Choice{Value: k.Plural, Label: k.Title})
-		}
-		all = slices.Grow(all, len(rows))
-		for _, row := range rows {
-			all = append(all, listed{row, &k})
-		}
+	all, err := p.addKinds(ctx, id, s, &list)
+	if err != nil {
+		return views.List{}, err
 	}
-	if len(hidden) == len(s.listed) {
-		return views.List{}, mayNotList(s)
-	}
-	list.Hidden = hiddenKinds(ofKind(hidden, q.Kind))
 	if s.everywhere() {
 		if err := p.addTeamsOf(ctx, id, &list); err != nil {
 			return views.List{}, err
@@ -78,6 +60,33 @@ func (p *Pages) list(ctx context.Context, id auth.Identity, s space, frame views
 		list.Rows = append(list.Rows, r)
 	}
 	return list, nil
+}
+
+// addKinds adds the kinds that the list has, and those that it lacks, and reads what there is of them.
+func (p *Pages) addKinds(ctx context.Context, id auth.Identity, s space, list *views.List) ([]listed, error) {
+	var all []listed
+	var hidden catalog.Catalog
+	for _, k := range s.listed {
+		rows, err := p.cluster.Rows(ctx, id, k, s.namespace)
+		if err != nil && !unseen(err) {
+			return nil, err
+		}
+		if err != nil {
+			hidden = append(hidden, k)
+		}
+		if err == nil || list.Query.Kind == k.Plural {
+			list.Kinds = append(list.Kinds, views.Choice{Value: k.Plural, Label: k.Title})
+		}
+		all = slices.Grow(all, len(rows))
+		for _, row := range rows {
+			all = append(all, listed{row, &k})
+		}
+	}
+	if len(hidden) == len(s.listed) {
+		return nil, mayNotList(s)
+	}
+	list.Hidden = hiddenKinds(ofKind(hidden, list.Query.Kind))
+	return all, nil
 }
 
 // addTeamsOf adds what the list of all teams says of them: which there are, and of which of them it shows not everything.

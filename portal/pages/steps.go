@@ -32,7 +32,7 @@ func stepsOf(f phase.Facts, obj *unstructured.Unstructured, k catalog.Kind, r vi
 	}
 	steps := []views.Step{done("Requested", by, r.Created)}
 	if k.Has("deletionPolicy") { // it stands for one thing in AWS
-		steps = append(steps, inAWS(obj))
+		steps = append(steps, inAWS(f, obj))
 	}
 	own, told := ownSteps(f, k, r, now)
 	steps = append(steps, own...)
@@ -98,11 +98,15 @@ func stepsDone(f phase.Facts, k catalog.Kind) string {
 }
 
 // inAWS tells whether the resource exists at the provider.
-func inAWS(obj *unstructured.Unstructured) views.Step {
-	if arn := nested(obj, "status", "arn"); arn != "" {
-		return done("Exists in AWS", arn, views.Moment{})
+func inAWS(f phase.Facts, obj *unstructured.Unstructured) views.Step {
+	arn := nested(obj, "status", "arn")
+	switch {
+	case arn == "":
+		return waiting("Exists in AWS", "Not created yet.")
+	case f.Lost():
+		return views.Step{Title: "Gone from AWS", Text: arn + " was deleted outside Portico.", Icon: "alert", Tone: "bad", State: "gone"}
 	}
-	return waiting("Exists in AWS", "Not created yet.")
+	return done("Exists in AWS", arn, views.Moment{})
 }
 
 // readyStep is the Ready condition, unless a newer wish has not been looked at.

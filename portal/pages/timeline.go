@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/phase"
 	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
@@ -12,40 +13,72 @@ import (
 
 // timeline is the conditions in the order in which they turned to what they are, the last one first.
 func (p *Pages) timeline(f phase.Facts) []views.Turn {
+	is, _ := f.Phase()
 	all := make([]views.Turn, 0, len(f.Conditions))
 	for _, c := range f.Conditions {
-		t := views.Turn{
+		icon, tone := turnLook(f, is, c)
+		all = append(all, views.Turn{
 			Title: words(c.Type), Type: c.Type, Status: c.Status, Reason: c.Reason, Text: prose.Sentence(c.Message),
-			At: p.moment(parsed(c.Since)), Icon: "wait", Tone: "idle",
-		}
-		switch {
-		case c.Status == "Unknown":
-		case c.True() == abnormal(c.Type):
-			t.Icon, t.Tone = "alert", "warn"
-		case c.True():
-			t.Icon, t.Tone = "check", "good"
-		case !abnormal(c.Type):
-			t.Icon, t.Tone = "spin", "busy"
-		}
-		if c.Status == "False" && c.Failed() || c.Type == "Stalled" && c.True() {
-			t.Icon, t.Tone = "alert", "bad"
-		}
-		if abnormal(c.Type) && c.Status == "False" {
-			t.Icon, t.Tone = "check", "good"
-		}
-		all = append(all, t)
+			At: p.moment(parsed(c.Since)), Icon: icon, Tone: tone,
+		})
 	}
 	slices.SortStableFunc(all, func(a, b views.Turn) int { return b.At.At.Compare(a.At.At) })
 	return all
 }
 
-// abnormal are the conditions that are False when all is well (kstatus).
-func abnormal(kind string) bool {
-	return slices.Contains([]string{"Stalled", "Reconciling", "Paused"}, kind)
+// turnLook is how a condition looks: what is as it should be is good, whichever way round the condition is, and what is
+// not goes by how the object is: something on its way is no trouble.
+func turnLook(f phase.Facts, is phase.Phase, c phase.Condition) (icon, tone string) {
+	switch {
+	case c.Status != "True" && c.Status != "False":
+		return "wait", "idle"
+	case c.True() != c.Abnormal():
+		return "check", "good"
+	case c.Abnormal():
+		return abnormalLook(c)
+	case c.Failed():
+		return "alert", "bad"
+	}
+	switch is {
+	case phase.NeedsYou:
+		if c.Message == f.Condition(v1alpha1.ConditionReady).Message {
+			return "alert", "bad"
+		}
+		return "wait", "idle"
+	case phase.Paused:
+		return "pause", "idle"
+	case phase.Ready:
+		return "alert", "warn"
+	case phase.InProgress, phase.Deleting:
+	}
+	return "spin", "busy"
+}
+
+// abnormalLook is that of a condition that holds while something is not as usual.
+func abnormalLook(c phase.Condition) (icon, tone string) {
+	switch c.Type {
+	case v1alpha1.ConditionStalled:
+		return "alert", "bad"
+	case v1alpha1.ConditionReconciling:
+		return "spin", "busy"
+	case v1alpha1.ConditionPaused:
+		return "pause", "idle"
+	}
+	return "alert", "warn"
 }
 
 // repairs are the reasons of events that tell of a change made outside Portico that was put right.
 var repairs = []string{"Repaired", "Recreated", "CertificateLost", "RecreateAcknowledged"}
+
+// changes is how often what is asked for was changed since it was requested, whoever did: edits, sizes, rollbacks.
+// Kubernetes counts a deletion too, which is none.
+func changes(obj *unstructured.Unstructured) int64 {
+	n := obj.GetGeneration() - 1
+	if obj.GetDeletionTimestamp() != nil {
+		n--
+	}
+	return max(n, 0)
+}
 
 // activity is what happened to the object and was done about it, as far as the cluster and the operator remember, the
 // last thing first.

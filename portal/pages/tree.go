@@ -26,11 +26,14 @@ func (p *Pages) tree(ctx context.Context, l looking, obj *unstructured.Unstructu
 		return root, err
 	}
 	pods, err := p.cluster.Pods(ctx, l.id, obj)
-	if unseen(err) {
-		return root, nil
+	hidden := unseen(err)
+	if hidden {
+		err = nil
 	}
 	for i := range root.Nodes {
-		if root.Nodes[i].Kind == deployment {
+		if root.Nodes[i].Kind == deployment && hidden {
+			root.Nodes[i].Nodes = []views.Node{{Kind: "Pods", Look: notSeen, Text: "You may not list Pods here."}}
+		} else if root.Nodes[i].Kind == deployment {
 			root.Nodes[i].Nodes = p.replicaSets(l, pods)
 		}
 	}
@@ -55,11 +58,12 @@ func (p *Pages) branch(ctx context.Context, l looking, k catalog.Kind, obj *unst
 			kind, other, err := p.targetOf(ctx, l, t)
 			switch {
 			case apierrors.IsNotFound(err):
-				n.Nodes = append(n.Nodes, views.Node{Kind: kind.Title, Name: t.Name, Look: views.Look{Word: "Not there", Icon: "alert", Tone: "bad"}})
+				n.Nodes = append(n.Nodes, views.Node{Role: ref.Role, Kind: kind.Title, Name: t.Name, Look: views.Look{Word: "Not there", Icon: "alert", Tone: "bad"}})
 				continue
 			case err != nil:
 				return n, err
 			case other == nil:
+				n.Nodes = append(n.Nodes, views.Node{Role: ref.Role, Kind: kind.Title, Name: t.Name, Look: notSeen, Text: "You may not see it."})
 				continue
 			}
 			below, err := p.branch(ctx, l, kind, other, seen, depth-1)
@@ -74,6 +78,9 @@ func (p *Pages) branch(ctx context.Context, l looking, k catalog.Kind, obj *unst
 }
 
 const deployment = "Deployment"
+
+// notSeen is how an object looks that the caller may not see.
+var notSeen = views.Look{Word: "Not known", Icon: "wait", Tone: "idle"}
 
 // keeps is an object that the operator keeps for one of ours, and the condition that tells how it is.
 type keeps struct{ kind, condition string }
@@ -119,6 +126,9 @@ func made(k catalog.Kind, obj *unstructured.Unstructured) []views.Node {
 		add("DNS record", nested(obj, "status", "hostname"), "DnsAliasReady")
 	default:
 		add("In AWS", nested(obj, "status", "arn"), "")
+		if f.Lost() && len(all) > 0 {
+			all[0].Look, all[0].Text = views.Look{Word: "Gone", Icon: "alert", Tone: "bad"}, "It was deleted outside Portico."
+		}
 	}
 	add("Secret", nested(obj, "status", "binding", "name"), "")
 	return all

@@ -1,6 +1,8 @@
 package phase
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -22,6 +24,15 @@ type Condition struct {
 
 // True reports whether the condition holds.
 func (c Condition) True() bool { return c.Status == "True" }
+
+// Abnormal reports whether the condition is of those that hold only while something is not as usual: kstatus has them
+// True, or not at all.
+func (c Condition) Abnormal() bool {
+	return slices.Contains([]string{v1alpha1.ConditionStalled, v1alpha1.ConditionReconciling, v1alpha1.ConditionPaused, "Throttled"}, c.Type)
+}
+
+// Lost reports whether what the object stands for was found deleted outside Portico, with all that it held.
+func (f Facts) Lost() bool { return f.Condition(v1alpha1.ConditionReady).Reason == "ExternallyDeleted" }
 
 // Failed reports whether an attempt failed and is tried again.
 func (c Condition) Failed() bool { return c.Reason == "Failed" || c.Reason == "TimedOut" }

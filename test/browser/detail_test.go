@@ -24,7 +24,7 @@ func TestEveryTabOfAResource(t *testing.T) {
 	other.choose("spec.versioning", "Suspended")
 	other.reviews("The cluster would accept this.")
 	other.applies("tabs")
-	x.await(`#body`, "edited once since it was requested")
+	x.await(`#body`, "changed once since it was requested")
 	x.still()
 	other.goTo(s3one + "tabs")
 	other.click(`#buttons a[href*="?like="]`)

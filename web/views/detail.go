@@ -1,5 +1,7 @@
 package views
 
+import "net/url"
+
 // Step is one line of how far a resource is.
 type Step struct {
 	Title string
@@ -37,6 +39,16 @@ type Relation struct {
 	Role     string // e.g. Dead letter queue
 	Resource Resource
 	Missing  bool // there is no such object; only its name is known
+	Hidden   bool // the reader may not see it; only its name is known
+}
+
+// Users are those that use an object, as far as the reader may see them.
+type Users struct {
+	First  []Relation // all of them, or the first
+	Total  int
+	List   Choice   // that has the resources among them, with their number; without an address First are all
+	Hidden []string // kinds that the reader may not list, or not everywhere, in words
+	Wait   bool     // deleting waits until there are none
 }
 
 // Happening is one event about a resource.
@@ -102,6 +114,7 @@ type Detail struct {
 	UID       string
 	Paused    bool
 	Gone      bool // it was deleted while the page was open
+	Replaced  bool // another one has its name by now
 	MayUpdate bool
 	MayEdit   bool   // there is a form for it
 	Another   string // address of the form that asks for one more like it, "" for those who may not
@@ -114,11 +127,12 @@ type Detail struct {
 	Progress   string // of observed generations, e.g. "change not applied yet"
 	Facts      []Fact
 	Related    []Relation
+	Users      Users     // they are among Related
 	Blocker    *Relation // what it refers to and is not ready; nil: nothing
 	Tree       Node      // on its tab
 	Turns      []Turn    // on their tab
 	Deeds      []Deed    // on their tab
-	Edits      int64     // since it was requested
+	Changes    int64     // of what is asked for, since it was requested
 	Recreate   string    // number by which a new, empty one is acknowledged; "" if nothing is to be
 	Checks     Inspection
 	Events     []Happening
@@ -143,7 +157,10 @@ func (d Detail) tabHref(tab string) string {
 	return d.Resource.Href + "?tab=" + tab
 }
 
-func (d Detail) liveHref() string { return d.Resource.Href + "/live?tab=" + d.Tab }
+// liveHref names the object by its UID too: it must not turn into a later one of its name.
+func (d Detail) liveHref() string {
+	return d.Resource.Href + "/live?tab=" + d.Tab + "&uid=" + url.QueryEscape(d.UID)
+}
 
 // Delete is the page that asks before deleting.
 type Delete struct {
@@ -151,9 +168,9 @@ type Delete struct {
 	Resource Resource
 	UID      string
 	Typed    string
-	Error    string     // beside the input
-	Problem  string     // on top: why deleting did not work
-	Users    []Relation // those that refer to it
+	Error    string // beside the input
+	Problem  string // on top: why deleting did not work
+	Users    Users
 	Effects  []Effect
 }
 
