@@ -109,6 +109,9 @@ func typeOf(s *huma.Schema) string {
 
 // exampleOf is an example of what the schema refers to, "" if there is none.
 func exampleOf(doc *huma.OpenAPI, s *huma.Schema) string {
+	if len(s.AllOf) > 0 {
+		s = s.AllOf[0] // what follows only asks for more of it
+	}
 	if s.Ref == "" {
 		return ""
 	}

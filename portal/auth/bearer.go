@@ -223,6 +223,7 @@ func (b *Bearer) refuse(w http.ResponseWriter, r *http.Request, err error, refus
 		w.Header().Set("WWW-Authenticate", `Bearer realm="portico", error="invalid_token"`)
 		refuse(w, r, http.StatusUnauthorized, "the token is not valid here: it may have expired, or be for another audience")
 	default:
+		w.Header().Set("Retry-After", "2")
 		b.log.ErrorContext(r.Context(), "verifying a bearer token", "error", err, "requestID", RequestID(r.Context()))
 		refuse(w, r, http.StatusServiceUnavailable, "the token cannot be verified at the moment; try again")
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
@@ -77,6 +78,7 @@ func New(c Cluster, bearer *auth.Bearer, limits Limits, log *slog.Logger) (http.
 		WriteProblem(w, r, http.StatusNotFound, "there is nothing here; "+Prefix+"/openapi.json lists what there is")
 	})
 	top.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Allow", allow(chi.RouteContext(r.Context())))
 		WriteProblem(w, r, http.StatusMethodNotAllowed, r.Method+" is not possible here; "+Prefix+"/openapi.json lists what is")
 	})
 	inner := chi.NewRouter()
@@ -108,11 +110,23 @@ func config() huma.Config {
 	cfg.Servers = []*huma.Server{{URL: Prefix}}
 	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath = "", "", "" // the document is served above; the docs page would load from elsewhere
 	cfg.CreateHooks = nil                                       // no $schema in bodies
-	cfg.RejectUnknownQueryParameters = true                     // a misspelt dryRun must not create
+	cfg.Transformers = []huma.Transformer{nameRequest}
+	cfg.RejectUnknownQueryParameters = true // a misspelt dryRun must not create
 	cfg.Formats = map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
 	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"bearer": {Type: "http", Scheme: "bearer", BearerFormat: "JWT"}}
 	cfg.Security = []map[string][]string{{"bearer": {}}}
 	return cfg
+}
+
+// allow are the methods that there are where the routing stands (RFC 9110, 15.5.6).
+func allow(at *chi.Context) string {
+	var methods []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		if at.Routes.Match(chi.NewRouteContext(), method, at.RoutePath) {
+			methods = append(methods, method)
+		}
+	}
+	return strings.Join(methods, ", ")
 }
 
 // register adds every operation. Each kind has its own, so that the document shows its schema. Kinds that others keep can

@@ -160,3 +160,14 @@ func TestDeletesOnlyTheVersionMeant(t *testing.T) {
 		}
 	}
 }
+
+func TestWarningsOfADeletionReachTheCaller(t *testing.T) {
+	f := newFake(t)
+	f.objects = append(f.objects, bucket(t, "payments", "logs", ""))
+	for _, path := range []string{buckets + "/logs?dryRun=All", buckets + "/logs"} {
+		w := f.call("DELETE", path, "")
+		if got := w.Header().Get("Warning"); w.Code != 200 || got != `299 - "\"archive\" is still bound"` {
+			t.Errorf("%s: %d, Warning %q", path, w.Code, got)
+		}
+	}
+}

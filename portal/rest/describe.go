@@ -36,6 +36,7 @@ var meanings = map[int]string{
 	http.StatusUnauthorized:          "There is no bearer token, or it is not valid here.",
 	http.StatusForbidden:             "The caller may not, whether or not the object exists; or a quota or policy is against it.",
 	http.StatusNotFound:              "There is no such object, or nothing at all at this URL.",
+	http.StatusRequestTimeout:        "The body did not arrive in time.",
 	http.StatusConflict:              "There is an object of this name, or it was replaced by a namesake in the meantime.",
 	http.StatusPreconditionFailed:    "What is there is not what If-Match or If-None-Match say.",
 	http.StatusRequestEntityTooLarge: "The body is larger than 1 MiB, or than Kubernetes takes.",
@@ -55,11 +56,31 @@ func describe(doc *huma.OpenAPI, kinds catalog.Catalog) {
 	}
 	for _, path := range doc.Paths {
 		for _, op := range Operations(path) {
+			describeParameters(op)
 			for code, response := range op.Responses {
 				status, _ := strconv.Atoi(code) // default is none
 				describeResponse(op, status, response)
 			}
 		}
+	}
+}
+
+// describeParameters says what Kubernetes takes as names, and of If-None-Match: what does not match is refused, by the
+// handlers, which know who may hear why.
+func describeParameters(op *huma.Operation) {
+	for _, p := range op.Parameters {
+		s := *p.Schema
+		switch {
+		case p.In == "path" && p.Name == "namespace":
+			s.Pattern, s.MaxLength = labelPattern, new(maxLabel)
+		case p.In == "path" && p.Name == "name":
+			s.Pattern, s.MaxLength = subdomainPattern, new(maxSubdomain)
+		case p.Name == "If-None-Match":
+			s.Enum = []any{"*"}
+		default:
+			continue
+		}
+		p.Schema = &s // the other one is huma's, which validates with it
 	}
 }
 
@@ -71,9 +92,11 @@ func describeResponse(op *huma.Operation, status int, r *huma.Response) {
 		if r.Headers == nil {
 			r.Headers = map[string]*huma.Param{}
 		}
-		r.Headers[name] = &huma.Param{Description: description, Schema: &huma.Schema{Type: kind}}
+		r.Headers[name] = &huma.Param{Description: description, Required: true, Schema: &huma.Schema{Type: kind}}
 	}
 	switch status {
+	case http.StatusOK, http.StatusCreated, http.StatusAccepted:
+		succeeds(op, status, r)
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		header("Retry-After", huma.TypeInteger, "Seconds.")
 	case http.StatusUnauthorized:

@@ -187,7 +187,7 @@ func (f *fakeCluster) Delete(_ context.Context, _ auth.Identity, ref cluster.Ref
 		}
 	}
 	f.wrote("delete", dry)
-	return cluster.Result{}, nil
+	return cluster.Result{Warnings: []string{`"archive" is still bound`}}, nil
 }
 
 // anybody takes every token.

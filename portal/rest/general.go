@@ -67,22 +67,22 @@ func (a *API) registerGeneral(api huma.API) {
 	tags := []string{general}
 	huma.Register(api, huma.Operation{
 		OperationID: "listResources", Method: http.MethodGet, Path: "/resources", Tags: tags,
-		Summary: "List objects of all kinds that the caller may list", Errors: readErrors, Description: watchWords,
+		Summary: "List objects of all kinds that the caller may list", Errors: always, Description: watchWords,
 		Responses: withStream(map[string]*huma.Response{"200": {Description: "One page", Content: jsonContent(
 			api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[objectList](), true, "ObjectList"))}}),
 	}, a.resources)
 	huma.Register(api, huma.Operation{
 		OperationID: "listCatalog", Method: http.MethodGet, Path: "/catalog", Tags: tags,
-		Summary: "List the kinds that can be requested", Errors: readErrors,
+		Summary: "List the kinds that can be requested", Errors: always,
 	}, a.catalog)
 	huma.Register(api, huma.Operation{
 		OperationID: "getMe", Method: http.MethodGet, Path: "/me", Tags: tags,
-		Summary: "Say who the caller is", Errors: readErrors,
+		Summary: "Say who the caller is", Errors: always,
 	},
 		a.me)
 	huma.Register(api, huma.Operation{
 		OperationID: "listNamespaces", Method: http.MethodGet, Path: "/namespaces", Tags: tags,
-		Summary: "List the namespaces, that is teams, in which the caller may list something", Errors: readErrors,
+		Summary: "List the namespaces, that is teams, in which the caller may list something", Errors: always,
 	}, func(ctx context.Context, _ *struct{}) (*namespacesOutput, error) { return a.namespaces(ctx) })
 }
 

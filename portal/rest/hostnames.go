@@ -38,7 +38,7 @@ type hostnameHolder struct {
 func (a *API) registerHostnames(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "checkHostname", Method: http.MethodGet, Path: "/namespaces/{namespace}/hostnames/check", Tags: []string{general},
-		Summary: "Tell whether the namespace could have a hostname", Errors: readErrors,
+		Summary: "Tell whether the namespace could have a hostname", Errors: always,
 		Description: "From what the cluster knows: grants and claims. What AWS says of zone and certificate comes with the " +
 			"request. First come, first served: free is no promise. It takes the right to create or list gatewayhostnamerequests.",
 	}, a.checkHostname)

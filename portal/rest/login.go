@@ -32,7 +32,7 @@ func (a *API) registerLogin(api huma.API, cli auth.CLI) {
 	}
 	huma.Register(api, huma.Operation{
 		OperationID: "getLogin", Method: http.MethodGet, Path: loginPath, Tags: []string{general},
-		Summary: "Say how command-line tools sign in", Security: []map[string][]string{},
+		Summary: "Say how command-line tools sign in", Security: []map[string][]string{}, Errors: []int{http.StatusUnprocessableEntity},
 		Description: "Needs no token. With the ID token of the client named here the rest of the API can be called.",
 	}, func(context.Context, *struct{}) (*loginOutput, error) { return out, nil })
 }

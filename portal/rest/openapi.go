@@ -12,20 +12,21 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
+// What operations can be answered with beside success, and 500.
 var (
-	readErrors = []int{
-		http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity,
-		http.StatusTooManyRequests, http.StatusServiceUnavailable,
+	// always are those of every request with a token: huma reads the query, and a token can lack a username.
+	always = []int{
+		http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable,
 	}
-	writeErrors = []int{
-		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound,
-		http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge,
-		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable,
-	}
+	readErrors = with(always, http.StatusNotFound)
+	// bodyErrors are those of what is sent.
+	bodyErrors   = with(readErrors, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	createErrors = with(bodyErrors, http.StatusConflict)
+	editErrors   = with(createErrors, http.StatusPreconditionFailed, http.StatusPreconditionRequired)
+	deleteErrors = with(readErrors, http.StatusConflict, http.StatusPreconditionFailed)
 )
 
-// editErrors are those of changing what is there.
-var editErrors = append(slices.Clone(writeErrors), http.StatusPreconditionRequired)
+func with(codes []int, more ...int) []int { return append(slices.Clone(codes), more...) }
 
 // document is the OpenAPI document as JSON.
 func document(api huma.API, kinds catalog.Catalog) ([]byte, error) {
@@ -48,9 +49,12 @@ func complete(api huma.API, kinds catalog.Catalog) (*huma.OpenAPI, error) {
 		if err != nil {
 			return nil, err
 		}
+		complement(raw, k)
 		raw["examples"] = []any{sample}
 		schemas[k.Name] = &huma.Schema{Extensions: raw}
 	}
+	schemas[objectMeta] = metaSchema()
+	describeProblems(schemas["ErrorModel"])
 	describe(api.OpenAPI(), kinds)
 	return api.OpenAPI(), nil
 }
@@ -78,8 +82,9 @@ func listResponse(item *huma.Schema) map[string]*huma.Response {
 }
 
 func requestBody(k catalog.Kind) *huma.RequestBody {
+	named := &huma.Schema{Required: []string{"metadata"}, Properties: map[string]*huma.Schema{"metadata": {Required: []string{"name"}}}}
 	return &huma.RequestBody{
-		Required: true, Content: jsonContent(schemaOf(k)),
+		Required: true, Content: jsonContent(&huma.Schema{AllOf: []*huma.Schema{schemaOf(k), named}}),
 		Description: "apiVersion, kind and metadata.namespace may be left out; metadata.name and spec are needed. Of metadata " +
 			"only name, namespace, labels and annotations are taken; anything else, and status, is refused.",
 	}

@@ -19,11 +19,23 @@ import (
 
 // problem is a problem document; instance names the request, as the log does.
 func problem(ctx context.Context, status int, detail string, errs ...*huma.ErrorDetail) *huma.ErrorModel {
-	p := &huma.ErrorModel{Status: status, Title: http.StatusText(status), Detail: detail, Errors: errs}
-	if id := auth.RequestID(ctx); id != "" {
-		p.Instance = "urn:portico:request:" + id
+	return &huma.ErrorModel{Status: status, Title: http.StatusText(status), Detail: detail, Errors: errs, Instance: instance(ctx)}
+}
+
+// nameRequest completes the problems that huma writes itself.
+func nameRequest(ctx huma.Context, _ string, v any) (any, error) {
+	if p, ok := v.(*huma.ErrorModel); ok && p.Instance == "" {
+		p.Instance = instance(ctx.Context())
 	}
-	return p
+	return v, nil
+}
+
+// instance is the URN of the request, "" outside one.
+func instance(ctx context.Context) string {
+	if id := auth.RequestID(ctx); id != "" {
+		return "urn:portico:request:" + id
+	}
+	return ""
 }
 
 // WriteProblem answers with a problem document; detail is for the caller.

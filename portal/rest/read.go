@@ -60,7 +60,7 @@ func (o GetOptions) fresh() bool {
 
 // answered is JSON, or a stream.
 type answered struct {
-	ETag string `header:"ETag" doc:"Version of what users write, spec, labels and annotations: changes of the status do not change it."`
+	ETag string `header:"ETag"`
 	Body func(huma.Context)
 }
 
@@ -94,7 +94,7 @@ func (a *API) registerReads(api huma.API, k catalog.Kind) {
 	base := basePath(k)
 	list := huma.Operation{
 		OperationID: "list" + k.Name + "s", Method: http.MethodGet, Path: base, Tags: []string{k.Name},
-		Summary: "List objects of kind " + k.Name, Responses: listResponse(schemaOf(k)), Errors: readErrors,
+		Summary: "List objects of kind " + k.Name, Responses: listResponse(schemaOf(k)), Errors: always,
 		Description: watchWords,
 	}
 	get := huma.Operation{

@@ -37,9 +37,9 @@ type CreateOptions struct {
 
 type writeOutput struct {
 	Status   int
-	Location string   `header:"Location" doc:"Where the object is; absent after a dry run."`
-	ETag     string   `header:"ETag" doc:"Version of what users write; absent after a dry run."`
-	Warning  []string `header:"Warning" doc:"What Kubernetes warns of, as 299 - \"text\"."`
+	Location string   `header:"Location"`
+	ETag     string   `header:"ETag"`
+	Warning  []string `header:"Warning"`
 	Body     map[string]any
 }
 
@@ -60,8 +60,9 @@ type DeleteOptions struct {
 }
 
 type deleteOutput struct {
-	Status int
-	Body   map[string]any
+	Status  int
+	Warning []string `header:"Warning"`
+	Body    map[string]any
 }
 
 func (a *API) registerWrites(api huma.API, k catalog.Kind) {
@@ -72,13 +73,13 @@ func (a *API) registerWrites(api huma.API, k catalog.Kind) {
 		OperationID: "create" + k.Name, Method: http.MethodPost, Path: base, Tags: []string{k.Name},
 		Summary: "Request a new " + k.Name, DefaultStatus: http.StatusCreated, MaxBodyBytes: maxBody,
 		SkipValidateBody: true, // the API server validates, and says more
-		Middlewares:      huma.Middlewares{wantType("application/json")}, Responses: created, Errors: writeErrors,
+		Middlewares:      huma.Middlewares{wantType("application/json")}, Responses: created, Errors: createErrors,
 	}
 	gone := objectResponse(k, http.StatusAccepted, "Deletion has begun; the object as it is until its finalizers are done")
 	gone["200"] = objectResponse(k, http.StatusOK, "Gone at once, or with dryRun could be; the object as it was")["200"]
 	remove := huma.Operation{
 		OperationID: "delete" + k.Name, Method: http.MethodDelete, Path: base + "/{name}", Tags: []string{k.Name},
-		Summary: "Delete one " + k.Name, DefaultStatus: http.StatusAccepted, Responses: gone, Errors: writeErrors,
+		Summary: "Delete one " + k.Name, DefaultStatus: http.StatusAccepted, Responses: gone, Errors: deleteErrors,
 		Description: "Deletes the object that stands there now, by its UID: a namesake made in the meantime stays (409).",
 	}
 	if k.Namespaced {
@@ -146,12 +147,18 @@ func created(made cluster.Result, ref cluster.Ref, dry bool) *writeOutput {
 
 // written is the answer to a write. What a dry run shows is no version that a change could be meant for.
 func written(got cluster.Result, status int, dry bool) *writeOutput {
-	out := &writeOutput{Status: http.StatusOK, Body: got.Object.Object}
-	for _, w := range got.Warnings {
-		out.Warning = append(out.Warning, fmt.Sprintf("299 - %q", w))
-	}
+	out := &writeOutput{Status: http.StatusOK, Body: got.Object.Object, Warning: warnings(got)}
 	if !dry {
 		out.Status, out.ETag = status, cluster.ETag(got.Object)
+	}
+	return out
+}
+
+// warnings are what Kubernetes warns of, as headers have it (RFC 7234).
+func warnings(of cluster.Result) []string {
+	var out []string
+	for _, w := range of.Warnings {
+		out = append(out, fmt.Sprintf("299 - %q", w))
 	}
 	return out
 }
@@ -182,8 +189,9 @@ func (a *API) delete(ctx context.Context, ref cluster.Ref, in DeleteOptions) (*d
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	if left.Object == nil {
-		return &deleteOutput{Status: http.StatusOK, Body: live.Object}, nil
+	out := &deleteOutput{Status: http.StatusOK, Warning: warnings(left), Body: live.Object}
+	if left.Object != nil {
+		out.Status, out.Body = http.StatusAccepted, left.Object.Object
 	}
-	return &deleteOutput{Status: http.StatusAccepted, Body: left.Object.Object}, nil
+	return out, nil
 }

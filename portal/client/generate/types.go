@@ -16,8 +16,8 @@ type structs struct {
 	Fields        []field
 }
 
-// byHand are schemas that client.go has types for.
-var byHand = []string{"ErrorModel", "ErrorDetail", "ObjectList"}
+// byHand are schemas that client.go or Kubernetes have types for.
+var byHand = []string{"ErrorModel", "ErrorDetail", "ObjectList", "ObjectMeta"}
 
 // types are the schemas that are neither kinds, which package v1alpha1 has, nor made by hand.
 func (d *document) types(kinds catalog.Catalog) ([]structs, error) {

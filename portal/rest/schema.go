@@ -1,0 +1,117 @@
+package rest
+
+import (
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+// objectMeta is the name of the schema of metadata.
+const objectMeta = "ObjectMeta"
+
+// What Kubernetes takes as names: of namespaces, and of objects of our kinds.
+const (
+	labelPattern     = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+	subdomainPattern = `^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	maxLabel         = 63
+	maxSubdomain     = 253
+)
+
+// complement says in the schema of a CRD what every API server knows besides: what metadata holds, that there is one
+// version and one kind, that a status is not for users to write, and that fields that are not named are refused.
+func complement(schema map[string]any, k catalog.Kind) {
+	properties, _ := schema["properties"].(map[string]any)
+	properties["metadata"] = map[string]any{"$ref": "#/components/schemas/" + objectMeta}
+	for name, only := range map[string]string{"apiVersion": k.Resource.GroupVersion().String(), "kind": k.Name} {
+		if p, ok := properties[name].(map[string]any); ok {
+			p["enum"] = []any{only}
+			delete(p, "description") // of Kubernetes, for all kinds
+		}
+	}
+	if status, ok := properties["status"].(map[string]any); ok {
+		status["readOnly"] = true
+	}
+	closeObjects(schema)
+}
+
+// closeObjects adds that there are no other properties than those named. What stands below allOf, anyOf, oneOf and not
+// names no properties of its own: the API server's rules for CRDs forbid it.
+func closeObjects(schema map[string]any) {
+	properties, named := schema["properties"].(map[string]any)
+	_, open := schema["additionalProperties"]
+	if kept, _ := schema["x-kubernetes-preserve-unknown-fields"].(bool); named && !open && !kept {
+		schema["additionalProperties"] = false
+	}
+	for _, p := range properties {
+		if s, ok := p.(map[string]any); ok {
+			closeObjects(s)
+		}
+	}
+	for _, key := range []string{"items", "additionalProperties"} {
+		if s, ok := schema[key].(map[string]any); ok {
+			closeObjects(s)
+		}
+	}
+}
+
+// metaSchema is what metadata holds.
+func metaSchema() *huma.Schema {
+	texts := func(what string) *huma.Schema {
+		return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &huma.Schema{Type: huma.TypeString}, Description: what}
+	}
+	kept := func(kind string) *huma.Schema { return &huma.Schema{Type: kind, ReadOnly: true} }
+	when := func() *huma.Schema { return &huma.Schema{Type: huma.TypeString, Format: "date-time", ReadOnly: true} }
+	list := func(of string) *huma.Schema {
+		return &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: of}, ReadOnly: true}
+	}
+	whole := &huma.Schema{Type: huma.TypeInteger, Format: "int64", ReadOnly: true}
+	return &huma.Schema{
+		Type: huma.TypeObject, AdditionalProperties: false,
+		Description: "Users write name, namespace, labels and annotations; the rest is kept by Kubernetes and Portico.",
+		Properties: map[string]*huma.Schema{
+			"name":        {Type: huma.TypeString, Pattern: subdomainPattern, MaxLength: new(maxSubdomain), Description: "Unique among the objects of its kind in its namespace."},
+			"namespace":   {Type: huma.TypeString, Description: "That of the URL."},
+			"labels":      texts("By which lists can be filtered."),
+			"annotations": texts("For people and tools."),
+			"uid":         kept(huma.TypeString), "resourceVersion": kept(huma.TypeString), "generation": whole,
+			"creationTimestamp": when(), "deletionTimestamp": when(), "deletionGracePeriodSeconds": whole,
+			"finalizers": list(huma.TypeString), "ownerReferences": list(huma.TypeObject),
+		},
+	}
+}
+
+// describeProblems says of problem documents what this API always sends.
+func describeProblems(s *huma.Schema) {
+	s.Required = []string{"title", "status", "detail", "instance"}
+	delete(s.Properties, "type") // always about:blank, which RFC 9457 lets one leave out
+	s.Properties["instance"].Description = "Names the request, as the portal's log does, and X-Request-Id."
+	s.Properties["instance"].Examples = []any{"urn:portico:request:3f2a5c1be0d94d6f"}
+	s.Properties["status"].Examples = []any{http.StatusUnprocessableEntity}
+	s.Properties["title"].Examples = []any{http.StatusText(http.StatusUnprocessableEntity)}
+	s.Properties["detail"].Examples = []any{"the object is not valid: spec.versioning: choose one of: Enabled, Suspended"}
+}
+
+// succeeds replaces the headers of a good answer by those that it has: huma shows them with one status only.
+func succeeds(op *huma.Operation, status int, r *huma.Response) {
+	text := func(description string, always bool) *huma.Param {
+		return &huma.Param{Description: description, Required: always, Schema: &huma.Schema{Type: huma.TypeString}}
+	}
+	const (
+		version = "Version of what users write: spec, labels and annotations. Changes of the status do not change it."
+		warning = "What Kubernetes warns of, as 299 - \"text\"; there can be several."
+	)
+	switch {
+	case op.Method == http.MethodGet && r.Headers["ETag"] != nil:
+		r.Headers = map[string]*huma.Param{"ETag": text(version+" A stream has none.", false)}
+	case status == http.StatusCreated:
+		r.Headers = map[string]*huma.Param{
+			"Location": text("Path of the object.", true), "ETag": text(version, true), "Warning": text(warning, false),
+		}
+	case op.Method == http.MethodPut || op.Method == http.MethodPatch:
+		r.Headers = map[string]*huma.Param{"ETag": text(version+" Absent after a dry run.", false), "Warning": text(warning, false)}
+	case op.Method == http.MethodPost || op.Method == http.MethodDelete:
+		r.Headers = map[string]*huma.Param{"Warning": text(warning, false)}
+	}
+}
