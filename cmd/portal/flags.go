@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 
@@ -112,6 +113,9 @@ func (f *flags) check(impersonator string) error {
 		return errors.New("--oidc-issuer-url and --oidc-client-id are needed")
 	case len(f.auth.Audiences) == 0:
 		return errors.New("--api-audience is needed: what tokens for the REST API are issued for")
+	}
+	if math.IsNaN(f.apiRate) || math.IsInf(f.apiRate, 0) {
+		return fmt.Errorf("--api-rate %g: want a number of requests a second, or 0 for no limit", f.apiRate)
 	}
 	if f.apiRate < 0 || f.apiRate > 0 && f.apiBurst < 1 {
 		return fmt.Errorf("--api-rate %g with --api-burst %d: the rate must not be negative, and a burst must be at least 1", f.apiRate, f.apiBurst)

@@ -79,6 +79,12 @@ func TestWrongFlagsAreSaidInOneLine(t *testing.T) {
 		"unexpected argument": {"serve"}, "begin with system:": {"--oidc-prefix", "system:"}, "not defined": {"--what"},
 		"over https only": {"--public-url", "http://p.example"}, "must not be empty": {"--api-audience", ""},
 		"register a public one": {"--cli-client-id", "portal"},
+		"--profiling is served at --metrics-listen: give that too":                                        {"--profiling"},
+		"--api-rate -1 with --api-burst 100: the rate must not be negative":                               {"--api-rate", "-1"},
+		"--api-rate 20 with --api-burst 0: the rate must not be negative, and a burst must be at least 1": {"--api-burst", "0"},
+		"--api-rate 0.5 with --api-burst -3: the rate must not be negative":                               {"--api-rate", "0.5", "--api-burst", "-3"},
+		"--api-rate +Inf: want a number of requests a second, or 0 for no limit":                          {"--api-rate", "Inf"},
+		"--api-rate NaN: want a number of requests a second, or 0 for no limit":                           {"--api-rate", "NaN"},
 	} {
 		if _, err := parse(append(good(t), more...), none, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", more, err)

@@ -27,6 +27,8 @@ func TestLogsThatOneUserReadsAreBounded(t *testing.T) {
 	var tooMany *TooManyReadsError
 	if _, err := l.enter("alice"); !errors.As(err, &tooMany) {
 		t.Errorf("one more: %v", err)
+	} else if want := "4 logs are being read for you already, and there can be no more at a time"; err.Error() != want {
+		t.Errorf("the user hears %q, want %q", err, want)
 	}
 	if _, err := l.enter("bob"); err != nil {
 		t.Errorf("somebody else: %v", err)

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/cluster"
 )
 
 // TestErrorPagesSayWhatToDo: what happened, what to do, and by which number the platform team finds it.
@@ -20,6 +22,8 @@ func TestErrorPagesSayWhatToDo(t *testing.T) {
 	down.down = true
 	broken := busySite(t)
 	broken.broken = errors.New("index out of range near the secret")
+	reading := busySite(t)
+	reading.broken = fmt.Errorf("reading the log: %w", &cluster.TooManyReadsError{})
 	none := busySite(t)
 	none.denied = []string{"* search", "* payments"}
 	for name, c := range map[string]struct {
@@ -35,6 +39,7 @@ func TestErrorPagesSayWhatToDo(t *testing.T) {
 		"no such page":             {denied, "/nowhere", 404, []string{"There is no such page", `href="/"`}, "data-retry"},
 		"no such resource":         {denied, "/teams/payments/s3buckets/none", 404, []string{"It does not exist", "Resources of payments"}, "data-retry"},
 		"something unforeseen":     {broken, "/teams/payments", 500, []string{"Something went wrong on our side", "tell your platform team"}, "the secret"},
+		"too many logs":            {reading, "/teams/payments", 429, []string{"Too many logs are being read", "4 logs are being read for you already, and there can be no more at a time.", "Wait until one of them is done"}, "data-retry"},
 		"the API server is away":   {down, "/teams/payments?status=ready", 503, []string{"The cluster does not answer", `href="/teams/payments?status=ready">Try again`, "data-retry", "Your resources in AWS are not affected"}, "192.0.2.1"},
 		"a form of a cluster away": {down, "/teams/payments/new/s3buckets", 503, []string{"The cluster does not answer"}, "192.0.2.1"},
 	} {

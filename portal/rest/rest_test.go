@@ -37,6 +37,10 @@ func TestErrorsBecomeProblems(t *testing.T) {
 	}{
 		{"no right", &cluster.ForbiddenError{Verb: "get", Resource: "s3buckets", Namespace: "payments"}, 403, "you may not get s3buckets in namespace payments", ""},
 		{"wrapped", fmt.Errorf("x: %w", &cluster.ForbiddenError{Verb: "get", Resource: "s3buckets"}), 403, "you may not get s3buckets", ""},
+		{
+			"too many logs at once", fmt.Errorf("x: %w", &cluster.TooManyReadsError{}), 429,
+			"4 logs are being read for you already, and there can be no more at a time; wait until one of them is done", "2",
+		},
 		{"changed", &cluster.ChangedError{Resource: "s3buckets", Name: "logs"}, 412, "somebody else", ""},
 		{"unavailable", &cluster.UnavailableError{Doing: "asking 10.0.0.7", Cause: errors.New("x")}, 503, "try again", "2"},
 		{"unavailable, whatever the cause", &cluster.UnavailableError{Doing: "x", Cause: apierrors.NewForbidden(buckets, "x", errors.New("y"))}, 503, "try again", "2"},
