@@ -3,6 +3,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -73,15 +74,14 @@ type API struct {
 // New is the API's handler, to be mounted at Prefix. Only the OpenAPI document, and how to sign in, need no token.
 func New(c Cluster, bearer *auth.Bearer, limits Limits, log *slog.Logger) (http.Handler, error) {
 	a := &API{cluster: c, log: log}
-	top := chi.NewRouter()
+	top, inner := chi.NewRouter(), chi.NewRouter()
 	top.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		WriteProblem(w, r, http.StatusNotFound, "there is nothing here; "+Prefix+"/openapi.json lists what there is")
 	})
 	top.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Allow", allow(chi.RouteContext(r.Context())))
+		w.Header().Set("Allow", cmp.Or(allow(inner, r), allow(top, r)))
 		WriteProblem(w, r, http.StatusMethodNotAllowed, r.Method+" is not possible here; "+Prefix+"/openapi.json lists what is")
 	})
-	inner := chi.NewRouter()
 	api := humachi.New(inner, config())
 	api.UseMiddleware(wantQuery)
 	a.register(api)
@@ -97,7 +97,7 @@ func New(c Cluster, bearer *auth.Bearer, limits Limits, log *slog.Logger) (http.
 	})
 	inner.NotFound(top.NotFoundHandler())
 	inner.MethodNotAllowed(top.MethodNotAllowedHandler())
-	top.Method(http.MethodGet, loginPath, inner)
+	top.Handle(loginPath, inner) // also what is not possible there is said without a token
 	top.With(bearer.Require(WriteProblem), limits.limit).Mount("/", inner)
 	return top, nil
 }
@@ -118,11 +118,12 @@ func config() huma.Config {
 	return cfg
 }
 
-// allow are the methods that there are where the routing stands (RFC 9110, 15.5.6).
-func allow(at *chi.Context) string {
+// allow are the methods that routes have for the path of the request (RFC 9110, 15.5.6).
+func allow(routes chi.Routes, r *http.Request) string {
+	path := cmp.Or(chi.RouteContext(r.Context()).RoutePath, r.URL.EscapedPath())
 	var methods []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-		if at.Routes.Match(chi.NewRouteContext(), method, at.RoutePath) {
+		if routes.Match(chi.NewRouteContext(), method, path) {
 			methods = append(methods, method)
 		}
 	}

@@ -56,7 +56,7 @@ func describe(doc *huma.OpenAPI, kinds catalog.Catalog) {
 	}
 	for _, path := range doc.Paths {
 		for _, op := range Operations(path) {
-			describeParameters(op)
+			describeParameters(op, kinds)
 			for code, response := range op.Responses {
 				status, _ := strconv.Atoi(code) // default is none
 				describeResponse(op, status, response)
@@ -65,12 +65,21 @@ func describe(doc *huma.OpenAPI, kinds catalog.Catalog) {
 	}
 }
 
-// describeParameters says what Kubernetes takes as names, and of If-None-Match: what does not match is refused, by the
-// handlers, which know who may hear why.
-func describeParameters(op *huma.Operation) {
+// describeParameters says what Kubernetes takes as names, which kinds there are, and of versions: what does not match is
+// refused, by the handlers, which know who may hear why.
+func describeParameters(op *huma.Operation, kinds catalog.Catalog) {
 	for _, p := range op.Parameters {
 		s := *p.Schema
 		switch {
+		case p.In == "query" && p.Name == "namespace":
+			s.Pattern, s.MaxLength = "^("+strings.Trim(labelPattern, "^$")+")?$", new(maxLabel)
+		case p.In == "query" && p.Name == "kind":
+			s.Enum = []any{""}
+			for _, k := range kinds.Requestable() {
+				s.Enum = append(s.Enum, k.Plural)
+			}
+		case p.Name == "If-Match" && op.Method == http.MethodPatch:
+			p.Required, s.MinLength = true, new(1)
 		case p.In == "path" && p.Name == "namespace":
 			s.Pattern, s.MaxLength = labelPattern, new(maxLabel)
 		case p.In == "path" && p.Name == "name":

@@ -68,7 +68,7 @@ func (a *API) registerGeneral(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "listResources", Method: http.MethodGet, Path: "/resources", Tags: tags,
 		Summary: "List objects of all kinds that the caller may list", Errors: always, Description: watchWords,
-		Responses: withStream(map[string]*huma.Response{"200": {Description: "One page", Content: jsonContent(
+		Responses: withWatch(map[string]*huma.Response{"200": {Description: "One page", Content: jsonContent(
 			api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[objectList](), true, "ObjectList"))}}),
 	}, a.resources)
 	huma.Register(api, huma.Operation{

@@ -50,7 +50,7 @@ func (a *API) registerLogs(api huma.API, k catalog.Kind) {
 			"(the connection to the log is); finished, the last of all.",
 		Responses: withStream(map[string]*huma.Response{"200": {
 			Description: "Lines of text", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},
-		}}),
+		}}, "lines", "waiting", "end", "finished"),
 	}, func(ctx context.Context, in *logsInput) (*logsOutput, error) {
 		return a.logs(ctx, ref(k, in.Namespace, in.Name), in)
 	})

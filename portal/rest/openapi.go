@@ -72,7 +72,7 @@ func objectResponse(k catalog.Kind, status int, description string) map[string]*
 }
 
 func listResponse(item *huma.Schema) map[string]*huma.Response {
-	return withStream(map[string]*huma.Response{"200": {Description: "One page", Content: jsonContent(&huma.Schema{
+	return withWatch(map[string]*huma.Response{"200": {Description: "One page", Content: jsonContent(&huma.Schema{
 		Type: huma.TypeObject, Required: []string{"items"},
 		Properties: map[string]*huma.Schema{
 			"items": {Type: huma.TypeArray, Items: item},
@@ -116,10 +116,19 @@ func patchBody() *huma.RequestBody {
 	}
 }
 
-// withStream adds that the answer can be a stream of server-sent events.
-func withStream(responses map[string]*huma.Response) map[string]*huma.Response {
-	responses["200"].Content["text/event-stream"] = &huma.MediaType{
-		Schema: &huma.Schema{Type: huma.TypeString, Description: "Server-sent events, each with JSON as its data."},
-	}
+// withStream adds that the answer can be a stream of server-sent events of these names.
+func withStream(responses map[string]*huma.Response, events ...any) map[string]*huma.Response {
+	responses["200"].Content["text/event-stream"] = &huma.MediaType{Schema: &huma.Schema{
+		Type: huma.TypeObject, Description: "Each event. Comments between them keep the connection open.", Required: []string{"event", "data"},
+		Properties: map[string]*huma.Schema{
+			"event": {Type: huma.TypeString, Enum: events},
+			"data":  {Type: huma.TypeString, Description: "JSON, on one line; of finished, nothing."},
+		},
+	}}
 	return responses
+}
+
+// withWatch is withStream for objects.
+func withWatch(responses map[string]*huma.Response) map[string]*huma.Response {
+	return withStream(responses, "snapshot", "changed", "deleted")
 }

@@ -99,7 +99,7 @@ func (a *API) registerReads(api huma.API, k catalog.Kind) {
 	}
 	get := huma.Operation{
 		OperationID: "get" + k.Name, Method: http.MethodGet, Path: base + "/{name}", Tags: []string{k.Name},
-		Summary: "Get one " + k.Name, Responses: withStream(objectResponse(k, http.StatusOK, "The object")), Errors: readErrors,
+		Summary: "Get one " + k.Name, Responses: withWatch(objectResponse(k, http.StatusOK, "The object")), Errors: readErrors,
 		Description: watchWords,
 	}
 	events := huma.Operation{

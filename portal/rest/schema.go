@@ -77,7 +77,7 @@ func metaSchema() *huma.Schema {
 			"annotations": texts("For people and tools."),
 			"uid":         kept(huma.TypeString), "resourceVersion": kept(huma.TypeString), "generation": whole,
 			"creationTimestamp": when(), "deletionTimestamp": when(), "deletionGracePeriodSeconds": whole,
-			"finalizers": list(huma.TypeString), "ownerReferences": list(huma.TypeObject),
+			"generateName": kept(huma.TypeString), "finalizers": list(huma.TypeString), "ownerReferences": list(huma.TypeObject),
 		},
 	}
 }
