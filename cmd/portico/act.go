@@ -36,7 +36,7 @@ func (a *app) actCommands() []*cobra.Command {
 			use, example = act.verb+" NAME", "shop"
 		}
 		all = append(all, &cobra.Command{
-			Use: use, Short: act.short, Args: cobra.RangeArgs(1, 2), Example: "  portico " + act.verb + " " + example + " -n payments",
+			Use: use, Short: act.short, Args: words(1, 2), Example: "  portico " + act.verb + " " + example + " -n payments",
 			ValidArgsFunction: a.completeFor(act.kind),
 			RunE:              func(cmd *cobra.Command, args []string) error { return a.act(cmd.Context(), act, args) },
 		})

@@ -35,9 +35,10 @@ func run(ctx context.Context, args []string, w world) int {
 	if err == nil {
 		root := a.root() //nolint:contextcheck // the context comes with Execute
 		root.SetArgs(args)
-		err = root.ExecuteContext(ctx)
+		var cmd *cobra.Command
+		cmd, err = root.ExecuteContextC(ctx)
 		if err != nil && !a.started {
-			err = &usageError{err.Error()}
+			err = misread(cmd, err)
 		}
 	}
 	if err = interruptible(ctx, err); err != nil {
@@ -64,7 +65,7 @@ object, 6 you may not do this.`,
   portico request bucket reports -n payments --set providerRef=aws --wait
   portico get
   portico delete bucket reports -n payments`,
-		SilenceErrors: true, SilenceUsage: true,
+		SilenceErrors: true, SilenceUsage: true, DisableSuggestions: true, SuggestionsMinimumDistance: 2,
 		PersistentPreRun: func(*cobra.Command, []string) { a.started = true },
 	}
 	root.SetIn(a.in)
@@ -139,7 +140,7 @@ func (a *app) warn(warnings []string) {
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "version", Short: "Print the version", Args: words(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(a.out, "portico", version())
 			return err

@@ -19,7 +19,7 @@ func (a *app) applyCommand() *cobra.Command {
 	var files []string
 	var dry bool
 	cmd := &cobra.Command{
-		Use: "apply -f FILE", Short: "Create or change objects as files say", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "apply -f FILE", Short: "Create or change objects as files say", Args: words(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		Long: `Apply makes objects of files stand there as the files say: it creates those that are not there, and of the others makes
 spec what the file has. Labels and annotations are added or changed, not removed. What somebody else changes at the same
 time is not overwritten.

@@ -19,7 +19,7 @@ func (a *app) deleteCommand() *cobra.Command {
 	var yes, wait, dry bool
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use: "delete KIND NAME", Short: "Delete one object, after asking for its name", Args: cobra.RangeArgs(1, 2),
+		Use: "delete KIND NAME", Short: "Delete one object, after asking for its name", Args: words(1, 2),
 		Long: `Delete says what will be lost and asks you to type the object's name. In scripts, where nobody can be asked, it needs --yes.
 If the object changes after you were asked, nothing is deleted.`,
 		Example:           "  portico delete bucket reports -n payments\n  portico delete bucket reports -n payments --yes --wait",

@@ -23,7 +23,7 @@ const latest = 10
 func (a *app) describeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "describe KIND NAME", Short: "Say how one object is doing and what is in the way",
-		Example: "  portico describe database orders -n payments", Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.completeObjects,
+		Example: "  portico describe database orders -n payments", Args: words(1, 2), ValidArgsFunction: a.completeObjects,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := a.target(cmd.Context(), args)
 			if err != nil {
@@ -123,7 +123,7 @@ func (a *app) eventsCommand() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use: "events KIND NAME", Short: "List what happened to one object, newest first",
-		Example: "  portico events bucket reports -n payments", Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.completeObjects,
+		Example: "  portico events bucket reports -n payments", Args: words(1, 2), ValidArgsFunction: a.completeObjects,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := a.target(cmd.Context(), args)
 			if err != nil {

@@ -18,7 +18,7 @@ import (
 
 func (a *app) editCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "edit KIND NAME", Short: "Change an object in your editor", Args: cobra.RangeArgs(1, 2),
+		Use: "edit KIND NAME", Short: "Change an object in your editor", Args: words(1, 2),
 		Long: `Edit opens the object's YAML in $VISUAL or $EDITOR, and sends it when the editor ends. What the portal does not take is said at
 the top of the file, and the editor opens again; an unchanged file ends it. If somebody else changed the object in the
 meantime, nothing is overwritten, and your file is kept.`,

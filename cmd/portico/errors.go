@@ -91,7 +91,11 @@ func complain(w io.Writer, err error) {
 	}
 	p, ok := errors.AsType[*client.APIError](err)
 	var text strings.Builder
-	_, _ = fmt.Fprintf(&text, "portico: %s\n", clean(err.Error()))
+	said, hint, _ := strings.Cut(err.Error(), hintMark)
+	_, _ = fmt.Fprintf(&text, "portico: %s\n", clean(said))
+	if hint != "" {
+		_, _ = fmt.Fprintf(&text, "  %s\n", clean(hint))
+	}
 	if ok {
 		text.WriteString(places(p))
 		text.WriteString(advice(p))
@@ -119,6 +123,10 @@ func advice(p *client.APIError) string {
 	switch {
 	case p.Status == http.StatusUnauthorized:
 		return "  Run portico login, or set PORTICO_TOKEN to a token for this portal.\n"
+	case p.Status == http.StatusNotFound:
+		return "  See what there is with portico get.\n"
+	case p.Status == http.StatusForbidden:
+		return "  Ask those who manage access to the namespace; portico whoami says who you are here.\n"
 	case p.Status >= http.StatusInternalServerError && p.Instance != "":
 		return "  Tell the admins of the portal this: " + clean(p.Instance) + "\n"
 	}

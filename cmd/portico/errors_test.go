@@ -12,8 +12,13 @@ func TestWrongCommandLines(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"gte"}, "unknown command"},
-		{[]string{"get", "--what"}, "unknown flag"},
+		{[]string{"gte"}, "portico: there is no command \"gte\"; did you mean get?\n  See portico --help.\n"},
+		{[]string{"frobnicate"}, "portico: there is no command \"frobnicate\"\n  See portico --help.\n"},
+		{[]string{"get", "--what"}, "portico: unknown flag: --what\n  See portico get --help.\n"},
+		{[]string{"wait", "bucket", "a", "--timeout", "soon"}, "See portico wait --help."},
+		{[]string{"describe"}, "portico: portico describe needs KIND NAME behind it\n  See portico describe --help.\n"},
+		{[]string{"restart", "bucket", "shop", "now"}, "portico restart takes NAME only: leave out now"},
+		{[]string{"whoami", "jane"}, "portico whoami takes no words behind it: leave out jane"},
 		{[]string{"get", "-o", "xml"}, "want table, wide, json, yaml or name"},
 		{[]string{"get", "--status", "fine"}, "want needs-you"},
 		{[]string{"get", "-A", "-n", "x"}, "leave one of them out"},
@@ -51,8 +56,8 @@ func TestExitCodesAndWordsOfThePortalsErrors(t *testing.T) {
 		body, want   string
 	}{
 		{401, 4, `{"detail": "the token is not valid here"}`, "portico: the token is not valid here\n  Run portico login, or set PORTICO_TOKEN to a token for this portal.\n"},
-		{403, 6, `{"detail": "you may not get it"}`, "portico: you may not get it\n"},
-		{404, 5, `{"detail": "not found"}`, "portico: not found\n"},
+		{403, 6, `{"detail": "you may not get it"}`, "portico: you may not get it\n  Ask those who manage access to the namespace; portico whoami says who you are here.\n"},
+		{404, 5, `{"detail": "not found"}`, "portico: not found\n  See what there is with portico get.\n"},
 		{422, 1, `{"detail": "not valid", "errors": [{"location": "query.x", "message": "is odd"}]}`, "portico: not valid\n  query.x: is odd\n"},
 		{422, 1, `{"detail": "not valid: x is odd", "errors": [{"location": "body.x", "message": "is odd"}]}`, "portico: not valid: x is odd\n"},
 		{422, 1, `{"detail": "not valid", "errors": [{"location": "body.x", "message": "is odd"}, {"location": "body", "message": "more"}]}`, "portico: not valid\n  x: is odd\n  more\n"},

@@ -24,7 +24,7 @@ type getFlags struct {
 func (a *app) getCommand() *cobra.Command {
 	f := getFlags{}
 	cmd := &cobra.Command{
-		Use: "get [KIND [NAME]]", Short: "Show what there is and how it is doing", Args: cobra.MaximumNArgs(2),
+		Use: "get [KIND [NAME]]", Short: "Show what there is and how it is doing", Args: words(0, 2),
 		Long: `Get shows one object, those of a kind, or all of every kind. Without -n it shows every namespace that you may see.
 
 The status is one word: Ready, In progress, Needs you, Paused or Deleting.`,

@@ -72,6 +72,10 @@ func TestKindsGoByAllTheirNames(t *testing.T) {
 	for _, k := range []string{"hostname", "gatewayhostnamerequest"} {
 		c.run(0, "get", k, "a", "-o", "name")
 	}
+	p.on("GET /namespaces/payments/sqsqueues/a", 200, bucket("a", "True", ""))
+	for _, k := range []string{"queue", "queues", "message-queue", "sqs"} {
+		c.run(0, "get", k, "a", "-o", "name")
+	}
 	for name, want := range map[string]string{"bukcet": "did you mean bucket?", "providers": "did you mean aws-account?", "zzzzzzzzzzzz": "see portico kinds"} {
 		if _, said := c.run(2, "get", name); !strings.Contains(said, want) {
 			t.Errorf("%s: %s", name, said)

@@ -126,3 +126,19 @@ func TestTheDocumentationTellsEveryExitCode(t *testing.T) {
 		t.Errorf("docs/cli.md tells of %v, and there are %v", told, want)
 	}
 }
+
+func TestNoTwoKindsHaveAName(t *testing.T) {
+	a := &app{world: newTerminal(t, "").world}
+	if err := a.load(); err != nil {
+		t.Fatal(err)
+	}
+	of := map[string]string{}
+	for _, k := range a.kinds {
+		for _, name := range names(k) {
+			if other := of[name]; other != "" && other != k.Name {
+				t.Errorf("%s is the name of %s and of %s", name, other, k.Name)
+			}
+			of[name] = k.Name
+		}
+	}
+}

@@ -39,10 +39,14 @@ func (a *app) kindNamed(name string) (catalog.Kind, error) {
 	return catalog.Kind{}, usagef("there is no kind %q; see portico kinds", name)
 }
 
-// names are all that a kind goes by, squeezed.
+// names are all that a kind goes by, squeezed: what people request has the last word of its title too, as a message queue is
+// called a queue.
 func names(k catalog.Kind) []string {
 	title := squeezed(k.Title)
 	all := []string{squeezed(k.Name), k.Plural, title, title + "s"}
+	if last := squeezed(k.Title[strings.LastIndexByte(k.Title, ' ')+1:]); k.KeptBy == "" {
+		all = append(all, last, last+"s")
+	}
 	return append(all, k.ShortNames...)
 }
 
@@ -110,7 +114,7 @@ func (a *app) kindsCommand() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use: "kinds [KIND]", Short: "List what can be requested, or the fields of one kind",
-		Example: "  portico kinds\n  portico kinds database", Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeKinds,
+		Example: "  portico kinds\n  portico kinds database", Args: words(0, 1), ValidArgsFunction: a.completeKinds,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				k, err := a.kindNamed(args[0])

@@ -16,7 +16,7 @@ func (a *app) loginCommand() *cobra.Command {
 	var device bool
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use: "login [SERVER]", Short: "Log in at a portal", Args: cobra.MaximumNArgs(1), ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "login [SERVER]", Short: "Log in at a portal", Args: words(0, 1), ValidArgsFunction: cobra.NoFileCompletions,
 		Long: `Login opens a browser to sign you in where the portal does. Where there is none, such as over SSH, it prints an address and a
 code for a browser elsewhere. The portal is remembered for all other commands.
 
@@ -97,7 +97,7 @@ func (a *app) greet(ctx context.Context, server string, s *session.Session) erro
 
 func (a *app) logoutCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "logout", Short: "Forget the login at a portal", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "logout", Short: "Forget the login at a portal", Args: words(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			server, err := a.address()
 			if err != nil {
@@ -124,7 +124,7 @@ func (a *app) logoutCommand() *cobra.Command {
 func (a *app) whoamiCommand() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
-		Use: "whoami", Short: "Say who you are at the portal, and where you may do something", Args: cobra.NoArgs,
+		Use: "whoami", Short: "Say who you are at the portal, and where you may do something", Args: words(0, 0),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.api()

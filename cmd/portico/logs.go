@@ -17,7 +17,7 @@ import (
 func (a *app) logsCommand() *cobra.Command {
 	opts, follow := client.LogsOptions{}, false
 	cmd := &cobra.Command{
-		Use: "logs NAME", Short: "Print the log of an application", Args: cobra.RangeArgs(1, 2),
+		Use: "logs NAME", Short: "Print the log of an application", Args: words(1, 2),
 		Long:              "Logs prints the last lines of one Pod of an application: of the newest one, if none is named.",
 		Example:           "  portico logs shop -n payments -f\n  portico logs shop -n payments --tail 1000 --previous",
 		ValidArgsFunction: a.completeFor(catalog.AppKind),

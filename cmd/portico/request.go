@@ -24,7 +24,7 @@ type requestFlags struct {
 func (a *app) requestCommand() *cobra.Command {
 	f := requestFlags{}
 	cmd := &cobra.Command{
-		Use: "request KIND NAME --set FIELD=VALUE…", Short: "Request something new", Args: cobra.MaximumNArgs(2),
+		Use: "request KIND NAME --set FIELD=VALUE…", Short: "Request something new", Args: words(0, 2),
 		Long: `Request makes a new object. Its fields come from --set, from a file, or from both: --set wins.
 
 FIELD is a path below spec, as portico kinds KIND lists them; the name of an object that is referred to may stand for the

@@ -39,7 +39,7 @@ func (a *app) waitCommand() *cobra.Command {
 	var condition string
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use: "wait KIND NAME", Short: "Wait until an object is ready, or deleted", Args: cobra.RangeArgs(1, 2),
+		Use: "wait KIND NAME", Short: "Wait until an object is ready, or deleted", Args: words(1, 2),
 		Long: `Wait says on the way what is in the way. It exits with 0 when it is done, with 3 when that took too long, and with 5 when
 there is no such object to become ready.`,
 		Example: `  portico wait bucket reports -n payments
