@@ -127,6 +127,19 @@ func (c *terminal) change(name string) {
 			c.t.Errorf("apply says %s, want %s", out, want)
 		}
 	}
+	for _, tag := range []string{"a", "b", "c"} { // one after the other, faster than the portal's cache and the operator are
+		write("  tags: {team: " + tag + "}\n")
+		c.run(0, "apply", "-f", path, "-n", "payments")
+		c.run(0, "wait", "bucket", name, "-n", "payments", "--timeout", "2m")
+		out, _ := c.run(0, "get", "bucket", name, "-n", "payments", "-o", "json")
+		var obj map[string]any
+		if err := json.Unmarshal([]byte(out), &obj); err != nil {
+			c.t.Fatal(err)
+		}
+		if nested(obj, "spec", "tags", "team") != tag || nested(obj, "status", "observedGeneration") != nested(obj, "metadata", "generation") {
+			c.t.Errorf("what was applied is not what was waited for: %s", out)
+		}
+	}
 	write("  versioning: 3\n")
 	if _, said := c.run(1, "apply", "-f", path, "-n", "payments"); !strings.Contains(said, "spec.versioning") {
 		c.t.Errorf("a wrong file: %s", said)
