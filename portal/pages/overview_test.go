@@ -91,7 +91,7 @@ func TestOverviewTellsHowThePlatformIs(t *testing.T) {
 	}{
 		"counts over all teams, as a way to the list": {platformSite, `<a href="/teams/-?status=needs-you" class=""><span class="state bad">`, ""},
 		"a cell's number as a way to what it counts":  {platformSite, `href="/teams/-?kind=s3buckets&amp;status=needs-you&amp;team=payments" title="Needs you"`, ""},
-		"the team with trouble first":                 {platformSite, `id="health-payments"`, ""},
+		"the team with trouble first":                 {platformSite, `id="health-of-payments"`, ""},
 		"what fails, and why":                         {platformSite, `href="/teams/payments/s3buckets/ledger-archive"`, ""},
 		"a stuck deletion":                            {platformSite, `id="leaving-s3buckets-payments_-import-tmp"`, ""},
 		"and its finalizers":                          {platformSite, `<code>example.org/backup</code>`, ""},
@@ -118,7 +118,7 @@ func TestOverviewTellsHowThePlatformIs(t *testing.T) {
 		"quotas that may not be seen":                 {hidden, "lacks the right to list resourcequotas", "5 of 5"},
 		"a calm platform":                             {calm, "Nothing needs anybody", `class="state bad"><svg`},
 		"no teams":                                    {calm, "No team has resources yet", ""},
-		"more teams than the table shows":             {crowd, ">All 4 teams</a>", `id="health-team-19"`},
+		"more teams than the table shows":             {crowd, ">All 4 teams</a>", `id="health-of-team-19"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := visit(t, c.site(t), admin, "/admin")

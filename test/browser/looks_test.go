@@ -38,6 +38,8 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 		{"not-found", s3one + "there-is-none"},
 		{"no-access", "/teams/search"},
 		{"no-page", "/nowhere"},
+		{"api", "/api/docs"},
+		{"api-kind", "/api/docs/s3bucket"},
 	}
 	for _, p := range pages {
 		x.goTo(p.path)
@@ -73,6 +75,7 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 // every looks at the page as it is in both themes and both widths.
 func (x *tab) every(name string) {
 	x.t.Helper()
+	lookedAt(x.where())
 	for _, width := range []int64{1280, 390} {
 		x.do(chromedp.EmulateViewport(width, 844))
 		for _, theme := range []string{"light", "dark"} {

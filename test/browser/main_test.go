@@ -6,6 +6,7 @@ package browser
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -53,6 +54,10 @@ func run(m *testing.M) int {
 	}
 	code := m.Run()
 	stop()
+	if never, err := neverLookedAt(); whole() && (err != nil || len(never) > 0) {
+		fmt.Fprintln(os.Stderr, "no test calls every() on these pages:", never, err)
+		code = max(code, 1)
+	}
 	if code != 0 {
 		world.KeepLogs()
 	}
@@ -61,6 +66,11 @@ func run(m *testing.M) int {
 		return 1
 	}
 	return code
+}
+
+// whole says that all tests run, not some of them.
+func whole() bool {
+	return flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == ""
 }
 
 // startChromium starts one with an empty profile, which speaks to nobody but the pages.

@@ -67,6 +67,9 @@ func tone(p phase.Phase) string {
 	}
 }
 
+// toneWords say what a tone's colour and icon say, for who does not see them.
+var toneWords = map[string]string{"good": "Good:", "busy": "Under way:", "warn": "Warning:", "bad": "Bad:"}
+
 // phaseIcon is the name of the phase's icon.
 func phaseIcon(p phase.Phase) string {
 	switch p {
