@@ -84,7 +84,7 @@ func (a *app) nameWords(cmd *cobra.Command, kind, so string) []string {
 	if err != nil {
 		return nil
 	}
-	list, err := v.list(ctx)
+	list, _, err := v.list(ctx)
 	if err != nil {
 		return nil
 	}

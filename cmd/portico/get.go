@@ -72,10 +72,11 @@ func (a *app) get(ctx context.Context, args []string, f getFlags) error {
 	if f.watch {
 		return a.watch(f, v.watch(ctx))
 	}
-	list, err := v.list(ctx)
+	list, forbidden, err := v.list(ctx)
 	if err != nil {
 		return err
 	}
+	a.sayForbidden(forbidden)
 	return a.print(f.format, list, false)
 }
 
@@ -133,16 +134,27 @@ func (a *app) view(ctx context.Context, args []string, f getFlags) (view, error)
 	return v, nil
 }
 
-// list reads every page.
-func (v view) list(ctx context.Context) ([]object, error) {
+// sayForbidden says which kinds a list leaves out.
+func (a *app) sayForbidden(kinds []string) {
+	if len(kinds) > 0 {
+		a.say("left out, because you may not list them here: %s", strings.Join(kinds, ", "))
+	}
+}
+
+// list reads every page, and the kinds that may not be listed.
+func (v view) list(ctx context.Context) (all []object, forbidden []string, err error) {
 	if v.across {
-		return client.All(func(cursor string) (*client.Page[object], error) {
+		all, err = client.All(func(cursor string) (*client.Page[object], error) {
 			o := v.ListResourcesOptions
 			o.Cursor = cursor
-			return v.api.ListResources(ctx, o)
+			p, err := v.api.ListResources(ctx, o)
+			if err == nil {
+				forbidden = p.Forbidden
+			}
+			return p, err
 		})
+		return all, forbidden, err
 	}
-	var all []object
 	for _, ns := range v.namespaces {
 		some, err := client.All(func(cursor string) (*client.Page[object], error) {
 			o := v.ofKind()
@@ -150,11 +162,11 @@ func (v view) list(ctx context.Context) ([]object, error) {
 			return v.api.Of(wire(v.kind), ns).List(ctx, o)
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		all = append(all, some...)
 	}
-	return all, nil
+	return all, nil, nil
 }
 
 func (v view) ofKind() client.ListOptions {
@@ -206,6 +218,7 @@ type watching struct {
 
 func (w *watching) show(change client.Change[object]) error {
 	list := change.Snapshot
+	w.sayForbidden(change.Forbidden)
 	switch {
 	case change.Object != nil:
 		list = []object{*change.Object}

@@ -109,3 +109,12 @@ func TestWhatIsNoObjectHasFormatsToo(t *testing.T) {
 		}
 	}
 }
+
+func TestKindsThatMayNotBeListedAreNamed(t *testing.T) {
+	f := newPortal(t)
+	f.on("GET /resources?limit=500&namespace=payments", 200, `{"items": [`+bucket("logs", "True", "")+`], "forbidden": ["sqsqueues", "webapps"]}`)
+	out, said := newTerminal(t, f.url).run(0, "get", "-n", "payments", "-o", "name")
+	if out != "s3bucket/logs\n" || said != "left out, because you may not list them here: sqsqueues, webapps\n" {
+		t.Errorf("shows %q and says %q", out, said)
+	}
+}

@@ -23,9 +23,12 @@ const (
 
 // Change is what a stream tells: everything that there is, one object that is new or another one, or one that left.
 type Change[T any] struct {
-	Snapshot []T   // everything; not nil in the first change, and again after a break
-	Object   *T    // new or changed
-	Left     *Left // no longer in the view
+	Snapshot []T // everything; not nil in the first change, and again after a break
+	// Forbidden are, beside a Snapshot, the kinds, by their plural names, that it leaves out because the caller may not
+	// list them there.
+	Forbidden []string
+	Object    *T    // new or changed
+	Left      *Left // no longer in the view
 }
 
 // Left is an object that is no longer in the view.
@@ -83,15 +86,16 @@ func (s *stream[T]) take(event sse.Event) error {
 	switch event.Type {
 	case "snapshot":
 		var part struct {
-			Items    []T  `json:"items"`
-			Complete bool `json:"complete"`
+			Items     []T      `json:"items"`
+			Complete  bool     `json:"complete"`
+			Forbidden []string `json:"forbidden"`
 		}
 		err = json.Unmarshal([]byte(event.Data), &part)
 		s.parts = append(s.parts, part.Items...)
 		if err == nil && !part.Complete {
 			return nil
 		}
-		change.Snapshot, s.parts = append([]T{}, s.parts...), nil
+		change.Snapshot, change.Forbidden, s.parts = append([]T{}, s.parts...), part.Forbidden, nil
 	case "changed":
 		change.Object = new(T)
 		err = json.Unmarshal([]byte(event.Data), change.Object)

@@ -78,6 +78,16 @@ func TestAStreamIsToldWholeAndMended(t *testing.T) {
 	}
 }
 
+func TestASnapshotTellsWhatItLeavesOut(t *testing.T) {
+	begin := event("snapshot", `{"items": []}`) + event("snapshot", `{"items": [], "complete": true, "forbidden": ["sqsqueues"]}`)
+	for change, err := range story(t, begin).WatchResources(t.Context(), client.ListResourcesOptions{Namespace: "n"}) {
+		if err != nil || change.Snapshot == nil || !slices.Equal(change.Forbidden, []string{"sqsqueues"}) {
+			t.Errorf("told %v without %v, %v", change.Snapshot, change.Forbidden, err)
+		}
+		break
+	}
+}
+
 func TestAStreamThatCannotBegin(t *testing.T) {
 	n := 0
 	for _, err := range story(t).S3Buckets("n").WatchOne(t.Context(), "a") {

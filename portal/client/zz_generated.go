@@ -145,7 +145,7 @@ func (o Objects[T]) Get(ctx context.Context, name string, opts GetOptions) (*Res
 type ListOptions struct {
 	LabelSelector string // Only objects whose labels match, in the syntax of Kubernetes: team=search,!trial.
 	Status        string // Only objects that are doing so. ready: all is done. in-progress: Portico is at work. needs-you: it failed, and is tried again. paused: Portico leaves it alone. deleting: it goes away.
-	Q             string // Only objects with all these words in name, kind, endpoint or requester, in capital letters or small ones.
+	Q             string // Only objects with all these words in name, kind, endpoint, provider or requester, or in the namespace where the list is of all, in capital letters or small ones.
 	Sort          string // By what to sort: age is the youngest first, status what needs you first; - in front turns it round. Equals are sorted by name, namespace and kind.
 	Limit         int64  // How many objects at most.
 	Cursor        string // next of the page before, asked for with the same filters and sort; empty for the first page.
@@ -305,7 +305,7 @@ func (c *Client) CheckHostname(ctx context.Context, namespace string, opts Check
 type ListResourcesOptions struct {
 	LabelSelector string // Only objects whose labels match, in the syntax of Kubernetes: team=search,!trial.
 	Status        string // Only objects that are doing so. ready: all is done. in-progress: Portico is at work. needs-you: it failed, and is tried again. paused: Portico leaves it alone. deleting: it goes away.
-	Q             string // Only objects with all these words in name, kind, endpoint or requester, in capital letters or small ones.
+	Q             string // Only objects with all these words in name, kind, endpoint, provider or requester, or in the namespace where the list is of all, in capital letters or small ones.
 	Sort          string // By what to sort: age is the youngest first, status what needs you first; - in front turns it round. Equals are sorted by name, namespace and kind.
 	Limit         int64  // How many objects at most.
 	Cursor        string // next of the page before, asked for with the same filters and sort; empty for the first page.

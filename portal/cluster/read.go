@@ -27,35 +27,18 @@ type Ref struct {
 // namespace and name. The objects are shared with the cache: never change one, DeepCopy first. Without the right to
 // list in the namespace given it is a *ForbiddenError; across namespaces those without the right are left out.
 func (c *Cluster) List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error) {
-	all, err := c.Can(ctx, id, "list", k, namespace)
+	rows, err := c.Rows(ctx, id, k, namespace)
 	if err != nil {
 		return nil, err
 	}
-	if !all && (namespace != "" || !k.Namespaced) {
-		return nil, &ForbiddenError{Verb: "list", Resource: k.Plural, Namespace: namespace}
-	}
-	items, err := c.cached(ctx, k, namespace)
-	if err != nil {
-		return nil, err
-	}
-	if !all {
-		if items, err = c.onlyVisible(ctx, id, k, items); err != nil {
-			return nil, err
-		}
+	items := make([]*unstructured.Unstructured, 0, len(rows))
+	for _, row := range rows {
+		items = append(items, row.Object)
 	}
 	slices.SortFunc(items, func(a, b *unstructured.Unstructured) int {
 		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
 	})
 	return items, nil
-}
-
-// onlyVisible asks once for each namespace, not for each object.
-func (c *Cluster) onlyVisible(ctx context.Context, id auth.Identity, k catalog.Kind, items []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-	visible, err := c.visible(ctx, id, k)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(items, func(o *unstructured.Unstructured) bool { return !visible.Has(o.GetNamespace()) }), nil
 }
 
 // cached reads the cache without any check of access.

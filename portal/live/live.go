@@ -31,6 +31,10 @@ const (
 // to wait for.
 var ErrFinished = errors.New("nothing more will change")
 
+// ErrMore from Render says that there is more than the parts given: they are sent, and then Render is called again, without
+// waiting for a change. What is too large for one message comes so in several, each with its own time to be read.
+var ErrMore = errors.New("there is more")
+
 // Part is one piece of a page, replaced on its own.
 type Part struct {
 	Target string // id of the element that HTML replaces
@@ -48,8 +52,8 @@ type Part struct {
 type Source struct {
 	// Changed receives when the page may be out of date. Spurious signals cost a rendering and send nothing.
 	Changed <-chan struct{}
-	// Render makes the parts as the caller may see them now. Any error but ErrFinished ends the stream: the browser
-	// connects again and is told why by the status.
+	// Render makes the parts as the caller may see them now. Any error but ErrFinished and ErrMore ends the stream: the
+	// browser connects again and is told why by the status.
 	Render func(context.Context) ([]Part, error)
 	// Alive is nil as long as the caller's session lasts.
 	Alive func(context.Context) error
@@ -61,8 +65,8 @@ type Source struct {
 // status: an error before anything was sent is returned, to be answered like that of any page.
 func Serve(w http.ResponseWriter, r *http.Request, s Source) error {
 	parts, err := s.render(r.Context())
-	finished := errors.Is(err, ErrFinished)
-	if err != nil && !finished {
+	finished, more := errors.Is(err, ErrFinished), errors.Is(err, ErrMore)
+	if err != nil && !finished && !more {
 		return err
 	}
 	st := &stream{w: w, control: http.NewResponseController(w), sent: map[string]digest{}}
@@ -70,7 +74,7 @@ func Serve(w http.ResponseWriter, r *http.Request, s Source) error {
 	if err := st.send(parts); err != nil || finished {
 		return st.finish(finished)
 	}
-	st.follow(r.Context(), s)
+	st.follow(r.Context(), s, more)
 	return nil
 }
 
@@ -81,6 +85,9 @@ func (s Source) render(ctx context.Context) ([]Part, error) {
 	}
 	return s.Render(ctx)
 }
+
+// holds reports whether the caller may go on seeing the page.
+func (s Source) holds(ctx context.Context) bool { return s.Alive(ctx) == nil && s.Allowed(ctx) == nil }
 
 // digest stands for what was sent: hundreds of streams would hold as many pages.
 type digest [sha256.Size]byte
@@ -102,36 +109,54 @@ func (st *stream) open() {
 
 // follow sends what changes until something ends the stream. Errors need no words: the browser connects again, and
 // the answer to that says why.
-func (st *stream) follow(ctx context.Context, s Source) {
+func (st *stream) follow(ctx context.Context, s Source, more bool) {
 	beat := time.NewTicker(heartbeat)
 	check := time.NewTicker(recheck)
 	defer beat.Stop()
 	defer check.Stop()
+	atOnce := make(chan struct{})
+	close(atOnce)
 	for open := true; open; {
+		changed, next := s.Changed, (<-chan struct{})(nil)
+		if more {
+			changed, next = nil, atOnce
+			select {
+			case <-check.C: // before more is sent
+				if !s.holds(ctx) {
+					return
+				}
+			default:
+			}
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-beat.C:
 			open = st.write([]byte(": still here\n\n")) == nil
 		case <-check.C:
-			open = s.Alive(ctx) == nil && s.Allowed(ctx) == nil
-		case <-s.Changed:
-			open = pause(ctx, settle) && st.refresh(ctx, s)
+			open = s.holds(ctx)
+		case <-next:
+			open, more = st.refresh(ctx, s)
+		case <-changed:
+			if open = pause(ctx, settle); open {
+				open, more = st.refresh(ctx, s)
+			}
 		}
 	}
 }
 
-// refresh sends what differs from what the client has; false ends the stream.
-func (st *stream) refresh(ctx context.Context, s Source) bool {
+// refresh sends what differs from what the client has, and reports whether there is more to send at once; not open ends
+// the stream.
+func (st *stream) refresh(ctx context.Context, s Source) (open, more bool) {
 	parts, err := s.render(ctx)
-	finished := errors.Is(err, ErrFinished)
-	if err != nil && !finished || st.send(parts) != nil {
-		return false
+	finished, more := errors.Is(err, ErrFinished), errors.Is(err, ErrMore)
+	if err != nil && !finished && !more || st.send(parts) != nil {
+		return false, false
 	}
 	if finished {
 		_ = st.finish(true) // the stream ends either way
 	}
-	return !finished
+	return !finished, more
 }
 
 // send tells of the parts that the client does not have in this form.

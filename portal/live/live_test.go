@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -229,5 +230,61 @@ func TestRefusedBeforeTheFirstByte(t *testing.T) {
 	p.alive = errors.New("signed out")
 	if _ = Serve(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/live", nil), p.source()); p.renders != 1 {
 		t.Error("something was read for a session that has ended")
+	}
+}
+
+// slow is a client that takes seconds for each message.
+type slow struct{ screen }
+
+func (s *slow) Write(b []byte) (int, error) {
+	time.Sleep(3 * time.Second)
+	return s.screen.Write(b)
+}
+
+// TestWhatIsLargeComesInSeveralMessages at once, while right and session are looked at as ever.
+func TestWhatIsLargeComesInSeveralMessages(t *testing.T) {
+	for name, c := range map[string]struct {
+		allowed error
+		want    string
+	}{
+		"while it may be seen": {nil, "012345678 after"},
+		"until it may not":     {errors.New("no more"), "01"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				changed := make(chan struct{}, 1)
+				changed <- struct{}{} // there is news before the first message
+				n := 0
+				source := Source{
+					Changed: changed,
+					Alive:   func(context.Context) error { return nil },
+					Allowed: func(context.Context) error { return c.allowed },
+					Render: func(context.Context) ([]Part, error) {
+						n++
+						switch {
+						case n < 9:
+							return []Part{{Event: "part", Text: fmt.Sprint(n - 1)}}, ErrMore
+						case n == 9:
+							return []Part{{Event: "part", Text: "8"}}, nil
+						}
+						return []Part{{Event: "part", Text: " after"}}, ErrFinished
+					},
+				}
+				s := &slow{}
+				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/live", http.NoBody)
+				if err := Serve(s, r, source); err != nil {
+					t.Fatal(err)
+				}
+				var got strings.Builder
+				for line := range strings.Lines(s.take()) {
+					if text, ok := strings.CutPrefix(line, "data: "); ok {
+						got.WriteString(strings.TrimSuffix(text, "\n"))
+					}
+				}
+				if !strings.HasPrefix(got.String(), c.want) || c.allowed != nil && len(got.String()) > 4 {
+					t.Errorf("the client reads %q, want %q", got.String(), c.want)
+				}
+			})
+		})
 	}
 }

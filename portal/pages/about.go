@@ -110,7 +110,7 @@ func (p *Pages) addMembers(ctx context.Context, id auth.Identity, s space, view 
 			view.Members = append(view.Members, views.Role{Name: m.Role, What: roleWords[m.Role]})
 		}
 		role := &view.Members[len(view.Members)-1]
-		role.Who = append(role.Who, views.Subject{Kind: subjectKind(m.Kind), Name: displayName(m.Name)})
+		role.Who = append(role.Who, views.Subject{Kind: subjectKind(m.Kind), Name: prose.Person(m.Name)})
 	}
 	return nil
 }

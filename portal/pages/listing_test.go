@@ -12,12 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/listing"
 	"github.com/portico-platform/portico/portal/overview"
 	"github.com/portico-platform/portico/portal/phase"
 	"github.com/portico-platform/portico/web/views"
 )
 
-func namesOf(all []listed) string {
+func namesOf(all []listing.Item) string {
 	var names []string
 	for _, l := range all {
 		names = append(names, l.Name)
@@ -28,11 +29,11 @@ func namesOf(all []listed) string {
 func TestArrange(t *testing.T) {
 	at := func(days int) time.Time { return noon.Add(-time.Duration(days) * 24 * time.Hour) }
 	bucket, queue := &catalog.Kind{Title: "Bucket", Plural: "s3buckets"}, &catalog.Kind{Title: "Queue", Plural: "sqsqueues"}
-	all := []listed{
-		{&overview.Row{Name: "b", Namespace: "payments", Phase: phase.Ready, Provider: "acc", Took: time.Second, Requester: "oidc:ann", Endpoint: "payments-b", Created: at(1)}, bucket},
-		{&overview.Row{Name: "a", Namespace: "search", Phase: phase.Ready, Took: time.Minute, Requester: "oidc:bob", Created: at(3)}, queue},
-		{&overview.Row{Name: "d", Namespace: "search", Phase: phase.NeedsYou, Provider: "acc", Took: -1, Requester: "oidc:bob", Created: at(2)}, bucket},
-		{&overview.Row{Name: "c", Namespace: "payments", Phase: phase.Deleting, Took: -1, Created: at(4)}, bucket},
+	all := []listing.Item{
+		{Row: &overview.Row{Name: "b", Namespace: "payments", Phase: phase.Ready, Provider: "acc", Took: time.Second, Requester: "oidc:ann", Endpoint: "payments-b", Created: at(1)}, Kind: bucket},
+		{Row: &overview.Row{Name: "a", Namespace: "search", Phase: phase.Ready, Took: time.Minute, Requester: "oidc:bob", Created: at(3)}, Kind: queue},
+		{Row: &overview.Row{Name: "d", Namespace: "search", Phase: phase.NeedsYou, Provider: "acc", Took: -1, Requester: "oidc:bob", Created: at(2)}, Kind: bucket},
+		{Row: &overview.Row{Name: "c", Namespace: "payments", Phase: phase.Deleting, Took: -1, Created: at(4)}, Kind: bucket},
 	}
 	for _, l := range all {
 		l.Object = &unstructured.Unstructured{}
@@ -91,9 +92,9 @@ func TestArrange(t *testing.T) {
 
 func TestPages(t *testing.T) {
 	for _, n := range []int{60, 1000} { // sorted whole, and only as far as it is shown
-		var all []listed
+		var all []listing.Item
 		for i := range n {
-			all = append(all, listed{&overview.Row{Name: fmt.Sprintf("r%03d", i*7%n), Phase: phase.Ready}, &catalog.Kind{}})
+			all = append(all, listing.Item{Row: &overview.Row{Name: fmt.Sprintf("r%03d", i*7%n), Phase: phase.Ready}, Kind: &catalog.Kind{}})
 		}
 		for page := 1; page <= 3; page++ {
 			l := views.List{Query: views.Query{Page: page}}

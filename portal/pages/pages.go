@@ -25,6 +25,7 @@ import (
 	"github.com/portico-platform/portico/portal/live"
 	"github.com/portico-platform/portico/portal/operator"
 	"github.com/portico-platform/portico/portal/overview"
+	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -234,7 +235,7 @@ func (p *Pages) frame(r *http.Request, id auth.Identity, s space, title string) 
 
 // anybody is a frame without teams.
 func (p *Pages) anybody(id auth.Identity, title string) views.Frame {
-	return views.Frame{Title: title, User: displayName(id.Display()), Email: cmp.Or(id.Email, id.Username)}
+	return views.Frame{Title: title, User: prose.Person(id.Display()), Email: cmp.Or(id.Email, id.Username)}
 }
 
 func requestID(r *http.Request) string { return auth.RequestID(r.Context()) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/listing"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -88,7 +89,7 @@ func (p *Pages) referring(l looking, k catalog.Kind, r catalog.Reference, list [
 // providerUsers are the objects of all namespaces that name the AWSProvider of l. It goes when none does any more.
 func (p *Pages) providerUsers(ctx context.Context, l looking) (views.Users, error) {
 	all := views.Users{Wait: true}
-	var found []listed
+	var kinds catalog.Catalog
 	for _, k := range p.cluster.Kinds() {
 		if !k.Namespaced || !k.Has("providerRef") {
 			continue
@@ -100,20 +101,18 @@ func (p *Pages) providerUsers(ctx context.Context, l looking) (views.Users, erro
 		if !may {
 			all.Hidden = append(all.Hidden, hiddenKinds(catalog.Catalog{k})...)
 		}
-		rows, err := p.cluster.Rows(ctx, l.id, k, "")
-		if err != nil {
-			return all, err
-		}
-		for _, row := range rows {
-			found = append(found, listed{row, &k})
-		}
+		kinds = append(kinds, k)
 	}
-	found = slices.DeleteFunc(found, func(one listed) bool { return one.Provider != l.ref.Name })
+	seen, err := listing.Read(ctx, p.cluster, l.id, kinds, "")
+	if err != nil {
+		return all, err
+	}
+	found := (&listing.Filter{Provider: l.ref.Name}).Of(seen.Items)
 	all.Total = len(found)
-	for _, one := range first(found, maxUsersNamed, orderOf(views.Query{Sort: views.SortTeam})) {
-		all.First = append(all.First, views.Relation{Role: "Used by", Resource: p.resourceNamed(one.kind.Name, one.Object)})
+	for _, one := range listing.First(found, maxUsersNamed, listing.ByNamespace.Then(false)) {
+		all.First = append(all.First, views.Relation{Role: "Used by", Resource: p.resourceNamed(one.Kind.Name, one.Object)})
 	}
-	requested := slices.DeleteFunc(found, func(one listed) bool { return one.kind.KeptBy != "" })
+	requested := slices.DeleteFunc(found, func(one listing.Item) bool { return one.Kind.KeptBy != "" })
 	if n := len(requested); n > 0 {
 		all.List = views.Choice{Value: views.ListPath(views.Query{Provider: l.ref.Name}), Label: views.Plural(n, "resource")}
 	}

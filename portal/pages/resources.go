@@ -11,8 +11,8 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/listing"
 	"github.com/portico-platform/portico/portal/live"
 	"github.com/portico-platform/portico/web/views"
 )
@@ -53,7 +53,7 @@ func (p *Pages) list(ctx context.Context, id auth.Identity, s space, frame views
 	}
 	now := p.now()
 	for _, l := range arrange(&list, all, viewing{id.Username, now}) {
-		r := resourceOf(s, *l.kind, l.Object, now)
+		r := resourceOf(s, *l.Kind, l.Object, now)
 		if l.Took >= 0 {
 			r.Took = views.Duration(l.Took)
 		}
@@ -63,30 +63,19 @@ func (p *Pages) list(ctx context.Context, id auth.Identity, s space, frame views
 }
 
 // addKinds adds the kinds that the list has, and those that it lacks, and reads what there is of them.
-func (p *Pages) addKinds(ctx context.Context, id auth.Identity, s space, list *views.List) ([]listed, error) {
-	var all []listed
-	var hidden catalog.Catalog
+func (p *Pages) addKinds(ctx context.Context, id auth.Identity, s space, list *views.List) ([]listing.Item, error) {
+	found, err := listing.Read(ctx, p.cluster, id, s.listed, s.namespace)
+	if err != nil {
+		return nil, err
+	}
 	for _, k := range s.listed {
-		rows, err := p.cluster.Rows(ctx, id, k, s.namespace)
-		if err != nil && !unseen(err) {
-			return nil, err
-		}
-		if err != nil {
-			hidden = append(hidden, k)
-		}
-		if err == nil || list.Query.Kind == k.Plural {
+		_, hidden := found.Forbidden.ByPlural(k.Plural)
+		if !hidden || list.Query.Kind == k.Plural {
 			list.Kinds = append(list.Kinds, views.Choice{Value: k.Plural, Label: k.Title})
 		}
-		all = slices.Grow(all, len(rows))
-		for _, row := range rows {
-			all = append(all, listed{row, &k})
-		}
 	}
-	if len(hidden) == len(s.listed) {
-		return nil, mayNotList(s)
-	}
-	list.Hidden = hiddenKinds(ofKind(hidden, list.Query.Kind))
-	return all, nil
+	list.Hidden = hiddenKinds(ofKind(found.Forbidden, list.Query.Kind))
+	return found.Items, nil
 }
 
 // addTeamsOf adds what the list of all teams says of them: which there are, and of which of them it shows not everything.

@@ -146,11 +146,3 @@ func (p *Pages) switchTeam(w http.ResponseWriter, r *http.Request) error {
 	}
 	return seeOther(w, r, views.TeamPath(team))
 }
-
-// displayName cuts the prefix that tells identity providers apart: people know themselves without it.
-func displayName(name string) string {
-	if _, rest, ok := strings.Cut(name, ":"); ok && rest != "" && !strings.Contains(name, "system:") {
-		return rest
-	}
-	return name
-}

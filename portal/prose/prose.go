@@ -38,3 +38,11 @@ func HasWords(search, text string) bool {
 	}
 	return true
 }
+
+// Person is a username without the prefix that tells identity providers apart: people know themselves without it.
+func Person(username string) string {
+	if _, rest, ok := strings.Cut(username, ":"); ok && rest != "" && !strings.Contains(username, "system:") {
+		return rest
+	}
+	return username
+}

@@ -22,6 +22,7 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/live"
 	"github.com/portico-platform/portico/portal/operator"
+	"github.com/portico-platform/portico/portal/overview"
 )
 
 // Prefix is where the API lives.
@@ -43,7 +44,7 @@ type Reader interface {
 	Kinds() catalog.Catalog
 	Namespaces(ctx context.Context, id auth.Identity) ([]string, error)
 	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
-	List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error)
+	Rows(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*overview.Row, error)
 	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
 	Events(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error)
 	Follow(ctx context.Context) cluster.Feed

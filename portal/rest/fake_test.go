@@ -23,9 +23,11 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/operator"
+	"github.com/portico-platform/portico/portal/overview"
 )
 
-// fakeCluster is a cluster in memory for one caller, who may do everything but what denied lists as "verb namespace".
+// fakeCluster is a cluster in memory for one caller, who may do everything but what denied lists as "verb namespace"
+// or "verb namespace kind".
 type fakeCluster struct {
 	t       *testing.T
 	kinds   catalog.Catalog
@@ -60,20 +62,29 @@ func (f *fakeCluster) Namespaces(context.Context, auth.Identity) ([]string, erro
 	return []string{"payments"}, nil
 }
 
-func (f *fakeCluster) Can(_ context.Context, _ auth.Identity, verb string, _ catalog.Kind, ns string) (bool, error) {
-	return !slices.Contains(f.denied, verb+" "+ns), nil
+func (f *fakeCluster) Can(_ context.Context, _ auth.Identity, verb string, k catalog.Kind, ns string) (bool, error) {
+	return !f.refuses(verb, k, ns), nil
 }
 
-func (f *fakeCluster) List(_ context.Context, _ auth.Identity, k catalog.Kind, ns string) ([]*unstructured.Unstructured, error) {
+func (f *fakeCluster) Rows(_ context.Context, _ auth.Identity, k catalog.Kind, ns string) ([]*overview.Row, error) {
 	f.possible(k, ns, "x")
 	f.feed.mu.Lock()
 	defer f.feed.mu.Unlock()
-	if slices.Contains(f.denied, "list "+ns) {
+	if f.refuses("list", k, ns) {
 		return nil, &cluster.ForbiddenError{Verb: "list", Resource: k.Plural, Namespace: ns}
 	}
-	return slices.DeleteFunc(slices.Clone(f.objects), func(o *unstructured.Unstructured) bool {
-		return o.GetKind() != k.Name || ns != "" && o.GetNamespace() != ns
-	}), nil
+	var out []*overview.Row
+	for _, o := range f.objects {
+		if o.GetKind() == k.Name && (ns == "" || o.GetNamespace() == ns) && !f.refuses("list", k, o.GetNamespace()) {
+			out = append(out, overview.NewRow(k, o))
+		}
+	}
+	return out, nil
+}
+
+// refuses tells what is denied, of all kinds or of one.
+func (f *fakeCluster) refuses(verb string, k catalog.Kind, ns string) bool {
+	return slices.Contains(f.denied, verb+" "+ns) || slices.Contains(f.denied, verb+" "+ns+" "+k.Plural)
 }
 
 // possible fails the test for names that would become another path at the API server.

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -13,8 +14,10 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/listing"
+	"github.com/portico-platform/portico/portal/overview"
 	"github.com/portico-platform/portico/portal/phase"
 )
 
@@ -27,66 +30,71 @@ type Page struct {
 }
 
 type objectList struct {
-	Items []map[string]any `json:"items"`
-	Next  string           `json:"next,omitempty" doc:"Cursor of the next page; absent on the last one."`
+	Items     []map[string]any `json:"items"`
+	Next      string           `json:"next,omitempty" doc:"Cursor of the next page; absent on the last one."`
+	Forbidden []string         `json:"forbidden,omitempty" doc:"Kinds, by their plural names, that are left out because the caller may not list them there; absent if there are none."`
+}
+
+// plurals name kinds; nil for none.
+func plurals(kinds catalog.Catalog) []string {
+	var out []string
+	for _, k := range kinds {
+		out = append(out, k.Plural)
+	}
+	return out
 }
 
 // place is where an object stands in a list; cursors carry it, so that objects that come and go between two pages
 // neither repeat nor hide others.
 type place struct{ Key, Name, Namespace, Kind string }
 
-// placed is an object at its place.
-type placed struct {
-	place
-	obj *unstructured.Unstructured
+// sorting is a key to sort by: what of it a cursor carries, and how that is read back into a row.
+type sorting struct {
+	by   listing.Compare
+	key  func(listing.Item) string
+	read func(key string, into *overview.Row) error
 }
 
-// order is what a list is sorted by.
-type order struct {
-	key  string
-	desc bool
+func nothing(string, *overview.Row) error { return nil }
+
+var sortings = map[string]sorting{
+	"name": {listing.ByName, func(l listing.Item) string { return l.Name }, nothing},
+	"kind": {listing.ByKind, func(l listing.Item) string { return l.Kind.Name }, nothing},
+	"age": {
+		listing.ByAge, func(l listing.Item) string { return l.Created.UTC().Format(time.RFC3339) },
+		func(key string, into *overview.Row) (err error) {
+			into.Created, err = time.Parse(time.RFC3339, key)
+			return err
+		},
+	},
+	"status": {
+		listing.ByStatus, func(l listing.Item) string { return strconv.Itoa(l.Phase.Urgency()) },
+		func(key string, into *overview.Row) error {
+			i := slices.IndexFunc(phase.All(), func(p phase.Phase) bool { return strconv.Itoa(p.Urgency()) == key })
+			if i < 0 {
+				return fmt.Errorf("%q is of no status", key)
+			}
+			into.Phase = phase.All()[i]
+			return nil
+		},
+	},
 }
 
-func orderOf(sort string) order {
-	key, desc := strings.CutPrefix(cmp.Or(sort, "name"), "-")
-	if key == "age" {
-		desc = !desc // the youngest was made last
-	}
-	return order{key: key, desc: desc}
+// order is what the list is sorted by.
+func (p Page) order() (sorting, listing.Compare) {
+	key, desc := strings.CutPrefix(cmp.Or(p.Sort, "name"), "-")
+	s := sortings[key] // huma has checked that it is one
+	return s, s.by.Then(desc)
 }
 
-func (o order) place(obj *unstructured.Unstructured) place {
-	p := place{Name: obj.GetName(), Namespace: obj.GetNamespace(), Kind: obj.GetKind()}
-	switch o.key {
-	case "name":
-		p.Key = p.Name
-	case "kind":
-		p.Key = p.Kind
-	case "age":
-		p.Key = obj.GetCreationTimestamp().UTC().Format(time.RFC3339)
-	case "status":
-		is, _ := phase.Of(obj)
-		p.Key = strconv.Itoa(is.Urgency()) // of one digit
-	}
-	return p
+func (s sorting) place(l listing.Item) place {
+	return place{Key: s.key(l), Name: l.Name, Namespace: l.Namespace, Kind: l.Kind.Name}
 }
 
-func (o order) compare(a, b place) int {
-	by := cmp.Compare(a.Key, b.Key)
-	if o.desc {
-		by = -by
-	}
-	return cmp.Or(by, cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind))
-}
-
-// sorted are the objects at their places.
-func (o order) sorted(items []*unstructured.Unstructured) []placed {
-	out := make([]placed, 0, len(items))
-	for _, obj := range items {
-		out = append(out, placed{o.place(obj), obj})
-	}
-	slices.SortFunc(out, func(a, b placed) int { return o.compare(a.place, b.place) })
-	return out
+// item is an item that stands at the place.
+func (s sorting) item(at place) (listing.Item, error) {
+	row := &overview.Row{Name: at.Name, Namespace: at.Namespace}
+	return listing.Item{Row: row, Kind: &catalog.Kind{Name: at.Kind}}, s.read(at.Key, row)
 }
 
 // cursor is what the next page begins after, and of which list.
@@ -108,11 +116,11 @@ func (p Page) list(of string) string {
 }
 
 // start reads the cursor of the list; nil is the beginning. The error is a problem.
-func (p Page) start(ctx context.Context, of string) (*place, error) {
+func (p Page) start(ctx context.Context, of string) (*listing.Item, error) {
 	if p.Cursor == "" {
 		return nil, nil //nolint:nilnil // the beginning is no place
 	}
-	bad := func(detail string) (*place, error) {
+	bad := func(detail string) (*listing.Item, error) {
 		return nil, problem(ctx, http.StatusUnprocessableEntity, detail,
 			&huma.ErrorDetail{Location: "query.cursor", Message: "take next of the page before, and leave the other parameters as they were"})
 	}
@@ -124,31 +132,32 @@ func (p Page) start(ctx context.Context, of string) (*place, error) {
 	if c.Of != p.list(of) {
 		return bad("the cursor is of a list with other filters, another sort or another place")
 	}
-	return &c.After, nil
+	s, _ := p.order()
+	after, err := s.item(c.After)
+	if err != nil {
+		return bad("the cursor is not one that a page gave")
+	}
+	return &after, nil
 }
 
-// page cuts one page out of what matched; of names the list.
-func page(ctx context.Context, items []*unstructured.Unstructured, p Page, of string) (*objectList, error) {
+// page cuts one page out of what matched, in all's own place; of names the list.
+func page(ctx context.Context, all []listing.Item, p Page, of string) (*objectList, error) {
 	after, err := p.start(ctx, of)
 	if err != nil {
 		return nil, err
 	}
-	o := orderOf(p.Sort)
-	all := o.sorted(items)
+	s, order := p.order()
 	if after != nil {
-		start, found := slices.BinarySearchFunc(all, *after, func(at placed, after place) int { return o.compare(at.place, after) })
-		if found {
-			start++
-		}
-		all = all[start:]
+		all = slices.DeleteFunc(all, func(l listing.Item) bool { return order(l, *after) <= 0 })
 	}
-	out := &objectList{Items: make([]map[string]any, 0, min(len(all), p.Limit))}
-	if len(all) > p.Limit {
-		all = all[:p.Limit]
-		out.Next = cursor{After: all[p.Limit-1].place, Of: p.list(of)}.encode()
+	shown := listing.First(all, p.Limit+1, order)
+	out := &objectList{Items: make([]map[string]any, 0, min(len(shown), p.Limit))}
+	if len(shown) > p.Limit {
+		shown = shown[:p.Limit]
+		out.Next = cursor{After: s.place(shown[p.Limit-1]), Of: p.list(of)}.encode()
 	}
-	for _, at := range all {
-		out.Items = append(out.Items, at.obj.Object)
+	for _, l := range shown {
+		out.Items = append(out.Items, l.Object.Object)
 	}
 	return out, nil
 }

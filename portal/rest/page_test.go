@@ -10,6 +10,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"pgregory.net/rapid"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/listing"
+	"github.com/portico-platform/portico/portal/overview"
 )
 
 func TestPagesCoverTheListOnce(t *testing.T) {
@@ -20,7 +24,7 @@ func TestPagesCoverTheListOnce(t *testing.T) {
 		var got []string
 		cursor := ""
 		for range len(names) + 1 {
-			out, err := page(context.Background(), objects(names), Page{Limit: limit, Cursor: cursor, Sort: sort}, "x")
+			out, err := page(context.Background(), items(names), Page{Limit: limit, Cursor: cursor, Sort: sort}, "x")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,9 +49,10 @@ func TestPagesCoverTheListOnce(t *testing.T) {
 	})
 }
 
-// objects are buckets; names that begin with vowels are older.
-func objects(names []string) []*unstructured.Unstructured {
-	var out []*unstructured.Unstructured
+// items are buckets; names that begin with vowels are older.
+func items(names []string) []listing.Item {
+	var out []listing.Item
+	k := &catalog.Kind{Name: "S3Bucket"}
 	for _, n := range names {
 		o := &unstructured.Unstructured{Object: map[string]any{"kind": "S3Bucket", "metadata": map[string]any{"creationTimestamp": "2026-02-01T00:00:00Z"}}}
 		if strings.ContainsAny(n[:1], "aeiou") {
@@ -55,7 +60,7 @@ func objects(names []string) []*unstructured.Unstructured {
 		}
 		o.SetNamespace("n")
 		o.SetName(n)
-		out = append(out, o)
+		out = append(out, listing.Item{Row: overview.NewRow(*k, o), Kind: k})
 	}
 	return out
 }

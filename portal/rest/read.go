@@ -141,24 +141,25 @@ func (a *API) list(ctx context.Context, k catalog.Kind, namespace string, in Lis
 // lists answers with what matches in a view, once or for as long as the caller listens.
 func (a *API) lists(ctx context.Context, v view, in ListQuery) (*listed, error) {
 	var err error
-	if v.matcher, err = in.matcher(ctx, a.cluster.Kinds()); err != nil {
+	if v.filter, err = in.read(ctx, v); err != nil {
 		return nil, err
 	}
 	if in.Watch.Watch {
 		if err := in.wholly(ctx); err != nil {
 			return nil, err
 		}
-		v.order = orderOf(in.Sort)
+		_, v.order = in.order()
 		return &listed{Body: a.watch(v)}, nil //nolint:contextcheck // huma brings the context of the request
 	}
-	items, err := a.in(ctx, v, v.kinds, v.namespace)
+	found, err := a.in(ctx, v, v.kinds, v.namespace)
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	out, err := page(ctx, v.matcher.of(items), in.Page, v.String())
+	out, err := page(ctx, v.filter.Of(found.Items), in.Page, v.String())
 	if err != nil {
 		return nil, err
 	}
+	out.Forbidden = plurals(found.Forbidden)
 	return &listed{Body: asJSON(out)}, nil
 }
 

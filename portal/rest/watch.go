@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,12 +12,13 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/listing"
 	"github.com/portico-platform/portico/portal/live"
+	"github.com/portico-platform/portico/portal/overview"
 )
 
 // Watch asks for a stream.
@@ -25,8 +27,9 @@ type Watch struct {
 }
 
 // watchWords describe the stream in the document.
-const watchWords = "With watch=true the answer is a stream (text/event-stream) that lasts until the token expires or the right is lost. " +
-	"Events: snapshot, one or more, with {\"items\":[…],\"complete\":true on the last}; changed, with an object that is new or another " +
+const watchWords = "With watch=true the answer is a stream (text/event-stream) that lasts until the token expires, or the right to see one of the kinds is lost or gained. " +
+	"Events: snapshot, one or more, with {\"items\":[…]}, and on the last \"complete\":true and \"forbidden\", as in lists; " +
+	"changed, with an object that is new or another " +
 	"one; deleted, with {\"kind\",\"namespace\",\"name\",\"uid\",\"reason\"}, where reason is gone (it is no more), unmatched (it no " +
 	"longer matches the filters) or forbidden (it may no longer be seen). Changes of 300 ms are told together. Comments keep the " +
 	"connection open. After a break, connect again: there is a new snapshot."
@@ -45,17 +48,13 @@ type view struct {
 	kinds     catalog.Catalog
 	namespace string // "" is every one, or none for kinds without
 	name      string // of the only object, "" for all
-	matcher   matcher
-	order     order
+	filter    listing.Filter
+	order     listing.Compare // of what is sent first; nil where there is one object
 }
 
 // String names the view, without its filters.
 func (v view) String() string {
-	names := make([]string, 0, len(v.kinds))
-	for _, k := range v.kinds {
-		names = append(names, k.Plural)
-	}
-	return strings.Join(append(names, v.namespace, v.name), "/")
+	return strings.Join(append(plurals(v.kinds), v.namespace, v.name), "/")
 }
 
 // single reports whether the view is of one object.
@@ -70,57 +69,60 @@ func (v view) concerns(c cluster.Change) bool {
 	return ours
 }
 
-// in reads the view's objects of the kinds in namespace, whether they match or not.
-func (a *API) in(ctx context.Context, v view, kinds catalog.Catalog, namespace string) ([]*unstructured.Unstructured, error) {
-	if v.single() {
-		obj, err := a.cluster.Get(ctx, caller(ctx), ref(kinds[0], namespace, v.name))
-		if apierrors.IsNotFound(err) {
-			return nil, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		return []*unstructured.Unstructured{obj}, nil
+// in finds the view's objects of the kinds in namespace, whether they match or not.
+func (a *API) in(ctx context.Context, v view, kinds catalog.Catalog, namespace string) (listing.Found, error) {
+	if !v.single() {
+		return listing.Read(ctx, a.cluster, caller(ctx), kinds, namespace)
 	}
-	var all []*unstructured.Unstructured
-	for _, k := range kinds {
-		items, err := a.cluster.List(ctx, caller(ctx), k, namespace)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, items...)
+	found := listing.Found{Kinds: kinds}
+	obj, err := a.cluster.Get(ctx, caller(ctx), ref(kinds[0], namespace, v.name))
+	if apierrors.IsNotFound(err) {
+		return found, nil
 	}
-	return all, nil
+	if err == nil {
+		found.Items = []listing.Item{{Row: overview.NewRow(kinds[0], obj), Kind: &kinds[0]}}
+	}
+	return found, err
 }
 
-// allowed is nil as long as the caller may see the view. Across namespaces each reading asks for each of them.
-func (v view) allowed(ctx context.Context, a *API) error {
+// seen are the kinds of the view that the caller may see; it is refused if that is none. Across namespaces each reading
+// asks for each of them.
+func (v view) seen(ctx context.Context, a *API) (catalog.Catalog, error) {
 	verb := "list"
 	if v.single() {
 		verb = "get"
 	}
+	var seen catalog.Catalog
+	var refused error
 	for _, k := range v.kinds {
-		if k.Namespaced && v.namespace == "" {
-			continue
+		if !k.Namespaced || v.namespace != "" {
+			err := a.allowed(ctx, verb, k, v.namespace)
+			if _, forbidden := errors.AsType[*cluster.ForbiddenError](err); forbidden {
+				refused = cmp.Or(refused, err)
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
-		if err := a.allowed(ctx, verb, k, v.namespace); err != nil {
-			return err
-		}
+		seen = append(seen, k)
 	}
-	return nil
+	if len(seen) == 0 {
+		return nil, refused
+	}
+	return seen, nil
 }
+
+// errOtherKinds ends a stream whose caller may see other kinds than when it began: the next one begins with all of them.
+var errOtherKinds = errors.New("the caller may see other kinds than before")
 
 // watch answers with the view as a stream.
 func (a *API) watch(v view) func(huma.Context) {
 	return func(hc huma.Context) {
 		ctx, cancel := context.WithCancel(hc.Context())
 		defer cancel()
-		changes := a.cluster.Follow(ctx)
-		w := &watching{api: a, view: v, changes: changes, sent: map[string]sent{}}
-		a.stream(ctx, hc, live.Source{
-			Changed: changes.Ready(), Render: w.render,
-			Allowed: func(ctx context.Context) error { return v.allowed(ctx, a) },
-		})
+		w := newWatching(a, v, a.cluster.Follow(ctx))
+		a.stream(ctx, hc, live.Source{Changed: w.changes.Ready(), Render: w.render, Allowed: w.allowed})
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -21,10 +20,11 @@ import (
 func startWatching(t *testing.T, f *fakeCluster, filter Filter, v view) *watching {
 	t.Helper()
 	var err error
-	if v.matcher, err = filter.matcher(t.Context(), f.kinds); err != nil {
+	if v.filter, err = filter.read(t.Context(), v); err != nil {
 		t.Fatal(err)
 	}
-	w := &watching{api: &API{cluster: f, log: slog.New(slog.DiscardHandler)}, view: v, changes: &f.feed, sent: map[string]sent{}}
+	_, v.order = Page{}.order()
+	w := newWatching(&API{cluster: f, log: slog.New(slog.DiscardHandler)}, v, &f.feed)
 	if _, err := w.render(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -75,6 +75,8 @@ func TestStreamsTellWhatChanged(t *testing.T) {
 		{"it stops matching", Filter{Status: "ready"}, false, func(f *fakeCluster) { setCondition(f.objects[0], "False", "Failed") }, []cluster.Change{there}, false, "deleted logs unmatched"},
 		{"it begins to match", Filter{Status: "needs-you"}, false, func(f *fakeCluster) { setCondition(f.objects[0], "False", "Failed") }, []cluster.Change{there}, false, "changed logs"},
 		{"it never matches", Filter{Search: "x"}, false, func(f *fakeCluster) { f.objects[0].SetResourceVersion("9") }, []cluster.Change{there}, false, ""},
+		{"changes are lost, and with them the right in one namespace", Filter{}, true, func(f *fakeCluster) { f.denied = []string{"list payments"} }, nil, true, "deleted archive forbidden, deleted logs forbidden, deleted media forbidden"},
+		{"changes are lost, and one is no more", Filter{}, true, func(f *fakeCluster) { f.objects = f.objects[1:] }, nil, true, "deleted logs gone"},
 		{"one namespace among others can be seen no more", Filter{}, true, func(f *fakeCluster) { f.denied = []string{"list payments"} }, []cluster.Change{there}, false, "deleted archive forbidden, deleted logs forbidden, deleted media forbidden"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
@@ -119,40 +121,13 @@ func TestStreamsEndWithTheRight(t *testing.T) {
 	} {
 		f.denied = nil
 		w := startWatching(t, f, Filter{}, v)
-		if err := v.allowed(t.Context(), w.api); err != nil {
+		if err := w.allowed(t.Context()); err != nil {
 			t.Error(err)
 		}
 		f.denied = []string{"list payments", "get payments", "list "}
-		if v.allowed(t.Context(), w.api) == nil {
+		if w.allowed(t.Context()) == nil {
 			t.Errorf("%s goes on", v)
 		}
-	}
-}
-
-func TestSnapshotsComeInParts(t *testing.T) {
-	f := newFake(t)
-	for i := range 2*perSnapshot + 1 {
-		f.objects = append(f.objects, bucket(t, "payments", fmt.Sprintf("b%03d", i), ""))
-	}
-	w := startWatching(t, f, Filter{}, view{kinds: catalog.Catalog{kind(t, f, "s3buckets")}, namespace: "payments"})
-	w.begun = false
-	parts, err := w.render(t.Context())
-	if err != nil || len(parts) != 3 {
-		t.Fatalf("%d parts, %v", len(parts), err)
-	}
-	n := 0
-	for i, p := range parts {
-		var v struct {
-			Items    []map[string]any
-			Complete bool
-		}
-		if err := json.Unmarshal([]byte(p.Text), &v); err != nil || p.Event != "snapshot" || v.Complete != (i == 2) {
-			t.Errorf("part %d is %s, complete %v, %v", i, p.Event, v.Complete, err)
-		}
-		n += len(v.Items)
-	}
-	if n != len(f.objects) {
-		t.Errorf("%d objects", n)
 	}
 }
 

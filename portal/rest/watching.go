@@ -3,12 +3,11 @@ package rest
 import (
 	"context"
 	"encoding/json"
-	"errors"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"slices"
 
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/listing"
 	"github.com/portico-platform/portico/portal/live"
 )
 
@@ -21,23 +20,10 @@ type sent struct {
 	version   string
 }
 
-// gone tells that an object left the view.
-type gone struct {
-	sent
-	Reason string `json:"reason"`
-}
-
-// Why an object left the view.
-const (
-	reasonGone      = "gone"
-	reasonUnmatched = "unmatched"
-	reasonForbidden = "forbidden"
-)
-
-func sentOf(obj *unstructured.Unstructured) sent {
+func sentOf(l listing.Item) sent {
 	return sent{
-		UID: string(obj.GetUID()), Kind: obj.GetKind(), Namespace: obj.GetNamespace(), Name: obj.GetName(),
-		version: obj.GetResourceVersion(),
+		UID: string(l.Object.GetUID()), Kind: l.Kind.Name, Namespace: l.Namespace, Name: l.Name,
+		version: l.Object.GetResourceVersion(),
 	}
 }
 
@@ -49,29 +35,85 @@ func (s sent) in(kinds catalog.Catalog, namespace string) bool {
 	return ok && (namespace == "" || namespace == s.Namespace)
 }
 
+// telling is an event that is to be sent: data becomes JSON by then, for there may be thousands.
+type telling struct {
+	event string
+	data  any
+}
+
+// snapshotPart is the data of one snapshot event.
+type snapshotPart struct {
+	Items     []any    `json:"items"`
+	Complete  bool     `json:"complete"`
+	Forbidden []string `json:"forbidden,omitempty"`
+}
+
 // watching is one stream on its way.
 type watching struct {
 	api     *API
 	view    view
 	changes cluster.Feed
-	sent    map[string]sent
-	begun   bool
+
+	begun     bool
+	seen      []string // kinds that the caller may see
+	forbidden []string // the others
+	sent      map[string]sent
+	waiting   []telling // what is known, in order, and not sent yet
+	beginning bool      // what waits is the snapshot
 }
 
-// perSnapshot is how many objects one snapshot event carries.
-const perSnapshot = 200
+func newWatching(a *API, v view, changes cluster.Feed) *watching {
+	return &watching{api: a, view: v, changes: changes, sent: map[string]sent{}}
+}
 
-// render is what changed since the last message, or all that there is.
+// perMessage is how many objects one message carries at most.
+const perMessage = 200
+
+// render is what comes next of what changed since it was looked last, or at first of all that there is. It looks for
+// changes when all that it knows has been sent: they are after it.
 func (w *watching) render(ctx context.Context) ([]live.Part, error) {
+	if len(w.waiting) == 0 {
+		if err := w.look(ctx); err != nil {
+			return nil, err
+		}
+	}
+	now := w.waiting[:min(len(w.waiting), perMessage)]
+	w.waiting = w.waiting[len(now):]
+	var out []live.Part
+	if w.beginning {
+		out = []live.Part{w.snapshot(now)}
+	} else {
+		for _, t := range now {
+			out = append(out, told(t.event, t.data))
+		}
+	}
+	if len(w.waiting) > 0 {
+		return out, live.ErrMore
+	}
+	w.beginning = false
+	return out, nil
+}
+
+func (w *watching) snapshot(now []telling) live.Part {
+	part := snapshotPart{Items: make([]any, 0, len(now)), Complete: len(w.waiting) == 0}
+	if part.Complete {
+		part.Forbidden = w.forbidden
+	}
+	for _, t := range now {
+		part.Items = append(part.Items, t.data)
+	}
+	return told("snapshot", part)
+}
+
+// look finds what is to be told.
+func (w *watching) look(ctx context.Context) error {
 	changes, lost := w.changes.Take()
 	if !w.begun {
-		w.begun = true
-		return w.snapshot(ctx)
+		return w.begin(ctx)
 	}
 	if lost {
 		return w.compare(ctx, w.view.kinds, w.view.namespace)
 	}
-	var out []live.Part
 	looked := map[string]bool{}
 	for _, c := range changes {
 		at := c.Kind + "/" + c.Namespace
@@ -80,75 +122,39 @@ func (w *watching) render(ctx context.Context) ([]live.Part, error) {
 		}
 		looked[at] = true
 		k, _ := w.view.kinds.ByPlural(c.Kind)
-		parts, err := w.compare(ctx, catalog.Catalog{k}, c.Namespace)
-		if err != nil {
-			return nil, err
+		if err := w.compare(ctx, catalog.Catalog{k}, c.Namespace); err != nil {
+			return err
 		}
-		out = append(out, parts...)
 	}
-	return out, nil
+	return nil
 }
 
-func (w *watching) snapshot(ctx context.Context) ([]live.Part, error) {
-	all, err := w.api.in(ctx, w.view, w.view.kinds, w.view.namespace)
+func (w *watching) begin(ctx context.Context) error {
+	found, err := w.api.in(ctx, w.view, w.view.kinds, w.view.namespace)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	items := make([]map[string]any, 0, len(all))
-	for _, at := range w.view.order.sorted(w.view.matcher.of(all)) {
-		s := sentOf(at.obj)
+	w.begun, w.beginning = true, true
+	w.seen, w.forbidden = plurals(found.Kinds), plurals(found.Forbidden)
+	matching := w.view.filter.Of(found.Items)
+	if w.view.order != nil {
+		slices.SortFunc(matching, w.view.order)
+	}
+	for _, l := range matching {
+		s := sentOf(l)
 		w.sent[s.key()] = s
-		items = append(items, at.obj.Object)
+		w.waiting = append(w.waiting, telling{data: l.Object.Object})
 	}
-	var out []live.Part
-	for len(out) == 0 || len(items) > 0 {
-		n := min(len(items), perSnapshot)
-		out, items = append(out, told("snapshot", map[string]any{"items": items[:n], "complete": len(items) == n})), items[n:]
-	}
-	return out, nil
+	return nil
 }
 
-// compare tells what is another one by now among the kinds in namespace.
-func (w *watching) compare(ctx context.Context, kinds catalog.Catalog, namespace string) ([]live.Part, error) {
-	all, err := w.api.in(ctx, w.view, kinds, namespace)
-	absent := reasonGone // why what is not there is not
-	if _, forbidden := errors.AsType[*cluster.ForbiddenError](err); forbidden && w.view.namespace == "" {
-		absent, err = reasonForbidden, nil // of one namespace among others
+// allowed is nil as long as the caller may see the same kinds.
+func (w *watching) allowed(ctx context.Context) error {
+	seen, err := w.view.seen(ctx, w.api)
+	if err == nil && !slices.Equal(plurals(seen), w.seen) {
+		err = errOtherKinds
 	}
-	if err != nil {
-		return nil, err
-	}
-	var out []live.Part
-	stands := map[string]bool{} // by key; whether it matches
-	for _, obj := range all {
-		s := sentOf(obj)
-		if stands[s.key()] = w.view.matcher.matches(obj); stands[s.key()] {
-			out = append(out, w.tell(s, obj)...)
-		}
-	}
-	for key, s := range w.sent {
-		matches, there := stands[key]
-		if matches || !s.in(kinds, namespace) {
-			continue
-		}
-		delete(w.sent, key)
-		out = append(out, told("deleted", gone{s, map[bool]string{true: reasonUnmatched, false: absent}[there]}))
-	}
-	return out, nil
-}
-
-// tell tells of one object that matches, if the client has another version or none.
-func (w *watching) tell(s sent, obj *unstructured.Unstructured) []live.Part {
-	before, had := w.sent[s.key()]
-	if before == s {
-		return nil
-	}
-	var out []live.Part
-	if had && before.UID != s.UID { // a namesake
-		out = append(out, told("deleted", gone{before, reasonGone}))
-	}
-	w.sent[s.key()] = s
-	return append(out, told("changed", obj.Object))
+	return err
 }
 
 // told is one server-sent event with v as JSON.

@@ -1,0 +1,50 @@
+package listing
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/portico-platform/portico/portal/phase"
+	"github.com/portico-platform/portico/portal/prose"
+)
+
+// Filter says which items match; what is empty is any.
+type Filter struct {
+	Kind      string // plural
+	Namespace string
+	Phase     phase.Phase
+	Provider  string          // name of the AWSProvider
+	Requester string          // username
+	Labels    labels.Selector // nil is any
+	// Words must all be in what lists show of an object: name, kind, endpoint, provider, who asked for it, and with Across
+	// the namespace.
+	Words  string
+	Across bool
+}
+
+// Matches reports whether the item does.
+func (f *Filter) Matches(l Item) bool {
+	return (f.Kind == "" || f.Kind == l.Kind.Plural) && (f.Namespace == "" || f.Namespace == l.Namespace) &&
+		(f.Phase == "" || f.Phase == l.Phase) && (f.Provider == "" || f.Provider == l.Provider) && (f.Requester == "" || f.Requester == l.Requester) &&
+		(f.Labels == nil || f.Labels.Matches(labels.Set(l.Object.GetLabels()))) && (f.Words == "" || prose.HasWords(f.Words, f.text(l)))
+}
+
+// text is what a search looks at.
+func (f *Filter) text(l Item) string {
+	who := prose.Person(l.Requester)
+	if strings.Contains(f.Words, ":") { // as in whole usernames, whose beginnings are not shown and else match too much
+		who = l.Requester
+	}
+	text := l.Name + " " + l.Kind.Title + " " + l.Kind.Name + " " + l.Endpoint + " " + who + " " + l.Provider
+	if f.Across {
+		text += " " + l.Namespace
+	}
+	return text
+}
+
+// Of keeps those of all that match, in all's own place.
+func (f *Filter) Of(all []Item) []Item {
+	return slices.DeleteFunc(all, func(l Item) bool { return !f.Matches(l) })
+}

@@ -1,0 +1,58 @@
+// Package listing makes lists of the platform's objects: which there are for a caller, which of them match, in which order
+// they stand, and which of many are shown. The pages and the REST API both list by it.
+package listing
+
+import (
+	"context"
+	"errors"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/overview"
+)
+
+// Cluster is what is needed of cluster.Cluster, whose contract holds.
+type Cluster interface {
+	Rows(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*overview.Row, error)
+}
+
+// Item is an object in a list that may be long: what is shown of it is made for those that are shown.
+type Item struct {
+	*overview.Row
+	Kind *catalog.Kind
+}
+
+// Found is what there is to list.
+type Found struct {
+	Items     []Item          // in no order
+	Kinds     catalog.Catalog // those that the caller may list
+	Forbidden catalog.Catalog // those that were left out, because the caller may not
+}
+
+// Read finds the objects of the kinds in namespace, "" for all that the caller may list in. Kinds that the caller may not
+// list there are left out; if those are all, the error is a *cluster.ForbiddenError.
+func Read(ctx context.Context, c Cluster, id auth.Identity, kinds catalog.Catalog, namespace string) (Found, error) {
+	var found Found
+	var refused error
+	for i := range kinds {
+		k := &kinds[i]
+		rows, err := c.Rows(ctx, id, *k, namespace)
+		if _, ok := errors.AsType[*cluster.ForbiddenError](err); ok {
+			refused = err
+			found.Forbidden = append(found.Forbidden, *k)
+			continue
+		}
+		if err != nil {
+			return Found{}, err
+		}
+		found.Kinds = append(found.Kinds, *k)
+		for _, row := range rows {
+			found.Items = append(found.Items, Item{row, k})
+		}
+	}
+	if len(found.Kinds) == 0 && refused != nil {
+		return Found{}, refused
+	}
+	return found, nil
+}

@@ -1,0 +1,63 @@
+package listing
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Compare orders two items, as slices.SortFunc wants it.
+type Compare func(a, b Item) int
+
+// What lists are sorted by: by age the youngest first, by status what needs somebody first, by the time
+// that it took to become ready the slowest first, and what has no endpoint last.
+var (
+	ByName      Compare = func(a, b Item) int { return cmp.Compare(a.Name, b.Name) }
+	ByNamespace Compare = func(a, b Item) int { return cmp.Compare(a.Namespace, b.Namespace) }
+	ByKind      Compare = func(a, b Item) int { return cmp.Compare(a.Kind.Name, b.Kind.Name) }
+	ByTitle     Compare = func(a, b Item) int { return cmp.Compare(a.Kind.Title, b.Kind.Title) }
+	ByStatus    Compare = func(a, b Item) int { return cmp.Compare(a.Phase.Urgency(), b.Phase.Urgency()) }
+	ByAge       Compare = func(a, b Item) int { return b.Created.Compare(a.Created) }
+	ByTook      Compare = func(a, b Item) int { return cmp.Compare(b.Took, a.Took) }
+	ByEndpoint  Compare = func(a, b Item) int { return EmptyLast(a.Endpoint, b.Endpoint) }
+)
+
+// EmptyLast compares texts; one that is not there comes after all others.
+func EmptyLast(a, b string) int {
+	if (a == "") != (b == "") {
+		return cmp.Compare(b, a)
+	}
+	return cmp.Compare(a, b)
+}
+
+// Then orders by c, the other way round if desc. Equals stand by name, namespace and kind, so that the order never wavers.
+func (c Compare) Then(desc bool) Compare {
+	return func(a, b Item) int {
+		by := c(a, b)
+		if desc {
+			by = -by
+		}
+		if by != 0 {
+			return by
+		}
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind.Name, b.Kind.Name))
+	}
+}
+
+// First are the first n in order; all is sorted, or not. Of many it keeps only those while it looks: nobody needs the order
+// of the others.
+func First(all []Item, n int, order Compare) []Item {
+	if len(all) < 8*n {
+		slices.SortFunc(all, order)
+		return all[:min(n, len(all))]
+	}
+	kept := make([]Item, 0, n+1)
+	for _, l := range all {
+		if len(kept) == n && order(l, kept[n-1]) >= 0 {
+			continue
+		}
+		i, _ := slices.BinarySearchFunc(kept, l, order)
+		kept = slices.Insert(kept, i, l)
+		kept = kept[:min(n, len(kept))]
+	}
+	return kept
+}

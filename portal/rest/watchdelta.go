@@ -1,0 +1,95 @@
+package rest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/listing"
+)
+
+// gone tells that an object left the view.
+type gone struct {
+	sent
+	Reason string `json:"reason"`
+}
+
+// Why an object left the view.
+const (
+	reasonGone      = "gone"
+	reasonUnmatched = "unmatched"
+	reasonForbidden = "forbidden"
+)
+
+// compare finds what is another one by now among the kinds in namespace.
+func (w *watching) compare(ctx context.Context, kinds catalog.Catalog, namespace string) error {
+	found, err := w.api.in(ctx, w.view, kinds, namespace)
+	whole := namespace == w.view.namespace && len(kinds) == len(w.view.kinds)
+	if _, forbidden := errors.AsType[*cluster.ForbiddenError](err); forbidden && !whole { // of one place among others
+		found, err = listing.Found{Forbidden: kinds}, nil
+	}
+	if err != nil {
+		return err
+	}
+	stands := make(map[string]bool, len(found.Items)) // by key; whether it matches
+	for _, l := range found.Items {
+		s := sentOf(l)
+		if stands[s.key()] = w.view.filter.Matches(l); stands[s.key()] {
+			w.tell(s, l)
+		}
+	}
+	why := w.absent(found)
+	for key, s := range w.sent {
+		matches, there := stands[key]
+		if matches || !s.in(kinds, namespace) {
+			continue
+		}
+		reason := reasonUnmatched
+		if !there {
+			if reason, err = why(ctx, s); err != nil {
+				return err
+			}
+		}
+		delete(w.sent, key)
+		w.waiting = append(w.waiting, telling{"deleted", gone{s, reason}})
+	}
+	return nil
+}
+
+// absent says why an object is not among those found: it is no more, or the caller may not see it any more. What is
+// found across namespaces leaves those out that the caller may not see.
+func (w *watching) absent(found listing.Found) func(context.Context, sent) (string, error) {
+	known := map[string]bool{} // by kind and namespace; whether it may be seen
+	return func(ctx context.Context, s sent) (string, error) {
+		if _, forbidden := found.Forbidden.ByName(s.Kind); forbidden {
+			return reasonForbidden, nil
+		}
+		at := s.Kind + "/" + s.Namespace
+		may, asked := known[at]
+		if k, ok := found.Kinds.ByName(s.Kind); !asked && ok && w.view.namespace == "" && k.Namespaced {
+			var err error
+			if may, err = w.api.cluster.Can(ctx, caller(ctx), "list", k, s.Namespace); err != nil {
+				return "", err
+			}
+			known[at], asked = may, true
+		}
+		if asked && !may {
+			return reasonForbidden, nil
+		}
+		return reasonGone, nil
+	}
+}
+
+// tell tells of one object that matches, if the client has another version or none.
+func (w *watching) tell(s sent, l listing.Item) {
+	before, had := w.sent[s.key()]
+	if before == s {
+		return
+	}
+	if had && before.UID != s.UID { // a namesake
+		w.waiting = append(w.waiting, telling{"deleted", gone{before, reasonGone}})
+	}
+	w.sent[s.key()] = s
+	w.waiting = append(w.waiting, telling{"changed", l.Object.Object})
+}

@@ -1,0 +1,112 @@
+package rest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/live"
+)
+
+// TestSnapshotsComeInMessagesOfTheirOwn: what changes while a large snapshot is on its way is told after it, once.
+func TestSnapshotsComeInMessagesOfTheirOwn(t *testing.T) {
+	f := newFake(t)
+	for i := range 2*perMessage + 1 {
+		f.objects = append(f.objects, bucket(t, "payments", fmt.Sprintf("b%03d", i), ""))
+	}
+	k := kind(t, f, "s3buckets")
+	v := view{kinds: catalog.Catalog{k}, namespace: "payments"}
+	_, v.order = Page{}.order()
+	w := newWatching(&API{cluster: f, log: slog.New(slog.DiscardHandler)}, v, &f.feed)
+	var names []string
+	for i := range 3 {
+		parts, err := w.render(t.Context())
+		if more := errors.Is(err, live.ErrMore); err != nil && !more || len(parts) != 1 || more != (i < 2) {
+			t.Fatalf("message %d has %d parts: %v", i, len(parts), err)
+		}
+		var got struct {
+			Items    []unstructured.Unstructured
+			Complete bool
+		}
+		if err := json.Unmarshal([]byte(parts[0].Text), &got); err != nil || parts[0].Event != "snapshot" || got.Complete != (i == 2) {
+			t.Errorf("message %d is %s, complete %v, %v", i, parts[0].Event, got.Complete, err)
+		}
+		for _, o := range got.Items {
+			names = append(names, o.GetName())
+		}
+		if i == 0 { // one that was told of changes, one that was not is deleted, and one is made
+			f.objects[0] = f.objects[0].DeepCopy()
+			f.objects[0].SetResourceVersion("9")
+			f.objects = append(f.objects[:2*perMessage:2*perMessage], bucket(t, "payments", "new", ""))
+			f.feed.tell(false, cluster.Change{Kind: k.Plural, Namespace: "payments", Name: "b000"})
+		}
+	}
+	if len(names) != 2*perMessage+1 || !slices.IsSorted(names) {
+		t.Errorf("%d objects: %v", len(names), names)
+	}
+	parts, err := w.render(t.Context())
+	if got, want := tellings(t, parts), "changed b000, changed new, deleted b400 gone"; err != nil || got != want {
+		t.Errorf("then tells %q, %v, want %q", got, err, want)
+	}
+	if parts, err = w.render(t.Context()); err != nil || len(parts) > 0 {
+		t.Errorf("tells %q again, %v", tellings(t, parts), err)
+	}
+}
+
+// TestManyChangesComeInMessagesOfTheirOwn as a snapshot does.
+func TestManyChangesComeInMessagesOfTheirOwn(t *testing.T) {
+	f := newFake(t)
+	w := startWatching(t, f, Filter{}, view{kinds: catalog.Catalog{kind(t, f, "s3buckets")}, namespace: "payments"})
+	for i := range perMessage + 1 {
+		f.objects = append(f.objects, bucket(t, "payments", fmt.Sprintf("b%03d", i), ""))
+	}
+	f.feed.tell(true)
+	first, err := w.render(t.Context())
+	second, last := w.render(t.Context())
+	if len(first) != perMessage || !errors.Is(err, live.ErrMore) || len(second) != 1 || last != nil {
+		t.Errorf("%d and %d: %v, %v", len(first), len(second), err, last)
+	}
+}
+
+// TestKindsThatMayNotBeSeenAreLeftOut of lists and streams, which say so.
+func TestKindsThatMayNotBeSeenAreLeftOut(t *testing.T) {
+	f := several(t)
+	f.denied = []string{"list payments sqsqueues"}
+	w := f.call("GET", "/resources?namespace=payments", "")
+	if got := listOf(t, w.Body.Bytes()); w.Code != 200 || len(got.Items) != 3 || !slices.Equal(got.Forbidden, []string{"sqsqueues"}) {
+		t.Errorf("%d %d objects without %v", w.Code, len(got.Items), got.Forbidden)
+	}
+	wantProblem(t, f.call("GET", "/resources?namespace=payments&kind=sqsqueues", ""), 403)
+	_, _, next := f.stream(t, "/resources?namespace=payments&watch=true")
+	if got := next(); !strings.HasPrefix(got, "snapshot ") || !strings.HasSuffix(got, `"complete":true,"forbidden":["sqsqueues"]}`) {
+		t.Errorf("the stream begins with %s", got)
+	}
+	s := startWatching(t, f, Filter{}, view{kinds: f.kinds.Requestable(), namespace: "payments"})
+	if err := s.allowed(t.Context()); err != nil {
+		t.Errorf("the stream ends: %v", err)
+	}
+	for _, now := range [][]string{nil, {"list payments sqsqueues", "list payments s3buckets"}} { // more than before, and less
+		if f.denied = now; s.allowed(t.Context()) == nil {
+			t.Errorf("goes on when %v is denied", now)
+		}
+	}
+	f.feed.tell(false, cluster.Change{Kind: "s3buckets", Namespace: "payments", Name: "logs"})
+	parts, err := s.render(t.Context())
+	if got, want := tellings(t, parts), "deleted archive forbidden, deleted logs forbidden, deleted media forbidden"; err != nil || got != want {
+		t.Errorf("tells %q, %v, want %q", got, err, want)
+	}
+	f.denied = []string{"list payments"}
+	wantProblem(t, f.call("GET", "/resources?namespace=payments", ""), 403)
+	wantProblem(t, f.call("GET", "/resources?namespace=payments&watch=true", ""), 403)
+	if s.allowed(t.Context()) == nil {
+		t.Error("goes on without any right")
+	}
+}
