@@ -34,6 +34,7 @@ const maxBody = 1 << 20
 // Cluster is what the API needs of cluster.Cluster, whose contracts hold.
 type Cluster interface {
 	Reader
+	RightsReader
 	PodReader
 	HostnameReader
 	Writer
@@ -42,13 +43,18 @@ type Cluster interface {
 // Reader reads for a caller, after checking access.
 type Reader interface {
 	Kinds() catalog.Catalog
-	Namespaces(ctx context.Context, id auth.Identity) ([]string, error)
-	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
 	Rows(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*overview.Row, error)
 	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
 	Events(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error)
 	Follow(ctx context.Context) cluster.Feed
 	Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error)
+}
+
+// RightsReader tells what a caller may do, and where.
+type RightsReader interface {
+	Namespaces(ctx context.Context, id auth.Identity) ([]string, error)
+	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
+	Rights(ctx context.Context, id auth.Identity, kinds catalog.Catalog, namespace string) (map[string][]string, error)
 }
 
 // HostnameReader tells whether hostnames can be had, for a caller, after checking access.

@@ -82,6 +82,14 @@ func (f *fakeCluster) Rows(_ context.Context, _ auth.Identity, k catalog.Kind, n
 	return out, nil
 }
 
+func (f *fakeCluster) Rights(_ context.Context, _ auth.Identity, kinds catalog.Catalog, ns string) (map[string][]string, error) {
+	may := map[string][]string{}
+	for _, k := range kinds {
+		may[k.Plural] = slices.DeleteFunc([]string{"get", "list", "create", "update", "patch", "delete"}, func(verb string) bool { return f.refuses(verb, k, ns) })
+	}
+	return may, nil
+}
+
 // refuses tells what is denied, of all kinds or of one.
 func (f *fakeCluster) refuses(verb string, k catalog.Kind, ns string) bool {
 	return slices.Contains(f.denied, verb+" "+ns) || slices.Contains(f.denied, verb+" "+ns+" "+k.Plural)

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/portico-platform/portico/portal/catalog"
 )
@@ -111,7 +110,7 @@ func (a *API) catalog(ctx context.Context, in *catalogInput) (*catalogOutput, er
 	may := map[string][]string{}
 	if in.Namespace != "" {
 		var err error
-		if may, err = a.rights(ctx, kinds, in.Namespace); err != nil {
+		if may, err = a.cluster.Rights(ctx, caller(ctx), kinds, in.Namespace); err != nil {
 			return nil, a.fail(ctx, err)
 		}
 	}
@@ -126,39 +125,6 @@ func (a *API) catalog(ctx context.Context, in *catalogInput) (*catalogOutput, er
 	return out, nil
 }
 
-// verbs are what can be done with the objects of a kind.
-var verbs = []string{"get", "list", "create", "update", "patch", "delete"}
-
-// rights are what the caller may do in the namespace, by the plural names of the kinds.
-func (a *API) rights(ctx context.Context, kinds catalog.Catalog, namespace string) (map[string][]string, error) {
-	id, may := caller(ctx), make([]bool, len(kinds)*len(verbs))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(reviewsAtOnce)
-	for i := range may {
-		group.Go(func() (err error) {
-			may[i], err = a.cluster.Can(ctx, id, verbs[i%len(verbs)], kinds[i/len(verbs)], namespace)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	out := map[string][]string{}
-	for i, can := range may {
-		k := kinds[i/len(verbs)].Plural
-		if out[k] == nil {
-			out[k] = []string{}
-		}
-		if can {
-			out[k] = append(out[k], verbs[i%len(verbs)])
-		}
-	}
-	return out, nil
-}
-
-// reviewsAtOnce bounds the access reviews that one request has under way.
-const reviewsAtOnce = 16
-
 func (a *API) me(ctx context.Context, in *meInput) (*meOutput, error) {
 	if in.Namespace != "" && !isNamespace(in.Namespace) {
 		return nil, noNamespace(ctx, in.Namespace)
@@ -172,7 +138,7 @@ func (a *API) me(ctx context.Context, in *meInput) (*meOutput, error) {
 	out.Body.Username, out.Body.Name, out.Body.Email = id.Username, id.Name, id.Email
 	out.Body.Groups, out.Body.Namespaces = append([]string{}, id.Groups...), append([]string{}, spaces...)
 	if in.Namespace != "" {
-		if out.Body.May, err = a.rights(ctx, a.cluster.Kinds().Namespaced(true), in.Namespace); err != nil {
+		if out.Body.May, err = a.cluster.Rights(ctx, id, a.cluster.Kinds().Namespaced(true), in.Namespace); err != nil {
 			return nil, a.fail(ctx, err)
 		}
 	}

@@ -1,0 +1,56 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+// verbs are what can be done with the objects of a kind.
+var verbs = []string{"get", "list", "create", "update", "patch", "delete"}
+
+// Rights are what the caller may do in the namespace, by the plural names of the kinds; of a kind that may not be touched
+// the list is empty.
+//
+// It asks as little as it can: nothing about a namespace that does not exist, in which nobody can do anything, and about
+// the whole cluster, whose answers hold for the next namespace too, where the caller has rights by nothing else.
+func (c *Cluster) Rights(ctx context.Context, id auth.Identity, kinds catalog.Catalog, namespace string) (map[string][]string, error) {
+	may := map[string][]string{}
+	for _, k := range kinds {
+		may[k.Plural] = []string{}
+	}
+	metas, err := c.namespaceMetas(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(metas, func(n metav1.PartialObjectMetadata) bool { return n.Name == namespace }) {
+		return may, nil
+	}
+	candidates, err := c.candidates(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if !candidates.Has(namespace) {
+		namespace = ""
+	}
+	var all []action
+	for _, k := range kinds {
+		for _, verb := range verbs {
+			all = append(all, actionOn(verb, k, namespace))
+		}
+	}
+	granted, err := among(ctx, all, func(ctx context.Context, act action) (bool, error) { return c.access.allowed(ctx, id, act) })
+	if err != nil {
+		return nil, err
+	}
+	for _, act := range all { // in their order
+		if slices.Contains(granted, act) {
+			may[act.resource] = append(may[act.resource], act.verb)
+		}
+	}
+	return may, nil
+}
