@@ -3,6 +3,7 @@
 package listing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -39,7 +40,7 @@ func Read(ctx context.Context, c Cluster, id auth.Identity, kinds catalog.Catalo
 		k := &kinds[i]
 		rows, err := c.Rows(ctx, id, *k, namespace)
 		if _, ok := errors.AsType[*cluster.ForbiddenError](err); ok {
-			refused = err
+			refused = cmp.Or(refused, err)
 			found.Forbidden = append(found.Forbidden, *k)
 			continue
 		}

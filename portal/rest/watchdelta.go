@@ -40,20 +40,27 @@ func (w *watching) compare(ctx context.Context, kinds catalog.Catalog, namespace
 		}
 	}
 	why := w.absent(found)
-	for key, s := range w.sent {
-		matches, there := stands[key]
-		if matches || !s.in(kinds, namespace) {
-			continue
-		}
-		reason := reasonUnmatched
-		if !there {
-			if reason, err = why(ctx, s); err != nil {
+	for _, s := range w.sent {
+		if matches, there := stands[s.key()]; !matches && s.in(kinds, namespace) {
+			if err := w.leave(ctx, s, there, why); err != nil {
 				return err
 			}
 		}
-		delete(w.sent, key)
-		w.waiting = append(w.waiting, telling{"deleted", gone{s, reason}})
 	}
+	return nil
+}
+
+// leave tells that an object left the view, in which it may still be without matching.
+func (w *watching) leave(ctx context.Context, s sent, there bool, why func(context.Context, sent) (string, error)) error {
+	reason := reasonUnmatched
+	if !there {
+		var err error
+		if reason, err = why(ctx, s); err != nil {
+			return err
+		}
+	}
+	delete(w.sent, s.key())
+	w.waiting = append(w.waiting, telling{"deleted", gone{s, reason}})
 	return nil
 }
 
