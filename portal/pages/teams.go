@@ -59,7 +59,10 @@ func (p *Pages) teamsLive(w http.ResponseWriter, r *http.Request) error {
 	return p.streams.Serve(w, r, id.Username, live.Source{
 		Changed: changed, Alive: p.alive,
 		Allowed: func(ctx context.Context) error {
-			_, err := look(ctx)
+			teams, err := p.teams(ctx, id)
+			if err == nil && len(teams) == 0 {
+				err = errNoTeam
+			}
 			return err
 		},
 		Render: func(ctx context.Context) ([]live.Part, error) {
