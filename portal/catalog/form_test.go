@@ -253,6 +253,8 @@ func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"[]": "not a JSON object", "null": "not a JSON object", "{": "not a JSON object", `{"spec":{},"spec":{}}`: "ambiguous",
 		`{"kind":"Secret","apiVersion":"v1"}`: "is wanted",
+		`{"kind":"Secret"}`:                   "this is a Secret of portico.dev/v1alpha1; a S3Bucket of portico.dev/v1alpha1 is wanted",
+		`{"kind":5}`:                          "this is a 5 of portico.dev/v1alpha1",
 	} {
 		if _, err := k.ParseJSON([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -113,3 +113,15 @@ func TestJSONIsNotNestedDeeply(t *testing.T) {
 		}
 	}
 }
+
+func TestKindAndVersionMayBeLeftOut(t *testing.T) {
+	k := bucketKind(t)
+	for _, text := range []string{
+		`{"spec":{}}`, `{"kind":"S3Bucket","spec":{}}`, `{"apiVersion":"portico.dev/v1alpha1","spec":{}}`, `{"kind":null,"apiVersion":"","spec":{}}`,
+	} {
+		obj, err := k.ParseJSON([]byte(text))
+		if err != nil || obj.GroupVersionKind() != k.GVK() {
+			t.Errorf("%s: %v %v", text, obj, err)
+		}
+	}
+}

@@ -71,14 +71,16 @@ func (k Kind) ParseYAML(b []byte) (*unstructured.Unstructured, error) {
 
 // check fills in apiVersion and kind, and refuses another kind.
 func (k Kind) check(m map[string]any) (*unstructured.Unstructured, error) {
+	wanted := map[string]string{"kind": k.Name, "apiVersion": k.Resource.GroupVersion().String()}
+	for key, is := range wanted { // each may be left out
+		if m[key] == nil || m[key] == "" {
+			m[key] = is
+		}
+	}
+	if m["kind"] != wanted["kind"] || m["apiVersion"] != wanted["apiVersion"] {
+		return nil, fmt.Errorf("this is a %v of %v; a %s of %s is wanted", m["kind"], m["apiVersion"], wanted["kind"], wanted["apiVersion"])
+	}
 	obj := &unstructured.Unstructured{Object: m}
-	if obj.GetKind() == "" && obj.GetAPIVersion() == "" {
-		obj.SetGroupVersionKind(k.GVK())
-	}
-	if obj.GroupVersionKind() != k.GVK() {
-		return nil, fmt.Errorf("this is a %s of %s; a %s of %s is wanted", obj.GetKind(), obj.GetAPIVersion(), k.Name,
-			k.Resource.GroupVersion())
-	}
 	return obj, k.checkShape(obj)
 }
 
