@@ -57,12 +57,19 @@ func describe(doc *huma.OpenAPI, kinds catalog.Catalog) {
 	for _, path := range doc.Paths {
 		for _, op := range Operations(path) {
 			describeParameters(op, kinds)
+			op.Responses[strconv.Itoa(http.StatusRequestHeaderFieldsTooLarge)] = headTooLarge
 			for code, response := range op.Responses {
 				status, _ := strconv.Atoi(code) // default is none
 				describeResponse(op, status, response)
 			}
 		}
 	}
+}
+
+// headTooLarge is the only answer that Go's server gives by itself, before anything here sees the request.
+var headTooLarge = &huma.Response{
+	Description: "The URL and the headers are larger than 32 KiB together.",
+	Content:     map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},
 }
 
 // describeParameters says what Kubernetes takes as names, which kinds there are, and of versions: what does not match is

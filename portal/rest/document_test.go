@@ -109,14 +109,14 @@ func TestTheDocumentNamesNoStatusThatCannotBe(t *testing.T) {
 	}
 	const list, one = "/namespaces/{namespace}/s3buckets", "/namespaces/{namespace}/s3buckets/{name}"
 	for _, c := range []struct{ path, method, want string }{
-		{"/me", "get", "200 401 403 422 429 500 503"},
-		{"/login", "get", "200 422 500"},
-		{list, "get", "200 401 403 422 429 500 503"},
-		{one, "get", "200 401 403 404 422 429 500 503"},
-		{list, "post", "200 201 400 401 403 404 408 409 413 415 422 429 500 503"},
-		{one, "put", "200 201 400 401 403 404 408 409 412 413 415 422 428 429 500 503"},
-		{one, "patch", "200 400 401 403 404 408 409 412 413 415 422 428 429 500 503"},
-		{one, "delete", "200 202 401 403 404 409 412 422 429 500 503"},
+		{"/me", "get", "200 401 403 422 429 431 500 503"},
+		{"/login", "get", "200 422 431 500"},
+		{list, "get", "200 401 403 422 429 431 500 503"},
+		{one, "get", "200 401 403 404 422 429 431 500 503"},
+		{list, "post", "200 201 400 401 403 404 408 409 413 415 422 429 431 500 503"},
+		{one, "put", "200 201 400 401 403 404 408 409 412 413 415 422 428 429 431 500 503"},
+		{one, "patch", "200 400 401 403 404 408 409 412 413 415 422 428 429 431 500 503"},
+		{one, "delete", "200 202 401 403 404 409 412 422 429 431 500 503"},
 	} {
 		codes := slices.Sorted(maps.Keys(doc.Paths[c.path][c.method].Responses))
 		if got := strings.Join(codes, " "); got != c.want {
