@@ -3,11 +3,13 @@
 package integration
 
 import (
+	"errors"
 	"net/http"
 	"path"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/portico-platform/portico/portal/auth/oidctest"
@@ -15,9 +17,12 @@ import (
 
 // calls are requests of a portal to Kubernetes.
 type calls struct {
-	mu  sync.Mutex
-	all []call
+	mu   sync.Mutex
+	all  []call
+	away atomic.Bool // Kubernetes does not answer
 }
+
+var errAway = errors.New("Kubernetes is away")
 
 type call struct{ method, path, query string }
 
@@ -27,6 +32,9 @@ func (c *calls) noting(next http.RoundTripper) http.RoundTripper {
 		c.mu.Lock()
 		c.all = append(c.all, call{r.Method, r.URL.Path, r.URL.RawQuery})
 		c.mu.Unlock()
+		if c.away.Load() {
+			return nil, errAway
+		}
 		return next.RoundTrip(r)
 	})
 }

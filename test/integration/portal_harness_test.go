@@ -107,6 +107,12 @@ func sessionKeys(t *testing.T) string {
 // startPortal runs a portal that trusts the issuer; "" is Dex.
 func startPortal(t *testing.T, issuer, keyFile string) *replica {
 	t.Helper()
+	return startPortalOf(t, issuer, keyFile, func(*portal.Parts) {})
+}
+
+// startPortalOf is startPortal with other parts.
+func startPortalOf(t *testing.T, issuer, keyFile string, change func(*portal.Parts)) *replica {
+	t.Helper()
 	if issuer == "" {
 		issuer = world.Issuer
 	}
@@ -131,10 +137,12 @@ func startPortal(t *testing.T, issuer, keyFile string) *replica {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := portal.New(portal.Parts{
+	parts := portal.Parts{
 		Cluster: r.cluster, Provider: provider, Keys: keys, Pages: pages.New(r.cluster, pages.Reach{Portal: r.url}, log),
 		Assets: http.HandlerFunc(web.Assets), Clock: clock.RealClock{}, Log: log,
-	})
+	}
+	change(&parts)
+	h, err := portal.New(parts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,23 +212,11 @@ func (r *replica) call(t *testing.T, token, method, path string, body any, heade
 
 func send(t *testing.T, req *http.Request) answer {
 	t.Helper()
-	browser := &http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := browser.Do(req)
+	resp, err := programs(t).Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = resp.Body.Close() }()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := answer{status: resp.StatusCode, header: resp.Header, raw: string(b)}
-	if strings.Contains(resp.Header.Get("Content-Type"), "json") {
-		if err := json.Unmarshal(b, &a.body); err != nil {
-			t.Fatalf("%s %s: %v in %s", req.Method, req.URL.Path, err, b)
-		}
-	}
-	return a
+	return read(t, resp)
 }
 
 // want fails unless the answer has the status.

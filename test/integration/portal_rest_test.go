@@ -245,7 +245,7 @@ func TestRESTDocument(t *testing.T) {
 	if nested(doc.body, "components", "schemas", "S3Bucket", "properties", "spec", "properties", "bucketName", "maxLength") != float64(63) {
 		t.Error("the CRD's schema is not in the document")
 	}
-	ref := nested(doc.body, "paths", "/namespaces/{namespace}/s3buckets", "post", "requestBody", "content", "application/json", "schema", "$ref")
+	ref := nested(doc.body, "paths", "/namespaces/{namespace}/s3buckets/{name}", "put", "requestBody", "content", "application/json", "schema", "$ref")
 	if ref != "#/components/schemas/S3Bucket" {
 		t.Errorf("the request body refers to %v", ref)
 	}

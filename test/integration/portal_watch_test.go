@@ -20,7 +20,7 @@ func TestRESTWatchesBuckets(t *testing.T) {
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Accept-Encoding", "gzip") // which a stream must not be
-	resp, err := http.DefaultClient.Do(r)
+	resp, err := programs(t).Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

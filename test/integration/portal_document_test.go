@@ -1,0 +1,61 @@
+//go:build integration
+
+package integration
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/portico-platform/portico/config/crd"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/rest"
+	"github.com/portico-platform/portico/test/contract"
+)
+
+// document is the OpenAPI document of the portals here.
+var document = sync.OnceValues(func() (*contract.Document, error) {
+	kinds, err := catalog.Load(crd.Files)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := rest.Document(kinds)
+	if err != nil {
+		return nil, err
+	}
+	return contract.Read(raw)
+})
+
+// programs is how every test here calls portals: each answer of the REST API is compared with the OpenAPI document.
+func programs(t *testing.T) *http.Client {
+	t.Helper()
+	d, err := document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &http.Client{
+		Timeout:       patience,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport:     d.Transport("/api/v1", http.DefaultTransport, func(err error) { t.Error(err) }),
+	}
+}
+
+// read is the whole answer.
+func read(t *testing.T, resp *http.Response) answer {
+	t.Helper()
+	defer func() { _ = resp.Body.Close() }()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := answer{status: resp.StatusCode, header: resp.Header, raw: string(b)}
+	if strings.Contains(resp.Header.Get("Content-Type"), "json") {
+		if err := json.Unmarshal(b, &a.body); err != nil {
+			t.Fatalf("%s %s: %v in %s", resp.Request.Method, resp.Request.URL.Path, err, b)
+		}
+	}
+	return a
+}
