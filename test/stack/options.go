@@ -57,6 +57,8 @@ type Options struct {
 	ExternalKubeconfig string
 	// Bare leaves the cluster empty: neither CRDs nor anything else is applied, and there are no Gateways.
 	Bare bool
+	// PortalFlags go to the portal after its own.
+	PortalFlags []string
 	// Progress is told, line by line, what is built and started. Nil is silent.
 	Progress io.Writer
 }

@@ -51,14 +51,14 @@ func (s *Stack) startPortal(ctx context.Context) error {
 	}
 	return s.run(ctx, process.Spec{
 		Name: "portal", Path: s.opts.bin("portal"),
-		Args: []string{
+		Args: append([]string{
 			"--kubeconfig", kubeconfig, "--namespace", Namespace, "--impersonator", Namespace + "/portico-impersonator",
 			"--listen", address(s.ports.portal), "--public-url", s.PortalURL,
 			"--session-key-file", keys, "--development",
 			"--oidc-issuer-url", s.Issuer, "--oidc-client-id", PortalClient, "--oidc-client-secret-file", secret,
 			"--oidc-prefix", Prefix, "--api-audience", Audience,
 			"--cli-client-id", CLIClient, "--cli-scopes", APIScopes + " offline_access",
-		},
+		}, s.opts.PortalFlags...),
 		Ready: answers(plain, s.PortalURL+"/readyz"),
 	})
 }

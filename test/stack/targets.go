@@ -11,6 +11,12 @@ import (
 )
 
 const (
+	fuzzVenv = ".cache/schemathesis"
+	// Schemathesis is where Build puts it, for those who fuzz.
+	Schemathesis = fuzzVenv + "/bin/schemathesis"
+)
+
+const (
 	controlPlaneModule = "test/controlplane"
 	dexModule          = "test/controlplane/dex"
 	lintModule         = "test/lint"
@@ -44,7 +50,12 @@ var (
 	}
 	motoTarget = Target{
 		Name: "moto", about: "about 30 s", inputs: []string{"test/moto/requirements.txt"},
-		output: ".venv/bin/moto_server", needs: []prerequisite{needsPython, needsVenv}, make: makeVenv,
+		output: ".venv/bin/moto_server", needs: []prerequisite{needsPython, needsVenv}, make: venv(".venv", "test/moto/requirements.txt"),
+	}
+	// Not in .venv: what fuzzes and what is simulated pin other versions of the same packages.
+	schemathesisTarget = Target{
+		Name: "schemathesis", about: "about 20 s", inputs: []string{"test/fuzz/requirements.txt"},
+		output: Schemathesis, needs: []prerequisite{needsPython, needsVenv}, make: venv(fuzzVenv, "test/fuzz/requirements.txt"),
 	}
 	packagesTarget = Target{
 		Name: "npm-packages", about: "about 10 s", inputs: []string{"web/package.json", "web/package-lock.json"},
@@ -82,13 +93,15 @@ func targetsOf(o *Options) []Target {
 }
 
 // TargetsFor are those of a purpose: run (also what integration tests need),
-// browser (beyond that), web (to regenerate the portal's assets), lint.
+// browser and fuzz (beyond that), web (to regenerate the portal's assets), lint.
 func TargetsFor(purpose string) ([]Target, error) {
 	switch purpose {
 	case "run":
 		return targetsOf(&Options{Parts: Everything}), nil
 	case "browser", "web":
 		return []Target{packagesTarget}, nil
+	case "fuzz":
+		return []Target{schemathesisTarget}, nil
 	case "lint":
 		return []Target{linterTarget, vulnTarget}, nil
 	default:
@@ -133,18 +146,19 @@ func command(ctx context.Context, dir string, log io.Writer, name string, args .
 	return cmd.Run()
 }
 
-// makeVenv makes .venv anew: pip does not remove what is no longer required.
-func makeVenv(ctx context.Context, root string, log io.Writer) error {
-	venv := filepath.Join(root, ".venv")
-	if err := os.RemoveAll(venv); err != nil {
-		return err
+// venv makes a virtual environment anew: pip does not remove what is no longer required.
+func venv(folder, requirements string) func(ctx context.Context, root string, log io.Writer) error {
+	return func(ctx context.Context, root string, log io.Writer) error {
+		venv := filepath.Join(root, folder)
+		if err := os.RemoveAll(venv); err != nil {
+			return err
+		}
+		if err := command(ctx, root, log, "python3", "-m", "venv", venv); err != nil {
+			return err
+		}
+		return command(ctx, root, log, filepath.Join(venv, "bin", "pip"), "install",
+			"--disable-pip-version-check", "--no-input", "--quiet", "--require-hashes", "--requirement", requirements)
 	}
-	if err := command(ctx, root, log, "python3", "-m", "venv", venv); err != nil {
-		return err
-	}
-	return command(ctx, root, log, filepath.Join(venv, "bin", "pip"), "install",
-		"--disable-pip-version-check", "--no-input", "--quiet", "--require-hashes",
-		"--requirement", filepath.Join("test", "moto", "requirements.txt"))
 }
 
 // installPackages installs exactly what the lock file says.

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func TestFlagsThatMakeNoSenseAreSaid(t *testing.T) {
+	for want, args := range map[string][]string{
+		"unexpected argument \"now\"": {"now"},
+		"want whole seconds":          {"-rest", "1500ms"},
+		"-rest -1s":                   {"-rest", "-1s"},
+		"-each 1ms":                   {"-each", "1ms"},
+	} {
+		if err := run(t.Context(), args, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+}
+
+func TestTheSeedIsTold(t *testing.T) {
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"-seed", "42", "-rest", "0", "-each", "0"}, &out); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "SEED=42 make fuzz") {
+		t.Errorf("%q", out.String())
+	}
+}
+
+func TestEveryFuzzTargetIsFound(t *testing.T) {
+	found, err := findTargets(fstest.MapFS{
+		"a/b/x_test.go":            {Data: []byte("package b\n\nfunc FuzzOne(f *testing.F) {}\n\nfunc FuzzTwo(f *testing.F) {}\n")},
+		"a/x.go":                   {Data: []byte("package a\n\nfunc FuzzNone(f *testing.F) {}\n")},
+		"node_modules/a/x_test.go": {Data: []byte("func FuzzOther(f *testing.F) {}\n")},
+		".cache/a/x_test.go":       {Data: []byte("func FuzzOther(f *testing.F) {}\n")},
+		"c/deep_test.go":           {Data: []byte("package c\n\n// func FuzzNot(f) {}\n")},
+	})
+	if err != nil || len(found) != 2 || found[0] != (target{"a/b", "FuzzOne"}) || found[1] != (target{"a/b", "FuzzTwo"}) {
+		t.Errorf("%v %v", found, err)
+	}
+	if _, err := findTargets(fstest.MapFS{}); err == nil {
+		t.Error("nothing to do is no error")
+	}
+	ours, err := findTargets(os.DirFS("../../../.."))
+	if err != nil || len(ours) < 6 {
+		t.Errorf("of ours: %v %v", ours, err)
+	}
+}
+
+func TestPanicsOfThePortalAreFound(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "portal.log")
+	for text, found := range map[string]bool{
+		"level=INFO msg=request verb=GET\n":                           false,
+		"level=INFO msg=request\nlevel=ERROR msg=panic value=x y=z\n": true,
+	} {
+		if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := (job{}).panics(log); (err != nil) != found {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
