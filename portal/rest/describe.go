@@ -79,7 +79,7 @@ func describeParameters(op *huma.Operation, kinds catalog.Catalog) {
 		s := *p.Schema
 		switch {
 		case p.In == "query" && p.Name == "namespace":
-			s.Pattern, s.MaxLength = "^("+strings.Trim(labelPattern, "^$")+")?$", new(maxLabel)
+			s.Pattern, s.MaxLength = orNothing(labelPattern), new(maxLabel)
 		case p.In == "query" && p.Name == "kind":
 			s.Enum = []any{""}
 			for _, k := range kinds.Requestable() {

@@ -82,7 +82,9 @@ func listResponse(item *huma.Schema) map[string]*huma.Response {
 }
 
 func requestBody(k catalog.Kind) *huma.RequestBody {
-	named := &huma.Schema{Required: []string{"metadata"}, Properties: map[string]*huma.Schema{"metadata": {Required: []string{"name"}}}}
+	named := &huma.Schema{Required: []string{"metadata"}, Properties: map[string]*huma.Schema{"metadata": {
+		Required: []string{"name"}, Properties: map[string]*huma.Schema{"name": {MinLength: new(1)}},
+	}}}
 	return &huma.RequestBody{
 		Required: true, Content: jsonContent(&huma.Schema{AllOf: []*huma.Schema{schemaOf(k), named}}),
 		Description: "apiVersion, kind and metadata.namespace may be left out; metadata.name and spec are needed. Of metadata " +

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -18,6 +19,9 @@ const (
 	maxLabel         = 63
 	maxSubdomain     = 253
 )
+
+// orNothing is the pattern for what may be empty too, which is as if it were left out.
+func orNothing(pattern string) string { return "^(" + strings.Trim(pattern, "^$") + ")?$" }
 
 // complement says in the schema of a CRD what every API server knows besides: what metadata holds, that there is one
 // version and one kind, that a status is not for users to write, and that fields that are not named are refused.
@@ -71,7 +75,7 @@ func metaSchema() *huma.Schema {
 		Type: huma.TypeObject, AdditionalProperties: false,
 		Description: "Users write name, namespace, labels and annotations; the rest is kept by Kubernetes and Portico.",
 		Properties: map[string]*huma.Schema{
-			"name":        {Type: huma.TypeString, Pattern: subdomainPattern, MaxLength: new(maxSubdomain), Description: "Unique among the objects of its kind in its namespace."},
+			"name":        {Type: huma.TypeString, Pattern: orNothing(subdomainPattern), MaxLength: new(maxSubdomain), Description: "Unique among the objects of its kind in its namespace."},
 			"namespace":   {Type: huma.TypeString, Description: "That of the URL."},
 			"labels":      texts("By which lists can be filtered."),
 			"annotations": texts("For people and tools."),
