@@ -41,8 +41,10 @@ type Field struct {
 	Needs    []Condition
 	Fixed    Fixed // whether it can change after creation
 	Limits   Limits
-	Fields   []Field // of an object
-	Items    *Field  // element of an array, or value of a map
+	Fields   []Field  // of an object
+	Items    *Field   // element of an array, or value of a map
+	Keys     []string // fields that tell the elements of an array apart, if any
+	Set      bool     // the elements of an array are those of a set
 }
 
 // Fixed says of a field that it cannot change once the object is there; zero: it can.
@@ -141,6 +143,10 @@ func newField(path, name string, p apiext.JSONSchemaProps, o order) Field {
 	}
 	if p.XIntOrString {
 		f.Format = quantity
+	}
+	if t := p.XListType; t != nil {
+		f.Set = *t == "set"
+		f.Keys = p.XListMapKeys
 	}
 	f.Unit = unitOf(f)
 	if p.Default != nil {

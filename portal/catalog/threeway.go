@@ -10,9 +10,11 @@ import (
 )
 
 // Difference is a part of an object that is not the same in three versions of it: the one that two people began with, and
-// what each of them made of it. nil is absent. Lists are one part: nobody can tell which of their rows belong together.
+// what each of them made of it. nil is absent. A list is one part, but for those whose elements the schema tells apart, by
+// keys or as those of a set: of these each element is a part of its own, and what is in it, if all three versions have it.
 type Difference struct {
-	Path               []string // from the root, e.g. metadata, labels, team
+	// Path is from the root, e.g. metadata, labels, team. The step to an element of a list is its key, e.g. [LOG_LEVEL].
+	Path               []string
 	Base, Theirs, Mine any
 }
 
@@ -37,21 +39,35 @@ func (d Difference) Overlaps() bool {
 	return d.ChangedByThem() && d.ChangedByMe() && !reflect.DeepEqual(d.Theirs, d.Mine)
 }
 
-// Differences compares what users write (see Clean) in three versions of an object, names apart.
+// Differences compares what users write (see Clean) in three versions of an object of a kind that nothing is known of.
 func Differences(base, theirs, mine *unstructured.Unstructured) []Difference {
-	b, t, m := Clean(base).Object, Clean(theirs).Object, Clean(mine).Object
+	return Kind{}.Differences(base, theirs, mine)
+}
+
+// Differences compares what users write (see Clean) in three versions of an object, names apart.
+func (k Kind) Differences(base, theirs, mine *unstructured.Unstructured) []Difference {
+	all, _ := k.differences(Clean(base).Object, Clean(theirs).Object, Clean(mine).Object)
+	return all
+}
+
+// differences compares three versions, in which it lays the lists out by key.
+func (k Kind) differences(base, theirs, mine map[string]any) ([]Difference, keyed) {
+	lists := keyed{}
+	if specs, ok := (versions{base["spec"], theirs["spec"], mine["spec"]}).maps(); ok {
+		lists.lay(k.Fields, "spec", specs)
+	}
 	var all []Difference
 	for _, path := range [][]string{{"metadata", "labels"}, {"metadata", "annotations"}, {"spec"}} {
 		at := func(o map[string]any) any {
 			v, _, _ := unstructured.NestedFieldNoCopy(o, path...)
 			return v
 		}
-		all = differ(all, path, at(b), at(t), at(m))
+		all = lists.differ(all, path, at(base), at(theirs), at(mine))
 	}
-	return all
+	return all, lists
 }
 
-func differ(all []Difference, path []string, base, theirs, mine any) []Difference {
+func (k keyed) differ(all []Difference, path []string, base, theirs, mine any) []Difference {
 	d := Difference{Path: slices.Clone(path), Base: base, Theirs: theirs, Mine: mine}
 	if !d.ChangedByThem() && !d.ChangedByMe() {
 		return all
@@ -59,7 +75,7 @@ func differ(all []Difference, path []string, base, theirs, mine any) []Differenc
 	b, isB := asMap(base)
 	t, isT := asMap(theirs)
 	m, isM := asMap(mine)
-	if !isB || !isT || !isM {
+	if !isB || !isT || !isM || k.whole(d) {
 		return append(all, d)
 	}
 	keys := map[string]bool{}
@@ -70,12 +86,19 @@ func differ(all []Difference, path []string, base, theirs, mine any) []Differenc
 	}
 	before := len(all)
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		all = differ(all, append(path, key), b[key], t[key], m[key])
+		all = k.differ(all, append(path, key), b[key], t[key], m[key])
 	}
 	if len(all) == before { // one is empty, where another is not there
 		all = append(all, d)
 	}
 	return all
+}
+
+// whole reports whether the difference is of a list's element that somebody added or took away: it would be none without
+// its keys.
+func (k keyed) whole(d Difference) bool {
+	_, element := k[strings.Join(d.Path[:len(d.Path)-1], ".")]
+	return element && (d.Base == nil || d.Theirs == nil || d.Mine == nil)
 }
 
 // asMap takes what is absent for an empty map.
@@ -88,9 +111,10 @@ func asMap(v any) (map[string]any, bool) {
 }
 
 // Merge is mine with what they changed. Where both changed the same, choose says what it shall be.
-func Merge(base, theirs, mine *unstructured.Unstructured, choose func(Difference) any) (*unstructured.Unstructured, error) {
-	out := Clean(mine)
-	for _, d := range Differences(base, theirs, mine) {
+func (k Kind) Merge(base, theirs, mine *unstructured.Unstructured, choose func(Difference) any) (*unstructured.Unstructured, error) {
+	out, their := Clean(mine), Clean(theirs).Object
+	all, lists := k.differences(Clean(base).Object, their, out.Object)
+	for _, d := range all {
 		want := d.Theirs
 		switch {
 		case d.Overlaps():
@@ -99,12 +123,15 @@ func Merge(base, theirs, mine *unstructured.Unstructured, choose func(Difference
 			continue
 		}
 		if want == nil {
-			remove(out.Object, theirs.Object, d.Path)
+			remove(out.Object, their, d.Path)
 			continue
 		}
 		if err := unstructured.SetNestedField(out.Object, want, d.Path...); err != nil {
 			return nil, err
 		}
+	}
+	if spec, ok := out.Object["spec"].(map[string]any); ok {
+		lists.lists(k.Fields, "spec", spec)
 	}
 	return out, nil
 }

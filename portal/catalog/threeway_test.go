@@ -64,7 +64,7 @@ func TestMergeKeepsWhatBothChanged(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			base, theirs, mine := version(t, c.base), version(t, c.theirs), version(t, c.mine)
 			var differ []string
-			for _, d := range Differences(base, theirs, mine) {
+			for _, d := range (Kind{}).Differences(base, theirs, mine) {
 				mark := ""
 				if d.Overlaps() {
 					mark = "+"
@@ -74,7 +74,7 @@ func TestMergeKeepsWhatBothChanged(t *testing.T) {
 			if !reflect.DeepEqual(differ, c.differ) {
 				t.Errorf("they differ at %v, want %v", differ, c.differ)
 			}
-			got, err := Merge(base, theirs, mine, func(d Difference) any { return d.Mine })
+			got, err := Kind{}.Merge(base, theirs, mine, func(d Difference) any { return d.Mine })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +95,7 @@ func TestMergeKeepsWhatBothChanged(t *testing.T) {
 
 func TestWhatIsChosenIsTaken(t *testing.T) {
 	base, theirs, mine := version(t, `{spec: {a: 1, l: [1]}}`), version(t, `{spec: {l: [2]}}`), version(t, `{spec: {a: 3, l: [3]}}`)
-	got, err := Merge(base, theirs, mine, func(d Difference) any { return d.Theirs })
+	got, err := Kind{}.Merge(base, theirs, mine, func(d Difference) any { return d.Theirs })
 	if err != nil || strings.TrimSpace(yamlText(got.Object["spec"])) != "l:\n- 2" {
 		t.Errorf("choosing theirs makes %v, %v", got, err)
 	}

@@ -40,7 +40,7 @@ func (c *Cluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind, be
 // edited is live with the spec of obj and with its changes of labels and annotations.
 func edited(ref Ref, live, began, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	overlaps := false
-	both, err := catalog.Merge(began, live, obj, func(d catalog.Difference) any {
+	both, err := ref.Kind.Merge(began, live, obj, func(d catalog.Difference) any {
 		overlaps = overlaps || d.Path[0] == "metadata"
 		return d.Mine
 	})

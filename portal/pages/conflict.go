@@ -43,7 +43,7 @@ func (a asking) conflict(mine *unstructured.Unstructured, theirs cluster.Began, 
 		*part.into = string(text)
 	}
 	view.Form.ETag = a.edit.began.ETag
-	for _, d := range catalog.Differences(a.edit.began.Object, theirs.Object, mine) {
+	for _, d := range a.kind.Differences(a.edit.began.Object, theirs.Object, mine) {
 		v := views.Versions{
 			Input: takes(d.Pointer()), Label: a.labelOf(d.Path),
 			Began: valueText(d.Base), Theirs: valueText(d.Theirs), Mine: valueText(d.Mine),
@@ -86,7 +86,7 @@ func (p *Pages) merge(w http.ResponseWriter, r *http.Request, a asking) error {
 			return p.show(w, r, http.StatusUnprocessableEntity, views.ConflictPage(view))
 		}
 	}
-	both, err := catalog.Merge(a.edit.began.Object, theirs.Object, mine.Object, func(d catalog.Difference) any {
+	both, err := a.kind.Merge(a.edit.began.Object, theirs.Object, mine.Object, func(d catalog.Difference) any {
 		if r.PostForm.Get(takes(d.Pointer())) == views.TakeTheirs {
 			return d.Theirs
 		}

@@ -1,8 +1,11 @@
 package pages
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 func TestChangesOfDifferentFieldsAreMergedAfterALook(t *testing.T) {
@@ -86,4 +89,23 @@ func TestWhatWasDeletedMeanwhileCanBeAskedForAnew(t *testing.T) {
 	}
 	f.objects = append(f.objects, object(t, strings.Replace(readyBucket, "{name: invoices,", "{name: invoices, uid: other,", 1)))
 	lacks(t, post(t, f, editing1, pressing(t, page, "review")).Body.String(), "It was deleted and made anew under the same name.")
+}
+
+// TestElementsOfListsAreMergedByTheirNames: two people who each add a variable do not disagree.
+func TestElementsOfListsAreMergedByTheirNames(t *testing.T) {
+	f := newFake(t, `{apiVersion: portico.dev/v1alpha1, kind: WebApp, metadata: {name: shop, namespace: payments, generation: 1}, spec: {image: "r/x:1", env: [{name: A, value: a}]}}`)
+	const path = "/teams/payments/webapps/shop/edit"
+	page := visit(t, f, developer, path).Body.String()
+	theirs(f, []any{map[string]any{"name": "A", "value": "theirs"}, map[string]any{"name": "T", "value": "t"}}, "spec", "env")
+	page = post(t, f, path, pressing(t, page, "add spec.env", "spec.env[0].value", "mine")).Body.String()
+	conflict := post(t, f, path, pressing(t, page, "review", "spec.env[1].name", "M", "spec.env[1].value", "m")).Body.String()
+	lacks(t, conflict, "<legend>Environment variables, A, Value</legend>", "Environment variables, T", "Environment variables, M")
+	review := post(t, f, path, pressing(t, conflict, "merge", "take /spec/env/[A]/value", "mine")).Body.String()
+	if w := post(t, f, path, pressing(t, review, "create")); w.Code != 303 {
+		t.Fatalf("answers %d:\n%s", w.Code, w.Body)
+	}
+	got, _, _ := unstructured.NestedSlice(f.objects[0].Object, "spec", "env")
+	if want := "[map[name:A value:mine] map[name:M value:m] map[name:T value:t]]"; fmt.Sprint(got) != want {
+		t.Errorf("merged to %v, want %s", got, want)
+	}
 }

@@ -156,7 +156,7 @@ func (a asking) change(view views.Review, d draft, result cluster.Result) (views
 		view.Nothing = view.Nothing && l.Mark == ""
 	}
 	view.Effects = a.effects(result.Was, result.Object)
-	for _, c := range catalog.Differences(d.object, result.Object, d.object) {
+	for _, c := range a.kind.Differences(d.object, result.Object, d.object) {
 		if c.Path[0] == "spec" {
 			view.Defaults = append(view.Defaults, views.Value{Label: a.labelOf(c.Path), Text: valueText(c.Theirs)})
 		}
@@ -167,7 +167,7 @@ func (a asking) change(view views.Review, d draft, result cluster.Result) (views
 // effects are what the change of an object does besides, as far as its kind tells.
 func (a asking) effects(was, will *unstructured.Unstructured) []views.Effect {
 	changed := map[string]bool{}
-	for _, c := range catalog.Differences(was, will, was) {
+	for _, c := range a.kind.Differences(was, will, was) {
 		if c.Path[0] == "spec" && len(c.Path) > 1 {
 			changed[c.Path[1]] = true
 		}
@@ -187,8 +187,15 @@ func (a asking) labelOf(path []string) string {
 		return map[string]string{"labels": "Label", "annotations": "Annotation"}[path[1]] + " " + strings.Join(path[2:], ".")
 	}
 	var parts []string
-	for i, step := range path[1:] {
-		if f, ok := fieldAt(a.kind.Fields, strings.Join(path[:i+2], ".")); ok {
+	at := path[0]
+	for _, step := range path[1:] {
+		if key, ok := strings.CutPrefix(step, "["); ok {
+			at = catalog.Index(at, 0) // of whichever: labels are those of all rows
+			parts = append(parts, strings.TrimSuffix(key, "]"))
+			continue
+		}
+		at += "." + step
+		if f, ok := fieldAt(a.kind.Fields, at); ok {
 			step = f.Label
 		}
 		parts = append(parts, step)

@@ -56,14 +56,18 @@
   // a secret is not kept, and signing out forgets all. data-draft says what the server is to do with what was kept.
   const telling = /pass(word|wd)|secret|token|credential|private.?key/i;
   const written = /\b(name|key): *\S*(pass(word|wd)|secret|token|credential|private.?key)\S*\s+value: */i;
-  let entered = false;
+  let entered = false, draft = "";
   const drafted = () => document.querySelector("form[data-draft]");
   function forget() {
     for (const key of Object.keys(sessionStorage)) if (key.startsWith("draft ")) sessionStorage.removeItem(key);
   }
+  function note() { // htmx, and links within the page, have their own ideas of the state of a place
+    if (history.state?.draft !== draft) history.replaceState({ ...history.state, draft }, "");
+  }
   function keep() {
-    const form = drafted(), key = history.state?.draft;
-    if (!form || !key) return;
+    const form = drafted();
+    if (!form) return;
+    note();
     const data = new FormData(form);
     data.set("do", form.dataset.draft);
     for (const name of [...data.keys()]) {
@@ -71,13 +75,13 @@
       if (of && telling.test(data.get(of + ".name") || data.get(of + ".key") || "")) data.delete(name);
     }
     const text = new URLSearchParams(data).toString();
-    sessionStorage.removeItem(key);
+    sessionStorage.removeItem(draft);
     if ([...data.values()].some((value) => written.test(value))) return;
     try {
-      sessionStorage.setItem(key, text);
+      sessionStorage.setItem(draft, text);
     } catch { // the browser keeps no more than so much: the form that is open goes first
       forget();
-      try { sessionStorage.setItem(key, text); } catch { /* too large even so */ }
+      try { sessionStorage.setItem(draft, text); } catch { /* too large even so */ }
     }
   }
   async function recall(form, kept) {
@@ -94,9 +98,11 @@
   }
   document.addEventListener("DOMContentLoaded", () => {
     if (document.querySelector("[data-forget]")) forget();
-    const form = drafted(), key = history.state?.draft, kept = key && sessionStorage.getItem(key);
+    const form = drafted();
     if (!form) return;
-    if (!key) history.replaceState({ ...history.state, draft: "draft " + Date.now() + Math.random() }, "");
+    draft = history.state?.draft ?? "draft " + Date.now() + Math.random();
+    note();
+    const kept = sessionStorage.getItem(draft);
     if ("entered" in form.dataset) keep();
     else if (kept) recall(form, kept);
   });
