@@ -3,6 +3,8 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -77,6 +79,43 @@ func (c *Cluster) HostnameGrant(ctx context.Context, id auth.Identity, namespace
 		return &grant.Spec, nil
 	}
 	return nil, nil
+}
+
+// Zones are the domains of hosted zones that the namespace may use for hostnames, by the zones' IDs: those that hostname
+// requests of any namespace lie in, as far as the operator has looked at them. Of zones that the grant names no other is
+// told, or else only those whose domain has to do with a suffix of the grant. Access is as for HostnameGrant.
+func (c *Cluster) Zones(ctx context.Context, id auth.Identity, namespace string) (map[string]string, error) {
+	grant, err := c.HostnameGrant(ctx, id, namespace)
+	if err != nil || grant == nil {
+		return nil, err
+	}
+	kind, err := c.kind(hostnameKind)
+	if err != nil {
+		return nil, err
+	}
+	requests, err := c.cached(ctx, kind, "")
+	if err != nil {
+		return nil, err
+	}
+	zones := map[string]string{}
+	for _, obj := range requests {
+		zone, _, _ := unstructured.NestedString(obj.Object, "spec", "zoneId")
+		domain, _, _ := unstructured.NestedString(obj.Object, "status", "zone")
+		if zone != "" && domain != "" && usable(*grant, zone, domain) {
+			zones[zone] = domain
+		}
+	}
+	return zones, nil
+}
+
+// usable reports whether a zone is one for hostnames that the grant allows.
+func usable(g v1alpha1.HostnameGrantSpec, zone, domain string) bool {
+	if len(g.Zones) > 0 {
+		return slices.Contains(g.Zones, v1alpha1.HostedZoneID(zone))
+	}
+	return slices.ContainsFunc(g.Suffixes, func(suffix string) bool {
+		return suffix == domain || strings.HasSuffix(suffix, "."+domain) || strings.HasSuffix(domain, "."+suffix)
+	})
 }
 
 // kind is one that must be there.

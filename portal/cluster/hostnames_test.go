@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -108,5 +109,37 @@ func TestFeaturesAreForThoseWhoMayListClaims(t *testing.T) {
 	var forbidden *ForbiddenError
 	if _, err := hostnameCluster(t, "list domainclaims payments").Features(t.Context(), auth.Identity{Username: "oidc:dev"}); !errors.As(err, &forbidden) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestZonesAreToldByDomain: those of the grant, or those that have to do with its suffixes, and to nobody without interest.
+func TestZonesAreToldByDomain(t *testing.T) {
+	const requests = `
+- {apiVersion: portico.dev/v1alpha1, kind: GatewayHostnameRequest, metadata: {name: a, namespace: search}, spec: {zoneId: ZPARENT}, status: {zone: example.com}}
+- {apiVersion: portico.dev/v1alpha1, kind: GatewayHostnameRequest, metadata: {name: b, namespace: search}, spec: {zoneId: ZBELOW}, status: {zone: eu.pay.example.com}}
+- {apiVersion: portico.dev/v1alpha1, kind: GatewayHostnameRequest, metadata: {name: c, namespace: search}, spec: {zoneId: ZSAME}, status: {zone: pay.example.com}}
+- {apiVersion: portico.dev/v1alpha1, kind: GatewayHostnameRequest, metadata: {name: d, namespace: search}, spec: {zoneId: ZOTHER}, status: {zone: notpay.example.com}}
+- {apiVersion: portico.dev/v1alpha1, kind: GatewayHostnameRequest, metadata: {name: e, namespace: search}, spec: {zoneId: ZNEW}, status: {}}
+- {apiVersion: portico.dev/v1alpha1, kind: HostnameGrant, metadata: {name: hostnames, namespace: payments}, spec: {suffixes: [pay.example.com]ZONES}}
+`
+	const create = "create gatewayhostnamerequests "
+	for name, c := range map[string]struct{ zones, namespace, want string }{
+		"any zone of its suffixes": {"", "payments", "map[ZBELOW:eu.pay.example.com ZPARENT:example.com ZSAME:pay.example.com]"},
+		"those that it names":      {", zones: [ZOTHER, ZNEW]", "payments", "map[ZOTHER:notpay.example.com]"},
+		"without a grant":          {"", "search", "map[]"},
+	} {
+		cl := hostnameCluster(t, create+c.namespace)
+		s := shelf{}
+		if err := yaml.Unmarshal([]byte(strings.Replace(requests, "ZONES", c.zones, 1)), &s.objects); err != nil {
+			t.Fatal(err)
+		}
+		cl.cache = s
+		if got, err := cl.Zones(t.Context(), dev, c.namespace); err != nil || fmt.Sprint(got) != c.want {
+			t.Errorf("%s: %v, %v, want %s", name, got, err, c.want)
+		}
+		_, err := cl.Zones(t.Context(), dev, "elsewhere")
+		if forbidden := (*ForbiddenError)(nil); !errors.As(err, &forbidden) {
+			t.Errorf("%s: those without interest get %v", name, err)
+		}
 	}
 }

@@ -19,10 +19,16 @@ type hosting struct {
 	grant   *v1alpha1.HostnameGrantSpec
 	claims  []availability.Claim
 	holders []string
+	zones   map[string]string
 }
 
 func (f *fakeCluster) HostnameGrant(ctx context.Context, id auth.Identity, namespace string) (*v1alpha1.HostnameGrantSpec, error) {
 	return f.grant, f.require(ctx, id, "check", catalog.Kind{Plural: "gatewayhostnamerequests"}, namespace)
+}
+
+// Zones are those of hostnameSite.
+func (f *fakeCluster) Zones(ctx context.Context, id auth.Identity, namespace string) (map[string]string, error) {
+	return f.zones, f.require(ctx, id, "check", catalog.Kind{Plural: "gatewayhostnamerequests"}, namespace)
 }
 
 func (f *fakeCluster) CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (availability.Answer, error) {
@@ -147,6 +153,7 @@ func hostnameSite(tb testing.TB) *fakeCluster {
 		{Hostname: "shop.payments.example.com", Visibility: "internet-facing", Holder: availability.Holder{Namespace: "payments", Name: "shop"}},
 	}
 	f.holders = []string{"payments"}
+	f.zones = map[string]string{"Z0123456789ABCDEFGHIJ": "payments.example.com"}
 	f.features = operator.Features{Known: true}
 	return f
 }

@@ -95,6 +95,9 @@ func (b builder) members(f catalog.Field, path string, required bool) []views.Fi
 		}
 		if f.IsKeyRef() {
 			v.Hint, v.More = "", "" // its labels say it all
+			if c.Name == "key" {
+				v = b.asking.keyed(v)
+			}
 		}
 		out = append(out, v)
 	}
@@ -115,14 +118,15 @@ func (b builder) scalar(f catalog.Field, v *views.Field) {
 		v.Default = map[string]string{"true": "yes", "false": "no"}[f.Default]
 	case len(f.Options) > 0:
 		v.Widget = views.Select
-		v.Options = options(f.Options, []string{v.Value}, f.Default)
+		v.Options = b.asking.worded(f, options(f.Options, []string{v.Value}, f.Default))
 	case f.Type == catalog.Integer || f.Type == catalog.Number:
 		v.Widget, v.Unit, v.Example = views.Number, string(f.Unit), f.Unit.Example()
 		v.Min, v.Max = limit(f.Limits.Min), limit(f.Limits.Max)
 	case multiline(v.Value, views.Text) == views.Long:
 		v.Widget = views.Long
 	default:
-		v.Widget, v.Suggestions, v.List = views.Text, f.Unit.Suggestions(), b.asking.nameList(v.Name)
+		v.Widget, v.Suggestions, v.List = views.Text, suggestions(f.Unit.Suggestions()), b.asking.nameList(v.Name)
+		v.Suggestions = append(v.Suggestions, b.asking.zonesFor(f)...)
 		v.Short = f.Format == "quantity" || f.Limits.MaxLength != nil && *f.Limits.MaxLength <= 32
 	}
 }

@@ -236,3 +236,13 @@ func TestHostileHostnames(t *testing.T) {
 		}
 	}
 }
+
+// TestHostedZonesAreChosenByDomain: by its ID alone where nobody has used it yet.
+func TestHostedZonesAreChosenByDomain(t *testing.T) {
+	f := hostnameSite(t)
+	lacks(t, visit(t, f, developer, askHostname).Body.String(),
+		`<option value="Z0123456789ABCDEFGHIJ">payments.example.com (Z0123456789ABCDEFGHIJ)</option>`, `<option value="Z9876543210">Z9876543210</option>`)
+	f.grant.Zones = nil
+	lacks(t, visit(t, f, developer, askHostname).Body.String(), `list="f-spec-zoneId-list" name="spec.zoneId"`,
+		`<datalist id="f-spec-zoneId-list"><option value="Z0123456789ABCDEFGHIJ">payments.example.com</option>`, `list="f-spec-validationZoneId-list"`)
+}

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -30,6 +31,9 @@ func (p *Pages) grants(ctx context.Context, a *asking) (err error) {
 	if a.grant, err = p.cluster.HostnameGrant(ctx, a.id, a.space.namespace); err != nil {
 		return err
 	}
+	if a.zones, err = p.cluster.Zones(ctx, a.id, a.space.namespace); err != nil {
+		return err
+	}
 	if a.grant == nil {
 		team := a.space.team.Name
 		a.form.Closed = views.Closed{
@@ -57,6 +61,42 @@ func (a asking) narrowed(f catalog.Field) catalog.Field {
 		f.Default, f.Required = "", true
 	}
 	return f
+}
+
+// zoneFields name hosted zones, by their IDs.
+var zoneFields = []string{"spec.zoneId", "spec.validationZoneId"}
+
+// worded are the options of a hosted zone with the domain in front, where it is known.
+func (a asking) worded(f catalog.Field, options []views.Option) []views.Option {
+	for i, o := range options {
+		if domain := a.zones[o.Value]; domain != "" && slices.Contains(zoneFields, f.Path) {
+			options[i].Label = domain + " (" + o.Label + ")"
+		}
+	}
+	return options
+}
+
+// zonesFor are the hosted zones to suggest where any may be typed, by domain.
+func (a asking) zonesFor(f catalog.Field) []views.Choice {
+	if !slices.Contains(zoneFields, f.Path) {
+		return nil
+	}
+	var all []views.Choice
+	for zone, domain := range a.zones {
+		all = append(all, views.Choice{Value: zone, Label: domain})
+	}
+	slices.SortFunc(all, func(x, y views.Choice) int {
+		return cmp.Or(cmp.Compare(x.Label, y.Label), cmp.Compare(x.Value, y.Value))
+	})
+	return all
+}
+
+func suggestions(values []string) []views.Choice {
+	out := make([]views.Choice, 0, len(values))
+	for _, v := range values {
+		out = append(out, views.Choice{Value: v})
+	}
+	return out
 }
 
 func texts[T ~string](all []T) []string {
@@ -93,7 +133,7 @@ func (p *Pages) withCheck(ctx context.Context, a asking, d draft, view *views.Fo
 		return nil
 	}
 	f := &view.Basic[i]
-	f.Suggestions = a.grant.Suffixes
+	f.Suggestions = suggestions(a.grant.Suffixes)
 	f.Hint = "Such as shop." + a.grant.Suffixes[0] + ". " + grantWords(a.space.team.Name, *a.grant)
 	check, err := p.checkOf(ctx, a.id, a.space, queryOfObject(d.object))
 	f.Check = &check

@@ -14,6 +14,28 @@ func (f *fakeCluster) Names(ctx context.Context, id auth.Identity, namespace, re
 	return []string{"db", "tls"}, f.require(ctx, id, "list "+resource, catalog.Kind{Plural: resource}, namespace)
 }
 
+// Keys tells the same keys of everything.
+func (f *fakeCluster) Keys(ctx context.Context, id auth.Identity, namespace, resource, name string) ([]string, error) {
+	return []string{"password", name}, f.require(ctx, id, "list "+resource, catalog.Kind{Plural: resource}, namespace)
+}
+
+// TestKeysAreOfferedOfWhatIsNamed, and half a name has none.
+func TestKeysAreOfferedOfWhatIsNamed(t *testing.T) {
+	f := shopSite(t)
+	for query, want := range map[string]string{"?of=db": "password\ndb", "?of=": "", "?of=Not_A_Name": "", "?of=a%2Fb": ""} {
+		if w := visit(t, f, developer, "/teams/payments/names/secrets"+query); w.Code != 200 || w.Body.String() != want {
+			t.Errorf("%s answers %d with %q, want %q", query, w.Code, w.Body, want)
+		}
+	}
+	f.denied = []string{"list secrets payments"}
+	if w := visit(t, f, developer, "/teams/payments/names/secrets?of=db"); w.Code != 403 {
+		t.Errorf("without the right it answers %d", w.Code)
+	}
+	page := post(t, newFake(t), askApp, app("add spec.env")).Body.String()
+	lacks(t, page, `<datalist id="names-secrets-keys" data-keys="/teams/payments/names/secrets">`,
+		`data-key-of="spec.env[0].valueFrom.configMapKeyRef.name"`, `list="names-configmaps-keys" name="spec.env[0].valueFrom.configMapKeyRef.key"`)
+}
+
 func TestNamesAreOfferedToThoseWhoMayListThem(t *testing.T) {
 	f := shopSite(t)
 	f.denied = []string{"list secrets payments"}

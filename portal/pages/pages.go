@@ -72,6 +72,7 @@ type PodReader interface {
 type HostnameReader interface {
 	CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (availability.Answer, error)
 	HostnameGrant(ctx context.Context, id auth.Identity, namespace string) (*v1alpha1.HostnameGrantSpec, error)
+	Zones(ctx context.Context, id auth.Identity, namespace string) (map[string]string, error)
 }
 
 // PlatformReader reads how the platform as a whole is, for a caller, after checking access.
@@ -92,6 +93,7 @@ type TeamReader interface {
 // NameReader tells names, for a caller, after checking access.
 type NameReader interface {
 	Names(ctx context.Context, id auth.Identity, namespace, resource string) ([]string, error)
+	Keys(ctx context.Context, id auth.Identity, namespace, resource, name string) ([]string, error)
 }
 
 // Writer writes as a caller.

@@ -24,6 +24,7 @@ type asking struct {
 	providers []cluster.Provider
 	choices   choices
 	grant     *v1alpha1.HostnameGrantSpec // of hostnames; nil: none
+	zones     map[string]string           // domains of hosted zones that hostnames may be in, by ID, as far as they are known
 	edit      *editing                    // nil: a new object is asked for
 	form      views.Form                  // title, action and frame
 }

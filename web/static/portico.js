@@ -61,8 +61,8 @@
   function forget() {
     for (const key of Object.keys(sessionStorage)) if (key.startsWith("draft ")) sessionStorage.removeItem(key);
   }
-  function note() { // htmx, and links within the page, have their own ideas of the state of a place
-    if (history.state?.draft !== draft) history.replaceState({ ...history.state, draft }, "");
+  function note() { // htmx, and links within the page, have their own ideas of the state of a place; on the way out it is too late
+    if (draft && history.state?.draft !== draft) history.replaceState({ ...history.state, draft }, "");
   }
   function keep() {
     const form = drafted();
@@ -106,18 +106,22 @@
     if ("entered" in form.dataset) keep();
     else if (kept) recall(form, kept);
   });
-  for (const name of ["input", "change", "htmx:after:swap"]) document.addEventListener(name, () => { entered = true; });
+  for (const name of ["input", "change", "htmx:after:swap"]) document.addEventListener(name, () => { entered = true; note(); });
+  addEventListener("hashchange", note);
   document.addEventListener("submit", (e) => { if (e.target === drafted()) keep(); });
   addEventListener("pagehide", () => { if (entered) keep(); });
   document.addEventListener("visibilitychange", () => { if (entered && document.hidden) keep(); });
 
-  // Names to choose from come when an input for one gets the focus. Who may not list them types.
+  // Names to choose from, and the keys of what is named beside, come when an input for one gets the focus. Who may not list
+  // them types.
   document.addEventListener("focusin", async (e) => {
-    const list = e.target.list, from = list?.dataset.names;
-    if (!from) return;
-    delete list.dataset.names;
+    const list = e.target.list, of = e.target.dataset.keyOf && document.getElementsByName(e.target.dataset.keyOf)[0]?.value;
+    const from = of ? list?.dataset.keys + "?of=" + encodeURIComponent(of) : list?.dataset.names;
+    if (!from || list.dataset.has === from) return;
+    list.dataset.has = from;
+    list.replaceChildren();
     const answer = await fetch(from).catch(() => null);
-    if (!answer?.ok) return;
+    if (!answer?.ok || list.dataset.has !== from) return;
     list.replaceChildren(...(await answer.text()).split("\n").filter(Boolean).map((name) => new Option(name, name)));
   });
 

@@ -53,9 +53,10 @@ type Field struct {
 	Used     bool     // it has a value or an error
 	Focus    bool     // it has the focus when the page is shown
 	Links    []Choice // forms that make what could be chosen here
-	// Suggestions are values to begin with; Check judges the value while it is typed, nil: nothing does.
-	Suggestions []string
+	// Suggestions are values to begin with, each with words for it, if any; Check judges the value while it is typed, nil: nothing does.
+	Suggestions []Choice
 	List        string // ID of the names to choose from, "" for none
+	KeyOf       string // name of the input for the object whose key this is, "" for what is no key
 	Check       *Check
 }
 
@@ -80,10 +81,16 @@ func (c Check) inputs() string {
 }
 
 // Names are offered to inputs that name this ID as their List; the script gets them when one is to be filled in.
-type Names struct{ ID, Href string }
+type Names struct {
+	ID, Href string
+	Keys     bool // keys of one of them, too
+}
 
 // NameList is the ID of the names of a resource.
 func NameList(resource string) string { return "names-" + resource }
+
+// KeyList is the ID of the keys of one object, of the resource with that list of names.
+func KeyList(names string) string { return names + "-keys" }
 
 // When is a condition on another input, or on those beneath it.
 type When struct {
