@@ -70,7 +70,7 @@ func written(entry metav1.ManagedFieldsEntry, keys map[string]bool) {
 		return
 	}
 	var owned map[string]json.RawMessage
-	if json.Unmarshal(entry.FieldsV1.Raw, &owned) != nil {
+	if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &owned) != nil {
 		return
 	}
 	for _, holder := range []string{"f:data", "f:binaryData", "f:stringData"} {
