@@ -24,7 +24,7 @@ type LogPart struct {
 var errBroken = fmt.Errorf("the connection ended in the middle: %w", io.ErrUnexpectedEOF)
 
 // FollowLogs tells the last lines of an application's log, then what is written, until ctx ends, the loop does, or the log. An
-// error is the last element; the stream is not mended, for lines would be told twice.
+// error is the last element, an *APIError if there is no log to read; the stream is not mended, for lines would be told twice.
 func (o Objects[T]) FollowLogs(ctx context.Context, name string, opts LogsOptions) iter.Seq2[LogPart, error] {
 	r := o.client.request(http.MethodGet, o.base+"/"+url.PathEscape(name)+"/logs")
 	opts.fill(r)
@@ -59,6 +59,7 @@ func logPart(e sse.Event) (LogPart, error) {
 	var data struct {
 		Lines           []string
 		Reason, Message string
+		Problem         *APIError
 	}
 	if err := json.Unmarshal([]byte(e.Data), &data); e.Type != "finished" && err != nil {
 		return LogPart{}, fmt.Errorf("reading a %s event of the portal: %w", e.Type, err)
@@ -67,6 +68,9 @@ func logPart(e sse.Event) (LogPart, error) {
 	case "waiting":
 		return LogPart{Waiting: data.Message}, nil
 	case "end":
+		if data.Problem != nil {
+			return LogPart{}, data.Problem
+		}
 		return LogPart{End: data.Reason, Message: data.Message}, nil
 	}
 	return LogPart{Lines: data.Lines}, nil

@@ -21,6 +21,10 @@ func TestALogIsFollowedToItsEnd(t *testing.T) {
 				event("end", `{"reason": "ended", "message": "the container has ended"}`) + event("finished", ``) + event("lines", `{"lines": ["never"]}`),
 			[]string{"waiting: it starts", "a,b", "ended: the container has ended"},
 		},
+		{
+			"one that is refused", event("end", `{"reason": "refused", "message": "m", "problem": {"status": 404, "title": "Not Found", "detail": "no such pod"}}`) + event("finished", ``),
+			[]string{"error: no such pod"},
+		},
 		{"one that breaks", event("lines", `{"lines": ["a"]}`), []string{"a", "error: cannot be reached"}},
 		{"one that is none", event("lines", `<html>`), []string{"error: reading a lines event"}},
 	} {

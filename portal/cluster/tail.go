@@ -17,6 +17,13 @@ const (
 // ErrLogBound ends a Tail that has read MaxLogLines or MaxFollowed.
 var ErrLogBound = errors.New("the log is longer than is followed")
 
+// NoLogError ends a Tail that was given no log to read; Cause is what open said.
+type NoLogError struct{ Cause error }
+
+func (e *NoLogError) Error() string { return "opening the log: " + e.Cause.Error() }
+
+func (e *NoLogError) Unwrap() error { return e.Cause }
+
 // Tail reads a log that is followed, into a buffer of bounded size: until that is taken, nothing more is read.
 type Tail struct {
 	open     func(context.Context) (*Lines, error)
@@ -73,7 +80,7 @@ func (t *Tail) find(ctx context.Context) (*Lines, error) {
 		}
 		note, wait := t.noLogYet(err)
 		if !wait {
-			return nil, err
+			return nil, &NoLogError{Cause: err}
 		}
 		t.mu.Lock()
 		t.note = note

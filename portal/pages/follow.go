@@ -8,6 +8,7 @@ import (
 
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/live"
+	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -77,6 +78,14 @@ func endWords(end error) string {
 		return "The log ends here: the container has ended. Reload to see what came after it."
 	case errors.Is(end, cluster.ErrLogBound):
 		return "A page follows 5,000 lines or 2 MiB at most. Reload to go on with the last lines."
+	case errors.Is(end, errNoPod):
+		return "The Pod is no more."
+	}
+	if refused, ok := errors.AsType[*cluster.ForbiddenError](end); ok {
+		return prose.Sentence(refused.Error())
+	}
+	if _, ok := errors.AsType[*cluster.NoLogError](end); ok {
+		return "Kubernetes does not give the log at the moment. Reload to try again."
 	}
 	return "The connection to the log is lost. Reload to read on."
 }

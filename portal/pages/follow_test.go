@@ -236,3 +236,14 @@ func TestAnErrorsTextStaysOffThePage(t *testing.T) {
 		t.Errorf("an error's text reaches the page: %v", fields)
 	}
 }
+
+func TestWhyALogIsRefusedIsSaid(t *testing.T) {
+	for want, cause := range map[string]error{
+		"The Pod is no more.": errNoPod, "pods/log": &cluster.ForbiddenError{Verb: "get", Resource: "pods/log", Namespace: "payments"},
+		"Kubernetes does not give the log": &cluster.UnavailableError{Doing: "reading", Cause: errors.New("s3cret")},
+	} {
+		if got := endWords(&cluster.NoLogError{Cause: cause}); !strings.Contains(got, want) || strings.Contains(got, "lost") || strings.Contains(got, "s3cret") {
+			t.Errorf("%v: %s", cause, got)
+		}
+	}
+}

@@ -27,7 +27,7 @@ func (a *API) followLog(ctx context.Context, ref cluster.Ref, query cluster.LogQ
 			return c.Kind == ref.Kind.Plural && c.Namespace == ref.Namespace && c.Name == ref.Name
 		})
 		tail := cluster.NewTail(changed, func(ctx context.Context) (*cluster.Lines, error) { return a.cluster.Logs(ctx, id, query) }, noLogYet)
-		f := &followedLog{tail: tail}
+		f := &followedLog{api: a, tail: tail}
 		a.stream(ctx, hc, live.Source{Changed: tail.News(), Allowed: allowed, Render: f.render})
 	}}, nil
 }
@@ -42,6 +42,7 @@ func noLogYet(err error) (note string, wait bool) {
 
 // followedLog is a log on its way into a stream.
 type followedLog struct {
+	api     *API
 	tail    *cluster.Tail
 	reading bool
 	waiting string // what the client was told last
@@ -65,21 +66,27 @@ func (f *followedLog) render(ctx context.Context) ([]live.Part, error) {
 	if end == nil {
 		return out, nil
 	}
-	return append(out, told("end", endOf(end))), live.ErrFinished
+	return append(out, told("end", f.api.endOf(ctx, end))), live.ErrFinished
 }
 
 // logEnd says why nothing more comes.
 type logEnd struct {
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
+	// Problem is what the answer would have been, had it not begun already.
+	Problem *huma.ErrorModel `json:"problem,omitempty"`
 }
 
-func endOf(end error) logEnd {
+func (a *API) endOf(ctx context.Context, end error) logEnd {
+	if refused, ok := errors.AsType[*cluster.NoLogError](end); ok {
+		p := asProblem(ctx, a.fail(ctx, refused.Cause))
+		return logEnd{Reason: "refused", Message: p.Detail, Problem: p}
+	}
 	switch {
 	case errors.Is(end, io.EOF):
-		return logEnd{"ended", "the container has ended: ask again for what came after it"}
+		return logEnd{Reason: "ended", Message: "the container has ended: ask again for what came after it"}
 	case errors.Is(end, cluster.ErrLogBound):
-		return logEnd{"bound", "a stream reads 5,000 lines or 2 MiB at most: ask again to go on with the last lines"}
+		return logEnd{Reason: "bound", Message: "a stream reads 5,000 lines or 2 MiB at most: ask again to go on with the last lines"}
 	}
-	return logEnd{"lost", "the connection to the log is lost: ask again to read on"}
+	return logEnd{Reason: "lost", Message: "the connection to the log is lost: ask again to read on"}
 }

@@ -46,7 +46,8 @@ func (a *API) registerLogs(api huma.API, k catalog.Kind) {
 		Description: "The last lines, 1 MiB at most, as the caller may read them with kubectl logs. Control characters are " +
 			"removed and lines above 8 KiB cut. 400 says that there is no log yet. With follow=true the answer is a stream " +
 			"(text/event-stream). Events: lines, with {\"lines\":[…]}; waiting, with {\"message\"}, while there is no log yet; end, " +
-			"with {\"reason\",\"message\"}, where reason is ended (the container has), bound (5,000 lines or 2 MiB were read) or lost " +
+			"with {\"reason\",\"message\"}, where reason is ended (the container has), bound (5,000 lines or 2 MiB were read), refused (there " +
+			"is none to read: problem is the problem document that says why) or lost " +
 			"(the connection to the log is); finished, the last of all.",
 		Responses: withStream(map[string]*huma.Response{"200": {
 			Description: "Lines of text", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},

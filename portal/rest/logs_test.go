@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -22,6 +23,7 @@ type running struct {
 	pods    []*corev1.Pod
 	noPods  error
 	noLog   error
+	noRight error
 	written string
 	asked   cluster.LogQuery
 }
@@ -35,7 +37,7 @@ func (r *running) Logs(_ context.Context, _ auth.Identity, q cluster.LogQuery) (
 	return cluster.NewLines(io.NopCloser(strings.NewReader(r.written))), r.noLog
 }
 
-func (r *running) MayReadLogs(context.Context, auth.Identity, string) error { return r.noLog }
+func (r *running) MayReadLogs(context.Context, auth.Identity, string) error { return r.noRight }
 
 func TestLogs(t *testing.T) {
 	const at = "/namespaces/payments/webapps/shop/logs"
@@ -115,13 +117,28 @@ func TestLogsAreFollowed(t *testing.T) {
 	if want := (cluster.LogQuery{Namespace: "payments", Pod: "p", Container: "app", Tail: 7, Follow: true}); f.asked != want {
 		t.Errorf("asked for %+v", f.asked)
 	}
-	f.noLog = &cluster.ForbiddenError{Verb: "get", Resource: "pods/log"}
+	f.noLog = apierrors.NewNotFound(corev1.Resource("pods"), "p") // since it was looked for
+	_, _, next = f.stream(t, "/namespaces/payments/webapps/shop/logs?follow=true")
+	if event := next(); !strings.HasPrefix(event, `end {"reason":"refused"`) || !strings.Contains(event, `"problem":{"title":"Not Found","status":404`) {
+		t.Errorf("a refusal is told as %s", event)
+	}
+	f.noRight = &cluster.ForbiddenError{Verb: "get", Resource: "pods/log"}
 	wantProblem(t, f.call("GET", "/namespaces/payments/webapps/shop/logs?follow=true", ""), 403)
 }
 
 func TestWhyALogEnds(t *testing.T) {
+	a := &API{log: slog.New(slog.DiscardHandler)}
 	for reason, err := range map[string]error{"ended": io.EOF, "bound": cluster.ErrLogBound, "lost": io.ErrUnexpectedEOF} {
-		if got := endOf(err); got.Reason != reason || got.Message == "" {
+		if got := a.endOf(t.Context(), err); got.Reason != reason || got.Message == "" || got.Problem != nil {
+			t.Errorf("%v: %+v", err, got)
+		}
+	}
+	for status, err := range map[int]error{
+		403: &cluster.ForbiddenError{Verb: "get", Resource: "pods/log"}, 404: apierrors.NewNotFound(corev1.Resource("pods"), "p"),
+		429: &cluster.TooManyReadsError{}, 503: &cluster.UnavailableError{Doing: "reading", Cause: io.ErrUnexpectedEOF},
+	} {
+		got := a.endOf(t.Context(), &cluster.NoLogError{Cause: err})
+		if got.Reason != "refused" || got.Problem == nil || got.Problem.Status != status || got.Message != got.Problem.Detail || got.Message == "" {
 			t.Errorf("%v: %+v", err, got)
 		}
 	}

@@ -49,14 +49,20 @@ func writeProblem(w http.ResponseWriter, r *http.Request, status int, detail str
 	_ = json.NewEncoder(w).Encode(problem(r.Context(), status, detail, errs...)) // the reader has gone
 }
 
+// asProblem is the problem document in what fail gave.
+func asProblem(ctx context.Context, err error) *huma.ErrorModel {
+	p := problem(ctx, http.StatusInternalServerError, "something went wrong; the error has been logged")
+	errors.As(err, &p)
+	return p
+}
+
 // answer is fail for handlers that write themselves.
 func (a *API) answer(w http.ResponseWriter, r *http.Request, err error) {
 	err = a.fail(r.Context(), err)
 	if headers, ok := errors.AsType[huma.HeadersError](err); ok {
 		maps.Copy(w.Header(), headers.GetHeaders())
 	}
-	p := problem(r.Context(), http.StatusInternalServerError, "something went wrong; the error has been logged")
-	errors.As(err, &p)
+	p := asProblem(r.Context(), err)
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p) // the reader has gone

@@ -100,12 +100,19 @@ func (w *world) write(ctx context.Context, seen *watching) (int, error) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	n := 0
-	err := paced(ctx, writesASecond, func(ctx context.Context) error {
+	var mu sync.Mutex // writes may overlap
+	draw := func() (object, string) {
+		mu.Lock()
+		defer mu.Unlock()
 		o := some[r.IntN(len(some))]
 		o.Object = o.DeepCopyObject().(client.Object)
 		n++
-		seen.wrote(token(n))
-		return w.writeStatus(ctx, o, token(n))
+		seen.wrote(token(n), o.path())
+		return o, token(n)
+	}
+	err := paced(ctx, writesASecond, func(ctx context.Context) error {
+		o, token := draw()
+		return w.writeStatus(ctx, o, token)
 	})
 	return n, err
 }

@@ -27,15 +27,22 @@ func TestATableTellsBudgetsMissed(t *testing.T) {
 
 func TestAChangeCountsOnceForEachStream(t *testing.T) {
 	w := newWatching()
-	w.wrote(token(1))
-	w.wrote(token(2))
+	w.wrote(token(1), "a")
+	w.wrote(token(2), "b")
 	for range 2 {
 		w.saw(1, token(1))
 		w.saw(2, token(1))
 	}
 	w.saw(1, token(3)) // of an earlier run
-	if len(w.took) != 2 || w.unseen() != 1 {
-		t.Errorf("%d arrivals, %d unseen", len(w.took), w.unseen())
+	if overtaken, lost := w.unseen(); len(w.took) != 2 || overtaken != 0 || lost != 1 {
+		t.Errorf("%d arrivals, %d overtaken, %d lost", len(w.took), overtaken, lost)
+	}
+	w.wrote(token(4), "b")
+	w.wrote(token(5), "b")
+	w.saw(1, token(5)) // tells of the two before it
+	w.wrote(token(6), "b")
+	if overtaken, lost := w.unseen(); overtaken != 2 || lost != 1 {
+		t.Errorf("%d overtaken, %d lost", overtaken, lost)
 	}
 	if got := tokens.FindString("seen as " + token(12) + "."); got != token(12) {
 		t.Errorf("found %q", got)

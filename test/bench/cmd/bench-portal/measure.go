@@ -84,7 +84,9 @@ func (w *world) tell(t *table, before, after counts, shown *views, writes int, s
 		t.times(p.name+", first byte", shown.first[p.name], 0, "")
 	}
 	t.budget("views that were refused", float64(shown.refused), 0, "", shown.why)
-	t.times("change to browser", seen.took, time.Second, fmt.Sprintf("from sending the write; %d writes, %d of them never seen", writes, seen.unseen()))
+	overtaken, lost := seen.unseen()
+	t.times("change to browser", seen.took, time.Second, fmt.Sprintf("from sending the write; %d writes, %d of them overtaken by the next to the same object", writes, overtaken))
+	t.budget("writes that no page showed, nor a later one to the same object", float64(lost), 0, "", "")
 	t.row("streams that ended by themselves", fmt.Sprint(seen.ends.Load()), fmt.Sprintf("of %d; %.0f kB a second to all", seen.open.Load(),
 		float64(seen.bytes.Load())/1000/w.size.look.Seconds()))
 	per := func(n float64) float64 { return n / float64(shown.n) }

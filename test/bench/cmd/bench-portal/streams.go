@@ -15,8 +15,9 @@ import (
 // watching is all open streams, and the changes on their way to them.
 type watching struct {
 	mu    sync.Mutex
-	sent  map[string]change // by token
-	took  []time.Duration   // from the write to a browser
+	sent  map[string]*change // by token
+	last  map[string]*change // of each object, by its page
+	took  []time.Duration    // from the write to a browser
 	bytes atomic.Int64
 	open  atomic.Int64
 	ends  atomic.Int64
@@ -26,20 +27,33 @@ type watching struct {
 type change struct {
 	at   time.Time
 	seen map[int]bool // by stream
+	next *change      // the next write to the same object
 }
 
-func newWatching() *watching { return &watching{sent: map[string]change{}} }
+// shown reports whether the change came to a stream, or one that took its place: changes that follow each other before a page
+// is told of them are told as one.
+func (c *change) shown() bool {
+	return len(c.seen) > 0 || c.next != nil && c.next.shown()
+}
+
+func newWatching() *watching {
+	return &watching{sent: map[string]*change{}, last: map[string]*change{}}
+}
 
 // token of a write, as it stands on a page.
 func token(n int) string { return fmt.Sprintf("w%07d", n) }
 
 var tokens = regexp.MustCompile(`\bw\d{7}\b`)
 
-// wrote notes a write that is about to be sent.
-func (w *watching) wrote(token string) {
+// wrote notes a write to the object of that page that is about to be sent.
+func (w *watching) wrote(token, page string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.sent[token] = change{at: time.Now(), seen: map[int]bool{}}
+	c := &change{at: time.Now(), seen: map[int]bool{}}
+	if before := w.last[page]; before != nil {
+		before.next = c
+	}
+	w.sent[token], w.last[page] = c, c
 }
 
 // saw notes what came to a stream; only the first time counts.
@@ -47,24 +61,27 @@ func (w *watching) saw(stream int, token string) {
 	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c, ok := w.sent[token]
-	if ok && !c.seen[stream] {
+	if c, ok := w.sent[token]; ok && !c.seen[stream] {
 		c.seen[stream] = true
 		w.took = append(w.took, now.Sub(c.at))
 	}
 }
 
-// unseen counts the writes that came to no stream at all.
-func (w *watching) unseen() int {
+// unseen counts the writes that came to no stream at all: of those that were overtaken a later one to the same object came,
+// and those that are lost nothing tells of.
+func (w *watching) unseen() (overtaken, lost int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n := 0
 	for _, c := range w.sent {
-		if len(c.seen) == 0 {
-			n++
+		switch {
+		case len(c.seen) > 0:
+		case c.shown():
+			overtaken++
+		default:
+			lost++
 		}
 	}
-	return n
+	return overtaken, lost
 }
 
 // follow reads one stream until ctx ends; it answers once the stream is open.
