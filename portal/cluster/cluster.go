@@ -44,7 +44,9 @@ type Cluster struct {
 	feed     *feed
 	overview *overview.Store
 	watches  watches
-	logReads logReads
+	// podEvents are those that the cache does not hold.
+	podEvents *podEvents
+	logReads  logReads
 	// askEverywhere is Options.AskEverywhere.
 	askEverywhere bool
 	revoked       *Revocations
@@ -82,8 +84,10 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	if err != nil {
 		return nil, err
 	}
+	changes := newFeed()
 	return &Cluster{
-		kinds: kinds, cache: objects, client: clients, writer: w, feed: newFeed(), overview: overview.NewStore(), askEverywhere: opts.AskEverywhere, log: opts.Log,
+		podEvents: newPodEvents(clients, kinds, changes.publish),
+		kinds:     kinds, cache: objects, client: clients, writer: w, feed: changes, overview: overview.NewStore(), askEverywhere: opts.AskEverywhere, log: opts.Log,
 		access: newAccess(clients.AuthorizationV1().SubjectAccessReviews(), opts.Clock), revoked: revoked,
 		operator: operator.New(newOperatorAccess(clients, opts), opts.Clock, opts.Log),
 	}, nil
@@ -96,6 +100,7 @@ func (c *Cluster) Run(ctx context.Context) error {
 	}
 	go c.revoked.run(ctx)
 	defer c.operator.Close()
+	defer c.podEvents.close()
 	sampling := time.NewTicker(operator.SampleEvery)
 	defer sampling.Stop()
 	go c.operator.Sample(ctx, sampling.C)

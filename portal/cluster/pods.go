@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,7 +20,7 @@ import (
 const (
 	// managedBy is the label that the operator puts on what it runs, Pods included.
 	managedBy, portico = "app.kubernetes.io/managed-by", "portico"
-	// maxPodEvents bounds the events that are read about one Pod.
+	// maxPodEvents bounds the events that are shown about one Pod.
 	maxPodEvents = 50
 	// maxPodText bounds what is kept of each text that a Pod's status holds.
 	maxPodText = 512
@@ -80,32 +79,6 @@ func withoutWords(pod *corev1.Pod) *corev1.Pod {
 		}
 	}
 	return pod
-}
-
-// PodEvents are events about a Pod that Pods gave, newest first, read as the caller and not kept. The caller needs the
-// right to list events in the namespace.
-func (c *Cluster) PodEvents(ctx context.Context, id auth.Identity, pod *corev1.Pod) ([]*corev1.Event, error) {
-	act := listEvents.in(pod.Namespace)
-	api, err := c.writer.core(id)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.access.require(ctx, id, act); err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
-	defer cancel()
-	about := fields.OneTermEqualSelector("involvedObject.uid", string(pod.UID))
-	list, err := api.Events(pod.Namespace).List(ctx, metav1.ListOptions{FieldSelector: about.String(), Limit: maxPodEvents})
-	if err != nil {
-		return nil, c.explain(ctx, id, act, err)
-	}
-	out := make([]*corev1.Event, len(list.Items))
-	for i := range list.Items {
-		out[i] = &list.Items[i]
-	}
-	slices.SortStableFunc(out, func(a, b *corev1.Event) int { return EventTime(b).Compare(EventTime(a).Time) })
-	return out, nil
 }
 
 // podsOfApps selects the Pods that the operator runs: others never enter the portal.

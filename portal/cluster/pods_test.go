@@ -245,27 +245,6 @@ func isUnavailable(err error) bool {
 	return errors.As(err, &away)
 }
 
-func TestEventsOfAPodAreReadAsTheCaller(t *testing.T) {
-	_, a, _ := newJudge(t)
-	w, s, _ := newTestWriter(t)
-	s.answer = func(w http.ResponseWriter) {
-		older := corev1.Event{Reason: "Older", LastTimestamp: metav1.Unix(100, 0)}
-		newer := corev1.Event{Reason: "Newer", LastTimestamp: metav1.Unix(200, 0)}
-		reply(w, 200, corev1.EventList{TypeMeta: metav1.TypeMeta{Kind: "EventList", APIVersion: "v1"}, Items: []corev1.Event{older, newer}})
-	}
-	pod := secretive()
-	pod.UID = "u-1"
-	events, err := (&Cluster{access: a, writer: w}).PodEvents(t.Context(), dev, pod)
-	if err != nil || len(events) != 2 || events[0].Reason != "Newer" {
-		t.Fatalf("%v, %v", events, err)
-	}
-	r := s.seen[0]
-	if r.Header.Get("Impersonate-User") != dev.Username || r.URL.Path != "/api/v1/namespaces/payments/events" ||
-		r.URL.Query().Get("fieldSelector") != "involvedObject.uid=u-1" || r.URL.Query().Get("limit") != "50" {
-		t.Errorf("%s %v", r.URL, r.Header)
-	}
-}
-
 func TestScaleSendsTheNumberOnly(t *testing.T) {
 	_, a, _ := newJudge(t)
 	w, s, _ := newTestWriter(t)

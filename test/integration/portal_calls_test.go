@@ -12,6 +12,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
@@ -74,6 +77,21 @@ func TestPagesAskKubernetesForRightsAlone(t *testing.T) {
 	await(t, "the bucket in the portal's cache", func() (bool, string) {
 		return strings.Contains(p.visit(t, http.MethodGet, "/teams/payments?q="+name, session).raw, page), "not listed"
 	})
+	app := "/teams/payments/webapps/" + name
+	shop := &v1alpha1.WebApp{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: name}}
+	shop.Spec.Image = "registry.example.com/shop:1.0.0"
+	if err := admin(t).Create(t.Context(), shop); err != nil {
+		t.Fatal(err)
+	}
+	pod := app + "/pods/" + podOfApp(t, name, true).Name
+	p.calls.take()
+	await(t, "the page of the Pod", func() (bool, string) {
+		got := p.visit(t, http.MethodGet, pod, session)
+		return got.status == http.StatusOK, got.raw
+	})
+	if lists := slices.DeleteFunc(p.calls.take(), func(c call) bool { return path.Base(c.path) != "events" || c.isWatch() }); len(lists) > 0 {
+		t.Errorf("the first page of a Pod asks for %v", lists)
+	}
 	// How many reviews a page takes beyond those that the pages before it have asked for within accessTTL; the list has
 	// been asked for above.
 	for _, c := range []struct {
@@ -85,6 +103,9 @@ func TestPagesAskKubernetesForRightsAlone(t *testing.T) {
 		{page, 10},
 		{page + "?tab=events", 3},
 		{page + "?tab=yaml", 3},
+		{app, 10},
+		{pod, 5},
+		{pod, 0},
 		{"/teams/payments/catalog", 10},
 		{"/teams/payments/new/s3buckets", 3},
 	} {

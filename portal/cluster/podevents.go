@@ -1,0 +1,146 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	toolscache "k8s.io/client-go/tools/cache"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+const (
+	// podEventsRest is for how long the events about a Pod are watched after somebody looked; an open page looks twice as often.
+	podEventsRest = time.Minute
+	// maxPodsWatched bounds the Pods whose events are watched at a time: each costs a connection's stream and a few kilobytes.
+	maxPodsWatched = 200
+	// podEventsWait bounds how long a page waits for the events that there are.
+	podEventsWait = 5 * time.Second
+)
+
+// podEvents watches the events about Pods that somebody looks at, once for all who do: a page that is rendered again asks
+// the API server for nothing. All events about Pods would be too many to hold.
+type podEvents struct {
+	client  kubernetes.Interface
+	changed func(Change)
+	kind    string // plural of the applications
+
+	mu  sync.Mutex
+	all map[types.UID]*podWatch
+}
+
+// podWatch is the watch of one Pod's events.
+type podWatch struct {
+	informer toolscache.SharedIndexInformer
+	stop     context.CancelFunc
+	rest     *time.Timer
+}
+
+func newPodEvents(client kubernetes.Interface, kinds catalog.Catalog, changed func(Change)) *podEvents {
+	k, _ := kinds.ByName(catalog.AppKind)
+	return &podEvents{client: client, changed: changed, kind: k.Plural, all: map[types.UID]*podWatch{}}
+}
+
+// of is the watch of the Pod's events, which begins with the first look and ends podEventsRest after the last.
+func (p *podEvents) of(pod *corev1.Pod) *podWatch {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w := p.all[pod.UID]; w != nil {
+		w.rest.Reset(podEventsRest)
+		return w
+	}
+	for uid := range p.all {
+		if len(p.all) < maxPodsWatched {
+			break
+		}
+		p.end(uid) // it begins again when somebody looks
+	}
+	w := p.begin(pod)
+	p.all[pod.UID] = w
+	return w
+}
+
+func (p *podEvents) begin(pod *corev1.Pod) *podWatch {
+	about, events := fields.OneTermEqualSelector(eventUID, string(pod.UID)).String(), p.client.CoreV1().Events(pod.Namespace)
+	source := toolscache.ToListWatcherWithWatchListSemantics(&toolscache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			o.FieldSelector = about
+			return events.List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			o.FieldSelector = about
+			return events.Watch(ctx, o)
+		},
+	}, p.client)
+	informer := toolscache.NewSharedIndexInformer(source, &corev1.Event{}, 0, nil)
+	_ = informer.SetTransform(strip) // it fails only once it runs
+	change := Change{Kind: p.kind, Namespace: pod.Namespace, Name: pod.Labels[v1alpha1.LabelWebApp], Pods: true}
+	tell := func() { p.changed(change) }
+	_, _ = informer.AddEventHandler(toolscache.ResourceEventHandlerDetailedFuncs{ // it fails only once it has stopped
+		AddFunc: func(_ any, initial bool) {
+			if !initial {
+				tell()
+			}
+		},
+		UpdateFunc: func(any, any) { tell() },
+	})
+	ctx, stop := context.WithCancel(context.Background()) // it outlives the request that looked first
+	go informer.RunWithContext(ctx)
+	return &podWatch{informer: informer, stop: stop, rest: time.AfterFunc(podEventsRest, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.end(pod.UID)
+	})}
+}
+
+// end is for who holds the lock.
+func (p *podEvents) end(uid types.UID) {
+	if w := p.all[uid]; w != nil {
+		w.rest.Stop()
+		w.stop()
+		delete(p.all, uid)
+	}
+}
+
+// close ends all watches.
+func (p *podEvents) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for uid := range p.all {
+		p.end(uid)
+	}
+}
+
+// PodEvents are events about a Pod that Pods gave, newest first; they are shared. The caller needs the right to list events
+// in the namespace.
+func (c *Cluster) PodEvents(ctx context.Context, id auth.Identity, pod *corev1.Pod) ([]*corev1.Event, error) {
+	if err := c.access.require(ctx, id, listEvents.in(pod.Namespace)); err != nil {
+		return nil, err
+	}
+	w := c.podEvents.of(pod) //nolint:contextcheck // the watch outlives the request that looked first
+	ctx, cancel := context.WithTimeout(ctx, podEventsWait)
+	defer cancel()
+	if !toolscache.WaitForCacheSync(ctx.Done(), w.informer.HasSynced) {
+		return nil, &UnavailableError{Doing: "reading the events about Pod " + pod.Name, Cause: context.DeadlineExceeded}
+	}
+	all := w.informer.GetStore().List()
+	out := make([]*corev1.Event, 0, len(all))
+	for _, one := range all {
+		if e, ok := one.(*corev1.Event); ok {
+			out = append(out, e)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *corev1.Event) int { return EventTime(b).Compare(EventTime(a).Time) })
+	return out[:min(len(out), maxPodEvents)], nil
+}

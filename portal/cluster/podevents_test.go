@@ -1,0 +1,134 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/portico-platform/portico/config/crd"
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+// noted are changes that were published.
+type noted struct {
+	mu  sync.Mutex
+	all []Change
+}
+
+func (p *noted) publish(c Change) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all = append(p.all, c)
+}
+
+func (p *noted) take() []Change {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	defer func() { p.all = nil }()
+	return p.all
+}
+
+func eventAt(name string, second int64) *corev1.Event {
+	return &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: name}, Reason: name, LastTimestamp: metav1.Unix(second, 0)}
+}
+
+// asking is a Cluster over events, and what it asks the API server.
+func asking(t *testing.T) (c *Cluster, events *fake.Clientset, news *noted, j *judge) {
+	t.Helper()
+	kinds, err := catalog.Load(crd.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, a, _ := newJudge(t)
+	events, news = fake.NewClientset(eventAt("older", 100), eventAt("newer", 200)), &noted{}
+	c = &Cluster{access: a, podEvents: newPodEvents(events, kinds, news.publish)}
+	t.Cleanup(c.podEvents.close)
+	return c, events, news, j
+}
+
+// requests are the requests for events, of which each watch begins with one or two.
+func requests(events *fake.Clientset) (about []string) {
+	for _, a := range events.Actions() {
+		switch a := a.(type) {
+		case clienttesting.ListAction:
+			about = append(about, a.GetNamespace()+" "+a.GetListRestrictions().Fields.String())
+		case clienttesting.WatchAction:
+			about = append(about, a.GetNamespace()+" "+a.GetWatchRestrictions().Fields.String())
+		}
+	}
+	return about
+}
+
+func podCalled(uid string) *corev1.Pod {
+	pod := secretive()
+	pod.Namespace, pod.UID = "payments", types.UID(uid)
+	return pod
+}
+
+func TestEventsOfAPodAreWatchedOnceForAllWhoLook(t *testing.T) {
+	c, events, news, j := asking(t)
+	pod := podCalled("u-1")
+	for range 20 {
+		got, err := c.PodEvents(t.Context(), dev, pod)
+		if err != nil || len(got) != 2 || got[0].Reason != "newer" {
+			t.Fatalf("%v, %v", got, err)
+		}
+	}
+	eventually(t, "the watch", func() bool { return len(requests(events)) >= 2 })
+	about := requests(events)
+	if len(about) > 2 || slices.ContainsFunc(about, func(s string) bool { return s != "payments involvedObject.uid=u-1" }) {
+		t.Errorf("20 looks ask for %v", about)
+	}
+	if len(news.take()) > 0 {
+		t.Error("what was there already is told as a change")
+	}
+	if _, err := events.CoreV1().Events("payments").Create(t.Context(), eventAt("newest", 300), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := Change{Kind: "webapps", Namespace: "payments", Name: pod.Labels["portico.dev/webapp"], Pods: true}
+	eventually(t, "the change", func() bool { return slices.Contains(news.take(), want) })
+	if got, err := c.PodEvents(t.Context(), dev, pod); err != nil || len(got) != 3 || got[0].Reason != "newest" {
+		t.Errorf("%v, %v", got, err)
+	}
+	j.mu.Lock()
+	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return false }
+	j.mu.Unlock()
+	other := dev
+	other.Username = "oidc:other"
+	if _, err := c.PodEvents(t.Context(), other, pod); err == nil || !strings.Contains(err.Error(), "list events") {
+		t.Errorf("somebody without the right: %v", err)
+	}
+}
+
+func TestWatchesOfPodsEnd(t *testing.T) {
+	c, _, _, _ := asking(t)
+	for i := range maxPodsWatched + 10 {
+		c.podEvents.of(podCalled(fmt.Sprint("u-", i)))
+	}
+	held := func() int {
+		c.podEvents.mu.Lock()
+		defer c.podEvents.mu.Unlock()
+		return len(c.podEvents.all)
+	}
+	if n := held(); n != maxPodsWatched {
+		t.Errorf("%d Pods are watched, want %d", n, maxPodsWatched)
+	}
+	c.podEvents.of(podCalled("u-last")).rest.Reset(0) // as if nobody had looked for long
+	eventually(t, "the end of that watch", func() bool {
+		c.podEvents.mu.Lock()
+		defer c.podEvents.mu.Unlock()
+		return c.podEvents.all["u-last"] == nil
+	})
+	w := c.podEvents.of(podCalled("u-1"))
+	c.podEvents.close()
+	eventually(t, "the end of all", func() bool { return w.informer.IsStopped() && held() == 0 })
+}
