@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -154,9 +153,9 @@ func (o order3) of(there map[string]any) []string {
 		if slices.Contains(out, key) {
 			continue
 		}
-		at := len(out)
+		at := 0
 		if i > 0 {
-			at = cmp.Or(slices.Index(out, second[i-1])+1, len(out))
+			at = slices.Index(out, second[i-1]) + 1 // it is there: it has just been put there, if it was not
 		}
 		out = slices.Insert(out, at, key)
 	}

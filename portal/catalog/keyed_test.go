@@ -86,7 +86,7 @@ func TestListsWithKeysAreMergedByElement(t *testing.T) {
 			"a set in a group", "SQSQueue", `redriveAllowPolicy: {redrivePermission: byQueue, sourceQueueArns: [a]}`, `redriveAllowPolicy: {redrivePermission: byQueue, sourceQueueArns: [a, t]}`,
 			`redriveAllowPolicy: {redrivePermission: byQueue, sourceQueueArns: [m]}`,
 			[]string{"/spec/redriveAllowPolicy/sourceQueueArns/[a]", "/spec/redriveAllowPolicy/sourceQueueArns/[m]", "/spec/redriveAllowPolicy/sourceQueueArns/[t]"},
-			`redriveAllowPolicy: {redrivePermission: byQueue, sourceQueueArns: [t, m]}`,
+			`redriveAllowPolicy: {redrivePermission: byQueue, sourceQueueArns: [m, t]}`,
 		},
 		{
 			"a list that only has an order: one value", "WebApp", `args: [a]`, `args: [a, t]`, `args: [a, m]`,

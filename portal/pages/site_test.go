@@ -43,6 +43,7 @@ func TestGolden(t *testing.T) {
 	pages := map[string]string{
 		"resources": "/teams/payments", "empty": "/teams/search", "catalog": "/teams/payments/catalog",
 		"form-ec2instance": "/teams/payments/new/ec2instances",
+		"form-sqsqueue":    "/teams/payments/new/sqsqueues",
 		"form-s3bucket":    "/teams/payments/new/s3buckets", "form-rdsinstance": "/teams/payments/new/rdsinstances",
 		"form-awsprovider": "/teams/_platform/new/awsproviders", "form-webapp": "/teams/payments/new/webapps",
 		"detail": "/teams/payments/s3buckets/ledger-archive", "events": "/teams/payments/s3buckets/invoices?tab=events",
