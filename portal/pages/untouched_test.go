@@ -17,6 +17,9 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
+// anyText is any short text but "<<": the YAML library writes that one bare, and cannot read it again, nor can kubectl edit.
+var anyText = rapid.StringMatching("[ -~é\t\r\n]{0,12}").Filter(func(s string) bool { return s != "<<" })
+
 // stored draws a value as the API server may hold it, nil for absent: texts of any spelling, values that no input offers,
 // numbers where texts are usual, and what is there but empty.
 func stored(t *rapid.T, f catalog.Field) any {
@@ -41,7 +44,7 @@ func stored(t *rapid.T, f catalog.Field) any {
 	case catalog.Map:
 		out := map[string]any{}
 		for range rapid.IntRange(0, 3).Draw(t, f.Path) {
-			out[rapid.StringMatching(`[a-z:/.]{1,8}`).Draw(t, "key")] = rapid.StringMatching("[ -~é\t\r\n]{0,12}").Draw(t, "value")
+			out[rapid.StringMatching(`[a-z:/.]{1,8}`).Draw(t, "key")] = anyText.Draw(t, "value")
 		}
 		return out
 	default:
@@ -58,9 +61,9 @@ func storedText(t *rapid.T, f catalog.Field) any {
 	case f.Name == "name" || f.Name == "kind" || f.Name == "hostname": // what another object is chosen by
 		return rapid.StringMatching("[a-z]{1,8}").Draw(t, f.Path)
 	case len(f.Options) > 0:
-		return rapid.StringMatching("[ -~]{1,8}").Draw(t, f.Path)
+		return rapid.StringMatching("[!-~]{3,8}").Draw(t, f.Path)
 	}
-	return rapid.StringMatching("[ -~é\t\r\n]{0,12}").Draw(t, f.Path)
+	return anyText.Draw(t, f.Path)
 }
 
 func storedObject(t *rapid.T, fields []catalog.Field) map[string]any {

@@ -57,6 +57,7 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	x.click(`.go button[value="review"]`)
 	x.await(`#problems`, "in the way")
 	x.every("form-refused")
+	x.goTo(list)
 	x.goTo(ask)
 	x.fill(`[name="metadata.name"]`, "looks-three")
 	x.click(`button[value="yaml"]`)
