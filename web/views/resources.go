@@ -189,6 +189,18 @@ func pageOf(heading string, page, pages int) string {
 // Plural is a number of things.
 func Plural(n int, one string) string { return plural(n, one) }
 
+// between stands after the element i of n that a sentence names, last before the last of them.
+func between(i, n int, last string) string {
+	switch n - i {
+	case 1:
+		return ""
+	case 2:
+		return last
+	default:
+		return ", "
+	}
+}
+
 func plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
