@@ -92,26 +92,44 @@ func TestPagesAskKubernetesForRightsAlone(t *testing.T) {
 	if lists := slices.DeleteFunc(p.calls.take(), func(c call) bool { return path.Base(c.path) != "events" || c.isWatch() }); len(lists) > 0 {
 		t.Errorf("the first page of a Pod asks for %v", lists)
 	}
+	boss := p.signIn(t, issuer, oidctest.Claims{"preferred_username": "platform-admin", "groups": []string{"platform-admins"}}).want(t, http.StatusSeeOther)
+	overseer := map[string]string{"__Host-portico": boss.cookie("__Host-portico")}
 	// How many reviews a page takes beyond those that the pages before it have asked for within accessTTL; the list has
 	// been asked for above.
 	for _, c := range []struct {
+		who     map[string]string
 		path    string
 		reviews int
 	}{
-		{"/teams/payments", 20},
-		{"/teams/-", 20},
-		{page, 10},
-		{page + "?tab=events", 3},
-		{page + "?tab=yaml", 3},
-		{app, 10},
-		{pod, 5},
-		{pod, 0},
-		{"/teams/payments/catalog", 10},
-		{"/teams/payments/new/s3buckets", 3},
+		{session, "/teams/payments", 20},
+		{session, "/teams/-", 20},
+		{session, "/teams", 5},
+		{session, page, 10},
+		{session, page + "?tab=events", 3},
+		{session, page + "?tab=conditions", 0},
+		{session, page + "?tab=activity", 0},
+		{session, page + "?tab=objects", 0},
+		{session, page + "?tab=yaml", 3},
+		{session, page + "/edit", 3},
+		{session, page + "/delete", 3},
+		{session, app, 10},
+		{session, app + "/restart", 3},
+		{session, pod, 5},
+		{session, pod, 0},
+		{session, "/teams/payments/catalog", 10},
+		{session, "/teams/payments/about", 5},
+		{session, "/teams/payments/new/s3buckets", 3},
+		{session, "/teams/payments/new/webapps", 3},
+		{overseer, "/admin", 40},
+		{overseer, "/admin/pool", 3},
+		{overseer, "/admin/claims", 3},
+		{overseer, "/admin/grants", 3},
+		{overseer, "/admin/quotas", 3},
+		{overseer, "/admin/calls", 3},
 	} {
 		t.Run(c.path, func(t *testing.T) {
 			p.calls.take()
-			p.visit(t, http.MethodGet, c.path, session).want(t, http.StatusOK)
+			p.visit(t, http.MethodGet, c.path, c.who).want(t, http.StatusOK)
 			reviews := 0
 			others := slices.DeleteFunc(p.calls.take(), func(c call) bool {
 				if c.isReview() {
