@@ -37,18 +37,22 @@ func post(t *testing.T, f *fakeCluster, path string, form url.Values) *httptest.
 // TestGolden keeps the HTML of every page; -update writes it.
 func TestGolden(t *testing.T) {
 	hosts := map[string]string{
-		"edit-hostname": atHostnames + "shop/edit", "form-hostname": askHostname, "hostname": atHostnames + "shop", "hostname-waiting": atHostnames + "pay", "hostname-taken": atHostnames + "lost",
+		"edit-hostname": atHostnames + "shop/edit", "form-gatewayhostnamerequest": askHostname,
+		"hostname": atHostnames + "shop", "hostname-waiting": atHostnames + "pay", "hostname-taken": atHostnames + "lost",
 		"teams": "/teams", "about": "/teams/payments/about", "admin": "/admin", "admin-pool": "/admin/pool", "admin-claims": "/admin/claims", "admin-grants": "/admin/grants",
 	}
 	pages := map[string]string{
 		"resources": "/teams/payments", "empty": "/teams/search", "catalog": "/teams/payments/catalog",
-		"form-ec2instance": "/teams/payments/new/ec2instances",
-		"form-sqsqueue":    "/teams/payments/new/sqsqueues",
-		"form-s3bucket":    "/teams/payments/new/s3buckets", "form-rdsinstance": "/teams/payments/new/rdsinstances",
-		"form-awsprovider": "/teams/_platform/new/awsproviders", "form-webapp": "/teams/payments/new/webapps",
 		"detail": "/teams/payments/s3buckets/ledger-archive", "events": "/teams/payments/s3buckets/invoices?tab=events",
 		"checked": "/teams/payments/s3buckets/invoices", "yaml": "/teams/payments/s3buckets/invoices?tab=yaml", "deleting": "/teams/payments/s3buckets/import-tmp",
 		"edit": editing1, "delete": "/teams/payments/s3buckets/invoices/delete", "not-found": "/teams/payments/s3buckets/none",
+	}
+	for _, k := range busySite(t).kinds.Offered() {
+		team := "payments"
+		if !k.Namespaced {
+			team = platformTeam
+		}
+		pages["form-"+strings.ToLower(k.Name)] = "/teams/" + team + "/new/" + k.Plural
 	}
 	maps.Copy(pages, hosts)
 	for name, path := range pages {
