@@ -50,6 +50,17 @@ func TestHostnameIsAskedForAndLookedAfter(t *testing.T) {
 	admin.awaitPath("/admin/claims")
 	admin.await(`#platform .claims`, storefront)
 	admin.every("admin-claims")
+	admin.goTo("/admin/grants")
+	admin.await(`#platform`, "payments")
+	admin.every("admin-grants")
+	for _, keeps := range []struct{ tab, kind string }{{"pool", "poolgateways"}, {"claims", "domainclaims"}, {"grants", "hostnamegrants"}} {
+		admin.goTo("/admin/" + keeps.tab)
+		admin.click(`#platform a[href*="/` + keeps.kind + `/"]`)
+		admin.await(`#tabs`, "Conditions")
+		admin.every("detail-" + keeps.kind)
+	}
+	admin.goTo("/admin/claims")
+	admin.await(`#live`, "Live")
 	admin.mark()
 	x.isNoAdmin()
 	x.discards("gatewayhostnamerequests", "store")

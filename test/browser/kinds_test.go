@@ -12,18 +12,19 @@ import (
 type wanted struct {
 	plural string
 	fields map[string]string // name to text; of a select, the value
-	shows  string            // on the page of the resource
+	shows  string            // on the page of the resource, once it is Ready
 }
 
 var everyKind = []wanted{
-	{plural: "s3buckets", shows: "s3"},
-	{plural: "sqsqueues", fields: map[string]string{"spec.visibilityTimeout": "60"}, shows: "sqs"},
-	{plural: "rdsinstances", shows: "rds", fields: map[string]string{
+	{plural: "s3buckets", shows: "arn:aws:s3"},
+	{plural: "sqsqueues", fields: map[string]string{"spec.visibilityTimeout": "60"}, shows: "arn:aws:sqs"},
+	{plural: "rdsinstances", shows: "arn:aws:rds", fields: map[string]string{
 		"spec.engine": "postgres", "spec.dbInstanceClass": "db.t4g.micro", "spec.allocatedStorage": "20", "spec.masterUsername": "portico",
 	}},
-	{plural: "ec2instances", shows: "ec2", fields: map[string]string{
+	{plural: "ec2instances", shows: "arn:aws:ec2", fields: map[string]string{
 		"spec.instanceName": "worker", "spec.instanceType": "t3.micro", "spec.imageID": "ami-12c6146b",
 	}},
+	{plural: "webapps", shows: "every-webapps", fields: map[string]string{"spec.image": "registry.example.com/payments/shop:1.4.2"}},
 }
 
 // TestEveryKindIsRequestedInTheBrowser asks for each kind with nothing but what it needs, and watches it become Ready.
@@ -47,7 +48,7 @@ func TestEveryKindIsRequestedInTheBrowser(t *testing.T) {
 			x.mark()
 			x.await(`#status`, "Ready")
 			x.still()
-			x.await(`#body`, "arn:aws:"+w.shows)
+			x.await(`#body`, w.shows)
 			x.every("detail-" + w.plural)
 			x.discards(w.plural, "every-"+w.plural)
 		})

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/chromedp/chromedp"
 )
 
 // TestFiltersKeepThePage types into the search field: rows and address follow, the page and the focus stay, and the
@@ -46,10 +44,7 @@ func TestFiltersKeepThePage(t *testing.T) {
 func TestStreamsEndWithTheSession(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
-	ctx, cancel := chromedp.NewContext(x.ctx)
-	defer cancel()
-	other := &tab{t: t, ctx: ctx}
-	other.must(chromedp.Do(ctx)) // the tab lives as long as the context of its first call
+	other := x.another()
 	other.goTo(list)
 	other.await(`#live`, "Live")
 	x.click(`.who button`)

@@ -12,7 +12,9 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/pages"
 	"github.com/portico-platform/portico/web/views"
 )
@@ -36,32 +38,75 @@ func lookedAt(address string) {
 // notPages are what pages fetch, or lead on by: nobody looks at them.
 var notPages = []string{views.SwitchPath, "/live", "/check", "/names/{resource}", "/download"}
 
-// neverLookedAt are the portal's pages, by their patterns, that no test has looked at.
+// neverLookedAt are the portal's pages that no test has looked at, by their patterns: each tab of the platform, and the form
+// and the page of each kind, by itself.
 func neverLookedAt() ([]string, error) {
+	kinds, err := catalog.Load(crd.Files)
+	if err != nil {
+		return nil, err
+	}
 	r := chi.NewRouter()
 	pages.New(nil, pages.Reach{}, slog.New(slog.DiscardHandler)).Routes(r)
 	for _, path := range []string{auth.SignInPath, auth.SignedOutPath, views.APIDocsPath, views.APIDocsPath + "/{part}"} {
 		r.Get(path, http.NotFound)
 	}
-	var never []string
-	err := chi.Walk(r, func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+	var seen, never []string
+	for _, path := range looked.paths {
+		seen = append(seen, variant(r, path))
+	}
+	err = chi.Walk(r, func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		page := strings.TrimSuffix(pattern, "/")
 		if method != http.MethodGet || page == "" || slices.ContainsFunc(notPages, func(end string) bool { return strings.HasSuffix(page, end) }) {
 			return nil
 		}
-		if !slices.ContainsFunc(looked.paths, func(path string) bool { return matches(r, path) == page }) {
-			never = append(never, page)
+		for _, one := range variants(page, kinds) {
+			if !slices.Contains(seen, one) {
+				never = append(never, one)
+			}
 		}
 		return nil
 	})
 	return never, err
 }
 
-// matches is the pattern of the page that a path leads to.
-func matches(r chi.Routes, path string) string {
+const (
+	formPage   = "/teams/{team}/new/{kind}"
+	detailPage = "/teams/{team}/{kind}/{name}"
+	adminPage  = views.AdminPath + "/{tab}"
+)
+
+// variants are the pages of a pattern that differ in more than what they show.
+func variants(page string, kinds catalog.Catalog) (all []string) {
+	switch page {
+	case adminPage:
+		for _, tab := range views.AdminTabs()[1:] { // the first has no name in its address
+			all = append(all, strings.Replace(page, "{tab}", tab, 1))
+		}
+	case formPage, detailPage:
+		if page == formPage {
+			kinds = kinds.Offered()
+		}
+		for _, k := range kinds {
+			all = append(all, strings.Replace(page, "{kind}", k.Plural, 1))
+		}
+	default:
+		all = []string{page}
+	}
+	return all
+}
+
+// variant is the one that a path leads to.
+func variant(r chi.Routes, path string) string {
 	c := chi.NewRouteContext()
 	if !r.Match(c, http.MethodGet, path) && !r.Match(c, http.MethodGet, path+"/") {
 		return ""
 	}
-	return strings.TrimSuffix(c.RoutePattern(), "/")
+	page := strings.TrimSuffix(c.RoutePattern(), "/")
+	switch page {
+	case adminPage:
+		return strings.Replace(page, "{tab}", c.URLParam("tab"), 1)
+	case formPage, detailPage:
+		return strings.Replace(page, "{kind}", c.URLParam("kind"), 1)
+	}
+	return page
 }

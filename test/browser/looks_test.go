@@ -81,6 +81,7 @@ func (x *tab) every(name string) {
 		x.do(chromedp.EmulateViewport(width, 844))
 		for _, theme := range []string{"light", "dark"} {
 			x.theme(theme)
+			x.rests(name)
 			x.fits(name, width)
 			x.axe(fmt.Sprintf("%s, %s, %d px", name, theme, width))
 			x.shot(fmt.Sprintf("%s-%d-%s", name, width, theme))
@@ -90,6 +91,14 @@ func (x *tab) every(name string) {
 		}
 	}
 	x.do(chromedp.EmulateViewport(1280, 900))
+}
+
+// rests checks that nothing moves: theme asks for less motion, too.
+func (x *tab) rests(name string) {
+	x.t.Helper()
+	if moving := eval[int](x, `document.getAnimations().filter(a => a.playState === "running").length`); moving > 0 {
+		x.t.Errorf("%s has %d animations for somebody who wants less motion", name, moving)
+	}
 }
 
 func (x *tab) fits(name string, width int64) {

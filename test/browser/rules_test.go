@@ -8,6 +8,12 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/test/stack"
 )
 
 // TestBadNameStandsBesideItsInput sends what the API server refuses by a CEL rule.
@@ -186,4 +192,33 @@ func TestPlatformAdminSeesProviders(t *testing.T) {
 	x.goTo("/teams/_platform/new/awsproviders")
 	x.await(`main`, "Request an AWS account")
 	x.every("provider-form")
+	x.asksForAccount("aws-second")
+}
+
+// asksForAccount requests an AWS account like the first one by its form, watches it become Ready, and deletes it.
+func (x *tab) asksForAccount(name string) {
+	x.t.Helper()
+	accounts := dynamic.NewForConfigOrDie(world.Admin).Resource(v1alpha1.GroupVersion.WithResource("awsproviders"))
+	first, err := accounts.Get(x.t.Context(), stack.Provider, metav1.GetOptions{})
+	x.must(err)
+	endpoint, _, err := unstructured.NestedString(first.Object, "spec", "endpoint")
+	x.must(err)
+	x.fill(`[name="metadata.name"]`, name)
+	for input, value := range map[string]string{
+		"region": "eu-west-1", "endpoint": endpoint, "accessKeyIDRef.name": stack.Provider, "accessKeyIDRef.key": "accessKeyID",
+		"secretAccessKeyRef.name": stack.Provider, "secretAccessKeyRef.key": "secretAccessKey",
+	} {
+		x.do(chromedp.SetValue(chromedp.CSS(`[name="spec.`+input+`"]`), value))
+	}
+	x.click(`.go button[value="review"]`)
+	x.await(`main`, "The cluster would accept this.")
+	x.click(`button[value="create"]`)
+	at := "/teams/_platform/awsproviders/" + name
+	x.awaitPath(at)
+	x.await(`#status`, "Ready")
+	x.goTo(at + "/delete")
+	x.fill(`#typed`, name)
+	x.click(`.go button`)
+	x.awaitPath("/teams/_platform")
+	x.awaitGone(`#r-awsproviders-` + name)
 }

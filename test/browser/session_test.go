@@ -22,10 +22,7 @@ import (
 func TestSigningInAgainLeadsBack(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
-	ctx, cancel := chromedp.NewContext(x.ctx)
-	defer cancel()
-	other := &tab{t: t, ctx: ctx}
-	other.must(chromedp.Do(ctx)) // the tab lives as long as the context of its first call
+	other := x.another()
 	other.goTo(list + "?kind=s3buckets&sort=-name")
 	other.await(`#live`, "Live")
 	x.click(`.who button`)
@@ -43,10 +40,7 @@ func TestSigningInAgainLeadsBack(t *testing.T) {
 func TestAnEndedSessionLosesNoEntries(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
-	ctx, cancel := chromedp.NewContext(x.ctx)
-	defer cancel()
-	other := &tab{t: t, ctx: ctx}
-	other.must(chromedp.Do(ctx)) // the tab lives as long as the context of its first call
+	other := x.another()
 	other.goTo(ask)
 	other.fill(`[name="metadata.name"]`, "kept-entry")
 	other.await(`#as-yaml`, "kept-entry")

@@ -34,6 +34,18 @@ type tab struct {
 func open(t *testing.T) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	return begin(t, ctx, cancel)
+}
+
+// another is another tab of the same browser, with the same cookies.
+func (x *tab) another() *tab {
+	x.t.Helper()
+	ctx, cancel := chromedp.NewContext(x.ctx)
+	return begin(x.t, ctx, cancel)
+}
+
+func begin(t *testing.T, ctx context.Context, cancel context.CancelFunc) *tab {
+	t.Helper()
 	x := &tab{t: t, ctx: ctx}
 	messages := chromedp.Console(ctx)
 	done := make(chan struct{})

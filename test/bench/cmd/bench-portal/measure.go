@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -102,6 +103,9 @@ type counts struct {
 	usage          measure.Usage
 }
 
+// alsoRead are what the portal reads besides the kinds of Portico.
+var alsoRead = []string{"configmaps", "events", "namespaces", "pods", "resourcequotas", "rolebindings", "secrets"}
+
 // count asks the API server for the LISTs of what the portal reads, and the portal for its reviews.
 func (w *world) count(ctx context.Context) (counts, error) {
 	text, err := w.raw.Get().AbsPath("/metrics").DoRaw(ctx)
@@ -116,8 +120,7 @@ func (w *world) count(ctx context.Context) (counts, error) {
 	return counts{
 		usage: w.portal.usage(),
 		lists: all.Sum(requests, func(l map[string]string) bool {
-			shared := l["resource"] == "events" || l["resource"] == "pods" || l["resource"] == "namespaces" || l["resource"] == "secrets"
-			return l["verb"] == "LIST" && (l["group"] == "portico.dev" || shared)
+			return l["verb"] == "LIST" && (l["group"] == "portico.dev" || slices.Contains(alsoRead, l["resource"]))
 		}),
 		reviews: all.Sum(requests, func(l map[string]string) bool {
 			return l["verb"] == "POST" && l["resource"] == "subjectaccessreviews"

@@ -1,0 +1,84 @@
+//go:build browser
+
+package browser
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/go-chi/chi/v5"
+
+	"github.com/portico-platform/portico/config/crd"
+	"github.com/portico-platform/portico/portal"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/pages"
+	"github.com/portico-platform/portico/web"
+)
+
+// failing is a cluster that answers nothing but err, which may be nil.
+type failing struct {
+	pages.Cluster
+	kinds catalog.Catalog
+	err   atomic.Pointer[error]
+}
+
+func (f *failing) fail(err error) { f.err.Store(&err) }
+
+func (f *failing) Kinds() catalog.Catalog { return f.kinds }
+
+func (f *failing) Namespaces(context.Context, auth.Identity) ([]string, error) {
+	return nil, *f.err.Load()
+}
+
+func (f *failing) Can(context.Context, auth.Identity, string, catalog.Kind, string) (bool, error) {
+	return false, nil
+}
+
+// TestErrorsOfThePlatformAreDesigned looks at the pages that no user can bring about: the portal's own mistakes, and a
+// cluster that does not answer, until it does. The pages are the portal's own, over a cluster that fails.
+func TestErrorsOfThePlatformAreDesigned(t *testing.T) {
+	kinds, err := catalog.Load(crd.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &failing{kinds: kinds}
+	site := pagesOver(t, f)
+	x := open(t)
+	x.away.Store(true) // the answers are 500 and 503
+	f.fail(errors.New("a mistake"))
+	x.do(chromedp.Navigate(site))
+	x.await(`main`, "Something went wrong on our side")
+	x.every("fault")
+	f.fail(&cluster.UnavailableError{Doing: "listing namespaces", Cause: context.DeadlineExceeded})
+	x.do(chromedp.Navigate(site))
+	x.await(`main`, "The cluster does not answer")
+	x.every("cluster-away")
+	f.fail(nil)
+	x.await(`main`, "You are not in a team yet") // by itself
+}
+
+// pagesOver serves the portal's pages over a cluster, to somebody who is signed in.
+func pagesOver(t *testing.T, c pages.Cluster) string {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	r := chi.NewRouter()
+	r.Use(auth.Record(log, time.Now, nil), auth.SecurityHeaders, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(w, r.WithContext(auth.WithIdentity(r.Context(), auth.Identity{Username: "oidc:payments-dev", Name: "Developer of team payments"})))
+		})
+	})
+	r.Get(portal.AssetsPath+"*", web.Assets)
+	pages.New(c, pages.Reach{}, log).Routes(r)
+	s := httptest.NewServer(r)
+	t.Cleanup(s.Close)
+	return s.URL
+}
