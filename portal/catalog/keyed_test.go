@@ -89,6 +89,11 @@ func TestListsWithKeysAreMergedByElement(t *testing.T) {
 			`redriveAllowPolicy: {redrivePermission: byQueue, sourceQueueArns: [m, t]}`,
 		},
 		{
+			"null, which is absent", "WebApp", `env: [{name: A}], resources: {limits: {cpu: "1"}}`, `env: [{name: A}, {name: T}], resources: {limits: {cpu: "2"}}`, `env: null, resources: null`,
+			[]string{"/spec/env/[A]", "/spec/env/[T]", "+/spec/resources/limits/cpu"},
+			`env: [{name: T}]`,
+		},
+		{
 			"a list that only has an order: one value", "WebApp", `args: [a]`, `args: [a, t]`, `args: [a, m]`,
 			[]string{"+/spec/args"},
 			`args: [a, m]`,

@@ -46,8 +46,29 @@ func Differences(base, theirs, mine *unstructured.Unstructured) []Difference {
 
 // Differences compares what users write (see Clean) in three versions of an object, names apart.
 func (k Kind) Differences(base, theirs, mine *unstructured.Unstructured) []Difference {
-	all, _ := k.differences(Clean(base).Object, Clean(theirs).Object, Clean(mine).Object)
+	all, _ := k.differences(withoutNulls(base), withoutNulls(theirs), withoutNulls(mine))
 	return all
+}
+
+// withoutNulls is what a user writes (see Clean), without what is null: for Kubernetes that is absent.
+func withoutNulls(obj *unstructured.Unstructured) map[string]any {
+	clean := Clean(obj).Object
+	dropNulls(clean)
+	return clean
+}
+
+func dropNulls(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		maps.DeleteFunc(v, func(_ string, of any) bool { return of == nil })
+		for _, of := range v {
+			dropNulls(of)
+		}
+	case []any:
+		for _, of := range v {
+			dropNulls(of)
+		}
+	}
 }
 
 // differences compares three versions, in which it lays the lists out by key.
@@ -112,8 +133,8 @@ func asMap(v any) (map[string]any, bool) {
 
 // Merge is mine with what they changed. Where both changed the same, choose says what it shall be.
 func (k Kind) Merge(base, theirs, mine *unstructured.Unstructured, choose func(Difference) any) (*unstructured.Unstructured, error) {
-	out, their := Clean(mine), Clean(theirs).Object
-	all, lists := k.differences(Clean(base).Object, their, out.Object)
+	out, their := &unstructured.Unstructured{Object: withoutNulls(mine)}, withoutNulls(theirs)
+	all, lists := k.differences(withoutNulls(base), their, out.Object)
 	for _, d := range all {
 		want := d.Theirs
 		switch {

@@ -58,6 +58,10 @@ func (c *Cluster) visible(ctx context.Context, id auth.Identity, k catalog.Kind)
 // listed is left out.
 func (c *Cluster) Unlisted(ctx context.Context, id auth.Identity, namespaces []string) (map[string]catalog.Catalog, error) {
 	out := map[string]catalog.Catalog{}
+	candidates, err := c.candidates(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	for _, k := range c.kinds.Requestable() {
 		all, err := c.Can(ctx, id, "list", k, "")
 		if err != nil {
@@ -67,6 +71,9 @@ func (c *Cluster) Unlisted(ctx context.Context, id auth.Identity, namespaces []s
 			continue
 		}
 		refused, err := among(ctx, namespaces, func(ctx context.Context, ns string) (bool, error) {
+			if !candidates.Has(ns) {
+				return true, nil
+			}
 			may, err := c.Can(ctx, id, "list", k, ns)
 			return !may, err
 		})

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -189,5 +190,22 @@ func TestTheOverviewKnowsOfAChangeBeforeSubscribersDo(t *testing.T) {
 	}
 	if times := c.TimesToReady(k); times.N != 0 {
 		t.Errorf("%+v", times)
+	}
+}
+
+// TestWhatIsNotListedCostsNothingWhereNothingBindsTheCaller: only a RoleBinding could give there what the whole cluster does not.
+func TestWhatIsNotListedCostsNothingWhereNothingBindsTheCaller(t *testing.T) {
+	c, j := overseen(t, "list s3buckets")
+	names := []string{"payments"}
+	for i := range 200 {
+		names = append(names, fmt.Sprint("other-", i))
+	}
+	got, err := c.Unlisted(t.Context(), dev, names)
+	if err != nil || len(got) != len(names) {
+		t.Fatalf("%d of %d namespaces, %v", len(got), len(names), err)
+	}
+	kinds := len(c.kinds.Requestable())
+	if n := j.count(); n > 2*kinds || len(got["other-7"]) != kinds-1 {
+		t.Errorf("%d reviews for %d kinds, of which %d may not be listed", n, kinds, len(got["other-7"]))
 	}
 }

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -36,8 +37,9 @@ type podEvents struct {
 	changed func(Change)
 	kind    string // plural of the applications
 
-	mu  sync.Mutex
-	all map[types.UID]*podWatch
+	mu    sync.Mutex
+	all   map[types.UID]*podWatch
+	looks uint64
 }
 
 // podWatch is the watch of one Pod's events.
@@ -45,6 +47,7 @@ type podWatch struct {
 	informer toolscache.SharedIndexInformer
 	stop     context.CancelFunc
 	rest     *time.Timer
+	looked   uint64 // the last look, of all looks
 }
 
 func newPodEvents(client kubernetes.Interface, kinds catalog.Catalog, changed func(Change)) *podEvents {
@@ -56,19 +59,30 @@ func newPodEvents(client kubernetes.Interface, kinds catalog.Catalog, changed fu
 func (p *podEvents) of(pod *corev1.Pod) *podWatch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if w := p.all[pod.UID]; w != nil {
+	p.looks++
+	w := p.all[pod.UID]
+	switch {
+	case w != nil:
 		w.rest.Reset(podEventsRest)
-		return w
+	case len(p.all) >= maxPodsWatched:
+		p.end(p.longestUnseen()) // it begins again when somebody looks
+		fallthrough
+	default:
+		w = p.begin(pod)
+		p.all[pod.UID] = w
 	}
-	for uid := range p.all {
-		if len(p.all) < maxPodsWatched {
-			break
-		}
-		p.end(uid) // it begins again when somebody looks
-	}
-	w := p.begin(pod)
-	p.all[pod.UID] = w
+	w.looked = p.looks
 	return w
+}
+
+func (p *podEvents) longestUnseen() (oldest types.UID) {
+	first := uint64(math.MaxUint64)
+	for uid, w := range p.all {
+		if w.looked < first {
+			oldest, first = uid, w.looked
+		}
+	}
+	return oldest
 }
 
 func (p *podEvents) begin(pod *corev1.Pod) *podWatch {
@@ -97,11 +111,15 @@ func (p *podEvents) begin(pod *corev1.Pod) *podWatch {
 	})
 	ctx, stop := context.WithCancel(context.Background()) // it outlives the request that looked first
 	go informer.RunWithContext(ctx)
-	return &podWatch{informer: informer, stop: stop, rest: time.AfterFunc(podEventsRest, func() {
+	w := &podWatch{informer: informer, stop: stop}
+	w.rest = time.AfterFunc(podEventsRest, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.end(pod.UID)
-	})}
+		if p.all[pod.UID] == w { // and not one that began since
+			p.end(pod.UID)
+		}
+	})
+	return w
 }
 
 // end is for who holds the lock.

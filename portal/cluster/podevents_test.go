@@ -122,6 +122,13 @@ func TestWatchesOfPodsEnd(t *testing.T) {
 	if n := held(); n != maxPodsWatched {
 		t.Errorf("%d Pods are watched, want %d", n, maxPodsWatched)
 	}
+	c.podEvents.mu.Lock()
+	for i := range maxPodsWatched + 10 {
+		if there := c.podEvents.all[types.UID(fmt.Sprint("u-", i))] != nil; there != (i >= 10) {
+			t.Errorf("Pod %d is watched: %v; those that were looked at last are to be", i, there)
+		}
+	}
+	c.podEvents.mu.Unlock()
 	c.podEvents.of(podCalled("u-last")).rest.Reset(0) // as if nobody had looked for long
 	eventually(t, "the end of that watch", func() bool {
 		c.podEvents.mu.Lock()

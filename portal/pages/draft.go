@@ -41,17 +41,19 @@ func (a asking) read(form url.Values) draft {
 }
 
 func (a asking) fromForm(values url.Values) draft {
-	d := draft{asking: a, base: values.Get("base")}
+	d := draft{asking: a, base: strings.ReplaceAll(values.Get("base"), "\r\n", "\n")}
 	d.values, d.rows = catalog.Dense(values)
 	var base *unstructured.Unstructured
+	var damaged error
 	if d.base != "" {
-		if obj, err := a.parse(d.base); err == nil {
-			base = obj
-		}
+		base, damaged = a.parse(d.base)
 	}
 	a.kind.Split(d.values)
 	d.values.Set("metadata.namespace", a.space.namespace)
 	d.object, d.unread = a.kind.Decode(d.values, base)
+	if damaged != nil {
+		d.unread = append(d.unread, catalog.FieldError{Message: "what the form does not show could not be read: " + damaged.Error()})
+	}
 	if a.edit != nil {
 		d.object.SetName(a.edit.ref.Name)
 	}

@@ -105,6 +105,10 @@ func (p *Pages) podDetail(ctx context.Context, at onPod) (views.PodDetail, error
 		d.NoEvents = "You may not see events here: your role lacks the right to list them."
 		return d, nil
 	}
+	if _, ok := errors.AsType[*cluster.UnavailableError](err); ok {
+		d.NoEvents = "Kubernetes does not tell them just now. The rest of the page holds."
+		return d, nil
+	}
 	d.NoEvents = "Nothing has happened lately. Kubernetes forgets events after about an hour."
 	for _, e := range events {
 		d.Events = append(d.Events, p.happening(e))

@@ -59,6 +59,7 @@ func TestRequest(t *testing.T) {
 			200,
 			[]string{`value="my-bucket"`, `name="base"`},
 		},
+		{"what it has no input for is damaged", filled("review", "base", "a: ["), 422, []string{"What the form does not show could not be read"}},
 		{"YAML that is none", url.Values{"do": {"review"}, "yaml": {"a: [\n"}}, 422, []string{"not valid YAML", "a: ["}},
 		{
 			"YAML for another team",

@@ -29,7 +29,7 @@ func TestDeletingAProviderTellsWhoUsesIt(t *testing.T) {
 		"how many":                      {few, at + "/delete", `<a href="/teams/-?provider=aws-prod">2 resources</a>`, "may fail without it"},
 		"who":                           {few, at + "/delete", `<a href="/teams/search/s3buckets/ledger-archive">ledger-archive</a> of search uses it.`, ""},
 		"what happens then":             {few, at + "/delete", "It stays, and keeps working, until nothing uses it any more", ""},
-		"the first of many":             {many, at + "/delete", `<a href="/teams/-?provider=aws-prod">30 resources</a>  now, among them those below`, "team-10"},
+		"the first of many":             {many, at + "/delete", `<a href="/teams/-?provider=aws-prod">30 resources</a> now, among them those below`, "team-10"},
 		"nobody":                        {none, at + "/delete", "", "until nothing uses it"},
 		"those that cannot be known":    {narrow, at + "/delete", "Others may use it, of kinds that you may not list: message queue.", ""},
 		"load balancers":                {pool, at + "/delete", `href="/teams/portico-gateways/poolgateways/gw-00"`, ""},

@@ -87,10 +87,11 @@ func (w *watching) render(ctx context.Context) ([]live.Part, error) {
 			out = append(out, told(t.event, t.data))
 		}
 	}
+	clear(now) // the array behind it may live on, and must not keep the objects
 	if len(w.waiting) > 0 {
 		return out, live.ErrMore
 	}
-	w.beginning = false
+	w.waiting, w.beginning = nil, false
 	return out, nil
 }
 

@@ -53,10 +53,16 @@
 
   // What is entered in a form stays with its place in this tab's history: who comes back to it, or loads it anew, finds it
   // again, as the server shows it. That also makes of a page that answers a form one that can be come back to. What looks like
-  // a secret is not kept, and signing out forgets all. data-draft says what the server is to do with what was kept.
-  const telling = /pass(word|wd)|secret|token|credential|private.?key/i;
-  const written = /\b(name|key): *\S*(pass(word|wd)|secret|token|credential|private.?key)\S*\s+value: */i;
-  let entered = false, draft = "";
+  // a secret is not kept, by its name or as a login in an address; a text with such a value is not kept as a whole. Signing
+  // out forgets all, and so does somebody else who signs in. data-draft says what the server is to do with what was kept.
+  const telling = /pass|pwd|secret|token|credential|(api|access|private|signing|encryption).?key|auth|dsn/i;
+  const login = /:\/\/[^\/\s]*:[^\/\s]*@/;
+  const named = /\b(?:name|key)["']?\s*:\s*["']?([\w.-]*)/gi;
+  const tells = (text) => login.test(text) || text.split(/\n\s*- |\{/).some((item) =>
+    /\bvalue["']?\s*:/.test(item) && [...item.matchAll(named)].some((m) => telling.test(m[1])));
+  const user = () => document.querySelector(".who b")?.title || "";
+  const whose = "draft of";
+  let entered = false, recalling = false, draft = "";
   const drafted = () => document.querySelector("form[data-draft]");
   function forget() {
     for (const key of Object.keys(sessionStorage)) if (key.startsWith("draft ")) sessionStorage.removeItem(key);
@@ -66,27 +72,30 @@
   }
   function keep() {
     const form = drafted();
-    if (!form) return;
+    if (!form || recalling) return;
     note();
     const data = new FormData(form);
     data.set("do", form.dataset.draft);
     for (const name of [...data.keys()]) {
       const of = name.endsWith(".value") && name.slice(0, -6);
-      if (of && telling.test(data.get(of + ".name") || data.get(of + ".key") || "")) data.delete(name);
+      if (of && (telling.test(data.get(of + ".name") || data.get(of + ".key") || "") || login.test(data.get(name)))) data.delete(name);
     }
     const text = new URLSearchParams(data).toString();
     sessionStorage.removeItem(draft);
-    if ([...data.values()].some((value) => written.test(value))) return;
+    if ([...data.values()].some(tells)) return;
+    const put = () => { sessionStorage.setItem(draft, text); sessionStorage.setItem(whose, user()); };
     try {
-      sessionStorage.setItem(draft, text);
+      put();
     } catch { // the browser keeps no more than so much: the form that is open goes first
       forget();
-      try { sessionStorage.setItem(draft, text); } catch { /* too large even so */ }
+      try { put(); } catch { /* too large even so */ }
     }
   }
   async function recall(form, kept) {
+    form.inert = recalling = true; // what is typed meanwhile would be lost
     const answer = await fetch(form.action, { method: "POST", headers: { "Content-Type": "application/x-www-form-urlencoded" }, body: kept }).catch(() => null);
     const page = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("request");
+    form.inert = recalling = false;
     if (!page) {
       say("What you entered here could not be brought back just now: load the page anew to try again.");
       return;
@@ -97,7 +106,8 @@
     entered = true;
   }
   document.addEventListener("DOMContentLoaded", () => {
-    if (document.querySelector("[data-forget]")) forget();
+    const of = sessionStorage.getItem(whose);
+    if (document.querySelector("[data-forget]") || (of && user() && of !== user())) forget();
     const form = drafted();
     if (!form) return;
     draft = history.state?.draft ?? "draft " + Date.now() + Math.random();
