@@ -3,6 +3,7 @@
 package browser
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +39,30 @@ func TestFiltersKeepThePage(t *testing.T) {
 	x.await(`#list`, "Nothing matches")
 	x.stillMarked()
 	asker.deletes("filter-one", one)
+}
+
+// TestHiddenTabsFollowNothing: a tab that nobody sees has no stream, and catches up once it is seen again.
+func TestHiddenTabsFollowNothing(t *testing.T) {
+	x, asker := open(t), open(t)
+	x.signIn("payments-dev", "payments")
+	asker.signIn("payments-dev", "payments")
+	x.await(`#live`, "Live")
+	x.mark()
+	x.hidden(true)
+	bucket := asker.request("unseen", "portico-unseen-1", "")
+	if strings.Contains(x.text(`#list`), "unseen") {
+		t.Error("a hidden tab follows")
+	}
+	x.hidden(false)
+	x.await(`#r-s3buckets-unseen`, "Ready")
+	x.stillMarked()
+	asker.deletes("unseen", bucket)
+}
+
+// hidden tells the page that nobody sees it, or somebody does: headless Chromium shows every tab.
+func (x *tab) hidden(is bool) {
+	x.t.Helper()
+	_ = eval[bool](x, fmt.Sprintf(`Object.defineProperty(document, "hidden", {configurable: true, value: %t}); document.dispatchEvent(new Event("visibilitychange"))`, is))
 }
 
 // TestStreamsEndWithTheSession signs out in one tab and sees another tab of the same browser leave its page.

@@ -90,6 +90,26 @@ func (x *tab) hear(m chromedp.ConsoleMessage) {
 	x.problems = append(x.problems, fmt.Sprintf("%s %s (%s)", m.Source, m.String(), m.URL))
 }
 
+// TestViolationsAreHeard proves that the tests would hear of a script that the policy forbids.
+func TestViolationsAreHeard(t *testing.T) {
+	x := open(t)
+	x.goTo(list)
+	x.await(`main`, "Sign in")
+	_ = eval[bool](x, `document.body.append(Object.assign(document.createElement("script"), {textContent: "window.broken = true"})), window.broken === true`)
+	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		x.mu.Lock()
+		heard := x.problems
+		x.problems = nil
+		x.mu.Unlock()
+		if len(heard) > 0 {
+			return
+		}
+		if time.Since(began) > patience {
+			t.Fatal("an inline script is no complaint")
+		}
+	}
+}
+
 func (x *tab) must(err error) {
 	x.t.Helper()
 	if err != nil {
