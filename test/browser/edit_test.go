@@ -47,6 +47,7 @@ func TestAnEditIsReviewedAndApplied(t *testing.T) {
 	x.reviews("Nothing would change.")
 	x.every("edit-nothing")
 	x.click(`button[value="form"]`)
+	x.do(chromedp.WaitVisible(chromedp.CSS(`[name="spec.versioning"]`))) // the review has the same lines to copy
 	x.click(`#as-kubectl-fold > summary`)
 	x.await(`#as-kubectl`, "kubectl patch")
 	x.choose("spec.versioning", "Suspended")
