@@ -73,9 +73,12 @@ func begin(t *testing.T, ctx context.Context, cancel context.CancelFunc) *tab {
 }
 
 // hear keeps errors and broken policies. The browser's own note that a page came with status 403, 404, 409 or 422 is
-// none: tests ask for such pages.
+// none, for tests ask for such pages; and neither is htmx's note that a stream was refused, upon which the page leaves.
 func (x *tab) hear(m chromedp.ConsoleMessage) {
 	if m.Source == "network" && strings.Contains(m.Text, "the server responded with a status of 4") {
+		return
+	}
+	if strings.Contains(m.String()+m.Text, "SSE reconnect failed with status 4") {
 		return
 	}
 	if x.away.Load() && (m.Source == "network" || strings.Contains(m.Text, "htmx:sse:error")) {
