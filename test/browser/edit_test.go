@@ -3,6 +3,7 @@
 package browser
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -155,9 +156,11 @@ func TestAnEditByKeyboardAlone(t *testing.T) {
 	x.awaitPath(s3one + "keyed/edit")
 	x.tabTo(`[name="spec.versioning"]`)
 	x.press("Suspended")
+	x.tagsByKeyboard()
 	x.tabTo(`.go button[value="review"]`)
 	x.press(kb.Enter)
 	x.await(`main`, "The cluster would accept this.")
+	x.await(`pre.diff`, `cost: "42"`)
 	x.tabTo(`button[value="create"]`)
 	x.press(kb.Enter)
 	x.awaitPath(s3one + "keyed")
@@ -166,4 +169,50 @@ func TestAnEditByKeyboardAlone(t *testing.T) {
 		t.Errorf("versioning is %q", got)
 	}
 	x.deletes("keyed", bucket)
+}
+
+// tagsByKeyboard adds two tags and removes the second again: the focus goes to what was added, and from what is gone to what
+// held it.
+func (x *tab) tagsByKeyboard() {
+	x.t.Helper()
+	for i, key := range []string{"cost", "team"} {
+		x.tabTo(`button[value="add spec.tags"]`)
+		x.press(kb.Enter)
+		x.awaitTrue(fmt.Sprintf(`document.activeElement.name === "spec.tags[%d].key"`, i))
+		x.press(key)
+		x.press(kb.Tab)
+		x.press("42")
+	}
+	x.tabTo(`button[value="remove spec.tags[1]"]`)
+	x.press(kb.Enter)
+	x.awaitGone(`[name="spec.tags[1].key"]`)
+	x.awaitTrue(`document.activeElement.id === "f-spec-tags"`)
+	x.awaitValue("spec.tags[0].value", "42")
+}
+
+// TestChoicesByKeyboardAlone: a filter of the list follows and keeps the focus; what leads to another page waits for its button,
+// because arrow keys choose what they only pass by.
+func TestChoicesByKeyboardAlone(t *testing.T) {
+	x := open(t)
+	x.signIn("platform-admin", "_platform")
+	x.await(`#list`, "aws-local")
+	x.mark()
+	x.tabTo(`[name="status"]`)
+	x.press("Paused")
+	x.await(`#list`, "Nothing matches")
+	x.awaitAsked("status=paused")
+	x.awaitTrue(`document.activeElement.name === "status"`)
+	x.stillMarked()
+	x.goTo("/teams/_platform")
+	x.mark()
+	x.tabTo(`#team`)
+	x.press("search")
+	x.awaitValue("team", "search")
+	x.press(kb.Tab)
+	x.stillMarked()
+	if !eval[bool](x, `document.activeElement.matches(".team button:focus-visible")`) {
+		t.Fatalf("the focus is on %s", eval[string](x, `document.activeElement.outerHTML`))
+	}
+	x.press(kb.Enter)
+	x.awaitPath("/teams/search")
 }

@@ -41,6 +41,7 @@ func TestHostnameIsAskedForAndLookedAfter(t *testing.T) {
 	x.signIn("payments-dev", "payments")
 	x.describesHostname("store", storefront)
 	x.followsSteps()
+	x.checksPlainly()
 	admin.await(`#platform`, "gw-00")
 	admin.await(`#platform .pool`, "1 of 20")
 	admin.awaitGone(`#features .note`)
@@ -87,6 +88,21 @@ func (x *tab) describesHostname(name, hostname string) {
 	x.click(`.go button[value="review"]`)
 	x.await(`main`, "The cluster would accept this.")
 	x.await(`pre.diff`, "hostname: "+hostname)
+}
+
+// checksPlainly asks without scripts whether hostnames can be had.
+func (x *tab) checksPlainly() {
+	x.t.Helper()
+	x.scripts(false)
+	defer x.scripts(true)
+	for hostname, words := range map[string]string{storefront: "Yours", "blog.payments." + stack.Domain: "Free"} {
+		x.goTo(askHostname)
+		x.fill(`[name="metadata.name"]`, "plain-check")
+		x.fill(`[name="spec.hostname"]`, hostname)
+		x.click(`button[value="check"]`)
+		x.await(`#f-spec-hostname-check`, words)
+		x.awaitValue("metadata.name", "plain-check")
+	}
 }
 
 // followsSteps watches the page while AWS takes its time over the certificate, and until the hostname is Ready.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -54,7 +53,8 @@ func TestAdminOverviewFollowsWhatTeamsDo(t *testing.T) {
 	x.signIn("payments-dev", "payments")
 	bucket := x.request("watched", "portico-watched-1", "")
 	admin.await(`#health-of-payments`, "1")
-	admin.await(`#times`, "measured")
+	x.alsoHas("timed-1", "timed-2", "timed-3", "timed-4")
+	admin.await(`#times li:has(figure rect) .figures`, "measured")
 	admin.await(`#services`, "S3")
 	admin.stillMarked()
 	admin.every("overview")
@@ -80,6 +80,21 @@ func TestAdminOverviewFollowsWhatTeamsDo(t *testing.T) {
 	x.await(`main`, "list domainclaims")
 	x.every("no-access")
 	x.deletes("watched", bucket)
+}
+
+// alsoHas asks for buckets of payments, which go when the test ends, and awaits that they are Ready. It takes five for the
+// overview to say how long one takes.
+func (x *tab) alsoHas(names ...string) {
+	x.t.Helper()
+	buckets := bucketsAs(x.t, "payments-dev")
+	x.goTo(list)
+	for _, name := range names {
+		request(x.t, buckets, name, "", nil)
+		x.t.Cleanup(func() { remove(x.t, buckets, name) })
+	}
+	for _, name := range names {
+		x.awaitRow(name, "Ready")
+	}
 }
 
 // TestTeamPageAndCatalogTellTheQuota: what is left is told in both, and a full quota takes the way to the form away while one
@@ -113,10 +128,8 @@ func TestTeamsAndOverviewWithoutJavaScript(t *testing.T) {
 	x := open(t)
 	x.signIn("platform-admin", "_platform")
 	x.scripts(false)
-	for began := time.Now(); !strings.Contains(x.text(`#controllers`), "leader") && time.Since(began) < patience; time.Sleep(time.Second) {
-		x.goTo("/admin") // nothing follows by itself, and the operator may not have announced itself yet
-	}
-	x.await(`#controllers`, "leader")
+	x.goTo("/admin")
+	x.awaitAnew(`#controllers`, "leader") // the operator may not have announced itself yet
 	x.goTo("/teams")
 	x.fill(`[name="q"]`, "pay")
 	x.click(`.filters button`)

@@ -112,13 +112,7 @@ func TestWithoutJavaScript(t *testing.T) {
 	x.await(`main`, "The cluster would accept this.")
 	x.click(`button[value="create"]`)
 	x.awaitPath(s3one + "plain")
-	for range 100 {
-		if strings.Contains(x.text(`#status`), "Ready") {
-			break
-		}
-		x.goTo(s3one + "plain")
-	}
-	x.await(`#status`, "Ready")
+	x.awaitAnew(`#status`, "Ready")
 	x.goTo(list + "?q=plain&status=ready")
 	x.await(`#r-s3buckets-plain`, "Ready")
 	x.goTo(s3one + "plain/delete")

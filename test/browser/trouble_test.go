@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,11 +24,7 @@ import (
 // TestTroubleIsExplained shows what needs somebody: a bucket whose name is taken, one that cannot go because it holds
 // data, one that rests. Each says so in the list and on its page, and goes on when it is helped.
 func TestTroubleIsExplained(t *testing.T) {
-	user, err := world.UserConfig("payments-dev")
-	if err != nil {
-		t.Fatal(err)
-	}
-	buckets := dynamic.NewForConfigOrDie(user).Resource(v1alpha1.GroupVersion.WithResource("s3buckets")).Namespace("payments")
+	buckets := bucketsAs(t, "payments-dev")
 	x := open(t)
 	x.signIn("payments-dev", "payments")
 	for _, name := range []string{"invoices", "reports", "statements"} {
@@ -85,6 +82,16 @@ func (x *tab) awaitRow(name, words string) {
 	}
 }
 
+// bucketsAs are those of payments, for a sample user.
+func bucketsAs(t *testing.T, user string) dynamic.ResourceInterface {
+	t.Helper()
+	config, err := world.UserConfig(user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dynamic.NewForConfigOrDie(config).Resource(v1alpha1.GroupVersion.WithResource("s3buckets")).Namespace("payments")
+}
+
 func request(t *testing.T, buckets dynamic.ResourceInterface, name, bucket string, annotations map[string]any) {
 	t.Helper()
 	spec := map[string]any{"providerRef": map[string]any{"name": stack.Provider}}
@@ -97,6 +104,20 @@ func request(t *testing.T, buckets dynamic.ResourceInterface, name, bucket strin
 	}}
 	if _, err := buckets.Create(t.Context(), obj, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// remove deletes a bucket and awaits that it is gone.
+func remove(t *testing.T, buckets dynamic.ResourceInterface, name string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	err := buckets.Delete(ctx, name, metav1.DeleteOptions{})
+	for ; err == nil; _, err = buckets.Get(ctx, name, metav1.GetOptions{}) {
+		time.Sleep(100 * time.Millisecond)
+	}
+	if !apierrors.IsNotFound(err) {
+		t.Errorf("bucket %s does not go: %v", name, err)
 	}
 }
 

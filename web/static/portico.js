@@ -140,7 +140,7 @@
     const button = e.target.closest("button[data-copy]");
     const source = button && document.getElementById(button.dataset.copy);
     if (!source) return;
-    const label = button.textContent;
+    const label = button.dataset.label ??= button.textContent; // pressed again, it says something else
     try {
       await navigator.clipboard.writeText(source.textContent);
       button.textContent = "Copied";
