@@ -108,7 +108,7 @@ func TestAPageOutlivesAnOutage(t *testing.T) {
 	x.must(buckets.Delete(t.Context(), "outlived", metav1.DeleteOptions{}))
 	x.must(portal.Start(context.WithoutCancel(t.Context())))
 	x.await(`#live`, "Live")
-	x.await(`#list`, "Nothing matches")
+	x.awaitGone(`#r-s3buckets-outlived`)
 	x.stillMarked()
 	awaitNoBucket(t, bucket)
 }
