@@ -1,0 +1,236 @@
+package views
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Widget is how a field is entered.
+type Widget string
+
+// The widgets.
+const (
+	Text    Widget = "text"
+	Number  Widget = "number"
+	Select  Widget = "select"
+	Bool    Widget = "bool"   // default, yes or no
+	Checks  Widget = "checks" // several of a few values
+	Long    Widget = "long"   // a text of several lines
+	Lines   Widget = "lines"  // several values, one a line
+	Code    Widget = "code"   // YAML
+	Group   Widget = "group"  // an object
+	Rows    Widget = "rows"   // a list of objects
+	Pairs   Widget = "pairs"  // a map
+	Fixed   Widget = "fixed"  // a value that cannot be changed; Hint says why
+	Nothing Widget = ""       // there is nothing to choose from; Hint says why
+)
+
+// Field is one input of a form, or a group of them. Name is its Kubernetes path, which errors refer to.
+type Field struct {
+	Name     string
+	Label    string
+	Hint     string // first sentence of the help
+	More     string // the rest of it
+	Widget   Widget
+	Value    string
+	Options  []Option
+	Default  string // what the API server fills in, for a hint
+	Required bool
+	Fixed    bool   // cannot be changed later
+	Unit     string // what a number counts, to stand behind the input; "" for nothing
+	Example  string // how a value may be written
+	When     []When // it is shown only if all of these hold, or it has a value
+	Short    bool   // the value is short
+	Min, Max string
+	Errors   []string
+	Fields   []Field  // of a group
+	Rows     []Row    // of a list or map
+	Singular string   // what one row is called
+	Line     bool     // of a group or a list: its inputs stand beside each other
+	Columns  []Field  // of a list with Line: what explains the inputs of every row
+	HintOf   string   // name of the column that explains this input
+	Fold     bool     // of a group: unfolded only if it is Used
+	Used     bool     // it has a value or an error
+	Focus    bool     // it has the focus when the page is shown
+	Links    []Choice // forms that make what could be chosen here
+	// Suggestions are values to begin with, each with words for it, if any; Check judges the value while it is typed, nil: nothing does.
+	Suggestions []Choice
+	List        string // ID of the names to choose from, "" for none
+	KeyOf       string // name of the input for the object whose key this is, "" for what is no key
+	Check       *Check
+}
+
+// Check tells whether a value that is being typed can be had. It is asked anew when one of the inputs With changes.
+type Check struct {
+	Field string // name of the input
+	Href  string // where to ask
+	With  []string
+	Look  Look // zero: there is nothing to judge
+	Links []Choice
+}
+
+func (c Check) id() string { return ID(c.Field) + "-check" }
+
+// inputs select those With.
+func (c Check) inputs() string {
+	ids := make([]string, 0, len(c.With))
+	for _, name := range c.With {
+		ids = append(ids, "#"+ID(name))
+	}
+	return strings.Join(ids, ", ")
+}
+
+// Names are offered to inputs that name this ID as their List; the script gets them when one is to be filled in.
+type Names struct {
+	ID, Href string
+	Keys     bool // keys of one of them, too
+}
+
+// NameList is the ID of the names of a resource.
+func NameList(resource string) string { return "names-" + resource }
+
+// KeyList is the ID of the keys of one object, of the resource with that list of names.
+func KeyList(names string) string { return names + "-keys" }
+
+// When is a condition on another input, or on those beneath it.
+type When struct {
+	Name   string // of the other one
+	Label  string
+	Unset  bool     // it must be empty
+	Values []string // of which it must have one; none, and not Unset: it must have a value
+}
+
+// rule is the condition as the script reads it.
+func (w When) rule() string {
+	if w.Unset {
+		return w.Name + " empty"
+	}
+	return strings.Join(append([]string{w.Name, "is"}, w.Values...), " ")
+}
+
+// rules are all conditions of the field, one a line.
+func (f Field) rules() string {
+	all := make([]string, 0, len(f.When))
+	for _, w := range f.When {
+		all = append(all, w.rule())
+	}
+	return strings.Join(all, "\n")
+}
+
+// words say the condition to those who fill in the form.
+func (w When) words() string {
+	switch {
+	case w.Unset:
+		return "In place of " + lowerFirst(w.Label) + "."
+	case len(w.Values) == 1 && w.Values[0] == "true":
+		return "Only with " + lowerFirst(w.Label) + " set to yes."
+	case len(w.Values) > 0:
+		return "Only with " + lowerFirst(w.Label) + " " + strings.Join(w.Values, " or ") + "."
+	}
+	return "Only with " + lowerFirst(w.Label) + "."
+}
+
+// Option is one value to choose. Options of a group follow each other.
+type Option struct {
+	Group, Value, Label string
+	Selected            bool
+}
+
+// optionGroups are the options by group, in their order.
+func (f Field) optionGroups() [][]Option {
+	var out [][]Option
+	for i, o := range f.Options {
+		if i == 0 || f.Options[i-1].Group != o.Group {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], o)
+	}
+	return out
+}
+
+// Row is one element of a list: its own path and its inputs.
+type Row struct {
+	Name   string
+	Fields []Field
+	Errors []string
+}
+
+// ID is the field's id attribute.
+func ID(name string) string {
+	return "f-" + strings.TrimSuffix(strings.NewReplacer(".", "-", "[", "-", "]", "").Replace(name), "-")
+}
+
+func (f Field) id() string { return ID(f.Name) }
+
+// described lists the elements that explain the field, for aria-describedby.
+func (f Field) described() string {
+	var ids []string
+	if len(f.Errors) > 0 {
+		ids = append(ids, f.id()+"-error")
+	}
+	if f.Check != nil {
+		ids = append(ids, f.Check.id())
+	}
+	if f.explained() {
+		of := f.id()
+		if f.HintOf != "" {
+			of = ID(f.HintOf)
+		}
+		ids = append(ids, of+"-hint")
+	}
+	return strings.Join(ids, " ")
+}
+
+func (f Field) explained() bool { return f.Hint != "" || f.hintTail() != "" }
+
+// inLine are the members of a row, or of a group, that stand beside each other, and below those that are folded.
+func inLine(fields []Field) (cells, folded []Field) {
+	for _, f := range fields {
+		if f.Fold {
+			folded = append(folded, f)
+		} else {
+			cells = append(cells, f)
+		}
+	}
+	return cells, folded
+}
+
+// hintTail is what the machine knows beside the help.
+func (f Field) hintTail() string {
+	var parts []string
+	switch {
+	case f.Min != "" && f.Max != "":
+		parts = append(parts, f.Min+" to "+f.Max+".")
+	case f.Min != "" && f.Min != "0":
+		parts = append(parts, "At least "+f.Min+".")
+	case f.Max != "":
+		parts = append(parts, "At most "+f.Max+".")
+	}
+	if f.Example != "" {
+		parts = append(parts, "Such as "+f.Example+".")
+	}
+	for _, w := range f.When {
+		parts = append(parts, w.words())
+	}
+	if f.Widget == Lines {
+		parts = append(parts, "One a line.")
+	}
+	if f.Fixed {
+		parts = append(parts, "Cannot be changed later.")
+	}
+	return strings.Join(parts, " ")
+}
+
+// emptyOption names the choice of leaving the field out.
+func (f Field) emptyOption() string {
+	switch {
+	case f.Default != "":
+		return "Default (" + f.Default + ")"
+	case f.Required:
+		return "Choose…"
+	default:
+		return "Not set"
+	}
+}
+
+func (f Field) rowLabel(i int) string { return f.Singular + " " + strconv.Itoa(i+1) }
