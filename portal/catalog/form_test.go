@@ -149,6 +149,9 @@ func anyValue(t *rapid.T, f Field) any {
 		}
 		return out
 	default:
+		if f.Format == quantity { // the API server takes no other text
+			return rapid.StringMatching(`[0-9]{1,4}(\.[0-9])?(m|k|M|Ki|Mi|Gi|e3)?`).Draw(t, f.Path)
+		}
 		return rapid.StringMatching(`[ -~é\n]{1,12}`).Draw(t, f.Path)
 	}
 }

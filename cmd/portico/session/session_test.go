@@ -179,11 +179,11 @@ func TestProvidersThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// loggedIn is a store with a session whose token ends at once.
+// loggedIn is a store with a session whose token holds, but ends too soon to be used.
 func loggedIn(t *testing.T, p *oidctest.Provider) session.Store {
 	t.Helper()
 	store := session.Store{Dir: t.TempDir()}
-	claims := oidctest.Claims{"aud": "api", "exp": time.Now().Add(time.Second).Unix()}
+	claims := oidctest.Claims{"aud": "api", "exp": time.Now().Add(20 * time.Second).Unix()}
 	l := session.Login{Server: server, Settings: settings(p), Store: store, Say: io.Discard, Open: comesBack(t, p, claims, nil)}
 	if _, err := l.Run(t.Context()); err != nil {
 		t.Fatal(err)
