@@ -40,23 +40,8 @@ func newAccess(reviews authorizationclient.SubjectAccessReviewInterface, c clock
 	return &access{reviews: reviews, answers: newAnswers(accessEntries, c)}
 }
 
-// action is what a caller wants to do; an empty namespace means all of them, or a cluster-scoped resource.
-type action struct{ verb, group, resource, sub, namespace string }
-
-// name is the resource as people write it: pods/log.
-func (a action) name() string {
-	if a.sub != "" {
-		return a.resource + "/" + a.sub
-	}
-	return a.resource
-}
-
-func actionOn(verb string, k catalog.Kind, namespace string) action {
-	return action{verb: verb, group: k.Resource.Group, resource: k.Plural, namespace: namespace}
-}
-
 // require is nil if id may do a, a *ForbiddenError if not.
-func (a *access) require(ctx context.Context, id auth.Identity, act action) error {
+func (a *access) require(ctx context.Context, id auth.Identity, act Right) error {
 	ok, err := a.allowed(ctx, id, act)
 	if err != nil {
 		return err
@@ -69,7 +54,7 @@ func (a *access) require(ctx context.Context, id auth.Identity, act action) erro
 
 // allowed answers from the last seconds' reviews, or asks. Nobody may do anything in a namespace whose name no namespace
 // can have, and nobody is asked.
-func (a *access) allowed(ctx context.Context, id auth.Identity, act action) (bool, error) {
+func (a *access) allowed(ctx context.Context, id auth.Identity, act Right) (bool, error) {
 	if err := id.Check(); err != nil {
 		return false, fmt.Errorf("refusing the caller: %w", err)
 	}
@@ -79,6 +64,9 @@ func (a *access) allowed(ctx context.Context, id auth.Identity, act action) (boo
 	key := asked(id, act)
 	if ok, known := a.answers.get(key); known {
 		return ok, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return false, err // nobody waits for the answer
 	}
 	ch := a.flights.DoChan(string(key[:]), func() (any, error) {
 		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), reviewTimeout)
@@ -96,7 +84,7 @@ func (a *access) allowed(ctx context.Context, id auth.Identity, act action) (boo
 	}
 }
 
-func (a *access) review(ctx context.Context, id auth.Identity, act action, key question) (bool, error) {
+func (a *access) review(ctx context.Context, id auth.Identity, act Right, key question) (bool, error) {
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 		User: id.Username, Groups: reviewGroups(id),
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
@@ -117,7 +105,7 @@ func (a *access) review(ctx context.Context, id auth.Identity, act action, key q
 }
 
 // forget drops the answer, so that the next question is asked anew.
-func (a *access) forget(id auth.Identity, act action) { a.answers.remove(asked(id, act)) }
+func (a *access) forget(id auth.Identity, act Right) { a.answers.remove(asked(id, act)) }
 
 // reviewGroups are the groups that the API server would see: what authentication adds included.
 func reviewGroups(id auth.Identity) []string {
@@ -131,7 +119,7 @@ func reviewGroups(id auth.Identity) []string {
 // Can reports whether the caller may do verb on objects of the kind in namespace; "" means in every namespace, or for
 // a cluster-scoped kind the only scope there is.
 func (c *Cluster) Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error) {
-	return c.access.allowed(ctx, id, actionOn(verb, k, namespace))
+	return c.access.allowed(ctx, id, RightTo(verb, k, namespace))
 }
 
 // requireOne is require for one object. It refuses a ref without the namespace that its kind needs, which would ask
@@ -144,5 +132,5 @@ func (c *Cluster) requireOne(ctx context.Context, id auth.Identity, verb string,
 	if verb != "create" && len(validation.IsDNS1123Subdomain(ref.Name)) > 0 {
 		return &ForbiddenError{Verb: verb, Resource: ref.Kind.Plural, Namespace: ref.Namespace}
 	}
-	return c.access.require(ctx, id, actionOn(verb, ref.Kind, ref.Namespace))
+	return c.access.require(ctx, id, RightTo(verb, ref.Kind, ref.Namespace))
 }

@@ -52,10 +52,10 @@ func newJudge(t *testing.T) (*judge, *access, *clocktesting.FakePassiveClock) {
 
 var (
 	dev     = auth.Identity{Username: "oidc:dev", Groups: []string{"oidc:b", "oidc:a"}}
-	listing = action{verb: "list", group: "portico.dev", resource: "s3buckets", namespace: "payments"}
+	listing = Right{verb: "list", group: "portico.dev", resource: "s3buckets", namespace: "payments"}
 )
 
-func ask(t *testing.T, a *access, id auth.Identity, act action) bool {
+func ask(t *testing.T, a *access, id auth.Identity, act Right) bool {
 	t.Helper()
 	ok, err := a.allowed(t.Context(), id, act)
 	if err != nil {
@@ -81,14 +81,14 @@ func TestAccessIsAskedForOnceInAWhile(t *testing.T) {
 	}
 	for i, other := range []struct {
 		id  auth.Identity
-		act action
+		act Right
 	}{
 		{auth.Identity{Username: "oidc:dev"}, listing},
 		{auth.Identity{Username: "oidc:other", Groups: dev.Groups}, listing},
-		{dev, action{verb: "create", group: "portico.dev", resource: "s3buckets", namespace: "payments"}},
-		{dev, action{verb: "list", group: "portico.dev", resource: "s3buckets", namespace: "search"}},
-		{dev, action{verb: "list", group: "portico.dev", resource: "s3buckets"}},
-		{dev, action{verb: "list", resource: "events", namespace: "payments"}},
+		{dev, Right{verb: "create", group: "portico.dev", resource: "s3buckets", namespace: "payments"}},
+		{dev, Right{verb: "list", group: "portico.dev", resource: "s3buckets", namespace: "search"}},
+		{dev, Right{verb: "list", group: "portico.dev", resource: "s3buckets"}},
+		{dev, Right{verb: "list", resource: "events", namespace: "payments"}},
 	} {
 		ask(t, a, other.id, other.act)
 		if j.count() != i+2 {
@@ -186,7 +186,7 @@ func TestANoAboutTheWholeClusterIsKeptLongerThanAYes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			j, a, clock := newJudge(t)
 			j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return c.yes }
-			act := action{verb: "list", group: "portico.dev", resource: "s3buckets", namespace: c.namespace}
+			act := Right{verb: "list", group: "portico.dev", resource: "s3buckets", namespace: c.namespace}
 			ask(t, a, dev, act)
 			clock.SetTime(clock.Now().Add(accessTTL))
 			if ask(t, a, dev, act); j.count() != c.asked {

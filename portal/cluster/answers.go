@@ -16,7 +16,7 @@ import (
 type question [sha256.Size]byte
 
 // asked is the question whether id may do act. Each part goes in with its length: no two questions are spelled alike.
-func asked(id auth.Identity, act action) question {
+func asked(id auth.Identity, act Right) question {
 	h := sha256.New()
 	parts := []string{act.verb, act.group, act.resource, act.sub, act.namespace, id.Username}
 	for _, part := range append(parts, slices.Sorted(slices.Values(reviewGroups(id)))...) {

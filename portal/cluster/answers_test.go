@@ -18,7 +18,7 @@ func TestImpossibleNamesAreRefusedUnasked(t *testing.T) {
 	ref := bucketRef(t)
 	for _, ns := range []string{"Payments", "a/b", "..", "a\x00b", "a.b", " ", "-a", strings.Repeat("a", 64), strings.Repeat("a", 1<<20)} {
 		var forbidden *ForbiddenError
-		if err := a.require(t.Context(), dev, action{verb: "list", resource: "s3buckets", namespace: ns}); !errors.As(err, &forbidden) {
+		if err := a.require(t.Context(), dev, Right{verb: "list", resource: "s3buckets", namespace: ns}); !errors.As(err, &forbidden) {
 			t.Errorf("namespace %.70q: %v", ns, err)
 		}
 		if ok, err := c.Can(t.Context(), dev, "list", ref.Kind, ns); ok || err != nil {
@@ -35,7 +35,7 @@ func TestImpossibleNamesAreRefusedUnasked(t *testing.T) {
 	if j.count() != 0 {
 		t.Errorf("asked %d times", j.count())
 	}
-	if !ask(t, a, dev, action{verb: "list", resource: "s3buckets", namespace: strings.Repeat("a", 63)}) {
+	if !ask(t, a, dev, Right{verb: "list", resource: "s3buckets", namespace: strings.Repeat("a", 63)}) {
 		t.Error("a long name is refused")
 	}
 }
@@ -46,8 +46,8 @@ func TestNoTwoQuestionsAreAlike(t *testing.T) {
 		"one group":               asked(auth.Identity{Username: "u", Groups: []string{"a\x00b"}}, listing),
 		"two groups":              asked(auth.Identity{Username: "u", Groups: []string{"a", "b"}}, listing),
 		"a group in the username": asked(auth.Identity{Username: "u\x00a", Groups: []string{"b"}}, listing),
-		"verb and group":          asked(dev, action{verb: "a", group: "b"}),
-		"all in the verb":         asked(dev, action{verb: "a\x00b"}),
+		"verb and group":          asked(dev, Right{verb: "a", group: "b"}),
+		"all in the verb":         asked(dev, Right{verb: "a\x00b"}),
 	} {
 		if other, ok := seen[q]; ok {
 			t.Errorf("%s is %s", name, other)
@@ -60,7 +60,7 @@ func TestAnswersAreBoundedAndForgotten(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Now())
 	a := newAnswers(100, clock)
 	q := func(i int) question {
-		return asked(dev, action{verb: "get", resource: strconv.Itoa(i)})
+		return asked(dev, Right{verb: "get", resource: strconv.Itoa(i)})
 	}
 	for i := range 1000 {
 		a.add(q(i), true, accessTTL)

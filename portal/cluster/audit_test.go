@@ -79,7 +79,7 @@ func TestWritesAreOnTheRecord(t *testing.T) {
 		{"reading", 200, false, func(r *http.Request) { _, _ = c.Current(r.Context(), dev, ref) }, ""},
 	} {
 		t.Run(step.reason, func(t *testing.T) {
-			a.forget(dev, actionOn(strings.Fields(step.want + " x")[0], ref.Kind, ref.Namespace))
+			a.forget(dev, RightTo(strings.Fields(step.want + " x")[0], ref.Kind, ref.Namespace))
 			j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return !step.denied }
 			s.answer = func(w http.ResponseWriter) {
 				if step.answer >= 400 {

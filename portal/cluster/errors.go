@@ -45,7 +45,7 @@ func (e *UnavailableError) Error() string { return e.Doing + ": " + e.Cause.Erro
 // explain turns the API server's refusal of a write into what it means for the caller. A refusal for want of rights
 // becomes a *ForbiddenError, one by admission (a quota, a policy) stays as it is, and one of the impersonation itself
 // is our own fault.
-func (c *Cluster) explain(ctx context.Context, id auth.Identity, act action, err error) error {
+func (c *Cluster) explain(ctx context.Context, id auth.Identity, act Right, err error) error {
 	var status apierrors.APIStatus
 	var changed *ChangedError
 	switch {

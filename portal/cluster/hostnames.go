@@ -132,7 +132,7 @@ func (c *Cluster) requireInterest(ctx context.Context, id auth.Identity, k catal
 	if may, err := c.Can(ctx, id, "create", k, namespace); err != nil || may {
 		return err
 	}
-	return c.access.require(ctx, id, actionOn("list", k, namespace))
+	return c.access.require(ctx, id, RightTo("list", k, namespace))
 }
 
 // claimed reads hostnames of the cache, without any check of access.

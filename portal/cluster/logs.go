@@ -17,8 +17,6 @@ import (
 // bound what is read of a log that is not followed: a lower limit would cut off the newest lines.
 const maxLogEntry = int64(16<<10 + 64)
 
-var getLogs = action{verb: "get", resource: "pods", sub: "log"}
-
 // LogQuery is what to read of which container's log.
 type LogQuery struct {
 	Namespace, Pod, Container string
@@ -71,7 +69,7 @@ func (c *Cluster) reading(ctx context.Context, id auth.Identity, q LogQuery) (co
 
 // MayReadLogs is nil if the caller may read logs in the namespace; it reads nothing.
 func (c *Cluster) MayReadLogs(ctx context.Context, id auth.Identity, namespace string) error {
-	return c.access.require(ctx, id, getLogs.in(namespace))
+	return c.access.require(ctx, id, GetLogs.In(namespace))
 }
 
 func (q LogQuery) options() *corev1.PodLogOptions {
@@ -92,7 +90,7 @@ func (c *Cluster) explainLogs(ctx context.Context, id auth.Identity, q LogQuery,
 	if errors.As(err, &status) && status.Status().Code >= http.StatusInternalServerError {
 		return &UnavailableError{Doing: "reading the log of Pod " + q.Pod, Cause: err}
 	}
-	return c.explain(ctx, id, getLogs.in(q.Namespace), err)
+	return c.explain(ctx, id, GetLogs.In(q.Namespace), err)
 }
 
 func containerNamed(name string) error {

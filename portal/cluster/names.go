@@ -88,7 +88,7 @@ func written(entry metav1.ManagedFieldsEntry, keys map[string]bool) {
 
 // metadata lists the metadata of Secrets or ConfigMaps as the caller, who needs the right to list them.
 func (c *Cluster) metadata(ctx context.Context, id auth.Identity, namespace, resource string, params map[string]string) ([]metav1.PartialObjectMetadata, error) {
-	act := action{verb: "list", resource: resource, namespace: namespace}
+	act := Right{verb: "list", resource: resource, namespace: namespace}
 	api, err := c.writer.core(id)
 	if err != nil {
 		return nil, err

@@ -38,5 +38,5 @@ func (c *Cluster) requirePlatform(ctx context.Context, id auth.Identity) error {
 	if err != nil {
 		return err
 	}
-	return c.access.require(ctx, id, actionOn("list", kind, ""))
+	return c.access.require(ctx, id, RightTo("list", kind, ""))
 }

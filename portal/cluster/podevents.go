@@ -143,7 +143,7 @@ func (p *podEvents) close() {
 // PodEvents are events about a Pod that Pods gave, newest first; they are shared. The caller needs the right to list events
 // in the namespace.
 func (c *Cluster) PodEvents(ctx context.Context, id auth.Identity, pod *corev1.Pod) ([]*corev1.Event, error) {
-	if err := c.access.require(ctx, id, listEvents.in(pod.Namespace)); err != nil {
+	if err := c.access.require(ctx, id, ListEvents.In(pod.Namespace)); err != nil {
 		return nil, err
 	}
 	w := c.podEvents.of(pod) //nolint:contextcheck // the watch outlives the request that looked first

@@ -26,20 +26,10 @@ const (
 	maxPodText = 512
 )
 
-var (
-	listPods   = action{verb: "list", resource: "pods"}
-	listEvents = action{verb: "list", resource: "events"}
-)
-
-func (a action) in(namespace string) action {
-	a.namespace = namespace
-	return a
-}
-
 // Pods are those that run for app, newest first; they are shared with the cache, and hold only what shownPod leaves. The
 // caller needs the right to list Pods in the namespace, and to see an application's last words the right on its log.
 func (c *Cluster) Pods(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) ([]*corev1.Pod, error) {
-	if err := c.access.require(ctx, id, listPods.in(app.GetNamespace())); err != nil {
+	if err := c.access.require(ctx, id, ListPods.In(app.GetNamespace())); err != nil {
 		return nil, err
 	}
 	var list corev1.PodList
@@ -50,7 +40,7 @@ func (c *Cluster) Pods(ctx context.Context, id auth.Identity, app *unstructured.
 	if err := c.cache.List(ctx, &list, client.InNamespace(app.GetNamespace()), mine); err != nil {
 		return nil, &UnavailableError{Doing: "reading the cache of pods", Cause: err}
 	}
-	words, err := c.access.allowed(ctx, id, getLogs.in(app.GetNamespace()))
+	words, err := c.access.allowed(ctx, id, GetLogs.In(app.GetNamespace()))
 	if err != nil {
 		return nil, err
 	}

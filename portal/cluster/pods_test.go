@@ -144,8 +144,8 @@ func TestPodsNeedARightOfTheirOwn(t *testing.T) {
 
 func TestTheRightOnPodsIsNoneOnTheirLogs(t *testing.T) {
 	j, a, _ := newJudge(t)
-	ask(t, a, dev, action{verb: "get", resource: "pods", namespace: "payments"})
-	ask(t, a, dev, getLogs.in("payments"))
+	ask(t, a, dev, Right{verb: "get", resource: "pods", namespace: "payments"})
+	ask(t, a, dev, GetLogs.In("payments"))
 	if j.count() != 2 {
 		t.Errorf("asked %d times: one answer was taken for the other", j.count())
 	}

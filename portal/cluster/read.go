@@ -86,8 +86,8 @@ func (c *Cluster) Current(ctx context.Context, id auth.Identity, ref Ref) (*unst
 // Events are the events about obj, newest first; they are shared with the cache. The caller needs the right to list
 // events in the object's namespace; those of cluster-scoped objects are in namespace default.
 func (c *Cluster) Events(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error) {
-	ns := cmp.Or(obj.GetNamespace(), metav1.NamespaceDefault)
-	if err := c.access.require(ctx, id, action{verb: "list", resource: "events", namespace: ns}); err != nil {
+	ns := EventsIn(obj.GetNamespace())
+	if err := c.access.require(ctx, id, ListEvents.In(ns)); err != nil {
 		return nil, err
 	}
 	var list corev1.EventList
@@ -102,6 +102,9 @@ func (c *Cluster) Events(ctx context.Context, id auth.Identity, obj *unstructure
 	slices.SortStableFunc(out, func(a, b *corev1.Event) int { return EventTime(b).Compare(EventTime(a).Time) })
 	return out, nil
 }
+
+// EventsIn is where the events about objects of the namespace are.
+func EventsIn(namespace string) string { return cmp.Or(namespace, metav1.NamespaceDefault) }
 
 // EventTime is when the event was last seen, whichever API wrote it.
 func EventTime(e *corev1.Event) metav1.Time {

@@ -37,13 +37,13 @@ func (c *Cluster) Rights(ctx context.Context, id auth.Identity, kinds catalog.Ca
 	if !candidates.Has(namespace) {
 		namespace = ""
 	}
-	var all []action
+	var all []Right
 	for _, k := range kinds {
 		for _, verb := range verbs {
-			all = append(all, actionOn(verb, k, namespace))
+			all = append(all, RightTo(verb, k, namespace))
 		}
 	}
-	granted, err := among(ctx, all, func(ctx context.Context, act action) (bool, error) { return c.access.allowed(ctx, id, act) })
+	granted, err := among(ctx, all, func(ctx context.Context, act Right) (bool, error) { return c.access.allowed(ctx, id, act) })
 	if err != nil {
 		return nil, err
 	}

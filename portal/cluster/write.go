@@ -116,7 +116,7 @@ func (c *Cluster) send(ctx context.Context, id auth.Identity, verb string, ref R
 	if err != nil {
 		return Result{}, err
 	}
-	act := actionOn(verb, ref.Kind, ref.Namespace)
+	act := RightTo(verb, ref.Kind, ref.Namespace)
 	if err := c.requireOne(ctx, id, verb, ref); err != nil {
 		return Result{}, err
 	}

@@ -16,6 +16,7 @@ import (
 // Cluster is what is needed of cluster.Cluster, whose contract holds.
 type Cluster interface {
 	Rows(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*overview.Row, error)
+	Ahead(ctx context.Context, id auth.Identity, rights ...cluster.Right)
 }
 
 // Item is an object in a list that may be long: what is shown of it is made for those that are shown.
@@ -36,6 +37,7 @@ type Found struct {
 func Read(ctx context.Context, c Cluster, id auth.Identity, kinds catalog.Catalog, namespace string) (Found, error) {
 	var found Found
 	var refused error
+	c.Ahead(ctx, id, cluster.RightsTo("list", kinds, namespace)...)
 	for i := range kinds {
 		k := &kinds[i]
 		rows, err := c.Rows(ctx, id, *k, namespace)

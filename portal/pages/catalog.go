@@ -23,6 +23,7 @@ func (p *Pages) catalog(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s := p.spaceOf(r)
+	p.ahead(r.Context(), id, cluster.RightsTo("create", s.kinds, s.namespace)...)
 	frame, err := p.frame(r, id, s, "Catalog")
 	if err != nil {
 		return err

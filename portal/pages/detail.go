@@ -50,6 +50,7 @@ func (p *Pages) detail(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	p.ahead(r.Context(), l.id, p.rightsOfDetail(l)...)
 	obj, err := p.cluster.Get(r.Context(), l.id, l.ref)
 	if err != nil {
 		return err

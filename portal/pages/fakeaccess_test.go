@@ -6,6 +6,7 @@ import (
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
 )
 
 // Can goes by what is denied: "list payments" of every kind, "list s3buckets payments" of one, "* payments" of everything.
@@ -32,3 +33,6 @@ func (f *fakeCluster) Unlisted(ctx context.Context, id auth.Identity, namespaces
 	}
 	return out, f.away()
 }
+
+// Ahead does nothing: it changes no answer.
+func (f *fakeCluster) Ahead(context.Context, auth.Identity, ...cluster.Right) {}

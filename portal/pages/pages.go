@@ -57,6 +57,7 @@ type Reader interface {
 	Events(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error)
 	Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]cluster.Provider, error)
 	Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error)
+	Ahead(ctx context.Context, id auth.Identity, rights ...cluster.Right)
 }
 
 // PodReader reads what runs for an application, for a caller, after checking access.
@@ -222,6 +223,7 @@ func caller(r *http.Request) (auth.Identity, error) {
 // frame is what surrounds a page for the caller. The switcher lists the teams that the caller may list, and the current
 // one even if not: the right to get one object is enough to be there.
 func (p *Pages) frame(r *http.Request, id auth.Identity, s space, title string) (views.Frame, error) {
+	p.ahead(r.Context(), id)
 	teams, err := p.teams(r.Context(), id)
 	if err != nil {
 		return views.Frame{}, err

@@ -24,6 +24,7 @@ func (p *Pages) resources(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s := p.spaceOf(r)
+	p.ahead(r.Context(), id, cluster.RightsTo("list", s.listed, s.namespace)...)
 	frame, err := p.frame(r, id, s, "Resources")
 	if err != nil {
 		return err

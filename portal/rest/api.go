@@ -54,6 +54,7 @@ type Reader interface {
 type RightsReader interface {
 	Namespaces(ctx context.Context, id auth.Identity) ([]string, error)
 	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
+	Ahead(ctx context.Context, id auth.Identity, rights ...cluster.Right)
 	Rights(ctx context.Context, id auth.Identity, kinds catalog.Catalog, namespace string) (map[string][]string, error)
 }
 

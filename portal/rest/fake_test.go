@@ -58,6 +58,9 @@ func newFake(t *testing.T) *fakeCluster {
 
 func (f *fakeCluster) Kinds() catalog.Catalog { return f.kinds }
 
+// Ahead does nothing: it changes no answer.
+func (f *fakeCluster) Ahead(context.Context, auth.Identity, ...cluster.Right) {}
+
 func (f *fakeCluster) Namespaces(context.Context, auth.Identity) ([]string, error) {
 	return []string{"payments"}, nil
 }

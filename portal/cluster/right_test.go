@@ -1,0 +1,84 @@
+package cluster
+
+import (
+	"context"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
+	"k8s.io/utils/clock"
+)
+
+// slow is an API server that takes a second for each access review, however many there are at once.
+type slow struct {
+	authorizationclient.SubjectAccessReviewInterface
+	asked atomic.Int32
+}
+
+func (s *slow) Create(_ context.Context, r *authorizationv1.SubjectAccessReview, _ metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error) {
+	s.asked.Add(1)
+	time.Sleep(time.Second)
+	r.Status.Allowed = r.Spec.ResourceAttributes.Resource != "pods"
+	return r, nil
+}
+
+func TestAskingAheadMakesOneWaitOfMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &slow{}
+		c := &Cluster{access: newAccess(server, clock.RealClock{})}
+		began := time.Now()
+		rights := []Right{listing, ListEvents.In("payments"), ListPods.In("payments"), GetLogs.In("payments")}
+		c.Ahead(t.Context(), dev, rights...)
+		if n := time.Since(began); n != 0 {
+			t.Errorf("asking ahead took %s", n)
+		}
+		for _, r := range rights {
+			if ok, err := c.access.allowed(t.Context(), dev, r); err != nil || ok != (r.resource != "pods") {
+				t.Errorf("%s: %v, %v", r.name(), ok, err)
+			}
+		}
+		if n := time.Since(began); n != time.Second || server.asked.Load() != 4 {
+			t.Errorf("%d questions took %s, want 4 in a second", server.asked.Load(), n)
+		}
+		c.Ahead(t.Context(), dev, rights...)
+		synctest.Wait()
+		if n := server.asked.Load(); n != 4 {
+			t.Errorf("what is known was asked for again: %d questions", n)
+		}
+	})
+}
+
+// Nobody else would ask what a page asks for alone, nor sooner than it does.
+func TestOneRightIsNotAskedForAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &slow{}
+		(&Cluster{access: newAccess(server, clock.RealClock{})}).Ahead(t.Context(), dev, listing)
+		synctest.Wait()
+		if n := server.asked.Load(); n != 0 {
+			t.Errorf("asked %d times", n)
+		}
+	})
+}
+
+func TestAskingAheadEndsWithTheCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &slow{}
+		ctx, cancel := context.WithCancel(t.Context())
+		var rights []Right
+		for n := range reviewsAtOnce * 3 {
+			rights = append(rights, ListPods.In("team-"+strconv.Itoa(n)))
+		}
+		(&Cluster{access: newAccess(server, clock.RealClock{})}).Ahead(ctx, dev, rights...)
+		synctest.Wait()
+		cancel()
+		time.Sleep(time.Minute)
+		if n := server.asked.Load(); n != reviewsAtOnce {
+			t.Errorf("asked %d times after the caller had gone, want the %d under way", n, reviewsAtOnce)
+		}
+	})
+}
