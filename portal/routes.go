@@ -24,6 +24,7 @@ type Parts struct {
 	Cluster  *cluster.Cluster
 	Provider *auth.Provider
 	Keys     *auth.Keys
+	Life     auth.Life // of sessions
 	Pages    Pages
 	Assets   http.Handler // static files
 	Clock    clock.PassiveClock
@@ -66,7 +67,7 @@ func New(p Parts) (http.Handler, error) {
 func (p Parts) browser() http.Handler {
 	b := auth.NewBrowser(auth.BrowserOptions{
 		Provider: p.Provider, Keys: p.Keys, Revoked: p.Cluster.Revocations(),
-		Pages: authPages{p.Pages}, Clock: p.Clock, Log: p.Log,
+		Pages: authPages{p.Pages}, Life: p.Life, Clock: p.Clock, Log: p.Log,
 	})
 	r := chi.NewRouter()
 	r.Use(b.SameOrigin)

@@ -31,6 +31,7 @@ type flags struct {
 	apiRate      float64
 	apiBurst     int
 	auth         auth.Config
+	life         auth.Life
 }
 
 const usage = `portal serves Portico's pages and its REST API. Kubernetes is its store, and Kubernetes RBAC decides who may do what.
@@ -46,7 +47,7 @@ Flags:
 `
 
 func parse(args []string, env func(string) string, out io.Writer) (*flags, error) {
-	f := &flags{auth: auth.Config{CLIScopes: strings.Fields(auth.DefaultCLIScopes)}}
+	f := &flags{auth: auth.Config{CLIScopes: strings.Fields(auth.DefaultCLIScopes)}, life: auth.DefaultLife()}
 	var impersonator string
 	set := flag.NewFlagSet("portal", flag.ContinueOnError)
 	set.SetOutput(out)
@@ -73,7 +74,7 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	if set.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q; see portal --help", set.Arg(0))
 	}
-	return f, f.check(impersonator)
+	return f, cmp.Or(f.check(impersonator), f.life.Check())
 }
 
 func (f *flags) authFlags(set *flag.FlagSet) {
@@ -83,6 +84,8 @@ func (f *flags) authFlags(set *flag.FlagSet) {
 	set.StringVar(&f.secretFile, "oidc-client-secret-file", "", "`path` of a file with the client's secret; empty for a public client")
 	set.StringVar(&f.auth.UsernameClaim, "oidc-username-claim", "preferred_username", "`claim` that holds the username")
 	set.StringVar(&f.auth.GroupsClaim, "oidc-groups-claim", "groups", "`claim` that holds the groups")
+	set.DurationVar(&f.life.Idle, "session-idle", f.life.Idle, "`time` without use after which a browser's session ends; a page that is only open is no use. At least 1m")
+	set.DurationVar(&f.life.Max, "session-max", f.life.Max, "`time` after which a browser's session ends, used or not. At most 24h")
 	set.StringVar(&f.auth.Prefix, "oidc-prefix", "oidc:", "`prefix` of usernames and groups in Kubernetes")
 	set.Func("api-audience", "`audience` that a bearer token for the REST API must have; repeat it for several", func(s string) error {
 		if s == "" {

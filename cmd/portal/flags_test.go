@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -44,6 +45,22 @@ func TestFlags(t *testing.T) {
 		!slices.Equal(f.auth.Audiences, []string{"a", "b"}) ||
 		f.impersonator != (types.NamespacedName{Namespace: "portico-system", Name: "portico-impersonator"}) {
 		t.Errorf("%+v", f)
+	}
+}
+
+func TestLivesOfSessions(t *testing.T) {
+	for _, c := range []struct {
+		flags []string
+		want  auth.Life
+	}{
+		{nil, auth.Life{Idle: time.Hour, Max: 12 * time.Hour}},
+		{[]string{"--session-idle", "1m", "--session-max", "1m"}, auth.Life{Idle: time.Minute, Max: time.Minute}},
+		{[]string{"--session-idle=24h", "--session-max=24h"}, auth.Life{Idle: 24 * time.Hour, Max: 24 * time.Hour}},
+	} {
+		f, err := parse(append(good(t), c.flags...), none, &bytes.Buffer{})
+		if err != nil || f.life != c.want {
+			t.Errorf("%v: %+v, %v", c.flags, f, err)
+		}
 	}
 }
 
@@ -84,6 +101,12 @@ func TestWrongFlagsAreSaidInOneLine(t *testing.T) {
 		"--api-rate 20 with --api-burst 0: the rate must not be negative, and a burst must be at least 1": {"--api-burst", "0"},
 		"--api-rate 0.5 with --api-burst -3: the rate must not be negative":                               {"--api-rate", "0.5", "--api-burst", "-3"},
 		"--api-rate +Inf: want a number of requests a second, or 0 for no limit":                          {"--api-rate", "Inf"},
+		"--session-idle 59s: want at least 1m0s":                                                          {"--session-idle", "59s"},
+		"--session-idle -1h0m0s: want at least 1m0s":                                                      {"--session-idle", "-1h"},
+		"--session-max 24h0m1s: want at most 24h0m0s":                                                     {"--session-max", "24h1s"},
+		"--session-idle 1h0m0s with --session-max 30m0s: a session cannot be":                             {"--session-max", "30m"},
+		"--session-idle 13h0m0s with --session-max 12h0m0s: a session cannot be":                          {"--session-idle", "13h"},
+		"invalid value \"60\" for flag -session-idle":                                                     {"--session-idle", "60"},
 		"--api-rate NaN: want a number of requests a second, or 0 for no limit":                           {"--api-rate", "NaN"},
 	} {
 		if _, err := parse(append(good(t), more...), none, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) {
@@ -100,7 +123,7 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 	if err := run(t.Context(), []string{"--help"}, none, &out); !errors.Is(err, flag.ErrHelp) {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"-public-url", "-session-key-file", "-impersonator", "-metrics-listen", "-api-audience", "-cli-client-id", "openssl rand"} {
+	for _, want := range []string{"-public-url", "-session-key-file", "-impersonator", "-metrics-listen", "-api-audience", "-cli-client-id", "-session-idle", "-session-max", "openssl rand"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %s", want)
 		}

@@ -105,7 +105,7 @@ func (f *flags) handler(c *cluster.Cluster, log *slog.Logger) (http.Handler, err
 		return nil, err
 	}
 	return portal.New(portal.Parts{
-		Cluster: c, Provider: provider, Keys: keys, Pages: pages.New(c, f.reach(), log),
+		Cluster: c, Provider: provider, Keys: keys, Life: f.life, Pages: pages.New(c, f.reach(), log),
 		Assets: http.HandlerFunc(web.Assets), Clock: now, Log: log,
 		APIRate: f.apiRate, APIBurst: f.apiBurst,
 	})

@@ -29,6 +29,7 @@ type Browser struct {
 	refresher *refresher
 	states    *usedStates
 	pages     Pages
+	life      Life
 	now       func() time.Time
 	log       *slog.Logger
 }
@@ -49,6 +50,7 @@ type BrowserOptions struct {
 	Keys     *Keys
 	Revoked  Revocations
 	Pages    Pages
+	Life     Life
 	Clock    clock.PassiveClock
 	Log      *slog.Logger
 }
@@ -56,7 +58,7 @@ type BrowserOptions struct {
 // NewBrowser puts the parts together.
 func NewBrowser(o BrowserOptions) *Browser {
 	return &Browser{
-		provider: o.Provider, keys: o.Keys, revoked: o.Revoked, pages: o.Pages, now: o.Clock.Now, log: o.Log,
+		provider: o.Provider, keys: o.Keys, revoked: o.Revoked, pages: o.Pages, life: o.Life, now: o.Clock.Now, log: o.Log,
 		refresher: newRefresher(o.Provider, o.Clock), states: newUsedStates(o.Clock),
 	}
 }
@@ -86,13 +88,13 @@ func (b *Browser) Require(next http.Handler) http.Handler {
 // lasting checks the session of a request that lasts. It says no when the provider is to be asked again, for nobody can
 // hand a new cookie to an answer that has begun: the browser connects again, and current asks.
 func (b *Browser) lasting(s session) func() error {
-	again := s.askAgain(b.now())
+	again := b.askAgain(s, b.now())
 	return func() error {
 		now := b.now()
 		if !now.Before(again) {
 			return errAskAgain
 		}
-		return s.alive(now, b.revoked.Revoked)
+		return b.alive(s, now)
 	}
 }
 
@@ -114,7 +116,7 @@ func (b *Browser) current(w http.ResponseWriter, r *http.Request) (session, erro
 	if err != nil {
 		return session{}, err
 	}
-	touched := !isStream(r) && now.Sub(time.Unix(s.Seen, 0)) >= touchEvery
+	touched := !isStream(r) && b.life.toTouch(s, now)
 	if touched {
 		fresh.Seen = now.Unix()
 	}

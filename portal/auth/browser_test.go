@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
 func TestSessionsHaveTheirNamesAndAttributes(t *testing.T) {
@@ -41,19 +39,24 @@ func TestSessionsHaveTheirNamesAndAttributes(t *testing.T) {
 }
 
 func TestSessionsEnd(t *testing.T) {
+	short := Life{Idle: time.Minute, Max: 5 * time.Minute}
 	for reason, c := range map[string]struct {
-		claims oidctest.Claims
-		step   time.Duration
-		steps  int
-		alive  bool
+		life  Life
+		step  time.Duration
+		steps int
+		alive bool
 	}{
-		"in use":                       {nil, 30 * time.Minute, 23, true},
-		"in use for half a day":        {nil, 30 * time.Minute, 24, false},
-		"not used for most of an hour": {nil, 59 * time.Minute, 1, true},
-		"not used for an hour":         {nil, time.Hour, 1, false},
+		"in use":                       {DefaultLife(), 30 * time.Minute, 23, true},
+		"in use for half a day":        {DefaultLife(), 30 * time.Minute, 24, false},
+		"not used for most of an hour": {DefaultLife(), 59 * time.Minute, 1, true},
+		"not used for an hour":         {DefaultLife(), time.Hour, 1, false},
+		"short, and in use":            {short, 50 * time.Second, 5, true},
+		"short, and at its end":        {short, 50 * time.Second, 6, false},
+		"short, and left alone":        {short, time.Minute, 1, false},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			s, cookies := signedIn(t)
+			s.life = c.life
 			for range c.steps - 1 {
 				s.clock.SetTime(s.clock.Now().Add(c.step))
 				s.see(t, cookies, "oidc:alice oidc:dev")
@@ -82,6 +85,19 @@ func TestSignOutEndsCopiesToo(t *testing.T) {
 		t.Error(got)
 	}
 	s.see(t, thief, "")
+}
+
+// TestASignOutOutlastsTheLivesOfOtherReplicas: a copy of the cookie opens nothing where sessions last longer.
+func TestASignOutOutlastsTheLivesOfOtherReplicas(t *testing.T) {
+	s, cookies := signedIn(t)
+	s.life = Life{Idle: time.Hour, Max: time.Hour}
+	thief := jar{sessionCookie: cookies[sessionCookie]}
+	s.do("POST", LogoutPath, cookies, "Origin", portalURL)
+	s.life = Life{Idle: longestLife, Max: longestLife}
+	for range 23 {
+		s.later(time.Hour)
+		s.see(t, thief, "")
+	}
 }
 
 func TestSignOutSaysWhenItReachedThisBrowserOnly(t *testing.T) {

@@ -113,7 +113,7 @@ func (b *Browser) replace(ctx context.Context, r *http.Request) {
 	if err != nil {
 		return
 	}
-	if err := b.revoked.Revoke(ctx, old.key(), old.end()); err != nil {
+	if err := b.revoked.Revoke(ctx, old.key(), old.forgettable()); err != nil {
 		b.log.ErrorContext(ctx, "revoking the session before this one", "error", err, "requestID", RequestID(ctx))
 	}
 }
@@ -178,7 +178,7 @@ func (b *Browser) Logout(w http.ResponseWriter, r *http.Request) {
 	clearCookie(w, sessionCookie)
 	if err == nil {
 		note(r.Context(), s.Username)
-		if err := b.revoked.Revoke(r.Context(), s.key(), s.end()); err != nil {
+		if err := b.revoked.Revoke(r.Context(), s.key(), s.forgettable()); err != nil {
 			b.log.ErrorContext(r.Context(), "revoking a session", "error", err, "requestID", RequestID(r.Context()))
 			b.pages.Problem(w, r, http.StatusServiceUnavailable, "You are signed out in this browser only",
 				"The session could not be ended everywhere: a copy of its cookie, if there is one, works until it expires.")

@@ -15,11 +15,6 @@ import (
 
 const (
 	sessionCookie = "__Host-portico"
-	// absoluteLife is how long a session lasts at most, idleLife how long without use.
-	absoluteLife = 12 * time.Hour
-	idleLife     = time.Hour
-	// touchEvery is how often use is noted, for it means a new cookie.
-	touchEvery = time.Minute
 	// checkEvery is how often groups are asked for again; checkGrace how long the old ones last while the provider
 	// does not answer.
 	checkEvery = 5 * time.Minute
@@ -57,8 +52,6 @@ func (s session) key() string {
 	return hex.EncodeToString(h[:16])
 }
 
-func (s session) end() time.Time { return time.Unix(s.Start, 0).Add(absoluteLife) }
-
 var (
 	errNoSession = errors.New("no session")
 	errEnded     = errors.New("the session has ended")
@@ -67,12 +60,12 @@ var (
 
 // askAgain is when a stream that begins now must connect again, so that the provider is asked who the user is. When it
 // is due already, the provider did not answer a moment ago: the stream goes on for a while, within the grace.
-func (s session) askAgain(now time.Time) time.Time {
+func (b *Browser) askAgain(s session, now time.Time) time.Time {
 	checked := time.Unix(s.Checked, 0)
 	due := checked.Add(checkEvery)
 	switch grace := checked.Add(checkGrace); {
 	case s.Refresh == "":
-		return s.end()
+		return b.life.end(s)
 	case now.Before(due):
 		return due.Add(mathrand.N(streamSpread)) //nolint:gosec // nobody gains by guessing it
 	case now.Add(streamRetry).Before(grace):
@@ -83,13 +76,13 @@ func (s session) askAgain(now time.Time) time.Time {
 }
 
 // alive says whether the session may go on, apart from the provider's opinion.
-func (s session) alive(now time.Time, revoked func(string) bool) error {
+func (b *Browser) alive(s session, now time.Time) error {
 	switch {
-	case !now.Before(s.end()), !now.Before(time.Unix(s.Seen, 0).Add(idleLife)):
+	case !now.Before(b.life.end(s)), b.life.rested(s, now):
 		return errEnded
 	case s.Refresh == "" && !now.Before(time.Unix(s.TokenEnd, 0)):
 		return errEnded
-	case revoked(s.key()):
+	case b.revoked.Revoked(s.key()):
 		return errEnded
 	}
 	return s.identity().Check()
@@ -119,7 +112,7 @@ func (b *Browser) readSession(r *http.Request) (session, error) {
 	if err := json.Unmarshal(plain, &s); err != nil {
 		return session{}, errNoSession
 	}
-	return s, s.alive(b.now(), b.revoked.Revoked)
+	return s, b.alive(s, b.now())
 }
 
 // writeSession refuses a session that browsers would silently drop.
@@ -133,7 +126,7 @@ func (b *Browser) writeSession(w http.ResponseWriter, s session) error {
 		return &RefusedError{Reason: fmt.Sprintf("Your account is in too many groups (%d) for a session. "+
 			"Ask whoever runs the identity provider to send only the groups that matter here.", len(s.Groups))}
 	}
-	setCookie(w, sessionCookie, sealed, s.end().Sub(b.now()))
+	setCookie(w, sessionCookie, sealed, b.life.end(s).Sub(b.now()))
 	return nil
 }
 

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,10 +32,11 @@ type site struct {
 	keys    string
 }
 
-// memory is a list of revoked sessions that can fail.
+// memory is a list of revoked sessions that can fail, and forgets them as the real one does.
 type memory struct {
 	mu      sync.Mutex
-	all     []string
+	all     map[string]time.Time // until when
+	now     func() time.Time
 	fail    error
 	loading bool
 }
@@ -46,13 +46,13 @@ func (m *memory) Loaded() bool { return !m.loading }
 func (m *memory) Revoked(s string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Contains(m.all, s)
+	return m.now().Before(m.all[s])
 }
 
-func (m *memory) Revoke(_ context.Context, s string, _ time.Time) error {
+func (m *memory) Revoke(_ context.Context, s string, until time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.all = append(m.all, s)
+	m.all[s] = until
 	return m.fail
 }
 
@@ -78,8 +78,8 @@ func newKey(b byte) string {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{issuer: oidctest.New(t), clock: clocktesting.NewFakePassiveClock(time.Now()), revoked: &memory{}}
-	s.issuer.Now = s.clock.Now
+	s := &site{issuer: oidctest.New(t), clock: clocktesting.NewFakePassiveClock(time.Now()), revoked: &memory{all: map[string]time.Time{}}}
+	s.issuer.Now, s.revoked.now = s.clock.Now, s.clock.Now
 	s.keys = filepath.Join(t.TempDir(), "keys")
 	if err := os.WriteFile(s.keys, []byte("# one\n"+newKey('a')+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	s.Browser = NewBrowser(BrowserOptions{
-		Provider: s.provider(t), Keys: keys, Revoked: s.revoked, Pages: plainPages{},
+		Provider: s.provider(t), Keys: keys, Revoked: s.revoked, Pages: plainPages{}, Life: DefaultLife(),
 		Clock: s.clock, Log: slog.New(slog.DiscardHandler),
 	})
 	mux := http.NewServeMux()

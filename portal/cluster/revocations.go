@@ -25,7 +25,7 @@ import (
 const RevocationSecret = "portico-revoked-sessions"
 
 // Revocations is the list of sessions that were signed out before their end, watched by every replica. Keys are
-// hashes of session IDs, values the Unix time at which the session would have ended anyway.
+// hashes of session IDs, values the Unix time from which on no portal would take the session anyway.
 type Revocations struct {
 	secrets  corev1client.SecretInterface
 	clock    clock.PassiveClock
@@ -92,7 +92,7 @@ func (r *Revocations) Revoked(session string) bool {
 }
 
 // Revoke refuses the session from now on, here at once and on the other replicas as soon as they see the Secret;
-// until is when it would have ended. After an error it is refused here only.
+// until is from when on nobody would take it anyway. After an error it is refused here only.
 func (r *Revocations) Revoke(ctx context.Context, session string, until time.Time) error {
 	r.mu.Lock()
 	r.until[session] = until.Unix()

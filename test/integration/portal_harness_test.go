@@ -138,7 +138,7 @@ func startPortalOf(t *testing.T, issuer, keyFile string, change func(*portal.Par
 		t.Fatal(err)
 	}
 	parts := portal.Parts{
-		Cluster: r.cluster, Provider: provider, Keys: keys, Pages: pages.New(r.cluster, pages.Reach{Portal: r.url}, log),
+		Cluster: r.cluster, Provider: provider, Keys: keys, Life: auth.DefaultLife(), Pages: pages.New(r.cluster, pages.Reach{Portal: r.url}, log),
 		Assets: http.HandlerFunc(web.Assets), Clock: clock.RealClock{}, Log: log,
 	}
 	change(&parts)

@@ -1,0 +1,55 @@
+package auth
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	// shortestIdle keeps a session from ending while somebody reads a page.
+	shortestIdle = time.Minute
+	// longestLife is how long a sign-out is remembered, whatever replicas are told now or after a restart: a copy of a
+	// cookie must not come to life again.
+	longestLife = 24 * time.Hour
+	// touchEvery is how often use is noted at most, for it means a new cookie.
+	touchEvery = time.Minute
+)
+
+// Life is how long sessions last.
+type Life struct {
+	Idle time.Duration // without use
+	Max  time.Duration // from signing in, used or not
+}
+
+// DefaultLife is that of a working day, and of a lunch break.
+func DefaultLife() Life { return Life{Idle: time.Hour, Max: 12 * time.Hour} }
+
+// Check refuses lives that nobody could work with, or sign out of. It names the portal's flags.
+func (l Life) Check() error {
+	switch {
+	case l.Idle < shortestIdle:
+		return fmt.Errorf("--session-idle %s: want at least %s, or sessions would end while somebody reads a page", l.Idle, shortestIdle)
+	case l.Max > longestLife:
+		return fmt.Errorf("--session-max %s: want at most %s, for a sign-out is not remembered longer", l.Max, longestLife)
+	case l.Idle > l.Max:
+		return fmt.Errorf("--session-idle %s with --session-max %s: a session cannot be left alone for longer than it lasts; "+
+			"lower the first, or raise the second", l.Idle, l.Max)
+	}
+	return nil
+}
+
+// end is when s ends at the latest.
+func (l Life) end(s session) time.Time { return time.Unix(s.Start, 0).Add(l.Max) }
+
+// rested reports whether s was left alone for too long.
+func (l Life) rested(s session, now time.Time) bool {
+	return !now.Before(time.Unix(s.Seen, 0).Add(l.Idle))
+}
+
+// toTouch reports whether use of s is to be noted: often enough that what is left of Idle is about Idle.
+func (l Life) toTouch(s session, now time.Time) bool {
+	return now.Sub(time.Unix(s.Seen, 0)) >= min(touchEvery, l.Idle/10)
+}
+
+// forgettable is from when on no portal takes s, and its sign-out needs no remembering.
+func (s session) forgettable() time.Time { return time.Unix(s.Start, 0).Add(longestLife) }
