@@ -2,10 +2,7 @@
 // object's phase is, package portal/phase says.
 package phase
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Phase is how an object is doing, in a word for people.
 type Phase string
@@ -25,8 +22,23 @@ func All() []Phase { return []Phase{NeedsYou, InProgress, Deleting, Paused, Read
 // Slug is the phase as in URLs: needs-you.
 func (p Phase) Slug() string { return strings.ReplaceAll(strings.ToLower(string(p)), " ", "-") }
 
-// Urgency orders phases, the worst first.
-func (p Phase) Urgency() int { return slices.Index(All(), p) }
+// Urgency is the place of the phase in All, which orders phases, the worst first; -1 is none. Lists of thousands are sorted
+// and counted by it.
+func (p Phase) Urgency() int {
+	switch p {
+	case NeedsYou:
+		return 0
+	case InProgress:
+		return 1
+	case Deleting:
+		return 2
+	case Paused:
+		return 3
+	case Ready:
+		return 4
+	}
+	return -1
+}
 
 // Parse is the phase with the slug given.
 func Parse(slug string) (Phase, bool) {

@@ -68,11 +68,15 @@ func arrange(list *views.List, all []listing.Item, by viewing) []listing.Item {
 
 // countsOf counts all, and by phase. Every phase is always there, so that nothing jumps.
 func countsOf(all []listing.Item) []views.Count {
-	n := overview.Counts{}
+	n := make([]int, 1+len(phase.All())) // by urgency: to count thousands in a map takes as long as to read them
 	for _, l := range all {
-		n[l.Phase]++
+		n[1+l.Phase.Urgency()]++
 	}
-	return countsIn(n)
+	counts := overview.Counts{}
+	for _, is := range phase.All() {
+		counts[is] = n[1+is.Urgency()]
+	}
+	return countsIn(counts)
 }
 
 // inStatus tells what a status in the URL shows.
