@@ -49,7 +49,7 @@ func TestAdminPages(t *testing.T) {
 		"more claims than a page holds":      {many, "/admin/claims", "202 claims, page 1 of 5", ""},
 		"what teams may have":                {hostnameSite, "/admin/grants", "<code>payments.example.com, pay.example.org</code>", ""},
 		"what it is limited to":              {hostnameSite, "/admin/grants", "environments dev, prod", ""},
-		"what is in use":                     {hostnameSite, "/admin/grants", "<li><code>pay.payments.example.com</code></li>", ""},
+		"what is in use":                     {hostnameSite, "/admin/grants", `<a href="/admin/claims?q=pay.payments.example.com">pay.payments.example.com</a>`, ""},
 		"no grants":                          {empty, "/admin/grants", "No team may have hostnames", ""},
 		"a Gateway's own page":               {hostnameSite, "/teams/portico-gateways/poolgateways/gw-00", "<dt>Target groups</dt><dd>22", "Exists in AWS"},
 		"a claim's own page":                 {hostnameSite, "/teams/_platform/domainclaims/dc-2", "<dt>Hostname</dt><dd>*.search.example.com", ""},

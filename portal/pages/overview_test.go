@@ -100,6 +100,7 @@ func TestOverviewTellsHowThePlatformIs(t *testing.T) {
 		"no measurements":                             {calm, "Not measured yet, for which it takes five resources that became ready: bucket, ", "<figure"},
 		"who leads":                                   {platformSite, "<code>portico-operator-7d9c_1f3a</code>", ""},
 		"how many passes fail":                        {platformSite, "3 of 1204, 0.2 %", ""},
+		"a controller's resources":                    {platformSite, `<a href="/teams/-?kind=webapps">webapp</a>`, ""},
 		"a controller that has done nothing":          {platformSite, "none yet", ""},
 		"what waits":                                  {platformSite, `data-label="Waiting">2<`, ""},
 		"an operator that is away is no quiet one":    {away, "what its controllers do is not known now", "Waiting"},

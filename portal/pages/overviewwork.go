@@ -22,35 +22,39 @@ func (p *Pages) addWork(ctx context.Context, o overseeing, all overview.Overview
 		return err
 	}
 	for _, c := range work.Controllers {
+		every, failing := p.ofController(c.Name, all)
 		view.Work.Controllers = append(view.Work.Controllers, views.Controller{
-			Name: c.Name, Queued: c.Queued, Running: c.Running, Workers: c.Workers, Passes: c.Passes, Failures: c.Failures,
-			Longest: time.Duration(c.LongestSeconds) * time.Second, Failing: p.failingOf(c.Name, all),
+			Name: c.Name, All: every, Queued: c.Queued, Running: c.Running, Workers: c.Workers, Passes: c.Passes, Failures: c.Failures,
+			Longest: time.Duration(c.LongestSeconds) * time.Second, Failing: failing,
 		})
 	}
 	view.Work.Known, view.Work.Leader, view.Work.Since = work.Known, work.Leader, views.Moment{At: work.Since, Now: p.now()}
 	return p.addServices(ctx, o, work, &view.Work)
 }
 
-// failingOf is how many of a controller's resources need somebody, with the list that has them all; nothing of what has no
-// such list, or may not be listed everywhere.
-func (p *Pages) failingOf(controller string, all overview.Overview) views.Choice {
+// ofController are all of a controller's resources, and those of them that need somebody with how many they are; nothing of
+// what has no list, or may not be listed everywhere.
+func (p *Pages) ofController(controller string, all overview.Overview) (every, failing views.Choice) {
 	i := slices.IndexFunc(p.cluster.Kinds(), func(k catalog.Kind) bool { return strings.EqualFold(k.Name, controller) })
 	if i < 0 || slices.Contains(all.Narrow, p.cluster.Kinds()[i].Plural) {
-		return views.Choice{}
+		return views.Choice{Label: controller}, views.Choice{}
 	}
 	k := p.cluster.Kinds()[i]
-	n := all.Sum(func(at overview.Place) bool { return at.Kind == k.Plural })[phase.NeedsYou]
-	q := views.Query{Kind: k.Plural, Phase: phase.NeedsYou.Slug()}
-	way := views.ListPath(q)
-	switch {
-	case k.Name == poolKind:
-		way = views.AdminHref(views.AdminPool, views.AdminQuery{Broken: true})
-	case k.KeptBy != "":
-		return views.Choice{}
-	case !k.Namespaced:
-		way = views.TeamPath(platformTeam) + q.Encode()
+	way := func(is phase.Phase) string {
+		q := views.Query{Kind: k.Plural, Phase: is.Slug()}
+		switch {
+		case k.Name == poolKind:
+			return views.AdminHref(views.AdminPool, views.AdminQuery{Broken: is != ""})
+		case !k.Namespaced:
+			return views.TeamPath(platformTeam) + q.Encode()
+		}
+		return views.ListPath(q)
 	}
-	return views.Choice{Value: way, Label: strconv.Itoa(n)}
+	if k.KeptBy != "" && k.Name != poolKind {
+		return views.Choice{Label: controller}, views.Choice{}
+	}
+	n := all.Sum(func(at overview.Place) bool { return at.Kind == k.Plural })[phase.NeedsYou]
+	return views.Choice{Value: way(""), Label: controller}, views.Choice{Value: way(phase.NeedsYou), Label: strconv.Itoa(n)}
 }
 
 // addServices adds what AWS was asked: lately, as this portal has seen it, and since the leader started.

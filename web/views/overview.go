@@ -101,8 +101,9 @@ type Controller struct {
 	Queued, Running, Workers int64
 	Passes, Failures         int64
 	Longest                  time.Duration // 0 if nothing is under way
-	// Failing is how many of its resources need somebody, and the way to them; without words that is not known.
-	Failing Choice
+	// All is the way to its resources, if they have a list. Failing is how many of them need somebody, and the way to those;
+	// without words that is not known.
+	All, Failing Choice
 }
 
 // rate is the share of passes that failed, in words.
