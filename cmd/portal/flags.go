@@ -63,7 +63,7 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	set.StringVar(&f.namespace, "namespace", env("POD_NAMESPACE"), "the portal's own `namespace`: the list of revoked sessions lives there")
 	set.StringVar(&impersonator, "impersonator", "", "ServiceAccount, as `namespace/name`, through which users' writes go; default: portico-impersonator in --namespace")
 	set.StringVar(&f.sessionKeys, "session-key-file", "", "`path` of the keys that seal session cookies, one a line: 32 random bytes in base64 (openssl rand -base64 32). The first seals, all open; the file is read again when it changes")
-	set.BoolVar(&f.everywhere, "ask-every-namespace", false, "for API servers that give rights in namespaces by other means than RoleBindings too: ask about each namespace, for each user; else about those whose RoleBindings name the user")
+	set.BoolVar(&f.everywhere, "ask-every-namespace", false, "for API servers that give rights by other means than RoleBindings and ClusterRoleBindings too: ask about the whole cluster and each namespace, for each user; else only where bindings name the user")
 	set.Float64Var(&f.apiRate, "api-rate", 20, "`requests` a second that each caller of the REST API may make, in each replica; 0 is no limit")
 	set.IntVar(&f.apiBurst, "api-burst", 100, "`requests` that a caller of the REST API may make at once, before --api-rate counts")
 	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and more of them")

@@ -34,6 +34,9 @@ type access struct {
 	reviews authorizationclient.SubjectAccessReviewInterface
 	answers *answers
 	flights singleflight.Group
+	// worth says whether a right in the whole cluster is worth asking about: the answer is no where it is not. nil is
+	// always.
+	worth func(context.Context, auth.Identity) (bool, error)
 }
 
 func newAccess(reviews authorizationclient.SubjectAccessReviewInterface, c clock.PassiveClock) *access {
@@ -64,6 +67,11 @@ func (a *access) allowed(ctx context.Context, id auth.Identity, act Right) (bool
 	key := asked(id, act)
 	if ok, known := a.answers.get(key); known {
 		return ok, nil
+	}
+	if act.namespace == "" && a.worth != nil {
+		if worth, err := a.worth(ctx, id); err != nil || !worth {
+			return false, err
+		}
 	}
 	if err := ctx.Err(); err != nil {
 		return false, err // nobody waits for the answer

@@ -6,14 +6,15 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/portal/auth"
 )
 
 // candidates are the namespaces in which it is worth asking what the caller may do: those whose RoleBindings name the
 // caller, or all of them where Options.AskEverywhere says that there are other ways to rights. It decides nothing, and
-// answers for no right in the whole cluster: each namespace is asked about all the same. With hundreds of namespaces it
-// is the difference between a few access reviews for a page and a thousand.
+// answers for no right in the whole cluster. With hundreds of namespaces it is the difference between a few access
+// reviews for a page and a thousand.
 func (c *Cluster) candidates(ctx context.Context, id auth.Identity) (sets.Set[string], error) {
 	out := sets.Set[string]{}
 	if c.askEverywhere {
@@ -37,7 +38,45 @@ func (c *Cluster) candidates(ctx context.Context, id auth.Identity) (sets.Set[st
 	return out, nil
 }
 
-// namesOf are the ways in which RoleBindings may name the caller.
+// bySubject is the index of ClusterRoleBindings by whom they name.
+const bySubject = "subject"
+
+// givenToAll are the ClusterRoles that every API server gives everybody who is signed in: no right to anything of ours.
+var givenToAll = sets.New("system:basic-user", "system:discovery", "system:public-info-viewer", "system:service-account-issuer-discovery")
+
+// subjectsOf are those whom a ClusterRoleBinding gives rights that the portal may ask about.
+func subjectsOf(obj client.Object) []string {
+	b := obj.(*rbacv1.ClusterRoleBinding)
+	if givenToAll.Has(b.RoleRef.Name) {
+		return nil
+	}
+	names := make([]string, 0, len(b.Subjects))
+	for _, s := range b.Subjects {
+		names = append(names, subjectName(s, ""))
+	}
+	return names
+}
+
+// worthAsking reports whether the caller may have any right in the whole cluster: if a ClusterRoleBinding names the caller,
+// or Options.AskEverywhere says that there are other ways to rights. Nearly nobody has one, and each page needs a dozen. It
+// decides nothing but a no.
+func (c *Cluster) worthAsking(ctx context.Context, id auth.Identity) (bool, error) {
+	if c.askEverywhere {
+		return true, nil
+	}
+	for name := range namesOf(id) {
+		var list rbacv1.ClusterRoleBindingList
+		if err := c.cache.List(ctx, &list, client.MatchingFields{bySubject: name}); err != nil {
+			return false, &UnavailableError{Doing: "reading the cache of cluster role bindings", Cause: err}
+		}
+		if len(list.Items) > 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// namesOf are the ways in which bindings may name the caller.
 func namesOf(id auth.Identity) sets.Set[string] {
 	out := sets.New(rbacv1.UserKind + " " + id.Username)
 	for _, g := range reviewGroups(id) {

@@ -64,6 +64,67 @@ func TestATeamsNamespacesCostAFewReviewsAmongHundreds(t *testing.T) {
 	}
 }
 
+func TestWhomABindingInTheWholeClusterNames(t *testing.T) {
+	robot := auth.Identity{Username: "system:serviceaccount:ci:robot", ServiceAccount: true}
+	for name, c := range map[string]struct {
+		id      auth.Identity
+		role    string
+		subject rbacv1.Subject
+		want    bool
+	}{
+		"the user":                           {dev, "portico-admin", rbacv1.Subject{Kind: "User", Name: "oidc:dev"}, true},
+		"a group of the user":                {dev, "portico-admin", rbacv1.Subject{Kind: "Group", Name: "oidc:b"}, true},
+		"everybody":                          {dev, "portico-viewer", rbacv1.Subject{Kind: "Group", Name: "system:authenticated"}, true},
+		"everybody, to what all have anyway": {dev, "system:basic-user", rbacv1.Subject{Kind: "Group", Name: "system:authenticated"}, false},
+		"somebody else":                      {dev, "portico-admin", rbacv1.Subject{Kind: "User", Name: "oidc:other"}, false},
+		"the ServiceAccount":                 {robot, "portico-viewer", rbacv1.Subject{Kind: "ServiceAccount", Namespace: "ci", Name: "robot"}, true},
+		"one that is named so elsewhere":     {robot, "portico-viewer", rbacv1.Subject{Kind: "ServiceAccount", Namespace: "payments", Name: "robot"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster := &Cluster{cache: spaces{wide: []rbacv1.ClusterRoleBinding{{RoleRef: rbacv1.RoleRef{Name: c.role}, Subjects: []rbacv1.Subject{c.subject}}}}}
+			if got, err := cluster.worthAsking(t.Context(), c.id); err != nil || got != c.want {
+				t.Errorf("%v, %v; want %v", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestRightsInTheWholeClusterAreAskedForWhereABindingNamesTheCaller(t *testing.T) {
+	c, j := overseen(t, "list s3buckets", "list s3buckets payments")
+	c.access.worth = c.worthAsking
+	bucket, _ := c.kinds.ByPlural("s3buckets")
+	may := func() bool {
+		ok, err := c.Can(t.Context(), dev, "list", bucket, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ok
+	}
+	if may() || j.count() != 0 {
+		t.Errorf("without a binding, after %d reviews", j.count())
+	}
+	if ok, err := c.Can(t.Context(), dev, "list", bucket, "payments"); err != nil || !ok {
+		t.Errorf("a right in a namespace needs none: %v, %v", ok, err)
+	}
+	here := c.cache.(spaces)
+	here.wide = []rbacv1.ClusterRoleBinding{{RoleRef: rbacv1.RoleRef{Name: "any"}, Subjects: []rbacv1.Subject{{Kind: "Group", Name: "oidc:a"}}}}
+	c.cache = here
+	if !may() || j.count() != 2 {
+		t.Errorf("with a binding, after %d reviews", j.count())
+	}
+	here.failed = errors.New("no cache")
+	c.cache = here
+	queue, _ := c.kinds.ByPlural("sqsqueues")
+	var unavailable *UnavailableError
+	if ok, err := c.Can(t.Context(), dev, "list", queue, ""); ok || !errors.As(err, &unavailable) {
+		t.Errorf("a cache that cannot be read is no no: %v, %v", ok, err)
+	}
+	c.askEverywhere = true
+	if _, err := c.Can(t.Context(), dev, "list", queue, ""); err != nil || j.count() != 3 {
+		t.Errorf("other ways to rights are not asked about: %d reviews, %v", j.count(), err)
+	}
+}
+
 func TestABindingAloneShowsNothing(t *testing.T) {
 	c, _ := crowd(t)
 	if names, err := c.Namespaces(t.Context(), dev); err != nil || len(names) > 0 {

@@ -28,8 +28,8 @@ type Options struct {
 	Impersonator types.NamespacedName
 	// Namespace is Portico's own; it holds the revocation list, the portal's ServiceAccount and the operator's Lease.
 	Namespace string
-	// AskEverywhere is for API servers with authorizers that give rights in single namespaces by other means than
-	// RoleBindings: the portal asks about every namespace then, for each user anew.
+	// AskEverywhere is for API servers with authorizers that give rights by other means than RoleBindings and
+	// ClusterRoleBindings: the portal asks about the whole cluster and every namespace then, for each user anew.
 	AskEverywhere bool
 	Clock         clock.PassiveClock // nil is the real one
 	Log           *slog.Logger
@@ -85,12 +85,14 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 		return nil, err
 	}
 	changes := newFeed()
-	return &Cluster{
+	c := &Cluster{
 		podEvents: newPodEvents(clients, kinds, changes.publish),
 		kinds:     kinds, cache: objects, client: clients, writer: w, feed: changes, overview: overview.NewStore(), askEverywhere: opts.AskEverywhere, log: opts.Log,
 		access: newAccess(clients.AuthorizationV1().SubjectAccessReviews(), opts.Clock), revoked: revoked,
 		operator: operator.New(newOperatorAccess(clients, opts), opts.Clock, opts.Log),
-	}, nil
+	}
+	c.access.worth = c.worthAsking
+	return c, nil
 }
 
 // Run keeps the cache and the revocation list up to date until ctx ends.

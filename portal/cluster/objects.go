@@ -22,7 +22,7 @@ import (
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // newCache caches our kinds as unstructured objects, namespaces as metadata, the events about our kinds, the Pods of WebApps,
-// ResourceQuotas and RoleBindings.
+// ResourceQuotas, RoleBindings and ClusterRoleBindings.
 func newCache(cfg *rest.Config, kinds catalog.Catalog) (cache.Cache, error) {
 	scheme := runtime.NewScheme()
 	if err := corev1.AddToScheme(scheme); err != nil {
@@ -34,9 +34,10 @@ func newCache(cfg *rest.Config, kinds catalog.Catalog) (cache.Cache, error) {
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 	shared := true
 	byObject := map[client.Object]cache.ByObject{
-		&corev1.Event{}: {UnsafeDisableDeepCopy: &shared, Field: eventsOf(kinds)},
-		namespaceMeta(): {UnsafeDisableDeepCopy: &shared},
-		&corev1.Pod{}:   {UnsafeDisableDeepCopy: &shared, Label: podsOfApps(), Transform: shownPod},
+		&corev1.Event{}:              {UnsafeDisableDeepCopy: &shared, Field: eventsOf(kinds)},
+		namespaceMeta():              {UnsafeDisableDeepCopy: &shared},
+		&corev1.Pod{}:                {UnsafeDisableDeepCopy: &shared, Label: podsOfApps(), Transform: shownPod},
+		&rbacv1.ClusterRoleBinding{}: {UnsafeDisableDeepCopy: &shared},
 	}
 	for _, obj := range teamObjects() {
 		byObject[obj] = cache.ByObject{UnsafeDisableDeepCopy: &shared}
@@ -80,6 +81,7 @@ func newMapper(kinds catalog.Catalog) meta.RESTMapper {
 	m.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)
 	m.Add(corev1.SchemeGroupVersion.WithKind("ResourceQuota"), meta.RESTScopeNamespace)
 	m.Add(rbacv1.SchemeGroupVersion.WithKind("RoleBinding"), meta.RESTScopeNamespace)
+	m.Add(rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"), meta.RESTScopeRoot)
 	return m
 }
 

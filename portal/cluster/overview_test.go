@@ -27,10 +27,11 @@ type spaces struct {
 	cache.Cache
 	names  []string
 	bound  map[string]rbacv1.Subject // by namespace, in a RoleBinding
-	failed error                     // of reading RoleBindings
+	wide   []rbacv1.ClusterRoleBinding
+	failed error // of reading bindings
 }
 
-func (s spaces) List(_ context.Context, into client.ObjectList, _ ...client.ListOption) error {
+func (s spaces) List(_ context.Context, into client.ObjectList, opts ...client.ListOption) error {
 	switch list := into.(type) {
 	case *metav1.PartialObjectMetadataList:
 		for _, n := range s.names {
@@ -39,6 +40,13 @@ func (s spaces) List(_ context.Context, into client.ObjectList, _ ...client.List
 	case *rbacv1.RoleBindingList:
 		for n, subject := range s.bound {
 			list.Items = append(list.Items, rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: n}, Subjects: []rbacv1.Subject{subject}})
+		}
+		return s.failed
+	case *rbacv1.ClusterRoleBindingList:
+		for _, b := range s.wide {
+			if slices.Contains(subjectsOf(&b), opts[0].(client.MatchingFields)[bySubject]) {
+				list.Items = append(list.Items, b)
+			}
 		}
 		return s.failed
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -29,6 +30,9 @@ func (c *Cluster) watch(ctx context.Context) error {
 	if err := c.cache.IndexField(ctx, &corev1.Event{}, eventUID, byUID); err != nil {
 		return fmt.Errorf("indexing events: %w", err)
 	}
+	if err := c.cache.IndexField(ctx, &rbacv1.ClusterRoleBinding{}, bySubject, subjectsOf); err != nil {
+		return fmt.Errorf("indexing cluster role bindings: %w", err)
+	}
 	for _, k := range c.kinds {
 		obj := &unstructured.Unstructured{}
 		obj.SetGroupVersionKind(k.GVK())
@@ -42,8 +46,10 @@ func (c *Cluster) watch(ctx context.Context) error {
 	if err := c.watchOne(ctx, "pods", &corev1.Pod{}, c.feed.pods(c.kinds)); err != nil {
 		return err
 	}
-	if err := c.watchOne(ctx, "namespaces", namespaceMeta(), toolscache.ResourceEventHandlerFuncs{}); err != nil {
-		return err
+	for what, obj := range map[string]client.Object{"namespaces": namespaceMeta(), "clusterrolebindings": &rbacv1.ClusterRoleBinding{}} {
+		if err := c.watchOne(ctx, what, obj, toolscache.ResourceEventHandlerFuncs{}); err != nil {
+			return err
+		}
 	}
 	for plural, obj := range teamObjects() {
 		if err := c.watchOne(ctx, plural, obj, c.feed.named(plural)); err != nil {

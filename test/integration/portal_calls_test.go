@@ -101,8 +101,8 @@ func TestPagesAskKubernetesForRightsAlone(t *testing.T) {
 		path    string
 		reviews int
 	}{
-		{session, "/teams/payments", 20},
-		{session, "/teams/-", 20},
+		{session, "/teams/payments", 10},
+		{session, "/teams/-", 10},
 		{session, "/teams", 5},
 		{session, page, 10},
 		{session, page + "?tab=events", 3},
@@ -120,7 +120,7 @@ func TestPagesAskKubernetesForRightsAlone(t *testing.T) {
 		{session, "/teams/payments/about", 5},
 		{session, "/teams/payments/new/s3buckets", 3},
 		{session, "/teams/payments/new/webapps", 3},
-		{overseer, "/admin", 40},
+		{overseer, "/admin", 20},
 		{overseer, "/admin/pool", 3},
 		{overseer, "/admin/claims", 3},
 		{overseer, "/admin/grants", 3},

@@ -104,7 +104,7 @@ type counts struct {
 }
 
 // alsoRead are what the portal reads besides the kinds of Portico.
-var alsoRead = []string{"configmaps", "events", "namespaces", "pods", "resourcequotas", "rolebindings", "secrets"}
+var alsoRead = []string{"clusterrolebindings", "configmaps", "events", "namespaces", "pods", "resourcequotas", "rolebindings", "secrets"}
 
 // count asks the API server for the LISTs of what the portal reads, and the portal for its reviews.
 func (w *world) count(ctx context.Context) (counts, error) {
