@@ -16,6 +16,9 @@ type Pages interface {
 	// SignedOut is the page after signing out. endSession is where the identity provider ends its own session, to be
 	// offered as a link; "" when it has no such page.
 	SignedOut(w http.ResponseWriter, r *http.Request, endSession string)
+	// Ended is the page, with status 401, for what was sent after the session had ended. href is where signing in begins,
+	// to come back to the page that sent it.
+	Ended(w http.ResponseWriter, r *http.Request, href string)
 	// Problem is a page for an error outside the pages themselves, such as a refused sign-in. title and detail are for
 	// the user. Nobody needs to be signed in.
 	Problem(w http.ResponseWriter, r *http.Request, p Problem)

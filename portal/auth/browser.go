@@ -40,6 +40,9 @@ type Pages interface {
 	SignIn(w http.ResponseWriter, r *http.Request, href string)
 	// SignedOut is the page after signing out; endSession is where the identity provider ends its own session, or "".
 	SignedOut(w http.ResponseWriter, r *http.Request, endSession string)
+	// Ended is the page for what was sent after the session had ended; href is where signing in begins, to come back to
+	// the page that sent it.
+	Ended(w http.ResponseWriter, r *http.Request, href string)
 	// Problem says what went wrong; title and detail are for the user.
 	Problem(w http.ResponseWriter, r *http.Request, status int, title, detail string)
 }
@@ -141,9 +144,13 @@ func (b *Browser) toSignIn(w http.ResponseWriter, r *http.Request, cause error) 
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:
 		http.Redirect(w, r, withReturn(SignInPath, r.URL.RequestURI()), http.StatusSeeOther)
 	default:
-		b.pages.Problem(w, r, http.StatusUnauthorized, "Your session has ended",
-			"Nothing was changed. Sign in again in another tab, then come back to this page and send the form once more.")
+		b.pages.Ended(w, r, withReturn(LoginPath, b.sentFrom(r)))
 	}
+}
+
+// sentFrom is the page of ours that sent a form, / if that is not told.
+func (b *Browser) sentFrom(r *http.Request) string {
+	return localPath(strings.TrimPrefix(r.Referer(), b.provider.cfg.origin()))
 }
 
 func isStream(r *http.Request) bool {

@@ -124,9 +124,14 @@ func TestWhoIsNotSignedInIsSentToSignIn(t *testing.T) {
 			t.Errorf("%v: %d, leads to %q", headers, r.StatusCode, r.Header.Get("HX-Redirect")+r.Header.Get("Location"))
 		}
 	}
-	r = s.do("POST", "/teams/a", nil, "Origin", portalURL)
-	if r.StatusCode != 401 || !strings.Contains(r.body, "Nothing was changed") {
-		t.Errorf("POST: %d", r.StatusCode)
+	for referer, back := range map[string]string{
+		portalURL + "/teams/a/new/b?like=c": "%2Fteams%2Fa%2Fnew%2Fb%3Flike%3Dc", portalURL: "%2F", "": "%2F", "https://evil.example/x": "%2F",
+		portalURL + ".evil.example/x": "%2F", portalURL + "/auth/logout": "%2F", portalURL + "//evil.example": "%2F",
+	} {
+		r := s.do("POST", "/teams/a", nil, "Origin", portalURL, "Referer", referer)
+		if r.StatusCode != 401 || r.body != "ended; sign in at "+LoginPath+"?return_to="+back {
+			t.Errorf("POST from %q: %d %s", referer, r.StatusCode, r.body)
+		}
 	}
 	in, cookies := signedIn(t)
 	if r := in.do("GET", SignInPath+"?return_to=%2Fy", cookies); r.Header.Get("Location") != "/y" {

@@ -67,6 +67,11 @@ func (plainPages) SignedOut(w http.ResponseWriter, _ *http.Request, endSession s
 	_, _ = io.WriteString(w, "signed out; "+endSession)
 }
 
+func (plainPages) Ended(w http.ResponseWriter, _ *http.Request, href string) {
+	w.WriteHeader(http.StatusUnauthorized)
+	_, _ = io.WriteString(w, "ended; sign in at "+href)
+}
+
 func (plainPages) Problem(w http.ResponseWriter, _ *http.Request, status int, title, detail string) {
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, title+": "+detail)

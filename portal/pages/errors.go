@@ -230,6 +230,13 @@ func (p *Pages) SignedOut(w http.ResponseWriter, r *http.Request, endSession str
 	}
 }
 
+// Ended implements portal.Pages.
+func (p *Pages) Ended(w http.ResponseWriter, r *http.Request, href string) {
+	if err := p.show(w, r, http.StatusUnauthorized, views.SessionEndedPage(href)); err != nil {
+		p.fail(w, r, err)
+	}
+}
+
 // Problem implements portal.Pages. To visitors it is a page of signing in: what they met is a refused sign-in.
 func (p *Pages) Problem(w http.ResponseWriter, r *http.Request, problem portal.Problem) {
 	advice := adviceFor(problem.Status)
@@ -253,7 +260,7 @@ func (p *Pages) Problem(w http.ResponseWriter, r *http.Request, problem portal.P
 
 func adviceFor(status int) string {
 	switch {
-	case status == http.StatusForbidden || status == http.StatusUnauthorized:
+	case status == http.StatusForbidden:
 		return "If you think that you should have access, tell your platform team which account you used."
 	case status >= http.StatusInternalServerError:
 		return "If it lasts, tell your platform team."

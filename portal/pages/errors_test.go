@@ -64,6 +64,18 @@ func TestErrorPagesSayWhatToDo(t *testing.T) {
 }
 
 // TestARefusedWriteIsNotRepeatedByItself: looking again would send the form again.
+// TestAnEndedSessionLosesNothing: with scripts by the way back to the form, without them by another tab.
+func TestAnEndedSessionLosesNothing(t *testing.T) {
+	w := httptest.NewRecorder()
+	p := New(busySite(t), Reach{}, slog.New(slog.DiscardHandler))
+	p.Ended(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, ask, nil), "/auth/login?return_to=%2Fform")
+	lacks(t, w.Body.String(), "Your session has ended", "Nothing was changed", `<a class="btn first onlyjs" href="/auth/login?return_to=%2Fform">`,
+		`<a class="btn first nojs" href="/auth/login?return_to=%2Fform" target="_blank"`, "load this page anew")
+	if w.Code != http.StatusUnauthorized {
+		t.Errorf("answers %d", w.Code)
+	}
+}
+
 func TestARefusedWriteIsNotRepeatedByItself(t *testing.T) {
 	f := busySite(t)
 	f.down = true

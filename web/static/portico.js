@@ -55,13 +55,16 @@
   // again, as the server shows it. That also makes of a page that answers a form one that can be come back to. What looks like
   // a secret is not kept, by its name or as a login in an address; a text with such a value is not kept as a whole. Signing
   // out forgets all, and so does somebody else who signs in. data-draft says what the server is to do with what was kept.
+  // Who signs in on the way, for the session had ended, comes back to another place of the history: what was entered last at
+  // the same address is theirs.
   const telling = /pass|pwd|secret|token|credential|(api|access|private|signing|encryption).?key|auth|dsn/i;
   const login = /:\/\/[^\/\s]*:[^\/\s]*@/;
   const named = /\b(?:name|key)["']?\s*:\s*["']?([\w.-]*)/gi;
   const tells = (text) => login.test(text) || text.split(/\n\s*- |\{/).some((item) =>
     /\bvalue["']?\s*:/.test(item) && [...item.matchAll(named)].some((m) => telling.test(m[1])));
   const user = () => document.querySelector(".who b")?.title || "";
-  const whose = "draft of";
+  const whose = "draft of", back = "draft back";
+  const at = () => "draft at " + location.pathname + location.search;
   let entered = false, recalling = false, draft = "";
   const drafted = () => document.querySelector("form[data-draft]");
   function forget() {
@@ -83,7 +86,11 @@
     const text = new URLSearchParams(data).toString();
     sessionStorage.removeItem(draft);
     if ([...data.values()].some(tells)) return;
-    const put = () => { sessionStorage.setItem(draft, text); sessionStorage.setItem(whose, user()); };
+    const put = () => {
+      sessionStorage.setItem(draft, text);
+      sessionStorage.setItem(whose, user());
+      sessionStorage.setItem(at(), draft);
+    };
     try {
       put();
     } catch { // the browser keeps no more than so much: the form that is open goes first
@@ -108,9 +115,16 @@
   document.addEventListener("DOMContentLoaded", () => {
     const of = sessionStorage.getItem(whose);
     if (document.querySelector("[data-forget]") || (of && user() && of !== user())) forget();
-    const form = drafted();
+    const signIn = document.querySelector("a[href*='?return_to=']");
+    if (signIn) sessionStorage.setItem(back, "draft at " + new URL(signIn.href).searchParams.get("return_to"));
+    const form = drafted(), returned = user() && sessionStorage.getItem(back) === at() && sessionStorage.getItem(at());
+    if (user()) sessionStorage.removeItem(back);
     if (!form) return;
-    draft = history.state?.draft ?? "draft " + Date.now() + Math.random();
+    draft = history.state?.draft || returned;
+    if (!draft) {
+      draft = "draft " + Date.now() + Math.random();
+      sessionStorage.removeItem(at()); // that was of another form
+    }
     note();
     const kept = sessionStorage.getItem(draft);
     if ("entered" in form.dataset) keep();

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -44,8 +45,9 @@ type Process struct {
 	group *Group
 	log   string
 
-	mu  sync.Mutex
-	run *run // nil while stopped
+	mu   sync.Mutex
+	run  *run // nil while stopped
+	more []string
 }
 
 // run is one life of a process.
@@ -101,6 +103,13 @@ func (p *Process) Restart(ctx context.Context) error {
 	return p.Start(ctx)
 }
 
+// With puts arguments after those of the Spec, from the next start on; without any it is as it was.
+func (p *Process) With(args ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.more = args
+}
+
 func (p *Process) spawn() (*run, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,7 +122,7 @@ func (p *Process) spawn() (*run, error) {
 	}
 	defer func() { _ = log.Close() }()
 
-	cmd := exec.Command(p.spec.Path, p.spec.Args...)
+	cmd := exec.Command(p.spec.Path, slices.Concat(p.spec.Args, p.more)...)
 	cmd.Dir = p.group.dir
 	cmd.Env = append(os.Environ(), p.spec.Env...)
 	cmd.Stdout, cmd.Stderr = log, log

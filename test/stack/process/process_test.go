@@ -55,7 +55,7 @@ func mustStart(t *testing.T, p *Process) identity {
 
 func TestStopRestartClose(t *testing.T) {
 	g, dir := group(t, func(e *DiedError) { t.Errorf("reported as died: %v", e) })
-	p := shell(g, dir, "touch ready; exec sleep 1000")
+	p := shell(g, dir, "echo $0 > told; mv told ready; exec sleep 1000")
 	first := mustStart(t, p)
 	if err := p.Start(t.Context()); err == nil {
 		t.Error("started twice")
@@ -67,6 +67,14 @@ func TestStopRestartClose(t *testing.T) {
 	if first.alive() || !second.alive() || first.PID == second.PID {
 		t.Errorf("restarted from %+v to %+v", first, second)
 	}
+	p.With("told")
+	if err := errors.Join(p.Stop(), os.Remove(filepath.Join(dir, "ready")), p.Start(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if told, err := os.ReadFile(filepath.Join(dir, "ready")); err != nil || string(told) != "told\n" {
+		t.Errorf("restarted with another argument, and knows of %q, %v", told, err)
+	}
+	second, _ = identify(p.PID())
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
 	}

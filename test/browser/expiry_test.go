@@ -1,0 +1,135 @@
+//go:build browser
+
+package browser
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// shortSessions starts the portal anew with the shortest sessions that there can be, until the test ends.
+func shortSessions(t *testing.T) {
+	t.Helper()
+	portal := world.Part("portal")
+	restart := func(flags ...string) {
+		portal.With(flags...)
+		if err := portal.Restart(context.WithoutCancel(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { restart() })
+	restart("--session-idle", "1m")
+}
+
+// TestASessionThatIsLeftAloneEnds: pages that follow lead to signing in by themselves, and from there back to what they showed; what
+// was entered in a form is lost neither when it is sent nor when it is loaded anew, and without scripts neither.
+func TestASessionThatIsLeftAloneEnds(t *testing.T) {
+	shortSessions(t)
+	detail := open(t)
+	detail.signIn("payments-dev", "payments")
+	bucket := detail.request("rested", "portico-rested-1", "Enabled")
+	sent, reloaded, plain, several := detail.another(), detail.another(), detail.another(), detail.another()
+	plain.scripts(false)
+	for name, form := range map[string]*tab{"rested-sent": sent, "rested-reloaded": reloaded, "rested-plain": plain} {
+		form.goTo(ask)
+		form.fill(`[name="metadata.name"]`, name)
+		form.fill(`[name="spec.bucketName"]`, "portico-"+name)
+	}
+	pages := map[*tab]string{detail: s3one + "rested?tab=activity", several: list + "?kind=s3buckets&q=rest&sort=-name"}
+	for page, at := range pages {
+		page.goTo(at)
+		page.await(`#live`, "Live")
+	}
+	for page := range pages {
+		page.awaitTheEnd()
+	}
+	detail.loses("portico_local_dex", world.Issuer) // it will ask for the password
+	reloaded.do(chromedp.Reload())
+	reloaded.await(`main h1`, "Cloud resources for your team")
+	plain.click(`.go button[value="review"]`)
+	plain.await(`main`, "Sign in in another tab, then load this page anew")
+	plain.shot("plain")
+	sent.click(`.go button[value="review"]`)
+	sent.await(`main`, "Your session has ended")
+	sent.every("session-ended-sent")
+	sent.click(`main a.btn.first`)
+	sent.enter("payments-dev")
+	sent.awaitAt(ask)
+	sent.awaitValue("metadata.name", "rested-sent")
+	sent.awaitValue("spec.bucketName", "portico-rested-sent")
+	sent.reviews("The cluster would accept this.")
+
+	for page, at := range pages { // Dex knows the user now, and asks nothing
+		page.click(`main a.btn.first`)
+		page.awaitAt(at)
+		page.await(`#live`, "Live")
+	}
+	plain.do(chromedp.Reload())
+	plain.await(`main`, "The cluster would accept this.")
+	plain.await(`pre.diff`, "portico-rested-plain")
+	reloaded.click(`main a.btn.first`)
+	reloaded.awaitAt(ask)
+	reloaded.awaitValue("metadata.name", "rested-reloaded")
+	reloaded.awaitValue("spec.bucketName", "portico-rested-reloaded")
+	detail.deletes("rested", bucket)
+}
+
+// TestNamesAreAskedForAgain after the session had ended, and after the portal was away: nothing else is offered meanwhile.
+func TestNamesAreAskedForAgain(t *testing.T) {
+	mayListSecrets(t)
+	hasSecret(t, "asked-again", "token")
+	const named = "spec.env[0].valueFrom.secretKeyRef.name"
+	x := open(t)
+	x.signIn("payments-dev", "payments")
+	x.goTo(askApp)
+	x.adds("spec.env", "spec.env[0].name")
+	x.click(`#f-spec-env-0-valueFrom > summary`)
+	_ = eval[bool](x, `(() => { const f = fetch; window.answers = 0; window.fetch = (...a) => f(...a).finally(() => setTimeout(() => { answers++ }, 300)); return true })()`)
+	asks := func(answers string) {
+		x.click(`[name="spec.env[0].name"]`)
+		x.click(`[name="` + named + `"]`)
+		x.awaitTrue(`answers === ` + answers)
+	}
+	x.loses("__Host-portico", world.PortalURL)
+	asks("1")
+	if got := eval[int](x, offered(named)+`.length`); got > 0 {
+		t.Errorf("without a session %d lines are offered", got)
+	}
+	other := x.another()
+	other.goTo(list)
+	other.click(`main a.btn.first`)
+	other.awaitPath(list)
+	other.away.Store(true)
+	x.away.Store(true)
+	portal := world.Part("portal")
+	x.must(portal.Stop())
+	asks("2")
+	x.must(portal.Start(context.WithoutCancel(t.Context())))
+	asks("3")
+	x.awaitTrue(offered(named) + `.includes("asked-again")`)
+}
+
+// awaitTheEnd waits until a page that nobody touches leads to signing in. A session lasts a minute, and streams look every
+// few seconds whether theirs does.
+func (x *tab) awaitTheEnd() {
+	x.t.Helper()
+	for began := time.Now(); !strings.Contains(x.text(`main h1`), "Cloud resources for your team"); time.Sleep(100 * time.Millisecond) {
+		if time.Since(began) > time.Minute+patience {
+			x.t.Fatalf("at %s the session goes on:\n%s", x.where(), x.body())
+		}
+	}
+}
+
+// loses makes the browser forget a cookie, and so a session.
+func (x *tab) loses(cookie, of string) {
+	x.t.Helper()
+	ctx, cancel := x.bounded()
+	defer cancel()
+	_, err := chromedp.Call(ctx, network.DeleteCookies, network.DeleteCookiesParams{Name: cookie, URL: of})
+	x.must(err)
+}
