@@ -11,8 +11,8 @@
 //
 // # Tries
 //
-// A request that comes too often (429) is sent again, up to five times in all, after the seconds that Retry-After names, if
-// these are 30 at most. One that only reads is so too while Kubernetes does not answer (503). The context ends the waiting.
+// A request that comes too often (429) is sent again, up to five times in all, after the time that Retry-After names, if
+// that is 30 seconds at most. One that only reads is so too while Kubernetes does not answer (503). The context ends the waiting.
 //
 // # Versions
 //

@@ -181,8 +181,11 @@ func TestARequestIsSentAgainOnlyWhenThatIsSafe(t *testing.T) {
 		{"a write that came too often: nothing was done", "1", 429, true, 3},
 		{"a read while Kubernetes is away", "2", 503, false, 3},
 		{"a write while Kubernetes is away: it may have been done", "2", 503, true, 1},
+		{"a date, as proxies send it", "Thu, 01 Jan 1970 00:00:07 GMT", 429, false, 3},
+		{"a date that has passed", "Thu, 01 Jan 1970 00:00:05 GMT", 429, false, 1},
+		{"a date that is far too late", "Thu, 01 Jan 1970 00:01:07 GMT", 429, false, 1},
 		{"no word when to come back", "", 503, false, 1},
-		{"a word that is no number of seconds", "soon", 429, false, 1},
+		{"a word that is neither seconds nor a date", "soon", 429, false, 1},
 		{"far too late", "3600", 429, false, 1},
 		{"an error that stays", "1", 500, false, 1},
 	} {
@@ -193,6 +196,7 @@ func TestARequestIsSentAgainOnlyWhenThatIsSafe(t *testing.T) {
 					_, _ = io.WriteString(w, `{"username": "a"}`)
 					return
 				}
+				w.Header().Set("Date", "Thu, 01 Jan 1970 00:00:05 GMT") // the server's clock is ahead
 				w.Header().Set("Retry-After", c.retryAfter)
 				w.WriteHeader(c.status)
 			}))

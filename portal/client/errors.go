@@ -77,8 +77,21 @@ func problemOf(resp *http.Response) *APIError {
 	if p.Title == "" {
 		p.Title = http.StatusText(resp.StatusCode)
 	}
-	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 {
-		p.RetryAfter = time.Duration(s) * time.Second
-	}
+	p.RetryAfter = max(retryAfter(resp.Header), 0)
 	return p
+}
+
+// retryAfter reads both forms of RFC 9110: seconds, and a date, as proxies send it. That is compared with the answer's own
+// date, for the clocks of two machines differ; every server that has a clock sends one.
+func retryAfter(h http.Header) time.Duration {
+	text := h.Get("Retry-After")
+	if s, err := strconv.Atoi(text); err == nil {
+		return time.Duration(s) * time.Second
+	}
+	at, err := http.ParseTime(text)
+	sent, errSent := http.ParseTime(h.Get("Date"))
+	if err != nil || errSent != nil {
+		return 0
+	}
+	return at.Sub(sent)
 }
