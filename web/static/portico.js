@@ -136,17 +136,18 @@
   addEventListener("pagehide", () => { if (entered) keep(); });
   document.addEventListener("visibilitychange", () => { if (entered && document.hidden) keep(); });
 
-  // Names to choose from, and the keys of what is named beside, come when an input for one gets the focus. Who may not list
-  // them types.
+  // Names to choose from, and the keys of what is named beside, come when an input for one gets the focus, and are asked for
+  // once; without an answer again. Who may not list them types.
   document.addEventListener("focusin", async (e) => {
     const list = e.target.list, of = e.target.dataset.keyOf && document.getElementsByName(e.target.dataset.keyOf)[0]?.value;
     const from = of ? list?.dataset.keys + "?of=" + encodeURIComponent(of) : list?.dataset.names;
     if (!from || list.dataset.has === from) return;
     list.dataset.has = from;
     list.replaceChildren();
-    const answer = await fetch(from).catch(() => null);
-    if (!answer?.ok || list.dataset.has !== from) return;
-    list.replaceChildren(...(await answer.text()).split("\n").filter(Boolean).map((name) => new Option(name, name)));
+    const names = await fetch(from, { headers: { "HX-Request": "true" } }).then((r) => r.ok ? r.text() : null).catch(() => null);
+    if (list.dataset.has !== from) return;
+    if (names === null) delete list.dataset.has;
+    else list.replaceChildren(...names.split("\n").filter(Boolean).map((name) => new Option(name, name)));
   });
 
   // Buttons that copy the text of the element they name.
