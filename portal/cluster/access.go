@@ -69,7 +69,11 @@ func (a *access) allowed(ctx context.Context, id auth.Identity, act Right) (bool
 		return ok, nil
 	}
 	if act.namespace == "" && a.worth != nil {
-		if worth, err := a.worth(ctx, id); err != nil || !worth {
+		worth, err := a.worth(ctx, id)
+		if err == nil && !worth {
+			a.answers.add(key, false, wideTTL)
+		}
+		if err != nil || !worth {
 			return false, err
 		}
 	}

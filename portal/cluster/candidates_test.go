@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/portico-platform/portico/portal/auth"
 )
@@ -91,7 +93,8 @@ func TestWhomABindingInTheWholeClusterNames(t *testing.T) {
 
 func TestRightsInTheWholeClusterAreAskedForWhereABindingNamesTheCaller(t *testing.T) {
 	c, j := overseen(t, "list s3buckets", "list s3buckets payments")
-	c.access.worth = c.worthAsking
+	clock := clocktesting.NewFakePassiveClock(time.Now())
+	c.access.answers.clock, c.access.worth = clock, c.worthAsking
 	bucket, _ := c.kinds.ByPlural("s3buckets")
 	may := func() bool {
 		ok, err := c.Can(t.Context(), dev, "list", bucket, "")
@@ -109,6 +112,7 @@ func TestRightsInTheWholeClusterAreAskedForWhereABindingNamesTheCaller(t *testin
 	here := c.cache.(spaces)
 	here.wide = []rbacv1.ClusterRoleBinding{{RoleRef: rbacv1.RoleRef{Name: "any"}, Subjects: []rbacv1.Subject{{Kind: "Group", Name: "oidc:a"}}}}
 	c.cache = here
+	clock.SetTime(clock.Now().Add(wideTTL))
 	if !may() || j.count() != 2 {
 		t.Errorf("with a binding, after %d reviews", j.count())
 	}

@@ -69,7 +69,6 @@ func TestAdminOverviewFollowsWhatTeamsDo(t *testing.T) {
 	admin.await(`#platform`, "claim")
 	admin.goTo("/admin/quotas")
 	admin.await(`#platform`, "No team has a ResourceQuota")
-	admin.every("admin-quotas")
 	admin.goTo("/admin/calls?service=S3")
 	admin.await(`#services`, "S3")
 	admin.every("admin-calls")
@@ -98,7 +97,7 @@ func (x *tab) alsoHas(names ...string) {
 }
 
 // TestTeamPageAndCatalogTellTheQuota: what is left is told in both, and a full quota takes the way to the form away while one
-// looks.
+// looks; admins see it among all.
 func TestTeamPageAndCatalogTellTheQuota(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -121,6 +120,11 @@ func TestTeamPageAndCatalogTellTheQuota(t *testing.T) {
 	x.await(`#tool-cli`, "portico login "+world.PortalURL)
 	x.click(`#tool-kubectl-fold > summary`)
 	x.every("about")
+	admin := open(t)
+	admin.signIn("platform-admin", "_platform")
+	admin.goTo("/admin/quotas")
+	admin.await(`#platform`, "0 of 0, full")
+	admin.every("admin-quotas")
 }
 
 // TestTeamsAndOverviewWithoutJavaScript: the pages are whole, and their filters are forms.
