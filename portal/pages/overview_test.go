@@ -44,6 +44,7 @@ func platformSite(tb testing.TB) *fakeCluster {
 		Controllers: []inspect.Controller{
 			{Name: "s3bucket", Queued: 2, Running: 1, Workers: 8, Passes: 1204, Failures: 3, LongestSeconds: 4},
 			{Name: "webapp", Workers: 4},
+			{Name: "domainclaim", Workers: 4},
 		},
 		Services: []inspect.Service{{Name: "Route 53", Calls: 40, Throttled: 7}, {Name: "S3", Calls: 900}},
 	}}
@@ -101,6 +102,7 @@ func TestOverviewTellsHowThePlatformIs(t *testing.T) {
 		"who leads":                                   {platformSite, "<code>portico-operator-7d9c_1f3a</code>", ""},
 		"how many passes fail":                        {platformSite, "3 of 1204, 0.2 %", ""},
 		"a controller's resources":                    {platformSite, `<a href="/teams/-?kind=webapps">webapp</a>`, ""},
+		"claims, which have a tab of their own":       {platformSite, `<a href="/admin/claims">domainclaim</a>`, ""},
 		"a controller that has done nothing":          {platformSite, "none yet", ""},
 		"what waits":                                  {platformSite, `data-label="Waiting">2<`, ""},
 		"an operator that is away is no quiet one":    {away, "what its controllers do is not known now", "Waiting"},

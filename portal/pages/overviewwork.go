@@ -50,7 +50,12 @@ func (p *Pages) ofController(controller string, all overview.Overview) (every, f
 		}
 		return views.ListPath(q)
 	}
-	if k.KeptBy != "" && k.Name != poolKind {
+	switch {
+	case k.Name == claimKind:
+		return views.Choice{Value: views.AdminHref(views.AdminClaims, views.AdminQuery{}), Label: controller}, views.Choice{}
+	case k.Name == grantKind:
+		return views.Choice{Value: views.AdminHref(views.AdminGrants, views.AdminQuery{}), Label: controller}, views.Choice{}
+	case k.KeptBy != "" && k.Name != poolKind:
 		return views.Choice{Label: controller}, views.Choice{}
 	}
 	n := all.Sum(func(at overview.Place) bool { return at.Kind == k.Plural })[phase.NeedsYou]
