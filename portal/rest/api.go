@@ -118,8 +118,7 @@ func config() huma.Config {
 	cfg.Servers = []*huma.Server{{URL: Prefix}}
 	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath = "", "", "" // the document is served above; the docs page would load from elsewhere
 	cfg.CreateHooks = nil                                       // no $schema in bodies
-	cfg.Transformers = []huma.Transformer{nameRequest}
-	cfg.RejectUnknownQueryParameters = true // a misspelt dryRun must not create
+	cfg.RejectUnknownQueryParameters = true                     // a misspelt dryRun must not create
 	cfg.Formats = map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
 	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"bearer": {Type: "http", Scheme: "bearer", BearerFormat: "JWT"}}
 	cfg.Security = []map[string][]string{{"bearer": {}}}

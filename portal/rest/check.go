@@ -15,8 +15,8 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
-// wantQuery refuses a query that cannot be read, whose parts Go would leave out, and a dryRun that is anything but one
-// All: who says dryRun does not want the real thing.
+// wantQuery refuses a query that cannot be read, whose parts Go would leave out, and parameters of which huma would take the
+// first value, or the default: who says dryRun does not want the real thing.
 func wantQuery(ctx huma.Context, next func(huma.Context)) {
 	r, w := humachi.Unwrap(ctx)
 	query, err := url.ParseQuery(r.URL.RawQuery)
@@ -25,12 +25,29 @@ func wantQuery(ctx huma.Context, next func(huma.Context)) {
 			&huma.ErrorDetail{Location: "query", Message: "is malformed"})
 		return
 	}
-	if dry, asked := query["dryRun"]; asked && !slices.Equal(dry, []string{"All"}) {
-		writeProblem(w, r, http.StatusUnprocessableEntity, "dryRun must be All, once; leave it out to do it for real",
-			&huma.ErrorDetail{Location: "query.dryRun", Message: "must be All, once", Value: dry})
+	for _, p := range ctx.Operation().Parameters {
+		values, sent := query[p.Name]
+		if p.In != "query" || !sent {
+			continue
+		}
+		var message string
+		switch {
+		case len(values) > 1:
+			message = "must be given once"
+		case values[0] == "" && !takesNothing(p.Schema):
+			message = "must not be empty: give it a value, or leave it out"
+		default:
+			continue
+		}
+		writeProblem(w, r, http.StatusUnprocessableEntity, p.Name+" "+message, &huma.ErrorDetail{Location: "query." + p.Name, Message: message, Value: values})
 		return
 	}
 	next(ctx)
+}
+
+// takesNothing tells whether "" is of the schema, which is that of a single value.
+func takesNothing(s *huma.Schema) bool {
+	return s.Type == huma.TypeString && (s.MinLength == nil || *s.MinLength == 0) && (len(s.Enum) == 0 || slices.Contains(s.Enum, any("")))
 }
 
 // allowed is nil if the caller may do verb on the kind in namespace, a *cluster.ForbiddenError if not.

@@ -34,6 +34,32 @@ func TestDryRunsAreNeverReal(t *testing.T) {
 	}
 }
 
+// TestParametersAreGivenOnce and with a value: huma takes the first of several, and the default for none.
+func TestParametersAreGivenOnce(t *testing.T) {
+	f := newFake(t)
+	f.objects = append(f.objects, bucket(t, "payments", "logs", ""))
+	for query, blamed := range map[string]string{
+		"?status=": "query.status", "?sort": "query.sort", "?limit=": "query.limit", "?watch=": "query.watch",
+		"?status=ready&status=paused": "query.status", "?limit=1&limit=": "query.limit", "?q=a&q=b": "query.q", "?cursor=&cursor=": "query.cursor",
+		"?status=ready&q=&cursor=&labelSelector=": "", "?limit=1&sort=-age&watch=false": "",
+	} {
+		w := f.call(http.MethodGet, buckets+query, "")
+		want := http.StatusOK
+		if blamed != "" {
+			want = http.StatusUnprocessableEntity
+		}
+		if got := location(t, w); w.Code != want || got != blamed {
+			t.Errorf("%s answers %d and blames %q, want %d and %q: %s", query, w.Code, got, want, blamed, w.Body)
+		}
+	}
+	for _, query := range []string{"?kind=&namespace=", "?kind=s3buckets"} {
+		if w := f.call(http.MethodGet, "/resources"+query, ""); w.Code != http.StatusOK {
+			t.Errorf("%s answers %d: %s", query, w.Code, w.Body)
+		}
+	}
+	wantProblem(t, f.call(http.MethodGet, "/resources?namespace=payments&namespace=search", ""), http.StatusUnprocessableEntity)
+}
+
 func TestNothingIsDroppedSilently(t *testing.T) {
 	for field, text := range map[string]string{
 		"metadata.labls":           `{"metadata":{"name":"logs","labls":{"a":"b"}},"spec":{}}`,

@@ -22,12 +22,23 @@ func problem(ctx context.Context, status int, detail string, errs ...*huma.Error
 	return &huma.ErrorModel{Status: status, Title: http.StatusText(status), Detail: detail, Errors: errs, Instance: instance(ctx)}
 }
 
-// nameRequest completes the problems that huma writes itself.
-func nameRequest(ctx huma.Context, _ string, v any) (any, error) {
-	if p, ok := v.(*huma.ErrorModel); ok && p.Instance == "" {
+// huma has one function for the problems that it writes itself, for all APIs of a process.
+func init() { huma.NewErrorWithContext = refusal }
+
+// unreadable is how huma tells of a body that broke off, or whose chunks are malformed.
+const unreadable = "cannot read request body"
+
+// refusal completes the problems that huma writes itself. A body that cannot be read is the sender's mistake; huma answers 500.
+func refusal(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
+	if message == unreadable {
+		status, message = http.StatusBadRequest, "the body cannot be read to its end: "+errors.Join(errs...).Error()+"; send it again, whole"
+		errs = nil
+	}
+	err := huma.NewError(status, message, errs...)
+	if p, ok := errors.AsType[*huma.ErrorModel](err); ok {
 		p.Instance = instance(ctx.Context())
 	}
-	return v, nil
+	return err
 }
 
 // instance is the URN of the request, "" outside one.
