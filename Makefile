@@ -70,7 +70,7 @@ screenshots: $(up) ## Take the pictures of docs/screens.md anew; about 5 min
 	@PICTURES=$(CURDIR)/docs/images/pages go test -tags browser -count=1 -timeout=40m ./test/browser
 
 .PHONY: fuzz
-fuzz: $(up) ## Throw what nobody would send at the REST API and at every fuzz target; 4 min and the build, SEED=n repeats
+fuzz: $(up) ## Throw what nobody would send at the REST API and at every fuzz target; about 5 min and the build, SEED=n repeats
 	@$(up) -build run,fuzz
 	@CGO_ENABLED=0 go build -trimpath -o bin/fuzz ./test/fuzz/cmd/fuzz
 	@exec bin/fuzz $(if $(SEED),-seed $(SEED))

@@ -33,10 +33,15 @@ func main() {
 	ctx, restore := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, restore) // a second Ctrl-C ends everything at once
 	ctrl.SetLogger(logr.Discard())
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "\nfuzz:", err)
-		os.Exit(1)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return
 	}
+	fmt.Fprintln(os.Stderr, "\nfuzz:", err)
+	if ctx.Err() != nil {
+		os.Exit(130) // as shells have it
+	}
+	os.Exit(1)
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
@@ -60,6 +65,12 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	j := job{root: path, seed: uint32(*seed), rest: *rest, each: *each, out: out}
 	j.say("The seed is %d: SEED=%d make fuzz sends the same requests.", j.seed, j.seed)
+	return j.run(ctx)
+}
+
+// run does both parts, whatever the first finds.
+func (j job) run(ctx context.Context) error {
+	began := time.Now()
 	var found error
 	if j.each > 0 {
 		found = j.targets(ctx)
@@ -67,7 +78,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if j.rest > 0 && ctx.Err() == nil {
 		found = errors.Join(found, j.requests(ctx))
 	}
-	return errors.Join(found, ctx.Err())
+	if ctx.Err() != nil {
+		return errors.Join(found, fmt.Errorf("%w: it did not come to its end", context.Cause(ctx)))
+	}
+	if found == nil {
+		j.say("\nNothing was found, in %.0f s.", time.Since(began).Seconds())
+	}
+	return found
 }
 
 func (j job) say(format string, args ...any) { _, _ = fmt.Fprintf(j.out, format+"\n", args...) }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -64,5 +65,22 @@ func TestPanicsOfThePortalAreFound(t *testing.T) {
 		if err := (job{}).panics(log); (err != nil) != found {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+func TestWhatSchemathesisEndsWithIsUnderstood(t *testing.T) {
+	for script, want := range map[string]string{
+		"exit 0":        "",
+		"exit 1":        "SEED=7 make fuzz sends the same requests",
+		"exit 2":        "schemathesis, as platform-admin, did not do its work (exit status 2)",
+		"kill -TERM $$": "did not do its work (signal: terminated)",
+	} {
+		err := job{seed: 7}.judge(exec.CommandContext(t.Context(), "sh", "-c", script).Run(), sender{user: "platform-admin"}, "http://127.0.0.1:1")
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v", script, err)
+		}
+	}
+	if err := (job{}).judge(exec.ErrNotFound, sender{}, ""); err == nil || !strings.Contains(err.Error(), "did not do its work") {
+		t.Error(err)
 	}
 }

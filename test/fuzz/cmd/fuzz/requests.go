@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -59,17 +60,13 @@ func (j job) requests(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() {
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			s.KeepLogs()
 			err = fmt.Errorf("%w\nThe logs, those of the portal among them, are in %s", err, s.Dir)
 		}
 		err = errors.Join(err, s.Close())
 	}()
-	token, err := s.Token(ctx, senders[0].user)
-	if err != nil {
-		return err
-	}
-	if err := makeObjects(ctx, s.PortalURL, token); err != nil {
+	if err := makeObjects(ctx, s); err != nil {
 		return err
 	}
 	shares := 0
@@ -77,11 +74,12 @@ func (j job) requests(ctx context.Context) (err error) {
 		shares += by.share
 	}
 	for _, by := range senders {
-		if err := j.send(ctx, s, by, j.rest*time.Duration(by.share)/time.Duration(shares)); err != nil {
-			return err
+		err = errors.Join(err, j.send(ctx, s, by, j.rest*time.Duration(by.share)/time.Duration(shares)))
+		if ctx.Err() != nil || s.Err() != nil {
+			break
 		}
 	}
-	return nil
+	return errors.Join(err, j.panics(filepath.Join(s.Dir, "portal.log")))
 }
 
 // send runs schemathesis for so long, and looks whether everything lives afterwards.
@@ -91,28 +89,41 @@ func (j job) send(ctx context.Context, s *stack.Stack, by sender, long time.Dura
 		return err
 	}
 	j.say("\n==> as %s, %s", by.user, long)
-	ctx, cancel := context.WithTimeout(ctx, long+patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(j.root, stack.Schemathesis), "--config-file", filepath.Join(j.root, config),
-		"run", s.PortalURL+"/api/v1/openapi.json",
-		"--seed", strconv.FormatUint(uint64(j.seed), 10), "--max-time", strconv.Itoa(int(long.Seconds())))
-	if by.paths != "" {
-		cmd.Args = append(cmd.Args, "--include-path-regex", by.paths)
+	args := []string{
+		"--config-file", filepath.Join(j.root, config), "run", s.PortalURL + "/api/v1/openapi.json",
+		"--seed", strconv.FormatUint(uint64(j.seed), 10), "--max-time", strconv.Itoa(int(long.Seconds())),
 	}
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = time.Minute
-	cmd.Dir, cmd.Stdout, cmd.Stderr = s.Dir, j.out, j.out
+	if by.paths != "" {
+		args = append(args, "--include-path-regex", by.paths)
+	}
+	bounded, cancel := context.WithTimeout(ctx, long+patience)
+	defer cancel()
+	cmd := j.command(bounded, s.Dir, filepath.Join(j.root, stack.Schemathesis), args...)
 	cmd.Env = append(os.Environ(), "TOKEN="+token, "NO_PROXY=*", "PYTHONUNBUFFERED=1")
 	err = cmd.Run()
-	if died := s.Err(); died != nil {
+	switch died := s.Err(); {
+	case ctx.Err() != nil:
+		return nil // that it did not come to its end is told once, for all
+	case died != nil:
 		return died
+	case bounded.Err() != nil:
+		return fmt.Errorf("schemathesis, as %s, did not end %s after its time was up: a request of those above hangs, or the machine is busy", by.user, patience)
 	}
-	if err != nil {
-		return fmt.Errorf("schemathesis found something (%w): SEED=%d make fuzz sends the same requests again. To send one of them by hand, "+
-			"start make run, put a token of %s into TOKEN as it says, and run the curl line above with -H \"Authorization: Bearer $TOKEN\" "+
-			"and http://localhost:8080 in place of %s", err, j.seed, by.user, s.PortalURL)
+	return j.judge(err, by, s.PortalURL)
+}
+
+// judge tells what a status of schemathesis means: 1 is for what it found.
+func (j job) judge(err error, by sender, portal string) error {
+	failed, ended := errors.AsType[*exec.ExitError](err)
+	switch {
+	case err == nil:
+		return nil
+	case !ended || failed.ExitCode() != 1:
+		return fmt.Errorf("schemathesis, as %s, did not do its work (%w): what it said is above", by.user, err)
 	}
-	return j.panics(filepath.Join(s.Dir, "portal.log"))
+	return fmt.Errorf("schemathesis found something, as %s: FAILURES above says what, a curl line each. SEED=%d make fuzz sends the same requests "+
+		"again. To send one of them by hand, start make run, put a token of %s into TOKEN as it says, and run the curl line with "+
+		"-H \"Authorization: Bearer $TOKEN\" and http://localhost:8080 in place of %s", by.user, j.seed, by.user, portal)
 }
 
 // panics fails if the portal's log tells of one: an answer that was begun is not taken back.
@@ -132,34 +143,53 @@ func (j job) panics(log string) error {
 // name is that of an object of each kind that there is from the beginning; the configuration knows it.
 const name = "fuzzed"
 
-// makeObjects asks for one of each kind that teams request, as the sample has it.
-func makeObjects(ctx context.Context, portal, token string) error {
+// makeObjects asks for one of each kind that teams request, and for a provider, as the samples have them.
+func makeObjects(ctx context.Context, s *stack.Stack) error {
+	developer, err := s.Token(ctx, senders[0].user)
+	if err != nil {
+		return err
+	}
+	admin, err := s.Token(ctx, senders[1].user)
+	if err != nil {
+		return err
+	}
 	var catalog struct {
 		Items []struct{ Kind, Resource string }
 	}
-	if err := call(ctx, http.MethodGet, portal+"/api/v1/catalog", token, nil, &catalog); err != nil {
+	api := s.PortalURL + "/api/v1/"
+	if err := call(ctx, http.MethodGet, api+"catalog", developer, nil, &catalog); err != nil {
 		return err
 	}
+	// A hostname that can be had brings the objects that the platform keeps for it.
+	with := map[string]map[string]any{"GatewayHostnameRequest": {
+		"hostname": "shop." + namespace + "." + stack.Domain, "zoneId": s.Zones[stack.Zone{Domain: stack.Domain}],
+		"providerRef": map[string]any{"name": stack.Provider},
+	}}
 	for _, k := range catalog.Items {
-		b, err := samples.Files.ReadFile(strings.ToLower(k.Kind) + ".yaml")
-		if err != nil {
-			return err
-		}
-		first, _, _ := strings.Cut(string(b), "\n---\n")
-		object, err := yaml.YAMLToJSON([]byte(first))
-		if err != nil {
-			return err
-		}
-		var sample map[string]any
-		if err := json.Unmarshal(object, &sample); err != nil {
-			return err
-		}
-		sample["metadata"] = map[string]any{"name": name}
-		if err := call(ctx, http.MethodPost, portal+"/api/v1/namespaces/"+namespace+"/"+k.Resource, token, sample, nil); err != nil {
+		if err := makeObject(ctx, api+"namespaces/"+namespace+"/"+k.Resource, developer, k.Kind, with[k.Kind]); err != nil {
 			return err
 		}
 	}
-	return nil
+	return makeObject(ctx, api+"awsproviders", admin, "AWSProvider", nil)
+}
+
+// makeObject asks for the sample of a kind, with other values of some fields.
+func makeObject(ctx context.Context, url, token, kind string, with map[string]any) error {
+	b, err := samples.Files.ReadFile(strings.ToLower(kind) + ".yaml")
+	if err != nil {
+		return err
+	}
+	first, _, _ := strings.Cut(string(b), "\n---\n")
+	sample := struct {
+		Metadata map[string]any `json:"metadata"`
+		Spec     map[string]any `json:"spec"`
+	}{}
+	if err := yaml.Unmarshal([]byte(first), &sample); err != nil {
+		return err
+	}
+	sample.Metadata = map[string]any{"name": name}
+	maps.Copy(sample.Spec, with)
+	return call(ctx, http.MethodPost, url, token, sample, nil)
 }
 
 func call(ctx context.Context, method, url, token string, body, into any) error {

@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -43,23 +45,91 @@ func findTargets(root fs.FS) ([]target, error) {
 	return all, err
 }
 
-// targets runs each of them for a while. What one finds, Go keeps in testdata/fuzz beside it: from then on it is a test.
+// targets compiles them, and runs each for a while.
 func (j job) targets(ctx context.Context) error {
 	all, err := findTargets(os.DirFS(j.root))
 	if err != nil {
 		return err
 	}
+	if err := j.compile(ctx, all); err != nil {
+		return err
+	}
 	var found []error
 	for i, t := range all {
-		j.say("\n==> %d of %d fuzz targets: %s in %s, %s", i+1, len(all), t.name, t.folder, j.each)
-		cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+t.name+"$", "-fuzztime="+j.each.String(), "./"+t.folder)
-		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-		cmd.WaitDelay = time.Minute
-		cmd.Dir, cmd.Stdout, cmd.Stderr = j.root, j.out, j.out
-		if err := cmd.Run(); err != nil && ctx.Err() == nil {
-			found = append(found, fmt.Errorf("%s in %s found something: go test -run=%s ./%s repeats it, by the file that it wrote to testdata/fuzz (%w)",
-				t.name, t.folder, t.name, t.folder, err))
+		if ctx.Err() != nil {
+			break
 		}
+		j.say("\n==> %d of %d fuzz targets: %s in %s, %s", i+1, len(all), t.name, t.folder, j.each)
+		found = append(found, j.fuzz(ctx, t))
 	}
 	return errors.Join(found...)
+}
+
+// compiled is the test binary of a folder, with Go's instrumentation for fuzzing; seen is what its targets found worth
+// beginning with the next time.
+func (j job) compiled(folder string) (binary, seen string) {
+	at := filepath.Join(j.root, ".cache", "fuzz", filepath.FromSlash(folder))
+	return filepath.Join(at, "fuzz.test"), filepath.Join(at, "seen")
+}
+
+// compile tells how long it takes, for that is no time of fuzzing: the first time Go compiles all that the targets import.
+func (j job) compile(ctx context.Context, all []target) error {
+	folders := make([]string, 0, len(all))
+	for _, t := range all {
+		folders = append(folders, t.folder)
+	}
+	folders = slices.Compact(folders)
+	j.say("\n==> compiling %d packages to be fuzzed; several minutes the first time", len(folders))
+	for _, folder := range folders {
+		began := time.Now()
+		binary, _ := j.compiled(folder)
+		cmd := j.command(ctx, j.root, "go", "test", "-c", "-vet=off", "-fuzz=.", "-o", binary, "./"+folder)
+		err := cmd.Run()
+		switch {
+		case err == nil:
+			j.say("%-24s compiled in %.1f s", folder, time.Since(began).Seconds())
+		case ctx.Err() == nil:
+			return fmt.Errorf("%s does not compile (%w); its first errors are above", folder, err)
+		}
+	}
+	return nil
+}
+
+// fuzz runs one. What it finds, Go keeps in testdata/fuzz beside it: from then on it is a test.
+func (j job) fuzz(ctx context.Context, t target) error {
+	folder := filepath.Join(j.root, filepath.FromSlash(t.folder))
+	before := inputs(folder, t.name)
+	binary, seen := j.compiled(t.folder)
+	err := j.command(ctx, folder, binary, "-test.run=^$", "-test.fuzz=^"+t.name+"$", "-test.fuzztime="+j.each.String(),
+		"-test.fuzzminimizetime=1s", "-test.fuzzcachedir="+seen, "-test.paniconexit0").Run()
+	if err == nil || ctx.Err() != nil {
+		return nil //nolint:nilerr // that it did not come to its end is told once, for all
+	}
+	for _, input := range inputs(folder, t.name) {
+		if !slices.Contains(before, input) {
+			return fmt.Errorf("%s in %s found something (%w), and wrote what to %s/testdata/fuzz/%s/%s: mend it, and commit that file, "+
+				"which from now on is a test.\nTo repeat it: go test -run='^%s$/^%s$' ./%s", t.name, t.folder, err, t.folder, t.name, input, t.name, input, t.folder)
+		}
+	}
+	return fmt.Errorf("%s in %s failed, as told above (%w), and wrote no input: one that is known fails.\nTo repeat it: go test -run='^%s$' ./%s",
+		t.name, t.folder, err, t.name, t.folder)
+}
+
+// inputs are the names of those that are kept as tests of a target.
+func inputs(folder, name string) []string {
+	entries, _ := os.ReadDir(filepath.Join(folder, "testdata", "fuzz", name)) // most targets have none
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// command tells what it says as it goes, and is told to end, and not killed, when ctx ends: what it started ends with it.
+func (j job) command(ctx context.Context, folder, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = time.Minute
+	cmd.Dir, cmd.Stdout, cmd.Stderr = folder, j.out, j.out
+	return cmd
 }
