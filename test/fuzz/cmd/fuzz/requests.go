@@ -76,7 +76,7 @@ func (j job) requests(ctx context.Context) (err error) {
 	for _, by := range senders {
 		err = errors.Join(err, j.send(ctx, s, by, j.rest*time.Duration(by.share)/time.Duration(shares)))
 		if ctx.Err() != nil || s.Err() != nil {
-			break
+			return err
 		}
 	}
 	return errors.Join(err, j.panics(filepath.Join(s.Dir, "portal.log")))
