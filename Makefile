@@ -106,6 +106,7 @@ generate: go-is-there ## Regenerate: deep copies, CRDs, templates, the REST clie
 lint: $(up) ## Run the linters
 	@$(up) -build lint
 	@bin/golangci-lint run ./...
+	@bin/golangci-lint run --build-tags browser ./test/browser/...
 
 .PHONY: verify
 verify: lint generate ## Lint, regenerate, fail on a dirty tree, look for vulnerabilities

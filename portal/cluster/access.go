@@ -77,6 +77,11 @@ func (a *access) allowed(ctx context.Context, id auth.Identity, act Right) (bool
 			return false, err
 		}
 	}
+	return a.ask(ctx, id, act, key)
+}
+
+// ask waits for a review, which all who ask the same at once share.
+func (a *access) ask(ctx context.Context, id auth.Identity, act Right, key question) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err // nobody waits for the answer
 	}

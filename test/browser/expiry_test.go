@@ -52,7 +52,7 @@ func TestASessionThatIsLeftAloneEnds(t *testing.T) {
 	reloaded.do(chromedp.Reload())
 	reloaded.await(`main h1`, "Cloud resources for your team")
 	plain.click(`.go button[value="review"]`)
-	plain.await(`main`, "Sign in in another tab, then load this page anew")
+	plain.await(`main`, "in another tab, then load this page anew")
 	plain.shot("plain")
 	sent.click(`.go button[value="review"]`)
 	sent.await(`main`, "Your session has ended")

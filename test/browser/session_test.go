@@ -35,7 +35,7 @@ func TestSigningInAgainLeadsBack(t *testing.T) {
 	}
 }
 
-// TestAnEndedSessionLosesNoEntries ends the session in one tab while a form is filled in in another: the form stays as it is,
+// TestAnEndedSessionLosesNoEntries ends the session in one tab while a form is being filled in, in another: the form stays as it is,
 // says so, and is sent once somebody has signed in again.
 func TestAnEndedSessionLosesNoEntries(t *testing.T) {
 	x := open(t)

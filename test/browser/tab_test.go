@@ -34,20 +34,19 @@ type tab struct {
 func open(t *testing.T) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
-	return begin(t, ctx, cancel)
+	return begin(&tab{t: t, ctx: ctx}, cancel)
 }
 
 // another is another tab of the same browser, with the same cookies.
 func (x *tab) another() *tab {
 	x.t.Helper()
 	ctx, cancel := chromedp.NewContext(x.ctx)
-	return begin(x.t, ctx, cancel)
+	return begin(&tab{t: x.t, ctx: ctx}, cancel)
 }
 
-func begin(t *testing.T, ctx context.Context, cancel context.CancelFunc) *tab {
-	t.Helper()
-	x := &tab{t: t, ctx: ctx}
-	messages := chromedp.Console(ctx)
+func begin(x *tab, cancel context.CancelFunc) *tab {
+	x.t.Helper()
+	messages := chromedp.Console(x.ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -58,15 +57,15 @@ func begin(t *testing.T, ctx context.Context, cancel context.CancelFunc) *tab {
 			x.hear(m)
 		}
 	}()
-	x.must(chromedp.Do(ctx, chromedp.EmulateViewport(1280, 900)))
-	t.Cleanup(func() {
-		if t.Failed() {
+	x.must(chromedp.Do(x.ctx, chromedp.EmulateViewport(1280, 900)))
+	x.t.Cleanup(func() {
+		if x.t.Failed() {
 			x.shot("failed")
 		}
 		cancel()
 		<-done
 		for _, p := range x.problems {
-			t.Errorf("the page complained: %s", p)
+			x.t.Errorf("the page complained: %s", p)
 		}
 	})
 	return x
