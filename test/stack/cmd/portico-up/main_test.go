@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -62,5 +63,18 @@ func TestOptions(t *testing.T) {
 				t.Errorf("%+v, %v", o, err)
 			}
 		})
+	}
+}
+
+func TestWelcome(t *testing.T) {
+	text := welcome(&stack.Stack{Proxy: &awsproxy.Proxy{}, OutsideAWSEndpoint: "http://aws"}, 0)
+	for reason, want := range map[string]string{
+		"version 1 of the AWS CLI knows this name only":     " AWS_DEFAULT_REGION=" + stack.Region + " ",
+		"Go's SDK this one":                                 " AWS_REGION=" + stack.Region + " ",
+		"as README.md has it; docs/cli.md requests another": "portico request bucket notes -n payments --set providerRef=aws-local --wait",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s: no %q in\n%s", reason, want, text)
+		}
 	}
 }

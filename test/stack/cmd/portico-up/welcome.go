@@ -26,14 +26,15 @@ func welcome(s *stack.Stack, took time.Duration) string {
 		p("\nAWS (in place of the simulator)\n\n  %s", s.AWSEndpoint)
 	} else {
 		p("\nAWS (the same simulator that the operator uses, to look behind its back)\n")
-		p("  export AWS_ENDPOINT_URL=%s AWS_REGION=%s AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test", s.OutsideAWSEndpoint, stack.Region)
+		p("  export AWS_ENDPOINT_URL=%[1]s AWS_REGION=%[2]s AWS_DEFAULT_REGION=%[2]s AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test",
+			s.OutsideAWSEndpoint, stack.Region)
 	}
 	b.WriteString(hostnames(s))
 	p("\nFour things to try\n")
 	p("1. In the browser: sign in at %s as %s and request a bucket.", s.PortalURL, stack.Users[0].Email())
 	p("2. On the command line:")
 	p("     portico login %s", s.PortalURL)
-	p("     portico request bucket reports -n %s --set providerRef=%s --wait", stack.Users[0].Namespace, stack.Provider)
+	p("     portico request bucket notes -n %s --set providerRef=%s --wait", stack.Users[0].Namespace, stack.Provider)
 	p("3. By REST:")
 	p("     TOKEN=$(%s)", s.TokenCommand(stack.Users[0].Name))
 	p("     curl -s -H \"Authorization: Bearer $TOKEN\" %s/api/v1/namespaces/%s/s3buckets", s.PortalURL, stack.Users[0].Namespace)
