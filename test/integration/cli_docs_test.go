@@ -14,8 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -94,10 +92,8 @@ func newReader(t *testing.T) *reader {
 	r.terminal = newTerminal(t, "PORTICO_NAMESPACE=payments", "EDITOR=true", "KUBECONFIG="+world.AdminKubeconfig,
 		"GOMODCACHE="+goEnv(t, "GOMODCACHE"), "GOCACHE="+goEnv(t, "GOCACHE"), "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0")
 	bucket := "apiVersion: portico.dev/v1alpha1\nkind: S3Bucket\nmetadata: {name: reports}\nspec:\n  providerRef: {name: " + stack.Provider + "}\n"
-	queue := "apiVersion: portico.dev/v1alpha1\nkind: SQSQueue\nmetadata: {name: jobs}\nspec:\n  providerRef: {name: " + stack.Provider + "}\n"
-	r.file("all.yaml", queue+"---\n"+bucket+"  versioning: Enabled\n")
 	r.file("platform/bucket.yaml", bucket+"  versioning: Enabled\n")
-	mayCI(t)
+	forgetCI(t)
 	r.login(p.url, "payments-dev")
 	t.Cleanup(func() {
 		for _, name := range []string{"webapp/shop", "bucket/reports", "queue/jobs"} {
@@ -120,21 +116,11 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// mayCI is what the page asks of a cluster: a ServiceAccount with a role in the namespace.
-func mayCI(t *testing.T) {
+// forgetCI deletes, in the end, the ServiceAccount and its role that the page has the reader make.
+func forgetCI(t *testing.T) {
 	t.Helper()
 	clients, err := kubernetes.NewForConfig(world.Admin)
 	if err != nil {
-		t.Fatal(err)
-	}
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "ci"}}
-	binding := &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "ci"}, Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: "ci", Namespace: "payments"}},
-		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-developer"},
-	}
-	_, noAccount := clients.CoreV1().ServiceAccounts("payments").Create(t.Context(), account, metav1.CreateOptions{})
-	_, noBinding := clients.RbacV1().RoleBindings("payments").Create(t.Context(), binding, metav1.CreateOptions{})
-	if err := errors.Join(noAccount, noBinding); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -172,9 +158,6 @@ func (r *reader) types(p printed) {
 		script = other
 	} else if words := strings.Fields(script); len(words) == 2 && slices.Contains([]string{"apply", "pause", "resume", "login"}, words[1]) {
 		script += " --help"
-	}
-	if strings.Contains(script, "logs shop") { // the first that needs it
-		r.run(0, "request", "web-app", "shop", "--set", "image=registry.example.com/payments/shop:1.4.2", "--wait", "--timeout", "2m")
 	}
 	script = strings.ReplaceAll(script, "https://portal.example.com", r.url)
 	cmd := exec.CommandContext(r.t.Context(), "bash", "-euo", "pipefail", "-c", "portal="+r.url+"; "+script)
