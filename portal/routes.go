@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -76,10 +77,11 @@ func (p Parts) browser() http.Handler {
 	r.Get(auth.CallbackPath, b.Callback)
 	r.Post(auth.LogoutPath, b.Logout)
 	r.Get(auth.SignedOutPath, b.SignedOut)
-	r.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
-		p.Pages.Problem(w, r, Problem{
+	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Set("Allow", cmp.Or(rest.Allow(r, req), http.MethodGet)) // what New routes beside this can only be read
+		p.Pages.Problem(w, req, Problem{
 			Status: http.StatusMethodNotAllowed, Title: "This is not possible here",
-			Detail: "The page does not take this kind of request.", RequestID: auth.RequestID(r.Context()),
+			Detail: "The page does not take this kind of request.", RequestID: auth.RequestID(req.Context()),
 		})
 	})
 	r.Group(func(r chi.Router) {

@@ -87,7 +87,7 @@ func New(c Cluster, bearer *auth.Bearer, limits Limits, log *slog.Logger) (http.
 		WriteProblem(w, r, http.StatusNotFound, "there is nothing here; "+Prefix+"/openapi.json lists what there is")
 	})
 	top.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Allow", cmp.Or(allow(inner, r), allow(top, r)))
+		w.Header().Set("Allow", cmp.Or(Allow(inner, r), Allow(top, r)))
 		WriteProblem(w, r, http.StatusMethodNotAllowed, r.Method+" is not possible here; "+Prefix+"/openapi.json lists what is")
 	})
 	api := humachi.New(inner, config())
@@ -125,8 +125,8 @@ func config() huma.Config {
 	return cfg
 }
 
-// allow are the methods that routes have for the path of the request (RFC 9110, 15.5.6).
-func allow(routes chi.Routes, r *http.Request) string {
+// Allow are the methods that routes have for the path of the request (RFC 9110, 15.5.6).
+func Allow(routes chi.Routes, r *http.Request) string {
 	path := cmp.Or(chi.RouteContext(r.Context()).RoutePath, r.URL.EscapedPath())
 	var methods []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {

@@ -71,7 +71,13 @@ func TestBrowserSignsInAndOutEverywhere(t *testing.T) {
 	// A cookie is worth nothing to the REST API.
 	one.visit(t, "GET", "/api/v1/me", session).want(t, http.StatusUnauthorized)
 
-	one.visit(t, "GET", "/auth/logout", session).want(t, http.StatusMethodNotAllowed)
+	for path, method := range map[string]string{"/auth/logout": "GET", "/teams/payments/catalog": "PUT", "/healthz": "PUT"} {
+		want := map[string]string{"GET": "POST", "PUT": "GET"}[method]
+		no := one.visit(t, method, path, session, "Origin", one.url).want(t, http.StatusMethodNotAllowed)
+		if got := no.header.Get("Allow"); got != want {
+			t.Errorf("%s %s: Allow %q, want %q", method, path, got, want)
+		}
+	}
 	one.visit(t, "POST", "/auth/logout", session).want(t, http.StatusForbidden) // without an Origin
 	one.visit(t, "POST", "/auth/logout", session, "Origin", "https://evil.example.com").want(t, http.StatusForbidden)
 	one.visit(t, "GET", "/teams/payments", session).want(t, http.StatusOK)
