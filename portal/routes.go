@@ -51,12 +51,11 @@ func New(p Parts) (http.Handler, error) {
 		return nil, err
 	}
 	r := chi.NewRouter()
-	r.Use(auth.StripHeaders, auth.LimitAnswer(p.Clock.Now), auth.Record(p.Log, p.Clock.Now, p.failed),
+	r.Use(head, auth.StripHeaders, auth.LimitAnswer(p.Clock.Now), auth.Record(p.Log, p.Clock.Now, p.failed),
 		auth.SecurityHeaders, p.Provider.StrictTransport, auth.LimitBody(maxBody, p.Clock.Now))
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, nil) })
 	r.Get("/readyz", func(w http.ResponseWriter, r *http.Request) { answer(w, p.ready(r)) })
 	r.Method(http.MethodGet, AssetsPath+"*", p.Assets)
-	r.Method(http.MethodHead, AssetsPath+"*", p.Assets)
 	r.Mount(rest.Prefix, compress(api))
 	r.Method(http.MethodGet, views.APIDocsPath, compress(docs))
 	r.Method(http.MethodGet, views.APIDocsPath+"/*", compress(docs))

@@ -141,8 +141,9 @@ func (a *API) fromStatus(ctx context.Context, err error, s metav1.Status) error 
 		return a.unavailable(ctx, err, seconds)
 	case apierrors.IsRequestEntityTooLargeError(err):
 		return problem(ctx, http.StatusRequestEntityTooLarge, "the object is too large")
-	case apierrors.IsBadRequest(err), apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsAlreadyExists(err),
-		apierrors.IsConflict(err), apierrors.IsInvalid(err):
+	case apierrors.IsAlreadyExists(err):
+		return problem(ctx, http.StatusConflict, s.Message+"; choose another name, or change the one that is there with PUT or PATCH")
+	case apierrors.IsBadRequest(err), apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsConflict(err), apierrors.IsInvalid(err):
 		return problem(ctx, int(s.Code), s.Message)
 	}
 	a.log.ErrorContext(ctx, "unexpected answer of Kubernetes", "error", err, "requestID", auth.RequestID(ctx))

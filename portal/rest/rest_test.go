@@ -45,7 +45,7 @@ func TestErrorsBecomeProblems(t *testing.T) {
 		{"unavailable", &cluster.UnavailableError{Doing: "asking 10.0.0.7", Cause: errors.New("x")}, 503, "try again", "2"},
 		{"unavailable, whatever the cause", &cluster.UnavailableError{Doing: "x", Cause: apierrors.NewForbidden(buckets, "x", errors.New("y"))}, 503, "try again", "2"},
 		{"not found", apierrors.NewNotFound(buckets, "logs"), 404, `"logs" not found`, ""},
-		{"exists", apierrors.NewAlreadyExists(buckets, "logs"), 409, "already exists", ""},
+		{"exists", apierrors.NewAlreadyExists(buckets, "logs"), 409, "already exists; choose another name", ""},
 		{"conflict", apierrors.NewConflict(buckets, "logs", errors.New("the UID differs")), 409, "the UID differs", ""},
 		{"a quota", apierrors.NewForbidden(buckets, "logs", errors.New("exceeded quota: buckets")), 403, "exceeded quota", ""},
 		{"busy", apierrors.NewTooManyRequests("x", 7), 429, "busy", "7"},

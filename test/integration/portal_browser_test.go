@@ -78,6 +78,11 @@ func TestBrowserSignsInAndOutEverywhere(t *testing.T) {
 			t.Errorf("%s %s: Allow %q, want %q", method, path, got, want)
 		}
 	}
+	for _, path := range []string{"/teams/payments", "/teams/payments/live", "/healthz", "/api/docs"} {
+		if got := one.visit(t, "HEAD", path, session).want(t, http.StatusOK); got.raw != "" || got.header.Get("Content-Type") == "" {
+			t.Errorf("HEAD %s: %q, %v", path, got.raw, got.header)
+		}
+	}
 	one.visit(t, "POST", "/auth/logout", session).want(t, http.StatusForbidden) // without an Origin
 	one.visit(t, "POST", "/auth/logout", session, "Origin", "https://evil.example.com").want(t, http.StatusForbidden)
 	one.visit(t, "GET", "/teams/payments", session).want(t, http.StatusOK)
