@@ -191,3 +191,25 @@ func TestStreamEnds(t *testing.T) {
 	}
 	http.DefaultClient.CloseIdleConnections()
 }
+
+func TestWhereHomeIs(t *testing.T) {
+	in := func(id auth.Identity, groups ...string) auth.Identity {
+		id.Groups = groups
+		return id
+	}
+	for _, c := range []struct {
+		name string
+		id   auth.Identity
+		want string
+	}{
+		{"the team that a group names", in(developer, "oidc:team-search"), "/teams/search"},
+		{"else the first of the teams", in(developer, "oidc:nobody-knows"), "/teams/payments"},
+		{"the platform, for those who look after it", admin, "/admin"},
+		{"a team of one's own before that", in(admin, "admins", "oidc:search"), "/teams/search"},
+	} {
+		w := visit(t, busySite(t), c.id, "/")
+		if got := w.Header().Get("Location"); w.Code != http.StatusSeeOther || got != c.want {
+			t.Errorf("%s: %d to %s, want %s", c.name, w.Code, got, c.want)
+		}
+	}
+}

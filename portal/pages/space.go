@@ -112,7 +112,8 @@ func (p *Pages) teams(ctx context.Context, id auth.Identity) ([]views.Team, erro
 	return teams, nil
 }
 
-// home leads to the first team: the one that the caller's groups name, if any.
+// home leads to the team that the caller's groups name. Without one it leads those who look after the platform to what they
+// see of it, and others to the first of their teams.
 func (p *Pages) home(w http.ResponseWriter, r *http.Request) error {
 	id, err := caller(r)
 	if err != nil {
@@ -125,17 +126,30 @@ func (p *Pages) home(w http.ResponseWriter, r *http.Request) error {
 	if len(teams) == 0 {
 		return errNoTeam
 	}
-	return seeOther(w, r, views.TeamPath(firstTeam(teams, id.Groups).ID))
+	if own, named := teamOf(teams, id.Groups); named {
+		return seeOther(w, r, views.TeamPath(own.ID))
+	}
+	admin, err := p.isAdmin(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	if admin {
+		return seeOther(w, r, views.AdminPath)
+	}
+	return seeOther(w, r, views.TeamPath(teams[0].ID))
 }
 
-// firstTeam prefers a team named like one of the groups, whatever stands before or after the name.
-func firstTeam(teams []views.Team, groups []string) views.Team {
+// teamOf is the first team that is named like one of the groups, whatever stands before or after the name.
+func teamOf(teams []views.Team, groups []string) (team views.Team, named bool) {
 	i := slices.IndexFunc(teams, func(t views.Team) bool {
 		return slices.ContainsFunc(groups, func(g string) bool {
 			return slices.Contains(strings.FieldsFunc(g, func(r rune) bool { return strings.ContainsRune(":/-_. ", r) }), t.ID)
 		})
 	})
-	return teams[max(i, 0)]
+	if i < 0 {
+		return team, false
+	}
+	return teams[i], true
 }
 
 // switchTeam answers the team switcher.
