@@ -110,7 +110,7 @@ func (b *Browser) Callback(w http.ResponseWriter, r *http.Request) {
 // replace ends the session that the request brought, for a new one takes its place: nobody could sign out of it.
 func (b *Browser) replace(ctx context.Context, r *http.Request) {
 	old, err := b.readSession(r)
-	if err != nil {
+	if err != nil && !errors.Is(err, errEnded) {
 		return
 	}
 	if err := b.revoked.Revoke(ctx, old.key(), old.forgettable()); err != nil {
@@ -172,11 +172,12 @@ func (b *Browser) begin(ctx context.Context, l login, code string) (session, err
 	}, nil
 }
 
-// Logout ends the session here and on all replicas. POST only.
+// Logout ends the session here and on all replicas, also one that has ended here: where sessions last longer it has not.
+// POST only.
 func (b *Browser) Logout(w http.ResponseWriter, r *http.Request) {
 	s, err := b.readSession(r)
 	clearCookie(w, sessionCookie)
-	if err == nil {
+	if err == nil || errors.Is(err, errEnded) {
 		note(r.Context(), s.Username)
 		if err := b.revoked.Revoke(r.Context(), s.key(), s.forgettable()); err != nil {
 			b.log.ErrorContext(r.Context(), "revoking a session", "error", err, "requestID", RequestID(r.Context()))

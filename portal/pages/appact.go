@@ -147,6 +147,16 @@ func refusal(err error, field string) (words string, other error) {
 	return strings.Join(all, " "), nil
 }
 
+// backToDetail leads from the address of an action to the object: whoever loads it anew, or comes back to it, acts on nothing.
+func (p *Pages) backToDetail(w http.ResponseWriter, r *http.Request) error {
+	s := p.spaceOf(r)
+	ref, err := s.refOf(r)
+	if err != nil {
+		return err
+	}
+	return seeOther(w, r, views.ResourcePath(s.team.ID, ref.Kind.Plural, ref.Name))
+}
+
 // showAgain shows the page of the object with what was refused.
 func (p *Pages) showAgain(w http.ResponseWriter, r *http.Request, l looking, obj *unstructured.Unstructured, say func(*views.App)) error {
 	var err error

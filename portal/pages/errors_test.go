@@ -63,7 +63,6 @@ func TestErrorPagesSayWhatToDo(t *testing.T) {
 	}
 }
 
-// TestARefusedWriteIsNotRepeatedByItself: looking again would send the form again.
 // TestAnEndedSessionLosesNothing: with scripts by the way back to the form, without them by another tab.
 func TestAnEndedSessionLosesNothing(t *testing.T) {
 	w := httptest.NewRecorder()
@@ -76,6 +75,7 @@ func TestAnEndedSessionLosesNothing(t *testing.T) {
 	}
 }
 
+// TestARefusedWriteIsNotRepeatedByItself: looking again would send the form again.
 func TestARefusedWriteIsNotRepeatedByItself(t *testing.T) {
 	f := busySite(t)
 	f.down = true

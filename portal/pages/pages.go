@@ -176,6 +176,8 @@ func (p *Pages) teamRoutes(r chi.Router) {
 	r.Get("/{kind}/{name}/restart", p.page(p.restartAsk))
 	r.Post("/{kind}/{name}/scale", p.page(p.scale))
 	r.Post("/{kind}/{name}/rollback", p.page(p.rollback))
+	r.Get("/{kind}/{name}/scale", p.page(p.backToDetail)) // where a refusal was shown
+	r.Get("/{kind}/{name}/rollback", p.page(p.backToDetail))
 	r.Post("/{kind}/{name}/{action}", p.page(p.act))
 }
 

@@ -126,6 +126,8 @@ func TestStatuses(t *testing.T) {
 	}{
 		{"home leads to the team", denied, "/", 303, ""},
 		{"switcher", denied, "/switch?team=payments", 303, ""},
+		{"the address of an action leads to the object", denied, "/teams/payments/webapps/shop/scale", 303, ""},
+		{"that of another action too", denied, "/teams/payments/webapps/shop/rollback", 303, ""},
 		{"another team's list", denied, "/teams/search", 403, "You have no access to this"},
 		{"another team's resource", denied, "/teams/search/s3buckets/x", 403, "You have no access to this"},
 		{"another team's stream", denied, "/teams/search/live", 403, ""},

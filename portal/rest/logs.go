@@ -25,7 +25,7 @@ type PodReader interface {
 type logsInput struct {
 	ObjectPath
 	Pod       string `query:"pod" doc:"Name of one of its Pods; left out, the newest."`
-	Container string `query:"container" default:"app" doc:"Container of the Pod."`
+	Container string `query:"container" default:"app" minLength:"1" doc:"Container of the Pod."`
 	Tail      int64  `query:"tail" default:"200" minimum:"1" maximum:"5000" doc:"How many of the last lines."`
 	Previous  bool   `query:"previous" doc:"Of the run before the last restart."`
 	Times     bool   `query:"timestamps" doc:"With the time in front of each line."`

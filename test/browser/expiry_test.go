@@ -5,6 +5,7 @@ package browser
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -106,9 +107,11 @@ func TestNamesAreAskedForAgain(t *testing.T) {
 	other.awaitPath(ask)
 	x.away.Store(true)
 	portal := world.Part("portal")
+	start := sync.OnceValue(func() error { return portal.Start(context.WithoutCancel(t.Context())) })
+	t.Cleanup(func() { _ = start() }) // for the tests that come after
 	x.must(portal.Stop())
 	asks("2")
-	x.must(portal.Start(context.WithoutCancel(t.Context())))
+	x.must(start())
 	asks("3")
 	x.awaitTrue(offered(named) + `.includes("asked-again")`)
 }

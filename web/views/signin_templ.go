@@ -213,7 +213,7 @@ func SessionEndedPage(signIn string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</span><div><p><b>Nothing was changed.</b></p><p class=\"onlyjs\">Sign in again, and you are back where you were, with what you entered. Passwords, and texts that hold some, are not kept there: to send those too, sign in in another tab and load this page anew.</p><p class=\"nojs\">Sign in in another tab, then load this page anew: your browser sends once more what you entered.</p></div></div><a class=\"btn first onlyjs\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</span><div><p><b>Nothing was changed.</b></p><p class=\"onlyjs\">Sign in again, and you are back where you were, with what you entered in a form that asks for something or edits it. Passwords, and texts that hold some, are not kept there: to send those too, sign in in another tab and load this page anew.</p><p class=\"nojs\">Sign in in another tab, then load this page anew: your browser sends once more what you entered.</p></div></div><a class=\"btn first onlyjs\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

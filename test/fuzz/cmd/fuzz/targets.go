@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -100,8 +102,12 @@ func (j job) fuzz(ctx context.Context, t target) error {
 	folder := filepath.Join(j.root, filepath.FromSlash(t.folder))
 	before := inputs(folder, t.name)
 	binary, seen := j.compiled(t.folder)
-	err := j.command(ctx, folder, binary, "-test.run=^$", "-test.fuzz=^"+t.name+"$", "-test.fuzztime="+j.each.String(),
-		"-test.fuzzminimizetime=1s", "-test.fuzzcachedir="+seen, "-test.paniconexit0").Run()
+	var said bytes.Buffer
+	cmd := j.command(ctx, folder, binary, "-test.run=^$", "-test.fuzz=^"+t.name+"$", "-test.fuzztime="+j.each.String(),
+		"-test.fuzzminimizetime=1s", "-test.fuzzcachedir="+seen, "-test.paniconexit0")
+	both := io.MultiWriter(j.out, &said)
+	cmd.Stdout, cmd.Stderr = both, both
+	err := cmd.Run()
 	if err == nil || ctx.Err() != nil {
 		return nil //nolint:nilerr // that it did not come to its end is told once, for all
 	}
@@ -111,8 +117,17 @@ func (j job) fuzz(ctx context.Context, t target) error {
 				"which from now on is a test.\nTo repeat it: go test -run='^%s$/^%s$' ./%s", t.name, t.folder, err, t.folder, t.name, input, t.name, input, t.folder)
 		}
 	}
+	if timeIsUp(said.String()) {
+		return nil
+	}
 	return fmt.Errorf("%s in %s failed, as told above (%w), and wrote no input: one that is known fails.\nTo repeat it: go test -run='^%s$' ./%s",
 		t.name, t.folder, err, t.name, t.folder)
+}
+
+// timeIsUp tells from what a target that wrote no input said that its time was over, which Go 1.26 now and then takes for a
+// failure (golang/go#75804).
+func timeIsUp(said string) bool {
+	return strings.Contains(said, "context deadline exceeded") && !strings.Contains(said, "failure while testing seed corpus")
 }
 
 // inputs are the names of those that are kept as tests of a target.

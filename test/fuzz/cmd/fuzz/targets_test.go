@@ -92,3 +92,15 @@ func TestAnInterruptionEndsAFuzzTarget(t *testing.T) {
 		t.Errorf("%v\n%s", err, out.text.String())
 	}
 }
+
+func TestTimeThatIsUpIsNoFailure(t *testing.T) {
+	for said, want := range map[string]bool{
+		"fuzz: elapsed: 1s, execs: 9 (9/sec)\n--- FAIL: FuzzAll (1.00s)\n    context deadline exceeded\nFAIL\n": true,
+		"--- FAIL: FuzzAll (0.00s)\n    failure while testing seed corpus entry: context deadline exceeded\n":   false,
+		"--- FAIL: FuzzAll (0.00s)\n    a_test.go:7: wrong\n":                                                   false,
+	} {
+		if got := timeIsUp(said); got != want {
+			t.Errorf("%q: %t", said, got)
+		}
+	}
+}
