@@ -118,6 +118,7 @@ func (j job) fuzz(ctx context.Context, t target) error {
 		}
 	}
 	if timeIsUp(said.String()) {
+		j.say("Its time was up, which is no failure, whatever it says above.")
 		return nil
 	}
 	return fmt.Errorf("%s in %s failed, as told above (%w), and wrote no input: one that is known fails.\nTo repeat it: go test -run='^%s$' ./%s",
