@@ -94,7 +94,7 @@ func (w *world) s3(key, region string) *s3.Client {
 	return s3.NewFromConfig(config(w.operator, key, region))
 }
 
-func (w *world) sqs(key, region string) *sqs.Client {
+func (w *world) sqs(key, region string) *sqs.Client { //nolint:unparam // called as s3 and ec2 are
 	return sqs.NewFromConfig(config(w.operator, key, region))
 }
 
@@ -102,7 +102,7 @@ func (w *world) ec2(key, region string) *ec2.Client {
 	return ec2.NewFromConfig(config(w.operator, key, region))
 }
 
-func (w *world) sts(key, region string) *sts.Client {
+func (w *world) sts(key, region string) *sts.Client { //nolint:unparam // called as s3 and ec2 are
 	return sts.NewFromConfig(config(w.operator, key, region))
 }
 
@@ -110,6 +110,7 @@ var counter atomic.Int64
 
 // unique makes a name that no other test uses.
 func unique(t *testing.T) string {
+	t.Helper()
 	name := strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
 	return fmt.Sprintf("%.40s-%d", strings.TrimPrefix(name, "test"), counter.Add(1))
 }

@@ -56,8 +56,7 @@ func TestNameOfDeletedQueueIsTakenForAWhile(t *testing.T) {
 	_, err = c.DeleteQueue(t.Context(), &sqs.DeleteQueueInput{QueueUrl: out.QueueUrl})
 	must(t, err)
 	_, err = c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name})
-	var recently *types.QueueDeletedRecently
-	if !errors.As(err, &recently) {
+	if _, ok := errors.AsType[*types.QueueDeletedRecently](err); !ok {
 		t.Errorf("got %v, want QueueDeletedRecently", err)
 	}
 	later = 61 * time.Second

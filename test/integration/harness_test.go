@@ -42,7 +42,7 @@ import (
 const patience = 60 * time.Second
 
 // admin is a client with every right.
-func admin(t testing.TB) client.Client {
+func admin(t *testing.T) client.Client {
 	t.Helper()
 	c, err := client.New(world.Admin, client.Options{Scheme: controllers.Scheme()})
 	if err != nil {
@@ -72,7 +72,7 @@ type operatorOptions struct {
 }
 
 // startOperator runs the operator with its real rights until the test ends or stop is called.
-func startOperator(t testing.TB, o operatorOptions) (stop func()) {
+func startOperator(t *testing.T, o operatorOptions) (stop func()) {
 	t.Helper()
 	cfg, err := world.ServiceAccountConfig(t.Context(), stack.Namespace, "portico-operator")
 	if err != nil {
@@ -81,7 +81,7 @@ func startOperator(t testing.TB, o operatorOptions) (stop func()) {
 	return startOperatorAs(t, cfg, o)
 }
 
-func startOperatorAs(t testing.TB, cfg *rest.Config, o operatorOptions) (stop func()) {
+func startOperatorAs(t *testing.T, cfg *rest.Config, o operatorOptions) (stop func()) {
 	t.Helper()
 	if o.resync == 0 {
 		o.resync = time.Hour
@@ -136,7 +136,7 @@ func startOperatorAs(t testing.TB, cfg *rest.Config, o operatorOptions) (stop fu
 var counter atomic.Int64
 
 // team makes a namespace that may use the sample provider, and removes it at the end.
-func team(t testing.TB, c client.Client) string {
+func team(t *testing.T, c client.Client) string {
 	t.Helper()
 	name := fmt.Sprintf("team-%d", counter.Add(1))
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"portico.dev/aws": "allowed"}}}
@@ -148,7 +148,7 @@ func team(t testing.TB, c client.Client) string {
 }
 
 // abandon takes what is left of a test from the operators of later ones, without waiting for AWS.
-func abandon(t testing.TB, c client.Client, ns string) {
+func abandon(t *testing.T, c client.Client, ns string) {
 	t.Helper()
 	ctx := context.Background() // the test's own is over
 	for kind := range controllers.Scheme().KnownTypes(v1alpha1.GroupVersion) {
@@ -161,7 +161,7 @@ func abandon(t testing.TB, c client.Client, ns string) {
 	}
 }
 
-func abandonAll(ctx context.Context, t testing.TB, c client.Client, ns, kind string) {
+func abandonAll(ctx context.Context, t *testing.T, c client.Client, ns, kind string) {
 	t.Helper()
 	left := &unstructured.UnstructuredList{}
 	left.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
@@ -191,7 +191,7 @@ func bucketOf(ns, name string) *v1alpha1.S3Bucket {
 	}
 }
 
-func create(t testing.TB, c client.Client, obj client.Object) {
+func create(t *testing.T, c client.Client, obj client.Object) {
 	t.Helper()
 	if err := c.Create(t.Context(), obj); err != nil {
 		t.Fatal(err)
@@ -199,7 +199,7 @@ func create(t testing.TB, c client.Client, obj client.Object) {
 }
 
 // await polls until ok says so, and fails with the last state it described.
-func await(t testing.TB, what string, ok func() (bool, string)) {
+func await(t *testing.T, what string, ok func() (bool, string)) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
 	for {
@@ -215,13 +215,13 @@ func await(t testing.TB, what string, ok func() (bool, string)) {
 }
 
 // ready reads obj until it is Ready at its current generation.
-func ready(t testing.TB, c client.Client, obj engine.Object) {
+func ready(t *testing.T, c client.Client, obj engine.Object) {
 	t.Helper()
 	reason(t, c, obj, engine.ReasonInSync)
 }
 
 // reason reads obj until its Ready condition speaks of its current generation and has this reason.
-func reason(t testing.TB, c client.Client, obj engine.Object, want string) metav1.Condition {
+func reason(t *testing.T, c client.Client, obj engine.Object, want string) metav1.Condition {
 	t.Helper()
 	var got metav1.Condition
 	await(t, obj.GetName()+" to be "+want, func() (bool, string) {
@@ -237,7 +237,7 @@ func reason(t testing.TB, c client.Client, obj engine.Object, want string) metav
 }
 
 // edit changes obj under its current resourceVersion, again if somebody was faster.
-func edit[T client.Object](t testing.TB, c client.Client, obj T, change func(T)) {
+func edit[T client.Object](t *testing.T, c client.Client, obj T, change func(T)) {
 	t.Helper()
 	for {
 		if err := c.Get(t.Context(), client.ObjectKeyFromObject(obj), obj); err != nil {
@@ -256,7 +256,7 @@ func edit[T client.Object](t testing.TB, c client.Client, obj T, change func(T))
 }
 
 // annotate sets one annotation of obj.
-func annotate(t testing.TB, c client.Client, obj client.Object, key, value string) {
+func annotate(t *testing.T, c client.Client, obj client.Object, key, value string) {
 	t.Helper()
 	edit(t, c, obj, func(o client.Object) {
 		all := o.GetAnnotations()
@@ -269,7 +269,7 @@ func annotate(t testing.TB, c client.Client, obj client.Object, key, value strin
 }
 
 // atRest waits until obj is not written any more, and returns its version.
-func atRest(t testing.TB, c client.Client, obj client.Object) string {
+func atRest(t *testing.T, c client.Client, obj client.Object) string {
 	t.Helper()
 	version, since := "", time.Now()
 	await(t, "rest", func() (bool, string) {
@@ -285,7 +285,7 @@ func atRest(t testing.TB, c client.Client, obj client.Object) string {
 }
 
 // gone deletes obj and waits until it is no more.
-func gone(t testing.TB, c client.Client, obj client.Object) {
+func gone(t *testing.T, c client.Client, obj client.Object) {
 	t.Helper()
 	if err := c.Delete(t.Context(), obj); client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
@@ -293,7 +293,7 @@ func gone(t testing.TB, c client.Client, obj client.Object) {
 	awaitGone(t, c, obj)
 }
 
-func awaitGone(t testing.TB, c client.Client, obj client.Object) {
+func awaitGone(t *testing.T, c client.Client, obj client.Object) {
 	t.Helper()
 	await(t, obj.GetName()+" to be gone", func() (bool, string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(obj), obj)
@@ -308,7 +308,7 @@ func awaitGone(t testing.TB, c client.Client, obj client.Object) {
 }
 
 // eventsOf are the events about obj, as "Reason: note".
-func eventsOf(t testing.TB, c client.Client, obj client.Object) []string {
+func eventsOf(t *testing.T, c client.Client, obj client.Object) []string {
 	t.Helper()
 	list := &eventsv1.EventList{}
 	if err := c.List(t.Context(), list, client.InNamespace(obj.GetNamespace())); err != nil {
@@ -323,7 +323,7 @@ func eventsOf(t testing.TB, c client.Client, obj client.Object) []string {
 	return all
 }
 
-func awaitEvent(t testing.TB, c client.Client, obj client.Object, parts ...string) {
+func awaitEvent(t *testing.T, c client.Client, obj client.Object, parts ...string) {
 	t.Helper()
 	await(t, fmt.Sprintf("an event with %q", parts), func() (bool, string) {
 		all := eventsOf(t, c, obj)
@@ -346,13 +346,13 @@ func containsAll(text string, parts []string) bool {
 }
 
 // outside is an S3 client that acts behind the operator's back, with an account's own keys.
-func outside(t testing.TB, accessKey string) *s3.Client {
+func outside(t *testing.T, accessKey string) *s3.Client {
 	t.Helper()
 	return s3.NewFromConfig(outsideConfig(t, accessKey), func(o *s3.Options) { o.UsePathStyle = true })
 }
 
 // outsideConfig leads past the operator, with an account's own keys.
-func outsideConfig(t testing.TB, accessKey string) aws.Config {
+func outsideConfig(t *testing.T, accessKey string) aws.Config {
 	t.Helper()
 	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRegion(stack.Region), config.WithBaseEndpoint(world.OutsideAWSEndpoint),
 		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(accessKey, "test", "")))
@@ -363,7 +363,7 @@ func outsideConfig(t testing.TB, accessKey string) aws.Config {
 }
 
 // tagsOf are a bucket's tags in AWS; nil if there is no bucket.
-func tagsOf(t testing.TB, api *s3.Client, bucket string) map[string]string {
+func tagsOf(t *testing.T, api *s3.Client, bucket string) map[string]string {
 	t.Helper()
 	out, err := api.GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{Bucket: &bucket})
 	if err != nil {

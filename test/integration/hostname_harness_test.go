@@ -32,7 +32,7 @@ const gateways = "portico-gateways"
 
 // domain is a hosted zone of a test's own, and the namespace that may have names in it.
 type domain struct {
-	t    testing.TB
+	t    *testing.T
 	c    client.Client
 	ns   string
 	name string
@@ -41,7 +41,7 @@ type domain struct {
 }
 
 // domainOf makes a team with a public zone of its own and a grant for everything in it.
-func domainOf(t testing.TB, c client.Client) domain {
+func domainOf(t *testing.T, c client.Client) domain {
 	t.Helper()
 	ns := team(t, c)
 	d := domain{t: t, c: c, ns: ns, name: ns + ".example", dns: route53.NewFromConfig(world.OutsideAWS())}
@@ -158,7 +158,7 @@ func (d domain) certificates() []string {
 }
 
 // served are the certificates on the HTTPS listener of the load balancer with this DNS name.
-func served(t testing.TB, dnsName string) []string {
+func served(t *testing.T, dnsName string) []string {
 	t.Helper()
 	api := elasticloadbalancingv2.NewFromConfig(world.OutsideAWS())
 	var all []string
@@ -191,7 +191,7 @@ func served(t testing.TB, dnsName string) []string {
 }
 
 // claimsOf are the hostnames that a namespace has claimed, sorted.
-func claimsOf(t testing.TB, c client.Client, ns string) []string {
+func claimsOf(t *testing.T, c client.Client, ns string) []string {
 	t.Helper()
 	list := &v1alpha1.DomainClaimList{}
 	if err := c.List(t.Context(), list); err != nil {

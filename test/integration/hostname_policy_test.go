@@ -20,7 +20,7 @@ import (
 )
 
 // developer is somebody with the role portico-developer in a namespace, and no other right.
-func developer(t testing.TB, c client.Client, ns string) client.Client {
+func developer(t *testing.T, c client.Client, ns string) client.Client {
 	t.Helper()
 	name := "dev-of-" + ns
 	create(t, c, &rbacv1.RoleBinding{

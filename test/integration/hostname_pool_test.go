@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/albconfig"
 )
 
-func poolGateway(t testing.TB, c client.Client, name string) *v1alpha1.PoolGateway {
+func poolGateway(t *testing.T, c client.Client, name string) *v1alpha1.PoolGateway {
 	t.Helper()
 	g := &v1alpha1.PoolGateway{}
 	if err := c.Get(t.Context(), client.ObjectKey{Namespace: gateways, Name: name}, g); err != nil {
@@ -66,7 +66,7 @@ func TestTheNextHostnameGoesOnTheNextGateway(t *testing.T) {
 }
 
 // otherClass is a GatewayClass of the test's own, so that its Gateways are.
-func otherClass(t testing.TB, c client.Client) string {
+func otherClass(t *testing.T, c client.Client) string {
 	t.Helper()
 	class := &gatewayv1.GatewayClass{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("class-%d", counter.Add(1))}, Spec: gatewayv1.GatewayClassSpec{ControllerName: albconfig.ControllerName}}
 	create(t, c, class)

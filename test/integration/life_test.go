@@ -49,7 +49,7 @@ func (l life) isReady() bool {
 }
 
 func (l life) isGone() bool {
-	return apierrors.IsNotFound(l.Get(l.t.Context(), client.ObjectKeyFromObject(l.Object), l.Object.DeepCopyObject().(client.Object)))
+	return apierrors.IsNotFound(l.Get(l.t.Context(), client.ObjectKeyFromObject(l.Object), l.DeepCopyObject().(client.Object)))
 }
 
 // assertWhole checks the state that a life without faults is in.

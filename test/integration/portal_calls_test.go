@@ -25,7 +25,7 @@ type calls struct {
 	away atomic.Bool // Kubernetes does not answer
 }
 
-var errAway = errors.New("Kubernetes is away")
+var errAway = errors.New("no answer from Kubernetes")
 
 type call struct{ method, path, query string }
 

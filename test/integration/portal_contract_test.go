@@ -82,6 +82,14 @@ const (
 	anETag      = `"[0-9a-f-]+-\d+(-[0-9a-f]+)?"`
 )
 
+// calling is call for later.
+func (r *replica) calling(token, method, path string, body any, headers ...string) func(*testing.T) answer {
+	return func(t *testing.T) answer {
+		t.Helper()
+		return r.call(t, token, method, path, body, headers...)
+	}
+}
+
 func (r *replica) successes(t *testing.T) []provoked {
 	t.Helper()
 	token, name := userToken(t, "payments-dev"), unique("contract")
@@ -96,7 +104,7 @@ func (r *replica) successes(t *testing.T) []provoked {
 		_ = c.Patch(context.Background(), held, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
 	})
 	call := func(method, path string, body any, headers ...string) func(*testing.T) answer {
-		return func(t *testing.T) answer { return r.call(t, token, method, path, body, headers...) }
+		return r.calling(token, method, path, body, headers...)
 	}
 	const none = ""
 	location := map[string]string{"Location": "/api/v1" + at, "ETag": anETag}
@@ -122,9 +130,7 @@ func (r *replica) successes(t *testing.T) []provoked {
 func (r *replica) refusals(t *testing.T) []provoked {
 	t.Helper()
 	mine, others := userToken(t, "payments-dev"), userToken(t, "search-dev")
-	call := func(token, method, path string, body any, headers ...string) func(*testing.T) answer {
-		return func(t *testing.T) answer { return r.call(t, token, method, path, body, headers...) }
-	}
+	call := r.calling
 	return []provoked{
 		{400, "a body that is no object", call(mine, "POST", contractual, []string{"x"}), nil},
 		{401, "no token", call("", "GET", contractual, nil), map[string]string{"WWW-Authenticate": `Bearer realm="portico"`}},
@@ -165,10 +171,11 @@ func (r *replica) stall(t *testing.T, token string) func(*testing.T) answer {
 	came := make(chan result, 1)
 	of := programs(t)
 	go func() {
-		resp, err := of.Do(req) //nolint:bodyclose // read does
+		resp, err := of.Do(req)
 		came <- result{resp, err}
 	}()
 	return func(t *testing.T) answer {
+		t.Helper()
 		got := <-came
 		if got.err != nil {
 			t.Fatal(got.err)
@@ -188,7 +195,7 @@ func (r *replica) conflicts(t *testing.T) []provoked {
 		return a.status == http.StatusOK, a.raw
 	})
 	call := func(method, path string, body any, headers ...string) func(*testing.T) answer {
-		return func(t *testing.T) answer { return r.call(t, token, method, path, body, headers...) }
+		return r.calling(token, method, path, body, headers...)
 	}
 	return []provoked{
 		{409, "a name that is taken", call("POST", contractual, body), nil},
@@ -211,14 +218,10 @@ func (r *replica) busy(t *testing.T) []provoked {
 	limited.call(t, bound, "GET", "/me", nil).want(t, http.StatusOK)
 	retry := map[string]string{"Retry-After": "[1-9][0-9]*"}
 	return []provoked{
-		{429, "more requests than a user may send", func(t *testing.T) answer { return limited.call(t, bound, "GET", "/me", nil) }, retry},
-		{503, "a right that cannot be asked for", func(t *testing.T) answer { return alone.call(t, token, "GET", contractual, nil) }, retry},
-		{503, "a ServiceAccount's token that cannot be verified", func(t *testing.T) answer {
-			return alone.call(t, serviceAccountToken(t), "GET", "/namespaces", nil)
-		}, retry},
-		{503, "a creation of somebody else", func(t *testing.T) answer {
-			return alone.call(t, ci, "POST", "/namespaces/search/s3buckets", bucketBody("x", ""))
-		}, retry},
+		{429, "more requests than a user may send", limited.calling(bound, "GET", "/me", nil), retry},
+		{503, "a right that cannot be asked for", alone.calling(token, "GET", contractual, nil), retry},
+		{503, "a ServiceAccount's token that cannot be verified", alone.calling(serviceAccountToken(t), "GET", "/namespaces", nil), retry},
+		{503, "a creation of somebody else", alone.calling(ci, "POST", "/namespaces/search/s3buckets", bucketBody("x", "")), retry},
 	}
 }
 

@@ -119,7 +119,7 @@ var buckets = specimen{
 }
 
 // queueAPI acts behind the operator's back.
-func queueAPI(t testing.TB) *sqs.Client {
+func queueAPI(t *testing.T) *sqs.Client {
 	t.Helper()
 	return sqs.NewFromConfig(outsideConfig(t, "test"))
 }
@@ -170,7 +170,7 @@ var queues = specimen{
 	},
 }
 
-func queueAttributes(t testing.TB, q *v1alpha1.SQSQueue) map[string]string {
+func queueAttributes(t *testing.T, q *v1alpha1.SQSQueue) map[string]string {
 	t.Helper()
 	out, err := queueAPI(t).GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{
 		QueueUrl: &q.Status.QueueURL, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameAll},
