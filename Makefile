@@ -105,8 +105,7 @@ generate: go-is-there ## Regenerate: deep copies, CRDs, templates, the REST clie
 .PHONY: lint
 lint: $(up) ## Run the linters
 	@$(up) -build lint
-	@bin/golangci-lint run ./...
-	@bin/golangci-lint run --build-tags browser ./test/browser/...
+	@bin/golangci-lint run --build-tags integration,browser ./...
 
 .PHONY: verify
 verify: lint generate ## Lint, regenerate, fail on a dirty tree, look for vulnerabilities
