@@ -1,6 +1,7 @@
 package webapp
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,13 +14,12 @@ import (
 )
 
 // cause is why a rollout does not get on, from the deepest object that knows. Its text is stable: what changes from try
-// to try, such as a counter or a back-off, is left out, or every try would be a change of the status.
+// to try, such as a counter or a back-off, is left out, or every try would be a change of the status. What the application
+// wrote is left out too: it may hold anything, and whoever reads the status need not have the right to read its log.
 type cause struct {
 	reason  string
 	text    string // empty: nothing is known
 	stalled bool   // somebody must act
-	output  bool   // text ends in a line of the application's output, which may hold anything
-	line    string // that line
 }
 
 // cause asks the Deployment and the version that is wanted first for what they could not create, and then each of its
@@ -140,19 +140,29 @@ func lastEnd(c *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 // did so, the status does not say.
 var stopped = []int32{0, 137, 143}
 
+// neverStarted are the reasons of a container whose process the runtime could not start: its message is the runtime's own.
+var neverStarted = []string{"StartError", "ContainerCannotRun"}
+
 func crashed(pod *corev1.Pod, c *corev1.ContainerStatus, end *corev1.ContainerStateTerminated) cause {
-	out := cause{reason: "CrashLoopBackOff", stalled: true, line: lastLine(end.Message)}
-	how := fmt.Sprintf("exits with code %d", end.ExitCode)
-	if end.Reason == "OOMKilled" {
-		out.reason, how = "OOMKilled", "needs more memory than its limit and is killed"
-	} else if end.Reason != "" && end.Reason != "Error" && end.Reason != "Completed" {
-		how += " (" + end.Reason + ")"
+	out := cause{reason: "CrashLoopBackOff", stalled: true}
+	who := fmt.Sprintf("the container %s of Pod %s ", c.Name, pod.Name)
+	switch {
+	case end.Reason == "OOMKilled":
+		out.reason, out.text = end.Reason, who+"needs more memory than its limit and is killed, again and again"
+		return out
+	case slices.Contains(neverStarted, end.Reason):
+		out.text = who + "cannot start: " + cmp.Or(lastLine(end.Message), end.Reason)
+		return out
 	}
-	out.text = fmt.Sprintf("the container %s of Pod %s %s, again and again", c.Name, pod.Name, how)
-	if out.reason != "OOMKilled" && slices.Contains(stopped, end.ExitCode) {
+	out.text = fmt.Sprintf("%sexits with code %d", who, end.ExitCode)
+	if end.Reason != "" && end.Reason != "Error" && end.Reason != "Completed" {
+		out.text += " (" + end.Reason + ")"
+	}
+	out.text += ", again and again"
+	if slices.Contains(stopped, end.ExitCode) {
 		out.text += ", as if it was told to stop: that is done when a liveness or startup probe fails"
 	}
-	out.output = out.line != ""
+	out.text += fmt.Sprintf("; read its log: kubectl logs -n %s %s -c %s --previous", pod.Namespace, pod.Name, c.Name)
 	return out
 }
 
@@ -191,9 +201,6 @@ func configError(message string) string {
 	}
 	return message
 }
-
-// longestLine of output that is told, in bytes.
-const longestLine = 200
 
 // lastLine is the last line of text with something in it.
 func lastLine(text string) string {

@@ -124,7 +124,7 @@ func TestARolloutThatHangsIsExplained(t *testing.T) {
 	available := appsv1.DeploymentCondition{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue}
 	l.controller("2", appsv1.DeploymentStatus{Replicas: 2, UpdatedReplicas: 1, AvailableReplicas: 1, Conditions: []appsv1.DeploymentCondition{available}})
 	l.pod(next, corev1.ContainerStatus{Name: "app", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Message: "no database\n"}}})
-	const text = "1 replica updated, 1 old to go; the container app of Pod shop-2-1 exits with code 1, again and again; its last line is: no database; " +
+	const text = "1 replica updated, 1 old to go; the container app of Pod shop-2-1 exits with code 1, again and again; read its log: kubectl logs -n payments shop-2-1 -c app --previous; " +
 		"registry.example.com/shop:0.9.0 still serves"
 	l.is(l.sync(), "CrashLoopBackOff", text)
 	if l.app.Status.Image != "registry.example.com/shop:0.9.0" || len(l.app.Status.Revisions) != 2 || l.app.Status.Revisions[0].Revision != 2 {

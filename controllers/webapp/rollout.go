@@ -33,9 +33,6 @@ func (r *run) rolledOut(ctx context.Context) (string, error) {
 	c := p.cause(&r.app.Spec)
 	text := progress
 	if c.text != "" {
-		if c.output {
-			c.text = r.masked(ctx, c)
-		}
 		text += "; " + c.text
 	}
 	if image := p.serving(); image != "" && image != r.app.Spec.Image {
