@@ -106,6 +106,50 @@ func TestAStepThatIsNotWantedAndFailsIsTold(t *testing.T) {
 	}
 }
 
+// held is a condition of a spec of that generation.
+func held(kind string, generation int64) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: ReasonDone, Message: kind + " held", ObservedGeneration: generation}
+}
+
+func TestAfterAStepThatDoesNotHoldWhatIsKnownStays(t *testing.T) {
+	waits := engine.Wait("RollingOut", 0, "1 of 2")
+	boom := errors.New("boom")
+	const waiting = "Unknown Waiting waiting for Second"
+	for name, row := range map[string]struct {
+		watches string
+		before  []metav1.Condition
+		fails   map[string]error
+		third   string // as the pass marks it; "" leaves it as it is
+	}{
+		"a step that never held waits":                {fails: map[string]error{"Second": waits}, third: waiting},
+		"one that held for this spec is left":         {before: []metav1.Condition{held("Third", 2)}, fails: map[string]error{"Second": waits}},
+		"one that held for an earlier spec waits":     {before: []metav1.Condition{held("Third", 1)}, fails: map[string]error{"Second": waits}, third: waiting},
+		"one that watches what holds looks":           {watches: "First", fails: map[string]error{"Second": waits}, third: "True Done Third holds"},
+		"it tells what it finds":                      {watches: "First", fails: map[string]error{"Second": waits, "Third": engine.Blocked("Bad", "crashed")}, third: "False Bad crashed"},
+		"an error of its look tells nothing":          {watches: "First", before: []metav1.Condition{held("Third", 2)}, fails: map[string]error{"Second": waits, "Third": boom}},
+		"nor of one that never held":                  {watches: "First", fails: map[string]error{"Second": waits, "Third": boom}, third: waiting},
+		"one that watches what does not hold waits":   {watches: "Second", before: []metav1.Condition{held("Third", 2)}, fails: map[string]error{"Second": waits}, third: waiting},
+		"but for an error, which is no knowledge":     {watches: "Second", before: []metav1.Condition{held("Third", 2)}, fails: map[string]error{"Second": boom}},
+		"one that watches what held before looks":     {watches: "Second", before: []metav1.Condition{held("Second", 2)}, fails: map[string]error{"First": boom}, third: "True Done Third holds"},
+		"one that watches what is not known does not": {watches: "Second", fails: map[string]error{"First": boom}, third: "Unknown Waiting waiting for First"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			obj, pass := &v1alpha1.WebApp{}, engine.NewPass(nil)
+			obj.Generation, obj.Spec.Replicas, obj.Status.Conditions = 2, new(int32(2)), row.before
+			var done []string
+			all := list(&done, row.fails)
+			all[2].Watches = row.watches
+			if err := all.Sync(t.Context(), obj, pass); err == nil || row.fails["Second"] != nil && !errors.Is(err, row.fails["Second"]) {
+				t.Errorf("outcome %v", err)
+			}
+			status, reason, text := pass.Marked("Third")
+			if got := strings.TrimSpace(string(status) + " " + reason + " " + text); got != row.third {
+				t.Errorf("Third is %q, want %q", got, row.third)
+			}
+		})
+	}
+}
+
 func TestReleaseGoesBackwardsAndStopsAtAnError(t *testing.T) {
 	for name, row := range map[string]struct {
 		fails map[string]error

@@ -7,12 +7,16 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	gatewayac "sigs.k8s.io/gateway-api/applyconfiguration/apis/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 )
+
+// reasonRouteRefused is of a route that takes no traffic.
+const reasonRouteRefused = "RouteRefused"
 
 // Address is a hostname at which a WebApp may answer.
 type Address struct {
@@ -76,11 +80,14 @@ func route(app *v1alpha1.WebApp, to Address) *gatewayac.HTTPRouteApplyConfigurat
 }
 
 // exposed waits until the application answers at the hostname.
-func (r *run) exposed(context.Context) (string, error) {
+func (r *run) exposed(ctx context.Context) (string, error) {
 	if r.app.Spec.Expose == nil {
 		return "", nil
 	}
 	name := r.app.Spec.Expose.Hostname
+	if err := r.lookUpRoute(ctx, name); err != nil {
+		return "", err
+	}
 	if r.http.UID == "" {
 		return "", engine.Wait("WaitingForHostname", again, "waiting for the GatewayHostnameRequest %s: %s", name, r.address.State)
 	}
@@ -89,11 +96,56 @@ func (r *run) exposed(context.Context) (string, error) {
 	case c == nil || c.ObservedGeneration != r.http.Generation:
 		return "", engine.Wait("RoutePending", again, "the load balancer controller has not taken up the route yet")
 	case c.Status != metav1.ConditionTrue:
-		return "", engine.Blocked("RouteRefused", "the load balancer controller refuses the route: %s: %s", c.Reason, c.Message)
+		return "", engine.Blocked(reasonRouteRefused, "the load balancer controller refuses the route: %s: %s", c.Reason, c.Message)
 	case !r.address.Ready:
 		return "", engine.Wait("WaitingForHostname", again, "waiting for the GatewayHostnameRequest %s: %s", name, r.address.State)
 	}
 	return "it answers at " + r.address.Hostname, nil
+}
+
+// lookUpRoute reads the address and the route where this pass has not come to the step that keeps them.
+func (r *run) lookUpRoute(ctx context.Context, name string) (err error) {
+	if r.address.Found {
+		return nil
+	}
+	if r.address, err = r.Routes.Address(ctx, r.app.Namespace, name); err != nil {
+		return fmt.Errorf("look up the GatewayHostnameRequest %s: %w", name, err)
+	}
+	if err = r.Writer.Client.Get(ctx, r.objects.Key(r.app.Name), &r.http); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read the HTTPRoute: %w", err)
+	}
+	if err != nil || !metav1.IsControlledBy(&r.http, r.app) {
+		r.http = gatewayv1.HTTPRoute{}
+	}
+	return nil
+}
+
+// url is where the application can be reached. What has answered at its hostname stays there as long as the route and the
+// hostname do, whatever else fails; what nobody has looked at stays as it was.
+func (r *run) url(pass *engine.Pass) string {
+	if r.app.Spec.Expose != nil && !known(pass, StepRoute, metav1.ConditionFalse) {
+		status, reason, _ := pass.Marked(StepExposed)
+		was := r.app.Status.URL
+		switch {
+		case status == metav1.ConditionTrue && r.address.URL != "":
+			return r.address.URL
+		case status != metav1.ConditionFalse, was != "" && was == r.address.URL && reason != reasonRouteRefused:
+			return was
+		}
+	}
+	switch {
+	case known(pass, StepService, metav1.ConditionTrue):
+		return clusterURL(r.app)
+	case known(pass, StepService, metav1.ConditionFalse):
+		return ""
+	}
+	return r.app.Status.URL
+}
+
+// known reports whether the pass has found the step to be so: an error tells nothing.
+func known(pass *engine.Pass, step string, is metav1.ConditionStatus) bool {
+	status, reason, _ := pass.Marked(step)
+	return status == is && reason != engine.ReasonFailed
 }
 
 // accepted is what the controller of the route's parent says of it; nil while it says nothing.

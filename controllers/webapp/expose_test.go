@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/steps/stepstest"
 	"github.com/portico-platform/portico/controllers/webapp"
 )
 
@@ -37,8 +40,143 @@ func (l *life) through(r webapp.Routes) error {
 	l.t.Helper()
 	w := work(l.Cluster).(webapp.Work)
 	w.Routes = r
-	l.pass = engine.NewPass(nil)
-	return w.Sync(l.t.Context(), l.app, l.pass)
+	return l.with(w)
+}
+
+// serving is an app that answers at its hostname, and is bound to a queue.
+func serving(t *testing.T) *life {
+	t.Helper()
+	l := begin(t, shop(func(s *v1alpha1.WebAppSpec) {
+		exposed(s)
+		s.Bindings = []v1alpha1.WebAppBinding{{Kind: "SQSQueue", Name: "orders"}}
+	}))
+	_ = l.sync()
+	accept(t, l.Cluster)
+	if err := l.sync(); err != nil || l.app.Status.URL != "https://shop.example.com" {
+		t.Fatalf("%v, URL %s", err, l.app.Status.URL)
+	}
+	return l
+}
+
+func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
+	const url, inCluster = "https://shop.example.com", "http://shop.payments.svc"
+	const answers, rolled = "True Done it answers at shop.example.com", "True Done 1 replica of registry.example.com/shop:1.0.0"
+	leaving := func(_ context.Context, _, _, _ string) (webapp.Bound, error) {
+		return webapp.Bound{Found: true, Leaving: true}, nil
+	}
+	address := webapp.Address{Found: true, Ready: true, Hostname: "shop.example.com", URL: url, Parent: listener}
+	for name, row := range map[string]struct {
+		happens  func(*life, *webapp.Work)
+		reason   string
+		url      string
+		exposed  string
+		rolled   string
+		deployed string
+	}{
+		"a rollout fails": {
+			func(l *life, _ *webapp.Work) {
+				l.app.Generation++
+				l.app.Spec.Image = "registry.example.com/shop:bad"
+				_ = l.sync() // asks for it
+				hangs := appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ProgressDeadlineExceeded"}
+				l.controller("2", appsv1.DeploymentStatus{Replicas: 2, UpdatedReplicas: 1, AvailableReplicas: 1, Conditions: []appsv1.DeploymentCondition{hangs}})
+			},
+			"ProgressDeadlineExceeded", url, answers,
+			"False ProgressDeadlineExceeded no progress in 300 seconds: 1 replica updated, 1 old to go",
+			"True Done the Deployment asks for registry.example.com/shop:bad",
+		},
+		"a binding is being deleted": {
+			func(_ *life, w *webapp.Work) { w.Bound = leaving },
+			"BindingNotFound", url, answers, rolled, "True Done the Deployment asks for registry.example.com/shop:1.0.0",
+		},
+		"a binding is being deleted, and the Pods fail without it": {
+			func(l *life, w *webapp.Work) {
+				w.Bound = leaving
+				l.controller("1", appsv1.DeploymentStatus{Replicas: 1, UpdatedReplicas: 1})
+			},
+			"BindingNotFound", url, answers, "False RollingOut 0 of 1 replica available", "True Done the Deployment asks for registry.example.com/shop:1.0.0",
+		},
+		"a binding is being deleted while another image is asked for": {
+			func(l *life, w *webapp.Work) {
+				w.Bound = leaving
+				l.app.Generation++
+				l.app.Spec.Image = "registry.example.com/shop:2.0.0"
+			},
+			"BindingNotFound", url, answers, "Unknown Waiting waiting for BindingsReady", "Unknown Waiting waiting for BindingsReady",
+		},
+		"the API server fails early": {
+			func(l *life, _ *webapp.Work) {
+				l.Before = func(c stepstest.Call) error {
+					if c.Kind == "ServiceAccount" {
+						return errors.New("boom")
+					}
+					return nil
+				}
+			},
+			"", url, answers, rolled, "True Done the Deployment asks for registry.example.com/shop:1.0.0",
+		},
+		"the API server fails early, and at the route": {
+			func(l *life, _ *webapp.Work) {
+				l.Before = func(c stepstest.Call) error {
+					if c.Kind == "ServiceAccount" || c.Kind == "HTTPRoute" {
+						return errors.New("boom")
+					}
+					return nil
+				}
+			},
+			"", url, answers, rolled, "True Done the Deployment asks for registry.example.com/shop:1.0.0",
+		},
+		"the hostname cannot be looked up": {
+			func(_ *life, w *webapp.Work) {
+				w.Routes.Address = func(context.Context, string, string) (webapp.Address, error) {
+					return webapp.Address{}, errors.New("boom")
+				}
+			},
+			"", url, answers, rolled, "True Done the Deployment asks for registry.example.com/shop:1.0.0",
+		},
+		"the hostname is not Ready for a while": {
+			func(_ *life, w *webapp.Work) {
+				address := address
+				address.Ready, address.State = false, "ACM renews the certificate"
+				w.Routes = routes(address)
+			},
+			"WaitingForHostname", url, "False WaitingForHostname waiting for the GatewayHostnameRequest shop: ACM renews the certificate", rolled,
+			"True Done the Deployment asks for registry.example.com/shop:1.0.0",
+		},
+		"the hostname is being deleted": {
+			func(_ *life, w *webapp.Work) { w.Routes = routes(webapp.Address{Found: true, Leaving: true}) },
+			"HostnameNotFound", inCluster, "Unknown Waiting waiting for RouteReady", rolled, "True Done the Deployment asks for registry.example.com/shop:1.0.0",
+		},
+		"the route is refused": {
+			func(l *life, _ *webapp.Work) {
+				r := l.route()
+				says(r, metav1.ConditionFalse)
+				if err := l.Others.Status().Update(l.t.Context(), r); err != nil {
+					l.t.Fatal(err)
+				}
+			},
+			"RouteRefused", inCluster, "False RouteRefused the load balancer controller refuses the route: NotAllowedByListeners: no", rolled,
+			"True Done the Deployment asks for registry.example.com/shop:1.0.0",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := serving(t)
+			w := work(l.Cluster).(webapp.Work)
+			row.happens(l, &w)
+			err := l.with(w)
+			if pause, _ := engine.AsPause(err); err == nil || pause != nil && pause.Reason != row.reason || pause == nil && row.reason != "" {
+				t.Errorf("outcome %v, want %s", err, row.reason)
+			}
+			if l.app.Status.URL != row.url {
+				t.Errorf("the URL is %s, want %s", l.app.Status.URL, row.url)
+			}
+			for step, want := range map[string]string{webapp.StepExposed: row.exposed, webapp.StepRolledOut: row.rolled, webapp.StepDeployment: row.deployed} {
+				if got := l.told(step); got != want {
+					t.Errorf("%s is %q, want %q", step, got, want)
+				}
+			}
+		})
+	}
 }
 
 func TestAHostnameThatCannotBeUsedIsExplained(t *testing.T) {

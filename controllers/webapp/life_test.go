@@ -7,6 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,8 +38,31 @@ func begin(t *testing.T, a app) *life {
 // sync runs the work once, without the engine around it.
 func (l *life) sync() error {
 	l.t.Helper()
+	return l.with(work(l.Cluster).(webapp.Work))
+}
+
+// with runs the work given, and writes its conditions down as the engine does.
+func (l *life) with(w webapp.Work) error {
+	l.t.Helper()
 	l.pass = engine.NewPass(nil)
-	return work(l.Cluster).Sync(l.t.Context(), l.app, l.pass)
+	err := w.Sync(l.t.Context(), l.app, l.pass)
+	for _, kind := range []string{
+		webapp.StepServiceAccount, webapp.StepService, webapp.StepRoute, webapp.StepBindings, webapp.StepDeployment, webapp.StepScaled, webapp.StepRolledOut, webapp.StepExposed,
+	} {
+		if status, reason, text := l.pass.Marked(kind); status != "" {
+			meta.SetStatusCondition(&l.app.Status.Conditions, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: text, ObservedGeneration: l.app.Generation})
+		}
+	}
+	return err
+}
+
+// told is a condition of the status as one text.
+func (l *life) told(kind string) string {
+	c := meta.FindStatusCondition(l.app.Status.Conditions, kind)
+	if c == nil {
+		return ""
+	}
+	return strings.TrimSpace(string(c.Status) + " " + c.Reason + " " + c.Message)
 }
 
 // is checks the outcome's reason and text.
@@ -225,11 +249,15 @@ func TestAStatusIsReportedEvenIfAnEarlyStepFails(t *testing.T) {
 		}
 		return nil
 	}
-	if err := l.sync(); err == nil || l.app.Status.Availability != "1/1" || l.app.Status.URL != "" {
+	if err := l.sync(); err == nil || l.app.Status.Availability != "1/1" || l.app.Status.URL != "http://shop.payments.svc" {
 		t.Errorf("%v, status %+v", err, l.app.Status)
 	}
-	if got := l.marked(webapp.StepDeployment); got != "Unknown Waiting waiting for ServiceReady" {
+	if got := l.told(webapp.StepDeployment); got != "True Done the Deployment asks for registry.example.com/shop:1.0.0" {
 		t.Errorf("a later step is %q", got)
+	}
+	l.app.Generation++
+	if _ = l.sync(); l.told(webapp.StepDeployment) != "Unknown Waiting waiting for ServiceReady" {
+		t.Errorf("a later step that has not seen this spec is %q", l.told(webapp.StepDeployment))
 	}
 }
 

@@ -93,16 +93,7 @@ func (r *run) report(ctx context.Context, pass *engine.Pass) error {
 	s.Replicas, s.UpdatedReplicas, s.AvailableReplicas = d.Replicas, d.UpdatedReplicas, d.AvailableReplicas
 	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: selector(r.app)})
 	s.Image, s.Revisions = p.serving(), p.revisions()
-	switch status, _, _ := pass.Marked(StepService); status {
-	case metav1.ConditionTrue:
-		s.URL = clusterURL(r.app)
-	case metav1.ConditionFalse:
-		s.URL = ""
-	case metav1.ConditionUnknown: // nobody has looked
-	}
-	if status, _, _ := pass.Marked(StepExposed); status == metav1.ConditionTrue && r.address.URL != "" {
-		s.URL = r.address.URL
-	}
+	s.URL = r.url(pass)
 	wanted := replicasOf(r.app)
 	if p.deployment.UID != "" {
 		wanted = p.wanted()
@@ -126,6 +117,7 @@ func (r *run) markAvailable(p picture, pass *engine.Pass) {
 // markProgressing says of a rollout what the step found, in the words of a Deployment.
 func (r *run) markProgressing(pass *engine.Pass) {
 	switch status, reason, text := pass.Marked(StepRolledOut); {
+	case status == "": // as it was
 	case status == metav1.ConditionTrue:
 		pass.Mark(v1alpha1.ConditionProgressing, metav1.ConditionTrue, reasonRolledOut, text)
 	case reason == reasonRollingOut:

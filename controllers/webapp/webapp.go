@@ -90,6 +90,10 @@ func (r *run) steps() steps.List[*v1alpha1.WebApp] {
 		s.Wanted = wanted
 		return s
 	}
+	watching := func(what string, s steps.Step[app]) steps.Step[app] {
+		s.Watches = what
+		return s
+	}
 	return steps.List[app]{
 		step(StepServiceAccount, r.serviceAccount),
 		step(StepService, r.service),
@@ -99,8 +103,8 @@ func (r *run) steps() steps.List[*v1alpha1.WebApp] {
 		step(StepDeployment, r.deploy),
 		step(StepScaled, r.scale),
 		when(autoscaled, step(StepAutoscaler, r.autoscaler)),
-		step(StepRolledOut, r.rolledOut),
-		when(exposed, step(StepExposed, r.exposed)),
+		watching(StepScaled, step(StepRolledOut, r.rolledOut)),
+		watching(StepRoute, when(exposed, step(StepExposed, r.exposed))),
 	}
 }
 

@@ -5,11 +5,13 @@ package integration
 import (
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/webapp"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -38,7 +40,15 @@ func TestAWebAppAnswersAtItsHostname(t *testing.T) {
 		return err == nil && g.Status.Rules >= 3 && g.Status.TargetGroups >= 1, "not counted" // the redirect, the keeper and this
 	})
 
-	edit(t, c, app, func(a *v1alpha1.WebApp) { a.Spec.Expose = nil })
+	// A rollout that fails takes no traffic from the version that serves.
+	good := app.Spec.Image
+	edit(t, c, app, func(a *v1alpha1.WebApp) { a.Spec.Image = "registry.example.com/broken-crash:1.0.0" })
+	reason(t, c, app, "CrashLoopBackOff")
+	if app.Status.URL != "https://shop."+d.name || !meta.IsStatusConditionTrue(app.Status.Conditions, webapp.StepExposed) {
+		t.Errorf("URL %s, conditions %+v", app.Status.URL, app.Status.Conditions)
+	}
+
+	edit(t, c, app, func(a *v1alpha1.WebApp) { a.Spec.Image, a.Spec.Expose = good, nil })
 	ready(t, c, app)
 	awaitGone(t, c, route)
 	if app.Status.URL != "http://shop."+d.ns+".svc" {
