@@ -75,10 +75,11 @@ func (p *Pages) detailOf(ctx context.Context, l looking, obj *unstructured.Unstr
 	f := phase.FactsOf(obj)
 	d := views.Detail{
 		Frame: l.frame, Tab: l.tab, Resource: resourceOf(l.space, l.ref.Kind, obj, p.now()),
-		UID: string(obj.GetUID()), Paused: f.Paused, Progress: progress(f, l.ref.Kind),
+		UID: string(obj.GetUID()), Paused: f.Paused,
 	}
 	d.Headline, d.Advice = headline(obj, d.Resource), advice(f, d.Resource.Phase)
 	d.Steps = stepsOf(f, obj, l.ref.Kind, d.Resource, p.now())
+	d.Progress = progress(f, l.ref.Kind, d.Steps)
 	d.Facts = factsList(obj, l.ref.Kind, d.Resource, p.now())
 	var err error
 	if d.MayUpdate, err = p.cluster.Can(ctx, l.id, "patch", l.ref.Kind, l.space.namespace); err != nil {

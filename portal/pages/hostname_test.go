@@ -44,7 +44,7 @@ func TestPagesOfAHostname(t *testing.T) {
 		shows, hides string
 	}{
 		"its address is a link":                     {hostnameSite, "shop", `href="https://shop.payments.example.com"`, ""},
-		"all steps are done":                        {hostnameSite, "shop", "7 of 7 done", notBegun},
+		"all steps are done":                        {hostnameSite, "shop", "8 of 8 done", notTried},
 		"steps in their order, whatever was first":  {hostnameSite, "shop", "DNS alias ready</b>", ""},
 		"the parent to paste":                       {hostnameSite, "shop", "  name: dc-1f3c9a5c0a6d4b8e9f2b7c6d5e4f3a2b\n  sectionName: https\n</pre>", ""},
 		"a whole route":                             {hostnameSite, "shop", "  parentRefs:\n  - group: gateway.networking.k8s.io\n    kind: ListenerSet\n", ""},
@@ -57,7 +57,7 @@ func TestPagesOfAHostname(t *testing.T) {
 		"words for what AWS says":                   {hostnameSite, "shop", "Pending auto renewal", "PENDING_AUTO"},
 		"the web app that answers there":            {hostnameSite, "shop", `href="/teams/payments/webapps/storefront"`, ""},
 		"its Gateway":                               {hostnameSite, "shop", "<code>gw-00</code>", ""},
-		"a step that is under way":                  {hostnameSite, "pay", "3 of 7 done", "waiting for CertificateIssued"},
+		"a step that is under way":                  {hostnameSite, "pay", "4 of 8 done", "waiting for CertificateIssued"},
 		"no parent before there is a listener":      {hostnameSite, "pay", "once the listener is attached", "parentRefs"},
 		"an attempt after a failed one":             {hostnameSite, "pay", "AWS gave up on the earlier ones", ""},
 		"what is taken is explained":                {hostnameSite, "lost", "Another team has taken.payments.example.com", "rivals"},

@@ -6,6 +6,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/phase"
+	"github.com/portico-platform/portico/web/views"
 )
 
 // advice is what happens next, or what the reader can do.
@@ -21,13 +22,13 @@ func advice(f phase.Facts, p phase.Phase) string {
 	return ""
 }
 
-// progress compares the generation that the status speaks of with the object's, and counts the kind's steps.
-func progress(f phase.Facts, k catalog.Kind) string {
+// progress compares the generation that the status speaks of with the object's, and counts the steps that the page shows.
+func progress(f phase.Facts, k catalog.Kind, steps []views.Step) string {
 	switch {
 	case f.Observed < 0:
 		return "not looked at yet"
 	case f.Observed < f.Generation:
 		return "change not applied yet"
 	}
-	return cmp.Or(stepsDone(f, k), "latest change applied")
+	return cmp.Or(stepsDone(steps, k), "latest change applied")
 }

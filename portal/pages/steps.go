@@ -45,8 +45,12 @@ func stepsOf(f phase.Facts, obj *unstructured.Unstructured, k catalog.Kind, r vi
 	return append(steps, readyStep(f, r, now))
 }
 
-// notBegun is said of a step that waits for those before it.
-const notBegun = "Not begun."
+// notTried is said of a step that nobody has come to yet, and waitsForOthers of one that another step keeps from being looked
+// at: it may have been done before.
+const (
+	notTried       = "Not started yet."
+	waitsForOthers = "Waits for the steps above."
+)
 
 // ownSteps are the conditions of the object's own kind: first the steps that the kind declares, in its order, then
 // others. told says that one of them tells what is in the way of Ready, in the same words.
@@ -68,7 +72,7 @@ func ownSteps(f phase.Facts, k catalog.Kind, r views.Resource, now time.Time) (s
 		if c, ok := f.Find(d.Type); ok {
 			add(d.Title, c)
 		} else if !d.Optional && !f.Deleting {
-			steps = append(steps, waiting(d.Title, notBegun))
+			steps = append(steps, waiting(d.Title, notTried))
 		}
 	}
 	for _, c := range f.Conditions {
@@ -79,22 +83,18 @@ func ownSteps(f phase.Facts, k catalog.Kind, r views.Resource, now time.Time) (s
 	return steps, told
 }
 
-// stepsDone counts the declared steps that are done, Ready among them; "" for kinds that declare none.
-func stepsDone(f phase.Facts, k catalog.Kind) string {
+// stepsDone counts the steps that the page shows; "" for kinds that declare none of their own.
+func stepsDone(all []views.Step, k catalog.Kind) string {
 	if len(k.Steps) == 0 {
 		return ""
 	}
-	n, of := 0, 0
-	for _, d := range append(slices.Clone(k.Steps), catalog.Step{Type: v1alpha1.ConditionReady}) {
-		c, ok := f.Find(d.Type)
-		if ok || !d.Optional {
-			of++
-		}
-		if c.True() {
+	n := 0
+	for _, s := range all {
+		if s.State == stateDone {
 			n++
 		}
 	}
-	return fmt.Sprintf("%d of %d done", n, of)
+	return fmt.Sprintf("%d of %d done", n, len(all))
 }
 
 // inAWS tells whether the resource exists at the provider.
@@ -132,7 +132,7 @@ func conditionStep(title string, c phase.Condition, now time.Time) views.Step {
 	s := views.Step{Title: title, Text: prose.Sentence(c.Message), At: views.Moment{At: parsed(c.Since), Now: now}}
 	switch c.Status {
 	case "True":
-		s.Icon, s.Tone, s.State = "check", "good", "done"
+		s.Icon, s.Tone, s.State = "check", "good", stateDone
 	case "False":
 		s.Icon, s.Tone, s.State = "spin", "busy", "in progress"
 		if c.Failed() {
@@ -141,7 +141,7 @@ func conditionStep(title string, c phase.Condition, now time.Time) views.Step {
 	default:
 		s.Icon, s.Tone, s.State = "wait", "idle", "not known yet"
 		if c.Reason == waitingReason {
-			s = waiting(title, notBegun)
+			s = waiting(title, waitsForOthers)
 		}
 	}
 	return s
@@ -166,8 +166,11 @@ func deletionSteps(obj *unstructured.Unstructured, r views.Resource, now time.Ti
 	return steps
 }
 
+// stateDone is the state of a step that is done, in a word.
+const stateDone = "done"
+
 func done(title, text string, at views.Moment) views.Step {
-	return views.Step{Title: title, Text: text, Icon: "check", Tone: "good", State: "done", At: at}
+	return views.Step{Title: title, Text: text, Icon: "check", Tone: "good", State: stateDone, At: at}
 }
 
 func waiting(title, text string) views.Step {
