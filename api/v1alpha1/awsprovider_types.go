@@ -113,7 +113,7 @@ type AWSProviderStatus struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:scope=Cluster,shortName=awsp,categories=portico
+// +kubebuilder:resource:scope=Cluster,shortName=awsp,categories=portico-admin
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Account",type=string,JSONPath=`.status.accountID`

@@ -52,7 +52,7 @@ type DomainClaimStatus struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:scope=Cluster,shortName=dc,categories=portico
+// +kubebuilder:resource:scope=Cluster,shortName=dc,categories=portico-admin
 // +kubebuilder:printcolumn:name="Hostname",type=string,JSONPath=`.spec.hostname`
 // +kubebuilder:printcolumn:name="Visibility",type=string,JSONPath=`.spec.visibility`
 // +kubebuilder:printcolumn:name="Namespace",type=string,JSONPath=`.spec.holder.namespace`

@@ -75,7 +75,7 @@ type PoolLoadBalancer struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:shortName=pgw,categories=portico
+// +kubebuilder:resource:shortName=pgw,categories=portico-admin
 // +kubebuilder:printcolumn:name="Class",type=string,JSONPath=`.spec.gatewayClass`
 // +kubebuilder:printcolumn:name="Visibility",type=string,JSONPath=`.spec.visibility`
 // +kubebuilder:printcolumn:name="Hostnames",type=integer,JSONPath=`.status.hostnames`

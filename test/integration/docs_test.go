@@ -45,7 +45,6 @@ func TestTheShellLinesOfThePagesRun(t *testing.T) {
 		"export KUBECONFIG=$PWD/.run/local/kubeconfig", "export",
 		"curl -sSN", "curl -sSN --max-time 3", // a stream, which does not end: 28 says that the time is over
 		"kubectl --context search-dev get s3buckets -n payments", "(kubectl --context search-dev get s3buckets -n payments 2>&1 || true) | grep Forbidden",
-		"kubectl get portico -n payments", "(kubectl get portico -n payments 2>&1 || true) | grep Forbidden",
 	)
 	for _, page := range []string{"README.md", "docs/rest-api.md", "docs/user-guide.md"} {
 		script := "curl() { command curl --fail-with-body \"$@\" || [ $? = 28 ]; }\n" + here.Replace(shellLines(t, page))
