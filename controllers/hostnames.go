@@ -192,6 +192,7 @@ func (h hostnames) account(ctx context.Context, r *v1alpha1.GatewayHostnameReque
 		Certs: cert.Certificates{ACM: acm.NewFromConfig(s.Config), Tags: resourcegroupstaggingapi.NewFromConfig(s.Config)},
 		Tags:  func(r *v1alpha1.GatewayHostnameRequest) map[string]string { return s.Tags(r, nil) },
 		Marks: func(r *v1alpha1.GatewayHostnameRequest) map[string]string { return s.Identity.Marks(r) },
+		Prove: func(ctx context.Context) error { return h.deps.connector.Prove(ctx, s, r.Namespace) },
 	}, nil
 }
 

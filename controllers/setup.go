@@ -170,9 +170,11 @@ func setupAWS[T external.Object](mgr ctrl.Manager, proto T, work engine.Work[T],
 }
 
 func setupProvider(mgr ctrl.Manager, sessions *cloud.Sessions, o Options) error {
-	work := provider.Work{Sessions: sessions, Now: o.Engine.Now, Throttled: sessions.Paces.Throttled, Users: func(ctx context.Context, name string) ([]string, error) {
-		return users(ctx, mgr, name)
-	}}
+	work := provider.Work{
+		Sessions: sessions, Now: o.Engine.Now, Throttled: sessions.Paces.Throttled,
+		Users:    func(ctx context.Context, name string) ([]string, error) { return users(ctx, mgr, name) },
+		UsersNow: func(ctx context.Context, name string) ([]string, error) { return usersNow(ctx, mgr, name) },
+	}
 	settings := o.Engine
 	if settings.Resync = o.ProviderResync; settings.Resync == 0 {
 		settings.Resync = provider.Revalidate
@@ -180,7 +182,7 @@ func setupProvider(mgr ctrl.Manager, sessions *cloud.Sessions, o Options) error 
 	return engine.Setup(mgr, &v1alpha1.AWSProvider{}, work, settings, func(b *builder.Builder) {
 		watchSecrets(b, mgr)
 		for _, proto := range using() {
-			b.Watches(proto, toProvider(mgr), builder.WithPredicates(gone()))
+			b.Watches(proto, toProvider(mgr), builder.WithPredicates(freed()))
 		}
 	})
 }

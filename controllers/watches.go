@@ -39,15 +39,6 @@ func providerOf(obj client.Object) []string {
 	}
 }
 
-// using is every kind that refers to a provider.
-func using() map[string]client.Object {
-	all := map[string]client.Object{kindRequest: &v1alpha1.GatewayHostnameRequest{}, kindPool: &v1alpha1.PoolGateway{}}
-	for name, k := range kinds {
-		all[name] = k.object
-	}
-	return all
-}
-
 // list calls each for every object of proto's kind in the cache that the options choose. Nothing is copied: each only
 // reads, or a burst of changes would copy the whole cache again and again.
 func list(ctx context.Context, mgr ctrl.Manager, proto client.Object, each func(client.Object), chosen ...client.ListOption) error {
@@ -64,20 +55,6 @@ func list(ctx context.Context, mgr ctrl.Manager, proto client.Object, each func(
 		each(o.(client.Object))
 		return nil
 	})
-}
-
-// users lists what refers to a provider, over all kinds.
-func users(ctx context.Context, mgr ctrl.Manager, provider string) ([]string, error) {
-	var all []string
-	for name, proto := range using() {
-		err := list(ctx, mgr, proto, func(o client.Object) {
-			all = append(all, fmt.Sprintf("%s %s/%s", name, o.GetNamespace(), o.GetName()))
-		}, client.MatchingFields{providerIndex: provider})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
 }
 
 // usersOf wakes every object of proto's kind that refers to the provider that changed.
@@ -173,17 +150,6 @@ func providerTurned() predicate.Predicate {
 
 func authenticated(p *v1alpha1.AWSProvider) bool {
 	return meta.IsStatusConditionTrue(p.Status.Conditions, cloud.ConditionAuthenticated)
-}
-
-// toProvider wakes the provider of an object, if it waits for its last one to go.
-func toProvider(mgr ctrl.Manager) handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
-		key, provider := client.ObjectKey{Name: providerOf(o)[0]}, &v1alpha1.AWSProvider{}
-		if err := mgr.GetCache().Get(ctx, key, provider); err != nil || provider.DeletionTimestamp.IsZero() {
-			return nil
-		}
-		return []reconcile.Request{{NamespacedName: key}}
-	})
 }
 
 // gone lets pass deletions only.

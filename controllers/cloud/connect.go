@@ -64,7 +64,7 @@ func (c Connector) OpenFor(ctx context.Context, u Use) (*Session, error) {
 	provider := &v1alpha1.AWSProvider{}
 	err := c.Reader.Get(ctx, client.ObjectKey{Name: u.Provider}, provider)
 	if apierrors.IsNotFound(err) {
-		return nil, engine.Blocked("ProviderNotFound", "there is no AWSProvider %s; choose another one, or ask a platform admin to create it", u.Provider)
+		return nil, noProvider(u)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the AWSProvider %s: %w", u.Provider, err)
@@ -90,8 +90,18 @@ func (c Connector) OpenFor(ctx context.Context, u Use) (*Session, error) {
 	return session.In(u.Region, u.Kind, string(namespace.UID)), nil
 }
 
-// Prove checks that the namespace of this name is still the one that the session marks resources with. The cache may
-// lag behind, and a name that was given to another team inherits nothing.
+// noProvider answers whoever may not use a provider, whether it exists or not: a guessed name tells nothing.
+func noProvider(u Use) error {
+	if u.AccountID != "" {
+		return engine.Blocked("ProviderNotFound", "there is no AWSProvider %s any more, by which this object has something in account %s: ask a platform admin to create it again", u.Provider, u.AccountID)
+	}
+	return engine.Blocked("ProviderNotFound", "there is no AWSProvider %s that namespace %s may use; choose another one, or ask a platform admin to create it, or to allow this namespace", u.Provider, u.Namespace)
+}
+
+// Prove checks that the namespace of this name is still the one that the session marks resources with, and that the
+// provider is not about to go. The cache may lag behind, and a name that was given to another team inherits nothing.
+// What is to be made must be reserved by now: a provider that goes looks for reservations after it has been told to go,
+// so that one of the two sees the other.
 func (c Connector) Prove(ctx context.Context, s *Session, namespace string) error {
 	ns, err := namespaceOf(ctx, c.Live, namespace)
 	if err != nil {
@@ -103,7 +113,24 @@ func (c Connector) Prove(ctx context.Context, s *Session, namespace string) erro
 	if !ns.DeletionTimestamp.IsZero() {
 		return engine.Blocked("NamespaceTerminating", "the namespace %s is being deleted: nothing new is made in it", namespace)
 	}
+	return c.stays(ctx, s.Provider)
+}
+
+// stays checks that the provider is there and is not being deleted.
+func (c Connector) stays(ctx context.Context, provider string) error {
+	found := &v1alpha1.AWSProvider{}
+	err := c.Live.Get(ctx, client.ObjectKey{Name: provider}, found)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read the AWSProvider %s: %w", provider, err)
+	}
+	if err != nil || !found.DeletionTimestamp.IsZero() {
+		return providerDeleting(provider)
+	}
 	return nil
+}
+
+func providerDeleting(name string) error {
+	return engine.Blocked("ProviderDeleting", "provider %s is being deleted and takes no new resources; choose another one", name)
 }
 
 func namespaceOf(ctx context.Context, reader client.Reader, name string) (*metav1.PartialObjectMetadata, error) {
@@ -117,6 +144,9 @@ func namespaceOf(ctx context.Context, reader client.Reader, name string) (*metav
 
 // admissible is the pure part of OpenFor.
 func admissible(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata, u Use) error {
+	if err := admitted(p, namespace, u); err != nil {
+		return err // before anything else: what is wrong with a provider is told only to those who may use it
+	}
 	if p.Status.ObservedGeneration != p.Generation {
 		return engine.Wait("ProviderNotReady", 5*time.Second, "provider %s is being checked", p.Name)
 	}
@@ -127,19 +157,29 @@ func admissible(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata
 		return nil
 	}
 	if !p.DeletionTimestamp.IsZero() && !u.Held {
-		return engine.Blocked("ProviderDeleting", "provider %s is being deleted and takes no new resources; choose another one", p.Name)
-	}
-	allowed, err := Allows(p, namespace.Labels)
-	if err != nil {
-		return err
-	}
-	if !allowed && !u.Platform {
-		return engine.Blocked("ProviderNotAllowed", "namespace %s may not use provider %s; choose another one, or ask a platform admin to allow it", u.Namespace, p.Name)
+		return providerDeleting(p.Name)
 	}
 	if !u.Platform && u.Region != p.Spec.Region && !slices.Contains(p.Spec.AllowedRegions, u.Region) {
 		return engine.Blocked("RegionNotAllowed", "provider %s does not allow region %s; it allows %s", p.Name, u.Region, strings.Join(regions(p), ", "))
 	}
 	return nil
+}
+
+// admitted asks allowedNamespaces. An object that has something at the provider already may know that it exists.
+func admitted(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata, u Use) error {
+	if u.Leaving || u.Platform {
+		return nil
+	}
+	allowed, err := Allows(p, namespace.Labels)
+	switch {
+	case allowed:
+		return nil
+	case u.AccountID == "":
+		return noProvider(u)
+	case err != nil:
+		return err
+	}
+	return engine.Blocked("ProviderNotAllowed", "namespace %s may not use provider %s any more; ask a platform admin to allow it again, or move to another one", u.Namespace, p.Name)
 }
 
 // Allows tells whether a namespace with these labels may use the provider. No selector means no namespace.

@@ -5,7 +5,11 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -25,6 +29,7 @@ func provider(change ...func(*v1alpha1.AWSProvider)) *v1alpha1.AWSProvider {
 func TestAdmissible(t *testing.T) {
 	now := metav1.Time{Time: time.Unix(1, 0)}
 	dying := func(b *v1alpha1.S3Bucket) { b.DeletionTimestamp = &now }
+	holding := func(b *v1alpha1.S3Bucket) { b.Status.AccountID = "111122223333" }
 	for _, x := range []struct {
 		name     string
 		provider *v1alpha1.AWSProvider
@@ -34,12 +39,12 @@ func TestAdmissible(t *testing.T) {
 		reason   string
 	}{
 		{"allowed", provider(), yes, "eu-west-1", nil, ""},
-		{"not allowed", provider(), nil, "eu-west-1", nil, "ProviderNotAllowed"},
-		{"no selector allows nobody", provider(func(p *v1alpha1.AWSProvider) { p.Spec.AllowedNamespaces = nil }), yes, "eu-west-1", nil, "ProviderNotAllowed"},
+		{"not allowed", provider(), nil, "eu-west-1", nil, "ProviderNotFound"},
+		{"not allowed any more", provider(), nil, "eu-west-1", holding, "ProviderNotAllowed"},
+		{"no selector allows nobody", provider(func(p *v1alpha1.AWSProvider) { p.Spec.AllowedNamespaces = nil }), yes, "eu-west-1", nil, "ProviderNotFound"},
 		{"an empty selector allows all", provider(func(p *v1alpha1.AWSProvider) { p.Spec.AllowedNamespaces = &metav1.LabelSelector{} }), nil, "eu-west-1", nil, ""},
-		{"a bad selector allows nobody", provider(func(p *v1alpha1.AWSProvider) {
-			p.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}}
-		}), yes, "eu-west-1", nil, "InvalidProvider"},
+		{"a bad selector allows nobody", provider(badSelector), yes, "eu-west-1", nil, "ProviderNotFound"},
+		{"and tells who has something there", provider(badSelector), yes, "eu-west-1", holding, "InvalidProvider"},
 		{"not yet checked", provider(func(p *v1alpha1.AWSProvider) { p.Status.Conditions = nil }), yes, "eu-west-1", nil, "ProviderNotReady"},
 		{"changed since it was checked", provider(func(p *v1alpha1.AWSProvider) { p.Generation = 3 }), yes, "eu-west-1", nil, "ProviderNotReady"},
 		{"credentials rejected", provider(func(p *v1alpha1.AWSProvider) { p.Status.Conditions[0].Status = metav1.ConditionFalse }), yes, "eu-west-1", nil, "ProviderNotReady"},
@@ -67,6 +72,74 @@ func TestAdmissible(t *testing.T) {
 }
 
 var yes = map[string]string{"aws": "yes"}
+
+func badSelector(p *v1alpha1.AWSProvider) {
+	p.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}}
+}
+
+// Whoever may not use a provider gets the same answer as for a name that nobody has, whatever is wrong with the provider.
+func TestANamespaceThatIsNotAllowedLearnsNothing(t *testing.T) {
+	now := metav1.Time{Time: time.Unix(1, 0)}
+	secret := func(p *v1alpha1.AWSProvider) {
+		p.Status.Conditions[0].Status, p.Status.Conditions[0].Message = metav1.ConditionFalse, "the Secret payroll-root does not exist"
+	}
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	if err := corev1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	var first string
+	for name, p := range map[string]*v1alpha1.AWSProvider{
+		"there is none": nil, "it works": provider(), "it is broken": provider(secret), "it is not checked": provider(func(p *v1alpha1.AWSProvider) { p.Generation = 3 }),
+		"it is going":             provider(func(p *v1alpha1.AWSProvider) { p.DeletionTimestamp, p.Finalizers = &now, []string{"x/y"} }),
+		"its selector is no good": provider(badSelector),
+	} {
+		b := fake.NewClientBuilder().WithScheme(scheme).WithObjects(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n"}})
+		if p != nil {
+			b = b.WithObjects(p)
+		}
+		_, err := Connector{Reader: b.Build()}.OpenFor(t.Context(), Use{Kind: "S3Bucket", Namespace: "n", Provider: "aws", Region: "us-east-1"})
+		if err == nil {
+			t.Fatalf("%s: it may use it", name)
+		}
+		if first == "" {
+			first = err.Error()
+		}
+		if err.Error() != first {
+			t.Errorf("%s: %q, and before %q", name, err, first)
+		}
+	}
+}
+
+// A provider that goes, or has gone, in the moment in which something is to be made: the cache does not know yet.
+func TestNothingIsMadeWithAProviderThatIsGoing(t *testing.T) {
+	now := metav1.Time{Time: time.Unix(1, 0)}
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	if err := corev1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "uid"}}
+	for name, row := range map[string]struct {
+		live   []client.Object
+		reason string
+	}{
+		"it stays":    {[]client.Object{ns, provider()}, ""},
+		"it is going": {[]client.Object{ns, provider(func(p *v1alpha1.AWSProvider) { p.DeletionTimestamp, p.Finalizers = &now, []string{"x/y"} })}, "ProviderDeleting"},
+		"it has gone": {[]client.Object{ns}, "ProviderDeleting"},
+	} {
+		c := Connector{Live: fake.NewClientBuilder().WithScheme(scheme).WithObjects(row.live...).Build()}
+		err := c.Prove(t.Context(), &Session{Provider: "aws", Identity: Identity{NamespaceUID: "uid"}}, "n")
+		pause, _ := engine.AsPause(err)
+		if got := reason(pause); got != row.reason || (err != nil) != (row.reason != "") {
+			t.Errorf("%s: %q (%v), want %q", name, got, err, row.reason)
+		}
+	}
+}
 
 func reason(p *engine.Pause) string {
 	if p == nil {

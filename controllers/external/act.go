@@ -11,25 +11,32 @@ import (
 )
 
 // prepare saves what a crash must not lose, and proves that obj is not an old picture, before the first act that calls
-// for it: a creation, taking over what does not carry our marks yet, managing a path for the first time.
+// for it: a creation, taking over what does not carry our marks yet, managing a path for the first time. The proof of the
+// marks comes after the reservation: see Connection.Prove.
 func (p *pass[T, S]) prepare(ctx context.Context, seen *S) error {
 	_, status := p.obj.AWS()
 	all := union(status.ManagedFields, p.adapter.Declared(p.obj))
 	if p.proven || (seen != nil && p.adapter.Owner(p.obj, seen) == Ours && len(all) == len(status.ManagedFields)) {
 		return nil
 	}
-	if p.prove != nil && (seen == nil || p.adapter.Owner(p.obj, seen) != Ours) {
-		if err := p.prove(ctx); err != nil {
-			return err
-		}
-	}
 	status.ManagedFields = all
+	reserved := status.AccountID != ""
 	p.adapter.Reserve(p.obj)
 	if seen == nil && !p.refused() {
 		stamp(status, p.Now())
 	}
 	p.proven = true
-	return p.run.Save(ctx)
+	if err := p.run.Save(ctx); err != nil {
+		return err
+	}
+	if p.prove == nil || (seen != nil && p.adapter.Owner(p.obj, seen) == Ours) {
+		return nil
+	}
+	err := p.prove(ctx)
+	if err != nil && !reserved {
+		status.AccountID, status.LastSyncTime = "", p.before // nothing was made
+	}
+	return err
 }
 
 func (p *pass[T, S]) act(ctx context.Context, create bool, steps []Step) error {

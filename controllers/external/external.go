@@ -85,8 +85,9 @@ type Connection[T Object, S any] struct {
 	Adapter Adapter[T, S]
 	// Version of what else the plans follow, so that the change of a shared setting is not taken for a foreign one.
 	Version int64
-	// Prove checks, past every cache, that the adapter's marks are those of obj's living namespace. It is asked before
-	// anything is made or taken over with them; nil proves nothing.
+	// Prove checks, past every cache, that the adapter's marks are those of obj's living namespace, and that the way to
+	// the account stays. It is asked before anything is made or taken over, and once that is reserved in obj's status:
+	// whoever closes the way looks for reservations afterwards. nil proves nothing.
 	Prove func(ctx context.Context) error
 }
 

@@ -139,6 +139,34 @@ func TestMarksAreProvenBeforeTheyAreSet(t *testing.T) {
 	}
 }
 
+// What closes the way to an account looks for reservations: one is saved before the proof is asked for, and taken back if
+// that fails, for an object that reserves nothing needs no account to go.
+func TestWhatIsReservedIsProvenAfterwards(t *testing.T) {
+	for name, row := range map[string]struct {
+		obj     *v1alpha1.S3Bucket
+		account string // afterwards
+	}{
+		"for the first time":                            {bucket(), ""},
+		"since an earlier pass, which may have made it": {bucket(func(b *v1alpha1.S3Bucket) { b.Status.AccountID = "1" }), "1"},
+	} {
+		w, saved := &world{want: "a"}, ""
+		work := drive(w, nil)
+		work.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, thing], error) {
+			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w, Prove: func(context.Context) error {
+				if saved != "1" {
+					t.Errorf("%s: proven before it was reserved", name)
+				}
+				return engine.Blocked("ProviderDeleting", "the provider is going")
+			}}, nil
+		}
+		pass := engine.NewPass(func(context.Context) error { saved = row.obj.Status.AccountID; return nil })
+		err := work.Sync(t.Context(), row.obj, pass)
+		if reasonOf(err) != "ProviderDeleting" || len(w.writes) != 0 || row.obj.Status.AccountID != row.account {
+			t.Errorf("%s: %v, wrote %v, account %q", name, err, w.writes, row.obj.Status.AccountID)
+		}
+	}
+}
+
 // waiting is a world whose resource is there and not done.
 type waiting struct{ world }
 

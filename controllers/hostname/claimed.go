@@ -41,11 +41,23 @@ func (r *run) claim(ctx context.Context) (string, error) {
 	s := &r.req.Status
 	if s.Claim != held.Name || s.Gateway != held.Spec.Gateway || s.AccountID != r.ID || s.Region != r.Region {
 		s.Hostname, s.Claim, s.Gateway, s.AccountID, s.Region, s.Zone = r.name.String(), held.Name, held.Spec.Gateway, r.ID, r.Region, r.zone.Name
-		if err := r.pass.Save(ctx); err != nil { // before anything is made: deletion goes by it
+		if err := r.reserve(ctx); err != nil {
 			return "", err
 		}
 	}
 	return fmt.Sprintf("%s is yours, with a place on %s", r.name, held.Spec.Gateway), nil
+}
+
+// reserve saves what deletion goes by, before anything is made in AWS.
+func (r *run) reserve(ctx context.Context) error {
+	if err := r.pass.Save(ctx); err != nil || r.Prove == nil {
+		return err
+	}
+	err := r.Prove(ctx)
+	if err != nil && r.kept() == nil {
+		r.req.Status.Claim, r.req.Status.AccountID = "", "" // nothing was made
+	}
+	return err
 }
 
 // stillGranted is granted, but what has been claimed is kept up; that it would not be given any more is told at the end.

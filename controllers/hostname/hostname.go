@@ -28,6 +28,8 @@ type Account struct {
 	Certs      cert.Certificates
 	// Tags are those of everything that is made for the request; Marks are those of them by which it is found again.
 	Tags, Marks func(*v1alpha1.GatewayHostnameRequest) map[string]string
+	// Prove checks, past the cache, that the way to the account stays; see external.Connection. nil proves nothing.
+	Prove func(context.Context) error
 }
 
 // Work runs GatewayHostnameRequests. It implements engine.Work.

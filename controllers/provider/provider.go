@@ -22,8 +22,8 @@ const Revalidate = 5 * time.Minute
 // Work implements engine.Work for AWSProvider.
 type Work struct {
 	Sessions *cloud.Sessions
-	// Users lists what refers to a provider, as "Kind namespace/name".
-	Users func(ctx context.Context, provider string) ([]string, error)
+	// Users lists what holds something at a provider, as "Kind namespace/name"; UsersNow does so past the cache.
+	Users, UsersNow func(ctx context.Context, provider string) ([]string, error)
 	// Throttled names the services of an account that AWS has throttled lately.
 	Throttled func(account string) []string
 	Now       func() time.Time
@@ -99,9 +99,18 @@ func (w Work) mark(p *v1alpha1.AWSProvider, err error) {
 	meta.SetStatusCondition(&p.Status.Conditions, c)
 }
 
+// users asks the cache, and believes only the API server that there are none: see cloud.Connector.Prove.
+func (w Work) users(ctx context.Context, provider string) ([]string, error) {
+	found, err := w.Users(ctx, provider)
+	if err != nil || len(found) > 0 {
+		return found, err
+	}
+	return w.UsersNow(ctx, provider)
+}
+
 // Release implements engine.Work: a provider goes when nothing uses it any more, and until then it keeps working.
 func (w Work) Release(ctx context.Context, p *v1alpha1.AWSProvider, run *engine.Pass) error {
-	users, err := w.Users(ctx, p.Name)
+	users, err := w.users(ctx, p.Name)
 	if err != nil {
 		return fmt.Errorf("list what uses the provider: %w", err)
 	}

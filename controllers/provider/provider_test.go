@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -51,5 +52,33 @@ func TestInUseNamesAFewAndIsStable(t *testing.T) {
 	}
 	if got := inUse([]string{"S3Bucket a/a"}); !strings.HasPrefix(got, "1 resource uses") {
 		t.Errorf("got %q", got)
+	}
+}
+
+// The cache may not know yet what was reserved in the moment in which the provider was told to go.
+func TestAProviderGoesWhenTheAPIServerKnowsOfNoUser(t *testing.T) {
+	const user = "S3Bucket payments/invoices"
+	for name, row := range map[string]struct {
+		cached, live []string
+		stays        bool
+	}{
+		"no user":                        {},
+		"a user":                         {cached: []string{user}, stays: true},
+		"a user that the cache misses":   {live: []string{user}, stays: true},
+		"one that the cache still shows": {cached: []string{user}, stays: true}, // until it is woken by its end
+	} {
+		listed := func(all []string) func(context.Context, string) ([]string, error) {
+			return func(context.Context, string) ([]string, error) { return all, nil }
+		}
+		w := Work{
+			Sessions: cloud.NewSessions(nil, "", "", nil), Users: listed(row.cached), UsersNow: listed(row.live),
+			Now: time.Now, Throttled: func(string) []string { return nil },
+		}
+		p := &v1alpha1.AWSProvider{}
+		p.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}} // no call to AWS
+		err := w.Release(t.Context(), p, engine.NewPass(nil))
+		if pause, _ := engine.AsPause(err); (pause != nil && pause.Reason == "InUse" && strings.Contains(err.Error(), user)) != row.stays || (err != nil) != row.stays {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/stack"
 )
@@ -78,7 +79,7 @@ func TestAllowedNamespacesFailClosed(t *testing.T) {
 	b := bucketOf(team(t, c), "refused")
 	b.Spec.ProviderRef.Name = p.Name
 	create(t, c, b)
-	got := reason(t, c, b, "ProviderNotAllowed")
+	got := reason(t, c, b, "ProviderNotFound")
 	if !strings.Contains(got.Message, b.Namespace) || !strings.Contains(got.Message, p.Name) {
 		t.Errorf("message %q", got.Message)
 	}
@@ -98,7 +99,7 @@ func TestANamespaceThatIsAllowedLaterIsNoticed(t *testing.T) {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: b.Namespace}}
 	edit(t, c, ns, func(ns *corev1.Namespace) { delete(ns.Labels, "portico.dev/aws") })
 	create(t, c, b)
-	reason(t, c, b, "ProviderNotAllowed")
+	reason(t, c, b, "ProviderNotFound")
 	edit(t, c, ns, func(ns *corev1.Namespace) { ns.Labels["portico.dev/aws"] = "allowed" })
 	ready(t, c, b)
 }
@@ -170,6 +171,35 @@ func TestProviderInUseStaysAndKeepsWorking(t *testing.T) {
 	gone(t, c, late)
 	gone(t, c, b)
 	awaitGone(t, c, p)
+}
+
+// A namespace that names a provider which it may not use can neither keep it from going nor see what is wrong with it.
+func TestAProviderIsNotPinnedByWhoOnlyNamesIt(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	p := account(t, c, "210000000010")
+	edit(t, c, p, func(p *v1alpha1.AWSProvider) {
+		p.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchLabels: map[string]string{"portico.dev/aws": "nobody"}}
+		p.Spec.AccessKeyIDRef.Name = "payroll-root"
+	})
+	reason(t, c, p, "SecretNotFound")
+	d := domainOf(t, c)
+	host := d.request("pin."+d.name, func(r *v1alpha1.GatewayHostnameRequest) { r.Spec.ProviderRef.Name = p.Name })
+	all := []engine.Object{host}
+	for _, s := range specimens() {
+		o := in(s.object(d.ns, "pin"), p.Name, "")
+		create(t, c, o)
+		all = append(all, o)
+	}
+	for _, o := range all {
+		if got := reason(t, c, o, "ProviderNotFound"); strings.Contains(got.Message, "payroll") {
+			t.Errorf("it learns of the provider: %q", got.Message)
+		}
+	}
+	gone(t, c, p)
+	for _, o := range all {
+		gone(t, c, o)
+	}
 }
 
 func TestRotatedSecretTakesEffectAtOnce(t *testing.T) {
