@@ -33,6 +33,8 @@ type Options struct {
 	Namespace string // the operator's own: provider Secrets live there
 	ClusterID string // in the ownership tags; empty: the UID of kube-system
 	TokenFile string // the web identity token, if there is one
+	// Endpoints that AWSProviders may name in place of AWS.
+	Endpoints cloud.Endpoints
 	Engine    engine.Options
 	// Rates of calls to AWS; nil: cloud.DefaultRates.
 	Rates cloud.Rates
@@ -118,6 +120,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	sessions := cloud.NewSessions(cloud.NamespaceSecrets{
 		Namespace: o.Namespace, Cached: mgr.GetCache(), Live: mgr.GetAPIReader(),
 	}, o.ClusterID, o.TokenFile, &cloud.Paces{Rates: o.Rates, Now: o.Engine.Now})
+	sessions.Endpoints = o.Endpoints
 	d := deps{
 		connector: cloud.Connector{Reader: mgr.GetCache(), Live: mgr.GetAPIReader(), Sessions: sessions},
 		kube: external.Kube{

@@ -37,7 +37,8 @@ type AWSProviderSpec struct {
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	RoleARN string `json:"roleARN,omitempty"`
-	// accessKeyIDRef names the Secret key, in the operator's namespace, that holds a static access key ID.
+	// accessKeyIDRef names the Secret key, in the operator's namespace, that holds a static access key ID. The Secret needs
+	// the label portico.dev/secret-type: aws-credentials, or it is not read.
 	// +optional
 	AccessKeyIDRef *SecretKeyRef `json:"accessKeyIDRef,omitempty"`
 	// secretAccessKeyRef names the Secret key, in the operator's namespace, that holds the secret access key.
@@ -67,7 +68,8 @@ type AWSProviderSpec struct {
 	// +kubebuilder:validation:MaxProperties=10
 	// +optional
 	DefaultTags Tags `json:"defaultTags,omitempty"`
-	// endpoint replaces AWS's own endpoints, for an AWS-compatible service or a simulator.
+	// endpoint replaces AWS's own endpoints, for an AWS-compatible service or a simulator. The operator's flag
+	// --allowed-endpoints must name it; a web identity token never goes there.
 	// +kubebuilder:validation:Pattern=`^https?://[^ ]+$`
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional

@@ -20,6 +20,13 @@ const (
 	AnnotationRequestedBy = "portico.dev/requested-by"
 )
 
+// A Secret of the operator's namespace is read for an AWSProvider only if it carries this label with this value: the
+// namespace holds others, which no provider may send anywhere.
+const (
+	LabelSecretType          = "portico.dev/secret-type"
+	SecretTypeAWSCredentials = "aws-credentials" //nolint:gosec // a label's value, no credentials
+)
+
 // Condition types that every kind shares; they follow kstatus.
 const (
 	ConditionReady       = "Ready"

@@ -62,6 +62,7 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	set.StringVar(&f.controllers.Hostnames.Namespace, "gateway-namespace", controllers.DefaultGatewayNamespace, "`namespace` of the shared Gateways that hostnames are served on")
 	set.StringVar(&f.controllers.Hostnames.Class, "gateway-class", controllers.DefaultGatewayClass, "`GatewayClass` of hostnames that name none; one of the AWS Load Balancer Controller (gateway.k8s.aws/alb)")
 	set.Func("aws-rate", "`SERVICE=RATE`: the most calls a second to one service (S3, SQS, EC2, RDS, ACM, Route 53, or * for any other) of one account in one region (Route 53: in all of them together); half of it is kept for what users wait for, and throttling lowers it for a while. May be given again. Default: "+shown(f.controllers.Rates), f.rate)
+	set.Func("allowed-endpoints", "`URL` of an AWS-compatible service that AWSProviders may name as their endpoint: keys and signed requests go there. More of them after commas, or by giving the flag again. Only scheme, host and port count. Default: none but AWS's own", f.endpoints)
 	set.DurationVar(&f.controllers.Engine.Timeout, "reconcile-timeout", 2*time.Minute, "the longest that one pass over one object may take")
 	set.DurationVar(&f.controllers.ProviderResync, "provider-resync", 5*time.Minute, "how often the credentials of an AWSProvider are checked again, ±10%")
 	if err := set.Parse(args); err != nil {
@@ -123,6 +124,18 @@ func (f *flags) rate(text string) error {
 		service = ""
 	}
 	f.controllers.Rates[service] = calls
+	return nil
+}
+
+// endpoints takes one --allowed-endpoints.
+func (f *flags) endpoints(text string) error {
+	for one := range strings.SplitSeq(text, ",") {
+		origin, err := cloud.Origin(strings.TrimSpace(one))
+		if err != nil {
+			return err
+		}
+		f.controllers.Endpoints = append(f.controllers.Endpoints, origin)
+	}
 	return nil
 }
 

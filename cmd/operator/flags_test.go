@@ -50,6 +50,8 @@ func TestWrongFlagsAreNamed(t *testing.T) {
 		{[]string{"--namespace=n", "--aws-rate=S4=5"}, "no service S4"},
 		{[]string{"--namespace=n", "--inspect-bind-address=8443"}, "--inspect-bind-address 8443"},
 		{[]string{"--namespace=n", "--inspect-bind-address=:84430"}, "--inspect-bind-address :84430"},
+		{[]string{"--namespace=n", "--allowed-endpoints=s3.example.com"}, `"s3.example.com" is no http or https URL`},
+		{[]string{"--namespace=n", "--allowed-endpoints=https://me:pw@s3.example.com"}, "no password"},
 		{[]string{"--namespace=n", "start"}, `unexpected argument "start"`},
 		{[]string{"--colour"}, "colour"},
 	} {
@@ -86,12 +88,25 @@ func TestRatesAreSetByService(t *testing.T) {
 	}
 }
 
+func TestEndpointsAreAllowedByOrigin(t *testing.T) {
+	f, err := parse([]string{"--namespace=n", "--allowed-endpoints=https://S3.example.com/x, http://127.0.0.1:9000", "--allowed-endpoints=https://b.example:443"}, environment(), &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(f.controllers.Endpoints, " "); got != "https://s3.example.com http://127.0.0.1:9000 https://b.example" {
+		t.Errorf("endpoints %s", got)
+	}
+	if f, err = parse([]string{"--namespace=n"}, environment(), &bytes.Buffer{}); err != nil || len(f.controllers.Endpoints) != 0 {
+		t.Errorf("by default %v are allowed, %v", f.controllers.Endpoints, err)
+	}
+}
+
 func TestHelpNamesEveryFlag(t *testing.T) {
 	out := &bytes.Buffer{}
 	if _, err := parse([]string{"--help"}, environment(), out); !errors.Is(err, flag.ErrHelp) {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Usage:", "-kubeconfig", "-leader-elect", "-audit-interval", "-sweep-interval", "-aws-rate", "S3=200", "-cluster-id"} {
+	for _, want := range []string{"Usage:", "-kubeconfig", "-leader-elect", "-audit-interval", "-sweep-interval", "-aws-rate", "S3=200", "-allowed-endpoints", "-cluster-id"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("help does not say %s", want)
 		}

@@ -26,7 +26,7 @@ import (
 // pacing of longer trouble to the engine.
 const attempts = 3
 
-// SecretReader reads Secrets of the operator's own namespace, and of no other.
+// SecretReader reads Secrets of the operator's own namespace, and of no other, that are labelled for providers.
 type SecretReader interface {
 	// Version is the Secret's resourceVersion, from the metadata cache.
 	Version(ctx context.Context, name string) (string, error)
@@ -45,14 +45,28 @@ type NamespaceSecrets struct {
 func (s NamespaceSecrets) Version(ctx context.Context, name string) (string, error) {
 	meta := &metav1.PartialObjectMetadata{}
 	meta.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
-	err := s.Cached.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, meta)
-	return meta.ResourceVersion, err
+	if err := s.Cached.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, meta); err != nil {
+		return "", err
+	}
+	return meta.ResourceVersion, labelled(meta)
+}
+
+// labelled refuses a Secret that is not meant for providers: the operator's namespace holds others.
+func labelled(secret client.Object) error {
+	if secret.GetLabels()[v1alpha1.LabelSecretType] == v1alpha1.SecretTypeAWSCredentials {
+		return nil
+	}
+	return engine.Blocked("SecretNotLabelled", "the Secret %s in the operator's namespace is not labelled for AWSProviders, and was not read; if it holds credentials for AWS, set its label %s=%s",
+		secret.GetName(), v1alpha1.LabelSecretType, v1alpha1.SecretTypeAWSCredentials)
 }
 
 // Value implements SecretReader.
 func (s NamespaceSecrets) Value(ctx context.Context, ref v1alpha1.SecretKeyRef) (string, error) {
 	secret := &corev1.Secret{}
 	if err := s.Live.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: ref.Name}, secret); err != nil {
+		return "", err
+	}
+	if err := labelled(secret); err != nil {
 		return "", err
 	}
 	value, ok := secret.Data[ref.Key]
@@ -95,6 +109,30 @@ func secretError(ref v1alpha1.SecretKeyRef, err error) error {
 
 // config is the aws.Config of a provider for a namespace: base credentials, then the chain of roles.
 func (s *Sessions) config(ctx context.Context, p *v1alpha1.AWSProvider, namespace string) (aws.Config, error) {
+	if err := s.Endpoints.allow(p.Spec.Endpoint); err != nil {
+		return aws.Config{}, err
+	}
+	cfg, err := s.base(ctx, p)
+	if err != nil {
+		return aws.Config{}, err
+	}
+	if p.Spec.RoleARN != "" {
+		if s.TokenFile == "" {
+			return aws.Config{}, engine.Blocked("NoWebIdentity", "roleARN needs the operator's web identity token, and it has none: annotate its ServiceAccount for IRSA, or use another source of credentials")
+		}
+		cfg.Credentials = aws.NewCredentialsCache(stscreds.NewWebIdentityRoleProvider(
+			sts.NewFromConfig(cfg), p.Spec.RoleARN, stscreds.IdentityTokenFile(s.TokenFile), sessionName))
+	}
+	// Not before: the web identity token of this block and of the default chain is a bearer of the operator's roles, and goes
+	// to AWS's STS, whatever else is at the provider's endpoint.
+	if p.Spec.Endpoint != "" {
+		cfg.BaseEndpoint = aws.String(p.Spec.Endpoint)
+	}
+	return s.assume(cfg, &p.Spec, namespace), nil
+}
+
+// base is the configuration with the provider's static keys, or the operator's own default chain.
+func (s *Sessions) base(ctx context.Context, p *v1alpha1.AWSProvider) (aws.Config, error) {
 	load := []func(*config.LoadOptions) error{
 		config.WithRegion(p.Spec.Region),
 		config.WithHTTPClient(s.client),
@@ -103,9 +141,6 @@ func (s *Sessions) config(ctx context.Context, p *v1alpha1.AWSProvider, namespac
 		}),
 		config.WithWebIdentityRoleCredentialOptions(sessionName),
 		config.WithAPIOptions([]func(*middleware.Stack) error{countCalls}),
-	}
-	if p.Spec.Endpoint != "" {
-		load = append(load, config.WithBaseEndpoint(p.Spec.Endpoint))
 	}
 	if p.Spec.AccessKeyIDRef != nil {
 		static, err := s.static(ctx, &p.Spec)
@@ -118,14 +153,7 @@ func (s *Sessions) config(ctx context.Context, p *v1alpha1.AWSProvider, namespac
 	if err != nil {
 		return aws.Config{}, fmt.Errorf("load the operator's AWS configuration: %w", err)
 	}
-	if p.Spec.RoleARN != "" {
-		if s.TokenFile == "" {
-			return aws.Config{}, engine.Blocked("NoWebIdentity", "roleARN needs the operator's web identity token, and it has none: annotate its ServiceAccount for IRSA, or use another source of credentials")
-		}
-		cfg.Credentials = aws.NewCredentialsCache(stscreds.NewWebIdentityRoleProvider(
-			sts.NewFromConfig(cfg), p.Spec.RoleARN, stscreds.IdentityTokenFile(s.TokenFile), sessionName))
-	}
-	return s.assume(cfg, &p.Spec, namespace), nil
+	return cfg, nil
 }
 
 func (s *Sessions) static(ctx context.Context, spec *v1alpha1.AWSProviderSpec) (aws.CredentialsProvider, error) {

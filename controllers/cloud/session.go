@@ -51,6 +51,8 @@ type Sessions struct {
 	TokenFile string
 	// Paces bounds the calls of all sessions.
 	Paces *Paces
+	// Endpoints are those that providers may name; nil: none but AWS's own.
+	Endpoints Endpoints
 
 	client *awshttp.BuildableClient
 	flight singleflight.Group

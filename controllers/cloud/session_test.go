@@ -54,7 +54,9 @@ func sessionsOver(t *testing.T, s *stsServer) (*Sessions, *v1alpha1.AWSProvider)
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	ref := &v1alpha1.SecretKeyRef{Name: "aws", Key: "k"}
-	return NewSessions(fixedSecrets{"1"}, "cluster", "", &Paces{Rates: DefaultRates(), Now: time.Now}), &v1alpha1.AWSProvider{
+	sessions := NewSessions(fixedSecrets{"1"}, "cluster", "", &Paces{Rates: DefaultRates(), Now: time.Now})
+	sessions.Endpoints = Endpoints{server.URL}
+	return sessions, &v1alpha1.AWSProvider{
 		ObjectMeta: metav1.ObjectMeta{Name: "aws", UID: "p"},
 		Spec:       v1alpha1.AWSProviderSpec{Region: "eu-west-1", AccessKeyIDRef: ref, SecretAccessKeyRef: ref, Endpoint: server.URL},
 	}

@@ -50,11 +50,13 @@ func sweeper(t *testing.T, list func(context.Context, *cloud.Session) ([]string,
 		Spec:       v1alpha1.AWSProviderSpec{Region: "eu-west-1", AccessKeyIDRef: ref, SecretAccessKeyRef: ref, Endpoint: sts.URL},
 		Status:     v1alpha1.AWSProviderStatus{CommonStatus: v1alpha1.CommonStatus{Conditions: []metav1.Condition{{Type: cloud.ConditionAuthenticated, Status: metav1.ConditionTrue}}}},
 	}
+	sessions := cloud.NewSessions(secrets{}, "cluster", "", &cloud.Paces{Rates: cloud.DefaultRates(), Now: time.Now})
+	sessions.Endpoints = cloud.Endpoints{sts.URL}
 	var mu sync.Mutex
 	woken := &[]string{}
 	return &Sweeper{
 		Reader:   fake.NewClientBuilder().WithScheme(scheme).WithObjects(provider).Build(),
-		Sessions: cloud.NewSessions(secrets{}, "cluster", "", &cloud.Paces{Rates: cloud.DefaultRates(), Now: time.Now}),
+		Sessions: sessions,
 		Every:    time.Minute,
 		Kinds: []Kind{{
 			Name: "S3Bucket", List: list,

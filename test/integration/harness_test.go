@@ -107,7 +107,7 @@ func startOperatorAs(t *testing.T, cfg *rest.Config, o operatorOptions) (stop fu
 		rates["Route 53"] = 200 // one test keeps to the real limit, and the others need not wait for it
 	}
 	err = controllers.Setup(ctx, mgr, controllers.Options{
-		Rates:     rates,
+		Rates: rates, Endpoints: cloud.Endpoints{world.AWSEndpoint},
 		Namespace: stack.Namespace, ClusterID: o.clusterID, TokenFile: o.tokenFile, ProviderResync: o.providerResync, SweepEvery: o.sweep, Settling: cmp.Or(o.settling, time.Second),
 		Hostnames: controllers.Hostnames{Look: time.Second, Gather: cmp.Or(o.gather, 50*time.Millisecond)},
 		Engine:    engine.Options{Workers: 10, Resync: o.resync, Timeout: time.Minute, Now: time.Now},

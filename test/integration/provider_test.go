@@ -5,7 +5,10 @@ package integration
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,11 +27,7 @@ func account(t *testing.T, c client.Client, accountID string) *v1alpha1.AWSProvi
 	t.Helper()
 	name := fmt.Sprintf("account-%d", counter.Add(1))
 	world.Proxy.MapKey(name, accountID)
-	secret := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: name},
-		StringData: map[string]string{"id": name, "secret": "test"},
-	}
-	create(t, c, secret)
+	create(t, c, keysOf(name, name))
 	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.AWSProviderSpec{
 		Region: stack.Region, Endpoint: sampleEndpoint(t, c), AllowedNamespaces: &metav1.LabelSelector{},
 		AccessKeyIDRef: &v1alpha1.SecretKeyRef{Name: name, Key: "id"}, SecretAccessKeyRef: &v1alpha1.SecretKeyRef{Name: name, Key: "secret"},
@@ -37,6 +36,16 @@ func account(t *testing.T, c client.Client, accountID string) *v1alpha1.AWSProvi
 	t.Cleanup(func() { forget(t, c, name) })
 	ready(t, c, p)
 	return p
+}
+
+// keysOf is a provider's Secret with this key.
+func keysOf(name, key string) *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: stack.Namespace, Name: name, Labels: map[string]string{v1alpha1.LabelSecretType: v1alpha1.SecretTypeAWSCredentials},
+		},
+		StringData: map[string]string{"id": key, "secret": "test"},
+	}
 }
 
 // forget removes a test's provider, used or not.
@@ -124,7 +133,7 @@ func TestRegionsAreLimited(t *testing.T) {
 	}
 }
 
-func TestMissingSecretIsNamedAndItsArrivalNoticed(t *testing.T) {
+func TestAMissingAndAnUnlabelledSecretIsNamedAndItsArrivalNoticed(t *testing.T) {
 	c := admin(t)
 	startOperator(t, operatorOptions{})
 	p := account(t, c, "210000000004")
@@ -140,10 +149,13 @@ func TestMissingSecretIsNamedAndItsArrivalNoticed(t *testing.T) {
 	if got := reason(t, c, b, "ProviderNotReady"); !strings.Contains(got.Message, "late-"+p.Name) {
 		t.Errorf("the bucket does not tell the provider's cause: %q", got.Message)
 	}
-	create(t, c, &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: "late-" + p.Name},
-		StringData: map[string]string{"id": p.Name, "secret": "test"},
-	})
+	secret := keysOf("late-"+p.Name, p.Name)
+	secret.Labels = nil
+	create(t, c, secret)
+	if got := reason(t, c, p, "SecretNotLabelled"); !strings.Contains(got.Message, v1alpha1.LabelSecretType+"="+v1alpha1.SecretTypeAWSCredentials) {
+		t.Errorf("message %q", got.Message)
+	}
+	edit(t, c, secret, func(s *corev1.Secret) { s.Labels = keysOf("", "").Labels })
 	ready(t, c, p)
 	ready(t, c, b)
 }
@@ -199,6 +211,29 @@ func TestAProviderIsNotPinnedByWhoOnlyNamesIt(t *testing.T) {
 	gone(t, c, p)
 	for _, o := range all {
 		gone(t, c, o)
+	}
+}
+
+// Whoever may write AWSProviders must not make the operator send Secrets of its namespace to a place of their own: neither
+// a Secret that is not for AWS, nor one that is to an endpoint that the operator's flags do not name.
+func TestSecretsAreNotSentAway(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	var asked atomic.Int64
+	thief := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer thief.Close()
+	p := account(t, c, "210000000011")
+	edit(t, c, p, func(p *v1alpha1.AWSProvider) { p.Spec.Endpoint = thief.URL })
+	if got := reason(t, c, p, "EndpointNotAllowed"); !strings.Contains(got.Message, thief.URL) || !strings.Contains(got.Message, "--allowed-endpoints") {
+		t.Errorf("message %q", got.Message)
+	}
+	edit(t, c, p, func(p *v1alpha1.AWSProvider) {
+		ref := &v1alpha1.SecretKeyRef{Name: "portico-revoked-sessions", Key: "any"}
+		p.Spec.Endpoint, p.Spec.AccessKeyIDRef, p.Spec.SecretAccessKeyRef = sampleEndpoint(t, c), ref, ref
+	})
+	reason(t, c, p, "SecretNotLabelled")
+	if asked.Load() > 0 {
+		t.Errorf("%d requests went to an endpoint that is not allowed", asked.Load())
 	}
 }
 

@@ -21,13 +21,21 @@ func (s *Stack) startOperator(ctx context.Context) error {
 	}
 	return s.run(ctx, process.Spec{
 		Name: "operator", Path: s.opts.bin("operator"),
-		Args: []string{
+		Args: append([]string{
 			"--kubeconfig", kubeconfig, "--namespace", Namespace, "--development",
 			"--inspect-bind-address", address(0), "--inspect-advertise-address", "127.0.0.1",
 			"--metrics-bind-address", address(s.ports.metrics), "--health-probe-bind-address", address(s.ports.health),
-		},
+		}, s.AWSFlags()...),
 		Ready: answers(plain, "http://"+address(s.ports.health)+"/readyz"),
 	})
+}
+
+// AWSFlags let an operator's AWSProviders use the stack's AWS.
+func (s *Stack) AWSFlags() []string {
+	if s.AWSEndpoint == "" {
+		return nil
+	}
+	return []string{"--allowed-endpoints", s.AWSEndpoint}
 }
 
 // startPortal runs bin/portal with the rights of its own ServiceAccounts, signing

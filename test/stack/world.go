@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
 // Namespace is where the operator and the portal live, and the Secrets of
@@ -73,7 +75,9 @@ func (s *Stack) providerObjects() []*unstructured.Unstructured {
 	reference := func(key string) object { return object{"name": Provider, "key": key} }
 	return []*unstructured.Unstructured{
 		{Object: object{
-			"apiVersion": "v1", "kind": "Secret", "metadata": object{"name": Provider, "namespace": Namespace},
+			"apiVersion": "v1", "kind": "Secret", "metadata": object{
+				"name": Provider, "namespace": Namespace, "labels": object{v1alpha1.LabelSecretType: v1alpha1.SecretTypeAWSCredentials},
+			},
 			"stringData": object{
 				"accessKeyID": s.opts.AWSCredentials.AccessKeyID, "secretAccessKey": s.opts.AWSCredentials.SecretAccessKey,
 			},

@@ -37,6 +37,7 @@ func (w *world) startOperator(ctx context.Context, flags ...string) error {
 		"--kubeconfig", kubeconfig, "--namespace", stack.Namespace,
 		"--metrics-bind-address", metrics, "--health-probe-bind-address", health,
 	}
+	args = append(args, w.stack.AWSFlags()...)
 	w.lives++
 	o := &operator{metrics: "http://" + metrics + "/metrics"}
 	o.Process, err = w.stack.Run(ctx, process.Spec{
