@@ -9,41 +9,54 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // ec2Service honours ClientToken, which moto ignores: the same token with the
 // same parameters gets the first reservation again; with others, or once its
 // instance is terminated, it is refused.
-// See launch and change for what else AWS does of its own accord, or refuses.
+// See launch and change for what else AWS does of its own accord, or refuses,
+// and nursery for what it does not show yet.
 type ec2Service struct {
 	upstream *upstream
 	locks    locks // by token
+	young    *nursery
 
-	mu  sync.Mutex
-	ran map[string]reservation // by account, region and token
+	mu        sync.Mutex
+	ran       map[string]reservation // by account, region and token
+	exhausted map[string]bool        // instance types of which there are none
 }
 
-// reservation is what a token was used for.
+// reservation is what a token was used for; without instances, in vain.
 type reservation struct {
 	parameters string
 	instances  []string
 	answer     []byte
 }
 
-func newEC2(up *upstream) *ec2Service {
-	return &ec2Service{upstream: up, ran: map[string]reservation{}}
+func newEC2(up *upstream, now func() time.Time) *ec2Service {
+	return &ec2Service{
+		upstream: up, young: &nursery{now: now, born: map[string]time.Time{}},
+		ran: map[string]reservation{}, exhausted: map[string]bool{},
+	}
 }
 
 func (s *ec2Service) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	if refused := s.young.deny(x); refused != nil {
+		return refused, nil
+	}
 	switch x.call.Operation {
 	case "RunInstances":
 		return s.run(ctx, x, next)
 	case "DescribeInstances":
 		s.filterByToken(x)
-	default:
-		return s.change(ctx, x, next)
+		return s.young.describe(ctx, x, next)
 	}
-	return next(ctx)
+	r, err := s.change(ctx, x, next)
+	if err != nil {
+		return nil, err
+	}
+	return noProfile(x, r), nil
 }
 
 var instancesSet = regexp.MustCompile(`(?s)<instancesSet>.*</instancesSet>`)
@@ -67,23 +80,42 @@ func (s *ec2Service) run(ctx context.Context, x *exchange, next forward) (*reply
 			return x.fail(http.StatusBadRequest, "IdempotentParameterMismatch",
 				"The request uses the same client token as a previous, but non-identical request."), nil
 		}
-		return s.again(ctx, x, first)
+		if len(first.instances) > 0 {
+			return s.again(ctx, x, first)
+		}
+	}
+	if refused := s.exhaustion(x, reservation{parameters: parameters}, id); refused != nil {
+		return refused, nil
 	}
 	r, err := s.launch(ctx, x, next)
 	if err != nil || r.status != http.StatusOK {
-		return r, err
+		return noProfile(x, r), err
 	}
 	made := reservation{parameters: parameters, answer: r.body}
 	for _, m := range instanceID.FindAllSubmatch(r.body, -1) {
 		made.instances = append(made.instances, string(m[1]))
 	}
 	x.call.Resource = strings.Join(made.instances, ",")
+	s.young.note(x, made.instances)
 	if token != "" {
 		s.mu.Lock()
 		s.ran[id] = made
 		s.mu.Unlock()
 	}
 	return r, nil
+}
+
+// exhaustion refuses the launch if there is no capacity for it, and keeps with
+// which parameters the token was used.
+func (s *ec2Service) exhaustion(x *exchange, vain reservation, id string) *reply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.exhausted[x.form.Get("InstanceType")] {
+		return nil
+	}
+	s.ran[id] = vain
+	return x.fail(http.StatusInternalServerError, "InsufficientInstanceCapacity",
+		"We currently do not have sufficient "+x.form.Get("InstanceType")+" capacity in the Availability Zone you requested.")
 }
 
 // filterByToken turns the filter client-token, which moto does not know, into

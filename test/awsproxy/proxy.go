@@ -48,6 +48,7 @@ type Proxy struct {
 	// The strict services that tests may set.
 	dns          *route53Service
 	certificates *acmService
+	machines     *ec2Service
 
 	latency atomic.Int64
 	// pageSize limits the operator's listings; 0 does not.
@@ -82,6 +83,7 @@ func New(o Options) (*Proxy, error) {
 	p.dns = newRoute53(up, p.keys.accounts, o.Now)
 	balancers := &elbService{upstream: up}
 	p.certificates = newACM(up, p.dns, balancers, o.Now)
+	p.machines = newEC2(up, o.Now)
 	p.strict = strictServices(o, up, p)
 	p.done, p.close = context.WithCancel(context.Background())
 	return p, nil

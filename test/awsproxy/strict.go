@@ -19,7 +19,7 @@ func strictServices(o Options, up *upstream, p *Proxy) map[string]strict {
 	return map[string]strict{
 		"s3":      newS3(up).around,
 		"sqs":     newSQS(up, o.QueueNameWait, o.Now).around,
-		"ec2":     newEC2(up).around,
+		"ec2":     p.machines.around,
 		"rds":     newRDS(up, o.DatabaseCreation, o.Now).around,
 		"sts":     stsService{keys: p.keys}.around,
 		"route53": p.dns.around,

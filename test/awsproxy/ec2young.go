@@ -1,0 +1,123 @@
+package awsproxy
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// HideYoungInstances has EC2 deny to the operator, for d after its launch, that
+// an instance exists: in AWS that may last for five minutes. 0 ends it.
+func (p *Proxy) HideYoungInstances(d time.Duration) { p.machines.young.hide(d) }
+
+// ExhaustCapacity has EC2 refuse to launch instances of the type, to anybody,
+// until end is called. As in AWS, the token of a refused launch takes no other
+// parameters afterwards.
+func (p *Proxy) ExhaustCapacity(instanceType string) (end func()) {
+	s := p.machines
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.exhausted[instanceType] = true
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.exhausted, instanceType)
+	}
+}
+
+// nursery knows how old instances are.
+type nursery struct {
+	now func() time.Time
+
+	mu     sync.Mutex
+	window time.Duration
+	born   map[string]time.Time // by account, region and ID
+}
+
+func (n *nursery) hide(d time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.window = d
+}
+
+func (n *nursery) note(x *exchange, ids []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, id := range ids {
+		n.born[tokenID(x, id)] = n.now()
+	}
+}
+
+// hidden tells whether the operator is not to know of the instance.
+func (n *nursery) hidden(x *exchange, id string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	born, ok := n.born[tokenID(x, id)]
+	return ok && x.call.Actor == Operator && n.now().Sub(born) < n.window
+}
+
+// deny refuses a call that names an instance which is not to be known yet.
+func (n *nursery) deny(x *exchange) *reply {
+	for id := range strings.SplitSeq(x.call.Resource, ",") {
+		if n.hidden(x, id) {
+			return x.fail(http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance ID '"+id+"' does not exist")
+		}
+	}
+	return nil
+}
+
+// describe is a listing without the instances that are not to be known yet: it
+// is asked again for the others by their IDs.
+func (n *nursery) describe(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	r, err := next(ctx)
+	if err != nil || r.status != http.StatusOK {
+		return r, err
+	}
+	shown := []string{"i-none"}
+	for _, m := range instanceID.FindAllSubmatch(r.body, -1) {
+		if id := string(m[1]); !n.hidden(x, id) {
+			shown = append(shown, id)
+		}
+	}
+	if len(shown) > len(instanceID.FindAll(r.body, -1)) {
+		return r, nil
+	}
+	at := 1
+	for x.form.Has(filterName(at)) && x.form.Get(filterName(at)) != "instance-id" {
+		at++
+	}
+	value := strings.TrimSuffix(filterName(at), "Name") + "Value."
+	for key := range x.form {
+		if strings.HasPrefix(key, value) {
+			x.form.Del(key)
+		}
+	}
+	x.form.Set(filterName(at), "instance-id")
+	for i, id := range slices.Compact(shown) {
+		x.form.Set(value+strconv.Itoa(i+1), id)
+	}
+	x.setForm(x.form)
+	return next(ctx)
+}
+
+// noProfile turns moto's answer about an instance profile that is not there
+// into EC2's.
+func noProfile(x *exchange, r *reply) *reply {
+	if errorCode(r) != "NoSuchEntity" {
+		return r
+	}
+	for _, parameter := range []struct{ name, path, what string }{
+		{"IamInstanceProfile.Name", "iamInstanceProfile.name", "name"},
+		{"IamInstanceProfile.Arn", "iamInstanceProfile.arn", "ARN"},
+	} {
+		if value := x.form.Get(parameter.name); value != "" {
+			return x.fail(http.StatusBadRequest, "InvalidParameterValue",
+				"Value ("+value+") for parameter "+parameter.path+" is invalid. Invalid IAM Instance Profile "+parameter.what)
+		}
+	}
+	return r
+}

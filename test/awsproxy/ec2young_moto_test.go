@@ -1,0 +1,93 @@
+//go:build integration
+
+package awsproxy_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/portico-platform/portico/test/awsproxy"
+)
+
+func filtered(t *testing.T, c *ec2.Client, name, value string) int {
+	t.Helper()
+	out, err := c.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{Filters: []types.Filter{{Name: &name, Values: []string{value}}}})
+	must(t, err)
+	return len(out.Reservations)
+}
+
+func TestAYoungInstanceIsDeniedToTheOperator(t *testing.T) {
+	var passed atomic.Int64
+	w := newWorld(t, func(o *awsproxy.Options) {
+		o.Now = func() time.Time { return time.Now().Add(time.Duration(passed.Load())) }
+	})
+	c, token := w.ec2(keyOne, "eu-west-1"), unique(t)
+	old := run(t, c, runInput(token+"-old", types.InstanceTypeT3Micro))
+	passed.Add(int64(6 * time.Minute))
+	w.HideYoungInstances(5 * time.Minute)
+	in := runInput(token, types.InstanceTypeT3Micro)
+	id := run(t, c, in)
+	if again := run(t, c, in); again != id {
+		t.Errorf("the same token made %s and %s", id, again)
+	}
+	_, err := c.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{InstanceIds: []string{id}})
+	wantCode(t, err, "InvalidInstanceID.NotFound")
+	_, err = c.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
+	wantCode(t, err, "InvalidInstanceID.NotFound")
+	for filter, value := range map[string]string{"instance-id": id, "tag:token": token, "client-token": token} {
+		if n := filtered(t, c, filter, value); n != 0 {
+			t.Errorf("%s shows %d", filter, n)
+		}
+	}
+	if n := filtered(t, c, "instance-id", old); n != 1 {
+		t.Errorf("of the old one %d show", n)
+	}
+	behind := ec2.NewFromConfig(config(w.outside, keyOne, "eu-west-1"))
+	if n := filtered(t, behind, "instance-id", id); n != 1 {
+		t.Errorf("outside %d show", n)
+	}
+	passed.Add(int64(5 * time.Minute))
+	if n := filtered(t, c, "tag:token", token); n != 1 {
+		t.Errorf("after five minutes %d show", n)
+	}
+	_, err = c.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
+	must(t, err)
+}
+
+func TestARefusedLaunchUsesUpItsToken(t *testing.T) {
+	w := newWorld(t)
+	c, token := w.ec2(keyOne, "eu-west-1"), unique(t)
+	end := w.ExhaustCapacity("t3.micro")
+	_, err := c.RunInstances(t.Context(), runInput(token, types.InstanceTypeT3Micro))
+	wantCode(t, err, "InsufficientInstanceCapacity")
+	_, err = c.RunInstances(t.Context(), runInput(token, types.InstanceTypeT3Large))
+	wantCode(t, err, "IdempotentParameterMismatch")
+	if n := filtered(t, c, "client-token", token); n != 0 {
+		t.Errorf("%d instances of a refused launch", n)
+	}
+	end()
+	run(t, c, runInput(token, types.InstanceTypeT3Micro))
+	if n := filtered(t, c, "client-token", token); n != 1 {
+		t.Errorf("%d instances once there is capacity again", n)
+	}
+}
+
+// IAM says NoSuchEntity of its own calls; EC2 says which parameter is wrong.
+func TestAnInstanceProfileMustExist(t *testing.T) {
+	w := newWorld(t)
+	c := w.ec2(keyOne, "eu-west-1")
+	in := runInput(unique(t), types.InstanceTypeT3Micro)
+	id := run(t, c, in)
+	none := &types.IamInstanceProfileSpecification{Name: aws.String("none")}
+	_, err := c.AssociateIamInstanceProfile(t.Context(), &ec2.AssociateIamInstanceProfileInput{InstanceId: &id, IamInstanceProfile: none})
+	wantCode(t, err, "InvalidParameterValue")
+	in = runInput(unique(t), types.InstanceTypeT3Micro)
+	in.IamInstanceProfile = none
+	_, err = c.RunInstances(t.Context(), in)
+	wantCode(t, err, "InvalidParameterValue")
+}
