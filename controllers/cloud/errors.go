@@ -79,6 +79,7 @@ var classes = map[string]class{
 	"InvalidGroup.NotFound": invalid, "InvalidGroupId.Malformed": invalid, "InvalidSecurityGroupID.NotFound": invalid,
 	"InvalidIamInstanceProfileArn.Malformed": invalid, "InvalidKeyPair.NotFound": invalid, "InvalidSubnetID.NotFound": invalid,
 	"InvalidAMIID.NotFound": invalid, "InvalidAMIID.Malformed": invalid, "InvalidAMIID.Unavailable": invalid,
+	"NoSuchEntity":             invalid, // IAM's word for what a spec names and is not there
 	"InvalidSnapshot.NotFound": invalid, "VolumeTypeNotAvailableInZone": invalid,
 	"InvalidChangeBatch": invalid, "InvalidInput": invalid, "InvalidDomainName": invalid, "InvalidArnException": invalid, "ValidationException": invalid,
 	"InvalidDomainValidationOptionsException": invalid, "InvalidTagException": invalid, "TagPolicyException": invalid, "InvalidParameterException": invalid,

@@ -248,6 +248,7 @@ func TestALaunchThatFailsSaysWhatToDo(t *testing.T) {
 		"key":       {func(s *v1alpha1.EC2InstanceSpec) { s.KeyName = "none" }, "InvalidSpec", "no key pair none"},
 		"subnet":    {func(s *v1alpha1.EC2InstanceSpec) { s.SubnetID = "subnet-00000000" }, "InvalidSpec", "no subnet subnet-00000000"},
 		"group":     {func(s *v1alpha1.EC2InstanceSpec) { s.SecurityGroupIDs = []string{"sg-00000000"} }, "InvalidSpec", "sg-00000000"},
+		"profile":   {func(s *v1alpha1.EC2InstanceSpec) { s.IAMInstanceProfile = "none" }, "InvalidSpec", "no instance profile none"},
 		"parameter": {func(s *v1alpha1.EC2InstanceSpec) { s.ImageID, s.ImageSSMParameter = "", "/none" }, "ImageParameterNotFound", "/none"},
 		"secret": {func(s *v1alpha1.EC2InstanceSpec) {
 			s.UserDataFrom = &v1alpha1.EC2UserDataSource{SecretKeyRef: &v1alpha1.SecretKeyRef{Name: "none", Key: "x"}}

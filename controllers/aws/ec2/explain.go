@@ -31,6 +31,8 @@ const renew = "; nothing was launched. Delete this object and request a new one 
 // explainLaunch says what of the spec a launch failed for. What is immutable can only be requested anew, or be made true.
 func explainLaunch(s *v1alpha1.EC2InstanceSpec, region string, err error) error {
 	switch {
+	case isProfile(err):
+		return noProfile(s.IAMInstanceProfile, "launched")
 	case cloud.HasCode(err, "AuthFailure") && strings.Contains(err.Error(), "Not authorized for images"):
 		return engine.Blocked("InvalidSpec", "the image %s is not shared with this account"+renew+"image that is, or have this one shared", imageOf(s))
 	case cloud.HasCode(err, "OptInRequired"):
@@ -56,6 +58,15 @@ func explainLaunch(s *v1alpha1.EC2InstanceSpec, region string, err error) error 
 		return engine.Blocked("InsufficientCapacity", "AWS has no capacity for instanceType %s in the availability zone now; nothing was launched. Choose another instanceType, request a new object in another subnetID, or wait: Portico tries again every 5 minutes", s.InstanceType)
 	}
 	return explain(err)
+}
+
+// isProfile tells whether AWS does not find the instance profile. EC2 says so by the parameter that is wrong, IAM by a code.
+func isProfile(err error) bool {
+	return cloud.HasCode(err, "NoSuchEntity") || (cloud.HasCode(err, "InvalidParameterValue") && strings.Contains(err.Error(), "iamInstanceProfile."))
+}
+
+func noProfile(profile, done string) error {
+	return engine.Blocked("InvalidSpec", "there is no instance profile %s in this account; nothing was %s. Correct iamInstanceProfile, or have the profile created: AWS takes some minutes to show a new one, and Portico tries again every 5 minutes", profile, done)
 }
 
 func codeOf(err error) string {

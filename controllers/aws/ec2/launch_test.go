@@ -87,6 +87,9 @@ func TestUserDataStaysASecret(t *testing.T) {
 	}
 }
 
+// errProfile is EC2's answer about an instance profile that is not there.
+var errProfile = &smithy.GenericAPIError{Code: "InvalidParameterValue", Message: "Value (worker) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name"}
+
 func TestWhatALaunchSays(t *testing.T) {
 	f := &fakeEC2{}
 	a := adapterOf(f)
@@ -102,6 +105,7 @@ func TestWhatALaunchSays(t *testing.T) {
 		"VPCIdNotSpecified":                       {"InvalidSpec", "no default network"},
 		"InvalidParameterValue":                   {"InvalidSpec", "Change the spec"},
 		"Unsupported":                             {"InvalidSpec", "Change the spec"},
+		"NoSuchEntity":                            {"InvalidSpec", "no instance profile worker in this account; nothing was launched. Correct iamInstanceProfile"},
 		"InsufficientFreeAddressesInSubnet":       {"InvalidSpec", "no free address"},
 		"InsufficientInstanceCapacity":            {"InsufficientCapacity", "t3.micro"},
 		"InstanceLimitExceeded":                   {"QuotaExceeded", "raise the quota"},
@@ -121,6 +125,8 @@ func TestWhatALaunchSays(t *testing.T) {
 	}
 	f.refuse = map[string]error{"RunInstances": &smithy.GenericAPIError{Code: "AuthFailure", Message: "Not authorized for images: [" + theImage + "]"}}
 	wantPause(t, a.launch(obj).Do(t.Context()), "InvalidSpec", theImage+" is not shared with this account")
+	f.refuse = map[string]error{"RunInstances": errProfile}
+	wantPause(t, a.launch(obj).Do(t.Context()), "InvalidSpec", "no instance profile worker", "nothing was launched")
 	f.refuse = map[string]error{"RunInstances": code("InternalError")}
 	if _, paused := engine.AsPause(a.launch(obj).Do(t.Context())); paused {
 		t.Error("a failure of AWS's is not the owner's")

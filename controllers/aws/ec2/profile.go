@@ -37,7 +37,11 @@ var profile = call{
 		}
 	},
 	do: func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error {
-		return i.setProfile(ctx, seen, changes[0].To)
+		err := i.setProfile(ctx, seen, changes[0].To)
+		if isProfile(err) {
+			return noProfile(changes[0].To, "changed")
+		}
+		return err
 	},
 }
 

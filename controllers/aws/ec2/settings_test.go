@@ -67,6 +67,18 @@ func TestProfilesCompareByName(t *testing.T) {
 	}
 }
 
+func TestAProfileThatIsNotThere(t *testing.T) {
+	f := &fakeEC2{}
+	a, obj := settled(t, f, func(s *v1alpha1.EC2InstanceSpec) { s.IAMInstanceProfile = "web" })
+	obj.Spec.IAMInstanceProfile = "none"
+	f.refuse = map[string]error{"ReplaceIamInstanceProfileAssociation": errProfile}
+	steps, err := a.Plan(obj, observe(t, a, obj))
+	if err != nil || len(steps) != 1 {
+		t.Fatalf("%v, %v", steps, err)
+	}
+	wantPause(t, steps[0].Do(t.Context()), "InvalidSpec", "no instance profile none", "nothing was changed", "Correct iamInstanceProfile")
+}
+
 func TestMetadataThatIsSwitchedOff(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := settled(t, f, func(s *v1alpha1.EC2InstanceSpec) {
