@@ -46,7 +46,8 @@ type RDSNetworkSpec struct {
 
 // RDSOperationSpec is how a database is run, backed up and given up.
 type RDSOperationSpec struct {
-	// backupRetentionPeriod is for how many days automated backups are kept; 0 switches them off.
+	// backupRetentionPeriod is for how many days automated backups are kept; 0 switches them off. A lower number deletes
+	// older recovery points at once. AWS's default is 1; a number that is removed stays in force.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=35
 	// +optional

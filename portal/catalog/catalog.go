@@ -52,6 +52,7 @@ type Kind struct {
 type Change struct {
 	Fields []string
 	Effect string
+	Lower  bool // only a number that may become smaller does it
 }
 
 // Step is the type of a condition that an object gets when a part of the work for it is done.

@@ -166,17 +166,22 @@ func (a asking) change(view views.Review, d draft, result cluster.Result) (views
 
 // effects are what the change of an object does besides, as far as its kind tells.
 func (a asking) effects(was, will *unstructured.Unstructured) []views.Effect {
-	changed := map[string]bool{}
+	var changed []string
 	for _, c := range a.kind.Differences(was, will, was) {
 		if c.Path[0] == "spec" && len(c.Path) > 1 {
-			changed[c.Path[1]] = true
+			changed = append(changed, c.Path[1])
 		}
 	}
 	var all []views.Effect
 	for _, c := range a.kind.Changes {
-		if slices.ContainsFunc(c.Fields, func(name string) bool { return changed[name] }) {
-			all = append(all, views.Effect{Icon: "info", Tone: "busy", Text: c.Effect})
+		if !slices.ContainsFunc(changed, func(field string) bool { return c.Holds(field, was, will) }) {
+			continue
 		}
+		effect := views.Effect{Icon: "info", Tone: "busy", Text: c.Effect}
+		if c.Lower {
+			effect.Icon, effect.Tone = "alert", "warn"
+		}
+		all = append(all, effect)
 	}
 	return all
 }

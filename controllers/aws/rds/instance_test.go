@@ -159,14 +159,17 @@ func TestRemovedFieldsGoBackToTheDefaultOnce(t *testing.T) {
 	obj.Spec = minimal.Spec
 	settled(t, f, v, obj)
 	got := []string{
-		digits(f.db.Endpoint.Port), truth(f.db.MultiAZ), truth(f.db.AutoMinorVersionUpgrade), digits(f.db.BackupRetentionPeriod),
+		digits(f.db.Endpoint.Port), truth(f.db.MultiAZ), truth(f.db.AutoMinorVersionUpgrade),
 		truth(f.db.PerformanceInsightsEnabled), joined(f.db.EnabledCloudwatchLogsExports), digits(f.db.MaxAllocatedStorage), f.tags["team"],
 	}
-	if want := []string{"5432", "false", "true", "1", "false", "", "", ""}; !slices.Equal(got, want) {
+	if want := []string{"5432", "false", "true", "false", "", "", ""}; !slices.Equal(got, want) {
 		t.Errorf("after the removal %q, want AWS's defaults %q", got, want)
 	}
 	if groups(f.db) != "sg-1, sg-2" || *f.db.PreferredBackupWindow != "02:00-02:30" {
 		t.Error("what has no default of AWS's did not stay")
+	}
+	if days := digits(f.db.BackupRetentionPeriod); days != digits(object(full).Spec.BackupRetentionPeriod) {
+		t.Errorf("the removal left recovery points of %s days only", days)
 	}
 	f.drift("port") // now somebody else's business
 	f.calls = nil

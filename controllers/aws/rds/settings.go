@@ -97,7 +97,8 @@ var settings = []setting{
 		set:  func(in *input, v string, _ *instanceState) { in.AutoMinorVersionUpgrade = aws.Bool(v == "true") },
 	},
 	{
-		path: "backupRetentionPeriod", byDefault: "1", want: number(func(s *spec) *int32 { return s.BackupRetentionPeriod }),
+		// Its default would delete recovery points, which no missing line should.
+		path: "backupRetentionPeriod", sticky: true, want: number(func(s *spec) *int32 { return s.BackupRetentionPeriod }),
 		have: func(c *current, p *pending) string { return digits(p.BackupRetentionPeriod, c.BackupRetentionPeriod) },
 		set:  func(in *input, v string, _ *instanceState) { in.BackupRetentionPeriod = parsed(v) },
 	},
