@@ -128,7 +128,7 @@ func (h hostnames) setup() error {
 		engine.Setup(h.mgr, &v1alpha1.GatewayHostnameRequest{}, requests, patient, h.watchedByRequests),
 		engine.Setup(h.mgr, &v1alpha1.PoolGateway{}, pool.Work{
 			Writer: owned.Writer{Client: kube, Live: live}, Balancers: h.balancers,
-			Looks: &pool.Looks{Age: h.deps.settling}, Now: h.deps.now,
+			Looks: &pool.Looks{Age: h.deps.scaled(settling)}, Now: h.deps.now,
 		}, h.deps.engine, h.watchedByPool),
 		engine.Setup(h.mgr, &v1alpha1.DomainClaim{}, claim.Work{Reader: kube, Live: live}, h.deps.engine, func(b *builder.Builder) {
 			b.Watches(&v1alpha1.GatewayHostnameRequest{}, toClaim(), builder.WithPredicates(gone()))
@@ -187,7 +187,7 @@ func (h hostnames) account(ctx context.Context, r *v1alpha1.GatewayHostnameReque
 	return &hostname.Account{
 		ID: s.AccountID, Region: s.Config.Region, Cluster: s.Identity.Cluster,
 		Zones: cloud.Shared(s, func() *dns.Zones {
-			return dns.New(route53.NewFromConfig(s.Config), queues.(*dns.Queues), h.deps.now, h.deps.settling)
+			return dns.New(route53.NewFromConfig(s.Config), queues.(*dns.Queues), h.deps.now, h.deps.scaled(settling))
 		}),
 		Certs: cert.Certificates{ACM: acm.NewFromConfig(s.Config), Tags: resourcegroupstaggingapi.NewFromConfig(s.Config)},
 		Tags:  func(r *v1alpha1.GatewayHostnameRequest) map[string]string { return s.Tags(r, nil) },

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -21,10 +22,10 @@ import (
 
 // kinds is every AWS kind that this operator runs. Adding one adds one line.
 var kinds = map[string]kind{
-	"EC2Instance": bind(ec2.Instance, ec2.Instances, stateful),
-	"RDSInstance": bind(rds.Instance, rds.Instances, stateful),
-	"S3Bucket":    bind(s3.Bucket, s3.Buckets, stateful),
-	"SQSQueue":    bind(sqs.Queue, sqs.Queues, !stateful).with(deadLetters).moving(),
+	"EC2Instance": bind(ec2.Instance, ec2.Instances, stateful, ec2.Settling),
+	"RDSInstance": bind(rds.Instance, rds.Instances, stateful, settling),
+	"S3Bucket":    bind(s3.Bucket, s3.Buckets, stateful, s3.Settling),
+	"SQSQueue":    bind(sqs.Queue, sqs.Queues, !stateful, settling).with(deadLetters).moving(),
 }
 
 // Kinds lists every kind that the operator runs, sorted.
@@ -64,11 +65,12 @@ type lister func(context.Context, *cloud.Session) ([]string, error)
 // Whether a resource holds what a new one would not: see external.Work.
 const stateful = true
 
-// bind is written once for all kinds: *P is the custom resource, S what AWS has.
+// bind is written once for all kinds: *P is the custom resource, S what AWS has. settles is how long AWS may show the
+// state before a change.
 func bind[T interface {
 	*P
 	external.Object
-}, S, P any](adapter func(*cloud.Session, external.Kube) external.Adapter[T, S], list lister, stateful bool) kind {
+}, S, P any](adapter func(*cloud.Session, external.Kube) external.Adapter[T, S], list lister, stateful bool, settles time.Duration) kind {
 	connect := func(d deps, name string) external.Connect[T, S] {
 		return func(ctx context.Context, obj T) (external.Connection[T, S], error) {
 			session, err := d.connector.Open(ctx, name, obj)
@@ -84,7 +86,7 @@ func bind[T interface {
 	setup := func(mgr ctrl.Manager, d deps, more ...watches) error {
 		name := kindOf(mgr, T(new(P)))
 		work := external.Work[T, S]{
-			Kind: name, Stateful: stateful, Settling: d.settling, Now: d.now, Connect: connect(d, name),
+			Kind: name, Stateful: stateful, Settling: d.scaled(settles), Longest: d.scaled(d.engine.Timeout), Now: d.now, Connect: connect(d, name),
 			Publish: func(ctx context.Context, obj T, details map[string]string) (*v1alpha1.Binding, error) {
 				return d.kube.Secrets.Publish(ctx, name, obj, details)
 			},

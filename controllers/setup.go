@@ -42,15 +42,16 @@ type Options struct {
 	ProviderResync time.Duration
 	// SweepEvery is how often listings tell whether resources are still there; 0: five minutes.
 	SweepEvery time.Duration
-	// Settling is how long AWS may show an old state after a change of ours; 0: a minute.
-	Settling time.Duration
+	// TimeScale stretches how long AWS may show an old state after a change of ours; 0: 1, which is AWS's own time. A
+	// simulator that settles faster takes less.
+	TimeScale float64
 	// Hostnames is where and how teams are given hostnames.
 	Hostnames Hostnames
 	// Inspect is how checks are shown to the portal; the zero value shows nothing.
 	Inspect inspect.Options
 }
 
-// settling covers S3's eventual consistency for the existence of buckets, which is the slowest that we know.
+// settling is how long AWS may show an old state of what says nothing else.
 const settling = time.Minute
 
 // sweepEvery is within the promise that a resource deleted behind our back is noticed in five minutes, and some.
@@ -85,11 +86,14 @@ type deps struct {
 	connector cloud.Connector
 	kube      external.Kube
 	engine    engine.Options
-	settling  time.Duration
+	timeScale float64
 	now       func() time.Time
 	woken     *alarm // by sweeps
 	features  *inspect.Features
 }
+
+// scaled is a time of AWS's, as long as it takes here.
+func (d deps) scaled(t time.Duration) time.Duration { return time.Duration(float64(t) * d.timeScale) }
 
 func (o *Options) setDefaults(ctx context.Context, live client.Reader) error {
 	if o.ClusterID == "" {
@@ -127,11 +131,11 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 			Reader:  mgr.GetClient(),
 			Secrets: external.Secrets{Live: mgr.GetAPIReader(), Writer: mgr.GetClient()},
 		},
-		engine:   o.Engine,
-		settling: cmp.Or(o.Settling, settling),
-		now:      o.Engine.Now,
-		woken:    newAlarm(),
-		features: &inspect.Features{},
+		engine:    o.Engine,
+		timeScale: cmp.Or(o.TimeScale, 1),
+		now:       o.Engine.Now,
+		woken:     newAlarm(),
+		features:  &inspect.Features{},
 	}
 	if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.SQSQueue{}, deadLetterIndex, deadLetterOf); err != nil {
 		return fmt.Errorf("index dead-letter queues: %w", err)

@@ -40,6 +40,9 @@ type EC2InstanceStatus struct {
 	// +listType=map
 	// +listMapKey=deviceName
 	Volumes []EC2VolumeStatus `json:"volumes,omitempty"`
+	// launchAttempts counts launches that EC2 refused. It is part of what makes a repeated launch the same one.
+	// +optional
+	LaunchAttempts int64 `json:"launchAttempts,omitempty"`
 	// restartAfterChange is true while the instance is stopped, or about to be, only to change what needs that: it will be
 	// started again.
 	// +optional

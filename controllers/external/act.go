@@ -2,11 +2,9 @@ package external
 
 import (
 	"context"
+	"errors"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-
-	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
@@ -22,7 +20,7 @@ func (p *pass[T, S]) prepare(ctx context.Context, seen *S) error {
 	status.ManagedFields = all
 	reserved := status.AccountID != ""
 	p.adapter.Reserve(p.obj)
-	if seen == nil && !p.refused() {
+	if seen == nil {
 		stamp(status, p.Now())
 	}
 	p.proven = true
@@ -63,19 +61,24 @@ func (p *pass[T, S]) act(ctx context.Context, create bool, steps []Step) error {
 // failed notes a creation that did not answer well: refused, nothing has changed in AWS; otherwise it may have.
 func (p *pass[T, S]) failed(err error) {
 	_, status := p.obj.AWS()
-	if pause, ok := engine.AsPause(err); ok && pause.Stalled {
-		status.LastSyncTime = p.before
+	pause, ok := engine.AsPause(err)
+	_, notMade := errors.AsType[*notCreatedError](err)
+	if !notMade && (!ok || !pause.Stalled) {
+		stamp(status, p.Now())
 		return
 	}
-	stamp(status, p.Now())
+	status.LastSyncTime = p.before
+	if r, ok := p.adapter.(Retrier[T]); ok && !p.fresh(status) {
+		r.NextAttempt(p.obj)
+	}
 }
 
-// refused tells whether the last pass ended at something that somebody must unblock: then this one most likely does too,
-// and nothing about it is worth a write.
-func (p *pass[T, S]) refused() bool {
-	common := p.obj.Common()
-	return common.ObservedGeneration == p.obj.GetGeneration() && meta.IsStatusConditionTrue(common.Conditions, v1alpha1.ConditionStalled)
-}
+// NotCreated marks err as the answer to a creation that made nothing, though what it says is no refusal.
+func NotCreated(err error) error { return &notCreatedError{err} }
+
+type notCreatedError struct{ error }
+
+func (n *notCreatedError) Unwrap() error { return n.error }
 
 func texts(steps []Step) []string {
 	all := make([]string, 0, len(steps))

@@ -21,8 +21,8 @@ func (p *pass[T, S]) absent() error {
 		p.lost, status.ARN = true, "" // saved before the creation: what is made anew is waited for like anything new
 		return nil
 	}
-	if p.fresh(status) {
-		return engine.Wait("Settling", p.again(), "%s does not show; it was changed less than a minute ago, so that may pass", status.ARN)
+	if !p.certain(p.adapter, status) {
+		return engine.Wait("Settling", p.again(), "%s does not show; it was made or changed a short time ago, so that may pass", status.ARN)
 	}
 	next := fmt.Sprint(status.Recreations + 1)
 	if p.obj.GetAnnotations()[v1alpha1.AnnotationAcknowledgeRecreate] == next {
@@ -39,17 +39,39 @@ func (p *pass[T, S]) absent() error {
 // again is when to look again for what should show soon.
 func (w Work[T, S]) again() time.Duration { return min(10*time.Second, max(w.Settling, time.Second)) }
 
-// fresh tells whether the last change is so young that AWS may not show it everywhere.
+// fresh tells whether the last change is so young that AWS may not show it everywhere. Of what was never seen, the time
+// may be that of the note before its creation.
 func (w Work[T, S]) fresh(status *v1alpha1.AWSStatus) bool {
-	return status.LastSyncTime != nil && w.Now().Sub(status.LastSyncTime.Time) < w.Settling
+	window := w.Settling
+	if status.ARN == "" {
+		window += w.Longest
+	}
+	return status.LastSyncTime != nil && w.Now().Sub(status.LastSyncTime.Time) < window
+}
+
+// certain tells whether what the latest Observe did not return is not there, rather than not shown yet.
+func (w Work[T, S]) certain(a Adapter[T, S], status *v1alpha1.AWSStatus) bool {
+	if e, ok := a.(Ender); ok && e.Ended() {
+		return true
+	}
+	return !w.fresh(status)
+}
+
+// mayBeOurs tells whether a foreign resource may be one that we made a moment ago: AWS shows the marks later than the
+// resource.
+func (w Work[T, S]) mayBeOurs(owner Owner, status *v1alpha1.AWSStatus) bool {
+	return owner == Foreign && w.fresh(status)
 }
 
 // admit lets pass only what is ours, was ours, or is offered to us and wanted.
 func (p *pass[T, S]) admit(seen *S) error {
-	spec, _ := p.obj.AWS()
+	spec, status := p.obj.AWS()
 	owner := p.adapter.Owner(p.obj, seen)
 	if owner == Foreign && len(p.done) > 0 {
 		return p.unsettled(p.last) // made with our marks a moment ago
+	}
+	if p.mayBeOurs(owner, status) {
+		return engine.Wait("Settling", p.again(), "the resource does not show this object's ownership tags; it was made or changed a short time ago, so that may pass")
 	}
 	switch owner {
 	case Ours, Earlier:

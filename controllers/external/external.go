@@ -52,8 +52,9 @@ type Adapter[T Object, S any] interface {
 	Plan(obj T, seen *S) ([]Step, error)
 	// Report copies the picture into obj's status and returns the connection details for its binding Secret.
 	Report(obj T, seen *S) map[string]string
-	// Delete starts removal; it is asked again until Observe sees nothing.
-	Delete(ctx context.Context, obj T, seen *S) error
+	// Delete starts removal; it is asked again until Observe sees nothing. confirmed says that AWS has answered that it
+	// removed the resource, so that its absence needs no further proof. "Not found" is no such answer.
+	Delete(ctx context.Context, obj T, seen *S) (confirmed bool, err error)
 	// Disown removes the marks of ownership and leaves everything else.
 	Disown(ctx context.Context, obj T, seen *S) error
 }
@@ -80,6 +81,15 @@ type Stopper[T Object, S any] interface {
 	Stop(ctx context.Context, obj T, seen *S) (stopped bool, err error)
 }
 
+// Ender is an Adapter of a kind that AWS shows for a while after its end. Ended tells whether the latest Observe saw
+// nothing because it saw the end itself, which proves absence however young the resource is.
+type Ender interface{ Ended() bool }
+
+// Retrier is an Adapter of a kind whose creations carry a token that AWS ties to their parameters, even if it refuses
+// them. NextAttempt has the next creation carry another one. It is called only when no creation with the present one can
+// have got through unseen.
+type Retrier[T Object] interface{ NextAttempt(obj T) }
+
 // Connection is the way to one object's resource: its account, region and role.
 type Connection[T Object, S any] struct {
 	Adapter Adapter[T, S]
@@ -104,7 +114,9 @@ type Work[T Object, S any] struct {
 	Stateful bool
 	// Settling is how long after a change of ours AWS may still show the state before it, absence included.
 	Settling time.Duration
-	Now      func() time.Time
+	// Longest is the longest that one pass takes: how long before the creation its note may have been saved.
+	Longest time.Duration
+	Now     func() time.Time
 }
 
 // rounds bounds one pass: create, configure, verify, and one to spare.

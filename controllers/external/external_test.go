@@ -31,6 +31,8 @@ type world struct {
 	writes         []string
 	deleted, freed int
 	keepOnDelete   bool
+	denies         bool // AWS answers the deletion with "not found"
+	ended          bool // the end itself shows
 }
 
 func (w *world) Observe(context.Context, *v1alpha1.S3Bucket) (*thing, error) {
@@ -67,12 +69,16 @@ func (w *world) Report(obj *v1alpha1.S3Bucket, _ *thing) map[string]string {
 }
 
 func (w *world) Reserve(obj *v1alpha1.S3Bucket) { obj.Status.AccountID = "1" }
-func (w *world) Delete(context.Context, *v1alpha1.S3Bucket, *thing) error {
+func (w *world) Delete(context.Context, *v1alpha1.S3Bucket, *thing) (bool, error) {
 	w.deleted++
 	if !w.keepOnDelete {
 		w.has = nil
 	}
-	return nil
+	return !w.keepOnDelete && !w.denies, nil
+}
+func (w *world) Ended() bool { return w.ended }
+func (w *world) Stop(context.Context, *v1alpha1.S3Bucket, *thing) (bool, error) {
+	return true, nil
 }
 func (w *world) Disown(context.Context, *v1alpha1.S3Bucket, *thing) error { w.freed++; return nil }
 
@@ -129,6 +135,8 @@ func TestSync(t *testing.T) {
 		{"waits for what was created and does not show", world{want: "a", deaf: true}, bucket(), "Creating", []string{"Create"}, "Created"},
 		{"waits for what does not show", world{has: &thing{Ours, "b"}, want: "a", deaf: true}, bucket(made), "Settling", []string{"Put"}, ""},
 		{"does not take a late picture for a loss", world{want: "a"}, bucket(made, young), "Settling", nil, ""},
+		{"knows the end of a young one", world{want: "a", ended: true}, bucket(made, young), "ExternallyDeleted", nil, ""},
+		{"does not take late marks for a foreign one", world{has: &thing{Foreign, "a"}, want: "a"}, bucket(young), "Settling", nil, ""},
 		{"observes a difference", world{has: &thing{Foreign, "b"}, want: "a"}, bucket(observing), "Differs", nil, ""},
 		{"observes", world{has: &thing{Ours, "a"}, want: "a"}, bucket(observing), "", nil, ""},
 		{"observes absence", world{want: "a"}, bucket(observing), "NotFound", nil, ""},
@@ -227,8 +235,11 @@ func TestRelease(t *testing.T) {
 	never.Status = v1alpha1.S3BucketStatus{}
 	young(late)
 	late.Status.ARN = ""
-	goneAlready := policy("Delete")
-	young(goneAlready)
+	youngOne := func(p v1alpha1.DeletionPolicy) *v1alpha1.S3Bucket {
+		b := policy(p)
+		young(b)
+		return b
+	}
 	old.DeletionTimestamp = &metav1.Time{Time: time.Unix(900, 0)}
 	for _, x := range []struct {
 		name           string
@@ -246,7 +257,16 @@ func TestRelease(t *testing.T) {
 		{"leaves an earlier life's", world{has: &thing{Earlier, "a"}}, policy("Delete"), nil, "", 0, 0, "NotOurs"},
 		{"is not waited for if nothing was ever made", world{has: &thing{Foreign, "a"}}, never, broken, "", 0, 0, ""},
 		{"does not take a late picture for absence", world{}, late, nil, "Settling", 0, 0, ""},
-		{"lets go of what was seen and is gone", world{}, goneAlready, nil, "", 0, 0, ""},
+		{"nor one that was seen once", world{}, youngOne("Delete"), nil, "Settling", 0, 0, ""},
+		{"lets go of what was seen and is old", world{}, policy("Delete"), nil, "", 0, 0, ""},
+		{"and of a young one whose end shows", world{ended: true}, youngOne("Delete"), nil, "", 0, 0, ""},
+		{"deletes a young one, which AWS confirms", world{has: &thing{Ours, "a"}}, youngOne("Delete"), nil, "", 1, 0, ""},
+		{"not found is no confirmation", world{has: &thing{Ours, "a"}, denies: true}, youngOne("Delete"), nil, "Settling", 1, 0, ""},
+		{"waits for the marks of a young one", world{has: &thing{Foreign, "a"}}, youngOne("Delete"), nil, "Settling", 0, 0, ""},
+		{"stops no young one that does not show", world{}, youngOne("Stop"), nil, "Settling", 0, 0, ""},
+		{"nor one without marks", world{has: &thing{Foreign, "a"}}, youngOne("Stop"), nil, "Settling", 0, 0, ""},
+		{"nothing is left to stop", world{}, policy("Stop"), nil, "", 0, 0, "nothing was stopped"},
+		{"stops ours", world{has: &thing{Ours, "a"}}, youngOne("Stop"), nil, "", 0, 0, "Stopped"},
 		{"an error is not absence", world{observe: errors.New("reset")}, policy("Delete"), nil, "error", 0, 0, ""},
 		{"waits for its provider", world{has: &thing{Ours, "a"}}, policy("Delete"), broken, "ProviderNotFound", 0, 0, ""},
 		{"retains", world{has: &thing{Ours, "a"}}, policy("Retain"), nil, "", 0, 0, "Retained"},

@@ -75,28 +75,38 @@ func (w Work[T, S]) remove(ctx context.Context, obj T, run *engine.Pass) error {
 	if err != nil {
 		return err
 	}
-	a := c.Adapter
-	for deleted := range 2 {
+	a, confirmed := c.Adapter, false
+	for range 2 {
 		seen, err := a.Observe(ctx, obj)
-		if err != nil {
+		if err != nil || (seen == nil && confirmed) {
 			return err
 		}
-		// Reserved, and never seen: it may have been made a moment ago. One that was seen and is not there is gone.
-		if seen == nil && deleted == 0 && status.ARN == "" && w.fresh(status) {
-			return engine.Wait("Settling", w.again(), "%s does not show; it was made less than a minute ago, so deletion waits until it surely would", name(status))
+		if ours, err := w.ours(a, obj, seen); !ours {
+			if err == nil && seen != nil {
+				run.Warning("NotOurs", "Release", "the resource does not carry this object's ownership tags and was left alone")
+			}
+			return err
 		}
-		if seen == nil {
-			return nil
-		}
-		if a.Owner(obj, seen) != Ours {
-			run.Warning("NotOurs", "Release", "the resource does not carry this object's ownership tags and was left alone")
-			return nil
-		}
-		if err := a.Delete(ctx, obj, seen); err != nil {
+		if confirmed, err = a.Delete(ctx, obj, seen); err != nil {
 			return err
 		}
 	}
-	return engine.Wait("Deleting", 5*time.Second, "deletion was accepted; waiting until the resource is gone")
+	return engine.Wait("Deleting", 5*time.Second, "deletion of %s was accepted; waiting until it is gone", name(status))
+}
+
+// ours tells whether there is something of obj's to release. What does not show, or does not show our marks, may have
+// been made a moment ago: that is waited for.
+func (w Work[T, S]) ours(a Adapter[T, S], obj T, seen *S) (bool, error) {
+	_, status := obj.AWS()
+	switch {
+	case seen == nil && w.certain(a, status):
+		return false, nil
+	case seen == nil:
+		return false, engine.Wait("Settling", w.again(), "%s does not show; it was made or changed a short time ago, so deletion waits until it surely would", name(status))
+	case w.mayBeOurs(a.Owner(obj, seen), status):
+		return false, engine.Wait("Settling", w.again(), "%s does not show this object's ownership tags; it was made or changed a short time ago, so deletion waits until it surely would", name(status))
+	}
+	return a.Owner(obj, seen) == Ours, nil
 }
 
 // stop brings the resource to a stand and keeps it, with its tags. What is not ours, or is gone, needs no stopping.
@@ -115,9 +125,11 @@ func (w Work[T, S]) stop(ctx context.Context, obj T, run *engine.Pass) error {
 	if err != nil {
 		return err
 	}
-	if seen == nil || a.Owner(obj, seen) != Ours {
-		run.Warning("NotOurs", "Release", "%s is gone, or does not carry this object's ownership tags: nothing was stopped", name(status))
-		return nil
+	if ours, err := w.ours(a, obj, seen); !ours {
+		if err == nil {
+			run.Warning("NotOurs", "Release", "%s is gone, or does not carry this object's ownership tags: nothing was stopped", name(status))
+		}
+		return err
 	}
 	stopped, err := stopper.Stop(ctx, obj, seen)
 	if err != nil {

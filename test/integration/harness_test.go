@@ -65,11 +65,14 @@ type operatorOptions struct {
 	tokenFile      string // of the web identity
 	leaderElect    bool
 	gather         time.Duration // how long changes of a zone wait for each other; 0: hardly
-	settling       time.Duration // how long what was read is the present; 0: a second
+	timeScale      float64       // of how long AWS takes to show a change; 0: quick
 	inspect        string        // address at which checks are shown
 	log            logr.Logger
 	paced          bool // with the real rate of calls to Route 53
 }
+
+// quick is the simulator's time: what AWS shows after minutes, it shows after as many half seconds.
+const quick = 1.0 / 120
 
 // startOperator runs the operator with its real rights until the test ends or stop is called.
 func startOperator(t *testing.T, o operatorOptions) (stop func()) {
@@ -108,7 +111,7 @@ func startOperatorAs(t *testing.T, cfg *rest.Config, o operatorOptions) (stop fu
 	}
 	err = controllers.Setup(ctx, mgr, controllers.Options{
 		Rates: rates, Endpoints: cloud.Endpoints{world.AWSEndpoint},
-		Namespace: stack.Namespace, ClusterID: o.clusterID, TokenFile: o.tokenFile, ProviderResync: o.providerResync, SweepEvery: o.sweep, Settling: cmp.Or(o.settling, time.Second),
+		Namespace: stack.Namespace, ClusterID: o.clusterID, TokenFile: o.tokenFile, ProviderResync: o.providerResync, SweepEvery: o.sweep, TimeScale: cmp.Or(o.timeScale, quick),
 		Hostnames: controllers.Hostnames{Look: time.Second, Gather: cmp.Or(o.gather, 50*time.Millisecond)},
 		Engine:    engine.Options{Workers: 10, Resync: o.resync, Timeout: time.Minute, Now: time.Now},
 		Inspect:   inspect.Options{Bind: o.inspect, Elected: o.leaderElect},

@@ -36,7 +36,7 @@ func told(counts map[string]int) string {
 // asked for while somebody waits (has it been issued, has it arrived) is not counted against it.
 func TestCallsOfAHostname(t *testing.T) {
 	c := admin(t)
-	startOperator(t, operatorOptions{settling: time.Minute})
+	startOperator(t, operatorOptions{timeScale: 1})
 	d := domainOf(t, c)
 	ready(t, c, d.request("first."+d.name)) // the load balancer is there, and the zone is known
 	m := world.Proxy.Mark()
@@ -98,7 +98,7 @@ func TestManyHostnamesKeepToTheRateOfRoute53(t *testing.T) {
 	c := admin(t)
 	world.Proxy.SetRoute53Rate(5)
 	defer world.Proxy.SetRoute53Rate(0)
-	startOperator(t, operatorOptions{paced: true, settling: time.Minute, gather: time.Second})
+	startOperator(t, operatorOptions{paced: true, timeScale: 1, gather: time.Second})
 	d := domainOf(t, c)
 	m := world.Proxy.Mark()
 	var all []ghr

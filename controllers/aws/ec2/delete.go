@@ -13,8 +13,14 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// Delete terminates the instance. Termination protection is honoured: it is switched off only if the owner says so.
-func (i *instance) Delete(ctx context.Context, obj *v1alpha1.EC2Instance, seen *instanceState) error {
+// Delete terminates the instance. Termination protection is honoured: it is switched off only if the owner says so. That
+// EC2 accepts the call confirms nothing: only the state terminated does.
+func (i *instance) Delete(ctx context.Context, obj *v1alpha1.EC2Instance, seen *instanceState) (confirmed bool, err error) {
+	return false, i.remove(ctx, obj, seen)
+}
+
+func (i *instance) remove(ctx context.Context, obj *v1alpha1.EC2Instance, seen *instanceState) error {
+	obj.Status.ARN, obj.Status.InstanceID = arn(i.session, seen.id()), seen.id() // by which its end is seen
 	if seen.ended() {
 		return nil
 	}

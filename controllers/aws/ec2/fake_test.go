@@ -47,8 +47,11 @@ type fakeEC2 struct {
 	refuse map[string]error // by call, before it is done
 	lose   bool             // the reply of every write
 	hidden bool             // machines are left out of what answers to a filter
-	slow   bool             // starting, stopping and terminating take until finish
-	endAs  string           // the reason for which launches fail
+	young  bool             // EC2 denies that any machine exists, whatever it is asked
+	bare   bool             // machines do not show their tags
+	lacks  []ec2types.InstanceType
+	slow   bool   // starting, stopping and terminating take until finish
+	endAs  string // the reason for which launches fail
 
 	values   int      // in all filters of the last look
 	untagged []string // resources of every DeleteTags
@@ -85,7 +88,7 @@ func (f *fakeEC2) write(call string, do func() error) error {
 
 func (f *fakeEC2) machine(id *string) (*machine, error) {
 	for _, m := range f.machines {
-		if *m.vm.InstanceId == aws.ToString(id) {
+		if *m.vm.InstanceId == aws.ToString(id) && !f.young {
 			return m, nil
 		}
 	}
@@ -121,7 +124,7 @@ func (f *fakeEC2) move(m *machine, by, to ec2types.InstanceStateName) {
 	}
 }
 
-func (m *machine) passes(filters []ec2types.Filter) bool {
+func (m *machine) passes(filters []ec2types.Filter, bare bool) bool {
 	for _, fl := range filters {
 		var have string
 		switch name := *fl.Name; {
@@ -132,7 +135,9 @@ func (m *machine) passes(filters []ec2types.Filter) bool {
 		case name == "instance-state-name":
 			have = string(m.vm.State.Name)
 		case strings.HasPrefix(name, "tag:"):
-			have = m.tags[strings.TrimPrefix(name, "tag:")]
+			if have = m.tags[strings.TrimPrefix(name, "tag:")]; bare {
+				return false
+			}
 		default:
 			panic(name)
 		}
@@ -144,9 +149,11 @@ func (m *machine) passes(filters []ec2types.Filter) bool {
 }
 
 // shown is a copy that later changes leave alone.
-func (m *machine) shown() ec2types.Instance {
+func (m *machine) shown(bare bool) ec2types.Instance {
 	vm := m.vm
-	vm.Tags = tagList(m.tags)
+	if vm.Tags = tagList(m.tags); bare {
+		vm.Tags = nil
+	}
 	vm.BlockDeviceMappings = slices.Clone(vm.BlockDeviceMappings)
 	return vm
 }
@@ -167,11 +174,11 @@ func (f *fakeEC2) DescribeInstances(_ context.Context, in *ec2.DescribeInstances
 		if err != nil {
 			return nil, err
 		}
-		out.Reservations = append(out.Reservations, ec2types.Reservation{Instances: []ec2types.Instance{m.shown()}})
+		out.Reservations = append(out.Reservations, ec2types.Reservation{Instances: []ec2types.Instance{m.shown(f.bare)}})
 	}
 	for _, m := range f.machines {
-		if len(in.InstanceIds) == 0 && !f.hidden && m.passes(in.Filters) {
-			out.Reservations = append(out.Reservations, ec2types.Reservation{Instances: []ec2types.Instance{m.shown()}})
+		if len(in.InstanceIds) == 0 && !f.hidden && !f.young && m.passes(in.Filters, f.bare) {
+			out.Reservations = append(out.Reservations, ec2types.Reservation{Instances: []ec2types.Instance{m.shown(f.bare)}})
 		}
 	}
 	return out, nil
@@ -184,6 +191,9 @@ func (f *fakeEC2) RunInstances(_ context.Context, in *ec2.RunInstancesInput, _ .
 			if !reflect.DeepEqual(first, in) {
 				return code("IdempotentParameterMismatch")
 			}
+			if slices.Contains(f.lacks, in.InstanceType) {
+				return code("InsufficientInstanceCapacity")
+			}
 			if !f.shows(*in.ClientToken) {
 				return code("IdempotentInstanceTerminated")
 			}
@@ -192,11 +202,14 @@ func (f *fakeEC2) RunInstances(_ context.Context, in *ec2.RunInstancesInput, _ .
 				f.byToken = map[string]*ec2.RunInstancesInput{}
 			}
 			f.byToken[*in.ClientToken] = in
+			if slices.Contains(f.lacks, in.InstanceType) {
+				return code("InsufficientInstanceCapacity")
+			}
 			f.machines = append(f.machines, f.make(in))
 		}
 		for _, m := range f.machines {
 			if m.token == *in.ClientToken {
-				vm = m.shown()
+				vm = m.shown(false)
 			}
 		}
 		return nil

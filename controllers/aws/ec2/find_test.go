@@ -143,7 +143,7 @@ func TestALaunchWithOtherSettingsIsFoundByItsToken(t *testing.T) {
 		t.Errorf("%d machines, ID %s", len(f.machines), obj.Status.InstanceID)
 	}
 	f.hidden, obj.Status.InstanceID = true, ""
-	wantPause(t, a.launch(obj).Do(t.Context()), "LaunchUnclear", "delete this object")
+	wantPause(t, a.launch(obj).Do(t.Context()), "LaunchUnclear", "looks again for some minutes")
 }
 
 func TestSeveralInstancesAreNobodysChoice(t *testing.T) {

@@ -17,11 +17,16 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
+// Settling is how long EC2 may deny that an instance exists which was launched, or told to terminate: the API reference of
+// both calls gives no time, and its guide to eventual consistency advises to ask for up to five minutes.
+const Settling = 5 * time.Minute
+
 // instance adapts EC2Instance; made for one pass.
 type instance struct {
 	svc     *service
 	session *cloud.Session
 	kube    external.Kube
+	over    bool // see Ended
 }
 
 // Instance adapts EC2Instance.
@@ -55,6 +60,12 @@ func ownTags(obj *v1alpha1.EC2Instance) v1alpha1.Tags {
 	maps.Copy(own, obj.Spec.Tags)
 	return own
 }
+
+// Ended implements external.Ender: EC2 shows a terminated instance for about an hour.
+func (i *instance) Ended() bool { return i.over }
+
+// NextAttempt implements external.Retrier.
+func (i *instance) NextAttempt(obj *v1alpha1.EC2Instance) { obj.Status.LaunchAttempts++ }
 
 // Reserve notes where the instance will be; its ID is EC2's to give, and until it is known the tags find it.
 func (i *instance) Reserve(obj *v1alpha1.EC2Instance) {

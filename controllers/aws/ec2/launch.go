@@ -73,7 +73,7 @@ func (i *instance) launched(ctx context.Context, obj *v1alpha1.EC2Instance, toke
 	if over {
 		return launchOver(obj)
 	}
-	return engine.Wait("LaunchUnclear", 30*time.Second, "EC2 has accepted a launch for this object with other settings, and does not show the instance yet; Portico looks again. If this lasts for more than some minutes, delete this object and request a new one")
+	return external.NotCreated(engine.Wait("LaunchUnclear", 30*time.Second, "EC2 knows of a launch for this object with other settings, and shows no instance of it; Portico looks again for some minutes, and then launches one with the settings of now"))
 }
 
 // launchOver asks for another launch to be acknowledged in place of one whose instance is over, and whose ID nobody tells
@@ -88,9 +88,14 @@ func launchOver(obj *v1alpha1.EC2Instance) error {
 	return engine.Wait("Creating", time.Second, "the instance of the last launch is over; another one is launched as acknowledged")
 }
 
-// token makes a repeated launch the same one. Only an acknowledged re-creation changes it. EC2 takes 64 characters.
+// token makes a repeated launch the same one. Only an acknowledged re-creation changes it, and a launch that EC2 refused:
+// it remembers the settings of that one too, and takes no others with the same token. EC2 takes 64 characters.
 func token(obj *v1alpha1.EC2Instance) string {
-	return fmt.Sprintf("portico-%s-%d", obj.UID, obj.Status.Recreations)
+	text := fmt.Sprintf("portico-%s-%d", obj.UID, obj.Status.Recreations)
+	if obj.Status.LaunchAttempts > 0 {
+		text += fmt.Sprintf("-%d", obj.Status.LaunchAttempts)
+	}
+	return text
 }
 
 func (i *instance) launchInput(ctx context.Context, obj *v1alpha1.EC2Instance) (*ec2.RunInstancesInput, error) {

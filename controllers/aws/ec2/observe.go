@@ -42,9 +42,10 @@ func (i *instance) Observe(ctx context.Context, obj *v1alpha1.EC2Instance) (*ins
 }
 
 // find looks by ID, once that is known: in the latest listing if the look is routine, else together with others' looks of
-// the same moment. Until then it searches by tags.
+// the same moment. Until then it searches by tags, and by the token of a launch whose answer was lost.
 func (i *instance) find(ctx context.Context, obj *v1alpha1.EC2Instance) (*instanceState, error) {
 	s := &obj.Status
+	i.over = false
 	if engine.IsRoutine(ctx) && s.ARN != "" {
 		if seen, ok := cloud.Listing[instanceState](i.session).Get(ctx, s.ARN); ok {
 			return &seen, nil
@@ -55,12 +56,28 @@ func (i *instance) find(ctx context.Context, obj *v1alpha1.EC2Instance) (*instan
 		if err != nil || isThere(obj, seen) {
 			return seen, err
 		}
+		i.over = seen != nil && s.ARN != ""
 		if s.ARN != "" {
 			return nil, failedLaunch(obj, seen)
 		}
 		// Not reported yet, or acknowledged as gone: another launch of this object may have got through.
 	}
-	return i.search(ctx, obj)
+	seen, err := i.search(ctx, obj)
+	if seen != nil || err != nil || s.AccountID == "" {
+		return seen, err
+	}
+	return i.byToken(ctx, obj)
+}
+
+// byToken finds the instance of a launch whose answer was lost, even if it does not show its tags yet.
+func (i *instance) byToken(ctx context.Context, obj *v1alpha1.EC2Instance) (*instanceState, error) {
+	var found *instanceState
+	err := i.svc.pages(ctx, func(seen instanceState) {
+		if isThere(obj, &seen) {
+			found = &seen
+		}
+	}, filter("client-token", token(obj)))
+	return found, err
 }
 
 func (i *instance) byID(ctx context.Context, id string) (*instanceState, error) {

@@ -220,19 +220,19 @@ func TestTerminationProtection(t *testing.T) {
 	a, obj := settled(t, f)
 	f.last().protected = true
 	seen := observe(t, a, obj)
-	wantPause(t, a.Delete(t.Context(), obj, seen), "TerminationProtected", "disableApiTermination: false", "nothing was deleted")
+	wantPause(t, a.remove(t.Context(), obj, seen), "TerminationProtected", "disableApiTermination: false", "nothing was deleted")
 	obj.Spec.DisableAPITermination = aws.Bool(true)
-	wantPause(t, a.Delete(t.Context(), obj, seen), "TerminationProtected")
+	wantPause(t, a.remove(t.Context(), obj, seen), "TerminationProtected")
 	if !f.last().protected {
 		t.Error("the protection was switched off unasked")
 	}
 	obj.Spec.DisableAPITermination = aws.Bool(false)
-	if err := a.Delete(t.Context(), obj, seen); err != nil || f.last().vm.State.Name != ec2types.InstanceStateNameTerminated {
+	if err := a.remove(t.Context(), obj, seen); err != nil || f.last().vm.State.Name != ec2types.InstanceStateNameTerminated {
 		t.Errorf("%v, %s", err, f.last().vm.State.Name)
 	}
 	f.calls = nil
 	seen.vm.State = &ec2types.InstanceState{Name: ec2types.InstanceStateNameShuttingDown}
-	if err := a.Delete(t.Context(), obj, seen); err != nil || len(f.calls) != 0 {
+	if err := a.remove(t.Context(), obj, seen); err != nil || len(f.calls) != 0 {
 		t.Errorf("%v; asked again: %v", err, f.calls)
 	}
 }

@@ -22,7 +22,15 @@ var unsaveable = []string{
 }
 
 // Delete removes the instance, after a final snapshot unless the owner does without.
-func (i *instance) Delete(ctx context.Context, obj *v1alpha1.RDSInstance, seen *instanceState) error {
+func (i *instance) Delete(ctx context.Context, obj *v1alpha1.RDSInstance, seen *instanceState) (bool, error) {
+	err := i.remove(ctx, obj, seen)
+	if cloud.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (i *instance) remove(ctx context.Context, obj *v1alpha1.RDSInstance, seen *instanceState) error {
 	switch status := seen.status(); {
 	case status == statusDeleting:
 		return engine.Wait("Deleting", workingPace, "RDS is deleting the database; %s", kept(obj))
@@ -52,10 +60,7 @@ func (i *instance) Delete(ctx context.Context, obj *v1alpha1.RDSInstance, seen *
 	case refused:
 		obj.Status.FinalSnapshotIdentifier = "" // without an answer the deletion may have begun
 	}
-	switch {
-	case cloud.IsNotFound(err):
-		return nil
-	case cloud.HasCode(err, "DBSnapshotAlreadyExists"):
+	if cloud.HasCode(err, "DBSnapshotAlreadyExists") {
 		return engine.Blocked("FinalSnapshotExists", "a snapshot named %s exists already; nothing was deleted. Set finalSnapshotIdentifier to another name, or delete that snapshot in AWS", *in.FinalDBSnapshotIdentifier)
 	}
 	return explain(err)

@@ -57,7 +57,7 @@ func TestDeletionKeepsTheData(t *testing.T) {
 		a := adapterOf(f, &fakeVault{})
 		row.change(obj, f)
 		seen := observe(t, a, obj)
-		if err := a.Delete(t.Context(), obj, seen); paused(err) != row.paused || (err != nil) != (row.paused != "") {
+		if _, err := a.Delete(t.Context(), obj, seen); paused(err) != row.paused || (err != nil) != (row.paused != "") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if (f.db == nil) != row.deleted {
@@ -84,11 +84,11 @@ func TestDeletionTellsWhereTheDataIs(t *testing.T) {
 	f, obj := &fakeRDS{deletes: true}, object()
 	settled(t, f, &fakeVault{}, obj)
 	a := adapterOf(f, &fakeVault{})
-	if err := a.Delete(t.Context(), obj, observe(t, a, obj)); err != nil {
+	if err := a.remove(t.Context(), obj, observe(t, a, obj)); err != nil {
 		t.Fatal(err)
 	}
 	writes := f.writes
-	err := a.Delete(t.Context(), obj, observe(t, a, obj))
+	err := a.remove(t.Context(), obj, observe(t, a, obj))
 	if paused(err) != "Deleting" || !strings.Contains(err.Error(), obj.Status.FinalSnapshotIdentifier) || f.writes != writes {
 		t.Errorf("%v, %d writes", err, f.writes-writes)
 	}
@@ -100,20 +100,20 @@ func TestOnlyWhatIsKnownIsSaidOfTheData(t *testing.T) {
 	a := adapterOf(f, &fakeVault{})
 	seen := observe(t, a, obj)
 	f.refuse = code("InvalidDBInstanceState")
-	if err := a.Delete(t.Context(), obj, seen); err == nil || obj.Status.FinalSnapshotIdentifier != "" {
+	if err := a.remove(t.Context(), obj, seen); err == nil || obj.Status.FinalSnapshotIdentifier != "" {
 		t.Errorf("a refused deletion left %q", obj.Status.FinalSnapshotIdentifier)
 	}
 	f.refuse = nil
 	in("deleting")(obj, f)
-	if err := a.Delete(t.Context(), obj, observe(t, a, obj)); !strings.Contains(err.Error(), "outside Portico") {
+	if err := a.remove(t.Context(), obj, observe(t, a, obj)); !strings.Contains(err.Error(), "outside Portico") {
 		t.Errorf("%v", err)
 	}
 	f.db.DBInstanceStatus, f.lose = aws.String("available"), true
-	if err := a.Delete(t.Context(), obj, observe(t, a, obj)); err == nil || obj.Status.FinalSnapshotIdentifier == "" {
+	if err := a.remove(t.Context(), obj, observe(t, a, obj)); err == nil || obj.Status.FinalSnapshotIdentifier == "" {
 		t.Error("a deletion whose reply was lost may have made its snapshot")
 	}
 	f.lose, f.refuse = false, code("InvalidDBInstanceState") // it has begun, and a look does not show it yet
-	if err := a.Delete(t.Context(), obj, seen); paused(err) != "Busy" || obj.Status.FinalSnapshotIdentifier == "" {
+	if err := a.remove(t.Context(), obj, seen); paused(err) != "Busy" || obj.Status.FinalSnapshotIdentifier == "" {
 		t.Errorf("the snapshot of a deletion that has begun is forgotten: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -19,6 +20,10 @@ import (
 
 // longest is S3's limit for a bucket name, in characters.
 const longest = 63
+
+// Settling is how long S3 may deny that a bucket exists which was made a moment ago. Its guide calls buckets eventually
+// consistent and gives no time; Terraform's provider waits as long.
+const Settling = 2 * time.Minute
 
 // bucketState is what AWS has of one bucket.
 type bucketState struct {

@@ -159,15 +159,18 @@ func TestEmptyingGoesOnWhereItStopped(t *testing.T) {
 	f := &fakeS3{exists: true, tags: map[string]string{}, objects: 10*1000 + 500}
 	a, b := adapter(f), object()
 	b.Spec.ForceDestroy = true
-	err := a.Delete(t.Context(), b, nil)
+	_, err := a.Delete(t.Context(), b, nil)
 	if pause, ok := engine.AsPause(err); !ok || pause.Reason != "Emptying" || !strings.Contains(pause.Error(), "10000 objects") {
 		t.Fatalf("got %v", err)
 	}
-	if err := a.Delete(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "10500 objects") {
+	if _, err := a.Delete(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "10500 objects") {
 		t.Fatalf("got %v", err)
 	}
-	if err := a.Delete(t.Context(), b, nil); err != nil || f.exists {
-		t.Fatalf("got %v, exists %t", err, f.exists)
+	if confirmed, err := a.Delete(t.Context(), b, nil); !confirmed || err != nil || f.exists {
+		t.Fatalf("confirmed %t, %v, exists %t", confirmed, err, f.exists)
+	}
+	if confirmed, err := a.Delete(t.Context(), b, nil); confirmed || err != nil {
+		t.Errorf("not found counts as confirmed %t, %v", confirmed, err)
 	}
 }
 

@@ -18,19 +18,19 @@ import (
 const batches = 10
 
 // Delete removes the bucket. One that holds anything is refused, unless forceDestroy says that it may be emptied.
-func (b bucket) Delete(ctx context.Context, obj *v1alpha1.S3Bucket, _ *bucketState) error {
+func (b bucket) Delete(ctx context.Context, obj *v1alpha1.S3Bucket, _ *bucketState) (bool, error) {
 	t := b.target(obj)
 	_, err := t.api.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
 	if cloud.IsNotFound(err) {
-		return nil
+		return false, nil
 	}
 	if !cloud.HasCode(err, "BucketNotEmpty") {
-		return cloud.Explain(err)
+		return err == nil, cloud.Explain(err)
 	}
 	if !obj.Spec.ForceDestroy {
-		return engine.Blocked("BucketNotEmpty", "the bucket %s still holds objects, versions or delete markers; nothing was deleted. Empty it, set spec.forceDestroy to true to lose its content, or set spec.deletionPolicy to Retain or Orphan to keep it", *t.bucket)
+		return false, engine.Blocked("BucketNotEmpty", "the bucket %s still holds objects, versions or delete markers; nothing was deleted. Empty it, set spec.forceDestroy to true to lose its content, or set spec.deletionPolicy to Retain or Orphan to keep it", *t.bucket)
 	}
-	return b.empty(ctx, obj, t)
+	return false, b.empty(ctx, obj, t)
 }
 
 // empty removes objects, versions and delete markers, as many as one pass may.

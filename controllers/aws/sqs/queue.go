@@ -188,12 +188,12 @@ func (q *queue) Report(obj *v1alpha1.SQSQueue, seen *queueState) map[string]stri
 }
 
 // Delete removes the queue and the messages in it.
-func (q *queue) Delete(ctx context.Context, _ *v1alpha1.SQSQueue, seen *queueState) error {
+func (q *queue) Delete(ctx context.Context, _ *v1alpha1.SQSQueue, seen *queueState) (bool, error) {
 	_, err := q.api.DeleteQueue(ctx, &sqs.DeleteQueueInput{QueueUrl: &seen.url})
 	if cloud.IsNotFound(err) {
-		return nil
+		return false, nil
 	}
-	return cloud.Explain(err)
+	return err == nil, cloud.Explain(err)
 }
 
 // Disown removes our tags and leaves all others.

@@ -187,7 +187,7 @@ func (l laws[T, S]) deletes(t *testing.T) {
 	t.Helper()
 	seen := l.observe(t)
 	for range 2 {
-		if err := l.Adapter.Delete(t.Context(), l.Object, seen); err != nil {
+		if _, err := l.Adapter.Delete(t.Context(), l.Object, seen); err != nil {
 			t.Fatalf("Delete: %v", err)
 		}
 	}

@@ -1,0 +1,57 @@
+//go:build integration
+
+package integration
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// A machine is launched and its object deleted before EC2 shows it. It runs and is billed: the object must not go first.
+func TestAMachineThatDoesNotShowYetIsNotLeftBehind(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{timeScale: 1})
+	world.Proxy.HideYoungInstances(time.Hour)
+	defer world.Proxy.HideYoungInstances(0)
+	m := machineOf(team(t, c), "hasty")
+	create(t, c, m)
+	reason(t, c, m, "Creating")
+	id := m.Status.InstanceID
+	if err := c.Delete(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	if got := reason(t, c, m, "Settling"); !strings.Contains(got.Message, "waits until it surely would") {
+		t.Errorf("message %q", got.Message)
+	}
+	if left := machinesWith(t, "instance-id", id); len(left) != 1 {
+		t.Fatalf("%d machines", len(left))
+	}
+	world.Proxy.HideYoungInstances(0)
+	annotate(t, c, m, v1alpha1.AnnotationReconcileRequestedAt, "1")
+	awaitGone(t, c, m)
+	if left := machinesWith(t, "instance-id", id); len(left) != 0 {
+		t.Errorf("%d machines are left", len(left))
+	}
+}
+
+// The advice that a refusal gives can be followed, though EC2 ties the token of the refused launch to its type.
+func TestAnotherTypeIsLaunchedAfterOneThatIsNotToBeHad(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{timeScale: 1})
+	defer world.Proxy.ExhaustCapacity("t3.nano")()
+	m := machineOf(team(t, c), "scarce", func(s *v1alpha1.EC2InstanceSpec) { s.InstanceType = "t3.nano" })
+	create(t, c, m)
+	if got := reason(t, c, m, "InsufficientCapacity"); !strings.Contains(got.Message, "Choose another instanceType") {
+		t.Errorf("message %q", got.Message)
+	}
+	edit(t, c, m, func(m *v1alpha1.EC2Instance) { m.Spec.InstanceType = "t3.small" })
+	ready(t, c, m)
+	if got := machinesWith(t, "tag:portico.dev/uid", string(m.UID)); len(got) != 1 || got[0].InstanceType != ec2types.InstanceTypeT3Small {
+		t.Errorf("%d machines", len(got))
+	}
+}
