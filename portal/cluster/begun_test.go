@@ -79,7 +79,7 @@ func TestAnEditOfAnOlderVersionTellsOfTheNewOne(t *testing.T) {
 	j, a, _ := newJudge(t)
 	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return true }
 	w, s, _ := newTestWriter(t)
-	cl, ref := &Cluster{access: a, writer: w}, bucketRef(t)
+	cl, ref := &Cluster{access: a, reader: s.reader(t), writer: w}, bucketRef(t)
 	there := &stands{apiserver: s, uid: "u", generation: 3, version: 1, conflicts: 1}
 	s.answer = there.answers
 	began := Began{ETag: tag("u", 2), Object: bucketOf(t, `{spec: {a: "1"}}`)}

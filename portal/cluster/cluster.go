@@ -1,7 +1,8 @@
 // Package cluster is the only way in which the portal speaks with Kubernetes.
 //
-// Reads come from a shared cache, fed by the portal's own ServiceAccount, and only after an access review for the
-// caller. Writes are made as the caller, by impersonation through a second ServiceAccount that may do nothing else.
+// Reads come from a shared cache, or from the API server, with the portal's own ServiceAccount, and only after an access
+// review for the caller. Writes are made as the caller, by impersonation through a second ServiceAccount that may do
+// nothing else but read logs of Pods as the caller.
 package cluster
 
 import (
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -40,6 +42,7 @@ type Cluster struct {
 	kinds    catalog.Catalog
 	cache    cache.Cache
 	access   *access
+	reader   dynamic.Interface // with the portal's own credentials
 	writer   *writer
 	feed     *feed
 	overview *overview.Store
@@ -68,7 +71,7 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	}
 	own := rest.CopyConfig(cfg)
 	own.QPS, own.UserAgent = -1, "portico-portal" // the API server's own fairness limits us
-	clients, err := kubernetes.NewForConfig(own)
+	clients, reader, err := ownClients(own)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the Kubernetes client: %w", err)
 	}
@@ -87,12 +90,22 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	changes := newFeed()
 	c := &Cluster{
 		podEvents: newPodEvents(clients, kinds, changes.publish),
-		kinds:     kinds, cache: objects, client: clients, writer: w, feed: changes, overview: overview.NewStore(), askEverywhere: opts.AskEverywhere, log: opts.Log,
+		kinds:     kinds, cache: objects, client: clients, reader: reader, writer: w, feed: changes, overview: overview.NewStore(), askEverywhere: opts.AskEverywhere, log: opts.Log,
 		access: newAccess(clients.AuthorizationV1().SubjectAccessReviews(), opts.Clock), revoked: revoked,
 		operator: operator.New(newOperatorAccess(clients, opts), opts.Clock, opts.Log),
 	}
 	c.access.worth = c.worthAsking
 	return c, nil
+}
+
+// ownClients act as the portal itself, of which the second one only reads.
+func ownClients(cfg *rest.Config) (kubernetes.Interface, dynamic.Interface, error) {
+	clients, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	reader, err := dynamic.NewForConfig(cfg)
+	return clients, reader, err
 }
 
 // Run keeps the cache and the revocation list up to date until ctx ends.

@@ -82,7 +82,7 @@ func TestEditsAreOfTheVersionThatWasSeen(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			w, s, _ := newTestWriter(t)
-			cl, ref := &Cluster{access: a, writer: w}, bucketRef(t)
+			cl, ref := &Cluster{access: a, reader: s.reader(t), writer: w}, bucketRef(t)
 			there := &stands{apiserver: s, uid: "u", generation: 3, version: 1, conflicts: c.conflicts}
 			s.answer = there.answers
 			obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"a": "1"}}}
@@ -124,7 +124,7 @@ func TestPatchesAreOfTheVersionThatWasSeen(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			w, s, _ := newTestWriter(t)
-			cl := &Cluster{access: a, writer: w}
+			cl := &Cluster{access: a, reader: s.reader(t), writer: w}
 			there := &stands{apiserver: s, uid: "u", generation: 3, version: 1, conflicts: c.conflicts}
 			s.answer = there.answers
 			with := map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": nil}}}

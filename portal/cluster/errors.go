@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/auth"
@@ -20,6 +23,15 @@ func (e *ForbiddenError) Error() string {
 		return fmt.Sprintf("you may not %s %s", e.Verb, e.Resource)
 	}
 	return fmt.Sprintf("you may not %s %s in namespace %s", e.Verb, e.Resource, e.Namespace)
+}
+
+// ToolError says that nobody let the ServiceAccounts of the caller's namespace act through the portal. Its text is for the
+// caller.
+type ToolError struct{ Namespace string }
+
+func (e *ToolError) Error() string {
+	return "ServiceAccounts of namespace " + e.Namespace + " may neither change anything through Portico nor read logs: ask an admin " +
+		"to bind the ClusterRole portico-tools there, as the admin guide says under \"Let tools in\""
 }
 
 // ChangedError says that the object is no longer the version that the caller meant to change. Now is how it stands, for
@@ -47,11 +59,13 @@ func (e *UnavailableError) Error() string { return e.Doing + ": " + e.Cause.Erro
 // is our own fault.
 func (c *Cluster) explain(ctx context.Context, id auth.Identity, act Right, err error) error {
 	var status apierrors.APIStatus
-	var changed *ChangedError
 	switch {
-	case errors.As(err, &changed):
+	case explained(err):
 	case !errors.As(err, &status):
 		return &UnavailableError{Doing: "sending " + act.verb + " " + act.name(), Cause: err}
+	case id.ServiceAccount && notLetIn(status.Status()):
+		namespace, _, _ := auth.ServiceAccountName(id.Username)
+		return &ToolError{Namespace: namespace}
 	case apierrors.IsUnauthorized(err) || c.writer.blames(status.Status().Message):
 		return &UnavailableError{Doing: "impersonating " + id.Username, Cause: err}
 	case apierrors.IsForbidden(err):
@@ -63,6 +77,20 @@ func (c *Cluster) explain(ctx context.Context, id auth.Identity, act Right, err 
 	return err
 }
 
+// explained reports whether err says already what it means for the caller.
+func explained(err error) bool {
+	_, forbidden := errors.AsType[*ForbiddenError](err)
+	_, changed := errors.AsType[*ChangedError](err)
+	_, unavailable := errors.AsType[*UnavailableError](err)
+	return forbidden || changed || unavailable
+}
+
+// notLetIn reports whether a refusal is about impersonating a ServiceAccount, and not about what it would do.
+func notLetIn(s metav1.Status) bool {
+	return s.Code == http.StatusForbidden && s.Details != nil &&
+		s.Details.Group == authenticationv1.GroupName && s.Details.Kind == "serviceaccounts"
+}
+
 // blames reports whether a refusal is about the impersonating identity and not about the caller.
 func (w *writer) blames(message string) bool {
 	return strings.Contains(message, `"`+w.impersonator+`" cannot`)
@@ -71,12 +99,13 @@ func (w *writer) blames(message string) bool {
 // outcomeOf is what the record of a request says of a write that ended with err.
 func outcomeOf(err error) auth.Outcome {
 	var forbidden *ForbiddenError
+	var tool *ToolError
 	var changed *ChangedError
 	var status apierrors.APIStatus
 	switch {
 	case err == nil:
 		return auth.Done
-	case errors.As(err, &forbidden):
+	case errors.As(err, &forbidden), errors.As(err, &tool):
 		return auth.Forbidden
 	case errors.As(err, &changed), apierrors.IsConflict(err):
 		return auth.Conflict

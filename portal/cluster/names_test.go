@@ -8,83 +8,97 @@ import (
 	"testing"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/config/crd"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/overview"
 )
 
-// TestNamesAreReadAsTheCallerAndWithoutWhatTheyName: what is asked for is metadata, which the API server cuts out.
-func TestNamesAreReadAsTheCallerAndWithoutWhatTheyName(t *testing.T) {
+// TestBindingsAreThoseOfKindsThatTheCallerMayList, and only as far as their status publishes them.
+func TestBindingsAreThoseOfKindsThatTheCallerMayList(t *testing.T) {
+	kinds, err := catalog.Load(crd.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
 	j, a, _ := newJudge(t)
-	allowed := true
-	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return allowed }
-	w, s, _ := newTestWriter(t)
-	s.answer = func(w http.ResponseWriter) {
-		reply(w, http.StatusOK, map[string]any{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": map[string]any{}, "items": []any{
-			map[string]any{"metadata": map[string]any{"name": "tls"}}, map[string]any{"metadata": map[string]any{"name": "db"}},
-		}})
+	may := map[string]bool{"s3buckets": true, "sqsqueues": true, "webapps": true}
+	j.allow = func(r authorizationv1.SubjectAccessReviewSpec) bool {
+		return r.ResourceAttributes.Namespace == "payments" && r.ResourceAttributes.Verb == "list" && may[r.ResourceAttributes.Resource]
 	}
-	cl := &Cluster{access: a, writer: w}
-	names, err := cl.Names(t.Context(), dev, "payments", "secrets")
-	if err != nil || fmt.Sprint(names) != "[db tls]" {
-		t.Fatalf("%v, %v", names, err)
+	c := &Cluster{kinds: kinds, access: a, overview: overview.NewStore()}
+	add := func(kind, namespace, name string, binding map[string]any) {
+		k, _ := kinds.ByName(kind)
+		obj := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"binding": binding}}}
+		obj.SetNamespace(namespace)
+		obj.SetName(name)
+		c.overview.Put(k, obj)
 	}
-	r := s.seen[len(s.seen)-1]
-	if got := r.Header.Get("Impersonate-User"); got != dev.Username {
-		t.Errorf("asked as %q", got)
-	}
-	for accept := range strings.SplitSeq(r.Header.Get("Accept"), ",") {
-		if !strings.Contains(accept, "as=PartialObjectMetadataList") {
-			t.Errorf("asked for %q, which is more than metadata", accept)
+	add("S3Bucket", "payments", "logs", map[string]any{"name": "logs-s3", "keys": []any{"bucket", "region"}})
+	add("S3Bucket", "search", "theirs", map[string]any{"name": "theirs-s3", "keys": []any{"bucket"}})
+	add("SQSQueue", "payments", "jobs", nil)
+	add("RDSInstance", "payments", "db", map[string]any{"name": "db-rds", "keys": []any{"password"}})
+	for namespace, want := range map[string]string{"payments": "map[logs-s3:[bucket region]]", "search": "map[]"} {
+		got, err := c.Bindings(t.Context(), dev, namespace)
+		if err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%s: %v, %v; want %s", namespace, got, err, want)
 		}
 	}
-	before := len(s.seen)
-	if _, err := cl.Names(t.Context(), dev, "payments", "pods"); err == nil {
-		t.Error("names of anything are told")
+	j.err = errors.New("down")
+	for _, k := range kinds {
+		a.forget(dev, RightTo("list", k, "payments"))
 	}
-	allowed = false
-	_, err = cl.Names(t.Context(), dev, "payments", "configmaps")
-	if forbidden := (*ForbiddenError)(nil); !errors.As(err, &forbidden) || len(s.seen) != before {
-		t.Errorf("without the right: %v after %d requests", err, len(s.seen)-before)
+	if _, err := c.Bindings(t.Context(), dev, "payments"); err == nil {
+		t.Error("an API server that does not answer is taken for none to choose from")
 	}
 }
 
-// TestKeysComeFromTheRecordOfWriters: what is asked for is metadata, and with it no value can come.
-func TestKeysComeFromTheRecordOfWriters(t *testing.T) {
+// TestReadsAreThePortalsOwn: nobody is impersonated for what no admission policy sees.
+func TestReadsAreThePortalsOwn(t *testing.T) {
 	j, a, _ := newJudge(t)
 	allowed := true
 	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return allowed }
 	w, s, _ := newTestWriter(t)
-	fields := func(f map[string]any) map[string]any { return map[string]any{"fieldsType": "FieldsV1", "fieldsV1": f} }
-	none := map[string]any{}
-	s.answer = func(w http.ResponseWriter) {
-		reply(w, http.StatusOK, map[string]any{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": none, "items": []any{
-			map[string]any{"metadata": map[string]any{"name": "db", "managedFields": []any{
-				fields(map[string]any{"f:data": map[string]any{".": none, "f:username": none, "f:password": none}, "f:type": none}),
-				fields(map[string]any{"f:stringData": map[string]any{"f:password": none, "f:tls.crt": none}}),
-				fields(map[string]any{"f:metadata": map[string]any{"f:labels": none}}),
-				map[string]any{"manager": "old"},
-			}}},
-		}})
+	c := &Cluster{access: a, reader: s.reader(t), writer: w}
+	ref := bucketRef(t)
+	s.answer = (&stands{apiserver: s, uid: "u", generation: 1, version: 1}).answers
+	if _, err := c.Current(t.Context(), dev, ref); err != nil {
+		t.Fatal(err)
 	}
-	cl := &Cluster{access: a, writer: w}
-	keys, err := cl.Keys(t.Context(), dev, "payments", "secrets", "db")
-	if err != nil || fmt.Sprint(keys) != "[password tls.crt username]" {
-		t.Fatalf("%v, %v", keys, err)
+	if _, err := c.Update(t.Context(), dev, ref.Kind, objectOf(ref), "", true); err != nil {
+		t.Fatal(err)
 	}
-	r := s.seen[len(s.seen)-1]
-	if got := r.URL.Query().Get("fieldSelector"); got != "metadata.name=db" {
-		t.Errorf("asked for %q", got)
-	}
-	if got := r.Header.Get("Accept"); got != onlyMetadata {
-		t.Errorf("asked for %q, which is more than metadata", got)
-	}
-	before := len(s.seen)
-	for resource, name := range map[string]string{"pods": "db", "secrets": "db,metadata.namespace!=payments", "configmaps": ""} {
-		if _, err := cl.Keys(t.Context(), dev, "payments", resource, name); err == nil {
-			t.Errorf("keys of %s %q are told", resource, name)
+	for i, want := range []string{"GET own", "GET own", "PUT oidc:dev"} {
+		r := s.seen[i]
+		who := r.Header.Get("Impersonate-User")
+		if who == "" {
+			who = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		}
+		if got := r.Method + " " + who; got != want {
+			t.Errorf("request %d: %s, want %s", i, got, want)
 		}
 	}
-	allowed = false
-	_, err = cl.Keys(t.Context(), dev, "payments", "configmaps", "db")
-	if forbidden := (*ForbiddenError)(nil); !errors.As(err, &forbidden) || len(s.seen) != before {
-		t.Errorf("without the right: %v after %d requests", err, len(s.seen)-before)
+	s.answer = func(w http.ResponseWriter) {
+		reply(w, 403, metav1.Status{Status: "Failure", Code: 403, Reason: metav1.StatusReasonForbidden})
 	}
+	var unavailable *UnavailableError
+	if _, err := c.Current(t.Context(), dev, ref); !errors.As(err, &unavailable) || apierrors.IsForbidden(err) {
+		t.Errorf("a refusal of the portal's own reading looks like the caller's: %v", err)
+	}
+	allowed = false
+	a.forget(dev, RightTo("get", ref.Kind, ref.Namespace))
+	before := len(s.seen)
+	var forbidden *ForbiddenError
+	if _, err := c.Update(t.Context(), dev, ref.Kind, objectOf(ref), "", true); !errors.As(err, &forbidden) || forbidden.Verb != "get" || len(s.seen) != before {
+		t.Errorf("who may update but not get: %v after %d requests", err, len(s.seen)-before)
+	}
+}
+
+func objectOf(ref Ref) *unstructured.Unstructured {
+	obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
+	obj.SetNamespace(ref.Namespace)
+	obj.SetName(ref.Name)
+	return obj
 }

@@ -117,7 +117,7 @@ func TestFeedTellsOfPods(t *testing.T) {
 func TestPodsNeedARightOfTheirOwn(t *testing.T) {
 	j, a, _ := newJudge(t)
 	w, s, _ := newTestWriter(t)
-	c := &Cluster{access: a, writer: w}
+	c := &Cluster{access: a, reader: s.reader(t), writer: w}
 	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return false }
 	app := &unstructured.Unstructured{Object: map[string]any{}}
 	app.SetNamespace("payments")
@@ -154,7 +154,7 @@ func TestTheRightOnPodsIsNoneOnTheirLogs(t *testing.T) {
 func TestLogsAreReadAsTheCaller(t *testing.T) {
 	_, a, _ := newJudge(t)
 	w, s, _ := newTestWriter(t)
-	c := &Cluster{access: a, writer: w}
+	c := &Cluster{access: a, reader: s.reader(t), writer: w}
 	s.answer = func(w http.ResponseWriter) { _, _ = io.WriteString(w, "one\ntwo\n") }
 	for _, row := range []struct {
 		reason string
@@ -190,7 +190,7 @@ func TestLogsAreReadAsTheCaller(t *testing.T) {
 func TestLogsRefuseUnasked(t *testing.T) {
 	j, a, _ := newJudge(t)
 	w, s, _ := newTestWriter(t)
-	c := &Cluster{access: a, writer: w}
+	c := &Cluster{access: a, reader: s.reader(t), writer: w}
 	for _, name := range []string{"", "..", "a/b", "a?b=c", "A", "a%2fb"} {
 		if _, err := c.Logs(t.Context(), dev, LogQuery{Namespace: "payments", Pod: name, Container: "app"}); err == nil {
 			t.Errorf("Pod %q is asked for", name)
@@ -232,7 +232,7 @@ func TestWhatTheAPIServerSaysOfALog(t *testing.T) {
 			s.answer = func(w http.ResponseWriter) {
 				reply(w, c.code, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: int32(c.code), Reason: c.reason, Message: c.words})
 			}
-			_, err := (&Cluster{access: a, writer: w}).Logs(t.Context(), dev, LogQuery{Namespace: "payments", Pod: "x", Container: "app"})
+			_, err := (&Cluster{access: a, reader: s.reader(t), writer: w}).Logs(t.Context(), dev, LogQuery{Namespace: "payments", Pod: "x", Container: "app"})
 			if !c.is(err) {
 				t.Errorf("%v", err)
 			}
@@ -248,7 +248,7 @@ func isUnavailable(err error) bool {
 func TestScaleSendsTheNumberOnly(t *testing.T) {
 	_, a, _ := newJudge(t)
 	w, s, _ := newTestWriter(t)
-	if _, err := (&Cluster{access: a, writer: w}).Scale(t.Context(), dev, bucketRef(t), 3); err != nil {
+	if _, err := (&Cluster{access: a, reader: s.reader(t), writer: w}).Scale(t.Context(), dev, bucketRef(t), 3); err != nil {
 		t.Fatal(err)
 	}
 	if s.bodies[0] != `{"spec":{"replicas":3}}` || s.seen[0].Method != http.MethodPatch || s.seen[0].Header.Get("Impersonate-User") != dev.Username {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +16,9 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 )
+
+// readTimeout bounds one read that the cache cannot answer.
+const readTimeout = 15 * time.Second
 
 // Ref names one object; Namespace is empty for a cluster-scoped kind.
 type Ref struct {
@@ -58,7 +62,7 @@ func (c *Cluster) cached(ctx context.Context, k catalog.Kind, namespace string) 
 // Get is a copy of one object. Without the right to get the kind in the namespace it is a *ForbiddenError, whether or
 // not the object exists; apierrors.IsNotFound is for callers with the right only.
 //
-// What is not in the cache is asked for as the caller, for it may have been made a moment ago.
+// For what is not in the cache the API server is asked: it may have been made a moment ago.
 func (c *Cluster) Get(ctx context.Context, id auth.Identity, ref Ref) (*unstructured.Unstructured, error) {
 	if err := c.requireOne(ctx, id, "get", ref); err != nil {
 		return nil, err
@@ -75,12 +79,22 @@ func (c *Cluster) Get(ctx context.Context, id auth.Identity, ref Ref) (*unstruct
 	return obj.DeepCopy(), nil
 }
 
-// Current is Get without the cache, which may be some moments old: the API server is asked, as the caller.
+// Current is Get without the cache, which may be some moments old: the API server is asked.
 func (c *Cluster) Current(ctx context.Context, id auth.Identity, ref Ref) (*unstructured.Unstructured, error) {
-	got, err := c.send(ctx, id, "get", ref, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
-		return r.Get(ctx, ref.Name, metav1.GetOptions{})
-	})
-	return got.Object, err
+	if err := c.requireOne(ctx, id, "get", ref); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	obj, err := in(c.reader, ref).Get(ctx, ref.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, err
+	case err != nil:
+		return nil, &UnavailableError{Doing: "reading " + ref.Kind.Plural, Cause: err}
+	}
+	_, err = strip(obj)
+	return obj, err
 }
 
 // Events are the events about obj, newest first; they are shared with the cache. The caller needs the right to list
@@ -117,38 +131,4 @@ func EventTime(e *corev1.Event) metav1.Time {
 		return metav1.Time{Time: e.EventTime.Time}
 	}
 	return e.CreationTimestamp
-}
-
-// Children are the objects of our kinds that obj owns, as far as the caller may list them; shared with the cache.
-func (c *Cluster) Children(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-	var out []*unstructured.Unstructured
-	for _, k := range c.kinds.Requestable() {
-		may, err := c.Can(ctx, id, "list", k, obj.GetNamespace())
-		if err != nil {
-			return nil, err
-		}
-		if !may {
-			continue
-		}
-		items, err := c.cached(ctx, k, obj.GetNamespace())
-		if err != nil {
-			return nil, err
-		}
-		for _, item := range items {
-			if owns(obj.GetUID(), item) {
-				out = append(out, item)
-			}
-		}
-	}
-	return out, nil
-}
-
-func owns(owner types.UID, item *unstructured.Unstructured) bool {
-	return slices.ContainsFunc(item.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == owner })
-}
-
-// BindingName is the name of the Secret with the connection details, "" while there is none. Its values are never read.
-func BindingName(obj *unstructured.Unstructured) string {
-	name, _, _ := unstructured.NestedString(obj.Object, "status", "binding", "name")
-	return name
 }

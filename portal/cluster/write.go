@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
@@ -108,6 +109,18 @@ func (c *Cluster) write(ctx context.Context, id auth.Identity, ch change,
 	return got, err
 }
 
+// acting is a client for one object that acts as a caller. It reads as all of the portal does, with the portal's own
+// credentials and after an access review: nobody is impersonated for what no admission policy sees.
+type acting struct {
+	dynamic.ResourceInterface
+	read func(ctx context.Context) (*unstructured.Unstructured, error)
+}
+
+// Get reads the one object.
+func (a acting) Get(ctx context.Context, _ string, _ metav1.GetOptions, _ ...string) (*unstructured.Unstructured, error) {
+	return a.read(ctx)
+}
+
 // send runs do with a client that acts as id, and explains its error.
 func (c *Cluster) send(ctx context.Context, id auth.Identity, verb string, ref Ref,
 	do func(context.Context, resource) (*unstructured.Unstructured, error),
@@ -122,7 +135,9 @@ func (c *Cluster) send(ctx context.Context, id auth.Identity, verb string, ref R
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	out, err := do(ctx, in(client, ref))
+	out, err := do(ctx, acting{in(client, ref), func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return c.Current(ctx, id, ref)
+	}})
 	if err != nil {
 		return Result{Warnings: heard.all()}, c.explain(ctx, id, act, err)
 	}

@@ -70,18 +70,9 @@ func (w *writer) as(id auth.Identity) (dynamic.Interface, *warnings, error) {
 	return client, heard, nil
 }
 
-// core is as for Kubernetes' own kinds.
-func (w *writer) core(id auth.Identity) (corev1client.CoreV1Interface, error) {
-	return w.coreOver(id, w.transport)
-}
-
-// streaming is core for answers that last.
+// streaming is as for Kubernetes' own kinds, and for answers that last.
 func (w *writer) streaming(id auth.Identity) (corev1client.CoreV1Interface, error) {
-	return w.coreOver(id, w.streams)
-}
-
-func (w *writer) coreOver(id auth.Identity, base http.RoundTripper) (corev1client.CoreV1Interface, error) {
-	through, err := impersonating(id, base)
+	through, err := impersonating(id, w.streams)
 	if err != nil {
 		return nil, err
 	}

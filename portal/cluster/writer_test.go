@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 	clienttesting "k8s.io/client-go/testing"
@@ -40,6 +41,17 @@ type apiserver struct {
 	answer  func(w http.ResponseWriter)
 	minted  int
 	mintErr error
+	url     string
+}
+
+// reader reads there as the portal itself.
+func (s *apiserver) reader(t *testing.T) dynamic.Interface {
+	t.Helper()
+	c, err := dynamic.NewForConfig(&rest.Config{Host: s.url, BearerToken: "own"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 func newTestWriter(t *testing.T) (*writer, *apiserver, *clocktesting.FakePassiveClock) {
@@ -55,6 +67,7 @@ func newTestWriter(t *testing.T) (*writer, *apiserver, *clocktesting.FakePassive
 		s.answer(w)
 	}))
 	t.Cleanup(srv.Close)
+	s.url = srv.URL
 	clock := clocktesting.NewFakePassiveClock(time.Now())
 	client := fake.NewClientset()
 	client.PrependReactor("create", "serviceaccounts/token", func(a clienttesting.Action) (bool, runtime.Object, error) {
@@ -178,8 +191,8 @@ func TestWarningsAreCollected(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	j, a, _ := newJudge(t)
-	w, _, _ := newTestWriter(t)
-	c := &Cluster{access: a, writer: w}
+	w, s, _ := newTestWriter(t)
+	c := &Cluster{access: a, reader: s.reader(t), writer: w}
 	resource := schema.GroupResource{Group: "portico.dev", Resource: "s3buckets"}
 	refusal := apierrors.NewForbidden(resource, "x", errors.New("exceeded quota: buckets"))
 	if err := c.explain(t.Context(), dev, listing, refusal); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "exceeded quota") {
@@ -196,6 +209,15 @@ func TestExplain(t *testing.T) {
 		if err := c.explain(t.Context(), dev, listing, err); !errors.As(err, &unavailable) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 			t.Errorf("%s: %v", reason, err)
 		}
+	}
+	tool := auth.Identity{Username: "system:serviceaccount:payments:ci", ServiceAccount: true}
+	outside := apierrors.NewForbidden(schema.GroupResource{Group: "authentication.k8s.io", Resource: "serviceaccounts"}, "ci", errors.New("no"))
+	var notLetIn *ToolError
+	if err := c.explain(t.Context(), tool, listing, outside); !errors.As(err, &notLetIn) || notLetIn.Namespace != "payments" || outcomeOf(err) != auth.Forbidden {
+		t.Errorf("a ServiceAccount that nobody let in: %v", err)
+	}
+	if err := c.explain(t.Context(), tool, listing, ours); !errors.As(err, &unavailable) {
+		t.Errorf("what the impersonator lacks for ServiceAccounts: %v", err)
 	}
 	if err := c.explain(t.Context(), dev, listing, &ChangedError{}); errors.As(err, &unavailable) {
 		t.Error(err)

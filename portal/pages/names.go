@@ -1,34 +1,36 @@
 package pages
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
-	"k8s.io/apimachinery/pkg/util/validation"
-
-	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/web/views"
 )
 
-// names answers with the names of the team's Secrets or ConfigMaps, one a line, to those who may list them; with the name of
-// one, with its keys. Forms ask when an input for one gets the focus: no page waits for it, and without an answer they are
-// typed.
+// secrets are what names are offered of, as in the address.
+const secrets = "secrets"
+
+// names answers with the names of the Secrets that the team's resources publish, one a line, or with the name of one with its
+// keys. Forms ask when an input for one gets the focus: no page waits for it, and others are typed.
 func (p *Pages) names(w http.ResponseWriter, r *http.Request) error {
 	id, err := caller(r)
 	if err != nil {
 		return err
 	}
-	s, resource := p.spaceOf(r), chi.URLParam(r, "resource")
-	if s.namespace == "" || !slices.Contains(cluster.Nameable(), resource) {
+	s := p.spaceOf(r)
+	if s.namespace == "" {
 		return errNoPage
 	}
-	all, err := p.namesOrKeys(r, id, s.namespace, resource)
+	published, err := p.cluster.Bindings(r.Context(), id, s.namespace)
 	if err != nil {
 		return err
+	}
+	all := slices.Sorted(maps.Keys(published))
+	if of := r.URL.Query(); of.Has("of") {
+		all = published[of.Get("of")]
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
@@ -38,18 +40,7 @@ func (p *Pages) names(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (p *Pages) namesOrKeys(r *http.Request, id auth.Identity, namespace, resource string) ([]string, error) {
-	of := r.URL.Query()
-	if !of.Has("of") {
-		return p.cluster.Names(r.Context(), id, namespace, resource)
-	}
-	if len(validation.IsDNS1123Subdomain(of.Get("of"))) > 0 {
-		return nil, nil // half a name, or none
-	}
-	return p.cluster.Keys(r.Context(), id, namespace, resource, of.Get("of"))
-}
-
-// keyed is the input for a key of the Secret or ConfigMap that is named beside it.
+// keyed is the input for a key of the Secret that is named beside it.
 func (a asking) keyed(v views.Field) views.Field {
 	beside := strings.TrimSuffix(v.Name, "key") + "name"
 	if list := a.nameList(beside); list != "" && v.Widget == views.Text {
@@ -65,11 +56,8 @@ func (a asking) nameList(path string) string {
 	if !a.kind.Namespaced || len(steps) < 2 || steps[len(steps)-1] != "name" {
 		return ""
 	}
-	switch of := strings.ToLower(steps[len(steps)-2]); {
-	case strings.Contains(of, "configmap"):
-		return views.NameList("configmaps")
-	case strings.Contains(of, "secret"):
-		return views.NameList("secrets")
+	if strings.Contains(strings.ToLower(steps[len(steps)-2]), "secret") {
+		return views.NameList(secrets)
 	}
 	return ""
 }
@@ -91,11 +79,9 @@ func (a asking) nameLists() []views.Names {
 		}
 	}
 	look(a.kind.Fields)
-	var all []views.Names
-	for _, resource := range cluster.Nameable() {
-		if id := views.NameList(resource); used[id] {
-			all = append(all, views.Names{ID: id, Href: views.NamesPath(a.space.team.ID, resource), Keys: keys[id]})
-		}
+	list := views.NameList(secrets)
+	if !used[list] {
+		return nil
 	}
-	return all
+	return []views.Names{{ID: list, Href: views.NamesPath(a.space.team.ID, secrets), Keys: keys[list]}}
 }

@@ -6,53 +6,41 @@ import (
 	"testing"
 
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// Names tells the same names of every namespace, to those who may list the resource.
-func (f *fakeCluster) Names(ctx context.Context, id auth.Identity, namespace, resource string) ([]string, error) {
-	return []string{"db", "tls"}, f.require(ctx, id, "list "+resource, catalog.Kind{Plural: resource}, namespace)
+// Bindings publishes the same of every namespace.
+func (f *fakeCluster) Bindings(context.Context, auth.Identity, string) (map[string][]string, error) {
+	return map[string][]string{"tls": {"tls.crt"}, "db": {"host", "password"}}, nil
 }
 
-// Keys tells the same keys of everything.
-func (f *fakeCluster) Keys(ctx context.Context, id auth.Identity, namespace, resource, name string) ([]string, error) {
-	return []string{"password", name}, f.require(ctx, id, "list "+resource, catalog.Kind{Plural: resource}, namespace)
-}
-
-// TestKeysAreOfferedOfWhatIsNamed, and half a name has none.
-func TestKeysAreOfferedOfWhatIsNamed(t *testing.T) {
+func TestNamesAndKeysAreThoseThatResourcesPublish(t *testing.T) {
 	f := shopSite(t)
-	for query, want := range map[string]string{"?of=db": "password\ndb", "?of=": "", "?of=Not_A_Name": "", "?of=a%2Fb": ""} {
-		if w := visit(t, f, developer, "/teams/payments/names/secrets"+query); w.Code != 200 || w.Body.String() != want {
-			t.Errorf("%s answers %d with %q, want %q", query, w.Code, w.Body, want)
+	for path, want := range map[string]string{
+		"/teams/payments/names/secrets":             "db\ntls",
+		"/teams/payments/names/secrets?of=db":       "host\npassword",
+		"/teams/payments/names/secrets?of=":         "",
+		"/teams/payments/names/secrets?of=half-a-n": "",
+	} {
+		if w := visit(t, f, developer, path); w.Code != 200 || w.Body.String() != want {
+			t.Errorf("%s answers %d with %q, want %q", path, w.Code, w.Body, want)
 		}
 	}
-	f.denied = []string{"list secrets payments"}
-	if w := visit(t, f, developer, "/teams/payments/names/secrets?of=db"); w.Code != 403 {
-		t.Errorf("without the right it answers %d", w.Code)
-	}
-	page := post(t, newFake(t), askApp, app("add spec.env")).Body.String()
-	lacks(t, page, `<datalist id="names-secrets-keys" data-keys="/teams/payments/names/secrets">`,
-		`data-key-of="spec.env[0].valueFrom.configMapKeyRef.name"`, `list="names-configmaps-keys" name="spec.env[0].valueFrom.configMapKeyRef.key"`)
-}
-
-func TestNamesAreOfferedToThoseWhoMayListThem(t *testing.T) {
-	f := shopSite(t)
-	f.denied = []string{"list secrets payments"}
-	for path, want := range map[string]int{
-		"/teams/payments/names/configmaps": 200, "/teams/payments/names/secrets": 403, "/teams/payments/names/pods": 404, "/teams/_platform/names/secrets": 404,
-	} {
-		w := visit(t, f, developer, path)
-		if w.Code != want || want == 200 && w.Body.String() != "db\ntls" || want != 200 && strings.Contains(w.Body.String(), "tls\n") {
-			t.Errorf("%s answers %d, want %d: %s", path, w.Code, want, w.Body)
+	for _, path := range []string{"/teams/payments/names/configmaps", "/teams/payments/names/pods", "/teams/_platform/names/secrets"} {
+		if w := visit(t, f, developer, path); w.Code != 404 || strings.Contains(w.Body.String(), "tls\n") {
+			t.Errorf("%s answers %d: %s", path, w.Code, w.Body)
 		}
 	}
 }
 
 func TestInputsThatNameSecretsOfferThem(t *testing.T) {
 	page := post(t, newFake(t), askApp, app("add spec.env")).Body.String()
-	lacks(t, page, `<datalist id="names-secrets" data-names="/teams/payments/names/secrets">`, `data-names="/teams/payments/names/configmaps"`,
-		`list="names-secrets" name="spec.env[0].valueFrom.secretKeyRef.name"`, `list="names-configmaps" name="spec.env[0].valueFrom.configMapKeyRef.name"`)
+	lacks(t, page, `<datalist id="names-secrets" data-names="/teams/payments/names/secrets">`,
+		`<datalist id="names-secrets-keys" data-keys="/teams/payments/names/secrets">`,
+		`list="names-secrets" name="spec.env[0].valueFrom.secretKeyRef.name"`,
+		`data-key-of="spec.env[0].valueFrom.secretKeyRef.name"`, `list="names-secrets-keys" name="spec.env[0].valueFrom.secretKeyRef.key"`)
+	if strings.Contains(page, "names-configmaps") {
+		t.Error("ConfigMaps are offered, whose names nobody publishes")
+	}
 	if page := visit(t, newFake(t), admin, "/teams/_platform/new/awsproviders").Body.String(); strings.Contains(page, "names-secrets") {
 		t.Error("Secrets of the operator's namespace are offered")
 	}

@@ -93,8 +93,7 @@ type TeamReader interface {
 
 // NameReader tells names, for a caller, after checking access.
 type NameReader interface {
-	Names(ctx context.Context, id auth.Identity, namespace, resource string) ([]string, error)
-	Keys(ctx context.Context, id auth.Identity, namespace, resource, name string) ([]string, error)
+	Bindings(ctx context.Context, id auth.Identity, namespace string) (map[string][]string, error)
 }
 
 // Writer writes as a caller.
@@ -157,7 +156,7 @@ func (p *Pages) teamRoutes(r chi.Router) {
 	r.Get("/about/live", p.page(p.aboutLive))
 	r.Get("/catalog/live", p.page(p.catalogLive))
 	r.Get("/hostnames/check", p.page(p.hostnameCheck))
-	r.Get("/names/{resource}", p.page(p.names))
+	r.Get("/names/"+secrets, p.page(p.names))
 	r.Get("/new/{kind}", p.page(p.request))
 	r.Post("/new/{kind}", p.page(p.requestPost))
 	r.Get("/{kind}/{name}", p.page(p.detail))

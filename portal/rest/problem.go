@@ -95,6 +95,7 @@ const retryAfter = 2
 // opaque 500.
 func (a *API) fail(ctx context.Context, err error) error {
 	var forbidden *cluster.ForbiddenError
+	var tool *cluster.ToolError
 	var changed *cluster.ChangedError
 	var unavailable *cluster.UnavailableError
 	var reads *cluster.TooManyReadsError
@@ -102,6 +103,8 @@ func (a *API) fail(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, &forbidden):
 		return problem(ctx, http.StatusForbidden, forbidden.Error())
+	case errors.As(err, &tool):
+		return problem(ctx, http.StatusForbidden, tool.Error())
 	case errors.As(err, &reads):
 		return huma.ErrorWithHeaders(problem(ctx, http.StatusTooManyRequests, reads.Error()+"; wait until one of them is done"),
 			http.Header{"Retry-After": {strconv.Itoa(retryAfter)}})
