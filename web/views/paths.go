@@ -36,7 +36,7 @@ func ResourcePath(team, plural, name string) string {
 	return TeamPath(team) + "/" + url.PathEscape(plural) + "/" + url.PathEscape(name)
 }
 
-// NamesPath tells the names of a team's Secrets or ConfigMaps.
+// NamesPath tells names of the resource, such as secrets, that a team's objects publish.
 func NamesPath(team, resource string) string {
 	return TeamPath(team) + "/names/" + url.PathEscape(resource)
 }
