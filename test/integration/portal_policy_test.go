@@ -118,9 +118,11 @@ func TestImpersonatorMayDoNothingElse(t *testing.T) {
 	forbidden("listing Secrets as itself", err)
 
 	d, k = as(rest.ImpersonationConfig{UserName: payer.Username, Groups: payer.Groups})
-	if _, err := d.Resource(buckets).Namespace("payments").Get(ctx, "none", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-		t.Errorf("getting a bucket as a user: %v, want not found", err)
+	if err := d.Resource(buckets).Namespace("payments").Delete(ctx, "none", metav1.DeleteOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("deleting a bucket as a user: %v, want not found", err)
 	}
+	_, err = d.Resource(buckets).Namespace("payments").Get(ctx, "none", metav1.GetOptions{})
+	forbidden("reading a bucket as a user", err)
 	_, err = d.Resource(buckets).Namespace("payments").List(ctx, metav1.ListOptions{})
 	forbidden("listing buckets as a user", err)
 	_, err = k.CoreV1().ConfigMaps("payments").Get(ctx, "x", metav1.GetOptions{})

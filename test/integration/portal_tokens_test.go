@@ -114,14 +114,42 @@ func TestRESTTakesServiceAccountTokens(t *testing.T) {
 		a := p.call(t, token, "GET", path, nil)
 		return a.status == http.StatusOK, a.raw
 	})
+	// Nobody let the tools of this namespace act: they may look.
+	if no := p.call(t, token, "POST", path, bucketBody("by-ci", "")).want(t, http.StatusForbidden); !strings.Contains(no.detail(), "portico-tools") {
+		t.Errorf("the refusal says %q, not what to do", no.detail())
+	}
+	letToolsIn(t, clients, ns)
+	await(t, "the tools to be let in", func() (bool, string) {
+		a := p.call(t, token, "POST", path+"?dryRun=All", bucketBody("by-ci", ""))
+		return a.status == http.StatusOK, a.raw
+	})
 	made := p.call(t, token, "POST", path, bucketBody("by-ci", "")).want(t, http.StatusCreated)
 	if got := nested(made.body, "metadata", "annotations", "portico.dev/requested-by"); got != "system:serviceaccount:"+ns+":ci" {
 		t.Errorf("requested by %v", got)
+	}
+	labels := map[string]any{"metadata": map[string]any{"labels": map[string]any{"by": "ci"}}}
+	patched := p.call(t, token, "PATCH", path+"/by-ci", labels, "Content-Type", "application/merge-patch+json", "If-Match", made.header.Get("ETag")).
+		want(t, http.StatusOK)
+	if got := nested(patched.body, "metadata", "labels", "by"); got != "ci" {
+		t.Errorf("patched to %v", got)
 	}
 	p.call(t, token, "DELETE", path+"/by-ci", nil).want(t, http.StatusOK)
 	p.call(t, token, "GET", "/namespaces/payments/s3buckets", nil).want(t, http.StatusForbidden)
 	p.call(t, tokenFor(), "GET", path, nil).want(t, http.StatusUnauthorized)          // for the API server
 	p.call(t, tokenFor("another"), "GET", path, nil).want(t, http.StatusUnauthorized) // for somebody else
+}
+
+// letToolsIn lets the ServiceAccounts of the namespace act through the portal.
+func letToolsIn(t *testing.T, k kubernetes.Interface, namespace string) {
+	t.Helper()
+	bind := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "portico-tools"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-tools"},
+		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Name: "portico-impersonator", Namespace: stack.Namespace}},
+	}
+	if _, err := k.RbacV1().RoleBindings(namespace).Create(t.Context(), bind, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestRESTNoticesALostRight(t *testing.T) {
