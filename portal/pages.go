@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
+
+	"github.com/portico-platform/portico/portal/auth"
 )
 
 // Pages is the HTML side of the portal.
@@ -11,8 +13,8 @@ type Pages interface {
 	// Routes adds the pages. Behind them every request has an identity (auth.FromContext), and writes have passed the
 	// checks of origin.
 	Routes(r chi.Router)
-	// SignIn is the page for visitors; href is where signing in begins.
-	SignIn(w http.ResponseWriter, r *http.Request, href string)
+	// SignIn is the page for visitors; href is where signing in begins, and why the ending of their session, if they had one.
+	SignIn(w http.ResponseWriter, r *http.Request, href string, why auth.Ending)
 	// SignedOut is the page after signing out. endSession is where the identity provider ends its own session, to be
 	// offered as a link; "" when it has no such page.
 	SignedOut(w http.ResponseWriter, r *http.Request, endSession string)

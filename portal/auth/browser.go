@@ -36,8 +36,8 @@ type Browser struct {
 
 // Pages are what signing in and out shows.
 type Pages interface {
-	// SignIn is the page for visitors; href is where signing in begins.
-	SignIn(w http.ResponseWriter, r *http.Request, href string)
+	// SignIn is the page for visitors; href is where signing in begins, and why the ending of their session, if they had one.
+	SignIn(w http.ResponseWriter, r *http.Request, href string, why Ending)
 	// SignedOut is the page after signing out; endSession is where the identity provider ends its own session, or "".
 	SignedOut(w http.ResponseWriter, r *http.Request, endSession string)
 	// Ended is the page for what was sent after the session had ended; href is where signing in begins, to come back to
@@ -80,12 +80,17 @@ func (b *Browser) Require(next http.Handler) http.Handler {
 			clearCookie(w, sessionCookie)
 			b.pages.Problem(w, r, http.StatusForbidden, "You cannot come in", refused.Reason)
 		case errors.Is(err, errNotLoaded):
-			w.Header().Set("Retry-After", "2")
-			b.pages.Problem(w, r, http.StatusServiceUnavailable, "The portal is starting", "Try again in a few seconds; you stay signed in.")
+			b.starting(w, r)
 		default:
-			b.toSignIn(w, r, err)
+			b.toSignIn(w, r, s, err)
 		}
 	})
+}
+
+// starting asks to come back when it is known which sessions were signed out.
+func (b *Browser) starting(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Retry-After", "2")
+	b.pages.Problem(w, r, http.StatusServiceUnavailable, "The portal is starting", "Try again in a few seconds; you stay signed in.")
 }
 
 // lasting checks the session of a request that lasts. It says no when the provider is to be asked again, for nobody can
@@ -104,22 +109,22 @@ func (b *Browser) lasting(s session) func() error {
 // errNotLoaded means that nobody knows yet which sessions were signed out.
 var errNotLoaded = errors.New("the list of revoked sessions is not loaded yet")
 
-// current is the request's session, with groups verified lately; it renews the cookie when that is due. A stream is no
-// use of the session: the page may be open with nobody there.
+// current is the request's session, with groups verified lately; it renews the cookie when that is due. With an error it is
+// the session as it was, if there was one.
 func (b *Browser) current(w http.ResponseWriter, r *http.Request) (session, error) {
 	s, err := b.readSession(r)
-	if err != nil {
-		return session{}, err
-	}
-	if !b.revoked.Loaded() {
+	if (err == nil || endingOf(err) == Lapsed) && !b.revoked.Loaded() {
 		return session{}, errNotLoaded
+	}
+	if err != nil {
+		return s, err
 	}
 	now := b.now()
 	fresh, err := b.refresher.due(r.Context(), s, now)
 	if err != nil {
-		return session{}, err
+		return s, err
 	}
-	touched := !isStream(r) && b.life.toTouch(s, now)
+	touched := isUse(r) && b.life.toTouch(s, now)
 	if touched {
 		fresh.Seen = now.Unix()
 	}
@@ -131,20 +136,26 @@ func (b *Browser) current(w http.ResponseWriter, r *http.Request) (session, erro
 	return fresh, nil
 }
 
-// toSignIn redirects pages, and answers 401 to requests whose redirect nobody would see: those of htmx, streams, and
-// writes, whose body a redirect would lose.
-func (b *Browser) toSignIn(w http.ResponseWriter, r *http.Request, cause error) {
+// toSignIn sends pages to sign in, and answers 401 to requests whose redirect nobody would see: those of htmx, streams, and
+// writes, whose body a redirect would lose. A session that lapsed is renewed on the way of a page, without a word if the
+// identity provider still knows the user. The cookie of one that ended stays, for each open page to say why.
+func (b *Browser) toSignIn(w http.ResponseWriter, r *http.Request, s session, cause error) {
+	why := endingOf(cause)
 	if !errors.Is(cause, errNoSession) {
 		b.log.InfoContext(r.Context(), "session not accepted", "cause", cause, "requestID", RequestID(r.Context()))
+	}
+	if !errors.Is(cause, errNoSession) && (why == NoSession || why == Another) {
 		clearCookie(w, sessionCookie)
 	}
 	switch {
 	case r.Header.Get("HX-Request") == "true" || isStream(r): // the page's script knows whether somebody is entering something there
 		http.Error(w, "Your session has ended; sign in again.", http.StatusUnauthorized)
-	case r.Method == http.MethodGet || r.Method == http.MethodHead:
-		http.Redirect(w, r, withReturn(SignInPath, r.URL.RequestURI()), http.StatusSeeOther)
-	default:
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		b.pages.Ended(w, r, withReturn(LoginPath, b.sentFrom(r)))
+	case why == Lapsed:
+		b.toProvider(w, r, login{ReturnTo: localPath(r.URL.RequestURI()), Renews: s.key()})
+	default:
+		http.Redirect(w, r, signInAgain(r.URL.RequestURI(), why), http.StatusSeeOther) //nolint:gosec // a path of ours
 	}
 }
 
@@ -157,6 +168,12 @@ func isStream(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
 
+// isUse reports whether somebody is there: a stream tells nothing of that, and neither does a page that its own script loads
+// anew. Browsers mark the pages that somebody asked for.
+func isUse(r *http.Request) bool {
+	return !isStream(r) && (r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-User") == "?1")
+}
+
 // SignIn shows the page for visitors. Whoever has a session goes on.
 func (b *Browser) SignIn(w http.ResponseWriter, r *http.Request) {
 	back := localPath(r.URL.Query().Get("return_to"))
@@ -164,7 +181,16 @@ func (b *Browser) SignIn(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, back, http.StatusSeeOther) //nolint:gosec // localPath leaves paths of ours only
 		return
 	}
-	b.pages.SignIn(w, r, withReturn(LoginPath, back))
+	b.pages.SignIn(w, r, withReturn(LoginPath, back), ending(r.URL.Query().Get("why")))
+}
+
+// signInAgain is the address of the page where somebody signs in who had a session.
+func signInAgain(back string, why Ending) string {
+	to := withReturn(SignInPath, back)
+	if why != NoSession {
+		to += "&" + url.Values{"why": {string(why)}}.Encode()
+	}
+	return to
 }
 
 func withReturn(path, back string) string {

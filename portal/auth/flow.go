@@ -3,12 +3,15 @@ package auth
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,9 +21,12 @@ import (
 )
 
 const (
-	loginCookie = "__Host-portico-login"
+	// loginCookie begins the names of cookies of sign-ins under way, one for each: several pages may be at it at once.
+	loginCookie = "__Host-portico-login-"
 	// loginLife is how long a user may take at the identity provider.
 	loginLife = 10 * time.Minute
+	// maxLogins is how many sign-ins a browser may have under way: their cookies come with each request.
+	maxLogins = 8
 )
 
 // login is what the cookie of a sign-in under way holds; it binds the answer to this browser.
@@ -30,6 +36,13 @@ type login struct {
 	Verifier string `json:"v"`
 	ReturnTo string `json:"r"`
 	Expires  int64  `json:"x"`
+	Renews   string `json:"o,omitempty"` // key of the session that it renews, if the provider does not ask the user anything
+}
+
+// cookie is the name of the cookie of the sign-in with this state; in one that comes back may be anything.
+func (l login) cookie() string {
+	h := sha256.Sum256([]byte(l.State))
+	return loginCookie + hex.EncodeToString(h[:8])
 }
 
 // usedStates refuses a state that has come back once.
@@ -55,46 +68,64 @@ func (u *usedStates) use(state string) bool {
 
 // Login sends the browser to the identity provider. It changes nothing but a short-lived cookie.
 func (b *Browser) Login(w http.ResponseWriter, r *http.Request) {
+	b.toProvider(w, r, login{ReturnTo: localPath(r.URL.Query().Get("return_to"))})
+}
+
+// toProvider sends the browser to the identity provider, which may ask the user nothing if l renews a session.
+func (b *Browser) toProvider(w http.ResponseWriter, r *http.Request, l login) {
 	found, err := b.provider.discover(r.Context())
 	if err != nil {
 		b.problem(w, r, err)
 		return
 	}
-	l := login{
-		State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(),
-		ReturnTo: localPath(r.URL.Query().Get("return_to")), Expires: b.now().Add(loginLife).Unix(),
-	}
+	l.State, l.Nonce, l.Verifier, l.Expires = rand.Text(), rand.Text(), oauth2.GenerateVerifier(), b.now().Add(loginLife).Unix()
 	plain, err := json.Marshal(l)
 	if err != nil {
 		b.problem(w, r, err)
 		return
 	}
-	setCookie(w, loginCookie, b.keys.seal(loginCookie, plain), loginLife)
-	to := b.provider.oauth(found).AuthCodeURL(l.State, oidc.Nonce(l.Nonce), oauth2.S256ChallengeOption(l.Verifier))
-	http.Redirect(w, r, to, http.StatusSeeOther)
+	b.clearLogins(w, r)
+	setCookie(w, l.cookie(), b.keys.seal(loginCookie, plain), loginLife)
+	opts := []oauth2.AuthCodeOption{oidc.Nonce(l.Nonce), oauth2.S256ChallengeOption(l.Verifier)}
+	if l.Renews != "" {
+		opts = append(opts, oauth2.SetAuthURLParam("prompt", "none"))
+	}
+	http.Redirect(w, r, b.provider.oauth(found).AuthCodeURL(l.State, opts...), http.StatusSeeOther)
+}
+
+// clearLogins forgets the sign-ins under way once there are too many.
+func (b *Browser) clearLogins(w http.ResponseWriter, r *http.Request) {
+	var names []string
+	for _, c := range r.Cookies() {
+		if strings.HasPrefix(c.Name, loginCookie) {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) < maxLogins {
+		return
+	}
+	for _, name := range names {
+		clearCookie(w, name)
+	}
 }
 
 // errNotStarted means that this browser did not begin this sign-in, or too long ago.
 var errNotStarted = errors.New("no sign-in of this browser under way")
 
-// Callback takes the identity provider's answer and begins a session.
+// Callback takes the identity provider's answer and begins a session, or renews one.
 func (b *Browser) Callback(w http.ResponseWriter, r *http.Request) {
-	l, err := b.takeLogin(r)
-	clearCookie(w, loginCookie)
+	l, err := b.takeLogin(w, r)
 	if err != nil {
 		b.problem(w, r, err)
 		return
 	}
-	if code := r.URL.Query().Get("error"); code != "" {
-		b.problem(w, r, &RefusedError{
-			Reason: "The identity provider did not sign you in. Try again, or ask whoever runs it.",
-			Cause:  fmt.Errorf("it answered %q", code),
-		})
-		return
-	}
 	ctx, cancel := context.WithTimeout(r.Context(), 2*providerTimeout)
 	defer cancel()
-	s, err := b.begin(ctx, l, r.URL.Query().Get("code"))
+	if l.Renews != "" {
+		b.renew(w, r.WithContext(ctx), l)
+		return
+	}
+	s, err := b.begin(ctx, l, r.URL.Query())
 	if err == nil {
 		err = b.writeSession(w, s)
 	}
@@ -119,11 +150,14 @@ func (b *Browser) replace(ctx context.Context, r *http.Request) {
 }
 
 // takeLogin finds the sign-in that the answer belongs to, once.
-func (b *Browser) takeLogin(r *http.Request) (login, error) {
-	cookies := r.CookiesNamed(loginCookie)
+func (b *Browser) takeLogin(w http.ResponseWriter, r *http.Request) (login, error) {
+	state := r.URL.Query().Get("state")
+	name := login{State: state}.cookie()
+	cookies := r.CookiesNamed(name)
 	if len(cookies) != 1 {
 		return login{}, errNotStarted
 	}
+	clearCookie(w, name)
 	plain, err := b.keys.open(loginCookie, cookies[0].Value)
 	if err != nil {
 		return login{}, errNotStarted
@@ -132,20 +166,25 @@ func (b *Browser) takeLogin(r *http.Request) (login, error) {
 	if err := json.Unmarshal(plain, &l); err != nil {
 		return login{}, errNotStarted
 	}
-	state := r.URL.Query().Get("state")
 	if b.now().Unix() >= l.Expires || subtle.ConstantTimeCompare([]byte(state), []byte(l.State)) != 1 || !b.states.use(state) {
 		return login{}, errNotStarted
 	}
 	return l, nil
 }
 
-// begin trades the code for tokens, and the ID token for a session.
-func (b *Browser) begin(ctx context.Context, l login, code string) (session, error) {
+// begin trades the code of the answer for tokens, and the ID token for a session.
+func (b *Browser) begin(ctx context.Context, l login, answer url.Values) (session, error) {
+	if code := answer.Get("error"); code != "" {
+		return session{}, &RefusedError{
+			Reason: "The identity provider did not sign you in. Try again, or ask whoever runs it.",
+			Cause:  fmt.Errorf("it answered %q", code),
+		}
+	}
 	found, err := b.provider.discover(ctx)
 	if err != nil {
 		return session{}, err
 	}
-	tok, err := b.provider.oauth(found).Exchange(b.provider.with(ctx), code, oauth2.VerifierOption(l.Verifier))
+	tok, err := b.provider.oauth(found).Exchange(b.provider.with(ctx), answer.Get("code"), oauth2.VerifierOption(l.Verifier))
 	if err != nil {
 		return session{}, &ProviderError{Doing: "trading the code for tokens", Cause: err}
 	}

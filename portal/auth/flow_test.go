@@ -86,7 +86,7 @@ func TestSignInBelongsToOneBrowserOnce(t *testing.T) {
 	refused("another browser's sign-in", other, path)
 
 	cookies, path := begin()
-	copied := jar{loginCookie: cookies[loginCookie]}
+	copied := maps.Clone(cookies)
 	if r := s.do("GET", path, cookies); r.StatusCode != http.StatusSeeOther {
 		t.Fatalf("status %d", r.StatusCode)
 	}
@@ -98,7 +98,7 @@ func TestSignInBelongsToOneBrowserOnce(t *testing.T) {
 
 	// A session is no sign-in, though both are sealed with the same key.
 	in, inCookies := signedIn(t)
-	r := in.do("GET", CallbackPath+"?state=&code=x", jar{loginCookie: inCookies[sessionCookie]})
+	r := in.do("GET", CallbackPath+"?state=&code=x", jar{login{}.cookie(): inCookies[sessionCookie]})
 	if r.StatusCode != http.StatusBadRequest {
 		t.Errorf("a session as a sign-in: %d", r.StatusCode)
 	}

@@ -89,13 +89,13 @@ func (f *refresher) ask(ctx context.Context, s session, now time.Time) (session,
 	if err != nil {
 		var refused *oauth2.RetrieveError
 		if errors.As(err, &refused) && refused.Response.StatusCode/100 == 4 && refused.Response.StatusCode != 429 {
-			return session{}, fmt.Errorf("%w: the identity provider refused to renew it", errEnded)
+			return session{}, &endedError{Lapsed, "the identity provider refused to renew it"}
 		}
 		return session{}, &ProviderError{Doing: "renewing a session", Cause: err}
 	}
 	raw, ok := tok.Extra("id_token").(string)
 	if !ok {
-		return session{}, fmt.Errorf("%w: renewing it brought no ID token, so groups are not known", errEnded)
+		return session{}, &endedError{Lapsed, "renewing it brought no ID token, so groups are not known"}
 	}
 	if tok.RefreshToken != "" {
 		s.Refresh = tok.RefreshToken // the old one may be of no use by now, whatever becomes of the ID token
@@ -118,7 +118,7 @@ func (f *refresher) renewed(ctx context.Context, s session, raw string, now time
 		return session{}, err
 	}
 	if idToken.Subject != s.Subject || id.Username != s.Username {
-		return session{}, fmt.Errorf("%w: renewing it brought another user", errEnded)
+		return session{}, &endedError{Another, "renewing it brought another user"}
 	}
 	s.Groups, s.Name, s.Email = id.Groups, id.Name, id.Email
 	s.Checked, s.TokenEnd = now.Unix(), idToken.Expiry.Unix()

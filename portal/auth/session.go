@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
 	"net/http"
@@ -52,12 +51,6 @@ func (s session) key() string {
 	return hex.EncodeToString(h[:16])
 }
 
-var (
-	errNoSession = errors.New("no session")
-	errEnded     = errors.New("the session has ended")
-	errAskAgain  = errors.New("the identity provider is to be asked again")
-)
-
 // askAgain is when a stream that begins now must connect again, so that the provider is asked who the user is. When it
 // is due already, the provider did not answer a moment ago: the stream goes on for a while, within the grace.
 func (b *Browser) askAgain(s session, now time.Time) time.Time {
@@ -78,12 +71,14 @@ func (b *Browser) askAgain(s session, now time.Time) time.Time {
 // alive says whether the session may go on, apart from the provider's opinion.
 func (b *Browser) alive(s session, now time.Time) error {
 	switch {
-	case !now.Before(b.life.end(s)), b.life.rested(s, now):
-		return errEnded
-	case s.Refresh == "" && !now.Before(time.Unix(s.TokenEnd, 0)):
-		return errEnded
 	case b.revoked.Revoked(s.key()):
-		return errEnded
+		return errSignedOut
+	case !now.Before(b.life.end(s)):
+		return errOver
+	case b.life.rested(s, now):
+		return errRested
+	case s.Refresh == "" && !now.Before(time.Unix(s.TokenEnd, 0)):
+		return errTokenOver
 	}
 	return s.identity().Check()
 }

@@ -59,8 +59,8 @@ func (m *memory) Revoke(_ context.Context, s string, until time.Time) error {
 // plainPages show what they are told to.
 type plainPages struct{}
 
-func (plainPages) SignIn(w http.ResponseWriter, _ *http.Request, href string) {
-	_, _ = io.WriteString(w, "sign in at "+href)
+func (plainPages) SignIn(w http.ResponseWriter, _ *http.Request, href string, why Ending) {
+	_, _ = io.WriteString(w, strings.TrimSpace("sign in at "+href+" "+string(why)))
 }
 
 func (plainPages) SignedOut(w http.ResponseWriter, _ *http.Request, endSession string) {

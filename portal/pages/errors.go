@@ -215,9 +215,19 @@ func canI(e *cluster.ForbiddenError) string {
 
 func statusLine(status int) string { return strconv.Itoa(status) + " " + http.StatusText(status) }
 
+// endings say why somebody has to sign in again: a title, and a sentence.
+var endings = map[auth.Ending][2]string{
+	auth.Rested:    {"Your session has ended", "You were away for longer than a session waits."},
+	auth.Over:      {"Your session has ended", "Sessions last for a limited time, used or not."},
+	auth.SignedOut: {"You are signed out", "You signed out, here or in another window."},
+	auth.Lapsed:    {"Your session has ended", "Your organisation's sign-in page did not renew it and wants you to sign in again."},
+	auth.Another:   {"Your session has ended", "Your organisation's sign-in page knows you as somebody else now. Sign in to go on as them."},
+}
+
 // SignIn is the page for visitors; href is where signing in starts.
-func (p *Pages) SignIn(w http.ResponseWriter, r *http.Request, href string) {
-	if err := p.show(w, r, http.StatusOK, views.SignInPage(views.SignIn{Href: href})); err != nil {
+func (p *Pages) SignIn(w http.ResponseWriter, r *http.Request, href string, why auth.Ending) {
+	view := views.SignIn{Href: href, Ended: endings[why][0], Why: endings[why][1]}
+	if err := p.show(w, r, http.StatusOK, views.SignInPage(view)); err != nil {
 		p.fail(w, r, err)
 	}
 }

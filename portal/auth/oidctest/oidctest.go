@@ -34,6 +34,8 @@ type Provider struct {
 	Now func() time.Time // of the tokens; the real time if nil
 	// Refreshed are the claims of an ID token after a refresh; nil repeats those of the sign-in.
 	Refreshed func() (Claims, int)
+	// WithoutRefresh gives no refresh tokens.
+	WithoutRefresh bool
 	// Failing is true while the settings and keys are answered with an error; nil is never.
 	Failing func() bool
 
@@ -177,12 +179,13 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Provider) issue(w http.ResponseWriter, claims Claims) {
-	refresh := rand.Text()
-	p.grants[refresh] = grant{claims: claims}
-	reply(w, http.StatusOK, map[string]any{
-		"access_token": rand.Text(), "token_type": "Bearer", "expires_in": 3600,
-		"id_token": p.Token(claims), "refresh_token": refresh,
-	})
+	answer := map[string]any{"access_token": rand.Text(), "token_type": "Bearer", "expires_in": 3600, "id_token": p.Token(claims)}
+	if !p.WithoutRefresh {
+		refresh := rand.Text()
+		p.grants[refresh] = grant{claims: claims}
+		answer["refresh_token"] = refresh
+	}
+	reply(w, http.StatusOK, answer)
 }
 
 // Token signs an ID token. Claims override iss, sub, iat and exp (an hour).

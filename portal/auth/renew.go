@@ -1,0 +1,52 @@
+package auth
+
+import (
+	"errors"
+	"net/http"
+)
+
+// renew goes on with a session that lapsed, if the identity provider still knows its user without asking. It stays the same
+// session: signing out of a copy ends it, and it lasts no longer, and rests as long, as if nothing had been.
+func (b *Browser) renew(w http.ResponseWriter, r *http.Request, l login) {
+	old, err := b.readSession(r)
+	switch {
+	case old.key() != l.Renews && err == nil: // somebody signed in meanwhile, in another tab
+		http.Redirect(w, r, l.ReturnTo, http.StatusSeeOther)
+		return
+	case !b.revoked.Loaded():
+		b.starting(w, r)
+		return
+	case old.key() != l.Renews:
+		err = errNoSession
+	case err == nil || endingOf(err) == Lapsed:
+		err = b.goOn(w, r, l, old)
+	}
+	var unreachable *ProviderError
+	switch {
+	case err == nil:
+		note(r.Context(), old.Username)
+		http.Redirect(w, r, l.ReturnTo, http.StatusSeeOther)
+	case errors.As(err, &unreachable): // the session has lapsed still: whoever asks again tries again
+		b.problem(w, r, err)
+	default:
+		b.log.InfoContext(r.Context(), "session not renewed", "cause", err, "requestID", RequestID(r.Context()))
+		clearCookie(w, sessionCookie)
+		http.Redirect(w, r, signInAgain(l.ReturnTo, endingOf(err)), http.StatusSeeOther)
+	}
+}
+
+// goOn writes old with what the provider says of its user now.
+func (b *Browser) goOn(w http.ResponseWriter, r *http.Request, l login, old session) error {
+	fresh, err := b.begin(r.Context(), l, r.URL.Query())
+	var refused *RefusedError
+	switch {
+	case errors.As(err, &refused):
+		return &endedError{Lapsed, refused.Error()}
+	case err != nil:
+		return err
+	case fresh.Subject != old.Subject || fresh.Username != old.Username:
+		return &endedError{Another, "the identity provider knows another user"}
+	}
+	fresh.ID, fresh.Start, fresh.Seen = old.ID, old.Start, old.Seen
+	return b.writeSession(w, fresh)
+}
