@@ -28,16 +28,17 @@ func (r *replica) visit(t *testing.T, method, path string, cookies map[string]st
 	return send(t, req)
 }
 
-// cookie is the value that an answer sets, "" if it sets none or clears it.
-func (a answer) cookie(name string) string {
-	resp := http.Response{Header: a.header}
+// cookies are all that an answer sets.
+func (a answer) cookies() map[string]string {
+	resp, all := http.Response{Header: a.header}, map[string]string{}
 	for _, c := range resp.Cookies() {
-		if c.Name == name {
-			return c.Value
-		}
+		all[c.Name] = c.Value
 	}
-	return ""
+	return all
 }
+
+// session is the cookie of the session that an answer sets, "" if it sets none or clears it.
+func (a answer) session() string { return a.cookies()["__Host-portico"] }
 
 // signIn goes through the provider and returns the session cookie.
 func (r *replica) signIn(t *testing.T, issuer *oidctest.Provider, claims oidctest.Claims) answer {
@@ -45,7 +46,7 @@ func (r *replica) signIn(t *testing.T, issuer *oidctest.Provider, claims oidctes
 	start := r.visit(t, "GET", "/auth/login?return_to=%2Fteams%2Fpayments", nil).want(t, http.StatusSeeOther)
 	code, state := issuer.Code(start.header.Get("Location"), claims)
 	q := url.Values{"code": {code}, "state": {state}}
-	return r.visit(t, "GET", "/auth/callback?"+q.Encode(), map[string]string{"__Host-portico-login": start.cookie("__Host-portico-login")})
+	return r.visit(t, "GET", "/auth/callback?"+q.Encode(), start.cookies())
 }
 
 func TestBrowserSignsInAndOutEverywhere(t *testing.T) {
@@ -56,7 +57,7 @@ func TestBrowserSignsInAndOutEverywhere(t *testing.T) {
 	if got := in.header.Get("Location"); got != "/teams/payments" {
 		t.Errorf("back to %q", got)
 	}
-	session := map[string]string{"__Host-portico": in.cookie("__Host-portico")}
+	session := map[string]string{"__Host-portico": in.session()}
 	for _, r := range []*replica{one, other} {
 		page := r.visit(t, "GET", "/teams/payments", session).want(t, http.StatusOK)
 		if !strings.Contains(page.raw, "payments") {
@@ -118,7 +119,7 @@ func TestBrowserRefusesUsers(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			a := p.signIn(t, issuer, c.claims).want(t, http.StatusForbidden)
-			if a.cookie("__Host-portico") != "" {
+			if a.session() != "" {
 				t.Error("there is a session all the same")
 			}
 			if !strings.Contains(a.raw, c.says) || !strings.Contains(a.header.Get("Content-Type"), "text/html") {

@@ -72,7 +72,7 @@ func TestPagesAskKubernetesForRightsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := p.signIn(t, issuer, oidctest.Claims{"preferred_username": "payments-dev", "groups": []string{"team-payments"}}).want(t, http.StatusSeeOther)
-	session := map[string]string{"__Host-portico": in.cookie("__Host-portico")}
+	session := map[string]string{"__Host-portico": in.session()}
 	page := "/teams/payments/s3buckets/" + name
 	await(t, "the bucket in the portal's cache", func() (bool, string) {
 		return strings.Contains(p.visit(t, http.MethodGet, "/teams/payments?q="+name, session).raw, page), "not listed"
@@ -93,7 +93,7 @@ func TestPagesAskKubernetesForRightsAlone(t *testing.T) {
 		t.Errorf("the first page of a Pod asks for %v", lists)
 	}
 	boss := p.signIn(t, issuer, oidctest.Claims{"preferred_username": "platform-admin", "groups": []string{"platform-admins"}}).want(t, http.StatusSeeOther)
-	overseer := map[string]string{"__Host-portico": boss.cookie("__Host-portico")}
+	overseer := map[string]string{"__Host-portico": boss.session()}
 	// How many reviews a page takes beyond those that the pages before it have asked for within accessTTL; the list has
 	// been asked for above.
 	for _, c := range []struct {

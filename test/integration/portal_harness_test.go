@@ -113,6 +113,12 @@ func startPortal(t *testing.T, issuer, keyFile string) *replica {
 // startPortalOf is startPortal with other parts.
 func startPortalOf(t *testing.T, issuer, keyFile string, change func(*portal.Parts)) *replica {
 	t.Helper()
+	return startPortalAt(t, "127.0.0.1:0", issuer, keyFile, change)
+}
+
+// startPortalAt is startPortalOf at an address of its own: Dex sends browsers back to world.PortalURL only.
+func startPortalAt(t *testing.T, address, issuer, keyFile string, change func(*portal.Parts)) *replica {
+	t.Helper()
 	if issuer == "" {
 		issuer = world.Issuer
 	}
@@ -120,7 +126,7 @@ func startPortalOf(t *testing.T, issuer, keyFile string, change func(*portal.Par
 	log := slog.New(slog.NewJSONHandler(r.log, nil))
 	r.cluster, r.kinds = newClusterBy(t, log, r.calls)
 	var lc net.ListenConfig
-	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	l, err := lc.Listen(t.Context(), "tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}

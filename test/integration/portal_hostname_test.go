@@ -54,7 +54,7 @@ func TestAdminPagesAreForAdmins(t *testing.T) {
 	p := startPortal(t, issuer.URL, sessionKeys(t))
 	for group, status := range map[string]int{"team-payments": http.StatusForbidden, "platform-admins": http.StatusOK} {
 		in := p.signIn(t, issuer, oidctest.Claims{"preferred_username": "somebody", "groups": []string{group}}).want(t, http.StatusSeeOther)
-		session := map[string]string{"__Host-portico": in.cookie("__Host-portico")}
+		session := map[string]string{"__Host-portico": in.session()}
 		for _, path := range []string{"/admin", "/admin/claims", "/admin/grants"} {
 			a := p.visit(t, "GET", path, session).want(t, status)
 			if shown := strings.Contains(a.raw, hostname); shown != (status == http.StatusOK && path == "/admin/claims") {

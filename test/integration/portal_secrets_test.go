@@ -76,7 +76,7 @@ func TestSecretsAreInNoAnswer(t *testing.T) {
 	p := startPortal(t, issuer.URL, sessionKeys(t))
 	b := bucketWithSecrets(t)
 	in := p.signIn(t, issuer, oidctest.Claims{"preferred_username": "payments-dev", "groups": []string{"team-payments"}}).want(t, http.StatusSeeOther)
-	session := map[string]string{"__Host-portico": in.cookie("__Host-portico")}
+	session := map[string]string{"__Host-portico": in.session()}
 	at := "/teams/payments/s3buckets/" + b.Name
 	await(t, "the bucket with its binding", func() (bool, string) {
 		a := p.visit(t, "GET", at, session)

@@ -29,7 +29,7 @@ func TestStreamsEndWithTheRightToSee(t *testing.T) {
 	}
 	user := strings.TrimPrefix(binding.Subjects[0].Name, "oidc:")
 	in := p.signIn(t, issuer, oidctest.Claims{"preferred_username": user}).want(t, http.StatusSeeOther)
-	session := map[string]string{"__Host-portico": in.cookie("__Host-portico")}
+	session := map[string]string{"__Host-portico": in.session()}
 	const path = "/teams/payments/live"
 	await(t, "the guest's right", func() (bool, string) {
 		a := p.visit(t, "GET", "/teams/payments", session)
