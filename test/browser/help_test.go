@@ -10,22 +10,26 @@ import (
 
 	cdp "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/chromedp"
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/test/stack"
 )
 
-// TestFormsHelpWhileTyping: inputs come and go with what calls for them, names and keys of Secrets are offered to those who
-// may list them, and commands are copied.
+// TestFormsHelpWhileTyping: inputs come and go with what calls for them, names and keys of the Secrets that resources publish are
+// offered, and commands are copied.
 func TestFormsHelpWhileTyping(t *testing.T) {
-	mayListSecrets(t)
-	hasSecret(t, "shop-secrets", "token", "user")
-	hasSecret(t, "shop-mail", "password")
+	secrets := map[string]string{}
+	for _, plural := range []string{"s3buckets", "sqsqueues"} {
+		name, keys := published(t, plural, "helpful")
+		secrets[name] = strings.Join(keys, " ")
+	}
 	x := open(t)
 	x.signIn("payments-dev", "payments")
 	x.hidesWhatNothingCallsFor()
-	x.offersNamesAndKeys()
+	x.offersNamesAndKeys(secrets)
 	x.copies()
 }
 
@@ -49,15 +53,15 @@ func (x *tab) hidesWhatNothingCallsFor() {
 }
 
 // offersNamesAndKeys comes to the inputs of a variable from a Secret.
-func (x *tab) offersNamesAndKeys() {
+func (x *tab) offersNamesAndKeys(secrets map[string]string) {
 	x.t.Helper()
 	const from = "spec.env[0].valueFrom.secretKeyRef"
 	x.goTo(askApp)
 	x.adds("spec.env", "spec.env[0].name")
 	x.click(`#f-spec-env-0-valueFrom > summary`)
 	x.click(`[name="` + from + `.name"]`)
-	x.awaitTrue(offered(from+".name") + `.includes("shop-secrets")`)
-	for secret, keys := range map[string]string{"shop-secrets": "token user", "shop-mail": "password"} {
+	for secret, keys := range secrets {
+		x.awaitTrue(offered(from+".name") + `.includes("` + secret + `")`)
 		x.click(`[name="` + from + `.name"]`)
 		x.choose(from+".name", secret)
 		x.click(`[name="` + from + `.key"]`)
@@ -110,61 +114,34 @@ func (x *tab) clipboard(is cdp.PermissionSetting) {
 	}
 }
 
-// hasSecret gives payments a Secret until the test ends.
-func hasSecret(t *testing.T, name string, keys ...string) {
+// published makes an object until the test ends, and waits for the Secret that it publishes.
+func published(t *testing.T, plural, name string) (secret string, keys []string) {
 	t.Helper()
-	secrets := kubernetes.NewForConfigOrDie(world.Admin).CoreV1().Secrets("payments")
-	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, StringData: map[string]string{}}
-	for _, key := range keys {
-		s.StringData[key] = "not for eyes"
-	}
-	if _, err := secrets.Create(t.Context(), s, metav1.CreateOptions{}); err != nil {
+	objects := dynamic.NewForConfigOrDie(world.Admin).Resource(v1alpha1.GroupVersion.WithResource(plural)).Namespace("payments")
+	obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"providerRef": map[string]any{"name": stack.Provider}}}}
+	obj.SetAPIVersion(v1alpha1.GroupVersion.String())
+	obj.SetKind(map[string]string{"s3buckets": "S3Bucket", "sqsqueues": "SQSQueue"}[plural])
+	obj.SetName(name)
+	if _, err := objects.Create(t.Context(), obj, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := secrets.Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
+		if err := objects.Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
 			t.Error(err)
 		}
 	})
-}
-
-// mayListSecrets lets the team's developers, until the test ends: their role does not.
-func mayListSecrets(t *testing.T) {
-	t.Helper()
-	rbac := kubernetes.NewForConfigOrDie(world.Admin).RbacV1()
-	of := metav1.ObjectMeta{Namespace: "payments", Name: "list-secrets"}
-	role := &rbacv1.Role{ObjectMeta: of, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"list"}}}}
-	binding := &rbacv1.RoleBinding{
-		ObjectMeta: of, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: of.Name},
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "oidc:team-payments"}},
-	}
-	if _, err := rbac.Roles("payments").Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := rbac.RoleBindings("payments").Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		for _, err := range []error{
-			rbac.RoleBindings("payments").Delete(context.Background(), of.Name, metav1.DeleteOptions{}),
-			rbac.Roles("payments").Delete(context.Background(), of.Name, metav1.DeleteOptions{}),
-		} {
-			if err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	user, err := world.UserConfig("payments-dev")
-	if err != nil {
-		t.Fatal(err)
-	}
-	secrets := kubernetes.NewForConfigOrDie(user).CoreV1().Secrets("payments")
 	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
-		if _, err = secrets.List(t.Context(), metav1.ListOptions{}); err == nil {
-			return
+		obj, err := objects.Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		secret, _, _ = unstructured.NestedString(obj.Object, "status", "binding", "name")
+		keys, _, _ = unstructured.NestedStringSlice(obj.Object, "status", "binding", "keys")
+		if len(keys) > 0 {
+			return secret, keys
 		}
 		if time.Since(began) > patience {
-			t.Fatal(err)
+			t.Fatalf("%s %s publishes no Secret: %v", plural, name, obj.Object["status"])
 		}
 	}
 }
