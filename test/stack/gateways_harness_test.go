@@ -11,6 +11,7 @@ import (
 	"encoding/pem"
 	"math/big"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,6 +108,23 @@ func (e *edge) until(what string, o client.Object, ok func() bool) {
 func is(conditions []metav1.Condition, generation int64, kind string, status metav1.ConditionStatus, reason string) bool {
 	c := meta.FindStatusCondition(conditions, kind)
 	return c != nil && c.ObservedGeneration == generation && c.Status == status && (reason == "" || c.Reason == reason)
+}
+
+// failed waits until the Gateway tells that it could not be brought to what is asked, as the real controller does: nothing of
+// what it said before but Accepted changes, and an event has the cause.
+func (e *edge) failed(g *gatewayv1.Gateway, cause string) {
+	e.Helper()
+	e.until("the Gateway tells it", g, func() bool {
+		programmed := meta.FindStatusCondition(g.Status.Conditions, "Programmed")
+		return is(g.Status.Conditions, g.Generation, "Accepted", metav1.ConditionFalse, "Invalid") && programmed != nil && programmed.Status == metav1.ConditionTrue
+	})
+	eventually(e.T, "an event with "+cause, patience, func(ctx context.Context) (bool, error) {
+		list := &corev1.EventList{}
+		err := e.List(ctx, list, client.InNamespace(g.Namespace))
+		return slices.ContainsFunc(list.Items, func(v corev1.Event) bool {
+			return v.InvolvedObject.UID == g.UID && strings.Contains(v.Message, cause)
+		}), err
+	})
 }
 
 func (e *edge) configuration(certificates ...string) *albconfig.LoadBalancerConfiguration {

@@ -36,18 +36,44 @@ func TestWhatAWSRefusesFailsTheWholeGateway(t *testing.T) {
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
 			e.change(config, func() { config.Spec.ListenerConfigurations[0].Certificates = tt.certificates })
-			e.until("the Gateway tells it", gateway, func() bool {
-				i := slices.IndexFunc(gateway.Status.Conditions, func(c metav1.Condition) bool {
-					return c.Type == "Programmed" && c.Status == metav1.ConditionFalse && c.Reason == "Invalid" && strings.Contains(c.Message, tt.says)
-				})
-				return i >= 0 && is(gateway.Status.Conditions, gateway.Generation, "Accepted", metav1.ConditionTrue, "")
-			})
+			e.failed(gateway, tt.says)
 			if e.listener(balancer, 443) == nil {
 				t.Error("what was built before is gone")
 			}
 		})
 	}
 	e.change(config, func() { config.Spec.ListenerConfigurations[0].Certificates = certificates[1:2] })
+	e.programmed(gateway)
+}
+
+func TestMoreRulesThanALoadBalancerHasChangeNothing(t *testing.T) {
+	e := newEdge(t)
+	gateway := e.gateway(e.configuration(e.certificates(1)...).Name)
+	e.keeper()
+	e.service(e.infra)
+	e.set(e.infra)
+	e.route(e.infra, "few", "shop")
+	balancer := e.programmed(gateway)
+	rules := func() int { return len(e.rules(e.listener(balancer, 443))) }
+	eventually(t, "the route is served", patience, func(context.Context) (bool, error) { return rules() >= 2, nil })
+	before := rules() + 1
+	many := e.route(e.infra, "many", "shop")
+	eventually(t, "the second is too", patience, func(context.Context) (bool, error) { return rules() == before, nil })
+	e.change(many, func() {
+		for i := range 100 {
+			path, exact := fmt.Sprintf("/%d", i), gatewayv1.PathMatchExact
+			if i%10 == 0 {
+				many.Spec.Rules = append(many.Spec.Rules, *many.Spec.Rules[0].DeepCopy())
+			}
+			last := &many.Spec.Rules[len(many.Spec.Rules)-1]
+			last.Matches = append(last.Matches, gatewayv1.HTTPRouteMatch{Path: &gatewayv1.HTTPPathMatch{Type: &exact, Value: &path}})
+		}
+	})
+	e.failed(gateway, "too many attached")
+	if after := rules(); after != before {
+		t.Errorf("%d rules, and %d before", after, before)
+	}
+	e.drop(many)
 	e.programmed(gateway)
 }
 
@@ -71,11 +97,7 @@ func TestAGatewayIsDeletedWithAllThatItHasAfterItsRoutes(t *testing.T) {
 		return group != "", nil
 	})
 	e.drop(gateway)
-	e.until("it says what it waits for", gateway, func() bool {
-		return slices.ContainsFunc(gateway.Status.Conditions, func(c metav1.Condition) bool {
-			return strings.Contains(c.Message, "routes attached")
-		})
-	})
+	e.failed(gateway, "routes attached")
 	e.drop(route)
 	e.drop(&gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: "keeper", Namespace: e.infra}})
 	eventually(t, "the Gateway goes", patience, func(ctx context.Context) (bool, error) {

@@ -7,7 +7,10 @@
 //
 //   - certificates come from LoadBalancerConfigurations only, and are detached before others are attached;
 //   - a listener exists while a route is attached to its port;
-//   - whatever AWS refuses fails the whole Gateway: what was built before stays, and it is tried again;
+//   - whatever AWS refuses, and a configuration that is not there, fails the whole Gateway: Accepted is False with the reason
+//     Invalid and no details, an event has them; Programmed, the listeners and the ListenerSets say what they said, what
+//     was built before stays, and it is tried again;
+//   - so do more rules than a load balancer has: none of them is changed then;
 //   - a Gateway with routes attached is not deleted before these are gone.
 //
 // It does not: discover certificates by hostname, register targets, make security groups, read other fields of

@@ -147,6 +147,9 @@ func (b *balancers) find(ctx context.Context, name string) (*elbtypes.LoadBalanc
 	return &out.LoadBalancers[0], nil
 }
 
+// errNotActive is no failure: AWS takes minutes for a new load balancer.
+var errNotActive = errors.New("the load balancer is not active yet")
+
 // makeBalancer finds or makes the load balancer, and waits for it by failing.
 func (b *balancers) makeBalancer(ctx context.Context, m *model, subnets []string, have *built) error {
 	found, err := b.find(ctx, m.Name)
@@ -168,7 +171,7 @@ func (b *balancers) makeBalancer(ctx context.Context, m *model, subnets []string
 		}
 	}
 	if found == nil || found.State == nil || found.State.Code != elbtypes.LoadBalancerStateEnumActive {
-		return fmt.Errorf("load balancer %s is not active yet", m.Name)
+		return errNotActive
 	}
 	have.name, have.arn, have.dns = m.Name, aws.ToString(found.LoadBalancerArn), aws.ToString(found.DNSName)
 	return nil

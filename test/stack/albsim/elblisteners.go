@@ -2,6 +2,7 @@ package albsim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -18,6 +19,9 @@ const defaultPolicy = "ELBSecurityPolicy-2016-08"
 func (b *balancers) makeListeners(ctx context.Context, m *model, have *built) error {
 	found, err := b.listeners(ctx, have.arn)
 	if err != nil {
+		return err
+	}
+	if err := tooManyRules(m); err != nil {
 		return err
 	}
 	have.ports = map[int32]bool{}
@@ -38,6 +42,21 @@ func (b *balancers) makeListeners(ctx context.Context, m *model, have *built) er
 		if _, err := b.elb.DeleteListener(ctx, &elb.DeleteListenerInput{ListenerArn: l.ListenerArn}); err != nil {
 			return refusal(fmt.Sprintf("delete the listener of port %d", port), err)
 		}
+	}
+	return nil
+}
+
+// mostRules is AWS's limit for a load balancer; default rules do not count.
+const mostRules = 100
+
+// tooManyRules says it as the controller does.
+func tooManyRules(m *model) error {
+	n := 0
+	for i := range m.Listeners {
+		n += len(m.Listeners[i].Rules)
+	}
+	if n > mostRules {
+		return errors.New("Unable to synthesize listener rules, there's too many attached.") //nolint:revive,staticcheck // its words
 	}
 	return nil
 }

@@ -56,22 +56,39 @@ func (s *Simulator) writeClasses(ctx context.Context, w *world) error {
 	return errors.Join(errs...)
 }
 
+// seeEvents is all that the status of a Gateway says of a model that could not be built.
+const seeEvents = "Check Gateway Events for more information."
+
+// writeFailure tells of a Gateway that could not be brought to what is asked: it was served before as its other conditions,
+// its listeners and its ListenerSets say.
+func (s *Simulator) writeFailure(ctx context.Context, t *topology, message string) error {
+	g := t.gateway.DeepCopy()
+	set(&g.Status.Conditions, g.Generation, says{kind: "Accepted", reason: string(gatewayv1.GatewayReasonInvalid), message: message})
+	return s.write(ctx, t.gateway, g)
+}
+
 // writeGateway tells how a Gateway and its ListenerSets are, after its model was built, or was not.
 func (s *Simulator) writeGateway(ctx context.Context, t *topology, p *progress, refused error) error {
-	g := t.gateway.DeepCopy()
-	switch {
-	case refused != nil:
-		set(&g.Status.Conditions, g.Generation, says{kind: "Accepted", reason: string(gatewayv1.GatewayReasonInvalidParameters), message: refused.Error()})
-	case p.err != nil:
-		set(&g.Status.Conditions, g.Generation, says{kind: "Programmed", reason: string(gatewayv1.GatewayReasonInvalid), message: p.err.Error()})
-	default:
-		hostname := gatewayv1.HostnameAddressType
-		g.Status.Addresses = []gatewayv1.GatewayStatusAddress{{Type: &hostname, Value: p.built.dns}}
-		set(&g.Status.Conditions, g.Generation,
-			says{kind: "Accepted", reason: "Accepted", status: true},
-			says{kind: "Programmed", reason: "Programmed", message: p.built.arn, status: true})
+	if refused != nil {
+		return s.writeFailure(ctx, t, refused.Error())
 	}
-	serves := func(port int32) bool { return refused == nil && p.err == nil && p.built.ports[port] }
+	if errors.Is(p.err, errNotActive) {
+		g := t.gateway.DeepCopy()
+		meta.SetStatusCondition(&g.Status.Conditions, metav1.Condition{
+			Type: string(gatewayv1.GatewayConditionProgrammed), Status: metav1.ConditionUnknown, Reason: string(gatewayv1.GatewayReasonPending), ObservedGeneration: g.Generation,
+		})
+		return s.write(ctx, t.gateway, g)
+	}
+	if p.err != nil {
+		return errors.Join(s.event(ctx, t, "FailedDeployModel", "Failed deploy model due to "+p.err.Error()), s.writeFailure(ctx, t, seeEvents))
+	}
+	g := t.gateway.DeepCopy()
+	hostname := gatewayv1.HostnameAddressType
+	g.Status.Addresses = []gatewayv1.GatewayStatusAddress{{Type: &hostname, Value: p.built.dns}}
+	set(&g.Status.Conditions, g.Generation,
+		says{kind: "Accepted", reason: "Accepted", status: true},
+		says{kind: "Programmed", reason: "Programmed", message: p.built.arn, status: true})
+	serves := func(port int32) bool { return p.built.ports[port] }
 	former := g.Status.Listeners
 	g.Status.Listeners = nil
 	for _, l := range t.listeners {
@@ -85,7 +102,7 @@ func (s *Simulator) writeGateway(ctx context.Context, t *topology, p *progress, 
 		if of.allowed {
 			allowed++
 		}
-		errs = append(errs, s.writeSet(ctx, of, refused == nil, serves))
+		errs = append(errs, s.writeSet(ctx, of, serves))
 	}
 	g.Status.AttachedListenerSets = &allowed
 	return errors.Join(append(errs, s.write(ctx, t.gateway, g))...)
@@ -141,7 +158,7 @@ func (l *listener) conditions(served bool) []says {
 }
 
 // writeSet tells how a ListenerSet is. It is programmed when one of its listeners is.
-func (s *Simulator) writeSet(ctx context.Context, of *listenerSet, parentAccepted bool, serves func(int32) bool) error {
+func (s *Simulator) writeSet(ctx context.Context, of *listenerSet, serves func(int32) bool) error {
 	after := of.object.DeepCopy()
 	if !of.allowed {
 		set(&after.Status.Conditions, after.Generation,
@@ -161,15 +178,13 @@ func (s *Simulator) writeSet(ctx context.Context, of *listenerSet, parentAccepte
 		after.Status.Listeners = append(after.Status.Listeners, gatewayv1.ListenerEntryStatus(l.status(former, after.Generation, served)))
 		accepted, programmed = accepted || l.accepted(), programmed || (l.accepted() && served)
 	}
-	set(&after.Status.Conditions, after.Generation, setConditions(accepted, programmed, parentAccepted)...)
+	set(&after.Status.Conditions, after.Generation, setConditions(accepted, programmed)...)
 	return s.write(ctx, of.object, after)
 }
 
-func setConditions(accepted, programmed, parentAccepted bool) []says {
+func setConditions(accepted, programmed bool) []says {
 	is := says{kind: "Accepted", reason: "Accepted", status: true}
-	if !parentAccepted {
-		is = says{kind: "Accepted", reason: string(gatewayv1.ListenerSetReasonParentNotAccepted)}
-	} else if !accepted {
+	if !accepted {
 		is = says{kind: "Accepted", reason: string(gatewayv1.ListenerSetReasonListenersNotValid)}
 	}
 	switch {
