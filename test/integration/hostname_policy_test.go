@@ -3,10 +3,12 @@
 package integration
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,11 +49,22 @@ func routeOf(ns, name string, parent *v1alpha1.HostnameParentRef, hosts ...gatew
 	return r
 }
 
+// matching gives the route one rule with so many matches.
+func matching(r *gatewayv1.HTTPRoute, n int) *gatewayv1.HTTPRoute {
+	exact := gatewayv1.PathMatchExact
+	var rule gatewayv1.HTTPRouteRule
+	for i := range n {
+		path := fmt.Sprintf("/%s/%d", r.Name, i)
+		rule.Matches = append(rule.Matches, gatewayv1.HTTPRouteMatch{Path: &gatewayv1.HTTPPathMatch{Type: &exact, Value: &path}})
+	}
+	r.Spec.Rules = append(r.Spec.Rules, rule)
+	return r
+}
+
 // The policy keeps routes of teams to what their HostnameGrant allows, whoever writes them.
 func TestRoutesAreKeptToTheGrant(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)
-	edit(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, func(n *corev1.Namespace) { n.Labels["portico.dev/team"] = ns })
 	dev := developer(t, c, ns)
 	ours := &v1alpha1.HostnameParentRef{Kind: "ListenerSet", Namespace: gateways, Name: "dc-1", SectionName: "https"}
 	grant := &v1alpha1.HostnameGrant{
@@ -78,6 +91,9 @@ func TestRoutesAreKeptToTheGrant(t *testing.T) {
 		"no hostname, and another Gateway": {routeOf(ns, "f", &v1alpha1.HostnameParentRef{Kind: "Gateway", Namespace: gateways, Name: "gw-00", SectionName: "https"}), "a route needs spec.hostnames"},
 		"no hostname, and another's set":   {routeOf(ns, "g", &v1alpha1.HostnameParentRef{Kind: "ListenerSet", Namespace: ns, Name: "mine", SectionName: "https"}), "a route needs spec.hostnames"},
 		"no hostname and no parent":        {routeOf(ns, "h", nil), ""},
+		"three matches":                    {matching(routeOf(ns, "i", ours, "shop.example"), 3), ""},
+		"four matches":                     {matching(routeOf(ns, "j", ours, "shop.example"), 4), "this route needs 4 rules of a load balancer that other teams use too, one for each match, and the HostnameGrant of this namespace allows 3 for a hostname"},
+		"four on a Gateway of one's own":   {matching(routeOf(ns, "k", &v1alpha1.HostnameParentRef{Kind: "Gateway", Namespace: ns, Name: "mine", SectionName: "https"}, "shop.example"), 4), ""},
 	} {
 		err := dev.Create(t.Context(), row.route)
 		if row.says == "" && err != nil || row.says != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), row.says)) {
@@ -108,8 +124,15 @@ func TestRoutesAreKeptToTheGrant(t *testing.T) {
 	if err := change(func(r *gatewayv1.HTTPRoute) { r.Labels = map[string]string{"a": "b"} }); err != nil {
 		t.Errorf("a label on a route that was allowed: %v", err)
 	}
-	unlabelled := team(t, c)
-	create(t, c, routeOf(unlabelled, "free", nil, "anything.example"))
+	another := team(t, c)
+	if err := c.Create(t.Context(), routeOf(another, "free", nil, "anything.example")); err == nil || !strings.Contains(err.Error(), "no params found") {
+		t.Errorf("a namespace without a grant: %v", err)
+	}
+	edit(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: another}}, func(n *corev1.Namespace) { n.Labels["portico.dev/routes"] = "unrestricted" })
+	await(t, "the namespace to be left alone", func() (bool, string) {
+		err := c.Create(t.Context(), routeOf(another, "free", nil, "anything.example"))
+		return err == nil, fmt.Sprint(err)
+	})
 }
 
 // Teams write nothing of the pool, and nothing that says who may have what.
@@ -142,5 +165,57 @@ func TestTeamsHaveNoRightsInThePool(t *testing.T) {
 	}
 	if err := dev.List(t.Context(), &v1alpha1.HostnameGrantList{}, client.InNamespace(ns)); err != nil {
 		t.Errorf("the team's own grant: %v", err)
+	}
+}
+
+// An Ingress is another way to a hostname.
+func TestIngressesAreKeptToTheGrant(t *testing.T) {
+	c := admin(t)
+	ns := team(t, c)
+	ingress := func(name string, change func(*networkingv1.IngressSpec), hosts ...string) *networkingv1.Ingress {
+		backend := networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: "shop", Port: networkingv1.ServiceBackendPort{Number: 80}}}
+		prefix := networkingv1.PathTypePrefix
+		i := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}}
+		for _, h := range hosts {
+			i.Spec.Rules = append(i.Spec.Rules, networkingv1.IngressRule{Host: h, IngressRuleValue: networkingv1.IngressRuleValue{
+				HTTP: &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{{Path: "/", PathType: &prefix, Backend: backend}}},
+			}})
+		}
+		if change != nil {
+			change(&i.Spec)
+		}
+		return i
+	}
+	kube, err := client.New(world.Admin, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the policy to hold", func() (bool, string) {
+		err := kube.Create(t.Context(), ingress("early", nil, "shop.example"), client.DryRunAll)
+		return err != nil && strings.Contains(err.Error(), "no params found"), "an Ingress without a grant is let in"
+	})
+	create(t, c, &v1alpha1.HostnameGrant{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: v1alpha1.HostnameGrantName}, Spec: v1alpha1.HostnameGrantSpec{Suffixes: []string{"shop.example"}},
+	})
+	await(t, "the grant to be known", func() (bool, string) {
+		err := kube.Create(t.Context(), ingress("early", nil, "shop.example"), client.DryRunAll)
+		return err == nil, fmt.Sprint(err)
+	})
+	for name, row := range map[string]struct {
+		made *networkingv1.Ingress
+		says string
+	}{
+		"a name below":            {ingress("a", nil, "www.shop.example"), ""},
+		"a name of another team":  {ingress("b", nil, "shop.example", "pay.example"), "does not allow pay.example"},
+		"a wildcard":              {ingress("c", nil, "*.shop.example"), "allows no wildcards"},
+		"a rule without a host":   {ingress("d", nil, "shop.example", ""), "an Ingress without hosts answers at every hostname"},
+		"a backend for all names": {ingress("e", func(s *networkingv1.IngressSpec) { s.DefaultBackend = &s.Rules[0].HTTP.Paths[0].Backend }, "shop.example"), "leave defaultBackend out"},
+		"another name in TLS":     {ingress("f", func(s *networkingv1.IngressSpec) { s.TLS = []networkingv1.IngressTLS{{Hosts: []string{"pay.example"}}} }, "shop.example"), "a host in spec.tls"},
+		"the same name in TLS":    {ingress("g", func(s *networkingv1.IngressSpec) { s.TLS = []networkingv1.IngressTLS{{Hosts: []string{"shop.example"}}} }, "shop.example"), ""},
+	} {
+		err := kube.Create(t.Context(), row.made)
+		if row.says == "" && err != nil || row.says != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), row.says)) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
