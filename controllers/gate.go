@@ -44,7 +44,7 @@ var gatewayGroup = schema.GroupVersion{Group: gatewayv1.GroupVersion.Group, Vers
 // hostnameNeeds are kinds of Gateway API (1.5 and later, for ListenerSet) and of the AWS Load Balancer Controller.
 func hostnameNeeds() []schema.GroupVersionKind {
 	var all []schema.GroupVersionKind
-	for _, kind := range []string{"Gateway", "GatewayClass", "HTTPRoute", "ListenerSet"} {
+	for _, kind := range []string{"Gateway", "GatewayClass", "GRPCRoute", "HTTPRoute", "ListenerSet"} {
 		all = append(all, gatewayGroup.WithKind(kind))
 	}
 	return append(all, albconfig.GroupVersion.WithKind("LoadBalancerConfiguration"))

@@ -117,18 +117,21 @@ func setupHostnames(ctx context.Context, h hostnames) error {
 func (h hostnames) setup() error {
 	kube, live := h.mgr.GetClient(), h.mgr.GetAPIReader()
 	claims := &claim.Claims{Client: kube, Live: live, Namespace: h.o.Namespace}
+	classes := pool.Classes{Client: kube, Live: live}
 	requests := hostname.Work{
-		Reader: kube, Claims: claims, Class: h.o.Hostnames.Class, Connect: h.account, Now: h.deps.now,
+		Reader: kube, Claims: claims, Class: h.o.Hostnames.Class, Classes: classes, Connect: h.account, Now: h.deps.now,
 		Places: pool.Places{Client: kube, Live: live, Namespace: h.o.Hostnames.Namespace},
+		Pace:   hostname.Paces{Client: kube, Live: live}.Take,
 	}
 	patient := h.deps.engine
 	patient.Workers = max(patient.Workers, mostHostnames)
 	return first(
+		h.routeIndexes(),
 		watchRoutes(h.mgr, h.apps),
 		engine.Setup(h.mgr, &v1alpha1.GatewayHostnameRequest{}, requests, patient, h.watchedByRequests),
 		engine.Setup(h.mgr, &v1alpha1.PoolGateway{}, pool.Work{
-			Writer: owned.Writer{Client: kube, Live: live}, Balancers: h.balancers,
-			Looks: &pool.Looks{Age: h.deps.scaled(settling)}, Now: h.deps.now,
+			Writer: owned.Writer{Client: kube, Live: live}, Classes: classes, Balancers: h.balancers,
+			Looks: &pool.Looks{Age: h.deps.scaled(settling)}, Retire: claims.Retire, Youth: h.deps.scaled(settling), Now: h.deps.now,
 		}, h.deps.engine, h.watchedByPool),
 		engine.Setup(h.mgr, &v1alpha1.DomainClaim{}, claim.Work{Reader: kube, Live: live}, h.deps.engine, func(b *builder.Builder) {
 			b.Watches(&v1alpha1.GatewayHostnameRequest{}, toClaim(), builder.WithPredicates(gone()))
@@ -137,6 +140,16 @@ func (h hostnames) setup() error {
 			b.Watches(&v1alpha1.DomainClaim{}, toGrant(), builder.WithPredicates(cameOrWent()))
 		}),
 	)
+}
+
+// routeIndexes make routes findable by their ListenerSets.
+func (h hostnames) routeIndexes() error {
+	for _, route := range []client.Object{&gatewayv1.HTTPRoute{}, &gatewayv1.GRPCRoute{}} {
+		if err := h.mgr.GetFieldIndexer().IndexField(context.Background(), route, pool.RouteIndex, pool.ListenerSetsOf); err != nil {
+			return fmt.Errorf("index %T by its ListenerSets: %w", route, err)
+		}
+	}
+	return nil
 }
 
 func first(errs ...error) error {
@@ -150,6 +163,7 @@ func first(errs ...error) error {
 
 func (h hostnames) watchedByRequests(b *builder.Builder) {
 	request := &v1alpha1.GatewayHostnameRequest{}
+	everywhere := func(client.Object) client.ListOption { return client.InNamespace("") }
 	b.Watches(&v1alpha1.AWSProvider{}, usersOf(h.mgr, request), builder.WithPredicates(providerTurned()))
 	b.Watches(&v1alpha1.AWSProvider{}, waitingUsersOf(h.mgr, request), builder.WithPredicates(newCredentials()))
 	beside := func(g client.Object) client.ListOption { return client.InNamespace(g.GetNamespace()) }
@@ -159,8 +173,9 @@ func (h hostnames) watchedByRequests(b *builder.Builder) {
 	b.Watches(&v1alpha1.PoolGateway{}, wake(h.mgr, request, onIt), builder.WithPredicates(poolTurned()))
 	b.Watches(&v1alpha1.PoolGateway{}, wake(h.mgr, request, onIt, waiting), builder.WithPredicates(poolMoved()))
 	b.Watches(&v1alpha1.DomainClaim{}, toHolder(), builder.WithPredicates(gone()))
-	b.Watches(&v1alpha1.DomainClaim{}, wake(h.mgr, request, func(client.Object) client.ListOption { return client.InNamespace("") }, lost), builder.WithPredicates(gone()))
+	b.Watches(&v1alpha1.DomainClaim{}, wake(h.mgr, request, everywhere, lost), builder.WithPredicates(gone()))
 	b.Watches(&gatewayv1.ListenerSet{}, h.toClaimant())
+	b.Watches(&gatewayv1.GatewayClass{}, wake(h.mgr, request, everywhere, waiting), builder.WithPredicates(declared()))
 }
 
 func (h hostnames) watchedByPool(b *builder.Builder) {
@@ -170,7 +185,9 @@ func (h hostnames) watchedByPool(b *builder.Builder) {
 	b.Owns(&albconfig.LoadBalancerConfiguration{}, builder.WithPredicates(touched(), declared()))
 	b.Watches(&v1alpha1.AWSProvider{}, usersOf(h.mgr, &v1alpha1.PoolGateway{}), builder.WithPredicates(providerTurned()))
 	b.Watches(&v1alpha1.GatewayHostnameRequest{}, h.toPool(), builder.WithPredicates(membershipMoved()))
-	b.Watches(&v1alpha1.DomainClaim{}, h.toPool(), builder.WithPredicates(cameOrWent()))
+	b.Watches(&v1alpha1.DomainClaim{}, h.toPool(), builder.WithPredicates(declared()))
+	b.Watches(&gatewayv1.HTTPRoute{}, h.routeToPools(), builder.WithPredicates(declared()))
+	b.Watches(&gatewayv1.GRPCRoute{}, h.routeToPools(), builder.WithPredicates(declared()))
 	b.Watches(&gatewayv1.GatewayClass{}, wake(h.mgr, &v1alpha1.PoolGateway{}, func(client.Object) client.ListOption { return client.InNamespace("") }), builder.WithPredicates(declared()))
 }
 

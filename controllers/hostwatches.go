@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -39,6 +40,21 @@ func (h hostnames) toPool() handler.EventHandler {
 			key.Name = o.Spec.Gateway
 		}
 		return key
+	})
+}
+
+// routeToPools wakes the PoolGateways whose hostnames a route names as parents, or named until now.
+func (h hostnames) routeToPools() handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) (all []reconcile.Request) {
+		for _, set := range pool.ListenerSetsOf(o) {
+			namespace, name, _ := strings.Cut(set, "/")
+			found := &v1alpha1.DomainClaim{}
+			if namespace == h.o.Hostnames.Namespace && h.mgr.GetCache().Get(ctx, client.ObjectKey{Name: name}, found) == nil &&
+				found.Spec.Holder.Namespace == o.GetNamespace() { // no other namespace's routes are attached
+				all = append(all, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: namespace, Name: found.Spec.Gateway}})
+			}
+		}
+		return all
 	})
 }
 
@@ -92,7 +108,7 @@ func poolTurned() predicate.Predicate {
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			was, is := e.ObjectOld.(*v1alpha1.PoolGateway).Status, e.ObjectNew.(*v1alpha1.PoolGateway).Status
 			less := slices.ContainsFunc(was.Attached, func(arn string) bool { return !slices.Contains(is.Attached, arn) })
-			return less || !equality.Semantic.DeepEqual(was.LoadBalancer, is.LoadBalancer) || works(was) != works(is)
+			return less || !equality.Semantic.DeepEqual(was.LoadBalancer, is.LoadBalancer) || !equality.Semantic.DeepEqual(was.Closed, is.Closed) || works(was) != works(is)
 		},
 	}
 }

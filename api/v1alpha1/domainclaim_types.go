@@ -2,9 +2,9 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// DomainClaimSpec is what is claimed, and by whom. It does not change.
+// DomainClaimSpec is what is claimed, and by whom. Only the budget changes.
 //
-// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a claim does not change"
+// +kubebuilder:validation:XValidation:rule="self.hostname == oldSelf.hostname && self.visibility == oldSelf.visibility && self.gateway == oldSelf.gateway && self.holder == oldSelf.holder",message="of a claim only the budget changes"
 type DomainClaimSpec struct {
 	// hostname in lower case and in its IDNA form, such as shop.example.com or *.shop.example.com.
 	// +kubebuilder:validation:MinLength=3
@@ -22,6 +22,17 @@ type DomainClaimSpec struct {
 	// holder is the GatewayHostnameRequest that has it.
 	// +required
 	Holder ClaimHolder `json:"holder"`
+	// budget is what is kept for it of the Gateway's load balancer.
+	// +optional
+	Budget LoadBalancerBudget `json:"budget,omitzero"`
+}
+
+// Reserved returns what is kept for the claim; one that was made before there were budgets keeps the default.
+func (s DomainClaimSpec) Reserved() LoadBalancerBudget {
+	if s.Budget == (LoadBalancerBudget{}) {
+		return HostnameGrantSpec{}.Budget()
+	}
+	return s.Budget
 }
 
 // ClaimHolder names one life of a GatewayHostnameRequest.

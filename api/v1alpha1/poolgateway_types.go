@@ -36,6 +36,9 @@ const (
 	PoolTargetGroups = 80
 )
 
+// PoolOwnRules are the rules of Portico itself on each load balancer: the redirect to HTTPS, and the keeper.
+const PoolOwnRules = 2
+
 // PoolGatewayStatus is how full the Gateway is, and what AWS has of it.
 type PoolGatewayStatus struct {
 	CommonStatus `json:",inline"`
@@ -58,6 +61,26 @@ type PoolGatewayStatus struct {
 	// +optional
 	// +listType=atomic
 	Attached []string `json:"attached,omitempty"`
+	// closed are the hostnames whose routes need more of the load balancer than is kept for them: no route is attached to
+	// them until they fit, so that all others are served on.
+	// +optional
+	// +listType=map
+	// +listMapKey=claim
+	Closed []ClosedHostname `json:"closed,omitempty"`
+}
+
+// ClosedHostname is a hostname whose routes exceed its budget.
+type ClosedHostname struct {
+	// claim is the DomainClaim of the hostname.
+	Claim string `json:"claim"`
+	// hostname that is closed.
+	Hostname string `json:"hostname"`
+	// namespace whose routes exceed the budget.
+	Namespace string `json:"namespace"`
+	// needs is what the routes need.
+	Needs LoadBalancerBudget `json:"needs"`
+	// budget is what is kept for them.
+	Budget LoadBalancerBudget `json:"budget"`
 }
 
 // PoolLoadBalancer is a load balancer in AWS.

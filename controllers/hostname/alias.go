@@ -165,7 +165,7 @@ func (r *run) change(ctx context.Context, changes []types.Change) error {
 
 // unalias removes what leads to the load balancer, as it was read, and only if it is ours.
 func (r *run) unalias(ctx context.Context) error {
-	if r.req.Status.Claim == "" {
+	if r.kept() == nil {
 		return nil
 	}
 	var err error

@@ -68,6 +68,7 @@ func at(t *testing.T, z *zone) *run {
 	t.Helper()
 	req := &v1alpha1.GatewayHostnameRequest{}
 	req.UID, req.Status.Claim, req.Spec.ZoneID = "uid", "dc-1", "Z1"
+	req.Status.Certificate = &v1alpha1.HostnameCertificate{ARN: "arn"}
 	pg := &v1alpha1.PoolGateway{}
 	pg.Status.LoadBalancer = &v1alpha1.PoolLoadBalancer{DNSName: "lb.elb.example", ZoneID: "ZLB"}
 	return &run{

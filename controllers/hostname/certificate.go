@@ -30,6 +30,9 @@ func (r *run) kept() *v1alpha1.HostnameCertificate { return r.req.Status.Certifi
 // request makes sure that there is one certificate, asked for once.
 func (r *run) request(ctx context.Context) (string, error) {
 	if r.kept() == nil {
+		if err := r.Pace(ctx, r.req.Namespace, r.Now()); err != nil {
+			return "", err
+		}
 		if err := r.begin(ctx, 1); err != nil {
 			return "", err
 		}

@@ -93,6 +93,9 @@ func newDesk(t *testing.T) *desk {
 	}
 }
 
+// unpaced lets every certificate be requested.
+func unpaced(context.Context, string, time.Time) error { return nil }
+
 // pass runs the steps of the certificate; what it notes in the status is kept if the pass saves or ends.
 func (d *desk) pass() error {
 	d.t.Helper()
@@ -103,7 +106,7 @@ func (d *desk) pass() error {
 		return nil
 	})
 	r := &run{
-		Work: Work{Now: func() time.Time { return d.now }}, req: d.req, pass: pass, name: parsed(d.t, "shop.example.com"),
+		Work: Work{Now: func() time.Time { return d.now }, Pace: unpaced}, req: d.req, pass: pass, name: parsed(d.t, "shop.example.com"),
 		Account: &Account{Certs: cert.Certificates{ACM: d.authority, Tags: d.authority}, Tags: no, Marks: no},
 	}
 	_, err := r.request(d.t.Context())
@@ -240,7 +243,7 @@ func TestACertificateIsWithdrawn(t *testing.T) {
 	withdraw := func(d *desk) error {
 		no := func(*v1alpha1.GatewayHostnameRequest) map[string]string { return nil }
 		r := &run{
-			Work: Work{Now: func() time.Time { return d.now }}, req: d.req, pass: engine.NewPass(nil), name: parsed(d.t, "shop.example.com"),
+			Work: Work{Now: func() time.Time { return d.now }, Pace: unpaced}, req: d.req, pass: engine.NewPass(nil), name: parsed(d.t, "shop.example.com"),
 			Account: &Account{Certs: cert.Certificates{ACM: d.authority, Tags: d.authority}, Tags: no, Marks: no},
 		}
 		return r.withdraw(d.t.Context())

@@ -1,6 +1,7 @@
 package hostname
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/hostname/claim"
 	"github.com/portico-platform/portico/controllers/hostname/dns"
+	"github.com/portico-platform/portico/controllers/hostname/pool"
 )
 
 // claim checks all that can be checked before anything is made, then takes the name and a place on a Gateway.
@@ -34,9 +36,12 @@ func (r *run) claim(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if held == nil {
-		if held, err = r.take(ctx); err != nil {
-			return "", err
-		}
+		held, err = r.take(ctx)
+	} else {
+		held, err = r.grow(ctx, held)
+	}
+	if err != nil {
+		return "", err
 	}
 	s := &r.req.Status
 	if s.Claim != held.Name || s.Gateway != held.Spec.Gateway || s.AccountID != r.ID || s.Region != r.Region {
@@ -74,23 +79,24 @@ func (r *run) take(ctx context.Context) (*v1alpha1.DomainClaim, error) {
 	if r.withdrawn != nil {
 		return nil, r.withdrawn
 	}
+	class := cmp.Or(r.req.Spec.GatewayClass, r.Class)
+	if err := r.Classes.Check(ctx, class); err != nil { // before a place is made that nothing would ever serve
+		return nil, err
+	}
 	if err := r.free(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.pass.Save(ctx); err != nil { // a request that is gone must claim nothing
 		return nil, err
 	}
-	class := r.req.Spec.GatewayClass
-	if class == "" {
-		class = r.Class
-	}
 	want := v1alpha1.PoolGatewaySpec{
 		Visibility: r.req.Spec.Visibility, GatewayClass: class, ProviderRef: r.req.Spec.ProviderRef, AccountID: r.ID, Region: r.Region,
 	}
 	made, err := r.Claims.Take(ctx, claim.Wanted{
-		Name: r.name, Visibility: r.req.Spec.Visibility, Holder: r.holder(),
+		Name: r.name, Visibility: r.req.Spec.Visibility, Holder: r.holder(), Budget: r.grant.Budget(),
+		Most: int(cmp.Or(r.grant.MaxHostnames, v1alpha1.DefaultMaxHostnames)),
 		Place: func(ctx context.Context, claims []v1alpha1.DomainClaimSpec) (string, error) {
-			return r.Places.Find(ctx, want, claims)
+			return r.Places.Find(ctx, want, r.grant.Budget(), claims)
 		},
 	})
 	if err != nil {
@@ -98,6 +104,19 @@ func (r *run) take(ctx context.Context) (*v1alpha1.DomainClaim, error) {
 	}
 	r.pass.Normal("Claimed", "CreateDomainClaim", "%s, with a place on %s", r.name, made.Spec.Gateway)
 	return made, nil
+}
+
+// grow keeps what the grant allows by now. A claim of before there were budgets keeps what its routes use as well.
+func (r *run) grow(ctx context.Context, held *v1alpha1.DomainClaim) (*v1alpha1.DomainClaim, error) {
+	wanted := r.grant.Budget()
+	if held.Spec.Budget == (v1alpha1.LoadBalancerBudget{}) {
+		uses, err := pool.Needs(ctx, r.Reader, r.Places.Namespace, held.Name, r.req.Namespace, held.Spec.Hostname)
+		if err != nil {
+			return nil, err
+		}
+		wanted = wanted.Max(uses)
+	}
+	return r.Claims.Grow(ctx, held, wanted)
 }
 
 func (r *run) giveBack(ctx context.Context) error { return r.Claims.Release(ctx, r.holder()) }
@@ -112,6 +131,7 @@ func (r *run) granted(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the HostnameGrant of %s: %w", r.req.Namespace, err)
 	}
+	r.grant = grant.Spec
 	if _, why := hostnames.Refused(grant.Spec, r.req.Spec, r.name); why != "" {
 		return engine.Blocked("NotGranted", "the HostnameGrant of the namespace %s does not allow this: %s. Ask for another hostname, or ask a platform admin to widen the grant", r.req.Namespace, why)
 	}

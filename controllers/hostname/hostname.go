@@ -37,6 +37,9 @@ type Work struct {
 	Reader  client.Reader // cached
 	Claims  *claim.Claims
 	Places  pool.Places
+	Classes pool.Classes
+	// Pace counts a certificate for a new hostname of a namespace, or returns a Pause; see Paces.
+	Pace    func(ctx context.Context, namespace string, now time.Time) error
 	Class   string // the GatewayClass of requests that name none
 	Connect func(context.Context, *v1alpha1.GatewayHostnameRequest) (*Account, error)
 	Now     func() time.Time
@@ -46,12 +49,13 @@ type Work struct {
 type run struct {
 	Work
 	*Account
-	req  *v1alpha1.GatewayHostnameRequest
-	pass *engine.Pass
-	name dnsname.Name
-	zone dns.Zone          // of the hostname
-	cert *cert.Certificate // as ACM shows it in this pass
-	pg   *v1alpha1.PoolGateway
+	req   *v1alpha1.GatewayHostnameRequest
+	pass  *engine.Pass
+	name  dnsname.Name
+	grant v1alpha1.HostnameGrantSpec // the zero spec, if the namespace has none any more
+	zone  dns.Zone                   // of the hostname
+	cert  *cert.Certificate          // as ACM shows it in this pass
+	pg    *v1alpha1.PoolGateway
 	// proven is true once this pass has shown the request to be the latest.
 	proven bool
 	// withdrawn is why the name would not be granted now that it has been claimed.
@@ -73,7 +77,7 @@ func (w Work) Sync(ctx context.Context, req *v1alpha1.GatewayHostnameRequest, pa
 // Release implements engine.Work: what leads to the hostname goes first, and the claim last.
 func (w Work) Release(ctx context.Context, req *v1alpha1.GatewayHostnameRequest, pass *engine.Pass) error {
 	r := &run{Work: w, req: req, pass: pass}
-	if req.Status.Claim != "" { // else nothing was ever made in AWS
+	if r.kept() != nil { // else nothing was ever made in AWS: the certificate comes first, and is noted before it is requested
 		if err := r.connect(ctx); err != nil {
 			return err
 		}

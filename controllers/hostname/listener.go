@@ -34,38 +34,85 @@ func (r *run) attach(ctx context.Context) (string, error) {
 	}
 	r.pg = pg
 	s.ParentRef = pool.ParentRef(pg, s.Claim)
-	if err := r.listening(ctx); err != nil {
+	if err := r.withinBudget(); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("the load balancer of %s serves the certificate, and routes of the namespace %s may use it", pg.Name, r.req.Namespace), nil
+	return r.listening(ctx)
 }
 
-// listening checks what Kubernetes says and, because that may be of before, what AWS shows.
-func (r *run) listening(ctx context.Context) error {
+// withinBudget tells the team that its routes have closed the hostname, and what opens it.
+func (r *run) withinBudget() error {
+	for _, c := range r.pg.Status.Closed {
+		if c.Claim == r.req.Status.Claim {
+			return engine.Blocked(pool.ReasonOverBudget, "%s does not answer: its routes need %s, and the load balancer is shared. Merge or delete routes, or ask a platform admin "+
+				"to raise maxRules or maxTargetGroups in the HostnameGrant of namespace %s. It opens by itself when they fit", c.Hostname, pool.Exceeds(c.Needs, c.Budget), r.req.Namespace)
+		}
+	}
+	return nil
+}
+
+// listening checks what Kubernetes says and, because that may be of before, what AWS shows. A hostname that was served
+// stays so while the load balancer controller cannot change anything: it takes nothing away.
+func (r *run) listening(ctx context.Context) (string, error) {
 	set := &gatewayv1.ListenerSet{}
 	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.pg.Namespace, Name: r.req.Status.Claim}, set)
 	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("read the ListenerSet %s: %w", r.req.Status.Claim, err)
+		return "", fmt.Errorf("read the ListenerSet %s: %w", r.req.Status.Claim, err)
 	}
 	if err != nil || !set.DeletionTimestamp.IsZero() {
-		return r.blocked("its listener is being made")
+		return "", r.blocked("its listener is being made")
 	}
-	for _, kind := range []gatewayv1.ListenerSetConditionType{gatewayv1.ListenerSetConditionAccepted, gatewayv1.ListenerSetConditionProgrammed} {
-		c := meta.FindStatusCondition(set.Status.Conditions, string(kind))
-		if c == nil || c.ObservedGeneration != set.Generation || c.Status == metav1.ConditionUnknown {
-			return r.blocked("the load balancer controller has not taken up its listener yet")
-		}
-		if c.Status != metav1.ConditionTrue {
-			return r.blocked(fmt.Sprintf("the load balancer controller refuses its listener: %s: %s", c.Reason, c.Message))
-		}
-	}
-	if c := meta.FindStatusCondition(r.pg.Status.Conditions, pool.StepProgrammed); c == nil || c.Status != metav1.ConditionTrue {
-		return r.blocked("its Gateway is not programmed")
+	if refused := refusedListener(set); refused != "" {
+		return "", r.blocked("the load balancer controller refuses its listener: " + refused)
 	}
 	if !pool.Serves(r.pg, r.req.Status.Certificate.ARN) {
-		return r.blocked("its certificate is not on the load balancer yet")
+		return "", r.blocked("its certificate is not on the load balancer yet")
 	}
-	return nil
+	if waits := r.changesWait(set); waits != "" && r.servedBefore() {
+		return "served as before; changes wait: " + waits, nil
+	} else if waits != "" {
+		return "", r.blocked(waits)
+	}
+	return fmt.Sprintf("the load balancer of %s serves the certificate, and routes of the namespace %s may use it", r.pg.Name, r.req.Namespace), nil
+}
+
+// listenerConditions are those that a ListenerSet has when it is served.
+var listenerConditions = []gatewayv1.ListenerSetConditionType{gatewayv1.ListenerSetConditionAccepted, gatewayv1.ListenerSetConditionProgrammed}
+
+// refusedListener returns why the load balancer controller does not serve the ListenerSet as it is; empty, it says no such
+// thing.
+func refusedListener(set *gatewayv1.ListenerSet) string {
+	for _, kind := range listenerConditions {
+		c := meta.FindStatusCondition(set.Status.Conditions, string(kind))
+		if c != nil && c.ObservedGeneration == set.Generation && c.Status == metav1.ConditionFalse {
+			return c.Reason + ": " + c.Message
+		}
+	}
+	return ""
+}
+
+// changesWait returns what the load balancer controller has not done yet; empty, it has done all.
+func (r *run) changesWait(set *gatewayv1.ListenerSet) string {
+	if c := meta.FindStatusCondition(r.pg.Status.Conditions, pool.StepProgrammed); c == nil || c.Status != metav1.ConditionTrue {
+		if c != nil && c.Reason == pool.ReasonChangesWait {
+			return "the load balancer controller cannot change the load balancer that is shared. Platform admins see why at the PoolGateway " + r.pg.Name
+		}
+		return "its Gateway is not programmed"
+	}
+	for _, kind := range listenerConditions {
+		c := meta.FindStatusCondition(set.Status.Conditions, string(kind))
+		if c == nil || c.ObservedGeneration != set.Generation || c.Status == metav1.ConditionUnknown {
+			return "the load balancer controller has not taken up its listener yet"
+		}
+	}
+	return ""
+}
+
+// servedBefore tells whether the hostname answered when it was last known: its records lead to the load balancer, and its
+// listener was not found wanting since.
+func (r *run) servedBefore() bool {
+	was := meta.FindStatusCondition(r.req.Status.Conditions, v1alpha1.StepListenerAttached)
+	return r.req.Status.LoadBalancer != "" && was != nil && was.Status != metav1.ConditionFalse
 }
 
 func (r *run) blocked(what string) error { return waiting(r.pg, "ListenerPending", patience, what) }
@@ -101,8 +148,11 @@ func (r *run) detach(ctx context.Context) error {
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("read the ListenerSet %s: %w", r.req.Status.Claim, err)
 	}
-	if asked || err == nil || slices.Contains(pg.Status.Attached, c.ARN) {
+	if err == nil || slices.Contains(pg.Status.Attached, c.ARN) {
 		return waiting(pg, "Detaching", patience, "the hostname is being taken off the load balancer of "+pg.Name)
+	}
+	if asked { // a pass of the PoolGateway may be at work that does not know yet
+		return engine.Wait("Detaching", time.Second, "the hostname is being taken off the load balancer of %s", pg.Name)
 	}
 	if c.ARN == "" { // it was lost, or is not requested yet
 		return nil

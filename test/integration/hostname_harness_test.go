@@ -53,7 +53,7 @@ func domainOf(t *testing.T, c client.Client) domain {
 	})
 	create(t, c, &v1alpha1.HostnameGrant{
 		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: v1alpha1.HostnameGrantName},
-		Spec:       v1alpha1.HostnameGrantSpec{Suffixes: []string{d.name}, Wildcards: true},
+		Spec:       v1alpha1.HostnameGrantSpec{Suffixes: []string{d.name}, Wildcards: true, GatewayClasses: []string{v1alpha1.AnyGatewayClass}, MaxHostnames: 100},
 	})
 	return d
 }

@@ -57,11 +57,11 @@ func TestTheNextHostnameGoesOnTheNextGateway(t *testing.T) {
 	}
 	deletions.Wait()
 	for name := range on {
-		await(t, "the load balancer of "+name+" to go", func() (bool, string) {
-			err := c.Get(t.Context(), client.ObjectKey{Namespace: gateways, Name: name}, &gatewayv1.Gateway{})
-			return client.IgnoreNotFound(err) == nil && err != nil, "there"
-		})
-		gone(t, c, poolGateway(t, c, name))
+		for _, left := range []client.Object{&gatewayv1.Gateway{}, &v1alpha1.PoolGateway{}} { // nobody needs it any more
+			left.SetNamespace(gateways)
+			left.SetName(name)
+			awaitGone(t, c, left)
+		}
 	}
 }
 
@@ -154,11 +154,11 @@ func TestAClassThatOverridesIsTold(t *testing.T) {
 		g.Spec.ParametersRef = &gatewayv1.ParametersReference{Group: "gateway.k8s.aws", Kind: "LoadBalancerConfiguration", Name: name, Namespace: &namespace}
 	})
 	r := d.request("shop."+d.name, func(r ghr) { r.Spec.GatewayClass = name })
-	if got := reason(t, c, r, "GatewayFailed"); !strings.Contains(got.Message, "wins over those of its Gateways") {
-		t.Errorf("%q", got.Message)
+	if got := reason(t, c, r, "ClassOverrides"); !strings.Contains(got.Message, "wins over those of its Gateways") || r.Status.Claim != "" {
+		t.Errorf("%q, claim %q", got.Message, r.Status.Claim)
 	}
 	edit(t, c, config, func(l *albconfig.LoadBalancerConfiguration) { l.Spec.MergingMode = albconfig.PreferGateway })
-	wakeNow(t, c, poolGateway(t, c, r.Status.Gateway))
+	wakeNow(t, c, r)
 	ready(t, c, r)
 }
 

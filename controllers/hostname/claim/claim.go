@@ -65,6 +65,10 @@ type Wanted struct {
 	Name       dnsname.Name
 	Visibility v1alpha1.Visibility
 	Holder     v1alpha1.ClaimHolder
+	// Budget is what is kept for the hostname of the load balancer that it shares.
+	Budget v1alpha1.LoadBalancerBudget
+	// Most is how many hostnames the holder's namespace can have.
+	Most int
 	// Place finds the PoolGateway that has room beside these claims.
 	Place func(ctx context.Context, claims []v1alpha1.DomainClaimSpec) (string, error)
 }
@@ -108,9 +112,12 @@ func (c *Claims) try(ctx context.Context, w Wanted) (*v1alpha1.DomainClaim, erro
 			return one, nil
 		}
 	}
-	want := v1alpha1.DomainClaimSpec{Hostname: w.Name.String(), Visibility: w.Visibility, Holder: w.Holder}
+	want := v1alpha1.DomainClaimSpec{Hostname: w.Name.String(), Visibility: w.Visibility, Holder: w.Holder, Budget: w.Budget}
 	all, err := c.known(ctx, ledger, claims.Items, want)
 	if err != nil {
+		return nil, err
+	}
+	if err := w.oneMore(all); err != nil {
 		return nil, err
 	}
 	if want.Gateway, err = w.Place(ctx, all); err != nil {
@@ -124,6 +131,20 @@ func (c *Claims) try(ctx context.Context, w Wanted) (*v1alpha1.DomainClaim, erro
 		return nil, fmt.Errorf("create the DomainClaim %s: %w", name, err)
 	}
 	return made, nil
+}
+
+// oneMore returns a Pause if the namespace has all the hostnames that it can have.
+func (w Wanted) oneMore(claims []v1alpha1.DomainClaimSpec) error {
+	has := 0
+	for _, c := range claims {
+		if c.Holder.Namespace == w.Holder.Namespace {
+			has++
+		}
+	}
+	if has < w.Most {
+		return nil
+	}
+	return engine.Blocked("TooManyHostnames", "namespace %s has %d hostnames, and its HostnameGrant allows %d: delete one that nothing needs, or ask a platform admin to raise maxHostnames", w.Holder.Namespace, has, w.Most)
 }
 
 // known are all claims, made and announced, if none stands in the way of want. It drops from the ledger's data what is

@@ -45,7 +45,7 @@ func want(t *testing.T, namespace, hostname string) Wanted {
 		t.Fatal(err)
 	}
 	return Wanted{
-		Name: n, Visibility: v1alpha1.InternetFacing,
+		Name: n, Visibility: v1alpha1.InternetFacing, Budget: v1alpha1.LoadBalancerBudget{Rules: 3, TargetGroups: 4}, Most: 20,
 		Holder: v1alpha1.ClaimHolder{Namespace: namespace, Name: "r", UID: namespace + "/" + hostname},
 		Place:  func(context.Context, []v1alpha1.DomainClaimSpec) (string, error) { return "gw-00", nil },
 	}

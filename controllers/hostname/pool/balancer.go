@@ -178,6 +178,7 @@ func (r *run) look(ctx context.Context) error {
 		return cloud.Explain(err)
 	}
 	if seen == nil {
+		r.pg.Status.LoadBalancer, r.pg.Status.Attached = nil, nil
 		return engine.Wait("LoadBalancerNotFound", 10*time.Second, "account %s has no load balancer %s in %s; if this stays, the load balancer controller works in another account than provider %s",
 			r.pg.Spec.AccountID, r.address(), r.pg.Spec.Region, r.pg.Spec.ProviderRef.Name)
 	}

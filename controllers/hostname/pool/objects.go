@@ -95,16 +95,19 @@ func route(g *v1alpha1.PoolGateway, name string, listener gatewayv1.SectionName,
 		WithRules(rule))
 }
 
-// listenerSet opens the hostname to the routes of one namespace.
-func listenerSet(g *v1alpha1.PoolGateway, m member) *gatewayac.ListenerSetApplyConfiguration {
+// listenerSet opens the hostname to the routes of one namespace. A closed one keeps its listener, and takes no route.
+func listenerSet(g *v1alpha1.PoolGateway, m member, closed bool) *gatewayac.ListenerSetApplyConfiguration {
+	routes := gatewayac.AllowedRoutes().WithNamespaces(gatewayac.RouteNamespaces().WithFrom(gatewayv1.NamespacesFromSelector).
+		WithSelector(metaac.LabelSelector().WithMatchLabels(map[string]string{corev1.LabelMetadataName: m.namespace})))
+	if closed {
+		routes = same() // the pool's own namespace has no routes that name a ListenerSet
+	}
 	return gatewayac.ListenerSet(m.claim, g.Namespace).
 		WithLabels(map[string]string{LabelHostname: m.claim}).
 		WithSpec(gatewayac.ListenerSetSpec().
 			WithParentRef(gatewayac.ParentGatewayReference().WithName(gatewayv1.ObjectName(g.Name))).
 			WithListeners(gatewayac.ListenerEntry().WithName(listenerHTTPS).WithPort(443).WithProtocol(gatewayv1.HTTPSProtocolType).
-				WithHostname(gatewayv1.Hostname(m.hostname)).WithTLS(tls()).
-				WithAllowedRoutes(gatewayac.AllowedRoutes().WithNamespaces(gatewayac.RouteNamespaces().WithFrom(gatewayv1.NamespacesFromSelector).
-					WithSelector(metaac.LabelSelector().WithMatchLabels(map[string]string{corev1.LabelMetadataName: m.namespace}))))))
+				WithHostname(gatewayv1.Hostname(m.hostname)).WithTLS(tls()).WithAllowedRoutes(routes)))
 }
 
 // ParentRef is what a route of the request's namespace names as its parent.

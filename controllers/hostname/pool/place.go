@@ -23,9 +23,9 @@ type Places struct {
 	Namespace string // of PoolGateways
 }
 
-// Find returns the first PoolGateway of this kind that has room beside the claims, or makes one. It is called while the
+// Find returns the first PoolGateway of this kind that has room for the budget beside the claims, or makes one. It is called while the
 // ledger of claims is open, so that a place is given once.
-func (p Places) Find(ctx context.Context, want v1alpha1.PoolGatewaySpec, claims []v1alpha1.DomainClaimSpec) (string, error) {
+func (p Places) Find(ctx context.Context, want v1alpha1.PoolGatewaySpec, budget v1alpha1.LoadBalancerBudget, claims []v1alpha1.DomainClaimSpec) (string, error) {
 	list := &v1alpha1.PoolGatewayList{}
 	if err := p.Live.List(ctx, list, client.InNamespace(p.Namespace)); err != nil {
 		return "", fmt.Errorf("list the PoolGateways: %w", err)
@@ -38,7 +38,7 @@ func (p Places) Find(ctx context.Context, want v1alpha1.PoolGatewaySpec, claims 
 	for i := range list.Items {
 		one := &list.Items[i]
 		names[one.Name] = true
-		if fits(one, want) && hasRoom(one, claims) {
+		if fits(one, want) && hasRoom(one, budget, claims) {
 			return one.Name, nil
 		}
 	}
@@ -61,12 +61,27 @@ func fits(g *v1alpha1.PoolGateway, want v1alpha1.PoolGatewaySpec) bool {
 	return have == want && g.DeletionTimestamp.IsZero()
 }
 
-func hasRoom(g *v1alpha1.PoolGateway, claims []v1alpha1.DomainClaimSpec) bool {
+// hasRoom tells whether the Gateway has a place, and what is to be kept for it. Beside what is reserved it looks at what is
+// there: others may have made rules by hand.
+func hasRoom(g *v1alpha1.PoolGateway, budget v1alpha1.LoadBalancerBudget, claims []v1alpha1.DomainClaimSpec) bool {
 	taken := 0
 	for _, c := range claims {
 		if c.Gateway == g.Name {
 			taken++
 		}
 	}
-	return taken < v1alpha1.PoolHostnames && int(g.Status.Certificates) < v1alpha1.PoolHostnames && g.Status.Rules < v1alpha1.PoolRules && g.Status.TargetGroups < v1alpha1.PoolTargetGroups
+	return taken < v1alpha1.PoolHostnames && int(g.Status.Certificates) < v1alpha1.PoolHostnames && budget.Within(Room(g.Name, claims)) &&
+		g.Status.Rules < v1alpha1.PoolRules && g.Status.TargetGroups < v1alpha1.PoolTargetGroups
+}
+
+// Room returns what of the Gateway's load balancer is kept for none of the claims.
+func Room(gateway string, claims []v1alpha1.DomainClaimSpec) v1alpha1.LoadBalancerBudget {
+	room := v1alpha1.LoadBalancerBudget{Rules: v1alpha1.PoolRules - v1alpha1.PoolOwnRules, TargetGroups: v1alpha1.PoolTargetGroups}
+	for i := range claims {
+		if claims[i].Gateway == gateway {
+			kept := claims[i].Reserved()
+			room.Rules, room.TargetGroups = room.Rules-kept.Rules, room.TargetGroups-kept.TargetGroups
+		}
+	}
+	return room
 }

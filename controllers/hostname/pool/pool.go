@@ -4,18 +4,17 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
-	"github.com/portico-platform/portico/controllers/hostname/albconfig"
 	"github.com/portico-platform/portico/controllers/owned"
 	"github.com/portico-platform/portico/controllers/steps"
 )
@@ -36,11 +35,16 @@ const Index = "gateway"
 
 // Work runs PoolGateways. It implements engine.Work.
 type Work struct {
-	Writer owned.Writer
+	Writer  owned.Writer
+	Classes Classes
 	// Balancers looks at load balancers by the PoolGateway's provider.
 	Balancers func(ctx context.Context, g *v1alpha1.PoolGateway) (Balancers, error)
 	Looks     *Looks
-	Now       func() time.Time
+	// Retire deletes a PoolGateway on which no claim has a place.
+	Retire func(ctx context.Context, g *v1alpha1.PoolGateway) error
+	// Youth of a PoolGateway is how long it waits for its first hostname.
+	Youth time.Duration
+	Now   func() time.Time
 }
 
 // member is a hostname that belongs on the load balancer.
@@ -53,8 +57,10 @@ type run struct {
 	pass    *engine.Pass
 	objects *owned.Pass
 	members []member
-	gateway gatewayv1.Gateway // what the cluster has; empty while it has none
-	looked  bool              // at the load balancer
+	kept    map[string]v1alpha1.LoadBalancerBudget // of each claim that has its place here
+	closed  map[string]bool                        // the claims of members whose routes exceed their budget
+	gateway gatewayv1.Gateway                      // what the cluster has; empty while it has none
+	looked  bool                                   // at the load balancer
 }
 
 // Sync implements engine.Work.
@@ -93,6 +99,12 @@ func (r *run) count(ctx context.Context) error {
 		return fmt.Errorf("count the DomainClaims on %s: %w", r.pg.Name, err)
 	}
 	r.pg.Status.Hostnames = int32(len(claims.Items)) //nolint:gosec // at most some dozens
+	r.kept = map[string]v1alpha1.LoadBalancerBudget{}
+	for i := range claims.Items {
+		if budget := claims.Items[i].Spec.Budget; budget != (v1alpha1.LoadBalancerBudget{}) { // else it is of before budgets, and gets one
+			r.kept[claims.Items[i].Name] = budget
+		}
+	}
 	return nil
 }
 
@@ -135,44 +147,17 @@ func (r *run) steps() steps.List[*v1alpha1.PoolGateway] {
 	}
 }
 
-// class checks that load balancers of this class do as they are told.
+// class checks that load balancers of this class do as they are told. If they do not any more, hostnames can leave all the
+// same.
 func (r *run) class(ctx context.Context) (string, error) {
-	class, name := &gatewayv1.GatewayClass{}, r.pg.Spec.GatewayClass
-	err := r.Writer.Client.Get(ctx, client.ObjectKey{Name: name}, class)
-	if apierrors.IsNotFound(err) {
-		return "", engine.Blocked("ClassNotFound", "there is no GatewayClass %s; ask a platform admin to create it, or to name another one by the operator's --gateway-class", name)
+	if err := r.Classes.Check(ctx, r.pg.Spec.GatewayClass); err != nil {
+		there, failed := r.present(ctx)
+		if failed == nil && (there || len(r.members) == 0) {
+			_, failed = r.hostnames(ctx)
+		}
+		return "", errors.Join(err, failed)
 	}
-	if err != nil {
-		return "", fmt.Errorf("read the GatewayClass %s: %w", name, err)
-	}
-	if class.Spec.ControllerName != albconfig.ControllerName {
-		return "", engine.Blocked("ClassOfAnother", "the GatewayClass %s is run by %s, and Portico knows load balancers of %s only", name, class.Spec.ControllerName, albconfig.ControllerName)
-	}
-	if err := r.overridden(ctx, class); err != nil {
-		return "", err
-	}
-	return "the GatewayClass " + name + " gives Application Load Balancers", nil
-}
-
-// overridden tells of a configuration of the class that wins over ours: then certificates would be ignored in silence.
-func (r *run) overridden(ctx context.Context, class *gatewayv1.GatewayClass) error {
-	ref := class.Spec.ParametersRef
-	if ref == nil || string(ref.Group) != albconfig.GroupVersion.Group || ref.Namespace == nil {
-		return nil
-	}
-	c := &albconfig.LoadBalancerConfiguration{}
-	err := r.Writer.Live.Get(ctx, client.ObjectKey{Namespace: string(*ref.Namespace), Name: ref.Name}, c)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read the LoadBalancerConfiguration %s of the GatewayClass %s: %w", ref.Name, class.Name, err)
-	}
-	if c.Spec.MergingMode != albconfig.PreferGateway && (c.Spec.Scheme != "" || len(c.Spec.ListenerConfigurations) > 0) {
-		return engine.Blocked("ClassOverrides", "the LoadBalancerConfiguration %s/%s of the GatewayClass %s sets a scheme or listeners and wins over those of its Gateways: "+
-			"set its mergingMode to %s, or take them out of it", c.Namespace, c.Name, class.Name, albconfig.PreferGateway)
-	}
-	return nil
+	return "the GatewayClass " + r.pg.Spec.GatewayClass + " gives Application Load Balancers", nil
 }
 
 // Release implements engine.Work: a PoolGateway goes when no hostname has a place on it.

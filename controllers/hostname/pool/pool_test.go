@@ -34,7 +34,8 @@ func cluster(t *testing.T, funcs interceptor.Funcs, objects ...client.Object) cl
 	}
 	return fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithInterceptorFuncs(funcs).WithStatusSubresource(&v1alpha1.PoolGateway{}).
 		WithIndex(&v1alpha1.GatewayHostnameRequest{}, Index, func(o client.Object) []string { return []string{o.(*v1alpha1.GatewayHostnameRequest).Status.Gateway} }).
-		WithIndex(&v1alpha1.DomainClaim{}, Index, func(o client.Object) []string { return []string{o.(*v1alpha1.DomainClaim).Spec.Gateway} }).Build()
+		WithIndex(&v1alpha1.DomainClaim{}, Index, func(o client.Object) []string { return []string{o.(*v1alpha1.DomainClaim).Spec.Gateway} }).
+		WithIndex(&gatewayv1.HTTPRoute{}, RouteIndex, ListenerSetsOf).WithIndex(&gatewayv1.GRPCRoute{}, RouteIndex, ListenerSetsOf).Build()
 }
 
 var kind = v1alpha1.PoolGatewaySpec{
@@ -48,6 +49,8 @@ func gatewayOf(name string, change func(*v1alpha1.PoolGateway)) *v1alpha1.PoolGa
 	}
 	return g
 }
+
+var small = v1alpha1.HostnameGrantSpec{}.Budget()
 
 func claimsOn(name string, n int) []v1alpha1.DomainClaimSpec {
 	return slices.Repeat([]v1alpha1.DomainClaimSpec{{Gateway: name}}, n)
@@ -70,6 +73,15 @@ func TestFirstFit(t *testing.T) {
 		"a gap in the names":     {[]client.Object{gatewayOf("gw-01", nil)}, claimsOn("gw-01", 20), "gw-00"},
 		"removed with hostnames": {nil, claimsOn("gw-00", 1), "gw-01"},
 		"certificates of others": {[]client.Object{full(func(s *v1alpha1.PoolGatewayStatus) { s.Certificates = 20 })}, nil, "gw-01"},
+		"rules kept for others": {
+			[]client.Object{gatewayOf("gw-00", nil)}, []v1alpha1.DomainClaimSpec{{Gateway: "gw-00", Budget: v1alpha1.LoadBalancerBudget{Rules: 70, TargetGroups: 4}}}, "gw-00",
+		},
+		"one rule too many kept for others": {
+			[]client.Object{gatewayOf("gw-00", nil)}, []v1alpha1.DomainClaimSpec{{Gateway: "gw-00", Budget: v1alpha1.LoadBalancerBudget{Rules: 71, TargetGroups: 4}}}, "gw-01",
+		},
+		"target groups kept for others": {
+			[]client.Object{gatewayOf("gw-00", nil)}, []v1alpha1.DomainClaimSpec{{Gateway: "gw-00", Budget: v1alpha1.LoadBalancerBudget{Rules: 3, TargetGroups: 77}}}, "gw-01",
+		},
 		"too many rules":         {[]client.Object{full(func(s *v1alpha1.PoolGatewayStatus) { s.Rules = 75 })}, nil, "gw-01"},
 		"too many target groups": {[]client.Object{full(func(s *v1alpha1.PoolGatewayStatus) { s.TargetGroups = 80 })}, nil, "gw-01"},
 		"of another class":       {[]client.Object{gatewayOf("gw-00", func(g *v1alpha1.PoolGateway) { g.Spec.GatewayClass = "other" })}, nil, "gw-01"},
@@ -83,7 +95,7 @@ func TestFirstFit(t *testing.T) {
 		})}, nil, "gw-01"},
 	} {
 		c := cluster(t, interceptor.Funcs{}, row.there...)
-		got, err := Places{Client: c, Live: c, Namespace: space}.Find(t.Context(), kind, row.claims)
+		got, err := Places{Client: c, Live: c, Namespace: space}.Find(t.Context(), kind, small, row.claims)
 		if err != nil || got != row.want {
 			t.Errorf("%s: %s, %v", name, got, err)
 		}
@@ -98,12 +110,12 @@ func TestFirstFit(t *testing.T) {
 		claims = append(claims, claimsOn(fmt.Sprintf("gw-%02d", n), 20)...)
 	}
 	c := cluster(t, interceptor.Funcs{}, all...)
-	if _, err := (Places{Client: c, Live: c, Namespace: space}).Find(t.Context(), kind, claims); err == nil || !strings.Contains(err.Error(), "ask a platform admin") {
+	if _, err := (Places{Client: c, Live: c, Namespace: space}).Find(t.Context(), kind, small, claims); err == nil || !strings.Contains(err.Error(), "ask a platform admin") {
 		t.Errorf("all full: %v", err)
 	}
 	boom := errors.New("boom")
 	broken := cluster(t, interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return boom }})
-	if got, err := (Places{Client: broken, Live: broken, Namespace: space}).Find(t.Context(), kind, nil); !errors.Is(err, boom) {
+	if got, err := (Places{Client: broken, Live: broken, Namespace: space}).Find(t.Context(), kind, small, nil); !errors.Is(err, boom) {
 		t.Errorf("an error is an empty pool: %s, %v", got, err)
 	}
 }
@@ -158,7 +170,7 @@ func TestAStaleCacheTakesNothingOff(t *testing.T) {
 			}
 			return err
 		}})
-		w := Work{Writer: owned.Writer{Client: cached, Live: live}, Balancers: func(context.Context, *v1alpha1.PoolGateway) (Balancers, error) {
+		w := Work{Writer: owned.Writer{Client: cached, Live: live}, Classes: Classes{Client: cached, Live: live}, Balancers: func(context.Context, *v1alpha1.PoolGateway) (Balancers, error) {
 			return Balancers{}, errors.New("nobody looks")
 		}, Looks: &Looks{}, Now: time.Now}
 		for _, stale = range []bool{false, true} {

@@ -39,6 +39,9 @@ func (r *run) hostnames(ctx context.Context) (string, error) {
 	if len(r.members) == 0 { // the cache was behind
 		return r.idle(ctx)
 	}
+	if err := r.budgets(ctx); err != nil {
+		return "", err
+	}
 	if err := r.objects.Apply(ctx, configuration(r.pg, r.arns(), keep), &albconfig.LoadBalancerConfiguration{}); err != nil {
 		return "", err
 	}
@@ -51,11 +54,11 @@ func (r *run) hostnames(ctx context.Context) (string, error) {
 		}
 	}
 	for _, m := range r.members {
-		if err := r.objects.Apply(ctx, listenerSet(r.pg, m), &gatewayv1.ListenerSet{}); err != nil {
+		if err := r.objects.Apply(ctx, listenerSet(r.pg, m, r.closed[m.claim]), &gatewayv1.ListenerSet{}); err != nil {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("%d of %d places are served", len(r.members), v1alpha1.PoolHostnames), nil
+	return fmt.Sprintf("%d of %d places are served", len(r.members)-len(r.closed), v1alpha1.PoolHostnames), nil
 }
 
 func (r *run) arns() []string {
@@ -138,8 +141,10 @@ func (r *run) idle(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	r.pg.Status.Closed = nil
+	r.pass.Unmark(ConditionBudget)
 	if !there {
-		return "no hostname is served yet", nil
+		return r.retire(ctx, "no hostname is served yet")
 	}
 	all, err := r.requests(ctx, r.Writer.Live)
 	if err != nil {
@@ -151,7 +156,25 @@ func (r *run) idle(ctx context.Context) (string, error) {
 	if slices.ContainsFunc(all, aliased) {
 		return "", engine.Wait(ReasonInUse, patience, "the records of a hostname lead to this load balancer, which stays until the hostname has another certificate or its records are gone")
 	}
-	return r.tearDown(ctx)
+	text, err := r.tearDown(ctx)
+	if err != nil {
+		return "", err
+	}
+	return r.retire(ctx, text)
+}
+
+// retire deletes the PoolGateway if no hostname has a place on it: the next one gets a new one.
+func (r *run) retire(ctx context.Context, text string) (string, error) {
+	if r.pg.Status.Hostnames > 0 || !r.pg.DeletionTimestamp.IsZero() {
+		return text, nil
+	}
+	if left := r.Youth - r.Now().Sub(r.pg.CreationTimestamp.Time); left > 0 {
+		return "", engine.Wait("Idle", left, "no hostname has a place on this Gateway, which is removed")
+	}
+	if err := r.Retire(ctx, r.pg); err != nil {
+		return "", fmt.Errorf("remove the PoolGateway %s, which serves nothing: %w", r.pg.Name, err)
+	}
+	return text, nil
 }
 
 // aliased tells a hostname whose records lead to the load balancer, even if its certificate is lost.
@@ -202,7 +225,11 @@ func (r *run) tearDown(ctx context.Context) (string, error) {
 	return "no hostname is served", nil
 }
 
-// programmed checks the Gateway at its current generation: its conditions may be of an earlier one.
+// ReasonChangesWait is why a PoolGateway is not Ready whose load balancer serves what it served before.
+const ReasonChangesWait = "ChangesWait"
+
+// programmed checks the Gateway at its current generation: its conditions may be of an earlier one. When the load balancer
+// controller fails it takes nothing away, so that what was served is served on.
 func (r *run) programmed(context.Context) (string, error) {
 	if len(r.members) == 0 {
 		return "nothing to program", nil
@@ -214,13 +241,22 @@ func (r *run) programmed(context.Context) (string, error) {
 		case c == nil, c.ObservedGeneration != g.Generation, c.Status == metav1.ConditionUnknown:
 			return "", engine.Wait("GatewayPending", patience, "the load balancer controller has not taken up the Gateway yet")
 		case c.Status != metav1.ConditionTrue:
-			return "", engine.Wait("GatewayFailed", patience, "the load balancer controller: %s: %s", c.Reason, c.Message)
+			return "", r.refused(c)
 		}
 	}
 	if len(g.Status.Addresses) == 0 {
 		return "", engine.Wait("GatewayPending", patience, "the Gateway has no address yet")
 	}
 	return "the load balancer controller has done its part", nil
+}
+
+// refused tells what the load balancer controller says of a Gateway that it cannot bring to what is asked.
+func (r *run) refused(c *metav1.Condition) error {
+	const ask = "kubectl describe gateway %s -n %s has its events"
+	if s := &r.pg.Status; s.LoadBalancer != nil && len(s.Attached) > 0 {
+		return engine.Wait(ReasonChangesWait, patience, "what was served is served as before; changes wait: the load balancer controller says %s: %s. "+ask, c.Reason, c.Message, r.pg.Name, r.pg.Namespace)
+	}
+	return engine.Wait("GatewayFailed", patience, "the load balancer controller says %s: %s. "+ask, c.Reason, c.Message, r.pg.Name, r.pg.Namespace)
 }
 
 // patience is how soon a state is looked at again of which a watch tells; it is there for the watch that failed.

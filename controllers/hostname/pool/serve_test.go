@@ -45,9 +45,9 @@ func serving(t *testing.T, requests ...*v1alpha1.GatewayHostnameRequest) (live c
 			}
 			return err
 		}})
-		w := Work{Writer: owned.Writer{Client: cached, Live: live}, Looks: &Looks{}, Now: time.Now, Balancers: func(context.Context, *v1alpha1.PoolGateway) (Balancers, error) {
+		w := Work{Writer: owned.Writer{Client: cached, Live: live}, Classes: Classes{Client: cached, Live: live}, Looks: &Looks{}, Now: time.Now, Balancers: func(context.Context, *v1alpha1.PoolGateway) (Balancers, error) {
 			return Balancers{}, errors.New("nobody looks")
-		}}
+		}, Retire: func(ctx context.Context, g *v1alpha1.PoolGateway) error { return live.Delete(ctx, g) }}
 		return w.Sync(t.Context(), g, engine.NewPass(nil))
 	}
 }

@@ -30,7 +30,7 @@ func (w *world) domain(ctx context.Context, f *fleet) (func(namespace string, i 
 	for _, namespace := range f.namespaces {
 		err := w.kube.Create(ctx, &v1alpha1.HostnameGrant{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: v1alpha1.HostnameGrantName},
-			Spec:       v1alpha1.HostnameGrantSpec{Suffixes: []string{namespace + "." + domain}},
+			Spec:       v1alpha1.HostnameGrantSpec{Suffixes: []string{namespace + "." + domain}, MaxHostnames: 1000},
 		})
 		if err != nil {
 			return nil, fmt.Errorf("grant hostnames: %w", err)

@@ -1,0 +1,56 @@
+package hostname
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// certificateEvery is how often a namespace can have a certificate for a new hostname in the long run: an account may
+// request some thousand a year, for all its namespaces together.
+const certificateEvery = 12 * time.Hour
+
+// Paces limits how many certificates a namespace requests for new hostnames: maxHostnames of its grant at once, and one
+// each certificateEvery after that. Certificates that replace lost or failed ones have a back-off of their own.
+type Paces struct {
+	Client client.Client
+	Live   client.Reader
+}
+
+// Take counts one certificate, or returns a Pause that says when the next can be requested. It is called before a request
+// is noted: a crash between the two costs the namespace one certificate of its pace, and AWS none.
+func (p Paces) Take(ctx context.Context, namespace string, now time.Time) error {
+	grant := &v1alpha1.HostnameGrant{}
+	err := p.Live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: v1alpha1.HostnameGrantName}, grant)
+	if apierrors.IsNotFound(err) {
+		return nil // withdrawn since the hostname was claimed; what is claimed is kept up
+	}
+	if err != nil {
+		return fmt.Errorf("read the HostnameGrant of %s: %w", namespace, err)
+	}
+	from := now
+	if to := grant.Status.CertificatesPacedTo; to != nil && to.After(now) {
+		from = to.Time
+	}
+	next := from.Add(certificateEvery)
+	most := cmp.Or(grant.Spec.MaxHostnames, v1alpha1.DefaultMaxHostnames)
+	if wait := next.Sub(now) - time.Duration(most)*certificateEvery; wait > 0 {
+		return engine.Wait("CertificatesPaced", wait, "namespace %s has requested many certificates lately, and the AWS account may request some thousand a year: "+
+			"the next one is requested at %s. Keep hostnames instead of deleting and requesting them anew", namespace, shown(now.Add(wait)))
+	}
+	before := grant.DeepCopy()
+	grant.Status.CertificatesPacedTo = &metav1.Time{Time: next}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := p.Client.Status().Patch(ctx, grant, patch, client.FieldOwner("portico")); err != nil {
+		return fmt.Errorf("count a certificate in the HostnameGrant of %s: %w", namespace, err)
+	}
+	return nil
+}
