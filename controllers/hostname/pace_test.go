@@ -68,7 +68,9 @@ func TestANamespacesCertificatesArePaced(t *testing.T) {
 func TestACertificateThatCannotBeCountedIsNotRequested(t *testing.T) {
 	boom := errors.New("boom")
 	c := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
-		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error { return boom },
+		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+			return boom
+		},
 	}).Build()
 	if err := (Paces{Client: c, Live: c}).Take(t.Context(), "payments", time.Unix(1, 0)); !errors.Is(err, boom) {
 		t.Error(err)
