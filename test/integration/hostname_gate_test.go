@@ -49,7 +49,7 @@ func TestHostnamesWaitForGatewayAPI(t *testing.T) {
 	app := appOf(d.ns, "shop")
 	app.Spec.Expose = &v1alpha1.WebAppExpose{Hostname: "shop"}
 	create(t, c, app)
-	if got := reason(t, c, app, "HostnamesOff"); !strings.Contains(got.Message, "the cluster lacks Gateway of gateway.networking.k8s.io/v1") {
+	if got := reason(t, c, app, "HostnamesOff"); !strings.Contains(got.Message, "the cluster lacks GRPCRoute of gateway.networking.k8s.io/v1, Gateway of gateway.networking.k8s.io/v1") {
 		t.Errorf("%q", got.Message)
 	}
 	r := d.request("shop." + d.name)
