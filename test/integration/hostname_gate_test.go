@@ -70,7 +70,7 @@ func TestHostnamesWaitForGatewayAPI(t *testing.T) {
 	}
 	nudging(t, c, app, "the route of the web app", func() (bool, string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(app), app)
-		return err == nil && app.Status.URL == "http://shop."+d.ns+".svc" && !strings.Contains(reasonNow(app), "HostnamesOff"), reasonNow(app)
+		return err == nil && app.Status.URL == "https://shop."+d.name && !strings.Contains(reasonNow(app), "HostnamesOff"), app.Status.URL + " " + reasonNow(app)
 	})
 	gone(t, c, r)
 	if err := c.Get(t.Context(), client.ObjectKey{Name: gateways}, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{}}); err != nil {

@@ -150,9 +150,13 @@ func (r *run) steps() steps.List[*v1alpha1.PoolGateway] {
 // class checks that load balancers of this class do as they are told. If they do not any more, hostnames can leave all the
 // same.
 func (r *run) class(ctx context.Context) (string, error) {
-	if err := r.Classes.Check(ctx, r.pg.Spec.GatewayClass); err != nil {
+	err := r.Classes.Check(ctx, r.pg.Spec.GatewayClass)
+	if err != nil && len(r.members) == 0 {
+		return r.idle(ctx) // nothing is to be served, so that the class does not matter
+	}
+	if err != nil {
 		there, failed := r.present(ctx)
-		if failed == nil && (there || len(r.members) == 0) {
+		if there {
 			_, failed = r.hostnames(ctx)
 		}
 		return "", errors.Join(err, failed)
