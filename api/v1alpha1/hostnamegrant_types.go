@@ -138,7 +138,7 @@ type HostnameGrantStatus struct {
 // +kubebuilder:printcolumn:name="Suffixes",type=string,JSONPath=`.spec.suffixes`
 // +kubebuilder:printcolumn:name="Wildcards",type=boolean,JSONPath=`.spec.wildcards`
 // +kubebuilder:printcolumn:name="Hostnames",type=integer,JSONPath=`.status.hostnames`
-// +kubebuilder:printcolumn:name="Most",type=integer,JSONPath=`.spec.maxHostnames`
+// +kubebuilder:printcolumn:name="Max",type=integer,JSONPath=`.spec.maxHostnames`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`

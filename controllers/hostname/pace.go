@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -28,6 +29,10 @@ type Paces struct {
 // Take counts one certificate, or returns a Pause that says when the next can be requested. It is called before a request
 // is noted: a crash between the two costs the namespace one certificate of its pace, and AWS none.
 func (p Paces) Take(ctx context.Context, namespace string, now time.Time) error {
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error { return p.take(ctx, namespace, now) }) // what is in use is counted there too
+}
+
+func (p Paces) take(ctx context.Context, namespace string, now time.Time) error {
 	grant := &v1alpha1.HostnameGrant{}
 	err := p.Live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: v1alpha1.HostnameGrantName}, grant)
 	if apierrors.IsNotFound(err) {

@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/hostname/pool"
 )
 
@@ -38,7 +41,11 @@ func (c *Claims) Grow(ctx context.Context, held *v1alpha1.DomainClaim, wanted v1
 	after := held.DeepCopy()
 	after.Spec.Budget = grown
 	patch := client.MergeFromWithOptions(held, client.MergeFromWithOptimisticLock{})
-	if err := c.Client.Patch(ctx, after, patch, client.FieldOwner("portico")); err != nil {
+	err := c.Client.Patch(ctx, after, patch, client.FieldOwner("portico"))
+	if apierrors.IsConflict(err) {
+		return nil, engine.Wait("Claiming", time.Second, "the claim has changed since it was read")
+	}
+	if err != nil {
 		return nil, fmt.Errorf("keep more of the load balancer for the DomainClaim %s: %w", held.Name, err)
 	}
 	return after, nil
