@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/pages"
@@ -108,6 +109,8 @@ func (f *flags) check(impersonator string) error {
 		return errors.New("--profiling is served at --metrics-listen: give that too")
 	case f.namespace == "":
 		return errors.New("--namespace is needed outside a Pod: the namespace that holds the list of revoked sessions")
+	case len(validation.IsDNS1123Label(f.namespace)) > 0:
+		return fmt.Errorf("--namespace %q: no namespace can have this name", f.namespace)
 	case f.sessionKeys == "":
 		return errors.New("--session-key-file is needed: make one with openssl rand -base64 32")
 	case f.auth.PublicURL == "":
@@ -124,7 +127,7 @@ func (f *flags) check(impersonator string) error {
 		return fmt.Errorf("--api-rate %g with --api-burst %d: the rate must not be negative, and a burst must be at least 1", f.apiRate, f.apiBurst)
 	}
 	ns, name, ok := strings.Cut(cmp.Or(impersonator, f.namespace+"/portico-impersonator"), "/")
-	if !ok || ns == "" || name == "" || strings.Contains(name, "/") {
+	if !ok || len(validation.IsDNS1123Label(ns)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
 		return fmt.Errorf("--impersonator %q: want namespace/name", impersonator)
 	}
 	f.impersonator = types.NamespacedName{Namespace: ns, Name: name}

@@ -92,7 +92,7 @@ func TestWrongFlagsAreSaidInOneLine(t *testing.T) {
 		}
 	}
 	for want, more := range map[string][]string{
-		"want namespace/name": {"--impersonator", "somebody"}, "secret-file": {"--oidc-client-secret-file", "/nowhere/at/all"},
+		"want namespace/name": {"--impersonator", "portico-system/somebody "}, "no namespace can have this name": {"--namespace", "portico-system "}, "secret-file": {"--oidc-client-secret-file", "/nowhere/at/all"},
 		"unexpected argument": {"serve"}, "begin with system:": {"--oidc-prefix", "system:"}, "not defined": {"--what"},
 		"over https only": {"--public-url", "http://p.example"}, "must not be empty": {"--api-audience", ""},
 		"register a public one": {"--cli-client-id", "portal"},

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Config says who signs users in, and under which names Kubernetes knows them.
@@ -34,6 +35,8 @@ func (c Config) Check() error {
 		return errors.New("the username claim and the groups claim must not be empty")
 	case c.Prefix == "" || isSystem(c.Prefix):
 		return fmt.Errorf("prefix %q: it must be neither empty nor begin with system:, or the identity provider could name Kubernetes' own users", c.Prefix)
+	case strings.TrimLeftFunc(c.Prefix, unicode.IsSpace) != c.Prefix || strings.ContainsFunc(c.Prefix, unprintable):
+		return fmt.Errorf("prefix %q: it must not begin with a blank, which HTTP drops, nor have characters that cannot be printed", c.Prefix)
 	case len(c.Audiences) == 0:
 		return errors.New("at least one API audience is needed")
 	case slices.Contains(c.Audiences, c.ClientID):

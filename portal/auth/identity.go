@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // Identity is a verified caller. Username and Groups are what Kubernetes RBAC knows the caller by: prefixed for
@@ -74,21 +76,24 @@ func ServiceAccountName(username string) (namespace, name string, ok bool) {
 		return "", "", false
 	}
 	namespace, name, ok = strings.Cut(rest, ":")
-	if !ok || namespace == "" || name == "" || strings.Contains(name, ":") || strings.ContainsFunc(rest, unprintable) {
+	if !ok || len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
 		return "", "", false
 	}
 	return namespace, name, true
 }
 
-// checkName refuses names of the system in any spelling that a prefix or white space could hide.
+// checkName refuses names of the system in any spelling that a prefix or white space could hide, and those that would be
+// others where Kubernetes hears of them: HTTP drops blanks around a header's value. Its errors are for the user.
 func checkName(what, name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
-		return fmt.Errorf("empty %s", what)
+		return fmt.Errorf("it has an empty %s", what)
+	case strings.TrimSpace(name) != name:
+		return fmt.Errorf("the %s %q begins or ends with a blank", what, name)
 	case strings.ContainsFunc(name, unprintable):
-		return fmt.Errorf("%s %q has characters that cannot be printed", what, name)
+		return fmt.Errorf("the %s %q has characters that cannot be printed", what, name)
 	case isSystem(name):
-		return fmt.Errorf("%s %q belongs to the system", what, name)
+		return fmt.Errorf("the %s %q is one that Kubernetes keeps for itself", what, name)
 	}
 	return nil
 }

@@ -160,7 +160,7 @@ func (p *Provider) identity(tok *oidc.IDToken) (Identity, error) {
 		id.Groups = append(id.Groups, p.cfg.Prefix+g)
 	}
 	if err := id.Check(); err != nil {
-		return Identity{}, &RefusedError{Reason: "Your account has a name that Kubernetes keeps for itself.", Cause: err}
+		return Identity{}, unusable(err)
 	}
 	return id, nil
 }
@@ -176,7 +176,7 @@ func (p *Provider) username(claims map[string]json.RawMessage) (string, error) {
 		return "", &RefusedError{Reason: "Your e-mail address is not verified, and here it is the username."}
 	}
 	if err := checkName("username", username); err != nil {
-		return "", &RefusedError{Reason: "Your username is one that Kubernetes keeps for itself.", Cause: err}
+		return "", unusable(err)
 	}
 	return username, nil
 }
@@ -196,7 +196,7 @@ func (p *Provider) groups(claims map[string]json.RawMessage) ([]string, error) {
 	}
 	for _, g := range groups {
 		if err := checkName("group", g); err != nil {
-			return nil, &RefusedError{Reason: "Your account is in a group whose name Kubernetes keeps for itself.", Cause: err}
+			return nil, unusable(err)
 		}
 	}
 	return groups, nil
@@ -209,6 +209,11 @@ func optional(raw json.RawMessage) string {
 		return ""
 	}
 	return s
+}
+
+// unusable refuses an account for a name, with checkName's error.
+func unusable(name error) *RefusedError {
+	return &RefusedError{Reason: "Your account cannot be used here: " + name.Error() + ". Ask whoever runs the identity provider to change it."}
 }
 
 // RefusedError says why a user may not come in; Reason is for the user.

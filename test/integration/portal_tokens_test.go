@@ -40,6 +40,8 @@ func TestRESTRefusesTokens(t *testing.T) {
 		{"an empty username", issuer.Token(with(oidctest.Claims{"preferred_username": ""})), 403},
 		{"a username of the system", issuer.Token(with(oidctest.Claims{"preferred_username": "system:admin"})), 403},
 		{"a group of the system", issuer.Token(with(oidctest.Claims{"groups": []string{"x", "system:masters"}})), 403},
+		{"a username with a blank at its end", issuer.Token(with(oidctest.Claims{"preferred_username": "platform-admin "})), 403},
+		{"a group with a blank at its end", issuer.Token(with(oidctest.Claims{"groups": []string{"platform-admins "}})), 403},
 		{"another audience", issuer.Token(with(oidctest.Claims{"aud": "another"})), 401},
 		{"the portal's own audience", issuer.Token(with(oidctest.Claims{"aud": stack.PortalClient})), 401},
 		{"an expired token", issuer.Token(with(oidctest.Claims{"exp": 1})), 401},
