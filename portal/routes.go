@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
@@ -13,6 +14,7 @@ import (
 	"github.com/portico-platform/portico/portal/apidocs"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/limit"
 	"github.com/portico-platform/portico/portal/rest"
 	"github.com/portico-platform/portico/web/views"
 )
@@ -30,9 +32,10 @@ type Parts struct {
 	Assets   http.Handler // static files
 	Clock    clock.PassiveClock
 	Log      *slog.Logger
-	// Requests a second that each caller of the REST API may make, and at once; a rate of 0 is no limit.
-	APIRate  float64
-	APIBurst int
+	// Rate is what each user and tool may ask for, of pages and of the REST API each.
+	Rate limit.Rate
+	// Proxies are the addresses of those in front of the portal, which tell clients apart; none are trusted without.
+	Proxies []netip.Prefix
 }
 
 // AssetsPath is where the static files are.
@@ -42,7 +45,7 @@ const AssetsPath = "/assets/"
 // token, have routers of their own, with nothing in common but what protects both.
 func New(p Parts) (http.Handler, error) {
 	bearer := auth.NewBearer(p.Provider, p.Cluster, p.Clock, p.Log)
-	api, err := rest.New(p.Cluster, bearer, rest.Limits{PerSecond: p.APIRate, Burst: p.APIBurst, Clock: p.Clock}, p.Log)
+	api, err := rest.New(p.Cluster, bearer, limit.New(p.Rate, p.Clock), p.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +54,7 @@ func New(p Parts) (http.Handler, error) {
 		return nil, err
 	}
 	r := chi.NewRouter()
-	r.Use(head, auth.StripHeaders, auth.LimitAnswer(p.Clock.Now), auth.Record(p.Log, p.Clock.Now, p.failed),
+	r.Use(head, auth.Address(p.Proxies), auth.StripHeaders, auth.LimitAnswer(p.Clock.Now), auth.Record(p.Log, p.Clock.Now, p.failed),
 		auth.SecurityHeaders, p.Provider.StrictTransport, auth.LimitBody(maxBody, p.Clock.Now))
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, nil) })
 	r.Get("/readyz", func(w http.ResponseWriter, r *http.Request) { answer(w, p.ready(r)) })
@@ -70,7 +73,7 @@ func (p Parts) browser() http.Handler {
 		Pages: authPages{p.Pages}, Life: p.Life, Clock: p.Clock, Log: p.Log,
 	})
 	r := chi.NewRouter()
-	r.Use(b.SameOrigin)
+	r.Use(p.perAddress(), b.SameOrigin)
 	r.Get(auth.SignInPath, b.SignIn)
 	r.Get(auth.LoginPath, b.Login)
 	r.Get(auth.CallbackPath, b.Callback)
@@ -84,7 +87,7 @@ func (p Parts) browser() http.Handler {
 		})
 	})
 	r.Group(func(r chi.Router) {
-		r.Use(b.Require)
+		r.Use(b.Require, p.perUser())
 		p.Pages.Routes(r)
 	})
 	return r

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net/netip"
 	"os"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/limit"
 	"github.com/portico-platform/portico/portal/pages"
 )
 
@@ -29,8 +31,8 @@ type flags struct {
 	development  bool
 	profiling    bool
 	everywhere   bool
-	apiRate      float64
-	apiBurst     int
+	rate         limit.Rate
+	proxies      []netip.Prefix
 	auth         auth.Config
 	life         auth.Life
 }
@@ -65,8 +67,9 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	set.StringVar(&impersonator, "impersonator", "", "ServiceAccount, as `namespace/name`, through which users' writes go; default: portico-impersonator in --namespace")
 	set.StringVar(&f.sessionKeys, "session-key-file", "", "`path` of the keys that seal session cookies, one a line: 32 random bytes in base64 (openssl rand -base64 32). The first seals, all open; the file is read again when it changes")
 	set.BoolVar(&f.everywhere, "ask-every-namespace", false, "for API servers that give rights by other means than RoleBindings and ClusterRoleBindings too: ask about the whole cluster and each namespace, for each user; else only where bindings name the user")
-	set.Float64Var(&f.apiRate, "api-rate", 20, "`requests` a second that each caller of the REST API may make, in each replica; 0 is no limit")
-	set.IntVar(&f.apiBurst, "api-burst", 100, "`requests` that a caller of the REST API may make at once, before --api-rate counts")
+	set.Float64Var(&f.rate.PerSecond, "api-rate", 20, "`requests` a second that each user and tool may make, of the REST API and of pages each, in each replica; 0 is no limit. With --trusted-proxies, an address may make ten times as many of pages")
+	set.IntVar(&f.rate.Burst, "api-burst", 100, "`requests` that a user or tool may make at once, before --api-rate counts")
+	set.Func("trusted-proxies", "`addresses` of the proxies in front of the portal, such as 10.0.0.0/8, with commas between; repeat it for more. Their X-Forwarded-For tells clients apart, for limits alone; without it there are none by address", f.trust)
 	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and more of them")
 	f.authFlags(set)
 	if err := set.Parse(args); err != nil {
@@ -120,11 +123,8 @@ func (f *flags) check(impersonator string) error {
 	case len(f.auth.Audiences) == 0:
 		return errors.New("--api-audience is needed: what tokens for the REST API are issued for")
 	}
-	if math.IsNaN(f.apiRate) || math.IsInf(f.apiRate, 0) {
-		return fmt.Errorf("--api-rate %g: want a number of requests a second, or 0 for no limit", f.apiRate)
-	}
-	if f.apiRate < 0 || f.apiRate > 0 && f.apiBurst < 1 {
-		return fmt.Errorf("--api-rate %g with --api-burst %d: the rate must not be negative, and a burst must be at least 1", f.apiRate, f.apiBurst)
+	if err := checkRate(f.rate); err != nil {
+		return err
 	}
 	ns, name, ok := strings.Cut(cmp.Or(impersonator, f.namespace+"/portico-impersonator"), "/")
 	if !ok || len(validation.IsDNS1123Label(ns)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
@@ -139,6 +139,36 @@ func (f *flags) check(impersonator string) error {
 		f.auth.ClientSecret = strings.TrimSpace(string(b))
 	}
 	return f.auth.Check()
+}
+
+func checkRate(r limit.Rate) error {
+	if math.IsNaN(r.PerSecond) || math.IsInf(r.PerSecond, 0) {
+		return fmt.Errorf("--api-rate %g: want a number of requests a second, or 0 for no limit", r.PerSecond)
+	}
+	if r.PerSecond < 0 || r.PerSecond > 0 && r.Burst < 1 {
+		return fmt.Errorf("--api-rate %g with --api-burst %d: the rate must not be negative, and a burst must be at least 1", r.PerSecond, r.Burst)
+	}
+	return nil
+}
+
+// trust adds proxies: networks, or single addresses.
+func (f *flags) trust(list string) error {
+	for one := range strings.SplitSeq(list, ",") {
+		one = strings.TrimSpace(one)
+		network, err := netip.ParsePrefix(one)
+		if err != nil {
+			address, bad := netip.ParseAddr(one)
+			if bad != nil {
+				return fmt.Errorf("%q is neither a network, such as 10.0.0.0/8, nor an address", one)
+			}
+			network = netip.PrefixFrom(address, address.BitLen())
+		}
+		if network.Bits() == 0 {
+			return fmt.Errorf("%q is every address: clients could name themselves as they like", one)
+		}
+		f.proxies = append(f.proxies, network.Masked())
+	}
+	return nil
 }
 
 // reach is what stands in the lines that people copy.

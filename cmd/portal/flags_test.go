@@ -93,6 +93,7 @@ func TestWrongFlagsAreSaidInOneLine(t *testing.T) {
 	}
 	for want, more := range map[string][]string{
 		"want namespace/name": {"--impersonator", "portico-system/somebody "}, "no namespace can have this name": {"--namespace", "portico-system "}, "secret-file": {"--oidc-client-secret-file", "/nowhere/at/all"},
+		"nor an address": {"--trusted-proxies", "10.0.0.0/8, proxy"}, "is every address": {"--trusted-proxies", "0.0.0.0/0"},
 		"unexpected argument": {"serve"}, "begin with system:": {"--oidc-prefix", "system:"}, "not defined": {"--what"},
 		"over https only": {"--public-url", "http://p.example"}, "must not be empty": {"--api-audience", ""},
 		"register a public one": {"--cli-client-id", "portal"},

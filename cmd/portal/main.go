@@ -107,7 +107,7 @@ func (f *flags) handler(c *cluster.Cluster, log *slog.Logger) (http.Handler, err
 	return portal.New(portal.Parts{
 		Cluster: c, Provider: provider, Keys: keys, Life: f.life, Pages: pages.New(c, f.reach(), log),
 		Assets: http.HandlerFunc(web.Assets), Clock: now, Log: log,
-		APIRate: f.apiRate, APIBurst: f.apiBurst,
+		Rate: f.rate, Proxies: f.proxies,
 	})
 }
 

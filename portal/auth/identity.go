@@ -111,6 +111,7 @@ const (
 	requestKey
 	sessionKey
 	outageKey
+	addressKey
 )
 
 // WithIdentity is ctx for a request made by id.

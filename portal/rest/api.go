@@ -20,6 +20,7 @@ import (
 	"github.com/portico-platform/portico/portal/availability"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/limit"
 	"github.com/portico-platform/portico/portal/live"
 	"github.com/portico-platform/portico/portal/operator"
 	"github.com/portico-platform/portico/portal/overview"
@@ -80,7 +81,9 @@ type API struct {
 }
 
 // New is the API's handler, to be mounted at Prefix. Only the OpenAPI document, and how to sign in, need no token.
-func New(c Cluster, bearer *auth.Bearer, limits Limits, log *slog.Logger) (http.Handler, error) {
+//
+// limiter is of callers.
+func New(c Cluster, bearer *auth.Bearer, limiter *limit.Limiter, log *slog.Logger) (http.Handler, error) {
 	a := &API{cluster: c, log: log}
 	top, inner := chi.NewRouter(), chi.NewRouter()
 	top.NotFound(func(w http.ResponseWriter, r *http.Request) {
@@ -106,8 +109,15 @@ func New(c Cluster, bearer *auth.Bearer, limits Limits, log *slog.Logger) (http.
 	inner.NotFound(top.NotFoundHandler())
 	inner.MethodNotAllowed(top.MethodNotAllowedHandler())
 	top.Handle(loginPath, inner) // also what is not possible there is said without a token
-	top.With(bearer.Require(WriteProblem), limits.limit).Mount("/", inner)
+	top.With(bearer.Require(WriteProblem), limiter.Each(callerName, tooOften)).Mount("/", inner)
 	return top, nil
+}
+
+func callerName(r *http.Request) string { return caller(r.Context()).Username }
+
+func tooOften(w http.ResponseWriter, r *http.Request) {
+	WriteProblem(w, r, http.StatusTooManyRequests, "you ask too often: wait for as many seconds as Retry-After says, and ask "+
+		"for lists or a watch in place of single objects")
 }
 
 func config() huma.Config {

@@ -22,6 +22,7 @@ import (
 	"github.com/portico-platform/portico/portal/availability"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/limit"
 	"github.com/portico-platform/portico/portal/operator"
 	"github.com/portico-platform/portico/portal/overview"
 )
@@ -43,7 +44,7 @@ type fakeCluster struct {
 	checked []availability.Query
 	running
 	feed    feed
-	limits  Limits
+	limiter *limit.Limiter
 	handler http.Handler // made by the first call
 }
 
@@ -215,6 +216,8 @@ func (f *fakeCluster) Delete(_ context.Context, _ auth.Identity, ref cluster.Ref
 // anybody takes every token.
 type anybody struct{}
 
+func (anybody) IssuesTokens(context.Context, string) (bool, error) { return true, nil }
+
 func (anybody) ReviewToken(context.Context, string, []string) (auth.Identity, error) {
 	return auth.Identity{Username: "system:serviceaccount:payments:ci", ServiceAccount: true}, nil
 }
@@ -249,7 +252,7 @@ func (f *fakeCluster) serve() http.Handler {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	h, err := New(f, auth.NewBearer(provider, anybody{}, fixedClock{}, slog.New(slog.DiscardHandler)), f.limits, slog.New(slog.DiscardHandler))
+	h, err := New(f, auth.NewBearer(provider, anybody{}, fixedClock{}, slog.New(slog.DiscardHandler)), f.limiter, slog.New(slog.DiscardHandler))
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/portal"
+	"github.com/portico-platform/portico/portal/limit"
 )
 
 // unprovoked are statuses that the document names and no honest request leads to.
@@ -210,7 +211,7 @@ func (r *replica) conflicts(t *testing.T) []provoked {
 // busy are answers of portals that have enough to do, or that Kubernetes does not answer.
 func (r *replica) busy(t *testing.T) []provoked {
 	t.Helper()
-	limited := startPortalOf(t, "", sessionKeys(t), func(p *portal.Parts) { p.APIRate, p.APIBurst = 0.01, 1 })
+	limited := startPortalOf(t, "", sessionKeys(t), func(p *portal.Parts) { p.Rate = limit.Rate{PerSecond: 0.01, Burst: 1} })
 	alone := startPortal(t, "", sessionKeys(t))
 	alone.calls.away.Store(true)
 	t.Cleanup(func() { alone.calls.away.Store(false) })

@@ -236,6 +236,7 @@
       say(status === 401 ? "Your session has ended. Sign in again in another tab, then go on here: nothing you entered is lost."
         : "You may not do this any more, or it is gone. What you entered is still here: copy what you need.");
     } else if (over(status)) location.reload();
+    else if (status === 429) say("That was too much in a short time. Wait a few seconds, then try again.");
     else if (status >= 500) say("Portico could not do that just now. Nothing was lost: try again in a moment.");
   });
   document.addEventListener("htmx:error", () => {

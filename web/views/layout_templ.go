@@ -16,7 +16,7 @@ import (
 
 // htmxConfig: no injected style sheet (CSP), no stream for a tab that nobody sees (a browser has six connections to a host), what was folded or unfolded by hand stays so in parts that are made anew, no answers of these codes in the page (static/portico.js handles them),
 // and a real reload when the user goes back, because live regions would be stale.
-const htmxConfig = `{"includeIndicatorCSS":false,"history":"reload","extensions":"sse","sse":{"pauseOnBackground":true},"morphIgnore":["data-htmx-powered","open"],"noSwap":[204,304,401,403,404,410,"5xx"]}`
+const htmxConfig = `{"includeIndicatorCSS":false,"history":"reload","extensions":"sse","sse":{"pauseOnBackground":true},"morphIgnore":["data-htmx-powered","open"],"noSwap":[204,304,401,403,404,410,429,"5xx"]}`
 
 func head(title string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {

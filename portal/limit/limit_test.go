@@ -1,0 +1,98 @@
+package limit
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	clocktesting "k8s.io/utils/clock/testing"
+)
+
+func TestOneCallerDoesNotSlowAnother(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(time.Now())
+	l := New(Rate{PerSecond: 0.5, Burst: 1}, clock)
+	for _, name := range []string{"a", "b"} {
+		if wait := l.Wait(name); wait != 0 {
+			t.Errorf("%s waits %s", name, wait)
+		}
+		if wait := l.Wait(name); wait != 2*time.Second {
+			t.Errorf("%s waits %s the second time", name, wait)
+		}
+	}
+	clock.SetTime(clock.Now().Add(2 * time.Second)) // the refusal has not counted
+	if wait := l.Wait("a"); wait != 0 {
+		t.Errorf("after that time: %s", wait)
+	}
+	for range 3 {
+		if l.Wait("") != 0 || (*Limiter)(nil).Wait("a") != 0 || New(Rate{}, clock).Wait("a") != 0 {
+			t.Error("a caller of whom nothing is known, or nobody's limit, waits")
+		}
+	}
+}
+
+func TestWhoMustWaitIsToldHowLong(t *testing.T) {
+	l := New(Rate{PerSecond: 0.4, Burst: 1}, clocktesting.NewFakePassiveClock(time.Now()))
+	h := l.Each(func(r *http.Request) string { return r.URL.Path }, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) })(
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	for _, want := range []string{"", "3"} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/a", http.NoBody))
+		if got := w.Header().Get("Retry-After"); got != want || (w.Code == http.StatusTooManyRequests) != (want != "") {
+			t.Errorf("%d, Retry-After %q, want %q", w.Code, got, want)
+		}
+	}
+}
+
+// TestTheFirstRequestsOfACallerShareOneLimit, however close together they come.
+func TestTheFirstRequestsOfACallerShareOneLimit(t *testing.T) {
+	l := New(Rate{PerSecond: 1, Burst: 1}, clocktesting.NewFakePassiveClock(time.Now()))
+	const atOnce = 8
+	for n := range 5000 {
+		name := fmt.Sprintf("caller-%d", n)
+		var passed atomic.Int32
+		var all sync.WaitGroup
+		begin := make(chan struct{})
+		for range atOnce {
+			all.Go(func() {
+				<-begin
+				if l.Wait(name) == 0 {
+					passed.Add(1)
+				}
+			})
+		}
+		close(begin)
+		all.Wait()
+		if passed.Load() != 1 {
+			t.Fatalf("%d of %d requests of %s pass at once, want 1", passed.Load(), atOnce, name)
+		}
+	}
+}
+
+func TestCallersWhoWentAwayAreForgotten(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(time.Now())
+	all := New(Rate{PerSecond: 1, Burst: 4}, clock)
+	held := func() int { return len(all.young) + len(all.old) }
+	busy := all.of("busy", clock.Now())
+	for n := range 100 {
+		all.of(fmt.Sprint(n), clock.Now())
+	}
+	for range 8 { // for twice as long as a burst takes
+		clock.SetTime(clock.Now().Add(time.Second))
+		if all.of("busy", clock.Now()) != busy {
+			t.Error("one who goes on asking begins anew")
+		}
+	}
+	if n := held(); n > 2 { // in both generations
+		t.Errorf("%d limiters are held for 1 caller", n)
+	}
+	for n := range 3 * maxCallers {
+		all.of(fmt.Sprint(n), clock.Now())
+	}
+	if n := held(); n > maxCallers {
+		t.Errorf("%d limiters are held, want %d at most", n, maxCallers)
+	}
+}

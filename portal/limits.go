@@ -1,0 +1,40 @@
+package portal
+
+import (
+	"net/http"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/limit"
+)
+
+// perClient is how many users one address may stand for: an office, behind one router.
+const perClient = 10
+
+// perUser keeps each user to so many pages.
+func (p Parts) perUser() func(http.Handler) http.Handler {
+	user := func(r *http.Request) string {
+		id, _ := auth.FromContext(r.Context())
+		return id.Username
+	}
+	return limit.New(p.Rate, p.Clock).Each(user, p.tooOften)
+}
+
+// perAddress keeps each address to so many, of what visitors see too. Addresses are known by proxies that are trusted.
+func (p Parts) perAddress() func(http.Handler) http.Handler {
+	rate := limit.Rate{PerSecond: perClient * p.Rate.PerSecond, Burst: perClient * p.Rate.Burst}
+	address := func(r *http.Request) string { return auth.AddressOf(r.Context()) }
+	return limit.New(rate, p.Clock).Each(address, p.tooOften)
+}
+
+// tooOften asks to wait: a page, but for what a script asked for.
+func (p Parts) tooOften(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("HX-Request") == "true" {
+		http.Error(w, "You ask too often.", http.StatusTooManyRequests)
+		return
+	}
+	p.Pages.Problem(w, r, Problem{
+		Status: http.StatusTooManyRequests, Title: "Too many requests at once",
+		Detail:    "You opened more pages than one user may in so short a time. Nothing was changed. Wait a few seconds, then try again.",
+		RequestID: auth.RequestID(r.Context()),
+	})
+}
