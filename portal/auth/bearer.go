@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"net/http"
@@ -15,6 +16,8 @@ import (
 	"golang.org/x/time/rate"
 	lru "k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/utils/clock"
+
+	"github.com/portico-platform/portico/portal/limit"
 )
 
 const (
@@ -22,16 +25,24 @@ const (
 	bearerTTL = 10 * time.Second
 	// maxToken bounds what is decoded before anything is verified.
 	maxToken = 16 << 10
+	// refusedTTL is how long a token that is nobody's is refused without asking again. A Pod that was made a moment ago may
+	// not be known yet to who reviews its token.
+	refusedTTL = 5 * time.Second
 	// reviews a second, and at once: unknown tokens must not become a flood on the API server.
 	reviewRate, reviewBurst = 20, 50
+	// clientRate and clientBurst are how many of them one client may spend.
+	clientRate, clientBurst = 2, 10
 	// Tokens that were good within knownFor have a rate of their own, which unknown ones cannot use up.
 	knownRate, knownBurst = 100, 500
 	knownFor              = time.Hour
 	bearers               = 10_000
 )
 
-// TokenReviewer asks whose ServiceAccount token this is; ErrBadToken means nobody's here.
+// TokenReviewer knows the tokens of ServiceAccounts.
 type TokenReviewer interface {
+	// IssuesTokens reports whether the issuer is that of ServiceAccounts' tokens. It asks nobody but once in a while.
+	IssuesTokens(ctx context.Context, issuer string) (bool, error)
+	// ReviewToken asks whose token this is; ErrBadToken means nobody's here.
 	ReviewToken(ctx context.Context, token string, audiences []string) (Identity, error)
 }
 
@@ -41,6 +52,8 @@ type Bearer struct {
 	reviewer TokenReviewer
 	verified *lru.LRUExpireCache
 	known    *lru.LRUExpireCache // digests of ServiceAccount tokens that were good lately
+	refused  *lru.LRUExpireCache // digests of those that were nobody's
+	clients  *limit.Limiter      // of unknown tokens, by address
 	reviews  *rate.Limiter       // of unknown tokens
 	again    *rate.Limiter       // of known ones
 	now      func() time.Time
@@ -59,7 +72,8 @@ type caller struct {
 func NewBearer(p *Provider, reviewer TokenReviewer, c clock.PassiveClock, log *slog.Logger) *Bearer {
 	return &Bearer{
 		provider: p, reviewer: reviewer, verified: lru.NewLRUExpireCacheWithClock(bearers, c),
-		known:   lru.NewLRUExpireCacheWithClock(bearers, c),
+		known: lru.NewLRUExpireCacheWithClock(bearers, c), refused: lru.NewLRUExpireCacheWithClock(bearers, c),
+		clients: limit.New(limit.Rate{PerSecond: clientRate, Burst: clientBurst}, c),
 		reviews: rate.NewLimiter(reviewRate, reviewBurst), again: rate.NewLimiter(knownRate, knownBurst), now: c.Now, log: log,
 	}
 }
@@ -149,7 +163,7 @@ func (b *Bearer) verify(ctx context.Context, token string, key [sha256.Size]byte
 		return caller{}, err
 	}
 	if said.Issuer != b.provider.cfg.IssuerURL {
-		id, err := b.review(ctx, token, key)
+		id, err := b.serviceAccount(ctx, said.Issuer, token, key)
 		return caller{id: id, expires: said.end(), reviewed: true}, err
 	}
 	tok, err := b.provider.verify(ctx, token, b.provider.cfg.Audiences)
@@ -160,13 +174,33 @@ func (b *Bearer) verify(ctx context.Context, token string, key [sha256.Size]byte
 	return caller{id: id, expires: tok.Expiry}, err
 }
 
+// serviceAccount is whose token it is. Nobody is asked about one of an issuer that is none of ours, nor again so soon about
+// one that was refused.
+func (b *Bearer) serviceAccount(ctx context.Context, issuer, token string, key [sha256.Size]byte) (Identity, error) {
+	if _, refused := b.refused.Get(key); refused {
+		return Identity{}, ErrBadToken
+	}
+	ours, err := b.reviewer.IssuesTokens(ctx, issuer)
+	if err != nil {
+		return Identity{}, err
+	}
+	if !ours {
+		return Identity{}, fmt.Errorf("%w: nobody knows its issuer", ErrBadToken)
+	}
+	return b.review(ctx, token, key)
+}
+
+// mayReview counts a question about a token.
+func (b *Bearer) mayReview(ctx context.Context, key [sha256.Size]byte) bool {
+	if _, known := b.known.Get(key); known {
+		return b.again.AllowN(b.now(), 1)
+	}
+	return b.clients.Wait(AddressOf(ctx)) == 0 && b.reviews.AllowN(b.now(), 1)
+}
+
 // review asks the API server, at a limited rate.
 func (b *Bearer) review(ctx context.Context, token string, key [sha256.Size]byte) (Identity, error) {
-	limit := b.reviews
-	if _, known := b.known.Get(key); known {
-		limit = b.again
-	}
-	if !limit.AllowN(b.now(), 1) {
+	if !b.mayReview(ctx, key) {
 		return Identity{}, errTooMany
 	}
 	id, err := b.reviewer.ReviewToken(ctx, token, b.provider.cfg.Audiences)
@@ -175,6 +209,7 @@ func (b *Bearer) review(ctx context.Context, token string, key [sha256.Size]byte
 		b.known.Add(key, true, knownFor)
 	case errors.Is(err, ErrBadToken):
 		b.known.Remove(key)
+		b.refused.Add(key, true, refusedTTL)
 	}
 	return id, err
 }
@@ -191,6 +226,12 @@ func (c claims) end() time.Time {
 		return time.Time{}
 	}
 	return time.Unix(int64(c.Expires), 0)
+}
+
+// IssuerOf is what a token says of its issuer, "" if it is none that can be read. Nothing of it is verified.
+func IssuerOf(token string) string {
+	said, _ := claimsOf(token)
+	return said.Issuer
 }
 
 func claimsOf(token string) (claims, error) {

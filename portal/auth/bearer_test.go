@@ -21,6 +21,13 @@ type reviewer struct {
 	asked int
 }
 
+// inCluster is the issuer of ServiceAccounts' tokens.
+const inCluster = "https://kubernetes.default.svc"
+
+func (r *reviewer) IssuesTokens(_ context.Context, issuer string) (bool, error) {
+	return issuer == inCluster, nil
+}
+
 func (r *reviewer) ReviewToken(_ context.Context, token string, audiences []string) (Identity, error) {
 	r.asked++
 	if r.err != nil {
@@ -54,7 +61,11 @@ func newGate(t *testing.T) *gate {
 }
 
 func (g *gate) call(authorization ...string) *httptest.ResponseRecorder {
-	r := httptest.NewRequestWithContext(context.Background(), "GET", "/", http.NoBody)
+	return g.callFrom(context.Background(), authorization...)
+}
+
+func (g *gate) callFrom(ctx context.Context, authorization ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequestWithContext(ctx, "GET", "/", http.NoBody)
 	r.Header.Set("Cookie", "__Host-portico=x")
 	for _, a := range authorization {
 		r.Header.Add("Authorization", a)
@@ -178,7 +189,7 @@ func TestStreamsEndWithTheTokenOfAServiceAccount(t *testing.T) {
 func TestBearerSaysWhenNobodyCanBeAsked(t *testing.T) {
 	g := newGate(t)
 	g.reviewer.err = errors.New("dial 10.0.0.1: refused")
-	token := "Bearer " + part(`{}`) + "." + part(`{"iss":"x"}`) + "."
+	token := "Bearer " + part(`{}`) + "." + part(`{"iss":"`+inCluster+`"}`) + "."
 	w := g.call(token + "1")
 	if w.Code != 503 || strings.Contains(w.Body.String(), "10.0.0.1") {
 		t.Errorf("%d %s", w.Code, w.Body)
@@ -192,6 +203,49 @@ func TestBearerSaysWhenNobodyCanBeAsked(t *testing.T) {
 	g.later(time.Second)
 	if w := g.call(token + "b"); w.Code != 503 {
 		t.Errorf("a second later: %d", w.Code)
+	}
+}
+
+// TestUnknownTokensSpendLittle: nobody is asked about a token of a foreign issuer, nor twice about one that was refused, and no
+// client spends what others need.
+func TestUnknownTokensSpendLittle(t *testing.T) {
+	g := newGate(t)
+	ours := func(n int) string {
+		return "Bearer " + part(`{}`) + "." + part(`{"iss":"`+inCluster+`","n":`+strconv.Itoa(n)+`}`) + ".x"
+	}
+	for n := range 10 * reviewBurst {
+		token := "Bearer " + part(`{}`) + "." + part(`{"iss":"https://foreign.example","n":`+strconv.Itoa(n)+`}`) + ".x"
+		if w := g.call(token); w.Code != 401 {
+			t.Fatalf("a token of a foreign issuer: %d", w.Code)
+		}
+	}
+	if w := g.call("Bearer " + part(`{}`) + "." + part(`{}`) + ".x"); w.Code != 401 || g.reviewer.asked != 0 {
+		t.Errorf("%d, and %d questions about tokens of foreign issuers", w.Code, g.reviewer.asked)
+	}
+	for range 10 * reviewBurst {
+		if w := g.call(ours(0)); w.Code != 401 {
+			t.Fatalf("a refused token, again: %d", w.Code)
+		}
+	}
+	if g.reviewer.asked != 1 {
+		t.Errorf("%d questions about one token that was refused", g.reviewer.asked)
+	}
+	g.later(refusedTTL + time.Second)
+	if g.call(ours(0)); g.reviewer.asked != 2 {
+		t.Error("a refusal lasts for good")
+	}
+	g.later(time.Minute)
+	from := func(address string) context.Context { return context.WithValue(t.Context(), addressKey, address) }
+	flood := 0
+	for n := range clientBurst + 1 {
+		flood = g.callFrom(from("203.0.113.9"), ours(n+1)).Code
+	}
+	if flood != 429 {
+		t.Errorf("a flood of one client: %d", flood)
+	}
+	g.reviewer.token = strings.TrimPrefix(ours(1000), "Bearer ")
+	if w := g.callFrom(from("203.0.113.10"), ours(1000)); w.Code != 200 {
+		t.Errorf("another client: %d", w.Code)
 	}
 }
 

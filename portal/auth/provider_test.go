@@ -166,7 +166,7 @@ func TestWhoGivesUpWaitsForNoProvider(t *testing.T) {
 
 func TestUnknownTokensDoNotStarveKnownOnes(t *testing.T) {
 	g := newGate(t)
-	g.reviewer.token = part(`{}`) + "." + part(`{"iss":"x"}`) + ".good"
+	g.reviewer.token = part(`{}`) + "." + part(`{"iss":"`+inCluster+`"}`) + ".good"
 	if w := g.call("Bearer " + g.reviewer.token); w.Code != http.StatusOK {
 		t.Fatalf("status %d", w.Code)
 	}
@@ -185,6 +185,7 @@ func TestUnknownTokensDoNotStarveKnownOnes(t *testing.T) {
 	if w := g.call("Bearer " + g.reviewer.token); w.Code != http.StatusUnauthorized {
 		t.Errorf("revoked: %d", w.Code)
 	}
+	g.later(refusedTTL + time.Second)
 	flood()
 	if w := g.call("Bearer " + g.reviewer.token); w.Code != http.StatusTooManyRequests {
 		t.Errorf("known no longer: %d", w.Code)

@@ -37,6 +37,8 @@ type access struct {
 	// worth says whether a right in the whole cluster is worth asking about: the answer is no where it is not. nil is
 	// always.
 	worth func(context.Context, auth.Identity) (bool, error)
+	// exists says whether there is such a namespace; nil is always.
+	exists func(ctx context.Context, namespace string) (bool, error)
 }
 
 func newAccess(reviews authorizationclient.SubjectAccessReviewInterface, c clock.PassiveClock) *access {
@@ -55,14 +57,19 @@ func (a *access) require(ctx context.Context, id auth.Identity, act Right) error
 	return nil
 }
 
-// allowed answers from the last seconds' reviews, or asks. Nobody may do anything in a namespace whose name no namespace
-// can have, and nobody is asked.
+// allowed answers from the last seconds' reviews, or asks. In a namespace that does not exist callers may do what they may in
+// all of them, and in one whose name none can have nothing: addresses with made-up names cost no reviews.
 func (a *access) allowed(ctx context.Context, id auth.Identity, act Right) (bool, error) {
 	if err := id.Check(); err != nil {
 		return false, fmt.Errorf("refusing the caller: %w", err)
 	}
 	if act.namespace != "" && len(validation.IsDNS1123Label(act.namespace)) > 0 {
 		return false, nil
+	}
+	if there, err := a.there(ctx, act.namespace); err != nil {
+		return false, err
+	} else if !there {
+		act.namespace = ""
 	}
 	key := asked(id, act)
 	if ok, known := a.answers.get(key); known {
@@ -78,6 +85,14 @@ func (a *access) allowed(ctx context.Context, id auth.Identity, act Right) (bool
 		}
 	}
 	return a.ask(ctx, id, act, key)
+}
+
+// there reports whether the namespace exists; "" is all of them.
+func (a *access) there(ctx context.Context, namespace string) (bool, error) {
+	if namespace == "" || a.exists == nil {
+		return true, nil
+	}
+	return a.exists(ctx, namespace)
 }
 
 // ask waits for a review, which all who ask the same at once share.

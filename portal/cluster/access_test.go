@@ -3,7 +3,9 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -198,5 +200,39 @@ func TestANoAboutTheWholeClusterIsKeptLongerThanAYes(t *testing.T) {
 				t.Errorf("asked %d times by wideTTL, want %d", j.count(), before+1)
 			}
 		})
+	}
+}
+
+// TestMadeUpNamespacesCostNoReviews, and are answered as those in which the caller may do nothing.
+func TestMadeUpNamespacesCostNoReviews(t *testing.T) {
+	c, j := crowd(t, "list s3buckets payments")
+	k := bucketRef(t).Kind
+	c.access.exists, c.access.worth = c.namespaceExists, c.worthAsking
+	refusal := func(namespace string) string {
+		_, err := c.Rows(t.Context(), dev, k, namespace)
+		if _, forbidden := errors.AsType[*ForbiddenError](err); !forbidden {
+			t.Fatalf("%s: %v", namespace, err)
+		}
+		return strings.ReplaceAll(err.Error(), namespace, "it")
+	}
+	want := refusal("other-001")
+	before := j.count()
+	for i := range 100 {
+		if got := refusal(fmt.Sprintf("made-up-%d", i)); got != want {
+			t.Errorf("%q, and of one that exists %q", got, want)
+		}
+	}
+	if n := j.count() - before; n > 0 {
+		t.Errorf("%d reviews", n)
+	}
+	wide, j := crowd(t, "list s3buckets")
+	wide.access.exists = wide.namespaceExists
+	for i := range 100 { // whoever may in the whole cluster hears nothing else of them
+		if ok, err := wide.Can(t.Context(), dev, "list", k, fmt.Sprintf("made-up-%d", i)); !ok || err != nil {
+			t.Fatalf("%v, %v", ok, err)
+		}
+	}
+	if j.count() != 1 {
+		t.Errorf("%d reviews of a right in the whole cluster", j.count())
 	}
 }

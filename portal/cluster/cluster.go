@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -53,6 +54,7 @@ type Cluster struct {
 	// askEverywhere is Options.AskEverywhere.
 	askEverywhere bool
 	revoked       *Revocations
+	issuers       sync.Map // of ServiceAccounts' tokens
 	operator      *operator.Client
 	client        kubernetes.Interface
 	log           *slog.Logger
@@ -94,7 +96,7 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 		access: newAccess(clients.AuthorizationV1().SubjectAccessReviews(), opts.Clock), revoked: revoked,
 		operator: operator.New(newOperatorAccess(clients, opts), opts.Clock, opts.Log),
 	}
-	c.access.worth = c.worthAsking
+	c.access.worth, c.access.exists = c.worthAsking, c.namespaceExists
 	return c, nil
 }
 

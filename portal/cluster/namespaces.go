@@ -7,10 +7,12 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
@@ -89,6 +91,18 @@ func (c *Cluster) namespaceMetas(ctx context.Context) ([]metav1.PartialObjectMet
 		return nil, &UnavailableError{Doing: "reading the cache of namespaces", Cause: err}
 	}
 	return list.Items, nil
+}
+
+// namespaceExists looks into the cache.
+func (c *Cluster) namespaceExists(ctx context.Context, name string) (bool, error) {
+	err := c.cache.Get(ctx, client.ObjectKey{Name: name}, namespaceMeta())
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, &UnavailableError{Doing: "reading the cache of namespaces", Cause: err}
+	}
+	return true, nil
 }
 
 // Provider is an AWS account that a namespace may use.

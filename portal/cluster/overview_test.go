@@ -10,8 +10,10 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -29,6 +31,13 @@ type spaces struct {
 	bound  map[string]rbacv1.Subject // by namespace, in a RoleBinding
 	wide   []rbacv1.ClusterRoleBinding
 	failed error // of reading bindings
+}
+
+func (s spaces) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
+	if slices.Contains(s.names, key.Name) {
+		return nil
+	}
+	return apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, key.Name)
 }
 
 func (s spaces) List(_ context.Context, into client.ObjectList, opts ...client.ListOption) error {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 )
@@ -23,12 +21,8 @@ func (c *Cluster) Rights(ctx context.Context, id auth.Identity, kinds catalog.Ca
 	for _, k := range kinds {
 		may[k.Plural] = []string{}
 	}
-	metas, err := c.namespaceMetas(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if !slices.ContainsFunc(metas, func(n metav1.PartialObjectMetadata) bool { return n.Name == namespace }) {
-		return may, nil
+	if there, err := c.namespaceExists(ctx, namespace); !there || err != nil {
+		return may, err
 	}
 	candidates, err := c.candidates(ctx, id)
 	if err != nil {

@@ -10,6 +10,20 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
+// IssuesTokens implements auth.TokenReviewer. The API server's issuer is that of the tokens which it issues to the portal, and
+// was, as long as this process lives.
+func (c *Cluster) IssuesTokens(ctx context.Context, issuer string) (bool, error) {
+	token, err := c.writer.tokens.current(ctx)
+	if err != nil {
+		return false, &UnavailableError{Doing: "learning who issues tokens of ServiceAccounts", Cause: err}
+	}
+	if now := auth.IssuerOf(token); now != "" {
+		c.issuers.Store(now, true)
+	}
+	_, ours := c.issuers.Load(issuer)
+	return ours, nil
+}
+
 // ReviewToken asks the API server whose ServiceAccount token this is. The token must be for one of the audiences.
 // auth.ErrBadToken means that it is none of ours; other errors that nobody could be asked.
 func (c *Cluster) ReviewToken(ctx context.Context, token string, audiences []string) (auth.Identity, error) {

@@ -27,6 +27,7 @@ type writer struct {
 	transport    http.RoundTripper
 	streams      http.RoundTripper // for answers that last: over HTTP/1.1, what nobody reads is buffered nowhere
 	impersonator string            // username, to recognise refusals of the impersonation itself
+	tokens       *tokens           // of the impersonator
 }
 
 func newWriter(own *rest.Config, client kubernetes.Interface, account types.NamespacedName, c clock.PassiveClock) (*writer, error) {
@@ -48,6 +49,7 @@ func newWriter(own *rest.Config, client kubernetes.Interface, account types.Name
 		transport:    &minter{tokens: minted, next: base},
 		streams:      &minter{tokens: minted, next: streams},
 		impersonator: "system:serviceaccount:" + account.Namespace + ":" + account.Name,
+		tokens:       minted,
 	}, nil
 }
 
