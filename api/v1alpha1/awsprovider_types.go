@@ -129,6 +129,7 @@ type AWSProviderStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/form=region,allowedNamespaces,allowedRegions,roleARN,assumeRoleARN,externalID"
 // +kubebuilder:metadata:annotations="portico.dev/order=accountID,assumeRoleChain,accessKeyIDRef,secretAccessKeyRef,sessionTokenRef,name,key,defaultTags,endpoint"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.accountID"
+// +kubebuilder:metadata:annotations="portico.dev/while-deleting=*"
 type AWSProvider struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

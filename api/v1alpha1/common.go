@@ -35,6 +35,9 @@ const (
 	ConditionPaused      = "Paused"
 )
 
+// ReasonDeleting is the Ready condition's reason while AWS deletes the resource: nothing stops that.
+const ReasonDeleting = "Deleting"
+
 // CommonStatus is what the engine writes for every kind.
 type CommonStatus struct {
 	// observedGeneration is the metadata.generation that the rest of the status speaks of.

@@ -82,6 +82,8 @@ type EC2VolumeStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/order=securityGroupIDs,iamInstanceProfile,userData,userDataFrom,secretKeyRef,configMapKeyRef,name,key,blockDeviceMappings,deviceName,volumeSize,volumeType,iops,throughput,encrypted,kmsKeyID,deleteOnTermination,snapshotID,state,allowStop,monitoring,ebsOptimized,metadataOptions,httpTokens,httpPutResponseHopLimit,httpEndpoint,disableApiTermination,tags,region,adoptionPolicy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.privateIP"
 // +kubebuilder:metadata:annotations="portico.dev/change-effects=instanceType,ebsOptimized=The machine has to be stopped for it: with allowStop it is stopped, changed and started again, and its public address may change. Without, the change waits until it is stopped.|state=The machine is started or stopped.|deletionPolicy=Nothing changes now: it decides what a deletion does."
+// +kubebuilder:metadata:annotations="portico.dev/protects=disableApiTermination"
+// +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy,disableApiTermination,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/lossy-effect=The machine is terminated, and every volume that is not kept by deleteOnTermination false goes with it. There is no way back."
 type EC2Instance struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -77,6 +77,8 @@ type RDSInstanceStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/deleted=deleted from AWS, after a final snapshot"
 // +kubebuilder:metadata:annotations="portico.dev/deleted-effect=A final snapshot is taken first: a new database can be restored from it."
 // +kubebuilder:metadata:annotations="portico.dev/lossy=skipFinalSnapshot"
+// +kubebuilder:metadata:annotations="portico.dev/protects=deletionProtection"
+// +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy,deletionProtection,skipFinalSnapshot,finalSnapshotIdentifier,deleteAutomatedBackups,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/lossy-effect=All data goes with it: skipFinalSnapshot is set. There is no way back."
 type RDSInstance struct {
 	metav1.TypeMeta   `json:",inline"`

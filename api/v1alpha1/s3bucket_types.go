@@ -227,6 +227,7 @@ type S3BucketStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/deleted=deleted from AWS, if empty"
 // +kubebuilder:metadata:annotations="portico.dev/deleted-effect=If anything is stored in it, it is not deleted: Portico stops, and the page of the resource says what to do."
 // +kubebuilder:metadata:annotations="portico.dev/lossy=forceDestroy"
+// +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy,forceDestroy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/lossy-effect=All data goes with it, every version of every object: forceDestroy is set. There is no way back."
 type S3Bucket struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -160,6 +160,7 @@ type SQSQueueStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/change-effects=messageRetentionPeriod=Messages that are older are deleted, those that wait now, too.|deletionPolicy=Nothing changes now: it decides what a deletion does."
 // +kubebuilder:metadata:annotations="portico.dev/names=queueName"
 // +kubebuilder:metadata:annotations="portico.dev/refers=deadLetterQueue.targetRef.name=sqsqueues"
+// +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/lossy-effect=The messages in it are lost. There is no way back."
 type SQSQueue struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -91,7 +91,7 @@ func (w Work[T, S]) remove(ctx context.Context, obj T, run *engine.Pass) error {
 			return err
 		}
 	}
-	return engine.Wait("Deleting", 5*time.Second, "deletion of %s was accepted; waiting until it is gone", name(status))
+	return engine.Wait(v1alpha1.ReasonDeleting, 5*time.Second, "deletion of %s was accepted; waiting until it is gone", name(status))
 }
 
 // ours tells whether there is something of obj's to release. What does not show, or does not show our marks, may have

@@ -71,6 +71,10 @@ type Deletion struct {
 	Lossy  string // the boolean of spec that gives data up, such as forceDestroy
 	// LossyEffect is what is lost where Lossy is set, or where nothing keeps it.
 	LossyEffect string
+	// Protects is the boolean of spec with which AWS refuses a deletion, "" if the kind has none.
+	Protects string
+	// Counts are the fields of spec that an edit can change while the object is being deleted; a lone * stands for all.
+	Counts []string
 }
 
 // GVK is the kind's group, version and kind.
@@ -190,6 +194,7 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 		Deletion: Deletion{
 			Deleted: crd.Annotations[prefix+"deleted"], Effect: crd.Annotations[prefix+"deleted-effect"],
 			Lossy: crd.Annotations[prefix+"lossy"], LossyEffect: crd.Annotations[prefix+"lossy-effect"],
+			Protects: crd.Annotations[prefix+"protects"], Counts: listed(crd.Annotations[prefix+"while-deleting"]),
 		},
 		schema: raw,
 	}, nil

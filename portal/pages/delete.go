@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -99,10 +100,12 @@ func (p *Pages) deletePost(w http.ResponseWriter, r *http.Request) error {
 
 // effects say what deleting does to the resource in AWS and to its data.
 func effects(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
-	target := nested(obj, "status", "arn")
-	if target == "" {
-		target = "what was created in AWS for this " + k.Title
-	}
+	return append(outcomes(obj, k), views.Effect{Icon: "info", Tone: "idle", Text: "The object disappears from Portico and from the cluster when this is done."})
+}
+
+// outcomes say what becomes of the resource in AWS, and of what was made for it.
+func outcomes(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
+	target := targetOf(obj, k)
 	list := policyEffects(obj, k.Deletion, target)
 	if phase.FactsOf(obj).Lost() {
 		list = []views.Effect{{Icon: "info", Tone: "idle", Text: target + " is gone from AWS already: it was deleted outside Portico."}}
@@ -110,7 +113,7 @@ func effects(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
 	if !k.Has("deletionPolicy") && k.Deletion.Effect != "" {
 		list = []views.Effect{{Icon: "bin", Tone: "bad", Text: k.Deletion.Effect}}
 	}
-	if nested(obj, "spec", "managementPolicy") == string(v1alpha1.ManagementObserve) {
+	if observed(obj) {
 		list = []views.Effect{{Icon: "check", Tone: "good", Text: "Nothing changes in AWS: Portico only observes " + target + "."}}
 	}
 	if secret := nested(obj, "status", "binding", "name"); secret != "" {
@@ -119,7 +122,16 @@ func effects(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
 			Text: "The Secret " + secret + " with the connection details goes too: applications that use it stop working when they restart.",
 		})
 	}
-	return append(list, views.Effect{Icon: "info", Tone: "idle", Text: "The object disappears from Portico and from the cluster when this is done."})
+	return list
+}
+
+// targetOf is what the object stands for in AWS.
+func targetOf(obj *unstructured.Unstructured, k catalog.Kind) string {
+	return cmp.Or(nested(obj, "status", "arn"), "what was created in AWS for this "+k.Title)
+}
+
+func observed(obj *unstructured.Unstructured) bool {
+	return nested(obj, "spec", "managementPolicy") == string(v1alpha1.ManagementObserve)
 }
 
 func policyEffects(obj *unstructured.Unstructured, d catalog.Deletion, target string) []views.Effect {
@@ -131,6 +143,9 @@ func policyEffects(obj *unstructured.Unstructured, d catalog.Deletion, target st
 	case v1alpha1.DeletionStop:
 		return []views.Effect{{Icon: "check", Tone: "good", Text: target + " is stopped and stays, with its data. The same request can take it back later."}}
 	case v1alpha1.DeletionDelete:
+		if on, set := setting(obj, d.Protects); on && set {
+			return []views.Effect{{Icon: "lock", Tone: "warn", Text: "Nothing is deleted while " + d.Protects + " is on: AWS refuses it. The deletion waits until you switch that off."}}
+		}
 		gone := views.Effect{Icon: "bin", Tone: "bad", Text: "Deleted from AWS for good: " + target + "."}
 		if lossy(obj, d) {
 			return []views.Effect{gone, {Icon: "alert", Tone: "bad", Text: d.LossyEffect}}
@@ -138,4 +153,10 @@ func policyEffects(obj *unstructured.Unstructured, d catalog.Deletion, target st
 		return []views.Effect{gone, {Icon: "check", Tone: "good", Text: d.Effect}}
 	}
 	return nil
+}
+
+// setting is a boolean of spec, and whether it is set at all.
+func setting(obj *unstructured.Unstructured, name string) (on, set bool) {
+	on, set, _ = unstructured.NestedBool(obj.Object, "spec", name)
+	return on, set
 }

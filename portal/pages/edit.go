@@ -65,6 +65,9 @@ func (p *Pages) editing(r *http.Request) (asking, error) {
 	if a.kind.Fixed != "" {
 		a.form.Closed = views.Closed{Title: "It cannot be edited", Text: prose.Sentence(a.kind.Fixed)}
 	}
+	if err := p.addLeaving(r.Context(), &a); err != nil {
+		return asking{}, err
+	}
 	return a, p.addChoices(r.Context(), &a)
 }
 
@@ -168,9 +171,12 @@ func (a asking) change(view views.Review, d draft, result cluster.Result) (views
 func (a asking) effects(was, will *unstructured.Unstructured) []views.Effect {
 	var changed []string
 	for _, c := range a.kind.Differences(was, will, was) {
-		if c.Path[0] == "spec" && len(c.Path) > 1 {
+		if c.Path[0] == "spec" && len(c.Path) > 1 && !slices.Contains(changed, c.Path[1]) {
 			changed = append(changed, c.Path[1])
 		}
+	}
+	if was.GetDeletionTimestamp() != nil && len(changed) > 0 {
+		return a.leaving(will, changed)
 	}
 	var all []views.Effect
 	for _, c := range a.kind.Changes {

@@ -29,6 +29,8 @@ func TestDeletionIsToldAsItIs(t *testing.T) {
 		{"RDSInstance", map[string]any{"deletionPolicy": "Delete"}, "final snapshot", "final snapshot is taken first"},
 		{"RDSInstance", map[string]any{"deletionPolicy": "Delete", "skipFinalSnapshot": true}, "with all data", "no way back"},
 		{"EC2Instance", map[string]any{"deletionPolicy": "Delete"}, "with all data", "terminated"},
+		{"EC2Instance", map[string]any{"deletionPolicy": "Delete", "disableApiTermination": true}, "with all data", "Nothing is deleted while disableApiTermination is on"},
+		{"EC2Instance", map[string]any{"deletionPolicy": "Delete", "disableApiTermination": false}, "with all data", "terminated"},
 		{"EC2Instance", map[string]any{"deletionPolicy": "Stop"}, "stopped", "is stopped and stays"},
 		{"EC2Instance", map[string]any{"deletionPolicy": "Orphan"}, "lets go", "without Portico's tags"},
 		{"WebApp", map[string]any{}, "", "The application stops"},

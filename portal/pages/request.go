@@ -238,11 +238,19 @@ func (p *Pages) create(w http.ResponseWriter, r *http.Request, a asking, d draft
 	if err != nil {
 		return p.refused(w, r, a, d.toForm(), err)
 	}
+	return seeOther(w, r, a.after(result))
+}
+
+// after is where a write leads: to the page of the resource, or to the list if there is soon none.
+func (a asking) after(result cluster.Result) string {
 	path := views.ResourcePath(a.space.team.ID, a.kind.Plural, result.Object.GetName())
-	if a.edit != nil {
-		path = views.AppliedPath(path, result.Object.GetGeneration())
+	if a.edit == nil {
+		return path
 	}
-	return seeOther(w, r, path)
+	if _, atOnce := fateOf(result.Object, a.kind); atOnce && result.Object.GetDeletionTimestamp() != nil {
+		return views.TeamPath(a.space.team.ID)
+	}
+	return views.AppliedPath(path, result.Object.GetGeneration())
 }
 
 func (p *Pages) showForm(w http.ResponseWriter, r *http.Request, a asking, d draft, status int) error {

@@ -31,7 +31,7 @@ func TestRequest(t *testing.T) {
 	}{
 		{
 			"review shows what is filled in", filled("review"), 200,
-			[]string{"The cluster would accept this.", "deletionPolicy: Delete", "unencrypted uploads are refused", "Request it"},
+			[]string{"Looks good.", "deletionPolicy: Delete", "unencrypted uploads are refused", "Request it"},
 		},
 		{
 			"a refused value stands beside its input, and is kept", filled("review", "spec.bucketName", "Bad_Name"), 422,

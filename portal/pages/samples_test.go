@@ -46,7 +46,7 @@ kind: S3Bucket
 metadata: {name: import-tmp, namespace: payments, generation: 3, creationTimestamp: "2026-09-21T12:00:00Z", deletionTimestamp: "2026-11-21T11:55:00Z",
   annotations: {portico.dev/requested-by: "oidc:payments-dev"}, finalizers: [portico.dev/release, example.org/backup]}
 spec: {providerRef: {name: aws-prod}, deletionPolicy: Delete, forceDestroy: true}
-status: {observedGeneration: 3, bucketName: payments-import-tmp-0b9d22aa, arn: "arn:aws:s3:::payments-import-tmp-0b9d22aa", region: eu-west-1,
+status: {observedGeneration: 3, bucketName: payments-import-tmp-0b9d22aa, arn: "arn:aws:s3:::payments-import-tmp-0b9d22aa", region: eu-west-1, accountID: "123456789012",
   conditions: [{type: Ready, status: "False", reason: Emptying, message: "emptying the bucket: 12400 objects deleted so far", lastTransitionTime: "2026-11-21T11:55:00Z"},
     {type: Reconciling, status: "True", reason: Emptying, message: "emptying the bucket: 12400 objects deleted so far", lastTransitionTime: "2026-11-21T11:55:00Z"}]}
 `

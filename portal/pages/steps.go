@@ -278,6 +278,6 @@ func lossy(obj *unstructured.Unstructured, d catalog.Deletion) bool {
 	if d.Effect == "" {
 		return true
 	}
-	force, _, _ := unstructured.NestedBool(obj.Object, "spec", d.Lossy)
+	force, _ := setting(obj, d.Lossy)
 	return force
 }

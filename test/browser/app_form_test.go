@@ -58,7 +58,7 @@ func TestFormOfAnApplication(t *testing.T) {
 	x.fill(`[name="metadata.name"]`, "shop")
 	x.fill(`[name="spec.resources.requests.cpu"]`, "500m")
 	x.click(`.go button[value="review"]`)
-	x.await(`main`, "The cluster would accept this.")
+	x.await(`main`, "Looks good.")
 	x.await(`pre.diff .plus`, "port: 8080")
 	x.await(`pre.diff`, "- kind: S3Bucket")
 	x.deletes("app-uploads", bucket)

@@ -22,7 +22,7 @@ func TestEveryTabOfAResource(t *testing.T) {
 	other.signIn("payments-dev", "payments")
 	other.edits("tabs")
 	other.choose("spec.versioning", "Suspended")
-	other.reviews("The cluster would accept this.")
+	other.reviews("Looks good.")
 	other.applies("tabs")
 	x.await(`#body`, "changed once since it was requested")
 	x.still()

@@ -64,7 +64,7 @@ func TestASessionThatIsLeftAloneEnds(t *testing.T) {
 	sent.awaitAt(ask)
 	sent.awaitValue("metadata.name", "rested-sent")
 	sent.awaitValue("spec.bucketName", "portico-rested-sent")
-	sent.reviews("The cluster would accept this.")
+	sent.reviews("Looks good.")
 
 	for page, at := range pages { // Dex knows the user now, and asks nothing
 		page.click(`main a.btn.first`)
@@ -72,7 +72,7 @@ func TestASessionThatIsLeftAloneEnds(t *testing.T) {
 		page.await(`#live`, "Live")
 	}
 	plain.do(chromedp.Reload())
-	plain.await(`main`, "The cluster would accept this.")
+	plain.await(`main`, "Looks good.")
 	plain.await(`pre.diff`, "portico-rested-plain")
 	reloaded.click(`main a.btn.first`)
 	reloaded.awaitAt(ask)

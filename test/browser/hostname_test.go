@@ -86,7 +86,7 @@ func (x *tab) describesHostname(name, hostname string) {
 	x.do(chromedp.SetValue(chromedp.CSS(`[name="spec.zoneId"]`), world.Zones[stack.Zone{Domain: stack.Domain}]))
 	x.every("hostname-free")
 	x.click(`.go button[value="review"]`)
-	x.await(`main`, "The cluster would accept this.")
+	x.await(`main`, "Looks good.")
 	x.await(`pre.diff`, "hostname: "+hostname)
 }
 

@@ -42,7 +42,7 @@ func TestEveryKindIsRequestedInTheBrowser(t *testing.T) {
 				x.do(chromedp.SetValue(chromedp.CSS(`[name="`+name+`"]`), value))
 			}
 			x.click(`.go button[value="review"]`)
-			x.await(`main`, "The cluster would accept this.")
+			x.await(`main`, "Looks good.")
 			x.click(`button[value="create"]`)
 			x.awaitPath("/teams/payments/" + w.plural + "/every-" + w.plural)
 			x.mark()

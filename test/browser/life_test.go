@@ -36,7 +36,7 @@ func (x *tab) request(name, bucket, versions string) string {
 	x.do(chromedp.SetValue(chromedp.CSS(`[name="spec.versioning"]`), versions))
 	x.await(`#as-yaml`, "name: "+name) // the preview follows
 	x.click(`.go button[value="review"]`)
-	x.await(`main`, "The cluster would accept this.")
+	x.await(`main`, "Looks good.")
 	x.await(`pre.diff .plus`, "adoptionPolicy")
 	x.click(`button[value="create"]`)
 	clicked := time.Now()

@@ -64,7 +64,7 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	x.do(chromedp.WaitVisible(chromedp.CSS(`#yaml`)))
 	x.every("form-yaml")
 	x.click(`.go button[value="review"]`)
-	x.await(`main`, "The cluster would accept this.")
+	x.await(`main`, "Looks good.")
 	x.every("review")
 	x.deletes("looks", bucket)
 	x.deletes("looks-too", taken)

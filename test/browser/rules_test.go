@@ -109,7 +109,7 @@ func TestWithoutJavaScript(t *testing.T) {
 	x.do(chromedp.WaitVisible(chromedp.CSS(`[name="spec.lifecycleRules[0].expirationDays"]`)))
 	x.fill(`[name="spec.lifecycleRules[0].expirationDays"]`, "30")
 	x.click(`.go button[value="review"]`)
-	x.await(`main`, "The cluster would accept this.")
+	x.await(`main`, "Looks good.")
 	x.click(`button[value="create"]`)
 	x.awaitPath(s3one + "plain")
 	x.awaitAnew(`#status`, "Ready")
@@ -137,7 +137,7 @@ func TestByKeyboardAlone(t *testing.T) {
 	x.tabTo(`[name="spec.bucketName"]`)
 	x.press("portico-keyboard-1")
 	x.press(kb.Enter) // in a text field it means Review
-	x.await(`main`, "The cluster would accept this.")
+	x.await(`main`, "Looks good.")
 	x.tabTo(`button[value="create"]`)
 	x.press(kb.Enter)
 	x.awaitPath(s3one + "by-keyboard")
@@ -205,7 +205,7 @@ func (x *tab) asksForAccount(name string) {
 		x.do(chromedp.SetValue(chromedp.CSS(`[name="spec.`+input+`"]`), value))
 	}
 	x.click(`.go button[value="review"]`)
-	x.await(`main`, "The cluster would accept this.")
+	x.await(`main`, "Looks good.")
 	x.click(`button[value="create"]`)
 	at := "/teams/_platform/awsproviders/" + name
 	x.awaitPath(at)

@@ -53,7 +53,7 @@ func TestAnEndedSessionLosesNoEntries(t *testing.T) {
 	x.click(`main a.btn.first`)
 	x.awaitPath(list)
 	other.click(`.go button[value="review"]`)
-	other.await(`main`, "The cluster would accept this.")
+	other.await(`main`, "Looks good.")
 	other.await(`pre.diff`, "portico-kept-1")
 }
 

@@ -25,6 +25,7 @@ type Form struct {
 	Action   string // address that the form posts to
 	Cancel   Choice // the way out
 	Closed   Closed
+	Warning  string // on top of the form, "" for none
 	YAMLTab  bool
 	Basic    []Field
 	Advanced []Field
