@@ -40,7 +40,7 @@ func Parse(text string) (Name, error) {
 		_, err = registered.ToASCII(ascii) // what the mapping made must be valid by itself
 	}
 	if err != nil || !utf8.ValidString(base) {
-		return Name{}, fmt.Errorf("it is no valid hostname: %s", plainly(err, base))
+		return Name{}, fmt.Errorf("it is not a valid hostname: %s", plainly(err, base))
 	}
 	if strings.HasSuffix(ascii, ".") { // of another script
 		return Name{}, fmt.Errorf("leave out the dot at the end")
@@ -84,7 +84,25 @@ func plainly(err error, text string) string {
 	if err == nil {
 		return "it is not UTF-8"
 	}
-	return strings.TrimPrefix(err.Error(), "idna: ")
+	for label := range strings.SplitSeq(text, ".") {
+		if words := labelWords(label); words != "" {
+			return words
+		}
+	}
+	return "its characters cannot stand together in one name"
+}
+
+// labelWords say what is wrong with the characters of a label, "" if nothing is.
+func labelWords(label string) string {
+	for _, r := range label {
+		if _, err := registered.ToASCII(string(r)); err != nil && r != '-' {
+			return fmt.Sprintf("the label %q has the character %q; use letters, digits and hyphens", label, r)
+		}
+	}
+	if _, err := registered.ToASCII(label); err != nil {
+		return fmt.Sprintf("the label %q has characters that cannot stand together in one name", label)
+	}
+	return ""
 }
 
 // String is the name as it is written in certificates and routes.

@@ -34,7 +34,7 @@ func TestEveryAnswer(t *testing.T) {
 		"free under another suffix":     {Query{Hostname: "pay.example.org"}, grant, Free, "", Holder{}, "free"},
 		"letters as DNS has them":       {Query{Hostname: "Größe.payments.example.com"}, grant, Free, "", Holder{}, "xn--gre-6ka8i.payments.example.com is free"},
 		"nothing":                       {Query{}, grant, Invalid, "hostname", Holder{}, ""},
-		"a URL":                         {Query{Hostname: "https://x.example.com"}, grant, Invalid, "hostname", Holder{}, "no valid hostname"},
+		"a URL":                         {Query{Hostname: "https://x.example.com"}, grant, Invalid, "hostname", Holder{}, "not a valid hostname"},
 		"an underscore":                 {Query{Hostname: "a_b.example.com"}, grant, Invalid, "hostname", Holder{}, "underscore"},
 		"an asterisk within":            {Query{Hostname: "a.*.example.com"}, grant, Invalid, "hostname", Holder{}, "asterisk"},
 		"a book":                        {Query{Hostname: strings.Repeat("a.", 10_000)}, grant, Invalid, "hostname", Holder{}, "too long"},
