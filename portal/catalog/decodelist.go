@@ -117,7 +117,7 @@ func (d *decoder) entries(f Field, path string, n *node, base any) (any, bool) {
 		case key == "":
 			d.fail(Index(path, row)+".key", "", "give this value a key, or empty both")
 		case twice:
-			d.fail(Index(path, row)+".key", key, "this key is there twice")
+			d.fail(Index(path, row)+".key", key, "this key is there twice: keep one")
 		default:
 			d.entry(out, f, Index(path, row), key, value)
 		}

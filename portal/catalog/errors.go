@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -56,16 +57,32 @@ func fromCause(c metav1.StatusCause) FieldError {
 		field = ""
 	}
 	detail, value := cutValue(c.Message)
+	out := FieldError{Field: field, Message: inPlainWords(detail), Value: value}
 	switch c.Type {
 	case metav1.CauseTypeFieldValueRequired:
-		return FieldError{Field: field, Message: orElse(detail, "is required")}
+		out.Message, out.Value = orElse(out.Message, Required), ""
 	case metav1.CauseTypeFieldValueNotSupported:
-		return FieldError{Field: field, Message: choices(detail), Value: value}
+		out.Message = choices(detail)
 	case metav1.CauseTypeFieldValueDuplicate:
-		return FieldError{Field: field, Message: orElse(detail, "is there twice"), Value: value}
+		out.Message = orElse(out.Message, twice)
+	case metav1.CauseTypeFieldValueNotFound:
+		out.Message = orElse(out.Message, "does not exist")
 	default:
-		return FieldError{Field: field, Message: orElse(detail, c.Message), Value: value}
+		out.Message = orElse(out.Message, orElse(bare[c.Type], inPlainWords(c.Message)))
 	}
+	if value != "" && (field == "metadata.labels" || field == "metadata.annotations") { // of which one it is, only the value tells
+		out.Message = strconv.Quote(value) + ": " + out.Message
+	}
+	return out
+}
+
+// twice is said of what is there two times and may be once.
+const twice = "is there twice: keep one"
+
+// bare is said of errors that come without a word.
+var bare = map[metav1.CauseType]string{
+	metav1.CauseTypeFieldValueInvalid: "is not valid", metav1.CauseTypeTypeInvalid: "is not valid", metav1.CauseTypeForbidden: "cannot be set here",
+	metav1.CauseTypeTooLong: "is too long", metav1.CauseTypeTooMany: "has too many entries",
 }
 
 // choices turns the API server's list of supported values into a sentence.
@@ -78,21 +95,25 @@ func choices(detail string) string {
 
 // leads are how the API server begins a message, before the refused value.
 var leads = []string{
-	"Invalid value: ", "Unsupported value: ", "Duplicate value: ", "Too many: ", "Forbidden: ",
-	"Required value: ", "Required value", "Too long: ", "Not found: ", "Internal error: ",
+	"Invalid value: ", "Unsupported value: ", "Duplicate value: ", "Too many: ", "Too few: ", "Not found: ",
+	"Forbidden: ", "Required value: ", "Too long: ", "Too short: ", "Internal error: ",
 }
+
+// withValue is how many of leads stand before a value.
+const withValue = 6
 
 // cutValue cuts `Invalid value: "x": detail` into detail and x.
 func cutValue(message string) (detail, value string) {
-	for _, lead := range leads {
+	for i, lead := range leads {
 		rest, ok := strings.CutPrefix(message, lead)
-		if !ok {
-			continue
-		}
-		if lead != leads[0] && lead != leads[1] && lead != leads[2] && lead != leads[3] {
+		switch {
+		case ok && i < withValue:
+			return cutJSON(rest)
+		case ok:
 			return rest, ""
+		case message == strings.TrimSuffix(lead, ": "): // without a value, and without a word
+			return "", ""
 		}
-		return cutJSON(rest)
 	}
 	return message, ""
 }
@@ -122,9 +143,9 @@ func strictErrors(message string) FieldErrors {
 	}
 	var out FieldErrors
 	for _, m := range unknownField.FindAllStringSubmatch(message, -1) {
-		text := "no such field: look for a typing error"
+		text := noField
 		if m[1] == "duplicate field" {
-			text = "is there twice"
+			text = twice
 		}
 		out = append(out, FieldError{Field: m[2], Message: text})
 	}
@@ -156,7 +177,7 @@ func (k Kind) Locate(errs FieldErrors) FieldErrors {
 
 // Place puts each error beside an input. inputs are the names that the page shows, groups (spec.encryption) among them
 // if the page has room for their errors, in their order on the page. An error about a group goes to the member that
-// its message begins with (kmsKeyID is required …), else to the group, else to its first member shown; one about
+// its message names (kmsKeyID is required …), else to the group, else to its first member shown; one about
 // something deeper than any input goes to the nearest one above. The others, in rest, belong on top of the form.
 func (e FieldErrors) Place(inputs []string) (byInput map[string][]string, rest []string) {
 	byInput = map[string][]string{}
@@ -173,10 +194,8 @@ func (e FieldErrors) Place(inputs []string) (byInput map[string][]string, rest [
 }
 
 func place(fe FieldError, inputs []string) string {
-	if word, _, _ := strings.Cut(fe.Message, " "); word != "" && fe.Field != "" {
-		if at := fe.Field + "." + strings.TrimSuffix(word, ":"); slices.Contains(inputs, at) {
-			return at
-		}
+	if at := named(fe, inputs); at != "" {
+		return at
 	}
 	if fe.Field != "" && fe.Field != "spec" {
 		if slices.Contains(inputs, fe.Field) {
@@ -188,6 +207,22 @@ func place(fe FieldError, inputs []string) string {
 	}
 	for at := parent(fe.Field); at != ""; at = parent(at) {
 		if slices.Contains(inputs, at) {
+			return at
+		}
+	}
+	return ""
+}
+
+// named is the input of a group that a complaint about the group begins with. One about spec itself, which has no place of
+// its own, may name it further on, as only fields are written, such as kmsKeyID.
+func named(fe FieldError, inputs []string) string {
+	if fe.Field == "" {
+		return ""
+	}
+	for i, word := range strings.Fields(fe.Message) {
+		word = strings.Trim(word, ":;,.")
+		camel := fe.Field == "spec" && strings.ToLower(word) != word
+		if at := fe.Field + "." + word; (i == 0 || camel) && slices.Contains(inputs, at) {
 			return at
 		}
 	}

@@ -36,11 +36,11 @@ func TestFromStatus(t *testing.T) {
 		},
 		{
 			"a number", cause(metav1.CauseTypeFieldValueInvalid, "spec.n", `Invalid value: 0: spec.n in body should be greater than or equal to 1`),
-			FieldErrors{{"spec.n", "spec.n in body should be greater than or equal to 1", "0"}},
+			FieldErrors{{"spec.n", "use 1 or more", "0"}},
 		},
 		{
 			"an unknown field of a patch", cause(metav1.CauseTypeFieldValueInvalid, "patch", `Invalid value: "{\"metadata\":{}}": strict decoding error: unknown field "spec.x"`),
-			FieldErrors{{"spec.x", "no such field: look for a typing error", ""}},
+			FieldErrors{{"spec.x", "no such field: check the spelling", ""}},
 		},
 		{
 			"a patch that cannot be applied", cause(metav1.CauseTypeFieldValueInvalid, "patch", `Invalid value: "{\"metadata\":{}}": cannot restore slice from map`),
@@ -56,19 +56,47 @@ func TestFromStatus(t *testing.T) {
 		},
 		{
 			"a duplicate", cause(metav1.CauseTypeFieldValueDuplicate, "spec.l[1]", `Duplicate value: "x"`),
-			FieldErrors{{"spec.l[1]", "is there twice", "x"}},
+			FieldErrors{{"spec.l[1]", "is there twice: keep one", "x"}},
 		},
 		{
 			"too long", cause(metav1.CauseTypeTooLong, "spec.bucketName", "Too long: may not be more than 63 bytes"),
-			FieldErrors{{"spec.bucketName", "may not be more than 63 bytes", ""}},
+			FieldErrors{{"spec.bucketName", "use at most 63 characters", ""}},
 		},
 		{
 			"too many", cause(metav1.CauseTypeTooMany, "spec.tags", "Too many: 41: must have at most 40 items"),
-			FieldErrors{{"spec.tags", "must have at most 40 items", "41"}},
+			FieldErrors{{"spec.tags", "use at most 40 entries", "41"}},
 		},
 		{
 			"the whole object", cause(metav1.CauseTypeFieldValueInvalid, "<nil>", "Invalid value: null: some validation rules were not checked"),
 			FieldErrors{{"", "some validation rules were not checked", ""}},
+		},
+		{
+			"too few", cause("FieldValueTooFew", "spec.zones", "Too few: 0: must have at least 1 item"),
+			FieldErrors{{"spec.zones", "add at least one entry", "0"}},
+		},
+		{
+			"too short", cause("FieldValueTooShort", "spec.x", "Too short: must have at least 3 items"),
+			FieldErrors{{"spec.x", "add at least 3 entries", ""}},
+		},
+		{
+			"not found", cause(metav1.CauseTypeFieldValueNotFound, "spec.x", `Not found: "shop"`),
+			FieldErrors{{"spec.x", "does not exist", "shop"}},
+		},
+		{
+			"forbidden without a word", cause(metav1.CauseTypeForbidden, "spec.x", "Forbidden"),
+			FieldErrors{{"spec.x", "cannot be set here", ""}},
+		},
+		{
+			"invalid without a word", cause(metav1.CauseTypeFieldValueInvalid, "spec.x", `Invalid value: "a"`),
+			FieldErrors{{"spec.x", "is not valid", "a"}},
+		},
+		{
+			"a label, of many", cause(metav1.CauseTypeFieldValueInvalid, "metadata.labels", `Invalid value: "a b": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`),
+			FieldErrors{{"metadata.labels", `"a b": use letters, digits, hyphens, underscores and dots; start and end with a letter or a digit`, "a b"}},
+		},
+		{
+			"a name", cause(metav1.CauseTypeFieldValueInvalid, "metadata.name", `Invalid value: "My_Bucket": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`),
+			FieldErrors{{"metadata.name", "use lower-case letters, digits, hyphens and dots; start and end with a letter or a digit", "My_Bucket"}},
 		},
 		{
 			"a webhook's own words", cause(metav1.CauseTypeFieldValueInvalid, "spec.x", "the bucket is taken"),
@@ -76,7 +104,7 @@ func TestFromStatus(t *testing.T) {
 		},
 		{
 			"unknown fields", apierrors.NewBadRequest(`strict decoding error: unknown field "spec.bucketname", duplicate field "spec.a"`),
-			FieldErrors{{"spec.bucketname", "no such field: look for a typing error", ""}, {"spec.a", "is there twice", ""}},
+			FieldErrors{{"spec.bucketname", "no such field: check the spelling", ""}, {"spec.a", "is there twice: keep one", ""}},
 		},
 		{"another bad request", apierrors.NewBadRequest("no"), nil},
 		{"another error", errors.New("no"), nil},
@@ -107,6 +135,8 @@ func TestPlace(t *testing.T) {
 		{"a list", FieldError{Field: "spec.lifecycleRules", Message: "m"}, "spec.lifecycleRules[0].expirationDays"},
 		{"deeper than any input", FieldError{Field: "spec.tags.aws:x", Message: "m"}, "spec.tags"},
 		{"spec, by the name in front", FieldError{Field: "spec", Message: "region is immutable: m"}, "spec.region"},
+		{"spec, by a name further on", FieldError{Field: "spec", Message: "set either arn or bucketName, not both"}, "spec.bucketName"},
+		{"spec, by no word that is no name", FieldError{Field: "spec", Message: "choose a region, and tags"}, ""},
 		{"spec", FieldError{Field: "spec", Message: "m"}, ""},
 		{"nowhere", FieldError{Field: "", Message: "m"}, ""},
 		{"not shown", FieldError{Field: "spec.versioning", Message: "m"}, ""},

@@ -106,7 +106,7 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 		"spec.lifecycleRules[0].expirationDays=9999999999": {"spec.lifecycleRules[0].expirationDays", "is too large or too small a number", "9999999999"},
 		"spec.forceDestroy=perhaps":                        {"spec.forceDestroy", "must be true or false, or empty for the default", "perhaps"},
 		"spec.tags[4].value=lonely":                        {"spec.tags[0].key", "give this value a key, or empty both", ""},
-		"spec.tags[0].key=a&spec.tags[1].key=a":            {"spec.tags[1].key", "this key is there twice", "a"},
+		"spec.tags[0].key=a&spec.tags[1].key=a":            {"spec.tags[1].key", "this key is there twice: keep one", "a"},
 	} {
 		t.Run(form, func(t *testing.T) {
 			values, err := url.ParseQuery(form)

@@ -64,7 +64,7 @@ func whySurplus(key string) string {
 	case slices.Contains(metadataFields(), key):
 		return "is kept by Kubernetes and Portico: leave it out"
 	}
-	return "no such field: look for a typing error"
+	return noField
 }
 
 // misspelt names a field of metadata that Kubernetes does not know, "" if there is none. Other fields that Clean leaves

@@ -1,0 +1,89 @@
+package catalog
+
+import (
+	"io/fs"
+	"strings"
+	"testing"
+
+	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/portico-platform/portico/config/crd"
+)
+
+// Of rules: what the API server says when it cannot check one, as its source has it.
+func TestRulesThatCannotBeCheckedAreExplained(t *testing.T) {
+	for message, want := range map[string]string{
+		"some validation rules were not checked because the object was invalid; correct the existing errors to complete validation":                                  Unchecked,
+		"validation failed due to running out of cost budget, no further validation rules will be run":                                                               "is too large to be checked: make it smaller",
+		"'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: a tag key has 1 to 128": "is too large to be checked: make it smaller",
+		"runtime cost could not be calculated for validation rule: x, no further validation rules will be run":                                                       "could not be checked: try again",
+		"no such key: a evaluating rule: set a or b": "could not be checked: set a or b",
+		"'no such overload': call arguments did not match a supported operator, function or macro signature for rule: set a": "could not be checked: set a",
+		"rule compile error: compilation failed":                 "has a rule that cannot be checked: tell your platform team",
+		"rule compiler initialization error: x":                  "has a rule that cannot be checked: tell your platform team",
+		"failed rule: self.a > 1":                                "breaks the rule self.a > 1",
+		"must be an object for an array of list-type map":        "each entry must be an object with fields",
+		"should be a non-negative integer":                       "use 0 or more",
+		"spec.cpu in body must be of type integer,string: \"a\"": "must be a whole number or text",
+		"use lower-case letters, digits, dots and hyphens":       "use lower-case letters, digits, dots and hyphens", // of our own rules, as they are
+	} {
+		if got := inPlainWords(message); got != want {
+			t.Errorf("%q becomes %q, want %q", message, got, want)
+		}
+	}
+}
+
+// Every pattern of our schemas says what is wanted: nobody reads regular expressions. What our rules say stays as it is.
+func TestOurSchemasSpeakOurWords(t *testing.T) {
+	names, err := fs.Glob(crd.Files, "bases/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, name := range names {
+		b, err := fs.ReadFile(crd.Files, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var one apiext.CustomResourceDefinition
+		if err := yaml.UnmarshalStrict(b, &one); err != nil {
+			t.Fatal(err)
+		}
+		eachSchema(*one.Spec.Versions[0].Schema.OpenAPIV3Schema, "", func(path string, s apiext.JSONSchemaProps) {
+			for _, r := range s.XValidations {
+				if got := inPlainWords(r.Message); got != r.Message {
+					t.Errorf("a rule of %s%s says %q, which becomes %q", one.Spec.Names.Kind, path, r.Message, got)
+				}
+			}
+			if s.Pattern == "" || strings.HasPrefix(path, ".status") {
+				return
+			}
+			seen[s.Pattern] = true
+			if got := inPlainWords(path[1:] + " in body should match '" + s.Pattern + "'"); strings.Contains(got, "must match") {
+				t.Errorf("%s%s has a pattern without words: %s", one.Spec.Names.Kind, path, s.Pattern)
+			}
+		})
+	}
+	for pattern := range forms {
+		if !seen[pattern] {
+			t.Errorf("no schema has the pattern %s any more", pattern)
+		}
+	}
+}
+
+func eachSchema(s apiext.JSONSchemaProps, path string, do func(path string, s apiext.JSONSchemaProps)) {
+	do(path, s)
+	for name, p := range s.Properties {
+		eachSchema(p, path+"."+name, do)
+	}
+	if s.Items != nil && s.Items.Schema != nil {
+		eachSchema(*s.Items.Schema, path+"[]", do)
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+		eachSchema(*s.AdditionalProperties.Schema, path+"{}", do)
+	}
+	for _, p := range s.AllOf {
+		eachSchema(p, path, do)
+	}
+}
