@@ -233,7 +233,7 @@ func TestChangesOfAnApplication(t *testing.T) {
 		want   any
 	}{
 		"scaling":                               {shopSite, "/scale", url.Values{"replicas": {" 5 "}}, 303, "", []string{"spec", "replicas"}, int64(5)},
-		"too many Pods, in the CRD's words":     {shopSite, "/scale", url.Values{"replicas": {"11"}}, 422, "should be less than or equal to 10.", []string{"spec", "replicas"}, int64(3)},
+		"too many Pods, in our words":           {shopSite, "/scale", url.Values{"replicas": {"11"}}, 422, "Use 10 or less.", []string{"spec", "replicas"}, int64(3)},
 		"too many Pods keep what was typed":     {shopSite, "/scale", url.Values{"replicas": {"11"}}, 422, `value="11"`, nil, nil},
 		"the input is marked":                   {shopSite, "/scale", url.Values{"replicas": {"11"}}, 422, `aria-invalid="true"`, nil, nil},
 		"no number":                             {shopSite, "/scale", url.Values{"replicas": {"many"}}, 422, "Write a whole number from 1 to 10.", nil, nil},

@@ -13,6 +13,9 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
+// nameField is the input of an object's name.
+const nameField = "metadata.name"
+
 // draft is what the user has entered so far, as form or as YAML. values and yaml are exactly as entered, so that
 // nothing is lost; object is what could be read of them.
 type draft struct {
@@ -58,7 +61,7 @@ func (a asking) fromForm(values url.Values) draft {
 		d.object.SetName(a.edit.ref.Name)
 	}
 	if d.object.GetName() == "" {
-		d.unread = append(catalog.FieldErrors{{Field: "metadata.name", Message: "is required: give it a name"}}, d.unread...)
+		d.unread = append(catalog.FieldErrors{{Field: nameField, Message: catalog.Required}}, d.unread...)
 	}
 	return d
 }
@@ -77,11 +80,11 @@ func (a asking) fromYAML(text string) draft {
 		}}
 	case a.edit != nil && obj.GetName() != a.edit.ref.Name:
 		d.unread = catalog.FieldErrors{{
-			Field: "metadata.name", Value: obj.GetName(),
+			Field: nameField, Value: obj.GetName(),
 			Message: "must stay " + a.edit.ref.Name + ": a name cannot be changed; request another one like this under the new name",
 		}}
 	case obj.GetName() == "":
-		d.unread = catalog.FieldErrors{{Field: "metadata.name", Message: "is required: give it a name"}}
+		d.unread = catalog.FieldErrors{{Field: nameField, Message: catalog.Required}}
 	}
 	if obj == nil {
 		obj = &unstructured.Unstructured{Object: map[string]any{}}
@@ -97,7 +100,7 @@ func (a asking) fromYAML(text string) draft {
 
 // toForm shows what came as YAML in the form; YAML that cannot be read, or that a form cannot show, stays as it is.
 func (d draft) toForm() draft {
-	if !d.inYAML || len(d.unread) > 0 && d.unread[0].Field != "metadata.name" {
+	if !d.inYAML || len(d.unread) > 0 && d.unread[0].Field != nameField {
 		return d
 	}
 	values := d.asking.kind.Encode(d.object)
@@ -146,7 +149,7 @@ func (d draft) withoutRow(row string) draft {
 
 // toYAML shows the form's object as YAML; a form with unreadable values stays, or they would be lost.
 func (d draft) toYAML() draft {
-	if d.inYAML || slices.ContainsFunc(d.unread, func(e catalog.FieldError) bool { return e.Field != "metadata.name" }) {
+	if d.inYAML || slices.ContainsFunc(d.unread, func(e catalog.FieldError) bool { return e.Field != nameField }) {
 		return d
 	}
 	text, err := catalog.ToYAML(d.object)
@@ -183,6 +186,7 @@ func (a asking) complete(view views.Form, d draft, origin string) (views.Form, e
 	view.Basic, view.Advanced = b.form()
 	inputs := names(view.Basic, view.Advanced)
 	byInput, rest := b.atChoices(d.errs, inputs).Place(inputs)
+	askFor(byInput, view.Basic, view.Advanced)
 	labels := map[string]string{}
 	mark(view.Basic, byInput, labels, "")
 	view.Unfold = mark(view.Advanced, byInput, labels, "")

@@ -42,7 +42,8 @@ type fakeCluster struct {
 	feeds   []*fakeFeed
 	open    []cluster.Provider
 	dryRuns int
-	checks  map[string]operator.Checks // by name; others are unknown
+	judge   func(*unstructured.Unstructured) error // of what is to be made; nil: nothing against it
+	checks  map[string]operator.Checks             // by name; others are unknown
 	running
 	hosting
 	platform
@@ -183,6 +184,11 @@ func (f *fakeCluster) Create(ctx context.Context, id auth.Identity, k catalog.Ki
 	if err := badBucket(k, obj); err != nil {
 		return cluster.Result{}, err
 	}
+	if f.judge != nil {
+		if err := f.judge(obj); err != nil {
+			return cluster.Result{}, err
+		}
+	}
 	if _, err := f.Get(ctx, id, cluster.Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}); err == nil {
 		return cluster.Result{}, apierrors.NewAlreadyExists(k.Resource.GroupResource(), obj.GetName())
 	}
@@ -200,32 +206,6 @@ func (f *fakeCluster) Create(ctx context.Context, id auth.Identity, k catalog.Ki
 	f.mu.Unlock()
 	f.changed(cluster.Change{Kind: k.Plural, Namespace: obj.GetNamespace(), Name: obj.GetName()})
 	return cluster.Result{Object: out}, nil
-}
-
-// Annotate patches the object of the name, as it stands now.
-func (f *fakeCluster) Annotate(ctx context.Context, id auth.Identity, ref cluster.Ref, annotations map[string]*string) (*unstructured.Unstructured, error) {
-	if f.policy != nil {
-		return nil, f.policy
-	}
-	if err := f.require(ctx, id, "patch", ref.Kind, ref.Namespace); err != nil {
-		return nil, err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, o := range f.objects {
-		if o.GetKind() != ref.Kind.Name || o.GetNamespace() != ref.Namespace || o.GetName() != ref.Name {
-			continue
-		}
-		for key, value := range annotations {
-			if value == nil {
-				unstructured.RemoveNestedField(o.Object, "metadata", "annotations", key)
-			} else {
-				_ = unstructured.SetNestedField(o.Object, *value, "metadata", "annotations", key)
-			}
-		}
-		return o, nil
-	}
-	return nil, apierrors.NewNotFound(ref.Kind.Resource.GroupResource(), ref.Name)
 }
 
 func (f *fakeCluster) Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, seen cluster.Seen, _ bool) (cluster.Result, error) {

@@ -54,3 +54,29 @@ func badBucket(k catalog.Kind, obj *unstructured.Unstructured) error {
 		field.Invalid(field.NewPath("spec", "bucketName"), bucket, "use lower-case letters, digits, dots and hyphens"),
 	})
 }
+
+// Annotate patches the object of the name, as it stands now.
+func (f *fakeCluster) Annotate(ctx context.Context, id auth.Identity, ref cluster.Ref, annotations map[string]*string) (*unstructured.Unstructured, error) {
+	if f.policy != nil {
+		return nil, f.policy
+	}
+	if err := f.require(ctx, id, "patch", ref.Kind, ref.Namespace); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, o := range f.objects {
+		if o.GetKind() != ref.Kind.Name || o.GetNamespace() != ref.Namespace || o.GetName() != ref.Name {
+			continue
+		}
+		for key, value := range annotations {
+			if value == nil {
+				unstructured.RemoveNestedField(o.Object, "metadata", "annotations", key)
+			} else {
+				_ = unstructured.SetNestedField(o.Object, *value, "metadata", "annotations", key)
+			}
+		}
+		return o, nil
+	}
+	return nil, apierrors.NewNotFound(ref.Kind.Resource.GroupResource(), ref.Name)
+}

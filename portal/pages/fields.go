@@ -22,8 +22,8 @@ type builder struct {
 // form is all inputs: the object's name, what the kind's form lists and what is required; then the rest.
 func (b builder) form() (basic, advanced []views.Field) {
 	basic = append(basic, views.Field{
-		Name: "metadata.name", Label: "Name", Widget: views.Text, Required: true, Fixed: true,
-		Value: b.values.Get("metadata.name"),
+		Name: nameField, Label: "Name", Widget: views.Text, Required: true, Fixed: true,
+		Value: b.values.Get(nameField),
 		Hint:  "How you find it here and with kubectl: lower-case letters, digits and hyphens.",
 	})
 	if b.asking.edit != nil {

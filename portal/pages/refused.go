@@ -28,10 +28,7 @@ func (p *Pages) refused(w http.ResponseWriter, r *http.Request, a asking, d draf
 	switch {
 	case len(d.errs) > 0 || errors.As(err, &forbidden):
 	case apierrors.IsAlreadyExists(err):
-		d.errs = catalog.FieldErrors{{
-			Field: "metadata.name", Value: d.object.GetName(),
-			Message: "is taken: " + a.space.team.Name + " has a " + strings.ToLower(a.kind.Title) + " of this name; choose another one",
-		}}
+		d.errs = catalog.FieldErrors{a.taken(d)}
 		status = http.StatusConflict
 	case apierrors.IsForbidden(err): // by admission: a quota or a policy, whose words are for the user
 		d.errs = catalog.FieldErrors{{Message: prose.Sentence(admissionWords(err))}}
@@ -51,7 +48,7 @@ func worthSaying(errs catalog.FieldErrors) catalog.FieldErrors {
 		return errs
 	}
 	return slices.DeleteFunc(errs, func(e catalog.FieldError) bool {
-		return strings.HasPrefix(e.Message, "some validation rules were not checked")
+		return e.Message == catalog.Unchecked
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -174,17 +175,19 @@ func (p *Pages) send(ctx context.Context, a asking, d draft, dryRun bool) (clust
 
 // review asks the cluster what it would make of the request.
 func (p *Pages) review(w http.ResponseWriter, r *http.Request, a asking, d draft) error {
-	if len(d.unread) > 0 {
+	if d.unreadable() {
 		d.errs = d.unread
 		return p.showForm(w, r, a, d, http.StatusUnprocessableEntity)
 	}
-	result, err := p.send(r.Context(), a, d, true)
+	result, wrong, err := p.examine(r.Context(), a, d)
 	if err != nil {
 		return p.refused(w, r, a, d, err)
 	}
-	wrong, warnings, err := p.judged(r.Context(), a, d.object)
-	if err != nil {
-		return err
+	var warnings []string
+	if len(wrong) == 0 {
+		if wrong, warnings, err = p.judged(r.Context(), a, d.object); err != nil {
+			return err
+		}
 	}
 	if d.errs = wrong; len(wrong) > 0 {
 		return p.showForm(w, r, a, d, http.StatusUnprocessableEntity)
@@ -235,7 +238,10 @@ func (p *Pages) create(w http.ResponseWriter, r *http.Request, a asking, d draft
 		return p.showForm(w, r, a, d, http.StatusUnprocessableEntity)
 	}
 	result, err := p.send(r.Context(), a, d, false)
-	if err != nil {
+	switch {
+	case apierrors.IsInvalid(err): // there may be more wrong than this
+		return p.review(w, r, a, d.toForm())
+	case err != nil:
 		return p.refused(w, r, a, d.toForm(), err)
 	}
 	return seeOther(w, r, a.after(result))

@@ -35,7 +35,7 @@ func TestRequest(t *testing.T) {
 		},
 		{
 			"a refused value stands beside its input, and is kept", filled("review", "spec.bucketName", "Bad_Name"), 422,
-			[]string{`id="f-spec-bucketName-error"`, `value="Bad_Name"`, `aria-invalid="true"`, `href="#f-spec-bucketName"`, "One thing is in the way"},
+			[]string{`id="f-spec-bucketName-error"`, `value="Bad_Name"`, `aria-invalid="true"`, `href="#f-spec-bucketName"`, "1 problem"},
 		},
 		{
 			"what is no number is kept as it was typed", filled("review", "spec.lifecycleRules[0]", "{}", "spec.lifecycleRules[0].expirationDays", "soon"), 422,

@@ -218,3 +218,38 @@ func sentences(messages []string) []string {
 	}
 	return out
 }
+
+// askFor says of inputs that lack a value what to do there.
+func askFor(errs map[string][]string, lists ...[]views.Field) {
+	for _, fields := range lists {
+		for _, f := range fields {
+			for i, m := range errs[f.Name] {
+				if m == catalog.Required {
+					errs[f.Name][i] = lacking(f)
+				}
+			}
+			askFor(errs, f.Fields)
+			for _, r := range f.Rows {
+				askFor(errs, r.Fields)
+			}
+		}
+	}
+}
+
+func lacking(f views.Field) string {
+	switch f.Widget {
+	case views.Select, views.Bool:
+		return "choose one"
+	case views.Checks:
+		return "choose at least one"
+	case views.Rows, views.Pairs:
+		return "add at least one"
+	case views.Nothing, views.Fixed, views.Group:
+		return catalog.Required
+	default:
+		if f.Name == nameField {
+			return "enter a name"
+		}
+		return "enter a value"
+	}
+}

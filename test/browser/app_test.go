@@ -54,7 +54,7 @@ func TestAnApplicationIsLookedAfter(t *testing.T) {
 	x.await(`.bars`, "3 of 3")
 	x.fill(`#replicas`, "11")
 	_ = eval[bool](x, `(f => { f.noValidate = true; f.requestSubmit(); return true })(document.querySelector("#scale"))`)
-	x.await(`#replicas-why`, "less than or equal to 10")
+	x.await(`#replicas-why`, "Use 10 or less")
 	x.await(`#live`, "Live") // the first message of the stream has come, and the refusal stays
 	if got := eval[string](x, `document.getElementById("replicas").value`); got != "11" {
 		t.Errorf("the input shows %q", got)
