@@ -110,6 +110,11 @@ func TestAFollowedLogGoesOnUntilItIsClosed(t *testing.T) {
 	name := unique("followed")
 	pod := podOfApp(t, name, true)
 	q := cluster.LogQuery{Namespace: "payments", Pod: pod.Name, Container: "app", Tail: 1, Follow: true}
+	kube := admin(t)
+	await(t, "the Pod to run", func() (bool, string) { // the log of one that does not run yet ends
+		err := kube.Get(t.Context(), client.ObjectKeyFromObject(pod), pod)
+		return err == nil && pod.Status.Phase == corev1.PodRunning, string(pod.Status.Phase)
+	})
 	var log *cluster.Lines
 	await(t, "the log", func() (bool, string) {
 		var err error
