@@ -23,8 +23,8 @@ const (
 // A Secret of the operator's namespace is read for an AWSProvider only if it carries this label with this value: the
 // namespace holds others, which no provider may send anywhere.
 const (
-	LabelSecretType          = "portico.dev/secret-type"
-	SecretTypeAWSCredentials = "aws-credentials" //nolint:gosec // a label's value, no credentials
+	LabelSecretType          = "portico.dev/secret-type" //nolint:gosec // a label's key, no credentials
+	SecretTypeAWSCredentials = "aws-credentials"
 )
 
 // Condition types that every kind shares; they follow kstatus.

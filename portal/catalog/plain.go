@@ -113,7 +113,7 @@ var sayings = []saying{
 	ofName(`wildcard DNS-1123 subdomain must start with .*?, and end with an alphanumeric character`, "use lower-case letters, digits, hyphens and dots after *., such as *.example.com"),
 	ofName(`wildcard DNS-1123 subdomain must start with .*? and end with an alphanumeric character`, "use lower-case letters, digits, hyphens and dots after *., such as *.example.com"),
 	ofName(`valid label must be an empty string or consist of .*?, and must start and end with an alphanumeric character`, "use letters, digits, hyphens, underscores and dots; "+ends),
-	saying{regexp.MustCompile(`(?s)^a valid label key must consist of .* with an optional DNS subdomain prefix and '/'.*$`), "use one slash at most: a domain in front of it and a name behind it, such as example.com/name"},
+	{regexp.MustCompile(`(?s)^a valid label key must consist of .* with an optional DNS subdomain prefix and '/'.*$`), "use one slash at most: a domain in front of it and a name behind it, such as example.com/name"},
 	ofName(`must consist of alphanumeric characters, '-', '_' or '\.', and must start and end with an alphanumeric character`, "use letters, digits, hyphens, underscores and dots; "+ends),
 	ofName(`valid percent string must be .*?`, "use a percentage, such as 50%"),
 	ofName(`valid HTTP header must consist of .*?`, "use letters, digits and hyphens"),

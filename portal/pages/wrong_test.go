@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -54,7 +55,9 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 		status int
 	}{
 		"an empty form": {
-			machines, url.Values{}, []string{
+			machines,
+			url.Values{},
+			[]string{
 				"4 problems", `>Name</a>: enter a name`, `>Instance name</a>: enter a value`, `>Instance type</a>: enter a value`, `>Image ID</a>: name the image by exactly one of`,
 			},
 			[]string{"looks like t3.micro", "more may be wrong"},
@@ -64,28 +67,41 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 			machines, url.Values{"metadata.name": {"x"}}, []string{"3 problems", "Image ID</a>: name the image"}, []string{"enter a name"}, 2, 422,
 		},
 		"all but a name": {
-			machines, url.Values{"spec.instanceType": {"t3.micro"}, "spec.instanceName": {"x"}, "spec.imageID": {"ami-1"}},
-			[]string{"1 problem", "enter a name"}, nil, 1, 422,
+			machines,
+			url.Values{"spec.instanceType": {"t3.micro"}, "spec.instanceName": {"x"}, "spec.imageID": {"ami-1"}},
+			[]string{"1 problem", "enter a name"},
+			nil, 1, 422,
 		},
 		"one thing is missing, and another one wrong": {
-			machines, url.Values{"metadata.name": {"x"}, "spec.instanceType": {"a"}, "spec.imageID": {"ami-1"}},
-			[]string{"2 problems", "Instance name</a>: enter a value", "Instance type</a>: an instance type looks like t3.micro"}, nil, 2, 422,
+			machines,
+			url.Values{"metadata.name": {"x"}, "spec.instanceType": {"a"}, "spec.imageID": {"ami-1"}},
+			[]string{"2 problems", "Instance name</a>: enter a value", "Instance type</a>: an instance type looks like t3.micro"},
+			nil, 2, 422,
 		},
 		"what cannot be read is not missing": {
-			machines, url.Values{"metadata.name": {"x"}, "spec.blockDeviceMappings[0].volumeSize": {"large"}, "spec.instanceType": {"t3.micro"}},
-			[]string{"3 problems", "must be a whole number", "Instance name</a>: enter a value", "Image ID</a>: name the image"}, nil, 2, 422,
+			machines,
+			url.Values{"metadata.name": {"x"}, "spec.blockDeviceMappings[0].volumeSize": {"large"}, "spec.instanceType": {"t3.micro"}},
+			[]string{"3 problems", "must be a whole number", "Instance name</a>: enter a value", "Image ID</a>: name the image"},
+			nil, 2, 422,
 		},
 		"a name that is taken, and something else": {
-			machines, url.Values{"metadata.name": {"worker"}, "spec.instanceType": {"t3.micro"}, "spec.instanceName": {"x"}},
-			[]string{"2 problems", "is taken: payments has a virtual machine of this name", "Image ID</a>: name the image"}, nil, 1, 422,
+			machines,
+			url.Values{"metadata.name": {"worker"}, "spec.instanceType": {"t3.micro"}, "spec.instanceName": {"x"}},
+			[]string{"2 problems", "is taken: payments has a virtual machine of this name", "Image ID</a>: name the image"},
+			nil, 1, 422,
 		},
 		"nothing is wrong": {
-			machines, url.Values{"metadata.name": {"x"}, "spec.instanceType": {"t3.micro"}, "spec.instanceName": {"x"}, "spec.imageID": {"ami-1"}},
-			[]string{"Looks good."}, []string{"problem"}, 1, 200,
+			machines,
+			url.Values{"metadata.name": {"x"}, "spec.instanceType": {"t3.micro"}, "spec.instanceName": {"x"}, "spec.imageID": {"ami-1"}},
+			[]string{"Looks good."},
+			[]string{"problem"},
+			1, 200,
 		},
 		"YAML without a name": {
-			machines, url.Values{"yaml": {"spec: {instanceType: t3.micro}"}},
-			[]string{"3 problems", "metadata.name: is required", "spec.instanceName: is required", "spec: name the image"}, nil, 2, 422,
+			machines,
+			url.Values{"yaml": {"spec: {instanceType: t3.micro}"}},
+			[]string{"3 problems", "metadata.name: is required", "spec.instanceName: is required", "spec: name the image"},
+			nil, 2, 422,
 		},
 		"YAML that cannot be read is all that is said": {
 			machines, url.Values{"yaml": {"spec: {"}}, []string{"1 problem", "not valid YAML"}, nil, 0, 422,
@@ -102,9 +118,7 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 				asked = strict(f)
 			}
 			form := url.Values{"do": {"review"}}
-			for k, v := range c.form {
-				form[k] = v
-			}
+			maps.Copy(form, c.form)
 			w := post(t, f, c.path, form)
 			lacks(t, w.Body.String(), c.says...)
 			for _, words := range c.not {

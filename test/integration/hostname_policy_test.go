@@ -211,7 +211,9 @@ func TestIngressesAreKeptToTheGrant(t *testing.T) {
 		"a rule without a host":   {ingress("d", nil, "shop.example", ""), "an Ingress without hosts answers at every hostname"},
 		"a backend for all names": {ingress("e", func(s *networkingv1.IngressSpec) { s.DefaultBackend = &s.Rules[0].HTTP.Paths[0].Backend }, "shop.example"), "leave defaultBackend out"},
 		"another name in TLS":     {ingress("f", func(s *networkingv1.IngressSpec) { s.TLS = []networkingv1.IngressTLS{{Hosts: []string{"pay.example"}}} }, "shop.example"), "a host in spec.tls"},
-		"the same name in TLS":    {ingress("g", func(s *networkingv1.IngressSpec) { s.TLS = []networkingv1.IngressTLS{{Hosts: []string{"shop.example"}}} }, "shop.example"), ""},
+		"the same name in TLS": {ingress("g", func(s *networkingv1.IngressSpec) {
+			s.TLS = []networkingv1.IngressTLS{{Hosts: []string{"shop.example"}}}
+		}, "shop.example"), ""},
 	} {
 		err := kube.Create(t.Context(), row.made)
 		if row.says == "" && err != nil || row.says != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), row.says)) {
