@@ -60,7 +60,7 @@ func newEdge(t *testing.T) *edge {
 
 func (e *edge) namespace() string {
 	e.Helper()
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "edge-"}}
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "edge-", Labels: map[string]string{"portico.dev/routes": "unrestricted"}}}
 	e.make(ns)
 	return ns.Name
 }
