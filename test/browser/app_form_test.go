@@ -49,7 +49,7 @@ func TestFormOfAnApplication(t *testing.T) {
 	x.fill(`[name="spec.resources.requests.cpu"]`, "2")
 	x.fill(`[name="spec.resources.limits.cpu"]`, "1")
 	x.every("filled")
-	x.refusedAt("spec.bindings[1].name", "Is required")
+	x.refusedAt("spec.bindings[1].name", "Choose one")
 	x.click(`button[value="remove spec.bindings[1]"]`)
 	x.do(chromedp.WaitNotPresent(chromedp.CSS(`[name="spec.bindings[1].name"]`)))
 	x.refusedAt("metadata.name", "a letter in front")
