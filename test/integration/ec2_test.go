@@ -110,7 +110,11 @@ func TestAMachineIsLaunchedAsAskedFor(t *testing.T) {
 func TestAPlainMachineKeepsItsCallBudget(t *testing.T) {
 	c := admin(t)
 	startOperator(t, operatorOptions{})
-	m := machineOf(team(t, c), "plain")
+	ns := team(t, c)
+	first := bucketOf(ns, "first")
+	create(t, c, first)
+	ready(t, c, first) // by now the operator knows the provider, and news of it wake nobody any more
+	m := machineOf(ns, "plain")
 	mark := world.Proxy.Mark()
 	create(t, c, m)
 	ready(t, c, m)
