@@ -102,6 +102,9 @@ func (j job) fuzz(ctx context.Context, t target) error {
 	folder := filepath.Join(j.root, filepath.FromSlash(t.folder))
 	before := inputs(folder, t.name)
 	binary, seen := j.compiled(t.folder)
+	if err := forget(filepath.Join(seen, t.name), mostSeen, mostBytes); err != nil {
+		return err
+	}
 	var said bytes.Buffer
 	cmd := j.command(ctx, folder, binary, "-test.run=^$", "-test.fuzz=^"+t.name+"$", "-test.fuzztime="+j.each.String(),
 		"-test.fuzzminimizetime=1s", "-test.fuzzcachedir="+seen, "-test.paniconexit0")
