@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/go-logr/logr"
@@ -41,10 +41,17 @@ import (
 // patience is how long anything may take that a test waits for; nothing is asserted about how long it did take.
 const patience = 60 * time.Second
 
+// scheme is one for all: registering every kind takes longer than many a test.
+var scheme = sync.OnceValue(controllers.Scheme)
+
+var newAdmin = sync.OnceValues(func() (client.Client, error) {
+	return client.New(world.Admin, client.Options{Scheme: scheme()})
+})
+
 // admin is a client with every right.
 func admin(t *testing.T) client.Client {
 	t.Helper()
-	c, err := client.New(world.Admin, client.Options{Scheme: controllers.Scheme()})
+	c, err := newAdmin()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +101,7 @@ func startOperatorAs(t *testing.T, cfg *rest.Config, o operatorOptions) (stop fu
 	}
 	skipNames := true
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
-		Scheme: controllers.Scheme(), Cache: controllers.Cache(stack.Namespace), Client: controllers.Client(), NewClient: o.newClient,
+		Scheme: scheme(), Cache: controllers.Cache(stack.Namespace), Client: controllers.Client(), NewClient: o.newClient,
 		Metrics: server.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 		LeaderElection: o.leaderElect, LeaderElectionID: "portico-operator", LeaderElectionNamespace: stack.Namespace,
 		LeaderElectionReleaseOnCancel: true,
@@ -154,7 +161,7 @@ func team(t *testing.T, c client.Client) string {
 func abandon(t *testing.T, c client.Client, ns string) {
 	t.Helper()
 	ctx := context.Background() // the test's own is over
-	for kind := range controllers.Scheme().KnownTypes(v1alpha1.GroupVersion) {
+	for kind := range scheme().KnownTypes(v1alpha1.GroupVersion) {
 		if strings.HasSuffix(kind, "List") && kind != "AWSProviderList" && kind != "List" {
 			abandonAll(ctx, t, c, ns, kind)
 		}
@@ -175,11 +182,16 @@ func abandonAll(ctx context.Context, t *testing.T, c client.Client, ns, kind str
 		return
 	}
 	for i := range left.Items {
-		o := &left.Items[i]
-		err := c.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
-		if err = errors.Join(client.IgnoreNotFound(err), client.IgnoreNotFound(c.Delete(ctx, o))); err != nil {
-			t.Error(err)
-		}
+		release(ctx, t, c, &left.Items[i])
+	}
+}
+
+// release deletes an object, whoever holds it.
+func release(ctx context.Context, t *testing.T, c client.Client, obj client.Object) {
+	t.Helper()
+	err := c.Patch(ctx, obj, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
+	if err = errors.Join(client.IgnoreNotFound(err), client.IgnoreNotFound(c.Delete(ctx, obj))); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -357,11 +369,8 @@ func outside(t *testing.T, accessKey string) *s3.Client {
 // outsideConfig leads past the operator, with an account's own keys.
 func outsideConfig(t *testing.T, accessKey string) aws.Config {
 	t.Helper()
-	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRegion(stack.Region), config.WithBaseEndpoint(world.OutsideAWSEndpoint),
-		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(accessKey, "test", "")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := world.OutsideAWS()
+	cfg.Credentials = credentials.NewStaticCredentialsProvider(accessKey, "test", "")
 	return cfg
 }
 

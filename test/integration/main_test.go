@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -16,6 +17,16 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
+// forgetAWS removes what the AWS SDK would take from the environment of whoever runs the tests: profiles, keys, and a
+// bundle of certificates that it parses for every session.
+func forgetAWS() {
+	for _, variable := range os.Environ() {
+		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "AWS_") {
+			_ = os.Unsetenv(name) // it fails for invalid names only
+		}
+	}
+}
+
 // world is the one stack of this package: each test brings its own namespace and resources.
 var world *stack.Stack
 
@@ -23,6 +34,7 @@ func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
 	ctrl.SetLogger(logr.Discard())
+	forgetAWS()
 	var err error
 	world, err = stack.Start(context.Background(), stack.Options{
 		Root: "../..", Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes | stack.AWS | stack.Dex | stack.Gateways, Progress: os.Stderr,

@@ -68,9 +68,8 @@ func TestPagesAskKubernetesForRightsAlone(t *testing.T) {
 	issuer := oidctest.New(t)
 	p := startPortal(t, issuer.URL, sessionKeys(t))
 	name := unique("seen")
-	if err := admin(t).Create(t.Context(), newBucket("payments", name)); err != nil {
-		t.Fatal(err)
-	}
+	create(t, admin(t), newBucket("payments", name))
+	remove(t, "payments", name)
 	in := p.signIn(t, issuer, oidctest.Claims{"preferred_username": "payments-dev", "groups": []string{"team-payments"}}).want(t, http.StatusSeeOther)
 	session := map[string]string{"__Host-portico": in.session()}
 	page := "/teams/payments/s3buckets/" + name
@@ -80,9 +79,8 @@ func TestPagesAskKubernetesForRightsAlone(t *testing.T) {
 	app := "/teams/payments/webapps/" + name
 	shop := &v1alpha1.WebApp{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: name}}
 	shop.Spec.Image = "registry.example.com/shop:1.0.0"
-	if err := admin(t).Create(t.Context(), shop); err != nil {
-		t.Fatal(err)
-	}
+	create(t, admin(t), shop)
+	discard(t, shop)
 	pod := app + "/pods/" + podOfApp(t, name, true).Name
 	p.calls.take()
 	await(t, "the page of the Pod", func() (bool, string) {

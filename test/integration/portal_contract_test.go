@@ -3,7 +3,6 @@
 package integration
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,9 +13,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/portal"
 	"github.com/portico-platform/portico/portal/limit"
@@ -101,9 +98,7 @@ func (r *replica) successes(t *testing.T) []provoked {
 	held.Finalizers = []string{"portico.dev/test"}
 	c := admin(t)
 	create(t, c, held)
-	t.Cleanup(func() {
-		_ = c.Patch(context.Background(), held, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
-	})
+	discard(t, held)
 	call := func(method, path string, body any, headers ...string) func(*testing.T) answer {
 		return r.calling(token, method, path, body, headers...)
 	}

@@ -9,18 +9,23 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 func unique(prefix string) string { return fmt.Sprintf("%s-%d", prefix, counter.Add(1)) }
 
-// remove deletes a bucket's object at the end, when no operator runs that could hold it.
+// remove is discard for a bucket.
 func remove(t *testing.T, namespace, name string) {
 	t.Helper()
+	discard(t, newBucket(namespace, name))
+}
+
+// discard takes an object away at the end, whoever holds it: what a test leaves behind is in the lists of others.
+func discard(t *testing.T, obj client.Object) {
+	t.Helper()
 	c := admin(t)
-	t.Cleanup(func() {
-		obj := newBucket(namespace, name)
-		_ = c.Delete(context.Background(), obj)
-	})
+	t.Cleanup(func() { release(context.Background(), t, c, obj) }) // the test's own is over
 }
 
 func TestRESTCreatesShowsAndDeletesABucket(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 // some seconds, with sweeps and checks of credentials every twelfth of it, as by default.
 func TestManyResourcesAtRestCostLittle(t *testing.T) {
 	const (
-		many  = 500
-		hour  = 24 * time.Second
+		many  = 300
+		hour  = 15 * time.Second
 		hours = 2
 		most  = 1.3 // AWS calls per resource and hour
 	)

@@ -155,13 +155,14 @@ var queues = specimen{
 	},
 	owned: func(t *testing.T, uid string) []string {
 		t.Helper()
-		list, err := queueAPI(t).ListQueues(t.Context(), &sqs.ListQueuesInput{MaxResults: aws.Int32(1000)})
+		api := queueAPI(t)
+		list, err := api.ListQueues(t.Context(), &sqs.ListQueuesInput{MaxResults: aws.Int32(1000)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var all []string
 		for _, url := range list.QueueUrls {
-			tags, err := queueAPI(t).ListQueueTags(t.Context(), &sqs.ListQueueTagsInput{QueueUrl: &url})
+			tags, err := api.ListQueueTags(t.Context(), &sqs.ListQueueTagsInput{QueueUrl: &url})
 			if err == nil && tags.Tags["portico.dev/uid"] == uid {
 				all = append(all, url[strings.LastIndexByte(url, '/')+1:])
 			}

@@ -70,7 +70,7 @@ func TestAnIncompleteListingProvesNothing(t *testing.T) {
 		t.Run(fault, func(t *testing.T) {
 			each(t, func(t *testing.T, s specimen) {
 				c := admin(t)
-				startOperator(t, operatorOptions{sweep: 100 * time.Millisecond})
+				startOperator(t, operatorOptions{sweep: 400 * time.Millisecond})
 				ns := team(t, c)
 				var lives []life
 				for i := range max(3, s.page+1) { // two pages

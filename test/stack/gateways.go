@@ -102,7 +102,7 @@ func (s *Stack) makeGateways(ctx context.Context) error {
 // OutsideAWS configures clients of the sample account that act behind the operator's back.
 func (s *Stack) OutsideAWS() aws.Config {
 	return aws.Config{
-		Region: Region, BaseEndpoint: aws.String(s.OutsideAWSEndpoint),
+		Region: Region, BaseEndpoint: aws.String(s.OutsideAWSEndpoint), HTTPClient: s.outside,
 		Credentials: credentials.NewStaticCredentialsProvider(s.opts.AWSCredentials.AccessKeyID, s.opts.AWSCredentials.SecretAccessKey, ""),
 	}
 }

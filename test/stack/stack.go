@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 
@@ -48,6 +49,8 @@ type Stack struct {
 	ports allPorts
 	pki   *pki
 	group *process.Group
+	// outside is shared by the clients of OutsideAWS: each would have connections of its own.
+	outside *awshttp.BuildableClient
 
 	mu      sync.Mutex
 	parts   map[string]*process.Process
@@ -82,7 +85,7 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	}
 	s := &Stack{
 		Dir: dir, opts: opts, ports: ports,
-		parts: map[string]*process.Process{}, failed: make(chan struct{}),
+		parts: map[string]*process.Process{}, failed: make(chan struct{}), outside: awshttp.NewBuildableClient(),
 	}
 	if ports.portal != 0 {
 		s.PortalURL = "http://" + address(ports.portal)
