@@ -133,7 +133,7 @@ func Explain(err error) error {
 	case busy:
 		return engine.Wait("Busy", 10*time.Second, "%s. AWS is still at work on this resource; Portico tries again", text)
 	case denied:
-		return engine.Blocked("AccessDenied", "%s. The provider's identity lacks this permission: ask a platform admin to grant it; Portico tries again every 5 minutes", text)
+		return engine.Blocked("AccessDenied", "%s. The provider's identity lacks this permission: ask a platform admin to grant it; Portico tries again by itself, at least every 5 minutes", text)
 	case rejected:
 		// Without AWS's message: it may hold the time, or parts of what was signed.
 		return engine.Blocked("CredentialsRejected", "%s. AWS does not accept the provider's credentials: ask a platform admin to renew them", text)

@@ -67,7 +67,7 @@ type Pace struct {
 // Reconcile implements reconcile.ObjectReconciler.
 func (r *Reconciler[T]) Reconcile(ctx context.Context, obj T) (ctrl.Result, error) {
 	before := obj.DeepCopyObject().(T)
-	pass := &Pass{}
+	pass := &Pass{before: r.Records.unkeptBy(r.Kind, obj)}
 	if !obj.GetDeletionTimestamp().IsZero() {
 		return r.release(ctx, before, obj, pass)
 	}

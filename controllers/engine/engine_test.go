@@ -38,18 +38,18 @@ func TestJudge(t *testing.T) {
 		{"waiting after it was ready", Wait("Busy", time.Second, "x"), true, false, metav1.ConditionFalse, "Busy", true, false, ctrl.Result{RequeueAfter: time.Second, Priority: &poll}},
 		{"waiting while it goes", Wait("Deleting", time.Second, "x"), false, true, metav1.ConditionFalse, "Deleting", true, false, ctrl.Result{RequeueAfter: time.Second, Priority: &poll}},
 		{"waiting for no time", Wait("Emptying", 0, "x"), true, true, metav1.ConditionFalse, "Emptying", true, false, ctrl.Result{RequeueAfter: time.Millisecond}},
-		{"blocked", Blocked("AccessDenied", "x"), false, false, metav1.ConditionFalse, "AccessDenied", false, true, ctrl.Result{RequeueAfter: slowRetry, Priority: &poll}},
+		{"blocked", Blocked("AccessDenied", "x"), false, false, metav1.ConditionFalse, "AccessDenied", false, true, ctrl.Result{RequeueAfter: soonRetry, Priority: &poll}},
 		{"failed", errors.New("x"), true, false, metav1.ConditionFalse, ReasonFailed, true, false, ctrl.Result{}},
 		{"out of time", context.DeadlineExceeded, true, false, metav1.ConditionFalse, ReasonTimedOut, true, false, ctrl.Result{}},
-		{"wrapped", errors.Join(errors.New("y"), Blocked("InvalidSpec", "x")), true, false, metav1.ConditionFalse, "InvalidSpec", false, true, ctrl.Result{RequeueAfter: slowRetry, Priority: &poll}},
+		{"wrapped", errors.Join(errors.New("y"), Blocked("InvalidSpec", "x")), true, false, metav1.ConditionFalse, "InvalidSpec", false, true, ctrl.Result{RequeueAfter: soonRetry, Priority: &poll}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			v := judge(x.outcome, x.ready, x.dying, pace)
 			if v.status != x.status || v.reason != x.reason || v.moving != x.moving || v.stalled != x.stuck {
 				t.Errorf("got %+v", v)
 			}
-			if v.result.RequeueAfter != x.result.RequeueAfter || (v.result.Priority == nil) != (x.result.Priority == nil) {
-				t.Errorf("result %+v, want %+v", v.result, x.result)
+			if got := v.next(pace, 0); got.RequeueAfter != x.result.RequeueAfter || (got.Priority == nil) != (x.result.Priority == nil) {
+				t.Errorf("result %+v, want %+v", got, x.result)
 			}
 		})
 	}
@@ -62,13 +62,17 @@ type work struct {
 	note             string
 	save             bool
 	acted            int
-	routine          bool // the last Sync was
+	routine          bool   // the last Sync was
+	unkept           string // what each Sync does in vain
 	lastLook         time.Time
 }
 
 func (w *work) Sync(ctx context.Context, obj *v1alpha1.S3Bucket, pass *Pass) error {
 	w.synced++
 	w.routine, w.lastLook = IsRoutine(ctx), LastLook(ctx)
+	if w.unkept != "" {
+		pass.Unkept(w.unkept)
+	}
 	if w.note != "" {
 		pass.Warning("Repaired", "Put", "%s", w.note)
 	}

@@ -31,35 +31,24 @@ type verdict struct {
 	message string
 	moving  bool // Reconciling: it will get on by itself
 	stalled bool // Stalled: somebody must act
-	result  ctrl.Result
+	after   time.Duration
+	atOnce  bool // the work goes on, and is no poll
 }
 
 func (v verdict) failed() bool { return v.reason == ReasonFailed || v.reason == ReasonTimedOut }
 
 // judge is a pure table from outcome to verdict. everReady and deleting are facts of the object.
 func judge(outcome error, everReady, deleting bool, pace Pace) verdict {
-	low := pollPriority
-	spread := func(d time.Duration) time.Duration {
-		return time.Duration(float64(d) * (0.9 + 0.2*pace.Jitter()))
-	}
 	if outcome == nil {
-		return verdict{
-			status: metav1.ConditionTrue, reason: ReasonInSync, message: "everything is as the spec asks",
-			result: ctrl.Result{RequeueAfter: spread(pace.Resync), Priority: &low},
-		}
+		return verdict{status: metav1.ConditionTrue, reason: ReasonInSync, message: "everything is as the spec asks", after: pace.Resync}
 	}
 	v := verdict{status: metav1.ConditionFalse, reason: ReasonFailed, message: outcome.Error(), moving: true}
 	pause, ok := AsPause(outcome)
 	switch {
 	case ok && pause.Stalled:
-		v.reason, v.moving, v.stalled = pause.Reason, false, true
-		v.result = ctrl.Result{RequeueAfter: spread(min(pause.After, pace.Resync)), Priority: &low}
+		v.reason, v.moving, v.stalled, v.after = pause.Reason, false, true, min(pause.After, pace.Resync)
 	case ok:
-		v.reason = pause.Reason
-		v.result = ctrl.Result{RequeueAfter: max(pause.After, time.Millisecond)}
-		if pause.After >= time.Second {
-			v.result.Priority = &low // a poll: what users ask for goes first
-		}
+		v.reason, v.after, v.atOnce = pause.Reason, pause.After, pause.After < time.Second
 		if !everReady && !deleting {
 			v.status = metav1.ConditionUnknown
 		}
@@ -69,22 +58,43 @@ func judge(outcome error, everReady, deleting bool, pace Pace) verdict {
 	return v
 }
 
+// next is when to look again; stood is how long the verdict has been the same. A failure is left to the queue's back-off.
+func (v verdict) next(pace Pace, stood time.Duration) ctrl.Result {
+	low := pollPriority
+	spread := func(d time.Duration) time.Duration {
+		return time.Duration(float64(d) * (0.9 + 0.2*pace.Jitter()))
+	}
+	switch {
+	case v.failed():
+		return ctrl.Result{}
+	case v.stalled:
+		return ctrl.Result{RequeueAfter: spread(min(max(stood, soonRetry), v.after)), Priority: &low}
+	case v.reason == ReasonInSync:
+		return ctrl.Result{RequeueAfter: spread(v.after), Priority: &low}
+	case v.atOnce:
+		return ctrl.Result{RequeueAfter: max(v.after, min(stood, slowRetry), time.Millisecond)}
+	}
+	return ctrl.Result{RequeueAfter: v.after, Priority: &low} // a poll: what users ask for goes first
+}
+
 // finish turns the outcome into status, events and result: the only place that does.
 func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, pass *Pass, outcome error) (ctrl.Result, error) {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctrl.Result{}, ctx.Err() // we are shutting down: that says nothing about the object
 	}
 	status, now := obj.Common(), r.Pace.Now()
-	v := judge(outcome, status.FirstReadyTime != nil, !obj.GetDeletionTimestamp().IsZero(), r.paceOf(obj, &pass.Notes))
+	pace := r.paceOf(obj, &pass.Notes)
+	v := judge(outcome, status.FirstReadyTime != nil, !obj.GetDeletionTimestamp().IsZero(), pace)
 	old := readyOf(before)
 	r.record(obj, v, now, pass.marks)
-	r.Records.ended(r.Kind, obj, ended{
-		at: now, reason: v.reason, message: v.message, failed: v.failed(), routine: IsRoutine(ctx), next: v.result.RequeueAfter, plan: pass.plan,
-	})
+	over := ended{at: now, reason: v.reason, message: v.message, failed: v.failed(), routine: IsRoutine(ctx), plan: pass.plan, unkept: pass.unkept}
+	result := v.next(pace, r.Records.stood(r.Kind, obj, over))
+	over.next = result.RequeueAfter
+	r.Records.ended(r.Kind, obj, over)
 	r.send(obj, &pass.Notes) // before the save: what was done in AWS is done, and a repeated pass would not tell of it
 	if err := r.save(ctx, before, obj); err != nil {
-		result, err := retry(err)
-		return result, quiet(err)
+		again, err := retry(err)
+		return again, quiet(err)
 	}
 	if before.Common().FirstReadyTime == nil && status.FirstReadyTime != nil {
 		timeToReady.WithLabelValues(r.Kind).Observe(now.Sub(obj.GetCreationTimestamp().Time).Seconds())
@@ -99,7 +109,7 @@ func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, pass *Pass, o
 	if _, paused := AsPause(outcome); paused {
 		outcome = nil
 	}
-	return v.result, outcome
+	return result, outcome
 }
 
 // record writes v into the status. A fresh pass clears Paused: paused objects never come here.

@@ -15,6 +15,31 @@ type Pass struct {
 	save  func(context.Context) error
 	plan  []string
 	marks []mark
+
+	before, unkept unkept
+}
+
+// unkept is an act that the other side accepts and that does not show, and how many passes in a row it was so. It lives in
+// memory: a restart costs a few tries more, and a count in the status would be one more write for each.
+type unkept struct {
+	what  string
+	times int
+}
+
+// Unkept notes that what was done in this pass does not show, and returns in how many passes in a row that was so. A pass
+// that ends before it comes to know ends no row; one that finds everything in sync does.
+func (p *Pass) Unkept(what string) int {
+	p.unkept = unkept{what, 1}
+	p.unkept.times += p.Tried(what)
+	return p.unkept.times
+}
+
+// Tried is what Unkept returned in the last pass of such a row; 0 if there is none of what.
+func (p *Pass) Tried(what string) int {
+	if p.before.what != what {
+		return 0
+	}
+	return p.before.times
 }
 
 // mark is what a pass found of one condition; no status takes the condition away.

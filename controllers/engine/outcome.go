@@ -6,9 +6,13 @@ import (
 	"time"
 )
 
-// slowRetry is how often work is tried again that only somebody else can unblock: often enough that a fix is
-// noticed, seldom enough to cost nothing.
-const slowRetry = 5 * time.Minute
+// Work that only somebody else can unblock is tried again after as long as it has been blocked, within these bounds. This
+// goes for every cause, a denial as well as a missing Secret or a full quota: whoever mends it looks at the result, and
+// nothing but a denial tells us of that least of all; a cause that stays costs a few calls more, once.
+const (
+	soonRetry = 30 * time.Second
+	slowRetry = 5 * time.Minute
+)
 
 // Pause is an error that is not a failure: the work cannot go on yet, or not until somebody acts. Every other error
 // is retried with back-off.
@@ -25,13 +29,14 @@ func (p *Pause) Error() string { return p.Err.Error() }
 
 func (p *Pause) Unwrap() error { return p.Err }
 
-// Wait says that what was asked is under way; look again after d.
+// Wait says that what was asked is under way; look again after d. Less than a second says that the work goes on at once:
+// if the next pass has nothing else to say, it has achieved nothing, and the pauses grow.
 func Wait(reason string, d time.Duration, format string, args ...any) error {
 	return &Pause{Reason: reason, After: d, Err: fmt.Errorf(format, args...)}
 }
 
 // Blocked says that somebody must act: change the object or one it refers to, grant a permission, raise a quota. Tried
-// again on a change of the object, else slowly: nothing freezes for ever.
+// again on a change of the object, else by itself, ever more slowly: nothing freezes for ever.
 func Blocked(reason string, format string, args ...any) error {
 	return &Pause{Reason: reason, After: slowRetry, Stalled: true, Err: fmt.Errorf(format, args...)}
 }

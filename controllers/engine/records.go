@@ -33,6 +33,8 @@ type Record struct {
 	generation int64
 	asked      string
 	lastLook   time.Time // when the last pass ended that was not routine, or found something to do
+	since      time.Time // when a pass first ended as the last one has
+	unkept     unkept
 }
 
 // Plan is what one pass found to do.
@@ -100,6 +102,12 @@ func (r *Records) ended(kind string, obj client.Object, pass ended) {
 	if one.UID != obj.GetUID() {
 		one = Record{Kind: kind, Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID()}
 	}
+	if !one.endedLike(obj, pass) {
+		one.since = pass.at
+	}
+	if pass.unkept.what != "" || pass.reason == ReasonInSync {
+		one.unkept = pass.unkept
+	}
 	one.LastChecked, one.Reason, one.Message = pass.at, pass.reason, pass.message
 	one.generation, one.asked = obj.GetGeneration(), askedOf(obj)
 	one.Passes++
@@ -129,6 +137,31 @@ type ended struct {
 	routine         bool
 	next            time.Duration
 	plan            []string
+	unkept          unkept
+}
+
+// endedLike tells whether the last pass ended as this one does, and nobody has asked for anything since.
+func (r Record) endedLike(obj client.Object, pass ended) bool {
+	return r.Passes > 0 && r.UID == obj.GetUID() && r.Reason == pass.reason && r.Message == pass.message &&
+		r.generation == obj.GetGeneration() && r.asked == askedOf(obj)
+}
+
+// stood is for how long passes have ended as this one does; 0 if it is the first.
+func (r *Records) stood(kind string, obj client.Object, pass ended) time.Duration {
+	last, ok := r.last(kind, obj)
+	if !ok || !last.endedLike(obj, pass) {
+		return 0
+	}
+	return pass.at.Sub(last.since)
+}
+
+// unkeptBy is what the passes over obj up to now have tried in vain.
+func (r *Records) unkeptBy(kind string, obj client.Object) unkept {
+	last, ok := r.last(kind, obj)
+	if !ok || last.UID != obj.GetUID() {
+		return unkept{}
+	}
+	return last.unkept
 }
 
 // last is Get for a Records that may be nil.

@@ -17,7 +17,7 @@ const operationNotPermitted = "OperationNotPermitted"
 // explain adds to the project's table what only EC2 says.
 func explain(err error) error {
 	if cloud.HasCode(err, "InsufficientInstanceCapacity") || cloud.HasCode(err, "InsufficientHostCapacity") {
-		return engine.Blocked("InsufficientCapacity", "AWS has no capacity for this instance type in this availability zone now; choose another instanceType, or wait: Portico tries again every 5 minutes")
+		return engine.Blocked("InsufficientCapacity", "AWS has no capacity for this instance type in this availability zone now; choose another instanceType, or wait: Portico tries again by itself, at least every 5 minutes")
 	}
 	if pause, ok := engine.AsPause(err); ok {
 		return pause
@@ -55,7 +55,7 @@ func explainLaunch(s *v1alpha1.EC2InstanceSpec, region string, err error) error 
 		}
 	}
 	if cloud.HasCode(err, "InsufficientInstanceCapacity") {
-		return engine.Blocked("InsufficientCapacity", "AWS has no capacity for instanceType %s in the availability zone now; nothing was launched. Choose another instanceType, request a new object in another subnetID, or wait: Portico tries again every 5 minutes", s.InstanceType)
+		return engine.Blocked("InsufficientCapacity", "AWS has no capacity for instanceType %s in the availability zone now; nothing was launched. Choose another instanceType, request a new object in another subnetID, or wait: Portico tries again by itself, at least every 5 minutes", s.InstanceType)
 	}
 	return explain(err)
 }

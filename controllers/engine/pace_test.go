@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// pauses runs passes, each when the one before said, and returns what they said. outcome is asked before each pass.
+func (b *bench) pauses(now *time.Time, passes int, outcome func(pass int) error) []time.Duration {
+	b.t.Helper()
+	var all []time.Duration
+	for n := range passes {
+		b.work.sync = outcome(n)
+		result, err := b.loop.Reconcile(b.t.Context(), b.read())
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		all = append(all, result.RequeueAfter)
+		*now = now.Add(result.RequeueAfter)
+	}
+	return all
+}
+
+func paced(t *testing.T) (*bench, *time.Time) {
+	t.Helper()
+	b, now := newBench(t, nil), noon
+	b.loop.Records = &Records{}
+	b.loop.Pace = Pace{Resync: time.Hour, Now: func() time.Time { return now }, Jitter: func() float64 { return .5 }}
+	return b, &now
+}
+
+// What is blocked is tried again soon, then after as long as it has been blocked already, and at least every five minutes.
+// Another cause, and whoever asks, begins anew.
+func TestWhatIsBlockedIsTriedAgainSoonAndThenMoreSlowly(t *testing.T) {
+	b, now := paced(t)
+	denied := func(int) error { return Blocked("AccessDenied", "s3:CreateBucket is denied") }
+	got := b.pauses(now, 7, denied)
+	want := []time.Duration{30 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 5 * time.Minute, 5 * time.Minute}
+	if !slices.Equal(got, want) {
+		t.Errorf("pauses %v, want %v", got, want)
+	}
+	other := func(int) error { return Blocked("AccessDenied", "s3:PutBucketTagging is denied") }
+	if got := b.pauses(now, 2, other); !slices.Equal(got, want[:2]) {
+		t.Errorf("pauses %v after one permission of two was granted, want %v", got, want[:2])
+	}
+	b.pauses(now, 5, other)
+	obj := b.read()
+	obj.Annotations = map[string]string{v1alpha1.AnnotationReconcileRequestedAt: "1"}
+	if err := b.client.Update(t.Context(), obj); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.pauses(now, 2, other); !slices.Equal(got, want[:2]) {
+		t.Errorf("pauses %v after somebody asked, want %v", got, want[:2])
+	}
+}
+
+// Work that says that it goes on at once must get on: a pass that says what the one before has said backs off.
+func TestWorkThatAchievesNothingBacksOff(t *testing.T) {
+	b, now := paced(t)
+	passes := 0
+	for start := *now; now.Sub(start) < time.Hour; passes++ {
+		b.pauses(now, 1, func(int) error { return Wait("Emptying", 0, "3 objects removed so far") })
+		*now = now.Add(5 * time.Millisecond) // that the pass itself takes
+	}
+	if passes > 40 {
+		t.Errorf("%d passes in an hour", passes)
+	}
+	got := b.pauses(now, 3, func(n int) error { return Wait("Emptying", 0, "%d objects removed so far", 1000*(n+1)) })
+	if want := []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond}; !slices.Equal(got, want) {
+		t.Errorf("pauses %v while it gets on, want %v", got, want)
+	}
+}
+
+func TestWhatDoesNotShowIsCountedOverPasses(t *testing.T) {
+	b, now := paced(t)
+	tries := func(what string) int {
+		pass := &Pass{before: b.loop.Records.unkeptBy(b.loop.Kind, b.read())}
+		return pass.Tried(what)
+	}
+	for n, row := range []struct {
+		does    string
+		outcome error
+		want    int // of "Put a" afterwards
+	}{
+		{"Put a", Wait("Settling", time.Second, "x"), 1},
+		{"Put a", Wait("Settling", time.Second, "x"), 2},
+		{"", Wait("Throttled", time.Second, "x"), 2}, // it did not come to know
+		{"Put a", Blocked("NotKept", "x"), 3},
+		{"Put b", Wait("Settling", time.Second, "x"), 0}, // something else
+		{"Put a", Wait("Settling", time.Second, "x"), 1},
+		{"", nil, 0},
+	} {
+		b.work.unkept = row.does
+		b.pauses(now, 1, func(int) error { return row.outcome })
+		if got := tries("Put a"); got != row.want {
+			t.Errorf("after pass %d: %d tries, want %d", n, got, row.want)
+		}
+	}
+}
