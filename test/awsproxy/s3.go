@@ -35,6 +35,9 @@ func (s *s3Service) around(ctx context.Context, x *exchange, next forward) (*rep
 		return s.create(ctx, x, next)
 	}
 	refusal, err := s.guard(ctx, x)
+	if refusal == nil && err == nil {
+		refusal, err = s.locked(ctx, x)
+	}
 	if x.streamed { // a slow object must not hold up the bucket
 		unlock()
 	} else {
@@ -55,6 +58,8 @@ func (s *s3Service) complete(x *exchange, r *reply) *reply {
 	switch {
 	case x.call.Operation == "DeleteBucket" && r.status < 300:
 		s.remember(x.bucket, bucketFacts{})
+	case x.call.Operation == "ListObjects", x.call.Operation == "ListObjectsV2", x.call.Operation == "ListObjectVersions":
+		return listing(x, r)
 	case x.call.Operation == "GetBucketEncryption" && errorCode(r) == "ServerSideEncryptionConfigurationNotFoundError":
 		// S3 always encrypts, also after DeleteBucketEncryption.
 		return xmlReply(http.StatusOK, `<ServerSideEncryptionConfiguration xmlns="`+s3Namespace+`">`+

@@ -64,6 +64,24 @@ func TestForceDestroyEmptiesVersionsAndMarkersInBatches(t *testing.T) {
 	}
 }
 
+// Keys may hold what XML cannot carry: neither can a plain listing be read, nor does DeleteObjects remove them.
+func TestForceDestroyRemovesKeysThatXMLCannotCarry(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	b := bucketOf(team(t, c), "odd")
+	b.Spec.ForceDestroy = true
+	create(t, c, b)
+	ready(t, c, b)
+	api := outside(t, "test")
+	for _, key := range []string{"a\x01b", "two\x1fwords and +&%/x", "plain"} {
+		put(t, api, b.Spec.BucketName, key)
+	}
+	gone(t, c, b)
+	if tagsOf(t, api, b.Spec.BucketName) != nil {
+		t.Error("the bucket is left")
+	}
+}
+
 func TestRetainedBucketIsTakenBack(t *testing.T) {
 	c := admin(t)
 	startOperator(t, operatorOptions{})

@@ -33,6 +33,7 @@ type bucketAPI interface {
 
 type objectAPI interface {
 	ListObjectVersions(context.Context, *s3.ListObjectVersionsInput, ...opt) (*s3.ListObjectVersionsOutput, error)
+	DeleteObject(context.Context, *s3.DeleteObjectInput, ...opt) (*s3.DeleteObjectOutput, error)
 	DeleteObjects(context.Context, *s3.DeleteObjectsInput, ...opt) (*s3.DeleteObjectsOutput, error)
 	GetBucketVersioning(context.Context, *s3.GetBucketVersioningInput, ...opt) (*s3.GetBucketVersioningOutput, error)
 	PutBucketVersioning(context.Context, *s3.PutBucketVersioningInput, ...opt) (*s3.PutBucketVersioningOutput, error)

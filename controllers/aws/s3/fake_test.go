@@ -3,8 +3,10 @@ package s3
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
+	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -23,7 +25,10 @@ type fakeS3 struct {
 	access     *s3types.PublicAccessBlockConfiguration
 	lifecycle  []s3types.LifecycleRule
 	cors       []s3types.CORSRule
-	objects    int
+	objects    []string // sorted
+	plain      bool     // it knows no encoding of keys
+	locked     bool     // Object Lock
+	refuse     string   // the call that is denied
 
 	writes int
 	calls  []string
@@ -47,6 +52,9 @@ func (f *fakeS3) read(call string) error {
 
 func (f *fakeS3) write(call string, do func() error) error {
 	f.calls = append(f.calls, call)
+	if call == f.refuse {
+		return code("AccessDenied")
+	}
 	if !f.exists && call != "CreateBucket" {
 		return code("NoSuchBucket")
 	}
@@ -91,7 +99,7 @@ func (f *fakeS3) CreateBucket(_ context.Context, in *s3.CreateBucketInput, _ ...
 
 func (f *fakeS3) DeleteBucket(context.Context, *s3.DeleteBucketInput, ...opt) (*s3.DeleteBucketOutput, error) {
 	return &s3.DeleteBucketOutput{}, f.write("DeleteBucket", func() error {
-		if f.objects > 0 {
+		if len(f.objects) > 0 {
 			return code("BucketNotEmpty")
 		}
 		f.exists = false
@@ -123,21 +131,60 @@ func (f *fakeS3) DeleteBucketTagging(context.Context, *s3.DeleteBucketTaggingInp
 	return &s3.DeleteBucketTaggingOutput{}, f.write("DeleteBucketTagging", func() error { f.tags = nil; return nil })
 }
 
-func (f *fakeS3) ListObjectVersions(context.Context, *s3.ListObjectVersionsInput, ...opt) (*s3.ListObjectVersionsOutput, error) {
+// ListObjectVersions lists up to 1,000 keys, every other as a delete marker. A character that XML cannot carry arrives as
+// another one, unless keys are to be encoded and the server does that.
+func (f *fakeS3) ListObjectVersions(_ context.Context, in *s3.ListObjectVersionsInput, _ ...opt) (*s3.ListObjectVersionsOutput, error) {
 	out := &s3.ListObjectVersionsOutput{}
-	for i := range min(f.objects, 1000) {
-		key := aws.String(fmt.Sprint(i))
+	if !f.plain {
+		out.EncodingType = in.EncodingType
+	}
+	for i, key := range f.objects[:min(len(f.objects), 1000)] {
+		if out.EncodingType == s3types.EncodingTypeUrl {
+			key = url.QueryEscape(key)
+		}
+		key := aws.String(arriving(key))
 		if i%2 == 0 {
-			out.Versions = append(out.Versions, s3types.ObjectVersion{Key: key, VersionId: key})
+			out.Versions = append(out.Versions, s3types.ObjectVersion{Key: key, VersionId: aws.String("null")})
 		} else {
-			out.DeleteMarkers = append(out.DeleteMarkers, s3types.DeleteMarkerEntry{Key: key, VersionId: key})
+			out.DeleteMarkers = append(out.DeleteMarkers, s3types.DeleteMarkerEntry{Key: key, VersionId: aws.String("null")})
 		}
 	}
 	return out, f.read("ListObjectVersions")
 }
 
+// arriving is what XML makes of a key.
+func arriving(key string) string {
+	return strings.Map(func(c rune) rune {
+		if c < ' ' && c != '\n' {
+			return '\ufffd'
+		}
+		return c
+	}, key)
+}
+
+// DeleteObjects answers for keys that are not there as for others.
 func (f *fakeS3) DeleteObjects(_ context.Context, in *s3.DeleteObjectsInput, _ ...opt) (*s3.DeleteObjectsOutput, error) {
-	return &s3.DeleteObjectsOutput{}, f.write("DeleteObjects", func() error { f.objects -= len(in.Delete.Objects); return nil })
+	out := &s3.DeleteObjectsOutput{}
+	return out, f.write("DeleteObjects", func() error {
+		for _, o := range in.Delete.Objects {
+			if key := arriving(*o.Key); strings.HasPrefix(key, "locked") {
+				out.Errors = append(out.Errors, s3types.Error{Key: &key, Code: aws.String("AccessDenied"), Message: aws.String("locked")})
+			} else {
+				f.remove(key)
+			}
+		}
+		return nil
+	})
+}
+
+func (f *fakeS3) DeleteObject(_ context.Context, in *s3.DeleteObjectInput, _ ...opt) (*s3.DeleteObjectOutput, error) {
+	return &s3.DeleteObjectOutput{}, f.write("DeleteObject", func() error { f.remove(*in.Key); return nil })
+}
+
+func (f *fakeS3) remove(key string) {
+	if at, found := slices.BinarySearch(f.objects, key); found {
+		f.objects = slices.Delete(f.objects, at, at+1)
+	}
 }
 
 func (f *fakeS3) GetBucketVersioning(context.Context, *s3.GetBucketVersioningInput, ...opt) (*s3.GetBucketVersioningOutput, error) {
@@ -145,7 +192,13 @@ func (f *fakeS3) GetBucketVersioning(context.Context, *s3.GetBucketVersioningInp
 }
 
 func (f *fakeS3) PutBucketVersioning(_ context.Context, in *s3.PutBucketVersioningInput, _ ...opt) (*s3.PutBucketVersioningOutput, error) {
-	return &s3.PutBucketVersioningOutput{}, f.write("PutBucketVersioning", func() error { f.versioning = in.VersioningConfiguration.Status; return nil })
+	return &s3.PutBucketVersioningOutput{}, f.write("PutBucketVersioning", func() error {
+		if f.locked && in.VersioningConfiguration.Status == s3types.BucketVersioningStatusSuspended {
+			return code("InvalidBucketState")
+		}
+		f.versioning = in.VersioningConfiguration.Status
+		return nil
+	})
 }
 
 func (f *fakeS3) GetBucketEncryption(context.Context, *s3.GetBucketEncryptionInput, ...opt) (*s3.GetBucketEncryptionOutput, error) {

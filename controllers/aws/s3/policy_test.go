@@ -27,6 +27,7 @@ func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
 		"CreateBucket":                    {"s3:CreateBucket", "s3:TagResource"},
 		"DeleteBucketTagging":             {"s3:PutBucketTagging"},
 		"ListObjectVersions":              {"s3:ListBucketVersions"},
+		"DeleteObject":                    {"s3:DeleteObject", "s3:DeleteObjectVersion"},
 		"DeleteObjects":                   {"s3:DeleteObject", "s3:DeleteObjectVersion"},
 		"GetBucketEncryption":             {"s3:GetEncryptionConfiguration"},
 		"PutBucketEncryption":             {"s3:PutEncryptionConfiguration"},

@@ -1,0 +1,146 @@
+package s3
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// batches of 1,000 that one pass removes before it says how far it is.
+const batches = 10
+
+// version is an object, an older version of one, or a delete marker.
+type version struct{ key, id string }
+
+// empty removes objects, versions and delete markers, as many as one pass may. Only what is not listed any more counts as
+// removed: S3 answers for a key that it does not have as for one that it has deleted.
+func (b bucket) empty(ctx context.Context, obj *v1alpha1.S3Bucket, t target) error {
+	left, err := t.versions(ctx)
+	if err != nil {
+		return err
+	}
+	if len(left) == 0 { // and yet the bucket is not empty: it needs a moment
+		return emptying(obj, t, 10*time.Second)
+	}
+	for n := 0; n < batches && len(left) > 0; n++ {
+		refused := t.remove(ctx, left)
+		next, err := t.versions(ctx)
+		if err != nil {
+			return err
+		}
+		gone := missing(left, next)
+		obj.Status.RemovedObjects += int64(gone)
+		if refused != nil {
+			return refused
+		}
+		if gone == 0 {
+			return engine.Blocked("ObjectsKept", "S3 answers that %d objects are deleted, and lists them all the same, the first under the key %q. Delete them by hand, or set spec.deletionPolicy to Retain or Orphan to keep the bucket", len(left), left[0].key)
+		}
+		left = next
+	}
+	return emptying(obj, t, 0)
+}
+
+func emptying(obj *v1alpha1.S3Bucket, t target, again time.Duration) error {
+	return engine.Wait("Emptying", again, "emptying the bucket %s: %d objects, versions and delete markers removed so far", *t.bucket, obj.Status.RemovedObjects)
+}
+
+// missing counts those of all that are not in left.
+func missing(all, left []version) int {
+	there, n := make(map[version]bool, len(left)), 0
+	for _, v := range left {
+		there[v] = true
+	}
+	for _, v := range all {
+		if !there[v] {
+			n++
+		}
+	}
+	return n
+}
+
+// versions lists the first up to 1,000. Keys come encoded, for they may hold what XML cannot carry.
+func (t target) versions(ctx context.Context) ([]version, error) {
+	page, err := t.api.ListObjectVersions(ctx, &s3.ListObjectVersionsInput{
+		Bucket: t.bucket, ExpectedBucketOwner: t.account, EncodingType: s3types.EncodingTypeUrl,
+	})
+	if err != nil {
+		return nil, cloud.Explain(err)
+	}
+	all := make([]version, 0, len(page.Versions)+len(page.DeleteMarkers))
+	for _, v := range page.Versions {
+		all = append(all, version{aws.ToString(v.Key), aws.ToString(v.VersionId)})
+	}
+	for _, m := range page.DeleteMarkers {
+		all = append(all, version{aws.ToString(m.Key), aws.ToString(m.VersionId)})
+	}
+	if page.EncodingType != s3types.EncodingTypeUrl {
+		return all, nil // a server that does not know of it
+	}
+	for i := range all {
+		if all[i].key, err = url.QueryUnescape(all[i].key); err != nil {
+			return nil, fmt.Errorf("read the listing of %s: %w", *t.bucket, err)
+		}
+	}
+	return all, nil
+}
+
+// remove deletes the versions: in one call those whose keys XML can carry, and one by one the others.
+func (t target) remove(ctx context.Context, all []version) error {
+	var ids []s3types.ObjectIdentifier
+	for _, v := range all {
+		if carried(v.key) {
+			ids = append(ids, s3types.ObjectIdentifier{Key: aws.String(v.key), VersionId: aws.String(v.id)})
+			continue
+		}
+		_, err := t.api.DeleteObject(ctx, &s3.DeleteObjectInput{
+			Bucket: t.bucket, ExpectedBucketOwner: t.account, Key: aws.String(v.key), VersionId: aws.String(v.id),
+		})
+		if err != nil {
+			return cloud.Explain(err)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	out, err := t.api.DeleteObjects(ctx, &s3.DeleteObjectsInput{
+		Bucket: t.bucket, ExpectedBucketOwner: t.account,
+		Delete: &s3types.Delete{Objects: ids, Quiet: aws.Bool(true)},
+	})
+	if err != nil || len(out.Errors) == 0 {
+		return cloud.Explain(err)
+	}
+	return kept(out.Errors)
+}
+
+// kept tells of objects that S3 did not delete.
+func kept(errs []s3types.Error) error {
+	first := errs[0]
+	if code := aws.ToString(first.Code); code != "AccessDenied" && code != "MethodNotAllowed" && code != "InvalidRequest" {
+		return engine.Wait("Emptying", 10*time.Second, "%d objects could not be removed for now, the first with %s", len(errs), code)
+	}
+	return engine.Blocked("ObjectsKept", "%d objects could not be removed, the first with %s: %s. Look for Object Lock, or a missing s3:DeleteObjectVersion permission",
+		len(errs), aws.ToString(first.Code), aws.ToString(first.Message))
+}
+
+// carried tells whether XML 1.0 has a place for all of key's characters.
+func carried(key string) bool {
+	for _, c := range key {
+		switch {
+		case c == '\t', c == '\n', c == '\r', c >= 0x20 && c <= 0xD7FF, c >= 0xE000 && c <= 0xFFFD, c >= 0x10000:
+		default:
+			return false
+		}
+	}
+	return utf8.ValidString(key)
+}
