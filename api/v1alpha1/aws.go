@@ -103,11 +103,15 @@ type AWSStatus struct {
 	// binding names the Secret with the connection details.
 	// +optional
 	Binding *Binding `json:"binding,omitempty"`
-	// managedFields are the spec paths that Portico manages in AWS, sorted. One that is removed from the spec
-	// returns to AWS's default once, and then leaves this list.
+	// managedFields are the spec paths that Portico manages in AWS, sorted: those that it has written, or found as the
+	// spec asks. One that is removed from the spec returns to AWS's default once, and then leaves this list.
 	// +optional
 	// +listType=set
 	ManagedFields []string `json:"managedFields,omitempty"`
+	// pendingFields are spec paths that Portico is to write for the first time: while it does not know whether it has,
+	// what AWS had before, as a digest; unwritten, while every try was refused. They are not managed.
+	// +optional
+	PendingFields map[string]string `json:"pendingFields,omitempty"`
 	// providerGeneration is the generation of the AWSProvider that the resource was last brought in line with.
 	// +optional
 	ProviderGeneration int64 `json:"providerGeneration,omitempty"`

@@ -43,7 +43,12 @@ type TagChange struct {
 	Set    map[string]string // new, or with another value
 	Remove []string          // sorted
 	Why    string
+
+	sets []external.Change
 }
+
+// Sets are the declared paths that Set writes.
+func (c TagChange) Sets() []external.Change { return c.sets }
 
 // None tells that there is nothing to change.
 func (c TagChange) None() bool { return len(c.Set) == 0 && len(c.Remove) == 0 }
@@ -67,10 +72,12 @@ func (s *Session) PlanTags(obj external.Object, own v1alpha1.Tags, have map[stri
 		if value, ok := have[key]; !ok || value != want[key] {
 			diff = append(diff, fmt.Sprintf("tag %s %s → %s", key, external.Shown(value), external.Shown(want[key])))
 			change.Set[key] = want[key]
+			if !strings.HasPrefix(key, tagPrefix) {
+				change.sets = append(change.sets, external.Change{Path: tagPath + key, From: value, To: want[key]})
+			}
 		}
 	}
-	_, status := obj.AWS()
-	for _, key := range unwanted(status.ManagedFields, want) {
+	for _, key := range unwanted(external.ManagedBy(obj), want, have) {
 		if value, ok := have[key]; ok {
 			diff = append(diff, fmt.Sprintf("tag %s %s → none", key, external.Shown(value)))
 			change.Remove = append(change.Remove, key)
@@ -83,11 +90,11 @@ func (s *Session) PlanTags(obj external.Object, own v1alpha1.Tags, have map[stri
 
 // unwanted are the tags to remove: those that were ours and are declared no more, and the offer that was taken, which
 // must not be there for the next object of this name.
-func unwanted(managed []string, want map[string]string) []string {
+func unwanted(managed external.Managed, want, have map[string]string) []string {
 	keys := []string{TagAdopt}
-	for _, path := range managed {
+	for _, path := range managed.Paths() {
 		key, isTag := strings.CutPrefix(path, tagPath)
-		if _, wanted := want[key]; isTag && !wanted {
+		if _, wanted := want[key]; isTag && !wanted && managed.Wrote(path, have[key]) {
 			keys = append(keys, key)
 		}
 	}

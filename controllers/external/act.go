@@ -4,31 +4,28 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
 // prepare saves what a crash must not lose, and proves that obj is not an old picture, before the first act that calls
-// for it: a creation, taking over what does not carry our marks yet, managing a path for the first time. The proof of the
+// for it: a creation, taking over what does not carry our marks yet, writing a path for the first time. The proof of the
 // marks comes after the reservation: see Connection.Prove.
-func (p *pass[T, S]) prepare(ctx context.Context, seen *S) error {
-	_, status := p.obj.AWS()
-	all := union(status.ManagedFields, p.adapter.Declared(p.obj))
-	if p.proven || (seen != nil && p.adapter.Owner(p.obj, seen) == Ours && len(all) == len(status.ManagedFields)) {
+func (p *pass[T, S]) prepare(ctx context.Context, seen *S, steps []Step) error {
+	marking := !p.proven && (seen == nil || p.adapter.Owner(p.obj, seen) != Ours)
+	if news := p.intend(seen == nil, steps); !news && !marking {
 		return nil
 	}
-	status.ManagedFields = all
+	_, status := p.obj.AWS()
 	reserved := status.AccountID != ""
 	p.adapter.Reserve(p.obj)
 	if seen == nil {
 		stamp(status, p.Now())
 	}
 	p.proven = true
-	if err := p.run.Save(ctx); err != nil {
+	if err := p.run.Save(ctx); err != nil || !marking || p.prove == nil {
 		return err
-	}
-	if p.prove == nil || (seen != nil && p.adapter.Owner(p.obj, seen) == Ours) {
-		return nil
 	}
 	err := p.prove(ctx)
 	if err != nil && !reserved {
@@ -38,32 +35,64 @@ func (p *pass[T, S]) prepare(ctx context.Context, seen *S) error {
 }
 
 func (p *pass[T, S]) act(ctx context.Context, create bool, steps []Step) error {
-	_, status := p.obj.AWS()
 	p.run.Planned(texts(steps))
+	acted, waiting := false, ""
 	for _, s := range steps {
 		what := s.Name + " (" + s.Why + ")"
-		if slices.Contains(p.done, what) {
-			return p.unsettled(what)
-		}
-		if err := s.Do(ctx); err != nil {
-			if create {
-				p.failed(err)
+		switch {
+		case slices.Contains(p.done, what):
+			return p.unkept(what)
+		case !create && p.young(what):
+			waiting = what
+		default:
+			if err := p.take(ctx, create, s, what); err != nil {
+				return err
 			}
-			return err
+			acted = true
 		}
-		p.done, p.last = append(p.done, what), what
-		stamp(status, p.Now())
+	}
+	if !acted {
+		return p.judge(waiting, p.run.Tried(waiting))
+	}
+	return nil
+}
+
+// young tells whether the step was taken by an earlier pass, so short a time ago that AWS may not show it yet: it is not
+// taken again before it should show.
+func (p *pass[T, S]) young(what string) bool {
+	_, status := p.obj.AWS()
+	return p.run.Tried(what) > 0 && status.LastSyncTime != nil && p.Now().Sub(status.LastSyncTime.Time) < min(p.Settling, values)
+}
+
+// values show within this time, whatever takes longer for a resource that was made: SQS says a minute.
+const values = time.Minute
+
+func (p *pass[T, S]) take(ctx context.Context, create bool, s Step, what string) error {
+	_, status := p.obj.AWS()
+	if err := s.Do(ctx); err != nil {
+		p.failed(create, s, err)
+		return err
+	}
+	p.done, p.last = append(p.done, what), what
+	p.wrote(s.Sets)
+	stamp(status, p.Now())
+	if p.run.Tried(what) == 0 {
 		p.tell(create, s)
 	}
 	return nil
 }
 
-// failed notes a creation that did not answer well: refused, nothing has changed in AWS; otherwise it may have.
-func (p *pass[T, S]) failed(err error) {
+// failed notes a step that did not answer well: refused, nothing has changed in AWS; otherwise it may have.
+func (p *pass[T, S]) failed(create bool, s Step, err error) {
 	_, status := p.obj.AWS()
-	pause, ok := engine.AsPause(err)
+	pause, paused := engine.AsPause(err)
 	_, notMade := errors.AsType[*notCreatedError](err)
-	if !notMade && (!ok || !pause.Stalled) {
+	refused := notMade || (paused && pause.Stalled)
+	p.unwritten(s.Sets, refused)
+	switch {
+	case !create:
+		return
+	case !refused:
 		stamp(status, p.Now())
 		return
 	}

@@ -46,7 +46,7 @@ type Adapter[T Object, S any] interface {
 	// created, so that whatever happens next, the resource is looked for where it is.
 	Reserve(obj T)
 	// Plan compares, and reaches for nothing: no network, no clock. No steps means in sync; a nil picture asks for
-	// creation. A path in status.managedFields that is not declared any more goes back to the default. An error beside
+	// creation. What is ManagedBy obj and not declared any more goes back to the default. An error beside
 	// steps is what will remain after them: the steps are taken first. A Pause without steps, such as "it is still being
 	// created", is the outcome, and what is seen is reported all the same.
 	Plan(obj T, seen *S) ([]Step, error)
@@ -64,6 +64,9 @@ type Step struct {
 	Name string // CamelCase, the call, e.g. "PutBucketVersioning"
 	Why  string // the difference, e.g. "versioning Suspended → Enabled"
 	Do   func(context.Context) error
+	// Sets are the declared paths that the call writes, all or none of them. A path that no step names is managed only once
+	// all of the spec was found to hold.
+	Sets []Change
 	// Note tells of the step once it is taken, in place of the usual event: of what neither creates nor follows the spec,
 	// nor repairs. It may be nil.
 	Note func(*engine.Notes)
@@ -140,7 +143,21 @@ func (w Work[T, S]) Sync(ctx context.Context, obj T, run *engine.Pass) error {
 			return err
 		}
 	}
-	return p.unsettled(p.last)
+	return p.unkept(p.last)
+}
+
+// tries of a step that was accepted and does not show, before somebody is asked to look.
+const tries = 3
+
+// unkept is what a step means that was taken, and is to be taken again. At first AWS may be about to show it. After some
+// passes it is more likely that the service takes no notice of it, or that somebody changes it back at once.
+func (p *pass[T, S]) unkept(what string) error { return p.judge(what, p.run.Unkept(what)) }
+
+func (p *pass[T, S]) judge(what string, tried int) error {
+	if tried < tries {
+		return p.unsettled(what)
+	}
+	return engine.Blocked("NotKept", "%s was accepted again and again, and does not show: the service takes no notice of it, shows it late, or something changes it back at once. Find out which, or change the spec; Portico tries again by itself, at least every 5 minutes", what)
 }
 
 // unsettled waits for what AWS accepted and does not show yet.
@@ -161,6 +178,8 @@ type pass[T Object, S any] struct {
 	before  *metav1.Time // status.lastSyncTime at the start
 	done    []string     // steps taken so far, name and why
 	last    string
+	// intended are the paths that this pass has noted as pending.
+	intended []string
 }
 
 func (p *pass[T, S]) round(ctx context.Context) (done bool, err error) {
@@ -187,7 +206,8 @@ func (p *pass[T, S]) round(ctx context.Context) (done bool, err error) {
 	if len(steps) == 0 {
 		return true, p.settle(ctx, seen, rest)
 	}
-	if err := p.prepare(ctx, seen); err != nil {
+	if err := p.prepare(ctx, seen, steps); err != nil {
+		p.unwritten(nil, true)
 		return false, err
 	}
 	return false, p.act(ctx, seen == nil, steps)
@@ -213,7 +233,7 @@ func (p *pass[T, S]) settle(ctx context.Context, seen *S, rest error) error {
 		}
 		return rest
 	}
-	status.ManagedFields, status.ProviderGeneration = p.adapter.Declared(p.obj), p.version
+	status.ManagedFields, status.PendingFields, status.ProviderGeneration = p.adapter.Declared(p.obj), nil, p.version
 	return p.report(ctx, seen)
 }
 

@@ -46,7 +46,7 @@ func (w *world) Owner(_ *v1alpha1.S3Bucket, seen *thing) Owner { return seen.own
 func (w *world) Declared(*v1alpha1.S3Bucket) []string          { return w.declared }
 func (w *world) Plan(_ *v1alpha1.S3Bucket, seen *thing) ([]Step, error) {
 	act := func(name string, t thing) []Step {
-		return []Step{{Name: name, Why: "setting → " + t.setting, Do: func(context.Context) error {
+		return []Step{{Name: name, Why: "setting → " + t.setting, Sets: w.sets(seen), Do: func(context.Context) error {
 			w.writes = append(w.writes, name)
 			if !w.deaf {
 				w.has = &t
@@ -61,6 +61,16 @@ func (w *world) Plan(_ *v1alpha1.S3Bucket, seen *thing) ([]Step, error) {
 		return act("Put", thing{Ours, w.want}), nil
 	}
 	return nil, nil
+}
+
+func (w *world) sets(seen *thing) []Change {
+	changes := Unset(w.declared)
+	for i := range changes {
+		if seen != nil {
+			changes[i].From = seen.setting
+		}
+	}
+	return changes
 }
 
 func (w *world) Report(obj *v1alpha1.S3Bucket, _ *thing) map[string]string {
@@ -188,10 +198,12 @@ func TestWhatIsSavedBeforeItIsDone(t *testing.T) {
 		{"that it is still wanted, before an earlier one's is taken", world{has: &thing{Earlier, "a"}, want: "a"}, bucket(), true, nil},
 		{"and an offered one", world{has: &thing{Offered, "a"}, want: "a"}, bucket(adopting), true, nil},
 		{
-			"a field that is managed for the first time",
+			"a field that is written for the first time",
 			world{has: &thing{Ours, "b"}, want: "a", declared: []string{"setting"}},
 			bucket(made), true,
-			func(b *v1alpha1.S3Bucket) bool { return slices.Equal(b.Status.ManagedFields, []string{"setting"}) },
+			func(b *v1alpha1.S3Bucket) bool {
+				return len(b.Status.ManagedFields) == 0 && b.Status.PendingFields["setting"] == digest("b")
+			},
 		},
 		{"nothing for a repair", world{has: &thing{Ours, "b"}, want: "a"}, bucket(made), false, nil},
 		{"nothing at rest", world{has: &thing{Ours, "a"}, want: "a"}, bucket(made), false, nil},

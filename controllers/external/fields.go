@@ -36,7 +36,8 @@ func DeclaredPaths[T, S any](fields []Field[T, S], obj T) []string {
 }
 
 // Concerned tells whether any of the fields is declared, or managed until now: then they must be read.
-func Concerned[T, S any](fields []Field[T, S], obj T, managed []string) bool {
+func Concerned[T Object, S any](fields []Field[T, S], obj T) bool {
+	managed := ManagedBy(obj).Paths()
 	return slices.ContainsFunc(fields, func(f Field[T, S]) bool {
 		_, declared := f.Want(obj)
 		return declared || slices.Contains(managed, f.Path)
@@ -45,17 +46,21 @@ func Concerned[T, S any](fields []Field[T, S], obj T, managed []string) bool {
 
 // Changes lists the fields in which what is there differs from what is declared, or from the default of what is managed
 // and declared no more.
-func Changes[T, S any](fields []Field[T, S], obj T, seen *S, managed []string) []Change {
+func Changes[T Object, S any](fields []Field[T, S], obj T, seen *S) []Change {
 	var all []Change
+	managed := ManagedBy(obj)
 	for _, f := range fields {
 		want, declared := f.Want(obj)
+		if !declared && (f.Sticky || !managed.has(f.Path)) {
+			continue
+		}
+		have := f.Have(seen)
 		if !declared {
-			if f.Sticky || !slices.Contains(managed, f.Path) {
+			if !managed.Wrote(f.Path, have) {
 				continue
 			}
 			want = f.Default
 		}
-		have := f.Have(seen)
 		if have != want && (f.Same == nil || !f.Same(have, want)) {
 			all = append(all, Change{f.Path, have, want})
 		}

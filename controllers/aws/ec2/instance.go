@@ -141,7 +141,7 @@ func (i *instance) planTags(obj *v1alpha1.EC2Instance, seen *instanceState) []ex
 	change, id := i.session.PlanTags(obj, ownTags(obj), seen.tags), seen.id()
 	var steps []external.Step
 	if len(change.Set) > 0 {
-		steps = append(steps, external.Step{Name: "CreateTags", Why: change.Why, Do: func(ctx context.Context) error {
+		steps = append(steps, external.Step{Name: "CreateTags", Why: change.Why, Sets: change.Sets(), Do: func(ctx context.Context) error {
 			_, err := i.svc.CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{id}, Tags: tagList(change.Set)})
 			return explain(err)
 		}})

@@ -24,6 +24,7 @@ import (
 func (i *instance) launch(obj *v1alpha1.EC2Instance) external.Step {
 	return external.Step{
 		Name: "RunInstances", Why: obj.Spec.InstanceType + " instance " + obj.Spec.InstanceName + " in " + i.session.Config.Region,
+		Sets: external.Unset(i.Declared(obj)),
 		Do: func(ctx context.Context) error {
 			in, err := i.launchInput(ctx, obj)
 			if err != nil {

@@ -26,8 +26,7 @@ func (i *instance) Observe(ctx context.Context, obj *v1alpha1.EC2Instance) (*ins
 	if foreign || !obj.DeletionTimestamp.IsZero() {
 		return seen, nil // nothing more is read of what is not ours, or is to go
 	}
-	managed := obj.Status.ManagedFields
-	if external.Concerned(protection.fields, obj, managed) {
+	if external.Concerned(protection.fields, obj) {
 		if seen.protected, err = i.readProtection(ctx, seen); err != nil {
 			return nil, err
 		}

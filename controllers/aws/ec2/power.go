@@ -53,8 +53,8 @@ var power = []field{{
 
 // planPower brings an instance that runs or is stopped to the type and the power state that are asked for.
 func (i *instance) planPower(obj *v1alpha1.EC2Instance, seen *instanceState) ([]external.Step, error) {
-	changes := external.Changes(offline, obj, seen, nil)
-	toggle := external.Changes(power, obj, seen, nil)
+	changes := external.Changes(offline, obj, seen)
+	toggle := external.Changes(power, obj, seen)
 	stopped := seen.state() == ec2types.InstanceStateNameStopped
 	switch {
 	case len(changes) > 0 && (stopped || observed(obj)):
@@ -62,9 +62,9 @@ func (i *instance) planPower(obj *v1alpha1.EC2Instance, seen *instanceState) ([]
 	case len(changes) > 0 && len(toggle) == 0:
 		return i.stopToChange(obj, seen, changes)
 	case len(toggle) > 0 && stopped:
-		return []external.Step{i.start(seen, external.Why(toggle))}, nil
+		return []external.Step{i.start(seen, external.Why(toggle), toggle...)}, nil
 	case len(toggle) > 0:
-		return []external.Step{i.stop(seen, external.Why(toggle))}, nil
+		return []external.Step{i.stop(seen, external.Why(toggle), toggle...)}, nil
 	case stopped && obj.Status.RestartAfterChange && obj.Spec.State == "":
 		return []external.Step{i.start(seen, "state Stopped → Running, after the change that it was stopped for")}, nil
 	}
@@ -94,7 +94,7 @@ func (i *instance) stopToChange(obj *v1alpha1.EC2Instance, seen *instanceState, 
 
 // restart tells whether the instance is to be started again after a change that it is, or will be, stopped for.
 func restart(obj *v1alpha1.EC2Instance, seen *instanceState) bool {
-	pending := len(external.Changes(offline, obj, seen, nil)) > 0
+	pending := len(external.Changes(offline, obj, seen)) > 0
 	switch {
 	case obj.Spec.State != "" || observed(obj):
 		return false
@@ -119,7 +119,7 @@ func (i *instance) modifyStopped(seen *instanceState, changes []external.Change)
 		} else {
 			in.EbsOptimized = &ec2types.AttributeBooleanValue{Value: aws.Bool(c.To == "true")}
 		}
-		steps = append(steps, external.Step{Name: "ModifyInstanceAttribute", Why: external.Why([]external.Change{c}), Do: func(ctx context.Context) error {
+		steps = append(steps, external.Step{Name: "ModifyInstanceAttribute", Why: external.Why([]external.Change{c}), Sets: []external.Change{c}, Do: func(ctx context.Context) error {
 			return inVain(explain(i.modify(ctx, in)))
 		}})
 	}
@@ -134,15 +134,15 @@ func inVain(err error) error {
 	return err
 }
 
-func (i *instance) start(seen *instanceState, why string) external.Step {
-	return external.Step{Name: "StartInstances", Why: why, Do: func(ctx context.Context) error {
+func (i *instance) start(seen *instanceState, why string, sets ...external.Change) external.Step {
+	return external.Step{Name: "StartInstances", Why: why, Sets: sets, Do: func(ctx context.Context) error {
 		_, err := i.svc.StartInstances(ctx, &ec2.StartInstancesInput{InstanceIds: []string{seen.id()}})
 		return explain(err)
 	}}
 }
 
-func (i *instance) stop(seen *instanceState, why string) external.Step {
-	return external.Step{Name: "StopInstances", Why: why, Do: func(ctx context.Context) error {
+func (i *instance) stop(seen *instanceState, why string, sets ...external.Change) external.Step {
+	return external.Step{Name: "StopInstances", Why: why, Sets: sets, Do: func(ctx context.Context) error {
 		return i.halt(ctx, seen)
 	}}
 }

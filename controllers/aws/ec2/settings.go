@@ -42,14 +42,14 @@ func (i *instance) planCalls(obj *v1alpha1.EC2Instance, seen *instanceState) []e
 		if c.read != nil && !c.read(seen) {
 			continue
 		}
-		changes := external.Changes(c.fields, obj, seen, obj.Status.ManagedFields)
+		changes := external.Changes(c.fields, obj, seen)
 		if c.possible != nil {
 			changes = c.possible(obj, seen, changes)
 		}
 		if len(changes) == 0 {
 			continue
 		}
-		steps = append(steps, external.Step{Name: c.name(changes), Why: external.Why(changes), Do: func(ctx context.Context) error {
+		steps = append(steps, external.Step{Name: c.name(changes), Why: external.Why(changes), Sets: changes, Do: func(ctx context.Context) error {
 			return explain(c.do(ctx, i, seen, changes))
 		}})
 	}

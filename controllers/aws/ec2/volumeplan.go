@@ -18,7 +18,7 @@ import (
 
 // volumeChanges are what differs of one volume: what ModifyVolume changes, and what the instance does.
 func volumeChanges(obj *v1alpha1.EC2Instance, seen *instanceState, device string) (volume, attachment []external.Change) {
-	for _, c := range external.Changes(volumeFields(device), obj, seen, obj.Status.ManagedFields) {
+	for _, c := range external.Changes(volumeFields(device), obj, seen) {
 		name := c.Path[strings.LastIndexByte(c.Path, '.')+1:]
 		_, declared := declaredAt(obj, c.Path, device)
 		switch {
@@ -103,7 +103,7 @@ func (v *volumeState) busy() bool {
 }
 
 func (i *instance) keep(seen *instanceState, device string, changes []external.Change) external.Step {
-	return external.Step{Name: "ModifyInstanceAttribute", Why: external.Why(changes), Do: func(ctx context.Context) error {
+	return external.Step{Name: "ModifyInstanceAttribute", Why: external.Why(changes), Sets: changes, Do: func(ctx context.Context) error {
 		return explain(i.modify(ctx, &ec2.ModifyInstanceAttributeInput{
 			InstanceId: seen.vm.InstanceId,
 			BlockDeviceMappings: []ec2types.InstanceBlockDeviceMappingSpecification{{
@@ -143,7 +143,7 @@ func modification(obj *v1alpha1.EC2Instance, seen *instanceState, device string,
 
 func (i *instance) modifyVolume(obj *v1alpha1.EC2Instance, seen *instanceState, device string, changes []external.Change) external.Step {
 	in := modification(obj, seen, device, changes)
-	return external.Step{Name: "ModifyVolume", Why: external.Why(changes), Do: func(ctx context.Context) error {
+	return external.Step{Name: "ModifyVolume", Why: external.Why(changes), Sets: changes, Do: func(ctx context.Context) error {
 		_, err := i.svc.ModifyVolume(ctx, in)
 		switch {
 		case cloud.HasCode(err, "IncorrectModificationState"):

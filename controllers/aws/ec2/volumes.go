@@ -9,6 +9,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/external"
 )
 
 const (
@@ -25,7 +26,7 @@ func devices(obj *v1alpha1.EC2Instance) []string {
 	for _, m := range obj.Spec.BlockDeviceMappings {
 		all = append(all, m.DeviceName)
 	}
-	for _, path := range obj.Status.ManagedFields {
+	for _, path := range external.ManagedBy(obj).Paths() {
 		if rest, ok := strings.CutPrefix(path, volumePrefix); ok {
 			device, _, _ := strings.Cut(rest, "]")
 			all = append(all, device)

@@ -19,6 +19,7 @@ func (i *instance) create(obj *v1alpha1.RDSInstance) external.Step {
 	}
 	return external.Step{
 		Name: "CreateDBInstance", Why: obj.Spec.Engine + " database " + i.identifier(obj) + " in " + i.session.Config.Region,
+		Sets: external.Unset(i.Declared(obj)),
 		Do: func(ctx context.Context) error {
 			in := i.creation(obj)
 			if obj.Spec.ManageMasterUserPassword {

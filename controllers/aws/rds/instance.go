@@ -158,7 +158,7 @@ func contradiction(obj *v1alpha1.RDSInstance, seen *instanceState) error {
 func (i *instance) planTags(obj *v1alpha1.RDSInstance, seen *instanceState) []external.Step {
 	change, steps := i.session.PlanTags(obj, obj.Spec.Tags, seen.tags), []external.Step(nil)
 	if len(change.Set) > 0 {
-		steps = append(steps, external.Step{Name: "AddTagsToResource", Why: change.Why, Do: func(ctx context.Context) error {
+		steps = append(steps, external.Step{Name: "AddTagsToResource", Why: change.Why, Sets: change.Sets(), Do: func(ctx context.Context) error {
 			_, err := i.svc.AddTagsToResource(ctx, &rds.AddTagsToResourceInput{ResourceName: aws.String(seen.arn()), Tags: tagList(change.Set)})
 			return explain(err)
 		}})
@@ -184,10 +184,10 @@ func (i *instance) Disown(ctx context.Context, _ *v1alpha1.RDSInstance, seen *in
 // explain adds to the project's table what only RDS says.
 func explain(err error) error {
 	if api, ok := errors.AsType[smithy.APIError](err); ok && strings.Contains(strings.ToLower(api.ErrorMessage()), "permission to create service linked role") {
-		return engine.Blocked("AccessDenied", "RDS needs the service-linked role AWSServiceRoleForRDS, which this account does not have yet, and the provider's identity may not create it: ask a platform admin to grant iam:CreateServiceLinkedRole for rds.amazonaws.com, or to create the role; Portico tries again every 5 minutes")
+		return engine.Blocked("AccessDenied", "RDS needs the service-linked role AWSServiceRoleForRDS, which this account does not have yet, and the provider's identity may not create it: ask a platform admin to grant iam:CreateServiceLinkedRole for rds.amazonaws.com, or to create the role; Portico tries again by itself, at least every 5 minutes")
 	}
 	if cloud.HasCode(err, "InsufficientDBInstanceCapacity") {
-		return engine.Blocked("InsufficientCapacity", "AWS has no capacity for this class now; choose another dbInstanceClass or multiAZ: false, or wait: Portico tries again every 5 minutes")
+		return engine.Blocked("InsufficientCapacity", "AWS has no capacity for this class now; choose another dbInstanceClass or multiAZ: false, or wait: Portico tries again by itself, at least every 5 minutes")
 	}
 	return cloud.Explain(err)
 }

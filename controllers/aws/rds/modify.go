@@ -35,7 +35,7 @@ func (i *instance) planSettings(obj *v1alpha1.RDSInstance, seen *instanceState, 
 
 // differences are the changes to make; inForce counts as different what is asked for and not made yet.
 func differences(obj *v1alpha1.RDSInstance, seen *instanceState, inForce bool) ([]external.Change, error) {
-	changes := external.Changes(fields(obj.Spec.Engine, inForce), obj, seen, obj.Status.ManagedFields)
+	changes := external.Changes(fields(obj.Spec.Engine, inForce), obj, seen)
 	changes = slices.DeleteFunc(changes, func(c external.Change) bool {
 		// Autoscaling has reached its end.
 		return c.Path == "maxAllocatedStorage" && c.From == noAutoscaling && c.To != noAutoscaling && noLess(digits(seen.db.AllocatedStorage), c.To)
@@ -52,7 +52,7 @@ func differences(obj *v1alpha1.RDSInstance, seen *instanceState, inForce bool) (
 }
 
 func (i *instance) modify(obj *v1alpha1.RDSInstance, seen *instanceState, changes []external.Change) external.Step {
-	return external.Step{Name: "ModifyDBInstance", Why: external.Why(changes), Do: func(ctx context.Context) error {
+	return external.Step{Name: "ModifyDBInstance", Why: external.Why(changes), Sets: changes, Do: func(ctx context.Context) error {
 		in := modification(obj, seen, changes)
 		if _, err := i.svc.ModifyDBInstance(ctx, in); err != nil {
 			return explain(err)

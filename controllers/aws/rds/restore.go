@@ -21,6 +21,7 @@ func (i *instance) restore(obj *v1alpha1.RDSInstance) external.Step {
 	return external.Step{
 		Name: "RestoreDBInstanceFromDBSnapshot",
 		Why:  obj.Spec.Engine + " database " + i.identifier(obj) + " in " + i.session.Config.Region + " from the snapshot " + from,
+		Sets: external.Unset(i.session.TagPaths(obj, obj.Spec.Tags)),
 		Do: func(ctx context.Context) error {
 			if err := i.admitSnapshot(ctx, obj, from); err != nil {
 				return err

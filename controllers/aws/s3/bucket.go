@@ -101,7 +101,7 @@ func (b bucket) Observe(ctx context.Context, obj *v1alpha1.S3Bucket) (*bucketSta
 		return seen, nil // nothing more is read of what is not ours, or is to go
 	}
 	for _, f := range features {
-		if !f.wanted(&obj.Spec, obj.Status.ManagedFields) {
+		if !f.wanted(&obj.Spec, external.ManagedBy(obj)) {
 			continue
 		}
 		if seen.config[f.path], err = f.read(ctx, t); err != nil {
@@ -155,7 +155,7 @@ func (b bucket) Plan(obj *v1alpha1.S3Bucket, seen *bucketState) ([]external.Step
 		if !read {
 			continue
 		}
-		if s, ok := f.plan(&obj.Spec, obj.Status.ManagedFields, have, t); ok {
+		if s, ok := f.plan(&obj.Spec, external.ManagedBy(obj), have, t); ok {
 			steps = append(steps, s)
 		}
 	}
@@ -173,6 +173,7 @@ func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Step {
 	}
 	return external.Step{
 		Name: "CreateBucket", Why: "bucket " + *t.bucket + " in " + b.session.Config.Region,
+		Sets: external.Unset(b.session.TagPaths(obj, obj.Spec.Tags)),
 		Do: func(ctx context.Context) error {
 			_, err := t.api.CreateBucket(ctx, in)
 			switch {
@@ -201,7 +202,7 @@ func observed(obj *v1alpha1.S3Bucket) bool {
 // planTags replaces the whole set, which is all that S3 offers.
 func (b bucket) planTags(obj *v1alpha1.S3Bucket, seen *bucketState, t target) (external.Step, bool) {
 	change := b.session.PlanTags(obj, obj.Spec.Tags, seen.tags)
-	return external.Step{Name: "PutBucketTagging", Why: change.Why, Do: func(ctx context.Context) error {
+	return external.Step{Name: "PutBucketTagging", Why: change.Why, Sets: change.Sets(), Do: func(ctx context.Context) error {
 		return cloud.Explain(t.putTags(ctx, change.Apply(seen.tags)))
 	}}, !change.None()
 }

@@ -15,7 +15,7 @@ import (
 var cors = part[[]v1alpha1.S3CORSRule]{
 	path:  "corsRules",
 	paths: whole("corsRules", func(s *v1alpha1.S3BucketSpec) bool { return len(s.CORSRules) > 0 }),
-	want: func(s *v1alpha1.S3BucketSpec, _ []string, _ []v1alpha1.S3CORSRule) []v1alpha1.S3CORSRule {
+	want: func(s *v1alpha1.S3BucketSpec, _ func(string) bool, _ []v1alpha1.S3CORSRule) []v1alpha1.S3CORSRule {
 		return normalCORS(slices.Clone(s.CORSRules))
 	},
 	get: func(ctx context.Context, t target) ([]v1alpha1.S3CORSRule, error) {

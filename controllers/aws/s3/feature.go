@@ -3,7 +3,6 @@ package s3
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
@@ -15,7 +14,7 @@ type feature struct {
 	path     string // in the spec, and the head of its paths in status.managedFields
 	declared func(*v1alpha1.S3BucketSpec) []string
 	read     func(context.Context, target) (any, error)
-	plan     func(spec *v1alpha1.S3BucketSpec, managed []string, have any, t target) (external.Step, bool)
+	plan     func(spec *v1alpha1.S3BucketSpec, managed external.Managed, have any, t target) (external.Step, bool)
 }
 
 // features of a bucket, in the order in which they are applied: closing before opening, versioning before the rules
@@ -25,10 +24,8 @@ var features = []feature{
 }
 
 // wanted tells whether the feature is declared now, or was and has to go back.
-func (f feature) wanted(spec *v1alpha1.S3BucketSpec, managed []string) bool {
-	return len(f.declared(spec)) > 0 || slices.ContainsFunc(managed, func(path string) bool {
-		return path == f.path || strings.HasPrefix(path, f.path+".")
-	})
+func (f feature) wanted(spec *v1alpha1.S3BucketSpec, managed external.Managed) bool {
+	return len(f.declared(spec)) > 0 || len(managed.Below(f.path)) > 0
 }
 
 // part is a feature with its own type of value V, normalised so that equal values have equal texts.
@@ -36,8 +33,9 @@ type part[V any] struct {
 	path string
 	// paths that the spec declares: path itself, or members of it; none means unmanaged.
 	paths func(*v1alpha1.S3BucketSpec) []string
-	// want is what should be: the spec's where it speaks, AWS's default for paths managed until now, else what is.
-	want func(spec *v1alpha1.S3BucketSpec, managed []string, have V) V
+	// want is what should be: the spec's where it speaks, AWS's default for paths that are ours until now, else what is.
+	// It is called only if some path is declared or ours.
+	want func(spec *v1alpha1.S3BucketSpec, ours func(path string) bool, have V) V
 	get  func(context.Context, target) (V, error)
 	call string // the name of the call that put makes
 	put  func(context.Context, target, V) error
@@ -53,15 +51,24 @@ func (p part[V]) feature() feature {
 		read: func(ctx context.Context, t target) (any, error) {
 			return p.get(ctx, t)
 		},
-		plan: func(spec *v1alpha1.S3BucketSpec, managed []string, seen any, t target) (external.Step, bool) {
+		plan: func(spec *v1alpha1.S3BucketSpec, managed external.Managed, seen any, t target) (external.Step, bool) {
 			have := seen.(V)
-			want := p.want(spec, managed, have)
-			from, to := p.text(have), p.text(want)
+			from, declared := p.text(have), p.paths(spec)
+			ours := func(path string) bool { return managed.Wrote(path, from) } // of a member, too: one call writes all of them
+			if len(declared) == 0 && !slices.ContainsFunc(managed.Below(p.path), ours) {
+				return external.Step{}, false
+			}
+			want := p.want(spec, ours, have)
+			to := p.text(want)
+			var sets []external.Change
+			for _, path := range declared {
+				sets = append(sets, external.Change{Path: path, From: from, To: to})
+			}
 			why := from + " → " + to
 			if p.diff != nil {
 				why = p.diff(have, want)
 			}
-			return external.Step{Name: p.call, Why: p.path + " " + why, Do: func(ctx context.Context) error {
+			return external.Step{Name: p.call, Why: p.path + " " + why, Sets: sets, Do: func(ctx context.Context) error {
 				return cloud.Explain(p.put(ctx, t, want))
 			}}, from != to
 		},

@@ -26,7 +26,7 @@ type lifecycleRules struct {
 var lifecycle = part[lifecycleRules]{
 	path:  "lifecycleRules",
 	paths: whole("lifecycleRules", func(s *v1alpha1.S3BucketSpec) bool { return len(s.LifecycleRules) > 0 }),
-	want: func(s *v1alpha1.S3BucketSpec, _ []string, have lifecycleRules) lifecycleRules {
+	want: func(s *v1alpha1.S3BucketSpec, _ func(string) bool, have lifecycleRules) lifecycleRules {
 		rules := make([]v1alpha1.S3LifecycleRule, 0, len(s.LifecycleRules))
 		for i, r := range s.LifecycleRules {
 			r.ID = cmp.Or(r.ID, fmt.Sprintf("portico-%d", i+1)) // S3 would make up a random one

@@ -3,7 +3,6 @@ package s3
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,7 +18,7 @@ import (
 var versioning = part[string]{
 	path:  "versioning",
 	paths: whole("versioning", func(s *v1alpha1.S3BucketSpec) bool { return s.Versioning != "" }),
-	want: func(s *v1alpha1.S3BucketSpec, _ []string, _ string) string {
+	want: func(s *v1alpha1.S3BucketSpec, _ func(string) bool, _ string) string {
 		if s.Versioning == "" {
 			return string(s3types.BucketVersioningStatusSuspended)
 		}
@@ -66,7 +65,7 @@ var encryption = part[sse]{
 		}
 		return []string{"encryption", bucketKeyPath}
 	},
-	want: func(s *v1alpha1.S3BucketSpec, managed []string, have sse) sse {
+	want: func(s *v1alpha1.S3BucketSpec, ours func(string) bool, have sse) sse {
 		e := s.Encryption
 		if e == nil {
 			return sse{algorithm: string(s3types.ServerSideEncryptionAes256), blocked: have.blocked}
@@ -75,7 +74,7 @@ var encryption = part[sse]{
 		switch {
 		case e.BucketKeyEnabled != nil:
 			want.bucketKey = *e.BucketKeyEnabled
-		case slices.Contains(managed, bucketKeyPath):
+		case ours(bucketKeyPath):
 			want.bucketKey = false
 		}
 		return want
@@ -149,12 +148,12 @@ var publicAccess = part[access]{
 		}
 		return paths
 	},
-	want: func(s *v1alpha1.S3BucketSpec, managed []string, have access) access {
+	want: func(s *v1alpha1.S3BucketSpec, ours func(string) bool, have access) access {
 		for _, m := range accessMembers {
 			switch {
 			case s.PublicAccessBlock != nil && m.spec(s.PublicAccessBlock) != nil:
 				*m.have(&have) = *m.spec(s.PublicAccessBlock)
-			case slices.Contains(managed, m.path):
+			case ours(m.path):
 				*m.have(&have) = true
 			}
 		}

@@ -82,7 +82,7 @@ func (q *queue) Observe(ctx context.Context, obj *v1alpha1.SQSQueue) (*queueStat
 	}
 	seen := &queueState{url: *url, tags: out.Tags}
 	foreign := q.Owner(obj, seen) == external.Foreign && obj.Spec.ManagementPolicy != v1alpha1.ManagementObserve
-	if foreign || !obj.DeletionTimestamp.IsZero() || !external.Concerned(q.fields(), obj, obj.Status.ManagedFields) {
+	if foreign || !obj.DeletionTimestamp.IsZero() || !external.Concerned(q.fields(), obj) {
 		return seen, nil
 	}
 	if seen.attributes, err = q.attributes(ctx, *url); cloud.IsNotFound(err) {
@@ -121,11 +121,11 @@ func (q *queue) Plan(obj *v1alpha1.SQSQueue, seen *queueState) ([]external.Step,
 	if seen.attributes == nil {
 		return steps, q.rest
 	}
-	changes := external.Changes(q.fields(), obj, seen, obj.Status.ManagedFields)
+	changes := external.Changes(q.fields(), obj, seen)
 	if len(changes) == 0 {
 		return steps, q.rest
 	}
-	return append(steps, external.Step{Name: "SetQueueAttributes", Why: external.Why(changes), Do: func(ctx context.Context) error {
+	return append(steps, external.Step{Name: "SetQueueAttributes", Why: external.Why(changes), Sets: changes, Do: func(ctx context.Context) error {
 		_, err := q.api.SetQueueAttributes(ctx, &sqs.SetQueueAttributesInput{QueueUrl: &seen.url, Attributes: toSet(changes)})
 		return cloud.Explain(err)
 	}}), q.rest
@@ -135,7 +135,7 @@ func (q *queue) Plan(obj *v1alpha1.SQSQueue, seen *queueState) ([]external.Step,
 func (q *queue) planTags(obj *v1alpha1.SQSQueue, seen *queueState) []external.Step {
 	change, steps := q.session.PlanTags(obj, obj.Spec.Tags, seen.tags), []external.Step(nil)
 	if len(change.Set) > 0 {
-		steps = append(steps, external.Step{Name: "TagQueue", Why: change.Why, Do: func(ctx context.Context) error {
+		steps = append(steps, external.Step{Name: "TagQueue", Why: change.Why, Sets: change.Sets(), Do: func(ctx context.Context) error {
 			_, err := q.api.TagQueue(ctx, &sqs.TagQueueInput{QueueUrl: &seen.url, Tags: change.Set})
 			return cloud.Explain(err)
 		}})
@@ -159,7 +159,7 @@ func (q *queue) create(obj *v1alpha1.SQSQueue) external.Step {
 	name := q.name(obj)
 	in := &sqs.CreateQueueInput{QueueName: &name, Attributes: q.initial(obj), Tags: q.session.Tags(obj, obj.Spec.Tags)}
 	return external.Step{
-		Name: "CreateQueue", Why: "queue " + name + " in " + q.session.Config.Region,
+		Name: "CreateQueue", Why: "queue " + name + " in " + q.session.Config.Region, Sets: external.Unset(q.Declared(obj)),
 		Do: func(ctx context.Context) error {
 			out, err := q.api.CreateQueue(ctx, in)
 			switch {

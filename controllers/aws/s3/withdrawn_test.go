@@ -1,0 +1,97 @@
+package s3
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// pass is one pass of the operator over b.
+func pass(t *testing.T, f *fakeS3, b *v1alpha1.S3Bucket) string {
+	t.Helper()
+	b.Generation++
+	err := external.Work[*v1alpha1.S3Bucket, bucketState]{
+		Kind: "S3Bucket", Stateful: true, Now: func() time.Time { return time.Unix(1000, 0) },
+		Connect: func(context.Context, *v1alpha1.S3Bucket) (external.Connection[*v1alpha1.S3Bucket, bucketState], error) {
+			return external.Connection[*v1alpha1.S3Bucket, bucketState]{Adapter: adapter(f)}, nil
+		},
+	}.Sync(t.Context(), b, engine.NewPass(nil))
+	if pause, ok := engine.AsPause(err); ok {
+		return pause.Reason
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ""
+}
+
+// offered is a bucket that somebody made by hand and offers to the object, with a lifecycle rule of theirs.
+func offered() (*fakeS3, *v1alpha1.S3Bucket) {
+	b := object()
+	b.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt
+	return &fakeS3{
+		exists: true, tags: map[string]string{"portico.dev/adopt": "payments/invoices"},
+		lifecycle: []s3types.LifecycleRule{{ID: aws.String("theirs"), Status: s3types.ExpirationStatusEnabled, Filter: &s3types.LifecycleRuleFilter{}}},
+	}, b
+}
+
+// A lifecycle rule of ours that was refused is no reason to delete the rule that was there.
+func TestAWithdrawnRuleThatWasRefusedLeavesTheirs(t *testing.T) {
+	f, b := offered()
+	f.refuse = "PutBucketLifecycleConfiguration"
+	b.Spec.LifecycleRules = []v1alpha1.S3LifecycleRule{{ID: "ours", ExpirationDays: aws.Int32(1)}}
+	for range 2 {
+		if got := pass(t, f, b); got != "AccessDenied" {
+			t.Fatalf("got %q", got)
+		}
+	}
+	f.refuse, b.Spec.LifecycleRules = "", nil
+	if got := pass(t, f, b); got != "" {
+		t.Fatalf("got %q", got)
+	}
+	if len(f.lifecycle) != 1 || aws.ToString(f.lifecycle[0].ID) != "theirs" {
+		t.Errorf("left %+v", f.lifecycle)
+	}
+}
+
+// With Object Lock S3 refuses to suspend versions. Once that is not asked for any more, it is not sent any more.
+func TestAWithdrawnSettingThatWasRefusedIsNotSent(t *testing.T) {
+	f, b := offered()
+	f.locked, f.versioning = true, s3types.BucketVersioningStatusEnabled
+	b.Spec.Versioning = "Suspended"
+	if got := pass(t, f, b); got != "InvalidSpec" {
+		t.Fatalf("got %q", got)
+	}
+	b.Spec.Versioning = ""
+	f.calls = nil
+	if got := pass(t, f, b); got != "" || slices.Contains(f.calls, "PutBucketVersioning") {
+		t.Errorf("got %q after %v", got, f.calls)
+	}
+}
+
+// What was written goes back to AWS's default, whole features and single members.
+func TestWithdrawnSettingsGoBackToTheDefault(t *testing.T) {
+	f, b := offered()
+	kept := b.DeepCopy().Spec
+	b.Spec = full().Spec
+	b.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt
+	if got := pass(t, f, b); got != "" {
+		t.Fatalf("got %q", got)
+	}
+	b.Spec = kept
+	if got := pass(t, f, b); got != "" {
+		t.Fatalf("got %q", got)
+	}
+	on := aws.ToBool(f.access.BlockPublicAcls) && aws.ToBool(f.access.RestrictPublicBuckets)
+	if len(f.lifecycle) != 0 || len(f.cors) != 0 || f.versioning != s3types.BucketVersioningStatusSuspended || !on || f.tags["team"] != "" {
+		t.Errorf("left %+v", f)
+	}
+}

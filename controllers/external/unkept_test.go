@@ -1,0 +1,97 @@
+package external
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// loop is the engine over one shelf, with a clock that passes move on.
+type loop struct {
+	*engine.Reconciler[*v1alpha1.S3Bucket]
+	t      *testing.T
+	now    time.Time
+	events *events.FakeRecorder
+}
+
+func loopOver(t *testing.T, s *shelf, b *v1alpha1.S3Bucket) *loop {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	l := &loop{t: t, now: time.Unix(1_000_000, 0), events: events.NewFakeRecorder(100)}
+	work := drive2(s)
+	work.Now = func() time.Time { return l.now }
+	l.Reconciler = &engine.Reconciler[*v1alpha1.S3Bucket]{
+		Kind: "S3Bucket", Work: work, Events: l.events, Records: &engine.Records{},
+		Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(b).WithStatusSubresource(b).Build(),
+		Pace:   engine.Pace{Resync: time.Hour, Now: work.Now, Jitter: func() float64 { return .5 }},
+	}
+	return l
+}
+
+// pass runs one, when the one before has said, and returns the Ready condition.
+func (l *loop) pass() metav1.Condition {
+	l.t.Helper()
+	b := &v1alpha1.S3Bucket{}
+	if err := l.Client.Get(l.t.Context(), client.ObjectKey{Namespace: "n", Name: "b"}, b); err != nil {
+		l.t.Fatal(err)
+	}
+	result, err := l.Reconcile(l.t.Context(), b)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.now = l.now.Add(result.RequeueAfter)
+	for _, c := range b.Status.Conditions {
+		if c.Type == v1alpha1.ConditionReady {
+			return c
+		}
+	}
+	return metav1.Condition{}
+}
+
+// A service may accept a value and take no notice of it. It is written a few times, never before it should show; then the
+// condition names the field, and the tries become rare.
+func TestAValueThatIsNotKeptIsNamedAndWrittenEverMoreSeldom(t *testing.T) {
+	s := &shelf{has: theirs("30", "none"), deaf: true}
+	b := bucket(made)
+	b.Spec.Tags = v1alpha1.Tags{"first": "60"}
+	l := loopOver(t, s, b)
+	start, seen := l.now, metav1.Condition{}
+	for l.now.Sub(start) < time.Hour {
+		before := len(s.writes)
+		got := l.pass()
+		switch {
+		case len(s.writes) < tries && got.Reason != "Settling":
+			t.Fatalf("after %d writes it is %s: %s", len(s.writes), got.Reason, got.Message)
+		case len(s.writes) >= tries && (got.Reason != "NotKept" || !strings.Contains(got.Message, "first 30 → 60")):
+			t.Fatalf("after %d writes it is %s: %s", len(s.writes), got.Reason, got.Message)
+		case len(s.writes) > before+1:
+			t.Fatalf("one pass wrote %d times", len(s.writes)-before)
+		}
+		seen = got
+	}
+	if n := len(s.writes); n > 20 {
+		t.Errorf("%d writes in an hour, want one in five minutes", n)
+	}
+	if n := len(l.events.Events); n > 3 { // Updated, Settling, NotKept
+		t.Errorf("%d events", n)
+	}
+	s.deaf = false
+	for range 2 {
+		seen = l.pass()
+	}
+	if seen.Reason != engine.ReasonInSync {
+		t.Errorf("once it is kept it is %s: %s", seen.Reason, seen.Message)
+	}
+}
