@@ -14,6 +14,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/aws/ec2"
 	"github.com/portico-platform/portico/controllers/aws/rds"
+	"github.com/portico-platform/portico/controllers/aws/reference"
 	"github.com/portico-platform/portico/controllers/aws/s3"
 	"github.com/portico-platform/portico/controllers/aws/sqs"
 	"github.com/portico-platform/portico/controllers/cloud"
@@ -80,6 +81,10 @@ func bind[T interface {
 			return external.Connection[T, S]{
 				Adapter: adapter(session, d.kube), Version: session.ProviderGeneration,
 				Prove: func(ctx context.Context) error { return d.connector.Prove(ctx, session, obj.GetNamespace()) },
+				Admit: func(ctx context.Context, obj T, references []external.Reference) error {
+					return reference.For(session).Admit(ctx, obj, references)
+				},
+				Objection: session.RefuseTags(obj.OwnTags()),
 			}, nil
 		}
 	}

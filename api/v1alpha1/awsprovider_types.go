@@ -64,10 +64,7 @@ type AWSProviderSpec struct {
 	// +kubebuilder:validation:MaxLength=1224
 	// +optional
 	ExternalID string `json:"externalID,omitempty"`
-	// defaultTags go on every AWS resource; a resource's own tags win.
-	// +kubebuilder:validation:MaxProperties=10
-	// +optional
-	DefaultTags Tags `json:"defaultTags,omitempty"`
+	AWSRules   `json:",inline"`
 	// endpoint replaces AWS's own endpoints, for an AWS-compatible service or a simulator. The operator's flag
 	// --allowed-endpoints must name it; a web identity token never goes there.
 	// +kubebuilder:validation:Pattern=`^https?://[^ ]+$`
@@ -127,7 +124,7 @@ type AWSProviderStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/title=AWS account"
 // +kubebuilder:metadata:annotations="portico.dev/icon=account"
 // +kubebuilder:metadata:annotations="portico.dev/form=region,allowedNamespaces,allowedRegions,roleARN,assumeRoleARN,externalID"
-// +kubebuilder:metadata:annotations="portico.dev/order=accountID,assumeRoleChain,accessKeyIDRef,secretAccessKeyRef,sessionTokenRef,name,key,defaultTags,endpoint"
+// +kubebuilder:metadata:annotations="portico.dev/order=accountID,assumeRoleChain,accessKeyIDRef,secretAccessKeyRef,sessionTokenRef,name,key,allowedSubnets,allowedSubnetGroups,allowedSecurityGroups,allowedInstanceProfiles,allowedImages,allowedKMSKeys,defaultTags,enforcedTags,forbiddenTagKeys,endpoint"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.accountID"
 // +kubebuilder:metadata:annotations="portico.dev/while-deleting=*"
 type AWSProvider struct {

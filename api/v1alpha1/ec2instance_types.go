@@ -104,6 +104,9 @@ func (i *EC2Instance) Common() *CommonStatus { return &i.Status.CommonStatus }
 // AWS returns the parts that every AWS kind shares.
 func (i *EC2Instance) AWS() (*AWSSpec, *AWSStatus) { return &i.Spec.AWSSpec, &i.Status.AWSStatus }
 
+// OwnTags returns the tags that the owner asks for.
+func (i *EC2Instance) OwnTags() Tags { return i.Spec.Tags }
+
 // Policy returns the deletion policy.
 func (i *EC2Instance) Policy() DeletionPolicy { return i.Spec.DeletionPolicy }
 

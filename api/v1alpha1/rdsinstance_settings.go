@@ -115,7 +115,8 @@ type RDSOperationSpec struct {
 // RDSRestoreFrom is where the data of a new database comes from.
 type RDSRestoreFrom struct {
 	// snapshotIdentifier is the snapshot's name or ARN. It must be of a database of this namespace, or carry the tag
-	// portico.dev/adopt=<namespace>/<name>, which somebody with access to AWS must have set.
+	// portico.dev/namespace=<namespace> or portico.dev/adopt=<namespace>/<name>, which somebody with access to AWS must have
+	// set.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="restoreFrom is immutable: a database is restored once; delete this object and request a new one"

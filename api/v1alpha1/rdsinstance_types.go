@@ -99,6 +99,9 @@ func (i *RDSInstance) Common() *CommonStatus { return &i.Status.CommonStatus }
 // AWS returns the parts that every AWS kind shares.
 func (i *RDSInstance) AWS() (*AWSSpec, *AWSStatus) { return &i.Spec.AWSSpec, &i.Status.AWSStatus }
 
+// OwnTags returns the tags that the owner asks for.
+func (i *RDSInstance) OwnTags() Tags { return i.Spec.Tags }
+
 // Policy returns the deletion policy.
 func (i *RDSInstance) Policy() DeletionPolicy { return i.Spec.DeletionPolicy }
 

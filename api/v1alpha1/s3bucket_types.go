@@ -248,6 +248,9 @@ func (b *S3Bucket) Common() *CommonStatus { return &b.Status.CommonStatus }
 // AWS returns the parts that every AWS kind shares.
 func (b *S3Bucket) AWS() (*AWSSpec, *AWSStatus) { return &b.Spec.AWSSpec, &b.Status.AWSStatus }
 
+// OwnTags returns the tags that the owner asks for.
+func (b *S3Bucket) OwnTags() Tags { return b.Spec.Tags }
+
 // Policy returns the deletion policy.
 func (b *S3Bucket) Policy() DeletionPolicy { return b.Spec.DeletionPolicy }
 

@@ -181,6 +181,9 @@ func (q *SQSQueue) Common() *CommonStatus { return &q.Status.CommonStatus }
 // AWS returns the parts that every AWS kind shares.
 func (q *SQSQueue) AWS() (*AWSSpec, *AWSStatus) { return &q.Spec.AWSSpec, &q.Status.AWSStatus }
 
+// OwnTags returns the tags that the owner asks for.
+func (q *SQSQueue) OwnTags() Tags { return q.Spec.Tags }
+
 // Policy returns the deletion policy.
 func (q *SQSQueue) Policy() DeletionPolicy { return q.Spec.DeletionPolicy }
 

@@ -161,10 +161,40 @@ func TestGeneratedNamesFitAndDiffer(t *testing.T) {
 }
 
 func TestOwnTagsWinOverDefaults(t *testing.T) {
-	s := Session{DefaultTags: v1alpha1.Tags{"team": "platform", "env": "prod"}, Identity: Identity{Cluster: "c"}}
+	s := Session{Rules: v1alpha1.AWSRules{DefaultTags: v1alpha1.Tags{"team": "platform", "env": "prod"}}, Identity: Identity{Cluster: "c"}}
 	tags := s.Tags(object(), v1alpha1.Tags{"team": "payments"})
 	if tags["team"] != "payments" || tags["env"] != "prod" || tags[tagUID] != "u1" {
 		t.Errorf("tags %v", tags)
+	}
+}
+
+// The platform's tags are the platform's, whatever a team asks for, and come back when somebody changes them.
+func TestEnforcedTagsWinAndForbiddenOnesAreNotSet(t *testing.T) {
+	s := Session{Provider: "aws-prod", Identity: Identity{Cluster: "c"}, Rules: v1alpha1.AWSRules{
+		DefaultTags: v1alpha1.Tags{"env": "prod", "billing": "platform"}, EnforcedTags: v1alpha1.Tags{"cost-center": "4711"}, ForbiddenTagKeys: []string{"billing", "map-*"},
+	}}
+	own := v1alpha1.Tags{"cost-center": "1", "billing": "free", "map-migrated": "x", "mapped": "y", "env": "test"}
+	want := s.Tags(object(), own)
+	for key, value := range map[string]string{"cost-center": "4711", "billing": "platform", "mapped": "y", "env": "test"} {
+		if want[key] != value {
+			t.Errorf("%s is %q, want %q", key, want[key], value)
+		}
+	}
+	if _, set := want["map-migrated"]; set {
+		t.Error("a forbidden tag is set")
+	}
+	b := &v1alpha1.S3Bucket{ObjectMeta: object().ObjectMeta}
+	b.Status.ManagedFields = []string{"tags.map-migrated"} // set before it was forbidden
+	change := s.PlanTags(b, own, map[string]string{"cost-center": "1", "map-migrated": "x"})
+	if change.Set["cost-center"] != "4711" || len(change.Remove) != 1 || change.Remove[0] != "map-migrated" {
+		t.Errorf("drift is mended by %+v", change)
+	}
+	err := s.RefuseTags(own)
+	if pause, ok := engine.AsPause(err); !ok || pause.Reason != "TagForbidden" || !strings.Contains(err.Error(), "AWSProvider aws-prod keeps for the platform: billing, map-migrated. Remove them") {
+		t.Errorf("got %v", err)
+	}
+	if err := s.RefuseTags(v1alpha1.Tags{"cost-center": "1", "mapped": "y"}); err != nil {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -67,6 +67,21 @@ func offered(obj client.Object, tags map[string]string) external.Owner {
 	return external.Foreign
 }
 
+// Lends tells whether somebody with access to AWS lets obj's namespace use what carries these tags and is not obj's own: it
+// names the namespace, or is offered to obj. Marks of the cluster and of the namespace's UID, which are on all that Portico
+// made and on copies of it, count where they are: those of another life are no consent.
+func (id Identity) Lends(obj client.Object, tags map[string]string) bool {
+	for key, own := range map[string]string{tagCluster: id.Cluster, tagNamespaceUID: id.NamespaceUID} {
+		if value, marked := tags[key]; marked && value != own {
+			return false
+		}
+	}
+	return tags[tagNamespace] == obj.GetNamespace() || offered(obj, tags) == external.Offered
+}
+
+// TagNamespace names the namespace that may use a resource of the account.
+const TagNamespace = tagNamespace
+
 // GeneratedName is the AWS name of an object that leaves the choice to us: <namespace>-<name>-<hash>, of lower-case
 // letters, digits and hyphens, at most limit long. The hash keeps apart what shortening, or another cluster, would
 // make equal.

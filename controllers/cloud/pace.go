@@ -19,12 +19,12 @@ import (
 // Rates are calls a second, by service ID as the SDK has it, that Portico makes at most to one service of one account
 // in one region. They leave room below AWS's own limits, as far as those are published: EC2 refills 20 describing calls
 // a second (API request throttling), S3 takes 3,500 writing requests a second on objects and far fewer on buckets, and
-// Route 53 takes five requests a second of a whole account.
+// Route 53 takes five requests a second of a whole account, and the tagging API fifteen.
 type Rates map[string]float64
 
 // DefaultRates hold where a deployment says nothing else; the empty name is for every other service.
 func DefaultRates() Rates {
-	return Rates{"S3": 200, "SQS": 200, "EC2": 20, "RDS": 20, route53: 4, "ACM": 5, "": 20}
+	return Rates{"S3": 200, "SQS": 200, "EC2": 20, "RDS": 20, route53: 4, "ACM": 5, "IAM": 10, "Resource Groups Tagging API": 10, "": 20}
 }
 
 // route53 has one endpoint for all regions, and one limit.

@@ -25,14 +25,14 @@ import (
 
 // Session is a verified way into one account and region, for one namespace.
 type Session struct {
-	Config      aws.Config
-	AccountID   string
-	Partition   string // aws, aws-cn, aws-us-gov; from the caller's ARN, never assumed
-	CallerARN   string
-	Endpoint    string // the provider's own endpoint, if it has one
-	Provider    string // its name
-	DefaultTags v1alpha1.Tags
-	Identity    Identity
+	Config    aws.Config
+	AccountID string
+	Partition string // aws, aws-cn, aws-us-gov; from the caller's ARN, never assumed
+	CallerARN string
+	Endpoint  string // the provider's own endpoint, if it has one
+	Provider  string // its name
+	Rules     v1alpha1.AWSRules
+	Identity  Identity
 	// CredentialsVersion tells versions of the provider's Secrets apart; empty if it names none.
 	CredentialsVersion string
 	// ProviderGeneration of the spec that the session was made from.
@@ -171,7 +171,7 @@ func (s *Sessions) open(ctx context.Context, p *v1alpha1.AWSProvider, version, n
 	made := &Session{
 		Config: cfg, AccountID: aws.ToString(who.Account), CallerARN: withoutSession(aws.ToString(who.Arn)),
 		Partition: partition(aws.ToString(who.Arn)), Endpoint: p.Spec.Endpoint, Provider: p.Name,
-		DefaultTags: p.Spec.DefaultTags, Identity: Identity{Cluster: s.ClusterID},
+		Rules: p.Spec.AWSRules, Identity: Identity{Cluster: s.ClusterID},
 		ProviderGeneration: p.Generation, CredentialsVersion: version, shared: &memo{}, paces: s.Paces,
 	}
 	s.mu.Lock()

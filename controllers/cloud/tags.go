@@ -9,13 +9,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// Tags are all the tags that obj wants: the provider's defaults, its own, which win, and the ownership tags.
+// Tags are all the tags that obj is to have: the provider's defaults; its own, which win, but for keys that the provider
+// forbids; the provider's enforced tags, which win over both; and the ownership tags.
 func (s *Session) Tags(obj client.Object, own v1alpha1.Tags) map[string]string {
 	all := map[string]string{}
-	for _, layer := range []v1alpha1.Tags{s.DefaultTags, own} {
+	own = maps.Clone(own)
+	maps.DeleteFunc(own, func(key string, _ v1alpha1.TagValue) bool { return s.forbidden(key) })
+	for _, layer := range []v1alpha1.Tags{s.Rules.DefaultTags, own, s.Rules.EnforcedTags} {
 		for key, value := range layer {
 			all[key] = string(value)
 		}
@@ -24,10 +28,31 @@ func (s *Session) Tags(obj client.Object, own v1alpha1.Tags) map[string]string {
 	return all
 }
 
+// RefuseTags tells which of own the provider forbids; nil if none.
+func (s *Session) RefuseTags(own v1alpha1.Tags) error {
+	var keys []string
+	for _, key := range slices.Sorted(maps.Keys(own)) {
+		if s.forbidden(key) {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	return engine.Blocked("TagForbidden", "tags of this object have keys that AWSProvider %s keeps for the platform: %s. Remove them from spec.tags, or ask a platform admin to take them off forbiddenTagKeys; until then they are not set", s.Provider, strings.Join(keys, ", "))
+}
+
+func (s *Session) forbidden(key string) bool {
+	return slices.ContainsFunc(s.Rules.ForbiddenTagKeys, func(rule string) bool {
+		head, all := strings.CutSuffix(rule, "*")
+		return key == rule || (all && strings.HasPrefix(key, head))
+	})
+}
+
 // tagPath and a key make the managed path of one tag.
 const tagPath = "tags."
 
-// TagPaths are the managed paths of obj's tags: one for each, the provider's default tags among them.
+// TagPaths are the managed paths of obj's tags: one for each, the provider's among them.
 func (s *Session) TagPaths(obj client.Object, own v1alpha1.Tags) []string {
 	var paths []string
 	for key := range s.Tags(obj, own) {

@@ -13,43 +13,63 @@ import (
 // for it: a creation, taking over what does not carry our marks yet, writing a path for the first time. The proof of the
 // marks comes after the reservation: see Connection.Prove.
 func (p *pass[T, S]) prepare(ctx context.Context, seen *S, steps []Step) error {
-	marking := !p.proven && (seen == nil || p.adapter.Owner(p.obj, seen) != Ours)
+	marking := !p.proven && (seen == nil || p.Adapter.Owner(p.obj, seen) != Ours)
 	if news := p.intend(seen == nil, steps); !news && !marking {
 		return nil
 	}
 	_, status := p.obj.AWS()
 	reserved := status.AccountID != ""
-	p.adapter.Reserve(p.obj)
+	p.Adapter.Reserve(p.obj)
 	if seen == nil {
 		stamp(status, p.Now())
 	}
 	p.proven = true
-	if err := p.run.Save(ctx); err != nil || !marking || p.prove == nil {
+	if err := p.run.Save(ctx); err != nil || !marking || p.Prove == nil {
 		return err
 	}
-	err := p.prove(ctx)
-	if err != nil && !reserved {
-		status.AccountID, status.LastSyncTime = "", p.before // nothing was made
+	err := p.Prove(ctx)
+	if err == nil {
+		return nil
+	}
+	status.LastSyncTime = p.before // nothing was made
+	if !reserved {
+		status.AccountID = ""
 	}
 	return err
 }
 
+// act takes the steps, up to the first that fails. One that is not admitted does not hold up the others.
 func (p *pass[T, S]) act(ctx context.Context, create bool, steps []Step) error {
 	p.run.Planned(texts(steps))
 	acted, waiting := false, ""
+	var refused error
+	var kept []Change
 	for _, s := range steps {
 		what := s.Name + " (" + s.Why + ")"
-		switch {
-		case slices.Contains(p.done, what):
+		if slices.Contains(p.done, what) {
 			return p.unkept(what)
-		case !create && p.young(what):
-			waiting = what
-		default:
-			if err := p.take(ctx, create, s, what); err != nil {
-				return err
-			}
-			acted = true
 		}
+		if !create && p.young(what) {
+			waiting = what
+			continue
+		}
+		if err := p.admitted(ctx, s); err != nil {
+			refused, kept = err, append(kept, s.Sets...)
+			if create {
+				break
+			}
+			continue
+		}
+		if err := s.Do(ctx); err != nil {
+			p.failed(create, s, err)
+			return err
+		}
+		p.did(create, s, what)
+		acted = true
+	}
+	if refused != nil {
+		p.failed(create, Step{Sets: kept}, NotCreated(refused))
+		return refused
 	}
 	if !acted {
 		return p.judge(waiting, p.run.Tried(waiting))
@@ -67,19 +87,22 @@ func (p *pass[T, S]) young(what string) bool {
 // values show within this time, whatever takes longer for a resource that was made: SQS says a minute.
 const values = time.Minute
 
-func (p *pass[T, S]) take(ctx context.Context, create bool, s Step, what string) error {
-	_, status := p.obj.AWS()
-	if err := s.Do(ctx); err != nil {
-		p.failed(create, s, err)
-		return err
+// admitted tells whether what the step refers to may be used.
+func (p *pass[T, S]) admitted(ctx context.Context, s Step) error {
+	if len(s.References) == 0 || p.Admit == nil {
+		return nil
 	}
+	return p.Admit(ctx, p.obj, s.References)
+}
+
+func (p *pass[T, S]) did(create bool, s Step, what string) {
+	_, status := p.obj.AWS()
 	p.done, p.last = append(p.done, what), what
 	p.wrote(s.Sets)
 	stamp(status, p.Now())
 	if p.run.Tried(what) == 0 {
 		p.tell(create, s)
 	}
-	return nil
 }
 
 // failed notes a step that did not answer well: refused, nothing has changed in AWS; otherwise it may have.
@@ -97,7 +120,7 @@ func (p *pass[T, S]) failed(create bool, s Step, err error) {
 		return
 	}
 	status.LastSyncTime = p.before
-	if r, ok := p.adapter.(Retrier[T]); ok && !p.fresh(status) {
+	if r, ok := p.Adapter.(Retrier[T]); ok && !p.fresh(status) {
 		r.NextAttempt(p.obj)
 	}
 }
@@ -122,7 +145,7 @@ func texts(steps []Step) []string {
 func (p *pass[T, S]) tell(create bool, s Step) {
 	common := p.obj.Common()
 	_, status := p.obj.AWS()
-	expected := !common.Ready || common.ObservedGeneration != p.obj.GetGeneration() || status.ProviderGeneration != p.version
+	expected := !common.Ready || common.ObservedGeneration != p.obj.GetGeneration() || status.ProviderGeneration != p.Version
 	switch {
 	case s.Note != nil:
 		s.Note(&p.run.Notes)

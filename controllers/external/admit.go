@@ -21,7 +21,7 @@ func (p *pass[T, S]) absent() error {
 		p.lost, status.ARN = true, "" // saved before the creation: what is made anew is waited for like anything new
 		return nil
 	}
-	if !p.certain(p.adapter, status) {
+	if !p.certain(p.Adapter, status) {
 		return engine.Wait("Settling", p.again(), "%s does not show; it was made or changed a short time ago, so that may pass", status.ARN)
 	}
 	next := fmt.Sprint(status.Recreations + 1)
@@ -66,7 +66,7 @@ func (w Work[T, S]) mayBeOurs(owner Owner, status *v1alpha1.AWSStatus) bool {
 // admit lets pass only what is ours, was ours, or is offered to us and wanted.
 func (p *pass[T, S]) admit(seen *S) error {
 	spec, status := p.obj.AWS()
-	owner := p.adapter.Owner(p.obj, seen)
+	owner := p.Adapter.Owner(p.obj, seen)
 	if owner == Foreign && len(p.done) > 0 {
 		return p.unsettled(p.last) // made with our marks a moment ago
 	}

@@ -3,6 +3,7 @@
 package external
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 type Object interface {
 	engine.Object
 	AWS() (*v1alpha1.AWSSpec, *v1alpha1.AWSStatus)
+	OwnTags() v1alpha1.Tags
 	Policy() v1alpha1.DeletionPolicy
 }
 
@@ -70,7 +72,13 @@ type Step struct {
 	// Note tells of the step once it is taken, in place of the usual event: of what neither creates nor follows the spec,
 	// nor repairs. It may be nil.
 	Note func(*engine.Notes)
+	// References are what the step has the resource refer to and may belong to somebody else. The step is taken only if
+	// Connection.Admit lets them pass.
+	References []Reference
 }
+
+// Reference names something beside the resource that the owner may or may not be allowed to use.
+type Reference struct{ Kind, Name string }
 
 // Resolver is an Adapter of a kind whose spec refers to other objects. Resolve reads them, once in each Sync and before
 // everything else; a Pause says which one is waited for. A Release resolves nothing.
@@ -102,6 +110,11 @@ type Connection[T Object, S any] struct {
 	// the account stays. It is asked before anything is made or taken over, and once that is reserved in obj's status:
 	// whoever closes the way looks for reservations afterwards. nil proves nothing.
 	Prove func(ctx context.Context) error
+	// Admit tells whether obj's namespace may use all of these; nil admits them.
+	Admit func(ctx context.Context, obj T, references []Reference) error
+	// Objection is what the owners of the account have against obj's spec. Nothing is made with it; what is there is kept,
+	// and it is told. nil: nothing.
+	Objection error
 }
 
 // Connect opens the connection of obj.
@@ -137,7 +150,7 @@ func (w Work[T, S]) Sync(ctx context.Context, obj T, run *engine.Pass) error {
 		}
 	}
 	_, status := obj.AWS()
-	p := &pass[T, S]{Work: w, adapter: c.Adapter, version: c.Version, prove: c.Prove, obj: obj, run: run, before: status.LastSyncTime}
+	p := &pass[T, S]{Work: w, Connection: c, obj: obj, run: run, before: status.LastSyncTime}
 	for range rounds {
 		if done, err := p.round(ctx); done || err != nil {
 			return err
@@ -168,22 +181,20 @@ func (p *pass[T, S]) unsettled(what string) error {
 // pass is one Sync of one object.
 type pass[T Object, S any] struct {
 	Work[T, S]
-	adapter Adapter[T, S]
-	version int64
-	prove   func(context.Context) error
-	obj     T
-	run     *engine.Pass
-	lost    bool         // it was there, and is to be made anew
-	proven  bool         // Save has shown obj to be the latest
-	before  *metav1.Time // status.lastSyncTime at the start
-	done    []string     // steps taken so far, name and why
-	last    string
+	Connection[T, S]
+	obj    T
+	run    *engine.Pass
+	lost   bool         // it was there, and is to be made anew
+	proven bool         // Save has shown obj to be the latest
+	before *metav1.Time // status.lastSyncTime at the start
+	done   []string     // steps taken so far, name and why
+	last   string
 	// intended are the paths that this pass has noted as pending.
 	intended []string
 }
 
 func (p *pass[T, S]) round(ctx context.Context) (done bool, err error) {
-	seen, err := p.adapter.Observe(ctx, p.obj)
+	seen, err := p.Adapter.Observe(ctx, p.obj)
 	if err != nil {
 		return false, err
 	}
@@ -195,16 +206,16 @@ func (p *pass[T, S]) round(ctx context.Context) (done bool, err error) {
 		return true, p.watch(ctx, seen)
 	}
 	if seen == nil {
-		err = p.absent()
+		err = cmp.Or(p.absent(), p.Objection)
 	} else {
 		err = p.admit(seen)
 	}
 	if err != nil {
 		return false, err
 	}
-	steps, rest := p.adapter.Plan(p.obj, seen)
+	steps, rest := p.Adapter.Plan(p.obj, seen)
 	if len(steps) == 0 {
-		return true, p.settle(ctx, seen, rest)
+		return true, p.settle(ctx, seen, cmp.Or(rest, p.Objection))
 	}
 	if err := p.prepare(ctx, seen, steps); err != nil {
 		p.unwritten(nil, true)
@@ -216,11 +227,11 @@ func (p *pass[T, S]) round(ctx context.Context) (done bool, err error) {
 // inSync tells whether nothing is to do or to say about what was seen.
 func (p *pass[T, S]) inSync(seen *S) bool {
 	spec, _ := p.obj.AWS()
-	if seen == nil || (p.adapter.Owner(p.obj, seen) != Ours && spec.ManagementPolicy != v1alpha1.ManagementObserve) {
+	if seen == nil || (p.Adapter.Owner(p.obj, seen) != Ours && spec.ManagementPolicy != v1alpha1.ManagementObserve) {
 		return false
 	}
-	steps, err := p.adapter.Plan(p.obj, seen)
-	return len(steps) == 0 && err == nil
+	steps, err := p.Adapter.Plan(p.obj, seen)
+	return len(steps) == 0 && err == nil && p.Objection == nil
 }
 
 // settle reports what needs no step. rest is what is still to be waited for; only without it the resource is in sync,
@@ -229,17 +240,17 @@ func (p *pass[T, S]) settle(ctx context.Context, seen *S, rest error) error {
 	_, status := p.obj.AWS()
 	if rest != nil {
 		if _, ok := engine.AsPause(rest); ok && seen != nil {
-			p.adapter.Report(p.obj, seen)
+			p.Adapter.Report(p.obj, seen)
 		}
 		return rest
 	}
-	status.ManagedFields, status.PendingFields, status.ProviderGeneration = p.adapter.Declared(p.obj), nil, p.version
+	status.ManagedFields, status.PendingFields, status.ProviderGeneration = p.Adapter.Declared(p.obj), nil, p.Version
 	return p.report(ctx, seen)
 }
 
 func (p *pass[T, S]) report(ctx context.Context, seen *S) error {
 	_, status := p.obj.AWS()
-	details := p.adapter.Report(p.obj, seen)
+	details := p.Adapter.Report(p.obj, seen)
 	if p.Publish == nil {
 		return nil
 	}
@@ -256,7 +267,7 @@ func (p *pass[T, S]) watch(ctx context.Context, seen *S) error {
 	if seen == nil {
 		return engine.Blocked("NotFound", "nothing of this name is there, and managementPolicy Observe creates nothing")
 	}
-	steps, rest := p.adapter.Plan(p.obj, seen)
+	steps, rest := p.Adapter.Plan(p.obj, seen)
 	if err := p.report(ctx, seen); err != nil {
 		return err
 	}

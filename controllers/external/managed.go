@@ -87,7 +87,7 @@ func Unset(paths []string) []Change {
 // intend notes what the steps are about to write for the first time, and tells whether that must be saved before they are
 // taken. Of a resource that is to be made it is all that is declared: the steps that follow belong to the same pass.
 func (p *pass[T, S]) intend(create bool, steps []Step) bool {
-	declared, news := p.adapter.Declared(p.obj), false
+	declared, news := p.Adapter.Declared(p.obj), false
 	changes := Unset(declared)
 	if !create {
 		changes = nil

@@ -103,7 +103,7 @@ func TestEachDeclaredFeatureCostsOneReadMore(t *testing.T) {
 // configure sets every feature to something that is not AWS's default.
 func configure(s *v1alpha1.S3BucketSpec) {
 	s.Versioning = "Enabled"
-	s.Encryption = &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: "alias/portico", BucketKeyEnabled: aws.Bool(true)}
+	s.Encryption = &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: "alias/aws/s3", BucketKeyEnabled: aws.Bool(true)}
 	s.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{BlockPublicAcls: aws.Bool(false), RestrictPublicBuckets: aws.Bool(true)}
 	s.LifecycleRules = []v1alpha1.S3LifecycleRule{
 		{ID: "archive", Prefix: "logs/", ExpirationDays: aws.Int32(400), Transitions: v1alpha1.S3Transitions{

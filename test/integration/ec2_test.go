@@ -118,7 +118,7 @@ func TestAPlainMachineKeepsItsCallBudget(t *testing.T) {
 	mark := world.Proxy.Mark()
 	create(t, c, m)
 	ready(t, c, m)
-	if got := machines.calls(mark); !slices.Equal(got, []string{"DescribeInstances", "RunInstances", "DescribeInstances"}) {
+	if got := machines.calls(mark); !slices.Equal(got, []string{"DescribeInstances", "DescribeImages", "RunInstances", "DescribeInstances"}) {
 		t.Errorf("create → settled took %v", got)
 	}
 	if got := machines.calls(look(t, c, m, "1")); !slices.Equal(got, []string{"DescribeInstances"}) {
@@ -250,8 +250,8 @@ func TestALaunchThatFailsSaysWhatToDo(t *testing.T) {
 	}{
 		"image":     {func(s *v1alpha1.EC2InstanceSpec) { s.ImageID = "ami-00000000" }, "InvalidSpec", "no image ami-00000000"},
 		"key":       {func(s *v1alpha1.EC2InstanceSpec) { s.KeyName = "none" }, "InvalidSpec", "no key pair none"},
-		"subnet":    {func(s *v1alpha1.EC2InstanceSpec) { s.SubnetID = "subnet-00000000" }, "InvalidSpec", "no subnet subnet-00000000"},
-		"group":     {func(s *v1alpha1.EC2InstanceSpec) { s.SecurityGroupIDs = []string{"sg-00000000"} }, "InvalidSpec", "sg-00000000"},
+		"subnet":    {func(s *v1alpha1.EC2InstanceSpec) { s.SubnetID = "subnet-00000000" }, "ReferenceNotAllowed", "subnet subnet-00000000"},
+		"group":     {func(s *v1alpha1.EC2InstanceSpec) { s.SecurityGroupIDs = []string{"sg-00000000"} }, "ReferenceNotAllowed", "sg-00000000"},
 		"profile":   {func(s *v1alpha1.EC2InstanceSpec) { s.IAMInstanceProfile = "none" }, "InvalidSpec", "no instance profile none"},
 		"parameter": {func(s *v1alpha1.EC2InstanceSpec) { s.ImageID, s.ImageSSMParameter = "", "/none" }, "ImageParameterNotFound", "/none"},
 		"secret": {func(s *v1alpha1.EC2InstanceSpec) {

@@ -171,6 +171,13 @@ func TestTheSchemaRefusesBadProviders(t *testing.T) {
 		{"no region", func(s *v1alpha1.AWSProviderSpec) { s.Region = "Ireland" }, "spec.region", "should match"},
 		{"endpoint", func(s *v1alpha1.AWSProviderSpec) { s.Endpoint = "file:///etc/passwd" }, "spec.endpoint", "should match"},
 		{"account", func(s *v1alpha1.AWSProviderSpec) { s.AccountID = "12" }, "spec.accountID", "should match"},
+		{"a subnet's name", func(s *v1alpha1.AWSProviderSpec) { s.AllowedSubnets = []string{"private"} }, "spec.allowedSubnets[0]", "should match"},
+		{"a group's name", func(s *v1alpha1.AWSProviderSpec) { s.AllowedSecurityGroups = []string{"default"} }, "spec.allowedSecurityGroups[0]", "should match"},
+		{"the name of all machines", func(s *v1alpha1.AWSProviderSpec) { s.EnforcedTags = v1alpha1.Tags{"Name": "x"} }, "spec", "cannot be enforced"},
+		{"our own tags", func(s *v1alpha1.AWSProviderSpec) { s.EnforcedTags = v1alpha1.Tags{"portico.dev/namespace": "x"} }, "spec.enforcedTags", "reserved by Portico"},
+		{"more tags than AWS takes", func(s *v1alpha1.AWSProviderSpec) {
+			s.DefaultTags, s.EnforcedTags = v1alpha1.Tags{"0": "", "1": "", "2": "", "3": "", "4": "", "5": ""}, v1alpha1.Tags{"a": "", "b": "", "c": "", "d": "", "e": ""}
+		}, "spec", "room for 10 tags"},
 	} {
 		t.Run(x.reason, func(t *testing.T) {
 			p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "bad"}, Spec: v1alpha1.AWSProviderSpec{Region: stack.Region}}

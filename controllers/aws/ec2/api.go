@@ -17,6 +17,7 @@ type api interface {
 	volumeAPI
 	tagAPI
 	typeAPI
+	sourceAPI
 }
 
 type instanceAPI interface {
@@ -56,6 +57,11 @@ type tagAPI interface {
 type typeAPI interface {
 	DescribeInstanceTypes(context.Context, *ec2.DescribeInstanceTypesInput, ...opt) (*ec2.DescribeInstanceTypesOutput, error)
 	DescribeInstanceTypeOfferings(context.Context, *ec2.DescribeInstanceTypeOfferingsInput, ...opt) (*ec2.DescribeInstanceTypeOfferingsOutput, error)
+}
+
+type sourceAPI interface {
+	DescribeImages(context.Context, *ec2.DescribeImagesInput, ...opt) (*ec2.DescribeImagesOutput, error)
+	DescribeSnapshots(context.Context, *ec2.DescribeSnapshotsInput, ...opt) (*ec2.DescribeSnapshotsOutput, error)
 }
 
 // parameters is all that Portico asks of SSM: the parameters that name images.

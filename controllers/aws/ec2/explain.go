@@ -7,6 +7,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/reference"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 )
@@ -32,7 +33,7 @@ const renew = "; nothing was launched. Delete this object and request a new one 
 func explainLaunch(s *v1alpha1.EC2InstanceSpec, region string, err error) error {
 	switch {
 	case isProfile(err):
-		return noProfile(s.IAMInstanceProfile, "launched")
+		return reference.NoProfile(s.IAMInstanceProfile)
 	case cloud.HasCode(err, "AuthFailure") && strings.Contains(err.Error(), "Not authorized for images"):
 		return engine.Blocked("InvalidSpec", "the image %s is not shared with this account"+renew+"image that is, or have this one shared", imageOf(s))
 	case cloud.HasCode(err, "OptInRequired"):
@@ -63,10 +64,6 @@ func explainLaunch(s *v1alpha1.EC2InstanceSpec, region string, err error) error 
 // isProfile tells whether AWS does not find the instance profile. EC2 says so by the parameter that is wrong, IAM by a code.
 func isProfile(err error) bool {
 	return cloud.HasCode(err, "NoSuchEntity") || (cloud.HasCode(err, "InvalidParameterValue") && strings.Contains(err.Error(), "iamInstanceProfile."))
-}
-
-func noProfile(profile, done string) error {
-	return engine.Blocked("InvalidSpec", "there is no instance profile %s in this account; nothing was %s. Correct iamInstanceProfile, or have the profile created: AWS takes some minutes to show a new one, and Portico tries again every 5 minutes", profile, done)
 }
 
 func codeOf(err error) string {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -56,6 +55,8 @@ type fakeEC2 struct {
 	values   int      // in all filters of the last look
 	untagged []string // resources of every DeleteTags
 
+	images     map[string]ec2types.Image
+	snapshots  map[string]ec2types.Snapshot
 	parameters map[string]string
 	types      map[string]ec2types.ArchitectureType // offered here
 	optimized  ec2types.EbsOptimizedSupport
@@ -182,39 +183,6 @@ func (f *fakeEC2) DescribeInstances(_ context.Context, in *ec2.DescribeInstances
 		}
 	}
 	return out, nil
-}
-
-func (f *fakeEC2) RunInstances(_ context.Context, in *ec2.RunInstancesInput, _ ...opt) (*ec2.RunInstancesOutput, error) {
-	var vm ec2types.Instance
-	err := f.write("RunInstances", func() error {
-		if first, ok := f.byToken[*in.ClientToken]; ok {
-			if !reflect.DeepEqual(first, in) {
-				return code("IdempotentParameterMismatch")
-			}
-			if slices.Contains(f.lacks, in.InstanceType) {
-				return code("InsufficientInstanceCapacity")
-			}
-			if !f.shows(*in.ClientToken) {
-				return code("IdempotentInstanceTerminated")
-			}
-		} else {
-			if f.byToken == nil {
-				f.byToken = map[string]*ec2.RunInstancesInput{}
-			}
-			f.byToken[*in.ClientToken] = in
-			if slices.Contains(f.lacks, in.InstanceType) {
-				return code("InsufficientInstanceCapacity")
-			}
-			f.machines = append(f.machines, f.make(in))
-		}
-		for _, m := range f.machines {
-			if m.token == *in.ClientToken {
-				vm = m.shown(false)
-			}
-		}
-		return nil
-	})
-	return &ec2.RunInstancesOutput{Instances: []ec2types.Instance{vm}}, err
 }
 
 // root is the device of the fake's only image.

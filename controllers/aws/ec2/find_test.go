@@ -44,13 +44,13 @@ func deleting(obj *v1alpha1.EC2Instance) {
 	obj.DeletionTimestamp = &now
 }
 
-func TestAPlainInstanceTakesThreeCallsAndRestsWithOne(t *testing.T) {
+func TestAPlainInstanceTakesFourCallsAndRestsWithOne(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := adapterOf(f), objectOf()
 	if err := settle(t, f, a, obj); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"DescribeInstances", "RunInstances", "DescribeInstances"}; !slices.Equal(f.calls, want) {
+	if want := []string{"DescribeInstances", "DescribeImages", "RunInstances", "DescribeInstances"}; !slices.Equal(f.calls, want) {
 		t.Errorf("calls %v, want %v", f.calls, want)
 	}
 	if s := obj.Status; s.InstanceID == "" || !strings.HasSuffix(s.ARN, ":instance/"+s.InstanceID) || s.LaunchTime.Nanosecond() != 0 {

@@ -24,7 +24,8 @@ import (
 func (i *instance) launch(obj *v1alpha1.EC2Instance) external.Step {
 	return external.Step{
 		Name: "RunInstances", Why: obj.Spec.InstanceType + " instance " + obj.Spec.InstanceName + " in " + i.session.Config.Region,
-		Sets: external.Unset(i.Declared(obj)),
+		Sets:       external.Unset(i.Declared(obj)),
+		References: references(&obj.Spec),
 		Do: func(ctx context.Context) error {
 			in, err := i.launchInput(ctx, obj)
 			if err != nil {
@@ -102,6 +103,9 @@ func token(obj *v1alpha1.EC2Instance) string {
 func (i *instance) launchInput(ctx context.Context, obj *v1alpha1.EC2Instance) (*ec2.RunInstancesInput, error) {
 	s := &obj.Spec
 	image, err := i.image(ctx, s)
+	if err == nil {
+		err = i.admitSources(ctx, obj, image)
+	}
 	if err != nil {
 		return nil, err
 	}

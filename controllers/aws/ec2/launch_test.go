@@ -105,7 +105,7 @@ func TestWhatALaunchSays(t *testing.T) {
 		"VPCIdNotSpecified":                       {"InvalidSpec", "no default network"},
 		"InvalidParameterValue":                   {"InvalidSpec", "Change the spec"},
 		"Unsupported":                             {"InvalidSpec", "Change the spec"},
-		"NoSuchEntity":                            {"InvalidSpec", "no instance profile worker in this account; nothing was launched. Correct iamInstanceProfile"},
+		"NoSuchEntity":                            {"InvalidSpec", "no instance profile worker in this account; nothing was changed. Correct iamInstanceProfile"},
 		"InsufficientFreeAddressesInSubnet":       {"InvalidSpec", "no free address"},
 		"InsufficientInstanceCapacity":            {"InsufficientCapacity", "t3.micro"},
 		"InstanceLimitExceeded":                   {"QuotaExceeded", "raise the quota"},
@@ -126,7 +126,7 @@ func TestWhatALaunchSays(t *testing.T) {
 	f.refuse = map[string]error{"RunInstances": &smithy.GenericAPIError{Code: "AuthFailure", Message: "Not authorized for images: [" + theImage + "]"}}
 	wantPause(t, a.launch(obj).Do(t.Context()), "InvalidSpec", theImage+" is not shared with this account")
 	f.refuse = map[string]error{"RunInstances": errProfile}
-	wantPause(t, a.launch(obj).Do(t.Context()), "InvalidSpec", "no instance profile worker", "nothing was launched")
+	wantPause(t, a.launch(obj).Do(t.Context()), "InvalidSpec", "no instance profile worker", "nothing was changed")
 	f.refuse = map[string]error{"RunInstances": code("InternalError")}
 	if _, paused := engine.AsPause(a.launch(obj).Do(t.Context())); paused {
 		t.Error("a failure of AWS's is not the owner's")

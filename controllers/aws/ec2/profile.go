@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"github.com/portico-platform/portico/controllers/aws/reference"
 	"github.com/portico-platform/portico/controllers/external"
 )
 
@@ -36,10 +37,13 @@ var profile = call{
 			return "ReplaceIamInstanceProfileAssociation"
 		}
 	},
+	references: func(changes []external.Change) []external.Reference {
+		return []external.Reference{{Kind: reference.InstanceProfile, Name: changes[0].To}}
+	},
 	do: func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error {
 		err := i.setProfile(ctx, seen, changes[0].To)
 		if isProfile(err) {
-			return noProfile(changes[0].To, "changed")
+			return reference.NoProfile(changes[0].To)
 		}
 		return err
 	},

@@ -10,6 +10,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/reference"
 	"github.com/portico-platform/portico/controllers/external"
 )
 
@@ -25,8 +26,10 @@ type call struct {
 	read func(*instanceState) bool
 	// possible leaves out what EC2 would refuse to change, and adds what goes with the changes; nil: neither.
 	possible func(obj object, seen *instanceState, changes []external.Change) []external.Change
-	name     func(changes []external.Change) string
-	do       func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error
+	// references are what the changes have the machine refer to; nil: nothing.
+	references func(changes []external.Change) []external.Reference
+	name       func(changes []external.Change) string
+	do         func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error
 }
 
 // calls in the order in which they are made: closing before opening.
@@ -49,9 +52,13 @@ func (i *instance) planCalls(obj *v1alpha1.EC2Instance, seen *instanceState) []e
 		if len(changes) == 0 {
 			continue
 		}
-		steps = append(steps, external.Step{Name: c.name(changes), Why: external.Why(changes), Sets: changes, Do: func(ctx context.Context) error {
+		step := external.Step{Name: c.name(changes), Why: external.Why(changes), Sets: changes, Do: func(ctx context.Context) error {
 			return explain(c.do(ctx, i, seen, changes))
-		}})
+		}}
+		if c.references != nil {
+			step.References = c.references(changes)
+		}
+		steps = append(steps, step)
 	}
 	return steps
 }
@@ -71,6 +78,9 @@ var groups = call{
 			return joined(ids)
 		},
 	}},
+	references: func(changes []external.Change) []external.Reference {
+		return reference.Added(reference.SecurityGroup, strings.Split(changes[0].From, separator), strings.Split(changes[0].To, separator))
+	},
 	name: always("ModifyInstanceAttribute"),
 	do: func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error {
 		return i.modify(ctx, &ec2.ModifyInstanceAttributeInput{InstanceId: seen.vm.InstanceId, Groups: strings.Split(changes[0].To, separator)})

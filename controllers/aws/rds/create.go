@@ -8,6 +8,7 @@ import (
 	rdstypes "github.com/aws/aws-sdk-go-v2/service/rds/types"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/reference"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/external"
 )
@@ -19,7 +20,8 @@ func (i *instance) create(obj *v1alpha1.RDSInstance) external.Step {
 	}
 	return external.Step{
 		Name: "CreateDBInstance", Why: obj.Spec.Engine + " database " + i.identifier(obj) + " in " + i.session.Config.Region,
-		Sets: external.Unset(i.Declared(obj)),
+		Sets:       external.Unset(i.Declared(obj)),
+		References: references(&obj.Spec),
 		Do: func(ctx context.Context) error {
 			in := i.creation(obj)
 			if obj.Spec.ManageMasterUserPassword {
@@ -46,6 +48,14 @@ func (i *instance) create(obj *v1alpha1.RDSInstance) external.Step {
 			return i.promote(ctx, obj, resource)
 		},
 	}
+}
+
+// references are what a new instance is to refer to.
+func references(s *spec) []external.Reference {
+	return append(reference.Added(reference.SecurityGroup, nil, s.VPCSecurityGroupIDs),
+		external.Reference{Kind: reference.SubnetGroup, Name: s.DBSubnetGroupName},
+		external.Reference{Kind: reference.KMSKey, Name: s.KMSKeyID},
+		external.Reference{Kind: reference.KMSKey, Name: s.MasterUserSecretKmsKeyID})
 }
 
 // made forgives that the instance exists: it was made in the meantime, or by an earlier try. Whose it is, the next look

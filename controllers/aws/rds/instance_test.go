@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/reference"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/cloud/cloudtest"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -234,9 +235,47 @@ func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
 		"CreateDBInstance": {"rds:CreateDBInstance", "rds:AddTagsToResource"},
 		"DeleteDBInstance": {"rds:DeleteDBInstance", "rds:CreateDBSnapshot"},
 		"": {
-			"iam:CreateServiceLinkedRole",
+			"iam:CreateServiceLinkedRole", "tag:GetResources",
 			"secretsmanager:CreateSecret", "secretsmanager:TagResource", "secretsmanager:RotateSecret",
 			"kms:DescribeKey", "kms:CreateGrant", "kms:Decrypt", "kms:GenerateDataKey",
 		},
 	})
+}
+
+// What a database refers to is named by the step that makes it so; what it has already need not be admitted again.
+func TestWhatADatabaseRefersToIsNamed(t *testing.T) {
+	f, v := &fakeRDS{}, &fakeVault{}
+	obj := object(full, func(i *v1alpha1.RDSInstance) {
+		i.Spec.DBSubnetGroupName, i.Spec.KMSKeyID, i.Spec.MasterUserSecretKmsKeyID = "ours", "alias/disk", "alias/secret"
+	})
+	want := []external.Reference{
+		{Kind: reference.SecurityGroup, Name: "sg-2"},
+		{Kind: reference.SecurityGroup, Name: "sg-1"},
+		{Kind: reference.SubnetGroup, Name: "ours"},
+		{Kind: reference.KMSKey, Name: "alias/disk"},
+		{Kind: reference.KMSKey, Name: "alias/secret"},
+	}
+	a := adapterOf(f, v)
+	if got := a.create(obj).References; !slices.Equal(got, want) {
+		t.Errorf("a creation names %v", got)
+	}
+	obj.Spec.RestoreFrom = &v1alpha1.RDSRestoreFrom{SnapshotIdentifier: "snap"}
+	if got := a.create(obj).References; !slices.Equal(got, want) {
+		t.Errorf("a restoration names %v", got)
+	}
+	obj.Spec.RestoreFrom, obj.Spec.DBSubnetGroupName = nil, ""
+	settled(t, f, v, obj)
+	obj.Spec.VPCSecurityGroupIDs, obj.Spec.ManageMasterUserPassword = []string{"sg-1", "sg-3"}, true
+	a = adapterOf(f, v)
+	if err := a.Resolve(t.Context(), obj); err != nil {
+		t.Fatal(err)
+	}
+	steps, err := a.Plan(obj, observe(t, a, obj))
+	var got []external.Reference
+	for _, s := range steps {
+		got = append(got, s.References...)
+	}
+	if want := []external.Reference{{Kind: reference.SecurityGroup, Name: "sg-3"}, {Kind: reference.KMSKey, Name: "alias/secret"}}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("an edit names %v, %v", got, err)
+	}
 }

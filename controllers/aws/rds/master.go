@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/rds"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/reference"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
 )
@@ -139,6 +140,7 @@ func (i *instance) planManaged(obj *v1alpha1.RDSInstance, seen *instanceState) (
 		in.ManageMasterUserPassword, in.ApplyImmediately = aws.Bool(true), aws.Bool(obj.Spec.ApplyImmediately)
 		in.MasterUserSecretKmsKeyId = nonEmpty(obj.Spec.MasterUserSecretKmsKeyID)
 		step.Why = "master password: RDS manages it from now on, in AWS Secrets Manager"
+		step.References = []external.Reference{{Kind: reference.KMSKey, Name: obj.Spec.MasterUserSecretKmsKeyID}}
 	case secretPause(seen) != nil:
 		return nil, secretPause(seen)
 	case asked == "" || asked == obj.Status.PasswordRotation:

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/reference"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
 )
@@ -52,7 +53,13 @@ func differences(obj *v1alpha1.RDSInstance, seen *instanceState, inForce bool) (
 }
 
 func (i *instance) modify(obj *v1alpha1.RDSInstance, seen *instanceState, changes []external.Change) external.Step {
-	return external.Step{Name: "ModifyDBInstance", Why: external.Why(changes), Sets: changes, Do: func(ctx context.Context) error {
+	var added []external.Reference
+	for _, c := range changes {
+		if c.Path == groupsPath {
+			added = reference.Added(reference.SecurityGroup, members(c.From), members(c.To))
+		}
+	}
+	return external.Step{Name: "ModifyDBInstance", Why: external.Why(changes), Sets: changes, References: added, Do: func(ctx context.Context) error {
 		in := modification(obj, seen, changes)
 		if _, err := i.svc.ModifyDBInstance(ctx, in); err != nil {
 			return explain(err)

@@ -6,9 +6,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
-	rdstypes "github.com/aws/aws-sdk-go-v2/service/rds/types"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/reference"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
@@ -19,9 +19,10 @@ import (
 func (i *instance) restore(obj *v1alpha1.RDSInstance) external.Step {
 	from := obj.Spec.RestoreFrom.SnapshotIdentifier
 	return external.Step{
-		Name: "RestoreDBInstanceFromDBSnapshot",
-		Why:  obj.Spec.Engine + " database " + i.identifier(obj) + " in " + i.session.Config.Region + " from the snapshot " + from,
-		Sets: external.Unset(i.session.TagPaths(obj, obj.Spec.Tags)),
+		Name:       "RestoreDBInstanceFromDBSnapshot",
+		Why:        obj.Spec.Engine + " database " + i.identifier(obj) + " in " + i.session.Config.Region + " from the snapshot " + from,
+		Sets:       external.Unset(i.session.TagPaths(obj, obj.Spec.Tags)),
+		References: references(&obj.Spec),
 		Do: func(ctx context.Context) error {
 			if err := i.admitSnapshot(ctx, obj, from); err != nil {
 				return err
@@ -70,27 +71,12 @@ func (i *instance) admitSnapshot(ctx context.Context, obj *v1alpha1.RDSInstance,
 	}
 	snapshot := &out.DBSnapshots[0]
 	switch status := aws.ToString(snapshot.Status); {
-	case !i.mayRestore(obj, snapshot):
-		return engine.Blocked("SnapshotNotAllowed", "the snapshot %s is not of a database of this namespace; nothing was created. Ask somebody with access to AWS to tag it portico.dev/adopt=%s/%s", from, obj.Namespace, obj.Name)
+	case !i.session.Identity.Lends(obj, tagMap(snapshot.TagList)):
+		return reference.RefuseSnapshot(obj, from)
 	case aws.ToString(snapshot.Engine) != obj.Spec.Engine:
 		return engine.Blocked("SnapshotMismatch", "the snapshot %s is of %s, not of %s; nothing was created. Delete this object and request one with the engine of the snapshot", from, aws.ToString(snapshot.Engine), obj.Spec.Engine)
 	case status == statusCreating:
 		return engine.Wait("SnapshotCreating", 30*time.Second, "the snapshot %s is still being made; it is restored when it is complete", from)
 	}
 	return nil
-}
-
-// tagName is the ownership tag that names the object.
-const tagName = "portico.dev/name"
-
-// mayRestore tells whether a snapshot carries the marks of some database of obj's namespace, or is offered to obj.
-func (i *instance) mayRestore(obj *v1alpha1.RDSInstance, snapshot *rdstypes.DBSnapshot) bool {
-	tags := tagMap(snapshot.TagList)
-	if i.session.Identity.Owner(obj, tags) == external.Offered {
-		return true
-	}
-	other := obj.DeepCopy()
-	other.Name = tags[tagName]
-	owner := i.session.Identity.Owner(other, tags)
-	return owner == external.Ours || owner == external.Earlier
 }

@@ -33,6 +33,8 @@ type setting struct {
 	same      func(have, want string) bool
 }
 
+const groupsPath = "vpcSecurityGroupIDs"
+
 // settings in the order in which changes are told. The defaults are those of the API reference of CreateDBInstance;
 // sticky are those whose default depends on the account, the region or other settings, and two that protect.
 // engineVersion and dbInstanceIdentifier are compared elsewhere.
@@ -82,7 +84,7 @@ var settings = []setting{
 		set:  func(in *input, v string, _ *instanceState) { in.PubliclyAccessible = aws.Bool(v == "true") },
 	},
 	{
-		path: "vpcSecurityGroupIDs", sticky: true, want: set(func(s *spec) []string { return s.VPCSecurityGroupIDs }),
+		path: groupsPath, sticky: true, want: set(func(s *spec) []string { return s.VPCSecurityGroupIDs }),
 		have: func(c *current, _ *pending) string { return groups(c) },
 		set:  func(in *input, v string, _ *instanceState) { in.VpcSecurityGroupIds = members(v) },
 	},

@@ -173,7 +173,8 @@ func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Step {
 	}
 	return external.Step{
 		Name: "CreateBucket", Why: "bucket " + *t.bucket + " in " + b.session.Config.Region,
-		Sets: external.Unset(b.session.TagPaths(obj, obj.Spec.Tags)),
+		Sets:       external.Unset(b.session.TagPaths(obj, obj.Spec.Tags)),
+		References: encryptionKey(&obj.Spec), // it is set afterwards, and a bucket without it is not what was asked for
 		Do: func(ctx context.Context) error {
 			_, err := t.api.CreateBucket(ctx, in)
 			switch {

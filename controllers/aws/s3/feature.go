@@ -40,6 +40,8 @@ type part[V any] struct {
 	call string // the name of the call that put makes
 	put  func(context.Context, target, V) error
 	text func(V) string
+	// references are what the bucket is to refer to and does not yet; nil: nothing.
+	references func(have, want V) []external.Reference
 	// diff tells people what differs, where the two texts side by side would not; nil: they do.
 	diff func(have, want V) string
 }
@@ -68,9 +70,13 @@ func (p part[V]) feature() feature {
 			if p.diff != nil {
 				why = p.diff(have, want)
 			}
-			return external.Step{Name: p.call, Why: p.path + " " + why, Sets: sets, Do: func(ctx context.Context) error {
+			step := external.Step{Name: p.call, Why: p.path + " " + why, Sets: sets, Do: func(ctx context.Context) error {
 				return cloud.Explain(p.put(ctx, t, want))
-			}}, from != to
+			}}
+			if p.references != nil {
+				step.References = p.references(have, want)
+			}
+			return step, from != to
 		},
 	}
 }

@@ -23,6 +23,7 @@ func TestAListingIsCompleteOrNone(t *testing.T) {
 // The permissions in the docs are those of the calls, no more and no fewer.
 func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
 	cloudtest.Policy(t, "../../../docs/iam/s3bucket.json", "s3", reflect.TypeFor[api](), map[string][]string{
+		"":                                {"tag:GetResources"},
 		"ListBuckets":                     {"s3:ListAllMyBuckets"},
 		"CreateBucket":                    {"s3:CreateBucket", "s3:TagResource"},
 		"DeleteBucketTagging":             {"s3:PutBucketTagging"},

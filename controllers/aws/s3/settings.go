@@ -10,7 +10,9 @@ import (
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/reference"
 	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/external"
 )
 
 // versioning: a bucket that never had it reports nothing, and one that had it can only be suspended. Both mean that
@@ -110,6 +112,9 @@ var encryption = part[sse]{
 		})
 		return err
 	},
+	references: func(have, want sse) []external.Reference {
+		return reference.Added(reference.KMSKey, []string{"", have.key}, []string{want.key})
+	},
 	text: func(v sse) string {
 		text := v.algorithm
 		if v.key != "" {
@@ -120,6 +125,14 @@ var encryption = part[sse]{
 		}
 		return text
 	},
+}
+
+// encryptionKey is the KMS key that spec names.
+func encryptionKey(spec *v1alpha1.S3BucketSpec) []external.Reference {
+	if spec.Encryption == nil {
+		return nil
+	}
+	return reference.Added(reference.KMSKey, []string{""}, []string{spec.Encryption.KMSKeyID})
 }
 
 // access are the four switches of Block Public Access; AWS's default is all on.

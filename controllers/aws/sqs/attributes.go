@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/reference"
 	"github.com/portico-platform/portico/controllers/external"
 )
 
@@ -28,12 +29,13 @@ var attributes = []attribute{
 	{name: "DeduplicationScope", path: "deduplicationScope", byDefault: "queue", want: text(func(s *v1alpha1.SQSQueueSpec) string { return s.DeduplicationScope })},
 	{name: "FifoThroughputLimit", path: "fifoThroughputLimit", byDefault: "perQueue", want: text(func(s *v1alpha1.SQSQueueSpec) string { return s.FIFOThroughputLimit })},
 	{name: "RedriveAllowPolicy", path: "redriveAllowPolicy", want: allowPolicy, normal: normalAllow},
-	{name: "KmsMasterKeyId", path: "kmsMasterKeyId", want: text(func(s *v1alpha1.SQSQueueSpec) string { return s.KMSMasterKeyID })},
+	{name: kmsKey, path: "kmsMasterKeyId", want: text(func(s *v1alpha1.SQSQueueSpec) string { return s.KMSMasterKeyID })},
 	{name: "KmsDataKeyReusePeriodSeconds", path: "kmsDataKeyReusePeriodSeconds", byDefault: "300", want: number(func(s *v1alpha1.SQSQueueSpec) *int32 { return s.KMSDataKeyReusePeriodSeconds })},
 	{name: managedEncryption, path: "sqsManagedSseEnabled", byDefault: "true", want: sse},
 }
 
 const (
+	kmsKey            = "KmsMasterKeyId"
 	redrivePolicy     = "RedrivePolicy"
 	managedEncryption = "SqsManagedSseEnabled"
 )
@@ -140,7 +142,15 @@ func sse(s *v1alpha1.SQSQueueSpec) (string, bool) {
 
 // oneEncryption leaves out what a KMS key decides by itself: SQS refuses to be told of two encryptions at once.
 func oneEncryption(set map[string]string) {
-	if set["KmsMasterKeyId"] != "" {
+	if set[kmsKey] != "" {
 		delete(set, managedEncryption)
 	}
+}
+
+// keyIn is the KMS key that the attributes have the queue refer to.
+func keyIn(set map[string]string) []external.Reference {
+	if set[kmsKey] == "" {
+		return nil
+	}
+	return []external.Reference{{Kind: reference.KMSKey, Name: set[kmsKey]}}
 }

@@ -125,8 +125,9 @@ func (q *queue) Plan(obj *v1alpha1.SQSQueue, seen *queueState) ([]external.Step,
 	if len(changes) == 0 {
 		return steps, q.rest
 	}
-	return append(steps, external.Step{Name: "SetQueueAttributes", Why: external.Why(changes), Sets: changes, Do: func(ctx context.Context) error {
-		_, err := q.api.SetQueueAttributes(ctx, &sqs.SetQueueAttributesInput{QueueUrl: &seen.url, Attributes: toSet(changes)})
+	set := toSet(changes)
+	return append(steps, external.Step{Name: "SetQueueAttributes", Why: external.Why(changes), Sets: changes, References: keyIn(set), Do: func(ctx context.Context) error {
+		_, err := q.api.SetQueueAttributes(ctx, &sqs.SetQueueAttributesInput{QueueUrl: &seen.url, Attributes: set})
 		return cloud.Explain(err)
 	}}), q.rest
 }
@@ -160,6 +161,7 @@ func (q *queue) create(obj *v1alpha1.SQSQueue) external.Step {
 	in := &sqs.CreateQueueInput{QueueName: &name, Attributes: q.initial(obj), Tags: q.session.Tags(obj, obj.Spec.Tags)}
 	return external.Step{
 		Name: "CreateQueue", Why: "queue " + name + " in " + q.session.Config.Region, Sets: external.Unset(q.Declared(obj)),
+		References: keyIn(in.Attributes),
 		Do: func(ctx context.Context) error {
 			out, err := q.api.CreateQueue(ctx, in)
 			switch {

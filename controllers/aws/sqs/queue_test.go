@@ -234,6 +234,7 @@ func TestAListingIsCompleteOrNone(t *testing.T) {
 // The permissions in the docs are those of the calls, no more and no fewer.
 func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
 	cloudtest.Policy(t, "../../../docs/iam/sqsqueue.json", "sqs", reflect.TypeFor[api](), map[string][]string{
+		"":            {"tag:GetResources"},
 		"CreateQueue": {"sqs:CreateQueue", "sqs:TagQueue"},
 	})
 }

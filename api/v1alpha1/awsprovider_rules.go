@@ -1,0 +1,80 @@
+package v1alpha1
+
+// AWSRules are what the owners of an AWS account let namespaces do with what is in it.
+//
+// A request may name resources of the account that are others' too. Without a list, a namespace may name only those that
+// somebody with access to AWS has tagged portico.dev/namespace=<namespace>. What is listed, every namespace of the provider
+// may name; "*" stands for all.
+// +kubebuilder:validation:XValidation:rule="!has(self.enforcedTags) || !('Name' in self.enforcedTags)",message="the tag Name is what a machine is called; it cannot be enforced"
+// +kubebuilder:validation:XValidation:rule="(has(self.defaultTags) ? size(self.defaultTags) : 0) + (has(self.enforcedTags) ? size(self.enforcedTags) : 0) <= 10",message="defaultTags and enforcedTags have room for 10 tags together: AWS takes 50 on a resource"
+type AWSRules struct {
+	// defaultTags go on every AWS resource; a resource's own tags win.
+	// +kubebuilder:validation:MaxProperties=10
+	// +optional
+	DefaultTags Tags `json:"defaultTags,omitempty"`
+	// enforcedTags go on every AWS resource and win over its own tags of the same key.
+	// +kubebuilder:validation:MaxProperties=10
+	// +optional
+	EnforcedTags Tags `json:"enforcedTags,omitempty"`
+	// forbiddenTagKeys are keys that a resource's own tags must not have, such as cost-center. One that ends in * stands for
+	// all that begin like it.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=50
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=128
+	// +listType=set
+	// +optional
+	ForbiddenTagKeys []string `json:"forbiddenTagKeys,omitempty"`
+	// allowedSubnets are the IDs of subnets that every namespace may launch machines in; * for all.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:MaxLength=64
+	// +kubebuilder:validation:items:Pattern=`^([*]|subnet-[0-9a-z]+)$`
+	// +listType=set
+	// +optional
+	AllowedSubnets []string `json:"allowedSubnets,omitempty"`
+	// allowedSubnetGroups are the names of subnet groups that every namespace may place databases in; * for all.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=255
+	// +listType=set
+	// +optional
+	AllowedSubnetGroups []string `json:"allowedSubnetGroups,omitempty"`
+	// allowedSecurityGroups are the IDs of security groups that every namespace may put machines and databases into; * for
+	// all.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:MaxLength=64
+	// +kubebuilder:validation:items:Pattern=`^([*]|sg-[0-9a-z]+)$`
+	// +listType=set
+	// +optional
+	AllowedSecurityGroups []string `json:"allowedSecurityGroups,omitempty"`
+	// allowedInstanceProfiles are the names or ARNs of instance profiles whose roles every namespace may give to its
+	// machines; * for all.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=1024
+	// +listType=set
+	// +optional
+	AllowedInstanceProfiles []string `json:"allowedInstanceProfiles,omitempty"`
+	// allowedImages are the IDs of private images of this account that every namespace may launch machines from; * for all.
+	// Public images, and those that other accounts share with this one, need not be listed.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:MaxLength=21
+	// +kubebuilder:validation:items:Pattern=`^([*]|ami-[0-9a-f]{8,17})$`
+	// +listType=set
+	// +optional
+	AllowedImages []string `json:"allowedImages,omitempty"`
+	// allowedKMSKeys are the IDs, ARNs or aliases of KMS keys that every namespace may encrypt with; * for all. AWS's own
+	// keys (alias/aws/…) need not be listed.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=2048
+	// +listType=set
+	// +optional
+	AllowedKMSKeys []string `json:"allowedKMSKeys,omitempty"`
+}

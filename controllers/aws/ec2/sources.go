@@ -1,0 +1,72 @@
+package ec2
+
+import (
+	"context"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/reference"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// references are what a launch has the machine refer to, but for what its volumes are made from: see admitSources.
+func references(s *v1alpha1.EC2InstanceSpec) []external.Reference {
+	refs := reference.Added(reference.SecurityGroup, nil, s.SecurityGroupIDs)
+	refs = append(refs, external.Reference{Kind: reference.Subnet, Name: s.SubnetID}, external.Reference{Kind: reference.InstanceProfile, Name: s.IAMInstanceProfile})
+	for _, m := range s.BlockDeviceMappings {
+		refs = append(refs, external.Reference{Kind: reference.KMSKey, Name: m.KMSKeyID})
+	}
+	return refs
+}
+
+// publicImages are the parameters by which AWS itself names images of its own, which are everybody's.
+const publicImages = "/aws/service/"
+
+// admitSources lets pass what obj's namespace may read: who launches from an image or a snapshot has what is on it. Those of
+// other accounts are for their owners to share.
+func (i *instance) admitSources(ctx context.Context, obj *v1alpha1.EC2Instance, image string) error {
+	ref := external.Reference{Kind: reference.Image, Name: image}
+	if !strings.HasPrefix(obj.Spec.ImageSSMParameter, publicImages) && !reference.Listed(i.session, ref) {
+		if err := i.admitImage(ctx, obj, ref); err != nil {
+			return err
+		}
+	}
+	var ids []string
+	for _, m := range obj.Spec.BlockDeviceMappings {
+		if m.SnapshotID != "" {
+			ids = append(ids, m.SnapshotID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	out, err := i.svc.DescribeSnapshots(ctx, &ec2.DescribeSnapshotsInput{SnapshotIds: ids})
+	if err != nil {
+		return explainLaunch(&obj.Spec, i.session.Config.Region, err)
+	}
+	for n := range out.Snapshots {
+		s := &out.Snapshots[n]
+		if aws.ToString(s.OwnerId) == i.session.AccountID && !i.session.Identity.Lends(obj, tagMap(s.Tags)) {
+			return reference.RefuseSnapshot(obj, aws.ToString(s.SnapshotId))
+		}
+	}
+	return nil
+}
+
+func (i *instance) admitImage(ctx context.Context, obj *v1alpha1.EC2Instance, ref external.Reference) error {
+	out, err := i.svc.DescribeImages(ctx, &ec2.DescribeImagesInput{ImageIds: []string{ref.Name}})
+	if err != nil {
+		return explainLaunch(&obj.Spec, i.session.Config.Region, err)
+	}
+	for n := range out.Images {
+		image := &out.Images[n]
+		ours := aws.ToString(image.OwnerId) == i.session.AccountID
+		if ours && !aws.ToBool(image.Public) && !i.session.Identity.Lends(obj, tagMap(image.Tags)) {
+			return reference.Refuse(i.session, obj, []external.Reference{ref})
+		}
+	}
+	return nil
+}

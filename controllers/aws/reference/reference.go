@@ -1,0 +1,154 @@
+// Package reference decides which resources of a shared account a namespace may name in its requests: those that the
+// AWSProvider lists for all, and those that somebody with access to AWS has tagged for the namespace.
+package reference
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// The kinds of references, as people call them.
+const (
+	Subnet          = "subnet"
+	SubnetGroup     = "subnet group"
+	SecurityGroup   = "security group"
+	InstanceProfile = "instance profile"
+	Image           = "image"
+	KMSKey          = "KMS key"
+)
+
+// all opens a list for every resource.
+const all = "*"
+
+// kind is what differs between kinds of references.
+type kind struct {
+	list    string // the AWSProvider's
+	allowed func(*v1alpha1.AWSRules) []string
+	// canonical makes equal what names the same; nil: a name says it all.
+	canonical func(s *cloud.Session, name string) string
+	// arn by which its tags are read; nil, or an empty one: they are not read that way.
+	arn func(s *cloud.Session, name string) string
+}
+
+var kinds = map[string]kind{
+	Subnet: {
+		list: "allowedSubnets", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedSubnets },
+		arn: func(s *cloud.Session, id string) string { return arn(s, "ec2", "subnet/"+id) },
+	},
+	SecurityGroup: {
+		list: "allowedSecurityGroups", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedSecurityGroups },
+		arn: func(s *cloud.Session, id string) string { return arn(s, "ec2", "security-group/"+id) },
+	},
+	SubnetGroup: {
+		list: "allowedSubnetGroups", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedSubnetGroups },
+		canonical: func(_ *cloud.Session, name string) string { return strings.ToLower(name) }, // as RDS keeps it
+		arn:       func(s *cloud.Session, name string) string { return arn(s, "rds", "subgrp:"+strings.ToLower(name)) },
+	},
+	InstanceProfile: {
+		list: "allowedInstanceProfiles", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedInstanceProfiles },
+		canonical: profileName,
+	},
+	Image: {list: "allowedImages", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedImages }},
+	KMSKey: {
+		list: "allowedKMSKeys", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedKMSKeys },
+		canonical: keyARN, arn: taggedKey,
+	},
+}
+
+func arn(s *cloud.Session, service, resource string) string {
+	return "arn:" + s.Partition + ":" + service + ":" + s.Config.Region + ":" + s.AccountID + ":" + resource
+}
+
+// Listed tells whether the session's provider lists the resource for every namespace.
+func Listed(s *cloud.Session, r external.Reference) bool {
+	k := kinds[r.Kind]
+	same := func(name string) string {
+		if k.canonical == nil {
+			return name
+		}
+		return k.canonical(s, name)
+	}
+	return slices.ContainsFunc(k.allowed(&s.Rules), func(entry string) bool {
+		return entry == all || same(entry) == same(r.Name)
+	})
+}
+
+// Added are the references to those of is that are not among was.
+func Added(kind string, was, is []string) []external.Reference {
+	var refs []external.Reference
+	for _, name := range is {
+		if !slices.Contains(was, name) {
+			refs = append(refs, external.Reference{Kind: kind, Name: name})
+		}
+	}
+	return refs
+}
+
+// Checker admits references for one session.
+type Checker struct {
+	session *cloud.Session
+	svc     *service
+}
+
+// For returns the Checker of a session.
+func For(session *cloud.Session) *Checker {
+	return &Checker{session: session, svc: serviceFor(session)}
+}
+
+// Admit lets pass what obj's namespace may use, and names all else. It asks AWS only about what no list allows.
+func (c *Checker) Admit(ctx context.Context, obj client.Object, references []external.Reference) error {
+	var open []external.Reference
+	for _, r := range references {
+		if r.Name == "" || Listed(c.session, r) || (r.Kind == KMSKey && ofAWS(r.Name)) || slices.Contains(open, r) {
+			continue
+		}
+		open = append(open, r)
+	}
+	tags, err := c.tags(ctx, open)
+	if err != nil {
+		return err
+	}
+	open = slices.DeleteFunc(open, func(r external.Reference) bool { return c.session.Identity.Lends(obj, tags[r]) })
+	if len(open) == 0 {
+		return nil
+	}
+	return Refuse(c.session, obj, open)
+}
+
+// Refuse says that obj's namespace may not use these, and who can change that.
+func Refuse(s *cloud.Session, obj client.Object, refused []external.Reference) error {
+	var names, lists []string
+	for _, r := range refused {
+		names = append(names, "the "+r.Kind+" "+r.Name)
+		lists = append(lists, kinds[r.Kind].list)
+	}
+	slices.Sort(lists)
+	it, alias := "it", ""
+	if len(refused) > 1 {
+		it = "them"
+	}
+	if slices.ContainsFunc(refused, func(r external.Reference) bool { return r.Kind == KMSKey && isAlias(r.Name) }) {
+		alias = " The tags of a key are found by its ID or ARN only, not by an alias."
+	}
+	return engine.Blocked("ReferenceNotAllowed", "namespace %s may not use %s; nothing was changed. Ask a platform admin to add %s to %s of AWSProvider %s, or to tag %s %s=%s in AWS; or name another one.%s",
+		obj.GetNamespace(), strings.Join(names, " and "), it, strings.Join(slices.Compact(lists), " and "), s.Provider, it, cloud.TagNamespace, obj.GetNamespace(), alias)
+}
+
+// NoProfile says that there is no such instance profile.
+func NoProfile(nameOrARN string) error {
+	return engine.Blocked("InvalidSpec", "there is no instance profile %s in this account; nothing was changed. Correct iamInstanceProfile, or have the profile created: AWS takes some minutes to show a new one, and Portico tries again every 5 minutes", nameOrARN)
+}
+
+// RefuseSnapshot says that obj may not be made from a snapshot: whoever reads it has its data.
+func RefuseSnapshot(obj client.Object, snapshot string) error {
+	return engine.Blocked("SnapshotNotAllowed", "the snapshot %s is not of this namespace; nothing was created. Ask somebody with access to AWS to tag it %s=%s, or %s=%s/%s for this object alone",
+		snapshot, cloud.TagNamespace, obj.GetNamespace(), cloud.TagAdopt, obj.GetNamespace(), obj.GetName())
+}

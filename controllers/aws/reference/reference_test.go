@@ -1,0 +1,196 @@
+package reference
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
+	taggingtypes "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
+	"github.com/aws/smithy-go"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// shared is an account with resources of several teams: tags by ARN, and by the name of an instance profile.
+type shared struct {
+	tags  map[string]map[string]string
+	fail  error
+	calls []string
+}
+
+func (s *shared) GetResources(_ context.Context, in *tagging.GetResourcesInput, _ ...func(*tagging.Options)) (*tagging.GetResourcesOutput, error) {
+	s.calls = append(s.calls, "GetResources")
+	out := &tagging.GetResourcesOutput{}
+	for arn, tags := range s.tags {
+		if len(in.ResourceARNList) > 0 && !slices.Contains(in.ResourceARNList, arn) {
+			continue
+		}
+		m := taggingtypes.ResourceTagMapping{ResourceARN: &arn}
+		for key, value := range tags {
+			m.Tags = append(m.Tags, taggingtypes.Tag{Key: aws.String(key), Value: aws.String(value)})
+		}
+		out.ResourceTagMappingList = append(out.ResourceTagMappingList, m)
+	}
+	return out, s.fail
+}
+
+func (s *shared) GetInstanceProfile(_ context.Context, in *iam.GetInstanceProfileInput, _ ...func(*iam.Options)) (*iam.GetInstanceProfileOutput, error) {
+	s.calls = append(s.calls, "GetInstanceProfile")
+	tags, ok := s.tags[*in.InstanceProfileName]
+	if !ok && s.fail == nil {
+		return nil, &smithy.GenericAPIError{Code: "NoSuchEntity"}
+	}
+	profile := &iamtypes.InstanceProfile{}
+	for key, value := range tags {
+		profile.Tags = append(profile.Tags, iamtypes.Tag{Key: aws.String(key), Value: aws.String(value)})
+	}
+	return &iam.GetInstanceProfileOutput{InstanceProfile: profile}, s.fail
+}
+
+const (
+	ec2ARN = "arn:aws:ec2:eu-west-1:111122223333:"
+	kmsARN = "arn:aws:kms:eu-west-1:111122223333:"
+)
+
+func of(namespace string) map[string]string {
+	return map[string]string{"portico.dev/namespace": namespace}
+}
+
+func with(key, value string) map[string]string {
+	tags := of("payments")
+	tags[key] = value
+	return tags
+}
+
+func account() *shared {
+	return &shared{tags: map[string]map[string]string{
+		ec2ARN + "subnet/subnet-ours": of("payments"), ec2ARN + "subnet/subnet-theirs": of("search"), ec2ARN + "subnet/subnet-bare": {"Name": "main"},
+		ec2ARN + "subnet/subnet-older": with("portico.dev/namespace-uid", "older"), ec2ARN + "subnet/subnet-full": with("portico.dev/namespace-uid", "ns-uid"),
+		ec2ARN + "subnet/subnet-elsewhere": with("portico.dev/cluster", "other"), ec2ARN + "subnet/subnet-offered": {"portico.dev/adopt": "payments/ledger"},
+		ec2ARN + "security-group/sg-ours": of("payments"), ec2ARN + "security-group/sg-theirs": of("search"),
+		"arn:aws:rds:eu-west-1:111122223333:subgrp:ours": of("payments"),
+		kmsARN + "key/1-ours":                            of("payments"), kmsARN + "key/2-theirs": of("search"),
+		"web": of("payments"), "admin": of("platform"),
+	}}
+}
+
+func checker(s *shared, rules v1alpha1.AWSRules) *Checker {
+	return &Checker{svc: &service{tags: s, profiles: s}, session: &cloud.Session{
+		Config: aws.Config{Region: "eu-west-1"}, AccountID: "111122223333", Partition: "aws", Provider: "aws-prod", Rules: rules,
+		Identity: cloud.Identity{Cluster: "cluster", Kind: "EC2Instance", NamespaceUID: "ns-uid"},
+	}}
+}
+
+func ledger() *v1alpha1.EC2Instance {
+	return &v1alpha1.EC2Instance{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "ledger", UID: "uid"}}
+}
+
+// A team may name what is its own and what is for all; what is another team's, or nobody's, it may not.
+func TestWhatANamespaceMayName(t *testing.T) {
+	const otherKey = "arn:aws:kms:eu-west-1:999999999999:key/3"
+	rules := v1alpha1.AWSRules{
+		AllowedSubnets: []string{"subnet-public"}, AllowedSubnetGroups: []string{"Main"}, AllowedSecurityGroups: []string{"*"},
+		AllowedInstanceProfiles: []string{"arn:aws:iam::111122223333:instance-profile/team/logs"}, AllowedKMSKeys: []string{"alias/shared", "4-all", otherKey},
+	}
+	for _, row := range []struct {
+		kind, name string
+		rules      v1alpha1.AWSRules
+		refused    bool
+		calls      int
+	}{
+		{Subnet, "subnet-ours", v1alpha1.AWSRules{}, false, 1},
+		{Subnet, "subnet-full", v1alpha1.AWSRules{}, false, 1},
+		{Subnet, "subnet-offered", v1alpha1.AWSRules{}, false, 1},
+		{Subnet, "subnet-theirs", v1alpha1.AWSRules{}, true, 1},
+		{Subnet, "subnet-bare", v1alpha1.AWSRules{}, true, 1},
+		{Subnet, "subnet-older", v1alpha1.AWSRules{}, true, 1},
+		{Subnet, "subnet-elsewhere", v1alpha1.AWSRules{}, true, 1},
+		{Subnet, "subnet-none", v1alpha1.AWSRules{}, true, 1},
+		{Subnet, "", v1alpha1.AWSRules{}, false, 0},
+		{Subnet, "subnet-public", rules, false, 0},
+		{Subnet, "subnet-ours", rules, false, 1},
+		{Subnet, "subnet-theirs", rules, true, 1},
+		{SecurityGroup, "sg-ours", v1alpha1.AWSRules{}, false, 1},
+		{SecurityGroup, "sg-theirs", v1alpha1.AWSRules{}, true, 1},
+		{SecurityGroup, "sg-theirs", rules, false, 0},
+		{SubnetGroup, "OURS", v1alpha1.AWSRules{}, false, 1},
+		{SubnetGroup, "main", rules, false, 0},
+		{SubnetGroup, "main", v1alpha1.AWSRules{}, true, 1},
+		{InstanceProfile, "web", v1alpha1.AWSRules{}, false, 1},
+		{InstanceProfile, "arn:aws:iam::111122223333:instance-profile/any/web", v1alpha1.AWSRules{}, false, 1},
+		{InstanceProfile, "arn:aws:iam::999999999999:instance-profile/web", v1alpha1.AWSRules{}, true, 0},
+		{InstanceProfile, "admin", v1alpha1.AWSRules{}, true, 1},
+		{InstanceProfile, "logs", rules, false, 0},
+		{KMSKey, "1-ours", v1alpha1.AWSRules{}, false, 1},
+		{KMSKey, kmsARN + "key/1-ours", v1alpha1.AWSRules{}, false, 1},
+		{KMSKey, "2-theirs", v1alpha1.AWSRules{}, true, 1},
+		{KMSKey, otherKey, v1alpha1.AWSRules{}, true, 1},
+		{KMSKey, otherKey, rules, false, 0},
+		{KMSKey, "alias/ours", v1alpha1.AWSRules{}, true, 0},
+		{KMSKey, "alias/aws/ebs", v1alpha1.AWSRules{}, false, 0},
+		{KMSKey, kmsARN + "alias/aws/s3", v1alpha1.AWSRules{}, false, 0},
+		{KMSKey, "alias/shared", rules, false, 0},
+		{KMSKey, kmsARN + "alias/shared", rules, false, 0},
+		{KMSKey, kmsARN + "key/4-all", rules, false, 0},
+		{KMSKey, "arn:aws:kms:us-east-1:111122223333:key/4-all", rules, true, 1},
+	} {
+		s := account()
+		err := checker(s, row.rules).Admit(t.Context(), ledger(), []external.Reference{{Kind: row.kind, Name: row.name}})
+		pause, _ := engine.AsPause(err)
+		if (err != nil) != row.refused || (row.refused && pause.Reason != "ReferenceNotAllowed") || len(s.calls) != row.calls {
+			t.Errorf("%s %s: %v after %v", row.kind, row.name, err, s.calls)
+		}
+	}
+}
+
+// Everything is asked about in one call, and all that is refused is told at once, with what to do.
+func TestARefusalNamesAllAndSaysWhatToDo(t *testing.T) {
+	s := account()
+	err := checker(s, v1alpha1.AWSRules{}).Admit(t.Context(), ledger(), []external.Reference{
+		{Kind: Subnet, Name: "subnet-theirs"},
+		{Kind: SecurityGroup, Name: "sg-ours"},
+		{Kind: SecurityGroup, Name: "sg-theirs"},
+		{Kind: KMSKey, Name: "1-ours"},
+		{Kind: KMSKey, Name: kmsARN + "key/1-ours"},
+		{Kind: KMSKey, Name: "alias/payments"},
+	})
+	const want = "namespace payments may not use the subnet subnet-theirs and the security group sg-theirs and the KMS key alias/payments; nothing was changed. " +
+		"Ask a platform admin to add them to allowedKMSKeys and allowedSecurityGroups and allowedSubnets of AWSProvider aws-prod, or to tag them portico.dev/namespace=payments in AWS; or name another one. " +
+		"The tags of a key are found by its ID or ARN only, not by an alias."
+	if err == nil || err.Error() != want || !slices.Equal(s.calls, []string{"GetResources"}) {
+		t.Errorf("%v\nwant %s\ncalls %v", err, want, s.calls)
+	}
+}
+
+func TestAProfileThatIsNotThereIsToldAsThat(t *testing.T) {
+	err := checker(account(), v1alpha1.AWSRules{}).Admit(t.Context(), ledger(), []external.Reference{{Kind: InstanceProfile, Name: "none"}})
+	if pause, ok := engine.AsPause(err); !ok || pause.Reason != "InvalidSpec" || !strings.Contains(err.Error(), "no instance profile none") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What AWS does not answer is no consent.
+func TestWhatCannotBeReadIsNotAdmitted(t *testing.T) {
+	for _, kind := range []string{Subnet, InstanceProfile} {
+		s := account()
+		for fail, reason := range map[error]string{
+			error(&smithy.GenericAPIError{Code: "AccessDeniedException"}): "AccessDenied", errors.New("reset"): "",
+		} {
+			s.fail = fail
+			err := checker(s, v1alpha1.AWSRules{}).Admit(t.Context(), ledger(), []external.Reference{{Kind: kind, Name: "web"}})
+			if pause, ok := engine.AsPause(err); err == nil || (ok && pause.Reason != reason) {
+				t.Errorf("%s, %v: %v", kind, fail, err)
+			}
+		}
+	}
+}

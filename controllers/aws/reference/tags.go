@@ -1,0 +1,109 @@
+package reference
+
+import (
+	"context"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
+
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// tagAPI is what Portico asks of the Resource Groups Tagging API, which knows the tags of nearly everything.
+type tagAPI interface {
+	GetResources(context.Context, *tagging.GetResourcesInput, ...func(*tagging.Options)) (*tagging.GetResourcesOutput, error)
+}
+
+// profileAPI is what Portico asks of IAM, whose instance profiles the tagging API does not show.
+type profileAPI interface {
+	GetInstanceProfile(context.Context, *iam.GetInstanceProfileInput, ...func(*iam.Options)) (*iam.GetInstanceProfileOutput, error)
+}
+
+// service is what all objects of a session share.
+type service struct {
+	tags     tagAPI
+	profiles profileAPI
+}
+
+func serviceFor(session *cloud.Session) *service {
+	return cloud.Shared(session, func() *service {
+		return &service{tags: tagging.NewFromConfig(session.Config), profiles: iam.NewFromConfig(session.Config)}
+	})
+}
+
+// tags reads those of the references, in one call for all but instance profiles. What is not in the answer has none, or is
+// not of this account and region.
+func (c *Checker) tags(ctx context.Context, references []external.Reference) (map[external.Reference]map[string]string, error) {
+	found := map[external.Reference]map[string]string{}
+	var arns []string
+	for _, r := range references {
+		if r.Kind == InstanceProfile {
+			tags, err := c.profile(ctx, r.Name)
+			if err != nil {
+				return nil, err
+			}
+			found[r] = tags
+		} else if k := kinds[r.Kind]; k.arn != nil && k.arn(c.session, r.Name) != "" {
+			arns = append(arns, k.arn(c.session, r.Name))
+		}
+	}
+	byARN, err := c.svc.read(ctx, arns)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range references {
+		if k := kinds[r.Kind]; k.arn != nil {
+			found[r] = byARN[k.arn(c.session, r.Name)]
+		}
+	}
+	return found, nil
+}
+
+// read reads the tags of all these.
+func (s *service) read(ctx context.Context, arns []string) (map[string]map[string]string, error) {
+	found := map[string]map[string]string{}
+	if len(arns) == 0 {
+		return found, nil // without a list AWS would show everything
+	}
+	slices.Sort(arns)
+	pages := tagging.NewGetResourcesPaginator(s.tags, &tagging.GetResourcesInput{ResourceARNList: slices.Compact(arns)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, cloud.Explain(err)
+		}
+		for _, m := range page.ResourceTagMappingList {
+			tags := map[string]string{}
+			for _, t := range m.Tags {
+				tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
+			}
+			found[aws.ToString(m.ResourceARN)] = tags
+		}
+	}
+	return found, nil
+}
+
+// profile reads the tags of an instance profile; those of another account's are not to be read.
+func (c *Checker) profile(ctx context.Context, nameOrARN string) (map[string]string, error) {
+	name := profileName(c.session, nameOrARN)
+	if isARN(name) {
+		return nil, nil
+	}
+	out, err := c.svc.profiles.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: &name})
+	if cloud.HasCode(err, "NoSuchEntity") {
+		return nil, NoProfile(nameOrARN)
+	}
+	if err != nil {
+		return nil, cloud.Explain(err)
+	}
+	tags := map[string]string{}
+	if out.InstanceProfile != nil {
+		for _, t := range out.InstanceProfile.Tags {
+			tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
+		}
+	}
+	return tags, nil
+}

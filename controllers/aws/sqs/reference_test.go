@@ -1,0 +1,41 @@
+package sqs
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/reference"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// The key is asked about before the queue is made, and before it takes another's place.
+func TestTheKeyOfAQueueIsNamed(t *testing.T) {
+	f := &fakeSQS{}
+	a, obj := adapter(t, f), object(func(q *v1alpha1.SQSQueue) { q.Spec.KMSMasterKeyID = "alias/one" })
+	named := func() (all []external.Reference) {
+		t.Helper()
+		steps, err := a.Plan(obj, observe(t, a, obj))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range steps {
+			all = append(all, s.References...)
+		}
+		return all
+	}
+	if got := named(); !slices.Equal(got, []external.Reference{{Kind: reference.KMSKey, Name: "alias/one"}}) {
+		t.Errorf("a creation names %v", got)
+	}
+	settle(t, a, obj)
+	obj.Spec.DelaySeconds = aws.Int32(5)
+	if got := named(); len(got) != 0 {
+		t.Errorf("the key that it has is named again: %v", got)
+	}
+	obj.Spec.KMSMasterKeyID = "alias/two"
+	if got := named(); len(got) != 1 || got[0].Name != "alias/two" {
+		t.Errorf("an edit names %v", got)
+	}
+}

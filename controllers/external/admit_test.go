@@ -1,0 +1,82 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// linked is a world whose steps refer to something.
+type linked struct{ world }
+
+func (l *linked) Plan(obj *v1alpha1.S3Bucket, seen *thing) ([]Step, error) {
+	steps, err := l.world.Plan(obj, seen)
+	for n := range steps {
+		steps[n].References = []Reference{{Kind: "key", Name: "theirs"}}
+	}
+	if seen != nil && seen.setting == "b" {
+		steps = append(steps, Step{Name: "Other", Why: "x", Do: func(context.Context) error { l.writes = append(l.writes, "Other"); return nil }})
+	}
+	return steps, err
+}
+
+// A step that refers to what the namespace may not use is not taken. What is there stays, and the other steps are taken.
+func TestWhatIsNotAdmittedIsNotDone(t *testing.T) {
+	refused := engine.Blocked("ReferenceNotAllowed", "the key is theirs")
+	for name, row := range map[string]struct {
+		has    *thing
+		obj    *v1alpha1.S3Bucket
+		writes []string
+	}{
+		"creation": {nil, bucket(), nil},
+		"an edit":  {&thing{Ours, "b"}, bucket(made), []string{"Other"}},
+	} {
+		w := &linked{world{has: row.has, want: "a"}}
+		work := drive(&w.world, nil)
+		work.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, thing], error) {
+			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w, Admit: func(_ context.Context, _ *v1alpha1.S3Bucket, refs []Reference) error {
+				if !slices.Equal(refs, []Reference{{"key", "theirs"}}) {
+					t.Errorf("asked about %v", refs)
+				}
+				return refused
+			}}, nil
+		}
+		err := work.Sync(t.Context(), row.obj, engine.NewPass(nil))
+		if !errors.Is(err, refused) || !slices.Equal(w.writes, row.writes) {
+			t.Errorf("%s: %v, wrote %v", name, err, w.writes)
+		}
+		if row.has == nil && row.obj.Status.LastSyncTime != nil {
+			t.Error("a creation that was not admitted left a trace of a change")
+		}
+	}
+}
+
+// An objection keeps a resource from being made, and from being in sync; what is there is looked after all the same.
+func TestAnObjectionIsTold(t *testing.T) {
+	objection := engine.Blocked("TagForbidden", "a tag is not theirs to set")
+	for name, row := range map[string]struct {
+		has    *thing
+		obj    *v1alpha1.S3Bucket
+		err    bool
+		writes []string
+	}{
+		"nothing is made":   {nil, bucket(), true, nil},
+		"drift is mended":   {&thing{Ours, "b"}, bucket(made), true, []string{"Put"}},
+		"it is not in sync": {&thing{Ours, "a"}, bucket(made), true, nil},
+		"nor if observed":   {&thing{Ours, "a"}, bucket(observing), false, nil},
+	} {
+		w := &world{has: row.has, want: "a"}
+		work := drive(w, nil)
+		work.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, thing], error) {
+			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w, Objection: objection}, nil
+		}
+		err := work.Sync(engine.Routine(t.Context(), true), row.obj, engine.NewPass(nil))
+		if errors.Is(err, objection) != row.err || !slices.Equal(w.writes, row.writes) || (row.has != nil && row.obj.Status.ARN == "") {
+			t.Errorf("%s: %v, wrote %v", name, err, w.writes)
+		}
+	}
+}
