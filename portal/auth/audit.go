@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"sync"
 )
 
@@ -13,7 +14,7 @@ type Outcome string
 const (
 	Done      Outcome = "done"
 	Forbidden Outcome = "forbidden" // the caller lacks the right
-	Refused   Outcome = "refused"   // by Kubernetes: it is not valid, exists already, exceeds a quota
+	Refused   Outcome = "refused"   // it is not valid, exists already, exceeds a quota
 	Conflict  Outcome = "conflict"  // somebody else was faster
 	Failed    Outcome = "failed"    // Kubernetes could not be asked
 )
@@ -36,8 +37,38 @@ const maxWrites = 100
 
 // writes are those of one request, in their order.
 type writes struct {
-	mu  sync.Mutex
-	all []Write
+	mu      sync.Mutex
+	attempt *Write // what it is about, if it comes to it
+	all     []Write
+}
+
+// Attempt puts on the record of the request what it is about to do. If it is refused before that is noted by NoteWrite, the
+// log says so; the status of the answer tells its outcome.
+func Attempt(ctx context.Context, w Write) {
+	if rec, ok := ctx.Value(requestKey).(*record); ok {
+		rec.writes.mu.Lock()
+		defer rec.writes.mu.Unlock()
+		rec.writes.attempt = &w
+	}
+}
+
+// done are the writes, or what became of the attempt.
+func (all *writes) done(status int) []Write {
+	if len(all.all) > 0 || all.attempt == nil || status < http.StatusBadRequest {
+		return all.all
+	}
+	w := *all.attempt
+	switch {
+	case status == http.StatusForbidden:
+		w.Outcome = Forbidden
+	case status == http.StatusConflict || status == http.StatusPreconditionFailed:
+		w.Outcome = Conflict
+	case status >= http.StatusInternalServerError:
+		w.Outcome = Failed
+	default:
+		w.Outcome = Refused
+	}
+	return []Write{w}
 }
 
 // NoteWrite puts w on the record of the request, which is logged when the request ends.
@@ -53,11 +84,11 @@ func NoteWrite(ctx context.Context, w Write) {
 	}
 }
 
-// log writes one line for each write.
-func (rec *record) log(ctx context.Context, log *slog.Logger) {
+// log writes one line for each write. status is that of the answer.
+func (rec *record) log(ctx context.Context, log *slog.Logger, status int) {
 	rec.writes.mu.Lock()
 	defer rec.writes.mu.Unlock()
-	for _, w := range rec.writes.all {
+	for _, w := range rec.writes.done(status) {
 		decision := "allow"
 		if w.Outcome == Forbidden {
 			decision = "deny"

@@ -52,7 +52,7 @@ func finish(log *slog.Logger, out *response, r *http.Request, took time.Duration
 	actor := ""
 	if rec, ok := r.Context().Value(requestKey).(*record); ok {
 		actor = rec.actor
-		rec.log(r.Context(), log)
+		rec.log(r.Context(), log, out.status())
 	}
 	log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("actor", actor), slog.String("verb", r.Method),
 		slog.String("object", r.URL.Path), slog.Int("status", out.status()), slog.String("decision", decision(out.status())),

@@ -76,7 +76,7 @@ func putOperation(k catalog.Kind) huma.Operation {
 	responses := objectResponse(k, http.StatusOK, "Replaced; with dryRun the object as it would be, defaults filled in")
 	responses["201"] = objectResponse(k, http.StatusCreated, "Created, which If-None-Match: * asked for")["201"]
 	return huma.Operation{
-		OperationID: "put" + k.Name, Method: http.MethodPut, Path: basePath(k) + "/{name}", Tags: []string{k.Name},
+		OperationID: "put" + k.Name, Method: http.MethodPut, Path: basePath(k) + "/{name}", Tags: []string{k.Name}, Metadata: changes(k),
 		Summary: "Create or replace one " + k.Name, MaxBodyBytes: maxBody, SkipValidateBody: true,
 		Middlewares: huma.Middlewares{wantType("application/json")}, Responses: responses, Errors: editErrors,
 		Description: "With If-None-Match: * it creates, and answers 412 if the name is taken. With If-Match it replaces labels, " +
@@ -87,7 +87,7 @@ func putOperation(k catalog.Kind) huma.Operation {
 
 func patchOperation(k catalog.Kind) huma.Operation {
 	return huma.Operation{
-		OperationID: "patch" + k.Name, Method: http.MethodPatch, Path: basePath(k) + "/{name}", Tags: []string{k.Name},
+		OperationID: "patch" + k.Name, Method: http.MethodPatch, Path: basePath(k) + "/{name}", Tags: []string{k.Name}, Metadata: changes(k),
 		Summary: "Change parts of one " + k.Name, MaxBodyBytes: maxBody, SkipValidateBody: true,
 		Middlewares: huma.Middlewares{wantType(mergePatch)}, Errors: editErrors,
 		Responses: objectResponse(k, http.StatusOK, "Changed; with dryRun the object as it would be, defaults filled in"),

@@ -70,7 +70,7 @@ func (a *API) registerWrites(api huma.API, k catalog.Kind) {
 	created := objectResponse(k, http.StatusCreated, "Created; with dryRun the answer is 200 and nothing is kept")
 	created["200"] = objectResponse(k, http.StatusOK, "With dryRun: the object as it would be, defaults filled in")["200"]
 	create := huma.Operation{
-		OperationID: "create" + k.Name, Method: http.MethodPost, Path: base, Tags: []string{k.Name},
+		OperationID: "create" + k.Name, Method: http.MethodPost, Path: base, Tags: []string{k.Name}, Metadata: changes(k),
 		Summary: "Request a new " + k.Name, DefaultStatus: http.StatusCreated, MaxBodyBytes: maxBody,
 		SkipValidateBody: true, // the API server validates, and says more
 		Middlewares:      huma.Middlewares{wantType("application/json")}, Responses: created, Errors: createErrors,
@@ -78,7 +78,7 @@ func (a *API) registerWrites(api huma.API, k catalog.Kind) {
 	gone := objectResponse(k, http.StatusAccepted, "Deletion has begun; the object as it is until its finalizers are done")
 	gone["200"] = objectResponse(k, http.StatusOK, "Gone at once, or with dryRun could be; the object as it was")["200"]
 	remove := huma.Operation{
-		OperationID: "delete" + k.Name, Method: http.MethodDelete, Path: base + "/{name}", Tags: []string{k.Name},
+		OperationID: "delete" + k.Name, Method: http.MethodDelete, Path: base + "/{name}", Tags: []string{k.Name}, Metadata: changes(k),
 		Summary: "Delete one " + k.Name, DefaultStatus: http.StatusAccepted, Responses: gone, Errors: deleteErrors,
 		Description: "Deletes the object that stands there now, by its UID: a namesake made in the meantime stays (409).",
 	}

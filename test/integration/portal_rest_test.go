@@ -82,6 +82,7 @@ func TestTheLogNamesWhatWasDone(t *testing.T) {
 	p.call(t, token, "POST", base, bucketBody(name, "")).want(t, http.StatusCreated)
 	p.call(t, token, "POST", base, bucketBody(name, "")).want(t, http.StatusConflict)
 	p.call(t, token, "DELETE", base+"/"+name, nil).want(t, http.StatusOK)
+	p.call(t, token, "DELETE", "/namespaces/search/s3buckets/"+name, nil).want(t, http.StatusForbidden)
 	await(t, "the lines", func() (bool, string) { // a line is written after its answer
 		rest := p.log.String()
 		for _, want := range []string{
@@ -89,6 +90,7 @@ func TestTheLogNamesWhatWasDone(t *testing.T) {
 			`"verb":"create","resource":"s3buckets","namespace":"payments","name":"` + name + `","dryRun":false,"decision":"allow","outcome":"done"`,
 			`"verb":"create","resource":"s3buckets","namespace":"payments","name":"` + name + `","dryRun":false,"decision":"allow","outcome":"refused"`,
 			`"verb":"delete","resource":"s3buckets","namespace":"payments","name":"` + name + `","dryRun":false,"decision":"allow","outcome":"done"`,
+			`"verb":"delete","resource":"s3buckets","namespace":"search","name":"` + name + `","dryRun":false,"decision":"deny","outcome":"forbidden"`,
 		} {
 			_, after, found := strings.Cut(rest, `"msg":"write","actor":"oidc:payments-dev",`+want)
 			if !found {

@@ -1,0 +1,39 @@
+package rest
+
+import (
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+// changes marks an operation that changes objects of the kind.
+func changes(k catalog.Kind) map[string]any { return map[string]any{changed: k.Plural} }
+
+const changed = "changes"
+
+// attempt has the log tell of a change that is refused before it comes to it: without the right, or because what was sent
+// is not valid. It must be the first of the middlewares.
+func attempt(ctx huma.Context, next func(huma.Context)) {
+	if plural, ok := ctx.Operation().Metadata[changed].(string); ok {
+		auth.Attempt(ctx.Context(), auth.Write{
+			Verb: verbOf(ctx), Resource: plural, Namespace: ctx.Param("namespace"), Name: ctx.Param("name"),
+			DryRun: ctx.Query("dryRun") == "All",
+		})
+	}
+	next(ctx)
+}
+
+func verbOf(ctx huma.Context) string {
+	switch {
+	case ctx.Method() == http.MethodDelete:
+		return "delete"
+	case ctx.Method() == http.MethodPatch:
+		return "patch"
+	case ctx.Method() == http.MethodPut && ctx.Header("If-None-Match") == "":
+		return "update"
+	}
+	return "create"
+}
