@@ -96,7 +96,7 @@ func TestASignOutOutlastsTheLivesOfOtherReplicas(t *testing.T) {
 			thief := jar{sessionCookie: cookies[sessionCookie]}
 			s.later(rest)
 			s.do("POST", LogoutPath, cookies, "Origin", portalURL)
-			s.life = Life{Idle: longestLife, Max: longestLife}
+			s.life = Life{Idle: LongestSession, Max: LongestSession}
 			for range 21 {
 				s.later(time.Hour)
 				s.see(t, thief, "")

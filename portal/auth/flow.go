@@ -144,7 +144,7 @@ func (b *Browser) replace(ctx context.Context, r *http.Request) {
 	if err != nil && !errors.Is(err, errEnded) {
 		return
 	}
-	if err := b.revoked.Revoke(ctx, old.key(), old.forgettable()); err != nil {
+	if err := b.revoked.Revoke(ctx, old.ref()); err != nil {
 		b.log.ErrorContext(ctx, "revoking the session before this one", "error", err, "requestID", RequestID(ctx))
 	}
 }
@@ -218,7 +218,7 @@ func (b *Browser) Logout(w http.ResponseWriter, r *http.Request) {
 	clearCookie(w, sessionCookie)
 	if err == nil || errors.Is(err, errEnded) {
 		note(r.Context(), s.Username)
-		if err := b.revoked.Revoke(r.Context(), s.key(), s.forgettable()); err != nil {
+		if err := b.revoked.Revoke(r.Context(), s.ref()); err != nil {
 			b.log.ErrorContext(r.Context(), "revoking a session", "error", err, "requestID", RequestID(r.Context()))
 			b.pages.Problem(w, r, http.StatusServiceUnavailable, "You are signed out in this browser only",
 				"The session could not be ended everywhere: a copy of its cookie, if there is one, works until it expires.")

@@ -1,6 +1,8 @@
 package auth
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"time"
 )
@@ -8,9 +10,9 @@ import (
 const (
 	// shortestIdle keeps a session from ending while somebody reads a page.
 	shortestIdle = time.Minute
-	// longestLife is how long a sign-out is remembered, whatever replicas are told now or after a restart: a copy of a
+	// LongestSession is how long a sign-out is remembered, whatever replicas are told now or after a restart: a copy of a
 	// cookie must not come to life again.
-	longestLife = 24 * time.Hour
+	LongestSession = 24 * time.Hour
 	// touchEvery is how often use is noted at most, for it means a new cookie.
 	touchEvery = time.Minute
 )
@@ -29,8 +31,8 @@ func (l Life) Check() error {
 	switch {
 	case l.Idle < shortestIdle:
 		return fmt.Errorf("--session-idle %s: want at least %s, or sessions would end while somebody reads a page", l.Idle, shortestIdle)
-	case l.Max > longestLife:
-		return fmt.Errorf("--session-max %s: want at most %s, for a sign-out is not remembered longer", l.Max, longestLife)
+	case l.Max > LongestSession:
+		return fmt.Errorf("--session-max %s: want at most %s, for a sign-out is not remembered longer", l.Max, LongestSession)
 	case l.Idle > l.Max:
 		return fmt.Errorf("--session-idle %s with --session-max %s: a session cannot be left alone for longer than it lasts; "+
 			"lower the first, or raise the second", l.Idle, l.Max)
@@ -51,5 +53,17 @@ func (l Life) toTouch(s session, now time.Time) bool {
 	return now.Sub(time.Unix(s.Seen, 0)) >= min(touchEvery, l.Idle/10)
 }
 
-// forgettable is from when on no portal takes s, and its sign-out needs no remembering.
-func (s session) forgettable() time.Time { return time.Unix(s.Start, 0).Add(longestLife) }
+// SessionRef names a session in the list of those that were signed out. The list must not let anybody forge one, so that it
+// and its user go by hashes.
+type SessionRef struct {
+	ID, User string
+	Began    time.Time
+}
+
+// Forgettable is from when on no portal takes the session, and its sign-out needs no remembering.
+func (s SessionRef) Forgettable() time.Time { return s.Began.Add(LongestSession) }
+
+func (s session) ref() SessionRef {
+	user := sha256.Sum256([]byte("user\x00" + s.Subject))
+	return SessionRef{ID: s.key(), User: hex.EncodeToString(user[:8]), Began: time.Unix(s.Start, 0)}
+}

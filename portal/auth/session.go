@@ -71,7 +71,7 @@ func (b *Browser) askAgain(s session, now time.Time) time.Time {
 // alive says whether the session may go on, apart from the provider's opinion.
 func (b *Browser) alive(s session, now time.Time) error {
 	switch {
-	case b.revoked.Revoked(s.key()):
+	case b.revoked.Revoked(s.ref()):
 		return errSignedOut
 	case !now.Before(b.life.end(s)):
 		return errOver
@@ -89,8 +89,8 @@ func newSessionID() string { return rand.Text() }
 type Revocations interface {
 	// Loaded is false until the list is complete: then it cannot be told which sessions may go on.
 	Loaded() bool
-	Revoked(session string) bool
-	Revoke(ctx context.Context, session string, until time.Time) error
+	Revoked(s SessionRef) bool
+	Revoke(ctx context.Context, s SessionRef) error
 }
 
 // readSession opens the cookie; errNoSession without one that we sealed.

@@ -43,16 +43,16 @@ type memory struct {
 
 func (m *memory) Loaded() bool { return !m.loading }
 
-func (m *memory) Revoked(s string) bool {
+func (m *memory) Revoked(s SessionRef) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.now().Before(m.all[s])
+	return m.now().Before(m.all[s.ID])
 }
 
-func (m *memory) Revoke(_ context.Context, s string, until time.Time) error {
+func (m *memory) Revoke(_ context.Context, s SessionRef) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.all[s] = until
+	m.all[s.ID] = s.Forgettable()
 	return m.fail
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,109 +17,140 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
+
+	"github.com/portico-platform/portico/portal/auth"
 )
 
-// RevocationSecret is the Secret in Portico's namespace that lists the sessions that were signed out. It is installed
-// with the portal, empty, so that the portal needs no right to create Secrets.
-const RevocationSecret = "portico-revoked-sessions"
+// revocationLists is how many Secrets there are: what does not fit into one would end no session.
+const revocationLists = 8
 
-// Revocations is the list of sessions that were signed out before their end, watched by every replica. Keys are
-// hashes of session IDs, values the Unix time from which on no portal would take the session anyway.
+// RevocationSecret is the name of the Secret in Portico's namespace that lists sessions of some users that were signed out.
+// Each is installed with the portal, empty, so that the portal needs no right to create Secrets.
+func RevocationSecret(list int) string {
+	if list == 0 {
+		return "portico-revoked-sessions" // which once was the only one
+	}
+	return "portico-revoked-sessions-" + strconv.Itoa(list)
+}
+
+// Revocations are the sessions that were signed out before their end, watched by every replica.
 type Revocations struct {
-	secrets  corev1client.SecretInterface
-	clock    clock.PassiveClock
-	informer toolscache.SharedIndexInformer
-	learnt   toolscache.ResourceEventHandlerRegistration
+	secrets corev1client.SecretInterface
+	clock   clock.PassiveClock
+	watched []watchedList
 
 	mu    sync.RWMutex
-	until map[string]int64
+	lists []*signouts
+}
+
+type watchedList struct {
+	informer toolscache.SharedIndexInformer
+	learnt   toolscache.ResourceEventHandlerRegistration
 }
 
 func newRevocations(secrets corev1client.SecretInterface, c clock.PassiveClock) (*Revocations, error) {
-	r := &Revocations{secrets: secrets, clock: c, until: map[string]int64{}}
-	only := fields.OneTermEqualSelector("metadata.name", RevocationSecret).String()
-	r.informer = toolscache.NewSharedIndexInformer(&toolscache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			o.FieldSelector = only
-			return secrets.List(ctx, o)
-		},
-		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			o.FieldSelector = only
-			return secrets.Watch(ctx, o)
-		},
-	}, &corev1.Secret{}, 0, toolscache.Indexers{})
-	var err error
-	r.learnt, err = r.informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc:    func(obj any) { r.learn(obj) },
-		UpdateFunc: func(_, obj any) { r.learn(obj) },
-	})
-	if err != nil {
-		return nil, fmt.Errorf("watching the revoked sessions: %w", err)
+	r := &Revocations{secrets: secrets, clock: c}
+	for list := range revocationLists {
+		r.lists = append(r.lists, newSignouts())
+		w, err := r.watch(list)
+		if err != nil {
+			return nil, fmt.Errorf("watching the revoked sessions: %w", err)
+		}
+		r.watched = append(r.watched, w)
 	}
 	return r, nil
 }
 
-func (r *Revocations) run(ctx context.Context) { r.informer.RunWithContext(ctx) }
+func (r *Revocations) watch(list int) (w watchedList, err error) {
+	only := fields.OneTermEqualSelector("metadata.name", RevocationSecret(list)).String()
+	w.informer = toolscache.NewSharedIndexInformer(&toolscache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			o.FieldSelector = only
+			return r.secrets.List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			o.FieldSelector = only
+			return r.secrets.Watch(ctx, o)
+		},
+	}, &corev1.Secret{}, 0, toolscache.Indexers{})
+	w.learnt, err = w.informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { r.learn(list, obj) },
+		UpdateFunc: func(_, obj any) { r.learn(list, obj) },
+	})
+	return w, err
+}
 
-// Loaded reports whether learn has seen the list as it was at the start; the informer alone is done before that.
-func (r *Revocations) Loaded() bool { return r.learnt.HasSynced() }
+func (r *Revocations) run(ctx context.Context) {
+	var all sync.WaitGroup
+	for _, w := range r.watched {
+		all.Go(func() { w.informer.RunWithContext(ctx) })
+	}
+	all.Wait()
+}
 
-// learn adds what other replicas wrote. Nothing is ever taken back before its time.
-func (r *Revocations) learn(obj any) {
+// Loaded reports whether learn has seen the lists as they were at the start; the informers alone are done before that.
+func (r *Revocations) Loaded() bool {
+	for _, w := range r.watched {
+		if !w.learnt.HasSynced() {
+			return false
+		}
+	}
+	return true
+}
+
+// learn adds what other replicas wrote. Nothing is ever taken back before its time, and what is past its time is known until
+// it has gone from the Secret, or nobody would take it out.
+func (r *Revocations) learn(list int, obj any) {
 	s, ok := obj.(*corev1.Secret)
 	if !ok {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for key, raw := range s.Data {
-		if until, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
-			r.until[key] = until
+	l := r.lists[list]
+	for key, text := range s.Data {
+		l.learn(key, string(text))
+	}
+	for _, key := range l.ended(r.clock.Now()) {
+		if _, still := s.Data[key]; !still {
+			l.drop(key)
 		}
 	}
-	for key := range r.ended(r.until) {
-		delete(r.until, key)
-	}
+}
+
+// listOf is the list of the user's sessions, by the last digit of the hash.
+func listOf(user string) int {
+	digit, _ := strconv.ParseUint(user[max(len(user)-1, 0):], 16, 8) // what is no hash is in the first one
+	return int(digit) % revocationLists
 }
 
 // Revoked reports whether the session was signed out.
-func (r *Revocations) Revoked(session string) bool {
+func (r *Revocations) Revoked(s auth.SessionRef) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	_, ok := r.until[session]
-	return ok
+	return r.lists[listOf(s.User)].has(s) || r.lists[0].hasOld(s)
 }
 
-// Revoke refuses the session from now on, here at once and on the other replicas as soon as they see the Secret;
-// until is from when on nobody would take it anyway. After an error it is refused here only.
-func (r *Revocations) Revoke(ctx context.Context, session string, until time.Time) error {
+// Revoke refuses the session from now on, here at once and on the other replicas as soon as they see the Secret. After an
+// error it is refused here only.
+func (r *Revocations) Revoke(ctx context.Context, s auth.SessionRef) error {
+	list := listOf(s.User)
 	r.mu.Lock()
-	r.until[session] = until.Unix()
-	old := r.ended(r.until)
+	change := r.lists[list].add(s, r.clock.Now())
 	r.mu.Unlock()
 
-	data := map[string]any{session: base64.StdEncoding.EncodeToString([]byte(strconv.FormatInt(until.Unix(), 10)))}
-	for key := range old {
-		data[key] = nil // a merge patch removes it
+	data := map[string]any{}
+	for key, text := range change {
+		if data[key] = nil; text != nil { // a merge patch removes what is null
+			data[key] = base64.StdEncoding.EncodeToString([]byte(*text))
+		}
 	}
 	patch, err := json.Marshal(map[string]any{"data": data})
 	if err != nil {
 		return fmt.Errorf("writing the patch of revoked sessions: %w", err)
 	}
-	_, err = r.secrets.Patch(ctx, RevocationSecret, types.MergePatchType, patch, metav1.PatchOptions{})
-	if err != nil {
-		return fmt.Errorf("adding to Secret %s: %w", RevocationSecret, err)
+	if _, err = r.secrets.Patch(ctx, RevocationSecret(list), types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		return fmt.Errorf("adding to Secret %s: %w", RevocationSecret(list), err)
 	}
 	return nil
-}
-
-func (r *Revocations) ended(all map[string]int64) map[string]bool {
-	now := r.clock.Now().Unix()
-	out := map[string]bool{}
-	for key, until := range all {
-		if until < now {
-			out[key] = true
-		}
-	}
-	return out
 }

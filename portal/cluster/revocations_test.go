@@ -12,12 +12,14 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/clock"
+
+	"github.com/portico-platform/portico/portal/auth"
 )
 
 func TestRevocationsAreLoadedOnceTheyAreKnown(t *testing.T) {
 	client := fake.NewClientset(&corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "portico-system", Name: RevocationSecret},
-		Data:       map[string][]byte{"gone": []byte("99999999999")},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "portico-system", Name: RevocationSecret(0)},
+		Data:       map[string][]byte{"gone": []byte("99999999999")}, // as older versions wrote it
 	})
 	// The fake sends no bookmarks, without which a list that is watched has no end.
 	client.PrependWatchReactor("secrets", func(a clienttesting.Action) (bool, watch.Interface, error) {
@@ -34,13 +36,15 @@ func TestRevocationsAreLoadedOnceTheyAreKnown(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); r.run(ctx) }()
-	eventually(t, "the informer", r.informer.HasSynced)
+	for _, w := range r.watched {
+		eventually(t, "the informer", w.informer.HasSynced)
+	}
 	if r.Loaded() {
 		t.Error("loaded before the list was learnt")
 	}
 	r.mu.Unlock()
 	eventually(t, "the list", r.Loaded)
-	if !r.Revoked("gone") || r.Revoked("other") {
+	if !r.Revoked(auth.SessionRef{ID: "gone", User: "17"}) || r.Revoked(auth.SessionRef{ID: "other", User: "17"}) {
 		t.Error("the list is not known")
 	}
 	cancel()

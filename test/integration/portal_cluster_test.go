@@ -4,6 +4,7 @@ package integration
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -229,33 +230,59 @@ func TestClusterOffersProvidersOfTheNamespace(t *testing.T) {
 func TestRevocationReachesOtherReplicas(t *testing.T) {
 	one, _ := newCluster(t, slog.New(slog.DiscardHandler))
 	other, _ := newCluster(t, slog.New(slog.DiscardHandler))
-	session := unique("0123456789abcdef")
+	now := time.Now()
+	user := fmt.Sprintf("%x", unique("user"))
+	session := auth.SessionRef{ID: unique("0123456789abcdef"), User: user, Began: now.Add(-time.Hour)}
+	neighbour := auth.SessionRef{ID: unique("neighbour"), User: "0" + user, Began: now.Add(-time.Hour)} // in the same list
+	revoke := func(s auth.SessionRef) {
+		t.Helper()
+		if err := one.Revocations().Revoke(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if other.Revocations().Revoked(session) {
 		t.Fatal("revoked before it was")
 	}
-	if err := one.Revocations().Revoke(t.Context(), session, time.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	revoke(session)
 	if !one.Revocations().Revoked(session) {
 		t.Error("not revoked where it was done")
 	}
 	await(t, "the other replica", func() (bool, string) { return other.Revocations().Revoked(session), "still good there" })
 
-	ended := unique("ended")
-	if err := one.Revocations().Revoke(t.Context(), ended, time.Now().Add(-time.Hour)); err != nil {
-		t.Fatal(err)
+	ended := auth.SessionRef{ID: unique("ended"), User: user, Began: now.Add(-auth.LongestSession - time.Hour)}
+	revoke(ended)
+	revoke(auth.SessionRef{ID: unique("next"), User: user, Began: now})
+	kept := func() (ended, session bool, ofUser int) {
+		var list corev1.SecretList
+		if err := admin(t).List(t.Context(), &list, client.InNamespace(stack.Namespace), client.MatchingLabels{"app.kubernetes.io/component": "portal"}); err != nil {
+			t.Fatal(err)
+		}
+		for i := range list.Items {
+			for key := range list.Items[i].Data {
+				session = session || strings.Contains(key, "0123456789abcdef")
+				ended = ended || strings.Contains(key, "ended")
+				if strings.HasPrefix(key, user+".") {
+					ofUser++
+				}
+			}
+		}
+		return ended, session, ofUser
 	}
-	if err := one.Revocations().Revoke(t.Context(), unique("next"), time.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
+	if ended, session, _ := kept(); ended || !session {
+		t.Errorf("the lists hold the session that ended by itself: %v, the one that was revoked: %v", ended, session)
 	}
-	var s corev1.Secret
-	if err := admin(t).Get(t.Context(), client.ObjectKey{Namespace: stack.Namespace, Name: cluster.RevocationSecret}, &s); err != nil {
-		t.Fatal(err)
+	// Whoever signs in and out all day fills no list, and comes back to life with none of it.
+	older := auth.SessionRef{ID: unique("older"), User: user, Began: now.Add(-2 * time.Hour)}
+	for n := range 40 {
+		revoke(auth.SessionRef{ID: fmt.Sprint(unique("again"), n), User: user, Began: now})
 	}
-	if _, still := s.Data[ended]; still {
-		t.Error("a session that ended by itself stays on the list")
+	await(t, "the other replica to know of the flood", func() (bool, string) { return other.Revocations().Revoked(older), "an older session is good there" })
+	if _, _, n := kept(); n > 20 || !other.Revocations().Revoked(session) || !one.Revocations().Revoked(older) {
+		t.Errorf("%d keys of one user", n)
 	}
-	if _, there := s.Data[session]; !there {
-		t.Error("a revoked session is not on the list")
+	for _, r := range []*cluster.Cluster{one, other} {
+		if r.Revocations().Revoked(neighbour) {
+			t.Error("another user's session ended, too")
+		}
 	}
 }
