@@ -86,7 +86,7 @@ func (f *flags) authFlags(set *flag.FlagSet) {
 	set.StringVar(&f.auth.IssuerURL, "oidc-issuer-url", "", "`URL` of the OpenID Connect provider")
 	set.StringVar(&f.auth.ClientID, "oidc-client-id", "", "the portal's client `ID` at the provider")
 	set.StringVar(&f.secretFile, "oidc-client-secret-file", "", "`path` of a file with the client's secret; empty for a public client")
-	set.StringVar(&f.auth.UsernameClaim, "oidc-username-claim", "preferred_username", "`claim` that holds the username")
+	set.StringVar(&f.auth.UsernameClaim, "oidc-username-claim", "sub", "`claim` that holds the username, as the API server's own setting says. sub is never given to anybody else; preferred_username and email may be changed, or given again, and rights with them")
 	set.StringVar(&f.auth.GroupsClaim, "oidc-groups-claim", "groups", "`claim` that holds the groups")
 	set.DurationVar(&f.life.Idle, "session-idle", f.life.Idle, "`time` without use after which a browser's session ends; a page that is only open is no use. At least 1m")
 	set.DurationVar(&f.life.Max, "session-max", f.life.Max, "`time` after which a browser's session ends, used or not. At most 24h")

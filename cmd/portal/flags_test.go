@@ -41,7 +41,7 @@ func TestFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.listen != "127.0.0.1:8080" || f.metrics != "" || f.auth.ClientSecret != "s3cret" || f.auth.Prefix != "oidc:" ||
+	if f.listen != "127.0.0.1:8080" || f.metrics != "" || f.auth.ClientSecret != "s3cret" || f.auth.Prefix != "oidc:" || f.auth.UsernameClaim != "sub" ||
 		!slices.Equal(f.auth.Audiences, []string{"a", "b"}) ||
 		f.impersonator != (types.NamespacedName{Namespace: "portico-system", Name: "portico-impersonator"}) {
 		t.Errorf("%+v", f)

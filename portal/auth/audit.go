@@ -93,11 +93,28 @@ func (rec *record) log(ctx context.Context, log *slog.Logger, status int) {
 		if w.Outcome == Forbidden {
 			decision = "deny"
 		}
-		log.LogAttrs(ctx, slog.LevelInfo, "write", slog.String("actor", rec.actor), slog.String("verb", w.Verb),
+		log.LogAttrs(ctx, slog.LevelInfo, "write", append([]slog.Attr{
+			slog.String("actor", rec.actor.Username), slog.String("verb", w.Verb),
 			slog.String("resource", w.Resource), slog.String("namespace", short(w.Namespace)), slog.String("name", short(w.Name)),
 			slog.Bool("dryRun", w.DryRun), slog.String("decision", decision), slog.String("outcome", string(w.Outcome)),
-			slog.String("requestID", rec.id))
+			slog.String("requestID", rec.id),
+		}, rec.actor.known()...)...)
 	}
+}
+
+// known are the names by which people know somebody, for the log. They are for reading only: rights go by the username, and a
+// provider may let anybody choose these.
+func (id Identity) known() (out []slog.Attr) {
+	if id.ServiceAccount {
+		return nil
+	}
+	if id.Name != "" {
+		out = append(out, slog.String("actorName", short(id.Name)))
+	}
+	if id.Email != "" {
+		out = append(out, slog.String("actorEmail", short(id.Email)))
+	}
+	return out
 }
 
 func short(name string) string { return name[:min(len(name), longestName)] }

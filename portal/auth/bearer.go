@@ -100,7 +100,7 @@ func (b *Bearer) Require(refuse Refuse) func(http.Handler) http.Handler {
 				b.refuse(w, r, err, refuse)
 				return
 			}
-			note(r.Context(), c.id.Username)
+			note(r.Context(), c.id)
 			ctx := WithIdentity(r.Context(), c.id)
 			alive := func() error { return b.alive(ctx, c, token) }
 			next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, sessionKey, alive)))

@@ -73,7 +73,7 @@ func (b *Browser) Require(next http.Handler) http.Handler {
 		var refused *RefusedError
 		switch {
 		case err == nil:
-			note(r.Context(), s.Username)
+			note(r.Context(), s.identity())
 			ctx := WithIdentity(r.Context(), s.identity())
 			next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, sessionKey, b.lasting(s))))
 		case errors.As(err, &refused):

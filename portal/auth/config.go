@@ -15,7 +15,7 @@ type Config struct {
 	ClientID      string
 	ClientSecret  string
 	PublicURL     string   // where browsers reach the portal, scheme and host only
-	UsernameClaim string   // usually preferred_username
+	UsernameClaim string   // sub, or one that RoleBindings name people by
 	GroupsClaim   string   // usually groups
 	Prefix        string   // in front of usernames and groups; the API server's own must be the same
 	Audiences     []string // of which one must be in a bearer token

@@ -133,7 +133,7 @@ func (b *Browser) Callback(w http.ResponseWriter, r *http.Request) {
 		b.problem(w, r, err)
 		return
 	}
-	note(r.Context(), s.Username)
+	note(r.Context(), s.identity())
 	b.replace(ctx, r)
 	http.Redirect(w, r, l.ReturnTo, http.StatusSeeOther)
 }
@@ -217,7 +217,7 @@ func (b *Browser) Logout(w http.ResponseWriter, r *http.Request) {
 	s, err := b.readSession(r)
 	clearCookie(w, sessionCookie)
 	if err == nil || errors.Is(err, errEnded) {
-		note(r.Context(), s.Username)
+		note(r.Context(), s.identity())
 		if err := b.revoked.Revoke(r.Context(), s.ref()); err != nil {
 			b.log.ErrorContext(r.Context(), "revoking a session", "error", err, "requestID", RequestID(r.Context()))
 			b.pages.Problem(w, r, http.StatusServiceUnavailable, "You are signed out in this browser only",

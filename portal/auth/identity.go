@@ -2,6 +2,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,12 +24,7 @@ type Identity struct {
 }
 
 // Display is what to call the caller on a page.
-func (id Identity) Display() string {
-	if id.Name != "" {
-		return id.Name
-	}
-	return id.Username
-}
+func (id Identity) Display() string { return cmp.Or(id.Name, id.Email, id.Username) }
 
 const (
 	systemPrefix         = "system:"

@@ -123,7 +123,7 @@ func TestRecordSaysWhoDidWhat(t *testing.T) {
 	var log bytes.Buffer
 	failed := func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "opaque", http.StatusInternalServerError) }
 	h := Record(slog.New(slog.NewJSONHandler(&log, nil)), time.Now, failed)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		note(r.Context(), "oidc:alice")
+		note(r.Context(), Identity{Username: "oidc:alice", Name: "Alice", Email: "alice@example.com"})
 		if r.URL.Path == "/panic" {
 			panic("secret")
 		}
@@ -142,7 +142,7 @@ func TestRecordSaysWhoDidWhat(t *testing.T) {
 	if err := json.Unmarshal(log.Bytes(), &line); err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]any{"actor": "oidc:alice", "verb": "DELETE", "object": "/teams/a", "decision": "deny", "status": 403.0, "requestID": id} {
+	for key, want := range map[string]any{"actor": "oidc:alice", "actorName": "Alice", "actorEmail": "alice@example.com", "verb": "DELETE", "object": "/teams/a", "decision": "deny", "status": 403.0, "requestID": id} {
 		if line[key] != want {
 			t.Errorf("%s is %v, want %v", key, line[key], want)
 		}

@@ -219,3 +219,14 @@ func TestASecondSignInEndsTheSessionBefore(t *testing.T) {
 	s.see(t, before, "")
 	s.see(t, cookies, "oidc:alice oidc:dev")
 }
+
+// TestWhoTakesOverANameIsNotItsFormerOwner, where sub is the username; names are for reading.
+func TestWhoTakesOverANameIsNotItsFormerOwner(t *testing.T) {
+	s := newSite(t)
+	s.Browser.provider.cfg.UsernameClaim = "sub"
+	for sub, name := range map[string]string{"first": "alice", "second": "alice"} {
+		cookies := jar{}
+		s.signIn(t, cookies, oidctest.Claims{"sub": sub, "preferred_username": name, "groups": []string{"dev"}})
+		s.see(t, cookies, "oidc:"+sub+" oidc:dev")
+	}
+}

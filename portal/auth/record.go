@@ -12,7 +12,7 @@ import (
 // record is what the log says of one request. Only the request's own goroutine writes the actor.
 type record struct {
 	id     string
-	actor  string
+	actor  Identity
 	writes writes
 }
 
@@ -25,7 +25,7 @@ func RequestID(ctx context.Context) string {
 }
 
 // note tells the log who the request is from.
-func note(ctx context.Context, actor string) {
+func note(ctx context.Context, actor Identity) {
 	if rec, ok := ctx.Value(requestKey).(*record); ok {
 		rec.actor = actor
 	}
@@ -49,14 +49,16 @@ func Record(log *slog.Logger, now func() time.Time, failed http.HandlerFunc) fun
 }
 
 func finish(log *slog.Logger, out *response, r *http.Request, took time.Duration) {
-	actor := ""
+	var actor Identity
 	if rec, ok := r.Context().Value(requestKey).(*record); ok {
 		actor = rec.actor
 		rec.log(r.Context(), log, out.status())
 	}
-	log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("actor", actor), slog.String("verb", r.Method),
+	log.LogAttrs(r.Context(), slog.LevelInfo, "request", append([]slog.Attr{
+		slog.String("actor", actor.Username), slog.String("verb", r.Method),
 		slog.String("object", r.URL.Path), slog.Int("status", out.status()), slog.String("decision", decision(out.status())),
-		slog.String("requestID", RequestID(r.Context())), slog.Duration("duration", took))
+		slog.String("requestID", RequestID(r.Context())), slog.Duration("duration", took),
+	}, actor.known()...)...)
 }
 
 // rescue, deferred, turns a panic into an opaque answer, unless one was begun.

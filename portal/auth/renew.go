@@ -24,7 +24,7 @@ func (b *Browser) renew(w http.ResponseWriter, r *http.Request, l login) {
 	var unreachable *ProviderError
 	switch {
 	case err == nil:
-		note(r.Context(), old.Username)
+		note(r.Context(), old.identity())
 		http.Redirect(w, r, l.ReturnTo, http.StatusSeeOther)
 	case errors.As(err, &unreachable): // the session has lapsed still: whoever asks again tries again
 		b.problem(w, r, err)

@@ -113,6 +113,7 @@ type Pages struct {
 	now     func() time.Time
 	alive   func(context.Context) error // of the caller's session
 	streams live.Streams
+	people  people
 }
 
 // Reach is where users reach what, as it stands in the lines that they copy.
@@ -183,6 +184,9 @@ func (p *Pages) teamRoutes(r chi.Router) {
 // page turns a handler that returns an error into one that answers with a page for it.
 func (p *Pages) page(h func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		if id, ok := auth.FromContext(r.Context()); ok {
+			p.people.saw(id)
+		}
 		if err := h(w, r); err != nil {
 			p.fail(w, r, err)
 		}

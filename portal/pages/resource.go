@@ -9,7 +9,6 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/phase"
-	"github.com/portico-platform/portico/portal/prose"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -28,7 +27,7 @@ func resourceOf(s space, k catalog.Kind, obj *unstructured.Unstructured, now tim
 		Kind: k.Title, Plural: k.Plural, Icon: k.Icon, Phase: is, Why: why, Brief: brief, Endpoint: k.EndpointOf(obj),
 		Provider:    nested(obj, "spec", "providerRef", "name"),
 		Requester:   obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy],
-		RequestedBy: prose.Person(obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy]),
+		RequestedBy: s.people.called(obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy]),
 		Leaving:     obj.GetDeletionTimestamp() != nil,
 		Created:     views.Moment{At: obj.GetCreationTimestamp().Time, Now: now},
 	}

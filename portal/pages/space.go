@@ -29,6 +29,7 @@ type space struct {
 	kinds     catalog.Catalog // that can be requested here
 	listed    catalog.Catalog // of which there is a list
 	shown     catalog.Catalog // of which objects can be looked at: others keep some of them
+	people    *people         // what users are called
 }
 
 func (s space) everywhere() bool { return s.team.ID == allTeams }
@@ -63,13 +64,13 @@ func (p *Pages) oneTeam(next http.Handler) http.Handler {
 func (p *Pages) spaceNamed(team string) space {
 	switch team {
 	case allTeams:
-		return space{team: views.Team{ID: allTeams, Name: "all teams"}, listed: p.cluster.Kinds().Requestable()}
+		return space{people: &p.people, team: views.Team{ID: allTeams, Name: "all teams"}, listed: p.cluster.Kinds().Requestable()}
 	case platformTeam:
 		all := p.cluster.Kinds().Namespaced(false)
-		return space{team: views.Team{ID: platformTeam, Name: "the platform"}, kinds: all.Offered(), listed: all.Offered(), shown: all}
+		return space{people: &p.people, team: views.Team{ID: platformTeam, Name: "the platform"}, kinds: all.Offered(), listed: all.Offered(), shown: all}
 	}
 	all := p.cluster.Kinds().Namespaced(true)
-	return space{team: views.Team{ID: team, Name: team, About: true}, namespace: team, kinds: all.Offered(), listed: all.Offered(), shown: all}
+	return space{people: &p.people, team: views.Team{ID: team, Name: team, About: true}, namespace: team, kinds: all.Offered(), listed: all.Offered(), shown: all}
 }
 
 // kindOf reads the kind from the path; only those given are found.

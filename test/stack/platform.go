@@ -64,6 +64,8 @@ func (s *Stack) startPortal(ctx context.Context) error {
 			"--listen", address(s.ports.portal), "--public-url", s.PortalURL,
 			"--session-key-file", keys, "--development",
 			"--oidc-issuer-url", s.Issuer, "--oidc-client-id", PortalClient, "--oidc-client-secret-file", secret,
+			// What the sample roles, and the users' certificates, name people by.
+			"--oidc-username-claim", "preferred_username",
 			"--oidc-prefix", Prefix, "--api-audience", Audience,
 			"--cli-client-id", CLIClient, "--cli-scopes", APIScopes + " offline_access",
 		}, s.opts.PortalFlags...),

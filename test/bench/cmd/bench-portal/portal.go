@@ -58,7 +58,7 @@ func (w *world) startPortal(ctx context.Context) error {
 		Name: "portal", Path: binary,
 		Args: []string{
 			"--kubeconfig", kubeconfig, "--namespace", stack.Namespace, "--listen", listen, "--metrics-listen", metrics, "--profiling",
-			"--public-url", p.url, "--session-key-file", keys, "--oidc-issuer-url", w.issuer.URL, "--oidc-client-id", stack.PortalClient,
+			"--public-url", p.url, "--session-key-file", keys, "--oidc-issuer-url", w.issuer.URL, "--oidc-client-id", stack.PortalClient, "--oidc-username-claim", "preferred_username",
 			"--oidc-prefix", stack.Prefix, "--api-audience", stack.Audience,
 		},
 		Ready: func(ctx context.Context) error {
