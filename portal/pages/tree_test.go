@@ -60,7 +60,7 @@ func TestActivityJoinsWhatIsKnown(t *testing.T) {
 		}
 		last = at
 	}
-	lacks(t, page, "PutBucketVersioning", "The last check that found something to do", "Last change made in AWS", "changed outside Portico", "By payments-dev.", "changed once since it was requested")
+	lacks(t, page, "PutBucketVersioning", "The last check that found something to do", "Last change made in AWS", "changed outside Portico", "By Payments Developer (payments-dev).", "changed once since it was requested")
 	lacks(t, visit(t, busySite(t), developer, "/teams/payments/s3buckets/receipts?tab=activity").Body.String(), "as it was requested", "not checked yet")
 }
 
