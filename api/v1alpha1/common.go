@@ -27,6 +27,9 @@ const (
 	SecretTypeAWSCredentials = "aws-credentials"
 )
 
+// LabelTeam on a namespace, with any value, says that it is a team's, before anybody has a role or a resource in it.
+const LabelTeam = "portico.dev/team"
+
 // Condition types that every kind shares; they follow kstatus.
 const (
 	ConditionReady       = "Ready"

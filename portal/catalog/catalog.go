@@ -20,6 +20,9 @@ const prefix = "portico.dev/"
 // AppKind is the name of the kind that runs in Pods.
 const AppKind = "WebApp"
 
+// KeptByOperator is Kind.KeptBy of kinds of which nobody makes objects by hand.
+const KeptByOperator = "operator"
+
 // Kind is what the portal knows of one custom resource.
 type Kind struct {
 	Resource   schema.GroupVersionResource

@@ -7,13 +7,16 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 )
@@ -21,7 +24,8 @@ import (
 // reviewsAtOnce bounds the access reviews that one request has under way.
 const reviewsAtOnce = 16
 
-// Namespaces are the names of the namespaces in which the caller may list at least one requestable kind, sorted.
+// Namespaces are the names of the namespaces of teams in which the caller may list at least one requestable kind, sorted.
+// Those who may list in the whole cluster are not shown what is no team's, such as kube-system.
 func (c *Cluster) Namespaces(ctx context.Context, id auth.Identity) ([]string, error) {
 	metas, err := c.namespaceMetas(ctx)
 	if err != nil {
@@ -31,13 +35,16 @@ func (c *Cluster) Namespaces(ctx context.Context, id auth.Identity) ([]string, e
 	if err != nil {
 		return nil, err
 	}
-	candidates, err := c.candidates(ctx, id)
+	worth, err := c.candidates(ctx, id)
+	if err == nil && everywhere {
+		worth, err = c.teams(ctx, metas)
+	}
 	if err != nil {
 		return nil, err
 	}
 	names := make([]string, 0, len(metas))
 	for i := range metas {
-		if everywhere || candidates.Has(metas[i].Name) {
+		if worth.Has(metas[i].Name) {
 			names = append(names, metas[i].Name)
 		}
 	}
@@ -51,6 +58,35 @@ func (c *Cluster) Namespaces(ctx context.Context, id auth.Identity) ([]string, e
 	}
 	slices.Sort(names)
 	return names, nil
+}
+
+// givesARole are the roles that come with Portico: who has one in a namespace is of the team that it belongs to.
+var givesARole = sets.New("portico-viewer", "portico-developer", "portico-admin")
+
+// teams are the namespaces that belong to teams: those that say so by a label, those in which somebody has a role of
+// Portico's, and those that hold what teams request or a HostnameGrant.
+func (c *Cluster) teams(ctx context.Context, metas []metav1.PartialObjectMetadata) (sets.Set[string], error) {
+	out := sets.Set[string]{}
+	for i := range metas {
+		if _, says := metas[i].Labels[v1alpha1.LabelTeam]; says {
+			out.Insert(metas[i].Name)
+		}
+	}
+	var list rbacv1.RoleBindingList
+	if err := c.cache.List(ctx, &list); err != nil {
+		return nil, &UnavailableError{Doing: "reading the cache of role bindings", Cause: err}
+	}
+	for i := range list.Items {
+		if b := &list.Items[i]; b.RoleRef.Kind == "ClusterRole" && givesARole.Has(b.RoleRef.Name) {
+			out.Insert(b.Namespace)
+		}
+	}
+	for _, p := range c.overview.Places() {
+		if k, ok := c.kinds.ByPlural(p.Kind); ok && k.Namespaced && k.KeptBy != catalog.KeptByOperator {
+			out.Insert(p.Namespace)
+		}
+	}
+	return out, nil
 }
 
 // listsAny reports whether the caller may list any requestable kind in the namespace.

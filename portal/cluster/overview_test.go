@@ -28,7 +28,9 @@ import (
 type spaces struct {
 	cache.Cache
 	names  []string
-	bound  map[string]rbacv1.Subject // by namespace, in a RoleBinding
+	labels map[string]map[string]string // of namespaces
+	roles  map[string]string            // of the RoleBindings, by namespace
+	bound  map[string]rbacv1.Subject    // by namespace, in a RoleBinding
 	wide   []rbacv1.ClusterRoleBinding
 	failed error // of reading bindings
 }
@@ -44,11 +46,13 @@ func (s spaces) List(_ context.Context, into client.ObjectList, opts ...client.L
 	switch list := into.(type) {
 	case *metav1.PartialObjectMetadataList:
 		for _, n := range s.names {
-			list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: n}})
+			list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: n, Labels: s.labels[n]}})
 		}
 	case *rbacv1.RoleBindingList:
 		for n, subject := range s.bound {
-			list.Items = append(list.Items, rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: n}, Subjects: []rbacv1.Subject{subject}})
+			list.Items = append(list.Items, rbacv1.RoleBinding{
+				ObjectMeta: metav1.ObjectMeta{Namespace: n}, Subjects: []rbacv1.Subject{subject}, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: s.roles[n]},
+			})
 		}
 		return s.failed
 	case *rbacv1.ClusterRoleBindingList:

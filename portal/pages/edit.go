@@ -24,14 +24,11 @@ type editing struct {
 	began cluster.Began
 }
 
-// keptByOperator are the kinds that nobody edits.
-const keptByOperator = "operator"
-
 // editable are the kinds whose objects people edit.
 func editable(s space) catalog.Catalog {
 	var out catalog.Catalog
 	for _, k := range s.shown {
-		if k.KeptBy != keptByOperator {
+		if k.KeptBy != catalog.KeptByOperator {
 			out = append(out, k)
 		}
 	}

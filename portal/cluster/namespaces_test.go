@@ -1,0 +1,37 @@
+package cluster
+
+import (
+	"slices"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+// Who may list everywhere is shown the namespaces of teams, and not those of Kubernetes and Portico itself.
+func TestANamespaceIsATeamsIfItIsGivenToOne(t *testing.T) {
+	somebody := rbacv1.Subject{Kind: "User", Name: "oidc:somebody"}
+	c, _ := overseen(t, "list s3buckets", "list s3buckets payments", "list s3buckets kube-system")
+	c.cache = spaces{
+		names:  []string{"bound", "default", "kube-public", "kube-system", "labelled", "payments", "portico-gateways", "portico-system", "search"},
+		labels: map[string]map[string]string{"labelled": {"portico.dev/team": ""}, "default": {"team": "yes"}},
+		bound:  map[string]rbacv1.Subject{"bound": somebody, "kube-system": somebody, "portico-system": somebody},
+		roles:  map[string]string{"bound": "portico-viewer", "kube-system": "extension-apiserver-authentication-reader", "portico-system": "portico-operator"},
+	}
+	for _, at := range []struct{ kind, namespace string }{{"poolgateways", "portico-gateways"}, {"hostnamegrants", "payments"}} {
+		k, _ := c.kinds.ByPlural(at.kind)
+		c.counting(k, c.feed.objects(k)).OnAdd(named(at.namespace, "x", "1"), true)
+	}
+	names, err := c.Namespaces(t.Context(), dev)
+	if want := []string{"bound", "labelled", "payments", "search"}; err != nil || !slices.Equal(names, want) {
+		t.Errorf("teams are %q, %v; want %q", names, err, want)
+	}
+}
+
+// Rights in one namespace are rights there, whatever it is called.
+func TestWhoHasRightsInANamespaceSeesItWhateverItIs(t *testing.T) {
+	c, _ := overseen(t, "list s3buckets kube-system")
+	c.cache = spaces{names: []string{"kube-system", "search"}, bound: map[string]rbacv1.Subject{"kube-system": {Kind: "User", Name: dev.Username}}}
+	if names, err := c.Namespaces(t.Context(), dev); err != nil || !slices.Equal(names, []string{"kube-system"}) {
+		t.Errorf("%q, %v", names, err)
+	}
+}
