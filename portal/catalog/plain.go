@@ -25,6 +25,15 @@ func inPlainWords(detail string) string {
 	return detail
 }
 
+// quota is how the API server says that a ResourceQuota is used up.
+var quota = regexp.MustCompile(`exceeded quota: (\S+), requested: (\S+), used: (\S+), limited: (\S+)`)
+
+// Admission says what a quota has against an object in our words, and leaves everything else that admission says as it is: the
+// words of policies are for the user.
+func Admission(words string) string {
+	return quota.ReplaceAllString(words, "the quota $1 has no room for $2: $3 is used, and $4 is the limit")
+}
+
 // saying is one message of Kubernetes, whole, and what we say. Words hold its groups as $1.
 type saying struct {
 	says  *regexp.Regexp

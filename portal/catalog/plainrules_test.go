@@ -34,6 +34,16 @@ func TestRulesThatCannotBeCheckedAreExplained(t *testing.T) {
 	}
 }
 
+func TestAQuotaThatIsUsedUpIsSaidPlainly(t *testing.T) {
+	got := Admission(`s3buckets.portico.dev "logs" is forbidden: exceeded quota: few, requested: count/s3buckets.portico.dev=1, used: count/s3buckets.portico.dev=3, limited: count/s3buckets.portico.dev=3`)
+	if want := `s3buckets.portico.dev "logs" is forbidden: the quota few has no room for count/s3buckets.portico.dev=1: count/s3buckets.portico.dev=3 is used, and count/s3buckets.portico.dev=3 is the limit`; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if words := "only hostnames below example.com are granted"; Admission(words) != words {
+		t.Errorf("a policy's words became %q", Admission(words))
+	}
+}
+
 // Every pattern of our schemas says what is wanted: nobody reads regular expressions. What our rules say stays as it is.
 func TestOurSchemasSpeakOurWords(t *testing.T) {
 	names, err := fs.Glob(crd.Files, "bases/*.yaml")

@@ -60,5 +60,5 @@ func admissionWords(err error) string {
 			words = rest
 		}
 	}
-	return words
+	return catalog.Admission(words)
 }
