@@ -89,7 +89,7 @@ func (c choices) chooses(r catalog.Reference) bool {
 // named is an input for the name of another object: a choice of those that exist, or a text where there are none to
 // choose. Of several kinds, the choice is kind and name at once, so that nobody can mismatch them.
 func (b builder) named(r catalog.Reference, v views.Field) views.Field {
-	v.Value = b.values.Get(v.Name)
+	v.Value, v.Picks = b.values.Get(v.Name), true
 	if !b.asking.choices.chooses(r) {
 		v.Widget = views.Text
 		b.untold(r, &v)

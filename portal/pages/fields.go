@@ -196,6 +196,7 @@ func (b builder) reference(f catalog.Field, v views.Field) views.Field {
 		v.Widget, v.List = views.Text, b.asking.nameList(v.Name)
 		return v
 	}
+	v.Picks = true
 	v.Hint, v.More = "Only the accounts that "+b.asking.space.team.Name+" may use.", ""
 	if len(b.asking.providers) == 0 {
 		v.Widget = views.Nothing

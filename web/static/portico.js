@@ -150,6 +150,13 @@
     else list.replaceChildren(...names.split("\n").filter(Boolean).map((name) => new Option(name, name)));
   });
 
+  // Who comes back to a form may have made in another tab what it lets one choose: the choices are asked for again.
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden || !document.getElementById("request")) return;
+    for (const list of document.querySelectorAll("datalist[data-has]")) delete list.dataset.has;
+    document.body.dispatchEvent(new CustomEvent("portico:back"));
+  });
+
   // Buttons that copy the text of the element they name.
   document.addEventListener("click", async (e) => {
     const button = e.target.closest("button[data-copy]");

@@ -41,6 +41,7 @@ type Field struct {
 	Example  string // how a value may be written
 	When     []When // it is shown only if all of these hold, or it has a value
 	Short    bool   // the value is short
+	Picks    bool   // it offers objects, of which there may be more by the time that one comes back to the form
 	Min, Max string
 	Errors   []string
 	Fields   []Field  // of a group
@@ -161,6 +162,9 @@ func ID(name string) string {
 }
 
 func (f Field) id() string { return ID(f.Name) }
+
+// pickerID is of all that the form shows of a field that Picks.
+func (f Field) pickerID() string { return f.id() + "-pick" }
 
 // described lists the elements that explain the field, for aria-describedby.
 func (f Field) described() string {

@@ -1,5 +1,7 @@
 package views
 
+import "strings"
+
 // Closed says why nothing can be asked for; zero: it can.
 type Closed struct{ Title, Text string }
 
@@ -80,3 +82,28 @@ func (f Form) task() string {
 
 // Editing reports whether the form changes a resource that is there.
 func (f Form) Editing() bool { return f.ETag != "" }
+
+// pickers are the parts of the form that offer objects, which may have been made in another tab meanwhile: as htmx takes them
+// out of an answer.
+func (f Form) pickers() string {
+	var all []string
+	for _, id := range pickerIDs(f.Basic, f.Advanced) {
+		all = append(all, "#"+id+":outerMorph")
+	}
+	return strings.Join(all, ",")
+}
+
+func pickerIDs(lists ...[]Field) (all []string) {
+	for _, fields := range lists {
+		for _, f := range fields {
+			if f.Picks {
+				all = append(all, f.pickerID())
+			}
+			all = append(all, pickerIDs(f.Fields)...)
+			for _, r := range f.Rows {
+				all = append(all, pickerIDs(r.Fields)...)
+			}
+		}
+	}
+	return all
+}
