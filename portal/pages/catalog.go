@@ -94,7 +94,7 @@ func (p *Pages) catalogOf(ctx context.Context, id auth.Identity, s space, frame 
 		tile.Left = room.words
 		switch {
 		case !may:
-			tile.Reason = "Your role in " + s.team.Name + " may look, but not request. Ask a developer of the team."
+			tile.Reason = viewOnly(s)
 		case room.full:
 			tile.Reason = "The team has as many as its quota allows. Delete one that is not needed, or ask your platform team for more."
 		default:

@@ -94,6 +94,7 @@ func (p *Pages) detailOf(ctx context.Context, l looking, obj *unstructured.Unstr
 	if d.MayDelete, err = p.cluster.Can(ctx, l.id, "delete", l.ref.Kind, l.space.namespace); err != nil {
 		return d, err
 	}
+	d.Cannot = cannotAct(l, d)
 	text, err := catalog.ToYAML(obj)
 	if err != nil {
 		return d, err

@@ -258,7 +258,7 @@ func (p *Pages) addTimes(view *views.Overview) {
 		}
 		row.Plot = views.Histogram{
 			ID: "plot-" + k.Plural, Title: "Time to ready of " + k.Title,
-			Desc: "Half within " + views.Duration(t.P50) + ", 95 % within " + views.Duration(t.P95) + ", of " + strconv.Itoa(t.N) + ".",
+			Desc: "Half within " + views.Within(t.P50) + ", 95 % within " + views.Within(t.P95) + ", of " + strconv.Itoa(t.N) + ".",
 		}
 		for i, b := range t.Buckets {
 			label := "≤ " + views.Duration(b.UpTo)

@@ -48,9 +48,12 @@ func (p *Pages) list(ctx context.Context, id auth.Identity, s space, frame views
 		return views.List{}, err
 	}
 	if s.everywhere() {
-		if err := p.addTeamsOf(ctx, id, &list); err != nil {
-			return views.List{}, err
-		}
+		err = p.addTeamsOf(ctx, id, &list)
+	} else {
+		list.ViewOnly, err = p.cannotRequest(ctx, id, s)
+	}
+	if err != nil {
+		return views.List{}, err
 	}
 	now := p.now()
 	for _, l := range arrange(&list, all, viewing{id.Username, now}) {

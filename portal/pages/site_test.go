@@ -132,7 +132,7 @@ func TestStatuses(t *testing.T) {
 		{"another team's resource", denied, "/teams/search/s3buckets/x", 403, "You have no access to this"},
 		{"another team's stream", denied, "/teams/search/live", 403, ""},
 		{"a form that may not be sent", denied, "/teams/payments/new/s3buckets", 403, "You may not create s3buckets in namespace payments"},
-		{"a tile that is disabled", denied, "/teams/payments/catalog", 200, "may look, but not request"},
+		{"a tile that is disabled", denied, "/teams/payments/catalog", 200, "can view, but not request"},
 		{"deleting without the right", denied, "/teams/payments/s3buckets/invoices/delete", 403, "You have no access"},
 		{"the platform's kinds for a developer", denied, "/teams/_platform", 403, "You have no access"},
 		{"a team that cannot be", denied, "/teams/%2e%2e", 403, "You have no access"},

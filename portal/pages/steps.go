@@ -28,7 +28,7 @@ var shared = []string{
 func stepsOf(f phase.Facts, obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, now time.Time) []views.Step {
 	by := "Accepted by the cluster."
 	if r.RequestedBy != "" {
-		by = "Asked for by " + r.RequestedBy + " and accepted by the cluster."
+		by = "By " + r.RequestedBy + ", accepted by the cluster."
 	}
 	steps := []views.Step{done("Requested", by, r.Created)}
 	if k.Has("deletionPolicy") { // it stands for one thing in AWS
@@ -149,14 +149,14 @@ func conditionStep(title string, c phase.Condition, now time.Time) views.Step {
 
 // deletionSteps say which finalizer waits for what.
 func deletionSteps(obj *unstructured.Unstructured, r views.Resource, now time.Time) []views.Step {
-	steps := []views.Step{done("Deletion asked for", "", views.Moment{At: obj.GetDeletionTimestamp().Time, Now: now})}
+	steps := []views.Step{done("Deletion requested", "", views.Moment{At: obj.GetDeletionTimestamp().Time, Now: now})}
 	for _, name := range obj.GetFinalizers() {
 		s := views.Step{
 			Title: "Waiting for " + name, Icon: "spin", Tone: "busy", State: "in progress",
 			Text: "Another controller must let go of it first.",
 		}
 		if strings.HasPrefix(name, "portico.dev/") {
-			s.Title, s.Text = "Portico releases what it made", r.Why
+			s.Title, s.Text = deletionTitle(obj), r.Why
 		}
 		if r.Phase == phase.NeedsYou {
 			s.Icon, s.Tone, s.State = "alert", "bad", "needs you"
@@ -164,6 +164,17 @@ func deletionSteps(obj *unstructured.Unstructured, r views.Resource, now time.Ti
 		steps = append(steps, s)
 	}
 	return steps
+}
+
+// deletionTitle is what Portico does before it lets go of the object.
+func deletionTitle(obj *unstructured.Unstructured) string {
+	switch {
+	case obj.GetKind() == providerKind:
+		return "Waiting until nothing uses it"
+	case nested(obj, "spec", "deletionPolicy") == string(v1alpha1.DeletionStop):
+		return "Stopping it"
+	}
+	return "Deleting its AWS resources"
 }
 
 // stateDone is the state of a step that is done, in a word.

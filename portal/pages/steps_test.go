@@ -19,7 +19,7 @@ func TestStepsSayWhichFinalizerWaits(t *testing.T) {
 		all = append(all, s.Title+": "+s.State)
 	}
 	got := strings.Join(all, "\n")
-	for _, want := range []string{"Requested: done", "Portico releases what it made: in progress", "Waiting for example.org/backup: in progress"} {
+	for _, want := range []string{"Requested: done", "Deleting its AWS resources: in progress", "Waiting for example.org/backup: in progress"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the steps lack %q:\n%s", want, got)
 		}

@@ -86,7 +86,7 @@ func (p *Pages) activity(obj *unstructured.Unstructured, d views.Detail) []views
 	at := func(path ...string) views.Moment { return p.moment(parsed(nested(obj, path...))) }
 	var all []views.Deed // of the same second, the last thing first
 	if t := obj.GetDeletionTimestamp(); t != nil {
-		all = append(all, views.Deed{Title: "Deletion asked for", Icon: "bin", Tone: "idle", At: p.moment(t.Time)})
+		all = append(all, views.Deed{Title: "Deletion requested", Icon: "bin", Tone: "idle", At: p.moment(t.Time)})
 	}
 	for _, e := range d.Events {
 		if slices.Contains(repairs, e.Reason) {

@@ -199,7 +199,7 @@ func TestChoicesByKeyboardAlone(t *testing.T) {
 	x.mark()
 	x.tabTo(`[name="status"]`)
 	x.press("Paused")
-	x.await(`#list`, "Nothing matches")
+	x.await(`#list`, "No matches")
 	x.awaitAsked("status=paused")
 	x.awaitTrue(`document.activeElement.name === "status"`)
 	x.stillMarked()

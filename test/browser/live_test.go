@@ -36,7 +36,7 @@ func TestFiltersKeepThePage(t *testing.T) {
 	asker := open(t)
 	asker.signIn("payments-dev", "payments")
 	asker.deletes("filter-two", two)
-	x.await(`#list`, "Nothing matches")
+	x.await(`#list`, "No matches")
 	x.stillMarked()
 	asker.deletes("filter-one", one)
 }

@@ -59,12 +59,25 @@ func TestOtherTeamSeesNothing(t *testing.T) {
 	owner.deletes("private", bucket)
 }
 
-// TestViewerMayOnlyLook has a catalog whose tiles say why they are disabled.
+// TestViewerMayOnlyLook: what a viewer cannot do is shown as that, with the reason.
 func TestViewerMayOnlyLook(t *testing.T) {
+	owner := open(t)
+	owner.signIn("payments-dev", "payments")
+	bucket := owner.request("looked-at", "portico-looked-at-1", "")
+	defer owner.deletes("looked-at", bucket)
 	x := open(t)
 	x.signIn("viewer", "payments")
+	x.await(`.head`, "Your role in payments can view, but not request.")
+	if got := eval[int](x, `document.querySelectorAll('.head a.btn').length`); got > 0 {
+		t.Error("the list leads a viewer to what cannot be sent")
+	}
+	x.shot("list")
+	x.goTo(s3one + "looked-at")
+	x.await(`#buttons`, "Your role in payments can view this, but not change or delete it. Ask a developer of the team.")
+	x.await(`#live`, "Live")
+	x.every("viewer")
 	x.goTo("/teams/payments/catalog")
-	x.await(`.tile.off`, "may look, but not request")
+	x.await(`.tile.off`, "can view, but not request")
 	x.goTo(ask)
 	x.await(`main`, "You have no access to this")
 }

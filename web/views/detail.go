@@ -119,6 +119,7 @@ type Detail struct {
 	MayEdit   bool   // there is a form for it
 	Another   string // address of the form that asks for one more like it, "" for those who may not
 	MayDelete bool
+	Cannot    string // why some of what can be done with others cannot be done with this one; "" if all can
 	// MayRestart is for what runs in Pods, as App is, which is nil for what does not.
 	MayRestart bool
 	App        *App

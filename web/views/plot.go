@@ -111,8 +111,14 @@ func (h Histogram) rects() []rect {
 	return out
 }
 
+// Within is the shortest time that Duration can name in which something of that duration is over.
+func Within(d time.Duration) string { return Duration(max(d, time.Second)) }
+
 // Duration is a time in its two largest units: 4 min 20 s.
 func Duration(d time.Duration) string {
+	if d < time.Second {
+		return "less than a second"
+	}
 	d = d.Round(time.Second)
 	h, m, s := int(d/time.Hour), int(d/time.Minute)%60, int(d/time.Second)%60
 	switch {

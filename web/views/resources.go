@@ -133,6 +133,8 @@ type List struct {
 	Kinds  []Choice
 	// Everywhere tells the list of all teams, of which Teams are the choices.
 	Everywhere bool
+	// ViewOnly is why the reader can request nothing here; "" for those who can.
+	ViewOnly string
 	Teams      []Choice
 	Rows       []Resource
 	Total      int  // of all resources, of the chosen team if there is one
