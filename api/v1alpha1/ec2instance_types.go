@@ -72,6 +72,7 @@ type EC2VolumeStatus struct {
 // +kubebuilder:printcolumn:name="Private IP",type=string,JSONPath=`.status.privateIP`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Instance ID",type=string,JSONPath=`.status.instanceID`,priority=1
+// +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.status.imageID`,priority=1
 // +kubebuilder:printcolumn:name="Public IP",type=string,JSONPath=`.status.publicIP`,priority=1
 // +kubebuilder:printcolumn:name="Provider",type=string,JSONPath=`.spec.providerRef.name`,priority=1
 // +kubebuilder:printcolumn:name="Region",type=string,JSONPath=`.status.region`,priority=1
@@ -80,6 +81,7 @@ type EC2VolumeStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/icon=vm"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,instanceName,instanceType,imageID,imageSSMParameter,subnetID,keyName,deletionPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/order=securityGroupIDs,iamInstanceProfile,userData,userDataFrom,secretKeyRef,configMapKeyRef,name,key,blockDeviceMappings,deviceName,volumeSize,volumeType,iops,throughput,encrypted,kmsKeyID,deleteOnTermination,snapshotID,state,allowStop,monitoring,ebsOptimized,metadataOptions,httpTokens,httpPutResponseHopLimit,httpEndpoint,disableApiTermination,tags,region,adoptionPolicy,managementPolicy"
+// +kubebuilder:metadata:annotations="portico.dev/overview=State,Type,Image"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.privateIP"
 // +kubebuilder:metadata:annotations="portico.dev/change-effects=instanceType,ebsOptimized=The machine has to be stopped for it: with allowStop it is stopped, changed and started again, and its public address may change. Without, the change waits until it is stopped.|state=The machine is started or stopped.|deletionPolicy=Nothing changes now: it decides what a deletion does."
 // +kubebuilder:metadata:annotations="portico.dev/protects=disableApiTermination"

@@ -35,7 +35,8 @@ type Kind struct {
 	Help       string  // what the kind is, from the CRD
 	Fields     []Field // of spec: those that the form annotation lists, then the rest; both in the order of the annotations
 	Columns    []Column
-	Endpoint   string // JSONPath of what users connect to, "" if nothing
+	Overview   []string // names of the columns that the page of an object shows, too
+	Endpoint   string   // JSONPath of what users connect to, "" if nothing
 	Deletion   Deletion
 	Refers     []Reference // to objects of the same namespace
 	Changes    []Change    // what changing a field does besides changing the object
@@ -186,6 +187,7 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 		Help:       oneLine(root.Description),
 		Fields:     specFields(spec, listed(crd.Annotations[prefix+"form"]), listed(crd.Annotations[prefix+"order"])),
 		Columns:    columns(v.AdditionalPrinterColumns),
+		Overview:   listed(crd.Annotations[prefix+"overview"]),
 		Endpoint:   crd.Annotations[prefix+"endpoint"],
 		Changes:    changes(crd.Annotations[prefix+"change-effects"]),
 		Names:      listed(crd.Annotations[prefix+"names"]),

@@ -218,7 +218,7 @@ func nested(obj *unstructured.Unstructured, path ...string) string {
 // factsList are the details beside the steps; what is not known is left out.
 func factsList(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, now time.Time) []views.Fact {
 	all := columnFacts(obj, k)
-	if len(all) == 0 {
+	if k.KeptBy == "" {
 		all = append(all, views.Fact{Label: "Endpoint", Value: r.Endpoint, Code: true, Link: webLink(r.Endpoint)})
 	}
 	all = append(all, []views.Fact{
@@ -239,14 +239,13 @@ func factsList(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource,
 	return slices.DeleteFunc(all, func(f views.Fact) bool { return f.Value == "" && f.At.At.IsZero() })
 }
 
-// columnFacts are what kubectl shows of objects that teams do not make themselves, but for what the page says elsewhere.
+// columnFacts are columns of kubectl: of objects that teams do not make themselves all, but for what the page says
+// elsewhere; of others those that the kind names.
 func columnFacts(obj *unstructured.Unstructured, k catalog.Kind) []views.Fact {
-	if k.KeptBy == "" {
-		return nil
-	}
 	var all []views.Fact
 	for _, c := range k.Columns {
-		if slices.Contains([]string{"Ready", "Reason", "Message", "Age"}, c.Name) {
+		elsewhere := slices.Contains([]string{"Ready", "Reason", "Message", "Age"}, c.Name)
+		if elsewhere || k.KeptBy == "" && !slices.Contains(k.Overview, c.Name) {
 			continue
 		}
 		all = append(all, views.Fact{Label: c.Name, Value: listText.Replace(c.Value(obj))})

@@ -215,6 +215,15 @@ func TestAStoppedMachineIsKeptAndTakenBack(t *testing.T) {
 	if again.Status.InstanceState != "stopped" {
 		t.Errorf("state Stopped: it is %s", again.Status.InstanceState)
 	}
+	edit(t, c, again, func(m *v1alpha1.EC2Instance) { m.Spec.State = "" })
+	reason(t, c, again, "Stopped")
+	edit(t, c, again, func(m *v1alpha1.EC2Instance) { m.Spec.State = "Running" })
+	ready(t, c, again)
+	edit(t, c, again, func(m *v1alpha1.EC2Instance) { m.Spec.State = "Stopped" })
+	ready(t, c, again)
+	if again.Status.InstanceState != "stopped" {
+		t.Errorf("state Stopped: it is %s", again.Status.InstanceState)
+	}
 }
 
 func TestTerminationProtectionIsHonoured(t *testing.T) {

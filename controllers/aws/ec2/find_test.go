@@ -168,9 +168,7 @@ func TestAnEarlierLifeIsTakenBack(t *testing.T) {
 	f.last().to(ec2types.InstanceStateNameStopped)
 	a, obj := adapterOf(f), objectOf()
 	obj.UID = "new-life"
-	if err := settle(t, f, a, obj); err != nil {
-		t.Fatal(err)
-	}
+	wantPause(t, settle(t, f, a, obj), "Stopped", "state: Running")
 	if len(f.machines) != 1 || f.last().tags["portico.dev/uid"] != "new-life" {
 		t.Errorf("%d machines, tags %v", len(f.machines), f.last().tags)
 	}

@@ -67,8 +67,18 @@ func (i *instance) planPower(obj *v1alpha1.EC2Instance, seen *instanceState) ([]
 		return []external.Step{i.stop(seen, external.Why(toggle), toggle...)}, nil
 	case stopped && obj.Status.RestartAfterChange && obj.Spec.State == "":
 		return []external.Step{i.start(seen, "state Stopped → Running, after the change that it was stopped for")}, nil
+	case stopped && obj.Spec.State == "":
+		return nil, stoppedUnasked(obj)
 	}
 	return nil, nil
+}
+
+// stoppedUnasked is for an instance that is stopped while the spec is silent: it serves nobody.
+func stoppedUnasked(obj *v1alpha1.EC2Instance) error {
+	if observed(obj) {
+		return engine.Blocked("Stopped", "the instance is stopped, and state is not set. Start it in AWS, or set state: Stopped if it is meant to be stopped; managementPolicy Observe changes nothing")
+	}
+	return engine.Blocked("Stopped", "the instance is stopped, and state is not set. Set state: Running to have it started, or state: Stopped to keep it stopped; or start it in AWS")
 }
 
 // stopToChange stops a running instance for a change, if it may. That it is to be started again is noted first, in the

@@ -121,8 +121,9 @@ func TestAChangeWhileStoppedNeedsNoConsentAndStartsNothing(t *testing.T) {
 	a, obj := settled(t, f)
 	f.last().to(ec2types.InstanceStateNameStopped)
 	obj.Spec.InstanceType = "t3.large"
-	if err := settle(t, f, a, obj); err != nil || obj.Status.InstanceState != "stopped" {
-		t.Errorf("%v, %s", err, obj.Status.InstanceState)
+	wantPause(t, settle(t, f, a, obj), "Stopped")
+	if obj.Status.InstanceState != "stopped" || obj.Status.InstanceType != "t3.large" {
+		t.Errorf("%s, %s", obj.Status.InstanceState, obj.Status.InstanceType)
 	}
 	if !slices.Equal(writesOf(f), []string{"ModifyInstanceAttribute"}) {
 		t.Errorf("calls %v", f.calls)
@@ -177,9 +178,13 @@ func TestThePowerStateIsTheOwnersIfTheSpecIsSilent(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := settled(t, f)
 	f.last().to(ec2types.InstanceStateNameStopped)
-	if err := settle(t, f, a, obj); err != nil || len(writesOf(f)) != 0 || obj.Status.InstanceState != "stopped" {
-		t.Errorf("%v, calls %v, %s", err, f.calls, obj.Status.InstanceState)
+	wantPause(t, settle(t, f, a, obj), "Stopped", "state is not set", "state: Running", "state: Stopped")
+	if len(writesOf(f)) != 0 || obj.Status.InstanceState != "stopped" {
+		t.Errorf("calls %v, %s", f.calls, obj.Status.InstanceState)
 	}
+	obj.Spec.ManagementPolicy = v1alpha1.ManagementObserve
+	wantPause(t, settle(t, f, a, obj), "Stopped", "Start it in AWS", "Observe changes nothing")
+	obj.Spec.ManagementPolicy = ""
 	running(&obj.Spec)
 	if err := settle(t, f, a, obj); err != nil || obj.Status.InstanceState != "running" {
 		t.Errorf("%v, %s", err, obj.Status.InstanceState)
