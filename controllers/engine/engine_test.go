@@ -60,6 +60,7 @@ type work struct {
 	sync, release    error
 	synced, released int
 	note             string
+	made             string
 	save             bool
 	acted            int
 	routine          bool   // the last Sync was
@@ -75,6 +76,9 @@ func (w *work) Sync(ctx context.Context, obj *v1alpha1.S3Bucket, pass *Pass) err
 	}
 	if w.note != "" {
 		pass.Warning("Repaired", "Put", "%s", w.note)
+	}
+	if w.made != "" {
+		pass.Normal("Created", "Create", "%s", w.made)
 	}
 	if w.save {
 		obj.Status.BucketName = "reserved"
@@ -161,7 +165,7 @@ func (b *bench) told() []string {
 	}
 }
 
-func TestAPassWritesFinalizerStatusAndEvent(t *testing.T) {
+func TestTheFirstPassWritesFinalizerAndStatus(t *testing.T) {
 	b := newBench(t, nil)
 	obj := b.pass(nil)
 	if len(obj.Finalizers) != 1 || !obj.Status.Ready || obj.Status.ObservedGeneration != 3 {
@@ -170,8 +174,8 @@ func TestAPassWritesFinalizerStatusAndEvent(t *testing.T) {
 	if !obj.Status.FirstReadyTime.Time.Equal(noon) {
 		t.Errorf("first ready %v", obj.Status.FirstReadyTime)
 	}
-	if told := b.told(); len(told) != 1 || !strings.Contains(told[0], ReasonInSync) {
-		t.Errorf("events %q", told)
+	if told := b.told(); b.writes != 2 || len(told) != 0 {
+		t.Errorf("%d writes, events %q", b.writes, told)
 	}
 	b.writes = 0
 	b.pass(nil)
@@ -325,7 +329,7 @@ func TestTheStatusIsSavedWhenTimeIsUp(t *testing.T) {
 func TestNotesBecomeEvents(t *testing.T) {
 	b := newBench(t, nil)
 	b.work.note = "versioning Suspended → Enabled"
-	b.pass(nil)
+	b.pass(Blocked("AccessDenied", "no"))
 	if told := b.told(); len(told) != 2 || !strings.Contains(told[0], "Repaired versioning Suspended → Enabled") {
 		t.Errorf("events %q", told)
 	}

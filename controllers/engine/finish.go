@@ -86,6 +86,10 @@ func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, pass *Pass, o
 	pace := r.paceOf(obj, &pass.Notes)
 	v := judge(outcome, status.FirstReadyTime != nil, !obj.GetDeletionTimestamp().IsZero(), pace)
 	old := readyOf(before)
+	born := old.Status == "" && v.reason == ReasonInSync
+	if born {
+		pass.dropNormal()
+	}
 	r.record(obj, v, now, pass.marks)
 	over := ended{at: now, reason: v.reason, message: v.message, failed: v.failed(), routine: IsRoutine(ctx), plan: pass.plan, unkept: pass.unkept}
 	result := v.next(pace, r.Records.stood(r.Kind, obj, over))
@@ -99,7 +103,7 @@ func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, pass *Pass, o
 	if before.Common().FirstReadyTime == nil && status.FirstReadyTime != nil {
 		timeToReady.WithLabelValues(r.Kind).Observe(now.Sub(obj.GetCreationTimestamp().Time).Seconds())
 	}
-	if old.Status != v.status || old.Reason != v.reason {
+	if !born && (old.Status != v.status || old.Reason != v.reason) {
 		kind := corev1.EventTypeNormal
 		if v.stalled || v.failed() {
 			kind = corev1.EventTypeWarning

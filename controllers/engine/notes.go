@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
@@ -107,6 +108,12 @@ func (n *Notes) Warning(reason, action, format string, args ...any) {
 func (n *Notes) Repaired(reason, action, format string, args ...any) {
 	n.Warning(reason, action, format, args...)
 	n.list[len(n.list)-1].repair = true
+}
+
+// dropNormal drops what went as wanted. It is for the first pass over an object that ends with everything in sync: the status
+// tells that from the beginning, and each event would be one more write. See docs/adr/0026-first-pass.md.
+func (n *Notes) dropNormal() {
+	n.list = slices.DeleteFunc(n.list, func(x note) bool { return x.kind == corev1.EventTypeNormal })
 }
 
 // longestNote is what the API server takes as an event's note, in bytes; a longer one would be lost whole.

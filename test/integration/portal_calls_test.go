@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// calls are requests of a portal to Kubernetes.
+// calls are requests of a portal or an operator to Kubernetes.
 type calls struct {
 	mu   sync.Mutex
 	all  []call

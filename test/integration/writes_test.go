@@ -1,0 +1,97 @@
+//go:build integration
+
+package integration
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// writesIn lists what was written in a namespace, each as the verb and what follows the namespace's name.
+func (c *calls) writesIn(namespace string) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []string
+	for _, one := range c.all {
+		if _, rest, found := strings.Cut(one.path, "/namespaces/"+namespace+"/"); found && one.method != http.MethodGet {
+			all = append(all, one.method+" "+rest)
+		}
+	}
+	return all
+}
+
+// settledIn is writesIn once nothing more comes.
+func (c *calls) settledIn(t *testing.T, namespace string) []string {
+	t.Helper()
+	seen, since := 0, time.Now()
+	await(t, "the writes to end", func() (bool, string) {
+		if n := len(c.writesIn(namespace)); n != seen {
+			seen, since = n, time.Now()
+		}
+		return time.Since(since) > quiet, "writing"
+	})
+	return c.writesIn(namespace)
+}
+
+// apply is kubectl apply --server-side.
+func apply(t *testing.T, c client.Client, b *v1alpha1.S3Bucket) {
+	t.Helper()
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(fields, "status")
+	o := &unstructured.Unstructured{Object: fields}
+	o.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("S3Bucket"))
+	if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("kubectl")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// From its creation by a user to Ready, a bucket costs the API server so many writes, whoever made it and how. What must be
+// saved before the bucket is made is the first.
+func TestNameOnlyBucketKeepsItsBudgetOfWrites(t *testing.T) {
+	c := admin(t)
+	cfg, err := world.ServiceAccountConfig(t.Context(), stack.Namespace, "portico-operator")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := &calls{}
+	cfg.Wrap(sent.noting)
+	startOperatorAs(t, cfg, operatorOptions{})
+	created, applied := bucketOf(team(t, c), "plain"), bucketOf(team(t, c), "plain")
+	create(t, c, created)
+	apply(t, c, applied)
+	want := []string{"PATCH s3buckets/plain", "PATCH s3buckets/plain/status", "POST secrets", "PATCH s3buckets/plain/status"}
+	for _, b := range []*v1alpha1.S3Bucket{created, applied} {
+		ready(t, c, b)
+		if got := sent.settledIn(t, b.Namespace); !slices.Equal(got, want) {
+			t.Errorf("writes %q, want %q", got, want)
+		}
+		if !slices.Equal(b.Finalizers, []string{engine.Finalizer}) {
+			t.Errorf("finalizers %v", b.Finalizers)
+		}
+	}
+
+	// Who applies the same again, or something else, does not take the finalizer away; and what is edited is told.
+	again := bucketOf(applied.Namespace, applied.Name)
+	apply(t, c, again)
+	again.Spec.Tags = v1alpha1.Tags{"team": "payments"}
+	apply(t, c, again)
+	awaitEvent(t, c, applied, "Updated", "team")
+	ready(t, c, applied)
+	if !slices.Equal(applied.Finalizers, []string{engine.Finalizer}) {
+		t.Errorf("applied again: finalizers %v", applied.Finalizers)
+	}
+}
