@@ -99,7 +99,7 @@ func manyHostnames(ctx context.Context, w *world, f *fleet, t *table) error {
 	t.row("all Ready after", fmt.Sprintf("%.4g s", f.took().Seconds()), fmt.Sprintf("%s; %s", spread(f), simulatorsShare))
 	t.calls("AWS calls for each", b.calls, n, 0)
 	w.tellTraffic(t, from, f.took())
-	b.tell(t, n)
+	b.tell(t, n, 0)
 	if b.peak.Known {
 		t.row("operator's peak resident memory", fmt.Sprintf("%.0f MB", b.peak.Peak), "")
 	}

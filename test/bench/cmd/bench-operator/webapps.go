@@ -129,7 +129,7 @@ func webApps(ctx context.Context, w *world, f *fleet, t *table) error {
 	}
 	t.row("all Ready after", fmt.Sprintf("%.4g s", f.took().Seconds()), fmt.Sprintf("%.0f a second; %s", n/f.took().Seconds(), spread(f)))
 	t.row("operator's work for each", after.text(before, n), "")
-	b.tell(t, n)
+	b.tell(t, n, 0)
 	if b.peak.Known {
 		t.row("operator's peak resident memory", fmt.Sprintf("%.0f MB", b.peak.Peak), "")
 	}
