@@ -13,10 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/availability"
-	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 )
 
 // shelf is a cache of fixed objects.
@@ -48,10 +47,7 @@ const hostnameObjects = `
 // hostnameCluster lets callers do what allow says, as "verb resource namespace".
 func hostnameCluster(t *testing.T, allow ...string) *Cluster {
 	t.Helper()
-	kinds, err := catalog.Load(crd.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kinds := catalogtest.Kinds(t)
 	j, a, _ := newJudge(t)
 	j.allow = func(r authorizationv1.SubjectAccessReviewSpec) bool {
 		at := r.ResourceAttributes

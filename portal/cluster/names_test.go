@@ -12,17 +12,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/portico-platform/portico/config/crd"
-	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/overview"
 )
 
 // TestBindingsAreThoseOfKindsThatTheCallerMayList, and only as far as their status publishes them.
 func TestBindingsAreThoseOfKindsThatTheCallerMayList(t *testing.T) {
-	kinds, err := catalog.Load(crd.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kinds := catalogtest.Kinds(t)
 	j, a, _ := newJudge(t)
 	may := map[string]bool{"s3buckets": true, "sqsqueues": true, "webapps": true}
 	j.allow = func(r authorizationv1.SubjectAccessReviewSpec) bool {

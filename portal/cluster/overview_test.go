@@ -18,8 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/portico-platform/portico/config/crd"
-	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/overview"
 	"github.com/portico-platform/portico/portal/phase"
 )
@@ -69,10 +68,7 @@ func (s spaces) List(_ context.Context, into client.ObjectList, opts ...client.L
 // overseen is a Cluster of some objects, in which callers may do what allow says, as "verb resource namespace".
 func overseen(t *testing.T, allow ...string) (*Cluster, *judge) {
 	t.Helper()
-	kinds, err := catalog.Load(crd.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kinds := catalogtest.Kinds(t)
 	j, a, _ := newJudge(t)
 	j.allow = func(r authorizationv1.SubjectAccessReviewSpec) bool {
 		at := r.ResourceAttributes

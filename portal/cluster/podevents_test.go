@@ -14,8 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
-	"github.com/portico-platform/portico/config/crd"
-	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 )
 
 // noted are changes that were published.
@@ -44,10 +43,7 @@ func eventAt(name string, second int64) *corev1.Event {
 // asking is a Cluster over events, and what it asks the API server.
 func asking(t *testing.T) (c *Cluster, events *fake.Clientset, news *noted, j *judge) {
 	t.Helper()
-	kinds, err := catalog.Load(crd.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kinds := catalogtest.Kinds(t)
 	j, a, _ := newJudge(t)
 	events, news = fake.NewClientset(eventAt("older", 100), eventAt("newer", 200)), &noted{}
 	c = &Cluster{access: a, podEvents: newPodEvents(events, kinds, news.publish)}

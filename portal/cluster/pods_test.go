@@ -16,9 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	toolscache "k8s.io/client-go/tools/cache"
 
-	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 )
 
 // secretive is a Pod that says all that must not be kept.
@@ -82,10 +81,7 @@ func TestOfAPodOnlyWhatIsShownIsKept(t *testing.T) {
 }
 
 func TestFeedTellsOfPods(t *testing.T) {
-	kinds, err := catalog.Load(crd.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kinds := catalogtest.Kinds(t)
 	f := newFeed()
 	s, h := f.subscribe(t.Context()), f.pods(kinds)
 	pod := func(version, app string) *corev1.Pod {

@@ -26,9 +26,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	clocktesting "k8s.io/utils/clock/testing"
 
-	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 )
 
 var impersonator = types.NamespacedName{Namespace: "portico-system", Name: "portico-impersonator"}
@@ -93,10 +92,7 @@ func reply(w http.ResponseWriter, status int, v any) {
 
 func bucketRef(t *testing.T) Ref {
 	t.Helper()
-	kinds, err := catalog.Load(crd.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kinds := catalogtest.Kinds(t)
 	k, _ := kinds.ByPlural("s3buckets")
 	return Ref{Kind: k, Namespace: "payments", Name: "logs"}
 }

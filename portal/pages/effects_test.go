@@ -6,16 +6,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/portico-platform/portico/config/crd"
-	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 )
 
 // What deletion costs is told for each kind as it is: a wrong word here loses data.
 func TestDeletionIsToldAsItIs(t *testing.T) {
-	kinds, err := catalog.Load(crd.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kinds := catalogtest.Kinds(t)
 	for _, row := range []struct {
 		kind   string
 		spec   map[string]any
@@ -55,10 +51,7 @@ func TestDeletionIsToldAsItIs(t *testing.T) {
 
 // A lower number deletes recovery points, and one that takes the place of none may: a review warns. Others only inform.
 func TestAReviewWarnsOfALowerNumber(t *testing.T) {
-	kinds, err := catalog.Load(crd.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kinds := catalogtest.Kinds(t)
 	k, ok := kinds.ByName("RDSInstance")
 	if !ok {
 		t.Fatal("no kind RDSInstance")

@@ -18,9 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
-	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/operator"
 	"github.com/portico-platform/portico/portal/overview"
@@ -51,10 +51,7 @@ type fakeCluster struct {
 
 func newFake(tb testing.TB, objects ...string) *fakeCluster {
 	tb.Helper()
-	kinds, err := catalog.Load(crd.Files)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	kinds := catalogtest.Kinds(tb)
 	f := &fakeCluster{
 		kinds: kinds, spaces: []string{"payments", "search"},
 		open: []cluster.Provider{{Name: "aws-prod", AccountID: "123456789012", Region: "eu-west-1", Ready: true}},

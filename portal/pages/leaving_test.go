@@ -8,17 +8,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/portico-platform/portico/config/crd"
-	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
 // What an edit of an object that is being deleted does is told as it is: it decides over data, and at once.
 func TestAnEditOfWhatIsBeingDeletedIsToldAsItIs(t *testing.T) {
-	kinds, err := catalog.Load(crd.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kinds := catalogtest.Kinds(t)
 	made := map[string]any{"accountID": "123456789012", "arn": "arn:aws:x", "binding": map[string]any{"name": "x-binding"}}
 	with := func(more map[string]any) map[string]any {
 		all := maps.Clone(made)
@@ -88,10 +84,7 @@ func TestAnEditOfWhatIsBeingDeletedIsToldAsItIs(t *testing.T) {
 
 // Each field that says what a deletion does counts while it runs: the operator reads them on every pass.
 func TestEveryFieldThatDecidesADeletionCountsWhileItRuns(t *testing.T) {
-	kinds, err := catalog.Load(crd.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kinds := catalogtest.Kinds(t)
 	for _, k := range kinds {
 		for _, name := range []string{"deletionPolicy", "managementPolicy", k.Deletion.Lossy, k.Deletion.Protects} {
 			if k.Has("deletionPolicy") && k.Has(name) && !counts(k, name) {

@@ -17,10 +17,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/availability"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/limit"
 	"github.com/portico-platform/portico/portal/operator"
@@ -50,10 +50,7 @@ type fakeCluster struct {
 
 func newFake(t *testing.T) *fakeCluster {
 	t.Helper()
-	kinds, err := catalog.Load(crd.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kinds := catalogtest.Kinds(t)
 	return &fakeCluster{t: t, kinds: kinds, feed: feed{ready: make(chan struct{}, 1)}}
 }
 

@@ -17,9 +17,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
@@ -114,10 +114,7 @@ type onlyKinds struct {
 func (o onlyKinds) Kinds() catalog.Catalog { return o.kinds }
 
 func TestDocument(t *testing.T) {
-	kinds, err := catalog.Load(crd.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kinds := catalogtest.Kinds(t)
 	provider, err := auth.NewProvider(auth.Config{
 		IssuerURL: "https://i.example", ClientID: "c", PublicURL: "https://p.example",
 		UsernameClaim: "u", GroupsClaim: "g", Prefix: "p:", Audiences: []string{"a"},

@@ -9,17 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/portico-platform/portico/config/crd"
-	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/rest"
 )
 
 func document(t *testing.T) []byte {
 	t.Helper()
-	kinds, err := catalog.Load(crd.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kinds := catalogtest.Kinds(t)
 	raw, err := rest.Document(kinds)
 	if err != nil {
 		t.Fatal(err)

@@ -7,17 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/rest"
 )
 
 func load(t *testing.T) (catalog.Catalog, []byte) {
 	t.Helper()
-	kinds, err := catalog.Load(crd.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kinds := catalogtest.Kinds(t)
 	raw, err := rest.Document(kinds)
 	if err != nil {
 		t.Fatal(err)
