@@ -26,8 +26,13 @@ func (e *PortTakenError) Error() string {
 // could take a port between the choice and the start of its server.
 const lowPort, highPort = 20000, 32768
 
-// ports hands out loopback ports, no port twice.
-type ports struct{ taken map[int]bool }
+// ports hands out loopback ports, no port twice. Stacks start at the same time, and a port is bound seconds after it was
+// chosen: until release the UDP port of the same number, which no part uses, is held to say that it is taken. The system
+// gives it back however the process ends.
+type ports struct {
+	taken map[int]bool
+	held  []net.PacketConn
+}
 
 // pick returns want if it is free, or any free port for 0.
 func (p *ports) pick(part, variable string, want int) (int, error) {
@@ -38,7 +43,7 @@ func (p *ports) pick(part, variable string, want int) (int, error) {
 		return want, nil
 	}
 	for range 1000 {
-		if port := lowPort + rand.IntN(highPort-lowPort); p.free(port) {
+		if port := lowPort + rand.IntN(highPort-lowPort); p.hold(port) && p.free(port) {
 			return port, nil
 		}
 	}
@@ -61,6 +66,21 @@ func (p *ports) free(port int) bool {
 	return true
 }
 
+func (p *ports) hold(port int) bool {
+	claim, err := net.ListenPacket("udp", address(port))
+	if err == nil {
+		p.held = append(p.held, claim)
+	}
+	return err == nil
+}
+
+func (p *ports) release() {
+	for _, claim := range p.held {
+		_ = claim.Close()
+	}
+	p.held = nil
+}
+
 // address is the only place that says where the stack listens.
 func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
@@ -69,10 +89,9 @@ type allPorts struct {
 	etcd, apiserver, scheduler, kwok, kubelet, moto, awsOperator, awsOutside, dex, metrics, health, portal int
 }
 
-func choosePorts(o *Options) (allPorts, error) {
+func (p *ports) choose(o *Options) (allPorts, error) {
 	var (
 		chosen allPorts
-		p      ports
 		first  error
 	)
 	pick := func(dst *int, parts Parts, part, variable string, want int) {

@@ -12,7 +12,7 @@ import (
 
 func TestPortsAreChosenOnce(t *testing.T) {
 	o := &Options{Parts: Everything}
-	p, err := choosePorts(o)
+	p, err := new(ports).choose(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestPortsAreChosenOnce(t *testing.T) {
 		}
 		seen[port] = true
 	}
-	none, err := choosePorts(&Options{Parts: ControlPlane | AWS, AWSEndpoint: "http://elsewhere", ExternalKubeconfig: "elsewhere"})
+	none, err := new(ports).choose(&Options{Parts: ControlPlane | AWS, AWSEndpoint: "http://elsewhere", ExternalKubeconfig: "elsewhere"})
 	if err != nil || none != (allPorts{}) {
 		t.Errorf("nothing of ours, and yet %+v, %v", none, err)
 	}
@@ -35,10 +35,27 @@ func TestTwoPartsCannotShareAPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = choosePorts(&Options{Parts: Dex | Portal, Ports: Ports{Dex: free, Portal: free}})
+	_, err = new(ports).choose(&Options{Parts: Dex | Portal, Ports: Ports{Dex: free, Portal: free}})
 	if taken, ok := errors.AsType[*PortTakenError](err); !ok || taken.Variable != "DEX_PORT" {
 		t.Errorf("%v", err)
 	}
+}
+
+// A port belongs to the stack that chose it before any server listens there.
+func TestAChosenPortIsNobodyElses(t *testing.T) {
+	var first, second ports
+	port, err := first.pick("", "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second.hold(port) {
+		t.Fatalf("port %d was given twice", port)
+	}
+	first.release()
+	if !second.hold(port) {
+		t.Errorf("port %d was not given back", port)
+	}
+	second.release()
 }
 
 func TestHolderNamesTheProcess(t *testing.T) {

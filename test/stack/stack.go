@@ -45,10 +45,11 @@ type Stack struct {
 	// portal is to listen, for Dex sends users back there.
 	PortalURL string
 
-	opts  Options
-	ports allPorts
-	pki   *pki
-	group *process.Group
+	opts   Options
+	ports  allPorts
+	claims *ports
+	pki    *pki
+	group  *process.Group
 	// outside is shared by the clients of OutsideAWS: each would have connections of its own.
 	outside *awshttp.BuildableClient
 
@@ -76,15 +77,17 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 		return nil, err
 	}
 	// Before building, which may take minutes: a taken port is told at once.
-	ports, err := choosePorts(&opts)
-	if err != nil {
-		return nil, err
+	var claims ports
+	ports, err := claims.choose(&opts)
+	if err == nil {
+		err = Build(ctx, opts.Root, targetsOf(&opts), opts.Progress)
 	}
-	if err := Build(ctx, opts.Root, targetsOf(&opts), opts.Progress); err != nil {
+	if err != nil {
+		claims.release()
 		return nil, err
 	}
 	s := &Stack{
-		Dir: dir, opts: opts, ports: ports,
+		Dir: dir, opts: opts, ports: ports, claims: &claims,
 		parts: map[string]*process.Process{}, failed: make(chan struct{}), outside: awshttp.NewBuildableClient(),
 	}
 	if ports.portal != 0 {
@@ -214,6 +217,7 @@ func (s *Stack) close() error {
 		s.Proxy.Close()
 	}
 	errs = append(errs, s.group.Close())
+	s.claims.release()
 	// The data is large and of no more use; the logs are neither.
 	errs = append(errs, os.RemoveAll(filepath.Join(s.Dir, "etcd")))
 	if s.opts.Dir == "" && !s.keep.Load() {
