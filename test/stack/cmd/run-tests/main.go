@@ -2,11 +2,12 @@
 // also when none ran: a build tag with a typing mistake must not look like
 // success.
 //
-//	run-tests -name integration -tag integration -- -p 1
+//	run-tests -name browser -tag browser -- -p=1
+//	run-tests -name integration -tag integration -processes 3 -split test/integration -- -race
 //
 // With -tag only the packages that have test files with that build constraint
 // run, or the unit tests of all others would run once more. Arguments after the
-// flags go to go test.
+// flags go to go test; with -processes, to the test binaries.
 package main
 
 import (
@@ -38,43 +39,75 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, args []string, out io.Writer) error {
+// A suite is what runs together.
+type suite struct {
+	name     string
+	packages []string // folders, or ./...
+	flags    []string // of go test
+	tag      string
+	// processes is how many test binaries run at a time, of packages and of parts of the package split; 0 leaves that to
+	// go test, to which a package is one.
+	processes int
+	split     string
+}
+
+func parse(args []string) (s suite, err error) {
 	flags := flag.NewFlagSet("run-tests", flag.ContinueOnError)
-	name := flags.String("name", "unit", "what to call the suite")
-	tag := flags.String("tag", "", "the build tag of its test files")
+	flags.StringVar(&s.name, "name", "unit", "what to call the suite")
+	flags.StringVar(&s.tag, "tag", "", "the build tag of its test files")
+	flags.IntVar(&s.processes, "processes", 0, "how many test binaries run at a time; 0 leaves that to go test")
+	flags.StringVar(&s.split, "split", "", "the folder of the package whose tests are dealt to as many processes")
 	if err := flags.Parse(args); err != nil {
+		return s, err
+	}
+	if s.split != "" && s.processes == 0 || s.processes > 0 && s.tag == "" {
+		return s, errors.New("-split needs -processes, and -processes needs -tag")
+	}
+	s.packages, s.flags = []string{"./..."}, flags.Args()
+	if s.tag != "" {
+		s.packages, err = tagged(os.DirFS("."), s.tag)
+	}
+	return s, err
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	s, err := parse(args)
+	if err != nil {
 		return err
 	}
 	began := time.Now()
-	packages := []string{"./..."}
-	arguments := []string{"test", "-json"}
-	if *tag != "" {
-		var err error
-		if packages, err = tagged(os.DirFS("."), *tag); err != nil {
-			return err
-		}
-		arguments = append(arguments, "-tags", *tag)
-	}
-	arguments = slices.Concat(arguments, flags.Args(), packages)
-	_, _ = fmt.Fprintf(out, "\n==> %s tests: go %s\n", *name, strings.Join(arguments, " "))
 	r := newReport(out)
-	err := stream(ctx, arguments, r)
-	_, _ = fmt.Fprintf(out, "==> %s tests: %s in %.0f s\n", *name, r.summary(), time.Since(began).Seconds())
+	r.say("\n==> %s tests: go test %s\n", s.name, strings.Join(s.arguments(), " "))
+	if s.processes > 0 {
+		err = s.apart(ctx, r)
+	} else {
+		err = stream(exec.CommandContext(ctx, "go", slices.Concat([]string{"test", "-json"}, s.arguments())...), r)
+	}
+	r.say("==> %s tests: %s in %.0f s\n", s.name, r.summary(), time.Since(began).Seconds())
 	switch {
 	case r.failed > 0 || err != nil:
-		return fmt.Errorf("%s tests failed: %w", *name, errors.Join(err, r.names()))
+		return fmt.Errorf("%s tests failed: %w", s.name, errors.Join(err, r.names()))
 	case r.passed == 0:
-		return fmt.Errorf("%s tests: none ran", *name)
+		return fmt.Errorf("%s tests: none ran", s.name)
 	}
 	return nil
 }
 
-// stream feeds the report with what go test says.
-func stream(ctx context.Context, arguments []string, r *report) error {
-	cmd := exec.CommandContext(ctx, "go", arguments...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+// arguments are those of go test.
+func (s suite) arguments() []string {
+	if s.tag == "" {
+		return slices.Concat(s.flags, s.packages)
+	}
+	return slices.Concat([]string{"-tags", s.tag}, s.flags, s.packages)
+}
+
+// stream feeds the report with what a command says in the way of go test -json. Ending its context interrupts it and
+// everything that it started.
+func stream(cmd *exec.Cmd, r *report) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 	cmd.WaitDelay = time.Minute
-	cmd.Stderr = r.out
+	cmd.Stderr = r
 	events, err := cmd.StdoutPipe()
 	if err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
+	"time"
 )
 
 // event is a line of go test -json; see go doc test2json.
@@ -16,17 +18,19 @@ type event struct {
 }
 
 // report counts tests, tells each package's result, and keeps the output of
-// tests until it knows that they failed.
+// tests until it knows that they failed. Several commands may write to it.
 type report struct {
+	mu                      sync.Mutex
 	out                     io.Writer
 	passed, failed, skipped int
 	failures                []error
 	output                  map[[2]string]*strings.Builder // by package and test
 	tests                   map[string]int                 // by package
+	ended                   map[string]bool                // packages
 }
 
 func newReport(out io.Writer) *report {
-	return &report{out: out, output: map[[2]string]*strings.Builder{}, tests: map[string]int{}}
+	return &report{out: out, output: map[[2]string]*strings.Builder{}, tests: map[string]int{}, ended: map[string]bool{}}
 }
 
 func (r *report) read(events io.Reader) error {
@@ -45,7 +49,18 @@ func (r *report) read(events io.Reader) error {
 	}
 }
 
+// Write passes on words that are no events.
+func (r *report) Write(text []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.out.Write(text)
+}
+
+func (r *report) say(format string, args ...any) { _, _ = fmt.Fprintf(r, format, args...) }
+
 func (r *report) take(line []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	var e event
 	if json.Unmarshal(line, &e) != nil {
 		_, _ = r.out.Write(line) // not an event: go itself complains
@@ -88,7 +103,17 @@ func (r *report) finish(e event) {
 	delete(r.output, [2]string{e.Package, e.Test})
 }
 
+// died notes that the process of a package ended with an error: test2json says so only of one that could say it itself.
+func (r *report) died(pkg string, after time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.ended[pkg] {
+		r.finishPackage(event{Action: "fail", Package: pkg, Elapsed: after.Seconds()})
+	}
+}
+
 func (r *report) finishPackage(e event) {
+	r.ended[e.Package] = true
 	if e.Action == "fail" {
 		// What is left: the package's own words, and those of tests that never
 		// ended (a panic, a timeout).
