@@ -21,6 +21,10 @@ help: ## List the targets
 
 ## ---- run
 
+# As our binaries are built, so that what was compiled for them serves here too.
+test-browser screenshots generate lint verify-generated: export CGO_ENABLED := 0
+test-browser screenshots generate lint verify-generated: export GOFLAGS += -trimpath
+
 .PHONY: run
 run: $(up) ## Start the whole platform on loopback, until Ctrl-C
 	@exec $(up)
@@ -46,21 +50,22 @@ go-is-there:
 test: deps ## Run all tests: unit, integration, browser
 	@$(MAKE) --keep-going test-unit test-integration test-browser
 
+# The linters vet, and find more.
 .PHONY: test-unit
 test-unit: $(run-tests) ## Run the unit tests, with the race detector and in random order
-	@$(run-tests) -name unit -- -race -shuffle=on -timeout=25m
+	@$(run-tests) -name unit -- -race -vet=off -shuffle=on -timeout=25m
 
-# One package after the other: each has a control plane of its own.
+# Most of the time they wait, so three processes run at a time, each with a control plane of its own.
 .PHONY: test-integration
 test-integration: $(up) $(run-tests) ## Run the tests against a real kube-apiserver and the AWS simulator
 	@$(up) -build run
-	@$(run-tests) -name integration -tag integration -- -race -count=1 -p=1 -timeout=60m
+	@$(run-tests) -name integration -tag integration -processes 3 -split test/integration -- -race -count=1 -timeout=60m
 
 .PHONY: test-browser
 test-browser: $(up) $(run-tests) ## Run the tests in Chromium
 	@$(up) -build run,browser
 	@test/stack/chromium.sh
-	@$(run-tests) -name browser -tag browser -- -count=1 -p=1 -timeout=40m
+	@$(run-tests) -name browser -tag browser -- -count=1 -timeout=40m
 
 .PHONY: screenshots
 screenshots: $(up) ## Take the pictures of docs/screens.md anew; about 5 min
@@ -108,10 +113,15 @@ lint: $(up) ## Run the linters
 	@bin/golangci-lint run --build-tags integration,browser ./...
 
 .PHONY: verify
-verify: lint generate ## Lint, regenerate, fail on a dirty tree, look for vulnerabilities
+verify: lint verify-generated ## Lint, regenerate, fail on a dirty tree, look for vulnerabilities
+
+# What make verify does beside linting.
+.PHONY: verify-generated
+verify-generated: generate
 	@[ -z "$$(git status --porcelain)" ] || { git status --short; git --no-pager diff; \
 		echo "the tree is dirty after make generate: commit what it made, and everything else" >&2; exit 1; }
 	@test/lint/traces.sh
+	@$(up) -build lint
 	@test/lint/vulnerabilities.sh
 
 .PHONY: clean

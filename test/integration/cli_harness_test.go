@@ -27,7 +27,7 @@ var buildCLI = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "portico")
-	cmd := exec.Command("go", "build", "-o", path, "../../cmd/portico")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", path, "../../cmd/portico") // as bin/portico is built: most of it is there
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", errors.New(string(out))

@@ -62,49 +62,49 @@ func TestEditedOutsideIsRepairedByAnAudit(t *testing.T) {
 // F6: page 2 of a listing fails, or a page misses an item. Nothing is made, changed or deleted; at most the object looks
 // for itself.
 func TestAnIncompleteListingProvesNothing(t *testing.T) {
-	for fault, rule := range map[string]awsproxy.Rule{
-		"the second page fails":     {Kind: awsproxy.ServerError, OnlyContinued: true},
-		"the second page is denied": {Kind: awsproxy.Denied, OnlyContinued: true},
-		"pages miss an item":        {Kind: awsproxy.PartialPage},
-	} {
-		t.Run(fault, func(t *testing.T) {
-			each(t, func(t *testing.T, s specimen) {
-				c := admin(t)
-				startOperator(t, operatorOptions{sweep: 400 * time.Millisecond})
-				ns := team(t, c)
-				var lives []life
-				for i := range max(3, s.page+1) { // two pages
-					lives = append(lives, s.born(t, c, ns, fmt.Sprintf("listed-%d", i), false))
-				}
-				for _, l := range lives {
-					ready(t, c, l.Object)
-				}
-				lives[0].settled()
-				world.Proxy.SetPageSize(s.page)
-				defer world.Proxy.SetPageSize(0)
-				rule.Service, rule.Operation = s.service, s.list
-				rule.Match = func(call awsproxy.Call) bool { return call.Resource == "" } // no read of a single one
-				defer world.Proxy.Inject(rule)()
-				m := world.Proxy.Mark()
-				await(t, "faulty listings", func() (bool, string) {
-					n := len(s.calls(m, func(call awsproxy.Call) bool { return call.Operation == s.list && call.Fault != "" }))
-					return n >= 5, fmt.Sprint(n)
-				})
-				if n := s.writes(m); len(n) != 0 {
-					t.Errorf("wrote %v", n)
-				}
-				for _, l := range lives {
-					if !l.isReady() {
-						t.Errorf("%s is not Ready any more", l.GetName())
-					}
-					if got := s.owned(t, string(l.GetUID())); len(got) != 1 {
-						t.Errorf("%s owns %v", l.GetName(), got)
-					}
-				}
-				if rule.OnlyContinued && slices.Contains(s.calls(m), s.rest[0]) && s.rest[0] != s.list {
-					t.Error("a listing that failed woke objects")
-				}
-			})
-		})
+	each(t, func(t *testing.T, s specimen) {
+		c := admin(t)
+		startOperator(t, operatorOptions{sweep: 400 * time.Millisecond})
+		ns := team(t, c)
+		var lives []life
+		for i := range max(3, s.page+1) { // two pages
+			lives = append(lives, s.born(t, c, ns, fmt.Sprintf("listed-%d", i), false))
+		}
+		for _, l := range lives {
+			ready(t, c, l.Object)
+		}
+		lives[0].settled()
+		world.Proxy.SetPageSize(s.page)
+		defer world.Proxy.SetPageSize(0)
+		s.listed(t, lives, "the second page fails", awsproxy.Rule{Kind: awsproxy.ServerError, OnlyContinued: true})
+		s.listed(t, lives, "the second page is denied", awsproxy.Rule{Kind: awsproxy.Denied, OnlyContinued: true})
+		s.listed(t, lives, "pages miss an item", awsproxy.Rule{Kind: awsproxy.PartialPage}) // last, for it wakes objects
+	})
+}
+
+// listed has listings fail as the rule says, and checks that nothing comes of that.
+func (s specimen) listed(t *testing.T, lives []life, fault string, rule awsproxy.Rule) {
+	t.Helper()
+	rule.Service, rule.Operation = s.service, s.list
+	rule.Match = func(call awsproxy.Call) bool { return call.Resource == "" } // no read of a single one
+	defer world.Proxy.Inject(rule)()
+	m := world.Proxy.Mark()
+	await(t, "faulty listings: "+fault, func() (bool, string) {
+		n := len(s.calls(m, func(call awsproxy.Call) bool { return call.Operation == s.list && call.Fault != "" }))
+		return n >= 5, fmt.Sprint(n)
+	})
+	if n := s.writes(m); len(n) != 0 {
+		t.Errorf("%s: wrote %v", fault, n)
+	}
+	for _, l := range lives {
+		if !l.isReady() {
+			t.Errorf("%s: %s is not Ready any more", fault, l.GetName())
+		}
+		if got := s.owned(t, string(l.GetUID())); len(got) != 1 {
+			t.Errorf("%s: %s owns %v", fault, l.GetName(), got)
+		}
+	}
+	if rule.OnlyContinued && slices.Contains(s.calls(m), s.rest[0]) && s.rest[0] != s.list {
+		t.Errorf("%s: a listing that failed woke objects", fault)
 	}
 }
