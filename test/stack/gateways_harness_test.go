@@ -268,9 +268,13 @@ func (e *edge) served(l *elbtypes.Listener) []string {
 	return arns
 }
 
-// rules are those of a listener beside its default.
+// rules are those of a listener beside its default: none as long as the listener is not there, for that of a ListenerSet
+// comes after its Gateway is programmed.
 func (e *edge) rules(l *elbtypes.Listener) []elbtypes.Rule {
 	e.Helper()
+	if l == nil {
+		return nil
+	}
 	out, err := e.elb.DescribeRules(e.Context(), &elb.DescribeRulesInput{ListenerArn: l.ListenerArn})
 	if err != nil {
 		e.Fatal(err)
