@@ -225,6 +225,8 @@ func TestABindingIsWaitedForAndInjected(t *testing.T) {
 		d := child(t, c, app, &appsv1.Deployment{})
 		return d.Spec.Template.Annotations["portico.dev/bindings-checksum"] != before, before
 	})
+	// Its readiness may still be that of before: only that of another generation is surely of what is rolled out now.
+	edit(t, c, app, func(app *v1alpha1.WebApp) { app.Spec.Image = "registry.example.com/shop:1.0.1" })
 	ready(t, c, app)
 	gone(t, c, q)
 	reason(t, c, app, "BindingNotFound")
