@@ -7,6 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/portico-platform/portico/api/version/metric"
 )
 
 // Count counts the requests to h by method and status. It may be called once.
@@ -17,7 +19,7 @@ func Count(h http.Handler) http.Handler {
 	inFlight := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "portico_portal_requests_in_flight", Help: "Requests being answered, open streams included.",
 	})
-	metrics.Registry.MustRegister(requests, inFlight)
+	metrics.Registry.MustRegister(requests, inFlight, metric.Build())
 	return promhttp.InstrumentHandlerInFlight(inFlight, promhttp.InstrumentHandlerCounter(requests, h))
 }
 

@@ -23,6 +23,7 @@ type flags struct {
 	kubeconfig      string
 	metrics, health string
 	leaderElect     bool
+	version         bool
 	development     bool
 	controllers     controllers.Options
 }
@@ -65,8 +66,9 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	set.Func("allowed-endpoints", "`URL` of an AWS-compatible service that AWSProviders may name as their endpoint: keys and signed requests go there. More of them after commas, or by giving the flag again. Only scheme, host and port count. Default: none but AWS's own", f.endpoints)
 	set.DurationVar(&f.controllers.Engine.Timeout, "reconcile-timeout", 2*time.Minute, "the longest that one pass over one object may take")
 	set.DurationVar(&f.controllers.ProviderResync, "provider-resync", 5*time.Minute, "how often the credentials of an AWSProvider are checked again, ±10%")
-	if err := set.Parse(args); err != nil {
-		return nil, err
+	set.BoolVar(&f.version, "version", false, "print the version, and end")
+	if err := set.Parse(args); err != nil || f.version {
+		return f, err
 	}
 	if set.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q; see operator --help", set.Arg(0))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -113,9 +114,16 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 	}
 }
 
+func TestTheVersionNeedsNoCluster(t *testing.T) {
+	out := &bytes.Buffer{}
+	if err := run(t.Context(), []string{"--version"}, environment(), out, io.Discard); err != nil || !strings.HasPrefix(out.String(), "operator ") {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
 func TestAMissingClusterIsExplained(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/does/not/exist")
-	err := run(t.Context(), []string{"--namespace=n"}, environment(), &bytes.Buffer{})
+	err := run(t.Context(), []string{"--namespace=n"}, environment(), io.Discard, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "--kubeconfig") {
 		t.Errorf("got %v", err)
 	}

@@ -20,12 +20,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/portico-platform/portico/api/version"
 	"github.com/portico-platform/portico/controllers"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stderr)
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	stop()
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -36,12 +37,16 @@ func main() {
 }
 
 // run is the operator's life: it ends when ctx does, or with the first error.
-func run(ctx context.Context, args []string, env func(string) string, out io.Writer) error {
-	f, err := parse(args, env, out)
+func run(ctx context.Context, args []string, env func(string) string, out, logs io.Writer) error {
+	f, err := parse(args, env, logs)
 	if err != nil {
 		return err
 	}
-	ctrl.SetLogger(logr.FromSlogHandler(f.logs(out)))
+	if f.version {
+		_, err := fmt.Fprintln(out, "operator", version.Get())
+		return err
+	}
+	ctrl.SetLogger(logr.FromSlogHandler(f.logs(logs)))
 	cfg, err := f.restConfig()
 	if err != nil {
 		return err

@@ -29,6 +29,7 @@ type flags struct {
 	sessionKeys  string
 	secretFile   string
 	development  bool
+	version      bool
 	profiling    bool
 	everywhere   bool
 	rate         limit.Rate
@@ -71,9 +72,10 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	set.IntVar(&f.rate.Burst, "api-burst", 100, "`requests` that a user or tool may make at once, before --api-rate counts")
 	set.Func("trusted-proxies", "`addresses` of the proxies in front of the portal, such as 10.0.0.0/8, with commas between; repeat it for more. Their X-Forwarded-For tells clients apart, for limits alone; without it there are none by address", f.trust)
 	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and more of them")
+	set.BoolVar(&f.version, "version", false, "print the version, and end")
 	f.authFlags(set)
-	if err := set.Parse(args); err != nil {
-		return nil, err
+	if err := set.Parse(args); err != nil || f.version {
+		return f, err
 	}
 	if set.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q; see portal --help", set.Arg(0))

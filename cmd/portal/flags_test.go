@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -110,7 +111,7 @@ func TestWrongFlagsAreSaidInOneLine(t *testing.T) {
 		"invalid value \"60\" for flag -session-idle":                                                     {"--session-idle", "60"},
 		"--api-rate NaN: want a number of requests a second, or 0 for no limit":                           {"--api-rate", "NaN"},
 	} {
-		if _, err := parse(append(good(t), more...), none, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := parse(append(good(t), more...), none, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", more, err)
 		}
 	}
@@ -121,13 +122,20 @@ func TestWrongFlagsAreSaidInOneLine(t *testing.T) {
 
 func TestHelpNamesEveryFlag(t *testing.T) {
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"--help"}, none, &out); !errors.Is(err, flag.ErrHelp) {
+	if err := run(t.Context(), []string{"--help"}, none, io.Discard, &out); !errors.Is(err, flag.ErrHelp) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"-public-url", "-session-key-file", "-impersonator", "-metrics-listen", "-api-audience", "-cli-client-id", "-session-idle", "-session-max", "openssl rand"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %s", want)
 		}
+	}
+}
+
+func TestTheVersionNeedsNoFlags(t *testing.T) {
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"--version"}, none, &out, io.Discard); err != nil || !strings.HasPrefix(out.String(), "portal ") {
+		t.Errorf("%q, %v", &out, err)
 	}
 }
 
@@ -148,7 +156,7 @@ func TestRunSaysWhatIsMissing(t *testing.T) {
 		"kubeconfig":       {"--kubeconfig", "/nowhere/at/all"},
 		"session keys":     {"--kubeconfig", kubeconfig, "--session-key-file", kubeconfig},
 	} {
-		if err := run(t.Context(), append(good(t), more...), none, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) {
+		if err := run(t.Context(), append(good(t), more...), none, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", more, err)
 		}
 	}

@@ -23,6 +23,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/portico-platform/portico/api/version"
 	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal"
 	"github.com/portico-platform/portico/portal/auth"
@@ -41,7 +42,7 @@ func main() {
 		debug.SetGCPercent(gcPercent)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stderr)
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	stop()
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -52,12 +53,16 @@ func main() {
 }
 
 // run is the portal's life: it ends when ctx does, or with the first error.
-func run(ctx context.Context, args []string, env func(string) string, out io.Writer) error {
-	f, err := parse(args, env, out)
+func run(ctx context.Context, args []string, env func(string) string, out, logs io.Writer) error {
+	f, err := parse(args, env, logs)
 	if err != nil {
 		return err
 	}
-	log := slog.New(f.logs(out))
+	if f.version {
+		_, err := fmt.Fprintln(out, "portal", version.Get())
+		return err
+	}
+	log := slog.New(f.logs(logs))
 	ctrl.SetLogger(logr.FromSlogHandler(log.Handler()))
 	klog.SetSlogLogger(log)
 	c, err := f.cluster(log)

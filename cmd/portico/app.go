@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/portico-platform/portico/api/version"
 	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/client"
@@ -65,6 +65,7 @@ object, 6 you may not do this.`,
   portico request bucket reports -n payments --set providerRef=aws --wait
   portico get
   portico delete bucket reports -n payments`,
+		Version:       version.Get().String(),
 		SilenceErrors: true, SilenceUsage: true, DisableSuggestions: true, SuggestionsMinimumDistance: 2,
 		PersistentPreRun: func(*cobra.Command, []string) { a.started = true },
 	}
@@ -142,16 +143,8 @@ func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: words(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(a.out, "portico", version())
+			_, err := fmt.Fprintln(a.out, "portico", version.Get())
 			return err
 		},
 	}
-}
-
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(unknown)"
-	}
-	return info.Main.Version
 }

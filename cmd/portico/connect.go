@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/portico-platform/portico/api/version"
 	"github.com/portico-platform/portico/cmd/portico/session"
 	"github.com/portico-platform/portico/portal/client"
 )
@@ -79,7 +80,7 @@ func (a *app) clientOf(server string, token func(context.Context) (string, error
 		return nil, err
 	}
 	c, err := client.New(client.Options{
-		Server: server, Token: token, PlainHTTP: a.plainHTTP, UserAgent: "portico/" + version(), Clock: a.clock, Transport: via,
+		Server: server, Token: token, PlainHTTP: a.plainHTTP, UserAgent: "portico/" + version.Get().Version, Clock: a.clock, Transport: via,
 	})
 	if err != nil {
 		return nil, usagef("--server: %v", err)

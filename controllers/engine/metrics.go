@@ -12,6 +12,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/portico-platform/portico/api/version/metric"
 )
 
 var timeToReady = register(prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -31,6 +33,8 @@ var resources = register(&resourceCollector{
 		[]string{"kind", "namespace", "ready"}, nil),
 	kinds: map[string]counter{},
 })
+
+var _ = register(metric.Build())
 
 // register makes c part of controller-runtime's registry, once per process.
 func register[C prometheus.Collector](c C) C {
