@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/portico-platform/portico/cmd/internal/setting"
 	"github.com/portico-platform/portico/controllers"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -33,6 +34,7 @@ const usage = `operator reconciles Portico's custom resources against AWS and Ku
 Usage:
   operator [flags]
 
+` + setting.Help + `
 Flags:
 `
 
@@ -51,9 +53,9 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "`path` of a kubeconfig; default: $KUBECONFIG, else the Pod's ServiceAccount")
 	set.StringVar(&f.controllers.Namespace, "namespace", namespace(env), "the operator's own `namespace`: Secrets that AWSProviders name, and the leader's Lease, live there")
 	set.StringVar(&f.controllers.ClusterID, "cluster-id", "", "`ID` in the ownership tags of AWS resources; default: the UID of the namespace kube-system. Set it to an old cluster's ID to take over its resources after a disaster")
-	set.StringVar(&f.metrics, "metrics-bind-address", ":8080", "`address` of the Prometheus metrics; 0 switches them off")
-	set.StringVar(&f.health, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz; 0 switches them off")
-	set.StringVar(&f.controllers.Inspect.Bind, "inspect-bind-address", ":8443", "`address` at which the leader shows the portal what its checks found, over HTTPS; 0 switches it off")
+	set.StringVar(&f.metrics, "metrics-bind-address", net.JoinHostPort(env("POD_IP"), "8080"), "`address` of the Prometheus metrics, by default at $POD_IP or everywhere; 0 switches them off")
+	set.StringVar(&f.health, "health-probe-bind-address", net.JoinHostPort(env("POD_IP"), "8081"), "`address` of /healthz and /readyz; 0 switches them off")
+	set.StringVar(&f.controllers.Inspect.Bind, "inspect-bind-address", net.JoinHostPort(env("POD_IP"), "8443"), "`address` at which the leader shows the portal what its checks found, over HTTPS; 0 switches it off")
 	set.StringVar(&f.controllers.Inspect.Advertise, "inspect-advertise-address", env("POD_IP"), "`host` or host:port at which the portal reaches --inspect-bind-address; default: $POD_IP, else 127.0.0.1, with the port that is bound")
 	set.BoolVar(&f.leaderElect, "leader-elect", true, "let only one of several replicas work at a time")
 	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and more of them")
@@ -62,13 +64,16 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	set.DurationVar(&f.controllers.SweepEvery, "sweep-interval", 5*time.Minute, "how often one listing of each kind, provider and region tells whether resources are still there, ±10%")
 	set.StringVar(&f.controllers.Hostnames.Namespace, "gateway-namespace", controllers.DefaultGatewayNamespace, "`namespace` of the shared Gateways that hostnames are served on")
 	set.StringVar(&f.controllers.Hostnames.Class, "gateway-class", controllers.DefaultGatewayClass, "`GatewayClass` of hostnames that name none; one of the AWS Load Balancer Controller (gateway.k8s.aws/alb)")
-	set.Func("aws-rate", "`SERVICE=RATE`: the most calls a second to one service (S3, SQS, EC2, RDS, ACM, Route 53, or * for any other) of one account in one region (Route 53: in all of them together); half of it is kept for what users wait for, and throttling lowers it for a while. May be given again. Default: "+shown(f.controllers.Rates), f.rate)
+	set.Func("aws-rate", "`SERVICE=RATE`: the most calls a second to one service (S3, SQS, EC2, RDS, ACM, Route 53, or * for any other) of one account in one region (Route 53: in all of them together); half of it is kept for what users wait for, and throttling lowers it for a while. More of them after commas, or by giving the flag again. Default: "+shown(f.controllers.Rates), f.rates)
 	set.Func("allowed-endpoints", "`URL` of an AWS-compatible service that AWSProviders may name as their endpoint: keys and signed requests go there. More of them after commas, or by giving the flag again. Only scheme, host and port count. Default: none but AWS's own", f.endpoints)
 	set.DurationVar(&f.controllers.Engine.Timeout, "reconcile-timeout", 2*time.Minute, "the longest that one pass over one object may take")
 	set.DurationVar(&f.controllers.ProviderResync, "provider-resync", 5*time.Minute, "how often the credentials of an AWSProvider are checked again, ±10%")
 	set.BoolVar(&f.version, "version", false, "print the version, and end")
 	if err := set.Parse(args); err != nil || f.version {
 		return f, err
+	}
+	if err := setting.Fill(set, env); err != nil {
+		return nil, err
 	}
 	if set.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q; see operator --help", set.Arg(0))
@@ -112,7 +117,16 @@ func (f *flags) checkInspect() error {
 // otherServices is how the flag names the rate of every service that has none of its own.
 const otherServices = "*"
 
-// rate takes one --aws-rate.
+// rates takes one --aws-rate.
+func (f *flags) rates(text string) error {
+	for one := range strings.SplitSeq(text, ",") {
+		if err := f.rate(strings.TrimSpace(one)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (f *flags) rate(text string) error {
 	service, value, ok := strings.Cut(text, "=")
 	calls, err := strconv.ParseFloat(value, 64)

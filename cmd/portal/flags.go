@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"net/netip"
 	"os"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/portico-platform/portico/cmd/internal/setting"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/limit"
 	"github.com/portico-platform/portico/portal/pages"
@@ -47,6 +49,7 @@ Usage:
 The username and group names, with --oidc-prefix before them, are those that RoleBindings name. If kubectl users come
 from the same identity provider, give the API server the same prefix and claims.
 
+` + setting.Help + `
 Flags:
 `
 
@@ -61,7 +64,7 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	}
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "`path` of a kubeconfig; default: $KUBECONFIG, else the Pod's ServiceAccount")
 	set.StringVar(&f.kubernetes, "kubernetes-url", "", "`URL` at which people reach the API server: it stands in the kubeconfig that the pages of teams show")
-	set.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` of the pages and the REST API; put a proxy that ends TLS in front")
+	set.StringVar(&f.listen, "listen", net.JoinHostPort(cmp.Or(env("POD_IP"), "127.0.0.1"), "8080"), "`address` of the pages and the REST API, by default at $POD_IP or on this machine alone; put a proxy that ends TLS in front")
 	set.StringVar(&f.metrics, "metrics-listen", "", "`address` of the Prometheus metrics; empty switches them off")
 	set.BoolVar(&f.profiling, "profiling", false, "Go's profiles at /debug/pprof/ of --metrics-listen, which show what is in memory to everybody who reaches it")
 	set.StringVar(&f.namespace, "namespace", env("POD_NAMESPACE"), "the portal's own `namespace`: the list of revoked sessions lives there")
@@ -76,6 +79,9 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	f.authFlags(set)
 	if err := set.Parse(args); err != nil || f.version {
 		return f, err
+	}
+	if err := setting.Fill(set, env); err != nil {
+		return nil, err
 	}
 	if set.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q; see portal --help", set.Arg(0))
@@ -93,11 +99,13 @@ func (f *flags) authFlags(set *flag.FlagSet) {
 	set.DurationVar(&f.life.Idle, "session-idle", f.life.Idle, "`time` without use after which a browser's session ends; a page that is only open is no use. At least 1m")
 	set.DurationVar(&f.life.Max, "session-max", f.life.Max, "`time` after which a browser's session ends, used or not. At most 24h")
 	set.StringVar(&f.auth.Prefix, "oidc-prefix", "oidc:", "`prefix` of usernames and groups in Kubernetes")
-	set.Func("api-audience", "`audience` that a bearer token for the REST API must have; repeat it for several", func(s string) error {
-		if s == "" {
-			return errors.New("it must not be empty")
+	set.Func("api-audience", "`audience` that a bearer token for the REST API must have; more of them after commas, or by giving the flag again", func(list string) error {
+		for one := range strings.SplitSeq(list, ",") {
+			if one = strings.TrimSpace(one); one == "" {
+				return errors.New("it must not be empty")
+			}
+			f.auth.Audiences = append(f.auth.Audiences, one)
 		}
-		f.auth.Audiences = append(f.auth.Audiences, s)
 		return nil
 	})
 	set.StringVar(&f.auth.CLIClientID, "cli-client-id", "", "the public client `ID` at the provider with which portico login signs in; empty: portico takes ready tokens only")

@@ -1,0 +1,38 @@
+// Package setting lets the servers take their flags from the environment too, as ConfigMaps and Secrets give it to Pods.
+package setting
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+)
+
+const prefix = "PORTICO_"
+
+// Variable returns the name of the environment variable that stands for a flag: PORTICO_PUBLIC_URL for public-url.
+func Variable(flagName string) string {
+	return prefix + strings.ToUpper(strings.ReplaceAll(flagName, "-", "_"))
+}
+
+// Help is the paragraph of a usage text that says so.
+const Help = `Each flag can be given as an environment variable instead: ` + prefix + ` and its name in capitals, with _ for -, such as
+` + prefix + `KUBECONFIG for --kubeconfig. The command line wins; an empty variable counts for nothing.
+`
+
+// Fill sets each flag of a parsed set that the command line left out from its variable.
+func Fill(set *flag.FlagSet, env func(string) string) error {
+	given := map[string]bool{}
+	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	var wrong []error
+	set.VisitAll(func(f *flag.Flag) {
+		value := env(Variable(f.Name))
+		if given[f.Name] || value == "" {
+			return
+		}
+		if err := set.Set(f.Name, value); err != nil {
+			wrong = append(wrong, fmt.Errorf("%s (as --%s): %w", Variable(f.Name), f.Name, err))
+		}
+	})
+	return errors.Join(wrong...)
+}
