@@ -94,6 +94,18 @@ bench-portal: $(up) ## Measure the portal: pages, streams, memory, bytes; about 
 	@CGO_ENABLED=0 go build -trimpath -o bin/bench-portal ./test/bench/cmd/bench-portal
 	@exec bin/bench-portal $(if $(SMALL),-small) $(if $(PROFILES),-profiles $(PROFILES))
 
+## ---- release
+
+.PHONY: image
+image: go-is-there ## Build the images of operator and portal into dist/images, without a daemon; about 4 min the first time
+	@CGO_ENABLED=0 go build -trimpath -o bin/release ./cmd/release
+	@exec bin/release $(if $(VERSION),-version $(VERSION)) images
+
+.PHONY: release
+release: go-is-there ## Build everything of a release into dist, with VERSION=v0.1.0; KEY=path of an SSH key signs it
+	@CGO_ENABLED=0 go build -trimpath -o bin/release ./cmd/release
+	@exec bin/release -version "$(VERSION)" $(if $(KEY),-key $(KEY)) all
+
 ## ---- source
 
 .PHONY: generate
@@ -126,4 +138,4 @@ verify-generated: generate
 
 .PHONY: clean
 clean: ## Remove everything that was built or downloaded into this folder
-	@rm -rf bin .cache .run .venv web/node_modules
+	@rm -rf bin dist .cache .run .venv web/node_modules

@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/go-logr/logr"
+	_ "golang.org/x/crypto/x509roots/fallback" // the CA roots where the system has none, as in the image
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"

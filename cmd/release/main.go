@@ -1,0 +1,108 @@
+// Command release builds what a release of Portico is made of. It needs no daemon, pulls nothing, and makes the same bytes
+// of the same commit each time.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+)
+
+const usage = `release builds the images of Portico, and everything else that a release is made of.
+
+Usage:
+  release [flags] images    the images of operator and portal, as OCI image layouts
+  release [flags] all       images, portico for each platform, SBOMs and checksums, from a clean work tree
+
+Flags:
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+type flags struct {
+	root, version, output, key string
+}
+
+func run(ctx context.Context, args []string, out, said io.Writer) error {
+	var f flags
+	set := flag.NewFlagSet("release", flag.ContinueOnError)
+	set.SetOutput(said)
+	set.Usage = func() {
+		_, _ = io.WriteString(said, usage)
+		set.PrintDefaults()
+	}
+	set.StringVar(&f.root, "root", ".", "`path` of the repository")
+	set.StringVar(&f.version, "version", "", "`version`, such as v0.1.0; for images alone the default is "+unreleased)
+	set.StringVar(&f.output, "output", "dist", "`folder` for what is built; what an earlier build left there is removed")
+	set.StringVar(&f.key, "key", "", "`path` of an SSH private key that signs the checksums; empty: they are not signed")
+	if err := set.Parse(args); err != nil {
+		return err
+	}
+	what := set.Arg(0)
+	if set.NArg() != 1 || what != "images" && what != "all" {
+		return errors.New("say what to build, images or all, after the flags; see release --help")
+	}
+	s, err := newSource(ctx, f.root, f.version)
+	if err != nil {
+		return err
+	}
+	r := release{source: s, folder: f.output, key: f.key, out: out}
+	if what == "images" {
+		return r.images(ctx)
+	}
+	return r.all(ctx)
+}
+
+// release is one run.
+type release struct {
+	source
+	folder string // where everything goes
+	key    string // path of the signing key; "" for none
+	out    io.Writer
+}
+
+// images builds the images into a folder of their own.
+func (r release) images(ctx context.Context) error {
+	for _, p := range servers {
+		if err := r.image(ctx, p); err != nil {
+			return fmt.Errorf("image of %s: %w", p.name, err)
+		}
+	}
+	return nil
+}
+
+func (r release) all(ctx context.Context) error {
+	if err := r.fit(); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(r.folder); err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context) error{r.images, r.clients, r.sums} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r release) path(elements ...string) string {
+	return filepath.Join(append([]string{r.folder}, elements...)...)
+}
+
+// say tells of something that is done, with its path in the folder.
+func (r release) say(what, about string) { _, _ = fmt.Fprintf(r.out, "%-52s %s\n", what, about) }
