@@ -105,7 +105,7 @@ func (s *Stack) apiserver(client *http.Client) process.Spec {
 			// The Nodes' names resolve to nothing.
 			"--kubelet-preferred-address-types=InternalIP", "--kubelet-certificate-authority=" + s.pki.CAFile,
 			// Admission is the default's: ServiceAccount, both admission policies.
-			"--authorization-mode=RBAC", "--allow-privileged=false", "--profiling=false",
+			"--authorization-mode=RBAC", "--allow-privileged=true", "--profiling=false",
 		},
 		Ready: answers(client, "https://"+address(s.ports.apiserver)+"/readyz"),
 	}
