@@ -46,7 +46,7 @@ type TagValue string
 // +kubebuilder:validation:MaxProperties=34
 // +kubebuilder:validation:XValidation:rule="self.all(k, size(k) >= 1 && size(k) <= 128)",message="a tag key has 1 to 128 characters"
 // +kubebuilder:validation:XValidation:rule="!self.exists(k, k.lowerAscii().startsWith('aws:'))",message="tag keys that start with aws: are reserved by AWS; choose another key"
-// +kubebuilder:validation:XValidation:rule="!self.exists(k, k.startsWith('portico.dev/'))",message="tag keys that start with portico.dev/ are reserved by Portico; choose another key"
+// +kubebuilder:validation:XValidation:rule="!self.exists(k, k.lowerAscii().startsWith('portico.dev/'))",message="tag keys that start with portico.dev/ are reserved by Portico; choose another key"
 type Tags map[string]TagValue
 
 // AWSSpec is what every AWS kind lets its owner say.

@@ -196,6 +196,16 @@ func TestEnforcedTagsWinAndForbiddenOnesAreNotSet(t *testing.T) {
 	if err := s.RefuseTags(v1alpha1.Tags{"cost-center": "1", "mapped": "y"}); err != nil {
 		t.Errorf("got %v", err)
 	}
+	// IAM's conditions on tags take a key in any case, so that one beside the platform's would pass for it.
+	other := v1alpha1.Tags{"Cost-Center": "1", "BILLING": "free", "MAP-migrated": "x", "ma": "z"}
+	if err := s.RefuseTags(other); err == nil || !strings.Contains(err.Error(), ": BILLING, Cost-Center, MAP-migrated. Remove them") {
+		t.Errorf("got %v", err)
+	}
+	for key := range s.Tags(object(), other) {
+		if _, asked := other[key]; asked && key != "ma" {
+			t.Errorf("%s is set", key)
+		}
+	}
 }
 
 func TestPartitionIsReadOffTheCaller(t *testing.T) {

@@ -39,13 +39,20 @@ func (s *Session) RefuseTags(own v1alpha1.Tags) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	return engine.Blocked("TagForbidden", "tags of this object have keys that AWSProvider %s keeps for the platform: %s. Remove them from spec.tags, or ask a platform admin to take them off forbiddenTagKeys; until then they are not set", s.Provider, strings.Join(keys, ", "))
+	return engine.Blocked("TagForbidden", "tags of this object have keys that AWSProvider %s keeps for the platform: %s. Remove them from spec.tags, or ask a platform admin to take them off forbiddenTagKeys and enforcedTags; until then they are not set", s.Provider, strings.Join(keys, ", "))
 }
 
+// forbidden tells whether the platform keeps the key, in whatever case: AWS has tags of both cases side by side, and IAM's
+// conditions on tags take either. The very key of an enforced tag is no trouble: the platform's value wins.
 func (s *Session) forbidden(key string) bool {
+	for enforced := range s.Rules.EnforcedTags {
+		if key != enforced && strings.EqualFold(key, enforced) {
+			return true
+		}
+	}
 	return slices.ContainsFunc(s.Rules.ForbiddenTagKeys, func(rule string) bool {
 		head, all := strings.CutSuffix(rule, "*")
-		return key == rule || (all && strings.HasPrefix(key, head))
+		return strings.EqualFold(key, rule) || (all && len(key) >= len(head) && strings.EqualFold(key[:len(head)], head))
 	})
 }
 
