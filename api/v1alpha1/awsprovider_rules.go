@@ -16,8 +16,8 @@ type AWSRules struct {
 	// +kubebuilder:validation:MaxProperties=10
 	// +optional
 	EnforcedTags Tags `json:"enforcedTags,omitempty"`
-	// forbiddenTagKeys are keys that a resource's own tags must not have, such as cost-center. One that ends in * stands for
-	// all that begin like it.
+	// forbiddenTagKeys are keys that a resource's own tags must not have, such as cost-center, in whatever case. One that ends
+	// in * stands for all that begin like it.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:validation:items:MinLength=1
@@ -77,4 +77,13 @@ type AWSRules struct {
 	// +listType=set
 	// +optional
 	AllowedKMSKeys []string `json:"allowedKMSKeys,omitempty"`
+	// allowedDeadLetterQueues are the ARNs of queues to which the queues of every namespace may send their dead letters; * for
+	// all. Those of the same namespace that a queue names by targetRef need not be listed.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:MaxLength=256
+	// +kubebuilder:validation:items:Pattern=`^([*]|arn:aws[a-z-]*:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_.-]+)$`
+	// +listType=set
+	// +optional
+	AllowedDeadLetterQueues []string `json:"allowedDeadLetterQueues,omitempty"`
 }

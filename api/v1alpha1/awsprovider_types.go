@@ -124,7 +124,7 @@ type AWSProviderStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/title=AWS account"
 // +kubebuilder:metadata:annotations="portico.dev/icon=account"
 // +kubebuilder:metadata:annotations="portico.dev/form=region,allowedNamespaces,allowedRegions,roleARN,assumeRoleARN,externalID"
-// +kubebuilder:metadata:annotations="portico.dev/order=accountID,assumeRoleChain,accessKeyIDRef,secretAccessKeyRef,sessionTokenRef,name,key,allowedSubnets,allowedSubnetGroups,allowedSecurityGroups,allowedInstanceProfiles,allowedImages,allowedKMSKeys,defaultTags,enforcedTags,forbiddenTagKeys,endpoint"
+// +kubebuilder:metadata:annotations="portico.dev/order=accountID,assumeRoleChain,accessKeyIDRef,secretAccessKeyRef,sessionTokenRef,name,key,allowedSubnets,allowedSubnetGroups,allowedSecurityGroups,allowedInstanceProfiles,allowedImages,allowedKMSKeys,allowedDeadLetterQueues,defaultTags,enforcedTags,forbiddenTagKeys,endpoint"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.accountID"
 // +kubebuilder:metadata:annotations="portico.dev/while-deleting=*"
 type AWSProvider struct {

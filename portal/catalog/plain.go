@@ -208,6 +208,7 @@ var forms = map[string]string{
 	`^[A-Za-z_][A-Za-z0-9_]*$`:             "use letters, digits and underscores; do not start with a digit",
 	`^[A-Za-z_.-][A-Za-z0-9_.-]*$`:         "use letters, digits, underscores, hyphens and dots; do not start with a digit",
 	`^arn:[a-z-]+:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,80}([.]fifo)?$`:                                              "use the ARN of a queue, such as arn:aws:sqs:eu-west-1:123456789012:orders",
+	`^([*]|arn:aws[a-z-]*:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_.-]+)$`:                                                   "use the ARN of a queue, such as arn:aws:sqs:eu-west-1:123456789012:orders, or * for all",
 	`^([a-z0-9]([-a-z0-9]*[a-z0-9])?\.)+[a-z0-9]([-a-z0-9]*[a-z0-9])?$`:                                                 "use a domain in lower case, such as shop.example.com",
 	`^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`: "use a number, with a unit if you like: 500m or 2 of CPU, 256Mi or 1Gi of memory",
 }

@@ -105,6 +105,15 @@ func TestATeamUsesOnlyItsPartOfASharedAccount(t *testing.T) {
 		gone(t, c, m)
 	}
 
+	q := queueOf(ns, "orders")
+	q.Spec.ProviderRef.Name = p.Name
+	q.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{TargetARN: "arn:aws:sqs:eu-west-1:230000000077:search-orders", MaxReceiveCount: 1}
+	create(t, c, q)
+	if got := reason(t, c, q, "ReferenceNotAllowed"); !strings.Contains(got.Message, "the dead-letter queue "+q.Spec.DeadLetterQueue.TargetARN) {
+		t.Errorf("a queue of theirs: message %q", got.Message)
+	}
+	gone(t, c, q)
+
 	m := asking("worker", func(s *v1alpha1.EC2InstanceSpec) { s.SecurityGroupIDs = []string{ours} })
 	create(t, c, m)
 	ready(t, c, m)

@@ -23,6 +23,7 @@ const (
 	InstanceProfile = "instance profile"
 	Image           = "image"
 	KMSKey          = "KMS key"
+	DeadLetterQueue = "dead-letter queue"
 )
 
 // all opens a list for every resource.
@@ -60,6 +61,10 @@ var kinds = map[string]kind{
 	KMSKey: {
 		list: "allowedKMSKeys", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedKMSKeys },
 		canonical: keyARN, arn: taggedKey,
+	},
+	DeadLetterQueue: {
+		list: "allowedDeadLetterQueues", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedDeadLetterQueues },
+		arn: func(_ *cloud.Session, arn string) string { return arn },
 	},
 }
 

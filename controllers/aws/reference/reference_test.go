@@ -59,6 +59,7 @@ func (s *shared) GetInstanceProfile(_ context.Context, in *iam.GetInstanceProfil
 
 const (
 	ec2ARN = "arn:aws:ec2:eu-west-1:111122223333:"
+	sqsARN = "arn:aws:sqs:eu-west-1:111122223333:"
 	kmsARN = "arn:aws:kms:eu-west-1:111122223333:"
 )
 
@@ -80,6 +81,7 @@ func account() *shared {
 		ec2ARN + "security-group/sg-ours": of("payments"), ec2ARN + "security-group/sg-theirs": of("search"),
 		"arn:aws:rds:eu-west-1:111122223333:subgrp:ours": of("payments"),
 		kmsARN + "key/1-ours":                            of("payments"), kmsARN + "key/2-theirs": of("search"),
+		sqsARN + "ours": of("payments"), sqsARN + "theirs": of("search"),
 		"web": of("payments"), "admin": of("platform"),
 	}}
 }
@@ -131,6 +133,9 @@ func TestWhatANamespaceMayName(t *testing.T) {
 		{InstanceProfile, "arn:aws:iam::999999999999:instance-profile/web", v1alpha1.AWSRules{}, true, 0},
 		{InstanceProfile, "admin", v1alpha1.AWSRules{}, true, 1},
 		{InstanceProfile, "logs", rules, false, 0},
+		{DeadLetterQueue, sqsARN + "ours", v1alpha1.AWSRules{}, false, 1},
+		{DeadLetterQueue, sqsARN + "theirs", v1alpha1.AWSRules{}, true, 1},
+		{DeadLetterQueue, sqsARN + "theirs", v1alpha1.AWSRules{AllowedDeadLetterQueues: []string{sqsARN + "theirs"}}, false, 0},
 		{KMSKey, "1-ours", v1alpha1.AWSRules{}, false, 1},
 		{KMSKey, kmsARN + "key/1-ours", v1alpha1.AWSRules{}, false, 1},
 		{KMSKey, "2-theirs", v1alpha1.AWSRules{}, true, 1},

@@ -147,10 +147,12 @@ func oneEncryption(set map[string]string) {
 	}
 }
 
-// keyIn is the KMS key that the attributes have the queue refer to.
-func keyIn(set map[string]string) []external.Reference {
-	if set[kmsKey] == "" {
-		return nil
+// references are what the attributes have the queue refer to that it did not before: a KMS key, and a dead-letter queue by
+// its ARN. Whoever names another team's puts messages into it. One by targetRef is of the object's namespace.
+func (q *queue) references(obj *v1alpha1.SQSQueue, set, have map[string]string) []external.Reference {
+	refs := reference.Added(reference.KMSKey, []string{""}, []string{set[kmsKey]})
+	if dlq := obj.Spec.DeadLetterQueue; dlq != nil && dlq.TargetRef == nil && set[redrivePolicy] != "" {
+		refs = append(refs, reference.Added(reference.DeadLetterQueue, []string{targetOf(have[redrivePolicy])}, []string{q.target})...)
 	}
-	return []external.Reference{{Kind: reference.KMSKey, Name: set[kmsKey]}}
+	return refs
 }

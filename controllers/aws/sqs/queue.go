@@ -126,7 +126,7 @@ func (q *queue) Plan(obj *v1alpha1.SQSQueue, seen *queueState) ([]external.Step,
 		return steps, q.rest
 	}
 	set := toSet(changes)
-	return append(steps, external.Step{Name: "SetQueueAttributes", Why: external.Why(changes), Sets: changes, References: keyIn(set), Do: func(ctx context.Context) error {
+	return append(steps, external.Step{Name: "SetQueueAttributes", Why: external.Why(changes), Sets: changes, References: q.references(obj, set, seen.attributes), Do: func(ctx context.Context) error {
 		_, err := q.api.SetQueueAttributes(ctx, &sqs.SetQueueAttributesInput{QueueUrl: &seen.url, Attributes: set})
 		return cloud.Explain(err)
 	}}), q.rest
@@ -161,7 +161,7 @@ func (q *queue) create(obj *v1alpha1.SQSQueue) external.Step {
 	in := &sqs.CreateQueueInput{QueueName: &name, Attributes: q.initial(obj), Tags: q.session.Tags(obj, obj.Spec.Tags)}
 	return external.Step{
 		Name: "CreateQueue", Why: "queue " + name + " in " + q.session.Config.Region, Sets: external.Unset(q.Declared(obj)),
-		References: keyIn(in.Attributes),
+		References: q.references(obj, in.Attributes, nil),
 		Do: func(ctx context.Context) error {
 			out, err := q.api.CreateQueue(ctx, in)
 			switch {

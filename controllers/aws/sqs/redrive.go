@@ -69,6 +69,17 @@ func redriveText(target string, dlq *v1alpha1.SQSDeadLetterQueue) string {
 	return fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":%d}`, target, dlq.MaxReceiveCount)
 }
 
+// targetOf is the dead-letter queue that a policy names; empty, if it is none.
+func targetOf(policy string) string {
+	var p struct {
+		Target string `json:"deadLetterTargetArn"`
+	}
+	if json.Unmarshal([]byte(policy), &p) != nil {
+		return ""
+	}
+	return p.Target
+}
+
 // normalRedrive brings a policy as SQS has it into redriveText's form: others write the count as a string, or the
 // members in another order. What is no such policy stays as it is, and differs.
 func normalRedrive(policy string) string {

@@ -11,6 +11,48 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
+// Messages put into a queue of another team's are as good as sent by it. What a queue has already is not asked about again.
+func TestADeadLetterQueueIsNamedByItsARN(t *testing.T) {
+	const dead, theirs = "arn:aws:sqs:eu-west-1:111122223333:dead", "arn:aws:sqs:eu-west-1:111122223333:theirs"
+	f := &fakeSQS{}
+	a, obj := adapter(t, f), object(func(q *v1alpha1.SQSQueue) {
+		q.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{TargetARN: dead, MaxReceiveCount: 5}
+	})
+	named := func() (all []external.Reference) {
+		t.Helper()
+		if err := a.Resolve(t.Context(), obj); err != nil {
+			t.Fatal(err)
+		}
+		steps, err := a.Plan(obj, observe(t, a, obj))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range steps {
+			all = append(all, s.References...)
+		}
+		return all
+	}
+	for _, step := range []struct {
+		what   string
+		change func(*v1alpha1.SQSQueueSpec)
+		names  string
+	}{
+		{"a creation", func(*v1alpha1.SQSQueueSpec) {}, dead},
+		{"another count", func(s *v1alpha1.SQSQueueSpec) { s.DeadLetterQueue.MaxReceiveCount = 7 }, ""},
+		{"another queue", func(s *v1alpha1.SQSQueueSpec) { s.DeadLetterQueue.TargetARN = theirs }, theirs},
+	} {
+		step.change(&obj.Spec)
+		var want []external.Reference
+		if step.names != "" {
+			want = []external.Reference{{Kind: reference.DeadLetterQueue, Name: step.names}}
+		}
+		if got := named(); !slices.Equal(got, want) {
+			t.Errorf("%s names %v, want %v", step.what, got, want)
+		}
+		settle(t, a, obj)
+	}
+}
+
 // The key is asked about before the queue is made, and before it takes another's place.
 func TestTheKeyOfAQueueIsNamed(t *testing.T) {
 	f := &fakeSQS{}
