@@ -26,7 +26,7 @@ test-integration test-browser lint: export GOGC := 300
 
 # As our binaries are built, so that what was compiled for them serves here too.
 test-browser screenshots generate lint verify-generated: export CGO_ENABLED := 0
-test-browser screenshots generate lint verify-generated: export GOFLAGS += -trimpath
+test-browser screenshots generate lint verify-generated: export GOFLAGS = $(shell go env GOFLAGS) -trimpath
 
 .PHONY: run
 run: $(up) ## Start the whole platform on loopback, until Ctrl-C
