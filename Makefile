@@ -22,7 +22,7 @@ help: ## List the targets
 ## ---- run
 
 # Memory for less work of the garbage collectors, of the control planes too.
-test-integration test-browser lint: export GOGC := 300
+test-integration test-browser: export GOGC := 300
 
 # As our binaries are built, so that what was compiled for them serves here too.
 test-browser screenshots generate lint verify-generated: export CGO_ENABLED := 0
