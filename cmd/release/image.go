@@ -39,7 +39,7 @@ func (r release) image(ctx context.Context, p program) error {
 
 // layout writes an image of binaries, one for each of nodes, as an OCI image layout, and packed as one file.
 func (r release) layout(p program, binaries [][]byte) error {
-	var index v1.ImageIndex = mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for i, on := range nodes {
 		img, err := r.imageOf(p, on, binaries[i])
 		if err != nil {

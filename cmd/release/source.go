@@ -78,7 +78,7 @@ func (s source) fit() error {
 }
 
 func (s source) git(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", s.root}, args...)...)
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", s.root}, args...)...) //nolint:gosec // the arguments are ours
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()
@@ -96,7 +96,7 @@ func (s source) build(ctx context.Context, p program, on platform) ([]byte, erro
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	path := filepath.Join(folder, p.name)
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", s.stamps(), "-o", path, "./cmd/"+p.name)
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", s.stamps(), "-o", path, "./cmd/"+p.name) //nolint:gosec // the programs are ours
 	cmd.Dir = s.root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOOS="+on.os, "GOARCH="+on.arch, "GOAMD64=v1", "GOARM64=v8.0")
 	if said, err := cmd.CombinedOutput(); err != nil {

@@ -19,7 +19,7 @@ func TestANamespaceIsATeamsIfItIsGivenToOne(t *testing.T) {
 	}
 	for _, at := range []struct{ kind, namespace string }{{"poolgateways", "portico-gateways"}, {"hostnamegrants", "payments"}} {
 		k, _ := c.kinds.ByPlural(at.kind)
-		c.counting(k, c.feed.objects(k)).OnAdd(named(at.namespace, "x", "1"), true)
+		c.counting(k, c.feed.objects(k)).OnAdd(named(at.namespace, "1"), true)
 	}
 	names, err := c.Namespaces(t.Context(), dev)
 	if want := []string{"bound", "labelled", "payments", "search"}; err != nil || !slices.Equal(names, want) {

@@ -87,15 +87,15 @@ func overseen(t *testing.T, allow ...string) (*Cluster, *judge) {
 		if !ok {
 			t.Fatalf("no kind %s", place.Kind)
 		}
-		c.counting(k, c.feed.objects(k)).OnAdd(named(place.Namespace, "x", "1"), true)
+		c.counting(k, c.feed.objects(k)).OnAdd(named(place.Namespace, "1"), true)
 	}
 	return c, j
 }
 
-func named(namespace, name, version string) *unstructured.Unstructured {
+func named(namespace, version string) *unstructured.Unstructured {
 	obj := &unstructured.Unstructured{Object: map[string]any{}}
 	obj.SetNamespace(namespace)
-	obj.SetName(name)
+	obj.SetName("x")
 	obj.SetResourceVersion(version)
 	return obj
 }
@@ -195,9 +195,9 @@ func TestTheOverviewKnowsOfAChangeBeforeSubscribersDo(t *testing.T) {
 		return o.Sum(func(p overview.Place) bool { return p.Namespace == "payments" })
 	}
 	sub := c.Subscribe(t.Context())
-	paused := named("payments", "x", "2")
+	paused := named("payments", "2")
 	paused.SetAnnotations(map[string]string{"portico.dev/paused": "true"})
-	h.OnUpdate(named("payments", "x", "1"), paused)
+	h.OnUpdate(named("payments", "1"), paused)
 	if changes, _ := sub.Take(); len(changes) != 1 || counts()[phase.Paused] != 1 {
 		t.Errorf("after an update: %v, %v", changes, counts())
 	}
