@@ -10,8 +10,8 @@ import (
 
 // sqsService keeps the tags of a queue that is created once more, which moto
 // replaces, its RedriveAllowPolicy, which moto forgets, and the name of a
-// deleted queue for a while. That other attributes
-// are refused, moto does.
+// deleted queue for a while, and what SQS says of a dead-letter queue that is not
+// there. That other attributes are refused, moto does.
 type sqsService struct {
 	upstream *upstream
 	locks    locks // by queue
@@ -32,13 +32,13 @@ func (s *sqsService) around(ctx context.Context, x *exchange, next forward) (*re
 	switch x.call.Operation {
 	case "CreateQueue":
 		defer s.locks.lock(queue, true)()
-		r, err := s.create(ctx, x, queue, next)
+		r, err := deadLetters(x)(s.create(ctx, x, queue, next))
 		if err == nil {
 			s.remember(x, queue, r)
 		}
 		return r, err
 	case "SetQueueAttributes":
-		r, err := next(ctx)
+		r, err := deadLetters(x)(next(ctx))
 		if err == nil {
 			s.remember(x, queue, r)
 		}

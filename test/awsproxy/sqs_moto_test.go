@@ -127,3 +127,16 @@ func TestListQueuesPages(t *testing.T) {
 		t.Errorf("%d pages of %v, want 3 of %v", pages, got, want)
 	}
 }
+
+func TestADeadLetterQueueThatIsNotThereIsAnInvalidValue(t *testing.T) {
+	w := newWorld(t)
+	c := w.sqs(keyOne, "eu-west-1")
+	nowhere := map[string]string{"RedrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:eu-west-1:111111111111:nowhere","maxReceiveCount":3}`}
+	name := unique(t)
+	_, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: nowhere})
+	wantCode(t, err, "InvalidParameterValue")
+	made, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name})
+	must(t, err)
+	_, err = c.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{QueueUrl: made.QueueUrl, Attributes: nowhere})
+	wantCode(t, err, "InvalidParameterValue")
+}

@@ -1,8 +1,10 @@
 package awsproxy
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 )
 
@@ -20,6 +22,19 @@ func (s *sqsService) remember(x *exchange, queue string, r *reply) {
 	defer s.mu.Unlock()
 	if s.allow[queue] = policy; policy == "" {
 		delete(s.allow, queue)
+	}
+}
+
+// deadLetters says that a dead-letter queue does not exist as SQS does. moto says it as of the queue itself.
+func deadLetters(x *exchange) func(*reply, error) (*reply, error) {
+	return func(r *reply, err error) (*reply, error) {
+		if err != nil || r.status != http.StatusBadRequest || !bytes.Contains(r.body, []byte("Could not find DLQ")) {
+			return r, err
+		}
+		given, _ := x.json["Attributes"].(map[string]any)
+		return x.fail(http.StatusBadRequest, "InvalidParameterValue", fmt.Sprintf(
+			"Value %v for parameter RedrivePolicy is invalid. Reason: Dead letter target does not exist.", given["RedrivePolicy"])).
+			queryCode(x, "InvalidParameterValue"), nil
 	}
 }
 
