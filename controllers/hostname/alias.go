@@ -169,15 +169,15 @@ func (r *run) unalias(ctx context.Context) error {
 		return nil
 	}
 	var err error
+	var found records
 	r.zone, err = r.Zones.Zone(ctx, string(r.req.Spec.ZoneID))
-	if cloud.IsNotFound(err) { // and all its records with it
+	if err == nil { // the zone may be one of a while ago
+		found, err = r.records(ctx, r.Zones.Exactly) // what was not seen would be left behind
+	}
+	if cloud.IsNotFound(err) { // the zone, and all its records with it
 		r.req.Status.LoadBalancer, r.req.Status.URL = "", ""
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	found, err := r.records(ctx, r.Zones.Exactly) // what was not seen would be left behind
 	if err != nil {
 		return err
 	}

@@ -212,7 +212,7 @@ func (r *run) tearDown(ctx context.Context) (string, error) {
 	}
 	err := r.Writer.Live.Get(ctx, r.objects.Key(r.pg.Name), g)
 	if err == nil {
-		return "", engine.Wait(owned.ReasonLeaving, 5*time.Second, "the load balancer serves no hostname and is being deleted")
+		return "", r.leaving(ctx)
 	}
 	if !apierrors.IsNotFound(err) {
 		return "", fmt.Errorf("look for the Gateway %s: %w", r.pg.Name, err)
@@ -223,6 +223,14 @@ func (r *run) tearDown(ctx context.Context) (string, error) {
 	}
 	r.gateway = gatewayv1.Gateway{}
 	return "no hostname is served", nil
+}
+
+// leaving is what the deletion of the Gateway waits for: without its class no controller takes the load balancer down.
+func (r *run) leaving(ctx context.Context) error {
+	if pause, ok := engine.AsPause(r.Classes.Check(ctx, r.pg.Spec.GatewayClass)); ok && pause.Stalled {
+		return engine.Blocked(pause.Reason, "the load balancer serves no hostname and cannot be deleted without its class: %w", pause.Err)
+	}
+	return engine.Wait(owned.ReasonLeaving, 5*time.Second, "the load balancer serves no hostname and is being deleted")
 }
 
 // ReasonChangesWait is why a PoolGateway is not Ready whose load balancer serves what it served before.
