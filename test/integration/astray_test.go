@@ -1,0 +1,256 @@
+//go:build integration
+
+package integration
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/config/crd"
+	"github.com/portico-platform/portico/controllers"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/owned"
+)
+
+// texts are the paths of all the texts in a schema that a user is free to choose.
+func texts(at string, s *apiextensionsv1.JSONSchemaProps) []string {
+	if s.Type == "string" && len(s.Enum) == 0 {
+		return []string{at}
+	}
+	var all []string
+	for name := range maps.Keys(s.Properties) {
+		p := s.Properties[name]
+		all = append(all, texts(strings.TrimPrefix(at+"."+name, "."), &p)...)
+	}
+	if s.Items != nil {
+		all = append(all, texts(at+"[]", s.Items.Schema)...)
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+		all = append(all, texts(at+"{}", s.AdditionalProperties.Schema)...)
+	}
+	return all
+}
+
+// Whatever a spec can name is either in the table of what leads astray, or known to name nothing beside the object.
+func TestTheTableOfReferencesIsWhole(t *testing.T) {
+	names, err := fs.Glob(crd.Files, "bases/*.yaml")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%d CRDs, %v", len(names), err)
+	}
+	var kinds []string
+	for _, name := range names {
+		text, err := fs.ReadFile(crd.Files, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.UnmarshalStrict(text, one); err != nil {
+			t.Fatal(err)
+		}
+		kind := one.Spec.Names.Kind
+		kinds = append(kinds, kind)
+		spec := one.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+		have := texts("", &spec)
+		known := slices.Clone(plain[kind])
+		for _, x := range astray {
+			if x.kind == kind {
+				known = append(known, x.path)
+			}
+		}
+		for _, path := range have {
+			if !slices.Contains(known, path) {
+				t.Errorf("%s: spec.%s is new: if it names something that may be missing add it to astray, else to plain", kind, path)
+			}
+		}
+		for _, path := range known {
+			if !slices.Contains(have, path) {
+				t.Errorf("%s: there is no spec.%s", kind, path)
+			}
+		}
+	}
+	slices.Sort(kinds)
+	if !slices.Equal(kinds, controllers.Kinds()) {
+		t.Errorf("kinds %v, want %v", kinds, controllers.Kinds())
+	}
+}
+
+// journey is a world in which every kind can be requested.
+type journey struct {
+	t *testing.T
+	c client.Client
+	domain
+	keys *v1alpha1.AWSProvider // one that works
+}
+
+func newJourney(t *testing.T) journey {
+	t.Helper()
+	c := admin(t)
+	startOperator(t, operatorOptions{newClient: live})
+	return journey{t, c, domainOf(t, c), account(t, c, "240000000001")}
+}
+
+// object is one of the kind with nothing but what is required, and the spec laid over it.
+func (j journey) object(kind, name, spec string) engine.Object {
+	j.t.Helper()
+	var o engine.Object
+	for _, s := range specimens() {
+		if s.kind == kind {
+			o = s.object(j.ns, name)
+		}
+	}
+	switch kind {
+	case "WebApp":
+		o = appOf(j.ns, name)
+	case "GatewayHostnameRequest":
+		o = &v1alpha1.GatewayHostnameRequest{ObjectMeta: meta1(j.ns, name), Spec: v1alpha1.GatewayHostnameRequestSpec{
+			ProviderRef: sampleProvider().ProviderRef, Hostname: name + "." + j.name, ZoneID: v1alpha1.HostedZoneID(j.zone),
+		}}
+	case "AWSProvider":
+		o = &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: j.ns + "-" + name}, Spec: *j.keys.Spec.DeepCopy()}
+		j.t.Cleanup(func() { forget(j.t, j.c, o.GetName()) })
+	case "HostnameGrant":
+		o = &v1alpha1.HostnameGrant{
+			ObjectMeta: meta1(team(j.t, j.c), v1alpha1.HostnameGrantName), Spec: v1alpha1.HostnameGrantSpec{Suffixes: []string{"nobodys.example"}},
+		}
+	case "PoolGateway":
+		o = &v1alpha1.PoolGateway{ObjectMeta: meta1(gateways, j.ns+"-"+name), Spec: v1alpha1.PoolGatewaySpec{
+			Visibility: "internal", GatewayClass: controllers.DefaultGatewayClass, ProviderRef: sampleProvider().ProviderRef,
+			AccountID: "123456789012", Region: "eu-west-1",
+		}}
+	case "DomainClaim":
+		o = &v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: name + "." + j.name}, Spec: v1alpha1.DomainClaimSpec{
+			Hostname: name + "." + j.name, Visibility: "internal", Gateway: "none",
+			Holder: v1alpha1.ClaimHolder{Namespace: j.ns, Name: "nobody", UID: "00000000-0000-0000-0000-000000000000"},
+		}}
+	}
+	j.lay(o, spec)
+	return o
+}
+
+// lay lays JSON over the object's spec; null takes away.
+func (j journey) lay(o client.Object, spec string) {
+	j.t.Helper()
+	if err := json.Unmarshal([]byte(`{"spec":`+spec+`}`), o); err != nil {
+		j.t.Fatal(err)
+	}
+}
+
+// lost checks that nothing of the object is left in AWS.
+func (j journey) lost(t *testing.T, kind string, uid types.UID) {
+	t.Helper()
+	for _, s := range specimens() {
+		if s.kind != kind {
+			continue
+		}
+		if left := s.owned(t, string(uid)); len(left) != 0 {
+			t.Errorf("left in AWS: %v", left)
+		}
+	}
+}
+
+// nothingLeft waits until there is nothing of ours in the namespace any more, nor in AWS for its domain.
+func (j journey) nothingLeft(t *testing.T) {
+	t.Helper()
+	await(t, "nothing to be left", func() (bool, string) {
+		var left []string
+		for _, list := range []client.ObjectList{&corev1.SecretList{}, &corev1.ServiceList{}, &corev1.ServiceAccountList{}, &appsv1.DeploymentList{}} {
+			if err := j.c.List(t.Context(), list, client.InNamespace(j.ns), client.MatchingLabels{owned.Label: owned.LabelValue}); err != nil {
+				return false, err.Error()
+			}
+			_ = meta.EachListItem(list, func(o runtime.Object) error {
+				left = append(left, fmt.Sprintf("%T %s", o, o.(client.Object).GetName()))
+				return nil
+			})
+		}
+		left = slices.Concat(left, claimsOf(t, j.c, j.ns), j.records(), j.certificates())
+		return len(left) == 0, fmt.Sprint(left)
+	})
+}
+
+// begin makes the objects of the stage, all of them before any is waited for.
+func (j journey) begin(stage string, some func(wrong) bool, spec func(wrong) string) map[int]engine.Object {
+	j.t.Helper()
+	all := map[int]engine.Object{}
+	for i, x := range astray {
+		if some(x) {
+			all[i] = j.object(x.kind, fmt.Sprintf("%s-%d", stage, i), spec(x))
+			create(j.t, j.c, all[i])
+		}
+	}
+	return all
+}
+
+// end deletes them, all before any is waited for, and looks whether something is left of one.
+func (j journey) end(stage string, all map[int]engine.Object) {
+	j.t.Helper()
+	for _, o := range all {
+		if err := j.c.Delete(j.t.Context(), o); client.IgnoreNotFound(err) != nil {
+			j.t.Fatal(err)
+		}
+	}
+	for i, o := range all {
+		uid := o.GetUID()
+		j.row(stage, i, func(t *testing.T) {
+			t.Helper()
+			awaitGone(t, j.c, o)
+			j.lost(t, astray[i].kind, uid)
+		})
+	}
+}
+
+func (j journey) row(stage string, i int, do func(*testing.T)) {
+	j.t.Helper()
+	j.t.Run(fmt.Sprintf("%s/%s/%s/%d", stage, astray[i].kind, astray[i].path, i), do)
+}
+
+// A deletion never waits for what was never made, nor for what is not needed to take away what was: whatever is missing or
+// mistyped, and whenever it came to be so.
+func TestNothingThatLeadsAstrayHoldsUpADeletion(t *testing.T) {
+	j := newJourney(t)
+	create(t, j.c, &corev1.Secret{ObjectMeta: meta1(j.ns, "there"), StringData: map[string]string{"password": "long-enough-1"}})
+	create(t, j.c, &corev1.ConfigMap{ObjectMeta: meta1(j.ns, "there"), Data: map[string]string{"script": "true"}})
+	create(t, j.c, keysOf("there", "there"))
+	every, editable := func(wrong) bool { return true }, func(x wrong) bool { return x.edited }
+	asked, nothing := func(x wrong) string { return x.spec }, func(wrong) string { return "{}" }
+
+	j.end("at once", j.begin("once", every, asked))
+
+	blocked, edited := j.begin("blocked", every, asked), j.begin("edited", editable, nothing)
+	for i, o := range blocked {
+		if astray[i].reason != "" {
+			j.row("blocked", i, func(t *testing.T) {
+				t.Helper()
+				reason(t, j.c, o, astray[i].reason)
+			})
+		}
+	}
+	j.end("blocked", blocked)
+	for _, o := range edited {
+		ready(t, j.c, o)
+	}
+	for i, o := range edited {
+		j.row("edited", i, func(t *testing.T) {
+			t.Helper()
+			edit(t, j.c, o, func(o engine.Object) { j.lay(o, astray[i].spec) })
+			reason(t, j.c, o, astray[i].reason)
+		})
+	}
+	j.end("edited", edited)
+	j.nothingLeft(t)
+}

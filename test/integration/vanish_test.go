@@ -1,0 +1,185 @@
+//go:build integration
+
+package integration
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// vanishing is a reference that leads to something until the object is Ready, and then to nothing.
+type vanishing struct {
+	kind, spec string
+	there      func(j journey, name string) client.Object // what is referred to; of this name where the spec says NAME
+	// gone takes it away; nil: it is deleted.
+	gone func(j journey, it client.Object, user engine.Object)
+	// waits is the reason for which the deletion waits, because without the reference what is in AWS would be left behind; and
+	// says is what to do. Once the reference is back, the deletion goes on. Empty: it does not wait.
+	waits, says string
+}
+
+const byProvider = `{"providerRef":{"name":"NAME"}}`
+
+var vanishings = []vanishing{
+	{"S3Bucket", byProvider, provider, forced, "ProviderNotFound", "create it again"},
+	{"SQSQueue", byProvider, provider, forced, "ProviderNotFound", "create it again"},
+	{"RDSInstance", byProvider, provider, forced, "ProviderNotFound", "create it again"},
+	{"EC2Instance", byProvider, provider, forced, "ProviderNotFound", "create it again"},
+	{"GatewayHostnameRequest", byProvider, provider, forced, "ProviderNotFound", "create it again"},
+	{"S3Bucket", byProvider, provider, closed, "", ""},
+	{"GatewayHostnameRequest", byProvider, provider, closed, "", ""},
+	{"SQSQueue", `{"deadLetterQueue":{"maxReceiveCount":3,"targetRef":{"name":"NAME"}}}`, queue, nil, "", ""},
+	{"RDSInstance", `{"masterUserPasswordSecretRef":{"name":"NAME","key":"value"}}`, secret, nil, "", ""},
+	{"EC2Instance", `{"userDataFrom":{"secretKeyRef":{"name":"NAME","key":"value"}}}`, secret, nil, "", ""},
+	{"EC2Instance", `{"userDataFrom":{"configMapKeyRef":{"name":"NAME","key":"value"}}}`, config, nil, "", ""},
+	{"WebApp", `{"bindings":[{"kind":"SQSQueue","name":"NAME"}]}`, queue, nil, "", ""},
+	{"WebApp", `{"envFrom":[{"secretRef":{"name":"NAME"}}]}`, secret, nil, "", ""},
+	{"WebApp", `{"envFrom":[{"configMapRef":{"name":"NAME"}}]}`, config, nil, "", ""},
+	{"WebApp", `{"expose":{"hostname":"NAME"}}`, hostname, nil, "", ""},
+	{"GatewayHostnameRequest", `{"gatewayClass":"NAME"}`, class, nil, "GatewayFailed", "there is no GatewayClass"},
+	{"GatewayHostnameRequest", `{"providerRef":{"name":"aws-local"}}`, nothing, ungranted, "", ""},
+	{"GatewayHostnameRequest", `{"zoneId":"ZONE"}`, nothing, unzoned, "", ""},
+	{"AWSProvider", `{"accessKeyIDRef":{"name":"NAME","key":"id"},"secretAccessKeyRef":{"name":"NAME","key":"secret"}}`, keys, nil, "", ""},
+}
+
+func nothing(journey, string) client.Object { return nil }
+
+func secret(j journey, name string) client.Object {
+	return &corev1.Secret{ObjectMeta: meta1(j.ns, name), Data: map[string][]byte{"value": []byte("long-enough-1")}}
+}
+
+func config(j journey, name string) client.Object {
+	return &corev1.ConfigMap{ObjectMeta: meta1(j.ns, name), Data: map[string]string{"value": "true"}}
+}
+
+func queue(j journey, name string) client.Object { return j.object("SQSQueue", name, "{}") }
+
+func hostname(j journey, name string) client.Object {
+	return j.object("GatewayHostnameRequest", name, "{}")
+}
+
+func keys(_ journey, name string) client.Object { return keysOf(name, "test") }
+
+func class(_ journey, name string) client.Object {
+	return &gatewayv1.GatewayClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: gatewayv1.GatewayClassSpec{ControllerName: "gateway.k8s.aws/alb"}}
+}
+
+// provider leads to the account of the sample's, where the zones are.
+func provider(j journey, name string) client.Object {
+	if err := j.c.Create(j.t.Context(), keysOf(name, "test")); client.IgnoreAlreadyExists(err) != nil {
+		j.t.Fatal(err)
+	}
+	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: *j.keys.Spec.DeepCopy()}
+	p.Spec.AccessKeyIDRef.Name, p.Spec.SecretAccessKeyRef.Name = name, name
+	return p
+}
+
+// forced takes a provider away that is in use.
+func forced(j journey, it client.Object, user engine.Object) {
+	if err := j.c.Delete(j.t.Context(), it); err != nil {
+		j.t.Fatal(err)
+	}
+	edit(j.t, j.c, it, func(o client.Object) { o.SetFinalizers(nil) })
+	reason(j.t, j.c, user, "ProviderNotFound")
+}
+
+// closed has a provider allow no namespace any more.
+func closed(j journey, it client.Object, user engine.Object) {
+	edit(j.t, j.c, it.(*v1alpha1.AWSProvider), func(p *v1alpha1.AWSProvider) { p.Spec.AllowedNamespaces = nil })
+	reason(j.t, j.c, user, "ProviderNotAllowed")
+}
+
+func ungranted(j journey, _ client.Object, _ engine.Object) {
+	grant := &v1alpha1.HostnameGrant{ObjectMeta: meta1(j.ns, v1alpha1.HostnameGrantName)}
+	if err := j.c.Delete(j.t.Context(), grant, client.PropagationPolicy(metav1.DeletePropagationForeground)); client.IgnoreNotFound(err) != nil {
+		j.t.Fatal(err)
+	}
+}
+
+// unzoned deletes the hosted zone with all that is in it.
+func unzoned(j journey, _ client.Object, user engine.Object) {
+	zone := string(user.(*v1alpha1.GatewayHostnameRequest).Spec.ZoneID)
+	d := j.domain
+	d.zone = zone
+	var all []types.Change
+	for _, s := range d.sets() {
+		if s.Type != types.RRTypeNs && s.Type != types.RRTypeSoa {
+			all = append(all, types.Change{Action: types.ChangeActionDelete, ResourceRecordSet: &s})
+		}
+	}
+	d.change(all...)
+	if _, err := d.dns.DeleteHostedZone(context.Background(), &route53.DeleteHostedZoneInput{Id: &zone}); err != nil {
+		j.t.Fatal(err)
+	}
+}
+
+// What was made goes though what it was made from is gone; only without the way to it, it waits, and says for what.
+func TestWhatWasMadeGoesWithoutWhatItReferredTo(t *testing.T) {
+	j := newJourney(t)
+	its, users := make([]client.Object, len(vanishings)), make([]engine.Object, len(vanishings))
+	for i, x := range vanishings {
+		name := fmt.Sprintf("%s-vanishing-%d", j.ns, i)
+		if its[i] = x.there(j, name); its[i] != nil {
+			create(t, j.c, its[i])
+		}
+		if _, ok := its[i].(*v1alpha1.AWSProvider); ok {
+			t.Cleanup(func() { forget(t, j.c, name) })
+		}
+		spec := strings.ReplaceAll(x.spec, "NAME", name)
+		if strings.Contains(spec, "ZONE") {
+			spec = strings.ReplaceAll(spec, "ZONE", j.zoneOf(stack.Zone{Domain: fmt.Sprintf("user-%d.%s", i, j.name)}))
+		}
+		users[i] = j.object(x.kind, fmt.Sprintf("user-%d", i), spec)
+		create(t, j.c, users[i])
+	}
+	for _, user := range users {
+		ready(t, j.c, user)
+	}
+	for i, x := range vanishings {
+		t.Run(fmt.Sprintf("%s/%d", x.kind, i), func(t *testing.T) { x.play(t, j, its[i], users[i]) })
+	}
+	for i, x := range vanishings {
+		if x.waits == "" && its[i] != nil {
+			gone(t, j.c, its[i])
+		}
+	}
+	j.nothingLeft(t)
+}
+
+func (x vanishing) play(t *testing.T, j journey, it client.Object, user engine.Object) {
+	t.Helper()
+	j.t = t
+	uid := user.GetUID()
+	switch {
+	case x.gone != nil:
+		x.gone(j, it, user)
+	default:
+		if err := j.c.Delete(t.Context(), it); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.c.Delete(t.Context(), user); err != nil {
+		t.Fatal(err)
+	}
+	if x.waits != "" {
+		if got := reason(t, j.c, user, x.waits); !strings.Contains(got.Message, x.says) {
+			t.Errorf("it waits with %q", got.Message)
+		}
+		create(t, j.c, x.there(j, it.GetName()))
+	}
+	awaitGone(t, j.c, user)
+	j.lost(t, x.kind, uid)
+}
