@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -47,6 +48,7 @@ type Kind struct {
 	// KeptBy says who makes objects of the kind, where teams do not: operator or admins.
 	KeptBy string
 
+	status []string               // names of the fields of status
 	refers string                 // the annotation that Refers is read from
 	rules  apiext.ValidationRules // of the object as a whole
 	schema []byte                 // the kind's OpenAPI v3 schema as JSON
@@ -88,6 +90,9 @@ func (k Kind) GVK() schema.GroupVersionKind { return k.Resource.GroupVersion().W
 func (k Kind) Has(name string) bool {
 	return slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Name == name })
 }
+
+// Tells reports whether status has a field of this name.
+func (k Kind) Tells(name string) bool { return slices.Contains(k.status, name) }
 
 // Schema is the kind's OpenAPI v3 schema, as JSON.
 func (k Kind) Schema() []byte { return slices.Clone(k.schema) }
@@ -190,6 +195,7 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 		Overview:   listed(crd.Annotations[prefix+"overview"]),
 		Endpoint:   crd.Annotations[prefix+"endpoint"],
 		Changes:    changes(crd.Annotations[prefix+"change-effects"]),
+		status:     slices.Sorted(maps.Keys(root.Properties["status"].Properties)),
 		Names:      listed(crd.Annotations[prefix+"names"]),
 		refers:     crd.Annotations[prefix+"refers"],
 		KeptBy:     crd.Annotations[prefix+"kept-by"],

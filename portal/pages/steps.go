@@ -215,28 +215,29 @@ func nested(obj *unstructured.Unstructured, path ...string) string {
 	return s
 }
 
-// factsList are the details beside the steps; what is not known is left out.
+// factsList are the details beside the steps. What is not known yet has its place from the start, so that the page does not
+// jump when it comes; what may never come is left out.
 func factsList(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, now time.Time) []views.Fact {
 	all := columnFacts(obj, k)
 	if k.KeptBy == "" {
-		all = append(all, views.Fact{Label: "Endpoint", Value: r.Endpoint, Code: true, Link: webLink(r.Endpoint)})
+		all = append(all, views.Fact{Label: "Endpoint", Value: r.Endpoint, Code: true, Link: webLink(r.Endpoint), Due: k.Endpoint != ""})
 	}
 	all = append(all, []views.Fact{
-		{Label: "ARN", Value: nested(obj, "status", "arn"), Code: true},
-		{Label: "Region", Value: nested(obj, "status", "region")},
-		{Label: "AWS account", Value: nested(obj, "status", "accountID"), Code: true},
+		{Label: "ARN", Value: nested(obj, "status", "arn"), Code: true, Due: k.Tells("arn")},
+		{Label: "Region", Value: nested(obj, "status", "region"), Due: k.Tells("region")},
+		{Label: "AWS account", Value: nested(obj, "status", "accountID"), Code: true, Due: k.Tells("accountID")},
 		{Label: "Provider", Value: nested(obj, "spec", "providerRef", "name")},
 		{
 			Label: "Secret", Value: nested(obj, "status", "binding", "name"), Code: true,
-			Note: "holds the connection details for your application",
+			Note: "holds the connection details for your application", Due: k.Tells("binding"),
 		},
 		{Label: "When deleted", Value: policyWords(obj, k.Deletion)},
 		{Label: "Requested by", Value: r.RequestedBy},
 		{Label: "Created", At: r.Created},
-		{Label: "First ready", At: views.Moment{At: parsed(nested(obj, "status", "firstReadyTime")), Now: now}},
-		{Label: "Last change", At: views.Moment{At: parsed(nested(obj, "status", "lastSyncTime")), Now: now}},
+		{Label: "First ready", At: views.Moment{At: parsed(nested(obj, "status", "firstReadyTime")), Now: now}, Due: k.KeptBy == ""},
+		{Label: "Last change", At: views.Moment{At: parsed(nested(obj, "status", "lastSyncTime")), Now: now}, Due: k.Tells("lastSyncTime")},
 	}...)
-	return slices.DeleteFunc(all, func(f views.Fact) bool { return f.Value == "" && f.At.At.IsZero() })
+	return slices.DeleteFunc(all, func(f views.Fact) bool { return f.Value == "" && f.At.At.IsZero() && !f.Due })
 }
 
 // columnFacts are columns of kubectl: of objects that teams do not make themselves all, but for what the page says
@@ -248,7 +249,7 @@ func columnFacts(obj *unstructured.Unstructured, k catalog.Kind) []views.Fact {
 		if elsewhere || k.KeptBy == "" && !slices.Contains(k.Overview, c.Name) {
 			continue
 		}
-		all = append(all, views.Fact{Label: c.Name, Value: listText.Replace(c.Value(obj))})
+		all = append(all, views.Fact{Label: c.Name, Value: listText.Replace(c.Value(obj)), Due: k.KeptBy == ""})
 	}
 	return all
 }

@@ -21,7 +21,11 @@ type Fact struct {
 	Link  string // address that the value leads to, "" for none
 	At    Moment // in place of Value
 	Ahead bool   // At is to come
+	Due   bool   // it will be known some time
 }
+
+// waits tells whether the value is not known yet.
+func (f Fact) waits() bool { return f.Due && f.Value == "" && f.At.At.IsZero() }
 
 // Inspection is what the operator tells of its checks of a resource.
 type Inspection struct {
