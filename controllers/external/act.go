@@ -11,8 +11,14 @@ import (
 
 // prepare saves what a crash must not lose, and proves that obj is not an old picture, before the first act that calls
 // for it: a creation, taking over what does not carry our marks yet, writing a path for the first time. The proof of the
-// marks comes after the reservation: see Connection.Prove.
+// marks comes after the reservation: see Connection.Prove. For a creation that is not admitted nothing is reserved.
 func (p *pass[T, S]) prepare(ctx context.Context, seen *S, steps []Step) error {
+	if seen == nil {
+		if err := p.admitted(ctx, steps[0]); err != nil {
+			p.failed(true, steps[0], NotCreated(err))
+			return err
+		}
+	}
 	marking := !p.proven && (seen == nil || p.Adapter.Owner(p.obj, seen) != Ours)
 	if news := p.intend(seen == nil, steps); !news && !marking {
 		return nil
@@ -53,12 +59,11 @@ func (p *pass[T, S]) act(ctx context.Context, create bool, steps []Step) error {
 			waiting = what
 			continue
 		}
-		if err := p.admitted(ctx, s); err != nil {
-			refused, kept = err, append(kept, s.Sets...)
-			if create {
-				break
+		if !create {
+			if err := p.admitted(ctx, s); err != nil {
+				refused, kept = err, append(kept, s.Sets...)
+				continue
 			}
-			continue
 		}
 		if err := s.Do(ctx); err != nil {
 			p.failed(create, s, err)
@@ -68,7 +73,7 @@ func (p *pass[T, S]) act(ctx context.Context, create bool, steps []Step) error {
 		acted = true
 	}
 	if refused != nil {
-		p.failed(create, Step{Sets: kept}, NotCreated(refused))
+		p.failed(false, Step{Sets: kept}, NotCreated(refused))
 		return refused
 	}
 	if !acted {
