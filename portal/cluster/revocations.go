@@ -98,8 +98,7 @@ func (r *Revocations) Loaded() bool {
 	return true
 }
 
-// learn adds what other replicas wrote. Nothing is ever taken back before its time, and what is past its time is known until
-// it has gone from the Secret, or nobody would take it out.
+// learn adds what other replicas wrote. Nothing is ever taken back before its time.
 func (r *Revocations) learn(list int, obj any) {
 	s, ok := obj.(*corev1.Secret)
 	if !ok {
@@ -107,15 +106,7 @@ func (r *Revocations) learn(list int, obj any) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	l := r.lists[list]
-	for key, text := range s.Data {
-		l.learn(key, string(text))
-	}
-	for _, key := range l.ended(r.clock.Now()) {
-		if _, still := s.Data[key]; !still {
-			l.drop(key)
-		}
-	}
+	r.lists[list].see(s.Data, r.clock.Now())
 }
 
 // listOf is the list of the user's sessions, by the last digit of the hash.

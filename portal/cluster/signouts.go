@@ -12,22 +12,24 @@ const (
 	// maxOfUser is how many sign-outs of one user are remembered one by one, and maxOfList how many of one list, which is
 	// an eighth of the users. Beyond it one moment takes their place: whatever session began until then has ended.
 	maxOfUser, maxOfList = 16, 4096
-	// allOf is the key of that moment, after the user and a dot, or by itself for the whole list.
-	allOf = "all"
+	// allOf begins the key of that moment, after the user and a dot, or by itself for the whole list. The moment ends it: two
+	// replicas that do not know of each other's write two keys, of which the later counts.
+	allOf = "all-"
 )
 
 // signouts are the sessions of some users that were signed out before their end. They are kept as the data of a Secret:
 // by key, Unix seconds as text. A key is <user>.<session>, with the time from which on nobody would take the session anyway;
-// or <user>.all or all, with the beginning of the latest session that it ends. Keys without a dot are of sessions, as older
-// versions wrote them. It is not safe for concurrent use.
+// or <user>.all-<moment> or all-<moment>, with the moment: the beginning of the latest session that it ends. Keys without a dot
+// are of sessions, as older versions wrote them. It is not safe for concurrent use.
 type signouts struct {
 	sessions map[string]int64            // by key, until when
 	byUser   map[string]map[string]int64 // of those with a user, by user and key
 	all      map[string]int64            // by user, "" for everybody: the latest beginning
+	moments  map[string]int64            // by key, of which those in all are the latest
 }
 
 func newSignouts() *signouts {
-	return &signouts{sessions: map[string]int64{}, byUser: map[string]map[string]int64{}, all: map[string]int64{}}
+	return &signouts{sessions: map[string]int64{}, byUser: map[string]map[string]int64{}, all: map[string]int64{}, moments: map[string]int64{}}
 }
 
 // began is the beginning of a session that is forgotten at until.
@@ -35,15 +37,19 @@ func began(until int64) int64 { return until - int64(auth.LongestSession/time.Se
 
 // has reports whether the session was signed out.
 func (l *signouts) has(s auth.SessionRef) bool {
-	if _, one := l.sessions[s.User+"."+s.ID]; one {
-		return true
-	}
-	for _, whose := range []string{"", s.User} {
-		if latest, some := l.all[whose]; some && s.Began.Unix() <= latest {
-			return true
+	_, one := l.sessions[s.User+"."+s.ID]
+	_, all := l.covers(s.User, s.Began.Unix())
+	return one || all
+}
+
+// covers finds whose moment ends a session of the user that began then: everybody's or the user's.
+func (l *signouts) covers(user string, beginning int64) (whose string, covered bool) {
+	for _, whose := range []string{"", user} {
+		if latest, some := l.all[whose]; some && beginning <= latest {
+			return whose, true
 		}
 	}
-	return false
+	return "", false
 }
 
 // hasOld reports whether an older version signed the session out.
@@ -52,18 +58,30 @@ func (l *signouts) hasOld(s auth.SessionRef) bool {
 	return has
 }
 
+// see takes in the data of the Secret, old or new: another replica may have written more by now. What is spent is known until
+// it has gone from the Secret, or nobody would take it out.
+func (l *signouts) see(data map[string][]byte, now time.Time) {
+	for key, text := range data {
+		l.learn(key, string(text))
+	}
+	for _, key := range l.spent(now) {
+		if _, still := data[key]; !still {
+			l.drop(key)
+		}
+	}
+}
+
 // learn takes in what stands under a key. What is not understood was not written by us.
 func (l *signouts) learn(key, text string) {
 	at, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return
 	}
-	user, session, ofUser := strings.Cut(key, ".")
+	user, _, ofUser := strings.Cut(key, ".")
+	whose, moment := momentOf(key)
 	switch {
-	case key == allOf:
-		l.end("", at, l.sessions)
-	case ofUser && session == allOf:
-		l.end(user, at, l.byUser[user])
+	case moment:
+		l.all[whose], l.moments[key] = max(l.all[whose], at), at
 	case ofUser:
 		if l.byUser[user] == nil {
 			l.byUser[user] = map[string]int64{}
@@ -74,23 +92,18 @@ func (l *signouts) learn(key, text string) {
 	}
 }
 
-// end ends what began until latest, and forgets those of the sessions that this tells of.
-func (l *signouts) end(whose string, latest int64, sessions map[string]int64) {
-	l.all[whose] = max(l.all[whose], latest)
-	for key, until := range sessions {
-		if began(until) <= latest {
-			l.drop(key)
-		}
-	}
-}
-
 // add takes in a session, and is the change of the data that tells of it: texts by key, nil for what goes. Of a user, or a
-// list, of which there are too many, one moment is told in place of all: too many sessions end rather than one too few.
+// list, of which there are too many, one moment is told in place of all: too many sessions end rather than one too few. A
+// moment that tells of the session already is told again, in case it was not written.
 func (l *signouts) add(s auth.SessionRef, now time.Time) map[string]*string {
 	change := map[string]*string{}
-	for _, key := range l.ended(now) {
+	for _, key := range l.spent(now) {
 		l.drop(key)
 		change[key] = nil
+	}
+	if whose, covered := l.covers(s.User, s.Began.Unix()); covered {
+		change[momentKey(whose, l.all[whose])] = seconds(l.all[whose])
+		return change
 	}
 	until := s.Forgettable().Unix()
 	key := s.User + "." + s.ID
@@ -109,20 +122,38 @@ func (l *signouts) add(s auth.SessionRef, now time.Time) map[string]*string {
 // merge puts one moment in the place of the sessions.
 func (l *signouts) merge(whose string, sessions map[string]int64, change map[string]*string) {
 	latest := l.all[whose]
+	for key, moment := range l.moments { // an earlier one is worth nothing any more
+		if of, _ := momentOf(key); of == whose && moment <= latest {
+			change[key] = nil
+			delete(l.moments, key)
+		}
+	}
 	for key, until := range sessions {
 		latest = max(latest, began(until))
 		change[key] = nil
+		l.drop(key)
 	}
-	l.end(whose, latest, sessions)
-	change[momentOf(whose)] = seconds(latest)
+	key := momentKey(whose, latest)
+	l.all[whose], l.moments[key] = latest, latest
+	change[key] = seconds(latest)
 }
 
-// momentOf is the key of the moment of a user, or of everybody in the list.
-func momentOf(whose string) string {
+// momentKey is the key of a moment of a user, or of everybody in the list.
+func momentKey(whose string, at int64) string {
+	key := allOf + strconv.FormatInt(at, 10)
 	if whose == "" {
-		return allOf
+		return key
 	}
-	return whose + "." + allOf
+	return whose + "." + key
+}
+
+// momentOf tells whose moment a key is of, if it is of one.
+func momentOf(key string) (whose string, ok bool) {
+	user, rest, ofUser := strings.Cut(key, ".")
+	if !ofUser {
+		user, rest = "", key
+	}
+	return user, strings.HasPrefix(rest, allOf)
 }
 
 func seconds(at int64) *string {
@@ -130,32 +161,36 @@ func seconds(at int64) *string {
 	return &s
 }
 
-// ended are the keys of what nobody needs to know any more.
-func (l *signouts) ended(now time.Time) (keys []string) {
+// spent are the keys of what nobody needs to know any more: what is past its time, and what a moment tells of, too.
+func (l *signouts) spent(now time.Time) (keys []string) {
 	for key, until := range l.sessions {
-		if until < now.Unix() {
+		user, _, ofUser := strings.Cut(key, ".")
+		if !ofUser {
+			user = ""
+		}
+		if _, covered := l.covers(user, began(until)); covered || until < now.Unix() {
 			keys = append(keys, key)
 		}
 	}
-	for whose, latest := range l.all {
-		if began(now.Unix()) > latest {
-			keys = append(keys, momentOf(whose))
+	for key, moment := range l.moments {
+		if whose, _ := momentOf(key); moment < l.all[whose] || began(now.Unix()) > moment {
+			keys = append(keys, key)
 		}
 	}
 	return keys
 }
 
 func (l *signouts) drop(key string) {
-	user, session, ofUser := strings.Cut(key, ".")
-	switch {
-	case key == allOf:
-		delete(l.all, "")
-	case ofUser && session == allOf:
-		delete(l.all, user)
-	default:
-		delete(l.sessions, key)
-		if delete(l.byUser[user], key); len(l.byUser[user]) == 0 {
-			delete(l.byUser, user)
+	if whose, moment := momentOf(key); moment {
+		if l.moments[key] == l.all[whose] {
+			delete(l.all, whose)
 		}
+		delete(l.moments, key)
+		return
+	}
+	user, _, _ := strings.Cut(key, ".")
+	delete(l.sessions, key)
+	if delete(l.byUser[user], key); len(l.byUser[user]) == 0 {
+		delete(l.byUser, user)
 	}
 }

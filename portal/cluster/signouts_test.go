@@ -2,8 +2,11 @@ package cluster
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/portico-platform/portico/portal/auth"
 )
@@ -17,22 +20,61 @@ func sessionOf(user string, n int, began time.Time) auth.SessionRef {
 // replica is a list that another replica keeps by what it is told.
 type replica struct {
 	*signouts
-	data map[string]string // of the Secret
+	data map[string][]byte // of the Secret
 }
 
 func (o *replica) change(t *testing.T, change map[string]*string) {
 	t.Helper()
-	if o.data == nil {
-		o.data = map[string]string{}
+	o.data = patched(o.data, change)
+	o.see(o.data, noon)
+}
+
+// patched is data after a change.
+func patched(data map[string][]byte, change map[string]*string) map[string][]byte {
+	after := maps.Clone(data)
+	if after == nil {
+		after = map[string][]byte{}
 	}
 	for key, text := range change {
-		if delete(o.data, key); text != nil {
-			o.data[key] = *text
+		if delete(after, key); text != nil {
+			after[key] = []byte(*text)
 		}
 	}
-	for key, text := range o.data {
-		o.learn(key, text)
-	}
+	return after
+}
+
+// TestReplicasThatLagFillNoList: two replicas write to one Secret and see it late; still it stays small, and in the end both
+// know of every sign-out.
+func TestReplicasThatLagFillNoList(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		replicas, seen := []*signouts{newSignouts(), newSignouts()}, []int{0, 0}
+		states := []map[string][]byte{{}} // of the Secret, one after the other
+		var all []auth.SessionRef
+		for n := range rapid.IntRange(1, 150).Draw(r, "sign-outs") {
+			who := rapid.IntRange(0, 1).Draw(r, "replica")
+			s := sessionOf("a1", n, noon.Add(time.Duration(rapid.IntRange(0, 5).Draw(r, "began"))*time.Second))
+			all = append(all, s)
+			last := patched(states[len(states)-1], replicas[who].add(s, noon))
+			states = append(states, last)
+			if len(last) > 2*(maxOfUser+1) {
+				r.Fatalf("%d keys after %d sign-outs of one user", len(last), n+1)
+			}
+			for i := range replicas {
+				if late := rapid.IntRange(seen[i], len(states)-1).Draw(r, "sees"); late > seen[i] {
+					seen[i] = late
+					replicas[i].see(states[late], noon)
+				}
+			}
+		}
+		for _, l := range replicas {
+			l.see(states[len(states)-1], noon)
+			for _, s := range all {
+				if !l.has(s) {
+					r.Fatalf("%s goes on", s.ID)
+				}
+			}
+		}
+	})
 }
 
 // TestAFloodOfSignOutsEndsTooMuchRatherThanTooLittle: whoever signs in and out all day fills no list, loses other sessions of
