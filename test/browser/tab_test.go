@@ -58,6 +58,9 @@ func begin(x *tab, cancel context.CancelFunc) *tab {
 		}
 	}()
 	x.must(chromedp.Do(x.ctx, chromedp.EmulateViewport(1280, 900)))
+	// Each tab is one that somebody looks at: Chromium may hide those behind others, and then they do not follow.
+	_, err := chromedp.Call(x.ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	x.must(err)
 	x.t.Cleanup(func() {
 		if x.t.Failed() {
 			x.shot("failed")
