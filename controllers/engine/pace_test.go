@@ -33,7 +33,7 @@ func paced(t *testing.T) (*bench, *time.Time) {
 }
 
 // What is blocked is tried again soon, then after as long as it has been blocked already, and at least every five minutes.
-// Another cause, and whoever asks, begins anew.
+// With another cause, or when somebody asks, the pace starts over.
 func TestWhatIsBlockedIsTriedAgainSoonAndThenMoreSlowly(t *testing.T) {
 	b, now := paced(t)
 	denied := func(int) error { return Blocked("AccessDenied", "s3:CreateBucket is denied") }

@@ -184,7 +184,7 @@ type pass[T Object, S any] struct {
 	Connection[T, S]
 	obj    T
 	run    *engine.Pass
-	lost   bool         // it was there, and is to be made anew
+	lost   bool         // it was there, and has to be created again
 	proven bool         // Save has shown obj to be the latest
 	before *metav1.Time // status.lastSyncTime at the start
 	done   []string     // steps taken so far, name and why

@@ -101,7 +101,7 @@ func (s suite) arguments() []string {
 	return slices.Concat([]string{"-tags", s.tag}, s.flags, s.packages)
 }
 
-// stream feeds the report with what a command says in the way of go test -json. Ending its context interrupts it and
+// stream feeds the report with what a command prints in the format of go test -json. Ending its context interrupts it and
 // everything that it started.
 func stream(cmd *exec.Cmd, r *report) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
