@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/portico-platform/portico/api/version"
 	"github.com/portico-platform/portico/controllers"
+	"github.com/portico-platform/portico/controllers/guard"
 )
 
 func main() {
@@ -73,7 +75,7 @@ func (f *flags) manager() ctrl.Options {
 		Scheme:                        controllers.Scheme(),
 		Cache:                         controllers.Cache(f.controllers.Namespace),
 		Client:                        controllers.Client(),
-		Metrics:                       server.Options{BindAddress: f.metrics},
+		Metrics:                       f.metricsServer(),
 		HealthProbeBindAddress:        f.health,
 		LeaderElection:                f.leaderElect,
 		LeaderElectionID:              "portico-operator",
@@ -81,6 +83,22 @@ func (f *flags) manager() ctrl.Options {
 		LeaderElectionReleaseOnCancel: true, // the process ends when the manager does, so a successor may start at once
 		GracefulShutdownTimeout:       &graceful,
 	}
+}
+
+// metricsServer answers everybody, or, if metrics are secure, whom Kubernetes lets get /metrics. controller-runtime has a
+// filter for that, which would bring the libraries of an API server along: 250 packages.
+func (f *flags) metricsServer() server.Options {
+	o := server.Options{BindAddress: f.metrics}
+	if !f.metricsSecure {
+		return o
+	}
+	o.SecureServing = true
+	o.CertDir = "/nowhere" // no file there: each process makes a certificate for itself
+	o.FilterProvider = func(cfg *rest.Config, _ *http.Client) (server.Filter, error) {
+		readers, err := guard.For(cfg, "", f.controllers.Engine.Now)
+		return func(_ logr.Logger, h http.Handler) (http.Handler, error) { return readers.Over(h), nil }, err
+	}
+	return o
 }
 
 // logs are JSON, one line each, for machines; or text for people.

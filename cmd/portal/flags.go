@@ -25,6 +25,8 @@ type flags struct {
 	kubeconfig   string
 	kubernetes   string
 	listen       string
+	certFile     string
+	keyFile      string
 	metrics      string
 	namespace    string
 	impersonator types.NamespacedName
@@ -33,11 +35,13 @@ type flags struct {
 	development  bool
 	version      bool
 	profiling    bool
-	everywhere   bool
-	rate         limit.Rate
-	proxies      []netip.Prefix
-	auth         auth.Config
-	life         auth.Life
+	// metricsSecure says that metrics are for those with the right to get them, over HTTPS.
+	metricsSecure bool
+	everywhere    bool
+	rate          limit.Rate
+	proxies       []netip.Prefix
+	auth          auth.Config
+	life          auth.Life
 }
 
 const usage = `portal serves Portico's pages and its REST API. Kubernetes is its store, and Kubernetes RBAC decides who may do what.
@@ -64,8 +68,11 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	}
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "`path` of a kubeconfig; default: $KUBECONFIG, else the Pod's ServiceAccount")
 	set.StringVar(&f.kubernetes, "kubernetes-url", "", "`URL` at which people reach the API server: it stands in the kubeconfig that the pages of teams show")
-	set.StringVar(&f.listen, "listen", net.JoinHostPort(cmp.Or(env("POD_IP"), "127.0.0.1"), "8080"), "`address` of the pages and the REST API, by default at $POD_IP or on this machine alone; put a proxy that ends TLS in front")
-	set.StringVar(&f.metrics, "metrics-listen", "", "`address` of the Prometheus metrics; empty switches them off")
+	set.StringVar(&f.listen, "listen", net.JoinHostPort(cmp.Or(env("POD_IP"), "127.0.0.1"), "8080"), "`address` of the pages and the REST API, by default at $POD_IP or on this machine alone; put a proxy that ends TLS in front, or give --tls-cert-file")
+	set.StringVar(&f.certFile, "tls-cert-file", "", "`path` of the certificate with which --listen answers over HTTPS, its chain included; the file is read again when it changes")
+	set.StringVar(&f.keyFile, "tls-private-key-file", "", "`path` of the key of --tls-cert-file")
+	set.StringVar(&f.metrics, "metrics-listen", metricsAddress(env("POD_IP")), "`address` of the Prometheus metrics, by default port 8081 at $POD_IP; empty, as by default outside a Pod, or 0 switches them off")
+	set.BoolVar(&f.metricsSecure, "metrics-secure", false, "metrics over HTTPS, with a certificate that the portal makes for itself, and only for those whom Kubernetes lets get /metrics (ClusterRole portico-metrics-reader)")
 	set.BoolVar(&f.profiling, "profiling", false, "Go's profiles at /debug/pprof/ of --metrics-listen, which show what is in memory to everybody who reaches it")
 	set.StringVar(&f.namespace, "namespace", env("POD_NAMESPACE"), "the portal's own `namespace`: the list of revoked sessions lives there")
 	set.StringVar(&impersonator, "impersonator", "", "ServiceAccount, as `namespace/name`, through which users' writes go; default: portico-impersonator in --namespace")
@@ -87,6 +94,14 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 		return nil, fmt.Errorf("unexpected argument %q; see portal --help", set.Arg(0))
 	}
 	return f, cmp.Or(f.check(impersonator), f.life.Check())
+}
+
+// metricsAddress is where a Pod's metrics are read.
+func metricsAddress(podIP string) string {
+	if podIP == "" {
+		return ""
+	}
+	return net.JoinHostPort(podIP, "8081")
 }
 
 func (f *flags) authFlags(set *flag.FlagSet) {
@@ -118,8 +133,10 @@ func (f *flags) authFlags(set *flag.FlagSet) {
 
 func (f *flags) check(impersonator string) error {
 	switch {
-	case f.profiling && f.metrics == "":
+	case f.profiling && f.metricsOff():
 		return errors.New("--profiling is served at --metrics-listen: give that too")
+	case (f.certFile == "") != (f.keyFile == ""):
+		return errors.New("--tls-cert-file and --tls-private-key-file go together: give both, or none")
 	case f.namespace == "":
 		return errors.New("--namespace is needed outside a Pod: the namespace that holds the list of revoked sessions")
 	case len(validation.IsDNS1123Label(f.namespace)) > 0:

@@ -49,6 +49,13 @@ func TestFlags(t *testing.T) {
 	}
 }
 
+func TestAPodAnswersAtItsAddress(t *testing.T) {
+	f, err := parse(good(t), func(name string) string { return map[string]string{"POD_IP": "10.0.0.7"}[name] }, &bytes.Buffer{})
+	if err != nil || f.listen != "10.0.0.7:8080" || f.metrics != "10.0.0.7:8081" || f.metricsOff() {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
 func TestLivesOfSessions(t *testing.T) {
 	for _, c := range []struct {
 		flags []string
@@ -98,7 +105,9 @@ func TestWrongFlagsAreSaidInOneLine(t *testing.T) {
 		"unexpected argument": {"serve"}, "begin with system:": {"--oidc-prefix", "system:"}, "not defined": {"--what"},
 		"over https only": {"--public-url", "http://p.example"}, "must not be empty": {"--api-audience", ""},
 		"register a public one": {"--cli-client-id", "portal"},
-		"--profiling is served at --metrics-listen: give that too":                                        {"--profiling"},
+		"--profiling is served at --metrics-listen: give that too": {"--profiling"},
+		"--tls-cert-file and --tls-private-key-file go together":   {"--tls-cert-file", "c"},
+		"give both, or none": {"--tls-private-key-file", "k"},
 		"--api-rate -1 with --api-burst 100: the rate must not be negative":                               {"--api-rate", "-1"},
 		"--api-rate 20 with --api-burst 0: the rate must not be negative, and a burst must be at least 1": {"--api-burst", "0"},
 		"--api-rate 0.5 with --api-burst -3: the rate must not be negative":                               {"--api-rate", "0.5", "--api-burst", "-3"},
@@ -154,7 +163,8 @@ func TestRunSaysWhatIsMissing(t *testing.T) {
 		"--listen: ":       {"--kubeconfig", kubeconfig, "--listen", taken.Addr().String()},
 		"--metrics-listen": {"--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0", "--metrics-listen", taken.Addr().String()},
 		"kubeconfig":       {"--kubeconfig", "/nowhere/at/all"},
-		"session keys":     {"--kubeconfig", kubeconfig, "--session-key-file", kubeconfig},
+		"--tls-cert-file, --tls-private-key-file: ": {"--kubeconfig", kubeconfig, "--tls-cert-file", "/nowhere", "--tls-private-key-file", "/nowhere"},
+		"session keys": {"--kubeconfig", kubeconfig, "--session-key-file", kubeconfig},
 	} {
 		if err := run(t.Context(), append(good(t), more...), none, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", more, err)

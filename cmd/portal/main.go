@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -78,11 +77,16 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 	if err != nil {
 		return err
 	}
+	metrics, err := f.metricsHandler()
+	if err != nil {
+		return err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return c.Run(ctx) })
+	group.Go(func() error { return listeners.watchCertificate(ctx) })
 	group.Go(func() error { return portal.Serve(ctx, listeners.pages, portal.Count(handler), log) })
 	if listeners.metrics != nil {
-		group.Go(func() error { return portal.Serve(ctx, listeners.metrics, portal.Metrics(f.profiling), log) })
+		group.Go(func() error { return portal.Serve(ctx, listeners.metrics, metrics, log) })
 	}
 	log.Info("serving", "address", listeners.pages.Addr().String(), "publicURL", f.auth.PublicURL)
 	return group.Wait()
@@ -115,24 +119,6 @@ func (f *flags) handler(c *cluster.Cluster, log *slog.Logger) (http.Handler, err
 		Assets: http.HandlerFunc(web.Assets), Clock: now, Log: log,
 		Rate: f.rate, Proxies: f.proxies,
 	})
-}
-
-type listeners struct{ pages, metrics net.Listener }
-
-// bind takes the ports before anything else starts, so that a taken one is said at once.
-func (f *flags) bind(ctx context.Context) (l listeners, err error) {
-	var lc net.ListenConfig
-	if l.pages, err = lc.Listen(ctx, "tcp", f.listen); err != nil {
-		return l, fmt.Errorf("--listen: %w", err)
-	}
-	if f.metrics == "" {
-		return l, nil
-	}
-	if l.metrics, err = lc.Listen(ctx, "tcp", f.metrics); err != nil {
-		_ = l.pages.Close()
-		return l, fmt.Errorf("--metrics-listen: %w", err)
-	}
-	return l, nil
 }
 
 // logs are JSON, one line each, for machines; or text for people.

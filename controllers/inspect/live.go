@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/controllers/expiring"
 )
 
 // Live reads what moves by itself and is therefore not in the status of an object: from AWS, at that moment. nil without
@@ -39,7 +40,7 @@ type liveKey struct {
 // looks shares looks at AWS among all who ask for the same object.
 type looks struct {
 	read    Live // nil: nothing is ever read
-	recent  *cache[liveKey, look]
+	recent  *expiring.Cache[liveKey, look]
 	flights singleflight.Group
 }
 
@@ -49,7 +50,7 @@ type look struct {
 }
 
 func newLooks(read Live, now func() time.Time) *looks {
-	return &looks{read: read, recent: newCache[liveKey, look](liveFor, liveKept, now)}
+	return &looks{read: read, recent: expiring.New[liveKey, look](liveFor, liveKept, now)}
 }
 
 // at the resource that r is about.
@@ -58,14 +59,14 @@ func (l *looks) at(ctx context.Context, r inspect.Record) look {
 		return look{}
 	}
 	key := liveKey{r.Kind, types.NamespacedName{Namespace: r.Namespace, Name: r.Name}, r.UID}
-	if one, ok := l.recent.get(key); ok {
+	if one, ok := l.recent.Get(key); ok {
 		return one
 	}
 	flight := l.flights.DoChan(r.Kind+"\x00"+key.String()+"\x00"+r.UID, func() (any, error) {
 		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), liveTimeout)
 		defer cancel()
 		one := l.look(detached, key)
-		l.recent.put(key, one)
+		l.recent.Put(key, one)
 		return one, nil
 	})
 	patience := time.NewTimer(liveWait)

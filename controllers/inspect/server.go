@@ -16,13 +16,13 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
-	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
-	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/portico-platform/portico/api/inspect"
 	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/guard"
 )
 
 // Options are what a deployment decides.
@@ -63,11 +63,9 @@ const (
 	answerTimeout = 10 * time.Second
 	idleTimeout   = time.Minute
 	maxHeader     = 16 << 10
-	maxAtOnce     = 64 // requests of the admitted being answered
-	// reviewsASecond bounds what strangers can make Kubernetes answer; answers are remembered for those who are known.
-	reviewsASecond = 20
-	maxOpen        = 256 // connections
-	drain          = 5 * time.Second
+	maxAtOnce     = 64  // requests of the admitted being answered
+	maxOpen       = 256 // connections
+	drain         = 5 * time.Second
 	// lookAgain is how often the announcement and the certificate are looked after.
 	lookAgain = 10 * time.Second
 )
@@ -83,26 +81,20 @@ type Server struct {
 
 // New prepares a server; it listens once it is started.
 func New(cfg *rest.Config, o Options, s Source) (*Server, error) {
-	own := rest.CopyConfig(cfg)
-	own.QPS, own.Burst = reviewsASecond, 2*reviewsASecond // whoever reaches the port may ask; the API server must not suffer
-	tokens, err := authenticationclient.NewForConfig(own)
+	callers, err := guard.For(cfg, inspect.Audience, s.Now)
 	if err != nil {
-		return nil, fmt.Errorf("prepare token reviews: %w", err)
+		return nil, err
 	}
-	access, err := authorizationclient.NewForConfig(own)
-	if err != nil {
-		return nil, fmt.Errorf("prepare access reviews: %w", err)
-	}
-	leases, err := coordinationclient.NewForConfig(own)
+	leases, err := coordinationclient.NewForConfig(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("prepare the Lease: %w", err)
 	}
-	return newServer(newGuard(tokens.TokenReviews(), access.SubjectAccessReviews(), s.Now), announcer{leases.Leases(o.Namespace)}, o, s), nil
+	return newServer(callers, announcer{leases.Leases(o.Namespace)}, o, s), nil
 }
 
-func newServer(g *guard, a announcer, o Options, s Source) *Server {
+func newServer(g *guard.Guard, a announcer, o Options, s Source) *Server {
 	v := views{records: s.Records, looks: newLooks(s.Live, s.Now), features: s.Features, metrics: s.Metrics, since: s.Now()}
-	return &Server{options: o, now: s.Now, announcer: a, handler: g.over(bounded(maxAtOnce, v.routes()))}
+	return &Server{options: o, now: s.Now, announcer: a, handler: g.Over(bounded(maxAtOnce, v.routes()))}
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.

@@ -1,13 +1,14 @@
-package inspect
+// Package expiring keeps values for a while, within a bound.
+package expiring
 
 import (
 	"sync"
 	"time"
 )
 
-// cache keeps values for a while, in two generations: when the young one is old or full, the old one goes with all that
+// Cache keeps values for a while, in two generations: when the young one is old or full, the old one goes with all that
 // has expired. There are never more than limit. Safe for concurrent use.
-type cache[K comparable, V any] struct {
+type Cache[K comparable, V any] struct {
 	life  time.Duration
 	limit int
 	now   func() time.Time
@@ -22,11 +23,13 @@ type kept[V any] struct {
 	until time.Time
 }
 
-func newCache[K comparable, V any](life time.Duration, limit int, now func() time.Time) *cache[K, V] {
-	return &cache[K, V]{life: life, limit: limit, now: now, young: map[K]kept[V]{}, born: now()}
+// New returns an empty cache of values that live as long as life, limit of them at most.
+func New[K comparable, V any](life time.Duration, limit int, now func() time.Time) *Cache[K, V] {
+	return &Cache[K, V]{life: life, limit: limit, now: now, young: map[K]kept[V]{}, born: now()}
 }
 
-func (c *cache[K, V]) get(key K) (value V, ok bool) {
+// Get returns the value of a key, if it is kept and has not expired.
+func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	one, ok := c.young[key]
@@ -39,7 +42,8 @@ func (c *cache[K, V]) get(key K) (value V, ok bool) {
 	return one.value, true
 }
 
-func (c *cache[K, V]) put(key K, value V) {
+// Put keeps a value.
+func (c *Cache[K, V]) Put(key K, value V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()

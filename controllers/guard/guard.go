@@ -1,9 +1,11 @@
-package inspect
+// Package guard lets those read from a server of ours whom Kubernetes lets get its paths.
+package guard
 
 import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,9 +16,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/controllers/expiring"
 )
 
 const (
@@ -28,6 +31,8 @@ const (
 	reviewTimeout = 5 * time.Second
 	// longestToken is more than any token of Kubernetes has; what is longer is not worth a question.
 	longestToken = 8 << 10
+	// reviewsASecond bounds what strangers can make Kubernetes answer; answers are remembered for those who are known.
+	reviewsASecond = 20
 )
 
 var (
@@ -35,28 +40,46 @@ var (
 	errForbidden       = errors.New("the caller may not get this path")
 )
 
-// guard lets those pass who bring a token for this server and may get the path, as Kubernetes says.
-type guard struct {
+// Guard lets those pass who bring a token for this server and may get the path, as Kubernetes says.
+type Guard struct {
 	tokens authenticationclient.TokenReviewInterface
 	access authorizationclient.SubjectAccessReviewInterface
+	// audience is whom tokens must be for; "" stands for the API server, and so for the tokens that every Pod has.
+	audience string
 	// What Kubernetes answered: whose a token is, nil for nobody's; and whether its user may get a path.
-	users   *cache[digest, *authenticationv1.UserInfo]
-	allowed *cache[digest, bool]
+	users   *expiring.Cache[digest, *authenticationv1.UserInfo]
+	allowed *expiring.Cache[digest, bool]
 }
 
 // digest of what must not lie around in memory for longer than a request.
 type digest [sha256.Size]byte
 
-func newGuard(tokens authenticationclient.TokenReviewInterface, access authorizationclient.SubjectAccessReviewInterface, now func() time.Time) *guard {
-	return &guard{
-		tokens: tokens, access: access,
-		users:   newCache[digest, *authenticationv1.UserInfo](reviewFor, reviewsKept, now),
-		allowed: newCache[digest, bool](reviewFor, reviewsKept, now),
+// For returns a guard that asks the API server of cfg, with few questions a second: whoever reaches a port may make it ask.
+func For(cfg *rest.Config, audience string, now func() time.Time) (*Guard, error) {
+	own := rest.CopyConfig(cfg)
+	own.QPS, own.Burst = reviewsASecond, 2*reviewsASecond
+	tokens, err := authenticationclient.NewForConfig(own)
+	if err != nil {
+		return nil, fmt.Errorf("prepare token reviews: %w", err)
+	}
+	access, err := authorizationclient.NewForConfig(own)
+	if err != nil {
+		return nil, fmt.Errorf("prepare access reviews: %w", err)
+	}
+	return New(tokens.TokenReviews(), access.SubjectAccessReviews(), audience, now), nil
+}
+
+// New returns a guard that asks by these clients.
+func New(tokens authenticationclient.TokenReviewInterface, access authorizationclient.SubjectAccessReviewInterface, audience string, now func() time.Time) *Guard {
+	return &Guard{
+		tokens: tokens, access: access, audience: audience,
+		users:   expiring.New[digest, *authenticationv1.UserInfo](reviewFor, reviewsKept, now),
+		allowed: expiring.New[digest, bool](reviewFor, reviewsKept, now),
 	}
 }
 
-// over wraps h. Refusals say nothing but their status.
-func (g *guard) over(h http.Handler) http.Handler {
+// Over wraps h. Refusals say nothing but their status.
+func (g *Guard) Over(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), reviewTimeout)
 		err := g.check(ctx, r)
@@ -66,17 +89,22 @@ func (g *guard) over(h http.Handler) http.Handler {
 			h.ServeHTTP(w, r)
 		case errors.Is(err, errUnauthenticated):
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			problem(w, http.StatusUnauthorized, "")
+			refuse(w, http.StatusUnauthorized)
 		case errors.Is(err, errForbidden):
-			problem(w, http.StatusForbidden, "")
+			refuse(w, http.StatusForbidden)
 		default:
-			log.FromContext(r.Context()).Error(err, "Kubernetes could not be asked about a caller of the inspect server")
-			problem(w, http.StatusServiceUnavailable, "")
+			log.FromContext(r.Context()).Error(err, "Kubernetes could not be asked about who asks for this")
+			refuse(w, http.StatusServiceUnavailable)
 		}
 	})
 }
 
-func (g *guard) check(ctx context.Context, r *http.Request) error {
+func refuse(w http.ResponseWriter, status int) {
+	w.Header().Set("Cache-Control", "no-store")
+	http.Error(w, http.StatusText(status), status)
+}
+
+func (g *Guard) check(ctx context.Context, r *http.Request) error {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > longestToken || len(r.Header.Values("Authorization")) > 1 {
 		return errUnauthenticated
@@ -87,12 +115,12 @@ func (g *guard) check(ctx context.Context, r *http.Request) error {
 	}
 	path := r.URL.Path
 	key := digest(sha256.Sum256([]byte(token + "\x00" + path)))
-	may, known := g.allowed.get(key)
+	may, known := g.allowed.Get(key)
 	if !known {
 		if may, err = g.mayGet(ctx, user, path); err != nil {
 			return err
 		}
-		g.allowed.put(key, may)
+		g.allowed.Put(key, may)
 	}
 	if !may {
 		return errForbidden
@@ -101,20 +129,23 @@ func (g *guard) check(ctx context.Context, r *http.Request) error {
 }
 
 // user is whose token it is; errUnauthenticated if nobody's, or not for this server.
-func (g *guard) user(ctx context.Context, token string) (*authenticationv1.UserInfo, error) {
+func (g *Guard) user(ctx context.Context, token string) (*authenticationv1.UserInfo, error) {
 	key := digest(sha256.Sum256([]byte(token)))
-	user, ok := g.users.get(key)
+	user, ok := g.users.Get(key)
 	if !ok {
-		review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: []string{inspect.Audience}}}
+		review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}
+		if g.audience != "" {
+			review.Spec.Audiences = []string{g.audience}
+		}
 		answer, err := g.tokens.Create(ctx, review, metav1.CreateOptions{})
 		if err != nil {
 			return nil, err
 		}
 		// Authenticators that know nothing of audiences answer without any: their tokens are for the API server.
-		if s := answer.Status; s.Authenticated && s.User.Username != "" && slices.Contains(s.Audiences, inspect.Audience) {
+		if s := answer.Status; s.Authenticated && s.User.Username != "" && (g.audience == "" || slices.Contains(s.Audiences, g.audience)) {
 			user = &s.User
 		}
-		g.users.put(key, user)
+		g.users.Put(key, user)
 	}
 	if user == nil {
 		return nil, errUnauthenticated
@@ -122,7 +153,7 @@ func (g *guard) user(ctx context.Context, token string) (*authenticationv1.UserI
 	return user, nil
 }
 
-func (g *guard) mayGet(ctx context.Context, user *authenticationv1.UserInfo, path string) (bool, error) {
+func (g *Guard) mayGet(ctx context.Context, user *authenticationv1.UserInfo, path string) (bool, error) {
 	spec := authorizationv1.SubjectAccessReviewSpec{
 		User: user.Username, Groups: user.Groups, UID: user.UID,
 		NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: path, Verb: "get"},
