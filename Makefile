@@ -57,6 +57,7 @@ test: deps ## Run all tests: unit, integration, browser
 .PHONY: test-unit
 test-unit: $(run-tests) ## Run the unit tests, with the race detector and in random order
 	@$(run-tests) -name unit -- -race -vet=off -shuffle=on -timeout=25m
+	@cd test/chart && go test ./...
 
 # Most of the time they wait, so three processes run at a time, each with a control plane of its own.
 .PHONY: test-integration
@@ -112,7 +113,7 @@ release: go-is-there ## Build everything of a release into dist, with VERSION=v0
 ## ---- source
 
 .PHONY: generate
-generate: go-is-there ## Regenerate: deep copies, CRDs, templates, the REST client, the portal's libraries
+generate: go-is-there ## Regenerate: deep copies, CRDs, templates, the REST client, the portal's libraries, what the chart renders
 	@go tool controller-gen object paths=./api/... paths=./controllers/hostname/albconfig
 	@go tool controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
 	@go tool controller-gen crd paths=./controllers/hostname/albconfig output:crd:dir=test/stack/crds
@@ -121,6 +122,12 @@ generate: go-is-there ## Regenerate: deep copies, CRDs, templates, the REST clie
 	@$(MAKE) $(up) # not before: it does not build while a new kind has no deep copies
 	@$(up) -build web
 	@npm run --silent vendor --prefix web
+	@$(MAKE) generate-chart
+
+.PHONY: generate-chart
+generate-chart: go-is-there # what the chart renders, and the table of its values
+	@cd test/chart && go test -count=1 -run TestRenders . -update >/dev/null
+	@cd test/chart && go tool helm-docs --chart-search-root ../../charts --sort-values-order file --log-level warning
 
 .PHONY: lint
 lint: $(up) ## Run the linters

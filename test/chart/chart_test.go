@@ -1,0 +1,102 @@
+package chart
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v4/pkg/chart/v2/lint"
+	"helm.sh/helm/v4/pkg/chart/v2/lint/support"
+)
+
+func TestHelmLintFindsNothing(t *testing.T) {
+	for _, set := range []string{"minimal", "production", "air-gapped", "default"} {
+		found := lint.RunAll(folder, values(t, set), "portico-system")
+		for _, m := range found.Messages {
+			if m.Severity > support.InfoSev {
+				t.Errorf("%s: %v", set, m)
+			}
+		}
+	}
+}
+
+// TestWrongValuesAreRefused tries what people mistype; each is told of by its name.
+func TestWrongValuesAreRefused(t *testing.T) {
+	for says, path := range map[string][]any{
+		"portal.publicURL is needed":                 {"portal", "publicURL", ""},
+		"'/portal/publicURL'":                        {"portal", "publicURL", "portal.example.com"},
+		"portal.oidc.issuerURL and portal.oidc.cl":   {"portal", "oidc", "issuerURL", ""},
+		"additional properties 'replica' not":        {"operator", "replica", 3},
+		"'/operator/replicas'":                       {"operator", "replicas", 0},
+		"'/operator/aws/roleARN'":                    {"operator", "aws", "roleARN", "portico-operator"},
+		"'/operator/image/digest'":                   {"operator", "image", "digest", "latest"},
+		"'--workers' does not match pattern":         {"operator", "settings", "--workers", 3},
+		"'/networkPolicy/egressPorts/0'":             {"networkPolicy", "egressPorts", []any{"https"}},
+		"'/portal/service/type'":                     {"portal", "service", "type", "External"},
+		"a memory limit of 1.5Gi: write it as a who": {"portal", "resources", "limits", map[string]any{"memory": "1.5Gi"}},
+	} {
+		set := values(t, "minimal")
+		change(set, path)
+		if _, err := renderWith(t, set); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v: %v, want %q", path, err, says)
+		}
+	}
+}
+
+// change sets the value at the end of a path.
+func change(set map[string]any, path []any) {
+	for len(path) > 2 {
+		inner, ok := set[path[0].(string)].(map[string]any)
+		if !ok {
+			inner = map[string]any{}
+			set[path[0].(string)] = inner
+		}
+		set, path = inner, path[1:]
+	}
+	set[path[0].(string)] = path[1]
+}
+
+// TestEveryObjectIsOurs finds objects without the labels by which people find what the chart made.
+func TestEveryObjectIsOurs(t *testing.T) {
+	files, err := renderWith(t, values(t, "production"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		if !strings.HasSuffix(file, ".yaml") {
+			continue
+		}
+		for _, object := range documents(t, files[file]) {
+			seen++
+			if !strings.Contains(object, "kind: CustomResourceDefinition") && !strings.Contains(object, "app.kubernetes.io/name: portico") {
+				t.Errorf("%s has an object without labels:\n%.300s", file, object)
+			}
+		}
+	}
+	if seen < 50 {
+		t.Errorf("only %d objects", seen)
+	}
+}
+
+func TestSessionKeysAreMadeIfNoneAreNamed(t *testing.T) {
+	set := values(t, "minimal")
+	change(set, []any{"portal", "sessionKeys", "existingSecret", ""})
+	var keys []string
+	for range 2 {
+		files, err := renderWith(t, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, found := strings.Cut(files["portico/templates/portal.yaml"], "\n  keys: ")
+		if !found {
+			t.Fatal("no keys")
+		}
+		key, _, _ := strings.Cut(rest, "\n")
+		keys = append(keys, key)
+	}
+	if len(keys[0]) < 50 || keys[0] == keys[1] {
+		t.Errorf("keys %q", keys)
+	}
+}
