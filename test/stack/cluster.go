@@ -23,6 +23,9 @@ func (s *Stack) startCluster(ctx context.Context) error {
 	if err := s.startAPI(ctx); err != nil {
 		return err
 	}
+	if err := s.newNode(); err != nil {
+		return err
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.startControllers(ctx) })
 	g.Go(func() error { return s.startScheduler(ctx) })

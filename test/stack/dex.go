@@ -30,11 +30,14 @@ const (
 	APIScopes = "openid profile email groups audience:server:client_id:" + Audience
 )
 
+// issuer is known before anything answers there.
+func (s *Stack) issuer() string { return "http://" + address(s.ports.dex) + "/dex" }
+
 func (s *Stack) startDex(ctx context.Context) error {
 	if !s.opts.Parts.has(Dex) {
 		return nil
 	}
-	s.Issuer = "http://" + address(s.ports.dex) + "/dex"
+	s.Issuer = s.issuer()
 	config, err := s.dexConfig()
 	if err != nil {
 		return err

@@ -3,10 +3,15 @@
 package stack_test
 
 import (
+	"context"
+	"crypto/tls"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/portico-platform/portico/test/stack"
 )
@@ -39,9 +44,63 @@ func TestEverythingStartsTogether(t *testing.T) {
 			t.Errorf("%s lists the buckets of payments: status %d, want %d", user, got, want)
 		}
 	}
+	runsAsInstalled(t, all)
 	if err := all.Err(); err != nil {
 		t.Error(err)
 	}
+}
+
+// runsAsInstalled checks that operator and portal run in Pods of what the chart renders: with their logs, with metrics for
+// those who may read them, and replaced like any others.
+func runsAsInstalled(t *testing.T, s *stack.Stack) {
+	t.Helper()
+	kubectl := func(args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), filepath.Join(root, "bin", "kubectl"), append([]string{"--kubeconfig", s.AdminKubeconfig, "-n", stack.Namespace}, args...)...)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("kubectl %v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	for _, name := range []string{"operator", "portal"} {
+		if log := kubectl("logs", "deployment/portico-"+name, "--tail=2"); strings.Count(log, "\n") != 2 {
+			t.Errorf("the log of %s ends with %q", name, log)
+		}
+	}
+	kubectl("rollout", "restart", "deployment/portico-portal")
+	kubectl("rollout", "status", "deployment/portico-portal", "--timeout=60s")
+	token := strings.TrimSpace(kubectl("create", "token", "default"))
+	if got := metrics(t, s, ""); got != http.StatusUnauthorized {
+		t.Errorf("metrics without a token: %d", got)
+	}
+	if got := metrics(t, s, token); got != http.StatusForbidden {
+		t.Errorf("metrics without the right: %d", got)
+	}
+	kubectl("create", "clusterrolebinding", "metrics", "--clusterrole=portico-metrics-reader", "--serviceaccount="+stack.Namespace+":default")
+	eventually(t, "metrics with the right", time.Minute, func(context.Context) (bool, error) { // a refusal is kept for some seconds
+		return metrics(t, s, token) == http.StatusOK, nil
+	})
+}
+
+// metrics asks the operator for its metrics.
+func metrics(t *testing.T, s *stack.Stack, token string) (status int) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+s.AddressOf("operator", "metrics")+"/metrics", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // it certifies itself
+	defer transport.CloseIdleConnections()
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
 }
 
 func listBuckets(t *testing.T, portal, token string) (status int) {

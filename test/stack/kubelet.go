@@ -15,6 +15,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/portico-platform/portico/test/stack/pods"
 )
 
 // kubelet is what the API server asks for the logs of a Pod, on every Node. It
@@ -23,6 +25,7 @@ import (
 type kubelet struct {
 	clients kubernetes.Interface
 	kwok    *httputil.ReverseProxy
+	node    *pods.Node
 }
 
 func (s *Stack) startKubelet(ctx context.Context, clients kubernetes.Interface) error {
@@ -31,7 +34,7 @@ func (s *Stack) startKubelet(ctx context.Context, clients kubernetes.Interface) 
 		return fmt.Errorf("load the certificate of the kubelets' endpoint: %w", err)
 	}
 	upstream := &url.URL{Scheme: "http", Host: address(s.ports.kwok)}
-	k := &kubelet{clients: clients, kwok: &httputil.ReverseProxy{
+	k := &kubelet{clients: clients, node: s.node, kwok: &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(upstream) },
 		FlushInterval: -1, // lines that are followed arrive as they are written
 	}}
@@ -51,6 +54,10 @@ func (k *kubelet) logs(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, fmt.Errorf("read pod %q: %w", name, err))
+		return
+	}
+	if pod.Spec.NodeName == pods.Name {
+		k.node.ServeLog(w, r, pod.UID)
 		return
 	}
 	query := r.URL.Query()

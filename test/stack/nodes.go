@@ -14,6 +14,9 @@ import (
 
 const nodeCount = 2
 
+// simulated is the label of the Nodes that kwok plays.
+const simulated = "portico.dev/simulated"
+
 // startNodes brings up kwok, which plays the kubelets, and makes the Nodes.
 func (s *Stack) startNodes(ctx context.Context) error {
 	if !s.opts.Parts.has(Nodes) {
@@ -44,7 +47,7 @@ func (s *Stack) startNodes(ctx context.Context) error {
 		Args: []string{
 			"--kubeconfig=" + s.AdminKubeconfig,
 			"--config=" + s.opts.bin(stagesFile), "--config=" + logs,
-			"--manage-all-nodes=true", "--node-lease-duration-seconds=40", "--cidr=" + podCIDR,
+			"--manage-all-nodes=false", "--manage-nodes-with-label-selector=" + simulated, "--node-lease-duration-seconds=40", "--cidr=" + podCIDR,
 			"--node-ip=127.0.0.1", fmt.Sprintf("--node-port=%d", s.ports.kubelet),
 			"--server-address=" + address(s.ports.kwok),
 		},
@@ -61,7 +64,7 @@ func simulatedNode(name string) *corev1.Node {
 	}
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
-			corev1.LabelHostname: name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64",
+			corev1.LabelHostname: name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64", simulated: "true",
 		}},
 		Status: corev1.NodeStatus{Capacity: capacity, Allocatable: capacity},
 	}

@@ -2,6 +2,8 @@ package stack
 
 import (
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 )
 
@@ -21,9 +23,9 @@ const (
 	AWS
 	// Dex is the identity provider with the sample users.
 	Dex
-	// Operator is bin/operator, as its own ServiceAccount.
+	// Operator is bin/operator in place of its image, in the Pod of its Deployment.
 	Operator
-	// Portal is bin/portal, as its own ServiceAccounts.
+	// Portal is bin/portal in place of its image, in the Pod of its Deployment, at a Service.
 	Portal
 	// Gateways is Gateway API with a simulator of the AWS Load Balancer
 	// Controller (see albsim), and hosted zones with the grants to use them. It
@@ -57,8 +59,8 @@ type Options struct {
 	ExternalKubeconfig string
 	// Bare leaves the cluster empty: neither CRDs nor anything else is applied, and there are no Gateways.
 	Bare bool
-	// PortalFlags go to the portal after its own.
-	PortalFlags []string
+	// PortalSettings are flags of the portal by name, without dashes.
+	PortalSettings map[string]string
 	// Progress is told, line by line, what is built and started. Nil is silent.
 	Progress io.Writer
 }
@@ -102,5 +104,8 @@ func (o *Options) setDefaults() error {
 	}
 	return nil
 }
+
+// root is the repository's files.
+func (s *Stack) root() fs.FS { return os.DirFS(s.opts.Root) }
 
 func (o *Options) bin(name string) string { return filepath.Join(o.Root, "bin", name) }

@@ -4,71 +4,239 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"os"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"path"
 	"path/filepath"
+	"strings"
+	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/portico-platform/portico/test/stack/pods"
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
-// startOperator runs bin/operator with the rights of its own ServiceAccount.
-func (s *Stack) startOperator(ctx context.Context) error {
-	if !s.opts.Parts.has(Operator) {
+// manifests, under Root, are what an installation without Helm applies.
+const manifests = "config/default/portico.yaml"
+
+// answerTimeout is how long a Deployment may take until a Pod of it is ready.
+const answerTimeout = 2 * time.Minute
+
+// settings of the platform that are this stack's own, as flags of operator and portal.
+func (s *Stack) settings() (operator, portal map[string]string) {
+	operator = map[string]string{"development": "true"}
+	if s.opts.Parts.has(AWS) {
+		operator["allowed-endpoints"] = s.providerEndpoint()
+	}
+	portal = map[string]string{
+		"development": "true", "public-url": s.PortalURL,
+		"oidc-issuer-url": s.issuer(), "oidc-client-id": PortalClient,
+		// What the sample roles, and the users' certificates, name people by.
+		"oidc-username-claim": "preferred_username",
+		"oidc-prefix":         Prefix, "api-audience": Audience,
+		"cli-client-id": CLIClient, "cli-scopes": APIScopes + " offline_access",
+	}
+	maps.Copy(portal, s.opts.PortalSettings)
+	return operator, portal
+}
+
+// platform is what every installation gets, with what this one has of its own, as an overlay of kustomize would set it.
+func (s *Stack) platform() ([]*unstructured.Unstructured, error) {
+	all, err := ReadObjects(s.root(), manifests)
+	if err != nil {
+		return nil, err
+	}
+	operator, portal := s.settings()
+	var ours []*unstructured.Unstructured
+	for _, o := range all {
+		switch o.GetKind() + " " + o.GetName() {
+		case "ConfigMap portico-operator":
+			err = set(o, operator)
+		case "ConfigMap portico-portal":
+			err = set(o, portal)
+		case "Deployment portico-operator":
+			err = s.place(o, Operator)
+		case "Deployment portico-portal":
+			err = s.place(o, Portal)
+		case "HorizontalPodAutoscaler portico-portal":
+			continue // one portal is enough here
+		}
+		if err != nil {
+			return nil, err
+		}
+		if o.GetKind() == "Deployment" && s.opts.ExternalKubeconfig != "" {
+			s.deployments = append(s.deployments, o) // nobody there has the images
+			continue
+		}
+		ours = append(ours, o)
+	}
+	return append(ours, secrets()...), nil
+}
+
+// set puts flags into a ConfigMap of variables.
+func set(o *unstructured.Unstructured, flags map[string]string) error {
+	for name, value := range flags {
+		variable := "PORTICO_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+		if err := unstructured.SetNestedField(o.Object, value, "data", variable); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place lets a Deployment run one Pod at our Node, or none.
+func (s *Stack) place(o *unstructured.Unstructured, part Parts) error {
+	replicas := int64(0)
+	if s.opts.Parts.has(part) {
+		replicas = 1
+	}
+	return errors.Join(
+		unstructured.SetNestedField(o.Object, replicas, "spec", "replicas"),
+		unstructured.SetNestedField(o.Object, pods.Name, "spec", "template", "spec", "nodeName"),
+	)
+}
+
+// secrets are what an installer makes: the portal's at the identity provider, and the keys of sessions.
+func secrets() []*unstructured.Unstructured {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails since Go 1.24
+	secret := func(name, field, value string) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: object{
+			"apiVersion": "v1", "kind": "Secret", "metadata": object{"name": name, "namespace": Namespace},
+			"stringData": object{field: value},
+		}}
+	}
+	return []*unstructured.Unstructured{
+		secret("portico-oidc", "client-secret", PortalSecret),
+		secret("portico-session-keys", "keys", base64.StdEncoding.EncodeToString(key)),
+	}
+}
+
+// newNode is the Node that operator and portal run at.
+func (s *Stack) newNode() error {
+	if !s.opts.Parts.has(Operator | Portal) {
 		return nil
 	}
-	kubeconfig, err := s.ServiceAccountKubeconfig(ctx, Namespace, "portico-operator")
+	clients, err := kubernetes.NewForConfig(s.Admin)
 	if err != nil {
 		return err
 	}
-	return s.run(ctx, process.Spec{
-		Name: "operator", Path: s.opts.bin("operator"),
-		Args: append([]string{
-			"--kubeconfig", kubeconfig, "--namespace", Namespace, "--development",
-			"--inspect-bind-address", address(0), "--inspect-advertise-address", "127.0.0.1",
-			"--metrics-bind-address", address(s.ports.metrics), "--health-probe-bind-address", address(s.ports.health),
-		}, s.AWSFlags()...),
-		Ready: answers(plain, "http://"+address(s.ports.health)+"/readyz"),
+	s.node = pods.New(pods.Options{
+		Clients: clients, Admin: s.Admin, Dir: filepath.Join(s.Dir, "pods"), Binary: s.binary, Address: s.claims.loopback, Port: s.ports.kubelet,
+		Add: s.add, Died: func(e *process.DiedError) { s.fail(e) }, Say: s.say,
 	})
+	return nil
 }
 
-// AWSFlags let an operator's AWSProviders use the stack's AWS.
-func (s *Stack) AWSFlags() []string {
-	if s.AWSEndpoint == "" {
+// startPods runs what is bound to that Node.
+func (s *Stack) startPods(ctx context.Context) error {
+	if s.node == nil {
 		return nil
 	}
-	return []string{"--allowed-endpoints", s.AWSEndpoint}
+	if s.opts.ExternalKubeconfig != "" {
+		s.background(ctx, s.startUnknown)
+		return nil
+	}
+	if err := s.node.Register(ctx); err != nil {
+		return err
+	}
+	s.background(ctx, s.node.Run)
+	return nil
 }
 
-// startPortal runs bin/portal with the rights of its own ServiceAccounts, signing
-// in at Dex.
+// startUnknown runs the Pods of Deployments that the cluster does not have, until ctx ends.
+func (s *Stack) startUnknown(ctx context.Context) error {
+	for _, o := range s.deployments {
+		var d appsv1.Deployment
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &d); err != nil {
+			return err
+		}
+		if *d.Spec.Replicas > 0 {
+			s.node.Start(ctx, pods.Of(d.Namespace, &d.Spec.Template))
+		}
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// binary is what runs in place of an image of ours.
+func (s *Stack) binary(image string) (string, error) {
+	name, _, _ := strings.Cut(path.Base(image), ":")
+	ours, found := strings.CutPrefix(name, "portico-")
+	if !found {
+		return "", fmt.Errorf("there is no binary for the image %s", image)
+	}
+	return s.opts.bin(ours), nil
+}
+
+// add makes a process of a Pod. While Pods take turns there are two of a name: the log of the second has another one.
+func (s *Stack) add(spec process.Spec) *process.Process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := spec.Name
+	for i := 2; s.parts[spec.Name] != nil && s.parts[spec.Name].PID() != 0; i++ {
+		spec.Name = fmt.Sprintf("%s-%d", name, i)
+	}
+	p := s.group.Add(spec)
+	s.parts[spec.Name], s.parts[name] = p, p
+	return p
+}
+
+// awaitPart waits until a Pod of a part is ready.
+func (s *Stack) awaitPart(ctx context.Context, part Parts, name, port string) error {
+	if !s.opts.Parts.has(part) {
+		return nil
+	}
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	for len(s.node.Ready(labelsOf(name), port)) == 0 {
+		select {
+		case <-s.failed:
+			return s.Err()
+		case <-ctx.Done():
+			return fmt.Errorf("no Pod of %s is ready: %w", name, context.Cause(ctx))
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	s.say("%-24s ready after %.1f s", name, time.Since(began).Seconds())
+	return nil
+}
+
+// AddressOf returns where a ready Pod of operator or portal answers at a port of this name, or "".
+func (s *Stack) AddressOf(name, port string) string {
+	for _, at := range s.node.Ready(labelsOf(name), port) {
+		return at
+	}
+	return ""
+}
+
+func labelsOf(name string) map[string]string {
+	return map[string]string{"app.kubernetes.io/name": "portico", "app.kubernetes.io/component": name}
+}
+
+func (s *Stack) startOperator(ctx context.Context) error {
+	return s.awaitPart(ctx, Operator, "operator", "health")
+}
+
+// startPortal plays the portal's Service at its port.
 func (s *Stack) startPortal(ctx context.Context) error {
 	if !s.opts.Parts.has(Portal) {
 		return nil
 	}
-	kubeconfig, err := s.ServiceAccountKubeconfig(ctx, Namespace, "portico-portal")
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address(s.ports.portal))
 	if err != nil {
 		return err
 	}
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // never fails since Go 1.24
-	keys, secret := filepath.Join(s.Dir, "session-keys"), filepath.Join(s.Dir, "oidc-secret")
-	if err := os.WriteFile(keys, []byte(base64.StdEncoding.EncodeToString(key)+"\n"), 0o600); err != nil {
-		return err
-	}
-	if err := os.WriteFile(secret, []byte(PortalSecret+"\n"), 0o600); err != nil {
-		return err
-	}
-	return s.run(ctx, process.Spec{
-		Name: "portal", Path: s.opts.bin("portal"),
-		Args: append([]string{
-			"--kubeconfig", kubeconfig, "--namespace", Namespace, "--impersonator", Namespace + "/portico-impersonator",
-			"--listen", address(s.ports.portal), "--public-url", s.PortalURL,
-			"--session-key-file", keys, "--development",
-			"--oidc-issuer-url", s.Issuer, "--oidc-client-id", PortalClient, "--oidc-client-secret-file", secret,
-			// What the sample roles, and the users' certificates, name people by.
-			"--oidc-username-claim", "preferred_username",
-			"--oidc-prefix", Prefix, "--api-audience", Audience,
-			"--cli-client-id", CLIClient, "--cli-scopes", APIScopes + " offline_access",
-		}, s.opts.PortalFlags...),
-		Ready: answers(plain, s.PortalURL+"/readyz"),
+	s.background(ctx, func(ctx context.Context) error {
+		defer context.AfterFunc(ctx, func() { _ = l.Close() })()
+		return s.node.Forward(l, labelsOf("portal"), "pages")
 	})
+	return s.awaitPart(ctx, Portal, "portal", "pages")
 }

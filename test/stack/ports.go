@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"strconv"
+	"sync"
 )
 
 // PortTakenError says that a port that was asked for is not free.
@@ -31,6 +32,7 @@ const lowPort, highPort = 20000, 32768
 // gives it back however the process ends.
 type ports struct {
 	taken map[int]bool
+	mu    sync.Mutex
 	held  []net.PacketConn
 }
 
@@ -75,10 +77,29 @@ func (p *ports) hold(port int) bool {
 }
 
 func (p *ports) release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for _, claim := range p.held {
 		_ = claim.Close()
 	}
 	p.held = nil
+}
+
+// loopback returns an address of this machine that no other Pod of any stack has: one of 127.245.0.0/16, of which a UDP
+// port is held until release.
+func (p *ports) loopback() (string, error) {
+	for range 1000 {
+		ip := fmt.Sprintf("127.245.%d.%d", rand.IntN(256), 1+rand.IntN(254))
+		claim, err := net.ListenPacket("udp", net.JoinHostPort(ip, strconv.Itoa(lowPort)))
+		if err != nil {
+			continue
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.held = append(p.held, claim)
+		return ip, nil
+	}
+	return "", errors.New("no free address in 127.245.0.0/16")
 }
 
 // address is the only place that says where the stack listens.
@@ -86,7 +107,7 @@ func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Ito
 
 // allPorts are those of every part that may be started.
 type allPorts struct {
-	etcd, apiserver, scheduler, kwok, kubelet, moto, awsOperator, awsOutside, dex, metrics, health, portal int
+	etcd, apiserver, scheduler, kwok, kubelet, moto, awsOperator, awsOutside, dex, portal int
 }
 
 func (p *ports) choose(o *Options) (allPorts, error) {
@@ -114,7 +135,5 @@ func (p *ports) choose(o *Options) (allPorts, error) {
 	pick(&chosen.scheduler, Scheduler, "kube-scheduler", "", 0)
 	pick(&chosen.kwok, Nodes, "kwok", "", 0)
 	pick(&chosen.kubelet, Nodes, "the kubelets' endpoint", "", 0)
-	pick(&chosen.metrics, Operator, "the operator's metrics", "", 0)
-	pick(&chosen.health, Operator, "the operator's probes", "", 0)
 	return chosen, first
 }

@@ -17,7 +17,7 @@ func TestPortsAreChosenOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[int]bool{}
-	all := []int{p.etcd, p.apiserver, p.scheduler, p.kwok, p.kubelet, p.moto, p.awsOperator, p.awsOutside, p.dex, p.metrics, p.health, p.portal}
+	all := []int{p.etcd, p.apiserver, p.scheduler, p.kwok, p.kubelet, p.moto, p.awsOperator, p.awsOutside, p.dex, p.portal}
 	for _, port := range all {
 		if port < lowPort || port >= highPort || seen[port] {
 			t.Errorf("ports %v: %d", all, port)

@@ -14,10 +14,12 @@ import (
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
 	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/stack/albsim"
+	"github.com/portico-platform/portico/test/stack/pods"
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
@@ -48,8 +50,11 @@ type Stack struct {
 	opts   Options
 	ports  allPorts
 	claims *ports
-	pki    *pki
-	group  *process.Group
+	node   *pods.Node
+	// deployments are those that a cluster of others does not get.
+	deployments []*unstructured.Unstructured
+	pki         *pki
+	group       *process.Group
 	// outside is shared by the clients of OutsideAWS: each would have connections of its own.
 	outside *awshttp.BuildableClient
 
@@ -125,6 +130,9 @@ func (s *Stack) start(ctx context.Context) error {
 		if err := s.makeGateways(ctx); err != nil {
 			return err
 		}
+	}
+	if err := s.startPods(ctx); err != nil {
+		return err
 	}
 	g, second := errgroup.WithContext(ctx)
 	if gateways {

@@ -1,10 +1,9 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"embed"
-	"os"
-	"path/filepath"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -18,9 +17,6 @@ const Namespace = "portico-system"
 
 // Provider is the sample AWSProvider, which the sample namespaces may use.
 const Provider = "aws-local"
-
-// configFolders, under Root, are what every installation gets.
-var configFolders = []string{"config/crd/bases", "config/rbac", "config/policy"}
 
 //go:embed samples/*.yaml
 var samples embed.FS
@@ -44,13 +40,7 @@ func (s *Stack) applyWorld(ctx context.Context) error {
 }
 
 func (s *Stack) world() ([]*unstructured.Unstructured, error) {
-	var present []string
-	for _, folder := range configFolders {
-		if files, _ := filepath.Glob(filepath.Join(s.opts.Root, folder, "*.yaml")); len(files) > 0 {
-			present = append(present, folder)
-		}
-	}
-	objects, err := ReadObjects(os.DirFS(s.opts.Root), present...)
+	objects, err := s.platform()
 	if err != nil {
 		return nil, err
 	}
@@ -65,13 +55,13 @@ func (s *Stack) world() ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-// providerObjects are the sample AWSProvider and its Secret. The endpoint is
-// known before anything answers there.
+// providerEndpoint is known before anything answers there.
+func (s *Stack) providerEndpoint() string {
+	return cmp.Or(s.opts.AWSEndpoint, "http://"+address(s.ports.awsOperator))
+}
+
+// providerObjects are the sample AWSProvider and its Secret.
 func (s *Stack) providerObjects() []*unstructured.Unstructured {
-	endpoint := s.opts.AWSEndpoint
-	if endpoint == "" {
-		endpoint = "http://" + address(s.ports.awsOperator)
-	}
 	reference := func(key string) object { return object{"name": Provider, "key": key} }
 	return []*unstructured.Unstructured{
 		{Object: object{
@@ -86,7 +76,7 @@ func (s *Stack) providerObjects() []*unstructured.Unstructured {
 			"apiVersion": "portico.dev/v1alpha1", "kind": "AWSProvider", "metadata": object{"name": Provider},
 			"spec": object{
 				"region":             Region,
-				"endpoint":           endpoint,
+				"endpoint":           s.providerEndpoint(),
 				"accessKeyIDRef":     reference("accessKeyID"),
 				"secretAccessKeyRef": reference("secretAccessKey"),
 				"allowedNamespaces":  object{"matchLabels": object{"portico.dev/aws": "allowed"}},

@@ -118,7 +118,11 @@ func (g *Group) forget(name string) {
 }
 
 func (g *Group) died(p *Process, err error) {
-	if g.onDied != nil {
-		g.onDied(&DiedError{Name: p.spec.Name, Err: err, Log: p.log, Tail: p.Tail(tailLines)})
+	tell := g.onDied
+	if p.spec.Died != nil {
+		tell = p.spec.Died
+	}
+	if tell != nil {
+		tell(&DiedError{Name: p.spec.Name, Err: err, Log: p.log, Tail: p.Tail(tailLines)})
 	}
 }

@@ -6,6 +6,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,12 @@ type Spec struct {
 	Path string   // the executable
 	Args []string // without the executable's name
 	Env  []string // KEY=value, added to the environment of this process
+	// OnlyEnv leaves the environment of this process out.
+	OnlyEnv bool
+	// Grace is how long Stop waits after SIGTERM before it sends SIGKILL; 0 means some seconds.
+	Grace time.Duration
+	// Died is called in place of the group's function when the process ends and nobody asked for it.
+	Died func(*DiedError)
 	// Ready answers nil once the process serves. It is asked again and again
 	// until then. Nil means ready as soon as it runs.
 	Ready func(ctx context.Context) error
@@ -124,7 +131,13 @@ func (p *Process) spawn() (*run, error) {
 
 	cmd := exec.Command(p.spec.Path, slices.Concat(p.spec.Args, p.more)...)
 	cmd.Dir = p.group.dir
-	cmd.Env = append(os.Environ(), p.spec.Env...)
+	if !p.spec.OnlyEnv {
+		cmd.Env = os.Environ()
+	}
+	cmd.Env = append(cmd.Env, p.spec.Env...)
+	if len(cmd.Env) == 0 {
+		cmd.Env = []string{""} // nil would mean this process's own
+	}
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = attributes()
 	if err := p.group.spawn(p.spec.Name, cmd); err != nil {
@@ -192,7 +205,7 @@ func (p *Process) end(sig syscall.Signal) error {
 	select {
 	case <-r.done:
 		return nil
-	case <-time.After(stopGrace):
+	case <-time.After(cmp.Or(p.spec.Grace, stopGrace)):
 	}
 	if sig == syscall.SIGKILL {
 		return fmt.Errorf("%s (process %d) survives SIGKILL", p.spec.Name, r.cmd.Process.Pid)

@@ -36,8 +36,8 @@ func (w *world) startOperator(ctx context.Context, flags ...string) error {
 	args := []string{
 		"--kubeconfig", kubeconfig, "--namespace", stack.Namespace,
 		"--metrics-bind-address", metrics, "--health-probe-bind-address", health,
+		"--allowed-endpoints", w.stack.AWSEndpoint,
 	}
-	args = append(args, w.stack.AWSFlags()...)
 	w.lives++
 	o := &operator{metrics: "http://" + metrics + "/metrics"}
 	o.Process, err = w.stack.Run(ctx, process.Spec{

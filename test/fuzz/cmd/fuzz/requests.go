@@ -54,7 +54,7 @@ func (j job) requests(ctx context.Context) (err error) {
 	}
 	s, err := stack.Start(ctx, stack.Options{
 		Root: j.root, Parts: stack.Everything, Progress: j.out,
-		PortalFlags: []string{"--api-rate", "0"}, // or most answers were 429
+		PortalSettings: map[string]string{"api-rate": "0"}, // or most answers were 429
 	})
 	if err != nil {
 		return err

@@ -1,0 +1,112 @@
+package pods
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// environment is all that the process has: what its container says, and where its kubeconfig is.
+func (p *pod) environment(ctx context.Context) ([]string, error) {
+	all := map[string]string{}
+	for _, from := range p.container().EnvFrom {
+		data, err := p.from(ctx, from)
+		if err != nil {
+			return nil, err
+		}
+		for key, value := range data {
+			all[from.Prefix+key] = string(value)
+		}
+	}
+	for _, variable := range p.container().Env {
+		value, err := p.value(ctx, variable)
+		if err != nil {
+			return nil, fmt.Errorf("variable %s: %w", variable.Name, err)
+		}
+		all[variable.Name] = value
+	}
+	if _, err := os.Stat(p.kubeconfig()); err == nil {
+		all["KUBECONFIG"] = p.kubeconfig()
+	}
+	env := make([]string, 0, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		env = append(env, name+"="+p.mapped(all[name]))
+	}
+	return env, nil
+}
+
+func (p *pod) from(ctx context.Context, from corev1.EnvFromSource) (map[string][]byte, error) {
+	switch {
+	case from.ConfigMapRef != nil:
+		return p.configMap(ctx, from.ConfigMapRef.Name, nil)
+	case from.SecretRef != nil:
+		return p.secret(ctx, from.SecretRef.Name, nil)
+	default:
+		return nil, nil
+	}
+}
+
+func (p *pod) value(ctx context.Context, v corev1.EnvVar) (string, error) {
+	from := v.ValueFrom
+	switch {
+	case from == nil:
+		return v.Value, nil
+	case from.FieldRef != nil:
+		return p.field(from.FieldRef)
+	case from.SecretKeyRef != nil:
+		data, err := p.secret(ctx, from.SecretKeyRef.Name, []corev1.KeyToPath{{Key: from.SecretKeyRef.Key, Path: "value"}})
+		return string(data["value"]), err
+	case from.ConfigMapKeyRef != nil:
+		data, err := p.configMap(ctx, from.ConfigMapKeyRef.Name, []corev1.KeyToPath{{Key: from.ConfigMapKeyRef.Key, Path: "value"}})
+		return string(data["value"]), err
+	default:
+		return "", fmt.Errorf("this source cannot be played")
+	}
+}
+
+func (p *pod) field(f *corev1.ObjectFieldSelector) (string, error) {
+	fields := map[string]string{
+		"metadata.name": p.spec.Name, "metadata.namespace": p.spec.Namespace, "metadata.uid": string(p.spec.UID),
+		"status.podIP": p.ip, "spec.nodeName": Name, "spec.serviceAccountName": p.spec.Spec.ServiceAccountName,
+	}
+	value, ok := fields[f.FieldPath]
+	if !ok {
+		return "", fmt.Errorf("the field %s cannot be played", f.FieldPath)
+	}
+	return value, nil
+}
+
+// mapped replaces paths of mounts by those of the Pod's folder.
+func (p *pod) mapped(text string) string {
+	for _, mount := range p.container().VolumeMounts {
+		if text == mount.MountPath || strings.HasPrefix(text, mount.MountPath+"/") {
+			return p.path(mount.MountPath) + strings.TrimPrefix(text, mount.MountPath)
+		}
+	}
+	return text
+}
+
+// Of returns the Pod that a Deployment's controller makes, as the API server completes it: for clusters whose controllers
+// are not to make it.
+func Of(namespace string, template *corev1.PodTemplateSpec) *corev1.Pod {
+	const account, life = "kube-api-access", int64(3607)
+	seconds := life
+	made := &corev1.Pod{ObjectMeta: *template.ObjectMeta.DeepCopy(), Spec: *template.Spec.DeepCopy()}
+	made.Namespace, made.Name = namespace, template.Spec.Containers[0].Name
+	made.Spec.Volumes = append(made.Spec.Volumes, corev1.Volume{Name: account, VolumeSource: corev1.VolumeSource{
+		Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
+			{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{ExpirationSeconds: &seconds, Path: "token"}},
+			{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "kube-root-ca.crt"}}},
+			{DownwardAPI: &corev1.DownwardAPIProjection{Items: []corev1.DownwardAPIVolumeFile{
+				{Path: "namespace", FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.namespace"}},
+			}}},
+		}},
+	}})
+	made.Spec.Containers[0].VolumeMounts = append(made.Spec.Containers[0].VolumeMounts, corev1.VolumeMount{Name: account, MountPath: accountPath})
+	return made
+}

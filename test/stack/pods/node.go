@@ -1,0 +1,191 @@
+package pods
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/portico-platform/portico/test/stack/process"
+)
+
+// Name of the Node. Nothing else is to run there, so it has a taint of the same name.
+const Name = "portico"
+
+// heartbeat is how often a kubelet says that its Node is alive; the controllers wait for some of them.
+const heartbeat = 10 * time.Second
+
+// Options of a node.
+type Options struct {
+	Clients kubernetes.Interface
+	// Admin reaches the API server; its address and CA are told to the processes.
+	Admin *rest.Config
+	// Dir is where folders of Pods are made.
+	Dir string
+	// Binary returns the path of what runs in place of an image.
+	Binary func(image string) (string, error)
+	// Address returns an address of this machine that no other Pod has, in 127.245.0.0/16.
+	Address func() (string, error)
+	// Port of 127.0.0.1 at which logs are asked for.
+	Port int
+	// Add makes a process, not yet started.
+	Add func(process.Spec) *process.Process
+	// Died is told when a container ended that nobody asked to end; it is started again all the same.
+	Died func(*process.DiedError)
+	// Say is told why a container cannot be started yet.
+	Say func(format string, args ...any)
+}
+
+// Node runs Pods.
+type Node struct {
+	options Options
+
+	mu   sync.Mutex
+	pods map[types.UID]*pod
+	work sync.WaitGroup
+}
+
+// New returns a node without Pods.
+func New(o Options) *Node { return &Node{options: o, pods: map[types.UID]*pod{}} }
+
+// Register makes the Node known to the cluster.
+func (n *Node) Register(ctx context.Context) error {
+	capacity := corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("8"), corev1.ResourceMemory: resource.MustParse("32Gi"), corev1.ResourcePods: resource.MustParse("20"),
+	}
+	now := metav1.Now()
+	node := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: Name, Labels: map[string]string{corev1.LabelHostname: Name, corev1.LabelOSStable: "linux"}},
+		Spec:       corev1.NodeSpec{Taints: []corev1.Taint{{Key: Name, Effect: corev1.TaintEffectNoSchedule}}},
+		Status: corev1.NodeStatus{
+			Capacity: capacity, Allocatable: capacity,
+			Addresses:       []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "127.0.0.1"}},
+			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(n.options.Port)}}, //nolint:gosec // a port
+			Conditions: []corev1.NodeCondition{{
+				Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady",
+				Message: "processes of this machine run in place of containers", LastHeartbeatTime: now, LastTransitionTime: now,
+			}},
+		},
+	}
+	if _, err := n.options.Clients.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("create the Node %s: %w", Name, err)
+	}
+	return n.beat(ctx)
+}
+
+// beat renews the Lease that says that the Node is alive.
+func (n *Node) beat(ctx context.Context) error {
+	leases := n.options.Clients.CoordinationV1().Leases(corev1.NamespaceNodeLease)
+	name, now, life := Name, metav1.NowMicro(), int32(4*heartbeat/time.Second)
+	lease := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &name, RenewTime: &now, LeaseDurationSeconds: &life},
+	}
+	if _, err := leases.Update(ctx, lease, metav1.UpdateOptions{}); err == nil {
+		return nil
+	}
+	_, err := leases.Create(ctx, lease, metav1.CreateOptions{})
+	return err
+}
+
+// Run runs the Pods that are bound to the Node until ctx ends, and then ends them.
+func (n *Node) Run(ctx context.Context) error {
+	bound := informers.NewSharedInformerFactoryWithOptions(n.options.Clients, 0, informers.WithTweakListOptions(func(o *metav1.ListOptions) {
+		o.FieldSelector = fields.OneTermEqualSelector("spec.nodeName", Name).String()
+	}))
+	informer := bound.Core().V1().Pods().Informer()
+	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(o any) { n.see(ctx, o) },
+		UpdateFunc: func(_, o any) { n.see(ctx, o) },
+		DeleteFunc: n.forget,
+	})
+	if err != nil {
+		return err
+	}
+	bound.Start(ctx.Done())
+	ticks := time.NewTicker(heartbeat)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			bound.Shutdown()
+			n.work.Wait()
+			return nil
+		case <-ticks.C:
+			_ = n.beat(ctx) // the next one comes soon
+		}
+	}
+}
+
+// see starts a Pod that is new, and ends one that is to go.
+func (n *Node) see(ctx context.Context, o any) {
+	seen, ok := o.(*corev1.Pod)
+	if !ok {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	p := n.pods[seen.UID]
+	if p == nil {
+		p = newPod(seen.DeepCopy(), n.options, filepath.Join(n.options.Dir, seen.Name))
+		n.pods[seen.UID] = p
+		n.work.Go(func() { p.run(ctx) })
+	}
+	if seen.DeletionTimestamp != nil {
+		p.endWithin(*seen.DeletionGracePeriodSeconds)
+	}
+}
+
+// forget ends a Pod that is gone already.
+func (n *Node) forget(o any) {
+	if last, ok := o.(cache.DeletedFinalStateUnknown); ok {
+		o = last.Obj
+	}
+	gone, ok := o.(*corev1.Pod)
+	if !ok {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if p := n.pods[gone.UID]; p != nil {
+		p.endWithin(0)
+		delete(n.pods, gone.UID)
+	}
+}
+
+// Start runs a Pod that no API server knows until ctx ends: for a cluster that has Nodes of its own, none of them here.
+func (n *Node) Start(ctx context.Context, spec *corev1.Pod) {
+	p := newPod(spec, n.options, filepath.Join(n.options.Dir, spec.Name))
+	p.unknown = true
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.pods[types.UID(spec.Name)] = p
+	n.work.Go(func() { p.run(ctx) })
+}
+
+// Ready returns the addresses of Pods that have these labels and answer, with the port of this name.
+func (n *Node) Ready(labels map[string]string, port string) []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var all []string
+	for _, p := range n.pods {
+		if address := p.answering(labels, port); address != "" {
+			all = append(all, address)
+		}
+	}
+	slices.Sort(all)
+	return all
+}

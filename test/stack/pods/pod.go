@@ -1,0 +1,311 @@
+package pods
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/portico-platform/portico/test/stack/process"
+)
+
+// restartDelay is before the first restart of a container that ended; each one doubles it, up to longestDelay.
+const restartDelay, longestDelay = time.Second, time.Minute
+
+// Addresses of Pods begin with loopback. Kubernetes takes none of those for endpoints, so that a status shows another.
+const loopback, shownAs = "127.245.", "10.245."
+
+// mountsAgain is how often mounted Secrets, ConfigMaps and tokens are looked at for changes.
+const mountsAgain = 5 * time.Second
+
+// pod is one Pod, of one container.
+type pod struct {
+	spec    *corev1.Pod
+	options Options
+	folder  string
+	unknown bool // to the API server
+
+	ending chan int64 // seconds it has for that
+	once   sync.Once
+
+	process *process.Process
+	died    chan *process.DiedError
+
+	mu      sync.Mutex
+	ip      string
+	logFile string
+	ready   bool
+	started bool
+	count   int32 // restarts
+	last    *corev1.ContainerStateTerminated
+	waiting *corev1.ContainerStateWaiting
+	since   metav1.Time
+}
+
+func newPod(spec *corev1.Pod, o Options, folder string) *pod {
+	return &pod{spec: spec, options: o, folder: folder, ending: make(chan int64, 1), died: make(chan *process.DiedError, 1), since: metav1.Now()}
+}
+
+func (p *pod) container() *corev1.Container { return &p.spec.Spec.Containers[0] }
+
+func (p *pod) endWithin(seconds int64) { p.once.Do(func() { p.ending <- seconds }) }
+
+// run is the Pod's life. It ends when the Pod is to go, or with ctx.
+func (p *pod) run(ctx context.Context) {
+	defer func() { _ = os.RemoveAll(p.folder) }()
+	delay := restartDelay
+	for {
+		err := p.start(ctx)
+		if err == nil {
+			if !p.watch(ctx) {
+				return
+			}
+		} else {
+			p.options.Say("%-24s cannot be started yet: %v", p.container().Name, err)
+			p.wait("CreateContainerError", err.Error())
+		}
+		p.tell(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case seconds := <-p.ending:
+			p.gone(ctx, seconds)
+			return
+		case <-time.After(delay):
+		}
+		delay = min(2*delay, longestDelay)
+		p.mu.Lock()
+		p.count++
+		p.mu.Unlock()
+	}
+}
+
+// start makes the process, with everything it asks for, and starts it.
+func (p *pod) start(ctx context.Context) error {
+	if n := len(p.spec.Spec.Containers) + len(p.spec.Spec.InitContainers); n != 1 {
+		return fmt.Errorf("a Pod of %d containers cannot be played; of one it can", n)
+	}
+	if p.ip == "" {
+		ip, err := p.options.Address()
+		if err != nil {
+			return err
+		}
+		p.mu.Lock()
+		p.ip = ip
+		p.mu.Unlock()
+	}
+	binary, err := p.options.Binary(p.container().Image)
+	if err != nil {
+		return err
+	}
+	if err := p.mount(ctx); err != nil {
+		return err
+	}
+	env, err := p.environment(ctx)
+	if err != nil {
+		return err
+	}
+	args := slices.Concat(p.container().Command, p.container().Args)
+	if len(p.container().Command) > 0 {
+		args = args[1:] // an image of ours has one program
+	}
+	for i := range args {
+		args[i] = p.mapped(args[i])
+	}
+	p.process = p.options.Add(process.Spec{
+		Name: p.container().Name, Path: binary, Args: args, Env: env, OnlyEnv: true,
+		Grace: time.Duration(ptr.Deref(p.spec.Spec.TerminationGracePeriodSeconds, 30)) * time.Second,
+		Died: func(e *process.DiedError) {
+			p.options.Died(e)
+			p.died <- e
+		},
+		Ready: p.probe(p.container().ReadinessProbe),
+	})
+	p.mu.Lock()
+	p.waiting, p.since, p.logFile = nil, metav1.Now(), p.process.LogFile()
+	p.mu.Unlock()
+	p.tell(ctx)
+	if err := p.process.Start(ctx); err != nil {
+		return p.failed(err)
+	}
+	p.set(ctx, true, true)
+	return nil
+}
+
+// failed keeps how a container ended that never answered.
+func (p *pod) failed(err error) error {
+	if died, ok := errors.AsType[*process.DiedError](err); ok {
+		select {
+		case <-p.died:
+		default:
+		}
+		p.ended(died)
+	}
+	return err
+}
+
+// watch looks after a container that runs. It says whether the container is to be started again.
+func (p *pod) watch(ctx context.Context) (again bool) {
+	mounts := time.NewTicker(mountsAgain)
+	defer mounts.Stop()
+	c := p.container()
+	ready, alive := newProber(c.ReadinessProbe), newProber(c.LivenessProbe)
+	defer ready.stop()
+	defer alive.stop()
+	for {
+		select {
+		case <-ctx.Done():
+			_ = p.process.Stop()
+			return false
+		case seconds := <-p.ending:
+			p.gone(ctx, seconds)
+			return false
+		case e := <-p.died:
+			p.ended(e)
+			p.wait("CrashLoopBackOff", "started again in a while")
+			return true
+		case <-mounts.C:
+			_ = p.mount(ctx) // what cannot be read now is what it was
+		case <-ready.ticks():
+			if ready.turned(ctx, p.probe(c.ReadinessProbe)) {
+				p.set(ctx, true, !ready.failed)
+			}
+		case <-alive.ticks():
+			// One that a test has stopped stays as it is.
+			if p.process.PID() != 0 && alive.turned(ctx, p.probe(c.LivenessProbe)) && alive.failed {
+				_ = p.process.Stop()
+				p.wait("Unhealthy", "the liveness probe failed")
+				return true
+			}
+		}
+	}
+}
+
+// gone ends the container as its Pod says, and then the Pod.
+func (p *pod) gone(ctx context.Context, seconds int64) {
+	p.set(ctx, true, false)
+	if p.process != nil && p.process.PID() != 0 {
+		if l := p.container().Lifecycle; seconds > 0 && l != nil && l.PreStop != nil && l.PreStop.Sleep != nil {
+			select {
+			case <-time.After(time.Duration(l.PreStop.Sleep.Seconds) * time.Second):
+			case <-ctx.Done():
+			}
+		}
+		_ = p.process.Stop()
+	}
+	if !p.unknown {
+		_ = p.options.Clients.CoreV1().Pods(p.spec.Namespace).Delete(ctx, p.spec.Name, metav1.DeleteOptions{
+			GracePeriodSeconds: ptr.To[int64](0), Preconditions: &metav1.Preconditions{UID: &p.spec.UID},
+		})
+	}
+}
+
+func (p *pod) set(ctx context.Context, started, ready bool) {
+	p.mu.Lock()
+	p.started, p.ready = started, ready
+	p.mu.Unlock()
+	p.tell(ctx)
+}
+
+func (p *pod) wait(reason, message string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ready, p.started = false, false
+	p.waiting = &corev1.ContainerStateWaiting{Reason: reason, Message: message}
+}
+
+func (p *pod) ended(e *process.DiedError) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: e.Tail, StartedAt: p.since, FinishedAt: metav1.Now()}
+}
+
+// tell writes the Pod's status.
+func (p *pod) tell(ctx context.Context) {
+	if p.unknown {
+		return
+	}
+	patch, err := json.Marshal(map[string]any{"status": p.status()})
+	if err != nil {
+		return // a status can be written
+	}
+	_, _ = p.options.Clients.CoreV1().Pods(p.spec.Namespace).Patch(ctx, p.spec.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+}
+
+func (p *pod) status() corev1.PodStatus {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := corev1.ContainerStatus{
+		Name: p.container().Name, Image: p.container().Image, ImageID: p.container().Image, ContainerID: "process://" + p.spec.Name + "/" + strconv.Itoa(int(p.count)),
+		Ready: p.ready, Started: &p.started, RestartCount: p.count,
+	}
+	if p.last != nil {
+		c.LastTerminationState.Terminated = p.last
+	}
+	if p.waiting != nil {
+		c.State.Waiting = p.waiting
+	} else {
+		c.State.Running = &corev1.ContainerStateRunning{StartedAt: p.since}
+	}
+	s := corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &p.since, HostIP: "127.0.0.1", ContainerStatuses: []corev1.ContainerStatus{c}}
+	if p.ip != "" {
+		shown := strings.Replace(p.ip, loopback, shownAs, 1)
+		s.PodIP, s.PodIPs = shown, []corev1.PodIP{{IP: shown}}
+	}
+	for kind, yes := range map[corev1.PodConditionType]bool{
+		corev1.PodScheduled: true, corev1.PodInitialized: true, corev1.ContainersReady: p.ready, corev1.PodReady: p.ready,
+	} {
+		status := corev1.ConditionFalse
+		if yes {
+			status = corev1.ConditionTrue
+		}
+		s.Conditions = append(s.Conditions, corev1.PodCondition{Type: kind, Status: status, LastTransitionTime: metav1.Now()})
+	}
+	return s
+}
+
+// answering returns host and port of a Pod that has the labels and is ready, or "".
+func (p *pod) answering(labels map[string]string, port string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for key, value := range labels {
+		if p.spec.Labels[key] != value {
+			return ""
+		}
+	}
+	number := p.port(port)
+	if !p.ready || number == 0 {
+		return ""
+	}
+	return net.JoinHostPort(p.ip, strconv.Itoa(int(number)))
+}
+
+func (p *pod) port(name string) int32 {
+	for _, at := range p.container().Ports {
+		if at.Name == name {
+			return at.ContainerPort
+		}
+	}
+	return 0
+}
+
+func (p *pod) log() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.logFile
+}
+
+func (p *pod) path(mount string) string { return filepath.Join(p.folder, filepath.FromSlash(mount)) }

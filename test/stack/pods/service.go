@@ -1,0 +1,73 @@
+package pods
+
+import (
+	"errors"
+	"io"
+	"net"
+)
+
+// Forward plays a Service: it passes each connection of l on to one of the Pods that have the labels and are ready, in
+// turns, to their port of this name, until l is closed.
+func (n *Node) Forward(l net.Listener, labels map[string]string, port string) error {
+	var turn uint64
+	for {
+		conn, err := l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		to := n.dial(labels, port, &turn)
+		if to == nil {
+			refuse(conn)
+			continue
+		}
+		go func() {
+			defer func() { _ = conn.Close() }()
+			join(conn, to)
+		}()
+	}
+}
+
+// refuse ends a connection as one ends that nobody answers.
+func refuse(conn net.Conn) {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
+}
+
+// dial connects to the Pod whose turn it is, or to the next that answers; nil if none does.
+func (n *Node) dial(labels map[string]string, port string, turn *uint64) net.Conn {
+	ready := n.Ready(labels, port)
+	for range ready {
+		*turn++
+		if conn, err := net.Dial("tcp", ready[*turn%uint64(len(ready))]); err == nil { //nolint:noctx // on this machine it takes no time
+			return conn
+		}
+	}
+	return nil
+}
+
+// join passes on what both say until both have said everything, or one is gone.
+func join(a, b net.Conn) {
+	defer func() { _ = b.Close() }()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		pass(b, a)
+	}()
+	pass(a, b)
+	<-done
+}
+
+func pass(to, from net.Conn) {
+	_, err := io.Copy(to, from)
+	if half, ok := to.(*net.TCPConn); ok && err == nil {
+		_ = half.CloseWrite()
+		return
+	}
+	_ = to.Close()
+	_ = from.Close()
+}
