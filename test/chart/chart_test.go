@@ -11,8 +11,8 @@ import (
 )
 
 func TestHelmLintFindsNothing(t *testing.T) {
-	for _, set := range []string{"minimal", "production", "air-gapped", "default"} {
-		found := lint.RunAll(folder, values(t, set), "portico-system")
+	for _, set := range []string{"minimal", "production", "air-gapped", "default", "config"} {
+		found := lint.RunAll(chartOf(set), values(t, set), "portico-system")
 		for _, m := range found.Messages {
 			if m.Severity > support.InfoSev {
 				t.Errorf("%s: %v", set, m)
@@ -38,7 +38,21 @@ func TestWrongValuesAreRefused(t *testing.T) {
 	} {
 		set := values(t, "minimal")
 		change(set, path)
-		if _, err := renderWith(t, set); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := renderWith(t, folder, set); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v: %v, want %q", path, err, says)
+		}
+	}
+}
+
+func TestWrongConfigIsRefused(t *testing.T) {
+	for says, path := range map[string][]any{
+		"missing property 'region'":   {"awsProviders", "aws-prod", map[string]any{}},
+		"missing property 'suffixes'": {"hostnameGrants", "payments", map[string]any{}},
+		"'provider' not allowed":      {"provider", map[string]any{}},
+	} {
+		set := values(t, "config")
+		change(set, path)
+		if _, err := renderWith(t, configFolder, set); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v: %v, want %q", path, err, says)
 		}
 	}
@@ -59,7 +73,7 @@ func change(set map[string]any, path []any) {
 
 // TestEveryObjectIsOurs finds objects without the labels by which people find what the chart made.
 func TestEveryObjectIsOurs(t *testing.T) {
-	files, err := renderWith(t, values(t, "production"))
+	files, err := renderWith(t, folder, values(t, "production"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +99,7 @@ func TestSessionKeysAreMadeIfNoneAreNamed(t *testing.T) {
 	change(set, []any{"portal", "sessionKeys", "existingSecret", ""})
 	var keys []string
 	for range 2 {
-		files, err := renderWith(t, set)
+		files, err := renderWith(t, folder, set)
 		if err != nil {
 			t.Fatal(err)
 		}

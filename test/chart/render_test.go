@@ -21,7 +21,8 @@ import (
 )
 
 const (
-	folder = "../../charts/portico"
+	folder       = "../../charts/portico"
+	configFolder = "../../charts/portico-config"
 	// installed is what kubectl and kustomize apply in place of Helm.
 	installed = "../../config/default/portico.yaml"
 )
@@ -32,7 +33,7 @@ var update = flag.Bool("update", false, "write what the charts render over what 
 func TestRenders(t *testing.T) {
 	for values, golden := range map[string]string{
 		"minimal": "testdata/minimal.yaml", "production": "testdata/production.yaml", "air-gapped": "testdata/air-gapped.yaml",
-		"default": installed,
+		"default": installed, "config": "testdata/config.yaml",
 	} {
 		t.Run(values, func(t *testing.T) {
 			got := render(t, values, golden == installed)
@@ -49,7 +50,15 @@ func TestRenders(t *testing.T) {
 	}
 }
 
-func load(t *testing.T) *chart.Chart {
+// chartOf returns the folder of the chart that a set of values is for.
+func chartOf(set string) string {
+	if set == "config" {
+		return configFolder
+	}
+	return folder
+}
+
+func load(t *testing.T, folder string) *chart.Chart {
 	t.Helper()
 	c, err := loader.Load(folder)
 	if err != nil {
@@ -77,10 +86,10 @@ func values(t *testing.T, name string) map[string]any {
 func render(t *testing.T, name string, whole bool) string {
 	t.Helper()
 	set := values(t, name)
-	if !whole {
+	if !whole && chartOf(name) == folder {
 		set["crds"] = map[string]any{"install": false}
 	}
-	files, err := renderWith(t, set)
+	files, err := renderWith(t, chartOf(name), set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,9 +133,9 @@ func documents(t *testing.T, text string) []string {
 	return all
 }
 
-func renderWith(t *testing.T, values map[string]any) (map[string]string, error) {
+func renderWith(t *testing.T, folder string, values map[string]any) (map[string]string, error) {
 	t.Helper()
-	c := load(t)
+	c := load(t, folder)
 	release := common.ReleaseOptions{Name: "portico", Namespace: "portico-system", Revision: 1, IsInstall: true}
 	capabilities := common.DefaultCapabilities.Copy()
 	capabilities.KubeVersion = common.KubeVersion{Version: "v1.36.0", Major: "1", Minor: "36"}
