@@ -34,7 +34,7 @@ run: $(up) ## Start the whole platform on loopback, until Ctrl-C
 
 .PHONY: deps
 deps: $(up) ## Build and download what run and test need, without running anything
-	@$(up) -build run,browser
+	@$(up) -build run,chart,browser
 	@test/stack/chromium.sh
 
 # The go command knows whether they are up to date.
@@ -62,7 +62,7 @@ test-unit: $(run-tests) ## Run the unit tests, with the race detector and in ran
 # Most of the time they wait, so three processes run at a time, each with a control plane of its own.
 .PHONY: test-integration
 test-integration: $(up) $(run-tests) ## Run the tests against a real kube-apiserver and the AWS simulator
-	@$(up) -build run
+	@$(up) -build run,chart
 	@$(run-tests) -name integration -tag integration -processes 3 -split test/integration -- -race -count=1 -timeout=60m
 
 .PHONY: test-browser

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"context"
 	"io"
 	"io/fs"
 	"os"
@@ -59,6 +60,8 @@ type Options struct {
 	ExternalKubeconfig string
 	// Bare leaves the cluster empty: neither CRDs nor anything else is applied, and there are no Gateways.
 	Bare bool
+	// Install installs the platform in place of what an installation without Helm applies, before the samples.
+	Install func(context.Context, *Stack) error
 	// PortalSettings are flags of the portal by name, without dashes.
 	PortalSettings map[string]string
 	// Progress is told, line by line, what is built and started. Nil is silent.

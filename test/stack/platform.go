@@ -28,8 +28,8 @@ const manifests = "config/default/portico.yaml"
 // answerTimeout is how long a Deployment may take until a Pod of it is ready.
 const answerTimeout = 2 * time.Minute
 
-// settings of the platform that are this stack's own, as flags of operator and portal.
-func (s *Stack) settings() (operator, portal map[string]string) {
+// Settings are flags of operator and portal, by name without dashes, that are this stack's own.
+func (s *Stack) Settings() (operator, portal map[string]string) {
 	operator = map[string]string{"development": "true"}
 	if s.opts.Parts.has(AWS) {
 		operator["allowed-endpoints"] = s.providerEndpoint()
@@ -52,7 +52,7 @@ func (s *Stack) platform() ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
-	operator, portal := s.settings()
+	operator, portal := s.Settings()
 	var ours []*unstructured.Unstructured
 	for _, o := range all {
 		switch o.GetKind() + " " + o.GetName() {

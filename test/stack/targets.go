@@ -20,6 +20,7 @@ const (
 	controlPlaneModule = "test/controlplane"
 	dexModule          = "test/controlplane/dex"
 	lintModule         = "test/lint"
+	chartModule        = "test/chart"
 )
 
 // Kubernetes reports these; kubectl and helm parse them, and refuse what a
@@ -63,6 +64,7 @@ var (
 	}
 	linterTarget = external("golangci-lint", "github.com/golangci/golangci-lint/v2/cmd/golangci-lint", lintModule, plainStamps, "about 3 min")
 	vulnTarget   = external("govulncheck", "golang.org/x/vuln/cmd/govulncheck", lintModule, plainStamps, "about 15 s")
+	helmTarget   = external("helm", "helm.sh/helm/v4/cmd/helm", chartModule, plainStamps, "about 1 min")
 
 	operatorTarget = own("operator")
 	portalTarget   = own("portal")
@@ -93,13 +95,15 @@ func targetsOf(o *Options) []Target {
 }
 
 // TargetsFor are those of a purpose: run (also what integration tests need),
-// browser and fuzz (beyond that), web (to regenerate the portal's assets), lint.
+// chart, browser and fuzz (beyond that), web (to regenerate the portal's assets), lint.
 func TargetsFor(purpose string) ([]Target, error) {
 	switch purpose {
 	case "run":
 		return targetsOf(&Options{Parts: Everything}), nil
 	case "browser", "web":
 		return []Target{packagesTarget}, nil
+	case "chart":
+		return []Target{helmTarget}, nil
 	case "fuzz":
 		return []Target{schemathesisTarget}, nil
 	case "lint":

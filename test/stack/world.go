@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"embed"
+	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -25,6 +26,11 @@ var samples embed.FS
 // namespaces, the sample users' roles in them, and a provider.
 func (s *Stack) applyWorld(ctx context.Context) error {
 	began := time.Now()
+	if s.opts.Install != nil {
+		if err := s.opts.Install(ctx, s); err != nil {
+			return fmt.Errorf("install: %w", err)
+		}
+	}
 	objects, err := s.world()
 	if err != nil {
 		return err
@@ -40,9 +46,12 @@ func (s *Stack) applyWorld(ctx context.Context) error {
 }
 
 func (s *Stack) world() ([]*unstructured.Unstructured, error) {
-	objects, err := s.platform()
-	if err != nil {
-		return nil, err
+	var objects []*unstructured.Unstructured
+	if s.opts.Install == nil {
+		var err error
+		if objects, err = s.platform(); err != nil {
+			return nil, err
+		}
 	}
 	sampled, err := ReadObjects(samples, "samples")
 	if err != nil {
