@@ -18,7 +18,7 @@ const usage = `release builds the images of Portico, and everything else that a 
 
 Usage:
   release [flags] images    the images of operator and portal, as OCI image layouts
-  release [flags] all       images, portico for each platform, SBOMs and checksums, from a clean work tree
+  release [flags] all       images, charts, portico for each platform, SBOMs and checksums, from a clean work tree
 
 Flags:
 `
@@ -92,7 +92,7 @@ func (r release) all(ctx context.Context) error {
 	if err := os.RemoveAll(r.folder); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{r.images, r.clients, r.sums} {
+	for _, step := range []func(context.Context) error{r.charted, r.images, r.clients, r.sums} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -71,6 +71,57 @@ func TestAnImageHoldsTheBinaryAlone(t *testing.T) {
 	}
 }
 
+// A chart is packed whole, what it links to included, and only as the version that it says.
+func TestAChartIsPackedAsItsVersion(t *testing.T) {
+	r := sample(t)
+	r.root = "../.."
+	var packed [][]byte
+	for range 2 {
+		if err := r.charted(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		content, err := os.ReadFile(r.path("portico-0.1.0.tgz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed = append(packed, content)
+	}
+	if !bytes.Equal(packed[0], packed[1]) {
+		t.Error("another package the second time")
+	}
+	names := namesIn(t, packed[0])
+	for _, want := range []string{"portico/Chart.yaml", "portico/values.schema.json", "portico/templates/portal.yaml", "portico/files/rbac/operator.yaml", "portico/files/crd/portico.dev_s3buckets.yaml"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("%s is missing among %v", want, names)
+		}
+	}
+	if slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, ".go") || strings.HasSuffix(name, ".gotmpl") }) {
+		t.Errorf("%v", names)
+	}
+	r.version = "v0.2.0"
+	if err := r.charted(t.Context()); err == nil || !strings.Contains(err.Error(), "make them 0.2.0 and v0.2.0") {
+		t.Errorf("charts of another version: %v", err)
+	}
+}
+
+func namesIn(t *testing.T, packed []byte) (names []string) {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for archive := tar.NewReader(z); ; {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return names
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, header.Name)
+	}
+}
+
 func checkImage(t *testing.T, img v1.Image, on platform) {
 	t.Helper()
 	cfg, err := img.ConfigFile()
