@@ -70,6 +70,11 @@ func runsAsInstalled(t *testing.T, s *stack.Stack) {
 	}
 	kubectl("rollout", "restart", "deployment/portico-portal")
 	kubectl("rollout", "status", "deployment/portico-portal", "--timeout=60s")
+	renewed := func() string {
+		return kubectl("get", "lease", "portico", "-n", "kube-node-lease", "-o", "jsonpath={.spec.renewTime}")
+	}
+	first := renewed()
+	eventually(t, "a heartbeat of the Node", time.Minute, func(context.Context) (bool, error) { return renewed() != first, nil })
 	token := strings.TrimSpace(kubectl("create", "token", "default"))
 	if got := metrics(t, s, ""); got != http.StatusUnauthorized {
 		t.Errorf("metrics without a token: %d", got)

@@ -8,12 +8,12 @@ import (
 	"sync"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
+	coordination "k8s.io/client-go/applyconfigurations/coordination/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -86,18 +86,12 @@ func (n *Node) Register(ctx context.Context) error {
 	return n.beat(ctx)
 }
 
-// beat renews the Lease that says that the Node is alive.
+// beat renews the Lease that says that the Node is alive: without it its Pods are evicted after some minutes.
 func (n *Node) beat(ctx context.Context) error {
+	lease := coordination.Lease(Name, corev1.NamespaceNodeLease).WithSpec(coordination.LeaseSpec().
+		WithHolderIdentity(Name).WithRenewTime(metav1.NowMicro()).WithLeaseDurationSeconds(int32(4 * heartbeat / time.Second)))
 	leases := n.options.Clients.CoordinationV1().Leases(corev1.NamespaceNodeLease)
-	name, now, life := Name, metav1.NowMicro(), int32(4*heartbeat/time.Second)
-	lease := &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &name, RenewTime: &now, LeaseDurationSeconds: &life},
-	}
-	if _, err := leases.Update(ctx, lease, metav1.UpdateOptions{}); err == nil {
-		return nil
-	}
-	_, err := leases.Create(ctx, lease, metav1.CreateOptions{})
+	_, err := leases.Apply(ctx, lease, metav1.ApplyOptions{FieldManager: "portico-node", Force: true})
 	return err
 }
 
@@ -125,7 +119,9 @@ func (n *Node) Run(ctx context.Context) error {
 			n.work.Wait()
 			return nil
 		case <-ticks.C:
-			_ = n.beat(ctx) // the next one comes soon
+			if err := n.beat(ctx); err != nil && ctx.Err() == nil {
+				n.options.Say("%-24s could not say that it is alive: %v", "the Node "+Name, err)
+			}
 		}
 	}
 }
