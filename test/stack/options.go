@@ -62,6 +62,9 @@ type Options struct {
 	Bare bool
 	// Install installs the platform in place of what an installation without Helm applies, before the samples.
 	Install func(context.Context, *Stack) error
+	// Images is a folder of image layouts by name, as make image writes it: operator and portal run out of their layers,
+	// confined. Empty means from bin.
+	Images string
 	// PortalSettings are flags of the portal by name, without dashes.
 	PortalSettings map[string]string
 	// Progress is told, line by line, what is built and started. Nil is silent.

@@ -127,10 +127,14 @@ func (s *Stack) newNode() error {
 	if err != nil {
 		return err
 	}
-	s.node = pods.New(pods.Options{
+	o := pods.Options{
 		Clients: clients, Admin: s.Admin, Dir: filepath.Join(s.Dir, "pods"), Binary: s.binary, Address: s.claims.loopback, Port: s.ports.kubelet,
 		Add: s.add, Died: func(e *process.DiedError) { s.fail(e) }, Say: s.say,
-	})
+	}
+	if s.opts.Images != "" {
+		o.Unpack = s.unpack
+	}
+	s.node = pods.New(o)
 	return nil
 }
 

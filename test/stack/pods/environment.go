@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -30,14 +31,30 @@ func (p *pod) environment(ctx context.Context) ([]string, error) {
 		}
 		all[variable.Name] = value
 	}
-	if _, err := os.Stat(p.kubeconfig()); err == nil {
-		all["KUBECONFIG"] = p.kubeconfig()
+	if err := p.apiServer(all); err != nil {
+		return nil, err
 	}
 	env := make([]string, 0, len(all))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		env = append(env, name+"="+p.mapped(all[name]))
 	}
 	return env, nil
+}
+
+// apiServer says where it is: as every Pod learns it, or by the kubeconfig of one that finds no token.
+func (p *pod) apiServer(env map[string]string) error {
+	if p.options.Unpack == nil {
+		if _, err := os.Stat(p.kubeconfig()); err == nil {
+			env["KUBECONFIG"] = p.kubeconfig()
+		}
+		return nil
+	}
+	at, err := url.Parse(p.options.Admin.Host)
+	if err != nil {
+		return err
+	}
+	env["KUBERNETES_SERVICE_HOST"], env["KUBERNETES_SERVICE_PORT"] = at.Hostname(), at.Port()
+	return nil
 }
 
 func (p *pod) from(ctx context.Context, from corev1.EnvFromSource) (map[string][]byte, error) {
@@ -81,8 +98,11 @@ func (p *pod) field(f *corev1.ObjectFieldSelector) (string, error) {
 	return value, nil
 }
 
-// mapped replaces paths of mounts by those of the Pod's folder.
+// mapped replaces paths of mounts by those of the Pod's folder, if that is not its root.
 func (p *pod) mapped(text string) string {
+	if p.options.Unpack != nil {
+		return text
+	}
 	for _, mount := range p.container().VolumeMounts {
 		if text == mount.MountPath || strings.HasPrefix(text, mount.MountPath+"/") {
 			return p.path(mount.MountPath) + strings.TrimPrefix(text, mount.MountPath)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -65,7 +64,7 @@ func (p *pod) endWithin(seconds int64) { p.once.Do(func() { p.ending <- seconds 
 
 // run is the Pod's life. It ends when the Pod is to go, or with ctx.
 func (p *pod) run(ctx context.Context) {
-	defer func() { _ = os.RemoveAll(p.folder) }()
+	defer p.clean()
 	delay := restartDelay
 	for {
 		err := p.start(ctx)
@@ -107,11 +106,11 @@ func (p *pod) start(ctx context.Context) error {
 		p.ip = ip
 		p.mu.Unlock()
 	}
-	binary, err := p.options.Binary(p.container().Image)
-	if err != nil {
+	if err := p.mount(ctx); err != nil {
 		return err
 	}
-	if err := p.mount(ctx); err != nil {
+	binary, confined, err := p.program()
+	if err != nil {
 		return err
 	}
 	env, err := p.environment(ctx)
@@ -126,7 +125,7 @@ func (p *pod) start(ctx context.Context) error {
 		args[i] = p.mapped(args[i])
 	}
 	p.process = p.options.Add(process.Spec{
-		Name: p.container().Name, Path: binary, Args: args, Env: env, OnlyEnv: true,
+		Name: p.container().Name, Path: binary, Args: args, Env: env, OnlyEnv: true, Confined: confined,
 		Grace: time.Duration(ptr.Deref(p.spec.Spec.TerminationGracePeriodSeconds, 30)) * time.Second,
 		Died: func(e *process.DiedError) {
 			p.options.Died(e)
@@ -308,4 +307,7 @@ func (p *pod) log() string {
 	return p.logFile
 }
 
-func (p *pod) path(mount string) string { return filepath.Join(p.folder, filepath.FromSlash(mount)) }
+// path is where what is mounted lies.
+func (p *pod) path(mount string) string {
+	return filepath.Join(p.folder, "volumes", filepath.FromSlash(mount))
+}

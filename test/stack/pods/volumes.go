@@ -3,6 +3,7 @@ package pods
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -32,7 +33,7 @@ func (p *pod) mount(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("volume %s: %w", volume.Name, err)
 			}
-			if err := write(p.path(mount.MountPath), files); err != nil {
+			if err := p.write(p.path(mount.MountPath), files); err != nil {
 				return err
 			}
 		}
@@ -41,7 +42,7 @@ func (p *pod) mount(ctx context.Context) error {
 }
 
 // write makes a folder that has these files. One that is there gets its new content at once.
-func write(folder string, files map[string][]byte) error {
+func (p *pod) write(folder string, files map[string][]byte) error {
 	for name, content := range files {
 		path := filepath.Join(folder, filepath.FromSlash(name))
 		if old, err := os.ReadFile(filepath.Clean(path)); err == nil && bytes.Equal(old, content) {
@@ -51,6 +52,9 @@ func write(folder string, files map[string][]byte) error {
 			return err
 		}
 		if err := os.WriteFile(path+".new", content, 0o600); err != nil {
+			return err
+		}
+		if err := errors.Join(p.owned(path+".new"), p.owned(filepath.Dir(path))); err != nil {
 			return err
 		}
 		if err := os.Rename(path+".new", path); err != nil {
@@ -170,8 +174,8 @@ func (p *pod) kubeconfig() string { return filepath.Join(p.folder, "kubeconfig")
 
 // writeKubeconfig says where the API server and the mounted token are.
 func (p *pod) writeKubeconfig() error {
-	if _, err := os.Stat(p.kubeconfig()); err == nil {
-		return nil
+	if _, err := os.Stat(p.kubeconfig()); err == nil || p.options.Unpack != nil {
+		return nil // one that is confined finds its token where every Pod does
 	}
 	admin, account := p.options.Admin, p.path(accountPath)
 	if _, err := os.Stat(account); err != nil {

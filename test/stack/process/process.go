@@ -34,6 +34,8 @@ type Spec struct {
 	Path string   // the executable
 	Args []string // without the executable's name
 	Env  []string // KEY=value, added to the environment of this process
+	// Confined, if there, is where it runs and as whom: then Path is below Root.
+	Confined *Confined
 	// OnlyEnv leaves the environment of this process out.
 	OnlyEnv bool
 	// Grace is how long Stop waits after SIGTERM before it sends SIGKILL; 0 means some seconds.
@@ -43,6 +45,12 @@ type Spec struct {
 	// Ready answers nil once the process serves. It is asked again and again
 	// until then. Nil means ready as soon as it runs.
 	Ready func(ctx context.Context) error
+}
+
+// Confined is a root folder of the process's own, and a user.
+type Confined struct {
+	Root        string
+	User, Group uint32
 }
 
 // Process is one process of a Group. Its methods may be called from any
@@ -140,6 +148,11 @@ func (p *Process) spawn() (*run, error) {
 	}
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = attributes()
+	if c := p.spec.Confined; c != nil {
+		cmd.Dir = "/"
+		cmd.SysProcAttr.Chroot = c.Root
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: c.User, Gid: c.Group}
+	}
 	if err := p.group.spawn(p.spec.Name, cmd); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,76 @@
+//go:build image
+
+package stack_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// The binaries run out of the layers of their images, each in a root that holds nothing else and cannot be written, as the
+// user of its Pod: a file that they would need, and a folder that they would write to, shows.
+func TestImagesRunConfined(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Fatal("this test mounts and changes roots: run it as root, for example in a container with CAP_SYS_ADMIN and CAP_SYS_CHROOT")
+	}
+	s, err := stack.Start(t.Context(), stack.Options{
+		Root: root, Parts: stack.Everything &^ stack.Gateways, Images: filepath.Join(root, "dist", "images"), Progress: os.Stderr,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			s.KeepLogs()
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if left, err := os.ReadFile("/proc/self/mounts"); err != nil || strings.Contains(string(left), s.Dir) {
+			t.Errorf("mounts are left behind, %v", err)
+		}
+	})
+	for _, name := range []string{"operator", "portal"} {
+		confined(t, s, name)
+	}
+	token, err := s.Token(t.Context(), "payments-dev")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := listBuckets(t, s.PortalURL, token); got != 200 {
+		t.Errorf("the portal answers %d", got)
+	}
+}
+
+// confined looks at the process itself.
+func confined(t *testing.T, s *stack.Stack, name string) {
+	t.Helper()
+	proc := filepath.Join("/proc", strconv.Itoa(s.Part(name).PID()))
+	root, err := os.Readlink(filepath.Join(proc, "root"))
+	if err != nil || !strings.HasPrefix(root, s.Dir) {
+		t.Fatalf("%s has the root %s, %v", name, root, err)
+	}
+	status, err := os.ReadFile(filepath.Join(proc, "status"))
+	if err != nil || !strings.Contains(string(status), "Uid:\t65532\t65532\t65532\t65532") || !strings.Contains(string(status), "Gid:\t65532\t65532\t65532\t65532") {
+		t.Errorf("%s runs as somebody else, %v:\n%s", name, err, status)
+	}
+	if err := os.WriteFile(filepath.Join(root, "written"), nil, 0o600); err == nil {
+		t.Errorf("the root of %s can be written", name)
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var held []string
+	for _, e := range entries {
+		held = append(held, e.Name())
+	}
+	if got := strings.Join(held, " "); strings.Trim(strings.NewReplacer("etc", "", "var", "", name, "").Replace(got), " ") != "" {
+		t.Errorf("the root of %s holds %s", name, got)
+	}
+}
