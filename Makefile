@@ -113,12 +113,13 @@ release: go-is-there ## Build everything of a release into dist, with VERSION=v0
 ## ---- source
 
 .PHONY: generate
-generate: go-is-there ## Regenerate: deep copies, CRDs, templates, the REST client, the portal's libraries, what the chart renders
+generate: go-is-there ## Regenerate: deep copies, CRDs, templates, the REST client, the page of metrics, the portal's libraries, what the chart renders
 	@go tool controller-gen object paths=./api/... paths=./controllers/hostname/albconfig
 	@go tool controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
 	@go tool controller-gen crd paths=./controllers/hostname/albconfig output:crd:dir=test/stack/crds
 	@go tool templ generate
 	@go run ./portal/client/generate
+	@go run ./docs/generate
 	@$(MAKE) $(up) # not before: it does not build while a new kind has no deep copies
 	@$(up) -build web
 	@npm run --silent vendor --prefix web

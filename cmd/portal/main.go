@@ -84,7 +84,7 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return c.Run(ctx) })
 	group.Go(func() error { return listeners.watchCertificate(ctx) })
-	group.Go(func() error { return portal.Serve(ctx, listeners.pages, portal.Count(handler), log) })
+	group.Go(func() error { return portal.Serve(ctx, listeners.pages, portal.Count(handler, c.Ready), log) })
 	if listeners.metrics != nil {
 		group.Go(func() error { return portal.Serve(ctx, listeners.metrics, metrics, log) })
 	}
