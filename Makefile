@@ -50,8 +50,8 @@ go-is-there:
 ## ---- test
 
 .PHONY: test
-test: deps ## Run all tests: unit, integration, browser
-	@$(MAKE) --keep-going test-unit test-integration test-browser
+test: deps ## Run all tests: unit, integration, browser, monitoring
+	@$(MAKE) --keep-going test-unit test-integration test-browser test-monitoring
 
 # The linters vet, and find more.
 .PHONY: test-unit
@@ -70,6 +70,12 @@ test-browser: $(up) $(run-tests) ## Run the tests in Chromium
 	@$(up) -build run,browser
 	@test/stack/chromium.sh
 	@$(run-tests) -name browser -tag browser -- -count=1 -timeout=40m
+
+# A module of its own, for it needs Prometheus.
+.PHONY: test-monitoring
+test-monitoring: $(up) $(run-tests) ## Test alerts, dashboards and health checks with the code that runs them
+	@$(up) -build monitoring
+	@cd test/monitoring && CGO_ENABLED=0 $(CURDIR)/$(run-tests) -name monitoring -- -vet=off -shuffle=on
 
 .PHONY: screenshots
 screenshots: $(up) ## Take the pictures of docs/screens.md anew; about 5 min
@@ -113,12 +119,13 @@ release: go-is-there ## Build everything of a release into dist, with VERSION=v0
 ## ---- source
 
 .PHONY: generate
-generate: go-is-there ## Regenerate: deep copies, CRDs, templates, the REST client, the portal's libraries, what the chart renders
+generate: go-is-there ## Regenerate: deep copies, CRDs, templates, the REST client, the page of metrics, the portal's libraries, what the chart renders
 	@go tool controller-gen object paths=./api/... paths=./controllers/hostname/albconfig
 	@go tool controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
 	@go tool controller-gen crd paths=./controllers/hostname/albconfig output:crd:dir=test/stack/crds
 	@go tool templ generate
 	@go run ./portal/client/generate
+	@go run ./docs/generate
 	@$(MAKE) $(up) # not before: it does not build while a new kind has no deep copies
 	@$(up) -build web
 	@npm run --silent vendor --prefix web

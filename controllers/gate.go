@@ -7,26 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/portico-platform/portico/controllers/hostname/albconfig"
 	"github.com/portico-platform/portico/controllers/inspect"
 )
-
-// featureOn tells of parts of the operator that need kinds of others.
-var featureOn = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-	Name: "portico_feature_on",
-	Help: "1 while a part of the operator runs, 0 while the cluster lacks the kinds that it needs.",
-}, []string{"feature"})
-
-func init() { //nolint:gochecknoinits // metrics are registered once for the process, as controller-runtime does
-	metrics.Registry.MustRegister(featureOn)
-}
 
 // gate starts a part of the operator when the cluster serves the kinds that it needs. It implements manager.Runnable.
 type gate struct {

@@ -116,6 +116,8 @@ func setupHostnames(ctx context.Context, h hostnames) error {
 // setup registers the controllers with the manager, which may run already.
 func (h hostnames) setup() error {
 	kube, live := h.mgr.GetClient(), h.mgr.GetAPIReader()
+	hostname.Certificates.Follow(h.mgr)
+	pool.Fill.Follow(h.mgr)
 	claims := &claim.Claims{Client: kube, Live: live, Namespace: h.o.Namespace}
 	classes := pool.Classes{Client: kube, Live: live}
 	requests := hostname.Work{

@@ -8,19 +8,44 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/portico-platform/portico/api/version/metric"
+	"github.com/portico-platform/portico/api/metric"
 )
 
-// Count counts the requests to h by method and status. It may be called once.
-func Count(h http.Handler) http.Handler {
-	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "portico_portal_requests_total", Help: "Requests answered, by method and status; streams count when they end.",
-	}, []string{"method", "code"})
-	inFlight := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "portico_portal_requests_in_flight", Help: "Requests being answered, open streams included.",
+var (
+	requests = metric.Counter(metric.Info{
+		Name: "portico_portal_requests_total", Source: metric.Portal, Help: "Requests answered, by method and status; streams count when they end.",
+		Labels: []metric.Label{
+			{Name: "method", Values: []string{"connect", "delete", "get", "head", "notify", "options", "patch", "post", "put", "trace", "unknown"}},
+			{Name: "code", Of: "a status of HTTP that the portal answers", Most: 25},
+		},
 	})
-	metrics.Registry.MustRegister(requests, inFlight, metric.Build())
-	return promhttp.InstrumentHandlerInFlight(inFlight, promhttp.InstrumentHandlerCounter(requests, h))
+	inFlight = metric.Gauge(metric.Info{
+		Name: "portico_portal_requests_in_flight", Source: metric.Portal, Help: "Requests being answered, open streams included.",
+	})
+	readiness = metric.Collected(metric.Info{
+		Name: "portico_portal_ready", Source: metric.Portal, Help: "1 while /readyz says that the portal is ready, else 0.",
+	})
+)
+
+// Count counts the requests to h by method and status, and tells whether ready returns nil. It may be called once.
+func Count(h http.Handler, ready func() error) http.Handler {
+	metrics.Registry.MustRegister(requests, inFlight, readyGauge(ready), metric.Build())
+	return promhttp.InstrumentHandlerInFlight(inFlight.WithLabelValues(), promhttp.InstrumentHandlerCounter(requests, h))
+}
+
+// readyGauge asks when it is asked. It implements prometheus.Collector.
+type readyGauge func() error
+
+// Describe implements prometheus.Collector.
+func (readyGauge) Describe(out chan<- *prometheus.Desc) { out <- readiness }
+
+// Collect implements prometheus.Collector.
+func (r readyGauge) Collect(out chan<- prometheus.Metric) {
+	value := 1.0
+	if r() != nil {
+		value = 0
+	}
+	out <- prometheus.MustNewConstMetric(readiness, prometheus.GaugeValue, value)
 }
 
 // Metrics serves the metrics of the portal, and of its Kubernetes client, at /metrics; with profiling, also Go's profiles

@@ -11,6 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"k8s.io/utils/clock"
 
+	"github.com/portico-platform/portico/api/tracing"
 	"github.com/portico-platform/portico/portal/apidocs"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster"
@@ -54,7 +55,7 @@ func New(p Parts) (http.Handler, error) {
 		return nil, err
 	}
 	r := chi.NewRouter()
-	r.Use(head, auth.Address(p.Proxies), auth.StripHeaders, auth.LimitAnswer(p.Clock.Now), auth.Record(p.Log, p.Clock.Now, p.failed),
+	r.Use(traced, head, auth.Address(p.Proxies), auth.StripHeaders, auth.LimitAnswer(p.Clock.Now), auth.Record(p.Log, p.Clock.Now, p.failed),
 		auth.SecurityHeaders, p.Provider.StrictTransport, auth.LimitBody(maxBody, p.Clock.Now))
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, nil) })
 	r.Get("/readyz", func(w http.ResponseWriter, r *http.Request) { answer(w, p.ready(r)) })
@@ -64,6 +65,11 @@ func New(p Parts) (http.Handler, error) {
 	r.Method(http.MethodGet, views.APIDocsPath+"/*", compress(docs))
 	r.Mount("/", compress(p.browser()))
 	return r, nil
+}
+
+// traced makes a span of each request, with the pattern of its route.
+func traced(next http.Handler) http.Handler {
+	return tracing.Requests(next, func(r *http.Request) string { return chi.RouteContext(r.Context()).RoutePattern() })
 }
 
 // browser is what people see.

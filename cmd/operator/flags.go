@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/portico-platform/portico/cmd/internal/setting"
+	"github.com/portico-platform/portico/cmd/internal/traces"
 	"github.com/portico-platform/portico/controllers"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -36,6 +37,7 @@ Usage:
   operator [flags]
 
 ` + setting.Help + `
+` + traces.Help + `
 Flags:
 `
 

@@ -22,7 +22,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/portico-platform/portico/api/tracing"
 	"github.com/portico-platform/portico/api/version"
+	"github.com/portico-platform/portico/cmd/internal/traces"
 	"github.com/portico-platform/portico/controllers"
 	"github.com/portico-platform/portico/controllers/guard"
 )
@@ -50,6 +52,11 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 		return err
 	}
 	ctrl.SetLogger(logr.FromSlogHandler(f.logs(logs)))
+	stop, err := traces.Start(ctx, "portico-operator", env, slog.New(f.logs(logs)))
+	if err != nil {
+		return err
+	}
+	defer stop()
 	cfg, err := f.restConfig()
 	if err != nil {
 		return err
@@ -118,5 +125,6 @@ func (f *flags) restConfig() (*rest.Config, error) {
 	}
 	cfg.QPS = -1 // the default of 5 requests a second, per process, is no limit to work by; the API server has fair queues
 	cfg.UserAgent = "portico-operator"
+	cfg.Wrap(tracing.Transport)
 	return cfg, nil
 }

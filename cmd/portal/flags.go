@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/portico-platform/portico/cmd/internal/setting"
+	"github.com/portico-platform/portico/cmd/internal/traces"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/limit"
 	"github.com/portico-platform/portico/portal/pages"
@@ -54,6 +55,7 @@ The username and group names, with --oidc-prefix before them, are those that Rol
 from the same identity provider, give the API server the same prefix and claims.
 
 ` + setting.Help + `
+` + traces.Help + `
 Flags:
 `
 

@@ -24,6 +24,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/portico-platform/portico/api/version"
+	"github.com/portico-platform/portico/cmd/internal/traces"
 	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal"
 	"github.com/portico-platform/portico/portal/auth"
@@ -65,6 +66,11 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 	log := slog.New(f.logs(logs))
 	ctrl.SetLogger(logr.FromSlogHandler(log.Handler()))
 	klog.SetSlogLogger(log)
+	stop, err := traces.Start(ctx, "portico-portal", env, log)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	c, err := f.cluster(log)
 	if err != nil {
 		return err
@@ -84,7 +90,7 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return c.Run(ctx) })
 	group.Go(func() error { return listeners.watchCertificate(ctx) })
-	group.Go(func() error { return portal.Serve(ctx, listeners.pages, portal.Count(handler), log) })
+	group.Go(func() error { return portal.Serve(ctx, listeners.pages, portal.Count(handler, c.Ready), log) })
 	if listeners.metrics != nil {
 		group.Go(func() error { return portal.Serve(ctx, listeners.metrics, metrics, log) })
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	ststypes "github.com/aws/aws-sdk-go-v2/service/sts/types"
-	"github.com/aws/smithy-go/middleware"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -140,7 +139,7 @@ func (s *Sessions) base(ctx context.Context, p *v1alpha1.AWSProvider) (aws.Confi
 			return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts = attempts })
 		}),
 		config.WithWebIdentityRoleCredentialOptions(sessionName),
-		config.WithAPIOptions([]func(*middleware.Stack) error{countCalls}),
+		config.WithAPIOptions(observers()),
 	}
 	if p.Spec.AccessKeyIDRef != nil {
 		static, err := s.static(ctx, &p.Spec)

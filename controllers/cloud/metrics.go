@@ -5,17 +5,48 @@ import (
 	"errors"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/portico-platform/portico/api/metric"
 )
 
+// ResultThrottled is the result of calls that AWS refused because there were too many.
+const ResultThrottled = "throttled"
+
+// Results of calls, beside the classes of errors.
+const (
+	resultOK       = "ok"
+	resultNoAnswer = "no_answer"
+)
+
+// classNames are the results that stand for classes of errors. The codes themselves are in no metric: a service may make
+// up any number of them.
+var classNames = map[class]string{
+	transient: "error", notFound: "not_found", throttled: ResultThrottled, busy: "busy", denied: "denied", rejected: "rejected",
+	invalid: "invalid", quota: "quota",
+}
+
+// mostCalls is about as many operations as the policies in docs/iam allow, each with every result.
+const mostCalls = 1000
+
 var calls = func() *prometheus.CounterVec {
-	c := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "portico_aws_calls_total",
-		Help: "Calls to AWS, each attempt counted. result is ok, the service's error code, or error where no answer came.",
-	}, []string{"service", "operation", "result"})
+	results := []string{resultOK, resultNoAnswer}
+	for _, name := range classNames {
+		results = append(results, name)
+	}
+	c := metric.Counter(metric.Info{
+		Name: "portico_aws_calls_total", Source: metric.Operator, Most: mostCalls,
+		Help: "Calls to AWS, each attempt counted.",
+		Labels: []metric.Label{
+			{Name: "service", Of: "a service of AWS as its SDK calls it, such as Route 53", Most: 12},
+			{Name: "operation", Of: "an operation of it, such as CreateBucket", Most: 120},
+			metric.Outcome(results...),
+		},
+	})
 	metrics.Registry.MustRegister(c)
 	return c
 }()
@@ -32,10 +63,16 @@ func countCalls(stack *middleware.Stack) error {
 
 func result(err error) string {
 	if err == nil {
-		return "ok"
+		return resultOK
 	}
-	if api, ok := errors.AsType[smithy.APIError](err); ok {
-		return api.ErrorCode()
+	api, ok := errors.AsType[smithy.APIError](err)
+	if !ok {
+		return resultNoAnswer
 	}
-	return "error"
+	if _, known := classes[api.ErrorCode()]; !known {
+		if _, is := retry.DefaultThrottleErrorCodes[api.ErrorCode()]; is { // of services that Portico has no words for
+			return ResultThrottled
+		}
+	}
+	return classNames[classOf(err)]
 }

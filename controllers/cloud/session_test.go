@@ -25,6 +25,7 @@ type stsServer struct {
 
 func (s *stsServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.asked.Add(1)
+	w.Header().Set("X-Amzn-Requestid", "r-1")
 	if s.hang != nil {
 		select {
 		case <-s.hang:

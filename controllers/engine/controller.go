@@ -61,7 +61,7 @@ func Build[T Object](mgr ctrl.Manager, proto T, work Work[T], o Options, more fu
 		Pace:    Pace{Resync: o.Resync, Now: o.Now, Jitter: rand.Float64},
 		Records: o.Records,
 	}
-	countResources(mgr, gvk)
+	countResources(mgr, gvk, o.Now)
 	return b.Build(reconcile.AsReconciler(mgr.GetClient(), r))
 }
 

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	"github.com/portico-platform/portico/api/tracing"
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
@@ -66,6 +67,28 @@ type Pace struct {
 
 // Reconcile implements reconcile.ObjectReconciler.
 func (r *Reconciler[T]) Reconcile(ctx context.Context, obj T) (ctrl.Result, error) {
+	if !tracing.On() {
+		return r.pass(ctx, obj)
+	}
+	ctx, span := tracing.Pass(ctx, r.Kind, obj.GetNamespace(), obj.GetName())
+	result, err := r.pass(ctx, obj)
+	tracing.EndPass(span, r.outcome(obj, err != nil || result.RequeueAfter > 0), err != nil)
+	return result, err
+}
+
+// outcome is how a pass ended, for its span; again says that there will be another one.
+func (r *Reconciler[T]) outcome(obj T, again bool) string {
+	switch {
+	case !obj.GetDeletionTimestamp().IsZero() && !again:
+		return "Released"
+	case obj.GetDeletionTimestamp().IsZero() && obj.GetAnnotations()[v1alpha1.AnnotationPaused] == "true":
+		return "Paused"
+	}
+	return readyOf(obj).Reason
+}
+
+// pass is one pass over obj.
+func (r *Reconciler[T]) pass(ctx context.Context, obj T) (ctrl.Result, error) {
 	before := obj.DeepCopyObject().(T)
 	pass := &Pass{before: r.Records.unkeptBy(r.Kind, obj)}
 	if !obj.GetDeletionTimestamp().IsZero() {

@@ -165,7 +165,6 @@ func advice(c *cert.Certificate) string {
 
 // withdraw deletes the certificate once nothing uses it.
 func (r *run) withdraw(ctx context.Context) error {
-	expires.DeleteLabelValues(r.req.Namespace, r.req.Name) // or it would seem to end one day
 	c := r.req.Status.Certificate
 	if c == nil {
 		return nil
@@ -271,7 +270,6 @@ func (r *run) watchRenewal(c *v1alpha1.HostnameCertificate, seen *cert.Certifica
 		return
 	}
 	c.NotAfter = &metav1.Time{Time: seen.NotAfter.UTC().Truncate(time.Second)}
-	expires.WithLabelValues(r.req.Namespace, r.req.Name).Set(float64(c.NotAfter.Unix()))
 	late := seen.Renewal == string(types.RenewalStatusFailed) || c.NotAfter.Sub(r.Now()) < renewBy
 	if late && !c.RenewalLate {
 		r.pass.Warning("RenewalLate", "DescribeCertificate", "the certificate ends on %s and ACM has not renewed it (%s): the record %s must be in public DNS",

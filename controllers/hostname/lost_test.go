@@ -6,11 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/acm/types"
-
-	"github.com/portico-platform/portico/controllers/hostname/cert"
 )
 
 func TestACertificateThatIsGoneIsRequestedAgain(t *testing.T) {
@@ -58,23 +53,5 @@ func TestARequestThatWasLongInComingIsNotLost(t *testing.T) {
 	d.now, d.hidden = d.now.Add(time.Second), false
 	if got := reasonOf(d.pass()); got != "CertificatePending" || len(d.tokens) != 1 || len(d.all) != 1 {
 		t.Errorf("%s, %d requests", got, len(d.tokens))
-	}
-}
-
-func TestACertificateThatIsWithdrawnEndsNoMore(t *testing.T) {
-	d := newDesk(t)
-	d.req.Namespace, d.req.Name = "payments", "withdrawn"
-	_ = d.pass()
-	c := d.certificate()
-	c.Status, c.NotAfter = types.CertificateStatusIssued, aws.Time(d.now.Add(390*24*time.Hour))
-	if err := d.pass(); err != nil {
-		t.Fatal(err)
-	}
-	r := &run{req: d.req, Account: &Account{Certs: cert.Certificates{ACM: d.authority}}}
-	if err := r.withdraw(t.Context()); err != nil || len(d.all) != 0 {
-		t.Errorf("%v, certificates %v", err, d.all)
-	}
-	if expires.DeleteLabelValues("payments", "withdrawn") {
-		t.Error("the metric tells of its end still")
 	}
 }

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/controllers/cloud"
 )
 
 // counted is where a metric goes, by the label that says whose it is.
@@ -54,7 +54,7 @@ var sources = map[string]counted{
 		if result != "ok" {
 			s.Failures += n
 		}
-		if _, throttled := retry.DefaultThrottleErrorCodes[result]; throttled {
+		if result == cloud.ResultThrottled {
 			s.Throttled += n
 		}
 	}},

@@ -35,7 +35,7 @@ func measured(t *testing.T) *prometheus.Registry {
 	counterOf(t, r, "workqueue_longest_running_processor_seconds", one, map[[3]string]float64{{"s3bucket"}: 1.5})
 	counterOf(t, r, "workqueue_depth", []string{"controller", "priority"}, map[[3]string]float64{{"s3bucket", "0"}: 4, {"s3bucket", "-100"}: 6})
 	counterOf(t, r, "portico_aws_calls_total", []string{"service", "operation", "result"}, map[[3]string]float64{
-		{"S3", "HeadBucket", "ok"}: 7, {"S3", "HeadBucket", "NotFound"}: 2, {"Route 53", "GetChange", "Throttling"}: 3, {"Route 53", "GetChange", "error"}: 1,
+		{"S3", "HeadBucket", "ok"}: 7, {"S3", "HeadBucket", "not_found"}: 2, {"Route 53", "GetChange", "throttled"}: 3, {"Route 53", "GetChange", "no_answer"}: 1,
 	})
 	counterOf(t, r, "something_else", one, map[[3]string]float64{{"s3bucket"}: 9})
 	counterOf(t, r, "portico_resources", []string{"kind"}, map[[3]string]float64{{"S3Bucket"}: 9})

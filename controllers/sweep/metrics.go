@@ -1,24 +1,24 @@
 package sweep
 
 import (
-	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/portico-platform/portico/api/metric"
 )
 
-var sweeps = counter(prometheus.CounterOpts{
-	Name: "portico_sweeps_total",
-	Help: "Listings that look whether resources are still there. result is ok or error.",
-}, "kind", "result")
+var (
+	sweeps = metric.Counter(metric.Info{
+		Name: "portico_sweeps_total", Source: metric.Operator, Labels: []metric.Label{metric.Kind(), metric.Outcome("error", "ok")},
+		Help: "Listings that look whether resources are still there.",
+	})
+	missing = metric.Counter(metric.Info{
+		Name: "portico_sweep_missing_total", Source: metric.Operator, Labels: []metric.Label{metric.Kind()},
+		Help: "Resources that a complete listing did not show; their objects then look for themselves.",
+	})
+)
 
-var missing = counter(prometheus.CounterOpts{
-	Name: "portico_sweep_missing_total",
-	Help: "Resources that a complete listing did not show; their objects then look for themselves.",
-}, "kind")
-
-func counter(o prometheus.CounterOpts, labels ...string) *prometheus.CounterVec {
-	c := prometheus.NewCounterVec(o, labels)
-	metrics.Registry.MustRegister(c)
-	return c
+func init() { //nolint:gochecknoinits // metrics are registered once for the process, as controller-runtime does
+	metrics.Registry.MustRegister(sweeps, missing)
 }
 
 func result(err error) string {

@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
+	"github.com/portico-platform/portico/api/tracing"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/operator"
 	"github.com/portico-platform/portico/portal/overview"
@@ -73,6 +74,7 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	}
 	own := rest.CopyConfig(cfg)
 	own.QPS, own.UserAgent = -1, "portico-portal" // the API server's own fairness limits us
+	own.Wrap(tracing.Transport)
 	clients, reader, err := ownClients(own)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the Kubernetes client: %w", err)

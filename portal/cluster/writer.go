@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/transport"
 	"k8s.io/utils/clock"
 
+	"github.com/portico-platform/portico/api/tracing"
 	"github.com/portico-platform/portico/portal/auth"
 )
 
@@ -33,6 +34,7 @@ type writer struct {
 func newWriter(own *rest.Config, client kubernetes.Interface, account types.NamespacedName, c clock.PassiveClock) (*writer, error) {
 	bare := rest.AnonymousClientConfig(own)
 	bare.QPS = -1
+	bare.Wrap(tracing.Transport)
 	base, err := rest.TransportFor(bare)
 	if err != nil {
 		return nil, fmt.Errorf("making the transport: %w", err)

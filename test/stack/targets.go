@@ -21,6 +21,7 @@ const (
 	dexModule          = "test/controlplane/dex"
 	lintModule         = "test/lint"
 	chartModule        = "test/chart"
+	monitoringModule   = "test/monitoring"
 )
 
 // Kubernetes reports these; kubectl and helm parse them, and refuse what a
@@ -66,6 +67,9 @@ var (
 	vulnTarget   = external("govulncheck", "golang.org/x/vuln/cmd/govulncheck", lintModule, plainStamps, "about 15 s")
 	helmTarget   = external("helm", "helm.sh/helm/v4/cmd/helm", chartModule, plainStamps, "about 1 min")
 
+	// Without the clients of all clouds in which Prometheus finds what to scrape.
+	promtoolTarget = external("promtool", "github.com/prometheus/prometheus/cmd/promtool", monitoringModule, plainStamps, "about 2 min", "-tags=remove_all_sd")
+
 	operatorTarget = own("operator")
 	portalTarget   = own("portal")
 	cliTarget      = own("portico") // for people, and tests of what they type
@@ -95,7 +99,8 @@ func targetsOf(o *Options) []Target {
 }
 
 // TargetsFor are those of a purpose: run (also what integration tests need),
-// chart, browser and fuzz (beyond that), web (to regenerate the portal's assets), lint.
+// chart, browser and fuzz (beyond that), web (to regenerate the portal's assets), lint,
+// monitoring.
 func TargetsFor(purpose string) ([]Target, error) {
 	switch purpose {
 	case "run":
@@ -108,6 +113,8 @@ func TargetsFor(purpose string) ([]Target, error) {
 		return []Target{schemathesisTarget}, nil
 	case "lint":
 		return []Target{linterTarget, vulnTarget}, nil
+	case "monitoring":
+		return []Target{promtoolTarget}, nil
 	default:
 		return nil, fmt.Errorf("nothing is built for %q", purpose)
 	}
@@ -115,12 +122,12 @@ func TargetsFor(purpose string) ([]Target, error) {
 
 // external is a binary of another project, built from its Go module. Only the
 // module's files decide: its sources cannot change beneath them.
-func external(name, pkg, module, stamps, about string) Target {
+func external(name, pkg, module, stamps, about string, flags ...string) Target {
 	return Target{
-		Name: name, about: about, key: stamps, output: "bin/" + name,
+		Name: name, about: about, key: stamps + strings.Join(flags, " "), output: "bin/" + name,
 		inputs: []string{module + "/go.mod", module + "/go.sum"}, needs: []prerequisite{needsGo},
 		make: func(ctx context.Context, root string, log io.Writer) error {
-			return goBuild(ctx, filepath.Join(root, module), log, stamps, filepath.Join(root, "bin", name), pkg)
+			return goBuild(ctx, filepath.Join(root, module), log, stamps, filepath.Join(root, "bin", name), pkg, flags...)
 		},
 	}
 }
@@ -133,8 +140,8 @@ func own(name string) Target {
 	}}
 }
 
-func goBuild(ctx context.Context, dir string, log io.Writer, ldflags, output, pkg string) error {
-	args := []string{"build", "-trimpath", "-o", output}
+func goBuild(ctx context.Context, dir string, log io.Writer, ldflags, output, pkg string, flags ...string) error {
+	args := append([]string{"build", "-trimpath", "-o", output}, flags...)
 	if ldflags != "" {
 		args = append(args, "-ldflags", ldflags)
 	}

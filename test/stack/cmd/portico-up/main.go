@@ -36,7 +36,7 @@ func main() {
 func run(ctx context.Context, args []string, env func(string) string, out io.Writer) error {
 	flags := flag.NewFlagSet("portico-up", flag.ContinueOnError)
 	root := flags.String("root", ".", "the repository")
-	build := flags.String("build", "", "only build what is needed for `purposes`, of run, chart, browser, fuzz, web and lint, separated by commas")
+	build := flags.String("build", "", "only build what is needed for `purposes`, of run, chart, browser, fuzz, web, lint and monitoring, separated by commas")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

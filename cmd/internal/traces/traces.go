@@ -1,0 +1,67 @@
+// Package traces sends the spans of package tracing to a collector, as the variables of OpenTelemetry say.
+package traces
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/portico-platform/portico/api/tracing"
+	"github.com/portico-platform/portico/api/version"
+)
+
+// Help is the paragraph of a usage text that says how traces are switched on.
+const Help = `Traces are off unless OTEL_EXPORTER_OTLP_ENDPOINT (or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) names a collector of OpenTelemetry, such as
+http://collector:4318; they go there by OTLP over HTTP. OTEL_TRACES_SAMPLER, OTEL_RESOURCE_ATTRIBUTES and the like are as OpenTelemetry has them.
+`
+
+// drain is how long the last spans may take to be sent.
+const drain = 5 * time.Second
+
+// Start switches tracing on if the environment asks for it. The function that it returns sends what is left, and switches it off.
+func Start(ctx context.Context, service string, env func(string) string, log *slog.Logger) (stop func(), err error) {
+	if !wanted(env) {
+		return func() {}, nil
+	}
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
+		if p := env(name); p != "" && p != "http/protobuf" {
+			return nil, fmt.Errorf("%s is %q: Portico sends traces by http/protobuf only", name, p)
+		}
+	}
+	exporter, err := otlptracehttp.New(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("prepare to send traces, as OTEL_EXPORTER_OTLP_ENDPOINT asks: %w", err)
+	}
+	about, err := resource.New(ctx, resource.WithAttributes(
+		attribute.String("service.name", service), attribute.String("service.version", version.Get().Version),
+	), resource.WithTelemetrySDK(), resource.WithFromEnv()) // the environment wins
+	if err != nil && !errors.Is(err, resource.ErrPartialResource) {
+		return nil, fmt.Errorf("name the service in traces, as OTEL_RESOURCE_ATTRIBUTES asks: %w", err)
+	}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces cannot be sent", "error", err) }))
+	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
+	tracing.Use(provider)
+	return func() {
+		tracing.Use(nil)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+		defer cancel()
+		if err := provider.Shutdown(ctx); err != nil {
+			log.WarnContext(ctx, "the last traces were not sent", "error", err)
+		}
+	}, nil
+}
+
+func wanted(env func(string) string) bool {
+	if env("OTEL_SDK_DISABLED") == "true" || env("OTEL_TRACES_EXPORTER") == "none" {
+		return false
+	}
+	return env("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
+}

@@ -1,0 +1,64 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/portico-platform/portico/api/tracing"
+)
+
+// observers are what every aws.Config of ours has: calls are counted, and traced if that is on.
+func observers() []func(*middleware.Stack) error {
+	all := []func(*middleware.Stack) error{countCalls}
+	if tracing.On() {
+		all = append(all, traceCalls)
+	}
+	return all
+}
+
+// traceCalls makes a span for each call, its tries and the wait for its turn included. It notes what was called and how that
+// ended: no parameters, and of the answer its error code and ID.
+func traceCalls(stack *middleware.Stack) error {
+	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("PorticoTraceCalls",
+		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+			service, operation := awsmiddleware.GetServiceID(ctx), awsmiddleware.GetOperationName(ctx)
+			ctx, span := tracing.Start(ctx, service+" "+operation, trace.SpanKindClient,
+				attribute.String("rpc.system", "aws-api"), attribute.String("rpc.service", service), attribute.String("rpc.method", operation),
+				attribute.String("cloud.region", awsmiddleware.GetRegion(ctx)))
+			defer span.End()
+			out, meta, err := next.HandleInitialize(ctx, in)
+			if id := requestID(meta, err); id != "" {
+				span.SetAttributes(attribute.String("aws.request_id", id))
+			}
+			if err != nil {
+				span.SetAttributes(attribute.String("error.type", codeOf(err)))
+				span.SetStatus(codes.Error, codeOf(err))
+			}
+			return out, meta, err
+		}), middleware.After)
+}
+
+// requestID is what AWS calls the request, whether it went well or not.
+func requestID(meta middleware.Metadata, err error) string {
+	if failed, ok := errors.AsType[*awshttp.ResponseError](err); ok {
+		return failed.ServiceRequestID()
+	}
+	id, _ := awsmiddleware.GetRequestIDMetadata(meta)
+	return id
+}
+
+// codeOf is the service's error code, or the result where there is none.
+func codeOf(err error) string {
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
+		return api.ErrorCode()
+	}
+	return result(err)
+}

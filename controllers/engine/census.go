@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/metric"
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// Reasons of objects that are not Ready, as metrics have them. A kind shows mostReasons of its own, those of the most objects;
+// what is beyond is ReasonOther, and what no pass has seen yet ReasonUnchecked.
+const (
+	mostReasons     = 20
+	ReasonOther     = "Other"
+	ReasonUnchecked = "Unchecked"
+)
+
+var reasonLabel = metric.Label{
+	Name: "reason", Of: "the reason of the Ready condition, " + ReasonUnchecked + " before the first pass; the most frequent " +
+		strconv.Itoa(mostReasons) + " of each kind, others are " + ReasonOther, Most: mostReasons + 1,
+}
+
+var (
+	resourcesDesc = metric.Collected(metric.Info{
+		Name: "portico_resources", Source: metric.Operator, Help: "Objects by kind and readiness.",
+		Labels: []metric.Label{metric.Kind(), {Name: "ready", Values: []string{"false", "true"}}},
+	})
+	notReadyDesc = metric.Collected(metric.Info{
+		Name: "portico_not_ready_resources", Source: metric.Operator, Labels: []metric.Label{metric.Kind(), reasonLabel},
+		Help: "Objects that are not Ready. What is paused or being deleted is not among them.",
+	})
+	notReadyAgeDesc = metric.Collected(metric.Info{
+		Name: "portico_not_ready_oldest_age_seconds", Source: metric.Operator, Labels: []metric.Label{metric.Kind(), reasonLabel},
+		Help: "How long the object has not been Ready that is the oldest of those, since its Ready condition last changed its status.",
+	})
+	deletingDesc = metric.Collected(metric.Info{
+		Name: "portico_deleting_resources", Source: metric.Operator, Labels: []metric.Label{metric.Kind()},
+		Help: "Objects that are being deleted and still there.",
+	})
+	deletingAgeDesc = metric.Collected(metric.Info{
+		Name: "portico_deleting_oldest_age_seconds", Source: metric.Operator, Labels: []metric.Label{metric.Kind()},
+		Help: "How long ago the deletion was asked for that has been waiting longest.",
+	})
+)
+
+// counted are the kinds that the manager which was set up last has.
+var counted struct {
+	sync.Mutex
+	mgr   ctrl.Manager
+	now   func() time.Time
+	kinds []schema.GroupVersionKind
+}
+
+var census = NewScrape(count, resourcesDesc, notReadyDesc, notReadyAgeDesc, deletingDesc, deletingAgeDesc)
+
+// countResources adds gvk to what is counted in mgr's cache.
+func countResources(mgr ctrl.Manager, gvk schema.GroupVersionKind, now func() time.Time) {
+	counted.Lock()
+	defer counted.Unlock()
+	if counted.mgr != mgr {
+		counted.mgr, counted.kinds = mgr, nil
+		census.Follow(mgr)
+	}
+	counted.now, counted.kinds = now, append(counted.kinds, gvk)
+}
+
+// count counts every kind; one that cannot be listed is left out.
+func count(ctx context.Context, from client.Reader, out chan<- prometheus.Metric) error {
+	counted.Lock()
+	scheme, kinds, now := counted.mgr.GetScheme(), slices.Clone(counted.kinds), counted.now()
+	counted.Unlock()
+	for _, gvk := range kinds {
+		t := &tally{now: now, ready: map[bool]int{}, reasons: map[string]*group{}}
+		list, err := scheme.New(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+		if err != nil {
+			return err
+		}
+		if err := from.List(ctx, list.(client.ObjectList), client.UnsafeDisableDeepCopy); err != nil {
+			continue
+		}
+		_ = meta.EachListItem(list, func(o runtime.Object) error {
+			t.add(o.(Object))
+			return nil
+		})
+		t.send(gvk.Kind, out)
+	}
+	return nil
+}
+
+// tally is what is counted of one kind.
+type tally struct {
+	now      time.Time
+	ready    map[bool]int
+	reasons  map[string]*group
+	deleting group
+}
+
+// group is how many there are, and the age of the oldest.
+type group struct {
+	n      int
+	oldest time.Duration
+}
+
+func (g *group) add(n int, age time.Duration) { g.n, g.oldest = g.n+n, max(g.oldest, age) }
+
+func (t *tally) add(obj Object) {
+	status := obj.Common()
+	t.ready[status.Ready]++
+	switch deleted := obj.GetDeletionTimestamp(); {
+	case deleted != nil:
+		t.deleting.add(1, t.now.Sub(deleted.Time))
+	case !status.Ready && obj.GetAnnotations()[v1alpha1.AnnotationPaused] != "true":
+		reason, since := ReasonUnchecked, obj.GetCreationTimestamp().Time
+		if c := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady); c != nil {
+			reason, since = c.Reason, c.LastTransitionTime.Time
+		}
+		if t.reasons[reason] == nil {
+			t.reasons[reason] = &group{}
+		}
+		t.reasons[reason].add(1, t.now.Sub(since))
+	}
+}
+
+// send sends the metrics of the kind: all numbers, so that what is zero is not taken for unknown, and ages of what there is.
+func (t *tally) send(kind string, out chan<- prometheus.Metric) {
+	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{kind}, labels...)...)
+	}
+	for _, ready := range []bool{false, true} {
+		gauge(resourcesDesc, float64(t.ready[ready]), strconv.FormatBool(ready))
+	}
+	for reason, g := range most(t.reasons, mostReasons) {
+		gauge(notReadyDesc, float64(g.n), reason)
+		gauge(notReadyAgeDesc, g.oldest.Seconds(), reason)
+	}
+	gauge(deletingDesc, float64(t.deleting.n))
+	gauge(deletingAgeDesc, t.deleting.oldest.Seconds())
+}
+
+// most keeps the groups with the most members and puts all others into one.
+func most(groups map[string]*group, n int) map[string]*group {
+	if len(groups) <= n {
+		return groups
+	}
+	names := slices.SortedFunc(maps.Keys(groups), func(a, b string) int {
+		return cmp.Or(cmp.Compare(groups[b].n, groups[a].n), cmp.Compare(a, b))
+	})
+	kept := map[string]*group{ReasonOther: {}}
+	for i, name := range names {
+		if i < n {
+			kept[name] = groups[name]
+			continue
+		}
+		kept[ReasonOther].add(groups[name].n, groups[name].oldest)
+	}
+	return kept
+}

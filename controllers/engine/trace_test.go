@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"errors"
+	"testing"
+
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/tracing"
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// traced makes spans until the test ends.
+func traced(t *testing.T) *tracetest.InMemoryExporter {
+	t.Helper()
+	kept := tracetest.NewInMemoryExporter()
+	tracing.Use(sdktrace.NewTracerProvider(sdktrace.WithSyncer(kept)))
+	t.Cleanup(func() { tracing.Use(nil) })
+	return kept
+}
+
+func TestAPassIsASpan(t *testing.T) {
+	b, spans := newBench(t, nil), traced(t)
+	for _, x := range []struct {
+		outcome error
+		want    string
+		code    codes.Code
+	}{
+		{Blocked("AccessDenied", "hunter2"), "AccessDenied", codes.Unset},
+		{errors.New("hunter2"), "Failed", codes.Error},
+		{nil, "InSync", codes.Unset},
+	} {
+		spans.Reset()
+		b.pass(x.outcome)
+		got := spans.GetSpans()
+		if len(got) != 1 || got[0].Name != "pass S3Bucket" || got[0].Status.Code != x.code {
+			t.Fatalf("spans %+v", got)
+		}
+		values := map[string]string{}
+		for _, a := range got[0].Attributes {
+			values[string(a.Key)] = a.Value.AsString()
+		}
+		if values["portico.outcome"] != x.want || values["portico.kind"] != "S3Bucket" || values["k8s.namespace.name"] != "n" || values["portico.name"] != "b" || len(values) != 4 {
+			t.Errorf("attributes %v, want the outcome %s", values, x.want)
+		}
+	}
+}
+
+func TestOutcomesThatNoConditionHas(t *testing.T) {
+	deleted, paused := &v1alpha1.S3Bucket{}, &v1alpha1.S3Bucket{}
+	deleted.DeletionTimestamp = &metav1.Time{Time: noon}
+	paused.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"}
+	r := &Reconciler[*v1alpha1.S3Bucket]{Kind: "S3Bucket"}
+	if got := r.outcome(deleted, false); got != "Released" {
+		t.Errorf("a released object: %s", got)
+	}
+	if got := r.outcome(paused, false); got != "Paused" {
+		t.Errorf("a paused object: %s", got)
+	}
+	deleted.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: "BucketNotEmpty"}}
+	if got := r.outcome(deleted, true); got != "BucketNotEmpty" {
+		t.Errorf("an object that waits for its release: %s", got)
+	}
+}
+
+// The pass of an object that is gone does the least of all; off, a span adds nothing to it.
+func TestNoTracesCostNoAllocation(t *testing.T) {
+	gone := &v1alpha1.S3Bucket{}
+	gone.DeletionTimestamp = &metav1.Time{Time: noon}
+	b := newBench(t, nil)
+	without := testing.AllocsPerRun(100, func() { _, _ = b.loop.pass(t.Context(), gone) })
+	with := testing.AllocsPerRun(100, func() { _, _ = b.loop.Reconcile(t.Context(), gone) })
+	if with != without {
+		t.Errorf("%v allocations, and %v without the question", with, without)
+	}
+}
