@@ -77,6 +77,11 @@ test-monitoring: $(up) $(run-tests) ## Test alerts, dashboards and health checks
 	@$(up) -build monitoring
 	@cd test/monitoring && CGO_ENABLED=0 $(CURDIR)/$(run-tests) -name monitoring -- -vet=off -shuffle=on
 
+.PHONY: test-image
+test-image: $(up) image ## Run operator and portal out of the layers of their images, confined as in a Pod; as root
+	@$(up) -build run
+	@go test -tags image -count=1 -v -run TestImagesRunConfined -timeout=10m ./test/stack
+
 .PHONY: screenshots
 screenshots: $(up) ## Take the pictures of docs/screens.md anew; about 5 min
 	@$(up) -build run,browser

@@ -22,11 +22,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/portico-platform/portico/api/guard"
 	"github.com/portico-platform/portico/api/tracing"
 	"github.com/portico-platform/portico/api/version"
 	"github.com/portico-platform/portico/cmd/internal/traces"
 	"github.com/portico-platform/portico/controllers"
-	"github.com/portico-platform/portico/controllers/guard"
 )
 
 func main() {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 
-	"github.com/portico-platform/portico/controllers/guard"
+	"github.com/portico-platform/portico/api/guard"
 	"github.com/portico-platform/portico/portal"
 )
 

@@ -14,9 +14,9 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/portico-platform/portico/api/guard"
 	"github.com/portico-platform/portico/api/inspect"
 	"github.com/portico-platform/portico/controllers/engine"
-	"github.com/portico-platform/portico/controllers/guard"
 )
 
 const portal = "system:serviceaccount:portico-system:portico-portal"

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sync/singleflight"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/portico-platform/portico/api/expiring"
 	"github.com/portico-platform/portico/api/inspect"
-	"github.com/portico-platform/portico/controllers/expiring"
 )
 
 // Live reads what moves by itself and is therefore not in the status of an object: from AWS, at that moment. nil without

@@ -20,9 +20,9 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/portico-platform/portico/api/guard"
 	"github.com/portico-platform/portico/api/inspect"
 	"github.com/portico-platform/portico/controllers/engine"
-	"github.com/portico-platform/portico/controllers/guard"
 )
 
 // Options are what a deployment decides.

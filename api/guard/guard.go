@@ -11,15 +11,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/portico-platform/portico/controllers/expiring"
+	"github.com/portico-platform/portico/api/expiring"
 )
 
 const (
@@ -93,7 +93,7 @@ func (g *Guard) Over(h http.Handler) http.Handler {
 		case errors.Is(err, errForbidden):
 			refuse(w, http.StatusForbidden)
 		default:
-			log.FromContext(r.Context()).Error(err, "Kubernetes could not be asked about who asks for this")
+			logr.FromContextOrDiscard(r.Context()).Error(err, "Kubernetes could not be asked about who asks for this")
 			refuse(w, http.StatusServiceUnavailable)
 		}
 	})
