@@ -5,6 +5,7 @@ package stack_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -47,9 +48,7 @@ func (h *helmed) install(ctx context.Context, s *stack.Stack) error {
 	operator, portal := s.Settings()
 	here := map[string]any{"nodeSelector": map[string]any{"kubernetes.io/hostname": "portico"}, "tolerations": []any{map[string]any{"key": "portico", "operator": "Exists"}}}
 	with := func(more map[string]any) map[string]any {
-		for key, value := range here {
-			more[key] = value
-		}
+		maps.Copy(more, here)
 		return more
 	}
 	text, err := yaml.Marshal(map[string]any{
@@ -123,7 +122,10 @@ func TestHelmInstallsUpgradesAndUninstalls(t *testing.T) {
 	h.must(t, "helm", "uninstall", "config", "-n", stack.Namespace)
 	h.must(t, "helm", "uninstall", "portico", "-n", stack.Namespace, "--wait")
 	for _, stays := range [][]string{
-		{"awsprovider/" + stack.Provider}, {"awsprovider/aws-helm"}, {"crd/s3buckets.portico.dev"}, {"namespace/portico-gateways"},
+		{"awsprovider/" + stack.Provider},
+		{"awsprovider/aws-helm"},
+		{"crd/s3buckets.portico.dev"},
+		{"namespace/portico-gateways"},
 		{"secret/portico-session-keys", "-n", stack.Namespace},
 	} {
 		h.must(t, "kubectl", append([]string{"get"}, stays...)...)

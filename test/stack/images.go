@@ -31,7 +31,7 @@ func (s *Stack) unpack(image, folder string) (program string, err error) {
 	}
 	files := mutate.Extract(img)
 	defer func() { _ = files.Close() }()
-	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // another user runs in it
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return "", err
 	}
 	return config.Config.Entrypoint[0], untar(files, folder)
@@ -85,7 +85,7 @@ func untar(from io.Reader, folder string) error {
 		if err != nil {
 			return err
 		}
-		_, err = io.Copy(file, archive) //nolint:gosec // we made it
+		_, err = io.Copy(file, archive)
 		if err := errors.Join(err, file.Close()); err != nil {
 			return err
 		}

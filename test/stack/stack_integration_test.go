@@ -34,8 +34,6 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-const root = "../.."
-
 // s is shared by the tests that change nothing which another could notice.
 var s *stack.Stack
 

@@ -29,7 +29,7 @@ func (p *pod) program() (path string, in *process.Confined, err error) {
 	if c == nil || c.RunAsUser == nil || c.RunAsGroup == nil {
 		return "", nil, errors.New("a Pod that does not say as whom it runs cannot be confined")
 	}
-	return path, &process.Confined{Root: root, User: uint32(*c.RunAsUser), Group: uint32(*c.RunAsGroup)}, nil //nolint:gosec // IDs
+	return path, &process.Confined{Root: root, User: uint32(*c.RunAsUser), Group: uint32(*c.RunAsGroup)}, nil
 }
 
 func (p *pod) root() string { return filepath.Join(p.folder, "root") }
@@ -37,7 +37,7 @@ func (p *pod) root() string { return filepath.Join(p.folder, "root") }
 // bind mounts the volumes below root, which is made read-only if the container says so.
 func (p *pod) bind(root string) error {
 	for _, mount := range p.container().VolumeMounts {
-		if err := os.MkdirAll(filepath.Join(root, filepath.FromSlash(mount.MountPath)), 0o755); err != nil { //nolint:gosec // as a runtime makes it
+		if err := os.MkdirAll(filepath.Join(root, filepath.FromSlash(mount.MountPath)), 0o755); err != nil {
 			return err
 		}
 	}

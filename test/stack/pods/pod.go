@@ -146,12 +146,8 @@ func (p *pod) start(ctx context.Context) error {
 
 // failed keeps how a container ended that never answered.
 func (p *pod) failed(err error) error {
-	if died, ok := errors.AsType[*process.DiedError](err); ok {
-		select {
-		case <-p.died:
-		default:
-		}
-		p.ended(died)
+	if _, ok := errors.AsType[*process.DiedError](err); ok {
+		p.ended(<-p.died) // it is told of twice
 	}
 	return err
 }

@@ -140,7 +140,7 @@ func TestAServiceGoesRound(t *testing.T) {
 		}()
 		p := portal(t)
 		p.ip, p.ready = "127.0.0.1", name != "unready"
-		p.container().Ports[0].ContainerPort = int32(l.Addr().(*net.TCPAddr).Port) //nolint:gosec // a port
+		p.container().Ports[0].ContainerPort = int32(l.Addr().(*net.TCPAddr).Port)
 		if name == "other" {
 			p.spec.Labels["a"] = "c"
 		}

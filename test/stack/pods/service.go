@@ -43,7 +43,7 @@ func (n *Node) dial(labels map[string]string, port string, turn *uint64) net.Con
 	ready := n.Ready(labels, port)
 	for range ready {
 		*turn++
-		if conn, err := net.Dial("tcp", ready[*turn%uint64(len(ready))]); err == nil { //nolint:noctx // on this machine it takes no time
+		if conn, err := net.Dial("tcp", ready[*turn%uint64(len(ready))]); err == nil {
 			return conn
 		}
 	}
