@@ -24,6 +24,8 @@ var floors = []struct{ of, not, why string }{
 	{"cmd/operator", module + "portal", "the portal and the controllers meet in Kubernetes only"},
 	{"web/...", "k8s.io/", "web shows what it is given"},
 	{"web/...", module + "portal", "web shows what it is given"},
+	{"cmd/operator", "google.golang.org/grpc", "its reflection more than doubles the binary"},
+	{"cmd/portal", "google.golang.org/grpc", "its reflection more than doubles the binary"},
 	{"cmd/...", module + "test", "what ships carries no test code"},
 }
 

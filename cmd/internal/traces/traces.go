@@ -10,7 +10,7 @@ import (
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
@@ -36,7 +36,11 @@ func Start(ctx context.Context, service string, env func(string) string, log *sl
 			return nil, fmt.Errorf("%s is %q: Portico sends traces by http/protobuf only", name, p)
 		}
 	}
-	exporter, err := otlptracehttp.New(ctx)
+	to, err := newClient(env)
+	if err != nil {
+		return nil, fmt.Errorf("prepare to send traces: %w", err)
+	}
+	exporter, err := otlptrace.New(ctx, to)
 	if err != nil {
 		return nil, fmt.Errorf("prepare to send traces, as OTEL_EXPORTER_OTLP_ENDPOINT asks: %w", err)
 	}
