@@ -1,0 +1,101 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+)
+
+// Problem is something that a cluster lacks.
+type Problem struct {
+	Object string // such as CustomResourceDefinition s3buckets.portico.dev
+	Says   string // what is wrong with it; a sentence with the object before it
+	Fix    string // what to do
+}
+
+func (p Problem) String() string { return p.Object + " " + p.Says + ": " + p.Fix }
+
+const (
+	fixObjects = "run portico check --fix as an admin of the cluster"
+	fixRights  = "its roles are of another version; " + fixObjects
+)
+
+// Cluster is the one that is compared.
+type Cluster struct {
+	objects dynamic.Interface
+	names   Names
+}
+
+// New prepares a Cluster; it sends nothing yet.
+func New(cfg *rest.Config, names Names) (*Cluster, error) {
+	objects, err := dynamic.NewForConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("prepare the checks of the cluster: %w", err)
+	}
+	return &Cluster{objects: objects, names: names}, nil
+}
+
+// compared tells what is wrong with one object that this version needs, by what differs finds; nil where nothing is. What
+// must not be looked at is a problem too: the roles of this version let operator and portal read it.
+func (c *Cluster) compared(ctx context.Context, want *object, differs func(want, have *object) []string) (*Problem, error) {
+	p := &Problem{Object: want.GetKind() + " " + want.GetName(), Fix: fixObjects}
+	have, err := c.objects.Resource(resourceOf(want)).Get(ctx, want.GetName(), metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		p.Says = "is missing"
+	case apierrors.IsForbidden(err):
+		p.Says, p.Fix = "may not be read", fixRights
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", p.Object, err)
+	case have.GetDeletionTimestamp() != nil:
+		p.Says = "is being deleted"
+	default:
+		p.Says = brief(differs(want, have))
+	}
+	if p.Says == "" {
+		return nil, nil //nolint:nilnil // nothing is wrong
+	}
+	return p, nil
+}
+
+// each compares objects one by one.
+func (c *Cluster) each(ctx context.Context, wanted []*object, differs func(want, have *object) []string) ([]Problem, error) {
+	var all []Problem
+	for _, want := range wanted {
+		p, err := c.compared(ctx, want, differs)
+		if err != nil {
+			return nil, err
+		}
+		if p != nil {
+			all = append(all, *p)
+		}
+	}
+	return all, nil
+}
+
+// resourceOf is where objects of such a kind are. Every kind of ours, and of those that we bring, has the plain plural.
+func resourceOf(o *object) schema.GroupVersionResource {
+	gvk := o.GroupVersionKind()
+	plural := strings.ToLower(gvk.Kind)
+	if stem, ok := strings.CutSuffix(plural, "y"); ok {
+		return gvk.GroupVersion().WithResource(stem + "ies")
+	}
+	return gvk.GroupVersion().WithResource(plural + "s")
+}
+
+// mostSaid of what differs in one object.
+const mostSaid = 3
+
+// brief is a list for people, "" if it is empty.
+func brief(all []string) string {
+	if more := len(all) - mostSaid; more > 0 {
+		return strings.Join(all[:mostSaid], ", ") + fmt.Sprintf(", and %d more", more)
+	}
+	return strings.Join(all, ", ")
+}

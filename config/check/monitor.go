@@ -1,0 +1,139 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// Every is how often a cluster that lacks nothing is looked at unless a deployment says otherwise, and soon one that
+	// does, so that a mend shows soon.
+	Every = time.Minute
+	soon  = 10 * time.Second
+	// checkTimeout bounds one check.
+	checkTimeout = 15 * time.Second
+)
+
+// Check is one thing that can be wrong with an installation.
+type Check struct {
+	Name string // in one word; also a label of the metric
+	Run  func(context.Context) ([]Problem, error)
+}
+
+// Result is what a check found last.
+type Result struct {
+	Name string
+	// Problems are what is known to be wrong. They stay when the cluster cannot be asked for a while: an error tells
+	// nothing.
+	Problems []Problem
+	// Err is why the last look failed, nil if it did not; Known says that one before succeeded.
+	Err   error
+	Known bool
+}
+
+// Failure returns why what was checked is not known to be right; nil if it is.
+func (r Result) Failure() error {
+	switch {
+	case len(r.Problems) > 0:
+		said := make([]string, 0, len(r.Problems))
+		for _, p := range r.Problems {
+			said = append(said, p.String())
+		}
+		return errors.New(strings.Join(said, "; "))
+	case r.Known:
+		return nil
+	case r.Err != nil:
+		return fmt.Errorf("not looked at yet: %w", r.Err)
+	}
+	return errors.New("not looked at yet")
+}
+
+// Monitor repeats checks, and remembers what they found. Use NewMonitor. It is safe for concurrent use, and a Runnable of
+// controller-runtime's manager.
+type Monitor struct {
+	// Every is how often is looked.
+	Every  time.Duration
+	checks []Check
+	log    *slog.Logger
+
+	mu      sync.Mutex
+	results []Result
+}
+
+// NewMonitor prepares a Monitor; Start runs it.
+func NewMonitor(log *slog.Logger, checks ...Check) *Monitor {
+	m := &Monitor{Every: Every, checks: checks, log: log}
+	for _, c := range checks {
+		m.results = append(m.results, Result{Name: c.Name})
+	}
+	return m
+}
+
+// Start checks again and again until ctx ends.
+func (m *Monitor) Start(ctx context.Context) error {
+	for {
+		pause := min(soon, m.Every)
+		if m.round(ctx) {
+			pause = m.Every
+		}
+		pause += time.Duration((rand.Float64() - 0.5) * 0.2 * float64(pause)) //nolint:gosec // spreads replicas, and is no secret
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+	}
+}
+
+// NeedLeaderElection returns false: those that stand by must be ready too.
+func (m *Monitor) NeedLeaderElection() bool { return false }
+
+// Results returns what each check found last, in the order of the checks.
+func (m *Monitor) Results() []Result {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.results)
+}
+
+// round runs each check once, and reports whether all is well.
+func (m *Monitor) round(ctx context.Context) bool {
+	well := true
+	for i, c := range m.checks {
+		within, cancel := context.WithTimeout(ctx, checkTimeout)
+		problems, err := c.Run(within)
+		cancel()
+		if ctx.Err() != nil {
+			return false // the check was cut off
+		}
+		well = m.found(i, problems, err) && well
+	}
+	return well
+}
+
+// found keeps what a check found, tells the log of what is new, and reports whether all is well.
+func (m *Monitor) found(i int, problems []Problem, err error) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := &m.results[i]
+	before := *r
+	if r.Err = err; err == nil {
+		r.Problems, r.Known = problems, true
+	}
+	was, is := before.Failure(), r.Failure()
+	switch {
+	case err != nil && before.Err == nil:
+		m.log.Warn("the installation could not be checked; what was found before counts", "check", r.Name, "error", err)
+	case err == nil && is != nil && (was == nil || was.Error() != is.Error()):
+		m.log.Error("the installation lacks something: not ready", "check", r.Name, "problem", is.Error())
+	case err == nil && is == nil && len(before.Problems) > 0:
+		m.log.Info("the installation is as it should be again", "check", r.Name)
+	}
+	return err == nil && is == nil
+}
