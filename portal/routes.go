@@ -3,6 +3,7 @@ package portal
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/portico-platform/portico/api/tracing"
+	"github.com/portico-platform/portico/config/check"
 	"github.com/portico-platform/portico/portal/apidocs"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster"
@@ -35,9 +37,14 @@ type Parts struct {
 	Log      *slog.Logger
 	// Rate is what each user and tool may ask for, of pages and of the REST API each.
 	Rate limit.Rate
+	// Installation tells what the cluster must have, and may lack; nil: nothing was looked at.
+	Installation Installation
 	// Proxies are the addresses of those in front of the portal, which tell clients apart; none are trusted without.
 	Proxies []netip.Prefix
 }
+
+// Installation is what check.Monitor knows.
+type Installation interface{ Results() []check.Result }
 
 // AssetsPath is where the static files are.
 const AssetsPath = "/assets/"
@@ -116,6 +123,19 @@ func (p Parts) ready(r *http.Request) error {
 	if err := p.Cluster.Ready(); err != nil {
 		p.Log.InfoContext(r.Context(), "not ready", "cause", err)
 		return errors.New("not ready: the cache is being filled")
+	}
+	if p.Installation == nil {
+		return nil
+	}
+	var wrong []string
+	for _, result := range p.Installation.Results() {
+		if err := result.Failure(); err != nil {
+			p.Log.InfoContext(r.Context(), "not ready", "check", result.Name, "cause", err)
+			wrong = append(wrong, result.Name)
+		}
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("not ready: the log says what is wrong with %s", strings.Join(wrong, ", "))
 	}
 	return nil
 }

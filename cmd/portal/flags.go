@@ -11,12 +11,14 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/portico-platform/portico/cmd/internal/setting"
 	"github.com/portico-platform/portico/cmd/internal/traces"
+	"github.com/portico-platform/portico/config/check"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/limit"
 	"github.com/portico-platform/portico/portal/pages"
@@ -39,6 +41,7 @@ type flags struct {
 	// metricsSecure says that metrics are for those with the right to get them, over HTTPS.
 	metricsSecure bool
 	everywhere    bool
+	look          time.Duration // how often at the installation
 	rate          limit.Rate
 	proxies       []netip.Prefix
 	auth          auth.Config
@@ -83,6 +86,7 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	set.Float64Var(&f.rate.PerSecond, "api-rate", 20, "`requests` a second that each user and tool may make, of the REST API and of pages each, in each replica; 0 is no limit. With --trusted-proxies, an address may make ten times as many of pages")
 	set.IntVar(&f.rate.Burst, "api-burst", 100, "`requests` that a user or tool may make at once, before --api-rate counts")
 	set.Func("trusted-proxies", "`addresses` of the proxies in front of the portal, such as 10.0.0.0/8, with commas between; repeat it for more. Their X-Forwarded-For tells clients apart, for limits alone; without it there are none by address", f.trust)
+	set.DurationVar(&f.look, "installation-check-interval", check.Every, "how often is looked whether the cluster has the custom resource definitions of this version and lets the portal act as users, ±10%; /readyz tells")
 	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and more of them")
 	set.BoolVar(&f.version, "version", false, "print the version, and end")
 	f.authFlags(set)
@@ -139,6 +143,8 @@ func (f *flags) check(impersonator string) error {
 		return errors.New("--profiling is served at --metrics-listen: give that too")
 	case (f.certFile == "") != (f.keyFile == ""):
 		return errors.New("--tls-cert-file and --tls-private-key-file go together: give both, or none")
+	case f.look < time.Second:
+		return fmt.Errorf("--installation-check-interval %s: at least 1s", f.look)
 	case f.namespace == "":
 		return errors.New("--namespace is needed outside a Pod: the namespace that holds the list of revoked sessions")
 	case len(validation.IsDNS1123Label(f.namespace)) > 0:

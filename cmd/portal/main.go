@@ -22,9 +22,12 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	crmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/portico-platform/portico/api/version"
 	"github.com/portico-platform/portico/cmd/internal/traces"
+	"github.com/portico-platform/portico/config/check"
+	"github.com/portico-platform/portico/config/check/metric"
 	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal"
 	"github.com/portico-platform/portico/portal/auth"
@@ -75,7 +78,15 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 	if err != nil {
 		return err
 	}
-	handler, err := f.handler(c, log) //nolint:contextcheck // the pages about the API are written before any request
+	provider, err := auth.NewProvider(f.auth, clock.RealClock{}.Now)
+	if err != nil {
+		return err
+	}
+	installation, err := f.installation(c, log)
+	if err != nil {
+		return err
+	}
+	handler, err := f.handler(parts{c, provider, installation, log}) //nolint:contextcheck // the pages about the API are written before any request
 	if err != nil {
 		return err
 	}
@@ -89,9 +100,12 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return c.Run(ctx) })
+	group.Go(func() error { return installation.Start(ctx) })
+	group.Go(func() error { return provider.Watch(ctx) })
 	group.Go(func() error { return listeners.watchCertificate(ctx) })
 	group.Go(func() error { return portal.Serve(ctx, listeners.pages, portal.Count(handler, c.Ready), log) })
 	if listeners.metrics != nil {
+		crmetrics.Registry.MustRegister(metric.Problems(installation))
 		group.Go(func() error { return portal.Serve(ctx, listeners.metrics, metrics, log) })
 	}
 	log.Info("serving", "address", listeners.pages.Addr().String(), "publicURL", f.auth.PublicURL)
@@ -110,19 +124,40 @@ func (f *flags) cluster(log *slog.Logger) (*cluster.Cluster, error) {
 	return cluster.New(cfg, kinds, cluster.Options{Impersonator: f.impersonator, Namespace: f.namespace, AskEverywhere: f.everywhere, Log: log})
 }
 
-func (f *flags) handler(c *cluster.Cluster, log *slog.Logger) (http.Handler, error) {
-	now := clock.RealClock{}
-	provider, err := auth.NewProvider(f.auth, now.Now)
+// installation looks at what the cluster must have, and counts what it lacks.
+func (f *flags) installation(c *cluster.Cluster, log *slog.Logger) (*check.Monitor, error) {
+	cfg, err := f.restConfig()
 	if err != nil {
 		return nil, err
 	}
-	keys, err := auth.NewKeys(f.sessionKeys, now.Now, log)
+	cfg.UserAgent = "portico-portal"
+	cluster, err := check.New(cfg, check.Names{Namespace: f.namespace})
+	if err != nil {
+		return nil, err
+	}
+	m := check.NewMonitor(log, check.Check{Name: "crds", Run: cluster.CRDs}, check.Check{Name: "impersonation", Run: c.Impersonates})
+	m.Every = f.look
+	return m, nil
+}
+
+// parts are what the handler is made from.
+type parts struct {
+	cluster      *cluster.Cluster
+	provider     *auth.Provider
+	installation *check.Monitor
+	log          *slog.Logger
+}
+
+func (f *flags) handler(p parts) (http.Handler, error) {
+	now := clock.RealClock{}
+	keys, err := auth.NewKeys(f.sessionKeys, now.Now, p.log)
 	if err != nil {
 		return nil, err
 	}
 	return portal.New(portal.Parts{
-		Cluster: c, Provider: provider, Keys: keys, Life: f.life, Pages: pages.New(c, f.reach(), log),
-		Assets: http.HandlerFunc(web.Assets), Clock: now, Log: log,
+		Cluster: p.cluster, Provider: p.provider, Keys: keys, Life: f.life,
+		Pages: pages.New(p.cluster, f.reach(), p.log).Watching(p.provider.Outage), Installation: p.installation,
+		Assets: http.HandlerFunc(web.Assets), Clock: now, Log: p.log,
 		Rate: f.rate, Proxies: f.proxies,
 	})
 }

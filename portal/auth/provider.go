@@ -37,6 +37,7 @@ type Provider struct {
 	found   *discovered
 	failure error // of the last attempt
 	failed  time.Time
+	absence absence // as Watch found it
 }
 
 // discovered is what the provider says of itself, and its keys.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -49,11 +50,22 @@ func (t *tokens) current(ctx context.Context) (string, error) {
 		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: t.audiences, ExpirationSeconds: &seconds}},
 		metav1.CreateOptions{})
 	if err != nil {
-		// %v: the answer to our own request must not be taken for the answer to the caller's.
-		return "", fmt.Errorf("minting a token of ServiceAccount %s: %v", t.account, err) //nolint:errorlint // see above
+		return "", &mintError{t.account, err, apierrors.IsForbidden(err) || apierrors.IsNotFound(err)}
 	}
 	t.token, t.expires = got.Status.Token, got.Status.ExpirationTimestamp.Time
 	return t.token, nil
+}
+
+// mintError says that there is no token. It does not unwrap: the answer to our own request must not be taken for the answer
+// to the caller's.
+type mintError struct {
+	account types.NamespacedName
+	cause   error
+	refused bool // the ServiceAccount is missing, or the portal may not mint for it
+}
+
+func (e *mintError) Error() string {
+	return fmt.Sprintf("minting a token of ServiceAccount %s: %v", e.account, e.cause)
 }
 
 func (t *tokens) drop(token string) {

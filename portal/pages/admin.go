@@ -148,6 +148,9 @@ func (p *Pages) adminOf(ctx context.Context, o overseeing) (views.Admin, error) 
 		return view, err
 	}
 	view.Unknown = !features.Known
+	if since := p.outage(); !since.IsZero() {
+		view.SignInAway = views.Moment{At: since, Now: p.now()}.Age()
+	}
 	for _, f := range features.Items {
 		if !f.On {
 			view.Off = append(view.Off, views.Feature{Name: featureName(f.Name), Why: prose.Sentence(f.Why)})

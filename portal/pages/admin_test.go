@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/portico-platform/portico/api/inspect"
 	"github.com/portico-platform/portico/portal/operator"
@@ -14,6 +15,9 @@ func TestAdminPages(t *testing.T) {
 		f.features = operator.Features{Known: true, Items: []inspect.Feature{{Name: "hostnames", Why: "there is no GatewayClass"}, {Name: "other", On: true}}}
 	})
 	away := hostnameWith(func(f *fakeCluster) { f.features = operator.Features{} })
+	signInAway := hostnameWith(func(f *fakeCluster) {
+		f.outage = noon.Add(-3 * time.Minute)
+	})
 	empty := hostnameWith(func(f *fakeCluster) { f.objects = nil })
 	many := hostnameWith(func(f *fakeCluster) {
 		for i := range 200 {
@@ -30,6 +34,8 @@ func TestAdminPages(t *testing.T) {
 		"a part that is off, with a reason":  {off, "/admin/pool", "There is no GatewayClass.", "other are off"},
 		"a part that is off, on other tabs":  {off, "/admin/claims", "Hostnames are off", ""},
 		"an operator that does not answer":   {away, "/admin", "The operator does not answer", "Hostnames are off"},
+		"an identity provider that is away":  {signInAway, "/admin", "The identity provider has not answered for 3 min.", ""},
+		"one that answers":                   {hostnameSite, "/admin", "", "Nobody can sign in"},
 		"how full a Gateway is":              {hostnameSite, "/admin/pool", `max="20" value="14">14 of 20</progress>`, ""},
 		"how full it is in words":            {hostnameSite, "/admin/pool", "<span>31 of 75</span>", ""},
 		"a Gateway that is full":             {hostnameSite, "/admin/pool", `max="20" value="20">21 of 20, full</progress>`, ""},

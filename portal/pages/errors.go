@@ -226,7 +226,7 @@ var endings = map[auth.Ending][2]string{
 
 // SignIn is the page for visitors; href is where signing in starts.
 func (p *Pages) SignIn(w http.ResponseWriter, r *http.Request, href string, why auth.Ending) {
-	view := views.SignIn{Href: href, Ended: endings[why][0], Why: endings[why][1]}
+	view := views.SignIn{Href: href, Ended: endings[why][0], Why: endings[why][1], Away: !p.outage().IsZero()}
 	if err := p.show(w, r, http.StatusOK, views.SignInPage(view)); err != nil {
 		p.fail(w, r, err)
 	}

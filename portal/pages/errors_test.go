@@ -75,6 +75,25 @@ func TestAnEndedSessionLosesNothing(t *testing.T) {
 	}
 }
 
+func TestAnAbsentIdentityProviderIsTold(t *testing.T) {
+	const told = "Signing in does not work right now."
+	for _, away := range []bool{true, false} {
+		p := New(busySite(t), Reach{}, slog.New(slog.DiscardHandler)).Watching(func() time.Time {
+			if away {
+				return noon
+			}
+			return time.Time{}
+		})
+		for _, why := range []auth.Ending{auth.NoSession, auth.Rested} {
+			w := httptest.NewRecorder()
+			p.SignIn(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/auth/signin", nil), "/auth/login", why)
+			if w.Code != http.StatusOK || strings.Contains(w.Body.String(), told) != away {
+				t.Errorf("away %v, %q: answers %d:\n%s", away, why, w.Code, w.Body)
+			}
+		}
+	}
+}
+
 // TestARefusedWriteIsNotRepeatedByItself: looking again would send the form again.
 func TestARefusedWriteIsNotRepeatedByItself(t *testing.T) {
 	f := busySite(t)

@@ -266,6 +266,7 @@ func site(f *fakeCluster, id auth.Identity, now time.Time) http.Handler {
 	p := New(f, Reach{Portal: "https://portal.example.com", Kubernetes: "https://k8s.example.com:6443", CLI: auth.CLI{Issuer: "https://login.example.com", ClientID: "portico-cli", Scopes: []string{"openid", "groups"}, Audiences: []string{"portico"}}}, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	p.now = func() time.Time { return now }
 	p.alive = func(context.Context) error { return nil }
+	p.Watching(func() time.Time { return f.outage })
 	r := chi.NewRouter()
 	r.Use(auth.SecurityHeaders, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

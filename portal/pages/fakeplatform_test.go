@@ -2,6 +2,7 @@ package pages
 
 import (
 	"context"
+	"time"
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
@@ -13,6 +14,7 @@ import (
 // platform is what the fake knows of the platform as a whole, and of teams.
 type platform struct {
 	features operator.Features
+	outage   time.Time // of the identity provider, since when
 	work     operator.Work
 	spans    []operator.Span
 	quotas   []cluster.Quota

@@ -112,6 +112,7 @@ type Pages struct {
 	log     *slog.Logger
 	now     func() time.Time
 	alive   func(context.Context) error // of the caller's session
+	outage  func() time.Time            // since when the identity provider does not answer
 	streams live.Streams
 	people  people
 }
@@ -128,7 +129,13 @@ type Reach struct {
 
 // New makes the pages over c.
 func New(c Cluster, reach Reach, log *slog.Logger) *Pages {
-	return &Pages{cluster: c, reach: reach, log: log, now: clock.RealClock{}.Now, alive: auth.Alive}
+	return &Pages{cluster: c, reach: reach, log: log, now: clock.RealClock{}.Now, alive: auth.Alive, outage: func() time.Time { return time.Time{} }}
+}
+
+// Watching has the pages say when the identity provider is away: outage returns since when, the zero time if it is not.
+func (p *Pages) Watching(outage func() time.Time) *Pages {
+	p.outage = outage
+	return p
 }
 
 // Routes adds the pages to r, behind which every request has an identity.

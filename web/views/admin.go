@@ -41,6 +41,8 @@ type Admin struct {
 	AdminQuery
 	Pages    int // at least 1
 	Overview Overview
+	// SignInAway is for how long the identity provider has not answered; "" if it does.
+	SignInAway string
 	Unknown  bool      // the operator does not say which of its parts are off
 	Off      []Feature // those that are
 	Hidden   bool      // the reader may not list all that the tab is about

@@ -1,0 +1,68 @@
+package auth
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	// watchEvery is how often the provider is asked whether it is there, and again soon after it did not answer.
+	watchEvery      = 30 * time.Second
+	watchAgain      = 5 * time.Second
+	missedForOutage = 2 // answers in a row; one may get lost
+)
+
+// absence is what Watch found.
+type absence struct {
+	since  time.Time
+	missed int
+}
+
+// Watch asks the identity provider for its settings again and again until ctx ends, so that pages can say that it is away
+// before somebody tries to sign in.
+func (p *Provider) Watch(ctx context.Context) error {
+	for {
+		pause := watchEvery
+		if !p.look(ctx) {
+			pause = watchAgain
+		}
+		pause += time.Duration((rand.Float64() - 0.5) * 0.2 * float64(pause)) //nolint:gosec // spreads replicas, and is no secret
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+	}
+}
+
+// Outage returns since when the identity provider does not answer; the zero time if it does.
+func (p *Provider) Outage() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.absence.missed < missedForOutage {
+		return time.Time{}
+	}
+	return p.absence.since
+}
+
+// look reports whether the provider answered. What it says of itself is kept if nothing was known.
+func (p *Provider) look(ctx context.Context) bool {
+	found, err := p.ask(ctx)
+	if ctx.Err() != nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err == nil {
+		p.absence = absence{}
+		if p.found == nil {
+			p.found, p.failure = found, nil
+		}
+		return true
+	}
+	if p.absence.missed++; p.absence.missed == 1 {
+		p.absence.since = p.now()
+	}
+	return false
+}

@@ -1,0 +1,48 @@
+package auth
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestAnOutageOfTheProviderIsKnown(t *testing.T) {
+	var away atomic.Bool
+	var server *httptest.Server
+	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if away.Load() {
+			http.Error(w, "away", http.StatusBadGateway)
+			return
+		}
+		_, _ = w.Write([]byte(`{"issuer": "` + server.URL + `", "authorization_endpoint": "` + server.URL + `/a", "token_endpoint": "` + server.URL + `/t", "jwks_uri": "` + server.URL + `/k"}`))
+	}))
+	defer server.Close()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	p, err := NewProvider(Config{
+		IssuerURL: server.URL, ClientID: "portal", PublicURL: "https://portal.example.com", UsernameClaim: "sub", GroupsClaim: "groups",
+		Prefix: "oidc:", Audiences: []string{"rest"},
+	}, func() time.Time { return now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, step := range []struct {
+		away bool
+		want time.Time
+	}{
+		{true, time.Time{}}, // one answer may get lost
+		{true, now},
+		{true, now},
+		{false, time.Time{}},
+		{true, time.Time{}},
+	} {
+		away.Store(step.away)
+		if answered := p.look(t.Context()); answered == step.away {
+			t.Errorf("step %d: answered %v", i, answered)
+		}
+		if got := p.Outage(); !got.Equal(step.want) {
+			t.Errorf("step %d: an outage since %s, want %s", i, got, step.want)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/config/check"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+// nobody is a user to whom nobody gives rights, in a group of the same sort.
+const nobody = "portico:nobody"
+
+// Impersonates tells whether writes as users work, by a dry run of one: as a user who may do nothing, so that the API server
+// looks at who acts, and then refuses the user. Any other refusal is of the acting itself.
+func (c *Cluster) Impersonates(ctx context.Context) ([]check.Problem, error) {
+	at := slices.IndexFunc(c.kinds, func(k catalog.Kind) bool { return k.Namespaced && k.KeptBy == "" })
+	if at < 0 {
+		return nil, errors.New("there is no kind to try it with")
+	}
+	kind := c.kinds[at]
+	client, _, err := c.writer.as(auth.Identity{Username: nobody, Groups: []string{nobody}})
+	if err != nil {
+		return nil, err
+	}
+	obj := &unstructured.Unstructured{}
+	obj.SetGroupVersionKind(kind.GVK())
+	obj.SetName("impersonation-probe")
+	_, err = in(client, Ref{Kind: kind, Namespace: metav1.NamespaceDefault}).Create(ctx, obj, metav1.CreateOptions{DryRun: dryRunOf(true)})
+	return c.writer.judge(err)
+}
+
+// judge tells what the answer to nobody's write says of the impersonation.
+func (w *writer) judge(err error) ([]check.Problem, error) {
+	var status apierrors.APIStatus
+	problem := check.Problem{
+		Object: "ServiceAccount " + w.tokens.account.String(), Says: "may not act as users",
+		Fix: "run portico check --fix as an admin of the cluster",
+	}
+	refused, minting := errors.AsType[*mintError](err)
+	switch {
+	case minting && refused.refused:
+		problem.Says = "gives the portal no token"
+		return []check.Problem{problem}, nil
+	case err == nil, apierrors.IsInvalid(err):
+		return nil, nil // somebody lets everybody create; the impersonation worked
+	case !errors.As(err, &status):
+		return nil, fmt.Errorf("try to act as a user: %w", err)
+	case apierrors.IsUnauthorized(err) || w.blames(status.Status().Message):
+		return []check.Problem{problem}, nil
+	case apierrors.IsForbidden(err):
+		return nil, nil
+	}
+	return nil, fmt.Errorf("try to act as a user: %w", err)
+}
