@@ -16,6 +16,7 @@ import (
 
 	"github.com/portico-platform/portico/cmd/internal/setting"
 	"github.com/portico-platform/portico/cmd/internal/traces"
+	"github.com/portico-platform/portico/config/check"
 	"github.com/portico-platform/portico/controllers"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -26,6 +27,7 @@ type flags struct {
 	metrics, health string
 	metricsSecure   bool
 	leaderElect     bool
+	look            time.Duration // how often at the installation
 	version         bool
 	development     bool
 	controllers     controllers.Options
@@ -62,6 +64,7 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	set.StringVar(&f.controllers.Inspect.Bind, "inspect-bind-address", net.JoinHostPort(env("POD_IP"), "8443"), "`address` at which the leader shows the portal what its checks found, over HTTPS; 0 switches it off")
 	set.StringVar(&f.controllers.Inspect.Advertise, "inspect-advertise-address", env("POD_IP"), "`host` or host:port at which the portal reaches --inspect-bind-address; default: $POD_IP, else 127.0.0.1, with the port that is bound")
 	set.BoolVar(&f.leaderElect, "leader-elect", true, "let only one of several replicas work at a time")
+	set.DurationVar(&f.look, "installation-check-interval", check.Every, "how often is looked whether the cluster has the custom resource definitions and admission policies of this version, ±10%; /readyz tells")
 	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and more of them")
 	set.IntVar(&f.controllers.Engine.Workers, "workers", 10, "how many objects of each kind are worked on at the same time")
 	set.DurationVar(&f.controllers.Engine.Resync, "audit-interval", time.Hour, "how often an AWS resource in sync is compared in full, ±10%; for one resource the annotation portico.dev/audit-interval says otherwise")
@@ -97,6 +100,8 @@ func (f *flags) check() error {
 		return fmt.Errorf("--audit-interval %s: at least 1s", e.Resync)
 	case f.controllers.SweepEvery < time.Second:
 		return fmt.Errorf("--sweep-interval %s: at least 1s", f.controllers.SweepEvery)
+	case f.look < time.Second:
+		return fmt.Errorf("--installation-check-interval %s: at least 1s", f.look)
 	case e.Timeout < time.Second:
 		return fmt.Errorf("--reconcile-timeout %s: at least 1s", e.Timeout)
 	case f.controllers.ProviderResync < time.Second:

@@ -53,6 +53,7 @@ func TestWrongFlagsAreNamed(t *testing.T) {
 		{[]string{"--namespace=n", "--inspect-bind-address=:84430"}, "--inspect-bind-address :84430"},
 		{[]string{"--namespace=n", "--allowed-endpoints=s3.example.com"}, `"s3.example.com" is no http or https URL`},
 		{[]string{"--namespace=n", "--allowed-endpoints=https://me:pw@s3.example.com"}, "no password"},
+		{[]string{"--namespace=n", "--installation-check-interval=0"}, "--installation-check-interval 0s: at least 1s"},
 		{[]string{"--namespace=n", "start"}, `unexpected argument "start"`},
 		{[]string{"--colour"}, "colour"},
 	} {

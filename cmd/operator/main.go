@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/portico-platform/portico/api/guard"
@@ -68,10 +67,8 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 	if err := controllers.Setup(ctx, mgr, f.controllers); err != nil {
 		return err
 	}
-	for _, add := range []func(string, healthz.Checker) error{mgr.AddHealthzCheck, mgr.AddReadyzCheck} {
-		if err := add("ping", healthz.Ping); err != nil {
-			return fmt.Errorf("serve health: %w", err)
-		}
+	if err := f.serveHealth(ctx, mgr); err != nil {
+		return err
 	}
 	return mgr.Start(ctx)
 }
@@ -83,7 +80,7 @@ func (f *flags) manager() ctrl.Options {
 		Cache:                         controllers.Cache(f.controllers.Namespace),
 		Client:                        controllers.Client(),
 		Metrics:                       f.metricsServer(),
-		HealthProbeBindAddress:        f.health,
+		HealthProbeBindAddress:        "0", // see serveHealth
 		LeaderElection:                f.leaderElect,
 		LeaderElectionID:              "portico-operator",
 		LeaderElectionNamespace:       f.controllers.Namespace,

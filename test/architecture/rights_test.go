@@ -35,8 +35,10 @@ func harmless(rule rbacv1.PolicyRule, resource, verb string) bool {
 	switch {
 	case strings.Contains(resource, "*"), slices.Contains(rule.APIGroups, "*"):
 		return false
-	case slices.Contains(rule.APIGroups, rbacv1.GroupName), slices.Contains(rule.APIGroups, "admissionregistration.k8s.io"):
+	case slices.Contains(rule.APIGroups, rbacv1.GroupName):
 		return false
+	case slices.Contains(rule.APIGroups, "admissionregistration.k8s.io"), slices.Contains(rule.APIGroups, "apiextensions.k8s.io"):
+		return reads // what it finds there tells whether it is ready
 	case sub != "":
 		return slices.Equal(rule.APIGroups, []string{"portico.dev"}) // no token, exec, proxy, scale or ephemeral container
 	case base == "secrets":

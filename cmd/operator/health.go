@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/portico-platform/portico/config/check"
+	"github.com/portico-platform/portico/config/check/metric"
+)
+
+const (
+	// synced bounds the question whether the caches are: they are in memory.
+	synced = 50 * time.Millisecond
+	// probeTimeout bounds a probe, and drainProbes the last ones.
+	probeTimeout = 5 * time.Second
+	drainProbes  = time.Second
+)
+
+// health answers probes. It asks nobody: what it knows of the cluster was found in the background.
+type health struct {
+	caches  func(context.Context) bool // whether those that were begun are filled
+	results func() []check.Result
+}
+
+// serveHealth adds to mgr what looks at the installation, and what answers probes.
+func (f *flags) serveHealth(ctx context.Context, mgr ctrl.Manager) error {
+	cluster, err := check.New(mgr.GetConfig(), check.Names{Namespace: f.controllers.Namespace, Gateways: f.controllers.Hostnames.Namespace})
+	if err != nil {
+		return err
+	}
+	monitor := check.NewMonitor(slog.New(logr.ToSlogHandler(mgr.GetLogger().WithName("installation"))),
+		check.Check{Name: "crds", Run: cluster.CRDs}, check.Check{Name: "policies", Run: cluster.Policies})
+	monitor.Every = f.look
+	if err := metrics.Registry.Register(metric.Problems(monitor)); err != nil {
+		return fmt.Errorf("count problems of the installation: %w", err)
+	}
+	if err := mgr.Add(monitor); err != nil {
+		return fmt.Errorf("watch the installation: %w", err)
+	}
+	if f.health == "" || f.health == "0" {
+		return nil
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.health)
+	if err != nil {
+		return fmt.Errorf("--health-probe-bind-address: %w", err)
+	}
+	h := health{caches: mgr.GetCache().WaitForCacheSync, results: monitor.Results}
+	drain := drainProbes
+	return mgr.Add(&manager.Server{Name: "health", Listener: l, ShutdownTimeout: &drain, Server: &http.Server{
+		Handler: h.routes(), ReadHeaderTimeout: probeTimeout, ReadTimeout: probeTimeout, WriteTimeout: probeTimeout,
+	}})
+}
+
+func (h health) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") })
+	mux.HandleFunc("GET /readyz", h.ready)
+	return mux
+}
+
+// ready answers as the API server does: with ?verbose, or when something is wrong, with a line for each check.
+func (h health) ready(w http.ResponseWriter, r *http.Request) {
+	var lines strings.Builder
+	bad := false
+	tell := func(name string, err error) {
+		if err == nil {
+			fmt.Fprintf(&lines, "[+]%s ok\n", name)
+			return
+		}
+		bad = true
+		fmt.Fprintf(&lines, "[-]%s failed: %v\n", name, err)
+	}
+	tell("caches", h.filled(r.Context()))
+	for _, result := range h.results() {
+		tell(result.Name, result.Failure())
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	switch {
+	case bad:
+		w.WriteHeader(http.StatusServiceUnavailable)
+		fmt.Fprintf(&lines, "readyz check failed\n")
+	case !r.URL.Query().Has("verbose"):
+		lines.Reset()
+		lines.WriteString("ok")
+	}
+	_, _ = io.WriteString(w, lines.String()) // whoever asked has gone
+}
+
+func (h health) filled(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, synced)
+	defer cancel()
+	if !h.caches(ctx) {
+		return errors.New("they are being filled")
+	}
+	return nil
+}
