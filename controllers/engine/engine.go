@@ -65,7 +65,7 @@ type Pace struct {
 	Jitter func() float64   // in [0,1): spreads what would else fall on the same moment
 }
 
-// Reconcile implements reconcile.ObjectReconciler.
+// Reconcile implements reconcile.ObjectReconciler. A pass may finish when the operator is asked to end.
 func (r *Reconciler[T]) Reconcile(ctx context.Context, obj T) (ctrl.Result, error) {
 	if !tracing.On() {
 		return r.pass(ctx, obj)
@@ -89,6 +89,8 @@ func (r *Reconciler[T]) outcome(obj T, again bool) string {
 
 // pass is one pass over obj.
 func (r *Reconciler[T]) pass(ctx context.Context, obj T) (ctrl.Result, error) {
+	ctx, cancel := outliving(ctx)
+	defer cancel()
 	before := obj.DeepCopyObject().(T)
 	pass := &Pass{before: r.Records.unkeptBy(r.Kind, obj)}
 	if !obj.GetDeletionTimestamp().IsZero() {
