@@ -103,6 +103,12 @@ bench-operator: $(up) ## Measure the operator: time, AWS calls, Kubernetes write
 	@CGO_ENABLED=0 go build -trimpath -o bin/bench-operator ./test/bench/cmd/bench-operator
 	@exec bin/bench-operator $(if $(SCENARIOS),-scenarios $(SCENARIOS))
 
+.PHONY: failover
+failover: $(up) ## Measure how soon another operator leads when one ends or is killed; about 10 min, TRIES=n
+	@$(up) -build run
+	@CGO_ENABLED=0 go build -trimpath -o bin/failover ./test/ha/cmd/failover
+	@exec bin/failover $(if $(TRIES),-tries $(TRIES))
+
 .PHONY: bench-portal
 bench-portal: $(up) ## Measure the portal: pages, streams, memory, bytes; about 4 min, SMALL=1 for 1 min
 	@$(up) -build run

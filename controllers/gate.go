@@ -38,6 +38,9 @@ func hostnameNeeds() []schema.GroupVersionKind {
 	return append(all, albconfig.GroupVersion.WithKind("LoadBalancerConfiguration"))
 }
 
+// NeedLeaderElection returns false: those that stand by fill the caches of the part too.
+func (g *gate) NeedLeaderElection() bool { return false }
+
 // Start implements manager.Runnable.
 func (g *gate) Start(ctx context.Context) error {
 	tick := time.NewTicker(g.every)

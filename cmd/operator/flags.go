@@ -27,6 +27,7 @@ type flags struct {
 	metrics, health string
 	metricsSecure   bool
 	leaderElect     bool
+	lease           lease
 	look            time.Duration // how often at the installation
 	version         bool
 	development     bool
@@ -64,6 +65,9 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	set.StringVar(&f.controllers.Inspect.Bind, "inspect-bind-address", net.JoinHostPort(env("POD_IP"), "8443"), "`address` at which the leader shows the portal what its checks found, over HTTPS; 0 switches it off")
 	set.StringVar(&f.controllers.Inspect.Advertise, "inspect-advertise-address", env("POD_IP"), "`host` or host:port at which the portal reaches --inspect-bind-address; default: $POD_IP, else 127.0.0.1, with the port that is bound")
 	set.BoolVar(&f.leaderElect, "leader-elect", true, "let only one of several replicas work at a time")
+	set.DurationVar(&f.lease.duration, "leader-elect-lease-duration", 7*time.Second, "`time` after which those that stand by take over from a leader that renews its Lease no more")
+	set.DurationVar(&f.lease.deadline, "leader-elect-renew-deadline", 5*time.Second, "`time` that a leader tries to renew its Lease before it ends: so long an outage of the API server changes no leader")
+	set.DurationVar(&f.lease.retry, "leader-elect-retry-period", 500*time.Millisecond, "`time` between two tries to renew the Lease, or to get it, and up to 120% more")
 	set.DurationVar(&f.look, "installation-check-interval", check.Every, "how often is looked whether the cluster has the custom resource definitions and admission policies of this version, ±10%; /readyz tells")
 	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and more of them")
 	set.IntVar(&f.controllers.Engine.Workers, "workers", 10, "how many objects of each kind are worked on at the same time")
@@ -107,7 +111,7 @@ func (f *flags) check() error {
 	case f.controllers.ProviderResync < time.Second:
 		return fmt.Errorf("--provider-resync %s: at least 1s", f.controllers.ProviderResync)
 	}
-	return f.checkInspect()
+	return errors.Join(f.lease.check(), f.checkInspect())
 }
 
 // checkInspect finds what can be no address.

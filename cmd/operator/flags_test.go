@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/client-go/tools/leaderelection"
+
 	"github.com/portico-platform/portico/controllers/inspect"
 )
 
@@ -53,6 +55,10 @@ func TestWrongFlagsAreNamed(t *testing.T) {
 		{[]string{"--namespace=n", "--inspect-bind-address=:84430"}, "--inspect-bind-address :84430"},
 		{[]string{"--namespace=n", "--allowed-endpoints=s3.example.com"}, `"s3.example.com" is no http or https URL`},
 		{[]string{"--namespace=n", "--allowed-endpoints=https://me:pw@s3.example.com"}, "no password"},
+		{[]string{"--namespace=n", "--leader-elect-retry-period=10ms"}, "--leader-elect-retry-period 10ms: at least 100ms"},
+		{[]string{"--namespace=n", "--leader-elect-retry-period=5s"}, "more than 1.2 times the retry period"},
+		{[]string{"--namespace=n", "--leader-elect-lease-duration=5s"}, "--leader-elect-lease-duration 5s with --leader-elect-renew-deadline 5s"},
+		{[]string{"--namespace=n", "--leader-elect-renew-deadline=15s"}, "must have ended before another one begins"},
 		{[]string{"--namespace=n", "--installation-check-interval=0"}, "--installation-check-interval 0s: at least 1s"},
 		{[]string{"--namespace=n", "start"}, `unexpected argument "start"`},
 		{[]string{"--colour"}, "colour"},
@@ -112,6 +118,18 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("help does not say %s", want)
 		}
+	}
+}
+
+// From the death of a leader to the next it takes ten seconds at most.
+func TestALeaderIsReplacedSoon(t *testing.T) {
+	f, err := parse([]string{"--namespace=n"}, environment(), &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	longest := 1 + leaderelection.JitterFactor
+	if most := f.lease.duration + time.Duration(2*longest*float64(f.lease.retry)); most > 10*time.Second {
+		t.Errorf("it may take %s", most)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
+	crconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/portico-platform/portico/api/guard"
@@ -74,17 +75,21 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 }
 
 func (f *flags) manager() ctrl.Options {
-	graceful := 30 * time.Second
+	graceful, warm := 30*time.Second, true
 	return ctrl.Options{
 		Scheme:                        controllers.Scheme(),
 		Cache:                         controllers.Cache(f.controllers.Namespace),
 		Client:                        controllers.Client(),
 		Metrics:                       f.metricsServer(),
-		HealthProbeBindAddress:        "0", // see serveHealth
+		HealthProbeBindAddress:        "0",                                      // see serveHealth
+		Controller:                    crconfig.Controller{EnableWarmup: &warm}, // who stands by knows all that the leader knows
 		LeaderElection:                f.leaderElect,
 		LeaderElectionID:              "portico-operator",
 		LeaderElectionNamespace:       f.controllers.Namespace,
 		LeaderElectionReleaseOnCancel: true, // the process ends when the manager does, so a successor may start at once
+		LeaseDuration:                 &f.lease.duration,
+		RenewDeadline:                 &f.lease.deadline,
+		RetryPeriod:                   &f.lease.retry,
 		GracefulShutdownTimeout:       &graceful,
 	}
 }

@@ -63,9 +63,9 @@ const (
 	answerTimeout = 10 * time.Second
 	idleTimeout   = time.Minute
 	maxHeader     = 16 << 10
-	maxAtOnce     = 64  // requests of the admitted being answered
-	maxOpen       = 256 // connections
-	drain         = 5 * time.Second
+	maxAtOnce     = 64              // requests of the admitted being answered
+	maxOpen       = 256             // connections
+	drain         = 2 * time.Second // the next leader waits for it
 	// lookAgain is how often the announcement and the certificate are looked after.
 	lookAgain = 10 * time.Second
 )

@@ -105,7 +105,7 @@ func startOperatorAs(t *testing.T, cfg *rest.Config, o operatorOptions) (stop fu
 		Metrics: server.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 		LeaderElection: o.leaderElect, LeaderElectionID: "portico-operator", LeaderElectionNamespace: stack.Namespace,
 		LeaderElectionReleaseOnCancel: true,
-		Controller:                    crconfig.Controller{SkipNameValidation: &skipNames},
+		Controller:                    crconfig.Controller{SkipNameValidation: &skipNames, EnableWarmup: &o.leaderElect},
 		Logger:                        o.log,
 	})
 	if err != nil {

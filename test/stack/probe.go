@@ -46,3 +46,6 @@ func (p *pki) httpClient() (*http.Client, error) {
 		TLSClientConfig:   &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
 	}}, nil
 }
+
+// Answers returns a probe that is content once the URL answers with 200.
+func Answers(url string) func(context.Context) error { return answers(plain, url) }
