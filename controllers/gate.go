@@ -10,9 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
-	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
-	"github.com/portico-platform/portico/controllers/hostname/albconfig"
 	"github.com/portico-platform/portico/controllers/inspect"
 )
 
@@ -25,17 +23,6 @@ type gate struct {
 	open    func() error
 	tell    *inspect.Features
 	said    string
-}
-
-var gatewayGroup = schema.GroupVersion{Group: gatewayv1.GroupVersion.Group, Version: gatewayv1.GroupVersion.Version}
-
-// hostnameNeeds are kinds of Gateway API (1.5 and later, for ListenerSet) and of the AWS Load Balancer Controller.
-func hostnameNeeds() []schema.GroupVersionKind {
-	var all []schema.GroupVersionKind
-	for _, kind := range []string{"Gateway", "GatewayClass", "GRPCRoute", "HTTPRoute", "ListenerSet"} {
-		all = append(all, gatewayGroup.WithKind(kind))
-	}
-	return append(all, albconfig.GroupVersion.WithKind("LoadBalancerConfiguration"))
 }
 
 // NeedLeaderElection returns false: those that stand by fill the caches of the part too.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/portico-platform/portico/api/inspect"
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/config/check"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/hostname"
@@ -104,7 +105,7 @@ func setupHostnames(ctx context.Context, h hostnames) error {
 		return err
 	}
 	g := &gate{
-		feature: inspect.FeatureHostnames, needs: hostnameNeeds(), mgr: h.mgr, every: h.o.Hostnames.Look, tell: h.deps.features, open: h.setup,
+		feature: inspect.FeatureHostnames, needs: check.HostnameKinds(), mgr: h.mgr, every: h.o.Hostnames.Look, tell: h.deps.features, open: h.setup,
 	}
 	open, err := g.try()
 	if err != nil || open {

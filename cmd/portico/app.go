@@ -80,11 +80,12 @@ object, 6 you may not do this.`,
 	_ = root.MarkPersistentFlagFilename("ca-file", "pem", "crt", "cer")    // the flag is there
 	_ = root.RegisterFlagCompletionFunc("namespace", a.completeNamespaces) // the flag is there
 	root.AddGroup(&cobra.Group{ID: "use", Title: "Use:"}, &cobra.Group{ID: "look", Title: "Look closer:"},
-		&cobra.Group{ID: "session", Title: "Login:"})
+		&cobra.Group{ID: "session", Title: "Login:"}, &cobra.Group{ID: "admin", Title: "For admins of a cluster:"})
 	group(root, "use", a.kindsCommand(), a.getCommand(), a.requestCommand(), a.applyCommand(), a.editCommand(), a.waitCommand(), a.deleteCommand())
 	group(root, "use", a.actCommands()...)
 	group(root, "look", a.describeCommand(), a.eventsCommand(), a.logsCommand())
 	group(root, "session", a.loginCommand(), a.logoutCommand(), a.whoamiCommand())
+	group(root, "admin", a.checkCommand())
 	root.AddCommand(a.versionCommand())
 	return root
 }

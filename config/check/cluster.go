@@ -3,6 +3,8 @@ package check
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/url"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -30,22 +32,42 @@ const (
 type Cluster struct {
 	objects dynamic.Interface
 	names   Names
+	http    *http.Client // with the credentials
+	host    *url.URL
 }
 
 // New prepares a Cluster; it sends nothing yet.
 func New(cfg *rest.Config, names Names) (*Cluster, error) {
-	objects, err := dynamic.NewForConfig(cfg)
+	own := rest.CopyConfig(cfg)
+	own.QPS = -1 // the API server has fair queues
+	c := &Cluster{names: names}
+	var err error
+	if c.host, _, err = rest.DefaultServerUrlFor(own); err == nil {
+		c.http, err = rest.HTTPClientFor(own)
+	}
+	if err == nil {
+		c.objects, err = dynamic.NewForConfigAndClient(own, c.http)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("prepare the checks of the cluster: %w", err)
 	}
-	return &Cluster{objects: objects, names: names}, nil
+	return c, nil
+}
+
+// within is where objects such as o are.
+func (c *Cluster) within(o *object) dynamic.ResourceInterface {
+	all := c.objects.Resource(resourceOf(o))
+	if o.GetNamespace() == "" {
+		return all
+	}
+	return all.Namespace(o.GetNamespace())
 }
 
 // compared tells what is wrong with one object that this version needs, by what differs finds; nil where nothing is. What
 // must not be looked at is a problem too: the roles of this version let operator and portal read it.
 func (c *Cluster) compared(ctx context.Context, want *object, differs func(want, have *object) []string) (*Problem, error) {
 	p := &Problem{Object: want.GetKind() + " " + want.GetName(), Fix: fixObjects}
-	have, err := c.objects.Resource(resourceOf(want)).Get(ctx, want.GetName(), metav1.GetOptions{})
+	have, err := c.within(want).Get(ctx, want.GetName(), metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		p.Says = "is missing"

@@ -32,6 +32,8 @@ const (
 	defaultGateways  = "portico-gateways"
 )
 
+func (n Names) namespace() string { return cmp.Or(n.Namespace, defaultNamespace) }
+
 type object = unstructured.Unstructured
 
 // crds returns the CustomResourceDefinitions of this version.
@@ -50,7 +52,7 @@ func (n Names) read(files fs.FS, folder string) ([]*object, error) {
 		return nil, err
 	}
 	ours := strings.NewReplacer(
-		defaultNamespace, cmp.Or(n.Namespace, defaultNamespace),
+		defaultNamespace, n.namespace(),
 		defaultGateways, cmp.Or(n.Gateways, defaultGateways),
 	)
 	var all []*object

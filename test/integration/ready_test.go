@@ -21,6 +21,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -69,7 +70,7 @@ func deployOperator(t *testing.T, name string, flags ...string) deployed {
 	}
 	d := deployed{probes: "http://" + freeAddress(t)}
 	d.Process, err = world.Run(t.Context(), process.Spec{
-		Name: strings.ToLower(t.Name()) + "-" + name, Path: path,
+		Name: strings.ToLower(strings.ReplaceAll(t.Name(), "/", "-")) + "-" + name, Path: path,
 		Args: append(append([]string{
 			"--kubeconfig", kubeconfig, "--namespace", stack.Namespace, "--metrics-bind-address", "0", "--inspect-bind-address", "0",
 			"--health-probe-bind-address", strings.TrimPrefix(d.probes, "http://"), "--installation-check-interval", "1s",
@@ -157,7 +158,7 @@ func broken(t *testing.T, c client.Client, obj client.Object, change func()) (me
 		if change == nil {
 			before.SetResourceVersion("")
 			before.SetUID("")
-			if err := c.Create(ctx, before); err != nil {
+			if err := c.Create(ctx, before); err != nil && !apierrors.IsAlreadyExists(err) {
 				t.Error(err)
 			}
 			return

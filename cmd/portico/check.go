@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/portico-platform/portico/config/check"
+)
+
+// checking is what portico check was asked for.
+type checking struct {
+	kubeconfig, context string
+	names               check.Names
+	before, fix, yes    bool
+	format              string
+}
+
+func (a *app) checkCommand() *cobra.Command {
+	var c checking
+	cmd := &cobra.Command{
+		Use: "check", Short: "Tell what a cluster lacks that Portico needs, and mend it", Args: words(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Long: `Check tells an admin of a cluster what it lacks that this version of Portico needs, each with what to do. It talks to Kubernetes
+itself, by your kubeconfig, and not to the portal.
+
+With --fix it brings what Portico brings with it to this version: namespaces, custom resource definitions, roles and admission
+policies. It says what it will do, and asks. This is all that is to be done to a cluster between two versions of Portico.`,
+		Example: `  portico check --before
+  portico check --context production
+  portico check --fix`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.check(cmd.Context(), c) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "`path` of the kubeconfig; default: $KUBECONFIG, else ~/.kube/config")
+	flags.StringVar(&c.context, "context", "", "`context` of the kubeconfig; default: its current one")
+	flags.StringVar(&c.names.Namespace, "system-namespace", "portico-system", "`namespace` of operator and portal")
+	flags.StringVar(&c.names.Gateways, "gateway-namespace", "portico-gateways", "`namespace` of the shared Gateways")
+	flags.BoolVar(&c.before, "before", false, "before Portico is installed: do not look for what comes with it")
+	flags.BoolVar(&c.fix, "fix", false, "bring the cluster to this version, after asking")
+	flags.BoolVar(&c.yes, "yes", false, "do not ask")
+	for _, name := range []string{"context", "system-namespace", "gateway-namespace"} {
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions) // the flags are there
+	}
+	a.outputFlag(cmd, &c.format, plainFormats)
+	return cmd
+}
+
+func (a *app) check(ctx context.Context, c checking) error {
+	switch {
+	case c.fix && c.before:
+		return usagef("--before looks at what is not installed yet, and --fix installs it: leave one out")
+	case c.fix && !c.yes && !a.asks:
+		return usagef("--fix needs --yes where nobody can be asked")
+	}
+	cfg, err := c.config()
+	if err != nil {
+		return err
+	}
+	cluster, err := check.New(cfg, c.names)
+	if err != nil {
+		return err
+	}
+	if c.fix {
+		if err := a.fix(ctx, cluster, c.yes); err != nil {
+			return err
+		}
+	}
+	found, err := cluster.Survey(ctx, check.Survey{Before: c.before, Now: a.clock.Now})
+	if err != nil {
+		return err
+	}
+	if err := a.printFindings(c.format, found); err != nil {
+		return err
+	}
+	if n := check.Lacks(found); n > 0 {
+		return fmt.Errorf("the cluster lacks what Portico needs, in %d of %d points", n, len(found))
+	}
+	a.say("The cluster has what Portico needs.")
+	return nil
+}
+
+// config is how the cluster is reached.
+func (c checking) config() (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = c.kubeconfig
+	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: c.context}).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("finding the cluster: %w%sName a kubeconfig with --kubeconfig, and one of its contexts with --context.", err, hintMark)
+	}
+	cfg.UserAgent = "portico"
+	return cfg, nil
+}
+
+// fix says what it will do, asks, and does it.
+func (a *app) fix(ctx context.Context, cluster *check.Cluster, yes bool) error {
+	steps, err := cluster.Plan(ctx)
+	if err != nil {
+		return err
+	}
+	if len(steps) == 0 {
+		a.say("There is nothing to mend of what Portico brings with it.")
+		return nil
+	}
+	a.say("To bring the cluster to this version, portico will:")
+	for _, s := range steps {
+		a.say("  %s", clean(s.Does))
+	}
+	if !yes {
+		_, _ = fmt.Fprint(a.err, "Type yes to go on: ")
+		typed, err := bufio.NewReader(a.in).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("reading the answer: %w", err)
+		}
+		if strings.TrimSpace(typed) != "yes" {
+			return errors.New("that is not yes: nothing was changed")
+		}
+	}
+	done := 0
+	if err := cluster.Apply(ctx, steps, func(check.Step) { done++ }); err != nil {
+		return fmt.Errorf("%w%sDone so far: %d of %d. What is done stays; run it again to go on.", err, hintMark, done, len(steps))
+	}
+	a.say("Done.")
+	return nil
+}
+
+// marks of states, for people.
+var marks = map[check.State]string{check.OK: "✓", check.Lacking: "✗", check.Unknown: "✗", check.Off: "–"}
+
+func (a *app) printFindings(format string, found []check.Finding) error {
+	if format != "table" {
+		return a.encode(format, map[string]any{"ok": check.Lacks(found) == 0, "items": found})
+	}
+	t := a.table("", "WHAT", "HOW IT IS", "WHAT TO DO")
+	for _, f := range found {
+		says := f.Says
+		if f.State == check.Unknown {
+			says = "not known: " + says
+		}
+		t.add(cmp.Or(marks[f.State], string(f.State)), f.About, says, f.Fix)
+	}
+	return t.write()
+}
