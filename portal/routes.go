@@ -18,6 +18,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/limit"
+	"github.com/portico-platform/portico/portal/live"
 	"github.com/portico-platform/portico/portal/rest"
 	"github.com/portico-platform/portico/web/views"
 )
@@ -120,6 +121,9 @@ func (p Parts) failed(w http.ResponseWriter, r *http.Request) {
 
 // ready says why the portal is not ready, without words for outsiders.
 func (p Parts) ready(r *http.Request) error {
+	if live.Leaving(r.Context()) {
+		return errors.New("not ready: this replica is about to end")
+	}
 	if err := p.Cluster.Ready(); err != nil {
 		p.Log.InfoContext(r.Context(), "not ready", "cause", err)
 		return errors.New("not ready: the cache is being filled")

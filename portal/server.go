@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/portico-platform/portico/portal/live"
 )
 
 const (
@@ -17,18 +19,19 @@ const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 32 << 10
-	// When the server ends, requests have grace to finish before their contexts end, which is what ends streams, and
-	// drain in all.
-	grace = 2 * time.Second
-	drain = 10 * time.Second
+	// When the server ends, requests have grace to finish before their contexts end, as long as a write may take, and drain
+	// in all.
+	grace = 15 * time.Second
+	drain = 20 * time.Second
 )
 
-// Serve answers on l until ctx ends, then lets requests finish and ends streams.
-func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
-	base, endRequests := context.WithCancel(context.WithoutCancel(ctx))
+// Serve answers on l until ctx ends, and for delay longer, in which it is not ready, so that nobody is sent to it any more.
+// Streams end within that time, for their clients come back elsewhere; then requests may finish.
+func Serve(ctx context.Context, l net.Listener, h http.Handler, delay time.Duration, log *slog.Logger) error {
+	base, endRequests := context.WithCancel(live.WithLeaving(context.WithoutCancel(ctx), ctx, delay))
 	defer endRequests()
 	s := &http.Server{
-		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		Handler: farewell(h), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		BaseContext: func(net.Listener) context.Context { return base },
 		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
@@ -38,6 +41,11 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 	case err := <-done:
 		return fmt.Errorf("serving on %s: %w", l.Addr(), err)
 	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return fmt.Errorf("serving on %s: %w", l.Addr(), err)
+	case <-time.After(delay):
 	}
 	defer time.AfterFunc(grace, endRequests).Stop()
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
@@ -49,4 +57,15 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 		return fmt.Errorf("serving on %s: %w", l.Addr(), err)
 	}
 	return nil
+}
+
+// farewell has connections closed after the next answer once the server leaves: a client that used one at the moment when
+// the server ends would not know whether its request was heard.
+func farewell(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if live.Leaving(r.Context()) {
+			w.Header().Set("Connection", "close")
+		}
+		h.ServeHTTP(w, r)
+	})
 }

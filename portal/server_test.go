@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/portico-platform/portico/portal/live"
 )
 
 func TestServeEndsStreamsAndFinishesRequests(t *testing.T) {
@@ -22,7 +24,10 @@ func TestServeEndsStreamsAndFinishesRequests(t *testing.T) {
 	mux.HandleFunc("/stream", func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).Flush()
 		close(streaming)
-		<-r.Context().Done()
+		_ = live.Serve(w, r, live.Source{
+			Changed: make(chan struct{}), Alive: func(context.Context) error { return nil }, Allowed: func(context.Context) error { return nil },
+			Render: func(context.Context) ([]live.Part, error) { return nil, nil },
+		})
 	})
 	mux.HandleFunc("/work", func(w http.ResponseWriter, r *http.Request) {
 		close(working)
@@ -36,7 +41,7 @@ func TestServeEndsStreamsAndFinishesRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	served := make(chan error, 1)
-	go func() { served <- Serve(ctx, l, mux, slog.New(slog.DiscardHandler)) }()
+	go func() { served <- Serve(ctx, l, mux, 0, slog.New(slog.DiscardHandler)) }()
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	answers := make(chan string, 2)
@@ -75,7 +80,7 @@ func TestServeSaysThatTheListenerFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = l.Close()
-	if err := Serve(t.Context(), l, http.NotFoundHandler(), slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "serving on 127.0.0.1") {
+	if err := Serve(t.Context(), l, http.NotFoundHandler(), 0, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "serving on 127.0.0.1") {
 		t.Error(err)
 	}
 }

@@ -42,11 +42,15 @@ type flags struct {
 	metricsSecure bool
 	everywhere    bool
 	look          time.Duration // how often at the installation
+	leave         time.Duration // how long to answer after SIGTERM
 	rate          limit.Rate
 	proxies       []netip.Prefix
 	auth          auth.Config
 	life          auth.Life
 }
+
+// maxLeave and what requests may take after it are within any grace period that a Pod is given.
+const maxLeave = time.Minute
 
 const usage = `portal serves Portico's pages and its REST API. Kubernetes is its store, and Kubernetes RBAC decides who may do what.
 
@@ -87,6 +91,7 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	set.IntVar(&f.rate.Burst, "api-burst", 100, "`requests` that a user or tool may make at once, before --api-rate counts")
 	set.Func("trusted-proxies", "`addresses` of the proxies in front of the portal, such as 10.0.0.0/8, with commas between; repeat it for more. Their X-Forwarded-For tells clients apart, for limits alone; without it there are none by address", f.trust)
 	set.DurationVar(&f.look, "installation-check-interval", check.Every, "how often is looked whether the cluster has the custom resource definitions of this version and lets the portal act as users, ±10%; /readyz tells")
+	set.DurationVar(&f.leave, "shutdown-delay-duration", 5*time.Second, "`time` for which the portal goes on answering after SIGTERM, not ready, until nobody is sent to it any more; streams end in the second half of it")
 	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and more of them")
 	set.BoolVar(&f.version, "version", false, "print the version, and end")
 	f.authFlags(set)
@@ -145,6 +150,8 @@ func (f *flags) check(impersonator string) error {
 		return errors.New("--tls-cert-file and --tls-private-key-file go together: give both, or none")
 	case f.look < time.Second:
 		return fmt.Errorf("--installation-check-interval %s: at least 1s", f.look)
+	case f.leave < 0 || f.leave > maxLeave:
+		return fmt.Errorf("--shutdown-delay-duration %s: want 0s to %s", f.leave, maxLeave)
 	case f.namespace == "":
 		return errors.New("--namespace is needed outside a Pod: the namespace that holds the list of revoked sessions")
 	case len(validation.IsDNS1123Label(f.namespace)) > 0:

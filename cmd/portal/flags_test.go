@@ -119,6 +119,7 @@ func TestWrongFlagsAreSaidInOneLine(t *testing.T) {
 		"--session-idle 13h0m0s with --session-max 12h0m0s: a session cannot be":                          {"--session-idle", "13h"},
 		"invalid value \"60\" for flag -session-idle":                                                     {"--session-idle", "60"},
 		"--installation-check-interval 10ms: at least 1s":                                                 {"--installation-check-interval", "10ms"},
+		"--shutdown-delay-duration 1h0m0s: want 0s to 1m0s":                                               {"--shutdown-delay-duration", "1h"},
 		"--api-rate NaN: want a number of requests a second, or 0 for no limit":                           {"--api-rate", "NaN"},
 	} {
 		if _, err := parse(append(good(t), more...), none, io.Discard); err == nil || !strings.Contains(err.Error(), want) {

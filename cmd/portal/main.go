@@ -99,14 +99,18 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return c.Run(ctx) })
-	group.Go(func() error { return installation.Start(ctx) })
-	group.Go(func() error { return provider.Watch(ctx) })
-	group.Go(func() error { return listeners.watchCertificate(ctx) })
-	group.Go(func() error { return portal.Serve(ctx, listeners.pages, portal.Count(handler, c.Ready), log) })
+	behind, end := context.WithCancel(context.WithoutCancel(ctx)) // what the last requests need lasts as long as they
+	defer end()
+	for _, run := range []func(context.Context) error{c.Run, installation.Start, provider.Watch, listeners.watchCertificate} {
+		group.Go(func() error { return run(behind) })
+	}
+	group.Go(func() error {
+		defer end()
+		return portal.Serve(ctx, listeners.pages, portal.Count(handler, c.Ready), f.leave, log)
+	})
 	if listeners.metrics != nil {
 		crmetrics.Registry.MustRegister(metric.Problems(installation))
-		group.Go(func() error { return portal.Serve(ctx, listeners.metrics, metrics, log) })
+		group.Go(func() error { return portal.Serve(behind, listeners.metrics, metrics, 0, log) })
 	}
 	log.Info("serving", "address", listeners.pages.Addr().String(), "publicURL", f.auth.PublicURL)
 	return group.Wait()

@@ -74,7 +74,9 @@ func Serve(w http.ResponseWriter, r *http.Request, s Source) error {
 	if err := st.send(parts); err != nil || finished {
 		return st.finish(finished)
 	}
-	st.follow(r.Context(), s, more)
+	ctx, cancel := untilLeft(r.Context())
+	defer cancel()
+	st.follow(ctx, s, more)
 	return nil
 }
 

@@ -154,7 +154,7 @@ func startPortalAt(t *testing.T, address, issuer, keyFile string, change func(*p
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- portal.Serve(ctx, l, h, log) }()
+	go func() { done <- portal.Serve(ctx, l, h, 0, log) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {

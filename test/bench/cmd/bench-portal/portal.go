@@ -59,7 +59,7 @@ func (w *world) startPortal(ctx context.Context) error {
 		Args: []string{
 			"--kubeconfig", kubeconfig, "--namespace", stack.Namespace, "--listen", listen, "--metrics-listen", metrics, "--profiling",
 			"--public-url", p.url, "--session-key-file", keys, "--oidc-issuer-url", w.issuer.URL, "--oidc-client-id", stack.PortalClient, "--oidc-username-claim", "preferred_username",
-			"--oidc-prefix", stack.Prefix, "--api-audience", stack.Audience,
+			"--oidc-prefix", stack.Prefix, "--api-audience", stack.Audience, "--shutdown-delay-duration", "0s",
 		},
 		Ready: func(ctx context.Context) error {
 			got, err := p.get(ctx, "/readyz", "", nil)

@@ -1,0 +1,56 @@
+package live
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Clients come back at once: not all in the same moment, and not before others are sent elsewhere.
+func TestStreamsEndWhileTheServerLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const within, streams = 10 * time.Second, 50
+		begun, leave := context.WithCancel(t.Context())
+		ctx := WithLeaving(t.Context(), begun, within)
+		ends := make(chan time.Duration, streams)
+		var left time.Time
+		for range streams {
+			go func() {
+				out, cancel := untilLeft(ctx)
+				defer cancel()
+				<-out.Done()
+				ends <- time.Since(left)
+			}()
+		}
+		time.Sleep(time.Hour)
+		if len(ends) > 0 || Leaving(ctx) {
+			t.Fatal("a stream has ended before")
+		}
+		left = time.Now()
+		leave()
+		if !Leaving(ctx) {
+			t.Error("the server is not said to leave")
+		}
+		moments := map[time.Duration]bool{}
+		for range streams {
+			took := <-ends
+			if took < within/2 || took > within {
+				t.Errorf("a stream ended after %s", took)
+			}
+			moments[took] = true
+		}
+		if len(moments) < streams/2 {
+			t.Errorf("%d streams ended at %d moments", streams, len(moments))
+		}
+	})
+}
+
+func TestAStreamWithoutServerEndsWithItsRequest(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	out, done := untilLeft(ctx)
+	defer done()
+	if cancel(); out.Err() == nil || Leaving(ctx) {
+		t.Errorf("%v, leaving %v", out.Err(), Leaving(ctx))
+	}
+}
