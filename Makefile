@@ -109,6 +109,12 @@ failover: $(up) ## Measure how soon another operator leads when one ends or is k
 	@CGO_ENABLED=0 go build -trimpath -o bin/failover ./test/ha/cmd/failover
 	@exec bin/failover $(if $(TRIES),-tries $(TRIES))
 
+.PHONY: rolling-restart
+rolling-restart: $(up) ## Restart two portals under the load of 50 users, and count what is lost; about 2 min, ROUNDS=n
+	@$(up) -build run
+	@CGO_ENABLED=0 go build -trimpath -o bin/rolling-restart ./test/ha/cmd/rolling-restart
+	@exec bin/rolling-restart $(if $(ROUNDS),-rounds $(ROUNDS))
+
 .PHONY: bench-portal
 bench-portal: $(up) ## Measure the portal: pages, streams, memory, bytes; about 4 min, SMALL=1 for 1 min
 	@$(up) -build run

@@ -34,6 +34,10 @@ func untilLeft(ctx context.Context) (context.Context, context.CancelFunc) {
 	if !ok {
 		return out, cancel
 	}
+	if l.begun.Err() != nil {
+		cancel() // it came too late, and is told what there is
+		return out, cancel
+	}
 	stop := context.AfterFunc(l.begun, func() {
 		time.AfterFunc(l.within/2+time.Duration(rand.Float64()*float64(l.within/2)), cancel) //nolint:gosec // no secret
 	})

@@ -46,6 +46,16 @@ func TestStreamsEndWhileTheServerLeaves(t *testing.T) {
 	})
 }
 
+func TestAStreamThatBeginsWhileTheServerLeavesEndsAtOnce(t *testing.T) {
+	begun, leave := context.WithCancel(t.Context())
+	leave()
+	out, done := untilLeft(WithLeaving(t.Context(), begun, time.Hour))
+	defer done()
+	if out.Err() == nil {
+		t.Error("it goes on")
+	}
+}
+
 func TestAStreamWithoutServerEndsWithItsRequest(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out, done := untilLeft(ctx)

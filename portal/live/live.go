@@ -70,7 +70,7 @@ func Serve(w http.ResponseWriter, r *http.Request, s Source) error {
 		return err
 	}
 	st := &stream{w: w, control: http.NewResponseController(w), sent: map[string]digest{}}
-	st.open()
+	st.open(r.ProtoMajor)
 	if err := st.send(parts); err != nil || finished {
 		return st.finish(finished)
 	}
@@ -101,8 +101,12 @@ type stream struct {
 	sent    map[string]digest // of what the client has: HTML or shape, by target
 }
 
-func (st *stream) open() {
+// open begins the answer. A connection of HTTP/1.1 ends with its stream: another one may lead to a replica that lasts.
+func (st *stream) open(protocol int) {
 	h := st.w.Header()
+	if protocol == 1 {
+		h.Set("Connection", "close")
+	}
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store, no-transform")
 	h.Set("X-Accel-Buffering", "no")

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// proxy does as a Service with a readiness probe does: new connections go in turn to the replicas that are ready; those that
+// are there go on, whatever becomes of their replica.
+type proxy struct {
+	listener net.Listener
+	replicas []*replica
+	turn     atomic.Uint64
+}
+
+// replica is one of those behind a proxy.
+type replica struct {
+	address string
+	ready   atomic.Bool
+	served  atomic.Int64 // connections
+}
+
+// probeEvery is how often readiness is asked for; one answer decides.
+const probeEvery = 500 * time.Millisecond
+
+func newProxy(ctx context.Context) (*proxy, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	return &proxy{listener: l}, err
+}
+
+func (p *proxy) url() string { return "http://" + p.listener.Addr().String() }
+
+// run serves until ctx ends.
+func (p *proxy) run(ctx context.Context) {
+	for _, r := range p.replicas {
+		go r.probe(ctx)
+	}
+	context.AfterFunc(ctx, func() { _ = p.listener.Close() })
+	for {
+		c, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		go p.pass(c)
+	}
+}
+
+// probe keeps ready up to date.
+func (r *replica) probe(ctx context.Context) {
+	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	for {
+		resp, err := client.Get("http://" + r.address + "/readyz")
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		r.ready.Store(err == nil && resp.StatusCode == http.StatusOK)
+		if !pause(ctx, probeEvery) {
+			return
+		}
+	}
+}
+
+// next is a replica that is ready, in turn.
+func (p *proxy) next() (*replica, error) {
+	for range p.replicas {
+		r := p.replicas[p.turn.Add(1)%uint64(len(p.replicas))]
+		if r.ready.Load() {
+			return r, nil
+		}
+	}
+	return nil, errors.New("no replica is ready")
+}
+
+// pass carries one connection to one replica, until either end closes it.
+func (p *proxy) pass(from net.Conn) {
+	defer func() { _ = from.Close() }()
+	r, err := p.next()
+	if err != nil {
+		return
+	}
+	to, err := net.Dial("tcp", r.address)
+	if err != nil {
+		return
+	}
+	defer func() { _ = to.Close() }()
+	r.served.Add(1)
+	var both sync.WaitGroup
+	for _, way := range [][2]net.Conn{{to, from}, {from, to}} {
+		both.Go(func() {
+			_, _ = io.Copy(way[0], way[1])
+			_ = way[0].(*net.TCPConn).CloseWrite()
+		})
+	}
+	both.Wait()
+}

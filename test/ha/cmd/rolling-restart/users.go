@@ -1,0 +1,242 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/auth/oidctest"
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// user has a browser with a session, and a program with a token.
+type user struct {
+	name, session, token string
+	// Requests and streams have connections of their own: one that Go's client opens for nothing, because another one became
+	// free meanwhile, is closed by any server in the end, and a write that is sent at that moment is lost; browsers send it again.
+	http, streams *http.Client
+	load          *load
+}
+
+// load is all that the users do.
+type load struct {
+	world *world
+	users []*user
+
+	mu       sync.Mutex
+	sent     map[string]int // requests, by what they were for
+	lost     []string
+	accepted []string // names of what was requested and answered with success
+	streams  int      // that were opened
+	moved    int      // that ended and were opened again
+	longest  time.Duration
+}
+
+// users signs users in.
+func (w *world) users(ctx context.Context, n int) (*load, error) {
+	l := &load{world: w, sent: map[string]int{}}
+	for i := range n {
+		u := &user{name: fmt.Sprintf("user-%d", i), load: l, streams: &http.Client{Transport: &http.Transport{}}, http: &http.Client{
+			Transport:     &http.Transport{},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}}
+		claims := oidctest.Claims{"sub": u.name, "preferred_username": u.name, "groups": []string{team}, "email": u.name + "@portico.test"}
+		if err := u.signIn(ctx, claims); err != nil {
+			return nil, err
+		}
+		claims["aud"] = stack.Audience
+		u.token = w.issuer.Token(claims)
+		l.users = append(l.users, u)
+	}
+	return l, nil
+}
+
+// signIn takes two requests, which may go to different replicas.
+func (u *user) signIn(ctx context.Context, claims oidctest.Claims) error {
+	begun, err := u.send(ctx, http.MethodGet, "/auth/login", nil, nil)
+	if err != nil {
+		return err
+	}
+	code, state := u.load.world.issuer.Code(begun.Header.Get("Location"), claims)
+	u.session = cookies(begun)
+	back, err := u.send(ctx, http.MethodGet, "/auth/callback?"+url.Values{"code": {code}, "state": {state}}.Encode(), nil, nil)
+	if err != nil {
+		return err
+	}
+	if u.session = cookies(back); u.session == "" {
+		return fmt.Errorf("signing in %s is answered with %d", u.name, back.StatusCode)
+	}
+	return nil
+}
+
+func cookies(resp *http.Response) string {
+	var all []string
+	for _, c := range resp.Cookies() {
+		if c.Value != "" {
+			all = append(all, c.Name+"="+c.Value)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// send sends one request and reads its answer to the end. Writes are never sent twice.
+func (u *user) send(ctx context.Context, method, path string, header http.Header, body io.Reader) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, u.load.world.proxy.url()+path, body)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(req.Header, header)
+	if req.Header.Get("Authorization") == "" {
+		req.Header.Set("Cookie", u.session)
+	}
+	resp, err := u.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return resp, err
+}
+
+// start lets all users work until stop is called, which waits for the requests under way.
+func (l *load) start(ctx context.Context) (stop func()) {
+	working, end := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	for _, u := range l.users {
+		all.Go(func() { u.work(ctx, working) })
+		all.Go(func() { u.watch(working) })
+	}
+	return func() { end(); all.Wait() }
+}
+
+// work does one thing after the other. What has begun is ended by no clock.
+func (u *user) work(ctx, working context.Context) {
+	for n := 0; pause(working, 300*time.Millisecond+rand.N(700*time.Millisecond)); n++ {
+		name := fmt.Sprintf("%s-%d", u.name, n)
+		switch rand.N(6) {
+		case 0:
+			form := url.Values{"do": {"create"}, "metadata.name": {name}, "spec.providerRef.name": {stack.Provider}}
+			header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Origin": {u.load.world.proxy.url()}}
+			resp, err := u.send(ctx, http.MethodPost, "/teams/"+team+"/new/s3buckets", header, strings.NewReader(form.Encode()))
+			u.load.note("form", name, http.StatusSeeOther, resp, err)
+		case 1:
+			body := fmt.Sprintf(`{"apiVersion":"portico.dev/v1alpha1","kind":"S3Bucket","metadata":{"name":%q},"spec":{"providerRef":{"name":%q}}}`, name, stack.Provider)
+			header := http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + u.token}}
+			resp, err := u.send(ctx, http.MethodPost, "/api/v1/namespaces/"+team+"/s3buckets", header, strings.NewReader(body))
+			u.load.note("REST write", name, http.StatusCreated, resp, err)
+		default:
+			path := []string{"/teams/" + team, "/teams/" + team + "/catalog", "/teams/" + team + "/new/s3buckets"}[rand.N(3)]
+			resp, err := u.send(ctx, http.MethodGet, path, nil, nil)
+			u.load.note("page", "", http.StatusOK, resp, err)
+		}
+	}
+}
+
+// note keeps what became of a request; name is that of what was asked for.
+func (l *load) note(what, name string, want int, resp *http.Response, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sent[what]++
+	switch {
+	case err != nil:
+		l.lost = append(l.lost, fmt.Sprintf("%s: %v", what, err))
+	case resp.StatusCode != want:
+		l.lost = append(l.lost, fmt.Sprintf("%s: answered with %d", what, resp.StatusCode))
+	case name != "":
+		l.accepted = append(l.accepted, name)
+	}
+}
+
+// watch keeps a page's stream open as a browser does: it connects again when the stream ends.
+func (u *user) watch(ctx context.Context) {
+	var ended time.Time
+	for ctx.Err() == nil {
+		err := u.stream(ctx, func() { u.load.opened(ended) })
+		if ctx.Err() != nil {
+			return
+		}
+		if ended = time.Now(); !errors.Is(err, io.EOF) {
+			u.load.note("stream", "", 0, nil, err)
+		}
+		pause(ctx, 500*time.Millisecond)
+	}
+}
+
+// stream follows a page until the stream ends; opened is called when the first of it has come.
+func (u *user) stream(ctx context.Context, opened func()) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.load.world.proxy.url()+"/teams/"+team+"/live", http.NoBody)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Cookie", u.session)
+	req.Header.Set("Accept", "text/event-stream")
+	resp, err := u.streams.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("answered with %d", resp.StatusCode)
+	}
+	lines := bufio.NewReader(resp.Body)
+	if _, err = lines.ReadString('\n'); err != nil {
+		return err
+	}
+	for opened(); err == nil; {
+		_, err = lines.ReadString('\n')
+	}
+	return err
+}
+
+// opened notes a stream, and how long its page went without one.
+func (l *load) opened(ended time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.streams++
+	if !ended.IsZero() {
+		l.moved++
+		l.longest = max(l.longest, time.Since(ended))
+	}
+}
+
+// verdict tells what became of it all, and fails if anything was lost.
+func (l *load) verdict(ctx context.Context, out io.Writer) error {
+	made := &v1alpha1.S3BucketList{}
+	if err := l.world.kube.List(ctx, made, client.InNamespace(team)); err != nil {
+		return err
+	}
+	there := map[string]bool{}
+	for i := range made.Items {
+		there[made.Items[i].Name] = true
+	}
+	gone := slices.DeleteFunc(slices.Clone(l.accepted), func(name string) bool { return there[name] })
+	for _, what := range slices.Sorted(maps.Keys(l.sent)) {
+		_, _ = fmt.Fprintf(out, "  %-12s %5d\n", what, l.sent[what])
+	}
+	_, _ = fmt.Fprintf(out, "  lost         %5d   goal 0\n", len(l.lost))
+	_, _ = fmt.Fprintf(out, "  accepted     %5d, of which the cluster lacks %d   goal 0\n", len(l.accepted), len(gone))
+	_, _ = fmt.Fprintf(out, "  streams      %5d opened, %d of them again, after %.1f s at most\n", l.streams, l.moved, l.longest.Seconds())
+	for _, r := range l.world.proxy.replicas {
+		_, _ = fmt.Fprintf(out, "  %s served %d connections\n", r.address, r.served.Load())
+	}
+	for _, one := range l.lost[:min(len(l.lost), 10)] {
+		_, _ = fmt.Fprintln(out, "  lost:", one)
+	}
+	if len(l.lost) > 0 || len(gone) > 0 || l.moved == 0 {
+		return fmt.Errorf("%d requests were lost, %d accepted ones are not in the cluster, and %d streams moved", len(l.lost), len(gone), l.moved)
+	}
+	return nil
+}
