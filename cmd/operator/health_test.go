@@ -24,7 +24,9 @@ func TestReadiness(t *testing.T) {
 		"caches not there": {false, check.Result{Name: "policies", Known: true}, "/readyz", 503, []string{"[-]caches failed: they are being filled"}},
 		"not looked yet":   {true, check.Result{Name: "policies"}, "/readyz", 503, []string{"[-]policies failed: not looked at yet"}},
 		"missing": {
-			true, check.Result{Name: "policies", Known: true, Problems: []check.Problem{missing}}, "/readyz", 503,
+			true,
+			check.Result{Name: "policies", Known: true, Problems: []check.Problem{missing}},
+			"/readyz", 503,
 			[]string{"[+]caches ok", "[-]policies failed: ValidatingAdmissionPolicy portico-operator is missing: bring it"},
 		},
 		"alive all the same": {false, check.Result{Name: "policies"}, "/healthz", 200, []string{"ok"}},

@@ -93,7 +93,7 @@ func (c checking) config() (*rest.Config, error) {
 	rules.ExplicitPath = c.kubeconfig
 	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: c.context}).ClientConfig()
 	if err != nil {
-		return nil, fmt.Errorf("finding the cluster: %w%sName a kubeconfig with --kubeconfig, and one of its contexts with --context.", err, hintMark)
+		return nil, hinted(fmt.Errorf("finding the cluster: %w", err), "Name a kubeconfig with --kubeconfig, and one of its contexts with --context.")
 	}
 	cfg.UserAgent = "portico"
 	return cfg, nil
@@ -125,7 +125,7 @@ func (a *app) fix(ctx context.Context, cluster *check.Cluster, yes bool) error {
 	}
 	done := 0
 	if err := cluster.Apply(ctx, steps, func(check.Step) { done++ }); err != nil {
-		return fmt.Errorf("%w%sDone so far: %d of %d. What is done stays; run it again to go on.", err, hintMark, done, len(steps))
+		return hinted(err, fmt.Sprintf("Done so far: %d of %d. What is done stays; run it again to go on.", done, len(steps)))
 	}
 	a.say("Done.")
 	return nil
@@ -148,3 +148,6 @@ func (a *app) printFindings(format string, found []check.Finding) error {
 	}
 	return t.write()
 }
+
+// hinted adds what to do, which has a line of its own.
+func hinted(err error, hint string) error { return fmt.Errorf("%w%s%s", err, hintMark, hint) }

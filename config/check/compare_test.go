@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -22,19 +23,17 @@ func named(t *testing.T, all []*object, err error, kind, name string) *object {
 }
 
 // set changes one member of an object.
-func set(t *testing.T, o *object, value any, path ...string) {
-	t.Helper()
+func set(o *object, value any, path ...string) {
 	if err := unstructured.SetNestedField(o.Object, value, path...); err != nil {
-		t.Fatal(err)
+		panic(err) // the test is wrong
 	}
 }
 
 // elements returns a list of an object, to be changed in place.
-func elements(t *testing.T, o *object, path ...string) []any {
-	t.Helper()
+func elements(o *object, path ...string) []any {
 	list, found, err := unstructured.NestedFieldNoCopy(o.Object, path...)
 	if err != nil || !found {
-		t.Fatalf("%v: %v, %v", path, found, err)
+		panic(fmt.Sprintf("%v: %v, %v", path, found, err)) // the test is wrong
 	}
 	return list.([]any)
 }
@@ -42,69 +41,69 @@ func elements(t *testing.T, o *object, path ...string) []any {
 func TestAWeakenedPolicyIsTold(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind, of string
-		change   func(t *testing.T, o *object)
+		change   func(o *object)
 		says     string // "": it is as strict
 	}{
-		"as it was brought": {"ValidatingAdmissionPolicy", "portico-operator", func(*testing.T, *object) {}, ""},
-		"defaults filled in": {"ValidatingAdmissionPolicy", "portico-operator", func(t *testing.T, o *object) {
-			set(t, o, "Equivalent", "spec", "matchConstraints", "matchPolicy")
-			set(t, o, map[string]any{}, "spec", "matchConstraints", "namespaceSelector")
-			elements(t, o, "spec", "matchConstraints", "resourceRules")[0].(map[string]any)["scope"] = "*"
+		"as it was brought": {"ValidatingAdmissionPolicy", "portico-operator", func(*object) {}, ""},
+		"defaults filled in": {"ValidatingAdmissionPolicy", "portico-operator", func(o *object) {
+			set(o, "Equivalent", "spec", "matchConstraints", "matchPolicy")
+			set(o, map[string]any{}, "spec", "matchConstraints", "namespaceSelector")
+			elements(o, "spec", "matchConstraints", "resourceRules")[0].(map[string]any)["scope"] = "*"
 		}, ""},
-		"other words": {"ValidatingAdmissionPolicy", "portico-operator", func(t *testing.T, o *object) {
-			elements(t, o, "spec", "validations")[0].(map[string]any)["messageExpression"] = "'no'"
+		"other words": {"ValidatingAdmissionPolicy", "portico-operator", func(o *object) {
+			elements(o, "spec", "validations")[0].(map[string]any)["messageExpression"] = "'no'"
 		}, ""},
-		"one rule more": {"ValidatingAdmissionPolicy", "portico-namespaces", func(t *testing.T, o *object) {
-			set(t, o, append(elements(t, o, "spec", "validations"), map[string]any{"expression": "false"}), "spec", "validations")
+		"one rule more": {"ValidatingAdmissionPolicy", "portico-namespaces", func(o *object) {
+			set(o, append(elements(o, "spec", "validations"), map[string]any{"expression": "false"}), "spec", "validations")
 		}, ""},
-		"failures let pass": {"ValidatingAdmissionPolicy", "portico-namespaces", func(t *testing.T, o *object) {
-			set(t, o, "Ignore", "spec", "failurePolicy")
+		"failures let pass": {"ValidatingAdmissionPolicy", "portico-namespaces", func(o *object) {
+			set(o, "Ignore", "spec", "failurePolicy")
 		}, "has spec.failurePolicy Ignore instead of Fail"},
-		"a rule less": {"ValidatingAdmissionPolicy", "portico-operator", func(t *testing.T, o *object) {
-			set(t, o, elements(t, o, "spec", "validations")[1:], "spec", "validations")
+		"a rule less": {"ValidatingAdmissionPolicy", "portico-operator", func(o *object) {
+			set(o, elements(o, "spec", "validations")[1:], "spec", "validations")
 		}, "has another spec.validations"},
-		"a rule that allows all": {"ValidatingAdmissionPolicy", "portico-operator", func(t *testing.T, o *object) {
-			elements(t, o, "spec", "validations")[2].(map[string]any)["expression"] = "true"
+		"a rule that allows all": {"ValidatingAdmissionPolicy", "portico-operator", func(o *object) {
+			elements(o, "spec", "validations")[2].(map[string]any)["expression"] = "true"
 		}, "has another spec.validations"},
-		"a variable that says something else": {"ValidatingAdmissionPolicy", "portico-operator", func(t *testing.T, o *object) {
-			elements(t, o, "spec", "variables")[0].(map[string]any)["expression"] = "''"
+		"a variable that says something else": {"ValidatingAdmissionPolicy", "portico-operator", func(o *object) {
+			elements(o, "spec", "variables")[0].(map[string]any)["expression"] = "''"
 		}, "has another spec.variables"},
-		"a condition that excepts somebody": {"ValidatingAdmissionPolicy", "portico-namespaces", func(t *testing.T, o *object) {
-			set(t, o, []any{map[string]any{"name": "not-me", "expression": "request.userInfo.username != 'me'"}}, "spec", "matchConditions")
+		"a condition that excepts somebody": {"ValidatingAdmissionPolicy", "portico-namespaces", func(o *object) {
+			set(o, []any{map[string]any{"name": "not-me", "expression": "request.userInfo.username != 'me'"}}, "spec", "matchConditions")
 		}, "has spec.matchConditions, which this version has not"},
-		"fewer namespaces": {"ValidatingAdmissionPolicy", "portico-namespaces", func(t *testing.T, o *object) {
-			set(t, o, map[string]any{"a": "b"}, "spec", "matchConstraints", "namespaceSelector", "matchLabels")
+		"fewer namespaces": {"ValidatingAdmissionPolicy", "portico-namespaces", func(o *object) {
+			set(o, map[string]any{"a": "b"}, "spec", "matchConstraints", "namespaceSelector", "matchLabels")
 		}, "has spec.matchConstraints.namespaceSelector, which this version has not"},
-		"fewer operations": {"ValidatingAdmissionPolicy", "portico-route-hostnames", func(t *testing.T, o *object) {
-			elements(t, o, "spec", "matchConstraints", "resourceRules")[0].(map[string]any)["operations"] = []any{"CREATE"}
+		"fewer operations": {"ValidatingAdmissionPolicy", "portico-route-hostnames", func(o *object) {
+			elements(o, "spec", "matchConstraints", "resourceRules")[0].(map[string]any)["operations"] = []any{"CREATE"}
 		}, "has another spec.matchConstraints.resourceRules"},
-		"no parameter": {"ValidatingAdmissionPolicy", "portico-route-hostnames", func(_ *testing.T, o *object) {
+		"no parameter": {"ValidatingAdmissionPolicy", "portico-route-hostnames", func(o *object) {
 			unstructured.RemoveNestedField(o.Object, "spec", "paramKind")
 		}, "lacks spec.paramKind.apiVersion, lacks spec.paramKind.kind"},
-		"a binding that warns too": {"ValidatingAdmissionPolicyBinding", "portico-operator", func(t *testing.T, o *object) {
-			set(t, o, []any{"Audit", "Deny"}, "spec", "validationActions")
+		"a binding that warns too": {"ValidatingAdmissionPolicyBinding", "portico-operator", func(o *object) {
+			set(o, []any{"Audit", "Deny"}, "spec", "validationActions")
 		}, ""},
-		"a binding that only warns": {"ValidatingAdmissionPolicyBinding", "portico-operator", func(t *testing.T, o *object) {
-			set(t, o, []any{"Warn"}, "spec", "validationActions")
+		"a binding that only warns": {"ValidatingAdmissionPolicyBinding", "portico-operator", func(o *object) {
+			set(o, []any{"Warn"}, "spec", "validationActions")
 		}, "has another spec.validationActions"},
-		"a binding that lets pass without a grant": {"ValidatingAdmissionPolicyBinding", "portico-route-hostnames", func(t *testing.T, o *object) {
-			set(t, o, "Allow", "spec", "paramRef", "parameterNotFoundAction")
+		"a binding that lets pass without a grant": {"ValidatingAdmissionPolicyBinding", "portico-route-hostnames", func(o *object) {
+			set(o, "Allow", "spec", "paramRef", "parameterNotFoundAction")
 		}, "has spec.paramRef.parameterNotFoundAction Allow instead of Deny"},
-		"a binding of another policy": {"ValidatingAdmissionPolicyBinding", "portico-operator", func(t *testing.T, o *object) {
-			set(t, o, "other", "spec", "policyName")
+		"a binding of another policy": {"ValidatingAdmissionPolicyBinding", "portico-operator", func(o *object) {
+			set(o, "other", "spec", "policyName")
 		}, "has spec.policyName other instead of portico-operator"},
-		"a binding with more exceptions": {"ValidatingAdmissionPolicyBinding", "portico-route-hostnames", func(t *testing.T, o *object) {
-			set(t, o, []any{}, "spec", "matchResources", "namespaceSelector", "matchExpressions")
+		"a binding with more exceptions": {"ValidatingAdmissionPolicyBinding", "portico-route-hostnames", func(o *object) {
+			set(o, []any{}, "spec", "matchResources", "namespaceSelector", "matchExpressions")
 		}, "lacks spec.matchResources.namespaceSelector.matchExpressions"},
-		"a mutation that does nothing": {"MutatingAdmissionPolicy", "portico-requested-by", func(t *testing.T, o *object) {
-			elements(t, o, "spec", "mutations")[0].(map[string]any)["jsonPatch"] = map[string]any{"expression": "[]"}
+		"a mutation that does nothing": {"MutatingAdmissionPolicy", "portico-requested-by", func(o *object) {
+			elements(o, "spec", "mutations")[0].(map[string]any)["jsonPatch"] = map[string]any{"expression": "[]"}
 		}, "has another spec.mutations"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all, err := Names{}.policies()
 			want := named(t, all, err, c.kind, c.of)
 			have := want.DeepCopy()
-			c.change(t, have)
+			c.change(have)
 			got := weaker("spec", meaning(want.Object["spec"]), meaning(have.Object["spec"]))
 			if joined := strings.Join(got, ", "); joined != c.says {
 				t.Errorf("got %q, want %q", joined, c.says)
@@ -114,50 +113,49 @@ func TestAWeakenedPolicyIsTold(t *testing.T) {
 }
 
 func TestAnOldCRDIsTold(t *testing.T) {
-	version := func(t *testing.T, o *object) map[string]any {
-		return elements(t, o, "spec", "versions")[0].(map[string]any)
+	version := func(o *object) map[string]any {
+		return elements(o, "spec", "versions")[0].(map[string]any)
 	}
-	fields := func(t *testing.T, o *object, path ...string) map[string]any {
-		t.Helper()
-		at, found, err := unstructured.NestedFieldNoCopy(version(t, o), append([]string{"schema", "openAPIV3Schema"}, path...)...)
+	fields := func(o *object, path ...string) map[string]any {
+		at, found, err := unstructured.NestedFieldNoCopy(version(o), append([]string{"schema", "openAPIV3Schema"}, path...)...)
 		if err != nil || !found {
-			t.Fatalf("%v: %v, %v", path, found, err)
+			panic(fmt.Sprintf("%v: %v, %v", path, found, err)) // the test is wrong
 		}
 		return at.(map[string]any)
 	}
 	for name, c := range map[string]struct {
-		change func(t *testing.T, o *object)
+		change func(o *object)
 		says   string
 	}{
-		"as it was brought": {func(*testing.T, *object) {}, ""},
-		"a field more": {func(t *testing.T, o *object) {
-			fields(t, o, "properties", "spec", "properties")["newer"] = map[string]any{"type": "string"}
+		"as it was brought": {func(*object) {}, ""},
+		"a field more": {func(o *object) {
+			fields(o, "properties", "spec", "properties")["newer"] = map[string]any{"type": "string"}
 		}, ""},
-		"a field less": {func(t *testing.T, o *object) {
-			delete(fields(t, o, "properties", "spec", "properties"), "versioning")
+		"a field less": {func(o *object) {
+			delete(fields(o, "properties", "spec", "properties"), "versioning")
 		}, "lacks .spec.versioning"},
-		"a field less in a list": {func(t *testing.T, o *object) {
-			delete(fields(t, o, "properties", "status", "properties", "conditions", "items", "properties"), "reason")
+		"a field less in a list": {func(o *object) {
+			delete(fields(o, "properties", "status", "properties", "conditions", "items", "properties"), "reason")
 		}, "lacks .status.conditions[].reason"},
-		"another type": {func(t *testing.T, o *object) {
-			fields(t, o, "properties", "spec", "properties", "versioning")["type"] = "boolean"
+		"another type": {func(o *object) {
+			fields(o, "properties", "spec", "properties", "versioning")["type"] = "boolean"
 		}, "has .spec.versioning as boolean instead of string"},
-		"many fields less": {func(t *testing.T, o *object) {
-			fields(t, o, "properties", "spec")["properties"] = map[string]any{}
+		"many fields less": {func(o *object) {
+			fields(o, "properties", "spec")["properties"] = map[string]any{}
 		}, "and "},
-		"no status": {func(t *testing.T, o *object) { delete(version(t, o), "subresources") }, "lacks a subresource"},
-		"not served": {func(t *testing.T, o *object) {
-			version(t, o)["served"] = false
+		"no status": {func(o *object) { delete(version(o), "subresources") }, "lacks a subresource"},
+		"not served": {func(o *object) {
+			version(o)["served"] = false
 		}, "does not serve v1alpha1"},
-		"another scope":  {func(t *testing.T, o *object) { set(t, o, "Cluster", "spec", "scope") }, "is Cluster instead of Namespaced"},
-		"not served yet": {func(_ *testing.T, o *object) { delete(o.Object, "status") }, "is not served yet"},
+		"another scope":  {func(o *object) { set(o, "Cluster", "spec", "scope") }, "is Cluster instead of Namespaced"},
+		"not served yet": {func(o *object) { delete(o.Object, "status") }, "is not served yet"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all, err := Names{}.crds()
 			want := named(t, all, err, "CustomResourceDefinition", "s3buckets.portico.dev")
 			have := want.DeepCopy()
-			set(t, have, []any{map[string]any{"type": "Established", "status": "True"}}, "status", "conditions")
-			c.change(t, have)
+			set(have, []any{map[string]any{"type": "Established", "status": "True"}}, "status", "conditions")
+			c.change(have)
 			got := brief(lacks(want, have))
 			if c.says == "" && got != "" || !strings.Contains(got, c.says) {
 				t.Errorf("got %q, want %q", got, c.says)

@@ -74,33 +74,40 @@ func (c *Cluster) rightsWanted() ([]right, error) {
 		return nil, err
 	}
 	rules := map[string][]rbacv1.PolicyRule{} // by namespace and name of the role
+	var bindings []rbacv1.RoleBinding
 	for _, o := range objects {
-		if o.GetKind() == "Role" || o.GetKind() == "ClusterRole" {
-			var role rbacv1.Role // of which a ClusterRole has the rules too
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &role); err != nil {
-				return nil, fmt.Errorf("read %s %s: %w", o.GetKind(), o.GetName(), err)
-			}
-			rules[o.GetNamespace()+"/"+o.GetName()] = role.Rules
+		role, binding := rbacv1.Role{}, rbacv1.RoleBinding{} // of which the kinds of the whole cluster have the members too
+		switch o.GetKind() {
+		case "Role", "ClusterRole":
+			err = runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &role)
+			rules[role.Namespace+"/"+role.Name] = role.Rules
+		case "RoleBinding", "ClusterRoleBinding":
+			err = runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &binding)
+			bindings = append(bindings, binding)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s %s: %w", o.GetKind(), o.GetName(), err)
 		}
 	}
 	var all []right
-	for _, o := range objects {
-		if !strings.HasSuffix(o.GetKind(), "RoleBinding") || o.GetName() == optionalBinding {
-			continue
-		}
-		var binding rbacv1.RoleBinding // of which a ClusterRoleBinding has the members too
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &binding); err != nil {
-			return nil, fmt.Errorf("read %s %s: %w", o.GetKind(), o.GetName(), err)
-		}
-		role := "/" + binding.RoleRef.Name
-		if binding.RoleRef.Kind == "Role" {
-			role = binding.Namespace + role
-		}
-		for _, s := range binding.Subjects {
-			all = append(all, rightsOf("system:serviceaccount:"+s.Namespace+":"+s.Name, binding.Namespace, rules[role])...)
+	for i := range bindings {
+		if bindings[i].Name != optionalBinding {
+			all = append(all, rightsBy(&bindings[i], rules)...)
 		}
 	}
 	return all, nil
+}
+
+// rightsBy are those that a binding gives.
+func rightsBy(b *rbacv1.RoleBinding, rules map[string][]rbacv1.PolicyRule) (all []right) {
+	role := "/" + b.RoleRef.Name
+	if b.RoleRef.Kind == "Role" {
+		role = b.Namespace + role
+	}
+	for _, s := range b.Subjects {
+		all = append(all, rightsOf("system:serviceaccount:"+s.Namespace+":"+s.Name, b.Namespace, rules[role])...)
+	}
+	return all
 }
 
 func rightsOf(account, namespace string, rules []rbacv1.PolicyRule) (all []right) {

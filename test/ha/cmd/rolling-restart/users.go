@@ -70,21 +70,27 @@ func (u *user) signIn(ctx context.Context, claims oidctest.Claims) error {
 	if err != nil {
 		return err
 	}
-	code, state := u.load.world.issuer.Code(begun.Header.Get("Location"), claims)
+	code, state := u.load.world.issuer.Code(begun.header.Get("Location"), claims)
 	u.session = cookies(begun)
 	back, err := u.send(ctx, http.MethodGet, "/auth/callback?"+url.Values{"code": {code}, "state": {state}}.Encode(), nil, nil)
 	if err != nil {
 		return err
 	}
 	if u.session = cookies(back); u.session == "" {
-		return fmt.Errorf("signing in %s is answered with %d", u.name, back.StatusCode)
+		return fmt.Errorf("signing in %s is answered with %d", u.name, back.status)
 	}
 	return nil
 }
 
-func cookies(resp *http.Response) string {
+// answer is what a request got; zero if it got none.
+type answer struct {
+	status int
+	header http.Header
+}
+
+func cookies(a answer) string {
 	var all []string
-	for _, c := range resp.Cookies() {
+	for _, c := range (&http.Response{Header: a.header}).Cookies() {
 		if c.Value != "" {
 			all = append(all, c.Name+"="+c.Value)
 		}
@@ -93,10 +99,10 @@ func cookies(resp *http.Response) string {
 }
 
 // send sends one request and reads its answer to the end. Writes are never sent twice.
-func (u *user) send(ctx context.Context, method, path string, header http.Header, body io.Reader) (*http.Response, error) {
+func (u *user) send(ctx context.Context, method, path string, header http.Header, body io.Reader) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, method, u.load.world.proxy.url()+path, body)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	maps.Copy(req.Header, header)
 	if req.Header.Get("Authorization") == "" {
@@ -104,11 +110,11 @@ func (u *user) send(ctx context.Context, method, path string, header http.Header
 	}
 	resp, err := u.http.Do(req)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	_, err = io.Copy(io.Discard, resp.Body)
-	return resp, err
+	return answer{resp.StatusCode, resp.Header}, err
 }
 
 // start lets all users work until stop is called, which waits for the requests under way.
@@ -130,31 +136,31 @@ func (u *user) work(ctx, working context.Context) {
 		case 0:
 			form := url.Values{"do": {"create"}, "metadata.name": {name}, "spec.providerRef.name": {stack.Provider}}
 			header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Origin": {u.load.world.proxy.url()}}
-			resp, err := u.send(ctx, http.MethodPost, "/teams/"+team+"/new/s3buckets", header, strings.NewReader(form.Encode()))
-			u.load.note("form", name, http.StatusSeeOther, resp, err)
+			got, err := u.send(ctx, http.MethodPost, "/teams/"+team+"/new/s3buckets", header, strings.NewReader(form.Encode()))
+			u.load.note("form", name, http.StatusSeeOther, got, err)
 		case 1:
 			body := fmt.Sprintf(`{"apiVersion":"portico.dev/v1alpha1","kind":"S3Bucket","metadata":{"name":%q},"spec":{"providerRef":{"name":%q}}}`, name, stack.Provider)
 			header := http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + u.token}}
-			resp, err := u.send(ctx, http.MethodPost, "/api/v1/namespaces/"+team+"/s3buckets", header, strings.NewReader(body))
-			u.load.note("REST write", name, http.StatusCreated, resp, err)
+			got, err := u.send(ctx, http.MethodPost, "/api/v1/namespaces/"+team+"/s3buckets", header, strings.NewReader(body))
+			u.load.note("REST write", name, http.StatusCreated, got, err)
 		default:
 			path := []string{"/teams/" + team, "/teams/" + team + "/catalog", "/teams/" + team + "/new/s3buckets"}[rand.N(3)]
-			resp, err := u.send(ctx, http.MethodGet, path, nil, nil)
-			u.load.note("page", "", http.StatusOK, resp, err)
+			got, err := u.send(ctx, http.MethodGet, path, nil, nil)
+			u.load.note("page", "", http.StatusOK, got, err)
 		}
 	}
 }
 
 // note keeps what became of a request; name is that of what was asked for.
-func (l *load) note(what, name string, want int, resp *http.Response, err error) {
+func (l *load) note(what, name string, want int, got answer, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sent[what]++
 	switch {
 	case err != nil:
 		l.lost = append(l.lost, fmt.Sprintf("%s: %v", what, err))
-	case resp.StatusCode != want:
-		l.lost = append(l.lost, fmt.Sprintf("%s: answered with %d", what, resp.StatusCode))
+	case got.status != want:
+		l.lost = append(l.lost, fmt.Sprintf("%s: answered with %d", what, got.status))
 	case name != "":
 		l.accepted = append(l.accepted, name)
 	}
@@ -169,7 +175,7 @@ func (u *user) watch(ctx context.Context) {
 			return
 		}
 		if ended = time.Now(); !errors.Is(err, io.EOF) {
-			u.load.note("stream", "", 0, nil, err)
+			u.load.note("stream", "", 0, answer{}, err)
 		}
 		pause(ctx, 500*time.Millisecond)
 	}
