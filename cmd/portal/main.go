@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -106,7 +107,7 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 	}
 	group.Go(func() error {
 		defer end()
-		return portal.Serve(ctx, listeners.pages, portal.Count(handler, c.Ready), f.leave, log)
+		return portal.Serve(ctx, listeners.pages, portal.Count(handler, func() error { return cmp.Or(c.Ready(), installation.Failure()) }), f.leave, log)
 	})
 	if listeners.metrics != nil {
 		crmetrics.Registry.MustRegister(metric.Problems(installation))

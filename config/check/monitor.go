@@ -102,6 +102,16 @@ func (m *Monitor) Results() []Result {
 	return slices.Clone(m.results)
 }
 
+// Failure returns the first failure of all checks; nil if all is well.
+func (m *Monitor) Failure() error {
+	for _, r := range m.Results() {
+		if err := r.Failure(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // round runs each check once, and reports whether all is well.
 func (m *Monitor) round(ctx context.Context) bool {
 	well := true

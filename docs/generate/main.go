@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"os"
 
-	_ "github.com/portico-platform/portico/controllers" // declares the operator's metrics
-	_ "github.com/portico-platform/portico/portal"      // declares the portal's
+	_ "github.com/portico-platform/portico/config/check/metric" // declares those of the installation
+	_ "github.com/portico-platform/portico/controllers"         // declares the operator's metrics
+	_ "github.com/portico-platform/portico/portal"              // declares the portal's
 )
 
 func main() {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"os"
 	"regexp"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/portico-platform/portico/api/metric"
+	"github.com/portico-platform/portico/config/check"
+	installation "github.com/portico-platform/portico/config/check/metric"
 	"github.com/portico-platform/portico/controllers"
 	"github.com/portico-platform/portico/portal"
 )
@@ -28,6 +31,7 @@ func registered(t *testing.T) []string {
 	t.Helper()
 	metrics.Registry.Unregister(metric.Build()) // both binaries have it, and this is both
 	portal.Count(nil, func() error { return nil })
+	metrics.Registry.MustRegister(installation.Problems(check.NewMonitor(slog.New(slog.DiscardHandler))))
 	described := make(chan *prometheus.Desc, 1000)
 	metrics.Registry.(*prometheus.Registry).Describe(described)
 	close(described)

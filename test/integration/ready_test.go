@@ -71,10 +71,11 @@ func deployOperator(t *testing.T, name string, flags ...string) deployed {
 	d := deployed{probes: "http://" + freeAddress(t)}
 	d.Process, err = world.Run(t.Context(), process.Spec{
 		Name: strings.ToLower(strings.ReplaceAll(t.Name(), "/", "-")) + "-" + name, Path: path,
-		Args: append(append([]string{
+		Args: append([]string{
 			"--kubeconfig", kubeconfig, "--namespace", stack.Namespace, "--metrics-bind-address", "0", "--inspect-bind-address", "0",
 			"--health-probe-bind-address", strings.TrimPrefix(d.probes, "http://"), "--installation-check-interval", "1s",
-		}, world.AWSFlags()...), flags...),
+			"--allowed-endpoints", world.AWSEndpoint,
+		}, flags...),
 		Ready: func(ctx context.Context) error {
 			if status, body := probe(ctx, d.probes+"/readyz"); status != http.StatusOK {
 				return errors.New(body)

@@ -4,12 +4,15 @@ package metric
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/portico-platform/portico/api/metric"
 	"github.com/portico-platform/portico/config/check"
 )
 
-var problems = prometheus.NewDesc("portico_installation_problem",
-	"How many problems this replica knows of in what the cluster must have, by what they are about; not there before the first look.",
-	[]string{"what"}, nil)
+var problems = metric.Collected(metric.Info{
+	Name: "portico_installation_problem", Source: metric.Both,
+	Help:   "How many problems this replica knows of in what the cluster must have; not there before the first look.",
+	Labels: []metric.Label{{Name: "what", Values: []string{"crds", "impersonation", "policies"}}},
+})
 
 // Problems returns the metric portico_installation_problem of what m found.
 func Problems(m *check.Monitor) prometheus.Collector { return collector{m} }

@@ -100,11 +100,12 @@ func (w *world) startOperator(ctx context.Context, name, binary string) (*operat
 	o := &operator{metrics: "http://" + metrics + "/metrics"}
 	o.Process, err = w.stack.Run(ctx, process.Spec{
 		Name: name, Path: binary,
-		Args: append([]string{
+		Args: []string{
 			"--kubeconfig", kubeconfig, "--namespace", stack.Namespace,
 			"--metrics-bind-address", metrics, "--health-probe-bind-address", health,
 			"--inspect-bind-address", "127.0.0.1:0", "--inspect-advertise-address", "127.0.0.1",
-		}, w.stack.AWSFlags()...),
+			"--allowed-endpoints", w.stack.AWSEndpoint,
+		},
 		Ready: stack.Answers("http://" + health + "/readyz"),
 	})
 	return o, err
