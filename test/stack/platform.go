@@ -35,7 +35,8 @@ func (s *Stack) Settings() (operator, portal map[string]string) {
 		operator["allowed-endpoints"] = s.providerEndpoint()
 	}
 	portal = map[string]string{
-		"development": "true", "public-url": s.PortalURL,
+		"development": "true", "shutdown-delay-duration": "0s", // its Service sends nothing more at once
+		"public-url":      s.PortalURL,
 		"oidc-issuer-url": s.issuer(), "oidc-client-id": PortalClient,
 		// What the sample roles, and the users' certificates, name people by.
 		"oidc-username-claim": "preferred_username",
