@@ -50,7 +50,7 @@ func (r release) layout(p program, binaries [][]byte) error {
 		})
 	}
 	index = mutate.Annotations(index, r.labels(p)).(v1.ImageIndex) //nolint:forcetypeassert // it is what went in
-	name := "portico-" + p.name
+	name := p.image()
 	folder := r.path("images", name)
 	if err := os.RemoveAll(folder); err != nil {
 		return err
@@ -76,7 +76,7 @@ const refName = "org.opencontainers.image.ref.name"
 func (r release) labels(p program) map[string]string {
 	const prefix = "org.opencontainers.image."
 	return map[string]string{
-		prefix + "title": "portico-" + p.name, prefix + "description": p.title, prefix + "version": r.version,
+		prefix + "title": p.image(), prefix + "description": p.title, prefix + "version": r.version,
 		prefix + "revision": r.commit, prefix + "created": r.date.Format(time.RFC3339),
 	}
 }

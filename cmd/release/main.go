@@ -11,13 +11,14 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 )
 
 const usage = `release builds the images of Portico, and everything else that a release is made of.
 
 Usage:
-  release [flags] images    the images of operator and portal, as OCI image layouts
+  release [flags] images    the images of operator, portal and portico, as OCI image layouts
   release [flags] all       images, charts, portico for each platform, SBOMs and checksums, from a clean work tree
 
 Flags:
@@ -77,7 +78,7 @@ type release struct {
 
 // images builds the images into a folder of their own.
 func (r release) images(ctx context.Context) error {
-	for _, p := range servers {
+	for _, p := range append(slices.Clone(servers), client) {
 		if err := r.image(ctx, p); err != nil {
 			return fmt.Errorf("image of %s: %w", p.name, err)
 		}

@@ -30,6 +30,14 @@ var servers = []program{
 
 var client = program{"portico", "The command line of Portico"}
 
+// image is the name of a program's image.
+func (p program) image() string {
+	if p == client {
+		return p.name
+	}
+	return "portico-" + p.name
+}
+
 type platform struct{ os, arch string }
 
 func (p platform) String() string { return p.os + "/" + p.arch }

@@ -116,6 +116,9 @@ func TestHelmInstallsUpgradesAndUninstalls(t *testing.T) {
 		t.Error("an upgrade made new keys of sessions: everybody was signed out")
 	}
 
+	if said := h.must(t, "helm", "test", "portico", "-n", stack.Namespace, "--logs", "--timeout=2m"); !strings.Contains(said, "The cluster has what Portico needs.") {
+		t.Errorf("helm test says:\n%s", said)
+	}
 	h.must(t, "helm", "install", "config", filepath.Join(root, "charts", "portico-config"), "-n", stack.Namespace,
 		"--set", "awsProviders.aws-helm.region=eu-west-1", "--set", "hostnameGrants.viewers.suffixes={v.example.com}", "--create-namespace", "--dry-run=server")
 	h.must(t, "helm", "install", "config", filepath.Join(root, "charts", "portico-config"), "-n", stack.Namespace, "--set", "awsProviders.aws-helm.region=eu-west-1")

@@ -173,6 +173,9 @@ func (s *Stack) startUnknown(ctx context.Context) error {
 // binary is what runs in place of an image of ours.
 func (s *Stack) binary(image string) (string, error) {
 	name, _, _ := strings.Cut(path.Base(image), ":")
+	if name == "portico" {
+		return s.opts.bin(name), nil
+	}
 	ours, found := strings.CutPrefix(name, "portico-")
 	if !found {
 		return "", fmt.Errorf("there is no binary for the image %s", image)

@@ -50,6 +50,7 @@ type pod struct {
 	started bool
 	count   int32 // restarts
 	last    *corev1.ContainerStateTerminated
+	over    bool // it ended, and is not to be started again
 	waiting *corev1.ContainerStateWaiting
 	since   metav1.Time
 }
@@ -128,7 +129,9 @@ func (p *pod) start(ctx context.Context) error {
 		Name: p.container().Name, Path: binary, Args: args, Env: env, OnlyEnv: true, Confined: confined,
 		Grace: time.Duration(ptr.Deref(p.spec.Spec.TerminationGracePeriodSeconds, 30)) * time.Second,
 		Died: func(e *process.DiedError) {
-			p.options.Died(e)
+			if p.spec.Spec.RestartPolicy != corev1.RestartPolicyNever {
+				p.options.Died(e)
+			}
 			p.died <- e
 		},
 		Ready: p.probe(p.container().ReadinessProbe),
@@ -170,6 +173,10 @@ func (p *pod) watch(ctx context.Context) (again bool) {
 			return false
 		case e := <-p.died:
 			p.ended(e)
+			if p.spec.Spec.RestartPolicy == corev1.RestartPolicyNever {
+				p.finish(ctx)
+				return false
+			}
 			p.wait("CrashLoopBackOff", "started again in a while")
 			return true
 		case <-mounts.C:
@@ -191,7 +198,9 @@ func (p *pod) watch(ctx context.Context) (again bool) {
 
 // gone ends the container as its Pod says, and then the Pod.
 func (p *pod) gone(ctx context.Context, seconds int64) {
-	p.set(ctx, true, false)
+	if !p.over {
+		p.set(ctx, true, false)
+	}
 	if p.process != nil && p.process.PID() != 0 {
 		if l := p.container().Lifecycle; seconds > 0 && l != nil && l.PreStop != nil && l.PreStop.Sleep != nil {
 			select {
@@ -226,6 +235,22 @@ func (p *pod) ended(e *process.DiedError) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last = &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: e.Tail, StartedAt: p.since, FinishedAt: metav1.Now()}
+	if e.Err == nil {
+		p.last.ExitCode, p.last.Reason, p.last.Message = 0, "Completed", ""
+	}
+}
+
+// finish leaves a Pod that runs once as it ended, until it is to go.
+func (p *pod) finish(ctx context.Context) {
+	p.mu.Lock()
+	p.over, p.ready, p.started = true, false, false
+	p.mu.Unlock()
+	p.tell(ctx)
+	select {
+	case <-ctx.Done():
+	case seconds := <-p.ending:
+		p.gone(ctx, seconds)
+	}
 }
 
 // tell writes the Pod's status.
@@ -247,15 +272,22 @@ func (p *pod) status() corev1.PodStatus {
 		Name: p.container().Name, Image: p.container().Image, ImageID: p.container().Image, ContainerID: "process://" + p.spec.Name + "/" + strconv.Itoa(int(p.count)),
 		Ready: p.ready, Started: &p.started, RestartCount: p.count,
 	}
-	if p.last != nil {
+	phase := corev1.PodRunning
+	if p.last != nil && !p.over {
 		c.LastTerminationState.Terminated = p.last
 	}
-	if p.waiting != nil {
+	switch {
+	case p.over:
+		c.State.Terminated, phase = p.last, corev1.PodSucceeded
+		if p.last.ExitCode != 0 {
+			phase = corev1.PodFailed
+		}
+	case p.waiting != nil:
 		c.State.Waiting = p.waiting
-	} else {
+	default:
 		c.State.Running = &corev1.ContainerStateRunning{StartedAt: p.since}
 	}
-	s := corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &p.since, HostIP: "127.0.0.1", ContainerStatuses: []corev1.ContainerStatus{c}}
+	s := corev1.PodStatus{Phase: phase, StartTime: &p.since, HostIP: "127.0.0.1", ContainerStatuses: []corev1.ContainerStatus{c}}
 	if p.ip != "" {
 		shown := strings.Replace(p.ip, loopback, shownAs, 1)
 		s.PodIP, s.PodIPs = shown, []corev1.PodIP{{IP: shown}}
