@@ -124,7 +124,7 @@ bench-portal: $(up) ## Measure the portal: pages, streams, memory, bytes; about 
 ## ---- release
 
 .PHONY: image
-image: go-is-there ## Build the images of operator and portal into dist/images, without a daemon; about 4 min the first time
+image: go-is-there ## Build the images into dist/images, without a daemon; about 4 min the first time
 	@CGO_ENABLED=0 go build -trimpath -o bin/release ./cmd/release
 	@exec bin/release $(if $(VERSION),-version $(VERSION)) images
 
