@@ -43,15 +43,15 @@ type Admin struct {
 	Overview Overview
 	// SignInAway is for how long the identity provider has not answered; "" if it does.
 	SignInAway string
-	Unknown  bool      // the operator does not say which of its parts are off
-	Off      []Feature // those that are
-	Hidden   bool      // the reader may not list all that the tab is about
-	Gateways []Gateway
-	Claims   []Claim
-	Quotas   QuotaUses
-	Work     Work // of which the services
-	Matches  int  // of Total that the page lists, before it is cut into pages
-	Total    int
+	Unknown    bool      // the operator does not say which of its parts are off
+	Off        []Feature // those that are
+	Hidden     bool      // the reader may not list all that the tab is about
+	Gateways   []Gateway
+	Claims     []Claim
+	Quotas     QuotaUses
+	Work       Work // of which the services
+	Matches    int  // of Total that the page lists, before it is cut into pages
+	Total      int
 	// OrphanedTotal is how many claims nobody holds any more.
 	OrphanedTotal int
 	Grants        []Grant
