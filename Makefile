@@ -37,11 +37,17 @@ deps: $(up) ## Build and download what run and test need, without running anythi
 	@$(up) -build run,chart,browser
 	@test/stack/chromium.sh
 
+# What go build -v says: a line for each package that is compiled, which are many the first time, and what is wrong.
+define progress
+/^[a-z0-9][^ :]*$$/ { if (++n % 100 == 0) { printf "%-24s compiled %d packages; the first time there are about 900\n", name, n; fflush() } next }
+{ print; fflush() }
+endef
+export progress
+
 # The go command knows whether they are up to date.
 .PHONY: $(up) $(run-tests)
 $(up) $(run-tests): go-is-there
-	@[ -e $@ ] || printf '%-24s building (about 1 min the first time)\n' $(notdir $@)
-	@CGO_ENABLED=0 go build -trimpath -o $@ ./test/stack/cmd/$(notdir $@)
+	@CGO_ENABLED=0 go build -v -trimpath -o $@ ./test/stack/cmd/$(notdir $@) 2>&1 | awk -v name=$(notdir $@) "$$progress"
 
 .PHONY: go-is-there
 go-is-there:
