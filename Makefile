@@ -134,6 +134,11 @@ image: go-is-there ## Build the images into dist/images, without a daemon; about
 	@CGO_ENABLED=0 go build -trimpath -o bin/release ./cmd/release
 	@exec bin/release $(if $(VERSION),-version $(VERSION)) images
 
+.PHONY: push
+push: go-is-there ## Send the images of a release in dist to a registry, with VERSION=v0.1.0 REGISTRY=ghcr.io/portico-platform
+	@CGO_ENABLED=0 go build -trimpath -o bin/release ./cmd/release
+	@exec bin/release -version "$(VERSION)" push "$(REGISTRY)"
+
 .PHONY: release
 release: go-is-there ## Build everything of a release into dist, with VERSION=v0.1.0; KEY=path of an SSH key signs it
 	@CGO_ENABLED=0 go build -trimpath -o bin/release ./cmd/release

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"syscall"
 )
 
@@ -19,6 +18,7 @@ const usage = `release builds the images of Portico, and everything else that a 
 
 Usage:
   release [flags] images    the images of operator, portal and portico, as OCI image layouts
+  release [flags] push REGISTRY   send those images to a registry, such as ghcr.io/portico-platform
   release [flags] all       images, charts, portico for each platform, SBOMs and checksums, from a clean work tree
 
 Flags:
@@ -54,18 +54,22 @@ func run(ctx context.Context, args []string, out, said io.Writer) error {
 		return err
 	}
 	what := set.Arg(0)
-	if set.NArg() != 1 || what != "images" && what != "all" {
-		return errors.New("say what to build, images or all, after the flags; see release --help")
+	if want, known := map[string]int{"images": 1, "all": 1, "push": 2}[what]; !known || set.NArg() != want {
+		return errors.New("say what to do after the flags: images, all, or push and a registry; see release --help")
 	}
 	s, err := newSource(ctx, f.root, f.version)
 	if err != nil {
 		return err
 	}
 	r := release{source: s, folder: f.output, key: f.key, out: out}
-	if what == "images" {
+	switch what {
+	case "images":
 		return r.images(ctx)
+	case "push":
+		return r.push(ctx, set.Arg(1))
+	default:
+		return r.all(ctx)
 	}
-	return r.all(ctx)
 }
 
 // release is one run.
@@ -78,7 +82,7 @@ type release struct {
 
 // images builds the images into a folder of their own.
 func (r release) images(ctx context.Context) error {
-	for _, p := range append(slices.Clone(servers), client) {
+	for _, p := range images() {
 		if err := r.image(ctx, p); err != nil {
 			return fmt.Errorf("image of %s: %w", p.name, err)
 		}

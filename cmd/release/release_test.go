@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,8 +19,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
@@ -119,6 +124,55 @@ func namesIn(t *testing.T, packed []byte) (names []string) {
 			t.Fatal(err)
 		}
 		names = append(names, header.Name)
+	}
+}
+
+// What is pushed is one image for all platforms, by its tag; and a tag is never used for another one.
+func TestPushedImagesArePulledByPlatform(t *testing.T) {
+	there := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(there.Close)
+	host := strings.TrimPrefix(there.URL, "http://")
+	r := sample(t)
+	if err := r.push(t.Context(), host+"/portico"); err == nil || !strings.Contains(err.Error(), "build it first") {
+		t.Errorf("without images: %v", err)
+	}
+	build := func(content string) {
+		t.Helper()
+		for _, p := range images() {
+			if err := r.layout(p, [][]byte{[]byte(content), []byte(content + " too")}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	build("first")
+	for range 2 { // the same again changes nothing
+		if err := r.push(t.Context(), host+"/portico"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, image := range []string{"portico-operator", "portico-portal", "portico"} {
+		for _, on := range nodes {
+			ref, err := name.NewTag(host + "/portico/" + image + ":v0.1.0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			img, err := remote.Image(ref, remote.WithPlatform(v1.Platform{OS: on.os, Architecture: on.arch}))
+			if err != nil {
+				t.Errorf("%s for %s: %v", image, on, err)
+				continue
+			}
+			if cfg, err := img.ConfigFile(); err != nil || cfg.Architecture != on.arch {
+				t.Errorf("%s for %s: %+v, %v", image, on, cfg, err)
+			}
+		}
+	}
+	build("second")
+	if err := r.push(t.Context(), host+"/portico"); err == nil || !strings.Contains(err.Error(), "is there already") {
+		t.Errorf("another image by the same tag: %v", err)
+	}
+	r.version = "v0.2.0"
+	if err := r.push(t.Context(), host+"/portico"); err == nil || !strings.Contains(err.Error(), "holds another version") {
+		t.Errorf("another version than was built: %v", err)
 	}
 }
 
@@ -301,7 +355,7 @@ func TestWhatCannotBeReleasedIsSaid(t *testing.T) {
 	if err != nil || dirty.fit() == nil || !strings.Contains(dirty.stamps(), "+dirty") {
 		t.Errorf("%+v, %v", dirty, err)
 	}
-	if err := run(ctx, []string{"-root", root, "everything"}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "images or all") {
+	if err := run(ctx, []string{"-root", root, "everything"}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "images, all, or push") {
 		t.Errorf("a wrong word: %v", err)
 	}
 }

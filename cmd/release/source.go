@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,9 @@ var servers = []program{
 }
 
 var client = program{"portico", "The command line of Portico"}
+
+// images are the programs that have one.
+func images() []program { return append(slices.Clone(servers), client) }
 
 // image is the name of a program's image.
 func (p program) image() string {

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+)
+
+// push sends the images that were built to a registry, as the version, with the credentials that docker login left. A tag
+// that is there with another content is left alone: nobody gets another image by a name that was used.
+func (r release) push(ctx context.Context, registry string) error {
+	for _, p := range images() {
+		index, err := r.built(p)
+		if err != nil {
+			return fmt.Errorf("%s: build it first: %w", p.image(), err)
+		}
+		at, err := name.NewTag(registry + "/" + p.image() + ":" + r.version)
+		if err != nil {
+			return err
+		}
+		digest, err := index.Digest()
+		if err != nil {
+			return err
+		}
+		options := []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)}
+		if there, err := remote.Head(at, options...); err == nil && there.Digest != digest {
+			return fmt.Errorf("%s is there already, as %s: choose another version", at, there.Digest)
+		}
+		if err := remote.WriteIndex(at, index, options...); err != nil {
+			return fmt.Errorf("push %s: %w", at, err)
+		}
+		r.say(at.String(), digest.String())
+	}
+	return nil
+}
+
+// built returns the image of each platform, out of the layout that holds nothing else.
+func (r release) built(p program) (v1.ImageIndex, error) {
+	at, err := layout.ImageIndexFromPath(r.path("images", p.image()))
+	if err != nil {
+		return nil, err
+	}
+	top, err := at.IndexManifest()
+	if err != nil {
+		return nil, err
+	}
+	if len(top.Manifests) != 1 || top.Manifests[0].Annotations[refName] != r.version {
+		return nil, fmt.Errorf("%s holds another version than %s", r.path("images", p.image()), r.version)
+	}
+	return at.ImageIndex(top.Manifests[0].Digest)
+}
