@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/portico-platform/portico/api/inspect"
@@ -171,7 +170,7 @@ func (h hostnames) watchedByRequests(b *builder.Builder) {
 	b.Watches(&v1alpha1.AWSProvider{}, waitingUsersOf(h.mgr, request), builder.WithPredicates(newCredentials()))
 	beside := func(g client.Object) client.ListOption { return client.InNamespace(g.GetNamespace()) }
 	b.Watches(&v1alpha1.HostnameGrant{}, wake(h.mgr, request, beside), builder.WithPredicates(declared()))
-	b.WatchesMetadata(&corev1.Namespace{}, within(h.mgr, request), builder.WithPredicates(predicate.LabelChangedPredicate{}, edited()))
+	b.WatchesMetadata(&corev1.Namespace{}, within(h.mgr, request), builder.WithPredicates(namespaceTurned()))
 	onIt := func(g client.Object) client.ListOption { return client.MatchingFields{pool.Index: g.GetName()} }
 	b.Watches(&v1alpha1.PoolGateway{}, wake(h.mgr, request, onIt), builder.WithPredicates(poolTurned()))
 	b.Watches(&v1alpha1.PoolGateway{}, wake(h.mgr, request, onIt, waiting), builder.WithPredicates(poolMoved()))

@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -168,7 +167,7 @@ func setupAWS[T external.Object](mgr ctrl.Manager, proto T, work engine.Work[T],
 	return engine.Setup(mgr, proto, work, d.engine, func(b *builder.Builder) {
 		b.Watches(&v1alpha1.AWSProvider{}, usersOf(mgr, proto), builder.WithPredicates(providerTurned()))
 		b.Watches(&v1alpha1.AWSProvider{}, waitingUsersOf(mgr, proto), builder.WithPredicates(newCredentials()))
-		b.WatchesMetadata(&corev1.Namespace{}, within(mgr, proto), builder.WithPredicates(predicate.LabelChangedPredicate{}, edited()))
+		b.WatchesMetadata(&corev1.Namespace{}, within(mgr, proto), builder.WithPredicates(namespaceTurned()))
 		b.WatchesRawSource(d.woken.source(kindOf(mgr, proto)))
 		for _, w := range more {
 			w(b, mgr)

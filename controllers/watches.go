@@ -76,7 +76,14 @@ func newCredentials() predicate.Predicate {
 	}})
 }
 
-// within wakes every object of proto's kind in the namespace that changed: its labels decide who may use what.
+// namespaceTurned lets pass a namespace whose labels, which decide who may use what, or whose former UIDs are others.
+func namespaceTurned() predicate.Predicate {
+	return predicate.And(edited(), predicate.Or(predicate.LabelChangedPredicate{}, predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return e.ObjectOld.GetAnnotations()[v1alpha1.AnnotationFormerUID] != e.ObjectNew.GetAnnotations()[v1alpha1.AnnotationFormerUID]
+	}}))
+}
+
+// within wakes every object of proto's kind in the namespace that changed.
 func within(mgr ctrl.Manager, proto client.Object) handler.EventHandler {
 	return wake(mgr, proto, func(ns client.Object) client.ListOption { return client.InNamespace(ns.GetName()) })
 }

@@ -18,6 +18,9 @@ const (
 	AnnotationRotatePassword = "portico.dev/rotate-password" //nolint:gosec // an annotation, no password
 	// AnnotationRequestedBy names who asked for the object; admission writes it.
 	AnnotationRequestedBy = "portico.dev/requested-by"
+	// AnnotationFormerUID names the UIDs that a Namespace had in clusters that are lost, separated by commas, or the one
+	// under which a GatewayHostnameRequest got its hostname there. Admission keeps it to whoever may restore.
+	AnnotationFormerUID = "portico.dev/former-uid"
 )
 
 // A Secret of the operator's namespace is read for an AWSProvider only if it carries this label with this value: the

@@ -102,7 +102,7 @@ func object() *v1alpha1.S3Bucket {
 }
 
 func TestOwner(t *testing.T) {
-	id := Identity{Cluster: "c1", Kind: "S3Bucket", NamespaceUID: "n1"}
+	id := Identity{Cluster: "c1", Kind: "S3Bucket", NamespaceUID: "n1", FormerNamespaceUIDs: []string{"lost1", "lost2"}}
 	with := func(change ...string) map[string]string {
 		tags := id.Marks(object())
 		for i := 0; i+1 < len(change); i += 2 {
@@ -123,6 +123,11 @@ func TestOwner(t *testing.T) {
 		{"of another kind", with(tagKind, "SQSQueue"), external.Foreign},
 		{"of another namespace", with(tagNamespace, "search"), external.Foreign},
 		{"of another namespace of this name", with(tagNamespaceUID, "n0"), external.Foreign},
+		{"of the namespace in a lost cluster", with(tagNamespaceUID, "lost2", tagUID, "u0"), external.Earlier},
+		{"of the namespace in a lost cluster, whatever the UID", with(tagNamespaceUID, "lost1"), external.Earlier},
+		{"of another object in a lost cluster", with(tagNamespaceUID, "lost1", tagName, "other"), external.Foreign},
+		{"of another lost cluster's namespace", with(tagNamespaceUID, "lost1", tagCluster, "c2"), external.Foreign},
+		{"without a namespace's UID", with(tagNamespaceUID, ""), external.Foreign},
 		{"of another object", with(tagName, "other"), external.Foreign},
 		{"without tags", nil, external.Foreign},
 		{"offered", map[string]string{TagAdopt: "payments/invoices"}, external.Offered},

@@ -87,7 +87,9 @@ func (c Connector) OpenFor(ctx context.Context, u Use) (*Session, error) {
 	if u.AccountID != "" && u.AccountID != session.AccountID {
 		return nil, engine.Blocked("AccountMismatch", "the resource is in account %s, and provider %s now leads to account %s; nothing was changed", u.AccountID, provider.Name, session.AccountID)
 	}
-	return session.In(u.Region, u.Kind, string(namespace.UID)), nil
+	opened := session.In(u.Region, u.Kind, string(namespace.UID))
+	opened.Identity.FormerNamespaceUIDs = formerUIDs(namespace)
+	return opened, nil
 }
 
 // noProvider answers whoever may not use a provider, whether it exists or not: a guessed name tells nothing.
@@ -109,6 +111,9 @@ func (c Connector) Prove(ctx context.Context, s *Session, namespace string) erro
 	}
 	if string(ns.UID) != s.Identity.NamespaceUID {
 		return engine.Wait("Settling", time.Second, "the namespace %s was made anew a moment ago; Portico waits until it sees the new one", namespace)
+	}
+	if !slices.Equal(formerUIDs(ns), s.Identity.FormerNamespaceUIDs) {
+		return engine.Wait("Settling", time.Second, "the annotation %s of the namespace %s was changed a moment ago; Portico waits until it sees that", v1alpha1.AnnotationFormerUID, namespace)
 	}
 	if !ns.DeletionTimestamp.IsZero() {
 		return engine.Blocked("NamespaceTerminating", "the namespace %s is being deleted: nothing new is made in it", namespace)

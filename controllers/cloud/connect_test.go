@@ -123,17 +123,19 @@ func TestNothingIsMadeWithAProviderThatIsGoing(t *testing.T) {
 	if err := corev1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "uid"}}
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "uid", Annotations: map[string]string{v1alpha1.AnnotationFormerUID: "f1, f2"}}}
+	withdrawn := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "uid"}}
 	for name, row := range map[string]struct {
 		live   []client.Object
 		reason string
 	}{
 		"it stays":    {[]client.Object{ns, provider()}, ""},
 		"it is going": {[]client.Object{ns, provider(func(p *v1alpha1.AWSProvider) { p.DeletionTimestamp, p.Finalizers = &now, []string{"x/y"} })}, "ProviderDeleting"},
+		"the namespace is not what it was any more": {[]client.Object{withdrawn, provider()}, "Settling"},
 		"it has gone": {[]client.Object{ns}, "ProviderDeleting"},
 	} {
 		c := Connector{Live: fake.NewClientBuilder().WithScheme(scheme).WithObjects(row.live...).Build()}
-		err := c.Prove(t.Context(), &Session{Provider: "aws", Identity: Identity{NamespaceUID: "uid"}}, "n")
+		err := c.Prove(t.Context(), &Session{Provider: "aws", Identity: Identity{NamespaceUID: "uid", FormerNamespaceUIDs: []string{"f1", "f2"}}}, "n")
 		pause, _ := engine.AsPause(err)
 		if got := reason(pause); got != row.reason || (err != nil) != (row.reason != "") {
 			t.Errorf("%s: %q (%v), want %q", name, got, err, row.reason)

@@ -3,10 +3,13 @@ package cloud
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/external"
 )
 
@@ -28,6 +31,19 @@ type Identity struct {
 	Cluster      string // the UID of kube-system, or what --cluster-id says
 	Kind         string
 	NamespaceUID string
+	// FormerNamespaceUIDs are those of the namespace in clusters that are lost, as an admin has said: what carries one
+	// of them is taken back.
+	FormerNamespaceUIDs []string
+}
+
+// formerUIDs reads what an admin has said that a namespace was; nil if nothing.
+func formerUIDs(ns metav1.Object) []string {
+	return strings.FieldsFunc(ns.GetAnnotations()[v1alpha1.AnnotationFormerUID], func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// isNamespace tells whether a mark is of obj's namespace, in this cluster or in one that is lost.
+func (id Identity) isNamespace(uid string) bool {
+	return uid == id.NamespaceUID || slices.Contains(id.FormerNamespaceUIDs, uid)
 }
 
 // Marks are obj's ownership tags.
@@ -43,16 +59,20 @@ func (id Identity) Marks(obj client.Object) map[string]string {
 }
 
 // Owner reads ownership off tags. A namespace counts by its UID: a name that was given to another team inherits nothing.
+// What carries a UID that the namespace had in a lost cluster is of an earlier life.
 func (id Identity) Owner(obj client.Object, tags map[string]string) external.Owner {
 	marks := id.Marks(obj)
-	uid := marks[tagUID]
+	ours := tags[tagUID] == marks[tagUID] && tags[tagNamespaceUID] == id.NamespaceUID
 	delete(marks, tagUID)
+	if id.isNamespace(tags[tagNamespaceUID]) {
+		marks[tagNamespaceUID] = tags[tagNamespaceUID]
+	}
 	for key, value := range marks {
 		if tags[key] != value || value == "" {
 			return offered(obj, tags)
 		}
 	}
-	if tags[tagUID] == uid {
+	if ours {
 		return external.Ours
 	}
 	return external.Earlier
@@ -71,10 +91,11 @@ func offered(obj client.Object, tags map[string]string) external.Owner {
 // names the namespace, or is offered to obj. Marks of the cluster and of the namespace's UID, which are on all that Portico
 // made and on copies of it, count where they are: those of another life are no consent.
 func (id Identity) Lends(obj client.Object, tags map[string]string) bool {
-	for key, own := range map[string]string{tagCluster: id.Cluster, tagNamespaceUID: id.NamespaceUID} {
-		if value, marked := tags[key]; marked && value != own {
-			return false
-		}
+	if cluster, marked := tags[tagCluster]; marked && cluster != id.Cluster {
+		return false
+	}
+	if uid, marked := tags[tagNamespaceUID]; marked && !id.isNamespace(uid) {
+		return false
 	}
 	return tags[tagNamespace] == obj.GetNamespace() || offered(obj, tags) == external.Offered
 }

@@ -1,0 +1,190 @@
+//go:build integration
+
+package integration
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/test/awsproxy"
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// anew starts a cluster with an etcd of its own on the same AWS, in place of one that is lost, with the sample provider.
+func anew(t *testing.T) (*stack.Stack, client.Client) {
+	t.Helper()
+	s, err := stack.Start(t.Context(), stack.Options{
+		Root: "../..", Parts: stack.ControlPlane | stack.AWS | stack.Gateways, AWSEndpoint: world.OutsideAWSEndpoint, Progress: os.Stderr,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	c, err := client.New(s.Admin, client.Options{Scheme: scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}}, func(p *v1alpha1.AWSProvider) { p.Spec.Endpoint = world.AWSEndpoint })
+	return s, c
+}
+
+// startOperatorIn runs the operator with its real rights in another cluster than world's, under the ID of world's.
+func startOperatorIn(t *testing.T, s *stack.Stack) {
+	t.Helper()
+	cfg, err := s.ServiceAccountConfig(t.Context(), stack.Namespace, "portico-operator")
+	if err != nil {
+		t.Fatal(err)
+	}
+	startOperatorAs(t, cfg, operatorOptions{clusterID: uidOf(t, admin(t), metav1.NamespaceSystem)})
+}
+
+func uidOf(t *testing.T, c client.Client, namespace string) string {
+	t.Helper()
+	ns := &corev1.Namespace{}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: namespace}, ns); err != nil {
+		t.Fatal(err)
+	}
+	return string(ns.UID)
+}
+
+// makesOrRemoves passes what the operator creates and deletes in AWS, and what it asks for anew. CreateTags writes marks.
+func makesOrRemoves(c awsproxy.Call) bool {
+	for _, verb := range []string{"Create", "Delete", "Run", "Terminate", "Request", "Restore"} {
+		if c.Write && strings.HasPrefix(c.Operation, verb) && c.Operation != "CreateTags" {
+			return true
+		}
+	}
+	return false
+}
+
+// copyOf is what a backup has of an object: neither status nor what the old cluster gave it.
+func copyOf[T client.Object](obj T) T {
+	made := obj.DeepCopyObject().(T)
+	made.SetUID("")
+	made.SetResourceVersion("")
+	made.SetFinalizers(nil)
+	made.SetManagedFields(nil)
+	return made
+}
+
+func TestALostClustersResourcesAreTakenBackByAnAdminsWord(t *testing.T) {
+	c := admin(t)
+	stop := startOperator(t, operatorOptions{})
+	api, ns := outside(t, "test"), team(t, c)
+	before := uidOf(t, c, ns)
+	bucket, queue := bucketOf(ns, "kept"), queueOf(ns, "kept")
+	bucket.Spec.BucketName = "" // the name that Portico chooses is found again too
+	for _, obj := range []engine.Object{bucket, queue} {
+		create(t, c, obj)
+		ready(t, c, obj)
+	}
+	name, oldUID := bucket.Status.BucketName, string(bucket.UID)
+	stop() // the cluster is lost
+
+	s, c := anew(t)
+	create(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns, Labels: map[string]string{"portico.dev/aws": "allowed"}}})
+	restored, restoredQueue := copyOf(bucket), copyOf(queue)
+	restored.Status, restoredQueue.Status = v1alpha1.S3BucketStatus{}, v1alpha1.SQSQueueStatus{}
+	mark := world.Proxy.Mark()
+	startOperatorIn(t, s)
+	for _, obj := range []engine.Object{restored, restoredQueue} {
+		create(t, c, obj)
+		reason(t, c, obj, "AlreadyExists") // a namespace of the same name inherits nothing by itself
+	}
+	if calls := world.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), awsproxy.Writes); len(calls) != 0 {
+		t.Fatalf("without an admin's word: %v", calls)
+	}
+
+	annotate(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, v1alpha1.AnnotationFormerUID, before)
+	for _, obj := range []engine.Object{restored, restoredQueue} {
+		ready(t, c, obj) // the annotation wakes them
+	}
+	if restored.Status.BucketName != name {
+		t.Errorf("bucket %s, want %s", restored.Status.BucketName, name)
+	}
+	if calls := world.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), makesOrRemoves); len(calls) != 0 {
+		t.Errorf("created or deleted: %v", calls)
+	}
+	tags := tagsOf(t, api, name)
+	if tags["portico.dev/namespace-uid"] != uidOf(t, c, ns) || tags["portico.dev/uid"] != string(restored.UID) || string(restored.UID) == oldUID {
+		t.Errorf("the marks are not of the new cluster: %v", tags)
+	}
+
+	rewritten := world.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), awsproxy.Writes)
+	if len(rewritten) != 2 {
+		t.Errorf("%d writes, want one for the marks of each: %v", len(rewritten), rewritten)
+	}
+	mark = requestReconcile(t, c, restored, "1")
+	if n := writes(name, mark); n != 0 {
+		t.Errorf("the marks are written again: %d writes", n)
+	}
+}
+
+// The annotation gives what a namesake had: whoever may not restore must not set it, on a namespace or a request.
+func TestOnlyWhoMayRestoreNamesFormerUIDs(t *testing.T) {
+	c := admin(t)
+	ns := team(t, c)
+	dev := developer(t, c, ns)
+	note := map[string]string{v1alpha1.AnnotationFormerUID: "of-another-team"}
+	refused := func(what string, err error) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), "ask a platform admin") {
+			t.Errorf("%s: %v, want a refusal that says whom to ask", what, err)
+		}
+	}
+	keepsNamespaces(t, c, "dev-of-"+ns)
+
+	request := &v1alpha1.GatewayHostnameRequest{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "x", Annotations: note}, Spec: v1alpha1.GatewayHostnameRequestSpec{
+		Hostname: "x.example.com", ZoneID: "Z123456789", ProviderRef: v1alpha1.LocalRef{Name: stack.Provider}, Visibility: v1alpha1.InternetFacing,
+	}}
+	refused("a request that is created with it", dev.Create(t.Context(), request.DeepCopy()))
+	request.Annotations = nil
+	create(t, dev, request)
+	with := request.DeepCopy()
+	with.Annotations = note
+	refused("a request that gets it", dev.Patch(t.Context(), with, client.MergeFrom(request.DeepCopy())))
+	refused("a namespace that is created with it", dev.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns + "-own", Annotations: note}}))
+	space := &corev1.Namespace{}
+	if err := dev.Get(t.Context(), client.ObjectKey{Name: ns}, space); err != nil {
+		t.Fatal(err)
+	}
+	changed := space.DeepCopy()
+	changed.Annotations = note
+	refused("a namespace that gets it", dev.Patch(t.Context(), changed, client.MergeFrom(space)))
+	refused("a namespace that gets it by finalize", dev.SubResource("finalize").Update(t.Context(), changed.DeepCopy()))
+
+	annotate(t, c, space, v1alpha1.AnnotationFormerUID, "restored")
+	left := space.DeepCopy()
+	left.Annotations = nil
+	refused("a namespace that loses it", dev.Patch(t.Context(), left, client.MergeFrom(space.DeepCopy())))
+	annotate(t, dev, space, "example.com/other", "1") // all else is as before
+}
+
+// keepsNamespaces lets a user make and change namespaces, as self-service for namespaces does.
+func keepsNamespaces(t *testing.T, c client.Client, user string) {
+	t.Helper()
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: []rbacv1.PolicyRule{{
+		APIGroups: []string{""}, Resources: []string{"namespaces", "namespaces/finalize"}, Verbs: []string{"get", "create", "update", "patch"},
+	}}}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: user}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: user},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: user}},
+	}
+	for _, obj := range []client.Object{role, binding} {
+		create(t, c, obj)
+		t.Cleanup(func() { release(context.Background(), t, c, obj) })
+	}
+}
