@@ -136,7 +136,7 @@ func (h hostnames) setup() error {
 			Looks: &pool.Looks{Age: h.deps.scaled(settling)}, Retire: claims.Retire, Youth: h.deps.scaled(settling), Now: h.deps.now,
 		}, h.deps.engine, h.watchedByPool),
 		engine.Setup(h.mgr, &v1alpha1.DomainClaim{}, claim.Work{Reader: kube, Live: live}, h.deps.engine, func(b *builder.Builder) {
-			b.Watches(&v1alpha1.GatewayHostnameRequest{}, toClaim(), builder.WithPredicates(gone()))
+			b.Watches(&v1alpha1.GatewayHostnameRequest{}, toClaim(), builder.WithPredicates(claimMoved()))
 		}),
 		engine.Setup(h.mgr, &v1alpha1.HostnameGrant{}, hostname.Grants{Reader: kube}, h.deps.engine, func(b *builder.Builder) {
 			b.Watches(&v1alpha1.DomainClaim{}, toGrant(), builder.WithPredicates(cameOrWent()))
@@ -208,11 +208,18 @@ func (h hostnames) account(ctx context.Context, r *v1alpha1.GatewayHostnameReque
 		Zones: cloud.Shared(s, func() *dns.Zones {
 			return dns.New(route53.NewFromConfig(s.Config), queues.(*dns.Queues), h.deps.now, h.deps.scaled(settling))
 		}),
-		Certs: cert.Certificates{ACM: acm.NewFromConfig(s.Config), Tags: resourcegroupstaggingapi.NewFromConfig(s.Config)},
-		Tags:  func(r *v1alpha1.GatewayHostnameRequest) map[string]string { return s.Tags(r, nil) },
-		Marks: func(r *v1alpha1.GatewayHostnameRequest) map[string]string { return s.Identity.Marks(r) },
-		Prove: func(ctx context.Context) error { return h.deps.connector.Prove(ctx, s, r.Namespace) },
+		Certs:  cert.Certificates{ACM: acm.NewFromConfig(s.Config), Tags: resourcegroupstaggingapi.NewFromConfig(s.Config)},
+		Tags:   func(r *v1alpha1.GatewayHostnameRequest) map[string]string { return s.Tags(asHolder(r), nil) },
+		Search: func(r *v1alpha1.GatewayHostnameRequest) map[string][]string { return s.Identity.Search(asHolder(r)) },
+		Prove:  func(ctx context.Context) error { return h.deps.connector.Prove(ctx, s, r.Namespace) },
 	}, nil
+}
+
+// asHolder returns the request under the UID by which it has its hostname.
+func asHolder(r *v1alpha1.GatewayHostnameRequest) *v1alpha1.GatewayHostnameRequest {
+	holder := *r
+	holder.UID = r.HolderUID()
+	return &holder
 }
 
 func (h hostnames) balancers(ctx context.Context, g *v1alpha1.PoolGateway) (pool.Balancers, error) {

@@ -100,6 +100,17 @@ func cameOrWent() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
 }
 
+// claimMoved lets pass a request that is gone, or has another claim: one that was restored may have waited for its holder.
+func claimMoved() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return e.ObjectOld.(*v1alpha1.GatewayHostnameRequest).Status.Claim != e.ObjectNew.(*v1alpha1.GatewayHostnameRequest).Status.Claim
+		},
+		GenericFunc: func(event.GenericEvent) bool { return false },
+	}
+}
+
 // poolTurned lets pass what concerns every hostname on the load balancer, those that are served well too: another
 // address, a Gateway that stops or starts to work, a certificate that is there no more.
 func poolTurned() predicate.Predicate {

@@ -1,6 +1,11 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"cmp"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // Visibility is from where a hostname can be reached.
 // +kubebuilder:validation:Enum=internet-facing;internal
@@ -204,6 +209,14 @@ type GatewayHostnameRequest struct {
 
 // Common returns the part of the status that every kind shares.
 func (r *GatewayHostnameRequest) Common() *CommonStatus { return &r.Status.CommonStatus }
+
+// HolderUID returns the UID under which the request has its hostname: its own, or the one that it had in a lost cluster.
+func (r *GatewayHostnameRequest) HolderUID() types.UID {
+	return cmp.Or(types.UID(r.Annotations[AnnotationFormerUID]), r.UID)
+}
+
+// Restored tells whether the request has its hostname from a lost cluster.
+func (r *GatewayHostnameRequest) Restored() bool { return r.HolderUID() != r.UID }
 
 // GatewayHostnameRequestList is a list of GatewayHostnameRequests.
 // +kubebuilder:object:root=true

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -137,6 +138,9 @@ func TestOwner(t *testing.T) {
 		if got := id.Owner(object(), x.tags); got != x.want {
 			t.Errorf("%s: got %v, want %v", x.name, got, x.want)
 		}
+	}
+	if got := id.Search(object()); !slices.Equal(got[tagNamespaceUID], []string{"n1", "lost1", "lost2"}) || !slices.Equal(got[tagCluster], []string{"c1"}) || len(got) != 6 {
+		t.Errorf("searched for by %v", got)
 	}
 	if got := (Identity{Kind: "S3Bucket"}).Owner(object(), Identity{Kind: "S3Bucket"}.Marks(object())); got != external.Foreign {
 		t.Errorf("empty marks own everything: %v", got)

@@ -58,6 +58,16 @@ func (id Identity) Marks(obj client.Object) map[string]string {
 	}
 }
 
+// Search returns the values of the ownership tags by which what is obj's is found: of the namespace's UID, all that count.
+func (id Identity) Search(obj client.Object) map[string][]string {
+	all := map[string][]string{}
+	for key, value := range id.Marks(obj) {
+		all[key] = []string{value}
+	}
+	all[tagNamespaceUID] = append(all[tagNamespaceUID], id.FormerNamespaceUIDs...)
+	return all
+}
+
 // Owner reads ownership off tags. A namespace counts by its UID: a name that was given to another team inherits nothing.
 // What carries a UID that the namespace had in a lost cluster is of an earlier life.
 func (id Identity) Owner(obj client.Object, tags map[string]string) external.Owner {

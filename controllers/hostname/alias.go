@@ -55,7 +55,7 @@ func (r *run) records(ctx context.Context, read func(ctx context.Context, zone, 
 
 // mark is the value of the TXT record: the cluster, and the request for which the name is claimed.
 func (r *run) mark() string {
-	return fmt.Sprintf("heritage=portico,portico/cluster=%s,portico/request=%s", r.Cluster, r.req.UID)
+	return fmt.Sprintf("heritage=portico,portico/cluster=%s,portico/request=%s", r.Cluster, r.req.HolderUID())
 }
 
 // conflict tells why the records must be left alone, if they must.
@@ -94,9 +94,8 @@ func (r *run) alias(ctx context.Context) (string, error) {
 	}
 	s, lb := &r.req.Status, r.pg.Status.LoadBalancer.DNSName
 	changes, why := r.changes(found)
-	if len(changes) == 0 && s.DNSChange == "" && s.LoadBalancer != lb {
-		// They are as they should be, and nothing tells whether they have arrived: the answer was lost. A change of the
-		// note into itself has an ID to ask by.
+	if len(changes) == 0 && r.unheard(lb) {
+		// A change of the note into itself has an ID to ask by.
 		changes = []types.Change{dns.Delete(found.owner), dns.Create(found.owner)}
 	}
 	if len(changes) > 0 {
@@ -121,6 +120,13 @@ func (r *run) alias(ctx context.Context) (string, error) {
 		s.URL = "https://" + r.name.String()
 	}
 	return fmt.Sprintf("%s leads to %s", r.name, lb), nil
+}
+
+// unheard tells whether records that are as they should be may not have arrived: the answer to the change was lost. Those of
+// a lost cluster have arrived long since.
+func (r *run) unheard(lb string) bool {
+	s := &r.req.Status
+	return s.DNSChange == "" && s.LoadBalancer != lb && (s.LoadBalancer != "" || !r.req.Restored())
 }
 
 // changes bring what was found to what is wanted: exactly what was read is replaced, or nothing is.

@@ -130,3 +130,23 @@ func TestWhatDoesNotLeadThereIsNotNoted(t *testing.T) {
 		}
 	}
 }
+
+// The records of a lost cluster are taken as they are: not a note is rewritten.
+func TestARestoredRequestsRecordsStayAsTheyAre(t *testing.T) {
+	z := &zone{}
+	before := at(t, z)
+	if _, err := before.alias(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	z.sent = 0
+	r := at(t, z)
+	r.req.UID, r.req.Annotations = "new", map[string]string{v1alpha1.AnnotationFormerUID: "uid"}
+	if _, err := r.alias(t.Context()); err != nil || z.sent != 0 || r.req.Status.URL != "https://shop.example.com" {
+		t.Errorf("%d changes, %v, %+v", z.sent, err, r.req.Status)
+	}
+	r = at(t, z)
+	r.req.UID = "new"
+	if _, err := r.alias(t.Context()); reasonOf(err) != "Conflict" || z.sent != 0 {
+		t.Errorf("without an admin's word: %d changes, %v", z.sent, err)
+	}
+}

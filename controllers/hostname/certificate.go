@@ -30,6 +30,11 @@ func (r *run) kept() *v1alpha1.HostnameCertificate { return r.req.Status.Certifi
 // request makes sure that there is one certificate, asked for once.
 func (r *run) request(ctx context.Context) (string, error) {
 	if r.kept() == nil {
+		if err := r.restore(ctx); err != nil {
+			return "", err
+		}
+	}
+	if r.kept() == nil {
 		if err := r.Pace(ctx, r.req.Namespace, r.Now()); err != nil {
 			return "", err
 		}
@@ -60,6 +65,23 @@ func (r *run) request(ctx context.Context) (string, error) {
 	return "ACM has the request for " + r.name.String(), nil
 }
 
+// restore finds the certificate that the request had in a lost cluster, if an admin has said which request that was.
+func (r *run) restore(ctx context.Context) error {
+	if !r.req.Restored() {
+		return nil
+	}
+	found, err := r.Certs.Find(ctx, r.Search(r.req))
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	if err := r.begin(ctx, 1); err != nil {
+		return err
+	}
+	r.kept().ARN = found[0]
+	r.pass.Normal("CertificateFound", "GetResources", "%s, which was requested in another cluster", found[0])
+	return nil
+}
+
 // begin writes down that an attempt begins, so that it is the same one after a crash.
 func (r *run) begin(ctx context.Context, attempt int32) error {
 	r.req.Status.Certificate = &v1alpha1.HostnameCertificate{Attempt: attempt, RequestedAt: metav1.Time{Time: r.Now()}}
@@ -71,7 +93,7 @@ func (r *run) begin(ctx context.Context, attempt int32) error {
 // is looked for by its tags.
 func (r *run) order(ctx context.Context) error {
 	if r.Now().Sub(r.kept().RequestedAt.Time) > cert.TokenLife {
-		found, err := r.Certs.Find(ctx, r.Marks(r.req))
+		found, err := r.Certs.Find(ctx, r.Search(r.req))
 		if err != nil {
 			return err
 		}
@@ -89,7 +111,7 @@ func (r *run) order(ctx context.Context) error {
 			return err
 		}
 	}
-	arn, err := r.Certs.Request(ctx, r.name, cert.Token(string(r.req.UID), r.kept().Attempt), r.Tags(r.req))
+	arn, err := r.Certs.Request(ctx, r.name, cert.Token(string(r.req.HolderUID()), r.kept().Attempt), r.Tags(r.req))
 	if err != nil {
 		return err
 	}
@@ -198,11 +220,11 @@ func (r *run) withdraw(ctx context.Context) error {
 // same request, and by the tags, which can be found some time after the request only.
 func (r *run) unanswered(ctx context.Context, c *v1alpha1.HostnameCertificate) ([]string, error) {
 	if r.Now().Sub(c.RequestedAt.Time) < cert.TokenLife {
-		if arn, err := r.Certs.Request(ctx, r.name, cert.Token(string(r.req.UID), c.Attempt), r.Tags(r.req)); err == nil {
+		if arn, err := r.Certs.Request(ctx, r.name, cert.Token(string(r.req.HolderUID()), c.Attempt), r.Tags(r.req)); err == nil {
 			return []string{arn}, nil
 		}
 	}
-	return r.Certs.Find(ctx, r.Marks(r.req))
+	return r.Certs.Find(ctx, r.Search(r.req))
 }
 
 // validate keeps the record that proves the domain to ACM, now and at each renewal. Other certificates of the same domain

@@ -100,6 +100,7 @@ func unpaced(context.Context, string, time.Time) error { return nil }
 func (d *desk) pass() error {
 	d.t.Helper()
 	no := func(*v1alpha1.GatewayHostnameRequest) map[string]string { return nil }
+	nowhere := func(*v1alpha1.GatewayHostnameRequest) map[string][]string { return nil }
 	pass := engine.NewPass(func(context.Context) error {
 		d.saves++
 		*d.req = *d.req.DeepCopy() // as the server's answer replaces it
@@ -107,7 +108,7 @@ func (d *desk) pass() error {
 	})
 	r := &run{
 		Work: Work{Now: func() time.Time { return d.now }, Pace: unpaced}, req: d.req, pass: pass, name: parsed(d.t, "shop.example.com"),
-		Account: &Account{Certs: cert.Certificates{ACM: d.authority, Tags: d.authority}, Tags: no, Marks: no},
+		Account: &Account{Certs: cert.Certificates{ACM: d.authority, Tags: d.authority}, Tags: no, Search: nowhere},
 	}
 	_, err := r.request(d.t.Context())
 	if err == nil {
@@ -242,9 +243,10 @@ func TestARenewalThatIsLateIsTold(t *testing.T) {
 func TestACertificateIsWithdrawn(t *testing.T) {
 	withdraw := func(d *desk) error {
 		no := func(*v1alpha1.GatewayHostnameRequest) map[string]string { return nil }
+		nowhere := func(*v1alpha1.GatewayHostnameRequest) map[string][]string { return nil }
 		r := &run{
 			Work: Work{Now: func() time.Time { return d.now }, Pace: unpaced}, req: d.req, pass: engine.NewPass(nil), name: parsed(d.t, "shop.example.com"),
-			Account: &Account{Certs: cert.Certificates{ACM: d.authority, Tags: d.authority}, Tags: no, Marks: no},
+			Account: &Account{Certs: cert.Certificates{ACM: d.authority, Tags: d.authority}, Tags: no, Search: nowhere},
 		}
 		return r.withdraw(d.t.Context())
 	}
@@ -276,5 +278,35 @@ func TestACertificateIsWithdrawn(t *testing.T) {
 	_ = d.pass()
 	if d.fails = errors.New("boom"); !errors.Is(withdraw(d), d.fails) || len(d.all) != 1 {
 		t.Errorf("an error is absence: %v", d.all)
+	}
+}
+
+// What the request had in a lost cluster is found by its tags at once; only where there is nothing, one is requested.
+func TestARestoredRequestTakesItsCertificateBack(t *testing.T) {
+	for name, row := range map[string]struct {
+		annotation        string
+		searches, request int
+	}{
+		"restored":     {"former", 1, 0},
+		"its own UID":  {"uid", 0, 1},
+		"not restored": {"", 0, 1},
+	} {
+		d := newDesk(t)
+		d.req.Annotations = map[string]string{v1alpha1.AnnotationFormerUID: row.annotation}
+		d.all["arn:kept"], d.byTag = &types.CertificateDetail{Status: types.CertificateStatusIssued}, []string{"arn:kept"}
+		_ = d.pass()
+		if d.searches != row.searches || len(d.tokens) != row.request || (d.req.Status.Certificate.ARN == "arn:kept") != (row.request == 0) {
+			t.Errorf("%s: %d searches, %d requests, %+v", name, d.searches, len(d.tokens), d.req.Status.Certificate)
+		}
+	}
+	d := newDesk(t)
+	d.req.Annotations = map[string]string{v1alpha1.AnnotationFormerUID: "former"}
+	if _ = d.pass(); d.searches != 1 || len(d.tokens) != 1 || d.tokens[0] != cert.Token("former", 1) {
+		t.Errorf("there is none: %d searches, requests %v", d.searches, d.tokens)
+	}
+	d = newDesk(t)
+	d.req.Annotations, d.fails = map[string]string{v1alpha1.AnnotationFormerUID: "former"}, errors.New("boom")
+	if err := d.pass(); !errors.Is(err, d.fails) || len(d.tokens) != 0 {
+		t.Errorf("not known: %v, requests %v", err, d.tokens)
 	}
 }

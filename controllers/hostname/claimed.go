@@ -25,14 +25,14 @@ func (r *run) claim(ctx context.Context) (string, error) {
 	if err := r.connect(ctx); err != nil {
 		return "", err
 	}
-	if err := r.stillGranted(ctx); err != nil {
+	held, err := r.Claims.Held(ctx, r.name, r.req.Spec.Visibility, r.holder())
+	if err != nil {
+		return "", err
+	}
+	if err := r.stillGranted(ctx, held != nil); err != nil {
 		return "", err
 	}
 	if err := r.inZone(ctx); err != nil {
-		return "", err
-	}
-	held, err := r.Claims.Held(ctx, r.name, r.req.Spec.Visibility, r.holder())
-	if err != nil {
 		return "", err
 	}
 	if held == nil {
@@ -66,9 +66,9 @@ func (r *run) reserve(ctx context.Context) error {
 }
 
 // stillGranted is granted, but what has been claimed is kept up; that it would not be given any more is told at the end.
-func (r *run) stillGranted(ctx context.Context) error {
+func (r *run) stillGranted(ctx context.Context, held bool) error {
 	err := r.granted(ctx)
-	if _, refused := engine.AsPause(err); refused && r.req.Status.Claim != "" {
+	if _, refused := engine.AsPause(err); refused && (held || r.req.Status.Claim != "") {
 		r.withdrawn = err
 		return nil
 	}

@@ -26,8 +26,10 @@ type Account struct {
 	Cluster    string // in the ownership records
 	Zones      *dns.Zones
 	Certs      cert.Certificates
-	// Tags are those of everything that is made for the request; Marks are those of them by which it is found again.
-	Tags, Marks func(*v1alpha1.GatewayHostnameRequest) map[string]string
+	// Tags are those of everything that is made for the request.
+	Tags func(*v1alpha1.GatewayHostnameRequest) map[string]string
+	// Search has the tags by which it is found again, with the values that count.
+	Search func(*v1alpha1.GatewayHostnameRequest) map[string][]string
 	// Prove checks, past the cache, that the way to the account stays; see external.Connection. nil proves nothing.
 	Prove func(context.Context) error
 }
@@ -116,7 +118,7 @@ func (r *run) steps() steps.List[*v1alpha1.GatewayHostnameRequest] {
 }
 
 func (r *run) holder() v1alpha1.ClaimHolder {
-	return v1alpha1.ClaimHolder{Namespace: r.req.Namespace, Name: r.req.Name, UID: string(r.req.UID)}
+	return v1alpha1.ClaimHolder{Namespace: r.req.Namespace, Name: r.req.Name, UID: string(r.req.HolderUID())}
 }
 
 // explain turns errors of AWS into what a user can act on, and leaves others as they are.

@@ -4,10 +4,14 @@ package integration
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/route53/types"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -187,4 +191,71 @@ func keepsNamespaces(t *testing.T, c client.Client, user string) {
 		create(t, c, obj)
 		t.Cleanup(func() { release(context.Background(), t, c, obj) })
 	}
+}
+
+// ownership is what the zone says of whose the hostnames are.
+func ownership(d domain) []string {
+	d.t.Helper()
+	var all []string
+	for _, set := range d.sets() {
+		if set.Type == types.RRTypeTxt {
+			all = append(all, aws.ToString(set.Name)+" "+aws.ToString(set.ResourceRecords[0].Value))
+		}
+	}
+	return all
+}
+
+func TestALostClustersHostnamesAreTakenBack(t *testing.T) {
+	c := admin(t)
+	stop := startOperator(t, operatorOptions{})
+	d := domainOf(t, c)
+	asked := d.request("shop." + d.name)
+	ready(t, c, asked)
+	url, certificate, records := asked.Status.URL, asked.Status.Certificate.ARN, d.records()
+	before, notes := uidOf(t, c, d.ns), ownership(d)
+	held, place, grant := &v1alpha1.DomainClaim{}, &v1alpha1.PoolGateway{}, &v1alpha1.HostnameGrant{}
+	for key, obj := range map[client.ObjectKey]client.Object{
+		{Name: asked.Status.Claim}:                          held,
+		{Namespace: gateways, Name: asked.Status.Gateway}:   place,
+		{Namespace: d.ns, Name: v1alpha1.HostnameGrantName}: grant,
+	} {
+		if err := c.Get(t.Context(), key, obj); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop() // the cluster is lost
+
+	s, c := anew(t)
+	create(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: d.ns, Labels: map[string]string{"portico.dev/aws": "allowed"}, Annotations: map[string]string{v1alpha1.AnnotationFormerUID: before},
+	}})
+	request := copyOf(asked)
+	request.Status, request.Annotations = v1alpha1.GatewayHostnameRequestStatus{}, map[string]string{v1alpha1.AnnotationFormerUID: string(asked.UID)}
+	for _, obj := range []client.Object{copyOf(grant), copyOf(place), copyOf(held)} {
+		create(t, c, obj)
+	}
+	mark := world.Proxy.Mark()
+	startOperatorIn(t, s)
+	create(t, c, request)
+	ready(t, c, request)
+	if request.Status.URL != url || request.Status.Certificate.ARN != certificate || request.Status.Gateway != place.Name || request.Status.Claim != held.Name {
+		t.Errorf("status %+v", request.Status)
+	}
+	ready(t, c, &v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: held.Name}})
+	// The load balancer controller makes another load balancer, as it names them by the Gateway's UID: the hostname follows.
+	calls := world.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), awsproxy.Writes)
+	if len(calls) != 1 || calls[0].Operation != "ChangeResourceRecordSets" {
+		t.Errorf("writes %v, want one change of the addresses", calls)
+	}
+	if got := ownership(d); !slices.Equal(got, notes) {
+		t.Errorf("the TXT record says %v, and said %v", got, notes)
+	}
+	if got := d.records(); !slices.Equal(got, records) {
+		t.Errorf("records %v, were %v", got, records)
+	}
+
+	if err := c.Delete(t.Context(), request); err != nil { // what is taken back is Portico's to remove
+		t.Fatal(err)
+	}
+	await(t, "the records to go", func() (bool, string) { return len(d.records()) == 0, fmt.Sprint(d.records()) })
 }

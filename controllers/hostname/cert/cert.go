@@ -121,10 +121,10 @@ func (c Certificates) Delete(ctx context.Context, arn string) error {
 }
 
 // Find returns the ARNs of all certificates that carry all these tags, sorted.
-func (c Certificates) Find(ctx context.Context, tags map[string]string) ([]string, error) {
+func (c Certificates) Find(ctx context.Context, tags map[string][]string) ([]string, error) {
 	in := &resourcegroupstaggingapi.GetResourcesInput{ResourceTypeFilters: []string{"acm:certificate"}}
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
-		in.TagFilters = append(in.TagFilters, tagging.TagFilter{Key: &key, Values: []string{tags[key]}})
+		in.TagFilters = append(in.TagFilters, tagging.TagFilter{Key: &key, Values: tags[key]})
 	}
 	var all []string
 	pages := resourcegroupstaggingapi.NewGetResourcesPaginator(c.Tags, in)

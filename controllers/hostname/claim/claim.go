@@ -219,7 +219,7 @@ func (c *Claims) gone(ctx context.Context, h v1alpha1.ClaimHolder) (bool, error)
 	if err != nil {
 		return false, fmt.Errorf("read the request %s/%s, which has announced a claim: %w", h.Namespace, h.Name, err)
 	}
-	return string(holder.UID) != h.UID, nil
+	return string(holder.HolderUID()) != h.UID, nil
 }
 
 // ledger reads the ledger, or makes it.

@@ -44,7 +44,7 @@ func (w Work) held(ctx context.Context, c *v1alpha1.DomainClaim) (bool, error) {
 	for _, from := range []client.Reader{w.Reader, w.Live} {
 		holder := &v1alpha1.GatewayHostnameRequest{}
 		err := from.Get(ctx, key, holder)
-		if err == nil && string(holder.UID) == c.Spec.Holder.UID {
+		if err == nil && string(holder.HolderUID()) == c.Spec.Holder.UID {
 			return true, nil
 		}
 		if err != nil && !apierrors.IsNotFound(err) {

@@ -33,4 +33,9 @@ func TestAClaimThatIsHeldStays(t *testing.T) {
 	if err := (Work{Reader: with, Live: with}).Sync(t.Context(), one, engine.NewPass(nil)); reasonOf(err) != "HolderGone" {
 		t.Errorf("held by one of before of the same name: %v", err)
 	}
+	holder.Annotations = map[string]string{v1alpha1.AnnotationFormerUID: "2"}
+	restored := cluster(t, interceptor.Funcs{}, holder)
+	if err := (Work{Reader: restored, Live: restored}).Sync(t.Context(), one, engine.NewPass(nil)); err != nil {
+		t.Errorf("held by one of a lost cluster: %v", err)
+	}
 }
