@@ -85,7 +85,7 @@ object, 6 you may not do this.`,
 	group(root, "use", a.actCommands()...)
 	group(root, "look", a.describeCommand(), a.eventsCommand(), a.logsCommand())
 	group(root, "session", a.loginCommand(), a.logoutCommand(), a.whoamiCommand())
-	group(root, "admin", a.checkCommand())
+	group(root, "admin", a.checkCommand(), a.backupCommand(), a.restoreCommand())
 	root.AddCommand(a.versionCommand())
 	return root
 }

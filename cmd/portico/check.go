@@ -1,27 +1,21 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/portico-platform/portico/config/check"
 )
 
 // checking is what portico check was asked for.
 type checking struct {
-	kubeconfig, context string
-	names               check.Names
-	before, fix, yes    bool
-	format              string
+	cluster          clusterFlags
+	names            check.Names
+	before, fix, yes bool
+	format           string
 }
 
 func (a *app) checkCommand() *cobra.Command {
@@ -39,14 +33,13 @@ policies. It says what it will do, and asks. This is all that is to be done to a
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.check(cmd.Context(), c) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "`path` of the kubeconfig; default: $KUBECONFIG, else ~/.kube/config")
-	flags.StringVar(&c.context, "context", "", "`context` of the kubeconfig; default: its current one")
+	c.cluster.add(cmd)
 	flags.StringVar(&c.names.Namespace, "system-namespace", "portico-system", "`namespace` of operator and portal")
 	flags.StringVar(&c.names.Gateways, "gateway-namespace", "portico-gateways", "`namespace` of the shared Gateways")
 	flags.BoolVar(&c.before, "before", false, "before Portico is installed: do not look for what comes with it")
 	flags.BoolVar(&c.fix, "fix", false, "bring the cluster to this version, after asking")
 	flags.BoolVar(&c.yes, "yes", false, "do not ask")
-	for _, name := range []string{"context", "system-namespace", "gateway-namespace"} {
+	for _, name := range []string{"system-namespace", "gateway-namespace"} {
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions) // the flags are there
 	}
 	a.outputFlag(cmd, &c.format, plainFormats)
@@ -60,7 +53,7 @@ func (a *app) check(ctx context.Context, c checking) error {
 	case c.fix && !c.yes && !a.asks:
 		return usagef("--fix needs --yes where nobody can be asked")
 	}
-	cfg, err := c.config()
+	cfg, err := c.cluster.config()
 	if err != nil {
 		return err
 	}
@@ -87,18 +80,6 @@ func (a *app) check(ctx context.Context, c checking) error {
 	return nil
 }
 
-// config is how the cluster is reached.
-func (c checking) config() (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = c.kubeconfig
-	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: c.context}).ClientConfig()
-	if err != nil {
-		return nil, hinted(fmt.Errorf("finding the cluster: %w", err), "Name a kubeconfig with --kubeconfig, and one of its contexts with --context.")
-	}
-	cfg.UserAgent = "portico"
-	return cfg, nil
-}
-
 // fix says what it will do, asks, and does it.
 func (a *app) fix(ctx context.Context, cluster *check.Cluster, yes bool) error {
 	steps, err := cluster.Plan(ctx)
@@ -114,13 +95,8 @@ func (a *app) fix(ctx context.Context, cluster *check.Cluster, yes bool) error {
 		a.say("  %s", clean(s.Does))
 	}
 	if !yes {
-		_, _ = fmt.Fprint(a.err, "Type yes to go on: ")
-		typed, err := bufio.NewReader(a.in).ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("reading the answer: %w", err)
-		}
-		if strings.TrimSpace(typed) != "yes" {
-			return errors.New("that is not yes: nothing was changed")
+		if err := a.confirmed(); err != nil {
+			return err
 		}
 	}
 	done := 0

@@ -6,15 +6,19 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+	route53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -198,7 +202,7 @@ func ownership(d domain) []string {
 	d.t.Helper()
 	var all []string
 	for _, set := range d.sets() {
-		if set.Type == types.RRTypeTxt {
+		if set.Type == route53types.RRTypeTxt {
 			all = append(all, aws.ToString(set.Name)+" "+aws.ToString(set.ResourceRecords[0].Value))
 		}
 	}
@@ -258,4 +262,75 @@ func TestALostClustersHostnamesAreTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, "the records to go", func() (bool, string) { return len(d.records()) == 0, fmt.Sprint(d.records()) })
+}
+
+// From a cluster to an empty one on the same AWS, by portico backup and portico restore alone.
+func TestABackupBringsALostClusterBack(t *testing.T) {
+	c := admin(t)
+	stop := startOperator(t, operatorOptions{})
+	d := domainOf(t, c)
+	bucket, queue, asked := bucketOf(d.ns, "kept"), queueOf(d.ns, "kept"), d.request("shop."+d.name)
+	bucket.Spec.BucketName = ""
+	database, machine := databases.object(d.ns, "kept"), machines.object(d.ns, "kept")
+	for _, obj := range []client.Object{bucket, queue, database, machine} {
+		create(t, c, obj)
+	}
+	developer(t, c, d.ns)
+	all := []engine.Object{bucket, queue, database, machine, asked}
+	for _, obj := range all {
+		ready(t, c, obj)
+	}
+	name, certificate, records, notes := bucket.Status.BucketName, asked.Status.Certificate.ARN, d.records(), ownership(d)
+	portico, file := newTerminal(t), filepath.Join(t.TempDir(), "portico.yaml")
+	_, said := portico.run(0, "backup", "--kubeconfig", world.AdminKubeconfig, "--file", file)
+	says(t, said, "the cluster with the ID "+uidOf(t, c, metav1.NamespaceSystem))
+	says(t, said, "portico-system/")
+	_, said = portico.run(2, "backup", "--kubeconfig", world.AdminKubeconfig, "--file", file)
+	says(t, said, "is there already")
+	stop() // the cluster is lost
+
+	s, c := anew(t)
+	restore := []string{"restore", file, "--yes", "--kubeconfig", s.AdminKubeconfig}
+	operators := func(n int) {
+		t.Helper()
+		patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, n))
+		if err := c.Patch(t.Context(), &appsv1.Deployment{ObjectMeta: meta1(stack.Namespace, "portico-operator")}, patch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	operators(1)
+	_, said = portico.run(1, restore...)
+	says(t, said, "the operator runs in this cluster")
+	operators(0)
+	if err := c.Get(t.Context(), client.ObjectKey{Name: d.ns}, &corev1.Namespace{}); !apierrors.IsNotFound(err) {
+		t.Errorf("something was restored: %v", err)
+	}
+	_, said = portico.run(0, restore...)
+	says(t, said, "create Namespace "+d.ns)
+	says(t, said, "create RoleBinding "+d.ns+"/")
+	says(t, said, "--cluster-id="+uidOf(t, admin(t), metav1.NamespaceSystem))
+	_, said = portico.run(0, restore...)
+	says(t, said, "There is nothing to restore")
+
+	edit(t, c, queue, func(q *v1alpha1.SQSQueue) { q.Labels = map[string]string{"changed": "since"} })
+	_, said = portico.run(0, restore...)
+	says(t, said, "SQSQueue "+d.ns+"/kept is there and differs")
+	_, said = portico.run(0, append(restore, "--overwrite")...)
+	says(t, said, "overwrite SQSQueue "+d.ns+"/kept")
+
+	mark := world.Proxy.Mark()
+	startOperatorIn(t, s)
+	for _, obj := range all {
+		ready(t, c, obj)
+	}
+	ready(t, c, &v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: asked.Status.Claim}})
+	if calls := world.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), makesOrRemoves); len(calls) != 0 {
+		t.Errorf("created or deleted: %v", calls)
+	}
+	if bucket.Status.BucketName != name || asked.Status.Certificate.ARN != certificate || !slices.Equal(d.records(), records) || !slices.Equal(ownership(d), notes) {
+		t.Errorf("another bucket, certificate or record: %+v, %+v, %v, %v", bucket.Status, asked.Status, d.records(), ownership(d))
+	}
+	if len(queue.Labels) != 0 {
+		t.Errorf("labels %v", queue.Labels)
+	}
 }

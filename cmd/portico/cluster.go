@@ -1,0 +1,48 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// clusterFlags say which cluster an admin works in, past the portal.
+type clusterFlags struct{ kubeconfig, context string }
+
+func (c *clusterFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "`path` of the kubeconfig; default: $KUBECONFIG, else ~/.kube/config")
+	flags.StringVar(&c.context, "context", "", "`context` of the kubeconfig; default: its current one")
+	_ = cmd.RegisterFlagCompletionFunc("context", cobra.NoFileCompletions) // the flag is there
+}
+
+// config is how the cluster is reached.
+func (c *clusterFlags) config() (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = c.kubeconfig
+	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: c.context}).ClientConfig()
+	if err != nil {
+		return nil, hinted(fmt.Errorf("finding the cluster: %w", err), "Name a kubeconfig with --kubeconfig, and one of its contexts with --context.")
+	}
+	cfg.UserAgent = "portico"
+	return cfg, nil
+}
+
+// confirmed asks whether to go on; anything but yes is an error.
+func (a *app) confirmed() error {
+	_, _ = fmt.Fprint(a.err, "Type yes to go on: ")
+	typed, err := bufio.NewReader(a.in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("reading the answer: %w", err)
+	}
+	if strings.TrimSpace(typed) != "yes" {
+		return errors.New("that is not yes: nothing was changed")
+	}
+	return nil
+}
