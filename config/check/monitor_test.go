@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,10 +34,9 @@ func TestAnErrorTellsNothingOfTheCluster(t *testing.T) {
 			{nil, errors.New("away once more"), "Policy p is missing"},
 			{nil, nil, ""},
 		}
-		asked := 0
+		var asked atomic.Int32
 		m := NewMonitor(slog.New(slog.NewTextHandler(&log, nil)), Check{"policies", func(context.Context) ([]Problem, error) {
-			a := answers[min(asked, len(answers)-1)]
-			asked++
+			a := answers[min(int(asked.Add(1)), len(answers))-1]
 			return a.problems, a.err
 		}})
 		if err := m.Results()[0].Failure(); err == nil || err.Error() != "not looked at yet" {
@@ -45,7 +45,7 @@ func TestAnErrorTellsNothingOfTheCluster(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { _ = m.Start(ctx) }()
 		for i, a := range answers {
-			for synctest.Wait(); asked <= i; synctest.Wait() {
+			for synctest.Wait(); int(asked.Load()) <= i; synctest.Wait() {
 				time.Sleep(time.Second) // the bubble's time
 			}
 			got := m.Results()[0].Failure()

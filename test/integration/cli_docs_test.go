@@ -143,10 +143,14 @@ func (r *reader) file(name, text string) {
 
 // otherwise is how those are typed that need a person, never end, or are the name of a command only.
 var otherwise = map[string]string{
-	"portico get --status needs-you --watch":                     "timeout -s INT --preserve-status 2 portico get --status needs-you --watch || [ $? = 130 ]",
-	"portico logs shop -f":                                       "timeout -s INT --preserve-status 5 portico logs shop -f > log || [ $? = 130 ]; grep -q . log",
-	"portico delete bucket reports":                              "portico delete bucket reports --yes --dry-run",
-	"portico logout":                                             "PORTICO_CONFIG_DIR=$HOME/nobody PORTICO_SERVER=$portal portico logout",
+	"portico get --status needs-you --watch": "timeout -s INT --preserve-status 2 portico get --status needs-you --watch || [ $? = 130 ]",
+	"portico logs shop -f":                   "timeout -s INT --preserve-status 5 portico logs shop -f > log || [ $? = 130 ]; grep -q . log",
+	"portico delete bucket reports":          "portico delete bucket reports --yes --dry-run",
+	// These would change the cluster that other tests share.
+	"portico check --fix":          "portico check --fix --help",
+	"portico restore":              "portico restore --help",
+	"portico restore portico.yaml": "test -s portico.yaml && portico restore --help",
+	"portico logout":               "PORTICO_CONFIG_DIR=$HOME/nobody PORTICO_SERVER=$portal portico logout",
 	"portico login https://portal.example.com\nportico whoami\n": "portico whoami", // newReader logged in
 }
 
