@@ -84,7 +84,7 @@ func (c *Cluster) stored(ctx context.Context) ([]Finding, error) {
 			all = append(all, Finding{State: Lacking, Says: lost, Fix: "use the portico, and the Portico, of the newer version"})
 		} else if old := one.outdated(); len(old) > 0 {
 			all = append(all, Finding{
-				State: Lacking, Says: one.have.Name + " may have objects stored as " + strings.Join(old, ", "), Fix: fixObjects + ": it stores them anew",
+				State: Lacking, Says: one.have.Name + " may have objects stored as " + strings.Join(old, ", "), Fix: fixObjects + ": it writes them again in the new version",
 			})
 		}
 	}
@@ -155,7 +155,7 @@ func (c *Cluster) storeAnew(ctx context.Context, s *inStore) error {
 	for i := range objects {
 		_, err := c.within(&objects[i]).Patch(ctx, objects[i].GetName(), types.MergePatchType, []byte("{}"), metav1.PatchOptions{FieldManager: fieldManager})
 		if err != nil && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("store %s %s anew: %w", objects[i].GetKind(), objects[i].GetName(), err)
+			return fmt.Errorf("write %s %s again in the new version: %w", objects[i].GetKind(), objects[i].GetName(), err)
 		}
 	}
 	patch := fmt.Appendf(nil, `{"status":{"storedVersions":[%q]}}`, storage(&s.want).Name)

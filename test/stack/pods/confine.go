@@ -19,6 +19,9 @@ func (p *pod) program() (path string, in *process.Confined, err error) {
 		return path, nil, err
 	}
 	root := p.root()
+	if err := p.release(); err != nil { // of an earlier start
+		return "", nil, err
+	}
 	if path, err = p.options.Unpack(p.container().Image, root); err != nil {
 		return "", nil, fmt.Errorf("unpack %s: %w", p.container().Image, err)
 	}
