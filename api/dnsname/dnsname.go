@@ -105,7 +105,7 @@ func labelWords(label string) string {
 	return ""
 }
 
-// String is the name as it is written in certificates and routes.
+// String returns the name as it is written in certificates and routes.
 func (n Name) String() string {
 	if n.wildcard {
 		return "*." + n.base
@@ -113,16 +113,16 @@ func (n Name) String() string {
 	return n.base
 }
 
-// IsZero tells the zero Name.
+// IsZero reports whether n is the zero Name.
 func (n Name) IsZero() bool { return n.base == "" }
 
-// Wildcard tells a wildcard.
+// Wildcard reports whether n is a wildcard.
 func (n Name) Wildcard() bool { return n.wildcard }
 
-// Base is the name without the asterisk.
+// Base returns the name without the asterisk.
 func (n Name) Base() string { return n.base }
 
-// Overlaps tells whether a request for one host could be meant for either. Load balancers match an asterisk to names at
+// Overlaps reports whether a request for one host could be meant for either. Load balancers match an asterisk to names at
 // any depth, so a wildcard overlaps every name and every wildcard below its base.
 func (n Name) Overlaps(m Name) bool {
 	switch {
@@ -135,10 +135,10 @@ func (n Name) Overlaps(m Name) bool {
 	}
 }
 
-// Within tells whether the name is domain or lies below it, at the border of a label. A wildcard of domain itself does.
+// Within reports whether the name is domain or lies below it, at the border of a label. A wildcard of domain itself does.
 func (n Name) Within(domain string) bool { return n.base == domain || below(n.base, domain) }
 
-// Ancestors are the domains from the name's own (a wildcard's base) up to the zone's, both included. None, if the name
+// Ancestors returns the domains from the name's own (a wildcard's base) up to the zone's, both included. None, if the name
 // is not within zone.
 func (n Name) Ancestors(zone string) []string {
 	if !n.Within(zone) {
@@ -151,7 +151,7 @@ func (n Name) Ancestors(zone string) []string {
 	return all
 }
 
-// Ownership is where the record is that tells whose the name's records are. Its first label, which no hostname can have,
+// Ownership returns where the record is that tells whose the name's records are. Its first label, which no hostname can have,
 // differs for a name and for the wildcard below it.
 func (n Name) Ownership() string {
 	if n.wildcard {
@@ -164,7 +164,7 @@ func below(name, domain string) bool {
 	return strings.HasSuffix(name, "."+domain)
 }
 
-// Canonical is how names of Route 53 are compared: in lower case, without the dot at the end, and with the asterisk that
+// Canonical returns how names of Route 53 are compared: in lower case, without the dot at the end, and with the asterisk that
 // Route 53 writes as \052.
 func Canonical(name string) string {
 	name = strings.ToLower(strings.TrimSuffix(name, "."))

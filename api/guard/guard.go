@@ -128,7 +128,7 @@ func (g *Guard) check(ctx context.Context, r *http.Request) error {
 	return nil
 }
 
-// user is whose token it is; errUnauthenticated if nobody's, or not for this server.
+// user returns whose token it is; errUnauthenticated if nobody's, or not for this server.
 func (g *Guard) user(ctx context.Context, token string) (*authenticationv1.UserInfo, error) {
 	key := digest(sha256.Sum256([]byte(token)))
 	user, ok := g.users.Get(key)

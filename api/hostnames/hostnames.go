@@ -31,7 +31,7 @@ func Refused(grant v1alpha1.HostnameGrantSpec, spec v1alpha1.GatewayHostnameRequ
 	return "", ""
 }
 
-// outside tells that allowed, if it lists anything, lacks one.
+// outside reports whether allowed lists anything and lacks one.
 func outside[T ~string](allowed []T, one T) bool {
 	return one != "" && len(allowed) > 0 && !slices.Contains(allowed, one)
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Kind is the label of Portico's kinds.
+// Kind returns the label of Portico's kinds.
 func Kind() Label { return Label{Name: "kind", Values: kinds()} }
 
-// kinds are those of the API that have a list: all but options.
+// kinds returns those of the API that have a list: all but options.
 func kinds() []string {
 	s := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(s); err != nil {
@@ -29,7 +29,7 @@ func kinds() []string {
 	return all
 }
 
-// Outcome is the label of what became of a call or a listing.
+// Outcome returns the label of what became of a call or a listing.
 func Outcome(values ...string) Label {
 	slices.Sort(values)
 	return Label{Name: "result", Values: values}

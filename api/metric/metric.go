@@ -1,5 +1,5 @@
-// Package metric declares Portico's metrics: what is declared here is what Prometheus is shown, and what docs/metrics.md
-// says.
+// Package metric says how packages declare their metrics, each beside what it counts. What is declared is what Prometheus is shown,
+// and what docs/metrics.md says.
 package metric
 
 import (
@@ -55,15 +55,15 @@ type Label struct {
 	Most int
 }
 
-// most is how many values the label has at most.
+// most returns how many values the label has at most.
 func (l Label) most() int { return cmp.Or(l.Most, len(l.Values)) }
 
-// Takes tells whether the label may have the value, as far as its values are listed.
+// Takes reports whether the label may have the value, as far as its values are listed.
 func (l Label) Takes(value string) bool {
 	return len(l.Values) == 0 || slices.Contains(l.Values, value)
 }
 
-// Series is how many series one process shows at most.
+// Series returns how many series one process shows at most.
 func (i Info) Series() int {
 	n := 1
 	for _, l := range i.Labels {
@@ -79,7 +79,7 @@ func (i Info) Series() int {
 // units by the end of a name, as Prometheus has it.
 var units = []struct{ suffix, unit string }{{"_seconds", "seconds"}, {"_bytes", "bytes"}, {"_ratio", "from 0 to 1"}, {"_info", "always 1"}}
 
-// Unit is told by the name; what has none counts.
+// Unit returns the unit that the name tells; a metric without one counts.
 func (i Info) Unit() string {
 	name := strings.TrimSuffix(i.Name, "_total")
 	for _, u := range units {

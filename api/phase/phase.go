@@ -1,5 +1,5 @@
-// Package phase has the words for how an object is doing: the pages, the API and its clients use the same. What an
-// object's phase is, package portal/phase says.
+// Package phase has the words for how an object is doing: the pages, the API and its clients use the same. Which phase an
+// object is in, package portal/status reads from its status.
 package phase
 
 import "strings"
@@ -16,13 +16,13 @@ const (
 	Ready      Phase = "Ready"
 )
 
-// All are the phases, worst first: the order of lists.
+// All returns the phases, worst first: the order of lists.
 func All() []Phase { return []Phase{NeedsYou, InProgress, Deleting, Paused, Ready} }
 
-// Slug is the phase as in URLs: needs-you.
+// Slug returns the phase as in URLs: needs-you.
 func (p Phase) Slug() string { return strings.ReplaceAll(strings.ToLower(string(p)), " ", "-") }
 
-// Urgency is the place of the phase in All, which orders phases, the worst first; -1 is none. Lists of thousands are sorted
+// Urgency returns the place of the phase in All, which orders phases, the worst first; -1 is none. Lists of thousands are sorted
 // and counted by it.
 func (p Phase) Urgency() int {
 	switch p {
@@ -40,7 +40,7 @@ func (p Phase) Urgency() int {
 	return -1
 }
 
-// Parse is the phase with the slug given.
+// Parse returns the phase with the slug given.
 func Parse(slug string) (Phase, bool) {
 	for _, p := range All() {
 		if p.Slug() == slug {

@@ -89,7 +89,7 @@ var methods = []string{
 	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
 }
 
-// method is one of HTTP's, and not what somebody made up.
+// method returns one of HTTP's, and not what somebody made up.
 func method(r *http.Request) string {
 	if slices.Contains(methods, r.Method) {
 		return r.Method
@@ -126,5 +126,5 @@ func (a *answer) Flush() {
 	}
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap implements what http.ResponseController looks for.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }

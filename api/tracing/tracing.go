@@ -27,7 +27,7 @@ func Use(p trace.TracerProvider) {
 	tracer.Store(&t)
 }
 
-// On tells whether spans are made.
+// On reports whether spans are made.
 func On() bool { return tracer.Load() != nil }
 
 // Start begins a span within the one of ctx, if there is one. It is for callers that have asked On; if that has changed since,

@@ -215,7 +215,7 @@ func (r *GatewayHostnameRequest) HolderUID() types.UID {
 	return cmp.Or(types.UID(r.Annotations[AnnotationFormerUID]), r.UID)
 }
 
-// Restored tells whether the request has its hostname from a lost cluster.
+// Restored reports whether the request has its hostname from a lost cluster.
 func (r *GatewayHostnameRequest) Restored() bool { return r.HolderUID() != r.UID }
 
 // GatewayHostnameRequestList is a list of GatewayHostnameRequests.

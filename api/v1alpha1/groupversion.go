@@ -24,6 +24,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		&PoolGateway{}, &PoolGatewayList{},
 		&RDSInstance{}, &RDSInstanceList{},
 		&S3Bucket{}, &S3BucketList{},
+		&SNSTopic{}, &SNSTopicList{},
 		&SQSQueue{}, &SQSQueueList{},
 		&WebApp{}, &WebAppList{},
 	)

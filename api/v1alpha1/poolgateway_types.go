@@ -36,6 +36,14 @@ const (
 	PoolTargetGroups = 80
 )
 
+// Steps of a PoolGateway, in order; each is the type of a condition.
+const (
+	StepClass        = "ClassAccepted"
+	StepHostnames    = "HostnamesServed"
+	StepProgrammed   = "Programmed"
+	StepLoadBalancer = "LoadBalancerSeen"
+)
+
 // PoolOwnRules are the rules of Portico itself on each load balancer: the redirect to HTTPS, and the keeper.
 const PoolOwnRules = 2
 

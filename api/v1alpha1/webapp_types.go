@@ -13,6 +13,20 @@ const (
 	RollbackPrevious = "previous"
 )
 
+// Steps of a WebApp, in order; each is the type of a condition.
+const (
+	StepServiceAccount   = "ServiceAccountReady"
+	StepService          = "ServiceReady"
+	StepDisruptionBudget = "DisruptionBudgetReady"
+	StepRoute            = "RouteReady"
+	StepBindings         = "BindingsReady"
+	StepDeployment       = "DeploymentReady"
+	StepScaled           = "Scaled"
+	StepAutoscaler       = "AutoscalerReady"
+	StepRolledOut        = "RolledOut"
+	StepExposed          = "Exposed"
+)
+
 // Condition types of a WebApp beside its steps; they mean what they mean for a Deployment.
 const (
 	// ConditionAvailable is True while as many Pods serve as must at least.

@@ -1,6 +1,6 @@
-// Package inspect is what the operator tells of its checks, as JSON over HTTPS, and how to find it. The operator serves
+// Package operatorapi is what the operator tells of its checks, as JSON over HTTPS, and how to find it. The operator serves
 // it and the portal reads it; neither stores it.
-package inspect
+package operatorapi
 
 import (
 	"net/url"
@@ -22,13 +22,13 @@ const (
 	ResourcesPath = "/inspect/resources"
 	// FeaturesPath lists the parts of the operator that depend on what the cluster has.
 	FeaturesPath = "/inspect/features"
-	// WorkPath tells how much the controllers have to do.
-	WorkPath = "/inspect/work"
+	// ActivityPath tells how much the controllers have to do.
+	ActivityPath = "/inspect/work"
 	// NoNamespace stands in paths for the namespace of what belongs to none; no namespace can be called that.
 	NoNamespace = "-"
 )
 
-// ResourcePath is where one resource is.
+// ResourcePath returns where one resource is.
 func ResourcePath(kind, namespace, name string) string {
 	if namespace == "" {
 		namespace = NoNamespace
@@ -58,12 +58,12 @@ type Record struct {
 
 // Plan is what one check found to do.
 type Plan struct {
-	At    time.Time `json:"at"`
-	Steps []Step    `json:"steps"`
+	At      time.Time `json:"at"`
+	Actions []Action  `json:"steps"`
 }
 
-// Step is one call to AWS and the difference that asked for it.
-type Step struct {
+// Action is one call to AWS and the difference that asked for it.
+type Action struct {
 	Call string `json:"call"`
 	Why  string `json:"why,omitempty"`
 }
@@ -107,8 +107,8 @@ type Feature struct {
 	Why string `json:"why,omitempty"`
 }
 
-// Work is what the leader's controllers do and have done. All counts begin when the leader's process does.
-type Work struct {
+// Activity is what the leader's controllers do and have done. All counts begin when the leader's process does.
+type Activity struct {
 	Since       time.Time    `json:"since"`       // the process runs
 	Controllers []Controller `json:"controllers"` // sorted by name
 	Services    []Service    `json:"services"`    // of AWS, sorted by name
