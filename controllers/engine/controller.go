@@ -32,19 +32,19 @@ type Options struct {
 const firstRetry, lastRetry = time.Second, 5 * time.Minute
 
 // Setup runs work for every object of proto's kind. more adds watches; it may be nil.
-func Setup[T Object](mgr ctrl.Manager, proto T, work Work[T], o Options, more func(*builder.Builder)) error {
+func Setup[T Object](mgr ctrl.Manager, proto T, work KindReconciler[T], o Options, more func(*builder.Builder)) error {
 	_, err := Build(mgr, proto, work, o, more)
 	return err
 }
 
-// Build is Setup that returns the controller, for watches that begin later.
-func Build[T Object](mgr ctrl.Manager, proto T, work Work[T], o Options, more func(*builder.Builder)) (controller.Controller, error) {
+// Build does what Setup does and returns the controller, for watches that begin later.
+func Build[T Object](mgr ctrl.Manager, proto T, work KindReconciler[T], o Options, more func(*builder.Builder)) (controller.Controller, error) {
 	gvk, err := apiutil.GVKForObject(proto, mgr.GetScheme())
 	if err != nil {
 		return nil, fmt.Errorf("set up a controller: %w", err)
 	}
 	b := ctrl.NewControllerManagedBy(mgr).
-		For(proto, builder.WithPredicates(watched(o.Records, gvk.Kind)...)).
+		For(proto, builder.WithPredicates(ownPredicates(o.Records, gvk.Kind)...)).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: o.Workers,
 			ReconciliationTimeout:   o.Timeout,
@@ -54,19 +54,19 @@ func Build[T Object](mgr ctrl.Manager, proto T, work Work[T], o Options, more fu
 		more(b)
 	}
 	r := &Reconciler[T]{
-		Kind:    gvk.Kind,
-		Client:  mgr.GetClient(),
-		Events:  mgr.GetEventRecorder("portico"),
-		Work:    work,
-		Pace:    Pace{Resync: o.Resync, Now: o.Now, Jitter: rand.Float64},
-		Records: o.Records,
+		Kind:           gvk.Kind,
+		Client:         mgr.GetClient(),
+		Events:         mgr.GetEventRecorder("portico"),
+		KindReconciler: work,
+		Schedule:       Schedule{Resync: o.Resync, Now: o.Now, Jitter: rand.Float64},
+		Records:        o.Records,
 	}
-	countResources(mgr, gvk, o.Now)
+	collectKind(mgr, gvk, o.Now)
 	return b.Build(reconcile.AsReconciler(mgr.GetClient(), r))
 }
 
-// asked are the annotations whose change asks for a pass.
-var asked = []string{
+// triggerAnnotations are the annotations whose change asks for a pass.
+var triggerAnnotations = []string{
 	v1alpha1.AnnotationPaused,
 	v1alpha1.AnnotationReconcileRequestedAt,
 	v1alpha1.AnnotationAcknowledgeRecreate,
@@ -76,31 +76,31 @@ var asked = []string{
 	v1alpha1.AnnotationRollback,
 }
 
-// askedOf is what the annotations ask for, as one text.
-func askedOf(obj client.Object) string {
-	values := make([]string, 0, len(asked))
-	for _, key := range asked {
+// triggersOf returns what the annotations ask for, as one text.
+func triggersOf(obj client.Object) string {
+	values := make([]string, 0, len(triggerAnnotations))
+	for _, key := range triggerAnnotations {
 		values = append(values, obj.GetAnnotations()[key])
 	}
 	return strings.Join(values, "\n")
 }
 
-// watched are the predicates of a kind's own objects, in order: the first that says no ends it.
-func watched(records *Records, kind string) []predicate.Predicate {
-	return []predicate.Predicate{forgetting(records, kind), Changed()}
+// ownPredicates returns the predicates of a kind's own objects, in order: the first that says no ends it.
+func ownPredicates(records *Records, kind string) []predicate.Predicate {
+	return []predicate.Predicate{forgetDeleted(records, kind), SpecOrTriggerChanged()}
 }
 
-// forgetting drops the record of what is gone; it lets everything pass.
-func forgetting(records *Records, kind string) predicate.Predicate {
+// forgetDeleted drops the record of what is gone; it lets everything pass.
+func forgetDeleted(records *Records, kind string) predicate.Predicate {
 	return predicate.Funcs{DeleteFunc: func(e event.DeleteEvent) bool {
 		records.forget(kind, client.ObjectKeyFromObject(e.Object))
 		return true
 	}}
 }
 
-// Changed lets pass what calls for work: a new or deleted object, a changed spec, an annotation that asks. Our own
+// SpecOrTriggerChanged lets pass what calls for work: a new or deleted object, a changed spec, an annotation that asks. Our own
 // status writes are none of these.
-func Changed() predicate.Predicate {
+func SpecOrTriggerChanged() predicate.Predicate {
 	return predicate.Funcs{
 		DeleteFunc:  func(event.DeleteEvent) bool { return false },
 		GenericFunc: func(event.GenericEvent) bool { return true },
@@ -108,7 +108,7 @@ func Changed() predicate.Predicate {
 			if e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() || e.ObjectOld.GetUID() != e.ObjectNew.GetUID() {
 				return true
 			}
-			return askedOf(e.ObjectOld) != askedOf(e.ObjectNew) ||
+			return triggersOf(e.ObjectOld) != triggersOf(e.ObjectNew) ||
 				e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -22,7 +23,7 @@ import (
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func TestJudge(t *testing.T) {
-	pace := Pace{Resync: time.Hour, Now: func() time.Time { return noon }, Jitter: func() float64 { return .5 }}
+	pace := Schedule{Resync: time.Hour, Now: func() time.Time { return noon }, Jitter: func() float64 { return .5 }}
 	poll := pollPriority
 	for _, x := range []struct {
 		name          string
@@ -33,19 +34,19 @@ func TestJudge(t *testing.T) {
 		moving, stuck bool
 		result        ctrl.Result
 	}{
-		{"in sync", nil, true, false, metav1.ConditionTrue, ReasonInSync, false, false, ctrl.Result{RequeueAfter: time.Hour, Priority: &poll}},
+		{"in sync", nil, true, false, metav1.ConditionTrue, v1alpha1.ReasonInSync, false, false, ctrl.Result{RequeueAfter: time.Hour, Priority: &poll}},
 		{"waiting while it is made", Wait("Creating", 5*time.Second, "x"), false, false, metav1.ConditionUnknown, "Creating", true, false, ctrl.Result{RequeueAfter: 5 * time.Second, Priority: &poll}},
 		{"waiting after it was ready", Wait("Busy", time.Second, "x"), true, false, metav1.ConditionFalse, "Busy", true, false, ctrl.Result{RequeueAfter: time.Second, Priority: &poll}},
 		{"waiting while it goes", Wait("Deleting", time.Second, "x"), false, true, metav1.ConditionFalse, "Deleting", true, false, ctrl.Result{RequeueAfter: time.Second, Priority: &poll}},
 		{"waiting for no time", Wait("Emptying", 0, "x"), true, true, metav1.ConditionFalse, "Emptying", true, false, ctrl.Result{RequeueAfter: time.Millisecond}},
 		{"blocked", Blocked("AccessDenied", "x"), false, false, metav1.ConditionFalse, "AccessDenied", false, true, ctrl.Result{RequeueAfter: soonRetry, Priority: &poll}},
-		{"failed", errors.New("x"), true, false, metav1.ConditionFalse, ReasonFailed, true, false, ctrl.Result{}},
-		{"out of time", context.DeadlineExceeded, true, false, metav1.ConditionFalse, ReasonTimedOut, true, false, ctrl.Result{}},
+		{"failed", errors.New("x"), true, false, metav1.ConditionFalse, v1alpha1.ReasonFailed, true, false, ctrl.Result{}},
+		{"out of time", context.DeadlineExceeded, true, false, metav1.ConditionFalse, v1alpha1.ReasonTimedOut, true, false, ctrl.Result{}},
 		{"wrapped", errors.Join(errors.New("y"), Blocked("InvalidSpec", "x")), true, false, metav1.ConditionFalse, "InvalidSpec", false, true, ctrl.Result{RequeueAfter: soonRetry, Priority: &poll}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			v := judge(x.outcome, x.ready, x.dying, pace)
-			if v.status != x.status || v.reason != x.reason || v.moving != x.moving || v.stalled != x.stuck {
+			if v.status != x.status || v.reason != x.reason || v.reconciling != x.moving || v.stalled != x.stuck {
 				t.Errorf("got %+v", v)
 			}
 			if got := v.next(pace, 0); got.RequeueAfter != x.result.RequeueAfter || (got.Priority == nil) != (x.result.Priority == nil) {
@@ -63,16 +64,16 @@ type work struct {
 	made             string
 	save             bool
 	acted            int
-	routine          bool   // the last Sync was
-	unkept           string // what each Sync does in vain
+	routine          bool          // the last Reconcile was
+	unkept           PlannedAction // the action that each Reconcile takes in vain
 	lastLook         time.Time
 }
 
-func (w *work) Sync(ctx context.Context, obj *v1alpha1.S3Bucket, pass *Pass) error {
+func (w *work) Reconcile(ctx context.Context, obj *v1alpha1.S3Bucket, pass *Pass) error {
 	w.synced++
-	w.routine, w.lastLook = IsRoutine(ctx), LastLook(ctx)
-	if w.unkept != "" {
-		pass.Unkept(w.unkept)
+	w.routine, w.lastLook = IsRoutine(ctx), LastObserved(ctx)
+	if w.unkept != (PlannedAction{}) {
+		pass.CountIneffective(w.unkept)
 	}
 	if w.note != "" {
 		pass.Warning("Repaired", "Put", "%s", w.note)
@@ -82,7 +83,7 @@ func (w *work) Sync(ctx context.Context, obj *v1alpha1.S3Bucket, pass *Pass) err
 	}
 	if w.save {
 		obj.Status.BucketName = "reserved"
-		if err := pass.Save(ctx); err != nil {
+		if err := pass.SaveStatus(ctx); err != nil {
 			return err
 		}
 		w.acted++
@@ -90,7 +91,7 @@ func (w *work) Sync(ctx context.Context, obj *v1alpha1.S3Bucket, pass *Pass) err
 	return w.sync
 }
 
-func (w *work) Release(context.Context, *v1alpha1.S3Bucket, *Pass) error {
+func (w *work) Finalize(context.Context, *v1alpha1.S3Bucket, *Pass) error {
 	w.released++
 	return w.release
 }
@@ -127,8 +128,8 @@ func newBench(t *testing.T, change func(*v1alpha1.S3Bucket)) *bench {
 		},
 	}).Build()
 	b.loop = &Reconciler[*v1alpha1.S3Bucket]{
-		Kind: "S3Bucket", Client: b.client, Events: b.events, Work: b.work,
-		Pace: Pace{Resync: time.Hour, Now: func() time.Time { return noon }, Jitter: func() float64 { return 0 }},
+		Kind: "S3Bucket", Client: b.client, Events: b.events, KindReconciler: b.work,
+		Schedule: Schedule{Resync: time.Hour, Now: func() time.Time { return noon }, Jitter: func() float64 { return 0 }},
 	}
 	return b
 }
@@ -147,7 +148,7 @@ func (b *bench) pass(outcome error) *v1alpha1.S3Bucket {
 	b.t.Helper()
 	b.work.sync = outcome
 	_, err := b.loop.Reconcile(b.t.Context(), b.read())
-	if _, paused := AsPause(outcome); (err != nil) != (outcome != nil && !paused) {
+	if _, paused := AsWait(outcome); (err != nil) != (outcome != nil && !paused) {
 		b.t.Fatalf("outcome %v gave error %v", outcome, err)
 	}
 	return b.read()
@@ -286,6 +287,43 @@ func TestDeletionKeepsTheFinalizerUntilReleased(t *testing.T) {
 	}
 }
 
+// TestWhatWasReleasedIsNotReleasedAgain: a status that was written a moment ago holds up the finalizer. That AWS has confirmed a deletion
+// is known to the pass that asked for it alone.
+func TestWhatWasReleasedIsNotReleasedAgain(t *testing.T) {
+	now := metav1.Time{Time: noon}
+	b := newBench(t, func(o *v1alpha1.S3Bucket) { o.Finalizers, o.DeletionTimestamp = []string{Finalizer}, &now })
+	b.loop.Records = &Records{}
+	behind := func() *v1alpha1.S3Bucket {
+		old := b.read()
+		newer := old.DeepCopy()
+		newer.Labels = map[string]string{"version": old.ResourceVersion}
+		if err := b.client.Update(t.Context(), newer); err != nil {
+			t.Fatal(err)
+		}
+		return old
+	}
+	if result, err := b.loop.Reconcile(t.Context(), behind()); err != nil || result.RequeueAfter != conflictRetry || b.work.released != 1 {
+		t.Fatalf("result %+v, error %v, released %d times", result, err, b.work.released)
+	}
+	edited := behind()
+	edited.Generation++ // another policy, perhaps
+	if _, err := b.loop.Reconcile(t.Context(), edited); err != nil || b.work.released != 2 {
+		t.Errorf("after an edit: error %v, released %d times", err, b.work.released)
+	}
+	b.work.release = errors.New("it cannot be seen any more")
+	last := b.read()
+	last.Generation++
+	if _, err := b.loop.Reconcile(t.Context(), last); err != nil || b.work.released != 2 {
+		t.Errorf("error %v, released %d times", err, b.work.released)
+	}
+	if err := b.client.Get(t.Context(), b.key, &v1alpha1.S3Bucket{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the object is still there: %v", err)
+	}
+	if _, known := b.loop.Records.Get("S3Bucket", b.key); known {
+		t.Error("what is gone is still remembered")
+	}
+}
+
 func TestAStaleObjectIsLeftAlone(t *testing.T) {
 	b := newBench(t, nil)
 	old := b.read()
@@ -321,7 +359,7 @@ func TestTheStatusIsSavedWhenTimeIsUp(t *testing.T) {
 	if _, err := b.loop.Reconcile(ctx, b.read()); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
-	if obj := b.read(); obj.Status.Conditions[0].Reason != ReasonTimedOut {
+	if obj := b.read(); obj.Status.Conditions[0].Reason != v1alpha1.ReasonTimedOut {
 		t.Errorf("conditions %+v", obj.Status.Conditions)
 	}
 }

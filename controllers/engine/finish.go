@@ -17,49 +17,44 @@ import (
 // controller-runtime gives to the initial list, or a restart starves behind steady polling.
 const pollPriority = -200
 
-// Reasons that judge itself gives.
-const (
-	ReasonInSync   = "InSync"
-	ReasonFailed   = "Failed"
-	ReasonTimedOut = "TimedOut"
-)
-
 // verdict is what an outcome means for the object.
 type verdict struct {
-	status  metav1.ConditionStatus
-	reason  string
-	message string
-	moving  bool // Reconciling: it will get on by itself
-	stalled bool // Stalled: somebody must act
-	after   time.Duration
-	atOnce  bool // the work goes on, and is no poll
+	status       metav1.ConditionStatus
+	reason       string
+	message      string
+	reconciling  bool // Reconciling: it will get on by itself
+	stalled      bool // Stalled: somebody must act
+	requeueAfter time.Duration
+	immediate    bool // the work goes on, and is no poll
 }
 
-func (v verdict) failed() bool { return v.reason == ReasonFailed || v.reason == ReasonTimedOut }
+func (v verdict) failed() bool {
+	return v.reason == v1alpha1.ReasonFailed || v.reason == v1alpha1.ReasonTimedOut
+}
 
-// judge is a pure table from outcome to verdict. everReady and deleting are facts of the object.
-func judge(outcome error, everReady, deleting bool, pace Pace) verdict {
+// judge maps an outcome to a verdict, and looks at nothing else. everReady and deleting are facts of the object.
+func judge(outcome error, everReady, deleting bool, pace Schedule) verdict {
 	if outcome == nil {
-		return verdict{status: metav1.ConditionTrue, reason: ReasonInSync, message: "everything is as the spec asks", after: pace.Resync}
+		return verdict{status: metav1.ConditionTrue, reason: v1alpha1.ReasonInSync, message: "everything is as the spec asks", requeueAfter: pace.Resync}
 	}
-	v := verdict{status: metav1.ConditionFalse, reason: ReasonFailed, message: outcome.Error(), moving: true}
-	pause, ok := AsPause(outcome)
+	v := verdict{status: metav1.ConditionFalse, reason: v1alpha1.ReasonFailed, message: outcome.Error(), reconciling: true}
+	wait, ok := AsWait(outcome)
 	switch {
-	case ok && pause.Stalled:
-		v.reason, v.moving, v.stalled, v.after = pause.Reason, false, true, min(pause.After, pace.Resync)
+	case ok && wait.Stalled:
+		v.reason, v.reconciling, v.stalled, v.requeueAfter = wait.Reason, false, true, min(wait.After, pace.Resync)
 	case ok:
-		v.reason, v.after, v.atOnce = pause.Reason, pause.After, pause.After < time.Second
+		v.reason, v.requeueAfter, v.immediate = wait.Reason, wait.After, wait.After < time.Second
 		if !everReady && !deleting {
 			v.status = metav1.ConditionUnknown
 		}
 	case errors.Is(outcome, context.DeadlineExceeded):
-		v.reason = ReasonTimedOut
+		v.reason = v1alpha1.ReasonTimedOut
 	}
 	return v
 }
 
-// next is when to look again; stood is how long the verdict has been the same. A failure is left to the queue's back-off.
-func (v verdict) next(pace Pace, stood time.Duration) ctrl.Result {
+// next returns when to look again; stood is how long the verdict has been the same. A failure is left to the queue's back-off.
+func (v verdict) next(pace Schedule, stood time.Duration) ctrl.Result {
 	low := pollPriority
 	spread := func(d time.Duration) time.Duration {
 		return time.Duration(float64(d) * (0.9 + 0.2*pace.Jitter()))
@@ -68,13 +63,13 @@ func (v verdict) next(pace Pace, stood time.Duration) ctrl.Result {
 	case v.failed():
 		return ctrl.Result{}
 	case v.stalled:
-		return ctrl.Result{RequeueAfter: spread(min(max(stood, soonRetry), v.after)), Priority: &low}
-	case v.reason == ReasonInSync:
-		return ctrl.Result{RequeueAfter: spread(v.after), Priority: &low}
-	case v.atOnce:
-		return ctrl.Result{RequeueAfter: max(v.after, min(stood, slowRetry), time.Millisecond)}
+		return ctrl.Result{RequeueAfter: spread(min(max(stood, soonRetry), v.requeueAfter)), Priority: &low}
+	case v.reason == v1alpha1.ReasonInSync:
+		return ctrl.Result{RequeueAfter: spread(v.requeueAfter), Priority: &low}
+	case v.immediate:
+		return ctrl.Result{RequeueAfter: max(v.requeueAfter, min(stood, slowRetry), time.Millisecond)}
 	}
-	return ctrl.Result{RequeueAfter: v.after, Priority: &low} // a poll: what users ask for goes first
+	return ctrl.Result{RequeueAfter: v.requeueAfter, Priority: &low} // a poll: what users ask for goes first
 }
 
 // finish turns the outcome into status, events and result: the only place that does.
@@ -82,23 +77,23 @@ func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, pass *Pass, o
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctrl.Result{}, ctx.Err() // we are shutting down: that says nothing about the object
 	}
-	status, now := obj.Common(), r.Pace.Now()
-	pace := r.paceOf(obj, &pass.Notes)
+	status, now := obj.Common(), r.Schedule.Now()
+	pace := r.scheduleFor(obj, &pass.Events)
 	v := judge(outcome, status.FirstReadyTime != nil, !obj.GetDeletionTimestamp().IsZero(), pace)
-	old := readyOf(before)
-	born := old.Status == "" && v.reason == ReasonInSync
+	old := readyCondition(before)
+	born := old.Status == "" && v.reason == v1alpha1.ReasonInSync
 	if born {
 		pass.dropNormal()
 	}
-	r.record(obj, v, now, pass.marks)
-	over := ended{at: now, reason: v.reason, message: v.message, failed: v.failed(), routine: IsRoutine(ctx), plan: pass.plan, unkept: pass.unkept}
-	result := v.next(pace, r.Records.stood(r.Kind, obj, over))
+	r.setConditions(obj, v, now, pass.conditions)
+	over := passResult{at: now, reason: v.reason, message: v.message, failed: v.failed(), routine: IsRoutine(ctx), plan: pass.plan, ineffective: pass.ineffective}
+	result := v.next(pace, r.Records.unchangedFor(r.Kind, obj, over))
 	over.next = result.RequeueAfter
-	r.Records.ended(r.Kind, obj, over)
-	r.send(obj, &pass.Notes) // before the save: what was done in AWS is done, and a repeated pass would not tell of it
-	if err := r.save(ctx, before, obj); err != nil {
-		again, err := retry(err)
-		return again, quiet(err)
+	r.Records.add(r.Kind, obj, over)
+	r.sendEvents(obj, &pass.Events) // before the save: what was done in AWS is done, and a repeated pass would not tell of it
+	if err := r.patchStatus(ctx, before, obj); err != nil {
+		again, err := requeueOnConflict(err)
+		return again, ignoreConflict(err)
 	}
 	if before.Common().FirstReadyTime == nil && status.FirstReadyTime != nil {
 		timeToReady.WithLabelValues(r.Kind).Observe(now.Sub(obj.GetCreationTimestamp().Time).Seconds())
@@ -108,18 +103,18 @@ func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, pass *Pass, o
 		if v.stalled || v.failed() {
 			kind = corev1.EventTypeWarning
 		}
-		r.Events.Eventf(obj, nil, kind, v.reason, "Reconcile", "%s", brief(v.message))
+		r.Events.Eventf(obj, nil, kind, v.reason, "Reconcile", "%s", truncate(v.message))
 	}
-	if _, paused := AsPause(outcome); paused {
+	if _, waiting := AsWait(outcome); waiting {
 		outcome = nil
 	}
 	return result, outcome
 }
 
-// record writes v into the status. A fresh pass clears Paused: paused objects never come here.
-func (r *Reconciler[T]) record(obj T, v verdict, now time.Time, marks []mark) {
+// setConditions writes v into the status. A fresh pass clears Paused: paused objects never come here.
+func (r *Reconciler[T]) setConditions(obj T, v verdict, now time.Time, marks []conditionChange) {
 	status := obj.Common()
-	c := condition{status: status, generation: obj.GetGeneration(), now: now}
+	c := conditionWriter{status: status, generation: obj.GetGeneration(), now: now}
 	for _, m := range marks {
 		if m.status == "" {
 			meta.RemoveStatusCondition(&status.Conditions, m.kind)
@@ -128,7 +123,7 @@ func (r *Reconciler[T]) record(obj T, v verdict, now time.Time, marks []mark) {
 		c.set(m.kind, m.status, m.reason, m.message)
 	}
 	c.set(v1alpha1.ConditionReady, v.status, v.reason, v.message)
-	c.toggle(v1alpha1.ConditionReconciling, v.moving, v.reason, v.message)
+	c.toggle(v1alpha1.ConditionReconciling, v.reconciling, v.reason, v.message)
 	c.toggle(v1alpha1.ConditionStalled, v.stalled, v.reason, v.message)
 	meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionPaused)
 	status.ObservedGeneration = obj.GetGeneration()
@@ -141,9 +136,9 @@ func (r *Reconciler[T]) record(obj T, v verdict, now time.Time, marks []mark) {
 // shortestAudit keeps a single object from eating up the account's calls.
 const shortestAudit = time.Minute
 
-// paceOf is the pace for obj: its annotation may ask for another one.
-func (r *Reconciler[T]) paceOf(obj T, notes *Notes) Pace {
-	pace, text := r.Pace, obj.GetAnnotations()[v1alpha1.AnnotationAuditInterval]
+// scheduleFor returns the pace for obj: its annotation may ask for another one.
+func (r *Reconciler[T]) scheduleFor(obj T, notes *Events) Schedule {
+	pace, text := r.Schedule, obj.GetAnnotations()[v1alpha1.AnnotationAuditInterval]
 	if text == "" {
 		return pace
 	}
@@ -152,14 +147,14 @@ func (r *Reconciler[T]) paceOf(obj T, notes *Notes) Pace {
 		pace.Resync = d
 		return pace
 	}
-	if last, ok := r.Records.last(r.Kind, obj); !ok || last.asked != askedOf(obj) { // told once
+	if last, ok := r.Records.last(r.Kind, obj); !ok || last.triggers != triggersOf(obj) { // told once
 		notes.Warning("InvalidAnnotation", "Reconcile", "%s: %q is not a duration of at least %s, such as 10m; the operator's default of %s holds",
 			v1alpha1.AnnotationAuditInterval, text, shortestAudit, pace.Resync)
 	}
 	return pace
 }
 
-func (r *Reconciler[T]) send(obj T, notes *Notes) {
+func (r *Reconciler[T]) sendEvents(obj T, notes *Events) {
 	for _, n := range notes.list {
 		r.Events.Eventf(obj, nil, n.kind, n.reason, n.action, "%s", n.message)
 		if n.repair {
@@ -169,14 +164,14 @@ func (r *Reconciler[T]) send(obj T, notes *Notes) {
 	notes.list = nil
 }
 
-// condition writes conditions of one object at one moment.
-type condition struct {
+// conditionWriter writes conditions of one object at one moment.
+type conditionWriter struct {
 	status     *v1alpha1.CommonStatus
 	generation int64
 	now        time.Time
 }
 
-func (c condition) set(kind string, status metav1.ConditionStatus, reason, message string) {
+func (c conditionWriter) set(kind string, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(&c.status.Conditions, metav1.Condition{
 		Type: kind, Status: status, Reason: reason, Message: message,
 		ObservedGeneration: c.generation, LastTransitionTime: metav1.Time{Time: c.now},
@@ -184,7 +179,7 @@ func (c condition) set(kind string, status metav1.ConditionStatus, reason, messa
 }
 
 // toggle keeps kstatus's abnormal-true conditions: there and True, or absent.
-func (c condition) toggle(kind string, on bool, reason, message string) {
+func (c conditionWriter) toggle(kind string, on bool, reason, message string) {
 	if !on {
 		meta.RemoveStatusCondition(&c.status.Conditions, kind)
 		return
@@ -193,11 +188,11 @@ func (c condition) toggle(kind string, on bool, reason, message string) {
 }
 
 func setPaused[T Object](obj T, now time.Time) {
-	condition{obj.Common(), obj.GetGeneration(), now}.set(v1alpha1.ConditionPaused, metav1.ConditionTrue, "Paused",
+	conditionWriter{obj.Common(), obj.GetGeneration(), now}.set(v1alpha1.ConditionPaused, metav1.ConditionTrue, "Paused",
 		"the annotation "+v1alpha1.AnnotationPaused+" stops all work on this object; remove it to go on")
 }
 
-func readyOf[T Object](obj T) metav1.Condition {
+func readyCondition[T Object](obj T) metav1.Condition {
 	if c := meta.FindStatusCondition(obj.Common().Conditions, v1alpha1.ConditionReady); c != nil {
 		return *c
 	}

@@ -28,7 +28,7 @@ func paced(t *testing.T) (*bench, *time.Time) {
 	t.Helper()
 	b, now := newBench(t, nil), noon
 	b.loop.Records = &Records{}
-	b.loop.Pace = Pace{Resync: time.Hour, Now: func() time.Time { return now }, Jitter: func() float64 { return .5 }}
+	b.loop.Schedule = Schedule{Resync: time.Hour, Now: func() time.Time { return now }, Jitter: func() float64 { return .5 }}
 	return b, &now
 }
 
@@ -57,7 +57,7 @@ func TestWhatIsBlockedIsTriedAgainSoonAndThenMoreSlowly(t *testing.T) {
 	}
 }
 
-// Work that says that it goes on at once must get on: a pass that says what the one before has said backs off.
+// A wait of less than a second must get on: a pass that says what the one before has said backs off.
 func TestWorkThatAchievesNothingBacksOff(t *testing.T) {
 	b, now := paced(t)
 	passes := 0
@@ -76,26 +76,27 @@ func TestWorkThatAchievesNothingBacksOff(t *testing.T) {
 
 func TestWhatDoesNotShowIsCountedOverPasses(t *testing.T) {
 	b, now := paced(t)
-	tries := func(what string) int {
-		pass := &Pass{before: b.loop.Records.unkeptBy(b.loop.Kind, b.read())}
-		return pass.Tried(what)
+	tries := func(what PlannedAction) int {
+		pass := &Pass{before: b.loop.Records.ineffectiveOf(b.loop.Kind, b.read())}
+		return pass.IneffectiveCount(what)
 	}
+	putA := PlannedAction{Name: "Put a"}
 	for n, row := range []struct {
-		does    string
+		does    PlannedAction
 		outcome error
 		want    int // of "Put a" afterwards
 	}{
-		{"Put a", Wait("Settling", time.Second, "x"), 1},
-		{"Put a", Wait("Settling", time.Second, "x"), 2},
-		{"", Wait("Throttled", time.Second, "x"), 2}, // it did not come to know
-		{"Put a", Blocked("NotKept", "x"), 3},
-		{"Put b", Wait("Settling", time.Second, "x"), 0}, // something else
-		{"Put a", Wait("Settling", time.Second, "x"), 1},
-		{"", nil, 0},
+		{putA, Wait("Settling", time.Second, "x"), 1},
+		{putA, Wait("Settling", time.Second, "x"), 2},
+		{PlannedAction{}, Wait("Throttled", time.Second, "x"), 2}, // it did not come to know
+		{putA, Blocked("NotKept", "x"), 3},
+		{PlannedAction{Name: "Put b"}, Wait("Settling", time.Second, "x"), 0}, // something else
+		{putA, Wait("Settling", time.Second, "x"), 1},
+		{PlannedAction{}, nil, 0},
 	} {
 		b.work.unkept = row.does
 		b.pauses(now, 1, func(int) error { return row.outcome })
-		if got := tries("Put a"); got != row.want {
+		if got := tries(putA); got != row.want {
 			t.Errorf("after pass %d: %d tries, want %d", n, got, row.want)
 		}
 	}

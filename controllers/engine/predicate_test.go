@@ -26,7 +26,7 @@ func TestChanged(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			was, is := &v1alpha1.S3Bucket{}, &v1alpha1.S3Bucket{}
 			x.change(is)
-			if got := Changed().Update(event.UpdateEvent{ObjectOld: was, ObjectNew: is}); got != x.want {
+			if got := SpecOrTriggerChanged().Update(event.UpdateEvent{ObjectOld: was, ObjectNew: is}); got != x.want {
 				t.Errorf("got %t", got)
 			}
 		})

@@ -8,39 +8,42 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
 // Record is what the engine remembers of its passes over one object: more than the status says, because it changes with
 // every pass. It lives in memory and is lost with the process.
 type Record struct {
-	Kind      string    `json:"kind"`
-	Namespace string    `json:"namespace,omitempty"`
-	Name      string    `json:"name"`
-	UID       types.UID `json:"uid"`
+	Kind      string
+	Namespace string
+	Name      string
+	UID       types.UID
 	// LastChecked is when the last pass ended; Reason and Message are its outcome, as in the Ready condition.
-	LastChecked time.Time `json:"lastChecked"`
-	Reason      string    `json:"reason"`
-	Message     string    `json:"message"`
+	LastChecked time.Time
+	Reason      string
+	Message     string
 	// NextCheck is when the next pass is due if nothing happens before; absent after a failure, which is tried again with
 	// back-off, and while the object is paused.
-	NextCheck *time.Time `json:"nextCheck,omitempty"`
+	NextCheck *time.Time
 	// LastPlan is the last that a pass found to do; absent if none did since the operator started.
-	LastPlan *Plan `json:"lastPlan,omitempty"`
+	LastPlan *Plan
 	// Passes counts them since the operator started; Failures are those at the end that failed.
-	Passes   int64 `json:"passes"`
-	Failures int64 `json:"failures"`
+	Passes   int64
+	Failures int64
 
-	generation int64
-	asked      string
-	lastLook   time.Time // when the last pass ended that was not routine, or found something to do
-	since      time.Time // when a pass first ended as the last one has
-	unkept     unkept
+	generation   int64
+	triggers     string
+	lastObserved time.Time // when the last pass ended that was not routine, or found something to do
+	since        time.Time // when a pass first ended as the last one has
+	ineffective  ineffectiveAction
+	released     bool // nothing is left to undo, by this generation of the spec
 }
 
 // Plan is what one pass found to do.
 type Plan struct {
-	At    time.Time `json:"at"`
-	Steps []string  `json:"steps"` // the call, and in parentheses why
+	At      time.Time
+	Actions []PlannedAction
 }
 
 // Records keeps a Record of each object, over all kinds. Safe for concurrent use; the zero value is ready.
@@ -87,8 +90,37 @@ func (r *Records) forget(kind string, of types.NamespacedName) {
 	delete(r.all, recordKey{kind, of})
 }
 
-// ended notes a pass.
-func (r *Records) ended(kind string, obj client.Object, pass ended) {
+// release notes that nothing is left to undo of obj. If its finalizer cannot be removed at once, the next pass need not prove
+// again what it could only prove by having done it.
+func (r *Records) release(kind string, obj client.Object) {
+	if r == nil {
+		return
+	}
+	key := recordKey{kind, client.ObjectKeyFromObject(obj)}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one := r.all[key]
+	if one.UID != obj.GetUID() {
+		one = Record{Kind: kind, Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID()}
+	}
+	one.generation, one.triggers, one.released = obj.GetGeneration(), triggersOf(obj), true
+	if r.all == nil {
+		r.all = map[recordKey]Record{}
+	}
+	r.all[key] = one
+}
+
+// released reports whether release was called for obj, and nobody has changed its spec since.
+func (r *Records) released(kind string, obj client.Object) bool {
+	if r == nil {
+		return false
+	}
+	one, ok := r.Get(kind, client.ObjectKeyFromObject(obj))
+	return ok && one.released && one.UID == obj.GetUID() && one.generation == obj.GetGeneration()
+}
+
+// add notes a pass.
+func (r *Records) add(kind string, obj client.Object, pass passResult) {
 	if r == nil {
 		return
 	}
@@ -102,14 +134,14 @@ func (r *Records) ended(kind string, obj client.Object, pass ended) {
 	if one.UID != obj.GetUID() {
 		one = Record{Kind: kind, Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID()}
 	}
-	if !one.endedLike(obj, pass) {
+	if !one.sameOutcome(obj, pass) {
 		one.since = pass.at
 	}
-	if pass.unkept.what != "" || pass.reason == ReasonInSync {
-		one.unkept = pass.unkept
+	if pass.ineffective != (ineffectiveAction{}) || pass.reason == v1alpha1.ReasonInSync {
+		one.ineffective = pass.ineffective
 	}
 	one.LastChecked, one.Reason, one.Message = pass.at, pass.reason, pass.message
-	one.generation, one.asked = obj.GetGeneration(), askedOf(obj)
+	one.generation, one.triggers, one.released = obj.GetGeneration(), triggersOf(obj), false
 	one.Passes++
 	one.Failures++
 	if !pass.failed {
@@ -121,50 +153,50 @@ func (r *Records) ended(kind string, obj client.Object, pass ended) {
 		one.NextCheck = &next
 	}
 	if !pass.routine || len(pass.plan) > 0 {
-		one.lastLook = pass.at
+		one.lastObserved = pass.at
 	}
 	if len(pass.plan) > 0 {
-		one.LastPlan = &Plan{At: pass.at, Steps: pass.plan}
+		one.LastPlan = &Plan{At: pass.at, Actions: pass.plan}
 	}
 	r.all[key] = one
 }
 
-// ended is a pass when it is over.
-type ended struct {
+// passResult is a pass when it is over.
+type passResult struct {
 	at              time.Time
 	reason, message string
 	failed          bool
 	routine         bool
 	next            time.Duration
-	plan            []string
-	unkept          unkept
+	plan            []PlannedAction
+	ineffective     ineffectiveAction
 }
 
-// endedLike tells whether the last pass ended as this one does, and nobody has asked for anything since.
-func (r Record) endedLike(obj client.Object, pass ended) bool {
+// sameOutcome reports whether the last pass ended as this one does, and nobody has asked for anything since.
+func (r Record) sameOutcome(obj client.Object, pass passResult) bool {
 	return r.Passes > 0 && r.UID == obj.GetUID() && r.Reason == pass.reason && r.Message == pass.message &&
-		r.generation == obj.GetGeneration() && r.asked == askedOf(obj)
+		r.generation == obj.GetGeneration() && r.triggers == triggersOf(obj)
 }
 
-// stood is for how long passes have ended as this one does; 0 if it is the first.
-func (r *Records) stood(kind string, obj client.Object, pass ended) time.Duration {
+// unchangedFor returns for how long passes have ended as this one does; 0 if it is the first.
+func (r *Records) unchangedFor(kind string, obj client.Object, pass passResult) time.Duration {
 	last, ok := r.last(kind, obj)
-	if !ok || !last.endedLike(obj, pass) {
+	if !ok || !last.sameOutcome(obj, pass) {
 		return 0
 	}
 	return pass.at.Sub(last.since)
 }
 
-// unkeptBy is what the passes over obj up to now have tried in vain.
-func (r *Records) unkeptBy(kind string, obj client.Object) unkept {
+// ineffectiveOf returns what the passes over obj up to now have tried in vain.
+func (r *Records) ineffectiveOf(kind string, obj client.Object) ineffectiveAction {
 	last, ok := r.last(kind, obj)
 	if !ok || last.UID != obj.GetUID() {
-		return unkept{}
+		return ineffectiveAction{}
 	}
-	return last.unkept
+	return last.ineffective
 }
 
-// last is Get for a Records that may be nil.
+// last does what Get does, for a Records that may be nil.
 func (r *Records) last(kind string, obj client.Object) (Record, bool) {
 	if r == nil {
 		return Record{}, false
@@ -172,16 +204,16 @@ func (r *Records) last(kind string, obj client.Object) (Record, bool) {
 	return r.Get(kind, client.ObjectKeyFromObject(obj))
 }
 
-// lastLook is when the object was last looked at live, as far as that is remembered.
-func (r *Records) lastLook(kind string, obj client.Object) time.Time {
+// lastObserved returns when the object was last looked at live, as far as that is remembered.
+func (r *Records) lastObserved(kind string, obj client.Object) time.Time {
 	last, _ := r.last(kind, obj)
-	return last.lastLook
+	return last.lastObserved
 }
 
-// routine tells whether a pass over obj that starts now is routine: the last one found everything in sync, nobody has
+// routine reports whether a pass over obj that starts now is routine: the last one found everything in sync, nobody has
 // asked for anything since, and it is simply time.
 func (r *Records) routine(kind string, obj client.Object, now time.Time) bool {
 	last, ok := r.last(kind, obj)
-	return ok && last.UID == obj.GetUID() && last.Reason == ReasonInSync && last.generation == obj.GetGeneration() &&
-		last.asked == askedOf(obj) && last.NextCheck != nil && !now.Before(*last.NextCheck)
+	return ok && last.UID == obj.GetUID() && last.Reason == v1alpha1.ReasonInSync && last.generation == obj.GetGeneration() &&
+		last.triggers == triggersOf(obj) && last.NextCheck != nil && !now.Before(*last.NextCheck)
 }

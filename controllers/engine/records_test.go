@@ -19,15 +19,15 @@ func recorded() *v1alpha1.S3Bucket {
 
 func TestAPassIsRoutineOnlyIfNothingButTimeCallsForIt(t *testing.T) {
 	for name, row := range map[string]struct {
-		last   ended
+		last   passResult
 		change func(*v1alpha1.S3Bucket)
 		at     time.Time
 		want   bool
 	}{
 		"its time has come":   {want: true},
 		"before its time":     {at: noon.Add(time.Minute)},
-		"the last one waited": {last: ended{at: noon, reason: "Creating", next: time.Hour}},
-		"the last one failed": {last: ended{at: noon, reason: ReasonFailed, failed: true}},
+		"the last one waited": {last: passResult{at: noon, reason: "Creating", next: time.Hour}},
+		"the last one failed": {last: passResult{at: noon, reason: v1alpha1.ReasonFailed, failed: true}},
 		"the spec was edited": {change: func(b *v1alpha1.S3Bucket) { b.Generation = 2 }},
 		"somebody asked": {change: func(b *v1alpha1.S3Bucket) {
 			b.Annotations = map[string]string{v1alpha1.AnnotationReconcileRequestedAt: "x"}
@@ -36,12 +36,12 @@ func TestAPassIsRoutineOnlyIfNothingButTimeCallsForIt(t *testing.T) {
 	} {
 		r, obj := &Records{}, recorded()
 		if row.last.reason == "" {
-			row.last = ended{at: noon, reason: ReasonInSync, next: time.Hour}
+			row.last = passResult{at: noon, reason: v1alpha1.ReasonInSync, next: time.Hour}
 		}
 		if row.at.IsZero() {
 			row.at = noon.Add(time.Hour)
 		}
-		r.ended("S3Bucket", obj, row.last)
+		r.add("S3Bucket", obj, row.last)
 		if row.change != nil {
 			row.change(obj)
 		}
@@ -57,26 +57,26 @@ func TestAPassIsRoutineOnlyIfNothingButTimeCallsForIt(t *testing.T) {
 func TestRecordsTellOfPlansAndFailures(t *testing.T) {
 	r, obj := &Records{}, recorded()
 	key := client.ObjectKeyFromObject(obj)
-	r.ended("S3Bucket", obj, ended{at: noon, reason: ReasonFailed, failed: true, plan: []string{"CreateBucket (bucket b)"}})
-	r.ended("S3Bucket", obj, ended{at: noon.Add(time.Minute), reason: ReasonFailed, failed: true})
+	r.add("S3Bucket", obj, passResult{at: noon, reason: v1alpha1.ReasonFailed, failed: true, plan: []PlannedAction{{Name: "CreateBucket (bucket b)"}}})
+	r.add("S3Bucket", obj, passResult{at: noon.Add(time.Minute), reason: v1alpha1.ReasonFailed, failed: true})
 	one, _ := r.Get("S3Bucket", key)
 	if one.Passes != 2 || one.Failures != 2 || one.NextCheck != nil || one.LastPlan == nil || one.LastPlan.At != noon {
 		t.Errorf("after two failures: %+v", one)
 	}
-	r.ended("S3Bucket", obj, ended{at: noon.Add(2 * time.Minute), reason: ReasonInSync, next: time.Hour})
+	r.add("S3Bucket", obj, passResult{at: noon.Add(2 * time.Minute), reason: v1alpha1.ReasonInSync, next: time.Hour})
 	if one, _ = r.Get("S3Bucket", key); one.Failures != 0 || !one.NextCheck.Equal(noon.Add(62*time.Minute)) || one.LastPlan == nil {
 		t.Errorf("after success: %+v", one)
 	}
 	other := recorded()
 	other.Name = "a"
-	r.ended("S3Bucket", other, ended{at: noon, reason: ReasonInSync})
+	r.add("S3Bucket", other, passResult{at: noon, reason: v1alpha1.ReasonInSync})
 	if all := r.All(nil); len(all) != 2 || all[0].Name != "a" {
 		t.Errorf("all: %+v", all)
 	}
 	if some := r.All(func(x Record) bool { return x.Name == "b" }); len(some) != 1 {
 		t.Errorf("some: %+v", some)
 	}
-	for _, p := range watched(r, "S3Bucket") { // as controller-runtime asks them
+	for _, p := range ownPredicates(r, "S3Bucket") { // as controller-runtime asks them
 		if !p.Delete(event.DeleteEvent{Object: obj}) {
 			break
 		}
@@ -90,7 +90,7 @@ func TestTheEngineMarksRoutinePasses(t *testing.T) {
 	b := newBench(t, nil)
 	b.loop.Records = &Records{}
 	now := noon
-	b.loop.Pace.Now = func() time.Time { return now }
+	b.loop.Schedule.Now = func() time.Time { return now }
 	b.pass(nil)
 	if b.work.routine {
 		t.Error("the first pass is routine")
@@ -101,7 +101,7 @@ func TestTheEngineMarksRoutinePasses(t *testing.T) {
 		t.Error("a pass whose time has come is not routine")
 	}
 	b.pass(errors.New("x"))
-	if one, ok := b.loop.Records.Get("S3Bucket", b.key); !ok || one.Failures != 1 || one.Reason != ReasonFailed {
+	if one, ok := b.loop.Records.Get("S3Bucket", b.key); !ok || one.Failures != 1 || one.Reason != v1alpha1.ReasonFailed {
 		t.Errorf("record %+v", one)
 	}
 }
@@ -110,7 +110,7 @@ func TestALookThatIsNotRoutineIsRemembered(t *testing.T) {
 	b := newBench(t, nil)
 	b.loop.Records = &Records{}
 	now := noon
-	b.loop.Pace.Now = func() time.Time { return now }
+	b.loop.Schedule.Now = func() time.Time { return now }
 	b.pass(nil)
 	now = now.Add(2 * time.Hour)
 	b.pass(nil) // routine
@@ -121,10 +121,10 @@ func TestALookThatIsNotRoutineIsRemembered(t *testing.T) {
 
 func TestTheAuditIntervalIsTheObjectsToChoose(t *testing.T) {
 	for text, want := range map[string]time.Duration{"": time.Hour, "10m": 10 * time.Minute, "1s": time.Hour, "soon": time.Hour} {
-		r, b := &Reconciler[*v1alpha1.S3Bucket]{Pace: Pace{Resync: time.Hour}}, recorded()
+		r, b := &Reconciler[*v1alpha1.S3Bucket]{Schedule: Schedule{Resync: time.Hour}}, recorded()
 		b.Annotations = map[string]string{v1alpha1.AnnotationAuditInterval: text}
-		notes := &Notes{}
-		if got := r.paceOf(b, notes).Resync; got != want {
+		notes := &Events{}
+		if got := r.scheduleFor(b, notes).Resync; got != want {
 			t.Errorf("%q gives %s, want %s", text, got, want)
 		}
 		wrong := text == "1s" || text == "soon"

@@ -54,14 +54,14 @@ func TestOutcomesThatNoConditionHas(t *testing.T) {
 	deleted.DeletionTimestamp = &metav1.Time{Time: noon}
 	paused.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"}
 	r := &Reconciler[*v1alpha1.S3Bucket]{Kind: "S3Bucket"}
-	if got := r.outcome(deleted, false); got != "Released" {
+	if got := r.traceOutcome(deleted, false); got != "Released" {
 		t.Errorf("a released object: %s", got)
 	}
-	if got := r.outcome(paused, false); got != "Paused" {
+	if got := r.traceOutcome(paused, false); got != "Paused" {
 		t.Errorf("a paused object: %s", got)
 	}
 	deleted.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: "BucketNotEmpty"}}
-	if got := r.outcome(deleted, true); got != "BucketNotEmpty" {
+	if got := r.traceOutcome(deleted, true); got != "BucketNotEmpty" {
 		t.Errorf("an object that waits for its release: %s", got)
 	}
 }
@@ -71,7 +71,7 @@ func TestNoTracesCostNoAllocation(t *testing.T) {
 	gone := &v1alpha1.S3Bucket{}
 	gone.DeletionTimestamp = &metav1.Time{Time: noon}
 	b := newBench(t, nil)
-	without := testing.AllocsPerRun(100, func() { _, _ = b.loop.pass(t.Context(), gone) })
+	without := testing.AllocsPerRun(100, func() { _, _ = b.loop.reconcile(t.Context(), gone) })
 	with := testing.AllocsPerRun(100, func() { _, _ = b.loop.Reconcile(t.Context(), gone) })
 	if with != without {
 		t.Errorf("%v allocations, and %v without the question", with, without)

@@ -44,9 +44,9 @@ func (w *world) Observe(context.Context, *v1alpha1.S3Bucket) (*thing, error) {
 }
 func (w *world) Owner(_ *v1alpha1.S3Bucket, seen *thing) Owner { return seen.owner }
 func (w *world) Declared(*v1alpha1.S3Bucket) []string          { return w.declared }
-func (w *world) Plan(_ *v1alpha1.S3Bucket, seen *thing) ([]Step, error) {
-	act := func(name string, t thing) []Step {
-		return []Step{{Name: name, Why: "setting → " + t.setting, Sets: w.sets(seen), Do: func(context.Context) error {
+func (w *world) Plan(_ *v1alpha1.S3Bucket, seen *thing) ([]Action, error) {
+	act := func(name string, t thing) []Action {
+		return []Action{{Name: name, Why: "setting → " + t.setting, Changes: w.sets(seen), Do: func(context.Context) error {
 			w.writes = append(w.writes, name)
 			if !w.deaf {
 				w.has = &t
@@ -64,7 +64,7 @@ func (w *world) Plan(_ *v1alpha1.S3Bucket, seen *thing) ([]Step, error) {
 }
 
 func (w *world) sets(seen *thing) []Change {
-	changes := Unset(w.declared)
+	changes := InitialChanges(w.declared)
 	for i := range changes {
 		if seen != nil {
 			changes[i].From = seen.setting
@@ -86,14 +86,14 @@ func (w *world) Delete(context.Context, *v1alpha1.S3Bucket, *thing) (bool, error
 	}
 	return !w.keepOnDelete && !w.denies, nil
 }
-func (w *world) Ended() bool { return w.ended }
+func (w *world) Terminated() bool { return w.ended }
 func (w *world) Stop(context.Context, *v1alpha1.S3Bucket, *thing) (bool, error) {
 	return true, nil
 }
 func (w *world) Disown(context.Context, *v1alpha1.S3Bucket, *thing) error { w.freed++; return nil }
 
-func drive(w *world, connect error) Work[*v1alpha1.S3Bucket, thing] {
-	return Work[*v1alpha1.S3Bucket, thing]{
+func drive(w *world, connect error) Reconciler[*v1alpha1.S3Bucket, thing] {
+	return Reconciler[*v1alpha1.S3Bucket, thing]{
 		Kind: "Thing", Stateful: true, Settling: time.Minute, Now: func() time.Time { return time.Unix(1000, 0) },
 		Connect: func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, thing], error) {
 			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w, Version: w.version}, connect
@@ -114,8 +114,8 @@ func made(b *v1alpha1.S3Bucket) {
 }
 
 func reasonOf(err error) string {
-	if pause, ok := engine.AsPause(err); ok {
-		return pause.Reason
+	if wait, ok := engine.AsWait(err); ok {
+		return wait.Reason
 	}
 	if err != nil {
 		return "error"
@@ -153,7 +153,7 @@ func TestSync(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			notes := engine.NewPass(nil)
-			err := drive(&x.world, nil).Sync(t.Context(), x.obj, notes)
+			err := drive(&x.world, nil).Reconcile(t.Context(), x.obj, notes)
 			if got := reasonOf(err); got != x.reason {
 				t.Errorf("got %q (%v), want %q", got, err, x.reason)
 			}
@@ -170,7 +170,7 @@ func TestSync(t *testing.T) {
 	}
 }
 
-// young was changed a moment ago.
+// young returns an object that was changed a moment ago.
 func young(b *v1alpha1.S3Bucket) { b.Status.LastSyncTime = &metav1.Time{Time: time.Unix(990, 0)} }
 
 func adopting(b *v1alpha1.S3Bucket)  { b.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt }
@@ -210,11 +210,11 @@ func TestWhatIsSavedBeforeItIsDone(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			failing, saves := x.world, 0
-			err := drive(&failing, nil).Sync(t.Context(), x.obj.DeepCopy(), engine.NewPass(func(context.Context) error { return errSave }))
+			err := drive(&failing, nil).Reconcile(t.Context(), x.obj.DeepCopy(), engine.NewPass(func(context.Context) error { return errSave }))
 			if x.saved && (!errors.Is(err, errSave) || len(failing.writes) != 0) {
 				t.Errorf("acted without saving: %v, %v", failing.writes, err)
 			}
-			err = drive(&x.world, nil).Sync(t.Context(), x.obj, engine.NewPass(func(context.Context) error {
+			err = drive(&x.world, nil).Reconcile(t.Context(), x.obj, engine.NewPass(func(context.Context) error {
 				if saves++; x.check != nil && !x.check(x.obj) {
 					t.Errorf("saved %+v", x.obj.Status)
 				}
@@ -231,7 +231,7 @@ func TestFieldsThatAreDeclaredNoMoreLeaveTheList(t *testing.T) {
 	w := &world{has: &thing{Ours, "a"}, want: "a"}
 	b := bucket(made)
 	b.Status.ManagedFields = []string{"setting"}
-	if err := drive(w, nil).Sync(t.Context(), b, engine.NewPass(nil)); err != nil || len(b.Status.ManagedFields) != 0 {
+	if err := drive(w, nil).Reconcile(t.Context(), b, engine.NewPass(nil)); err != nil || len(b.Status.ManagedFields) != 0 {
 		t.Errorf("managed fields %v, %v", b.Status.ManagedFields, err)
 	}
 }
@@ -292,7 +292,7 @@ func TestRelease(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			notes := engine.NewPass(nil)
-			err := drive(&x.world, x.connect).Release(t.Context(), x.obj, notes)
+			err := drive(&x.world, x.connect).Finalize(t.Context(), x.obj, notes)
 			if got := reasonOf(err); got != x.reason {
 				t.Errorf("got %q (%v), want %q", got, err, x.reason)
 			}

@@ -24,7 +24,7 @@ type Field[T, S any] struct {
 // Change is a field that differs.
 type Change struct{ Path, From, To string }
 
-// DeclaredPaths are the paths of the fields that obj declares.
+// DeclaredPaths returns the paths of the fields that obj declares.
 func DeclaredPaths[T, S any](fields []Field[T, S], obj T) []string {
 	var paths []string
 	for _, f := range fields {
@@ -35,8 +35,8 @@ func DeclaredPaths[T, S any](fields []Field[T, S], obj T) []string {
 	return paths
 }
 
-// Concerned tells whether any of the fields is declared, or managed until now: then they must be read.
-func Concerned[T Object, S any](fields []Field[T, S], obj T) bool {
+// AnyInUse reports whether any of the fields is declared, or managed until now: then they must be read.
+func AnyInUse[T Object, S any](fields []Field[T, S], obj T) bool {
 	managed := ManagedBy(obj).Paths()
 	return slices.ContainsFunc(fields, func(f Field[T, S]) bool {
 		_, declared := f.Want(obj)
@@ -51,12 +51,12 @@ func Changes[T Object, S any](fields []Field[T, S], obj T, seen *S) []Change {
 	managed := ManagedBy(obj)
 	for _, f := range fields {
 		want, declared := f.Want(obj)
-		if !declared && (f.Sticky || !managed.has(f.Path)) {
+		if !declared && (f.Sticky || !managed.mayOwn(f.Path)) {
 			continue
 		}
 		have := f.Have(seen)
 		if !declared {
-			if !managed.Wrote(f.Path, have) {
+			if !managed.Owns(f.Path, have) {
 				continue
 			}
 			want = f.Default
@@ -68,17 +68,17 @@ func Changes[T Object, S any](fields []Field[T, S], obj T, seen *S) []Change {
 	return all
 }
 
-// Why tells people of changes: "visibilityTimeout 30 → 60".
-func Why(changes []Change) string {
+// Describe returns changes as people read them: "visibilityTimeout 30 → 60".
+func Describe(changes []Change) string {
 	texts := make([]string, 0, len(changes))
 	for _, c := range changes {
-		texts = append(texts, fmt.Sprintf("%s %s → %s", c.Path, Shown(c.From), Shown(c.To)))
+		texts = append(texts, fmt.Sprintf("%s %s → %s", c.Path, OrNone(c.From), OrNone(c.To)))
 	}
 	return strings.Join(texts, ", ")
 }
 
-// Shown is value as people see it: an empty one by a word.
-func Shown(value string) string {
+// OrNone returns value, or "none" for an empty one.
+func OrNone(value string) string {
 	if value == "" {
 		return "none"
 	}

@@ -2,9 +2,9 @@ package external
 
 import "context"
 
-// Live is an Adapter of a kind of which something moves by itself, all the time, and is therefore in no status: the
-// messages in a queue. Live reads it when somebody looks, by names in camelCase, and changes nothing, obj included. nil
-// values: obj has nothing there yet. Its errors are for users.
-type Live[T Object] interface {
-	Live(ctx context.Context, obj T) (map[string]string, error)
+// LiveReader is an Adapter of a kind with values that change all the time, such as the number of messages in a queue, and are
+// therefore in no status. ReadLive returns them by their names in camelCase, nil if obj has no resource yet. It is called when somebody
+// looks, and changes nothing, obj included. Its errors are for users.
+type LiveReader[T Object] interface {
+	ReadLive(ctx context.Context, obj T) (map[string]string, error)
 }

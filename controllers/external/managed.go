@@ -47,15 +47,15 @@ func (m Managed) Below(path string) []string {
 	return slices.DeleteFunc(m.Paths(), func(p string) bool { return p != path && !strings.HasPrefix(p, path+".") })
 }
 
-// has tells whether Wrote may say yes.
-func (m Managed) has(path string) bool {
+// mayOwn reports whether Owns may say yes.
+func (m Managed) mayOwn(path string) bool {
 	_, pending := m.pending[path]
 	return pending || slices.Contains(m.held, path)
 }
 
-// Wrote tells whether what AWS has at path is Portico's to take back. have is that value, in the text of a Change: after a
+// Owns reports whether what AWS has at path is Portico's to take back. have is that value, in the text of a Change: after a
 // write whose answer was lost, another value than before is ours.
-func (m Managed) Wrote(path, have string) bool {
+func (m Managed) Owns(path, have string) bool {
 	if slices.Contains(m.held, path) {
 		return true
 	}
@@ -75,8 +75,8 @@ func digest(value string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Unset are changes of paths of a resource that is made with them.
-func Unset(paths []string) []Change {
+// InitialChanges returns the changes of the paths that a resource is made with.
+func InitialChanges(paths []string) []Change {
 	changes := make([]Change, 0, len(paths))
 	for _, path := range paths {
 		changes = append(changes, Change{Path: path})
@@ -84,63 +84,63 @@ func Unset(paths []string) []Change {
 	return changes
 }
 
-// intend notes what the steps are about to write for the first time, and tells whether that must be saved before they are
-// taken. Of a resource that is to be made it is all that is declared: the steps that follow belong to the same pass.
-func (p *pass[T, S]) intend(create bool, steps []Step) bool {
-	declared, news := p.Adapter.Declared(p.obj), false
-	changes := Unset(declared)
+// markPending notes what the actions are about to write for the first time, and tells whether that must be saved before they are
+// taken. Of a resource that is to be made it is all that is declared: the actions that follow belong to the same pass.
+func (r *reconciliation[T, S]) markPending(create bool, actions []Action) bool {
+	declared, news := r.Adapter.Declared(r.obj), false
+	changes := InitialChanges(declared)
 	if !create {
 		changes = nil
-		for _, s := range steps {
-			changes = append(changes, s.Sets...)
+		for _, s := range actions {
+			changes = append(changes, s.Changes...)
 		}
 	}
 	for _, c := range changes {
-		managed := ManagedBy(p.obj)
+		managed := ManagedBy(r.obj)
 		was, tried := managed.pending[c.Path]
 		switch {
 		case slices.Contains(managed.held, c.Path), was == pendingUnwritten:
 		case !slices.Contains(declared, c.Path): // an earlier try got through, and is taken back
-			p.wrote([]Change{c})
+			r.markManaged([]Change{c})
 		case tried && was != pendingNew:
-			if managed.Wrote(c.Path, c.From) { // an earlier try got through, and something else is declared now
-				p.wrote([]Change{c})
+			if managed.Owns(c.Path, c.From) { // an earlier try got through, and something else is declared now
+				r.markManaged([]Change{c})
 			}
 		case create:
-			p.pend(c.Path, pendingNew)
+			r.setPending(c.Path, pendingNew)
 			news = news || !tried
 		default:
-			p.pend(c.Path, digest(c.From))
+			r.setPending(c.Path, digest(c.From))
 			news = news || !tried
 		}
 	}
 	return news
 }
 
-func (p *pass[T, S]) pend(path, state string) {
-	_, status := p.obj.AWS()
+func (r *reconciliation[T, S]) setPending(path, state string) {
+	_, status := r.obj.AWS()
 	if status.PendingFields == nil {
 		status.PendingFields = map[string]string{}
 	}
 	status.PendingFields[path] = state
-	p.intended = append(p.intended, path)
+	r.pending = append(r.pending, path)
 }
 
-// wrote makes paths managed.
-func (p *pass[T, S]) wrote(changes []Change) {
-	_, status := p.obj.AWS()
+// markManaged makes paths managed.
+func (r *reconciliation[T, S]) markManaged(changes []Change) {
+	_, status := r.obj.AWS()
 	for _, c := range changes {
 		status.ManagedFields = union(status.ManagedFields, []string{c.Path})
 		delete(status.PendingFields, c.Path)
 	}
 }
 
-// unwritten ends the pass at changes that failed; without any, before the first. Refused, they are as they were; else they
+// markUnwritten ends the pass at changes that failed; without any, before the first. Refused, they are as they were; else they
 // may have been written. What this pass intended and has not come to is as it was.
-func (p *pass[T, S]) unwritten(changes []Change, refused bool) {
-	_, status := p.obj.AWS()
+func (r *reconciliation[T, S]) markUnwritten(changes []Change, refused bool) {
+	_, status := r.obj.AWS()
 	for _, c := range changes {
-		p.intended = slices.DeleteFunc(p.intended, func(path string) bool { return path == c.Path && !refused })
+		r.pending = slices.DeleteFunc(r.pending, func(path string) bool { return path == c.Path && !refused })
 		switch was, pending := status.PendingFields[c.Path]; {
 		case pending && refused:
 			status.PendingFields[c.Path] = pendingUnwritten
@@ -148,7 +148,7 @@ func (p *pass[T, S]) unwritten(changes []Change, refused bool) {
 			status.PendingFields[c.Path] = digest(c.From)
 		}
 	}
-	for _, path := range p.intended {
+	for _, path := range r.pending {
 		if _, pending := status.PendingFields[path]; pending {
 			status.PendingFields[path] = pendingUnwritten
 		}

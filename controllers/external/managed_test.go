@@ -46,17 +46,17 @@ func (s *shelf) Declared(b *v1alpha1.S3Bucket) []string { return DeclaredPaths(s
 
 func (s *shelf) Reserve(b *v1alpha1.S3Bucket) { b.Status.AccountID = "1" }
 
-func (s *shelf) Plan(b *v1alpha1.S3Bucket, seen *map[string]string) ([]Step, error) {
+func (s *shelf) Plan(b *v1alpha1.S3Bucket, seen *map[string]string) ([]Action, error) {
 	if seen == nil {
-		return []Step{{Name: "Create", Why: "x", Do: func(context.Context) error { return s.write("Create", func() { s.has = theirs("none", "none") }) }}}, nil
+		return []Action{{Name: "Create", Why: "x", Do: func(context.Context) error { return s.write("Create", func() { s.has = theirs("none", "none") }) }}}, nil
 	}
-	var steps []Step
+	var actions []Action
 	for _, c := range Changes(settings(), b, seen) {
-		steps = append(steps, Step{Name: "Put", Why: Why([]Change{c}), Sets: []Change{c}, Do: func(context.Context) error {
+		actions = append(actions, Action{Name: "Put", Why: Describe([]Change{c}), Changes: []Change{c}, Do: func(context.Context) error {
 			return s.write(c.Path, func() { s.has[c.Path] = c.To })
 		}})
 	}
-	return steps, nil
+	return actions, nil
 }
 
 // write answers as the scene says, which decides whether it does anything.
@@ -106,7 +106,7 @@ type scene struct {
 // pass runs one pass, of which the status is kept.
 func (x scene) pass() {
 	x.t.Helper()
-	_ = drive2(x.s).Sync(x.t.Context(), x.b, engine.NewPass(nil))
+	_ = drive2(x.s).Reconcile(x.t.Context(), x.b, engine.NewPass(nil))
 }
 
 // dies runs a pass in which the operator dies at its first write of path, before or after it is done: what is left of the
@@ -116,7 +116,7 @@ func (x scene) dies(path string, after error) {
 	saved := x.b.DeepCopy()
 	x.s.answer = map[string]func() error{path: func() error { return after }}
 	pass := engine.NewPass(func(context.Context) error { saved = x.b.DeepCopy(); return nil })
-	_ = drive2(x.s).Sync(x.t.Context(), x.b, pass)
+	_ = drive2(x.s).Reconcile(x.t.Context(), x.b, pass)
 	*x.b, x.s.answer = *saved, nil
 }
 
@@ -135,8 +135,8 @@ func (x scene) declare(first, second string) {
 	}
 }
 
-func drive2(s *shelf) Work[*v1alpha1.S3Bucket, map[string]string] {
-	return Work[*v1alpha1.S3Bucket, map[string]string]{
+func drive2(s *shelf) Reconciler[*v1alpha1.S3Bucket, map[string]string] {
+	return Reconciler[*v1alpha1.S3Bucket, map[string]string]{
 		Kind: "Shelf", Settling: time.Minute, Now: func() time.Time { return time.Unix(1000, 0) },
 		Connect: func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, map[string]string], error) {
 			return Connection[*v1alpha1.S3Bucket, map[string]string]{Adapter: s}, nil
@@ -242,7 +242,7 @@ func TestTheTriesOfARefusedSettingWriteNothing(t *testing.T) {
 	for range 3 {
 		before := x.b.DeepCopy()
 		pass := engine.NewPass(func(context.Context) error { t.Error("a try was saved before it was made"); return nil })
-		if err := drive2(x.s).Sync(t.Context(), x.b, pass); reasonOf(err) != "AccessDenied" {
+		if err := drive2(x.s).Reconcile(t.Context(), x.b, pass); reasonOf(err) != "AccessDenied" {
 			t.Fatal(err)
 		}
 		if !maps.Equal(before.Status.PendingFields, x.b.Status.PendingFields) || !slices.Equal(before.Status.ManagedFields, x.b.Status.ManagedFields) {

@@ -28,7 +28,7 @@ func TestNothingIsDecidedByARoutineLook(t *testing.T) {
 		b := bucket(made, func(b *v1alpha1.S3Bucket) {
 			b.Annotations = map[string]string{v1alpha1.AnnotationAcknowledgeRecreate: "1"}
 		})
-		if err := work.Sync(engine.Routine(t.Context(), true), b, engine.NewPass(nil)); err != nil {
+		if err := work.Reconcile(engine.WithRoutine(t.Context(), true), b, engine.NewPass(nil)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if len(w.writes) != 0 || b.Status.Recreations != 0 || b.Status.ARN == "" {
@@ -56,7 +56,7 @@ func TestAStatelessResourceIsMadeAgain(t *testing.T) {
 	work := drive(w, nil)
 	work.Stateful = false
 	b, notes := bucket(made), engine.NewPass(nil)
-	if err := work.Sync(t.Context(), b, notes); err != nil {
+	if err := work.Reconcile(t.Context(), b, notes); err != nil {
 		t.Fatal(err)
 	}
 	if told := strings.Join(notes.Strings(), ""); !strings.Contains(told, "Recreated") || !slices.Equal(w.writes, []string{"Create"}) {
@@ -66,7 +66,7 @@ func TestAStatelessResourceIsMadeAgain(t *testing.T) {
 	work = drive(w, nil)
 	work.Stateful = false
 	b = bucket(made)
-	if err := work.Sync(t.Context(), b, engine.NewPass(nil)); reasonOf(err) != "Creating" || b.Status.ARN != "" {
+	if err := work.Reconcile(t.Context(), b, engine.NewPass(nil)); reasonOf(err) != "Creating" || b.Status.ARN != "" {
 		t.Errorf("%v; the ARN %q of the one that is gone would let a deletion go at once", err, b.Status.ARN)
 	}
 }
@@ -77,8 +77,8 @@ type refusing struct {
 	with error
 }
 
-func (r *refusing) Plan(*v1alpha1.S3Bucket, *thing) ([]Step, error) {
-	return []Step{{Name: "Create", Why: "x", Do: func(context.Context) error { return r.with }}}, nil
+func (r *refusing) Plan(*v1alpha1.S3Bucket, *thing) ([]Action, error) {
+	return []Action{{Name: "Create", Why: "x", Do: func(context.Context) error { return r.with }}}, nil
 }
 
 // Each try of a creation is written down before it is made, and one that AWS refuses leaves no trace of a change.
@@ -92,7 +92,7 @@ func TestARefusedCreationChangesNothing(t *testing.T) {
 	for try := range 3 {
 		var during *metav1.Time
 		pass := engine.NewPass(func(context.Context) error { during = b.Status.LastSyncTime; return nil })
-		if err := work.Sync(t.Context(), b, pass); reasonOf(err) != "AccessDenied" {
+		if err := work.Reconcile(t.Context(), b, pass); reasonOf(err) != "AccessDenied" {
 			t.Fatal(err)
 		}
 		if b.Status.LastSyncTime != nil {
@@ -105,7 +105,7 @@ func TestARefusedCreationChangesNothing(t *testing.T) {
 		meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, Reason: "AccessDenied"})
 	}
 	w.with = errors.New("no answer") // it may have been made: deletion must wait for it to show
-	if err := work.Sync(t.Context(), b, engine.NewPass(nil)); err == nil || b.Status.LastSyncTime == nil {
+	if err := work.Reconcile(t.Context(), b, engine.NewPass(nil)); err == nil || b.Status.LastSyncTime == nil {
 		t.Errorf("after %v lastSyncTime is %v", err, b.Status.LastSyncTime)
 	}
 }
@@ -139,12 +139,12 @@ func TestANewTokenIsForRefusedCreationsOnly(t *testing.T) {
 	} {
 		w := &retrying{refusing: refusing{with: row.with}}
 		work := drive(&w.world, nil)
-		work.Longest = 30 * time.Second
+		work.MaxDuration = 30 * time.Second
 		work.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, thing], error) {
 			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w}, nil
 		}
 		before := row.obj.Status.LastSyncTime
-		if err := work.Sync(t.Context(), row.obj, engine.NewPass(nil)); err == nil || w.attempts != row.attempts {
+		if err := work.Reconcile(t.Context(), row.obj, engine.NewPass(nil)); err == nil || w.attempts != row.attempts {
 			t.Errorf("%s: %d new attempts after %v", name, w.attempts, err)
 		}
 		if after := row.obj.Status.LastSyncTime; (after != nil) != row.stamped {
@@ -173,9 +173,9 @@ func TestMarksAreProvenBeforeTheyAreSet(t *testing.T) {
 		w := &world{has: row.has, want: "a"}
 		work := drive(w, nil)
 		work.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, thing], error) {
-			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w, Prove: func(context.Context) error { return errOther }}, nil
+			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w, Recheck: func(context.Context) error { return errOther }}, nil
 		}
-		err := work.Sync(t.Context(), row.obj, engine.NewPass(nil))
+		err := work.Reconcile(t.Context(), row.obj, engine.NewPass(nil))
 		if errors.Is(err, errOther) != row.proven || (len(w.writes) == 0) != row.proven {
 			t.Errorf("%s: %v, wrote %v", name, err, w.writes)
 		}
@@ -195,7 +195,7 @@ func TestWhatIsReservedIsProvenAfterwards(t *testing.T) {
 		w, saved := &world{want: "a"}, ""
 		work := drive(w, nil)
 		work.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, thing], error) {
-			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w, Prove: func(context.Context) error {
+			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w, Recheck: func(context.Context) error {
 				if saved != "1" {
 					t.Errorf("%s: proven before it was reserved", name)
 				}
@@ -203,7 +203,7 @@ func TestWhatIsReservedIsProvenAfterwards(t *testing.T) {
 			}}, nil
 		}
 		pass := engine.NewPass(func(context.Context) error { saved = row.obj.Status.AccountID; return nil })
-		err := work.Sync(t.Context(), row.obj, pass)
+		err := work.Reconcile(t.Context(), row.obj, pass)
 		if reasonOf(err) != "ProviderDeleting" || len(w.writes) != 0 || row.obj.Status.AccountID != row.account {
 			t.Errorf("%s: %v, wrote %v, account %q", name, err, w.writes, row.obj.Status.AccountID)
 		}
@@ -213,7 +213,7 @@ func TestWhatIsReservedIsProvenAfterwards(t *testing.T) {
 // waiting is a world whose resource is there and not done.
 type waiting struct{ world }
 
-func (w *waiting) Plan(*v1alpha1.S3Bucket, *thing) ([]Step, error) {
+func (w *waiting) Plan(*v1alpha1.S3Bucket, *thing) ([]Action, error) {
 	return nil, engine.Wait("Creating", time.Second, "AWS is at work")
 }
 
@@ -229,7 +229,7 @@ func TestAResourceThatIsNotDoneIsReportedAndNotPublished(t *testing.T) {
 		return nil, nil
 	}
 	b := bucket()
-	if err := work.Sync(t.Context(), b, engine.NewPass(nil)); reasonOf(err) != "Creating" || b.Status.ARN == "" {
+	if err := work.Reconcile(t.Context(), b, engine.NewPass(nil)); reasonOf(err) != "Creating" || b.Status.ARN == "" {
 		t.Errorf("%v, status %+v", err, b.Status.AWSStatus)
 	}
 }

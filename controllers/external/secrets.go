@@ -24,11 +24,11 @@ import (
 // Binding convention has it, and what Portico itself must remember in secret. It reads them by name and past every
 // cache, so the operator needs no list or watch of Secrets. One that does not belong to the object is never touched.
 type Secrets struct {
-	Live   client.Reader
-	Writer client.Client
+	APIReader client.Reader
+	Client    client.Client
 }
 
-// SecretName is the name of a Secret of obj's; of a very long name the end gives way to a hash.
+// SecretName returns the name of a Secret of obj's; of a very long name the end gives way to a hash.
 func SecretName(kind string, obj client.Object, purpose string) string {
 	name, suffix := obj.GetName(), "-"+strings.ToLower(kind)+"-"+purpose
 	if most := 253 - len(suffix); len(name) > most {
@@ -39,7 +39,7 @@ func SecretName(kind string, obj client.Object, purpose string) string {
 	return name + suffix
 }
 
-// BindingName is the name of obj's binding Secret.
+// BindingName returns the name of obj's binding Secret.
 func BindingName(kind string, obj client.Object) string { return SecretName(kind, obj, "binding") }
 
 // Publish makes details the content of obj's binding Secret.
@@ -57,8 +57,8 @@ func (s Secrets) Publish(ctx context.Context, kind string, obj client.Object, de
 	}, nil
 }
 
-// Keep makes values the content of obj's Secret for this purpose.
-func (s Secrets) Keep(ctx context.Context, kind string, obj client.Object, purpose string, values map[string]string) error {
+// Store makes values the content of obj's Secret for this purpose.
+func (s Secrets) Store(ctx context.Context, kind string, obj client.Object, purpose string, values map[string]string) error {
 	_, err := s.write(ctx, kind, obj, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: obj.GetNamespace(), Name: SecretName(kind, obj, purpose)},
 		Type:       corev1.SecretTypeOpaque,
@@ -67,8 +67,8 @@ func (s Secrets) Keep(ctx context.Context, kind string, obj client.Object, purpo
 	return err
 }
 
-// Kept reads what Keep kept; empty if there is nothing.
-func (s Secrets) Kept(ctx context.Context, kind string, obj client.Object, purpose string) (map[string]string, error) {
+// Load returns what Store stored; empty if there is nothing.
+func (s Secrets) Load(ctx context.Context, kind string, obj client.Object, purpose string) (map[string]string, error) {
 	secret, err := s.read(ctx, kind, obj, SecretName(kind, obj, purpose))
 	if err != nil || secret == nil {
 		return map[string]string{}, err
@@ -83,7 +83,7 @@ func (s Secrets) Kept(ctx context.Context, kind string, obj client.Object, purpo
 // read returns obj's Secret of this name, and nil if there is none.
 func (s Secrets) read(ctx context.Context, kind string, obj client.Object, name string) (*corev1.Secret, error) {
 	secret := &corev1.Secret{}
-	err := s.Live.Get(ctx, client.ObjectKey{Namespace: obj.GetNamespace(), Name: name}, secret)
+	err := s.APIReader.Get(ctx, client.ObjectKey{Namespace: obj.GetNamespace(), Name: name}, secret)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -91,10 +91,10 @@ func (s Secrets) read(ctx context.Context, kind string, obj client.Object, name 
 		return nil, fmt.Errorf("read the Secret %s: %w", name, err)
 	}
 	if owner := metav1.GetControllerOf(secret); owner != nil && owner.Kind == kind && owner.Name == obj.GetName() && owner.UID != obj.GetUID() {
-		return nil, engine.Wait("BindingPending", 2*time.Second, "the Secret %s is of an earlier object of this name and about to go", name)
+		return nil, engine.Wait(v1alpha1.ReasonBindingPending, 2*time.Second, "the Secret %s is of an earlier object of this name and about to go", name)
 	}
 	if !metav1.IsControlledBy(secret, obj) {
-		return nil, engine.Blocked("BindingConflict",
+		return nil, engine.Blocked(v1alpha1.ReasonBindingConflict,
 			"the Secret %s exists and does not belong to this object; rename or delete it, so that the connection details can be published", name)
 	}
 	return secret, nil
@@ -112,7 +112,7 @@ func (s Secrets) write(ctx context.Context, kind string, obj client.Object, want
 	if !maps.EqualFunc(secret.Data, want.Data, func(a, b []byte) bool { return string(a) == string(b) }) {
 		before := secret.DeepCopy()
 		secret.Data = want.Data
-		if err := s.Writer.Patch(ctx, secret, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		if err := s.Client.Patch(ctx, secret, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
 			return nil, fmt.Errorf("update the Secret %s: %w", secret.Name, err)
 		}
 	}
@@ -121,10 +121,10 @@ func (s Secrets) write(ctx context.Context, kind string, obj client.Object, want
 
 func (s Secrets) create(ctx context.Context, obj client.Object, secret *corev1.Secret) error {
 	secret.Labels = map[string]string{"app.kubernetes.io/managed-by": "portico"}
-	if err := controllerutil.SetControllerReference(obj, secret, s.Writer.Scheme()); err != nil {
+	if err := controllerutil.SetControllerReference(obj, secret, s.Client.Scheme()); err != nil {
 		return fmt.Errorf("own the Secret %s: %w", secret.Name, err)
 	}
-	if err := s.Writer.Create(ctx, secret); err != nil {
+	if err := s.Client.Create(ctx, secret); err != nil {
 		return fmt.Errorf("create the Secret %s: %w", secret.Name, err)
 	}
 	return nil

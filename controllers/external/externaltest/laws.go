@@ -59,17 +59,17 @@ func (l laws[T, S]) observe(t *testing.T) *S {
 }
 
 // plan compares, which must write nothing.
-func (l laws[T, S]) plan(t *testing.T, seen *S) []external.Step {
+func (l laws[T, S]) plan(t *testing.T, seen *S) []external.Action {
 	t.Helper()
 	before := l.Writes()
-	steps, err := l.Adapter.Plan(l.Object, seen)
+	actions, err := l.Adapter.Plan(l.Object, seen)
 	if err != nil {
 		t.Fatalf("Plan: %v", err)
 	}
 	if l.Writes() != before {
 		t.Fatal("Plan changed AWS")
 	}
-	return steps
+	return actions
 }
 
 // converges acts until nothing is left to do; each step is taken twice, as after a lost reply. Then the second look
@@ -78,18 +78,18 @@ func (l laws[T, S]) converges(t *testing.T, what string) {
 	t.Helper()
 	const most = 4
 	for range most {
-		steps := l.plan(t, l.observe(t))
-		if len(steps) == 0 {
+		actions := l.plan(t, l.observe(t))
+		if len(actions) == 0 {
 			return
 		}
-		for _, s := range steps {
+		for _, s := range actions {
 			takeTwice(t, what, s)
 		}
 	}
 	t.Fatalf("%s: not in sync after %d rounds; still to do: %+v", what, most, l.plan(t, l.observe(t)))
 }
 
-func takeTwice(t *testing.T, what string, s external.Step) {
+func takeTwice(t *testing.T, what string, s external.Action) {
 	t.Helper()
 	if s.Name == "" || s.Why == "" {
 		t.Errorf("%s: the step %+v does not say what and why", what, s)
@@ -150,8 +150,8 @@ func (l laws[T, S]) repliesMayBeLost(t *testing.T) {
 		}
 	}
 	l.Lose(false)
-	if steps := l.plan(t, l.observe(t)); len(steps) != 0 {
-		t.Errorf("after lost replies there is still %+v to do", steps)
+	if actions := l.plan(t, l.observe(t)); len(actions) != 0 {
+		t.Errorf("after lost replies there is still %+v to do", actions)
 	}
 }
 

@@ -20,7 +20,7 @@ type Kube struct {
 	Secrets Secrets
 }
 
-// SecretValue is one key of a Secret in namespace. It must not reach a status, an event, a log or an error.
+// SecretValue returns one key of a Secret in namespace. It must not reach a status, an event, a log or an error.
 func (k Kube) SecretValue(ctx context.Context, namespace string, ref v1alpha1.SecretKeyRef) (string, error) {
 	secret := &corev1.Secret{}
 	if err := k.get(ctx, "Secret", namespace, ref.Name, secret); err != nil {
@@ -28,12 +28,12 @@ func (k Kube) SecretValue(ctx context.Context, namespace string, ref v1alpha1.Se
 	}
 	value, ok := secret.Data[ref.Key]
 	if !ok || len(value) == 0 {
-		return "", engine.Blocked("SecretKeyNotFound", "the Secret %s has no key %s, or it is empty; add it, or change the reference", ref.Name, ref.Key)
+		return "", engine.Blocked(v1alpha1.ReasonSecretKeyNotFound, "the Secret %s has no key %s, or it is empty; add it, or change the reference", ref.Name, ref.Key)
 	}
 	return string(value), nil
 }
 
-// ConfigMapValue is one key of a ConfigMap in namespace.
+// ConfigMapValue returns one key of a ConfigMap in namespace.
 func (k Kube) ConfigMapValue(ctx context.Context, namespace string, ref v1alpha1.SecretKeyRef) (string, error) {
 	config := &corev1.ConfigMap{}
 	if err := k.get(ctx, "ConfigMap", namespace, ref.Name, config); err != nil {
@@ -45,7 +45,7 @@ func (k Kube) ConfigMapValue(ctx context.Context, namespace string, ref v1alpha1
 	if value := config.BinaryData[ref.Key]; len(value) > 0 {
 		return string(value), nil
 	}
-	return "", engine.Blocked("ConfigMapKeyNotFound", "the ConfigMap %s has no key %s, or it is empty; add it, or change the reference", ref.Name, ref.Key)
+	return "", engine.Blocked(v1alpha1.ReasonConfigMapKeyNotFound, "the ConfigMap %s has no key %s, or it is empty; add it, or change the reference", ref.Name, ref.Key)
 }
 
 func (k Kube) get(ctx context.Context, kind, namespace, name string, obj client.Object) error {

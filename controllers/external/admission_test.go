@@ -13,15 +13,15 @@ import (
 // linked is a world whose steps refer to something.
 type linked struct{ world }
 
-func (l *linked) Plan(obj *v1alpha1.S3Bucket, seen *thing) ([]Step, error) {
-	steps, err := l.world.Plan(obj, seen)
-	for n := range steps {
-		steps[n].References = []Reference{{Kind: "key", Name: "theirs"}}
+func (l *linked) Plan(obj *v1alpha1.S3Bucket, seen *thing) ([]Action, error) {
+	actions, err := l.world.Plan(obj, seen)
+	for n := range actions {
+		actions[n].References = []Reference{{Kind: "key", Name: "theirs"}}
 	}
 	if seen != nil && seen.setting == "b" {
-		steps = append(steps, Step{Name: "Other", Why: "x", Do: func(context.Context) error { l.writes = append(l.writes, "Other"); return nil }})
+		actions = append(actions, Action{Name: "Other", Why: "x", Do: func(context.Context) error { l.writes = append(l.writes, "Other"); return nil }})
 	}
-	return steps, err
+	return actions, err
 }
 
 // A step that refers to what the namespace may not use is not taken. What is there stays, and the other steps are taken.
@@ -45,7 +45,7 @@ func TestWhatIsNotAdmittedIsNotDone(t *testing.T) {
 				return refused
 			}}, nil
 		}
-		err := work.Sync(t.Context(), row.obj, engine.NewPass(nil))
+		err := work.Reconcile(t.Context(), row.obj, engine.NewPass(nil))
 		if !errors.Is(err, refused) || !slices.Equal(w.writes, row.writes) {
 			t.Errorf("%s: %v, wrote %v", name, err, w.writes)
 		}
@@ -74,7 +74,7 @@ func TestAnObjectionIsTold(t *testing.T) {
 		work.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, thing], error) {
 			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w, Objection: objection}, nil
 		}
-		err := work.Sync(engine.Routine(t.Context(), true), row.obj, engine.NewPass(nil))
+		err := work.Reconcile(engine.WithRoutine(t.Context(), true), row.obj, engine.NewPass(nil))
 		if errors.Is(err, objection) != row.err || !slices.Equal(w.writes, row.writes) || (row.has != nil && row.obj.Status.ARN == "") {
 			t.Errorf("%s: %v, wrote %v", name, err, w.writes)
 		}

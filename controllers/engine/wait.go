@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Work that only somebody else can unblock is tried again after as long as it has been blocked, within these bounds. This
+// What only somebody else can unblock is tried again after as long as it has been blocked, within these bounds. This
 // goes for every cause, a denial as well as a missing Secret or a full quota: whoever mends it looks at the result, and
 // nothing but a denial tells us of that least of all; a cause that stays costs a few calls more, once.
 const (
@@ -14,32 +14,30 @@ const (
 	slowRetry = 5 * time.Minute
 )
 
-// Pause is an error that is not a failure: the work cannot go on yet, or not until somebody acts. Every other error
+// WaitError is an error that is not a failure: the work cannot go on yet, or not until somebody acts. Every other error
 // is retried with back-off.
-//
-//nolint:errname // it says what happens next, not what went wrong
-type Pause struct {
+type WaitError struct {
 	Reason  string        // CamelCase; the reason of the Ready condition and of the event
 	After   time.Duration // when to look again
 	Stalled bool          // no progress without somebody's action
 	Err     error         // what happened, why, and what to do
 }
 
-func (p *Pause) Error() string { return p.Err.Error() }
+func (p *WaitError) Error() string { return p.Err.Error() }
 
-func (p *Pause) Unwrap() error { return p.Err }
+func (p *WaitError) Unwrap() error { return p.Err }
 
 // Wait says that what was asked is under way; look again after d. Less than a second says that the work goes on at once:
 // if the next pass has nothing else to say, it has achieved nothing, and the pauses grow.
 func Wait(reason string, d time.Duration, format string, args ...any) error {
-	return &Pause{Reason: reason, After: d, Err: fmt.Errorf(format, args...)}
+	return &WaitError{Reason: reason, After: d, Err: fmt.Errorf(format, args...)}
 }
 
 // Blocked says that somebody must act: change the object or one it refers to, grant a permission, raise a quota. Tried
 // again on a change of the object, else by itself, ever more slowly: nothing freezes for ever.
 func Blocked(reason string, format string, args ...any) error {
-	return &Pause{Reason: reason, After: slowRetry, Stalled: true, Err: fmt.Errorf(format, args...)}
+	return &WaitError{Reason: reason, After: slowRetry, Stalled: true, Err: fmt.Errorf(format, args...)}
 }
 
-// AsPause finds the Pause in err's chain.
-func AsPause(err error) (*Pause, bool) { return errors.AsType[*Pause](err) }
+// AsWait finds the WaitError in err's chain.
+func AsWait(err error) (*WaitError, bool) { return errors.AsType[*WaitError](err) }

@@ -7,10 +7,10 @@ import (
 )
 
 func TestNotesFitIntoAnEvent(t *testing.T) {
-	n := &Notes{}
+	n := &Events{}
 	n.Normal("Updated", "Put", "%s", strings.Repeat("→", 1000))
 	text := n.list[0].message
-	if len(text) > longestNote || !utf8.ValidString(text) || !strings.HasSuffix(text, "…") {
+	if len(text) > maxNoteBytes || !utf8.ValidString(text) || !strings.HasSuffix(text, "…") {
 		t.Errorf("%d bytes, ends with %q", len(text), text[len(text)-6:])
 	}
 	n.Warning("Repaired", "Put", "short")

@@ -10,25 +10,25 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// marking is Work that marks as the test says.
+// marking is a KindReconciler that sets the conditions that the test names.
 type marking func(*Pass)
 
-func (m marking) Sync(_ context.Context, _ *v1alpha1.S3Bucket, pass *Pass) error {
+func (m marking) Reconcile(_ context.Context, _ *v1alpha1.S3Bucket, pass *Pass) error {
 	m(pass)
 	return nil
 }
 
-func (m marking) Release(context.Context, *v1alpha1.S3Bucket, *Pass) error { return nil }
+func (m marking) Finalize(context.Context, *v1alpha1.S3Bucket, *Pass) error { return nil }
 
 func TestAMarkBecomesACondition(t *testing.T) {
 	b := newBench(t, nil)
-	b.loop.Work = marking(func(p *Pass) {
-		p.Mark("Rolled", metav1.ConditionFalse, "Waiting", "one")
-		p.Mark("Rolled", metav1.ConditionTrue, "Done", "two")
-		if status, reason, text := p.Marked("Rolled"); status != metav1.ConditionTrue || reason != "Done" || text != "two" {
+	b.loop.KindReconciler = marking(func(p *Pass) {
+		p.SetCondition("Rolled", metav1.ConditionFalse, "Waiting", "one")
+		p.SetCondition("Rolled", metav1.ConditionTrue, "Done", "two")
+		if status, reason, text := p.Condition("Rolled"); status != metav1.ConditionTrue || reason != "Done" || text != "two" {
 			t.Errorf("the last mark does not win: %s %s %s", status, reason, text)
 		}
-		if status, _, _ := p.Marked("Other"); status != "" {
+		if status, _, _ := p.Condition("Other"); status != "" {
 			t.Errorf("a mark that nobody made is %s", status)
 		}
 	})
@@ -48,13 +48,13 @@ func TestAMarkBecomesACondition(t *testing.T) {
 
 func TestUnmarkTakesAConditionAway(t *testing.T) {
 	b := newBench(t, nil)
-	b.loop.Work = marking(func(p *Pass) { p.Mark("Rolled", metav1.ConditionTrue, "Done", "x") })
+	b.loop.KindReconciler = marking(func(p *Pass) { p.SetCondition("Rolled", metav1.ConditionTrue, "Done", "x") })
 	b.pass(nil)
-	b.loop.Work = marking(func(*Pass) {})
+	b.loop.KindReconciler = marking(func(*Pass) {})
 	if meta.FindStatusCondition(b.pass(nil).Status.Conditions, "Rolled") == nil {
 		t.Error("a condition that this pass says nothing of is gone")
 	}
-	b.loop.Work = marking(func(p *Pass) { p.Unmark("Rolled") })
+	b.loop.KindReconciler = marking(func(p *Pass) { p.RemoveCondition("Rolled") })
 	if obj := b.pass(nil); meta.FindStatusCondition(obj.Status.Conditions, "Rolled") != nil || !obj.Status.Ready {
 		t.Errorf("conditions %+v", obj.Status.Conditions)
 	}

@@ -33,9 +33,9 @@ func loopOver(t *testing.T, s *shelf, b *v1alpha1.S3Bucket) *loop {
 	work := drive2(s)
 	work.Now = func() time.Time { return l.now }
 	l.Reconciler = &engine.Reconciler[*v1alpha1.S3Bucket]{
-		Kind: "S3Bucket", Work: work, Events: l.events, Records: &engine.Records{},
-		Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(b).WithStatusSubresource(b).Build(),
-		Pace:   engine.Pace{Resync: time.Hour, Now: work.Now, Jitter: func() float64 { return .5 }},
+		Kind: "S3Bucket", KindReconciler: work, Events: l.events, Records: &engine.Records{},
+		Client:   fake.NewClientBuilder().WithScheme(scheme).WithObjects(b).WithStatusSubresource(b).Build(),
+		Schedule: engine.Schedule{Resync: time.Hour, Now: work.Now, Jitter: func() float64 { return .5 }},
 	}
 	return l
 }
@@ -72,9 +72,9 @@ func TestAValueThatIsNotKeptIsNamedAndWrittenEverMoreSeldom(t *testing.T) {
 		before := len(s.writes)
 		got := l.pass()
 		switch {
-		case len(s.writes) < tries && got.Reason != "Settling":
+		case len(s.writes) < maxIneffective && got.Reason != "Settling":
 			t.Fatalf("after %d writes it is %s: %s", len(s.writes), got.Reason, got.Message)
-		case len(s.writes) >= tries && (got.Reason != "NotKept" || !strings.Contains(got.Message, "first 30 → 60")):
+		case len(s.writes) >= maxIneffective && (got.Reason != "NotKept" || !strings.Contains(got.Message, "first 30 → 60")):
 			t.Fatalf("after %d writes it is %s: %s", len(s.writes), got.Reason, got.Message)
 		case len(s.writes) > before+1:
 			t.Fatalf("one pass wrote %d times", len(s.writes)-before)
@@ -91,7 +91,7 @@ func TestAValueThatIsNotKeptIsNamedAndWrittenEverMoreSeldom(t *testing.T) {
 	for range 2 {
 		seen = l.pass()
 	}
-	if seen.Reason != engine.ReasonInSync {
+	if seen.Reason != v1alpha1.ReasonInSync {
 		t.Errorf("once it is kept it is %s: %s", seen.Reason, seen.Message)
 	}
 }

@@ -14,8 +14,8 @@ func TestAPassMayFinish(t *testing.T) {
 		ends            time.Duration
 		err             error
 	}{
-		"asked to end":                   {time.Second, time.Minute, time.Second + finishing, context.Canceled},
-		"asked to end, without deadline": {time.Second, 0, time.Second + finishing, context.Canceled},
+		"asked to end":                   {time.Second, time.Minute, time.Second + shutdownGrace, context.Canceled},
+		"asked to end, without deadline": {time.Second, 0, time.Second + shutdownGrace, context.Canceled},
 		"out of time":                    {0, 10 * time.Second, 10 * time.Second, context.DeadlineExceeded},
 		"asked, then out of time":        {9 * time.Second, 10 * time.Second, 10 * time.Second, context.DeadlineExceeded},
 	} {
@@ -32,7 +32,7 @@ func TestAPassMayFinish(t *testing.T) {
 					time.AfterFunc(c.asked, cancel)
 				}
 				began := time.Now()
-				out, done := outliving(ctx)
+				out, done := withShutdownGrace(ctx)
 				defer done()
 				<-out.Done()
 				if took := time.Since(began); took != c.ends || !errors.Is(out.Err(), c.err) {

@@ -26,7 +26,7 @@ func unready(reason string, since time.Duration) *v1alpha1.S3Bucket {
 	return b
 }
 
-// shown are metrics as "name{value,value} number", sorted.
+// shown returns metrics as "name{value,value} number", sorted.
 func shown(t *testing.T, all <-chan prometheus.Metric) []string {
 	t.Helper()
 	var texts []string
@@ -50,7 +50,7 @@ func shown(t *testing.T, all <-chan prometheus.Metric) []string {
 func counts(t *testing.T, objects ...*v1alpha1.S3Bucket) []string {
 	t.Helper()
 	all := make(chan prometheus.Metric, 1000)
-	c := &tally{now: noon, ready: map[bool]int{}, reasons: map[string]*group{}}
+	c := &kindCounts{now: noon, ready: map[bool]int{}, reasons: map[string]*ageGroup{}}
 	for _, o := range objects {
 		c.add(o)
 	}
@@ -109,7 +109,7 @@ func (r replica) Elected() <-chan struct{} { return r.elected }
 
 func TestOnlyTheLeaderCounts(t *testing.T) {
 	desc := prometheus.NewDesc("portico_test", "test", nil, nil)
-	s := &Scrape{descs: []*prometheus.Desc{desc}, read: func(_ context.Context, _ client.Reader, out chan<- prometheus.Metric) error {
+	s := &CacheCollector{descs: []*prometheus.Desc{desc}, read: func(_ context.Context, _ client.Reader, out chan<- prometheus.Metric) error {
 		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, 1)
 		return nil
 	}}
@@ -122,7 +122,7 @@ func TestOnlyTheLeaderCounts(t *testing.T) {
 		t.Errorf("%d metrics before there is a manager", n)
 	}
 	r := replica{elected: make(chan struct{})}
-	s.Follow(r)
+	s.SetManager(r)
 	if n := collected(); n != 0 {
 		t.Errorf("%d metrics of a replica that stands by", n)
 	}

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// finishing is how long a pass that has begun may go on when the operator is asked to end: most end within it, and leave
+// shutdownGrace is how long a pass that has begun may go on when the operator is asked to end: most end within it, and leave
 // nothing half done. The next leader waits for them.
-const finishing = 3 * time.Second
+const shutdownGrace = 3 * time.Second
 
-// outliving returns a context that ends some time after the operator was asked to end, but not after ctx's own time is
+// withShutdownGrace returns a context that ends some time after the operator was asked to end, but not after ctx's own time is
 // over. What begins too late does not outlive it.
-func outliving(ctx context.Context) (context.Context, context.CancelFunc) {
+func withShutdownGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 	if ctx.Err() != nil {
 		return ctx, func() {}
 	}
@@ -24,7 +24,7 @@ func outliving(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 	stop := context.AfterFunc(ctx, func() {
 		if errors.Is(ctx.Err(), context.Canceled) {
-			time.AfterFunc(finishing, func() { cancel(context.Cause(ctx)) })
+			time.AfterFunc(shutdownGrace, func() { cancel(context.Cause(ctx)) })
 		}
 	})
 	return own, func() { stop(); release() }

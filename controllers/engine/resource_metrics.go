@@ -56,34 +56,34 @@ var (
 	})
 )
 
-// counted are the kinds that the manager which was set up last has.
-var counted struct {
+// collectedKinds are the kinds that the manager which was set up last has.
+var collectedKinds struct {
 	sync.Mutex
 	mgr   ctrl.Manager
 	now   func() time.Time
 	kinds []schema.GroupVersionKind
 }
 
-var census = NewScrape(count, resourcesDesc, notReadyDesc, notReadyAgeDesc, deletingDesc, deletingAgeDesc)
+var resourceCollector = NewCacheCollector(collectResources, resourcesDesc, notReadyDesc, notReadyAgeDesc, deletingDesc, deletingAgeDesc)
 
-// countResources adds gvk to what is counted in mgr's cache.
-func countResources(mgr ctrl.Manager, gvk schema.GroupVersionKind, now func() time.Time) {
-	counted.Lock()
-	defer counted.Unlock()
-	if counted.mgr != mgr {
-		counted.mgr, counted.kinds = mgr, nil
-		census.Follow(mgr)
+// collectKind adds gvk to what is counted in mgr's cache.
+func collectKind(mgr ctrl.Manager, gvk schema.GroupVersionKind, now func() time.Time) {
+	collectedKinds.Lock()
+	defer collectedKinds.Unlock()
+	if collectedKinds.mgr != mgr {
+		collectedKinds.mgr, collectedKinds.kinds = mgr, nil
+		resourceCollector.SetManager(mgr)
 	}
-	counted.now, counted.kinds = now, append(counted.kinds, gvk)
+	collectedKinds.now, collectedKinds.kinds = now, append(collectedKinds.kinds, gvk)
 }
 
-// count counts every kind; one that cannot be listed is left out.
-func count(ctx context.Context, from client.Reader, out chan<- prometheus.Metric) error {
-	counted.Lock()
-	scheme, kinds, now := counted.mgr.GetScheme(), slices.Clone(counted.kinds), counted.now()
-	counted.Unlock()
+// collectResources counts every kind; one that cannot be listed is left out.
+func collectResources(ctx context.Context, from client.Reader, out chan<- prometheus.Metric) error {
+	collectedKinds.Lock()
+	scheme, kinds, now := collectedKinds.mgr.GetScheme(), slices.Clone(collectedKinds.kinds), collectedKinds.now()
+	collectedKinds.Unlock()
 	for _, gvk := range kinds {
-		t := &tally{now: now, ready: map[bool]int{}, reasons: map[string]*group{}}
+		t := &kindCounts{now: now, ready: map[bool]int{}, reasons: map[string]*ageGroup{}}
 		list, err := scheme.New(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
 		if err != nil {
 			return err
@@ -100,23 +100,23 @@ func count(ctx context.Context, from client.Reader, out chan<- prometheus.Metric
 	return nil
 }
 
-// tally is what is counted of one kind.
-type tally struct {
+// kindCounts is what is counted of one kind.
+type kindCounts struct {
 	now      time.Time
 	ready    map[bool]int
-	reasons  map[string]*group
-	deleting group
+	reasons  map[string]*ageGroup
+	deleting ageGroup
 }
 
-// group is how many there are, and the age of the oldest.
-type group struct {
+// ageGroup is how many there are, and the age of the oldest.
+type ageGroup struct {
 	n      int
 	oldest time.Duration
 }
 
-func (g *group) add(n int, age time.Duration) { g.n, g.oldest = g.n+n, max(g.oldest, age) }
+func (g *ageGroup) add(n int, age time.Duration) { g.n, g.oldest = g.n+n, max(g.oldest, age) }
 
-func (t *tally) add(obj Object) {
+func (t *kindCounts) add(obj Object) {
 	status := obj.Common()
 	t.ready[status.Ready]++
 	switch deleted := obj.GetDeletionTimestamp(); {
@@ -128,21 +128,21 @@ func (t *tally) add(obj Object) {
 			reason, since = c.Reason, c.LastTransitionTime.Time
 		}
 		if t.reasons[reason] == nil {
-			t.reasons[reason] = &group{}
+			t.reasons[reason] = &ageGroup{}
 		}
 		t.reasons[reason].add(1, t.now.Sub(since))
 	}
 }
 
 // send sends the metrics of the kind: all numbers, so that what is zero is not taken for unknown, and ages of what there is.
-func (t *tally) send(kind string, out chan<- prometheus.Metric) {
+func (t *kindCounts) send(kind string, out chan<- prometheus.Metric) {
 	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{kind}, labels...)...)
 	}
 	for _, ready := range []bool{false, true} {
 		gauge(resourcesDesc, float64(t.ready[ready]), strconv.FormatBool(ready))
 	}
-	for reason, g := range most(t.reasons, mostReasons) {
+	for reason, g := range largestGroups(t.reasons, mostReasons) {
 		gauge(notReadyDesc, float64(g.n), reason)
 		gauge(notReadyAgeDesc, g.oldest.Seconds(), reason)
 	}
@@ -150,15 +150,15 @@ func (t *tally) send(kind string, out chan<- prometheus.Metric) {
 	gauge(deletingAgeDesc, t.deleting.oldest.Seconds())
 }
 
-// most keeps the groups with the most members and puts all others into one.
-func most(groups map[string]*group, n int) map[string]*group {
+// largestGroups keeps the groups with the most members and puts all others into one.
+func largestGroups(groups map[string]*ageGroup, n int) map[string]*ageGroup {
 	if len(groups) <= n {
 		return groups
 	}
 	names := slices.SortedFunc(maps.Keys(groups), func(a, b string) int {
 		return cmp.Or(cmp.Compare(groups[b].n, groups[a].n), cmp.Compare(a, b))
 	})
-	kept := map[string]*group{ReasonOther: {}}
+	kept := map[string]*ageGroup{ReasonOther: {}}
 	for i, name := range names {
 		if i < n {
 			kept[name] = groups[name]

@@ -1,0 +1,187 @@
+package apply
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// declaration is what we want of one object, and nothing else.
+type declaration struct {
+	kind   string
+	key    client.ObjectKey
+	hash   string
+	object *unstructured.Unstructured
+}
+
+func (d declaration) String() string { return d.kind + " " + d.key.Name }
+
+// declare adds to want whose it is. The hash, kept in an annotation, tells an edit of ours from one of others.
+func (o *Objects) declare(want any) (declaration, error) {
+	fields, err := toJSON(want)
+	if err != nil {
+		return declaration{}, fmt.Errorf("declare a %T: %w", want, err)
+	}
+	obj := &unstructured.Unstructured{Object: fields}
+	obj.SetNamespace(o.owner.GetNamespace())
+	labels := obj.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[Label] = LabelValue
+	obj.SetLabels(labels)
+	obj.SetOwnerReferences([]metav1.OwnerReference{o.ref})
+	text, err := json.Marshal(obj.Object)
+	if err != nil {
+		return declaration{}, fmt.Errorf("declare the %s: %w", obj.GetKind(), err)
+	}
+	sum := sha256.Sum256(text)
+	hash := hex.EncodeToString(sum[:8])
+	notes := obj.GetAnnotations()
+	if notes == nil {
+		notes = map[string]string{}
+	}
+	notes[AnnotationApplied] = hash
+	obj.SetAnnotations(notes)
+	if obj.Object, err = toJSON(obj.Object); err != nil {
+		return declaration{}, err
+	}
+	return declaration{kind: obj.GetKind(), key: client.ObjectKeyFromObject(obj), hash: hash, object: obj}, nil
+}
+
+// diff lists what live lacks of the declaration, as paths; none means that there is nothing to write. Of the values
+// only those of shown paths are told: a value may be a secret that somebody put where it does not belong.
+func (d declaration) diff(live client.Object) ([]string, error) {
+	have, err := toJSON(live)
+	if err != nil {
+		return nil, fmt.Errorf("compare the %s: %w", d.String(), err)
+	}
+	var c comparison
+	for _, part := range slices.Sorted(maps.Keys(d.object.Object)) {
+		if part != "apiVersion" && part != "kind" { // a typed object read from the cluster has neither
+			c.compare(part, part, d.object.Object[part], have[part])
+		}
+	}
+	if old := live.GetAnnotations()[AnnotationApplied]; old != d.hash && len(c.diffs) == 0 {
+		c.diffs = append(c.diffs, "what is not asked for any more")
+	}
+	return c.diffs, nil
+}
+
+// toJSON returns v as decoded JSON, in which equal values look alike.
+func toJSON(v any) (map[string]any, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var out map[string]any
+	return out, json.Unmarshal(text, &out)
+}
+
+// keyed are the lists whose elements the API server merges by a key: others may have added elements of their own. Every
+// other list is compared as a whole.
+var keyed = map[string][]string{
+	"containers": {"name"}, "initContainers": {"name"}, "env": {"name"}, "volumes": {"name"}, "imagePullSecrets": {"name"},
+	"volumeMounts": {"mountPath"}, "ownerReferences": {"uid"}, "topologySpreadConstraints": {"topologyKey", "whenUnsatisfiable"},
+	"ports": {"containerPort", "port", "protocol"},
+}
+
+// atomic are the fields that the API server knows as a whole: one more key in a selector is an edit of what is ours.
+var atomic = []string{"selector", "labelSelector", "matchLabels", "secretKeyRef", "configMapKeyRef"}
+
+// printable are the values that may be told: neither they nor their paths can hold a secret.
+var printable = []string{"image", "replicas", "minReplicas", "maxReplicas", "containerPort", "port", "targetPort", "maxUnavailable", "averageUtilization"}
+
+// comparison collects where a declaration does not hold.
+type comparison struct{ diffs []string }
+
+// compare adds to the diffs; name is the last named element of path.
+func (c *comparison) compare(path, name string, want, have any) {
+	switch w := want.(type) {
+	case map[string]any:
+		h, _ := have.(map[string]any)
+		for _, k := range slices.Sorted(maps.Keys(w)) {
+			if path != "metadata.annotations" || k != AnnotationApplied {
+				c.compare(path+"."+k, k, w[k], h[k])
+			}
+		}
+		if slices.Contains(atomic, name) {
+			c.added(path, w, h)
+		}
+	case []any:
+		h, _ := have.([]any)
+		c.list(path, name, w, h)
+	default:
+		if !reflect.DeepEqual(want, have) && (want != "" || have != nil) {
+			c.add(path, name, want, have)
+		}
+	}
+}
+
+// added adds to the diffs what have has beside want.
+func (c *comparison) added(path string, want, have map[string]any) {
+	for _, k := range slices.Sorted(maps.Keys(have)) {
+		if _, ok := want[k]; !ok {
+			c.diffs = append(c.diffs, path+"."+k)
+		}
+	}
+}
+
+func (c *comparison) list(path, name string, want, have []any) {
+	keys, ok := keyed[name]
+	if !ok {
+		if len(want) != len(have) {
+			c.diffs = append(c.diffs, path)
+			return
+		}
+		for i := range want {
+			c.compare(fmt.Sprintf("%s[%d]", path, i), name, want[i], have[i])
+		}
+		return
+	}
+	for i, w := range want {
+		at := cmp.Or(identity(w, keys), fmt.Sprint(i))
+		found := slices.IndexFunc(have, func(h any) bool { return identity(h, keys) == identity(w, keys) })
+		if found < 0 {
+			c.diffs = append(c.diffs, fmt.Sprintf("%s[%s]", path, at))
+			continue
+		}
+		c.compare(fmt.Sprintf("%s[%s]", path, at), name, w, have[found])
+	}
+}
+
+// identity returns what an element is known by; a port's protocol is TCP unless it says otherwise.
+func identity(element any, keys []string) string {
+	fields, _ := element.(map[string]any)
+	out := ""
+	for _, k := range keys {
+		v, ok := fields[k]
+		if k == "protocol" && (!ok || v == "TCP") {
+			continue
+		}
+		if ok {
+			out = fmt.Sprintf("%s,%v", out, v)
+		}
+	}
+	if out == "" {
+		return ""
+	}
+	return out[1:]
+}
+
+func (c *comparison) add(path, name string, want, have any) {
+	if slices.Contains(printable, name) && have != nil {
+		c.diffs = append(c.diffs, fmt.Sprintf("%s %v → %v", path, have, want))
+		return
+	}
+	c.diffs = append(c.diffs, path)
+}

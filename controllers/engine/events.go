@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Events collects the events of a pass; finish sends them.
+type Events struct{ list []pendingEvent }
+
+type pendingEvent struct {
+	kind, reason, action, message string
+	repair                        bool
+}
+
+// Normal notes something that went as wanted. action is what was done, such as the name of a call: Kubernetes merges
+// events of the same object, reason and action, whatever their text.
+func (n *Events) Normal(reason, action, format string, args ...any) {
+	n.list = append(n.list, pendingEvent{kind: corev1.EventTypeNormal, reason: reason, action: action, message: truncate(fmt.Sprintf(format, args...))})
+}
+
+// Warning notes something that somebody should look at; see Normal.
+func (n *Events) Warning(reason, action, format string, args ...any) {
+	n.list = append(n.list, pendingEvent{kind: corev1.EventTypeWarning, reason: reason, action: action, message: truncate(fmt.Sprintf(format, args...))})
+}
+
+// Repaired notes a Warning for a change made outside Portico that was put right; it is counted.
+func (n *Events) Repaired(reason, action, format string, args ...any) {
+	n.Warning(reason, action, format, args...)
+	n.list[len(n.list)-1].repair = true
+}
+
+// dropNormal drops what went as wanted. It is for the first pass over an object that ends with everything in sync: the status
+// tells that from the beginning, and each event would be one more write. See docs/adr/0026-first-pass.md.
+func (n *Events) dropNormal() {
+	n.list = slices.DeleteFunc(n.list, func(x pendingEvent) bool { return x.kind == corev1.EventTypeNormal })
+}
+
+// maxNoteBytes is what the API server takes as an event's note, in bytes; a longer one would be lost whole.
+const maxNoteBytes = 1024
+
+// truncate cuts text to what an event can carry, at the border of a character.
+func truncate(text string) string {
+	const mark = "…"
+	if len(text) <= maxNoteBytes {
+		return text
+	}
+	cut := maxNoteBytes - len(mark)
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + mark
+}
+
+// Strings returns the notes as "Reason: message", for tests.
+func (n *Events) Strings() []string {
+	out := make([]string, 0, len(n.list))
+	for _, x := range n.list {
+		out = append(out, x.reason+": "+x.message)
+	}
+	return out
+}

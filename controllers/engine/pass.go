@@ -1,0 +1,89 @@
+package engine
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Pass is one reconcile of one object, and what it noted.
+type Pass struct {
+	Events
+	save       func(context.Context) error
+	plan       []PlannedAction
+	conditions []conditionChange
+
+	before, ineffective ineffectiveAction // in the passes before, and in this one
+}
+
+// PlannedAction names an action that a pass found to do: the call, and the difference that asks for it.
+type PlannedAction struct{ Name, Why string }
+
+// String returns the action as people read it: "PutBucketVersioning (versioning Suspended → Enabled)".
+func (a PlannedAction) String() string { return a.Name + " (" + a.Why + ")" }
+
+// ineffectiveAction counts the passes in a row after which an action that was accepted did not show. It lives in memory: a
+// restart costs a few tries more, and a count in the status would be one more write for each.
+type ineffectiveAction struct {
+	action PlannedAction
+	passes int
+}
+
+// CountIneffective notes that an action of this pass does not show, and returns in how many passes in a row it did not. A pass
+// that ends before it comes to know does not end the row; one that finds everything in sync does.
+func (p *Pass) CountIneffective(action PlannedAction) int {
+	p.ineffective = ineffectiveAction{action, 1 + p.IneffectiveCount(action)}
+	return p.ineffective.passes
+}
+
+// IneffectiveCount returns what CountIneffective returned in the pass before; 0 if that was about another action.
+func (p *Pass) IneffectiveCount(action PlannedAction) int {
+	if p.before.action != action {
+		return 0
+	}
+	return p.before.passes
+}
+
+// conditionChange sets one condition; an empty status removes it.
+type conditionChange struct {
+	kind            string
+	status          metav1.ConditionStatus
+	reason, message string
+}
+
+// SetCondition sets a condition of the kind's own; finish writes it, ahead of the Ready family.
+func (p *Pass) SetCondition(kind string, status metav1.ConditionStatus, reason, message string) {
+	p.conditions = append(p.conditions, conditionChange{kind, status, reason, message})
+}
+
+// RemoveCondition removes a condition of the kind's own.
+func (p *Pass) RemoveCondition(kind string) {
+	p.conditions = append(p.conditions, conditionChange{kind: kind})
+}
+
+// Condition returns the status that the pass gave the condition, empty if it gave none.
+func (p *Pass) Condition(kind string) (status metav1.ConditionStatus, reason, message string) {
+	for _, m := range p.conditions {
+		if m.kind == kind {
+			status, reason, message = m.status, m.reason, m.message
+		}
+	}
+	return status, reason, message
+}
+
+// RecordPlan notes what the pass found to do; see Record.
+func (p *Pass) RecordPlan(actions ...PlannedAction) { p.plan = append(p.plan, actions...) }
+
+// NewPass returns a pass whose SaveStatus calls save; nil saves nothing. Only tests of a KindReconciler need it.
+func NewPass(save func(context.Context) error) *Pass { return &Pass{save: save} }
+
+// SaveStatus writes the object's status now, in the middle of the work, under its resourceVersion. nil proves that the object
+// is the latest, still exists and is not being deleted since it was read: what must be written down before an act
+// outside goes through here, and so does the act itself if nobody could find its result for an object that is gone. The
+// object holds the server's answer afterwards: pointers into its status from before lead nowhere.
+func (p *Pass) SaveStatus(ctx context.Context) error {
+	if p.save == nil {
+		return nil
+	}
+	return p.save(ctx)
+}

@@ -1,0 +1,173 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// prepare saves what a crash must not lose, and proves that obj is the latest, before the first act that calls
+// for it: a creation, taking over what does not carry our marks yet, writing a path for the first time. The proof of the
+// marks comes after the reservation: see Connection.Recheck. For a creation that is not admitted nothing is reserved.
+func (r *reconciliation[T, S]) prepare(ctx context.Context, seen *S, actions []Action) error {
+	if seen == nil {
+		if err := r.admitReferences(ctx, actions[0]); err != nil {
+			r.failed(true, actions[0], NotCreated(err))
+			return err
+		}
+	}
+	marking := !r.saved && (seen == nil || r.Adapter.Owner(r.obj, seen) != Ours)
+	if news := r.markPending(seen == nil, actions); !news && !marking {
+		return nil
+	}
+	_, status := r.obj.AWS()
+	reserved := status.AccountID != ""
+	r.Adapter.Reserve(r.obj)
+	if seen == nil {
+		setLastSync(status, r.Now())
+	}
+	r.saved = true
+	if err := r.pass.SaveStatus(ctx); err != nil || !marking || r.Recheck == nil {
+		return err
+	}
+	err := r.Recheck(ctx)
+	if err == nil {
+		return nil
+	}
+	status.LastSyncTime = r.lastSyncBefore // nothing was made
+	if !reserved {
+		status.AccountID = ""
+	}
+	return err
+}
+
+// execute takes the actions in order and ends at the first that fails. One whose references are not admitted is left out.
+func (r *reconciliation[T, S]) execute(ctx context.Context, create bool, actions []Action) error {
+	r.pass.RecordPlan(planned(actions)...)
+	acted, waiting := false, engine.PlannedAction{}
+	var refused error
+	var kept []Change
+	for _, s := range actions {
+		if slices.Contains(r.taken, s.planned()) {
+			return r.ineffective(s.planned())
+		}
+		if !create && r.recentlyTaken(s.planned()) {
+			waiting = s.planned()
+			continue
+		}
+		if !create {
+			if err := r.admitReferences(ctx, s); err != nil {
+				refused, kept = err, append(kept, s.Changes...)
+				continue
+			}
+		}
+		if err := s.Do(ctx); err != nil {
+			r.failed(create, s, err)
+			return err
+		}
+		r.succeeded(create, s)
+		acted = true
+	}
+	if refused != nil {
+		r.failed(false, Action{Changes: kept}, NotCreated(refused))
+		return refused
+	}
+	if !acted {
+		return r.ineffectiveError(waiting, r.pass.IneffectiveCount(waiting))
+	}
+	return nil
+}
+
+// recentlyTaken reports whether the action was taken by an earlier pass, so short a time ago that AWS may not show it yet: it is not
+// taken again before it should show.
+func (r *reconciliation[T, S]) recentlyTaken(action engine.PlannedAction) bool {
+	_, status := r.obj.AWS()
+	return r.pass.IneffectiveCount(action) > 0 && status.LastSyncTime != nil && r.Now().Sub(status.LastSyncTime.Time) < min(r.Settling, attributeSettling)
+}
+
+// attributeSettling is how long changed attributes may take to show, whatever takes longer for a new resource: SQS says a minute.
+const attributeSettling = time.Minute
+
+// admitReferences returns an error if obj's namespace may not use what the action refers to.
+func (r *reconciliation[T, S]) admitReferences(ctx context.Context, s Action) error {
+	if len(s.References) == 0 || r.Admit == nil {
+		return nil
+	}
+	return r.Admit(ctx, r.obj, s.References)
+}
+
+func (r *reconciliation[T, S]) succeeded(create bool, s Action) {
+	_, status := r.obj.AWS()
+	r.taken = append(r.taken, s.planned())
+	r.markManaged(s.Changes)
+	setLastSync(status, r.Now())
+	if r.pass.IneffectiveCount(s.planned()) == 0 {
+		r.sendEvent(create, s)
+	}
+}
+
+// failed records an action that returned an error. If AWS refused it nothing has changed there; otherwise it may have.
+func (r *reconciliation[T, S]) failed(create bool, s Action, err error) {
+	_, status := r.obj.AWS()
+	wait, waiting := engine.AsWait(err)
+	_, notMade := errors.AsType[*notCreatedError](err)
+	refused := notMade || (waiting && wait.Stalled)
+	r.markUnwritten(s.Changes, refused)
+	switch {
+	case !create:
+		return
+	case !refused:
+		setLastSync(status, r.Now())
+		return
+	}
+	status.LastSyncTime = r.lastSyncBefore
+	if retrier, ok := r.Adapter.(Retrier[T]); ok && !r.recentlyChanged(status) {
+		retrier.NextAttempt(r.obj)
+	}
+}
+
+// NotCreated marks err as the answer to a creation that made nothing, though what it says is no refusal.
+func NotCreated(err error) error { return &notCreatedError{err} }
+
+type notCreatedError struct{ error }
+
+func (n *notCreatedError) Unwrap() error { return n.error }
+
+func (a Action) planned() engine.PlannedAction { return engine.PlannedAction{Name: a.Name, Why: a.Why} }
+
+func planned(actions []Action) []engine.PlannedAction {
+	all := make([]engine.PlannedAction, 0, len(actions))
+	for _, a := range actions {
+		all = append(all, a.planned())
+	}
+	return all
+}
+
+// sendEvent notes an event for an action by what it is for the owner: creation, the owner's or the platform's edit, or the repair of a
+// foreign one.
+func (r *reconciliation[T, S]) sendEvent(create bool, s Action) {
+	common := r.obj.Common()
+	_, status := r.obj.AWS()
+	expected := !common.Ready || common.ObservedGeneration != r.obj.GetGeneration() || status.ProviderGeneration != r.Version
+	switch {
+	case s.Event != nil:
+		s.Event(&r.pass.Events)
+	case create && r.recreating:
+		r.pass.Repaired("Recreated", s.Name, "%s; it was deleted outside Portico", s.Why)
+	case create:
+		r.pass.Normal("Created", s.Name, "%s", s.Why)
+	case expected:
+		r.pass.Normal("Updated", s.Name, "%s", s.Why)
+	default:
+		r.pass.Repaired("Repaired", s.Name, "%s; it was changed outside Portico", s.Why)
+	}
+}
+
+func union(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,123 @@
+package operatorapi
+
+import (
+	"cmp"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/controllers/cloud"
+)
+
+// metricSink is where a metric goes, by the label that says whose it is.
+type metricSink struct {
+	of  string
+	add func(w *activity, whose string, m *dto.Metric)
+}
+
+// activity gathers what the metrics say, by name.
+type activity struct {
+	controllers map[string]*operatorapi.Controller
+	services    map[string]*operatorapi.Service
+}
+
+// metricSinks are the metrics of controller-runtime, and of package cloud, that are told.
+var metricSinks = map[string]metricSink{
+	"controller_runtime_reconcile_total": {"controller", func(w *activity, of string, m *dto.Metric) {
+		w.controller(of).Passes += number(m)
+	}},
+	"controller_runtime_reconcile_errors_total": {"controller", func(w *activity, of string, m *dto.Metric) {
+		w.controller(of).Failures += number(m)
+	}},
+	"controller_runtime_active_workers": {"controller", func(w *activity, of string, m *dto.Metric) {
+		w.controller(of).Running += number(m)
+	}},
+	"controller_runtime_max_concurrent_reconciles": {"controller", func(w *activity, of string, m *dto.Metric) {
+		w.controller(of).Workers += number(m)
+	}},
+	"workqueue_depth": {"controller", func(w *activity, of string, m *dto.Metric) { // one for each priority
+		w.controller(of).Queued += number(m)
+	}},
+	"workqueue_longest_running_processor_seconds": {"controller", func(w *activity, of string, m *dto.Metric) {
+		c := w.controller(of)
+		c.LongestSeconds = max(c.LongestSeconds, value(m))
+	}},
+	"portico_aws_calls_total": {"service", func(w *activity, of string, m *dto.Metric) {
+		s, n, result := w.service(of), number(m), label(m, "result")
+		s.Calls += n
+		if result != "ok" {
+			s.Failures += n
+		}
+		if result == cloud.ResultThrottled {
+			s.Throttled += n
+		}
+	}},
+}
+
+func (w *activity) controller(name string) *operatorapi.Controller {
+	if w.controllers[name] == nil {
+		w.controllers[name] = &operatorapi.Controller{Name: name}
+	}
+	return w.controllers[name]
+}
+
+func (w *activity) service(name string) *operatorapi.Service {
+	if w.services[name] == nil {
+		w.services[name] = &operatorapi.Service{Name: name}
+	}
+	return w.services[name]
+}
+
+// gatherActivity reads the metrics. Families that could be gathered count even if others could not.
+func gatherActivity(from prometheus.Gatherer, since time.Time) (operatorapi.Activity, error) {
+	w := &activity{controllers: map[string]*operatorapi.Controller{}, services: map[string]*operatorapi.Service{}}
+	families, err := from.Gather()
+	for _, f := range families {
+		source, ok := metricSinks[f.GetName()]
+		if !ok {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			if whose := label(m, source.of); whose != "" {
+				source.add(w, whose, m)
+			}
+		}
+	}
+	out := operatorapi.Activity{Since: since.UTC(), Controllers: []operatorapi.Controller{}, Services: []operatorapi.Service{}}
+	for _, name := range slices.Sorted(maps.Keys(w.controllers)) {
+		out.Controllers = append(out.Controllers, *w.controllers[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.services)) {
+		out.Services = append(out.Services, *w.services[name])
+	}
+	return out, err
+}
+
+func label(m *dto.Metric, name string) string {
+	for _, l := range m.GetLabel() {
+		if l.GetName() == name {
+			return l.GetValue()
+		}
+	}
+	return ""
+}
+
+func value(m *dto.Metric) float64 {
+	return cmp.Or(m.GetCounter().GetValue(), m.GetGauge().GetValue())
+}
+
+func number(m *dto.Metric) int64 { return int64(value(m)) }
+
+func (v handlers) getActivity(w http.ResponseWriter, r *http.Request) {
+	out, err := gatherActivity(v.metrics, v.since)
+	if err != nil {
+		log.FromContext(r.Context()).Error(err, "some metrics could not be gathered")
+	}
+	writeJSON(w, out)
+}

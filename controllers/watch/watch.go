@@ -1,0 +1,187 @@
+// Package watch holds the event handlers and predicates that the controllers of several kinds share.
+package watch
+
+import (
+	"context"
+	"fmt"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// ProviderIndex finds the resources of a provider in the cache.
+const ProviderIndex = "spec.providerRef.name"
+
+// ProviderOf returns the values of an object in ProviderIndex.
+func ProviderOf(obj client.Object) []string {
+	switch o := obj.(type) {
+	case external.Object:
+		spec, _ := o.AWS()
+		return []string{spec.ProviderRef.Name}
+	case *v1alpha1.GatewayHostnameRequest:
+		return []string{o.Spec.ProviderRef.Name}
+	case *v1alpha1.PoolGateway:
+		return []string{o.Spec.ProviderRef.Name}
+	default:
+		return nil
+	}
+}
+
+// Each calls each for every object of proto's kind in the cache that the options choose. Nothing is copied: each only
+// reads, or a burst of changes would copy the whole cache again and again.
+func Each(ctx context.Context, mgr ctrl.Manager, proto client.Object, each func(client.Object), chosen ...client.ListOption) error {
+	kind := KindOf(mgr, proto)
+	all, err := mgr.GetScheme().New(v1alpha1.GroupVersion.WithKind(kind + "List"))
+	if err != nil {
+		return err
+	}
+	chosen = append(chosen, client.UnsafeDisableDeepCopy)
+	if err := mgr.GetCache().List(ctx, all.(client.ObjectList), chosen...); err != nil {
+		return fmt.Errorf("list %s: %w", kind, err)
+	}
+	return meta.EachListItem(all, func(o runtime.Object) error {
+		each(o.(client.Object))
+		return nil
+	})
+}
+
+// EnqueueUsers wakes every object of proto's kind that refers to the provider that changed.
+func EnqueueUsers(mgr ctrl.Manager, proto client.Object) handler.EventHandler {
+	return EnqueueMatching(mgr, proto, func(p client.Object) client.ListOption { return client.MatchingFields{ProviderIndex: p.GetName()} })
+}
+
+// EnqueueWaitingUsers wakes those that are not Ready: new credentials may be what they wait for.
+func EnqueueWaitingUsers(mgr ctrl.Manager, proto client.Object) handler.EventHandler {
+	return EnqueueMatching(mgr, proto, func(p client.Object) client.ListOption { return client.MatchingFields{ProviderIndex: p.GetName()} },
+		func(o client.Object) bool { return !o.(engine.Object).Common().Ready })
+}
+
+// CredentialsChanged lets pass a provider whose Secrets have changed and work.
+func CredentialsChanged() predicate.Predicate {
+	return predicate.And(UpdatesOnly(), predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		was, is := e.ObjectOld.(*v1alpha1.AWSProvider), e.ObjectNew.(*v1alpha1.AWSProvider)
+		return was.Status.CredentialsVersion != is.Status.CredentialsVersion
+	}})
+}
+
+// NamespaceChanged lets pass a namespace whose labels, which decide who may use what, or whose former UIDs are others.
+func NamespaceChanged() predicate.Predicate {
+	return predicate.And(UpdatesOnly(), predicate.Or(predicate.LabelChangedPredicate{}, predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return e.ObjectOld.GetAnnotations()[v1alpha1.AnnotationFormerUID] != e.ObjectNew.GetAnnotations()[v1alpha1.AnnotationFormerUID]
+	}}))
+}
+
+// EnqueueNamespace wakes every object of proto's kind in the namespace that changed.
+func EnqueueNamespace(mgr ctrl.Manager, proto client.Object) handler.EventHandler {
+	return EnqueueMatching(mgr, proto, func(ns client.Object) client.ListOption { return client.InNamespace(ns.GetName()) })
+}
+
+// EnqueueMatching asks for a pass over the objects of proto's kind that chosen finds for what changed, and that all of only want.
+func EnqueueMatching(mgr ctrl.Manager, proto client.Object, chosen func(client.Object) client.ListOption, only ...func(client.Object) bool) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, changed client.Object) []reconcile.Request {
+		var all []reconcile.Request
+		err := Each(ctx, mgr, proto, func(o client.Object) {
+			for _, wants := range only {
+				if !wants(o) {
+					return
+				}
+			}
+			all = append(all, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(o)})
+		}, chosen(changed))
+		if err != nil {
+			log.FromContext(ctx).Error(err, "find the resources that a change concerns", "changed", changed.GetName())
+		}
+		return all
+	})
+}
+
+// UpdatesOnly lets pass updates only: what is new or gone concerns no object that was there before.
+func UpdatesOnly() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc:  func(event.CreateEvent) bool { return false },
+		DeleteFunc:  func(event.DeleteEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+	}
+}
+
+// ProviderChanged lets pass a provider that is new to its resources, starts or stops working, or is changed.
+func ProviderChanged() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false }, // it is not checked yet
+		DeleteFunc: func(event.DeleteEvent) bool { return true },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			was, is := e.ObjectOld.(*v1alpha1.AWSProvider), e.ObjectNew.(*v1alpha1.AWSProvider)
+			return was.Status.ObservedGeneration != is.Status.ObservedGeneration || authenticated(was) != authenticated(is)
+		},
+	}
+}
+
+func authenticated(p *v1alpha1.AWSProvider) bool {
+	return meta.IsStatusConditionTrue(p.Status.Conditions, cloud.ConditionAuthenticated)
+}
+
+// DeletionsOnly lets pass deletions only.
+func DeletionsOnly() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc:  func(event.CreateEvent) bool { return false },
+		UpdateFunc:  func(event.UpdateEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+	}
+}
+
+// EnqueueOne wakes the one object that of finds for what changed; an empty name wakes none.
+func EnqueueOne(of func(ctx context.Context, changed client.Object) client.ObjectKey) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, changed client.Object) []reconcile.Request {
+		if key := of(ctx, changed); key.Name != "" {
+			return []reconcile.Request{{NamespacedName: key}}
+		}
+		return nil
+	})
+}
+
+// CreatedOrDeleted lets pass what is new or gone.
+func CreatedOrDeleted() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
+}
+
+// NotCreated lets pass edits and deletions: what is new was made by the pass that just ended.
+func NotCreated() predicate.Predicate {
+	return predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }}
+}
+
+// SpecChanged lets pass what changes more than a status. An autoscaler's generation stays 0.
+func SpecChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		was, is := e.ObjectOld, e.ObjectNew
+		if hpa, ok := was.(*autoscalingv2.HorizontalPodAutoscaler); ok && !equality.Semantic.DeepEqual(hpa.Spec, is.(*autoscalingv2.HorizontalPodAutoscaler).Spec) {
+			return true
+		}
+		return was.GetGeneration() != is.GetGeneration() || was.GetUID() != is.GetUID() || was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero() ||
+			!equality.Semantic.DeepEqual(was.GetLabels(), is.GetLabels()) || !equality.Semantic.DeepEqual(was.GetAnnotations(), is.GetAnnotations()) ||
+			!equality.Semantic.DeepEqual(was.GetOwnerReferences(), is.GetOwnerReferences())
+	}}
+}
+
+// KindOf returns the kind of a type that the manager knows.
+func KindOf(mgr ctrl.Manager, obj client.Object) string {
+	gvk, err := apiutil.GVKForObject(obj, mgr.GetScheme())
+	if err != nil {
+		panic(err) // every bound type is in Scheme
+	}
+	return gvk.Kind
+}
