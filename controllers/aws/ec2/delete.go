@@ -27,7 +27,7 @@ func (i *instance) remove(ctx context.Context, obj *v1alpha1.EC2Instance, seen *
 	err := i.terminate(ctx, seen)
 	if cloud.HasCode(err, operationNotPermitted) {
 		if p := obj.Spec.DisableAPITermination; p == nil || *p {
-			return engine.Blocked("TerminationProtected", "the instance %s is protected against termination; nothing was deleted. Set disableApiTermination: false to have it deleted", seen.id())
+			return engine.Blocked(v1alpha1.ReasonTerminationProtected, "the instance %s is protected against termination; nothing was deleted. Set disableApiTermination: false to have it deleted", seen.id())
 		}
 		if err := i.protect(ctx, seen, false); err != nil {
 			return explain(err)
@@ -51,19 +51,19 @@ func (i *instance) Stop(ctx context.Context, _ *v1alpha1.EC2Instance, seen *inst
 	case ec2types.InstanceStateNameStopped, ec2types.InstanceStateNameShuttingDown, ec2types.InstanceStateNameTerminated:
 		return true, nil
 	case ec2types.InstanceStateNameRunning:
-		return false, i.halt(ctx, seen)
+		return false, i.stopInstance(ctx, seen)
 	default:
 		return false, nil // on its way to a state in which it can be told
 	}
 }
 
-func (i *instance) halt(ctx context.Context, seen *instanceState) error {
+func (i *instance) stopInstance(ctx context.Context, seen *instanceState) error {
 	_, err := i.svc.StopInstances(ctx, &ec2.StopInstancesInput{InstanceIds: []string{seen.id()}})
 	switch {
 	case cloud.HasCode(err, operationNotPermitted):
-		return engine.Blocked("StopProtected", "the instance %s is protected against being stopped; nothing was stopped. Ask somebody with access to AWS to switch off its stop protection (disableApiStop)", seen.id())
+		return engine.Blocked(v1alpha1.ReasonStopProtected, "the instance %s is protected against being stopped; nothing was stopped. Ask somebody with access to AWS to switch off its stop protection (disableApiStop)", seen.id())
 	case cloud.HasCode(err, "UnsupportedOperation"):
-		return engine.Blocked("CannotStop", "the instance %s cannot be stopped, because its root device is an instance store, or for another reason that EC2 gives in its console; nothing was stopped", seen.id())
+		return engine.Blocked(v1alpha1.ReasonCannotStop, "the instance %s cannot be stopped, because its root device is an instance store, or for another reason that EC2 gives in its console; nothing was stopped", seen.id())
 	}
 	return explain(err)
 }
@@ -93,7 +93,7 @@ func (i *instance) Disown(ctx context.Context, obj *v1alpha1.EC2Instance, seen *
 
 func (i *instance) untag(ctx context.Context, id string, tags map[string]string) error {
 	ours := map[string]string{}
-	for _, key := range cloud.Marked(tags) {
+	for _, key := range cloud.OwnershipTagKeys(tags) {
 		ours[key] = tags[key]
 	}
 	if len(ours) == 0 {

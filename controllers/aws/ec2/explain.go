@@ -18,10 +18,10 @@ const operationNotPermitted = "OperationNotPermitted"
 // explain adds to the project's table what only EC2 says.
 func explain(err error) error {
 	if cloud.HasCode(err, "InsufficientInstanceCapacity") || cloud.HasCode(err, "InsufficientHostCapacity") {
-		return engine.Blocked("InsufficientCapacity", "AWS has no capacity for this instance type in this availability zone now; choose another instanceType, or wait: Portico tries again by itself, at least every 5 minutes")
+		return engine.Blocked(v1alpha1.ReasonInsufficientCapacity, "AWS has no capacity for this instance type in this availability zone now; choose another instanceType, or wait: Portico tries again by itself, at least every 5 minutes")
 	}
-	if pause, ok := engine.AsPause(err); ok {
-		return pause
+	if wait, ok := engine.AsWait(err); ok {
+		return wait
 	}
 	return cloud.Explain(err)
 }
@@ -29,15 +29,15 @@ func explain(err error) error {
 // renew is what remains of a choice that is immutable.
 const renew = "; nothing was launched. Delete this object and request a new one with another "
 
-// explainLaunch says what of the spec a launch failed for. What is immutable can only be requested anew, or be made true.
+// explainLaunch says what of the spec a launch failed for. What is immutable can only be requested again, or be made true.
 func explainLaunch(s *v1alpha1.EC2InstanceSpec, region string, err error) error {
 	switch {
 	case isProfile(err):
 		return reference.NoProfile(s.IAMInstanceProfile)
 	case cloud.HasCode(err, "AuthFailure") && strings.Contains(err.Error(), "Not authorized for images"):
-		return engine.Blocked("InvalidSpec", "the image %s is not shared with this account"+renew+"image that is, or have this one shared", imageOf(s))
+		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "the image %s is not shared with this account"+renew+"image that is, or have this one shared", imageOf(s))
 	case cloud.HasCode(err, "OptInRequired"):
-		return engine.Blocked("InvalidSpec", "the image %s is a product of AWS Marketplace whose terms this account has not accepted; nothing was launched. Ask a platform admin to accept them in AWS Marketplace, or delete this object and request a new one with another image", imageOf(s))
+		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "the image %s is a product of AWS Marketplace whose terms this account has not accepted; nothing was launched. Ask a platform admin to accept them in AWS Marketplace, or delete this object and request a new one with another image", imageOf(s))
 	}
 	for _, known := range []struct{ code, text string }{
 		{"InvalidAMIID.", "there is no image " + imageOf(s) + " in " + region + " that this account may use" + renew + "image"},
@@ -52,16 +52,16 @@ func explainLaunch(s *v1alpha1.EC2InstanceSpec, region string, err error) error 
 		{"MissingInput", "the region " + region + " has no default subnet; nothing was launched. Delete this object and request a new one with a subnetID"},
 	} {
 		if strings.HasPrefix(codeOf(err), known.code) {
-			return engine.Blocked("InvalidSpec", "%s", known.text)
+			return engine.Blocked(v1alpha1.ReasonInvalidSpec, "%s", known.text)
 		}
 	}
 	if cloud.HasCode(err, "InsufficientInstanceCapacity") {
-		return engine.Blocked("InsufficientCapacity", "AWS has no capacity for instanceType %s in the availability zone now; nothing was launched. Choose another instanceType, request a new object in another subnetID, or wait: Portico tries again by itself, at least every 5 minutes", s.InstanceType)
+		return engine.Blocked(v1alpha1.ReasonInsufficientCapacity, "AWS has no capacity for instanceType %s in the availability zone now; nothing was launched. Choose another instanceType, request a new object in another subnetID, or wait: Portico tries again by itself, at least every 5 minutes", s.InstanceType)
 	}
 	return explain(err)
 }
 
-// isProfile tells whether AWS does not find the instance profile. EC2 says so by the parameter that is wrong, IAM by a code.
+// isProfile reports whether AWS does not find the instance profile. EC2 says so by the parameter that is wrong, IAM by a code.
 func isProfile(err error) bool {
 	return cloud.HasCode(err, "NoSuchEntity") || (cloud.HasCode(err, "InvalidParameterValue") && strings.Contains(err.Error(), "iamInstanceProfile."))
 }
@@ -80,14 +80,14 @@ func imageOf(s *v1alpha1.EC2InstanceSpec) string {
 	return "as the parameter " + s.ImageSSMParameter + " names it"
 }
 
-// concealed keeps user data, which may come from a Secret, out of a text.
-func concealed(err error, encoded string) error {
+// withoutUserData keeps user data, which may come from a Secret, out of a text.
+func withoutUserData(err error, encoded string) error {
 	if err == nil || encoded == "" || !strings.Contains(err.Error(), encoded) {
 		return err
 	}
 	const text = "EC2 RunInstances failed, and its message repeats the user data, which is not shown"
-	if pause, ok := engine.AsPause(err); ok {
-		hidden := *pause
+	if wait, ok := engine.AsWait(err); ok {
+		hidden := *wait
 		hidden.Err = errors.New(text)
 		return &hidden
 	}

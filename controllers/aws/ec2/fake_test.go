@@ -96,7 +96,7 @@ func (f *fakeEC2) machine(id *string) (*machine, error) {
 	return nil, code("InvalidInstanceID.NotFound")
 }
 
-// last is the youngest.
+// last returns the youngest.
 func (f *fakeEC2) last() *machine { return f.machines[len(f.machines)-1] }
 
 func (m *machine) to(now ec2types.InstanceStateName) {
@@ -149,7 +149,7 @@ func (m *machine) passes(filters []ec2types.Filter, bare bool) bool {
 	return true
 }
 
-// shown is a copy that later changes leave alone.
+// shown returns a copy that later changes leave alone.
 func (m *machine) shown(bare bool) ec2types.Instance {
 	vm := m.vm
 	if vm.Tags = tagList(m.tags); bare {

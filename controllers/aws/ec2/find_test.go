@@ -17,11 +17,11 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// wantPause fails unless err is a Pause of this reason whose text has these parts.
+// wantPause fails unless err is a WaitError of this reason whose text has these parts.
 func wantPause(t *testing.T, err error, reason string, parts ...string) {
 	t.Helper()
-	pause, ok := engine.AsPause(err)
-	if !ok || pause.Reason != reason {
+	wait, ok := engine.AsWait(err)
+	if !ok || wait.Reason != reason {
 		t.Fatalf("got %v, want %s", err, reason)
 	}
 	for _, p := range parts {
@@ -209,9 +209,9 @@ func TestObserveLooksAtAnOfferAndChangesNothing(t *testing.T) {
 	obj.Status.InstanceID, obj.Spec.ManagementPolicy, obj.Spec.InstanceType = "", v1alpha1.ManagementObserve, "t3.large"
 	obj.Spec.BlockDeviceMappings[1].VolumeSize = aws.Int32(100)
 	seen := observe(t, a, obj)
-	steps, err := a.Plan(obj, seen)
+	actions, err := a.Plan(obj, seen)
 	var whys []string
-	for _, s := range steps {
+	for _, s := range actions {
 		whys = append(whys, s.Why)
 	}
 	if want := []string{"blockDeviceMappings[/dev/sdf].volumeSize 10 → 100", "instanceType t3.micro → t3.large"}; err != nil || !slices.Equal(whys, want) {
@@ -225,14 +225,14 @@ func TestARoutineLookAtRestCostsNothing(t *testing.T) {
 	if err := settle(t, f, a, obj); err != nil {
 		t.Fatal(err)
 	}
-	listing := &cloud.Listed[instanceState]{}
+	listing := &cloud.Listing[instanceState]{}
 	arns, err := a.svc.list(t.Context(), a.session, listing)
 	if err != nil || !slices.Equal(arns, []string{obj.Status.ARN}) {
 		t.Fatalf("listed %v, %v", arns, err)
 	}
-	seen, ok := listing.Get(engine.Routine(t.Context(), true), obj.Status.ARN)
-	if steps, err := a.Plan(obj, &seen); !ok || err != nil || len(steps) != 0 {
-		t.Errorf("the listing's picture asks for %v, %v", steps, err)
+	seen, ok := listing.Get(engine.WithRoutine(t.Context(), true), obj.Status.ARN)
+	if actions, err := a.Plan(obj, &seen); !ok || err != nil || len(actions) != 0 {
+		t.Errorf("the listing's picture asks for %v, %v", actions, err)
 	}
 	f.last().to(ec2types.InstanceStateNameTerminated)
 	if arns, err := a.svc.list(t.Context(), a.session, listing); err != nil || len(arns) != 0 {

@@ -76,7 +76,7 @@ func running(s *v1alpha1.EC2InstanceSpec) { s.State = powerRunning }
 
 func allowed(s *v1alpha1.EC2InstanceSpec) { s.AllowStop = true }
 
-// drifts are changes behind our back of everything that full declares.
+// drifts returns changes behind our back of everything that full declares.
 func drifts(f *fakeEC2) map[string]func() {
 	volume := func() *ec2types.Volume { return f.last().volumes[extra] }
 	return map[string]func(){
@@ -149,14 +149,14 @@ func settle(t fataler, f *fakeEC2, a *instance, obj *v1alpha1.EC2Instance) error
 	t.Helper()
 	for range 8 {
 		seen := observe(t, a, obj)
-		steps, rest := a.Plan(obj, seen)
-		if len(steps) == 0 && seen != nil {
+		actions, rest := a.Plan(obj, seen)
+		if len(actions) == 0 && seen != nil {
 			a.Report(obj, seen)
 		}
-		if len(steps) == 0 {
+		if len(actions) == 0 {
 			return rest
 		}
-		for _, s := range steps {
+		for _, s := range actions {
 			if err := s.Do(context.Background()); err != nil {
 				t.Fatal(s.Name, err)
 			}

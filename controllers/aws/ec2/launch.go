@@ -21,10 +21,10 @@ import (
 
 // launch makes the instance, with its settings and tags, in one call. However often it is made with the same token, EC2
 // launches one instance.
-func (i *instance) launch(obj *v1alpha1.EC2Instance) external.Step {
-	return external.Step{
+func (i *instance) launch(obj *v1alpha1.EC2Instance) external.Action {
+	return external.Action{
 		Name: "RunInstances", Why: obj.Spec.InstanceType + " instance " + obj.Spec.InstanceName + " in " + i.session.Config.Region,
-		Sets:       external.Unset(i.Declared(obj)),
+		Changes:    external.InitialChanges(i.Declared(obj)),
 		References: references(&obj.Spec),
 		Do: func(ctx context.Context) error {
 			in, err := i.launchInput(ctx, obj)
@@ -33,21 +33,21 @@ func (i *instance) launch(obj *v1alpha1.EC2Instance) external.Step {
 			}
 			out, err := i.svc.RunInstances(ctx, in)
 			switch {
-			case cloud.HasCode(err, "IdempotentParameterMismatch"), cloud.HasCode(err, instanceOver):
-				return i.launched(ctx, obj, aws.ToString(in.ClientToken), cloud.HasCode(err, instanceOver))
+			case cloud.HasCode(err, "IdempotentParameterMismatch"), cloud.HasCode(err, idempotentTerminated):
+				return i.findLaunched(ctx, obj, aws.ToString(in.ClientToken), cloud.HasCode(err, idempotentTerminated))
 			case err != nil:
-				return concealed(explainLaunch(&obj.Spec, i.session.Config.Region, err), aws.ToString(in.UserData))
+				return withoutUserData(explainLaunch(&obj.Spec, i.session.Config.Region, err), aws.ToString(in.UserData))
 			}
 			for n := range out.Instances {
-				return i.note(obj, stateOf(&out.Instances[n]))
+				return i.recordLaunch(obj, stateOf(&out.Instances[n]))
 			}
 			return nil // the next look finds it
 		},
 	}
 }
 
-// note keeps the ID of what was launched. EC2 answers a repeated call with the instance of the first, which may be over.
-func (i *instance) note(obj *v1alpha1.EC2Instance, seen instanceState) error {
+// recordLaunch keeps the ID of what was launched. EC2 answers a repeated call with the instance of the first, which may be over.
+func (i *instance) recordLaunch(obj *v1alpha1.EC2Instance, seen instanceState) error {
 	obj.Status.InstanceID = seen.id()
 	if !seen.ended() {
 		return nil
@@ -56,38 +56,38 @@ func (i *instance) note(obj *v1alpha1.EC2Instance, seen instanceState) error {
 	if err := failedLaunch(obj, &seen); err != nil {
 		return err
 	}
-	return engine.Wait("Settling", time.Second, "the instance %s was terminated right after its launch", seen.id())
+	return engine.Wait(v1alpha1.ReasonSettling, time.Second, "the instance %s was terminated right after its launch", seen.id())
 }
 
-// instanceOver is EC2's word for a repeated launch whose instance is terminated.
-const instanceOver = "IdempotentInstanceTerminated"
+// idempotentTerminated is EC2's word for a repeated launch whose instance is terminated.
+const idempotentTerminated = "IdempotentInstanceTerminated"
 
-// launched looks for the instance of an earlier try. It was made when the spec, the image parameter or the user data were
+// findLaunched looks for the instance of an earlier try. It was made when the spec, the image parameter or the user data were
 // others; or it is over.
-func (i *instance) launched(ctx context.Context, obj *v1alpha1.EC2Instance, token string, over bool) error {
+func (i *instance) findLaunched(ctx context.Context, obj *v1alpha1.EC2Instance, token string, over bool) error {
 	var all []instanceState
 	if err := i.svc.pages(ctx, func(seen instanceState) { all = append(all, seen) }, filter("client-token", token)); err != nil {
 		return err
 	}
 	for _, seen := range all {
-		return i.note(obj, seen)
+		return i.recordLaunch(obj, seen)
 	}
 	if over {
-		return launchOver(obj)
+		return launchTerminated(obj)
 	}
-	return external.NotCreated(engine.Wait("LaunchUnclear", 30*time.Second, "EC2 knows of a launch for this object with other settings, and shows no instance of it; Portico looks again for some minutes, and then launches one with the settings of now"))
+	return external.NotCreated(engine.Wait(v1alpha1.ReasonLaunchUnclear, 30*time.Second, "EC2 knows of a launch for this object with other settings, and shows no instance of it; Portico looks again for some minutes, and then launches one with the settings of now"))
 }
 
-// launchOver asks for another launch to be acknowledged in place of one whose instance is over, and whose ID nobody tells
+// launchTerminated asks for another launch to be acknowledged in place of one whose instance is over, and whose ID nobody tells
 // any more. The acknowledgement is saved, with it the next token, before that launch is made.
-func launchOver(obj *v1alpha1.EC2Instance) error {
+func launchTerminated(obj *v1alpha1.EC2Instance) error {
 	next := fmt.Sprint(obj.Status.Recreations + 1)
 	if obj.Annotations[v1alpha1.AnnotationAcknowledgeRecreate] != next {
-		return engine.Blocked("LaunchFailed", "the instance that was launched for this object was terminated before Portico saw it, and EC2 does not show it any more; nothing was launched. Set the annotation %s=%s on this object to launch another one, or delete this object",
+		return engine.Blocked(v1alpha1.ReasonLaunchFailed, "the instance that was launched for this object was terminated before Portico saw it, and EC2 does not show it any more; nothing was launched. Set the annotation %s=%s on this object to launch another one, or delete this object",
 			v1alpha1.AnnotationAcknowledgeRecreate, next)
 	}
 	obj.Status.Recreations++
-	return engine.Wait("Creating", time.Second, "the instance of the last launch is over; another one is launched as acknowledged")
+	return engine.Wait(v1alpha1.ReasonCreating, time.Second, "the instance of the last launch is over; another one is launched as acknowledged")
 }
 
 // token makes a repeated launch the same one. Only an acknowledged re-creation changes it, and a launch that EC2 refused:
@@ -154,7 +154,7 @@ func launchMetadata(m *v1alpha1.EC2MetadataOptions) *ec2types.InstanceMetadataOp
 
 var imageID = regexp.MustCompile(`^ami-[0-9a-f]{8,17}$`)
 
-// image is the ID of the image to launch. What a parameter holds that is no image ID is nobody's to see.
+// image returns the ID of the image to launch. What a parameter holds that is no image ID is nobody's to see.
 func (i *instance) image(ctx context.Context, s *v1alpha1.EC2InstanceSpec) (string, error) {
 	name := s.ImageSSMParameter
 	if name == "" {
@@ -162,7 +162,7 @@ func (i *instance) image(ctx context.Context, s *v1alpha1.EC2InstanceSpec) (stri
 	}
 	out, err := i.svc.ssm.GetParameter(ctx, &ssm.GetParameterInput{Name: &name})
 	if cloud.HasCode(err, "ParameterNotFound") || cloud.HasCode(err, "ParameterVersionNotFound") {
-		return "", engine.Blocked("ImageParameterNotFound", "there is no SSM parameter %s in %s; nothing was launched. Have it created there, or delete this object and request a new one with another imageSSMParameter or imageID", name, i.session.Config.Region)
+		return "", engine.Blocked(v1alpha1.ReasonImageParameterNotFound, "there is no SSM parameter %s in %s; nothing was launched. Have it created there, or delete this object and request a new one with another imageSSMParameter or imageID", name, i.session.Config.Region)
 	}
 	if err != nil {
 		return "", cloud.Explain(err)
@@ -172,7 +172,7 @@ func (i *instance) image(ctx context.Context, s *v1alpha1.EC2InstanceSpec) (stri
 			return value, nil
 		}
 	}
-	return "", engine.Blocked("ImageParameterInvalid", "the SSM parameter %s does not hold the ID of an image; nothing was launched. Have it corrected, or delete this object and request a new one with another imageSSMParameter or imageID", name)
+	return "", engine.Blocked(v1alpha1.ReasonImageParameterInvalid, "the SSM parameter %s does not hold the ID of an image; nothing was launched. Have it corrected, or delete this object and request a new one with another imageSSMParameter or imageID", name)
 }
 
 // longestUserData is EC2's limit, in bytes before encoding.
@@ -190,7 +190,7 @@ func (i *instance) userData(ctx context.Context, obj *v1alpha1.EC2Instance) (*st
 		return nil, err
 	}
 	if len(data) > longestUserData {
-		return nil, engine.Blocked("UserDataTooLong", "the user data has %d bytes, and EC2 takes %d; nothing was launched. Shorten it, or have it load the rest from elsewhere", len(data), longestUserData)
+		return nil, engine.Blocked(v1alpha1.ReasonUserDataTooLong, "the user data has %d bytes, and EC2 takes %d; nothing was launched. Shorten it, or have it load the rest from elsewhere", len(data), longestUserData)
 	}
 	return aws.String(base64.StdEncoding.EncodeToString([]byte(data))), nil
 }

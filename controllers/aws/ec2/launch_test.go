@@ -128,7 +128,7 @@ func TestWhatALaunchSays(t *testing.T) {
 	f.refuse = map[string]error{"RunInstances": errProfile}
 	wantPause(t, a.launch(obj).Do(t.Context()), "InvalidSpec", "no instance profile worker", "nothing was changed")
 	f.refuse = map[string]error{"RunInstances": code("InternalError")}
-	if _, paused := engine.AsPause(a.launch(obj).Do(t.Context())); paused {
+	if _, waiting := engine.AsWait(a.launch(obj).Do(t.Context())); waiting {
 		t.Error("a failure of AWS's is not the owner's")
 	}
 }
@@ -188,7 +188,7 @@ func TestALaunchNeedsNoChangesAfterIt(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := adapterOf(f), objectOf(full, running)
 	launchOne(t, a, obj)
-	if steps, err := a.Plan(obj, observe(t, a, obj)); err != nil || len(steps) != 0 {
-		t.Errorf("still to do: %+v, %v", steps, err)
+	if actions, err := a.Plan(obj, observe(t, a, obj)); err != nil || len(actions) != 0 {
+		t.Errorf("still to do: %+v, %v", actions, err)
 	}
 }

@@ -27,8 +27,8 @@ var metadata = call{
 		},
 		{
 			Path: hopsPath, Sticky: true,
-			Want: option(func(m *v1alpha1.EC2MetadataOptions) string { return digits(m.HTTPPutResponseHopLimit) }),
-			Have: func(seen *instanceState) string { return digits(metadataOf(seen).HttpPutResponseHopLimit) },
+			Want: option(func(m *v1alpha1.EC2MetadataOptions) string { return formatInt(m.HTTPPutResponseHopLimit) }),
+			Have: func(seen *instanceState) string { return formatInt(metadataOf(seen).HttpPutResponseHopLimit) },
 		},
 		{
 			Path: endpointPath, Default: string(ec2types.InstanceMetadataEndpointStateEnabled),
@@ -50,7 +50,7 @@ var metadata = call{
 			case tokensPath:
 				in.HttpTokens = ec2types.HttpTokensState(c.To)
 			case hopsPath:
-				in.HttpPutResponseHopLimit = parsed(c.To)
+				in.HttpPutResponseHopLimit = parseInt(c.To)
 			}
 		}
 		_, err := i.svc.ModifyInstanceMetadataOptions(ctx, in)
@@ -71,7 +71,7 @@ func withTokens(obj object, seen *instanceState, changes []external.Change) []ex
 	return append(changes, external.Change{Path: tokensPath, From: string(have.HttpTokens), To: required})
 }
 
-// endpointAfter is what the service's endpoint is after the changes. EC2 takes the other settings only of one that is
+// endpointAfter returns what the service's endpoint is after the changes. EC2 takes the other settings only of one that is
 // enabled.
 func endpointAfter(seen *instanceState, changes []external.Change) ec2types.InstanceMetadataEndpointState {
 	for _, c := range changes {

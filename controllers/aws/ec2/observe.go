@@ -22,11 +22,11 @@ func (i *instance) Observe(ctx context.Context, obj *v1alpha1.EC2Instance) (*ins
 	if err != nil || seen == nil {
 		return nil, err
 	}
-	foreign := i.Owner(obj, seen) == external.Foreign && !observed(obj)
+	foreign := i.Owner(obj, seen) == external.Foreign && !observeOnly(obj)
 	if foreign || !obj.DeletionTimestamp.IsZero() {
 		return seen, nil // nothing more is read of what is not ours, or is to go
 	}
-	if external.Concerned(protection.fields, obj) {
+	if external.AnyInUse(protection.fields, obj) {
 		if seen.protected, err = i.readProtection(ctx, seen); err != nil {
 			return nil, err
 		}
@@ -44,9 +44,9 @@ func (i *instance) Observe(ctx context.Context, obj *v1alpha1.EC2Instance) (*ins
 // the same moment. Until then it searches by tags, and by the token of a launch whose answer was lost.
 func (i *instance) find(ctx context.Context, obj *v1alpha1.EC2Instance) (*instanceState, error) {
 	s := &obj.Status
-	i.over = false
+	i.terminated = false
 	if engine.IsRoutine(ctx) && s.ARN != "" {
-		if seen, ok := cloud.Listing[instanceState](i.session).Get(ctx, s.ARN); ok {
+		if seen, ok := cloud.ListingOf[instanceState](i.session).Get(ctx, s.ARN); ok {
 			return &seen, nil
 		}
 	}
@@ -55,7 +55,7 @@ func (i *instance) find(ctx context.Context, obj *v1alpha1.EC2Instance) (*instan
 		if err != nil || isThere(obj, seen) {
 			return seen, err
 		}
-		i.over = seen != nil && s.ARN != ""
+		i.terminated = seen != nil && s.ARN != ""
 		if s.ARN != "" {
 			return nil, failedLaunch(obj, seen)
 		}
@@ -101,7 +101,7 @@ func isThere(obj *v1alpha1.EC2Instance, seen *instanceState) bool {
 // search finds obj's instance by the ownership tags, one of an earlier life included; and one that is offered, if obj
 // would take it. A launch that the search does not show yet is not repeated, for its token.
 func (i *instance) search(ctx context.Context, obj *v1alpha1.EC2Instance) (*instanceState, error) {
-	marks := i.session.Identity.Marks(obj)
+	marks := i.session.Identity.OwnershipTags(obj)
 	all, _, err := i.svc.byName.Get(ctx, ownerKey{marks[tagCluster], marks[tagKind], marks[tagNamespace], marks[tagName]})
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (i *instance) search(ctx context.Context, obj *v1alpha1.EC2Instance) (*inst
 			return seen, err
 		}
 	}
-	if (obj.Spec.AdoptionPolicy != v1alpha1.AdoptionAdopt && !observed(obj)) || !obj.DeletionTimestamp.IsZero() {
+	if (obj.Spec.AdoptionPolicy != v1alpha1.AdoptionAdopt && !observeOnly(obj)) || !obj.DeletionTimestamp.IsZero() {
 		return nil, nil
 	}
 	all, _, err = i.svc.offered.Get(ctx, obj.Namespace+"/"+obj.Name)
@@ -136,10 +136,10 @@ func (i *instance) only(obj *v1alpha1.EC2Instance, all []instanceState, owner ex
 	for _, s := range all {
 		ids = append(ids, s.id())
 	}
-	return nil, engine.Blocked("Ambiguous", "the instances %s all carry the tags that make them this object's; nothing was changed. Ask somebody with access to AWS to remove the portico.dev tags from all but one", joined(ids))
+	return nil, engine.Blocked(v1alpha1.ReasonAmbiguous, "the instances %s all carry the tags that make them this object's; nothing was changed. Ask somebody with access to AWS to remove the portico.dev tags from all but one", joined(ids))
 }
 
-// failedLaunch tells of an instance that EC2 itself ended before it was ever usable, as it does when it may not use the
+// failedLaunch returns the error of an instance that EC2 itself ended before it was ever usable, as it does when it may not use the
 // KMS key of a volume. An acknowledged re-creation tries again.
 func failedLaunch(obj *v1alpha1.EC2Instance, seen *instanceState) error {
 	next := fmt.Sprint(obj.Status.Recreations + 1)
@@ -149,11 +149,11 @@ func failedLaunch(obj *v1alpha1.EC2Instance, seen *instanceState) error {
 		obj.Annotations[v1alpha1.AnnotationAcknowledgeRecreate] == next:
 		return nil
 	}
-	return engine.Blocked("LaunchFailed", "EC2 ended the instance %s right after its launch: %s. Remove the cause; then set the annotation %s=%s on this object to launch another one, or delete this object",
+	return engine.Blocked(v1alpha1.ReasonLaunchFailed, "EC2 ended the instance %s right after its launch: %s. Remove the cause; then set the annotation %s=%s on this object to launch another one, or delete this object",
 		seen.id(), reason, v1alpha1.AnnotationAcknowledgeRecreate, next)
 }
 
-// endReason is why EC2 itself ended the instance; empty if somebody did.
+// endReason returns why EC2 itself ended the instance; empty if somebody did.
 func endReason(seen *instanceState) string {
 	if seen == nil || seen.vm.StateReason == nil {
 		return ""

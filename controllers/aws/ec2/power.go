@@ -52,61 +52,61 @@ var power = []field{{
 }}
 
 // planPower brings an instance that runs or is stopped to the type and the power state that are asked for.
-func (i *instance) planPower(obj *v1alpha1.EC2Instance, seen *instanceState) ([]external.Step, error) {
+func (i *instance) planPower(obj *v1alpha1.EC2Instance, seen *instanceState) ([]external.Action, error) {
 	changes := external.Changes(offline, obj, seen)
 	toggle := external.Changes(power, obj, seen)
 	stopped := seen.state() == ec2types.InstanceStateNameStopped
 	switch {
-	case len(changes) > 0 && (stopped || observed(obj)):
+	case len(changes) > 0 && (stopped || observeOnly(obj)):
 		return i.modifyStopped(seen, changes), nil
 	case len(changes) > 0 && len(toggle) == 0:
 		return i.stopToChange(obj, seen, changes)
 	case len(toggle) > 0 && stopped:
-		return []external.Step{i.start(seen, external.Why(toggle), toggle...)}, nil
+		return []external.Action{i.start(seen, external.Describe(toggle), toggle...)}, nil
 	case len(toggle) > 0:
-		return []external.Step{i.stop(seen, external.Why(toggle), toggle...)}, nil
+		return []external.Action{i.stop(seen, external.Describe(toggle), toggle...)}, nil
 	case stopped && obj.Status.RestartAfterChange && obj.Spec.State == "":
-		return []external.Step{i.start(seen, "state Stopped → Running, after the change that it was stopped for")}, nil
+		return []external.Action{i.start(seen, "state Stopped → Running, after the change that it was stopped for")}, nil
 	case stopped && obj.Spec.State == "":
 		return nil, stoppedUnasked(obj)
 	}
 	return nil, nil
 }
 
-// stoppedUnasked is for an instance that is stopped while the spec is silent: it serves nobody.
+// stoppedUnasked returns the outcome for an instance that is stopped while the spec is silent: it serves nobody.
 func stoppedUnasked(obj *v1alpha1.EC2Instance) error {
-	if observed(obj) {
-		return engine.Blocked("Stopped", "the instance is stopped, and state is not set. Start it in AWS, or set state: Stopped if it is meant to be stopped; managementPolicy Observe changes nothing")
+	if observeOnly(obj) {
+		return engine.Blocked(v1alpha1.ReasonStopped, "the instance is stopped, and state is not set. Start it in AWS, or set state: Stopped if it is meant to be stopped; managementPolicy Observe changes nothing")
 	}
-	return engine.Blocked("Stopped", "the instance is stopped, and state is not set. Set state: Running to have it started, or state: Stopped to keep it stopped; or start it in AWS")
+	return engine.Blocked(v1alpha1.ReasonStopped, "the instance is stopped, and state is not set. Set state: Running to have it started, or state: Stopped to keep it stopped; or start it in AWS")
 }
 
 // stopToChange stops a running instance for a change, if it may. That it is to be started again is noted first, in the
 // status, which is saved before the next pass; with state Running the spec says so already.
-func (i *instance) stopToChange(obj *v1alpha1.EC2Instance, seen *instanceState, changes []external.Change) ([]external.Step, error) {
-	why := external.Why(changes)
+func (i *instance) stopToChange(obj *v1alpha1.EC2Instance, seen *instanceState, changes []external.Change) ([]external.Action, error) {
+	why := external.Describe(changes)
 	switch {
 	case !obj.Spec.AllowStop:
-		return nil, engine.Blocked("StopNeeded", "%s needs the instance to be stopped; nothing was stopped. Set allowStop: true to let Portico stop and start it, or state: Stopped to stop it yourself at a time that suits", why)
+		return nil, engine.Blocked(v1alpha1.ReasonStopNeeded, "%s needs the instance to be stopped; nothing was stopped. Set allowStop: true to let Portico stop and start it, or state: Stopped to stop it yourself at a time that suits", why)
 	case obj.Spec.State == "" && !obj.Status.RestartAfterChange:
-		return nil, engine.Wait("StopPlanned", 100*time.Millisecond, "%s: the instance is stopped for it, and started again", why)
+		return nil, engine.Wait(v1alpha1.ReasonStopPlanned, 100*time.Millisecond, "%s: the instance is stopped for it, and started again", why)
 	}
 	step := i.stop(seen, "state Running → Stopped, for "+why)
 	take := step.Do
 	step.Do = func(ctx context.Context) error {
-		if err := i.fits(ctx, seen, changes); err != nil {
+		if err := i.checkType(ctx, seen, changes); err != nil {
 			return err
 		}
 		return take(ctx)
 	}
-	return []external.Step{step}, nil
+	return []external.Action{step}, nil
 }
 
-// restart tells whether the instance is to be started again after a change that it is, or will be, stopped for.
+// restart reports whether the instance is to be started again after a change that it is, or will be, stopped for.
 func restart(obj *v1alpha1.EC2Instance, seen *instanceState) bool {
 	pending := len(external.Changes(offline, obj, seen)) > 0
 	switch {
-	case obj.Spec.State != "" || observed(obj):
+	case obj.Spec.State != "" || observeOnly(obj):
 		return false
 	case seen.state() != ec2types.InstanceStateNameRunning:
 		return obj.Status.RestartAfterChange
@@ -116,12 +116,12 @@ func restart(obj *v1alpha1.EC2Instance, seen *instanceState) bool {
 
 // modifyStopped changes one attribute a call, which is all that EC2 takes. What the new type may not have is switched off
 // before it.
-func (i *instance) modifyStopped(seen *instanceState, changes []external.Change) []external.Step {
+func (i *instance) modifyStopped(seen *instanceState, changes []external.Change) []external.Action {
 	if last := len(changes) - 1; last > 0 && changes[last].Path == optimizedPath && changes[last].To == "false" {
 		changes = slices.Clone(changes)
 		slices.Reverse(changes)
 	}
-	steps := make([]external.Step, 0, len(changes))
+	actions := make([]external.Action, 0, len(changes))
 	for _, c := range changes {
 		in := &ec2.ModifyInstanceAttributeInput{InstanceId: seen.vm.InstanceId}
 		if c.Path == typePath {
@@ -129,30 +129,30 @@ func (i *instance) modifyStopped(seen *instanceState, changes []external.Change)
 		} else {
 			in.EbsOptimized = &ec2types.AttributeBooleanValue{Value: aws.Bool(c.To == "true")}
 		}
-		steps = append(steps, external.Step{Name: "ModifyInstanceAttribute", Why: external.Why([]external.Change{c}), Sets: []external.Change{c}, Do: func(ctx context.Context) error {
-			return inVain(explain(i.modify(ctx, in)))
+		actions = append(actions, external.Action{Name: "ModifyInstanceAttribute", Why: external.Describe([]external.Change{c}), Changes: []external.Change{c}, Do: func(ctx context.Context) error {
+			return startIneffective(explain(i.modify(ctx, in)))
 		}})
 	}
-	return steps
+	return actions
 }
 
-// inVain says of a refused change in which state it leaves the instance.
-func inVain(err error) error {
-	if pause, ok := engine.AsPause(err); ok && pause.Stalled {
-		return engine.Blocked(pause.Reason, "%w. The instance stays stopped meanwhile", pause.Err)
+// startIneffective says of a refused change in which state it leaves the instance.
+func startIneffective(err error) error {
+	if wait, ok := engine.AsWait(err); ok && wait.Stalled {
+		return engine.Blocked(wait.Reason, "%w. The instance stays stopped meanwhile", wait.Err)
 	}
 	return err
 }
 
-func (i *instance) start(seen *instanceState, why string, sets ...external.Change) external.Step {
-	return external.Step{Name: "StartInstances", Why: why, Sets: sets, Do: func(ctx context.Context) error {
+func (i *instance) start(seen *instanceState, why string, sets ...external.Change) external.Action {
+	return external.Action{Name: "StartInstances", Why: why, Changes: sets, Do: func(ctx context.Context) error {
 		_, err := i.svc.StartInstances(ctx, &ec2.StartInstancesInput{InstanceIds: []string{seen.id()}})
 		return explain(err)
 	}}
 }
 
-func (i *instance) stop(seen *instanceState, why string, sets ...external.Change) external.Step {
-	return external.Step{Name: "StopInstances", Why: why, Sets: sets, Do: func(ctx context.Context) error {
-		return i.halt(ctx, seen)
+func (i *instance) stop(seen *instanceState, why string, sets ...external.Change) external.Action {
+	return external.Action{Name: "StopInstances", Why: why, Changes: sets, Do: func(ctx context.Context) error {
+		return i.stopInstance(ctx, seen)
 	}}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// settled is an object whose instance is there, and as the spec asks.
+// settled returns an object whose instance is there, and as the spec asks.
 func settled(t *testing.T, f *fakeEC2, change ...func(*v1alpha1.EC2InstanceSpec)) (*instance, *v1alpha1.EC2Instance) {
 	t.Helper()
 	a, obj := adapterOf(f), objectOf(change...)
@@ -22,7 +22,7 @@ func settled(t *testing.T, f *fakeEC2, change ...func(*v1alpha1.EC2InstanceSpec)
 	return a, obj
 }
 
-// writesOf are the calls that change something.
+// writesOf returns the calls that change something.
 func writesOf(f *fakeEC2) []string {
 	return slices.DeleteFunc(slices.Clone(f.calls), func(call string) bool { return call[:8] == "Describe" })
 }
@@ -54,8 +54,8 @@ func TestATypeChangesWithConsent(t *testing.T) {
 	obj = obj.DeepCopy() // another pass, of another process
 	step := func() {
 		t.Helper()
-		steps, _ := a.Plan(obj, observe(t, a, obj))
-		for _, s := range steps {
+		actions, _ := a.Plan(obj, observe(t, a, obj))
+		for _, s := range actions {
 			if err := s.Do(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -85,16 +85,16 @@ func TestAStopIsNotForNothing(t *testing.T) {
 	f := &fakeEC2{types: map[string]ec2types.ArchitectureType{"t4g.micro": ec2types.ArchitectureTypeArm64}}
 	a, obj := settled(t, f, allowed, running)
 	obj.Spec.InstanceType = "t4g.micro"
-	steps, _ := a.Plan(obj, observe(t, a, obj))
-	wantPause(t, steps[0].Do(t.Context()), "TypeDoesNotFit", "x86_64", "arm64", "nothing was stopped")
+	actions, _ := a.Plan(obj, observe(t, a, obj))
+	wantPause(t, actions[0].Do(t.Context()), "TypeDoesNotFit", "x86_64", "arm64", "nothing was stopped")
 	obj.Spec.InstanceType = "t3.none"
-	steps, _ = a.Plan(obj, observe(t, a, obj))
-	wantPause(t, steps[0].Do(t.Context()), "TypeNotOffered", "t3.none", region+"a")
+	actions, _ = a.Plan(obj, observe(t, a, obj))
+	wantPause(t, actions[0].Do(t.Context()), "TypeNotOffered", "t3.none", region+"a")
 	obj.Spec.InstanceType = "t3.micro"
 	for support, want := range map[ec2types.EbsOptimizedSupport]bool{ec2types.EbsOptimizedSupportDefault: false, ec2types.EbsOptimizedSupportUnsupported: true} {
 		f.optimized, f.last().vm.EbsOptimized, obj.Spec.EBSOptimized = support, aws.Bool(!want), &want
-		steps, _ = a.Plan(obj, observe(t, a, obj))
-		wantPause(t, steps[0].Do(t.Context()), "NoChoice", "t3.micro", "Remove ebsOptimized")
+		actions, _ = a.Plan(obj, observe(t, a, obj))
+		wantPause(t, actions[0].Do(t.Context()), "NoChoice", "t3.micro", "Remove ebsOptimized")
 	}
 	if len(writesOf(f)) != 0 {
 		t.Errorf("calls %v", f.calls)
@@ -107,11 +107,11 @@ func TestATypeMustSuitTheImage(t *testing.T) {
 		NetworkInfo:                  &ec2types.NetworkInfo{EnaSupport: ec2types.EnaSupportRequired},
 	}
 	seen := &instanceState{vm: ec2types.Instance{VirtualizationType: ec2types.VirtualizationTypeParavirtual, EnaSupport: aws.Bool(true)}}
-	wantPause(t, suits(info, seen, "m5.large", ""), "TypeDoesNotFit", "paravirtual", "nothing was stopped")
+	wantPause(t, checkCompatible(info, seen, "m5.large", ""), "TypeDoesNotFit", "paravirtual", "nothing was stopped")
 	seen.vm.VirtualizationType, seen.vm.EnaSupport = ec2types.VirtualizationTypeHvm, aws.Bool(false)
-	wantPause(t, suits(info, seen, "m5.large", ""), "TypeDoesNotFit", "ENA", "nothing was stopped")
+	wantPause(t, checkCompatible(info, seen, "m5.large", ""), "TypeDoesNotFit", "ENA", "nothing was stopped")
 	seen.vm.EnaSupport = aws.Bool(true)
-	if err := suits(info, seen, "m5.large", ""); err != nil {
+	if err := checkCompatible(info, seen, "m5.large", ""); err != nil {
 		t.Error(err)
 	}
 }
@@ -136,9 +136,9 @@ func TestBandwidthIsGivenUpBeforeTheTypeChanges(t *testing.T) {
 		f := &fakeEC2{}
 		a, obj := settled(t, f, stopped, func(s *v1alpha1.EC2InstanceSpec) { s.EBSOptimized = aws.Bool(!optimized) })
 		obj.Spec.InstanceType, obj.Spec.EBSOptimized = "t2.micro", &optimized
-		steps, err := a.Plan(obj, observe(t, a, obj))
-		if err != nil || len(steps) != 2 || strings.HasPrefix(steps[0].Why, "ebsOptimized") == optimized {
-			t.Errorf("to %v: %v, %+v", optimized, err, steps)
+		actions, err := a.Plan(obj, observe(t, a, obj))
+		if err != nil || len(actions) != 2 || strings.HasPrefix(actions[0].Why, "ebsOptimized") == optimized {
+			t.Errorf("to %v: %v, %+v", optimized, err, actions)
 		}
 	}
 }
@@ -147,8 +147,8 @@ func TestARefusedChangeSaysThatTheInstanceIsStopped(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := settled(t, f, stopped)
 	obj.Spec.InstanceType, f.refuse = "t3.large", map[string]error{"ModifyInstanceAttribute": code("InvalidInstanceAttributeValue")}
-	steps, _ := a.Plan(obj, observe(t, a, obj))
-	wantPause(t, steps[0].Do(t.Context()), "InvalidSpec", "InvalidInstanceAttributeValue", "stays stopped")
+	actions, _ := a.Plan(obj, observe(t, a, obj))
+	wantPause(t, actions[0].Do(t.Context()), "InvalidSpec", "InvalidInstanceAttributeValue", "stays stopped")
 }
 
 func TestAnIntentionToRestartIsForgottenWhenItIsMoot(t *testing.T) {
@@ -191,10 +191,10 @@ func TestThePowerStateIsTheOwnersIfTheSpecIsSilent(t *testing.T) {
 	}
 	f.refuse = map[string]error{"StopInstances": code("OperationNotPermitted")}
 	stopped(&obj.Spec)
-	steps, _ := a.Plan(obj, observe(t, a, obj))
-	wantPause(t, steps[0].Do(t.Context()), "StopProtected", "disableApiStop")
+	actions, _ := a.Plan(obj, observe(t, a, obj))
+	wantPause(t, actions[0].Do(t.Context()), "StopProtected", "disableApiStop")
 	f.refuse["StopInstances"] = code("UnsupportedOperation")
-	wantPause(t, steps[0].Do(t.Context()), "CannotStop", "instance store")
+	wantPause(t, actions[0].Do(t.Context()), "CannotStop", "instance store")
 }
 
 func TestStopAsADeletionPolicy(t *testing.T) {

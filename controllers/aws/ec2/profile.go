@@ -77,7 +77,7 @@ func (i *instance) setProfile(ctx context.Context, seen *instanceState, want str
 	return err
 }
 
-// association is the ID of the instance's association; nil if it has none.
+// association returns the ID of the instance's association; nil if it has none.
 func (i *instance) association(ctx context.Context, seen *instanceState) (*string, error) {
 	out, err := i.svc.DescribeIamInstanceProfileAssociations(ctx, &ec2.DescribeIamInstanceProfileAssociationsInput{
 		Filters: []ec2types.Filter{filter("instance-id", seen.id()), filter("state", "associating", "associated")},

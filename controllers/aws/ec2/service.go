@@ -131,13 +131,13 @@ func (s *service) readOne(ctx context.Context, id string) (*instanceState, error
 	return nil, errors.New("EC2 DescribeInstances: the answer does not hold " + id + ", and no error")
 }
 
-// Instances lists the ARNs of the cluster's instances in the session's account and region, and keeps their pictures for
+// Instances lists the ARNs of the cluster's instances in the session's account and region, and keeps their states for
 // routine looks.
 func Instances(ctx context.Context, session *cloud.Session) ([]string, error) {
-	return serviceFor(session).list(ctx, session, cloud.Listing[instanceState](session))
+	return serviceFor(session).list(ctx, session, cloud.ListingOf[instanceState](session))
 }
 
-func (s *service) list(ctx context.Context, session *cloud.Session, listing *cloud.Listed[instanceState]) ([]string, error) {
+func (s *service) list(ctx context.Context, session *cloud.Session, listing *cloud.Listing[instanceState]) ([]string, error) {
 	all := map[string]instanceState{}
 	err := s.pages(ctx, func(seen instanceState) { all[arn(session, seen.id())] = seen },
 		filter("instance-state-name", "pending", "running", "stopping", "stopped"), filter("tag:"+tagCluster, session.Identity.Cluster))

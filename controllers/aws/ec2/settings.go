@@ -39,8 +39,8 @@ func always(name string) func([]external.Change) string {
 	return func([]external.Change) string { return name }
 }
 
-func (i *instance) planCalls(obj *v1alpha1.EC2Instance, seen *instanceState) []external.Step {
-	var steps []external.Step
+func (i *instance) planCalls(obj *v1alpha1.EC2Instance, seen *instanceState) []external.Action {
+	var actions []external.Action
 	for _, c := range calls {
 		if c.read != nil && !c.read(seen) {
 			continue
@@ -52,15 +52,15 @@ func (i *instance) planCalls(obj *v1alpha1.EC2Instance, seen *instanceState) []e
 		if len(changes) == 0 {
 			continue
 		}
-		step := external.Step{Name: c.name(changes), Why: external.Why(changes), Sets: changes, Do: func(ctx context.Context) error {
+		step := external.Action{Name: c.name(changes), Why: external.Describe(changes), Changes: changes, Do: func(ctx context.Context) error {
 			return explain(c.do(ctx, i, seen, changes))
 		}}
 		if c.references != nil {
 			step.References = c.references(changes)
 		}
-		steps = append(steps, step)
+		actions = append(actions, step)
 	}
-	return steps
+	return actions
 }
 
 // The security groups have no default to go back to: the VPC's own group may be anything.
@@ -145,15 +145,15 @@ func yesNo(of func(*v1alpha1.EC2InstanceSpec) *bool) func(object) (string, bool)
 	}
 }
 
-func digits(n *int32) string {
+func formatInt(n *int32) string {
 	if n == nil {
 		return ""
 	}
 	return strconv.Itoa(int(*n))
 }
 
-// parsed is the number in value; nil if it is none.
-func parsed(value string) *int32 {
+// parseInt returns the number in value; nil if it is none.
+func parseInt(value string) *int32 {
 	n, err := strconv.ParseInt(value, 10, 32)
 	if err != nil {
 		return nil

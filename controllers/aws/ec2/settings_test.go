@@ -73,11 +73,11 @@ func TestAProfileThatIsNotThere(t *testing.T) {
 	a, obj := settled(t, f, func(s *v1alpha1.EC2InstanceSpec) { s.IAMInstanceProfile = "web" })
 	obj.Spec.IAMInstanceProfile = "none"
 	f.refuse = map[string]error{"ReplaceIamInstanceProfileAssociation": errProfile}
-	steps, err := a.Plan(obj, observe(t, a, obj))
-	if err != nil || len(steps) != 1 {
-		t.Fatalf("%v, %v", steps, err)
+	actions, err := a.Plan(obj, observe(t, a, obj))
+	if err != nil || len(actions) != 1 {
+		t.Fatalf("%v, %v", actions, err)
 	}
-	wantPause(t, steps[0].Do(t.Context()), "InvalidSpec", "no instance profile none", "nothing was changed", "Correct iamInstanceProfile")
+	wantPause(t, actions[0].Do(t.Context()), "InvalidSpec", "no instance profile none", "nothing was changed", "Correct iamInstanceProfile")
 }
 
 func TestMetadataThatIsSwitchedOff(t *testing.T) {
@@ -185,11 +185,11 @@ func TestAVolumeThatAWSWillNotChangeYet(t *testing.T) {
 	f := &fakeEC2{}
 	a, obj := settled(t, f, full)
 	obj.Spec.BlockDeviceMappings[1].VolumeSize = aws.Int32(50)
-	steps, _ := a.Plan(obj, observe(t, a, obj))
+	actions, _ := a.Plan(obj, observe(t, a, obj))
 	f.refuse = map[string]error{"ModifyVolume": code("VolumeModificationRateExceeded")}
-	wantPause(t, steps[0].Do(t.Context()), "VolumeModificationRateExceeded", "volumeSize 10 → 50", "half hour")
+	wantPause(t, actions[0].Do(t.Context()), "VolumeModificationRateExceeded", "volumeSize 10 → 50", "half hour")
 	f.refuse["ModifyVolume"] = code("IncorrectModificationState")
-	if err := steps[0].Do(t.Context()); err != nil {
+	if err := actions[0].Do(t.Context()); err != nil {
 		t.Errorf("a change that got through before: %v", err)
 	}
 }
@@ -234,7 +234,7 @@ func TestPlanConvergesFromAnywhere(t *testing.T) {
 		undeclare(r, &obj.Spec)
 		synced := func() error {
 			err := settle(r, f, a, obj)
-			if p, ok := engine.AsPause(err); ok && p.Reason == "Stopped" && obj.Spec.State == "" && before == "stopped" {
+			if p, ok := engine.AsWait(err); ok && p.Reason == "Stopped" && obj.Spec.State == "" && before == "stopped" {
 				return nil // nothing differs but what the spec is silent about
 			}
 			return err

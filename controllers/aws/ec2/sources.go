@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// references are what a launch has the machine refer to, but for what its volumes are made from: see admitSources.
+// references returns what a launch has the machine refer to, but for what its volumes are made from: see admitSources.
 func references(s *v1alpha1.EC2InstanceSpec) []external.Reference {
 	refs := reference.Added(reference.SecurityGroup, nil, s.SecurityGroupIDs)
 	refs = append(refs, external.Reference{Kind: reference.Subnet, Name: s.SubnetID}, external.Reference{Kind: reference.InstanceProfile, Name: s.IAMInstanceProfile})
@@ -49,7 +49,7 @@ func (i *instance) admitSources(ctx context.Context, obj *v1alpha1.EC2Instance, 
 	}
 	for n := range out.Snapshots {
 		s := &out.Snapshots[n]
-		if aws.ToString(s.OwnerId) == i.session.AccountID && !i.session.Identity.Lends(obj, tagMap(s.Tags)) {
+		if aws.ToString(s.OwnerId) == i.session.AccountID && !i.session.Identity.SharedWith(obj, tagMap(s.Tags)) {
 			return reference.RefuseSnapshot(obj, aws.ToString(s.SnapshotId))
 		}
 	}
@@ -64,7 +64,7 @@ func (i *instance) admitImage(ctx context.Context, obj *v1alpha1.EC2Instance, re
 	for n := range out.Images {
 		image := &out.Images[n]
 		ours := aws.ToString(image.OwnerId) == i.session.AccountID
-		if ours && !aws.ToBool(image.Public) && !i.session.Identity.Lends(obj, tagMap(image.Tags)) {
+		if ours && !aws.ToBool(image.Public) && !i.session.Identity.SharedWith(obj, tagMap(image.Tags)) {
 			return reference.Refuse(i.session, obj, []external.Reference{ref})
 		}
 	}

@@ -112,9 +112,9 @@ func TestWhatAMachineRefersToIsNamed(t *testing.T) {
 		t.Errorf("a launch names %v", got)
 	}
 	obj.Spec.SecurityGroupIDs, obj.Spec.IAMInstanceProfile = []string{"sg-1", "sg-3"}, "admin"
-	steps, err := a.Plan(obj, observe(t, a, obj))
+	actions, err := a.Plan(obj, observe(t, a, obj))
 	var got []external.Reference
-	for _, s := range steps {
+	for _, s := range actions {
 		got = append(got, s.References...)
 	}
 	if want := []external.Reference{{Kind: reference.SecurityGroup, Name: "sg-3"}, {Kind: reference.InstanceProfile, Name: "admin"}}; err != nil || !slices.Equal(got, want) {

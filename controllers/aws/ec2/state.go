@@ -52,7 +52,7 @@ func tagMap(list []ec2types.Tag) map[string]string {
 
 func (s *instanceState) id() string { return aws.ToString(s.vm.InstanceId) }
 
-// state is EC2's word for what the instance does; empty counts as pending.
+// state returns EC2's word for what the instance does; empty counts as pending.
 func (s *instanceState) state() ec2types.InstanceStateName {
 	if s.vm.State == nil {
 		return ec2types.InstanceStateNamePending
@@ -60,12 +60,12 @@ func (s *instanceState) state() ec2types.InstanceStateName {
 	return s.vm.State.Name
 }
 
-// ended tells that the instance is over, or about to be.
+// ended reports whether the instance is over, or about to be.
 func (s *instanceState) ended() bool {
 	return s.state() == ec2types.InstanceStateNameTerminated || s.state() == ec2types.InstanceStateNameShuttingDown
 }
 
-// volumeIDs are the attached volumes, by device.
+// volumeIDs returns the attached volumes, by device.
 func (s *instanceState) volumeIDs() map[string]string {
 	all := make(map[string]string, len(s.vm.BlockDeviceMappings))
 	for _, m := range s.vm.BlockDeviceMappings {
@@ -80,7 +80,7 @@ func arn(session *cloud.Session, id string) string {
 	return fmt.Sprintf("arn:%s:ec2:%s:%s:instance/%s", session.Partition, session.Config.Region, session.AccountID, id)
 }
 
-// tagList is sorted: the order of parameters must not make a repeated call another one.
+// tagList returns the tags sorted: the order of parameters must not make a repeated call another one.
 func tagList(tags map[string]string) []ec2types.Tag {
 	list := make([]ec2types.Tag, 0, len(tags))
 	for _, key := range sortedKeys(tags) {
@@ -91,7 +91,7 @@ func tagList(tags map[string]string) []ec2types.Tag {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// nonEmpty is nil for an empty text: the parameter is left out.
+// nonEmpty returns nil for an empty text: the parameter is left out.
 func nonEmpty(text string) *string {
 	if text == "" {
 		return nil

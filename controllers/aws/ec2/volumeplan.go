@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// volumeChanges are what differs of one volume: what ModifyVolume changes, and what the instance does.
+// volumeChanges returns what differs of one volume: what ModifyVolume changes, and what the instance does.
 func volumeChanges(obj *v1alpha1.EC2Instance, seen *instanceState, device string) (volume, attachment []external.Change) {
 	for _, c := range external.Changes(volumeFields(device), obj, seen) {
 		name := c.Path[strings.LastIndexByte(c.Path, '.')+1:]
@@ -41,7 +41,7 @@ func declaredAt(obj *v1alpha1.EC2Instance, path, device string) (string, bool) {
 	return "", false
 }
 
-// typeAfter is the type that the volume has once it is as declared.
+// typeAfter returns the type that the volume has once it is as declared.
 func typeAfter(obj *v1alpha1.EC2Instance, seen *instanceState, device string) ec2types.VolumeType {
 	if want, declared := declaredAt(obj, volumePath(device, "volumeType"), device); declared {
 		return ec2types.VolumeType(want)
@@ -53,57 +53,57 @@ func typeAfter(obj *v1alpha1.EC2Instance, seen *instanceState, device string) ec
 const volumePace = 30 * time.Second
 
 // planVolumes grows and changes the volumes that are there. None is attached or detached.
-func (i *instance) planVolumes(obj *v1alpha1.EC2Instance, seen *instanceState) ([]external.Step, error) {
+func (i *instance) planVolumes(obj *v1alpha1.EC2Instance, seen *instanceState) ([]external.Action, error) {
 	if seen.volumes == nil {
 		return nil, nil
 	}
-	var steps []external.Step
+	var actions []external.Action
 	var rest error
 	for _, device := range devices(obj) {
 		v, there := seen.volumes[device]
 		if !there {
 			if slices.ContainsFunc(obj.Spec.BlockDeviceMappings, func(m v1alpha1.EC2BlockDevice) bool { return m.DeviceName == device }) {
-				rest = engine.Blocked("VolumeMissing", "the instance has no volume at %s, and Portico attaches volumes only at the launch; nothing was attached. Attach one in AWS, or remove the device from blockDeviceMappings", device)
+				rest = engine.Blocked(v1alpha1.ReasonVolumeMissing, "the instance has no volume at %s, and Portico attaches volumes only at the launch; nothing was attached. Attach one in AWS, or remove the device from blockDeviceMappings", device)
 			}
 			continue
 		}
-		if err := tooLarge(obj, seen, device); err != nil {
+		if err := volumeTooLarge(obj, seen, device); err != nil {
 			rest = err
 		}
 		volume, attachment := volumeChanges(obj, seen, device)
 		if len(attachment) > 0 {
-			steps = append(steps, i.keep(seen, device, attachment))
+			actions = append(actions, i.setDeleteOnTermination(seen, device, attachment))
 		}
 		switch {
 		case len(volume) == 0:
-		case v.busy() && !observed(obj):
-			rest = engine.Wait("VolumeModifying", volumePace, "%s waits: AWS is still at work on the last change of the volume at %s", external.Why(volume), device)
+		case v.modifying() && !observeOnly(obj):
+			rest = engine.Wait(v1alpha1.ReasonVolumeModifying, volumePace, "%s waits: AWS is still at work on the last change of the volume at %s", external.Describe(volume), device)
 		default:
-			steps = append(steps, i.modifyVolume(obj, seen, device, volume))
+			actions = append(actions, i.modifyVolume(obj, seen, device, volume))
 		}
 	}
-	return steps, rest
+	return actions, rest
 }
 
-// tooLarge tells of a volume that has more than is asked for, whoever made it so: EBS volumes cannot shrink.
-func tooLarge(obj *v1alpha1.EC2Instance, seen *instanceState, device string) error {
+// volumeTooLarge returns the error of a volume that has more than is asked for, whoever made it so: EBS volumes cannot shrink.
+func volumeTooLarge(obj *v1alpha1.EC2Instance, seen *instanceState, device string) error {
 	want, declared := declaredAt(obj, volumePath(device, "volumeSize"), device)
-	have := digits(seen.volumes[device].Size)
+	have := formatInt(seen.volumes[device].Size)
 	if !declared || want == have || !noLess(have, want) {
 		return nil
 	}
-	return engine.Blocked("VolumeCannotShrink", "the volume at %s has %s GiB, and volumeSize asks for %s: EBS volumes cannot shrink; its size was not changed. Set volumeSize to %s, or move the data to a smaller volume",
+	return engine.Blocked(v1alpha1.ReasonVolumeCannotShrink, "the volume at %s has %s GiB, and volumeSize asks for %s: EBS volumes cannot shrink; its size was not changed. Set volumeSize to %s, or move the data to a smaller volume",
 		device, have, want, have)
 }
 
-// busy tells that a modification is under way; until it is over, AWS takes no other.
-func (v *volumeState) busy() bool {
+// modifying reports whether a modification is under way; until it is over, AWS takes no other.
+func (v *volumeState) modifying() bool {
 	return v.modification != nil && (v.modification.ModificationState == ec2types.VolumeModificationStateModifying ||
 		v.modification.ModificationState == ec2types.VolumeModificationStateOptimizing)
 }
 
-func (i *instance) keep(seen *instanceState, device string, changes []external.Change) external.Step {
-	return external.Step{Name: "ModifyInstanceAttribute", Why: external.Why(changes), Sets: changes, Do: func(ctx context.Context) error {
+func (i *instance) setDeleteOnTermination(seen *instanceState, device string, changes []external.Change) external.Action {
+	return external.Action{Name: "ModifyInstanceAttribute", Why: external.Describe(changes), Changes: changes, Do: func(ctx context.Context) error {
 		return explain(i.modify(ctx, &ec2.ModifyInstanceAttributeInput{
 			InstanceId: seen.vm.InstanceId,
 			BlockDeviceMappings: []ec2types.InstanceBlockDeviceMappingSpecification{{
@@ -113,43 +113,43 @@ func (i *instance) keep(seen *instanceState, device string, changes []external.C
 	}}
 }
 
-// modification is the call for the changes. With another type EC2 sets what the call does not name to the type's default,
+// modification returns the call for the changes. With another type EC2 sets what the call does not name to the type's default,
 // so that what is declared is named even if it does not differ.
 func modification(obj *v1alpha1.EC2Instance, seen *instanceState, device string, changes []external.Change) *ec2.ModifyVolumeInput {
 	in := &ec2.ModifyVolumeInput{VolumeId: seen.volumes[device].VolumeId}
 	for _, c := range changes {
 		switch c.Path {
 		case volumePath(device, "volumeSize"):
-			in.Size = parsed(c.To)
+			in.Size = parseInt(c.To)
 		case volumePath(device, "volumeType"):
 			in.VolumeType = ec2types.VolumeType(c.To)
 		case volumePath(device, "iops"):
-			in.Iops = parsed(c.To)
+			in.Iops = parseInt(c.To)
 		case volumePath(device, "throughput"):
-			in.Throughput = parsed(c.To)
+			in.Throughput = parseInt(c.To)
 		}
 	}
 	if in.VolumeType == "" {
 		return in
 	}
 	if iops, declared := declaredAt(obj, volumePath(device, "iops"), device); declared {
-		in.Iops = parsed(iops)
+		in.Iops = parseInt(iops)
 	}
 	if throughput, declared := declaredAt(obj, volumePath(device, "throughput"), device); declared {
-		in.Throughput = parsed(throughput)
+		in.Throughput = parseInt(throughput)
 	}
 	return in
 }
 
-func (i *instance) modifyVolume(obj *v1alpha1.EC2Instance, seen *instanceState, device string, changes []external.Change) external.Step {
+func (i *instance) modifyVolume(obj *v1alpha1.EC2Instance, seen *instanceState, device string, changes []external.Change) external.Action {
 	in := modification(obj, seen, device, changes)
-	return external.Step{Name: "ModifyVolume", Why: external.Why(changes), Sets: changes, Do: func(ctx context.Context) error {
+	return external.Action{Name: "ModifyVolume", Why: external.Describe(changes), Changes: changes, Do: func(ctx context.Context) error {
 		_, err := i.svc.ModifyVolume(ctx, in)
 		switch {
 		case cloud.HasCode(err, "IncorrectModificationState"):
 			return nil // an earlier try got through; the next look tells how far it is
 		case cloud.HasCode(err, "VolumeModificationRateExceeded"):
-			return engine.Wait("VolumeModificationRateExceeded", 30*time.Minute, "%s waits: AWS limits how often a volume is changed, and wants some hours between two changes; Portico tries again every half hour", external.Why(changes))
+			return engine.Wait(v1alpha1.ReasonVolumeModificationRateExceeded, 30*time.Minute, "%s waits: AWS limits how often a volume is changed, and wants some hours between two changes; Portico tries again every half hour", external.Describe(changes))
 		}
 		return explain(err)
 	}}

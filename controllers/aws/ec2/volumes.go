@@ -17,7 +17,7 @@ const (
 	keepPath     = "deleteOnTermination"
 )
 
-// volumePath is the path of a volume's setting: blockDeviceMappings[/dev/sdf].volumeSize.
+// volumePath returns the path of a volume's setting: blockDeviceMappings[/dev/sdf].volumeSize.
 func volumePath(device, name string) string { return volumePrefix + device + "]." + name }
 
 // devices whose volumes are declared, or managed until now.
@@ -42,7 +42,7 @@ const (
 	gp3Throughput = "125"
 )
 
-// volumeFields are the settings of one volume. What AWS calls the volume's default type or size depends on the image.
+// volumeFields returns the settings of one volume. What AWS calls the volume's default type or size depends on the image.
 func volumeFields(device string) []field {
 	one := func(name string, want func(*v1alpha1.EC2BlockDevice) string, have func(*volumeState) string) field {
 		return field{
@@ -61,33 +61,33 @@ func volumeFields(device string) []field {
 			},
 		}
 	}
-	size := one("volumeSize", func(m *v1alpha1.EC2BlockDevice) string { return digits(m.VolumeSize) }, func(v *volumeState) string { return digits(v.Size) })
+	size := one("volumeSize", func(m *v1alpha1.EC2BlockDevice) string { return formatInt(m.VolumeSize) }, func(v *volumeState) string { return formatInt(v.Size) })
 	size.Same = noLess
-	iops := one("iops", func(m *v1alpha1.EC2BlockDevice) string { return digits(m.IOPS) }, func(v *volumeState) string { return digits(v.Iops) })
-	throughput := one("throughput", func(m *v1alpha1.EC2BlockDevice) string { return digits(m.Throughput) }, func(v *volumeState) string { return digits(v.Throughput) })
+	iops := one("iops", func(m *v1alpha1.EC2BlockDevice) string { return formatInt(m.IOPS) }, func(v *volumeState) string { return formatInt(v.Iops) })
+	throughput := one("throughput", func(m *v1alpha1.EC2BlockDevice) string { return formatInt(m.Throughput) }, func(v *volumeState) string { return formatInt(v.Throughput) })
 	iops.Sticky, iops.Default = false, gp3IOPS
 	throughput.Sticky, throughput.Default = false, gp3Throughput
 	return []field{
 		size,
 		one("volumeType", func(m *v1alpha1.EC2BlockDevice) string { return m.VolumeType }, func(v *volumeState) string { return string(v.VolumeType) }),
 		iops, throughput,
-		one(keepPath, func(m *v1alpha1.EC2BlockDevice) string { return truth(m.DeleteOnTermination) }, func(v *volumeState) string { return strconv.FormatBool(v.deleteOnTermination) }),
+		one(keepPath, func(m *v1alpha1.EC2BlockDevice) string { return formatBool(m.DeleteOnTermination) }, func(v *volumeState) string { return strconv.FormatBool(v.deleteOnTermination) }),
 	}
 }
 
-// noLess: a volume that is larger than asked for cannot be made smaller; tooLarge says so.
+// noLess: a volume that is larger than asked for cannot be made smaller; volumeTooLarge says so.
 func noLess(have, want string) bool {
-	return aws.ToInt32(parsed(have)) >= aws.ToInt32(parsed(want))
+	return aws.ToInt32(parseInt(have)) >= aws.ToInt32(parseInt(want))
 }
 
-func truth(b *bool) string {
+func formatBool(b *bool) string {
 	if b == nil {
 		return ""
 	}
 	return strconv.FormatBool(*b)
 }
 
-// mappings are the volumes of a launch. They are encrypted and gp3 unless the owner says otherwise.
+// mappings returns the volumes of a launch. They are encrypted and gp3 unless the owner says otherwise.
 func mappings(s *v1alpha1.EC2InstanceSpec) []ec2types.BlockDeviceMapping {
 	all := make([]ec2types.BlockDeviceMapping, 0, len(s.BlockDeviceMappings))
 	for _, m := range s.BlockDeviceMappings {

@@ -103,13 +103,13 @@ func (s *service) readOne(ctx context.Context, identifier string) (*instanceStat
 	return nil, fmt.Errorf("RDS DescribeDBInstances: the answer does not hold %s, and no error", identifier)
 }
 
-// Instances lists the ARNs of the database instances in the session's account and region, and keeps their pictures for
+// Instances lists the ARNs of the database instances in the session's account and region, and keeps their states for
 // routine looks.
 func Instances(ctx context.Context, session *cloud.Session) ([]string, error) {
-	return serviceFor(session).list(ctx, cloud.Listing[instanceState](session))
+	return serviceFor(session).list(ctx, cloud.ListingOf[instanceState](session))
 }
 
-func (s *service) list(ctx context.Context, listing *cloud.Listed[instanceState]) ([]string, error) {
+func (s *service) list(ctx context.Context, listing *cloud.Listing[instanceState]) ([]string, error) {
 	all := map[string]instanceState{}
 	if err := s.pages(ctx, &rds.DescribeDBInstancesInput{}, func(seen instanceState) { all[seen.arn()] = seen }); err != nil {
 		listing.Replace(nil)
@@ -154,14 +154,14 @@ func (s *instanceState) identifier() string {
 	return strings.ToLower(aws.ToString(s.db.DBInstanceIdentifier))
 }
 
-// resource is RDS's own ID of the instance: another instance of the same identifier has another one.
+// resource returns RDS's own ID of the instance: another instance of the same identifier has another one.
 func (s *instanceState) resource() string { return aws.ToString(s.db.DbiResourceId) }
 
 func (s *instanceState) arn() string { return aws.ToString(s.db.DBInstanceArn) }
 
 func (s *instanceState) status() string { return aws.ToString(s.db.DBInstanceStatus) }
 
-// pending are the changes that wait, or are being made.
+// pending returns the changes that wait, or are being made.
 func (s *instanceState) pending() rdstypes.PendingModifiedValues {
 	if s.db.PendingModifiedValues == nil {
 		return rdstypes.PendingModifiedValues{}

@@ -14,43 +14,43 @@ import (
 )
 
 // create makes the instance, with its settings and tags, in one call.
-func (i *instance) create(obj *v1alpha1.RDSInstance) external.Step {
+func (i *instance) create(obj *v1alpha1.RDSInstance) external.Action {
 	if obj.Spec.RestoreFrom != nil {
 		return i.restore(obj)
 	}
-	return external.Step{
+	return external.Action{
 		Name: "CreateDBInstance", Why: obj.Spec.Engine + " database " + i.identifier(obj) + " in " + i.session.Config.Region,
-		Sets:       external.Unset(i.Declared(obj)),
+		Changes:    external.InitialChanges(i.Declared(obj)),
 		References: references(&obj.Spec),
 		Do: func(ctx context.Context) error {
-			in := i.creation(obj)
+			in := i.createInput(obj)
 			if obj.Spec.ManageMasterUserPassword {
 				in.ManageMasterUserPassword, in.MasterUserSecretKmsKeyId = aws.Bool(true), nonEmpty(obj.Spec.MasterUserSecretKmsKeyID)
 				_, err := i.svc.CreateDBInstance(ctx, in)
 				if err == nil {
 					obj.Status.PasswordRotation = rotationOf(obj)
 				}
-				return made(err)
+				return ignoreExists(err)
 			}
-			password, err := i.decide(ctx, obj, false)
+			password, err := i.nextPassword(ctx, obj, false)
 			if err != nil {
 				return err
 			}
 			in.MasterUserPassword = &password
 			out, err := i.svc.CreateDBInstance(ctx, in)
 			if err != nil {
-				return withoutPassword(made(err), password)
+				return withoutPassword(ignoreExists(err), password)
 			}
 			resource := ""
 			if out.DBInstance != nil {
 				resource = aws.ToString(out.DBInstance.DbiResourceId)
 			}
-			return i.promote(ctx, obj, resource)
+			return i.confirmPassword(ctx, obj, resource)
 		},
 	}
 }
 
-// references are what a new instance is to refer to.
+// references returns what a new instance is to refer to.
 func references(s *spec) []external.Reference {
 	return append(reference.Added(reference.SecurityGroup, nil, s.VPCSecurityGroupIDs),
 		external.Reference{Kind: reference.SubnetGroup, Name: s.DBSubnetGroupName},
@@ -58,17 +58,17 @@ func references(s *spec) []external.Reference {
 		external.Reference{Kind: reference.KMSKey, Name: s.MasterUserSecretKmsKeyID})
 }
 
-// made forgives that the instance exists: it was made in the meantime, or by an earlier try. Whose it is, the next look
+// ignoreExists forgives that the instance exists: it was made in the meantime, or by an earlier try. Whose it is, the next look
 // tells; with which password, the record does.
-func made(err error) error {
+func ignoreExists(err error) error {
 	if cloud.HasCode(err, "DBInstanceAlreadyExists") {
 		return nil
 	}
 	return explain(err)
 }
 
-// wishes are the declared settings, in the form in which a change would send them.
-func wishes(obj *v1alpha1.RDSInstance) *input {
+// desiredSettings returns the declared settings, in the form in which a change would send them.
+func desiredSettings(obj *v1alpha1.RDSInstance) *input {
 	in := &input{}
 	for _, s := range settings {
 		if value, declared := s.want(&obj.Spec); declared {
@@ -81,8 +81,8 @@ func wishes(obj *v1alpha1.RDSInstance) *input {
 	return in
 }
 
-func (i *instance) creation(obj *v1alpha1.RDSInstance) *rds.CreateDBInstanceInput {
-	s, w := &obj.Spec, wishes(obj)
+func (i *instance) createInput(obj *v1alpha1.RDSInstance) *rds.CreateDBInstanceInput {
+	s, w := &obj.Spec, desiredSettings(obj)
 	encrypted := true
 	if s.StorageEncrypted != nil {
 		encrypted = *s.StorageEncrypted

@@ -33,11 +33,11 @@ func (i *instance) Delete(ctx context.Context, obj *v1alpha1.RDSInstance, seen *
 func (i *instance) remove(ctx context.Context, obj *v1alpha1.RDSInstance, seen *instanceState) error {
 	switch status := seen.status(); {
 	case status == statusDeleting:
-		return engine.Wait("Deleting", workingPace, "RDS is deleting the database; %s", kept(obj))
+		return engine.Wait(v1alpha1.ReasonDeleting, modifyingPoll, "RDS is deleting the database; %s", snapshotNote(obj))
 	case status == statusCreating:
-		return engine.Wait("Creating", creatingPace, "RDS is still creating the database; it is deleted when it is complete")
+		return engine.Wait(v1alpha1.ReasonCreating, creatingPoll, "RDS is still creating the database; it is deleted when it is complete")
 	case slices.Contains(unsaveable, status) && !obj.Spec.SkipFinalSnapshot:
-		return engine.Blocked("FinalSnapshotImpossible", "RDS shows the state %s, in which it takes no final snapshot; nothing was deleted. Set skipFinalSnapshot: true to delete the database with its data", status)
+		return engine.Blocked(v1alpha1.ReasonFinalSnapshotImpossible, "RDS shows the state %s, in which it takes no final snapshot; nothing was deleted. Set skipFinalSnapshot: true to delete the database with its data", status)
 	}
 	if err := i.prepare(ctx, obj, seen); err != nil {
 		return err
@@ -55,18 +55,18 @@ func (i *instance) remove(ctx context.Context, obj *v1alpha1.RDSInstance, seen *
 	_, err := i.svc.DeleteDBInstance(ctx, in)
 	_, refused := errors.AsType[smithy.APIError](err)
 	switch {
-	case refused && busy(err):
+	case refused && isInvalidState(err):
 		obj.Status.FinalSnapshotIdentifier = before // RDS may be at what an earlier call without an answer began
 	case refused:
 		obj.Status.FinalSnapshotIdentifier = "" // without an answer the deletion may have begun
 	}
 	if cloud.HasCode(err, "DBSnapshotAlreadyExists") {
-		return engine.Blocked("FinalSnapshotExists", "a snapshot named %s exists already; nothing was deleted. Set finalSnapshotIdentifier to another name, or delete that snapshot in AWS", *in.FinalDBSnapshotIdentifier)
+		return engine.Blocked(v1alpha1.ReasonFinalSnapshotExists, "a snapshot named %s exists already; nothing was deleted. Set finalSnapshotIdentifier to another name, or delete that snapshot in AWS", *in.FinalDBSnapshotIdentifier)
 	}
 	return explain(err)
 }
 
-func busy(err error) bool {
+func isInvalidState(err error) bool {
 	return cloud.HasCode(err, "InvalidDBInstanceState") || cloud.HasCode(err, "InvalidDBInstanceStateFault")
 }
 
@@ -76,7 +76,7 @@ func (i *instance) prepare(ctx context.Context, obj *v1alpha1.RDSInstance, seen 
 	in := &input{DBInstanceIdentifier: aws.String(seen.identifier())}
 	protected := aws.ToBool(seen.db.DeletionProtection)
 	if p := obj.Spec.DeletionProtection; protected && (p == nil || *p) {
-		return engine.Blocked("DeletionProtected", "the database is protected against deletion; nothing was deleted. Set deletionProtection: false to have it deleted")
+		return engine.Blocked(v1alpha1.ReasonDeletionProtected, "the database is protected against deletion; nothing was deleted. Set deletionProtection: false to have it deleted")
 	}
 	if protected {
 		in.DeletionProtection = aws.Bool(false)
@@ -89,13 +89,13 @@ func (i *instance) prepare(ctx context.Context, obj *v1alpha1.RDSInstance, seen 
 		return nil
 	}
 	if seen.status() == "stopped" {
-		return engine.Blocked("Stopped", "the database was stopped outside Portico, and RDS changes nothing of a stopped one: its deletion protection or the tags of its snapshots must change first; nothing was deleted. Start it in AWS")
+		return engine.Blocked(v1alpha1.ReasonStopped, "the database was stopped outside Portico, and RDS changes nothing of a stopped one: its deletion protection or the tags of its snapshots must change first; nothing was deleted. Start it in AWS")
 	}
 	_, err := i.svc.ModifyDBInstance(ctx, in)
 	return explain(err)
 }
 
-// finalSnapshot is the name under which the data is kept. It is of this object alone, so that another one of the same
+// finalSnapshot returns the name under which the data is kept. It is of this object alone, so that another one of the same
 // name finds it free.
 func finalSnapshot(obj *v1alpha1.RDSInstance, seen *instanceState) string {
 	if obj.Spec.FinalSnapshotIdentifier != "" {
@@ -105,7 +105,7 @@ func finalSnapshot(obj *v1alpha1.RDSInstance, seen *instanceState) string {
 	return fmt.Sprintf("%s-final-%s", seen.identifier(), uid[:min(8, len(uid))])
 }
 
-func kept(obj *v1alpha1.RDSInstance) string {
+func snapshotNote(obj *v1alpha1.RDSInstance) string {
 	switch {
 	case obj.Status.FinalSnapshotIdentifier != "":
 		return "its data is kept in the final snapshot " + obj.Status.FinalSnapshotIdentifier

@@ -195,13 +195,13 @@ func TestBindings(t *testing.T) {
 func TestAnInstanceMadeInTheMeantimeIsLeftToTheNextLook(t *testing.T) {
 	f, v, obj := &fakeRDS{}, &fakeVault{}, object()
 	a := adapterOf(f, v)
-	steps, err := a.Plan(obj, nil)
+	actions, err := a.Plan(obj, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	settled(t, f, &fakeVault{}, object(func(i *v1alpha1.RDSInstance) { i.Namespace = "payments" }))
 	f.tags = map[string]string{"made-by": "hand"}
-	if err := steps[0].Do(t.Context()); err != nil || a.Owner(obj, observe(t, a, obj)) != external.Foreign || v.kept["password"] != "" {
+	if err := actions[0].Do(t.Context()); err != nil || a.Owner(obj, observe(t, a, obj)) != external.Foreign || v.kept["password"] != "" {
 		t.Errorf("%v, record with a password: %v", err, v.kept["password"] != "")
 	}
 }

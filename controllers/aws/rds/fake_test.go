@@ -231,7 +231,7 @@ type fakeVault struct {
 	fail error
 }
 
-func (v *fakeVault) Keep(_ context.Context, _ string, _ client.Object, _ string, values map[string]string) error {
+func (v *fakeVault) Store(_ context.Context, _ string, _ client.Object, _ string, values map[string]string) error {
 	if v.fail != nil {
 		return v.fail
 	}
@@ -239,6 +239,6 @@ func (v *fakeVault) Keep(_ context.Context, _ string, _ client.Object, _ string,
 	return nil
 }
 
-func (v *fakeVault) Kept(context.Context, string, client.Object, string) (map[string]string, error) {
+func (v *fakeVault) Load(context.Context, string, client.Object, string) (map[string]string, error) {
 	return maps.Clone(v.kept), nil
 }

@@ -116,7 +116,7 @@ func wait[T comparable](at **T, wish, now *T) {
 	}
 }
 
-// window is the maintenance window: what waits is made.
+// window lets the maintenance window come: what waits is made.
 func (f *fakeRDS) window() {
 	p := f.db.PendingModifiedValues
 	replace(&f.db.DBInstanceClass, p.DBInstanceClass)

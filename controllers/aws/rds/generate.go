@@ -25,8 +25,8 @@ func longest(engineName string) int {
 	}
 }
 
-// unfit says what is wrong with a password, without showing it.
-func unfit(engineName, password string) string {
+// passwordProblem says what is wrong with a password, without showing it.
+func passwordProblem(engineName, password string) string {
 	bad := `/"@ `
 	if family(engineName) == "oracle" {
 		bad += "&'"
@@ -52,14 +52,14 @@ const (
 	marks   = "-_"
 )
 
-// generated is a new password: about 170 bits.
-func generated() (string, error) {
+// generatePassword returns a new password: about 170 bits.
+func generatePassword() (string, error) {
 	for {
-		password, err := draw(letters, 1) // some tools take a leading digit or mark for something else
+		password, err := randomString(letters, 1) // some tools take a leading digit or mark for something else
 		if err != nil {
 			return "", err
 		}
-		rest, err := draw(letters+numbers+marks, generates-1)
+		rest, err := randomString(letters+numbers+marks, generates-1)
 		if err != nil {
 			return "", err
 		}
@@ -71,7 +71,7 @@ func generated() (string, error) {
 	}
 }
 
-func draw(alphabet string, count int) (string, error) {
+func randomString(alphabet string, count int) (string, error) {
 	out := make([]byte, count)
 	for at := range out {
 		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(alphabet))))

@@ -36,7 +36,7 @@ func Instance(session *cloud.Session, kube external.Kube) external.Adapter[*v1al
 // longestIdentifier is RDS's limit for an instance identifier, in characters.
 const longestIdentifier = 63
 
-// identifier is obj's in RDS. A generated one begins with a letter and has no two hyphens in a row, as RDS asks.
+// identifier returns obj's in RDS. A generated one begins with a letter and has no two hyphens in a row, as RDS asks.
 func (i *instance) identifier(obj *v1alpha1.RDSInstance) string {
 	if name := cmp.Or(obj.Status.DBInstanceIdentifier, strings.ToLower(obj.Spec.DBInstanceIdentifier)); name != "" {
 		return name
@@ -64,7 +64,7 @@ func (i *instance) Observe(ctx context.Context, obj *v1alpha1.RDSInstance) (*ins
 		return i.svc.readOne(ctx, name)
 	}
 	if engine.IsRoutine(ctx) {
-		if seen, ok := cloud.Listing[instanceState](i.session).Get(ctx, obj.Status.ARN); ok {
+		if seen, ok := cloud.ListingOf[instanceState](i.session).Get(ctx, obj.Status.ARN); ok {
 			return &seen, nil
 		}
 	}
@@ -100,38 +100,38 @@ func (i *instance) Reserve(obj *v1alpha1.RDSInstance) {
 }
 
 // Plan compares.
-func (i *instance) Plan(obj *v1alpha1.RDSInstance, seen *instanceState) ([]external.Step, error) {
+func (i *instance) Plan(obj *v1alpha1.RDSInstance, seen *instanceState) ([]external.Action, error) {
 	if seen == nil {
-		return []external.Step{i.create(obj)}, nil
+		return []external.Action{i.create(obj)}, nil
 	}
-	now := phaseOf(obj, seen)
+	now := availabilityOf(obj, seen)
 	if seen.status() == statusDeleting {
-		return nil, now.pause
+		return nil, now.wait
 	}
-	if err := contradiction(obj, seen); err != nil {
+	if err := checkImmutable(obj, seen); err != nil {
 		return nil, err
 	}
 	manage := obj.Spec.ManagementPolicy != v1alpha1.ManagementObserve
-	var steps []external.Step
+	var actions []external.Action
 	if manage {
-		steps = append(i.planRecord(obj, seen), i.planTags(obj, seen)...)
+		actions = append(i.planRecord(obj, seen), i.planTags(obj, seen)...)
 	}
 	changed, rest := i.planSettings(obj, seen, now)
-	steps = append(steps, changed...)
+	actions = append(actions, changed...)
 	// A password is changed only when it can be published: while something else is in the way, it waits.
 	if manage && rest == nil {
 		changed, rest = i.planMaster(obj, seen)
-		if len(changed) > 0 && !now.modify {
-			changed, rest = nil, working(seen.status())
+		if len(changed) > 0 && !now.modifiable {
+			changed, rest = nil, waitModifying(seen.status())
 		}
-		steps = append(steps, changed...)
+		actions = append(actions, changed...)
 	}
-	return steps, rest
+	return actions, rest
 }
 
-// contradiction finds what differs and can never be brought in line: the resource of an earlier life, or one that is
+// checkImmutable finds what differs and can never be brought in line: the resource of an earlier life, or one that is
 // taken over, may be another database altogether.
-func contradiction(obj *v1alpha1.RDSInstance, seen *instanceState) error {
+func checkImmutable(obj *v1alpha1.RDSInstance, seen *instanceState) error {
 	s, db := &obj.Spec, &seen.db
 	subnets := ""
 	if db.DBSubnetGroup != nil {
@@ -144,31 +144,26 @@ func contradiction(obj *v1alpha1.RDSInstance, seen *instanceState) error {
 		{"engine", s.Engine, aws.ToString(db.Engine), true},
 		{"masterUsername", s.MasterUsername, aws.ToString(db.MasterUsername), s.RestoreFrom == nil},
 		{"dbName", s.DBName, aws.ToString(db.DBName), s.DBName != ""},
-		{"storageEncrypted", truth(s.StorageEncrypted), truth(db.StorageEncrypted), s.StorageEncrypted != nil},
+		{"storageEncrypted", formatBool(s.StorageEncrypted), formatBool(db.StorageEncrypted), s.StorageEncrypted != nil},
 		{"dbSubnetGroupName", s.DBSubnetGroupName, subnets, s.DBSubnetGroupName != ""},
 	} {
 		if fixed.declared && fixed.have != "" && !strings.EqualFold(fixed.want, fixed.have) {
-			return engine.Blocked("ImmutableDiffers", "the database that is there differs in what RDS cannot change: %s is %s, not %s; nothing was changed. Request it as it is, or under another dbInstanceIdentifier", fixed.path, fixed.have, fixed.want)
+			return engine.Blocked(v1alpha1.ReasonImmutableDiffers, "the database that is there differs in what RDS cannot change: %s is %s, not %s; nothing was changed. Request it as it is, or under another dbInstanceIdentifier", fixed.path, fixed.have, fixed.want)
 		}
 	}
 	return nil
 }
 
-// planTags is first: ownership is marked before anything else is changed.
-func (i *instance) planTags(obj *v1alpha1.RDSInstance, seen *instanceState) []external.Step {
-	change, steps := i.session.PlanTags(obj, obj.Spec.Tags, seen.tags), []external.Step(nil)
-	if len(change.Set) > 0 {
-		steps = append(steps, external.Step{Name: "AddTagsToResource", Why: change.Why, Sets: change.Sets(), Do: func(ctx context.Context) error {
-			_, err := i.svc.AddTagsToResource(ctx, &rds.AddTagsToResourceInput{ResourceName: aws.String(seen.arn()), Tags: tagList(change.Set)})
+// planTags comes first in a plan: ownership is marked before anything else is changed.
+func (i *instance) planTags(obj *v1alpha1.RDSInstance, seen *instanceState) []external.Action {
+	return i.session.PlanTags(obj, obj.Spec.Tags, seen.tags).Actions(cloud.TagCalls{
+		SetName: "AddTagsToResource", RemoveName: "RemoveTagsFromResource",
+		Set: func(ctx context.Context, tags map[string]string) error {
+			_, err := i.svc.AddTagsToResource(ctx, &rds.AddTagsToResourceInput{ResourceName: aws.String(seen.arn()), Tags: tagList(tags)})
 			return explain(err)
-		}})
-	}
-	if len(change.Remove) > 0 {
-		steps = append(steps, external.Step{Name: "RemoveTagsFromResource", Why: change.Why, Do: func(ctx context.Context) error {
-			return i.untag(ctx, seen, change.Remove)
-		}})
-	}
-	return steps
+		},
+		Remove: func(ctx context.Context, keys []string) error { return i.untag(ctx, seen, keys) },
+	})
 }
 
 func (i *instance) untag(ctx context.Context, seen *instanceState, keys []string) error {
@@ -178,16 +173,16 @@ func (i *instance) untag(ctx context.Context, seen *instanceState, keys []string
 
 // Disown removes our tags and leaves all others.
 func (i *instance) Disown(ctx context.Context, _ *v1alpha1.RDSInstance, seen *instanceState) error {
-	return i.untag(ctx, seen, cloud.Marked(seen.tags))
+	return i.untag(ctx, seen, cloud.OwnershipTagKeys(seen.tags))
 }
 
 // explain adds to the project's table what only RDS says.
 func explain(err error) error {
 	if api, ok := errors.AsType[smithy.APIError](err); ok && strings.Contains(strings.ToLower(api.ErrorMessage()), "permission to create service linked role") {
-		return engine.Blocked("AccessDenied", "RDS needs the service-linked role AWSServiceRoleForRDS, which this account does not have yet, and the provider's identity may not create it: ask a platform admin to grant iam:CreateServiceLinkedRole for rds.amazonaws.com, or to create the role; Portico tries again by itself, at least every 5 minutes")
+		return engine.Blocked(v1alpha1.ReasonAccessDenied, "RDS needs the service-linked role AWSServiceRoleForRDS, which this account does not have yet, and the provider's identity may not create it: ask a platform admin to grant iam:CreateServiceLinkedRole for rds.amazonaws.com, or to create the role; Portico tries again by itself, at least every 5 minutes")
 	}
 	if cloud.HasCode(err, "InsufficientDBInstanceCapacity") {
-		return engine.Blocked("InsufficientCapacity", "AWS has no capacity for this class now; choose another dbInstanceClass or multiAZ: false, or wait: Portico tries again by itself, at least every 5 minutes")
+		return engine.Blocked(v1alpha1.ReasonInsufficientCapacity, "AWS has no capacity for this class now; choose another dbInstanceClass or multiAZ: false, or wait: Portico tries again by itself, at least every 5 minutes")
 	}
 	return cloud.Explain(err)
 }

@@ -160,8 +160,8 @@ func TestRemovedFieldsGoBackToTheDefaultOnce(t *testing.T) {
 	obj.Spec = minimal.Spec
 	settled(t, f, v, obj)
 	got := []string{
-		digits(f.db.Endpoint.Port), truth(f.db.MultiAZ), truth(f.db.AutoMinorVersionUpgrade),
-		truth(f.db.PerformanceInsightsEnabled), joined(f.db.EnabledCloudwatchLogsExports), digits(f.db.MaxAllocatedStorage), f.tags["team"],
+		formatInt(f.db.Endpoint.Port), formatBool(f.db.MultiAZ), formatBool(f.db.AutoMinorVersionUpgrade),
+		formatBool(f.db.PerformanceInsightsEnabled), joined(f.db.EnabledCloudwatchLogsExports), formatInt(f.db.MaxAllocatedStorage), f.tags["team"],
 	}
 	if want := []string{"5432", "false", "true", "false", "", "", ""}; !slices.Equal(got, want) {
 		t.Errorf("after the removal %q, want AWS's defaults %q", got, want)
@@ -169,7 +169,7 @@ func TestRemovedFieldsGoBackToTheDefaultOnce(t *testing.T) {
 	if groups(f.db) != "sg-1, sg-2" || *f.db.PreferredBackupWindow != "02:00-02:30" {
 		t.Error("what has no default of AWS's did not stay")
 	}
-	if days := digits(f.db.BackupRetentionPeriod); days != digits(object(full).Spec.BackupRetentionPeriod) {
+	if days := formatInt(f.db.BackupRetentionPeriod); days != formatInt(object(full).Spec.BackupRetentionPeriod) {
 		t.Errorf("the removal left recovery points of %s days only", days)
 	}
 	f.drift("port") // now somebody else's business
@@ -211,20 +211,20 @@ func (p paged) DescribeDBInstances(ctx context.Context, in *rds.DescribeDBInstan
 }
 
 func TestAListingIsCompleteOrForgotten(t *testing.T) {
-	f, listing := &fakeRDS{}, &cloud.Listed[instanceState]{}
+	f, listing := &fakeRDS{}, &cloud.Listing[instanceState]{}
 	obj := object()
 	settled(t, f, &fakeVault{}, obj)
 	s := newService(paged{f}, 0)
 	arns, err := s.list(t.Context(), listing)
 	slices.Sort(arns)
-	if _, ok := listing.Get(engine.Routine(t.Context(), true), obj.Status.ARN); err != nil || !ok || !slices.Equal(arns, []string{obj.Status.ARN, "arn:second"}) {
+	if _, ok := listing.Get(engine.WithRoutine(t.Context(), true), obj.Status.ARN); err != nil || !ok || !slices.Equal(arns, []string{obj.Status.ARN, "arn:second"}) {
 		t.Errorf("listed %v, %v", arns, err)
 	}
 	f.refuse = code("Throttling")
 	if arns, err := s.list(t.Context(), listing); err == nil || arns != nil {
 		t.Errorf("a listing whose second page failed gave %v, %v", arns, err)
 	}
-	if _, ok := listing.Get(engine.Routine(t.Context(), true), obj.Status.ARN); ok {
+	if _, ok := listing.Get(engine.WithRoutine(t.Context(), true), obj.Status.ARN); ok {
 		t.Error("the old listing was kept")
 	}
 }
@@ -270,9 +270,9 @@ func TestWhatADatabaseRefersToIsNamed(t *testing.T) {
 	if err := a.Resolve(t.Context(), obj); err != nil {
 		t.Fatal(err)
 	}
-	steps, err := a.Plan(obj, observe(t, a, obj))
+	actions, err := a.Plan(obj, observe(t, a, obj))
 	var got []external.Reference
-	for _, s := range steps {
+	for _, s := range actions {
 		got = append(got, s.References...)
 	}
 	if want := []external.Reference{{Kind: reference.SecurityGroup, Name: "sg-3"}, {Kind: reference.KMSKey, Name: "alias/secret"}}; err != nil || !slices.Equal(got, want) {

@@ -15,9 +15,9 @@ import (
 )
 
 // planMaster compares the password's source, and the password as far as that can be known: RDS never shows it.
-func (i *instance) planMaster(obj *v1alpha1.RDSInstance, seen *instanceState) ([]external.Step, error) {
+func (i *instance) planMaster(obj *v1alpha1.RDSInstance, seen *instanceState) ([]external.Action, error) {
 	if seen.pending().MasterUserPassword != nil {
-		return nil, engine.Wait("PasswordChanging", workingPace, "RDS has taken a new master password and does not apply it yet; it is published when it is in force")
+		return nil, engine.Wait(v1alpha1.ReasonPasswordChanging, modifyingPoll, "RDS has taken a new master password and does not apply it yet; it is published when it is in force")
 	}
 	switch {
 	case obj.Spec.ManageMasterUserPassword:
@@ -27,7 +27,7 @@ func (i *instance) planMaster(obj *v1alpha1.RDSInstance, seen *instanceState) ([
 	}
 	var why string
 	switch c := i.creds; {
-	case i.rotationAsked(obj):
+	case i.rotationRequested(obj):
 		why = "a new one, as the annotation " + v1alpha1.AnnotationRotatePassword + " asks"
 	case seen.db.MasterUserSecret != nil:
 		why = "a new one; RDS does not manage it any more"
@@ -40,15 +40,15 @@ func (i *instance) planMaster(obj *v1alpha1.RDSInstance, seen *instanceState) ([
 	default:
 		return nil, nil
 	}
-	return []external.Step{i.changePassword(obj, seen, why)}, nil
+	return []external.Action{i.changePassword(obj, seen, why)}, nil
 }
 
-// takenOver tells whether the instance is, or may be, another one than that of the record.
+// takenOver reports whether the instance is, or may be, another one than that of the record.
 func (i *instance) takenOver(obj *v1alpha1.RDSInstance, seen *instanceState) bool {
 	return i.replaced(seen) || i.Owner(obj, seen) == external.Offered
 }
 
-// replaced tells whether the record is of another database of that name: one restored from a snapshot has our tags from
+// replaced reports whether the record is of another database of that name: one restored from a snapshot has our tags from
 // the first, and a password of its own.
 func (i *instance) replaced(seen *instanceState) bool {
 	r, is := i.creds.record, seen.resource()
@@ -57,54 +57,54 @@ func (i *instance) replaced(seen *instanceState) bool {
 
 // planRecord notes of which database the record is. That it is of another one is written down before the instance is
 // marked as ours: afterwards nothing would tell, and a password would be published that is not in force.
-func (i *instance) planRecord(obj *v1alpha1.RDSInstance, seen *instanceState) []external.Step {
+func (i *instance) planRecord(obj *v1alpha1.RDSInstance, seen *instanceState) []external.Action {
 	r := i.creds.record
-	silent := func(*engine.Notes) {} // neither step changes anything in AWS
+	silent := func(*engine.Events) {} // neither step changes anything in AWS
 	switch {
 	case r.password == "":
 		return nil
 	case i.takenOver(obj, seen):
-		return []external.Step{{
+		return []external.Action{{
 			Name: "DoubtMasterPassword", Why: "the database is another one than that of the password that is known",
-			Do: func(ctx context.Context) error { return i.doubt(ctx, obj) }, Note: silent,
+			Do: func(ctx context.Context) error { return i.invalidatePassword(ctx, obj) }, Event: silent,
 		}}
 	case r.resource == "" && seen.resource() != "":
 		r.resource = seen.resource()
-		return []external.Step{{
+		return []external.Action{{
 			Name: "KeepMasterPassword", Why: "the password that is known is of the database " + r.resource,
-			Do: func(ctx context.Context) error { return i.keep(ctx, obj, r) }, Note: silent,
+			Do: func(ctx context.Context) error { return i.storeRecord(ctx, obj, r) }, Event: silent,
 		}}
 	}
 	return nil
 }
 
-func (i *instance) planGiven(obj *v1alpha1.RDSInstance, seen *instanceState) []external.Step {
+func (i *instance) planGiven(obj *v1alpha1.RDSInstance, seen *instanceState) []external.Action {
 	name := obj.Spec.MasterUserPasswordSecretRef.Name
-	var steps []external.Step
+	var actions []external.Action
 	if c := i.creds; c.next != "" || c.given != c.password || seen.db.MasterUserSecret != nil || i.takenOver(obj, seen) {
-		steps = append(steps, i.changePassword(obj, seen, "that of the Secret "+name))
+		actions = append(actions, i.changePassword(obj, seen, "that of the Secret "+name))
 	}
 	if asked := rotationOf(obj); asked != "" && asked != obj.Status.PasswordRotation {
-		steps = append(steps, external.Step{
+		actions = append(actions, external.Action{
 			Name: "RotatePassword", Why: "nothing is rotated: the password is that of the Secret " + name + "; change the Secret",
 			Do: func(context.Context) error { obj.Status.PasswordRotation = asked; return nil },
-			Note: func(n *engine.Notes) {
+			Event: func(n *engine.Events) {
 				n.Warning("RotationIgnored", "RotatePassword", "the password comes from the Secret %s: change it there, and Portico applies it; nothing was rotated", name)
 			},
 		})
 	}
-	return steps
+	return actions
 }
 
 // changePassword tells RDS of a password. RDS applies it at once in any case; what waits for the maintenance window is
 // left to wait.
-func (i *instance) changePassword(obj *v1alpha1.RDSInstance, seen *instanceState, why string) external.Step {
+func (i *instance) changePassword(obj *v1alpha1.RDSInstance, seen *instanceState, why string) external.Action {
 	managed := seen.db.MasterUserSecret != nil
-	fresh := i.rotationAsked(obj) || managed || i.takenOver(obj, seen)
-	return external.Step{
+	fresh := i.rotationRequested(obj) || managed || i.takenOver(obj, seen)
+	return external.Action{
 		Name: "ChangeMasterPassword", Why: "master password: " + why,
 		Do: func(ctx context.Context) error {
-			password, err := i.decide(ctx, obj, fresh)
+			password, err := i.nextPassword(ctx, obj, fresh)
 			if err != nil {
 				return err
 			}
@@ -118,35 +118,35 @@ func (i *instance) changePassword(obj *v1alpha1.RDSInstance, seen *instanceState
 			if _, err := i.svc.ModifyDBInstance(ctx, in); err != nil {
 				return withoutPassword(explain(err), password)
 			}
-			return i.promote(ctx, obj, seen.resource())
+			return i.confirmPassword(ctx, obj, seen.resource())
 		},
-		Note: func(n *engine.Notes) {
+		Event: func(n *engine.Events) {
 			n.Normal("PasswordChanged", "ChangeMasterPassword", "master password: %s", why)
 		},
 	}
 }
 
-// rotationWaitPace is how often it is looked whether a rotation would still interrupt.
-const rotationWaitPace = 5 * time.Minute
+// rotationPoll is how often it is looked whether a rotation would still interrupt.
+const rotationPoll = 5 * time.Minute
 
 // planManaged hands the password over to RDS, and has it rotated when asked. RDS rotates only together with everything
 // that waits for the maintenance window, so a rotation waits for that too.
-func (i *instance) planManaged(obj *v1alpha1.RDSInstance, seen *instanceState) ([]external.Step, error) {
+func (i *instance) planManaged(obj *v1alpha1.RDSInstance, seen *instanceState) ([]external.Action, error) {
 	asked := rotationOf(obj)
 	in := &rds.ModifyDBInstanceInput{DBInstanceIdentifier: aws.String(seen.identifier())}
-	step := external.Step{Name: "ChangeMasterPassword"}
+	step := external.Action{Name: "ChangeMasterPassword"}
 	switch {
 	case seen.db.MasterUserSecret == nil:
 		in.ManageMasterUserPassword, in.ApplyImmediately = aws.Bool(true), aws.Bool(obj.Spec.ApplyImmediately)
 		in.MasterUserSecretKmsKeyId = nonEmpty(obj.Spec.MasterUserSecretKmsKeyID)
 		step.Why = "master password: RDS manages it from now on, in AWS Secrets Manager"
 		step.References = []external.Reference{{Kind: reference.KMSKey, Name: obj.Spec.MasterUserSecretKmsKeyID}}
-	case secretPause(seen) != nil:
-		return nil, secretPause(seen)
+	case secretWait(seen) != nil:
+		return nil, secretWait(seen)
 	case asked == "" || asked == obj.Status.PasswordRotation:
 		return nil, nil
 	case waitsForWindow(seen) && !obj.Spec.ApplyImmediately:
-		return nil, engine.Wait("RotationWaits", rotationWaitPace, "the rotation of the password waits for the maintenance window, because RDS would make the changes that wait for it at once too; set applyImmediately: true to have both now")
+		return nil, engine.Wait(v1alpha1.ReasonRotationWaits, rotationPoll, "the rotation of the password waits for the maintenance window, because RDS would make the changes that wait for it at once too; set applyImmediately: true to have both now")
 	default:
 		in.RotateMasterUserPassword, in.ApplyImmediately = aws.Bool(true), aws.Bool(true)
 		step.Why = "master password: RDS rotates it, as the annotation " + v1alpha1.AnnotationRotatePassword + " asks"
@@ -158,17 +158,17 @@ func (i *instance) planManaged(obj *v1alpha1.RDSInstance, seen *instanceState) (
 		}
 		return explain(err)
 	}
-	step.Note = func(n *engine.Notes) { n.Normal("PasswordChanged", "ChangeMasterPassword", "%s", step.Why) }
-	return []external.Step{step}, nil
+	step.Event = func(n *engine.Events) { n.Normal("PasswordChanged", "ChangeMasterPassword", "%s", step.Why) }
+	return []external.Action{step}, nil
 }
 
-// secretPause tells why the secret in which RDS keeps the password cannot be used.
-func secretPause(seen *instanceState) error {
+// secretWait returns why the secret in which RDS keeps the password cannot be used.
+func secretWait(seen *instanceState) error {
 	switch aws.ToString(seen.db.MasterUserSecret.SecretStatus) {
 	case "creating":
-		return engine.Wait("SecretCreating", workingPace, "RDS is making the secret with the master password in AWS Secrets Manager; it is published when it is complete")
+		return engine.Wait(v1alpha1.ReasonSecretCreating, modifyingPoll, "RDS is making the secret with the master password in AWS Secrets Manager; it is published when it is complete")
 	case "impaired":
-		return engine.Blocked("SecretImpaired", "RDS cannot use the secret in AWS Secrets Manager in which it keeps the master password: make the secret and its KMS key available to RDS again, or set manageMasterUserPassword: false to have the password changed")
+		return engine.Blocked(v1alpha1.ReasonSecretImpaired, "RDS cannot use the secret in AWS Secrets Manager in which it keeps the master password: make the secret and its KMS key available to RDS again, or set manageMasterUserPassword: false to have the password changed")
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func secretPause(seen *instanceState) error {
 // withoutPassword holds back an answer of AWS's that quotes the password.
 func withoutPassword(err error, password string) error {
 	if err != nil && strings.Contains(err.Error(), password) {
-		return engine.Blocked("InvalidPassword", "RDS refused the master password; its answer is not shown, because it quotes the password")
+		return engine.Blocked(v1alpha1.ReasonInvalidPassword, "RDS refused the master password; its answer is not shown, because it quotes the password")
 	}
 	return err
 }

@@ -14,36 +14,36 @@ import (
 )
 
 // planSettings compares all settings and changes them in one call. The error is what remains afterwards.
-func (i *instance) planSettings(obj *v1alpha1.RDSInstance, seen *instanceState, now phase) ([]external.Step, error) {
+func (i *instance) planSettings(obj *v1alpha1.RDSInstance, seen *instanceState, now availability) ([]external.Action, error) {
 	// What waits for the maintenance window is asked for once more when the owner does not want to wait any longer.
 	impatient := obj.Spec.ApplyImmediately && obj.Status.ImmediateGeneration != obj.Generation
 	changes, rest := differences(obj, seen, impatient)
 	changes, held := holdStorage(seen, changes)
-	rest = cmp.Or(now.pause, rest, held)
+	rest = cmp.Or(now.wait, rest, held)
 	switch {
-	case len(changes) > 0 && now.modify:
-		return []external.Step{i.modify(obj, seen, changes)}, rest
+	case len(changes) > 0 && now.modifiable:
+		return []external.Action{i.modify(obj, seen, changes)}, rest
 	case len(changes) > 0:
-		return nil, cmp.Or(rest, working(seen.status()))
+		return nil, cmp.Or(rest, waitModifying(seen.status()))
 	case rest != nil || !obj.Spec.ApplyImmediately:
 		return nil, rest
 	}
 	if left, _ := differences(obj, seen, true); len(left) > 0 {
-		return nil, engine.Wait("Modifying", workingPace, "RDS is making the change: %s", external.Why(left))
+		return nil, engine.Wait(v1alpha1.ReasonModifying, modifyingPoll, "RDS is making the change: %s", external.Describe(left))
 	}
 	return nil, nil
 }
 
-// differences are the changes to make; inForce counts as different what is asked for and not made yet.
+// differences returns the changes to make; inForce counts as different what is asked for and not made yet.
 func differences(obj *v1alpha1.RDSInstance, seen *instanceState, inForce bool) ([]external.Change, error) {
 	changes := external.Changes(fields(obj.Spec.Engine, inForce), obj, seen)
 	changes = slices.DeleteFunc(changes, func(c external.Change) bool {
 		// Autoscaling has reached its end.
-		return c.Path == "maxAllocatedStorage" && c.From == noAutoscaling && c.To != noAutoscaling && noLess(digits(seen.db.AllocatedStorage), c.To)
+		return c.Path == "maxAllocatedStorage" && c.From == noAutoscaling && c.To != noAutoscaling && noLess(formatInt(seen.db.AllocatedStorage), c.To)
 	})
-	have := word(seen.pending().EngineVersion, seen.db.EngineVersion)
+	have := firstString(seen.pending().EngineVersion, seen.db.EngineVersion)
 	if inForce {
-		have = word(seen.db.EngineVersion)
+		have = firstString(seen.db.EngineVersion)
 	}
 	version, err := planVersion(obj, have)
 	if version != nil {
@@ -52,14 +52,14 @@ func differences(obj *v1alpha1.RDSInstance, seen *instanceState, inForce bool) (
 	return changes, err
 }
 
-func (i *instance) modify(obj *v1alpha1.RDSInstance, seen *instanceState, changes []external.Change) external.Step {
+func (i *instance) modify(obj *v1alpha1.RDSInstance, seen *instanceState, changes []external.Change) external.Action {
 	var added []external.Reference
 	for _, c := range changes {
 		if c.Path == groupsPath {
 			added = reference.Added(reference.SecurityGroup, members(c.From), members(c.To))
 		}
 	}
-	return external.Step{Name: "ModifyDBInstance", Why: external.Why(changes), Sets: changes, References: added, Do: func(ctx context.Context) error {
+	return external.Action{Name: "ModifyDBInstance", Why: external.Describe(changes), Changes: changes, References: added, Do: func(ctx context.Context) error {
 		in := modification(obj, seen, changes)
 		if _, err := i.svc.ModifyDBInstance(ctx, in); err != nil {
 			return explain(err)
@@ -75,7 +75,7 @@ func modification(obj *v1alpha1.RDSInstance, seen *instanceState, changes []exte
 	in := &input{DBInstanceIdentifier: aws.String(seen.identifier()), ApplyImmediately: aws.Bool(obj.Spec.ApplyImmediately)}
 	storage := false
 	for _, c := range changes {
-		storage = storage || ofStorage(c)
+		storage = storage || isStorageChange(c)
 		if c.Path == versionPath {
 			in.EngineVersion = aws.String(c.To)
 			if major(obj.Spec.Engine, c.From) != major(obj.Spec.Engine, c.To) {

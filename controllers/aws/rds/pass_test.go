@@ -36,11 +36,11 @@ func pass(t fataler, f *fakeRDS, v *fakeVault, obj *v1alpha1.RDSInstance, others
 	var taken []string
 	for range 4 {
 		seen := observe(t, a, obj)
-		steps, rest := a.Plan(obj, seen)
-		if len(steps) == 0 {
+		actions, rest := a.Plan(obj, seen)
+		if len(actions) == 0 {
 			return a.Report(obj, seen), taken, rest
 		}
-		for _, s := range steps {
+		for _, s := range actions {
 			if err := s.Do(context.Background()); err != nil {
 				return nil, taken, err
 			}
@@ -64,14 +64,14 @@ func settled(t fataler, f *fakeRDS, v *fakeVault, obj *v1alpha1.RDSInstance, oth
 	return details
 }
 
-// paused is the reason of a Pause, and whether somebody must act.
+// paused returns the reason of a WaitError, and whether somebody must act.
 func paused(err error) string {
-	pause, ok := engine.AsPause(err)
+	wait, ok := engine.AsWait(err)
 	switch {
 	case !ok:
 		return ""
-	case pause.Stalled:
-		return pause.Reason + "!"
+	case wait.Stalled:
+		return wait.Reason + "!"
 	}
-	return pause.Reason
+	return wait.Reason
 }

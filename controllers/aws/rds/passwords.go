@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	kind    = "RDSInstance"
+	kind    = v1alpha1.KindRDSInstance
 	purpose = "master"
 )
 
 // vault keeps an object's own secret; external.Secrets is one.
 type vault interface {
-	Keep(ctx context.Context, kind string, obj client.Object, purpose string, values map[string]string) error
-	Kept(ctx context.Context, kind string, obj client.Object, purpose string) (map[string]string, error)
+	Store(ctx context.Context, kind string, obj client.Object, purpose string, values map[string]string) error
+	Load(ctx context.Context, kind string, obj client.Object, purpose string) (map[string]string, error)
 }
 
 // record is what Portico remembers of the master password. next is written down before RDS is told of it, and becomes
@@ -48,7 +48,7 @@ func (i *instance) Resolve(ctx context.Context, obj *v1alpha1.RDSInstance) error
 	if obj.Spec.ManageMasterUserPassword {
 		return nil
 	}
-	values, err := i.vault.Kept(ctx, kind, obj, purpose)
+	values, err := i.vault.Load(ctx, kind, obj, purpose)
 	if err != nil {
 		return err
 	}
@@ -61,15 +61,15 @@ func (i *instance) Resolve(ctx context.Context, obj *v1alpha1.RDSInstance) error
 	if err != nil {
 		return err
 	}
-	if problem := unfit(obj.Spec.Engine, given); problem != "" {
-		return engine.Blocked("InvalidPassword", "the password in the Secret %s cannot be used: %s; correct it, and nothing else will change. Nothing was sent to AWS", ref.Name, problem)
+	if problem := passwordProblem(obj.Spec.Engine, given); problem != "" {
+		return engine.Blocked(v1alpha1.ReasonInvalidPassword, "the password in the Secret %s cannot be used: %s; correct it, and nothing else will change. Nothing was sent to AWS", ref.Name, problem)
 	}
 	i.creds.given = given
 	return nil
 }
 
-func (i *instance) keep(ctx context.Context, obj *v1alpha1.RDSInstance, r record) error {
-	err := i.vault.Keep(ctx, kind, obj, purpose, map[string]string{
+func (i *instance) storeRecord(ctx context.Context, obj *v1alpha1.RDSInstance, r record) error {
+	err := i.vault.Store(ctx, kind, obj, purpose, map[string]string{
 		"password": r.password, "next": r.next, "rotation": r.rotation, "resource": r.resource,
 	})
 	if err == nil {
@@ -78,8 +78,8 @@ func (i *instance) keep(ctx context.Context, obj *v1alpha1.RDSInstance, r record
 	return err
 }
 
-// decide returns the password to send to RDS, written down. fresh asks for another one than that in force.
-func (i *instance) decide(ctx context.Context, obj *v1alpha1.RDSInstance, fresh bool) (string, error) {
+// nextPassword returns the password to send to RDS, written down. fresh asks for another one than that in force.
+func (i *instance) nextPassword(ctx context.Context, obj *v1alpha1.RDSInstance, fresh bool) (string, error) {
 	r, asked := i.creds.record, rotationOf(obj)
 	switch {
 	case i.creds.given != "":
@@ -88,7 +88,7 @@ func (i *instance) decide(ctx context.Context, obj *v1alpha1.RDSInstance, fresh 
 	case !fresh && r.password != "":
 		r.next = r.password
 	default:
-		password, err := generated()
+		password, err := generatePassword()
 		if err != nil {
 			return "", err
 		}
@@ -102,15 +102,15 @@ func (i *instance) decide(ctx context.Context, obj *v1alpha1.RDSInstance, fresh 
 	if r == i.creds.record {
 		return password, nil
 	}
-	return password, i.keep(ctx, obj, r)
+	return password, i.storeRecord(ctx, obj, r)
 }
 
-// promote notes that RDS has taken the password decided on, for the database with the ID resource.
-func (i *instance) promote(ctx context.Context, obj *v1alpha1.RDSInstance, resource string) error {
+// confirmPassword notes that RDS has taken the password decided on, for the database with the ID resource.
+func (i *instance) confirmPassword(ctx context.Context, obj *v1alpha1.RDSInstance, resource string) error {
 	r := i.creds.record
 	r.password, r.next, r.resource = cmp.Or(r.next, r.password), "", resource
 	if r != i.creds.record {
-		if err := i.keep(ctx, obj, r); err != nil {
+		if err := i.storeRecord(ctx, obj, r); err != nil {
 			return err
 		}
 	}
@@ -118,24 +118,24 @@ func (i *instance) promote(ctx context.Context, obj *v1alpha1.RDSInstance, resou
 	return nil
 }
 
-// doubt notes that the password of the record is not in force: the instance is another one, or is about to be made from
+// invalidatePassword notes that the password of the record is not in force: the instance is another one, or is about to be made from
 // a snapshot, and has the password of that time.
-func (i *instance) doubt(ctx context.Context, obj *v1alpha1.RDSInstance) error {
+func (i *instance) invalidatePassword(ctx context.Context, obj *v1alpha1.RDSInstance) error {
 	r := i.creds.record
 	if r.password == "" {
 		return nil
 	}
 	r.password, r.next, r.resource = "", cmp.Or(r.next, r.password), ""
-	return i.keep(ctx, obj, r)
+	return i.storeRecord(ctx, obj, r)
 }
 
-// rotationOf is what the owner last asked for.
+// rotationOf returns what the owner last asked for.
 func rotationOf(obj *v1alpha1.RDSInstance) string {
 	return obj.Annotations[v1alpha1.AnnotationRotatePassword]
 }
 
-// rotationAsked tells whether the owner asks for a rotation that was not done yet.
-func (i *instance) rotationAsked(obj *v1alpha1.RDSInstance) bool {
+// rotationRequested reports whether the owner asks for a rotation that was not done yet.
+func (i *instance) rotationRequested(obj *v1alpha1.RDSInstance) bool {
 	asked := rotationOf(obj)
 	return asked != "" && asked != obj.Status.PasswordRotation && asked != i.creds.rotation
 }

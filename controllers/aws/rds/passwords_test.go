@@ -58,8 +58,8 @@ func TestUnfitPasswordsAreRefusedUnseen(t *testing.T) {
 		}
 	}
 	for _, engineName := range []string{"postgres", "mysql", "mariadb", "oracle-ee", "sqlserver-ex"} {
-		password, err := generated()
-		if problem := unfit(engineName, password); err != nil || problem != "" {
+		password, err := generatePassword()
+		if problem := passwordProblem(engineName, password); err != nil || problem != "" {
 			t.Errorf("a generated password does not fit %s: %s", engineName, problem)
 		}
 	}
@@ -124,12 +124,12 @@ func TestRotationByAnnotation(t *testing.T) {
 		if err := a.Resolve(t.Context(), obj); err != nil {
 			t.Fatal(err)
 		}
-		steps, err := a.Plan(obj, observe(t, a, obj))
-		if err != nil || len(steps) != 1 || steps[0].Note == nil {
-			t.Fatalf("%s: %+v, %v", name, steps, err)
+		actions, err := a.Plan(obj, observe(t, a, obj))
+		if err != nil || len(actions) != 1 || actions[0].Event == nil {
+			t.Fatalf("%s: %+v, %v", name, actions, err)
 		}
-		notes := &engine.Notes{}
-		if steps[0].Note(notes); !strings.HasPrefix(notes.Strings()[0], row.event) {
+		notes := &engine.Events{}
+		if actions[0].Event(notes); !strings.HasPrefix(notes.Strings()[0], row.event) {
 			t.Errorf("%s: told as %q", name, notes.Strings())
 		}
 		details := settled(t, f, v, obj, given("correct-horse"))

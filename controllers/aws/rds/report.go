@@ -23,7 +23,7 @@ func (i *instance) Report(obj *v1alpha1.RDSInstance, seen *instanceState) map[st
 	s.ARN, s.DBInstanceStatus = i.arn(obj), seen.status()
 	s.EngineVersion, s.InstanceClass = aws.ToString(db.EngineVersion), aws.ToString(db.DBInstanceClass)
 	s.AllocatedStorage, s.ParameterApplyStatus = aws.ToInt32(db.AllocatedStorage), parameterGroup(db).status
-	s.PendingModifiedValues = waiting(seen)
+	s.PendingModifiedValues = pendingChanges(seen)
 	s.Endpoint, s.Port, s.MasterUserSecretARN = "", aws.ToInt32(portOf(db)), ""
 	if db.Endpoint != nil {
 		s.Endpoint = aws.ToString(db.Endpoint.Address)
@@ -55,7 +55,7 @@ func (i *instance) details(obj *v1alpha1.RDSInstance, seen *instanceState) map[s
 	return d
 }
 
-// database is the one to connect to; PostgreSQL always has one named postgres.
+// database returns the one to connect to; PostgreSQL always has one named postgres.
 func database(engine string, seen *instanceState) string {
 	name := aws.ToString(seen.db.DBName)
 	if name == "" && engine == "postgres" {
@@ -83,8 +83,8 @@ func uri(engine string, user *url.Userinfo, host, database string) string {
 	return u.String()
 }
 
-// waiting are the changes that RDS has accepted and not made, by the spec's names. Of a password only that it changes.
-func waiting(seen *instanceState) map[string]string {
+// pendingChanges returns the changes that RDS has accepted and not made, by the spec's names. Of a password only that it changes.
+func pendingChanges(seen *instanceState) map[string]string {
 	p := seen.pending()
 	all := map[string]string{}
 	none := pending{}
@@ -104,19 +104,19 @@ func waiting(seen *instanceState) map[string]string {
 	return all
 }
 
-// beyondSettings are the changes that wait of what no setting compares: the version, and what only AWS or a person with
+// beyondSettings returns the changes that wait of what no setting compares: the version, and what only AWS or a person with
 // access to it changes. Empty ones do not wait.
 func beyondSettings(p *pending) map[string]string {
 	all := map[string]string{
-		versionPath: word(p.EngineVersion), "dbInstanceIdentifier": word(p.DBInstanceIdentifier), "engine": word(p.Engine),
-		"dbSubnetGroupName": word(p.DBSubnetGroupName), "licenseModel": word(p.LicenseModel), "caCertificateIdentifier": word(p.CACertificateIdentifier),
-		"automationMode": string(p.AutomationMode), "dbCapacityReservationIdentifier": word(p.DBCapacityReservationIdentifier),
+		versionPath: firstString(p.EngineVersion), "dbInstanceIdentifier": firstString(p.DBInstanceIdentifier), "engine": firstString(p.Engine),
+		"dbSubnetGroupName": firstString(p.DBSubnetGroupName), "licenseModel": firstString(p.LicenseModel), "caCertificateIdentifier": firstString(p.CACertificateIdentifier),
+		"automationMode": string(p.AutomationMode), "dbCapacityReservationIdentifier": firstString(p.DBCapacityReservationIdentifier),
 	}
 	for name, to := range map[string]*bool{
 		"iamDatabaseAuthenticationEnabled": p.IAMDatabaseAuthenticationEnabled, "dedicatedLogVolume": p.DedicatedLogVolume, "multiTenant": p.MultiTenant,
 	} {
 		if to != nil {
-			all[name] = truth(to)
+			all[name] = formatBool(to)
 		}
 	}
 	if p.MasterUserPassword != nil {
@@ -139,10 +139,10 @@ func beyondSettings(p *pending) map[string]string {
 
 const passwordPath = "masterUserPassword"
 
-// waitsForWindow tells whether anything waits that a change at once would bring along. A password and the exports of logs
+// waitsForWindow reports whether anything waits that a change at once would bring along. A password and the exports of logs
 // never wait for the maintenance window.
 func waitsForWindow(seen *instanceState) bool {
-	for path := range waiting(seen) {
+	for path := range pendingChanges(seen) {
 		if path != passwordPath && path != "enabledCloudwatchLogsExports" {
 			return true
 		}
@@ -150,7 +150,7 @@ func waitsForWindow(seen *instanceState) bool {
 	return false
 }
 
-// applied is the condition that tells what is accepted and not in force yet. It does not hold up Ready: the owner chose
+// applied returns the condition that tells what is accepted and not in force yet. It does not hold up Ready: the owner chose
 // to wait for the window.
 func applied(obj *v1alpha1.RDSInstance) metav1.Condition {
 	s := &obj.Status
@@ -176,7 +176,7 @@ func applied(obj *v1alpha1.RDSInstance) metav1.Condition {
 
 // larger says why there is more storage than the spec asks for, unless AWS may add some.
 func larger(obj *v1alpha1.RDSInstance) string {
-	becomes := max(obj.Status.AllocatedStorage, aws.ToInt32(parsed(obj.Status.PendingModifiedValues["allocatedStorage"])))
+	becomes := max(obj.Status.AllocatedStorage, aws.ToInt32(parseInt(obj.Status.PendingModifiedValues["allocatedStorage"])))
 	if becomes <= obj.Spec.AllocatedStorage || obj.Spec.MaxAllocatedStorage != nil {
 		return ""
 	}

@@ -16,31 +16,31 @@ import (
 
 // restore makes the instance from a snapshot. What the call does not take is brought in line afterwards, the password
 // among it.
-func (i *instance) restore(obj *v1alpha1.RDSInstance) external.Step {
+func (i *instance) restore(obj *v1alpha1.RDSInstance) external.Action {
 	from := obj.Spec.RestoreFrom.SnapshotIdentifier
-	return external.Step{
+	return external.Action{
 		Name:       "RestoreDBInstanceFromDBSnapshot",
 		Why:        obj.Spec.Engine + " database " + i.identifier(obj) + " in " + i.session.Config.Region + " from the snapshot " + from,
-		Sets:       external.Unset(i.session.TagPaths(obj, obj.Spec.Tags)),
+		Changes:    external.InitialChanges(i.session.TagPaths(obj, obj.Spec.Tags)),
 		References: references(&obj.Spec),
 		Do: func(ctx context.Context) error {
 			if err := i.admitSnapshot(ctx, obj, from); err != nil {
 				return err
 			}
-			if err := i.doubt(ctx, obj); err != nil {
+			if err := i.invalidatePassword(ctx, obj); err != nil {
 				return err
 			}
-			_, err := i.svc.RestoreDBInstanceFromDBSnapshot(ctx, i.restoration(obj, from))
+			_, err := i.svc.RestoreDBInstanceFromDBSnapshot(ctx, i.restoreInput(obj, from))
 			if err == nil && (managedFromTheStart(obj) || !obj.Spec.ManageMasterUserPassword) {
 				obj.Status.PasswordRotation = rotationOf(obj) // otherwise it is answered when RDS takes over the password
 			}
-			return made(err)
+			return ignoreExists(err)
 		},
 	}
 }
 
-func (i *instance) restoration(obj *v1alpha1.RDSInstance, from string) *rds.RestoreDBInstanceFromDBSnapshotInput {
-	s, w := &obj.Spec, wishes(obj)
+func (i *instance) restoreInput(obj *v1alpha1.RDSInstance, from string) *rds.RestoreDBInstanceFromDBSnapshotInput {
+	s, w := &obj.Spec, desiredSettings(obj)
 	in := &rds.RestoreDBInstanceFromDBSnapshotInput{
 		DBInstanceIdentifier: aws.String(i.identifier(obj)), DBSnapshotIdentifier: &from,
 		DBInstanceClass: w.DBInstanceClass, Port: w.DBPortNumber, MultiAZ: w.MultiAZ, PubliclyAccessible: w.PubliclyAccessible,
@@ -54,7 +54,7 @@ func (i *instance) restoration(obj *v1alpha1.RDSInstance, from string) *rds.Rest
 	return in
 }
 
-// managedFromTheStart tells whether RDS is to manage the password of what it restores: it takes that only for Oracle. The
+// managedFromTheStart reports whether RDS is to manage the password of what it restores: it takes that only for Oracle. The
 // password of all others is handed over when they are complete.
 func managedFromTheStart(obj *v1alpha1.RDSInstance) bool {
 	return obj.Spec.ManageMasterUserPassword && family(obj.Spec.Engine) == "oracle"
@@ -64,19 +64,19 @@ func managedFromTheStart(obj *v1alpha1.RDSInstance) bool {
 func (i *instance) admitSnapshot(ctx context.Context, obj *v1alpha1.RDSInstance, from string) error {
 	out, err := i.svc.DescribeDBSnapshots(ctx, &rds.DescribeDBSnapshotsInput{DBSnapshotIdentifier: &from})
 	if cloud.HasCode(err, "DBSnapshotNotFound") || cloud.HasCode(err, "DBSnapshotNotFoundFault") || (err == nil && len(out.DBSnapshots) == 0) {
-		return engine.Blocked("SnapshotNotFound", "there is no snapshot %s in this account and region; nothing was created. Delete this object and request one with a snapshot that exists", from)
+		return engine.Blocked(v1alpha1.ReasonSnapshotNotFound, "there is no snapshot %s in this account and region; nothing was created. Delete this object and request one with a snapshot that exists", from)
 	}
 	if err != nil {
 		return explain(err)
 	}
 	snapshot := &out.DBSnapshots[0]
 	switch status := aws.ToString(snapshot.Status); {
-	case !i.session.Identity.Lends(obj, tagMap(snapshot.TagList)):
+	case !i.session.Identity.SharedWith(obj, tagMap(snapshot.TagList)):
 		return reference.RefuseSnapshot(obj, from)
 	case aws.ToString(snapshot.Engine) != obj.Spec.Engine:
-		return engine.Blocked("SnapshotMismatch", "the snapshot %s is of %s, not of %s; nothing was created. Delete this object and request one with the engine of the snapshot", from, aws.ToString(snapshot.Engine), obj.Spec.Engine)
+		return engine.Blocked(v1alpha1.ReasonSnapshotMismatch, "the snapshot %s is of %s, not of %s; nothing was created. Delete this object and request one with the engine of the snapshot", from, aws.ToString(snapshot.Engine), obj.Spec.Engine)
 	case status == statusCreating:
-		return engine.Wait("SnapshotCreating", 30*time.Second, "the snapshot %s is still being made; it is restored when it is complete", from)
+		return engine.Wait(v1alpha1.ReasonSnapshotCreating, 30*time.Second, "the snapshot %s is still being made; it is restored when it is complete", from)
 	}
 	return nil
 }

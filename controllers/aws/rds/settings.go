@@ -41,13 +41,13 @@ const groupsPath = "vpcSecurityGroupIDs"
 var settings = []setting{
 	{
 		path: "dbInstanceClass", sticky: true, want: text(func(s *spec) string { return s.DBInstanceClass }),
-		have: func(c *current, p *pending) string { return word(p.DBInstanceClass, c.DBInstanceClass) },
+		have: func(c *current, p *pending) string { return firstString(p.DBInstanceClass, c.DBInstanceClass) },
 		set:  func(in *input, v string, _ *instanceState) { in.DBInstanceClass = &v },
 	},
 	{
 		path: "allocatedStorage", sticky: true, want: number(func(s *spec) *int32 { return &s.AllocatedStorage }), same: noLess,
-		have: func(c *current, p *pending) string { return digits(p.AllocatedStorage, c.AllocatedStorage) },
-		set:  func(in *input, v string, _ *instanceState) { in.AllocatedStorage = parsed(v) },
+		have: func(c *current, p *pending) string { return formatInt(p.AllocatedStorage, c.AllocatedStorage) },
+		set:  func(in *input, v string, _ *instanceState) { in.AllocatedStorage = parseInt(v) },
 	},
 	{
 		path: "maxAllocatedStorage", byDefault: noAutoscaling, want: autoscaling,
@@ -55,32 +55,32 @@ var settings = []setting{
 	},
 	{
 		path: "storageType", sticky: true, want: text(func(s *spec) string { return s.StorageType }),
-		have: func(c *current, p *pending) string { return word(p.StorageType, c.StorageType) },
+		have: func(c *current, p *pending) string { return firstString(p.StorageType, c.StorageType) },
 		set:  func(in *input, v string, _ *instanceState) { in.StorageType = &v },
 	},
 	{
 		path: "iops", sticky: true, want: number(func(s *spec) *int32 { return s.IOPS }), same: roundedUp,
-		have: func(c *current, p *pending) string { return digits(p.Iops, c.Iops) },
-		set:  func(in *input, v string, _ *instanceState) { in.Iops = parsed(v) },
+		have: func(c *current, p *pending) string { return formatInt(p.Iops, c.Iops) },
+		set:  func(in *input, v string, _ *instanceState) { in.Iops = parseInt(v) },
 	},
 	{
 		path: "storageThroughput", sticky: true, want: number(func(s *spec) *int32 { return s.StorageThroughput }),
-		have: func(c *current, p *pending) string { return digits(p.StorageThroughput, c.StorageThroughput) },
-		set:  func(in *input, v string, _ *instanceState) { in.StorageThroughput = parsed(v) },
+		have: func(c *current, p *pending) string { return formatInt(p.StorageThroughput, c.StorageThroughput) },
+		set:  func(in *input, v string, _ *instanceState) { in.StorageThroughput = parseInt(v) },
 	},
 	{
 		path: "port", want: number(func(s *spec) *int32 { return s.Port }),
-		have: func(c *current, p *pending) string { return digits(p.Port, portOf(c)) },
-		set:  func(in *input, v string, _ *instanceState) { in.DBPortNumber = parsed(v) },
+		have: func(c *current, p *pending) string { return formatInt(p.Port, portOf(c)) },
+		set:  func(in *input, v string, _ *instanceState) { in.DBPortNumber = parseInt(v) },
 	},
 	{
 		path: "multiAZ", byDefault: "false", want: yesNo(func(s *spec) *bool { return s.MultiAZ }),
-		have: func(c *current, p *pending) string { return truth(p.MultiAZ, c.MultiAZ) },
+		have: func(c *current, p *pending) string { return formatBool(p.MultiAZ, c.MultiAZ) },
 		set:  func(in *input, v string, _ *instanceState) { in.MultiAZ = aws.Bool(v == "true") },
 	},
 	{
 		path: "publiclyAccessible", byDefault: "false", want: yesNo(func(s *spec) *bool { return s.PubliclyAccessible }),
-		have: func(c *current, _ *pending) string { return truth(c.PubliclyAccessible) },
+		have: func(c *current, _ *pending) string { return formatBool(c.PubliclyAccessible) },
 		set:  func(in *input, v string, _ *instanceState) { in.PubliclyAccessible = aws.Bool(v == "true") },
 	},
 	{
@@ -95,30 +95,32 @@ var settings = []setting{
 	},
 	{
 		path: "autoMinorVersionUpgrade", byDefault: "true", want: yesNo(func(s *spec) *bool { return s.AutoMinorVersionUpgrade }),
-		have: func(c *current, _ *pending) string { return truth(c.AutoMinorVersionUpgrade) },
+		have: func(c *current, _ *pending) string { return formatBool(c.AutoMinorVersionUpgrade) },
 		set:  func(in *input, v string, _ *instanceState) { in.AutoMinorVersionUpgrade = aws.Bool(v == "true") },
 	},
 	{
 		// Its default would delete recovery points, which no missing line should.
 		path: "backupRetentionPeriod", sticky: true, want: number(func(s *spec) *int32 { return s.BackupRetentionPeriod }),
-		have: func(c *current, p *pending) string { return digits(p.BackupRetentionPeriod, c.BackupRetentionPeriod) },
-		set:  func(in *input, v string, _ *instanceState) { in.BackupRetentionPeriod = parsed(v) },
+		have: func(c *current, p *pending) string {
+			return formatInt(p.BackupRetentionPeriod, c.BackupRetentionPeriod)
+		},
+		set: func(in *input, v string, _ *instanceState) { in.BackupRetentionPeriod = parseInt(v) },
 	},
 	{
 		path: "preferredBackupWindow", sticky: true, want: text(func(s *spec) string { return s.PreferredBackupWindow }),
-		have: func(c *current, _ *pending) string { return word(c.PreferredBackupWindow) },
+		have: func(c *current, _ *pending) string { return firstString(c.PreferredBackupWindow) },
 		set:  func(in *input, v string, _ *instanceState) { in.PreferredBackupWindow = &v },
 	},
 	{
 		path: "preferredMaintenanceWindow", sticky: true, want: text(func(s *spec) string { return s.PreferredMaintenanceWindow }), same: strings.EqualFold,
-		have: func(c *current, _ *pending) string { return word(c.PreferredMaintenanceWindow) },
+		have: func(c *current, _ *pending) string { return firstString(c.PreferredMaintenanceWindow) },
 		set: func(in *input, v string, _ *instanceState) {
 			in.PreferredMaintenanceWindow = aws.String(strings.ToLower(v))
 		},
 	},
 	{
 		path: "performanceInsightsEnabled", byDefault: "false", want: yesNo(func(s *spec) *bool { return s.PerformanceInsightsEnabled }),
-		have: func(c *current, _ *pending) string { return truth(c.PerformanceInsightsEnabled) },
+		have: func(c *current, _ *pending) string { return formatBool(c.PerformanceInsightsEnabled) },
 		set:  func(in *input, v string, _ *instanceState) { in.EnablePerformanceInsights = aws.Bool(v == "true") },
 	},
 	{
@@ -127,12 +129,12 @@ var settings = []setting{
 	},
 	{
 		path: "deletionProtection", sticky: true, want: yesNo(func(s *spec) *bool { return s.DeletionProtection }),
-		have: func(c *current, _ *pending) string { return truth(c.DeletionProtection) },
+		have: func(c *current, _ *pending) string { return formatBool(c.DeletionProtection) },
 		set:  func(in *input, v string, _ *instanceState) { in.DeletionProtection = aws.Bool(v == "true") },
 	},
 }
 
-// settingOf is the setting of a path in the spec.
+// settingOf returns the setting of a path in the spec.
 func settingOf(path string) (setting, bool) {
 	at := slices.IndexFunc(settings, func(s setting) bool { return s.path == path })
 	if at < 0 {
@@ -169,7 +171,7 @@ func fields(engine string, inForce bool) []field {
 const noAutoscaling = "0"
 
 func room(c *current, p *pending) string {
-	if most := aws.ToInt32(c.MaxAllocatedStorage); most > aws.ToInt32(first([]*int32{p.AllocatedStorage, c.AllocatedStorage})) {
+	if most := aws.ToInt32(c.MaxAllocatedStorage); most > aws.ToInt32(firstSet([]*int32{p.AllocatedStorage, c.AllocatedStorage})) {
 		return strconv.Itoa(int(most))
 	}
 	return noAutoscaling
@@ -185,7 +187,7 @@ func autoscaling(s *spec) (string, bool) {
 func setAutoscaling(in *input, value string, seen *instanceState) {
 	switch {
 	case value != noAutoscaling:
-		in.MaxAllocatedStorage = parsed(value)
+		in.MaxAllocatedStorage = parseInt(value)
 	case seen != nil:
 		p := seen.pending()
 		in.MaxAllocatedStorage = aws.Int32(max(aws.ToInt32(seen.db.AllocatedStorage), aws.ToInt32(p.AllocatedStorage), aws.ToInt32(in.AllocatedStorage)))
@@ -194,5 +196,5 @@ func setAutoscaling(in *input, value string, seen *instanceState) {
 
 // noLess: storage that AWS added by itself is no drift.
 func noLess(have, want string) bool {
-	return aws.ToInt32(parsed(have)) >= aws.ToInt32(parsed(want))
+	return aws.ToInt32(parseInt(have)) >= aws.ToInt32(parseInt(want))
 }

@@ -15,7 +15,7 @@ import (
 // storagePaths are settings of the storage: RDS judges a change of one by the others in the same call.
 var storagePaths = []string{"allocatedStorage", "storageType", "iops", "storageThroughput"}
 
-func ofStorage(c external.Change) bool { return slices.Contains(storagePaths, c.Path) }
+func isStorageChange(c external.Change) bool { return slices.Contains(storagePaths, c.Path) }
 
 // completeStorage adds the other settings of the storage: those that are declared; the size as it is, if AWS added to
 // it; and what the storage has provisioned, without which RDS refuses to change it.
@@ -28,23 +28,23 @@ func completeStorage(obj *v1alpha1.RDSInstance, seen *instanceState, in *input) 
 	}
 	p, db := seen.pending(), &seen.db
 	in.AllocatedStorage = aws.Int32(max(aws.ToInt32(in.AllocatedStorage), aws.ToInt32(p.AllocatedStorage), aws.ToInt32(db.AllocatedStorage)))
-	kind := word(in.StorageType, p.StorageType, db.StorageType)
+	kind := firstString(in.StorageType, p.StorageType, db.StorageType)
 	least, provisions := provisioning(obj.Spec.Engine, kind, *in.AllocatedStorage)
 	if !provisions {
 		return
 	}
 	if in.Iops == nil {
-		in.Iops = atLeast(least.iops, first([]*int32{p.Iops, db.Iops}))
+		in.Iops = atLeast(least.iops, firstSet([]*int32{p.Iops, db.Iops}))
 	}
 	if in.StorageThroughput == nil && kind == "gp3" {
-		in.StorageThroughput = atLeast(least.throughput, first([]*int32{p.StorageThroughput, db.StorageThroughput}))
+		in.StorageThroughput = atLeast(least.throughput, firstSet([]*int32{p.StorageThroughput, db.StorageThroughput}))
 	}
 }
 
 // baseline is what RDS takes at least, and gives to storage that asks for nothing.
 type baseline struct{ iops, throughput int32 }
 
-// provisioning tells whether storage of this type and size has operations of its own to ask for. That of gp3 has from a
+// provisioning reports whether storage of this type and size has operations of its own to ask for. That of gp3 has from a
 // size on, which depends on the engine; below it RDS refuses them. The numbers are those of "Amazon RDS DB instance
 // storage" in the User Guide.
 func provisioning(engineName, storageType string, size int32) (least baseline, provisions bool) {
@@ -65,7 +65,7 @@ func provisioning(engineName, storageType string, size int32) (least baseline, p
 	return baseline{iops: 12000, throughput: 500}, size >= striped
 }
 
-// atLeast is n or least, whichever is more; nil if there is neither.
+// atLeast returns n or least, whichever is more; nil if there is neither.
 func atLeast(least int32, n *int32) *int32 {
 	if more := max(least, aws.ToInt32(n)); more > 0 {
 		return &more
@@ -75,24 +75,24 @@ func atLeast(least int32, n *int32) *int32 {
 
 // roundedUp: RDS rounds up provisioned operations that are not at least a tenth more than those before.
 func roundedUp(have, want string) bool {
-	h, w := int64(aws.ToInt32(parsed(have))), int64(aws.ToInt32(parsed(want)))
+	h, w := int64(aws.ToInt32(parseInt(have))), int64(aws.ToInt32(parseInt(want)))
 	return w <= h && h*10 <= w*11
 }
 
-// optimizingPace is how often it is looked whether RDS is done with the storage; that takes hours.
-const optimizingPace = 5 * time.Minute
+// optimizingPoll is how often it is looked whether RDS is done with the storage; that takes hours.
+const optimizingPoll = 5 * time.Minute
 
 // holdStorage takes the changes of the storage out of those that RDS would refuse together: while it optimizes the
-// storage it takes no other change of it. The Pause tells of what is held back.
+// storage it takes no other change of it. The WaitError tells of what is held back.
 func holdStorage(seen *instanceState, changes []external.Change) ([]external.Change, error) {
-	if seen.status() != "storage-optimization" || !slices.ContainsFunc(changes, ofStorage) {
+	if seen.status() != "storage-optimization" || !slices.ContainsFunc(changes, isStorageChange) {
 		return changes, nil
 	}
-	rest := slices.DeleteFunc(slices.Clone(changes), ofStorage)
-	held := slices.DeleteFunc(slices.Clone(changes), func(c external.Change) bool { return !ofStorage(c) })
+	rest := slices.DeleteFunc(slices.Clone(changes), isStorageChange)
+	held := slices.DeleteFunc(slices.Clone(changes), func(c external.Change) bool { return !isStorageChange(c) })
 	paths := make([]string, 0, len(held))
 	for _, c := range held {
 		paths = append(paths, c.Path)
 	}
-	return rest, engine.Wait("StorageOptimizing", optimizingPace, "RDS is still optimizing the storage after its last change, and takes no other one before that is done, which can take hours: %s waits", strings.Join(paths, ", "))
+	return rest, engine.Wait(v1alpha1.ReasonStorageOptimizing, optimizingPoll, "RDS is still optimizing the storage after its last change, and takes no other one before that is done, which can take hours: %s waits", strings.Join(paths, ", "))
 }

@@ -15,30 +15,30 @@ func text(of func(*spec) string) func(*spec) (string, bool) {
 }
 
 func number(of func(*spec) *int32) func(*spec) (string, bool) {
-	return func(s *spec) (string, bool) { return digits(of(s)), of(s) != nil }
+	return func(s *spec) (string, bool) { return formatInt(of(s)), of(s) != nil }
 }
 
 func yesNo(of func(*spec) *bool) func(*spec) (string, bool) {
-	return func(s *spec) (string, bool) { return truth(of(s)), of(s) != nil }
+	return func(s *spec) (string, bool) { return formatBool(of(s)), of(s) != nil }
 }
 
 func set(of func(*spec) []string) func(*spec) (string, bool) {
 	return func(s *spec) (string, bool) { return joined(of(s)), len(of(s)) > 0 }
 }
 
-// word, digits and truth are the first value that there is, as text.
-func word(of ...*string) string { return aws.ToString(first(of)) }
+// firstString, formatInt and formatBool return the first value that there is, as text.
+func firstString(of ...*string) string { return aws.ToString(firstSet(of)) }
 
-func digits(of ...*int32) string {
-	if n := first(of); n != nil {
+func formatInt(of ...*int32) string {
+	if n := firstSet(of); n != nil {
 		return strconv.Itoa(int(*n))
 	}
 	return ""
 }
 
-func truth(of ...*bool) string { return strconv.FormatBool(aws.ToBool(first(of))) }
+func formatBool(of ...*bool) string { return strconv.FormatBool(aws.ToBool(firstSet(of))) }
 
-func first[T any](of []*T) *T {
+func firstSet[T any](of []*T) *T {
 	for _, v := range of {
 		if v != nil {
 			return v
@@ -47,8 +47,8 @@ func first[T any](of []*T) *T {
 	return nil
 }
 
-// parsed is the number in value; nil if it is none.
-func parsed(value string) *int32 {
+// parseInt returns the number in value; nil if it is none.
+func parseInt(value string) *int32 {
 	n, err := strconv.ParseInt(value, 10, 32)
 	if err != nil {
 		return nil
@@ -91,7 +91,7 @@ func groups(c *current) string {
 
 type group struct{ name, status string }
 
-// parameterGroup is the one that the instance has; RDS lists it, and never two.
+// parameterGroup returns the one that the instance has; RDS lists it, and never two.
 func parameterGroup(c *current) group {
 	if len(c.DBParameterGroups) == 0 {
 		return group{}
@@ -124,7 +124,7 @@ func setLogs(in *input, value string, seen *instanceState) {
 	}
 }
 
-// defaultPort is the engine's own.
+// defaultPort returns the engine's own.
 func defaultPort(engine string) int32 {
 	switch family(engine) {
 	case "postgresql":
@@ -138,7 +138,7 @@ func defaultPort(engine string) int32 {
 	}
 }
 
-// family is the type of an engine in the Service Binding convention.
+// family returns the type of an engine in the Service Binding convention.
 func family(engine string) string {
 	if engine == "postgres" {
 		return "postgresql"

@@ -13,7 +13,7 @@ import (
 
 const versionPath = "engineVersion"
 
-// planVersion compares the version that runs, or will after the maintenance window, with the one asked for. A Pause says
+// planVersion compares the version that runs, or will after the maintenance window, with the one asked for. A WaitError says
 // why the one asked for cannot be had.
 func planVersion(obj *v1alpha1.RDSInstance, have string) (*external.Change, error) {
 	s := &obj.Spec
@@ -27,15 +27,15 @@ func planVersion(obj *v1alpha1.RDSInstance, have string) (*external.Change, erro
 	case newer && (sameMajor || s.AllowMajorVersionUpgrade):
 		return &external.Change{Path: versionPath, From: have, To: want}, nil
 	case newer:
-		return nil, engine.Blocked("MajorUpgradeNotAllowed", "engineVersion %s is a major upgrade from %s, which cannot be undone; nothing was upgraded. Set allowMajorVersionUpgrade: true, or engineVersion back to %s", want, have, major(s.Engine, have))
+		return nil, engine.Blocked(v1alpha1.ReasonMajorUpgradeNotAllowed, "engineVersion %s is a major upgrade from %s, which cannot be undone; nothing was upgraded. Set allowMajorVersionUpgrade: true, or engineVersion back to %s", want, have, major(s.Engine, have))
 	case sameMajor && (s.AutoMinorVersionUpgrade == nil || *s.AutoMinorVersionUpgrade):
 		return nil, nil // AWS installed a newer minor version, as it was let
 	default:
-		return nil, engine.Blocked("DowngradeImpossible", "engineVersion %s is older than %s, which runs, and RDS cannot go back; nothing was changed. Set engineVersion to %s, or restore an older snapshot into a new database", want, have, have)
+		return nil, engine.Blocked(v1alpha1.ReasonDowngradeImpossible, "engineVersion %s is older than %s, which runs, and RDS cannot go back; nothing was changed. Set engineVersion to %s, or restore an older snapshot into a new database", want, have, have)
 	}
 }
 
-// partOf tells whether version begins with want, at the border of a part: 16.4 is part of 16.4.1, not of 16.40.
+// partOf reports whether version begins with want, at the border of a part: 16.4 is part of 16.4.1, not of 16.40.
 func partOf(want, version string) bool {
 	rest, ok := strings.CutPrefix(strings.ToLower(version), strings.ToLower(want))
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '-')
@@ -62,7 +62,7 @@ func compare(a, b string) int {
 	return 0
 }
 
-// major is the part of a version that only a major upgrade changes: two parts of MySQL's, MariaDB's and of PostgreSQL's
+// major returns the part of a version that only a major upgrade changes: two parts of MySQL's, MariaDB's and of PostgreSQL's
 // before 10, one of all others'.
 func major(engineName, version string) string {
 	all := parts(version)

@@ -22,13 +22,13 @@ func TestEverythingThatWaitsIsShown(t *testing.T) {
 		var p pending
 		fill(reflect.ValueOf(&p).Elem().Field(n), fields.Field(n).Name)
 		seen := stateOf(&rdstypes.DBInstance{PendingModifiedValues: &p})
-		if len(waiting(&seen)) != 1 {
-			t.Errorf("%s waits, and is shown as %v", fields.Field(n).Name, waiting(&seen))
+		if len(pendingChanges(&seen)) != 1 {
+			t.Errorf("%s waits, and is shown as %v", fields.Field(n).Name, pendingChanges(&seen))
 		}
 	}
 	none := stateOf(&rdstypes.DBInstance{PendingModifiedValues: &pending{}})
-	if waiting(&none) != nil {
-		t.Errorf("nothing waits, and is shown as %v", waiting(&none))
+	if pendingChanges(&none) != nil {
+		t.Errorf("nothing waits, and is shown as %v", pendingChanges(&none))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // A KMS key goes by its ID, an alias, or the ARN of either.
 const aliasPrefix = "alias/"
 
-// ofAWS tells whether AWS itself keeps the key, for every user of a service in the account.
+// ofAWS reports whether AWS itself keeps the key, for every user of a service in the account.
 func ofAWS(key string) bool {
 	return strings.HasPrefix(key, aliasPrefix+"aws/") || strings.Contains(key, ":"+aliasPrefix+"aws/")
 }
@@ -18,7 +18,7 @@ func isAlias(key string) bool {
 	return strings.HasPrefix(key, aliasPrefix) || strings.Contains(key, ":"+aliasPrefix)
 }
 
-// keyARN is the ARN that the name of a KMS key stands for, in the session's account and region.
+// keyARN returns the ARN that the name of a KMS key stands for, in the session's account and region.
 func keyARN(s *cloud.Session, name string) string {
 	switch {
 	case isARN(name):
@@ -29,7 +29,7 @@ func keyARN(s *cloud.Session, name string) string {
 	return arn(s, "kms", "key/"+name)
 }
 
-// taggedKey is the ARN by which a key's tags are found; empty for an alias, which can be turned to another key at any time.
+// taggedKey returns the ARN by which a key's tags are found; empty for an alias, which can be turned to another key at any time.
 func taggedKey(s *cloud.Session, name string) string {
 	if isAlias(name) {
 		return ""
@@ -39,7 +39,7 @@ func taggedKey(s *cloud.Session, name string) string {
 
 func isARN(name string) bool { return strings.HasPrefix(name, "arn:") }
 
-// profileName is the name of an instance profile of the session's account: it is unique, whatever path the ARN has.
+// profileName returns the name of an instance profile of the session's account: it is unique, whatever path the ARN has.
 func profileName(s *cloud.Session, name string) string {
 	if rest, ours := strings.CutPrefix(name, "arn:"+s.Partition+":iam::"+s.AccountID+":instance-profile/"); ours {
 		return rest[strings.LastIndexByte(rest, '/')+1:]

@@ -72,7 +72,7 @@ func arn(s *cloud.Session, service, resource string) string {
 	return "arn:" + s.Partition + ":" + service + ":" + s.Config.Region + ":" + s.AccountID + ":" + resource
 }
 
-// Listed tells whether the session's provider lists the resource for every namespace.
+// Listed reports whether the session's provider lists the resource for every namespace.
 func Listed(s *cloud.Session, r external.Reference) bool {
 	k := kinds[r.Kind]
 	same := func(name string) string {
@@ -86,7 +86,7 @@ func Listed(s *cloud.Session, r external.Reference) bool {
 	})
 }
 
-// Added are the references to those of is that are not among was.
+// Added returns the references to those of is that are not among was.
 func Added(kind string, was, is []string) []external.Reference {
 	var refs []external.Reference
 	for _, name := range is {
@@ -121,7 +121,7 @@ func (c *Checker) Admit(ctx context.Context, obj client.Object, references []ext
 	if err != nil {
 		return err
 	}
-	open = slices.DeleteFunc(open, func(r external.Reference) bool { return c.session.Identity.Lends(obj, tags[r]) })
+	open = slices.DeleteFunc(open, func(r external.Reference) bool { return c.session.Identity.SharedWith(obj, tags[r]) })
 	if len(open) == 0 {
 		return nil
 	}
@@ -143,17 +143,17 @@ func Refuse(s *cloud.Session, obj client.Object, refused []external.Reference) e
 	if slices.ContainsFunc(refused, func(r external.Reference) bool { return r.Kind == KMSKey && isAlias(r.Name) }) {
 		alias = " The tags of a key are found by its ID or ARN only, not by an alias."
 	}
-	return engine.Blocked("ReferenceNotAllowed", "namespace %s may not use %s; nothing was changed. Ask a platform admin to add %s to %s of AWSProvider %s, or to tag %s %s=%s in AWS; or name another one.%s",
+	return engine.Blocked(v1alpha1.ReasonReferenceNotAllowed, "namespace %s may not use %s; nothing was changed. Ask a platform admin to add %s to %s of AWSProvider %s, or to tag %s %s=%s in AWS; or name another one.%s",
 		obj.GetNamespace(), strings.Join(names, " and "), it, strings.Join(slices.Compact(lists), " and "), s.Provider, it, cloud.TagNamespace, obj.GetNamespace(), alias)
 }
 
 // NoProfile says that there is no such instance profile.
 func NoProfile(nameOrARN string) error {
-	return engine.Blocked("InvalidSpec", "there is no instance profile %s in this account; nothing was changed. Correct iamInstanceProfile, or have the profile created: AWS takes some minutes to show a new one, and Portico tries again every 5 minutes", nameOrARN)
+	return engine.Blocked(v1alpha1.ReasonInvalidSpec, "there is no instance profile %s in this account; nothing was changed. Correct iamInstanceProfile, or have the profile created: AWS takes some minutes to show a new one, and Portico tries again every 5 minutes", nameOrARN)
 }
 
 // RefuseSnapshot says that obj may not be made from a snapshot: whoever reads it has its data.
 func RefuseSnapshot(obj client.Object, snapshot string) error {
-	return engine.Blocked("SnapshotNotAllowed", "the snapshot %s is not of this namespace; nothing was created. Ask somebody with access to AWS to tag it %s=%s, or %s=%s/%s for this object alone",
+	return engine.Blocked(v1alpha1.ReasonSnapshotNotAllowed, "the snapshot %s is not of this namespace; nothing was created. Ask somebody with access to AWS to tag it %s=%s, or %s=%s/%s for this object alone",
 		snapshot, cloud.TagNamespace, obj.GetNamespace(), cloud.TagAdopt, obj.GetNamespace(), obj.GetName())
 }

@@ -151,8 +151,8 @@ func TestWhatANamespaceMayName(t *testing.T) {
 	} {
 		s := account()
 		err := checker(s, row.rules).Admit(t.Context(), ledger(), []external.Reference{{Kind: row.kind, Name: row.name}})
-		pause, _ := engine.AsPause(err)
-		if (err != nil) != row.refused || (row.refused && pause.Reason != "ReferenceNotAllowed") || len(s.calls) != row.calls {
+		wait, _ := engine.AsWait(err)
+		if (err != nil) != row.refused || (row.refused && wait.Reason != "ReferenceNotAllowed") || len(s.calls) != row.calls {
 			t.Errorf("%s %s: %v after %v", row.kind, row.name, err, s.calls)
 		}
 	}
@@ -179,7 +179,7 @@ func TestARefusalNamesAllAndSaysWhatToDo(t *testing.T) {
 
 func TestAProfileThatIsNotThereIsToldAsThat(t *testing.T) {
 	err := checker(account(), v1alpha1.AWSRules{}).Admit(t.Context(), ledger(), []external.Reference{{Kind: InstanceProfile, Name: "none"}})
-	if pause, ok := engine.AsPause(err); !ok || pause.Reason != "InvalidSpec" || !strings.Contains(err.Error(), "no instance profile none") {
+	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "InvalidSpec" || !strings.Contains(err.Error(), "no instance profile none") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -193,7 +193,7 @@ func TestWhatCannotBeReadIsNotAdmitted(t *testing.T) {
 		} {
 			s.fail = fail
 			err := checker(s, v1alpha1.AWSRules{}).Admit(t.Context(), ledger(), []external.Reference{{Kind: kind, Name: "web"}})
-			if pause, ok := engine.AsPause(err); err == nil || (ok && pause.Reason != reason) {
+			if wait, ok := engine.AsWait(err); err == nil || (ok && wait.Reason != reason) {
 				t.Errorf("%s, %v: %v", kind, fail, err)
 			}
 		}

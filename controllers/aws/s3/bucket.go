@@ -96,7 +96,7 @@ func (b bucket) Observe(ctx context.Context, obj *v1alpha1.S3Bucket) (*bucketSta
 		return nil, b.explainFirst(obj, err)
 	}
 	seen := &bucketState{tags: tags, config: map[string]any{}}
-	foreign := b.Owner(obj, seen) == external.Foreign && !observed(obj)
+	foreign := b.Owner(obj, seen) == external.Foreign && !observeOnly(obj)
 	if foreign || !obj.DeletionTimestamp.IsZero() {
 		return seen, nil // nothing more is read of what is not ours, or is to go
 	}
@@ -117,9 +117,9 @@ func (b bucket) explainFirst(obj *v1alpha1.S3Bucket, err error) error {
 	name := b.name(obj)
 	switch {
 	case cloud.IsDenied(err) && obj.Status.ARN == "":
-		return engine.Blocked("NameTakenOrDenied", "S3 answers 403 for the bucket %s: another account has this name, or the provider's identity lacks s3:GetBucketTagging. Delete this object and request another bucketName, or ask a platform admin to check the permission", name)
+		return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "S3 answers 403 for the bucket %s: another account has this name, or the provider's identity lacks s3:GetBucketTagging. Delete this object and request another bucketName, or ask a platform admin to check the permission", name)
 	case cloud.HasCode(err, "PermanentRedirect"), cloud.HasCode(err, "AuthorizationHeaderMalformed"):
-		return engine.Blocked("AlreadyExists", "the bucket %s exists in another region than %s; delete this object and request another bucketName, or set that region", name, b.session.Config.Region)
+		return engine.Blocked(v1alpha1.ReasonAlreadyExists, "the bucket %s exists in another region than %s; delete this object and request another bucketName, or set that region", name, b.session.Config.Region)
 	}
 	return cloud.Explain(err)
 }
@@ -141,14 +141,14 @@ func (b bucket) Declared(obj *v1alpha1.S3Bucket) []string {
 }
 
 // Plan compares.
-func (b bucket) Plan(obj *v1alpha1.S3Bucket, seen *bucketState) ([]external.Step, error) {
+func (b bucket) Plan(obj *v1alpha1.S3Bucket, seen *bucketState) ([]external.Action, error) {
 	t := b.target(obj)
 	if seen == nil {
-		return []external.Step{b.create(obj, t)}, nil
+		return []external.Action{b.create(obj, t)}, nil
 	}
-	var steps []external.Step
-	if s, ok := b.planTags(obj, seen, t); ok && !observed(obj) {
-		steps = append(steps, s) // first: ownership is marked before anything else is changed
+	var actions []external.Action
+	if s, ok := b.planTags(obj, seen, t); ok && !observeOnly(obj) {
+		actions = append(actions, s) // first: ownership is marked before anything else is changed
 	}
 	for _, f := range features {
 		have, read := seen.config[f.path]
@@ -156,14 +156,14 @@ func (b bucket) Plan(obj *v1alpha1.S3Bucket, seen *bucketState) ([]external.Step
 			continue
 		}
 		if s, ok := f.plan(&obj.Spec, external.ManagedBy(obj), have, t); ok {
-			steps = append(steps, s)
+			actions = append(actions, s)
 		}
 	}
-	return steps, nil
+	return actions, nil
 }
 
 // create makes the bucket with its tags in one call, so that no bucket of ours is ever without.
-func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Step {
+func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Action {
 	// Reserved by now: see Reserve.
 	in := &s3.CreateBucketInput{Bucket: t.bucket, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{
 		Tags: tagSet(b.session.Tags(obj, obj.Spec.Tags)),
@@ -171,9 +171,9 @@ func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Step {
 	if region := b.session.Config.Region; region != "us-east-1" { // which S3 does not take as a constraint
 		in.CreateBucketConfiguration.LocationConstraint = s3types.BucketLocationConstraint(region)
 	}
-	return external.Step{
+	return external.Action{
 		Name: "CreateBucket", Why: "bucket " + *t.bucket + " in " + b.session.Config.Region,
-		Sets:       external.Unset(b.session.TagPaths(obj, obj.Spec.Tags)),
+		Changes:    external.InitialChanges(b.session.TagPaths(obj, obj.Spec.Tags)),
 		References: encryptionKey(&obj.Spec), // it is set afterwards, and a bucket without it is not what was asked for
 		Do: func(ctx context.Context) error {
 			_, err := t.api.CreateBucket(ctx, in)
@@ -183,7 +183,7 @@ func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Step {
 			case cloud.HasCode(err, "BucketAlreadyExists"):
 				s := &obj.Status
 				s.AccountID, s.Region, s.BucketName, s.LastSyncTime = "", "", "", nil // there is nothing of ours to look for
-				return engine.Blocked("NameTakenOrDenied", "another AWS account has a bucket named %s: bucket names are unique in all of AWS. Delete this object and request another bucketName, or none and Portico picks one", *t.bucket)
+				return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "another AWS account has a bucket named %s: bucket names are unique in all of AWS. Delete this object and request another bucketName, or none and Portico picks one", *t.bucket)
 			}
 			return cloud.Explain(err)
 		},
@@ -196,16 +196,16 @@ func (b bucket) Reserve(obj *v1alpha1.S3Bucket) {
 	s.BucketName, s.Region, s.AccountID = b.name(obj), b.session.Config.Region, b.session.AccountID
 }
 
-func observed(obj *v1alpha1.S3Bucket) bool {
+func observeOnly(obj *v1alpha1.S3Bucket) bool {
 	return obj.Spec.ManagementPolicy == v1alpha1.ManagementObserve
 }
 
 // planTags replaces the whole set, which is all that S3 offers.
-func (b bucket) planTags(obj *v1alpha1.S3Bucket, seen *bucketState, t target) (external.Step, bool) {
+func (b bucket) planTags(obj *v1alpha1.S3Bucket, seen *bucketState, t target) (external.Action, bool) {
 	change := b.session.PlanTags(obj, obj.Spec.Tags, seen.tags)
-	return external.Step{Name: "PutBucketTagging", Why: change.Why, Sets: change.Sets(), Do: func(ctx context.Context) error {
+	return external.Action{Name: "PutBucketTagging", Why: change.Why, Changes: change.Changes(), Do: func(ctx context.Context) error {
 		return cloud.Explain(t.putTags(ctx, change.Apply(seen.tags)))
-	}}, !change.None()
+	}}, !change.Empty()
 }
 
 // Report fills the status.

@@ -83,8 +83,8 @@ func TestANameOnlyBucketReadsOnlyItsTags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if steps, _ := adapter(f).Plan(object(), seen); len(steps) != 0 {
-		t.Errorf("steps %+v", steps)
+	if actions, _ := adapter(f).Plan(object(), seen); len(actions) != 0 {
+		t.Errorf("steps %+v", actions)
 	}
 	if !slices.Equal(f.calls, []string{"GetBucketTagging"}) {
 		t.Errorf("calls %v", f.calls)
@@ -129,8 +129,8 @@ func TestUndeclaredSwitchesOfPublicAccessAreLeft(t *testing.T) {
 	settle(t, a, b)
 	f.access.IgnorePublicAcls = aws.Bool(false)
 	seen, _ := a.Observe(t.Context(), b)
-	if steps, _ := a.Plan(b, seen); len(steps) != 0 {
-		t.Errorf("an undeclared switch is fought over: %+v", steps)
+	if actions, _ := a.Plan(b, seen); len(actions) != 0 {
+		t.Errorf("an undeclared switch is fought over: %+v", actions)
 	}
 }
 
@@ -142,11 +142,11 @@ func settle(t *testing.T, a bucket, b *v1alpha1.S3Bucket) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		steps, err := a.Plan(b, seen)
-		if err != nil || len(steps) == 0 {
+		actions, err := a.Plan(b, seen)
+		if err != nil || len(actions) == 0 {
 			return
 		}
-		for _, s := range steps {
+		for _, s := range actions {
 			if err := s.Do(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -155,7 +155,7 @@ func settle(t *testing.T, a bucket, b *v1alpha1.S3Bucket) {
 	t.Fatal("does not settle")
 }
 
-// keys are n sorted keys.
+// keys returns n sorted keys.
 func keys(n int) []string {
 	all := make([]string, 0, n)
 	for i := range n {
@@ -184,7 +184,7 @@ func TestEmptyingCountsOnlyWhatIsGone(t *testing.T) {
 	a, b := adapter(f), object()
 	b.Spec.ForceDestroy = true
 	_, err := a.Delete(t.Context(), b, nil)
-	if pause, ok := engine.AsPause(err); !ok || pause.Reason != "ObjectsKept" || !pause.Stalled || b.Status.RemovedObjects != 0 {
+	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "ObjectsKept" || !wait.Stalled || b.Status.RemovedObjects != 0 {
 		t.Fatalf("got %v, %d removed", err, b.Status.RemovedObjects)
 	}
 	if len(f.calls) > 4 {
@@ -192,7 +192,7 @@ func TestEmptyingCountsOnlyWhatIsGone(t *testing.T) {
 	}
 	f.objects = []string{"free", "locked-1", "locked-2"}
 	_, err = a.Delete(t.Context(), b, nil)
-	if pause, ok := engine.AsPause(err); !ok || pause.Reason != "ObjectsKept" || !strings.Contains(err.Error(), "2 objects could not") || b.Status.RemovedObjects != 1 {
+	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "ObjectsKept" || !strings.Contains(err.Error(), "2 objects could not") || b.Status.RemovedObjects != 1 {
 		t.Errorf("got %v, %d removed", err, b.Status.RemovedObjects)
 	}
 }
@@ -202,7 +202,7 @@ func TestEmptyingGoesOnWhereItStopped(t *testing.T) {
 	a, b := adapter(f), object()
 	b.Spec.ForceDestroy = true
 	_, err := a.Delete(t.Context(), b, nil)
-	if pause, ok := engine.AsPause(err); !ok || pause.Reason != "Emptying" || !strings.Contains(pause.Error(), "10000 objects") {
+	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "Emptying" || !strings.Contains(wait.Error(), "10000 objects") {
 		t.Fatalf("got %v", err)
 	}
 	if _, err := a.Delete(t.Context(), b, nil); err == nil || !strings.Contains(err.Error(), "10500 objects") {
@@ -219,14 +219,14 @@ func TestEmptyingGoesOnWhereItStopped(t *testing.T) {
 func TestFirstCallExplainsWhoHasTheName(t *testing.T) {
 	for cause, want := range map[string]string{"AccessDenied": "NameTakenOrDenied", "PermanentRedirect": "AlreadyExists", "SlowDown": "Throttled"} {
 		_, err := adapter(&fakeS3{fail: code(cause)}).Observe(t.Context(), object())
-		if pause, ok := engine.AsPause(err); !ok || pause.Reason != want {
+		if wait, ok := engine.AsWait(err); !ok || wait.Reason != want {
 			t.Errorf("%s: got %v, want %s", cause, err, want)
 		}
 	}
 	ours := object()
 	ours.Status.ARN = "arn:aws:s3:::x"
 	_, err := adapter(&fakeS3{fail: code("AccessDenied")}).Observe(t.Context(), ours)
-	if pause, ok := engine.AsPause(err); !ok || pause.Reason != "AccessDenied" {
+	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "AccessDenied" {
 		t.Errorf("a bucket of ours: got %v", err)
 	}
 	if _, err := adapter(&fakeS3{fail: errors.New("boom")}).Observe(t.Context(), ours); err == nil {
@@ -314,17 +314,17 @@ func TestObserveComparesAndLeavesTags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps, err := a.Plan(b, seen)
-	if err != nil || len(steps) != 1 || steps[0].Why != "versioning Suspended → Enabled" {
-		t.Errorf("steps %+v, %v", steps, err)
+	actions, err := a.Plan(b, seen)
+	if err != nil || len(actions) != 1 || actions[0].Why != "versioning Suspended → Enabled" {
+		t.Errorf("steps %+v, %v", actions, err)
 	}
 }
 
 func TestATakenNameReservesNothing(t *testing.T) {
 	a, b := adapter(&fakeS3{create: code("BucketAlreadyExists")}), object()
 	a.Reserve(b)
-	steps, _ := a.Plan(b, nil)
-	if err := steps[0].Do(t.Context()); err == nil || b.Status.AccountID != "" || b.Status.BucketName != "" {
+	actions, _ := a.Plan(b, nil)
+	if err := actions[0].Do(t.Context()); err == nil || b.Status.AccountID != "" || b.Status.BucketName != "" {
 		t.Errorf("%v, status %+v", err, b.Status)
 	}
 }

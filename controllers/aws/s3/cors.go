@@ -12,9 +12,9 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-var cors = part[[]v1alpha1.S3CORSRule]{
+var cors = typedFeature[[]v1alpha1.S3CORSRule]{
 	path:  "corsRules",
-	paths: whole("corsRules", func(s *v1alpha1.S3BucketSpec) bool { return len(s.CORSRules) > 0 }),
+	paths: wholePath("corsRules", func(s *v1alpha1.S3BucketSpec) bool { return len(s.CORSRules) > 0 }),
 	want: func(s *v1alpha1.S3BucketSpec, _ func(string) bool, _ []v1alpha1.S3CORSRule) []v1alpha1.S3CORSRule {
 		return normalCORS(slices.Clone(s.CORSRules))
 	},
@@ -55,10 +55,12 @@ var cors = part[[]v1alpha1.S3CORSRule]{
 		return err
 	},
 	text: func(v []v1alpha1.S3CORSRule) string { return asJSON(v) },
-	diff: func(have, want []v1alpha1.S3CORSRule) string { return changes(corsTexts(have), corsTexts(want)) },
+	diff: func(have, want []v1alpha1.S3CORSRule) string {
+		return describeChanges(corsTexts(have), corsTexts(want))
+	},
 }
 
-// corsTexts are the rules by their place, which counts.
+// corsTexts returns the rules by their place, which counts.
 func corsTexts(rules []v1alpha1.S3CORSRule) map[string]string {
 	texts := map[string]string{}
 	for i, r := range rules {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// changes names what was added, changed and removed.
-func changes(have, want map[string]string) string {
+// describeChanges names what was added, changed and removed.
+func describeChanges(have, want map[string]string) string {
 	var all []string
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		switch had, ok := have[key]; {
@@ -26,7 +26,7 @@ func changes(have, want map[string]string) string {
 	return strings.Join(all, ", ")
 }
 
-// asJSON is a text that differs exactly when the value does; the types marshal without fail.
+// asJSON returns a text that differs exactly when the value does; the types marshal without fail.
 func asJSON(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {

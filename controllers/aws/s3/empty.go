@@ -44,7 +44,7 @@ func (b bucket) empty(ctx context.Context, obj *v1alpha1.S3Bucket, t target) err
 			return refused
 		}
 		if gone == 0 {
-			return engine.Blocked("ObjectsKept", "S3 answers that %d objects are deleted, and lists them all the same, the first under the key %q. Delete them by hand, or set spec.deletionPolicy to Retain or Orphan to keep the bucket", len(left), left[0].key)
+			return engine.Blocked(v1alpha1.ReasonObjectsKept, "S3 answers that %d objects are deleted, and lists them all the same, the first under the key %q. Delete them by hand, or set spec.deletionPolicy to Retain or Orphan to keep the bucket", len(left), left[0].key)
 		}
 		left = next
 	}
@@ -52,7 +52,7 @@ func (b bucket) empty(ctx context.Context, obj *v1alpha1.S3Bucket, t target) err
 }
 
 func emptying(obj *v1alpha1.S3Bucket, t target, again time.Duration) error {
-	return engine.Wait("Emptying", again, "emptying the bucket %s: %d objects, versions and delete markers removed so far", *t.bucket, obj.Status.RemovedObjects)
+	return engine.Wait(v1alpha1.ReasonEmptying, again, "emptying the bucket %s: %d objects, versions and delete markers removed so far", *t.bucket, obj.Status.RemovedObjects)
 }
 
 // missing counts those of all that are not in left.
@@ -99,7 +99,7 @@ func (t target) versions(ctx context.Context) ([]version, error) {
 func (t target) remove(ctx context.Context, all []version) error {
 	var ids []s3types.ObjectIdentifier
 	for _, v := range all {
-		if carried(v.key) {
+		if isValidXML(v.key) {
 			ids = append(ids, s3types.ObjectIdentifier{Key: aws.String(v.key), VersionId: aws.String(v.id)})
 			continue
 		}
@@ -120,21 +120,21 @@ func (t target) remove(ctx context.Context, all []version) error {
 	if err != nil || len(out.Errors) == 0 {
 		return cloud.Explain(err)
 	}
-	return kept(out.Errors)
+	return deleteErrors(out.Errors)
 }
 
-// kept tells of objects that S3 did not delete.
-func kept(errs []s3types.Error) error {
+// deleteErrors returns the error of objects that S3 did not delete.
+func deleteErrors(errs []s3types.Error) error {
 	first := errs[0]
 	if code := aws.ToString(first.Code); code != "AccessDenied" && code != "MethodNotAllowed" && code != "InvalidRequest" {
-		return engine.Wait("Emptying", 10*time.Second, "%d objects could not be removed for now, the first with %s", len(errs), code)
+		return engine.Wait(v1alpha1.ReasonEmptying, 10*time.Second, "%d objects could not be removed for now, the first with %s", len(errs), code)
 	}
-	return engine.Blocked("ObjectsKept", "%d objects could not be removed, the first with %s: %s. Look for Object Lock, or a missing s3:DeleteObjectVersion permission",
+	return engine.Blocked(v1alpha1.ReasonObjectsKept, "%d objects could not be removed, the first with %s: %s. Look for Object Lock, or a missing s3:DeleteObjectVersion permission",
 		len(errs), aws.ToString(first.Code), aws.ToString(first.Message))
 }
 
-// carried tells whether XML 1.0 has a place for all of key's characters.
-func carried(key string) bool {
+// isValidXML reports whether XML 1.0 has a place for all of key's characters.
+func isValidXML(key string) bool {
 	for _, c := range key {
 		switch {
 		case c == '\t', c == '\n', c == '\r', c >= 0x20 && c <= 0xD7FF, c >= 0xE000 && c <= 0xFFFD, c >= 0x10000:

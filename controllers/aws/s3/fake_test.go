@@ -152,7 +152,7 @@ func (f *fakeS3) ListObjectVersions(_ context.Context, in *s3.ListObjectVersions
 	return out, f.read("ListObjectVersions")
 }
 
-// arriving is what XML makes of a key.
+// arriving returns what XML makes of a key.
 func arriving(key string) string {
 	return strings.Map(func(c rune) rune {
 		if c < ' ' && c != '\n' {

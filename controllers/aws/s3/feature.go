@@ -14,7 +14,7 @@ type feature struct {
 	path     string // in the spec, and the head of its paths in status.managedFields
 	declared func(*v1alpha1.S3BucketSpec) []string
 	read     func(context.Context, target) (any, error)
-	plan     func(spec *v1alpha1.S3BucketSpec, managed external.Managed, have any, t target) (external.Step, bool)
+	plan     func(spec *v1alpha1.S3BucketSpec, managed external.Managed, have any, t target) (external.Action, bool)
 }
 
 // features of a bucket, in the order in which they are applied: closing before opening, versioning before the rules
@@ -23,13 +23,13 @@ var features = []feature{
 	publicAccess.feature(), encryption.feature(), versioning.feature(), lifecycle.feature(), cors.feature(),
 }
 
-// wanted tells whether the feature is declared now, or was and has to go back.
+// wanted reports whether the feature is declared now, or was and has to go back.
 func (f feature) wanted(spec *v1alpha1.S3BucketSpec, managed external.Managed) bool {
 	return len(f.declared(spec)) > 0 || len(managed.Below(f.path)) > 0
 }
 
-// part is a feature with its own type of value V, normalised so that equal values have equal texts.
-type part[V any] struct {
+// typedFeature is a feature with its own type of value V, normalised so that equal values have equal texts.
+type typedFeature[V any] struct {
 	path string
 	// paths that the spec declares: path itself, or members of it; none means unmanaged.
 	paths func(*v1alpha1.S3BucketSpec) []string
@@ -46,19 +46,19 @@ type part[V any] struct {
 	diff func(have, want V) string
 }
 
-func (p part[V]) feature() feature {
+func (p typedFeature[V]) feature() feature {
 	return feature{
 		path:     p.path,
 		declared: p.paths,
 		read: func(ctx context.Context, t target) (any, error) {
 			return p.get(ctx, t)
 		},
-		plan: func(spec *v1alpha1.S3BucketSpec, managed external.Managed, seen any, t target) (external.Step, bool) {
+		plan: func(spec *v1alpha1.S3BucketSpec, managed external.Managed, seen any, t target) (external.Action, bool) {
 			have := seen.(V)
 			from, declared := p.text(have), p.paths(spec)
-			ours := func(path string) bool { return managed.Wrote(path, from) } // of a member, too: one call writes all of them
+			ours := func(path string) bool { return managed.Owns(path, from) } // of a member, too: one call writes all of them
 			if len(declared) == 0 && !slices.ContainsFunc(managed.Below(p.path), ours) {
-				return external.Step{}, false
+				return external.Action{}, false
 			}
 			want := p.want(spec, ours, have)
 			to := p.text(want)
@@ -70,7 +70,7 @@ func (p part[V]) feature() feature {
 			if p.diff != nil {
 				why = p.diff(have, want)
 			}
-			step := external.Step{Name: p.call, Why: p.path + " " + why, Sets: sets, Do: func(ctx context.Context) error {
+			step := external.Action{Name: p.call, Why: p.path + " " + why, Changes: sets, Do: func(ctx context.Context) error {
 				return cloud.Explain(p.put(ctx, t, want))
 			}}
 			if p.references != nil {
@@ -81,8 +81,8 @@ func (p part[V]) feature() feature {
 	}
 }
 
-// whole declares a feature by its path alone.
-func whole(path string, set func(*v1alpha1.S3BucketSpec) bool) func(*v1alpha1.S3BucketSpec) []string {
+// wholePath declares a feature by its path alone.
+func wholePath(path string, set func(*v1alpha1.S3BucketSpec) bool) func(*v1alpha1.S3BucketSpec) []string {
 	return func(spec *v1alpha1.S3BucketSpec) []string {
 		if set(spec) {
 			return []string{path}

@@ -23,9 +23,9 @@ type lifecycleRules struct {
 	minimum s3types.TransitionDefaultMinimumObjectSize
 }
 
-var lifecycle = part[lifecycleRules]{
+var lifecycle = typedFeature[lifecycleRules]{
 	path:  "lifecycleRules",
-	paths: whole("lifecycleRules", func(s *v1alpha1.S3BucketSpec) bool { return len(s.LifecycleRules) > 0 }),
+	paths: wholePath("lifecycleRules", func(s *v1alpha1.S3BucketSpec) bool { return len(s.LifecycleRules) > 0 }),
 	want: func(s *v1alpha1.S3BucketSpec, _ func(string) bool, have lifecycleRules) lifecycleRules {
 		rules := make([]v1alpha1.S3LifecycleRule, 0, len(s.LifecycleRules))
 		for i, r := range s.LifecycleRules {
@@ -64,10 +64,10 @@ var lifecycle = part[lifecycleRules]{
 		return err
 	},
 	text: func(v lifecycleRules) string { return asJSON(v) },
-	diff: func(have, want lifecycleRules) string { return changes(ruleTexts(have), ruleTexts(want)) },
+	diff: func(have, want lifecycleRules) string { return describeChanges(ruleTexts(have), ruleTexts(want)) },
 }
 
-// ruleTexts are the rules by ID.
+// ruleTexts returns the rules by ID.
 func ruleTexts(v lifecycleRules) map[string]string {
 	texts := map[string]string{}
 	for _, r := range v.Rules {
@@ -107,7 +107,9 @@ func toLifecycle(rules []v1alpha1.S3LifecycleRule) []s3types.LifecycleRule {
 			to.Transitions = append(to.Transitions, s3types.Transition{Days: aws.Int32(m.Days), StorageClass: s3types.TransitionStorageClass(m.StorageClass)})
 		}
 		for _, m := range r.NoncurrentVersionTransitions {
-			to.NoncurrentVersionTransitions = append(to.NoncurrentVersionTransitions, s3types.NoncurrentVersionTransition{NoncurrentDays: aws.Int32(m.Days), StorageClass: s3types.TransitionStorageClass(m.StorageClass)})
+			to.NoncurrentVersionTransitions = append(to.NoncurrentVersionTransitions, s3types.NoncurrentVersionTransition{
+				NoncurrentDays: aws.Int32(m.Days), StorageClass: s3types.TransitionStorageClass(m.StorageClass),
+			})
 		}
 		out = append(out, to)
 	}

@@ -22,11 +22,11 @@ func TestTheKeyOfABucketIsNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		steps, err := a.Plan(b, seen)
+		actions, err := a.Plan(b, seen)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, s := range steps {
+		for _, s := range actions {
 			all = append(all, s.References...)
 		}
 		return all

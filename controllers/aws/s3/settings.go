@@ -17,9 +17,9 @@ import (
 
 // versioning: a bucket that never had it reports nothing, and one that had it can only be suspended. Both mean that
 // no versions are kept, so they compare equal.
-var versioning = part[string]{
+var versioning = typedFeature[string]{
 	path:  "versioning",
-	paths: whole("versioning", func(s *v1alpha1.S3BucketSpec) bool { return s.Versioning != "" }),
+	paths: wholePath("versioning", func(s *v1alpha1.S3BucketSpec) bool { return s.Versioning != "" }),
 	want: func(s *v1alpha1.S3BucketSpec, _ func(string) bool, _ string) string {
 		if s.Versioning == "" {
 			return string(s3types.BucketVersioningStatusSuspended)
@@ -56,7 +56,7 @@ type sse struct {
 	blocked        *s3types.BlockedEncryptionTypes
 }
 
-var encryption = part[sse]{
+var encryption = typedFeature[sse]{
 	path: "encryption",
 	paths: func(s *v1alpha1.S3BucketSpec) []string {
 		switch {
@@ -127,7 +127,7 @@ var encryption = part[sse]{
 	},
 }
 
-// encryptionKey is the KMS key that spec names.
+// encryptionKey returns the KMS key that spec names.
 func encryptionKey(spec *v1alpha1.S3BucketSpec) []external.Reference {
 	if spec.Encryption == nil {
 		return nil
@@ -150,7 +150,7 @@ var accessMembers = []struct {
 	{"publicAccessBlock.restrictPublicBuckets", func(b *v1alpha1.S3PublicAccessBlock) *bool { return b.RestrictPublicBuckets }, func(a *access) *bool { return &a.restrict }},
 }
 
-var publicAccess = part[access]{
+var publicAccess = typedFeature[access]{
 	path: "publicAccessBlock",
 	paths: func(s *v1alpha1.S3BucketSpec) []string {
 		var paths []string

@@ -14,18 +14,18 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// pass is one pass of the operator over b.
+// pass runs one pass of the operator over b.
 func pass(t *testing.T, f *fakeS3, b *v1alpha1.S3Bucket) string {
 	t.Helper()
 	b.Generation++
-	err := external.Work[*v1alpha1.S3Bucket, bucketState]{
+	err := external.Reconciler[*v1alpha1.S3Bucket, bucketState]{
 		Kind: "S3Bucket", Stateful: true, Now: func() time.Time { return time.Unix(1000, 0) },
 		Connect: func(context.Context, *v1alpha1.S3Bucket) (external.Connection[*v1alpha1.S3Bucket, bucketState], error) {
 			return external.Connection[*v1alpha1.S3Bucket, bucketState]{Adapter: adapter(f)}, nil
 		},
-	}.Sync(t.Context(), b, engine.NewPass(nil))
-	if pause, ok := engine.AsPause(err); ok {
-		return pause.Reason
+	}.Reconcile(t.Context(), b, engine.NewPass(nil))
+	if wait, ok := engine.AsWait(err); ok {
+		return wait.Reason
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func pass(t *testing.T, f *fakeS3, b *v1alpha1.S3Bucket) string {
 	return ""
 }
 
-// offered is a bucket that somebody made by hand and offers to the object, with a lifecycle rule of theirs.
+// offered returns a bucket that somebody made by hand and offers to the object, with a lifecycle rule of theirs.
 func offered() (*fakeS3, *v1alpha1.S3Bucket) {
 	b := object()
 	b.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt

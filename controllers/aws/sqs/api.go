@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
@@ -63,23 +64,23 @@ func list(ctx context.Context, api queueAPI, session *cloud.Session) ([]string, 
 	return all, nil
 }
 
-// url finds a queue by name; nil if there is none.
-func (q *queue) url(ctx context.Context, name string) (*string, error) {
-	out, err := q.api.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &name, QueueOwnerAWSAccountId: &q.session.AccountID})
+// url finds a queue by name; "" if there is none.
+func (q *queue) url(ctx context.Context, name string) (string, error) {
+	out, err := q.api.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &name, QueueOwnerAWSAccountId: &q.Session.AccountID})
 	if cloud.IsNotFound(err) {
-		return nil, nil
+		return "", nil
 	}
 	if err != nil {
-		return nil, cloud.Explain(err)
+		return "", cloud.Explain(err)
 	}
 	if aws.ToString(out.QueueUrl) == "" {
-		return nil, errors.New("SQS GetQueueUrl: the answer holds no URL")
+		return "", errors.New("SQS GetQueueUrl: the answer holds no URL")
 	}
-	return out.QueueUrl, nil
+	return *out.QueueUrl, nil
 }
 
-// attributes reads all attributes: the configuration, and the counts that move by themselves, in the same call.
-func (q *queue) attributes(ctx context.Context, url string) (map[string]string, error) {
+// read reads all attributes: the configuration, and the counts that move by themselves, in the same call.
+func (q *queue) read(ctx context.Context, _ *v1alpha1.SQSQueue, url string) (map[string]string, error) {
 	out, err := q.api.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
 		QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameAll},
 	})
@@ -87,4 +88,30 @@ func (q *queue) attributes(ctx context.Context, url string) (map[string]string, 
 		return nil, err
 	}
 	return out.Attributes, nil
+}
+
+// service implements attributes.Service.
+type service struct{ api api }
+
+func (s service) ListTags(ctx context.Context, url string) (map[string]string, error) {
+	out, err := s.api.ListQueueTags(ctx, &sqs.ListQueueTagsInput{QueueUrl: &url})
+	if err != nil {
+		return nil, err
+	}
+	return out.Tags, nil
+}
+
+func (s service) Tag(ctx context.Context, url string, tags map[string]string) error {
+	_, err := s.api.TagQueue(ctx, &sqs.TagQueueInput{QueueUrl: &url, Tags: tags})
+	return err
+}
+
+func (s service) Untag(ctx context.Context, url string, keys []string) error {
+	_, err := s.api.UntagQueue(ctx, &sqs.UntagQueueInput{QueueUrl: &url, TagKeys: keys})
+	return err
+}
+
+func (s service) Delete(ctx context.Context, url string) error {
+	_, err := s.api.DeleteQueue(ctx, &sqs.DeleteQueueInput{QueueUrl: &url})
+	return err
 }

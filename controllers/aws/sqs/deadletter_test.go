@@ -43,11 +43,11 @@ func TestDeadLetterQueueByReference(t *testing.T) {
 		})
 		a := adapter(t, &fakeSQS{}, row.others...)
 		err := a.Resolve(t.Context(), obj)
-		pause, _ := engine.AsPause(err)
+		wait, _ := engine.AsWait(err)
 		switch {
-		case row.want == "" && (err != nil || !strings.Contains(a.initial(obj)[redrivePolicy], ":dead")):
-			t.Errorf("%s: %v, %v", name, err, a.initial(obj))
-		case row.want != "" && (pause == nil || pause.Reason != row.want || pause.Stalled != row.stalled):
+		case row.want == "" && (err != nil || !strings.Contains(a.Initial(obj)[redrivePolicy], ":dead")):
+			t.Errorf("%s: %v, %v", name, err, a.Initial(obj))
+		case row.want != "" && (wait == nil || wait.Reason != row.want || wait.Stalled != row.stalled):
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -65,11 +65,11 @@ func TestALostDeadLetterQueueHoldsUpNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		steps, rest := a.Plan(obj, observe(t, a, obj))
-		if pause, ok := engine.AsPause(rest); len(steps) == 0 && (!ok || pause.Reason != "WaitingForDeadLetterQueue") {
+		actions, rest := a.Plan(obj, observe(t, a, obj))
+		if wait, ok := engine.AsWait(rest); len(actions) == 0 && (!ok || wait.Reason != "WaitingForDeadLetterQueue") {
 			t.Errorf("in the end: %v", rest)
 		}
-		for _, s := range steps {
+		for _, s := range actions {
 			if err := s.Do(t.Context()); err != nil {
 				t.Fatal(err)
 			}

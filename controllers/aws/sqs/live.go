@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-var _ external.Live[*v1alpha1.SQSQueue] = (*queue)(nil)
+var _ external.LiveReader[*v1alpha1.SQSQueue] = (*queue)(nil)
 
 // counts of messages, by what we call them. SQS itself calls them approximate.
 var counts = map[string]sqstypes.QueueAttributeName{
@@ -20,9 +20,9 @@ var counts = map[string]sqstypes.QueueAttributeName{
 	"messagesDelayed":  sqstypes.QueueAttributeNameApproximateNumberOfMessagesDelayed,
 }
 
-// Live counts the messages: those to be had, those that somebody has and has not deleted yet, and those that wait for
+// ReadLive counts the messages: those to be had, those that somebody has and has not deleted yet, and those that wait for
 // their delay to end.
-func (q *queue) Live(ctx context.Context, obj *v1alpha1.SQSQueue) (map[string]string, error) {
+func (q *queue) ReadLive(ctx context.Context, obj *v1alpha1.SQSQueue) (map[string]string, error) {
 	if obj.Status.QueueURL == "" {
 		return nil, nil
 	}

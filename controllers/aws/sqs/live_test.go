@@ -29,7 +29,7 @@ func TestMessagesAreCounted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := c.obj.DeepCopy()
-			got, err := adapter(t, c.sqs).Live(t.Context(), c.obj)
+			got, err := adapter(t, c.sqs).ReadLive(t.Context(), c.obj)
 			if !maps.Equal(got, c.want) || (err == nil) != (c.error == "") || err != nil && !strings.Contains(err.Error(), c.error) {
 				t.Errorf("%v, %v", got, err)
 			}

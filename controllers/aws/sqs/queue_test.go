@@ -30,13 +30,11 @@ func adapter(tb testing.TB, f *fakeSQS, others ...client.Object) *queue {
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		tb.Fatal(err)
 	}
-	return &queue{
-		api: f, kube: external.Kube{Reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(others...).Build()},
-		session: &cloud.Session{
-			Config: aws.Config{Region: region}, AccountID: account, Partition: "aws",
-			Identity: cloud.Identity{Cluster: "cluster", Kind: "SQSQueue", NamespaceUID: "ns-uid"},
-		},
+	session := &cloud.Session{
+		Config: aws.Config{Region: region}, AccountID: account, Partition: "aws",
+		Identity: cloud.Identity{Cluster: "cluster", Kind: "SQSQueue", NamespaceUID: "ns-uid"},
 	}
+	return newQueue(session, f, external.Kube{Reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(others...).Build()})
 }
 
 func object(change ...func(*v1alpha1.SQSQueue)) *v1alpha1.SQSQueue {
@@ -76,9 +74,9 @@ func TestQueueKeepsTheLaws(t *testing.T) {
 		"the owner tag": func() { f.tags["portico.dev/uid"] = "older" },
 		"the key":       func() { f.set(map[string]string{"KmsMasterKeyId": "", managedEncryption: "true"}) },
 	}
-	for _, attr := range a.all() {
-		if attr.name != managedEncryption { // which goes with the key
-			drift[attr.path] = func() { f.attributes[attr.name] = "7" }
+	for _, attr := range a.all(obj) {
+		if attr.Name != managedEncryption { // which goes with the key
+			drift[attr.Path] = func() { f.attributes[attr.Name] = "7" }
 		}
 	}
 	externaltest.Laws(t, externaltest.Case[*v1alpha1.SQSQueue, queueState]{
@@ -149,8 +147,8 @@ func TestPoliciesCompareByMeaning(t *testing.T) {
 	settle(t, a, obj)
 	f.attributes[redrivePolicy] = `{"maxReceiveCount": "5", "deadLetterTargetArn": "` + deadARN + `"}`
 	f.attributes["RedriveAllowPolicy"] = `{"sourceQueueArns":["arn:b","arn:a"],"redrivePermission":"byQueue"}`
-	if steps := plan(t, a, obj); len(steps) != 0 {
-		t.Errorf("the same policies in other words are rewritten: %s", steps[0].Why)
+	if actions := plan(t, a, obj); len(actions) != 0 {
+		t.Errorf("the same policies in other words are rewritten: %s", actions[0].Why)
 	}
 }
 
@@ -166,14 +164,14 @@ func TestOnlyOneEncryptionIsAskedFor(t *testing.T) {
 func TestCreationExplainsItself(t *testing.T) {
 	f := &fakeSQS{recently: true}
 	a, obj := adapter(t, f), object()
-	steps := plan(t, a, obj)
-	pause, ok := engine.AsPause(steps[0].Do(t.Context()))
-	if !ok || pause.Reason != "NameBusy" || pause.Stalled {
-		t.Errorf("a name that is not free yet: %+v", pause)
+	actions := plan(t, a, obj)
+	wait, ok := engine.AsWait(actions[0].Do(t.Context()))
+	if !ok || wait.Reason != "NameBusy" || wait.Stalled {
+		t.Errorf("a name that is not free yet: %+v", wait)
 	}
 	f.recently, f.exists, f.attributes = false, true, map[string]string{"VisibilityTimeout": "1"}
 	other := object(func(q *v1alpha1.SQSQueue) { q.Spec.VisibilityTimeout = aws.Int32(2) })
-	if err := a.create(other).Do(t.Context()); err != nil {
+	if err := a.create(other, a.Initial(other), nil).Do(t.Context()); err != nil {
 		t.Errorf("a queue made in the meantime: %v; the next look must tell whose it is", err)
 	}
 }
@@ -181,7 +179,7 @@ func TestCreationExplainsItself(t *testing.T) {
 func TestNothingMoreIsReadOfAForeignQueue(t *testing.T) {
 	f := &fakeSQS{exists: true, tags: map[string]string{"made-by": "hand"}}
 	seen := observe(t, adapter(t, f), object(full))
-	if seen.attributes != nil || !slices.Equal(f.calls, []string{"GetQueueUrl", "ListQueueTags"}) {
+	if seen.Attributes != nil || !slices.Equal(f.calls, []string{"GetQueueUrl", "ListQueueTags"}) {
 		t.Errorf("calls %v", f.calls)
 	}
 }
@@ -191,14 +189,14 @@ func TestPlanConvergesFromAnywhere(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		f := &fakeSQS{exists: true, attributes: map[string]string{managedEncryption: "true"}}
 		a, obj := adapter(t, f), object()
-		f.tags = a.session.Tags(obj, nil)
+		f.tags = a.Session.Tags(obj, nil)
 		values := rapid.SampledFrom([]string{"", "0", "7", "true", "false", "{}", `{"deadLetterTargetArn":"x","maxReceiveCount":"3"}`})
-		for _, attr := range a.all() {
-			if v := values.Draw(r, attr.name); v != "" && attr.name != "KmsMasterKeyId" {
-				f.attributes[attr.name] = v
+		for _, attr := range a.all(obj) {
+			if v := values.Draw(r, attr.Name); v != "" && attr.Name != "KmsMasterKeyId" {
+				f.attributes[attr.Name] = v
 			}
-			if rapid.Bool().Draw(r, "managed "+attr.path) {
-				obj.Status.ManagedFields = append(obj.Status.ManagedFields, attr.path)
+			if rapid.Bool().Draw(r, "managed "+attr.Path) {
+				obj.Status.ManagedFields = append(obj.Status.ManagedFields, attr.Path)
 			}
 		}
 		if rapid.Bool().Draw(r, "declared") {
@@ -220,7 +218,7 @@ func TestPlanConvergesFromAnywhere(t *testing.T) {
 
 func TestAListingIsCompleteOrNone(t *testing.T) {
 	f := &fakeSQS{}
-	session := adapter(t, f).session
+	session := adapter(t, f).Session
 	got, err := list(t.Context(), f, session)
 	if err != nil || !slices.Equal(got, []string{arn(session, "a"), arn(session, "b.fifo")}) {
 		t.Errorf("listed %v, %v", got, err)
@@ -253,24 +251,24 @@ func observe(t fataler, a *queue, obj *v1alpha1.SQSQueue) *queueState {
 	return seen
 }
 
-func plan(t fataler, a *queue, obj *v1alpha1.SQSQueue) []external.Step {
+func plan(t fataler, a *queue, obj *v1alpha1.SQSQueue) []external.Action {
 	t.Helper()
-	steps, err := a.Plan(obj, observe(t, a, obj))
+	actions, err := a.Plan(obj, observe(t, a, obj))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return steps
+	return actions
 }
 
 // settle acts until nothing is left to do.
 func settle(t *testing.T, a *queue, obj *v1alpha1.SQSQueue) {
 	t.Helper()
 	for range 4 {
-		steps := plan(t, a, obj)
-		if len(steps) == 0 {
+		actions := plan(t, a, obj)
+		if len(actions) == 0 {
 			return
 		}
-		for _, s := range steps {
+		for _, s := range actions {
 			if err := s.Do(t.Context()); err != nil {
 				t.Fatal(err)
 			}

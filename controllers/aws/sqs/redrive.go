@@ -26,8 +26,8 @@ func (q *queue) Resolve(ctx context.Context, obj *v1alpha1.SQSQueue) error {
 	case dlq.TargetRef == nil:
 		q.target = dlq.TargetARN
 	default:
-		arn, err := q.referred(ctx, obj, dlq.TargetRef.Name)
-		if pause, ok := engine.AsPause(err); ok && !pause.Stalled && obj.Status.DeadLetterTargetARN != "" {
+		arn, err := q.resolveTarget(ctx, obj, dlq.TargetRef.Name)
+		if wait, ok := engine.AsWait(err); ok && !wait.Stalled && obj.Status.DeadLetterTargetARN != "" {
 			arn, q.rest = obj.Status.DeadLetterTargetARN, err // it was there: the rest of the queue is not held up
 		} else if err != nil {
 			return err
@@ -35,29 +35,29 @@ func (q *queue) Resolve(ctx context.Context, obj *v1alpha1.SQSQueue) error {
 		q.target = arn
 	}
 	if strings.HasSuffix(q.target, fifoSuffix) != obj.Spec.FIFOQueue {
-		return engine.Blocked("DeadLetterQueueMismatch", "the dead-letter queue of a FIFO queue must be a FIFO queue, and of a standard queue a standard one; choose another dead-letter queue")
+		return engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch, "the dead-letter queue of a FIFO queue must be a FIFO queue, and of a standard queue a standard one; choose another dead-letter queue")
 	}
 	return nil
 }
 
-// referred is the ARN of the SQSQueue of this name in obj's namespace.
-func (q *queue) referred(ctx context.Context, obj *v1alpha1.SQSQueue, name string) (string, error) {
+// resolveTarget returns the ARN of the SQSQueue of this name in obj's namespace.
+func (q *queue) resolveTarget(ctx context.Context, obj *v1alpha1.SQSQueue, name string) (string, error) {
 	if name == obj.Name {
-		return "", engine.Blocked("DeadLetterQueueMismatch", "a queue cannot be its own dead-letter queue; choose another one")
+		return "", engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch, "a queue cannot be its own dead-letter queue; choose another one")
 	}
 	target := &v1alpha1.SQSQueue{}
 	err := q.kube.Reader.Get(ctx, client.ObjectKey{Namespace: obj.Namespace, Name: name}, target)
 	switch {
 	case apierrors.IsNotFound(err):
-		return "", engine.Wait("WaitingForDeadLetterQueue", time.Minute, "there is no SQSQueue %s in this namespace yet; request it, or change spec.deadLetterQueue", name)
+		return "", engine.Wait(v1alpha1.ReasonWaitingForDeadLetterQueue, time.Minute, "there is no SQSQueue %s in this namespace yet; request it, or change spec.deadLetterQueue", name)
 	case err != nil:
 		return "", fmt.Errorf("read the SQSQueue %s: %w", name, err)
 	case target.Spec.ManagementPolicy == v1alpha1.ManagementObserve:
-		return "", engine.Blocked("DeadLetterQueueMismatch", "the SQSQueue %s only observes a queue, which may be another team's; choose one that Portico manages, or name its targetArn", name)
+		return "", engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch, "the SQSQueue %s only observes a queue, which may be another team's; choose one that Portico manages, or name its targetArn", name)
 	case target.Status.ARN == "" || target.Status.FirstReadyTime == nil:
-		return "", engine.Wait("WaitingForDeadLetterQueue", time.Minute, "the dead-letter queue %s is not Ready yet", name)
-	case target.Status.AccountID != q.session.AccountID || target.Status.Region != q.session.Config.Region:
-		return "", engine.Blocked("DeadLetterQueueMismatch", "the dead-letter queue %s is in account %s and region %s, and must be where this queue is: %s, %s", name, target.Status.AccountID, target.Status.Region, q.session.AccountID, q.session.Config.Region)
+		return "", engine.Wait(v1alpha1.ReasonWaitingForDeadLetterQueue, time.Minute, "the dead-letter queue %s is not Ready yet", name)
+	case target.Status.AccountID != q.Session.AccountID || target.Status.Region != q.Session.Config.Region:
+		return "", engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch, "the dead-letter queue %s is in account %s and region %s, and must be where this queue is: %s, %s", name, target.Status.AccountID, target.Status.Region, q.Session.AccountID, q.Session.Config.Region)
 	}
 	return target.Status.ARN, nil
 }
@@ -69,7 +69,7 @@ func redriveText(target string, dlq *v1alpha1.SQSDeadLetterQueue) string {
 	return fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":%d}`, target, dlq.MaxReceiveCount)
 }
 
-// targetOf is the dead-letter queue that a policy names; empty, if it is none.
+// targetOf returns the dead-letter queue that a policy names; empty, if it is none.
 func targetOf(policy string) string {
 	var p struct {
 		Target string `json:"deadLetterTargetArn"`
@@ -113,11 +113,12 @@ func (a allow) text() string {
 	return string(text)
 }
 
-func allowPolicy(s *v1alpha1.SQSQueueSpec) (string, bool) {
-	if s.RedriveAllowPolicy == nil {
+func allowPolicy(q *v1alpha1.SQSQueue) (string, bool) {
+	policy := q.Spec.RedriveAllowPolicy
+	if policy == nil {
 		return "", false
 	}
-	return allow{s.RedriveAllowPolicy.RedrivePermission, s.RedriveAllowPolicy.SourceQueueARNs}.text(), true
+	return allow{policy.RedrivePermission, policy.SourceQueueARNs}.text(), true
 }
 
 func normalAllow(policy string) string {

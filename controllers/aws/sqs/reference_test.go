@@ -23,11 +23,11 @@ func TestADeadLetterQueueIsNamedByItsARN(t *testing.T) {
 		if err := a.Resolve(t.Context(), obj); err != nil {
 			t.Fatal(err)
 		}
-		steps, err := a.Plan(obj, observe(t, a, obj))
+		actions, err := a.Plan(obj, observe(t, a, obj))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, s := range steps {
+		for _, s := range actions {
 			all = append(all, s.References...)
 		}
 		return all
@@ -59,11 +59,11 @@ func TestTheKeyOfAQueueIsNamed(t *testing.T) {
 	a, obj := adapter(t, f), object(func(q *v1alpha1.SQSQueue) { q.Spec.KMSMasterKeyID = "alias/one" })
 	named := func() (all []external.Reference) {
 		t.Helper()
-		steps, err := a.Plan(obj, observe(t, a, obj))
+		actions, err := a.Plan(obj, observe(t, a, obj))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, s := range steps {
+		for _, s := range actions {
 			all = append(all, s.References...)
 		}
 		return all

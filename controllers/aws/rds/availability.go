@@ -14,20 +14,20 @@ const (
 	statusDeleting = "deleting"
 )
 
-// phase is what an instance's state means.
-type phase struct {
-	modify bool  // RDS takes changes
-	pause  error // nil: usable
+// availability is what an instance's state means.
+type availability struct {
+	modifiable bool  // RDS takes changes
+	wait       error // nil: usable
 }
 
-// Paces of looking again while RDS works.
+// Poll intervals while RDS works.
 const (
-	creatingPace = 20 * time.Second
-	workingPace  = 15 * time.Second
+	creatingPoll  = 20 * time.Second
+	modifyingPoll = 15 * time.Second
 )
 
-// broken are the states in which somebody must act, with what to do. The first that is a prefix counts.
-var broken = []struct {
+// brokenStates are the states in which somebody must act, with what to do. The first that is a prefix counts.
+var brokenStates = []struct {
 	status, reason, advice string
 	modify                 bool
 }{
@@ -45,34 +45,34 @@ var broken = []struct {
 	{"insufficient-capacity", "InsufficientCapacity", "AWS has no capacity for this class now: choose another dbInstanceClass, or wait", false},
 }
 
-// phaseOf tells what to make of seen's state. States that are not known count as work in progress.
-func phaseOf(obj *v1alpha1.RDSInstance, seen *instanceState) phase {
+// availabilityOf returns what to make of seen's state. States that are not known count as work in progress.
+func availabilityOf(obj *v1alpha1.RDSInstance, seen *instanceState) availability {
 	status := seen.status()
 	switch status {
 	case "available", "storage-optimization", "storage-config-upgrade", "storage-initialization":
-		return phase{modify: true}
+		return availability{modifiable: true}
 	case statusCreating:
-		return phase{pause: engine.Wait("Creating", creatingPace, "RDS is creating the database; that takes some minutes")}
+		return availability{wait: engine.Wait(v1alpha1.ReasonCreating, creatingPoll, "RDS is creating the database; that takes some minutes")}
 	case statusDeleting:
-		return phase{pause: engine.Wait("DeletedOutside", workingPace, "the database is being deleted, and not by Portico; nothing can be changed any more")}
+		return availability{wait: engine.Wait(v1alpha1.ReasonDeletedOutside, modifyingPoll, "the database is being deleted, and not by Portico; nothing can be changed any more")}
 	}
-	for _, b := range broken {
+	for _, b := range brokenStates {
 		if strings.HasPrefix(status, b.status) {
-			return phase{modify: b.modify, pause: engine.Blocked(b.reason, "RDS shows the state %s: %s", status, b.advice)}
+			return availability{modifiable: b.modify, wait: engine.Blocked(b.reason, "RDS shows the state %s: %s", status, b.advice)}
 		}
 	}
 	// The first backup follows the creation, and belongs to it.
 	if obj.Status.FirstReadyTime != nil && (status == "backing-up" || strings.HasPrefix(status, "configuring-")) {
-		return phase{}
+		return availability{}
 	}
-	return phase{pause: working(status)}
+	return availability{wait: waitModifying(status)}
 }
 
-func working(status string) error {
+func waitModifying(status string) error {
 	if status == "" {
 		status = "unknown"
 	}
-	return engine.Wait(camel(status), workingPace, "RDS shows the state %s; Portico goes on when that is over", status)
+	return engine.Wait(camel(status), modifyingPoll, "RDS shows the state %s; Portico goes on when that is over", status)
 }
 
 // camel turns backing-up into BackingUp.

@@ -24,9 +24,9 @@ func lifeOf(f *fakeEC2, obj *v1alpha1.EC2Instance) *life {
 	return &life{f: f, obj: obj, now: time.Unix(1_700_000_000, 0)}
 }
 
-func (l *life) work() external.Work[*v1alpha1.EC2Instance, instanceState] {
-	return external.Work[*v1alpha1.EC2Instance, instanceState]{
-		Kind: "EC2Instance", Stateful: true, Settling: Settling, Longest: time.Minute, Now: func() time.Time { return l.now },
+func (l *life) work() external.Reconciler[*v1alpha1.EC2Instance, instanceState] {
+	return external.Reconciler[*v1alpha1.EC2Instance, instanceState]{
+		Kind: "EC2Instance", Stateful: true, Settling: Settling, MaxDuration: time.Minute, Now: func() time.Time { return l.now },
 		Connect: func(context.Context, *v1alpha1.EC2Instance) (external.Connection[*v1alpha1.EC2Instance, instanceState], error) {
 			return external.Connection[*v1alpha1.EC2Instance, instanceState]{Adapter: adapterOf(l.f)}, nil
 		},
@@ -35,13 +35,13 @@ func (l *life) work() external.Work[*v1alpha1.EC2Instance, instanceState] {
 
 func (l *life) sync(t *testing.T) error {
 	t.Helper()
-	return l.work().Sync(t.Context(), l.obj, engine.NewPass(nil))
+	return l.work().Reconcile(t.Context(), l.obj, engine.NewPass(nil))
 }
 
 func (l *life) release(t *testing.T) error {
 	t.Helper()
 	l.obj.DeletionTimestamp = &metav1.Time{Time: l.now}
-	return l.work().Release(t.Context(), l.obj, engine.NewPass(nil))
+	return l.work().Finalize(t.Context(), l.obj, engine.NewPass(nil))
 }
 
 func (l *life) passes(d time.Duration) { l.now = l.now.Add(d) }

@@ -1,0 +1,152 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// SNSTopicSpec is the topic that a team wants. A field left out is not managed and keeps AWS's default.
+// +kubebuilder:validation:XValidation:rule="has(self.topicName) == has(oldSelf.topicName)",message="topicName is immutable: SNS cannot rename a topic; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:rule="(has(self.fifoTopic) && self.fifoTopic) == (has(oldSelf.fifoTopic) && oldSelf.fifoTopic)",message="fifoTopic is immutable: SNS cannot turn one type of topic into the other; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:rule="!has(self.topicName) || (has(self.fifoTopic) && self.fifoTopic) == self.topicName.endsWith('.fifo')",message="the name of a FIFO topic ends in .fifo, and no other's does: change topicName or fifoTopic"
+// +kubebuilder:validation:XValidation:rule="!has(self.contentBasedDeduplication) || (has(self.fifoTopic) && self.fifoTopic)",message="contentBasedDeduplication needs fifoTopic: true"
+type SNSTopicSpec struct {
+	AWSSpec `json:",inline"`
+	// topicName is the topic's name in SNS, unique in the account and region. Left out, Portico picks
+	// <namespace>-<name>-<hash>, with .fifo at the end for a FIFO topic. Immutable.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="topicName is immutable: SNS cannot rename a topic; delete this object and request a new one"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_-]+([.]fifo)?$')",message="use letters, digits, hyphens and underscores; only the name of a FIFO topic has a dot, in .fifo at its end"
+	// +optional
+	TopicName string `json:"topicName,omitempty"`
+	// fifoTopic true keeps messages in order and delivers each once. Immutable.
+	// +optional
+	FIFOTopic bool `json:"fifoTopic,omitempty"`
+	// contentBasedDeduplication takes the body's hash for the deduplication ID of messages that have none. FIFO only.
+	// +optional
+	ContentBasedDeduplication *bool `json:"contentBasedDeduplication,omitempty"`
+	// displayName is the sender that people see in mail and text messages.
+	// +kubebuilder:validation:MaxLength=100
+	// +optional
+	DisplayName string `json:"displayName,omitempty"`
+	// kmsMasterKeyId encrypts messages with this KMS key: its ID, ARN or alias.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=2048
+	// +optional
+	KMSMasterKeyID string `json:"kmsMasterKeyId,omitempty"`
+	// policy is the access policy, as JSON: who may publish and subscribe. Left out, the topic's account may.
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=30720
+	// +optional
+	Policy string `json:"policy,omitempty"`
+	// subscriptions are the queues that get the topic's messages. Subscriptions that others made stay.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:XValidation:rule="self.all(s, self.exists_one(o, o.queueRef.name == s.queueRef.name))",message="name each queue once: SNS has one subscription for a topic and a queue"
+	// +listType=atomic
+	// +optional
+	Subscriptions []SNSSubscription `json:"subscriptions,omitempty"`
+	// tags of the topic, beside the provider's default tags.
+	// +optional
+	Tags Tags `json:"tags,omitempty"`
+	// deletionPolicy says what becomes of the topic when this object is deleted. Delete removes it, unless others have
+	// subscribed; Retain keeps it, so that the same request can take it back; Orphan keeps it and removes Portico's tags.
+	// +kubebuilder:validation:Enum=Delete;Retain;Orphan
+	// +kubebuilder:default=Delete
+	// +optional
+	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
+}
+
+// SNSSubscription sends a topic's messages to a queue.
+type SNSSubscription struct {
+	// queueRef names an SQSQueue in the same namespace, account and region, whose policy lets the topic send.
+	// +required
+	QueueRef LocalRef `json:"queueRef"`
+	// rawMessageDelivery true delivers messages as they were published, without SNS's envelope.
+	// +optional
+	RawMessageDelivery bool `json:"rawMessageDelivery,omitempty"`
+	// filterPolicy is JSON that says which messages the queue gets, by their attributes. Left out, it gets all.
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=4096
+	// +optional
+	FilterPolicy string `json:"filterPolicy,omitempty"`
+}
+
+// SNSTopicStatus is the topic that AWS has.
+type SNSTopicStatus struct {
+	AWSStatus `json:",inline"`
+	// topicName is the topic's name in SNS.
+	// +optional
+	TopicName string `json:"topicName,omitempty"`
+	// subscriptions are the queues that get the topic's messages because of this object.
+	// +listType=atomic
+	// +optional
+	Subscriptions []SNSSubscriptionStatus `json:"subscriptions,omitempty"`
+}
+
+// SNSSubscriptionStatus is a subscription that AWS has.
+type SNSSubscriptionStatus struct {
+	// queue is the name of the SQSQueue.
+	// +required
+	Queue string `json:"queue"`
+	// queueARN is the ARN of its queue.
+	// +required
+	QueueARN string `json:"queueARN"`
+	// subscriptionARN is the ARN of the subscription.
+	// +required
+	SubscriptionARN string `json:"subscriptionARN"`
+}
+
+// SNSTopic is a topic: what one application publishes, many queues get.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=sns,categories=portico
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Topic",type=string,JSONPath=`.status.topicName`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Provider",type=string,JSONPath=`.spec.providerRef.name`,priority=1
+// +kubebuilder:printcolumn:name="Region",type=string,JSONPath=`.status.region`,priority=1
+// +kubebuilder:printcolumn:name="ARN",type=string,JSONPath=`.status.arn`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
+// +kubebuilder:metadata:annotations="portico.dev/title=Topic"
+// +kubebuilder:metadata:annotations="portico.dev/icon=queue"
+// +kubebuilder:metadata:annotations="portico.dev/form=providerRef,topicName,fifoTopic,subscriptions,deletionPolicy"
+// +kubebuilder:metadata:annotations="portico.dev/order=queueRef,name,rawMessageDelivery,filterPolicy,contentBasedDeduplication,displayName,kmsMasterKeyId,policy,tags,region,adoptionPolicy,managementPolicy"
+// +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.arn"
+// +kubebuilder:metadata:annotations="portico.dev/change-effects=deletionPolicy=Nothing changes now: it decides what a deletion does."
+// +kubebuilder:metadata:annotations="portico.dev/names=topicName"
+// +kubebuilder:metadata:annotations="portico.dev/refers=subscriptions[].queueRef.name=sqsqueues"
+// +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy,managementPolicy"
+// +kubebuilder:metadata:annotations="portico.dev/lossy-effect=Who publishes to it gets errors, and its queues get no more messages. There is no way back."
+type SNSTopic struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the topic that the team wants.
+	// +required
+	Spec SNSTopicSpec `json:"spec"`
+	// status is the topic that AWS has.
+	// +kubebuilder:default={"observedGeneration":-1}
+	// +optional
+	Status SNSTopicStatus `json:"status,omitempty"`
+}
+
+// Common returns the part of the status that every kind shares.
+func (t *SNSTopic) Common() *CommonStatus { return &t.Status.CommonStatus }
+
+// AWS returns the parts that every AWS kind shares.
+func (t *SNSTopic) AWS() (*AWSSpec, *AWSStatus) { return &t.Spec.AWSSpec, &t.Status.AWSStatus }
+
+// OwnTags returns the tags that the owner asks for.
+func (t *SNSTopic) OwnTags() Tags { return t.Spec.Tags }
+
+// Policy returns the deletion policy.
+func (t *SNSTopic) Policy() DeletionPolicy { return t.Spec.DeletionPolicy }
+
+// SNSTopicList is a list of SNSTopics.
+// +kubebuilder:object:root=true
+type SNSTopicList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []SNSTopic `json:"items"`
+}

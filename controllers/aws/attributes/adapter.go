@@ -1,0 +1,179 @@
+// Package attributes adapts services whose resources are a name, attributes as text, and tags.
+package attributes
+
+import (
+	"context"
+	"slices"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// State is what AWS has of one resource.
+type State struct {
+	ID         string // by which calls go: a queue's URL, a topic's ARN
+	Tags       map[string]string
+	Attributes map[string]string // nil: not read, because nothing of them is declared or managed
+}
+
+// Service makes a service's calls, and returns its errors as they are. None of them may take absence for success.
+type Service interface {
+	ListTags(ctx context.Context, id string) (map[string]string, error)
+	Tag(ctx context.Context, id string, tags map[string]string) error
+	Untag(ctx context.Context, id string, keys []string) error
+	Delete(ctx context.Context, id string) error
+}
+
+// Adapter implements all of external.Adapter but Reserve and Report for one kind; made for one pass.
+type Adapter[T external.Object] struct {
+	Session *cloud.Session
+	Service Service
+	// TagCall and UntagCall are the names of the calls.
+	TagCall, UntagCall string
+	// All lists the attributes of obj's resource.
+	All func(obj T) []Attribute[T]
+	// Find returns the ID of obj's resource, and "" if it is known not to be there.
+	Find func(ctx context.Context, obj T) (id string, err error)
+	// Read reads the attributes.
+	Read func(ctx context.Context, obj T, id string) (map[string]string, error)
+	// Create plans the call that makes the resource with these attributes and tags; what it changes is added to the action.
+	Create func(obj T, attributes, tags map[string]string) external.Action
+	// Set plans the calls that make these changes; at least one.
+	Set func(obj T, seen *State, changes []external.Change) []external.Action
+}
+
+// Observe reads the tags, which show existence and ownership in one call once the ID is known, and the attributes only
+// if any is declared or managed.
+func (a *Adapter[T]) Observe(ctx context.Context, obj T) (*State, error) {
+	id, err := a.Find(ctx, obj)
+	if err != nil || id == "" {
+		return nil, err
+	}
+	tags, err := a.Service.ListTags(ctx, id)
+	if cloud.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, cloud.Explain(err)
+	}
+	seen := &State{ID: id, Tags: tags}
+	foreign := a.Owner(obj, seen) == external.Foreign && !observed(obj)
+	if foreign || !obj.GetDeletionTimestamp().IsZero() || !external.AnyInUse(a.fields(obj), obj) {
+		return seen, nil
+	}
+	if seen.Attributes, err = a.Read(ctx, obj, id); cloud.IsNotFound(err) {
+		return nil, nil
+	}
+	return seen, cloud.Explain(err)
+}
+
+func observed(obj external.Object) bool {
+	spec, _ := obj.AWS()
+	return spec.ManagementPolicy == v1alpha1.ManagementObserve
+}
+
+// Owner reads ownership off the tags.
+func (a *Adapter[T]) Owner(obj T, seen *State) external.Owner {
+	return a.Session.Identity.Owner(obj, seen.Tags)
+}
+
+// Declared lists the spec paths in use.
+func (a *Adapter[T]) Declared(obj T) []string {
+	paths := append(external.DeclaredPaths(a.fields(obj), obj), a.Session.TagPaths(obj, obj.OwnTags())...)
+	slices.Sort(paths)
+	return paths
+}
+
+// Plan compares.
+func (a *Adapter[T]) Plan(obj T, seen *State) ([]external.Action, error) {
+	if seen == nil {
+		return []external.Action{a.create(obj)}, nil
+	}
+	var actions []external.Action
+	if !observed(obj) {
+		actions = a.planTags(obj, seen)
+	}
+	if seen.Attributes == nil {
+		return actions, nil
+	}
+	if changes := external.Changes(a.fields(obj), obj, seen); len(changes) > 0 {
+		actions = append(actions, a.Set(obj, seen, changes)...)
+	}
+	return actions, nil
+}
+
+// planTags comes first in a plan: ownership is marked before anything else is changed.
+func (a *Adapter[T]) planTags(obj T, seen *State) []external.Action {
+	return a.Session.PlanTags(obj, obj.OwnTags(), seen.Tags).Actions(cloud.TagCalls{
+		SetName: a.TagCall, RemoveName: a.UntagCall,
+		Set: func(ctx context.Context, tags map[string]string) error {
+			return cloud.Explain(a.Service.Tag(ctx, seen.ID, tags))
+		},
+		Remove: func(ctx context.Context, keys []string) error {
+			return cloud.Explain(a.Service.Untag(ctx, seen.ID, keys))
+		},
+	})
+}
+
+// create makes the resource with its attributes and tags in one call, so that none of ours is ever without.
+func (a *Adapter[T]) create(obj T) external.Action {
+	action := a.Create(obj, a.Initial(obj), a.Session.Tags(obj, obj.OwnTags()))
+	action.Changes = external.InitialChanges(slices.DeleteFunc(a.Declared(obj), func(path string) bool {
+		return slices.ContainsFunc(a.All(obj), func(attribute Attribute[T]) bool { return attribute.Later && attribute.Path == path })
+	}))
+	return action
+}
+
+// Initial returns the attributes to create the resource with: those declared.
+func (a *Adapter[T]) Initial(obj T) map[string]string {
+	set := map[string]string{}
+	for _, attribute := range a.All(obj) {
+		if value, declared := attribute.Want(obj); declared && !attribute.Later {
+			set[attribute.Name] = value
+		}
+	}
+	return set
+}
+
+// Delete removes the resource and whatever is in it.
+func (a *Adapter[T]) Delete(ctx context.Context, _ T, seen *State) (bool, error) {
+	err := a.Service.Delete(ctx, seen.ID)
+	if cloud.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, cloud.Explain(err)
+}
+
+// Disown removes our tags and leaves all others.
+func (a *Adapter[T]) Disown(ctx context.Context, _ T, seen *State) error {
+	return cloud.Explain(a.Service.Untag(ctx, seen.ID, cloud.OwnershipTagKeys(seen.Tags)))
+}
+
+// InUse reports whether any attribute is declared, or managed until now: of those that come later, or of the others.
+func (a *Adapter[T]) InUse(obj T, later bool) bool {
+	return slices.ContainsFunc(a.All(obj), func(attribute Attribute[T]) bool {
+		return attribute.Later == later && external.AnyInUse([]external.Field[T, State]{attribute.field()}, obj)
+	})
+}
+
+func (a *Adapter[T]) fields(obj T) []external.Field[T, State] {
+	var fields []external.Field[T, State]
+	for _, attribute := range a.All(obj) {
+		fields = append(fields, attribute.field())
+	}
+	return fields
+}
+
+// NamesOf returns the changes by the names of their attributes: what to set.
+func (a *Adapter[T]) NamesOf(obj T, changes []external.Change) map[string]string {
+	set := map[string]string{}
+	for _, attribute := range a.All(obj) {
+		for _, c := range changes {
+			if c.Path == attribute.Path {
+				set[attribute.Name] = c.To
+			}
+		}
+	}
+	return set
+}

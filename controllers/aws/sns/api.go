@@ -1,0 +1,107 @@
+package sns
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+	snstypes "github.com/aws/aws-sdk-go-v2/service/sns/types"
+
+	"github.com/portico-platform/portico/controllers/cloud"
+)
+
+type opt = func(*sns.Options)
+
+// api is all that Portico asks of SNS; docs/iam is checked against it.
+type api interface {
+	topicAPI
+	subscriptionAPI
+	tagAPI
+}
+
+type topicAPI interface {
+	CreateTopic(context.Context, *sns.CreateTopicInput, ...opt) (*sns.CreateTopicOutput, error)
+	DeleteTopic(context.Context, *sns.DeleteTopicInput, ...opt) (*sns.DeleteTopicOutput, error)
+	GetTopicAttributes(context.Context, *sns.GetTopicAttributesInput, ...opt) (*sns.GetTopicAttributesOutput, error)
+	SetTopicAttributes(context.Context, *sns.SetTopicAttributesInput, ...opt) (*sns.SetTopicAttributesOutput, error)
+	ListTopics(context.Context, *sns.ListTopicsInput, ...opt) (*sns.ListTopicsOutput, error)
+}
+
+type subscriptionAPI interface {
+	Subscribe(context.Context, *sns.SubscribeInput, ...opt) (*sns.SubscribeOutput, error)
+	Unsubscribe(context.Context, *sns.UnsubscribeInput, ...opt) (*sns.UnsubscribeOutput, error)
+	GetSubscriptionAttributes(context.Context, *sns.GetSubscriptionAttributesInput, ...opt) (*sns.GetSubscriptionAttributesOutput, error)
+	SetSubscriptionAttributes(context.Context, *sns.SetSubscriptionAttributesInput, ...opt) (*sns.SetSubscriptionAttributesOutput, error)
+	ListSubscriptionsByTopic(context.Context, *sns.ListSubscriptionsByTopicInput, ...opt) (*sns.ListSubscriptionsByTopicOutput, error)
+}
+
+type tagAPI interface {
+	ListTagsForResource(context.Context, *sns.ListTagsForResourceInput, ...opt) (*sns.ListTagsForResourceOutput, error)
+	TagResource(context.Context, *sns.TagResourceInput, ...opt) (*sns.TagResourceOutput, error)
+	UntagResource(context.Context, *sns.UntagResourceInput, ...opt) (*sns.UntagResourceOutput, error)
+}
+
+func clientFor(session *cloud.Session) *sns.Client {
+	return cloud.Shared(session, func() *sns.Client { return sns.NewFromConfig(session.Config) })
+}
+
+func arn(session *cloud.Session, service, name string) string {
+	return fmt.Sprintf("arn:%s:%s:%s:%s:%s", session.Partition, service, session.Config.Region, session.AccountID, name)
+}
+
+// Topics lists the ARNs of the topics in the session's account and region.
+func Topics(ctx context.Context, session *cloud.Session) ([]string, error) {
+	return list(ctx, clientFor(session))
+}
+
+func list(ctx context.Context, api topicAPI) ([]string, error) {
+	var all []string
+	for pages := sns.NewListTopicsPaginator(api, &sns.ListTopicsInput{}); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, cloud.Explain(err)
+		}
+		for _, t := range page.Topics {
+			all = append(all, aws.ToString(t.TopicArn))
+		}
+	}
+	return all, nil
+}
+
+// service implements attributes.Service.
+type service struct{ api api }
+
+func (s service) ListTags(ctx context.Context, arn string) (map[string]string, error) {
+	out, err := s.api.ListTagsForResource(ctx, &sns.ListTagsForResourceInput{ResourceArn: &arn})
+	if err != nil {
+		return nil, err
+	}
+	tags := map[string]string{}
+	for _, t := range out.Tags {
+		tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
+	}
+	return tags, nil
+}
+
+func tagList(tags map[string]string) (list []snstypes.Tag) {
+	for key, value := range tags {
+		list = append(list, snstypes.Tag{Key: &key, Value: &value})
+	}
+	return list
+}
+
+func (s service) Tag(ctx context.Context, arn string, tags map[string]string) error {
+	_, err := s.api.TagResource(ctx, &sns.TagResourceInput{ResourceArn: &arn, Tags: tagList(tags)})
+	return err
+}
+
+func (s service) Untag(ctx context.Context, arn string, keys []string) error {
+	_, err := s.api.UntagResource(ctx, &sns.UntagResourceInput{ResourceArn: &arn, TagKeys: keys})
+	return err
+}
+
+func (s service) Delete(ctx context.Context, arn string) error {
+	_, err := s.api.DeleteTopic(ctx, &sns.DeleteTopicInput{TopicArn: &arn})
+	return err
+}

@@ -1,0 +1,76 @@
+package sns
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// defaultPolicy returns the policy that SNS gives a new topic: its account may use it. There is no call to go back to it.
+func defaultPolicy(arn, account string) string {
+	return fmt.Sprintf(`{"Version":"2008-10-17","Id":"__default_policy_ID","Statement":[{"Sid":"__default_statement_ID","Effect":"Allow","Principal":{"AWS":"*"},"Action":["SNS:GetTopicAttributes","SNS:SetTopicAttributes","SNS:AddPermission","SNS:RemovePermission","SNS:DeleteTopic","SNS:Subscribe","SNS:ListSubscriptionsByTopic","SNS:Publish"],"Resource":%q,"Condition":{"StringEquals":{"AWS:SourceOwner":%q}}}]}`, arn, account)
+}
+
+// normalPolicy brings a policy into one of the forms that mean the same: IAM takes a text for a list of one, lists in any
+// order, and an account for its root user. What is no JSON stays as it is, and SNS says so.
+func normalPolicy(policy string) string { return normal(policy, plain) }
+
+// normalFilter brings a filter policy into one form; empty for none.
+func normalFilter(filter string) string {
+	text := normal(filter, func(v any) any { return v })
+	if text == "{}" {
+		return ""
+	}
+	return text
+}
+
+func normal(text string, simplify func(any) any) string {
+	var v any
+	if json.Unmarshal([]byte(text), &v) != nil {
+		return text
+	}
+	out, err := json.Marshal(simplify(v))
+	if err != nil {
+		return text // what was read marshals
+	}
+	return string(out)
+}
+
+var rootUser = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}):root$`)
+
+func plain(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key := range v {
+			v[key] = plain(v[key])
+		}
+		return v
+	case []any:
+		return plainList(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case string:
+		return rootUser.ReplaceAllString(v, "$1")
+	}
+	return v
+}
+
+func plainList(list []any) any {
+	texts := make([]string, 0, len(list))
+	for i := range list {
+		list[i] = plain(list[i])
+		if text, ok := list[i].(string); ok {
+			texts = append(texts, text)
+		}
+	}
+	switch {
+	case len(list) == 1:
+		return list[0]
+	case len(texts) < len(list):
+		return list
+	}
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}

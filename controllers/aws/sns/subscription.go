@@ -1,0 +1,217 @@
+package sns
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// A subscription is an attribute of its topic: its name is subscribed and the queue's ARN, its path subscriptionPath and the
+// queue's name, its value a delivery. The name idOf and the queue's ARN leads to the subscription's own ARN.
+const (
+	subscribed       = "subscription "
+	idOf             = "subscription ARN "
+	subscriptionPath = "subscriptions"
+)
+
+// delivery is what a subscription says.
+type delivery struct {
+	Raw    bool   `json:"rawMessageDelivery"`
+	Filter string `json:"filterPolicy,omitempty"`
+}
+
+func (d delivery) text() string {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return err.Error() // a boolean and a string marshal
+	}
+	return string(text)
+}
+
+// target is a queue to subscribe.
+type target struct {
+	name, arn string // of the object, and of its queue
+	delivery  delivery
+}
+
+// subscription is one that SNS has.
+type subscription struct{ arn, queue string }
+
+// path returns the managed path of a queue's subscription; empty for what is no queue beside the topic.
+func (t *topic) path(queue string) string {
+	if name, ours := strings.CutPrefix(queue, arn(t.Session, "sqs", "")); ours {
+		return subscriptionPath + "." + name
+	}
+	return ""
+}
+
+// Resolve finds the queues. One that is missing holds up neither the topic nor the others, and one that was subscribed stays.
+func (t *topic) Resolve(ctx context.Context, obj *v1alpha1.SNSTopic) error {
+	for _, s := range obj.Spec.Subscriptions {
+		arn, err := t.queue(ctx, obj, s.QueueRef.Name)
+		if _, ok := engine.AsWait(err); err != nil && !ok {
+			return err
+		}
+		if err != nil {
+			t.rest = err
+			i := slices.IndexFunc(obj.Status.Subscriptions, func(made v1alpha1.SNSSubscriptionStatus) bool { return made.Queue == s.QueueRef.Name })
+			if i < 0 {
+				continue
+			}
+			arn = obj.Status.Subscriptions[i].QueueARN
+		}
+		t.targets = append(t.targets, target{s.QueueRef.Name, arn, delivery{s.RawMessageDelivery, normalFilter(s.FilterPolicy)}})
+	}
+	return nil
+}
+
+// queue returns the ARN of the SQSQueue of this name in obj's namespace.
+func (t *topic) queue(ctx context.Context, obj *v1alpha1.SNSTopic, name string) (string, error) {
+	queue := &v1alpha1.SQSQueue{}
+	err := t.kube.Reader.Get(ctx, client.ObjectKey{Namespace: obj.Namespace, Name: name}, queue)
+	switch {
+	case apierrors.IsNotFound(err):
+		return "", engine.Wait(v1alpha1.ReasonWaitingForQueues, time.Minute, "there is no SQSQueue %s in this namespace yet; request it, or change spec.subscriptions", name)
+	case err != nil:
+		return "", fmt.Errorf("read the SQSQueue %s: %w", name, err)
+	case queue.Spec.ManagementPolicy == v1alpha1.ManagementObserve:
+		return "", engine.Blocked(v1alpha1.ReasonQueueMismatch, "the SQSQueue %s only observes a queue, which may be another team's; choose one that Portico manages", name)
+	case queue.Spec.FIFOQueue && !obj.Spec.FIFOTopic:
+		return "", engine.Blocked(v1alpha1.ReasonQueueMismatch, "the queue %s is a FIFO queue, and gets messages of FIFO topics only; choose a standard queue", name)
+	case queue.Status.ARN == "" || queue.Status.FirstReadyTime == nil:
+		return "", engine.Wait(v1alpha1.ReasonWaitingForQueues, time.Minute, "the queue %s is not Ready yet", name)
+	case t.path(queue.Status.ARN) == "":
+		return "", engine.Blocked(v1alpha1.ReasonQueueMismatch, "the queue %s is in account %s and region %s, and must be where this topic is: %s, %s", name, queue.Status.AccountID, queue.Status.Region, t.Session.AccountID, t.Session.Config.Region)
+	}
+	return queue.Status.ARN, nil
+}
+
+// subscriptions returns the subscriptions that are declared, and those that were ours.
+func (t *topic) subscriptions(obj *v1alpha1.SNSTopic) (all []attribute) {
+	paths := external.ManagedBy(obj).Below(subscriptionPath)
+	add := func(queue, want string) {
+		all = append(all, attribute{
+			Name: subscribed + queue, Path: t.path(queue), Later: true,
+			Want: func(*v1alpha1.SNSTopic) (string, bool) { return want, want != "" },
+		})
+		paths = slices.DeleteFunc(paths, func(path string) bool { return path == t.path(queue) })
+	}
+	for _, to := range t.targets {
+		add(to.arn, to.delivery.text())
+	}
+	for _, path := range slices.Clone(paths) {
+		add(arn(t.Session, "sqs", strings.TrimPrefix(path, subscriptionPath+".")), "")
+	}
+	return all
+}
+
+// list returns the topic's confirmed subscriptions: others have a word in place of an ARN, and end by themselves.
+func (t *topic) list(ctx context.Context, topic string) (all []subscription, err error) {
+	for pages := sns.NewListSubscriptionsByTopicPaginator(t.api, &sns.ListSubscriptionsByTopicInput{TopicArn: &topic}); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range page.Subscriptions {
+			if strings.HasPrefix(aws.ToString(s.SubscriptionArn), "arn:") {
+				all = append(all, subscription{*s.SubscriptionArn, aws.ToString(s.Endpoint)})
+			}
+		}
+	}
+	return all, nil
+}
+
+// readSubscriptions adds the subscriptions that obj declares or manages to all.
+func (t *topic) readSubscriptions(ctx context.Context, obj *v1alpha1.SNSTopic, topic string, all map[string]string) error {
+	listed, err := t.list(ctx, topic)
+	if err != nil {
+		return err
+	}
+	ours := t.subscriptions(obj)
+	for _, s := range listed {
+		if !slices.ContainsFunc(ours, func(a attribute) bool { return a.Name == subscribed+s.queue }) {
+			continue
+		}
+		out, err := t.api.GetSubscriptionAttributes(ctx, &sns.GetSubscriptionAttributesInput{SubscriptionArn: &s.arn})
+		if cloud.IsNotFound(err) {
+			continue // listings show it for a while after its end
+		}
+		if err != nil {
+			return err
+		}
+		raw, _ := strconv.ParseBool(out.Attributes["RawMessageDelivery"]) // SNS lists it always
+		all[subscribed+s.queue] = delivery{raw, normalFilter(out.Attributes["FilterPolicy"])}.text()
+		all[idOf+s.queue] = s.arn
+	}
+	return nil
+}
+
+// setSubscription returns the call that makes a change to a queue's subscription.
+func (t *topic) setSubscription(seen *topicState, queue string, c external.Change) (name string, do func(context.Context) error) {
+	id := seen.Attributes[idOf+queue]
+	switch {
+	case c.To == "":
+		return "Unsubscribe", func(ctx context.Context) error {
+			_, err := t.api.Unsubscribe(ctx, &sns.UnsubscribeInput{SubscriptionArn: &id})
+			return cloud.Explain(err)
+		}
+	case c.From == "":
+		return "Subscribe", func(ctx context.Context) error {
+			_, err := t.api.Subscribe(ctx, &sns.SubscribeInput{
+				TopicArn: &seen.ID, Protocol: aws.String("sqs"), Endpoint: &queue, ReturnSubscriptionArn: true, Attributes: settings(c.To, ""),
+			})
+			return cloud.Explain(err)
+		}
+	}
+	return "SetSubscriptionAttributes", func(ctx context.Context) error {
+		for name, value := range settings(c.To, c.From) {
+			in := &sns.SetSubscriptionAttributesInput{SubscriptionArn: &id, AttributeName: &name, AttributeValue: &value}
+			if _, err := t.api.SetSubscriptionAttributes(ctx, in); err != nil {
+				return cloud.Explain(err)
+			}
+		}
+		return nil
+	}
+}
+
+// settings returns the attributes of a subscription in which one delivery differs from another; "" is a new subscription's.
+func settings(to, from string) map[string]string {
+	var want, have delivery
+	_ = json.Unmarshal([]byte(to), &want)   // written by text
+	_ = json.Unmarshal([]byte(from), &have) // "" leaves the zero value, which is what a new one has
+	set := map[string]string{}
+	if want.Raw != have.Raw {
+		set["RawMessageDelivery"] = strconv.FormatBool(want.Raw)
+	}
+	if want.Filter != have.Filter {
+		set["FilterPolicy"] = want.Filter
+		if want.Filter == "" {
+			set["FilterPolicy"] = "{}"
+		}
+	}
+	return set
+}
+
+// made returns the subscriptions that obj declares and SNS has.
+func (t *topic) made(seen *topicState) (all []v1alpha1.SNSSubscriptionStatus) {
+	for _, to := range t.targets {
+		if id := seen.Attributes[idOf+to.arn]; id != "" {
+			all = append(all, v1alpha1.SNSSubscriptionStatus{Queue: to.name, QueueARN: to.arn, SubscriptionARN: id})
+		}
+	}
+	return all
+}
