@@ -16,22 +16,44 @@ import (
 	"github.com/portico-platform/portico/controllers/aws/rds"
 	"github.com/portico-platform/portico/controllers/aws/reference"
 	"github.com/portico-platform/portico/controllers/aws/s3"
+	"github.com/portico-platform/portico/controllers/aws/sns"
 	"github.com/portico-platform/portico/controllers/aws/sqs"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/watch"
 )
 
 // kinds is every AWS kind that this operator runs. Adding one adds one line.
 var kinds = map[string]kind{
-	"EC2Instance": bind(ec2.Instance, ec2.Instances, stateful, ec2.Settling),
-	"RDSInstance": bind(rds.Instance, rds.Instances, stateful, settling),
-	"S3Bucket":    bind(s3.Bucket, s3.Buckets, stateful, s3.Settling),
-	"SQSQueue":    bind(sqs.Queue, sqs.Queues, !stateful, settling).with(deadLetters).moving(),
+	v1alpha1.KindEC2Instance: bind(ec2.Instance, ec2.Instances, stateful, ec2.Settling),
+	v1alpha1.KindRDSInstance: bind(rds.Instance, rds.Instances, stateful, settling),
+	v1alpha1.KindS3Bucket:    bind(s3.Bucket, s3.Buckets, stateful, s3.Settling),
+	v1alpha1.KindSNSTopic:    bind(sns.Topic, sns.Topics, !stateful, settling).with(sns.WatchQueues),
+	v1alpha1.KindSQSQueue:    bind(sqs.Queue, sqs.Queues, !stateful, settling).with(sqs.WatchDeadLetterQueues).withLive(),
 }
 
-// Kinds lists every kind that the operator runs, sorted.
+// Kinds returns every kind that the operator runs, sorted.
 func Kinds() []string {
-	return slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(kinds)), "AWSProvider", "WebApp", kindRequest, kindPool, "DomainClaim", "HostnameGrant")))
+	all := append(slices.Collect(maps.Keys(providerUsers())),
+		v1alpha1.KindAWSProvider, v1alpha1.KindWebApp, v1alpha1.KindDomainClaim, v1alpha1.KindHostnameGrant)
+	slices.Sort(all)
+	return all
+}
+
+// objects returns the AWS kinds' zero objects by name.
+func objects() map[string]client.Object {
+	all := map[string]client.Object{}
+	for name, k := range kinds {
+		all[name] = k.object
+	}
+	return all
+}
+
+// providerUsers returns the zero objects of all kinds that refer to a provider.
+func providerUsers() map[string]client.Object {
+	all := objects()
+	all[v1alpha1.KindGatewayHostnameRequest], all[v1alpha1.KindPoolGateway] = &v1alpha1.GatewayHostnameRequest{}, &v1alpha1.PoolGateway{}
+	return all
 }
 
 // kind is one row of the table.
@@ -40,9 +62,9 @@ type kind struct {
 	list   lister
 	setup  func(ctrl.Manager, deps, ...watches) error
 	more   []watches
-	// live reads what moves by itself; see external.Live. moves tells whether the kind has anything of that sort.
-	live  func(context.Context, deps, string, external.Object) (map[string]string, error)
-	moves bool
+	// readLive reads what moves by itself; see external.LiveReader. hasLive says whether the kind has anything of that sort.
+	readLive func(context.Context, deps, string, external.Object) (map[string]string, error)
+	hasLive  bool
 }
 
 // watches adds what else wakes objects of a kind.
@@ -54,19 +76,19 @@ func (k kind) with(w watches) kind {
 	return k
 }
 
-// moving marks a kind whose adapter is an external.Live.
-func (k kind) moving() kind {
-	k.moves = true
+// withLive marks a kind whose adapter is an external.LiveReader.
+func (k kind) withLive() kind {
+	k.hasLive = true
 	return k
 }
 
 // lister lists the ARNs of all resources of a kind that a session sees, complete or not at all.
 type lister func(context.Context, *cloud.Session) ([]string, error)
 
-// Whether a resource holds what a new one would not: see external.Work.
+// Whether a resource holds what a new one would not: see external.Reconciler.
 const stateful = true
 
-// bind is written once for all kinds: *P is the custom resource, S what AWS has. settles is how long AWS may show the
+// bind makes a kind. It is written once for all kinds: *P is the custom resource, S what AWS has. settles is how long AWS may show the
 // state before a change.
 func bind[T interface {
 	*P
@@ -80,33 +102,37 @@ func bind[T interface {
 			}
 			return external.Connection[T, S]{
 				Adapter: adapter(session, d.kube), Version: session.ProviderGeneration,
-				Prove: func(ctx context.Context) error { return d.connector.Prove(ctx, session, obj.GetNamespace()) },
+				Recheck: func(ctx context.Context) error { return d.connector.Recheck(ctx, session, obj.GetNamespace()) },
 				Admit: func(ctx context.Context, obj T, references []external.Reference) error {
 					return reference.For(session).Admit(ctx, obj, references)
 				},
-				Objection: session.RefuseTags(obj.OwnTags()),
+				Objection: session.CheckTags(obj.OwnTags()),
 			}, nil
 		}
 	}
 	setup := func(mgr ctrl.Manager, d deps, more ...watches) error {
-		name := kindOf(mgr, T(new(P)))
-		work := external.Work[T, S]{
-			Kind: name, Stateful: stateful, Settling: d.scaled(settles), Longest: d.scaled(d.engine.Timeout), Now: d.now, Connect: connect(d, name),
+		name := watch.KindOf(mgr, T(new(P)))
+		reconciler := external.Reconciler[T, S]{
+			Kind: name, Stateful: stateful, Settling: d.scaled(settles), MaxDuration: d.scaled(d.engine.Timeout), Now: d.now, Connect: connect(d, name),
 			Publish: func(ctx context.Context, obj T, details map[string]string) (*v1alpha1.Binding, error) {
 				return d.kube.Secrets.Publish(ctx, name, obj, details)
 			},
 		}
-		return setupAWS[T](mgr, T(new(P)), work, d, more)
+		return setupAWS[T](mgr, T(new(P)), reconciler, d, more)
 	}
-	live := func(ctx context.Context, d deps, name string, obj external.Object) (map[string]string, error) {
+	return kind{object: T(new(P)), list: list, setup: setup, readLive: readLive(connect)}
+}
+
+// readLive returns a function that reads live values by an object's adapter; nil values from one that has none.
+func readLive[T external.Object, S any](connect func(deps, string) external.Connect[T, S]) func(context.Context, deps, string, external.Object) (map[string]string, error) {
+	return func(ctx context.Context, d deps, name string, obj external.Object) (map[string]string, error) {
 		c, err := connect(d, name)(ctx, obj.(T))
 		if err != nil {
 			return nil, err
 		}
-		if moving, ok := c.Adapter.(external.Live[T]); ok {
-			return moving.Live(ctx, obj.(T))
+		if reader, ok := c.Adapter.(external.LiveReader[T]); ok {
+			return reader.ReadLive(ctx, obj.(T))
 		}
 		return nil, nil
 	}
-	return kind{object: T(new(P)), list: list, setup: setup, live: live}
 }

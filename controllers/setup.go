@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,16 +14,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/sns"
+	"github.com/portico-platform/portico/controllers/aws/sqs"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/controllers/hostname/albconfig"
-	"github.com/portico-platform/portico/controllers/inspect"
+	"github.com/portico-platform/portico/controllers/operatorapi"
 	"github.com/portico-platform/portico/controllers/provider"
+	"github.com/portico-platform/portico/controllers/watch"
+	"github.com/portico-platform/portico/controllers/webapp"
 )
 
 // Options are what a deployment decides.
@@ -46,8 +48,8 @@ type Options struct {
 	TimeScale float64
 	// Hostnames is where and how teams are given hostnames.
 	Hostnames Hostnames
-	// Inspect is how checks are shown to the portal; the zero value shows nothing.
-	Inspect inspect.Options
+	// OperatorAPI is how checks are shown to the portal; the zero value shows nothing.
+	OperatorAPI operatorapi.Options
 }
 
 // settling is how long AWS may show an old state of what says nothing else.
@@ -67,15 +69,15 @@ func Scheme() *runtime.Scheme {
 	return s
 }
 
-// Cache is how the operator caches: no managed fields, of Secrets only the metadata of its own namespace, and of what runs
+// Cache returns how the operator caches: no managed fields, of Secrets only the metadata of its own namespace, and of what runs
 // only what it runs itself.
 func Cache(namespace string) cache.Options {
-	objects := running()
+	objects := webapp.CachedObjects()
 	objects[&corev1.Secret{}] = cache.ByObject{Namespaces: map[string]cache.Config{namespace: {}}}
 	return cache.Options{DefaultTransform: cache.TransformStripManagedFields(), ByObject: objects}
 }
 
-// Client is how the operator reads: our own kinds from the cache, Secrets and ConfigMaps by name and live.
+// Client returns how the operator reads: our own kinds from the cache, Secrets and ConfigMaps by name and live.
 func Client() client.Options {
 	return client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}}}}
 }
@@ -87,11 +89,11 @@ type deps struct {
 	engine    engine.Options
 	timeScale float64
 	now       func() time.Time
-	woken     *alarm // by sweeps
-	features  *inspect.Features
+	enqueuer  *enqueuer // by sweeps
+	features  *operatorapi.Features
 }
 
-// scaled is a time of AWS's, as long as it takes here.
+// scaled returns a time of AWS's, as long as it takes here.
 func (d deps) scaled(t time.Duration) time.Duration { return time.Duration(float64(t) * d.timeScale) }
 
 func (o *Options) setDefaults(ctx context.Context, live client.Reader) error {
@@ -107,8 +109,8 @@ func (o *Options) setDefaults(ctx context.Context, live client.Reader) error {
 	}
 	o.Hostnames.Namespace = cmp.Or(o.Hostnames.Namespace, DefaultGatewayNamespace)
 	o.Hostnames.Class = cmp.Or(o.Hostnames.Class, DefaultGatewayClass)
-	o.Hostnames.Look = cmp.Or(o.Hostnames.Look, lookForKinds)
-	o.Hostnames.Gather = cmp.Or(o.Hostnames.Gather, gatherChanges)
+	o.Hostnames.RetryInterval = cmp.Or(o.Hostnames.RetryInterval, lookForKinds)
+	o.Hostnames.BatchWindow = cmp.Or(o.Hostnames.BatchWindow, gatherChanges)
 	if o.Engine.Records == nil {
 		o.Engine.Records = &engine.Records{}
 	}
@@ -121,82 +123,68 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		return err
 	}
 	sessions := cloud.NewSessions(cloud.NamespaceSecrets{
-		Namespace: o.Namespace, Cached: mgr.GetCache(), Live: mgr.GetAPIReader(),
-	}, o.ClusterID, o.TokenFile, &cloud.Paces{Rates: o.Rates, Now: o.Engine.Now})
+		Namespace: o.Namespace, Reader: mgr.GetCache(), APIReader: mgr.GetAPIReader(),
+	}, o.ClusterID, o.TokenFile, &cloud.Limiters{Rates: o.Rates, Now: o.Engine.Now})
 	sessions.Endpoints = o.Endpoints
 	d := deps{
-		connector: cloud.Connector{Reader: mgr.GetCache(), Live: mgr.GetAPIReader(), Sessions: sessions},
+		connector: cloud.Connector{Reader: mgr.GetCache(), APIReader: mgr.GetAPIReader(), Sessions: sessions},
 		kube: external.Kube{
 			Reader:  mgr.GetClient(),
-			Secrets: external.Secrets{Live: mgr.GetAPIReader(), Writer: mgr.GetClient()},
+			Secrets: external.Secrets{APIReader: mgr.GetAPIReader(), Client: mgr.GetClient()},
 		},
 		engine:    o.Engine,
 		timeScale: cmp.Or(o.TimeScale, 1),
 		now:       o.Engine.Now,
-		woken:     newAlarm(),
-		features:  &inspect.Features{},
+		enqueuer:  newEnqueuer(),
+		features:  &operatorapi.Features{},
 	}
-	if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.SQSQueue{}, deadLetterIndex, deadLetterOf); err != nil {
-		return fmt.Errorf("index dead-letter queues: %w", err)
+	if err := setupKinds(ctx, mgr, d); err != nil {
+		return err
+	}
+	apps, err := webapp.Setup(ctx, mgr, webapp.Options{
+		Engine: o.Engine, Bindable: objects(), HostnamesOff: d.hostnamesOff,
+	})
+	if err != nil {
+		return fmt.Errorf("set up WebApp: %w", err)
+	}
+	if err := setupHostnames(ctx, mgr, d, o, apps); err != nil {
+		return fmt.Errorf("set up hostnames: %w", err)
+	}
+	if err := mgr.Add(sweeper(mgr, sessions, d.enqueuer, cmp.Or(o.SweepEvery, sweepEvery))); err != nil {
+		return fmt.Errorf("set up sweeps: %w", err)
+	}
+	if err := setupOperatorAPI(mgr, d, o); err != nil {
+		return fmt.Errorf("set up the view of checks: %w", err)
+	}
+	return provider.Setup(mgr, provider.Options{Sessions: sessions, Engine: o.Engine, Resync: o.ProviderResync, Users: providerUsers()})
+}
+
+// setupKinds registers the kinds of the table.
+func setupKinds(ctx context.Context, mgr ctrl.Manager, d deps) error {
+	for _, index := range []func(context.Context, ctrl.Manager) error{sns.Index, sqs.Index} {
+		if err := index(ctx, mgr); err != nil {
+			return err
+		}
 	}
 	for name, k := range kinds {
-		if err := mgr.GetFieldIndexer().IndexField(ctx, k.object, providerIndex, providerOf); err != nil {
+		if err := mgr.GetFieldIndexer().IndexField(ctx, k.object, watch.ProviderIndex, watch.ProviderOf); err != nil {
 			return fmt.Errorf("index %s: %w", name, err)
 		}
 		if err := k.setup(mgr, d, k.more...); err != nil {
 			return fmt.Errorf("set up %s: %w", name, err)
 		}
 	}
-	apps, err := setupWebApp(ctx, mgr, d)
-	if err != nil {
-		return fmt.Errorf("set up WebApp: %w", err)
-	}
-	if err := setupHostnames(ctx, hostnames{mgr: mgr, deps: d, o: o, apps: apps, queues: &sync.Map{}, until: ctx.Done()}); err != nil {
-		return fmt.Errorf("set up hostnames: %w", err)
-	}
-	if err := mgr.Add(sweeper(mgr, sessions, d.woken, cmp.Or(o.SweepEvery, sweepEvery))); err != nil {
-		return fmt.Errorf("set up sweeps: %w", err)
-	}
-	if err := setupInspect(mgr, d, o); err != nil {
-		return fmt.Errorf("set up the view of checks: %w", err)
-	}
-	return setupProvider(mgr, sessions, o)
+	return nil
 }
 
-func setupAWS[T external.Object](mgr ctrl.Manager, proto T, work engine.Work[T], d deps, more []watches) error {
-	return engine.Setup(mgr, proto, work, d.engine, func(b *builder.Builder) {
-		b.Watches(&v1alpha1.AWSProvider{}, usersOf(mgr, proto), builder.WithPredicates(providerTurned()))
-		b.Watches(&v1alpha1.AWSProvider{}, waitingUsersOf(mgr, proto), builder.WithPredicates(newCredentials()))
-		b.WatchesMetadata(&corev1.Namespace{}, within(mgr, proto), builder.WithPredicates(namespaceTurned()))
-		b.WatchesRawSource(d.woken.source(kindOf(mgr, proto)))
+func setupAWS[T external.Object](mgr ctrl.Manager, proto T, reconciler engine.KindReconciler[T], d deps, more []watches) error {
+	return engine.Setup(mgr, proto, reconciler, d.engine, func(b *builder.Builder) {
+		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(mgr, proto), builder.WithPredicates(watch.ProviderChanged()))
+		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueWaitingUsers(mgr, proto), builder.WithPredicates(watch.CredentialsChanged()))
+		b.WatchesMetadata(&corev1.Namespace{}, watch.EnqueueNamespace(mgr, proto), builder.WithPredicates(watch.NamespaceChanged()))
+		b.WatchesRawSource(d.enqueuer.source(watch.KindOf(mgr, proto)))
 		for _, w := range more {
 			w(b, mgr)
 		}
 	})
-}
-
-func setupProvider(mgr ctrl.Manager, sessions *cloud.Sessions, o Options) error {
-	work := provider.Work{
-		Sessions: sessions, Now: o.Engine.Now, Throttled: sessions.Paces.Throttled,
-		Users:    func(ctx context.Context, name string) ([]string, error) { return users(ctx, mgr, name) },
-		UsersNow: func(ctx context.Context, name string) ([]string, error) { return usersNow(ctx, mgr, name) },
-	}
-	settings := o.Engine
-	if settings.Resync = o.ProviderResync; settings.Resync == 0 {
-		settings.Resync = provider.Revalidate
-	}
-	return engine.Setup(mgr, &v1alpha1.AWSProvider{}, work, settings, func(b *builder.Builder) {
-		watchSecrets(b, mgr)
-		for _, proto := range using() {
-			b.Watches(proto, toProvider(mgr), builder.WithPredicates(freed()))
-		}
-	})
-}
-
-func kindOf(mgr ctrl.Manager, obj client.Object) string {
-	gvk, err := apiutil.GVKForObject(obj, mgr.GetScheme())
-	if err != nil {
-		panic(err) // every bound type is in Scheme
-	}
-	return gvk.Kind
 }

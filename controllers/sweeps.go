@@ -16,33 +16,34 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/controllers/sweep"
+	"github.com/portico-platform/portico/controllers/watch"
 )
 
 // sweeper sweeps every kind of the table.
-func sweeper(mgr ctrl.Manager, sessions *cloud.Sessions, woken *alarm, every time.Duration) *sweep.Sweeper {
+func sweeper(mgr ctrl.Manager, sessions *cloud.Sessions, woken *enqueuer, every time.Duration) *sweep.Sweeper {
 	s := &sweep.Sweeper{Reader: mgr.GetCache(), Sessions: sessions, Every: every}
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
 		k := kinds[name]
 		s.Kinds = append(s.Kinds, sweep.Kind{
 			Name: name, List: k.list,
 			Objects: func(ctx context.Context, each func(external.Object)) error {
-				return list(ctx, mgr, k.object, func(o client.Object) { each(o.(external.Object)) })
+				return watch.Each(ctx, mgr, k.object, func(o client.Object) { each(o.(external.Object)) })
 			},
-			Wake: func(ctx context.Context, obj external.Object) { woken.ring(ctx, name, obj) },
+			Enqueue: func(ctx context.Context, obj external.Object) { woken.enqueue(ctx, name, obj) },
 		})
 	}
 	return s
 }
 
-// alarm wakes objects by kind.
-type alarm struct {
+// enqueuer wakes objects by kind.
+type enqueuer struct {
 	mu     sync.Mutex
 	events map[string]chan event.GenericEvent
 }
 
-func newAlarm() *alarm { return &alarm{events: map[string]chan event.GenericEvent{}} }
+func newEnqueuer() *enqueuer { return &enqueuer{events: map[string]chan event.GenericEvent{}} }
 
-func (a *alarm) of(kind string) chan event.GenericEvent {
+func (a *enqueuer) of(kind string) chan event.GenericEvent {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.events[kind] == nil {
@@ -51,13 +52,13 @@ func (a *alarm) of(kind string) chan event.GenericEvent {
 	return a.events[kind]
 }
 
-// source is what a kind's controller watches.
-func (a *alarm) source(kind string) source.Source {
+// source returns what a kind's controller watches.
+func (a *enqueuer) source(kind string) source.Source {
 	return source.Channel(a.of(kind), &handler.EnqueueRequestForObject{})
 }
 
-// ring asks for a pass over obj; it waits until the controller takes it, or ctx ends.
-func (a *alarm) ring(ctx context.Context, kind string, obj client.Object) {
+// enqueue asks for a pass over obj; it waits until the controller takes it, or ctx ends.
+func (a *enqueuer) enqueue(ctx context.Context, kind string, obj client.Object) {
 	select {
 	case a.of(kind) <- event.GenericEvent{Object: obj}:
 	case <-ctx.Done():

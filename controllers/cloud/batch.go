@@ -17,11 +17,11 @@ type Batch[K comparable, V any] struct {
 	Read func(ctx context.Context, keys []K) (map[K]V, error)
 
 	mu   sync.Mutex
-	open *round[K, V]
+	open *batchCall[K, V]
 }
 
-// round is one call in the making.
-type round[K comparable, V any] struct {
+// batchCall is one call in the making.
+type batchCall[K comparable, V any] struct {
 	keys    []K
 	members map[K]bool
 	routine bool // nobody waits for any of them
@@ -44,11 +44,11 @@ func (b *Batch[K, V]) Get(ctx context.Context, key K) (found V, ok bool, err err
 	}
 }
 
-func (b *Batch[K, V]) join(ctx context.Context, key K) *round[K, V] {
+func (b *Batch[K, V]) join(ctx context.Context, key K) *batchCall[K, V] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.open == nil {
-		r := &round[K, V]{done: make(chan struct{}), members: map[K]bool{}, routine: true}
+		r := &batchCall[K, V]{done: make(chan struct{}), members: map[K]bool{}, routine: true}
 		b.open = r
 		time.AfterFunc(b.Window, func() { b.send(context.WithoutCancel(ctx), r) })
 	}
@@ -68,14 +68,14 @@ func (b *Batch[K, V]) join(ctx context.Context, key K) *round[K, V] {
 // batchTimeout bounds a call that no single caller's time bounds.
 const batchTimeout = time.Minute
 
-func (b *Batch[K, V]) send(ctx context.Context, r *round[K, V]) {
+func (b *Batch[K, V]) send(ctx context.Context, r *batchCall[K, V]) {
 	r.start.Do(func() {
 		b.mu.Lock()
 		if b.open == r {
 			b.open = nil
 		}
 		b.mu.Unlock()
-		ctx, cancel := context.WithTimeout(engine.Routine(ctx, r.routine), batchTimeout)
+		ctx, cancel := context.WithTimeout(engine.WithRoutine(ctx, r.routine), batchTimeout)
 		defer cancel()
 		defer close(r.done)
 		defer func() {

@@ -23,7 +23,7 @@ type reads struct {
 	err     error
 }
 
-// made are the calls so far.
+// made returns the calls so far.
 func (r *reads) made() [][]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -49,7 +49,7 @@ func TestReadsThatComeTogetherShareACall(t *testing.T) {
 		b := &Batch[string, string]{Window: 20 * time.Millisecond, Most: 100, Read: r.read}
 		for _, key := range []string{"a", "b", "b", "lost"} {
 			go func() {
-				found, ok, err := b.Get(engine.Routine(t.Context(), key != "b"), key)
+				found, ok, err := b.Get(engine.WithRoutine(t.Context(), key != "b"), key)
 				if err != nil || ok != (key != "lost") || (ok && found != "value of "+key) {
 					t.Errorf("%s: %q, %v, %v", key, found, ok, err)
 				}
@@ -63,7 +63,7 @@ func TestReadsThatComeTogetherShareACall(t *testing.T) {
 		if r.routine[0] {
 			t.Error("a call that somebody waits for was made as routine work")
 		}
-		if _, _, err := b.Get(engine.Routine(t.Context(), true), "c"); err != nil || !r.routine[1] {
+		if _, _, err := b.Get(engine.WithRoutine(t.Context(), true), "c"); err != nil || !r.routine[1] {
 			t.Errorf("a later read: %v, routine %v", err, r.routine)
 		}
 	})
@@ -128,7 +128,7 @@ func TestWhoLeavesDoesNotEndTheCallOfOthers(t *testing.T) {
 }
 
 func TestWhatASessionSharesIsByRegionAndType(t *testing.T) {
-	s := &Session{Config: aws.Config{Region: "eu"}, shared: &memo{}, listings: &memo{}, paces: &Paces{Now: time.Now}}
+	s := &Session{Config: aws.Config{Region: "eu"}, shared: &sharedValues{}, listings: &sharedValues{}, limiters: &Limiters{Now: time.Now}}
 	eu, us := s.In("eu", "Kind", ""), s.In("us", "Kind", "")
 	made := 0
 	build := func() *int { made++; return new(int) }
@@ -139,26 +139,26 @@ func TestWhatASessionSharesIsByRegionAndType(t *testing.T) {
 
 func TestAListingAnswersRoutineLooksWhileItIsYoung(t *testing.T) {
 	now := time.Unix(10_000, 0)
-	s := &Session{Config: aws.Config{Region: "eu"}, shared: &memo{}, listings: &memo{}, paces: &Paces{Now: func() time.Time { return now }}}
+	s := &Session{Config: aws.Config{Region: "eu"}, shared: &sharedValues{}, listings: &sharedValues{}, limiters: &Limiters{Now: func() time.Time { return now }}}
 	eu, us := s.In("eu", "Kind", ""), s.In("us", "Kind", "")
-	routine := engine.Routine(t.Context(), true)
-	Listing[string](eu).Replace(map[string]string{"arn": "picture"})
-	if v, ok := Listing[string](s).Get(routine, "arn"); !ok || v != "picture" {
+	routine := engine.WithRoutine(t.Context(), true)
+	ListingOf[string](eu).Replace(map[string]string{"arn": "picture"})
+	if v, ok := ListingOf[string](s).Get(routine, "arn"); !ok || v != "picture" {
 		t.Error("a session of the same provider and region does not see the listing")
 	}
-	if _, ok := Listing[string](us).Get(routine, "arn"); ok {
+	if _, ok := ListingOf[string](us).Get(routine, "arn"); ok {
 		t.Error("another region sees the listing")
 	}
-	if _, ok := Listing[string](eu).Get(t.Context(), "arn"); ok {
+	if _, ok := ListingOf[string](eu).Get(t.Context(), "arn"); ok {
 		t.Error("a look that somebody waits for is answered from a listing")
 	}
-	now = now.Add(listedFor + time.Second)
-	if _, ok := Listing[string](eu).Get(routine, "arn"); ok {
+	now = now.Add(listingMaxAge + time.Second)
+	if _, ok := ListingOf[string](eu).Get(routine, "arn"); ok {
 		t.Error("a listing answers though no sweep has come through for long")
 	}
-	Listing[string](eu).Replace(map[string]string{"arn": "picture"})
-	Listing[string](eu).Replace(nil)
-	if _, ok := Listing[string](eu).Get(routine, "arn"); ok {
+	ListingOf[string](eu).Replace(map[string]string{"arn": "picture"})
+	ListingOf[string](eu).Replace(nil)
+	if _, ok := ListingOf[string](eu).Get(routine, "arn"); ok {
 		t.Error("a forgotten listing is still seen")
 	}
 }

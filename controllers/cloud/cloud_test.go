@@ -27,13 +27,13 @@ func failed(code, message string) error {
 
 func TestExplain(t *testing.T) {
 	for code, want := range map[string]string{
-		"SlowDown": "Throttled", "ThrottlingException": "Throttled", "OperationAborted": "Busy",
+		"SlowDown": "Throttled", "ProvisionedThroughputExceededException": "Throttled", "ThrottlingException": "Throttled", "OperationAborted": "Busy",
 		"AccessDenied": "AccessDenied", "InvalidArgument": "InvalidSpec", "InvalidBucketState": "InvalidSpec",
 		"TooManyBuckets": "QuotaExceeded",
 	} {
 		err := Explain(failed(code, "Because."))
-		pause, ok := engine.AsPause(err)
-		if !ok || pause.Reason != want {
+		wait, ok := engine.AsWait(err)
+		if !ok || wait.Reason != want {
 			t.Errorf("%s: got %v", code, err)
 			continue
 		}
@@ -42,13 +42,13 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	expired := Explain(failed("SignatureDoesNotMatch", "Signature expired: 20260102T120000Z is now earlier than … x-amz-security-token:secret"))
-	if pause, ok := engine.AsPause(expired); !ok || pause.Reason != "CredentialsRejected" || strings.Contains(expired.Error(), "2026") {
+	if wait, ok := engine.AsWait(expired); !ok || wait.Reason != "CredentialsRejected" || strings.Contains(expired.Error(), "2026") {
 		t.Errorf("rejected credentials: %v", expired)
 	}
 	if Explain(nil) != nil {
 		t.Error("nil is an error")
 	}
-	if _, ok := engine.AsPause(Explain(failed("InternalError", ""))); ok {
+	if _, ok := engine.AsWait(Explain(failed("InternalError", ""))); ok {
 		t.Error("a transient error is not tried again with back-off")
 	}
 	if IsNotFound(failed("AccessDenied", "")) || IsNotFound(errors.New("reset")) || !IsNotFound(failed("NoSuchBucket", "")) {
@@ -105,7 +105,7 @@ func object() *v1alpha1.S3Bucket {
 func TestOwner(t *testing.T) {
 	id := Identity{Cluster: "c1", Kind: "S3Bucket", NamespaceUID: "n1", FormerNamespaceUIDs: []string{"lost1", "lost2"}}
 	with := func(change ...string) map[string]string {
-		tags := id.Marks(object())
+		tags := id.OwnershipTags(object())
 		for i := 0; i+1 < len(change); i += 2 {
 			tags[change[i]] = change[i+1]
 		}
@@ -139,16 +139,16 @@ func TestOwner(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", x.name, got, x.want)
 		}
 	}
-	if got := id.Search(object()); !slices.Equal(got[tagNamespaceUID], []string{"n1", "lost1", "lost2"}) || !slices.Equal(got[tagCluster], []string{"c1"}) || len(got) != 6 {
+	if got := id.SearchTags(object()); !slices.Equal(got[tagNamespaceUID], []string{"n1", "lost1", "lost2"}) || !slices.Equal(got[tagCluster], []string{"c1"}) || len(got) != 6 {
 		t.Errorf("searched for by %v", got)
 	}
-	if got := (Identity{Kind: "S3Bucket"}).Owner(object(), Identity{Kind: "S3Bucket"}.Marks(object())); got != external.Foreign {
+	if got := (Identity{Kind: "S3Bucket"}).Owner(object(), Identity{Kind: "S3Bucket"}.OwnershipTags(object())); got != external.Foreign {
 		t.Errorf("empty marks own everything: %v", got)
 	}
 }
 
 func TestOnlyOurOwnTagsAreMarks(t *testing.T) {
-	rest := TagChange{Remove: Marked(map[string]string{tagUID: "x", TagAdopt: "y", "team": "z"})}.Apply(map[string]string{tagUID: "x", TagAdopt: "y", "team": "z"})
+	rest := TagChange{Remove: OwnershipTagKeys(map[string]string{tagUID: "x", TagAdopt: "y", "team": "z"})}.Apply(map[string]string{tagUID: "x", TagAdopt: "y", "team": "z"})
 	if len(rest) != 1 || rest["team"] != "z" {
 		t.Errorf("left %v", rest)
 	}
@@ -198,16 +198,16 @@ func TestEnforcedTagsWinAndForbiddenOnesAreNotSet(t *testing.T) {
 	if change.Set["cost-center"] != "4711" || len(change.Remove) != 1 || change.Remove[0] != "map-migrated" {
 		t.Errorf("drift is mended by %+v", change)
 	}
-	err := s.RefuseTags(own)
-	if pause, ok := engine.AsPause(err); !ok || pause.Reason != "TagForbidden" || !strings.Contains(err.Error(), "AWSProvider aws-prod keeps for the platform: billing, map-migrated. Remove them") {
+	err := s.CheckTags(own)
+	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "TagForbidden" || !strings.Contains(err.Error(), "AWSProvider aws-prod keeps for the platform: billing, map-migrated. Remove them") {
 		t.Errorf("got %v", err)
 	}
-	if err := s.RefuseTags(v1alpha1.Tags{"cost-center": "1", "mapped": "y"}); err != nil {
+	if err := s.CheckTags(v1alpha1.Tags{"cost-center": "1", "mapped": "y"}); err != nil {
 		t.Errorf("got %v", err)
 	}
 	// IAM's conditions on tags take a key in any case, so that one beside the platform's would pass for it.
 	other := v1alpha1.Tags{"Cost-Center": "1", "BILLING": "free", "MAP-migrated": "x", "ma": "z"}
-	if err := s.RefuseTags(other); err == nil || !strings.Contains(err.Error(), ": BILLING, Cost-Center, MAP-migrated. Remove them") {
+	if err := s.CheckTags(other); err == nil || !strings.Contains(err.Error(), ": BILLING, Cost-Center, MAP-migrated. Remove them") {
 		t.Errorf("got %v", err)
 	}
 	for key := range s.Tags(object(), other) {

@@ -26,20 +26,20 @@ const ConditionAuthenticated = "Authenticated"
 
 // Connector opens the session that an object asks for, if its namespace may.
 type Connector struct {
-	Reader   client.Reader // cached
-	Live     client.Reader // past the cache
-	Sessions *Sessions
+	Reader    client.Reader // cached
+	APIReader client.Reader // past the cache
+	Sessions  *Sessions
 }
 
-// Use is what an object wants of a provider.
-type Use struct {
-	Kind      string
-	Namespace string
-	Provider  string
-	Region    string // empty: the provider's own
-	AccountID string // that it must lead to; empty: any
-	Held      bool   // something of the object is there already
-	Leaving   bool   // the object is being deleted
+// ProviderUse is what an object wants of a provider.
+type ProviderUse struct {
+	Kind         string
+	Namespace    string
+	Provider     string
+	Region       string // empty: the provider's own
+	AccountID    string // that it must lead to; empty: any
+	HasResources bool   // something of the object is there already
+	Deleting     bool   // the object is being deleted
 	// Platform is true for what Portico keeps itself, in a namespace of no team: no selector is asked.
 	Platform bool
 }
@@ -51,20 +51,20 @@ func (c Connector) Open(ctx context.Context, kind string, obj external.Object) (
 	return c.OpenFor(ctx, useOf(kind, obj))
 }
 
-func useOf(kind string, obj external.Object) Use {
+func useOf(kind string, obj external.Object) ProviderUse {
 	spec, status := obj.AWS()
-	return Use{
+	return ProviderUse{
 		Kind: kind, Namespace: obj.GetNamespace(), Provider: spec.ProviderRef.Name, Region: cmp.Or(status.Region, spec.Region),
-		AccountID: status.AccountID, Held: status.ARN != "", Leaving: !obj.GetDeletionTimestamp().IsZero(),
+		AccountID: status.AccountID, HasResources: status.ARN != "", Deleting: !obj.GetDeletionTimestamp().IsZero(),
 	}
 }
 
-// OpenFor is Open for what is no resource of AWS itself.
-func (c Connector) OpenFor(ctx context.Context, u Use) (*Session, error) {
+// OpenFor opens a session for what is no resource of AWS itself.
+func (c Connector) OpenFor(ctx context.Context, u ProviderUse) (*Session, error) {
 	provider := &v1alpha1.AWSProvider{}
 	err := c.Reader.Get(ctx, client.ObjectKey{Name: u.Provider}, provider)
 	if apierrors.IsNotFound(err) {
-		return nil, noProvider(u)
+		return nil, providerNotFound(u)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the AWSProvider %s: %w", u.Provider, err)
@@ -74,57 +74,57 @@ func (c Connector) OpenFor(ctx context.Context, u Use) (*Session, error) {
 		return nil, err
 	}
 	u.Region = cmp.Or(u.Region, provider.Spec.Region)
-	if err := admissible(provider, namespace, u); err != nil {
+	if err := checkUse(provider, namespace, u); err != nil {
 		return nil, err
 	}
 	session, err := c.Sessions.For(ctx, provider, u.Namespace)
 	if err != nil {
 		return nil, fmt.Errorf("provider %s: %w", provider.Name, err)
 	}
-	if err := Pinned(provider, session); err != nil {
+	if err := CheckAccount(provider, session); err != nil {
 		return nil, err
 	}
 	if u.AccountID != "" && u.AccountID != session.AccountID {
-		return nil, engine.Blocked("AccountMismatch", "the resource is in account %s, and provider %s now leads to account %s; nothing was changed", u.AccountID, provider.Name, session.AccountID)
+		return nil, engine.Blocked(v1alpha1.ReasonAccountMismatch, "the resource is in account %s, and provider %s now leads to account %s; nothing was changed", u.AccountID, provider.Name, session.AccountID)
 	}
 	opened := session.In(u.Region, u.Kind, string(namespace.UID))
 	opened.Identity.FormerNamespaceUIDs = formerUIDs(namespace)
 	return opened, nil
 }
 
-// noProvider answers whoever may not use a provider, whether it exists or not: a guessed name tells nothing.
-func noProvider(u Use) error {
+// providerNotFound answers whoever may not use a provider, whether it exists or not: a guessed name tells nothing.
+func providerNotFound(u ProviderUse) error {
 	if u.AccountID != "" {
-		return engine.Blocked("ProviderNotFound", "there is no AWSProvider %s any more, by which this object has something in account %s: ask a platform admin to create it again", u.Provider, u.AccountID)
+		return engine.Blocked(v1alpha1.ReasonProviderNotFound, "there is no AWSProvider %s any more, by which this object has something in account %s: ask a platform admin to create it again", u.Provider, u.AccountID)
 	}
-	return engine.Blocked("ProviderNotFound", "there is no AWSProvider %s that namespace %s may use; choose another one, or ask a platform admin to create it, or to allow this namespace", u.Provider, u.Namespace)
+	return engine.Blocked(v1alpha1.ReasonProviderNotFound, "there is no AWSProvider %s that namespace %s may use; choose another one, or ask a platform admin to create it, or to allow this namespace", u.Provider, u.Namespace)
 }
 
-// Prove checks that the namespace of this name is still the one that the session marks resources with, and that the
+// Recheck checks that the namespace of this name is still the one that the session marks resources with, and that the
 // provider is not about to go. The cache may lag behind, and a name that was given to another team inherits nothing.
 // What is to be made must be reserved by now: a provider that goes looks for reservations after it has been told to go,
 // so that one of the two sees the other.
-func (c Connector) Prove(ctx context.Context, s *Session, namespace string) error {
-	ns, err := namespaceOf(ctx, c.Live, namespace)
+func (c Connector) Recheck(ctx context.Context, s *Session, namespace string) error {
+	ns, err := namespaceOf(ctx, c.APIReader, namespace)
 	if err != nil {
 		return err
 	}
 	if string(ns.UID) != s.Identity.NamespaceUID {
-		return engine.Wait("Settling", time.Second, "the namespace %s was made anew a moment ago; Portico waits until it sees the new one", namespace)
+		return engine.Wait(v1alpha1.ReasonSettling, time.Second, "the namespace %s was deleted and created again a moment ago; waiting until Portico sees the new one", namespace)
 	}
 	if !slices.Equal(formerUIDs(ns), s.Identity.FormerNamespaceUIDs) {
-		return engine.Wait("Settling", time.Second, "the annotation %s of the namespace %s was changed a moment ago; Portico waits until it sees that", v1alpha1.AnnotationFormerUID, namespace)
+		return engine.Wait(v1alpha1.ReasonSettling, time.Second, "the annotation %s of the namespace %s was changed a moment ago; Portico waits until it sees that", v1alpha1.AnnotationFormerUID, namespace)
 	}
 	if !ns.DeletionTimestamp.IsZero() {
-		return engine.Blocked("NamespaceTerminating", "the namespace %s is being deleted: nothing new is made in it", namespace)
+		return engine.Blocked(v1alpha1.ReasonNamespaceTerminating, "the namespace %s is being deleted: nothing new is made in it", namespace)
 	}
-	return c.stays(ctx, s.Provider)
+	return c.recheckProvider(ctx, s.Provider)
 }
 
-// stays checks that the provider is there and is not being deleted.
-func (c Connector) stays(ctx context.Context, provider string) error {
+// recheckProvider checks that the provider is there and is not being deleted.
+func (c Connector) recheckProvider(ctx context.Context, provider string) error {
 	found := &v1alpha1.AWSProvider{}
-	err := c.Live.Get(ctx, client.ObjectKey{Name: provider}, found)
+	err := c.APIReader.Get(ctx, client.ObjectKey{Name: provider}, found)
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read the AWSProvider %s: %w", provider, err)
 	}
@@ -135,7 +135,7 @@ func (c Connector) stays(ctx context.Context, provider string) error {
 }
 
 func providerDeleting(name string) error {
-	return engine.Blocked("ProviderDeleting", "provider %s is being deleted and takes no new resources; choose another one", name)
+	return engine.Blocked(v1alpha1.ReasonProviderDeleting, "provider %s is being deleted and takes no new resources; choose another one", name)
 }
 
 func namespaceOf(ctx context.Context, reader client.Reader, name string) (*metav1.PartialObjectMetadata, error) {
@@ -147,64 +147,64 @@ func namespaceOf(ctx context.Context, reader client.Reader, name string) (*metav
 	return ns, nil
 }
 
-// admissible is the pure part of OpenFor.
-func admissible(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata, u Use) error {
-	if err := admitted(p, namespace, u); err != nil {
+// checkUse decides for OpenFor, without reading anything.
+func checkUse(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata, u ProviderUse) error {
+	if err := checkNamespace(p, namespace, u); err != nil {
 		return err // before anything else: what is wrong with a provider is told only to those who may use it
 	}
 	if p.Status.ObservedGeneration != p.Generation {
-		return engine.Wait("ProviderNotReady", 5*time.Second, "provider %s is being checked", p.Name)
+		return engine.Wait(v1alpha1.ReasonProviderNotReady, 5*time.Second, "provider %s is being checked", p.Name)
 	}
 	if auth := meta.FindStatusCondition(p.Status.Conditions, ConditionAuthenticated); auth == nil || auth.Status != metav1.ConditionTrue {
-		return engine.Blocked("ProviderNotReady", "provider %s cannot be used: %s", p.Name, cause(auth))
+		return engine.Blocked(v1alpha1.ReasonProviderNotReady, "provider %s cannot be used: %s", p.Name, cause(auth))
 	}
-	if u.Leaving {
+	if u.Deleting {
 		return nil
 	}
-	if !p.DeletionTimestamp.IsZero() && !u.Held {
+	if !p.DeletionTimestamp.IsZero() && !u.HasResources {
 		return providerDeleting(p.Name)
 	}
 	if !u.Platform && u.Region != p.Spec.Region && !slices.Contains(p.Spec.AllowedRegions, u.Region) {
-		return engine.Blocked("RegionNotAllowed", "provider %s does not allow region %s; it allows %s", p.Name, u.Region, strings.Join(regions(p), ", "))
+		return engine.Blocked(v1alpha1.ReasonRegionNotAllowed, "provider %s does not allow region %s; it allows %s", p.Name, u.Region, strings.Join(regions(p), ", "))
 	}
 	return nil
 }
 
-// admitted asks allowedNamespaces. An object that has something at the provider already may know that it exists.
-func admitted(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata, u Use) error {
-	if u.Leaving || u.Platform {
+// checkNamespace asks allowedNamespaces. An object that has something at the provider already may know that it exists.
+func checkNamespace(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata, u ProviderUse) error {
+	if u.Deleting || u.Platform {
 		return nil
 	}
-	allowed, err := Allows(p, namespace.Labels)
+	allowed, err := AllowsNamespace(p, namespace.Labels)
 	switch {
 	case allowed:
 		return nil
 	case u.AccountID == "":
-		return noProvider(u)
+		return providerNotFound(u)
 	case err != nil:
 		return err
 	}
-	return engine.Blocked("ProviderNotAllowed", "namespace %s may not use provider %s any more; ask a platform admin to allow it again, or move to another one", u.Namespace, p.Name)
+	return engine.Blocked(v1alpha1.ReasonProviderNotAllowed, "namespace %s may not use provider %s any more; ask a platform admin to allow it again, or move to another one", u.Namespace, p.Name)
 }
 
-// Allows tells whether a namespace with these labels may use the provider. No selector means no namespace.
-func Allows(p *v1alpha1.AWSProvider, namespaceLabels map[string]string) (bool, error) {
+// AllowsNamespace reports whether a namespace with these labels may use the provider. No selector means no namespace.
+func AllowsNamespace(p *v1alpha1.AWSProvider, namespaceLabels map[string]string) (bool, error) {
 	if p.Spec.AllowedNamespaces == nil {
 		return false, nil
 	}
 	selector, err := metav1.LabelSelectorAsSelector(p.Spec.AllowedNamespaces)
 	if err != nil {
-		return false, engine.Blocked("InvalidProvider", "provider %s: allowedNamespaces is not a valid label selector: %v", p.Name, err)
+		return false, engine.Blocked(v1alpha1.ReasonInvalidProvider, "provider %s: allowedNamespaces is not a valid label selector: %v", p.Name, err)
 	}
 	return selector.Matches(labels.Set(namespaceLabels)), nil
 }
 
-// Pinned refuses a session of another account than the provider's own: a swapped key must never make Portico delete,
+// CheckAccount refuses a session of another account than the provider's own: a swapped key must never make Portico delete,
 // or create, in the wrong account.
-func Pinned(p *v1alpha1.AWSProvider, s *Session) error {
+func CheckAccount(p *v1alpha1.AWSProvider, s *Session) error {
 	pin := cmp.Or(p.Spec.AccountID, p.Status.AccountID)
 	if pin != "" && pin != s.AccountID {
-		return engine.Blocked("AccountMismatch", "the credentials of provider %s are of account %s, and it is pinned to account %s; nothing was changed. Restore the credentials, or create another provider for the other account", p.Name, s.AccountID, pin)
+		return engine.Blocked(v1alpha1.ReasonAccountMismatch, "the credentials of provider %s are of account %s, and it is pinned to account %s; nothing was changed. Restore the credentials, or create another provider for the other account", p.Name, s.AccountID, pin)
 	}
 	return nil
 }

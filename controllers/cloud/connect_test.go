@@ -62,9 +62,9 @@ func TestAdmissible(t *testing.T) {
 			}
 			u := useOf("S3Bucket", obj)
 			u.Region = x.region
-			err := admissible(x.provider, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Labels: x.labels}}, u)
-			pause, _ := engine.AsPause(err)
-			if got := reason(pause); got != x.reason {
+			err := checkUse(x.provider, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Labels: x.labels}}, u)
+			wait, _ := engine.AsWait(err)
+			if got := reason(wait); got != x.reason {
 				t.Errorf("got %q (%v), want %q", got, err, x.reason)
 			}
 		})
@@ -100,7 +100,7 @@ func TestANamespaceThatIsNotAllowedLearnsNothing(t *testing.T) {
 		if p != nil {
 			b = b.WithObjects(p)
 		}
-		_, err := Connector{Reader: b.Build()}.OpenFor(t.Context(), Use{Kind: "S3Bucket", Namespace: "n", Provider: "aws", Region: "us-east-1"})
+		_, err := Connector{Reader: b.Build()}.OpenFor(t.Context(), ProviderUse{Kind: "S3Bucket", Namespace: "n", Provider: "aws", Region: "us-east-1"})
 		if err == nil {
 			t.Fatalf("%s: it may use it", name)
 		}
@@ -134,16 +134,16 @@ func TestNothingIsMadeWithAProviderThatIsGoing(t *testing.T) {
 		"the namespace is not what it was any more": {[]client.Object{withdrawn, provider()}, "Settling"},
 		"it has gone": {[]client.Object{ns}, "ProviderDeleting"},
 	} {
-		c := Connector{Live: fake.NewClientBuilder().WithScheme(scheme).WithObjects(row.live...).Build()}
-		err := c.Prove(t.Context(), &Session{Provider: "aws", Identity: Identity{NamespaceUID: "uid", FormerNamespaceUIDs: []string{"f1", "f2"}}}, "n")
-		pause, _ := engine.AsPause(err)
-		if got := reason(pause); got != row.reason || (err != nil) != (row.reason != "") {
+		c := Connector{APIReader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(row.live...).Build()}
+		err := c.Recheck(t.Context(), &Session{Provider: "aws", Identity: Identity{NamespaceUID: "uid", FormerNamespaceUIDs: []string{"f1", "f2"}}}, "n")
+		wait, _ := engine.AsWait(err)
+		if got := reason(wait); got != row.reason || (err != nil) != (row.reason != "") {
 			t.Errorf("%s: %q (%v), want %q", name, got, err, row.reason)
 		}
 	}
 }
 
-func reason(p *engine.Pause) string {
+func reason(p *engine.WaitError) string {
 	if p == nil {
 		return ""
 	}
@@ -152,18 +152,18 @@ func reason(p *engine.Pause) string {
 
 func TestPinned(t *testing.T) {
 	pinned := provider(func(p *v1alpha1.AWSProvider) { p.Status.AccountID = "111122223333" })
-	if err := Pinned(pinned, &Session{AccountID: "111122223333"}); err != nil {
+	if err := CheckAccount(pinned, &Session{AccountID: "111122223333"}); err != nil {
 		t.Error(err)
 	}
-	err := Pinned(pinned, &Session{AccountID: "444455556666"})
-	if pause, ok := engine.AsPause(err); !ok || pause.Reason != "AccountMismatch" || !strings.Contains(err.Error(), "444455556666") {
+	err := CheckAccount(pinned, &Session{AccountID: "444455556666"})
+	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "AccountMismatch" || !strings.Contains(err.Error(), "444455556666") {
 		t.Errorf("got %v", err)
 	}
 	declared := provider(func(p *v1alpha1.AWSProvider) { p.Spec.AccountID = "111122223333" })
-	if Pinned(declared, &Session{AccountID: "444455556666"}) == nil {
+	if CheckAccount(declared, &Session{AccountID: "444455556666"}) == nil {
 		t.Error("spec.accountID does not bind")
 	}
-	if err := Pinned(provider(), &Session{AccountID: "444455556666"}); err != nil {
+	if err := CheckAccount(provider(), &Session{AccountID: "444455556666"}); err != nil {
 		t.Error("nothing is pinned yet:", err)
 	}
 }

@@ -36,15 +36,15 @@ type SecretReader interface {
 // NamespaceSecrets is the SecretReader of one namespace.
 type NamespaceSecrets struct {
 	Namespace string
-	Cached    client.Reader // metadata only
-	Live      client.Reader
+	Reader    client.Reader // metadata only
+	APIReader client.Reader
 }
 
 // Version implements SecretReader.
 func (s NamespaceSecrets) Version(ctx context.Context, name string) (string, error) {
 	meta := &metav1.PartialObjectMetadata{}
 	meta.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
-	if err := s.Cached.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, meta); err != nil {
+	if err := s.Reader.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, meta); err != nil {
 		return "", err
 	}
 	return meta.ResourceVersion, labelled(meta)
@@ -55,14 +55,14 @@ func labelled(secret client.Object) error {
 	if secret.GetLabels()[v1alpha1.LabelSecretType] == v1alpha1.SecretTypeAWSCredentials {
 		return nil
 	}
-	return engine.Blocked("SecretNotLabelled", "the Secret %s in the operator's namespace is not labelled for AWSProviders, and was not read; if it holds credentials for AWS, set its label %s=%s",
+	return engine.Blocked(v1alpha1.ReasonSecretNotLabelled, "the Secret %s in the operator's namespace is not labelled for AWSProviders, and was not read; if it holds credentials for AWS, set its label %s=%s",
 		secret.GetName(), v1alpha1.LabelSecretType, v1alpha1.SecretTypeAWSCredentials)
 }
 
 // Value implements SecretReader.
 func (s NamespaceSecrets) Value(ctx context.Context, ref v1alpha1.SecretKeyRef) (string, error) {
 	secret := &corev1.Secret{}
-	if err := s.Live.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: ref.Name}, secret); err != nil {
+	if err := s.APIReader.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: ref.Name}, secret); err != nil {
 		return "", err
 	}
 	if err := labelled(secret); err != nil {
@@ -70,12 +70,12 @@ func (s NamespaceSecrets) Value(ctx context.Context, ref v1alpha1.SecretKeyRef) 
 	}
 	value, ok := secret.Data[ref.Key]
 	if !ok || len(value) == 0 {
-		return "", engine.Blocked("SecretKeyNotFound", "the Secret %s in the operator's namespace has no key %s, or it is empty", ref.Name, ref.Key)
+		return "", engine.Blocked(v1alpha1.ReasonSecretKeyNotFound, "the Secret %s in the operator's namespace has no key %s, or it is empty", ref.Name, ref.Key)
 	}
 	return strings.TrimSpace(string(value)), nil // a line's end is easily saved along
 }
 
-// secretRefs are the Secrets that a provider names.
+// secretRefs returns the Secrets that a provider names.
 func secretRefs(spec *v1alpha1.AWSProviderSpec) []v1alpha1.SecretKeyRef {
 	var refs []v1alpha1.SecretKeyRef
 	for _, ref := range []*v1alpha1.SecretKeyRef{spec.AccessKeyIDRef, spec.SecretAccessKeyRef, spec.SessionTokenRef} {
@@ -86,8 +86,8 @@ func secretRefs(spec *v1alpha1.AWSProviderSpec) []v1alpha1.SecretKeyRef {
 	return refs
 }
 
-// Uses tells whether the provider reads the Secret of this name.
-func Uses(spec *v1alpha1.AWSProviderSpec, secret string) bool {
+// UsesSecret reports whether the provider reads the Secret of this name.
+func UsesSecret(spec *v1alpha1.AWSProviderSpec, secret string) bool {
 	for _, ref := range secretRefs(spec) {
 		if ref.Name == secret {
 			return true
@@ -98,15 +98,15 @@ func Uses(spec *v1alpha1.AWSProviderSpec, secret string) bool {
 
 func secretError(ref v1alpha1.SecretKeyRef, err error) error {
 	if apierrors.IsNotFound(err) {
-		return engine.Blocked("SecretNotFound", "the Secret %s does not exist in the operator's namespace; create it, or change the provider's reference", ref.Name)
+		return engine.Blocked(v1alpha1.ReasonSecretNotFound, "the Secret %s does not exist in the operator's namespace; create it, or change the provider's reference", ref.Name)
 	}
-	if _, ok := engine.AsPause(err); ok {
+	if _, ok := engine.AsWait(err); ok {
 		return err
 	}
 	return fmt.Errorf("read the Secret %s of the operator's namespace: %w", ref.Name, err)
 }
 
-// config is the aws.Config of a provider for a namespace: base credentials, then the chain of roles.
+// config returns the aws.Config of a provider for a namespace: base credentials, then the chain of roles.
 func (s *Sessions) config(ctx context.Context, p *v1alpha1.AWSProvider, namespace string) (aws.Config, error) {
 	if err := s.Endpoints.allow(p.Spec.Endpoint); err != nil {
 		return aws.Config{}, err
@@ -117,7 +117,7 @@ func (s *Sessions) config(ctx context.Context, p *v1alpha1.AWSProvider, namespac
 	}
 	if p.Spec.RoleARN != "" {
 		if s.TokenFile == "" {
-			return aws.Config{}, engine.Blocked("NoWebIdentity", "roleARN needs the operator's web identity token, and it has none: annotate its ServiceAccount for IRSA, or use another source of credentials")
+			return aws.Config{}, engine.Blocked(v1alpha1.ReasonNoWebIdentity, "roleARN needs the operator's web identity token, and it has none: annotate its ServiceAccount for IRSA, or use another source of credentials")
 		}
 		cfg.Credentials = aws.NewCredentialsCache(stscreds.NewWebIdentityRoleProvider(
 			sts.NewFromConfig(cfg), p.Spec.RoleARN, stscreds.IdentityTokenFile(s.TokenFile), sessionName))
@@ -130,7 +130,7 @@ func (s *Sessions) config(ctx context.Context, p *v1alpha1.AWSProvider, namespac
 	return s.assume(cfg, &p.Spec, namespace), nil
 }
 
-// base is the configuration with the provider's static keys, or the operator's own default chain.
+// base returns the configuration with the provider's static keys, or the operator's own default chain.
 func (s *Sessions) base(ctx context.Context, p *v1alpha1.AWSProvider) (aws.Config, error) {
 	load := []func(*config.LoadOptions) error{
 		config.WithRegion(p.Spec.Region),
@@ -139,7 +139,7 @@ func (s *Sessions) base(ctx context.Context, p *v1alpha1.AWSProvider) (aws.Confi
 			return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts = attempts })
 		}),
 		config.WithWebIdentityRoleCredentialOptions(sessionName),
-		config.WithAPIOptions(observers()),
+		config.WithAPIOptions(apiOptions()),
 	}
 	if p.Spec.AccessKeyIDRef != nil {
 		static, err := s.static(ctx, &p.Spec)

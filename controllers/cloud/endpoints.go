@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
@@ -14,7 +15,7 @@ import (
 // say. The zero value allows none.
 type Endpoints []string
 
-// Origin is the part of an endpoint that Endpoints go by. Names, values and defaults are told apart no more than a client
+// Origin returns the part of an endpoint that Endpoints go by. Names, values and defaults are told apart no more than a client
 // would: letters of any case, and a port that is the scheme's own.
 func Origin(endpoint string) (string, error) {
 	u, err := url.Parse(endpoint)
@@ -40,10 +41,10 @@ func (e Endpoints) allow(endpoint string) error {
 	}
 	origin, err := Origin(endpoint)
 	if err != nil {
-		return engine.Blocked("EndpointNotAllowed", "endpoint: %w", err)
+		return engine.Blocked(v1alpha1.ReasonEndpointNotAllowed, "endpoint: %w", err)
 	}
 	if !slices.Contains(e, origin) {
-		return engine.Blocked("EndpointNotAllowed", "the operator does not let AWSProviders use the endpoint %s, so nothing was sent there; remove endpoint to use AWS itself, or ask whoever runs the operator to add it to --allowed-endpoints", origin)
+		return engine.Blocked(v1alpha1.ReasonEndpointNotAllowed, "the operator does not let AWSProviders use the endpoint %s, so nothing was sent there; remove endpoint to use AWS itself, or ask whoever runs the operator to add it to --allowed-endpoints", origin)
 	}
 	return nil
 }

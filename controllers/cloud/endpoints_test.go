@@ -74,8 +74,8 @@ func TestNothingIsSentToAnEndpointThatIsNotAllowed(t *testing.T) {
 		read = false
 		s.asked.Store(0)
 		_, err := sessions.Verify(t.Context(), p)
-		pause, _ := engine.AsPause(err)
-		if refused := reason(pause) == "EndpointNotAllowed" && strings.Contains(err.Error(), "--allowed-endpoints"); refused == row.used {
+		wait, _ := engine.AsWait(err)
+		if refused := reason(wait) == "EndpointNotAllowed" && strings.Contains(err.Error(), "--allowed-endpoints"); refused == row.used {
 			t.Errorf("%s: %v", name, err)
 		}
 		if (s.asked.Load() > 0) != row.used || read != row.used {
@@ -130,7 +130,7 @@ func TestTheWebIdentityTokenGoesToAWSAlone(t *testing.T) {
 			aws, other := httptest.NewServer(ours), httptest.NewServer(theirs)
 			defer aws.Close()
 			defer other.Close()
-			sessions := NewSessions(fixedSecrets{"1"}, "cluster", token, &Paces{Rates: DefaultRates(), Now: time.Now})
+			sessions := NewSessions(fixedSecrets{"1"}, "cluster", token, &Limiters{Rates: DefaultRates(), Now: time.Now})
 			sessions.Endpoints = Endpoints{other.URL}
 			sessions.client = sessions.client.WithTransportOptions(func(tr *http.Transport) {
 				tr.DialTLSContext = func(ctx context.Context, network, _ string) (net.Conn, error) { // whatever is https is AWS
@@ -163,13 +163,13 @@ func TestOnlyLabelledSecretsAreRead(t *testing.T) {
 		secret("keys", map[string]string{v1alpha1.LabelSecretType: v1alpha1.SecretTypeAWSCredentials}),
 		secret("sessions", nil), secret("other", map[string]string{v1alpha1.LabelSecretType: "portal"}),
 	).Build()
-	secrets := NamespaceSecrets{Namespace: "portico-system", Cached: c, Live: c}
+	secrets := NamespaceSecrets{Namespace: "portico-system", Reader: c, APIReader: c}
 	for name, allowed := range map[string]bool{"keys": true, "sessions": false, "other": false} {
 		value, err := secrets.Value(t.Context(), v1alpha1.SecretKeyRef{Name: name, Key: "k"})
 		_, versionErr := secrets.Version(t.Context(), name)
 		for _, err := range []error{err, versionErr} {
-			pause, _ := engine.AsPause(err)
-			if refused := reason(pause) == "SecretNotLabelled" && strings.Contains(err.Error(), v1alpha1.LabelSecretType+"="); refused == allowed || (err == nil) != allowed {
+			wait, _ := engine.AsWait(err)
+			if refused := reason(wait) == "SecretNotLabelled" && strings.Contains(err.Error(), v1alpha1.LabelSecretType+"="); refused == allowed || (err == nil) != allowed {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

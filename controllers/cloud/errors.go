@@ -10,15 +10,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/smithy-go"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-type class int
+type errorClass int
 
 const (
-	transient class = iota
+	transient errorClass = iota
 	notFound
 	throttled
 	busy
@@ -28,10 +30,13 @@ const (
 	quota
 )
 
-// classes is the whole project's knowledge of AWS error codes. What is not here is tried again with back-off.
-var classes = map[string]class{
+// errorClasses is what Portico knows of AWS error codes. A code that is not here is throttling if the SDK says so, and else tried
+// again with back-off.
+var errorClasses = map[string]errorClass{
 	"NoSuchBucket": notFound,
 	"AWS.SimpleQueueService.NonExistentQueue": notFound, "QueueDoesNotExist": notFound,
+
+	"NotFound": notFound, "ResourceNotFound": notFound, // SNS's words
 
 	"DBInstanceNotFound": notFound, "DBInstanceNotFoundFault": notFound,
 	"InvalidInstanceID.NotFound": notFound,
@@ -43,7 +48,9 @@ var classes = map[string]class{
 
 	"RequestThrottledException": throttled, "EC2ThrottledException": throttled, "PriorRequestNotComplete": throttled,
 
-	"OperationAborted": busy, "InvalidDBInstanceState": busy, "InvalidDBInstanceStateFault": busy, "InvalidDBSnapshotState": busy,
+	"Throttled": throttled, "KMSThrottling": throttled,
+
+	"OperationAborted": busy, "ConcurrentAccess": busy, "StaleTag": busy, "InvalidDBInstanceState": busy, "InvalidDBInstanceStateFault": busy, "InvalidDBSnapshotState": busy,
 	"InvalidDBParameterGroupState": busy,
 	"ResourceInUseException":       busy, "RequestInProgressException": busy, "ConflictException": busy,
 	"IncorrectInstanceState": busy, "IncorrectState": busy, "IncorrectModificationState": busy,
@@ -51,7 +58,7 @@ var classes = map[string]class{
 	"AccessDenied": denied, "AccessDeniedException": denied, "UnauthorizedOperation": denied,
 	"AccountProblem": denied, "NotSignedUp": denied, "OptInRequired": denied, "SubscriptionRequiredException": denied,
 	"PendingVerification": denied, "Blocked": denied,
-	"KmsAccessDenied": denied, "AllAccessDisabled": denied, "Forbidden": denied, "AuthorizationError": denied,
+	"KMSAccessDenied": denied, "KmsAccessDenied": denied, "AllAccessDisabled": denied, "Forbidden": denied, "AuthorizationError": denied,
 
 	"InvalidClientTokenId": rejected, "InvalidAccessKeyId": rejected, "SignatureDoesNotMatch": rejected,
 	"ExpiredToken": rejected, "ExpiredTokenException": rejected, "UnrecognizedClientException": rejected,
@@ -67,6 +74,7 @@ var classes = map[string]class{
 	"PermanentRedirect": invalid, "AuthorizationHeaderMalformed": invalid, "KMS.NotFoundException": invalid,
 	"RegionDisabledException": invalid,
 	"InvalidAttributeValue":   invalid, "InvalidAttributeName": invalid, "AWS.SimpleQueueService.UnsupportedOperation": invalid,
+	"KMSNotFound": invalid, "KMSDisabled": invalid, "KMSInvalidState": invalid, "KMSOptInRequired": invalid, "TagPolicy": invalid,
 	"KmsNotFound": invalid, "KmsDisabled": invalid, "KmsInvalidState": invalid, "KmsInvalidKeyUsage": invalid, "KmsOptInRequired": invalid,
 	"InvalidParameterCombination": invalid, "DBSubnetGroupNotFoundFault": invalid, "DBSubnetGroupDoesNotCoverEnoughAZs": invalid,
 	"DBSubnetGroupNotAllowedFault": invalid, "InvalidDBSubnetGroupFault": invalid, "InvalidSubnet": invalid, "InvalidVPCNetworkStateFault": invalid,
@@ -84,6 +92,7 @@ var classes = map[string]class{
 	"InvalidChangeBatch": invalid, "InvalidInput": invalid, "InvalidDomainName": invalid, "InvalidArnException": invalid, "ValidationException": invalid,
 	"InvalidDomainValidationOptionsException": invalid, "InvalidTagException": invalid, "TagPolicyException": invalid, "InvalidParameterException": invalid,
 
+	"TopicLimitExceeded": quota, "SubscriptionLimitExceeded": quota, "FilterPolicyLimitExceeded": quota,
 	"TooManyBuckets": quota, "LimitExceeded": quota, "LimitExceededException": quota, "ServiceQuotaExceededException": quota,
 	"OverLimit": quota, "InstanceQuotaExceeded": quota, "StorageQuotaExceeded": quota, "SnapshotQuotaExceeded": quota,
 	"DBInstanceAutomatedBackupQuotaExceeded": quota,
@@ -92,26 +101,31 @@ var classes = map[string]class{
 	"SecurityGroupsPerInterfaceLimitExceeded": quota, "FilterLimitExceeded": quota, "TooManyTagsException": quota,
 }
 
-func classOf(err error) class {
-	if api, ok := errors.AsType[smithy.APIError](err); ok {
-		return classes[api.ErrorCode()]
+func classOf(err error) errorClass {
+	api, ok := errors.AsType[smithy.APIError](err)
+	if !ok {
+		return transient
 	}
-	return transient
+	class, known := errorClasses[api.ErrorCode()]
+	if _, throttles := retry.DefaultThrottleErrorCodes[api.ErrorCode()]; !known && throttles {
+		return throttled
+	}
+	return class
 }
 
-// IsNotFound tells an absent resource from a failed call. Only a service's own not-found code counts.
+// IsNotFound reports whether the resource is absent, and not the call failed. Only a service's own not-found code counts.
 func IsNotFound(err error) bool { return classOf(err) == notFound }
 
-// IsDenied tells a refusal by permission.
+// IsDenied reports whether a permission is missing.
 func IsDenied(err error) bool { return classOf(err) == denied }
 
-// IsCall tells an error of a call to AWS from all others: only that one is for Explain.
+// IsCall reports whether err is of a call to AWS: only that one is for Explain.
 func IsCall(err error) bool {
 	_, ok := errors.AsType[*smithy.OperationError](err)
 	return ok
 }
 
-// HasCode tells whether AWS answered with exactly this error code.
+// HasCode reports whether AWS answered with exactly this error code.
 func HasCode(err error, code string) bool {
 	api, ok := errors.AsType[smithy.APIError](err)
 	return ok && api.ErrorCode() == code
@@ -123,24 +137,24 @@ func Explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	text := stable(err)
-	if errors.Is(err, errPaced) {
-		return engine.Wait("Throttled", 5*time.Second, "%s. Portico has as many calls to make as it allows itself, and goes on as they are done", text)
+	text := stableText(err)
+	if errors.Is(err, errRateLimited) {
+		return engine.Wait(v1alpha1.ReasonThrottled, 5*time.Second, "%s. Portico has as many calls to make as it allows itself, and goes on as they are done", text)
 	}
 	switch classOf(err) {
 	case throttled:
-		return engine.Wait("Throttled", 5*time.Second, "%s. AWS limits the rate of calls; Portico slows down and goes on", text)
+		return engine.Wait(v1alpha1.ReasonThrottled, 5*time.Second, "%s. AWS limits the rate of calls; Portico slows down and goes on", text)
 	case busy:
-		return engine.Wait("Busy", 10*time.Second, "%s. AWS is still at work on this resource; Portico tries again", text)
+		return engine.Wait(v1alpha1.ReasonBusy, 10*time.Second, "%s. AWS is still at work on this resource; Portico tries again", text)
 	case denied:
-		return engine.Blocked("AccessDenied", "%s. The provider's identity lacks this permission: ask a platform admin to grant it; Portico tries again by itself, at least every 5 minutes", text)
+		return engine.Blocked(v1alpha1.ReasonAccessDenied, "%s. The provider's identity lacks this permission: ask a platform admin to grant it; Portico tries again by itself, at least every 5 minutes", text)
 	case rejected:
 		// Without AWS's message: it may hold the time, or parts of what was signed.
-		return engine.Blocked("CredentialsRejected", "%s. AWS does not accept the provider's credentials: ask a platform admin to renew them", text)
+		return engine.Blocked(v1alpha1.ReasonCredentialsRejected, "%s. AWS does not accept the provider's credentials: ask a platform admin to renew them", text)
 	case invalid:
-		return engine.Blocked("InvalidSpec", "%s. Change the spec; Portico tries again at once after an edit", text)
+		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "%s. Change the spec; Portico tries again at once after an edit", text)
 	case quota:
-		return engine.Blocked("QuotaExceeded", "%s. The account has reached a limit: delete what is not needed, or ask a platform admin to raise the quota", text)
+		return engine.Blocked(v1alpha1.ReasonQuotaExceeded, "%s. The account has reached a limit: delete what is not needed, or ask a platform admin to raise the quota", text)
 	default: // a not-found that nobody expected is as good as any other failure
 	}
 	return &callError{text: text, err: err}
@@ -156,9 +170,9 @@ func (e *callError) Error() string { return e.text }
 
 func (e *callError) Unwrap() error { return e.err }
 
-// stable says which call failed and why, without request IDs, ports or anything else that changes from try to try:
+// stableText says which call failed and why, without request IDs, ports or anything else that changes from try to try:
 // such a text in a condition would re-trigger every watcher for ever.
-func stable(err error) string {
+func stableText(err error) string {
 	call := "AWS"
 	if op, ok := errors.AsType[*smithy.OperationError](err); ok {
 		call = op.ServiceID + " " + op.OperationName
@@ -185,7 +199,7 @@ func stable(err error) string {
 // changing finds the parts of AWS's messages that differ each time.
 var changing = regexp.MustCompile(`(?i)((?:request ?id|host ?id|authorization failure message): ?)[^\s,;)]+`)
 
-// innermost is the cause at the bottom: the layers of net add addresses and ports.
+// innermost returns the cause at the bottom: the layers of net add addresses and ports.
 func innermost(err error) error {
 	for {
 		next := errors.Unwrap(err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 	"github.com/prometheus/client_golang/prometheus"
@@ -25,7 +24,7 @@ const (
 
 // classNames are the results that stand for classes of errors. The codes themselves are in no metric: a service may make
 // up any number of them.
-var classNames = map[class]string{
+var classNames = map[errorClass]string{
 	transient: "error", notFound: "not_found", throttled: ResultThrottled, busy: "busy", denied: "denied", rejected: "rejected",
 	invalid: "invalid", quota: "quota",
 }
@@ -65,14 +64,8 @@ func result(err error) string {
 	if err == nil {
 		return resultOK
 	}
-	api, ok := errors.AsType[smithy.APIError](err)
-	if !ok {
+	if _, ok := errors.AsType[smithy.APIError](err); !ok {
 		return resultNoAnswer
-	}
-	if _, known := classes[api.ErrorCode()]; !known {
-		if _, is := retry.DefaultThrottleErrorCodes[api.ErrorCode()]; is { // of services that Portico has no words for
-			return ResultThrottled
-		}
 	}
 	return classNames[classOf(err)]
 }

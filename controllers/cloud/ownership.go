@@ -41,13 +41,13 @@ func formerUIDs(ns metav1.Object) []string {
 	return strings.FieldsFunc(ns.GetAnnotations()[v1alpha1.AnnotationFormerUID], func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// isNamespace tells whether a mark is of obj's namespace, in this cluster or in one that is lost.
+// isNamespace reports whether a mark is of obj's namespace, in this cluster or in one that is lost.
 func (id Identity) isNamespace(uid string) bool {
 	return uid == id.NamespaceUID || slices.Contains(id.FormerNamespaceUIDs, uid)
 }
 
-// Marks are obj's ownership tags.
-func (id Identity) Marks(obj client.Object) map[string]string {
+// OwnershipTags returns obj's ownership tags.
+func (id Identity) OwnershipTags(obj client.Object) map[string]string {
 	return map[string]string{
 		tagCluster:      id.Cluster,
 		tagKind:         id.Kind,
@@ -58,10 +58,10 @@ func (id Identity) Marks(obj client.Object) map[string]string {
 	}
 }
 
-// Search returns the values of the ownership tags by which what is obj's is found: of the namespace's UID, all that count.
-func (id Identity) Search(obj client.Object) map[string][]string {
+// SearchTags returns the values of the ownership tags by which what is obj's is found: of the namespace's UID, all that count.
+func (id Identity) SearchTags(obj client.Object) map[string][]string {
 	all := map[string][]string{}
-	for key, value := range id.Marks(obj) {
+	for key, value := range id.OwnershipTags(obj) {
 		all[key] = []string{value}
 	}
 	all[tagNamespaceUID] = append(all[tagNamespaceUID], id.FormerNamespaceUIDs...)
@@ -71,7 +71,7 @@ func (id Identity) Search(obj client.Object) map[string][]string {
 // Owner reads ownership off tags. A namespace counts by its UID: a name that was given to another team inherits nothing.
 // What carries a UID that the namespace had in a lost cluster is of an earlier life.
 func (id Identity) Owner(obj client.Object, tags map[string]string) external.Owner {
-	marks := id.Marks(obj)
+	marks := id.OwnershipTags(obj)
 	ours := tags[tagUID] == marks[tagUID] && tags[tagNamespaceUID] == id.NamespaceUID
 	delete(marks, tagUID)
 	if id.isNamespace(tags[tagNamespaceUID]) {
@@ -88,7 +88,7 @@ func (id Identity) Owner(obj client.Object, tags map[string]string) external.Own
 	return external.Earlier
 }
 
-// offered tells whether a resource that is not ours is offered to obj. One that carries another object's marks never
+// offered returns Offered for a resource that is offered to obj, else Foreign. One that carries another object's marks never
 // is: whoever has it must let go of it first.
 func offered(obj client.Object, tags map[string]string) external.Owner {
 	if tags[tagUID] == "" && tags[tagCluster] == "" && tags[TagAdopt] == obj.GetNamespace()+"/"+obj.GetName() {
@@ -97,10 +97,10 @@ func offered(obj client.Object, tags map[string]string) external.Owner {
 	return external.Foreign
 }
 
-// Lends tells whether somebody with access to AWS lets obj's namespace use what carries these tags and is not obj's own: it
+// SharedWith reports whether somebody with access to AWS lets obj's namespace use what carries these tags and is not obj's own: it
 // names the namespace, or is offered to obj. Marks of the cluster and of the namespace's UID, which are on all that Portico
 // made and on copies of it, count where they are: those of another life are no consent.
-func (id Identity) Lends(obj client.Object, tags map[string]string) bool {
+func (id Identity) SharedWith(obj client.Object, tags map[string]string) bool {
 	if cluster, marked := tags[tagCluster]; marked && cluster != id.Cluster {
 		return false
 	}
@@ -113,7 +113,7 @@ func (id Identity) Lends(obj client.Object, tags map[string]string) bool {
 // TagNamespace names the namespace that may use a resource of the account.
 const TagNamespace = tagNamespace
 
-// GeneratedName is the AWS name of an object that leaves the choice to us: <namespace>-<name>-<hash>, of lower-case
+// GeneratedName returns the AWS name of an object that leaves the choice to us: <namespace>-<name>-<hash>, of lower-case
 // letters, digits and hyphens, at most limit long. The hash keeps apart what shortening, or another cluster, would
 // make equal.
 func (id Identity) GeneratedName(obj client.Object, limit int) string {

@@ -38,9 +38,9 @@ type Session struct {
 	// ProviderGeneration of the spec that the session was made from.
 	ProviderGeneration int64
 
-	paces    *Paces
-	shared   *memo // of this session
-	listings *memo // of its provider
+	limiters *Limiters
+	shared   *sharedValues // of this session
+	listings *sharedValues // of its provider
 }
 
 // Sessions makes sessions and keeps them: one per provider state and namespace. Safe for concurrent use.
@@ -49,8 +49,8 @@ type Sessions struct {
 	ClusterID string
 	// TokenFile holds the operator's web identity token (IRSA).
 	TokenFile string
-	// Paces bounds the calls of all sessions.
-	Paces *Paces
+	// Limiters bounds the calls of all sessions.
+	Limiters *Limiters
 	// Endpoints are those that providers may name; nil: none but AWS's own.
 	Endpoints Endpoints
 
@@ -58,23 +58,23 @@ type Sessions struct {
 	flight singleflight.Group
 	mu     sync.Mutex
 	byKey  map[string]*Session
-	listed map[types.UID]*memo // by provider
-	latest map[string]string   // provider and namespace → key, to forget what is out of date
+	listed map[types.UID]*sharedValues // by provider
+	latest map[string]string           // provider and namespace → key, to forget what is out of date
 }
 
-// NewSessions returns an empty cache. All sessions share one pool of connections, and one pace to each service.
-func NewSessions(secrets SecretReader, clusterID, tokenFile string, paces *Paces) *Sessions {
+// NewSessions returns an empty cache. All sessions share one pool of connections, and one limiter for each service.
+func NewSessions(secrets SecretReader, clusterID, tokenFile string, paces *Limiters) *Sessions {
 	return &Sessions{
-		Secrets: secrets, ClusterID: clusterID, TokenFile: tokenFile, Paces: paces,
+		Secrets: secrets, ClusterID: clusterID, TokenFile: tokenFile, Limiters: paces,
 		client: awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 			t.MaxIdleConnsPerHost = 64
 		}),
-		byKey: map[string]*Session{}, listed: map[types.UID]*memo{}, latest: map[string]string{},
+		byKey: map[string]*Session{}, listed: map[types.UID]*sharedValues{}, latest: map[string]string{},
 	}
 }
 
 // For returns the session of a provider for a namespace, verified with STS when anything it is made of is new. It does
-// not judge the account: see Pinned.
+// not judge the account: see CheckAccount.
 func (s *Sessions) For(ctx context.Context, p *v1alpha1.AWSProvider, namespace string) (*Session, error) {
 	return s.get(ctx, p, namespace, false)
 }
@@ -119,7 +119,7 @@ func (s *Sessions) get(ctx context.Context, p *v1alpha1.AWSProvider, namespace s
 // openTimeout bounds the calls to STS that open a session: no single caller's time does, because others wait too.
 const openTimeout = 30 * time.Second
 
-// version is the state of the provider's Secrets as one text; empty if it names none.
+// version returns the state of the provider's Secrets as one text; empty if it names none.
 func (s *Sessions) version(ctx context.Context, p *v1alpha1.AWSProvider) (string, error) {
 	var all []string
 	for _, ref := range secretRefs(&p.Spec) {
@@ -151,7 +151,7 @@ func (s *Sessions) lookup(key string) *Session {
 
 // refused drops the session if AWS refuses its credentials. What will pass takes nothing from a session that works.
 func (s *Sessions) refused(key string, err error) {
-	if pause, ok := engine.AsPause(err); !ok || !pause.Stalled {
+	if wait, ok := engine.AsWait(err); !ok || !wait.Stalled {
 		return
 	}
 	s.mu.Lock()
@@ -172,12 +172,12 @@ func (s *Sessions) open(ctx context.Context, p *v1alpha1.AWSProvider, version, n
 		Config: cfg, AccountID: aws.ToString(who.Account), CallerARN: withoutSession(aws.ToString(who.Arn)),
 		Partition: partition(aws.ToString(who.Arn)), Endpoint: p.Spec.Endpoint, Provider: p.Name,
 		Rules: p.Spec.AWSRules, Identity: Identity{Cluster: s.ClusterID},
-		ProviderGeneration: p.Generation, CredentialsVersion: version, shared: &memo{}, paces: s.Paces,
+		ProviderGeneration: p.Generation, CredentialsVersion: version, shared: &sharedValues{}, limiters: s.Limiters,
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.listed[p.UID] == nil {
-		s.listed[p.UID] = &memo{}
+		s.listed[p.UID] = &sharedValues{}
 	}
 	made.listings = s.listed[p.UID]
 	if known := s.byKey[key]; known != nil && known.AccountID == made.AccountID && known.CallerARN == made.CallerARN {
@@ -223,7 +223,7 @@ func (s *Session) In(region, kind, namespaceUID string) *Session {
 	c := *s
 	c.Config = s.Config.Copy()
 	c.Config.Region = region
-	c.Config.APIOptions = append(slices.Clone(s.Config.APIOptions), paced(s.paces, s.AccountID, region))
+	c.Config.APIOptions = append(slices.Clone(s.Config.APIOptions), limitRate(s.limiters, s.AccountID, region))
 	c.Identity.Kind, c.Identity.NamespaceUID = kind, namespaceUID
 	return &c
 }

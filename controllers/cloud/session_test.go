@@ -55,7 +55,7 @@ func sessionsOver(t *testing.T, s *stsServer) (*Sessions, *v1alpha1.AWSProvider)
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	ref := &v1alpha1.SecretKeyRef{Name: "aws", Key: "k"}
-	sessions := NewSessions(fixedSecrets{"1"}, "cluster", "", &Paces{Rates: DefaultRates(), Now: time.Now})
+	sessions := NewSessions(fixedSecrets{"1"}, "cluster", "", &Limiters{Rates: DefaultRates(), Now: time.Now})
 	sessions.Endpoints = Endpoints{server.URL}
 	return sessions, &v1alpha1.AWSProvider{
 		ObjectMeta: metav1.ObjectMeta{Name: "aws", UID: "p"},

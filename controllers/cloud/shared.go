@@ -9,16 +9,16 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// memo keeps one value of each type and region.
-type memo struct{ values sync.Map }
+// sharedValues keeps one value of each type and region.
+type sharedValues struct{ values sync.Map }
 
-type memoKey struct {
+type sharedKey struct {
 	region string
 	of     reflect.Type
 }
 
-func remembered[V any](m *memo, region string, build func() V) V {
-	key := memoKey{region, reflect.TypeFor[V]()}
+func loadOrBuild[V any](m *sharedValues, region string, build func() V) V {
+	key := sharedKey{region, reflect.TypeFor[V]()}
 	if found, ok := m.values.Load(key); ok {
 		return found.(V)
 	}
@@ -32,12 +32,12 @@ func Shared[V any](s *Session, build func() V) V {
 	if s.shared == nil {
 		return build() // a session made by hand, in a test
 	}
-	return remembered(s.shared, s.Config.Region, build)
+	return loadOrBuild(s.shared, s.Config.Region, build)
 }
 
-// Listed is the latest complete listing of one type of resource in a provider's account and region, by ARN. It is an
-// old picture: good for routine checks that find nothing, never a reason to act.
-type Listed[V any] struct {
+// Listing is the latest complete listing of one type of resource in a provider's account and region, by ARN. It is an
+// old state: good for routine checks that find nothing, never a reason to act.
+type Listing[V any] struct {
 	Now func() time.Time // nil: a listing never grows old, for tests
 
 	mu  sync.RWMutex
@@ -45,20 +45,20 @@ type Listed[V any] struct {
 	at  time.Time
 }
 
-// listedFor is how long a listing answers for: two sweeps at the default interval. If sweeps stop, routine checks must
+// listingMaxAge is how long a listing answers for: two sweeps at the default interval. If sweeps stop, routine checks must
 // read for themselves again.
-const listedFor = 10 * time.Minute
+const listingMaxAge = 10 * time.Minute
 
-// Listing returns the listing of V's that all sessions of the provider share.
-func Listing[V any](s *Session) *Listed[V] {
+// ListingOf returns the listing of V's that all sessions of the provider share.
+func ListingOf[V any](s *Session) *Listing[V] {
 	if s.listings == nil {
-		return &Listed[V]{}
+		return &Listing[V]{}
 	}
-	return remembered(s.listings, s.Config.Region, func() *Listed[V] { return &Listed[V]{Now: s.paces.Now} })
+	return loadOrBuild(s.listings, s.Config.Region, func() *Listing[V] { return &Listing[V]{Now: s.limiters.Now} })
 }
 
 // Replace makes all the listing; nil forgets it, which is what a failed listing asks for.
-func (l *Listed[V]) Replace(all map[string]V) {
+func (l *Listing[V]) Replace(all map[string]V) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all = all
@@ -67,12 +67,12 @@ func (l *Listed[V]) Replace(all map[string]V) {
 	}
 }
 
-// Get returns the picture of the resource with this ARN, for routine work only, and if it is younger than what the
+// Get returns the state of the resource with this ARN, for routine work only, and if it is younger than what the
 // object's last live look saw. false says nothing about whether the resource exists.
-func (l *Listed[V]) Get(ctx context.Context, arn string) (V, bool) {
+func (l *Listing[V]) Get(ctx context.Context, arn string) (V, bool) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	v, ok := l.all[arn]
-	old := l.Now != nil && (l.Now().Sub(l.at) > listedFor || !l.at.After(engine.LastLook(ctx)))
+	old := l.Now != nil && (l.Now().Sub(l.at) > listingMaxAge || !l.at.After(engine.LastObserved(ctx)))
 	return v, ok && !old && engine.IsRoutine(ctx)
 }

@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// Tags are all the tags that obj is to have: the provider's defaults; its own, which win, but for keys that the provider
+// Tags returns all the tags that obj is to have: the provider's defaults; its own, which win, but for keys that the provider
 // forbids; the provider's enforced tags, which win over both; and the ownership tags.
 func (s *Session) Tags(obj client.Object, own v1alpha1.Tags) map[string]string {
 	all := map[string]string{}
@@ -24,12 +25,12 @@ func (s *Session) Tags(obj client.Object, own v1alpha1.Tags) map[string]string {
 			all[key] = string(value)
 		}
 	}
-	maps.Copy(all, s.Identity.Marks(obj))
+	maps.Copy(all, s.Identity.OwnershipTags(obj))
 	return all
 }
 
-// RefuseTags tells which of own the provider forbids; nil if none.
-func (s *Session) RefuseTags(own v1alpha1.Tags) error {
+// CheckTags returns which of own the provider forbids; nil if none.
+func (s *Session) CheckTags(own v1alpha1.Tags) error {
 	var keys []string
 	for _, key := range slices.Sorted(maps.Keys(own)) {
 		if s.forbidden(key) {
@@ -39,10 +40,10 @@ func (s *Session) RefuseTags(own v1alpha1.Tags) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	return engine.Blocked("TagForbidden", "tags of this object have keys that AWSProvider %s keeps for the platform: %s. Remove them from spec.tags, or ask a platform admin to take them off forbiddenTagKeys and enforcedTags; until then they are not set", s.Provider, strings.Join(keys, ", "))
+	return engine.Blocked(v1alpha1.ReasonTagForbidden, "tags of this object have keys that AWSProvider %s keeps for the platform: %s. Remove them from spec.tags, or ask a platform admin to take them off forbiddenTagKeys and enforcedTags; until then they are not set", s.Provider, strings.Join(keys, ", "))
 }
 
-// forbidden tells whether the platform keeps the key, in whatever case: AWS has tags of both cases side by side, and IAM's
+// forbidden reports whether the platform keeps the key, in whatever case: AWS has tags of both cases side by side, and IAM's
 // conditions on tags take either. The very key of an enforced tag is no trouble: the platform's value wins.
 func (s *Session) forbidden(key string) bool {
 	for enforced := range s.Rules.EnforcedTags {
@@ -59,7 +60,7 @@ func (s *Session) forbidden(key string) bool {
 // tagPath and a key make the managed path of one tag.
 const tagPath = "tags."
 
-// TagPaths are the managed paths of obj's tags: one for each, the provider's among them.
+// TagPaths returns the managed paths of obj's tags: one for each, the provider's among them.
 func (s *Session) TagPaths(obj client.Object, own v1alpha1.Tags) []string {
 	var paths []string
 	for key := range s.Tags(obj, own) {
@@ -76,14 +77,37 @@ type TagChange struct {
 	Remove []string          // sorted
 	Why    string
 
-	sets []external.Change
+	changes []external.Change
 }
 
-// Sets are the declared paths that Set writes.
-func (c TagChange) Sets() []external.Change { return c.sets }
+// Changes returns the declared paths that Set writes.
+func (c TagChange) Changes() []external.Change { return c.changes }
 
-// None tells that there is nothing to change.
-func (c TagChange) None() bool { return len(c.Set) == 0 && len(c.Remove) == 0 }
+// Empty reports whether there is nothing to change.
+func (c TagChange) Empty() bool { return len(c.Set) == 0 && len(c.Remove) == 0 }
+
+// TagCalls are the calls by which a service sets and removes tags.
+type TagCalls struct {
+	SetName, RemoveName string
+	Set                 func(ctx context.Context, tags map[string]string) error
+	Remove              func(ctx context.Context, keys []string) error
+}
+
+// Actions returns the calls that bring the change about, for services that set some tags and remove others.
+func (c TagChange) Actions(calls TagCalls) []external.Action {
+	var actions []external.Action
+	if len(c.Set) > 0 {
+		actions = append(actions, external.Action{Name: calls.SetName, Why: c.Why, Changes: c.Changes(), Do: func(ctx context.Context) error {
+			return calls.Set(ctx, c.Set)
+		}})
+	}
+	if len(c.Remove) > 0 {
+		actions = append(actions, external.Action{Name: calls.RemoveName, Why: c.Why, Do: func(ctx context.Context) error {
+			return calls.Remove(ctx, c.Remove)
+		}})
+	}
+	return actions
+}
 
 // Apply returns tags after the change, for services that replace the whole set.
 func (c TagChange) Apply(tags map[string]string) map[string]string {
@@ -102,16 +126,16 @@ func (s *Session) PlanTags(obj external.Object, own v1alpha1.Tags, have map[stri
 	var diff []string
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		if value, ok := have[key]; !ok || value != want[key] {
-			diff = append(diff, fmt.Sprintf("tag %s %s → %s", key, external.Shown(value), external.Shown(want[key])))
+			diff = append(diff, fmt.Sprintf("tag %s %s → %s", key, external.OrNone(value), external.OrNone(want[key])))
 			change.Set[key] = want[key]
 			if !strings.HasPrefix(key, tagPrefix) {
-				change.sets = append(change.sets, external.Change{Path: tagPath + key, From: value, To: want[key]})
+				change.changes = append(change.changes, external.Change{Path: tagPath + key, From: value, To: want[key]})
 			}
 		}
 	}
 	for _, key := range unwanted(external.ManagedBy(obj), want, have) {
 		if value, ok := have[key]; ok {
-			diff = append(diff, fmt.Sprintf("tag %s %s → none", key, external.Shown(value)))
+			diff = append(diff, fmt.Sprintf("tag %s %s → none", key, external.OrNone(value)))
 			change.Remove = append(change.Remove, key)
 		}
 	}
@@ -120,21 +144,21 @@ func (s *Session) PlanTags(obj external.Object, own v1alpha1.Tags, have map[stri
 	return change
 }
 
-// unwanted are the tags to remove: those that were ours and are declared no more, and the offer that was taken, which
+// unwanted returns the tags to remove: those that were ours and are declared no more, and the offer that was taken, which
 // must not be there for the next object of this name.
 func unwanted(managed external.Managed, want, have map[string]string) []string {
 	keys := []string{TagAdopt}
 	for _, path := range managed.Paths() {
 		key, isTag := strings.CutPrefix(path, tagPath)
-		if _, wanted := want[key]; isTag && !wanted && managed.Wrote(path, have[key]) {
+		if _, wanted := want[key]; isTag && !wanted && managed.Owns(path, have[key]) {
 			keys = append(keys, key)
 		}
 	}
 	return keys
 }
 
-// Marked returns the keys of our own tags among tags, sorted: what Disown removes.
-func Marked(tags map[string]string) []string {
+// OwnershipTagKeys returns the keys of our own tags among tags, sorted: what Disown removes.
+func OwnershipTagKeys(tags map[string]string) []string {
 	var keys []string
 	for key := range tags {
 		if strings.HasPrefix(key, tagPrefix) {

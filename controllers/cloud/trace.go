@@ -15,8 +15,8 @@ import (
 	"github.com/portico-platform/portico/api/tracing"
 )
 
-// observers are what every aws.Config of ours has: calls are counted, and traced if that is on.
-func observers() []func(*middleware.Stack) error {
+// apiOptions returns what every aws.Config of ours has: calls are counted, and traced if that is on.
+func apiOptions() []func(*middleware.Stack) error {
 	all := []func(*middleware.Stack) error{countCalls}
 	if tracing.On() {
 		all = append(all, traceCalls)
@@ -46,7 +46,7 @@ func traceCalls(stack *middleware.Stack) error {
 		}), middleware.After)
 }
 
-// requestID is what AWS calls the request, whether it went well or not.
+// requestID returns what AWS calls the request, whether it went well or not.
 func requestID(meta middleware.Metadata, err error) string {
 	if failed, ok := errors.AsType[*awshttp.ResponseError](err); ok {
 		return failed.ServiceRequestID()
@@ -55,7 +55,7 @@ func requestID(meta middleware.Metadata, err error) string {
 	return id
 }
 
-// codeOf is the service's error code, or the result where there is none.
+// codeOf returns the service's error code, or the result where there is none.
 func codeOf(err error) string {
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		return api.ErrorCode()

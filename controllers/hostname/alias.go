@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/hostname/dns"
@@ -24,8 +25,8 @@ type records struct {
 	ours      bool      // and it names this request
 }
 
-// records reads the zone, by At or Exactly.
-func (r *run) records(ctx context.Context, read func(ctx context.Context, zone, name string) ([]dns.Set, error)) (records, error) {
+// readRecords reads the zone, by Records or ExactRecords.
+func (r *reconciliation) readRecords(ctx context.Context, read func(ctx context.Context, zone, name string) ([]dns.Set, error)) (records, error) {
 	var found records
 	at, err := read(ctx, r.zone.ID, r.name.String())
 	if err != nil {
@@ -41,25 +42,25 @@ func (r *run) records(ctx context.Context, read func(ctx context.Context, zone, 
 		}
 	}
 	if len(found.addresses) > 0 {
-		read = r.Zones.Exactly // whose they are must not be taken from a read past it
+		read = r.Zones.ExactRecords // whose they are must not be taken from a read past it
 	}
 	notes, err := read(ctx, r.zone.ID, r.name.Ownership())
 	if err != nil {
 		return found, err
 	}
-	if found.owner, found.owned = dns.Of(notes, types.RRTypeTxt); found.owned {
-		found.ours = slices.Equal(dns.Values(found.owner), []string{r.mark()})
+	if found.owner, found.owned = dns.OfType(notes, types.RRTypeTxt); found.owned {
+		found.ours = slices.Equal(dns.Values(found.owner), []string{r.ownershipValue()})
 	}
 	return found, nil
 }
 
-// mark is the value of the TXT record: the cluster, and the request for which the name is claimed.
-func (r *run) mark() string {
+// ownershipValue returns the value of the TXT record: the cluster, and the request for which the name is claimed.
+func (r *reconciliation) ownershipValue() string {
 	return fmt.Sprintf("heritage=portico,portico/cluster=%s,portico/request=%s", r.Cluster, r.req.HolderUID())
 }
 
-// conflict tells why the records must be left alone, if they must.
-func (f records) conflict(r *run) error {
+// conflict returns why the records must be left alone, if they must.
+func (f records) conflict(r *reconciliation) error {
 	var what string
 	switch {
 	case f.owned && !f.ours:
@@ -71,49 +72,43 @@ func (f records) conflict(r *run) error {
 	default:
 		return nil
 	}
-	return engine.Blocked("Conflict", "%s. Portico leaves them alone: delete them if nothing needs them, or ask for another hostname", what)
+	return engine.Blocked(v1alpha1.ReasonConflict, "%s. Portico leaves them alone: delete them if nothing needs them, or ask for another hostname", what)
 }
 
-// wanted are the records that lead to the load balancer.
-func (r *run) wanted() []dns.Set {
-	lb := r.pg.Status.LoadBalancer
+// wantedRecords returns the records that lead to the load balancer.
+func (r *reconciliation) wantedRecords() []dns.Set {
+	lb := r.pool.Status.LoadBalancer
 	return []dns.Set{
 		dns.Alias(r.name.String(), types.RRTypeA, lb.ZoneID, lb.DNSName),
 		dns.Alias(r.name.String(), types.RRTypeAaaa, lb.ZoneID, lb.DNSName),
 	}
 }
 
-// alias leads the hostname to the load balancer, and waits until every name server says so.
-func (r *run) alias(ctx context.Context) (string, error) {
-	found, err := r.records(ctx, r.Zones.At)
+// ensureAlias leads the hostname to the load balancer, and waits until every name server says so.
+func (r *reconciliation) ensureAlias(ctx context.Context) (string, error) {
+	found, err := r.readRecords(ctx, r.Zones.Records)
 	if err != nil {
 		return "", err
 	}
 	if err := found.conflict(r); err != nil {
 		return "", err
 	}
-	s, lb := &r.req.Status, r.pg.Status.LoadBalancer.DNSName
-	changes, why := r.changes(found)
-	if len(changes) == 0 && r.unheard(lb) {
+	s, lb := &r.req.Status, r.pool.Status.LoadBalancer.DNSName
+	changes, why := r.planChanges(found)
+	if len(changes) == 0 && r.answerLost(lb) {
 		// A change of the note into itself has an ID to ask by.
 		changes = []types.Change{dns.Delete(found.owner), dns.Create(found.owner)}
 	}
 	if len(changes) > 0 {
-		if err := r.change(ctx, changes); err != nil {
+		if err := r.sendChanges(ctx, changes); err != nil {
 			return "", err
 		}
 		if s.LoadBalancer == lb {
 			r.pass.Repaired("Repaired", "ChangeRecords", "%s; it was changed outside Portico", why)
 		}
 	}
-	if s.DNSChange != "" {
-		arrived, again, err := r.Zones.Arrived(ctx, s.DNSChange)
-		if err != nil {
-			return "", err
-		}
-		if !arrived {
-			return "", engine.Wait("Propagating", again, "the records are written; the name servers take them over, within a minute as a rule")
-		}
+	if err := r.checkPropagated(ctx, "the records are written; the name servers take them over"); err != nil {
+		return "", err
 	}
 	s.DNSChange, s.LoadBalancer, s.URL = "", lb, ""
 	if !r.name.Wildcard() {
@@ -122,18 +117,18 @@ func (r *run) alias(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s leads to %s", r.name, lb), nil
 }
 
-// unheard tells whether records that are as they should be may not have arrived: the answer to the change was lost. Those of
+// answerLost reports whether records that are as they should be may not have arrived: the answer to the change was lost. Those of
 // a lost cluster have arrived long since.
-func (r *run) unheard(lb string) bool {
+func (r *reconciliation) answerLost(lb string) bool {
 	s := &r.req.Status
 	return s.DNSChange == "" && s.LoadBalancer != lb && (s.LoadBalancer != "" || !r.req.Restored())
 }
 
-// changes bring what was found to what is wanted: exactly what was read is replaced, or nothing is.
-func (r *run) changes(found records) (changes []types.Change, why string) {
+// planChanges bring what was found to what is wanted: exactly what was read is replaced, or nothing is.
+func (r *reconciliation) planChanges(found records) (changes []types.Change, why string) {
 	var texts []string
-	for _, w := range r.wanted() {
-		have := dns.All(found.addresses, w.Type) // more than one, if somebody has made weighted ones
+	for _, w := range r.wantedRecords() {
+		have := dns.AllOfType(found.addresses, w.Type) // more than one, if somebody has made weighted ones
 		if len(have) == 1 && dns.Same(have[0], w) {
 			continue
 		}
@@ -144,21 +139,21 @@ func (r *run) changes(found records) (changes []types.Change, why string) {
 		changes, texts = append(changes, dns.Create(w)), append(texts, fmt.Sprintf(text, w.Type))
 	}
 	if !found.owned {
-		changes = append(changes, dns.Create(dns.Text(r.name.Ownership(), r.mark())))
+		changes = append(changes, dns.Create(dns.Text(r.name.Ownership(), r.ownershipValue())))
 		texts = append(texts, "the TXT record was missing")
 	}
 	return changes, strings.Join(texts, ", ")
 }
 
-// change sends the changes as one; a refusal means that somebody else was there in the meantime.
-func (r *run) change(ctx context.Context, changes []types.Change) error {
-	if err := r.pass.Save(ctx); err != nil {
+// sendChanges sends the changes as one; a refusal means that somebody else was there in the meantime.
+func (r *reconciliation) sendChanges(ctx context.Context, changes []types.Change) error {
+	if err := r.pass.SaveStatus(ctx); err != nil {
 		return err
 	}
 	id, err := r.Zones.Change(ctx, r.zone.ID, changes...)
-	if dns.Refused(err) {
-		return r.refused(ctx, err, changes, func(now records) ([]types.Change, error) {
-			again, _ := r.changes(now)
+	if dns.IsRefused(err) {
+		return r.replanRefused(ctx, err, changes, func(now records) ([]types.Change, error) {
+			again, _ := r.planChanges(now)
 			return again, now.conflict(r)
 		})
 	}
@@ -169,16 +164,16 @@ func (r *run) change(ctx context.Context, changes []types.Change) error {
 	return nil
 }
 
-// unalias removes what leads to the load balancer, as it was read, and only if it is ours.
-func (r *run) unalias(ctx context.Context) error {
-	if r.kept() == nil {
+// deleteAlias removes what leads to the load balancer, as it was read, and only if it is ours.
+func (r *reconciliation) deleteAlias(ctx context.Context) error {
+	if r.certificateStatus() == nil {
 		return nil
 	}
 	var err error
 	var found records
 	r.zone, err = r.Zones.Zone(ctx, string(r.req.Spec.ZoneID))
 	if err == nil { // the zone may be one of a while ago
-		found, err = r.records(ctx, r.Zones.Exactly) // what was not seen would be left behind
+		found, err = r.readRecords(ctx, r.Zones.ExactRecords) // what was not seen would be left behind
 	}
 	if cloud.IsNotFound(err) { // the zone, and all its records with it
 		r.req.Status.LoadBalancer, r.req.Status.URL = "", ""
@@ -189,9 +184,9 @@ func (r *run) unalias(ctx context.Context) error {
 	}
 	s := &r.req.Status
 	if found.ours {
-		changes := found.removal()
-		if s.DNSChange, err = r.Zones.Change(ctx, r.zone.ID, changes...); dns.Refused(err) {
-			return r.refused(ctx, err, changes, func(now records) ([]types.Change, error) { return now.removal(), nil })
+		changes := found.deletions()
+		if s.DNSChange, err = r.Zones.Change(ctx, r.zone.ID, changes...); dns.IsRefused(err) {
+			return r.replanRefused(ctx, err, changes, func(now records) ([]types.Change, error) { return now.deletions(), nil })
 		} else if err != nil {
 			return err
 		}
@@ -199,21 +194,27 @@ func (r *run) unalias(ctx context.Context) error {
 		r.pass.Warning("RecordsLeft", "DeleteRecords", "the address records of %s stay: no TXT record %s says that they are ours any more", r.name, r.name.Ownership())
 	}
 	s.LoadBalancer, s.URL = "", ""
-	if s.DNSChange == "" {
-		return nil
-	}
-	arrived, again, err := r.Zones.Arrived(ctx, s.DNSChange)
-	if err != nil {
+	if err := r.checkPropagated(ctx, "the records are deleted; the name servers take it over"); err != nil {
 		return err
-	}
-	if !arrived {
-		return engine.Wait("Propagating", again, "the records are deleted; the name servers take it over, within a minute as a rule")
 	}
 	s.DNSChange = ""
 	return nil
 }
 
-func (f records) removal() []types.Change {
+// checkPropagated returns a WaitError until every name server has the latest change.
+func (r *reconciliation) checkPropagated(ctx context.Context, pending string) error {
+	change := r.req.Status.DNSChange
+	if change == "" {
+		return nil
+	}
+	arrived, again, err := r.Zones.ChangeInSync(ctx, change)
+	if err != nil || arrived {
+		return err
+	}
+	return engine.Wait(v1alpha1.ReasonPropagating, again, "%s, which usually takes less than a minute", pending)
+}
+
+func (f records) deletions() []types.Change {
 	all := []types.Change{dns.Delete(f.owner)}
 	for _, a := range f.addresses {
 		all = append(all, dns.Delete(a))
@@ -221,10 +222,10 @@ func (f records) removal() []types.Change {
 	return all
 }
 
-// refused is for a change of records that were others by then, by a try whose answer was lost or by somebody's edit: it is
-// decided anew. If they are what they were, the same change would be refused for ever.
-func (r *run) refused(ctx context.Context, cause error, sent []types.Change, plan func(now records) ([]types.Change, error)) error {
-	now, err := r.records(ctx, r.Zones.Exactly)
+// replanRefused handles the refusal of a change of records that were others by then, by a try whose answer was lost or by somebody's edit: it is
+// decided again. If they are what they were, the same change would be refused for ever.
+func (r *reconciliation) replanRefused(ctx context.Context, cause error, sent []types.Change, plan func(now records) ([]types.Change, error)) error {
+	now, err := r.readRecords(ctx, r.Zones.ExactRecords)
 	if err != nil {
 		return err
 	}
@@ -233,8 +234,8 @@ func (r *run) refused(ctx context.Context, cause error, sent []types.Change, pla
 	case err != nil:
 		return err
 	case reflect.DeepEqual(again, sent):
-		return engine.Blocked("Refused", "Route 53 refuses a change of the records of %s: %s. Ask a platform admin", r.name, dns.Why(cause))
+		return engine.Blocked(v1alpha1.ReasonRefused, "Route 53 refuses a change of the records of %s: %s. Ask a platform admin", r.name, dns.RefusalMessage(cause))
 	default:
-		return engine.Wait("Settling", time.Second, "the records of %s were others by then, and are read again", r.name)
+		return engine.Wait(v1alpha1.ReasonSettling, time.Second, "the records of %s were others by then, and are read again", r.name)
 	}
 }

@@ -63,16 +63,16 @@ func (*zone) GetChange(context.Context, *route53.GetChangeInput, ...func(*route5
 	return &route53.GetChangeOutput{ChangeInfo: &types.ChangeInfo{Status: types.ChangeStatusInsync}}, nil
 }
 
-// at is a pass over shop.example.com, which a load balancer serves, in the zone.
-func at(t *testing.T, z *zone) *run {
+// at returns a pass over shop.example.com, which a load balancer serves, in the zone.
+func at(t *testing.T, z *zone) *reconciliation {
 	t.Helper()
 	req := &v1alpha1.GatewayHostnameRequest{}
 	req.UID, req.Status.Claim, req.Spec.ZoneID = "uid", "dc-1", "Z1"
 	req.Status.Certificate = &v1alpha1.HostnameCertificate{ARN: "arn"}
 	pg := &v1alpha1.PoolGateway{}
 	pg.Status.LoadBalancer = &v1alpha1.PoolLoadBalancer{DNSName: "lb.elb.example", ZoneID: "ZLB"}
-	return &run{
-		req: req, pg: pg, pass: engine.NewPass(nil), name: parsed(t, "shop.example.com"), zone: dns.Zone{ID: "Z1", Name: "example.com"},
+	return &reconciliation{
+		req: req, pool: pg, pass: engine.NewPass(nil), name: parsed(t, "shop.example.com"), zone: dns.Zone{ID: "Z1", Name: "example.com"},
 		Account: &Account{Cluster: "c1", Zones: dns.New(z, &dns.Queues{}, time.Now, time.Minute)},
 	}
 }
@@ -94,14 +94,14 @@ func TestWhatWasPutInPlaceOfOurRecordsIsReplaced(t *testing.T) {
 	} {
 		z := &zone{}
 		r := at(t, z)
-		z.sets = append([]dns.Set{dns.Text(r.name.Ownership(), r.mark())}, instead...)
-		if _, err := r.alias(t.Context()); err != nil {
+		z.sets = append([]dns.Set{dns.Text(r.name.Ownership(), r.ownershipValue())}, instead...)
+		if _, err := r.ensureAlias(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if len(z.sets) != 3 || z.sent != 1 || !slices.ContainsFunc(z.sets, func(s dns.Set) bool { return dns.Same(s, r.wanted()[0]) }) {
+		if len(z.sets) != 3 || z.sent != 1 || !slices.ContainsFunc(z.sets, func(s dns.Set) bool { return dns.Same(s, r.wantedRecords()[0]) }) {
 			t.Errorf("%s: %d sets after %d requests", name, len(z.sets), z.sent)
 		}
-		if err := at(t, z).unalias(t.Context()); err != nil || len(z.sets) != 0 {
+		if err := at(t, z).deleteAlias(t.Context()); err != nil || len(z.sets) != 0 {
 			t.Errorf("%s: %d sets are left: %v", name, len(z.sets), err)
 		}
 	}
@@ -111,10 +111,10 @@ func TestWhatWasPutInPlaceOfOurRecordsIsReplaced(t *testing.T) {
 func TestAChangeThatIsRefusedForItselfIsNotRepeatedAtOnce(t *testing.T) {
 	z := &zone{refuse: "the zone has 10,000 records"}
 	r := at(t, z)
-	_, made := r.alias(t.Context())
-	z.sets = []dns.Set{dns.Text(r.name.Ownership(), r.mark())}
-	for what, err := range map[string]error{"made": made, "deleted": at(t, z).unalias(t.Context())} {
-		if pause, ok := engine.AsPause(err); !ok || pause.Reason != "Refused" || !pause.Stalled || !strings.Contains(pause.Error(), z.refuse) {
+	_, made := r.ensureAlias(t.Context())
+	z.sets = []dns.Set{dns.Text(r.name.Ownership(), r.ownershipValue())}
+	for what, err := range map[string]error{"made": made, "deleted": at(t, z).deleteAlias(t.Context())} {
+		if wait, ok := engine.AsWait(err); !ok || wait.Reason != "Refused" || !wait.Stalled || !strings.Contains(wait.Error(), z.refuse) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -125,7 +125,7 @@ func TestWhatDoesNotLeadThereIsNotNoted(t *testing.T) {
 	for name, sets := range map[string][]dns.Set{"all were deleted by others": nil, "no note says that they are ours": {weighted("a")}} {
 		r := at(t, &zone{sets: sets})
 		r.req.Status.LoadBalancer, r.req.Status.URL = "lb.elb.example", "https://shop.example.com"
-		if err := r.unalias(t.Context()); err != nil || r.req.Status.LoadBalancer != "" || r.req.Status.URL != "" {
+		if err := r.deleteAlias(t.Context()); err != nil || r.req.Status.LoadBalancer != "" || r.req.Status.URL != "" {
 			t.Errorf("%s: %v, %+v", name, err, r.req.Status)
 		}
 	}
@@ -135,18 +135,18 @@ func TestWhatDoesNotLeadThereIsNotNoted(t *testing.T) {
 func TestARestoredRequestsRecordsStayAsTheyAre(t *testing.T) {
 	z := &zone{}
 	before := at(t, z)
-	if _, err := before.alias(t.Context()); err != nil {
+	if _, err := before.ensureAlias(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	z.sent = 0
 	r := at(t, z)
 	r.req.UID, r.req.Annotations = "new", map[string]string{v1alpha1.AnnotationFormerUID: "uid"}
-	if _, err := r.alias(t.Context()); err != nil || z.sent != 0 || r.req.Status.URL != "https://shop.example.com" {
+	if _, err := r.ensureAlias(t.Context()); err != nil || z.sent != 0 || r.req.Status.URL != "https://shop.example.com" {
 		t.Errorf("%d changes, %v, %+v", z.sent, err, r.req.Status)
 	}
 	r = at(t, z)
 	r.req.UID = "new"
-	if _, err := r.alias(t.Context()); reasonOf(err) != "Conflict" || z.sent != 0 {
+	if _, err := r.ensureAlias(t.Context()); reasonOf(err) != "Conflict" || z.sent != 0 {
 		t.Errorf("without an admin's word: %d changes, %v", z.sent, err)
 	}
 }

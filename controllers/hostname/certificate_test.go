@@ -106,13 +106,13 @@ func (d *desk) pass() error {
 		*d.req = *d.req.DeepCopy() // as the server's answer replaces it
 		return nil
 	})
-	r := &run{
-		Work: Work{Now: func() time.Time { return d.now }, Pace: unpaced}, req: d.req, pass: pass, name: parsed(d.t, "shop.example.com"),
-		Account: &Account{Certs: cert.Certificates{ACM: d.authority, Tags: d.authority}, Tags: no, Search: nowhere},
+	r := &reconciliation{
+		Reconciler: Reconciler{Now: func() time.Time { return d.now }, AllowCertificate: unpaced}, req: d.req, pass: pass, name: parsed(d.t, "shop.example.com"),
+		Account: &Account{Certs: cert.Certificates{ACM: d.authority, Tags: d.authority}, Tags: no, SearchTags: nowhere},
 	}
-	_, err := r.request(d.t.Context())
+	_, err := r.requestCertificate(d.t.Context())
 	if err == nil {
-		_, err = r.issued(d.t.Context())
+		_, err = r.checkIssued(d.t.Context())
 	}
 	d.notes = append(d.notes, pass.Strings()...)
 	return err
@@ -128,7 +128,7 @@ func (d *desk) certificate() *types.CertificateDetail {
 }
 
 func reasonOf(err error) string {
-	if p, ok := engine.AsPause(err); ok {
+	if p, ok := engine.AsWait(err); ok {
 		return p.Reason
 	}
 	return fmt.Sprint(err)
@@ -244,11 +244,11 @@ func TestACertificateIsWithdrawn(t *testing.T) {
 	withdraw := func(d *desk) error {
 		no := func(*v1alpha1.GatewayHostnameRequest) map[string]string { return nil }
 		nowhere := func(*v1alpha1.GatewayHostnameRequest) map[string][]string { return nil }
-		r := &run{
-			Work: Work{Now: func() time.Time { return d.now }, Pace: unpaced}, req: d.req, pass: engine.NewPass(nil), name: parsed(d.t, "shop.example.com"),
-			Account: &Account{Certs: cert.Certificates{ACM: d.authority, Tags: d.authority}, Tags: no, Search: nowhere},
+		r := &reconciliation{
+			Reconciler: Reconciler{Now: func() time.Time { return d.now }, AllowCertificate: unpaced}, req: d.req, pass: engine.NewPass(nil), name: parsed(d.t, "shop.example.com"),
+			Account: &Account{Certs: cert.Certificates{ACM: d.authority, Tags: d.authority}, Tags: no, SearchTags: nowhere},
 		}
-		return r.withdraw(d.t.Context())
+		return r.deleteCertificate(d.t.Context())
 	}
 	for name, row := range map[string]struct {
 		before   func(*desk)

@@ -17,11 +17,11 @@ const mostListed = 100
 // NamespaceIndex of DomainClaims by the namespace of their holder.
 const NamespaceIndex = "holder"
 
-// Grants keeps the list of what is in use of each HostnameGrant. It implements engine.Work.
-type Grants struct{ Reader client.Reader }
+// GrantReconciler keeps the list of what is in use of each HostnameGrant. It implements engine.KindReconciler.
+type GrantReconciler struct{ Reader client.Reader }
 
-// Sync implements engine.Work.
-func (g Grants) Sync(ctx context.Context, grant *v1alpha1.HostnameGrant, _ *engine.Pass) error {
+// Reconcile implements engine.KindReconciler.
+func (g GrantReconciler) Reconcile(ctx context.Context, grant *v1alpha1.HostnameGrant, _ *engine.Pass) error {
 	claims := &v1alpha1.DomainClaimList{}
 	if err := g.Reader.List(ctx, claims, client.MatchingFields{NamespaceIndex: grant.Namespace}); err != nil {
 		return fmt.Errorf("list the DomainClaims of %s: %w", grant.Namespace, err)
@@ -36,8 +36,10 @@ func (g Grants) Sync(ctx context.Context, grant *v1alpha1.HostnameGrant, _ *engi
 	return nil
 }
 
-// Cascades implements engine.Cascading: nothing is made for a grant.
-func (Grants) Cascades() {}
+// GarbageCollected implements engine.GarbageCollected: nothing is made for a grant.
+func (GrantReconciler) GarbageCollected() {}
 
-// Release implements engine.Work.
-func (Grants) Release(context.Context, *v1alpha1.HostnameGrant, *engine.Pass) error { return nil }
+// Finalize implements engine.KindReconciler.
+func (GrantReconciler) Finalize(context.Context, *v1alpha1.HostnameGrant, *engine.Pass) error {
+	return nil
+}

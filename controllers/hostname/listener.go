@@ -17,71 +17,71 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/pool"
 )
 
-// patience is how soon a state is looked at again of which a watch tells; it is there for the watch that failed.
-const patience = time.Minute
+// watchFallback is how soon a state is looked at again of which a watch tells; it is there for the watch that failed.
+const watchFallback = time.Minute
 
-// attach hands the certificate to the PoolGateway, which alone writes to the load balancer, and waits until it is there.
-func (r *run) attach(ctx context.Context) (string, error) {
+// ensureListener hands the certificate to the PoolGateway, which alone writes to the load balancer, and waits until it is there.
+func (r *reconciliation) ensureListener(ctx context.Context) (string, error) {
 	s := &r.req.Status
 	s.Certificate.Serve = true
 	pg := &v1alpha1.PoolGateway{}
-	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.Places.Namespace, Name: s.Gateway}, pg)
+	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.Allocator.Namespace, Name: s.Gateway}, pg)
 	if apierrors.IsNotFound(err) {
-		return "", engine.Blocked("GatewayLost", "the PoolGateway %s, on which the hostname has its place, is gone; ask a platform admin. A new request gets a new place", s.Gateway)
+		return "", engine.Blocked(v1alpha1.ReasonGatewayLost, "the PoolGateway %s, on which the hostname has its place, is gone; ask a platform admin. A new request gets a new place", s.Gateway)
 	}
 	if err != nil {
 		return "", fmt.Errorf("read the PoolGateway %s: %w", s.Gateway, err)
 	}
-	r.pg = pg
+	r.pool = pg
 	s.ParentRef = pool.ParentRef(pg, s.Claim)
-	if err := r.withinBudget(); err != nil {
+	if err := r.checkBudget(); err != nil {
 		return "", err
 	}
-	return r.listening(ctx)
+	return r.checkListener(ctx)
 }
 
-// withinBudget tells the team that its routes have closed the hostname, and what opens it.
-func (r *run) withinBudget() error {
-	for _, c := range r.pg.Status.Closed {
+// checkBudget returns an error that tells the team that its routes have closed the hostname, and what opens it.
+func (r *reconciliation) checkBudget() error {
+	for _, c := range r.pool.Status.Closed {
 		if c.Claim == r.req.Status.Claim {
-			return engine.Blocked(pool.ReasonOverBudget, "%s does not answer: its routes need %s, and the load balancer is shared. Merge or delete routes, or ask a platform admin "+
+			return engine.Blocked(v1alpha1.ReasonOverBudget, "%s does not answer: its routes need %s, and the load balancer is shared. Merge or delete routes, or ask a platform admin "+
 				"to raise maxRules or maxTargetGroups in the HostnameGrant of namespace %s. It opens by itself when they fit", c.Hostname, pool.Exceeds(c.Needs, c.Budget), r.req.Namespace)
 		}
 	}
 	return nil
 }
 
-// listening checks what Kubernetes says and, because that may be of before, what AWS shows. A hostname that was served
+// checkListener checks what Kubernetes says and, because that may be of before, what AWS shows. A hostname that was served
 // stays so while the load balancer controller cannot change anything: it takes nothing away.
-func (r *run) listening(ctx context.Context) (string, error) {
+func (r *reconciliation) checkListener(ctx context.Context) (string, error) {
 	set := &gatewayv1.ListenerSet{}
-	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.pg.Namespace, Name: r.req.Status.Claim}, set)
+	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.pool.Namespace, Name: r.req.Status.Claim}, set)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return "", fmt.Errorf("read the ListenerSet %s: %w", r.req.Status.Claim, err)
 	}
 	if err != nil || !set.DeletionTimestamp.IsZero() {
-		return "", r.blocked("its listener is being made")
+		return "", r.waitForListener("its listener is being made")
 	}
-	if refused := refusedListener(set); refused != "" {
-		return "", r.blocked("the load balancer controller refuses its listener: " + refused)
+	if refused := listenerRefusal(set); refused != "" {
+		return "", r.waitForListener("the load balancer controller refuses its listener: " + refused)
 	}
-	if !pool.Serves(r.pg, r.req.Status.Certificate.ARN) {
-		return "", r.blocked("its certificate is not on the load balancer yet")
+	if !pool.HasCertificate(r.pool, r.req.Status.Certificate.ARN) {
+		return "", r.waitForListener("its certificate is not on the load balancer yet")
 	}
-	if waits := r.changesWait(set); waits != "" && r.servedBefore() {
+	if waits := r.pendingChanges(set); waits != "" && r.servedBefore() {
 		return "served as before; changes wait: " + waits, nil
 	} else if waits != "" {
-		return "", r.blocked(waits)
+		return "", r.waitForListener(waits)
 	}
-	return fmt.Sprintf("the load balancer of %s serves the certificate, and routes of the namespace %s may use it", r.pg.Name, r.req.Namespace), nil
+	return fmt.Sprintf("the load balancer of %s serves the certificate, and routes of the namespace %s may use it", r.pool.Name, r.req.Namespace), nil
 }
 
 // listenerConditions are those that a ListenerSet has when it is served.
 var listenerConditions = []gatewayv1.ListenerSetConditionType{gatewayv1.ListenerSetConditionAccepted, gatewayv1.ListenerSetConditionProgrammed}
 
-// refusedListener returns why the load balancer controller does not serve the ListenerSet as it is; empty, it says no such
+// listenerRefusal returns why the load balancer controller does not serve the ListenerSet as it is; empty, it says no such
 // thing.
-func refusedListener(set *gatewayv1.ListenerSet) string {
+func listenerRefusal(set *gatewayv1.ListenerSet) string {
 	for _, kind := range listenerConditions {
 		c := meta.FindStatusCondition(set.Status.Conditions, string(kind))
 		if c != nil && c.ObservedGeneration == set.Generation && c.Status == metav1.ConditionFalse {
@@ -91,11 +91,11 @@ func refusedListener(set *gatewayv1.ListenerSet) string {
 	return ""
 }
 
-// changesWait returns what the load balancer controller has not done yet; empty, it has done all.
-func (r *run) changesWait(set *gatewayv1.ListenerSet) string {
-	if c := meta.FindStatusCondition(r.pg.Status.Conditions, pool.StepProgrammed); c == nil || c.Status != metav1.ConditionTrue {
-		if c != nil && c.Reason == pool.ReasonChangesWait {
-			return "the load balancer controller cannot change the load balancer that is shared. Platform admins see why at the PoolGateway " + r.pg.Name
+// pendingChanges returns what the load balancer controller has not done yet; empty, it has done all.
+func (r *reconciliation) pendingChanges(set *gatewayv1.ListenerSet) string {
+	if c := meta.FindStatusCondition(r.pool.Status.Conditions, v1alpha1.StepProgrammed); c == nil || c.Status != metav1.ConditionTrue {
+		if c != nil && c.Reason == v1alpha1.ReasonChangesWait {
+			return "the load balancer controller cannot change the load balancer that is shared. Platform admins see why at the PoolGateway " + r.pool.Name
 		}
 		return "its Gateway is not programmed"
 	}
@@ -108,27 +108,29 @@ func (r *run) changesWait(set *gatewayv1.ListenerSet) string {
 	return ""
 }
 
-// servedBefore tells whether the hostname answered when it was last known: its records lead to the load balancer, and its
+// servedBefore reports whether the hostname answered when it was last known: its records lead to the load balancer, and its
 // listener was not found wanting since.
-func (r *run) servedBefore() bool {
+func (r *reconciliation) servedBefore() bool {
 	was := meta.FindStatusCondition(r.req.Status.Conditions, v1alpha1.StepListenerAttached)
 	return r.req.Status.LoadBalancer != "" && was != nil && was.Status != metav1.ConditionFalse
 }
 
-func (r *run) blocked(what string) error { return waiting(r.pg, "ListenerPending", patience, what) }
+func (r *reconciliation) waitForListener(what string) error {
+	return waitForPool(r.pool, "ListenerPending", watchFallback, what)
+}
 
-// waiting tells what is missing, and what stands in the way of the whole Gateway, if anything does. That it is to be
+// waitForPool returns what is missing, and what stands in the way of the whole Gateway, if anything does. That it is to be
 // deleted once its hostnames are gone does not.
-func waiting(pg *v1alpha1.PoolGateway, reason string, again time.Duration, what string) error {
-	if c := meta.FindStatusCondition(pg.Status.Conditions, v1alpha1.ConditionStalled); c != nil && c.Reason != pool.ReasonInUse {
-		return engine.Blocked("GatewayFailed", "%s: the PoolGateway %s is stuck: %s", what, pg.Name, c.Message)
+func waitForPool(pg *v1alpha1.PoolGateway, reason string, again time.Duration, what string) error {
+	if c := meta.FindStatusCondition(pg.Status.Conditions, v1alpha1.ConditionStalled); c != nil && c.Reason != v1alpha1.ReasonInUse {
+		return engine.Blocked(v1alpha1.ReasonGatewayFailed, "%s: the PoolGateway %s is stuck: %s", what, pg.Name, c.Message)
 	}
 	return engine.Wait(reason, again, "%s", what)
 }
 
-// detach takes the hostname off the load balancer, and is done when AWS shows it off. If the PoolGateway is gone AWS
+// deleteListener takes the hostname off the load balancer, and is done when AWS shows it off. If the PoolGateway is gone AWS
 // itself refuses to delete a certificate that is in use.
-func (r *run) detach(ctx context.Context) error {
+func (r *reconciliation) deleteListener(ctx context.Context) error {
 	c := r.req.Status.Certificate
 	if c == nil {
 		return nil
@@ -136,7 +138,7 @@ func (r *run) detach(ctx context.Context) error {
 	asked := c.Serve
 	c.Serve = false // the PoolGateway goes by it
 	pg := &v1alpha1.PoolGateway{}
-	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.Places.Namespace, Name: r.req.Status.Gateway}, pg)
+	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.Allocator.Namespace, Name: r.req.Status.Gateway}, pg)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -149,20 +151,20 @@ func (r *run) detach(ctx context.Context) error {
 		return fmt.Errorf("read the ListenerSet %s: %w", r.req.Status.Claim, err)
 	}
 	if err == nil || slices.Contains(pg.Status.Attached, c.ARN) {
-		return waiting(pg, "Detaching", patience, "the hostname is being taken off the load balancer of "+pg.Name)
+		return waitForPool(pg, "Detaching", watchFallback, "the hostname is being taken off the load balancer of "+pg.Name)
 	}
 	if asked { // a pass of the PoolGateway may be at work that does not know yet
-		return engine.Wait("Detaching", time.Second, "the hostname is being taken off the load balancer of %s", pg.Name)
+		return engine.Wait(v1alpha1.ReasonDetaching, time.Second, "the hostname is being taken off the load balancer of %s", pg.Name)
 	}
 	if c.ARN == "" { // it was lost, or is not requested yet
 		return nil
 	}
-	configured, err := pool.Configured(ctx, r.Reader, pg, c.ARN)
+	configured, err := pool.IsConfigured(ctx, r.Reader, pg, c.ARN)
 	if err != nil {
 		return fmt.Errorf("read the LoadBalancerConfiguration %s: %w", pg.Name, err)
 	}
 	if configured { // of which no watch tells
-		return waiting(pg, "Detaching", 2*time.Second, "the certificate is being taken out of the configuration of "+pg.Name)
+		return waitForPool(pg, "Detaching", 2*time.Second, "the certificate is being taken out of the configuration of "+pg.Name)
 	}
 	return nil
 }

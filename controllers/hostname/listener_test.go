@@ -52,7 +52,7 @@ func TestWhatAHostnameWaitsForThatGoes(t *testing.T) {
 		"its listener, whose certificate is lost":  {[]client.Object{gateway("", ""), set}, false, true, "Detaching", "being taken off"},
 		"its certificate":                          {[]client.Object{gateway("", "", "arn:1")}, false, false, "Detaching", "being taken off"},
 		"a Gateway that is stuck":                  {[]client.Object{gateway("ClassNotFound", "there is no GatewayClass alb"), set}, false, false, "GatewayFailed", "stuck: there is no GatewayClass alb"},
-		"a Gateway that is to be deleted":          {[]client.Object{gateway(pool.ReasonInUse, "2 hostnames have a place on this Gateway"), set}, false, false, "Detaching", "being taken off"},
+		"a Gateway that is to be deleted":          {[]client.Object{gateway(v1alpha1.ReasonInUse, "2 hostnames have a place on this Gateway"), set}, false, false, "Detaching", "being taken off"},
 		"the configuration":                        {[]client.Object{gateway("", "", "arn:2"), config("arn:2", "arn:1")}, false, false, "Detaching", "out of the configuration"},
 		"the configuration's default":              {[]client.Object{gateway("", "", "arn:2"), config("arn:1", "arn:2")}, false, false, "Detaching", "out of the configuration"},
 		"nothing, it is off":                       {[]client.Object{gateway("", "", "arn:2"), config("arn:2")}, false, false, "", ""},
@@ -64,8 +64,8 @@ func TestWhatAHostnameWaitsForThatGoes(t *testing.T) {
 			req.Status.Certificate = &v1alpha1.HostnameCertificate{Attempt: 2}
 		}
 		reader := fake.NewClientBuilder().WithScheme(s).WithObjects(row.there...).Build()
-		r := &run{Work: Work{Reader: reader, Places: pool.Places{Namespace: gateways}}, req: req}
-		err := r.detach(t.Context())
+		r := &reconciliation{Reconciler: Reconciler{Reader: reader, Allocator: pool.Allocator{Namespace: gateways}}, req: req}
+		err := r.deleteListener(t.Context())
 		if row.reason == "" && err != nil || row.reason != "" && (reasonOf(err) != row.reason || !strings.Contains(err.Error(), row.says)) || req.Status.Certificate.Serve {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -84,8 +84,8 @@ func TestAHostnameIsServedAsBefore(t *testing.T) {
 	condition := func(kind string, status metav1.ConditionStatus, reason string, generation int64) metav1.Condition {
 		return metav1.Condition{Type: kind, Status: status, Reason: reason, ObservedGeneration: generation}
 	}
-	programmed := condition(pool.StepProgrammed, metav1.ConditionTrue, "Done", 1)
-	trouble := condition(pool.StepProgrammed, metav1.ConditionFalse, pool.ReasonChangesWait, 1)
+	programmed := condition(v1alpha1.StepProgrammed, metav1.ConditionTrue, "Done", 1)
+	trouble := condition(v1alpha1.StepProgrammed, metav1.ConditionFalse, v1alpha1.ReasonChangesWait, 1)
 	accepted := []metav1.Condition{condition("Accepted", metav1.ConditionTrue, "Accepted", 1), condition("Programmed", metav1.ConditionTrue, "Programmed", 1)}
 	old := []metav1.Condition{condition("Accepted", metav1.ConditionTrue, "Accepted", 0), condition("Programmed", metav1.ConditionTrue, "Programmed", 0)}
 	for name, row := range map[string]struct {
@@ -105,9 +105,9 @@ func TestAHostnameIsServedAsBefore(t *testing.T) {
 		"it was found wanting":                      {trouble, accepted, metav1.ConditionFalse, "arn", "", "ListenerPending", "cannot change the load balancer"},
 		"its certificate is off":                    {trouble, accepted, metav1.ConditionTrue, "another", "", "ListenerPending", "certificate is not on the load balancer"},
 		"its own listener is refused":               {trouble, []metav1.Condition{condition("Accepted", metav1.ConditionFalse, "HostnameConflict", 1)}, metav1.ConditionTrue, "arn", "", "ListenerPending", "refuses its listener: HostnameConflict"},
-		"its routes exceed the budget":              {programmed, accepted, metav1.ConditionTrue, "arn", "dc-1", pool.ReasonOverBudget, "shop.example.com does not answer: its routes need 14 load balancer rules (3 are kept for it)"},
+		"its routes exceed the budget":              {programmed, accepted, metav1.ConditionTrue, "arn", "dc-1", v1alpha1.ReasonOverBudget, "shop.example.com does not answer: its routes need 14 load balancer rules (3 are kept for it)"},
 		"those of another hostname exceed theirs":   {trouble, accepted, metav1.ConditionTrue, "arn", "dc-2", "", "served as before"},
-		"the controller has not seen a new Gateway": {condition(pool.StepProgrammed, metav1.ConditionFalse, "GatewayPending", 1), accepted, "", "arn", "", "ListenerPending", "its Gateway is not programmed"},
+		"the controller has not seen a new Gateway": {condition(v1alpha1.StepProgrammed, metav1.ConditionFalse, "GatewayPending", 1), accepted, "", "arn", "", "ListenerPending", "its Gateway is not programmed"},
 	} {
 		g := &v1alpha1.PoolGateway{ObjectMeta: metav1.ObjectMeta{Namespace: gateways, Name: "gw-00"}}
 		g.Status.LoadBalancer, g.Status.Attached, g.Status.Conditions = &v1alpha1.PoolLoadBalancer{}, []string{row.arn}, []metav1.Condition{row.gateway}
@@ -122,8 +122,8 @@ func TestAHostnameIsServedAsBefore(t *testing.T) {
 			req.Status.LoadBalancer = "lb.example"
 			req.Status.Conditions = []metav1.Condition{condition(v1alpha1.StepListenerAttached, row.before, "Any", 1)}
 		}
-		r := &run{Work: Work{Reader: fake.NewClientBuilder().WithScheme(s).WithObjects(g, set).Build(), Places: pool.Places{Namespace: gateways}}, req: req}
-		text, err := r.attach(t.Context())
+		r := &reconciliation{Reconciler: Reconciler{Reader: fake.NewClientBuilder().WithScheme(s).WithObjects(g, set).Build(), Allocator: pool.Allocator{Namespace: gateways}}, req: req}
+		text, err := r.ensureListener(t.Context())
 		if row.reason == "" && (err != nil || !strings.Contains(text, row.says)) || row.reason != "" && (reasonOf(err) != row.reason || !strings.Contains(err.Error(), row.says)) {
 			t.Errorf("%s: %q, %v", name, text, err)
 		}

@@ -34,10 +34,10 @@ func init() { //nolint:gochecknoinits // metrics are registered once for the pro
 	metrics.Registry.MustRegister(requested)
 }
 
-// Certificates tells of the certificates of all hostnames.
-var Certificates = engine.NewScrape(tellCertificates, certificatesDesc, firstEndDesc)
+// CertificateMetrics tells of the certificates of all hostnames.
+var CertificateMetrics = engine.NewCacheCollector(collectCertificates, certificatesDesc, firstEndDesc)
 
-func tellCertificates(ctx context.Context, from client.Reader, out chan<- prometheus.Metric) error {
+func collectCertificates(ctx context.Context, from client.Reader, out chan<- prometheus.Metric) error {
 	list := &v1alpha1.GatewayHostnameRequestList{}
 	if err := from.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		return err
@@ -48,7 +48,7 @@ func tellCertificates(ctx context.Context, from client.Reader, out chan<- promet
 		if c == nil {
 			continue
 		}
-		states[stateOf(c)]++
+		states[renewalState(c)]++
 		if c.NotAfter != nil && (first.IsZero() || c.NotAfter.Time.Before(first)) {
 			first = c.NotAfter.Time
 		}
@@ -62,7 +62,7 @@ func tellCertificates(ctx context.Context, from client.Reader, out chan<- promet
 	return nil
 }
 
-func stateOf(c *v1alpha1.HostnameCertificate) string {
+func renewalState(c *v1alpha1.HostnameCertificate) string {
 	switch {
 	case c.RenewalLate:
 		return "late"

@@ -28,7 +28,7 @@ func TestCertificatesAreCountedByHowLateTheyAre(t *testing.T) {
 		kube = kube.WithObjects(r)
 	}
 	out := make(chan prometheus.Metric, 10)
-	if err := tellCertificates(t.Context(), kube.Build(), out); err != nil {
+	if err := collectCertificates(t.Context(), kube.Build(), out); err != nil {
 		t.Fatal(err)
 	}
 	close(out)

@@ -19,11 +19,11 @@ import (
 // Revalidate is how often credentials are checked although nothing changed.
 const Revalidate = 5 * time.Minute
 
-// Work implements engine.Work for AWSProvider.
-type Work struct {
+// Reconciler implements engine.KindReconciler for AWSProvider.
+type Reconciler struct {
 	Sessions *cloud.Sessions
-	// Users lists what holds something at a provider, as "Kind namespace/name"; UsersNow does so past the cache.
-	Users, UsersNow func(ctx context.Context, provider string) ([]string, error)
+	// ListUsers lists what holds something at a provider, as "Kind namespace/name"; ListUsersUncached does so past the cache.
+	ListUsers, ListUsersUncached func(ctx context.Context, provider string) ([]string, error)
 	// Throttled names the services of an account that AWS has throttled lately.
 	Throttled func(account string) []string
 	Now       func() time.Time
@@ -32,65 +32,65 @@ type Work struct {
 // conditionThrottled is there and True while AWS limits the rate of the account's calls, and some minutes longer.
 const conditionThrottled = "Throttled"
 
-// Sync implements engine.Work: it asks STS who the credentials are and pins the account.
-func (w Work) Sync(ctx context.Context, p *v1alpha1.AWSProvider, run *engine.Pass) error {
-	users, err := w.Users(ctx, p.Name)
+// Reconcile implements engine.KindReconciler: it asks STS who the credentials are and pins the account.
+func (r Reconciler) Reconcile(ctx context.Context, p *v1alpha1.AWSProvider, pass *engine.Pass) error {
+	users, err := r.ListUsers(ctx, p.Name)
 	if err != nil {
 		return fmt.Errorf("count what uses the provider: %w", err)
 	}
 	p.Status.Resources = int64(len(users))
-	err = w.authenticate(ctx, p, run)
-	w.mark(p, err)
-	w.markThrottled(p)
+	err = r.authenticate(ctx, p, pass)
+	r.setAuthenticated(p, err)
+	r.setThrottled(p)
 	return err
 }
 
-// markThrottled tells which services are limited: their resources take longer, and nothing is wrong with them.
-func (w Work) markThrottled(p *v1alpha1.AWSProvider) {
-	services := w.Throttled(p.Status.AccountID)
+// setThrottled sets the condition that names the services that are limited: their resources take longer, and nothing is wrong with them.
+func (r Reconciler) setThrottled(p *v1alpha1.AWSProvider) {
+	services := r.Throttled(p.Status.AccountID)
 	if len(services) == 0 {
 		meta.RemoveStatusCondition(&p.Status.Conditions, conditionThrottled)
 		return
 	}
 	meta.SetStatusCondition(&p.Status.Conditions, metav1.Condition{
 		Type: conditionThrottled, Status: metav1.ConditionTrue, Reason: "RateExceeded", ObservedGeneration: p.Generation,
-		LastTransitionTime: metav1.Time{Time: w.Now()},
+		LastTransitionTime: metav1.Time{Time: r.Now()},
 		Message:            fmt.Sprintf("AWS limits the rate of calls to %s; Portico slows down and goes on", strings.Join(services, ", ")),
 	})
 }
 
-func (w Work) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, run *engine.Pass) error {
-	if _, err := cloud.Allows(p, nil); err != nil {
+func (r Reconciler) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, pass *engine.Pass) error {
+	if _, err := cloud.AllowsNamespace(p, nil); err != nil {
 		return err
 	}
-	session, err := w.Sessions.Verify(ctx, p)
+	session, err := r.Sessions.Verify(ctx, p)
 	if err != nil {
 		return err
 	}
-	if err := cloud.Pinned(p, session); err != nil {
+	if err := cloud.CheckAccount(p, session); err != nil {
 		return err
 	}
 	s := &p.Status
 	if s.CallerIdentity != session.CallerARN || s.AccountID != session.AccountID || s.CredentialsVersion != session.CredentialsVersion {
-		run.Normal("Authenticated", "GetCallerIdentity", "the credentials are %s of account %s", session.CallerARN, session.AccountID)
+		pass.Normal("Authenticated", "GetCallerIdentity", "the credentials are %s of account %s", session.CallerARN, session.AccountID)
 		s.CallerIdentity, s.AccountID, s.CredentialsVersion = session.CallerARN, session.AccountID, session.CredentialsVersion
-		s.LastAuthenticationTime = &metav1.Time{Time: w.Now()}
+		s.LastAuthenticationTime = &metav1.Time{Time: r.Now()}
 	}
 	return nil
 }
 
-// mark keeps the condition that resources go by; see cloud.ConditionAuthenticated. A failure that will pass (a
+// setAuthenticated keeps the condition that resources go by; see cloud.ConditionAuthenticated. A failure that will pass (a
 // throttled or lost call) takes nothing from credentials that worked.
-func (w Work) mark(p *v1alpha1.AWSProvider, err error) {
+func (r Reconciler) setAuthenticated(p *v1alpha1.AWSProvider, err error) {
 	c := metav1.Condition{
 		Type: cloud.ConditionAuthenticated, ObservedGeneration: p.Generation,
-		LastTransitionTime: metav1.Time{Time: w.Now()},
+		LastTransitionTime: metav1.Time{Time: r.Now()},
 	}
-	switch pause, paused := engine.AsPause(err); {
+	switch wait, waiting := engine.AsWait(err); {
 	case err == nil:
 		c.Status, c.Reason, c.Message = metav1.ConditionTrue, "Verified", "AWS knows the credentials"
-	case paused && pause.Stalled:
-		c.Status, c.Reason, c.Message = metav1.ConditionFalse, pause.Reason, pause.Error()
+	case waiting && wait.Stalled:
+		c.Status, c.Reason, c.Message = metav1.ConditionFalse, wait.Reason, wait.Error()
 	case meta.IsStatusConditionTrue(p.Status.Conditions, cloud.ConditionAuthenticated) && p.Status.ObservedGeneration == p.Generation:
 		return
 	default:
@@ -99,29 +99,29 @@ func (w Work) mark(p *v1alpha1.AWSProvider, err error) {
 	meta.SetStatusCondition(&p.Status.Conditions, c)
 }
 
-// users asks the cache, and believes only the API server that there are none: see cloud.Connector.Prove.
-func (w Work) users(ctx context.Context, provider string) ([]string, error) {
-	found, err := w.Users(ctx, provider)
+// users asks the cache, and believes only the API server that there are none: see cloud.Connector.Recheck.
+func (r Reconciler) users(ctx context.Context, provider string) ([]string, error) {
+	found, err := r.ListUsers(ctx, provider)
 	if err != nil || len(found) > 0 {
 		return found, err
 	}
-	return w.UsersNow(ctx, provider)
+	return r.ListUsersUncached(ctx, provider)
 }
 
-// Release implements engine.Work: a provider goes when nothing uses it any more, and until then it keeps working.
-func (w Work) Release(ctx context.Context, p *v1alpha1.AWSProvider, run *engine.Pass) error {
-	users, err := w.users(ctx, p.Name)
+// Finalize implements engine.KindReconciler: a provider goes when nothing uses it any more, and until then it keeps working.
+func (r Reconciler) Finalize(ctx context.Context, p *v1alpha1.AWSProvider, pass *engine.Pass) error {
+	users, err := r.users(ctx, p.Name)
 	if err != nil {
 		return fmt.Errorf("list what uses the provider: %w", err)
 	}
 	if len(users) == 0 {
-		w.Sessions.Forget(p)
+		r.Sessions.Forget(p)
 		return nil
 	}
 	p.Status.Resources = int64(len(users))
-	w.mark(p, w.authenticate(ctx, p, run))
-	w.markThrottled(p)
-	return engine.Blocked("InUse", "%s; delete or move them first", inUse(users))
+	r.setAuthenticated(p, r.authenticate(ctx, p, pass))
+	r.setThrottled(p)
+	return engine.Blocked(v1alpha1.ReasonInUse, "%s; delete or move them first", inUse(users))
 }
 
 // inUse names the first few users, sorted: a stable text.

@@ -16,7 +16,7 @@ import (
 )
 
 func TestMark(t *testing.T) {
-	w := Work{Now: func() time.Time { return time.Unix(1, 0) }}
+	r := Reconciler{Now: func() time.Time { return time.Unix(1, 0) }}
 	for _, x := range []struct {
 		name   string
 		was    bool // authenticated at this generation
@@ -33,10 +33,10 @@ func TestMark(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Generation: 1}}
 			if x.was {
-				w.mark(p, nil)
+				r.setAuthenticated(p, nil)
 				p.Status.ObservedGeneration = 1
 			}
-			w.mark(p, x.err)
+			r.setAuthenticated(p, x.err)
 			got := meta.FindStatusCondition(p.Status.Conditions, cloud.ConditionAuthenticated)
 			if got == nil || got.Status != x.status || got.Reason != x.reason {
 				t.Errorf("got %+v", got)
@@ -70,14 +70,14 @@ func TestAProviderGoesWhenTheAPIServerKnowsOfNoUser(t *testing.T) {
 		listed := func(all []string) func(context.Context, string) ([]string, error) {
 			return func(context.Context, string) ([]string, error) { return all, nil }
 		}
-		w := Work{
-			Sessions: cloud.NewSessions(nil, "", "", nil), Users: listed(row.cached), UsersNow: listed(row.live),
+		r := Reconciler{
+			Sessions: cloud.NewSessions(nil, "", "", nil), ListUsers: listed(row.cached), ListUsersUncached: listed(row.live),
 			Now: time.Now, Throttled: func(string) []string { return nil },
 		}
 		p := &v1alpha1.AWSProvider{}
 		p.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}} // no call to AWS
-		err := w.Release(t.Context(), p, engine.NewPass(nil))
-		if pause, _ := engine.AsPause(err); (pause != nil && pause.Reason == "InUse" && strings.Contains(err.Error(), user)) != row.stays || (err != nil) != row.stays {
+		err := r.Finalize(t.Context(), p, engine.NewPass(nil))
+		if wait, _ := engine.AsWait(err); (wait != nil && wait.Reason == "InUse" && strings.Contains(err.Error(), user)) != row.stays || (err != nil) != row.stays {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -9,13 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
-)
-
-// Reasons of a step's condition, beside those of a Pause.
-const (
-	ReasonDone    = "Done"
-	ReasonWaiting = "Waiting" // for an earlier step
 )
 
 // Step is one stage of a longer piece of work. Do and Undo are called again and again, so both must be safe to repeat.
@@ -36,81 +31,81 @@ type Step[T engine.Object] struct {
 
 func (s Step[T]) wanted(obj T) bool { return s.Wanted == nil || s.Wanted(obj) }
 
-// List is the whole work, in order. It implements engine.Work.
+// List is the whole work, in order. It implements engine.KindReconciler.
 type List[T engine.Object] []Step[T]
 
-// Sync does every step on every pass, so that drift in an early one is found however far the object had come. After the
+// Reconcile does every step on every pass, so that drift in an early one is found however far the object had come. After the
 // first that does not hold it only looks, and returns that one's error.
-func (l List[T]) Sync(ctx context.Context, obj T, pass *engine.Pass) error {
+func (l List[T]) Reconcile(ctx context.Context, obj T, pass *engine.Pass) error {
 	for i, s := range l {
 		text, err := s.Do(ctx, obj, pass)
-		mark(s, obj, pass, text, err)
+		setCondition(s, obj, pass, text, err)
 		if err != nil {
-			l.after(ctx, i, obj, pass, err)
+			l.markRemaining(ctx, i, obj, pass, err)
 			return err
 		}
 	}
 	return nil
 }
 
-// mark writes down what a step came to.
-func mark[T engine.Object](s Step[T], obj T, pass *engine.Pass, text string, err error) {
+// setCondition sets the step's condition by its outcome.
+func setCondition[T engine.Object](s Step[T], obj T, pass *engine.Pass, text string, err error) {
 	switch {
 	case err != nil:
-		reason := engine.ReasonFailed
-		if pause, ok := engine.AsPause(err); ok {
-			reason = pause.Reason
+		reason := v1alpha1.ReasonFailed
+		if wait, ok := engine.AsWait(err); ok {
+			reason = wait.Reason
 		}
-		pass.Mark(s.Name, metav1.ConditionFalse, reason, err.Error())
+		pass.SetCondition(s.Name, metav1.ConditionFalse, reason, err.Error())
 	case s.wanted(obj):
-		pass.Mark(s.Name, metav1.ConditionTrue, ReasonDone, text)
+		pass.SetCondition(s.Name, metav1.ConditionTrue, v1alpha1.ReasonDone, text)
 	default:
-		pass.Unmark(s.Name)
+		pass.RemoveCondition(s.Name)
 	}
 }
 
-// after tells what is known of the steps after one that does not hold. Those that watch a step that holds look. Of the
+// markRemaining sets the conditions of the steps after one that does not hold. Those that watch a step that holds observe. Of the
 // others, what held for this very spec is as it was left, and its condition stays; the rest is not known.
-func (l List[T]) after(ctx context.Context, at int, obj T, pass *engine.Pass, failed error) {
+func (l List[T]) markRemaining(ctx context.Context, at int, obj T, pass *engine.Pass, failed error) {
 	for _, s := range l[at+1:] {
 		switch {
 		case !s.wanted(obj):
-			pass.Unmark(s.Name)
-		case s.Watches != "" && holds(s.Watches, obj, pass) && look(ctx, s, obj, pass):
-		case holds(s.Name, obj, pass) && !denied(s, l[at], failed):
+			pass.RemoveCondition(s.Name)
+		case s.Watches != "" && holds(s.Watches, obj, pass) && observe(ctx, s, obj, pass):
+		case holds(s.Name, obj, pass) && !watchedStepFailed(s, l[at], failed):
 		default:
-			pass.Mark(s.Name, metav1.ConditionUnknown, ReasonWaiting, "waiting for "+l[at].Name)
+			pass.SetCondition(s.Name, metav1.ConditionUnknown, v1alpha1.ReasonWaiting, "waiting for "+l[at].Name)
 		}
 	}
 }
 
-// look runs a step that only looks, and reports whether that told anything: an error of the look itself does not.
-func look[T engine.Object](ctx context.Context, s Step[T], obj T, pass *engine.Pass) bool {
+// observe runs a step that only looks, and reports whether that told anything: an error of the look itself does not.
+func observe[T engine.Object](ctx context.Context, s Step[T], obj T, pass *engine.Pass) bool {
 	text, err := s.Do(ctx, obj, pass)
-	if _, known := engine.AsPause(err); err != nil && !known {
+	if _, known := engine.AsWait(err); err != nil && !known {
 		return false
 	}
-	mark(s, obj, pass, text, err)
+	setCondition(s, obj, pass, text, err)
 	return true
 }
 
-// denied reports whether s watches the step that failed, and that is known not to hold.
-func denied[T engine.Object](s, failing Step[T], failed error) bool {
-	_, known := engine.AsPause(failed)
+// watchedStepFailed reports whether s watches the step that failed, and that is known not to hold.
+func watchedStepFailed[T engine.Object](s, failing Step[T], failed error) bool {
+	_, known := engine.AsWait(failed)
 	return known && s.Watches == failing.Name
 }
 
 // holds reports whether a step held in this pass, or, if the pass says nothing of it, for this very spec before.
 func holds[T engine.Object](name string, obj T, pass *engine.Pass) bool {
-	if status, _, _ := pass.Marked(name); status != "" {
+	if status, _, _ := pass.Condition(name); status != "" {
 		return status == metav1.ConditionTrue
 	}
 	c := meta.FindStatusCondition(obj.Common().Conditions, name)
 	return c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == obj.GetGeneration()
 }
 
-// Release undoes the steps, the last one first, and ends at the first that is not undone.
-func (l List[T]) Release(ctx context.Context, obj T, pass *engine.Pass) error {
+// Finalize undoes the steps, the last one first, and ends at the first that is not undone.
+func (l List[T]) Finalize(ctx context.Context, obj T, pass *engine.Pass) error {
 	for _, s := range slices.Backward(l) {
 		if s.Undo == nil {
 			continue

@@ -78,7 +78,7 @@ func TestStepsRunInOrderUpToTheFirstThatDoesNotHold(t *testing.T) {
 				obj.Spec.Replicas = new(int32(2))
 			}
 			var done []string
-			err := list(&done, row.fails).Sync(t.Context(), obj, pass)
+			err := list(&done, row.fails).Reconcile(t.Context(), obj, pass)
 			if (err != nil) != (len(row.fails) > 0) {
 				t.Errorf("outcome %v", err)
 			}
@@ -86,7 +86,7 @@ func TestStepsRunInOrderUpToTheFirstThatDoesNotHold(t *testing.T) {
 				t.Errorf("ran %s, want %s", got, row.done)
 			}
 			for step, want := range map[string]string{"First": row.first, "Second": row.second, "Third": row.third} {
-				status, reason, text := pass.Marked(step)
+				status, reason, text := pass.Condition(step)
 				if got := strings.TrimSpace(string(status) + " " + reason + " " + text); got != want {
 					t.Errorf("%s is %q, want %q", step, got, want)
 				}
@@ -98,17 +98,17 @@ func TestStepsRunInOrderUpToTheFirstThatDoesNotHold(t *testing.T) {
 func TestAStepThatIsNotWantedAndFailsIsTold(t *testing.T) {
 	var done []string
 	pass := engine.NewPass(nil)
-	if err := list(&done, map[string]error{"Second": errors.New("cannot be taken back")}).Sync(t.Context(), &v1alpha1.WebApp{}, pass); err == nil {
+	if err := list(&done, map[string]error{"Second": errors.New("cannot be taken back")}).Reconcile(t.Context(), &v1alpha1.WebApp{}, pass); err == nil {
 		t.Error("the error was lost")
 	}
-	if status, _, text := pass.Marked("Second"); status != metav1.ConditionFalse || text != "cannot be taken back" {
+	if status, _, text := pass.Condition("Second"); status != metav1.ConditionFalse || text != "cannot be taken back" {
 		t.Errorf("Second is %s: %s", status, text)
 	}
 }
 
-// held is a condition of a spec of that generation.
+// held returns a condition of a spec of that generation.
 func held(kind string, generation int64) metav1.Condition {
-	return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: ReasonDone, Message: kind + " held", ObservedGeneration: generation}
+	return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDone, Message: kind + " held", ObservedGeneration: generation}
 }
 
 func TestAfterAStepThatDoesNotHoldWhatIsKnownStays(t *testing.T) {
@@ -139,10 +139,10 @@ func TestAfterAStepThatDoesNotHoldWhatIsKnownStays(t *testing.T) {
 			var done []string
 			all := list(&done, row.fails)
 			all[2].Watches = row.watches
-			if err := all.Sync(t.Context(), obj, pass); err == nil || row.fails["Second"] != nil && !errors.Is(err, row.fails["Second"]) {
+			if err := all.Reconcile(t.Context(), obj, pass); err == nil || row.fails["Second"] != nil && !errors.Is(err, row.fails["Second"]) {
 				t.Errorf("outcome %v", err)
 			}
-			status, reason, text := pass.Marked("Third")
+			status, reason, text := pass.Condition("Third")
 			if got := strings.TrimSpace(string(status) + " " + reason + " " + text); got != row.third {
 				t.Errorf("Third is %q, want %q", got, row.third)
 			}
@@ -163,7 +163,7 @@ func TestReleaseGoesBackwardsAndStopsAtAnError(t *testing.T) {
 			var done []string
 			all := list(&done, row.fails)
 			all[1].Undo = nil
-			err := all.Release(t.Context(), &v1alpha1.WebApp{}, engine.NewPass(nil))
+			err := all.Finalize(t.Context(), &v1alpha1.WebApp{}, engine.NewPass(nil))
 			if !slices.Equal(done, row.done) || (err == nil) != (row.want == "") || err != nil && err.Error() != row.want {
 				t.Errorf("undone %q, error %v", done, err)
 			}
@@ -173,8 +173,8 @@ func TestReleaseGoesBackwardsAndStopsAtAnError(t *testing.T) {
 
 func TestReleaseKeepsThePause(t *testing.T) {
 	var done []string
-	err := list(&done, map[string]error{"undo First": engine.Wait("Deleting", 0, "going")}).Release(t.Context(), &v1alpha1.WebApp{}, engine.NewPass(nil))
-	if pause, ok := engine.AsPause(err); !ok || pause.Reason != "Deleting" {
+	err := list(&done, map[string]error{"undo First": engine.Wait("Deleting", 0, "going")}).Finalize(t.Context(), &v1alpha1.WebApp{}, engine.NewPass(nil))
+	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "Deleting" {
 		t.Errorf("outcome %v", err)
 	}
 }

@@ -26,8 +26,8 @@ type Kind struct {
 	List func(context.Context, *cloud.Session) ([]string, error)
 	// Objects calls each for every object of the kind, from the cache.
 	Objects func(ctx context.Context, each func(external.Object)) error
-	// Wake asks for a pass over obj.
-	Wake func(ctx context.Context, obj external.Object)
+	// Enqueue asks for a pass over obj.
+	Enqueue func(ctx context.Context, obj external.Object)
 }
 
 // Sweeper sweeps all kinds. It implements manager.Runnable, for the leader alone.
@@ -61,9 +61,9 @@ type group struct{ provider, account, region string }
 
 // Sweep goes over all kinds once. A listing that fails is told in the log and the metrics, and proves nothing.
 func (s *Sweeper) Sweep(ctx context.Context) {
-	ctx = engine.Routine(ctx, true)
+	ctx = engine.WithRoutine(ctx, true)
 	at := &errgroup.Group{}
-	at.SetLimit(together)
+	at.SetLimit(maxConcurrent)
 	for _, kind := range s.Kinds {
 		groups := map[group][]external.Object{}
 		err := kind.Objects(ctx, func(obj external.Object) {
@@ -86,11 +86,11 @@ func (s *Sweeper) Sweep(ctx context.Context) {
 }
 
 const (
-	together = 8               // listings at the same time: a slow account must not hold up the others
-	longest  = 2 * time.Minute // that one listing may take
+	maxConcurrent = 8               // listings at the same time: a slow account must not hold up the others
+	listTimeout   = 2 * time.Minute // that one listing may take
 )
 
-// expected tells whether AWS must have obj's resource: one that is not in sync is looked after already.
+// expected reports whether AWS must have obj's resource: one that is not in sync is looked after already.
 func expected(obj external.Object) bool {
 	spec, status := obj.AWS()
 	return status.ARN != "" && status.Ready && spec.ManagementPolicy != v1alpha1.ManagementObserve && obj.GetDeletionTimestamp().IsZero() &&
@@ -103,7 +103,7 @@ func groupOf(obj external.Object) group {
 }
 
 func (s *Sweeper) sweep(ctx context.Context, kind Kind, g group, objects []external.Object) {
-	ctx, cancel := context.WithTimeout(ctx, longest)
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	there, err := s.list(ctx, kind, g)
 	sweeps.WithLabelValues(kind.Name, result(err)).Inc()
@@ -114,7 +114,7 @@ func (s *Sweeper) sweep(ctx context.Context, kind Kind, g group, objects []exter
 	for _, obj := range objects {
 		if _, status := obj.AWS(); !there[status.ARN] {
 			missing.WithLabelValues(kind.Name).Inc()
-			kind.Wake(ctx, obj)
+			kind.Enqueue(ctx, obj)
 		}
 	}
 }
@@ -125,14 +125,14 @@ func (s *Sweeper) list(ctx context.Context, kind Kind, g group) (map[string]bool
 		return nil, err
 	}
 	if !meta.IsStatusConditionTrue(provider.Status.Conditions, cloud.ConditionAuthenticated) {
-		return nil, engine.Blocked("ProviderNotReady", "provider %s cannot be used", g.provider)
+		return nil, engine.Blocked(v1alpha1.ReasonProviderNotReady, "provider %s cannot be used", g.provider)
 	}
 	session, err := s.Sessions.For(ctx, provider, "")
 	if err != nil {
 		return nil, err
 	}
 	if session.AccountID != g.account {
-		return nil, engine.Blocked("AccountMismatch", "provider %s leads to account %s, and not to %s", g.provider, session.AccountID, g.account)
+		return nil, engine.Blocked(v1alpha1.ReasonAccountMismatch, "provider %s leads to account %s, and not to %s", g.provider, session.AccountID, g.account)
 	}
 	arns, err := kind.List(ctx, session.In(g.region, kind.Name, ""))
 	if err != nil {

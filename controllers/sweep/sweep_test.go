@@ -50,7 +50,7 @@ func sweeper(t *testing.T, list func(context.Context, *cloud.Session) ([]string,
 		Spec:       v1alpha1.AWSProviderSpec{Region: "eu-west-1", AccessKeyIDRef: ref, SecretAccessKeyRef: ref, Endpoint: sts.URL},
 		Status:     v1alpha1.AWSProviderStatus{CommonStatus: v1alpha1.CommonStatus{Conditions: []metav1.Condition{{Type: cloud.ConditionAuthenticated, Status: metav1.ConditionTrue}}}},
 	}
-	sessions := cloud.NewSessions(secrets{}, "cluster", "", &cloud.Paces{Rates: cloud.DefaultRates(), Now: time.Now})
+	sessions := cloud.NewSessions(secrets{}, "cluster", "", &cloud.Limiters{Rates: cloud.DefaultRates(), Now: time.Now})
 	sessions.Endpoints = cloud.Endpoints{sts.URL}
 	var mu sync.Mutex
 	woken := &[]string{}
@@ -66,7 +66,7 @@ func sweeper(t *testing.T, list func(context.Context, *cloud.Session) ([]string,
 				}
 				return nil
 			},
-			Wake: func(_ context.Context, obj external.Object) {
+			Enqueue: func(_ context.Context, obj external.Object) {
 				mu.Lock()
 				defer mu.Unlock()
 				*woken = append(*woken, obj.GetName())

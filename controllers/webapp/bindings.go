@@ -14,8 +14,8 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// again is how soon something is looked at again whose change wakes the WebApp anyway.
-const again = time.Minute
+// watchFallback is how soon something is looked at again whose change wakes the WebApp anyway.
+const watchFallback = time.Minute
 
 // variable is one that a binding gives.
 type variable struct {
@@ -26,53 +26,53 @@ type variable struct {
 	of      v1alpha1.WebAppBinding
 }
 
-// bindings finds the connection details, and waits for what has none yet.
-func (r *run) bindings(ctx context.Context) (string, error) {
+// resolveBindings finds the connection details, and waits for what has none yet.
+func (r *reconciliation) resolveBindings(ctx context.Context) (string, error) {
 	owner := map[string]v1alpha1.WebAppBinding{}
 	for _, b := range r.app.Spec.Bindings {
-		details, err := r.detailsOf(ctx, b)
+		details, err := r.readBinding(ctx, b)
 		if err != nil {
 			return "", err
 		}
 		for _, key := range details.Keys {
 			v := variable{name: prefixOf(b) + variableName(key), secret: details.Name, key: key, version: details.ResourceVersion, of: b}
 			if other, taken := owner[v.name]; taken {
-				return "", engine.Blocked("BindingsCollide", "the bindings to %s %s and %s %s both give the variable %s; give one of them another prefix",
+				return "", engine.Blocked(v1alpha1.ReasonBindingsCollide, "the bindings to %s %s and %s %s both give the variable %s; give one of them another prefix",
 					other.Kind, other.Name, b.Kind, b.Name, v.name)
 			}
 			owner[v.name] = b
 			r.variables = append(r.variables, v)
 		}
 	}
-	return fmt.Sprintf("the Pods get the details of %s", list(r.app.Spec.Bindings)), nil
+	return fmt.Sprintf("the Pods get the details of %s", listBindings(r.app.Spec.Bindings)), nil
 }
 
-// detailsOf is the Secret of one resource. The first rollout with it waits until the resource is Ready; later a resource
+// readBinding returns the Secret of one resource. The first rollout with it waits until the resource is Ready; later a resource
 // that is not Ready for a while holds nothing up, as long as its Secret is there.
-func (r *run) detailsOf(ctx context.Context, b v1alpha1.WebAppBinding) (*v1alpha1.Binding, error) {
+func (r *reconciliation) readBinding(ctx context.Context, b v1alpha1.WebAppBinding) (*v1alpha1.Binding, error) {
 	found, err := r.Bound(ctx, b.Kind, r.app.Namespace, b.Name)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("look up the %s %s: %w", b.Kind, b.Name, err)
 	case !found.Found:
-		return nil, engine.Blocked("BindingNotFound", "there is no %s %s in this namespace; request it, or remove the binding", b.Kind, b.Name)
-	case found.Leaving:
-		return nil, engine.Blocked("BindingNotFound", "the %s %s is being deleted; remove the binding, or bind another one", b.Kind, b.Name)
+		return nil, engine.Blocked(v1alpha1.ReasonBindingNotFound, "there is no %s %s in this namespace; request it, or remove the binding", b.Kind, b.Name)
+	case found.Deleting:
+		return nil, engine.Blocked(v1alpha1.ReasonBindingNotFound, "the %s %s is being deleted; remove the binding, or bind another one", b.Kind, b.Name)
 	}
 	ready := found.Binding != nil && len(found.Binding.Keys) > 0
 	if ready && (found.Ready || r.isBound(b)) {
 		return found.Binding, nil
 	}
-	return nil, engine.Wait("WaitingForBinding", again, "waiting for the %s %s to be Ready: %s", b.Kind, b.Name, cmp.Or(found.State, "it is not looked at yet"))
+	return nil, engine.Wait(v1alpha1.ReasonWaitingForBinding, watchFallback, "waiting for the %s %s to be Ready: %s", b.Kind, b.Name, cmp.Or(found.State, "it is not looked at yet"))
 }
 
-// isBound tells whether the Pods have the details already.
-func (r *run) isBound(b v1alpha1.WebAppBinding) bool {
+// isBound reports whether the Pods have the details already.
+func (r *reconciliation) isBound(b v1alpha1.WebAppBinding) bool {
 	return slices.ContainsFunc(r.app.Status.Bindings, func(s v1alpha1.WebAppBound) bool { return s.Kind == b.Kind && s.Name == b.Name })
 }
 
-// inUse is what the Deployment is given, for the status.
-func (r *run) inUse() []v1alpha1.WebAppBound {
+// boundSecrets returns what the Deployment is given, for the status.
+func (r *reconciliation) boundSecrets() []v1alpha1.WebAppBound {
 	var all []v1alpha1.WebAppBound
 	for _, v := range r.variables {
 		one := v1alpha1.WebAppBound{Kind: v.of.Kind, Name: v.of.Name, Secret: v.secret, ResourceVersion: v.version}
@@ -106,7 +106,7 @@ func checksum(all []variable) string {
 	return hex.EncodeToString(hash.Sum(nil)[:8])
 }
 
-func list(all []v1alpha1.WebAppBinding) string {
+func listBindings(all []v1alpha1.WebAppBinding) string {
 	names := make([]string, len(all))
 	for i, b := range all {
 		names[i] = b.Kind + " " + b.Name

@@ -34,33 +34,33 @@ func TestBindings(t *testing.T) {
 	twin := v1alpha1.WebAppBinding{Kind: "S3Bucket", Name: "orders"}
 	for name, row := range map[string]struct {
 		asked   []v1alpha1.WebAppBinding
-		found   Bound
+		found   BoundResource
 		err     error
 		inUse   bool
 		reason  string
 		message string
 		want    string
 	}{
-		"a Ready resource": {asked: []v1alpha1.WebAppBinding{orders}, found: Bound{Found: true, Ready: true, Binding: details}, want: "ORDERS_ARN ORDERS_QUEUE_URL"},
+		"a Ready resource": {asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Found: true, Ready: true, Binding: details}, want: "ORDERS_ARN ORDERS_QUEUE_URL"},
 		"with another prefix, two of a name": {
 			asked: []v1alpha1.WebAppBinding{orders, {Kind: "S3Bucket", Name: "orders", Prefix: "FILES"}},
-			found: Bound{Found: true, Ready: true, Binding: details}, want: "ORDERS_ARN ORDERS_QUEUE_URL FILES_ARN FILES_QUEUE_URL",
+			found: BoundResource{Found: true, Ready: true, Binding: details}, want: "ORDERS_ARN ORDERS_QUEUE_URL FILES_ARN FILES_QUEUE_URL",
 		},
 		"two that give the same variable": {
-			asked: []v1alpha1.WebAppBinding{orders, twin}, found: Bound{Found: true, Ready: true, Binding: details}, reason: "BindingsCollide",
+			asked: []v1alpha1.WebAppBinding{orders, twin}, found: BoundResource{Found: true, Ready: true, Binding: details}, reason: "BindingsCollide",
 			message: "the bindings to SQSQueue orders and S3Bucket orders both give the variable ORDERS_ARN; give one of them another prefix",
 		},
 		"not Ready yet": {
-			asked: []v1alpha1.WebAppBinding{orders}, found: Bound{Found: true, State: "the queue is being created"}, reason: "WaitingForBinding",
+			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Found: true, State: "the queue is being created"}, reason: "WaitingForBinding",
 			message: "waiting for the SQSQueue orders to be Ready: the queue is being created",
 		},
 		"not Ready at first, with details": {
-			asked: []v1alpha1.WebAppBinding{orders}, found: Bound{Found: true, Binding: details}, reason: "WaitingForBinding",
+			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Found: true, Binding: details}, reason: "WaitingForBinding",
 			message: "waiting for the SQSQueue orders to be Ready: it is not looked at yet",
 		},
-		"not Ready later": {asked: []v1alpha1.WebAppBinding{orders}, found: Bound{Found: true, Binding: details}, inUse: true, want: "ORDERS_ARN ORDERS_QUEUE_URL"},
+		"not Ready later": {asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Found: true, Binding: details}, inUse: true, want: "ORDERS_ARN ORDERS_QUEUE_URL"},
 		"later without details": {
-			asked: []v1alpha1.WebAppBinding{orders}, found: Bound{Found: true, Ready: true}, inUse: true, reason: "WaitingForBinding",
+			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Found: true, Ready: true}, inUse: true, reason: "WaitingForBinding",
 			message: "waiting for the SQSQueue orders to be Ready: it is not looked at yet",
 		},
 		"not there": {
@@ -68,7 +68,7 @@ func TestBindings(t *testing.T) {
 			message: "there is no SQSQueue orders in this namespace; request it, or remove the binding",
 		},
 		"being deleted": {
-			asked: []v1alpha1.WebAppBinding{orders}, found: Bound{Found: true, Leaving: true, Ready: true, Binding: details}, inUse: true, reason: "BindingNotFound",
+			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Found: true, Deleting: true, Ready: true, Binding: details}, inUse: true, reason: "BindingNotFound",
 			message: "the SQSQueue orders is being deleted; remove the binding, or bind another one",
 		},
 		"an error is not absence": {asked: []v1alpha1.WebAppBinding{orders}, err: errors.New("boom"), message: "look up the SQSQueue orders: boom"},
@@ -79,8 +79,8 @@ func TestBindings(t *testing.T) {
 			if row.inUse {
 				app.Status.Bindings = []v1alpha1.WebAppBound{{Kind: "SQSQueue", Name: "orders"}}
 			}
-			r := &run{app: app, Work: Work{Bound: func(context.Context, string, string, string) (Bound, error) { return row.found, row.err }}}
-			_, err := r.bindings(t.Context())
+			r := &reconciliation{app: app, Reconciler: Reconciler{Bound: func(context.Context, string, string, string) (BoundResource, error) { return row.found, row.err }}}
+			_, err := r.resolveBindings(t.Context())
 			var got []string
 			for _, v := range r.variables {
 				got = append(got, v.name)
@@ -88,7 +88,7 @@ func TestBindings(t *testing.T) {
 			if err == nil && (row.message != "" || strings.Join(got, " ") != row.want) || err != nil && err.Error() != row.message {
 				t.Fatalf("%q, %v", got, err)
 			}
-			if pause, ok := engine.AsPause(err); ok != (row.reason != "") || ok && pause.Reason != row.reason {
+			if wait, ok := engine.AsWait(err); ok != (row.reason != "") || ok && wait.Reason != row.reason {
 				t.Errorf("outcome %v, want %s", err, row.reason)
 			}
 		})
@@ -116,8 +116,8 @@ func TestTheChecksumFollowsTheDetails(t *testing.T) {
 
 func TestWhatIsInUseIsNotedOnceASecret(t *testing.T) {
 	of := v1alpha1.WebAppBinding{Kind: "SQSQueue", Name: "orders"}
-	r := &run{variables: []variable{{name: "A", secret: "s", version: "7", of: of}, {name: "B", secret: "s", version: "7", of: of}}}
-	if got := r.inUse(); !slices.Equal(got, []v1alpha1.WebAppBound{{Kind: "SQSQueue", Name: "orders", Secret: "s", ResourceVersion: "7"}}) {
+	r := &reconciliation{variables: []variable{{name: "A", secret: "s", version: "7", of: of}, {name: "B", secret: "s", version: "7", of: of}}}
+	if got := r.boundSecrets(); !slices.Equal(got, []v1alpha1.WebAppBound{{Kind: "SQSQueue", Name: "orders", Secret: "s", ResourceVersion: "7"}}) {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -48,7 +48,7 @@ func deployment(app *v1alpha1.WebApp, fromBindings []variable) *appsac.Deploymen
 			WithSpec(podSpec(app, fromBindings))))
 }
 
-// podAnnotations are absent where there is nothing to say, or every Pod would be replaced when a new one is thought of.
+// podAnnotations returns nil where there is nothing to say, or every Pod would be replaced when a new one is thought of.
 func podAnnotations(app *v1alpha1.WebApp, fromBindings []variable) map[string]string {
 	all := map[string]string{
 		annotationBindings:    checksum(fromBindings),
@@ -109,7 +109,7 @@ func container(app *v1alpha1.WebApp, fromBindings []variable) *coreac.ContainerA
 	return withProbes(c, spec)
 }
 
-// environment has the variables of bindings first, so that those of the spec can refer to them, and win.
+// environment returns the variables of bindings first, so that those of the spec can refer to them, and win.
 func environment(app *v1alpha1.WebApp, fromBindings []variable) []*coreac.EnvVarApplyConfiguration {
 	var all []*coreac.EnvVarApplyConfiguration
 	own := map[string]bool{}
@@ -180,7 +180,7 @@ func resources(spec *v1alpha1.WebAppResources) *coreac.ResourceRequirementsApply
 	return coreac.ResourceRequirements().WithRequests(rounded(request)).WithLimits(rounded(limit))
 }
 
-// rounded is what the API server stores: it rounds up to thousandths, and would differ from what is declared for ever.
+// rounded returns what the API server stores: it rounds up to thousandths, and would differ from what is declared for ever.
 func rounded(list corev1.ResourceList) corev1.ResourceList {
 	for name, q := range list {
 		q = q.DeepCopy()
@@ -190,7 +190,7 @@ func rounded(list corev1.ResourceList) corev1.ResourceList {
 	return list
 }
 
-// requested is what the spec says, or else the default, but never more than the limit.
+// requested returns what the spec says, or else the default, but never more than the limit.
 func requested(request, limit *resource.Quantity, byDefault resource.Quantity) resource.Quantity {
 	switch {
 	case request != nil:
@@ -201,7 +201,7 @@ func requested(request, limit *resource.Quantity, byDefault resource.Quantity) r
 	return byDefault
 }
 
-// variableName is a key as environment variables are written: db.host → DB_HOST.
+// variableName returns a key as environment variables are written: db.host → DB_HOST.
 func variableName(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

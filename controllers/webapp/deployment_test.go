@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// sample is the one of config/samples, as the API server completes it.
+// sample returns the one of config/samples, as the API server completes it.
 func sample(t *testing.T) *v1alpha1.WebApp {
 	t.Helper()
 	text, err := os.ReadFile("../../config/samples/webapp.yaml")
@@ -53,7 +53,7 @@ func TestTheDeploymentOfTheSample(t *testing.T) {
 	}
 }
 
-// podOfApp is what the declaration asks for, as the cluster's own type.
+// podOfApp returns what the declaration asks for, as the cluster's own type.
 func podOfApp(t *testing.T, app *v1alpha1.WebApp, fromBindings []variable) corev1.PodSpec {
 	t.Helper()
 	text, err := json.Marshal(podSpec(app, fromBindings))

@@ -15,13 +15,10 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// reasonRouteRefused is of a route that takes no traffic.
-const reasonRouteRefused = "RouteRefused"
-
 // Address is a hostname at which a WebApp may answer.
 type Address struct {
 	Found    bool
-	Leaving  bool   // it is being deleted
+	Deleting bool   // it is being deleted
 	Ready    bool   // now
 	State    string // why it is not Ready
 	Hostname string
@@ -31,24 +28,24 @@ type Address struct {
 
 // Routes is what the cluster has of Gateway API.
 type Routes struct {
-	// Off says why there are no routes; empty, there are.
-	Off func() string
+	// DisabledReason says why there are no routes; empty, there are.
+	DisabledReason func() string
 	// Address looks up a hostname request in the cache.
 	Address func(ctx context.Context, namespace, name string) (Address, error)
 }
 
-// route leads the hostname to the Service. It waits for nothing, so that a rollout is told however far the hostname is, and
+// ensureRoute leads the hostname to the Service. It waits for nothing, so that a rollout is told however far the hostname is, and
 // takes the route away at once when it is not asked for any more.
-func (r *run) route(ctx context.Context) (string, error) {
-	off := r.Routes.Off()
+func (r *reconciliation) ensureRoute(ctx context.Context) (string, error) {
+	off := r.Routes.DisabledReason()
 	if r.app.Spec.Expose == nil {
 		if off != "" {
 			return "", nil
 		}
-		return "", r.objects.Remove(ctx, &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: r.app.Name}})
+		return "", r.objects.Delete(ctx, &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: r.app.Name}})
 	}
 	if off != "" {
-		return "", engine.Blocked("HostnamesOff", "this cluster gives no hostnames: %s. Ask a platform admin, or remove expose", off)
+		return "", engine.Blocked(v1alpha1.ReasonHostnamesOff, "this cluster gives no hostnames: %s. Ask a platform admin, or remove expose", off)
 	}
 	name := r.app.Spec.Expose.Hostname
 	address, err := r.Routes.Address(ctx, r.app.Namespace, name)
@@ -56,9 +53,9 @@ func (r *run) route(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("look up the GatewayHostnameRequest %s: %w", name, err)
 	case !address.Found:
-		return "", engine.Blocked("HostnameNotFound", "there is no GatewayHostnameRequest %s in this namespace; request it, or remove expose", name)
-	case address.Leaving:
-		return "", engine.Blocked("HostnameNotFound", "the GatewayHostnameRequest %s is being deleted; name another one, or remove expose", name)
+		return "", engine.Blocked(v1alpha1.ReasonHostnameNotFound, "there is no GatewayHostnameRequest %s in this namespace; request it, or remove expose", name)
+	case address.Deleting:
+		return "", engine.Blocked(v1alpha1.ReasonHostnameNotFound, "the GatewayHostnameRequest %s is being deleted; name another one, or remove expose", name)
 	}
 	r.address = address
 	if address.Parent == nil {
@@ -79,8 +76,8 @@ func route(app *v1alpha1.WebApp, to Address) *gatewayac.HTTPRouteApplyConfigurat
 		WithRules(gatewayac.HTTPRouteRule().WithBackendRefs(gatewayac.HTTPBackendRef().WithName(gatewayv1.ObjectName(app.Name)).WithPort(80))))
 }
 
-// exposed waits until the application answers at the hostname.
-func (r *run) exposed(ctx context.Context) (string, error) {
+// checkExposed waits until the application answers at the hostname.
+func (r *reconciliation) checkExposed(ctx context.Context) (string, error) {
 	if r.app.Spec.Expose == nil {
 		return "", nil
 	}
@@ -89,29 +86,29 @@ func (r *run) exposed(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if r.http.UID == "" {
-		return "", engine.Wait("WaitingForHostname", again, "waiting for the GatewayHostnameRequest %s: %s", name, r.address.State)
+		return "", engine.Wait(v1alpha1.ReasonWaitingForHostname, watchFallback, "waiting for the GatewayHostnameRequest %s: %s", name, r.address.State)
 	}
 	c := r.accepted()
 	switch {
 	case c == nil || c.ObservedGeneration != r.http.Generation:
-		return "", engine.Wait("RoutePending", again, "the load balancer controller has not taken up the route yet")
+		return "", engine.Wait(v1alpha1.ReasonRoutePending, watchFallback, "the load balancer controller has not taken up the route yet")
 	case c.Status != metav1.ConditionTrue:
-		return "", engine.Blocked(reasonRouteRefused, "the load balancer controller refuses the route: %s: %s", c.Reason, c.Message)
+		return "", engine.Blocked(v1alpha1.ReasonRouteRefused, "the load balancer controller refuses the route: %s: %s", c.Reason, c.Message)
 	case !r.address.Ready:
-		return "", engine.Wait("WaitingForHostname", again, "waiting for the GatewayHostnameRequest %s: %s", name, r.address.State)
+		return "", engine.Wait(v1alpha1.ReasonWaitingForHostname, watchFallback, "waiting for the GatewayHostnameRequest %s: %s", name, r.address.State)
 	}
 	return "it answers at " + r.address.Hostname, nil
 }
 
 // lookUpRoute reads the address and the route where this pass has not come to the step that keeps them.
-func (r *run) lookUpRoute(ctx context.Context, name string) (err error) {
+func (r *reconciliation) lookUpRoute(ctx context.Context, name string) (err error) {
 	if r.address.Found {
 		return nil
 	}
 	if r.address, err = r.Routes.Address(ctx, r.app.Namespace, name); err != nil {
 		return fmt.Errorf("look up the GatewayHostnameRequest %s: %w", name, err)
 	}
-	if err = r.Writer.Client.Get(ctx, r.objects.Key(r.app.Name), &r.http); client.IgnoreNotFound(err) != nil {
+	if err = r.Applier.Client.Get(ctx, r.objects.Key(r.app.Name), &r.http); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read the HTTPRoute: %w", err)
 	}
 	if err != nil || !metav1.IsControlledBy(&r.http, r.app) {
@@ -120,36 +117,36 @@ func (r *run) lookUpRoute(ctx context.Context, name string) (err error) {
 	return nil
 }
 
-// url is where the application can be reached. What has answered at its hostname stays there as long as the route and the
+// url returns where the application can be reached. What has answered at its hostname stays there as long as the route and the
 // hostname do, whatever else fails; what nobody has looked at stays as it was.
-func (r *run) url(pass *engine.Pass) string {
-	if r.app.Spec.Expose != nil && !known(pass, StepRoute, metav1.ConditionFalse) {
-		status, reason, _ := pass.Marked(StepExposed)
+func (r *reconciliation) url(pass *engine.Pass) string {
+	if r.app.Spec.Expose != nil && !stepIs(pass, v1alpha1.StepRoute, metav1.ConditionFalse) {
+		status, reason, _ := pass.Condition(v1alpha1.StepExposed)
 		was := r.app.Status.URL
 		switch {
 		case status == metav1.ConditionTrue && r.address.URL != "":
 			return r.address.URL
-		case status != metav1.ConditionFalse, was != "" && was == r.address.URL && reason != reasonRouteRefused:
+		case status != metav1.ConditionFalse, was != "" && was == r.address.URL && reason != v1alpha1.ReasonRouteRefused:
 			return was
 		}
 	}
 	switch {
-	case known(pass, StepService, metav1.ConditionTrue):
+	case stepIs(pass, v1alpha1.StepService, metav1.ConditionTrue):
 		return clusterURL(r.app)
-	case known(pass, StepService, metav1.ConditionFalse):
+	case stepIs(pass, v1alpha1.StepService, metav1.ConditionFalse):
 		return ""
 	}
 	return r.app.Status.URL
 }
 
-// known reports whether the pass has found the step to be so: an error tells nothing.
-func known(pass *engine.Pass, step string, is metav1.ConditionStatus) bool {
-	status, reason, _ := pass.Marked(step)
-	return status == is && reason != engine.ReasonFailed
+// stepIs reports whether the pass has found the step to be so: an error tells nothing.
+func stepIs(pass *engine.Pass, step string, is metav1.ConditionStatus) bool {
+	status, reason, _ := pass.Condition(step)
+	return status == is && reason != v1alpha1.ReasonFailed
 }
 
-// accepted is what the controller of the route's parent says of it; nil while it says nothing.
-func (r *run) accepted() *metav1.Condition {
+// accepted returns what the controller of the route's parent says of it; nil while it says nothing.
+func (r *reconciliation) accepted() *metav1.Condition {
 	p := r.address.Parent
 	i := slices.IndexFunc(r.http.Status.Parents, func(s gatewayv1.RouteParentStatus) bool {
 		return string(s.ParentRef.Name) == p.Name && s.ParentRef.Namespace != nil && string(*s.ParentRef.Namespace) == p.Namespace

@@ -19,9 +19,9 @@ import (
 )
 
 // at a hostname.
-func exposed(s *v1alpha1.WebAppSpec) { s.Expose = &v1alpha1.WebAppExpose{Hostname: "shop"} }
+func isExposed(s *v1alpha1.WebAppSpec) { s.Expose = &v1alpha1.WebAppExpose{Hostname: "shop"} }
 
-// route is the app's; nil, if there is none.
+// route returns the app's; nil, if there is none.
 func (l *life) route() *gatewayv1.HTTPRoute {
 	l.t.Helper()
 	r := &gatewayv1.HTTPRoute{}
@@ -38,16 +38,16 @@ func (l *life) route() *gatewayv1.HTTPRoute {
 // through runs the work with other hostnames than the ones that are always there.
 func (l *life) through(r webapp.Routes) error {
 	l.t.Helper()
-	w := work(l.Cluster).(webapp.Work)
-	w.Routes = r
-	return l.with(w)
+	rec := work(l.Cluster).(webapp.Reconciler)
+	rec.Routes = r
+	return l.with(rec)
 }
 
-// serving is an app that answers at its hostname, and is bound to a queue.
+// serving returns an app that answers at its hostname, and is bound to a queue.
 func serving(t *testing.T) *life {
 	t.Helper()
 	l := begin(t, shop(func(s *v1alpha1.WebAppSpec) {
-		exposed(s)
+		isExposed(s)
 		s.Bindings = []v1alpha1.WebAppBinding{{Kind: "SQSQueue", Name: "orders"}}
 	}))
 	_ = l.sync()
@@ -61,12 +61,12 @@ func serving(t *testing.T) *life {
 func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 	const url, inCluster = "https://shop.example.com", "http://shop.payments.svc"
 	const answers, rolled = "True Done it answers at shop.example.com", "True Done 1 replica of registry.example.com/shop:1.0.0"
-	leaving := func(_ context.Context, _, _, _ string) (webapp.Bound, error) {
-		return webapp.Bound{Found: true, Leaving: true}, nil
+	leaving := func(_ context.Context, _, _, _ string) (webapp.BoundResource, error) {
+		return webapp.BoundResource{Found: true, Deleting: true}, nil
 	}
 	address := webapp.Address{Found: true, Ready: true, Hostname: "shop.example.com", URL: url, Parent: listener}
 	for name, row := range map[string]struct {
-		happens  func(*life, *webapp.Work)
+		happens  func(*life, *webapp.Reconciler)
 		reason   string
 		url      string
 		exposed  string
@@ -74,7 +74,7 @@ func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 		deployed string
 	}{
 		"a rollout fails": {
-			func(l *life, _ *webapp.Work) {
+			func(l *life, _ *webapp.Reconciler) {
 				l.app.Generation++
 				l.app.Spec.Image = "registry.example.com/shop:bad"
 				_ = l.sync() // asks for it
@@ -86,18 +86,18 @@ func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 			"True Done the Deployment asks for registry.example.com/shop:bad",
 		},
 		"a binding is being deleted": {
-			func(_ *life, w *webapp.Work) { w.Bound = leaving },
+			func(_ *life, w *webapp.Reconciler) { w.Bound = leaving },
 			"BindingNotFound", url, answers, rolled, "True Done the Deployment asks for registry.example.com/shop:1.0.0",
 		},
 		"a binding is being deleted, and the Pods fail without it": {
-			func(l *life, w *webapp.Work) {
+			func(l *life, w *webapp.Reconciler) {
 				w.Bound = leaving
 				l.controller("1", appsv1.DeploymentStatus{Replicas: 1, UpdatedReplicas: 1})
 			},
 			"BindingNotFound", url, answers, "False RollingOut 0 of 1 replica available", "True Done the Deployment asks for registry.example.com/shop:1.0.0",
 		},
 		"a binding is being deleted while another image is asked for": {
-			func(l *life, w *webapp.Work) {
+			func(l *life, w *webapp.Reconciler) {
 				w.Bound = leaving
 				l.app.Generation++
 				l.app.Spec.Image = "registry.example.com/shop:2.0.0"
@@ -105,7 +105,7 @@ func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 			"BindingNotFound", url, answers, "Unknown Waiting waiting for BindingsReady", "Unknown Waiting waiting for BindingsReady",
 		},
 		"the API server fails early": {
-			func(l *life, _ *webapp.Work) {
+			func(l *life, _ *webapp.Reconciler) {
 				l.Before = func(c stepstest.Call) error {
 					if c.Kind == "ServiceAccount" {
 						return errors.New("boom")
@@ -116,7 +116,7 @@ func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 			"", url, answers, rolled, "True Done the Deployment asks for registry.example.com/shop:1.0.0",
 		},
 		"the API server fails early, and at the route": {
-			func(l *life, _ *webapp.Work) {
+			func(l *life, _ *webapp.Reconciler) {
 				l.Before = func(c stepstest.Call) error {
 					if c.Kind == "ServiceAccount" || c.Kind == "HTTPRoute" {
 						return errors.New("boom")
@@ -127,7 +127,7 @@ func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 			"", url, answers, rolled, "True Done the Deployment asks for registry.example.com/shop:1.0.0",
 		},
 		"the hostname cannot be looked up": {
-			func(_ *life, w *webapp.Work) {
+			func(_ *life, w *webapp.Reconciler) {
 				w.Routes.Address = func(context.Context, string, string) (webapp.Address, error) {
 					return webapp.Address{}, errors.New("boom")
 				}
@@ -135,7 +135,7 @@ func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 			"", url, answers, rolled, "True Done the Deployment asks for registry.example.com/shop:1.0.0",
 		},
 		"the hostname is not Ready for a while": {
-			func(_ *life, w *webapp.Work) {
+			func(_ *life, w *webapp.Reconciler) {
 				address := address
 				address.Ready, address.State = false, "ACM renews the certificate"
 				w.Routes = routes(address)
@@ -144,11 +144,11 @@ func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 			"True Done the Deployment asks for registry.example.com/shop:1.0.0",
 		},
 		"the hostname is being deleted": {
-			func(_ *life, w *webapp.Work) { w.Routes = routes(webapp.Address{Found: true, Leaving: true}) },
+			func(_ *life, w *webapp.Reconciler) { w.Routes = routes(webapp.Address{Found: true, Deleting: true}) },
 			"HostnameNotFound", inCluster, "Unknown Waiting waiting for RouteReady", rolled, "True Done the Deployment asks for registry.example.com/shop:1.0.0",
 		},
 		"the route is refused": {
-			func(l *life, _ *webapp.Work) {
+			func(l *life, _ *webapp.Reconciler) {
 				r := l.route()
 				says(r, metav1.ConditionFalse)
 				if err := l.Others.Status().Update(l.t.Context(), r); err != nil {
@@ -161,16 +161,16 @@ func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := serving(t)
-			w := work(l.Cluster).(webapp.Work)
-			row.happens(l, &w)
-			err := l.with(w)
-			if pause, _ := engine.AsPause(err); err == nil || pause != nil && pause.Reason != row.reason || pause == nil && row.reason != "" {
+			rec := work(l.Cluster).(webapp.Reconciler)
+			row.happens(l, &rec)
+			err := l.with(rec)
+			if wait, _ := engine.AsWait(err); err == nil || wait != nil && wait.Reason != row.reason || wait == nil && row.reason != "" {
 				t.Errorf("outcome %v, want %s", err, row.reason)
 			}
 			if l.app.Status.URL != row.url {
 				t.Errorf("the URL is %s, want %s", l.app.Status.URL, row.url)
 			}
-			for step, want := range map[string]string{webapp.StepExposed: row.exposed, webapp.StepRolledOut: row.rolled, webapp.StepDeployment: row.deployed} {
+			for step, want := range map[string]string{v1alpha1.StepExposed: row.exposed, v1alpha1.StepRolledOut: row.rolled, v1alpha1.StepDeployment: row.deployed} {
 				if got := l.told(step); got != want {
 					t.Errorf("%s is %q, want %q", step, got, want)
 				}
@@ -187,7 +187,7 @@ func TestAHostnameThatCannotBeUsedIsExplained(t *testing.T) {
 		route        bool
 	}{
 		"no hostnames in this cluster": {
-			webapp.Routes{Off: func() string { return "it lacks ListenerSet" }},
+			webapp.Routes{DisabledReason: func() string { return "it lacks ListenerSet" }},
 			"HostnamesOff",
 			"this cluster gives no hostnames: it lacks ListenerSet. Ask a platform admin, or remove expose", false,
 		},
@@ -196,7 +196,7 @@ func TestAHostnameThatCannotBeUsedIsExplained(t *testing.T) {
 			"there is no GatewayHostnameRequest shop in this namespace; request it, or remove expose", false,
 		},
 		"one that is being deleted": {
-			routes(webapp.Address{Found: true, Leaving: true}), "HostnameNotFound",
+			routes(webapp.Address{Found: true, Deleting: true}), "HostnameNotFound",
 			"the GatewayHostnameRequest shop is being deleted; name another one, or remove expose", false,
 		},
 		"one without a listener": {
@@ -208,7 +208,7 @@ func TestAHostnameThatCannotBeUsedIsExplained(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := begin(t, shop(exposed))
+			l := begin(t, shop(isExposed))
 			_ = l.through(row.routes) // makes the Deployment, if it comes so far
 			rollOut(t, l.Cluster)
 			err := l.through(row.routes)
@@ -219,7 +219,7 @@ func TestAHostnameThatCannotBeUsedIsExplained(t *testing.T) {
 		})
 	}
 	boom := errors.New("boom")
-	l := begin(t, shop(exposed))
+	l := begin(t, shop(isExposed))
 	failing := routes(ready)
 	failing.Address = func(context.Context, string, string) (webapp.Address, error) { return ready, boom }
 	if err := l.through(failing); !errors.Is(err, boom) || l.route() != nil {
@@ -228,7 +228,7 @@ func TestAHostnameThatCannotBeUsedIsExplained(t *testing.T) {
 }
 
 func TestTheURLIsTheHostnameOnceItAnswers(t *testing.T) {
-	l := begin(t, shop(exposed))
+	l := begin(t, shop(isExposed))
 	_ = l.sync()
 	rollOut(t, l.Cluster)
 	_ = l.sync()
@@ -252,7 +252,7 @@ func TestTheURLIsTheHostnameOnceItAnswers(t *testing.T) {
 
 // What is not to be reached any more must not wait for a rollout that hangs.
 func TestTheRouteGoesThoughTheRolloutHangs(t *testing.T) {
-	l := begin(t, shop(exposed))
+	l := begin(t, shop(isExposed))
 	_ = l.sync()
 	if l.route() == nil {
 		t.Fatal("there is no route")
@@ -265,7 +265,7 @@ func TestTheRouteGoesThoughTheRolloutHangs(t *testing.T) {
 
 func TestWithoutGatewayAPIAWebAppRunsAsBefore(t *testing.T) {
 	l := begin(t, shop(nil))
-	off := webapp.Routes{Off: func() string { return "it lacks HTTPRoute" }}
+	off := webapp.Routes{DisabledReason: func() string { return "it lacks HTTPRoute" }}
 	_ = l.through(off)
 	rollOut(t, l.Cluster)
 	if err := l.through(off); err != nil {

@@ -18,8 +18,8 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/apply"
 	"github.com/portico-platform/portico/controllers/engine"
-	"github.com/portico-platform/portico/controllers/owned"
 	"github.com/portico-platform/portico/controllers/steps/stepstest"
 	"github.com/portico-platform/portico/controllers/webapp"
 )
@@ -51,18 +51,18 @@ func schemeOf(t *testing.T) *runtime.Scheme {
 	return s
 }
 
-// indexed are what the cache of the operator adds.
+// indexed returns what the cache of the operator adds.
 func indexed(b *fake.ClientBuilder) {
 	of := func(o client.Object) []string { return []string{o.GetLabels()[v1alpha1.LabelWebApp]} }
 	b.WithIndex(&corev1.Pod{}, webapp.Index, of).WithIndex(&appsv1.ReplicaSet{}, webapp.Index, of).WithStatusSubresource(&v1alpha1.WebApp{}, &gatewayv1.HTTPRoute{})
 }
 
 // work finds every resource that it is bound to.
-func work(c *stepstest.Cluster) engine.Work[app] {
-	return webapp.Work{
-		Writer: owned.Writer{Client: c.Client(), Live: c.Live()},
-		Bound: func(_ context.Context, _, _, name string) (webapp.Bound, error) {
-			return webapp.Bound{Found: true, Ready: true, Binding: &v1alpha1.Binding{Name: name + "-binding", Keys: []string{"arn", "url"}, ResourceVersion: "7"}}, nil
+func work(c *stepstest.Cluster) engine.KindReconciler[app] {
+	return webapp.Reconciler{
+		Applier: apply.Applier{Client: c.Client(), APIReader: c.APIReader()},
+		Bound: func(_ context.Context, _, _, name string) (webapp.BoundResource, error) {
+			return webapp.BoundResource{Found: true, Ready: true, Binding: &v1alpha1.Binding{Name: name + "-binding", Keys: []string{"arn", "url"}, ResourceVersion: "7"}}, nil
 		},
 		Routes: routes(webapp.Address{Found: true, Ready: true, Hostname: "shop.example.com", URL: "https://shop.example.com", Parent: listener}),
 	}
@@ -73,8 +73,8 @@ var listener = &v1alpha1.HostnameParentRef{Group: gatewayv1.GroupName, Kind: "Li
 // routes finds the same address for every name.
 func routes(a webapp.Address) webapp.Routes {
 	return webapp.Routes{
-		Off:     func() string { return "" },
-		Address: func(context.Context, string, string) (webapp.Address, error) { return a, nil },
+		DisabledReason: func() string { return "" },
+		Address:        func(context.Context, string, string) (webapp.Address, error) { return a, nil },
 	}
 }
 
@@ -216,8 +216,8 @@ func TestAWebAppKeepsTheLawsOfSteps(t *testing.T) {
 			Edits: map[string]edit{"not any more": {Do: func(a app) { a.Spec.Expose = nil }, Gone: []client.Object{httpRoute}}},
 		},
 	} {
-		c.Scheme, c.Build, c.Work, c.Settle = schemeOf(t), indexed, work, accept
-		c.Cached = func(o client.Object) bool { return o.GetLabels()[owned.Label] == owned.LabelValue }
+		c.Scheme, c.Build, c.Reconciler, c.Settle = schemeOf(t), indexed, work, accept
+		c.Cached = func(o client.Object) bool { return o.GetLabels()[apply.Label] == apply.LabelValue }
 		t.Run(name, func(t *testing.T) { stepstest.Laws(t, c) })
 	}
 }

@@ -38,25 +38,25 @@ func begin(t *testing.T, a app) *life {
 // sync runs the work once, without the engine around it.
 func (l *life) sync() error {
 	l.t.Helper()
-	return l.with(work(l.Cluster).(webapp.Work))
+	return l.with(work(l.Cluster).(webapp.Reconciler))
 }
 
 // with runs the work given, and writes its conditions down as the engine does.
-func (l *life) with(w webapp.Work) error {
+func (l *life) with(rec webapp.Reconciler) error {
 	l.t.Helper()
 	l.pass = engine.NewPass(nil)
-	err := w.Sync(l.t.Context(), l.app, l.pass)
+	err := rec.Reconcile(l.t.Context(), l.app, l.pass)
 	for _, kind := range []string{
-		webapp.StepServiceAccount, webapp.StepService, webapp.StepRoute, webapp.StepBindings, webapp.StepDeployment, webapp.StepScaled, webapp.StepRolledOut, webapp.StepExposed,
+		v1alpha1.StepServiceAccount, v1alpha1.StepService, v1alpha1.StepRoute, v1alpha1.StepBindings, v1alpha1.StepDeployment, v1alpha1.StepScaled, v1alpha1.StepRolledOut, v1alpha1.StepExposed,
 	} {
-		if status, reason, text := l.pass.Marked(kind); status != "" {
+		if status, reason, text := l.pass.Condition(kind); status != "" {
 			meta.SetStatusCondition(&l.app.Status.Conditions, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: text, ObservedGeneration: l.app.Generation})
 		}
 	}
 	return err
 }
 
-// told is a condition of the status as one text.
+// told returns a condition of the status as one text.
 func (l *life) told(kind string) string {
 	c := meta.FindStatusCondition(l.app.Status.Conditions, kind)
 	if c == nil {
@@ -68,14 +68,14 @@ func (l *life) told(kind string) string {
 // is checks the outcome's reason and text.
 func (l *life) is(err error, reason, text string) {
 	l.t.Helper()
-	if pause, ok := engine.AsPause(err); !ok || pause.Reason != reason || err.Error() != text {
+	if wait, ok := engine.AsWait(err); !ok || wait.Reason != reason || err.Error() != text {
 		l.t.Errorf("outcome %v, want %s: %s", err, reason, text)
 	}
 }
 
-// marked is a condition as one text.
+// marked returns a condition as one text.
 func (l *life) marked(kind string) string {
-	status, reason, text := l.pass.Marked(kind)
+	status, reason, text := l.pass.Condition(kind)
 	return strings.TrimSpace(string(status) + " " + reason + " " + text)
 }
 
@@ -252,12 +252,12 @@ func TestAStatusIsReportedEvenIfAnEarlyStepFails(t *testing.T) {
 	if err := l.sync(); err == nil || l.app.Status.Availability != "1/1" || l.app.Status.URL != "http://shop.payments.svc" {
 		t.Errorf("%v, status %+v", err, l.app.Status)
 	}
-	if got := l.told(webapp.StepDeployment); got != "True Done the Deployment asks for registry.example.com/shop:1.0.0" {
+	if got := l.told(v1alpha1.StepDeployment); got != "True Done the Deployment asks for registry.example.com/shop:1.0.0" {
 		t.Errorf("a later step is %q", got)
 	}
 	l.app.Generation++
-	if _ = l.sync(); l.told(webapp.StepDeployment) != "Unknown Waiting waiting for ServiceReady" {
-		t.Errorf("a later step that has not seen this spec is %q", l.told(webapp.StepDeployment))
+	if _ = l.sync(); l.told(v1alpha1.StepDeployment) != "Unknown Waiting waiting for ServiceReady" {
+		t.Errorf("a later step that has not seen this spec is %q", l.told(v1alpha1.StepDeployment))
 	}
 }
 

@@ -22,7 +22,7 @@ func withProbes(c *coreac.ContainerApplyConfiguration, spec *v1alpha1.WebAppSpec
 	return c.WithReadinessProbe(probe(readiness)).WithLivenessProbe(probe(liveness)).WithStartupProbe(probe(startup))
 }
 
-// probesOf are the three probes with everything filled in.
+// probesOf returns the three probes with everything filled in.
 func probesOf(spec *v1alpha1.WebAppSpec) (readiness, liveness, startup v1alpha1.WebAppProbe) {
 	asked := spec.Probes
 	if asked == nil {
@@ -59,7 +59,7 @@ func probe(p v1alpha1.WebAppProbe) *coreac.ProbeApplyConfiguration {
 	return out.WithHTTPGet(coreac.HTTPGetAction().WithPath(p.Path).WithPort(intstr.FromInt32(p.Port)))
 }
 
-// asks is a probe in words.
+// asks returns a probe in words.
 func asks(p v1alpha1.WebAppProbe) string {
 	if p.Path == "" {
 		return fmt.Sprintf("a TCP connection to port %d", p.Port)

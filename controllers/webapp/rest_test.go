@@ -9,7 +9,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// anySpec is one that the API server would take.
+// anySpec returns one that the API server would take.
 func anySpec(t *rapid.T) v1alpha1.WebAppSpec {
 	quantity := rapid.Ptr(rapid.Map(rapid.SampledFrom([]string{"100m", "1.5", "2000m", "100.5m", "1024Mi", "1.5Gi", "1e9"}), resource.MustParse), true)
 	quantities := rapid.Ptr(rapid.Custom(func(t *rapid.T) v1alpha1.WebAppQuantities {

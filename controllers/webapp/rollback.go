@@ -15,39 +15,39 @@ import (
 
 // rollBack does what the annotation asks, once: it sets spec.image and takes the annotation away, in one write and under
 // the version that was read. What cannot be done is told and taken away too, so that it does not happen much later.
-func (w Work) rollBack(ctx context.Context, app *v1alpha1.WebApp, pass *engine.Pass) error {
+func (rec Reconciler) rollBack(ctx context.Context, app *v1alpha1.WebApp, pass *engine.Pass) error {
 	wish, asked := app.Annotations[v1alpha1.AnnotationRollback]
 	if !asked {
 		return nil
 	}
 	target, why := rollbackTarget(app, wish)
 	if why == nil {
-		err := w.settle(ctx, app, target.Image)
+		err := rec.consumeRollback(ctx, app, target.Image)
 		if err == nil {
 			pass.Normal("RolledBack", "Rollback", "spec.image %s → %s, which is that of revision %d", app.Spec.Image, target.Image, target.Revision)
-			return engine.Wait("RollingBack", 0, "spec.image becomes %s", target.Image)
+			return engine.Wait(v1alpha1.ReasonRollingBack, 0, "spec.image becomes %s", target.Image)
 		}
 		if !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) {
 			return fmt.Errorf("roll back: %w", err)
 		}
 		why = fmt.Errorf("the cluster refuses the image of revision %d: %w", target.Revision, err)
 	}
-	if err := w.settle(ctx, app, app.Spec.Image); err != nil {
+	if err := rec.consumeRollback(ctx, app, app.Spec.Image); err != nil {
 		return fmt.Errorf("take the annotation %s away: %w", v1alpha1.AnnotationRollback, err)
 	}
 	pass.Warning("RollbackImpossible", "Rollback", "%s %q: %v; nothing was changed", v1alpha1.AnnotationRollback, wish, why)
-	return engine.Wait("RollbackImpossible", 0, "%w", why)
+	return engine.Wait(v1alpha1.ReasonRollbackImpossible, 0, "%w", why)
 }
 
-// settle sets the image and takes the wish away.
-func (w Work) settle(ctx context.Context, app *v1alpha1.WebApp, image string) error {
+// consumeRollback sets the image and takes the wish away.
+func (rec Reconciler) consumeRollback(ctx context.Context, app *v1alpha1.WebApp, image string) error {
 	changed := app.DeepCopy()
 	delete(changed.Annotations, v1alpha1.AnnotationRollback)
 	changed.Spec.Image = image
-	return w.Writer.Client.Patch(ctx, changed, client.MergeFromWithOptions(app.DeepCopy(), client.MergeFromWithOptimisticLock{}))
+	return rec.Applier.Client.Patch(ctx, changed, client.MergeFromWithOptions(app.DeepCopy(), client.MergeFromWithOptimisticLock{}))
 }
 
-// rollbackTarget is the revision that a wish means.
+// rollbackTarget returns the revision that a wish means.
 func rollbackTarget(app *v1alpha1.WebApp, wish string) (v1alpha1.WebAppRevision, error) {
 	number, err := strconv.ParseInt(wish, 10, 64)
 	if err != nil && wish != v1alpha1.RollbackPrevious {

@@ -28,7 +28,7 @@ func TestRollback(t *testing.T) {
 			l := begin(t, a)
 			a.Status.Revisions = []v1alpha1.WebAppRevision{{Revision: 2, Image: a.Spec.Image}, {Revision: 1, Image: "old:1"}}
 			err := l.sync()
-			if pause, ok := engine.AsPause(err); !ok || pause.Reason != row.reason {
+			if wait, ok := engine.AsWait(err); !ok || wait.Reason != row.reason {
 				t.Errorf("outcome %v", err)
 			}
 			now := &v1alpha1.WebApp{}
@@ -62,7 +62,7 @@ func TestARollbackThatTheClusterRefusesIsTold(t *testing.T) {
 				return nil
 			}
 			err := l.sync()
-			if pause, ok := engine.AsPause(err); !ok || pause.Reason != "RollbackImpossible" || !errors.Is(err, refusal) {
+			if wait, ok := engine.AsWait(err); !ok || wait.Reason != "RollbackImpossible" || !errors.Is(err, refusal) {
 				t.Errorf("outcome %v", err)
 			}
 			now := &v1alpha1.WebApp{}

@@ -3,7 +3,6 @@ package webapp
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -13,43 +12,36 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Reasons of the rollout, beside those of a cause.
-const (
-	reasonRollingOut       = "RollingOut"
-	reasonRolledOut        = "RolledOut"
-	reasonDeadlineExceeded = "ProgressDeadlineExceeded"
-)
-
-// rolledOut tells whether everything runs as asked, and if not, why.
-func (r *run) rolledOut(ctx context.Context) (string, error) {
-	p, err := r.look(ctx)
+// checkRollout returns nil when everything runs as asked, else why it does not.
+func (r *reconciliation) checkRollout(ctx context.Context) (string, error) {
+	p, err := r.observe(ctx)
 	if err != nil {
 		return "", err
 	}
 	progress, complete := p.progress()
 	if complete {
-		return fmt.Sprintf("%s of %s", replicas(p.wanted()), r.app.Spec.Image), nil
+		return fmt.Sprintf("%s of %s", replicas(p.wantedReplicas()), r.app.Spec.Image), nil
 	}
-	c := p.cause(&r.app.Spec)
+	c := p.problem(&r.app.Spec)
 	text := progress
 	if c.text != "" {
 		text += "; " + c.text
 	}
-	if image := p.serving(); image != "" && image != r.app.Spec.Image {
+	if image := p.servingImage(); image != "" && image != r.app.Spec.Image {
 		text += "; " + image + " still serves"
 	}
 	switch {
 	case c.stalled:
 		return "", engine.Blocked(c.reason, "%s", text)
-	case p.hangs() != nil:
-		return "", engine.Blocked(reasonDeadlineExceeded, "no progress in %d seconds: %s", progressDeadline, text)
+	case p.stuckCondition() != nil:
+		return "", engine.Blocked(v1alpha1.ReasonProgressDeadlineExceeded, "no progress in %d seconds: %s", progressDeadline, text)
 	}
-	return "", engine.Wait(reasonRollingOut, again, "%s", text)
+	return "", engine.Wait(v1alpha1.ReasonRollingOut, watchFallback, "%s", text)
 }
 
-// progress is how far the rollout is, in words.
-func (p picture) progress() (string, bool) {
-	d, n := &p.deployment, p.wanted()
+// progress returns how far the rollout is, in words.
+func (p runtimeState) progress() (string, bool) {
+	d, n := &p.deployment, p.wantedReplicas()
 	if d.Status.ObservedGeneration < d.Generation {
 		return "the new version is being prepared", false
 	}
@@ -65,8 +57,8 @@ func (p picture) progress() (string, bool) {
 	return "", true
 }
 
-// hangs is what the Deployment controller says of a rollout that makes no progress; nil, if it does, or is not looked at.
-func (p picture) hangs() *appsv1.DeploymentCondition {
+// stuckCondition returns what the Deployment controller says of a rollout that makes no progress; nil, if it does, or is not looked at.
+func (p runtimeState) stuckCondition() *appsv1.DeploymentCondition {
 	c := p.condition(appsv1.DeploymentProgressing)
 	if c == nil || c.Status != corev1.ConditionFalse || p.deployment.Status.ObservedGeneration < p.deployment.Generation {
 		return nil
@@ -74,7 +66,7 @@ func (p picture) hangs() *appsv1.DeploymentCondition {
 	return c
 }
 
-func (p picture) condition(of appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
+func (p runtimeState) condition(of appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
 	for i := range p.deployment.Status.Conditions {
 		if p.deployment.Status.Conditions[i].Type == of {
 			return &p.deployment.Status.Conditions[i]
@@ -84,45 +76,45 @@ func (p picture) condition(of appsv1.DeploymentConditionType) *appsv1.Deployment
 }
 
 // report writes what runs into the status, however far the steps came. It speaks of what is there, not of what is asked.
-func (r *run) report(ctx context.Context, pass *engine.Pass) error {
-	p, err := r.look(ctx)
+func (r *reconciliation) report(ctx context.Context, pass *engine.Pass) error {
+	p, err := r.observe(ctx)
 	if err != nil {
 		return err
 	}
 	s, d := &r.app.Status, &p.deployment.Status
 	s.Replicas, s.UpdatedReplicas, s.AvailableReplicas = d.Replicas, d.UpdatedReplicas, d.AvailableReplicas
 	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: selector(r.app)})
-	s.Image, s.Revisions = p.serving(), p.revisions()
+	s.Image, s.Revisions = p.servingImage(), p.revisions()
 	s.URL = r.url(pass)
 	wanted := replicasOf(r.app)
 	if p.deployment.UID != "" {
-		wanted = p.wanted()
+		wanted = p.wantedReplicas()
 	}
 	s.Availability = fmt.Sprintf("%d/%d", d.AvailableReplicas, wanted)
-	r.markAvailable(p, pass)
-	r.markProgressing(pass)
+	r.setAvailable(p, wanted, pass)
+	r.setProgressing(pass)
 	return nil
 }
 
-func (r *run) markAvailable(p picture, pass *engine.Pass) {
+func (r *reconciliation) setAvailable(p runtimeState, wanted int32, pass *engine.Pass) {
 	s := &r.app.Status
-	text := strings.Replace(s.Availability, "/", " of ", 1) + " replicas available"
+	text := fmt.Sprintf("%d of %d replicas available", s.AvailableReplicas, wanted)
 	if c := p.condition(appsv1.DeploymentAvailable); c != nil && c.Status == corev1.ConditionTrue && s.AvailableReplicas > 0 {
-		pass.Mark(v1alpha1.ConditionAvailable, metav1.ConditionTrue, "MinimumReplicasAvailable", text)
+		pass.SetCondition(v1alpha1.ConditionAvailable, metav1.ConditionTrue, "MinimumReplicasAvailable", text)
 		return
 	}
-	pass.Mark(v1alpha1.ConditionAvailable, metav1.ConditionFalse, "MinimumReplicasUnavailable", text)
+	pass.SetCondition(v1alpha1.ConditionAvailable, metav1.ConditionFalse, "MinimumReplicasUnavailable", text)
 }
 
-// markProgressing says of a rollout what the step found, in the words of a Deployment.
-func (r *run) markProgressing(pass *engine.Pass) {
-	switch status, reason, text := pass.Marked(StepRolledOut); {
+// setProgressing says of a rollout what the step found, in the words of a Deployment.
+func (r *reconciliation) setProgressing(pass *engine.Pass) {
+	switch status, reason, text := pass.Condition(v1alpha1.StepRolledOut); {
 	case status == "": // as it was
 	case status == metav1.ConditionTrue:
-		pass.Mark(v1alpha1.ConditionProgressing, metav1.ConditionTrue, reasonRolledOut, text)
-	case reason == reasonRollingOut:
-		pass.Mark(v1alpha1.ConditionProgressing, metav1.ConditionTrue, reason, text)
+		pass.SetCondition(v1alpha1.ConditionProgressing, metav1.ConditionTrue, v1alpha1.ReasonRolledOut, text)
+	case reason == v1alpha1.ReasonRollingOut:
+		pass.SetCondition(v1alpha1.ConditionProgressing, metav1.ConditionTrue, reason, text)
 	default:
-		pass.Mark(v1alpha1.ConditionProgressing, status, reason, text)
+		pass.SetCondition(v1alpha1.ConditionProgressing, status, reason, text)
 	}
 }

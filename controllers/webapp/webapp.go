@@ -9,79 +9,65 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/apply"
 	"github.com/portico-platform/portico/controllers/engine"
-	"github.com/portico-platform/portico/controllers/owned"
 	"github.com/portico-platform/portico/controllers/steps"
 )
 
-// The steps, in order; each is the type of a condition.
-const (
-	StepServiceAccount   = "ServiceAccountReady"
-	StepService          = "ServiceReady"
-	StepDisruptionBudget = "DisruptionBudgetReady"
-	StepRoute            = "RouteReady"
-	StepBindings         = "BindingsReady"
-	StepDeployment       = "DeploymentReady"
-	StepScaled           = "Scaled"
-	StepAutoscaler       = "AutoscalerReady"
-	StepRolledOut        = "RolledOut"
-	StepExposed          = "Exposed"
-)
-
-// Bound is a resource that a WebApp may be bound to.
-type Bound struct {
-	Found   bool
-	Leaving bool   // it is being deleted
-	Ready   bool   // now
-	State   string // why it is not Ready
-	Binding *v1alpha1.Binding
+// BoundResource is a resource that a WebApp may be bound to.
+type BoundResource struct {
+	Found    bool
+	Deleting bool   // it is being deleted
+	Ready    bool   // now
+	State    string // why it is not Ready
+	Binding  *v1alpha1.Binding
 }
 
-// Work runs WebApps. It implements engine.Work.
-type Work struct {
-	Writer owned.Writer
+// Reconciler runs WebApps. It implements engine.KindReconciler.
+type Reconciler struct {
+	Applier apply.Applier
 	// Bound looks up a resource in the cache.
-	Bound  func(ctx context.Context, kind, namespace, name string) (Bound, error)
+	Bound  func(ctx context.Context, kind, namespace, name string) (BoundResource, error)
 	Routes Routes
 }
 
-// run is one pass over one WebApp.
-type run struct {
-	Work
+// reconciliation is one pass over one WebApp.
+type reconciliation struct {
+	Reconciler
 	app     *v1alpha1.WebApp
-	objects *owned.Pass
+	objects *apply.Objects
 	// deployment is what the cluster has; empty until the step has read or made it.
 	deployment appsv1.Deployment
 	variables  []variable // of bindings
 	address    Address    // at which it is exposed
 	http       gatewayv1.HTTPRoute
-	seen       *picture
+	observed   *runtimeState
 }
 
-// Sync implements engine.Work.
-func (w Work) Sync(ctx context.Context, app *v1alpha1.WebApp, pass *engine.Pass) error {
-	if err := w.rollBack(ctx, app, pass); err != nil {
+// Reconcile implements engine.KindReconciler.
+func (rec Reconciler) Reconcile(ctx context.Context, app *v1alpha1.WebApp, pass *engine.Pass) error {
+	if err := rec.rollBack(ctx, app, pass); err != nil {
 		return err
 	}
-	objects, err := w.Writer.Of(app, pass)
+	objects, err := rec.Applier.For(app, pass)
 	if err != nil {
 		return err
 	}
-	r := &run{Work: w, app: app, objects: objects}
-	outcome := r.steps().Sync(ctx, app, pass)
+	r := &reconciliation{Reconciler: rec, app: app, objects: objects}
+	outcome := r.steps().Reconcile(ctx, app, pass)
 	if err := r.report(ctx, pass); err != nil && outcome == nil {
 		return err
 	}
 	return outcome
 }
 
-// Cascades implements engine.Cascading: everything is owned, and goes with the WebApp.
-func (Work) Cascades() {}
+// GarbageCollected implements engine.GarbageCollected: everything is owned, and goes with the WebApp.
+func (Reconciler) GarbageCollected() {}
 
-// Release implements engine.Work.
-func (Work) Release(context.Context, *v1alpha1.WebApp, *engine.Pass) error { return nil }
+// Finalize implements engine.KindReconciler.
+func (Reconciler) Finalize(context.Context, *v1alpha1.WebApp, *engine.Pass) error { return nil }
 
-func (r *run) steps() steps.List[*v1alpha1.WebApp] {
+func (r *reconciliation) steps() steps.List[*v1alpha1.WebApp] {
 	type app = *v1alpha1.WebApp
 	step := func(name string, do func(context.Context) (string, error)) steps.Step[app] {
 		return steps.Step[app]{Name: name, Do: func(ctx context.Context, _ app, _ *engine.Pass) (string, error) { return do(ctx) }}
@@ -95,32 +81,32 @@ func (r *run) steps() steps.List[*v1alpha1.WebApp] {
 		return s
 	}
 	return steps.List[app]{
-		step(StepServiceAccount, r.serviceAccount),
-		step(StepService, r.service),
-		when(many, step(StepDisruptionBudget, r.disruptionBudget)),
-		when(exposed, step(StepRoute, r.route)),
-		when(bound, step(StepBindings, r.bindings)),
-		step(StepDeployment, r.deploy),
-		step(StepScaled, r.scale),
-		when(autoscaled, step(StepAutoscaler, r.autoscaler)),
-		watching(StepScaled, step(StepRolledOut, r.rolledOut)),
-		watching(StepRoute, when(exposed, step(StepExposed, r.exposed))),
+		step(v1alpha1.StepServiceAccount, r.ensureServiceAccount),
+		step(v1alpha1.StepService, r.ensureService),
+		when(multipleReplicas, step(v1alpha1.StepDisruptionBudget, r.ensureDisruptionBudget)),
+		when(isExposed, step(v1alpha1.StepRoute, r.ensureRoute)),
+		when(hasBindings, step(v1alpha1.StepBindings, r.resolveBindings)),
+		step(v1alpha1.StepDeployment, r.ensureDeployment),
+		step(v1alpha1.StepScaled, r.scale),
+		when(isAutoscaled, step(v1alpha1.StepAutoscaler, r.ensureAutoscaler)),
+		watching(v1alpha1.StepScaled, step(v1alpha1.StepRolledOut, r.checkRollout)),
+		watching(v1alpha1.StepRoute, when(isExposed, step(v1alpha1.StepExposed, r.checkExposed))),
 	}
 }
 
-func bound(app *v1alpha1.WebApp) bool      { return len(app.Spec.Bindings) > 0 }
-func exposed(app *v1alpha1.WebApp) bool    { return app.Spec.Expose != nil }
-func autoscaled(app *v1alpha1.WebApp) bool { return app.Spec.Autoscaling != nil }
+func hasBindings(app *v1alpha1.WebApp) bool  { return len(app.Spec.Bindings) > 0 }
+func isExposed(app *v1alpha1.WebApp) bool    { return app.Spec.Expose != nil }
+func isAutoscaled(app *v1alpha1.WebApp) bool { return app.Spec.Autoscaling != nil }
 
-// many tells whether there is always more than one Pod: then one may be evicted at a time.
-func many(app *v1alpha1.WebApp) bool {
+// multipleReplicas reports whether there is always more than one Pod: then one may be evicted at a time.
+func multipleReplicas(app *v1alpha1.WebApp) bool {
 	if a := app.Spec.Autoscaling; a != nil {
 		return a.Min > 1
 	}
 	return replicasOf(app) > 1
 }
 
-// replicasOf is what the spec asks for; with autoscaling it means nothing.
+// replicasOf returns what the spec asks for; with autoscaling it means nothing.
 func replicasOf(app *v1alpha1.WebApp) int32 {
 	if app.Spec.Replicas == nil {
 		return 1
@@ -128,7 +114,7 @@ func replicasOf(app *v1alpha1.WebApp) int32 {
 	return *app.Spec.Replicas
 }
 
-func (r *run) serviceAccount(ctx context.Context) (string, error) {
+func (r *reconciliation) ensureServiceAccount(ctx context.Context) (string, error) {
 	if err := r.objects.Apply(ctx, serviceAccount(r.app), new(emptyServiceAccount)); err != nil {
 		return "", err
 	}
@@ -138,34 +124,34 @@ func (r *run) serviceAccount(ctx context.Context) (string, error) {
 	return "the Pods have an identity of their own", nil
 }
 
-func (r *run) service(ctx context.Context) (string, error) {
+func (r *reconciliation) ensureService(ctx context.Context) (string, error) {
 	if err := r.objects.Apply(ctx, service(r.app), new(emptyService)); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("%s leads to port %d of the Pods", clusterURL(r.app), r.app.Spec.Port), nil
 }
 
-func (r *run) disruptionBudget(ctx context.Context) (string, error) {
+func (r *reconciliation) ensureDisruptionBudget(ctx context.Context) (string, error) {
 	budget := new(emptyBudget)
-	if !many(r.app) {
+	if !multipleReplicas(r.app) {
 		budget.Name = r.app.Name
-		return "", r.objects.Remove(ctx, budget)
+		return "", r.objects.Delete(ctx, budget)
 	}
 	return "maintenance takes one Pod at a time", r.objects.Apply(ctx, disruptionBudget(r.app), budget)
 }
 
-func (r *run) deploy(ctx context.Context) (string, error) {
+func (r *reconciliation) ensureDeployment(ctx context.Context) (string, error) {
 	if err := r.objects.Apply(ctx, deployment(r.app, r.variables), &r.deployment); err != nil {
 		r.deployment = appsv1.Deployment{}
 		return "", err
 	}
-	r.app.Status.Bindings = r.inUse()
+	r.app.Status.Bindings = r.boundSecrets()
 	return "the Deployment asks for " + r.app.Spec.Image, nil
 }
 
 // scale sets the number of Pods. With autoscaling it only brings it between the limits, which the autoscaler does too,
 // a quarter of a minute later.
-func (r *run) scale(ctx context.Context) (string, error) {
+func (r *reconciliation) scale(ctx context.Context) (string, error) {
 	want, have := replicasOf(r.app), int32(1)
 	if n := r.deployment.Spec.Replicas; n != nil {
 		have = *n
@@ -175,23 +161,23 @@ func (r *run) scale(ctx context.Context) (string, error) {
 			return fmt.Sprintf("the autoscaler asks for %s", replicas(want)), nil
 		}
 	}
-	if err := r.objects.Set(ctx, "scale", scaled(r.app, want), &r.deployment); err != nil {
+	if err := r.objects.ApplyPart(ctx, "scale", scaled(r.app, want), &r.deployment); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("the Deployment asks for %s", replicas(want)), nil
 }
 
-func (r *run) autoscaler(ctx context.Context) (string, error) {
+func (r *reconciliation) ensureAutoscaler(ctx context.Context) (string, error) {
 	hpa, a := new(emptyAutoscaler), r.app.Spec.Autoscaling
 	if a == nil {
 		hpa.Name = r.app.Name
-		return "", r.objects.Remove(ctx, hpa)
+		return "", r.objects.Delete(ctx, hpa)
 	}
 	return fmt.Sprintf("from %d to %s, at %d %% of the CPU requested", a.Min, replicas(a.Max), a.TargetCPU),
 		r.objects.Apply(ctx, autoscaler(r.app), hpa)
 }
 
-// replicas is a number of them, in words.
+// replicas returns a number of them, in words.
 func replicas(n int32) string {
 	if n == 1 {
 		return "1 replica"

@@ -40,7 +40,7 @@ func Policy(t *testing.T, file, service string, calls reflect.Type, named map[st
 	}
 }
 
-// allowedBy are the actions that the document allows, each by its name.
+// allowedBy returns the actions that the document allows, each by its name.
 func allowedBy(t *testing.T, file string) map[string]bool {
 	t.Helper()
 	text, err := os.ReadFile(file) //nolint:gosec // a file of this repository

@@ -55,15 +55,15 @@ type Certificate struct {
 // Record is a CNAME.
 type Record struct{ Name, Value string }
 
-// Issued tells a certificate that load balancers take.
+// Issued reports whether load balancers take the certificate.
 func (c Certificate) Issued() bool { return c.Status == types.CertificateStatusIssued }
 
-// Failed tells a request that ACM has given up on: nothing ever used the certificate.
+// Failed reports whether ACM has given up on the request: nothing ever used the certificate.
 func (c Certificate) Failed() bool {
 	return c.Status == types.CertificateStatusFailed || c.Status == types.CertificateStatusValidationTimedOut
 }
 
-// Over tells a certificate that was issued once and is of no more use.
+// Over reports whether the certificate was issued once and is of no more use.
 func (c Certificate) Over() bool {
 	return c.Status == types.CertificateStatusExpired || c.Status == types.CertificateStatusRevoked || c.Status == types.CertificateStatusInactive
 }
@@ -111,7 +111,7 @@ func (c Certificates) Describe(ctx context.Context, arn string) (*Certificate, e
 	return seen, nil
 }
 
-// Delete is done when the certificate is gone. AWS refuses while something uses it.
+// Delete deletes the certificate; one that is gone is no error. AWS refuses while something uses it.
 func (c Certificates) Delete(ctx context.Context, arn string) error {
 	_, err := c.ACM.DeleteCertificate(ctx, &acm.DeleteCertificateInput{CertificateArn: &arn})
 	if cloud.IsNotFound(err) {

@@ -52,12 +52,12 @@ type queue struct {
 	until  <-chan struct{}
 
 	mu      sync.Mutex
-	waiting []*group
+	waiting []*changeGroup
 	busy    bool
 }
 
-// group are changes that are made together or not at all.
-type group struct {
+// changeGroup are changes that are made together or not at all.
+type changeGroup struct {
 	api     API
 	changes []types.Change
 	done    chan struct{}
@@ -68,7 +68,7 @@ type group struct {
 // submit returns when the group's request was answered, or early when ctx ends: then a request that is under way goes on,
 // and a group that still waits is sent no more. Its caller will ask for what it wants by then.
 func (q *queue) submit(ctx context.Context, api API, changes []types.Change) (string, error) {
-	g := &group{api: api, changes: changes, done: make(chan struct{})}
+	g := &changeGroup{api: api, changes: changes, done: make(chan struct{})}
 	q.mu.Lock()
 	q.waiting = append(q.waiting, g)
 	if !q.busy {
@@ -82,7 +82,7 @@ func (q *queue) submit(ctx context.Context, api API, changes []types.Change) (st
 	case <-ctx.Done():
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		q.waiting = slices.DeleteFunc(q.waiting, func(one *group) bool { return one == g })
+		q.waiting = slices.DeleteFunc(q.waiting, func(one *changeGroup) bool { return one == g })
 		return "", ctx.Err()
 	}
 }
@@ -98,7 +98,7 @@ func (q *queue) drain(ctx context.Context) {
 }
 
 // take cuts off what fits into one request of one caller's identity; an empty batch ends the drain.
-func (q *queue) take() []*group {
+func (q *queue) take() []*changeGroup {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	records, characters, n := 0, 0, 0
@@ -131,13 +131,13 @@ func size(changes []types.Change) (records, characters int) {
 }
 
 // send sends one request, and halves of it if it was refused, until only those are refused that deserve it.
-func (q *queue) send(ctx context.Context, batch []*group) {
+func (q *queue) send(ctx context.Context, batch []*changeGroup) {
 	var all []types.Change
 	for _, g := range batch {
 		all = append(all, g.changes...)
 	}
 	id, err := q.request(ctx, batch[0].api, all)
-	if len(batch) > 1 && Refused(err) {
+	if len(batch) > 1 && IsRefused(err) {
 		q.send(ctx, batch[:len(batch)/2])
 		q.send(ctx, batch[len(batch)/2:])
 		return

@@ -210,7 +210,7 @@ func TestOnlyTheChangeThatIsWrongIsRefused(t *testing.T) {
 		for i, err := range all(t, zones(z), 40, func(i int) []types.Change {
 			return []types.Change{Create(Text(host(i), "ours")), Create(Text("_portico."+host(i), "ours"))}
 		}) {
-			if Refused(err) != (i == 13) || (err != nil) != (i == 13) {
+			if IsRefused(err) != (i == 13) || (err != nil) != (i == 13) {
 				t.Errorf("%d: %v", i, err)
 			}
 		}

@@ -15,32 +15,33 @@ import (
 // page is how many record sets one read asks for: those of the name, and those after it that are often wanted next.
 const page = 30
 
-// At returns the record sets of exactly this name. That there are none may be known from a read of a name before it: the
+// Records returns the record sets of exactly this name. That there are none may be known from a read of a name before it: the
 // caller must not take it for certain, and creating what is there is refused.
-func (z *Zones) At(ctx context.Context, zone, name string) ([]Set, error) {
-	at := place{zone, name}
+func (z *Zones) Records(ctx context.Context, zone, name string) ([]Set, error) {
+	at := recordName{zone, name}
 	z.mu.Lock()
-	sets, seen := z.names[at], z.seen(at)
+	sets, seen := z.names[at], z.knownSince(at)
 	z.mu.Unlock()
 	if !seen.IsZero() {
 		return sets, nil
 	}
-	return z.Exactly(ctx, zone, name)
+	return z.ExactRecords(ctx, zone, name)
 }
 
-// Exactly is At that reads the name itself, if that was not done a moment ago.
-func (z *Zones) Exactly(ctx context.Context, zone, name string) ([]Set, error) {
-	at := place{zone, name}
+// ExactRecords returns what Records does, for callers that need the name read itself: a read that only went past it does not
+// count.
+func (z *Zones) ExactRecords(ctx context.Context, zone, name string) ([]Set, error) {
+	at := recordName{zone, name}
 	z.mu.Lock()
 	sets, fresh := z.names[at], z.fresh(at)
 	z.mu.Unlock()
 	if fresh {
 		return sets, nil
 	}
-	return together(ctx, &z.flights, zone+" "+name, func(ctx context.Context) ([]Set, error) { return z.look(ctx, at) })
+	return shareCall(ctx, &z.flights, zone+" "+name, func(ctx context.Context) ([]Set, error) { return z.readRecords(ctx, at) })
 }
 
-func (z *Zones) look(ctx context.Context, at place) ([]Set, error) {
+func (z *Zones) readRecords(ctx context.Context, at recordName) ([]Set, error) {
 	asked := z.now()
 	found, last, err := z.list(ctx, at)
 	if err != nil {
@@ -48,7 +49,7 @@ func (z *Zones) look(ctx context.Context, at place) ([]Set, error) {
 	}
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	z.forgetOld()
+	z.dropExpired()
 	_, from := order(at.name)
 	part := span{zone: at.zone, from: from, to: last, at: asked}
 	for p := range z.names { // what was there, and was not found again
@@ -58,7 +59,7 @@ func (z *Zones) look(ctx context.Context, at place) ([]Set, error) {
 		}
 	}
 	for n, sets := range found {
-		p := place{at.zone, n}
+		p := recordName{at.zone, n}
 		if z.forgotten[p].Before(asked) {
 			z.names[p], z.read[p] = sets, asked
 		}
@@ -73,7 +74,7 @@ type span struct {
 	at             time.Time
 }
 
-func (s span) covers(p place) bool {
+func (s span) covers(p recordName) bool {
 	low, high := order(p.name)
 	return s.zone == p.zone && s.from <= low && high <= s.to
 }
@@ -81,9 +82,9 @@ func (s span) covers(p place) bool {
 // end is after every name.
 const end = "\xff"
 
-// seen is when a name was read, itself or by a read that went past it; zero, if that is not the present any more. Of a name
+// knownSince returns when a name was read, itself or by a read that went past it; zero, if that is not the present any more. Of a name
 // that was passed and not found it is known that it has no sets. z.mu is held.
-func (z *Zones) seen(p place) time.Time {
+func (z *Zones) knownSince(p recordName) time.Time {
 	if z.fresh(p) {
 		return z.read[p]
 	}
@@ -95,7 +96,7 @@ func (z *Zones) seen(p place) time.Time {
 	return time.Time{}
 }
 
-// order is what Route 53 sorts names by: com.example.www. with the dot at the end, in ASCII. Whether an asterisk counts as
+// order returns what Route 53 sorts names by: com.example.www. with the dot at the end, in ASCII. Whether an asterisk counts as
 // one or as the \052 that Route 53 writes is not documented: such a name is somewhere from low to high.
 func order(name string) (low, high string) {
 	labels := strings.Split(name, ".")
@@ -106,7 +107,7 @@ func order(name string) (low, high string) {
 
 // list reads from the name on: the result has the name, with all its sets or none, and the names after it that came
 // whole, up to the one whose order is last.
-func (z *Zones) list(ctx context.Context, at place) (found map[string][]Set, last string, err error) {
+func (z *Zones) list(ctx context.Context, at recordName) (found map[string][]Set, last string, err error) {
 	found = map[string][]Set{at.name: nil}
 	in := &route53.ListResourceRecordSetsInput{HostedZoneId: &at.zone, StartRecordName: &at.name, MaxItems: aws.Int32(page)}
 	last, _ = order(at.name)
@@ -135,8 +136,8 @@ func (z *Zones) list(ctx context.Context, at place) (found map[string][]Set, las
 	}
 }
 
-// forgetOld keeps the memory from growing without end. z.mu is held.
-func (z *Zones) forgetOld() {
+// dropExpired keeps the memory from growing without end. z.mu is held.
+func (z *Zones) dropExpired() {
 	for p, at := range z.read {
 		if z.now().Sub(at) >= z.age {
 			delete(z.read, p)
@@ -156,21 +157,21 @@ func (z *Zones) forgetOld() {
 	}
 }
 
-// fresh tells that a name was read a moment ago. z.mu is held.
-func (z *Zones) fresh(p place) bool {
+// fresh reports whether a name was read a moment ago. z.mu is held.
+func (z *Zones) fresh(p recordName) bool {
 	read, ok := z.read[p]
 	return ok && z.now().Sub(read) < z.age
 }
 
 // forget makes the next read of a name a real one. z.mu is held.
-func (z *Zones) forget(p place) {
+func (z *Zones) forget(p recordName) {
 	delete(z.read, p)
 	delete(z.names, p)
-	z.outdate(p)
+	z.invalidateReads(p)
 }
 
-// outdate keeps reads that are under way from being believed. z.mu is held.
-func (z *Zones) outdate(p place) {
+// invalidateReads keeps reads that are under way from being believed. z.mu is held.
+func (z *Zones) invalidateReads(p recordName) {
 	z.forgotten[p] = z.now()
 	z.flights.Forget(p.zone + " " + p.name)
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 )
 
-// Refused tells an answer that is about the records themselves: none of the changes was made.
-func Refused(err error) bool { return cloud.HasCode(err, "InvalidChangeBatch") }
+// IsRefused reports whether Route 53 refused the records themselves: none of the changes was made.
+func IsRefused(err error) bool { return cloud.HasCode(err, "InvalidChangeBatch") }
 
-// Why is what Route 53 said of changes that it has refused.
-func Why(err error) string {
+// RefusalMessage returns what Route 53 said of changes that it has refused.
+func RefusalMessage(err error) string {
 	if batch, ok := errors.AsType[*types.InvalidChangeBatch](err); ok && len(batch.Messages) > 0 {
 		return strings.Join(batch.Messages, "; ")
 	}
@@ -27,24 +27,24 @@ func Why(err error) string {
 	return err.Error()
 }
 
-// Create is the change that makes a set, and fails if there is one of its name and type.
+// Create returns the change that makes a set, and fails if there is one of its name and type.
 func Create(s Set) types.Change {
 	return types.Change{Action: types.ChangeActionCreate, ResourceRecordSet: &s}
 }
 
-// Delete is the change that removes exactly this set as it was read, and fails if it is another by now.
+// Delete returns the change that removes exactly this set as it was read, and fails if it is another by now.
 func Delete(s Set) types.Change {
 	return types.Change{Action: types.ChangeActionDelete, ResourceRecordSet: &s}
 }
 
-// Alias is an A or AAAA record that leads to a load balancer.
+// Alias returns an A or AAAA record that leads to a load balancer.
 func Alias(name string, kind types.RRType, zone, target string) Set {
 	return Set{Name: aws.String(name + "."), Type: kind, AliasTarget: &types.AliasTarget{
 		HostedZoneId: &zone, DNSName: aws.String("dualstack." + canonicalTarget(target) + "."), EvaluateTargetHealth: false,
 	}}
 }
 
-// Text is a TXT record of one value.
+// Text returns a TXT record of one value.
 func Text(name, value string) Set { return record(name, types.RRTypeTxt, `"`+value+`"`) }
 
 // CNAME leads from one name to another.
@@ -59,8 +59,8 @@ func record(name string, kind types.RRType, value string) Set {
 	return Set{Name: aws.String(name + "."), Type: kind, TTL: aws.Int64(ttl), ResourceRecords: []types.ResourceRecord{{Value: &value}}}
 }
 
-// Of returns the set of a type among sets.
-func Of(sets []Set, kind types.RRType) (Set, bool) {
+// OfType returns the set of a type among sets.
+func OfType(sets []Set, kind types.RRType) (Set, bool) {
 	for _, s := range sets {
 		if s.Type == kind {
 			return s, true
@@ -69,12 +69,12 @@ func Of(sets []Set, kind types.RRType) (Set, bool) {
 	return Set{}, false
 }
 
-// All are the sets of a type among sets: more than one, if they have weights or the like.
-func All(sets []Set, kind types.RRType) []Set {
+// AllOfType returns the sets of a type among sets: more than one, if they have weights or the like.
+func AllOfType(sets []Set, kind types.RRType) []Set {
 	return slices.DeleteFunc(slices.Clone(sets), func(s Set) bool { return s.Type != kind })
 }
 
-// Values are a set's, with the quotes of TXT records taken off.
+// Values returns a set's, with the quotes of TXT records taken off.
 func Values(s Set) []string {
 	all := make([]string, 0, len(s.ResourceRecords))
 	for _, r := range s.ResourceRecords {
@@ -87,12 +87,12 @@ func Values(s Set) []string {
 	return all
 }
 
-// canonicalTarget is a load balancer's name as it is compared: Route 53's console puts dualstack. in front.
+// canonicalTarget returns a load balancer's name as it is compared: Route 53's console puts dualstack. in front.
 func canonicalTarget(name string) string {
 	return strings.TrimPrefix(dnsname.Canonical(name), "dualstack.")
 }
 
-// Same tells whether two sets mean the same to whoever asks for the name.
+// Same reports whether two sets mean the same to whoever asks for the name.
 func Same(a, b Set) bool {
 	if dnsname.Canonical(aws.ToString(a.Name)) != dnsname.Canonical(aws.ToString(b.Name)) || a.Type != b.Type || a.SetIdentifier != nil || b.SetIdentifier != nil {
 		return false
@@ -108,7 +108,7 @@ func Same(a, b Set) bool {
 	return aws.ToInt64(a.TTL) == aws.ToInt64(b.TTL) && sameValues(a, b)
 }
 
-// SameTarget is Same for CNAMEs whatever their TTL is.
+// SameTarget reports whether a CNAME leads to target, whatever its TTL is.
 func SameTarget(s Set, target string) bool {
 	v := Values(s)
 	return len(v) == 1 && dnsname.Canonical(v[0]) == dnsname.Canonical(target)

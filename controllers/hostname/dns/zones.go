@@ -35,7 +35,7 @@ type Zone struct {
 	Private bool
 }
 
-// Zones is the DNS of one session. Reads are remembered for a while and shared; what is changed through it is read anew.
+// Zones is the DNS of one session. Reads are remembered for a while and shared; what is changed through it is read again.
 // Safe for concurrent use.
 type Zones struct {
 	api     API
@@ -45,30 +45,30 @@ type Zones struct {
 	flights singleflight.Group
 
 	mu    sync.Mutex
-	zones map[string]memory[Zone]
-	names map[place][]Set
-	read  map[place]time.Time
+	zones map[string]cached[Zone]
+	names map[recordName][]Set
+	read  map[recordName]time.Time
 	// forgotten is when a change of ours made what was read before useless: a read that began earlier tells nothing.
-	forgotten map[place]time.Time
+	forgotten map[recordName]time.Time
 	spans     []span
-	changes   map[string]*change
+	changes   map[string]*pendingChange
 }
 
-type place struct{ zone, name string }
+type recordName struct{ zone, name string }
 
-type memory[V any] struct {
+type cached[V any] struct {
 	value V
 	at    time.Time
 }
 
-// change is one on its way.
-type change struct {
+// pendingChange is one on its way.
+type pendingChange struct {
 	first, looked time.Time // when it was first asked for, and last looked at
 	arrived       bool
 }
 
-// pause is how long it is not looked at again: the longer, the longer it takes.
-func (c change) pause() time.Duration {
+// pollInterval returns how long to wait before the change is looked at again: the longer, the longer it has been under way.
+func (c pendingChange) pollInterval() time.Duration {
 	return min(max(c.looked.Sub(c.first)/4, firstPoll), lastPoll)
 }
 
@@ -82,7 +82,7 @@ const firstPoll, lastPoll = time.Second, 10 * time.Second
 func New(api API, queues *Queues, now func() time.Time, age time.Duration) *Zones {
 	return &Zones{
 		api: api, queues: queues, now: now, age: age,
-		zones: map[string]memory[Zone]{}, names: map[place][]Set{}, read: map[place]time.Time{}, forgotten: map[place]time.Time{}, changes: map[string]*change{},
+		zones: map[string]cached[Zone]{}, names: map[recordName][]Set{}, read: map[recordName]time.Time{}, forgotten: map[recordName]time.Time{}, changes: map[string]*pendingChange{},
 	}
 }
 
@@ -94,7 +94,7 @@ func (z *Zones) Zone(ctx context.Context, id string) (Zone, error) {
 	if ok && z.now().Sub(known.at) < zoneAge {
 		return known.value, nil
 	}
-	return together(ctx, &z.flights, id, func(ctx context.Context) (Zone, error) { return z.describe(ctx, id) })
+	return shareCall(ctx, &z.flights, id, func(ctx context.Context) (Zone, error) { return z.describe(ctx, id) })
 }
 
 func (z *Zones) describe(ctx context.Context, id string) (Zone, error) {
@@ -108,12 +108,12 @@ func (z *Zones) describe(ctx context.Context, id string) (Zone, error) {
 	}
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	z.zones[id] = memory[Zone]{zone, z.now()}
+	z.zones[id] = cached[Zone]{zone, z.now()}
 	return zone, nil
 }
 
-// together makes those who ask for the same at the same time share one call, which no single caller's time bounds.
-func together[V any](ctx context.Context, flights *singleflight.Group, key string, call func(context.Context) (V, error)) (none V, err error) {
+// shareCall makes those who ask for the same at the same time share one call, which no single caller's time bounds.
+func shareCall[V any](ctx context.Context, flights *singleflight.Group, key string, call func(context.Context) (V, error)) (none V, err error) {
 	flight := flights.DoChan(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTimeout)
 		defer cancel()
@@ -138,19 +138,19 @@ func (z *Zones) Change(ctx context.Context, zone string, changes ...types.Change
 	defer z.mu.Unlock()
 	for _, c := range changes {
 		name := dnsname.Canonical(aws.ToString(c.ResourceRecordSet.Name))
-		p := place{zone, name}
-		if seen := z.seen(p); err != nil || seen.IsZero() {
+		p := recordName{zone, name}
+		if seen := z.knownSince(p); err != nil || seen.IsZero() {
 			z.forget(p)
 		} else {
-			z.names[p], z.read[p] = changed(z.names[p], c), seen
-			z.outdate(p)
+			z.names[p], z.read[p] = applyChange(z.names[p], c), seen
+			z.invalidateReads(p)
 		}
 	}
 	return id, err
 }
 
-// changed is sets after a change that was made; it is as if they had been read.
-func changed(sets []Set, c types.Change) []Set {
+// applyChange returns sets after a change that was made, as if they had been read.
+func applyChange(sets []Set, c types.Change) []Set {
 	s := *c.ResourceRecordSet
 	sets = slices.DeleteFunc(slices.Clone(sets), func(have Set) bool {
 		return have.Type == s.Type && aws.ToString(have.SetIdentifier) == aws.ToString(s.SetIdentifier)
@@ -161,17 +161,17 @@ func changed(sets []Set, c types.Change) []Set {
 	return sets
 }
 
-// Arrived tells whether a change has reached every name server, and if not, when to ask again. Many may ask: Route 53 is
+// ChangeInSync reports whether a change has reached every name server, and if not, when to ask again. Many may ask: Route 53 is
 // asked once in a while.
-func (z *Zones) Arrived(ctx context.Context, id string) (arrived bool, again time.Duration, err error) {
+func (z *Zones) ChangeInSync(ctx context.Context, id string) (arrived bool, again time.Duration, err error) {
 	now := z.now()
 	z.mu.Lock()
 	c := z.changes[id]
 	if c == nil {
-		c = &change{first: now}
+		c = &pendingChange{first: now}
 		z.changes[id] = c
 	}
-	known, pause := *c, c.pause()
+	known, pause := *c, c.pollInterval()
 	if !known.looked.IsZero() && (known.arrived || now.Sub(known.looked) < pause) {
 		z.mu.Unlock()
 		return known.arrived, pause, nil
@@ -185,5 +185,5 @@ func (z *Zones) Arrived(ctx context.Context, id string) (arrived bool, again tim
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	c.arrived = err != nil || out.ChangeInfo.Status == types.ChangeStatusInsync
-	return c.arrived, c.pause(), nil
+	return c.arrived, c.pollInterval(), nil
 }

@@ -40,7 +40,7 @@ func TestRecordsOfOneName(t *testing.T) {
 		zs := zones(z)
 		read := func(name string, want int) {
 			t.Helper()
-			if got, err := zs.At(t.Context(), "Z1", name); err != nil || len(got) != want {
+			if got, err := zs.Records(t.Context(), "Z1", name); err != nil || len(got) != want {
 				t.Errorf("%s: %v, %v", name, got, err)
 			}
 		}
@@ -53,7 +53,7 @@ func TestRecordsOfOneName(t *testing.T) {
 		if read("zzz.example.com", 0); z.lists != 1 {
 			t.Errorf("%d reads for what was read past", z.lists)
 		}
-		if got, err := zs.Exactly(t.Context(), "Z1", "zzz.example.com"); err != nil || len(got) != 0 || z.lists != 2 {
+		if got, err := zs.ExactRecords(t.Context(), "Z1", "zzz.example.com"); err != nil || len(got) != 0 || z.lists != 2 {
 			t.Errorf("exactly: %v, %v after %d reads", got, err, z.lists)
 		}
 		if read("nothing.example.com", 0); z.lists != 3 {
@@ -67,10 +67,10 @@ func TestRecordsOfOneName(t *testing.T) {
 		if _, err := zs.Change(t.Context(), "Z1", Delete(Text("nothing.example.com", "x")), Create(Text("nothing.example.com", "y"))); err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := zs.At(t.Context(), "Z1", "nothing.example.com"); z.lists != 3 || Values(got[0])[0] != "y" {
+		if got, _ := zs.Records(t.Context(), "Z1", "nothing.example.com"); z.lists != 3 || Values(got[0])[0] != "y" {
 			t.Errorf("%v after %d reads", got, z.lists)
 		}
-		if _, err := zs.Change(t.Context(), "Z1", Create(Text("nothing.example.com", "z"))); !Refused(err) {
+		if _, err := zs.Change(t.Context(), "Z1", Create(Text("nothing.example.com", "z"))); !IsRefused(err) {
 			t.Fatal(err)
 		}
 		read("nothing.example.com", 1)
@@ -82,7 +82,7 @@ func TestRecordsOfOneName(t *testing.T) {
 		time.Sleep(time.Minute)
 		read("shop.example.com", 1) // and others' after a while
 		z.fails = errors.New("boom")
-		if got, err := zs.At(t.Context(), "Z1", "other.example.com"); err == nil {
+		if got, err := zs.Records(t.Context(), "Z1", "other.example.com"); err == nil {
 			t.Errorf("a failed read is %v", got)
 		}
 	})
@@ -99,7 +99,7 @@ func TestWhatIsGoneIsNotRemembered(t *testing.T) {
 			name string
 			want int
 		}{{"b.example.com", 1}, {"a.example.com", 0}, {"b.example.com", 0}} {
-			got, err := zs.At(t.Context(), "Z1", step.name)
+			got, err := zs.Records(t.Context(), "Z1", step.name)
 			if err != nil || len(got) != step.want {
 				t.Errorf("%s: %v, %v", step.name, got, err)
 			}
@@ -116,18 +116,18 @@ func TestReadsAreShared(t *testing.T) {
 		z.slow = time.Second
 		zs := zones(z)
 		for range 50 {
-			go func() { _, _ = zs.At(t.Context(), "Z1", "shop.example.com") }()
+			go func() { _, _ = zs.Records(t.Context(), "Z1", "shop.example.com") }()
 		}
 		synctest.Wait()
 		if _, err := zs.Change(t.Context(), "Z1", Create(Text("shop.example.com", "x"))); err != nil {
 			t.Fatal(err)
 		}
-		got, err := zs.At(t.Context(), "Z1", "shop.example.com")
+		got, err := zs.Records(t.Context(), "Z1", "shop.example.com")
 		if err != nil || len(got) != 1 || z.lists != 2 {
 			t.Errorf("%v, %v after %d reads", got, err, z.lists)
 		}
 		time.Sleep(10 * time.Second)
-		if got, err = zs.At(t.Context(), "Z1", "shop.example.com"); err != nil || len(got) != 1 {
+		if got, err = zs.Records(t.Context(), "Z1", "shop.example.com"); err != nil || len(got) != 1 {
 			t.Errorf("the read that began before is believed: %v, %v", got, err)
 		}
 	})
@@ -142,11 +142,11 @@ func TestANameThatIsLongerThanAPage(t *testing.T) {
 		z.sets[key(s)] = s
 	}
 	zs := zones(z)
-	if _, err := zs.At(t.Context(), "Z1", "a.example.com"); err != nil {
+	if _, err := zs.Records(t.Context(), "Z1", "a.example.com"); err != nil {
 		t.Fatal(err)
 	}
 	// The fake pages by name and type only, as if the sets had no identifiers: it is enough that the cut name is read anew.
-	if _, known := zs.read[place{"Z1", "many.example.com"}]; known {
+	if _, known := zs.read[recordName{"Z1", "many.example.com"}]; known {
 		t.Error("a name that was cut is taken for whole")
 	}
 }
@@ -161,7 +161,7 @@ func TestAChangeIsAskedForOnceInAWhile(t *testing.T) {
 			var again time.Duration
 			for range 100 { // everybody who is in the same change
 				var err error
-				if arrived, again, err = zs.Arrived(t.Context(), "C1"); err != nil {
+				if arrived, again, err = zs.ChangeInSync(t.Context(), "C1"); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -173,10 +173,10 @@ func TestAChangeIsAskedForOnceInAWhile(t *testing.T) {
 			t.Errorf("asked %d times, and knew after %s", z.asks, took)
 		}
 		z.fails = errors.New("boom")
-		if arrived, _, err := zs.Arrived(t.Context(), "C1"); !arrived || err != nil {
+		if arrived, _, err := zs.ChangeInSync(t.Context(), "C1"); !arrived || err != nil {
 			t.Errorf("what has arrived is asked for again: %v, %v", arrived, err)
 		}
-		if arrived, _, err := zs.Arrived(t.Context(), "C2"); arrived || err == nil {
+		if arrived, _, err := zs.ChangeInSync(t.Context(), "C2"); arrived || err == nil {
 			t.Errorf("an error is an arrival: %v, %v", arrived, err)
 		}
 	})

@@ -20,9 +20,6 @@ const RouteIndex = "listenerset"
 // ConditionBudget of a PoolGateway is False while hostnames are closed.
 const ConditionBudget = "WithinBudget"
 
-// ReasonOverBudget is why a hostname is closed.
-const ReasonOverBudget = "OverBudget"
-
 // teamRoute is what counts of an HTTPRoute or a GRPCRoute.
 type teamRoute struct {
 	kind, namespace string
@@ -83,16 +80,16 @@ func ListenerSetsOf(obj client.Object) []string {
 	return slices.Compact(all)
 }
 
-// budgets counts what the routes of each hostname need, and closes those that need more than is kept for them.
-func (r *run) budgets(ctx context.Context) error {
+// checkBudgets counts what the routes of each hostname need, and closes those that need more than is kept for them.
+func (r *reconciliation) checkBudgets(ctx context.Context) error {
 	var closed []v1alpha1.ClosedHostname
 	r.closed = map[string]bool{}
 	for _, m := range r.members {
-		needs, err := Needs(ctx, r.Writer.Client, r.pg.Namespace, m.claim, m.namespace, m.hostname)
+		needs, err := Needs(ctx, r.Applier.Client, r.pg.Namespace, m.claim, m.namespace, m.hostname)
 		if err != nil {
 			return err
 		}
-		budget, known := r.kept[m.claim]
+		budget, known := r.budgets[m.claim]
 		if known && !needs.Within(budget) {
 			r.closed[m.claim] = true
 			closed = append(closed, v1alpha1.ClosedHostname{
@@ -100,13 +97,13 @@ func (r *run) budgets(ctx context.Context) error {
 			})
 		}
 	}
-	r.tellClosed(closed)
+	r.reportClosed(closed)
 	r.pg.Status.Closed = closed
 	return nil
 }
 
-// tellClosed names to admins the hostnames that are closed, and sends an event for each that was not.
-func (r *run) tellClosed(closed []v1alpha1.ClosedHostname) {
+// reportClosed names to admins the hostnames that are closed, and sends an event for each that was not.
+func (r *reconciliation) reportClosed(closed []v1alpha1.ClosedHostname) {
 	var texts []string
 	for _, c := range closed {
 		text := fmt.Sprintf("%s of namespace %s needs %s", c.Hostname, c.Namespace, Exceeds(c.Needs, c.Budget))
@@ -121,10 +118,11 @@ func (r *run) tellClosed(closed []v1alpha1.ClosedHostname) {
 		}
 	}
 	if len(closed) > 0 {
-		r.pass.Mark(ConditionBudget, metav1.ConditionFalse, ReasonOverBudget, strings.Join(texts, "; ")+". No route is attached to a closed hostname until its routes fit; all others are served")
+		r.pass.SetCondition(ConditionBudget, metav1.ConditionFalse, v1alpha1.ReasonOverBudget,
+			strings.Join(texts, "; ")+". No route is attached to a closed hostname until its routes fit; all others are served")
 		return
 	}
-	r.pass.Mark(ConditionBudget, metav1.ConditionTrue, "Within", "no hostname needs more of the load balancer than is kept for it")
+	r.pass.SetCondition(ConditionBudget, metav1.ConditionTrue, "Within", "no hostname needs more of the load balancer than is kept for it")
 }
 
 // Exceeds says what of needs is more than the budget: "14 rules (3 are kept for it)".
@@ -157,13 +155,13 @@ func Needs(ctx context.Context, from client.Reader, gateways, claim, namespace, 
 	groups := map[string]bool{}
 	for i := range https.Items {
 		route := httpRoute(&https.Items[i])
-		needs.Rules += count(route.add(name, groups))
+		needs.Rules += toInt32(route.add(name, groups))
 	}
 	for i := range grpcs.Items {
 		route := grpcRoute(&grpcs.Items[i])
-		needs.Rules += count(route.add(name, groups))
+		needs.Rules += toInt32(route.add(name, groups))
 	}
-	needs.TargetGroups = count(len(groups))
+	needs.TargetGroups = toInt32(len(groups))
 	return needs, nil
 }
 

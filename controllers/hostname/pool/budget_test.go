@@ -115,18 +115,18 @@ func opensTo(t *testing.T, c client.Client, claim string) gatewayv1.FromNamespac
 
 func TestAdminsAreToldWhoIsClosedAndWhoIsOpened(t *testing.T) {
 	pass := engine.NewPass(nil)
-	r := &run{pg: gatewayOf("gw-00", nil), pass: pass}
+	r := &reconciliation{pg: gatewayOf("gw-00", nil), pass: pass}
 	closed := []v1alpha1.ClosedHostname{{Claim: "dc-a", Hostname: "a.example", Namespace: "payments", Needs: v1alpha1.LoadBalancerBudget{Rules: 14, TargetGroups: 5}, Budget: small}}
 	for range 2 {
-		r.tellClosed(closed)
+		r.reportClosed(closed)
 		r.pg.Status.Closed = closed
 	}
-	if _, reason, text := pass.Marked(ConditionBudget); reason != ReasonOverBudget ||
+	if _, reason, text := pass.Condition(ConditionBudget); reason != v1alpha1.ReasonOverBudget ||
 		!strings.HasPrefix(text, "a.example of namespace payments needs 14 load balancer rules (3 are kept for it) and 5 target groups (4 are kept for it)") {
 		t.Errorf("%s: %s", reason, text)
 	}
-	r.tellClosed(nil)
-	if status, _, _ := pass.Marked(ConditionBudget); status != metav1.ConditionTrue {
+	r.reportClosed(nil)
+	if status, _, _ := pass.Condition(ConditionBudget); status != metav1.ConditionTrue {
 		t.Error(status)
 	}
 	if got := pass.Strings(); len(got) != 2 || !strings.HasPrefix(got[0], "HostnameClosed: a.example of namespace payments") || !strings.HasPrefix(got[1], "HostnameOpened: a.example") {
@@ -155,13 +155,13 @@ func TestAPoolGatewayWithoutHostnamesGoes(t *testing.T) {
 				g.DeletionTimestamp = &metav1.Time{Time: now}
 			}
 		})
-		r := &run{pg: g, Work: Work{Youth: time.Minute, Now: func() time.Time { return now }, Retire: func(_ context.Context, g *v1alpha1.PoolGateway) error {
+		r := &reconciliation{pg: g, Reconciler: Reconciler{MinAge: time.Minute, Now: func() time.Time { return now }, DeleteUnused: func(_ context.Context, g *v1alpha1.PoolGateway) error {
 			retired = append(retired, g.Name)
 			return nil
 		}}}
-		_, err := r.retire(t.Context(), "idle")
-		pause, _ := engine.AsPause(err)
-		if (pause != nil) != (row.waits > 0) || pause != nil && pause.After != row.waits || slices.Equal(retired, []string{"gw-00"}) != row.retired {
+		_, err := r.deleteUnused(t.Context(), "idle")
+		wait, _ := engine.AsWait(err)
+		if (wait != nil) != (row.waits > 0) || wait != nil && wait.After != row.waits || slices.Equal(retired, []string{"gw-00"}) != row.retired {
 			t.Errorf("%s: retired %v, %v", name, retired, err)
 		}
 	}
@@ -170,15 +170,15 @@ func TestAPoolGatewayWithoutHostnamesGoes(t *testing.T) {
 // What was served is served on when the load balancer controller fails; what never was is not.
 func TestAGatewayInTroubleServesOn(t *testing.T) {
 	refused := metav1.Condition{Type: "Accepted", Status: metav1.ConditionFalse, Reason: "Invalid", Message: "Check Gateway Events for more information."}
-	for reason, serving := range map[string]bool{ReasonChangesWait: true, "GatewayFailed": false} {
-		r := &run{pg: gatewayOf("gw-00", func(g *v1alpha1.PoolGateway) {
+	for reason, serving := range map[string]bool{v1alpha1.ReasonChangesWait: true, "GatewayFailed": false} {
+		r := &reconciliation{pg: gatewayOf("gw-00", func(g *v1alpha1.PoolGateway) {
 			if serving {
 				g.Status.LoadBalancer, g.Status.Attached = &v1alpha1.PoolLoadBalancer{}, []string{"arn"}
 			}
 		}), members: []member{{}}}
 		r.gateway.Status.Conditions = []metav1.Condition{refused}
-		_, err := r.programmed(t.Context())
-		if pause, ok := engine.AsPause(err); !ok || pause.Reason != reason || !strings.Contains(fmt.Sprint(err), "kubectl describe gateway gw-00 -n portico-gateways") {
+		_, err := r.checkProgrammed(t.Context())
+		if wait, ok := engine.AsWait(err); !ok || wait.Reason != reason || !strings.Contains(fmt.Sprint(err), "kubectl describe gateway gw-00 -n portico-gateways") {
 			t.Errorf("serving %v: %v", serving, err)
 		}
 	}

@@ -8,40 +8,41 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/hostname/albconfig"
 )
 
-// Classes checks GatewayClasses.
-type Classes struct {
-	Client client.Reader // cached
-	Live   client.Reader
+// ClassChecker checks GatewayClasses.
+type ClassChecker struct {
+	Reader    client.Reader // cached
+	APIReader client.Reader
 }
 
-// Check returns a Pause unless load balancers of the class do as they are told.
-func (c Classes) Check(ctx context.Context, name string) error {
+// Check returns a WaitError unless load balancers of the class do as they are told.
+func (c ClassChecker) Check(ctx context.Context, name string) error {
 	class := &gatewayv1.GatewayClass{}
-	err := c.Client.Get(ctx, client.ObjectKey{Name: name}, class)
+	err := c.Reader.Get(ctx, client.ObjectKey{Name: name}, class)
 	if apierrors.IsNotFound(err) {
-		return engine.Blocked("ClassNotFound", "there is no GatewayClass %s; ask a platform admin to create it, or to name another one by the operator's --gateway-class", name)
+		return engine.Blocked(v1alpha1.ReasonClassNotFound, "there is no GatewayClass %s; ask a platform admin to create it, or to name another one by the operator's --gateway-class", name)
 	}
 	if err != nil {
 		return fmt.Errorf("read the GatewayClass %s: %w", name, err)
 	}
 	if class.Spec.ControllerName != albconfig.ControllerName {
-		return engine.Blocked("ClassOfAnother", "the GatewayClass %s is run by %s, and Portico knows load balancers of %s only", name, class.Spec.ControllerName, albconfig.ControllerName)
+		return engine.Blocked(v1alpha1.ReasonClassOfAnother, "the GatewayClass %s is run by %s, and Portico knows load balancers of %s only", name, class.Spec.ControllerName, albconfig.ControllerName)
 	}
-	return c.overridden(ctx, class)
+	return c.checkOverrides(ctx, class)
 }
 
-// overridden tells of a configuration of the class that wins over ours: then certificates would be ignored in silence.
-func (c Classes) overridden(ctx context.Context, class *gatewayv1.GatewayClass) error {
+// checkOverrides refuses a configuration of the class that wins over ours: then certificates would be ignored in silence.
+func (c ClassChecker) checkOverrides(ctx context.Context, class *gatewayv1.GatewayClass) error {
 	ref := class.Spec.ParametersRef
 	if ref == nil || string(ref.Group) != albconfig.GroupVersion.Group || ref.Namespace == nil {
 		return nil
 	}
 	config := &albconfig.LoadBalancerConfiguration{}
-	err := c.Live.Get(ctx, client.ObjectKey{Namespace: string(*ref.Namespace), Name: ref.Name}, config)
+	err := c.APIReader.Get(ctx, client.ObjectKey{Namespace: string(*ref.Namespace), Name: ref.Name}, config)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -49,7 +50,7 @@ func (c Classes) overridden(ctx context.Context, class *gatewayv1.GatewayClass) 
 		return fmt.Errorf("read the LoadBalancerConfiguration %s of the GatewayClass %s: %w", ref.Name, class.Name, err)
 	}
 	if config.Spec.MergingMode != albconfig.PreferGateway && (config.Spec.Scheme != "" || len(config.Spec.ListenerConfigurations) > 0) {
-		return engine.Blocked("ClassOverrides", "the LoadBalancerConfiguration %s/%s of the GatewayClass %s sets a scheme or listeners and wins over those of its Gateways: "+
+		return engine.Blocked(v1alpha1.ReasonClassOverrides, "the LoadBalancerConfiguration %s/%s of the GatewayClass %s sets a scheme or listeners and wins over those of its Gateways: "+
 			"set its mergingMode to %s, or take them out of it", config.Namespace, config.Name, class.Name, albconfig.PreferGateway)
 	}
 	return nil

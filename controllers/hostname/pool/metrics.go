@@ -36,10 +36,10 @@ var (
 	})
 )
 
-// Fill tells how full the pool is.
-var Fill = engine.NewScrape(tellFill, balancersDesc, balancersLimitDesc, placesDesc, fullestDesc)
+// Metrics tells how full the pool is.
+var Metrics = engine.NewCacheCollector(collectPool, balancersDesc, balancersLimitDesc, placesDesc, fullestDesc)
 
-func tellFill(ctx context.Context, from client.Reader, out chan<- prometheus.Metric) error {
+func collectPool(ctx context.Context, from client.Reader, out chan<- prometheus.Metric) error {
 	list := &v1alpha1.PoolGatewayList{}
 	if err := from.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		return err
@@ -56,7 +56,7 @@ func tellFill(ctx context.Context, from client.Reader, out chan<- prometheus.Met
 		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
 	gauge(balancersDesc, float64(len(list.Items)))
-	gauge(balancersLimitDesc, mostGateways)
+	gauge(balancersLimitDesc, maxGateways)
 	gauge(placesDesc, float64(taken), "taken")
 	gauge(placesDesc, float64(len(list.Items)*v1alpha1.PoolHostnames-taken), "free")
 	for resource, ratio := range fullest {

@@ -26,7 +26,7 @@ func TestHowFullThePoolIs(t *testing.T) {
 	}
 	kube := fake.NewClientBuilder().WithScheme(s).WithObjects(gateway("gw-00", 20, 20, 50, 30), gateway("gw-01", 5, 5, 90, 10)).Build()
 	out := make(chan prometheus.Metric, 20)
-	if err := tellFill(t.Context(), kube, out); err != nil {
+	if err := collectPool(t.Context(), kube, out); err != nil {
 		t.Fatal(err)
 	}
 	close(out)

@@ -28,7 +28,7 @@ const sslPolicy = "ELBSecurityPolicy-TLS13-1-2-2021-06"
 // LabelHostname is on a ListenerSet; its value is the DomainClaim's name.
 const LabelHostname = "portico.dev/claim"
 
-// configuration is the whole of what the load balancer is told, rendered anew each time by its only writer. keep is the
+// configuration returns the whole of what the load balancer is told, rendered each time by its only writer. keep is the
 // default certificate that it has now: another one each time that a name comes first in the order would help nobody.
 func configuration(g *v1alpha1.PoolGateway, arns []string, keep string) *albconfig.LoadBalancerConfiguration {
 	first := arns[0]
@@ -48,13 +48,13 @@ func configuration(g *v1alpha1.PoolGateway, arns []string, keep string) *albconf
 	}
 }
 
-// tls makes a listener valid that names no Secret: its certificate is in the LoadBalancerConfiguration.
-func tls() *gatewayac.ListenerTLSConfigApplyConfiguration {
+// terminateTLS makes a listener valid that names no Secret: its certificate is in the LoadBalancerConfiguration.
+func terminateTLS() *gatewayac.ListenerTLSConfigApplyConfiguration {
 	return gatewayac.ListenerTLSConfig().WithMode(gatewayv1.TLSModeTerminate).
 		WithOptions(map[gatewayv1.AnnotationKey]gatewayv1.AnnotationValue{"portico.dev/certificate": "LoadBalancerConfiguration"})
 }
 
-func same() *gatewayac.AllowedRoutesApplyConfiguration {
+func sameNamespaceRoutes() *gatewayac.AllowedRoutesApplyConfiguration {
 	return gatewayac.AllowedRoutes().WithNamespaces(gatewayac.RouteNamespaces().WithFrom(gatewayv1.NamespacesFromSame))
 }
 
@@ -65,8 +65,8 @@ func gateway(g *v1alpha1.PoolGateway) *gatewayac.GatewayApplyConfiguration {
 			WithGroup(gatewayv1.Group(albconfig.GroupVersion.Group)).WithKind("LoadBalancerConfiguration").WithName(g.Name))).
 		WithAllowedListeners(gatewayac.AllowedListeners().WithNamespaces(gatewayac.ListenerNamespaces().WithFrom(gatewayv1.NamespacesFromSame))).
 		WithListeners(
-			gatewayac.Listener().WithName(listenerHTTPS).WithPort(443).WithProtocol(gatewayv1.HTTPSProtocolType).WithTLS(tls()).WithAllowedRoutes(same()),
-			gatewayac.Listener().WithName(listenerHTTP).WithPort(80).WithProtocol(gatewayv1.HTTPProtocolType).WithAllowedRoutes(same()),
+			gatewayac.Listener().WithName(listenerHTTPS).WithPort(443).WithProtocol(gatewayv1.HTTPSProtocolType).WithTLS(terminateTLS()).WithAllowedRoutes(sameNamespaceRoutes()),
+			gatewayac.Listener().WithName(listenerHTTP).WithPort(80).WithProtocol(gatewayv1.HTTPProtocolType).WithAllowedRoutes(sameNamespaceRoutes()),
 		))
 }
 
@@ -80,7 +80,7 @@ func redirect(g *v1alpha1.PoolGateway) *gatewayac.HTTPRouteApplyConfiguration {
 // keeperPath is a path that nobody asks for.
 const keeperPath = "/.well-known/portico-keeper"
 
-// keeper is the route without which the load balancer would have no HTTPS listener before the first team's route.
+// keeper returns the route without which the load balancer would have no HTTPS listener before the first team's route.
 func keeper(g *v1alpha1.PoolGateway) *gatewayac.HTTPRouteApplyConfiguration {
 	return route(g, "keeper", listenerHTTPS, gatewayac.HTTPRouteRule().
 		WithMatches(gatewayac.HTTPRouteMatch().WithPath(gatewayac.HTTPPathMatch().WithType(gatewayv1.PathMatchExact).WithValue(keeperPath))).
@@ -100,17 +100,17 @@ func listenerSet(g *v1alpha1.PoolGateway, m member, closed bool) *gatewayac.List
 	routes := gatewayac.AllowedRoutes().WithNamespaces(gatewayac.RouteNamespaces().WithFrom(gatewayv1.NamespacesFromSelector).
 		WithSelector(metaac.LabelSelector().WithMatchLabels(map[string]string{corev1.LabelMetadataName: m.namespace})))
 	if closed {
-		routes = same() // the pool's own namespace has no routes that name a ListenerSet
+		routes = sameNamespaceRoutes() // the pool's own namespace has no routes that name a ListenerSet
 	}
 	return gatewayac.ListenerSet(m.claim, g.Namespace).
 		WithLabels(map[string]string{LabelHostname: m.claim}).
 		WithSpec(gatewayac.ListenerSetSpec().
 			WithParentRef(gatewayac.ParentGatewayReference().WithName(gatewayv1.ObjectName(g.Name))).
 			WithListeners(gatewayac.ListenerEntry().WithName(listenerHTTPS).WithPort(443).WithProtocol(gatewayv1.HTTPSProtocolType).
-				WithHostname(gatewayv1.Hostname(m.hostname)).WithTLS(tls()).WithAllowedRoutes(routes)))
+				WithHostname(gatewayv1.Hostname(m.hostname)).WithTLS(terminateTLS()).WithAllowedRoutes(routes)))
 }
 
-// ParentRef is what a route of the request's namespace names as its parent.
+// ParentRef returns what a route of the request's namespace names as its parent.
 func ParentRef(g *v1alpha1.PoolGateway, claim string) *v1alpha1.HostnameParentRef {
 	return &v1alpha1.HostnameParentRef{
 		Group: gatewayv1.GroupName, Kind: "ListenerSet", Namespace: g.Namespace, Name: claim, SectionName: listenerHTTPS,

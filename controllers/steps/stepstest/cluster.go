@@ -28,7 +28,7 @@ type Call struct {
 	Live bool   // a read past the cache
 }
 
-// Write tells whether the call changes something.
+// Write reports whether the call changes something.
 func (c Call) Write() bool { return c.Verb != "get" && c.Verb != "list" }
 
 func (c Call) String() string { return c.Verb + " " + c.Kind + " " + c.Name }
@@ -58,11 +58,11 @@ func NewCluster(of *runtime.Scheme, build func(*fake.ClientBuilder)) *Cluster {
 	return &Cluster{Others: b.Build(), store: store}
 }
 
-// Client is the operator's: it reads from the cache.
+// Client returns the operator's: it reads from the cache.
 func (c *Cluster) Client() client.WithWatch { return c.client(false) }
 
-// Live reads past the cache.
-func (c *Cluster) Live() client.Reader { return c.client(true) }
+// APIReader reads past the cache.
+func (c *Cluster) APIReader() client.Reader { return c.client(true) }
 
 func (c *Cluster) client(live bool) client.WithWatch {
 	return interceptor.NewClient(c.Others, interceptor.Funcs{
@@ -117,7 +117,7 @@ func (c *Cluster) do(call Call, effect func() error) error {
 	return err
 }
 
-// Writes are those that had an effect since the last Forget, in order.
+// Writes returns those that had an effect since the last Forget, in order.
 func (c *Cluster) Writes() []Call {
 	var all []Call
 	for _, call := range c.journal {
@@ -195,7 +195,7 @@ func (c *Cluster) applied(ctx context.Context, config runtime.ApplyConfiguration
 	return json.Unmarshal(text, config)
 }
 
-// Create is what somebody else makes; it gets a UID.
+// Create makes obj as somebody else; it gets a UID.
 func (c *Cluster) Create(ctx context.Context, obj client.Object) error {
 	if obj.GetUID() == "" {
 		obj.SetUID(c.uid())
@@ -224,7 +224,7 @@ func (c *Cluster) delete(ctx context.Context, obj client.Object, opts ...client.
 	return c.Others.Delete(ctx, obj)
 }
 
-// decode is an apply configuration as plain fields.
+// decode returns an apply configuration as plain fields.
 func decode(config runtime.ApplyConfiguration) (*unstructured.Unstructured, error) {
 	text, err := json.Marshal(config)
 	if err != nil {

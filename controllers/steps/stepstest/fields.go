@@ -16,7 +16,7 @@ type field []any
 
 func (f field) String() string { return strings.Trim(fmt.Sprint([]any(f)), "[]") }
 
-// declared are the fields of obj that were applied by anybody, without those that say whose it is: who takes these
+// declared returns the fields of obj that were applied by anybody, without those that say whose it is: who takes these
 // away takes the object away.
 func declared(obj *unstructured.Unstructured) ([]field, error) {
 	var all []field
@@ -70,7 +70,7 @@ func leaves(at field, fields map[string]any) ([]field, error) {
 	return all, nil
 }
 
-// isKey tells whether the field is one that its element is known by.
+// isKey reports whether the field is one that its element is known by.
 func (f field) isKey() bool {
 	if len(f) < 2 {
 		return false
@@ -81,12 +81,12 @@ func (f field) isKey() bool {
 	return ok && is
 }
 
-// above tells whether others of the fields are within this one.
+// above reports whether others of the fields are within this one.
 func (f field) above(fields []field) bool {
 	return slices.ContainsFunc(fields, func(g field) bool { return len(g) > len(f) && reflect.DeepEqual(f, g[:len(f)]) })
 }
 
-// in is the field's value in obj.
+// in returns the field's value in obj.
 func (f field) in(obj any) (any, bool) {
 	if len(f) == 0 {
 		return obj, true
@@ -107,7 +107,7 @@ func (f field) in(obj any) (any, bool) {
 	return nil, false
 }
 
-// change is obj with the field's value replaced; nothing takes the field away.
+// change returns obj with the field's value replaced; nothing takes the field away.
 func (f field) change(obj, value any) any {
 	if len(f) == 0 {
 		return value
@@ -153,7 +153,7 @@ func element(list []any, key any) int {
 	})
 }
 
-// others are values that somebody may put in place of this one; which of them the API server takes depends on the field.
+// others returns values that somebody may put in place of this one; which of them the API server takes depends on the field.
 func others(value any) []any {
 	switch v := value.(type) {
 	case string:

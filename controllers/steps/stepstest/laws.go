@@ -19,8 +19,8 @@ type Case[T engine.Object] struct {
 	Cached func(client.Object) bool
 	// Owner is the object as its author wrote it, with a UID.
 	Owner T
-	// Work over the cluster; a new one for every pass, as after a restart.
-	Work func(*Cluster) engine.Work[T]
+	// Reconciler returns the reconciler over the cluster; a new one for every pass, as after a restart.
+	Reconciler func(*Cluster) engine.KindReconciler[T]
 	// Settle does what the cluster's own controllers do, until they have nothing to do.
 	Settle func(*testing.T, *Cluster)
 	// Makes are all the objects that the owner as it is makes, no more than type and name.

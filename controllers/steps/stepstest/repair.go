@@ -67,7 +67,7 @@ func (w *world[T]) vandalize(obj *unstructured.Unstructured, f field, value any)
 	return !reflect.DeepEqual(now, before)
 }
 
-// holds tells of every declared field that is not as it was.
+// holds reports every declared field that is not as it was.
 func (w *world[T]) holds(before *unstructured.Unstructured, changed field, fields []field) {
 	w.t.Helper()
 	now := w.read(before)

@@ -41,7 +41,7 @@ func newWorld[T engine.Object](t *testing.T, c Case[T]) *world[T] {
 	return w
 }
 
-// now is the owner.
+// now returns the owner.
 func (w *world[T]) now() T {
 	w.t.Helper()
 	obj := w.c.Owner.DeepCopyObject().(T)
@@ -59,8 +59,8 @@ func (w *world[T]) pass() error {
 
 func (w *world[T]) passOver(obj T) error {
 	loop := &engine.Reconciler[T]{
-		Kind: w.kind(obj), Client: w.Client(), Events: events.NewFakeRecorder(1000), Work: w.c.Work(w.Cluster),
-		Pace: engine.Pace{Resync: time.Hour, Now: func() time.Time { return noon }, Jitter: func() float64 { return 0 }},
+		Kind: w.kind(obj), Client: w.Client(), Events: events.NewFakeRecorder(1000), KindReconciler: w.c.Reconciler(w.Cluster),
+		Schedule: engine.Schedule{Resync: time.Hour, Now: func() time.Time { return noon }, Jitter: func() float64 { return 0 }},
 	}
 	_, err := loop.Reconcile(w.t.Context(), obj)
 	return err
@@ -81,7 +81,7 @@ func (w *world[T]) converge(what string) {
 	w.t.Fatalf("%s: not at rest after %d passes: %+v; last writes %v", what, most, w.now().Common().Conditions, w.Writes())
 }
 
-// edit is by the owner's author.
+// edit changes the owner as its author.
 func (w *world[T]) edit(do func(T)) {
 	w.t.Helper()
 	is := w.now()
@@ -99,7 +99,7 @@ func asWritten[T engine.Object](obj, of T) {
 	to.FieldByName("Spec").Set(from.FieldByName("Spec"))
 }
 
-// read is the object as it is; nil, if it is not there.
+// read returns the object as it is; nil, if it is not there.
 func (w *world[T]) read(obj client.Object) *unstructured.Unstructured {
 	w.t.Helper()
 	gvk, err := apiutil.GVKForObject(obj, w.c.Scheme)
@@ -120,7 +120,7 @@ func (w *world[T]) read(obj client.Object) *unstructured.Unstructured {
 
 func (w *world[T]) what(obj client.Object) string { return w.kind(obj) + " " + obj.GetName() }
 
-// owned are the owner's objects of the types of Makes, as whoever compares wants them.
+// owned returns the owner's objects of the types of Makes, as whoever compares wants them.
 func (w *world[T]) owned() map[string]map[string]any {
 	w.t.Helper()
 	all := map[string]map[string]any{}
@@ -143,7 +143,7 @@ func (w *world[T]) owned() map[string]map[string]any {
 	return all
 }
 
-// steady is the object without what differs each time that it is made.
+// steady returns the object without what differs each time that it is made.
 func steady(obj *unstructured.Unstructured) map[string]any {
 	obj = obj.DeepCopy()
 	obj.SetManagedFields(nil)
@@ -153,7 +153,7 @@ func steady(obj *unstructured.Unstructured) map[string]any {
 	return obj.Object
 }
 
-// picture is everything that must be alike after different ways to the same end.
+// picture returns everything that must be alike after different ways to the same end.
 func (w *world[T]) picture() map[string]map[string]any {
 	w.t.Helper()
 	all, owner := w.owned(), w.now()
@@ -237,7 +237,7 @@ func (w *world[T]) nothingTwice(cut Call) {
 	}
 }
 
-// refused tells whether the owner says that something stands in its way.
+// refused reports whether the owner says that something stands in its way.
 func (w *world[T]) refused() bool {
 	ready := meta.FindStatusCondition(w.now().Common().Conditions, v1alpha1.ConditionReady)
 	return ready != nil && ready.Status != metav1.ConditionTrue && (ready.Reason == "Conflict" || ready.Reason == "WaitingForDeletion")

@@ -1,0 +1,114 @@
+package claim
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+func budget(rules, groups int32) v1alpha1.LoadBalancerBudget {
+	return v1alpha1.LoadBalancerBudget{Rules: rules, TargetGroups: groups}
+}
+
+func TestANamespaceHasSoManyHostnamesAtATime(t *testing.T) {
+	c := claims(cluster(t, interceptor.Funcs{}))
+	for _, name := range []string{"a.example.com", "b.example.com"} {
+		w := want(t, "payments", name)
+		w.Most = 2
+		if _, err := c.Take(t.Context(), w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	third := want(t, "payments", "c.example.com")
+	third.Most = 2
+	if _, err := c.Take(t.Context(), third); reasonOf(err) != "TooManyHostnames" || !strings.Contains(err.Error(), "has 2 hostnames, and its HostnameGrant allows 2") {
+		t.Errorf("%v", err)
+	}
+	other := want(t, "search", "d.example.com")
+	other.Most = 1
+	if _, err := c.Take(t.Context(), other); err != nil {
+		t.Errorf("another namespace: %v", err)
+	}
+	if err := c.Release(t.Context(), want(t, "payments", "a.example.com").Holder); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Take(t.Context(), third); err != nil {
+		t.Errorf("after one was given back: %v", err)
+	}
+}
+
+func TestAClaimGrowsIntoTheRoomThatThereIs(t *testing.T) {
+	for name, row := range map[string]struct {
+		has, wanted, others, gets v1alpha1.LoadBalancerBudget
+	}{
+		"as much as is wanted":                 {budget(3, 4), budget(10, 10), budget(3, 4), budget(10, 10)},
+		"no more than there is":                {budget(3, 4), budget(60, 60), budget(30, 30), budget(43, 50)},
+		"nothing where there is none":          {budget(3, 4), budget(10, 10), budget(70, 76), budget(3, 4)},
+		"never less than it has":               {budget(9, 9), budget(3, 4), budget(3, 4), budget(9, 9)},
+		"one of before there were budgets":     {budget(0, 0), budget(3, 4), budget(3, 4), budget(3, 4)},
+		"one of before, with more in use":      {budget(0, 0), budget(9, 4), budget(3, 4), budget(9, 4)},
+		"one of before, and no room for more":  {budget(0, 0), budget(90, 4), budget(70, 4), budget(3, 4)},
+		"one thing grows and the other cannot": {budget(3, 4), budget(5, 8), budget(3, 76), budget(5, 4)},
+	} {
+		one := &v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: "dc-1", UID: "1"}, Spec: v1alpha1.DomainClaimSpec{Gateway: "gw-00", Budget: row.has}}
+		other := &v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: "dc-2", UID: "2"}, Spec: v1alpha1.DomainClaimSpec{Gateway: "gw-00", Budget: row.others}}
+		apart := &v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: "dc-3", UID: "3"}, Spec: v1alpha1.DomainClaimSpec{Gateway: "gw-01", Budget: budget(70, 70)}}
+		kube := cluster(t, interceptor.Funcs{}, one, other, apart)
+		if err := kube.Get(t.Context(), client.ObjectKeyFromObject(one), one); err != nil {
+			t.Fatal(err)
+		}
+		got, err := claims(kube).Grow(t.Context(), one, row.wanted)
+		if err != nil || got.Spec.Budget != row.gets {
+			t.Errorf("%s: %+v, %v", name, got, err)
+			continue
+		}
+		if err := kube.Get(t.Context(), client.ObjectKeyFromObject(one), one); err != nil || one.Spec.Budget != row.gets {
+			t.Errorf("%s: the API server has %+v, %v", name, one.Spec.Budget, err)
+		}
+	}
+}
+
+// What is about to be claimed keeps its Gateway.
+func TestAGatewayIsRetiredOnlyIfNobodyHasAPlaceOnIt(t *testing.T) {
+	g := &v1alpha1.PoolGateway{ObjectMeta: metav1.ObjectMeta{Namespace: "portico-gateways", Name: "gw-00", UID: "1"}}
+	kube := cluster(t, interceptor.Funcs{}, g)
+	c := claims(kube)
+	gone := func() bool {
+		if err := c.DeleteUnusedPool(t.Context(), g); err != nil {
+			t.Fatal(err)
+		}
+		return client.IgnoreNotFound(kube.Get(t.Context(), client.ObjectKeyFromObject(g), g.DeepCopy())) == nil && kube.Get(t.Context(), client.ObjectKeyFromObject(g), g.DeepCopy()) != nil
+	}
+	w := want(t, "payments", "a.example.com")
+	if _, err := c.Take(t.Context(), w); err != nil {
+		t.Fatal(err)
+	}
+	if gone() {
+		t.Error("it went with a claim on it")
+	}
+	made := &v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: NameOf(w.Name, w.Visibility)}}
+	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(made), made); err != nil {
+		t.Fatal(err)
+	}
+	made.Finalizers = nil
+	if err := kube.Update(t.Context(), made); err != nil {
+		t.Fatal(err)
+	}
+	if err := kube.Delete(t.Context(), made); err != nil {
+		t.Fatal(err)
+	}
+	if gone() {
+		t.Error("it went while a claim on it was announced")
+	}
+	if err := c.Release(t.Context(), w.Holder); err != nil {
+		t.Fatal(err)
+	}
+	if !gone() {
+		t.Error("it stays")
+	}
+}

@@ -1,0 +1,55 @@
+package claim
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// Reconciler looks after DomainClaims that exist: whose holder is gone, and who deletes one that is held. It implements
+// engine.KindReconciler.
+type Reconciler struct {
+	Reader    client.Reader // cached
+	APIReader client.Reader
+}
+
+// Reconcile implements engine.KindReconciler.
+func (r Reconciler) Reconcile(ctx context.Context, c *v1alpha1.DomainClaim, _ *engine.Pass) error {
+	held, err := r.held(ctx, c)
+	if err != nil || held {
+		return err
+	}
+	return engine.Blocked(v1alpha1.ReasonHolderGone, "the request %s/%s is gone without having given the hostname back: see in AWS whether its records and its certificate are left, then delete this claim",
+		c.Spec.Holder.Namespace, c.Spec.Holder.Name)
+}
+
+// Finalize implements engine.KindReconciler: a claim that is held stays.
+func (r Reconciler) Finalize(ctx context.Context, c *v1alpha1.DomainClaim, _ *engine.Pass) error {
+	held, err := r.held(ctx, c)
+	if err != nil || !held {
+		return err
+	}
+	return engine.Blocked(v1alpha1.ReasonHeld, "the request %s/%s has the hostname, and keeps it until it is deleted itself", c.Spec.Holder.Namespace, c.Spec.Holder.Name)
+}
+
+// held reports whether the holder exists. That it does not is believed of the API server only.
+func (r Reconciler) held(ctx context.Context, c *v1alpha1.DomainClaim) (bool, error) {
+	key := types.NamespacedName{Namespace: c.Spec.Holder.Namespace, Name: c.Spec.Holder.Name}
+	for _, from := range []client.Reader{r.Reader, r.APIReader} {
+		holder := &v1alpha1.GatewayHostnameRequest{}
+		err := from.Get(ctx, key, holder)
+		if err == nil && string(holder.HolderUID()) == c.Spec.Holder.UID {
+			return true, nil
+		}
+		if err != nil && !apierrors.IsNotFound(err) {
+			return false, fmt.Errorf("read the request %s: %w", key, err)
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,87 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// maxGateways is where the names gw-00 to gw-99 end.
+const maxGateways = 100
+
+// Allocator finds a PoolGateway for a new hostname.
+type Allocator struct {
+	Client    client.Client
+	APIReader client.Reader
+	Namespace string // of PoolGateways
+}
+
+// Allocate returns the first PoolGateway of this kind that has room for the budget beside the claims, or makes one. It is called while the
+// ledger of claims is open, so that a place is given once.
+func (p Allocator) Allocate(ctx context.Context, want v1alpha1.PoolGatewaySpec, budget v1alpha1.LoadBalancerBudget, claims []v1alpha1.DomainClaimSpec) (string, error) {
+	list := &v1alpha1.PoolGatewayList{}
+	if err := p.APIReader.List(ctx, list, client.InNamespace(p.Namespace)); err != nil {
+		return "", fmt.Errorf("list the PoolGateways: %w", err)
+	}
+	slices.SortFunc(list.Items, func(a, b v1alpha1.PoolGateway) int { return strings.Compare(a.Name, b.Name) })
+	names := map[string]bool{}
+	for _, c := range claims { // one that was removed by force leaves its name to its hostnames: the next may be of another kind
+		names[c.Gateway] = true
+	}
+	for i := range list.Items {
+		one := &list.Items[i]
+		names[one.Name] = true
+		if fits(one, want) && hasRoom(one, budget, claims) {
+			return one.Name, nil
+		}
+	}
+	for n := range maxGateways {
+		if name := fmt.Sprintf("gw-%02d", n); !names[name] {
+			made := &v1alpha1.PoolGateway{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: name}, Spec: want}
+			if err := p.Client.Create(ctx, made, client.FieldOwner("portico")); err != nil {
+				return "", fmt.Errorf("create the PoolGateway %s: %w", name, err)
+			}
+			return name, nil
+		}
+	}
+	return "", engine.Blocked(v1alpha1.ReasonPoolFull, "all %d Gateways of the pool are full; ask a platform admin", maxGateways)
+}
+
+// fits reports whether hostnames of this kind may be on the Gateway. Which provider leads to the account does not matter.
+func fits(g *v1alpha1.PoolGateway, want v1alpha1.PoolGatewaySpec) bool {
+	have := g.Spec
+	have.ProviderRef = want.ProviderRef
+	return have == want && g.DeletionTimestamp.IsZero()
+}
+
+// hasRoom reports whether the Gateway has a place, and what is to be kept for it. Beside what is reserved it looks at what is
+// there: others may have made rules by hand.
+func hasRoom(g *v1alpha1.PoolGateway, budget v1alpha1.LoadBalancerBudget, claims []v1alpha1.DomainClaimSpec) bool {
+	taken := 0
+	for _, c := range claims {
+		if c.Gateway == g.Name {
+			taken++
+		}
+	}
+	return taken < v1alpha1.PoolHostnames && int(g.Status.Certificates) < v1alpha1.PoolHostnames && budget.Within(Room(g.Name, claims)) &&
+		g.Status.Rules < v1alpha1.PoolRules && g.Status.TargetGroups < v1alpha1.PoolTargetGroups
+}
+
+// Room returns what of the Gateway's load balancer is kept for none of the claims.
+func Room(gateway string, claims []v1alpha1.DomainClaimSpec) v1alpha1.LoadBalancerBudget {
+	room := v1alpha1.LoadBalancerBudget{Rules: v1alpha1.PoolRules - v1alpha1.PoolOwnRules, TargetGroups: v1alpha1.PoolTargetGroups}
+	for i := range claims {
+		if claims[i].Gateway == gateway {
+			kept := claims[i].Reserved()
+			room.Rules, room.TargetGroups = room.Rules-kept.Rules, room.TargetGroups-kept.TargetGroups
+		}
+	}
+	return room
+}

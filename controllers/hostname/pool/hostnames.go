@@ -1,0 +1,293 @@
+package pool
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/hostname/albconfig"
+)
+
+func compareMembers(a, b member) int {
+	return cmp.Or(cmp.Compare(a.hostname, b.hostname), cmp.Compare(a.claim, b.claim))
+}
+
+// ensureHostnames makes the Gateway and what belongs to it, in this order: what is to go stops being routed, then its
+// certificate goes; what is to come has its certificate before it is routed.
+func (r *reconciliation) ensureHostnames(ctx context.Context) (string, error) {
+	if len(r.members) == 0 {
+		return r.deleteIdle(ctx)
+	}
+	keep, err := r.defaultCertificate(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := r.deleteListenerSets(ctx); err != nil {
+		return "", err
+	}
+	if len(r.members) == 0 { // the cache was behind
+		return r.deleteIdle(ctx)
+	}
+	if err := r.checkBudgets(ctx); err != nil {
+		return "", err
+	}
+	if err := r.objects.Apply(ctx, configuration(r.pg, r.arns(), keep), &albconfig.LoadBalancerConfiguration{}); err != nil {
+		return "", err
+	}
+	if err := r.objects.Apply(ctx, gateway(r.pg), &r.gateway); err != nil {
+		return "", err
+	}
+	for _, want := range []any{redirect(r.pg), keeper(r.pg)} {
+		if err := r.objects.Apply(ctx, want, &gatewayv1.HTTPRoute{}); err != nil {
+			return "", err
+		}
+	}
+	for _, m := range r.members {
+		if err := r.objects.Apply(ctx, listenerSet(r.pg, m, r.closed[m.claim]), &gatewayv1.ListenerSet{}); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%d of %d places are served", len(r.members)-len(r.closed), v1alpha1.PoolHostnames), nil
+}
+
+func (r *reconciliation) arns() []string {
+	all := make([]string, 0, len(r.members))
+	for _, m := range r.members {
+		all = append(all, m.arn)
+	}
+	return all
+}
+
+// defaultCertificate returns the one that the configuration has now. If one in it is to go, the members are read past the
+// cache: a certificate must not be taken off because the cache does not know yet that it is wanted.
+func (r *reconciliation) defaultCertificate(ctx context.Context) (string, error) {
+	have := &albconfig.LoadBalancerConfiguration{}
+	err := r.Applier.Client.Get(ctx, r.objects.Key(r.pg.Name), have)
+	if apierrors.IsNotFound(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the LoadBalancerConfiguration %s: %w", r.pg.Name, err)
+	}
+	keep, wanted := "", map[string]bool{}
+	for _, arn := range r.arns() {
+		wanted[arn] = true
+	}
+	for _, l := range have.Spec.ListenerConfigurations {
+		if l.ProtocolPort == httpsPort {
+			keep = l.DefaultCertificate
+		}
+		for _, arn := range append(l.Certificates, l.DefaultCertificate) {
+			if arn != "" && !wanted[arn] {
+				r.members, err = r.readMembers(ctx, r.Applier.APIReader)
+				return keep, err
+			}
+		}
+	}
+	return keep, nil
+}
+
+// deleteListenerSets removes the ListenerSets of hostnames that are no members any more.
+func (r *reconciliation) deleteListenerSets(ctx context.Context) error {
+	list := &gatewayv1.ListenerSetList{}
+	if err := r.Applier.Client.List(ctx, list, client.InNamespace(r.pg.Namespace)); err != nil {
+		return fmt.Errorf("list the ListenerSets of %s: %w", r.pg.Name, err)
+	}
+	wanted, checked := r.claims(), false
+	for i := range list.Items {
+		one := &list.Items[i]
+		if !metav1.IsControlledBy(one, r.pg) || wanted[one.Name] {
+			continue
+		}
+		if !checked { // the cache may not know yet that it is wanted
+			var err error
+			if r.members, err = r.readMembers(ctx, r.Applier.APIReader); err != nil {
+				return err
+			}
+			wanted, checked = r.claims(), true
+		}
+		if wanted[one.Name] {
+			continue
+		}
+		if err := r.objects.Delete(ctx, one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reconciliation) claims() map[string]bool {
+	all := map[string]bool{}
+	for _, m := range r.members {
+		all[m.claim] = true
+	}
+	return all
+}
+
+// deleteIdle takes down the load balancer that serves nothing: it would cost, and cannot be without a certificate.
+func (r *reconciliation) deleteIdle(ctx context.Context) (string, error) {
+	there, err := r.exists(ctx)
+	if err != nil {
+		return "", err
+	}
+	r.pg.Status.Closed = nil
+	r.pass.RemoveCondition(ConditionBudget)
+	if !there {
+		return r.deleteUnused(ctx, "no hostname is served yet")
+	}
+	all, err := r.listRequests(ctx, r.Applier.APIReader)
+	if err != nil {
+		return "", err
+	}
+	if len(membersOf(all)) > 0 {
+		return "", engine.Wait(v1alpha1.ReasonSettling, time.Second, "a hostname has come that the cache does not show yet")
+	}
+	if slices.ContainsFunc(all, hasAlias) {
+		return "", engine.Wait(v1alpha1.ReasonInUse, watchFallback, "the records of a hostname lead to this load balancer, which stays until the hostname has another certificate or its records are gone")
+	}
+	text, err := r.tearDown(ctx)
+	if err != nil {
+		return "", err
+	}
+	return r.deleteUnused(ctx, text)
+}
+
+// deleteUnused deletes the PoolGateway if no hostname has a place on it: the next one gets a new one.
+func (r *reconciliation) deleteUnused(ctx context.Context, text string) (string, error) {
+	if r.pg.Status.Hostnames > 0 || !r.pg.DeletionTimestamp.IsZero() {
+		return text, nil
+	}
+	if left := r.MinAge - r.Now().Sub(r.pg.CreationTimestamp.Time); left > 0 {
+		return "", engine.Wait(v1alpha1.ReasonIdle, left, "no hostname has a place on this Gateway, which is removed")
+	}
+	if err := r.DeleteUnused(ctx, r.pg); err != nil {
+		return "", fmt.Errorf("remove the PoolGateway %s, which serves nothing: %w", r.pg.Name, err)
+	}
+	return text, nil
+}
+
+// hasAlias reports whether a hostname's records lead to the load balancer, even if its certificate is lost.
+func hasAlias(r v1alpha1.GatewayHostnameRequest) bool { return r.Status.LoadBalancer != "" }
+
+// exists reports whether anything of the load balancer is there.
+func (r *reconciliation) exists(ctx context.Context) (bool, error) {
+	for _, obj := range []client.Object{&gatewayv1.Gateway{}, &albconfig.LoadBalancerConfiguration{}} {
+		err := r.Applier.Client.Get(ctx, r.objects.Key(r.pg.Name), obj)
+		if err == nil {
+			return true, nil
+		}
+		if !apierrors.IsNotFound(err) {
+			return false, fmt.Errorf("look for the Gateway %s: %w", r.pg.Name, err)
+		}
+	}
+	return false, nil
+}
+
+// tearDown removes everything; the configuration last, because the controller needs it to the end. Aliases are gone by
+// then.
+func (r *reconciliation) tearDown(ctx context.Context) (string, error) {
+	r.members = nil
+	if err := r.deleteListenerSets(ctx); err != nil {
+		return "", err
+	}
+	for _, name := range []string{"keeper", "redirect"} {
+		if err := r.objects.Delete(ctx, &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: r.pg.Name + "-" + name}}); err != nil {
+			return "", err
+		}
+	}
+	g := &gatewayv1.Gateway{ObjectMeta: metav1.ObjectMeta{Name: r.pg.Name}}
+	if err := r.objects.Delete(ctx, g); err != nil {
+		return "", err
+	}
+	err := r.Applier.APIReader.Get(ctx, r.objects.Key(r.pg.Name), g)
+	if err == nil {
+		return "", r.waitForDeletion(ctx)
+	}
+	if !apierrors.IsNotFound(err) {
+		return "", fmt.Errorf("look for the Gateway %s: %w", r.pg.Name, err)
+	}
+	config := &albconfig.LoadBalancerConfiguration{ObjectMeta: metav1.ObjectMeta{Name: r.pg.Name}}
+	if err := r.objects.Delete(ctx, config); err != nil {
+		return "", err
+	}
+	r.gateway = gatewayv1.Gateway{}
+	return "no hostname is served", nil
+}
+
+// waitForDeletion returns what the deletion of the Gateway waits for: without its class no controller takes the load balancer down.
+func (r *reconciliation) waitForDeletion(ctx context.Context) error {
+	if wait, ok := engine.AsWait(r.Classes.Check(ctx, r.pg.Spec.GatewayClass)); ok && wait.Stalled {
+		return engine.Blocked(wait.Reason, "the load balancer serves no hostname and cannot be deleted without its class: %w", wait.Err)
+	}
+	return engine.Wait(v1alpha1.ReasonWaitingForDeletion, 5*time.Second, "the load balancer serves no hostname and is being deleted")
+}
+
+// checkProgrammed checks the Gateway at its current generation: its conditions may be of an earlier one. When the load balancer
+// controller fails it takes nothing away, so that what was served is served on.
+func (r *reconciliation) checkProgrammed(context.Context) (string, error) {
+	if len(r.members) == 0 {
+		return "nothing to program", nil
+	}
+	g := &r.gateway
+	for _, kind := range []gatewayv1.GatewayConditionType{gatewayv1.GatewayConditionAccepted, gatewayv1.GatewayConditionProgrammed} {
+		c := meta.FindStatusCondition(g.Status.Conditions, string(kind))
+		switch {
+		case c == nil, c.ObservedGeneration != g.Generation, c.Status == metav1.ConditionUnknown:
+			return "", engine.Wait(v1alpha1.ReasonGatewayPending, watchFallback, "the load balancer controller has not taken up the Gateway yet")
+		case c.Status != metav1.ConditionTrue:
+			return "", r.controllerRefusal(c)
+		}
+	}
+	if len(g.Status.Addresses) == 0 {
+		return "", engine.Wait(v1alpha1.ReasonGatewayPending, watchFallback, "the Gateway has no address yet")
+	}
+	return "the load balancer controller has done its part", nil
+}
+
+// controllerRefusal returns what the load balancer controller says of a Gateway that it cannot bring to what is asked.
+func (r *reconciliation) controllerRefusal(c *metav1.Condition) error {
+	const ask = "kubectl describe gateway %s -n %s has its events"
+	if s := &r.pg.Status; s.LoadBalancer != nil && len(s.Attached) > 0 {
+		return engine.Wait(v1alpha1.ReasonChangesWait, watchFallback, "what was served is served as before; changes wait: the load balancer controller says %s: %s. "+ask, c.Reason, c.Message, r.pg.Name, r.pg.Namespace)
+	}
+	return engine.Wait(v1alpha1.ReasonGatewayFailed, watchFallback, "the load balancer controller says %s: %s. "+ask, c.Reason, c.Message, r.pg.Name, r.pg.Namespace)
+}
+
+// watchFallback is how soon a state is looked at again of which a watch tells; it is there for the watch that failed.
+const watchFallback = time.Minute
+
+// address returns the load balancer's DNS name.
+func (r *reconciliation) address() string {
+	if len(r.gateway.Status.Addresses) == 0 {
+		return ""
+	}
+	return r.gateway.Status.Addresses[0].Value
+}
+
+// HasCertificate reports whether the load balancer was seen with the certificate, and where.
+func HasCertificate(pg *v1alpha1.PoolGateway, arn string) bool {
+	return pg.Status.LoadBalancer != nil && slices.Contains(pg.Status.Attached, arn)
+}
+
+// IsConfigured reports whether the load balancer is told to have the certificate: one that does not exist would keep the
+// controller from doing anything for all hostnames on it.
+func IsConfigured(ctx context.Context, from client.Reader, pg *v1alpha1.PoolGateway, arn string) (bool, error) {
+	config := &albconfig.LoadBalancerConfiguration{}
+	err := from.Get(ctx, client.ObjectKeyFromObject(pg), config)
+	if err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	return slices.ContainsFunc(config.Spec.ListenerConfigurations, func(l albconfig.ListenerConfiguration) bool {
+		return l.DefaultCertificate == arn || slices.Contains(l.Certificates, arn)
+	}), nil
+}

@@ -1,0 +1,180 @@
+// Package pool keeps the shared load balancers: a PoolGateway each, and for it the Gateway, its configuration, and a
+// ListenerSet for each hostname. It is the only writer of all of them.
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/apply"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/steps"
+)
+
+// Index of GatewayHostnameRequests, and of DomainClaims, by the PoolGateway on which they have a place.
+const Index = "gateway"
+
+// Reconciler runs PoolGateways. It implements engine.KindReconciler.
+type Reconciler struct {
+	Applier apply.Applier
+	Classes ClassChecker
+	// LoadBalancers looks at load balancers by the PoolGateway's provider.
+	LoadBalancers func(ctx context.Context, g *v1alpha1.PoolGateway) (LoadBalancers, error)
+	ObservedTimes *ObservedTimes
+	// DeleteUnused deletes a PoolGateway on which no claim has a place.
+	DeleteUnused func(ctx context.Context, g *v1alpha1.PoolGateway) error
+	// MinAge of a PoolGateway is how long it waits for its first hostname.
+	MinAge time.Duration
+	Now    func() time.Time
+}
+
+// member is a hostname that belongs on the load balancer.
+type member struct{ hostname, namespace, claim, arn string }
+
+// reconciliation is one pass over one PoolGateway.
+type reconciliation struct {
+	Reconciler
+	pg       *v1alpha1.PoolGateway
+	pass     *engine.Pass
+	objects  *apply.Objects
+	members  []member
+	budgets  map[string]v1alpha1.LoadBalancerBudget // of each claim that has its place here
+	closed   map[string]bool                        // the claims of members whose routes exceed their budget
+	gateway  gatewayv1.Gateway                      // what the cluster has; empty while it has none
+	observed bool                                   // at the load balancer
+}
+
+// Reconcile implements engine.KindReconciler.
+func (rec Reconciler) Reconcile(ctx context.Context, pg *v1alpha1.PoolGateway, pass *engine.Pass) error {
+	r, err := rec.run(ctx, pg, pass)
+	if err != nil {
+		return err
+	}
+	outcome := r.steps().Reconcile(ctx, pg, pass)
+	if outcome != nil && !r.observed && r.address() != "" {
+		// What waits for a certificate to be off the load balancer must see it, even if the controller fails at another.
+		if err := r.readLoadBalancer(ctx); err != nil {
+			pass.SetCondition(v1alpha1.StepLoadBalancer, metav1.ConditionUnknown, v1alpha1.ReasonFailed, err.Error())
+		}
+	}
+	return outcome
+}
+
+func (rec Reconciler) run(ctx context.Context, pg *v1alpha1.PoolGateway, pass *engine.Pass) (*reconciliation, error) {
+	objects, err := rec.Applier.For(pg, pass)
+	if err != nil {
+		return nil, err
+	}
+	r := &reconciliation{Reconciler: rec, pg: pg, pass: pass, objects: objects}
+	if err := r.countHostnames(ctx); err != nil {
+		return nil, err
+	}
+	r.members, err = r.readMembers(ctx, rec.Applier.Client, client.MatchingFields{Index: pg.Name})
+	return r, err
+}
+
+// countHostnames writes into the status how many hostnames have a place here.
+func (r *reconciliation) countHostnames(ctx context.Context) error {
+	claims := &v1alpha1.DomainClaimList{}
+	if err := r.Applier.Client.List(ctx, claims, client.MatchingFields{Index: r.pg.Name}); err != nil {
+		return fmt.Errorf("count the DomainClaims on %s: %w", r.pg.Name, err)
+	}
+	r.pg.Status.Hostnames = int32(len(claims.Items)) //nolint:gosec // at most some dozens
+	r.budgets = map[string]v1alpha1.LoadBalancerBudget{}
+	for i := range claims.Items {
+		if budget := claims.Items[i].Spec.Budget; budget != (v1alpha1.LoadBalancerBudget{}) { // else it is of before budgets, and gets one
+			r.budgets[claims.Items[i].Name] = budget
+		}
+	}
+	return nil
+}
+
+// readMembers lists the hostnames that belong on the load balancer, sorted.
+func (r *reconciliation) readMembers(ctx context.Context, from client.Reader, options ...client.ListOption) ([]member, error) {
+	all, err := r.listRequests(ctx, from, options...)
+	return membersOf(all), err
+}
+
+// listRequests returns those that have their place here.
+func (r *reconciliation) listRequests(ctx context.Context, from client.Reader, options ...client.ListOption) ([]v1alpha1.GatewayHostnameRequest, error) {
+	list := &v1alpha1.GatewayHostnameRequestList{}
+	if err := from.List(ctx, list, options...); err != nil {
+		return nil, fmt.Errorf("list the hostnames on %s: %w", r.pg.Name, err)
+	}
+	return slices.DeleteFunc(list.Items, func(one v1alpha1.GatewayHostnameRequest) bool { return one.Status.Gateway != r.pg.Name }), nil
+}
+
+func membersOf(requests []v1alpha1.GatewayHostnameRequest) []member {
+	var all []member
+	for i := range requests {
+		if s := &requests[i].Status; s.Certificate != nil && s.Certificate.Serve && s.Certificate.ARN != "" {
+			all = append(all, member{hostname: s.Hostname, namespace: requests[i].Namespace, claim: s.Claim, arn: s.Certificate.ARN})
+		}
+	}
+	slices.SortFunc(all, compareMembers)
+	return all
+}
+
+func (r *reconciliation) steps() steps.List[*v1alpha1.PoolGateway] {
+	type pg = *v1alpha1.PoolGateway
+	step := func(name string, do func(context.Context) (string, error)) steps.Step[pg] {
+		return steps.Step[pg]{Name: name, Do: func(ctx context.Context, _ pg, _ *engine.Pass) (string, error) { return do(ctx) }}
+	}
+	return steps.List[pg]{
+		step(v1alpha1.StepClass, r.checkClass),
+		step(v1alpha1.StepHostnames, r.ensureHostnames),
+		step(v1alpha1.StepProgrammed, r.checkProgrammed),
+		step(v1alpha1.StepLoadBalancer, r.observeLoadBalancer),
+	}
+}
+
+// checkClass checks that load balancers of this class do as they are told. If they do not any more, hostnames can leave all the
+// same.
+func (r *reconciliation) checkClass(ctx context.Context) (string, error) {
+	err := r.Classes.Check(ctx, r.pg.Spec.GatewayClass)
+	if err != nil && len(r.members) == 0 {
+		return r.deleteIdle(ctx) // nothing is to be served, so that the class does not matter
+	}
+	if err != nil {
+		there, failed := r.exists(ctx)
+		if there {
+			_, failed = r.ensureHostnames(ctx)
+		}
+		return "", errors.Join(err, failed)
+	}
+	return "the GatewayClass " + r.pg.Spec.GatewayClass + " gives Application Load Balancers", nil
+}
+
+// Finalize implements engine.KindReconciler: a PoolGateway goes when no hostname has a place on it.
+func (rec Reconciler) Finalize(ctx context.Context, pg *v1alpha1.PoolGateway, pass *engine.Pass) error {
+	claims := &v1alpha1.DomainClaimList{}
+	if err := rec.Applier.APIReader.List(ctx, claims); err != nil {
+		return fmt.Errorf("list the DomainClaims: %w", err)
+	}
+	n := 0
+	for i := range claims.Items {
+		if claims.Items[i].Spec.Gateway == pg.Name {
+			n++
+		}
+	}
+	if n > 0 {
+		if err := rec.Reconcile(ctx, pg, pass); err != nil { // those that are there are served on, and those that go are let go
+			return err
+		}
+		return engine.Blocked(v1alpha1.ReasonInUse, "%d hostnames have a place on this Gateway; delete their requests first", n)
+	}
+	r, err := rec.run(ctx, pg, pass)
+	if err != nil {
+		return err
+	}
+	_, err = r.tearDown(ctx)
+	return err
+}

@@ -1,0 +1,207 @@
+package hostname
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/acm"
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/apply"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/hostname/albconfig"
+	"github.com/portico-platform/portico/controllers/hostname/cert"
+	"github.com/portico-platform/portico/controllers/hostname/claim"
+	"github.com/portico-platform/portico/controllers/hostname/dns"
+	"github.com/portico-platform/portico/controllers/hostname/pool"
+	"github.com/portico-platform/portico/controllers/watch"
+)
+
+// Options are what the controllers of hostnames need.
+type Options struct {
+	Namespace string // the operator's own
+	Gateways  string // the namespace of the pool's Gateways
+	Class     string // the GatewayClass of requests that name none
+	Connector cloud.Connector
+	Engine    engine.Options
+	// Settling is how long AWS may show an old state.
+	Settling time.Duration
+	// BatchWindow is how long the first change of a hosted zone waits for others.
+	BatchWindow time.Duration
+	// Done is closed when the operator ends.
+	Done <-chan struct{}
+}
+
+// hostnameWorkers at work at the same time: a pass waits for Route 53 most of its time, and those that wait together share
+// a request.
+const hostnameWorkers = 40
+
+// setup registers the controllers.
+type setup struct {
+	mgr ctrl.Manager
+	o   Options
+	// queues of changes to hosted zones, by account, whatever providers and regions lead to it.
+	queues *sync.Map
+}
+
+// Index makes our own kinds findable, which are there whether or not the cluster has Gateway API.
+func Index(ctx context.Context, mgr ctrl.Manager) error {
+	indexer := mgr.GetFieldIndexer()
+	for _, one := range []struct {
+		obj   client.Object
+		name  string
+		value client.IndexerFunc
+	}{
+		{&v1alpha1.GatewayHostnameRequest{}, watch.ProviderIndex, watch.ProviderOf},
+		{&v1alpha1.PoolGateway{}, watch.ProviderIndex, watch.ProviderOf},
+		{&v1alpha1.GatewayHostnameRequest{}, pool.Index, func(o client.Object) []string { return named(o.(*v1alpha1.GatewayHostnameRequest).Status.Gateway) }},
+		{&v1alpha1.DomainClaim{}, pool.Index, func(o client.Object) []string { return named(o.(*v1alpha1.DomainClaim).Spec.Gateway) }},
+		{&v1alpha1.DomainClaim{}, NamespaceIndex, func(o client.Object) []string { return named(o.(*v1alpha1.DomainClaim).Spec.Holder.Namespace) }},
+	} {
+		if err := indexer.IndexField(ctx, one.obj, one.name, one.value); err != nil {
+			return fmt.Errorf("index %T by %s: %w", one.obj, one.name, err)
+		}
+	}
+	return nil
+}
+
+func named(name string) []string {
+	if name == "" {
+		return nil
+	}
+	return []string{name}
+}
+
+// Setup registers the controllers with the manager, which may run already. The cluster must have the kinds of Gateway API.
+func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
+	c := setup{mgr: mgr, o: o, queues: &sync.Map{}}
+	kube, live := c.mgr.GetClient(), c.mgr.GetAPIReader()
+	CertificateMetrics.SetManager(c.mgr)
+	pool.Metrics.SetManager(c.mgr)
+	claims := &claim.Registry{Client: kube, APIReader: live, Namespace: c.o.Namespace}
+	classes := pool.ClassChecker{Reader: kube, APIReader: live}
+	requests := Reconciler{
+		Reader: kube, Claims: claims, Class: c.o.Class, Classes: classes, Connect: c.account, Now: c.o.Engine.Now,
+		Allocator:        pool.Allocator{Client: kube, APIReader: live, Namespace: c.o.Gateways},
+		AllowCertificate: CertificateLimiter{Client: kube, APIReader: live}.Allow,
+	}
+	settings := c.o.Engine
+	settings.Workers = max(settings.Workers, hostnameWorkers)
+	return firstError(
+		c.routeIndexes(ctx),
+		engine.Setup(c.mgr, &v1alpha1.GatewayHostnameRequest{}, requests, settings, c.watchedByRequests),
+		engine.Setup(c.mgr, &v1alpha1.PoolGateway{}, pool.Reconciler{
+			Applier: apply.Applier{Client: kube, APIReader: live}, Classes: classes, LoadBalancers: c.loadBalancers,
+			ObservedTimes: &pool.ObservedTimes{MaxAge: c.o.Settling}, DeleteUnused: claims.DeleteUnusedPool, MinAge: c.o.Settling, Now: c.o.Engine.Now,
+		}, c.o.Engine, c.watchedByPool),
+		engine.Setup(c.mgr, &v1alpha1.DomainClaim{}, claim.Reconciler{Reader: kube, APIReader: live}, c.o.Engine, func(b *builder.Builder) {
+			b.Watches(&v1alpha1.GatewayHostnameRequest{}, enqueueClaim(), builder.WithPredicates(requestClaimChanged()))
+		}),
+		engine.Setup(c.mgr, &v1alpha1.HostnameGrant{}, GrantReconciler{Reader: kube}, c.o.Engine, func(b *builder.Builder) {
+			b.Watches(&v1alpha1.DomainClaim{}, enqueueGrant(), builder.WithPredicates(watch.CreatedOrDeleted()))
+		}),
+	)
+}
+
+// routeIndexes makes routes findable by their ListenerSets.
+func (c setup) routeIndexes(ctx context.Context) error {
+	for _, route := range []client.Object{&gatewayv1.HTTPRoute{}, &gatewayv1.GRPCRoute{}} {
+		if err := c.mgr.GetFieldIndexer().IndexField(ctx, route, pool.RouteIndex, pool.ListenerSetsOf); err != nil {
+			return fmt.Errorf("index %T by its ListenerSets: %w", route, err)
+		}
+	}
+	return nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c setup) watchedByRequests(b *builder.Builder) {
+	request := &v1alpha1.GatewayHostnameRequest{}
+	everywhere := func(client.Object) client.ListOption { return client.InNamespace("") }
+	b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(c.mgr, request), builder.WithPredicates(watch.ProviderChanged()))
+	b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueWaitingUsers(c.mgr, request), builder.WithPredicates(watch.CredentialsChanged()))
+	beside := func(g client.Object) client.ListOption { return client.InNamespace(g.GetNamespace()) }
+	b.Watches(&v1alpha1.HostnameGrant{}, watch.EnqueueMatching(c.mgr, request, beside), builder.WithPredicates(watch.SpecChanged()))
+	b.WatchesMetadata(&corev1.Namespace{}, watch.EnqueueNamespace(c.mgr, request), builder.WithPredicates(watch.NamespaceChanged()))
+	onIt := func(g client.Object) client.ListOption { return client.MatchingFields{pool.Index: g.GetName()} }
+	b.Watches(&v1alpha1.PoolGateway{}, watch.EnqueueMatching(c.mgr, request, onIt), builder.WithPredicates(poolServingChanged()))
+	b.Watches(&v1alpha1.PoolGateway{}, watch.EnqueueMatching(c.mgr, request, onIt, notReadyOrDeleting), builder.WithPredicates(poolStatusChanged()))
+	b.Watches(&v1alpha1.DomainClaim{}, enqueueHolder(), builder.WithPredicates(watch.DeletionsOnly()))
+	b.Watches(&v1alpha1.DomainClaim{}, watch.EnqueueMatching(c.mgr, request, everywhere, waitsForClaim), builder.WithPredicates(watch.DeletionsOnly()))
+	b.Watches(&gatewayv1.ListenerSet{}, c.enqueueClaimant())
+	b.Watches(&gatewayv1.GatewayClass{}, watch.EnqueueMatching(c.mgr, request, everywhere, notReadyOrDeleting), builder.WithPredicates(watch.SpecChanged()))
+}
+
+func (c setup) watchedByPool(b *builder.Builder) {
+	b.Owns(&gatewayv1.Gateway{})
+	b.Owns(&gatewayv1.ListenerSet{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
+	b.Owns(&gatewayv1.HTTPRoute{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
+	b.Owns(&albconfig.LoadBalancerConfiguration{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
+	b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(c.mgr, &v1alpha1.PoolGateway{}), builder.WithPredicates(watch.ProviderChanged()))
+	b.Watches(&v1alpha1.GatewayHostnameRequest{}, c.enqueuePool(), builder.WithPredicates(membershipChanged()))
+	b.Watches(&v1alpha1.DomainClaim{}, c.enqueuePool(), builder.WithPredicates(watch.SpecChanged()))
+	b.Watches(&gatewayv1.HTTPRoute{}, c.enqueuePoolsOfRoute(), builder.WithPredicates(watch.SpecChanged()))
+	b.Watches(&gatewayv1.GRPCRoute{}, c.enqueuePoolsOfRoute(), builder.WithPredicates(watch.SpecChanged()))
+	everyPool := func(client.Object) client.ListOption { return client.InNamespace("") }
+	b.Watches(&gatewayv1.GatewayClass{}, watch.EnqueueMatching(c.mgr, &v1alpha1.PoolGateway{}, everyPool), builder.WithPredicates(watch.SpecChanged()))
+}
+
+// account opens what a request needs of AWS, each part shared with other requests.
+func (c setup) account(ctx context.Context, r *v1alpha1.GatewayHostnameRequest) (*Account, error) {
+	s, err := c.o.Connector.OpenFor(ctx, cloud.ProviderUse{
+		Kind: v1alpha1.KindGatewayHostnameRequest, Namespace: r.Namespace, Provider: r.Spec.ProviderRef.Name, Region: r.Status.Region,
+		AccountID: r.Status.AccountID, HasResources: r.Status.Claim != "", Deleting: !r.DeletionTimestamp.IsZero(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	queues, _ := c.queues.LoadOrStore(s.AccountID, &dns.Queues{Window: c.o.BatchWindow, Until: c.o.Done})
+	return &Account{
+		ID: s.AccountID, Region: s.Config.Region, Cluster: s.Identity.Cluster,
+		Zones: cloud.Shared(s, func() *dns.Zones {
+			return dns.New(route53.NewFromConfig(s.Config), queues.(*dns.Queues), c.o.Engine.Now, c.o.Settling)
+		}),
+		Certs: cert.Certificates{ACM: acm.NewFromConfig(s.Config), Tags: resourcegroupstaggingapi.NewFromConfig(s.Config)},
+		Tags:  func(r *v1alpha1.GatewayHostnameRequest) map[string]string { return s.Tags(asHolder(r), nil) },
+		SearchTags: func(r *v1alpha1.GatewayHostnameRequest) map[string][]string {
+			return s.Identity.SearchTags(asHolder(r))
+		},
+		Recheck: func(ctx context.Context) error { return c.o.Connector.Recheck(ctx, s, r.Namespace) },
+	}, nil
+}
+
+// asHolder returns the request under the UID by which it has its
+func asHolder(r *v1alpha1.GatewayHostnameRequest) *v1alpha1.GatewayHostnameRequest {
+	holder := *r
+	holder.UID = r.HolderUID()
+	return &holder
+}
+
+func (c setup) loadBalancers(ctx context.Context, g *v1alpha1.PoolGateway) (pool.LoadBalancers, error) {
+	s, err := c.o.Connector.OpenFor(ctx, cloud.ProviderUse{
+		Kind: v1alpha1.KindPoolGateway, Namespace: g.Namespace, Provider: g.Spec.ProviderRef.Name, Region: g.Spec.Region,
+		AccountID: g.Spec.AccountID, HasResources: true, Deleting: !g.DeletionTimestamp.IsZero(), Platform: true,
+	})
+	if err != nil {
+		return pool.LoadBalancers{}, err
+	}
+	return pool.LoadBalancers{API: elasticloadbalancingv2.NewFromConfig(s.Config)}, nil
+}

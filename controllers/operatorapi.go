@@ -1,0 +1,48 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/operatorapi"
+)
+
+// setupOperatorAPI adds the server that shows what the engine remembers, unless it is switched off.
+func setupOperatorAPI(mgr ctrl.Manager, d deps, o Options) error {
+	if o.OperatorAPI.Disabled() {
+		return nil
+	}
+	o.OperatorAPI.Namespace = o.Namespace
+	server, err := operatorapi.New(mgr.GetConfig(), o.OperatorAPI, operatorapi.Source{
+		Records: o.Engine.Records, ReadLive: liveReader(mgr.GetClient(), d), Features: d.features,
+		Metrics: metrics.Registry, Now: o.Engine.Now,
+	})
+	if err != nil {
+		return err
+	}
+	return mgr.Add(server)
+}
+
+// liveReader reads live values by the rows of the table of kinds.
+func liveReader(cached client.Reader, d deps) operatorapi.ReadLive {
+	return func(ctx context.Context, name string, of types.NamespacedName) (map[string]string, error) {
+		k, ok := kinds[name]
+		if !ok || !k.hasLive {
+			return nil, nil
+		}
+		obj := k.object.DeepCopyObject().(external.Object)
+		if err := cached.Get(ctx, of, obj); err != nil {
+			if client.IgnoreNotFound(err) == nil {
+				return nil, nil // it has just gone
+			}
+			return nil, fmt.Errorf("read %s %s: %w", name, of, err)
+		}
+		return k.readLive(ctx, d, name, obj)
+	}
+}

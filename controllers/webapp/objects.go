@@ -1,0 +1,87 @@
+package webapp
+
+import (
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	appsac "k8s.io/client-go/applyconfigurations/apps/v1"
+	scalingac "k8s.io/client-go/applyconfigurations/autoscaling/v2"
+	coreac "k8s.io/client-go/applyconfigurations/core/v1"
+	metaac "k8s.io/client-go/applyconfigurations/meta/v1"
+	policyac "k8s.io/client-go/applyconfigurations/policy/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// What the cluster's objects are read into.
+type (
+	emptyServiceAccount = corev1.ServiceAccount
+	emptyService        = corev1.Service
+	emptyBudget         = policyv1.PodDisruptionBudget
+	emptyAutoscaler     = autoscalingv2.HorizontalPodAutoscaler
+)
+
+// portName of the application's port.
+const portName = "http"
+
+// roleAnnotation is where EKS's webhook looks for the role of a ServiceAccount.
+const roleAnnotation = "eks.amazonaws.com/role-arn"
+
+// labels returns the labels of everything that runs for the app.
+func labels(app *v1alpha1.WebApp) map[string]string {
+	return map[string]string{"app.kubernetes.io/name": app.Name, v1alpha1.LabelWebApp: app.Name}
+}
+
+// selector finds the app's Pods; it can never change.
+func selector(app *v1alpha1.WebApp) map[string]string {
+	return map[string]string{v1alpha1.LabelWebApp: app.Name}
+}
+
+// clusterURL returns where the app answers within the cluster.
+func clusterURL(app *v1alpha1.WebApp) string {
+	return "http://" + app.Name + "." + app.Namespace + ".svc"
+}
+
+func roleOf(app *v1alpha1.WebApp) string {
+	if app.Spec.Identity == nil {
+		return ""
+	}
+	return app.Spec.Identity.AWSRoleARN
+}
+
+func serviceAccount(app *v1alpha1.WebApp) *coreac.ServiceAccountApplyConfiguration {
+	account := coreac.ServiceAccount(app.Name, app.Namespace).WithLabels(labels(app)).WithAutomountServiceAccountToken(false)
+	if role := roleOf(app); role != "" {
+		account.WithAnnotations(map[string]string{roleAnnotation: role})
+	}
+	return account
+}
+
+func service(app *v1alpha1.WebApp) *coreac.ServiceApplyConfiguration {
+	return coreac.Service(app.Name, app.Namespace).WithLabels(labels(app)).WithSpec(coreac.ServiceSpec().
+		WithSelector(selector(app)).
+		WithPorts(coreac.ServicePort().WithName(portName).WithPort(80).WithProtocol(corev1.ProtocolTCP).WithTargetPort(intstr.FromString(portName))))
+}
+
+func disruptionBudget(app *v1alpha1.WebApp) *policyac.PodDisruptionBudgetApplyConfiguration {
+	return policyac.PodDisruptionBudget(app.Name, app.Namespace).WithLabels(labels(app)).WithSpec(policyac.PodDisruptionBudgetSpec().
+		WithMaxUnavailable(intstr.FromInt32(1)).
+		WithUnhealthyPodEvictionPolicy(policyv1.AlwaysAllow). // a Pod that does not serve must not hold up a drain
+		WithSelector(metaac.LabelSelector().WithMatchLabels(selector(app))))
+}
+
+func autoscaler(app *v1alpha1.WebApp) *scalingac.HorizontalPodAutoscalerApplyConfiguration {
+	a := app.Spec.Autoscaling
+	return scalingac.HorizontalPodAutoscaler(app.Name, app.Namespace).WithLabels(labels(app)).WithSpec(scalingac.HorizontalPodAutoscalerSpec().
+		WithScaleTargetRef(scalingac.CrossVersionObjectReference().WithAPIVersion("apps/v1").WithKind("Deployment").WithName(app.Name)).
+		WithMinReplicas(a.Min).WithMaxReplicas(a.Max).
+		WithMetrics(scalingac.MetricSpec().WithType(autoscalingv2.ResourceMetricSourceType).WithResource(scalingac.ResourceMetricSource().
+			WithName(corev1.ResourceCPU).
+			WithTarget(scalingac.MetricTarget().WithType(autoscalingv2.UtilizationMetricType).WithAverageUtilization(a.TargetCPU)))))
+}
+
+// scaled returns the part of the Deployment that an autoscaler may take over.
+func scaled(app *v1alpha1.WebApp, replicas int32) *appsac.DeploymentApplyConfiguration {
+	return appsac.Deployment(app.Name, app.Namespace).WithSpec(appsac.DeploymentSpec().WithReplicas(replicas))
+}

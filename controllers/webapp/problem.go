@@ -1,0 +1,219 @@
+package webapp
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// problem is why a rollout does not get on, from the deepest object that knows. Its text is stable: what changes from try
+// to try, such as a counter or a back-off, is left out, or every try would be a change of the status. What the application
+// wrote is left out too: it may hold anything, and whoever reads the status need not have the right to read its log.
+type problem struct {
+	reason  string
+	text    string // empty: nothing is known
+	stalled bool   // somebody must act
+}
+
+// problem asks the Deployment and the version that is wanted first for what they could not create, and then each of its
+// Pods; the worst is told.
+func (p runtimeState) problem(spec *v1alpha1.WebAppSpec) problem {
+	if c := p.deploymentProblem(); c.text != "" {
+		return c
+	}
+	set := p.currentReplicaSet()
+	if set == nil {
+		return problem{}
+	}
+	if c := replicaSetProblem(set); c.text != "" {
+		return c
+	}
+	var found problem
+	for _, pod := range p.podsOf(set) {
+		c := podProblem(&pod, spec)
+		if c.text != "" && (found.text == "" || c.stalled && !found.stalled) {
+			found = c
+		}
+	}
+	return found
+}
+
+// deploymentProblem returns why the Deployment makes no version of what it is asked for.
+func (p runtimeState) deploymentProblem() problem {
+	d := &p.deployment
+	if d.Spec.Paused && d.Status.UpdatedReplicas < p.wantedReplicas() {
+		return problem{reason: "DeploymentPaused", stalled: true, text: "the Deployment is paused: kubectl rollout resume deployment/" + d.Name + " lets it go on"}
+	}
+	if c := p.stuckCondition(); c != nil && c.Reason != v1alpha1.ReasonProgressDeadlineExceeded {
+		return refusalProblem(c.Reason, c.Message, "the cluster refuses the new version: ")
+	}
+	return problem{}
+}
+
+// replicaSetProblem returns why the API server takes no Pod of the version.
+func replicaSetProblem(set *appsv1.ReplicaSet) problem {
+	for _, c := range set.Status.Conditions {
+		if c.Type == appsv1.ReplicaSetReplicaFailure && c.Status == corev1.ConditionTrue {
+			return refusalProblem(c.Reason, c.Message, "the cluster refuses the Pods: ")
+		}
+	}
+	return problem{}
+}
+
+func refusalProblem(reason, message, what string) problem {
+	// Before these words stands the name of an object that was never made.
+	_, why, ok := strings.Cut(message, " is forbidden: ")
+	if !ok {
+		why = message
+	}
+	if quota, ok := strings.CutPrefix(why, "exceeded quota: "); ok {
+		return problem{reason: "QuotaExceeded", stalled: true, text: "the quota of the namespace is used up: " + quota}
+	}
+	return problem{reason: reason, stalled: true, text: what + why}
+}
+
+// podProblem returns why one Pod does not serve.
+func podProblem(pod *corev1.Pod, spec *v1alpha1.WebAppSpec) problem {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return problem{reason: "Unschedulable", stalled: c.Reason == corev1.PodReasonUnschedulable, text: "no node has room for a Pod: " + c.Message}
+		}
+	}
+	for i := range pod.Status.InitContainerStatuses {
+		if c := containerProblem(pod, &pod.Status.InitContainerStatuses[i]); c.text != "" {
+			return c
+		}
+	}
+	for i := range pod.Status.ContainerStatuses {
+		status := &pod.Status.ContainerStatuses[i]
+		if c := containerProblem(pod, status); c.text != "" {
+			return c
+		}
+		if c := probeProblem(pod, status, spec); c.text != "" {
+			return c
+		}
+	}
+	return problem{}
+}
+
+// containerProblem follows the kubelet: waiting says why a container does not start, and the last run why it did not last.
+func containerProblem(pod *corev1.Pod, c *corev1.ContainerStatus) problem {
+	if c.Ready {
+		return problem{}
+	}
+	if end := lastEnd(c); end != nil {
+		return crashProblem(pod, c, end)
+	}
+	waiting := c.State.Waiting
+	if waiting == nil {
+		return problem{}
+	}
+	switch waiting.Reason {
+	case "ImagePullBackOff", "ErrImagePull": // one after the other
+		return problem{reason: "ImagePullBackOff", stalled: true, text: fmt.Sprintf("the image %s cannot be pulled%s", c.Image, pullError(waiting.Message))}
+	case "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable", "SignatureValidationFailed":
+		return problem{reason: waiting.Reason, stalled: true, text: fmt.Sprintf("the image %s cannot be pulled%s", c.Image, pullError(waiting.Message))}
+	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
+		return problem{reason: waiting.Reason, stalled: true, text: fmt.Sprintf("the container %s of Pod %s cannot start: %s", c.Name, pod.Name, configError(waiting.Message))}
+	}
+	return problem{}
+}
+
+// lastEnd returns how the container ended last, if that was a failure.
+func lastEnd(c *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
+	for _, end := range []*corev1.ContainerStateTerminated{c.State.Terminated, c.LastTerminationState.Terminated} {
+		if end != nil && (end.ExitCode != 0 || c.RestartCount > 0) {
+			return end
+		}
+	}
+	return nil
+}
+
+// kubeletExitCodes are the exit codes of a process that the kubelet stops: it ends well, by SIGKILL or by SIGTERM. Why the kubelet
+// did so, the status does not say.
+var kubeletExitCodes = []int32{0, 137, 143}
+
+// neverStarted are the reasons of a container whose process the runtime could not start: its message is the runtime's own.
+var neverStarted = []string{"StartError", "ContainerCannotRun"}
+
+func crashProblem(pod *corev1.Pod, c *corev1.ContainerStatus, end *corev1.ContainerStateTerminated) problem {
+	out := problem{reason: "CrashLoopBackOff", stalled: true}
+	who := fmt.Sprintf("the container %s of Pod %s ", c.Name, pod.Name)
+	switch {
+	case end.Reason == "OOMKilled":
+		out.reason, out.text = end.Reason, who+"needs more memory than its limit and is killed, again and again"
+		return out
+	case slices.Contains(neverStarted, end.Reason):
+		out.text = who + "cannot start: " + cmp.Or(lastLine(end.Message), end.Reason)
+		return out
+	}
+	out.text = fmt.Sprintf("%sexits with code %d", who, end.ExitCode)
+	if end.Reason != "" && end.Reason != "Error" && end.Reason != "Completed" {
+		out.text += " (" + end.Reason + ")"
+	}
+	out.text += ", again and again"
+	if slices.Contains(kubeletExitCodes, end.ExitCode) {
+		out.text += ", as if it was told to stop: that is done when a liveness or startup probe fails"
+	}
+	out.text += fmt.Sprintf("; read its log: kubectl logs -n %s %s -c %s --previous", pod.Namespace, pod.Name, c.Name)
+	return out
+}
+
+// probeProblem returns the problem of a container that runs and does not answer as it should. That alone stalls nothing: it may take its
+// time, and the Deployment's deadline tells when that is too long.
+func probeProblem(pod *corev1.Pod, c *corev1.ContainerStatus, spec *v1alpha1.WebAppSpec) problem {
+	if c.Name != containerName || c.Ready || c.State.Running == nil {
+		return problem{}
+	}
+	readiness, _, startup := probesOf(spec)
+	which, p := "readiness", readiness
+	if c.Started != nil && !*c.Started {
+		which, p = "startup", startup
+	}
+	return problem{reason: "ProbeFailing", text: fmt.Sprintf("Pod %s runs, but its %s probe has not succeeded: %s", pod.Name, which, asks(p))}
+}
+
+// pullError returns why, without the back-off around it.
+func pullError(message string) string {
+	if _, why, ok := strings.Cut(message, "ErrImagePull: "); ok {
+		message = why
+	}
+	if message == "" || strings.HasPrefix(message, "Back-off pulling image") {
+		return ""
+	}
+	return ": " + message
+}
+
+// perPod is what the kubelet adds to tell Pods apart.
+var perPod = regexp.MustCompile(` \(pod: "[^"]*", container: [^)]*\)`)
+
+func configError(message string) string {
+	message = perPod.ReplaceAllString(message, "")
+	if strings.Contains(message, "runAsNonRoot") {
+		message += "; build the image with a USER that is a number other than 0"
+	}
+	return message
+}
+
+// lastLine returns the last line of text with something in it.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return printable(lines[len(lines)-1])
+}
+
+// printable returns a line without control characters.
+func printable(line string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == '\uFFFD' {
+			return -1
+		}
+		return r
+	}, strings.TrimSpace(line))
+}

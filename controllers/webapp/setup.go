@@ -1,0 +1,141 @@
+package webapp
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	k8slabels "k8s.io/apimachinery/pkg/labels"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/apply"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/watch"
+)
+
+// CachedObjects returns how the Kubernetes objects of WebApps are cached: the cache holds those that carry our label, and of Pods and ReplicaSets
+// no more than what is looked at.
+func CachedObjects() map[client.Object]cache.ByObject {
+	ours := k8slabels.SelectorFromSet(k8slabels.Set{apply.Label: apply.LabelValue})
+	all := map[client.Object]cache.ByObject{
+		&corev1.Pod{}:        {Label: ours, Transform: stripUnused},
+		&appsv1.ReplicaSet{}: {Label: ours, Transform: stripUnused},
+	}
+	for _, obj := range []client.Object{
+		&appsv1.Deployment{}, &corev1.Service{}, &corev1.ServiceAccount{}, &policyv1.PodDisruptionBudget{}, &autoscalingv2.HorizontalPodAutoscaler{},
+	} {
+		all[obj] = cache.ByObject{Label: ours}
+	}
+	return all
+}
+
+// stripUnused keeps what webapp looks at.
+func stripUnused(in any) (any, error) {
+	switch o := in.(type) {
+	case *corev1.Pod:
+		o.ManagedFields, o.Annotations = nil, nil
+		o.Spec = corev1.PodSpec{NodeName: o.Spec.NodeName}
+	case *appsv1.ReplicaSet:
+		o.ManagedFields = nil
+		images := o.Spec.Template.Spec.Containers
+		for i := range images {
+			images[i] = corev1.Container{Name: images[i].Name, Image: images[i].Image}
+		}
+		o.Spec.Template = corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: images}}
+	}
+	return in, nil
+}
+
+// bindingIndex finds the web apps of a binding in the cache.
+const bindingIndex = "spec.bindings"
+
+func bindingsOf(obj client.Object) []string {
+	var all []string
+	for _, b := range obj.(*v1alpha1.WebApp).Spec.Bindings {
+		all = append(all, b.Kind+"/"+b.Name)
+	}
+	return all
+}
+
+func appOf(obj client.Object) []string {
+	if name := obj.GetLabels()[v1alpha1.LabelWebApp]; name != "" {
+		return []string{name}
+	}
+	return nil
+}
+
+// Options are what the controller of WebApps needs.
+type Options struct {
+	Engine engine.Options
+	// Bindable are the kinds that publish connection details, by name.
+	Bindable map[string]client.Object
+	// HostnamesOff returns why the cluster gives no hostnames; empty, it does.
+	HostnamesOff func() string
+}
+
+// Setup registers the controller with the manager, and returns it: routes are watched once the cluster has them.
+func Setup(ctx context.Context, mgr ctrl.Manager, o Options) (controller.Controller, error) {
+	for obj, index := range map[client.Object]func(client.Object) []string{&corev1.Pod{}: appOf, &appsv1.ReplicaSet{}: appOf} {
+		if err := mgr.GetFieldIndexer().IndexField(ctx, obj, Index, index); err != nil {
+			return nil, fmt.Errorf("index %T by its web app: %w", obj, err)
+		}
+	}
+	for name, index := range map[string]client.IndexerFunc{bindingIndex: bindingsOf, exposeIndex: exposedAt} {
+		if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.WebApp{}, name, index); err != nil {
+			return nil, fmt.Errorf("index web apps by %s: %w", name, err)
+		}
+	}
+	reconciler := Reconciler{
+		Applier: apply.Applier{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader()},
+		Bound:   boundIn(mgr, o.Bindable), Routes: routesIn(mgr, o.HostnamesOff),
+	}
+	return engine.Build(mgr, &v1alpha1.WebApp{}, reconciler, o.Engine, func(b *builder.Builder) {
+		b.Owns(&appsv1.Deployment{}, builder.WithPredicates(watch.NotCreated()))
+		b.Owns(&corev1.Service{}, builder.WithPredicates(watch.NotCreated()))
+		b.Owns(&corev1.ServiceAccount{}, builder.WithPredicates(watch.NotCreated()))
+		b.Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
+		b.Owns(&autoscalingv2.HorizontalPodAutoscaler{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
+		b.Watches(&appsv1.ReplicaSet{}, enqueueApp(), builder.WithPredicates(watch.NotCreated(), replicaSetChanged())) // one that is gone is listed no more
+		b.Watches(&corev1.Pod{}, enqueueApp(), builder.WithPredicates(watch.UpdatesOnly(), podStatusChanged()))
+		b.Watches(&v1alpha1.GatewayHostnameRequest{}, enqueueExposedApps(mgr), builder.WithPredicates(hostnameChanged()))
+		for name, proto := range o.Bindable {
+			b.Watches(proto, enqueueBoundApps(mgr, name), builder.WithPredicates(bindingChanged()))
+		}
+	})
+}
+
+// boundIn looks up what WebApps may be bound to: every kind that publishes connection details.
+func boundIn(mgr ctrl.Manager, bindable map[string]client.Object) func(ctx context.Context, kind, namespace, name string) (BoundResource, error) {
+	return func(ctx context.Context, kind, namespace, name string) (BoundResource, error) {
+		proto, ok := bindable[kind]
+		if !ok {
+			return BoundResource{}, nil
+		}
+		obj := proto.DeepCopyObject().(external.Object)
+		err := mgr.GetClient().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, obj)
+		if apierrors.IsNotFound(err) {
+			return BoundResource{}, nil
+		}
+		if err != nil {
+			return BoundResource{}, err
+		}
+		found := BoundResource{Found: true, Deleting: obj.GetDeletionTimestamp() != nil, Ready: obj.Common().Ready}
+		_, status := obj.AWS()
+		found.Binding = status.Binding
+		if ready := meta.FindStatusCondition(obj.Common().Conditions, v1alpha1.ConditionReady); ready != nil {
+			found.State = ready.Message
+		}
+		return found, nil
+	}
+}

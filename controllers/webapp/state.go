@@ -1,0 +1,160 @@
+package webapp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// RevisionAnnotation is where the Deployment controller numbers the versions.
+const RevisionAnnotation = "deployment.kubernetes.io/revision"
+
+// Index finds the Pods and ReplicaSets of an app in the cache, by v1alpha1.LabelWebApp.
+const Index = "webapp"
+
+// runtimeState is what runs for an app, as the cache has it. It is only read.
+type runtimeState struct {
+	deployment appsv1.Deployment // empty, if there is none
+	sets       []appsv1.ReplicaSet
+	pods       []corev1.Pod
+}
+
+// observe reads what runs. The versions are the newest first, the Pods the oldest.
+func (r *reconciliation) observe(ctx context.Context) (runtimeState, error) {
+	if r.observed != nil {
+		return *r.observed, nil
+	}
+	p, err := r.readState(ctx)
+	if err == nil {
+		r.observed = &p
+	}
+	return p, err
+}
+
+func (r *reconciliation) readState(ctx context.Context) (runtimeState, error) {
+	p := runtimeState{deployment: r.deployment}
+	if p.deployment.UID == "" {
+		if err := r.readDeployment(ctx, &p.deployment); err != nil {
+			return p, err
+		}
+	}
+	if p.deployment.UID == "" {
+		return p, nil
+	}
+	ours := []client.ListOption{client.InNamespace(r.app.Namespace), client.MatchingFields{Index: r.app.Name}, client.UnsafeDisableDeepCopy}
+	var sets appsv1.ReplicaSetList
+	if err := r.Applier.Client.List(ctx, &sets, ours...); err != nil {
+		return p, fmt.Errorf("list the ReplicaSets: %w", err)
+	}
+	for i := range sets.Items {
+		if metav1.IsControlledBy(&sets.Items[i], &p.deployment) {
+			p.sets = append(p.sets, sets.Items[i])
+		}
+	}
+	slices.SortFunc(p.sets, func(a, b appsv1.ReplicaSet) int {
+		return cmp.Or(cmp.Compare(revision(&b), revision(&a)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	var pods corev1.PodList
+	if err := r.Applier.Client.List(ctx, &pods, ours...); err != nil {
+		return p, fmt.Errorf("list the Pods: %w", err)
+	}
+	p.pods = slices.Clone(pods.Items)
+	slices.SortFunc(p.pods, func(a, b corev1.Pod) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	return p, nil
+}
+
+func (r *reconciliation) readDeployment(ctx context.Context, into *appsv1.Deployment) error {
+	err := r.Applier.Client.Get(ctx, r.objects.Key(r.app.Name), into)
+	if apierrors.IsNotFound(err) || err == nil && !metav1.IsControlledBy(into, r.app) {
+		*into = appsv1.Deployment{}
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the Deployment: %w", err)
+	}
+	return nil
+}
+
+// revision of a version; 0, if it is not numbered yet.
+func revision(obj client.Object) int64 {
+	n, err := strconv.ParseInt(obj.GetAnnotations()[RevisionAnnotation], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// currentReplicaSet returns the version that the Deployment asks for; nil while its controller has not made it.
+func (p runtimeState) currentReplicaSet() *appsv1.ReplicaSet {
+	d := &p.deployment
+	if len(p.sets) == 0 || d.Status.ObservedGeneration < d.Generation || revision(d) != revision(&p.sets[0]) {
+		return nil
+	}
+	return &p.sets[0]
+}
+
+// podsOf returns the Pods of a version that are not about to go, and not over: one that was evicted has been replaced.
+func (p runtimeState) podsOf(set *appsv1.ReplicaSet) []corev1.Pod {
+	var all []corev1.Pod
+	for i := range p.pods {
+		if metav1.IsControlledBy(&p.pods[i], set) && p.pods[i].DeletionTimestamp == nil && p.pods[i].Status.Phase != corev1.PodFailed {
+			all = append(all, p.pods[i])
+		}
+	}
+	return all
+}
+
+// servingImage returns the image of the newest version with a Pod that serves.
+func (p runtimeState) servingImage() string {
+	for i := range p.sets {
+		if p.sets[i].Status.AvailableReplicas > 0 {
+			return imageOf(&p.sets[i].Spec.Template.Spec)
+		}
+	}
+	return ""
+}
+
+// revisions returns the history. A version that is not numbered yet is left out.
+func (p runtimeState) revisions() []v1alpha1.WebAppRevision {
+	var all []v1alpha1.WebAppRevision
+	for i := range p.sets {
+		set := &p.sets[i]
+		n := revision(set)
+		if n == 0 || slices.ContainsFunc(all, func(r v1alpha1.WebAppRevision) bool { return r.Revision == n }) {
+			continue
+		}
+		all = append(all, v1alpha1.WebAppRevision{
+			Revision: n, Image: imageOf(&set.Spec.Template.Spec), Created: set.CreationTimestamp, Available: set.Status.AvailableReplicas,
+		})
+	}
+	return all
+}
+
+func imageOf(pod *corev1.PodSpec) string {
+	for i := range pod.Containers {
+		if pod.Containers[i].Name == containerName {
+			return pod.Containers[i].Image
+		}
+	}
+	return ""
+}
+
+// wantedReplicas returns how many Pods the Deployment asks for.
+func (p runtimeState) wantedReplicas() int32 {
+	if p.deployment.Spec.Replicas == nil {
+		return 1
+	}
+	return *p.deployment.Spec.Replicas
+}

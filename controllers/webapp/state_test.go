@@ -1,0 +1,145 @@
+package webapp
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+func owner(uid types.UID) []metav1.OwnerReference {
+	return []metav1.OwnerReference{{UID: uid, Controller: new(true)}}
+}
+
+// version returns a ReplicaSet; its name is its UID.
+func version(name string, revision int, image string, available int32) appsv1.ReplicaSet {
+	set := appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), OwnerReferences: owner("d")}}
+	if revision > 0 {
+		set.Annotations = map[string]string{RevisionAnnotation: strconv.Itoa(revision)}
+	}
+	set.Spec.Template.Spec.Containers = []corev1.Container{{Name: "proxy", Image: "proxy:1"}, {Name: containerName, Image: image}}
+	set.Status.AvailableReplicas = available
+	return set
+}
+
+func podOf(set, name string, all ...corev1.ContainerStatus) corev1.Pod {
+	pod := podWith(all...)
+	pod.Name, pod.OwnerReferences = name, owner(types.UID(set))
+	return *pod
+}
+
+// pictureOf has the newest version first.
+func pictureOf(sets ...appsv1.ReplicaSet) runtimeState {
+	p := runtimeState{sets: sets}
+	p.deployment.UID = "d"
+	if len(sets) > 0 {
+		p.deployment.Annotations = map[string]string{RevisionAnnotation: sets[0].Annotations[RevisionAnnotation]}
+	}
+	return p
+}
+
+func TestProgress(t *testing.T) {
+	for name, row := range map[string]struct {
+		wanted     *int32
+		generation int64
+		status     appsv1.DeploymentStatus
+		text       string
+		complete   bool
+	}{
+		"not seen by the controller": {generation: 2, status: appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1}, text: "the new version is being prepared"},
+		"none is updated":            {wanted: new(int32(3)), status: appsv1.DeploymentStatus{Replicas: 3, AvailableReplicas: 3}, text: "0 of 3 replicas updated"},
+		"one is asked for":           {status: appsv1.DeploymentStatus{}, text: "0 of 1 replica updated"},
+		"old ones are left":          {wanted: new(int32(2)), status: appsv1.DeploymentStatus{Replicas: 3, UpdatedReplicas: 2, AvailableReplicas: 3}, text: "2 replicas updated, 1 old to go"},
+		"not all are available":      {wanted: new(int32(2)), status: appsv1.DeploymentStatus{Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 1}, text: "1 of 2 replicas available"},
+		"complete":                   {wanted: new(int32(2)), status: appsv1.DeploymentStatus{Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 2}, complete: true},
+		"none is asked for":          {wanted: new(int32(0)), complete: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := runtimeState{}
+			p.deployment.Generation, p.deployment.Spec.Replicas, p.deployment.Status = row.generation, row.wanted, row.status
+			if text, complete := p.progress(); text != row.text || complete != row.complete {
+				t.Errorf("%q, %v", text, complete)
+			}
+		})
+	}
+}
+
+func TestServingIsTheNewestVersionWithAPodThatServes(t *testing.T) {
+	for name, row := range map[string]struct {
+		sets []appsv1.ReplicaSet
+		want string
+	}{
+		"nothing runs":          {},
+		"the new one serves":    {[]appsv1.ReplicaSet{version("b", 2, "new", 1), version("a", 1, "old", 1)}, "new"},
+		"only the old one does": {[]appsv1.ReplicaSet{version("b", 2, "new", 0), version("a", 1, "old", 1)}, "old"},
+		"none does":             {[]appsv1.ReplicaSet{version("b", 2, "new", 0), version("a", 1, "old", 0)}, ""},
+		"its container is lost": {[]appsv1.ReplicaSet{func() appsv1.ReplicaSet {
+			s := version("b", 2, "new", 1)
+			s.Spec.Template.Spec.Containers = nil
+			return s
+		}()}, ""},
+	} {
+		if got := pictureOf(row.sets...).servingImage(); got != row.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+func TestTheHistoryHasEveryNumberedVersionOnce(t *testing.T) {
+	p := pictureOf(version("c", 3, "three", 1), version("c2", 3, "twice", 0), version("a", 1, "one", 0), version("new", 0, "four", 0))
+	var got []v1alpha1.WebAppRevision
+	for _, r := range p.revisions() {
+		r.Created = metav1.Time{}
+		got = append(got, r)
+	}
+	if want := []v1alpha1.WebAppRevision{{Revision: 3, Image: "three", Available: 1}, {Revision: 1, Image: "one"}}; !slices.Equal(got, want) {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestTheWantedVersionIsKnownOnceItsControllerSawIt(t *testing.T) {
+	p := pictureOf(version("b", 2, "new", 0))
+	if set := p.currentReplicaSet(); set == nil || set.Name != "b" {
+		t.Errorf("got %v", set)
+	}
+	p.deployment.Annotations[RevisionAnnotation] = "3"
+	if p.currentReplicaSet() != nil {
+		t.Error("a version that is not in the cache yet was found")
+	}
+	if (runtimeState{}).currentReplicaSet() != nil {
+		t.Error("nothing has a version")
+	}
+}
+
+func TestRollbackTarget(t *testing.T) {
+	app := &v1alpha1.WebApp{Spec: v1alpha1.WebAppSpec{Image: "three"}}
+	app.Status.Revisions = []v1alpha1.WebAppRevision{{Revision: 5, Image: "three"}, {Revision: 4, Image: "two"}, {Revision: 2, Image: "one"}}
+	for wish, want := range map[string]struct {
+		image string
+		err   string
+	}{
+		"previous": {image: "two"},
+		"2":        {image: "one"},
+		"4":        {image: "two"},
+		"5":        {err: "spec.image is already three, the image of revision 5"},
+		"3":        {err: "there is no revision 3 any more; status.revisions lists those that can be gone back to"},
+		"-1":       {err: "there is no revision -1 any more; status.revisions lists those that can be gone back to"},
+		"":         {err: "write previous, or the number of a revision in status.revisions"},
+		"latest":   {err: "write previous, or the number of a revision in status.revisions"},
+	} {
+		got, err := rollbackTarget(app, wish)
+		if err == nil && (want.err != "" || got.Image != want.image) || err != nil && err.Error() != want.err {
+			t.Errorf("%q: %+v, %v", wish, got, err)
+		}
+	}
+	app.Status.Revisions = app.Status.Revisions[:1]
+	if _, err := rollbackTarget(app, "previous"); err == nil || err.Error() != "there is no earlier revision with another image" {
+		t.Errorf("without a history: %v", err)
+	}
+}
