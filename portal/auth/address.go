@@ -23,8 +23,8 @@ func Address(proxies []netip.Prefix) func(http.Handler) http.Handler {
 	}
 }
 
-// AddressOf is where the request comes from, as far as limits tell clients apart: of IPv6 the network of a client, which has
-// more addresses than can be counted. "" is not known.
+// AddressOf returns the client's address as rate limits count it: an IPv4 address, or the network of an IPv6 client, because one
+// client has more IPv6 addresses than could be counted. It returns "" if the address is not known.
 func AddressOf(ctx context.Context) string {
 	address, _ := ctx.Value(addressKey).(string)
 	return address

@@ -52,7 +52,7 @@ func Attempt(ctx context.Context, w Write) {
 	}
 }
 
-// done are the writes, or what became of the attempt.
+// done returns the writes of the request or, if it made none and failed, the attempt with the outcome that status tells.
 func (all *writes) done(status int) []Write {
 	if len(all.all) > 0 || all.attempt == nil || status < http.StatusBadRequest {
 		return all.all
@@ -102,8 +102,8 @@ func (rec *record) log(ctx context.Context, log *slog.Logger, status int) {
 	}
 }
 
-// known are the names by which people know somebody, for the log. They are for reading only: rights go by the username, and a
-// provider may let anybody choose these.
+// known returns the names by which people know the user, for the log only. Rights go by the username: a provider may let anybody
+// choose these names.
 func (id Identity) known() (out []slog.Attr) {
 	if id.ServiceAccount {
 		return nil

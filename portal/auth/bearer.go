@@ -3,7 +3,6 @@ package auth
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,6 +83,9 @@ var (
 	errMalforms = errors.New("malformed token")
 )
 
+// CLI returns the settings with which command-line tools sign in; callers need no session.
+func (b *Bearer) CLI(ctx context.Context) CLI { return b.provider.CLI(ctx) }
+
 // Refuse answers a request that did not get through; detail is for the caller.
 type Refuse func(w http.ResponseWriter, r *http.Request, status int, detail string)
 
@@ -124,8 +126,8 @@ func bearerToken(r *http.Request) (string, error) {
 	return token, nil
 }
 
-// alive is nil while the token holds. Kubernetes is asked about its own again and again; that it does not answer ends
-// nothing before the token does.
+// alive returns nil while the token is valid, else errEnded. It asks Kubernetes about its own tokens each time; when Kubernetes
+// does not answer, the token stays valid until it expires.
 func (b *Bearer) alive(ctx context.Context, c caller, token string) error {
 	if !c.expires.IsZero() && !b.now().Before(c.expires) {
 		return errEnded
@@ -174,8 +176,8 @@ func (b *Bearer) verify(ctx context.Context, token string, key [sha256.Size]byte
 	return caller{id: id, expires: tok.Expiry}, err
 }
 
-// serviceAccount is whose token it is. Nobody is asked about one of an issuer that is none of ours, nor again so soon about
-// one that was refused.
+// serviceAccount returns the service account of a token. Kubernetes is not asked about a token of an issuer that it does not
+// know, nor for a while about one that it refused.
 func (b *Bearer) serviceAccount(ctx context.Context, issuer, token string, key [sha256.Size]byte) (Identity, error) {
 	if _, refused := b.refused.Get(key); refused {
 		return Identity{}, ErrBadToken
@@ -220,7 +222,7 @@ type claims struct {
 	Expires float64 `json:"exp"` // seconds since 1970
 }
 
-// end is zero for a token without one.
+// end returns when the token expires, or zero for a token without an expiry.
 func (c claims) end() time.Time {
 	if c.Expires <= 0 || c.Expires > math.MaxInt32*100 {
 		return time.Time{}
@@ -228,19 +230,16 @@ func (c claims) end() time.Time {
 	return time.Unix(int64(c.Expires), 0)
 }
 
-// IssuerOf is what a token says of its issuer, "" if it is none that can be read. Nothing of it is verified.
+// IssuerOf returns the issuer that a token names, or "" if the token cannot be read. Nothing is verified.
 func IssuerOf(token string) string {
 	said, _ := claimsOf(token)
 	return said.Issuer
 }
 
 func claimsOf(token string) (claims, error) {
-	if len(token) > maxToken || strings.Count(token, ".") != 2 {
-		return claims{}, errMalforms
-	}
-	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])
+	payload, err := payloadOf(token)
 	if err != nil {
-		return claims{}, errMalforms
+		return claims{}, err
 	}
 	var said claims
 	if err := json.Unmarshal(payload, &said); err != nil {

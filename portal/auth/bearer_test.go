@@ -41,6 +41,7 @@ func (r *reviewer) ReviewToken(_ context.Context, token string, audiences []stri
 
 type gate struct {
 	*site
+	bearer   *Provider
 	reviewer *reviewer
 	handler  http.Handler
 }
@@ -48,7 +49,8 @@ type gate struct {
 func newGate(t *testing.T) *gate {
 	t.Helper()
 	g := &gate{site: newSite(t), reviewer: &reviewer{}}
-	b := NewBearer(g.provider(t), g.reviewer, g.clock, slog.New(slog.DiscardHandler))
+	g.bearer = g.provider(t)
+	b := NewBearer(g.bearer, g.reviewer, g.clock, slog.New(slog.DiscardHandler))
 	refuse := func(w http.ResponseWriter, _ *http.Request, status int, detail string) { http.Error(w, detail, status) }
 	g.handler = b.Require(refuse)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, _ := FromContext(r.Context())

@@ -77,7 +77,8 @@ func (b *Browser) Require(next http.Handler) http.Handler {
 			ctx := WithIdentity(r.Context(), s.identity())
 			next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, sessionKey, b.lasting(s))))
 		case errors.As(err, &refused):
-			clearCookie(w, sessionCookie)
+			b.log.WarnContext(r.Context(), "session refused", "error", err, "requestID", RequestID(r.Context()))
+			clearSession(w, r)
 			b.pages.Problem(w, r, http.StatusForbidden, "You cannot come in", refused.Reason)
 		case errors.Is(err, errNotLoaded):
 			b.starting(w, r)
@@ -109,8 +110,8 @@ func (b *Browser) lasting(s session) func() error {
 // errNotLoaded means that nobody knows yet which sessions were signed out.
 var errNotLoaded = errors.New("the list of revoked sessions is not loaded yet")
 
-// current is the request's session, with groups verified lately; it renews the cookie when that is due. With an error it is
-// the session as it was, if there was one.
+// current returns the request's session, its groups verified lately, and renews the cookie when that is due. Beside an error it
+// returns the session as it was, if there was one.
 func (b *Browser) current(w http.ResponseWriter, r *http.Request) (session, error) {
 	s, err := b.readSession(r)
 	if (err == nil || endingOf(err) == Lapsed) && !b.revoked.Loaded() {
@@ -129,12 +130,15 @@ func (b *Browser) current(w http.ResponseWriter, r *http.Request) (session, erro
 		fresh.Seen = now.Unix()
 	}
 	if touched || fresh.Checked != s.Checked || fresh.Refresh != s.Refresh {
-		if err := b.writeSession(w, fresh); err != nil {
+		if err := b.writeSession(w, r, fresh); err != nil {
 			return session{}, err
 		}
 	}
 	return fresh, nil
 }
+
+// renewPause is how long after a renewal a session must have lasted before it is renewed on the way of a page.
+const renewPause = 10 * time.Second
 
 // toSignIn sends pages to sign in, and answers 401 to requests whose redirect nobody would see: those of htmx, streams, and
 // writes, whose body a redirect would lose. A session that lapsed is renewed on the way of a page, without a word if the
@@ -145,21 +149,26 @@ func (b *Browser) toSignIn(w http.ResponseWriter, r *http.Request, s session, ca
 		b.log.InfoContext(r.Context(), "session not accepted", "cause", cause, "requestID", RequestID(r.Context()))
 	}
 	if !errors.Is(cause, errNoSession) && (why == NoSession || why == Another) {
-		clearCookie(w, sessionCookie)
+		clearSession(w, r)
 	}
+	renewedNow := why == Lapsed && b.now().Sub(time.Unix(s.Checked, 0)) < renewPause
 	switch {
 	case r.Header.Get("HX-Request") == "true" || isStream(r): // the page's script knows whether somebody is entering something there
 		http.Error(w, "Your session has ended; sign in again.", http.StatusUnauthorized)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		b.pages.Ended(w, r, withReturn(LoginPath, b.sentFrom(r)))
+	case renewedNow: // it would go round for ever
+		b.pages.Problem(w, r, http.StatusBadRequest, "Your session does not last",
+			"It lapsed as soon as the identity provider had confirmed it. Let your browser keep all cookies of this address, and load the page again in some seconds. "+
+				"If that does not help, the identity provider's tokens may end at once: tell whoever runs the portal.")
 	case why == Lapsed:
-		b.toProvider(w, r, login{ReturnTo: localPath(r.URL.RequestURI()), Renews: s.key()})
+		b.toProvider(w, r, login{ReturnTo: localPath(r.URL.RequestURI()), Renews: s.key(), Hint: s.Hint})
 	default:
 		http.Redirect(w, r, signInAgain(r.URL.RequestURI(), why), http.StatusSeeOther) //nolint:gosec // a path of ours
 	}
 }
 
-// sentFrom is the page of ours that sent a form, / if that is not told.
+// sentFrom returns the path of the portal's page that sent a form, or / if the request does not tell.
 func (b *Browser) sentFrom(r *http.Request) string {
 	return localPath(strings.TrimPrefix(r.Referer(), b.provider.cfg.origin()))
 }
@@ -168,8 +177,8 @@ func isStream(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
 
-// isUse reports whether somebody is there: a stream tells nothing of that, and neither does a page that its own script loads
-// anew. Browsers mark the pages that somebody asked for.
+// isUse reports whether the request shows that somebody is there. A stream does not, and neither does a page that its own script
+// reloads: browsers mark the pages that a user asked for.
 func isUse(r *http.Request) bool {
 	return !isStream(r) && (r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-User") == "?1")
 }
@@ -184,7 +193,8 @@ func (b *Browser) SignIn(w http.ResponseWriter, r *http.Request) {
 	b.pages.SignIn(w, r, withReturn(LoginPath, back), ending(r.URL.Query().Get("why")))
 }
 
-// signInAgain is the address of the page where somebody signs in who had a session.
+// signInAgain returns the address of the sign-in page for somebody whose session ended: why is shown there, and back is where the
+// browser goes afterwards.
 func signInAgain(back string, why Ending) string {
 	to := withReturn(SignInPath, back)
 	if why != NoSession {
@@ -197,8 +207,8 @@ func withReturn(path, back string) string {
 	return path + "?" + url.Values{"return_to": {localPath(back)}}.Encode()
 }
 
-// Alive is nil while the session or the token of the request may go on. Handlers that last, such as streams, ask it now
-// and then and end when it is not.
+// Alive returns nil while the session or the token of the request is valid. Handlers that last, such as streams, must call it now
+// and then, and end when it returns an error.
 func Alive(ctx context.Context) error {
 	check, ok := ctx.Value(sessionKey).(func() error)
 	if !ok {
@@ -207,7 +217,7 @@ func Alive(ctx context.Context) error {
 	return check()
 }
 
-// localPath is s if it is a path of ours to come back to, else /.
+// localPath returns s if it is a path of the portal that a browser may be sent back to, else /.
 func localPath(s string) string {
 	u, err := url.Parse(s)
 	switch {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/coreos/go-oidc/v3/oidc"
 )
 
 // Config says who signs users in, and under which names Kubernetes knows them.
@@ -14,13 +16,20 @@ type Config struct {
 	IssuerURL     string
 	ClientID      string
 	ClientSecret  string
-	PublicURL     string   // where browsers reach the portal, scheme and host only
-	UsernameClaim string   // sub, or one that RoleBindings name people by
-	GroupsClaim   string   // usually groups
-	Prefix        string   // in front of usernames and groups; the API server's own must be the same
-	Audiences     []string // of which one must be in a bearer token
-	CLIClientID   string   // the public client of command-line tools; "" if there is none
-	CLIScopes     []string // what such tools ask for, so that their tokens have one of Audiences
+	PublicURL     string // where browsers reach the portal, scheme and host only
+	UsernameClaim string // sub, or one that RoleBindings name people by
+	GroupsClaim   string // usually groups; it may be a path, as realm_access.roles
+	// GroupsOptional lets in who has no groups claim, as one who is in no group; else that is taken for a mistake in the settings.
+	GroupsOptional bool
+	Scopes         []string // what signing in asks for; empty: DefaultScopes, as far as the provider lists them
+	AuthMethod     string   // client_secret_basic or client_secret_post; empty: as the provider says
+	// PostLogoutRedirect has the provider's sign-out page send browsers back here; without being told that address beforehand
+	// most refuse it.
+	PostLogoutRedirect bool
+	Prefix             string   // in front of usernames and groups; the API server's own must be the same
+	Audiences          []string // of which one must be in a bearer token
+	CLIClientID        string   // the public client of command-line tools; "" if there is none
+	CLIScopes          []string // what such tools ask for, so that their tokens have one of Audiences; empty: as Scopes
 }
 
 // Check refuses settings with which signing in would be unsafe or could not work.
@@ -31,20 +40,44 @@ func (c Config) Check() error {
 	switch {
 	case c.IssuerURL == "" || c.ClientID == "":
 		return errors.New("the OIDC issuer URL and the client ID are needed")
+	case len(c.Audiences) == 0:
+		return errors.New("at least one API audience is needed")
+	case slices.Contains(c.Audiences, c.ClientID):
+		return fmt.Errorf("API audience %q: it must not be the client ID, or a token of a sign-in would open the REST API", c.ClientID)
+	}
+	return c.checkSignIn()
+}
+
+// checkSignIn checks the settings for what the provider is asked and for how its claims are read.
+func (c Config) checkSignIn() error {
+	switch {
 	case c.UsernameClaim == "" || c.GroupsClaim == "":
 		return errors.New("the username claim and the groups claim must not be empty")
 	case c.Prefix == "" || isSystem(c.Prefix):
 		return fmt.Errorf("prefix %q: it must be neither empty nor begin with system:, or the identity provider could name Kubernetes' own users", c.Prefix)
 	case strings.TrimLeftFunc(c.Prefix, unicode.IsSpace) != c.Prefix || strings.ContainsFunc(c.Prefix, unprintable):
 		return fmt.Errorf("prefix %q: it must not begin with a blank, which HTTP drops, nor have characters that cannot be printed", c.Prefix)
-	case len(c.Audiences) == 0:
-		return errors.New("at least one API audience is needed")
-	case slices.Contains(c.Audiences, c.ClientID):
-		return fmt.Errorf("API audience %q: it must not be the client ID, or a token of a sign-in would open the REST API", c.ClientID)
 	case c.CLIClientID == c.ClientID:
 		return fmt.Errorf("the client of command-line tools, %q, is the portal's own: register a public one for them", c.ClientID)
+	case len(c.Scopes) > 0 && !slices.Contains(c.Scopes, oidc.ScopeOpenID):
+		return fmt.Errorf("scopes %q: openid must be among them, or the identity provider does not say who signed in", strings.Join(c.Scopes, " "))
+	case c.AuthMethod != "" && c.AuthMethod != secretBasic && c.AuthMethod != secretPost:
+		return fmt.Errorf("client authentication %q: it is %s or %s, or empty for what the identity provider says", c.AuthMethod, secretBasic, secretPost)
+	case c.AuthMethod != "" && c.ClientSecret == "":
+		return fmt.Errorf("client authentication %s needs the client's secret", c.AuthMethod)
 	}
 	return checkIssuer(c.IssuerURL)
+}
+
+// CheckGroupName refuses what pages cannot show as the name of a group.
+func CheckGroupName(name string) error {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return errors.New("its name is empty")
+	case clean(name) != name:
+		return fmt.Errorf("its name %q must be of letters that can be read, at most %d, without blanks around or two of them together", name, maxAnswer)
+	}
+	return nil
 }
 
 func checkIssuer(issuer string) error {
@@ -84,5 +117,11 @@ var defaultPorts = map[string]string{"http": "80", "https": "443"}
 
 func loopback(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
 
-// origin is what browsers send as Origin.
+// redirectURL returns the address to which the provider sends browsers back after sign-in.
+func (c Config) redirectURL() string { return c.origin() + CallbackPath }
+
+// postLogoutURL returns the address to which the provider sends browsers back after sign-out.
+func (c Config) postLogoutURL() string { return c.origin() + SignInPath }
+
+// origin returns the Origin header that browsers send with the portal's forms.
 func (c Config) origin() string { return c.PublicURL }

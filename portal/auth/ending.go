@@ -37,7 +37,7 @@ var (
 	errTokenOver = &endedError{Lapsed, "its ID token ended, and there is no refresh token"}
 )
 
-// endingOf is why the session of err ended, NoSession if that is not what err says.
+// endingOf returns why the session ended according to err, or NoSession if err does not say.
 func endingOf(err error) Ending {
 	if e, ok := errors.AsType[*endedError](err); ok {
 		return e.why
@@ -45,7 +45,7 @@ func endingOf(err error) Ending {
 	return NoSession
 }
 
-// ending is what an address says, NoSession for anything else.
+// ending parses the reason in an address, and returns NoSession for anything unknown.
 func ending(text string) Ending {
 	switch e := Ending(text); e {
 	case NoSession, Rested, Over, SignedOut, Lapsed, Another:

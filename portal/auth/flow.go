@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -11,6 +12,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +29,8 @@ const (
 	loginLife = 10 * time.Minute
 	// maxLogins is how many sign-ins a browser may have under way: their cookies come with each request.
 	maxLogins = 8
+	// maxLogin is how many bytes each of them has at most.
+	maxLogin = 1500
 )
 
 // login is what the cookie of a sign-in under way holds; it binds the answer to this browser.
@@ -36,10 +40,12 @@ type login struct {
 	Verifier string `json:"v"`
 	ReturnTo string `json:"r"`
 	Expires  int64  `json:"x"`
+	Hint     string `json:"-"`           // by which the provider finds the user that it is not to ask
 	Renews   string `json:"o,omitempty"` // key of the session that it renews, if the provider does not ask the user anything
 }
 
-// cookie is the name of the cookie of the sign-in with this state; in one that comes back may be anything.
+// cookie returns the name of the cookie that holds the sign-in with this state. The state is hashed because one that comes back
+// from a browser may hold any characters.
 func (l login) cookie() string {
 	h := sha256.Sum256([]byte(l.State))
 	return loginCookie + hex.EncodeToString(h[:8])
@@ -55,7 +61,7 @@ func newUsedStates(clock lru.Clock) *usedStates {
 	return &usedStates{seen: lru.NewLRUExpireCacheWithClock(refreshes, clock)}
 }
 
-// use is true for one caller only, however many ask at once.
+// use reports whether the state was unused until now, and marks it as used. Of concurrent callers one gets true.
 func (u *usedStates) use(state string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -66,47 +72,81 @@ func (u *usedStates) use(state string) bool {
 	return true
 }
 
-// Login sends the browser to the identity provider. It changes nothing but a short-lived cookie.
+// Login sends the browser to the identity provider. It changes nothing but a short-lived cookie. From pages of others it leads to
+// our own first: else they could sign people in again and again.
 func (b *Browser) Login(w http.ResponseWriter, r *http.Request) {
-	b.toProvider(w, r, login{ReturnTo: localPath(r.URL.Query().Get("return_to"))})
+	back := localPath(r.URL.Query().Get("return_to"))
+	if from := r.Header.Get("Sec-Fetch-Site"); from == "cross-site" || from == "same-site" {
+		http.Redirect(w, r, withReturn(SignInPath, back), http.StatusSeeOther)
+		return
+	}
+	b.toProvider(w, r, login{ReturnTo: back})
 }
 
 // toProvider sends the browser to the identity provider, which may ask the user nothing if l renews a session.
 func (b *Browser) toProvider(w http.ResponseWriter, r *http.Request, l login) {
-	found, err := b.provider.discover(r.Context())
+	oauth, err := b.provider.client(r.Context())
 	if err != nil {
 		b.problem(w, r, err)
 		return
 	}
 	l.State, l.Nonce, l.Verifier, l.Expires = rand.Text(), rand.Text(), oauth2.GenerateVerifier(), b.now().Add(loginLife).Unix()
-	plain, err := json.Marshal(l)
+	sealed, err := b.sealLogin(l)
 	if err != nil {
 		b.problem(w, r, err)
 		return
 	}
 	b.clearLogins(w, r)
-	setCookie(w, l.cookie(), b.keys.seal(loginCookie, plain), loginLife)
+	setCookie(w, l.cookie(), sealed, loginLife)
 	opts := []oauth2.AuthCodeOption{oidc.Nonce(l.Nonce), oauth2.S256ChallengeOption(l.Verifier)}
 	if l.Renews != "" {
 		opts = append(opts, oauth2.SetAuthURLParam("prompt", "none"))
-	}
-	http.Redirect(w, r, b.provider.oauth(found).AuthCodeURL(l.State, opts...), http.StatusSeeOther)
-}
-
-// clearLogins forgets the sign-ins under way once there are too many.
-func (b *Browser) clearLogins(w http.ResponseWriter, r *http.Request) {
-	var names []string
-	for _, c := range r.Cookies() {
-		if strings.HasPrefix(c.Name, loginCookie) {
-			names = append(names, c.Name)
+		if l.Hint != "" {
+			opts = append(opts, oauth2.SetAuthURLParam("login_hint", l.Hint))
 		}
 	}
-	if len(names) < maxLogins {
-		return
+	http.Redirect(w, r, oauth.AuthCodeURL(l.State, opts...), http.StatusSeeOther)
+}
+
+// sealLogin seals l for its cookie. The way back to a page whose address is very long is left out.
+func (b *Browser) sealLogin(l login) (string, error) {
+	plain, err := json.Marshal(l)
+	if err == nil && sealedLen(plain) > maxLogin {
+		l.ReturnTo = "/"
+		plain, err = json.Marshal(l)
 	}
-	for _, name := range names {
-		clearCookie(w, name)
+	if err != nil {
+		return "", fmt.Errorf("writing a sign-in: %w", err)
 	}
+	return b.keys.seal(loginCookie, plain), nil
+}
+
+// clearLogins forgets the oldest sign-ins under way once there are too many, and what is none.
+func (b *Browser) clearLogins(w http.ResponseWriter, r *http.Request) {
+	type pending struct {
+		name string
+		ends int64
+	}
+	var all []pending
+	for _, c := range r.Cookies() {
+		if strings.HasPrefix(c.Name, loginCookie) {
+			l, _ := b.openLogin(c.Value) // what does not open ends before all others
+			all = append(all, pending{c.Name, l.Expires})
+		}
+	}
+	slices.SortFunc(all, func(a, b pending) int { return cmp.Compare(a.ends, b.ends) })
+	for _, one := range all[:max(0, len(all)-maxLogins+1)] {
+		clearCookie(w, one.name)
+	}
+}
+
+func (b *Browser) openLogin(sealed string) (l login, err error) {
+	plain, err := b.keys.open(loginCookie, sealed)
+	if err != nil {
+		return login{}, err
+	}
+	err = json.Unmarshal(plain, &l)
+	return l, err
 }
 
 // errNotStarted means that this browser did not begin this sign-in, or too long ago.
@@ -127,7 +167,7 @@ func (b *Browser) Callback(w http.ResponseWriter, r *http.Request) {
 	}
 	s, err := b.begin(ctx, l, r.URL.Query())
 	if err == nil {
-		err = b.writeSession(w, s)
+		err = b.writeSession(w, r, s)
 	}
 	if err != nil {
 		b.problem(w, r, err)
@@ -158,12 +198,8 @@ func (b *Browser) takeLogin(w http.ResponseWriter, r *http.Request) (login, erro
 		return login{}, errNotStarted
 	}
 	clearCookie(w, name)
-	plain, err := b.keys.open(loginCookie, cookies[0].Value)
+	l, err := b.openLogin(cookies[0].Value)
 	if err != nil {
-		return login{}, errNotStarted
-	}
-	var l login
-	if err := json.Unmarshal(plain, &l); err != nil {
 		return login{}, errNotStarted
 	}
 	if b.now().Unix() >= l.Expires || subtle.ConstantTimeCompare([]byte(state), []byte(l.State)) != 1 || !b.states.use(state) {
@@ -175,22 +211,15 @@ func (b *Browser) takeLogin(w http.ResponseWriter, r *http.Request) (login, erro
 // begin trades the code of the answer for tokens, and the ID token for a session.
 func (b *Browser) begin(ctx context.Context, l login, answer url.Values) (session, error) {
 	if code := answer.Get("error"); code != "" {
-		return session{}, &RefusedError{
-			Reason: "The identity provider did not sign you in. Try again, or ask whoever runs it.",
-			Cause:  fmt.Errorf("it answered %q", code),
-		}
+		return session{}, &AnswerError{Doing: "signing in", Code: clean(code), Detail: clean(answer.Get("error_description"))}
 	}
-	found, err := b.provider.discover(ctx)
+	tok, err := b.provider.trade(ctx, answer.Get("code"), l.Verifier)
 	if err != nil {
 		return session{}, err
 	}
-	tok, err := b.provider.oauth(found).Exchange(b.provider.with(ctx), answer.Get("code"), oauth2.VerifierOption(l.Verifier))
-	if err != nil {
-		return session{}, &ProviderError{Doing: "trading the code for tokens", Cause: err}
-	}
 	raw, ok := tok.Extra("id_token").(string)
 	if !ok {
-		return session{}, &ProviderError{Doing: "signing in", Cause: errors.New("the answer has no ID token")}
+		return session{}, &AnswerError{Doing: "signing in", Detail: "tokens without an ID token"}
 	}
 	idToken, err := b.provider.verify(ctx, raw, []string{b.provider.cfg.ClientID})
 	if err != nil {
@@ -208,55 +237,21 @@ func (b *Browser) begin(ctx context.Context, l login, answer url.Values) (sessio
 	return session{
 		ID: newSessionID(), Subject: idToken.Subject, Username: id.Username, Groups: id.Groups, Name: id.Name,
 		Email: id.Email, Start: now, Seen: now, Checked: now, TokenEnd: idToken.Expiry.Unix(), Refresh: tok.RefreshToken,
+		SID: sidOf(idToken), Hint: loginHint(idToken),
 	}, nil
-}
-
-// Logout ends the session here and on all replicas, also one that has ended here: where sessions last longer it has not.
-// POST only.
-func (b *Browser) Logout(w http.ResponseWriter, r *http.Request) {
-	s, err := b.readSession(r)
-	clearCookie(w, sessionCookie)
-	if err == nil || errors.Is(err, errEnded) {
-		note(r.Context(), s.identity())
-		if err := b.revoked.Revoke(r.Context(), s.ref()); err != nil {
-			b.log.ErrorContext(r.Context(), "revoking a session", "error", err, "requestID", RequestID(r.Context()))
-			b.pages.Problem(w, r, http.StatusServiceUnavailable, "You are signed out in this browser only",
-				"The session could not be ended everywhere: a copy of its cookie, if there is one, works until it expires.")
-			return
-		}
-	}
-	http.Redirect(w, r, SignedOutPath, http.StatusSeeOther)
-}
-
-// SignedOut is our own page after signing out, with a link to the provider's: form-action 'self' stops a redirect there.
-func (b *Browser) SignedOut(w http.ResponseWriter, r *http.Request) {
-	b.pages.SignedOut(w, r, b.provider.endSessionURL(r.Context()))
-}
-
-// endSessionURL is "" when the provider has no such page, or does not answer.
-func (p *Provider) endSessionURL(ctx context.Context) string {
-	found, err := p.discover(ctx)
-	if err != nil {
-		return ""
-	}
-	u, err := url.Parse(found.endSession)
-	if err != nil || (u.Scheme != "https" && u.Scheme != "http") {
-		return ""
-	}
-	q := u.Query()
-	q.Set("client_id", p.cfg.ClientID)
-	u.RawQuery = q.Encode()
-	return u.String()
 }
 
 // problem shows what a failed sign-in means for the user; the log gets the cause.
 func (b *Browser) problem(w http.ResponseWriter, r *http.Request, err error) {
 	b.log.WarnContext(r.Context(), "sign-in failed", "error", err, "requestID", RequestID(r.Context()))
 	var refused *RefusedError
+	var answer *AnswerError
 	var provider *ProviderError
 	switch {
 	case errors.As(err, &refused):
 		b.pages.Problem(w, r, http.StatusForbidden, "You cannot come in", refused.Reason)
+	case errors.As(err, &answer):
+		b.pages.Problem(w, r, answer.status(), "The identity provider did not sign you in", answer.detail())
 	case errors.As(err, &provider):
 		b.pages.Problem(w, r, http.StatusBadGateway, "The identity provider does not answer", "Try again in a minute.")
 	case errors.Is(err, errNotStarted):

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"strconv"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,10 +13,6 @@ import (
 )
 
 func TestSignInIsRefused(t *testing.T) {
-	many := make([]string, 400)
-	for i := range many {
-		many[i] = "group-number-" + strconv.Itoa(i)
-	}
 	for _, c := range []struct {
 		reason string
 		claims oidctest.Claims
@@ -34,7 +30,9 @@ func TestSignInIsRefused(t *testing.T) {
 		{"an empty group", oidctest.Claims{"groups": []string{""}}, 403, "empty group"},
 		{"a group with a blank at its end", oidctest.Claims{"groups": []string{"admins "}}, 403, `"admins " begins or ends with a blank`},
 		{"groups that are no list", oidctest.Claims{"groups": map[string]int{"a": 1}}, 403, "not a list"},
-		{"too many groups", oidctest.Claims{"groups": many}, 403, "too many groups (400)"},
+		{"too many groups", oidctest.Claims{"groups": groupIDs(400)}, 403, "too many groups (400)"},
+		{"too many groups, though they pack well", oidctest.Claims{"groups": slices.Repeat([]string{"dev"}, 20_000)}, 403, "too many groups (20000)"},
+		{"a name that is too long", oidctest.Claims{"name": strings.Repeat("n", maxCookie)}, 403, "shorter name"},
 		{"a token for another audience", oidctest.Claims{"aud": "other"}, 403, "not meant for this portal"},
 		{"a token of another issuer", oidctest.Claims{"iss": "https://other.example"}, 403, "not meant for this portal"},
 		{"a token that has expired", oidctest.Claims{"exp": 1}, 403, "not meant for this portal"},
@@ -110,7 +108,7 @@ func TestSignInSaysThatTheProviderFailed(t *testing.T) {
 	start := s.do("GET", LoginPath, cookies)
 	_, state := s.issuer.Code(start.Header.Get("Location"), alice)
 	r := s.do("GET", CallbackPath+"?"+url.Values{"error": {"access_denied"}, "error_description": {"call 555"}, "state": {state}}.Encode(), cookies)
-	if got := r.body; r.StatusCode != http.StatusForbidden || strings.Contains(got, "555") {
+	if got := r.body; r.StatusCode != http.StatusForbidden || !strings.Contains(got, `access_denied, "call 555"`) {
 		t.Errorf("%d %q", r.StatusCode, got)
 	}
 
@@ -199,6 +197,53 @@ func TestConfigIsChecked(t *testing.T) {
 		c.change(&changed)
 		if _, err := NewProvider(changed, time.Now); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", c.reason, err, c.says)
+		}
+	}
+}
+
+// TestPagesOfOthersCannotBeginASignIn, or they could fill the browser with cookies, and end sessions by new ones.
+func TestPagesOfOthersCannotBeginASignIn(t *testing.T) {
+	s := newSite(t)
+	for from, want := range map[string]string{
+		"cross-site": SignInPath + "?return_to=%2Fx", "same-site": SignInPath + "?return_to=%2Fx", "same-origin": s.issuer.URL, "none": s.issuer.URL, "": s.issuer.URL,
+	} {
+		cookies := jar{}
+		r := s.do("GET", LoginPath+"?return_to=%2Fx", cookies, "Sec-Fetch-Site", from)
+		if to := r.Header.Get("Location"); !strings.HasPrefix(to, want) || strings.HasPrefix(to, SignInPath) != (len(cookies) == 0) {
+			t.Errorf("from %q it leads to %q with %d cookies", from, to, len(cookies))
+		}
+	}
+}
+
+// TestSignInsUnderWayStaySmall: each request carries their cookies.
+func TestSignInsUnderWayStaySmall(t *testing.T) {
+	s, cookies := newSite(t), jar{}
+	r := s.do("GET", LoginPath+"?return_to="+url.QueryEscape("/x?"+strings.Repeat("&", 1900)), cookies)
+	for _, value := range cookies {
+		if len(value) > maxLogin {
+			t.Errorf("a cookie of %d bytes", len(value))
+		}
+	}
+	first := r.Header.Get("Location")
+	for range maxLogins - 1 {
+		s.later(time.Second)
+		s.do("GET", LoginPath, cookies)
+	}
+	code, state := s.issuer.Code(first, alice)
+	before := maps.Clone(cookies)
+	if r := s.do("GET", CallbackPath+"?"+url.Values{"code": {code}, "state": {state}}.Encode(), cookies); r.StatusCode != http.StatusSeeOther || r.Header.Get("Location") != "/" {
+		t.Errorf("%d to %q: %s", r.StatusCode, r.Header.Get("Location"), r.body)
+	}
+	// One too many: the oldest goes.
+	s.later(time.Second)
+	last := s.do("GET", LoginPath, before).Header.Get("Location")
+	if len(before) != maxLogins {
+		t.Errorf("%d sign-ins are under way", len(before))
+	}
+	for to, want := range map[string]int{first: http.StatusBadRequest, last: http.StatusSeeOther} {
+		code, state := s.issuer.Code(to, alice)
+		if r := s.do("GET", CallbackPath+"?"+url.Values{"code": {code}, "state": {state}}.Encode(), before); r.StatusCode != want {
+			t.Errorf("%d, want %d: %s", r.StatusCode, want, r.body)
 		}
 	}
 }

@@ -23,7 +23,7 @@ type Identity struct {
 	ServiceAccount bool
 }
 
-// Display is what to call the caller on a page.
+// Display returns the name of the caller for a page: the full name, else the e-mail address, else the username.
 func (id Identity) Display() string { return cmp.Or(id.Name, id.Email, id.Username) }
 
 const (
@@ -110,12 +110,12 @@ const (
 	addressKey
 )
 
-// WithIdentity is ctx for a request made by id.
+// WithIdentity returns a context for a request made by id.
 func WithIdentity(ctx context.Context, id Identity) context.Context {
 	return context.WithValue(ctx, identityKey, id)
 }
 
-// FromContext is the caller of the request; false when nobody is signed in.
+// FromContext returns the caller of the request, and false when nobody is signed in.
 func FromContext(ctx context.Context) (Identity, bool) {
 	id, ok := ctx.Value(identityKey).(Identity)
 	return id, ok

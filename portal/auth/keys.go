@@ -39,7 +39,7 @@ func NewKeys(path string, now func() time.Time, log *slog.Logger) (*Keys, error)
 	return k, nil
 }
 
-// readKeys never names a line's content in an error.
+// readKeys reads the session keys from a file. Its errors never contain what a line holds.
 func readKeys(path string) ([]cipher.AEAD, error) {
 	b, err := os.ReadFile(path) //nolint:gosec // the path is a flag
 	if err != nil {
@@ -88,6 +88,9 @@ func (k *Keys) current() []cipher.AEAD {
 }
 
 var errSeal = errors.New("not sealed by us")
+
+// sealOverhead is how many bytes sealing adds: the nonce and the tag of AES-GCM.
+const sealOverhead = 12 + 16
 
 // seal encrypts for one purpose: what is sealed for another does not open.
 func (k *Keys) seal(purpose string, plain []byte) string {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -17,7 +16,8 @@ import (
 
 const (
 	// keysEvery is how often the provider's keys are fetched at most: anybody may send tokens signed with unknown ones.
-	keysEvery = 10 * time.Second
+	keysEvery    = 10 * time.Second
+	fetchingKeys = "fetching the identity provider's keys"
 	// maxKeys bounds a key set's size.
 	maxKeys = 1 << 20
 )
@@ -63,9 +63,9 @@ func (f *keyFetcher) fetch(r *http.Request) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case resp.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("the answer's status is %s", resp.Status)
+		return nil, &AnswerError{Doing: fetchingKeys, Status: resp.StatusCode}
 	case !json.Valid(body):
-		return nil, errors.New("the answer is not JSON")
+		return nil, &AnswerError{Doing: fetchingKeys, Detail: "what is not JSON"}
 	}
 	return body, nil
 }

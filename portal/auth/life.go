@@ -23,7 +23,7 @@ type Life struct {
 	Max  time.Duration // from signing in, used or not
 }
 
-// DefaultLife is that of a working day, and of a lunch break.
+// DefaultLife returns the usual limits: a session rests for a lunch break at most and ends with the working day.
 func DefaultLife() Life { return Life{Idle: time.Hour, Max: 12 * time.Hour} }
 
 // Check refuses lives that nobody could work with, or sign out of. It names the portal's flags.
@@ -40,7 +40,7 @@ func (l Life) Check() error {
 	return nil
 }
 
-// end is when s ends at the latest.
+// end returns when s ends at the latest.
 func (l Life) end(s session) time.Time { return time.Unix(s.Start, 0).Add(l.Max) }
 
 // rested reports whether s was left alone for too long.
@@ -60,10 +60,29 @@ type SessionRef struct {
 	Began    time.Time
 }
 
-// Forgettable is from when on no portal takes the session, and its sign-out needs no remembering.
+// Forgettable returns the time from which no portal accepts the session, so that its sign-out need not be remembered.
 func (s SessionRef) Forgettable() time.Time { return s.Began.Add(LongestSession) }
 
 func (s session) ref() SessionRef {
-	user := sha256.Sum256([]byte("user\x00" + s.Subject))
-	return SessionRef{ID: s.key(), User: hex.EncodeToString(user[:8]), Began: time.Unix(s.Start, 0)}
+	return SessionRef{ID: s.key(), User: userHash(s.Subject), Began: time.Unix(s.Start, 0)}
+}
+
+func userHash(subject string) string { return hashOf("user", subject, 8) }
+
+// unnamedHash stands for those sessions of a user of which the provider never told a name.
+func unnamedHash(subject string) string { return hashOf("unnamed", subject, 8) }
+
+// sidRef names a session by the provider's name for it. Each is filed with its user, so that many sign-outs of one end nobody
+// else's session; or by itself, if the logout token does not say whose it is.
+func sidRef(sid, subject string, began time.Time) SessionRef {
+	ref := SessionRef{ID: hashOf("sid", sid, 16), User: userHash(subject), Began: began}
+	if subject == "" {
+		ref.User = hashOf("whose", sid, 8)
+	}
+	return ref
+}
+
+func hashOf(what, name string, bytes int) string {
+	h := sha256.Sum256([]byte(what + "\x00" + name))
+	return hex.EncodeToString(h[:bytes])
 }

@@ -46,7 +46,7 @@ func (p *Provider) Outage() time.Time {
 	return p.absence.since
 }
 
-// look reports whether the provider answered. What it says of itself is kept if nothing was known.
+// look reports whether the provider answered. What it says of itself now holds from now on.
 func (p *Provider) look(ctx context.Context) bool {
 	found, err := p.ask(ctx)
 	if ctx.Err() != nil {
@@ -56,9 +56,7 @@ func (p *Provider) look(ctx context.Context) bool {
 	defer p.mu.Unlock()
 	if err == nil {
 		p.absence = absence{}
-		if p.found == nil {
-			p.found, p.failure = found, nil
-		}
+		p.found, p.failure = found.after(p.found), nil
 		return true
 	}
 	if p.absence.missed++; p.absence.missed == 1 {

@@ -10,7 +10,7 @@ import (
 const csp = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// SecurityHeaders are on every answer. Handlers of static files may replace Cache-Control.
+// SecurityHeaders sets the security headers of every answer. Handlers of static files may replace Cache-Control.
 func SecurityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -28,9 +27,9 @@ const discoverAgain = 3 * time.Second
 
 // Provider is the identity provider. It is looked up at first use, so that the portal starts without it.
 type Provider struct {
-	cfg    Config
-	client *http.Client
-	now    func() time.Time
+	cfg  Config
+	http *http.Client
+	now  func() time.Time
 
 	flights singleflight.Group
 	mu      sync.Mutex
@@ -40,19 +39,16 @@ type Provider struct {
 	absence absence // as Watch found it
 }
 
-// discovered is what the provider says of itself, and its keys.
-type discovered struct {
-	*oidc.Provider
-	keys       *keySet
-	endSession string
-}
-
 // NewProvider checks cfg; it sends nothing yet.
 func NewProvider(cfg Config, now func() time.Time) (*Provider, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	return &Provider{cfg: cfg, now: now, client: &http.Client{Timeout: providerTimeout}}, nil
+	return newProvider(cfg, now), nil
+}
+
+func newProvider(cfg Config, now func() time.Time) *Provider {
+	return &Provider{cfg: cfg, now: now, http: &http.Client{Timeout: providerTimeout}}
 }
 
 // discover asks once, for all who wait, and again some time after a failure. It gives up waiting when ctx ends.
@@ -79,7 +75,7 @@ func (p *Provider) discover(ctx context.Context) (*discovered, error) {
 	}
 }
 
-// known is what was found, or the failure of a moment ago; neither when it is time to ask.
+// known returns what discovery found, or its error if that is recent. Both are nil when the provider must be asked.
 func (p *Provider) known() (*discovered, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,31 +85,43 @@ func (p *Provider) known() (*discovered, error) {
 	return p.found, nil
 }
 
-func (p *Provider) ask(ctx context.Context) (*discovered, error) {
-	found, err := oidc.NewProvider(p.with(ctx), p.cfg.IssuerURL)
+// client returns the OAuth client that the portal is at the provider.
+func (p *Provider) client(ctx context.Context) (*oauth2.Config, error) {
+	found, err := p.discover(ctx)
 	if err != nil {
-		return nil, &ProviderError{Doing: "asking the identity provider for its settings", Cause: err}
+		return nil, err
 	}
-	var extra struct {
-		EndSession string `json:"end_session_endpoint"`
-		Keys       string `json:"jwks_uri"`
+	return p.oauth(found)
+}
+
+// trade gives the code of a sign-in for tokens, once.
+func (p *Provider) trade(ctx context.Context, code, verifier string) (*oauth2.Token, error) {
+	oauth, err := p.client(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if err := found.Claims(&extra); err != nil {
-		return nil, &ProviderError{Doing: "reading the identity provider's settings", Cause: err}
+	tok, err := oauth.Exchange(p.with(ctx), code, oauth2.VerifierOption(verifier))
+	if err != nil {
+		return nil, asking("trading the code for tokens", err, code, verifier, p.cfg.ClientSecret)
 	}
-	return &discovered{Provider: found, keys: newKeySet(ctx, extra.Keys, p.now), endSession: extra.EndSession}, nil
+	return tok, nil
+}
+
+// refresh gives a refresh token for new tokens, once.
+func (p *Provider) refresh(ctx context.Context, token string) (*oauth2.Token, error) {
+	oauth, err := p.client(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tok, err := oauth.TokenSource(p.with(ctx), &oauth2.Token{RefreshToken: token}).Token()
+	if err != nil {
+		return nil, asking("renewing a session", err, token, p.cfg.ClientSecret)
+	}
+	return tok, nil
 }
 
 func (p *Provider) with(ctx context.Context) context.Context {
-	return oidc.ClientContext(ctx, p.client)
-}
-
-func (p *Provider) oauth(found *discovered) *oauth2.Config {
-	return &oauth2.Config{
-		ClientID: p.cfg.ClientID, ClientSecret: p.cfg.ClientSecret, Endpoint: found.Endpoint(),
-		RedirectURL: p.cfg.origin() + CallbackPath,
-		Scopes:      []string{oidc.ScopeOpenID, "profile", "email", "groups", oidc.ScopeOfflineAccess},
-	}
+	return oidc.ClientContext(ctx, p.http)
 }
 
 // verify checks signature, issuer, life and audience. The token must be for one of the audiences. ErrBadToken says that
@@ -132,7 +140,7 @@ func (p *Provider) verify(ctx context.Context, raw string, audiences []string) (
 	tok, err := v.Verify(p.with(ctx), raw)
 	switch {
 	case out.err != nil:
-		return nil, &ProviderError{Doing: "fetching the identity provider's keys", Cause: out.err}
+		return nil, &ProviderError{Doing: fetchingKeys, Cause: out.err}
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrBadToken, err)
 	}
@@ -144,77 +152,14 @@ func (p *Provider) verify(ctx context.Context, raw string, audiences []string) (
 
 // identity reads the caller from a verified ID token. A *RefusedError says why this user may not come in.
 func (p *Provider) identity(tok *oidc.IDToken) (Identity, error) {
-	var claims map[string]json.RawMessage
+	var claims claimSet
 	if err := tok.Claims(&claims); err != nil {
 		return Identity{}, fmt.Errorf("%w: its claims: %w", ErrBadToken, err)
 	}
-	username, err := p.username(claims)
-	if err != nil {
-		return Identity{}, err
+	if _, isEvent := claims["events"]; isEvent {
+		return Identity{}, fmt.Errorf("%w: it is a logout token", ErrBadToken)
 	}
-	groups, err := p.groups(claims)
-	if err != nil {
-		return Identity{}, err
-	}
-	id := Identity{Username: p.cfg.Prefix + username, Name: optional(claims["name"]), Email: optional(claims["email"])}
-	for _, g := range groups {
-		id.Groups = append(id.Groups, p.cfg.Prefix+g)
-	}
-	if err := id.Check(); err != nil {
-		return Identity{}, unusable(err)
-	}
-	return id, nil
-}
-
-func (p *Provider) username(claims map[string]json.RawMessage) (string, error) {
-	var username string
-	raw, ok := claims[p.cfg.UsernameClaim]
-	if !ok || json.Unmarshal(raw, &username) != nil || username == "" {
-		return "", &RefusedError{Reason: fmt.Sprintf("Your account has no username: the identity provider did not send the claim %q. "+
-			"Ask whoever runs it to set one.", p.cfg.UsernameClaim)}
-	}
-	if p.cfg.UsernameClaim == "email" && string(claims["email_verified"]) != "true" {
-		return "", &RefusedError{Reason: "Your e-mail address is not verified, and here it is the username."}
-	}
-	if err := checkName("username", username); err != nil {
-		return "", unusable(err)
-	}
-	return username, nil
-}
-
-func (p *Provider) groups(claims map[string]json.RawMessage) ([]string, error) {
-	raw, ok := claims[p.cfg.GroupsClaim]
-	if !ok || string(raw) == "null" {
-		return nil, nil
-	}
-	var groups []string
-	if json.Unmarshal(raw, &groups) != nil {
-		var one string
-		if json.Unmarshal(raw, &one) != nil {
-			return nil, &RefusedError{Reason: fmt.Sprintf("The identity provider sent the claim %q in a form that is not a list of groups.", p.cfg.GroupsClaim)}
-		}
-		groups = []string{one}
-	}
-	for _, g := range groups {
-		if err := checkName("group", g); err != nil {
-			return nil, unusable(err)
-		}
-	}
-	return groups, nil
-}
-
-// optional is a claim's text, "" if it has none.
-func optional(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
-}
-
-// unusable refuses an account for a name, with checkName's error.
-func unusable(name error) *RefusedError {
-	return &RefusedError{Reason: "Your account cannot be used here: " + name.Error() + ". Ask whoever runs the identity provider to change it."}
+	return p.cfg.who(claims)
 }
 
 // RefusedError says why a user may not come in; Reason is for the user.
@@ -232,7 +177,8 @@ func (e *RefusedError) Error() string {
 
 func (e *RefusedError) Unwrap() error { return e.Cause }
 
-// ProviderError says that the identity provider could not be asked.
+// ProviderError says that the identity provider could not be asked, or has a failure of its own: then it is around an
+// *AnswerError.
 type ProviderError struct {
 	Doing string
 	Cause error

@@ -17,8 +17,6 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-const settingsPath = "/.well-known/openid-configuration"
-
 // downOnce makes the provider's settings and keys fail while the result is true.
 func (s *site) downOnce() *atomic.Bool {
 	down := &atomic.Bool{}
@@ -38,7 +36,7 @@ func eventually(t *testing.T, what string, done func() bool) {
 	t.Fatalf("%s does not come", what)
 }
 
-// withKey is the token with a header that names another key.
+// withKey returns the token with a header that names another key.
 func withKey(token, kid string) string {
 	_, rest, _ := strings.Cut(token, ".")
 	return part(`{"alg":"RS256","kid":"`+kid+`"}`) + "." + rest
@@ -144,8 +142,20 @@ func TestSettingsAreAskedForOnceAndNotAtOnceAgain(t *testing.T) {
 	}
 	down.Store(false)
 	s.later(discoverAgain)
-	if found, err := p.discover(t.Context()); err != nil || found.endSession == "" {
+	if found, err := p.discover(t.Context()); err != nil || found.settings.EndSession == "" {
 		t.Errorf("%v, %v", found, err)
+	}
+}
+
+// TestAddressesInClearAreRefused, but those of this machine.
+func TestAddressesInClearAreRefused(t *testing.T) {
+	for _, name := range []string{"authorization_endpoint", "token_endpoint", "device_authorization_endpoint", "jwks_uri", "revocation_endpoint"} {
+		s := newSite(t)
+		s.issuer.Settings = map[string]any{name: "http://login.example/x"}
+		_, err := s.Browser.provider.discover(t.Context())
+		if answer, ok := errors.AsType[*AnswerError](err); !ok || !strings.Contains(answer.Detail, name+" is http://login.example/x: it must be https") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

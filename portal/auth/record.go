@@ -16,7 +16,7 @@ type record struct {
 	writes writes
 }
 
-// RequestID is the ID of the request, made here and sent back as X-Request-Id; "" outside a request.
+// RequestID returns the ID that the portal gave the request and sends back as X-Request-Id, or "" outside a request.
 func RequestID(ctx context.Context) string {
 	if rec, ok := ctx.Value(requestKey).(*record); ok {
 		return rec.id
@@ -61,7 +61,7 @@ func finish(log *slog.Logger, out *response, r *http.Request, took time.Duration
 	}, actor.known()...)...)
 }
 
-// rescue, deferred, turns a panic into an opaque answer, unless one was begun.
+// rescue turns a panic into an opaque answer, unless one was begun. It must be deferred.
 func rescue(log *slog.Logger, out *response, r *http.Request, failed http.HandlerFunc) {
 	v := recover()
 	if v == nil {
@@ -114,7 +114,7 @@ func (r *response) Flush() {
 	}
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap lets http.ResponseController reach the wrapped writer.
 func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 func (r *response) status() int {

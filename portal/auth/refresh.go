@@ -1,13 +1,13 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
 
-	"golang.org/x/oauth2"
 	"golang.org/x/sync/singleflight"
 	lru "k8s.io/apimachinery/pkg/util/cache"
 )
@@ -39,8 +39,8 @@ func newRefresher(p *Provider, clock lru.Clock) *refresher {
 	return &refresher{provider: p, outcomes: lru.NewLRUExpireCacheWithClock(refreshes, clock)}
 }
 
-// due is s with claims verified lately. errEnded means that the provider no longer vouches for the user; any other
-// error that it could not be asked.
+// due returns s with claims verified lately. errEnded means that the provider no longer vouches for the user; any other error
+// means that the provider could not be asked.
 func (f *refresher) due(ctx context.Context, s session, now time.Time) (session, error) {
 	if s.Refresh == "" || now.Sub(time.Unix(s.Checked, 0)) < checkEvery {
 		return s, nil
@@ -81,17 +81,12 @@ func (f *refresher) once(ctx context.Context, s session, now time.Time) (session
 }
 
 func (f *refresher) ask(ctx context.Context, s session, now time.Time) (session, error) {
-	found, err := f.provider.discover(ctx)
+	tok, err := f.provider.refresh(ctx, s.Refresh)
+	if answer, ok := errors.AsType[*AnswerError](err); ok && !answer.passing() {
+		return session{}, &endedError{Lapsed, err.Error()}
+	}
 	if err != nil {
 		return session{}, err
-	}
-	tok, err := f.provider.oauth(found).TokenSource(f.provider.with(ctx), &oauth2.Token{RefreshToken: s.Refresh}).Token()
-	if err != nil {
-		var refused *oauth2.RetrieveError
-		if errors.As(err, &refused) && refused.Response.StatusCode/100 == 4 && refused.Response.StatusCode != 429 {
-			return session{}, &endedError{Lapsed, "the identity provider refused to renew it"}
-		}
-		return session{}, &ProviderError{Doing: "renewing a session", Cause: err}
 	}
 	raw, ok := tok.Extra("id_token").(string)
 	if !ok {
@@ -103,8 +98,8 @@ func (f *refresher) ask(ctx context.Context, s session, now time.Time) (session,
 	return f.renewed(ctx, s, raw, now)
 }
 
-// renewed is s with the claims of the new ID token, which must be about the same user. It is s as it is, beside a
-// *ProviderError, when the token cannot be verified for now.
+// renewed returns s with the claims of the new ID token, which must be about the same user. When the token cannot be verified for
+// now it returns s unchanged and a *ProviderError.
 func (f *refresher) renewed(ctx context.Context, s session, raw string, now time.Time) (session, error) {
 	idToken, err := f.provider.verify(ctx, raw, []string{f.provider.cfg.ClientID})
 	if _, ok := errors.AsType[*ProviderError](err); ok {
@@ -121,6 +116,7 @@ func (f *refresher) renewed(ctx context.Context, s session, raw string, now time
 		return session{}, &endedError{Another, "renewing it brought another user"}
 	}
 	s.Groups, s.Name, s.Email = id.Groups, id.Name, id.Email
+	s.SID, s.Hint = cmp.Or(sidOf(idToken), s.SID), cmp.Or(loginHint(idToken), s.Hint)
 	s.Checked, s.TokenEnd = now.Unix(), idToken.Expiry.Unix()
 	return s, nil
 }

@@ -1,8 +1,11 @@
 package auth
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
+
+	"github.com/coreos/go-oidc/v3/oidc"
 )
 
 // renew goes on with a session that lapsed, if the identity provider still knows its user without asking. It stays the same
@@ -30,7 +33,7 @@ func (b *Browser) renew(w http.ResponseWriter, r *http.Request, l login) {
 		b.problem(w, r, err)
 	default:
 		b.log.InfoContext(r.Context(), "session not renewed", "cause", err, "requestID", RequestID(r.Context()))
-		clearCookie(w, sessionCookie)
+		clearSession(w, r)
 		http.Redirect(w, r, signInAgain(l.ReturnTo, endingOf(err)), http.StatusSeeOther)
 	}
 }
@@ -39,14 +42,31 @@ func (b *Browser) renew(w http.ResponseWriter, r *http.Request, l login) {
 func (b *Browser) goOn(w http.ResponseWriter, r *http.Request, l login, old session) error {
 	fresh, err := b.begin(r.Context(), l, r.URL.Query())
 	var refused *RefusedError
+	var unreachable *ProviderError
+	var answer *AnswerError
 	switch {
-	case errors.As(err, &refused):
-		return &endedError{Lapsed, refused.Error()}
+	case errors.As(err, &unreachable):
+		return err
+	case errors.As(err, &refused), errors.As(err, &answer):
+		return &endedError{Lapsed, err.Error()}
 	case err != nil:
 		return err
 	case fresh.Subject != old.Subject || fresh.Username != old.Username:
 		return &endedError{Another, "the identity provider knows another user"}
 	}
 	fresh.ID, fresh.Start, fresh.Seen = old.ID, old.Start, old.Seen
-	return b.writeSession(w, fresh)
+	fresh.SID = cmp.Or(fresh.SID, old.SID)
+	return b.writeSession(w, r, fresh)
+}
+
+// loginHint returns what the provider knows the user by on its sign-in page: as it says itself (Entra ID has a claim for that),
+// else the login name, else the e-mail address. "" if the token has none of them.
+func loginHint(tok *oidc.IDToken) string {
+	var said struct {
+		Hint  string `json:"login_hint"`
+		Login string `json:"preferred_username"`
+		Email string `json:"email"`
+	}
+	_ = tok.Claims(&said) // claims of another form are no hints
+	return cmp.Or(said.Hint, said.Login, said.Email)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
-// lapsed is a session that the provider does not renew any more, as when its user signed in with another browser and the
-// provider keeps one refresh token for each user.
+// lapsed returns a session that the provider no longer renews, as when its user signed in with another browser and the provider
+// keeps one refresh token per user.
 func lapsed(t *testing.T) (*site, jar) {
 	t.Helper()
 	s, cookies := signedIn(t)
@@ -21,7 +21,7 @@ func lapsed(t *testing.T) (*site, jar) {
 	return s, cookies
 }
 
-// sent is where the provider is asked, without a word to the user.
+// sent returns the address at which the browser asks the provider silently; it fails unless the answer is that redirect.
 func (s *site) sent(t *testing.T, r page) (to string) {
 	t.Helper()
 	to = r.Header.Get("Location")
@@ -175,8 +175,7 @@ func TestARenewedSessionLastsNoLonger(t *testing.T) {
 	}
 }
 
-// TestAPageThatLoadsItselfAnewIsNoUse: where the provider renews nothing, pages that follow load themselves anew, with
-// nobody there.
+// TestAPageThatLoadsItselfAnewIsNoUse: where the provider renews nothing, pages that reload themselves do not keep a session alive.
 func TestAPageThatLoadsItselfAnewIsNoUse(t *testing.T) {
 	for _, c := range []struct{ user, end string }{{"", "why=rested"}, {"?1", "prompt=none"}} {
 		s, cookies := signedIn(t)
@@ -207,4 +206,37 @@ func TestNothingIsRenewedBeforeItIsKnownWhoSignedOut(t *testing.T) {
 	s.revoked.loading = false
 	s.back(t, cookies, s.sent(t, s.do("GET", "/x", cookies)), alice)
 	s.see(t, cookies, "oidc:alice oidc:dev")
+}
+
+// TestARenewalSaysWhoseItIs: with several accounts signed in there, the provider could not tell.
+func TestARenewalSaysWhoseItIs(t *testing.T) {
+	for _, c := range []struct {
+		why    string
+		claims oidctest.Claims
+		want   string
+	}{
+		{"the login name", oidctest.Claims{"email": "alice@example.com"}, "alice"},
+		{"as the provider says", oidctest.Claims{"login_hint": "O.CiQw", "email": "alice@example.com"}, "O.CiQw"},
+		{"the e-mail address", oidctest.Claims{"preferred_username": nil, "email": "alice@example.com"}, "alice@example.com"},
+		{"nothing", oidctest.Claims{"preferred_username": nil}, ""},
+		{"no text", oidctest.Claims{"preferred_username": nil, "login_hint": 7}, ""},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			s, cookies := newSite(t), jar{}
+			s.Browser.provider.cfg.UsernameClaim = "sub"
+			s.issuer.WithoutRefresh, s.life = true, Life{Idle: 2 * time.Hour, Max: 3 * time.Hour}
+			claims := maps.Clone(alice)
+			maps.Copy(claims, c.claims)
+			s.signIn(t, cookies, claims)
+			s.later(time.Hour)
+			to, err := url.Parse(s.sent(t, s.do("GET", "/x", cookies)))
+			if err != nil || to.Query().Get("prompt") != "none" || to.Query().Get("login_hint") != c.want {
+				t.Errorf("it asks with %v (%v), want the hint %q", to.Query(), err, c.want)
+			}
+		})
+	}
+	s, cookies := signedIn(t)
+	if to := s.do("GET", LoginPath, cookies).Header.Get("Location"); strings.Contains(to, "login_hint") {
+		t.Errorf("who signs in by hand may be anybody, but it leads to %s", to)
+	}
 }

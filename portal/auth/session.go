@@ -5,15 +5,11 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	mathrand "math/rand/v2"
-	"net/http"
 	"time"
 )
 
 const (
-	sessionCookie = "__Host-portico"
 	// checkEvery is how often groups are asked for again; checkGrace how long the old ones last while the provider
 	// does not answer.
 	checkEvery = 5 * time.Minute
@@ -22,16 +18,15 @@ const (
 	// the streams that are due at once connect again.
 	streamRetry  = time.Minute
 	streamSpread = 20 * time.Second
-	// maxCookie leaves room for name and attributes below the 4,096 bytes that browsers keep.
-	maxCookie = 3500
 )
 
-// session is what the cookie holds.
+// session is what the cookie holds, and the groups, which may have cookies of their own.
 type session struct {
 	ID       string   `json:"i"`
 	Subject  string   `json:"s"`
 	Username string   `json:"u"`
 	Groups   []string `json:"g,omitempty"`
+	Apart    *apart   `json:"a,omitempty"` // nil while the groups are in here
 	Name     string   `json:"n,omitempty"`
 	Email    string   `json:"e,omitempty"`
 	Start    int64    `json:"b"` // signed in
@@ -39,6 +34,10 @@ type session struct {
 	Checked  int64    `json:"c"` // claims last verified
 	TokenEnd int64    `json:"x"` // the ID token's end; counts when there is no refresh token
 	Refresh  string   `json:"r,omitempty"`
+	// SID is the provider's own name of the session (sid), by which it may end it.
+	SID string `json:"p,omitempty"`
+	// Hint tells the provider, when the session is renewed, which of the users that are signed in there it is about.
+	Hint string `json:"t,omitempty"`
 }
 
 func (s session) identity() Identity {
@@ -51,8 +50,8 @@ func (s session) key() string {
 	return hex.EncodeToString(h[:16])
 }
 
-// askAgain is when a stream that begins now must connect again, so that the provider is asked who the user is. When it
-// is due already, the provider did not answer a moment ago: the stream goes on for a while, within the grace.
+// askAgain returns when a stream that begins now must reconnect, so that the provider is asked who the user is. When that is due
+// already, the provider did not answer a moment ago: the stream goes on for a while, within the grace.
 func (b *Browser) askAgain(s session, now time.Time) time.Time {
 	checked := time.Unix(s.Checked, 0)
 	due := checked.Add(checkEvery)
@@ -71,7 +70,7 @@ func (b *Browser) askAgain(s session, now time.Time) time.Time {
 // alive says whether the session may go on, apart from the provider's opinion.
 func (b *Browser) alive(s session, now time.Time) error {
 	switch {
-	case b.revoked.Revoked(s.ref()):
+	case b.revoked.Revoked(s.ref()), b.endedAtProvider(s):
 		return errSignedOut
 	case !now.Before(b.life.end(s)):
 		return errOver
@@ -83,6 +82,15 @@ func (b *Browser) alive(s session, now time.Time) error {
 	return s.identity().Check()
 }
 
+// endedAtProvider reports whether the provider said that the session has ended there, by any of its names.
+func (b *Browser) endedAtProvider(s session) bool {
+	began := time.Unix(s.Start, 0)
+	if s.SID == "" {
+		return b.revoked.Revoked(SessionRef{User: unnamedHash(s.Subject), Began: began})
+	}
+	return b.revoked.Revoked(sidRef(s.SID, "", began)) || b.revoked.Revoked(sidRef(s.SID, s.Subject, began))
+}
+
 func newSessionID() string { return rand.Text() }
 
 // Revocations is the list of sessions that were signed out, shared by all replicas.
@@ -91,47 +99,6 @@ type Revocations interface {
 	Loaded() bool
 	Revoked(s SessionRef) bool
 	Revoke(ctx context.Context, s SessionRef) error
-}
-
-// readSession opens the cookie; errNoSession without one that we sealed.
-func (b *Browser) readSession(r *http.Request) (session, error) {
-	cookies := r.CookiesNamed(sessionCookie)
-	if len(cookies) != 1 {
-		return session{}, errNoSession
-	}
-	plain, err := b.keys.open(sessionCookie, cookies[0].Value)
-	if err != nil {
-		return session{}, errNoSession
-	}
-	var s session
-	if err := json.Unmarshal(plain, &s); err != nil {
-		return session{}, errNoSession
-	}
-	return s, b.alive(s, b.now())
-}
-
-// writeSession refuses a session that browsers would silently drop.
-func (b *Browser) writeSession(w http.ResponseWriter, s session) error {
-	plain, err := json.Marshal(s)
-	if err != nil {
-		return fmt.Errorf("writing the session: %w", err)
-	}
-	sealed := b.keys.seal(sessionCookie, plain)
-	if len(sealed) > maxCookie {
-		return &RefusedError{Reason: fmt.Sprintf("Your account is in too many groups (%d) for a session. "+
-			"Ask whoever runs the identity provider to send only the groups that matter here.", len(s.Groups))}
-	}
-	setCookie(w, sessionCookie, sealed, b.life.end(s).Sub(b.now()))
-	return nil
-}
-
-func setCookie(w http.ResponseWriter, name, value string, life time.Duration) {
-	http.SetCookie(w, &http.Cookie{
-		Name: name, Value: value, Path: "/", MaxAge: max(int(life.Seconds()), 1), Secure: true,
-		HttpOnly: true, SameSite: http.SameSiteLaxMode,
-	})
-}
-
-func clearCookie(w http.ResponseWriter, name string) {
-	http.SetCookie(w, &http.Cookie{Name: name, Path: "/", MaxAge: -1, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	// RevokeUser ends all sessions of the user that began until then.
+	RevokeUser(ctx context.Context, until SessionRef) error
 }

@@ -36,6 +36,7 @@ type site struct {
 type memory struct {
 	mu      sync.Mutex
 	all     map[string]time.Time // until when
+	users   map[string]time.Time // all sessions that began until then
 	now     func() time.Time
 	fail    error
 	loading bool
@@ -46,13 +47,20 @@ func (m *memory) Loaded() bool { return !m.loading }
 func (m *memory) Revoked(s SessionRef) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.now().Before(m.all[s.ID])
+	return m.now().Before(m.all[s.ID]) || !s.Began.After(m.users[s.User])
 }
 
 func (m *memory) Revoke(_ context.Context, s SessionRef) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.all[s.ID] = s.Forgettable()
+	return m.fail
+}
+
+func (m *memory) RevokeUser(_ context.Context, until SessionRef) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.users[until.User] = until.Began
 	return m.fail
 }
 
@@ -83,7 +91,7 @@ func newKey(b byte) string {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{issuer: oidctest.New(t), clock: clocktesting.NewFakePassiveClock(time.Now()), revoked: &memory{all: map[string]time.Time{}}}
+	s := &site{issuer: oidctest.New(t), clock: clocktesting.NewFakePassiveClock(time.Now()), revoked: &memory{all: map[string]time.Time{}, users: map[string]time.Time{}}}
 	s.issuer.Now, s.revoked.now = s.clock.Now, s.clock.Now
 	s.keys = filepath.Join(t.TempDir(), "keys")
 	if err := os.WriteFile(s.keys, []byte("# one\n"+newKey('a')+"\n"), 0o600); err != nil {
@@ -102,6 +110,7 @@ func newSite(t *testing.T) *site {
 	mux.HandleFunc("GET "+LoginPath, s.Login)
 	mux.HandleFunc("GET "+CallbackPath, s.Callback)
 	mux.HandleFunc("POST "+LogoutPath, s.Logout)
+	mux.HandleFunc("POST "+BackChannelPath, s.BackChannelLogout)
 	mux.HandleFunc("GET "+SignedOutPath, s.SignedOut)
 	mux.Handle("/", s.Require(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, _ := FromContext(r.Context())
@@ -115,7 +124,7 @@ func (s *site) provider(t *testing.T) *Provider {
 	t.Helper()
 	p, err := NewProvider(Config{
 		IssuerURL: s.issuer.URL, ClientID: "portal", PublicURL: portalURL, UsernameClaim: "preferred_username",
-		GroupsClaim: "groups", Prefix: "oidc:", Audiences: []string{"api"},
+		GroupsClaim: "groups", GroupsOptional: true, Prefix: "oidc:", Audiences: []string{"api"},
 	}, s.clock.Now)
 	if err != nil {
 		t.Fatal(err)
@@ -126,11 +135,16 @@ func (s *site) provider(t *testing.T) *Provider {
 // jar is a browser's cookies.
 type jar map[string]string
 
-func (s *site) do(method, target string, cookies jar, headers ...string) page {
+func request(method, target string, cookies jar) *http.Request {
 	r := httptest.NewRequestWithContext(context.Background(), method, portalURL+target, http.NoBody)
 	for name, value := range cookies {
 		r.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
+	return r
+}
+
+func (s *site) do(method, target string, cookies jar, headers ...string) page {
+	r := request(method, target, cookies)
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
@@ -157,7 +171,7 @@ type page struct {
 	body       string
 }
 
-// Cookies are those that the answer sets.
+// Cookies returns the cookies that the answer sets.
 func (p page) Cookies() []*http.Cookie {
 	r := http.Response{Header: p.Header}
 	return r.Cookies()

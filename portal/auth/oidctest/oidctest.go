@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 )
@@ -36,6 +37,14 @@ type Provider struct {
 	Refreshed func() (Claims, int)
 	// WithoutRefresh gives no refresh tokens.
 	WithoutRefresh bool
+	// RefreshToken is what refresh tokens begin with.
+	RefreshToken string
+	// Settings change what the provider says of itself; nil takes a setting away.
+	Settings map[string]any
+	// Refusal is what is answered to a grant of this type at the token endpoint in place of tokens; status 0 is none.
+	Refusal func(grantType string) (status int, answer map[string]any)
+	// Revocation is the status with which /revoke answers; 0 is 200.
+	Revocation int
 	// Failing is true while the settings and keys are answered with an error; nil is never.
 	Failing func() bool
 
@@ -47,6 +56,8 @@ type Provider struct {
 	grants    map[string]grant // by code, and by refresh token
 	refreshes int
 	fetches   map[string]int
+	asked     []string
+	revoked   []string
 }
 
 type grant struct {
@@ -66,6 +77,7 @@ func New(tb T) *Provider {
 	mux.HandleFunc("GET /.well-known/openid-configuration", p.counted(p.discovery))
 	mux.HandleFunc("GET "+KeysPath, p.counted(p.keys))
 	mux.HandleFunc("POST /token", p.token)
+	mux.HandleFunc("POST /revoke", p.revoke)
 	p.handler = mux
 	srv := httptest.NewServer(mux)
 	tb.Cleanup(srv.Close)
@@ -73,7 +85,7 @@ func New(tb T) *Provider {
 	return p
 }
 
-// Handler is the provider without its server, for who has another URL.
+// Handler returns the provider's handler, for tests that serve it at another URL.
 func (p *Provider) Handler() http.Handler { return p.handler }
 
 func (p *Provider) now() time.Time {
@@ -86,7 +98,7 @@ func (p *Provider) now() time.Time {
 // KeysPath is where the keys are.
 const KeysPath = "/keys"
 
-// Fetches is how many times a path was asked for.
+// Fetches returns how many times a path was requested.
 func (p *Provider) Fetches(path string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,10 +120,13 @@ func (p *Provider) counted(next http.HandlerFunc) http.HandlerFunc {
 }
 
 func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, map[string]any{
+	said := map[string]any{
 		"issuer": p.URL, "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
 		"end_session_endpoint": p.URL + "/logout", "id_token_signing_alg_values_supported": []string{"RS256", "HS256", "none"},
-	})
+	}
+	maps.Copy(said, p.Settings)
+	maps.DeleteFunc(said, func(_ string, v any) bool { return v == nil })
+	reply(w, http.StatusOK, said)
 }
 
 func (p *Provider) keys(w http.ResponseWriter, _ *http.Request) {
@@ -121,8 +136,8 @@ func (p *Provider) keys(w http.ResponseWriter, _ *http.Request) {
 	}}})
 }
 
-// Code is what the provider would send back after signing in a user with these claims: authURL is where the portal
-// sent the browser. The nonce is that of authURL unless the claims have one.
+// Code signs in a user with these claims and returns what the provider would send back; authURL is where the portal sent the
+// browser. The nonce is that of authURL unless the claims have one.
 func (p *Provider) Code(authURL string, claims Claims) (code, state string) {
 	p.t.Helper()
 	u, err := url.Parse(authURL)
@@ -142,16 +157,62 @@ func (p *Provider) Code(authURL string, claims Claims) (code, state string) {
 	return code, q.Get("state")
 }
 
-// Refreshes is how many times a refresh token was presented.
+// Refreshes returns how many times a refresh token was presented.
 func (p *Provider) Refreshes() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.refreshes
 }
 
+// Asked lists the requests to the token endpoint, each as its grant type and how the client authenticated: client_secret_basic,
+// client_secret_post or none.
+func (p *Provider) Asked() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.asked)
+}
+
+// Revoked lists the revocations of the refresh tokens that it issued, each as how the client authenticated.
+func (p *Provider) Revoked() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.revoked)
+}
+
+func (p *Provider) revoke(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, known := p.grants[r.FormValue("token")]; known {
+		p.revoked = append(p.revoked, clientAuth(r))
+		delete(p.grants, r.FormValue("token"))
+	}
+	w.WriteHeader(max(p.Revocation, http.StatusOK))
+}
+
+func clientAuth(r *http.Request) string {
+	switch _, _, basic := r.BasicAuth(); {
+	case basic:
+		return "client_secret_basic"
+	case r.FormValue("client_secret") != "":
+		return "client_secret_post"
+	}
+	return "none"
+}
+
 func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.asked = append(p.asked, r.FormValue("grant_type")+" "+clientAuth(r))
+	if p.Refusal != nil {
+		if status, answer := p.Refusal(r.FormValue("grant_type")); status != 0 {
+			reply(w, status, answer)
+			return
+		}
+	}
+	p.grant(w, r)
+}
+
+func (p *Provider) grant(w http.ResponseWriter, r *http.Request) {
 	switch r.FormValue("grant_type") {
 	case "authorization_code":
 		g, ok := p.grants[r.FormValue("code")]
@@ -181,7 +242,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 func (p *Provider) issue(w http.ResponseWriter, claims Claims) {
 	answer := map[string]any{"access_token": rand.Text(), "token_type": "Bearer", "expires_in": 3600, "id_token": p.Token(claims)}
 	if !p.WithoutRefresh {
-		refresh := rand.Text()
+		refresh := p.RefreshToken + rand.Text()
 		p.grants[refresh] = grant{claims: claims}
 		answer["refresh_token"] = refresh
 	}
@@ -204,7 +265,7 @@ func (p *Provider) Token(claims Claims) string {
 	return body + "." + b64(sig)
 }
 
-// Unsigned is a token with alg none.
+// Unsigned returns a token with alg none.
 func (p *Provider) Unsigned(claims Claims) string {
 	p.t.Helper()
 	all := Claims{"iss": p.URL, "sub": "subject-1", "exp": p.now().Add(time.Hour).Unix()}

@@ -1,0 +1,133 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/oauth2"
+)
+
+// maxAnswer bounds what is told of the provider's words.
+const maxAnswer = 300
+
+// AnswerError is what the identity provider answered in place of what it was asked for. Where it may be another answer in a
+// moment, a *ProviderError is around it.
+type AnswerError struct {
+	Doing  string
+	Status int    // of HTTP; 0 if the browser brought the answer
+	Code   string // as in OAuth 2.0: invalid_scope; "" if it sent none
+	Detail string // the provider's words, "" if it sent none
+}
+
+func (e *AnswerError) Error() string {
+	return e.Doing + ": the identity provider answered " + e.said()
+}
+
+// said returns the answer in the provider's own words.
+func (e *AnswerError) said() string {
+	var words []string
+	switch {
+	case e.Code != "":
+		words = append(words, e.Code)
+	case e.Status != 0:
+		words = append(words, strings.TrimSpace(strconv.Itoa(e.Status)+" "+http.StatusText(e.Status)))
+	}
+	if e.Detail != "" {
+		words = append(words, strconv.Quote(e.Detail))
+	}
+	if len(words) == 0 {
+		return "nothing that could be read"
+	}
+	return strings.Join(words, ", ")
+}
+
+// detail returns the text that the error page shows.
+func (e *AnswerError) detail() string {
+	return fmt.Sprintf("It answered %s. %s", e.said(), e.advice())
+}
+
+// advice returns what the reader of the error page can do about the answer.
+func (e *AnswerError) advice() string {
+	switch e.Code {
+	case "access_denied":
+		return "Ask whoever runs it to let you in."
+	case "invalid_scope", "not_allowed":
+		return "Ask the portal's admins to ask for other scopes: --oidc-scopes."
+	case "invalid_client", "unauthorized_client":
+		return "Ask the portal's admins to look at its client there, the secret, and --oidc-client-auth-method."
+	case "invalid_request", "redirect_uri_mismatch":
+		return "Ask the portal's admins to look at its client there: the redirect URI must be the portal's, with " + CallbackPath + "."
+	case "invalid_grant":
+		return "Sign in again."
+	}
+	if e.passing() {
+		return "Try again in a minute, or ask whoever runs it."
+	}
+	return "Try again, or ask whoever runs it."
+}
+
+// passing reports whether the answer says that it may be another in a moment.
+func (e *AnswerError) passing() bool {
+	switch e.Code {
+	case "":
+		return e.Status/100 != 4 || e.Status == http.StatusTooManyRequests
+	case "temporarily_unavailable", "server_error":
+		return true
+	}
+	return e.Status/100 == 5 || e.Status == http.StatusTooManyRequests
+}
+
+// status returns the HTTP status of the error page.
+func (e *AnswerError) status() int {
+	if e.Code == "access_denied" {
+		return http.StatusForbidden
+	}
+	return http.StatusBadGateway
+}
+
+// answered makes an error of an answer over HTTP.
+func answered(e *AnswerError) error {
+	if e.passing() {
+		return &ProviderError{Doing: e.Doing, Cause: e}
+	}
+	return e
+}
+
+// asking wraps an error of a request to the token endpoint; doing says what was tried. Of the provider's answer it keeps only the
+// error's code and description, with the given secrets hidden.
+func asking(doing string, err error, secrets ...string) error {
+	hide := func(s string) string {
+		for _, secret := range secrets {
+			if secret != "" {
+				s = strings.ReplaceAll(s, secret, "[hidden]")
+			}
+		}
+		return clean(s)
+	}
+	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		return answered(&AnswerError{Doing: doing, Status: e.Response.StatusCode, Code: hide(e.ErrorCode), Detail: hide(e.ErrorDescription)})
+	}
+	if _, ok := errors.AsType[*url.Error](err); ok {
+		return &ProviderError{Doing: doing, Cause: err}
+	}
+	return answered(&AnswerError{Doing: doing, Detail: hide(err.Error())})
+}
+
+// clean makes s fit for a page and for a line of a log: printable characters and single blanks only, cut at maxAnswer runes.
+func clean(s string) string {
+	s = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
+			return ' '
+		}
+		return r
+	}, s)), " ")
+	if runes := []rune(s); len(runes) > maxAnswer {
+		return string(runes[:maxAnswer]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,220 @@
+package auth
+
+import (
+	"bytes"
+	"compress/flate"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	sessionCookie = "__Host-portico"
+	// groupsCookie begins the names of the cookies that groups have when there is no room for them in the session's own. A number
+	// from 1 follows.
+	groupsCookie = "__Host-portico-groups-"
+	// maxCookie leaves room for name and attributes below the 4,096 bytes that browsers keep.
+	maxCookie = 3500
+	// maxGroupCookies bounds what each request brings, to some 14 KB. The 200 groups that Entra ID puts in a token, as IDs, take two.
+	maxGroupCookies = 3
+	// maxGroupsText bounds groups that take little room when they are packed: each request to Kubernetes carries them unpacked.
+	maxGroupsText = 64 << 10
+)
+
+// apart says that a session's groups are in cookies of their own.
+type apart struct {
+	// Cookies is how many they are.
+	Cookies int `json:"n"`
+	// Sum is of what they hold: two answers that come at once must not leave the session of one with the groups of the other.
+	Sum string `json:"h"`
+}
+
+// errGroupsGone makes the portal ask the identity provider for the groups again, without the user.
+var errGroupsGone = &endedError{Lapsed, "the cookies of its groups are not there, or of another answer"}
+
+// readSession opens the request's cookies. It returns errNoSession without one that we sealed. With any other error the session
+// is the one that has ended.
+func (b *Browser) readSession(r *http.Request) (session, error) {
+	cookies := r.CookiesNamed(sessionCookie)
+	if len(cookies) != 1 {
+		return session{}, errNoSession
+	}
+	plain, err := b.keys.open(sessionCookie, cookies[0].Value)
+	if err != nil {
+		return session{}, errNoSession
+	}
+	var s session
+	if err := json.Unmarshal(plain, &s); err != nil {
+		return session{}, errNoSession
+	}
+	if err := b.alive(s, b.now()); err != nil || s.Apart == nil {
+		return s, err
+	}
+	if s.Groups, err = b.readGroups(r, s); err != nil {
+		s.Apart = nil // so that they are written again
+		return s, errGroupsGone
+	}
+	return s, nil
+}
+
+// writeSession sets the session's cookies. It returns an error for a session that browsers would silently drop. Groups without
+// room get cookies of their own; a refresh token without room is left out: the session is renewed without a word when its ID
+// token ends.
+func (b *Browser) writeSession(w http.ResponseWriter, r *http.Request, s session) error {
+	known, refresh := s.Apart, s.Refresh
+	s, packed, err := fit(s)
+	if err != nil {
+		return err
+	}
+	if s.Refresh != refresh {
+		b.log.WarnContext(r.Context(), "no room for the refresh token: groups are asked for again when the ID token ends", "bytes", len(refresh), "requestID", RequestID(r.Context()))
+	}
+	plain, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("writing the session: %w", err)
+	}
+	life := b.life.end(s).Sub(b.now())
+	setCookie(w, sessionCookie, b.keys.seal(sessionCookie, plain), life)
+	if known == nil || s.Apart == nil || *known != *s.Apart {
+		var sealed string
+		if s.Apart != nil {
+			sealed = b.keys.seal(s.groupsPurpose(), packed)
+		}
+		writeGroups(w, r, sealed, life)
+	}
+	return nil
+}
+
+// fit returns the session as its own cookie holds it, and its groups, packed, if they are not in there.
+func fit(s session) (_ session, packed []byte, err error) {
+	s.Apart = nil
+	if sealedSize(s) > maxCookie && len(s.Groups) > 0 {
+		plain, err := json.Marshal(s.Groups)
+		if err != nil {
+			return s, nil, fmt.Errorf("writing the groups of a session: %w", err)
+		}
+		if packed, err = pack(plain); err != nil {
+			return s, nil, fmt.Errorf("writing the groups of a session: %w", err)
+		}
+		s.Apart = &apart{Cookies: (sealedLen(packed) + maxCookie - 1) / maxCookie, Sum: groupsSum(packed)}
+		if len(plain) > maxGroupsText || s.Apart.Cookies > maxGroupCookies {
+			return s, nil, refused("Your account is in too many groups (%d) for a session. "+
+				"Ask whoever runs the identity provider to send only the groups that matter here.", len(s.Groups))
+		}
+		s.Groups = nil
+	}
+	if sealedSize(s) > maxCookie {
+		s.Refresh = ""
+	}
+	if sealedSize(s) > maxCookie {
+		return s, nil, refused("What the identity provider says of your account is too long for a session, even without groups. " +
+			"Ask whoever runs it for a shorter name and e-mail address.")
+	}
+	return s, packed, nil
+}
+
+func refused(format string, args ...any) *RefusedError {
+	return &RefusedError{Reason: fmt.Sprintf(format, args...)}
+}
+
+// writeGroups sets the cookies of the sealed groups, and clears those that the request brought and nobody needs any more.
+func writeGroups(w http.ResponseWriter, r *http.Request, sealed string, life time.Duration) {
+	for i := 1; i <= maxGroupCookies; i++ {
+		name := groupsCookie + strconv.Itoa(i)
+		part := sealed[:min(len(sealed), maxCookie)]
+		sealed = sealed[len(part):]
+		switch {
+		case part != "":
+			setCookie(w, name, part, life)
+		case len(r.CookiesNamed(name)) > 0:
+			clearCookie(w, name)
+		}
+	}
+}
+
+func (b *Browser) readGroups(r *http.Request, s session) ([]string, error) {
+	var sealed strings.Builder
+	for i := range s.Apart.Cookies {
+		parts := r.CookiesNamed(groupsCookie + strconv.Itoa(i+1))
+		if len(parts) != 1 {
+			return nil, errSeal
+		}
+		sealed.WriteString(parts[0].Value)
+	}
+	packed, err := b.keys.open(s.groupsPurpose(), sealed.String())
+	if err != nil || groupsSum(packed) != s.Apart.Sum {
+		return nil, errSeal
+	}
+	return unpackGroups(packed)
+}
+
+// groupsPurpose seals groups for one session: those of another do not open.
+func (s session) groupsPurpose() string { return groupsCookie + s.ID }
+
+func groupsSum(packed []byte) string {
+	sum := sha256.Sum256(packed)
+	return hex.EncodeToString(sum[:8])
+}
+
+// pack compresses a cookie's content: IDs of groups take half the room then.
+func pack(plain []byte) ([]byte, error) {
+	var packed bytes.Buffer
+	to, err := flate.NewWriter(&packed, flate.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := to.Write(plain); err != nil {
+		return nil, err
+	}
+	if err := to.Close(); err != nil {
+		return nil, err
+	}
+	return packed.Bytes(), nil
+}
+
+func unpackGroups(packed []byte) ([]string, error) {
+	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), maxGroupsText))
+	if err != nil {
+		return nil, fmt.Errorf("reading the groups of a session: %w", err)
+	}
+	var groups []string
+	if err := json.Unmarshal(plain, &groups); err != nil {
+		return nil, fmt.Errorf("reading the groups of a session: %w", err)
+	}
+	return groups, nil
+}
+
+// clearSession takes the session from the browser.
+func clearSession(w http.ResponseWriter, r *http.Request) {
+	clearCookie(w, sessionCookie)
+	writeGroups(w, r, "", 0)
+}
+
+// sealedSize returns how long a session is in its cookie.
+func sealedSize(s session) int {
+	plain, err := json.Marshal(s)
+	if err != nil {
+		return 0 // writing it says so
+	}
+	return sealedLen(plain)
+}
+
+func sealedLen(plain []byte) int { return base64.RawURLEncoding.EncodedLen(len(plain) + sealOverhead) }
+
+func setCookie(w http.ResponseWriter, name, value string, life time.Duration) {
+	http.SetCookie(w, &http.Cookie{
+		Name: name, Value: value, Path: "/", MaxAge: max(int(life.Seconds()), 1), Secure: true,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	})
+}
+
+func clearCookie(w http.ResponseWriter, name string) {
+	http.SetCookie(w, &http.Cookie{Name: name, Path: "/", MaxAge: -1, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+}

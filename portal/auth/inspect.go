@@ -1,0 +1,257 @@
+package auth
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+)
+
+// Inspection is what to look at: the settings, and how far a token gets with them.
+type Inspection struct {
+	Config     Config
+	Token      string            // "" for none
+	GroupNames map[string]string // by the groups' names in Kubernetes
+	Now        func() time.Time
+}
+
+// inspector writes what it sees, and remembers what is wrong.
+type inspector struct {
+	Inspection
+	provider *Provider
+	out      *tabwriter.Writer
+	problems []string
+}
+
+// Inspect asks the identity provider for its settings and keys, and writes for people what signing in would ask for and make of
+// the token. It returns how many problems it found. Neither the client's secret nor the token, or its signature, is written.
+func Inspect(ctx context.Context, out io.Writer, what Inspection) (problems int, err error) {
+	i := &inspector{Inspection: what, provider: newProvider(what.Config, what.Now), out: tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)}
+	i.settings()
+	if found := i.discovery(ctx); found != nil {
+		i.keys(ctx, found)
+		i.signIn(found)
+		i.tools(found)
+	}
+	if what.Token != "" {
+		i.token(ctx)
+	}
+	if len(i.problems) == 0 {
+		i.title("Nothing is wrong as far as can be seen from here")
+	} else {
+		i.title("Problems")
+	}
+	for n, p := range i.problems {
+		i.say("%d. %s", n+1, p)
+	}
+	return len(i.problems), i.out.Flush()
+}
+
+func (i *inspector) title(s string) { i.say("\n%s", s) }
+
+func (i *inspector) say(format string, args ...any) { _, _ = fmt.Fprintf(i.out, format+"\n", args...) } // Flush tells
+
+// line prints a setting and its value.
+func (i *inspector) line(name, value string) {
+	i.say("  %s\t%s", name, cmp.Or(clean(value), "none"))
+}
+
+func (i *inspector) wrong(format string, args ...any) {
+	i.problems = append(i.problems, fmt.Sprintf(format, args...))
+}
+
+// settings reports the mistakes that can be found without asking the provider.
+func (i *inspector) settings() {
+	if err := i.Config.checkSignIn(); err != nil {
+		i.wrong("The settings: %s.", err)
+	}
+	if i.Config.PublicURL != "" {
+		if err := checkPublicURL(i.Config.PublicURL); err != nil {
+			i.wrong("The settings: %s.", err)
+		}
+	}
+}
+
+func (i *inspector) discovery(ctx context.Context) *discovered {
+	i.say("Identity provider")
+	i.line("issuer", i.Config.IssuerURL)
+	found, err := i.provider.discover(ctx)
+	if answer, ok := errors.AsType[*AnswerError](err); ok {
+		i.wrong("The identity provider answered %s at %s%s. --oidc-issuer-url must be its issuer letter by letter, a slash at the end included.",
+			answer.said(), strings.TrimSuffix(i.Config.IssuerURL, "/"), settingsPath)
+		return nil
+	}
+	if err != nil {
+		i.wrong("The identity provider does not answer: %s. Look at --oidc-issuer-url, at the network between (DNS, egress policies, "+
+			"a proxy in HTTPS_PROXY), and whether its certificate is of a CA that is known here.", clean(err.Error()))
+		return nil
+	}
+	said, endpoint := found.settings, found.Endpoint()
+	i.line("authorization endpoint", endpoint.AuthURL)
+	i.line("token endpoint", endpoint.TokenURL)
+	i.line("device authorization endpoint", endpoint.DeviceAuthURL)
+	i.line("end session endpoint", said.EndSession)
+	i.line("revocation endpoint", said.Revocation)
+	i.line("keys", said.Keys)
+	i.line("signs with", strings.Join(said.Algorithms, ", "))
+	i.line("scopes it lists", strings.Join(said.Scopes, " "))
+	i.line("client authentication it lists", strings.Join(said.AuthMethods, ", "))
+	if len(said.Algorithms) > 0 && !slices.ContainsFunc(said.Algorithms, func(a string) bool { return slices.Contains(algorithms, a) }) {
+		i.wrong("The identity provider signs with none of %s: choose one of them there.", strings.Join(algorithms, ", "))
+	}
+	return found
+}
+
+func (i *inspector) keys(ctx context.Context, found *discovered) {
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	err := i.get(ctx, found.settings.Keys, &set)
+	switch {
+	case err != nil:
+		i.wrong("Its keys cannot be fetched, so that no token can be verified: %s.", clean(err.Error()))
+	case len(set.Keys) == 0:
+		i.wrong("There are no keys at %s, so that no token can be verified.", clean(found.settings.Keys))
+	}
+}
+
+func (i *inspector) get(ctx context.Context, address string, into any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return err
+	}
+	fetcher := &keyFetcher{next: http.DefaultTransport, now: i.Now}
+	body, err := fetcher.fetch(req)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(body, into)
+}
+
+func (i *inspector) signIn(found *discovered) {
+	i.title("Signing in")
+	i.line("client", i.Config.ClientID)
+	if i.Config.PublicURL != "" {
+		i.line("redirect URI to register", i.Config.redirectURL())
+		if found.settings.BackChannel {
+			i.line("back-channel logout URI to register", i.Config.origin()+BackChannelPath)
+		}
+		if i.Config.PostLogoutRedirect {
+			i.line("post-logout redirect URI to register", i.Config.postLogoutURL())
+		}
+	}
+	asked := found.scopes(i.Config.Scopes)
+	i.line("asks for scopes", strings.Join(asked, " "))
+	if method, err := found.authMethod(i.Config); err == nil {
+		i.line("client authentication", method)
+	}
+	i.line("username claim", i.Config.UsernameClaim)
+	i.line("groups claim", i.Config.GroupsClaim+map[bool]string{true: " (may be missing)"}[i.Config.GroupsOptional])
+	if !slices.Contains(asked, "offline_access") {
+		i.say("  Without offline_access there may be no refresh token: groups are asked for again when the ID token ends.")
+	}
+	if _, err := i.provider.oauth(found); err != nil {
+		i.wrong("Nobody can sign in: %s.", clean(err.Error()))
+	}
+}
+
+func (i *inspector) tools(found *discovered) {
+	if i.Config.CLIClientID == "" {
+		return
+	}
+	i.title("portico login")
+	i.line("client", i.Config.CLIClientID)
+	i.line("asks for scopes", strings.Join(found.scopes(i.Config.CLIScopes), " "))
+	if found.Endpoint().DeviceAuthURL == "" {
+		i.say("  The identity provider has no device flow: portico login needs a browser on the same machine.")
+	}
+}
+
+func (i *inspector) token(ctx context.Context) {
+	i.title("Token")
+	payload, err := payloadOf(i.Token)
+	var claims claimSet
+	if err != nil || json.Unmarshal(payload, &claims) != nil {
+		i.wrong("What was given is no signed token (JWT) that can be read. Opaque access tokens are of no use here: give an ID token.")
+		return
+	}
+	var indented bytes.Buffer
+	if json.Indent(&indented, payload, "  ", "  ") == nil {
+		i.say("  %s", strings.Map(func(r rune) rune {
+			if r != '\n' && !unicode.IsPrint(r) {
+				return -1
+			}
+			return r
+		}, indented.String()))
+	}
+	i.verified(ctx)
+	id, err := i.Config.who(claims)
+	if refused, ok := errors.AsType[*RefusedError](err); ok {
+		i.wrong("%s", refused.Reason)
+		if refused.Cause != nil {
+			i.say("  %s", refused.Cause)
+		}
+		return
+	}
+	i.line("username", id.Username)
+	i.line("name", id.Name)
+	i.line("e-mail", id.Email)
+	i.groups(id)
+	now := i.Now().Unix()
+	if _, _, err := fit(session{
+		ID: newSessionID(), Subject: claims.text("sub"), Username: id.Username, Groups: id.Groups, Name: id.Name, Email: id.Email,
+		Start: now, Seen: now, Checked: now, TokenEnd: now,
+	}); err != nil {
+		i.wrong("%s", err)
+	}
+}
+
+func (i *inspector) groups(id Identity) {
+	i.say("  groups\t%d", len(id.Groups))
+	for _, g := range id.Groups {
+		i.say("  \t%s", strings.TrimSpace(clean(g)+"  "+i.GroupNames[g]))
+	}
+}
+
+// verified says what the token is good for.
+func (i *inspector) verified(ctx context.Context) {
+	cfg := i.Config
+	tok, err := i.provider.verify(ctx, i.Token, append([]string{cfg.ClientID}, cfg.Audiences...))
+	switch {
+	case errors.Is(err, ErrBadToken):
+		i.wrong("The token is not good here: %s. It must be of this issuer, not have ended, and be for %s.",
+			clean(strings.TrimPrefix(err.Error(), ErrBadToken.Error()+": ")), strings.Join(append([]string{cfg.ClientID + " (signing in)"}, cfg.Audiences...), ", "))
+	case err != nil:
+		i.wrong("The token could not be verified: %s.", clean(err.Error()))
+	default:
+		for _, a := range tok.Audience {
+			if a == cfg.ClientID {
+				i.line("good for", "signing in")
+			} else if slices.Contains(cfg.Audiences, a) {
+				i.line("good for", "the REST API, by its audience "+a)
+			}
+		}
+	}
+}
+
+// payloadOf returns the payload of a token without verifying it.
+func payloadOf(token string) ([]byte, error) {
+	if len(token) > maxToken || strings.Count(token, ".") != 2 {
+		return nil, errMalforms
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])
+	if err != nil {
+		return nil, errMalforms
+	}
+	return payload, nil
+}

@@ -1,0 +1,179 @@
+package auth
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+)
+
+const (
+	// BackChannelPath is where the identity provider says that somebody signed out there.
+	BackChannelPath = "/auth/backchannel-logout"
+	// logoutEvent is what a logout token is about, as OpenID Connect Back-Channel Logout 1.0 has it.
+	logoutEvent = "http://schemas.openid.net/event/backchannel-logout"
+	// forgetTime is how long a sign-out waits for the provider; the session has ended by then.
+	forgetTime = 3 * time.Second
+	// maxLogoutAge bounds for how long a logout token is taken.
+	maxLogoutAge = 10 * time.Minute
+	// logoutSlack is how far the provider's clock may be behind.
+	logoutSlack = time.Minute
+)
+
+// Logout ends the session here and on all replicas, also one that has ended here: where sessions last longer it has not.
+// POST only.
+func (b *Browser) Logout(w http.ResponseWriter, r *http.Request) {
+	s, err := b.readSession(r)
+	clearSession(w, r)
+	if err == nil || errors.Is(err, errEnded) {
+		note(r.Context(), s.identity())
+		b.forget(r.Context(), s)
+		if err := b.revoked.Revoke(r.Context(), s.ref()); err != nil {
+			b.log.ErrorContext(r.Context(), "revoking a session", "error", err, "requestID", RequestID(r.Context()))
+			b.pages.Problem(w, r, http.StatusServiceUnavailable, "You are signed out in this browser only",
+				"The session could not be ended everywhere: a copy of its cookie, if there is one, works until it expires.")
+			return
+		}
+	}
+	http.Redirect(w, r, SignedOutPath, http.StatusSeeOther)
+}
+
+// SignedOut shows the portal's page after sign-out, with a link to sign out at the provider too. It is a link and no redirect
+// because form-action 'self' forbids the latter.
+func (b *Browser) SignedOut(w http.ResponseWriter, r *http.Request) {
+	b.pages.SignedOut(w, r, b.provider.endSessionURL(r.Context()))
+}
+
+// forget makes the provider revoke the refresh token, if it offers that (RFC 7009). Without an answer the token expires by itself,
+// and nobody has it but the browser's copies.
+func (b *Browser) forget(ctx context.Context, s session) {
+	ctx, cancel := context.WithTimeout(ctx, forgetTime)
+	defer cancel()
+	if err := b.provider.revoke(ctx, s.Refresh); err != nil {
+		b.log.WarnContext(ctx, "the identity provider did not revoke a refresh token", "error", err, "requestID", RequestID(ctx))
+	}
+}
+
+func (p *Provider) revoke(ctx context.Context, token string) error {
+	const doing = "revoking a refresh token"
+	if token == "" {
+		return nil
+	}
+	found, err := p.discover(ctx)
+	if err != nil || found.settings.Revocation == "" {
+		return err
+	}
+	client, err := p.oauth(found)
+	if err != nil {
+		return err
+	}
+	form := url.Values{"token": {token}, "token_type_hint": {"refresh_token"}, "client_id": {client.ClientID}}
+	basic := client.Endpoint.AuthStyle == oauth2.AuthStyleInHeader
+	if !basic && client.ClientSecret != "" {
+		form.Set("client_secret", client.ClientSecret)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, found.settings.Revocation, strings.NewReader(form.Encode()))
+	if err != nil {
+		return &ProviderError{Doing: doing, Cause: err}
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if basic {
+		req.SetBasicAuth(url.QueryEscape(client.ClientID), url.QueryEscape(client.ClientSecret))
+	}
+	resp, err := p.http.Do(req)
+	if err != nil {
+		return &ProviderError{Doing: doing, Cause: err}
+	}
+	_ = resp.Body.Close() // only the status matters
+	if resp.StatusCode/100 != 2 {
+		return &AnswerError{Doing: doing, Status: resp.StatusCode}
+	}
+	return nil
+}
+
+// BackChannelLogout ends sessions, on all replicas, that the identity provider says have ended there: the one of a browser there
+// (sid), or all of a user (sub). It is for the provider, which shows by a signed token that it is.
+func (b *Browser) BackChannelLogout(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	said, err := b.provider.logoutToken(r.Context(), r.PostFormValue("logout_token"), b.now())
+	if err == nil {
+		err = b.endAtProvider(r.Context(), said)
+	}
+	if err != nil {
+		b.log.WarnContext(r.Context(), "the identity provider's sign-out was not taken", "error", err, "requestID", RequestID(r.Context()))
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest) // what the standard wants, whatever the reason
+		_ = json.NewEncoder(w).Encode(map[string]string{"error": "invalid_request", "error_description": "the logout token is not valid here, or cannot be acted on now"})
+		return
+	}
+	b.log.InfoContext(r.Context(), "signed out by the identity provider", "subject", short(said.Subject), "session", said.Session != "", "requestID", RequestID(r.Context()))
+}
+
+// logout is what a logout token says.
+type logout struct {
+	Subject string                     `json:"sub"`
+	Session string                     `json:"sid"`
+	Events  map[string]json.RawMessage `json:"events"`
+	Nonce   *string                    `json:"nonce"`
+	issued  time.Time
+}
+
+func (p *Provider) logoutToken(ctx context.Context, raw string, now time.Time) (logout, error) {
+	if _, err := payloadOf(raw); err != nil {
+		return logout{}, err
+	}
+	tok, err := p.verify(ctx, raw, []string{p.cfg.ClientID})
+	if err != nil {
+		return logout{}, err
+	}
+	var said logout
+	if err := tok.Claims(&said); err != nil {
+		return logout{}, fmt.Errorf("%w: its claims: %w", ErrBadToken, err)
+	}
+	switch _, ok := said.Events[logoutEvent]; {
+	case !ok, said.Nonce != nil:
+		return logout{}, fmt.Errorf("%w: it is no logout token", ErrBadToken)
+	case cmp.Or(said.Subject, said.Session) == "":
+		return logout{}, fmt.Errorf("%w: it names neither a user nor a session", ErrBadToken)
+	case now.Sub(tok.IssuedAt).Abs() > maxLogoutAge:
+		return logout{}, fmt.Errorf("%w: it is of another time", ErrBadToken)
+	}
+	said.issued = tok.IssuedAt
+	return said, nil
+}
+
+// endAtProvider ends the session that is named, and those of its user of which the provider never told a name; without a name,
+// all sessions of the user.
+func (b *Browser) endAtProvider(ctx context.Context, said logout) error {
+	now := b.now()
+	until := said.issued.Add(logoutSlack) // a token that comes a second time ends no session that began since
+	if until.After(now) {
+		until = now
+	}
+	switch {
+	case said.Subject == "":
+		return b.revoked.Revoke(ctx, sidRef(said.Session, "", now))
+	case said.Session == "":
+		return b.revoked.RevokeUser(ctx, SessionRef{User: userHash(said.Subject), Began: until})
+	}
+	return errors.Join(
+		b.revoked.Revoke(ctx, sidRef(said.Session, said.Subject, now)),
+		b.revoked.RevokeUser(ctx, SessionRef{User: unnamedHash(said.Subject), Began: until}))
+}
+
+// sidOf returns the provider's own name of the session, "" if it has none.
+func sidOf(tok *oidc.IDToken) string {
+	var said struct {
+		Session string `json:"sid"`
+	}
+	_ = tok.Claims(&said) // many have none
+	return said.Session
+}

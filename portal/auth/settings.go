@@ -1,0 +1,180 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+)
+
+// DefaultScopes are asked for if nothing else is set, as far as the provider lists them.
+const DefaultScopes = "openid profile email groups offline_access"
+
+// The ways in which a client shows its secret at the token endpoint, as OpenID Connect calls them.
+const (
+	secretBasic = "client_secret_basic"
+	secretPost  = "client_secret_post"
+)
+
+// settingsPath is where a provider says what it is, below its issuer.
+const settingsPath = "/.well-known/openid-configuration"
+
+// settings are what the provider says of itself, beyond what the library reads.
+type settings struct {
+	EndSession  string   `json:"end_session_endpoint"`
+	Revocation  string   `json:"revocation_endpoint"`
+	BackChannel bool     `json:"backchannel_logout_supported"`
+	Keys        string   `json:"jwks_uri"`
+	Scopes      []string `json:"scopes_supported"`
+	AuthMethods []string `json:"token_endpoint_auth_methods_supported"`
+	Algorithms  []string `json:"id_token_signing_alg_values_supported"`
+}
+
+// discovered is what the provider says of itself, and its keys.
+type discovered struct {
+	*oidc.Provider
+	settings settings
+	keys     *keySet
+}
+
+// after keeps the keys of before if they are still at that address: they are known, and fetched no more often than they may be.
+func (d *discovered) after(before *discovered) *discovered {
+	if before != nil && before.settings.Keys == d.settings.Keys {
+		d.keys = before.keys
+	}
+	return d
+}
+
+func (p *Provider) ask(ctx context.Context) (*discovered, error) {
+	const doing = "asking the identity provider for its settings"
+	found, err := oidc.NewProvider(p.with(ctx), p.cfg.IssuerURL)
+	if err != nil {
+		if _, ok := errors.AsType[*url.Error](err); !ok && ctx.Err() == nil {
+			err = &AnswerError{Doing: doing, Detail: clean(err.Error())}
+		}
+		return nil, &ProviderError{Doing: doing, Cause: err}
+	}
+	var said settings
+	if err := found.Claims(&said); err != nil {
+		return nil, &ProviderError{Doing: doing, Cause: &AnswerError{Doing: doing, Detail: clean(err.Error())}}
+	}
+	if err := said.checkAddresses(found.Endpoint()); err != nil {
+		return nil, &ProviderError{Doing: doing, Cause: &AnswerError{Doing: doing, Detail: err.Error()}}
+	}
+	return &discovered{Provider: found, settings: said, keys: newKeySet(ctx, said.Keys, p.now)}, nil
+}
+
+// checkAddresses refuses addresses to which secrets would go in clear, and keys that anybody on the way could replace.
+func (s *settings) checkAddresses(endpoint oauth2.Endpoint) error {
+	for name, address := range map[string]string{
+		"authorization_endpoint": endpoint.AuthURL, "token_endpoint": endpoint.TokenURL, "device_authorization_endpoint": endpoint.DeviceAuthURL,
+		"jwks_uri": s.Keys, "revocation_endpoint": s.Revocation,
+	} {
+		if u, err := url.Parse(address); err != nil || u.Scheme == "http" && !loopback(u.Hostname()) {
+			return fmt.Errorf("%s is %s: it must be https. A provider behind a proxy must be told the address that it has outside", name, clean(address))
+		}
+	}
+	return nil
+}
+
+// scopes returns the scopes that were set, else the default ones without those that the provider does not list.
+func (d *discovered) scopes(set []string) []string {
+	if len(set) > 0 {
+		return slices.Clone(set)
+	}
+	return slices.DeleteFunc(strings.Fields(DefaultScopes), func(scope string) bool {
+		return scope != oidc.ScopeOpenID && len(d.settings.Scopes) > 0 && !slices.Contains(d.settings.Scopes, scope)
+	})
+}
+
+// authMethod returns how the client authenticates, "none" if it has no secret: the method that was set, else the first supported
+// one that the provider offers. A provider that lists none takes client_secret_basic.
+func (d *discovered) authMethod(cfg Config) (string, error) {
+	offered := d.settings.AuthMethods
+	switch {
+	case cfg.ClientSecret == "":
+		return "none", nil
+	case cfg.AuthMethod != "":
+		return cfg.AuthMethod, nil
+	case len(offered) == 0 || slices.Contains(offered, secretBasic):
+		return secretBasic, nil
+	case slices.Contains(offered, secretPost):
+		return secretPost, nil
+	}
+	return "", &AnswerError{Doing: "reading the identity provider's settings", Detail: clean("token_endpoint_auth_methods_supported: " + strings.Join(offered, ", ") +
+		"; the portal can do " + secretBasic + " and " + secretPost)}
+}
+
+// oauth returns the client for this provider. It fixes the way of authenticating beforehand: trying one after the other would send
+// a code twice.
+func (p *Provider) oauth(found *discovered) (*oauth2.Config, error) {
+	method, err := found.authMethod(p.cfg)
+	if err != nil {
+		return nil, err
+	}
+	endpoint := found.Endpoint()
+	if endpoint.AuthURL == "" || endpoint.TokenURL == "" {
+		return nil, &AnswerError{Doing: "reading the identity provider's settings", Detail: "no authorization_endpoint, or no token_endpoint"}
+	}
+	endpoint.AuthStyle = oauth2.AuthStyleInParams
+	if method == secretBasic {
+		endpoint.AuthStyle = oauth2.AuthStyleInHeader
+	}
+	return &oauth2.Config{
+		ClientID: p.cfg.ClientID, ClientSecret: p.cfg.ClientSecret, Endpoint: endpoint,
+		RedirectURL: p.cfg.redirectURL(), Scopes: found.scopes(p.cfg.Scopes),
+	}, nil
+}
+
+// CLI says how command-line tools get a token for the REST API. None of it is secret.
+type CLI struct {
+	Issuer    string
+	ClientID  string // of a public client; "" if there is none
+	Scopes    []string
+	Audiences []string // of which a token must have one
+}
+
+// cliWait is how long tools wait for a provider of which nothing is known yet; they could not sign in there anyway.
+const cliWait = 2 * time.Second
+
+// CLI returns the settings with which command-line tools sign in. Until the provider answers, it names all default scopes.
+func (p *Provider) CLI(ctx context.Context) CLI {
+	found := &discovered{}
+	if len(p.cfg.CLIScopes) == 0 {
+		ctx, cancel := context.WithTimeout(ctx, cliWait)
+		defer cancel()
+		if d, err := p.discover(ctx); err == nil {
+			found = d
+		}
+	}
+	return CLI{
+		Issuer: p.cfg.IssuerURL, ClientID: p.cfg.CLIClientID,
+		Scopes: found.scopes(p.cfg.CLIScopes), Audiences: slices.Clone(p.cfg.Audiences),
+	}
+}
+
+// endSessionURL returns the address of the provider's page for signing out there, "" when it has none or does not answer.
+func (p *Provider) endSessionURL(ctx context.Context) string {
+	found, err := p.discover(ctx)
+	if err != nil {
+		return ""
+	}
+	u, err := url.Parse(found.settings.EndSession)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") {
+		return ""
+	}
+	q := u.Query()
+	q.Set("client_id", p.cfg.ClientID)
+	if p.cfg.PostLogoutRedirect {
+		q.Set("post_logout_redirect_uri", p.cfg.postLogoutURL())
+		q.Set("logout_uri", p.cfg.postLogoutURL()) // what Cognito calls it
+	}
+	u.RawQuery = q.Encode()
+	return u.String()
+}
