@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/portal/operator"
 )
 
 func TestAdminPages(t *testing.T) {
 	off := hostnameWith(func(f *fakeCluster) {
-		f.features = operator.Features{Known: true, Items: []inspect.Feature{{Name: "hostnames", Why: "there is no GatewayClass"}, {Name: "other", On: true}}}
+		f.features = operator.Features{Known: true, Items: []operatorapi.Feature{{Name: "hostnames", Why: "there is no GatewayClass"}, {Name: "other", On: true}}}
 	})
 	away := hostnameWith(func(f *fakeCluster) { f.features = operator.Features{} })
 	signInAway := hostnameWith(func(f *fakeCluster) {
@@ -65,7 +65,7 @@ func TestAdminPages(t *testing.T) {
 		"kept kinds are not in the catalog":  {hostnameSite, "/teams/_platform/catalog", "awsproviders", "domainclaims"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := visit(t, c.site(t), admin, c.path)
+			w := visit(t, c.site(t), platformAdmin, c.path)
 			if w.Code != 200 || !strings.Contains(w.Body.String(), c.shows) || c.hides != "" && strings.Contains(w.Body.String(), c.hides) {
 				t.Errorf("answers %d, want %q and not %q:\n%s", w.Code, c.shows, c.hides, w.Body)
 			}
@@ -84,13 +84,13 @@ func TestAdminPagesAreForAdmins(t *testing.T) {
 		t.Error("the way to it is shown to those who may not go there")
 	}
 	for _, path := range []string{"/admin/nothing", "/teams/payments/new/hostnamegrants", "/teams/_platform/new/domainclaims", "/teams/portico-gateways/new/poolgateways"} {
-		if w := visit(t, hostnameSite(t), admin, path); w.Code != 404 {
+		if w := visit(t, hostnameSite(t), platformAdmin, path); w.Code != 404 {
 			t.Errorf("%s answers %d", path, w.Code)
 		}
 	}
 	down := hostnameSite(t)
 	down.down = true
-	if w := visit(t, down, admin, "/admin"); w.Code != 503 {
+	if w := visit(t, down, platformAdmin, "/admin"); w.Code != 503 {
 		t.Errorf("while Kubernetes is away it answers %d", w.Code)
 	}
 }

@@ -62,7 +62,7 @@ func shopSite(tb testing.TB) *fakeCluster {
 	return f
 }
 
-// autoscaled is the same application with autoscaling.
+// autoscaled returns the same application with autoscaling.
 func autoscaled(tb testing.TB) *fakeCluster {
 	tb.Helper()
 	f := shopSite(tb)

@@ -54,7 +54,7 @@ func TestWhatCannotBeDoneIsSaid(t *testing.T) {
 		"/teams/_platform/awsproviders/aws-prod":     ">Edit</a>",
 		"/teams/portico-gateways/poolgateways/gw-00": "Portico keeps this up to date by itself: there is nothing to edit.",
 	} {
-		if html := visit(t, hostnameSite(t), admin, path).Body.String(); !strings.Contains(html, want) {
+		if html := visit(t, hostnameSite(t), platformAdmin, path).Body.String(); !strings.Contains(html, want) {
 			t.Errorf("%s lacks %q:\n%s", path, want, html)
 		}
 	}

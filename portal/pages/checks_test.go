@@ -3,19 +3,18 @@ package pages
 import (
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/portal/operator"
 )
 
-// checkedInvoices is what the operator tells of a bucket that it has repaired.
+// checkedInvoices returns what the operator tells of a bucket that it has repaired.
 func checkedInvoices() operator.Checks {
-	return operator.Checks{State: operator.Checked, Resource: inspect.Resource{Record: inspect.Record{
+	return operator.Checks{State: operator.Checked, Resource: operatorapi.Resource{Record: operatorapi.Record{
 		Kind: "S3Bucket", Namespace: "payments", Name: "invoices", UID: "uid-invoices",
 		LastChecked: noon.Add(-4 * time.Minute), NextCheck: new(noon.Add(56 * time.Minute)), Reason: "InSync", Passes: 14,
-		LastPlan: &inspect.Plan{At: noon.Add(-140 * time.Minute), Steps: []inspect.Step{
+		LastPlan: &operatorapi.Plan{At: noon.Add(-140 * time.Minute), Actions: []operatorapi.Action{
 			{Call: "PutBucketVersioning", Why: "versioning Suspended → Enabled"}, {Call: "PutBucketTagging", Why: "tag <b>cost</b> none → 42"},
 		}},
 	}}}
@@ -71,36 +70,4 @@ func TestChecksAreAskedForWhereTheyShow(t *testing.T) {
 	if w := visit(t, f, developer, "/teams/payments/s3buckets/invoices"); w.Code != 403 || strings.Contains(w.Body.String(), "PutBucket") {
 		t.Errorf("without access %d", w.Code)
 	}
-}
-
-func TestAPageLooksAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		changed := make(chan struct{})
-		out := again(t.Context(), changed)
-		signalled := func() bool {
-			synctest.Wait()
-			select {
-			case <-out:
-				return true
-			default:
-				return false
-			}
-		}
-		changed <- struct{}{}
-		if !signalled() || signalled() {
-			t.Error("a change is one signal")
-		}
-		time.Sleep(afterChange)
-		if !signalled() {
-			t.Error("no second look after a change")
-		}
-		time.Sleep(atRest - time.Second)
-		if signalled() {
-			t.Error("looks too often at rest")
-		}
-		time.Sleep(time.Second)
-		if !signalled() {
-			t.Error("no look at rest")
-		}
-	})
 }

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/web/views"
+	"github.com/portico-platform/portico/portal/form"
 )
 
 const (
@@ -32,7 +31,7 @@ func app(do string, more ...string) url.Values {
 
 var element = regexp.MustCompile(`(?s)<(select|input)[^>]* name="([^"]+)"[^>]*>`)
 
-// inputs are the names of what the form would send.
+// inputs returns the names of what the form would send.
 func inputs(html string) string {
 	var all []string
 	for _, m := range element.FindAllStringSubmatch(html, -1) {
@@ -135,46 +134,12 @@ func TestNamesOfObjectsAreChosenAmongThoseThatExist(t *testing.T) {
 
 func TestTooManyObjectsAreNotListed(t *testing.T) {
 	f := newFake(t)
-	for i := range maxChoices + 1 {
+	for i := range form.MaxChoices + 1 {
 		f.objects = append(f.objects, object(t, strings.ReplaceAll(deadQueue, "dead", fmt.Sprintf("dead-%d", i))))
 	}
 	html := post(t, f, askApp, app("add spec.bindings")).Body.String()
 	if !strings.Contains(html, "too many to choose from here: type the name.") || strings.Contains(html, "dead-1") {
 		t.Errorf("the page lists them:\n%s", html)
-	}
-}
-
-func TestErrorsStandAtWhatTheyAreAbout(t *testing.T) {
-	p := &Pages{cluster: newFake(t, deadQueue)}
-	k, _ := p.cluster.Kinds().ByName("WebApp")
-	a := asking{space: p.spaceNamed("payments"), kind: k}
-	var err error
-	if a.choices, err = p.choices(t.Context(), developer, a.space, k.Refers); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		name string
-		errs catalog.FieldErrors
-		at   string
-	}{
-		{
-			"kind and name are one choice",
-			catalog.FieldErrors{{Field: "spec.bindings[0].kind", Message: "is required"}, {Field: "spec.bindings[0].name", Message: "is required"}},
-			"spec.bindings[0].name",
-		},
-		{"a row", catalog.FieldErrors{{Field: "spec.env[0]", Message: "set value or valueFrom, not both"}}, "spec.env[0]"},
-		{"a folded group", catalog.FieldErrors{{Field: "spec.env[0].valueFrom", Message: "name one source"}}, "spec.env[0].valueFrom"},
-		{"a group, by its member", catalog.FieldErrors{{Field: "spec.resources", Message: "requests.cpu must not be more than limits.cpu"}}, "spec.resources.requests.cpu"},
-		{"another group", catalog.FieldErrors{{Field: "spec.autoscaling", Message: "min must not be more than max"}}, "spec.autoscaling.min"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			d := a.fromForm(url.Values{"spec.bindings[0]": {"{}"}, "spec.bindings[0].name": {""}, "spec.env[0].name": {"A"}})
-			d.errs = c.errs
-			view, err := a.complete(views.Form{}, d, "")
-			if err != nil || len(view.Problems) != 1 || view.Problems[0].Field != c.at {
-				t.Errorf("%+v, %v, want one at %s", view.Problems, err, c.at)
-			}
-		})
 	}
 }
 

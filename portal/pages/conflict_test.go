@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/portal/catalog"
 )
 
 func TestChangesOfDifferentFieldsAreMergedAfterALook(t *testing.T) {
@@ -31,7 +33,7 @@ func TestChangesOfDifferentFieldsAreMergedAfterALook(t *testing.T) {
 			t.Errorf("applying answers %d:\n%s", w.Code, w.Body)
 		}
 	}
-	if nested(f.objects[0], "spec", "versioning") != "Suspended" || nested(f.objects[0], "spec", "tags", "cost") != "7" {
+	if catalog.TextAt(f.objects[0], "spec", "versioning") != "Suspended" || catalog.TextAt(f.objects[0], "spec", "tags", "cost") != "7" {
 		t.Errorf("both changes made %v", f.objects[0].Object["spec"])
 	}
 }
@@ -51,7 +53,7 @@ func TestWhereBothChangedTheSameTheUserChooses(t *testing.T) {
 		lacks(t, undecided.Body.String(), "Choose one of the two.")
 		w := post(t, f, editing1, pressing(t, undecided.Body.String(), "merge", input, c.take))
 		w = post(t, f, editing1, pressing(t, w.Body.String(), "create"))
-		if w.Code != 303 || nested(f.objects[0], "spec", "versioning") != c.want || nested(f.objects[0], "spec", "tags", "cost") != "9" {
+		if w.Code != 303 || catalog.TextAt(f.objects[0], "spec", "versioning") != c.want || catalog.TextAt(f.objects[0], "spec", "tags", "cost") != "9" {
 			t.Errorf("taking %s answers %d and makes %v", c.take, w.Code, f.objects[0].Object["spec"])
 		}
 	}
@@ -81,14 +83,14 @@ func TestWhatWasDeletedMeanwhileCanBeAskedForAnew(t *testing.T) {
 	if w.Code != 404 {
 		t.Errorf("answers %d", w.Code)
 	}
-	lacks(t, gone, "invoices was deleted while you edited it.", "Request it anew", `action="/teams/payments/new/s3buckets"`)
+	lacks(t, gone, "invoices was deleted while you edited it.", "Request it again", `action="/teams/payments/new/s3buckets"`)
 	lacks(t, post(t, f, ask, pressing(t, gone, "form")).Body.String(), ` value="invoices"`, `<option value="Suspended" selected>`)
 	f.denied = []string{"create payments"}
-	if again := post(t, f, editing1, pressing(t, page, "review")).Body.String(); strings.Contains(again, "Request it anew") {
+	if again := post(t, f, editing1, pressing(t, page, "review")).Body.String(); strings.Contains(again, "Request it again") {
 		t.Error("who may not request it is told to")
 	}
 	f.objects = append(f.objects, object(t, strings.Replace(readyBucket, "{name: invoices,", "{name: invoices, uid: other,", 1)))
-	lacks(t, post(t, f, editing1, pressing(t, page, "review")).Body.String(), "It was deleted and made anew under the same name.")
+	lacks(t, post(t, f, editing1, pressing(t, page, "review")).Body.String(), "It was deleted and made again under the same name.")
 }
 
 // TestElementsOfListsAreMergedByTheirNames: two people who each add a variable do not disagree.

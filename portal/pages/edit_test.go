@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/portal/catalog"
 )
 
 const (
@@ -46,7 +48,7 @@ func TestAnEditIsReviewedAsWhatChanges(t *testing.T) {
 	if at := w.Header().Get("Location"); w.Code != 303 || at != atInvoices+"?applied=3" {
 		t.Fatalf("answers %d to %q:\n%s", w.Code, at, w.Body)
 	}
-	if got := nested(f.objects[0], "spec", "versioning"); got != "Suspended" {
+	if got := catalog.TextAt(f.objects[0], "spec", "versioning"); got != "Suspended" {
 		t.Errorf("versioning is %q", got)
 	}
 	lacks(t, visit(t, f, developer, atInvoices+"?applied=3").Body.String(), "Change not applied yet.")
@@ -79,7 +81,7 @@ func TestAnEditKeepsWhatTheFormDoesNotShow(t *testing.T) {
 		t.Fatalf("answers %d:\n%s", w.Code, w.Body)
 	}
 	got := f.objects[0]
-	if got.GetLabels()["team"] != "ledger" || nested(got, "spec", "newer", "field") != "kept" || nested(got, "spec", "versioning") != "Suspended" {
+	if got.GetLabels()["team"] != "ledger" || catalog.TextAt(got, "spec", "newer", "field") != "kept" || catalog.TextAt(got, "spec", "versioning") != "Suspended" {
 		t.Errorf("the edit left %v", got.Object)
 	}
 }
@@ -124,10 +126,10 @@ func TestOnlyThoseWhoMayUpdateEdit(t *testing.T) {
 		"/teams/portico-gateways/poolgateways/gw-00/edit": "There is no such page",
 		"/teams/payments/s3buckets/none/edit":             "It does not exist",
 	} {
-		lacks(t, visit(t, f, admin, path).Body.String(), words)
+		lacks(t, visit(t, f, platformAdmin, path).Body.String(), words)
 	}
 	for path, want := range map[string]bool{atInvoices: true, atHostnames + "shop": false, "/teams/portico-gateways/poolgateways/gw-00": false} {
-		if got := strings.Contains(visit(t, f, admin, path).Body.String(), `href="`+path+`/edit"`); got != want {
+		if got := strings.Contains(visit(t, f, platformAdmin, path).Body.String(), `href="`+path+`/edit"`); got != want {
 			t.Errorf("%s leads to a form: %v, want %v", path, got, want)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/podlogs"
 )
 
 // TestErrorPagesSayWhatToDo: what happened, what to do, and by which number the platform team finds it.
@@ -23,7 +23,7 @@ func TestErrorPagesSayWhatToDo(t *testing.T) {
 	broken := busySite(t)
 	broken.broken = errors.New("index out of range near the secret")
 	reading := busySite(t)
-	reading.broken = fmt.Errorf("reading the log: %w", &cluster.TooManyReadsError{})
+	reading.broken = fmt.Errorf("reading the log: %w", &podlogs.TooManyReadsError{})
 	none := busySite(t)
 	none.denied = []string{"* search", "* payments"}
 	for name, c := range map[string]struct {
@@ -69,7 +69,7 @@ func TestAnEndedSessionLosesNothing(t *testing.T) {
 	p := New(busySite(t), Reach{}, slog.New(slog.DiscardHandler))
 	p.Ended(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, ask, nil), "/auth/login?return_to=%2Fform")
 	lacks(t, w.Body.String(), "Your session has ended", "Nothing was changed", `<a class="btn first onlyjs" href="/auth/login?return_to=%2Fform">`,
-		`<a class="btn first nojs" href="/auth/login?return_to=%2Fform" target="_blank"`, "load this page anew")
+		`<a class="btn first nojs" href="/auth/login?return_to=%2Fform" target="_blank"`, "load this page again")
 	if w.Code != http.StatusUnauthorized {
 		t.Errorf("answers %d", w.Code)
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/operator"
 	"github.com/portico-platform/portico/portal/overview"
+	"github.com/portico-platform/portico/portal/pages/page"
 )
 
 // noon is the time of all tests.
@@ -109,7 +110,7 @@ func (f *fakeCluster) require(ctx context.Context, id auth.Identity, verb string
 	return err
 }
 
-// Rows are those of what List gives.
+// Rows returns those of what List gives.
 func (f *fakeCluster) Rows(ctx context.Context, id auth.Identity, k catalog.Kind, ns string) ([]*overview.Row, error) {
 	all, err := f.List(ctx, id, k, ns)
 	var out []*overview.Row
@@ -120,7 +121,7 @@ func (f *fakeCluster) Rows(ctx context.Context, id auth.Identity, k catalog.Kind
 }
 
 func (f *fakeCluster) List(ctx context.Context, id auth.Identity, k catalog.Kind, ns string) ([]*unstructured.Unstructured, error) {
-	if err := f.require(ctx, id, "list", k, ns); err != nil && (ns != "" || !k.Namespaced || !unseen(err)) {
+	if err := f.require(ctx, id, "list", k, ns); err != nil && (ns != "" || !k.Namespaced || !page.Unseen(err)) {
 		return nil, err
 	}
 	all, _ := f.Can(ctx, id, "list", k, "")
@@ -258,14 +259,18 @@ func (f *fakeFeed) Take() ([]cluster.Change, bool) {
 	return out, false
 }
 
-// developer is who asks in most tests.
+// fakeCLI returns how tools sign in.
+func fakeCLI(context.Context) auth.CLI {
+	return auth.CLI{Issuer: "https://login.example.com", ClientID: "portico-cli", Scopes: []string{"openid", "groups"}, Audiences: []string{"portico"}}
+}
+
 var developer = auth.Identity{Username: "oidc:payments-dev", Groups: []string{"oidc:payments"}, Name: "Payments Developer"}
 
-// site is the pages for one caller.
+// site returns the pages for one caller.
 func site(f *fakeCluster, id auth.Identity, now time.Time) http.Handler {
-	p := New(f, Reach{Portal: "https://portal.example.com", Kubernetes: "https://k8s.example.com:6443", CLI: auth.CLI{Issuer: "https://login.example.com", ClientID: "portico-cli", Scopes: []string{"openid", "groups"}, Audiences: []string{"portico"}}}, slog.New(slog.NewTextHandler(io.Discard, nil)))
-	p.now = func() time.Time { return now }
-	p.alive = func(context.Context) error { return nil }
+	p := New(f, Reach{Portal: "https://portal.example.com", Kubernetes: "https://k8s.example.com:6443", CLI: fakeCLI}, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	p.Now = func() time.Time { return now }
+	p.Alive = func(context.Context) error { return nil }
 	p.Watching(func() time.Time { return f.outage })
 	r := chi.NewRouter()
 	r.Use(auth.SecurityHeaders, func(next http.Handler) http.Handler {

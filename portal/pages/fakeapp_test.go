@@ -19,6 +19,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/podlogs"
 )
 
 // running is what the fake knows of Pods. The rights on them are denied as "list pods payments", "get pods/log payments".
@@ -68,7 +69,7 @@ func (f *fakeCluster) PodEvents(ctx context.Context, id auth.Identity, pod *core
 	return f.podEvents, f.requirePods(ctx, id, "list", "events", pod.Namespace)
 }
 
-func (f *fakeCluster) Logs(ctx context.Context, id auth.Identity, q cluster.LogQuery) (*cluster.Lines, error) {
+func (f *fakeCluster) Logs(ctx context.Context, id auth.Identity, q cluster.LogQuery) (*podlogs.Lines, error) {
 	if err := f.MayReadLogs(ctx, id, q.Namespace); err != nil {
 		return nil, err
 	}
@@ -76,13 +77,13 @@ func (f *fakeCluster) Logs(ctx context.Context, id auth.Identity, q cluster.LogQ
 	f.asked = append(f.asked, q)
 	f.mu.Unlock()
 	if f.logs == nil {
-		return cluster.NewLines(io.NopCloser(strings.NewReader(""))), nil
+		return podlogs.NewLines(io.NopCloser(strings.NewReader("")), nil), nil
 	}
 	body, err := f.logs(q)
 	if err != nil {
 		return nil, err
 	}
-	return cluster.NewLines(body), nil
+	return podlogs.NewLines(body, nil), nil
 }
 
 func (f *fakeCluster) MayReadLogs(ctx context.Context, id auth.Identity, ns string) error {
@@ -115,7 +116,7 @@ func (f *fakeCluster) Scale(ctx context.Context, id auth.Identity, ref cluster.R
 	return nil, apierrors.NewNotFound(ref.Kind.Resource.GroupResource(), ref.Name)
 }
 
-// notStarted is how the API server says that there is no log.
+// notStarted returns how the API server says that there is no log.
 func notStarted() error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: 400, Reason: metav1.StatusReasonBadRequest,

@@ -26,7 +26,7 @@ func (f *fakeCluster) HostnameGrant(ctx context.Context, id auth.Identity, names
 	return f.grant, f.require(ctx, id, "check", catalog.Kind{Plural: "gatewayhostnamerequests"}, namespace)
 }
 
-// Zones are those of hostnameSite.
+// Zones returns those of hostnameSite.
 func (f *fakeCluster) Zones(ctx context.Context, id auth.Identity, namespace string) (map[string]string, error) {
 	return f.zones, f.require(ctx, id, "check", catalog.Kind{Plural: "gatewayhostnamerequests"}, namespace)
 }

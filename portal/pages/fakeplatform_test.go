@@ -76,7 +76,7 @@ func (f *fakeCluster) TimesToReady(k catalog.Kind) overview.Times {
 	return f.store().TimesToReady(k.Plural)
 }
 
-// Quotas are refused with "quota" and the namespace among what is denied.
+// Quotas refuses with "quota" and the namespace among what is denied.
 func (f *fakeCluster) Quotas(ctx context.Context, id auth.Identity, namespace string) ([]cluster.Quota, error) {
 	if err := f.require(ctx, id, "quota", catalog.Kind{Plural: cluster.Quotas}, namespace); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (f *fakeCluster) Quotas(ctx context.Context, id auth.Identity, namespace st
 	return out, nil
 }
 
-// Members are refused with "members" and the namespace among what is denied.
+// Members refuses with "members" and the namespace among what is denied.
 func (f *fakeCluster) Members(ctx context.Context, id auth.Identity, namespace string) ([]cluster.Member, error) {
 	return f.members[namespace], f.require(ctx, id, "members", catalog.Kind{Plural: cluster.Bindings}, namespace)
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/podlogs"
 )
 
 // followed is a log that is followed within a bubble of fake time.
@@ -44,7 +44,7 @@ func follow(t *testing.T, f *fakeCluster) *followed {
 	return l
 }
 
-// next is what was sent since the last call, after the time in which changes are collected.
+// next returns what was sent since the last call, after the time in which changes are collected.
 func (l *followed) next() string {
 	time.Sleep(2 * time.Second)
 	synctest.Wait()
@@ -53,7 +53,7 @@ func (l *followed) next() string {
 	return all[l.seen:]
 }
 
-// fields are lines as a message of the stream carries them.
+// fields returns lines as a message of the stream carries them.
 func fields(lines ...string) string { return "data: " + strings.Join(lines, "\ndata: ") + "\n\n" }
 
 func (l *followed) end() {
@@ -185,7 +185,7 @@ func TestAFollowedLogIsBounded(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := follow(t, pipedShop(t))
 				go func() {
-					for range cluster.MaxLogLines + 1000 {
+					for range podlogs.MaxLines + 1000 {
 						if _, err := io.WriteString(l.log, line); err != nil {
 							return // the stream has ended, as it must
 						}
@@ -197,7 +197,7 @@ func TestAFollowedLogIsBounded(t *testing.T) {
 					t.Fatal("the stream goes on")
 				}
 				body := l.w.Body.String()
-				if n := int64(strings.Count(body, "data: "+line[:1])); n > cluster.MaxLogLines || len(body) > cluster.MaxFollowed+1<<16 || n < 100 {
+				if n := int64(strings.Count(body, "data: "+line[:1])); n > podlogs.MaxLines || len(body) > podlogs.MaxFollowed+1<<16 || n < 100 {
 					t.Errorf("%d lines, %d bytes were sent", n, len(body))
 				}
 				if !strings.Contains(body, "at most. Reload") {
@@ -228,22 +228,5 @@ func TestAFollowedLogEndsWith(t *testing.T) {
 				l.end()
 			})
 		})
-	}
-}
-
-func TestAnErrorsTextStaysOffThePage(t *testing.T) {
-	if fields := slices.Collect(strings.FieldsSeq(endWords(errors.New("s3cret line")))); slices.Contains(fields, "s3cret") {
-		t.Errorf("an error's text reaches the page: %v", fields)
-	}
-}
-
-func TestWhyALogIsRefusedIsSaid(t *testing.T) {
-	for want, cause := range map[string]error{
-		"The Pod is no more.": errNoPod, "pods/log": &cluster.ForbiddenError{Verb: "get", Resource: "pods/log", Namespace: "payments"},
-		"Kubernetes does not give the log": &cluster.UnavailableError{Doing: "reading", Cause: errors.New("s3cret")},
-	} {
-		if got := endWords(&cluster.NoLogError{Cause: cause}); !strings.Contains(got, want) || strings.Contains(got, "lost") || strings.Contains(got, "s3cret") {
-			t.Errorf("%v: %s", cause, got)
-		}
 	}
 }

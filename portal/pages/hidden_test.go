@@ -37,23 +37,23 @@ func TestWhatMayNotBeSeenIsNotShownAsNone(t *testing.T) {
 		"the list of one of all teams":      {noQueues, developer, "/teams/-?team=search", "", "Without what you may not list"},
 		"teams":                             {noQueues, developer, "/teams", "not counted, as you may not list them: message queue", ""},
 		"teams of which nothing is counted": {nothingElse, developer, "/teams", "not counted, as you may not list them", `<span class="dim">none</span></td></tr><tr role="row" id="team-search"`},
-		"the table of health":               {narrow, admin, "/admin", `<span class="dim">not known</span>`, ""},
-		"numbers of the whole platform":     {narrow, admin, "/admin", "Without what you may not list: message queue.", ""},
-		"nothing failing":                   {func(f *fakeCluster) { narrow(f); f.objects = nil }, admin, "/admin", "Nothing that you may see needs anybody", "Nothing needs anybody"},
-		"providers":                         {without("list awsproviders "), admin, "/admin", "Your role lacks the right to list awsproviders.", "There is no AWSProvider"},
+		"the table of health":               {narrow, platformAdmin, "/admin", `<span class="dim">not known</span>`, ""},
+		"numbers of the whole platform":     {narrow, platformAdmin, "/admin", "Without what you may not list: message queue.", ""},
+		"nothing failing":                   {func(f *fakeCluster) { narrow(f); f.objects = nil }, platformAdmin, "/admin", "Nothing that you may see needs anybody", "Nothing needs anybody"},
+		"providers":                         {without("list awsproviders "), platformAdmin, "/admin", "Your role lacks the right to list awsproviders.", "There is no AWSProvider"},
 		"a provider that nothing visible uses": {func(f *fakeCluster) {
 			narrow(f)
 			f.objects = f.objects[:0]
 			f.objects = append(f.objects, object(t, provider))
-		}, admin, "/admin", "nothing that you may see uses it", "nobody uses it"},
-		"the way to a controller's resources": {narrow, admin, "/admin", "", `kind=sqsqueues&amp;status=needs-you"`},
-		"quotas":                              {without("quota "), admin, "/admin/quotas", "lacks the right to list resourcequotas", "No team has"},
-		"grants":                              {func(f *fakeCluster) { f.denied = []string{"list hostnamegrants ", "list hostnamegrants payments"} }, admin, "/admin/grants", "You may not see all of these", "No team may have hostnames"},
-		"calls before a minute was measured":  {func(f *fakeCluster) { f.spans = nil }, admin, "/admin/calls", "No minute has been measured since this portal started", ">0 calls<"},
-		"a minute that nobody knows of":       {without(), admin, "/admin/calls?service=S3", `<span class="dim">not known</span>`, ""},
-		"calls in minutes that were measured": {without(), admin, "/admin", "in 39 min", ""},
-		"a service that was never asked":      {without(), admin, "/admin/calls?service=EC2", "Nothing is known of calls to EC2.", ""},
-		"calls while the operator is away":    {func(f *fakeCluster) { f.work, f.spans = operator.Work{}, nil }, admin, "/admin/calls", "The operator does not answer.", "AWS has not been asked"},
+		}, platformAdmin, "/admin", "nothing that you may see uses it", "nobody uses it"},
+		"the way to a controller's resources": {narrow, platformAdmin, "/admin", "", `kind=sqsqueues&amp;status=needs-you"`},
+		"quotas":                              {without("quota "), platformAdmin, "/admin/quotas", "lacks the right to list resourcequotas", "No team has"},
+		"grants":                              {func(f *fakeCluster) { f.denied = []string{"list hostnamegrants ", "list hostnamegrants payments"} }, platformAdmin, "/admin/grants", "You may not see all of these", "No team may have hostnames"},
+		"calls before a minute was measured":  {func(f *fakeCluster) { f.spans = nil }, platformAdmin, "/admin/calls", "No minute has been measured since this portal started", ">0 calls<"},
+		"a minute that nobody knows of":       {without(), platformAdmin, "/admin/calls?service=S3", `<span class="dim">not known</span>`, ""},
+		"calls in minutes that were measured": {without(), platformAdmin, "/admin", "in 39 min", ""},
+		"a service that was never asked":      {without(), platformAdmin, "/admin/calls?service=EC2", "Nothing is known of calls to EC2.", ""},
+		"calls while the operator is away":    {func(f *fakeCluster) { f.work, f.spans = operator.Work{}, nil }, platformAdmin, "/admin/calls", "The operator does not answer.", "AWS has not been asked"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := visit(t, platformWith(c.change)(t), c.as, c.path)

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/cluster"
-	"github.com/portico-platform/portico/portal/live"
+	"github.com/portico-platform/portico/portal/sse"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 	secret = "hunter2-in-a-former-manifest"
 )
 
-// hostile is a bucket that says everything that a user or AWS can make one say.
+// hostile returns a bucket that says everything that a user or AWS can make one say.
 func hostile(tb testing.TB, name string, leaving bool) *unstructured.Unstructured {
 	tb.Helper()
 	o := object(tb, readyBucket)
@@ -140,7 +140,7 @@ func TestTooManyStreams(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		h := site(busySite(t), developer, noon)
 		done := make(chan struct{})
-		for range live.MaxStreams {
+		for range sse.MaxStreams {
 			go func() {
 				h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "/teams/payments/live", nil))
 				done <- struct{}{}
@@ -153,7 +153,7 @@ func TestTooManyStreams(t *testing.T) {
 			t.Errorf("one stream more answers %d:\n%s", w.Code, w.Body)
 		}
 		cancel()
-		for range live.MaxStreams {
+		for range sse.MaxStreams {
 			<-done
 		}
 	})

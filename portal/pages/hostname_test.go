@@ -10,6 +10,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/availability"
+	"github.com/portico-platform/portico/portal/catalog"
 )
 
 const (
@@ -44,7 +45,7 @@ func TestPagesOfAHostname(t *testing.T) {
 		shows, hides string
 	}{
 		"its address is a link":                     {hostnameSite, "shop", `href="https://shop.payments.example.com"`, ""},
-		"all steps are done":                        {hostnameSite, "shop", "8 of 8 done", notTried},
+		"all steps are done":                        {hostnameSite, "shop", "8 of 8 done", "Not started yet."},
 		"steps in their order, whatever was first":  {hostnameSite, "shop", "DNS alias ready</b>", ""},
 		"the parent to paste":                       {hostnameSite, "shop", "  name: dc-1f3c9a5c0a6d4b8e9f2b7c6d5e4f3a2b\n  sectionName: https\n</pre>", ""},
 		"a whole route":                             {hostnameSite, "shop", "  parentRefs:\n  - group: gateway.networking.k8s.io\n    kind: ListenerSet\n", ""},
@@ -219,7 +220,7 @@ func TestHostileHostnames(t *testing.T) {
 	f := hostnameSite(t)
 	for _, o := range f.objects {
 		for _, path := range [][]string{{"spec", "hostname"}, {"status", "hostname"}, {"status", "url"}, {"status", "gateway"}, {"spec", "gateway"}, {"spec", "gatewayClass"}} {
-			if nested(o, path...) != "" {
+			if catalog.TextAt(o, path...) != "" {
 				_ = unstructured.SetNestedField(o.Object, "javascript:"+script+breaks, path...)
 			}
 		}
@@ -230,7 +231,7 @@ func TestHostileHostnames(t *testing.T) {
 		atHostnames + "shop", atHostnames + "lost", askApp, "/admin", "/admin/claims?q=" + url.QueryEscape(script), "/admin/grants",
 		"/teams/payments/hostnames/check?spec.hostname=taken.payments.example.com",
 	} {
-		w := visit(t, f, admin, path)
+		w := visit(t, f, platformAdmin, path)
 		if found := unsafe.FindString(w.Body.String()); w.Code != 200 || found != "" {
 			t.Errorf("%s answers %d and shows %q", path, w.Code, found)
 		}

@@ -11,10 +11,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/phase"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/listing"
 	"github.com/portico-platform/portico/portal/overview"
-	"github.com/portico-platform/portico/portal/phase"
+	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -38,7 +39,7 @@ func TestArrange(t *testing.T) {
 	for _, l := range all {
 		l.Object = &unstructured.Unstructured{}
 	}
-	all[3].Object.SetDeletionTimestamp(&metav1.Time{Time: noon.Add(-stuckAfter)})
+	all[3].Object.SetDeletionTimestamp(&metav1.Time{Time: noon.Add(-page.StuckAfter)})
 	for query, want := range map[string]string{
 		"":                         "d c a b", // what needs attention first, then by name
 		"sort=name":                "a b c d",
@@ -74,13 +75,13 @@ func TestArrange(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := views.List{Query: queryOf(v)}
-		if got := namesOf(arrange(&l, slices.Clone(all), viewing{"oidc:bob", noon})); got != want {
+		if got := namesOf(arrange(&l, slices.Clone(all), viewer{"oidc:bob", noon})); got != want {
 			t.Errorf("%q shows %q, want %q", query, got, want)
 		}
 		status := l.Query.Phase
 		for _, c := range l.Counts { // each is of the list that its link leads to
 			l.Query.Phase, l.Query.Page = c.Phase.Slug(), 1
-			if n := len(arrange(&l, slices.Clone(all), viewing{"oidc:bob", noon})); n != c.N {
+			if n := len(arrange(&l, slices.Clone(all), viewer{"oidc:bob", noon})); n != c.N {
 				t.Errorf("%q counts %d of %q, and the list has %d", query, c.N, c.Phase, n)
 			}
 		}
@@ -98,7 +99,7 @@ func TestPages(t *testing.T) {
 		}
 		for page := 1; page <= 3; page++ {
 			l := views.List{Query: views.Query{Page: page}}
-			rows := arrange(&l, slices.Clone(all), viewing{})
+			rows := arrange(&l, slices.Clone(all), viewer{})
 			from, to := (page-1)*pageSize, min(page*pageSize, n)
 			if l.Pages != (n+pageSize-1)/pageSize || len(rows) != to-from || rows[0].Name != fmt.Sprintf("r%03d", from) || rows[len(rows)-1].Name != fmt.Sprintf("r%03d", to-1) {
 				t.Errorf("page %d of %d of %d rows is %s", page, l.Pages, n, namesOf(rows))
@@ -119,27 +120,7 @@ func TestQueryEncodesWhatItReads(t *testing.T) {
 	}
 }
 
-func TestCompare(t *testing.T) {
-	lines, added := compare("a: 1\nspec:\n  x: 1\n", "a: 1\nspec:\n  d: 2\n  x: 1\n")
-	var got []string
-	for _, l := range lines {
-		got = append(got, l.Mark+"|"+l.Text)
-	}
-	if want := "|a: 1 |spec: plus|  d: 2 |  x: 1"; strings.Join(got, " ") != want || added != 1 {
-		t.Errorf("compared to %q with %d added, want %q", strings.Join(got, " "), added, want)
-	}
-	long := func(middle string) string {
-		return strings.Repeat("same\n", 3000) + middle + strings.Repeat("end\n", 3000)
-	}
-	if lines, added = compare(long("x: 1\n"), long("x: 2\n")); len(lines) != 6002 || added != 1 {
-		t.Errorf("one line of many: %d lines, %d added", len(lines), added)
-	}
-	if lines, added = compare(strings.Repeat("a\n", 2000), strings.Repeat("b\n", 2000)); len(lines) != 4000 || added != 2000 {
-		t.Errorf("large objects must only be shown, got %d lines with %d added", len(lines), added)
-	}
-}
-
-// TestAllTeamsAreListedTogether is the list over every namespace that the caller may list.
+// TestAllTeamsAreListedTogether reads the list over every namespace that the caller may list.
 func TestAllTeamsAreListedTogether(t *testing.T) {
 	elsewhere := strings.NewReplacer("namespace: payments", "namespace: search", "oidc:payments-dev", "oidc:search-dev")
 	both := func(tb testing.TB) *fakeCluster {

@@ -41,7 +41,7 @@ func TestInputsThatNameSecretsOfferThem(t *testing.T) {
 	if strings.Contains(page, "names-configmaps") {
 		t.Error("ConfigMaps are offered, whose names nobody publishes")
 	}
-	if page := visit(t, newFake(t), admin, "/teams/_platform/new/awsproviders").Body.String(); strings.Contains(page, "names-secrets") {
+	if page := visit(t, newFake(t), platformAdmin, "/teams/_platform/new/awsproviders").Body.String(); strings.Contains(page, "names-secrets") {
 		t.Error("Secrets of the operator's namespace are offered")
 	}
 	if page := visit(t, busySite(t), developer, ask).Body.String(); strings.Contains(page, "<datalist id=\"names") {

@@ -22,7 +22,7 @@ var (
 	tableRow = regexp.MustCompile(`<tr id="[^"]*" role="row"|<tr role="row" id="`)
 )
 
-// numbered are the links of a page with a number in their words, by address.
+// numbered returns the links of a page with a number in their words, by address.
 func numbered(page string) map[string]int {
 	found := map[string]int{}
 	for _, a := range anchors.FindAllStringSubmatch(after(page, `id="main"`), -1) {
@@ -57,7 +57,7 @@ func rowsAt(t *testing.T, f *fakeCluster, id auth.Identity, href string) int {
 	return n
 }
 
-// crowded is a platform on which every list is longer than what cards and pages show of it.
+// crowded returns a platform on which every list is longer than what cards and pages show of it.
 func crowded(tb testing.TB) *fakeCluster {
 	tb.Helper()
 	f := platformSite(tb)
@@ -92,22 +92,22 @@ func TestEveryNumberLeadsToAsManyRows(t *testing.T) {
 		denied []string
 		least  int // links
 	}{
-		{"/admin", admin, nil, 30},
-		{"/admin", admin, []string{"list sqsqueues ", "list sqsqueues payments"}, 30},
-		{"/admin/pool", admin, nil, 0},
-		{"/admin/claims", admin, nil, 0},
-		{"/admin/quotas", admin, nil, 0},
-		{"/admin/calls", admin, nil, 0},
-		{"/teams", admin, nil, 12},
+		{"/admin", platformAdmin, nil, 30},
+		{"/admin", platformAdmin, []string{"list sqsqueues ", "list sqsqueues payments"}, 30},
+		{"/admin/pool", platformAdmin, nil, 0},
+		{"/admin/claims", platformAdmin, nil, 0},
+		{"/admin/quotas", platformAdmin, nil, 0},
+		{"/admin/calls", platformAdmin, nil, 0},
+		{"/teams", platformAdmin, nil, 12},
 		{"/teams", developer, []string{"list sqsqueues payments"}, 12},
-		{"/teams/-", admin, nil, 6},
-		{"/teams/-?team=payments&q=prod&kind=s3buckets&status=ready&page=2", admin, nil, 6},
+		{"/teams/-", platformAdmin, nil, 6},
+		{"/teams/-?team=payments&q=prod&kind=s3buckets&status=ready&page=2", platformAdmin, nil, 6},
 		{"/teams/-?provider=aws-prod-2", developer, nil, 6},
 		{"/teams/-?status=stuck", developer, nil, 6},
 		{"/teams/payments?by=me", developer, nil, 6},
 		{"/teams/payments?q=nothing", developer, nil, 6},
 		{"/teams/payments", developer, []string{"list sqsqueues payments"}, 6},
-		{"/teams/_platform", admin, nil, 6},
+		{"/teams/_platform", platformAdmin, nil, 6},
 		{"/teams/payments/about", developer, nil, 0},
 	} {
 		f := crowded(t)

@@ -1,24 +1,23 @@
 package pages
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/operator"
+	"github.com/portico-platform/portico/portal/pages/page"
 )
 
-// quota is one of a fake's; used "" is what nobody has counted yet.
+// quota returns one of a fake's; used "" is what nobody has counted yet.
 func quota(namespace, of, used, hard string) cluster.Quota {
 	q := cluster.Quota{Namespace: namespace, Name: "team", Of: of, Hard: apiresource.MustParse(hard)}
 	if used != "" {
@@ -27,29 +26,29 @@ func quota(namespace, of, used, hard string) cluster.Quota {
 	return q
 }
 
-// platformSite is a platform in the middle of its day: two teams, one of them with trouble, and an operator that answers.
+// platformSite returns a platform in the middle of its day: two teams, one of them with trouble, and an operator that answers.
 func platformSite(tb testing.TB) *fakeCluster {
 	tb.Helper()
 	f := hostnameSite(tb)
 	f.objects = append(f.objects, slices.DeleteFunc(busySite(tb).objects, func(o *unstructured.Unstructured) bool {
-		return o.GetKind() == providerKind // it is there already
+		return o.GetKind() == page.ProviderKind // it is there already
 	})...)
 	f.objects = append(f.objects, object(tb, strings.NewReplacer("namespace: payments", "namespace: search", "invoices", "index").Replace(readyBucket)))
 	for i := range 4 {
 		f.objects = append(f.objects, object(tb, strings.NewReplacer("namespace: payments", "namespace: search", "invoices", fmt.Sprintf("index-%d", i)).Replace(readyBucket)))
 	}
-	f.checks = map[string]operator.Checks{"aws-prod": {State: operator.Checked, Resource: inspect.Resource{Record: inspect.Record{LastChecked: noon.Add(-3 * time.Minute)}}}}
-	f.work = operator.Work{Known: true, Leader: "portico-operator-7d9c_1f3a", Work: inspect.Work{
+	f.checks = map[string]operator.Checks{"aws-prod": {State: operator.Checked, Resource: operatorapi.Resource{Record: operatorapi.Record{LastChecked: noon.Add(-3 * time.Minute)}}}}
+	f.work = operator.Work{Known: true, Leader: "portico-operator-7d9c_1f3a", Activity: operatorapi.Activity{
 		Since: noon.Add(-50 * time.Hour),
-		Controllers: []inspect.Controller{
+		Controllers: []operatorapi.Controller{
 			{Name: "s3bucket", Queued: 2, Running: 1, Workers: 8, Passes: 1204, Failures: 3, LongestSeconds: 4},
 			{Name: "webapp", Workers: 4},
 			{Name: "domainclaim", Workers: 4},
 		},
-		Services: []inspect.Service{{Name: "Route 53", Calls: 40, Throttled: 7}, {Name: "S3", Calls: 900}},
+		Services: []operatorapi.Service{{Name: "Route 53", Calls: 40, Throttled: 7}, {Name: "S3", Calls: 900}},
 	}}
 	for i := range int64(40) {
-		span := operator.Span{At: noon.Add(time.Duration(i-40) * time.Minute), Known: i != 12, Services: map[string]inspect.Service{
+		span := operator.Span{At: noon.Add(time.Duration(i-40) * time.Minute), Known: i != 12, Services: map[string]operatorapi.Service{
 			"S3": {Name: "S3", Calls: i * i % 17}, "Route 53": {Name: "Route 53", Calls: i % 3, Throttled: i / 39},
 		}}
 		f.spans = append(f.spans, span)
@@ -124,7 +123,7 @@ func TestOverviewTellsHowThePlatformIs(t *testing.T) {
 		"more teams than the table shows":             {crowd, ">All 4 teams</a>", `id="health-of-team-19"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := visit(t, c.site(t), admin, "/admin")
+			w := visit(t, c.site(t), platformAdmin, "/admin")
 			body := strings.ReplaceAll(w.Body.String(), "\n", "")
 			if w.Code != http.StatusOK || !strings.Contains(body, c.shows) || c.hides != "" && strings.Contains(after(body, `id="health"`), c.hides) {
 				t.Errorf("answers %d, want %q and not %q:\n%s", w.Code, c.shows, c.hides, after(body, `id="main"`))
@@ -133,42 +132,13 @@ func TestOverviewTellsHowThePlatformIs(t *testing.T) {
 	}
 }
 
-// after is the text from the first mark on.
+// after returns the text from the first mark on.
 func after(text, mark string) string { return text[max(0, strings.Index(text, mark)):] }
 
 func TestOverviewIsRefusedWhileKubernetesIsAway(t *testing.T) {
 	f := platformSite(t)
 	f.down = true
-	if w := visit(t, f, admin, "/admin/overview"); w.Code != http.StatusServiceUnavailable {
+	if w := visit(t, f, platformAdmin, "/admin/overview"); w.Code != http.StatusServiceUnavailable {
 		t.Errorf("it answers %d", w.Code)
 	}
-}
-
-// TestSignalsArePaced: whatever changes, a page about everything is rendered now and then only.
-func TestSignalsArePaced(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		changed := make(chan struct{})
-		out := paced(ctx, changed)
-		got := 0
-		go func() {
-			for {
-				select {
-				case <-ctx.Done():
-					return
-				case <-out:
-					got++
-				}
-			}
-		}()
-		for range 100 {
-			changed <- struct{}{}
-			time.Sleep(100 * time.Millisecond)
-		}
-		cancel()
-		synctest.Wait()
-		if got < 4 || got > 6 {
-			t.Errorf("10 s of changes make %d renderings, want one every 2 s", got)
-		}
-	})
 }

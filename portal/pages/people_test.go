@@ -1,38 +1,37 @@
 package pages
 
 import (
-	"fmt"
+	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/web/views"
 )
 
-func TestPeopleAreCalledByTheirNamesAsFarAsTheyAreKnown(t *testing.T) {
-	var p people
-	for _, id := range []auth.Identity{
-		{Username: "oidc:CiQx", Name: "Ann Lee", Email: "ann@example.com"},
-		{Username: "oidc:CiQy", Email: "bob@example.com"},
-		{Username: "oidc:carl"},
+// TestSubjectsKeepTheNameThatRightsGoBy beside what they are called.
+func TestSubjectsKeepTheNameThatRightsGoBy(t *testing.T) {
+	p := New(nil, Reach{}, nil).Naming(map[string]string{"oidc:0760b6cf": "Payments", "oidc:CiQx": "a group"})
+	p.Saw(auth.Identity{Username: "oidc:CiQx", Name: "Ann Lee", Email: "ann@example.com"})
+	for _, c := range []struct {
+		kind, name string
+		want       views.Subject
+	}{
+		{"Group", "oidc:0760b6cf", views.Subject{Kind: "group", Name: "0760b6cf", Called: "Payments"}},
+		{"Group", "oidc:other", views.Subject{Kind: "group", Name: "other"}},
+		{"Group", "0760b6cf", views.Subject{Kind: "group", Name: "0760b6cf"}}, // without the prefix it is another one
+		{"User", "oidc:CiQx", views.Subject{Kind: "user", Name: "Ann Lee (ann@example.com, CiQx)"}},
+		{"User", "oidc:0760b6cf", views.Subject{Kind: "user", Name: "0760b6cf"}},
+		{"ServiceAccount", "ci", views.Subject{Kind: "service account", Name: "ci"}},
 	} {
-		p.saw(id)
-	}
-	for username, want := range map[string]string{
-		"oidc:CiQx": "Ann Lee (ann@example.com, CiQx)",
-		"oidc:CiQy": "bob@example.com (CiQy)",
-		"oidc:carl": "carl",
-		"oidc:CiQz": "CiQz",
-	} {
-		if got := p.called(username); got != want {
-			t.Errorf("%s is called %q, want %q", username, got, want)
+		if got := p.subject(cluster.Member{Kind: c.kind, Name: c.name}); got != c.want {
+			t.Errorf("%s %s: %+v, want %+v", c.kind, c.name, got, c.want)
 		}
 	}
-	for n := range 3 * maxPeople {
-		p.saw(auth.Identity{Username: fmt.Sprint("oidc:", n), Name: "x"})
-	}
-	if len(p.seen) > maxPeople {
-		t.Errorf("%d are known", len(p.seen))
-	}
-	if got := (*people)(nil).called("oidc:carl"); got != "carl" {
-		t.Errorf("%q", got)
+	var page bytes.Buffer
+	members := views.About{Members: []views.Role{{Name: "portico-developer", Who: []views.Subject{{Kind: "group", Name: "0760b6cf", Called: "Pay & co"}}}}}
+	if err := views.MembersPart(members).Render(t.Context(), &page); err != nil || !strings.Contains(page.String(), "Pay &amp; co <code>0760b6cf</code>") {
+		t.Errorf("%v: %s", err, &page)
 	}
 }

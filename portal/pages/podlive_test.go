@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/portico-platform/portico/portal/pages/page"
 )
 
 // TestEventsOfAPodAreLookedForAgain: that a volume cannot be mounted changes nothing but the events.
@@ -24,7 +26,7 @@ func TestEventsOfAPodAreLookedForAgain(t *testing.T) {
 		f.mu.Lock()
 		f.podEvents = append(f.podEvents, event("shop-7f8-b", "FailedMount", "Warning", "secret shop-settings not found", 0))
 		f.mu.Unlock()
-		time.Sleep(atRest + time.Second)
+		time.Sleep(page.AtRest + time.Second)
 		synctest.Wait()
 		if got := w.Body.String(); !strings.Contains(got, "Secret shop-settings not found.") {
 			t.Errorf("half a minute later the page shows\n%s", got)

@@ -8,36 +8,6 @@ import (
 	"testing"
 )
 
-func draftOf(tb testing.TB, values url.Values) draft {
-	tb.Helper()
-	s := space{namespace: "payments"}
-	return asking{space: s, kind: newFake(tb).kinds.Requestable()[0]}.fromForm(values)
-}
-
-func TestRows(t *testing.T) {
-	d := draftOf(t, url.Values{"metadata.name": {"x"}})
-	for _, list := range []string{
-		"spec.tags", "spec.lifecycleRules", "spec.lifecycleRules", "spec.lifecycleRules[1].transitions", "spec.nonsense",
-	} {
-		d = d.withRow(list)
-	}
-	v := d.values
-	v.Set("spec.lifecycleRules[1].transitions[0].days", "30")
-	removeRow(v, "spec.lifecycleRules[0]")
-	want := url.Values{
-		"metadata.name": {"x"}, "metadata.namespace": {"payments"}, "spec.tags[0].key": {""}, "spec.lifecycleRules[0]": {"{}"},
-		"spec.lifecycleRules[0].transitions[0]": {"{}"}, "spec.lifecycleRules[0].transitions[0].days": {"30"},
-	}
-	if v.Encode() != want.Encode() {
-		t.Errorf("the values are\n%s, want\n%s", v.Encode(), want.Encode())
-	}
-	removeRow(v, "spec.tags[7]")
-	removeRow(v, "nonsense")
-	if v.Encode() != want.Encode() {
-		t.Errorf("removing what is not there changed the values to %s", v.Encode())
-	}
-}
-
 var focused = regexp.MustCompile(`<[^>]* autofocus[^>]*>`)
 
 // TestTheFocusIsWhereOneGoesOn: whoever adds a row fills it in, and whoever removes one is in its list.
@@ -60,18 +30,6 @@ func TestTheFocusIsWhereOneGoesOn(t *testing.T) {
 	if got := focused.FindString(post(t, busySite(t), ask, filled("add spec.tags")).Body.String()); !strings.Contains(got, `id="f-spec-tags-0-key"`) {
 		t.Errorf("a pair that is added does not have the focus, but %q", got)
 	}
-}
-
-// FuzzRows must never panic, whatever a form names.
-func FuzzRows(f *testing.F) {
-	f.Add("spec.tags[0]", "spec.tags")
-	f.Add("spec.lifecycleRules[0].transitions[3].days", "spec.lifecycleRules[0].transitions")
-	f.Add("[", "]")
-	d := draftOf(f, nil)
-	f.Fuzz(func(_ *testing.T, row, list string) {
-		v := d.asking.fromForm(url.Values{row: {"1"}}).withRow(list).values
-		removeRow(v, row)
-	})
 }
 
 // TestFewInputsMakeSmallPages: an answer grows with what was posted, not with the numbers in it.
@@ -136,16 +94,5 @@ func TestFullListsStayAsTheyAre(t *testing.T) {
 	w = post(t, busySite(t), ask, url.Values{"do": {"form"}, "yaml": {long}})
 	if body := w.Body.String(); !strings.Contains(body, "k34: v") || !strings.Contains(body, `<textarea id="yaml"`) || !strings.Contains(body, "Tags takes 34 rows at most") {
 		t.Errorf("YAML with more rows than a form shows is lost:\n%s", body)
-	}
-}
-
-func TestErrorsAreBounded(t *testing.T) {
-	bad := filled("review")
-	for i := range 100 {
-		bad.Set(fmt.Sprintf("spec.lifecycleRules[%d].expirationDays", i), "soon")
-		bad.Set(fmt.Sprintf("spec.lifecycleRules[%d].transitions[0].days", i), "soon")
-	}
-	if d := draftOf(t, bad); len(d.unread) != 100 {
-		t.Errorf("%d errors, want 100", len(d.unread))
 	}
 }

@@ -78,7 +78,7 @@ func busySite(tb testing.TB) *fakeCluster {
 	return f
 }
 
-var admin = auth.Identity{Username: "oidc:platform-admin", Groups: []string{"admins"}, Name: "Platform Admin"}
+var platformAdmin = auth.Identity{Username: "oidc:platform-admin", Groups: []string{"admins"}, Name: "Platform Admin"}
 
 func event(name, reason, kind, message string, ago time.Duration) *corev1.Event {
 	return &corev1.Event{

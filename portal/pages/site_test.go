@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/pages/page"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -50,7 +51,7 @@ func TestGolden(t *testing.T) {
 	for _, k := range busySite(t).kinds.Offered() {
 		team := "payments"
 		if !k.Namespaced {
-			team = platformTeam
+			team = page.PlatformTeam
 		}
 		pages["form-"+strings.ToLower(k.Name)] = "/teams/" + team + "/new/" + k.Plural
 	}
@@ -58,8 +59,8 @@ func TestGolden(t *testing.T) {
 	for name, path := range pages {
 		t.Run(name, func(t *testing.T) {
 			id, f := developer, busySite(t)
-			if strings.Contains(path, platformTeam) || strings.HasPrefix(path, "/admin") {
-				id = admin
+			if strings.Contains(path, page.PlatformTeam) || strings.HasPrefix(path, "/admin") {
+				id = platformAdmin
 			}
 			if hosts[name] != "" {
 				f = hostnameSite(t)
@@ -99,7 +100,7 @@ func TestStrictPolicy(t *testing.T) {
 	for _, path := range []string{"/teams/payments", "/teams/payments/new/s3buckets", "/teams/payments/s3buckets/invoices", editing1, askHostname, atHostnames + "shop", "/admin", "/admin/claims"} {
 		f := hostnameSite(t)
 		f.objects = append(f.objects, busySite(t).objects...)
-		w := visit(t, f, admin, path)
+		w := visit(t, f, platformAdmin, path)
 		html := w.Body.String()
 		if w.Code != http.StatusOK {
 			t.Errorf("%s answers %d", path, w.Code)
@@ -172,7 +173,7 @@ func TestNobodyInNoTeam(t *testing.T) {
 // TestStreamEnds: a page that closes leaves no goroutine behind; TestMain looks for them.
 func TestStreamEnds(t *testing.T) {
 	f := busySite(t)
-	server := httptest.NewServer(site(f, admin, noon))
+	server := httptest.NewServer(site(f, platformAdmin, noon))
 	defer server.Close()
 	for _, path := range []string{"/teams/payments/live", "/teams/payments/s3buckets/invoices/live", "/admin/live?tab=claims"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -206,8 +207,8 @@ func TestWhereHomeIs(t *testing.T) {
 	}{
 		{"the team that a group names", in(developer, "oidc:team-search"), "/teams/search"},
 		{"else the first of the teams", in(developer, "oidc:nobody-knows"), "/teams/payments"},
-		{"the platform, for those who look after it", admin, "/admin"},
-		{"a team of one's own before that", in(admin, "admins", "oidc:search"), "/teams/search"},
+		{"the platform, for those who look after it", platformAdmin, "/admin"},
+		{"a team of one's own before that", in(platformAdmin, "admins", "oidc:search"), "/teams/search"},
 	} {
 		w := visit(t, busySite(t), c.id, "/")
 		if got := w.Header().Get("Location"); w.Code != http.StatusSeeOther || got != c.want {

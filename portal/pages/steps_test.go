@@ -6,25 +6,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/portico-platform/portico/portal/phase"
 )
-
-func TestStepsSayWhichFinalizerWaits(t *testing.T) {
-	f := busySite(t)
-	obj := f.objects[3] // import-tmp, being deleted
-	r := resourceOf(space{}, f.kinds.Requestable()[0], obj, noon)
-	var all []string
-	for _, s := range stepsOf(phase.FactsOf(obj), obj, f.kinds.Requestable()[0], r, noon) {
-		all = append(all, s.Title+": "+s.State)
-	}
-	got := strings.Join(all, "\n")
-	for _, want := range []string{"Requested: done", "Deleting its AWS resources: in progress", "Waiting for example.org/backup: in progress"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the steps lack %q:\n%s", want, got)
-		}
-	}
-}
 
 // The page says how many steps are done above as many steps as it counts.
 func TestTheCountIsOfTheStepsShown(t *testing.T) {

@@ -13,9 +13,10 @@ import (
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/pages/page"
 )
 
-// streaming is what a page's stream sends while then happens, within a bubble of fake time.
+// streaming returns what a page's stream sends while then happens, within a bubble of fake time.
 func streaming(t *testing.T, f *fakeCluster, id auth.Identity, path string, then func()) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -26,7 +27,7 @@ func streaming(t *testing.T, f *fakeCluster, id auth.Identity, path string, then
 	}()
 	synctest.Wait()
 	then()
-	time.Sleep(2 * pace)
+	time.Sleep(2 * page.Pace)
 	synctest.Wait()
 	cancel()
 	<-done

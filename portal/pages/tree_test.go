@@ -69,7 +69,7 @@ func TestANewEmptyOneIsMadeOnlyOfWhatIsGone(t *testing.T) {
 	f := newFake(t, lostBucket, readyBucket, provider)
 	lacks(t, visit(t, f, developer, lost).Body.String(), `action="`+lost+`/acknowledge"`, `name="number" value="2"`)
 	if strings.Contains(visit(t, f, developer, atInvoices).Body.String(), "/acknowledge") {
-		t.Error("a bucket that is there is to be made anew")
+		t.Error("a bucket that is there is to be made again")
 	}
 	for _, c := range []struct{ path, number, want string }{{lost, "1", ""}, {lost, "", ""}, {atInvoices, "", ""}, {atInvoices, "1", ""}, {lost, "2", "2"}} {
 		w := post(t, f, c.path+"/acknowledge", url.Values{"number": {c.number}})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -79,7 +80,7 @@ func storedObject(t *rapid.T, fields []catalog.Field) map[string]any {
 	return out
 }
 
-// sent is the page that answers a form.
+// sent returns the page that answers a form.
 func sent(t *testing.T, f *fakeCluster, id auth.Identity, path string, form url.Values) string {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -100,7 +101,7 @@ func TestPagesKeepWhatNobodyTouches(t *testing.T) {
 		t.Run(k.Name, func(t *testing.T) {
 			id, team := developer, "payments"
 			if !k.Namespaced {
-				id, team = admin, platformTeam
+				id, team = platformAdmin, page.PlatformTeam
 			}
 			rapid.Check(t, func(rt *rapid.T) {
 				obj := &unstructured.Unstructured{Object: map[string]any{"spec": storedObject(rt, k.Fields)}}

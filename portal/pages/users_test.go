@@ -38,7 +38,7 @@ func TestDeletingAProviderTellsWhoUsesIt(t *testing.T) {
 		"on its page, what is hidden":   {narrow, at, "Without what you may not list: message queue.", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := visit(t, c.f, admin, c.path)
+			w := visit(t, c.f, platformAdmin, c.path)
 			body := strings.Join(strings.Fields(w.Body.String()), " ")
 			if w.Code != 200 || !strings.Contains(body, c.shows) || c.hides != "" && strings.Contains(body, c.hides) {
 				t.Errorf("answers %d, want %q and not %q:\n%s", w.Code, c.shows, c.hides, after(body, `id="main"`))

@@ -11,6 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/form"
 )
 
 // strict judges as the API server does: the rules of a kind are left out as long as something is missing.
@@ -22,17 +25,17 @@ func strict(f *fakeCluster) *int {
 		spec := field.NewPath("spec")
 		var errs field.ErrorList
 		for _, name := range []string{"instanceType", "instanceName"} {
-			if nested(obj, "spec", name) == "" {
+			if catalog.TextAt(obj, "spec", name) == "" {
 				errs = append(errs, field.Required(spec.Child(name), ""))
 			}
 		}
 		if len(errs) > 0 {
 			errs = append(errs, field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
 		} else {
-			if (nested(obj, "spec", "imageID") == "") == (nested(obj, "spec", "imageSSMParameter") == "") {
+			if (catalog.TextAt(obj, "spec", "imageID") == "") == (catalog.TextAt(obj, "spec", "imageSSMParameter") == "") {
 				errs = append(errs, field.Invalid(spec, "object", "name the image by exactly one of imageID and imageSSMParameter"))
 			}
-			if nested(obj, "spec", "instanceType") == "a" {
+			if catalog.TextAt(obj, "spec", "instanceType") == "a" {
 				errs = append(errs, field.Invalid(spec.Child("instanceType"), "a", "an instance type looks like t3.micro"))
 			}
 		}
@@ -147,8 +150,8 @@ func TestTheClusterIsAskedAFewTimesAtMost(t *testing.T) {
 		})
 	}
 	w := post(t, f, "/teams/payments/new/ec2instances", url.Values{"do": {"review"}, "metadata.name": {"x"}})
-	if w.Code != http.StatusUnprocessableEntity || asked != rounds {
-		t.Errorf("answers %d after %d tries, want %d", w.Code, asked, rounds)
+	if w.Code != http.StatusUnprocessableEntity || asked != form.Rounds {
+		t.Errorf("answers %d after %d tries, want %d", w.Code, asked, form.Rounds)
 	}
 }
 

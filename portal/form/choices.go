@@ -1,0 +1,145 @@
+package form
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// MaxChoices is how many objects one input offers: each row of a list repeats them. Beyond it names are typed.
+const MaxChoices = 200
+
+// Offers is what the inputs of one form offer, as the cluster has it for the caller.
+type Offers struct {
+	Providers []Provider
+	Choices   Choices
+	Grant     *v1alpha1.HostnameGrantSpec // of hostnames; nil: none
+	Zones     map[string]string           // domains of hosted zones that hostnames may be in, by ID, as far as they are known
+}
+
+// Provider is an AWS account that the team may use.
+type Provider struct {
+	Name, Region, AccountID string
+	Ready                   bool
+}
+
+// Choices are the objects that the fields of one form may name, by kind.
+type Choices map[string]Choosable
+
+// Choosable is the objects of one kind in the team's namespace, as far as the caller may list them.
+type Choosable struct {
+	Title   string
+	Options []views.Option // by name, in order
+	Unseen  bool           // the caller may not list them
+	Request string         // address of the form for a new one, "" without the right
+}
+
+// offered counts the objects of the kinds of r.
+func (c Choices) offered(r catalog.Reference) int {
+	n := 0
+	for _, kind := range r.Kinds {
+		n += len(c[kind].Options)
+	}
+	return n
+}
+
+// chooses reports whether the name of r is chosen among objects that exist, and not typed.
+func (c Choices) chooses(r catalog.Reference) bool {
+	n := c.offered(r)
+	return n > 0 && n <= MaxChoices
+}
+
+// named returns an input for the name of another object: a choice of those that exist, or a text where there are none to
+// choose. Of several kinds, the choice is kind and name at once, so that nobody can mismatch them.
+func (b builder) named(r catalog.Reference, v views.Field) views.Field {
+	v.Value, v.Picks = b.values.Get(v.Name), true
+	if !b.Choices.chooses(r) {
+		v.Widget = views.Text
+		b.untold(r, &v)
+		return v
+	}
+	v.Widget = views.Select
+	chosen := catalog.Target{Kind: r.Kinds[0], Name: v.Value}
+	if r.Beside != "" {
+		v.Label, v.Hint, v.More = "Resource", "One that "+b.Team.Name+" has.", ""
+		chosen.Kind = b.values.Get(r.KindAt(v.Name))
+	}
+	found := v.Value == ""
+	for _, kind := range r.Kinds {
+		for _, o := range b.Choices[kind].Options {
+			o.Selected = o.Value == chosen.Name && kind == chosen.Kind
+			found = found || o.Selected
+			v.Options = append(v.Options, b.option(r, kind, o))
+		}
+	}
+	if !found {
+		o := views.Option{Value: chosen.Name, Label: chosen.Name + " (" + b.missing(chosen.Kind) + ")", Selected: true}
+		v.Options = append(v.Options, b.option(r, chosen.Kind, o))
+	}
+	if v.Value != "" && r.Beside != "" {
+		v.Value = chosen.Choice()
+	}
+	return v
+}
+
+// atChoices moves errors about a kind that has no input of its own to the choice that it is made with.
+func (b builder) atChoices(errs catalog.FieldErrors, inputs []string) catalog.FieldErrors {
+	var out catalog.FieldErrors
+	for _, e := range errs {
+		if r, ok := b.kind.Reference(e.Field); ok && !slices.Contains(inputs, e.Field) {
+			e.Field = r.NameAt(e.Field)
+		}
+		if !slices.Contains(out, e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// option returns o, of an object of a kind, as a choice of r.
+func (b builder) option(r catalog.Reference, kind string, o views.Option) views.Option {
+	if r.Beside != "" {
+		o.Value = catalog.Target{Kind: kind, Name: o.Value}.Choice()
+		o.Group = cmp.Or(b.Choices[kind].Title, kind)
+	}
+	return o
+}
+
+// missing says of a name that is not offered why.
+func (b builder) missing(kind string) string {
+	if b.Choices[kind].Unseen {
+		return "you may not list these"
+	}
+	return "not there"
+}
+
+// untold explains why a name must be typed.
+func (b builder) untold(r catalog.Reference, v *views.Field) {
+	team := b.Team.Name
+	v.More = ""
+	if b.Choices.offered(r) > 0 {
+		v.Hint = team + " has too many to choose from here: type the name."
+		return
+	}
+	seen := 0
+	for _, kind := range r.Kinds {
+		c := b.Choices[kind]
+		if c.Unseen {
+			continue
+		}
+		seen++
+		if c.Request != "" {
+			v.Links = append(v.Links, views.Choice{Value: c.Request, Label: c.Title})
+		}
+	}
+	v.Hint = team + " has none yet."
+	if seen < len(r.Kinds) {
+		v.Hint = "You may not list these in " + team + ": type the name."
+		if seen > 0 {
+			v.Hint = team + " has none that you may list: type the name."
+		}
+	}
+}

@@ -1,0 +1,217 @@
+// Package form reads what people enter about an object of any kind, as inputs or as YAML, and lays out the inputs that show it
+// again. It goes by the kind's schema and by the facts that it is given: it asks no cluster, and answers no request.
+package form
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// NameField is the input of an object's name.
+const NameField = "metadata.name"
+
+// Facts is where the object of a form belongs, and which one it is.
+type Facts struct {
+	Team      views.Team
+	Namespace string // "" for what belongs to no namespace
+	Edit      *Edit  // nil: a new object is described
+}
+
+// Edit is an object that is edited, in the version in which the user began. Forms carry that version, so that it holds over
+// all the pages that lead to the change.
+type Edit struct {
+	Name   string
+	ETag   string
+	Object *unstructured.Unstructured
+}
+
+// subject is what is described: an object of a kind, with the facts about it.
+type subject struct {
+	kind catalog.Kind
+	Facts
+}
+
+// Draft is what the user has entered so far, as inputs or as YAML. values and yaml are exactly as entered, so that
+// nothing is lost.
+type Draft struct {
+	subject
+	Object *unstructured.Unstructured // what could be read
+	Unread catalog.FieldErrors        // what could not be read
+	Errors catalog.FieldErrors        // what View shows
+	inYAML bool
+	values url.Values
+	rows   map[string]int // of each list among the values, by name
+	yaml   string
+	base   string // YAML of what came in as YAML, for what the form has no inputs for
+	focus  string // name of the row that was added, or of the list that one was removed from
+}
+
+// Decode reads a posted form.
+func Decode(kind catalog.Kind, values url.Values, facts Facts) Draft {
+	s := subject{kind, facts}
+	var d Draft
+	if values.Has("yaml") {
+		d = s.fromYAML(values.Get("yaml"))
+	} else {
+		d = s.fromForm(values)
+	}
+	d.Unread = append(d.Unread, d.outgrown()...)
+	return d
+}
+
+// FromObject returns the draft of an object as it stands, in inputs if they can show it.
+func FromObject(kind catalog.Kind, obj *unstructured.Unstructured, facts Facts) (Draft, error) {
+	text, err := catalog.ToYAML(obj)
+	if err != nil {
+		return Draft{}, err
+	}
+	d := subject{kind, facts}.fromYAML(string(text)).ToForm()
+	d.Errors = d.Unread
+	return d, nil
+}
+
+// Like returns the draft of another object like obj: all but what only one can have, which is its name, the names of what it
+// stands for, and what was asked of it for the moment.
+func Like(kind catalog.Kind, obj *unstructured.Unstructured, facts Facts) (Draft, error) {
+	obj = WithoutOrders(obj)
+	obj.SetName("")
+	for _, name := range kind.Names {
+		unstructured.RemoveNestedField(obj.Object, "spec", name)
+	}
+	d, err := FromObject(kind, obj, facts)
+	d.Errors = nil
+	return d, err
+}
+
+// WithoutOrders returns a copy of obj without what was asked of it for the moment, consent to a loss among it: another object
+// is not bound by it.
+func WithoutOrders(obj *unstructured.Unstructured) *unstructured.Unstructured {
+	obj = obj.DeepCopy()
+	notes := obj.GetAnnotations()
+	maps.DeleteFunc(notes, func(key, _ string) bool { return strings.HasPrefix(key, "portico.dev/") })
+	obj.SetAnnotations(notes)
+	return obj
+}
+
+func (s subject) fromForm(values url.Values) Draft {
+	d := Draft{subject: s, base: strings.ReplaceAll(values.Get("base"), "\r\n", "\n")}
+	d.values, d.rows = catalog.Dense(values)
+	var base *unstructured.Unstructured
+	var damaged error
+	if d.base != "" {
+		base, damaged = Parse(s.kind, d.base)
+	}
+	s.kind.Split(d.values)
+	d.values.Set("metadata.namespace", s.Namespace)
+	d.Object, d.Unread = s.kind.Decode(d.values, base)
+	if damaged != nil {
+		d.Unread = append(d.Unread, catalog.FieldError{Message: "what the form does not show could not be read: " + damaged.Error()})
+	}
+	if s.Edit != nil {
+		d.Object.SetName(s.Edit.Name)
+	}
+	if d.Object.GetName() == "" {
+		d.Unread = append(catalog.FieldErrors{{Field: NameField, Message: catalog.Required}}, d.Unread...)
+	}
+	return d
+}
+
+func (s subject) fromYAML(text string) Draft {
+	text = strings.ReplaceAll(text, "\r\n", "\n") // as browsers send it
+	d := Draft{subject: s, inYAML: true, yaml: text}
+	obj, err := Parse(s.kind, text)
+	switch {
+	case err != nil:
+		d.Unread = catalog.FieldErrors{{Message: err.Error()}}
+	case obj.GetNamespace() != "" && obj.GetNamespace() != s.Namespace:
+		d.Unread = catalog.FieldErrors{{
+			Field: "metadata.namespace", Value: obj.GetNamespace(),
+			Message: "must be " + s.Namespace + ", the team that is chosen on top of the page, or left out",
+		}}
+	case s.Edit != nil && obj.GetName() != s.Edit.Name:
+		d.Unread = catalog.FieldErrors{{
+			Field: NameField, Value: obj.GetName(),
+			Message: "must stay " + s.Edit.Name + ": a name cannot be changed; request another one like this under the new name",
+		}}
+	case obj.GetName() == "":
+		d.Unread = catalog.FieldErrors{{Field: NameField, Message: catalog.Required}}
+	}
+	if obj == nil {
+		obj = &unstructured.Unstructured{Object: map[string]any{}}
+		obj.SetGroupVersionKind(s.kind.GVK())
+	}
+	obj.SetNamespace(s.Namespace)
+	if s.Edit != nil {
+		obj.SetName(s.Edit.Name)
+	}
+	d.Object = obj
+	return d
+}
+
+// ToForm shows what came as YAML in the form; YAML that cannot be read, or that a form cannot show, stays as it is.
+func (d Draft) ToForm() Draft {
+	if !d.inYAML || len(d.Unread) > 0 && d.Unread[0].Field != NameField {
+		return d
+	}
+	values := d.kind.Encode(d.Object)
+	inRows(d.kind.Fields, values)
+	values.Set("base", d.yaml)
+	out := d.fromForm(values)
+	if err := out.TooManyRows(); err != nil {
+		d.Unread = catalog.FieldErrors{{Message: err.Error()}}
+		return d
+	}
+	out.Unread = nil
+	return out
+}
+
+// inRows gives each value of a list a row of its own where lines cannot show them: those lose breaks within a value, the
+// space around it, and empty ones.
+func inRows(fields []catalog.Field, values url.Values) {
+	for name, all := range maps.Clone(values) {
+		f, ok := fieldAt(fields, name)
+		if !ok || !f.ListOfScalars() || len(f.Items.Options) > 0 || !slices.ContainsFunc(all, func(v string) bool {
+			return v == "" || v != strings.TrimSpace(v) || strings.ContainsAny(v, "\r\n")
+		}) {
+			continue
+		}
+		values.Set(name, "")
+		for i, v := range all {
+			values.Set(catalog.Index(name, i), v)
+		}
+	}
+}
+
+// WithoutRow returns the draft without one row of a list. What it began with goes without it, too: rows stand for those of the
+// same number there.
+func (d Draft) WithoutRow(row string) Draft {
+	values := maps.Clone(d.values)
+	if d.base != "" {
+		marked := maps.Clone(values)
+		marked.Set(row+"._remove", "on")
+		values.Set("base", string(catalog.ValueYAML(d.fromForm(marked).Object.Object)))
+	}
+	removeRow(values, row)
+	out := d.fromForm(values)
+	out.focus = row[:max(strings.LastIndexByte(row, '['), 0)]
+	return out
+}
+
+// ToYAML shows the form's object as YAML; a form with unreadable values stays, or they would be lost.
+func (d Draft) ToYAML() Draft {
+	if d.inYAML || slices.ContainsFunc(d.Unread, func(e catalog.FieldError) bool { return e.Field != NameField }) {
+		return d
+	}
+	text, err := catalog.ToYAML(d.Object)
+	if err != nil {
+		return d
+	}
+	return Draft{subject: d.subject, inYAML: true, yaml: string(text), Object: d.Object}
+}

@@ -1,0 +1,115 @@
+package form
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// HostnameField is the input of a hostname.
+const HostnameField = "spec.hostname"
+
+// suggestHostnames tells at the input of a hostname what the team's grant allows.
+func (b builder) suggestHostnames(fields []views.Field) {
+	i := slices.IndexFunc(fields, func(f views.Field) bool { return f.Name == HostnameField })
+	if b.Grant == nil || i < 0 {
+		return
+	}
+	fields[i].Suggestions = suggestions(b.Grant.Suffixes)
+	fields[i].Hint = "Such as shop." + b.Grant.Suffixes[0] + ". " + grantWords(b.Team.Name, *b.Grant)
+}
+
+// narrowed returns the field with the choices that the grant leaves. A default that it does not allow is none.
+func (o Offers) narrowed(f catalog.Field) catalog.Field {
+	if o.Grant == nil {
+		return f
+	}
+	allowed := map[string][]string{
+		"spec.zoneId": texts(o.Grant.Zones), "spec.visibility": texts(o.Grant.Visibilities), "spec.environment": texts(o.Grant.Environments),
+	}[f.Path]
+	if len(allowed) == 0 {
+		return f
+	}
+	f.Options = allowed
+	if f.Default != "" && !slices.Contains(allowed, f.Default) {
+		f.Default, f.Required = "", true
+	}
+	return f
+}
+
+// zoneFields name hosted zones, by their IDs.
+var zoneFields = []string{"spec.zoneId", "spec.validationZoneId"}
+
+// worded returns the options of a hosted zone with the domain in front, where it is known.
+func (o Offers) worded(f catalog.Field, options []views.Option) []views.Option {
+	for i, option := range options {
+		if domain := o.Zones[option.Value]; domain != "" && slices.Contains(zoneFields, f.Path) {
+			options[i].Label = domain + " (" + option.Label + ")"
+		}
+	}
+	return options
+}
+
+// zonesFor returns the hosted zones to suggest where any may be typed, by domain.
+func (o Offers) zonesFor(f catalog.Field) []views.Choice {
+	if !slices.Contains(zoneFields, f.Path) {
+		return nil
+	}
+	var all []views.Choice
+	for zone, domain := range o.Zones {
+		all = append(all, views.Choice{Value: zone, Label: domain})
+	}
+	slices.SortFunc(all, func(x, y views.Choice) int {
+		return cmp.Or(cmp.Compare(x.Label, y.Label), cmp.Compare(x.Value, y.Value))
+	})
+	return all
+}
+
+func suggestions(values []string) []views.Choice {
+	out := make([]views.Choice, 0, len(values))
+	for _, v := range values {
+		out = append(out, views.Choice{Value: v})
+	}
+	return out
+}
+
+func texts[T ~string](all []T) []string {
+	out := make([]string, 0, len(all))
+	for _, s := range all {
+		out = append(out, string(s))
+	}
+	return out
+}
+
+// Fresh returns the draft of a new object: with what can only be one thing, and the object that the address names.
+func Fresh(kind catalog.Kind, query url.Values, facts Facts, offers Offers) Draft {
+	values := url.Values{}
+	if len(offers.Providers) == 1 {
+		values.Set("spec.providerRef.name", offers.Providers[0].Name)
+	}
+	for _, f := range kind.Fields {
+		if f = offers.narrowed(f); f.Required && len(f.Options) == 1 {
+			values.Set(f.Path, f.Options[0])
+		}
+	}
+	for _, r := range kind.Refers {
+		if name := query.Get(r.Path); name != "" && r.Beside == "" { // no other field: a link must not fill in what nobody sees
+			values.Set(r.Path, name)
+		}
+	}
+	return subject{kind, facts}.fromForm(values)
+}
+
+// grantWords says what a grant allows.
+func grantWords(team string, g v1alpha1.HostnameGrantSpec) string {
+	text := team + " may have " + strings.Join(g.Suffixes, ", ") + " and every name below"
+	if g.Wildcards {
+		return text + ", wildcards too."
+	}
+	return text + ", but no wildcards."
+}

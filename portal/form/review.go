@@ -1,0 +1,126 @@
+package form
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/humanize"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// fixed reports why a field of the object that is edited cannot change, and what it holds.
+func (b builder) fixed(f catalog.Field, path string) (why, value string) {
+	if b.Edit == nil || f.Fixed.Why == "" || strings.Contains(path, "[") {
+		return "", ""
+	}
+	held, _, _ := unstructured.NestedFieldNoCopy(b.Edit.Object.Object, strings.Split(path, ".")...)
+	if ref, ok := held.(map[string]any); ok && f.IsRef() {
+		held = ref["name"]
+	}
+	if held == nil && !f.Fixed.Unset {
+		return "", "" // it can still be set, once
+	}
+	return humanize.Sentence("cannot be changed: " + f.Fixed.Why), valueText(held)
+}
+
+// valueText returns a value as people read it: YAML, "not set" for none.
+func valueText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "not set"
+	case string:
+		if v == "" {
+			return "empty"
+		}
+		return v
+	}
+	return string(bytes.TrimSpace(catalog.ValueYAML(v)))
+}
+
+// Stored is what the cluster would make of a draft.
+type Stored struct {
+	Object   *unstructured.Unstructured // with what was filled in
+	Was      *unstructured.Unstructured // before an edit
+	Warnings []string
+}
+
+// Review compares what would be stored with what is asked for; with what there is, if it is edited.
+func (d Draft) Review(form views.Form, stored Stored) (views.Review, error) {
+	view := views.Review{Form: form, Name: d.Object.GetName(), Warnings: stored.Warnings}
+	if d.Edit != nil {
+		return d.change(view, stored)
+	}
+	var err error
+	view.Lines, view.Added, err = compareObjects(d.Object, stored.Object)
+	return view, err
+}
+
+// change compares what would be stored with what there is.
+func (d Draft) change(view views.Review, stored Stored) (views.Review, error) {
+	lines, _, err := compareObjects(stored.Was, stored.Object)
+	if err != nil {
+		return view, err
+	}
+	view.Lines, view.Nothing = folded(lines), true
+	for _, l := range lines {
+		view.Nothing = view.Nothing && l.Mark == ""
+	}
+	view.Effects = d.effects(stored.Was, stored.Object)
+	for _, c := range d.kind.Differences(d.Object, stored.Object, d.Object) {
+		if c.Path[0] == "spec" {
+			view.Defaults = append(view.Defaults, views.Value{Label: labelOf(d.kind, c.Path), Text: valueText(c.Theirs)})
+		}
+	}
+	return view, nil
+}
+
+// effects tells what the change of an object does besides, as far as its kind tells.
+func (s subject) effects(was, will *unstructured.Unstructured) []views.Effect {
+	var changed []string
+	for _, c := range s.kind.Differences(was, will, was) {
+		if c.Path[0] == "spec" && len(c.Path) > 1 && !slices.Contains(changed, c.Path[1]) {
+			changed = append(changed, c.Path[1])
+		}
+	}
+	if was.GetDeletionTimestamp() != nil && len(changed) > 0 {
+		return s.deletingEffects(will, changed)
+	}
+	var all []views.Effect
+	for _, c := range s.kind.Changes {
+		if !slices.ContainsFunc(changed, func(field string) bool { return c.Holds(field, was, will) }) {
+			continue
+		}
+		effect := views.Effect{Icon: "info", Tone: "busy", Text: c.Effect}
+		if c.Lower {
+			effect.Icon, effect.Tone = "alert", "warn"
+		}
+		all = append(all, effect)
+	}
+	return all
+}
+
+// labelOf returns what the form calls a part of the object.
+func labelOf(kind catalog.Kind, path []string) string {
+	if path[0] == "metadata" {
+		return map[string]string{"labels": "Label", "annotations": "Annotation"}[path[1]] + " " + strings.Join(path[2:], ".")
+	}
+	var parts []string
+	at := path[0]
+	for _, step := range path[1:] {
+		if key, ok := strings.CutPrefix(step, "["); ok {
+			at = catalog.Index(at, 0) // of whichever: labels are those of all rows
+			parts = append(parts, strings.TrimSuffix(key, "]"))
+			continue
+		}
+		at += "." + step
+		if f, ok := fieldAt(kind.Fields, at); ok {
+			step = f.Label
+		}
+		parts = append(parts, step)
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,77 @@
+package form
+
+import (
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/commands"
+	"github.com/portico-platform/portico/portal/humanize"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// Carry returns view with what a page carries along whichever way the draft is shown: it as YAML, the version in which an edit
+// began, and the commands that send the same. portal is the portal's scheme and host.
+func (d Draft) Carry(view views.Form, portal string) (views.Form, error) {
+	text, err := catalog.ToYAML(d.Object)
+	if err != nil {
+		return view, err
+	}
+	view.YAML, view.Base = string(text), d.base
+	if d.Edit == nil {
+		view.Commands, err = commands.Create(d.kind, d.Namespace, string(text), portal)
+		return view, err
+	}
+	began, err := catalog.ToYAML(d.Edit.Object)
+	if err != nil {
+		return view, err
+	}
+	view.ETag, view.Began = d.Edit.ETag, string(began)
+	at := commands.Target{Kind: d.kind, Namespace: d.Namespace, Name: d.Edit.Name}
+	view.Commands, err = commands.Edit(at, d.Edit.ETag, d.Edit.Object, d.Object, string(text), portal)
+	return view, err
+}
+
+// View returns view with the draft in it: its inputs or its YAML, and the errors beside them.
+func (d Draft) View(view views.Form, offers Offers, portal string) (views.Form, error) {
+	view, err := d.Carry(view, portal)
+	if err != nil {
+		return view, err
+	}
+	if d.inYAML {
+		view.YAMLTab, view.YAML = true, d.yaml
+		view.Problems = problems(d.Errors)
+		return view, nil
+	}
+	view.Names = d.nameLists()
+	b := builder{subject: d.subject, Offers: offers, values: d.values, rows: d.rows}
+	view.Basic, view.Advanced = b.form()
+	b.suggestHostnames(view.Basic)
+	inputs := names(view.Basic, view.Advanced)
+	byInput, rest := b.atChoices(d.Errors, inputs).Place(inputs)
+	askFor(byInput, view.Basic, view.Advanced)
+	labels := map[string]string{}
+	mark(view.Basic, byInput, labels, "")
+	view.Unfold = mark(view.Advanced, byInput, labels, "")
+	focus(view.Basic, d.focus)
+	view.Unfold = focus(view.Advanced, d.focus) || view.Unfold
+	for _, name := range inputs {
+		for _, m := range byInput[name] {
+			view.Problems = append(view.Problems, views.Problem{Field: name, Label: labels[name], Text: m})
+		}
+	}
+	for _, m := range rest {
+		view.Problems = append(view.Problems, views.Problem{Text: humanize.Sentence(m)})
+	}
+	return view, nil
+}
+
+// problems lists errors, each with its path.
+func problems(errs catalog.FieldErrors) []views.Problem {
+	var out []views.Problem
+	for _, e := range errs {
+		p := views.Problem{Text: e.Message}
+		if e.Field != "" {
+			p.Text = e.Field + ": " + e.Message
+		}
+		out = append(out, p)
+	}
+	return out
+}

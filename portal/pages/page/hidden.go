@@ -1,0 +1,46 @@
+package page
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+// maxHiddenTeams is how many teams are named of which a kind is hidden.
+const maxHiddenTeams = 3
+
+// OfKind returns those of that plural; "" is all.
+func OfKind(kinds catalog.Catalog, plural string) catalog.Catalog {
+	return slices.DeleteFunc(slices.Clone(kinds), func(k catalog.Kind) bool { return plural != "" && k.Plural != plural })
+}
+
+// HiddenKinds returns kinds that the caller may not list, in words.
+func HiddenKinds(kinds catalog.Catalog) []string {
+	var all []string
+	for _, k := range kinds {
+		all = append(all, strings.ToLower(k.Title))
+	}
+	return all
+}
+
+// HiddenOf returns the kinds that the caller may not list in some namespaces, in words: "message queue of search".
+func HiddenOf(unlisted map[string]catalog.Catalog) []string {
+	teams := map[string][]string{}
+	for _, team := range slices.Sorted(maps.Keys(unlisted)) {
+		for _, kind := range HiddenKinds(unlisted[team]) {
+			teams[kind] = append(teams[kind], team)
+		}
+	}
+	var all []string
+	for _, kind := range slices.Sorted(maps.Keys(teams)) {
+		of := strings.Join(teams[kind], ", ")
+		if n := len(teams[kind]); n > maxHiddenTeams {
+			of = fmt.Sprintf("%d teams", n)
+		}
+		all = append(all, kind+" of "+of)
+	}
+	return all
+}

@@ -1,0 +1,126 @@
+// Package page holds what every page of the portal stands on: who asks and where, the frame around a page, errors in words, and the
+// stream that keeps an open page up to date. It decides nothing about access.
+package page
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/a-h/templ"
+	"k8s.io/utils/clock"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/humanize"
+	"github.com/portico-platform/portico/portal/sse"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// Cluster is what every page needs of cluster.Cluster, whose contracts hold.
+type Cluster interface {
+	Kinds() catalog.Catalog
+	Namespaces(ctx context.Context, id auth.Identity) ([]string, error)
+	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
+	Ahead(ctx context.Context, id auth.Identity, rights ...cluster.Right)
+	Follow(ctx context.Context) cluster.Feed
+}
+
+// Base is shared by all pages.
+type Base struct {
+	cluster Cluster
+	streams sse.Streams
+	people  people
+	Log     *slog.Logger
+	Now     func() time.Time
+	Alive   func(context.Context) error // of the caller's session
+	Outage  func() time.Time            // since when the identity provider does not answer; zero: it does
+}
+
+// New returns a base over c.
+func New(c Cluster, log *slog.Logger) *Base {
+	return &Base{cluster: c, Log: log, Now: clock.RealClock{}.Now, Alive: auth.Alive, Outage: func() time.Time { return time.Time{} }}
+}
+
+// Saw notes what somebody is called, for pages that show the username alone.
+func (b *Base) Saw(id auth.Identity) { b.people.saw(id) }
+
+// Called returns what to call the user of a name.
+func (b *Base) Called(username string) string { return b.people.called(username) }
+
+// Handler turns one that returns an error into one that answers with a page for it.
+func (b *Base) Handler(h func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if id, ok := auth.FromContext(r.Context()); ok {
+			b.people.saw(id)
+		}
+		if err := h(w, r); err != nil {
+			b.Fail(w, r, err)
+		}
+	}
+}
+
+// Show writes a page. It is rendered before the first byte is sent, so that an error can still become a page.
+func (b *Base) Show(w http.ResponseWriter, r *http.Request, status int, c templ.Component) error {
+	var out bytes.Buffer
+	if err := c.Render(r.Context(), &out); err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, err := w.Write(out.Bytes())
+	if err != nil {
+		b.Log.DebugContext(r.Context(), "the client went away", "path", r.URL.Path)
+	}
+	return nil
+}
+
+// SeeOther ends a form's POST with a GET.
+func SeeOther(w http.ResponseWriter, r *http.Request, path string) error {
+	http.Redirect(w, r, path, http.StatusSeeOther)
+	return nil
+}
+
+// Caller returns who asks. Routes are behind authentication, so nobody is an error of ours and answered like a refusal.
+func Caller(r *http.Request) (auth.Identity, error) {
+	id, ok := auth.FromContext(r.Context())
+	if !ok {
+		return auth.Identity{}, errNobody
+	}
+	return id, nil
+}
+
+// Frame returns what surrounds a page for the caller. The switcher lists the teams that the caller may list, and the current
+// one even if not: the right to get one object is enough to be there.
+func (b *Base) Frame(r *http.Request, id auth.Identity, s Space, title string) (views.Frame, error) {
+	b.Ahead(r.Context(), id)
+	teams, err := b.Teams(r.Context(), id)
+	if err != nil {
+		return views.Frame{}, err
+	}
+	f := b.Anybody(id, title)
+	f.Team, f.Teams = s.Team, teams
+	if s.Team.ID != "" && !slices.ContainsFunc(teams, func(t views.Team) bool { return t.ID == s.Team.ID }) {
+		f.Teams = append(f.Teams, s.Team)
+	}
+	f.Admin, err = b.IsAdmin(r.Context(), id)
+	return f, err
+}
+
+// Anybody returns a frame without teams.
+func (b *Base) Anybody(id auth.Identity, title string) views.Frame {
+	return views.Frame{Title: title, User: humanize.Person(id.Display()), Email: cmp.Or(id.Email, id.Username)}
+}
+
+// RequestID returns the number of a request, as the log has it.
+func RequestID(r *http.Request) string { return auth.RequestID(r.Context()) }
+
+// Moment returns a time as pages tell it.
+func (b *Base) Moment(at time.Time) views.Moment { return views.Moment{At: at, Now: b.Now()} }

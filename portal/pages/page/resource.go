@@ -1,0 +1,66 @@
+package page
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/availability"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/humanize"
+	"github.com/portico-platform/portico/portal/status"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// ResourceOf returns what every page says of an object.
+func ResourceOf(s Space, k catalog.Kind, obj *unstructured.Unstructured, now time.Time) views.Resource {
+	is, why := status.Of(obj)
+	brief, _ := humanize.FirstSentence(why)
+	id := "r-" + k.Plural + "-" + ElementID(obj.GetName())
+	if s.Everywhere() {
+		s.Team = views.Team{ID: obj.GetNamespace(), Name: obj.GetNamespace()}
+		id = "r-" + k.Plural + "-" + s.Team.ID + "__" + ElementID(obj.GetName())
+	}
+	return views.Resource{
+		ID: id, Name: obj.GetName(), Team: s.Team.ID,
+		Href: views.ResourcePath(s.Team.ID, k.Plural, obj.GetName()),
+		Kind: k.Title, Plural: k.Plural, Icon: k.Icon, Phase: is, Why: why, Brief: brief, Endpoint: k.EndpointOf(obj),
+		Provider:    catalog.TextAt(obj, "spec", "providerRef", "name"),
+		Requester:   obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy],
+		RequestedBy: s.people.called(obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy]),
+		Leaving:     obj.GetDeletionTimestamp() != nil,
+		Created:     views.Moment{At: obj.GetCreationTimestamp().Time, Now: now},
+	}
+}
+
+// ElementID makes an object's name fit for a CSS selector: dots separate classes there, and cannot be in a name twice
+// over, so that no two names become one, and two underscores part a namespace from a name.
+func ElementID(name string) string { return strings.ReplaceAll(name, ".", "_") }
+
+// ResourceNamed returns what pages say of an object of the kind, wherever it is.
+func (b *Base) ResourceNamed(kind string, obj *unstructured.Unstructured) views.Resource {
+	k, _ := b.cluster.Kinds().ByName(kind)
+	return ResourceOf(b.SpaceNamed(cmp.Or(obj.GetNamespace(), PlatformTeam)), k, obj, b.Now())
+}
+
+// Slug makes a name fit for an id attribute.
+func Slug(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+// HolderLink leads to who has a hostname; it is empty for nobody.
+func (b *Base) HolderLink(h availability.Holder) views.Choice {
+	k, ok := b.cluster.Kinds().ByName(HostnameKind)
+	if h == (availability.Holder{}) || !ok {
+		return views.Choice{}
+	}
+	return views.Choice{Value: views.ResourcePath(h.Namespace, k.Plural, h.Name), Label: h.Name + " of " + h.Namespace}
+}

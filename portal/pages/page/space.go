@@ -1,0 +1,130 @@
+package page
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// PlatformTeam stands for what belongs to no namespace. No namespace can have this name.
+const PlatformTeam = "_platform"
+
+// AllTeams stands for every namespace that the caller may list: there is a list of its resources, and nothing else. No
+// namespace can have this name.
+const AllTeams = views.AllTeams
+
+// Space is where a page is: a team's namespace, the platform with its cluster-scoped kinds, or all teams.
+type Space struct {
+	Team      views.Team
+	Namespace string          // "" for the platform, and for all teams
+	Kinds     catalog.Catalog // that can be requested here
+	Listed    catalog.Catalog // of which there is a list
+	Shown     catalog.Catalog // of which objects can be looked at: others keep some of them
+	people    *people         // what users are called
+}
+
+// Everywhere reports whether the space is that of all teams.
+func (s Space) Everywhere() bool { return s.Team.ID == AllTeams }
+
+// SpaceOf reads the team from the path. It says nothing about whether the team exists or the caller may see it.
+func (b *Base) SpaceOf(r *http.Request) Space { return b.SpaceNamed(chi.URLParam(r, "team")) }
+
+// PossibleTeam refuses what no namespace can be called before Kubernetes is asked, where names become part of a URL. The
+// answer is the one to those who have no rights there, as nobody can have any.
+func (b *Base) PossibleTeam(next http.Handler) http.Handler {
+	return b.Handler(func(w http.ResponseWriter, r *http.Request) error {
+		team := chi.URLParam(r, "team")
+		if team != PlatformTeam && team != AllTeams && len(validation.IsDNS1123Label(team)) > 0 {
+			return MayNotList(b.SpaceNamed(team))
+		}
+		next.ServeHTTP(w, r)
+		return nil
+	})
+}
+
+// OneTeam refuses what there is of one team only.
+func (b *Base) OneTeam(next http.Handler) http.Handler {
+	return b.Handler(func(w http.ResponseWriter, r *http.Request) error {
+		if b.SpaceOf(r).Everywhere() {
+			return ErrNoPage
+		}
+		next.ServeHTTP(w, r)
+		return nil
+	})
+}
+
+// SpaceNamed returns the space of a team, or one of the two that no namespace can be called.
+func (b *Base) SpaceNamed(team string) Space {
+	switch team {
+	case AllTeams:
+		return Space{people: &b.people, Team: views.Team{ID: AllTeams, Name: "all teams"}, Listed: b.cluster.Kinds().Requestable()}
+	case PlatformTeam:
+		all := b.cluster.Kinds().Namespaced(false)
+		return Space{people: &b.people, Team: views.Team{ID: PlatformTeam, Name: "the platform"}, Kinds: all.Offered(), Listed: all.Offered(), Shown: all}
+	}
+	all := b.cluster.Kinds().Namespaced(true)
+	return Space{people: &b.people, Team: views.Team{ID: team, Name: team, About: true}, Namespace: team, Kinds: all.Offered(), Listed: all.Offered(), Shown: all}
+}
+
+// KindOf reads the kind from the path; only those given are found.
+func KindOf(r *http.Request, kinds catalog.Catalog) (catalog.Kind, error) {
+	k, ok := kinds.ByPlural(chi.URLParam(r, "kind"))
+	if !ok {
+		return catalog.Kind{}, ErrNoPage
+	}
+	return k, nil
+}
+
+// RefOf reads the object from the path.
+func (s Space) RefOf(r *http.Request) (cluster.Ref, error) {
+	k, err := KindOf(r, s.Shown)
+	return cluster.Ref{Kind: k, Namespace: s.Namespace, Name: chi.URLParam(r, "name")}, err
+}
+
+// Teams returns the spaces that the caller may look into.
+func (b *Base) Teams(ctx context.Context, id auth.Identity) ([]views.Team, error) {
+	names, err := b.cluster.Namespaces(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	teams := make([]views.Team, 0, len(names)+1)
+	for _, n := range names {
+		teams = append(teams, views.Team{ID: n, Name: n, About: true})
+	}
+	if len(teams) > 1 {
+		teams = append(teams, views.Team{ID: AllTeams, Name: "All teams"})
+	}
+	for _, k := range b.SpaceNamed(PlatformTeam).Kinds {
+		ok, err := b.cluster.Can(ctx, id, "list", k, "")
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			return append(teams, views.Team{ID: PlatformTeam, Name: "Platform"}), nil
+		}
+	}
+	return teams, nil
+}
+
+// MayNotList returns the error for who may list nothing there: it names the right to one of the kinds: any would do.
+func MayNotList(s Space) error {
+	return &cluster.ForbiddenError{Verb: "list", Resource: s.Listed[0].Plural, Namespace: s.Namespace}
+}
+
+// Editable returns the kinds whose objects people edit.
+func Editable(s Space) catalog.Catalog {
+	var out catalog.Catalog
+	for _, k := range s.Shown {
+		if k.KeptBy != catalog.KeptByOperator {
+			out = append(out, k)
+		}
+	}
+	return out
+}

@@ -1,0 +1,31 @@
+package page
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/portico-platform/portico/portal/humanize"
+)
+
+// ViewOnly returns what is said to those whose role cannot request.
+func ViewOnly(s Space) string {
+	return "Your role in " + s.Team.Name + " can view, but not request. " + WhomToAsk(s)
+}
+
+// WhomToAsk says who can do there what the reader may not.
+func WhomToAsk(s Space) string {
+	if s.Namespace == "" {
+		return "Ask a platform admin."
+	}
+	return "Ask a developer of the team."
+}
+
+// What cuts "S3Bucket is" or "WebApp" from a kind's description: the tile has its name already.
+func What(kind, help string) string {
+	for _, lead := range []string{kind + " is ", kind + " are ", kind + " "} {
+		if rest, ok := strings.CutPrefix(help, lead); ok && rest != "" {
+			return humanize.Sentence(rest)
+		}
+	}
+	return humanize.Sentence(cmp.Or(help, kind))
+}

@@ -1,0 +1,52 @@
+package request
+
+import (
+	"context"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/form"
+	"github.com/portico-platform/portico/portal/pages/page"
+)
+
+// examine asks the cluster what it would make of the draft, and finds all that is wrong with it. Without anything wrong
+// there is a result; an error is none of the draft's fields.
+func (p *Pages) examine(ctx context.Context, f formRequest, d form.Draft) (cluster.Result, catalog.FieldErrors, error) {
+	var result cluster.Result
+	wrong, err := d.Examine(func(obj *unstructured.Unstructured) error {
+		var err error
+		result, err = p.send(ctx, f, obj, true)
+		return err
+	})
+	if err != nil || len(wrong) == 0 {
+		return result, nil, err
+	}
+	wrong, err = p.addKnown(ctx, f, d, wrong)
+	return cluster.Result{}, wrong, err
+}
+
+// addKnown adds what no validation tells: a name that is taken, and a hostname that can never be had.
+func (p *Pages) addKnown(ctx context.Context, f formRequest, d form.Draft, wrong catalog.FieldErrors) (catalog.FieldErrors, error) {
+	if f.edit == nil && d.Object.GetName() != "" && !about(wrong, form.NameField) {
+		_, err := p.cluster.Get(ctx, f.id, f.ref(d.Object.GetName()))
+		switch {
+		case err == nil:
+			wrong = append(wrong, d.Taken())
+		case !page.Unseen(err) && !apierrors.IsNotFound(err):
+			return wrong, err
+		}
+	}
+	if about(wrong, form.HostnameField) {
+		return wrong, nil
+	}
+	more, _, err := p.judged(ctx, f, d.Object)
+	return append(wrong, more...), err
+}
+
+func about(errs catalog.FieldErrors, field string) bool {
+	return slices.ContainsFunc(errs, func(e catalog.FieldError) bool { return e.Field == field })
+}

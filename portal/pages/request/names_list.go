@@ -1,0 +1,37 @@
+package request
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/portico-platform/portico/portal/pages/page"
+)
+
+// names answers with the names of the Secrets that the team's resources publish, one a line, or with the name of one with its
+// keys. Forms ask when an input for one gets the focus: no page waits for it, and others are typed.
+func (p *Pages) names(w http.ResponseWriter, r *http.Request) error {
+	id, err := page.Caller(r)
+	if err != nil {
+		return err
+	}
+	s := p.SpaceOf(r)
+	if s.Namespace == "" {
+		return page.ErrNoPage
+	}
+	published, err := p.cluster.Bindings(r.Context(), id, s.Namespace)
+	if err != nil {
+		return err
+	}
+	all := slices.Sorted(maps.Keys(published))
+	if of := r.URL.Query(); of.Has("of") {
+		all = published[of.Get("of")]
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	if _, err := w.Write([]byte(strings.Join(all, "\n"))); err != nil { //nolint:gosec // plain text, and names and keys of Kubernetes have no markup
+		p.Log.DebugContext(r.Context(), "the client went away", "path", r.URL.Path)
+	}
+	return nil
+}

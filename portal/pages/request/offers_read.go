@@ -1,0 +1,83 @@
+package request
+
+import (
+	"context"
+	"strings"
+
+	"github.com/portico-platform/portico/api/phase"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/form"
+	"github.com/portico-platform/portico/portal/pages/page"
+	"github.com/portico-platform/portico/portal/status"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// offers reads what the inputs of a form offer.
+func (p *Pages) offers(ctx context.Context, f formRequest) (form.Offers, error) {
+	var offers form.Offers
+	if f.kind.Namespaced {
+		open, err := p.cluster.Providers(ctx, f.id, f.kind, f.space.Namespace)
+		if err != nil {
+			return offers, err
+		}
+		for _, o := range open {
+			offers.Providers = append(offers.Providers, form.Provider{Name: o.Name, Region: o.Region, AccountID: o.AccountID, Ready: o.Ready})
+		}
+	}
+	var err error
+	if offers.Choices, err = p.choices(ctx, f.id, f.space, f.kind.Refers); err != nil || !page.IsHostname(f.kind) {
+		return offers, err
+	}
+	if offers.Grant, err = p.cluster.HostnameGrant(ctx, f.id, f.space.Namespace); err != nil {
+		return offers, err
+	}
+	offers.Zones, err = p.cluster.Zones(ctx, f.id, f.space.Namespace)
+	return offers, err
+}
+
+// choices reads the objects that the fields of a form may name.
+func (p *Pages) choices(ctx context.Context, id auth.Identity, s page.Space, refs []catalog.Reference) (form.Choices, error) {
+	all := form.Choices{}
+	for _, r := range refs {
+		for _, name := range r.Kinds {
+			k, ok := s.Kinds.ByName(name)
+			if _, done := all[name]; done || !ok {
+				continue
+			}
+			one, err := p.choosable(ctx, id, s, k)
+			if err != nil {
+				return nil, err
+			}
+			all[name] = one
+		}
+	}
+	return all, nil
+}
+
+func (p *Pages) choosable(ctx context.Context, id auth.Identity, s page.Space, k catalog.Kind) (form.Choosable, error) {
+	c := form.Choosable{Title: k.Title}
+	may, err := p.cluster.Can(ctx, id, "create", k, s.Namespace)
+	if err != nil {
+		return c, err
+	}
+	if may {
+		c.Request = views.RequestPath(s.Team.ID, k.Plural)
+	}
+	list, err := p.cluster.List(ctx, id, k, s.Namespace)
+	if page.Unseen(err) {
+		c.Unseen = true
+		return c, nil
+	}
+	for _, o := range list {
+		label := o.GetName()
+		if page.IsHostname(k) {
+			label += ", " + catalog.TextAt(o, "spec", "hostname")
+		}
+		if is, _ := status.Of(o); is != phase.Ready {
+			label += " (" + strings.ToLower(string(is)) + ")"
+		}
+		c.Options = append(c.Options, views.Option{Value: o.GetName(), Label: label})
+	}
+	return c, err
+}

@@ -1,0 +1,52 @@
+// Package request serves the forms in which people ask for an object, and edit one.
+package request
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/availability"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/pages/page"
+)
+
+// Cluster is what the forms need of cluster.Cluster, whose contracts hold.
+type Cluster interface {
+	HostnameReader
+	Writer
+	Kinds() catalog.Catalog
+	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
+	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
+	List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error)
+	Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]cluster.Provider, error)
+	Bindings(ctx context.Context, id auth.Identity, namespace string) (map[string][]string, error)
+}
+
+// HostnameReader reads what decides who may have which hostname, for a caller, after checking access.
+type HostnameReader interface {
+	CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (availability.Answer, error)
+	HostnameGrant(ctx context.Context, id auth.Identity, namespace string) (*v1alpha1.HostnameGrantSpec, error)
+	Zones(ctx context.Context, id auth.Identity, namespace string) (map[string]string, error)
+}
+
+// Writer writes as a caller.
+type Writer interface {
+	Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error)
+	Edit(ctx context.Context, id auth.Identity, k catalog.Kind, began cluster.Began, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error)
+}
+
+// Pages serves the forms.
+type Pages struct {
+	*page.Base
+	cluster Cluster
+	portal  string // scheme and host, as they stand in the lines that users copy
+}
+
+// New returns the forms over c.
+func New(base *page.Base, c Cluster, portal string) *Pages {
+	return &Pages{Base: base, cluster: c, portal: portal}
+}

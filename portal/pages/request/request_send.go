@@ -1,0 +1,213 @@
+package request
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/deletion"
+	"github.com/portico-platform/portico/portal/form"
+	"github.com/portico-platform/portico/portal/pages/page"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// formRequest is a request about an object that somebody describes: a new one, or one that is edited.
+type formRequest struct {
+	id    auth.Identity
+	space page.Space
+	kind  catalog.Kind
+	edit  *form.Edit // nil: a new object is asked for
+}
+
+func (f formRequest) facts() form.Facts {
+	return form.Facts{Team: f.space.Team, Namespace: f.space.Namespace, Edit: f.edit}
+}
+
+// ref returns the object of the kind that has a name.
+func (f formRequest) ref(name string) cluster.Ref {
+	return cluster.Ref{Kind: f.kind, Namespace: f.space.Namespace, Name: name}
+}
+
+// formRequest reads who asks for what kind. Without the right to verb it there is nothing to describe.
+func (p *Pages) formRequest(r *http.Request, kinds func(page.Space) catalog.Catalog, verb string) (formRequest, error) {
+	id, err := page.Caller(r)
+	if err != nil {
+		return formRequest{}, err
+	}
+	f := formRequest{id: id, space: p.SpaceOf(r)}
+	if f.kind, err = page.KindOf(r, kinds(f.space)); err != nil {
+		return formRequest{}, err
+	}
+	may, err := p.cluster.Can(r.Context(), id, verb, f.kind, f.space.Namespace)
+	if err == nil && !may {
+		err = &cluster.ForbiddenError{Verb: verb, Resource: f.kind.Plural, Namespace: f.space.Namespace}
+	}
+	return f, err
+}
+
+func requestable(s page.Space) catalog.Catalog { return s.Kinds }
+
+// requestForm shows the form of a new object: empty, or like another one.
+func (p *Pages) requestForm(w http.ResponseWriter, r *http.Request) error {
+	f, err := p.formRequest(r, requestable, "create")
+	if err != nil {
+		return err
+	}
+	offers, err := p.offers(r.Context(), f)
+	if err != nil {
+		return err
+	}
+	d := form.Fresh(f.kind, r.URL.Query(), f.facts(), offers)
+	if like := r.URL.Query().Get("like"); like != "" {
+		obj, err := p.cluster.Get(r.Context(), f.id, f.ref(like))
+		if err != nil {
+			return err
+		}
+		if d, err = form.Like(f.kind, obj, f.facts()); err != nil {
+			return err
+		}
+	}
+	return p.showFormWith(w, r, f, d, offers, http.StatusOK)
+}
+
+// requestPost does what the pressed button says; each answer shows the form again with all values, but for the one
+// that made the resource.
+func (p *Pages) requestPost(w http.ResponseWriter, r *http.Request) error {
+	f, err := p.formRequest(r, requestable, "create")
+	if err != nil {
+		return err
+	}
+	if err := page.ReadForm(w, r); err != nil {
+		return err
+	}
+	return p.answer(w, r, f)
+}
+
+// answer does what the pressed button of a form says.
+func (p *Pages) answer(w http.ResponseWriter, r *http.Request, f formRequest) error {
+	d := form.Decode(f.kind, r.PostForm, f.facts())
+	if err := d.TooManyRows(); err != nil {
+		return err
+	}
+	status := http.StatusOK
+	do, about, _ := strings.Cut(last(r.PostForm["do"]), " ")
+	switch do {
+	case "review":
+		return p.review(w, r, f, d)
+	case "create":
+		return p.create(w, r, f, d)
+	case "form":
+		d = d.ToForm()
+		d.Errors = d.Unread
+	case "yaml":
+		d = d.ToYAML()
+		d.Errors = d.Unread
+	case "add":
+		if d = d.WithRow(about); len(d.Errors) > 0 { // there can be no more
+			status = http.StatusUnprocessableEntity
+		}
+	case "remove":
+		d = d.WithoutRow(about)
+	}
+	return p.showForm(w, r, f, d, status)
+}
+
+// last returns the value of the button that was pressed: htmx may send another one's before.
+func last(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[len(values)-1]
+}
+
+// send gives the cluster what is described, or with dryRun asks what it would make of it.
+func (p *Pages) send(ctx context.Context, f formRequest, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error) {
+	if f.edit != nil {
+		return p.cluster.Edit(ctx, f.id, f.kind, cluster.Began{ETag: f.edit.ETag, Object: f.edit.Object}, obj, dryRun)
+	}
+	return p.cluster.Create(ctx, f.id, f.kind, obj, dryRun)
+}
+
+// review asks the cluster what it would make of the request.
+func (p *Pages) review(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft) error {
+	if d.Unreadable() {
+		d.Errors = d.Unread
+		return p.showForm(w, r, f, d, http.StatusUnprocessableEntity)
+	}
+	result, wrong, err := p.examine(r.Context(), f, d)
+	if err != nil {
+		return p.refused(w, r, f, d, err)
+	}
+	var warnings []string
+	if len(wrong) == 0 {
+		if wrong, warnings, err = p.judged(r.Context(), f, d.Object); err != nil {
+			return err
+		}
+	}
+	if d.Errors = wrong; len(wrong) > 0 {
+		return p.showForm(w, r, f, d, http.StatusUnprocessableEntity)
+	}
+	result.Warnings = slices.Concat(untaken(d.Object), warnings, result.Warnings)
+	return p.showReview(w, r, f, d, result)
+}
+
+// untaken warns of what was written and is not sent.
+func untaken(obj *unstructured.Unstructured) []string {
+	all := catalog.Untaken(obj)
+	if len(all) == 0 {
+		return nil
+	}
+	return []string{"Not taken from your YAML: " + strings.Join(all, ", ") + ". Kubernetes and Portico write these themselves; what there is of them stays."}
+}
+
+// showReview shows the object as the cluster would store it.
+func (p *Pages) showReview(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft, result cluster.Result) error {
+	view, err := p.formPage(r, f)
+	if err != nil {
+		return err
+	}
+	view.Frame.Title = "Review " + d.Object.GetName()
+	if view, err = d.Carry(view, p.portal); err != nil {
+		return err
+	}
+	review, err := d.Review(view, form.Stored{Object: result.Object, Was: result.Was, Warnings: result.Warnings})
+	if err != nil {
+		return err
+	}
+	return p.Show(w, r, http.StatusOK, views.ReviewPage(review))
+}
+
+// create makes the resource, or changes it, and leads to its page.
+func (p *Pages) create(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft) error {
+	if len(d.Unread) > 0 {
+		d.Errors = d.Unread
+		return p.showForm(w, r, f, d, http.StatusUnprocessableEntity)
+	}
+	result, err := p.send(r.Context(), f, d.Object, false)
+	switch {
+	case apierrors.IsInvalid(err): // there may be more wrong than this
+		return p.review(w, r, f, d.ToForm())
+	case err != nil:
+		return p.refused(w, r, f, d.ToForm(), err)
+	}
+	return page.SeeOther(w, r, f.after(result))
+}
+
+// after returns where a write leads: to the page of the resource, or to the list if there is soon none.
+func (f formRequest) after(result cluster.Result) string {
+	path := views.ResourcePath(f.space.Team.ID, f.kind.Plural, result.Object.GetName())
+	if f.edit == nil {
+		return path
+	}
+	if _, atOnce := deletion.Fate(result.Object, f.kind); atOnce && result.Object.GetDeletionTimestamp() != nil {
+		return views.TeamPath(f.space.Team.ID)
+	}
+	return views.AppliedPath(path, result.Object.GetGeneration())
+}

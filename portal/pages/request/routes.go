@@ -1,0 +1,17 @@
+package request
+
+import (
+	"github.com/go-chi/chi/v5"
+
+	"github.com/portico-platform/portico/portal/form"
+)
+
+// Routes adds the forms to r, which has the team in its path.
+func (p *Pages) Routes(r chi.Router) {
+	r.Get("/hostnames/check", p.Handler(p.hostnameCheck))
+	r.Get("/names/"+form.Secrets, p.Handler(p.names))
+	r.Get("/new/{kind}", p.Handler(p.requestForm))
+	r.Post("/new/{kind}", p.Handler(p.requestPost))
+	r.Get("/{kind}/{name}/edit", p.Handler(p.editForm))
+	r.Post("/{kind}/{name}/edit", p.Handler(p.editPost))
+}

@@ -1,0 +1,116 @@
+package resource
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/phase"
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/humanize"
+	"github.com/portico-platform/portico/portal/status"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// timeline returns the conditions in the order in which they changed last, the last one first.
+func (p *Pages) timeline(f status.Facts) []views.Turn {
+	is, _ := f.Phase()
+	all := make([]views.Turn, 0, len(f.Conditions))
+	for _, c := range f.Conditions {
+		icon, tone := turnLook(f, is, c)
+		all = append(all, views.Turn{
+			Title: humanize.Words(c.Type), Type: c.Type, Status: c.Status, Reason: c.Reason, Text: humanize.Sentence(c.Message),
+			At: p.Moment(parsed(c.Since)), Icon: icon, Tone: tone,
+		})
+	}
+	slices.SortStableFunc(all, func(a, b views.Turn) int { return b.At.At.Compare(a.At.At) })
+	return all
+}
+
+// turnLook returns the look of a condition: good for one whose status is as it should be, whether that is True or, of those that
+// hold only while something is amiss, False. Another one goes by how the object is: something on its way is no trouble.
+func turnLook(f status.Facts, is phase.Phase, c status.Condition) (icon, tone string) {
+	switch {
+	case c.Status != "True" && c.Status != "False":
+		return "wait", "idle"
+	case c.True() != c.Abnormal():
+		return "check", "good"
+	case c.Abnormal():
+		return abnormalLook(c)
+	case c.Failed():
+		return "alert", "bad"
+	}
+	switch is {
+	case phase.NeedsYou:
+		if c.Message == f.Condition(v1alpha1.ConditionReady).Message {
+			return "alert", "bad"
+		}
+		return "wait", "idle"
+	case phase.Paused:
+		return "pause", "idle"
+	case phase.Ready:
+		return "alert", "warn"
+	case phase.InProgress, phase.Deleting:
+	}
+	return "spin", "busy"
+}
+
+// abnormalLook returns that of a condition that holds while something is not as usual.
+func abnormalLook(c status.Condition) (icon, tone string) {
+	switch c.Type {
+	case v1alpha1.ConditionStalled:
+		return "alert", "bad"
+	case v1alpha1.ConditionReconciling:
+		return "spin", "busy"
+	case v1alpha1.ConditionPaused:
+		return "pause", "idle"
+	}
+	return "alert", "warn"
+}
+
+// repairs are the reasons of events that tell of a change made outside Portico that was put right.
+var repairs = []string{"Repaired", "Recreated", "CertificateLost", "RecreateAcknowledged"}
+
+// changes tells how often what is asked for was changed since it was requested, whoever did: edits, sizes, rollbacks.
+// Kubernetes counts a deletion too, which is none.
+func changes(obj *unstructured.Unstructured) int64 {
+	n := obj.GetGeneration() - 1
+	if obj.GetDeletionTimestamp() != nil {
+		n--
+	}
+	return max(n, 0)
+}
+
+// activity tells what happened to the object and was done about it, as far as the cluster and the operator remember, the
+// last thing first.
+func (p *Pages) activity(obj *unstructured.Unstructured, d views.Detail) []views.Deed {
+	at := func(path ...string) views.Moment { return p.Moment(parsed(catalog.TextAt(obj, path...))) }
+	var all []views.Deed // of the same second, the last thing first
+	if t := obj.GetDeletionTimestamp(); t != nil {
+		all = append(all, views.Deed{Title: "Deletion requested", Icon: "bin", Tone: "idle", At: p.Moment(t.Time)})
+	}
+	for _, e := range d.Events {
+		if slices.Contains(repairs, e.Reason) {
+			all = append(all, views.Deed{Title: humanize.Words(e.Reason), Text: e.Text, Icon: "alert", Tone: "warn", At: e.At})
+		}
+	}
+	if len(d.Checks.Plan) > 0 {
+		all = append(all, views.Deed{Title: "The last check that found something to do", Icon: "info", Tone: "busy", At: d.Checks.Planned, Plan: d.Checks.Plan})
+	}
+	all = append(all,
+		views.Deed{Title: "Last change made in AWS", Icon: "check", Tone: "good", At: at("status", "lastSyncTime")},
+		views.Deed{Title: "Ready for the first time", Icon: "check", Tone: "good", At: at("status", "firstReadyTime")},
+		views.Deed{Title: "Requested", Text: by(d.Resource.RequestedBy), Icon: "info", Tone: "idle", At: d.Resource.Created},
+	)
+	all = slices.DeleteFunc(all, func(a views.Deed) bool { return a.At.At.IsZero() })
+	slices.SortStableFunc(all, func(a, b views.Deed) int { return b.At.At.Compare(a.At.At) })
+	return all
+}
+
+func by(who string) string {
+	if who == "" {
+		return ""
+	}
+	return "By " + who + "."
+}

@@ -1,0 +1,174 @@
+package resource
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/humanize"
+	"github.com/portico-platform/portico/portal/pages/page"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// readApp reads the application of a request that means to change it, for callers who may.
+func (p *Pages) readApp(w http.ResponseWriter, r *http.Request) (objectRequest, *unstructured.Unstructured, error) {
+	l, err := p.readRequest(r)
+	if err != nil {
+		return l, nil, err
+	}
+	if !isApp(l.ref.Kind) {
+		return l, nil, page.ErrNoPage
+	}
+	may, err := p.cluster.Can(r.Context(), l.id, "patch", l.ref.Kind, l.space.Namespace)
+	if err == nil && !may {
+		err = &cluster.ForbiddenError{Verb: "patch", Resource: l.ref.Kind.Plural, Namespace: l.space.Namespace}
+	}
+	if err != nil {
+		return l, nil, err
+	}
+	if err := page.ReadForm(w, r); err != nil {
+		return l, nil, err
+	}
+	obj, err := p.cluster.Get(r.Context(), l.id, l.ref)
+	return l, obj, err
+}
+
+// restartAsk shows the page that asks before replacing all Pods; act does it.
+func (p *Pages) restartAsk(w http.ResponseWriter, r *http.Request) error {
+	l, obj, err := p.readApp(w, r)
+	if err != nil {
+		return err
+	}
+	if l.frame, err = p.Frame(r, l.id, l.space, "Restart "+l.ref.Name); err != nil {
+		return err
+	}
+	l.frame.Section, l.frame.Slim = views.Resources, true
+	view := views.Restart{Frame: l.frame, Resource: page.ResourceOf(l.space, l.ref.Kind, obj, p.Now())}
+	return p.Show(w, r, http.StatusOK, views.RestartPage(view))
+}
+
+// scale sets how many Pods there shall be. What is wrong with the number is said beside it.
+func (p *Pages) scale(w http.ResponseWriter, r *http.Request) error {
+	l, obj, err := p.readApp(w, r)
+	if err != nil {
+		return err
+	}
+	value := strings.TrimSpace(r.PostForm.Get("replicas"))
+	wrong, err := p.scaleTo(r, l, obj, value)
+	if err != nil {
+		return err
+	}
+	if wrong == "" {
+		return page.SeeOther(w, r, views.ResourcePath(l.space.Team.ID, l.ref.Kind.Plural, l.ref.Name))
+	}
+	return p.showAgain(w, r, l, obj, func(a *views.App) {
+		a.Size.Value = value
+		if a.Size.Error = wrong; a.Size.Locked != "" { // the reason stands there already
+			a.Size.Error = ""
+		}
+	})
+}
+
+// scaleTo says what is wrong with the value, if it is the value that is wrong.
+func (p *Pages) scaleTo(r *http.Request, l objectRequest, obj *unstructured.Unstructured, value string) (wrong string, err error) {
+	app, err := appOf(obj)
+	if err != nil {
+		return "", err
+	}
+	size := sizeOf(app, l.ref.Kind)
+	if size.Locked != "" {
+		return size.Locked, nil
+	}
+	n, err := strconv.ParseInt(value, 10, 32)
+	if err != nil {
+		return fmt.Sprintf("Write a whole number from %d to %d.", size.Min, size.Max), nil //nolint:nilerr // that is the answer
+	}
+	_, err = p.cluster.Scale(r.Context(), l.id, l.ref, n)
+	return refusal(err, "spec.replicas")
+}
+
+// rollback asks the operator for the image of an earlier version.
+func (p *Pages) rollback(w http.ResponseWriter, r *http.Request) error {
+	l, obj, err := p.readApp(w, r)
+	if err != nil {
+		return err
+	}
+	app, err := appOf(obj)
+	if err != nil {
+		return err
+	}
+	asked := r.PostForm.Get("revision")
+	i := slices.IndexFunc(app.Status.Revisions, func(v v1alpha1.WebAppRevision) bool { return strconv.FormatInt(v.Revision, 10) == asked })
+	wrong := ""
+	switch {
+	case i < 0:
+		wrong = "The cluster does not keep this version any more: nothing was changed. Edit the image to go back to it."
+	case app.Status.Revisions[i].Image == app.Spec.Image:
+		wrong = "This version is the one that is asked for already: nothing was changed."
+	default:
+		_, err = p.cluster.Annotate(r.Context(), l.id, l.ref, map[string]*string{v1alpha1.AnnotationRollback: &asked})
+		if wrong, err = refusal(err, ""); err != nil {
+			return err
+		}
+	}
+	if wrong == "" {
+		return page.SeeOther(w, r, views.ResourcePath(l.space.Team.ID, l.ref.Kind.Plural, l.ref.Name))
+	}
+	return p.showAgain(w, r, l, obj, func(a *views.App) { a.VersionsError = wrong })
+}
+
+// refusal tells what the API server or a policy has against a change, for the user. Complaints about field come without
+// its name, for they stand beside it. Other errors are handed back.
+func refusal(err error, field string) (words string, other error) {
+	if err == nil {
+		return "", nil
+	}
+	if _, ok := errors.AsType[*cluster.ForbiddenError](err); ok || !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) {
+		return "", err
+	}
+	var all []string
+	for _, e := range catalog.FromStatus(err) {
+		if e.Field != field {
+			e.Message = humanize.Join(e.Field, e.Message)
+		}
+		all = append(all, humanize.Sentence(e.Message))
+	}
+	if len(all) == 0 {
+		return humanize.Sentence(page.AdmissionWords(err)), nil
+	}
+	return strings.Join(all, " "), nil
+}
+
+// backToDetail leads from the address of an action to the object: whoever loads it again, or comes back to it, acts on nothing.
+func (p *Pages) backToDetail(w http.ResponseWriter, r *http.Request) error {
+	s := p.SpaceOf(r)
+	ref, err := s.RefOf(r)
+	if err != nil {
+		return err
+	}
+	return page.SeeOther(w, r, views.ResourcePath(s.Team.ID, ref.Kind.Plural, ref.Name))
+}
+
+// showAgain shows the page of the object with what was refused.
+func (p *Pages) showAgain(w http.ResponseWriter, r *http.Request, l objectRequest, obj *unstructured.Unstructured, say func(*views.App)) error {
+	var err error
+	if l.frame, err = p.Frame(r, l.id, l.space, l.ref.Name); err != nil {
+		return err
+	}
+	l.frame.Section = views.Resources
+	view, err := p.detailOf(r.Context(), l, obj)
+	if err != nil {
+		return err
+	}
+	say(view.App)
+	return p.Show(w, r, http.StatusUnprocessableEntity, views.DetailPage(view))
+}

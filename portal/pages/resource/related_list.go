@@ -1,0 +1,119 @@
+package resource
+
+import (
+	"context"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/listing"
+	"github.com/portico-platform/portico/portal/pages/page"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// related lists the objects that obj refers to, and those that use it.
+func (p *Pages) related(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, d *views.Detail) error {
+	for _, r := range l.ref.Kind.Refers {
+		for _, t := range r.Targets(obj) {
+			one, err := p.referred(ctx, l, r.Role, t)
+			if err != nil {
+				return err
+			}
+			d.Related = append(d.Related, one...)
+		}
+	}
+	users, err := p.users(ctx, l)
+	d.Related, d.Users = append(d.Related, users.First...), users
+	return err
+}
+
+func (p *Pages) referred(ctx context.Context, l objectRequest, role string, t catalog.Target) ([]views.Relation, error) {
+	kind, obj, err := p.targetOf(ctx, l, t)
+	one := views.Relation{Role: role, Resource: views.Resource{Name: t.Name, Kind: kind.Title}}
+	switch {
+	case apierrors.IsNotFound(err):
+		one.Missing = true
+	case err != nil || kind.Name == "":
+		return nil, err
+	case obj == nil:
+		one.Hidden = true
+	default:
+		one.Resource = page.ResourceOf(l.space, kind, obj, p.Now())
+	}
+	return []views.Relation{one}, nil
+}
+
+// maxUsersNamed is how many of those that use a provider are named: there may be thousands.
+const maxUsersNamed = 10
+
+// users returns the objects that use the one of l, as far as the caller may see them.
+func (p *Pages) users(ctx context.Context, l objectRequest) (views.Users, error) {
+	if l.ref.Kind.Name == page.ProviderKind {
+		return p.providerUsers(ctx, l)
+	}
+	var all views.Users
+	for _, k := range p.cluster.Kinds() {
+		for _, r := range k.Refers {
+			if !slices.Contains(r.Kinds, l.ref.Kind.Name) {
+				continue
+			}
+			list, err := p.cluster.List(ctx, l.id, k, l.space.Namespace)
+			if page.Unseen(err) {
+				all.Hidden = append(all.Hidden, page.HiddenKinds(catalog.Catalog{k})...)
+				break
+			}
+			if err != nil {
+				return all, err
+			}
+			all.First = append(all.First, p.referring(l, k, r, list)...)
+		}
+	}
+	all.Total = len(all.First)
+	return all, nil
+}
+
+// referring returns those of list, of kind k, that refer by r to the object of l.
+func (p *Pages) referring(l objectRequest, k catalog.Kind, r catalog.Reference, list []*unstructured.Unstructured) []views.Relation {
+	var all []views.Relation
+	for _, o := range list {
+		if slices.Contains(r.Targets(o), catalog.Target{Kind: l.ref.Kind.Name, Name: l.ref.Name}) {
+			all = append(all, views.Relation{Role: r.Back, Resource: page.ResourceOf(l.space, k, o, p.Now())})
+		}
+	}
+	return all
+}
+
+// providerUsers returns the objects of all namespaces that name the AWSProvider of l. It goes when none does any more.
+func (p *Pages) providerUsers(ctx context.Context, l objectRequest) (views.Users, error) {
+	all := views.Users{Wait: true}
+	var kinds catalog.Catalog
+	for _, k := range p.cluster.Kinds() {
+		if !k.Namespaced || !k.Has("providerRef") {
+			continue
+		}
+		may, err := p.cluster.Can(ctx, l.id, "list", k, "")
+		if err != nil {
+			return all, err
+		}
+		if !may {
+			all.Hidden = append(all.Hidden, page.HiddenKinds(catalog.Catalog{k})...)
+		}
+		kinds = append(kinds, k)
+	}
+	seen, err := listing.Read(ctx, p.cluster, l.id, kinds, "")
+	if err != nil {
+		return all, err
+	}
+	found := (&listing.Filter{Provider: l.ref.Name}).Of(seen.Items)
+	all.Total = len(found)
+	for _, one := range listing.First(found, maxUsersNamed, listing.ByNamespace.Then(false)) {
+		all.First = append(all.First, views.Relation{Role: "Used by", Resource: p.ResourceNamed(one.Kind.Name, one.Object)})
+	}
+	requested := slices.DeleteFunc(found, func(one listing.Item) bool { return one.Kind.KeptBy != "" })
+	if n := len(requested); n > 0 {
+		all.List = views.Choice{Value: views.ListPath(views.Query{Provider: l.ref.Name}), Label: views.Plural(n, "resource")}
+	}
+	return all, nil
+}

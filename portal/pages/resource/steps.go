@@ -1,0 +1,252 @@
+package resource
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/phase"
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/deletion"
+	"github.com/portico-platform/portico/portal/humanize"
+	"github.com/portico-platform/portico/portal/pages/page"
+	"github.com/portico-platform/portico/portal/status"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// shared are the condition types that speak of the object as a whole, or say what a step says; any other type is a step
+// of its own.
+var shared = []string{
+	v1alpha1.ConditionReady, v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled, v1alpha1.ConditionPaused,
+	v1alpha1.ConditionProgressing, // RolledOut tells the same
+}
+
+// stepsOf tells how far the object is: asked for, in AWS, the kind's own conditions, ready; when it is being deleted, what
+// holds it up. The steps of a fresh object are there from the start, so that the page does not jump.
+func stepsOf(f status.Facts, obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, now time.Time) []views.Step {
+	by := "Accepted by the cluster."
+	if r.RequestedBy != "" {
+		by = "By " + r.RequestedBy + ", accepted by the cluster."
+	}
+	steps := []views.Step{done("Requested", by, r.Created)}
+	if k.Has("deletionPolicy") { // it stands for one thing in AWS
+		steps = append(steps, inAWS(f, obj))
+	}
+	own, told := ownSteps(f, k, r, now)
+	steps = append(steps, own...)
+	if f.Deleting { // Ready says by then what the deletion waits for, and so do its steps
+		return append(steps, deletionSteps(obj, r, now)...)
+	}
+	if told && f.Observed >= f.Generation {
+		return append(steps, waiting("Ready", "When the steps above are done."))
+	}
+	return append(steps, readyStep(f, r, now))
+}
+
+// notTried is said of a step that nobody has come to yet, and waitsForOthers of one that another step keeps from being looked
+// at: it may have been done before.
+const (
+	notTried       = "Not started yet."
+	waitsForOthers = "Waits for the steps above."
+)
+
+// ownSteps returns the conditions of the object's own kind: first the steps that the kind declares, in its order, then
+// others. told says that one of them tells what is in the way of Ready, in the same words.
+func ownSteps(f status.Facts, k catalog.Kind, r views.Resource, now time.Time) (steps []views.Step, told bool) {
+	ready := f.Condition(v1alpha1.ConditionReady)
+	add := func(title string, c status.Condition) {
+		s := conditionStep(title, c, now)
+		if c.Status == "False" && !ready.True() && c.Message != "" && c.Message == ready.Message {
+			told = true
+			if r.Phase == phase.NeedsYou {
+				s.Icon, s.Tone, s.State = "alert", "bad", "needs you"
+			}
+		}
+		steps = append(steps, s)
+	}
+	declared := map[string]bool{}
+	for _, d := range k.Steps {
+		declared[d.Type] = true
+		if c, ok := f.Find(d.Type); ok {
+			add(d.Title, c)
+		} else if !d.Optional && !f.Deleting {
+			steps = append(steps, waiting(d.Title, notTried))
+		}
+	}
+	for _, c := range f.Conditions {
+		if !declared[c.Type] && !slices.Contains(shared, c.Type) {
+			add(humanize.Words(c.Type), c)
+		}
+	}
+	return steps, told
+}
+
+// stepsDone counts the steps that the page shows; "" for kinds that declare none of their own.
+func stepsDone(all []views.Step, k catalog.Kind) string {
+	if len(k.Steps) == 0 {
+		return ""
+	}
+	n := 0
+	for _, s := range all {
+		if s.State == stateDone {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d of %d done", n, len(all))
+}
+
+// inAWS tells whether the resource exists at the provider.
+func inAWS(f status.Facts, obj *unstructured.Unstructured) views.Step {
+	arn := catalog.TextAt(obj, "status", "arn")
+	switch {
+	case arn == "":
+		return waiting("Exists in AWS", "Not created yet.")
+	case f.Lost():
+		return views.Step{Title: "Gone from AWS", Text: arn + " was deleted outside Portico.", Icon: "alert", Tone: "bad", State: "gone"}
+	}
+	return done("Exists in AWS", arn, views.Moment{})
+}
+
+// readyStep returns the Ready condition, unless a newer wish has not been looked at.
+func readyStep(f status.Facts, r views.Resource, now time.Time) views.Step {
+	c, ok := f.Find(v1alpha1.ConditionReady)
+	if !ok {
+		return waiting("Ready", "Portico has not looked at it yet.")
+	}
+	s := conditionStep("Ready", c, now)
+	if f.Observed < f.Generation {
+		s = views.Step{Title: "Ready", Text: "The latest change is not applied yet.", Icon: "spin", Tone: "busy", State: "in progress"}
+	}
+	if r.Phase == phase.NeedsYou && !c.True() {
+		s.Icon, s.Tone, s.State = "alert", "bad", "needs you"
+	}
+	return s
+}
+
+// waitingReason is of a step that waits for an earlier one.
+const waitingReason = "Waiting"
+
+func conditionStep(title string, c status.Condition, now time.Time) views.Step {
+	s := views.Step{Title: title, Text: humanize.Sentence(c.Message), At: views.Moment{At: parsed(c.Since), Now: now}}
+	switch c.Status {
+	case "True":
+		s.Icon, s.Tone, s.State = "check", "good", stateDone
+	case "False":
+		s.Icon, s.Tone, s.State = "spin", "busy", "in progress"
+		if c.Failed() {
+			s.Icon, s.Tone, s.State = "alert", "bad", "failed"
+		}
+	default:
+		s.Icon, s.Tone, s.State = "wait", "idle", "not known yet"
+		if c.Reason == waitingReason {
+			s = waiting(title, waitsForOthers)
+		}
+	}
+	return s
+}
+
+// deletionSteps say which finalizer waits for what.
+func deletionSteps(obj *unstructured.Unstructured, r views.Resource, now time.Time) []views.Step {
+	steps := []views.Step{done("Deletion requested", "", views.Moment{At: obj.GetDeletionTimestamp().Time, Now: now})}
+	for _, name := range obj.GetFinalizers() {
+		s := views.Step{
+			Title: "Waiting for " + name, Icon: "spin", Tone: "busy", State: "in progress",
+			Text: "Another controller must let go of it first.",
+		}
+		if strings.HasPrefix(name, "portico.dev/") {
+			s.Title, s.Text = deletionTitle(obj), r.Why
+		}
+		if r.Phase == phase.NeedsYou {
+			s.Icon, s.Tone, s.State = "alert", "bad", "needs you"
+		}
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+// deletionTitle tells what Portico does before it lets go of the object.
+func deletionTitle(obj *unstructured.Unstructured) string {
+	switch {
+	case obj.GetKind() == page.ProviderKind:
+		return "Waiting until nothing uses it"
+	case catalog.TextAt(obj, "spec", "deletionPolicy") == string(v1alpha1.DeletionStop):
+		return "Stopping it"
+	}
+	return "Deleting its AWS resources"
+}
+
+// stateDone is the state of a step that is done, in a word.
+const stateDone = "done"
+
+func done(title, text string, at views.Moment) views.Step {
+	return views.Step{Title: title, Text: text, Icon: "check", Tone: "good", State: stateDone, At: at}
+}
+
+func waiting(title, text string) views.Step {
+	return views.Step{Title: title, Text: text, Icon: "wait", Tone: "idle", State: "waiting"}
+}
+
+// parsed returns the zero time for what is no time.
+func parsed(s string) time.Time {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// factsList returns the details beside the steps. What is not known yet has its place from the start, so that the page does not
+// jump when it comes; what may never come is left out.
+func factsList(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, now time.Time) []views.Fact {
+	all := columnFacts(obj, k)
+	if k.KeptBy == "" {
+		all = append(all, views.Fact{Label: "Endpoint", Value: r.Endpoint, Code: true, Link: webLink(r.Endpoint), Due: k.Endpoint != ""})
+	}
+	all = append(all, []views.Fact{
+		{Label: "ARN", Value: catalog.TextAt(obj, "status", "arn"), Code: true, Due: k.Tells("arn")},
+		{Label: "Region", Value: catalog.TextAt(obj, "status", "region"), Due: k.Tells("region")},
+		{Label: "AWS account", Value: catalog.TextAt(obj, "status", "accountID"), Code: true, Due: k.Tells("accountID")},
+		{Label: "Provider", Value: catalog.TextAt(obj, "spec", "providerRef", "name")},
+		{
+			Label: "Secret", Value: catalog.TextAt(obj, "status", "binding", "name"), Code: true,
+			Note: "holds the connection details for your application", Due: k.Tells("binding"),
+		},
+		{Label: "When deleted", Value: deletion.PolicyWords(obj, k.Deletion)},
+		{Label: "Requested by", Value: r.RequestedBy},
+		{Label: "Created", At: r.Created},
+		{Label: "First ready", At: views.Moment{At: parsed(catalog.TextAt(obj, "status", "firstReadyTime")), Now: now}, Due: k.KeptBy == ""},
+		{Label: "Last change", At: views.Moment{At: parsed(catalog.TextAt(obj, "status", "lastSyncTime")), Now: now}, Due: k.Tells("lastSyncTime")},
+	}...)
+	return slices.DeleteFunc(all, func(f views.Fact) bool { return f.Value == "" && f.At.At.IsZero() && !f.Due })
+}
+
+// columnFacts returns columns of kubectl: of objects that teams do not make themselves all, but for what the page says
+// elsewhere; of others those that the kind names.
+func columnFacts(obj *unstructured.Unstructured, k catalog.Kind) []views.Fact {
+	var all []views.Fact
+	for _, c := range k.Columns {
+		elsewhere := slices.Contains([]string{"Ready", "Reason", "Message", "Age"}, c.Name)
+		if elsewhere || k.KeptBy == "" && !slices.Contains(k.Overview, c.Name) {
+			continue
+		}
+		all = append(all, views.Fact{Label: c.Name, Value: listText.Replace(c.Value(obj)), Due: k.KeptBy == ""})
+	}
+	return all
+}
+
+// listText makes words of a list in JSON.
+var listText = strings.NewReplacer(`["`, "", `","`, ", ", `"]`, "")
+
+// webLink returns what can be opened in a browser, "" for anything else; a Service's own name is known in the cluster only.
+func webLink(endpoint string) string {
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.HasSuffix(u.Hostname(), ".svc") {
+		return ""
+	}
+	return endpoint
+}

@@ -1,0 +1,32 @@
+package resource
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
+	"github.com/portico-platform/portico/portal/pages/page"
+	"github.com/portico-platform/portico/portal/status"
+)
+
+func TestStepsSayWhichFinalizerWaits(t *testing.T) {
+	k, now := catalogtest.Kinds(t).Requestable()[0], time.Now()
+	obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"deletionPolicy": "Delete"}}}
+	obj.SetDeletionTimestamp(&metav1.Time{Time: now})
+	obj.SetFinalizers([]string{"portico.dev/release", "example.org/backup"})
+	r := page.ResourceOf(page.Space{}, k, obj, now)
+	var all []string
+	for _, s := range stepsOf(status.FactsOf(obj), obj, k, r, now) {
+		all = append(all, s.Title+": "+s.State)
+	}
+	got := strings.Join(all, "\n")
+	for _, want := range []string{"Requested: done", "Deleting its AWS resources: in progress", "Waiting for example.org/backup: in progress"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the steps lack %q:\n%s", want, got)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package pages
+
+import (
+	"net/http"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/humanize"
+	"github.com/portico-platform/portico/portal/pages/page"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// endings say why somebody has to sign in again: a title, and a sentence.
+var endings = map[auth.Ending][2]string{
+	auth.Rested:    {"Your session has ended", "You were away for longer than a session waits."},
+	auth.Over:      {"Your session has ended", "Sessions last for a limited time, used or not."},
+	auth.SignedOut: {"You are signed out", "You signed out, here or in another window."},
+	auth.Lapsed:    {"Your session has ended", "Your organisation's sign-in page did not renew it and wants you to sign in again."},
+	auth.Another:   {"Your session has ended", "Your organisation's sign-in page knows you as somebody else now. Sign in to go on as them."},
+}
+
+// SignIn shows the page for visitors; href is where signing in starts.
+func (p *Pages) SignIn(w http.ResponseWriter, r *http.Request, href string, why auth.Ending) {
+	view := views.SignIn{Href: href, Ended: endings[why][0], Why: endings[why][1], Away: !p.Outage().IsZero()}
+	if err := p.Show(w, r, http.StatusOK, views.SignInPage(view)); err != nil {
+		p.Fail(w, r, err)
+	}
+}
+
+// SignedOut implements auth.Pages.
+func (p *Pages) SignedOut(w http.ResponseWriter, r *http.Request, endSession string) {
+	view := views.SignedOut{SignIn: views.SignInPath, Provider: endSession}
+	if err := p.Show(w, r, http.StatusOK, views.SignedOutPage(view)); err != nil {
+		p.Fail(w, r, err)
+	}
+}
+
+// Ended implements auth.Pages.
+func (p *Pages) Ended(w http.ResponseWriter, r *http.Request, href string) {
+	if err := p.Show(w, r, http.StatusUnauthorized, views.SessionEndedPage(href)); err != nil {
+		p.Fail(w, r, err)
+	}
+}
+
+// Problem implements auth.Pages. To visitors it is a page of signing in: what they met is a refused sign-in.
+func (p *Pages) Problem(w http.ResponseWriter, r *http.Request, status int, title, detail string) {
+	advice := adviceFor(status)
+	view := views.SignInPage(views.SignIn{
+		Href: views.SignInPath, Title: title, Failed: humanize.Sentence(detail),
+		Advice: advice, RequestID: page.RequestID(r),
+	})
+	if id, ok := auth.FromContext(r.Context()); ok {
+		frame := p.Anybody(id, title)
+		frame.Slim = true
+		view = views.FaultPage(views.Fault{
+			Frame: frame, Status: page.StatusLine(status), Title: title,
+			Text: humanize.Sentence(detail), Advice: advice, RequestID: page.RequestID(r),
+			Links: []views.Choice{{Value: "/", Label: "Your resources"}},
+		})
+	}
+	if err := p.Show(w, r, status, view); err != nil {
+		http.Error(w, title, status)
+	}
+}
+
+func adviceFor(status int) string {
+	switch {
+	case status == http.StatusForbidden:
+		return "If you think that you should have access, tell your platform team which account you used."
+	case status >= http.StatusInternalServerError:
+		return "If it lasts, tell your platform team."
+	}
+	return ""
+}
