@@ -32,7 +32,7 @@ const (
 // access answers whether a caller may do something, by SubjectAccessReview with the portal's own ServiceAccount.
 type access struct {
 	reviews authorizationclient.SubjectAccessReviewInterface
-	answers *answers
+	cache   *accessCache
 	flights singleflight.Group
 	// worth says whether a right in the whole cluster is worth asking about: the answer is no where it is not. nil is
 	// always.
@@ -42,10 +42,10 @@ type access struct {
 }
 
 func newAccess(reviews authorizationclient.SubjectAccessReviewInterface, c clock.PassiveClock) *access {
-	return &access{reviews: reviews, answers: newAnswers(accessEntries, c)}
+	return &access{reviews: reviews, cache: newAccessCache(accessEntries, c)}
 }
 
-// require is nil if id may do a, a *ForbiddenError if not.
+// require returns a *ForbiddenError if id may not do act.
 func (a *access) require(ctx context.Context, id auth.Identity, act Right) error {
 	ok, err := a.allowed(ctx, id, act)
 	if err != nil {
@@ -57,7 +57,7 @@ func (a *access) require(ctx context.Context, id auth.Identity, act Right) error
 	return nil
 }
 
-// allowed answers from the last seconds' reviews, or asks. In a namespace that does not exist callers may do what they may in
+// allowed reports whether id may do act, by the last seconds' reviews or a new one. In a namespace that does not exist callers may do what they may in
 // all of them, and in one whose name none can have nothing: addresses with made-up names cost no reviews.
 func (a *access) allowed(ctx context.Context, id auth.Identity, act Right) (bool, error) {
 	if err := id.Check(); err != nil {
@@ -71,14 +71,14 @@ func (a *access) allowed(ctx context.Context, id auth.Identity, act Right) (bool
 	} else if !there {
 		act.namespace = ""
 	}
-	key := asked(id, act)
-	if ok, known := a.answers.get(key); known {
+	key := questionOf(id, act)
+	if ok, known := a.cache.get(key); known {
 		return ok, nil
 	}
 	if act.namespace == "" && a.worth != nil {
 		worth, err := a.worth(ctx, id)
 		if err == nil && !worth {
-			a.answers.add(key, false, wideTTL)
+			a.cache.add(key, false, wideTTL)
 		}
 		if err != nil || !worth {
 			return false, err
@@ -95,7 +95,7 @@ func (a *access) there(ctx context.Context, namespace string) (bool, error) {
 	return a.exists(ctx, namespace)
 }
 
-// ask waits for a review, which all who ask the same at once share.
+// ask waits for a review. All who ask the same at once share one.
 func (a *access) ask(ctx context.Context, id auth.Identity, act Right, key question) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err // nobody waits for the answer
@@ -103,7 +103,7 @@ func (a *access) ask(ctx context.Context, id auth.Identity, act Right, key quest
 	ch := a.flights.DoChan(string(key[:]), func() (any, error) {
 		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), reviewTimeout)
 		defer cancel()
-		if ok, known := a.answers.get(key); known {
+		if ok, known := a.cache.get(key); known {
 			return ok, nil // it came between the look at the answers and this flight
 		}
 		return a.review(detached, id, act, key)
@@ -135,14 +135,14 @@ func (a *access) review(ctx context.Context, id auth.Identity, act Right, key qu
 	if !ok && act.namespace == "" {
 		ttl = wideTTL
 	}
-	a.answers.add(key, ok, ttl)
+	a.cache.add(key, ok, ttl)
 	return ok, nil
 }
 
-// forget drops the answer, so that the next question is asked anew.
-func (a *access) forget(id auth.Identity, act Right) { a.answers.remove(asked(id, act)) }
+// forget drops the answer, so that the API server is asked the next time.
+func (a *access) forget(id auth.Identity, act Right) { a.cache.remove(questionOf(id, act)) }
 
-// reviewGroups are the groups that the API server would see: what authentication adds included.
+// reviewGroups returns the groups that the API server would see: what authentication adds included.
 func reviewGroups(id auth.Identity) []string {
 	groups := slices.Clone(id.Groups)
 	if ns, _, ok := auth.ServiceAccountName(id.Username); id.ServiceAccount && ok {
@@ -157,7 +157,7 @@ func (c *Cluster) Can(ctx context.Context, id auth.Identity, verb string, k cata
 	return c.access.allowed(ctx, id, RightTo(verb, k, namespace))
 }
 
-// requireOne is require for one object. It refuses a ref without the namespace that its kind needs, which would ask
+// requireOne requires a right on one object. It refuses a ref without the namespace that its kind needs, which would ask
 // about every namespace, and unasked one whose name no object can have: names become part of the path of a request.
 // What is to be created may have any name, for the API server's refusal says what is wrong with it.
 func (c *Cluster) requireOne(ctx context.Context, id auth.Identity, verb string, ref Ref) error {

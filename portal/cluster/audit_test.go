@@ -53,8 +53,8 @@ func logged(t *testing.T, do func(r *http.Request)) []string {
 
 func TestWritesAreOnTheRecord(t *testing.T) {
 	j, a, _ := newJudge(t)
-	w, s, _ := newTestWriter(t)
-	c := &Cluster{access: a, reader: s.reader(t), writer: w}
+	w, s, _ := newTestImpersonator(t)
+	c := &Cluster{access: a, reader: s.reader(t), impersonator: w}
 	ref := bucketRef(t)
 	obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"note": "s3cret"}}}
 	obj.SetNamespace("payments")

@@ -11,7 +11,7 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
-// candidates are the namespaces in which it is worth asking what the caller may do: those whose RoleBindings name the
+// candidates returns the namespaces in which it is worth asking what the caller may do: those whose RoleBindings name the
 // caller, or all of them where Options.AskEverywhere says that there are other ways to rights. It decides nothing, and
 // answers for no right in the whole cluster. With hundreds of namespaces it is the difference between a few access
 // reviews for a page and a thousand.
@@ -44,8 +44,8 @@ const bySubject = "subject"
 // givenToAll are the ClusterRoles that every API server gives everybody who is signed in: no right to anything of ours.
 var givenToAll = sets.New("system:basic-user", "system:discovery", "system:public-info-viewer", "system:service-account-issuer-discovery")
 
-// subjectsOf are those whom a ClusterRoleBinding gives rights that the portal may ask about.
-func subjectsOf(obj client.Object) []string {
+// indexSubjects returns those whom a ClusterRoleBinding gives rights that the portal may ask about.
+func indexSubjects(obj client.Object) []string {
 	b := obj.(*rbacv1.ClusterRoleBinding)
 	if givenToAll.Has(b.RoleRef.Name) {
 		return nil
@@ -76,7 +76,7 @@ func (c *Cluster) worthAsking(ctx context.Context, id auth.Identity) (bool, erro
 	return false, nil
 }
 
-// namesOf are the ways in which bindings may name the caller.
+// namesOf returns the ways in which bindings may name the caller.
 func namesOf(id auth.Identity) sets.Set[string] {
 	out := sets.New(rbacv1.UserKind + " " + id.Username)
 	for _, g := range reviewGroups(id) {
@@ -85,7 +85,7 @@ func namesOf(id auth.Identity) sets.Set[string] {
 	return out
 }
 
-// subjectName is one of namesOf; a ServiceAccount without a namespace is of the binding's.
+// subjectName returns a subject as namesOf has it; a ServiceAccount without a namespace is of the binding's.
 func subjectName(s rbacv1.Subject, namespace string) string {
 	if s.Kind != rbacv1.ServiceAccountKind {
 		return s.Kind + " " + s.Name

@@ -42,7 +42,7 @@ func TestNamespacesAreAskedAboutWhoseBindingsNameTheCaller(t *testing.T) {
 	}
 }
 
-// crowd is many namespaces, of which the caller's bindings are in one.
+// crowd returns many namespaces, of which the caller's bindings are in one.
 func crowd(t *testing.T, allow ...string) (*Cluster, *judge) {
 	t.Helper()
 	c, j := overseen(t, allow...)
@@ -94,7 +94,7 @@ func TestWhomABindingInTheWholeClusterNames(t *testing.T) {
 func TestRightsInTheWholeClusterAreAskedForWhereABindingNamesTheCaller(t *testing.T) {
 	c, j := overseen(t, "list s3buckets", "list s3buckets payments")
 	clock := clocktesting.NewFakePassiveClock(time.Now())
-	c.access.answers.clock, c.access.worth = clock, c.worthAsking
+	c.access.cache.clock, c.access.worth = clock, c.worthAsking
 	bucket, _ := c.kinds.ByPlural("s3buckets")
 	may := func() bool {
 		ok, err := c.Can(t.Context(), dev, "list", bucket, "")

@@ -24,6 +24,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/operator"
 	"github.com/portico-platform/portico/portal/overview"
+	"github.com/portico-platform/portico/portal/podlogs"
 )
 
 // Options of a Cluster.
@@ -33,7 +34,7 @@ type Options struct {
 	// Namespace is Portico's own; it holds the revocation list, the portal's ServiceAccount and the operator's Lease.
 	Namespace string
 	// AskEverywhere is for API servers with authorizers that give rights by other means than RoleBindings and
-	// ClusterRoleBindings: the portal asks about the whole cluster and every namespace then, for each user anew.
+	// ClusterRoleBindings: the portal asks about the whole cluster and every namespace then, for each user.
 	AskEverywhere bool
 	Clock         clock.PassiveClock // nil is the real one
 	Log           *slog.Logger
@@ -41,17 +42,17 @@ type Options struct {
 
 // Cluster reads and writes for callers. It is safe for concurrent use.
 type Cluster struct {
-	kinds    catalog.Catalog
-	cache    cache.Cache
-	access   *access
-	reader   dynamic.Interface // with the portal's own credentials
-	writer   *writer
-	feed     *feed
-	overview *overview.Store
-	watches  watches
+	kinds        catalog.Catalog
+	cache        cache.Cache
+	access       *access
+	reader       dynamic.Interface // with the portal's own credentials
+	impersonator *impersonator
+	feed         *feed
+	overview     *overview.Store
+	watches      watches
 	// podEvents are those that the cache does not hold.
-	podEvents *podEvents
-	logReads  logReads
+	podEvents  *podEvents
+	logReaders podlogs.Readers
 	// askEverywhere is Options.AskEverywhere.
 	askEverywhere bool
 	revoked       *Revocations
@@ -83,7 +84,7 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	if err != nil {
 		return nil, fmt.Errorf("preparing the cache: %w", err)
 	}
-	w, err := newWriter(own, clients, opts.Impersonator, opts.Clock)
+	w, err := newImpersonator(own, clients, opts.Impersonator, opts.Clock)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the impersonating client: %w", err)
 	}
@@ -94,7 +95,7 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	changes := newFeed()
 	c := &Cluster{
 		podEvents: newPodEvents(clients, kinds, changes.publish),
-		kinds:     kinds, cache: objects, client: clients, reader: reader, writer: w, feed: changes, overview: overview.NewStore(), askEverywhere: opts.AskEverywhere, log: opts.Log,
+		kinds:     kinds, cache: objects, client: clients, reader: reader, impersonator: w, feed: changes, overview: overview.NewStore(), askEverywhere: opts.AskEverywhere, log: opts.Log,
 		access: newAccess(clients.AuthorizationV1().SubjectAccessReviews(), opts.Clock), revoked: revoked,
 		operator: operator.New(newOperatorAccess(clients, opts), opts.Clock, opts.Log),
 	}
@@ -102,7 +103,7 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	return c, nil
 }
 
-// ownClients act as the portal itself, of which the second one only reads.
+// ownClients returns clients that act as the portal itself, of which the second one only reads.
 func ownClients(cfg *rest.Config) (kubernetes.Interface, dynamic.Interface, error) {
 	clients, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
@@ -129,8 +130,8 @@ func (c *Cluster) Run(ctx context.Context) error {
 	return nil
 }
 
-// Kinds are the kinds that the Cluster serves.
+// Kinds returns the kinds that the Cluster serves.
 func (c *Cluster) Kinds() catalog.Catalog { return c.kinds }
 
-// Revocations is the list of sessions that were signed out, shared by all replicas.
+// Revocations returns the list of sessions that were signed out, shared by all replicas.
 func (c *Cluster) Revocations() *Revocations { return c.revoked }

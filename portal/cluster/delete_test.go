@@ -44,19 +44,19 @@ func TestDeletionIsBoundToWhatWasCompared(t *testing.T) {
 	ref := Ref{Kind: catalog.Kind{Plural: "s3buckets"}, Namespace: "n", Name: "b"}
 	m := &moving{generation: 2, version: "7", writes: 2}
 	live, _ := m.Get(t.Context(), "", metav1.GetOptions{})
-	if err := remove(t.Context(), m, ref, Seen{UID: "u1", ETag: ETag(live)}, false); err != nil {
+	if err := deleteSeen(t.Context(), m, ref, Seen{UID: "u1", ETag: ETag(live)}, false); err != nil {
 		t.Fatal(err)
 	}
 	if len(m.deleted) != 1 || *m.deleted[0].UID != "u1" || *m.deleted[0].ResourceVersion != "7++" {
 		t.Errorf("deleted %+v: status writes do not matter, and the version compared is the one deleted", m.deleted)
 	}
 	m = &moving{generation: 3, version: "9"}
-	err := remove(t.Context(), m, ref, Seen{UID: "u1", ETag: ETag(live)}, false)
+	err := deleteSeen(t.Context(), m, ref, Seen{UID: "u1", ETag: ETag(live)}, false)
 	if changed := (*ChangedError)(nil); !errors.As(err, &changed) || len(m.deleted) != 0 {
 		t.Errorf("an edited object: %v, deleted %+v", err, m.deleted)
 	}
 	m = &moving{writes: 1}
-	if err := remove(t.Context(), m, ref, Seen{UID: "u1"}, false); !apierrors.IsConflict(err) {
+	if err := deleteSeen(t.Context(), m, ref, Seen{UID: "u1"}, false); !apierrors.IsConflict(err) {
 		t.Errorf("a namesake: %v", err)
 	}
 }

@@ -36,7 +36,7 @@ func (s *stands) answers(w http.ResponseWriter) {
 	}})
 }
 
-// written is the last body sent, and how many requests changed something or tried to.
+// written returns the last body sent, and how many requests changed something or tried to.
 func (s *stands) written(t *testing.T) (body map[string]any, writes int) {
 	t.Helper()
 	for i, r := range s.seen {
@@ -51,7 +51,7 @@ func (s *stands) written(t *testing.T) (body map[string]any, writes int) {
 	return body, writes
 }
 
-// tag is the ETag of a generation without labels and annotations.
+// tag returns the ETag of a generation without labels and annotations.
 func tag(uid string, generation int64) string {
 	obj := &unstructured.Unstructured{Object: map[string]any{}}
 	obj.SetUID(types.UID(uid))
@@ -81,8 +81,8 @@ func TestEditsAreOfTheVersionThatWasSeen(t *testing.T) {
 		{"any version of a namesake", "", "v", 0, 0, true},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			w, s, _ := newTestWriter(t)
-			cl, ref := &Cluster{access: a, reader: s.reader(t), writer: w}, bucketRef(t)
+			w, s, _ := newTestImpersonator(t)
+			cl, ref := &Cluster{access: a, reader: s.reader(t), impersonator: w}, bucketRef(t)
 			there := &stands{apiserver: s, uid: "u", generation: 3, version: 1, conflicts: c.conflicts}
 			s.answer = there.answers
 			obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"a": "1"}}}
@@ -123,8 +123,8 @@ func TestPatchesAreOfTheVersionThatWasSeen(t *testing.T) {
 		{"any version", "", 0, 1, nil, false},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			w, s, _ := newTestWriter(t)
-			cl := &Cluster{access: a, reader: s.reader(t), writer: w}
+			w, s, _ := newTestImpersonator(t)
+			cl := &Cluster{access: a, reader: s.reader(t), impersonator: w}
 			there := &stands{apiserver: s, uid: "u", generation: 3, version: 1, conflicts: c.conflicts}
 			s.answer = there.answers
 			with := map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": nil}}}

@@ -63,10 +63,10 @@ func (c *Cluster) explain(ctx context.Context, id auth.Identity, act Right, err 
 	case explained(err):
 	case !errors.As(err, &status):
 		return &UnavailableError{Doing: "sending " + act.verb + " " + act.name(), Cause: err}
-	case id.ServiceAccount && notLetIn(status.Status()):
+	case id.ServiceAccount && refusesServiceAccount(status.Status()):
 		namespace, _, _ := auth.ServiceAccountName(id.Username)
 		return &ToolError{Namespace: namespace}
-	case apierrors.IsUnauthorized(err) || c.writer.blames(status.Status().Message):
+	case apierrors.IsUnauthorized(err) || c.impersonator.blames(status.Status().Message):
 		return &UnavailableError{Doing: "impersonating " + id.Username, Cause: err}
 	case apierrors.IsForbidden(err):
 		c.access.forget(id, act)
@@ -85,18 +85,18 @@ func explained(err error) bool {
 	return forbidden || changed || unavailable
 }
 
-// notLetIn reports whether a refusal is about impersonating a ServiceAccount, and not about what it would do.
-func notLetIn(s metav1.Status) bool {
+// refusesServiceAccount reports whether a refusal is about impersonating a ServiceAccount, and not about what it would do.
+func refusesServiceAccount(s metav1.Status) bool {
 	return s.Code == http.StatusForbidden && s.Details != nil &&
 		s.Details.Group == authenticationv1.GroupName && s.Details.Kind == "serviceaccounts"
 }
 
 // blames reports whether a refusal is about the impersonating identity and not about the caller.
-func (w *writer) blames(message string) bool {
-	return strings.Contains(message, `"`+w.impersonator+`" cannot`)
+func (w *impersonator) blames(message string) bool {
+	return strings.Contains(message, `"`+w.username+`" cannot`)
 }
 
-// outcomeOf is what the record of a request says of a write that ended with err.
+// outcomeOf returns what the audit log of a request says of a write that ended with err.
 func outcomeOf(err error) auth.Outcome {
 	var forbidden *ForbiddenError
 	var tool *ToolError

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// ETag is the entity tag of what users write of the object: its spec by the generation, and its labels and annotations,
+// ETag returns the entity tag of what users write of the object: its spec by the generation, and its labels and annotations,
 // which have none, by a digest. Writes of the status do not change it. It begins with the UID.
 func ETag(obj *unstructured.Unstructured) string {
 	h := fnv.New32a()
@@ -31,7 +31,7 @@ func ETag(obj *unstructured.Unstructured) string {
 	return fmt.Sprintf(`"%s-%d-%08x"`, obj.GetUID(), obj.GetGeneration(), h.Sum32())
 }
 
-// specOf is the part of an ETag that tells of the object and its spec.
+// specOf returns the part of an ETag that tells of the object and its spec.
 func specOf(etag string) string { return etag[:max(0, strings.LastIndexByte(etag, '-'))] }
 
 // SameObject reports whether two ETags are of one object, and not of namesakes.

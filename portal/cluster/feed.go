@@ -46,7 +46,7 @@ func (s *Subscription) only(relevant func(Change) bool) {
 // Ready receives when there is something to Take.
 func (s *Subscription) Ready() <-chan struct{} { return s.ready }
 
-// Take is every change since the last call, each once. lost means that there were too many to keep: read everything.
+// Take returns every change since the last call, each once. lost means that there were too many to keep: read everything.
 func (s *Subscription) Take() (changes []Change, lost bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +80,7 @@ type Feed interface {
 	Take() (changes []Change, lost bool)
 }
 
-// Follow is Subscribe.
+// Follow subscribes, for those who take a Feed.
 func (c *Cluster) Follow(ctx context.Context) Feed { return c.Subscribe(ctx) }
 
 // Concerning receives when the feed tells of a change that is relevant, or lost some. It ends with ctx.
@@ -148,7 +148,7 @@ func (f *feed) objects(k catalog.Kind) toolscache.ResourceEventHandler { return 
 // named publishes the changes of the objects of one resource.
 func (f *feed) named(plural string) toolscache.ResourceEventHandler {
 	tell := func(obj any) {
-		if m, err := meta.Accessor(last(obj)); err == nil {
+		if m, err := meta.Accessor(lastState(obj)); err == nil {
 			f.publish(Change{Kind: plural, Namespace: m.GetNamespace(), Name: m.GetName()})
 		}
 	}
@@ -166,7 +166,7 @@ func (f *feed) named(plural string) toolscache.ResourceEventHandler {
 // events publishes that the events about an object changed.
 func (f *feed) events(kinds catalog.Catalog) toolscache.ResourceEventHandler {
 	tell := func(obj any) {
-		e, ok := last(obj).(*corev1.Event)
+		e, ok := lastState(obj).(*corev1.Event)
 		if !ok {
 			return
 		}
@@ -181,7 +181,7 @@ func (f *feed) events(kinds catalog.Catalog) toolscache.ResourceEventHandler {
 func (f *feed) pods(kinds catalog.Catalog) toolscache.ResourceEventHandler {
 	k, known := kinds.ByName(catalog.AppKind)
 	tell := func(obj any) {
-		m, err := meta.Accessor(last(obj))
+		m, err := meta.Accessor(lastState(obj))
 		if err != nil || !known {
 			return
 		}
@@ -199,8 +199,8 @@ func (f *feed) pods(kinds catalog.Catalog) toolscache.ResourceEventHandler {
 	}
 }
 
-// last is the last known state of what may be a tombstone.
-func last(obj any) any {
+// lastState returns the last known state of what may be a tombstone.
+func lastState(obj any) any {
 	if t, ok := obj.(toolscache.DeletedFinalStateUnknown); ok {
 		return t.Obj
 	}

@@ -52,7 +52,7 @@ func (c *Cluster) CheckHostname(ctx context.Context, id auth.Identity, namespace
 	return answer, err
 }
 
-// HostnameGrant is what hostnames the namespace may have; nil, none.
+// HostnameGrant returns what hostnames the namespace may have, nil if none.
 func (c *Cluster) HostnameGrant(ctx context.Context, id auth.Identity, namespace string) (*v1alpha1.HostnameGrantSpec, error) {
 	kind, err := c.kind(hostnameKind)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *Cluster) HostnameGrant(ctx context.Context, id auth.Identity, namespace
 	return nil, nil
 }
 
-// Zones are the domains of hosted zones that the namespace may use for hostnames, by the zones' IDs: those that hostname
+// Zones returns the domains of hosted zones that the namespace may use for hostnames, by the zones' IDs: those that hostname
 // requests of any namespace lie in, as far as the operator has looked at them. Of zones that the grant names no other is
 // told, or else only those whose domain has to do with a suffix of the grant. Access is as for HostnameGrant.
 func (c *Cluster) Zones(ctx context.Context, id auth.Identity, namespace string) (map[string]string, error) {
@@ -118,7 +118,7 @@ func usable(g v1alpha1.HostnameGrantSpec, zone, domain string) bool {
 	})
 }
 
-// kind is one that must be there.
+// kind returns one that must be there.
 func (c *Cluster) kind(name string) (catalog.Kind, error) {
 	k, ok := c.kinds.ByName(name)
 	if !ok {
@@ -127,7 +127,7 @@ func (c *Cluster) kind(name string) (catalog.Kind, error) {
 	return k, nil
 }
 
-// requireInterest is nil for those who may create objects of the kind in the namespace, or list them.
+// requireInterest returns a *ForbiddenError but for those who may create objects of the kind in the namespace, or list them.
 func (c *Cluster) requireInterest(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) error {
 	if may, err := c.Can(ctx, id, "create", k, namespace); err != nil || may {
 		return err
@@ -135,7 +135,7 @@ func (c *Cluster) requireInterest(ctx context.Context, id auth.Identity, k catal
 	return c.access.require(ctx, id, RightTo("list", k, namespace))
 }
 
-// claimed reads hostnames of the cache, without any check of access.
+// claimed reads hostnames from the cache without a check of access.
 func (c *Cluster) claimed(ctx context.Context, name, namespace string, read func(*unstructured.Unstructured) availability.Claim) ([]availability.Claim, error) {
 	kind, err := c.kind(name)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/podlogs"
 )
 
 // maxLogEntry is what a container runtime writes as one line at most, with a timestamp. As many for each line asked for
@@ -20,16 +21,16 @@ const maxLogEntry = int64(16<<10 + 64)
 // LogQuery is what to read of which container's log.
 type LogQuery struct {
 	Namespace, Pod, Container string
-	Tail                      int64 // lines, at least 1; more than MaxLogLines are as many
+	Tail                      int64 // lines, at least 1; more than podlogs.MaxLines are as many
 	Previous                  bool  // of the container's last run before this one
 	Timestamps                bool
 	Follow                    bool // do not end while the container runs
 }
 
 // Logs reads a log as the caller, to be closed; ctx bounds all of it. The caller needs the right to get pods/log in the
-// namespace; who reads too many at a time gets a *TooManyReadsError. apierrors.IsBadRequest says that there is no log, and why: the container has not started, or not ended.
-func (c *Cluster) Logs(ctx context.Context, id auth.Identity, q LogQuery) (*Lines, error) {
-	api, err := c.writer.streaming(id)
+// namespace; who reads too many at a time gets a *podlogs.TooManyReadsError. apierrors.IsBadRequest says that there is no log, and why: the container has not started, or not ended.
+func (c *Cluster) Logs(ctx context.Context, id auth.Identity, q LogQuery) (*podlogs.Lines, error) {
+	api, err := c.impersonator.streamsFor(id)
 	if err != nil {
 		return nil, err
 	}
@@ -48,9 +49,7 @@ func (c *Cluster) Logs(ctx context.Context, id auth.Identity, q LogQuery) (*Line
 		cancel()
 		return nil, c.explainLogs(ctx, id, q, err)
 	}
-	lines := NewLines(body)
-	lines.cancel = cancel
-	return lines, nil
+	return podlogs.NewLines(body, cancel), nil
 }
 
 // reading bounds the time of reading a log, and how many the caller reads; of a log that is followed, its stream does.
@@ -59,7 +58,7 @@ func (c *Cluster) reading(ctx context.Context, id auth.Identity, q LogQuery) (co
 		ctx, cancel := context.WithCancel(ctx)
 		return ctx, cancel, nil
 	}
-	leave, err := c.logReads.enter(id.Username)
+	leave, err := c.logReaders.Enter(id.Username)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -67,13 +66,13 @@ func (c *Cluster) reading(ctx context.Context, id auth.Identity, q LogQuery) (co
 	return ctx, func() { cancel(); leave() }, nil
 }
 
-// MayReadLogs is nil if the caller may read logs in the namespace; it reads nothing.
+// MayReadLogs returns a *ForbiddenError if the caller may not read logs in the namespace. It reads nothing.
 func (c *Cluster) MayReadLogs(ctx context.Context, id auth.Identity, namespace string) error {
 	return c.access.require(ctx, id, GetLogs.In(namespace))
 }
 
 func (q LogQuery) options() *corev1.PodLogOptions {
-	tail := min(max(q.Tail, 1), MaxLogLines)
+	tail := min(max(q.Tail, 1), podlogs.MaxLines)
 	o := &corev1.PodLogOptions{
 		Container: q.Container, TailLines: &tail, Previous: q.Previous, Timestamps: q.Timestamps, Follow: q.Follow,
 	}

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -10,9 +9,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -24,7 +20,7 @@ import (
 // reviewsAtOnce bounds the access reviews that one request has under way.
 const reviewsAtOnce = 16
 
-// Namespaces are the names of the namespaces of teams in which the caller may list at least one requestable kind, sorted.
+// Namespaces returns the names of the namespaces of teams in which the caller may list at least one requestable kind, sorted.
 // Those who may list in the whole cluster are not shown what is no team's, such as kube-system.
 func (c *Cluster) Namespaces(ctx context.Context, id auth.Identity) ([]string, error) {
 	metas, err := c.namespaceMetas(ctx)
@@ -49,7 +45,7 @@ func (c *Cluster) Namespaces(ctx context.Context, id auth.Identity) ([]string, e
 		}
 	}
 	if !everywhere {
-		names, err = among(ctx, names, func(ctx context.Context, ns string) (bool, error) {
+		names, err = filter(ctx, names, func(ctx context.Context, ns string) (bool, error) {
 			return c.listsAny(ctx, id, ns)
 		})
 		if err != nil {
@@ -63,7 +59,7 @@ func (c *Cluster) Namespaces(ctx context.Context, id auth.Identity) ([]string, e
 // givesARole are the roles that come with Portico: who has one in a namespace is of the team that it belongs to.
 var givesARole = sets.New("portico-viewer", "portico-developer", "portico-admin")
 
-// teams are the namespaces that belong to teams: those that say so by a label, those in which somebody has a role of
+// teams returns the namespaces that belong to teams: those that say so by a label, those in which somebody has a role of
 // Portico's, and those that hold what teams request or a HostnameGrant.
 func (c *Cluster) teams(ctx context.Context, metas []metav1.PartialObjectMetadata) (sets.Set[string], error) {
 	out := sets.Set[string]{}
@@ -99,8 +95,8 @@ func (c *Cluster) listsAny(ctx context.Context, id auth.Identity, namespace stri
 	return false, nil
 }
 
-// among keeps those for which ask says yes, in any order, asking several at once.
-func among[T any](ctx context.Context, all []T, ask func(context.Context, T) (bool, error)) ([]T, error) {
+// filter returns those for which ask says yes, in any order. It asks several at once.
+func filter[T any](ctx context.Context, all []T, ask func(context.Context, T) (bool, error)) ([]T, error) {
 	var mu sync.Mutex
 	var out []T
 	g, ctx := errgroup.WithContext(ctx)
@@ -129,7 +125,7 @@ func (c *Cluster) namespaceMetas(ctx context.Context) ([]metav1.PartialObjectMet
 	return list.Items, nil
 }
 
-// namespaceExists looks into the cache.
+// namespaceExists reports whether there is such a namespace, by the cache.
 func (c *Cluster) namespaceExists(ctx context.Context, name string) (bool, error) {
 	err := c.cache.Get(ctx, client.ObjectKey{Name: name}, namespaceMeta())
 	switch {
@@ -139,76 +135,4 @@ func (c *Cluster) namespaceExists(ctx context.Context, name string) (bool, error
 		return false, &UnavailableError{Doing: "reading the cache of namespaces", Cause: err}
 	}
 	return true, nil
-}
-
-// Provider is an AWS account that a namespace may use.
-type Provider struct {
-	Name           string
-	AccountID      string
-	Region         string
-	AllowedRegions []string
-	Ready          bool
-	Message        string // of the Ready condition
-}
-
-// Providers are the AWSProviders whose allowedNamespaces select the namespace, by name. It fails closed: a provider
-// without a selector, or with one that does not parse, is left out. The caller needs no right on AWSProviders but the
-// right to create or list objects of the kind in the namespace.
-func (c *Cluster) Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]Provider, error) {
-	if err := c.requireInterest(ctx, id, k, namespace); err != nil {
-		return nil, err
-	}
-	kind, ok := c.kinds.ByName("AWSProvider")
-	if !ok {
-		return nil, nil
-	}
-	metas, err := c.namespaceMetas(ctx)
-	if err != nil {
-		return nil, err
-	}
-	i := slices.IndexFunc(metas, func(n metav1.PartialObjectMetadata) bool { return n.Name == namespace })
-	if i < 0 {
-		return nil, nil
-	}
-	items, err := c.cached(ctx, kind, "")
-	if err != nil {
-		return nil, err
-	}
-	var out []Provider
-	for _, item := range items {
-		if selects(item, metas[i].Labels) {
-			out = append(out, providerOf(item))
-		}
-	}
-	slices.SortFunc(out, func(a, b Provider) int { return cmp.Compare(a.Name, b.Name) })
-	return out, nil
-}
-
-// selects reports whether the provider's allowedNamespaces match a namespace with these labels.
-func selects(provider *unstructured.Unstructured, of map[string]string) bool {
-	raw, ok, err := unstructured.NestedMap(provider.Object, "spec", "allowedNamespaces")
-	if err != nil || !ok {
-		return false
-	}
-	var sel metav1.LabelSelector
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw, &sel); err != nil {
-		return false
-	}
-	s, err := metav1.LabelSelectorAsSelector(&sel)
-	return err == nil && s.Matches(labels.Set(of))
-}
-
-func providerOf(obj *unstructured.Unstructured) Provider {
-	p := Provider{Name: obj.GetName()}
-	p.Region, _, _ = unstructured.NestedString(obj.Object, "spec", "region")
-	p.AllowedRegions, _, _ = unstructured.NestedStringSlice(obj.Object, "spec", "allowedRegions")
-	p.AccountID, _, _ = unstructured.NestedString(obj.Object, "status", "accountID")
-	p.Ready, _, _ = unstructured.NestedBool(obj.Object, "status", "ready")
-	conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
-	for _, c := range conditions {
-		if m, ok := c.(map[string]any); ok && m["type"] == "Ready" {
-			p.Message, _ = m["message"].(string)
-		}
-	}
-	return p
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/portal/overview"
 )
 
-// Overview is how all objects are that the caller may list. Its Narrow kinds are those that the caller may not list everywhere.
+// Overview returns how all objects are that the caller may list. Its Narrow kinds are those that the caller may not list everywhere.
 func (c *Cluster) Overview(ctx context.Context, id auth.Identity) (overview.Overview, error) {
 	shown, narrow, err := c.places(ctx, id)
 	if err != nil {
@@ -23,7 +23,7 @@ func (c *Cluster) Overview(ctx context.Context, id auth.Identity) (overview.Over
 	return o, nil
 }
 
-// Rows are what lists say of the objects that List gives, in no order, and shared. Nothing is copied: it is for lists of
+// Rows returns what lists say of the objects that List gives, in no order, and shared. Nothing is copied: it is for lists of
 // many objects, of which few are shown.
 func (c *Cluster) Rows(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*overview.Row, error) {
 	all, err := c.Can(ctx, id, "list", k, namespace)
@@ -42,19 +42,19 @@ func (c *Cluster) Rows(ctx context.Context, id auth.Identity, k catalog.Kind, na
 	return c.overview.Rows(at, func(ns string) bool { return all || visible.Has(ns) }), nil
 }
 
-// visible are the namespaces worth asking about in which the caller may list the kind.
+// visible returns the namespaces worth asking about in which the caller may list the kind.
 func (c *Cluster) visible(ctx context.Context, id auth.Identity, k catalog.Kind) (sets.Set[string], error) {
 	candidates, err := c.candidates(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	names, err := among(ctx, sets.List(candidates), func(ctx context.Context, ns string) (bool, error) {
+	names, err := filter(ctx, sets.List(candidates), func(ctx context.Context, ns string) (bool, error) {
 		return c.Can(ctx, id, "list", k, ns)
 	})
 	return sets.New(names...), err
 }
 
-// Unlisted are the requestable kinds that the caller may not list in each of the namespaces; one in which every kind may be
+// Unlisted returns the requestable kinds that the caller may not list in each of the namespaces; one in which every kind may be
 // listed is left out.
 func (c *Cluster) Unlisted(ctx context.Context, id auth.Identity, namespaces []string) (map[string]catalog.Catalog, error) {
 	out := map[string]catalog.Catalog{}
@@ -70,7 +70,7 @@ func (c *Cluster) Unlisted(ctx context.Context, id auth.Identity, namespaces []s
 		if all {
 			continue
 		}
-		refused, err := among(ctx, namespaces, func(ctx context.Context, ns string) (bool, error) {
+		refused, err := filter(ctx, namespaces, func(ctx context.Context, ns string) (bool, error) {
 			if !candidates.Has(ns) {
 				return true, nil
 			}
@@ -87,13 +87,13 @@ func (c *Cluster) Unlisted(ctx context.Context, id auth.Identity, namespaces []s
 	return out, nil
 }
 
-// TimesToReady are how long objects of the kind took to become ready, those of all namespaces. It is for everybody: it
+// TimesToReady returns how long objects of the kind took to become ready, those of all namespaces. It is for everybody: it
 // tells nothing of single objects.
 func (c *Cluster) TimesToReady(k catalog.Kind) overview.Times {
 	return c.overview.TimesToReady(k.Plural)
 }
 
-// places are those with objects that the caller may list. Of each kind it asks about the whole cluster first, and then
+// places returns those with objects that the caller may list. Of each kind it asks about the whole cluster first, and then
 // about the namespaces that are worth it.
 func (c *Cluster) places(ctx context.Context, id auth.Identity) (shown map[overview.Place]bool, narrow []string, err error) {
 	everywhere := map[string]bool{}
@@ -109,7 +109,7 @@ func (c *Cluster) places(ctx context.Context, id auth.Identity) (shown map[overv
 	if err != nil {
 		return nil, nil, err
 	}
-	may, err := among(ctx, c.overview.Places(), func(ctx context.Context, p overview.Place) (bool, error) {
+	may, err := filter(ctx, c.overview.Places(), func(ctx context.Context, p overview.Place) (bool, error) {
 		k, known := c.kinds.ByPlural(p.Kind)
 		if everywhere[p.Kind] || !known || !candidates.Has(p.Namespace) {
 			return everywhere[p.Kind], nil
@@ -142,7 +142,7 @@ func (c *Cluster) counting(k catalog.Kind, next toolscache.ResourceEventHandler)
 			next.OnUpdate(before, after)
 		},
 		DeleteFunc: func(obj any) {
-			if u, ok := last(obj).(*unstructured.Unstructured); ok {
+			if u, ok := lastState(obj).(*unstructured.Unstructured); ok {
 				c.overview.Remove(k.Plural, u.GetNamespace(), u.GetName())
 			}
 			next.OnDelete(obj)

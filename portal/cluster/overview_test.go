@@ -18,9 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/portico-platform/portico/api/phase"
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/overview"
-	"github.com/portico-platform/portico/portal/phase"
 )
 
 // spaces is a cache of namespaces.
@@ -56,7 +56,7 @@ func (s spaces) List(_ context.Context, into client.ObjectList, opts ...client.L
 		return s.failed
 	case *rbacv1.ClusterRoleBindingList:
 		for _, b := range s.wide {
-			if slices.Contains(subjectsOf(&b), opts[0].(client.MatchingFields)[bySubject]) {
+			if slices.Contains(indexSubjects(&b), opts[0].(client.MatchingFields)[bySubject]) {
 				list.Items = append(list.Items, b)
 			}
 		}
@@ -65,7 +65,7 @@ func (s spaces) List(_ context.Context, into client.ObjectList, opts ...client.L
 	return nil
 }
 
-// overseen is a Cluster of some objects, in which callers may do what allow says, as "verb resource namespace".
+// overseen returns a Cluster of some objects, in which callers may do what allow says, as "verb resource namespace".
 func overseen(t *testing.T, allow ...string) (*Cluster, *judge) {
 	t.Helper()
 	kinds := catalogtest.Kinds(t)

@@ -55,7 +55,7 @@ func newPodEvents(client kubernetes.Interface, kinds catalog.Catalog, changed fu
 	return &podEvents{client: client, changed: changed, kind: k.Plural, all: map[types.UID]*podWatch{}}
 }
 
-// of is the watch of the Pod's events, which begins with the first look and ends podEventsRest after the last.
+// of returns the watch of the Pod's events, which begins with the first look and ends podEventsRest after the last.
 func (p *podEvents) of(pod *corev1.Pod) *podWatch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,7 +122,7 @@ func (p *podEvents) begin(pod *corev1.Pod) *podWatch {
 	return w
 }
 
-// end is for who holds the lock.
+// end ends one watch. The caller holds the lock.
 func (p *podEvents) end(uid types.UID) {
 	if w := p.all[uid]; w != nil {
 		w.rest.Stop()
@@ -140,7 +140,7 @@ func (p *podEvents) close() {
 	}
 }
 
-// PodEvents are events about a Pod that Pods gave, newest first; they are shared. The caller needs the right to list events
+// PodEvents returns events about a Pod that Pods gave, newest first; they are shared. The caller needs the right to list events
 // in the namespace.
 func (c *Cluster) PodEvents(ctx context.Context, id auth.Identity, pod *corev1.Pod) ([]*corev1.Event, error) {
 	if err := c.access.require(ctx, id, ListEvents.In(pod.Namespace)); err != nil {

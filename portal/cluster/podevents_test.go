@@ -40,7 +40,7 @@ func eventAt(name string, second int64) *corev1.Event {
 	return &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: name}, Reason: name, LastTimestamp: metav1.Unix(second, 0)}
 }
 
-// asking is a Cluster over events, and what it asks the API server.
+// asking returns a Cluster over events, and what it asks the API server.
 func asking(t *testing.T) (c *Cluster, events *fake.Clientset, news *noted, j *judge) {
 	t.Helper()
 	kinds := catalogtest.Kinds(t)
@@ -51,7 +51,7 @@ func asking(t *testing.T) (c *Cluster, events *fake.Clientset, news *noted, j *j
 	return c, events, news, j
 }
 
-// requests are the requests for events, of which each watch begins with one or two.
+// requests returns the requests for events, of which each watch begins with one or two.
 func requests(events *fake.Clientset) (about []string) {
 	for _, a := range events.Actions() {
 		switch a := a.(type) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/podlogs"
 )
 
 const (
@@ -26,7 +27,7 @@ const (
 	maxPodText = 512
 )
 
-// Pods are those that run for app, newest first; they are shared with the cache, and hold only what shownPod leaves. The
+// Pods returns those that run for app, newest first; they are shared with the cache, and hold only what trimPod leaves. The
 // caller needs the right to list Pods in the namespace, and to see an application's last words the right on its log.
 func (c *Cluster) Pods(ctx context.Context, id auth.Identity, app *unstructured.Unstructured) ([]*corev1.Pod, error) {
 	if err := c.access.require(ctx, id, ListPods.In(app.GetNamespace())); err != nil {
@@ -56,7 +57,7 @@ func (c *Cluster) Pods(ctx context.Context, id auth.Identity, app *unstructured.
 	return out, nil
 }
 
-// withoutWords is a copy of a Pod without what its containers wrote at their end, which may hold anything, as logs may.
+// withoutWords returns a copy of a Pod without what its containers wrote at their end, which may hold anything, as logs may.
 func withoutWords(pod *corev1.Pod) *corev1.Pod {
 	pod = pod.DeepCopy()
 	for _, all := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
@@ -71,11 +72,11 @@ func withoutWords(pod *corev1.Pod) *corev1.Pod {
 	return pod
 }
 
-// podsOfApps selects the Pods that the operator runs: others never enter the portal.
-func podsOfApps() labels.Selector { return labels.SelectorFromSet(labels.Set{managedBy: portico}) }
+// webAppPods selects the Pods that the operator runs: others never enter the portal.
+func webAppPods() labels.Selector { return labels.SelectorFromSet(labels.Set{managedBy: portico}) }
 
-// shownPod leaves of a Pod what is shown: no environment, no volumes, no annotations, no addresses.
-func shownPod(in any) (any, error) {
+// trimPod keeps of a Pod what is shown: no environment, no volumes, no annotations, no addresses.
+func trimPod(in any) (any, error) {
 	p, ok := in.(*corev1.Pod)
 	if !ok {
 		return in, nil // a tombstone
@@ -87,11 +88,11 @@ func shownPod(in any) (any, error) {
 			Labels: map[string]string{managedBy: p.Labels[managedBy], v1alpha1.LabelWebApp: p.Labels[v1alpha1.LabelWebApp]},
 		},
 		Spec: corev1.PodSpec{
-			NodeName: p.Spec.NodeName, Containers: shownContainers(p.Spec.Containers), InitContainers: shownContainers(p.Spec.InitContainers),
+			NodeName: p.Spec.NodeName, Containers: trimContainers(p.Spec.Containers), InitContainers: trimContainers(p.Spec.InitContainers),
 		},
 		Status: corev1.PodStatus{
 			Phase: p.Status.Phase, Reason: short(p.Status.Reason), Message: short(p.Status.Message), StartTime: p.Status.StartTime,
-			ContainerStatuses: shownStatuses(p.Status.ContainerStatuses), InitContainerStatuses: shownStatuses(p.Status.InitContainerStatuses),
+			ContainerStatuses: trimStatuses(p.Status.ContainerStatuses), InitContainerStatuses: trimStatuses(p.Status.InitContainerStatuses),
 		},
 	}
 	for _, c := range p.Status.Conditions {
@@ -101,7 +102,7 @@ func shownPod(in any) (any, error) {
 	return out, nil
 }
 
-func shownContainers(all []corev1.Container) []corev1.Container {
+func trimContainers(all []corev1.Container) []corev1.Container {
 	out := make([]corev1.Container, 0, len(all))
 	for i := range all {
 		out = append(out, corev1.Container{Name: all[i].Name, Image: all[i].Image})
@@ -109,26 +110,26 @@ func shownContainers(all []corev1.Container) []corev1.Container {
 	return out
 }
 
-func shownStatuses(all []corev1.ContainerStatus) []corev1.ContainerStatus {
+func trimStatuses(all []corev1.ContainerStatus) []corev1.ContainerStatus {
 	out := make([]corev1.ContainerStatus, 0, len(all))
 	for i := range all {
 		s := &all[i]
 		out = append(out, corev1.ContainerStatus{
 			Name: s.Name, Ready: s.Ready, RestartCount: s.RestartCount, Image: s.Image,
-			State: shownState(s.State), LastTerminationState: shownState(s.LastTerminationState),
+			State: trimState(s.State), LastTerminationState: trimState(s.LastTerminationState),
 		})
 	}
 	return out
 }
 
-// shownState keeps of what the application wrote when it ended its last line, which names the error.
-func shownState(s corev1.ContainerState) corev1.ContainerState {
+// trimState keeps of what the application wrote when it ended its last line, which names the error.
+func trimState(s corev1.ContainerState) corev1.ContainerState {
 	if w := s.Waiting; w != nil {
 		s.Waiting = &corev1.ContainerStateWaiting{Reason: short(w.Reason), Message: short(w.Message)}
 	}
 	if t := s.Terminated; t != nil {
 		s.Terminated = &corev1.ContainerStateTerminated{
-			ExitCode: t.ExitCode, Signal: t.Signal, Reason: short(t.Reason), Message: short(lastLine(t.Message)),
+			ExitCode: t.ExitCode, Signal: t.Signal, Reason: short(t.Reason), Message: short(podlogs.LastLine(t.Message)),
 			StartedAt: t.StartedAt, FinishedAt: t.FinishedAt,
 		}
 	}
@@ -140,7 +141,7 @@ func short(s string) string {
 	if len(s) > maxPodText {
 		s = s[:maxPodText] + " …"
 	}
-	return cleanLine(s)
+	return podlogs.CleanLine(s)
 }
 
 // podNamed refuses a name that no Pod can have: it becomes part of the path of a request.

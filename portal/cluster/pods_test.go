@@ -20,7 +20,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 )
 
-// secretive is a Pod that says all that must not be kept.
+// secretive returns a Pod that says all that must not be kept.
 func secretive() *corev1.Pod {
 	const s = "s3cret"
 	ended := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
@@ -52,7 +52,7 @@ func secretive() *corev1.Pod {
 
 func TestOfAPodOnlyWhatIsShownIsKept(t *testing.T) {
 	in := secretive()
-	got, err := shownPod(in)
+	got, err := trimPod(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestOfAPodOnlyWhatIsShownIsKept(t *testing.T) {
 	if in.Spec.Containers[0].Env[0].Value != "s3cret" {
 		t.Error("the Pod that came in was changed")
 	}
-	if out, err := shownPod(toolscache.DeletedFinalStateUnknown{Key: "a"}); err != nil || out == nil {
+	if out, err := trimPod(toolscache.DeletedFinalStateUnknown{Key: "a"}); err != nil || out == nil {
 		t.Errorf("a tombstone: %v", err)
 	}
 }
@@ -112,8 +112,8 @@ func TestFeedTellsOfPods(t *testing.T) {
 
 func TestPodsNeedARightOfTheirOwn(t *testing.T) {
 	j, a, _ := newJudge(t)
-	w, s, _ := newTestWriter(t)
-	c := &Cluster{access: a, reader: s.reader(t), writer: w}
+	w, s, _ := newTestImpersonator(t)
+	c := &Cluster{access: a, reader: s.reader(t), impersonator: w}
 	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return false }
 	app := &unstructured.Unstructured{Object: map[string]any{}}
 	app.SetNamespace("payments")
@@ -149,8 +149,8 @@ func TestTheRightOnPodsIsNoneOnTheirLogs(t *testing.T) {
 
 func TestLogsAreReadAsTheCaller(t *testing.T) {
 	_, a, _ := newJudge(t)
-	w, s, _ := newTestWriter(t)
-	c := &Cluster{access: a, reader: s.reader(t), writer: w}
+	w, s, _ := newTestImpersonator(t)
+	c := &Cluster{access: a, reader: s.reader(t), impersonator: w}
 	s.answer = func(w http.ResponseWriter) { _, _ = io.WriteString(w, "one\ntwo\n") }
 	for _, row := range []struct {
 		reason string
@@ -185,8 +185,8 @@ func TestLogsAreReadAsTheCaller(t *testing.T) {
 
 func TestLogsRefuseUnasked(t *testing.T) {
 	j, a, _ := newJudge(t)
-	w, s, _ := newTestWriter(t)
-	c := &Cluster{access: a, reader: s.reader(t), writer: w}
+	w, s, _ := newTestImpersonator(t)
+	c := &Cluster{access: a, reader: s.reader(t), impersonator: w}
 	for _, name := range []string{"", "..", "a/b", "a?b=c", "A", "a%2fb"} {
 		if _, err := c.Logs(t.Context(), dev, LogQuery{Namespace: "payments", Pod: name, Container: "app"}); err == nil {
 			t.Errorf("Pod %q is asked for", name)
@@ -224,11 +224,11 @@ func TestWhatTheAPIServerSaysOfALog(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, a, _ := newJudge(t)
-			w, s, _ := newTestWriter(t)
+			w, s, _ := newTestImpersonator(t)
 			s.answer = func(w http.ResponseWriter) {
 				reply(w, c.code, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: int32(c.code), Reason: c.reason, Message: c.words})
 			}
-			_, err := (&Cluster{access: a, reader: s.reader(t), writer: w}).Logs(t.Context(), dev, LogQuery{Namespace: "payments", Pod: "x", Container: "app"})
+			_, err := (&Cluster{access: a, reader: s.reader(t), impersonator: w}).Logs(t.Context(), dev, LogQuery{Namespace: "payments", Pod: "x", Container: "app"})
 			if !c.is(err) {
 				t.Errorf("%v", err)
 			}
@@ -243,8 +243,8 @@ func isUnavailable(err error) bool {
 
 func TestScaleSendsTheNumberOnly(t *testing.T) {
 	_, a, _ := newJudge(t)
-	w, s, _ := newTestWriter(t)
-	if _, err := (&Cluster{access: a, reader: s.reader(t), writer: w}).Scale(t.Context(), dev, bucketRef(t), 3); err != nil {
+	w, s, _ := newTestImpersonator(t)
+	if _, err := (&Cluster{access: a, reader: s.reader(t), impersonator: w}).Scale(t.Context(), dev, bucketRef(t), 3); err != nil {
 		t.Fatal(err)
 	}
 	if s.bodies[0] != `{"spec":{"replicas":3}}` || s.seen[0].Method != http.MethodPatch || s.seen[0].Header.Get("Impersonate-User") != dev.Username {

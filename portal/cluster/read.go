@@ -27,7 +27,7 @@ type Ref struct {
 	Name      string
 }
 
-// List is every object of the kind in namespace, or with "" in every namespace that the caller may list, sorted by
+// List returns every object of the kind in namespace, or with "" in every namespace that the caller may list, sorted by
 // namespace and name. The objects are shared with the cache: never change one, DeepCopy first. Without the right to
 // list in the namespace given it is a *ForbiddenError; across namespaces those without the right are left out.
 func (c *Cluster) List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error) {
@@ -59,7 +59,7 @@ func (c *Cluster) cached(ctx context.Context, k catalog.Kind, namespace string) 
 	return items, nil
 }
 
-// Get is a copy of one object. Without the right to get the kind in the namespace it is a *ForbiddenError, whether or
+// Get returns a copy of one object. Without the right to get the kind in the namespace it returns a *ForbiddenError, whether or
 // not the object exists; apierrors.IsNotFound is for callers with the right only.
 //
 // For what is not in the cache the API server is asked: it may have been made a moment ago.
@@ -79,7 +79,7 @@ func (c *Cluster) Get(ctx context.Context, id auth.Identity, ref Ref) (*unstruct
 	return obj.DeepCopy(), nil
 }
 
-// Current is Get without the cache, which may be some moments old: the API server is asked.
+// Current reads like Get, but asks the API server and not the cache, which may be some moments old.
 func (c *Cluster) Current(ctx context.Context, id auth.Identity, ref Ref) (*unstructured.Unstructured, error) {
 	if err := c.requireOne(ctx, id, "get", ref); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (c *Cluster) Current(ctx context.Context, id auth.Identity, ref Ref) (*unst
 	return obj, err
 }
 
-// Events are the events about obj, newest first; they are shared with the cache. The caller needs the right to list
+// Events returns the events about obj, newest first; they are shared with the cache. The caller needs the right to list
 // events in the object's namespace; those of cluster-scoped objects are in namespace default.
 func (c *Cluster) Events(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error) {
 	ns := EventsIn(obj.GetNamespace())
@@ -117,10 +117,10 @@ func (c *Cluster) Events(ctx context.Context, id auth.Identity, obj *unstructure
 	return out, nil
 }
 
-// EventsIn is where the events about objects of the namespace are.
+// EventsIn returns the namespace of the events about objects of a namespace, "" for cluster-scoped ones.
 func EventsIn(namespace string) string { return cmp.Or(namespace, metav1.NamespaceDefault) }
 
-// EventTime is when the event was last seen, whichever API wrote it.
+// EventTime returns when the event was last seen, whichever API wrote it.
 func EventTime(e *corev1.Event) metav1.Time {
 	switch {
 	case e.Series != nil && !e.Series.LastObservedTime.IsZero():

@@ -7,15 +7,19 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/clock"
 
 	"github.com/portico-platform/portico/portal/auth"
@@ -24,7 +28,7 @@ import (
 // revocationLists is how many Secrets there are: what does not fit into one would end no session.
 const revocationLists = 8
 
-// RevocationSecret is the name of the Secret in Portico's namespace that lists sessions of some users that were signed out.
+// RevocationSecret returns the name of the Secret in Portico's namespace that lists sessions of some users that were signed out.
 // Each is installed with the portal, empty, so that the portal needs no right to create Secrets.
 func RevocationSecret(list int) string {
 	if list == 0 {
@@ -109,7 +113,7 @@ func (r *Revocations) learn(list int, obj any) {
 	r.lists[list].see(s.Data, r.clock.Now())
 }
 
-// listOf is the list of the user's sessions, by the last digit of the hash.
+// listOf returns the list of the user's sessions, by the last digit of the hash.
 func listOf(user string) int {
 	digit, _ := strconv.ParseUint(user[max(len(user)-1, 0):], 16, 8) // what is no hash is in the first one
 	return int(digit) % revocationLists
@@ -125,9 +129,17 @@ func (r *Revocations) Revoked(s auth.SessionRef) bool {
 // Revoke refuses the session from now on, here at once and on the other replicas as soon as they see the Secret. After an
 // error it is refused here only.
 func (r *Revocations) Revoke(ctx context.Context, s auth.SessionRef) error {
-	list := listOf(s.User)
+	return r.change(ctx, listOf(s.User), func(l *signouts) map[string]*string { return l.add(s, r.clock.Now()) })
+}
+
+// RevokeUser does that to all sessions of the user that began until then.
+func (r *Revocations) RevokeUser(ctx context.Context, until auth.SessionRef) error {
+	return r.change(ctx, listOf(until.User), func(l *signouts) map[string]*string { return l.addAll(until.User, until.Began, r.clock.Now()) })
+}
+
+func (r *Revocations) change(ctx context.Context, list int, by func(*signouts) map[string]*string) error {
 	r.mu.Lock()
-	change := r.lists[list].add(s, r.clock.Now())
+	change := by(r.lists[list])
 	r.mu.Unlock()
 
 	data := map[string]any{}
@@ -140,7 +152,12 @@ func (r *Revocations) Revoke(ctx context.Context, s auth.SessionRef) error {
 	if err != nil {
 		return fmt.Errorf("writing the patch of revoked sessions: %w", err)
 	}
-	if _, err = r.secrets.Patch(ctx, RevocationSecret(list), types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+	// The same patch may be sent twice.
+	err = retry.OnError(wait.Backoff{Steps: 3, Duration: 100 * time.Millisecond, Factor: 3}, func(err error) bool { return ctx.Err() == nil && !apierrors.IsForbidden(err) }, func() error {
+		_, err := r.secrets.Patch(ctx, RevocationSecret(list), types.MergePatchType, patch, metav1.PatchOptions{})
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("adding to Secret %s: %w", RevocationSecret(list), err)
 	}
 	return nil

@@ -7,7 +7,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
@@ -49,6 +52,34 @@ func TestRevocationsAreLoadedOnceTheyAreKnown(t *testing.T) {
 	}
 	cancel()
 	<-done
+}
+
+// TestASignOutIsWrittenAtASecondTry: the provider tells it once.
+func TestASignOutIsWrittenAtASecondTry(t *testing.T) {
+	for _, c := range []struct {
+		fails, tries int
+		cause        error
+		ok           bool
+	}{
+		{2, 3, apierrors.NewInternalError(errors.New("x")), true},
+		{9, 3, apierrors.NewTimeoutError("x", 1), false},
+		{9, 1, apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "x", errors.New("x")), false},
+	} {
+		client := fake.NewClientset(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "portico-system", Name: RevocationSecret(0)}})
+		tries := 0
+		client.PrependReactor("patch", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
+			tries++
+			return tries <= c.fails, nil, c.cause
+		})
+		r, err := newRevocations(client.CoreV1().Secrets("portico-system"), clock.RealClock{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := auth.SessionRef{ID: "x", User: "10", Began: time.Now()}
+		if err := r.Revoke(t.Context(), s); (err == nil) != c.ok || tries != c.tries || !r.Revoked(s) {
+			t.Errorf("%v: %d tries, %v", c.cause, tries, err)
+		}
+	}
 }
 
 func eventually(t *testing.T, what string, done func() bool) {

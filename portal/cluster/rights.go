@@ -8,10 +8,48 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
+// Right is what a caller may be allowed to do; an empty namespace means all of them, or a cluster-scoped resource.
+type Right struct{ verb, group, resource, sub, namespace string }
+
+// What is asked about besides the platform's own kinds.
+var (
+	ListPods   = Right{verb: "list", resource: "pods"}
+	ListEvents = Right{verb: "list", resource: "events"}
+	GetLogs    = Right{verb: "get", resource: "pods", sub: "log"}
+)
+
+// RightTo returns the right to do verb with objects of the kind.
+func RightTo(verb string, k catalog.Kind, namespace string) Right {
+	return Right{verb: verb, group: k.Resource.Group, resource: k.Plural, namespace: namespace}
+}
+
+// RightsTo returns the rights to do verb with objects of each of the kinds.
+func RightsTo(verb string, kinds catalog.Catalog, namespace string) []Right {
+	out := make([]Right, 0, len(kinds))
+	for _, k := range kinds {
+		out = append(out, RightTo(verb, k, namespace))
+	}
+	return out
+}
+
+// In returns the same right in the namespace.
+func (r Right) In(namespace string) Right {
+	r.namespace = namespace
+	return r
+}
+
+// name returns the resource as people write it: pods/log.
+func (r Right) name() string {
+	if r.sub != "" {
+		return r.resource + "/" + r.sub
+	}
+	return r.resource
+}
+
 // verbs are what can be done with the objects of a kind.
 var verbs = []string{"get", "list", "create", "update", "patch", "delete"}
 
-// Rights are what the caller may do in the namespace, by the plural names of the kinds; of a kind that may not be touched
+// Rights returns what the caller may do in the namespace, by the plural names of the kinds; of a kind that may not be touched
 // the list is empty.
 //
 // It asks as little as it can: nothing about a namespace that does not exist, in which nobody can do anything, and about
@@ -37,7 +75,7 @@ func (c *Cluster) Rights(ctx context.Context, id auth.Identity, kinds catalog.Ca
 			all = append(all, RightTo(verb, k, namespace))
 		}
 	}
-	granted, err := among(ctx, all, func(ctx context.Context, act Right) (bool, error) { return c.access.allowed(ctx, id, act) })
+	granted, err := filter(ctx, all, func(ctx context.Context, act Right) (bool, error) { return c.access.allowed(ctx, id, act) })
 	if err != nil {
 		return nil, err
 	}
@@ -47,4 +85,25 @@ func (c *Cluster) Rights(ctx context.Context, id auth.Identity, kinds catalog.Ca
 		}
 	}
 	return may, nil
+}
+
+// Ahead asks for rights that the caller is about to need, all at once, and waits for no answer: whoever needs one then
+// finds it, or waits for the question that is under way. It decides nothing. A page asks a dozen questions, one after
+// the other, and this makes of as many times to the API server and back about one.
+func (c *Cluster) Ahead(ctx context.Context, id auth.Identity, rights ...Right) {
+	open := make([]Right, 0, len(rights))
+	for _, r := range rights {
+		if _, known := c.access.cache.get(questionOf(id, r)); !known {
+			open = append(open, r)
+		}
+	}
+	if len(open) < 2 {
+		return // whoever needs it asks as soon
+	}
+	go func() {
+		_, _ = filter(ctx, open, func(ctx context.Context, r Right) (bool, error) {
+			_, _ = c.access.allowed(ctx, id, r) // an error meets whoever needs the answer
+			return false, nil
+		})
+	}()
 }

@@ -32,7 +32,7 @@ func newSignouts() *signouts {
 	return &signouts{sessions: map[string]int64{}, byUser: map[string]map[string]int64{}, all: map[string]int64{}, moments: map[string]int64{}}
 }
 
-// began is the beginning of a session that is forgotten at until.
+// began returns the beginning of a session that is forgotten at until.
 func began(until int64) int64 { return until - int64(auth.LongestSession/time.Second) }
 
 // has reports whether the session was signed out.
@@ -92,15 +92,11 @@ func (l *signouts) learn(key, text string) {
 	}
 }
 
-// add takes in a session, and is the change of the data that tells of it: texts by key, nil for what goes. Of a user, or a
+// add takes in a session, and returns the change of the data that tells of it: texts by key, nil for what goes. Of a user, or a
 // list, of which there are too many, one moment is told in place of all: too many sessions end rather than one too few. A
 // moment that tells of the session already is told again, in case it was not written.
 func (l *signouts) add(s auth.SessionRef, now time.Time) map[string]*string {
-	change := map[string]*string{}
-	for _, key := range l.spent(now) {
-		l.drop(key)
-		change[key] = nil
-	}
+	change := l.dropSpent(now)
 	if whose, covered := l.covers(s.User, s.Began.Unix()); covered {
 		change[momentKey(whose, l.all[whose])] = seconds(l.all[whose])
 		return change
@@ -111,7 +107,7 @@ func (l *signouts) add(s auth.SessionRef, now time.Time) map[string]*string {
 	switch {
 	case len(l.byUser[s.User]) > maxOfUser:
 		l.merge(s.User, l.byUser[s.User], change)
-	case len(l.sessions) > maxOfList:
+	case l.full():
 		l.merge("", l.sessions, change)
 	default:
 		change[key] = seconds(until)
@@ -119,11 +115,39 @@ func (l *signouts) add(s auth.SessionRef, now time.Time) map[string]*string {
 	return change
 }
 
+// addAll takes in that every session of the user has ended that began until then, and returns the change of the data that tells of it.
+func (l *signouts) addAll(user string, until, now time.Time) map[string]*string {
+	change := l.dropSpent(now)
+	l.all[user] = max(l.all[user], until.Unix())
+	l.merge(user, l.byUser[user], change)
+	if l.full() {
+		l.merge("", l.sessions, change)
+	}
+	return change
+}
+
+func (l *signouts) full() bool { return len(l.sessions)+len(l.moments) > maxOfList }
+
+func (l *signouts) dropSpent(now time.Time) map[string]*string {
+	change := map[string]*string{}
+	for _, key := range l.spent(now) {
+		l.drop(key)
+		change[key] = nil
+	}
+	return change
+}
+
 // merge puts one moment in the place of the sessions.
 func (l *signouts) merge(whose string, sessions map[string]int64, change map[string]*string) {
 	latest := l.all[whose]
+	if whose == "" {
+		for _, moment := range l.all {
+			latest = max(latest, moment)
+		}
+	}
 	for key, moment := range l.moments { // an earlier one is worth nothing any more
-		if of, _ := momentOf(key); of == whose && moment <= latest {
+		if of, _ := momentOf(key); (of == whose || whose == "") && moment <= latest {
+			delete(l.all, of)
 			change[key] = nil
 			delete(l.moments, key)
 		}
@@ -138,7 +162,7 @@ func (l *signouts) merge(whose string, sessions map[string]int64, change map[str
 	change[key] = seconds(latest)
 }
 
-// momentKey is the key of a moment of a user, or of everybody in the list.
+// momentKey returns the key of a moment of a user, or of everybody in the list.
 func momentKey(whose string, at int64) string {
 	key := allOf + strconv.FormatInt(at, 10)
 	if whose == "" {
@@ -161,7 +185,7 @@ func seconds(at int64) *string {
 	return &s
 }
 
-// spent are the keys of what nobody needs to know any more: what is past its time, and what a moment tells of, too.
+// spent returns the keys of what nobody needs to know any more: what is past its time, and what a moment tells of, too.
 func (l *signouts) spent(now time.Time) (keys []string) {
 	for key, until := range l.sessions {
 		user, _, ofUser := strings.Cut(key, ".")

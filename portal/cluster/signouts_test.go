@@ -29,7 +29,7 @@ func (o *replica) change(t *testing.T, change map[string]*string) {
 	o.see(o.data, noon)
 }
 
-// patched is data after a change.
+// patched returns data after a change.
 func patched(data map[string][]byte, change map[string]*string) map[string][]byte {
 	after := maps.Clone(data)
 	if after == nil {
@@ -41,6 +41,31 @@ func patched(data map[string][]byte, change map[string]*string) map[string][]byt
 		}
 	}
 	return after
+}
+
+// TestAUserIsSignedOutOfAll sessions that have begun, on the other replica too, and of none that begins later.
+func TestAUserIsSignedOutOfAll(t *testing.T) {
+	here, there := newSignouts(), replica{signouts: newSignouts()}
+	there.change(t, here.add(sessionOf("a1", 0, noon.Add(-time.Hour)), noon))
+	there.change(t, here.addAll("a1", noon, noon))
+	if len(there.data) != 1 {
+		t.Errorf("%d keys tell of it", len(there.data))
+	}
+	for _, l := range []*signouts{here, there.signouts} {
+		for _, c := range []struct {
+			user  string
+			began time.Time
+			ended bool
+		}{{"a1", noon.Add(-time.Hour), true}, {"a1", noon, true}, {"a1", noon.Add(time.Second), false}, {"b1", noon, false}} {
+			if l.has(sessionOf(c.user, 1, c.began)) != c.ended {
+				t.Errorf("a session of %s that began %s: want ended %v", c.user, c.began.Sub(noon), c.ended)
+			}
+		}
+	}
+	there.change(t, here.addAll("a1", noon.Add(-time.Minute), noon)) // told late, it takes nothing back
+	if len(there.data) != 1 || !there.has(sessionOf("a1", 1, noon)) {
+		t.Errorf("%v", there.data)
+	}
 }
 
 // TestReplicasThatLagFillNoList: two replicas write to one Secret and see it late; still it stays small, and in the end both
@@ -142,5 +167,27 @@ func TestSignOutsAreForgottenWithTheirSessions(t *testing.T) {
 	other.change(t, l.add(sessionOf("d1", 0, later), later))
 	if len(other.data) != 3 { // c1, d1, and what nobody understands
 		t.Errorf("told are %v", other.data)
+	}
+}
+
+// TestMomentsOfUsersFillNoList: sign-outs of everybody at once must leave room for the next one.
+func TestMomentsOfUsersFillNoList(t *testing.T) {
+	l, other := newSignouts(), &replica{signouts: newSignouts()}
+	for n := range maxOfList + 1 {
+		other.change(t, l.addAll(fmt.Sprintf("%08x", n), noon.Add(time.Duration(n)*time.Second), noon))
+		if len(other.data) > maxOfList {
+			t.Fatalf("%d keys", len(other.data))
+		}
+	}
+	if len(other.data) != 1 || len(l.moments) != 1 || len(l.all) != 1 {
+		t.Errorf("%d keys are told, %d moments of %d are known", len(other.data), len(l.moments), len(l.all))
+	}
+	for n := range maxOfList + 1 {
+		if s := sessionOf(fmt.Sprintf("%08x", n), 0, noon.Add(time.Duration(n)*time.Second)); !l.has(s) || !other.has(s) {
+			t.Fatalf("a session of user %d goes on", n)
+		}
+	}
+	if late := sessionOf("anybody", 1, noon.Add(2*time.Hour)); l.has(late) || other.has(late) {
+		t.Error("a session that began later ended, too")
 	}
 }

@@ -33,7 +33,7 @@ type Quota struct {
 // Full reports whether there is no room for another one.
 func (q Quota) Full() bool { return q.Known && q.Used.Cmp(q.Hard) >= 0 }
 
-// Quotas are the quotas of a namespace, or with "" of every namespace, sorted by namespace, what they are of, and name. Without
+// Quotas returns the quotas of a namespace, or with "" of every namespace, sorted by namespace, what they are of, and name. Without
 // the right to list ResourceQuotas there it is a *ForbiddenError.
 func (c *Cluster) Quotas(ctx context.Context, id auth.Identity, namespace string) ([]Quota, error) {
 	if err := c.access.require(ctx, id, Right{verb: "list", resource: Quotas, namespace: namespace}); err != nil {
@@ -72,7 +72,7 @@ type Member struct {
 	Binding   string // name of the RoleBinding
 }
 
-// Members are those whom RoleBindings of the namespace name, sorted by role, kind and name. Roles that are bound for the whole cluster
+// Members returns those whom RoleBindings of the namespace name, sorted by role, kind and name. Roles that are bound for the whole cluster
 // are not among them. Without the right to list RoleBindings there it is a *ForbiddenError.
 func (c *Cluster) Members(ctx context.Context, id auth.Identity, namespace string) ([]Member, error) {
 	if err := c.access.require(ctx, id, Right{verb: "list", group: rbacv1.GroupName, resource: Bindings, namespace: namespace}); err != nil {
@@ -95,7 +95,7 @@ func (c *Cluster) Members(ctx context.Context, id auth.Identity, namespace strin
 	return out, nil
 }
 
-// teamObjects are what is cached for Quotas and Members, by what it is called.
+// teamObjects returns what is cached for Quotas and Members, by what it is called.
 func teamObjects() map[string]client.Object {
 	return map[string]client.Object{Quotas: &corev1.ResourceQuota{}, Bindings: &rbacv1.RoleBinding{}}
 }

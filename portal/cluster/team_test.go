@@ -129,7 +129,7 @@ func TestACacheThatFailsIsNoEmptyTeam(t *testing.T) {
 	}
 }
 
-// told is the text, or what became of the question.
+// told returns the text, or what became of the question.
 func told(text string, err error) string {
 	if _, ok := errors.AsType[*ForbiddenError](err); ok {
 		return "forbidden"

@@ -92,7 +92,7 @@ func (m *minter) RoundTrip(r *http.Request) (*http.Response, error) {
 	out.Header.Set("Authorization", "Bearer "+token)
 	resp, err := m.next.RoundTrip(out)
 	if err == nil && resp.StatusCode == http.StatusUnauthorized {
-		m.drop(token) // the ServiceAccount was made anew: the next request mints
+		m.drop(token) // the ServiceAccount was made again: the next request mints
 	}
 	return resp, err
 }

@@ -2,11 +2,13 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/portico-platform/portico/portal/auth"
@@ -20,6 +22,14 @@ type Result struct {
 	Warnings []string
 }
 
+// Began is the version of an object that somebody began to edit.
+type Began struct {
+	ETag   string
+	Object *unstructured.Unstructured // as it was then
+}
+
+const requestedBy = "portico.dev/requested-by"
+
 // Create makes obj as the caller, or with dryRun only says what would be made. Unknown fields are refused. Errors are
 // *ForbiddenError, *UnavailableError or the API server's own (apierrors), see catalog.FromStatus.
 func (c *Cluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (Result, error) {
@@ -30,19 +40,84 @@ func (c *Cluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, 
 	})
 }
 
-// Seen is the object that a caller means to delete, as far as the caller says: empty members are not compared.
-type Seen struct {
-	UID  types.UID // a namesake made in between stays
-	ETag string    // as Update takes it; a *ChangedError says that it is another version by now
-	// SpecOnly says that labels and annotations may be others.
-	SpecOnly bool
+// Update gives the object the labels, annotations and spec of obj, as the caller. etag, unless empty, must be the
+// ETag of the version that the caller saw, or several of them separated by commas; a *ChangedError says that what
+// users write of it is another by now, or that the object is not the one with obj's UID, if obj has one. Writes of the status in between
+// do not matter.
+func (c *Cluster) Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, etag string, dryRun bool) (Result, error) {
+	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
+	return c.write(ctx, id, change{"update", ref, dryRun}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
+		return retryOnConflict(ctx, r, ref, Seen{UID: obj.GetUID(), ETag: etag}, func(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+			return r.Update(ctx, withUsersPart(live, obj),
+				metav1.UpdateOptions{DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
+		})
+	})
+}
+
+// Patch merges what is given (RFC 7396) into one object, as the caller. Nothing else of the object is sent, so that what
+// others changed in the meantime stays. etag is as for Update.
+func (c *Cluster) Patch(ctx context.Context, id auth.Identity, ref Ref, with map[string]any, etag string, dryRun bool) (Result, error) {
+	return c.write(ctx, id, change{"patch", ref, dryRun}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
+		send := func(with map[string]any) (*unstructured.Unstructured, error) {
+			body, err := json.Marshal(with)
+			if err != nil {
+				return nil, fmt.Errorf("writing the patch: %w", err)
+			}
+			return r.Patch(ctx, ref.Name, types.MergePatchType, body,
+				metav1.PatchOptions{DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
+		}
+		if etag == "" {
+			return send(with)
+		}
+		return retryOnConflict(ctx, r, ref, Seen{ETag: etag}, func(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+			return send(bindTo(with, live))
+		})
+	})
+}
+
+// Edit gives the object the spec of obj, as the caller, and what obj changed of the labels and annotations that there
+// were: those that others set in between stay. A *ChangedError says that the spec is
+// another one by now, or that others gave the same label or annotation another value.
+func (c *Cluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind, began Began, obj *unstructured.Unstructured, dryRun bool) (Result, error) {
+	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
+	var was *unstructured.Unstructured
+	got, err := c.write(ctx, id, change{"update", ref, dryRun}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
+		return retryOnConflict(ctx, r, ref, Seen{ETag: began.ETag, SpecOnly: true}, func(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+			was = live
+			want, err := mergeEdit(ref, live, began.Object, obj)
+			if err != nil {
+				return nil, err
+			}
+			return r.Update(ctx, want, metav1.UpdateOptions{DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
+		})
+	})
+	got.Was = was
+	return got, err
+}
+
+// Annotate sets annotations of one object as the caller, who needs the right to patch it; nil removes one. Nothing else
+// of the object is sent, so that what others changed in the meantime stays. The result is the object after that.
+func (c *Cluster) Annotate(ctx context.Context, id auth.Identity, ref Ref, annotations map[string]*string) (*unstructured.Unstructured, error) {
+	for key := range annotations {
+		if key == requestedBy || len(validation.IsQualifiedName(key)) > 0 {
+			return nil, fmt.Errorf("annotation %q: it is not one to be set", key)
+		}
+	}
+	got, err := c.Patch(ctx, id, ref, map[string]any{"metadata": map[string]any{"annotations": annotations}}, "", false)
+	return got.Object, err
+}
+
+// Scale sets how many Pods the object wants, as the caller, who needs the right to patch it. Nothing else is sent.
+func (c *Cluster) Scale(ctx context.Context, id auth.Identity, ref Ref, replicas int64) (*unstructured.Unstructured, error) {
+	got, err := c.Patch(ctx, id, ref, map[string]any{"spec": map[string]any{"replicas": replicas}}, "", false)
+	return got.Object, err
 }
 
 // Delete deletes the object as the caller, if it is the one that was seen. The result's object is what is left while
 // finalizers work, nil when it is gone at once.
 func (c *Cluster) Delete(ctx context.Context, id auth.Identity, ref Ref, seen Seen, dryRun bool) (Result, error) {
 	return c.write(ctx, id, change{"delete", ref, dryRun}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
-		if err := remove(ctx, r, ref, seen, dryRun); err != nil {
+		if err := deleteSeen(ctx, r, ref, seen, dryRun); err != nil {
 			return nil, err
 		}
 		left, err := r.Get(ctx, ref.Name, metav1.GetOptions{})
@@ -51,31 +126,6 @@ func (c *Cluster) Delete(ctx context.Context, id auth.Identity, ref Ref, seen Se
 		}
 		return left, nil
 	})
-}
-
-// remove binds the deletion to the version that it compared; a status written in between means another try.
-func remove(ctx context.Context, r resource, ref Ref, seen Seen, dryRun bool) (err error) {
-	for range conflictRetries {
-		opts := metav1.DeleteOptions{DryRun: dryRunOf(dryRun), Preconditions: &metav1.Preconditions{}}
-		if seen.UID != "" {
-			opts.Preconditions.UID = &seen.UID
-		}
-		if seen.ETag != "" {
-			live, err := r.Get(ctx, ref.Name, metav1.GetOptions{})
-			if err != nil {
-				return err
-			}
-			if !seen.isVersion(live) {
-				return changed(ref, live)
-			}
-			version := live.GetResourceVersion()
-			opts.Preconditions.ResourceVersion = &version
-		}
-		if err = r.Delete(ctx, ref.Name, opts); seen.ETag == "" || !apierrors.IsConflict(err) {
-			return err
-		}
-	}
-	return err
 }
 
 // resource is what writes need of a dynamic client.
@@ -94,7 +144,7 @@ type change struct {
 	dryRun bool
 }
 
-// write is send for what changes something; it is put on the record of the request.
+// write sends what changes something, and notes it for the audit log of the request.
 func (c *Cluster) write(ctx context.Context, id auth.Identity, ch change,
 	do func(context.Context, resource) (*unstructured.Unstructured, error),
 ) (Result, error) {
@@ -121,11 +171,11 @@ func (a acting) Get(ctx context.Context, _ string, _ metav1.GetOptions, _ ...str
 	return a.read(ctx)
 }
 
-// send runs do with a client that acts as id, and explains its error.
+// send runs do with a client that acts as id, and turns its error into what it means for the caller.
 func (c *Cluster) send(ctx context.Context, id auth.Identity, verb string, ref Ref,
 	do func(context.Context, resource) (*unstructured.Unstructured, error),
 ) (Result, error) {
-	client, heard, err := c.writer.as(id)
+	client, heard, err := c.impersonator.clientFor(id)
 	if err != nil {
 		return Result{}, err
 	}
@@ -147,4 +197,11 @@ func (c *Cluster) send(ctx context.Context, id auth.Identity, verb string, ref R
 		}
 	}
 	return Result{Object: out, Warnings: heard.all()}, nil
+}
+
+func dryRunOf(dryRun bool) []string {
+	if dryRun {
+		return []string{metav1.DryRunAll}
+	}
+	return nil
 }

@@ -56,8 +56,8 @@ func TestReadsAreThePortalsOwn(t *testing.T) {
 	j, a, _ := newJudge(t)
 	allowed := true
 	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return allowed }
-	w, s, _ := newTestWriter(t)
-	c := &Cluster{access: a, reader: s.reader(t), writer: w}
+	w, s, _ := newTestImpersonator(t)
+	c := &Cluster{access: a, reader: s.reader(t), impersonator: w}
 	ref := bucketRef(t)
 	s.answer = (&stands{apiserver: s, uid: "u", generation: 1, version: 1}).answers
 	if _, err := c.Current(t.Context(), dev, ref); err != nil {

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -22,16 +21,16 @@ import (
 // writeTimeout bounds one write, admission included.
 const writeTimeout = 15 * time.Second
 
-// writer makes clients that act as a caller.
-type writer struct {
-	config       *rest.Config // address and CA only, no credentials
-	transport    http.RoundTripper
-	streams      http.RoundTripper // for answers that last: over HTTP/1.1, what nobody reads is buffered nowhere
-	impersonator string            // username, to recognise refusals of the impersonation itself
-	tokens       *tokens           // of the impersonator
+// impersonator makes clients that act as a caller.
+type impersonator struct {
+	config    *rest.Config // address and CA only, no credentials
+	transport http.RoundTripper
+	streams   http.RoundTripper // for answers that last: over HTTP/1.1, what nobody reads is buffered nowhere
+	username  string            // of the ServiceAccount, to recognise refusals of the impersonation itself
+	tokens    *tokens           // of the impersonator
 }
 
-func newWriter(own *rest.Config, client kubernetes.Interface, account types.NamespacedName, c clock.PassiveClock) (*writer, error) {
+func newImpersonator(own *rest.Config, client kubernetes.Interface, account types.NamespacedName, c clock.PassiveClock) (*impersonator, error) {
 	bare := rest.AnonymousClientConfig(own)
 	bare.QPS = -1
 	bare.Wrap(tracing.Transport)
@@ -46,19 +45,19 @@ func newWriter(own *rest.Config, client kubernetes.Interface, account types.Name
 		return nil, fmt.Errorf("making the transport of streams: %w", err)
 	}
 	minted := &tokens{client: client, account: account, clock: c}
-	return &writer{
-		config:       bare,
-		transport:    &minter{tokens: minted, next: base},
-		streams:      &minter{tokens: minted, next: streams},
-		impersonator: "system:serviceaccount:" + account.Namespace + ":" + account.Name,
-		tokens:       minted,
+	return &impersonator{
+		config:    bare,
+		transport: &minter{tokens: minted, next: base},
+		streams:   &minter{tokens: minted, next: streams},
+		username:  "system:serviceaccount:" + account.Namespace + ":" + account.Name,
+		tokens:    minted,
 	}, nil
 }
 
-// as is a client that acts as id and collects the API server's warnings. It refuses identities without a username and
+// clientFor returns a client that acts as id and collects the API server's warnings. It refuses identities without a username and
 // those of the system: client-go sends no impersonation header at all for an empty one, which would make the
 // request the impersonator's own.
-func (w *writer) as(id auth.Identity) (dynamic.Interface, *warnings, error) {
+func (w *impersonator) clientFor(id auth.Identity) (dynamic.Interface, *warnings, error) {
 	through, err := impersonating(id, w.transport)
 	if err != nil {
 		return nil, nil, err
@@ -74,8 +73,8 @@ func (w *writer) as(id auth.Identity) (dynamic.Interface, *warnings, error) {
 	return client, heard, nil
 }
 
-// streaming is as for Kubernetes' own kinds, and for answers that last.
-func (w *writer) streaming(id auth.Identity) (corev1client.CoreV1Interface, error) {
+// streamsFor makes what clientFor makes, for Kubernetes' own kinds, and for answers that last.
+func (w *impersonator) streamsFor(id auth.Identity) (corev1client.CoreV1Interface, error) {
 	through, err := impersonating(id, w.streams)
 	if err != nil {
 		return nil, err
@@ -99,7 +98,7 @@ func impersonating(id auth.Identity, base http.RoundTripper) (*http.Client, erro
 	return &http.Client{Transport: transport.NewImpersonatingRoundTripper(who, base)}, nil
 }
 
-// in is the client for one kind, in a namespace if it has them.
+// in returns the client for one kind, in a namespace if it has them.
 func in(client dynamic.Interface, ref Ref) dynamic.ResourceInterface {
 	r := client.Resource(ref.Kind.Resource)
 	if ref.Kind.Namespaced {
@@ -128,11 +127,4 @@ func (w *warnings) all() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.list
-}
-
-func dryRunOf(dryRun bool) []string {
-	if dryRun {
-		return []string{metav1.DryRunAll}
-	}
-	return nil
 }

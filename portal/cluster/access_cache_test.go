@@ -43,11 +43,11 @@ func TestImpossibleNamesAreRefusedUnasked(t *testing.T) {
 func TestNoTwoQuestionsAreAlike(t *testing.T) {
 	seen := map[question]string{}
 	for name, q := range map[string]question{
-		"one group":               asked(auth.Identity{Username: "u", Groups: []string{"a\x00b"}}, listing),
-		"two groups":              asked(auth.Identity{Username: "u", Groups: []string{"a", "b"}}, listing),
-		"a group in the username": asked(auth.Identity{Username: "u\x00a", Groups: []string{"b"}}, listing),
-		"verb and group":          asked(dev, Right{verb: "a", group: "b"}),
-		"all in the verb":         asked(dev, Right{verb: "a\x00b"}),
+		"one group":               questionOf(auth.Identity{Username: "u", Groups: []string{"a\x00b"}}, listing),
+		"two groups":              questionOf(auth.Identity{Username: "u", Groups: []string{"a", "b"}}, listing),
+		"a group in the username": questionOf(auth.Identity{Username: "u\x00a", Groups: []string{"b"}}, listing),
+		"verb and group":          questionOf(dev, Right{verb: "a", group: "b"}),
+		"all in the verb":         questionOf(dev, Right{verb: "a\x00b"}),
 	} {
 		if other, ok := seen[q]; ok {
 			t.Errorf("%s is %s", name, other)
@@ -58,9 +58,9 @@ func TestNoTwoQuestionsAreAlike(t *testing.T) {
 
 func TestAnswersAreBoundedAndForgotten(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Now())
-	a := newAnswers(100, clock)
+	a := newAccessCache(100, clock)
 	q := func(i int) question {
-		return asked(dev, Right{verb: "get", resource: strconv.Itoa(i)})
+		return questionOf(dev, Right{verb: "get", resource: strconv.Itoa(i)})
 	}
 	for i := range 1000 {
 		a.add(q(i), true, accessTTL)

@@ -26,7 +26,7 @@ func (c *Cluster) Impersonates(ctx context.Context) ([]check.Problem, error) {
 		return nil, errors.New("there is no kind to try it with")
 	}
 	kind := c.kinds[at]
-	client, _, err := c.writer.as(auth.Identity{Username: nobody, Groups: []string{nobody}})
+	client, _, err := c.impersonator.clientFor(auth.Identity{Username: nobody, Groups: []string{nobody}})
 	if err != nil {
 		return nil, err
 	}
@@ -34,11 +34,11 @@ func (c *Cluster) Impersonates(ctx context.Context) ([]check.Problem, error) {
 	obj.SetGroupVersionKind(kind.GVK())
 	obj.SetName("impersonation-probe")
 	_, err = in(client, Ref{Kind: kind, Namespace: metav1.NamespaceDefault}).Create(ctx, obj, metav1.CreateOptions{DryRun: dryRunOf(true)})
-	return c.writer.judge(err)
+	return c.impersonator.problemsOf(err)
 }
 
-// judge tells what the answer to nobody's write says of the impersonation.
-func (w *writer) judge(err error) ([]check.Problem, error) {
+// problemsOf returns what is wrong with the impersonation, by the answer to a write of a user who may do nothing.
+func (w *impersonator) problemsOf(err error) ([]check.Problem, error) {
 	var status apierrors.APIStatus
 	problem := check.Problem{
 		Object: "ServiceAccount " + w.tokens.account.String(), Says: "may not act as users",

@@ -30,29 +30,29 @@ func (c *Cluster) watch(ctx context.Context) error {
 	if err := c.cache.IndexField(ctx, &corev1.Event{}, eventUID, byUID); err != nil {
 		return fmt.Errorf("indexing events: %w", err)
 	}
-	if err := c.cache.IndexField(ctx, &rbacv1.ClusterRoleBinding{}, bySubject, subjectsOf); err != nil {
+	if err := c.cache.IndexField(ctx, &rbacv1.ClusterRoleBinding{}, bySubject, indexSubjects); err != nil {
 		return fmt.Errorf("indexing cluster role bindings: %w", err)
 	}
 	for _, k := range c.kinds {
 		obj := &unstructured.Unstructured{}
 		obj.SetGroupVersionKind(k.GVK())
-		if err := c.watchOne(ctx, k.Plural, obj, c.counting(k, c.feed.objects(k))); err != nil {
+		if err := c.watchKind(ctx, k.Plural, obj, c.counting(k, c.feed.objects(k))); err != nil {
 			return err
 		}
 	}
-	if err := c.watchOne(ctx, "events", &corev1.Event{}, c.feed.events(c.kinds)); err != nil {
+	if err := c.watchKind(ctx, "events", &corev1.Event{}, c.feed.events(c.kinds)); err != nil {
 		return err
 	}
-	if err := c.watchOne(ctx, "pods", &corev1.Pod{}, c.feed.pods(c.kinds)); err != nil {
+	if err := c.watchKind(ctx, "pods", &corev1.Pod{}, c.feed.pods(c.kinds)); err != nil {
 		return err
 	}
 	for what, obj := range map[string]client.Object{"namespaces": namespaceMeta(), "clusterrolebindings": &rbacv1.ClusterRoleBinding{}} {
-		if err := c.watchOne(ctx, what, obj, toolscache.ResourceEventHandlerFuncs{}); err != nil {
+		if err := c.watchKind(ctx, what, obj, toolscache.ResourceEventHandlerFuncs{}); err != nil {
 			return err
 		}
 	}
 	for plural, obj := range teamObjects() {
-		if err := c.watchOne(ctx, plural, obj, c.feed.named(plural)); err != nil {
+		if err := c.watchKind(ctx, plural, obj, c.feed.named(plural)); err != nil {
 			return err
 		}
 	}
@@ -62,7 +62,7 @@ func (c *Cluster) watch(ctx context.Context) error {
 	return nil
 }
 
-func (c *Cluster) watchOne(ctx context.Context, what string, obj client.Object, handler toolscache.ResourceEventHandler) error {
+func (c *Cluster) watchKind(ctx context.Context, what string, obj client.Object, handler toolscache.ResourceEventHandler) error {
 	inf, err := c.cache.GetInformer(ctx, obj, cache.BlockUntilSynced(false))
 	if err != nil {
 		return fmt.Errorf("watching %s: %w", what, err)

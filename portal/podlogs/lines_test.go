@@ -1,4 +1,4 @@
-package cluster
+package podlogs
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func linesOf(text string) *Lines { return NewLines(io.NopCloser(strings.NewReader(text))) }
+func linesOf(text string) *Lines { return NewLines(io.NopCloser(strings.NewReader(text)), nil) }
 
 func TestLinesAreCleanText(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
@@ -43,15 +43,15 @@ func TestLinesAreCleanText(t *testing.T) {
 }
 
 func TestALongLineIsCutAndTheNextOneIsWhole(t *testing.T) {
-	l := linesOf(strings.Repeat("x", 3*MaxLogLine+7) + "\nnext\n" + strings.Repeat("y", 2*MaxLogLine))
+	l := linesOf(strings.Repeat("x", 3*MaxLine+7) + "\nnext\n" + strings.Repeat("y", 2*MaxLine))
 	first, err := l.Next()
-	if err != nil || !strings.HasSuffix(first, "… (the line is longer)") || len(first) > MaxLogLine+40 {
+	if err != nil || !strings.HasSuffix(first, "… (the line is longer)") || len(first) > MaxLine+40 {
 		t.Errorf("%d bytes, %v", len(first), err)
 	}
 	if second, err := l.Next(); second != "next" || err != nil {
 		t.Errorf("%q, %v", second, err)
 	}
-	if third, err := l.Next(); len(third) < MaxLogLine || err != nil {
+	if third, err := l.Next(); len(third) < MaxLine || err != nil {
 		t.Errorf("%d bytes, %v", len(third), err)
 	}
 	if _, err := l.Next(); !errors.Is(err, io.EOF) {
@@ -61,18 +61,18 @@ func TestALongLineIsCutAndTheNextOneIsWhole(t *testing.T) {
 
 func TestLastKeepsTheNewestLines(t *testing.T) {
 	var many, wide strings.Builder
-	for i := range MaxLogLines + 10 {
+	for i := range MaxLines + 10 {
 		fmt.Fprintf(&many, "line %d\n", i)
 	}
 	for i := range 300 {
-		fmt.Fprintf(&wide, "%d %s\n", i, strings.Repeat("x", MaxLogLine-10))
+		fmt.Fprintf(&wide, "%d %s\n", i, strings.Repeat("x", MaxLine-10))
 	}
 	for name, c := range map[string]struct {
 		in, first, last string
 		cut             bool
 	}{
 		"a short log":         {"a\nb\n", "a", "b", false},
-		"more lines than fit": {many.String(), "line 10", fmt.Sprintf("line %d", MaxLogLines+9), true},
+		"more lines than fit": {many.String(), "line 10", fmt.Sprintf("line %d", MaxLines+9), true},
 		"more bytes than fit": {wide.String(), "172 x", "299 x", true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestLastKeepsTheNewestLines(t *testing.T) {
 			if err != nil || cut != c.cut || !strings.HasPrefix(lines[0], c.first) || !strings.HasPrefix(lines[len(lines)-1], c.last) {
 				t.Fatalf("%d lines, cut %v, %v, from %.20q to %.20q", len(lines), cut, err, lines[0], lines[len(lines)-1])
 			}
-			if size := len(strings.Join(lines, "\n")); size > MaxLogBytes || int64(len(lines)) > MaxLogLines {
+			if size := len(strings.Join(lines, "\n")); size > MaxBytes || int64(len(lines)) > MaxLines {
 				t.Errorf("%d lines, %d bytes", len(lines), size)
 			}
 		})
@@ -93,8 +93,8 @@ func TestALogThatBreaksOffIsNotTheUsersFault(t *testing.T) {
 		_, _ = io.WriteString(w, "one\n")
 		_ = w.CloseWithError(errors.New("connection reset"))
 	}()
-	lines, _, err := NewLines(r).Last()
-	var away *UnavailableError
+	lines, _, err := NewLines(r, nil).Last()
+	var away *BrokenError
 	if !errors.As(err, &away) || len(lines) != 1 {
 		t.Errorf("%q, %v", lines, err)
 	}
@@ -106,7 +106,7 @@ func FuzzLine(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		got := cleanLine(in)
+		got := CleanLine(in)
 		if strings.ContainsAny(got, "\r\n\x1b\x00\x07\u009b\u202e\u2028") || strings.ToValidUTF8(got, "") != got {
 			t.Errorf("%q became %q", in, got)
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 func TestWhatNobodysWriteTells(t *testing.T) {
-	w, _, _ := newTestWriter(t)
+	w, _, _ := newTestImpersonator(t)
 	buckets := schema.GroupResource{Group: "portico.dev", Resource: "s3buckets"}
 	through := func(err error) error { return &url.Error{Op: "Post", URL: "https://kubernetes", Err: err} }
 	for name, c := range map[string]struct {
@@ -22,15 +22,15 @@ func TestWhatNobodysWriteTells(t *testing.T) {
 		"refused as nobody":         {apierrors.NewForbidden(buckets, "", fmt.Errorf(`User %q cannot create resource "s3buckets"`, nobody)), "", false},
 		"let in":                    {nil, "", false},
 		"let in, and wrong":         {apierrors.NewInvalid(schema.GroupKind{}, "", nil), "", false},
-		"refused as who acts":       {apierrors.NewForbidden(buckets, "", fmt.Errorf(`User %q cannot impersonate-on:user-info:create`, w.impersonator)), "may not act as users", false},
+		"refused as who acts":       {apierrors.NewForbidden(buckets, "", fmt.Errorf(`User %q cannot impersonate-on:user-info:create`, w.username)), "may not act as users", false},
 		"a token that is not taken": {apierrors.NewUnauthorized("no"), "may not act as users", false},
-		"no token":                  {through(&mintError{impersonator, errors.New("forbidden"), true}), "gives the portal no token", false},
-		"a mint that is away":       {through(&mintError{impersonator, errors.New("timeout"), false}), "", true},
+		"no token":                  {through(&mintError{impersonatorAccount, errors.New("forbidden"), true}), "gives the portal no token", false},
+		"a mint that is away":       {through(&mintError{impersonatorAccount, errors.New("timeout"), false}), "", true},
 		"a server that is away":     {through(errors.New("connection refused")), "", true},
 		"a server in trouble":       {apierrors.NewInternalError(errors.New("etcd")), "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			problems, err := w.judge(c.answer)
+			problems, err := w.problemsOf(c.answer)
 			if (err != nil) != c.fails || (len(problems) > 0) != (c.says != "") || c.says != "" && problems[0].Says != c.says {
 				t.Errorf("%v, %v", problems, err)
 			}

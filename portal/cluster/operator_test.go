@@ -13,7 +13,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	clocktesting "k8s.io/utils/clock/testing"
 
-	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/api/operatorapi"
 )
 
 // TestTheOperatorGetsATokenForItself: a token for the API server must not leave for anybody else.
@@ -49,7 +49,7 @@ func TestTheOperatorGetsATokenForItself(t *testing.T) {
 	access.Drop("token")
 	mint(3)
 	for _, r := range asked {
-		if !slices.Equal(r.Spec.Audiences, []string{inspect.Audience}) || *r.Spec.ExpirationSeconds > 600 {
+		if !slices.Equal(r.Spec.Audiences, []string{operatorapi.Audience}) || *r.Spec.ExpirationSeconds > 600 {
 			t.Errorf("asked for %+v", r.Spec)
 		}
 	}

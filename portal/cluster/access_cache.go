@@ -15,8 +15,8 @@ import (
 // question is a digest of who wants to do what, so that answers take little room whatever was asked.
 type question [sha256.Size]byte
 
-// asked is the question whether id may do act. Each part goes in with its length: no two questions are spelled alike.
-func asked(id auth.Identity, act Right) question {
+// questionOf returns the digest of whether id may do act. Each part goes in with its length: no two questions are spelled alike.
+func questionOf(id auth.Identity, act Right) question {
 	h := sha256.New()
 	parts := []string{act.verb, act.group, act.resource, act.sub, act.namespace, id.Username}
 	for _, part := range append(parts, slices.Sorted(slices.Values(reviewGroups(id)))...) {
@@ -28,7 +28,7 @@ func asked(id auth.Identity, act Right) question {
 
 // answers remembers answers for wideTTL at most, in two generations: when the young one is old or full, the old one goes
 // with all that has expired. There are never more than limit.
-type answers struct {
+type accessCache struct {
 	clock clock.PassiveClock
 	limit int
 
@@ -42,11 +42,11 @@ type verdict struct {
 	until time.Time
 }
 
-func newAnswers(limit int, c clock.PassiveClock) *answers {
-	return &answers{clock: c, limit: limit, young: map[question]verdict{}, born: c.Now()}
+func newAccessCache(limit int, c clock.PassiveClock) *accessCache {
+	return &accessCache{clock: c, limit: limit, young: map[question]verdict{}, born: c.Now()}
 }
 
-func (a *answers) get(q question) (ok, known bool) {
+func (a *accessCache) get(q question) (ok, known bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	v, known := a.young[q]
@@ -57,7 +57,7 @@ func (a *answers) get(q question) (ok, known bool) {
 }
 
 // add remembers an answer for so long.
-func (a *answers) add(q question, ok bool, ttl time.Duration) {
+func (a *accessCache) add(q question, ok bool, ttl time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.clock.Now()
@@ -67,7 +67,7 @@ func (a *answers) add(q question, ok bool, ttl time.Duration) {
 	a.young[q] = verdict{ok: ok, until: now.Add(ttl)}
 }
 
-func (a *answers) remove(q question) {
+func (a *accessCache) remove(q question) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.young, q)

@@ -1,4 +1,4 @@
-package cluster
+package podlogs
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 func TestAReaderThatIsSlowMakesTheLogWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, out := io.Pipe()
-		r := NewTail(nil, func(context.Context) (*Lines, error) { return NewLines(in), nil }, nil)
+		r := NewTail(nil, func(context.Context) (*Lines, error) { return NewLines(in, nil), nil }, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		go r.Run(ctx)
 		written := make(chan int, 1)
@@ -26,7 +26,7 @@ func TestAReaderThatIsSlowMakesTheLogWait(t *testing.T) {
 			written <- n
 		}()
 		synctest.Wait()
-		if r.size < MaxWaiting || r.size > MaxWaiting+MaxLogLine {
+		if r.size < MaxWaiting || r.size > MaxWaiting+MaxLine {
 			t.Errorf("%d bytes wait for nobody", r.size)
 		}
 		if _, n, _, _ := r.Take(); n != (MaxWaiting+99)/100 {

@@ -1,4 +1,4 @@
-package cluster
+package podlogs
 
 import (
 	"context"
@@ -11,11 +11,11 @@ const (
 	// MaxWaiting is how much of a log waits to be taken.
 	MaxWaiting = 64 << 10
 	// MaxFollowed is how much of a log is followed: what a page shows at first, and as much again.
-	MaxFollowed = 2 * MaxLogBytes
+	MaxFollowed = 2 * MaxBytes
 )
 
-// ErrLogBound ends a Tail that has read MaxLogLines or MaxFollowed.
-var ErrLogBound = errors.New("the log is longer than is followed")
+// ErrBound ends a Tail that has read MaxLines or MaxFollowed.
+var ErrBound = errors.New("the log is longer than is followed")
 
 // NoLogError ends a Tail that was given no log to read; Cause is what open said.
 type NoLogError struct{ Cause error }
@@ -58,12 +58,12 @@ func (t *Tail) Run(ctx context.Context) {
 	stop := context.AfterFunc(ctx, func() { _ = lines.Close() }) // wakes Next
 	defer stop()
 	defer func() { _ = lines.Close() }() // it was read, or failed
-	left, room := MaxLogLines, MaxFollowed
+	left, room := MaxLines, MaxFollowed
 	for {
 		line, err := lines.Next()
 		left, room = left-1, room-len(line)
 		if err == nil && (left < 0 || room < 0) {
-			err = ErrLogBound
+			err = ErrBound
 		}
 		if full := t.add(line, err); err != nil || full && !t.wait(ctx) {
 			return

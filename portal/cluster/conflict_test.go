@@ -44,7 +44,7 @@ func TestAnEditKeepsLabelsAndAnnotationsOfOthers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			live := bucketOf(t, c.live)
-			got, err := edited(ref, live, bucketOf(t, c.began), bucketOf(t, c.mine))
+			got, err := mergeEdit(ref, live, bucketOf(t, c.began), bucketOf(t, c.mine))
 			if conflict := (*ChangedError)(nil); errors.As(err, &conflict) {
 				if c.labels != "conflict" || conflict.Now.GetLabels()["x"] != live.GetLabels()["x"] {
 					t.Errorf("%v with %v", err, conflict.Now)
@@ -78,8 +78,8 @@ func text(m map[string]string) string {
 func TestAnEditOfAnOlderVersionTellsOfTheNewOne(t *testing.T) {
 	j, a, _ := newJudge(t)
 	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return true }
-	w, s, _ := newTestWriter(t)
-	cl, ref := &Cluster{access: a, reader: s.reader(t), writer: w}, bucketRef(t)
+	w, s, _ := newTestImpersonator(t)
+	cl, ref := &Cluster{access: a, reader: s.reader(t), impersonator: w}, bucketRef(t)
 	there := &stands{apiserver: s, uid: "u", generation: 3, version: 1, conflicts: 1}
 	s.answer = there.answers
 	began := Began{ETag: tag("u", 2), Object: bucketOf(t, `{spec: {a: "1"}}`)}

@@ -13,7 +13,7 @@ import (
 // IssuesTokens implements auth.TokenReviewer. The API server's issuer is that of the tokens which it issues to the portal, and
 // was, as long as this process lives.
 func (c *Cluster) IssuesTokens(ctx context.Context, issuer string) (bool, error) {
-	token, err := c.writer.tokens.current(ctx)
+	token, err := c.impersonator.tokens.current(ctx)
 	if err != nil {
 		return false, &UnavailableError{Doing: "learning who issues tokens of ServiceAccounts", Cause: err}
 	}

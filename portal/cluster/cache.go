@@ -36,7 +36,7 @@ func newCache(cfg *rest.Config, kinds catalog.Catalog) (cache.Cache, error) {
 	byObject := map[client.Object]cache.ByObject{
 		&corev1.Event{}:              {UnsafeDisableDeepCopy: &shared, Field: eventsOf(kinds)},
 		namespaceMeta():              {UnsafeDisableDeepCopy: &shared},
-		&corev1.Pod{}:                {UnsafeDisableDeepCopy: &shared, Label: podsOfApps(), Transform: shownPod},
+		&corev1.Pod{}:                {UnsafeDisableDeepCopy: &shared, Label: webAppPods(), Transform: trimPod},
 		&rbacv1.ClusterRoleBinding{}: {UnsafeDisableDeepCopy: &shared},
 	}
 	for _, obj := range teamObjects() {

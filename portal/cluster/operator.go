@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/operator"
 )
@@ -18,7 +18,7 @@ import (
 // account is the portal's own ServiceAccount, in its own namespace.
 const account = "portico-portal"
 
-// Checks is what the operator tells of its checks of obj, to a caller who may get obj; others get a *ForbiddenError.
+// Checks returns what the operator tells of its checks of obj, to a caller who may get obj; others get a *ForbiddenError.
 // That the operator does not answer is no error: then they are unknown.
 func (c *Cluster) Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error) {
 	kind, ok := c.kinds.ByName(obj.GetKind())
@@ -43,15 +43,15 @@ type operatorAccess struct {
 func newOperatorAccess(client kubernetes.Interface, opts Options) operatorAccess {
 	return operatorAccess{namespace: opts.Namespace, tokens: &tokens{
 		client: client, account: types.NamespacedName{Namespace: opts.Namespace, Name: account},
-		audiences: []string{inspect.Audience}, clock: opts.Clock,
+		audiences: []string{operatorapi.Audience}, clock: opts.Clock,
 	}}
 }
 
 // Lease implements operator.Kubernetes.
 func (a operatorAccess) Lease(ctx context.Context) (*coordinationv1.Lease, error) {
-	lease, err := a.client.CoordinationV1().Leases(a.namespace).Get(ctx, inspect.Lease, metav1.GetOptions{})
+	lease, err := a.client.CoordinationV1().Leases(a.namespace).Get(ctx, operatorapi.Lease, metav1.GetOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("reading the Lease %s: %w", inspect.Lease, err)
+		return nil, fmt.Errorf("reading the Lease %s: %w", operatorapi.Lease, err)
 	}
 	return lease, nil
 }
@@ -61,3 +61,37 @@ func (a operatorAccess) Token(ctx context.Context) (string, error) { return a.cu
 
 // Drop implements operator.Kubernetes.
 func (a operatorAccess) Drop(token string) { a.drop(token) }
+
+// Features returns the parts of the operator that are on or off, for callers who look after the platform.
+func (c *Cluster) Features(ctx context.Context, id auth.Identity) (operator.Features, error) {
+	if err := c.requirePlatform(ctx, id); err != nil {
+		return operator.Features{}, err
+	}
+	return c.operator.Features(ctx), nil
+}
+
+// Controllers returns what the operator's controllers do, for callers who look after the platform.
+func (c *Cluster) Controllers(ctx context.Context, id auth.Identity) (operator.Work, error) {
+	if err := c.requirePlatform(ctx, id); err != nil {
+		return operator.Work{}, err
+	}
+	return c.operator.Work(ctx), nil
+}
+
+// CallHistory returns what the operator asked AWS in the last hour, as this replica of the portal has seen it, for callers who look
+// after the platform.
+func (c *Cluster) CallHistory(ctx context.Context, id auth.Identity) ([]operator.Span, error) {
+	if err := c.requirePlatform(ctx, id); err != nil {
+		return nil, err
+	}
+	return c.operator.History(), nil
+}
+
+// requirePlatform returns a *ForbiddenError but for callers who may list claims, which belong to no team: those who look after the platform.
+func (c *Cluster) requirePlatform(ctx context.Context, id auth.Identity) error {
+	kind, err := c.kind(claimKind)
+	if err != nil {
+		return err
+	}
+	return c.access.require(ctx, id, RightTo("list", kind, ""))
+}

@@ -7,8 +7,8 @@ import (
 
 func TestAnnotateSendsAnnotationsOnly(t *testing.T) {
 	_, a, _ := newJudge(t)
-	w, s, _ := newTestWriter(t)
-	c := &Cluster{access: a, reader: s.reader(t), writer: w}
+	w, s, _ := newTestImpersonator(t)
+	c := &Cluster{access: a, reader: s.reader(t), impersonator: w}
 	yes := "true"
 	obj, err := c.Annotate(t.Context(), dev, bucketRef(t), map[string]*string{"portico.dev/paused": &yes, "portico.dev/gone": nil})
 	if err != nil || obj.GetKind() != "S3Bucket" {
@@ -26,8 +26,8 @@ func TestAnnotateSendsAnnotationsOnly(t *testing.T) {
 
 func TestAnnotateRefusesUnasked(t *testing.T) {
 	j, a, _ := newJudge(t)
-	w, s, _ := newTestWriter(t)
-	c := &Cluster{access: a, reader: s.reader(t), writer: w}
+	w, s, _ := newTestImpersonator(t)
+	c := &Cluster{access: a, reader: s.reader(t), impersonator: w}
 	yes := "true"
 	for _, name := range []string{"", "..", "a/b", "a/status", "Logs", "a%2fb"} {
 		ref := bucketRef(t)

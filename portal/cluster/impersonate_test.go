@@ -30,7 +30,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 )
 
-var impersonator = types.NamespacedName{Namespace: "portico-system", Name: "portico-impersonator"}
+var impersonatorAccount = types.NamespacedName{Namespace: "portico-system", Name: "portico-impersonator"}
 
 // apiserver records what reaches it.
 type apiserver struct {
@@ -53,7 +53,7 @@ func (s *apiserver) reader(t *testing.T) dynamic.Interface {
 	return c
 }
 
-func newTestWriter(t *testing.T) (*writer, *apiserver, *clocktesting.FakePassiveClock) {
+func newTestImpersonator(t *testing.T) (*impersonator, *apiserver, *clocktesting.FakePassiveClock) {
 	t.Helper()
 	s := &apiserver{answer: func(w http.ResponseWriter) {
 		reply(w, http.StatusOK, map[string]any{"kind": "S3Bucket", "apiVersion": "portico.dev/v1alpha1"})
@@ -77,7 +77,7 @@ func newTestWriter(t *testing.T) (*writer, *apiserver, *clocktesting.FakePassive
 		}}, s.mintErr
 	})
 	// The portal's own credentials must not travel with the users' requests.
-	w, err := newWriter(&rest.Config{Host: srv.URL, BearerToken: "own", Username: "own", Password: "own"}, client, impersonator, clock)
+	w, err := newImpersonator(&rest.Config{Host: srv.URL, BearerToken: "own", Username: "own", Password: "own"}, client, impersonatorAccount, clock)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,10 +98,10 @@ func bucketRef(t *testing.T) Ref {
 }
 
 func TestWriterActsAsTheCaller(t *testing.T) {
-	w, s, clock := newTestWriter(t)
+	w, s, clock := newTestImpersonator(t)
 	get := func(id auth.Identity) error {
 		t.Helper()
-		c, _, err := w.as(id)
+		c, _, err := w.clientFor(id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,9 +143,9 @@ func TestWriterActsAsTheCaller(t *testing.T) {
 }
 
 func TestWriterSendsNothingWithoutAToken(t *testing.T) {
-	w, s, _ := newTestWriter(t)
+	w, s, _ := newTestImpersonator(t)
 	s.mintErr = apierrors.NewForbidden(schema.GroupResource{Resource: "serviceaccounts"}, "x", errors.New("no"))
-	c, _, err := w.as(dev)
+	c, _, err := w.clientFor(dev)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,9 +156,9 @@ func TestWriterSendsNothingWithoutAToken(t *testing.T) {
 }
 
 func TestWriterRefusesIdentities(t *testing.T) {
-	w, s, _ := newTestWriter(t)
+	w, s, _ := newTestImpersonator(t)
 	for _, id := range []auth.Identity{{}, {Groups: []string{"oidc:a"}}, {Username: "system:admin"}, {Username: "a", Groups: []string{"system:masters"}}} {
-		if c, _, err := w.as(id); err == nil || c != nil {
+		if c, _, err := w.clientFor(id); err == nil || c != nil {
 			t.Errorf("%+v: %v", id, err)
 		}
 	}
@@ -168,12 +168,12 @@ func TestWriterRefusesIdentities(t *testing.T) {
 }
 
 func TestWarningsAreCollected(t *testing.T) {
-	w, s, _ := newTestWriter(t)
+	w, s, _ := newTestImpersonator(t)
 	s.answer = func(w http.ResponseWriter) {
 		w.Header().Add("Warning", `299 - "old field"`)
 		reply(w, http.StatusOK, map[string]any{"kind": "S3Bucket", "apiVersion": "portico.dev/v1alpha1"})
 	}
-	c, heard, err := w.as(dev)
+	c, heard, err := w.clientFor(dev)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,8 +187,8 @@ func TestWarningsAreCollected(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	j, a, _ := newJudge(t)
-	w, s, _ := newTestWriter(t)
-	c := &Cluster{access: a, reader: s.reader(t), writer: w}
+	w, s, _ := newTestImpersonator(t)
+	c := &Cluster{access: a, reader: s.reader(t), impersonator: w}
 	resource := schema.GroupResource{Group: "portico.dev", Resource: "s3buckets"}
 	refusal := apierrors.NewForbidden(resource, "x", errors.New("exceeded quota: buckets"))
 	if err := c.explain(t.Context(), dev, listing, refusal); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "exceeded quota") {
@@ -208,8 +208,8 @@ func TestExplain(t *testing.T) {
 	}
 	tool := auth.Identity{Username: "system:serviceaccount:payments:ci", ServiceAccount: true}
 	outside := apierrors.NewForbidden(schema.GroupResource{Group: "authentication.k8s.io", Resource: "serviceaccounts"}, "ci", errors.New("no"))
-	var notLetIn *ToolError
-	if err := c.explain(t.Context(), tool, listing, outside); !errors.As(err, &notLetIn) || notLetIn.Namespace != "payments" || outcomeOf(err) != auth.Forbidden {
+	var refusesServiceAccount *ToolError
+	if err := c.explain(t.Context(), tool, listing, outside); !errors.As(err, &refusesServiceAccount) || refusesServiceAccount.Namespace != "payments" || outcomeOf(err) != auth.Forbidden {
 		t.Errorf("a ServiceAccount that nobody let in: %v", err)
 	}
 	if err := c.explain(t.Context(), tool, listing, ours); !errors.As(err, &unavailable) {
@@ -235,7 +235,7 @@ func TestMergedKeepsWhatUsersDoNotWrite(t *testing.T) {
 		"metadata": map[string]any{"name": "x", "annotations": map[string]any{requestedBy: "forged", "mine": "1"}}, "spec": map[string]any{"a": "2"},
 		"status": map[string]any{"ready": false},
 	}}
-	got := merged(live, wanted)
+	got := withUsersPart(live, wanted)
 	if a := got.GetAnnotations(); a[requestedBy] != "me" || a[lastApplied] != "{}" || a["mine"] != "1" || a["gone"] != "" {
 		t.Errorf("annotations %v", a)
 	}

@@ -1,32 +1,32 @@
-package cluster
+package podlogs
 
 import (
 	"fmt"
 	"sync"
 )
 
-// maxLogReads is how many logs one user may be reading at a time in one replica, those that are followed aside: each may
+// MaxReads is how many logs one user may be reading at a time in one replica, those that are followed aside: each may
 // be tens of megabytes on its way from a node.
-const maxLogReads = 4
+const MaxReads = 4
 
 // TooManyReadsError says that the user is reading as many logs as one may. Its text is for the user.
 type TooManyReadsError struct{}
 
 func (*TooManyReadsError) Error() string {
-	return fmt.Sprintf("%d logs are being read for you already, and there can be no more at a time", maxLogReads)
+	return fmt.Sprintf("%d logs are being read for you already, and there can be no more at a time", MaxReads)
 }
 
-// logReads counts the logs that each user is reading. The zero value is ready.
-type logReads struct {
+// Readers counts the logs that each user is reading. The zero value is ready.
+type Readers struct {
 	mu   sync.Mutex
 	open map[string]int // by username; users who read none are not kept
 }
 
-// enter counts one more for the user, until leave is called, once or more.
-func (l *logReads) enter(user string) (leave func(), err error) {
+// Enter counts one more for the user, until leave is called, once or more.
+func (l *Readers) Enter(user string) (leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open[user] >= maxLogReads {
+	if l.open[user] >= MaxReads {
 		return nil, &TooManyReadsError{}
 	}
 	if l.open == nil {

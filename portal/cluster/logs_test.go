@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -12,43 +11,16 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-)
 
-func TestLogsThatOneUserReadsAreBounded(t *testing.T) {
-	var l logReads
-	var leaves []func()
-	for range maxLogReads {
-		leave, err := l.enter("alice")
-		if err != nil {
-			t.Fatal(err)
-		}
-		leaves = append(leaves, leave)
-	}
-	var tooMany *TooManyReadsError
-	if _, err := l.enter("alice"); !errors.As(err, &tooMany) {
-		t.Errorf("one more: %v", err)
-	} else if want := "4 logs are being read for you already, and there can be no more at a time"; err.Error() != want {
-		t.Errorf("the user hears %q, want %q", err, want)
-	}
-	if _, err := l.enter("bob"); err != nil {
-		t.Errorf("somebody else: %v", err)
-	}
-	leaves[0]()
-	leaves[0]() // closing twice frees one
-	if _, err := l.enter("alice"); err != nil {
-		t.Errorf("after one ended: %v", err)
-	}
-	if _, err := l.enter("alice"); !errors.As(err, &tooMany) {
-		t.Errorf("after one ended, two more: %v", err)
-	}
-}
+	"github.com/portico-platform/portico/portal/podlogs"
+)
 
 func TestALogThatIsFollowedDoesNotCount(t *testing.T) {
 	c := &Cluster{}
 	for _, follow := range []bool{true, false} {
-		for i := range 2 * maxLogReads {
+		for i := range 2 * podlogs.MaxReads {
 			_, cancel, err := c.reading(t.Context(), dev, LogQuery{Follow: follow})
-			if full := !follow && i >= maxLogReads; (err != nil) != full {
+			if full := !follow && i >= podlogs.MaxReads; (err != nil) != full {
 				t.Fatalf("reading number %d, followed %v: %v", i+1, follow, err)
 			}
 			if err == nil && follow {
@@ -72,7 +44,7 @@ func (o onePod) List(_ context.Context, into client.ObjectList, _ ...client.List
 }
 
 func TestLastWordsAreForThoseWhoMayReadTheLog(t *testing.T) {
-	shown, err := shownPod(secretive())
+	shown, err := trimPod(secretive())
 	if err != nil {
 		t.Fatal(err)
 	}

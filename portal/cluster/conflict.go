@@ -1,0 +1,140 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+// conflictRetries bounds how often a write is tried again because the status was written in between.
+const conflictRetries = 5
+
+// Seen is the object that a caller means to delete, as far as the caller says: empty members are not compared.
+type Seen struct {
+	UID  types.UID // a namesake made in between stays
+	ETag string    // as Update takes it; a *ChangedError says that it is another version by now
+	// SpecOnly says that labels and annotations may be others.
+	SpecOnly bool
+}
+
+// isVersion reports whether one of the ETags, separated by commas, is that of obj; none at all is any version.
+func (s Seen) isVersion(obj *unstructured.Unstructured) bool {
+	if s.ETag == "" {
+		return true
+	}
+	part := func(etag string) string { return etag }
+	if s.SpecOnly {
+		part = specOf
+	}
+	is := part(ETag(obj))
+	return slices.ContainsFunc(strings.Split(s.ETag, ","), func(etag string) bool { return part(strings.TrimSpace(etag)) == is })
+}
+
+// retryOnConflict writes what do makes of the object as it is, if it is the version that was seen. do must bind its write to that
+// version; when it conflicts, the object is looked at again.
+func retryOnConflict(ctx context.Context, r resource, ref Ref, seen Seen,
+	do func(live *unstructured.Unstructured) (*unstructured.Unstructured, error),
+) (*unstructured.Unstructured, error) {
+	var err error
+	for range conflictRetries {
+		var live *unstructured.Unstructured
+		if live, err = r.Get(ctx, ref.Name, metav1.GetOptions{}); err != nil {
+			return nil, err
+		}
+		if !seen.isVersion(live) || seen.UID != "" && seen.UID != live.GetUID() {
+			return nil, changedError(ref, live)
+		}
+		var out *unstructured.Unstructured
+		if out, err = do(live); !apierrors.IsConflict(err) {
+			return out, err
+		}
+	}
+	return nil, err
+}
+
+// deleteSeen binds the deletion to the version that it compared; a status written in between means another try.
+func deleteSeen(ctx context.Context, r resource, ref Ref, seen Seen, dryRun bool) (err error) {
+	for range conflictRetries {
+		opts := metav1.DeleteOptions{DryRun: dryRunOf(dryRun), Preconditions: &metav1.Preconditions{}}
+		if seen.UID != "" {
+			opts.Preconditions.UID = &seen.UID
+		}
+		if seen.ETag != "" {
+			live, err := r.Get(ctx, ref.Name, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			if !seen.isVersion(live) {
+				return changedError(ref, live)
+			}
+			version := live.GetResourceVersion()
+			opts.Preconditions.ResourceVersion = &version
+		}
+		if err = r.Delete(ctx, ref.Name, opts); seen.ETag == "" || !apierrors.IsConflict(err) {
+			return err
+		}
+	}
+	return err
+}
+
+// bindTo returns the patch for exactly this version of this object.
+func bindTo(patch map[string]any, live *unstructured.Unstructured) map[string]any {
+	out, metadata := maps.Clone(patch), map[string]any{}
+	if given, ok := patch["metadata"].(map[string]any); ok {
+		metadata = maps.Clone(given)
+	}
+	metadata["uid"], metadata["resourceVersion"] = live.GetUID(), live.GetResourceVersion()
+	out["metadata"] = metadata
+	return out
+}
+
+// withUsersPart returns live with what users write taken from obj; finalizers, owners and status stay.
+func withUsersPart(live, obj *unstructured.Unstructured) *unstructured.Unstructured {
+	out, wanted := live.DeepCopy(), catalog.Clean(obj)
+	out.SetLabels(wanted.GetLabels())
+	annotations := wanted.GetAnnotations()
+	for _, kept := range []string{lastApplied, requestedBy} {
+		if v, ok := live.GetAnnotations()[kept]; ok {
+			if annotations == nil {
+				annotations = map[string]string{}
+			}
+			annotations[kept] = v
+		}
+	}
+	out.SetAnnotations(annotations)
+	out.Object["spec"] = wanted.Object["spec"]
+	return out
+}
+
+// mergeEdit returns live with the spec of obj and with its changes of labels and annotations.
+func mergeEdit(ref Ref, live, began, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	overlaps := false
+	both, err := ref.Kind.Merge(began, live, obj, func(d catalog.Difference) any {
+		overlaps = overlaps || d.Path[0] == "metadata"
+		return d.Mine
+	})
+	if err != nil {
+		return nil, err
+	}
+	if overlaps {
+		return nil, changedError(ref, live)
+	}
+	both.Object["spec"] = obj.Object["spec"]
+	return withUsersPart(live, both), nil
+}
+
+// changedError returns the error of who meant another version than live.
+func changedError(ref Ref, live *unstructured.Unstructured) error {
+	now := live.DeepCopy()
+	_, err := strip(now)
+	return cmp.Or[error](err, &ChangedError{Resource: ref.Kind.Plural, Name: ref.Name, Now: now})
+}

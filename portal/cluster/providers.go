@@ -1,0 +1,87 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+// Provider is an AWS account that a namespace may use.
+type Provider struct {
+	Name           string
+	AccountID      string
+	Region         string
+	AllowedRegions []string
+	Ready          bool
+	Message        string // of the Ready condition
+}
+
+// Providers returns the AWSProviders whose allowedNamespaces select the namespace, by name. It fails closed: a provider
+// without a selector, or with one that does not parse, is left out. The caller needs no right on AWSProviders but the
+// right to create or list objects of the kind in the namespace.
+func (c *Cluster) Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]Provider, error) {
+	if err := c.requireInterest(ctx, id, k, namespace); err != nil {
+		return nil, err
+	}
+	kind, ok := c.kinds.ByName("AWSProvider")
+	if !ok {
+		return nil, nil
+	}
+	metas, err := c.namespaceMetas(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(metas, func(n metav1.PartialObjectMetadata) bool { return n.Name == namespace })
+	if i < 0 {
+		return nil, nil
+	}
+	items, err := c.cached(ctx, kind, "")
+	if err != nil {
+		return nil, err
+	}
+	var out []Provider
+	for _, item := range items {
+		if selects(item, metas[i].Labels) {
+			out = append(out, providerOf(item))
+		}
+	}
+	slices.SortFunc(out, func(a, b Provider) int { return cmp.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+// selects reports whether the provider's allowedNamespaces match a namespace with these labels.
+func selects(provider *unstructured.Unstructured, of map[string]string) bool {
+	raw, ok, err := unstructured.NestedMap(provider.Object, "spec", "allowedNamespaces")
+	if err != nil || !ok {
+		return false
+	}
+	var sel metav1.LabelSelector
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw, &sel); err != nil {
+		return false
+	}
+	s, err := metav1.LabelSelectorAsSelector(&sel)
+	return err == nil && s.Matches(labels.Set(of))
+}
+
+func providerOf(obj *unstructured.Unstructured) Provider {
+	p := Provider{Name: obj.GetName()}
+	p.Region, _, _ = unstructured.NestedString(obj.Object, "spec", "region")
+	p.AllowedRegions, _, _ = unstructured.NestedStringSlice(obj.Object, "spec", "allowedRegions")
+	p.AccountID, _, _ = unstructured.NestedString(obj.Object, "status", "accountID")
+	p.Ready, _, _ = unstructured.NestedBool(obj.Object, "status", "ready")
+	conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
+	for _, c := range conditions {
+		if m, ok := c.(map[string]any); ok && m["type"] == "Ready" {
+			p.Message, _ = m["message"].(string)
+		}
+	}
+	return p
+}
