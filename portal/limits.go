@@ -32,9 +32,6 @@ func (p Parts) tooOften(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "You ask too often.", http.StatusTooManyRequests)
 		return
 	}
-	p.Pages.Problem(w, r, Problem{
-		Status: http.StatusTooManyRequests, Title: "Too many requests at once",
-		Detail:    "You opened more pages than one user may in so short a time. Nothing was changed. Wait a few seconds, then try again.",
-		RequestID: auth.RequestID(r.Context()),
-	})
+	p.Pages.Problem(w, r, http.StatusTooManyRequests, "Too many requests at once",
+		"You opened more pages than one user may in so short a time. Nothing was changed. Wait a few seconds, then try again.")
 }

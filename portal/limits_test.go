@@ -16,7 +16,9 @@ import (
 // problems shows errors as their status.
 type problems struct{ Pages }
 
-func (problems) Problem(w http.ResponseWriter, _ *http.Request, p Problem) { w.WriteHeader(p.Status) }
+func (problems) Problem(w http.ResponseWriter, _ *http.Request, status int, _, _ string) {
+	w.WriteHeader(status)
+}
 
 // TestVisitorsAreLimitedByAddress where proxies tell them apart, and nowhere else: all would be one.
 func TestVisitorsAreLimitedByAddress(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/limit"
-	"github.com/portico-platform/portico/portal/live"
 	"github.com/portico-platform/portico/portal/rest"
+	"github.com/portico-platform/portico/portal/sse"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -50,8 +50,8 @@ type Installation interface{ Results() []check.Result }
 // AssetsPath is where the static files are.
 const AssetsPath = "/assets/"
 
-// New is the portal's handler: every route is on this page. Browsers, who bring a cookie, and programs, who bring a
-// token, have routers of their own, with nothing in common but what protects both.
+// New returns the portal's handler; all routes are in this file. Browsers, which send a cookie, and programs, which send a
+// token, have routers of their own that share only what protects both.
 func New(p Parts) (http.Handler, error) {
 	bearer := auth.NewBearer(p.Provider, p.Cluster, p.Clock, p.Log)
 	api, err := rest.New(p.Cluster, bearer, limit.New(p.Rate, p.Clock), p.Log)
@@ -71,7 +71,12 @@ func New(p Parts) (http.Handler, error) {
 	r.Mount(rest.Prefix, compress(api))
 	r.Method(http.MethodGet, views.APIDocsPath, compress(docs))
 	r.Method(http.MethodGet, views.APIDocsPath+"/*", compress(docs))
-	r.Mount("/", compress(p.browser()))
+	b := auth.NewBrowser(auth.BrowserOptions{
+		Provider: p.Provider, Keys: p.Keys, Revoked: p.Cluster.Revocations(),
+		Pages: p.Pages, Life: p.Life, Clock: p.Clock, Log: p.Log,
+	})
+	r.With(p.perAddress()).Post(auth.BackChannelPath, b.BackChannelLogout) // the provider is no browser of ours, and has no origin
+	r.Mount("/", compress(p.browser(b)))
 	return r, nil
 }
 
@@ -80,12 +85,8 @@ func traced(next http.Handler) http.Handler {
 	return tracing.Requests(next, func(r *http.Request) string { return chi.RouteContext(r.Context()).RoutePattern() })
 }
 
-// browser is what people see.
-func (p Parts) browser() http.Handler {
-	b := auth.NewBrowser(auth.BrowserOptions{
-		Provider: p.Provider, Keys: p.Keys, Revoked: p.Cluster.Revocations(),
-		Pages: authPages{p.Pages}, Life: p.Life, Clock: p.Clock, Log: p.Log,
-	})
+// browser returns the handler of the pages that people see.
+func (p Parts) browser(b *auth.Browser) http.Handler {
 	r := chi.NewRouter()
 	r.Use(p.perAddress(), b.SameOrigin)
 	r.Get(auth.SignInPath, b.SignIn)
@@ -95,10 +96,7 @@ func (p Parts) browser() http.Handler {
 	r.Get(auth.SignedOutPath, b.SignedOut)
 	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Allow", cmp.Or(rest.Allow(r, req), http.MethodGet)) // what New routes beside this can only be read
-		p.Pages.Problem(w, req, Problem{
-			Status: http.StatusMethodNotAllowed, Title: "This is not possible here",
-			Detail: "The page does not take this kind of request.", RequestID: auth.RequestID(req.Context()),
-		})
+		p.Pages.Problem(w, req, http.StatusMethodNotAllowed, "This is not possible here", "The page does not take this kind of request.")
 	})
 	r.Group(func(r chi.Router) {
 		r.Use(b.Require, p.perUser())
@@ -107,21 +105,18 @@ func (p Parts) browser() http.Handler {
 	return r
 }
 
-// failed is the answer after a panic: a problem document for programs, a page for people.
+// failed answers after a panic: with a problem document for programs, a page for people.
 func (p Parts) failed(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, rest.Prefix+"/") {
 		rest.WriteProblem(w, r, http.StatusInternalServerError, "something went wrong; the error has been logged")
 		return
 	}
-	p.Pages.Problem(w, r, Problem{
-		Status: http.StatusInternalServerError, Title: "Something went wrong",
-		Detail: "The error has been logged.", RequestID: auth.RequestID(r.Context()),
-	})
+	p.Pages.Problem(w, r, http.StatusInternalServerError, "Something went wrong", "The error has been logged.")
 }
 
 // ready says why the portal is not ready, without words for outsiders.
 func (p Parts) ready(r *http.Request) error {
-	if live.Leaving(r.Context()) {
+	if sse.Leaving(r.Context()) {
 		return errors.New("not ready: this replica is about to end")
 	}
 	if err := p.Cluster.Ready(); err != nil {
@@ -151,12 +146,4 @@ func answer(w http.ResponseWriter, err error) {
 		return
 	}
 	_, _ = w.Write([]byte("ok\n")) // the reader has gone
-}
-
-// authPages lends the pages to package auth.
-type authPages struct{ Pages }
-
-// Problem implements auth.Pages.
-func (a authPages) Problem(w http.ResponseWriter, r *http.Request, status int, title, detail string) {
-	a.Pages.Problem(w, r, Problem{Status: status, Title: title, Detail: detail, RequestID: auth.RequestID(r.Context())})
 }

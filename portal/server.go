@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/portico-platform/portico/portal/live"
+	"github.com/portico-platform/portico/portal/sse"
 )
 
 const (
@@ -28,7 +28,7 @@ const (
 // Serve answers on l until ctx ends, and for delay longer, in which it is not ready, so that nobody is sent to it any more.
 // Streams end within that time, for their clients come back elsewhere; then requests may finish.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, delay time.Duration, log *slog.Logger) error {
-	base, endRequests := context.WithCancel(live.WithLeaving(context.WithoutCancel(ctx), ctx, delay))
+	base, endRequests := context.WithCancel(sse.WithLeaving(context.WithoutCancel(ctx), ctx, delay))
 	defer endRequests()
 	s := &http.Server{
 		Handler: farewell(h), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
@@ -59,11 +59,11 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, delay time.Durat
 	return nil
 }
 
-// farewell has connections closed after the next answer once the server leaves: a client that used one at the moment when
-// the server ends would not know whether its request was heard.
+// farewell closes connections after the next answer once the server leaves: a client that used one at the moment when the
+// server ends would not know whether its request was heard.
 func farewell(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if live.Leaving(r.Context()) {
+		if sse.Leaving(r.Context()) {
 			w.Header().Set("Connection", "close")
 		}
 		h.ServeHTTP(w, r)

@@ -13,7 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/portico-platform/portico/portal/live"
+	"github.com/portico-platform/portico/portal/sse"
 )
 
 func TestServeEndsStreamsAndFinishesRequests(t *testing.T) {
@@ -24,9 +24,9 @@ func TestServeEndsStreamsAndFinishesRequests(t *testing.T) {
 	mux.HandleFunc("/stream", func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).Flush()
 		close(streaming)
-		_ = live.Serve(w, r, live.Source{
+		_ = sse.Serve(w, r, sse.Source{
 			Changed: make(chan struct{}), Alive: func(context.Context) error { return nil }, Allowed: func(context.Context) error { return nil },
-			Render: func(context.Context) ([]live.Part, error) { return nil, nil },
+			Render: func(context.Context) ([]sse.Part, error) { return nil, nil },
 		})
 	})
 	mux.HandleFunc("/work", func(w http.ResponseWriter, r *http.Request) {

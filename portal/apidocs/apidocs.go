@@ -95,7 +95,7 @@ func operation(doc *huma.OpenAPI, path string, op *huma.Operation) views.APIOper
 	return out
 }
 
-// typeOf is a parameter's type in words.
+// typeOf returns a parameter's type in words.
 func typeOf(s *huma.Schema) string {
 	if len(s.Enum) == 0 {
 		return s.Type
@@ -107,7 +107,7 @@ func typeOf(s *huma.Schema) string {
 	return "one of " + strings.Join(words, ", ")
 }
 
-// exampleOf is an example of what the schema refers to, "" if there is none.
+// exampleOf returns an example of what the schema refers to, or "" if there is none.
 func exampleOf(doc *huma.OpenAPI, s *huma.Schema) string {
 	if len(s.AllOf) > 0 {
 		s = s.AllOf[0] // what follows only asks for more of it
@@ -130,7 +130,7 @@ func exampleOf(doc *huma.OpenAPI, s *huma.Schema) string {
 	return string(b)
 }
 
-// curl is the request as people type it.
+// curl returns the request as people type it.
 func curl(path string, op *huma.Operation, bodyType string) string {
 	lines := []string{`curl -H "Authorization: Bearer $TOKEN"`}
 	if op.Method != http.MethodGet {

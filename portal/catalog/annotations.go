@@ -30,7 +30,7 @@ func changes(annotation string) []Change {
 	return all
 }
 
-// Holds tells whether the change of a field of spec from was to will is one that c speaks of. A number that was not set
+// Holds reports whether the change of a field of spec from was to will is one that c speaks of. A number that was not set
 // before may have been any.
 func (c Change) Holds(field string, was, will *unstructured.Unstructured) bool {
 	if !slices.Contains(c.Fields, field) {

@@ -83,7 +83,7 @@ type Deletion struct {
 	Counts []string
 }
 
-// GVK is the kind's group, version and kind.
+// GVK returns the kind's group, version and kind.
 func (k Kind) GVK() schema.GroupVersionKind { return k.Resource.GroupVersion().WithKind(k.Name) }
 
 // Has reports whether spec has a field of this name.
@@ -94,7 +94,7 @@ func (k Kind) Has(name string) bool {
 // Tells reports whether status has a field of this name.
 func (k Kind) Tells(name string) bool { return slices.Contains(k.status, name) }
 
-// Schema is the kind's OpenAPI v3 schema, as JSON.
+// Schema returns the kind's OpenAPI v3 schema, as JSON.
 func (k Kind) Schema() []byte { return slices.Clone(k.schema) }
 
 // Catalog is every kind, sorted by title.
@@ -118,15 +118,15 @@ func (c Catalog) ByName(name string) (Kind, bool) {
 	return c[i], true
 }
 
-// Requestable are the kinds that teams request: the namespaced ones that nobody else keeps.
+// Requestable returns the kinds that teams request: the namespaced ones that are Offered.
 func (c Catalog) Requestable() Catalog { return c.Namespaced(true).Offered() }
 
-// Namespaced are the kinds that live in namespaces, or those that do not.
+// Namespaced returns the kinds that live in namespaces or, if namespaced is false, those that do not.
 func (c Catalog) Namespaced(namespaced bool) Catalog {
 	return slices.DeleteFunc(slices.Clone(c), func(k Kind) bool { return k.Namespaced != namespaced })
 }
 
-// Offered are the kinds of which people make objects by the portal; the others are to be looked at.
+// Offered returns the kinds of which people create objects in the portal; objects of the others can only be looked at.
 func (c Catalog) Offered() Catalog {
 	return slices.DeleteFunc(slices.Clone(c), func(k Kind) bool { return k.KeptBy != "" })
 }

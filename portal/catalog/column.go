@@ -24,10 +24,10 @@ func columns(defs []apiext.CustomResourceColumnDefinition) []Column {
 	return out
 }
 
-// Value is the column's text for an object, "" when the object lacks it.
+// Value returns the column's text for an object, or "" when the object lacks it.
 func (c Column) Value(obj *unstructured.Unstructured) string { return evaluate(c.Path, obj) }
 
-// EndpointOf is what users of the object connect to, "" while there is nothing yet.
+// EndpointOf returns what users of the object connect to, or "" while there is nothing yet.
 func (k Kind) EndpointOf(obj *unstructured.Unstructured) string { return evaluate(k.Endpoint, obj) }
 
 // evaluate answers "" for a missing path and for a path that does not parse, which a test over the CRDs rules out.

@@ -47,7 +47,7 @@ func addConditions(fields []Field, rules apiext.ValidationRules) {
 	}
 }
 
-// matched are the groups of the pattern that took part, nil if it does not match.
+// matched returns the groups of the pattern that took part in a match of rule, or nil if there is no match.
 func matched(pattern *regexp.Regexp, rule string) []string {
 	m := pattern.FindStringSubmatch(rule)
 	if m == nil {
@@ -56,7 +56,7 @@ func matched(pattern *regexp.Regexp, rule string) []string {
 	return slices.DeleteFunc(m[1:], func(s string) bool { return s == "" })
 }
 
-// among are the values that a choice may have: the one, or all others.
+// among returns the values that the choice called name may have: value alone, or unless is holds, all options but value.
 func among(fields []Field, name string, is bool, value string) []string {
 	if is {
 		return []string{value}

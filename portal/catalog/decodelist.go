@@ -61,8 +61,8 @@ func (d *decoder) scalars(f Field, path string, n *node, base any) (any, bool) {
 	return out, len(out) > 0 || isEmptyList(base)
 }
 
-// inOrderOf is what was chosen of a few values in the order, and as often, as they were there: boxes to check have an order
-// of their own. New ones come last.
+// inOrderOf sorts the chosen values as was has them, as often as they are there, because check boxes come in an order of their
+// own. New values come last.
 func inOrderOf(was, chosen []any) []any {
 	out := []any{}
 	for _, v := range was {

@@ -14,7 +14,7 @@ import (
 // Index names a row of a list: Index("spec.tags", 0) is spec.tags[0].
 func Index(path string, row int) string { return path + "[" + strconv.Itoa(row) + "]" }
 
-// Encode is the form that shows obj: Decode(Encode(obj), obj) is obj. Lists of single values become one input with
+// Encode returns the form that shows obj: Decode(Encode(obj), obj) is obj. Lists of single values become one input with
 // several values. Defaults are not filled in: absent stays absent.
 func (k Kind) Encode(obj *unstructured.Unstructured) url.Values {
 	form := url.Values{}
@@ -50,7 +50,7 @@ func encode(form url.Values, f Field, path string, value any) {
 	}
 }
 
-// shown is what the one input of a value holds.
+// shown returns what the one input of a value holds.
 func shown(f Field, v any) string {
 	switch v.(type) {
 	case map[string]any, []any:
@@ -109,10 +109,10 @@ func text(v any) string {
 	}
 }
 
-// ValueYAML is a part of an object as YAML.
+// ValueYAML writes a part of an object as YAML.
 func ValueYAML(v any) []byte { return []byte(yamlText(v)) }
 
-// yamlText cannot fail: its values come from JSON.
+// yamlText writes a value as YAML. It cannot fail, because the values come from JSON.
 func yamlText(v any) string {
 	b, err := yaml.Marshal(v)
 	if err != nil {

@@ -93,8 +93,8 @@ func (o order) compare(a, b Field) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name))
 }
 
-// specFields are the fields of spec: those that the form shows at once, in its order, then the others, which are
-// advanced, in theirs.
+// specFields returns the fields of spec: those that the form shows at once, in its order, then the others, which are advanced, in
+// theirs.
 func specFields(spec apiext.JSONSchemaProps, form, rest order) []Field {
 	o := slices.Concat(form, rest)
 	fields := objectFields("spec", spec, o)
@@ -105,7 +105,7 @@ func specFields(spec apiext.JSONSchemaProps, form, rest order) []Field {
 	return fields
 }
 
-// objectFields are the properties of an object: required ones first.
+// objectFields returns the properties of an object, required ones first.
 func objectFields(path string, s apiext.JSONSchemaProps, o order) []Field {
 	fields := make([]Field, 0, len(s.Properties))
 	for name, p := range s.Properties {
@@ -189,7 +189,7 @@ func scalarType(t string) bool {
 	return t == "string" || t == "integer" || t == "number" || t == "boolean"
 }
 
-// jsonText is a scalar as people write it, and any other value as JSON.
+// jsonText returns a JSON string without its quotes, and any other value as JSON.
 func jsonText(raw []byte) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -198,5 +198,5 @@ func jsonText(raw []byte) string {
 	return string(raw)
 }
 
-// jsonSchema is the schema as JSON, without what only the API server needs.
+// jsonSchema returns the schema as JSON, without what only the API server needs.
 func jsonSchema(s *apiext.JSONSchemaProps) ([]byte, error) { return json.Marshal(s) }

@@ -27,7 +27,7 @@ func (k Kind) Fill(obj *unstructured.Unstructured, path string) bool {
 	return ok && setAt(obj.Object, pathSteps(path), v)
 }
 
-// filling is a value that is as the schema wants it, but for patterns and rules.
+// filling returns a value that fits the field's schema, except perhaps its patterns and rules, and whether there is one.
 func (f Field) filling() (any, bool) {
 	switch f.Type {
 	case Object:
@@ -99,7 +99,7 @@ func (f Field) number() float64 {
 	return 0
 }
 
-// pathSteps are the names and indices on a path: spec.zones[0] is spec, zones, [0].
+// pathSteps splits a path into names and indices: spec.zones[0] becomes spec, zones, [0].
 func pathSteps(path string) []string {
 	return strings.FieldsFunc(strings.ReplaceAll(path, "[", ".["), func(r rune) bool { return r == '.' })
 }

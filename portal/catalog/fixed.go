@@ -29,7 +29,7 @@ func fixedChild(rules apiext.ValidationRules, field string) Fixed {
 	return Fixed{}
 }
 
-// reason is which field a rule fixes, and why; no reason, and it fixes none.
+// reason returns the field that a rule makes immutable, and why; both are empty if it makes none so.
 func reason(r apiext.ValidationRule) (field, why string) {
 	field, rest, ok := strings.Cut(r.Message, immutable)
 	if !ok || !strings.Contains(r.Rule, "oldSelf") {
@@ -39,7 +39,7 @@ func reason(r apiext.ValidationRule) (field, why string) {
 	return field, why
 }
 
-// neverChanges is the message of a rule that fixes the whole value, "" if there is none.
+// neverChanges returns the message of the rule that makes the whole value immutable, or "" if there is none.
 func neverChanges(rules apiext.ValidationRules) string {
 	for _, r := range rules {
 		if r.Rule == "self == oldSelf" {

@@ -11,8 +11,8 @@ import (
 // maxRows bounds the index of a row, so that a form cannot ask for a huge list.
 const maxRows = 1000
 
-// Dense is the form with the rows of every list numbered from 0 without gaps, and how many rows each list has, by the
-// list's name. Names beneath spec that are no path are left out.
+// Dense returns the form with the rows of every list numbered from 0 without gaps, and the number of rows by the list's name.
+// Names beneath spec that are no path are left out.
 func Dense(form url.Values) (dense url.Values, rows map[string]int) {
 	dense, rows = url.Values{}, map[string]int{}
 	for name, values := range form {
@@ -86,7 +86,7 @@ func (n *node) step(s string) *node {
 	return n.children[s]
 }
 
-// last is the value that counts: the last one, so that a hidden input may stand before a check box.
+// last returns the last value, which is the one that counts, so that a hidden input may stand before a check box.
 func (n *node) last() string {
 	if n == nil || len(n.values) == 0 {
 		return ""

@@ -10,7 +10,7 @@ import (
 // versions are the values at one place of three versions of an object, nil for none: the one begun with, theirs, mine.
 type versions [3]any
 
-// maps are the versions as maps; an absent one is nil, and stands for an empty one.
+// maps returns the versions as maps, and false if one is something else. An absent one is nil and counts as empty.
 func (v versions) maps() (out [3]map[string]any, ok bool) {
 	for i, one := range v {
 		if out[i], ok = asMap(one); !ok {
@@ -27,7 +27,7 @@ type keyed map[string]order3
 // order3 are the keys of a list in the order of each version.
 type order3 [3][]string
 
-// lay replaces, in three versions of an object beneath path, the lists that all of them have elements with distinct keys in.
+// lay replaces, in three versions of an object beneath path, the lists whose elements have distinct keys in all three.
 func (k keyed) lay(fields []Field, path string, of [3]map[string]any) {
 	for _, f := range fields {
 		at, v := path+"."+f.Name, versions{}
@@ -76,8 +76,8 @@ func union(of [3]map[string]any) map[string]any {
 	return out
 }
 
-// byKey are the elements of a list by key, and the keys in order. It fails where the schema names no keys, or where an
-// element lacks one or shares it with another.
+// byKey returns the elements of a list by key, and the keys in order. ok is false where the schema names no keys, or where an
+// element lacks its key or shares it with another.
 func byKey(f Field, list any) (by map[string]any, keys []string, ok bool) {
 	all, isList := list.([]any)
 	if !f.Set && len(f.Keys) == 0 || list != nil && !isList {
@@ -94,7 +94,7 @@ func byKey(f Field, list any) (by map[string]any, keys []string, ok bool) {
 	return by, keys, true
 }
 
-// keyOf is the step that leads to an element of a list, such as [LOG_LEVEL] or [SQSQueue/orders].
+// keyOf returns the path step that leads to an element of a list, such as [LOG_LEVEL] or [SQSQueue/orders].
 func (f Field) keyOf(element any) (string, bool) {
 	parts := []any{element}
 	if !f.Set {
@@ -140,8 +140,8 @@ func (k keyed) lists(fields []Field, path string, of map[string]any) {
 	}
 }
 
-// of is the order of the elements that are there after a merge: mine if I changed it, or else theirs; an element that the
-// other one added stands after the one that it follows there.
+// of returns the order of the elements that are there after a merge: mine if I changed it, else theirs. An element that only the
+// other side added follows the element that it follows there.
 func (o order3) of(there map[string]any) []string {
 	base, theirs, mine := o[0], o[1], o[2]
 	first, second := mine, theirs
@@ -162,7 +162,7 @@ func (o order3) of(there map[string]any) []string {
 	return slices.DeleteFunc(out, func(key string) bool { _, is := there[key]; return !is })
 }
 
-// shared are those of a that b has, too, in the order of a.
+// shared returns the elements of a that b also has, in the order of a.
 func shared(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(key string) bool { return !slices.Contains(b, key) })
 }

@@ -124,7 +124,7 @@ func TestListsWithKeysAreMergedByElement(t *testing.T) {
 	}
 }
 
-// unbraced is the inside of a flow map of YAML.
+// unbraced returns the inside of a YAML flow map.
 func unbraced(text string) string {
 	if text[0] == '{' {
 		return text[1 : len(text)-1]

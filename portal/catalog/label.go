@@ -62,7 +62,7 @@ func isPlural(r []rune, i int) bool {
 	return i+1 < len(r) && r[i+1] == 's' && (i+2 == len(r) || unicode.IsUpper(r[i+2]))
 }
 
-// help is the field's description without its own name in front, as a sentence.
+// help returns the field's description as a sentence, without the field's name in front.
 func help(name, description string) string {
 	s := oneLine(description)
 	for _, lead := range []string{name + " is ", name + " are ", name + ": ", name + " "} {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// bomb is a text whose aliases stand for a list of 9^depth elements.
+// bomb returns a YAML text whose aliases stand for a list of 9^depth elements.
 func bomb(width, depth int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "a0: &a0 [%s]\n", strings.TrimSuffix(strings.Repeat("x,", width), ","))
@@ -17,7 +17,7 @@ func bomb(width, depth int) string {
 	return b.String()
 }
 
-// allocated is how many bytes do takes, collected ones included.
+// allocated returns how many bytes do allocates, collected ones included.
 func allocated(do func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -51,7 +51,7 @@ func TestShortTextsStaySmall(t *testing.T) {
 	}
 }
 
-// longBomb is 87 kB that stand for 600 MB, in fewer aliases than libraries find suspicious.
+// longBomb returns 87 kB of YAML that stand for 600 MB, in fewer aliases than libraries find suspicious.
 func longBomb() string {
 	return "a: &a " + strings.Repeat("x", 43_000) + "\nspec:\n  b: [" + strings.Repeat("*a,", 14_500) + "]\n"
 }

@@ -40,18 +40,18 @@ type saying struct {
 	words string
 }
 
-// ofSchema is a saying of the validation against a schema, which begins with the path: spec.n in body should be ….
+// ofSchema matches a message of the validation against a schema, which begins with the path: spec.n in body should be ….
 func ofSchema(says, words string) saying {
 	return saying{regexp.MustCompile(`(?s)^.* in body ` + says + `$`), words}
 }
 
-// ofName is a saying about the characters of a name. The rest of it are examples and a regular expression; in front stands
-// which part of a label's key it is about.
+// ofName matches a message about the characters of a name, whatever examples and regular expression follow it and whichever part
+// of a label's key it names in front.
 func ofName(says, words string) saying {
 	return saying{regexp.MustCompile(`(?s)^(?:(?:name|prefix) part )?(?:a |an )?` + says + `(?: \((?:e\.g\.|regex) .*)?$`), words}
 }
 
-// whole is a saying without more around it.
+// whole matches a message that is nothing but says.
 func whole(says, words string) saying { return saying{regexp.MustCompile(`(?s)^` + says + `$`), words} }
 
 var (

@@ -120,7 +120,7 @@ func TestEveryMessageOfTheValidationHasOurWords(t *testing.T) {
 	}
 }
 
-// constants are those of a package that are texts.
+// constants returns the string constants of a package, by name.
 func constants(t *testing.T, pkg string) map[string]string {
 	t.Helper()
 	dir, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}", pkg).Output()

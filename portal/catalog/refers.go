@@ -49,7 +49,7 @@ func (c Catalog) references(k Kind, annotation string) ([]Reference, error) {
 	return all, nil
 }
 
-// role is what a field calls the object that it names: itself, or where it is just a name, what it is part of.
+// role returns how a form names the object at path: by the last step or, where that is just "name", by the first.
 func role(path string) string {
 	if last := leaf("." + path); last != "name" {
 		return label(last)
@@ -57,7 +57,7 @@ func role(path string) string {
 	return label(strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' })[0])
 }
 
-// beside is the path of another field of the same object.
+// beside returns the path of another field of the same object.
 func beside(path, field string) string { return parent(path) + "." + field }
 
 // field finds a field by its path as Field.Path writes it.
@@ -78,7 +78,7 @@ func (k Kind) field(path string) (Field, bool) {
 	}
 }
 
-// Targets are the objects that obj refers to by r, in their order.
+// Targets returns the objects that obj refers to by r, in the order in which it names them.
 func (r Reference) Targets(obj *unstructured.Unstructured) []Target {
 	var all []Target
 	for _, holder := range holders(obj.Object, strings.Split(parent(r.Path), ".")) {
@@ -93,7 +93,7 @@ func (r Reference) Targets(obj *unstructured.Unstructured) []Target {
 	return all
 }
 
-// holders are the objects at a path, of which elements that end in [] are lists.
+// holders returns the objects at a path whose steps that end in [] are lists.
 func holders(value any, path []string) []map[string]any {
 	here, ok := value.(map[string]any)
 	if !ok {
@@ -124,10 +124,10 @@ func (k Kind) Reference(path string) (Reference, bool) {
 	return k.Refers[i], true
 }
 
-// NameAt is where the name stands whose reference has a part at path.
+// NameAt returns the path of the name of the reference that has a part at path.
 func (r Reference) NameAt(path string) string { return beside(path, leaf(r.Path)) }
 
-// KindAt is where the kind stands that belongs to the name at path, "" if it stands nowhere.
+// KindAt returns the path of the kind that belongs to the name at path, or "" if the reference has no field for the kind.
 func (r Reference) KindAt(path string) string {
 	if r.Beside == "" {
 		return ""
@@ -137,13 +137,13 @@ func (r Reference) KindAt(path string) string {
 
 var rowNumber = regexp.MustCompile(`\[[0-9]+\]`)
 
-// pattern is a path without its row numbers, as Field.Path is.
+// pattern returns a path without its row numbers, as Field.Path has it.
 func pattern(path string) string { return rowNumber.ReplaceAllString(path, "[]") }
 
-// leaf is the last step of a path.
+// leaf returns the last step of a path.
 func leaf(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-// Choice is the value of an input that chooses kind and name at once; no name has a slash.
+// Choice returns the value of an input that chooses kind and name at once: kind, slash, name. No name has a slash.
 func (t Target) Choice() string { return t.Kind + "/" + t.Name }
 
 // Split writes what one input chose, such as SQSQueue/orders, into the two fields that it stands for. A name whose kind

@@ -13,8 +13,8 @@ import (
 // written are the parts of metadata that users write and Clean keeps.
 var written = []string{"name", "namespace", "labels", "annotations"}
 
-// Surplus are the fields of obj that Clean would leave out without a word: what metadata has besides what users write,
-// and the status. Empty ones say nothing, and are none: programs send them along.
+// Surplus complains about the fields of obj that Clean leaves out silently: status, and what metadata has besides what users
+// write. Empty fields pass, because programs send them along.
 func Surplus(obj *unstructured.Unstructured) FieldErrors {
 	var out FieldErrors
 	metadata, _ := obj.Object["metadata"].(map[string]any)
@@ -29,7 +29,7 @@ func Surplus(obj *unstructured.Unstructured) FieldErrors {
 	return out
 }
 
-// Untaken are the paths of what Clean leaves out of obj, in order; empty parts are none.
+// Untaken returns the paths of what Clean leaves out of obj, in order, without empty parts.
 func Untaken(obj *unstructured.Unstructured) []string {
 	var out []string
 	for _, e := range Surplus(obj) {
@@ -44,8 +44,8 @@ func Untaken(obj *unstructured.Unstructured) []string {
 	return out
 }
 
-// Unknown are the fields of metadata that users cannot mean: those that there are not, and generateName. Others that Clean
-// leaves out pass: whoever replaces an object sends what was read of it.
+// Unknown complains about the fields of metadata that users cannot mean: those that do not exist, and generateName. Others that
+// Clean leaves out pass, because whoever replaces an object sends what they read of it.
 func Unknown(obj *unstructured.Unstructured) FieldErrors {
 	var out FieldErrors
 	metadata, _ := obj.Object["metadata"].(map[string]any)
@@ -79,7 +79,7 @@ func misspelt(obj *unstructured.Unstructured) string {
 	return ""
 }
 
-// metadataFields are the fields that metadata can have.
+// metadataFields returns the names of the fields that metadata can have.
 func metadataFields() []string {
 	names := []string{"selfLink"} // still sent by old servers
 	for f := range reflect.TypeFor[metav1.ObjectMeta]().Fields() {

@@ -18,7 +18,7 @@ type Difference struct {
 	Base, Theirs, Mine any
 }
 
-// Pointer is the path as a JSON pointer (RFC 6901).
+// Pointer returns the path as a JSON pointer (RFC 6901).
 func (d Difference) Pointer() string {
 	var b strings.Builder
 	for _, step := range d.Path {
@@ -50,7 +50,7 @@ func (k Kind) Differences(base, theirs, mine *unstructured.Unstructured) []Diffe
 	return all
 }
 
-// withoutNulls is what a user writes (see Clean), without what is null: for Kubernetes that is absent.
+// withoutNulls returns what Clean leaves of obj, without fields that are null: for Kubernetes they are absent.
 func withoutNulls(obj *unstructured.Unstructured) map[string]any {
 	clean := Clean(obj).Object
 	dropNulls(clean)
@@ -131,7 +131,7 @@ func asMap(v any) (map[string]any, bool) {
 	return m, ok
 }
 
-// Merge is mine with what they changed. Where both changed the same, choose says what it shall be.
+// Merge returns mine with their changes. Where both sides changed the same, choose returns the value to take.
 func (k Kind) Merge(base, theirs, mine *unstructured.Unstructured, choose func(Difference) any) (*unstructured.Unstructured, error) {
 	out, their := &unstructured.Unstructured{Object: withoutNulls(mine)}, withoutNulls(theirs)
 	all, lists := k.differences(withoutNulls(base), their, out.Object)

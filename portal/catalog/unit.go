@@ -63,7 +63,7 @@ var worth = map[Unit]map[string]int64{
 	Percent: {"%": 1, "percent": 1},
 }
 
-// Example is how a value may be written, for a hint; "" for what has no unit.
+// Example returns how a value may be written, for a hint, or "" for what has no unit.
 func (u Unit) Example() string {
 	return map[Unit]string{
 		Seconds: "45, 45s, 5m or 2h", Days: "30 or 2 weeks", GiB: "20, 20 GiB or 1 TiB", MiBs: "250", Bytes: "262144 or 256 KiB",
@@ -79,7 +79,7 @@ func (u Unit) wants() string {
 	return "must be a whole number of " + string(u) + ", such as " + u.Example()
 }
 
-// Suggestions are usual quantities.
+// Suggestions returns usual quantities, or nil if the unit has none.
 func (u Unit) Suggestions() []string {
 	return map[Unit][]string{
 		Cores: {"100m", "250m", "500m", "1", "2", "4"}, Capacity: {"128Mi", "256Mi", "512Mi", "1Gi", "2Gi", "4Gi"},
@@ -107,6 +107,6 @@ func (u Unit) count(text string) string {
 
 var loose = regexp.MustCompile(`^\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGTPE]i|[mkMGTPE])B?\s*$`)
 
-// spelling is a quantity as Kubernetes spells it: 20 GiB is 20Gi. What is none stays as it is: the API server says, at
-// the same field, what it wants.
+// spelling writes a quantity as Kubernetes does: 20 GiB becomes 20Gi. Any other text stays as it is, for the API server to refuse
+// with a message at the field.
 func spelling(text string) string { return loose.ReplaceAllString(text, "$1$2") }

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// storedText is a text as others may have written it: of any spelling, empty, with line ends of every kind.
+// storedText draws a text as others may have stored it: of any spelling, empty, with line ends of every kind.
 func storedText(t *rapid.T, name string) string {
 	return rapid.StringMatching("[ -~é\t\r\n]{0,12}").Draw(t, name)
 }

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// ToYAML is the object as a user would write it: without status and what the API server keeps for itself.
+// ToYAML writes the object as a user would: without status and what the API server keeps for itself.
 func ToYAML(obj *unstructured.Unstructured) ([]byte, error) {
 	clean := Clean(obj)
 	b, err := yaml.Marshal(clean.Object)
@@ -23,7 +23,7 @@ func ToYAML(obj *unstructured.Unstructured) ([]byte, error) {
 // ofMachines are annotations that no user writes.
 var ofMachines = []string{"kubectl.kubernetes.io/last-applied-configuration", prefix + "requested-by"}
 
-// Clean is a copy of obj with only what a user writes: names, labels, annotations but those of machines, and spec.
+// Clean returns a copy of obj with only what a user writes: names, labels, spec, and annotations except those of machines.
 func Clean(obj *unstructured.Unstructured) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{Object: map[string]any{}}
 	out.SetGroupVersionKind(obj.GroupVersionKind())

@@ -66,7 +66,7 @@ type Options struct {
 	Clock clock.Clock
 }
 
-// StaticToken is a token that does not change.
+// StaticToken returns a source of a token that does not change.
 func StaticToken(token string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) { return token, nil }
 }
@@ -100,8 +100,8 @@ func New(o Options) (*Client, error) {
 	}, nil
 }
 
-// Transport is what a client has that is given none: it goes by HTTPS_PROXY and NO_PROXY, and waits 15 s for a connection and a
-// minute for an answer to begin. roots are the certificates to trust, nil those of the machine.
+// Transport returns the transport that a client uses by default: it follows HTTPS_PROXY and NO_PROXY, and waits 15 s for a
+// connection and a minute for an answer to begin. roots are the certificates to trust, nil those of the machine.
 func Transport(roots *x509.CertPool) *http.Transport {
 	t := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, ResponseHeaderTimeout: timeout}
 	t.DialContext = (&net.Dialer{Timeout: 15 * time.Second}).DialContext
@@ -129,7 +129,7 @@ type Objects[T any] struct {
 	base   string
 }
 
-// Of are the objects of a kind that is known only at run time. A kind without namespaces takes none.
+// Of returns access to the objects of a kind that is known only at run time. namespace is ignored for a kind without namespaces.
 func (c *Client) Of(k Kind, namespace string) Objects[unstructured.Unstructured] {
 	base := "/" + k.Plural
 	if k.Namespaced {

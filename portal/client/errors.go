@@ -33,7 +33,7 @@ type FieldError struct {
 	Value    any    `json:"value,omitempty"`
 }
 
-// Field is the place within the object, such as spec.engine, or Location where that is elsewhere.
+// Field returns the path within the object, such as spec.engine, or Location if the error is about something else.
 func (e FieldError) Field() string {
 	return strings.TrimPrefix(strings.TrimPrefix(e.Location, "body"), ".")
 }
@@ -55,7 +55,7 @@ func (e *UnreachableError) Error() string { return e.Server + " cannot be reache
 
 func (e *UnreachableError) Unwrap() error { return e.Cause }
 
-// StatusOf is the HTTP status of an error of the API, 0 of any other error.
+// StatusOf returns the HTTP status of an error of the API, or 0 for any other error.
 func StatusOf(err error) int {
 	if p, ok := errors.AsType[*APIError](err); ok {
 		return p.Status

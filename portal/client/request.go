@@ -94,7 +94,7 @@ func addHeader[V wire](r *request, name string, v V) {
 	}
 }
 
-// texts is a parameter as it is sent; zero is not.
+// texts returns a parameter's values as they are sent, nil for zero, which is not sent.
 func texts(v any) []string {
 	switch v := v.(type) {
 	case string:
@@ -138,7 +138,7 @@ func doObject[T any](ctx context.Context, r *request) (*Result[T], error) {
 	return out, nil
 }
 
-// warning is the text of a Warning header: 299 - "text".
+// warning returns the text of a Warning header, which reads 299 - "text".
 func warning(header string) string {
 	_, quoted, _ := strings.Cut(header, "- ")
 	if text, err := strconv.Unquote(quoted); err == nil {

@@ -48,13 +48,13 @@ func (o Objects[T]) Watch(ctx context.Context, opts ListOptions) iter.Seq2[Chang
 	return watch[T](ctx, r)
 }
 
-// WatchOne is Watch of one object. Where there is none of the name when the watch begins, or begins again after a break, the
-// error is an *APIError of status 404.
+// WatchOne watches one object, as Watch does all. Where no object has the name when the watch begins, or begins again after a
+// break, the error is an *APIError of status 404.
 func (o Objects[T]) WatchOne(ctx context.Context, name string) iter.Seq2[Change[T], error] {
 	return watch[T](ctx, o.client.request(http.MethodGet, o.base+"/"+url.PathEscape(name)))
 }
 
-// WatchResources is Watch of all kinds that teams request.
+// WatchResources watches all kinds that teams request, as Watch does one.
 func (c *Client) WatchResources(ctx context.Context, opts ListResourcesOptions) iter.Seq2[Change[unstructured.Unstructured], error] {
 	r := c.request(http.MethodGet, "/resources")
 	opts.fill(r)

@@ -22,6 +22,7 @@ var Kinds = []Kind{
 	{Name: "GatewayHostnameRequest", Plural: "gatewayhostnamerequests", Namespaced: true, ReadOnly: false},
 	{Name: "HostnameGrant", Plural: "hostnamegrants", Namespaced: true, ReadOnly: true},
 	{Name: "SQSQueue", Plural: "sqsqueues", Namespaced: true, ReadOnly: false},
+	{Name: "SNSTopic", Plural: "snstopics", Namespaced: true, ReadOnly: false},
 	{Name: "EC2Instance", Plural: "ec2instances", Namespaced: true, ReadOnly: false},
 	{Name: "WebApp", Plural: "webapps", Namespaced: true, ReadOnly: false},
 }
@@ -64,6 +65,11 @@ func (c *Client) HostnameGrants(namespace string) Objects[v1alpha1.HostnameGrant
 // SQSQueues are those of a namespace.
 func (c *Client) SQSQueues(namespace string) Objects[v1alpha1.SQSQueue] {
 	return Objects[v1alpha1.SQSQueue]{client: c, base: "/namespaces/" + url.PathEscape(namespace) + "/sqsqueues"}
+}
+
+// SNSTopics are those of a namespace.
+func (c *Client) SNSTopics(namespace string) Objects[v1alpha1.SNSTopic] {
+	return Objects[v1alpha1.SNSTopic]{client: c, base: "/namespaces/" + url.PathEscape(namespace) + "/snstopics"}
 }
 
 // EC2Instances are those of a namespace.

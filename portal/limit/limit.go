@@ -18,7 +18,7 @@ type Rate struct {
 	Burst     int     // at once
 }
 
-// maxCallers bounds the callers whose rate is known: whoever is forgotten begins anew.
+// maxCallers bounds the callers whose rate is known: whoever is forgotten starts with a full rate.
 const maxCallers = 10_000
 
 // Limiter counts the requests of callers: those who asked lately, in two generations. Who has not asked for as long as a
@@ -58,8 +58,7 @@ func (l *Limiter) Wait(caller string) time.Duration {
 	return wait
 }
 
-// Each has every request count for the caller that is told of it, and those that must wait answered by refuse, after
-// Retry-After is set.
+// Each limits requests by what caller returns for them. Those that must wait are answered by refuse, after Retry-After is set.
 func (l *Limiter) Each(caller func(*http.Request) string, refuse http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -73,7 +72,7 @@ func (l *Limiter) Each(caller func(*http.Request) string, refuse http.HandlerFun
 	}
 }
 
-// of is the limiter of a caller, the same one for requests that come together.
+// of returns the limiter of a caller. Concurrent requests of one caller get the same one.
 func (l *Limiter) of(name string, now time.Time) *rate.Limiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/portico-platform/portico/portal/phase"
-	"github.com/portico-platform/portico/portal/prose"
+	"github.com/portico-platform/portico/api/phase"
+	"github.com/portico-platform/portico/portal/humanize"
 )
 
 // Filter says which items match; what is empty is any.
@@ -28,12 +28,12 @@ type Filter struct {
 func (f *Filter) Matches(l Item) bool {
 	return (f.Kind == "" || f.Kind == l.Kind.Plural) && (f.Namespace == "" || f.Namespace == l.Namespace) &&
 		(f.Phase == "" || f.Phase == l.Phase) && (f.Provider == "" || f.Provider == l.Provider) && (f.Requester == "" || f.Requester == l.Requester) &&
-		(f.Labels == nil || f.Labels.Matches(labels.Set(l.Object.GetLabels()))) && (f.Words == "" || prose.HasWords(f.Words, f.text(l)))
+		(f.Labels == nil || f.Labels.Matches(labels.Set(l.Object.GetLabels()))) && (f.Words == "" || humanize.HasWords(f.Words, f.text(l)))
 }
 
-// text is what a search looks at.
+// text returns the text of an item that a search looks at.
 func (f *Filter) text(l Item) string {
-	who := prose.Person(l.Requester)
+	who := humanize.Person(l.Requester)
 	if strings.Contains(f.Words, ":") { // as in whole usernames, whose beginnings are not shown and else match too much
 		who = l.Requester
 	}

@@ -43,8 +43,7 @@ func (c Compare) Then(desc bool) Compare {
 	}
 }
 
-// First are the first n in order; all is sorted, or not. Of many it keeps only those while it looks: nobody needs the order
-// of the others.
+// First returns the first n items in order; all need not be sorted, and may be reordered. Of many items it sorts only those n.
 func First(all []Item, n int, order Compare) []Item {
 	if len(all) < 8*n {
 		slices.SortFunc(all, order)

@@ -14,7 +14,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/utils/clock"
 
-	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/api/operatorapi"
 )
 
 const (
@@ -44,7 +44,7 @@ const (
 // Checks is what the operator knows of its checks of one object; all but State is there only if it has checked it.
 type Checks struct {
 	State State
-	inspect.Resource
+	operatorapi.Resource
 }
 
 // Object is what is asked about. UID tells it from a namesake of earlier days.
@@ -53,21 +53,21 @@ type Object struct{ Kind, Namespace, Name, UID string }
 // Features are the parts of the operator that depend on what the cluster has.
 type Features struct {
 	Known bool // else the operator does not answer
-	Items []inspect.Feature
+	Items []operatorapi.Feature
 }
 
 // Work is what the operator's controllers do.
 type Work struct {
 	Known  bool   // else the operator does not answer, or is too old to tell
 	Leader string // holder of the Lease, as it was found lately
-	inspect.Work
+	operatorapi.Activity
 }
 
 // Kubernetes is what the client needs of it.
 type Kubernetes interface {
 	// Lease is the operator's.
 	Lease(ctx context.Context) (*coordinationv1.Lease, error)
-	// Token is of the portal's own ServiceAccount, for the audience inspect.Audience.
+	// Token is of the portal's own ServiceAccount, for the audience operatorapi.Audience.
 	Token(ctx context.Context) (string, error)
 	// Drop has the next Token be another one.
 	Drop(token string)
@@ -108,7 +108,7 @@ func New(k Kubernetes, c clock.PassiveClock, log *slog.Logger) *Client {
 // Of tells of the checks of one object. It takes Patience at the most, and no time while the operator is known to be
 // away. Whether the caller may see the object was asked before.
 func (c *Client) Of(ctx context.Context, of Object) Checks {
-	q := question{inspect.ResourcePath(of.Kind, of.Namespace, of.Name), of.UID}
+	q := question{operatorapi.ResourcePath(of.Kind, of.Namespace, of.Name), of.UID}
 	if checks, ok := c.tell(ctx, q, func(body []byte) (any, error) { return readChecks(body, of) }).(Checks); ok {
 		return checks
 	}
@@ -117,20 +117,20 @@ func (c *Client) Of(ctx context.Context, of Object) Checks {
 
 // Features tells which parts of the operator are on, as patiently as Of.
 func (c *Client) Features(ctx context.Context) Features {
-	features, _ := c.tell(ctx, question{path: inspect.FeaturesPath}, readFeatures).(Features)
+	features, _ := c.tell(ctx, question{path: operatorapi.FeaturesPath}, readFeatures).(Features)
 	return features
 }
 
 // Work tells what the controllers do, as patiently as Of.
 func (c *Client) Work(ctx context.Context) Work {
-	work, _ := c.tell(ctx, question{path: inspect.WorkPath}, readWork).(Work)
+	work, _ := c.tell(ctx, question{path: operatorapi.ActivityPath}, readWork).(Work)
 	if work.Known {
 		work.Leader = c.leader()
 	}
 	return work
 }
 
-// leader is who held the Lease when it was last read.
+// leader returns who held the Lease when it was last read, or "" if it was not.
 func (c *Client) leader() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,7 +140,8 @@ func (c *Client) leader() string {
 	return c.place.holder
 }
 
-// tell is what read makes of the answer, nil while there is none.
+// tell asks the operator and returns what read makes of the answer, or nil while there is none. Recent answers are reused, and
+// callers with the same question share one request.
 func (c *Client) tell(ctx context.Context, q question, read reader) any {
 	words, ask := c.before(q)
 	if !ask {
@@ -163,8 +164,8 @@ func (c *Client) tell(ctx context.Context, q question, read reader) any {
 	return nil
 }
 
-// before is what is known without asking, and whether to ask. When the operator has been away for a while, the first
-// caller finds out for all whether it still is.
+// before returns what is known without asking, and whether to ask. When the operator has been away for a while, only the first
+// caller asks, for all, whether it is back.
 func (c *Client) before(q question) (known any, ask bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -240,7 +241,7 @@ func (c *Client) ask(ctx context.Context, q question, read reader) (any, error) 
 	return c.get(ctx, now, q, read)
 }
 
-// current is the place as it was found lately; nil if it must be looked for.
+// current returns the place that was found lately, or nil if it must be looked up.
 func (c *Client) current() *place {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -270,7 +271,7 @@ func (c *Client) look(ctx context.Context) (*place, error) {
 	return c.place, nil
 }
 
-// forget has the next question look for the place anew; the lock is held.
+// forget makes the next question look up the place again. The caller holds the lock.
 func (c *Client) forget() { c.found = time.Time{} }
 
 // leave closes the connections to the place; the lock is held.

@@ -20,7 +20,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 
-	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/api/operatorapi"
 )
 
 // leader is an operator: a server with a certificate of its own.
@@ -39,14 +39,14 @@ func newLeader(t *testing.T, name string) *leader {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		_ = json.NewEncoder(w).Encode(inspect.Resource{Record: inspect.Record{UID: "1", Reason: name}})
+		_ = json.NewEncoder(w).Encode(operatorapi.Resource{Record: operatorapi.Record{UID: "1", Reason: name}})
 	})
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), DNSNames: []string{inspect.ServerName},
+		SerialNumber: big.NewInt(1), DNSNames: []string{operatorapi.ServerName},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
@@ -83,7 +83,7 @@ func (c *cluster) Lease(context.Context) (*coordinationv1.Lease, error) {
 	defer c.mu.Unlock()
 	c.reads++
 	l := &coordinationv1.Lease{}
-	l.Annotations = map[string]string{inspect.AnnotationURL: c.url, inspect.AnnotationCA: c.ca}
+	l.Annotations = map[string]string{operatorapi.AnnotationURL: c.url, operatorapi.AnnotationCA: c.ca}
 	l.Spec.HolderIdentity = &c.holder
 	return l, c.leaseErr
 }

@@ -6,18 +6,18 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/api/operatorapi"
 )
 
 func TestFeatures(t *testing.T) {
-	off := Features{Known: true, Items: []inspect.Feature{{Name: "hostnames", Why: "there is no Gateway API"}}}
+	off := Features{Known: true, Items: []operatorapi.Feature{{Name: "hostnames", Why: "there is no Gateway API"}}}
 	for name, c := range map[string]struct {
 		status int
 		body   string
 		want   Features
 	}{
 		"one is off":                         {200, `{"items":[{"name":"hostnames","on":false,"why":"there is no Gateway API"}]}`, off},
-		"there are none":                     {200, `{"items":[]}`, Features{Known: true, Items: []inspect.Feature{}}},
+		"there are none":                     {200, `{"items":[]}`, Features{Known: true, Items: []operatorapi.Feature{}}},
 		"an operator that knows of none":     {404, `{}`, Features{}},
 		"an operator that does not let us":   {403, `{}`, Features{}},
 		"what is no answer to this question": {200, `<html>`, Features{}},
@@ -25,7 +25,7 @@ func TestFeatures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLeader(t, "")
 			l.says(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path != inspect.FeaturesPath || r.Header.Get("Authorization") != "Bearer token-1" {
+				if r.URL.Path != operatorapi.FeaturesPath || r.Header.Get("Authorization") != "Bearer token-1" {
 					t.Errorf("asked for %s", r.URL.Path)
 				}
 				w.WriteHeader(c.status)
@@ -49,7 +49,7 @@ func TestAnUnknownQuestionOpensNoCircuit(t *testing.T) {
 	l := newLeader(t, "one")
 	knows := *l.answer.Load()
 	l.says(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == inspect.FeaturesPath {
+		if r.URL.Path == operatorapi.FeaturesPath {
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/api/operatorapi"
 )
 
 const (
@@ -18,9 +18,9 @@ const (
 // Span is what the operator asked AWS between two samples.
 type Span struct {
 	At time.Time // its end
-	// Known is false if the operator did not answer at the beginning or at the end, or began anew and cannot tell.
+	// Known is false if the operator did not answer at the beginning or at the end, or restarted in between and cannot tell.
 	Known    bool
-	Services map[string]inspect.Service // counts within the span, by name
+	Services map[string]operatorapi.Service // counts within the span, by name
 }
 
 // history keeps the latest spans, in memory: each replica of the portal has its own, which begins with its process. The zero
@@ -44,7 +44,7 @@ func (c *Client) Sample(ctx context.Context, ticks <-chan time.Time) {
 	}
 }
 
-// History is what the operator asked AWS in the last hour, the oldest first, as far as this process has seen it.
+// History returns what the operator asked AWS in the last hour, oldest first, as far as this process has seen it.
 func (c *Client) History() []Span {
 	c.history.mu.Lock()
 	defer c.history.mu.Unlock()
@@ -61,7 +61,7 @@ func (h *history) note(at time.Time, now Work) {
 		return
 	}
 	span := Span{At: at}
-	began := map[string]inspect.Service{}
+	began := map[string]operatorapi.Service{}
 	switch same := now.Since.Equal(last.Since); {
 	case now.Known && last.Known && same:
 		for _, s := range last.Services {
@@ -72,10 +72,10 @@ func (h *history) note(at time.Time, now Work) {
 		span.Known = true
 	}
 	if span.Known {
-		span.Services = map[string]inspect.Service{}
+		span.Services = map[string]operatorapi.Service{}
 		for _, s := range now.Services {
 			before := began[s.Name]
-			span.Services[s.Name] = inspect.Service{
+			span.Services[s.Name] = operatorapi.Service{
 				Name: s.Name, Calls: s.Calls - before.Calls, Failures: s.Failures - before.Failures, Throttled: s.Throttled - before.Throttled,
 			}
 		}

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/api/operatorapi"
 )
 
 func TestHistoryTellsWhatHappenedBetweenSamples(t *testing.T) {
 	began := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	work := func(since time.Time, s3, throttled int64) Work {
-		return Work{Known: true, Work: inspect.Work{Since: since, Services: []inspect.Service{{Name: "S3", Calls: s3, Throttled: throttled}}}}
+		return Work{Known: true, Activity: operatorapi.Activity{Since: since, Services: []operatorapi.Service{{Name: "S3", Calls: s3, Throttled: throttled}}}}
 	}
 	for name, c := range map[string]struct {
 		samples []Work
@@ -24,7 +24,7 @@ func TestHistoryTellsWhatHappenedBetweenSamples(t *testing.T) {
 		"the operator is away for a while":    {[]Work{work(began, 5, 0), {}, work(began, 50, 0), work(began, 51, 0)}, "? ? 1/0"},
 		"another process takes over":          {[]Work{work(began, 50, 0), work(began.Add(30*time.Second), 4, 1)}, "4/1"},
 		"an older process takes over":         {[]Work{work(began, 50, 0), work(began.Add(-time.Hour), 900, 1), work(began.Add(-time.Hour), 901, 1)}, "? 1/0"},
-		"a service that is new":               {[]Work{{Known: true, Work: inspect.Work{Since: began}}, work(began, 2, 0)}, "2/0"},
+		"a service that is new":               {[]Work{{Known: true, Activity: operatorapi.Activity{Since: began}}, work(began, 2, 0)}, "2/0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var h history

@@ -15,7 +15,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 
-	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/api/operatorapi"
 )
 
 const (
@@ -40,22 +40,22 @@ func placeOf(lease *coordinationv1.Lease) (*place, error) {
 	if holder == nil || *holder == "" {
 		return nil, errors.New("nobody holds the operator's Lease")
 	}
-	p := &place{url: lease.Annotations[inspect.AnnotationURL], ca: lease.Annotations[inspect.AnnotationCA], holder: *holder}
+	p := &place{url: lease.Annotations[operatorapi.AnnotationURL], ca: lease.Annotations[operatorapi.AnnotationCA], holder: *holder}
 	if p.url == "" || p.ca == "" {
-		return nil, fmt.Errorf("the operator's Lease has no annotation %s or %s", inspect.AnnotationURL, inspect.AnnotationCA)
+		return nil, fmt.Errorf("the operator's Lease has no annotation %s or %s", operatorapi.AnnotationURL, operatorapi.AnnotationCA)
 	}
 	u, err := url.Parse(p.url)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.Path != "" || u.User != nil || u.RawQuery != "" {
-		return nil, fmt.Errorf("the annotation %s of the operator's Lease is not https://host:port", inspect.AnnotationURL)
+		return nil, fmt.Errorf("the annotation %s of the operator's Lease is not https://host:port", operatorapi.AnnotationURL)
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM([]byte(p.ca)) {
-		return nil, fmt.Errorf("the annotation %s of the operator's Lease is not a certificate", inspect.AnnotationCA)
+		return nil, fmt.Errorf("the annotation %s of the operator's Lease is not a certificate", operatorapi.AnnotationCA)
 	}
 	p.transport = &http.Transport{
 		DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext, // without a proxy
 		TLSHandshakeTimeout: dialTimeout, IdleConnTimeout: idle, MaxIdleConnsPerHost: 4, MaxConnsPerHost: 32,
-		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots, ServerName: inspect.ServerName},
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots, ServerName: operatorapi.ServerName},
 	}
 	return p, nil
 }
@@ -88,7 +88,7 @@ func (c *Client) get(ctx context.Context, at *place, q question, read reader) (a
 	case http.StatusNotFound:
 		return read(nil)
 	case http.StatusUnauthorized:
-		c.kubernetes.Drop(token) // the ServiceAccount was made anew: the next question mints
+		c.kubernetes.Drop(token) // the ServiceAccount was replaced: the next question mints
 	}
 	return nil, fmt.Errorf("the operator at %s answers %s", at.url, resp.Status)
 }
@@ -112,7 +112,7 @@ func readFeatures(body []byte) (any, error) {
 	if body == nil {
 		return Features{}, nil
 	}
-	var all inspect.Features
+	var all operatorapi.Features
 	if err := json.Unmarshal(body, &all); err != nil {
 		return nil, fmt.Errorf("read the operator's answer: %w", err)
 	}
@@ -125,7 +125,7 @@ func readWork(body []byte) (any, error) {
 		return Work{}, nil
 	}
 	out := Work{Known: true}
-	if err := json.Unmarshal(body, &out.Work); err != nil {
+	if err := json.Unmarshal(body, &out.Activity); err != nil {
 		return nil, fmt.Errorf("read the operator's answer: %w", err)
 	}
 	return out, nil

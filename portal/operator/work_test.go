@@ -6,12 +6,12 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/api/operatorapi"
 )
 
 func TestWork(t *testing.T) {
-	told := Work{Known: true, Leader: "somebody", Work: inspect.Work{
-		Controllers: []inspect.Controller{{Name: "s3bucket", Queued: 2}}, Services: []inspect.Service{},
+	told := Work{Known: true, Leader: "somebody", Activity: operatorapi.Activity{
+		Controllers: []operatorapi.Controller{{Name: "s3bucket", Queued: 2}}, Services: []operatorapi.Service{},
 	}}
 	for name, c := range map[string]struct {
 		status int
@@ -26,7 +26,7 @@ func TestWork(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLeader(t, "")
 			l.says(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path != inspect.WorkPath {
+				if r.URL.Path != operatorapi.ActivityPath {
 					t.Errorf("asked for %s", r.URL.Path)
 				}
 				w.WriteHeader(c.status)

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/portico-platform/portico/portal/phase"
+	"github.com/portico-platform/portico/api/phase"
 )
 
 // Place is a kind in a namespace.
@@ -21,7 +21,7 @@ type Place struct {
 // Counts are numbers of objects by phase.
 type Counts map[phase.Phase]int
 
-// Total is the number of all.
+// Total returns the number of all objects.
 func (c Counts) Total() int {
 	n := 0
 	for _, of := range c {
@@ -68,7 +68,7 @@ func (o Overview) Sum(matches func(Place) bool) Counts {
 	return out
 }
 
-// Places are those with objects, in the order of Overview.Cells.
+// Places returns the places that have objects, in the order of Overview.Cells.
 func (s *Store) Places() []Place {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -80,7 +80,7 @@ func (s *Store) Places() []Place {
 	return out
 }
 
-// Of is the overview of the places that shown tells; of others nothing is said.
+// Of returns the overview of the places for which shown returns true. Nothing in it depends on others.
 func (s *Store) Of(shown func(Place) bool) Overview {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -99,7 +99,7 @@ func byPlace(a, b Place) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace))
 }
 
-// longest are the troubles shown, the longest first.
+// longest returns the troubles at shown places, the longest first.
 func longest(troubles map[key]Trouble, shown func(Place) bool) []Trouble {
 	var all []Trouble
 	for k, t := range troubles {

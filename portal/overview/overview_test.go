@@ -10,8 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"pgregory.net/rapid"
 
+	"github.com/portico-platform/portico/api/phase"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/phase"
+	"github.com/portico-platform/portico/portal/status"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -74,7 +75,7 @@ func samples() *rapid.Generator[sample] {
 	})
 }
 
-// recount is the overview of all, counted afresh.
+// recount counts the overview of all samples from scratch.
 func recount(all map[key]sample, shown func(Place) bool) Overview {
 	var o Overview
 	cells := map[Place]Counts{}
@@ -86,7 +87,7 @@ func recount(all map[key]sample, shown func(Place) bool) Overview {
 			cells[s.Place] = Counts{}
 		}
 		cells[s.Place][s.is]++
-		_, why := phase.Of(s.object())
+		_, why := status.Of(s.object())
 		trouble := Trouble{Place: s.Place, Name: s.name, Phase: s.is, Why: why, Since: noon.Add(s.since)}
 		if s.is == phase.NeedsYou {
 			o.Failing = append(o.Failing, trouble)
@@ -113,7 +114,7 @@ func recount(all map[key]sample, shown func(Place) bool) Overview {
 	return o
 }
 
-// retime is the times to ready of a kind, counted afresh.
+// retime computes the times to ready of a kind from scratch.
 func retime(all map[key]sample, kind string) Times {
 	var took []time.Duration
 	for _, s := range all {
@@ -144,7 +145,7 @@ func retime(all map[key]sample, kind string) Times {
 	return t
 }
 
-// names are those of the objects of a place; "" is every namespace.
+// names lists the objects of a place; the namespace "" means every namespace.
 func names(all map[key]sample, at Place) []string {
 	var out []string
 	for _, s := range all {

@@ -5,9 +5,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/phase"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/phase"
+	"github.com/portico-platform/portico/portal/status"
 )
 
 // Row is what lists filter and sort an object by, found out once for each change of it. Rows are shared: nobody changes
@@ -24,13 +25,13 @@ type Row struct {
 	Took      time.Duration // to become ready the first time, negative if it never was
 }
 
-// NewRow is the row of obj.
+// NewRow makes the row of obj.
 func NewRow(k catalog.Kind, obj *unstructured.Unstructured) *Row {
-	row, _ := newRow(k, phase.FactsOf(obj), obj)
+	row, _ := newRow(k, status.FactsOf(obj), obj)
 	return row
 }
 
-func newRow(k catalog.Kind, f phase.Facts, obj *unstructured.Unstructured) (row *Row, why string) {
+func newRow(k catalog.Kind, f status.Facts, obj *unstructured.Unstructured) (row *Row, why string) {
 	row = &Row{
 		Object: obj, Namespace: obj.GetNamespace(), Name: obj.GetName(), Endpoint: k.EndpointOf(obj),
 		Requester: obj.GetAnnotations()[v1alpha1.AnnotationRequestedBy], Created: obj.GetCreationTimestamp().Time, Took: took(obj),
@@ -40,7 +41,8 @@ func newRow(k catalog.Kind, f phase.Facts, obj *unstructured.Unstructured) (row 
 	return row, why
 }
 
-// Rows are those of a place, in no order; with the namespace "" those of all namespaces that shown tells.
+// Rows returns the rows of a place, in no order. If its namespace is "" they are those of all namespaces for which shown returns
+// true.
 func (s *Store) Rows(at Place, shown func(namespace string) bool) []*Row {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -63,8 +65,8 @@ func (s *Store) Rows(at Place, shown func(namespace string) bool) []*Row {
 	return out
 }
 
-// took is the time from the request to the first time ready, negative while there was none. Clocks may differ: it is
-// never less than nothing.
+// took returns the time from the request until the object was first ready, or -1 if it never was. It is at least 0, although the
+// clocks of API server and operator may differ.
 func took(obj *unstructured.Unstructured) time.Duration {
 	text, _, _ := unstructured.NestedString(obj.Object, "status", "firstReadyTime")
 	ready, err := time.Parse(time.RFC3339, text)

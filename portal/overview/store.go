@@ -6,9 +6,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/phase"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/phase"
+	"github.com/portico-platform/portico/portal/status"
 )
 
 // Store holds a few words about each object. It is safe for concurrent use.
@@ -41,7 +42,7 @@ func NewStore() *Store {
 
 // Put takes in obj, of kind k, in place of what was known of it. It keeps obj, and only reads it.
 func (s *Store) Put(k catalog.Kind, obj *unstructured.Unstructured) {
-	f := phase.FactsOf(obj)
+	f := status.FactsOf(obj)
 	row, why := newRow(k, f, obj)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +68,7 @@ func (s *Store) put(k key, row *Row) {
 }
 
 // trouble notes what is wrong with the object, if anything is.
-func (s *Store) trouble(k key, row *Row, f phase.Facts, why string) {
+func (s *Store) trouble(k key, row *Row, f status.Facts, why string) {
 	obj := row.Object
 	t := Trouble{Place: k.Place, Name: k.name, Phase: row.Phase, Why: why}
 	if row.Phase == phase.NeedsYou {
@@ -130,8 +131,8 @@ func (t *tally) counts() Counts {
 	return out
 }
 
-// failingSince is when the condition that says so became what it is, or else when the object was made.
-func failingSince(f phase.Facts, obj *unstructured.Unstructured) time.Time {
+// failingSince returns when the condition that reports the failure last changed, else when the object was created.
+func failingSince(f status.Facts, obj *unstructured.Unstructured) time.Time {
 	c := f.Condition(v1alpha1.ConditionStalled)
 	if !c.True() {
 		c = f.Condition(v1alpha1.ConditionReady)

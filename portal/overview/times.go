@@ -32,7 +32,7 @@ var bounds = []time.Duration{
 	5 * time.Minute, 10 * time.Minute, 20 * time.Minute, 30 * time.Minute, time.Hour,
 }
 
-// TimesToReady are those of a kind, by its plural.
+// TimesToReady returns the times to ready of a kind, given its plural.
 func (s *Store) TimesToReady(kind string) Times {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -80,7 +80,7 @@ func (d *durations) times() Times {
 	return t
 }
 
-// percentile is the least duration that p of a hundred do not exceed; 0 of none.
+// percentile returns the least duration that p percent of the durations do not exceed, or 0 if there are none.
 func (d *durations) percentile(p int) time.Duration {
 	rank := (d.n*p + 99) / 100
 	for _, c := range d.all {

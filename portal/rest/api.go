@@ -21,9 +21,9 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/limit"
-	"github.com/portico-platform/portico/portal/live"
 	"github.com/portico-platform/portico/portal/operator"
 	"github.com/portico-platform/portico/portal/overview"
+	"github.com/portico-platform/portico/portal/sse"
 )
 
 // Prefix is where the API lives.
@@ -59,7 +59,7 @@ type RightsReader interface {
 	Rights(ctx context.Context, id auth.Identity, kinds catalog.Catalog, namespace string) (map[string][]string, error)
 }
 
-// HostnameReader tells whether hostnames can be had, for a caller, after checking access.
+// HostnameReader reports whether hostnames can be had, for a caller, after checking access.
 type HostnameReader interface {
 	CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (availability.Answer, error)
 }
@@ -77,12 +77,11 @@ type Writer interface {
 type API struct {
 	cluster Cluster
 	log     *slog.Logger
-	streams live.Streams
+	streams sse.Streams
 }
 
-// New is the API's handler, to be mounted at Prefix. Only the OpenAPI document, and how to sign in, need no token.
-//
-// limiter is of callers.
+// New returns the API's handler, to be mounted at Prefix. All of it but the OpenAPI document and the sign-in settings needs a
+// token. limiter limits callers.
 func New(c Cluster, bearer *auth.Bearer, limiter *limit.Limiter, log *slog.Logger) (http.Handler, error) {
 	a := &API{cluster: c, log: log}
 	top, inner := chi.NewRouter(), chi.NewRouter()
@@ -96,7 +95,7 @@ func New(c Cluster, bearer *auth.Bearer, limiter *limit.Limiter, log *slog.Logge
 	api := humachi.New(inner, config())
 	api.UseMiddleware(attempt, wantQuery)
 	a.register(api)
-	a.registerLogin(api, bearer.CLI())
+	a.registerLogin(api, bearer.CLI)
 	doc, err := document(api, c.Kinds())
 	if err != nil {
 		return nil, fmt.Errorf("writing the OpenAPI document: %w", err)
@@ -135,7 +134,7 @@ func config() huma.Config {
 	return cfg
 }
 
-// Allow are the methods that routes have for the path of the request (RFC 9110, 15.5.6).
+// Allow returns the methods that routes serve for the path of the request (RFC 9110, 15.5.6).
 func Allow(routes chi.Routes, r *http.Request) string {
 	path := cmp.Or(chi.RouteContext(r.Context()).RoutePath, r.URL.EscapedPath())
 	var methods []string
@@ -163,7 +162,7 @@ func (a *API) register(api huma.API) {
 	}
 }
 
-// caller is there behind the bearer check.
+// caller returns who sent the request. Every handler behind the bearer check has one.
 func caller(ctx context.Context) auth.Identity {
 	id, _ := auth.FromContext(ctx)
 	return id

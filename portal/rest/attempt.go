@@ -14,7 +14,7 @@ func changes(k catalog.Kind) map[string]any { return map[string]any{changed: k.P
 
 const changed = "changes"
 
-// attempt has the log tell of a change that is refused before it comes to it: without the right, or because what was sent
+// attempt makes the log tell of a change that is refused before it is tried: for want of the right, or because what was sent
 // is not valid. It must be the first of the middlewares.
 func attempt(ctx huma.Context, next func(huma.Context)) {
 	if plural, ok := ctx.Operation().Metadata[changed].(string); ok {

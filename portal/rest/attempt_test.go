@@ -58,7 +58,7 @@ func TestRefusalsAreOnTheRecord(t *testing.T) {
 	}
 }
 
-// denials are of everything in the namespace.
+// denials denies every verb in the namespace.
 func denials(namespace string) (all []string) {
 	for _, verb := range []string{"get", "list", "create", "update", "patch", "delete"} {
 		all = append(all, verb+" "+namespace)
@@ -66,7 +66,7 @@ func denials(namespace string) (all []string) {
 	return all
 }
 
-// lineOf is the line about a write, as the text of its fields.
+// lineOf returns the audit line about a write, as the text of its fields.
 func lineOf(t *testing.T, log *bytes.Buffer) string {
 	t.Helper()
 	for line := range strings.Lines(log.String()) {

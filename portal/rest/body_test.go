@@ -13,7 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// TestBodiesThatCannotBeRead are the sender's mistake, also where HTTP is broken and not JSON.
+// TestBodiesThatCannotBeRead: an unreadable body is the sender's mistake, also where HTTP is broken and not JSON.
 func TestBodiesThatCannotBeRead(t *testing.T) {
 	f := newFake(t)
 	f.objects = append(f.objects, bucket(t, "payments", "logs", ""))

@@ -45,12 +45,12 @@ func wantQuery(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
-// takesNothing tells whether "" is of the schema, which is that of a single value.
+// takesNothing reports whether the schema of a single value accepts "".
 func takesNothing(s *huma.Schema) bool {
 	return s.Type == huma.TypeString && (s.MinLength == nil || *s.MinLength == 0) && (len(s.Enum) == 0 || slices.Contains(s.Enum, any("")))
 }
 
-// allowed is nil if the caller may do verb on the kind in namespace, a *cluster.ForbiddenError if not.
+// allowed returns nil if the caller may do verb on the kind in namespace, and a *cluster.ForbiddenError if not.
 func (a *API) allowed(ctx context.Context, verb string, k catalog.Kind, namespace string) error {
 	if err := possibleNamespace(verb, k, namespace); err != nil {
 		return err
@@ -84,7 +84,7 @@ func possibleNamespace(verb string, k catalog.Kind, namespace string) error {
 
 func isNamespace(name string) bool { return len(validation.IsDNS1123Label(name)) == 0 }
 
-// noNamespace is the answer to a query for what no namespace can be called.
+// noNamespace returns the problem of a query for a name that no namespace can have.
 func noNamespace(ctx context.Context, name string) error {
 	return problem(ctx, http.StatusUnprocessableEntity, "there can be no such namespace", &huma.ErrorDetail{
 		Location: "query.namespace", Message: "use lower-case letters, digits and hyphens", Value: name,

@@ -82,8 +82,8 @@ func checksOf(known operator.Checks) checks {
 	out.Passes, out.Failures = known.Passes, known.Failures
 	out.Live, out.LiveError = known.Live, known.LiveError
 	if known.LastPlan != nil {
-		out.LastPlan = &plan{At: known.LastPlan.At, Steps: make([]step, 0, len(known.LastPlan.Steps))}
-		for _, s := range known.LastPlan.Steps {
+		out.LastPlan = &plan{At: known.LastPlan.At, Steps: make([]step, 0, len(known.LastPlan.Actions))}
+		for _, s := range known.LastPlan.Actions {
 			out.LastPlan.Steps = append(out.LastPlan.Steps, step{s.Call, s.Why})
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/portal/operator"
 )
 
@@ -20,10 +20,10 @@ func TestChecks(t *testing.T) {
 	}{
 		"nobody answers": {operator.Checks{State: operator.Unknown}, `{"state":"unknown"}`},
 		"not yet":        {operator.Checks{State: operator.Unchecked}, `{"state":"unchecked"}`},
-		"checked": {operator.Checks{State: operator.Checked, Resource: inspect.Resource{
-			Record: inspect.Record{
+		"checked": {operator.Checks{State: operator.Checked, Resource: operatorapi.Resource{
+			Record: operatorapi.Record{
 				Kind: "S3Bucket", Namespace: "payments", Name: "logs", UID: "u", LastChecked: time.Unix(60, 0).UTC(), Reason: "InSync", Message: "ok", Passes: 2,
-				LastPlan: &inspect.Plan{At: time.Unix(1, 0).UTC(), Steps: []inspect.Step{{Call: "CreateBucket", Why: "bucket logs"}}},
+				LastPlan: &operatorapi.Plan{At: time.Unix(1, 0).UTC(), Actions: []operatorapi.Action{{Call: "CreateBucket", Why: "bucket logs"}}},
 			},
 			Live: map[string]string{"messages": "3"},
 		}}, `{"state":"checked","lastChecked":"1970-01-01T00:01:00Z","reason":"InSync","message":"ok","lastPlan":{"at":"1970-01-01T00:00:01Z",` +

@@ -16,7 +16,7 @@ import (
 // general is the tag of what is about no single kind.
 const general = "General"
 
-// example is an object of the kind, as people would write it.
+// example returns an object of the kind as people would write it.
 func example(k catalog.Kind) (map[string]any, error) {
 	b, err := samples.Files.ReadFile(strings.ToLower(k.Name) + ".yaml")
 	if err != nil {
@@ -124,7 +124,7 @@ func describeResponse(op *huma.Operation, status int, r *huma.Response) {
 	}
 }
 
-// Operations are the operations of a path, in the order in which they are read.
+// Operations returns the operations of a path, in the order in which they are read.
 func Operations(p *huma.PathItem) []*huma.Operation {
 	var out []*huma.Operation
 	for _, op := range []*huma.Operation{p.Get, p.Post, p.Put, p.Patch, p.Delete} {

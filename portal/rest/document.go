@@ -7,11 +7,10 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
 
-	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// Document is the OpenAPI document of the API over kinds, as New's handler serves it; no cluster is needed.
+// Document returns the OpenAPI document of the API over kinds, as New's handler serves it; no cluster is needed.
 func Document(kinds catalog.Catalog) ([]byte, error) {
 	doc, err := Describe(kinds)
 	if err != nil {
@@ -20,12 +19,12 @@ func Document(kinds catalog.Catalog) ([]byte, error) {
 	return json.Marshal(doc)
 }
 
-// Describe is Document, to be read by Go.
+// Describe returns the OpenAPI document as Document does, but for Go code to read.
 func Describe(kinds catalog.Catalog) (*huma.OpenAPI, error) {
 	a := &API{cluster: described{kinds: kinds}}
 	api := humachi.New(chi.NewRouter(), config())
 	a.register(api)
-	a.registerLogin(api, auth.CLI{})
+	a.registerLogin(api, nil)
 	return complete(api, kinds)
 }
 

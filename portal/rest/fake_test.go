@@ -257,7 +257,7 @@ func (f *fakeCluster) serve() http.Handler {
 	return h
 }
 
-// location is of the first error in a problem document.
+// location returns the location of the first error in a problem document.
 func location(t *testing.T, w *httptest.ResponseRecorder) string {
 	t.Helper()
 	var p struct {

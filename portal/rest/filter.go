@@ -8,8 +8,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/portico-platform/portico/api/phase"
 	"github.com/portico-platform/portico/portal/listing"
-	"github.com/portico-platform/portico/portal/phase"
 )
 
 // Filter narrows a list.
@@ -19,7 +19,7 @@ type Filter struct {
 	Search        string `query:"q" maxLength:"200" doc:"Only objects with all these words in name, kind, endpoint, provider or requester, or in the namespace where the list is of all, in capital letters or small ones."`
 }
 
-// read is the filter over a view; the error is a problem.
+// read returns the filter over a view; an error is a problem document.
 func (f Filter) read(ctx context.Context, v view) (listing.Filter, error) {
 	out := listing.Filter{Words: strings.TrimSpace(f.Search), Across: v.namespace == ""}
 	selector, err := labels.Parse(f.LabelSelector)

@@ -10,7 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/portico-platform/portico/portal/cluster"
-	"github.com/portico-platform/portico/portal/live"
+	"github.com/portico-platform/portico/portal/podlogs"
+	"github.com/portico-platform/portico/portal/sse"
 )
 
 // followLog answers with the log as a stream.
@@ -26,13 +27,13 @@ func (a *API) followLog(ctx context.Context, ref cluster.Ref, query cluster.LogQ
 		changed := cluster.Concerning(ctx, a.cluster.Follow(ctx), func(c cluster.Change) bool {
 			return c.Kind == ref.Kind.Plural && c.Namespace == ref.Namespace && c.Name == ref.Name
 		})
-		tail := cluster.NewTail(changed, func(ctx context.Context) (*cluster.Lines, error) { return a.cluster.Logs(ctx, id, query) }, noLogYet)
+		tail := podlogs.NewTail(changed, func(ctx context.Context) (*podlogs.Lines, error) { return a.cluster.Logs(ctx, id, query) }, noLogYet)
 		f := &followedLog{api: a, tail: tail}
-		a.stream(ctx, hc, live.Source{Changed: tail.News(), Allowed: allowed, Render: f.render})
+		a.stream(ctx, hc, sse.Source{Changed: tail.News(), Allowed: allowed, Render: f.render})
 	}}, nil
 }
 
-// noLogYet are the words while a log is waited for.
+// noLogYet reports whether err means that the log will come, and the note to show until then.
 func noLogYet(err error) (note string, wait bool) {
 	if !apierrors.IsBadRequest(err) {
 		return "", false
@@ -43,19 +44,19 @@ func noLogYet(err error) (note string, wait bool) {
 // followedLog is a log on its way into a stream.
 type followedLog struct {
 	api     *API
-	tail    *cluster.Tail
+	tail    *podlogs.Tail
 	reading bool
 	waiting string // what the client was told last
 }
 
-// render is what came since the last message; it waits for nothing. ctx is that of the stream.
-func (f *followedLog) render(ctx context.Context) ([]live.Part, error) {
+// render returns what came since the last message, without waiting for more. ctx is that of the stream.
+func (f *followedLog) render(ctx context.Context) ([]sse.Part, error) {
 	if !f.reading {
 		f.reading = true
 		go f.tail.Run(ctx)
 	}
 	text, n, note, end := f.tail.Take()
-	var out []live.Part
+	var out []sse.Part
 	if n > 0 {
 		out = append(out, told("lines", map[string]any{"lines": strings.Split(text, "\n")}))
 	}
@@ -66,7 +67,7 @@ func (f *followedLog) render(ctx context.Context) ([]live.Part, error) {
 	if end == nil {
 		return out, nil
 	}
-	return append(out, told("end", f.api.endOf(ctx, end))), live.ErrFinished
+	return append(out, told("end", f.api.endOf(ctx, end))), sse.ErrFinished
 }
 
 // logEnd says why nothing more comes.
@@ -78,14 +79,14 @@ type logEnd struct {
 }
 
 func (a *API) endOf(ctx context.Context, end error) logEnd {
-	if refused, ok := errors.AsType[*cluster.NoLogError](end); ok {
+	if refused, ok := errors.AsType[*podlogs.NoLogError](end); ok {
 		p := asProblem(ctx, a.fail(ctx, refused.Cause))
 		return logEnd{Reason: "refused", Message: p.Detail, Problem: p}
 	}
 	switch {
 	case errors.Is(end, io.EOF):
 		return logEnd{Reason: "ended", Message: "the container has ended: ask again for what came after it"}
-	case errors.Is(end, cluster.ErrLogBound):
+	case errors.Is(end, podlogs.ErrBound):
 		return logEnd{Reason: "bound", Message: "a stream reads 5,000 lines or 2 MiB at most: ask again to go on with the last lines"}
 	}
 	return logEnd{Reason: "lost", Message: "the connection to the log is lost: ask again to read on"}

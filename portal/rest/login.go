@@ -25,14 +25,17 @@ type login struct {
 }
 
 // registerLogin adds what tools need to know before they have a token.
-func (a *API) registerLogin(api huma.API, cli auth.CLI) {
-	out := &loginOutput{CacheControl: "public, max-age=300", Body: login{Issuer: cli.Issuer, Audiences: cli.Audiences}}
-	if cli.ClientID != "" {
-		out.Body.ClientID, out.Body.Scopes = cli.ClientID, cli.Scopes
-	}
+func (a *API) registerLogin(api huma.API, cli func(context.Context) auth.CLI) {
 	huma.Register(api, huma.Operation{
 		OperationID: "getLogin", Method: http.MethodGet, Path: loginPath, Tags: []string{general},
 		Summary: "Say how command-line tools sign in", Security: []map[string][]string{}, Errors: []int{http.StatusUnprocessableEntity},
 		Description: "Needs no token. With the ID token of the client named here the rest of the API can be called.",
-	}, func(context.Context, *struct{}) (*loginOutput, error) { return out, nil })
+	}, func(ctx context.Context, _ *struct{}) (*loginOutput, error) {
+		said := cli(ctx)
+		out := &loginOutput{CacheControl: "public, max-age=300", Body: login{Issuer: said.Issuer, Audiences: said.Audiences}}
+		if said.ClientID != "" {
+			out.Body.ClientID, out.Body.Scopes = said.ClientID, said.Scopes
+		}
+		return out, nil
+	})
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/podlogs"
 )
 
 // running is what the fake knows of Pods.
@@ -32,9 +33,9 @@ func (r *running) Pods(context.Context, auth.Identity, *unstructured.Unstructure
 	return r.pods, r.noPods
 }
 
-func (r *running) Logs(_ context.Context, _ auth.Identity, q cluster.LogQuery) (*cluster.Lines, error) {
+func (r *running) Logs(_ context.Context, _ auth.Identity, q cluster.LogQuery) (*podlogs.Lines, error) {
 	r.asked = q
-	return cluster.NewLines(io.NopCloser(strings.NewReader(r.written))), r.noLog
+	return podlogs.NewLines(io.NopCloser(strings.NewReader(r.written)), nil), r.noLog
 }
 
 func (r *running) MayReadLogs(context.Context, auth.Identity, string) error { return r.noRight }
@@ -128,16 +129,16 @@ func TestLogsAreFollowed(t *testing.T) {
 
 func TestWhyALogEnds(t *testing.T) {
 	a := &API{log: slog.New(slog.DiscardHandler)}
-	for reason, err := range map[string]error{"ended": io.EOF, "bound": cluster.ErrLogBound, "lost": io.ErrUnexpectedEOF} {
+	for reason, err := range map[string]error{"ended": io.EOF, "bound": podlogs.ErrBound, "lost": io.ErrUnexpectedEOF} {
 		if got := a.endOf(t.Context(), err); got.Reason != reason || got.Message == "" || got.Problem != nil {
 			t.Errorf("%v: %+v", err, got)
 		}
 	}
 	for status, err := range map[int]error{
 		403: &cluster.ForbiddenError{Verb: "get", Resource: "pods/log"}, 404: apierrors.NewNotFound(corev1.Resource("pods"), "p"),
-		429: &cluster.TooManyReadsError{}, 503: &cluster.UnavailableError{Doing: "reading", Cause: io.ErrUnexpectedEOF},
+		429: &podlogs.TooManyReadsError{}, 503: &cluster.UnavailableError{Doing: "reading", Cause: io.ErrUnexpectedEOF},
 	} {
-		got := a.endOf(t.Context(), &cluster.NoLogError{Cause: err})
+		got := a.endOf(t.Context(), &podlogs.NoLogError{Cause: err})
 		if got.Reason != "refused" || got.Problem == nil || got.Problem.Status != status || got.Message != got.Problem.Detail || got.Message == "" {
 			t.Errorf("%v: %+v", err, got)
 		}

@@ -28,7 +28,7 @@ var (
 
 func with(codes []int, more ...int) []int { return append(slices.Clone(codes), more...) }
 
-// document is the OpenAPI document as JSON.
+// document returns the OpenAPI document as JSON.
 func document(api huma.API, kinds catalog.Catalog) ([]byte, error) {
 	doc, err := complete(api, kinds)
 	if err != nil {
@@ -37,7 +37,7 @@ func document(api huma.API, kinds catalog.Catalog) ([]byte, error) {
 	return json.Marshal(doc)
 }
 
-// complete is the OpenAPI document, with the CRDs' schemas under the names that the operations refer to.
+// complete returns the OpenAPI document with the CRDs' schemas under the names that the operations refer to.
 func complete(api huma.API, kinds catalog.Catalog) (*huma.OpenAPI, error) {
 	schemas := api.OpenAPI().Components.Schemas.Map()
 	for _, k := range kinds {
@@ -130,7 +130,7 @@ func withStream(responses map[string]*huma.Response, events ...any) map[string]*
 	return responses
 }
 
-// withWatch is withStream for objects.
+// withWatch adds the stream of objects to the responses.
 func withWatch(responses map[string]*huma.Response) map[string]*huma.Response {
 	return withStream(responses, "snapshot", "changed", "deleted")
 }

@@ -15,10 +15,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/portico-platform/portico/api/phase"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/listing"
 	"github.com/portico-platform/portico/portal/overview"
-	"github.com/portico-platform/portico/portal/phase"
 )
 
 // Page asks for a part of a list.
@@ -35,7 +35,7 @@ type objectList struct {
 	Forbidden []string         `json:"forbidden,omitempty" doc:"Kinds, by their plural names, that are left out because the caller may not list them in the namespace; absent if there are none, and in lists across namespaces."`
 }
 
-// plurals name kinds; nil for none.
+// plurals returns the plurals of kinds, or nil if there are none.
 func plurals(kinds catalog.Catalog) []string {
 	var out []string
 	for _, k := range kinds {
@@ -80,7 +80,7 @@ var sortings = map[string]sorting{
 	},
 }
 
-// order is what the list is sorted by.
+// order returns what the list is sorted by.
 func (p Page) order() (sorting, listing.Compare) {
 	key, desc := strings.CutPrefix(cmp.Or(p.Sort, "name"), "-")
 	s := sortings[key] // huma has checked that it is one
@@ -91,7 +91,7 @@ func (s sorting) place(l listing.Item) place {
 	return place{Key: s.key(l), Name: l.Name, Namespace: l.Namespace, Kind: l.Kind.Name}
 }
 
-// item is an item that stands at the place.
+// item returns an item that sorts at the place.
 func (s sorting) item(at place) (listing.Item, error) {
 	row := &overview.Row{Name: at.Name, Namespace: at.Namespace}
 	return listing.Item{Row: row, Kind: &catalog.Kind{Name: at.Kind}}, s.read(at.Key, row)

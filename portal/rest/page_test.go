@@ -49,7 +49,7 @@ func TestPagesCoverTheListOnce(t *testing.T) {
 	})
 }
 
-// items are buckets; names that begin with vowels are older.
+// items returns buckets; those whose names begin with vowels are older.
 func items(names []string) []listing.Item {
 	var out []listing.Item
 	k := &catalog.Kind{Name: "S3Bucket"}
@@ -65,7 +65,7 @@ func items(names []string) []listing.Item {
 	return out
 }
 
-// several are a bucket that is ready, one that failed, one that is paused, and a queue at which Portico is at work.
+// several returns a cluster with a bucket that is ready, one that failed, one that is paused, and a queue in progress.
 func several(t *testing.T) *fakeCluster {
 	t.Helper()
 	f := newFake(t)

@@ -12,7 +12,7 @@ type Match struct {
 	IfMatch string `header:"If-Match" doc:"ETag of the version that was read, or * for whichever is there."`
 }
 
-// etag is what the cluster compares: "" is any version.
+// etag returns the version that the cluster compares, "" for any version.
 func (m Match) etag() string {
 	if m.IfMatch == "*" {
 		return ""

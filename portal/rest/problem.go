@@ -15,9 +15,10 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/podlogs"
 )
 
-// problem is a problem document; instance names the request, as the log does.
+// problem returns a problem document; its instance names the request, as the log does.
 func problem(ctx context.Context, status int, detail string, errs ...*huma.ErrorDetail) *huma.ErrorModel {
 	return &huma.ErrorModel{Status: status, Title: http.StatusText(status), Detail: detail, Errors: errs, Instance: instance(ctx)}
 }
@@ -41,7 +42,7 @@ func refusal(ctx huma.Context, status int, message string, errs ...error) huma.S
 	return err
 }
 
-// instance is the URN of the request, "" outside one.
+// instance returns the URN of the request, or "" outside one.
 func instance(ctx context.Context) string {
 	if id := auth.RequestID(ctx); id != "" {
 		return "urn:portico:request:" + id
@@ -60,14 +61,14 @@ func writeProblem(w http.ResponseWriter, r *http.Request, status int, detail str
 	_ = json.NewEncoder(w).Encode(problem(r.Context(), status, detail, errs...)) // the reader has gone
 }
 
-// asProblem is the problem document in what fail gave.
+// asProblem returns the problem document in an error of fail.
 func asProblem(ctx context.Context, err error) *huma.ErrorModel {
 	p := problem(ctx, http.StatusInternalServerError, "something went wrong; the error has been logged")
 	errors.As(err, &p)
 	return p
 }
 
-// answer is fail for handlers that write themselves.
+// answer writes the problem document of err, for handlers that write their answers themselves.
 func (a *API) answer(w http.ResponseWriter, r *http.Request, err error) {
 	err = a.fail(r.Context(), err)
 	if headers, ok := errors.AsType[huma.HeadersError](err); ok {
@@ -79,7 +80,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, err error) {
 	_ = json.NewEncoder(w).Encode(p) // the reader has gone
 }
 
-// asJSON is the body of an answer.
+// asJSON returns a function that answers with v as JSON.
 func asJSON(v any) func(huma.Context) {
 	return func(ctx huma.Context) {
 		ctx.SetHeader("Content-Type", "application/json")
@@ -98,7 +99,8 @@ func (a *API) fail(ctx context.Context, err error) error {
 	var tool *cluster.ToolError
 	var changed *cluster.ChangedError
 	var unavailable *cluster.UnavailableError
-	var reads *cluster.TooManyReadsError
+	var broken *podlogs.BrokenError
+	var reads *podlogs.TooManyReadsError
 	var status apierrors.APIStatus
 	switch {
 	case errors.As(err, &forbidden):
@@ -111,7 +113,7 @@ func (a *API) fail(ctx context.Context, err error) error {
 	case errors.As(err, &changed):
 		return problem(ctx, http.StatusPreconditionFailed,
 			changed.Error()+"; get it again, and send the change with the ETag that it has by then")
-	case errors.As(err, &unavailable), errors.Is(err, context.DeadlineExceeded):
+	case errors.As(err, &unavailable), errors.As(err, &broken), errors.Is(err, context.DeadlineExceeded):
 		return a.unavailable(ctx, err, 0)
 	case errors.As(err, &status):
 		return a.fromStatus(ctx, err, status.Status())
@@ -153,7 +155,7 @@ func (a *API) fromStatus(ctx context.Context, err error, s metav1.Status) error 
 	return problem(ctx, http.StatusInternalServerError, "something went wrong; the error has been logged")
 }
 
-// invalid is 422 with the place of each error.
+// invalid returns a 422 problem with the place of each error.
 func invalid(ctx context.Context, fields catalog.FieldErrors) error {
 	details := make([]*huma.ErrorDetail, 0, len(fields))
 	for _, f := range fields {
@@ -169,7 +171,7 @@ func invalid(ctx context.Context, fields catalog.FieldErrors) error {
 	return problem(ctx, http.StatusUnprocessableEntity, "the object is not valid: "+summary(fields), details...)
 }
 
-// summary is the first complaint, so that the detail alone is of use.
+// summary returns the first complaint, so that the detail alone is of use.
 func summary(fields catalog.FieldErrors) string {
 	if fields[0].Field == "" {
 		return fields[0].Message

@@ -82,7 +82,7 @@ type event struct {
 	Time    time.Time `json:"time" doc:"When it happened last."`
 }
 
-// basePath is where the objects of a kind are.
+// basePath returns the path of the collection of a kind.
 func basePath(k catalog.Kind) string {
 	if !k.Namespaced {
 		return "/" + k.Plural

@@ -21,6 +21,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/podlogs"
 )
 
 func TestErrorsBecomeProblems(t *testing.T) {
@@ -38,7 +39,7 @@ func TestErrorsBecomeProblems(t *testing.T) {
 		{"no right", &cluster.ForbiddenError{Verb: "get", Resource: "s3buckets", Namespace: "payments"}, 403, "you may not get s3buckets in namespace payments", ""},
 		{"wrapped", fmt.Errorf("x: %w", &cluster.ForbiddenError{Verb: "get", Resource: "s3buckets"}), 403, "you may not get s3buckets", ""},
 		{
-			"too many logs at once", fmt.Errorf("x: %w", &cluster.TooManyReadsError{}), 429,
+			"too many logs at once", fmt.Errorf("x: %w", &podlogs.TooManyReadsError{}), 429,
 			"4 logs are being read for you already, and there can be no more at a time; wait until one of them is done", "2",
 		},
 		{"changed", &cluster.ChangedError{Resource: "s3buckets", Name: "logs"}, 412, "somebody else", ""},

@@ -20,7 +20,7 @@ const (
 	maxSubdomain     = 253
 )
 
-// orNothing is the pattern for what may be empty too, which is as if it were left out.
+// orNothing returns the pattern for a value that may also be empty, which means the same as leaving it out.
 func orNothing(pattern string) string { return "^(" + strings.Trim(pattern, "^$") + ")?$" }
 
 // complement says in the schema of a CRD what every API server knows besides: what metadata holds, that there is one
@@ -60,7 +60,7 @@ func closeObjects(schema map[string]any) {
 	}
 }
 
-// metaSchema is what metadata holds.
+// metaSchema returns the schema of metadata.
 func metaSchema() *huma.Schema {
 	texts := func(what string) *huma.Schema {
 		return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &huma.Schema{Type: huma.TypeString}, Description: what}

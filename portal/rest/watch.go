@@ -17,8 +17,8 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/listing"
-	"github.com/portico-platform/portico/portal/live"
 	"github.com/portico-platform/portico/portal/overview"
+	"github.com/portico-platform/portico/portal/sse"
 )
 
 // Watch asks for a stream.
@@ -85,8 +85,8 @@ func (a *API) in(ctx context.Context, v view, kinds catalog.Catalog, namespace s
 	return found, err
 }
 
-// seen are the kinds of the view that the caller may see; it is refused if that is none. Across namespaces each reading
-// asks for each of them.
+// seen returns the kinds of the view that the caller may see, and the refusal if there are none. Of a view across namespaces it
+// checks no namespaced kind: each reading does.
 func (v view) seen(ctx context.Context, a *API) (catalog.Catalog, error) {
 	verb := "list"
 	if v.single() {
@@ -122,12 +122,12 @@ func (a *API) watch(v view) func(huma.Context) {
 		ctx, cancel := context.WithCancel(hc.Context())
 		defer cancel()
 		w := newWatching(a, v, a.cluster.Follow(ctx))
-		a.stream(ctx, hc, live.Source{Changed: w.changes.Ready(), Render: w.render, Allowed: w.allowed})
+		a.stream(ctx, hc, sse.Source{Changed: w.changes.Ready(), Render: w.render, Allowed: w.allowed})
 	}
 }
 
 // stream serves the source, and answers for it if nothing can be sent.
-func (a *API) stream(ctx context.Context, hc huma.Context, s live.Source) {
+func (a *API) stream(ctx context.Context, hc huma.Context, s sse.Source) {
 	r, w := humachi.Unwrap(hc)
 	w.Header().Del("ETag")
 	s.Alive = auth.Alive
@@ -135,7 +135,7 @@ func (a *API) stream(ctx context.Context, hc huma.Context, s live.Source) {
 	if err == nil {
 		return
 	}
-	if tooMany, ok := errors.AsType[*live.TooManyError](err); ok {
+	if tooMany, ok := errors.AsType[*sse.TooManyError](err); ok {
 		w.Header().Set("Retry-After", strconv.Itoa(streamRetry))
 		writeProblem(w, r, http.StatusTooManyRequests,
 			fmt.Sprintf("you have %d streams open, and there can be no more at a time: end one of them first", tooMany.Open))

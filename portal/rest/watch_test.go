@@ -13,10 +13,10 @@ import (
 
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
-	"github.com/portico-platform/portico/portal/live"
+	"github.com/portico-platform/portico/portal/sse"
 )
 
-// startWatching is a stream over the buckets of payments that match, after its snapshot.
+// startWatching returns a stream over the buckets of payments that match, after its snapshot.
 func startWatching(t *testing.T, f *fakeCluster, filter Filter, v view) *watching {
 	t.Helper()
 	var err error
@@ -31,8 +31,8 @@ func startWatching(t *testing.T, f *fakeCluster, filter Filter, v view) *watchin
 	return w
 }
 
-// tellings are events in short: changed logs, deleted logs gone.
-func tellings(t *testing.T, parts []live.Part) string {
+// tellings writes events in short: "changed logs", "deleted logs gone".
+func tellings(t *testing.T, parts []sse.Part) string {
 	t.Helper()
 	var out []string
 	for _, p := range parts {
@@ -195,7 +195,7 @@ func TestStreamsThatCannotBegin(t *testing.T) {
 
 func TestOneUserHasSoManyStreams(t *testing.T) {
 	f := several(t)
-	for range live.MaxStreams {
+	for range sse.MaxStreams {
 		if status, _, next := f.stream(t, buckets+"?watch=true"); status != 200 || next() == "" {
 			t.Fatalf("status %d", status)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/listing"
-	"github.com/portico-platform/portico/portal/live"
+	"github.com/portico-platform/portico/portal/sse"
 )
 
 // sent is what the client has of an object.
@@ -69,9 +69,9 @@ func newWatching(a *API, v view, changes cluster.Feed) *watching {
 // perMessage is how many objects one message carries at most.
 const perMessage = 200
 
-// render is what comes next of what changed since it was looked last, or at first of all that there is. It looks for
-// changes when all that it knows has been sent: they are after it.
-func (w *watching) render(ctx context.Context) ([]live.Part, error) {
+// render returns the next message: at first the snapshot, then the changes, perMessage objects at most. It looks for changes only
+// when all that it knows has been sent, because they come after it.
+func (w *watching) render(ctx context.Context) ([]sse.Part, error) {
 	if len(w.waiting) == 0 {
 		if err := w.look(ctx); err != nil {
 			return nil, err
@@ -79,9 +79,9 @@ func (w *watching) render(ctx context.Context) ([]live.Part, error) {
 	}
 	now := w.waiting[:min(len(w.waiting), perMessage)]
 	w.waiting = w.waiting[len(now):]
-	var out []live.Part
+	var out []sse.Part
 	if w.beginning {
-		out = []live.Part{w.snapshot(now)}
+		out = []sse.Part{w.snapshot(now)}
 	} else {
 		for _, t := range now {
 			out = append(out, told(t.event, t.data))
@@ -89,13 +89,13 @@ func (w *watching) render(ctx context.Context) ([]live.Part, error) {
 	}
 	clear(now) // the array behind it may live on, and must not keep the objects
 	if len(w.waiting) > 0 {
-		return out, live.ErrMore
+		return out, sse.ErrMore
 	}
 	w.waiting, w.beginning = nil, false
 	return out, nil
 }
 
-func (w *watching) snapshot(now []telling) live.Part {
+func (w *watching) snapshot(now []telling) sse.Part {
 	part := snapshotPart{Items: make([]any, 0, len(now)), Complete: len(w.waiting) == 0}
 	if part.Complete {
 		part.Forbidden = w.forbidden
@@ -149,7 +149,7 @@ func (w *watching) begin(ctx context.Context) error {
 	return nil
 }
 
-// allowed is nil as long as the caller may see the same kinds.
+// allowed returns nil as long as the caller may see the same kinds as at the start.
 func (w *watching) allowed(ctx context.Context) error {
 	seen, err := w.view.seen(ctx, w.api)
 	if err == nil && !slices.Equal(plurals(seen), w.seen) {
@@ -158,11 +158,11 @@ func (w *watching) allowed(ctx context.Context) error {
 	return err
 }
 
-// told is one server-sent event with v as JSON.
-func told(name string, v any) live.Part {
+// told returns a server-sent event with v as JSON.
+func told(name string, v any) sse.Part {
 	b, err := json.Marshal(v)
 	if err != nil {
 		b = []byte("{}") // objects came as JSON
 	}
-	return live.Part{Event: name, Text: string(b)}
+	return sse.Part{Event: name, Text: string(b)}
 }

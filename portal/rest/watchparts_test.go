@@ -13,7 +13,7 @@ import (
 
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
-	"github.com/portico-platform/portico/portal/live"
+	"github.com/portico-platform/portico/portal/sse"
 )
 
 // TestSnapshotsComeInMessagesOfTheirOwn: what changes while a large snapshot is on its way is told after it, once.
@@ -29,7 +29,7 @@ func TestSnapshotsComeInMessagesOfTheirOwn(t *testing.T) {
 	var names []string
 	for i := range 3 {
 		parts, err := w.render(t.Context())
-		if more := errors.Is(err, live.ErrMore); err != nil && !more || len(parts) != 1 || more != (i < 2) {
+		if more := errors.Is(err, sse.ErrMore); err != nil && !more || len(parts) != 1 || more != (i < 2) {
 			t.Fatalf("message %d has %d parts: %v", i, len(parts), err)
 		}
 		var got struct {
@@ -71,7 +71,7 @@ func TestManyChangesComeInMessagesOfTheirOwn(t *testing.T) {
 	f.feed.tell(true)
 	first, err := w.render(t.Context())
 	second, last := w.render(t.Context())
-	if len(first) != perMessage || !errors.Is(err, live.ErrMore) || len(second) != 1 || last != nil {
+	if len(first) != perMessage || !errors.Is(err, sse.ErrMore) || len(second) != 1 || last != nil {
 		t.Errorf("%d and %d: %v, %v", len(first), len(second), err, last)
 	}
 }

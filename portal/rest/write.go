@@ -135,7 +135,7 @@ func (a *API) create(ctx context.Context, k catalog.Kind, namespace string, in C
 	return created(made, ref(k, namespace, made.Object.GetName()), in.dry()), nil
 }
 
-// created is the answer to what made an object.
+// created returns the answer to a request that created an object.
 func created(made cluster.Result, ref cluster.Ref, dry bool) *writeOutput {
 	out := written(made, http.StatusCreated, dry)
 	if !dry {
@@ -145,7 +145,7 @@ func created(made cluster.Result, ref cluster.Ref, dry bool) *writeOutput {
 	return out
 }
 
-// written is the answer to a write. What a dry run shows is no version that a change could be meant for.
+// written returns the answer to a write. A dry run gets no ETag: what it shows is no stored version.
 func written(got cluster.Result, status int, dry bool) *writeOutput {
 	out := &writeOutput{Status: http.StatusOK, Body: got.Object.Object, Warning: warnings(got)}
 	if !dry {
@@ -154,7 +154,7 @@ func written(got cluster.Result, status int, dry bool) *writeOutput {
 	return out
 }
 
-// warnings are what Kubernetes warns of, as headers have it (RFC 7234).
+// warnings returns what Kubernetes warns of as Warning headers (RFC 7234).
 func warnings(of cluster.Result) []string {
 	var out []string
 	for _, w := range of.Warnings {
@@ -163,7 +163,7 @@ func warnings(of cluster.Result) []string {
 	return out
 }
 
-// elsewhere is the complaint about an object that names another namespace than the URL.
+// elsewhere complains about an object that names another namespace than the URL.
 func elsewhere(obj *unstructured.Unstructured, namespace string) catalog.FieldErrors {
 	ns := obj.GetNamespace()
 	switch {

@@ -71,7 +71,7 @@ type field struct {
 // streamed are parameters that turn an answer into a stream: methods by hand take care of those.
 var streamed = []string{"watch", "follow"}
 
-// calls are the operations, those of kinds once: kinds differ in types only, or it is an error.
+// calls returns the operations, those of kinds once. It is an error if kinds differ in more than types.
 func (d *document) calls(kinds catalog.Catalog) (ofKinds, ofClient []call, err error) {
 	found := map[string]call{}
 	for _, path := range slices.Sorted(maps.Keys(d.Paths)) {

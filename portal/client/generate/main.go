@@ -46,7 +46,7 @@ func run(path string) error {
 	return os.WriteFile(path, code, 0o644) //nolint:gosec // source, as every other file
 }
 
-// generate is the source of the client of a document.
+// generate returns the Go source of the client of a document.
 func generate(raw []byte, kinds catalog.Catalog) ([]byte, error) {
 	d := &document{}
 	if err := json.Unmarshal(raw, d); err != nil {
@@ -78,7 +78,7 @@ func generate(raw []byte, kinds catalog.Catalog) ([]byte, error) {
 
 func unexported(name string) string { return strings.ToLower(name[:1]) + name[1:] }
 
-// pathExpression is Go for a path with its parameters filled in.
+// pathExpression returns a Go expression for a path with its parameters filled in.
 func pathExpression(path string) string {
 	var parts []string
 	for path != "" {

@@ -19,7 +19,7 @@ type structs struct {
 // byHand are schemas that client.go or Kubernetes have types for.
 var byHand = []string{"ErrorModel", "ErrorDetail", "ObjectList", "ObjectMeta"}
 
-// types are the schemas that are neither kinds, which package v1alpha1 has, nor made by hand.
+// types returns the schemas that are neither kinds, which package v1alpha1 has, nor written by hand.
 func (d *document) types(kinds catalog.Catalog) ([]structs, error) {
 	var all []structs
 	for _, name := range slices.Sorted(maps.Keys(d.Components.Schemas)) {
@@ -54,7 +54,7 @@ func property(s *schema, name string) (field, error) {
 	return f, nil
 }
 
-// plain is the Go type of a schema.
+// plain returns the Go type of a schema.
 func plain(s *schema) (string, error) {
 	if s.Ref != "" {
 		return typeName(refName(s)), nil
@@ -104,7 +104,7 @@ func itemsOf(of map[string]any) *schema {
 	return &schema{Type: items["type"]}
 }
 
-// word is a schema's type apart from null.
+// word returns a schema's type other than null.
 func word(t any) string {
 	switch t := t.(type) {
 	case string:
@@ -128,7 +128,7 @@ func refName(s *schema) string {
 
 func typeName(schema string) string { return strings.TrimSuffix(exported(schema), "OutputBody") }
 
-// exported is a name of the document as Go has it: If-Match is IfMatch.
+// exported returns a name of the document as an exported Go name: If-Match becomes IfMatch.
 func exported(name string) string {
 	var b strings.Builder
 	up := true

@@ -1,4 +1,4 @@
-package live
+package sse
 
 import (
 	"bytes"
@@ -41,7 +41,7 @@ func (s *screen) Write(b []byte) (int, error) {
 	return s.body.Write(b)
 }
 
-// take is what was sent since the last call.
+// take returns what was sent since the last call.
 func (s *screen) take() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

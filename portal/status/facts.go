@@ -1,4 +1,4 @@
-package phase
+package status
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// Facts are what the phase of an object follows from.
+// Facts is what the phase of an object follows from.
 type Facts struct {
 	Generation int64
 	Observed   int64 // generation that the status speaks of, -1 before the first pass
@@ -69,7 +69,7 @@ func text(v any) string {
 	return s
 }
 
-// Find is the condition of the type given, if the object has it.
+// Find returns the condition of the type given, if the object has it.
 func (f Facts) Find(kind string) (Condition, bool) {
 	for _, c := range f.Conditions {
 		if c.Type == kind {
@@ -79,7 +79,7 @@ func (f Facts) Find(kind string) (Condition, bool) {
 	return Condition{}, false
 }
 
-// Condition is the condition of the type given, or one that says nothing.
+// Condition returns the condition of the type given, or an empty one.
 func (f Facts) Condition(kind string) Condition {
 	c, _ := f.Find(kind)
 	return c

@@ -1,10 +1,12 @@
-package phase
+package status
 
 import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/portico-platform/portico/api/phase"
 )
 
 func TestPhaseFollowsKstatus(t *testing.T) {
@@ -14,54 +16,54 @@ func TestPhaseFollowsKstatus(t *testing.T) {
 	ready := `{type: Ready, status: "True", reason: InSync, message: ok}`
 	cases := []struct {
 		name, object string
-		phase        Phase
+		phase        phase.Phase
 		why          string
 	}{
 		{
 			"fresh object: the CRD's default says nobody has looked", meta + "}\nstatus: {observedGeneration: -1}",
-			InProgress, "Requested; waiting for Portico to start.",
+			phase.InProgress, "Requested; waiting for Portico to start.",
 		},
-		{"no status at all", meta + "}", InProgress, "Requested; waiting for Portico to start."},
-		{"ready", meta + "}\nstatus: {observedGeneration: 2, conditions: [" + ready + "]}", Ready, ""},
+		{"no status at all", meta + "}", phase.InProgress, "Requested; waiting for Portico to start."},
+		{"ready", meta + "}\nstatus: {observedGeneration: 2, conditions: [" + ready + "]}", phase.Ready, ""},
 		{
 			"ready, but of an older generation", meta + "}\nstatus: {observedGeneration: 1, conditions: [" + ready + "]}",
-			InProgress, "Change not applied yet.",
+			phase.InProgress, "Change not applied yet.",
 		},
 		{
 			"stalled", meta + "}\nstatus: {observedGeneration: 2, conditions: [" + stalled + "]}",
-			NeedsYou, "The role may not create buckets.",
+			phase.NeedsYou, "The role may not create buckets.",
 		},
 		{
 			"failed and tried again", meta + `}
 status: {observedGeneration: 2, conditions: [{type: Ready, status: "False", reason: Failed, message: AWS answered 503}]}`,
-			NeedsYou, "AWS answered 503.",
+			phase.NeedsYou, "AWS answered 503.",
 		},
 		{
 			"under way", meta + `}
 status: {observedGeneration: 2, conditions: [{type: Ready, status: Unknown, reason: Creating, message: waiting for S3}]}`,
-			InProgress, "Waiting for S3.",
+			phase.InProgress, "Waiting for S3.",
 		},
 		{"paused wins over ready", meta + `, annotations: {portico.dev/paused: "true"}}
-status: {observedGeneration: 2, conditions: [` + ready + "]}", Paused, "Portico leaves it alone until it is resumed."},
+status: {observedGeneration: 2, conditions: [` + ready + "]}", phase.Paused, "Portico leaves it alone until it is resumed."},
 		{
 			"deleting, with an old Ready", meta + deleted + "}\nstatus: {observedGeneration: 2, conditions: [" + ready + "]}",
-			Deleting, "Waiting for what was made for it to go.",
+			phase.Deleting, "Waiting for what was made for it to go.",
 		},
 		{
 			"deleting, with progress", meta + deleted + `}
 status: {observedGeneration: 2, conditions: [{type: Ready, status: "False", reason: Emptying, message: "emptying: 10 deleted"}]}`,
-			Deleting, "emptying: 10 deleted.",
+			phase.Deleting, "emptying: 10 deleted.",
 		},
 		{
 			"deleting is refused", meta + deleted + "}\nstatus: {observedGeneration: 2, conditions: [" + stalled + "]}",
-			NeedsYou, "Deleting is blocked: the role may not create buckets.",
+			phase.NeedsYou, "Deleting is blocked: the role may not create buckets.",
 		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			phase, why := Of(object(t, c.object))
-			if phase != c.phase || why != c.why {
-				t.Errorf("phase is %q, %q; want %q, %q", phase, why, c.phase, c.why)
+			got, why := Of(object(t, c.object))
+			if got != c.phase || why != c.why {
+				t.Errorf("phase is %q, %q; want %q, %q", got, why, c.phase, c.why)
 			}
 		})
 	}
@@ -78,22 +80,6 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 		t.Fatal(err)
 	}
 	return obj
-}
-
-func TestSlugsNameEveryPhaseAndNothingElse(t *testing.T) {
-	for i, p := range All() {
-		if got, ok := Parse(p.Slug()); !ok || got != p {
-			t.Errorf("%q has the slug %q, which is read as %q, %v", p, p.Slug(), got, ok)
-		}
-		if p.Urgency() != i {
-			t.Errorf("%q has urgency %d, and place %d", p, p.Urgency(), i)
-		}
-	}
-	for _, slug := range []string{"", "Ready", "needs you", "unknown"} {
-		if got, ok := Parse(slug); ok {
-			t.Errorf("%q is read as %q", slug, got)
-		}
-	}
 }
 
 func TestFactsOfHostileStatusesAreThoseOfNone(t *testing.T) {

@@ -1,4 +1,4 @@
-package live
+package sse
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ type Streams struct {
 	open map[string]int // by owner; owners without streams are not kept
 }
 
-// Serve is Serve for owner, the user's unique name; beyond MaxStreams it is a *TooManyError, and nothing is read or sent.
+// Serve serves a stream to owner, the user's unique name; beyond MaxStreams it returns a *TooManyError, and nothing is read or sent.
 func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, owner string, source Source) error {
 	if err := s.enter(owner); err != nil {
 		return err

@@ -1,9 +1,9 @@
-// Package live keeps open pages up to date by server-sent events: a snapshot first, then what changed.
+// Package sse keeps open pages up to date by server-sent events: a snapshot first, then what changed.
 //
 // Each message is HTML that htmx morphs into the page, in parts: <hx-partial hx-target="#id">. Messages are never
 // compressed, comments every 15 seconds keep the connection open, and the caller's session and access are checked
 // again while the stream runs.
-package live
+package sse
 
 import (
 	"bytes"
@@ -222,7 +222,7 @@ func (st *stream) finish(finished bool) error {
 // newlines are all that end a line in a stream: a lone carriage return too.
 var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// message is one server-sent event; every line of data gets its own field.
+// message returns one server-sent event; every line of data gets its own field.
 func message(event, data string) []byte {
 	var b bytes.Buffer
 	if event != "" {

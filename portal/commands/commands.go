@@ -1,0 +1,133 @@
+// Package commands writes the lines of a shell that do the same as a page.
+package commands
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// curl returns a request with a JSON body.
+func curl(method, address, body string, headers ...string) string {
+	var b strings.Builder
+	b.WriteString("curl -X " + method + " " + address + " \\\n  -H \"Authorization: Bearer $TOKEN\" \\\n")
+	for _, h := range headers {
+		b.WriteString("  -H '" + h + "' \\\n")
+	}
+	b.WriteString("  -H 'Content-Type: application/json' \\\n  --data-binary @- <<'END'\n" + body + "\nEND\n")
+	return b.String()
+}
+
+// apiPath returns where the REST API has the objects of a kind, or the one of that name.
+func apiPath(k catalog.Kind, namespace, name string) string {
+	path := "/api/v1/" + k.Plural
+	if k.Namespaced {
+		path = "/api/v1/namespaces/" + namespace + "/" + k.Plural
+	}
+	if name != "" {
+		path += "/" + name
+	}
+	return path
+}
+
+// Target is an object that commands are about.
+type Target struct {
+	Kind      catalog.Kind
+	Namespace string // "" for what belongs to no namespace
+	Name      string
+}
+
+// kubectl returns how kubectl names the object.
+func (t Target) kubectl() string {
+	if t.Kind.Namespaced {
+		return t.Kind.Plural + "/" + t.Name + " -n " + t.Namespace
+	}
+	return t.Kind.Plural + "/" + t.Name
+}
+
+// mergePatch returns what makes b of a (RFC 7396), as users write them.
+func mergePatch(a, b *unstructured.Unstructured) (string, error) {
+	from, err := json.Marshal(catalog.Clean(a).Object)
+	if err != nil {
+		return "", fmt.Errorf("writing the patch: %w", err)
+	}
+	to, err := json.Marshal(catalog.Clean(b).Object)
+	if err != nil {
+		return "", fmt.Errorf("writing the patch: %w", err)
+	}
+	patch, err := jsonpatch.CreateMergePatch(from, to)
+	if err != nil {
+		return "", fmt.Errorf("writing the patch: %w", err)
+	}
+	return string(patch), nil
+}
+
+// reading returns a request without a body.
+func reading(address, flags string) string {
+	return "curl " + flags + `-H "Authorization: Bearer $TOKEN" '` + address + "'"
+}
+
+// Create returns ways to make an object, which text describes in YAML. portal is the portal's scheme and host.
+func Create(k catalog.Kind, namespace, text, portal string) ([]views.Command, error) {
+	body, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("writing the commands: %w", err)
+	}
+	return []views.Command{
+		{ID: "as-yaml", Title: "YAML", Text: text},
+		{ID: "as-kubectl", Title: "kubectl", Text: "kubectl create -f - <<'END'\n" + text + "END\n"},
+		{ID: "as-curl", Title: "curl", Text: curl("POST", portal+apiPath(k, namespace, ""), string(body))},
+	}, nil
+}
+
+// Edit returns ways to make of an object what text describes in YAML, which reads as now. etag is of the version was.
+func Edit(t Target, etag string, was, now *unstructured.Unstructured, text, portal string) ([]views.Command, error) {
+	body, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("writing the commands: %w", err)
+	}
+	patch, err := mergePatch(was, now)
+	if err != nil {
+		return nil, err
+	}
+	return []views.Command{
+		{ID: "as-yaml", Title: "YAML", Text: text},
+		{ID: "as-kubectl", Title: "kubectl", Text: "kubectl patch " + t.kubectl() + " --type=merge --patch-file=/dev/stdin <<'END'\n" + patch + "\nEND\n"},
+		{ID: "as-curl", Title: "curl", Text: curl("PUT", portal+apiPath(t.Kind, t.Namespace, t.Name), string(body), "If-Match: "+etag)},
+	}, nil
+}
+
+// Show returns the commands that show the object elsewhere. portal is the portal's scheme and host.
+func Show(t Target, portal string) []views.Command {
+	address := portal + apiPath(t.Kind, t.Namespace, t.Name)
+	return []views.Command{
+		{ID: "to-get", Title: "See it", Text: "kubectl get " + t.kubectl() + " -o yaml"},
+		{ID: "to-wait", Title: "Wait until it is ready", Text: "kubectl wait --for=condition=Ready " + t.kubectl()},
+		{ID: "to-read", Title: "See it over REST", Text: reading(address, "")},
+		{ID: "to-follow", Title: "Follow it over REST", Text: reading(address+"?watch=true", "-N ")},
+		{ID: "to-explain", Title: "What the fields mean", Text: "kubectl explain " + t.Kind.Plural + ".spec"},
+	}
+}
+
+// Change returns the commands that change the object elsewhere, as it stands in the version of that ETag.
+func Change(t Target, etag string, obj *unstructured.Unstructured, portal string) ([]views.Command, error) {
+	body, err := json.Marshal(catalog.Clean(obj).Object)
+	if err != nil {
+		return nil, fmt.Errorf("writing the commands: %w", err)
+	}
+	put := curl("PUT", portal+apiPath(t.Kind, t.Namespace, t.Name), string(body), "If-Match: "+etag)
+	return []views.Command{
+		{ID: "to-edit", Title: "Edit it", Text: InEditor(t)},
+		{ID: "to-put", Title: "Change it over REST, unless somebody else has", Text: put},
+	}, nil
+}
+
+// InEditor returns the line that opens the object in an editor.
+func InEditor(t Target) string { return "kubectl edit " + t.kubectl() }

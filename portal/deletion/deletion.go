@@ -1,0 +1,103 @@
+// Package deletion tells what becomes of a resource and its data when its object is deleted.
+package deletion
+
+import (
+	"cmp"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/status"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// Effects says what deleting does to the resource in AWS and to its data.
+func Effects(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
+	return append(outcomes(obj, k), views.Effect{Icon: "info", Tone: "idle", Text: "The object disappears from Portico and from the cluster when this is done."})
+}
+
+// outcomes tells what becomes of the resource in AWS, and of what was made for it.
+func outcomes(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
+	target := targetOf(obj, k)
+	list := policyEffects(obj, k.Deletion, target)
+	if status.FactsOf(obj).Lost() {
+		list = []views.Effect{{Icon: "info", Tone: "idle", Text: target + " is gone from AWS already: it was deleted outside Portico."}}
+	}
+	if !k.Has("deletionPolicy") && k.Deletion.Effect != "" {
+		list = []views.Effect{{Icon: "bin", Tone: "bad", Text: k.Deletion.Effect}}
+	}
+	if observed(obj) {
+		list = []views.Effect{{Icon: "check", Tone: "good", Text: "Nothing changes in AWS: Portico only observes " + target + "."}}
+	}
+	if secret := catalog.TextAt(obj, "status", "binding", "name"); secret != "" {
+		list = append(list, views.Effect{
+			Icon: "alert", Tone: "warn",
+			Text: "The Secret " + secret + " with the connection details goes too: applications that use it stop working when they restart.",
+		})
+	}
+	return list
+}
+
+// targetOf names what the object stands for in AWS.
+func targetOf(obj *unstructured.Unstructured, k catalog.Kind) string {
+	return cmp.Or(catalog.TextAt(obj, "status", "arn"), "what was created in AWS for this "+k.Title)
+}
+
+func observed(obj *unstructured.Unstructured) bool {
+	return catalog.TextAt(obj, "spec", "managementPolicy") == string(v1alpha1.ManagementObserve)
+}
+
+func policyEffects(obj *unstructured.Unstructured, d catalog.Deletion, target string) []views.Effect {
+	switch v1alpha1.DeletionPolicy(catalog.TextAt(obj, "spec", "deletionPolicy")) {
+	case v1alpha1.DeletionRetain:
+		return []views.Effect{{Icon: "check", Tone: "good", Text: target + " and its data stay. The same request can take it back later."}}
+	case v1alpha1.DeletionOrphan:
+		return []views.Effect{{Icon: "check", Tone: "good", Text: target + " and its data stay, without Portico's tags: nobody looks after it any more."}}
+	case v1alpha1.DeletionStop:
+		return []views.Effect{{Icon: "check", Tone: "good", Text: target + " is stopped and stays, with its data. The same request can take it back later."}}
+	case v1alpha1.DeletionDelete:
+		if on, set := setting(obj, d.Protects); on && set {
+			return []views.Effect{{Icon: "lock", Tone: "warn", Text: "Nothing is deleted while " + d.Protects + " is on: AWS refuses it. The deletion waits until you switch that off."}}
+		}
+		gone := views.Effect{Icon: "bin", Tone: "bad", Text: "Deleted from AWS for good: " + target + "."}
+		if lossy(obj, d) {
+			return []views.Effect{gone, {Icon: "alert", Tone: "bad", Text: d.LossyEffect}}
+		}
+		return []views.Effect{gone, {Icon: "check", Tone: "good", Text: d.Effect}}
+	}
+	return nil
+}
+
+// setting returns a boolean of spec, and whether it is set at all.
+func setting(obj *unstructured.Unstructured, name string) (on, set bool) {
+	on, set, _ = unstructured.NestedBool(obj.Object, "spec", name)
+	return on, set
+}
+
+// PolicyWords returns the deletion policy in words, "" for kinds that have none.
+func PolicyWords(obj *unstructured.Unstructured, d catalog.Deletion) string {
+	switch v1alpha1.DeletionPolicy(catalog.TextAt(obj, "spec", "deletionPolicy")) {
+	case v1alpha1.DeletionRetain:
+		return "stays in AWS, to be taken back"
+	case v1alpha1.DeletionOrphan:
+		return "stays in AWS, Portico lets go"
+	case v1alpha1.DeletionStop:
+		return "stopped, and stays in AWS"
+	case v1alpha1.DeletionDelete:
+		if lossy(obj, d) {
+			return "deleted from AWS with all data"
+		}
+		return d.Deleted
+	}
+	return ""
+}
+
+// lossy tells whether deletion gives up what is stored in the resource.
+func lossy(obj *unstructured.Unstructured, d catalog.Deletion) bool {
+	if d.Effect == "" {
+		return true
+	}
+	force, _ := setting(obj, d.Lossy)
+	return force
+}

@@ -1,0 +1,68 @@
+package deletion
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/portal/catalog/catalogtest"
+)
+
+// What deletion costs is told for each kind as it is: a wrong word here loses data.
+func TestDeletionIsToldAsItIs(t *testing.T) {
+	kinds := catalogtest.Kinds(t)
+	for _, row := range []struct {
+		kind   string
+		spec   map[string]any
+		short  string
+		effect string
+	}{
+		{"S3Bucket", map[string]any{"deletionPolicy": "Delete"}, "if empty", "it is not deleted"},
+		{"S3Bucket", map[string]any{"deletionPolicy": "Delete", "forceDestroy": true}, "with all data", "no way back"},
+		{"SQSQueue", map[string]any{"deletionPolicy": "Delete"}, "with all data", "messages in it are lost"},
+		{"SQSQueue", map[string]any{"deletionPolicy": "Retain"}, "stays", "its data stay"},
+		{"RDSInstance", map[string]any{"deletionPolicy": "Delete"}, "final snapshot", "final snapshot is taken first"},
+		{"RDSInstance", map[string]any{"deletionPolicy": "Delete", "skipFinalSnapshot": true}, "with all data", "no way back"},
+		{"EC2Instance", map[string]any{"deletionPolicy": "Delete"}, "with all data", "terminated"},
+		{"EC2Instance", map[string]any{"deletionPolicy": "Delete", "disableApiTermination": true}, "with all data", "Nothing is deleted while disableApiTermination is on"},
+		{"EC2Instance", map[string]any{"deletionPolicy": "Delete", "disableApiTermination": false}, "with all data", "terminated"},
+		{"EC2Instance", map[string]any{"deletionPolicy": "Stop"}, "stopped", "is stopped and stays"},
+		{"EC2Instance", map[string]any{"deletionPolicy": "Orphan"}, "lets go", "without Portico's tags"},
+		{"WebApp", map[string]any{}, "", "The application stops"},
+	} {
+		k, ok := kinds.ByName(row.kind)
+		if !ok {
+			t.Fatalf("no kind %s", row.kind)
+		}
+		obj := &unstructured.Unstructured{Object: map[string]any{"spec": row.spec}}
+		if got := PolicyWords(obj, k.Deletion); !strings.Contains(got, row.short) {
+			t.Errorf("%s %v: in short %q, want %q", row.kind, row.spec, got, row.short)
+		}
+		var all []string
+		for _, e := range Effects(obj, k) {
+			all = append(all, e.Text)
+		}
+		if got := strings.Join(all, " "); !strings.Contains(got, row.effect) {
+			t.Errorf("%s %v: %q does not say %q", row.kind, row.spec, got, row.effect)
+		}
+	}
+}
+
+// Each field that says what a deletion does counts while it runs: the operator reads them on every pass.
+func TestEveryFieldThatDecidesADeletionCountsWhileItRuns(t *testing.T) {
+	kinds := catalogtest.Kinds(t)
+	for _, k := range kinds {
+		for _, name := range []string{"deletionPolicy", "managementPolicy", k.Deletion.Lossy, k.Deletion.Protects} {
+			if k.Has("deletionPolicy") && k.Has(name) && !Counts(k, name) {
+				t.Errorf("%s: %s is missing in the annotation portico.dev/while-deleting", k.Name, name)
+			}
+		}
+		for _, name := range slices.Concat(k.Deletion.Counts, []string{k.Deletion.Protects}) {
+			if name != "" && name != EveryField && !k.Has(name) {
+				t.Errorf("%s has no field %s, which an annotation names", k.Name, name)
+			}
+		}
+	}
+}

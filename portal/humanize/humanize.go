@@ -1,0 +1,109 @@
+// Package humanize makes sentences for people of the messages of the API and of Kubernetes, and searches texts as people do.
+package humanize
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Sentence returns s with a capital letter in front, unless the first word is a name, and a full stop behind; "" stays "".
+func Sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return ""
+	}
+	first, size := utf8.DecodeRuneInString(s)
+	if word, _, _ := strings.Cut(s, " "); PlainWord(word) {
+		s = string(unicode.ToUpper(first)) + s[size:]
+	}
+	if !strings.ContainsRune(".!?", rune(s[len(s)-1])) {
+		s += "."
+	}
+	return s
+}
+
+// PlainWord reports whether a word may be capitalised: a field's name such as kmsKeyID may not.
+func PlainWord(word string) bool {
+	return word == strings.ToLower(word) && !strings.ContainsAny(word, "./_[]=:")
+}
+
+// HasWords reports whether text has every word of the search, in capital letters or small ones.
+func HasWords(search, text string) bool {
+	text = strings.ToLower(text)
+	for word := range strings.FieldsSeq(strings.ToLower(search)) {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// Person returns what to show of a username: without the prefix that tells identity providers apart, for people know themselves
+// without it, and of who signed in by IAM, as kubectl does on EKS, the session's name with the role.
+func Person(username string) string {
+	if strings.HasPrefix(username, "arn:") {
+		return iamPerson(username)
+	}
+	if _, rest, ok := strings.Cut(username, ":"); ok && rest != "" && !strings.Contains(username, "system:") {
+		return rest
+	}
+	return username
+}
+
+// iamPerson shortens arn:aws:sts::<account>:assumed-role/<role>/<session> and arn:aws:iam::<account>:user/<path>/<name>.
+func iamPerson(arn string) string {
+	parts := strings.SplitN(arn, ":", 6)
+	if len(parts) < 6 {
+		return arn
+	}
+	path := strings.Split(parts[5], "/")
+	name := path[len(path)-1]
+	switch {
+	case name == "":
+		return arn
+	case parts[2] == "sts" && path[0] == "assumed-role" && len(path) == 3:
+		return name + " (IAM role " + path[1] + " in " + parts[4] + ")"
+	case parts[2] == "iam" && path[0] == "user" && len(path) > 1:
+		return name + " (IAM user in " + parts[4] + ")"
+	}
+	return arn
+}
+
+// FirstSentence cuts a text into what is always shown and what is for those who want to know more.
+func FirstSentence(text string) (first, more string) {
+	if first, more, ok := strings.Cut(text, ". "); ok {
+		return first + ".", more
+	}
+	return Sentence(text), ""
+}
+
+// Words splits a name in camel case: CertificateIssued → Certificate issued.
+func Words(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if i > 0 && r >= 'A' && r <= 'Z' {
+			b.WriteByte(' ')
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// Label returns the words of a name with a capital letter in front: messagesInFlight → Messages in flight.
+func Label(name string) string {
+	w := Words(name)
+	if w == "" {
+		return w
+	}
+	return strings.ToUpper(w[:1]) + w[1:]
+}
+
+// Join puts a blank between what there is of two texts.
+func Join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + " " + b
+}

@@ -1,0 +1,49 @@
+// Package status reads from the status of an object which phase it is in, and the sentence that says why. Lists, filters and
+// counts of the pages and of the API all go by it.
+package status
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/phase"
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/humanize"
+)
+
+// Of returns the phase of obj, and the sentence that says what is in the way; "" when nothing is. It only reads obj, which
+// may be shared with a cache.
+func Of(obj *unstructured.Unstructured) (phase.Phase, string) { return FactsOf(obj).Phase() }
+
+// Phase follows kstatus: a status about an older generation says nothing about this one.
+func (f Facts) Phase() (phase.Phase, string) {
+	ready, stalled := f.Condition(v1alpha1.ConditionReady), f.Condition(v1alpha1.ConditionStalled)
+	switch {
+	case f.Deleting && f.Observed >= f.Generation && stalled.True():
+		return phase.NeedsYou, humanize.Sentence("deleting is blocked: " + stalled.Message)
+	case f.Deleting:
+		return phase.Deleting, whileDeleting(ready)
+	case f.Paused || f.Condition(v1alpha1.ConditionPaused).True():
+		return phase.Paused, "Portico leaves it alone until it is resumed."
+	case f.Observed < 0:
+		return phase.InProgress, "Requested; waiting for Portico to start."
+	case f.Observed < f.Generation:
+		return phase.InProgress, "Change not applied yet."
+	case stalled.True():
+		return phase.NeedsYou, humanize.Sentence(stalled.Message)
+	case ready.True():
+		return phase.Ready, ""
+	case ready.Failed():
+		return phase.NeedsYou, humanize.Sentence(ready.Message)
+	case ready.Message == "":
+		return phase.InProgress, humanize.Sentence(f.Condition(v1alpha1.ConditionReconciling).Message)
+	}
+	return phase.InProgress, humanize.Sentence(ready.Message)
+}
+
+// whileDeleting prefers what the engine says of the deletion to what it said before it.
+func whileDeleting(ready Condition) string {
+	if ready.Status != "" && !ready.True() && ready.Message != "" {
+		return humanize.Sentence(ready.Message)
+	}
+	return "Waiting for what was made for it to go."
+}
