@@ -18,7 +18,7 @@ const (
 	AdminCalls  = "calls"
 )
 
-// AdminTabs are all of them, in their order; the first one is the page itself.
+// AdminTabs returns all tabs, in their order; the first one is the page itself.
 func AdminTabs() []string {
 	return []string{AdminOverview, AdminPool, AdminClaims, AdminGrants, AdminQuotas, AdminCalls}
 }
@@ -76,7 +76,7 @@ type Use struct {
 	N, Most int
 }
 
-// share is the use in words.
+// share returns the use in words.
 func (u Use) share() string {
 	words := strconv.Itoa(u.N) + " of " + strconv.Itoa(u.Most)
 	if u.N >= u.Most {
@@ -114,7 +114,7 @@ func adminHref(tab string) string {
 // OrphanedStatus is the value of status in URLs that shows only claims that nobody holds any more.
 const OrphanedStatus = "orphaned"
 
-// AdminHref is a tab with what it shows.
+// AdminHref returns the address of a tab with what it shows.
 func AdminHref(tab string, q AdminQuery) string {
 	v := q.values()
 	if len(v) == 0 {
@@ -123,7 +123,7 @@ func AdminHref(tab string, q AdminQuery) string {
 	return adminHref(tab) + "?" + v.Encode()
 }
 
-// values are what the URL says beside the tab.
+// values returns the query parameters of the URL.
 func (q AdminQuery) values() url.Values {
 	v := url.Values{}
 	for key, value := range map[string]string{"q": q.Search, "gateway": q.Gateway, "provider": q.Provider, "service": q.Service} {
@@ -148,7 +148,7 @@ func (q AdminQuery) filtered() bool {
 	return q.Search != "" || q.Orphaned || q.Broken || q.Gateway != "" || q.Provider != ""
 }
 
-// Href is the address of what is shown.
+// Href returns the address of what is shown.
 func (a Admin) Href() string { return AdminHref(a.Tab, a.AdminQuery) }
 
 func (a Admin) liveHref() string {
@@ -167,7 +167,7 @@ func (a Admin) heading(one string) string {
 	return plural(a.Total, one)
 }
 
-// callsOf is the service whose calls are shown: the chosen one, or the first.
+// callsOf returns the service whose calls are shown: the chosen one, or the first.
 func (a Admin) callsOf() (Service, bool) {
 	for _, s := range a.Work.Services {
 		if s.Name == a.Service || a.Service == "" {

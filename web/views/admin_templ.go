@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "strconv"
 
-// AdminPage is what those who look after the platform see.
+// AdminPage renders the page of those who look after the platform.
 func AdminPage(a Admin) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -319,7 +319,7 @@ func FeaturesPart(a Admin) templ.Component {
 	})
 }
 
-// PlatformPart is the tab's content with the stream that keeps it up to date: part of the page.
+// PlatformPart renders the tab's content with the stream that keeps it up to date. It is part of the page.
 func PlatformPart(a Admin) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -794,7 +794,7 @@ func adminPager(a Admin, heading string) templ.Component {
 	})
 }
 
-// linked is a link, or its words where there is no page to go to.
+// linked renders a link, or its words where there is no page to go to.
 func linked(c Choice) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

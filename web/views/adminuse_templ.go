@@ -166,7 +166,7 @@ func quotaTable(a Admin) templ.Component {
 	})
 }
 
-// callTable is what AWS was asked, and of one service minute by minute.
+// callTable renders the calls to AWS, and those to one service minute by minute.
 func callTable(a Admin) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -18,7 +18,7 @@ const (
 	year  = 365 * day
 )
 
-// Age is how long ago the moment was, in its largest unit: 3 min, 2 days. static/portico.js says the same words.
+// Age returns how long ago the moment was, in its largest unit: 3 min, 2 days. static/portico.js says the same words.
 func (m Moment) Age() string {
 	if m.At.IsZero() {
 		return ""
@@ -26,7 +26,7 @@ func (m Moment) Age() string {
 	return words(m.Now.Sub(m.At))
 }
 
-// words is a duration in its largest unit; "now" below a second.
+// words returns a duration in its largest unit, or "now" below a second.
 func words(d time.Duration) string {
 	for _, u := range []struct {
 		size     time.Duration
@@ -49,7 +49,7 @@ func words(d time.Duration) string {
 	return "now"
 }
 
-// Ago is the age with "ago" where that reads well.
+// Ago returns the age with "ago" where that reads well.
 func (m Moment) Ago() string {
 	if a := m.Age(); a != "" && a != "now" {
 		return a + " ago"
@@ -57,7 +57,7 @@ func (m Moment) Ago() string {
 	return m.Age()
 }
 
-// In is how long there is until the moment; "now" when it has come.
+// In returns how long it is until the moment, or "now" when it has come.
 func (m Moment) In() string {
 	if m.At.IsZero() {
 		return ""
@@ -68,8 +68,8 @@ func (m Moment) In() string {
 	return "now"
 }
 
-// Exact is the moment to the second, in UTC, for people.
+// Exact returns the moment to the second, in UTC, for people.
 func (m Moment) Exact() string { return m.At.UTC().Format("2 January 2006, 15:04:05 UTC") }
 
-// Machine is the moment for the datetime attribute.
+// Machine returns the moment for the datetime attribute.
 func (m Moment) Machine() string { return m.At.UTC().Format(time.RFC3339) }

@@ -22,10 +22,10 @@ type Size struct {
 	Asked                      bool   // the input is shown
 }
 
-// share is a number of those wanted, in words.
+// share returns n of the Pods wanted, in words.
 func (s Size) share(n int) string { return strconv.Itoa(n) + " of " + strconv.Itoa(s.Wanted) }
 
-// full is the end of the progress bars, which must not be 0.
+// full returns the end of the progress bars, which must not be 0.
 func (s Size) full() string { return strconv.Itoa(max(s.Wanted, 1)) }
 
 // Look is a state: icon, word and, if there is more to say, a sentence.

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "strconv"
 
-// appCards are the Pods and versions of an application.
+// appCards renders the Pods and versions of an application.
 func appCards(d Detail) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -292,7 +292,7 @@ func podTable(a App) templ.Component {
 	})
 }
 
-// look is a state, the sentence that explains it, and what the application said last.
+// look renders a state, the sentence that explains it, and what the application said last.
 func look(l Look, last string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -683,7 +683,7 @@ func versionTable(d Detail) templ.Component {
 	})
 }
 
-// sizeCard is how many Pods there are, with the control that changes it.
+// sizeCard renders how many Pods there are, with the control that changes it.
 func sizeCard(d Detail, s Size) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

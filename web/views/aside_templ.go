@@ -230,7 +230,7 @@ func relation(x Relation) templ.Component {
 	})
 }
 
-// facts are labels and values.
+// facts renders labels and values.
 func facts(all []Fact) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -171,7 +171,7 @@ func CatalogPage(c CatalogView) templ.Component {
 	})
 }
 
-// TilePart is one kind: part of the page.
+// TilePart renders one kind. It is part of the page.
 func TilePart(t Tile) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -150,7 +150,7 @@ func ConflictPage(c Conflict) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if c.Anew {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "It was deleted and made anew under the same name. ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "It was deleted and made again under the same name. ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -627,7 +627,7 @@ func versions(id, title, fate, who string, all []Versions) templ.Component {
 	})
 }
 
-// VanishedPage is for a change of what is not there any more.
+// VanishedPage answers a change of an object that is gone.
 func VanishedPage(v Vanished) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -691,12 +691,12 @@ func VanishedPage(v Vanished) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Anew != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "Your changes were not applied. What you entered is still here: you can request it anew with these values.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, "Your changes were not applied. What you entered is still here: you can request it again with these values.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "Your changes were not applied. What you entered stands below; you may not request it anew here.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, "Your changes were not applied. What you entered stands below; you may not request it again here.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -745,7 +745,7 @@ func VanishedPage(v Vanished) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Anew != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<button class=\"btn first\" name=\"do\" value=\"form\">Request it anew</button> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "<button class=\"btn first\" name=\"do\" value=\"form\">Request it again</button> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -242,7 +242,7 @@ func DeletePage(d Delete) templ.Component {
 	})
 }
 
-// dependants are those that use what is to be deleted, and what that means for either.
+// dependants renders what uses the object to be deleted, and what the deletion means for either.
 func dependants(d Delete) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -24,7 +24,7 @@ type Fact struct {
 	Due   bool   // it will be known some time
 }
 
-// waits tells whether the value is not known yet.
+// waits reports whether the value is not known yet.
 func (f Fact) waits() bool { return f.Due && f.Value == "" && f.At.At.IsZero() }
 
 // Inspection is what the operator tells of its checks of a resource.
@@ -74,7 +74,7 @@ const (
 	TabYAML       = "yaml"
 )
 
-// Tabs are all tabs of a resource but the overview, in their order.
+// Tabs returns all tabs of a resource but the overview, in their order.
 func Tabs() []string { return []string{TabObjects, TabConditions, TabEvents, TabActivity, TabYAML} }
 
 // tabTitles are what tabs are called.

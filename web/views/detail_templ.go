@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "strconv"
 
-// DetailPage is one resource.
+// DetailPage renders one resource.
 func DetailPage(d Detail) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -137,7 +137,7 @@ func DetailPage(d Detail) templ.Component {
 	})
 }
 
-// ButtonsPart are what can be done with the resource: part of the page.
+// ButtonsPart renders what can be done with the resource. It is part of the page.
 func ButtonsPart(d Detail) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -348,7 +348,7 @@ func action(d Detail, do, label string) templ.Component {
 	})
 }
 
-// StatusPart is the sentence that says how the resource is: part of the page.
+// StatusPart renders the sentence about the resource's status. It is part of the page.
 func StatusPart(d Detail) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -625,7 +625,7 @@ func StatusPart(d Detail) templ.Component {
 	})
 }
 
-// TabsPart are the tabs, with the number of events: part of the page.
+// TabsPart renders the tabs, with the number of events. It is part of the page.
 func TabsPart(d Detail) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -722,7 +722,7 @@ func TabsPart(d Detail) templ.Component {
 	})
 }
 
-// BodyPart is the tab's content: part of the page.
+// BodyPart renders the tab's content. It is part of the page.
 func BodyPart(d Detail) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -911,7 +911,7 @@ func overviewTab(d Detail) templ.Component {
 	})
 }
 
-// stepList is how far something is.
+// stepList renders the steps of something and how far it is.
 func stepList(all []Step) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

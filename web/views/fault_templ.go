@@ -21,7 +21,7 @@ type Fault struct {
 	Retry     bool     // it may be over soon: the page looks by itself whether it is
 }
 
-// FaultPage is an error as a page.
+// FaultPage renders an error as a page.
 func FaultPage(f Fault) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -251,7 +251,7 @@ func FaultPage(f Fault) templ.Component {
 	})
 }
 
-// requestID is what the platform team finds a request by in its logs.
+// requestID renders the ID by which the platform team finds a request in its logs.
 func requestID(id string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

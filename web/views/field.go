@@ -61,7 +61,7 @@ type Field struct {
 	Check       *Check
 }
 
-// Check tells whether a value that is being typed can be had. It is asked anew when one of the inputs With changes.
+// Check tells whether a value that is being typed can be had. It is requested again when one of the inputs With changes.
 type Check struct {
 	Field string // name of the input
 	Href  string // where to ask
@@ -72,7 +72,7 @@ type Check struct {
 
 func (c Check) id() string { return ID(c.Field) + "-check" }
 
-// inputs select those With.
+// inputs returns the CSS selector of the inputs With.
 func (c Check) inputs() string {
 	ids := make([]string, 0, len(c.With))
 	for _, name := range c.With {
@@ -87,10 +87,10 @@ type Names struct {
 	Keys     bool // keys of one of them, too
 }
 
-// NameList is the ID of the names of a resource.
+// NameList returns the ID of the list of a resource's names.
 func NameList(resource string) string { return "names-" + resource }
 
-// KeyList is the ID of the keys of one object, of the resource with that list of names.
+// KeyList returns the ID of the list of one object's keys, for the resource with that list of names.
 func KeyList(names string) string { return names + "-keys" }
 
 // When is a condition on another input, or on those beneath it.
@@ -101,7 +101,7 @@ type When struct {
 	Values []string // of which it must have one; none, and not Unset: it must have a value
 }
 
-// rule is the condition as the script reads it.
+// rule returns the condition as the script reads it.
 func (w When) rule() string {
 	if w.Unset {
 		return w.Name + " empty"
@@ -109,7 +109,7 @@ func (w When) rule() string {
 	return strings.Join(append([]string{w.Name, "is"}, w.Values...), " ")
 }
 
-// rules are all conditions of the field, one a line.
+// rules returns all conditions of the field, one a line.
 func (f Field) rules() string {
 	all := make([]string, 0, len(f.When))
 	for _, w := range f.When {
@@ -118,7 +118,7 @@ func (f Field) rules() string {
 	return strings.Join(all, "\n")
 }
 
-// words say the condition to those who fill in the form.
+// words returns the condition in words, for those who fill in the form.
 func (w When) words() string {
 	switch {
 	case w.Unset:
@@ -137,7 +137,7 @@ type Option struct {
 	Selected            bool
 }
 
-// optionGroups are the options by group, in their order.
+// optionGroups returns the options by group, in their order.
 func (f Field) optionGroups() [][]Option {
 	var out [][]Option
 	for i, o := range f.Options {
@@ -156,14 +156,14 @@ type Row struct {
 	Errors []string
 }
 
-// ID is the field's id attribute.
+// ID returns the field's id attribute.
 func ID(name string) string {
 	return "f-" + strings.TrimSuffix(strings.NewReplacer(".", "-", "[", "-", "]", "").Replace(name), "-")
 }
 
 func (f Field) id() string { return ID(f.Name) }
 
-// pickerID is of all that the form shows of a field that Picks.
+// pickerID returns the ID of the element around all that the form shows of a field that Picks.
 func (f Field) pickerID() string { return f.id() + "-pick" }
 
 // described lists the elements that explain the field, for aria-describedby.
@@ -187,7 +187,7 @@ func (f Field) described() string {
 
 func (f Field) explained() bool { return f.Hint != "" || f.hintTail() != "" }
 
-// inLine are the members of a row, or of a group, that stand beside each other, and below those that are folded.
+// inLine splits the fields of a row or a group into those that stand beside each other and, below them, the folded ones.
 func inLine(fields []Field) (cells, folded []Field) {
 	for _, f := range fields {
 		if f.Fold {
@@ -199,7 +199,7 @@ func inLine(fields []Field) (cells, folded []Field) {
 	return cells, folded
 }
 
-// hintTail is what the machine knows beside the help.
+// hintTail returns what the schema says beyond the help, such as the bounds.
 func (f Field) hintTail() string {
 	var parts []string
 	switch {

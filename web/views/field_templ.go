@@ -8,7 +8,7 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// FieldView is one input with its label, help and errors, or a group of inputs. The script hides those that others rule
+// FieldView renders one input with its label, help and errors, or a group of inputs. The script hides those that others rule
 // out, as long as they are empty.
 func FieldView(f Field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -387,7 +387,7 @@ func fieldView(f Field) templ.Component {
 	})
 }
 
-// CheckPart tells whether what is typed can be had: part of the page, asked for anew while one types. It is announced
+// CheckPart tells whether what is typed can be had. It is part of the page, and requested again while one types. It is announced
 // when the reader pauses. Without scripts a button asks.
 func CheckPart(c Check) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -794,7 +794,7 @@ func hint(f Field) templ.Component {
 	})
 }
 
-// forms lead to where a missing object is requested, in another tab: what was entered here stays.
+// forms renders links to where a missing object is requested, in another tab: what was entered here stays.
 func forms(f Field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -887,7 +887,7 @@ func forms(f Field) templ.Component {
 	})
 }
 
-// fieldAttributes are those that every input shares.
+// fieldAttributes returns the attributes that all inputs share.
 func fieldAttributes(f Field) templ.Attributes {
 	a := templ.Attributes{"id": f.id(), "name": f.Name}
 	if f.Required {

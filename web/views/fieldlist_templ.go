@@ -8,7 +8,7 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// columns explain the inputs of all rows, once.
+// columns renders the explanations of the inputs of all rows, once.
 func columns(f Field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -111,7 +111,7 @@ func columns(f Field) templ.Component {
 	})
 }
 
-// change is a button that adds or removes a row: the server shows the form again, all values kept.
+// change renders a button that adds or removes a row: the server shows the form again, all values kept.
 func change(do, words, label string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

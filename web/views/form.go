@@ -64,7 +64,7 @@ func EditForm(frame Frame, kind, plural, name string) Form {
 	}
 }
 
-// same is what can be done without the portal, too.
+// same returns a heading for what can also be done without the portal.
 func (f Form) same() string {
 	if f.Editing() {
 		return "The same change"
@@ -72,7 +72,7 @@ func (f Form) same() string {
 	return "The same request"
 }
 
-// task is what the form is for, in a word.
+// task returns what the form is for, in a word.
 func (f Form) task() string {
 	if f.Editing() {
 		return "Edit"
@@ -83,8 +83,8 @@ func (f Form) task() string {
 // Editing reports whether the form changes a resource that is there.
 func (f Form) Editing() bool { return f.ETag != "" }
 
-// pickers are the parts of the form that offer objects, which may have been made in another tab meanwhile: as htmx takes them
-// out of an answer.
+// pickers returns, as htmx selects parts of an answer, the parts of the form that offer objects: some may have been created in
+// another tab meanwhile.
 func (f Form) pickers() string {
 	var all []string
 	for _, id := range pickerIDs(f.Basic, f.Advanced) {

@@ -938,7 +938,7 @@ func preview(f Form) templ.Component {
 	})
 }
 
-// snippets are commands to copy; if open, the first one is unfolded.
+// snippets renders commands to copy; if open, the first one is unfolded.
 func snippets(commands []Command, open bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

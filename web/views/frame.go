@@ -37,7 +37,7 @@ const (
 	TeamSection  = "team"
 )
 
-// Initials stand for the user where there is no room for the name.
+// Initials returns the user's initials, for where there is no room for the name.
 func (f Frame) Initials() string {
 	words := strings.FieldsFunc(f.User, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if len(words) > 2 {
@@ -50,10 +50,10 @@ func (f Frame) Initials() string {
 	return out.String()
 }
 
-// PhaseLook is a phase in a word, with its icon and colour.
+// PhaseLook returns a phase as a word, with its icon and colour.
 func PhaseLook(p phase.Phase) Look { return Look{Word: string(p), Icon: phaseIcon(p), Tone: tone(p)} }
 
-// tone is the colour class that goes with the phase; the word says the same.
+// tone returns the colour class that goes with the phase; the word says the same.
 func tone(p phase.Phase) string {
 	switch p {
 	case phase.NeedsYou:
@@ -70,7 +70,7 @@ func tone(p phase.Phase) string {
 // toneWords say what a tone's colour and icon say, for who does not see them.
 var toneWords = map[string]string{"good": "Good:", "busy": "Under way:", "warn": "Warning:", "bad": "Bad:"}
 
-// phaseIcon is the name of the phase's icon.
+// phaseIcon returns the name of the phase's icon.
 func phaseIcon(p phase.Phase) string {
 	switch p {
 	case phase.NeedsYou:
@@ -86,7 +86,7 @@ func phaseIcon(p phase.Phase) string {
 	}
 }
 
-// current is an attribute with a value, present only if on: a bare aria-current would mean false.
+// current returns an attribute with a value, nil unless on: a bare aria-current would mean false.
 func current(attribute, value string, on bool) templ.Attributes {
 	if !on {
 		return nil

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "github.com/portico-platform/portico/api/phase"
 
-// Logo is Portico's mark.
+// Logo renders Portico's mark.
 func Logo() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -40,7 +40,7 @@ func Logo() templ.Component {
 	})
 }
 
-// Icon is a picture beside a word; it says nothing on its own. Unknown names give the default picture of a kind.
+// Icon renders a picture beside a word; it says nothing on its own. Unknown names give the default picture of a kind.
 func Icon(name string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -188,7 +188,7 @@ func Icon(name string) templ.Component {
 	})
 }
 
-// State is a phase: icon and word.
+// State renders a phase as icon and word.
 func State(p phase.Phase) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -253,7 +253,7 @@ func State(p phase.Phase) templ.Component {
 	})
 }
 
-// mark is an icon before a line whose words do not say themselves whether it is good or bad.
+// mark renders an icon before a line whose words do not say themselves whether it is good or bad.
 func mark(icon, tone string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -328,7 +328,7 @@ func mark(icon, tone string) templ.Component {
 	})
 }
 
-// Time is a moment as "3 min", with the exact time on hover. with is "ago", "in" for what is to come, or "".
+// Time renders a moment as "3 min", with the exact time on hover. with is "ago", "in" for what is to come, or "".
 func Time(m Moment, with string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// LogsPage is one container's log. Followed, its lines come as events of the stream, which static/portico.js adds as text.
+// LogsPage renders one container's log. Followed, its lines come as events of the stream, which static/portico.js adds as text.
 func LogsPage(l Logs) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -174,8 +174,8 @@ func LogsPage(l Logs) templ.Component {
 	})
 }
 
-// text is the log as one text. The first line break in pre is not shown by browsers: it is put there for a first line that
-// is empty.
+// text returns the log as one text. It begins with a line break, because browsers drop the first one in pre, which may be that of
+// an empty first line.
 func (l Logs) text() string {
 	if len(l.Lines) == 0 {
 		return ""

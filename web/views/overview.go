@@ -12,7 +12,7 @@ import (
 // AllTeams stands for every team in paths; no namespace can have this name.
 const AllTeams = "-"
 
-// ListPath is the list of all teams, filtered by q.
+// ListPath returns the path of the list of all teams' resources, filtered by q.
 func ListPath(q Query) string { return TeamPath(AllTeams) + q.Encode() }
 
 // Overview is how the whole platform is.
@@ -69,7 +69,7 @@ type KindTimes struct {
 	Plot       Histogram
 }
 
-// measured are the kinds of which there are enough measurements.
+// measured returns the kinds of which there are enough measurements.
 func (o Overview) measured() []KindTimes {
 	return slices.DeleteFunc(slices.Clone(o.Times), func(t KindTimes) bool { return !t.Known })
 }
@@ -106,7 +106,7 @@ type Controller struct {
 	All, Failing Choice
 }
 
-// rate is the share of passes that failed, in words.
+// rate returns the share of passes that failed, in words.
 func (c Controller) rate() string {
 	if c.Passes == 0 {
 		return "none yet"
@@ -114,7 +114,7 @@ func (c Controller) rate() string {
 	return strconv.FormatInt(c.Failures, 10) + " of " + strconv.FormatInt(c.Passes, 10) + ", " + percent(c.Failures, c.Passes)
 }
 
-// percent is a share with one digit where it is small.
+// percent returns a share in percent, with one digit after the point where it is small.
 func percent(n, of int64) string {
 	share := float64(n) / float64(of) * 100
 	if share > 0 && share < 10 {
@@ -143,7 +143,7 @@ type Minute struct {
 	Asked
 }
 
-// words are the numbers of a while in words.
+// words returns the numbers of a period in words.
 func (a Asked) words() string {
 	words := plural(int(a.Calls), "call")
 	if a.Failures > 0 {
@@ -177,7 +177,7 @@ type Shared struct {
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
-// Tally is a name with a number.
+// Tally returns a name with a number.
 func Tally(name string, n int) string { return name + " (" + strconv.Itoa(n) + ")" }
 
 // QuotaUses are the fullest quotas, of Total.

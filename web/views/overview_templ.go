@@ -104,7 +104,7 @@ func platformOverview(a Admin) templ.Component {
 	})
 }
 
-// TotalsPart is the row of counts over all teams: part of the page.
+// TotalsPart renders the row of counts over all teams. It is part of the page.
 func TotalsPart(o Overview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -183,7 +183,7 @@ func TotalsPart(o Overview) templ.Component {
 	})
 }
 
-// HealthPart is the table of kinds and teams: part of the page.
+// HealthPart renders the table of kinds and teams. It is part of the page.
 func HealthPart(o Overview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -386,7 +386,7 @@ func HealthPart(o Overview) templ.Component {
 	})
 }
 
-// tallies are the numbers of a cell, each a way to what it counts.
+// tallies renders the numbers of a cell, each a link to what it counts.
 func tallies(team string, c HealthCell) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -677,7 +677,7 @@ func LeavingPart(o Overview) templ.Component {
 	})
 }
 
-// allOf are the ways to all of which a card shows the first.
+// allOf renders links to all entries, for a card that shows the first ones.
 func allOf(all []Choice) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

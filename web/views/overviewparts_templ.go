@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "strconv"
 
-// ControllersPart is what the operator's controllers do: part of the page.
+// ControllersPart renders what the operator's controllers do. It is part of the page.
 func ControllersPart(w Work) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -287,7 +287,7 @@ func notKnown(words string) templ.Component {
 	})
 }
 
-// ServicesPart is what AWS was asked: part of the page.
+// ServicesPart renders the calls to AWS by service. It is part of the page.
 func ServicesPart(w Work) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -780,7 +780,7 @@ func ProvidersPart(o Overview) templ.Component {
 	})
 }
 
-// SharedPart is the Gateway pool and the claims in short: part of the page.
+// SharedPart summarises the Gateway pool and the claims. It is part of the page.
 func SharedPart(s Shared) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1173,7 +1173,7 @@ func QuotasPart(q QuotaUses) templ.Component {
 	})
 }
 
-// quotaBar is one quota, with its team among those of others.
+// quotaBar renders one quota, with its team among those of others.
 func quotaBar(u QuotaUse, team bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

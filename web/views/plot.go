@@ -34,7 +34,7 @@ func NewSpark(id, title, unit string, steps []*int64) Spark {
 	return s
 }
 
-// most is the highest value, -1 if none is known.
+// most returns the highest value, or -1 if none is known.
 func (s Spark) most() int64 {
 	most := int64(-1)
 	for _, v := range s.Steps {
@@ -45,7 +45,7 @@ func (s Spark) most() int64 {
 	return most
 }
 
-// lines are the points of each stretch without a gap; a lone value is a short line. The newest value is at the right, and the
+// lines returns the points of each stretch without a gap; a lone value is a short line. The newest value is at the right, and the
 // width is that of the most steps there can be.
 func (s Spark) lines(steps int) []string {
 	top := float64(max(s.most(), 1))
@@ -90,7 +90,7 @@ type Histogram struct {
 
 type rect struct{ x, y, w, h string }
 
-// rects are the bars as drawn; what there is any of can be seen.
+// rects returns the bars as drawn; a value above 0 is always visible.
 func (h Histogram) rects() []rect {
 	most := 1
 	for _, b := range h.Bars {
@@ -111,10 +111,10 @@ func (h Histogram) rects() []rect {
 	return out
 }
 
-// Within is the shortest time that Duration can name in which something of that duration is over.
+// Within returns the shortest time that Duration can name in which something of that duration is over.
 func Within(d time.Duration) string { return Duration(max(d, time.Second)) }
 
-// Duration is a time in its two largest units: 4 min 20 s.
+// Duration returns a time in its two largest units: 4 min 20 s.
 func Duration(d time.Duration) string {
 	if d < time.Second {
 		return "less than a second"

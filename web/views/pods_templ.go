@@ -8,7 +8,7 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// PodPage is one Pod of an application.
+// PodPage renders one Pod of an application.
 func PodPage(d PodDetail) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -245,7 +245,7 @@ func podTabs(p Pod, tab string) templ.Component {
 	})
 }
 
-// PodStatusPart is the sentence that says how the Pod is: part of the page.
+// PodStatusPart renders the sentence about the Pod's status. It is part of the page.
 func PodStatusPart(d PodDetail) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -412,7 +412,7 @@ func PodStatusPart(d PodDetail) templ.Component {
 	})
 }
 
-// PodBodyPart is what there is to know of the Pod: part of the page.
+// PodBodyPart renders what there is to know of the Pod. It is part of the page.
 func PodBodyPart(d PodDetail) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

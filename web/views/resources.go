@@ -62,7 +62,7 @@ const StuckStatus = "stuck"
 // ByMe is the value of by in URLs that shows what the reader asked for.
 const ByMe = "me"
 
-// Encode is the query as in URLs, "" or beginning with "?".
+// Encode returns the query as in URLs: "", or a text that begins with "?".
 func (q Query) Encode() string {
 	v := url.Values{}
 	set := func(key, value string) {
@@ -180,7 +180,7 @@ func (l List) ariaSort(key string) string {
 	}
 }
 
-// pageOf is a heading with the page, where there are several.
+// pageOf returns a heading, with the page where there are several.
 func pageOf(heading string, page, pages int) string {
 	if pages <= 1 {
 		return heading
@@ -188,7 +188,7 @@ func pageOf(heading string, page, pages int) string {
 	return heading + ", page " + strconv.Itoa(page) + " of " + strconv.Itoa(pages)
 }
 
-// Plural is a number of things.
+// Plural returns a number of things in words.
 func Plural(n int, one string) string { return plural(n, one) }
 
 // between stands after the element i of n that a sentence names, last before the last of them.

@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/api/phase"
 )
 
-// ResourcesPage is the list of a team's resources.
+// ResourcesPage renders the list of a team's resources.
 func ResourcesPage(l List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -177,7 +177,7 @@ func ResourcesPage(l List) templ.Component {
 	})
 }
 
-// CountsPart is the row of counts: part of the page, replaced on its own.
+// CountsPart renders the row of counts. It is part of the page, replaced on its own.
 func CountsPart(l List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -264,7 +264,7 @@ func CountsPart(l List) templ.Component {
 	})
 }
 
-// countOf is a number and what it counts.
+// countOf renders a number and what it counts.
 func countOf(c Count) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -655,7 +655,7 @@ func filters(l List) templ.Component {
 	})
 }
 
-// ListPart is the table with its pager, and the stream that keeps it up to date: part of the page.
+// ListPart renders the table with its pager, and the stream that keeps it up to date. It is part of the page.
 func ListPart(l List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -960,7 +960,7 @@ func withoutHidden(kinds []string) templ.Component {
 	})
 }
 
-// RowPart is one resource of the list: part of the page.
+// RowPart renders one resource of the list. It is part of the page.
 func RowPart(r Resource, l List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -53,5 +53,5 @@ func (v Versions) id() string { return ID(v.Input) }
 type Vanished struct {
 	Form Form
 	Name string
-	Anew string // address of the form that asks for it anew, "" for those who may not
+	Anew string // address of the form that requests it again, "" for those who may not
 }

@@ -228,7 +228,7 @@ func ReviewPage(r Review) templ.Component {
 	})
 }
 
-// verdict is what the dry run came to.
+// verdict renders the result of the dry run.
 func verdict(r Review) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -315,7 +315,7 @@ func verdict(r Review) templ.Component {
 	})
 }
 
-// effects are what the change does besides changing the object, and what the platform adds to it.
+// effects renders what the change does besides changing the object, and what the platform adds to it.
 func effects(r Review) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -265,7 +265,7 @@ func away(s SignIn) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "</span><div><p><b>Signing in does not work right now.</b></p><p>Your organisation's sign-in service does not answer. Wait some minutes and load this page anew; if it lasts, tell whoever runs the service.</p></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "</span><div><p><b>Signing in does not work right now.</b></p><p>Your organisation's sign-in service does not answer. Wait some minutes and load this page again; if it lasts, tell whoever runs the service.</p></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -275,8 +275,8 @@ func away(s SignIn) templ.Component {
 }
 
 // SessionEndedPage answers a form that was sent after the session had ended; signIn is where signing in starts, with the
-// way back to the form. There the script brings back what was entered. Without it only this page still has that: loaded
-// anew, it is sent once more.
+// way back to the form. There the script brings back what was entered. Without the script only this page still has that: the
+// browser sends it once more when the page is reloaded.
 func SessionEndedPage(signIn string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -318,7 +318,7 @@ func SessionEndedPage(signIn string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "</span><div><p><b>Nothing was changed.</b></p><p class=\"onlyjs\">Sign in again, and you are back where you were, with what you entered in a form that asks for something or edits it. Passwords, and texts that hold some, are not kept there: to send those too, sign in in another tab and load this page anew.</p><p class=\"nojs\">Sign in in another tab, then load this page anew: your browser sends once more what you entered.</p></div></div><a class=\"btn first onlyjs\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "</span><div><p><b>Nothing was changed.</b></p><p class=\"onlyjs\">Sign in again, and you are back where you were, with what you entered in a form that asks for something or edits it. Passwords, and texts that hold some, are not kept there: to send those too, sign in in another tab and load this page again.</p><p class=\"nojs\">Sign in in another tab, then load this page again: your browser sends once more what you entered.</p></div></div><a class=\"btn first onlyjs\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

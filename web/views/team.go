@@ -42,7 +42,7 @@ func (t Teams) href(page int) string {
 	return TeamsPath + "?" + v.Encode()
 }
 
-// Href is the address of what is shown.
+// Href returns the address of what is shown.
 func (t Teams) Href() string { return t.href(t.Page) }
 
 // heading says how many teams there are.
@@ -82,7 +82,7 @@ type Role struct {
 }
 
 // Subject is somebody with a role.
-type Subject struct{ Kind, Name string }
+type Subject struct{ Kind, Name, Called string }
 
 // Tool is a way to the team's resources: lines to copy, and what they need.
 type Tool struct {

@@ -123,7 +123,7 @@ func blocker(r *Relation) templ.Component {
 	})
 }
 
-// objectsTab is the tree of what belongs to the resource.
+// objectsTab renders the tree of what belongs to the resource.
 func objectsTab(d Detail) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -489,7 +489,7 @@ func conditionsTab(d Detail) templ.Component {
 	})
 }
 
-// activityTab is what happened to the resource and was done about it.
+// activityTab renders what happened to the resource and what was done about it.
 func activityTab(d Detail) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
