@@ -51,7 +51,7 @@ func cleaned(live *object) *object {
 	return made
 }
 
-// formerOf is what portico.dev/former-uid is to say of the object in another cluster; "" for kinds that have no use for it.
+// formerOf returns the value of portico.dev/former-uid for the object in another cluster, or "" for kinds that do not use it.
 func formerOf(live *object) string {
 	uid, before := string(live.GetUID()), live.GetAnnotations()[v1alpha1.AnnotationFormerUID]
 	switch live.GetKind() {
@@ -70,7 +70,7 @@ func formerOf(live *object) string {
 	return ""
 }
 
-// secretsOf are the Secrets that an object refers to, as <namespace>/<name>, sorted.
+// secretsOf returns the Secrets that an object refers to, as <namespace>/<name>, sorted.
 func secretsOf(o *object, system string) []string {
 	var all []string
 	namespace := o.GetNamespace()

@@ -52,7 +52,7 @@ func (c *Cluster) deployment(ctx context.Context) (*object, error) {
 	return found, nil
 }
 
-// id is what stands in the ownership tags: what --cluster-id of the operator says, else the UID of kube-system.
+// id returns the cluster's ID in ownership tags: the operator's --cluster-id, else the UID of kube-system.
 func (c *Cluster) id(ctx context.Context) (string, error) {
 	found, err := c.deployment(ctx)
 	if err != nil {

@@ -77,7 +77,7 @@ func kindOf(crd map[string]any) kind {
 	return k
 }
 
-// saved tells whether an object is one that people made: what Kubernetes and an installation make is made again.
+// saved reports whether people made the object: what Kubernetes and an installation make is made again.
 func saved(o *object) bool {
 	switch o.GetKind() {
 	case "RoleBinding", "ClusterRoleBinding":

@@ -8,11 +8,13 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -72,7 +74,7 @@ func (c *Cluster) within(k kind, o *object) dynamic.ResourceInterface {
 	return c.objects.Resource(k.GroupVersionResource)
 }
 
-// atRest is ErrOperatorRuns unless no operator is to run.
+// atRest returns ErrOperatorRuns unless there is no operator, or its Deployment has no replicas.
 func (c *Cluster) atRest(ctx context.Context) error {
 	found, err := c.deployment(ctx)
 	if err != nil || found == nil {
@@ -85,7 +87,25 @@ func (c *Cluster) atRest(ctx context.Context) error {
 }
 
 func (p *Plan) add(verb string, o *object, do func(context.Context) error) {
-	p.Steps = append(p.Steps, Step{verb + " " + nameOf(o), do})
+	p.Steps = append(p.Steps, Step{verb + " " + nameOf(o), patient(do)})
+}
+
+// settling is how long the API server may need until it takes objects of a kind that was brought a moment ago.
+const settling = 30 * time.Second
+
+// patient repeats what the API server says it cannot do yet.
+func patient(do func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		var last error
+		err := wait.PollUntilContextTimeout(ctx, time.Second, settling, true, func(ctx context.Context) (bool, error) {
+			last = do(ctx)
+			return !apierrors.IsServiceUnavailable(last), nil
+		})
+		if last != nil {
+			return last
+		}
+		return err
+	}
 }
 
 // compare plans for an object that is there: it stays as it is, but is told what it was, if nobody has.
@@ -128,7 +148,7 @@ func annotating(all dynamic.ResourceInterface, o *object, former string) func(co
 	}
 }
 
-// missing is what the object is to be told that it was; "" if it has been told, or is the very one that was saved.
+// missing returns the former UID that the object still needs, or "" if it has one, or is the very object that was saved.
 func missing(want, have *object) string {
 	former := want.GetAnnotations()[v1alpha1.AnnotationFormerUID]
 	if have.GetAnnotations()[v1alpha1.AnnotationFormerUID] != "" || slices.Contains(strings.Split(former, ","), string(have.GetUID())) {
@@ -137,8 +157,8 @@ func missing(want, have *object) string {
 	return former
 }
 
-// same tells whether the object has what the backup has. What the API server adds to it is no difference, nor is who asked
-// for it, which admission writes.
+// same reports whether the object has what the backup has. What the API server adds to it is no difference, nor is who requested
+// it, which admission writes.
 func same(want, have *object) bool {
 	one, other := cleaned(want), cleaned(have)
 	for _, o := range []*object{one, other} {

@@ -133,7 +133,7 @@ func find(known []kind, o *object) (kind, bool) {
 	return known[at], true
 }
 
-// nameOf is the object, for people.
+// nameOf names the object for people.
 func nameOf(o *object) string {
 	if o.GetNamespace() == "" {
 		return o.GetKind() + " " + o.GetName()

@@ -54,7 +54,7 @@ func New(cfg *rest.Config, names Names) (*Cluster, error) {
 	return c, nil
 }
 
-// within is where objects such as o are.
+// within returns the client for the object's kind and namespace.
 func (c *Cluster) within(o *object) dynamic.ResourceInterface {
 	all := c.objects.Resource(resourceOf(o))
 	if o.GetNamespace() == "" {
@@ -101,7 +101,7 @@ func (c *Cluster) each(ctx context.Context, wanted []*object, differs func(want,
 	return all, nil
 }
 
-// resourceOf is where objects of such a kind are. Every kind of ours, and of those that we bring, has the plain plural.
+// resourceOf returns the resource of the object's kind. All kinds that Portico has or installs form their plural regularly.
 func resourceOf(o *object) schema.GroupVersionResource {
 	gvk := o.GroupVersionKind()
 	plural := strings.ToLower(gvk.Kind)
@@ -114,7 +114,7 @@ func resourceOf(o *object) schema.GroupVersionResource {
 // mostSaid of what differs in one object.
 const mostSaid = 3
 
-// brief is a list for people, "" if it is empty.
+// brief joins a list for people and counts what is beyond mostSaid; "" if it is empty.
 func brief(all []string) string {
 	if more := len(all) - mostSaid; more > 0 {
 		return strings.Join(all[:mostSaid], ", ") + fmt.Sprintf(", and %d more", more)

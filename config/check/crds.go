@@ -83,7 +83,7 @@ func lacksFields(path string, want, have *apiextensionsv1.JSONSchemaProps) []str
 	return append(all, lacksElements(path, want, have)...)
 }
 
-// lacksElements is lacksFields of the elements of lists and maps.
+// lacksElements compares the elements of lists and maps, as lacksFields does fields.
 func lacksElements(path string, want, have *apiextensionsv1.JSONSchemaProps) []string {
 	var all []string
 	if want.Items != nil && want.Items.Schema != nil {

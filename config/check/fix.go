@@ -74,7 +74,7 @@ func (c *Cluster) Apply(ctx context.Context, steps []Step, done func(Step)) erro
 	return nil
 }
 
-// rank is the order in which objects are applied: what is not named comes last.
+// rank sorts objects by the order in which they are applied: kinds that are not named come last.
 func rank(o *object) int {
 	first := []string{"Namespace", "CustomResourceDefinition", "ServiceAccount", "Secret", "ClusterRole", "Role"}
 	if at := slices.Index(first, o.GetKind()); at >= 0 {
@@ -83,7 +83,7 @@ func rank(o *object) int {
 	return len(first)
 }
 
-// installed are all objects of this version, in the order in which they are applied.
+// installed returns all objects of this version, in the order in which they are applied.
 func (c *Cluster) installed() ([]*object, error) {
 	all, err := c.names.rights()
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *Cluster) installed() ([]*object, error) {
 	return all, nil
 }
 
-// step is what is to be done about one object; nil if nothing is.
+// step returns what must be done about one object, or nil if it is as it should be.
 func (c *Cluster) step(ctx context.Context, want *object) (*Step, error) {
 	name := want.GetKind() + " " + want.GetName()
 	if want.GetNamespace() != "" {
@@ -113,9 +113,13 @@ func (c *Cluster) step(ctx context.Context, want *object) (*Step, error) {
 	apply := func(ctx context.Context) error { return c.apply(ctx, want) }
 	have, err := c.within(want).Get(ctx, want.GetName(), metav1.GetOptions{})
 	switch {
-	case apierrors.IsNotFound(err) && want.GetName() == optionalBinding && want.GetKind() == "ClusterRoleBinding":
-		return c.optional(ctx, apply)
 	case apierrors.IsNotFound(err):
+		if err := c.join(ctx, want); err != nil {
+			return nil, err
+		}
+		if want.GetName() == optionalBinding && want.GetKind() == "ClusterRoleBinding" {
+			return c.optional(ctx, apply)
+		}
 		return &Step{"create " + name, apply}, nil
 	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", name, err)
@@ -130,7 +134,7 @@ func (c *Cluster) step(ctx context.Context, want *object) (*Step, error) {
 	return &Step{"change " + name, apply}, nil
 }
 
-// optional is the step for the binding that somebody may have taken away on purpose: it comes with a first installation only.
+// optional returns the step for the binding that admins may have removed on purpose: it is created by a first installation only.
 func (c *Cluster) optional(ctx context.Context, apply func(context.Context) error) (*Step, error) {
 	operator := &object{Object: map[string]any{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding"}}
 	_, err := c.within(operator).Get(ctx, "portico-operator", metav1.GetOptions{})
@@ -140,7 +144,7 @@ func (c *Cluster) optional(ctx context.Context, apply func(context.Context) erro
 	return nil, err
 }
 
-// settled is an object without what tells of its writers.
+// settled returns an object without the fields that say who wrote it, and when.
 func settled(o *object) map[string]any {
 	o = o.DeepCopy()
 	for _, key := range []string{"managedFields", "resourceVersion", "generation"} {
@@ -152,6 +156,10 @@ func settled(o *object) map[string]any {
 // write makes an object what it should be, or with dryRun only says what would become of it. Of a policy nothing of others
 // stays, which server-side apply would keep: a selector that leaves namespaces out, or a second action.
 func (c *Cluster) write(ctx context.Context, want, have *object, dryRun ...string) (*object, error) {
+	if have != nil {
+		want = want.DeepCopy()
+		sameRelease(want, have)
+	}
 	if have == nil || want.GroupVersionKind().Group != "admissionregistration.k8s.io" {
 		return c.within(want).Apply(ctx, want.GetName(), want, metav1.ApplyOptions{FieldManager: fieldManager, Force: true, DryRun: dryRun})
 	}

@@ -95,7 +95,7 @@ func holds(all, some []any) bool {
 	return true
 }
 
-// words are two values that are short enough to be said.
+// words returns two values as text, and whether both are strings short enough for a message.
 func words(want, have any) (w, h string, ok bool) {
 	const short = 60
 	w, isText := want.(string)

@@ -67,7 +67,7 @@ func (c *Cluster) allows(ctx context.Context, r right) (bool, error) {
 	return review.Status.Allowed, err
 }
 
-// rightsWanted are those of the roles that are bound to our ServiceAccounts.
+// rightsWanted returns the rights that roles must give to Portico's ServiceAccounts, without those of the optional binding.
 func (c *Cluster) rightsWanted() ([]right, error) {
 	objects, err := c.names.rights()
 	if err != nil {
@@ -98,7 +98,7 @@ func (c *Cluster) rightsWanted() ([]right, error) {
 	return all, nil
 }
 
-// rightsBy are those that a binding gives.
+// rightsBy returns the rights that a binding gives.
 func rightsBy(b *rbacv1.RoleBinding, rules map[string][]rbacv1.PolicyRule) (all []right) {
 	role := "/" + b.RoleRef.Name
 	if b.RoleRef.Kind == "Role" {
@@ -142,7 +142,7 @@ func rightsOn(account, namespace, verb string, rule rbacv1.PolicyRule) (all []ri
 	return all
 }
 
-// said is a right in words.
+// said returns a right in words.
 func said(verb, group, resource, sub, name, namespace string) string {
 	text := verb + " " + resource
 	if group != "" {

@@ -32,7 +32,7 @@ const mostSkew = time.Minute
 // maxAnswer bounds an answer; metrics are some megabytes.
 const maxAnswer = 64 << 20
 
-// ask is one request to the API server by its path.
+// ask gets a path from the API server.
 func (c *Cluster) ask(ctx context.Context, path string) (body []byte, header http.Header, err error) {
 	at := *c.host
 	at.Path = strings.TrimSuffix(at.Path, "/") + path
@@ -50,9 +50,18 @@ func (c *Cluster) ask(ctx context.Context, path string) (body []byte, header htt
 		return nil, nil, err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, nil, apierrors.NewGenericServerResponse(resp.StatusCode, "get", schema.GroupResource{}, path, "", 0, true)
+		return nil, nil, refused(resp.StatusCode, path, body)
 	}
 	return body, resp.Header, nil
+}
+
+// refused returns the API server's error, in its own words if there are any.
+func refused(code int, path string, body []byte) error {
+	var status metav1.Status
+	if err := json.Unmarshal(body, &status); err == nil && status.Message != "" {
+		return &apierrors.StatusError{ErrStatus: status}
+	}
+	return apierrors.NewGenericServerResponse(code, "get", schema.GroupResource{}, path, http.StatusText(code), 0, true)
 }
 
 // version tells of the API server's version and clock.
@@ -163,7 +172,7 @@ func (c *Cluster) constrained(ctx context.Context) ([]Finding, error) {
 	return []Finding{{State: Lacking, Says: "the API server does not know it", Fix: "upgrade Kubernetes to " + oldest + " or newer"}}, nil
 }
 
-// HostnameKinds are those of Gateway API (1.5 and later, for ListenerSet) and of the AWS Load Balancer Controller without
+// HostnameKinds returns the kinds of Gateway API (1.5 and later, for ListenerSet) and of the AWS Load Balancer Controller without
 // which there are no hostnames.
 func HostnameKinds() []schema.GroupVersionKind {
 	gateway := schema.GroupVersion{Group: "gateway.networking.k8s.io", Version: "v1"}
@@ -239,7 +248,7 @@ func (c *Cluster) list(ctx context.Context, group, version, resource string) ([]
 	return list.Items, nil
 }
 
-// condition tells whether one is True, and what it says.
+// condition reports whether a condition is True, and its message.
 func condition(o *object, wanted string) (isTrue bool, why string) {
 	all, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	for _, one := range all {

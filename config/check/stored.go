@@ -9,7 +9,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -30,12 +29,12 @@ func storage(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.Cus
 	return &apiextensionsv1.CustomResourceDefinitionVersion{}
 }
 
-// outdated are the versions other than that of new objects in which some may still be stored.
+// outdated returns the versions, other than the storage version, in which some objects may still be stored.
 func (s *inStore) outdated() []string {
 	return slices.DeleteFunc(slices.Clone(s.have.Status.StoredVersions), func(v string) bool { return v == storage(&s.want).Name })
 }
 
-// unknown are those among them that this version does not know at all.
+// unknown returns the outdated versions that this version of Portico does not know at all.
 func (s *inStore) unknown() []string {
 	return slices.DeleteFunc(s.outdated(), func(name string) bool {
 		return slices.ContainsFunc(s.want.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == name })
@@ -114,35 +113,10 @@ func (c *Cluster) losing(ctx context.Context, s *inStore) (string, error) {
 	}
 	for _, field := range more {
 		if n := using(objects, field); n > 0 {
-			return fmt.Sprintf("%s is of a newer version: %d objects have spec.%s, which this version would drop", s.have.Name, n, strings.Join(field, ".")), nil
+			return fmt.Sprintf("%s is of a newer version: %d objects have spec.%s, which this version would drop", s.have.Name, n, pathText(field)), nil
 		}
 	}
 	return "", nil
-}
-
-// fieldsBeyond are the paths of fields that have knows and want does not, down to the first one of each. Elements of
-// lists are not looked into: their list is named where want lacks it.
-func fieldsBeyond(at []string, want, have *apiextensionsv1.JSONSchemaProps) (all [][]string) {
-	for name, field := range have.Properties {
-		path := append(slices.Clone(at), name)
-		ours, known := want.Properties[name]
-		if !known {
-			all = append(all, path)
-			continue
-		}
-		all = append(all, fieldsBeyond(path, &ours, &field)...)
-	}
-	slices.SortFunc(all, slices.Compare[[]string])
-	return all
-}
-
-func using(objects []object, field []string) (n int) {
-	for i := range objects {
-		if _, found, err := unstructured.NestedFieldNoCopy(objects[i].Object, append([]string{"spec"}, field...)...); found && err == nil {
-			n++
-		}
-	}
-	return n
 }
 
 // storeAnew writes every object of a CRD as it is, which stores it in the version of today, and then has the API server

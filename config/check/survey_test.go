@@ -9,6 +9,7 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic/fake"
@@ -109,6 +110,23 @@ func TestWhatMayNotBeLookedAtIsUnknown(t *testing.T) {
 	}
 	if Lacks(found) < 5 {
 		t.Errorf("%d are lacking", Lacks(found))
+	}
+}
+
+// A refusal is told in the API server's words, or in those of HTTP, and never in none.
+func TestARefusalSaysWhy(t *testing.T) {
+	const forbidden = `{"kind": "Status", "status": "Failure", "message": "forbidden: User \"ada\" cannot get path \"/metrics\"", "reason": "Forbidden", "code": 403}`
+	err := refused(http.StatusForbidden, "/metrics", []byte(forbidden))
+	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `User "ada" cannot get path`) {
+		t.Errorf("%v", err)
+	}
+	for _, body := range []string{"", "<html>", "{}"} {
+		if err := refused(http.StatusForbidden, "/metrics", []byte(body)); !apierrors.IsForbidden(err) || !strings.HasSuffix(err.Error(), "Forbidden") {
+			t.Errorf("%q: %v", body, err)
+		}
+	}
+	if err := refused(http.StatusNotFound, "/apis/x/v1", []byte("404 page not found\n")); !apierrors.IsNotFound(err) {
+		t.Errorf("%v", err)
 	}
 }
 

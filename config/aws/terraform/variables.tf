@@ -24,7 +24,7 @@ variable "namespace" {
 variable "kinds" {
   description = "The kinds that are offered, in lower case"
   type        = set(string)
-  default     = ["s3bucket", "sqsqueue", "rdsinstance", "ec2instance", "gatewayhostnamerequest"]
+  default     = ["ec2instance", "gatewayhostnamerequest", "rdsinstance", "s3bucket", "snstopic", "sqsqueue"] # kinds: policies
 }
 
 variable "operator_role_name" {

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/portico-platform/portico/config/crd"
+)
+
+// lists knows the kinds, sorted by their plural, and the IAM policies of those that need one.
+type lists struct {
+	kinds    []apiextensionsv1.CustomResourceDefinition
+	policies map[string]string // JSON, by the kind in lower case
+}
+
+func load(root string) (all lists, err error) {
+	names, err := fs.Glob(crd.Files, "bases/*.yaml")
+	if err != nil {
+		return all, err
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(crd.Files, name)
+		if err != nil {
+			return all, err
+		}
+		var kind apiextensionsv1.CustomResourceDefinition
+		if err := yaml.UnmarshalStrict(text, &kind); err != nil {
+			return all, fmt.Errorf("%s: %w", name, err)
+		}
+		all.kinds = append(all.kinds, kind)
+	}
+	slices.SortFunc(all.kinds, func(a, b apiextensionsv1.CustomResourceDefinition) int {
+		return strings.Compare(a.Spec.Names.Plural, b.Spec.Names.Plural)
+	})
+	all.policies = map[string]string{}
+	for _, kind := range all.kinds {
+		name := strings.ToLower(kind.Spec.Names.Kind)
+		if text, err := os.ReadFile(filepath.Join(root, "docs", "iam", name+".json")); err == nil { //nolint:gosec // a file of the tree
+			all.policies[name] = strings.TrimSpace(string(text))
+		}
+	}
+	return all, nil
+}
+
+// keptBy says who makes objects of the kind: operator, admins, or "" for teams.
+func keptBy(kind *apiextensionsv1.CustomResourceDefinition) string {
+	return kind.Annotations["portico.dev/kept-by"]
+}
+
+// sets are what a list may hold.
+var sets = map[string]func(*apiextensionsv1.CustomResourceDefinition) bool{
+	"all":     func(*apiextensionsv1.CustomResourceDefinition) bool { return true },
+	"written": func(k *apiextensionsv1.CustomResourceDefinition) bool { return keptBy(k) != "operator" },
+	"requested": func(k *apiextensionsv1.CustomResourceDefinition) bool {
+		return keptBy(k) == "" && k.Spec.Scope == apiextensionsv1.NamespaceScoped
+	},
+}
+
+// names returns the plurals of a set such as "all", "requested/status" or "all but hostnamegrants", or of "policies" the quoted
+// names of the kinds that have an IAM policy.
+func (l lists) names(what string) (string, error) {
+	var names []string
+	if what == "policies" {
+		for _, kind := range l.kinds {
+			if name := strings.ToLower(kind.Spec.Names.Kind); l.policies[name] != "" {
+				names = append(names, `"`+name+`"`)
+			}
+		}
+		return strings.Join(names, ", "), nil
+	}
+	set, without, _ := strings.Cut(what, " but ")
+	set, sub, isSub := strings.Cut(set, "/")
+	in, ok := sets[set]
+	if !ok {
+		return "", fmt.Errorf("%q is no set of kinds", what)
+	}
+	for i := range l.kinds {
+		name := l.kinds[i].Spec.Names.Plural
+		if !in(&l.kinds[i]) || name == without {
+			continue
+		}
+		if isSub {
+			name += "/" + sub
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", "), nil
+}
+
+// text returns what stands in a block.
+func (l lists) text(what string) (string, error) {
+	var out strings.Builder
+	for i := range l.kinds {
+		name := l.kinds[i].Spec.Names.Kind
+		file := strings.ToLower(name)
+		policy, has := l.policies[file]
+		switch {
+		case what == "links":
+			_, _ = fmt.Fprintf(&out, ", [%s](kinds/%s.md)", name, file)
+		case what == "policies" && has:
+			_, _ = fmt.Fprintf(&out, ", [%s](%s.json)", name, file)
+		case what == "policy references" && has:
+			_, _ = fmt.Fprintf(&out, "      - !Ref %sPolicy\n", name)
+		case what == "policy resources" && has:
+			_, _ = fmt.Fprintf(&out, policyResource, name, name, indent(policy, "        "))
+		}
+	}
+	if out.Len() == 0 {
+		return "", fmt.Errorf("%q is nothing that can be generated", what)
+	}
+	return strings.TrimPrefix(out.String(), ", "), nil
+}
+
+// policyResource is one of CloudFormation. YAML takes the JSON of its document as it is.
+const policyResource = `  %sPolicy:
+    Type: AWS::IAM::ManagedPolicy
+    Properties:
+      Description: Portico, %s
+      PolicyDocument:
+%s
+
+`
+
+func indent(text, by string) string { return by + strings.ReplaceAll(text, "\n", "\n"+by) }

@@ -1,0 +1,84 @@
+// Command generate writes, wherever a list names Portico's kinds, those that the CRDs have: in roles, IAM templates and pages.
+//
+// A list is a line that says by a comment what it holds, or stands between two comments:
+//
+//	resources: [s3buckets/status, sqsqueues/status] # kinds: all/status
+//
+//	<!-- generated: links -->…<!-- /generated -->
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// files are those with such lists.
+var files = []string{"config/rbac/*.yaml", "config/aws/*.yaml", "config/aws/terraform/*.tf", "docs/README.md", "docs/install.md", "docs/iam/README.md"}
+
+var (
+	line  = regexp.MustCompile(`(?m)^(.*\[)[^\]\n]*(\] *# kinds: (.+))$`)
+	block = regexp.MustCompile(`(?s)((?:<!--|#) generated: ([a-z ]+?)(?: -->|\n)).*?((?:<!--| *#) /generated)`)
+)
+
+func main() {
+	if err := generate("."); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func generate(root string) error {
+	all, err := load(root)
+	if err != nil {
+		return err
+	}
+	for _, pattern := range files {
+		paths, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			return err
+		}
+		for _, path := range paths {
+			if err := rewrite(path, all); err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+		}
+	}
+	return nil
+}
+
+func rewrite(path string, all lists) error {
+	before, err := os.ReadFile(path) //nolint:gosec // a file of the tree
+	if err != nil {
+		return err
+	}
+	after, err := replace(before, line, 3, all.names)
+	if err != nil {
+		return err
+	}
+	if after, err = replace(after, block, 2, all.text); err != nil || bytes.Equal(before, after) {
+		return err
+	}
+	return os.WriteFile(path, after, 0o644) //nolint:gosec // a file of the tree
+}
+
+// replace writes, at each match, what write says of its group at between the first group and the last but the one that has it.
+func replace(text []byte, at *regexp.Regexp, group int, write func(what string) (string, error)) ([]byte, error) {
+	var failed error
+	out := at.ReplaceAllFunc(text, func(found []byte) []byte {
+		parts := at.FindSubmatch(found)
+		written, err := write(strings.TrimSpace(string(parts[group])))
+		if err != nil {
+			failed = err
+		}
+		behind := parts[len(parts)-1]
+		if group == len(parts)-1 {
+			behind = parts[group-1]
+		}
+		return fmt.Appendf(nil, "%s%s%s", parts[1], written, behind)
+	})
+	return out, failed
+}
