@@ -28,7 +28,7 @@ type flags struct {
 	metricsSecure   bool
 	leaderElect     bool
 	lease           lease
-	look            time.Duration // how often at the installation
+	checkInterval   time.Duration // how often at the installation
 	version         bool
 	development     bool
 	controllers     controllers.Options
@@ -56,29 +56,8 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 		_, _ = io.WriteString(out, usage)
 		set.PrintDefaults()
 	}
-	set.StringVar(&f.kubeconfig, "kubeconfig", "", "`path` of a kubeconfig; default: $KUBECONFIG, else the Pod's ServiceAccount")
-	set.StringVar(&f.controllers.Namespace, "namespace", namespace(env), "the operator's own `namespace`: Secrets that AWSProviders name, and the leader's Lease, live there")
-	set.StringVar(&f.controllers.ClusterID, "cluster-id", "", "`ID` in the ownership tags of AWS resources; default: the UID of the namespace kube-system. Set it to an old cluster's ID to take over its resources after a disaster")
-	set.StringVar(&f.metrics, "metrics-bind-address", net.JoinHostPort(env("POD_IP"), "8080"), "`address` of the Prometheus metrics, by default at $POD_IP or everywhere; 0 switches them off")
-	set.BoolVar(&f.metricsSecure, "metrics-secure", false, "metrics over HTTPS, with a certificate that the operator makes for itself, and only for those whom Kubernetes lets get /metrics (ClusterRole portico-metrics-reader)")
-	set.StringVar(&f.health, "health-probe-bind-address", net.JoinHostPort(env("POD_IP"), "8081"), "`address` of /healthz and /readyz; 0 switches them off")
-	set.StringVar(&f.controllers.Inspect.Bind, "inspect-bind-address", net.JoinHostPort(env("POD_IP"), "8443"), "`address` at which the leader shows the portal what its checks found, over HTTPS; 0 switches it off")
-	set.StringVar(&f.controllers.Inspect.Advertise, "inspect-advertise-address", env("POD_IP"), "`host` or host:port at which the portal reaches --inspect-bind-address; default: $POD_IP, else 127.0.0.1, with the port that is bound")
-	set.BoolVar(&f.leaderElect, "leader-elect", true, "let only one of several replicas work at a time")
-	set.DurationVar(&f.lease.duration, "leader-elect-lease-duration", 7*time.Second, "`time` after which those that stand by take over from a leader that renews its Lease no more")
-	set.DurationVar(&f.lease.deadline, "leader-elect-renew-deadline", 5*time.Second, "`time` that a leader tries to renew its Lease before it ends: so long an outage of the API server changes no leader")
-	set.DurationVar(&f.lease.retry, "leader-elect-retry-period", 500*time.Millisecond, "`time` between two tries to renew the Lease, or to get it, and up to 120% more")
-	set.DurationVar(&f.look, "installation-check-interval", check.Every, "how often is looked whether the cluster has the custom resource definitions and admission policies of this version, ±10%; /readyz tells")
-	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and more of them")
-	set.IntVar(&f.controllers.Engine.Workers, "workers", 10, "how many objects of each kind are worked on at the same time")
-	set.DurationVar(&f.controllers.Engine.Resync, "audit-interval", time.Hour, "how often an AWS resource in sync is compared in full, ±10%; for one resource the annotation portico.dev/audit-interval says otherwise")
-	set.DurationVar(&f.controllers.SweepEvery, "sweep-interval", 5*time.Minute, "how often one listing of each kind, provider and region tells whether resources are still there, ±10%")
-	set.StringVar(&f.controllers.Hostnames.Namespace, "gateway-namespace", controllers.DefaultGatewayNamespace, "`namespace` of the shared Gateways that hostnames are served on")
-	set.StringVar(&f.controllers.Hostnames.Class, "gateway-class", controllers.DefaultGatewayClass, "`GatewayClass` of hostnames that name none; one of the AWS Load Balancer Controller (gateway.k8s.aws/alb)")
-	set.Func("aws-rate", "`SERVICE=RATE`: the most calls a second to one service (S3, SQS, EC2, RDS, ACM, Route 53, or * for any other) of one account in one region (Route 53: in all of them together); half of it is kept for what users wait for, and throttling lowers it for a while. More of them after commas, or by giving the flag again. Default: "+shown(f.controllers.Rates), f.rates)
-	set.Func("allowed-endpoints", "`URL` of an AWS-compatible service that AWSProviders may name as their endpoint: keys and signed requests go there. More of them after commas, or by giving the flag again. Only scheme, host and port count. Default: none but AWS's own", f.endpoints)
-	set.DurationVar(&f.controllers.Engine.Timeout, "reconcile-timeout", 2*time.Minute, "the longest that one pass over one object may take")
-	set.DurationVar(&f.controllers.ProviderResync, "provider-resync", 5*time.Minute, "how often the credentials of an AWSProvider are checked again, ±10%")
+	f.processFlags(set, env)
+	f.controllerFlags(set)
 	set.BoolVar(&f.version, "version", false, "print the version, and end")
 	if err := set.Parse(args); err != nil || f.version {
 		return f, err
@@ -89,8 +68,39 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	if set.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q; see operator --help", set.Arg(0))
 	}
-	f.controllers.Inspect.Elected = f.leaderElect
+	f.controllers.OperatorAPI.Elected = f.leaderElect
 	return f, f.check()
+}
+
+// processFlags declares flags that are about the process: what it listens at, and which replica leads.
+func (f *flags) processFlags(set *flag.FlagSet, env func(string) string) {
+	set.StringVar(&f.kubeconfig, "kubeconfig", "", "`path` of a kubeconfig; default: $KUBECONFIG, else the Pod's ServiceAccount")
+	set.StringVar(&f.controllers.Namespace, "namespace", namespace(env), "the operator's own `namespace`: Secrets that AWSProviders name, and the leader's Lease, live there")
+	set.StringVar(&f.controllers.ClusterID, "cluster-id", "", "`ID` in the ownership tags of AWS resources; default: the UID of the namespace kube-system. Set it to an old cluster's ID to take over its resources after a disaster")
+	set.StringVar(&f.metrics, "metrics-bind-address", net.JoinHostPort(env("POD_IP"), "8080"), "`address` of the Prometheus metrics, by default at $POD_IP or everywhere; 0 switches them off")
+	set.BoolVar(&f.metricsSecure, "metrics-secure", false, "metrics over HTTPS, with a certificate that the operator makes for itself, and only for those whom Kubernetes lets get /metrics (ClusterRole portico-metrics-reader)")
+	set.StringVar(&f.health, "health-probe-bind-address", net.JoinHostPort(env("POD_IP"), "8081"), "`address` of /healthz and /readyz; 0 switches them off")
+	set.StringVar(&f.controllers.OperatorAPI.Bind, "inspect-bind-address", net.JoinHostPort(env("POD_IP"), "8443"), "`address` at which the leader shows the portal what its checks found, over HTTPS; 0 switches it off")
+	set.StringVar(&f.controllers.OperatorAPI.Advertise, "inspect-advertise-address", env("POD_IP"), "`host` or host:port at which the portal reaches --inspect-bind-address; default: $POD_IP, else 127.0.0.1, with the port that is bound")
+	set.BoolVar(&f.leaderElect, "leader-elect", true, "let only one of several replicas work at a time")
+	set.DurationVar(&f.lease.duration, "leader-elect-lease-duration", 7*time.Second, "`time` after which those that stand by take over from a leader that renews its Lease no more")
+	set.DurationVar(&f.lease.deadline, "leader-elect-renew-deadline", 5*time.Second, "`time` that a leader tries to renew its Lease before it ends: so long an outage of the API server changes no leader")
+	set.DurationVar(&f.lease.retry, "leader-elect-retry-period", 500*time.Millisecond, "`time` between two tries to renew the Lease, or to get it, and up to 120% more")
+	set.DurationVar(&f.checkInterval, "installation-check-interval", check.Every, "how often is looked whether the cluster has the custom resource definitions and admission policies of this version, ±10%; /readyz tells")
+	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and more of them")
+}
+
+// controllerFlags declares flags that are about the work on resources.
+func (f *flags) controllerFlags(set *flag.FlagSet) {
+	set.IntVar(&f.controllers.Engine.Workers, "workers", 10, "how many objects of each kind are worked on at the same time")
+	set.DurationVar(&f.controllers.Engine.Resync, "audit-interval", time.Hour, "how often an AWS resource in sync is compared in full, ±10%; for one resource the annotation portico.dev/audit-interval says otherwise")
+	set.DurationVar(&f.controllers.SweepEvery, "sweep-interval", 5*time.Minute, "how often one listing of each kind, provider and region tells whether resources are still there, ±10%")
+	set.StringVar(&f.controllers.Hostnames.Namespace, "gateway-namespace", controllers.DefaultGatewayNamespace, "`namespace` of the shared Gateways that hostnames are served on")
+	set.StringVar(&f.controllers.Hostnames.Class, "gateway-class", controllers.DefaultGatewayClass, "`GatewayClass` of hostnames that name none; one of the AWS Load Balancer Controller (gateway.k8s.aws/alb)")
+	set.Func("aws-rate", "`SERVICE=RATE`: the most calls a second to one service (S3, SQS, EC2, RDS, ACM, Route 53, or * for any other) of one account in one region (Route 53: in all of them together); half of it is kept for what users wait for, and throttling lowers it for a while. More of them after commas, or by giving the flag again. Default: "+shown(f.controllers.Rates), f.rates)
+	set.Func("allowed-endpoints", "`URL` of an AWS-compatible service that AWSProviders may name as their endpoint: keys and signed requests go there. More of them after commas, or by giving the flag again. Only scheme, host and port count. Default: none but AWS's own", f.endpoints)
+	set.DurationVar(&f.controllers.Engine.Timeout, "reconcile-timeout", 2*time.Minute, "the longest that one pass over one object may take")
+	set.DurationVar(&f.controllers.ProviderResync, "provider-resync", 5*time.Minute, "how often the credentials of an AWSProvider are checked again, ±10%")
 }
 
 func (f *flags) check() error {
@@ -104,20 +114,20 @@ func (f *flags) check() error {
 		return fmt.Errorf("--audit-interval %s: at least 1s", e.Resync)
 	case f.controllers.SweepEvery < time.Second:
 		return fmt.Errorf("--sweep-interval %s: at least 1s", f.controllers.SweepEvery)
-	case f.look < time.Second:
-		return fmt.Errorf("--installation-check-interval %s: at least 1s", f.look)
+	case f.checkInterval < time.Second:
+		return fmt.Errorf("--installation-check-interval %s: at least 1s", f.checkInterval)
 	case e.Timeout < time.Second:
 		return fmt.Errorf("--reconcile-timeout %s: at least 1s", e.Timeout)
 	case f.controllers.ProviderResync < time.Second:
 		return fmt.Errorf("--provider-resync %s: at least 1s", f.controllers.ProviderResync)
 	}
-	return errors.Join(f.lease.check(), f.checkInspect())
+	return errors.Join(f.lease.check(), f.checkOperatorAPI())
 }
 
-// checkInspect finds what can be no address.
-func (f *flags) checkInspect() error {
-	o := f.controllers.Inspect
-	if o.Off() {
+// checkOperatorAPI finds what can be no address.
+func (f *flags) checkOperatorAPI() error {
+	o := f.controllers.OperatorAPI
+	if o.Disabled() {
 		return nil
 	}
 	_, port, err := net.SplitHostPort(o.Bind)
@@ -177,7 +187,7 @@ func shown(rates cloud.Rates) string {
 	return strings.Join(all, ", ")
 }
 
-// namespace is the Pod's own, from the downward API or the mounted ServiceAccount.
+// namespace returns the Pod's own, from the downward API or the mounted ServiceAccount.
 func namespace(env func(string) string) string {
 	mounted, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"k8s.io/client-go/tools/leaderelection"
 
-	"github.com/portico-platform/portico/controllers/inspect"
+	"github.com/portico-platform/portico/controllers/operatorapi"
 )
 
 func environment(pairs ...string) func(string) string {
@@ -73,15 +73,15 @@ func TestWrongFlagsAreNamed(t *testing.T) {
 func TestWhereChecksAreShown(t *testing.T) {
 	for _, x := range []struct {
 		args []string
-		want inspect.Options
+		want operatorapi.Options
 	}{
-		{nil, inspect.Options{Bind: "10.0.0.7:8443", Advertise: "10.0.0.7", Elected: true}},
-		{[]string{"--inspect-bind-address=0", "--leader-elect=false"}, inspect.Options{Bind: "0", Advertise: "10.0.0.7"}},
-		{[]string{"--inspect-bind-address=127.0.0.1:0", "--inspect-advertise-address=a:1"}, inspect.Options{Bind: "127.0.0.1:0", Advertise: "a:1", Elected: true}},
+		{nil, operatorapi.Options{Bind: "10.0.0.7:8443", Advertise: "10.0.0.7", Elected: true}},
+		{[]string{"--inspect-bind-address=0", "--leader-elect=false"}, operatorapi.Options{Bind: "0", Advertise: "10.0.0.7"}},
+		{[]string{"--inspect-bind-address=127.0.0.1:0", "--inspect-advertise-address=a:1"}, operatorapi.Options{Bind: "127.0.0.1:0", Advertise: "a:1", Elected: true}},
 	} {
 		f, err := parse(append([]string{"--namespace=n"}, x.args...), environment("POD_IP", "10.0.0.7"), &bytes.Buffer{})
-		if err != nil || f.controllers.Inspect != x.want {
-			t.Errorf("%v: %+v, %v", x.args, f.controllers.Inspect, err)
+		if err != nil || f.controllers.OperatorAPI != x.want {
+			t.Errorf("%v: %+v, %v", x.args, f.controllers.OperatorAPI, err)
 		}
 	}
 }

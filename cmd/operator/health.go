@@ -42,7 +42,7 @@ func (f *flags) serveHealth(ctx context.Context, mgr ctrl.Manager) error {
 	}
 	monitor := check.NewMonitor(slog.New(logr.ToSlogHandler(mgr.GetLogger().WithName("installation"))),
 		check.Check{Name: "crds", Run: cluster.CRDs}, check.Check{Name: "policies", Run: cluster.Policies})
-	monitor.Every = f.look
+	monitor.Every = f.checkInterval
 	if err := metrics.Registry.Register(metric.Problems(monitor)); err != nil {
 		return fmt.Errorf("count problems of the installation: %w", err)
 	}
@@ -82,7 +82,7 @@ func (h health) ready(w http.ResponseWriter, r *http.Request) {
 		bad = true
 		fmt.Fprintf(&lines, "[-]%s failed: %v\n", name, err)
 	}
-	tell("caches", h.filled(r.Context()))
+	tell("caches", h.cachesSynced(r.Context()))
 	for _, result := range h.results() {
 		tell(result.Name, result.Failure())
 	}
@@ -99,7 +99,7 @@ func (h health) ready(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, lines.String()) // whoever asked has gone
 }
 
-func (h health) filled(ctx context.Context) error {
+func (h health) cachesSynced(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, synced)
 	defer cancel()
 	if !h.caches(ctx) {

@@ -41,7 +41,7 @@ func main() {
 	}
 }
 
-// run is the operator's life: it ends when ctx does, or with the first error.
+// run runs the operator until ctx ends, or until the first error.
 func run(ctx context.Context, args []string, env func(string) string, out, logs io.Writer) error {
 	f, err := parse(args, env, logs)
 	if err != nil {
@@ -110,7 +110,7 @@ func (f *flags) metricsServer() server.Options {
 	return o
 }
 
-// logs are JSON, one line each, for machines; or text for people.
+// logs returns a handler that writes JSON, one line each, for machines; or text for people.
 func (f *flags) logs(out io.Writer) slog.Handler {
 	if f.development {
 		return slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug})

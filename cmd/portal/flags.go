@@ -9,7 +9,6 @@ import (
 	"math"
 	"net"
 	"net/netip"
-	"os"
 	"strings"
 	"time"
 
@@ -34,7 +33,6 @@ type flags struct {
 	namespace    string
 	impersonator types.NamespacedName
 	sessionKeys  string
-	secretFile   string
 	development  bool
 	version      bool
 	profiling    bool
@@ -46,6 +44,7 @@ type flags struct {
 	rate          limit.Rate
 	proxies       []netip.Prefix
 	auth          auth.Config
+	oidc          oidc
 	life          auth.Life
 }
 
@@ -67,7 +66,7 @@ Flags:
 `
 
 func parse(args []string, env func(string) string, out io.Writer) (*flags, error) {
-	f := &flags{auth: auth.Config{CLIScopes: strings.Fields(auth.DefaultCLIScopes)}, life: auth.DefaultLife()}
+	f := &flags{life: auth.DefaultLife()}
 	var impersonator string
 	set := flag.NewFlagSet("portal", flag.ContinueOnError)
 	set.SetOutput(out)
@@ -77,12 +76,7 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	}
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "`path` of a kubeconfig; default: $KUBECONFIG, else the Pod's ServiceAccount")
 	set.StringVar(&f.kubernetes, "kubernetes-url", "", "`URL` at which people reach the API server: it stands in the kubeconfig that the pages of teams show")
-	set.StringVar(&f.listen, "listen", net.JoinHostPort(cmp.Or(env("POD_IP"), "127.0.0.1"), "8080"), "`address` of the pages and the REST API, by default at $POD_IP or on this machine alone; put a proxy that ends TLS in front, or give --tls-cert-file")
-	set.StringVar(&f.certFile, "tls-cert-file", "", "`path` of the certificate with which --listen answers over HTTPS, its chain included; the file is read again when it changes")
-	set.StringVar(&f.keyFile, "tls-private-key-file", "", "`path` of the key of --tls-cert-file")
-	set.StringVar(&f.metrics, "metrics-listen", metricsAddress(env("POD_IP")), "`address` of the Prometheus metrics, by default port 8081 at $POD_IP; empty, as by default outside a Pod, or 0 switches them off")
-	set.BoolVar(&f.metricsSecure, "metrics-secure", false, "metrics over HTTPS, with a certificate that the portal makes for itself, and only for those whom Kubernetes lets get /metrics (ClusterRole portico-metrics-reader)")
-	set.BoolVar(&f.profiling, "profiling", false, "Go's profiles at /debug/pprof/ of --metrics-listen, which show what is in memory to everybody who reaches it")
+	f.listenFlags(set, env)
 	set.StringVar(&f.namespace, "namespace", env("POD_NAMESPACE"), "the portal's own `namespace`: the list of revoked sessions lives there")
 	set.StringVar(&impersonator, "impersonator", "", "ServiceAccount, as `namespace/name`, through which users' writes go; default: portico-impersonator in --namespace")
 	set.StringVar(&f.sessionKeys, "session-key-file", "", "`path` of the keys that seal session cookies, one a line: 32 random bytes in base64 (openssl rand -base64 32). The first seals, all open; the file is read again when it changes")
@@ -95,6 +89,7 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	set.BoolVar(&f.development, "development", false, "logs for people instead of JSON, and more of them")
 	set.BoolVar(&f.version, "version", false, "print the version, and end")
 	f.authFlags(set)
+	f.providerFlags(set)
 	if err := set.Parse(args); err != nil || f.version {
 		return f, err
 	}
@@ -104,10 +99,23 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	if set.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q; see portal --help", set.Arg(0))
 	}
+	if err := f.checkOIDC(); err != nil || f.oidc.check {
+		return f, err
+	}
 	return f, cmp.Or(f.check(impersonator), f.life.Check())
 }
 
-// metricsAddress is where a Pod's metrics are read.
+// listenFlags defines the flags about the addresses at which the portal answers.
+func (f *flags) listenFlags(set *flag.FlagSet, env func(string) string) {
+	set.StringVar(&f.listen, "listen", net.JoinHostPort(cmp.Or(env("POD_IP"), "127.0.0.1"), "8080"), "`address` of the pages and the REST API, by default at $POD_IP or on this machine alone; put a proxy that ends TLS in front, or give --tls-cert-file")
+	set.StringVar(&f.certFile, "tls-cert-file", "", "`path` of the certificate with which --listen answers over HTTPS, its chain included; the file is read again when it changes")
+	set.StringVar(&f.keyFile, "tls-private-key-file", "", "`path` of the key of --tls-cert-file")
+	set.StringVar(&f.metrics, "metrics-listen", metricsAddress(env("POD_IP")), "`address` of the Prometheus metrics, by default port 8081 at $POD_IP; empty, as by default outside a Pod, or 0 switches them off")
+	set.BoolVar(&f.metricsSecure, "metrics-secure", false, "metrics over HTTPS, with a certificate that the portal makes for itself, and only for those whom Kubernetes lets get /metrics (ClusterRole portico-metrics-reader)")
+	set.BoolVar(&f.profiling, "profiling", false, "Go's profiles at /debug/pprof/ of --metrics-listen, which show what is in memory to everybody who reaches it")
+}
+
+// metricsAddress returns the address at which a Pod serves its metrics, or "" outside a Pod.
 func metricsAddress(podIP string) string {
 	if podIP == "" {
 		return ""
@@ -117,14 +125,8 @@ func metricsAddress(podIP string) string {
 
 func (f *flags) authFlags(set *flag.FlagSet) {
 	set.StringVar(&f.auth.PublicURL, "public-url", "", "`URL` at which browsers reach the portal: scheme and host")
-	set.StringVar(&f.auth.IssuerURL, "oidc-issuer-url", "", "`URL` of the OpenID Connect provider")
-	set.StringVar(&f.auth.ClientID, "oidc-client-id", "", "the portal's client `ID` at the provider")
-	set.StringVar(&f.secretFile, "oidc-client-secret-file", "", "`path` of a file with the client's secret; empty for a public client")
-	set.StringVar(&f.auth.UsernameClaim, "oidc-username-claim", "sub", "`claim` that holds the username, as the API server's own setting says. sub is never given to anybody else; preferred_username and email may be changed, or given again, and rights with them")
-	set.StringVar(&f.auth.GroupsClaim, "oidc-groups-claim", "groups", "`claim` that holds the groups")
 	set.DurationVar(&f.life.Idle, "session-idle", f.life.Idle, "`time` without use after which a browser's session ends; a page that is only open is no use. At least 1m")
 	set.DurationVar(&f.life.Max, "session-max", f.life.Max, "`time` after which a browser's session ends, used or not. At most 24h")
-	set.StringVar(&f.auth.Prefix, "oidc-prefix", "oidc:", "`prefix` of usernames and groups in Kubernetes")
 	set.Func("api-audience", "`audience` that a bearer token for the REST API must have; more of them after commas, or by giving the flag again", func(list string) error {
 		for one := range strings.SplitSeq(list, ",") {
 			if one = strings.TrimSpace(one); one == "" {
@@ -135,11 +137,8 @@ func (f *flags) authFlags(set *flag.FlagSet) {
 		return nil
 	})
 	set.StringVar(&f.auth.CLIClientID, "cli-client-id", "", "the public client `ID` at the provider with which portico login signs in; empty: portico takes ready tokens only")
-	set.Func("cli-scopes", "`scopes`, with spaces between, that portico login asks for; default: \""+auth.DefaultCLIScopes+"\". The ID token must have one of --api-audience: "+
-		"make that the CLI's client ID, or add a scope for it", func(s string) error {
-		f.auth.CLIScopes = strings.Fields(s)
-		return nil
-	})
+	set.Func("cli-scopes", "`scopes`, with spaces between, that portico login asks for; default as for --oidc-scopes. The ID token must have one of --api-audience: "+
+		"make that the CLI's client ID, or add a scope for it", scopes(&f.auth.CLIScopes))
 }
 
 func (f *flags) check(impersonator string) error {
@@ -160,8 +159,6 @@ func (f *flags) check(impersonator string) error {
 		return errors.New("--session-key-file is needed: make one with openssl rand -base64 32")
 	case f.auth.PublicURL == "":
 		return errors.New("--public-url is needed, for example https://portal.example.com")
-	case f.auth.IssuerURL == "" || f.auth.ClientID == "":
-		return errors.New("--oidc-issuer-url and --oidc-client-id are needed")
 	case len(f.auth.Audiences) == 0:
 		return errors.New("--api-audience is needed: what tokens for the REST API are issued for")
 	}
@@ -173,13 +170,6 @@ func (f *flags) check(impersonator string) error {
 		return fmt.Errorf("--impersonator %q: want namespace/name", impersonator)
 	}
 	f.impersonator = types.NamespacedName{Namespace: ns, Name: name}
-	if f.secretFile != "" {
-		b, err := os.ReadFile(f.secretFile)
-		if err != nil {
-			return fmt.Errorf("--oidc-client-secret-file: %w", err)
-		}
-		f.auth.ClientSecret = strings.TrimSpace(string(b))
-	}
 	return f.auth.Check()
 }
 
@@ -213,10 +203,7 @@ func (f *flags) trust(list string) error {
 	return nil
 }
 
-// reach is what stands in the lines that people copy.
-func (f *flags) reach() pages.Reach {
-	return pages.Reach{
-		Portal: f.auth.PublicURL, Kubernetes: f.kubernetes,
-		CLI: auth.CLI{Issuer: f.auth.IssuerURL, ClientID: f.auth.CLIClientID, Scopes: f.auth.CLIScopes, Audiences: f.auth.Audiences},
-	}
+// reach returns the addresses that stand in the lines that people copy.
+func (f *flags) reach(p *auth.Provider) pages.Reach {
+	return pages.Reach{Portal: f.auth.PublicURL, Kubernetes: f.kubernetes, CLI: p.CLI}
 }

@@ -57,7 +57,7 @@ func main() {
 	}
 }
 
-// run is the portal's life: it ends when ctx does, or with the first error.
+// run runs the portal until ctx ends, or the first error.
 func run(ctx context.Context, args []string, env func(string) string, out, logs io.Writer) error {
 	f, err := parse(args, env, logs)
 	if err != nil {
@@ -67,6 +67,9 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 		_, err := fmt.Fprintln(out, "portal", version.Get())
 		return err
 	}
+	if f.oidc.check {
+		return f.lookAtProvider(ctx, os.Stdin, out)
+	}
 	log := slog.New(f.logs(logs))
 	ctrl.SetLogger(logr.FromSlogHandler(log.Handler()))
 	klog.SetSlogLogger(log)
@@ -75,19 +78,16 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 		return err
 	}
 	defer stop()
-	c, err := f.cluster(log)
+	return f.serve(ctx, log)
+}
+
+// serve answers until ctx ends, or anything that it needs fails.
+func (f *flags) serve(ctx context.Context, log *slog.Logger) error {
+	p, err := f.parts(log)
 	if err != nil {
 		return err
 	}
-	provider, err := auth.NewProvider(f.auth, clock.RealClock{}.Now)
-	if err != nil {
-		return err
-	}
-	installation, err := f.installation(c, log)
-	if err != nil {
-		return err
-	}
-	handler, err := f.handler(parts{c, provider, installation, log}) //nolint:contextcheck // the pages about the API are written before any request
+	handler, err := f.handler(p) //nolint:contextcheck // the pages about the API are written before any request
 	if err != nil {
 		return err
 	}
@@ -102,15 +102,16 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 	group, ctx := errgroup.WithContext(ctx)
 	behind, end := context.WithCancel(context.WithoutCancel(ctx)) // what the last requests need lasts as long as they
 	defer end()
-	for _, run := range []func(context.Context) error{c.Run, installation.Start, provider.Watch, listeners.watchCertificate} {
+	for _, run := range []func(context.Context) error{p.cluster.Run, p.installation.Start, p.provider.Watch, listeners.watchCertificate} {
 		group.Go(func() error { return run(behind) })
 	}
 	group.Go(func() error {
 		defer end()
-		return portal.Serve(ctx, listeners.pages, portal.Count(handler, func() error { return cmp.Or(c.Ready(), installation.Failure()) }), f.leave, log)
+		ready := func() error { return cmp.Or(p.cluster.Ready(), p.installation.Failure()) }
+		return portal.Serve(ctx, listeners.pages, portal.Count(handler, ready), f.leave, log)
 	})
 	if listeners.metrics != nil {
-		crmetrics.Registry.MustRegister(metric.Problems(installation))
+		crmetrics.Registry.MustRegister(metric.Problems(p.installation))
 		group.Go(func() error { return portal.Serve(behind, listeners.metrics, metrics, 0, log) })
 	}
 	log.Info("serving", "address", listeners.pages.Addr().String(), "publicURL", f.auth.PublicURL)
@@ -153,6 +154,18 @@ type parts struct {
 	log          *slog.Logger
 }
 
+func (f *flags) parts(log *slog.Logger) (p parts, err error) {
+	p.log = log
+	if p.cluster, err = f.cluster(log); err != nil {
+		return p, err
+	}
+	if p.provider, err = auth.NewProvider(f.auth, clock.RealClock{}.Now); err != nil {
+		return p, err
+	}
+	p.installation, err = f.installation(p.cluster, log)
+	return p, err
+}
+
 func (f *flags) handler(p parts) (http.Handler, error) {
 	now := clock.RealClock{}
 	keys, err := auth.NewKeys(f.sessionKeys, now.Now, p.log)
@@ -161,13 +174,13 @@ func (f *flags) handler(p parts) (http.Handler, error) {
 	}
 	return portal.New(portal.Parts{
 		Cluster: p.cluster, Provider: p.provider, Keys: keys, Life: f.life,
-		Pages: pages.New(p.cluster, f.reach(), p.log).Watching(p.provider.Outage), Installation: p.installation,
+		Pages: pages.New(p.cluster, f.reach(p.provider), p.log).Watching(p.provider.Outage).Naming(f.oidc.groupNames), Installation: p.installation,
 		Assets: http.HandlerFunc(web.Assets), Clock: now, Log: p.log,
 		Rate: f.rate, Proxies: f.proxies,
 	})
 }
 
-// logs are JSON, one line each, for machines; or text for people.
+// logs returns a handler that writes JSON, one line each, for machines, or text for people with --development.
 func (f *flags) logs(out io.Writer) slog.Handler {
 	if f.development {
 		return slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug})

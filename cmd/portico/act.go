@@ -61,7 +61,7 @@ func (a *app) act(ctx context.Context, act action, args []string) error {
 	return nil
 }
 
-// targetOf is target where only one kind can be meant, which may be left out.
+// targetOf returns the target of a command for one kind, which the arguments may leave out. kind "" means any kind.
 func (a *app) targetOf(ctx context.Context, kind string, args []string) (target, error) {
 	if args = slashed(args); kind != "" && len(args) == 1 {
 		args = []string{kind, args[0]}

@@ -28,7 +28,7 @@ type app struct {
 	transport http.RoundTripper // made by via
 }
 
-// run is the command; it returns the exit code.
+// run runs the command and returns its exit code.
 func run(ctx context.Context, args []string, w world) int {
 	a := &app{world: w}
 	err := a.load()
@@ -97,7 +97,7 @@ func group(root *cobra.Command, id string, commands ...*cobra.Command) {
 	root.AddCommand(commands...)
 }
 
-// inNamespace is the namespace to work in.
+// inNamespace returns the namespace to work in.
 func (a *app) inNamespace(ctx context.Context, c *client.Client) (string, error) {
 	if ns := cmp.Or(a.namespace, a.env("PORTICO_NAMESPACE")); ns != "" {
 		return ns, nil
@@ -118,7 +118,7 @@ func orList(words []string) string { return listed(words, " or ") }
 
 func andList(words []string) string { return listed(words, " and ") }
 
-// listed is words in a sentence; the last two are joined.
+// listed joins words for a sentence, with last (" and ", " or ") before the last one. Of many words it counts the rest.
 func listed(words []string, last string) string {
 	const most = 10
 	if len(words) > most {

@@ -120,7 +120,7 @@ func (a *app) applyOne(ctx context.Context, t target, want *object, dry bool) er
 	return a.did(t, "changed", dry)
 }
 
-// withWanted is the object as it becomes: spec is the file's, labels and annotations of others stay.
+// withWanted returns live with the spec of want. Labels and annotations of both are kept; want's win.
 func withWanted(live, want *object) *object {
 	next := live.DeepCopy()
 	next.Object["spec"] = want.Object["spec"]
@@ -129,8 +129,7 @@ func withWanted(live, want *object) *object {
 	return next
 }
 
-// putAgain is for an object that somebody else changed since it was read: what they changed, the file must have alike, or
-// not speak of.
+// putAgain writes an object that somebody else changed since it was read. It refuses to if that would undo what they changed.
 func (a *app) putAgain(ctx context.Context, t target, before *result, want *object, dry bool) (changed, now *result, err error) {
 	now, err = t.current(ctx)
 	switch {

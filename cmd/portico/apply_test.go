@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// written is a bucket in payments as somebody wrote it.
+// written returns a bucket in payments as somebody wrote it.
 func written(uid, spec, annotations string) string {
 	return `{"apiVersion": "portico.dev/v1alpha1", "kind": "S3Bucket", "metadata": {"name": "a", "namespace": "payments", "uid": "` + uid +
 		`", "annotations": {` + annotations + `}}, "spec": {"providerRef": {"name": "aws"}, "deletionPolicy": "Retain"` + spec + `}}`

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// kubeconfigOf is one for a server.
+// kubeconfigOf writes a kubeconfig for a server and returns its path.
 func kubeconfigOf(t *testing.T, server string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")

@@ -22,7 +22,7 @@ func (c *clusterFlags) add(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("context", cobra.NoFileCompletions) // the flag is there
 }
 
-// config is how the cluster is reached.
+// config returns how to reach the cluster.
 func (c *clusterFlags) config() (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.kubeconfig

@@ -72,7 +72,7 @@ func (a *app) completeFor(kind string) cobra.CompletionFunc {
 	}
 }
 
-// nameWords are the names of a kind; whatever goes wrong offers none.
+// nameWords returns the names of a kind's objects that begin with so, or nil after any error.
 func (a *app) nameWords(cmd *cobra.Command, kind, so string) []string {
 	k, err := a.kindNamed(kind)
 	if err != nil {
@@ -144,7 +144,7 @@ func noValues(words []string) []string {
 	return out
 }
 
-// leaves are fields with a value of their own, and references, which a name stands for.
+// leaves returns the fields that have a value of their own, and references, for which a name is enough.
 func leaves(fields []catalog.Field) []catalog.Field {
 	var out []catalog.Field
 	for _, f := range fields {

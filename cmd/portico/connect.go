@@ -15,7 +15,7 @@ import (
 
 func (a *app) store() session.Store { return session.Store{Dir: a.dir} }
 
-// address is that of the portal to talk to.
+// address returns the address of the portal to talk to.
 func (a *app) address() (string, error) {
 	all, err := a.store().Read()
 	if err != nil {
@@ -28,7 +28,7 @@ func (a *app) address() (string, error) {
 	return normal(server), nil
 }
 
-// normal is an address as it is kept.
+// normal returns an address in the form in which it is stored: with a scheme and without slashes at its end.
 func normal(server string) string {
 	if !strings.Contains(server, "://") {
 		server = "https://" + server
@@ -36,7 +36,7 @@ func normal(server string) string {
 	return strings.TrimRight(server, "/")
 }
 
-// api is a client of the portal as the caller.
+// api returns a client that talks to the portal as the caller.
 func (a *app) api() (*client.Client, error) {
 	server, err := a.address()
 	if err != nil {
@@ -88,7 +88,7 @@ func (a *app) clientOf(server string, token func(context.Context) (string, error
 	return c, nil
 }
 
-// token is that of the environment, for CI jobs, or of the login.
+// token returns the source of the token: the environment, for CI jobs, or the login.
 func (a *app) token(server string) (func(context.Context) (string, error), error) {
 	if path := a.env("PORTICO_TOKEN_FILE"); path != "" {
 		return func(context.Context) (string, error) {
@@ -110,7 +110,7 @@ func (a *app) token(server string) (func(context.Context) (string, error), error
 	return (&session.Tokens{Server: server, Store: a.store(), Clock: a.clock, Via: via}).Token, nil
 }
 
-// plausible is a token without the line break at its end. What cannot be one is not sent, and never repeated.
+// plausible returns a token without the line break at its end. Text that can be no token is an error, which never repeats it.
 func plausible(from, text string) (string, error) {
 	token := strings.TrimSpace(text)
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {

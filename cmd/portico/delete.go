@@ -90,7 +90,7 @@ func (a *app) deleteDry(ctx context.Context, t target) error {
 	return err
 }
 
-// loss is what deleting does, in words.
+// loss says in words what deleting the object does.
 func (a *app) loss(t target, o *object) string {
 	policy, _, _ := unstructured.NestedString(o.Object, "spec", "deletionPolicy")
 	d := t.kind.Deletion

@@ -14,7 +14,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/client"
-	"github.com/portico-platform/portico/portal/phase"
+	"github.com/portico-platform/portico/portal/status"
 )
 
 // latest is how many events describe shows.
@@ -68,7 +68,7 @@ func (a *app) missing(part string, err error) error {
 }
 
 func (a *app) summary(t target, o *object, checks *client.Checks) error {
-	state, why := phase.Of(o)
+	state, why := status.Of(o)
 	lines := []struct{ name, value string }{
 		{"Name", o.GetName()},
 		{"Namespace", o.GetNamespace()},
@@ -102,7 +102,7 @@ func (a *app) summary(t target, o *object, checks *client.Checks) error {
 
 func (a *app) conditions(o *object) error {
 	t := a.table("CONDITION", "STATUS", "SINCE", "REASON", "MESSAGE")
-	for _, c := range phase.FactsOf(o).Conditions {
+	for _, c := range status.FactsOf(o).Conditions {
 		since, err := time.Parse(time.RFC3339, c.Since)
 		if err != nil {
 			since = time.Time{} // it is not shown then

@@ -74,7 +74,7 @@ func (e *keptError) Error() string {
 
 func (e *keptError) Unwrap() error { return e.cause }
 
-// editing has the file edited until the portal takes it, or nothing changes any more.
+// editing opens the editor on the file until the portal takes it, or nothing changes any more.
 func (a *app) editing(ctx context.Context, t target, editor, path string, text []byte, etag string) error {
 	before := text
 	var complaint error
@@ -126,7 +126,7 @@ func (a *app) sendEdited(ctx context.Context, t target, text []byte, etag string
 
 const mark = "#portico: "
 
-// comments are what is wrong, at the top of the file.
+// comments writes the error as comments for the top of the file, nil for none.
 func comments(err error) []byte {
 	if err == nil {
 		return nil

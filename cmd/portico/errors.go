@@ -73,7 +73,8 @@ func exitCode(err error) int {
 // errInterrupted is what becomes of an error when the person ended the command.
 var errInterrupted = errors.New("interrupted")
 
-// interruptible is err as it is told: nothing that was done is blamed if the person ended the command. What they wrote is kept.
+// interruptible returns errInterrupted for err if the person ended the command, so that nothing else is blamed. The path of a
+// kept file stays in it.
 func interruptible(ctx context.Context, err error) error {
 	if ctx.Err() == nil || err == nil {
 		return err
@@ -103,7 +104,7 @@ func complain(w io.Writer, err error) {
 	_, _ = io.WriteString(w, text.String()) // nobody is left to tell
 }
 
-// places are what is wrong at each field; the detail has said it already if there is one only.
+// places lists what is wrong at each field. A single complaint that the detail contains is not repeated.
 func places(p *client.APIError) string {
 	var b strings.Builder
 	for _, f := range p.Errors {
@@ -118,7 +119,7 @@ func places(p *client.APIError) string {
 	return b.String()
 }
 
-// advice is what to do about an error that the API's words do not say.
+// advice returns what to do about an error that the API's words do not say, or "".
 func advice(p *client.APIError) string {
 	switch {
 	case p.Status == http.StatusUnauthorized:
@@ -133,7 +134,7 @@ func advice(p *client.APIError) string {
 	return ""
 }
 
-// clean is text of others without what would steer the terminal.
+// clean replaces characters that would steer the terminal by blanks; it is for text that others wrote.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || (r >= 0x7f && r < 0xa0) || (r >= 0x202a && r <= 0x202e) || (r >= 0x2066 && r <= 0x2069) {

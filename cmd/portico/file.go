@@ -82,7 +82,7 @@ func (a *app) readFile(path string) ([]document, error) {
 	return all, nil
 }
 
-// split is the documents of a file: of YAML, or JSON objects one after the other.
+// split returns the documents of a file: of YAML, or JSON objects one after the other.
 func split(b []byte) ([][]byte, error) {
 	if texts, ok := splitJSON(b); ok {
 		return texts, nil
@@ -102,7 +102,7 @@ func split(b []byte) ([][]byte, error) {
 	}
 }
 
-// splitJSON reports whether all of it is JSON.
+// splitJSON returns the JSON texts that stand one after the other in b; ok is false if any of it is no JSON.
 func splitJSON(b []byte) (texts [][]byte, ok bool) {
 	decoder := json.NewDecoder(bytes.NewReader(b))
 	for {
@@ -118,7 +118,7 @@ func splitJSON(b []byte) (texts [][]byte, ok bool) {
 	}
 }
 
-// objectsIn are what one document holds: nothing, an object, or those of a list.
+// objectsIn returns what one document holds: nothing, an object, or those of a list.
 func (a *app) objectsIn(path string, text []byte) ([]document, error) {
 	asJSON, err := sigsyaml.YAMLToJSONStrict(text)
 	if err != nil {
@@ -159,7 +159,7 @@ func (a *app) inList(path string, items []json.RawMessage) ([]document, error) {
 	return all, nil
 }
 
-// object is the document as one, which says its kind and its name.
+// object parses the document. It is an error if its kind or its name is missing.
 func (d document) object() (*object, error) {
 	if d.kind.Name == "" {
 		return nil, usagef("%s: an object does not say its kind: add apiVersion and kind", d.from)
@@ -174,7 +174,7 @@ func (d document) object() (*object, error) {
 	return obj, nil
 }
 
-// read is the text of a file in UTF-8: a byte order mark says that it is UTF-16, which some editors and shells write.
+// read returns the text of a file in UTF-8. It converts UTF-16, which some editors and shells write, if there is a byte order mark.
 func (a *app) read(path string) ([]byte, error) {
 	in := a.in
 	if path != "-" {

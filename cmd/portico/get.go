@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/portico-platform/portico/api/phase"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/client"
-	"github.com/portico-platform/portico/portal/phase"
 )
 
 type getFlags struct {

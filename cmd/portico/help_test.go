@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// every is each command that we wrote, by its path.
+// every returns each command that is not cobra's own, by its path.
 func every(root *cobra.Command) map[string]*cobra.Command {
 	all := map[string]*cobra.Command{"portico": root}
 	for _, c := range root.Commands() {

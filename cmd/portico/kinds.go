@@ -39,8 +39,8 @@ func (a *app) kindNamed(name string) (catalog.Kind, error) {
 	return catalog.Kind{}, usagef("there is no kind %q; see portico kinds", name)
 }
 
-// names are all that a kind goes by, squeezed: what people request has the last word of its title too, as a message queue is
-// called a queue.
+// names returns all names of a kind, squeezed. A kind that people request also goes by the last word of its title: a message queue
+// is called a queue.
 func names(k catalog.Kind) []string {
 	title := squeezed(k.Title)
 	all := []string{squeezed(k.Name), k.Plural, title, title + "s"}
@@ -50,7 +50,7 @@ func names(k catalog.Kind) []string {
 	return append(all, k.ShortNames...)
 }
 
-// squeezed is a name in lower case without spaces and hyphens.
+// squeezed returns a name in lower case without spaces and hyphens.
 func squeezed(name string) string {
 	return strings.NewReplacer(" ", "", "-", "").Replace(strings.ToLower(name))
 }
@@ -59,7 +59,7 @@ func wire(k catalog.Kind) client.Kind {
 	return client.Kind{Name: k.Name, Plural: k.Plural, Namespaced: k.Namespaced, ReadOnly: k.KeptBy != ""}
 }
 
-// ref names an object for people: bucket reports.
+// refOf names an object for people: bucket reports.
 func refOf(k catalog.Kind, name string) string { return strings.ToLower(k.Title) + " " + clean(name) }
 
 // target is one object that the command line names.
@@ -72,7 +72,8 @@ type target struct {
 
 func (t target) objects() objects { return t.api.Of(wire(t.kind), t.namespace) }
 
-// current is the object as Kubernetes has it now: the portal's cache may not know yet what was written a moment ago.
+// current returns the object as Kubernetes has it now. It bypasses the portal's cache, which may not know yet what was written a
+// moment ago.
 func (t target) current(ctx context.Context) (*result, error) {
 	return t.objects().Get(ctx, t.name, client.GetOptions{CacheControl: "no-cache"})
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/client"
-	"github.com/portico-platform/portico/portal/phase"
+	"github.com/portico-platform/portico/portal/status"
 )
 
 type (
@@ -98,7 +98,7 @@ var (
 	listWidths = []int{12, 12, 20, 11, 5, 20}
 )
 
-// rows is a table for people; those of one kind have its own columns too when it is wide.
+// rows prints a table for people. A wide table of one kind has the kind's own columns too.
 func (a *app) rows(list []object, wide bool) error {
 	if len(list) == 0 {
 		a.say("There is nothing here. portico kinds lists what can be requested.")
@@ -123,7 +123,7 @@ func (a *app) rows(list []object, wide bool) error {
 }
 
 func (a *app) row(o *object, columns []catalog.Column, wide bool) []string {
-	state, why := phase.Of(o)
+	state, why := status.Of(o)
 	k, _ := a.kinds.ByName(o.GetKind())
 	cells := []string{o.GetNamespace(), o.GetKind(), o.GetName(), string(state), a.age(o), k.EndpointOf(o)}
 	for _, c := range columns {
@@ -135,7 +135,8 @@ func (a *app) row(o *object, columns []catalog.Column, wide bool) []string {
 	return append(cells, why)
 }
 
-// ownColumns are the printer columns of the one kind that is listed, without those that the table has anyway.
+// ownColumns returns the printer columns of the one kind that is listed, without those that the table has anyway. It returns nil
+// for a list of several kinds.
 func (a *app) ownColumns(list []object) []catalog.Column {
 	k, ok := a.kinds.ByName(list[0].GetKind())
 	if !ok || slices.ContainsFunc(list, func(o object) bool { return o.GetKind() != k.Name }) {

@@ -41,13 +41,13 @@ func newPortal(t *testing.T) *fake {
 	return f
 }
 
-// on is what a request is answered with.
+// on sets the answer to a request.
 func (f *fake) on(request string, status int, body string, header ...string) {
 	f.answers[request] = nil
 	f.then(request, status, body, header...)
 }
 
-// then is what it is answered with after that.
+// then adds the next answer to a request, after those that were set before.
 func (f *fake) then(request string, status int, body string, header ...string) {
 	r := reply{status: status, body: body, header: map[string]string{}}
 	for i := 0; i+1 < len(header); i += 2 {
@@ -85,7 +85,7 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, a.body)
 }
 
-// times is how often something was asked.
+// times returns how often a request was made.
 func (f *fake) times(request string) int {
 	n := 0
 	for _, asked := range f.asked {
@@ -134,7 +134,7 @@ func (c *terminal) run(code int, args ...string) (out, said string) {
 	return c.out.String(), c.er.String()
 }
 
-// bucket is one in payments, in the state that the condition Ready gives it.
+// bucket returns a bucket in payments, in the state that the condition Ready gives it.
 func bucket(name, ready, message string) string {
 	text, _ := json.Marshal(message)
 	return fmt.Sprintf(`{"apiVersion": "portico.dev/v1alpha1", "kind": "S3Bucket", "metadata": {"name": %q, "namespace": "payments",

@@ -91,7 +91,7 @@ func (a *app) request(ctx context.Context, args []string, f requestFlags) error 
 // dryRun asks the API what would happen.
 const dryRun = "All"
 
-// place is the namespace of what is to be written: the file's, which must not differ from the flag's.
+// place sets the namespace of what is to be written: the file's, which must not differ from the flag's.
 func (a *app) place(ctx context.Context, t *target) error {
 	switch {
 	case !t.kind.Namespaced:
@@ -107,7 +107,7 @@ func (a *app) place(ctx context.Context, t *target) error {
 	return nil
 }
 
-// wanted is the object that the command line and the file describe.
+// wanted returns the object that the command line and the file describe, and its kind.
 func (a *app) wanted(args []string, f requestFlags) (*object, catalog.Kind, error) {
 	var base *object
 	var k catalog.Kind
@@ -174,7 +174,7 @@ func (a *app) shown(o *object) error {
 	return err
 }
 
-// inWords is where an object is, after its name.
+// inWords returns " in" and the namespace, to follow an object's name, or "" without a namespace.
 func inWords(namespace string) string {
 	if namespace == "" {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-// withSet is base with the fields that --set gives, read as the portal reads a form.
+// withSet returns base with the fields that --set gives, read as the portal reads a form.
 func withSet(k catalog.Kind, base *object, set []string) (*object, error) {
 	form := url.Values{}
 	for _, s := range set {

@@ -30,7 +30,7 @@ const hintMark = "\n  "
 
 var unknownCommand = regexp.MustCompile(`^unknown command "(.*)" for `)
 
-// misread is what cobra says of a command line, in our words.
+// misread rewords what cobra says about a command line.
 func misread(cmd *cobra.Command, err error) error {
 	text := err.Error()
 	if m := unknownCommand.FindStringSubmatch(text); m != nil {

@@ -9,8 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/portico-platform/portico/api/phase"
 	"github.com/portico-platform/portico/portal/client"
-	"github.com/portico-platform/portico/portal/phase"
+	"github.com/portico-platform/portico/portal/status"
 )
 
 // patience is how long is waited if nobody says.
@@ -138,7 +139,7 @@ func (w *waiting) take(ctx context.Context, change client.Change[object]) error 
 	return w.left()
 }
 
-// left is that the object is there no more.
+// left handles the object's deletion: waiting is done if it was for that, else it returns an error.
 func (w *waiting) left() error {
 	if w.gone {
 		w.done = true
@@ -162,7 +163,7 @@ func (w *waiting) look(ctx context.Context, o *object) error {
 		return nil
 	}
 	w.last = *o
-	state, why := phase.Of(o)
+	state, why := status.Of(o)
 	w.done = !w.gone && state == phase.Ready
 	line := string(state)
 	if why != "" {

@@ -21,7 +21,7 @@ func sse(event, data string) string {
 	return "event: " + event + "\ndata: " + strings.ReplaceAll(data, "\n", "") + "\n\n"
 }
 
-// generation is bucket after that many changes of its spec, of which the status speaks of the last but so many.
+// generation returns a bucket of generation n whose status observed the generation n-behind.
 func generation(n, behind int) string {
 	text := strings.Replace(bucket("a", "True", ""), `"generation": 1`, fmt.Sprintf(`"generation": %d`, n), 1)
 	return strings.Replace(text, `"observedGeneration": 1`, fmt.Sprintf(`"observedGeneration": %d`, n-behind), 1)
@@ -42,13 +42,13 @@ func TestWaitingSaysWhatIsInTheWay(t *testing.T) {
 		{"until what was changed a moment ago is ready", snapshot(generation(1, 0)) + changed(generation(2, 1)) + changed(generation(2, 0)), generation(2, 1), "", nil, 0, "In progress: Change not applied yet.\nReady\nbucket a in payments is ready.\n"},
 		{"what is deleted instead", snapshot(slow) + left("u", "gone"), slow, slow, nil, 1, waits + deleted},
 		{"what is deleted before the watch begins", snapshot(), slow, slow, nil, 1, deleted},
-		{"what is made anew instead", snapshot(slow) + changed(namesake), slow, namesake, nil, 1, waits + deleted},
+		{"what is made again instead", snapshot(slow) + changed(namesake), slow, namesake, nil, 1, waits + deleted},
 		{"although a namesake was there before", snapshot(namesake) + left("other", "gone") + changed(ready), slow, slow, nil, 0, "Ready\nbucket a in payments is ready.\n"},
 		{"what may no longer be seen", snapshot(slow) + left("u", "forbidden"), slow, slow, nil, 6, waits + "portico: you may no longer see bucket a in payments, so nobody knows here whether it is ready: ask who manages access to it\n"},
 		{"until it is gone", snapshot(slow) + left("u", "gone"), slow, slow, []string{"--for", "deleted"}, 0, waits + "bucket a in payments is deleted.\n"},
 		{"until it is gone, and not forbidden", snapshot(slow) + left("u", "forbidden"), slow, slow, []string{"--for", "deleted"}, 6, "ask who manages access to it\n"},
 		{"until it is gone, and not one before it", snapshot(slow) + left("other", "gone") + left("u", "gone"), slow, slow, []string{"--for", "deleted"}, 0, "bucket a in payments is deleted.\n"},
-		{"until it is gone, although it is made anew", snapshot(slow) + changed(namesake), slow, namesake, []string{"--for", "deleted"}, 0, "bucket a in payments is deleted.\n"},
+		{"until it is gone, although it is made again", snapshot(slow) + changed(namesake), slow, namesake, []string{"--for", "deleted"}, 0, "bucket a in payments is deleted.\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPortal(t)
@@ -77,7 +77,7 @@ func TestWaitingSaysWhatIsInTheWay(t *testing.T) {
 	})
 }
 
-// TestWhatIsChangedOrWaitedForIsNotReadFromACache is about what the portal is asked for.
+// TestWhatIsChangedOrWaitedForIsNotReadFromACache checks the Cache-Control of the requests to the portal.
 func TestWhatIsChangedOrWaitedForIsNotReadFromACache(t *testing.T) {
 	for _, args := range [][]string{
 		{"wait", "bucket", "a"}, {"apply", "-f", "-"}, {"delete", "bucket", "a", "--yes"}, {"get", "bucket", "a"}, {"describe", "bucket", "a"},

@@ -108,7 +108,7 @@ func (r release) imageOf(p program, on platform, binary []byte) (v1.Image, error
 	})
 }
 
-// layer is the tar file of the image's only layer.
+// layer writes the tar file of the image's only layer.
 func (r release) layer(p program, binary []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)

@@ -47,7 +47,7 @@ func (r release) sbom(p program, on platform, binary []byte) error {
 	return r.write(fmt.Sprintf("sbom/%s-%s-%s-%s.cdx.json", bom.Metadata.Component.Name, r.version, on.os, on.arch), out.Bytes())
 }
 
-// moduleURL is the package URL of a Go module.
+// moduleURL returns the package URL of a Go module.
 func moduleURL(module, version string) string {
 	folder, name := path.Split(module)
 	return packageurl.NewPackageURL(packageurl.TypeGolang, strings.TrimSuffix(folder, "/"), name, version, nil, "").ToString()

@@ -31,10 +31,10 @@ var servers = []program{
 
 var client = program{"portico", "The command line of Portico"}
 
-// images are the programs that have one.
+// images returns the programs that have an image.
 func images() []program { return append(slices.Clone(servers), client) }
 
-// image is the name of a program's image.
+// image returns the name of a program's image.
 func (p program) image() string {
 	if p == client {
 		return p.name
@@ -117,7 +117,7 @@ func (s source) build(ctx context.Context, p program, on platform) ([]byte, erro
 	return os.ReadFile(filepath.Clean(path))
 }
 
-// stamps are what api/version shows.
+// stamps returns the linker flags that set what api/version shows.
 func (s source) stamps() string {
 	commit := s.commit
 	if s.dirty {

@@ -48,7 +48,7 @@ func (l Login) Run(ctx context.Context) (*Session, error) {
 	})
 }
 
-// device is RFC 8628: the person confirms a code in a browser anywhere.
+// device logs in by the device flow (RFC 8628): the person confirms a code in a browser anywhere.
 func (l Login) device(ctx context.Context, p *provider) (*Session, error) {
 	if p.oauth.Endpoint.DeviceAuthURL == "" {
 		return nil, fmt.Errorf("the identity provider %s has no device flow: log in where there is a browser", p.settings.Issuer)
@@ -78,7 +78,7 @@ func deviceError(ctx context.Context, err error) error {
 	return fmt.Errorf("waiting for the login: %w", plain(err))
 }
 
-// browser is the authorization code flow with PKCE: the answer comes to a port of this machine.
+// browser logs in by the authorization code flow with PKCE: the answer comes to a port of this machine.
 func (l Login) browser(ctx context.Context, p *provider) (*Session, error) {
 	listener, err := listen(ctx)
 	if err != nil {

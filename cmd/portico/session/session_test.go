@@ -30,7 +30,7 @@ func settings(p *oidctest.Provider) session.Settings {
 	return session.Settings{Issuer: p.URL, ClientID: "cli", Scopes: []string{"openid"}, Audiences: []string{"api"}}
 }
 
-// comesBack is a browser in which somebody signs in with the claims; change may spoil the answer.
+// comesBack returns a browser in which somebody signs in with the claims; change may spoil the answer.
 func comesBack(t *testing.T, p *oidctest.Provider, claims oidctest.Claims, change func(url.Values)) func(string) error {
 	t.Helper()
 	return func(page string) error {
@@ -179,7 +179,7 @@ func TestProvidersThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// loggedIn is a store with a session whose token holds, but ends too soon to be used.
+// loggedIn returns a store with a session whose token is valid, but expires too soon to be used.
 func loggedIn(t *testing.T, p *oidctest.Provider) session.Store {
 	t.Helper()
 	store := session.Store{Dir: t.TempDir()}

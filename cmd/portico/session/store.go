@@ -39,7 +39,7 @@ type Session struct {
 
 func (s Store) path() string { return filepath.Join(s.Dir, "sessions.json") }
 
-// Read is what is kept; nothing at all is no error.
+// Read returns the stored sessions. A missing file is no error.
 func (s Store) Read() (Sessions, error) {
 	var all Sessions
 	if s.Dir == "" {

@@ -43,7 +43,7 @@ type Tokens struct {
 	last *Session
 }
 
-// Token is good for some time. A *NoLoginError says that only a login helps.
+// Token returns a token that is valid for some time. A *NoLoginError says that only a login helps.
 func (t *Tokens) Token(ctx context.Context) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
