@@ -104,7 +104,7 @@ func (s *acmService) remove(ctx context.Context, x *exchange, arn string, next f
 	return r, err
 }
 
-// stage is the certificate's status; s.mu is held.
+// stage returns the certificate's status. The caller holds s.mu.
 func (s *acmService) stage(c *certificate) string {
 	now := s.now()
 	switch {
@@ -159,8 +159,8 @@ func (s *acmService) ask(ctx context.Context, account, region, arn string) (map[
 	return got.Certificate, nil
 }
 
-// certificate is what is known of one beyond what moto says of it; nil for one
-// that was imported or is a private authority's.
+// certificate returns what the proxy knows of a certificate beyond moto, or nil
+// for one that was imported or belongs to a private authority.
 func (s *acmService) certificate(account string, is map[string]any) *certificate {
 	arn, _ := is["CertificateArn"].(string)
 	if is["Type"] != "AMAZON_ISSUED" {

@@ -21,7 +21,7 @@ func (w *world) acm(key, region string) *acm.Client {
 	return acm.NewFromConfig(config(w.operator, key, region))
 }
 
-// timed is an unhurried world whose clock is put forward by what later points at.
+// timed returns an unhurried world, and by how much its clock is ahead.
 func timed(t *testing.T) (w *world, later *time.Duration) {
 	t.Helper()
 	later = new(time.Duration)
@@ -62,7 +62,7 @@ func described(t *testing.T, c *acm.Client, arn string) *types.CertificateDetail
 	return out.Certificate
 }
 
-// validation is the change that publishes the certificate's n-th record.
+// validation returns the change that publishes the certificate's n-th record.
 func validation(action dns.ChangeAction, c *types.CertificateDetail, n int) dns.Change {
 	r := c.DomainValidationOptions[n].ResourceRecord
 	return plain(action, dns.RRTypeCname, *r.Name, *r.Value)

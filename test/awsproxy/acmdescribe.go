@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// describe is DescribeCertificate.
+// describe serves DescribeCertificate.
 func (s *acmService) describe(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	r, err := next(ctx)
 	if err != nil || r.status != http.StatusOK {
@@ -27,7 +27,7 @@ func (s *acmService) describe(ctx context.Context, x *exchange, next forward) (*
 	return r, r.setJSON(got)
 }
 
-// list is ListCertificates, which moto neither filters by ACM's status nor pages.
+// list serves ListCertificates, which moto neither filters by ACM's status nor pages.
 func (s *acmService) list(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	statuses, _ := x.json["CertificateStatuses"].([]any)
 	limit, start, ok := x.jsonPage(1000)
@@ -96,7 +96,7 @@ func (r *reply) setJSON(v any) (err error) {
 	return err
 }
 
-// summary is a description as a list has it.
+// summary turns a description into an entry of a list.
 func summary(is map[string]any) map[string]any {
 	inUse, _ := is["InUseBy"].([]string)
 	out := map[string]any{"SubjectAlternativeNameSummaries": is["SubjectAlternativeNames"], "HasAdditionalSubjectAlternativeNames": false, "InUse": len(inUse) > 0, "Exported": false}
@@ -148,7 +148,8 @@ func (s *acmService) overwrite(is map[string]any, c *certificate, inUse bool) {
 	maps.Copy(is, s.facts(c, inUse))
 }
 
-// facts are what moto has otherwise, or not at all; s.mu is held.
+// facts returns the fields that moto fills otherwise, or not at all. The caller
+// holds s.mu.
 func (s *acmService) facts(c *certificate, inUse bool) map[string]any {
 	status := s.stage(c)
 	issued := status == "ISSUED" || status == "EXPIRED"
@@ -176,7 +177,7 @@ func (s *acmService) facts(c *certificate, inUse bool) map[string]any {
 	return out
 }
 
-// options are how each domain is, or was, validated; s.mu is held.
+// options returns how each domain is, or was, validated. The caller holds s.mu.
 func (s *acmService) options(c *certificate, done bool) []map[string]any {
 	status := "PENDING_VALIDATION"
 	switch {

@@ -16,7 +16,7 @@ var (
 	acmToken  = regexp.MustCompile(`^\w{1,32}$`)
 )
 
-// request is RequestCertificate.
+// request serves RequestCertificate.
 func (s *acmService) request(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	domains := requestedDomains(x)
 	if refusal := refuseRequest(x, domains); refusal != nil {
@@ -58,8 +58,8 @@ func (s *acmService) request(ctx context.Context, x *exchange, next forward) (*r
 	return r, nil
 }
 
-// requestedBefore is the ARN that the same request with the same token got, if
-// that was lately and the certificate is still there.
+// requestedBefore returns the ARN that the same request with the same token
+// got, or "" if that was too long ago or the certificate is gone.
 func (s *acmService) requestedBefore(ctx context.Context, x *exchange, token, use string) (arn string, err error) {
 	s.mu.Lock()
 	before, ok := s.tokens[use]
@@ -74,7 +74,8 @@ func (s *acmService) requestedBefore(ctx context.Context, x *exchange, token, us
 	return before.arn, nil
 }
 
-// requestedDomains are the names of the certificate, each once, its own first.
+// requestedDomains returns the names of the certificate, each once, the domain
+// name first.
 func requestedDomains(x *exchange) []string {
 	name, _ := x.json["DomainName"].(string)
 	domains := []string{strings.ToLower(name)}

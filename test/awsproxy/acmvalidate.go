@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// validationRecord is the CNAME that proves a domain: for an account, the same
-// for each of its certificates, in any region, and for a wildcard and its base.
+// validationRecord returns the CNAME that proves a domain. Within an account it
+// is the same for all certificates and regions, and for a wildcard and its base.
 func validationRecord(account, domain string) (name, value string) {
 	base := strings.TrimPrefix(domain, "*.")
 	sum := sha256.Sum256([]byte(account + "/" + base))
@@ -103,7 +103,7 @@ func (d *publicDNS) hasAll(ctx context.Context, c *certificate) (bool, error) {
 	return true, nil
 }
 
-// has tells whether a zone that the name lies in has the CNAME.
+// has reports whether a zone that the name lies in has the CNAME.
 func (d *publicDNS) has(ctx context.Context, name, value string) (bool, error) {
 	for _, zone := range d.zones {
 		if !within(name, zone.name) {

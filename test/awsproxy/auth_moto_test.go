@@ -93,7 +93,7 @@ func TestAssumedRoleExpires(t *testing.T) {
 	wantCode(t, err, "ExpiredToken")
 }
 
-// refusals are what each protocol's SDK reports of a call to it.
+// refusals returns what each protocol's SDK reports of a call with the key.
 func refusals(t *testing.T, w *world, key string) map[string]error {
 	t.Helper()
 	_, onS3 := w.s3(key, "eu-west-1").ListBuckets(t.Context(), &s3.ListBucketsInput{})

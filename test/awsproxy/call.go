@@ -23,7 +23,7 @@ type Call struct {
 	Time  time.Time
 	Actor Actor
 
-	// Service is the signing name: s3, sqs, rds, ec2, acm, route53,
+	// Service is the signing name: s3, sns, sqs, rds, ec2, acm, route53,
 	// elasticloadbalancing, iam, sts, tagging, ssm.
 	Service string
 	// Operation is the API's name of it, such as CreateBucket.
@@ -32,7 +32,7 @@ type Call struct {
 	// Account owns the access key; empty if the request was refused for its
 	// credentials, or is one of the few that carry none.
 	Account string
-	// Resource is the bucket, queue name, DB instance, instance ID, ARN or
+	// Resource is the bucket, queue or topic name, DB instance, instance ID, ARN or
 	// hosted zone that the request names; several are joined by commas.
 	Resource string
 	// Write is false for what changes nothing that a user could see.

@@ -63,7 +63,7 @@ var instancesSet = regexp.MustCompile(`(?s)<instancesSet>.*</instancesSet>`)
 
 var instanceID = regexp.MustCompile(`<instanceId>([^<]+)</instanceId>`)
 
-// run is RunInstances. Calls without a token are each their own.
+// run serves RunInstances. Calls without a token are never taken for repeats.
 func (s *ec2Service) run(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	token := x.form.Get("ClientToken")
 	id := tokenID(x, token)
@@ -146,7 +146,7 @@ func tokenID(x *exchange, token string) string {
 	return x.call.Account + "/" + x.call.Region + "/" + token
 }
 
-// withoutToken is the request's parameters in a form that compares.
+// withoutToken returns the request's parameters in a form that can be compared.
 func withoutToken(form url.Values) string {
 	rest := url.Values{}
 	for k, v := range form {
@@ -157,8 +157,8 @@ func withoutToken(form url.Values) string {
 	return rest.Encode()
 }
 
-// again is the first answer, with the instances as they are now, or what
-// refuses the call because they are over.
+// again answers a repeated call as the first one, with the instances as they
+// are now. It refuses the call when they are terminated.
 func (s *ec2Service) again(ctx context.Context, x *exchange, first reservation) (*reply, error) {
 	form := url.Values{"Action": {"DescribeInstances"}, "Version": {x.form.Get("Version")}}
 	for i, id := range first.instances {
@@ -180,7 +180,7 @@ func (s *ec2Service) again(ctx context.Context, x *exchange, first reservation) 
 	return &reply{status: http.StatusOK, body: answer, header: http.Header{"Content-Type": {"text/xml"}}}, nil
 }
 
-// over tells whether an instance of the answer is terminated.
+// over reports whether an instance of the answer is terminated.
 func over(instances []byte) bool {
 	return slices.ContainsFunc(instanceState.FindAllSubmatch(instances, -1), func(m [][]byte) bool { return string(m[1]) == "terminated" })
 }

@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// change is what AWS refuses and moto does not, and what moto does in part.
+// change refuses what AWS refuses and moto does not, and completes what moto
+// does in part.
 func (s *ec2Service) change(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	var refused *reply
 	var err error

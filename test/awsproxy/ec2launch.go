@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// launch is one RunInstances as AWS does it: the image and the key pair must
+// launch runs one RunInstances as AWS does: the image and the key pair must
 // exist, the image's root device is always there, and the settings that moto
 // drops are made after it.
 func (s *ec2Service) launch(ctx context.Context, x *exchange, next forward) (*reply, error) {
@@ -144,8 +144,8 @@ func (s *ec2Service) complete(ctx context.Context, x *exchange, id string) error
 	return nil
 }
 
-// provisioned is what gives a volume the throughput and operations of its
-// mapping, or those that every gp3 volume has.
+// provisioned returns the parameters that give a volume the throughput and
+// operations of its mapping, or those that every gp3 volume has.
 func provisioned(form url.Values, n int, volume string) url.Values {
 	set := url.Values{}
 	for _, p := range []struct{ name, gp3 string }{{"Iops", "3000"}, {"Throughput", "125"}} {

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// HideYoungInstances has EC2 deny to the operator, for d after its launch, that
+// HideYoungInstances makes EC2 deny to the operator, for d after its launch, that
 // an instance exists: in AWS that may last for five minutes. 0 ends it.
 func (p *Proxy) HideYoungInstances(d time.Duration) { p.machines.young.hide(d) }
 
-// ExhaustCapacity has EC2 refuse to launch instances of the type, to anybody,
+// ExhaustCapacity makes EC2 refuse to launch instances of the type, to anybody,
 // until end is called. As in AWS, the token of a refused launch takes no other
 // parameters afterwards.
 func (p *Proxy) ExhaustCapacity(instanceType string) (end func()) {
@@ -52,7 +52,7 @@ func (n *nursery) note(x *exchange, ids []string) {
 	}
 }
 
-// hidden tells whether the operator is not to know of the instance.
+// hidden reports whether the operator must not know of the instance yet.
 func (n *nursery) hidden(x *exchange, id string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -70,8 +70,8 @@ func (n *nursery) deny(x *exchange) *reply {
 	return nil
 }
 
-// describe is a listing without the instances that are not to be known yet: it
-// is asked again for the others by their IDs.
+// describe lists instances without those that are not to be known yet: it asks
+// again for the others by their IDs.
 func (n *nursery) describe(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	r, err := next(ctx)
 	if err != nil || r.status != http.StatusOK {

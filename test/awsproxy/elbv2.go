@@ -99,7 +99,7 @@ func missingBalancer(x *exchange, r *reply) *reply {
 	return r
 }
 
-// answer is a successful one with the result given.
+// answer returns a successful reply with the result.
 func (x *exchange) answer(result string) *reply {
 	op := x.call.Operation
 	r := xmlReply(http.StatusOK, "")

@@ -49,7 +49,7 @@ func (b *balancing) balancer(t *testing.T, name string) types.LoadBalancer {
 	return out.LoadBalancers[0]
 }
 
-// issued is the ARN of an issued certificate.
+// issued requests a certificate, issues it and returns its ARN.
 func (b *balancing) issued(t *testing.T) string {
 	t.Helper()
 	arn := request(t, b.acm, certificate("issued.test"))
@@ -89,7 +89,7 @@ func (b *balancing) drop(t *testing.T, listener string, arns ...string) error {
 	return err
 }
 
-// attached are the listener's certificates, the default one first.
+// attached returns the listener's certificates, the default one first.
 func (b *balancing) attached(t *testing.T, listener string) (out []string) {
 	t.Helper()
 	got, err := b.elb.DescribeListenerCertificates(t.Context(), &elb.DescribeListenerCertificatesInput{ListenerArn: &listener})

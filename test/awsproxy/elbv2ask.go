@@ -60,12 +60,12 @@ func (s *elbService) loadBalancers(ctx context.Context, account, region string) 
 	return got.All, err
 }
 
-// listeners are those of a load balancer; none if there is no such.
+// listeners returns the listeners of a load balancer, none if there is no such.
 func (s *elbService) listeners(ctx context.Context, account, region, balancer string) ([]listener, error) {
 	return s.describeListeners(ctx, account, region, url.Values{"LoadBalancerArn": {balancer}})
 }
 
-// listener is nil if there is none.
+// listener returns the listener, or nil if there is none.
 func (s *elbService) listener(ctx context.Context, account, region, arn string) (*listener, error) {
 	all, err := s.describeListeners(ctx, account, region, url.Values{"ListenerArns.member.1": {arn}})
 	if err != nil || len(all) == 0 {

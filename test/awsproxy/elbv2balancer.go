@@ -14,8 +14,8 @@ import (
 
 var balancerLabel = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,30}[A-Za-z0-9])?$`)
 
-// createBalancer is CreateLoadBalancer: the same once more gets the first, and
-// another of the name is refused.
+// createBalancer serves CreateLoadBalancer: a repeated call gets the first load
+// balancer, and another one of the same name is refused.
 func (s *elbService) createBalancer(ctx context.Context, x *exchange) (*reply, error) {
 	asked := askedBalancer(x.form)
 	invalid := func(message string) (*reply, error) {
@@ -78,7 +78,7 @@ func (b loadBalancer) sameAs(asked loadBalancer) bool {
 		(len(asked.SecurityGroups) == 0 || sameSet(b.SecurityGroups, asked.SecurityGroups))
 }
 
-// balancerAddress is the DNS name of a load balancer, and the hosted zone that is in.
+// balancerAddress returns the DNS name of a load balancer and its hosted zone.
 func balancerAddress(arn, kind string, internal bool, region string) (name, zone string) {
 	parts := strings.Split(arn, "/") // arn:...:loadbalancer/app/NAME/ID
 	label := parts[max(0, len(parts)-2)]

@@ -31,7 +31,7 @@ func (s *elbService) createListener(ctx context.Context, x *exchange) (*reply, e
 	return s.refuseTargets(ctx, x, listeners, "")
 }
 
-// modifyListener keeps, where moto would not, the certificates beside the default one.
+// modifyListener serves ModifyListener. Unlike moto it keeps the certificates beside the default one.
 func (s *elbService) modifyListener(ctx context.Context, x *exchange) (*reply, error) {
 	l, err := s.listener(ctx, x.call.Account, x.call.Region, x.form.Get("ListenerArn"))
 	if err != nil || l == nil {

@@ -14,7 +14,7 @@ const (
 	maxTargetGroups = 100
 )
 
-// rule is CreateRule and ModifyRule, which may exceed a limit.
+// rule serves CreateRule and ModifyRule, and refuses what exceeds a limit.
 func (s *elbService) rule(ctx context.Context, x *exchange) (*reply, error) {
 	// arn:...:listener/app/NAME/ID/LISTENER, and :listener-rule/ with a RULE after
 	modified := x.form.Get("RuleArn")

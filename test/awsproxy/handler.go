@@ -121,7 +121,7 @@ func (p *Proxy) injected(x *exchange, fault Kind) *reply {
 	}
 }
 
-// serve has the service's strict part, if there is one, pass the call on.
+// serve passes the call on to moto, by the service's strict part if there is one.
 func (p *Proxy) serve(ctx context.Context, x *exchange) (*reply, error) {
 	x.limitPage(int(p.pageSize.Load()))
 	next := func(ctx context.Context) (*reply, error) { return p.upstream.send(ctx, x) }

@@ -49,7 +49,7 @@ func (k *keyring) issued(key string, expires time.Time) {
 	k.expires[key] = expires
 }
 
-// accounts are those whose keys were seen, in order.
+// accounts returns the accounts whose keys were seen, sorted.
 func (k *keyring) accounts() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -96,7 +96,7 @@ func (k *keyring) account(ctx context.Context, s scope) (string, error) {
 
 var identity = regexp.MustCompile(`<Arn>([^<]+)</Arn>[\s\S]*?<Account>(\d+)</Account>|<Account>(\d+)</Account>[\s\S]*?<Arn>([^<]+)</Arn>`)
 
-// ask has moto say whose the key is. Moto lets any key in: one that it did not
+// ask asks moto whose the key is. Moto lets any key in: one that it did not
 // make comes back as the user "moto" of its default account.
 func (k *keyring) ask(ctx context.Context, s scope) (string, error) {
 	r, err := k.upstream.ask(ctx, question{

@@ -75,7 +75,7 @@ func newWorld(t *testing.T, change ...func(*awsproxy.Options)) *world {
 	return w
 }
 
-// config is for an SDK client that makes a single attempt.
+// config returns the settings of an SDK client that makes a single attempt.
 func config(server *httptest.Server, key, region string) aws.Config {
 	return configWith(server, aws.Credentials{AccessKeyID: key, SecretAccessKey: "secret"}, region)
 }

@@ -8,7 +8,7 @@ import (
 
 // listNames are the elements, or fields, whose children are a listing's items.
 var listNames = map[string]bool{
-	"Buckets": true, "QueueUrls": true, "CertificateSummaryList": true,
+	"Buckets": true, "QueueUrls": true, "Topics": true, "CertificateSummaryList": true,
 	"DBInstances": true, "DBSnapshots": true, "reservationSet": true, "tagSet": true,
 	"HostedZones": true, "ResourceRecordSets": true, "Parameters": true,
 	"LoadBalancers": true, "TargetGroups": true, "Listeners": true, "Rules": true, "Certificates": true,

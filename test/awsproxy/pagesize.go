@@ -35,7 +35,7 @@ func (x *exchange) limitPage(n int) {
 	}
 }
 
-// lists tells whether the call is one of the listings that sweeps use.
+// lists reports whether the call is one of the listings that sweeps use.
 func (x *exchange) lists() bool {
 	switch x.call.Operation {
 	case "ListBuckets", "ListQueues", "ListCertificates", "DescribeDBInstances":

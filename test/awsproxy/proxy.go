@@ -89,11 +89,11 @@ func New(o Options) (*Proxy, error) {
 	return p, nil
 }
 
-// Operator is the way in for what is under test.
+// Operator returns the endpoint for the operator under test.
 func (p *Proxy) Operator() http.Handler { return handler{proxy: p, actor: Operator} }
 
-// Outside is the way in for who acts behind the operator's back. It also serves
-// the journal for reading by people: GET /_portico/journal.
+// Outside returns the endpoint for whoever acts behind the operator's back. It
+// also serves the journal for people to read: GET /_portico/journal.
 func (p *Proxy) Outside() http.Handler { return handler{proxy: p, actor: Outside} }
 
 // Calls returns the journal, oldest first, calls under way included.

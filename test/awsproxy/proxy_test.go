@@ -120,7 +120,7 @@ func TestRuleProbabilityFollowsTheSeed(t *testing.T) {
 	}
 }
 
-// stub is a proxy before an upstream that answers as told.
+// stub returns a proxy whose upstream answers by the handler.
 func stub(t *testing.T, answer http.HandlerFunc) (p *Proxy, operator *httptest.Server) {
 	t.Helper()
 	before := goleak.IgnoreCurrent()

@@ -80,7 +80,7 @@ var versions = map[string][]string{
 	"sqlserver-ee": {"16.00.4205.1.v1"}, "sqlserver-se": {"16.00.4205.1.v1"}, "sqlserver-ex": {"16.00.4205.1.v1"}, "sqlserver-web": {"16.00.4205.1.v1"},
 }
 
-// fullVersion is the version that RDS takes for asked.
+// fullVersion returns the version that RDS takes for asked.
 func fullVersion(engine, asked string) string {
 	for _, v := range versions[engine] {
 		if asked == "" || strings.HasPrefix(v, asked+".") {
@@ -191,7 +191,8 @@ func (s *rdsService) busy(x *exchange, id string) *reply {
 	return x.fail(http.StatusBadRequest, "InvalidDBInstanceState", "Instance "+x.form.Get("DBInstanceIdentifier")+" is not in available state.")
 }
 
-// extra of an instance, made if need be; s.mu is held.
+// extra returns the extra facts of an instance and makes them if need be. The
+// caller holds s.mu.
 func (s *rdsService) extra(id string) *instanceExtra {
 	if s.instances[id] == nil {
 		s.instances[id] = &instanceExtra{pending: url.Values{}}
@@ -222,7 +223,7 @@ func (s *rdsService) note(x *exchange, id string) {
 	}
 }
 
-// describe is the instance as moto has it; nil if there is none.
+// describe returns the instance as moto has it, or nil if there is none.
 func (s *rdsService) describe(ctx context.Context, x *exchange) ([]byte, error) {
 	form := url.Values{"Action": {"DescribeDBInstances"}, "Version": {"2014-10-31"}, "DBInstanceIdentifier": {x.form.Get("DBInstanceIdentifier")}}
 	r, err := s.upstream.ask(ctx, question{
@@ -271,7 +272,7 @@ var (
 	endpointElement = regexp.MustCompile(`(?s)<Endpoint>.*?</Endpoint>`)
 )
 
-// element is the text of the first element of this name.
+// element returns the text of the first element of this name, or "".
 func element(in []byte, name string) string {
 	_, rest, ok := strings.Cut(string(in), "<"+name+">")
 	if !ok {

@@ -9,6 +9,7 @@ import (
 // resourceParams lists by service the parameters that name what a call is
 // about; the first present counts. A list may be given as Name.1 or Name.member.1.
 var resourceParams = map[string][]string{
+	"sns":                  {"TopicArn", "ResourceArn", "SubscriptionArn", "Name"},
 	"sqs":                  {"QueueUrl", "QueueName", "QueueNamePrefix"},
 	"rds":                  {"DBInstanceIdentifier", "DBSnapshotIdentifier", "DBSubnetGroupName", "DBParameterGroupName", "ResourceName"},
 	"ec2":                  {"InstanceId", "ResourceId", "GroupId", "VolumeId", "SubnetId", "VpcId"},
@@ -74,12 +75,17 @@ func firstResource(service string, get func(name string) []string) string {
 	return ""
 }
 
-// shortName makes the URL of a queue and the ARN of a DB instance the name by
+// shortName makes the URL of a queue and the ARN of a topic, a subscription or a DB instance the name by
 // which other calls go.
 func shortName(service, v string) string {
 	switch service {
 	case "sqs":
 		return v[strings.LastIndex(v, "/")+1:]
+	case "sns":
+		if parts := strings.Split(v, ":"); len(parts) > 5 {
+			return parts[5] // of a subscription, its topic
+		}
+		return v
 	case "rds":
 		return v[strings.LastIndex(v, ":")+1:]
 	default:

@@ -21,7 +21,7 @@ func (w *world) route53(key string) *route53.Client {
 	return route53.NewFromConfig(config(w.operator, key, "us-east-1"))
 }
 
-// unhurried is a world whose Route 53 takes any number of requests.
+// unhurried returns a world whose Route 53 takes any number of requests.
 func unhurried(t *testing.T, change ...func(*awsproxy.Options)) *world {
 	t.Helper()
 	w := newWorld(t, change...)
@@ -62,7 +62,7 @@ func change(t *testing.T, c *route53.Client, zone string, changes ...types.Chang
 	return out.ChangeInfo, nil
 }
 
-// listed is the zone in order: "name type value,value".
+// listed returns the zone's records in order, as "name type value,value".
 func listed(t *testing.T, c *route53.Client, zone string) (out []string) {
 	t.Helper()
 	page, err := c.ListResourceRecordSets(t.Context(), &route53.ListResourceRecordSetsInput{HostedZoneId: &zone})
@@ -204,7 +204,7 @@ func TestRoute53RefusesWhatAWSRefuses(t *testing.T) {
 	wantCode(t, err, "NoSuchHostedZone")
 }
 
-// manyTexts are n changes with texts of so many characters and their quotes.
+// manyTexts returns n changes whose texts have so many characters, and quotes.
 func manyTexts(action types.ChangeAction, n, characters int) (out []types.Change) {
 	for i := range n {
 		out = append(out, plain(action, "TXT", fmt.Sprintf("t%d.refuse.example.com", i), `"`+strings.Repeat("x", characters)+`"`))

@@ -16,7 +16,7 @@ type changeRequest struct {
 	Changes []change `xml:"ChangeBatch>Changes>Change"`
 }
 
-// change is ChangeResourceRecordSets.
+// change serves ChangeResourceRecordSets.
 func (s *route53Service) change(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	zone := x.call.Resource
 	if !s.begin(zone) {

@@ -103,8 +103,8 @@ type motoChange struct {
 	Set    recordSet `xml:"ResourceRecordSet"`
 }
 
-// effect is the batch in terms that moto gets right: what is gone is deleted as
-// moto has it, and what is there is put, so that moto need not judge.
+// effect returns the batch in terms that moto gets right: what is gone is
+// deleted as moto has it, and what is there is put, so that moto need not judge.
 func (j *judge) effect() []motoChange {
 	var gone, put []motoChange
 	dropped := map[string]bool{} // identifiers of which moto deletes all

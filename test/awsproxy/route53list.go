@@ -21,7 +21,7 @@ type setsPage struct {
 	MaxItems       int
 }
 
-// list is ListResourceRecordSets in Route 53's order, which is not moto's.
+// list serves ListResourceRecordSets in Route 53's order, which is not moto's.
 func (s *route53Service) list(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	zone := x.call.Resource
 	start := setKey{name: x.query.Get("name"), kind: x.query.Get("type"), id: x.query.Get("identifier")}

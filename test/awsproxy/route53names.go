@@ -9,18 +9,18 @@ import (
 // escapedAsterisk is how Route 53 writes an asterisk in a name.
 const escapedAsterisk = `\052`
 
-// dnsName is a name as Route 53 keeps it: in lower case, with a trailing dot,
-// the asterisk escaped.
+// dnsName returns a name as Route 53 stores it: in lower case, with a trailing
+// dot, the asterisk escaped.
 func dnsName(name string) string {
 	name = strings.ToLower(strings.TrimSuffix(name, ".")) + "."
 	return strings.ReplaceAll(name, "*", escapedAsterisk)
 }
 
-// within tells whether the name is the zone's or below it; both as [dnsName] makes them.
+// within reports whether the name is the zone's or below it; both as [dnsName] makes them.
 func within(name, zone string) bool { return name == zone || strings.HasSuffix(name, "."+zone) }
 
-// listingOrder is what names are listed by: the labels reversed, in ASCII. The
-// trailing dot counts: a-b comes before a.
+// listingOrder returns the key by which names are listed: the labels reversed,
+// in ASCII. The trailing dot counts: a-b comes before a.
 func listingOrder(name string) string {
 	labels := strings.Split(strings.TrimSuffix(strings.ReplaceAll(name, escapedAsterisk, "*"), "."), ".")
 	slices.Reverse(labels)

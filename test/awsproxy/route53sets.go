@@ -43,7 +43,7 @@ type rawXML struct {
 
 func (s recordSet) key() setKey { return setKey{s.Name, s.Type, s.SetIdentifier} }
 
-// kept is the set as Route 53 keeps it.
+// kept returns the set as Route 53 stores it.
 func (s recordSet) kept() recordSet {
 	s.Name = dnsName(s.Name)
 	if s.AliasTarget != nil {
@@ -65,7 +65,7 @@ func (s recordSet) ordered() recordSet {
 	return s
 }
 
-// describe is how messages name a set.
+// describe names the set as Route 53's messages do.
 func (k setKey) describe() string {
 	if k.id == "" {
 		return fmt.Sprintf("[name='%s', type='%s']", k.name, k.kind)
@@ -85,7 +85,8 @@ func (s *route53Service) ask(ctx context.Context, account, method, path string, 
 // whole zone.
 const fewNames = 8
 
-// sets are those of the zone that have one of the names; all without a name.
+// sets returns the zone's sets that have one of the names, or all sets if no
+// name is given.
 func (s *route53Service) sets(ctx context.Context, account, zone string, names ...string) ([]recordSet, error) {
 	if len(names) == 0 || len(names) > fewNames {
 		all, _, err := s.page(ctx, account, zone, url.Values{"maxitems": {"1000000"}})
@@ -109,7 +110,7 @@ func (s *route53Service) sets(ctx context.Context, account, zone string, names .
 	return out, nil
 }
 
-// page is one of moto's, in moto's order.
+// page returns one of moto's pages, in moto's order.
 func (s *route53Service) page(ctx context.Context, account, zone string, query url.Values) (sets []recordSet, more bool, err error) {
 	r, err := s.ask(ctx, account, http.MethodGet, "hostedzone/"+zone+"/rrset", query, "")
 	if err != nil {

@@ -23,7 +23,7 @@ type hostedZone struct {
 
 func (z hostedZone) id() string { return strings.TrimPrefix(z.ID, "/hostedzone/") }
 
-// zone is nil if there is none.
+// zone returns the hosted zone, or nil if there is none.
 func (s *route53Service) zone(ctx context.Context, account, id string) (*hostedZone, error) {
 	r, err := s.ask(ctx, account, http.MethodGet, "hostedzone/"+id, nil, "")
 	if err != nil || r.status != http.StatusOK {
@@ -36,7 +36,7 @@ func (s *route53Service) zone(ctx context.Context, account, id string) (*hostedZ
 	return &got.HostedZone, nil
 }
 
-// zones are all of the account.
+// zones returns all hosted zones of the account.
 func (s *route53Service) zones(ctx context.Context, account string) ([]hostedZone, error) {
 	r, err := s.ask(ctx, account, http.MethodGet, "hostedzone", url.Values{"maxitems": {"1000000"}}, "")
 	if err != nil {
@@ -142,7 +142,8 @@ func (s *route53Service) listByName(ctx context.Context, x *exchange) (*reply, e
 	return r, nil
 }
 
-// pageLimit is what the request asks for, up to the most there is in a page.
+// pageLimit returns the page size that the request asks for, most at most. ok
+// is false if it is not valid.
 func pageLimit(x *exchange, most int) (limit int, ok bool) {
 	asked := x.query.Get("maxitems")
 	if asked == "" {

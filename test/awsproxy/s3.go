@@ -53,7 +53,7 @@ func (s *s3Service) around(ctx context.Context, x *exchange, next forward) (*rep
 	return s.complete(x, r), nil
 }
 
-// complete is what follows moto's answer.
+// complete does what must follow moto's answer, and returns S3's answer.
 func (s *s3Service) complete(x *exchange, r *reply) *reply {
 	switch {
 	case x.call.Operation == "DeleteBucket" && r.status < 300:

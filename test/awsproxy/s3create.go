@@ -20,8 +20,8 @@ type tag struct{ Key, Value string }
 
 var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 
-// create is CreateBucket, with the lock on the bucket held. What it does after
-// moto has made the bucket is one step to all others.
+// create serves CreateBucket; the caller holds the lock on the bucket. What it
+// does after moto has made the bucket is one step to all others.
 func (s *s3Service) create(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	var config createBucketConfiguration
 	if len(x.body) > 0 {
@@ -70,7 +70,8 @@ func (s *s3Service) undo(ctx context.Context, x *exchange, cause error) (*reply,
 
 type bucketPart struct{ query, body string }
 
-// newBucketParts is what AWS gives a new bucket since April 2023, and the tags.
+// newBucketParts returns the tags, and the settings that AWS gives every new
+// bucket since April 2023.
 func newBucketParts(x *exchange, tags []tag) []bucketPart {
 	parts := []bucketPart{
 		{"publicAccessBlock", `<PublicAccessBlockConfiguration xmlns="` + s3Namespace + `">` +

@@ -30,7 +30,7 @@ type listedBucket struct {
 // maxBuckets is the most that a page of ListBuckets holds.
 const maxBuckets = 10_000
 
-// list is ListBuckets in pages, sorted by name: moto cuts without a token.
+// list serves ListBuckets in pages, sorted by name: moto cuts without a token.
 func (s *s3Service) list(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	size, after, refusal := pageOfBuckets(x)
 	if refusal != nil {

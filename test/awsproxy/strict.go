@@ -18,6 +18,7 @@ type forward func(ctx context.Context) (*reply, error)
 func strictServices(o Options, up *upstream, p *Proxy) map[string]strict {
 	return map[string]strict{
 		"s3":      newS3(up).around,
+		"sns":     (&snsService{upstream: up, pageSize: p.pageSize.Load}).around,
 		"sqs":     newSQS(up, o.QueueNameWait, o.Now).around,
 		"ec2":     p.machines.around,
 		"rds":     newRDS(up, o.DatabaseCreation, o.Now).around,

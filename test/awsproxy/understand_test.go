@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// understood is how a request is journaled.
+// understood returns how a request is journaled.
 func understood(t *testing.T, service, method, target, body string, header ...string) Call {
 	t.Helper()
 	r := httptest.NewRequest(method, target, strings.NewReader(body))

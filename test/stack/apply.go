@@ -44,7 +44,7 @@ func Apply(ctx context.Context, cfg *rest.Config, fsys fs.FS, paths ...string) e
 	return ApplyObjects(ctx, cfg, objects...)
 }
 
-// ApplyObjects is Apply for objects at hand.
+// ApplyObjects applies objects as Apply does those of files.
 func ApplyObjects(ctx context.Context, cfg *rest.Config, objects ...*unstructured.Unstructured) error {
 	a, err := newApplier(cfg)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/portico-platform/portico/test/awsproxy"
+	"github.com/portico-platform/portico/test/stack/build"
 	"github.com/portico-platform/portico/test/stack/process"
 )
 
@@ -38,7 +39,7 @@ func (s *Stack) startAWS(ctx context.Context) error {
 		return err
 	}
 	return s.run(ctx, process.Spec{
-		Name: "moto", Path: filepath.Join(s.opts.Root, ".venv", "bin", "moto_server"),
+		Name: "moto", Path: filepath.Join(s.opts.Root, filepath.FromSlash(build.Moto)),
 		Args:  []string{"-H", "127.0.0.1", "-p", strconv.Itoa(s.ports.moto)},
 		Ready: answers(plain, upstream.String()+"/moto-api/data.json"),
 	})

@@ -30,7 +30,7 @@ const (
 	APIScopes = "openid profile email groups audience:server:client_id:" + Audience
 )
 
-// issuer is known before anything answers there.
+// issuer returns the issuer URL, which is known before anything answers there.
 func (s *Stack) issuer() string { return "http://" + address(s.ports.dex) + "/dex" }
 
 func (s *Stack) startDex(ctx context.Context) error {
@@ -158,7 +158,7 @@ func (s *Stack) Token(ctx context.Context, user string) (string, error) {
 	return answer.IDToken, nil
 }
 
-// TokenCommand is Token as a command line for people.
+// TokenCommand returns a command line with which people get the token that Token returns.
 func (s *Stack) TokenCommand(user string) string {
 	u, _ := userNamed(user)
 	return fmt.Sprintf(`curl -s %s/token -d grant_type=password -d client_id=%s -d username=%s -d password=%s --data-urlencode 'scope=%s'`+

@@ -104,7 +104,7 @@ func (e *edge) until(what string, o client.Object, ok func() bool) {
 	})
 }
 
-// is tells whether a condition has the status, and the reason if one is given, for the generation.
+// is reports whether a condition has the status, and the reason if one is given, for the generation.
 func is(conditions []metav1.Condition, generation int64, kind string, status metav1.ConditionStatus, reason string) bool {
 	c := meta.FindStatusCondition(conditions, kind)
 	return c != nil && c.ObservedGeneration == generation && c.Status == status && (reason == "" || c.Reason == reason)
@@ -137,7 +137,7 @@ func (e *edge) configuration(certificates ...string) *albconfig.LoadBalancerConf
 	return c
 }
 
-// gateway has listeners for https and http, for routes of its namespace, and takes ListenerSets of its namespace.
+// gateway creates a Gateway with listeners for https and http, for routes and ListenerSets of its namespace.
 func (e *edge) gateway(configuration string) *gatewayv1.Gateway {
 	e.Helper()
 	same := gatewayv1.NamespacesFromSame
@@ -174,7 +174,7 @@ func (e *edge) keeper() {
 	e.make(r)
 }
 
-// set is the ListenerSet of the hostname shop, in the infra namespace, which one namespace may route.
+// set returns the ListenerSet of the hostname shop, in the infra namespace; routes of the tenant may attach to it.
 func (e *edge) set(tenant string) *gatewayv1.ListenerSet {
 	e.Helper()
 	selected, host := gatewayv1.NamespacesFromSelector, gatewayv1.Hostname("shop."+stack.Domain)
@@ -238,7 +238,7 @@ func (e *edge) balancers() []elbtypes.LoadBalancer {
 	return out.LoadBalancers
 }
 
-// listener of a port, or nil.
+// listener returns the listener of a port, or nil.
 func (e *edge) listener(of elbtypes.LoadBalancer, port int32) *elbtypes.Listener {
 	e.Helper()
 	out, err := e.elb.DescribeListeners(e.Context(), &elb.DescribeListenersInput{LoadBalancerArn: of.LoadBalancerArn})
@@ -253,7 +253,7 @@ func (e *edge) listener(of elbtypes.LoadBalancer, port int32) *elbtypes.Listener
 	return nil
 }
 
-// served are the ARNs of a listener's certificates, sorted.
+// served returns the ARNs of a listener's certificates, sorted.
 func (e *edge) served(l *elbtypes.Listener) []string {
 	e.Helper()
 	out, err := e.elb.DescribeListenerCertificates(e.Context(), &elb.DescribeListenerCertificatesInput{ListenerArn: l.ListenerArn})
@@ -268,8 +268,8 @@ func (e *edge) served(l *elbtypes.Listener) []string {
 	return arns
 }
 
-// rules are those of a listener beside its default: none as long as the listener is not there, for that of a ListenerSet
-// comes after its Gateway is programmed.
+// rules returns the rules of a listener beside its default, none for nil: the listener of a ListenerSet appears only after its
+// Gateway is programmed.
 func (e *edge) rules(l *elbtypes.Listener) []elbtypes.Rule {
 	e.Helper()
 	if l == nil {

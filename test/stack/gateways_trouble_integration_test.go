@@ -131,7 +131,7 @@ func TestAtRestTheSimulatorChangesNothing(t *testing.T) {
 	}
 }
 
-// compared has the simulator compare everything with AWS, and tells what it changed of the load balancer and the
+// compared makes the simulator compare everything with AWS, and returns what it changed of the load balancer and the
 // objects.
 func (e *edge) compared(balancer string, objects ...client.Object) (changed []string) {
 	e.Helper()

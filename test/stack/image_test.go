@@ -3,11 +3,16 @@
 package stack_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/portico-platform/portico/test/stack"
 )
@@ -37,6 +42,8 @@ func TestImagesRunConfined(t *testing.T) {
 	})
 	for _, name := range []string{"operator", "portal"} {
 		confined(t, s, name)
+		restarted(t, s, name)
+		confined(t, s, name)
 	}
 	token, err := s.Token(t.Context(), "payments-dev")
 	if err != nil {
@@ -44,6 +51,22 @@ func TestImagesRunConfined(t *testing.T) {
 	}
 	if got := listBuckets(t, s.PortalURL, token); got != 200 {
 		t.Errorf("the portal answers %d", got)
+	}
+}
+
+// restarted kills a process, and waits for the next one of its Pod: in a new root, unpacked and mounted again.
+func restarted(t *testing.T, s *stack.Stack, name string) {
+	t.Helper()
+	first := s.Part(name).PID()
+	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 2*time.Minute, true, func(context.Context) (bool, error) {
+		now := s.Part(name).PID()
+		return now != 0 && now != first && s.AddressOf(name, "metrics") != "", nil
+	})
+	if err != nil {
+		t.Fatalf("%s does not come again: %v", name, err)
 	}
 }
 

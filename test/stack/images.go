@@ -37,7 +37,7 @@ func (s *Stack) unpack(image, folder string) (program string, err error) {
 	return config.Config.Entrypoint[0], untar(files, folder)
 }
 
-// image is that of this machine's platform.
+// image returns the image for this machine's platform.
 func (s *Stack) image(name string) (v1.Image, error) {
 	name, _, _ = strings.Cut(path.Base(name), ":")
 	index, err := layout.ImageIndexFromPath(filepath.Join(s.opts.Images, name))

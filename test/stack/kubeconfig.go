@@ -58,7 +58,7 @@ func (s *Stack) kubeconfig(user, namespace string, auth *clientcmdapi.AuthInfo) 
 	return c
 }
 
-// restConfig has no client-side rate limit: it would only slow down tests.
+// restConfig returns a context's access without a client-side rate limit, which would only slow down tests.
 func restConfig(c *clientcmdapi.Config, context string) (*rest.Config, error) {
 	cfg, err := clientcmd.NewNonInteractiveClientConfig(*c, context, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
 	if err != nil {
@@ -68,8 +68,8 @@ func restConfig(c *clientcmdapi.Config, context string) (*rest.Config, error) {
 	return cfg, nil
 }
 
-// UserConfig is the access of a sample user, or of "admin", by client
-// certificate. It is absent from an external cluster.
+// UserConfig returns the access of a sample user, or of "admin", by client
+// certificate. An external cluster has no users: there it is an error.
 func (s *Stack) UserConfig(name string) (*rest.Config, error) {
 	c, err := clientcmd.LoadFromFile(s.Kubeconfig)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Stack) UserConfig(name string) (*rest.Config, error) {
 // tokenLife is longer than anybody leaves make run running.
 const tokenLife = 30 * 24 * 60 * 60
 
-// ServiceAccountConfig is the access of a ServiceAccount, by a token of the
+// ServiceAccountConfig returns the access of a ServiceAccount, by a token of the
 // TokenRequest API: for a test that runs the operator in its own process with
 // the rights that it has in production.
 func (s *Stack) ServiceAccountConfig(ctx context.Context, namespace, name string) (*rest.Config, error) {
@@ -122,7 +122,7 @@ func (s *Stack) ServiceAccountKubeconfig(ctx context.Context, namespace, name st
 	return path, clientcmd.WriteToFile(*c, path)
 }
 
-// Contexts are the names of those in Kubeconfig, the current one first.
+// Contexts returns the names of the contexts in Kubeconfig, the current one first.
 func (s *Stack) Contexts() ([]string, error) {
 	c, err := clientcmd.LoadFromFile(s.Kubeconfig)
 	if err != nil {

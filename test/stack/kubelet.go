@@ -81,8 +81,8 @@ func refuse(w http.ResponseWriter, status int, err error) {
 	_, _ = io.WriteString(w, err.Error())
 }
 
-// logStatus is the status of a container that has a log, or why there is none,
-// in the words of a kubelet.
+// logStatus returns the status of a container that has a log. The error says, in
+// a kubelet's words, why there is none.
 func logStatus(pod *corev1.Pod, container string, previous bool) (*corev1.ContainerStatus, error) {
 	i := slices.IndexFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == container })
 	if i < 0 {
@@ -106,7 +106,7 @@ func logStatus(pod *corev1.Pod, container string, previous bool) (*corev1.Contai
 
 var failingImage = regexp.MustCompile(`(?:^|/)broken-([a-z]+)(?:[:@]|$)`)
 
-// logOf is the name of an image's log.
+// logOf returns the name of an image's log.
 func logOf(image string) string {
 	if found := failingImage.FindStringSubmatch(image); found != nil && slices.Contains(logging, found[1]) {
 		return found[1]

@@ -36,6 +36,10 @@ func (s *Stack) startNodes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	stages, err := s.writeStages()
+	if err != nil {
+		return err
+	}
 	if err := s.startPodEvents(ctx, clients); err != nil {
 		return err
 	}
@@ -46,7 +50,7 @@ func (s *Stack) startNodes(ctx context.Context) error {
 		Name: "kwok", Path: s.opts.bin("kwok"),
 		Args: []string{
 			"--kubeconfig=" + s.AdminKubeconfig,
-			"--config=" + s.opts.bin(stagesFile), "--config=" + logs,
+			"--config=" + stages, "--config=" + logs,
 			"--manage-all-nodes=false", "--manage-nodes-with-label-selector=" + simulated, "--node-lease-duration-seconds=40", "--cidr=" + podCIDR,
 			"--node-ip=127.0.0.1", fmt.Sprintf("--node-port=%d", s.ports.kubelet),
 			"--server-address=" + address(s.ports.kwok),
@@ -55,7 +59,7 @@ func (s *Stack) startNodes(ctx context.Context) error {
 	})
 }
 
-// simulatedNode has room for a load test of 1000 Pods, whichever Node they get.
+// simulatedNode returns a Node with room for a load test of 1000 Pods, whichever Node they get.
 func simulatedNode(name string) *corev1.Node {
 	capacity := corev1.ResourceList{
 		corev1.ResourceCPU:    resource.MustParse("128"),

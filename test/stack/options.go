@@ -58,13 +58,17 @@ type Options struct {
 	// with the rights of an administrator in its current context. There are
 	// no users' certificates then: UserConfig and the users' contexts are absent.
 	ExternalKubeconfig string
-	// Bare leaves the cluster empty: neither CRDs nor anything else is applied, and there are no Gateways.
+	// Bare leaves the cluster empty: neither CRDs nor anything else is applied, and there are no Gateways. Operator and Portal
+	// are then room for them, for somebody who installs them later.
 	Bare bool
 	// Install installs the platform in place of what an installation without Helm applies, before the samples.
 	Install func(context.Context, *Stack) error
 	// Images is a folder of image layouts by name, as make image writes it: operator and portal run out of their layers,
 	// confined. Empty means from bin.
 	Images string
+	// Versions are folders of binaries by the tag of images: what runs in place of images of ours with such a tag. Those with
+	// any other run from bin.
+	Versions map[string]string
 	// PortalSettings are flags of the portal by name, without dashes.
 	PortalSettings map[string]string
 	// Progress is told, line by line, what is built and started. Nil is silent.
@@ -111,7 +115,7 @@ func (o *Options) setDefaults() error {
 	return nil
 }
 
-// root is the repository's files.
+// root returns the repository's files.
 func (s *Stack) root() fs.FS { return os.DirFS(s.opts.Root) }
 
 func (o *Options) bin(name string) string { return filepath.Join(o.Root, "bin", name) }

@@ -28,7 +28,7 @@ const manifests = "config/default/portico.yaml"
 // answerTimeout is how long a Deployment may take until a Pod of it is ready.
 const answerTimeout = 2 * time.Minute
 
-// Settings are flags of operator and portal, by name without dashes, that are this stack's own.
+// Settings returns this stack's own flags of operator and portal, by name without dashes.
 func (s *Stack) Settings() (operator, portal map[string]string) {
 	operator = map[string]string{"development": "true"}
 	if s.opts.Parts.has(AWS) {
@@ -47,7 +47,7 @@ func (s *Stack) Settings() (operator, portal map[string]string) {
 	return operator, portal
 }
 
-// platform is what every installation gets, with what this one has of its own, as an overlay of kustomize would set it.
+// platform returns the objects of every installation, with this one's settings, as an overlay of kustomize would have it.
 func (s *Stack) platform() ([]*unstructured.Unstructured, error) {
 	all, err := ReadObjects(s.root(), manifests)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *Stack) place(o *unstructured.Unstructured, part Parts) error {
 	)
 }
 
-// secrets are what an installer makes: the portal's at the identity provider, and the keys of sessions.
+// secrets returns the Secrets that an installer creates: the portal's at the identity provider, and the keys of sessions.
 func secrets() []*unstructured.Unstructured {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails since Go 1.24
@@ -119,7 +119,7 @@ func secrets() []*unstructured.Unstructured {
 	}
 }
 
-// newNode is the Node that operator and portal run at.
+// newNode creates the Node on which operator and portal run.
 func (s *Stack) newNode() error {
 	if !s.opts.Parts.has(Operator | Portal) {
 		return nil
@@ -170,35 +170,39 @@ func (s *Stack) startUnknown(ctx context.Context) error {
 	return nil
 }
 
-// binary is what runs in place of an image of ours.
+// binary returns the path of the program that runs in place of one of Portico's images.
 func (s *Stack) binary(image string) (string, error) {
-	name, _, _ := strings.Cut(path.Base(image), ":")
-	if name == "portico" {
-		return s.opts.bin(name), nil
+	name, tag, _ := strings.Cut(path.Base(image), ":")
+	program := name
+	if name != "portico" {
+		ours, found := strings.CutPrefix(name, "portico-")
+		if !found {
+			return "", fmt.Errorf("there is no binary for the image %s", image)
+		}
+		program = ours
 	}
-	ours, found := strings.CutPrefix(name, "portico-")
-	if !found {
-		return "", fmt.Errorf("there is no binary for the image %s", image)
+	if folder := s.opts.Versions[tag]; folder != "" {
+		return filepath.Join(folder, program), nil
 	}
-	return s.opts.bin(ours), nil
+	return s.opts.bin(program), nil
 }
 
-// add makes a process of a Pod. While Pods take turns there are two of a name: the log of the second has another one.
+// add makes a process of a Pod. Replicas, and Pods that take turns, have the same name: the log of the second has another one.
 func (s *Stack) add(spec process.Spec) *process.Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	name := spec.Name
-	for i := 2; s.parts[spec.Name] != nil && s.parts[spec.Name].PID() != 0; i++ {
+	for i := 2; s.logs[spec.Name] != nil && !s.logs[spec.Name].Ended(); i++ {
 		spec.Name = fmt.Sprintf("%s-%d", name, i)
 	}
 	p := s.group.Add(spec)
-	s.parts[spec.Name], s.parts[name] = p, p
+	s.logs[spec.Name], s.parts[spec.Name], s.parts[name] = p, p, p
 	return p
 }
 
-// awaitPart waits until a Pod of a part is ready.
+// awaitPart waits until a Pod of a part is ready; where nothing is applied, whoever applies it does.
 func (s *Stack) awaitPart(ctx context.Context, part Parts, name, port string) error {
-	if !s.opts.Parts.has(part) {
+	if !s.opts.Parts.has(part) || s.opts.Bare {
 		return nil
 	}
 	began := time.Now()

@@ -63,8 +63,8 @@ func (p *podEvents) updated(before, after any) {
 	}
 }
 
-// eventOf is what a kubelet records when a container comes into its state; kind
-// is empty for nothing.
+// eventOf returns the event that a kubelet records when a container enters its
+// state; kind is empty if there is none.
 func eventOf(pod *corev1.Pod, c *corev1.ContainerStatus) (kind, reason, message string) {
 	switch {
 	case c.State.Waiting != nil:

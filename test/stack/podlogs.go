@@ -19,7 +19,7 @@ import (
 var loggedByFailing embed.FS
 
 // How often a container that runs writes a line, and after how many lines its
-// log begins anew, as a kubelet's rotation makes it.
+// log is replaced, as a kubelet rotates it.
 const logPeriod, logLines = 2 * time.Second, 2000
 
 // logging are the images broken-NAME that write a log, and one of their own.
@@ -29,8 +29,8 @@ var logging = []string{"crash", "memory", "readiness", "startup"}
 // container runtime, which kwok serves. Healthy containers share one that grows.
 type podLogs struct{ dir string }
 
-// podLog is the text that a container of image broken-NAME writes each time it
-// runs.
+// podLog returns the text that a container of image broken-NAME writes each time
+// it runs.
 func podLog(name string) string {
 	data, _ := loggedByFailing.ReadFile("logs/" + name + ".log") // embedded, so it is there
 	return string(data)
@@ -78,7 +78,7 @@ func (l *podLogs) write() error {
 	return errors.Join(append(errs, err, os.WriteFile(l.config(), config, 0o600))...)
 }
 
-// begin makes the log of running containers anew. Who follows it goes on.
+// begin replaces the log of running containers by a new one. Who follows it goes on.
 func (l *podLogs) begin(now time.Time) error {
 	text := logged(now, "INFO  starting, version 1.4.2\n") + logged(now, "INFO  listening on :8080\n")
 	fresh := l.path("running") + ".new"
@@ -116,7 +116,7 @@ func (l *podLogs) add(now time.Time, n int) error {
 	return errors.Join(err, f.Close())
 }
 
-// logged is a line as a container runtime writes it.
+// logged returns a line as a container runtime writes it.
 func logged(at time.Time, line string) string {
 	return at.UTC().Format(time.RFC3339Nano) + " stdout F " + line
 }

@@ -102,7 +102,7 @@ func (p *ports) loopback() (string, error) {
 	return "", errors.New("no free address in 127.245.0.0/16")
 }
 
-// address is the only place that says where the stack listens.
+// address returns the address of a port. Nothing else says at which IP the stack listens.
 func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
 // allPorts are those of every part that may be started.

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// answers is a ready probe: a GET of url answers 200. Nil means no TLS.
+// answers returns a readiness probe: a GET of url must be answered with 200.
 func answers(client *http.Client, url string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)

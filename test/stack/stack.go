@@ -19,6 +19,7 @@ import (
 
 	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/stack/albsim"
+	"github.com/portico-platform/portico/test/stack/build"
 	"github.com/portico-platform/portico/test/stack/pods"
 	"github.com/portico-platform/portico/test/stack/process"
 )
@@ -59,7 +60,8 @@ type Stack struct {
 	outside *awshttp.BuildableClient
 
 	mu      sync.Mutex
-	parts   map[string]*process.Process
+	parts   map[string]*process.Process // by name; of several Pods the one that was made last
+	logs    map[string]*process.Process // those of Pods, by the names of their logs
 	servers []*http.Server
 	stops   []func() // of what runs in the background
 	err     error
@@ -85,7 +87,7 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	var claims ports
 	ports, err := claims.choose(&opts)
 	if err == nil {
-		err = Build(ctx, opts.Root, targetsOf(&opts), opts.Progress)
+		err = build.Build(ctx, opts.Root, opts.targets(), opts.Progress)
 	}
 	if err != nil {
 		claims.release()
@@ -93,7 +95,7 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	}
 	s := &Stack{
 		Dir: dir, opts: opts, ports: ports, claims: &claims,
-		parts: map[string]*process.Process{}, failed: make(chan struct{}), outside: awshttp.NewBuildableClient(),
+		parts: map[string]*process.Process{}, logs: map[string]*process.Process{}, failed: make(chan struct{}), outside: awshttp.NewBuildableClient(),
 	}
 	if ports.portal != 0 {
 		s.PortalURL = "http://" + address(ports.portal)
@@ -165,7 +167,7 @@ func (s *Stack) run(ctx context.Context, spec process.Spec) error {
 	return nil
 }
 
-// Part is a process of the stack by its name (etcd, kube-apiserver,
+// Part returns a process of the stack by its name (etcd, kube-apiserver,
 // kube-controller-manager, kube-scheduler, kwok, moto, dex, operator, portal), or
 // nil when it was not asked for.
 func (s *Stack) Part(name string) *process.Process {
@@ -174,11 +176,11 @@ func (s *Stack) Part(name string) *process.Process {
 	return s.parts[name]
 }
 
-// Failed is closed when a part has ended by itself; Err tells which. The others
-// keep running until Close.
+// Failed returns a channel that is closed when a part has ended by itself; Err
+// tells which. The others keep running until Close.
 func (s *Stack) Failed() <-chan struct{} { return s.failed }
 
-// Err is a *process.DiedError for the first part that ended by itself, or nil.
+// Err returns a *process.DiedError for the first part that ended by itself, or nil.
 func (s *Stack) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

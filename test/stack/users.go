@@ -23,10 +23,10 @@ var Users = []User{
 	{Name: "viewer", Title: "Viewer of team payments", Groups: []string{"viewers"}, Namespace: "payments"},
 }
 
-// Email is the login at Dex.
+// Email returns the login at Dex.
 func (u User) Email() string { return u.Name + "@portico.test" }
 
-// KubernetesName is the user's name in RBAC and in access reviews.
+// KubernetesName returns the user's name in RBAC and in access reviews.
 func (u User) KubernetesName() string { return Prefix + u.Name }
 
 func (u User) kubernetesGroups() []string {

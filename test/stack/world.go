@@ -64,12 +64,12 @@ func (s *Stack) world() ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-// providerEndpoint is known before anything answers there.
+// providerEndpoint returns the endpoint in the sample AWSProvider, which is known before anything answers there.
 func (s *Stack) providerEndpoint() string {
 	return cmp.Or(s.opts.AWSEndpoint, "http://"+address(s.ports.awsOperator))
 }
 
-// providerObjects are the sample AWSProvider and its Secret.
+// providerObjects returns the sample AWSProvider and its Secret.
 func (s *Stack) providerObjects() []*unstructured.Unstructured {
 	reference := func(key string) object { return object{"name": Provider, "key": key} }
 	return []*unstructured.Unstructured{

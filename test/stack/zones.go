@@ -87,7 +87,7 @@ func (s *Stack) defaultVPC(ctx context.Context) (*route53types.VPC, error) {
 // grantedNamespaces are the sample ones with a HostnameGrant.
 var grantedNamespaces = []string{"payments", "search"}
 
-// grants let the sample namespaces have hostnames in the sample zones.
+// grants returns HostnameGrants that let the sample namespaces have hostnames in the sample zones.
 func (s *Stack) grants() []*unstructured.Unstructured {
 	var all []*unstructured.Unstructured
 	for _, namespace := range grantedNamespaces {

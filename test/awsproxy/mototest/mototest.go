@@ -31,7 +31,8 @@ func Start(tb testing.TB) *url.URL {
 	return base
 }
 
-// Launch is Start for a TestMain, or for a program. Stop may be called once.
+// Launch starts moto as Start does, but for a TestMain or a program. stop may be
+// called once.
 func Launch() (base *url.URL, stop func(), err error) {
 	server, err := find()
 	if err != nil {

@@ -40,12 +40,12 @@ func (w *world) attach(r *route, ref gatewayv1.ParentReference, t *topology, p p
 	return result{ref: ref, accepted: verdict}
 }
 
-// names tells whether the reference means this listener of its parent.
+// names reports whether the reference means this listener of its parent.
 func names(ref gatewayv1.ParentReference, l *listener) bool {
 	return (ref.SectionName == nil || *ref.SectionName == l.name) && (ref.Port == nil || *ref.Port == l.port)
 }
 
-// shared are the hostnames of a listener and a route: of two that overlap, the narrower. "" means every name.
+// shared returns the hostnames of both a listener and a route: of two that overlap, the narrower. "" means every name.
 func shared(listener string, route []string) []string {
 	if len(route) == 0 {
 		return []string{listener}
@@ -63,7 +63,7 @@ func shared(listener string, route []string) []string {
 	return slices.Compact(both)
 }
 
-// covers tells whether name lies below the wildcard, at any depth.
+// covers reports whether name lies below the wildcard, at any depth.
 func covers(wildcard, name string) bool {
 	return strings.HasPrefix(wildcard, "*.") && strings.HasSuffix(name, wildcard[1:])
 }
@@ -107,7 +107,7 @@ func serviceOf(r *route, b gatewayv1.BackendRef) types.NamespacedName {
 	return types.NamespacedName{Namespace: otherwise(text(b.Namespace), r.object.GetNamespace()), Name: string(b.Name)}
 }
 
-// granted tells whether a ReferenceGrant lets the route reach a Service of another namespace.
+// granted reports whether a ReferenceGrant lets the route reach a Service of another namespace.
 func (w *world) granted(r *route, service types.NamespacedName) bool {
 	return slices.ContainsFunc(w.grants, func(g gatewayv1.ReferenceGrant) bool {
 		return g.Namespace == service.Namespace &&

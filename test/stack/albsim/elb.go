@@ -36,7 +36,7 @@ func newBalancers(account aws.Config, c *counters) *balancers {
 	return &balancers{elb: elb.NewFromConfig(account), ec2: ec2.NewFromConfig(account), counters: c}
 }
 
-// refusal is an error of AWS as the status shows it: without the request's ID, so that it stays the same.
+// refusal wraps an error of AWS for a status, without the request's ID, so that the status stays the same.
 func refusal(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -104,7 +104,7 @@ type network struct {
 	subnets []string
 }
 
-// network is the default VPC with a subnet in each zone.
+// network returns the default VPC with a subnet in each zone.
 func (b *balancers) network(ctx context.Context) (network, error) {
 	out, err := b.ec2.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{Filters: []ec2types.Filter{
 		{Name: aws.String("default-for-az"), Values: []string{"true"}},

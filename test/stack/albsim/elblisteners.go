@@ -153,7 +153,7 @@ func (b *balancers) exchange(ctx context.Context, listener string, wanted []stri
 	return nil
 }
 
-// certificates are those of a listener beside the default.
+// certificates returns the ARNs of a listener's certificates without the default one.
 func (b *balancers) certificates(ctx context.Context, listener string) ([]string, error) {
 	var arns []string
 	pages := elb.NewDescribeListenerCertificatesPaginator(b.elb, &elb.DescribeListenerCertificatesInput{ListenerArn: aws.String(listener)})

@@ -51,7 +51,7 @@ func (b *balancers) makeRule(ctx context.Context, m *model, p *portModel, i int,
 	return err
 }
 
-// rules are those of a listener by priority, without the default.
+// rules returns the rules of a listener by priority, without the default one.
 func (b *balancers) rules(ctx context.Context, listener string) (map[int]*elbtypes.Rule, error) {
 	found := map[int]*elbtypes.Rule{}
 	pages := elb.NewDescribeRulesPaginator(b.elb, &elb.DescribeRulesInput{ListenerArn: aws.String(listener)})
@@ -91,7 +91,7 @@ func (r *ruleModel) actions(have *built) []elbtypes.Action {
 	return []elbtypes.Action{{Type: elbtypes.ActionTypeEnumForward, ForwardConfig: to}}
 }
 
-// described is the same text for what is the same to AWS.
+// described returns a text of conditions and actions that is equal if AWS treats them as equal.
 func described(conditions []elbtypes.RuleCondition, actions []elbtypes.Action) string {
 	var parts []string
 	for i := range conditions {

@@ -43,7 +43,7 @@ type groupModel struct {
 	GRPC    bool
 }
 
-// modelOf also returns why there can be none.
+// modelOf returns the model of a Gateway, or an error that says why there can be none.
 func modelOf(w *world, t *topology) (*model, error) {
 	g := t.gateway
 	m := &model{
@@ -151,7 +151,7 @@ func merge(first, second albconfig.LoadBalancerConfigurationSpec) albconfig.Load
 
 var unusual = regexp.MustCompile(`[^A-Za-z0-9]`)
 
-// resourceName is the controller's pattern, of at most 32 characters: k8s-NAMESPACE-NAME-HASH.
+// resourceName returns a name in the controller's pattern, of at most 32 characters: k8s-NAMESPACE-NAME-HASH.
 func resourceName(namespace, name string, more ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(append([]string{namespace, name}, more...), "/")))
 	short := func(s string) string { return fmt.Sprintf("%.8s", unusual.ReplaceAllString(s, "")) }

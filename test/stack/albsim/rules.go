@@ -33,8 +33,8 @@ type candidate struct {
 	rule    *routeRule
 }
 
-// rules are those of all routes on the port, the first that matches wins. A route that is attached to a hostname by two
-// listeners has its rules once.
+// rules returns the rules of all routes on the port, in the order in which they are tried. A route that is attached to a hostname
+// by two listeners has its rules once.
 func (m *model) rules(t *topology, port int32) []ruleModel {
 	var all []candidate
 	seen := map[string]bool{}
@@ -70,7 +70,7 @@ func (r *route) candidates(host string) []candidate {
 	return all
 }
 
-// precedence is that of Gateway API: hostnames, then paths, then further conditions, then age.
+// precedence compares rules as Gateway API does: by hostname, then path, then further conditions, then age.
 func precedence(a, b candidate) int {
 	return cmp.Or(
 		-cmp.Compare(specific(a.host), specific(b.host)),
@@ -83,7 +83,7 @@ func precedence(a, b candidate) int {
 	)
 }
 
-// specific is greater for exact names than for wildcards, and for long ones; 0 for every name.
+// specific returns how specific a hostname is: more for exact names than for wildcards and for longer ones, 0 for every name.
 func specific(host string) int {
 	if host == "" || strings.HasPrefix(host, "*") {
 		return len(host)

@@ -56,7 +56,7 @@ type progress struct {
 	built  built
 }
 
-// New connects; Run does the rest, and logs what fails. The kinds must be served.
+// New connects to the cluster, which must serve the kinds, and to AWS. Run does the rest, and logs what fails.
 func New(ctx context.Context, cluster *rest.Config, account aws.Config, log io.Writer) (*Simulator, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, gatewayv1.Install, albconfig.AddToScheme} {
@@ -156,8 +156,8 @@ func (s *Simulator) Pause() {
 	defer s.mu.Unlock()
 }
 
-// Resume ends a pause. Like a controller that starts, the simulator then compares everything with AWS anew; so it may be
-// called without a pause, to have it repair what others have changed there.
+// Resume ends a pause. Like a controller that starts, the simulator then compares everything with AWS. So it may also be called
+// without a pause, to repair what others have changed there.
 func (s *Simulator) Resume() {
 	s.mu.Lock()
 	for _, p := range s.progress {

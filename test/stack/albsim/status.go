@@ -129,7 +129,7 @@ func (l *listener) kinds() []gatewayv1.RouteGroupKind {
 	return []gatewayv1.RouteGroupKind{{Group: &group, Kind: "HTTPRoute"}, {Group: &group, Kind: "GRPCRoute"}}
 }
 
-// count is how many routes are attached, each once.
+// count returns how many routes are attached, each once.
 func (l *listener) count() int32 {
 	seen := map[*route]bool{}
 	for _, a := range l.attached {
@@ -216,7 +216,7 @@ func routeStatus(o client.Object) *gatewayv1.RouteStatus {
 	return &o.(*gatewayv1.HTTPRoute).Status.RouteStatus
 }
 
-// parentStatuses are those of other controllers as they are, and then ours.
+// parentStatuses returns the former statuses of other controllers, followed by the simulator's own.
 func (r *route) parentStatuses(former []gatewayv1.RouteParentStatus) []gatewayv1.RouteParentStatus {
 	all := []gatewayv1.RouteParentStatus{}
 	for i := range former {

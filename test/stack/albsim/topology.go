@@ -42,7 +42,7 @@ type attachment struct {
 // parent is what a listener is written in, and what a route names.
 type parent struct{ kind, namespace, name string }
 
-// supported is false for what no Application Load Balancer serves.
+// supported reports whether an Application Load Balancer serves the protocol.
 func (l *listener) supported() bool {
 	return l.protocol == gatewayv1.HTTPProtocolType || l.protocol == gatewayv1.HTTPSProtocolType
 }
@@ -117,7 +117,7 @@ func otherwise(s, fallback string) string {
 	return s
 }
 
-// allows tells whether the Gateway takes ListenerSets of the namespace: none unless it says so.
+// allows reports whether the Gateway takes ListenerSets of the namespace: none unless it says so.
 func (w *world) allows(g *gatewayv1.Gateway, namespace string) bool {
 	from, selector := gatewayv1.NamespacesFromNone, (*metav1.LabelSelector)(nil)
 	if a := g.Spec.AllowedListeners; a != nil && a.Namespaces != nil && a.Namespaces.From != nil {
@@ -126,7 +126,7 @@ func (w *world) allows(g *gatewayv1.Gateway, namespace string) bool {
 	return w.among(from, selector, namespace, g.Namespace)
 }
 
-// allowsRoute tells whether the listener takes routes of that kind and namespace: of its own unless it says so.
+// allowsRoute reports whether the listener takes routes of that kind and namespace: of its own unless it says so.
 func (w *world) allowsRoute(l *listener, r *route) bool {
 	from, selector := gatewayv1.NamespacesFromSame, (*metav1.LabelSelector)(nil)
 	if a := l.routes; a != nil {

@@ -83,7 +83,7 @@ func byName[T any](items []T, object func(*T) metav1.Object) map[types.Namespace
 	return all
 }
 
-// older is the order of precedence in Gateway API: by age, then by name.
+// older compares objects by precedence in Gateway API: by age, then by name.
 func older(a, b metav1.Object) int {
 	return cmp.Or(
 		a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time),

@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// environment is all that the process has: what its container says, and where its kubeconfig is.
+// environment returns all variables of the process: those of its container, and the path of its kubeconfig.
 func (p *pod) environment(ctx context.Context) ([]string, error) {
 	all := map[string]string{}
 	for _, from := range p.container().EnvFrom {

@@ -47,7 +47,7 @@ func (n *Node) ServeLog(w http.ResponseWriter, r *http.Request, uid types.UID) {
 	}
 }
 
-// tail is the last n lines.
+// tail returns the last n lines.
 func tail(text []byte, n int) []byte {
 	lines := bytes.SplitAfter(text, []byte{'\n'})
 	if len(lines) > 0 && len(lines[len(lines)-1]) == 0 {

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -60,7 +58,7 @@ func (p *pod) container() *corev1.Container { return &p.spec.Spec.Containers[0] 
 
 func (p *pod) endWithin(seconds int64) { p.once.Do(func() { p.ending <- seconds }) }
 
-// run is the Pod's life. It ends when the Pod is to go, or with ctx.
+// run runs the Pod until it is deleted, or ctx ends.
 func (p *pod) run(ctx context.Context) {
 	defer p.clean()
 	delay := restartDelay
@@ -95,18 +93,43 @@ func (p *pod) start(ctx context.Context) error {
 	if n := len(p.spec.Spec.Containers) + len(p.spec.Spec.InitContainers); n != 1 {
 		return fmt.Errorf("a Pod of %d containers cannot be played; of one it can", n)
 	}
-	if p.ip == "" {
-		ip, err := p.options.Address()
-		if err != nil {
-			return err
-		}
-		p.mu.Lock()
-		p.ip = ip
-		p.mu.Unlock()
+	if err := p.takeAddress(); err != nil {
+		return err
 	}
 	if err := p.mount(ctx); err != nil {
 		return err
 	}
+	if err := p.prepare(ctx); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	p.waiting, p.since, p.logFile = nil, metav1.Now(), p.process.LogFile()
+	p.mu.Unlock()
+	p.tell(ctx)
+	if err := p.process.Start(ctx); err != nil {
+		return p.failed(err)
+	}
+	p.set(ctx, true, true)
+	return nil
+}
+
+// takeAddress gives the Pod an address once, for all its containers' lives.
+func (p *pod) takeAddress() error {
+	if p.ip != "" {
+		return nil
+	}
+	ip, err := p.options.Address()
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ip = ip
+	return nil
+}
+
+// prepare makes the process of the container, which is not started yet.
+func (p *pod) prepare(ctx context.Context) error {
 	binary, confined, err := p.program()
 	if err != nil {
 		return err
@@ -133,14 +156,6 @@ func (p *pod) start(ctx context.Context) error {
 		},
 		Ready: p.probe(p.container().ReadinessProbe),
 	})
-	p.mu.Lock()
-	p.waiting, p.since, p.logFile = nil, metav1.Now(), p.process.LogFile()
-	p.mu.Unlock()
-	p.tell(ctx)
-	if err := p.process.Start(ctx); err != nil {
-		return p.failed(err)
-	}
-	p.set(ctx, true, true)
 	return nil
 }
 
@@ -250,38 +265,13 @@ func (p *pod) finish(ctx context.Context) {
 	}
 }
 
-// answering returns host and port of a Pod that has the labels and is ready, or "".
-func (p *pod) answering(labels map[string]string, port string) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for key, value := range labels {
-		if p.spec.Labels[key] != value {
-			return ""
-		}
-	}
-	number := p.port(port)
-	if !p.ready || number == 0 {
-		return ""
-	}
-	return net.JoinHostPort(p.ip, strconv.Itoa(int(number)))
-}
-
-func (p *pod) port(name string) int32 {
-	for _, at := range p.container().Ports {
-		if at.Name == name {
-			return at.ContainerPort
-		}
-	}
-	return 0
-}
-
 func (p *pod) log() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.logFile
 }
 
-// path is where what is mounted lies.
+// path returns the folder of what is mounted at mount.
 func (p *pod) path(mount string) string {
 	return filepath.Join(p.folder, "volumes", filepath.FromSlash(mount))
 }

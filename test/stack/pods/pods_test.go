@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// portal is a Pod with what our charts use.
+// portal returns a Pod that uses what Portico's charts do.
 func portal(t *testing.T) *pod {
 	t.Helper()
 	clients := fake.NewClientset(

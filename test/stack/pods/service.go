@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strconv"
 )
 
 // Forward plays a Service: it passes each connection of l on to one of the Pods that have the labels and are ready, in
@@ -70,4 +71,29 @@ func pass(to, from net.Conn) {
 	}
 	_ = to.Close()
 	_ = from.Close()
+}
+
+// answering returns host and port of a Pod that has the labels and is ready, or "".
+func (p *pod) answering(labels map[string]string, port string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for key, value := range labels {
+		if p.spec.Labels[key] != value {
+			return ""
+		}
+	}
+	number := p.port(port)
+	if !p.ready || number == 0 {
+		return ""
+	}
+	return net.JoinHostPort(p.ip, strconv.Itoa(int(number)))
+}
+
+func (p *pod) port(name string) int32 {
+	for _, at := range p.container().Ports {
+		if at.Name == name {
+			return at.ContainerPort
+		}
+	}
+	return 0
 }

@@ -64,7 +64,7 @@ func (p *pod) write(folder string, files map[string][]byte) error {
 	return os.MkdirAll(folder, 0o700)
 }
 
-// files are those of a volume, by their path in it.
+// files returns the files of a volume, by their path in it.
 func (p *pod) files(ctx context.Context, v *corev1.VolumeSource, at string) (map[string][]byte, error) {
 	switch {
 	case v.EmptyDir != nil:

@@ -33,7 +33,7 @@ func (e *DiedError) Error() string {
 
 func (e *DiedError) Unwrap() error { return e.Err }
 
-// Tail is the last n lines of the log, indented, or a remark why there are none.
+// Tail returns the last n lines of the log, indented, or a remark why there are none.
 func (p *Process) Tail(n int) string {
 	f, err := os.Open(filepath.Clean(p.log))
 	if err != nil {

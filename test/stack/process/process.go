@@ -60,9 +60,10 @@ type Process struct {
 	group *Group
 	log   string
 
-	mu   sync.Mutex
-	run  *run // nil while stopped
-	more []string
+	mu    sync.Mutex
+	run   *run // nil while stopped
+	begun bool // it was started once
+	more  []string
 }
 
 // run is one life of a process.
@@ -73,13 +74,13 @@ type run struct {
 	expected bool          // guarded by Process.mu: we ended it
 }
 
-// Name is the name given in the Spec.
+// Name returns the name given in the Spec.
 func (p *Process) Name() string { return p.spec.Name }
 
-// LogFile is the path of the file with the output of every life of it.
+// LogFile returns the path of the file with the output of all runs of the process.
 func (p *Process) LogFile() string { return p.log }
 
-// PID is 0 while the process does not run.
+// PID returns the process ID, or 0 while the process does not run.
 func (p *Process) PID() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,6 +88,13 @@ func (p *Process) PID() int {
 		return 0
 	}
 	return p.run.cmd.Process.Pid
+}
+
+// Ended reports whether the process was started, and runs no more.
+func (p *Process) Ended() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.begun && p.run == nil
 }
 
 // Start spawns the process and returns once it is ready. Starting a running one
@@ -131,6 +139,7 @@ func (p *Process) spawn() (*run, error) {
 	if p.run != nil {
 		return nil, errors.New("it runs already")
 	}
+	p.begun = true
 	log, err := os.OpenFile(filepath.Clean(p.log), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -193,12 +202,22 @@ func (p *Process) waitReady(ctx context.Context, r *run) error {
 		}
 		select {
 		case <-r.done:
+			if p.asked(r) {
+				return fmt.Errorf("%s was ended before it answered", p.spec.Name)
+			}
 			return &DiedError{Name: p.spec.Name, Err: r.err, Log: p.log, Tail: p.Tail(tailLines)}
 		case <-ctx.Done():
 			return fmt.Errorf("%s does not answer (%w); its log is %s: %w", p.spec.Name, context.Cause(ctx), p.log, err)
 		case <-tick.C:
 		}
 	}
+}
+
+// asked reports whether somebody ended it: then it has not died.
+func (p *Process) asked(r *run) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return r.expected
 }
 
 func (p *Process) end(sig syscall.Signal) error {

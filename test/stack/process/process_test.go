@@ -16,7 +16,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// shell is a process that runs a script; it is ready once the script has made
+// shell adds a process that runs a script; it is ready once the script has made
 // the file "ready" in the run directory.
 func shell(g *Group, dir, script string) *Process {
 	return g.Add(Spec{Name: "sh", Path: "/bin/sh", Args: []string{"-c", script}, Ready: func(context.Context) error {
@@ -136,6 +136,24 @@ func TestDyingBeforeReadyFailsTheStart(t *testing.T) {
 	g, dir := group(t, nil)
 	var e *DiedError
 	if err := shell(g, dir, "echo bad flag; exit 1").Start(t.Context()); !errors.As(err, &e) || !strings.Contains(e.Tail, "bad flag") {
+		t.Errorf("%v", err)
+	}
+}
+
+// One that is ended while it starts has not died: nobody is told so, and nobody must wait to be.
+func TestEndingOneThatStartsIsNoDeath(t *testing.T) {
+	g, dir := group(t, func(e *DiedError) { t.Errorf("reported as died: %v", e) })
+	p := shell(g, dir, "exec sleep 1000")
+	started := make(chan error, 1)
+	go func() { started <- p.Start(t.Context()) }()
+	for p.PID() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if err := p.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	var died *DiedError
+	if err := <-started; err == nil || errors.As(err, &died) {
 		t.Errorf("%v", err)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -36,12 +35,8 @@ func main() {
 func run(ctx context.Context, args []string, env func(string) string, out io.Writer) error {
 	flags := flag.NewFlagSet("portico-up", flag.ContinueOnError)
 	root := flags.String("root", ".", "the repository")
-	build := flags.String("build", "", "only build what is needed for `purposes`, of run, chart, browser, fuzz, web, lint and monitoring, separated by commas")
 	if err := flags.Parse(args); err != nil {
 		return err
-	}
-	if *build != "" {
-		return buildFor(ctx, *root, *build, out)
 	}
 	opts, err := options(*root, env)
 	if err != nil {
@@ -67,18 +62,6 @@ func run(ctx context.Context, args []string, env func(string) string, out io.Wri
 	case <-s.Failed():
 		return errors.Join(s.Err(), s.Close())
 	}
-}
-
-func buildFor(ctx context.Context, root, purposes string, out io.Writer) error {
-	var targets []stack.Target
-	for purpose := range strings.SplitSeq(purposes, ",") {
-		more, err := stack.TargetsFor(purpose)
-		if err != nil {
-			return err
-		}
-		targets = append(targets, more...)
-	}
-	return stack.Build(ctx, root, targets, out)
 }
 
 func options(root string, env func(string) string) (stack.Options, error) {

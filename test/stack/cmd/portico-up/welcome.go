@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// welcome is what one needs to know once everything runs.
+// welcome returns what people need to know once everything runs.
 func welcome(s *stack.Stack, took time.Duration) string {
 	var b strings.Builder
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(&b, format+"\n", args...) }
@@ -54,7 +54,7 @@ func logins() string {
 	return b.String()
 }
 
-// hostnames is what one needs to ask for one.
+// hostnames returns what people need to know to request a hostname, or "" without a hosted zone.
 func hostnames(s *stack.Stack) string {
 	public := s.Zones[stack.Zone{Domain: stack.Domain}]
 	if public == "" {

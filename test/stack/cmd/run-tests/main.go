@@ -93,7 +93,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// arguments are those of go test.
+// arguments returns the arguments of go test.
 func (s suite) arguments() []string {
 	if s.tag == "" {
 		return slices.Concat(s.flags, s.packages)
@@ -118,7 +118,7 @@ func stream(cmd *exec.Cmd, r *report) error {
 	return errors.Join(r.read(events), cmd.Wait())
 }
 
-// tagged are the folders with test files constrained to the tag.
+// tagged returns the folders with test files constrained to the tag.
 func tagged(root fs.FS, tag string) ([]string, error) {
 	constraint := regexp.MustCompile(`(?m)^//go:build .*\b` + regexp.QuoteMeta(tag) + `\b`)
 	found := map[string]bool{}

@@ -66,7 +66,7 @@ func (j job) deal(tests []string, parts int) []job {
 	return all
 }
 
-// testsIn are the names of a folder's tests, in the order in which they run.
+// testsIn returns the names of a folder's tests, in the order in which they run.
 func testsIn(dir string) ([]string, error) {
 	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Example)\w*)\(`)
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go")) // sorted, as go test does

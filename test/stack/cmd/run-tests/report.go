@@ -139,5 +139,5 @@ func (r *report) summary() string {
 	return fmt.Sprintf("%d passed, %d failed, %d skipped", r.passed, r.failed, r.skipped)
 }
 
-// names are those of what failed, or nil.
+// names returns the failures as one error, or nil.
 func (r *report) names() error { return errors.Join(r.failures...) }

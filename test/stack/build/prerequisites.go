@@ -1,4 +1,4 @@
-package stack
+package build
 
 import (
 	"context"
@@ -25,6 +25,14 @@ var (
 	needsVenv = prerequisite{
 		probe: []string{"python3", "-c", "import venv, ensurepip"},
 		cure:  "python3 with venv is missing: install it with apt-get install python3-venv",
+	}
+	needsJava = prerequisite{
+		probe: []string{"java", "-version"},
+		cure:  "java is missing: install Java 17 or newer, for example with apt-get install openjdk-17-jre-headless",
+	}
+	needsMaven = prerequisite{
+		probe: []string{"mvn", "--version"},
+		cure:  "mvn is missing: install Maven, for example with apt-get install maven",
 	}
 	needsNPM = prerequisite{
 		probe: []string{"npm", "--version"},

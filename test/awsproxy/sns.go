@@ -1,0 +1,192 @@
+package awsproxy
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// snsService refuses what moto takes and SNS does not: the creation of a topic
+// that exists with other tags or attributes, a subscription once more with other
+// attributes, and a policy that is no JSON. It cuts the pages of the operator's
+// listings, whose size SNS does not let anybody choose. That a standard topic
+// takes no FIFO queue, and a deletion is idempotent, moto does.
+type snsService struct {
+	upstream *upstream
+	locks    locks // by topic
+	pageSize func() int64
+}
+
+func (s *snsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	defer s.locks.lock(x.call.Account+"/"+x.call.Region+"/"+x.call.Resource, true)()
+	var refusal *reply
+	var err error
+	switch x.call.Operation {
+	case "CreateTopic":
+		refusal, err = s.create(ctx, x)
+	case "SetTopicAttributes":
+		if x.form.Get("AttributeName") == "Policy" && !json.Valid([]byte(x.form.Get("AttributeValue"))) {
+			refusal = x.fail(http.StatusBadRequest, "InvalidParameter", "Invalid parameter: Policy Error: null")
+		}
+	case "Subscribe":
+		refusal, err = s.subscribe(ctx, x)
+	case "ListTopics":
+		return s.page(ctx, x, next)
+	}
+	if refusal != nil || err != nil {
+		return refusal, err
+	}
+	return next(ctx)
+}
+
+// snsAnswer is what the questions are answered with.
+type snsAnswer struct {
+	Tags []struct {
+		Key, Value string
+	} `xml:"ListTagsForResourceResult>Tags>member"`
+	Topic         []snsEntry `xml:"GetTopicAttributesResult>Attributes>entry"`
+	Subscription  []snsEntry `xml:"GetSubscriptionAttributesResult>Attributes>entry"`
+	Subscriptions []struct {
+		SubscriptionArn, Endpoint string
+	} `xml:"ListSubscriptionsByTopicResult>Subscriptions>member"`
+	Topics []string `xml:"ListTopicsResult>Topics>member>TopicArn"`
+	Next   string   `xml:"ListTopicsResult>NextToken"`
+}
+
+type snsEntry struct {
+	Key   string `xml:"key"`
+	Value string `xml:"value"`
+}
+
+// ask makes a call of the service's own; found is false if there is no such thing.
+func (s *snsService) ask(ctx context.Context, x *exchange, operation, parameter, arn string) (answer snsAnswer, found bool, err error) {
+	r, err := s.upstream.ask(ctx, question{
+		service: "sns", region: x.call.Region, account: x.call.Account, method: http.MethodPost, path: "/",
+		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"},
+		body:   url.Values{"Action": {operation}, "Version": {"2010-03-31"}, parameter: {arn}}.Encode(),
+	})
+	if err != nil || r.status != http.StatusOK {
+		return answer, false, err
+	}
+	return answer, true, xml.Unmarshal(r.body, &answer)
+}
+
+func (s *snsService) create(ctx context.Context, x *exchange) (*reply, error) {
+	topic := "arn:aws:sns:" + x.call.Region + ":" + x.call.Account + ":" + x.form.Get("Name")
+	have, found, err := s.ask(ctx, x, "ListTagsForResource", "ResourceArn", topic)
+	if err != nil || !found {
+		return nil, err
+	}
+	tags := map[string]string{}
+	for _, t := range have.Tags {
+		tags[t.Key] = t.Value
+	}
+	given := pairs(x.form, "Tags.member.%d.Key", "Tags.member.%d.Value")
+	if len(given) > 0 && (len(given) != len(tags) || differs(given, tags)) {
+		return x.fail(http.StatusBadRequest, "InvalidParameter", "Invalid parameter: Tags Reason: Topic already exists with different tags"), nil
+	}
+	if have, _, err = s.ask(ctx, x, "GetTopicAttributes", "TopicArn", topic); err != nil {
+		return nil, err
+	}
+	if differs(attributesOf(x), entries(have.Topic)) {
+		return x.fail(http.StatusBadRequest, "InvalidParameter", "Invalid parameter: Attributes Reason: Topic already exists with different attributes"), nil
+	}
+	return nil, nil
+}
+
+func (s *snsService) subscribe(ctx context.Context, x *exchange) (*reply, error) {
+	all, _, err := s.ask(ctx, x, "ListSubscriptionsByTopic", "TopicArn", x.form.Get("TopicArn"))
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range all.Subscriptions {
+		if one.Endpoint != x.form.Get("Endpoint") {
+			continue
+		}
+		have, _, err := s.ask(ctx, x, "GetSubscriptionAttributes", "SubscriptionArn", one.SubscriptionArn)
+		if err != nil {
+			return nil, err
+		}
+		if differs(attributesOf(x), entries(have.Subscription)) {
+			return x.fail(http.StatusBadRequest, "InvalidParameter", "Invalid parameter: Attributes Reason: Subscription already exists with different attributes"), nil
+		}
+	}
+	return nil, nil
+}
+
+// page cuts a page that is longer than asked for by SetPageSize. moto's tokens are offsets.
+func (s *snsService) page(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	r, err := next(ctx)
+	size := int(s.pageSize())
+	if err != nil || r.status != http.StatusOK || size == 0 || x.call.Actor != Operator {
+		return r, err
+	}
+	var page snsAnswer
+	if err := xml.Unmarshal(r.body, &page); err != nil {
+		return nil, err
+	}
+	if len(page.Topics) <= size {
+		return r, nil
+	}
+	before, _ := strconv.Atoi(x.form.Get("NextToken")) // none is 0
+	var members strings.Builder
+	for _, arn := range page.Topics[:size] {
+		members.WriteString("<member><TopicArn>" + escapeXML(arn) + "</TopicArn></member>")
+	}
+	r.body = []byte("<ListTopicsResponse><ListTopicsResult><Topics>" + members.String() + "</Topics><NextToken>" + strconv.Itoa(before+size) +
+		"</NextToken></ListTopicsResult><ResponseMetadata><RequestId/></ResponseMetadata></ListTopicsResponse>")
+	r.header.Del("Content-Length")
+	return r, nil
+}
+
+func entries(list []snsEntry) map[string]string {
+	all := map[string]string{}
+	for _, e := range list {
+		all[e.Key] = e.Value
+	}
+	return all
+}
+
+func attributesOf(x *exchange) map[string]string {
+	return pairs(x.form, "Attributes.entry.%d.key", "Attributes.entry.%d.value")
+}
+
+// pairs reads a map of the query protocol.
+func pairs(form url.Values, key, value string) map[string]string {
+	all := map[string]string{}
+	for i := 1; form.Has(fmt.Sprintf(key, i)); i++ {
+		all[form.Get(fmt.Sprintf(key, i))] = form.Get(fmt.Sprintf(value, i))
+	}
+	return all
+}
+
+// differs reports whether any value given is another one.
+func differs(given, have map[string]string) bool {
+	for name, value := range given {
+		if compact(have[name]) != compact(value) {
+			return true
+		}
+	}
+	return false
+}
+
+// compact leaves out the blanks with which moto writes JSON.
+func compact(value string) string {
+	if !strings.HasPrefix(value, "{") {
+		return value
+	}
+	var v any
+	if json.Unmarshal([]byte(value), &v) != nil {
+		return value
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return value
+	}
+	return string(text)
+}

@@ -1,0 +1,26 @@
+package stack
+
+import "github.com/portico-platform/portico/test/stack/build"
+
+// targets returns the build targets that the parts need.
+func (o *Options) targets() []build.Target {
+	var targets []build.Target
+	need := func(parts Parts, more ...build.Target) {
+		if o.Parts.has(parts) {
+			targets = append(targets, more...)
+		}
+	}
+	if o.ExternalKubeconfig == "" {
+		need(ControlPlane, build.Etcd, build.APIServer, build.ControllerManager)
+	}
+	need(ControlPlane, build.Kubectl) // for people, and tests of what they type
+	need(Scheduler, build.Scheduler)
+	need(Nodes, build.Kwok, build.KwokStages)
+	if o.AWSEndpoint == "" {
+		need(AWS, build.AWS)
+	}
+	need(Dex, build.Dex)
+	need(Operator, build.Operator)
+	need(Portal, build.Portal, build.CLI)
+	return targets
+}
