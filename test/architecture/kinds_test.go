@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -36,6 +37,9 @@ func TestEveryKindIsComplete(t *testing.T) {
 			assertDocumented(t, &kind, page)
 			assertRBAC(t, kind.Spec.Names.Plural)
 			assertCategory(t, &kind)
+			if kind.Annotations["portico.dev/kept-by"] == "" && kind.Spec.Scope == apiextensionsv1.NamespaceScoped {
+				assertRequested(t, &kind)
+			}
 		})
 	}
 }
@@ -139,7 +143,39 @@ func assertRBAC(t *testing.T, plural string) {
 	}
 }
 
-// clusterRoles are the rules of the roles that come with Portico, by name.
+// assertRequested checks what there must be of a kind that teams ask for.
+func assertRequested(t *testing.T, kind *apiextensionsv1.CustomResourceDefinition) {
+	t.Helper()
+	name, plural := kind.Spec.Names.Kind, kind.Spec.Names.Plural
+	schema := kind.Spec.Versions[0].Schema.OpenAPIV3Schema
+	if _, ofAWS := schema.Properties["spec"].Properties["providerRef"]; ofAWS {
+		read(t, "docs/iam/"+strings.ToLower(name)+".json")
+	}
+	removal := regexp.MustCompile(`(?m)^kubectl delete (\S+) -A --all$`).FindStringSubmatch(read(t, "docs/install.md"))
+	if removal == nil || !slices.Contains(strings.Split(removal[1], ","), plural) {
+		t.Errorf("who removes Portico by docs/install.md does not delete %s", plural)
+	}
+	if _, binds := schema.Properties["status"].Properties["binding"]; binds && name != "WebApp" && !slices.Contains(bindable(t), name) {
+		t.Errorf("a WebApp cannot bind it: add %s to the enum in api/v1alpha1/webapp_spec.go", name)
+	}
+}
+
+// bindable returns the kinds that a WebApp may bind.
+func bindable(t *testing.T) (names []string) {
+	t.Helper()
+	for _, kind := range crds(t) {
+		if kind.Spec.Names.Kind != "WebApp" {
+			continue
+		}
+		bindings := kind.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["bindings"]
+		for _, value := range bindings.Items.Schema.Properties["kind"].Enum {
+			names = append(names, strings.Trim(string(value.Raw), `"`))
+		}
+	}
+	return names
+}
+
+// clusterRoles returns the rules of the roles that come with Portico, by name.
 func clusterRoles(t *testing.T) map[string][]rbacv1.PolicyRule {
 	t.Helper()
 	all := map[string][]rbacv1.PolicyRule{}

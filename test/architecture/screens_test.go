@@ -36,7 +36,7 @@ func TestEveryPictureIsShown(t *testing.T) {
 	}
 }
 
-// lookedAt are the pages that the browser tests look at, those whose names they spell out.
+// lookedAt returns the pages that the browser tests look at and whose names they spell out.
 func lookedAt(t *testing.T) (names []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, "test/browser/*_test.go"))

@@ -17,7 +17,7 @@ import (
 
 const webapps = "/teams/payments/webapps/"
 
-// platform is the cluster without the portal.
+// platform returns a client for the cluster that does not go through the portal.
 func platform(t *testing.T) client.Client {
 	t.Helper()
 	log.SetLogger(logr.Discard())

@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// outside is AWS as somebody sees it who does not use Portico.
+// outside returns a client for AWS such as somebody has who does not use Portico.
 func outside() *s3.Client {
 	return s3.New(s3.Options{
 		Region: stack.Region, BaseEndpoint: aws.String(world.OutsideAWSEndpoint), UsePathStyle: true,

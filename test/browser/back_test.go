@@ -37,13 +37,13 @@ func (x *tab) awaitTrue(expression string) {
 	x.t.Fatalf("not so: %s\nat %s:\n%s", expression, x.where(), x.body())
 }
 
-// kept is all that this tab keeps of forms.
+// kept returns all that this tab stores of forms.
 func (x *tab) kept() string {
 	x.t.Helper()
 	return eval[string](x, `decodeURIComponent(Object.values({...sessionStorage}).join("\n"))`)
 }
 
-// TestWhatWasEnteredIsThereAfterBack: from the review, from a page with errors, as YAML, after loading anew, and after the
+// TestWhatWasEnteredIsThereAfterBack: from the review, from a page with errors, as YAML, after reloading, and after the
 // request was sent. What looks like a secret is kept nowhere, and signing out forgets the rest.
 func TestWhatWasEnteredIsThereAfterBack(t *testing.T) {
 	x := open(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// shortSessions starts the portal anew with the shortest sessions that there can be, until the test ends.
+// shortSessions restarts the portal with the shortest sessions that there can be, until the test ends.
 func shortSessions(t *testing.T) {
 	t.Helper()
 	portal := world.Part("portal")
@@ -27,8 +27,8 @@ func shortSessions(t *testing.T) {
 	restart("--session-idle", "1m")
 }
 
-// TestASessionThatIsLeftAloneEnds: pages that follow lead to signing in by themselves, and from there back to what they showed; what
-// was entered in a form is lost neither when it is sent nor when it is loaded anew, and without scripts neither.
+// TestASessionThatIsLeftAloneEnds: pages that follow lead to the sign-in by themselves, and from there back to what they showed.
+// What was entered in a form is lost neither when it is sent nor when it is reloaded, also without scripts.
 func TestASessionThatIsLeftAloneEnds(t *testing.T) {
 	shortSessions(t)
 	detail := open(t)
@@ -54,7 +54,7 @@ func TestASessionThatIsLeftAloneEnds(t *testing.T) {
 	reloaded.await(`main h1`, "Your session has ended")
 	reloaded.await(`main`, "You were away for longer than a session waits.")
 	plain.click(`.go button[value="review"]`)
-	plain.await(`main`, "in another tab, then load this page anew")
+	plain.await(`main`, "in another tab, then load this page again")
 	plain.shot("plain")
 	sent.click(`.go button[value="review"]`)
 	sent.await(`main`, "Your session has ended")

@@ -69,7 +69,7 @@ func (x *tab) offersNamesAndKeys(secrets map[string]string) {
 	}
 }
 
-// offered is an expression: what an input offers.
+// offered returns a JavaScript expression for the values that an input offers.
 func offered(field string) string {
 	return `[...document.querySelector('[name="` + field + `"]').list.options].map(o => o.value)`
 }

@@ -18,6 +18,7 @@ type wanted struct {
 var everyKind = []wanted{
 	{plural: "s3buckets", shows: "arn:aws:s3"},
 	{plural: "sqsqueues", fields: map[string]string{"spec.visibilityTimeout": "60"}, shows: "arn:aws:sqs"},
+	{plural: "snstopics", shows: "arn:aws:sns"},
 	{plural: "rdsinstances", shows: "arn:aws:rds", fields: map[string]string{
 		"spec.engine": "postgres", "spec.dbInstanceClass": "db.t4g.micro", "spec.allocatedStorage": "20", "spec.masterUsername": "portico",
 	}},

@@ -15,7 +15,7 @@ const (
 	s3one = "/teams/payments/s3buckets/"
 )
 
-// TestLifeOfABucket is the whole way: asked for, Ready, edited outside and repaired, deleted.
+// TestLifeOfABucket follows a bucket: it is requested, becomes Ready, is edited outside and repaired, and deleted.
 func TestLifeOfABucket(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -66,7 +66,7 @@ func (x *tab) repairs(name, bucket string) {
 	x.await(`.events`, "changed outside Portico")
 }
 
-// deletes is refused with a wrong name and works with the right one; the row leaves the list by itself.
+// deletes tries with a wrong name, which is refused, and with the right one; the row leaves the list by itself.
 func (x *tab) deletes(name, bucket string) {
 	x.t.Helper()
 	x.goTo(s3one + name)

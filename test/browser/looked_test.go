@@ -38,8 +38,8 @@ func lookedAt(address string) {
 // notPages are what pages fetch, or lead on by: nobody looks at them.
 var notPages = []string{views.SwitchPath, "/live", "/_live", "/check", "/names/secrets", "/download", "/scale", "/rollback"}
 
-// neverLookedAt are the portal's pages that no test has looked at, by their patterns: each tab of the platform, and the form
-// and the page of each kind, by itself.
+// neverLookedAt returns the patterns of the portal's pages that no test has looked at. Each tab of the platform, and the form and
+// the page of each kind, count by themselves.
 func neverLookedAt() ([]string, error) {
 	kinds, err := catalog.Load(crd.Files)
 	if err != nil {
@@ -75,7 +75,7 @@ const (
 	adminPage  = views.AdminPath + "/{tab}"
 )
 
-// variants are the pages of a pattern that differ in more than what they show.
+// variants returns the pages of a pattern that differ in more than what they show.
 func variants(page string, kinds catalog.Catalog) (all []string) {
 	switch page {
 	case adminPage:
@@ -95,7 +95,7 @@ func variants(page string, kinds catalog.Catalog) (all []string) {
 	return all
 }
 
-// variant is the one that a path leads to.
+// variant returns the variant to which a path leads, or "" if there is no such page.
 func variant(r chi.Routes, path string) string {
 	c := chi.NewRouteContext()
 	if !r.Match(c, http.MethodGet, path) && !r.Match(c, http.MethodGet, path+"/") {

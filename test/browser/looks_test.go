@@ -136,7 +136,7 @@ func TestFirstPageIsSmall(t *testing.T) {
 	}
 }
 
-// weigh is a file's size as it travels.
+// weigh returns a file's size as it is sent, compressed.
 func weigh(t *testing.T, address string) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)

@@ -9,14 +9,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
-
 	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/stack/chromium"
 )
 
 const root = "../.."
@@ -46,8 +44,8 @@ func run(m *testing.M) int {
 		return 1
 	}
 	fmt.Fprintf(os.Stderr, "the stack serves after %.1f s\n", time.Since(began).Seconds())
-	stop, err := startChromium()
-	if err != nil {
+	var stop func()
+	if browser, stop, err = chromium.Start(); err != nil {
 		fmt.Fprintln(os.Stderr, "start Chromium:", err)
 		_ = world.Close()
 		return 1
@@ -71,49 +69,4 @@ func run(m *testing.M) int {
 // whole says that all tests run, not some of them.
 func whole() bool {
 	return flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == ""
-}
-
-// startChromium starts one with an empty profile, which speaks to nobody but the pages.
-func startChromium() (func(), error) {
-	path, err := chromiumPath()
-	if err != nil {
-		return nil, err
-	}
-	opts := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.WindowSize(1280, 900),
-	}
-	for _, flag := range []string{
-		"disable-quic", "disable-background-networking", "disable-component-update", "disable-sync",
-		"disable-default-apps", "disable-extensions", "hide-scrollbars",
-	} {
-		opts = append(opts, chromedp.Flag(flag, true))
-	}
-	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), opts...)
-	var stop context.CancelFunc
-	browser, stop = chromedp.NewContext(allocator)
-	if err := chromedp.Do(browser); err != nil {
-		stop()
-		stopAllocator()
-		return nil, err
-	}
-	return func() {
-		_ = chromedp.Cancel(browser)
-		stop()
-		stopAllocator()
-	}, nil
-}
-
-func chromiumPath() (string, error) {
-	var err error
-	for _, name := range []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
-		if name == "" {
-			continue
-		}
-		var path string
-		if path, err = exec.LookPath(name); err == nil {
-			return path, nil
-		}
-	}
-	return "", err
 }

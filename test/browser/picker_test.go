@@ -48,8 +48,8 @@ func TestAPickerNoticesWhatWasMadeInAnotherTab(t *testing.T) {
 	}
 }
 
-// comesBack is what the browser tells a page when its tab is looked at again; it waits until the page has asked, and shown
-// the answer.
+// comesBack tells the page, as a browser does, that its tab is looked at again, and waits until the page has asked the portal and
+// shown the answer.
 func (x *tab) comesBack() {
 	x.t.Helper()
 	_ = eval[bool](x, `new Promise((done) => {

@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// awaitAnew loads the page anew until the text of an element contains words: without scripts nothing follows by itself.
+// awaitAnew reloads the page until the text of an element contains words: without scripts nothing follows by itself.
 func (x *tab) awaitAnew(selector, words string) {
 	x.t.Helper()
 	for began := time.Now(); !strings.Contains(x.text(selector), words) && time.Since(began) < patience; time.Sleep(100 * time.Millisecond) {

@@ -39,7 +39,7 @@ func TestBadNameStandsBesideItsInput(t *testing.T) {
 	}
 }
 
-// TestOtherTeamSeesNothing is another team's developer, who gets the same answer for what exists and what does not.
+// TestOtherTeamSeesNothing: another team's developer gets the same answer for what exists and what does not.
 func TestOtherTeamSeesNothing(t *testing.T) {
 	owner := open(t)
 	owner.signIn("payments-dev", "payments")
@@ -106,7 +106,7 @@ func TestYAMLTabKeepsTheRequest(t *testing.T) {
 	}
 }
 
-// TestWithoutJavaScript is the whole request with scripts switched off.
+// TestWithoutJavaScript makes a whole request with scripts switched off.
 func TestWithoutJavaScript(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")

@@ -91,7 +91,7 @@ func TestBackAndForward(t *testing.T) {
 }
 
 // TestAPageOutlivesAnOutage takes the portal away while a page is open: the page says so, and once the portal is back shows
-// what happened meanwhile, without being loaded anew.
+// what happened meanwhile, without being reloaded.
 func TestAPageOutlivesAnOutage(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
@@ -113,7 +113,7 @@ func TestAPageOutlivesAnOutage(t *testing.T) {
 	awaitNoBucket(t, bucket)
 }
 
-// at is the tab's path and query.
+// at returns the tab's path and query.
 func (x *tab) at() string {
 	u, err := url.Parse(x.where())
 	if err != nil {

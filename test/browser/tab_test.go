@@ -37,7 +37,7 @@ func open(t *testing.T) *tab {
 	return begin(&tab{t: t, ctx: ctx}, cancel)
 }
 
-// another is another tab of the same browser, with the same cookies.
+// another opens another tab of the same browser, with the same cookies.
 func (x *tab) another() *tab {
 	x.t.Helper()
 	ctx, cancel := chromedp.NewContext(x.ctx)
@@ -182,7 +182,7 @@ func (x *tab) await(selector, words string) {
 	}
 }
 
-// text is an element's text, "" while it is not there.
+// text returns an element's text, or "" while it is not there.
 func (x *tab) text(selector string) string {
 	ctx, cancel := context.WithTimeout(x.ctx, 5*time.Second)
 	defer cancel()
@@ -232,7 +232,7 @@ func (x *tab) signIn(user, team string) {
 	x.awaitPath("/teams/" + team)
 }
 
-// enter is what a sample user does at Dex.
+// enter signs in a sample user at Dex.
 func (x *tab) enter(user string) {
 	x.t.Helper()
 	x.do(chromedp.WaitVisible(chromedp.CSS(`#login`)))
@@ -241,7 +241,7 @@ func (x *tab) enter(user string) {
 	x.click(`#submit-login`)
 }
 
-// mark notes something on window, which a page that was loaded anew has lost, and begins to sum up how far things jump.
+// mark sets a mark on window, which a reload would lose, and begins to sum up how far things jump.
 func (x *tab) mark() {
 	_ = eval[bool](x, `window.jumps = 0; new PerformanceObserver(l => { for (const e of l.getEntries()) if (!e.hadRecentInput) window.jumps += e.value })
 		.observe({type: "layout-shift", buffered: false}); window.untouched = true`)

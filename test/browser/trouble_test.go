@@ -82,7 +82,7 @@ func (x *tab) awaitRow(name, words string) {
 	}
 }
 
-// bucketsAs are those of payments, for a sample user.
+// bucketsAs returns the buckets of payments, as a sample user.
 func bucketsAs(t *testing.T, user string) dynamic.ResourceInterface {
 	t.Helper()
 	config, err := world.UserConfig(user)

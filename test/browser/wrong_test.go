@@ -13,7 +13,7 @@ import (
 // raw is the language of Kubernetes, which means nothing to who fills in a form.
 var raw = regexp.MustCompile(`RFC|in body|regex|disallowed rune|alphanumeric|inclusive|spec\.`)
 
-// complaints are those that the form sums up, and each stands at the input that it leads to.
+// complaints returns the complaints that the form sums up, and checks that each stands at the input that it links to.
 func (x *tab) complaints() []string {
 	x.t.Helper()
 	all := eval[[]string](x, `[...document.querySelectorAll("#problems li")].map(l => l.innerText.trim())`)

@@ -27,6 +27,8 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"portal.publicURL is needed":                 {"portal", "publicURL", ""},
 		"'/portal/publicURL'":                        {"portal", "publicURL", "portal.example.com"},
 		"portal.oidc.issuerURL and portal.oidc.cl":   {"portal", "oidc", "issuerURL", ""},
+		"'/portal/oidc/scopes'":                      {"portal", "oidc", "scopes", "profile email"},
+		"'/portal/oidc/groupNames/0760b6cf'":         {"portal", "oidc", "groupNames", map[string]any{"0760b6cf": ""}},
 		"additional properties 'replica' not":        {"operator", "replica", 3},
 		"'/operator/replicas'":                       {"operator", "replicas", 0},
 		"'/operator/aws/roleARN'":                    {"operator", "aws", "roleARN", "portico-operator"},

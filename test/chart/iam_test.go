@@ -116,7 +116,7 @@ func TestTerraformGrantsWhatTheDocsSay(t *testing.T) {
 	}
 }
 
-// references are the names of the variables that are used.
+// references returns the names of the variables that are used.
 func references(blocks map[string]*hclsyntax.Block) map[string]bool {
 	used := map[string]bool{}
 	for _, b := range blocks {

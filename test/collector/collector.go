@@ -115,7 +115,7 @@ func (c *Collector) all(which func(*tracev1.Span) bool) []*tracev1.Span {
 	return found
 }
 
-// Holds tells whether anything that was sent, of whatever sort, has the text in it.
+// Holds reports whether anything that was sent, of whatever sort, has the text in it.
 func (c *Collector) Holds(text string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -35,8 +35,8 @@ var nowhere = []int{
 	http.StatusServiceUnavailable,
 }
 
-// Check is nil if the answer is one that the document announces: its status for the operation, its content type, its
-// headers, and what is in its body.
+// Check returns nil if the document announces the answer: its status for the operation, its content type, its headers, and what is
+// in its body.
 func (d *Document) Check(a Answer) error {
 	var err error
 	p, known := d.find(a.Path)
@@ -112,7 +112,7 @@ func (d *Document) headers(have http.Header, response map[string]any, at string)
 	return nil
 }
 
-// typed is a header's text as JSON has it where the schema wants a number.
+// typed returns a header's value as a JSON number where the schema wants one, else as text.
 func typed(s *jsonschema.Schema, text string) any {
 	if s.Types != nil && slices.Contains(s.Types.ToStrings(), "integer") {
 		return json.Number(text)

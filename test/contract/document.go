@@ -65,7 +65,7 @@ func newCompiler() *jsonschema.Compiler {
 	return c
 }
 
-// Statuses are the codes of all answers that the document names.
+// Statuses returns the codes of all answers that the document names.
 func (d *Document) Statuses() []string {
 	codes := map[string]bool{}
 	for _, p := range d.paths {
@@ -78,7 +78,7 @@ func (d *Document) Statuses() []string {
 	return slices.Sorted(maps.Keys(codes))
 }
 
-// schema is the compiled schema at a JSON pointer.
+// schema returns the compiled schema at a JSON pointer.
 func (d *Document) schema(pointer string) (*jsonschema.Schema, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -92,7 +92,7 @@ func (d *Document) schema(pointer string) (*jsonschema.Schema, error) {
 	return s, err
 }
 
-// find is the path that a request is for; names go before parameters.
+// find returns the path that a request is for, and false if there is none. Names go before parameters.
 func (d *Document) find(requested string) (path, bool) {
 	var best path
 	parts, found := strings.Split(requested, "/"), false
@@ -110,13 +110,13 @@ func (p path) matches(parts []string) bool {
 	})
 }
 
-// operation is what the document says of a method; false if there is none.
+// operation returns what the document says of a method, and false if it does not have the method.
 func (p path) operation(method string) (map[string]any, bool) {
 	op, ok := p.operations[strings.ToLower(method)].(map[string]any)
 	return op, ok
 }
 
-// pointer is where an operation stands in the document.
+// pointer returns the JSON pointer of an operation.
 func (p path) pointer(method string) string {
 	return "/paths/" + escape(p.template) + "/" + strings.ToLower(method)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Validate are the faults of the document: against the schema of OpenAPI 3.1, of each schema in it as JSON Schema
+// Validate returns the faults of the document: against the schema of OpenAPI 3.1, of each schema in it as JSON Schema
 // 2020-12, of examples and defaults against their schemas, and of operations' IDs and the parameters of paths.
 func (d *Document) Validate() []error {
 	var faults []error
@@ -43,7 +43,7 @@ func (d *Document) conforms() error {
 	return nil
 }
 
-// schemas are the JSON pointers of the outermost schemas.
+// schemas returns the JSON pointers of the outermost schemas.
 func (d *Document) schemas() []string {
 	var out []string
 	var walk func(v any, pointer string)
@@ -93,7 +93,7 @@ func (d *Document) judge(pointer string) []error {
 	return faults
 }
 
-// subschemas are the pointers, from there, of the schemas right within a schema.
+// subschemas returns the pointers, relative to the schema, of the schemas directly within it.
 func subschemas(schema map[string]any) []string {
 	var out []string
 	for _, key := range []string{"properties", "patternProperties", "$defs"} {
@@ -115,7 +115,7 @@ func subschemas(schema map[string]any) []string {
 	return out
 }
 
-// lookup is what stands at a JSON pointer, nil if nothing does.
+// lookup returns the value at a JSON pointer, or nil if there is none.
 func (d *Document) lookup(pointer string) any {
 	var v any = d.root
 	for key := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
@@ -138,7 +138,7 @@ func (d *Document) lookup(pointer string) any {
 
 var placeholder = regexp.MustCompile(`\{([^}]*)\}`)
 
-// operations are faults that no schema sees.
+// operations returns the faults of operations that no schema can find.
 func (d *Document) operations() []error {
 	var faults []error
 	by := map[string]string{}

@@ -24,11 +24,11 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/controllers"
+	"github.com/portico-platform/portico/controllers/apply"
 	"github.com/portico-platform/portico/controllers/engine"
-	"github.com/portico-platform/portico/controllers/owned"
 )
 
-// texts are the paths of all the texts in a schema that a user is free to choose.
+// texts returns the paths of all the texts in a schema that a user is free to choose.
 func texts(at string, s *apiextensionsv1.JSONSchemaProps) []string {
 	if s.Type == "string" && len(s.Enum) == 0 {
 		return []string{at}
@@ -105,7 +105,7 @@ func newJourney(t *testing.T) journey {
 	return journey{t, c, domainOf(t, c), account(t, c, "240000000001")}
 }
 
-// object is one of the kind with nothing but what is required, and the spec laid over it.
+// object returns an object of the kind with nothing but what is required, and the spec laid over it.
 func (j journey) object(kind, name, spec string) engine.Object {
 	j.t.Helper()
 	var o engine.Object
@@ -170,7 +170,7 @@ func (j journey) nothingLeft(t *testing.T) {
 	await(t, "nothing to be left", func() (bool, string) {
 		var left []string
 		for _, list := range []client.ObjectList{&corev1.SecretList{}, &corev1.ServiceList{}, &corev1.ServiceAccountList{}, &appsv1.DeploymentList{}} {
-			if err := j.c.List(t.Context(), list, client.InNamespace(j.ns), client.MatchingLabels{owned.Label: owned.LabelValue}); err != nil {
+			if err := j.c.List(t.Context(), list, client.InNamespace(j.ns), client.MatchingLabels{apply.Label: apply.LabelValue}); err != nil {
 				return false, err.Error()
 			}
 			_ = meta.EachListItem(list, func(o runtime.Object) error {

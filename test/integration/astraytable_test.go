@@ -31,6 +31,11 @@ var astray = []wrong{
 	{"SQSQueue", "deadLetterQueue.targetArn", `{"deadLetterQueue":{"maxReceiveCount":3,"targetArn":"` + noQueue + `"}}`, "ReferenceNotAllowed", true},
 	{"SQSQueue", "redriveAllowPolicy.sourceQueueArns[]", `{"redriveAllowPolicy":{"redrivePermission":"byQueue","sourceQueueArns":["` + noQueue + `"]}}`, "InSync", true},
 
+	{"SNSTopic", "providerRef.name", `{"providerRef":{"name":"nowhere"}}`, "ProviderNotFound", false},
+	{"SNSTopic", "region", `{"region":"eu-nowhere-7"}`, "RegionNotAllowed", false},
+	{"SNSTopic", "kmsMasterKeyId", `{"kmsMasterKeyId":"` + noKey + `"}`, "ReferenceNotAllowed", true},
+	{"SNSTopic", "subscriptions[].queueRef.name", `{"subscriptions":[{"queueRef":{"name":"nowhere"}}]}`, "WaitingForQueues", true},
+
 	{"RDSInstance", "providerRef.name", `{"providerRef":{"name":"nowhere"}}`, "ProviderNotFound", false},
 	{"RDSInstance", "region", `{"region":"eu-nowhere-7"}`, "RegionNotAllowed", false},
 	{"RDSInstance", "dbParameterGroupName", `{"dbParameterGroupName":"nowhere"}`, "InvalidSpec", true},
@@ -107,6 +112,7 @@ var plain = map[string][]string{
 		"bucketName", "tags{}", "corsRules[].allowedHeaders[]", "corsRules[].allowedOrigins[]", "corsRules[].exposeHeaders[]",
 		"lifecycleRules[].id", "lifecycleRules[].prefix",
 	},
+	"SNSTopic": {"topicName", "displayName", "policy", "subscriptions[].filterPolicy", "tags{}"},
 	"SQSQueue": {"queueName", "tags{}"},
 	"RDSInstance": {
 		"dbInstanceIdentifier", "dbInstanceClass", "dbName", "tags{}", "engineVersion", "masterUsername", "finalSnapshotIdentifier",

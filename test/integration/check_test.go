@@ -46,7 +46,7 @@ func TestCheckInstallsWhatAClusterLacks(t *testing.T) {
 	portico := newTerminal(t)
 	at := []string{"check", "--kubeconfig", bare.AdminKubeconfig}
 	out, _ := portico.run(0, append(at, "--before")...)
-	says(t, out, "✓", "Kubernetes version", "v1.36")
+	says(t, out, "✓", "Kubernetes version", "v1.3")
 	says(t, out, "✓", "Constrained impersonation", "on")
 	says(t, out, "–", "Gateway API", "the cluster lacks", "ListenerSet")
 	out, said := portico.run(1, at...)
@@ -67,7 +67,7 @@ func TestCheckInstallsWhatAClusterLacks(t *testing.T) {
 	assertNothingIsLost(t, bare, portico, at)
 }
 
-// bareClient has every right in the cluster of a test.
+// bareClient returns a client with every right in the cluster of a test.
 func bareClient(t *testing.T, s *stack.Stack) client.Client {
 	t.Helper()
 	known := controllers.Scheme()

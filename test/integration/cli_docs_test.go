@@ -3,13 +3,11 @@
 package integration
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,62 +15,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/portico-platform/portico/test/docs"
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// printed is something in docs/cli.md that a reader types.
-type printed struct {
-	script string
-	shows  []string // what the page says that it prints; nil if it does not say
-}
-
-// inline is a command within a sentence.
-var inline = regexp.MustCompile("`(portico [^`]+)`")
-
-// printedIn are all of a page, in its order. A block of sh is one script, a block of console has prompts and what is printed.
-func printedIn(page string) (all []printed) {
-	for i, part := range strings.Split(page, "```") {
-		language, text, _ := strings.Cut(part, "\n")
-		switch {
-		case i%2 == 0:
-			for _, m := range inline.FindAllStringSubmatch(part, -1) {
-				all = append(all, printed{script: strings.Join(strings.Fields(m[1]), " ")})
-			}
-		case language == "sh":
-			all = append(all, printed{script: text})
-		case language == "console":
-			all = append(all, prompts(text)...)
-		}
-	}
-	return all
-}
-
-func prompts(text string) (all []printed) {
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		if command, ok := strings.CutPrefix(line, "$ "); ok {
-			all = append(all, printed{script: command})
-			continue
-		}
-		last := &all[len(all)-1]
-		last.shows = append(last.shows, line)
-	}
-	return all
-}
-
 // TestEverythingInTheCommandLinesPageRuns types what docs/cli.md prints, in its order, and compares what comes.
 func TestEverythingInTheCommandLinesPageRuns(t *testing.T) {
-	page, err := os.ReadFile("../../docs/cli.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	r := newReader(t)
-	all := printedIn(string(page))
-	if len(all) < 25 {
-		t.Fatalf("only %d commands were found", len(all))
-	}
-	for _, p := range all {
-		r.types(p)
+	page := docs.Open(t, "../..", "docs/cli.md", "portico", append(otherwise,
+		docs.Otherwise{Part: "https://portal.example.com", Type: r.url, Why: "the portal of the test"})...)
+	for _, b := range page.Blocks("") {
+		if out := page.Type(r.shell(), b); tokenLike.MatchString(out) {
+			t.Errorf("%q shows a token", b.Commands)
+		}
 	}
 }
 
@@ -116,7 +71,7 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// forgetCI deletes, in the end, the ServiceAccount and its role that the page has the reader make.
+// forgetCI deletes the ServiceAccount and its role that the page makes the reader create, once the test ends.
 func forgetCI(t *testing.T) {
 	t.Helper()
 	clients, err := kubernetes.NewForConfig(world.Admin)
@@ -141,63 +96,37 @@ func (r *reader) file(name, text string) {
 	}
 }
 
+const (
+	person = "nobody is here to be asked, or to end it"
+	shared = "it would change the cluster that other tests share"
+	isName = "it is the name of a command here"
+)
+
 // otherwise is how those are typed that need a person, never end, or are the name of a command only.
-var otherwise = map[string]string{
-	"portico get --status needs-you --watch": "timeout -s INT --preserve-status 2 portico get --status needs-you --watch || [ $? = 130 ]",
-	"portico logs shop -f":                   "timeout -s INT --preserve-status 5 portico logs shop -f > log || [ $? = 130 ]; grep -q . log",
-	"portico delete bucket reports":          "portico delete bucket reports --yes --dry-run",
-	// These would change the cluster that other tests share.
-	"portico check --fix":          "portico check --fix --help",
-	"portico restore":              "portico restore --help",
-	"portico restore portico.yaml": "test -s portico.yaml && portico restore --help",
-	"portico logout":               "PORTICO_CONFIG_DIR=$HOME/nobody PORTICO_SERVER=$portal portico logout",
-	"portico login https://portal.example.com\nportico whoami\n": "portico whoami", // newReader logged in
+var otherwise = []docs.Otherwise{
+	{Command: "portico get --status needs-you --watch", Type: "timeout -s INT --preserve-status 2 portico get --status needs-you --watch || [ $? = 130 ]", Why: person},
+	{Command: "portico logs shop -f", Type: "timeout -s INT --preserve-status 5 portico logs shop -f > log || [ $? = 130 ]; grep -q . log", Why: person},
+	{Command: "portico delete bucket reports", Type: "portico delete bucket reports --yes --dry-run", Why: person},
+	{Command: "portico login https://portal.example.com", Why: "newReader did it, for it takes a browser"},
+	{Command: "portico logout", Type: "PORTICO_CONFIG_DIR=$HOME/nobody PORTICO_SERVER=$portal portico logout", Why: "the login is needed further on"},
+	{Command: "portico check --fix", Type: "portico check --fix --help", Why: shared},
+	{Command: "portico restore", Type: "portico restore --help", Why: shared},
+	{Command: "portico restore portico.yaml", Type: "test -s portico.yaml && portico restore --help", Why: shared},
+	{Command: "portico apply", Type: "portico apply --help", Why: isName},
+	{Command: "portico pause", Type: "portico pause --help", Why: isName},
+	{Command: "portico resume", Type: "portico resume --help", Why: isName},
+	{Command: "portico login", Type: "portico login --help", Why: isName},
+	{Part: "go build", Type: "go build -C $repository", Why: "the folder is another one"},
 }
 
-// types fails unless the script ends well, or ill where the page shows an error, and prints what the page says.
-func (r *reader) types(p printed) {
+// shell returns a shell in which the reader types.
+func (r *reader) shell() *docs.Shell {
 	r.t.Helper()
-	script := p.script
-	if other, ok := otherwise[script]; ok {
-		script = other
-	} else if words := strings.Fields(script); len(words) == 2 && slices.Contains([]string{"apply", "pause", "resume", "login"}, words[1]) {
-		script += " --help"
-	}
-	script = strings.ReplaceAll(script, "https://portal.example.com", r.url)
-	cmd := exec.CommandContext(r.t.Context(), "bash", "-euo", "pipefail", "-c", "portal="+r.url+"; "+script)
-	tools, err := filepath.Abs("../../bin")
+	repository, err := filepath.Abs("../..")
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	cmd.Env = slices.Concat(r.command().Env, []string{"PATH=" + r.dir + "/.local/bin:" + filepath.Dir(r.binary) + ":" + tools + ":" + os.Getenv("PATH")})
-	cmd.Dir = r.here
-	if strings.HasPrefix(script, "go build") {
-		cmd.Dir = "../.."
-	}
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err = cmd.Run()
-	fails := len(p.shows) > 0 && strings.HasPrefix(p.shows[0], "portico: ")
-	if (err != nil) != fails {
-		r.t.Errorf("%s\nends with %v:\n%s", script, err, &out)
-	}
-	if got := steady(out.String()); p.shows != nil && !slices.Equal(got, steady(strings.Join(p.shows, "\n"))) {
-		r.t.Errorf("%s\nprints\n%s\nand the page says\n%s", script, strings.Join(got, "\n"), strings.Join(p.shows, "\n"))
-	}
-	if tokenLike.Match(out.Bytes()) {
-		r.t.Errorf("%s shows a token", script)
-	}
-}
-
-var changing = regexp.MustCompile(`-[0-9a-f]{8}\b|\b\d+s\b`)
-
-// steady are the lines without what is another each time: widths of columns, ages, names that are made up, and how far it is.
-func steady(text string) (lines []string) {
-	for line := range strings.Lines(strings.TrimSpace(text)) {
-		line = strings.Join(strings.Fields(changing.ReplaceAllString(line, "*")), " ")
-		if !strings.HasPrefix(line, "In progress:") {
-			lines = append(lines, line)
-		}
-	}
-	return lines
+	path := strings.Join([]string{r.dir + "/.local/bin", filepath.Dir(r.binary), filepath.Join(repository, "bin"), os.Getenv("PATH")}, ":")
+	env := slices.Concat(r.command().Env, []string{"PATH=" + path, "portal=" + r.url, "repository=" + repository})
+	return &docs.Shell{Dir: r.here, State: r.dir, Env: env}
 }

@@ -109,7 +109,7 @@ func (c *terminal) login(server, user string) (said string) {
 	return all.String()
 }
 
-// confirmDevice is what somebody does in a browser: send the code, then name and password.
+// confirmDevice does what somebody does in a browser: it sends the code, then name and password.
 func confirmDevice(t *testing.T, page, user string) {
 	t.Helper()
 	jar, err := cookiejar.New(nil)

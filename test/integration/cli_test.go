@@ -111,7 +111,7 @@ func (c *terminal) ended() string {
 	return spoilt
 }
 
-// change has a file applied, twice, and refused.
+// change applies a file with changes, without any, and with a mistake.
 func (c *terminal) change(name string) {
 	c.t.Helper()
 	path := filepath.Join(c.dir, "bucket.yaml")

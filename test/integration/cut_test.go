@@ -56,7 +56,7 @@ func (c *cut) around(counts bool, do func() error) error {
 	return err
 }
 
-// aws is the proxy's hook. Writes pass around; every other call is refused once the operator is dead.
+// aws, the proxy's hook, counts writes, cuts at the chosen one, and refuses every call once the operator is dead.
 func (c *cut) aws(_ context.Context, call awsproxy.Call, phase awsproxy.Phase) error {
 	select {
 	case <-c.dead:
@@ -76,13 +76,13 @@ func (c *cut) aws(_ context.Context, call awsproxy.Call, phase awsproxy.Phase) e
 	return nil
 }
 
-// about tells whether a write concerns a resource: those on providers come when they come, and are not counted.
+// about reports whether a write is counted. Those on providers are not: they may come at any time.
 func about(obj client.Object) bool {
 	_, provider := obj.(*v1alpha1.AWSProvider)
 	return !provider
 }
 
-// kube wraps the operator's client: its writes pass around.
+// kube wraps the operator's client: its writes go through around.
 func (c *cut) kube(cfg *rest.Config, o client.Options) (client.Client, error) {
 	inner, err := client.NewWithWatch(cfg, o)
 	if err != nil {
@@ -127,7 +127,7 @@ func (c *cut) live(t *testing.T, done func() bool) {
 	})
 }
 
-// died tells whether the cut came. Only the last write may be followed by the end before the cut is seen.
+// died reports whether the cut came. Only the last write may be followed by the end before the cut is seen.
 func (c *cut) died() bool {
 	select {
 	case <-c.dead:

@@ -119,7 +119,7 @@ func TestOrphanedBucketLosesOurTagsOnly(t *testing.T) {
 	}
 }
 
-// lost is a ready bucket whose provider is gone, as if somebody had forced it.
+// lost creates a ready bucket and removes its provider, as if somebody had forced it.
 func lost(t *testing.T, c client.Client, accountID string, policy v1alpha1.DeletionPolicy) *v1alpha1.S3Bucket {
 	t.Helper()
 	p := account(t, c, accountID)

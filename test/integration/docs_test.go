@@ -5,71 +5,66 @@ package integration
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
+	"github.com/portico-platform/portico/test/docs"
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// TestTheShellLinesOfThePagesRun types what the pages print for curl and kubectl, one page after the other on the same
-// platform, as somebody does who reads on. docs/cli.md has a test of its own.
+// TestTheShellLinesOfThePagesRun types what the pages for users print, one page after the other on the same platform, as
+// somebody does who reads on. docs/cli.md has a test of its own, and so have the pages for admins in test/stack.
 func TestTheShellLinesOfThePagesRun(t *testing.T) {
 	p := startPortal(t, "", sessionKeys(t))
 	startOperator(t, operatorOptions{})
+	shell := userShell(t, p.url)
+	t.Cleanup(func() {
+		out, err := shell.Run(context.WithoutCancel(t.Context()),
+			"kubectl delete s3buckets,gatewayhostnamerequests -n payments --ignore-not-found --timeout=1m notes statements invoices exports receipts store")
+		if err != nil {
+			t.Errorf("requests stay: %v: %s", err, out)
+		}
+	})
+	for _, page := range []*docs.Page{
+		docs.Open(t, "../..", "README.md", "",
+			docs.Otherwise{Part: "make ", Why: "it is what runs this"},
+			docs.Otherwise{Part: "portico login", Why: "userShell did it, for it takes a browser"},
+			docs.Otherwise{Part: "http://127.0.0.1:8080", Type: p.url, Why: "the portal of the test"},
+			docs.Otherwise{Part: "http://127.0.0.1:5556/dex", Type: world.Issuer, Why: "Dex of the test"},
+			docs.Otherwise{Part: "$PWD/.run/local/kubeconfig", Type: world.Kubeconfig, Why: "the cluster of the test"},
+			docs.Otherwise{
+				Part: "kubectl --context search-dev get s3buckets -n payments", Why: "it fails, as the page says",
+				Type: "(kubectl --context search-dev get s3buckets -n payments 2>&1 || true) | grep Forbidden",
+			},
+			docs.Otherwise{Part: "aws s3api", Why: "it takes the AWS CLI"}),
+		docs.Open(t, "../..", "docs/rest-api.md", "",
+			docs.Otherwise{Part: "http://localhost:8080", Type: p.url, Why: "the portal of the test"},
+			docs.Otherwise{Part: "curl -sSN", Type: "curl -sSN --max-time 3", Why: "a stream does not end; 28 says that the time is over"}),
+		docs.Open(t, "../..", "docs/user-guide.md", ""),
+		docs.Open(t, "../..", "docs/local-cluster.md", "",
+			docs.Otherwise{Part: "zoneId=ID", Type: "zoneId=" + world.Zones[stack.Zone{Domain: stack.Domain}], Why: "make run prints it"}),
+	} {
+		page.Type(shell, page.Blocks("")...)
+	}
+}
+
+// userShell returns a shell of a developer of team payments, who has logged in.
+func userShell(t *testing.T, portal string) *docs.Shell {
+	t.Helper()
 	tools, err := filepath.Abs("../../bin")
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := slices.Concat(os.Environ(), []string{
-		"PATH=" + tools + ":" + os.Getenv("PATH"), "KUBECONFIG=" + world.Kubeconfig,
-		"PORTAL=" + p.url, "TOKEN=" + userToken(t, stack.Users[0].Name),
-	})
-	shell := func(ctx context.Context, script string) (string, error) {
-		cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", script)
-		cmd.Dir, cmd.Env = "../..", env
-		out, err := cmd.CombinedOutput()
-		return string(out), err
+	user := stack.Users[0].Name
+	terminal := newTerminal(t)
+	terminal.login(portal, user)
+	return &docs.Shell{
+		Dir: "../..", State: t.TempDir(),
+		Env: slices.Concat(terminal.command().Env, []string{
+			"PATH=" + filepath.Dir(terminal.binary) + ":" + tools + ":" + os.Getenv("PATH"),
+			"KUBECONFIG=" + world.Kubeconfig, "PORTAL=" + portal, "TOKEN=" + userToken(t, user),
+		}),
+		Prelude: "curl() { command curl --fail-with-body \"$@\" || [ $? = 28 ]; }",
 	}
-	t.Cleanup(func() {
-		out, err := shell(context.WithoutCancel(t.Context()),
-			"kubectl delete s3buckets -n payments --ignore-not-found --timeout=1m statements invoices exports receipts")
-		if err != nil {
-			t.Errorf("the buckets stay: %v: %s", err, out)
-		}
-	})
-	here := strings.NewReplacer(
-		"http://127.0.0.1:8080", p.url, "http://localhost:8080", p.url, "http://127.0.0.1:5556/dex", world.Issuer,
-		"export KUBECONFIG=$PWD/.run/local/kubeconfig", "export",
-		"curl -sSN", "curl -sSN --max-time 3", // a stream, which does not end: 28 says that the time is over
-		"kubectl --context search-dev get s3buckets -n payments", "(kubectl --context search-dev get s3buckets -n payments 2>&1 || true) | grep Forbidden",
-	)
-	for _, page := range []string{"README.md", "docs/rest-api.md", "docs/user-guide.md"} {
-		script := "curl() { command curl --fail-with-body \"$@\" || [ $? = 28 ]; }\n" + here.Replace(shellLines(t, page))
-		if out, err := shell(t.Context(), script); err != nil {
-			t.Errorf("%s\nof %s end with %v:\n%s", script, page, err, out)
-		}
-	}
-}
-
-// shellLines are a page's, but for those that start the platform, need a person, or the AWS CLI.
-func shellLines(t *testing.T, page string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../..", page))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var lines strings.Builder
-	for i, part := range strings.Split(string(text), "```") {
-		block, ok := strings.CutPrefix(part, "sh\n")
-		if i%2 == 1 && ok && !strings.Contains(block, "make run") && !strings.Contains(block, "portico login") && !strings.HasPrefix(block, "aws ") {
-			lines.WriteString(block)
-		}
-	}
-	if lines.Len() == 0 {
-		t.Fatalf("%s has no lines", page)
-	}
-	return lines.String()
 }

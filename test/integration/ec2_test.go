@@ -27,7 +27,7 @@ func machineOf(ns, name string, change ...func(*v1alpha1.EC2InstanceSpec)) *v1al
 	return m
 }
 
-// inEC2 is the instance as AWS has it.
+// inEC2 returns the instance as AWS has it.
 func inEC2(t *testing.T, m *v1alpha1.EC2Instance) ec2types.Instance {
 	t.Helper()
 	out, err := outsideEC2(t).DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{InstanceIds: []string{m.Status.InstanceID}})

@@ -69,7 +69,7 @@ func outsideEC2(t *testing.T) *ec2.Client {
 	return ec2.NewFromConfig(outsideConfig(t, "test"))
 }
 
-// machinesWith are the instances that a filter finds and that are not terminated.
+// machinesWith returns the instances that a filter finds and that are not terminated.
 func machinesWith(t *testing.T, filter, value string) []ec2types.Instance {
 	t.Helper()
 	out, err := outsideEC2(t).DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{{Name: &filter, Values: []string{value}}}})

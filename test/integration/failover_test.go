@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// holder is who leads; "" is nobody.
+// holder returns who leads, or "" if nobody does.
 func holder(t *testing.T, c client.Client) string {
 	t.Helper()
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: "portico-operator"}}
@@ -74,7 +74,7 @@ func TestASecondOperatorTakesOver(t *testing.T) {
 	}
 }
 
-// cutOff is a call whose caller was killed before the answer: AWS may have done nothing.
+// cutOff reports whether the caller was killed before the answer; AWS may have done nothing.
 func cutOff(c awsproxy.Call) bool { return c.Status == 0 }
 
 func creation(c awsproxy.Call) bool { return c.Operation == "CreateBucket" }

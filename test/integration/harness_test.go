@@ -34,7 +34,7 @@ import (
 	"github.com/portico-platform/portico/controllers"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
-	"github.com/portico-platform/portico/controllers/inspect"
+	"github.com/portico-platform/portico/controllers/operatorapi"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -48,7 +48,7 @@ var newAdmin = sync.OnceValues(func() (client.Client, error) {
 	return client.New(world.Admin, client.Options{Scheme: scheme()})
 })
 
-// admin is a client with every right.
+// admin returns a client with every right.
 func admin(t *testing.T) client.Client {
 	t.Helper()
 	c, err := newAdmin()
@@ -119,9 +119,9 @@ func startOperatorAs(t *testing.T, cfg *rest.Config, o operatorOptions) (stop fu
 	err = controllers.Setup(ctx, mgr, controllers.Options{
 		Rates: rates, Endpoints: cloud.Endpoints{world.AWSEndpoint},
 		Namespace: stack.Namespace, ClusterID: o.clusterID, TokenFile: o.tokenFile, ProviderResync: o.providerResync, SweepEvery: o.sweep, TimeScale: cmp.Or(o.timeScale, quick),
-		Hostnames: controllers.Hostnames{Look: time.Second, Gather: cmp.Or(o.gather, 50*time.Millisecond)},
-		Engine:    engine.Options{Workers: 10, Resync: o.resync, Timeout: time.Minute, Now: time.Now},
-		Inspect:   inspect.Options{Bind: o.inspect, Elected: o.leaderElect},
+		Hostnames:   controllers.Hostnames{RetryInterval: time.Second, BatchWindow: cmp.Or(o.gather, 50*time.Millisecond)},
+		Engine:      engine.Options{Workers: 10, Resync: o.resync, Timeout: time.Minute, Now: time.Now},
+		OperatorAPI: operatorapi.Options{Bind: o.inspect, Elected: o.leaderElect},
 	})
 	if err != nil {
 		cancel()
@@ -195,7 +195,7 @@ func release(ctx context.Context, t *testing.T, c client.Client, obj client.Obje
 	}
 }
 
-// bucketOf is a name-only bucket; its S3 name is unique to the test.
+// bucketOf returns a bucket with nothing but names; its S3 name is unique to the test.
 func bucketOf(ns, name string) *v1alpha1.S3Bucket {
 	return &v1alpha1.S3Bucket{
 		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
@@ -232,7 +232,7 @@ func await(t *testing.T, what string, ok func() (bool, string)) {
 // ready reads obj until it is Ready at its current generation.
 func ready(t *testing.T, c client.Client, obj engine.Object) {
 	t.Helper()
-	reason(t, c, obj, engine.ReasonInSync)
+	reason(t, c, obj, v1alpha1.ReasonInSync)
 }
 
 // reason reads obj until its Ready condition speaks of its current generation and has this reason.
@@ -322,7 +322,7 @@ func awaitGone(t *testing.T, c client.Client, obj client.Object) {
 	})
 }
 
-// eventsOf are the events about obj, as "Reason: note".
+// eventsOf returns the events about obj, as "Reason: note".
 func eventsOf(t *testing.T, c client.Client, obj client.Object) []string {
 	t.Helper()
 	list := &eventsv1.EventList{}
@@ -360,7 +360,7 @@ func containsAll(text string, parts []string) bool {
 	return true
 }
 
-// outside is an S3 client that acts behind the operator's back, with an account's own keys.
+// outside returns an S3 client that acts behind the operator's back, with an account's own keys.
 func outside(t *testing.T, accessKey string) *s3.Client {
 	t.Helper()
 	return s3.NewFromConfig(outsideConfig(t, accessKey), func(o *s3.Options) { o.UsePathStyle = true })
@@ -374,7 +374,7 @@ func outsideConfig(t *testing.T, accessKey string) aws.Config {
 	return cfg
 }
 
-// tagsOf are a bucket's tags in AWS; nil if there is no bucket.
+// tagsOf returns a bucket's tags in AWS, or nil if there is no bucket.
 func tagsOf(t *testing.T, api *s3.Client, bucket string) map[string]string {
 	t.Helper()
 	out, err := api.GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{Bucket: &bucket})

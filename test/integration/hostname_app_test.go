@@ -11,7 +11,6 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/controllers/webapp"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -44,7 +43,7 @@ func TestAWebAppAnswersAtItsHostname(t *testing.T) {
 	good := app.Spec.Image
 	edit(t, c, app, func(a *v1alpha1.WebApp) { a.Spec.Image = "registry.example.com/broken-crash:1.0.0" })
 	reason(t, c, app, "CrashLoopBackOff")
-	if app.Status.URL != "https://shop."+d.name || !meta.IsStatusConditionTrue(app.Status.Conditions, webapp.StepExposed) {
+	if app.Status.URL != "https://shop."+d.name || !meta.IsStatusConditionTrue(app.Status.Conditions, v1alpha1.StepExposed) {
 		t.Errorf("URL %s, conditions %+v", app.Status.URL, app.Status.Conditions)
 	}
 

@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// at is one record set of the zone.
+// at returns a record set of the zone, or nil if there is none.
 func (d domain) at(name string, kind types.RRType) *types.ResourceRecordSet {
 	d.t.Helper()
 	for _, s := range d.sets() {

@@ -18,7 +18,7 @@ import (
 	"github.com/portico-platform/portico/test/awsproxy"
 )
 
-// hasty has AWS do at once what takes it a while otherwise.
+// hasty makes AWS do at once, until the test ends, what takes it a while otherwise.
 func hasty(t *testing.T) {
 	t.Helper()
 	const usual, record = 300 * time.Millisecond, 200 * time.Millisecond

@@ -78,7 +78,7 @@ func TestHostnamesWaitForGatewayAPI(t *testing.T) {
 	}
 }
 
-// operatorsOwn is the operator's identity in the world at hand.
+// operatorsOwn returns the operator's access to the cluster of the tests.
 func operatorsOwn(t *testing.T) *rest.Config {
 	t.Helper()
 	cfg, err := world.ServiceAccountConfig(t.Context(), stack.Namespace, "portico-operator")

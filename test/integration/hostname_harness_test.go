@@ -100,7 +100,7 @@ func (d domain) request(host string, change ...func(*v1alpha1.GatewayHostnameReq
 	return r
 }
 
-// records are the zone's own as "TYPE name", sorted, without those that every zone has and those that prove domains.
+// records returns the zone's record sets as "TYPE name", sorted, without those that every zone has and those that prove domains.
 func (d domain) records() []string {
 	d.t.Helper()
 	var all []string
@@ -138,7 +138,7 @@ func (d domain) change(changes ...types.Change) {
 	}
 }
 
-// certificates are the ARNs of those of the domain.
+// certificates returns the ARNs of the domain's certificates.
 func (d domain) certificates() []string {
 	d.t.Helper()
 	var all []string
@@ -157,7 +157,7 @@ func (d domain) certificates() []string {
 	return all
 }
 
-// served are the certificates on the HTTPS listener of the load balancer with this DNS name.
+// served returns the certificates on the HTTPS listener of the load balancer with this DNS name.
 func served(t *testing.T, dnsName string) []string {
 	t.Helper()
 	api := elasticloadbalancingv2.NewFromConfig(world.OutsideAWS())
@@ -190,7 +190,7 @@ func served(t *testing.T, dnsName string) []string {
 	return all
 }
 
-// claimsOf are the hostnames that a namespace has claimed, sorted.
+// claimsOf returns the hostnames that a namespace has claimed, sorted.
 func claimsOf(t *testing.T, c client.Client, ns string) []string {
 	t.Helper()
 	list := &v1alpha1.DomainClaimList{}
@@ -207,7 +207,7 @@ func claimsOf(t *testing.T, c client.Client, ns string) []string {
 	return all
 }
 
-// nudging is await that asks for a pass every second: what was read a moment ago counts for that long.
+// nudging waits as await does, and asks for a pass every second: what was read a moment ago counts for that long.
 func nudging(t *testing.T, c client.Client, obj client.Object, what string, ok func() (bool, string)) {
 	t.Helper()
 	var last time.Time

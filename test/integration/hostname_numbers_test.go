@@ -124,7 +124,7 @@ func TestManyHostnamesKeepToTheRateOfRoute53(t *testing.T) {
 	}
 }
 
-// busiest is the most of times in any one second.
+// busiest returns the greatest number of times within any one second.
 func busiest(times []time.Time) int {
 	slices.SortFunc(times, time.Time.Compare)
 	most, from := 0, 0

@@ -21,7 +21,7 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/albconfig"
 )
 
-// developer is somebody with the role portico-developer in a namespace, and no other right.
+// developer returns a client with the role portico-developer in a namespace, and no other right.
 func developer(t *testing.T, c client.Client, ns string) client.Client {
 	t.Helper()
 	name := "dev-of-" + ns

@@ -65,7 +65,7 @@ func TestTheNextHostnameGoesOnTheNextGateway(t *testing.T) {
 	}
 }
 
-// otherClass is a GatewayClass of the test's own, so that its Gateways are.
+// otherClass creates a GatewayClass for the test alone, so that no other test uses its Gateways.
 func otherClass(t *testing.T, c client.Client) string {
 	t.Helper()
 	class := &gatewayv1.GatewayClass{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("class-%d", counter.Add(1))}, Spec: gatewayv1.GatewayClassSpec{ControllerName: albconfig.ControllerName}}

@@ -16,7 +16,7 @@ import (
 	"github.com/portico-platform/portico/controllers/hostname/pool"
 )
 
-// neighbours are hostnames of two teams on one load balancer, both Ready.
+// neighbours creates hostnames of two teams on one load balancer, both Ready.
 func neighbours(t *testing.T, c client.Client) (class string, offender, neighbour ghr) {
 	t.Helper()
 	class = otherClass(t, c)
@@ -31,7 +31,7 @@ func neighbours(t *testing.T, c client.Client) (class string, offender, neighbou
 	return class, offender, neighbour
 }
 
-// gatewayOf is the Gateway of a hostname.
+// gatewayOf returns the Gateway of a hostname.
 func gatewayOf(t *testing.T, c client.Client, r ghr) *gatewayv1.Gateway {
 	t.Helper()
 	g := &gatewayv1.Gateway{}
@@ -50,7 +50,7 @@ func stopsAt(t *testing.T, c client.Client, r ghr) {
 	})
 }
 
-// saysOf is the message of a condition.
+// saysOf returns a condition as "Reason: message", or "" if there is none.
 func saysOf(t *testing.T, conditions []metav1.Condition, kind string) string {
 	t.Helper()
 	if c := meta.FindStatusCondition(conditions, kind); c != nil {
@@ -75,7 +75,7 @@ func TestATeamCannotFreezeASharedLoadBalancer(t *testing.T) {
 	stopsAt(t, c, offender)
 
 	startOperator(t, operatorOptions{})
-	told := reason(t, c, offender, pool.ReasonOverBudget)
+	told := reason(t, c, offender, v1alpha1.ReasonOverBudget)
 	if !strings.Contains(told.Message, "does not answer: its routes need 102 load balancer rules (3 are kept for it)") || !strings.Contains(told.Message, "raise maxRules") {
 		t.Errorf("%q", told.Message)
 	}
@@ -117,7 +117,7 @@ func TestAGatewayInTroubleServesOn(t *testing.T) {
 	})
 	stopsAt(t, c, one)
 	g := poolGateway(t, c, one.Status.Gateway)
-	if got := reason(t, c, g, pool.ReasonChangesWait); !strings.Contains(got.Message, "what was served is served as before; changes wait: the load balancer controller says Invalid: ") {
+	if got := reason(t, c, g, v1alpha1.ReasonChangesWait); !strings.Contains(got.Message, "what was served is served as before; changes wait: the load balancer controller says Invalid: ") {
 		t.Errorf("to admins: %q", got.Message)
 	}
 	for _, r := range []ghr{one, other} {

@@ -25,7 +25,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/portico-platform/portico/api/inspect"
+	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/test/stack"
 )
@@ -40,7 +40,7 @@ func startInspected(t *testing.T) *inspected {
 	t.Helper()
 	o := &inspected{Client: admin(t)}
 	// What an earlier leader announced is of no use here.
-	err := o.Delete(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: inspect.Lease}})
+	err := o.Delete(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: operatorapi.Lease}})
 	if client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func (o *inspected) again(t *testing.T) {
 func (o *inspected) lease(t *testing.T) *coordinationv1.Lease {
 	t.Helper()
 	lease := &coordinationv1.Lease{}
-	if err := o.Get(t.Context(), client.ObjectKey{Namespace: stack.Namespace, Name: inspect.Lease}, lease); client.IgnoreNotFound(err) != nil {
+	if err := o.Get(t.Context(), client.ObjectKey{Namespace: stack.Namespace, Name: operatorapi.Lease}, lease); client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}
 	return lease
@@ -67,7 +67,7 @@ func (o *inspected) announced(t *testing.T) (url, ca string) {
 	t.Helper()
 	await(t, "the leader to announce itself", func() (bool, string) {
 		a := o.lease(t).Annotations
-		url, ca = a[inspect.AnnotationURL], a[inspect.AnnotationCA]
+		url, ca = a[operatorapi.AnnotationURL], a[operatorapi.AnnotationCA]
 		return url != "" && ca != "", fmt.Sprint(a)
 	})
 	return url, ca
@@ -79,7 +79,7 @@ func (o *inspected) get(t *testing.T, path, token string) (int, string) {
 	url, ca := o.announced(t)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM([]byte(ca))
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: inspect.ServerName}}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: operatorapi.ServerName}}
 	defer transport.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+path, nil)
 	if err != nil {
@@ -100,7 +100,7 @@ func (o *inspected) get(t *testing.T, path, token string) (int, string) {
 	return resp.StatusCode, string(body)
 }
 
-// accountToken is a ServiceAccount's token for the audiences.
+// accountToken returns a ServiceAccount's token for the audiences.
 func accountToken(t *testing.T, namespace, name string, audiences ...string) string {
 	t.Helper()
 	clients, err := kubernetes.NewForConfig(world.Admin)
@@ -120,17 +120,17 @@ func TestOnlyThePortalMayInspect(t *testing.T) {
 	b := bucketOf(team(t, o), "inspected")
 	create(t, o, b)
 	ready(t, o, b)
-	version, path := b.ResourceVersion, inspect.ResourcePath("S3Bucket", b.Namespace, b.Name)
+	version, path := b.ResourceVersion, operatorapi.ResourcePath("S3Bucket", b.Namespace, b.Name)
 	for _, c := range []struct {
 		who    string
 		token  string
 		status int
 	}{
-		{"the portal", accountToken(t, stack.Namespace, "portico-portal", inspect.Audience), 200},
+		{"the portal", accountToken(t, stack.Namespace, "portico-portal", operatorapi.Audience), 200},
 		{"the portal, for the API server", accountToken(t, stack.Namespace, "portico-portal"), 401},
 		{"the portal, for somebody else", accountToken(t, stack.Namespace, "portico-portal", stack.Audience), 401},
-		{"the impersonator", accountToken(t, stack.Namespace, "portico-impersonator", inspect.Audience), 403},
-		{"the operator itself", accountToken(t, stack.Namespace, "portico-operator", inspect.Audience), 403},
+		{"the impersonator", accountToken(t, stack.Namespace, "portico-impersonator", operatorapi.Audience), 403},
+		{"the operator itself", accountToken(t, stack.Namespace, "portico-operator", operatorapi.Audience), 403},
 		{"a tenant's ServiceAccount", tenantToken(t, b.Namespace), 403},
 		{"a user", userToken(t, "payments-dev"), 401},
 		{"an admin of the platform", userToken(t, "platform-admin"), 401},
@@ -153,13 +153,13 @@ func TestOnlyThePortalMayInspect(t *testing.T) {
 // recorded checks what the operator tells of a bucket that it has just made.
 func (o *inspected) recorded(t *testing.T, b *v1alpha1.S3Bucket) {
 	t.Helper()
-	path := inspect.ResourcePath("S3Bucket", b.Namespace, b.Name)
-	status, body := o.get(t, path, accountToken(t, stack.Namespace, "portico-portal", inspect.Audience))
-	var got inspect.Resource
+	path := operatorapi.ResourcePath("S3Bucket", b.Namespace, b.Name)
+	status, body := o.get(t, path, accountToken(t, stack.Namespace, "portico-portal", operatorapi.Audience))
+	var got operatorapi.Resource
 	if err := json.Unmarshal([]byte(body), &got); err != nil || status != 200 {
 		t.Fatalf("%d, %v: %s", status, err, body)
 	}
-	if got.LastPlan == nil || got.LastPlan.Steps[0].Call != "CreateBucket" || !strings.Contains(got.LastPlan.Steps[0].Why, b.Spec.BucketName) ||
+	if got.LastPlan == nil || got.LastPlan.Actions[0].Call != "CreateBucket" || !strings.Contains(got.LastPlan.Actions[0].Why, b.Spec.BucketName) ||
 		got.Reason != "InSync" || got.Passes < 1 || got.NextCheck == nil || got.UID != string(b.UID) || got.Live != nil {
 		t.Errorf("the record is %s", body)
 	}
@@ -171,26 +171,26 @@ func (o *inspected) recorded(t *testing.T, b *v1alpha1.S3Bucket) {
 // worked checks what the operator tells of its controllers after it has made a bucket.
 func (o *inspected) worked(t *testing.T) {
 	t.Helper()
-	status, body := o.get(t, inspect.WorkPath, accountToken(t, stack.Namespace, "portico-portal", inspect.Audience))
-	var got inspect.Work
+	status, body := o.get(t, operatorapi.ActivityPath, accountToken(t, stack.Namespace, "portico-portal", operatorapi.Audience))
+	var got operatorapi.Activity
 	if err := json.Unmarshal([]byte(body), &got); err != nil || status != 200 {
 		t.Fatalf("%d, %v: %s", status, err, body)
 	}
-	if !slices.ContainsFunc(got.Controllers, func(c inspect.Controller) bool {
+	if !slices.ContainsFunc(got.Controllers, func(c operatorapi.Controller) bool {
 		return c.Name == "s3bucket" && c.Passes > 0 && c.Workers > 0 && c.Queued >= 0
-	}) || !slices.ContainsFunc(got.Services, func(s inspect.Service) bool { return s.Name == "S3" && s.Calls > 0 }) {
+	}) || !slices.ContainsFunc(got.Services, func(s operatorapi.Service) bool { return s.Name == "S3" && s.Calls > 0 }) {
 		t.Errorf("the work is %s", body)
 	}
 }
 
-// tenantToken is what anybody in a team can make.
+// tenantToken returns a token that anybody in a team can make.
 func tenantToken(t *testing.T, namespace string) string {
 	t.Helper()
 	create(t, admin(t), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "ci"}})
-	return accountToken(t, namespace, "ci", inspect.Audience)
+	return accountToken(t, namespace, "ci", operatorapi.Audience)
 }
 
-// teamToLookAt is a team whose resources payments-dev may see.
+// teamToLookAt creates a team whose resources payments-dev may see.
 func teamToLookAt(t *testing.T, c client.Client) string {
 	t.Helper()
 	ns := team(t, c)
@@ -252,7 +252,7 @@ func TestTheAnnouncementOutlivesRenewals(t *testing.T) {
 	await(t, "three renewals", func() (bool, string) {
 		now := o.lease(t)
 		renewals[now.Spec.RenewTime.String()] = true
-		if now.Annotations[inspect.AnnotationURL] != url || now.Annotations[inspect.AnnotationCA] != ca {
+		if now.Annotations[operatorapi.AnnotationURL] != url || now.Annotations[operatorapi.AnnotationCA] != ca {
 			t.Fatalf("a renewal lost the announcement: %v", now.Annotations)
 		}
 		return len(renewals) > 3, fmt.Sprint(len(renewals))

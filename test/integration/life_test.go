@@ -42,7 +42,7 @@ func (s specimen) born(t *testing.T, c client.Client, ns, name string, declared 
 	return life{s, c, t, o}
 }
 
-// isReady tells whether the object is in sync with its latest generation.
+// isReady reports whether the object is in sync with its latest generation.
 func (l life) isReady() bool {
 	err := l.Get(l.t.Context(), client.ObjectKeyFromObject(l.Object), l.Object)
 	return err == nil && l.Common().Ready && l.Common().ObservedGeneration == l.GetGeneration()

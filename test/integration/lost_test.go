@@ -27,8 +27,8 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// anew starts a cluster with an etcd of its own on the same AWS, in place of one that is lost, with the sample provider.
-func anew(t *testing.T) (*stack.Stack, client.Client) {
+// startAgain starts a cluster with an etcd of its own on the same AWS, in place of one that is lost, with the sample provider.
+func startAgain(t *testing.T) (*stack.Stack, client.Client) {
 	t.Helper()
 	s, err := stack.Start(t.Context(), stack.Options{
 		Root: "../..", Parts: stack.ControlPlane | stack.AWS | stack.Gateways, AWSEndpoint: world.OutsideAWSEndpoint, Progress: os.Stderr,
@@ -68,7 +68,8 @@ func uidOf(t *testing.T, c client.Client, namespace string) string {
 	return string(ns.UID)
 }
 
-// makesOrRemoves passes what the operator creates and deletes in AWS, and what it asks for anew. CreateTags writes marks.
+// makesOrRemoves reports whether the operator creates or deletes something in AWS, or restores it. CreateTags does not count, for
+// it writes ownership tags.
 func makesOrRemoves(c awsproxy.Call) bool {
 	for _, verb := range []string{"Create", "Delete", "Run", "Terminate", "Request", "Restore"} {
 		if c.Write && strings.HasPrefix(c.Operation, verb) && c.Operation != "CreateTags" {
@@ -78,7 +79,7 @@ func makesOrRemoves(c awsproxy.Call) bool {
 	return false
 }
 
-// copyOf is what a backup has of an object: neither status nor what the old cluster gave it.
+// copyOf returns what a backup has of an object: all but what the old cluster gave it.
 func copyOf[T client.Object](obj T) T {
 	made := obj.DeepCopyObject().(T)
 	made.SetUID("")
@@ -102,7 +103,7 @@ func TestALostClustersResourcesAreTakenBackByAnAdminsWord(t *testing.T) {
 	name, oldUID := bucket.Status.BucketName, string(bucket.UID)
 	stop() // the cluster is lost
 
-	s, c := anew(t)
+	s, c := startAgain(t)
 	create(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns, Labels: map[string]string{"portico.dev/aws": "allowed"}}})
 	restored, restoredQueue := copyOf(bucket), copyOf(queue)
 	restored.Status, restoredQueue.Status = v1alpha1.S3BucketStatus{}, v1alpha1.SQSQueueStatus{}
@@ -197,7 +198,7 @@ func keepsNamespaces(t *testing.T, c client.Client, user string) {
 	}
 }
 
-// ownership is what the zone says of whose the hostnames are.
+// ownership returns the zone's records of who owns the hostnames.
 func ownership(d domain) []string {
 	d.t.Helper()
 	var all []string
@@ -229,7 +230,7 @@ func TestALostClustersHostnamesAreTakenBack(t *testing.T) {
 	}
 	stop() // the cluster is lost
 
-	s, c := anew(t)
+	s, c := startAgain(t)
 	create(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: d.ns, Labels: map[string]string{"portico.dev/aws": "allowed"}, Annotations: map[string]string{v1alpha1.AnnotationFormerUID: before},
 	}})
@@ -289,7 +290,7 @@ func TestABackupBringsALostClusterBack(t *testing.T) {
 	says(t, said, "is there already")
 	stop() // the cluster is lost
 
-	s, c := anew(t)
+	s, c := startAgain(t)
 	restore := []string{"restore", file, "--yes", "--kubeconfig", s.AdminKubeconfig}
 	operators := func(n int) {
 		t.Helper()

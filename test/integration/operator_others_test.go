@@ -25,7 +25,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// ownerOf is a reference to a WebApp that nobody works on, so that the garbage collector leaves what it owns.
+// ownerOf returns a reference to a paused WebApp, so that the garbage collector leaves what it owns.
 func ownerOf(t *testing.T, c client.Client, ns, name string) metav1.OwnerReference {
 	t.Helper()
 	app := appOf(ns, name)
@@ -40,7 +40,11 @@ func TestAStolenOperatorTouchesNothingOfOthers(t *testing.T) {
 	others := metav1.ObjectMeta{Namespace: ns, Name: "theirs", Labels: map[string]string{"app.kubernetes.io/managed-by": "portico"}}
 	secret := &corev1.Secret{ObjectMeta: others}
 	service := changed(markedService(ns), func(s *corev1.Service) { s.ObjectMeta = others })
-	deployment := changed(markedDeployment(ns), func(d *appsv1.Deployment) { d.ObjectMeta = others })
+	deployment := changed(markedDeployment(ns), func(d *appsv1.Deployment) {
+		d.ObjectMeta = others
+		// Or another policy refuses it too, and which of them says so is a matter of luck.
+		d.Spec.Template.Spec.ServiceAccountName, d.Spec.Template.Spec.AutomountServiceAccountToken = "theirs", new(false)
+	})
 	budget := &policyv1.PodDisruptionBudget{ObjectMeta: others}
 	mine := &corev1.ServiceAccount{ObjectMeta: marked(ns, "mine", "WebApp", "mine")}
 	mine.OwnerReferences = []metav1.OwnerReference{ownerOf(t, c, ns, "mine")}

@@ -22,7 +22,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// asOperator are two clients with the operator's username: one has its rights, the other all that there are, so that
+// asOperator returns two clients with the operator's username: one has its rights, the other all that there are, so that
 // nothing but the policies can refuse what it does. Neither changes anything.
 func asOperator(t *testing.T, c client.Client) (bound, unbound client.Client) {
 	t.Helper()
@@ -96,7 +96,7 @@ func judge(t *testing.T, c client.Client, attempts map[string]attempt) {
 	}
 }
 
-// marked is metadata as the operator writes it for an object of this kind's.
+// marked returns metadata as the operator writes it for an owner of this kind.
 func marked(ns, name, kind, owner string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Namespace: ns, Name: name, Labels: map[string]string{"app.kubernetes.io/managed-by": "portico"},
@@ -106,7 +106,7 @@ func marked(ns, name, kind, owner string) metav1.ObjectMeta {
 	}
 }
 
-// changed is a copy with one difference.
+// changed returns a copy with one difference.
 func changed[T client.Object](obj T, change func(T)) T {
 	other := obj.DeepCopyObject().(T)
 	change(other)

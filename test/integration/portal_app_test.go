@@ -22,10 +22,11 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/podlogs"
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// podOfApp is a Pod as the operator's Deployments make them, without the operator.
+// podOfApp creates a Pod as the operator's Deployments do, without the operator.
 func podOfApp(t *testing.T, app string, marked bool) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{
@@ -115,7 +116,7 @@ func TestAFollowedLogGoesOnUntilItIsClosed(t *testing.T) {
 		err := kube.Get(t.Context(), client.ObjectKeyFromObject(pod), pod)
 		return err == nil && pod.Status.Phase == corev1.PodRunning, string(pod.Status.Phase)
 	})
-	var log *cluster.Lines
+	var log *podlogs.Lines
 	await(t, "the log", func() (bool, string) {
 		var err error
 		log, err = c.Logs(t.Context(), payer, q)

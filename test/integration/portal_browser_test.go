@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"crypto/rand"
 	"net/http"
 	"net/url"
 	"strings"
@@ -28,7 +29,7 @@ func (r *replica) visit(t *testing.T, method, path string, cookies map[string]st
 	return send(t, req)
 }
 
-// cookies are all that an answer sets.
+// cookies returns all cookies that an answer sets.
 func (a answer) cookies() map[string]string {
 	resp, all := http.Response{Header: a.header}, map[string]string{}
 	for _, c := range resp.Cookies() {
@@ -37,7 +38,7 @@ func (a answer) cookies() map[string]string {
 	return all
 }
 
-// session is the cookie of the session that an answer sets, "" if it sets none or clears it.
+// session returns the session cookie that an answer sets, or "" if it sets none or clears it.
 func (a answer) session() string { return a.cookies()["__Host-portico"] }
 
 // signIn goes through the provider and returns the session cookie.
@@ -102,6 +103,42 @@ func TestBrowserSignsInAndOutEverywhere(t *testing.T) {
 	if strings.Contains(one.log.String(), session["__Host-portico"]) {
 		t.Error("the session cookie is in the log")
 	}
+}
+
+// TestTheProviderSignsOutEverywhere: it tells one replica, and the other one ends the session as well.
+func TestTheProviderSignsOutEverywhere(t *testing.T) {
+	issuer, keys := oidctest.New(t), sessionKeys(t)
+	one, other := startPortal(t, issuer.URL, keys), startPortal(t, issuer.URL, keys)
+	for _, bySession := range []bool{true, false} {
+		sub, sid := rand.Text(), rand.Text() // nobody whose sign-out is remembered
+		in := one.signIn(t, issuer, oidctest.Claims{"sub": sub, "sid": sid, "preferred_username": "payments-dev", "groups": []string{"team-payments"}}).
+			want(t, http.StatusSeeOther)
+		session := map[string]string{"__Host-portico": in.session()}
+		other.visit(t, "GET", "/teams/payments", session).want(t, http.StatusOK)
+		claims := oidctest.Claims{"sub": sub, "aud": stack.PortalClient, "events": map[string]any{"http://schemas.openid.net/event/backchannel-logout": map[string]any{}}}
+		if bySession {
+			claims["sub"], claims["sid"] = nil, sid
+		}
+		one.logout(t, "no token").want(t, http.StatusBadRequest)
+		one.logout(t, issuer.Token(claims)).want(t, http.StatusOK)
+		one.visit(t, "GET", "/teams/payments", session).want(t, http.StatusSeeOther)
+		await(t, "the other replica to know", func() (bool, string) {
+			a := other.visit(t, "GET", "/teams/payments", session)
+			return a.status == http.StatusSeeOther, a.raw
+		})
+	}
+}
+
+// logout sends what a provider sends.
+func (r *replica) logout(t *testing.T, token string) answer {
+	t.Helper()
+	form := strings.NewReader(url.Values{"logout_token": {token}}.Encode())
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.url+"/auth/backchannel-logout", form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return send(t, req)
 }
 
 func TestBrowserRefusesUsers(t *testing.T) {

@@ -27,8 +27,8 @@ func (j secureJar) SetCookies(u *url.URL, cookies []*http.Cookie) {
 
 func (j secureJar) Cookies(u *url.URL) []*http.Cookie { return j.CookieJar.Cookies(secure(u)) }
 
-// secure is the address by https, with the port as part of the host: the cookies of a host are for all its ports, but the
-// names that the portal and Dex give theirs differ.
+// secure returns the address with https, so that the browser keeps Secure cookies. They go to all ports of a host, but the portal
+// and Dex give theirs different names.
 func secure(u *url.URL) *url.URL {
 	s := *u
 	s.Scheme = "https"
@@ -61,7 +61,7 @@ func newBrowser(t *testing.T) *browser {
 	return b
 }
 
-// open is where the browser ends up, and what it shows.
+// open follows a link, and returns where the browser ends up and what it shows.
 func (b *browser) open(at string, headers ...string) (*url.URL, answer) {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, at, http.NoBody)
@@ -133,7 +133,7 @@ func TestTwoBrowsersOfAUserStaySignedIn(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				b.shows(r, "/teams/payments?q=x") // as the page's script loads it anew
+				b.shows(r, "/teams/payments?q=x") // as the page's script reloads it
 				if b.silently == before {
 					t.Errorf("round %d: a stream is refused, and then the page is not", round)
 				}

@@ -47,7 +47,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 // RoundTrip implements http.RoundTripper.
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// take is what was noted since the last call.
+// take returns the calls since it was last called.
 func (c *calls) take() []call {
 	c.mu.Lock()
 	defer c.mu.Unlock()

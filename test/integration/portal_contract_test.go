@@ -80,7 +80,7 @@ const (
 	anETag      = `"[0-9a-f-]+-\d+(-[0-9a-f]+)?"`
 )
 
-// calling is call for later.
+// calling returns a function that makes the call later.
 func (r *replica) calling(token, method, path string, body any, headers ...string) func(*testing.T) answer {
 	return func(t *testing.T) answer {
 		t.Helper()
@@ -203,7 +203,7 @@ func (r *replica) conflicts(t *testing.T) []provoked {
 	}
 }
 
-// busy are answers of portals that have enough to do, or that Kubernetes does not answer.
+// busy provokes the answers of a portal that limits requests, and of one that does not reach Kubernetes.
 func (r *replica) busy(t *testing.T) []provoked {
 	t.Helper()
 	limited := startPortalOf(t, "", sessionKeys(t), func(p *portal.Parts) { p.Rate = limit.Rate{PerSecond: 0.01, Burst: 1} })
@@ -221,7 +221,7 @@ func (r *replica) busy(t *testing.T) []provoked {
 	}
 }
 
-// serviceAccountToken has the form of one; nobody is asked about it before Kubernetes is.
+// serviceAccountToken returns a token of the default ServiceAccount of payments.
 func serviceAccountToken(t *testing.T) string {
 	t.Helper()
 	clients, err := kubernetes.NewForConfig(world.Admin)

@@ -29,7 +29,7 @@ var document = sync.OnceValues(func() (*contract.Document, error) {
 	return contract.Read(raw)
 })
 
-// programs is how every test here calls portals: each answer of the REST API is compared with the OpenAPI document.
+// programs returns the client with which every test calls portals: it compares each answer of the REST API with the OpenAPI document.
 func programs(t *testing.T) *http.Client {
 	t.Helper()
 	d, err := document()
@@ -43,7 +43,7 @@ func programs(t *testing.T) *http.Client {
 	}
 }
 
-// read is the whole answer.
+// read returns the whole answer.
 func read(t *testing.T, resp *http.Response) answer {
 	t.Helper()
 	defer func() { _ = resp.Body.Close() }()

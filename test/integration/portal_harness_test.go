@@ -4,6 +4,7 @@ package integration
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -48,13 +49,13 @@ type replica struct {
 	calls   *calls // to Kubernetes
 }
 
-// newCluster is the portal's access to Kubernetes, running.
+// newCluster starts the portal's access to Kubernetes.
 func newCluster(t *testing.T, log *slog.Logger) (*cluster.Cluster, catalog.Catalog) {
 	t.Helper()
 	return newClusterBy(t, log, &calls{})
 }
 
-// newClusterBy is newCluster with its calls noted.
+// newClusterBy starts the portal's access to Kubernetes and notes its calls.
 func newClusterBy(t *testing.T, log *slog.Logger, noted *calls) (*cluster.Cluster, catalog.Catalog) {
 	t.Helper()
 	admin(t) // the kinds are served
@@ -110,18 +111,21 @@ func startPortal(t *testing.T, issuer, keyFile string) *replica {
 	return startPortalOf(t, issuer, keyFile, func(*portal.Parts) {})
 }
 
-// startPortalOf is startPortal with other parts.
+// startPortalOf starts a portal as startPortal does, with other parts.
 func startPortalOf(t *testing.T, issuer, keyFile string, change func(*portal.Parts)) *replica {
 	t.Helper()
 	return startPortalAt(t, "127.0.0.1:0", issuer, keyFile, change)
 }
 
-// startPortalAt is startPortalOf at an address of its own: Dex sends browsers back to world.PortalURL only.
+// startPortalAt starts a portal at an address of its own, because Dex sends browsers back to world.PortalURL only.
 func startPortalAt(t *testing.T, address, issuer, keyFile string, change func(*portal.Parts)) *replica {
 	t.Helper()
-	if issuer == "" {
-		issuer = world.Issuer
-	}
+	return startPortalBy(t, address, keyFile, func(cfg *auth.Config) { cfg.IssuerURL = cmp.Or(issuer, world.Issuer) }, change)
+}
+
+// startPortalBy starts a portal as startPortalAt does, with other settings for signing in.
+func startPortalBy(t *testing.T, address, keyFile string, configure func(*auth.Config), change func(*portal.Parts)) *replica {
+	t.Helper()
 	r := &replica{log: &syncedBuffer{}, calls: &calls{}}
 	log := slog.New(slog.NewJSONHandler(r.log, nil))
 	r.cluster, r.kinds = newClusterBy(t, log, r.calls)
@@ -131,11 +135,13 @@ func startPortalAt(t *testing.T, address, issuer, keyFile string, change func(*p
 		t.Fatal(err)
 	}
 	r.url = "http://" + l.Addr().String()
-	provider, err := auth.NewProvider(auth.Config{
-		IssuerURL: issuer, ClientID: stack.PortalClient, ClientSecret: stack.PortalSecret, PublicURL: r.url,
+	cfg := auth.Config{
+		IssuerURL: world.Issuer, ClientID: stack.PortalClient, ClientSecret: stack.PortalSecret, PublicURL: r.url,
 		UsernameClaim: "preferred_username", GroupsClaim: "groups", Prefix: stack.Prefix, Audiences: []string{stack.Audience},
 		CLIClientID: stack.CLIClient, CLIScopes: strings.Fields(stack.APIScopes + " offline_access"),
-	}, time.Now)
+	}
+	configure(&cfg)
+	provider, err := auth.NewProvider(cfg, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,10 +178,10 @@ type answer struct {
 	body   map[string]any
 }
 
-// detail is the problem document's sentence.
+// detail returns the problem document's sentence.
 func (a answer) detail() string { s, _ := a.body["detail"].(string); return s }
 
-// location of the first field error.
+// location returns the location and the message of the first field error.
 func (a answer) location() (location, message string) {
 	errs, _ := a.body["errors"].([]any)
 	if len(errs) == 0 {
@@ -234,7 +240,7 @@ func (a answer) want(t *testing.T, status int) answer {
 	return a
 }
 
-// userToken is a sample user's token from Dex.
+// userToken returns a sample user's token from Dex.
 func userToken(t *testing.T, user string) string {
 	t.Helper()
 	token, err := world.Token(t.Context(), user)
@@ -244,7 +250,7 @@ func userToken(t *testing.T, user string) string {
 	return token
 }
 
-// bucketBody is a request for a bucket.
+// bucketBody returns the body of a request for a bucket.
 func bucketBody(name, bucketName string) map[string]any {
 	spec := map[string]any{"providerRef": map[string]any{"name": stack.Provider}}
 	if bucketName != "" {
@@ -253,7 +259,7 @@ func bucketBody(name, bucketName string) map[string]any {
 	return map[string]any{"apiVersion": "portico.dev/v1alpha1", "kind": "S3Bucket", "metadata": map[string]any{"name": name}, "spec": spec}
 }
 
-// newBucket is the smallest bucket.
+// newBucket returns the smallest bucket.
 func newBucket(namespace, name string) *v1alpha1.S3Bucket {
 	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	b.Spec.ProviderRef.Name = stack.Provider
@@ -280,7 +286,7 @@ func (s *syncedBuffer) String() string {
 	return s.b.String()
 }
 
-// controllersGVR is the resource of buckets.
+// controllersGVR returns the resource of buckets.
 func controllersGVR(t *testing.T) schema.GroupVersionResource {
 	t.Helper()
 	return v1alpha1.GroupVersion.WithResource("s3buckets")

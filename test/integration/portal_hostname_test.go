@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// claimOfSearch is a hostname that the team search has, below what the team payments may ask for.
+// claimOfSearch claims a hostname for the team search, below what the team payments may ask for.
 func claimOfSearch(t *testing.T) (hostname string) {
 	t.Helper()
 	c, hostname := admin(t), unique("find")+".payments."+stack.Domain

@@ -47,7 +47,7 @@ func newThief(t *testing.T) thief {
 	return thief{c, cfg.Host}
 }
 
-// try is the status of the API server's answer.
+// try does the deed and returns the status of the API server's answer.
 func (th thief) try(t *testing.T, as pretended, d deed) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), d.method, th.host+d.path, strings.NewReader(d.body))
@@ -72,8 +72,8 @@ func (th thief) try(t *testing.T, as pretended, d deed) int {
 	return resp.StatusCode
 }
 
-// granted are the deeds that the impersonator's roles let it do as others, of namespaced kinds in the namespace. It fails
-// the test for a right that is none of writing our kinds and reading logs.
+// granted returns the deeds that the impersonator's roles let it do as others, of namespaced kinds in the namespace. It fails
+// the test for a right other than to write Portico's kinds and to read logs.
 func granted(t *testing.T, k kubernetes.Interface, namespace string) []deed {
 	t.Helper()
 	role, err := k.RbacV1().ClusterRoles().Get(t.Context(), "portico-impersonator", metav1.GetOptions{})
@@ -122,7 +122,7 @@ func deedsOf(t *testing.T, groups []string, resource, verb, namespace string) []
 	return nil
 }
 
-// identitiesOfTheSystem are those whom the API server's own bindings name, and whom it knows without any.
+// identitiesOfTheSystem returns those whom the API server's own bindings name, and whom it knows without any.
 func identitiesOfTheSystem(t *testing.T, k kubernetes.Interface) []pretended {
 	t.Helper()
 	of := metav1.ListOptions{LabelSelector: "kubernetes.io/bootstrapping"}
@@ -171,7 +171,7 @@ func identitiesOfTheSystem(t *testing.T, k kubernetes.Interface) []pretended {
 	return slices.CompactFunc(all, func(a, b pretended) bool { return fmt.Sprint(a) == fmt.Sprint(b) })
 }
 
-// reads are what no one may do through the impersonator, whoever it says to be.
+// reads returns what no one may do through the impersonator, whoever it pretends to be.
 func reads() []deed {
 	var out []deed
 	for _, path := range []string{
@@ -232,7 +232,7 @@ func TestTheImpersonatorIsNobodyOfTheSystem(t *testing.T) {
 	}
 }
 
-// letIn is the username of a ServiceAccount of payments with the rights of a developer.
+// letIn creates a ServiceAccount of payments with the rights of a developer, and returns its username.
 func letIn(t *testing.T, k kubernetes.Interface) string {
 	t.Helper()
 	name := unique("ci")

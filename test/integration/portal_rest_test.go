@@ -15,7 +15,7 @@ import (
 
 func unique(prefix string) string { return fmt.Sprintf("%s-%d", prefix, counter.Add(1)) }
 
-// remove is discard for a bucket.
+// remove discards a bucket.
 func remove(t *testing.T, namespace, name string) {
 	t.Helper()
 	discard(t, newBucket(namespace, name))

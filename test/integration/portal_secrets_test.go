@@ -23,7 +23,7 @@ const (
 	bindingSecret = "hunter2-of-the-connection"
 )
 
-// bucketWithSecrets is a bucket whose former manifest and binding Secret hold what nobody may read in the portal. A
+// bucketWithSecrets creates a bucket whose former manifest and binding Secret hold what nobody may read in the portal. A
 // finalizer holds it until the test ends.
 func bucketWithSecrets(t *testing.T) *v1alpha1.S3Bucket {
 	t.Helper()
@@ -93,7 +93,7 @@ func TestSecretsAreInNoAnswer(t *testing.T) {
 	}
 }
 
-// snapshot is the first message of a stream.
+// snapshot returns the first message of a stream.
 func (r *replica) snapshot(t *testing.T, path string, cookies map[string]string) answer {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), "GET", r.url+path, http.NoBody)

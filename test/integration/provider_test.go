@@ -38,7 +38,7 @@ func account(t *testing.T, c client.Client, accountID string) *v1alpha1.AWSProvi
 	return p
 }
 
-// keysOf is a provider's Secret with this key.
+// keysOf returns a provider's Secret with this key.
 func keysOf(name, key string) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{

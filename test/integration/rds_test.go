@@ -27,7 +27,7 @@ func toRDS(m awsproxy.Mark, filters ...awsproxy.Filter) []string {
 	return all
 }
 
-// bound is the content of the binding Secret.
+// bound returns the content of the binding Secret.
 func bound(t *testing.T, c client.Client, i *v1alpha1.RDSInstance) map[string]string {
 	t.Helper()
 	return secretOf(t, c, i.Namespace, i.Status.Binding.Name)
@@ -88,7 +88,7 @@ func TestADatabaseBecomesReadyWithAPasswordAndRests(t *testing.T) {
 	}
 }
 
-// live is the operator's client as the command makes it: users' Secrets are read past every cache.
+// live makes the operator's client as its command does: users' Secrets are read past every cache.
 func live(cfg *rest.Config, o client.Options) (client.Client, error) {
 	o.Cache.DisableFor = append(o.Cache.DisableFor, &corev1.Secret{})
 	return client.New(cfg, o)

@@ -94,7 +94,7 @@ func deployOperator(t *testing.T, name string, flags ...string) deployed {
 	return d
 }
 
-// freeAddress is one that nobody listens at.
+// freeAddress returns an address at which nobody listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -175,7 +175,7 @@ func broken(t *testing.T, c client.Client, obj client.Object, change func()) (me
 	return mend
 }
 
-// installer is an admin who knows what an installation is made of.
+// installer returns an admin's client that knows the kinds of an installation.
 func installer(t *testing.T) client.Client {
 	t.Helper()
 	admin(t)
@@ -190,7 +190,7 @@ func installer(t *testing.T) client.Client {
 	return c
 }
 
-// poolCRD is a CRD of which a test takes a field.
+// poolCRD names the CRD from which a test takes a field.
 func poolCRD() *apiextensionsv1.CustomResourceDefinition {
 	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "poolgateways.portico.dev"}}
 }
@@ -255,7 +255,7 @@ func TestAWSBeingAwayMakesNoOperatorUnready(t *testing.T) {
 	}
 }
 
-// watchedPortal is a portal that looks at its installation and at its identity provider all the time.
+// watchedPortal starts a portal that looks at its installation and at its identity provider all the time.
 func watchedPortal(t *testing.T, issuer string) *replica {
 	t.Helper()
 	return startPortalOf(t, issuer, sessionKeys(t), func(p *portal.Parts) {

@@ -55,7 +55,7 @@ func (s sharedAccount) profile(name, namespace string) {
 	s.must(err)
 }
 
-// disk is a machine of another team's, its image and a snapshot of its volume.
+// disk runs a machine of another team's and returns its image and a snapshot of its volume.
 func (s sharedAccount) disk() (image, snapshot string) {
 	s.t.Helper()
 	vm, err := s.ec2.RunInstances(s.t.Context(), &ec2.RunInstancesInput{ImageId: aws.String(simulatedImage), MinCount: aws.Int32(1), MaxCount: aws.Int32(1)})

@@ -40,8 +40,8 @@ type specimen struct {
 	stateful               bool
 }
 
-// specimens are all the AWS kinds.
-func specimens() []specimen { return []specimen{buckets, queues, databases, machines} }
+// specimens returns all the AWS kinds.
+func specimens() []specimen { return []specimen{buckets, queues, topics, databases, machines} }
 
 // each runs test for every AWS kind.
 func each(t *testing.T, test func(*testing.T, specimen)) {
@@ -51,7 +51,7 @@ func each(t *testing.T, test func(*testing.T, specimen)) {
 	}
 }
 
-// calls are those that the operator made to the specimen's service since m.
+// calls returns the operator's calls to the specimen's service since m.
 func (s specimen) calls(m awsproxy.Mark, filters ...awsproxy.Filter) []string {
 	var all []string
 	for _, c := range world.Proxy.CallsSince(m, append(filters, awsproxy.By(awsproxy.Operator), awsproxy.To(s.service))...) {

@@ -82,7 +82,7 @@ func TestAnIncompleteListingProvesNothing(t *testing.T) {
 	})
 }
 
-// listed has listings fail as the rule says, and checks that nothing comes of that.
+// listed makes listings fail as the rule says, and checks that nothing comes of that.
 func (s specimen) listed(t *testing.T, lives []life, fault string, rule awsproxy.Rule) {
 	t.Helper()
 	rule.Service, rule.Operation = s.service, s.list

@@ -96,7 +96,7 @@ func forced(j journey, it client.Object, user engine.Object) {
 	reason(j.t, j.c, user, "ProviderNotFound")
 }
 
-// closed has a provider allow no namespace any more.
+// closed makes a provider allow no namespace any more.
 func closed(j journey, it client.Object, user engine.Object) {
 	edit(j.t, j.c, it.(*v1alpha1.AWSProvider), func(p *v1alpha1.AWSProvider) { p.Spec.AllowedNamespaces = nil })
 	reason(j.t, j.c, user, "ProviderNotAllowed")

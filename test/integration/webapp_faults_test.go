@@ -202,7 +202,7 @@ func (l appLife) assertRevision() {
 	}
 }
 
-// fullApp has something in every field.
+// fullApp returns a WebApp with something in every field.
 func fullApp(ns, name string) *v1alpha1.WebApp {
 	app := appOf(ns, name)
 	probe := &v1alpha1.WebAppProbe{Path: "/healthz", Port: 9090, PeriodSeconds: 7, TimeoutSeconds: 2, FailureThreshold: 4}

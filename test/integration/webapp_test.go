@@ -18,10 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/controllers/webapp"
 )
 
-// appOf is a WebApp with nothing but an image.
+// appOf returns a WebApp with nothing but an image.
 func appOf(ns, name string) *v1alpha1.WebApp {
 	return &v1alpha1.WebApp{ObjectMeta: meta1(ns, name), Spec: v1alpha1.WebAppSpec{Image: "registry.example.com/shop:1.0.0"}}
 }
@@ -65,12 +64,12 @@ func TestAWebAppFromImageToReady(t *testing.T) {
 	if s.Availability != "2/2" || s.Image != app.Spec.Image || s.URL != "http://shop."+ns+".svc" || len(s.Revisions) != 1 {
 		t.Errorf("status %+v", s)
 	}
-	for _, kind := range []string{webapp.StepService, webapp.StepDeployment, webapp.StepRolledOut, v1alpha1.ConditionAvailable, v1alpha1.ConditionProgressing} {
+	for _, kind := range []string{v1alpha1.StepService, v1alpha1.StepDeployment, v1alpha1.StepRolledOut, v1alpha1.ConditionAvailable, v1alpha1.ConditionProgressing} {
 		if got := conditionOf(app, kind); got.Status != metav1.ConditionTrue {
 			t.Errorf("condition %s: %+v", kind, got)
 		}
 	}
-	if got := conditionOf(app, webapp.StepAutoscaler); got.Type != "" {
+	if got := conditionOf(app, v1alpha1.StepAutoscaler); got.Type != "" {
 		t.Errorf("a step that nobody asked for has the condition %+v", got)
 	}
 	gone(t, c, app)

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/controllers/webapp"
 )
 
 // What keeps Pods from running is told with its cause, from the deepest object that knows.
@@ -233,7 +232,7 @@ func TestABindingIsWaitedForAndInjected(t *testing.T) {
 	if app.Status.AvailableReplicas != 1 || app.Status.Image != app.Spec.Image {
 		t.Errorf("the application should still serve: %+v", app.Status)
 	}
-	for _, step := range []string{webapp.StepDeployment, webapp.StepRolledOut} {
+	for _, step := range []string{v1alpha1.StepDeployment, v1alpha1.StepRolledOut} {
 		if !meta.IsStatusConditionTrue(app.Status.Conditions, step) {
 			t.Errorf("%s should stay as it is known: %+v", step, app.Status.Conditions)
 		}

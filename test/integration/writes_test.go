@@ -31,7 +31,7 @@ func (c *calls) writesIn(namespace string) []string {
 	return all
 }
 
-// settledIn is writesIn once nothing more comes.
+// settledIn returns writesIn once nothing more comes.
 func (c *calls) settledIn(t *testing.T, namespace string) []string {
 	t.Helper()
 	seen, since := 0, time.Now()
@@ -44,8 +44,8 @@ func (c *calls) settledIn(t *testing.T, namespace string) []string {
 	return c.writesIn(namespace)
 }
 
-// apply is kubectl apply --server-side.
-func apply(t *testing.T, c client.Client, b *v1alpha1.S3Bucket) {
+// applyServerSide does what kubectl apply --server-side does.
+func applyServerSide(t *testing.T, c client.Client, b *v1alpha1.S3Bucket) {
 	t.Helper()
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(b)
 	if err != nil {
@@ -72,7 +72,7 @@ func TestNameOnlyBucketKeepsItsBudgetOfWrites(t *testing.T) {
 	startOperatorAs(t, cfg, operatorOptions{})
 	created, applied := bucketOf(team(t, c), "plain"), bucketOf(team(t, c), "plain")
 	create(t, c, created)
-	apply(t, c, applied)
+	applyServerSide(t, c, applied)
 	want := []string{"PATCH s3buckets/plain", "PATCH s3buckets/plain/status", "POST secrets", "PATCH s3buckets/plain/status"}
 	for _, b := range []*v1alpha1.S3Bucket{created, applied} {
 		ready(t, c, b)
@@ -86,9 +86,9 @@ func TestNameOnlyBucketKeepsItsBudgetOfWrites(t *testing.T) {
 
 	// Who applies the same again, or something else, does not take the finalizer away; and what is edited is told.
 	again := bucketOf(applied.Namespace, applied.Name)
-	apply(t, c, again)
+	applyServerSide(t, c, again)
 	again.Spec.Tags = v1alpha1.Tags{"team": "payments"}
-	apply(t, c, again)
+	applyServerSide(t, c, again)
 	awaitEvent(t, c, applied, "Updated", "team")
 	ready(t, c, applied)
 	if !slices.Equal(applied.Finalizers, []string{engine.Finalizer}) {

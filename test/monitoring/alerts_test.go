@@ -30,7 +30,7 @@ func TestAlertsFire(t *testing.T) {
 	promtool(t, "test", "rules", "alerts.yaml")
 }
 
-// rules are those of the file, as Prometheus reads it.
+// rules returns the rules of the file, as Prometheus reads it.
 func rules(t *testing.T) []rulefmt.Rule {
 	t.Helper()
 	var file rulefmt.RuleGroups

@@ -35,7 +35,7 @@ var verdicts = map[string]struct {
 	"deletion-blocked":     {"Degraded", "holds objects", status.TerminatingStatus},
 }
 
-// statuses are objects as the engine leaves them; a test of package engine holds them to that.
+// statuses returns objects as the engine leaves them; a test of package engine holds them to that.
 func statuses(t *testing.T) map[string]*unstructured.Unstructured {
 	t.Helper()
 	text, err := os.ReadFile("testdata/statuses.yaml")
@@ -98,7 +98,7 @@ func argo(t *testing.T, script string, object map[string]any) (health, message s
 	return health, message
 }
 
-// table is a value of JSON in Lua.
+// table turns a value of JSON into one of Lua.
 func table(l *lua.LState, value any) lua.LValue {
 	switch v := value.(type) {
 	case map[string]any:

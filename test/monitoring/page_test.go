@@ -20,7 +20,7 @@ var (
 	label = regexp.MustCompile("^`(\\w+)`: (.*)$")
 )
 
-// metrics are those of the page, by name.
+// metrics returns the metrics of the page, by name.
 func metrics(t *testing.T) map[string]metric {
 	t.Helper()
 	all := map[string]metric{}

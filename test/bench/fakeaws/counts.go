@@ -12,7 +12,7 @@ type Count struct{ Calls, Errors int }
 // Counts are by service and operation, such as "s3 CreateBucket".
 type Counts map[string]Count
 
-// Since are the calls that c has and earlier has not.
+// Since returns the calls that c has and earlier has not.
 func (c Counts) Since(earlier Counts) Counts {
 	rest := Counts{}
 	for name, n := range c {
@@ -23,14 +23,14 @@ func (c Counts) Since(earlier Counts) Counts {
 	return rest
 }
 
-// Of are the calls to one service.
+// Of returns the calls to one service.
 func (c Counts) Of(service string) Counts {
 	some := maps.Clone(c)
 	maps.DeleteFunc(some, func(name string, _ Count) bool { return !strings.HasPrefix(name, service+" ") })
 	return some
 }
 
-// Total is the number of calls.
+// Total returns the number of calls.
 func (c Counts) Total() int {
 	total := 0
 	for _, n := range c {
@@ -39,7 +39,7 @@ func (c Counts) Total() int {
 	return total
 }
 
-// Writes is the number of calls that could change anything.
+// Writes returns the number of calls that could change anything.
 func (c Counts) Writes() int {
 	total := 0
 	for name, n := range c {

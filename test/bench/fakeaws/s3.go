@@ -62,7 +62,7 @@ func (s *s3Service) route(x *request) {
 	}
 }
 
-// subresource is the parameter that chooses the operation; S3's SDK adds x-id.
+// subresource returns the parameter that chooses the operation, or "". The SDK adds x-id, which does not count.
 func subresource(query url.Values) string {
 	for name := range query {
 		if name != "x-id" {
@@ -190,7 +190,7 @@ type bucketList struct {
 
 type listed struct{ Name, CreationDate, BucketRegion string }
 
-// list is ListBuckets, sorted by name. The token is the last name of the page before.
+// list serves ListBuckets, sorted by name. The token is the last name of the page before.
 func (s *s3Service) list(query url.Values) answer {
 	size := mostBuckets
 	if text := query.Get("max-buckets"); text != "" {

@@ -28,7 +28,7 @@ type Call struct {
 	ErrorCode string
 }
 
-// Write tells whether the call could change anything.
+// Write reports whether the call could change anything.
 func (c Call) Write() bool { return isWrite(c.Operation) }
 
 func isWrite(operation string) bool {
@@ -69,10 +69,11 @@ func Start() (*Server, error) {
 // Close ends the server and its connections.
 func (s *Server) Close() error { return s.http.Close() }
 
-// SetLatency is added to each call from now on.
+// SetLatency sets by how much each call is delayed from now on.
 func (s *Server) SetLatency(d time.Duration) { s.latency.Store(int64(d)) }
 
-// OnCall has f called for each request when it arrives, before the latency; it has no ErrorCode then. nil ends that.
+// OnCall sets a function that is called for each request when it arrives, before the latency and without an ErrorCode; nil ends
+// that.
 func (s *Server) OnCall(f func(Call)) {
 	if f == nil {
 		s.hook.Store(nil)
@@ -81,7 +82,7 @@ func (s *Server) OnCall(f func(Call)) {
 	s.hook.Store(&f)
 }
 
-// Counts are the calls answered since the start.
+// Counts returns the calls answered since the start.
 func (s *Server) Counts() Counts { return s.counter.snapshot() }
 
 // request is what a service is asked.

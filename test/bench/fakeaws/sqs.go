@@ -136,7 +136,7 @@ func (s *sqsService) create(key queueKey, in sqsInput) answer {
 	return jsonAnswer(map[string]string{"QueueUrl": s.queueURL(key)})
 }
 
-// newAttributes are those of a queue that asks for none: the defaults of the API reference.
+// newAttributes returns the attributes of a queue that asks for none: the defaults of the API reference.
 func newAttributes() map[string]string {
 	return map[string]string{
 		"DelaySeconds": "0", "MaximumMessageSize": "1048576", "MessageRetentionPeriod": "345600",
@@ -173,7 +173,7 @@ func (q *queue) chosen(key queueKey, names []string) map[string]string {
 	return all
 }
 
-// list is ListQueues; without MaxResults it has one page and no token.
+// list serves ListQueues; without MaxResults it has one page and no token.
 func (s *sqsService) list(region string, in sqsInput) answer {
 	size, paged := mostQueues, in.MaxResults != nil
 	if paged {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Percentile of a sample, by nearest rank.
+// Percentile returns the p-th quantile (0 to 1) of a sample, by nearest rank.
 func Percentile(all []time.Duration, p float64) time.Duration {
 	if len(all) == 0 {
 		return 0

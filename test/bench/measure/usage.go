@@ -46,7 +46,7 @@ func Of(pid int) Usage {
 	return u
 }
 
-// Machine is what the times depend on.
+// Machine describes what the times depend on: the platform, its cores and its load.
 func Machine() string {
 	text := fmt.Sprintf("%s/%s, %d cores", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	if load, err := os.ReadFile("/proc/loadavg"); err == nil {

@@ -167,7 +167,7 @@ func (f *fleet) clear(ctx context.Context) error {
 	return nil
 }
 
-// took is from the first creation to the last Ready.
+// took returns the time from the first creation to the last Ready.
 func (f *fleet) took() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -183,7 +183,7 @@ func (f *fleet) took() time.Duration {
 	return last.Sub(first)
 }
 
-// waits are how long each was under way.
+// waits returns how long each object took from its creation to Ready.
 func (f *fleet) waits() []time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()

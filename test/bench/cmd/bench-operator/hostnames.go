@@ -83,7 +83,7 @@ func oneHostname(ctx context.Context, w *world, f *fleet, t *table) error {
 	return nil
 }
 
-// manyHostnames are made at once, looked at when all is at rest, and deleted at once.
+// manyHostnames creates 200 hostnames at once, looks at AWS when all is at rest, and deletes them at once.
 func manyHostnames(ctx context.Context, w *world, f *fleet, t *table) error {
 	const n = 200
 	request, err := w.domain(ctx, f)
@@ -266,7 +266,7 @@ func (w *world) tellTraffic(t *table, from awsproxy.Mark, took time.Duration) {
 		fmt.Sprintf("Route 53 %d / %g = %.0f s, ACM %d / %g = %.0f s", len(times), rates["Route 53"], dns, counts.Of("acm").Total(), rates["ACM"], certificates))
 }
 
-// busiest is the most of times in any one second.
+// busiest returns the greatest number of times within any one second.
 func busiest(times []time.Time) int {
 	slices.SortFunc(times, time.Time.Compare)
 	most, first := 0, 0

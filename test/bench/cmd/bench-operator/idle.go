@@ -39,16 +39,7 @@ func firstCall(ctx context.Context, w *world, f *fleet, t *table) error {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	var lags []time.Duration
-	for bucket, at := range first {
-		// The generated name is <namespace>-<name>-<hash>.
-		name := strings.TrimPrefix(bucket, f.namespaces[0]+"-")
-		if end := strings.LastIndexByte(name, '-'); end > 0 {
-			if sent, ok := f.created[key(&v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: name[:end]}})]; ok {
-				lags = append(lags, at.Sub(sent))
-			}
-		}
-	}
+	lags := lagsOf(f, first)
 	if len(lags) != n {
 		return fmt.Errorf("%d of %d buckets were asked for at AWS", len(lags), n)
 	}
@@ -59,6 +50,20 @@ func firstCall(ctx context.Context, w *world, f *fleet, t *table) error {
 	t.row("create to Ready", fmt.Sprintf("%.3g ms", float64(measure.Percentile(waits, 0.5).Microseconds())/1000),
 		fmt.Sprintf("p50; p99 %.3g ms", float64(measure.Percentile(waits, 0.99).Microseconds())/1000))
 	return nil
+}
+
+// lagsOf returns how long after its creation each bucket was first asked for at AWS.
+func lagsOf(f *fleet, first map[string]time.Time) (lags []time.Duration) {
+	for bucket, at := range first {
+		// The generated name is <namespace>-<name>-<hash>.
+		name := strings.TrimPrefix(bucket, f.namespaces[0]+"-")
+		if end := strings.LastIndexByte(name, '-'); end > 0 {
+			if sent, ok := f.created[key(&v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: name[:end]}})]; ok {
+				lags = append(lags, at.Sub(sent))
+			}
+		}
+	}
+	return lags
 }
 
 // The clocks of an operator at rest, all faster by the same factor, so that a second stands for two minutes.

@@ -10,26 +10,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
-
-	"github.com/go-logr/logr"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/portico-platform/portico/test/bench/measure"
 )
 
-func main() {
-	ctx, restore := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, restore) // a second Ctrl-C ends everything at once
-	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "\nbench-operator:", err)
-		os.Exit(1)
-	}
-}
+func main() { measure.Main("bench-operator", run) }
 
 func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	flags := flag.NewFlagSet("bench-operator", flag.ContinueOnError)
@@ -43,7 +30,6 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	ctrl.SetLogger(logr.Discard())
 	_, _ = fmt.Fprintf(out, "\n%s\n", measure.Machine())
 	for _, simulated := range []bool{false, true} {
 		some := slices.DeleteFunc(slices.Clone(chosen), func(s scenario) bool { return s.simulated != simulated })
@@ -61,7 +47,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	return nil
 }
 
-// measureAll is the world's life.
+// measureAll runs the chosen scenarios one after the other, and stops at the first error.
 func (w *world) measureAll(ctx context.Context, chosen []scenario, out io.Writer) (failed error) {
 	for _, s := range chosen {
 		if failed = w.measure(ctx, s, out); failed != nil {

@@ -60,7 +60,7 @@ func (w *world) stopOperator() error {
 	return err
 }
 
-// binary is bin/operator beside the run directory; see stack.Options.Dir.
+// binary returns the path of bin/operator, which lies beside the run directory; see stack.Options.Dir.
 func binary(dir string) (string, error) {
 	path := filepath.Join(dir, "..", "..", "bin", "operator")
 	if _, err := os.Stat(path); err != nil {

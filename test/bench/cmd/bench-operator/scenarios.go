@@ -200,7 +200,7 @@ func many(ofEach int, goal time.Duration) func(context.Context, *world, *fleet, 
 // fewestWrites of a bucket or a queue on its way to Ready: finalizer, reservation, binding Secret, status.
 const fewestWrites = 4
 
-// tell is what every burst has. most is the goal for Kubernetes writes; 0: none.
+// tell adds the figures that every burst has. most is the goal for Kubernetes writes, 0 for none.
 func (b *burst) tell(t *table, n int, most float64) {
 	if each := float64(b.writes.total()) / float64(n); most > 0 {
 		t.goal("Kubernetes writes for each", each, most, "", b.writes.text(n))
@@ -228,7 +228,7 @@ func objects(f *fleet, n int, one func(string, int) resource) []resource {
 	return all
 }
 
-// mixed are as many buckets as queues, in turn.
+// mixed returns as many buckets as queues, in turn.
 func mixed(f *fleet, ofEach int) []resource {
 	all := make([]resource, 0, 2*ofEach)
 	for i := range ofEach {

@@ -15,12 +15,12 @@ import (
 // table is what one scenario found.
 type table struct{ rows [][4]string }
 
-// row is a figure without a goal, and how it comes about.
+// row adds a figure without a goal, and how it comes about.
 func (t *table) row(what, figure, detail string) {
 	t.rows = append(t.rows, [4]string{what, figure, "", detail})
 }
 
-// goal is a figure that should be at most so much.
+// goal adds a figure that should be at most so much.
 func (t *table) goal(what string, have, most float64, unit, detail string) {
 	verdict := fmt.Sprintf("goal %g%s: %.2f of it", most, unit, have/most)
 	if most == 0 {

@@ -42,7 +42,7 @@ func (w *world) effort(ctx context.Context) (effort, error) {
 	return e, nil
 }
 
-// text is the effort since before for each of n.
+// text returns the effort since before, divided by n.
 func (e effort) text(before effort, n int) string {
 	parts := []string{fmt.Sprintf("%.1f passes", (e.passes-before.passes)/float64(n))}
 	for _, m := range methods {

@@ -104,7 +104,7 @@ func (w *world) makeNamespaces(ctx context.Context, name string, n int) ([]strin
 	return all, nil
 }
 
-// counts are the operator's calls to AWS so far.
+// counts returns the operator's calls to AWS so far.
 func (w *world) counts() fakeaws.Counts {
 	if w.aws != nil {
 		return w.aws.Counts()

@@ -50,7 +50,7 @@ func (w *world) signInAll(ctx context.Context) (people, error) {
 	return all, nil
 }
 
-// pages are what people look at.
+// pages returns the pages that people look at.
 func (w *world) pages() []page {
 	some := func(r *rand.Rand) int { return r.IntN(w.size.namespaces) }
 	return []page{

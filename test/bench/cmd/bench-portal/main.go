@@ -9,13 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
-
-	"github.com/go-logr/logr"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/portico-platform/portico/test/bench/measure"
 )
@@ -43,14 +37,7 @@ const (
 	limit = 20 * time.Minute
 )
 
-func main() {
-	ctx, restore := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, restore) // a second Ctrl-C ends everything at once
-	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "\nbench-portal:", err)
-		os.Exit(1)
-	}
-}
+func main() { measure.Main("bench-portal", run) }
 
 func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	flags := flag.NewFlagSet("bench-portal", flag.ContinueOnError)
@@ -60,7 +47,6 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	ctrl.SetLogger(logr.Discard())
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	s := full

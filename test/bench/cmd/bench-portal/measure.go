@@ -40,7 +40,7 @@ func (w *world) measure(ctx context.Context, profiles string, t *table) error {
 	return nil
 }
 
-// live is the time in which everything goes on at once.
+// live measures while everything goes on at once.
 func (w *world) live(ctx context.Context, who people, profiles string, t *table) error {
 	streaming, hangUp := context.WithCancel(ctx)
 	defer hangUp()

@@ -78,7 +78,7 @@ func (w *world) writeStatus(ctx context.Context, o object, token string) error {
 	return w.kube.Status().Patch(ctx, o.Object, client.RawPatch(types.MergePatchType, patch))
 }
 
-// event is one about every third object, nil about others.
+// event returns an event about every third object, and nil for others.
 func (o object) event() *corev1.Event {
 	if o.i%3 != 0 {
 		return nil
@@ -95,7 +95,7 @@ func (o object) event() *corev1.Event {
 	}
 }
 
-// path is the object's page.
+// path returns the path of the object's page.
 func (o object) path() string {
 	return "/teams/" + o.GetNamespace() + "/" + o.plural + "/" + o.GetName()
 }

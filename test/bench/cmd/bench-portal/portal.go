@@ -43,10 +43,8 @@ func (w *world) startPortal(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // never fails
-	keys := filepath.Join(w.stack.Dir, "bench-session-keys")
-	if err := os.WriteFile(keys, []byte(base64.StdEncoding.EncodeToString(key)), 0o600); err != nil {
+	keys, err := w.sessionKeys()
+	if err != nil {
 		return err
 	}
 	p := &portal{url: "http://" + listen, metrics: "http://" + metrics, http: &http.Client{
@@ -72,6 +70,14 @@ func (w *world) startPortal(ctx context.Context) error {
 	p.filled = time.Since(began)
 	w.portal = p
 	return err
+}
+
+// sessionKeys returns the path of a file with one key.
+func (w *world) sessionKeys() (path string, err error) {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails
+	path = filepath.Join(w.stack.Dir, "bench-session-keys")
+	return path, os.WriteFile(path, []byte(base64.StdEncoding.EncodeToString(key)), 0o600)
 }
 
 func freeAddresses(ctx context.Context) (one, other string, err error) {
@@ -118,7 +124,7 @@ func (p *portal) get(ctx context.Context, path, cookie string, header map[string
 	return a, err
 }
 
-// signIn is the session cookie of a user of one group.
+// signIn returns the session cookie of a user of one group.
 func (w *world) signIn(ctx context.Context, user, group string) (string, error) {
 	begun, err := w.portal.get(ctx, "/auth/login", "", nil)
 	if err != nil {
@@ -138,7 +144,7 @@ func (w *world) signIn(ctx context.Context, user, group string) (string, error) 
 	return cookies(back), nil
 }
 
-// cookies are those that an answer sets, as a browser sends them.
+// cookies returns the cookies that an answer sets, as a browser sends them.
 func cookies(a answer) string {
 	resp := http.Response{Header: a.header}
 	var all []string

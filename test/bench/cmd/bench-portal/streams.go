@@ -40,7 +40,7 @@ func newWatching() *watching {
 	return &watching{sent: map[string]*change{}, last: map[string]*change{}}
 }
 
-// token of a write, as it stands on a page.
+// token returns the token of a write, as it stands on a page.
 func token(n int) string { return fmt.Sprintf("w%07d", n) }
 
 var tokens = regexp.MustCompile(`\bw\d{7}\b`)

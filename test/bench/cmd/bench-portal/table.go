@@ -16,12 +16,12 @@ type table struct {
 	rows    [][4]string
 }
 
-// row is a figure without a budget, and how it comes about.
+// row adds a figure without a budget, and how it comes about.
 func (t *table) row(what, figure, detail string) {
 	t.rows = append(t.rows, [4]string{what, figure, "", detail})
 }
 
-// budget is a figure that should be at most so much.
+// budget adds a figure that should be at most so much.
 func (t *table) budget(what string, have, most float64, unit, detail string) {
 	verdict := fmt.Sprintf("%g%s: holds, %.2f of it", most, unit, have/most)
 	switch {

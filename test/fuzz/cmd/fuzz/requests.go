@@ -20,6 +20,7 @@ import (
 
 	"github.com/portico-platform/portico/config/samples"
 	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/stack/build"
 )
 
 const (
@@ -45,11 +46,11 @@ type sender struct {
 // requests fuzzes the REST API of a portal that is there for nothing else.
 func (j job) requests(ctx context.Context) (err error) {
 	j.say("\n==> the REST API of a portal of its own, %s", j.rest)
-	targets, err := stack.TargetsFor("fuzz")
+	targets, err := build.For("fuzz", os.Getenv)
 	if err != nil {
 		return err
 	}
-	if err := stack.Build(ctx, j.root, targets, j.out); err != nil {
+	if err := build.Build(ctx, j.root, targets, j.out); err != nil {
 		return err
 	}
 	s, err := stack.Start(ctx, stack.Options{
@@ -98,7 +99,7 @@ func (j job) send(ctx context.Context, s *stack.Stack, by sender, long time.Dura
 	}
 	bounded, cancel := context.WithTimeout(ctx, long+patience)
 	defer cancel()
-	cmd := j.command(bounded, s.Dir, filepath.Join(j.root, stack.Schemathesis), args...)
+	cmd := j.command(bounded, s.Dir, filepath.Join(j.root, build.Schemathesis), args...)
 	cmd.Env = append(os.Environ(), "TOKEN="+token, "NO_PROXY=*", "PYTHONUNBUFFERED=1")
 	err = cmd.Run()
 	switch died := s.Err(); {

@@ -22,7 +22,7 @@ type target struct{ folder, name string }
 
 var declaration = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
 
-// findTargets are all that test files declare.
+// findTargets returns all fuzz targets that test files declare.
 func findTargets(root fs.FS) ([]target, error) {
 	var all []target
 	err := fs.WalkDir(root, ".", func(at string, d fs.DirEntry, err error) error {
@@ -67,8 +67,8 @@ func (j job) targets(ctx context.Context) error {
 	return errors.Join(found...)
 }
 
-// compiled is the test binary of a folder, with Go's instrumentation for fuzzing; seen is what its targets found worth
-// beginning with the next time.
+// compiled returns the paths of a folder's test binary, which has Go's instrumentation for fuzzing, and of the inputs that its
+// targets found interesting, with which the next run begins.
 func (j job) compiled(folder string) (binary, seen string) {
 	at := filepath.Join(j.root, ".cache", "fuzz", filepath.FromSlash(folder))
 	return filepath.Join(at, "fuzz.test"), filepath.Join(at, "seen")
@@ -134,7 +134,7 @@ func timeIsUp(said string) bool {
 	return strings.Contains(said, "context deadline exceeded") && !strings.Contains(said, "failure while testing seed corpus")
 }
 
-// inputs are the names of those that are kept as tests of a target.
+// inputs returns the names of the inputs that are stored as tests of a target.
 func inputs(folder, name string) []string {
 	entries, _ := os.ReadDir(filepath.Join(folder, "testdata", "fuzz", name)) // most targets have none
 	names := make([]string, 0, len(entries))

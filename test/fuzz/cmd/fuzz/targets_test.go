@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// module is a repository of one package, whose test file this is.
+// module writes a repository of one package with this test file, and returns its folder.
 func module(t *testing.T, tests string) string {
 	t.Helper()
 	root := t.TempDir()

@@ -9,26 +9,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"slices"
-	"syscall"
 	"time"
-
-	"github.com/go-logr/logr"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/portico-platform/portico/test/bench/measure"
 )
 
-func main() {
-	ctx, restore := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, restore) // a second Ctrl-C ends everything at once
-	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "\nfailover:", err)
-		os.Exit(1)
-	}
-}
+func main() { measure.Main("failover", run) }
 
 // way is how a leader ends, and how long until the next one leads at most.
 type way struct {
@@ -50,7 +37,6 @@ func run(ctx context.Context, args []string, out, progress io.Writer) (failed er
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	ctrl.SetLogger(logr.Discard())
 	w, err := begin(ctx, *root, progress)
 	if err != nil {
 		return err

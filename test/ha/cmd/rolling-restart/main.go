@@ -9,25 +9,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
-
-	"github.com/go-logr/logr"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/portico-platform/portico/test/bench/measure"
 )
 
-func main() {
-	ctx, restore := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, restore) // a second Ctrl-C ends everything at once
-	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "\nrolling-restart:", err)
-		os.Exit(1)
-	}
-}
+func main() { measure.Main("rolling-restart", run) }
 
 func run(ctx context.Context, args []string, out, progress io.Writer) (failed error) {
 	flags := flag.NewFlagSet("rolling-restart", flag.ContinueOnError)
@@ -37,7 +24,6 @@ func run(ctx context.Context, args []string, out, progress io.Writer) (failed er
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	ctrl.SetLogger(logr.Discard())
 	w, err := begin(ctx, *root, progress)
 	if err != nil {
 		return err
@@ -83,7 +69,7 @@ func (w *world) roll(ctx context.Context, rounds int) error {
 	return nil
 }
 
-// pause waits; false means that ctx ended first.
+// pause waits for d, and reports whether it passed before ctx ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

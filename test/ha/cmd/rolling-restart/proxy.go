@@ -66,7 +66,7 @@ func (r *replica) probe(ctx context.Context) {
 	}
 }
 
-// next is a replica that is ready, in turn.
+// next returns a replica that is ready, in turn.
 func (p *proxy) next() (*replica, error) {
 	for range p.replicas {
 		r := p.replicas[p.turn.Add(1)%uint64(len(p.replicas))]

@@ -1,0 +1,50 @@
+package architecture
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// imports returns what each package below a folder imports itself, tests not counted.
+func imports(t *testing.T, folder string) map[string][]string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.ImportPath}} {{join .Imports \" \"}}", module+folder).CombinedOutput()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, out)
+	}
+	all := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		all[strings.TrimPrefix(words[0], module)] = words[1:]
+	}
+	return all
+}
+
+// A package is above those in its folder: it puts them together, and they know nothing of it.
+func TestNothingInThePortalImportsUpwards(t *testing.T) {
+	all := imports(t, "portal/...")
+	if len(all) < 10 {
+		t.Fatalf("%d packages", len(all))
+	}
+	for pkg, imported := range all {
+		if strings.HasSuffix(pkg, "test") { // it serves the tests of the package above
+			continue
+		}
+		for _, i := range imported {
+			if strings.HasPrefix(module+pkg, i+"/") {
+				t.Errorf("%s imports %s, which is above it", pkg, strings.TrimPrefix(i, module))
+			}
+		}
+	}
+}
+
+// What is described, and what is told of it, is plain data: whoever answers a request brings it.
+func TestFormsAnswerNoRequests(t *testing.T) {
+	for _, pkg := range []string{"portal/form", "portal/deletion", "portal/commands", "portal/status", "portal/humanize"} {
+		if slices.Contains(imports(t, pkg)[pkg], "net/http") {
+			t.Errorf("%s imports net/http", pkg)
+		}
+	}
+}

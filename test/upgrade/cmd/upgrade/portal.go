@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// user is one of the sample users.
+const user = "payments-dev"
+
+// visitor has a session of the portal from before the upgrade, and a token of the REST API.
+type visitor struct {
+	portal, token string
+	http          *http.Client
+
+	mu   sync.Mutex
+	sent int
+	lost []string
+}
+
+// signIn does in plain HTTP what a user does in a browser.
+func signIn(ctx context.Context, s *stack.Stack) (*visitor, error) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	v := &visitor{portal: s.PortalURL, http: &http.Client{Jar: jar, Transport: &http.Transport{}}}
+	if v.token, err = s.Token(ctx, user); err != nil {
+		return nil, err
+	}
+	form, err := v.send(ctx, http.MethodGet, v.portal+"/auth/login", nil)
+	if err != nil {
+		return nil, err
+	}
+	login := url.Values{"login": {user + "@portico.test"}, "password": {stack.Password}}
+	back, err := v.send(ctx, http.MethodPost, form.at.String(), login)
+	if err != nil {
+		return nil, err
+	}
+	if back.status != http.StatusOK || back.at.Host != strings.TrimPrefix(v.portal, "http://") {
+		return nil, fmt.Errorf("signing in ends at %s with %d: %.200s", back.at.Path, back.status, back.body)
+	}
+	return v, nil
+}
+
+// answer is what a request got in the end.
+type answer struct {
+	at     *url.URL // after redirects
+	status int
+	body   string
+}
+
+// send sends one request, follows redirects, and reads the answer to its end.
+func (v *visitor) send(ctx context.Context, method, to string, form url.Values) (answer, error) {
+	var body io.Reader = http.NoBody
+	if form != nil {
+		body = strings.NewReader(form.Encode())
+	}
+	req, err := http.NewRequestWithContext(ctx, method, to, body)
+	if err != nil {
+		return answer{}, err
+	}
+	if form != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	if strings.Contains(to, "/api/") {
+		req.Header.Set("Authorization", "Bearer "+v.token)
+	}
+	resp, err := v.http.Do(req)
+	if err != nil {
+		return answer{}, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	return answer{resp.Request.URL, resp.StatusCode, string(text)}, err
+}
+
+// visit asks for a page and by REST, and tells what came of it that should not.
+func (v *visitor) visit(ctx context.Context) error {
+	var errs []error
+	for _, at := range []string{"/teams/" + team, "/api/v1/namespaces/" + team + "/s3buckets"} {
+		got, err := v.send(ctx, http.MethodGet, v.portal+at, nil)
+		switch {
+		case err != nil:
+		case got.status != http.StatusOK:
+			err = fmt.Errorf("%s is answered with %d", at, got.status)
+		case got.at.Path != at:
+			err = fmt.Errorf("%s leads to %s: the session ended", at, got.at.Path)
+		case !strings.Contains(got.body, "invoices"):
+			err = fmt.Errorf("%s does not show the bucket of the team", at)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// between is how long a visitor rests.
+const between = 50 * time.Millisecond
+
+// visiting visits again and again until stop is called.
+func (v *visitor) visiting(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	all.Go(func() {
+		for ctx.Err() == nil {
+			err := v.visit(ctx)
+			if ctx.Err() != nil {
+				return
+			}
+			v.mu.Lock()
+			v.sent += 2
+			if err != nil {
+				v.lost = append(v.lost, err.Error())
+			}
+			v.mu.Unlock()
+			select {
+			case <-ctx.Done():
+			case <-time.After(between):
+			}
+		}
+	})
+	return func() { cancel(); all.Wait() }
+}
+
+// report tells how many requests there were since the last report, and what became of those that were lost.
+func (v *visitor) report() (sent int, lost []string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	sent, lost = v.sent, v.lost
+	v.sent, v.lost = 0, nil
+	return sent, lost
+}
+
+func sessionKey() string {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails
+	return base64.StdEncoding.EncodeToString(key)
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing/fstest"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// team of the samples.
+const team = "payments"
+
+// byOthers are kinds of which nobody requests objects here: the stack makes them, or Portico does for a hostname.
+var byOthers = []string{"AWSProvider", "DomainClaim", "HostnameGrant", "PoolGateway"}
+
+//go:embed extras.yaml
+var extras string
+
+// kindsOf returns the kinds of a version with the names of their resources, as its CRDs say.
+func kindsOf(files fs.FS) (map[string]string, error) {
+	crds, err := stack.ReadObjects(files, "config/crd/bases")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]string{}
+	for _, crd := range crds {
+		kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+		all[kind], _, _ = unstructured.NestedString(crd.Object, "spec", "names", "plural")
+	}
+	return all, nil
+}
+
+// requests returns what the teams ask for: the samples of all kinds of a version, made to fit the stack, and more. A kind without
+// a sample is an error.
+func requests(files fs.FS, account map[string]string) ([]*unstructured.Unstructured, error) {
+	kinds, err := kindsOf(files)
+	if err != nil {
+		return nil, err
+	}
+	var all []*unstructured.Unstructured
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		if slices.Contains(byOthers, kind) {
+			continue
+		}
+		some, err := stack.ReadObjects(files, path.Join("config", "samples", strings.ToLower(kind)+".yaml"))
+		if err != nil {
+			return nil, fmt.Errorf("read the sample of %s: %w", kind, err)
+		}
+		for _, o := range some {
+			if err := fit(o, account); err != nil {
+				return nil, fmt.Errorf("the sample of %s: %w", kind, err)
+			}
+		}
+		all = append(all, some...)
+	}
+	text := os.Expand(extras, func(name string) string { return account[name] })
+	more, err := stack.ReadObjects(fstest.MapFS{"extras.yaml": {Data: []byte(text)}}, "extras.yaml")
+	return append(all, more...), err
+}
+
+// fit makes a sample one of the stack's: in a team's namespace, with the provider and the zone that there are.
+func fit(o *unstructured.Unstructured, account map[string]string) error {
+	o.SetNamespace(team)
+	spec, ok := o.Object["spec"].(object)
+	if !ok {
+		return fmt.Errorf("%s has no spec", o.GetName())
+	}
+	if ref, ok := spec["providerRef"].(object); ok {
+		ref["name"] = stack.Provider
+	}
+	if hostname, ok := spec["hostname"].(string); ok {
+		spec["hostname"] = strings.Replace(hostname, "example.com", stack.Domain, 1)
+		spec["zoneId"] = account["PUBLIC_ZONE"]
+	}
+	return nil
+}
+
+// account returns what objects name of AWS: hosted zones, and a subnet that is tagged for a namespace.
+func (c *campaign) account(ctx context.Context) (map[string]string, error) {
+	api := ec2.NewFromConfig(c.stack.OutsideAWS())
+	out, err := api.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{})
+	if err != nil {
+		return nil, fmt.Errorf("find a subnet: %w", err)
+	}
+	if len(out.Subnets) == 0 {
+		return nil, fmt.Errorf("find a subnet: the account has none")
+	}
+	subnet := aws.ToString(out.Subnets[0].SubnetId)
+	_, err = api.CreateTags(ctx, &ec2.CreateTagsInput{
+		Resources: []string{subnet}, Tags: []ec2types.Tag{{Key: aws.String("portico.dev/namespace"), Value: aws.String("search")}},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("tag a subnet: %w", err)
+	}
+	return map[string]string{
+		"PUBLIC_ZONE": c.stack.Zones[stack.Zone{Domain: stack.Domain}], "PRIVATE_ZONE": c.stack.Zones[stack.Zone{Domain: stack.Domain, Private: true}],
+		"SUBNET": subnet,
+	}, nil
+}
+
+// request asks for one of every kind that the baseline has.
+func (c *campaign) request(ctx context.Context) error {
+	account, err := c.account(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := requests(os.DirFS(c.old.dir), account)
+	if err != nil {
+		return err
+	}
+	if c.kinds, err = kindsOf(os.DirFS(c.old.dir)); err != nil {
+		return err
+	}
+	return stack.ApplyObjects(ctx, c.stack.Admin, all...)
+}
+
+// binaries returns the folder of each version's binaries, by the tag of its images.
+func binaries(trees ...tree) map[string]string {
+	all := map[string]string{}
+	for _, t := range trees {
+		all[t.tag] = filepath.Clean(t.bin())
+	}
+	return all
+}

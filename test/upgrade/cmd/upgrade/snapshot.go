@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// passing are kinds whose objects come, go and change all the time.
+var passing = []string{"Endpoints", "EndpointSlice", "Event", "Lease"}
+
+// snapshot is what users have in Kubernetes, by kind, namespace and name: everything in the namespaces of teams and of the
+// shared Gateways, and Portico's own kinds wherever they are.
+type snapshot map[string]*unstructured.Unstructured
+
+// watched are the namespaces that an upgrade must not change anything in.
+var watched = []string{team, "search", "portico-gateways"}
+
+// look takes a snapshot.
+func (c *campaign) look(ctx context.Context) (snapshot, error) {
+	resources, err := listed(c.discovery)
+	if err != nil {
+		return nil, err
+	}
+	all := snapshot{}
+	for _, gvr := range resources {
+		list, err := c.objects.Resource(gvr).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, fmt.Errorf("list %s: %w", gvr.Resource, err)
+		}
+		for i := range list.Items {
+			o := &list.Items[i]
+			if gvr.Group == v1alpha1.GroupVersion.Group || slices.Contains(watched, o.GetNamespace()) {
+				all[strings.TrimSpace(o.GetKind()+" "+o.GetNamespace()+"/"+o.GetName())] = o
+			}
+		}
+	}
+	return all, nil
+}
+
+// listed returns the namespaced resources, and all of Portico's.
+func listed(d discovery.DiscoveryInterface) ([]schema.GroupVersionResource, error) {
+	groups, err := d.ServerPreferredResources()
+	if err != nil {
+		return nil, fmt.Errorf("ask the API server for its kinds: %w", err)
+	}
+	var all []schema.GroupVersionResource
+	for _, group := range groups {
+		gv, err := schema.ParseGroupVersion(group.GroupVersion)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range group.APIResources {
+			ours := r.Namespaced || gv.Group == v1alpha1.GroupVersion.Group
+			if ours && slices.Contains(r.Verbs, "list") && !slices.Contains(passing, r.Kind) {
+				all = append(all, gv.WithResource(r.Name))
+			}
+		}
+	}
+	return all, nil
+}
+
+// changed tells what became of the objects that were there before: what was created, deleted, replaced or changed, status
+// aside. Values are not told, for some are secret.
+func (before snapshot) changed(now snapshot) []string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		was, is := before[name], now[name]
+		switch {
+		case is == nil:
+			all = append(all, name+" was deleted")
+		case is.GetUID() != was.GetUID():
+			all = append(all, name+" was replaced")
+		default:
+			if paths := differing("", lasting(was), lasting(is)); len(paths) > 0 {
+				all = append(all, name+" changed in "+strings.Join(paths, ", "))
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if before[name] == nil {
+			all = append(all, name+" was created")
+		}
+	}
+	return all
+}
+
+// lasting returns a copy of an object without its status, the fields about its writers, and what this program writes.
+func lasting(o *unstructured.Unstructured) object {
+	o = o.DeepCopy()
+	delete(o.Object, "status")
+	unstructured.RemoveNestedField(o.Object, "metadata", "managedFields")
+	unstructured.RemoveNestedField(o.Object, "metadata", "resourceVersion")
+	if notes := o.GetAnnotations(); notes[v1alpha1.AnnotationReconcileRequestedAt] != "" {
+		delete(notes, v1alpha1.AnnotationReconcileRequestedAt)
+		o.SetAnnotations(notes)
+	}
+	return o.Object
+}
+
+// differing returns the paths, below at, of the values that differ.
+func differing(at string, was, is any) []string {
+	if reflect.DeepEqual(was, is) {
+		return nil
+	}
+	a, ok := was.(object)
+	b, both := is.(object)
+	if !ok || !both {
+		return []string{at}
+	}
+	keys := map[string]bool{}
+	for _, m := range []object{a, b} {
+		for key := range m {
+			keys[key] = true
+		}
+	}
+	var all []string
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		all = append(all, differing(at+"."+key, a[key], b[key])...)
+	}
+	return all
+}
+
+// countsOf counts the objects of each kind. It is an error if a kind has none.
+func countsOf(all []unstructured.Unstructured, kinds map[string]string) (map[string]int, error) {
+	counts := map[string]int{}
+	for i := range all {
+		counts[all[i].GetKind()]++
+	}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		if counts[kind] == 0 {
+			return nil, fmt.Errorf("there is no object of %s: the campaign is to have one of every kind", kind)
+		}
+	}
+	return counts, nil
+}
+
+// ours returns the objects of Portico's kinds.
+func (c *campaign) ours(ctx context.Context) ([]unstructured.Unstructured, error) {
+	var all []unstructured.Unstructured
+	for _, kind := range slices.Sorted(maps.Keys(c.kinds)) {
+		list, err := c.of(kind).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, fmt.Errorf("list %s: %w", kind, err)
+		}
+		all = append(all, list.Items...)
+	}
+	return all, nil
+}
+
+func (c *campaign) of(kind string) dynamic.NamespaceableResourceInterface {
+	return c.objects.Resource(v1alpha1.GroupVersion.WithResource(c.kinds[kind]))
+}

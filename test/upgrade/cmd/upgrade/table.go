@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// table is what came of the campaign.
+type table struct {
+	counts map[string]int // objects by kind
+	rows   []row
+}
+
+// row is what came of one step.
+type row struct {
+	phase, runs string
+	took        time.Duration // until every object was looked at, and Ready
+	reads       int           // calls of the operator to AWS
+	replaced    int           // Pods that are new
+	visits      int           // requests to the portal
+	// What must not be: writes in AWS, things that the operator found to do, changes of what users have, requests lost.
+	writes, planned, changed, lost []string
+}
+
+// verdict fails if something is as it must not be.
+func (r row) verdict() error {
+	var errs []error
+	for _, one := range []struct {
+		what string
+		all  []string
+	}{
+		{"writes in AWS", r.writes},
+		{"steps that the operator found to do", r.planned},
+		{"changes of what users have", r.changed},
+		{"requests to the portal lost", r.lost},
+	} {
+		if len(one.all) > 0 {
+			errs = append(errs, fmt.Errorf("%d %s:\n  %s", len(one.all), one.what, strings.Join(one.all[:min(len(one.all), most)], "\n  ")))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// most is how many of what must not be are told.
+const most = 20
+
+func (t *table) print(out io.Writer) {
+	total := 0
+	parts := make([]string, 0, len(t.counts))
+	for _, kind := range slices.Sorted(maps.Keys(t.counts)) {
+		total += t.counts[kind]
+		parts = append(parts, fmt.Sprintf("%d %s", t.counts[kind], kind))
+	}
+	_, _ = fmt.Fprintf(out, "%d objects: %s\n\n", total, strings.Join(parts, ", "))
+	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	_, _ = fmt.Fprintln(w, "\tPods then\tall Ready after\tPods replaced\tAWS reads\tAWS writes\tfound to do\tchanged\trequests\tlost")
+	for _, r := range t.rows {
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%.1f s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", r.phase, r.runs, r.took.Seconds(), r.replaced, r.reads,
+			len(r.writes), len(r.planned), len(r.changed), r.visits, len(r.lost))
+	}
+	_ = w.Flush()
+	_, _ = fmt.Fprintln(out, "goal 0 for writes, found to do, changed and lost")
+}
