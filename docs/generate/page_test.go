@@ -26,7 +26,7 @@ func TestThePageIsAsGenerated(t *testing.T) {
 	}
 }
 
-// registered are the metrics of ours that this program would show, each with its labels, as "name[label label]".
+// registered returns Portico's own metrics that this program would show, each with its labels, as "name[label label]".
 func registered(t *testing.T) []string {
 	t.Helper()
 	metrics.Registry.Unregister(metric.Build()) // both binaries have it, and this is both
@@ -78,7 +78,7 @@ func TestNamesAreAsPrometheusWantsThem(t *testing.T) {
 	}
 }
 
-// sample has one series of the metric.
+// sample returns a collector with one series of the metric.
 func sample(m *metric.Info) prometheus.Collector {
 	labels := prometheus.Labels{}
 	for _, l := range m.LabelNames() {
