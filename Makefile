@@ -6,7 +6,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 export PATH := $(PATH):/usr/local/go/bin
-up := bin/portico-up
+build := bin/portico-build
 run-tests := bin/run-tests
 
 .PHONY: help
@@ -29,25 +29,20 @@ test-browser screenshots generate lint verify-generated: export CGO_ENABLED := 0
 test-browser screenshots generate lint verify-generated: export GOFLAGS = $(shell go env GOFLAGS) -trimpath
 
 .PHONY: run
-run: $(up) ## Start the whole platform on loopback, until Ctrl-C
-	@exec $(up)
+run: $(build) ## Start the whole platform on loopback, until Ctrl-C
+	@$(build) run
+	@exec bin/portico-up
 
 .PHONY: deps
-deps: $(up) ## Build and download what run and test need, without running anything
-	@$(up) -build run,chart,browser
+deps: $(build) ## Build and download what run and test need, without running anything
+	@$(build) run,chart,browser
 	@test/stack/chromium.sh
 
-# What go build -v says: a line for each package that is compiled, which are many the first time, and what is wrong.
-define progress
-/^[a-z0-9][^ :]*$$/ { if (++n % 100 == 0) { printf "%-24s compiled %d packages; the first time there are about 900\n", name, n; fflush() } next }
-{ print; fflush() }
-endef
-export progress
-
-# The go command knows whether they are up to date.
-.PHONY: $(up) $(run-tests)
-$(up) $(run-tests): go-is-there
-	@CGO_ENABLED=0 go build -v -trimpath -o $@ ./test/stack/cmd/$(notdir $@) 2>&1 | awk -v name=$(notdir $@) "$$progress"
+# It imports little, for nothing can be shown while it is compiled. The go command knows whether they are up to date.
+.PHONY: $(build) $(run-tests)
+$(build) $(run-tests): go-is-there
+	@[ -x $@ ] || echo "Compiling $(notdir $@), which takes some 20 s the first time ..."
+	@CGO_ENABLED=0 go build -trimpath -o $@ ./test/stack/cmd/$(notdir $@)
 
 .PHONY: go-is-there
 go-is-there:
@@ -67,63 +62,83 @@ test-unit: $(run-tests) ## Run the unit tests, with the race detector and in ran
 
 # Most of the time they wait, so three processes run at a time, each with a control plane of its own.
 .PHONY: test-integration
-test-integration: $(up) $(run-tests) ## Run the tests against a real kube-apiserver and the AWS simulator
-	@$(up) -build run,chart
+test-integration: $(build) $(run-tests) ## Run the tests against a real kube-apiserver and the AWS simulator
+	@$(build) run,chart
 	@$(run-tests) -name integration -tag integration -processes 3 -split test/integration -- -race -count=1 -timeout=60m
 
+# The stack takes the programs that it is shown in place of newer ones of its own.
+.PHONY: test-oldest
+test-oldest: export KUBEBUILDER_ASSETS = $(CURDIR)/.cache/oldest
+test-oldest: $(build) ## Run the integration tests against the oldest Kubernetes that Portico runs on; about 20 min and the build
+	@$(build) oldest
+	@$(MAKE) test-integration
+
 .PHONY: test-browser
-test-browser: $(up) $(run-tests) ## Run the tests in Chromium
-	@$(up) -build run,browser
+test-browser: $(build) $(run-tests) ## Run the tests in Chromium
+	@$(build) run,browser
 	@test/stack/chromium.sh
 	@$(run-tests) -name browser -tag browser -- -count=1 -timeout=40m
 
 # A module of its own, for it needs Prometheus.
 .PHONY: test-monitoring
-test-monitoring: $(up) $(run-tests) ## Test alerts, dashboards and health checks with the code that runs them
-	@$(up) -build monitoring
+test-monitoring: $(build) $(run-tests) ## Test alerts, dashboards and health checks with the code that runs them
+	@$(build) monitoring
 	@cd test/monitoring && CGO_ENABLED=0 $(CURDIR)/$(run-tests) -name monitoring -- -vet=off -shuffle=on
 
+.PHONY: test-idp
+test-idp: $(build) ## Sign in with real identity providers, Dex and Keycloak; about 3 min, needs Java, Maven and Chromium
+	@$(build) run,idp
+	@test/stack/chromium.sh
+	@KEYCLOAK_HOME=$(CURDIR)/.cache/keycloak/keycloak-26.2.5 \
+		go test -tags integration,idp -count=1 -v -run '^TestIdentityProviders$$' -timeout=30m ./test/integration
+
 .PHONY: test-image
-test-image: $(up) image ## Run operator and portal out of the layers of their images, confined as in a Pod; as root
-	@$(up) -build run
+test-image: $(build) image ## Run operator and portal out of the layers of their images, confined as in a Pod; as root
+	@$(build) run
 	@go test -tags image -count=1 -v -run TestImagesRunConfined -timeout=10m ./test/stack
 
 .PHONY: screenshots
-screenshots: $(up) ## Take the pictures of docs/screens.md anew; about 5 min
-	@$(up) -build run,browser
+screenshots: $(build) ## Take the pictures of docs/screens.md anew; about 5 min
+	@$(build) run,browser
 	@test/stack/chromium.sh
 	@rm -f docs/images/pages/*.webp
 	@PICTURES=$(CURDIR)/docs/images/pages go test -tags browser -count=1 -timeout=40m ./test/browser
 
 .PHONY: fuzz
-fuzz: $(up) ## Throw what nobody would send at the REST API and at every fuzz target; about 5 min and the build, SEED=n repeats
-	@$(up) -build run,fuzz
+fuzz: $(build) ## Throw what nobody would send at the REST API and at every fuzz target; about 5 min and the build, SEED=n repeats
+	@$(build) run,fuzz
 	@CGO_ENABLED=0 go build -trimpath -o bin/fuzz ./test/fuzz/cmd/fuzz
 	@exec bin/fuzz $(if $(SEED),-seed $(SEED))
 
 ## ---- bench
 
 .PHONY: bench-operator
-bench-operator: $(up) ## Measure the operator: time, AWS calls, Kubernetes writes, memory; about 15 min
-	@$(up) -build run
+bench-operator: $(build) ## Measure the operator: time, AWS calls, Kubernetes writes, memory; about 15 min
+	@$(build) run
 	@CGO_ENABLED=0 go build -trimpath -o bin/bench-operator ./test/bench/cmd/bench-operator
 	@exec bin/bench-operator $(if $(SCENARIOS),-scenarios $(SCENARIOS))
 
 .PHONY: failover
-failover: $(up) ## Measure how soon another operator leads when one ends or is killed; about 10 min, TRIES=n
-	@$(up) -build run
+failover: $(build) ## Measure how soon another operator leads when one ends or is killed; about 10 min, TRIES=n
+	@$(build) run
 	@CGO_ENABLED=0 go build -trimpath -o bin/failover ./test/ha/cmd/failover
 	@exec bin/failover $(if $(TRIES),-tries $(TRIES))
 
 .PHONY: rolling-restart
-rolling-restart: $(up) ## Restart two portals under the load of 50 users, and count what is lost; about 2 min, ROUNDS=n
-	@$(up) -build run
+rolling-restart: $(build) ## Restart two portals under the load of 50 users, and count what is lost; about 2 min, ROUNDS=n
+	@$(build) run
 	@CGO_ENABLED=0 go build -trimpath -o bin/rolling-restart ./test/ha/cmd/rolling-restart
 	@exec bin/rolling-restart $(if $(ROUNDS),-rounds $(ROUNDS))
 
+.PHONY: upgrade
+upgrade: $(build) ## Upgrade an installation of the baseline to this tree, and take it back; about 6 min, FROM=commit, WITH=kubectl
+	@$(build) run,chart
+	@CGO_ENABLED=0 go build -trimpath -o bin/upgrade ./test/upgrade/cmd/upgrade
+	@exec bin/upgrade $(if $(FROM),-from $(FROM)) $(if $(WITH),-with $(WITH))
+
 .PHONY: bench-portal
-bench-portal: $(up) ## Measure the portal: pages, streams, memory, bytes; about 4 min, SMALL=1 for 1 min
-	@$(up) -build run
+bench-portal: $(build) ## Measure the portal: pages, streams, memory, bytes; about 4 min, SMALL=1 for 1 min
+	@$(build) run
 	@CGO_ENABLED=0 go build -trimpath -o bin/bench-portal ./test/bench/cmd/bench-portal
 	@exec bin/bench-portal $(if $(SMALL),-small) $(if $(PROFILES),-profiles $(PROFILES))
 
@@ -147,15 +162,16 @@ release: go-is-there ## Build everything of a release into dist, with VERSION=v0
 ## ---- source
 
 .PHONY: generate
-generate: go-is-there ## Regenerate: deep copies, CRDs, templates, the REST client, the page of metrics, the portal's libraries, what the chart renders
+generate: go-is-there ## Regenerate: deep copies, CRDs, templates, the REST client, the page of metrics, lists of kinds, the portal's libraries, what the chart renders
 	@go tool controller-gen object paths=./api/... paths=./controllers/hostname/albconfig
 	@go tool controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
 	@go tool controller-gen crd paths=./controllers/hostname/albconfig output:crd:dir=test/stack/crds
 	@go tool templ generate
 	@go run ./portal/client/generate
 	@go run ./docs/generate
-	@$(MAKE) $(up) # not before: it does not build while a new kind has no deep copies
-	@$(up) -build web
+	@go run ./config/generate
+	@$(MAKE) $(build) # not before: it does not build while a new kind has no deep copies
+	@$(build) web
 	@npm run --silent vendor --prefix web
 	@$(MAKE) generate-chart
 
@@ -165,9 +181,9 @@ generate-chart: go-is-there # what the chart renders, and the table of its value
 	@cd test/chart && go tool helm-docs --chart-search-root ../../charts --sort-values-order file --log-level warning
 
 .PHONY: lint
-lint: $(up) ## Run the linters
-	@$(up) -build lint
-	@bin/golangci-lint run --build-tags integration,browser ./...
+lint: $(build) ## Run the linters
+	@$(build) lint
+	@bin/golangci-lint run --build-tags integration,browser,image,idp ./...
 
 .PHONY: verify
 verify: lint verify-generated ## Lint, regenerate, fail on a dirty tree, look for vulnerabilities
@@ -178,7 +194,7 @@ verify-generated: generate
 	@[ -z "$$(git status --porcelain)" ] || { git status --short; git --no-pager diff; \
 		echo "the tree is dirty after make generate: commit what it made, and everything else" >&2; exit 1; }
 	@test/lint/traces.sh
-	@$(up) -build lint
+	@$(build) lint
 	@test/lint/vulnerabilities.sh
 
 .PHONY: clean
