@@ -241,27 +241,39 @@ func (x *tab) enter(user string) {
 	x.click(`#submit-login`)
 }
 
-// mark sets a mark on window, which a reload would lose, and begins to sum up how far things jump.
+// mark sets a mark on window, which a reload would lose, and begins to note what moves by itself, how far, and what that is to the reader.
 func (x *tab) mark() {
-	_ = eval[bool](x, `window.jumps = 0; new PerformanceObserver(l => { for (const e of l.getEntries()) if (!e.hadRecentInput) window.jumps += e.value })
-		.observe({type: "layout-shift", buffered: false}); window.untouched = true`)
+	_ = eval[bool](x, `(() => {
+		const name = n => n?.nodeType === 1 ? n.tagName.toLowerCase() + (n.id ? "#" + n.id : "") + " “" + n.textContent.trim().replace(/\s+/g, " ").slice(0, 30) + "”" : "?"
+		const told = s => name(s.node) + " from " + Math.round(s.previousRect.y) + " to " + Math.round(s.currentRect.y)
+		window.observer?.disconnect() // of an earlier mark, which would count everything twice
+		window.jumps = 0
+		window.moved = []
+		window.observer = new PerformanceObserver(l => { for (const e of l.getEntries()) if (!e.hadRecentInput) {
+			window.jumps += e.value
+			window.moved.push(e.value.toFixed(3) + ": " + e.sources.map(told).join(", "))
+		} })
+		window.observer.observe({type: "layout-shift", buffered: false})
+		return window.untouched = true
+	})()`)
 }
 
 // still checks that the page is the marked one, and that live updates did not make it jump: 0.1 is what is felt.
 func (x *tab) still() {
 	x.t.Helper()
 	x.stillMarked()
-	if jumps := eval[float64](x, `window.jumps`); jumps > 0.1 {
-		x.t.Errorf("the page jumped by %.3f", jumps)
+	jumps, moved := eval[float64](x, `window.jumps`), strings.Join(eval[[]string](x, `window.moved`), "\n")
+	if jumps > 0.1 {
+		x.t.Errorf("the page jumped by %.3f:\n%s", jumps, moved)
 	} else {
-		x.t.Logf("layout shift while the page followed: %.4f", jumps)
+		x.t.Logf("layout shift while the page followed: %.4f\n%s", jumps, moved)
 	}
 }
 
 func (x *tab) stillMarked() {
 	x.t.Helper()
 	if !eval[bool](x, `window.untouched === true`) {
-		x.t.Errorf("the page was loaded anew")
+		x.t.Errorf("the page was loaded again")
 	}
 }
 
