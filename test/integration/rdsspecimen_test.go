@@ -47,7 +47,7 @@ func inRDS(t *testing.T, i *v1alpha1.RDSInstance) *rdstypes.DBInstance {
 	return &out.DBInstances[0]
 }
 
-var databases = specimen{
+var databases = register(specimen{
 	kind: "RDSInstance", service: "rds", stateful: true,
 	create: "CreateDBInstance", update: "ModifyDBInstance", remove: "DeleteDBInstance", list: "DescribeDBInstances", page: 20, rest: []string{"DescribeDBInstances"},
 	object: func(ns, name string) external.Object {
@@ -101,4 +101,18 @@ var databases = specimen{
 		}
 		return all
 	},
-}
+	astray: []wrong{
+		{"dbParameterGroupName", `{"dbParameterGroupName":"nowhere"}`, "InvalidSpec", true},
+		{"dbSubnetGroupName", `{"dbSubnetGroupName":"nowhere"}`, "ReferenceNotAllowed", false},
+		{"kmsKeyID", `{"kmsKeyID":"` + noKey + `"}`, "ReferenceNotAllowed", false},
+		{"masterUserSecretKmsKeyID", `{"manageMasterUserPassword":true,"masterUserSecretKmsKeyID":"alias/nowhere"}`, "ReferenceNotAllowed", false},
+		{"masterUserPasswordSecretRef.name", `{"masterUserPasswordSecretRef":{"name":"nowhere","key":"password"}}`, "SecretNotFound", true},
+		{"masterUserPasswordSecretRef.key", `{"masterUserPasswordSecretRef":{"name":"there","key":"nowhere"}}`, "SecretKeyNotFound", true},
+		{"restoreFrom.snapshotIdentifier", `{"restoreFrom":{"snapshotIdentifier":"nowhere"}}`, "SnapshotNotFound", false},
+		{"vpcSecurityGroupIDs[]", `{"vpcSecurityGroupIDs":["sg-0123456789abcdef0"]}`, "ReferenceNotAllowed", true},
+	},
+	plain: []string{
+		"dbInstanceClass", "dbName", "engineVersion", "masterUsername",
+		"finalSnapshotIdentifier", "enabledCloudwatchLogsExports[]", "preferredBackupWindow", "preferredMaintenanceWindow",
+	},
+})

@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,10 +39,24 @@ type specimen struct {
 	page                   int      // the smallest size of its pages
 	rest                   []string // calls that a resource with nothing declared may make at rest
 	stateful               bool
+
+	// astray are its references, missing and mistyped, beside those of every AWS kind; plain its texts that are none.
+	astray []wrong
+	plain  []string
 }
 
-// specimens returns all the AWS kinds.
-func specimens() []specimen { return []specimen{buckets, queues, topics, databases, machines} }
+var registered []specimen
+
+// register makes the tests of all kinds run for s.
+func register(s specimen) specimen {
+	registered = append(registered, s)
+	return s
+}
+
+// specimens returns all the AWS kinds, by name.
+func specimens() []specimen {
+	return slices.SortedFunc(slices.Values(registered), func(a, b specimen) int { return strings.Compare(a.kind, b.kind) })
+}
 
 // each runs test for every AWS kind.
 func each(t *testing.T, test func(*testing.T, specimen)) {
@@ -70,7 +85,7 @@ func sampleProvider() v1alpha1.AWSSpec {
 
 var ours = v1alpha1.Tags{"team": "payments"}
 
-var buckets = specimen{
+var buckets = register(specimen{
 	kind: "S3Bucket", service: "s3", stateful: true,
 	create: "CreateBucket", update: "PutBucketVersioning", remove: "DeleteBucket", list: "ListBuckets", page: 1, rest: []string{"GetBucketTagging"},
 	object: func(ns, name string) external.Object {
@@ -116,7 +131,12 @@ var buckets = specimen{
 		}
 		return all
 	},
-}
+	astray: []wrong{
+		{"encryption.kmsKeyID", `{"encryption":{"algorithm":"aws:kms","kmsKeyID":"` + noKey + `"}}`, "ReferenceNotAllowed", true},
+		{"encryption.kmsKeyID", `{"encryption":{"algorithm":"aws:kms","kmsKeyID":"alias/nowhere"}}`, "ReferenceNotAllowed", true},
+	},
+	plain: []string{"corsRules[].allowedHeaders[]", "corsRules[].allowedOrigins[]", "corsRules[].exposeHeaders[]", "lifecycleRules[].id", "lifecycleRules[].prefix"},
+})
 
 // queueAPI acts behind the operator's back.
 func queueAPI(t *testing.T) *sqs.Client {
@@ -124,7 +144,7 @@ func queueAPI(t *testing.T) *sqs.Client {
 	return sqs.NewFromConfig(outsideConfig(t, "test"))
 }
 
-var queues = specimen{
+var queues = register(specimen{
 	kind: "SQSQueue", service: "sqs",
 	create: "CreateQueue", update: "SetQueueAttributes", remove: "DeleteQueue", list: "ListQueues", page: 1, rest: []string{"ListQueueTags"},
 	object: func(ns, name string) external.Object {
@@ -169,7 +189,14 @@ var queues = specimen{
 		}
 		return all
 	},
-}
+	astray: []wrong{
+		{"kmsMasterKeyId", `{"kmsMasterKeyId":"` + noKey + `"}`, "ReferenceNotAllowed", true},
+		{"kmsMasterKeyId", `{"kmsMasterKeyId":"alias/nowhere"}`, "ReferenceNotAllowed", true},
+		{"deadLetterQueue.targetRef.name", `{"deadLetterQueue":{"maxReceiveCount":3,"targetRef":{"name":"nowhere"}}}`, "WaitingForDeadLetterQueue", true},
+		{"deadLetterQueue.targetArn", `{"deadLetterQueue":{"maxReceiveCount":3,"targetArn":"` + noQueue + `"}}`, "ReferenceNotAllowed", true},
+		{"redriveAllowPolicy.sourceQueueArns[]", `{"redriveAllowPolicy":{"redrivePermission":"byQueue","sourceQueueArns":["` + noQueue + `"]}}`, "InSync", true},
+	},
+})
 
 func queueAttributes(t *testing.T, q *v1alpha1.SQSQueue) map[string]string {
 	t.Helper()

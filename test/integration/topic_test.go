@@ -34,7 +34,7 @@ func topicAttributes(t *testing.T, o external.Object) map[string]string {
 	return out.Attributes
 }
 
-var topics = specimen{
+var topics = register(specimen{
 	kind: "SNSTopic", service: "sns",
 	create: "CreateTopic", update: "SetTopicAttributes", remove: "DeleteTopic", list: "ListTopics", page: 1, rest: []string{"ListTagsForResource"},
 	object: func(ns, name string) external.Object {
@@ -80,7 +80,12 @@ var topics = specimen{
 		}
 		return all
 	},
-}
+	astray: []wrong{
+		{"kmsMasterKeyId", `{"kmsMasterKeyId":"` + noKey + `"}`, "ReferenceNotAllowed", true},
+		{"subscriptions[].queueRef.name", `{"subscriptions":[{"queueRef":{"name":"nowhere"}}]}`, "WaitingForQueues", true},
+	},
+	plain: []string{"displayName", "policy", "subscriptions[].filterPolicy"},
+})
 
 // The calls that the page of the kind promises.
 func TestATopicKeepsItsCallBudget(t *testing.T) {
