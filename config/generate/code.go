@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"text/template"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"github.com/portico-platform/portico/config/crd"
 )
 
 // codeFile holds, for each kind, what its type needs and is the same for all.
@@ -20,16 +20,11 @@ type goKind struct {
 	AWS  bool // embeds AWSSpec and AWSStatus: it has tags, a deletion policy and a binding
 }
 
-func goKindOf(kind *apiextensionsv1.CustomResourceDefinition) goKind {
-	_, aws := kind.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["adoptionPolicy"]
-	return goKind{Name: kind.Spec.Names.Kind, AWS: aws}
-}
-
 // writeCode writes the code of the kinds.
 func (l lists) writeCode(root string) error {
 	var kinds []goKind
 	for i := range l.kinds {
-		kinds = append(kinds, goKindOf(&l.kinds[i]))
+		kinds = append(kinds, goKind{Name: l.kinds[i].Spec.Names.Kind, AWS: crd.OfAWS(&l.kinds[i])})
 	}
 	var out bytes.Buffer
 	if err := code.Execute(&out, kinds); err != nil {
