@@ -58,7 +58,7 @@ func TestTheTableOfReferencesIsWhole(t *testing.T) {
 		kinds = append(kinds, kind)
 		spec := crd.Spec(one)
 		have := texts("", &spec)
-		known := plain(kind, strings.Split(one.Annotations["portico.dev/names"], ","))
+		known := plain(kind, strings.FieldsFunc(one.Annotations["portico.dev/names"], func(r rune) bool { return r == ',' }))
 		for _, x := range astray() {
 			if x.kind == kind {
 				known = append(known, x.path)

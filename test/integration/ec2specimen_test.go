@@ -76,7 +76,7 @@ var machines = register(specimen{
 		{"userDataFrom.configMapKeyRef.name", `{"userDataFrom":{"configMapKeyRef":{"name":"nowhere","key":"script"}}}`, "ConfigMapNotFound", false},
 		{"userDataFrom.configMapKeyRef.key", `{"userDataFrom":{"configMapKeyRef":{"name":"there","key":"nowhere"}}}`, "ConfigMapKeyNotFound", false},
 	},
-	plain: []string{"instanceType", "userData", "blockDeviceMappings[].deviceName"},
+	plain: []string{"instanceName", "instanceType", "userData", "blockDeviceMappings[].deviceName"},
 })
 
 func outsideEC2(t *testing.T) *ec2.Client {
