@@ -145,9 +145,7 @@ const (
 	ReasonClassNotFound        = "ClassNotFound"
 	ReasonClassOfAnother       = "ClassOfAnother"
 	ReasonClassOverrides       = "ClassOverrides"
-	ReasonGatewayPending       = "GatewayPending"
 	ReasonIdle                 = "Idle"
 	ReasonLoadBalancerNotFound = "LoadBalancerNotFound"
 	ReasonOverBudget           = "OverBudget"
-	ReasonPoolFull             = "PoolFull"
 )
