@@ -98,7 +98,7 @@ test-image: $(build) image ## Run operator and portal out of the layers of their
 	@go test -tags image -count=1 -v -run TestImagesRunConfined -timeout=10m ./test/stack
 
 .PHONY: screenshots
-screenshots: $(build) ## Take the pictures of docs/screens.md anew; about 5 min
+screenshots: $(build) ## Take the pictures of docs/screens.md again; about 5 min
 	@$(build) run,browser
 	@test/stack/chromium.sh
 	@rm -f docs/images/pages/*.webp

@@ -261,7 +261,7 @@ func (x *tab) still() {
 func (x *tab) stillMarked() {
 	x.t.Helper()
 	if !eval[bool](x, `window.untouched === true`) {
-		x.t.Errorf("the page was loaded anew")
+		x.t.Errorf("the page was loaded again")
 	}
 }
 
