@@ -36,23 +36,19 @@ var machines = register(specimen{
 		}
 		return false
 	},
-	spoil: func(t *testing.T, o external.Object) {
+	spoil: func(t *testing.T, o external.Object) error {
 		t.Helper()
 		_, err := outsideEC2(t).ModifyInstanceMetadataOptions(t.Context(), &ec2.ModifyInstanceMetadataOptionsInput{
 			InstanceId: &o.(*v1alpha1.EC2Instance).Status.InstanceID, HttpPutResponseHopLimit: aws.Int32(5),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		return err
 	},
-	destroy: func(t *testing.T, o external.Object) {
+	destroy: func(t *testing.T, o external.Object) error {
 		t.Helper()
 		_, err := outsideEC2(t).TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{
 			InstanceIds: []string{o.(*v1alpha1.EC2Instance).Status.InstanceID},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		return err
 	},
 	owned: func(t *testing.T, uid string) []string {
 		t.Helper()

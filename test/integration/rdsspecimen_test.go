@@ -64,23 +64,19 @@ var databases = register(specimen{
 		db := inRDS(t, o.(*v1alpha1.RDSInstance))
 		return db != nil && aws.ToInt32(db.BackupRetentionPeriod) == 7
 	},
-	spoil: func(t *testing.T, o external.Object) {
+	spoil: func(t *testing.T, o external.Object) error {
 		t.Helper()
 		_, err := outsideRDS(t).ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{
 			DBInstanceIdentifier: &o.(*v1alpha1.RDSInstance).Status.DBInstanceIdentifier, BackupRetentionPeriod: aws.Int32(1),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		return err
 	},
-	destroy: func(t *testing.T, o external.Object) {
+	destroy: func(t *testing.T, o external.Object) error {
 		t.Helper()
 		_, err := outsideRDS(t).DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{
 			DBInstanceIdentifier: &o.(*v1alpha1.RDSInstance).Status.DBInstanceIdentifier, SkipFinalSnapshot: aws.Bool(true),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		return err
 	},
 	owned: func(t *testing.T, uid string) []string {
 		t.Helper()

@@ -29,8 +29,8 @@ type specimen struct {
 	declare func(external.Object)
 	// holds tells whether AWS has the setting, spoil undoes it behind the operator's back, destroy the whole resource.
 	holds   func(*testing.T, external.Object) bool
-	spoil   func(*testing.T, external.Object)
-	destroy func(*testing.T, external.Object)
+	spoil   func(*testing.T, external.Object) error
+	destroy func(*testing.T, external.Object) error
 	// owned lists the resources that carry the UID.
 	owned func(t *testing.T, uid string) []string
 
@@ -100,21 +100,18 @@ var buckets = register(specimen{
 		v, err := outside(t, "test").GetBucketVersioning(t.Context(), &s3.GetBucketVersioningInput{Bucket: &o.(*v1alpha1.S3Bucket).Status.BucketName})
 		return err == nil && v.Status == s3types.BucketVersioningStatusEnabled
 	},
-	spoil: func(t *testing.T, o external.Object) {
+	spoil: func(t *testing.T, o external.Object) error {
 		t.Helper()
 		_, err := outside(t, "test").PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{
 			Bucket:                  &o.(*v1alpha1.S3Bucket).Status.BucketName,
 			VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatusSuspended},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		return err
 	},
-	destroy: func(t *testing.T, o external.Object) {
+	destroy: func(t *testing.T, o external.Object) error {
 		t.Helper()
-		if _, err := outside(t, "test").DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: &o.(*v1alpha1.S3Bucket).Status.BucketName}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := outside(t, "test").DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: &o.(*v1alpha1.S3Bucket).Status.BucketName})
+		return err
 	},
 	owned: func(t *testing.T, uid string) []string {
 		t.Helper()
@@ -158,20 +155,17 @@ var queues = register(specimen{
 		t.Helper()
 		return queueAttributes(t, o.(*v1alpha1.SQSQueue))["VisibilityTimeout"] == "77"
 	},
-	spoil: func(t *testing.T, o external.Object) {
+	spoil: func(t *testing.T, o external.Object) error {
 		t.Helper()
 		_, err := queueAPI(t).SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{
 			QueueUrl: &o.(*v1alpha1.SQSQueue).Status.QueueURL, Attributes: map[string]string{"VisibilityTimeout": "5"},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		return err
 	},
-	destroy: func(t *testing.T, o external.Object) {
+	destroy: func(t *testing.T, o external.Object) error {
 		t.Helper()
-		if _, err := queueAPI(t).DeleteQueue(t.Context(), &sqs.DeleteQueueInput{QueueUrl: &o.(*v1alpha1.SQSQueue).Status.QueueURL}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := queueAPI(t).DeleteQueue(t.Context(), &sqs.DeleteQueueInput{QueueUrl: &o.(*v1alpha1.SQSQueue).Status.QueueURL})
+		return err
 	},
 	owned: func(t *testing.T, uid string) []string {
 		t.Helper()

@@ -48,18 +48,16 @@ var topics = register(specimen{
 		t.Helper()
 		return topicAttributes(t, o)["DisplayName"] == "News"
 	},
-	spoil: func(t *testing.T, o external.Object) {
+	spoil: func(t *testing.T, o external.Object) error {
 		t.Helper()
 		in := &sns.SetTopicAttributesInput{TopicArn: topicARN(o), AttributeName: aws.String("DisplayName"), AttributeValue: aws.String("Olds")}
-		if _, err := topicClient(t).SetTopicAttributes(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
+		_, err := topicClient(t).SetTopicAttributes(t.Context(), in)
+		return err
 	},
-	destroy: func(t *testing.T, o external.Object) {
+	destroy: func(t *testing.T, o external.Object) error {
 		t.Helper()
-		if _, err := topicClient(t).DeleteTopic(t.Context(), &sns.DeleteTopicInput{TopicArn: topicARN(o)}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := topicClient(t).DeleteTopic(t.Context(), &sns.DeleteTopicInput{TopicArn: topicARN(o)})
+		return err
 	},
 	owned: func(t *testing.T, uid string) (all []string) {
 		t.Helper()
@@ -89,8 +87,7 @@ var topics = register(specimen{
 
 // The calls that the page of the kind promises.
 func TestATopicKeepsItsCallBudget(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	ns := team(t, c)
 	create(t, c, queueOf(ns, "orders"))
 	ready(t, c, queueOf(ns, "orders"))
@@ -133,8 +130,7 @@ func TestATopicKeepsItsCallBudget(t *testing.T) {
 
 // The topic is there before its queue. What it publishes arrives, and what is changed or removed is followed.
 func TestATopicSubscribesItsQueues(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	ns := team(t, c)
 	o := topics.object(ns, "news").(*v1alpha1.SNSTopic)
 	o.Spec.Subscriptions = []v1alpha1.SNSSubscription{{QueueRef: v1alpha1.LocalRef{Name: "orders"}, RawMessageDelivery: true, FilterPolicy: `{"kind": ["order"]}`}}
@@ -177,13 +173,11 @@ func TestATopicSubscribesItsQueues(t *testing.T) {
 }
 
 func TestFIFOTopicsAndTheirRules(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	o := topics.object(team(t, c), "ordered").(*v1alpha1.SNSTopic)
 	o.Spec.FIFOTopic, o.Spec.ContentBasedDeduplication = true, aws.Bool(true)
 	o.Spec.Policy = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":["sns:Publish"],"Resource":"*"}]}`
-	create(t, c, o)
-	ready(t, c, o)
+	createReady(t, c, o)
 	if got := topicAttributes(t, o); got["FifoTopic"] != "true" || got["ContentBasedDeduplication"] != "true" || !strings.HasSuffix(o.Status.TopicName, ".fifo") {
 		t.Errorf("topic %s has %v", o.Status.TopicName, got)
 	}
