@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
+	taggingtypes "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -31,7 +33,7 @@ type specimen struct {
 	holds   func(*testing.T, external.Object) bool
 	spoil   func(*testing.T, external.Object) error
 	destroy func(*testing.T, external.Object) error
-	// owned lists the resources that carry the UID.
+	// owned lists the resources that carry the UID; left out, those that the tagging API knows.
 	owned func(t *testing.T, uid string) []string
 
 	create, update, remove string   // calls
@@ -49,8 +51,27 @@ var registered []specimen
 
 // register makes the tests of all kinds run for s.
 func register(s specimen) specimen {
+	if s.owned == nil {
+		s.owned = ownedByTag
+	}
 	registered = append(registered, s)
 	return s
+}
+
+// ownedByTag returns the ARNs of the resources that carry the UID.
+func ownedByTag(t *testing.T, uid string) (all []string) {
+	t.Helper()
+	api := tagging.NewFromConfig(outsideConfig(t, "test"))
+	out, err := api.GetResources(t.Context(), &tagging.GetResourcesInput{
+		TagFilters: []taggingtypes.TagFilter{{Key: aws.String("portico.dev/uid"), Values: []string{uid}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range out.ResourceTagMappingList {
+		all = append(all, *r.ResourceARN)
+	}
+	return all
 }
 
 // specimens returns all the AWS kinds, by name.
@@ -113,21 +134,6 @@ var buckets = register(specimen{
 		_, err := outside(t, "test").DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: &o.(*v1alpha1.S3Bucket).Status.BucketName})
 		return err
 	},
-	owned: func(t *testing.T, uid string) []string {
-		t.Helper()
-		api := outside(t, "test")
-		list, err := api.ListBuckets(t.Context(), &s3.ListBucketsInput{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var all []string
-		for _, b := range list.Buckets {
-			if tagsOf(t, api, *b.Name)["portico.dev/uid"] == uid {
-				all = append(all, *b.Name)
-			}
-		}
-		return all
-	},
 	astray: []wrong{
 		{"encryption.kmsKeyID", `{"encryption":{"algorithm":"aws:kms","kmsKeyID":"` + noKey + `"}}`, "ReferenceNotAllowed", true},
 		{"encryption.kmsKeyID", `{"encryption":{"algorithm":"aws:kms","kmsKeyID":"alias/nowhere"}}`, "ReferenceNotAllowed", true},
@@ -166,22 +172,6 @@ var queues = register(specimen{
 		t.Helper()
 		_, err := queueAPI(t).DeleteQueue(t.Context(), &sqs.DeleteQueueInput{QueueUrl: &o.(*v1alpha1.SQSQueue).Status.QueueURL})
 		return err
-	},
-	owned: func(t *testing.T, uid string) []string {
-		t.Helper()
-		api := queueAPI(t)
-		list, err := api.ListQueues(t.Context(), &sqs.ListQueuesInput{MaxResults: aws.Int32(1000)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var all []string
-		for _, url := range list.QueueUrls {
-			tags, err := api.ListQueueTags(t.Context(), &sqs.ListQueueTagsInput{QueueUrl: &url})
-			if err == nil && tags.Tags["portico.dev/uid"] == uid {
-				all = append(all, url[strings.LastIndexByte(url, '/')+1:])
-			}
-		}
-		return all
 	},
 	astray: []wrong{
 		{"kmsMasterKeyId", `{"kmsMasterKeyId":"` + noKey + `"}`, "ReferenceNotAllowed", true},

@@ -59,25 +59,6 @@ var topics = register(specimen{
 		_, err := topicClient(t).DeleteTopic(t.Context(), &sns.DeleteTopicInput{TopicArn: topicARN(o)})
 		return err
 	},
-	owned: func(t *testing.T, uid string) (all []string) {
-		t.Helper()
-		api := topicClient(t)
-		for pages := sns.NewListTopicsPaginator(api, &sns.ListTopicsInput{}); pages.HasMorePages(); {
-			page, err := pages.NextPage(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, topic := range page.Topics {
-				tags, err := api.ListTagsForResource(t.Context(), &sns.ListTagsForResourceInput{ResourceArn: topic.TopicArn})
-				for i := 0; err == nil && i < len(tags.Tags); i++ {
-					if *tags.Tags[i].Key == "portico.dev/uid" && *tags.Tags[i].Value == uid {
-						all = append(all, *topic.TopicArn)
-					}
-				}
-			}
-		}
-		return all
-	},
 	astray: []wrong{
 		{"kmsMasterKeyId", `{"kmsMasterKeyId":"` + noKey + `"}`, "ReferenceNotAllowed", true},
 		{"subscriptions[].queueRef.name", `{"subscriptions":[{"queueRef":{"name":"nowhere"}}]}`, "WaitingForQueues", true},
