@@ -98,7 +98,7 @@ test-image: $(build) image ## Run operator and portal out of the layers of their
 	@go test -tags image -count=1 -v -run TestImagesRunConfined -timeout=10m ./test/stack
 
 .PHONY: screenshots
-screenshots: $(build) ## Take the pictures of docs/screens.md anew; about 5 min
+screenshots: $(build) ## Take the pictures of docs/screens.md again; about 5 min
 	@$(build) run,browser
 	@test/stack/chromium.sh
 	@rm -f docs/images/pages/*.webp
@@ -163,13 +163,14 @@ release: go-is-there ## Build everything of a release into dist, with VERSION=v0
 
 .PHONY: generate
 generate: go-is-there ## Regenerate: deep copies, CRDs, templates, the REST client, the page of metrics, lists of kinds, the portal's libraries, what the chart renders
-	@go tool controller-gen object paths=./api/... paths=./controllers/hostname/albconfig
 	@go tool controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
+	@go run ./config/generate
+	@go tool controller-gen object paths=./api/... paths=./controllers/hostname/albconfig
+	@go tool controller-gen crd paths=./api/... output:crd:dir=config/crd/bases # again, with the kinds that a WebApp can bind
 	@go tool controller-gen crd paths=./controllers/hostname/albconfig output:crd:dir=test/stack/crds
 	@go tool templ generate
 	@go run ./portal/client/generate
 	@go run ./docs/generate
-	@go run ./config/generate
 	@$(MAKE) $(build) # not before: it does not build while a new kind has no deep copies
 	@$(build) web
 	@npm run --silent vendor --prefix web

@@ -28,8 +28,8 @@ var kinds = map[string]kind{
 	v1alpha1.KindEC2Instance: bind(ec2.Instance, ec2.Instances, stateful, ec2.Settling),
 	v1alpha1.KindRDSInstance: bind(rds.Instance, rds.Instances, stateful, settling),
 	v1alpha1.KindS3Bucket:    bind(s3.Bucket, s3.Buckets, stateful, s3.Settling),
-	v1alpha1.KindSNSTopic:    bind(sns.Topic, sns.Topics, !stateful, settling).with(sns.WatchQueues),
-	v1alpha1.KindSQSQueue:    bind(sqs.Queue, sqs.Queues, !stateful, settling).with(sqs.WatchDeadLetterQueues).withLive(),
+	v1alpha1.KindSNSTopic:    bind(sns.Topic, sns.Topics, !stateful, settling).with(sns.Index, sns.WatchQueues),
+	v1alpha1.KindSQSQueue:    bind(sqs.Queue, sqs.Queues, !stateful, settling).with(sqs.Index, sqs.WatchDeadLetterQueues).withLive(),
 }
 
 // Kinds returns every kind that the operator runs, sorted.
@@ -61,6 +61,7 @@ type kind struct {
 	object client.Object // the zero object, for watches and lists
 	list   lister
 	setup  func(ctrl.Manager, deps, ...watches) error
+	index  func(context.Context, ctrl.Manager) error // that more looks objects up in
 	more   []watches
 	// readLive reads what moves by itself; see external.LiveReader. hasLive says whether the kind has anything of that sort.
 	readLive func(context.Context, deps, string, external.Object) (map[string]string, error)
@@ -70,9 +71,9 @@ type kind struct {
 // watches adds what else wakes objects of a kind.
 type watches func(*builder.Builder, ctrl.Manager)
 
-// with adds watches to a row.
-func (k kind) with(w watches) kind {
-	k.more = append(k.more, w)
+// with adds watches to a row, and the index that they look objects up in.
+func (k kind) with(index func(context.Context, ctrl.Manager) error, w watches) kind {
+	k.index, k.more = index, append(k.more, w)
 	return k
 }
 

@@ -17,8 +17,6 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/controllers/aws/sns"
-	"github.com/portico-platform/portico/controllers/aws/sqs"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
@@ -161,12 +159,12 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 
 // setupKinds registers the kinds of the table.
 func setupKinds(ctx context.Context, mgr ctrl.Manager, d deps) error {
-	for _, index := range []func(context.Context, ctrl.Manager) error{sns.Index, sqs.Index} {
-		if err := index(ctx, mgr); err != nil {
-			return err
-		}
-	}
 	for name, k := range kinds {
+		if k.index != nil {
+			if err := k.index(ctx, mgr); err != nil {
+				return err
+			}
+		}
 		if err := mgr.GetFieldIndexer().IndexField(ctx, k.object, watch.ProviderIndex, watch.ProviderOf); err != nil {
 			return fmt.Errorf("index %s: %w", name, err)
 		}

@@ -139,14 +139,3 @@ type AWSProvider struct {
 	// +optional
 	Status AWSProviderStatus `json:"status,omitempty"`
 }
-
-// Common returns the part of the status that every kind shares.
-func (p *AWSProvider) Common() *CommonStatus { return &p.Status.CommonStatus }
-
-// AWSProviderList is a list of AWSProviders.
-// +kubebuilder:object:root=true
-type AWSProviderList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []AWSProvider `json:"items"`
-}

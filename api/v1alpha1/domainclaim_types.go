@@ -91,14 +91,3 @@ type DomainClaim struct {
 	// +optional
 	Status DomainClaimStatus `json:"status,omitempty"`
 }
-
-// Common returns the part of the status that every kind shares.
-func (c *DomainClaim) Common() *CommonStatus { return &c.Status.CommonStatus }
-
-// DomainClaimList is a list of DomainClaims.
-// +kubebuilder:object:root=true
-type DomainClaimList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []DomainClaim `json:"items"`
-}

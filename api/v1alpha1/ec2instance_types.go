@@ -100,22 +100,26 @@ type EC2Instance struct {
 	Status EC2InstanceStatus `json:"status,omitempty"`
 }
 
-// Common returns the part of the status that every kind shares.
-func (i *EC2Instance) Common() *CommonStatus { return &i.Status.CommonStatus }
-
-// AWS returns the parts that every AWS kind shares.
-func (i *EC2Instance) AWS() (*AWSSpec, *AWSStatus) { return &i.Spec.AWSSpec, &i.Status.AWSStatus }
-
-// OwnTags returns the tags that the owner asks for.
-func (i *EC2Instance) OwnTags() Tags { return i.Spec.Tags }
-
-// Policy returns the deletion policy.
-func (i *EC2Instance) Policy() DeletionPolicy { return i.Spec.DeletionPolicy }
-
-// EC2InstanceList is a list of EC2Instances.
-// +kubebuilder:object:root=true
-type EC2InstanceList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []EC2Instance `json:"items"`
-}
+// Reasons of EC2Instances.
+const (
+	ReasonAmbiguous                      = "Ambiguous"
+	ReasonCannotStop                     = "CannotStop"
+	ReasonImageParameterInvalid          = "ImageParameterInvalid"
+	ReasonImageParameterNotFound         = "ImageParameterNotFound"
+	ReasonLaunchFailed                   = "LaunchFailed"
+	ReasonLaunchUnclear                  = "LaunchUnclear"
+	ReasonNoChoice                       = "NoChoice"
+	ReasonPending                        = "Pending"
+	ReasonShuttingDown                   = "ShuttingDown"
+	ReasonStopNeeded                     = "StopNeeded"
+	ReasonStopPlanned                    = "StopPlanned"
+	ReasonStopProtected                  = "StopProtected"
+	ReasonTerminationProtected           = "TerminationProtected"
+	ReasonTypeDoesNotFit                 = "TypeDoesNotFit"
+	ReasonTypeNotOffered                 = "TypeNotOffered"
+	ReasonUserDataTooLong                = "UserDataTooLong"
+	ReasonVolumeCannotShrink             = "VolumeCannotShrink"
+	ReasonVolumeMissing                  = "VolumeMissing"
+	ReasonVolumeModificationRateExceeded = "VolumeModificationRateExceeded"
+	ReasonVolumeModifying                = "VolumeModifying"
+)

@@ -207,9 +207,6 @@ type GatewayHostnameRequest struct {
 	Status GatewayHostnameRequestStatus `json:"status,omitempty"`
 }
 
-// Common returns the part of the status that every kind shares.
-func (r *GatewayHostnameRequest) Common() *CommonStatus { return &r.Status.CommonStatus }
-
 // HolderUID returns the UID under which the request has its hostname: its own, or the one that it had in a lost cluster.
 func (r *GatewayHostnameRequest) HolderUID() types.UID {
 	return cmp.Or(types.UID(r.Annotations[AnnotationFormerUID]), r.UID)
@@ -217,11 +214,3 @@ func (r *GatewayHostnameRequest) HolderUID() types.UID {
 
 // Restored reports whether the request has its hostname from a lost cluster.
 func (r *GatewayHostnameRequest) Restored() bool { return r.HolderUID() != r.UID }
-
-// GatewayHostnameRequestList is a list of GatewayHostnameRequests.
-// +kubebuilder:object:root=true
-type GatewayHostnameRequestList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []GatewayHostnameRequest `json:"items"`
-}

@@ -15,19 +15,7 @@ var GroupVersion = schema.GroupVersion{Group: "portico.dev", Version: "v1alpha1"
 
 // AddToScheme makes the kinds known to s.
 func AddToScheme(s *runtime.Scheme) error {
-	s.AddKnownTypes(GroupVersion,
-		&AWSProvider{}, &AWSProviderList{},
-		&DomainClaim{}, &DomainClaimList{},
-		&EC2Instance{}, &EC2InstanceList{},
-		&GatewayHostnameRequest{}, &GatewayHostnameRequestList{},
-		&HostnameGrant{}, &HostnameGrantList{},
-		&PoolGateway{}, &PoolGatewayList{},
-		&RDSInstance{}, &RDSInstanceList{},
-		&S3Bucket{}, &S3BucketList{},
-		&SNSTopic{}, &SNSTopicList{},
-		&SQSQueue{}, &SQSQueueList{},
-		&WebApp{}, &WebAppList{},
-	)
+	s.AddKnownTypes(GroupVersion, prototypes()...)
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil
 }

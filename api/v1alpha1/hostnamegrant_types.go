@@ -163,14 +163,3 @@ type HostnameGrant struct {
 	// +optional
 	Status HostnameGrantStatus `json:"status,omitempty"`
 }
-
-// Common returns the part of the status that every kind shares.
-func (g *HostnameGrant) Common() *CommonStatus { return &g.Status.CommonStatus }
-
-// HostnameGrantList is a list of HostnameGrants.
-// +kubebuilder:object:root=true
-type HostnameGrantList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []HostnameGrant `json:"items"`
-}

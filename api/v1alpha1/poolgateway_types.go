@@ -138,13 +138,14 @@ type PoolGateway struct {
 	Status PoolGatewayStatus `json:"status,omitempty"`
 }
 
-// Common returns the part of the status that every kind shares.
-func (g *PoolGateway) Common() *CommonStatus { return &g.Status.CommonStatus }
-
-// PoolGatewayList is a list of PoolGateways.
-// +kubebuilder:object:root=true
-type PoolGatewayList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []PoolGateway `json:"items"`
-}
+// Reasons of PoolGateways.
+const (
+	ReasonCertificatesPending  = "CertificatesPending"
+	ReasonChangesWait          = "ChangesWait"
+	ReasonClassNotFound        = "ClassNotFound"
+	ReasonClassOfAnother       = "ClassOfAnother"
+	ReasonClassOverrides       = "ClassOverrides"
+	ReasonIdle                 = "Idle"
+	ReasonLoadBalancerNotFound = "LoadBalancerNotFound"
+	ReasonOverBudget           = "OverBudget"
+)

@@ -94,22 +94,22 @@ type RDSInstance struct {
 	Status RDSInstanceStatus `json:"status,omitempty"`
 }
 
-// Common returns the part of the status that every kind shares.
-func (i *RDSInstance) Common() *CommonStatus { return &i.Status.CommonStatus }
-
-// AWS returns the parts that every AWS kind shares.
-func (i *RDSInstance) AWS() (*AWSSpec, *AWSStatus) { return &i.Spec.AWSSpec, &i.Status.AWSStatus }
-
-// OwnTags returns the tags that the owner asks for.
-func (i *RDSInstance) OwnTags() Tags { return i.Spec.Tags }
-
-// Policy returns the deletion policy.
-func (i *RDSInstance) Policy() DeletionPolicy { return i.Spec.DeletionPolicy }
-
-// RDSInstanceList is a list of RDSInstances.
-// +kubebuilder:object:root=true
-type RDSInstanceList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []RDSInstance `json:"items"`
-}
+// Reasons of RDSInstances.
+const (
+	ReasonDeletedOutside          = "DeletedOutside"
+	ReasonDeletionProtected       = "DeletionProtected"
+	ReasonDowngradeImpossible     = "DowngradeImpossible"
+	ReasonFinalSnapshotExists     = "FinalSnapshotExists"
+	ReasonFinalSnapshotImpossible = "FinalSnapshotImpossible"
+	ReasonInvalidPassword         = "InvalidPassword"
+	ReasonMajorUpgradeNotAllowed  = "MajorUpgradeNotAllowed"
+	ReasonModifying               = "Modifying"
+	ReasonPasswordChanging        = "PasswordChanging"
+	ReasonRotationWaits           = "RotationWaits"
+	ReasonSecretCreating          = "SecretCreating"
+	ReasonSecretImpaired          = "SecretImpaired"
+	ReasonSnapshotCreating        = "SnapshotCreating"
+	ReasonSnapshotMismatch        = "SnapshotMismatch"
+	ReasonSnapshotNotFound        = "SnapshotNotFound"
+	ReasonStorageOptimizing       = "StorageOptimizing"
+)

@@ -1,7 +1,7 @@
 package v1alpha1
 
-// Reasons of the Ready condition, and of the conditions of steps, of any kind. Scripts and alerts go by reasons: they do not
-// change.
+// Reasons of the Ready condition, and of the conditions of steps, of any kind; those of one kind stand beside its type. Scripts
+// and alerts go by reasons: they do not change.
 const (
 	ReasonConflict      = "Conflict"
 	ReasonDone          = "Done"
@@ -54,72 +54,6 @@ const (
 	ReasonThrottled            = "Throttled"
 )
 
-// Reasons of EC2Instances.
-const (
-	ReasonAmbiguous                      = "Ambiguous"
-	ReasonCannotStop                     = "CannotStop"
-	ReasonImageParameterInvalid          = "ImageParameterInvalid"
-	ReasonImageParameterNotFound         = "ImageParameterNotFound"
-	ReasonLaunchFailed                   = "LaunchFailed"
-	ReasonLaunchUnclear                  = "LaunchUnclear"
-	ReasonNoChoice                       = "NoChoice"
-	ReasonPending                        = "Pending"
-	ReasonShuttingDown                   = "ShuttingDown"
-	ReasonStopNeeded                     = "StopNeeded"
-	ReasonStopPlanned                    = "StopPlanned"
-	ReasonStopProtected                  = "StopProtected"
-	ReasonTerminationProtected           = "TerminationProtected"
-	ReasonTypeDoesNotFit                 = "TypeDoesNotFit"
-	ReasonTypeNotOffered                 = "TypeNotOffered"
-	ReasonUserDataTooLong                = "UserDataTooLong"
-	ReasonVolumeCannotShrink             = "VolumeCannotShrink"
-	ReasonVolumeMissing                  = "VolumeMissing"
-	ReasonVolumeModificationRateExceeded = "VolumeModificationRateExceeded"
-	ReasonVolumeModifying                = "VolumeModifying"
-)
-
-// Reasons of RDSInstances.
-const (
-	ReasonDeletedOutside          = "DeletedOutside"
-	ReasonDeletionProtected       = "DeletionProtected"
-	ReasonDowngradeImpossible     = "DowngradeImpossible"
-	ReasonFinalSnapshotExists     = "FinalSnapshotExists"
-	ReasonFinalSnapshotImpossible = "FinalSnapshotImpossible"
-	ReasonInvalidPassword         = "InvalidPassword"
-	ReasonMajorUpgradeNotAllowed  = "MajorUpgradeNotAllowed"
-	ReasonModifying               = "Modifying"
-	ReasonPasswordChanging        = "PasswordChanging"
-	ReasonRotationWaits           = "RotationWaits"
-	ReasonSecretCreating          = "SecretCreating"
-	ReasonSecretImpaired          = "SecretImpaired"
-	ReasonSnapshotCreating        = "SnapshotCreating"
-	ReasonSnapshotMismatch        = "SnapshotMismatch"
-	ReasonSnapshotNotFound        = "SnapshotNotFound"
-	ReasonStorageOptimizing       = "StorageOptimizing"
-)
-
-// Reasons of S3Buckets.
-const (
-	ReasonBucketNotEmpty    = "BucketNotEmpty"
-	ReasonEmptying          = "Emptying"
-	ReasonNameTakenOrDenied = "NameTakenOrDenied"
-	ReasonObjectsKept       = "ObjectsKept"
-)
-
-// Reasons of SNSTopics.
-const (
-	ReasonQueueMismatch    = "QueueMismatch"
-	ReasonSubscribedTo     = "SubscribedTo"
-	ReasonWaitingForQueues = "WaitingForQueues"
-)
-
-// Reasons of SQSQueues.
-const (
-	ReasonDeadLetterQueueMismatch   = "DeadLetterQueueMismatch"
-	ReasonNameBusy                  = "NameBusy"
-	ReasonWaitingForDeadLetterQueue = "WaitingForDeadLetterQueue"
-)
-
 // Reasons of hostnames.
 const (
 	ReasonCertificateFailed  = "CertificateFailed"
@@ -131,6 +65,7 @@ const (
 	ReasonDelegated          = "Delegated"
 	ReasonDetaching          = "Detaching"
 	ReasonGatewayLost        = "GatewayLost"
+	ReasonGatewayPending     = "GatewayPending"
 	ReasonHeld               = "Held"
 	ReasonHolderGone         = "HolderGone"
 	ReasonInvalidHostname    = "InvalidHostname"
@@ -138,6 +73,7 @@ const (
 	ReasonNotAuthorized      = "NotAuthorized"
 	ReasonNotGranted         = "NotGranted"
 	ReasonNotInZone          = "NotInZone"
+	ReasonPoolFull           = "PoolFull"
 	ReasonPrivateZone        = "PrivateZone"
 	ReasonPropagating        = "Propagating"
 	ReasonReleasing          = "Releasing"
@@ -145,20 +81,6 @@ const (
 	ReasonTooManyHostnames   = "TooManyHostnames"
 	ReasonValidationPending  = "ValidationPending"
 	ReasonZoneNotFound       = "ZoneNotFound"
-)
-
-// Reasons of PoolGateways.
-const (
-	ReasonCertificatesPending  = "CertificatesPending"
-	ReasonChangesWait          = "ChangesWait"
-	ReasonClassNotFound        = "ClassNotFound"
-	ReasonClassOfAnother       = "ClassOfAnother"
-	ReasonClassOverrides       = "ClassOverrides"
-	ReasonGatewayPending       = "GatewayPending"
-	ReasonIdle                 = "Idle"
-	ReasonLoadBalancerNotFound = "LoadBalancerNotFound"
-	ReasonOverBudget           = "OverBudget"
-	ReasonPoolFull             = "PoolFull"
 )
 
 // Reasons of WebApps, and of the Kubernetes objects that Portico makes.

@@ -242,22 +242,10 @@ type S3Bucket struct {
 	Status S3BucketStatus `json:"status,omitempty"`
 }
 
-// Common returns the part of the status that every kind shares.
-func (b *S3Bucket) Common() *CommonStatus { return &b.Status.CommonStatus }
-
-// AWS returns the parts that every AWS kind shares.
-func (b *S3Bucket) AWS() (*AWSSpec, *AWSStatus) { return &b.Spec.AWSSpec, &b.Status.AWSStatus }
-
-// OwnTags returns the tags that the owner asks for.
-func (b *S3Bucket) OwnTags() Tags { return b.Spec.Tags }
-
-// Policy returns the deletion policy.
-func (b *S3Bucket) Policy() DeletionPolicy { return b.Spec.DeletionPolicy }
-
-// S3BucketList is a list of S3Buckets.
-// +kubebuilder:object:root=true
-type S3BucketList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []S3Bucket `json:"items"`
-}
+// Reasons of S3Buckets.
+const (
+	ReasonBucketNotEmpty    = "BucketNotEmpty"
+	ReasonEmptying          = "Emptying"
+	ReasonNameTakenOrDenied = "NameTakenOrDenied"
+	ReasonObjectsKept       = "ObjectsKept"
+)

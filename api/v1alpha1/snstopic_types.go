@@ -131,22 +131,9 @@ type SNSTopic struct {
 	Status SNSTopicStatus `json:"status,omitempty"`
 }
 
-// Common returns the part of the status that every kind shares.
-func (t *SNSTopic) Common() *CommonStatus { return &t.Status.CommonStatus }
-
-// AWS returns the parts that every AWS kind shares.
-func (t *SNSTopic) AWS() (*AWSSpec, *AWSStatus) { return &t.Spec.AWSSpec, &t.Status.AWSStatus }
-
-// OwnTags returns the tags that the owner asks for.
-func (t *SNSTopic) OwnTags() Tags { return t.Spec.Tags }
-
-// Policy returns the deletion policy.
-func (t *SNSTopic) Policy() DeletionPolicy { return t.Spec.DeletionPolicy }
-
-// SNSTopicList is a list of SNSTopics.
-// +kubebuilder:object:root=true
-type SNSTopicList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []SNSTopic `json:"items"`
-}
+// Reasons of SNSTopics.
+const (
+	ReasonQueueMismatch    = "QueueMismatch"
+	ReasonSubscribedTo     = "SubscribedTo"
+	ReasonWaitingForQueues = "WaitingForQueues"
+)

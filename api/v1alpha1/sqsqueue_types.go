@@ -175,22 +175,9 @@ type SQSQueue struct {
 	Status SQSQueueStatus `json:"status,omitempty"`
 }
 
-// Common returns the part of the status that every kind shares.
-func (q *SQSQueue) Common() *CommonStatus { return &q.Status.CommonStatus }
-
-// AWS returns the parts that every AWS kind shares.
-func (q *SQSQueue) AWS() (*AWSSpec, *AWSStatus) { return &q.Spec.AWSSpec, &q.Status.AWSStatus }
-
-// OwnTags returns the tags that the owner asks for.
-func (q *SQSQueue) OwnTags() Tags { return q.Spec.Tags }
-
-// Policy returns the deletion policy.
-func (q *SQSQueue) Policy() DeletionPolicy { return q.Spec.DeletionPolicy }
-
-// SQSQueueList is a list of SQSQueues.
-// +kubebuilder:object:root=true
-type SQSQueueList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []SQSQueue `json:"items"`
-}
+// Reasons of SQSQueues.
+const (
+	ReasonDeadLetterQueueMismatch   = "DeadLetterQueueMismatch"
+	ReasonNameBusy                  = "NameBusy"
+	ReasonWaitingForDeadLetterQueue = "WaitingForDeadLetterQueue"
+)

@@ -138,9 +138,8 @@ type WebAppEnvFrom struct {
 // WebAppBinding names a resource whose connection details the application gets.
 type WebAppBinding struct {
 	// kind of the resource.
-	// +kubebuilder:validation:Enum=EC2Instance;RDSInstance;S3Bucket;SNSTopic;SQSQueue
 	// +required
-	Kind string `json:"kind"`
+	Kind BindableKind `json:"kind"`
 	// name of the resource, in this namespace.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

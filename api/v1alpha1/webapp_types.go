@@ -137,14 +137,3 @@ type WebApp struct {
 	// +optional
 	Status WebAppStatus `json:"status,omitempty"`
 }
-
-// Common returns the part of the status that every kind shares.
-func (a *WebApp) Common() *CommonStatus { return &a.Status.CommonStatus }
-
-// WebAppList is a list of WebApps.
-// +kubebuilder:object:root=true
-type WebAppList struct {
-	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata,omitempty"`
-	Items           []WebApp `json:"items"`
-}

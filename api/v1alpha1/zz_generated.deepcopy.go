@@ -2373,7 +2373,9 @@ func (in *WebAppSpec) DeepCopyInto(out *WebAppSpec) {
 	if in.Bindings != nil {
 		in, out := &in.Bindings, &out.Bindings
 		*out = make([]WebAppBinding, len(*in))
-		copy(*out, *in)
+		for i := range *in {
+			(*in)[i].DeepCopyInto(&(*out)[i])
+		}
 	}
 	if in.Resources != nil {
 		in, out := &in.Resources, &out.Resources

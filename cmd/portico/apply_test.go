@@ -31,7 +31,7 @@ func TestApplyOverwritesNothingThatOthersChange(t *testing.T) {
 		{"who annotated it", written("u", ``, `"portico.dev/paused": "true"`), []int{refused, changed}, 0, "bucket a in payments changed\n"},
 		{"who changed what the file has otherwise", written("u", `, "versioning": "Suspended"`, ``), []int{refused}, 1, "somebody else changed spec.versioning in the meantime"},
 		{"who set what the file leaves out", written("u", `, "forceDestroy": true`, ``), []int{refused}, 1, "somebody else changed spec.forceDestroy in the meantime"},
-		{"who made it anew", written("other", ``, ``), []int{refused}, 1, "somebody else deleted it in the meantime"},
+		{"who made it again", written("other", ``, ``), []int{refused}, 1, "somebody else deleted it in the meantime"},
 		{"who deleted it", "gone", []int{refused}, 1, "somebody else deleted it in the meantime"},
 		{"who does not stop", mine, []int{refused, refused}, 1, "somebody else keeps changing it"},
 	} {

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write new golden files")
 
 // every returns each command that is not cobra's own, by its path.
 func every(root *cobra.Command) map[string]*cobra.Command {

@@ -2,14 +2,11 @@ package main
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/portico-platform/portico/config/crd"
 )
@@ -21,24 +18,9 @@ type lists struct {
 }
 
 func load(root string) (all lists, err error) {
-	names, err := fs.Glob(crd.Files, "bases/*.yaml")
-	if err != nil {
+	if all.kinds, err = crd.All(); err != nil {
 		return all, err
 	}
-	for _, name := range names {
-		text, err := fs.ReadFile(crd.Files, name)
-		if err != nil {
-			return all, err
-		}
-		var kind apiextensionsv1.CustomResourceDefinition
-		if err := yaml.UnmarshalStrict(text, &kind); err != nil {
-			return all, fmt.Errorf("%s: %w", name, err)
-		}
-		all.kinds = append(all.kinds, kind)
-	}
-	slices.SortFunc(all.kinds, func(a, b apiextensionsv1.CustomResourceDefinition) int {
-		return strings.Compare(a.Spec.Names.Plural, b.Spec.Names.Plural)
-	})
 	all.policies = map[string]string{}
 	for _, kind := range all.kinds {
 		name := strings.ToLower(kind.Spec.Names.Kind)
@@ -49,18 +31,11 @@ func load(root string) (all lists, err error) {
 	return all, nil
 }
 
-// keptBy says who makes objects of the kind: operator, admins, or "" for teams.
-func keptBy(kind *apiextensionsv1.CustomResourceDefinition) string {
-	return kind.Annotations["portico.dev/kept-by"]
-}
-
 // sets are what a list may hold.
 var sets = map[string]func(*apiextensionsv1.CustomResourceDefinition) bool{
-	"all":     func(*apiextensionsv1.CustomResourceDefinition) bool { return true },
-	"written": func(k *apiextensionsv1.CustomResourceDefinition) bool { return keptBy(k) != "operator" },
-	"requested": func(k *apiextensionsv1.CustomResourceDefinition) bool {
-		return keptBy(k) == "" && k.Spec.Scope == apiextensionsv1.NamespaceScoped
-	},
+	"all":       func(*apiextensionsv1.CustomResourceDefinition) bool { return true },
+	"written":   func(k *apiextensionsv1.CustomResourceDefinition) bool { return crd.KeptBy(k) != "operator" },
+	"requested": crd.Requested,
 }
 
 // names returns the plurals of a set such as "all", "requested/status" or "all but hostnamegrants", or of "policies" the quoted

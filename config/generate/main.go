@@ -1,8 +1,10 @@
-// Command generate writes, wherever a list names Portico's kinds, those that the CRDs have: in roles, IAM templates and pages.
+// Command generate writes, wherever a list names Portico's kinds, those that the CRDs have: in roles, IAM templates and pages,
+// and the Go code that is the same for each kind.
 //
 // A list is a line that says by a comment what it holds, or stands between two comments:
 //
 //	resources: [s3buckets/status, sqsqueues/status] # kinds: all/status
+//	kubectl delete s3buckets,sqsqueues -A --all # kinds: requested
 //
 //	<!-- generated: links -->…<!-- /generated -->
 package main
@@ -20,8 +22,9 @@ import (
 var files = []string{"config/rbac/*.yaml", "config/aws/*.yaml", "config/aws/terraform/*.tf", "docs/README.md", "docs/install.md", "docs/iam/README.md"}
 
 var (
-	line  = regexp.MustCompile(`(?m)^(.*\[)[^\]\n]*(\] *# kinds: (.+))$`)
-	block = regexp.MustCompile(`(?s)((?:<!--|#) generated: ([a-z ]+?)(?: -->|\n)).*?((?:<!--| *#) /generated)`)
+	line    = regexp.MustCompile(`(?m)^(.*\[)[^\]\n]*(\] *# kinds: (.+))$`)
+	command = regexp.MustCompile(`(?m)^(kubectl delete )[a-z0-9,]*( .*# kinds: (.+))$`)
+	block   = regexp.MustCompile(`(?s)((?:<!--|#) generated: ([a-z ]+?)(?: -->|\n)).*?((?:<!--| *#) /generated)`)
 )
 
 func main() {
@@ -34,6 +37,9 @@ func main() {
 func generate(root string) error {
 	all, err := load(root)
 	if err != nil {
+		return err
+	}
+	if err := all.writeCode(root); err != nil {
 		return err
 	}
 	for _, pattern := range files {
@@ -56,6 +62,13 @@ func rewrite(path string, all lists) error {
 		return err
 	}
 	after, err := replace(before, line, 3, all.names)
+	if err != nil {
+		return err
+	}
+	after, err = replace(after, command, 3, func(what string) (string, error) {
+		names, err := all.names(what)
+		return strings.ReplaceAll(names, ", ", ","), err
+	})
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,41 @@ import (
 	"testing"
 )
 
+// A kind that is new has a list, its names and its methods by its CRD alone.
+func TestTheCodeOfANewKindIsWritten(t *testing.T) {
+	all, err := load("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range all.kinds {
+		if kind := &all.kinds[i]; kind.Spec.Names.Kind == "SQSQueue" {
+			kind.Spec.Names.Kind = "SFNMachine"
+		}
+	}
+	root := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(root, filepath.Dir(codeFile)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := all.writeCode(root); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, codeFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`= "SFNMachine"`, "SNSTopic;SFNMachine\n", "&SFNMachine{}, &SFNMachineList{},", "type SFNMachineList struct {",
+		"func (o *SFNMachine) Common()", "func (o *SFNMachine) OwnTags() Tags", "func (o *WebApp) Common()",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if strings.Contains(string(text), "func (o *WebApp) OwnTags()") {
+		t.Error("a WebApp is no AWS kind")
+	}
+}
+
 func TestListsAreRewritten(t *testing.T) {
 	all, err := load("../..")
 	if err != nil {
@@ -17,6 +52,7 @@ func TestListsAreRewritten(t *testing.T) {
 		"an empty one":      {"  resources: [] # kinds: requested\n", "[ec2instances, ", ""},
 		"of subresources":   {"[a/b] # kinds: all/status", "[awsproviders/status, ", ""},
 		"with an exception": {"[x] # kinds: all but awsproviders", "[domainclaims, ", ""},
+		"a command":         {"kubectl delete x,y -A # kinds: requested\n", "kubectl delete ec2instances,gatewayhostnamerequests,", ""},
 		"policies":          {"default = [x] # kinds: policies", `= ["ec2instance", "gatewayhostnamerequest", `, ""},
 		"links":             {"Kinds: <!-- generated: links -->x<!-- /generated -->.", "<!-- generated: links -->[AWSProvider](kinds/awsprovider.md), ", ""},
 		"lines of YAML":     {"a:\n  # generated: policy references\n  # /generated\n", "references\n      - !Ref EC2InstancePolicy\n", ""},

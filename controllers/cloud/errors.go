@@ -48,7 +48,7 @@ var errorClasses = map[string]errorClass{
 
 	"RequestThrottledException": throttled, "EC2ThrottledException": throttled, "PriorRequestNotComplete": throttled,
 
-	"Throttled": throttled, "KMSThrottling": throttled,
+	"Throttled": throttled, "KMSThrottling": throttled, "KmsThrottled": throttled,
 
 	"OperationAborted": busy, "ConcurrentAccess": busy, "StaleTag": busy, "InvalidDBInstanceState": busy, "InvalidDBInstanceStateFault": busy, "InvalidDBSnapshotState": busy,
 	"InvalidDBParameterGroupState": busy,

@@ -14,7 +14,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write new golden files")
 
 // sample returns the one of config/samples, as the API server completes it.
 func sample(t *testing.T) *v1alpha1.WebApp {

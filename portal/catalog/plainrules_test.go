@@ -1,12 +1,10 @@
 package catalog
 
 import (
-	"io/fs"
 	"strings"
 	"testing"
 
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/portico-platform/portico/config/crd"
 )
@@ -46,20 +44,12 @@ func TestAQuotaThatIsUsedUpIsSaidPlainly(t *testing.T) {
 
 // Every pattern of our schemas says what is wanted: nobody reads regular expressions. What our rules say stays as it is.
 func TestOurSchemasSpeakOurWords(t *testing.T) {
-	names, err := fs.Glob(crd.Files, "bases/*.yaml")
+	all, err := crd.All()
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
-	for _, name := range names {
-		b, err := fs.ReadFile(crd.Files, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var one apiext.CustomResourceDefinition
-		if err := yaml.UnmarshalStrict(b, &one); err != nil {
-			t.Fatal(err)
-		}
+	for _, one := range all {
 		eachSchema(*one.Spec.Versions[0].Schema.OpenAPIV3Schema, "", func(path string, s apiext.JSONSchemaProps) {
 			for _, r := range s.XValidations {
 				if got := inPlainWords(r.Message); got != r.Message {

@@ -83,7 +83,7 @@ func TestCallersWhoWentAwayAreForgotten(t *testing.T) {
 	for range 8 { // for twice as long as a burst takes
 		clock.SetTime(clock.Now().Add(time.Second))
 		if all.of("busy", clock.Now()) != busy {
-			t.Error("one who goes on asking begins anew")
+			t.Error("one who goes on asking begins again")
 		}
 	}
 	if n := held(); n > 2 { // in both generations

@@ -17,7 +17,7 @@ import (
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write new golden files")
 
 func visit(t *testing.T, f *fakeCluster, id auth.Identity, path string) *httptest.ResponseRecorder {
 	t.Helper()

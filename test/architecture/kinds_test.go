@@ -2,16 +2,14 @@ package architecture
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/controllers"
@@ -21,46 +19,86 @@ const root = "../.."
 
 // TestEveryKindIsComplete compares CRDs with everything that must exist for a kind.
 func TestEveryKindIsComplete(t *testing.T) {
-	for _, kind := range crds(t) {
-		name := kind.Spec.Names.Kind
+	kinds := crds(t)
+	for i := range kinds {
+		name := kinds[i].Spec.Names.Kind
 		t.Run(name, func(t *testing.T) {
 			if !slices.Contains(controllers.Kinds(), name) {
 				t.Errorf("no controller runs it: add a line to controllers/kinds.go")
 			}
-			file := strings.ToLower(name)
-			sample := read(t, "config/samples/"+file+".yaml")
-			if !strings.Contains(sample, "kind: "+name) {
-				t.Errorf("config/samples/%s.yaml holds no %s", file, name)
-			}
-			page := read(t, "docs/kinds/"+file+".md")
-			assertMarkers(t, &kind)
-			assertDocumented(t, &kind, page)
-			assertRBAC(t, kind.Spec.Names.Plural)
-			assertCategory(t, &kind)
-			if kind.Annotations["portico.dev/kept-by"] == "" && kind.Spec.Scope == apiextensionsv1.NamespaceScoped {
-				assertRequested(t, &kind)
+			for _, problem := range missing(os.DirFS(root), &kinds[i]) {
+				t.Error(problem)
 			}
 		})
 	}
 }
 
+// without is the tree with a file, or a text in it, taken away.
+type without struct {
+	fs.FS
+	path, text string
+}
+
+func (w without) ReadFile(path string) ([]byte, error) {
+	text, err := fs.ReadFile(w.FS, path)
+	switch {
+	case path != w.path || err != nil:
+		return text, err
+	case w.text == "":
+		return nil, fs.ErrNotExist
+	}
+	return []byte(strings.ReplaceAll(string(text), w.text, "")), nil
+}
+
+// TestWhatAKindLacksIsNamed takes away each place of a kind that CONTRIBUTING.md lists with a tick, and others that are generated.
+func TestWhatAKindLacksIsNamed(t *testing.T) {
+	topic := crds(t)[slices.IndexFunc(crds(t), func(k apiextensionsv1.CustomResourceDefinition) bool { return k.Spec.Names.Kind == "SNSTopic" })]
+	for _, row := range []struct{ path, text, want string }{
+		{"api/v1alpha1/snstopic_types.go", "", "api/v1alpha1/snstopic_types.go is missing"},
+		{"controllers/kinds.go", "KindSNSTopic", "controllers/kinds.go"},
+		{"controllers/aws/sns/topic_test.go", "externaltest.Case[*v1alpha1.SNSTopic,", "externaltest.Laws"},
+		{"controllers/aws/sns/topic_test.go", "docs/iam/snstopic.json", "cloudtest.Policy"},
+		{"controllers/cloud/errors.go", `"NotFound": notFound, `, "controllers/cloud/errors.go does not class NotFound"},
+		{"controllers/cloud/errors.go", `"KMSNotFound": invalid, `, "does not class KMSNotFound"},
+		{"controllers/cloud/errors.go", `"TopicLimitExceeded": quota, `, "does not class TopicLimitExceeded"},
+		{"docs/iam/snstopic.json", "", "docs/iam/snstopic.json is missing"},
+		{"config/samples/snstopic.yaml", "", "config/samples/snstopic.yaml is missing"},
+		{"config/samples/snstopic.yaml", "kind: SNSTopic", "config/samples/snstopic.yaml holds no SNSTopic"},
+		{"docs/kinds/snstopic.md", "", "docs/kinds/snstopic.md is missing"},
+		{"docs/kinds/snstopic.md", "`displayName`", "`displayName`"},
+		{"docs/kinds/snstopic.md", "`SubscribedTo`", "`SubscribedTo`"},
+		{"docs/kinds/snstopic.md", "## Calls to AWS", "## Calls to AWS"},
+		{"test/awsproxy/services.go", "\t\"sns\": {", "test/awsproxy/services.go"},
+		{"test/integration/topic_test.go", `kind: "SNSTopic"`, "test/integration"},
+		{"portal/pages/testdata/form-snstopic.html", "", "go test ./portal/pages -update"},
+		{"config/crd/bases/portico.dev_webapps.yaml", "- SNSTopic\n", "a WebApp cannot bind it"},
+		{"docs/install.md", "snstopics,", "docs/install.md"},
+		{"config/rbac/operator.yaml", "snstopics,", "operator's role"},
+		{"config/rbac/roles.yaml", "snstopics,", "portico-admin does not know snstopics"},
+	} {
+		if problems := missing(without{os.DirFS(root), row.path, row.text}, &topic); !named(problems, row.want) {
+			t.Errorf("without %q of %s: %q, want %q", row.text, row.path, problems, row.want)
+		}
+	}
+	for name := range maps.Keys(topic.Annotations) {
+		changed := topic.DeepCopy()
+		delete(changed.Annotations, name)
+		problems := missing(os.DirFS(root), changed)
+		if slices.Contains(markers, strings.TrimPrefix(name, "portico.dev/")) && !named(problems, name) {
+			t.Errorf("without the annotation %s: %q", name, problems)
+		}
+	}
+}
+
+func named(problems []string, text string) bool {
+	return slices.ContainsFunc(problems, func(problem string) bool { return strings.Contains(problem, text) })
+}
+
 func crds(t *testing.T) []apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
-	names, err := fs.Glob(crd.Files, "bases/*.yaml")
-	if err != nil || len(names) == 0 {
-		t.Fatalf("%d CRDs, %v", len(names), err)
-	}
-	var all []apiextensionsv1.CustomResourceDefinition
-	for _, name := range names {
-		text, err := fs.ReadFile(crd.Files, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var one apiextensionsv1.CustomResourceDefinition
-		if err := yaml.UnmarshalStrict(text, &one); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, one)
+	all, err := crd.All()
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d CRDs, %v", len(all), err)
 	}
 	return all
 }
@@ -72,137 +110,4 @@ func read(t *testing.T, path string) string {
 		t.Errorf("%s is missing", path)
 	}
 	return string(text)
-}
-
-// assertMarkers checks what the portal and kubectl show.
-func assertMarkers(t *testing.T, kind *apiextensionsv1.CustomResourceDefinition) {
-	t.Helper()
-	for _, key := range []string{"title", "icon", "form", "endpoint"} {
-		if kind.Annotations["portico.dev/"+key] == "" {
-			t.Errorf("the annotation portico.dev/%s is missing", key)
-		}
-	}
-	if _, policy := kind.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["deletionPolicy"]; policy && kind.Annotations["portico.dev/lossy-effect"] == "" {
-		t.Error("the annotation portico.dev/lossy-effect is missing: the portal must say what deletion loses")
-	}
-	if len(kind.Spec.Names.ShortNames) == 0 {
-		t.Error("a short name is missing")
-	}
-	version := kind.Spec.Versions[0]
-	for _, column := range []string{"Ready", "Reason", "Age"} {
-		if !slices.ContainsFunc(version.AdditionalPrinterColumns, func(c apiextensionsv1.CustomResourceColumnDefinition) bool { return c.Name == column }) {
-			t.Errorf("kubectl get shows no column %s", column)
-		}
-	}
-	if def := version.Schema.OpenAPIV3Schema.Properties["status"].Default; def == nil || !strings.Contains(string(def.Raw), `"observedGeneration":-1`) {
-		t.Error("status does not default to observedGeneration -1: a fresh object would count as current")
-	}
-	explained(t, "", *version.Schema.OpenAPIV3Schema)
-}
-
-// explained checks that kubectl explain has a text for every field of ours.
-func explained(t *testing.T, path string, schema apiextensionsv1.JSONSchemaProps) {
-	t.Helper()
-	for name, field := range schema.Properties {
-		at := path + "." + name
-		if field.Description == "" && at != ".metadata" {
-			t.Errorf("kubectl explain has no text for %s", at)
-		}
-		explained(t, at, field)
-		if field.Items != nil && field.Items.Schema != nil {
-			explained(t, at+"[]", *field.Items.Schema)
-		}
-	}
-}
-
-// assertDocumented checks that the page speaks of every spec field.
-func assertDocumented(t *testing.T, kind *apiextensionsv1.CustomResourceDefinition, page string) {
-	t.Helper()
-	for field := range kind.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties {
-		if !strings.Contains(page, "`"+field+"`") {
-			t.Errorf("its page does not speak of `%s`", field)
-		}
-	}
-}
-
-// assertRBAC checks that the operator and the roles of people know the resource.
-func assertRBAC(t *testing.T, plural string) {
-	t.Helper()
-	known := clusterRoles(t)
-	names := func(role string) (all []string) {
-		for _, rule := range known[role] {
-			all = append(all, rule.Resources...)
-		}
-		return all
-	}
-	if !slices.Contains(names("portico-operator"), plural) || !slices.Contains(names("portico-operator"), plural+"/status") {
-		t.Errorf("the operator's role does not know %s and %s/status", plural, plural)
-	}
-	if !slices.Contains(names("portico-admin"), plural) {
-		t.Errorf("portico-admin does not know %s", plural)
-	}
-}
-
-// assertRequested checks what there must be of a kind that teams ask for.
-func assertRequested(t *testing.T, kind *apiextensionsv1.CustomResourceDefinition) {
-	t.Helper()
-	name, plural := kind.Spec.Names.Kind, kind.Spec.Names.Plural
-	schema := kind.Spec.Versions[0].Schema.OpenAPIV3Schema
-	if _, ofAWS := schema.Properties["spec"].Properties["providerRef"]; ofAWS {
-		read(t, "docs/iam/"+strings.ToLower(name)+".json")
-	}
-	removal := regexp.MustCompile(`(?m)^kubectl delete (\S+) -A --all$`).FindStringSubmatch(read(t, "docs/install.md"))
-	if removal == nil || !slices.Contains(strings.Split(removal[1], ","), plural) {
-		t.Errorf("who removes Portico by docs/install.md does not delete %s", plural)
-	}
-	if _, binds := schema.Properties["status"].Properties["binding"]; binds && name != "WebApp" && !slices.Contains(bindable(t), name) {
-		t.Errorf("a WebApp cannot bind it: add %s to the enum in api/v1alpha1/webapp_spec.go", name)
-	}
-}
-
-// bindable returns the kinds that a WebApp may bind.
-func bindable(t *testing.T) (names []string) {
-	t.Helper()
-	for _, kind := range crds(t) {
-		if kind.Spec.Names.Kind != "WebApp" {
-			continue
-		}
-		bindings := kind.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["bindings"]
-		for _, value := range bindings.Items.Schema.Properties["kind"].Enum {
-			names = append(names, strings.Trim(string(value.Raw), `"`))
-		}
-	}
-	return names
-}
-
-// clusterRoles returns the rules of the roles that come with Portico, by name.
-func clusterRoles(t *testing.T) map[string][]rbacv1.PolicyRule {
-	t.Helper()
-	all := map[string][]rbacv1.PolicyRule{}
-	for doc := range strings.SplitSeq(read(t, "config/rbac/operator.yaml")+"\n---\n"+read(t, "config/rbac/roles.yaml"), "\n---\n") {
-		var role rbacv1.ClusterRole
-		if err := yaml.Unmarshal([]byte(doc), &role); err == nil && role.Kind == "ClusterRole" {
-			all[role.Name] = role.Rules
-		}
-	}
-	return all
-}
-
-// assertCategory: kubectl get of a category asks for every kind in it, and ends in an error for each that the caller may not
-// list. So portico holds what everybody in a team may list, and portico-admin the rest.
-func assertCategory(t *testing.T, kind *apiextensionsv1.CustomResourceDefinition) {
-	t.Helper()
-	plural, roles := kind.Spec.Names.Plural, clusterRoles(t)
-	lists := func(role string) bool {
-		return slices.ContainsFunc(roles[role], func(r rbacv1.PolicyRule) bool {
-			return slices.Contains(r.Resources, plural) && slices.Contains(r.Verbs, "list")
-		})
-	}
-	want := "portico-admin"
-	if lists("portico-viewer") && lists("portico-developer") {
-		want = "portico"
-	}
-	if got := kind.Spec.Names.Categories; !slices.Equal(got, []string{want}) || !lists("portico-admin") {
-		t.Errorf("%s is in the categories %q; by what the roles may list it belongs in %s", plural, got, want)
-	}
 }

@@ -168,11 +168,7 @@ func (s *acmService) certificate(account string, is map[string]any) *certificate
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.known[arn]
-	if c == nil {
-		c = &certificate{}
-		s.known[arn] = c
-	}
+	c := s.entry(arn)
 	if c.account == "" { // requested past this proxy
 		created, _ := is["CreatedAt"].(float64)
 		name, _ := is["DomainName"].(string)
@@ -185,4 +181,12 @@ func (s *acmService) certificate(account string, is map[string]any) *certificate
 		}
 	}
 	return c
+}
+
+// entry returns what is kept of a certificate, from now on; s.mu must be held.
+func (s *acmService) entry(arn string) *certificate {
+	if s.known[arn] == nil {
+		s.known[arn] = &certificate{}
+	}
+	return s.known[arn]
 }

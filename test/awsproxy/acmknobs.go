@@ -46,10 +46,5 @@ func (p *Proxy) SetRenewal(arn, status string, notAfter time.Time) {
 func (s *acmService) change(arn string, change func(*certificate)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.known[arn]
-	if c == nil {
-		c = &certificate{}
-		s.known[arn] = c
-	}
-	change(c)
+	change(s.entry(arn))
 }

@@ -23,8 +23,7 @@ type Call struct {
 	Time  time.Time
 	Actor Actor
 
-	// Service is the signing name: s3, sns, sqs, rds, ec2, acm, route53,
-	// elasticloadbalancing, iam, sts, tagging, ssm.
+	// Service is the signing name, as in services.go.
 	Service string
 	// Operation is the API's name of it, such as CreateBucket.
 	Operation string

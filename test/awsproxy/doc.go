@@ -11,7 +11,7 @@
 // access key that exists, is. The account of a call follows from its key.
 //
 // What is stricter than the simulator lives in one file (or a few) per service,
-// registered in strict.go. Three of them hang together: Route 53, by whose public
+// listed in services.go. Three of them hang together: Route 53, by whose public
 // zones ACM issues certificates, and Elastic Load Balancing, which takes issued
 // ones only and keeps ACM from deleting them. Moto is asked for what there is;
 // the proxy keeps only what moto cannot: when a change or a certificate was asked

@@ -4,15 +4,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"slices"
 )
 
-// listNames are the elements, or fields, whose children are a listing's items.
-var listNames = map[string]bool{
-	"Buckets": true, "QueueUrls": true, "Topics": true, "CertificateSummaryList": true,
-	"DBInstances": true, "DBSnapshots": true, "reservationSet": true, "tagSet": true,
-	"HostedZones": true, "ResourceRecordSets": true, "Parameters": true,
-	"LoadBalancers": true, "TargetGroups": true, "Listeners": true, "Rules": true, "Certificates": true,
-	"ResourceTagMappingList": true, "SecretList": true,
+// isList reports whether the children of an element, or of a field, are a listing's items.
+func isList(name string) bool {
+	for _, s := range services {
+		if slices.Contains(s.items, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // flatItems are items that S3 lists without an element around them.
@@ -39,7 +41,7 @@ func dropLastOfJSON(body []byte) []byte {
 	}
 	for name, raw := range page {
 		var items []json.RawMessage
-		if listNames[name] && json.Unmarshal(raw, &items) == nil && len(items) > 0 {
+		if isList(name) && json.Unmarshal(raw, &items) == nil && len(items) > 0 {
 			page[name], _ = json.Marshal(items[:len(items)-1]) // raw messages marshal as they are
 		}
 	}
@@ -82,7 +84,7 @@ func (s *itemScan) open(name string, offset int) {
 		s.item = offset
 	case s.list == 0 && flatItems[name]:
 		s.item, s.list = offset, s.depth-1
-	case s.list == 0 && listNames[name]:
+	case s.list == 0 && isList(name):
 		s.list = s.depth
 	}
 }

@@ -2,12 +2,10 @@ package awsproxy
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 )
-
-// pageParameters name, by service, what a listing asks its page's size with.
-var pageParameters = map[string]string{"s3": "max-buckets", "sqs": "MaxResults", "ec2": "MaxResults", "rds": "MaxRecords", "acm": "MaxItems"}
 
 // SetPageSize makes the operator's listings come in pages of at most n, as AWS may do whatever was asked for; 0 leaves
 // them as they are. It is what makes a second page of a listing cheap to have.
@@ -15,7 +13,7 @@ func (p *Proxy) SetPageSize(n int) { p.pageSize.Store(int64(n)) }
 
 // limitPage asks for a smaller page than the operator did.
 func (x *exchange) limitPage(n int) {
-	parameter := pageParameters[x.call.Service]
+	parameter := services[x.call.Service].size
 	if n == 0 || parameter == "" || x.call.Actor != Operator || !x.lists() {
 		return
 	}
@@ -37,16 +35,13 @@ func (x *exchange) limitPage(n int) {
 
 // lists reports whether the call is one of the listings that sweeps use.
 func (x *exchange) lists() bool {
-	switch x.call.Operation {
-	case "ListBuckets", "ListQueues", "ListCertificates", "DescribeDBInstances":
-		return x.form.Get("DBInstanceIdentifier") == ""
-	case "DescribeInstances": // of given instances there are no pages
-		for key := range x.form {
-			if strings.HasPrefix(key, "InstanceId.") {
-				return false
-			}
-		}
-		return true
+	if !slices.Contains(services[x.call.Service].lists, x.call.Operation) || x.form.Get("DBInstanceIdentifier") != "" {
+		return false
 	}
-	return false
+	for key := range x.form { // of given instances there are no pages
+		if strings.HasPrefix(key, "InstanceId.") {
+			return false
+		}
+	}
+	return true
 }

@@ -84,7 +84,12 @@ func New(o Options) (*Proxy, error) {
 	balancers := &elbService{upstream: up}
 	p.certificates = newACM(up, p.dns, balancers, o.Now)
 	p.machines = newEC2(up, o.Now)
-	p.strict = strictServices(o, up, p)
+	p.strict = map[string]strict{}
+	for name, s := range services {
+		if s.strict != nil {
+			p.strict[name] = s.strict(o, p)
+		}
+	}
 	p.done, p.close = context.WithCancel(context.Background())
 	return p, nil
 }

@@ -6,22 +6,6 @@ import (
 	"strings"
 )
 
-// resourceParams lists by service the parameters that name what a call is
-// about; the first present counts. A list may be given as Name.1 or Name.member.1.
-var resourceParams = map[string][]string{
-	"sns":                  {"TopicArn", "ResourceArn", "SubscriptionArn", "Name"},
-	"sqs":                  {"QueueUrl", "QueueName", "QueueNamePrefix"},
-	"rds":                  {"DBInstanceIdentifier", "DBSnapshotIdentifier", "DBSubnetGroupName", "DBParameterGroupName", "ResourceName"},
-	"ec2":                  {"InstanceId", "ResourceId", "GroupId", "VolumeId", "SubnetId", "VpcId"},
-	"elasticloadbalancing": {"RuleArn", "RuleArns", "ListenerArn", "ListenerArns", "TargetGroupArn", "TargetGroupArns", "LoadBalancerArn", "LoadBalancerArns", "ResourceArns", "Name", "Names"},
-	"acm":                  {"CertificateArn", "DomainName"},
-	"sts":                  {"RoleArn"},
-	"iam":                  {"RoleName", "UserName", "InstanceProfileName", "PolicyArn"},
-	"ssm":                  {"Name", "Names"},
-	"secretsmanager":       {"SecretId", "Name"},
-	"tagging":              {"ResourceARNList"},
-}
-
 func resourceOfForm(service string, form url.Values) string {
 	return firstResource(service, func(name string) []string {
 		if v := form.Get(name); v != "" {
@@ -63,32 +47,17 @@ func resourceOfJSON(service string, input map[string]any) string {
 }
 
 func firstResource(service string, get func(name string) []string) string {
-	for _, name := range resourceParams[service] {
+	of := services[service]
+	for _, name := range of.about {
 		values := get(name)
 		for i, v := range values {
-			values[i] = shortName(service, v)
+			if of.short != nil {
+				values[i] = of.short(v)
+			}
 		}
 		if len(values) > 0 {
 			return strings.Join(values, ",")
 		}
 	}
 	return ""
-}
-
-// shortName makes the URL of a queue and the ARN of a topic, a subscription or a DB instance the name by
-// which other calls go.
-func shortName(service, v string) string {
-	switch service {
-	case "sqs":
-		return v[strings.LastIndex(v, "/")+1:]
-	case "sns":
-		if parts := strings.Split(v, ":"); len(parts) > 5 {
-			return parts[5] // of a subscription, its topic
-		}
-		return v
-	case "rds":
-		return v[strings.LastIndex(v, ":")+1:]
-	default:
-		return v
-	}
 }

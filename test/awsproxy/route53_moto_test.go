@@ -239,7 +239,7 @@ func TestRoute53TakesWhatAWSTakes(t *testing.T) {
 			changes: []types.Change{plain(removes, "A", "a.take.test", "192.0.2.1"), plain(creates, "CNAME", "a.take.test", "b.take.test")},
 			want:    []string{"a.take.test. CNAME b.take.test"},
 		},
-		"a set that was there before is created anew": {
+		"a set that was there before is created again": {
 			before: []types.Change{
 				plain(creates, "A", "a.take.test", "192.0.2.1"), plain(creates, "A", "b.take.test", "192.0.2.1"),
 			},

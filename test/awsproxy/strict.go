@@ -14,22 +14,6 @@ type strict func(ctx context.Context, x *exchange, next forward) (*reply, error)
 // forward passes the exchange on as it then is.
 type forward func(ctx context.Context) (*reply, error)
 
-// strictServices lists the strict services by signing name.
-func strictServices(o Options, up *upstream, p *Proxy) map[string]strict {
-	return map[string]strict{
-		"s3":      newS3(up).around,
-		"sns":     (&snsService{upstream: up, pageSize: p.pageSize.Load}).around,
-		"sqs":     newSQS(up, o.QueueNameWait, o.Now).around,
-		"ec2":     p.machines.around,
-		"rds":     newRDS(up, o.DatabaseCreation, o.Now).around,
-		"sts":     stsService{keys: p.keys}.around,
-		"route53": p.dns.around,
-		"acm":     p.certificates.around,
-
-		"elasticloadbalancing": p.certificates.balancer.around,
-	}
-}
-
 // locks holds a lock for each name in use.
 type locks struct {
 	mu    sync.Mutex

@@ -115,7 +115,7 @@ func TestTwoWhoEditTheSameLoseNothing(t *testing.T) {
 	first.click(`button[value="form"]`)
 	first.awaitPath(ask)
 	if got := eval[string](first, `document.querySelector('[name="spec.versioning"]').value`); got != "Enabled" {
-		t.Errorf("asked for anew, versioning is %q", got)
+		t.Errorf("asked for again, versioning is %q", got)
 	}
 }
 

@@ -3,55 +3,97 @@
 package browser
 
 import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/portico-platform/portico/config/crd"
+	"github.com/portico-platform/portico/config/samples"
 )
 
-// wanted is a kind and what its form must be told.
-type wanted struct {
-	plural string
-	fields map[string]string // name to text; of a select, the value
-	shows  string            // on the page of the resource, once it is Ready
+// elsewhere are the kinds that need more than their sample to become Ready, by the test that requests one in the browser.
+var elsewhere = map[string]string{"GatewayHostnameRequest": "TestHostnameIsAskedForAndLookedAfter"}
+
+// requested returns the kinds that teams request.
+func requested(t *testing.T) (all []apiextensionsv1.CustomResourceDefinition) {
+	t.Helper()
+	kinds, err := crd.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range kinds {
+		if crd.Requested(&kinds[i]) && elsewhere[kinds[i].Spec.Names.Kind] == "" {
+			all = append(all, kinds[i])
+		}
+	}
+	return all
 }
 
-var everyKind = []wanted{
-	{plural: "s3buckets", shows: "arn:aws:s3"},
-	{plural: "sqsqueues", fields: map[string]string{"spec.visibilityTimeout": "60"}, shows: "arn:aws:sqs"},
-	{plural: "snstopics", shows: "arn:aws:sns"},
-	{plural: "rdsinstances", shows: "arn:aws:rds", fields: map[string]string{
-		"spec.engine": "postgres", "spec.dbInstanceClass": "db.t4g.micro", "spec.allocatedStorage": "20", "spec.masterUsername": "portico",
-	}},
-	{plural: "ec2instances", shows: "arn:aws:ec2", fields: map[string]string{
-		"spec.instanceName": "worker", "spec.instanceType": "t3.micro", "spec.imageID": "ami-12c6146b",
-	}},
-	{plural: "webapps", shows: "every-webapps", fields: map[string]string{"spec.image": "registry.example.com/payments/shop:1.4.2"}},
+// sampleOf returns the spec of the kind's sample.
+func sampleOf(t *testing.T, kind string) map[string]any {
+	t.Helper()
+	text, err := samples.Files.ReadFile(strings.ToLower(kind) + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(text), "\n---\n")
+	var object struct{ Spec map[string]any }
+	if err := yaml.Unmarshal([]byte(first), &object); err != nil {
+		t.Fatal(err)
+	}
+	return object.Spec
 }
 
-// TestEveryKindIsRequestedInTheBrowser asks for each kind with nothing but what it needs, and watches it become Ready.
+// prefix is that of a kind's name which is the AWS service's, such as S3 of S3Bucket.
+var prefix = regexp.MustCompile(`^[A-Z0-9]+[A-Z]`)
+
+// shown returns what the page of a resource shows once it is Ready.
+func shown(kind, name string, spec map[string]any) string {
+	if spec["providerRef"] == nil {
+		return name
+	}
+	capitals := prefix.FindString(kind)
+	return "arn:aws:" + strings.ToLower(capitals[:len(capitals)-1])
+}
+
+// TestEveryKindIsRequestedInTheBrowser asks for each kind with what its sample says outside of lists and groups of fields, and
+// watches it become Ready.
 func TestEveryKindIsRequestedInTheBrowser(t *testing.T) {
-	for _, w := range everyKind {
-		t.Run(w.plural, func(t *testing.T) {
+	for _, kind := range requested(t) {
+		plural := kind.Spec.Names.Plural
+		t.Run(plural, func(t *testing.T) {
+			spec, name := sampleOf(t, kind.Spec.Names.Kind), "every-"+plural
 			x := open(t)
 			x.signIn("payments-dev", "payments")
 			x.goTo("/teams/payments/catalog")
-			x.click(`a[href="/teams/payments/new/` + w.plural + `"]`)
-			x.awaitPath("/teams/payments/new/" + w.plural)
-			x.every("form-" + w.plural)
-			x.fill(`[name="metadata.name"]`, "every-"+w.plural)
-			for name, value := range w.fields {
-				x.do(chromedp.SetValue(chromedp.CSS(`[name="`+name+`"]`), value))
+			x.click(`a[href="/teams/payments/new/` + plural + `"]`)
+			x.awaitPath("/teams/payments/new/" + plural)
+			x.every("form-" + plural)
+			x.fill(`[name="metadata.name"]`, name)
+			for _, field := range slices.Sorted(maps.Keys(spec)) {
+				switch value := spec[field].(type) {
+				case map[string]any, []any:
+				default:
+					x.do(chromedp.SetValue(chromedp.CSS(`[name="spec.`+field+`"]`), fmt.Sprint(value)))
+				}
 			}
 			x.click(`.go button[value="review"]`)
 			x.await(`main`, "Looks good.")
 			x.click(`button[value="create"]`)
-			x.awaitPath("/teams/payments/" + w.plural + "/every-" + w.plural)
+			x.awaitPath("/teams/payments/" + plural + "/" + name)
 			x.mark()
 			x.await(`#status`, "Ready")
 			x.still()
-			x.await(`#body`, w.shows)
-			x.every("detail-" + w.plural)
-			x.discards(w.plural, "every-"+w.plural)
+			x.await(`#body`, shown(kind.Spec.Names.Kind, name, spec))
+			x.every("detail-" + plural)
+			x.discards(plural, name)
 		})
 	}
 }

@@ -37,8 +37,7 @@ func TestTwoAccountsAndRegionsSideBySide(t *testing.T) {
 			for _, region := range []string{"", "us-east-1"} {
 				o := in(s.object(ns, fmt.Sprintf("twin-%d-%s", i, strings.Join([]string{"x", region}, ""))), p.Name, region)
 				m := world.Proxy.Mark()
-				create(t, c, o)
-				ready(t, c, o)
+				createReady(t, c, o)
 				want := "eu-west-1"
 				if region != "" {
 					want = region
@@ -69,8 +68,7 @@ func TestLostAndForeignCredentialsDeleteNothing(t *testing.T) {
 		stays, kept := in(s.object(ns, "stays"), p.Name, ""), in(s.object(ns, "kept"), p.Name, "")
 		retain(kept)
 		for _, o := range []external.Object{stays, kept} {
-			create(t, c, o)
-			ready(t, c, o)
+			createReady(t, c, o)
 		}
 		m := world.Proxy.Mark()
 		world.Proxy.RevokeKey(p.Name)
@@ -101,8 +99,7 @@ func TestAProviderTellsOfItsResourcesAndThrottling(t *testing.T) {
 	startOperator(t, operatorOptions{providerResync: 300 * time.Millisecond})
 	p := account(t, c, "240000000005")
 	o := in(buckets.object(team(t, c), "counted"), p.Name, "")
-	create(t, c, o)
-	ready(t, c, o)
+	createReady(t, c, o)
 	await(t, "the count", func() (bool, string) {
 		ready(t, c, p)
 		return p.Status.Resources == 1, fmt.Sprint(p.Status.Resources)
@@ -127,12 +124,10 @@ func TestAProviderTellsOfItsResourcesAndThrottling(t *testing.T) {
 
 // A changed Secret wakes what its old content had stopped.
 func TestNewCredentialsWakeWhatWaitedForThem(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	p := account(t, c, "240000000006")
 	o := in(queues.object(team(t, c), "woken"), p.Name, "")
-	create(t, c, o)
-	ready(t, c, o)
+	createReady(t, c, o)
 	remove := world.Proxy.Inject(awsproxy.Rule{Service: "sqs", Kind: awsproxy.Denied, Account: "240000000006"})
 	wakeNow(t, c, o)
 	reason(t, c, o, "AccessDenied")

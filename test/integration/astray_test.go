@@ -5,7 +5,6 @@ package integration
 import (
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -19,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/config/crd"
@@ -49,33 +47,26 @@ func texts(at string, s *apiextensionsv1.JSONSchemaProps) []string {
 
 // Whatever a spec can name is either in the table of what leads astray, or known to name nothing beside the object.
 func TestTheTableOfReferencesIsWhole(t *testing.T) {
-	names, err := fs.Glob(crd.Files, "bases/*.yaml")
-	if err != nil || len(names) == 0 {
-		t.Fatalf("%d CRDs, %v", len(names), err)
+	all, err := crd.All()
+	if err != nil {
+		t.Fatal(err)
 	}
 	var kinds []string
-	for _, name := range names {
-		text, err := fs.ReadFile(crd.Files, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		one := &apiextensionsv1.CustomResourceDefinition{}
-		if err := yaml.UnmarshalStrict(text, one); err != nil {
-			t.Fatal(err)
-		}
+	for i := range all {
+		one := &all[i]
 		kind := one.Spec.Names.Kind
 		kinds = append(kinds, kind)
-		spec := one.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+		spec := crd.Spec(one)
 		have := texts("", &spec)
-		known := slices.Clone(plain[kind])
-		for _, x := range astray {
+		known := plain(kind, strings.FieldsFunc(one.Annotations["portico.dev/names"], func(r rune) bool { return r == ',' }))
+		for _, x := range astray() {
 			if x.kind == kind {
 				known = append(known, x.path)
 			}
 		}
 		for _, path := range have {
 			if !slices.Contains(known, path) {
-				t.Errorf("%s: spec.%s is new: if it names something that may be missing add it to astray, else to plain", kind, path)
+				t.Errorf("%s: spec.%s is new: if it names something that may be missing add it to astray of its specimen, else to plain", kind, path)
 			}
 		}
 		for _, path := range known {
@@ -95,14 +86,15 @@ type journey struct {
 	t *testing.T
 	c client.Client
 	domain
-	keys *v1alpha1.AWSProvider // one that works
+	keys   *v1alpha1.AWSProvider // one that works
+	astray []stray
 }
 
 func newJourney(t *testing.T) journey {
 	t.Helper()
 	c := admin(t)
 	startOperator(t, operatorOptions{newClient: live})
-	return journey{t, c, domainOf(t, c), account(t, c, "240000000001")}
+	return journey{t, c, domainOf(t, c), account(t, c, "240000000001"), astray()}
 }
 
 // object returns an object of the kind with nothing but what is required, and the spec laid over it.
@@ -184,10 +176,10 @@ func (j journey) nothingLeft(t *testing.T) {
 }
 
 // begin makes the objects of the stage, all of them before any is waited for.
-func (j journey) begin(stage string, some func(wrong) bool, spec func(wrong) string) map[int]engine.Object {
+func (j journey) begin(stage string, some func(stray) bool, spec func(stray) string) map[int]engine.Object {
 	j.t.Helper()
 	all := map[int]engine.Object{}
-	for i, x := range astray {
+	for i, x := range j.astray {
 		if some(x) {
 			all[i] = j.object(x.kind, fmt.Sprintf("%s-%d", stage, i), spec(x))
 			create(j.t, j.c, all[i])
@@ -209,14 +201,14 @@ func (j journey) end(stage string, all map[int]engine.Object) {
 		j.row(stage, i, func(t *testing.T) {
 			t.Helper()
 			awaitGone(t, j.c, o)
-			j.lost(t, astray[i].kind, uid)
+			j.lost(t, j.astray[i].kind, uid)
 		})
 	}
 }
 
 func (j journey) row(stage string, i int, do func(*testing.T)) {
 	j.t.Helper()
-	j.t.Run(fmt.Sprintf("%s/%s/%s/%d", stage, astray[i].kind, astray[i].path, i), do)
+	j.t.Run(fmt.Sprintf("%s/%s/%s/%d", stage, j.astray[i].kind, j.astray[i].path, i), do)
 }
 
 // A deletion never waits for what was never made, nor for what is not needed to take away what was: whatever is missing or
@@ -226,17 +218,17 @@ func TestNothingThatLeadsAstrayHoldsUpADeletion(t *testing.T) {
 	create(t, j.c, &corev1.Secret{ObjectMeta: meta1(j.ns, "there"), StringData: map[string]string{"password": "long-enough-1"}})
 	create(t, j.c, &corev1.ConfigMap{ObjectMeta: meta1(j.ns, "there"), Data: map[string]string{"script": "true"}})
 	create(t, j.c, keysOf("there", "there"))
-	every, editable := func(wrong) bool { return true }, func(x wrong) bool { return x.edited }
-	asked, nothing := func(x wrong) string { return x.spec }, func(wrong) string { return "{}" }
+	every, editable := func(stray) bool { return true }, func(x stray) bool { return x.edited }
+	asked, nothing := func(x stray) string { return x.spec }, func(stray) string { return "{}" }
 
 	j.end("at once", j.begin("once", every, asked))
 
 	blocked, edited := j.begin("blocked", every, asked), j.begin("edited", editable, nothing)
 	for i, o := range blocked {
-		if astray[i].reason != "" {
+		if j.astray[i].reason != "" {
 			j.row("blocked", i, func(t *testing.T) {
 				t.Helper()
-				reason(t, j.c, o, astray[i].reason)
+				reason(t, j.c, o, j.astray[i].reason)
 			})
 		}
 	}
@@ -247,8 +239,8 @@ func TestNothingThatLeadsAstrayHoldsUpADeletion(t *testing.T) {
 	for i, o := range edited {
 		j.row("edited", i, func(t *testing.T) {
 			t.Helper()
-			edit(t, j.c, o, func(o engine.Object) { j.lay(o, astray[i].spec) })
-			reason(t, j.c, o, astray[i].reason)
+			edit(t, j.c, o, func(o engine.Object) { j.lay(o, j.astray[i].spec) })
+			reason(t, j.c, o, j.astray[i].reason)
 		})
 	}
 	j.end("edited", edited)

@@ -55,11 +55,9 @@ func requestReconcile(t *testing.T, c client.Client, b *v1alpha1.S3Bucket, value
 }
 
 func TestNameOnlyBucketKeepsItsCallBudget(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	b := bucketOf(team(t, c), "plain")
-	create(t, c, b)
-	ready(t, c, b)
+	createReady(t, c, b)
 	if got := operations(b.Spec.BucketName, 0); len(got) > 4 {
 		t.Errorf("create → settled took %d calls, want at most 4: %v", len(got), got)
 	}
@@ -83,12 +81,10 @@ func TestNameOnlyBucketKeepsItsCallBudget(t *testing.T) {
 }
 
 func TestEachDeclaredFeatureCostsOneReadMore(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	b := bucketOf(team(t, c), "full")
 	configure(&b.Spec)
-	create(t, c, b)
-	ready(t, c, b)
+	createReady(t, c, b)
 	m := requestReconcile(t, c, b, "1")
 	ready(t, c, b)
 	const features = 5
@@ -127,12 +123,10 @@ func configure(s *v1alpha1.S3BucketSpec) {
 }
 
 func TestFeaturesAreAppliedRepairedAndReverted(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	b := bucketOf(team(t, c), "turn")
 	configure(&b.Spec)
-	create(t, c, b)
-	ready(t, c, b)
+	createReady(t, c, b)
 	api, name := outside(t, "test"), aws.String(b.Spec.BucketName)
 
 	v, err := api.GetBucketVersioning(t.Context(), &s3.GetBucketVersioningInput{Bucket: name})
@@ -196,11 +190,9 @@ func assertDefaults(t *testing.T, api *s3.Client, name *string) {
 }
 
 func TestForeignTagsStay(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	b := bucketOf(team(t, c), "shared")
-	create(t, c, b)
-	ready(t, c, b)
+	createReady(t, c, b)
 	api := outside(t, "test")
 	retag(t, api, b.Spec.BucketName, func(tags map[string]string) { tags["owner"] = "finance" })
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) { b.Spec.Tags = v1alpha1.Tags{"team": "payments"} })
@@ -225,11 +217,9 @@ func retag(t *testing.T, api *s3.Client, bucket string, change func(map[string]s
 }
 
 func TestBindingSecretHoldsTheConnection(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	b := bucketOf(team(t, c), "bound")
-	create(t, c, b)
-	ready(t, c, b)
+	createReady(t, c, b)
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: b.Namespace, Name: b.Status.Binding.Name}
 	if err := c.Get(t.Context(), key, secret); err != nil {
@@ -253,8 +243,7 @@ func TestBindingSecretHoldsTheConnection(t *testing.T) {
 }
 
 func TestForeignSecretIsNotTaken(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	b := bucketOf(team(t, c), "clash")
 	foreign := &corev1.Secret{Data: map[string][]byte{"key": []byte("mine")}}
 	foreign.Namespace, foreign.Name = b.Namespace, "clash-s3bucket-binding"
@@ -275,13 +264,11 @@ func TestForeignSecretIsNotTaken(t *testing.T) {
 
 // What docs/kinds/s3bucket.md says of calls.
 func TestCallsWithFeaturesAreAsDocumented(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	b := bucketOf(team(t, c), "counted")
 	configure(&b.Spec)
 	b.Spec.Tags = nil
-	create(t, c, b)
-	ready(t, c, b)
+	createReady(t, c, b)
 	const features = 5
 	if got := operations(b.Spec.BucketName, 0); len(got) != 4+3*features {
 		t.Errorf("create → settled took %d calls with %d features: %v", len(got), features, got)

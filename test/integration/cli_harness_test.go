@@ -20,20 +20,25 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// buildCLI makes the binary that people run, once.
-var buildCLI = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "portico-cli-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "portico")
-	cmd := exec.Command("go", "build", "-trimpath", "-o", path, "../../cmd/portico") // as bin/portico is built: most of it is there
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", errors.New(string(out))
-	}
-	return path, nil
-})
+// buildCLI and buildOperator make the binaries that people run and that is deployed, each once.
+var buildCLI, buildOperator = built("portico"), built("operator")
+
+// built returns a function that makes a binary of cmd as make does, so that most of it is there, and returns its path.
+func built(name string) func() (string, error) {
+	return sync.OnceValues(func() (string, error) {
+		dir, err := os.MkdirTemp("", "portico-"+name+"-")
+		if err != nil {
+			return "", err
+		}
+		path := filepath.Join(dir, name)
+		cmd := exec.Command("go", "build", "-trimpath", "-o", path, "../../cmd/"+name)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", errors.New(string(out))
+		}
+		return path, nil
+	})
+}
 
 // terminal is where somebody uses the command line, with a folder and variables of their own.
 type terminal struct {

@@ -19,8 +19,7 @@ import (
 
 // Resources of a provider with assumeRoleARN live in the role's account, and each namespace has a session of its own.
 func TestAssumedRoleLeadsToItsAccount(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	p := account(t, c, "230000000001")
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) {
 		p.Spec.AccountID = "230000000003"
@@ -38,8 +37,7 @@ func TestAssumedRoleLeadsToItsAccount(t *testing.T) {
 	first, second := bucketOf(team(t, c), "assumed"), bucketOf(team(t, c), "assumed")
 	for _, b := range []*v1alpha1.S3Bucket{first, second} {
 		b.Spec.ProviderRef.Name = p.Name
-		create(t, c, b)
-		ready(t, c, b)
+		createReady(t, c, b)
 		if b.Status.AccountID != "230000000003" {
 			t.Errorf("bucket in account %s", b.Status.AccountID)
 		}

@@ -17,11 +17,9 @@ import (
 )
 
 func TestANonEmptyBucketIsNotDeleted(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	b := bucketOf(team(t, c), "data")
-	create(t, c, b)
-	ready(t, c, b)
+	createReady(t, c, b)
 	api := outside(t, "test")
 	put(t, api, b.Spec.BucketName, "ledger.csv")
 	if err := c.Delete(t.Context(), b); err != nil {
@@ -44,12 +42,10 @@ func TestANonEmptyBucketIsNotDeleted(t *testing.T) {
 }
 
 func TestForceDestroyEmptiesVersionsAndMarkersInBatches(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	b := bucketOf(team(t, c), "deep")
 	b.Spec.Versioning, b.Spec.ForceDestroy = "Enabled", true
-	create(t, c, b)
-	ready(t, c, b)
+	createReady(t, c, b)
 	api := outside(t, "test")
 	for i := range 30 {
 		key := fmt.Sprintf("k%d", i%10)
@@ -66,12 +62,10 @@ func TestForceDestroyEmptiesVersionsAndMarkersInBatches(t *testing.T) {
 
 // Keys may hold what XML cannot carry: neither can a plain listing be read, nor does DeleteObjects remove them.
 func TestForceDestroyRemovesKeysThatXMLCannotCarry(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	b := bucketOf(team(t, c), "odd")
 	b.Spec.ForceDestroy = true
-	create(t, c, b)
-	ready(t, c, b)
+	createReady(t, c, b)
 	api := outside(t, "test")
 	for _, key := range []string{"a\x01b", "two\x1fwords and +&%/x", "plain"} {
 		put(t, api, b.Spec.BucketName, key)
@@ -83,12 +77,10 @@ func TestForceDestroyRemovesKeysThatXMLCannotCarry(t *testing.T) {
 }
 
 func TestRetainedBucketIsTakenBack(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	b := bucketOf(team(t, c), "kept")
 	b.Spec.DeletionPolicy = v1alpha1.DeletionRetain
-	create(t, c, b)
-	ready(t, c, b)
+	createReady(t, c, b)
 	api := outside(t, "test")
 	put(t, api, b.Spec.BucketName, "kept.txt")
 	m := world.Proxy.Mark()
@@ -97,20 +89,17 @@ func TestRetainedBucketIsTakenBack(t *testing.T) {
 		t.Errorf("Retain called AWS: %v", got)
 	}
 	again := bucketOf(b.Namespace, b.Name)
-	create(t, c, again)
-	ready(t, c, again)
+	createReady(t, c, again)
 	if uid := tagsOf(t, api, b.Spec.BucketName)["portico.dev/uid"]; uid != string(again.UID) {
 		t.Errorf("the bucket carries UID %s, want the new object's %s", uid, again.UID)
 	}
 }
 
 func TestOrphanedBucketLosesOurTagsOnly(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	b := bucketOf(team(t, c), "freed")
 	b.Spec.DeletionPolicy = v1alpha1.DeletionOrphan
-	create(t, c, b)
-	ready(t, c, b)
+	createReady(t, c, b)
 	api := outside(t, "test")
 	retag(t, api, b.Spec.BucketName, func(tags map[string]string) { tags["owner"] = "finance" })
 	gone(t, c, b)
@@ -125,8 +114,7 @@ func lost(t *testing.T, c client.Client, accountID string, policy v1alpha1.Delet
 	p := account(t, c, accountID)
 	b := bucketOf(team(t, c), "lost")
 	b.Spec.ProviderRef.Name, b.Spec.DeletionPolicy = p.Name, policy
-	create(t, c, b)
-	ready(t, c, b)
+	createReady(t, c, b)
 	if err := c.Delete(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
@@ -136,15 +124,13 @@ func lost(t *testing.T, c client.Client, accountID string, policy v1alpha1.Delet
 }
 
 func TestRetainAndOrphanNeedNoProvider(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	gone(t, c, lost(t, c, "220000000001", v1alpha1.DeletionRetain))
 	gone(t, c, lost(t, c, "220000000002", v1alpha1.DeletionOrphan))
 }
 
 func TestDeletionWaitsForAMissingProviderAndSaysSo(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	b := lost(t, c, "220000000003", v1alpha1.DeletionDelete)
 	if err := c.Delete(t.Context(), b); err != nil {
 		t.Fatal(err)
@@ -157,8 +143,7 @@ func TestDeletionWaitsForAMissingProviderAndSaysSo(t *testing.T) {
 }
 
 func TestWhatNeverGotAnythingGoesAtOnce(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	b := bucketOf(team(t, c), "never")
 	b.Spec.ProviderRef.Name = "no-such-provider"
 	create(t, c, b)
@@ -167,8 +152,7 @@ func TestWhatNeverGotAnythingGoesAtOnce(t *testing.T) {
 }
 
 func TestForeignBucketIsNeitherTouchedNorAdoptedWithoutBothConsents(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	api := outside(t, "test")
 	b := bucketOf(team(t, c), "taken")
 	foreignBucket(t, api, b.Spec.BucketName)
@@ -201,8 +185,7 @@ func TestForeignBucketIsNeitherTouchedNorAdoptedWithoutBothConsents(t *testing.T
 
 // Deleting an object that never got its bucket must leave the bucket of that name alone.
 func TestDeletingALoserLeavesTheForeignBucket(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	api := outside(t, "test")
 	b := bucketOf(team(t, c), "loser")
 	foreignBucket(t, api, b.Spec.BucketName)
@@ -215,8 +198,7 @@ func TestDeletingALoserLeavesTheForeignBucket(t *testing.T) {
 }
 
 func TestABucketOfAnotherAccountIsReported(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	world.Proxy.MapKey("elsewhere", "999999999999")
 	b := bucketOf(team(t, c), "abroad")
 	foreignBucket(t, outside(t, "elsewhere"), b.Spec.BucketName)
@@ -231,12 +213,10 @@ func TestABucketOfAnotherAccountIsReported(t *testing.T) {
 
 // A namespace name given to another team inherits nothing of the first.
 func TestANamespaceOfTheSameNameInheritsNothing(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	api := outside(t, "test")
 	b := bucketOf(team(t, c), "heir")
-	create(t, c, b)
-	ready(t, c, b)
+	createReady(t, c, b)
 	retag(t, api, b.Spec.BucketName, func(tags map[string]string) { tags["portico.dev/namespace-uid"] = "of-the-first-team" })
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) {
 		b.Annotations = map[string]string{v1alpha1.AnnotationReconcileRequestedAt: "1"}
@@ -249,12 +229,10 @@ func TestANamespaceOfTheSameNameInheritsNothing(t *testing.T) {
 }
 
 func TestDeletedOutsideIsNotRecreatedWithoutTheOwnersWord(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	api := outside(t, "test")
 	b := bucketOf(team(t, c), "lost")
-	create(t, c, b)
-	ready(t, c, b)
+	createReady(t, c, b)
 	if _, err := api.DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: &b.Spec.BucketName}); err != nil {
 		t.Fatal(err)
 	}

@@ -73,8 +73,7 @@ func TestAMachineIsLaunchedAsAskedFor(t *testing.T) {
 		s.BlockDeviceMappings = []v1alpha1.EC2BlockDevice{{DeviceName: "/dev/xvda", VolumeSize: aws.Int32(20), IOPS: aws.Int32(4000)}}
 		s.Tags = ours
 	})
-	create(t, c, m)
-	ready(t, c, m)
+	createReady(t, c, m)
 	vm := inEC2(t, m)
 	if vm.MetadataOptions.HttpTokens != ec2types.HttpTokensStateRequired || vm.Monitoring.State != ec2types.MonitoringStateEnabled {
 		t.Errorf("metadata %+v, monitoring %+v", vm.MetadataOptions, vm.Monitoring)
@@ -108,16 +107,14 @@ func TestAMachineIsLaunchedAsAskedFor(t *testing.T) {
 }
 
 func TestAPlainMachineKeepsItsCallBudget(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	ns := team(t, c)
 	first := bucketOf(ns, "first")
 	create(t, c, first)
 	ready(t, c, first) // by now the operator knows the provider, and news of it wake nobody any more
 	m := machineOf(ns, "plain")
 	mark := world.Proxy.Mark()
-	create(t, c, m)
-	ready(t, c, m)
+	createReady(t, c, m)
 	if got := machines.calls(mark); !slices.Equal(got, []string{"DescribeInstances", "DescribeImages", "RunInstances", "DescribeInstances"}) {
 		t.Errorf("create → settled took %v", got)
 	}
@@ -132,13 +129,11 @@ func TestAPlainMachineKeepsItsCallBudget(t *testing.T) {
 }
 
 func TestALostLaunchMakesNoSecondMachine(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	remove := world.Proxy.Inject(awsproxy.Rule{Service: "ec2", Operation: "RunInstances", Kind: awsproxy.LostReply, Times: 4})
 	defer remove()
 	m := machineOf(team(t, c), "once")
-	create(t, c, m)
-	ready(t, c, m)
+	createReady(t, c, m)
 	if got := machinesWith(t, "tag:portico.dev/uid", string(m.UID)); len(got) != 1 || *got[0].InstanceId != m.Status.InstanceID {
 		t.Errorf("%d machines carry the object's UID", len(got))
 	}
@@ -168,13 +163,13 @@ func TestALostLaunchIsFoundAfterAnEdit(t *testing.T) {
 }
 
 func TestATerminatedMachineIsNotReplacedUnasked(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	m := machineOf(team(t, c), "lost")
-	create(t, c, m)
-	ready(t, c, m)
+	createReady(t, c, m)
 	first := m.Status.InstanceID
-	machines.destroy(t, m)
+	if err := machines.destroy(t, m); err != nil {
+		t.Fatal(err)
+	}
 	edit(t, c, m, func(m *v1alpha1.EC2Instance) {
 		m.Annotations = map[string]string{v1alpha1.AnnotationReconcileRequestedAt: "1"}
 	})
@@ -192,21 +187,18 @@ func TestATerminatedMachineIsNotReplacedUnasked(t *testing.T) {
 }
 
 func TestAStoppedMachineIsKeptAndTakenBack(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	ns := team(t, c)
 	keep := func(s *v1alpha1.EC2InstanceSpec) { s.DeletionPolicy = v1alpha1.DeletionStop }
 	m := machineOf(ns, "night", keep)
-	create(t, c, m)
-	ready(t, c, m)
+	createReady(t, c, m)
 	id := m.Status.InstanceID
 	gone(t, c, m)
 	if vm := inEC2(t, m); vm.State.Name != ec2types.InstanceStateNameStopped {
 		t.Fatalf("it is %s", vm.State.Name)
 	}
 	again := machineOf(ns, "night", keep, func(s *v1alpha1.EC2InstanceSpec) { s.State = "Running" })
-	create(t, c, again)
-	ready(t, c, again)
+	createReady(t, c, again)
 	if vm := inEC2(t, again); again.Status.InstanceID != id || vm.State.Name != ec2types.InstanceStateNameRunning {
 		t.Errorf("%s, %s; want %s taken back", again.Status.InstanceID, vm.State.Name, id)
 	}
@@ -227,11 +219,9 @@ func TestAStoppedMachineIsKeptAndTakenBack(t *testing.T) {
 }
 
 func TestTerminationProtectionIsHonoured(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	m := machineOf(team(t, c), "safe", func(s *v1alpha1.EC2InstanceSpec) { s.DisableAPITermination = aws.Bool(true) })
-	create(t, c, m)
-	ready(t, c, m)
+	createReady(t, c, m)
 	if err := c.Delete(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}

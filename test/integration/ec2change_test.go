@@ -14,11 +14,9 @@ import (
 )
 
 func TestATypeChangesWithConsentOnly(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	m := machineOf(team(t, c), "grow")
-	create(t, c, m)
-	ready(t, c, m)
+	createReady(t, c, m)
 	edit(t, c, m, func(m *v1alpha1.EC2Instance) { m.Spec.InstanceType, m.Spec.InstanceName = "t3.large", "grown" })
 	got := reason(t, c, m, "StopNeeded")
 	for _, help := range []string{"t3.micro → t3.large", "allowStop", "nothing was stopped"} {
@@ -47,15 +45,13 @@ func TestATypeChangesWithConsentOnly(t *testing.T) {
 }
 
 func TestVolumesGrowAndFieldsGoBack(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	m := machineOf(team(t, c), "disk", func(s *v1alpha1.EC2InstanceSpec) {
 		s.BlockDeviceMappings = []v1alpha1.EC2BlockDevice{{DeviceName: "/dev/sdf", VolumeSize: aws.Int32(10), IOPS: aws.Int32(5000), DeleteOnTermination: aws.Bool(true)}}
 		s.MetadataOptions = &v1alpha1.EC2MetadataOptions{HTTPTokens: "optional", HTTPPutResponseHopLimit: aws.Int32(2)}
 		s.Monitoring = aws.Bool(true)
 	})
-	create(t, c, m)
-	ready(t, c, m)
+	createReady(t, c, m)
 	edit(t, c, m, func(m *v1alpha1.EC2Instance) {
 		m.Spec.BlockDeviceMappings[0].VolumeSize, m.Spec.BlockDeviceMappings[0].IOPS = aws.Int32(30), nil
 		m.Spec.MetadataOptions, m.Spec.Monitoring = nil, nil

@@ -16,7 +16,7 @@ import (
 // simulatedImage is one of the images that the simulator has.
 const simulatedImage = "ami-12c6146b"
 
-var machines = specimen{
+var machines = register(specimen{
 	kind: "EC2Instance", service: "ec2", stateful: true,
 	create: "RunInstances", update: "ModifyInstanceMetadataOptions", remove: "TerminateInstances",
 	list: "DescribeInstances", page: 5, rest: []string{"DescribeInstances"},
@@ -36,23 +36,19 @@ var machines = specimen{
 		}
 		return false
 	},
-	spoil: func(t *testing.T, o external.Object) {
+	spoil: func(t *testing.T, o external.Object) error {
 		t.Helper()
 		_, err := outsideEC2(t).ModifyInstanceMetadataOptions(t.Context(), &ec2.ModifyInstanceMetadataOptionsInput{
 			InstanceId: &o.(*v1alpha1.EC2Instance).Status.InstanceID, HttpPutResponseHopLimit: aws.Int32(5),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		return err
 	},
-	destroy: func(t *testing.T, o external.Object) {
+	destroy: func(t *testing.T, o external.Object) error {
 		t.Helper()
 		_, err := outsideEC2(t).TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{
 			InstanceIds: []string{o.(*v1alpha1.EC2Instance).Status.InstanceID},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		return err
 	},
 	owned: func(t *testing.T, uid string) []string {
 		t.Helper()
@@ -62,7 +58,22 @@ var machines = specimen{
 		}
 		return all
 	},
-}
+	astray: []wrong{
+		{"imageID", `{"imageID":"ami-0123456789abcdef0"}`, "InvalidSpec", false},
+		{"imageSSMParameter", `{"imageID":"","imageSSMParameter":"/nowhere"}`, "ImageParameterNotFound", false},
+		{"subnetID", `{"subnetID":"subnet-0123456789abcdef0"}`, "ReferenceNotAllowed", false},
+		{"securityGroupIDs[]", `{"securityGroupIDs":["sg-0123456789abcdef0"]}`, "ReferenceNotAllowed", true},
+		{"keyName", `{"keyName":"nowhere"}`, "InvalidSpec", false},
+		{"iamInstanceProfile", `{"iamInstanceProfile":"nowhere"}`, "InvalidSpec", true},
+		{"blockDeviceMappings[].kmsKeyID", `{"blockDeviceMappings":[{"deviceName":"/dev/sdf","volumeSize":1,"kmsKeyID":"alias/nowhere"}]}`, "ReferenceNotAllowed", false},
+		{"blockDeviceMappings[].snapshotID", `{"blockDeviceMappings":[{"deviceName":"/dev/sdf","snapshotID":"snap-0123456789abcdef0"}]}`, "InvalidSpec", false},
+		{"userDataFrom.secretKeyRef.name", `{"userDataFrom":{"secretKeyRef":{"name":"nowhere","key":"script"}}}`, "SecretNotFound", false},
+		{"userDataFrom.secretKeyRef.key", `{"userDataFrom":{"secretKeyRef":{"name":"there","key":"nowhere"}}}`, "SecretKeyNotFound", false},
+		{"userDataFrom.configMapKeyRef.name", `{"userDataFrom":{"configMapKeyRef":{"name":"nowhere","key":"script"}}}`, "ConfigMapNotFound", false},
+		{"userDataFrom.configMapKeyRef.key", `{"userDataFrom":{"configMapKeyRef":{"name":"there","key":"nowhere"}}}`, "ConfigMapKeyNotFound", false},
+	},
+	plain: []string{"instanceName", "instanceType", "userData", "blockDeviceMappings[].deviceName"},
+})
 
 func outsideEC2(t *testing.T) *ec2.Client {
 	t.Helper()

@@ -216,14 +216,12 @@ func TestAnOldPictureDoesNotTakeTheResourceBack(t *testing.T) {
 		stop := startOperator(t, operatorOptions{})
 		first := s.object(team(t, c), "heirloom")
 		retain(first)
-		create(t, c, first)
-		ready(t, c, first)
+		createReady(t, c, first)
 		before := first.DeepCopyObject().(client.Object)
 		gone(t, c, first)
 		second := s.object(first.GetNamespace(), "heirloom")
 		retain(second)
-		create(t, c, second)
-		ready(t, c, second)
+		createReady(t, c, second)
 		stop()
 		old := &stale{}
 		old.serve(before)
@@ -272,13 +270,11 @@ func TestAnotherReplicaTakesOver(t *testing.T) {
 	stop := startOperator(t, operatorOptions{leaderElect: true})
 	ns := team(t, c)
 	first := bucketOf(ns, "first")
-	create(t, c, first)
-	ready(t, c, first)
+	createReady(t, c, first)
 	startOperator(t, operatorOptions{leaderElect: true})
 	stop()
 	second := bucketOf(ns, "second")
-	create(t, c, second)
-	ready(t, c, second)
+	createReady(t, c, second)
 }
 
 // F10: quiet for a long time, on accelerated intervals.

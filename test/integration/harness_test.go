@@ -81,6 +81,14 @@ type operatorOptions struct {
 // quick is the simulator's time: what AWS shows after minutes, it shows after as many half seconds.
 const quick = 1.0 / 120
 
+// withOperator returns an admin's client, with an operator that runs until the test ends.
+func withOperator(t *testing.T) client.Client {
+	t.Helper()
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	return c
+}
+
 // startOperator runs the operator with its real rights until the test ends or stop is called.
 func startOperator(t *testing.T, o operatorOptions) (stop func()) {
 	t.Helper()
@@ -211,6 +219,13 @@ func create(t *testing.T, c client.Client, obj client.Object) {
 	if err := c.Create(t.Context(), obj); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// createReady creates obj and waits until it is Ready.
+func createReady(t *testing.T, c client.Client, obj engine.Object) {
+	t.Helper()
+	create(t, c, obj)
+	ready(t, c, obj)
 }
 
 // await polls until ok says so, and fails with the last state it described.

@@ -16,8 +16,7 @@ import (
 
 // A web app and its hostname are asked for at once, in any order, and the app answers there.
 func TestAWebAppAnswersAtItsHostname(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	d := domainOf(t, c)
 	app := appOf(d.ns, "shop")
 	app.Spec.Expose = &v1alpha1.WebAppExpose{Hostname: "shop"}
@@ -57,8 +56,7 @@ func TestAWebAppAnswersAtItsHostname(t *testing.T) {
 
 // F12: a request whose account cannot be reached stays, and says why; so does one that is in use by nobody but not let go.
 func TestADeletionThatCannotGoOnSaysWhy(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	d := domainOf(t, c)
 	provider := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}}
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(provider), provider); err != nil {

@@ -35,8 +35,7 @@ func deleted(s *types.ResourceRecordSet) types.Change {
 
 // F8: what was edited or deleted behind our back is put right while the TXT record says that it is ours, and told.
 func TestOurRecordsAreRepaired(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	d := domainOf(t, c)
 	host := "shop." + d.name
 	r := d.request(host)
@@ -59,8 +58,7 @@ func TestOurRecordsAreRepaired(t *testing.T) {
 
 // What does not say that it is ours is left alone, however much it looks like it: also when the request goes.
 func TestRecordsThatAreNotOursAreLeftAlone(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	d := domainOf(t, c)
 	host := "shop." + d.name
 	r := d.request(host)
@@ -86,8 +84,7 @@ func TestRecordsThatAreNotOursAreLeftAlone(t *testing.T) {
 // A name and the wildcard of it are proved by one record, and so is a name that is asked for again: it stays when one goes,
 // and comes back when somebody deletes it.
 func TestTheRecordThatProvesADomainStaysForOthers(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	d := domainOf(t, c)
 	one, all := d.request("shop."+d.name), d.request("*.shop."+d.name)
 	ready(t, c, one)
@@ -120,8 +117,7 @@ func TestTheRecordThatProvesADomainStaysForOthers(t *testing.T) {
 
 // A private name is validated in the public zone and answered in the private one.
 func TestAnInternalHostname(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	public := domainOf(t, c)
 	private := public
 	private.zone = public.zoneOf(stack.Zone{Domain: public.name, Private: true})
@@ -149,8 +145,7 @@ func TestAnInternalHostname(t *testing.T) {
 
 // A grant that is narrowed takes nothing away: the name is kept up as before, and says that it would not be given any more.
 func TestAGrantThatIsWithdrawnTakesNothingAway(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	d := domainOf(t, c)
 	host := "shop." + d.name
 	r := d.request(host)

@@ -123,8 +123,7 @@ func keeperOf(t *testing.T, c client.Client, d domain) keptDomain {
 // F2: AWS commits and the reply is lost: no second certificate, no record that is not ours to AWS's mind.
 func TestLostRepliesAboutAHostname(t *testing.T) {
 	hasty(t)
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	d := domainOf(t, c)
 	for i, operation := range []string{"RequestCertificate", "ChangeResourceRecordSets", "DeleteCertificate"} {
 		stopLosing := world.Proxy.Inject(awsproxy.Rule{Operation: operation, Kind: awsproxy.LostReply, Times: 4})
@@ -241,8 +240,7 @@ func TestTwoLeadersServeAHostnameOnce(t *testing.T) {
 // F6: a page of records lacks one: nothing is made that is there, and nothing is taken for somebody else's.
 func TestAPageThatLacksARecordChangesNothing(t *testing.T) {
 	hasty(t)
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	d := domainOf(t, c)
 	r := d.request("shop." + d.name)
 	ready(t, c, r)
@@ -269,8 +267,7 @@ func TestAPageThatLacksARecordChangesNothing(t *testing.T) {
 // F9, and errors are never absence: with every call refused nothing is made and nothing is taken away.
 func TestARefusedAccountTakesNoHostnameAway(t *testing.T) {
 	hasty(t)
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	d := domainOf(t, c)
 	r := d.request("shop." + d.name)
 	ready(t, c, r)

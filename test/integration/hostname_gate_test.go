@@ -44,8 +44,7 @@ func TestHostnamesWaitForGatewayAPI(t *testing.T) {
 	startOperatorAs(t, operatorsOwn(t), operatorOptions{log: funcr.New(func(_, args string) { said.add(args) }, funcr.Options{})})
 	d := domainOf(t, c)
 	bucket := bucketOf(d.ns, "works")
-	create(t, c, bucket)
-	ready(t, c, bucket)
+	createReady(t, c, bucket)
 	app := appOf(d.ns, "shop")
 	app.Spec.Expose = &v1alpha1.WebAppExpose{Hostname: "shop"}
 	create(t, c, app)

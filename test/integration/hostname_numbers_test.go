@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/portico-platform/portico/test/awsproxy"
+	"github.com/portico-platform/portico/test/bench/measure"
 )
 
 // callsOf counts the operator's calls since a mark, by operation; STS is the provider's.
@@ -114,7 +115,7 @@ func TestManyHostnamesKeepToTheRateOfRoute53(t *testing.T) {
 			times = append(times, call.Time)
 		}
 	}
-	if most := busiest(times); most > 5 {
+	if most := measure.Busiest(times); most > 5 {
 		t.Errorf("%d requests in one second", most)
 	}
 	counts := callsOf(m)
@@ -122,19 +123,6 @@ func TestManyHostnamesKeepToTheRateOfRoute53(t *testing.T) {
 	if n := counts["ChangeResourceRecordSets"]; n > len(all)*3/2 { // without sharing it would be two for each
 		t.Errorf("%d changes for %d hostnames: they do not share", n, len(all))
 	}
-}
-
-// busiest returns the greatest number of times within any one second.
-func busiest(times []time.Time) int {
-	slices.SortFunc(times, time.Time.Compare)
-	most, from := 0, 0
-	for to := range times {
-		for times[to].Sub(times[from]) >= time.Second {
-			from++
-		}
-		most = max(most, to-from+1)
-	}
-	return most
 }
 
 // A certificate that AWS gives up on is told with what to do, and nothing is hammered.

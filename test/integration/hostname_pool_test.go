@@ -28,8 +28,7 @@ func poolGateway(t *testing.T, c client.Client, name string) *v1alpha1.PoolGatew
 
 // What does not fit on a Gateway goes on the next one, and none is filled beyond its places.
 func TestTheNextHostnameGoesOnTheNextGateway(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	d := domainOf(t, c)
 	class := otherClass(t, c)
 	var all []ghr
@@ -75,8 +74,7 @@ func otherClass(t *testing.T, c client.Client) string {
 
 // F8: what belongs to the pool is put right, and a Gateway that is in use is not deleted.
 func TestThePoolIsKept(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	d := domainOf(t, c)
 	class := otherClass(t, c)
 	r := d.request("shop."+d.name, func(r ghr) { r.Spec.GatewayClass = class })
@@ -118,8 +116,7 @@ func TestThePoolIsKept(t *testing.T) {
 
 // Ready is what AWS shows, not what a Gateway says that was programmed before.
 func TestReadyWaitsForTheLoadBalancerItself(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	d := domainOf(t, c)
 	class := otherClass(t, c)
 	first := d.request("first."+d.name, func(r ghr) { r.Spec.GatewayClass = class })
@@ -143,8 +140,7 @@ func TestReadyWaitsForTheLoadBalancerItself(t *testing.T) {
 
 // A configuration of the class that wins over ours would make the load balancer ignore the certificates in silence.
 func TestAClassThatOverridesIsTold(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	d := domainOf(t, c)
 	name := otherClass(t, c)
 	config := &albconfig.LoadBalancerConfiguration{ObjectMeta: metav1.ObjectMeta{Namespace: d.ns, Name: name}, Spec: albconfig.LoadBalancerConfigurationSpec{Scheme: "internal"}}
@@ -164,8 +160,7 @@ func TestAClassThatOverridesIsTold(t *testing.T) {
 
 // One of a hundred requests for a name has it, whatever namespace they are in.
 func TestOneOfAHundredRequestsWins(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	d := domainOf(t, c)
 	var all []ghr
 	var made sync.WaitGroup

@@ -35,8 +35,7 @@ func removed(c types.Change) types.Change {
 
 // Every refusal says what is wrong and what to do, marks the step Claimed and nothing after it, and writes nothing to AWS.
 func TestARequestThatCannotBeServedIsRefused(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	d := domainOf(t, c)
 	private := d.zoneOf(stack.Zone{Domain: d.name, Private: true})
 	other := d.zoneOf(stack.Zone{Domain: "other-" + d.name})
@@ -107,8 +106,7 @@ func TestARequestThatCannotBeServedIsRefused(t *testing.T) {
 
 // What was in the way and goes is noticed without anybody's help, or on request.
 func TestARefusedRequestIsServedWhenTheReasonGoes(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	d := domainOf(t, c)
 	first := d.request("*." + d.name)
 	ready(t, c, first)

@@ -107,8 +107,7 @@ func TestATeamCannotFreezeASharedLoadBalancer(t *testing.T) {
 
 // Whatever else the load balancer controller stops at: who was served is served as before, and says that changes wait.
 func TestAGatewayInTroubleServesOn(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	class, one, other := neighbours(t, c)
 	object := &gatewayv1.GatewayClass{ObjectMeta: metav1.ObjectMeta{Name: class}}
 	nowhere := gatewayv1.Namespace(one.Namespace)
@@ -141,8 +140,7 @@ func TestAGatewayInTroubleServesOn(t *testing.T) {
 
 // A class that nobody runs makes nothing, however often it is asked for, and the request goes when it is told to.
 func TestAMadeUpClassMakesNothing(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	d := domainOf(t, c)
 	for i := range 5 {
 		r := d.request(fmt.Sprintf("h%d.%s", i, d.name), func(r ghr) { r.Spec.GatewayClass = fmt.Sprintf("made-up-%d", i) })
@@ -175,8 +173,7 @@ func TestAMadeUpClassMakesNothing(t *testing.T) {
 // The class is taken away before the load balancer is made: nothing of the hostname's ever was, and its deletion waits for
 // none of it.
 func TestADeletionDoesNotWaitForAGatewayThatNeverWas(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	d := domainOf(t, c)
 	world.LoadBalancers.Pause()
 	defer world.LoadBalancers.Resume()

@@ -16,8 +16,7 @@ import (
 )
 
 func TestAHostnameIsServedAndLeavesNothing(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	d := domainOf(t, c)
 	r := d.request("shop." + d.name)
 	ready(t, c, r)

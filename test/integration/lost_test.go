@@ -97,8 +97,7 @@ func TestALostClustersResourcesAreTakenBackByAnAdminsWord(t *testing.T) {
 	bucket, queue := bucketOf(ns, "kept"), queueOf(ns, "kept")
 	bucket.Spec.BucketName = "" // the name that Portico chooses is found again too
 	for _, obj := range []engine.Object{bucket, queue} {
-		create(t, c, obj)
-		ready(t, c, obj)
+		createReady(t, c, obj)
 	}
 	name, oldUID := bucket.Status.BucketName, string(bucket.UID)
 	stop() // the cluster is lost
@@ -241,8 +240,7 @@ func TestALostClustersHostnamesAreTakenBack(t *testing.T) {
 	}
 	mark := world.Proxy.Mark()
 	startOperatorIn(t, s)
-	create(t, c, request)
-	ready(t, c, request)
+	createReady(t, c, request)
 	if request.Status.URL != url || request.Status.Certificate.ARN != certificate || request.Status.Gateway != place.Name || request.Status.Claim != held.Name {
 		t.Errorf("status %+v", request.Status)
 	}

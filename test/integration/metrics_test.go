@@ -47,15 +47,13 @@ func sum(t *testing.T, name string, labels map[string]string) float64 {
 }
 
 func TestMetricsTellWhatHappened(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	created := map[string]string{"service": "S3", "operation": "CreateBucket", "result": "ok"}
 	kind := map[string]string{"kind": "S3Bucket"}
 	calls, times, drifts := sum(t, "portico_aws_calls_total", created), sum(t, "portico_time_to_ready_seconds", kind), sum(t, "portico_drift_repaired_total", kind)
 	b := bucketOf(team(t, c), "counted")
 	b.Spec.Versioning = "Enabled"
-	create(t, c, b)
-	ready(t, c, b)
+	createReady(t, c, b)
 	if got := sum(t, "portico_aws_calls_total", created) - calls; got != 1 {
 		t.Errorf("%v buckets were counted as created, want 1", got)
 	}

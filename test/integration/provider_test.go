@@ -71,8 +71,7 @@ func sampleEndpoint(t *testing.T, c client.Client) string {
 }
 
 func TestProviderTellsWhoItIs(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	p := account(t, c, "210000000001")
 	if p.Status.AccountID != "210000000001" || !strings.Contains(p.Status.CallerIdentity, "210000000001") || p.Status.LastAuthenticationTime == nil {
 		t.Errorf("status %+v", p.Status)
@@ -80,8 +79,7 @@ func TestProviderTellsWhoItIs(t *testing.T) {
 }
 
 func TestAllowedNamespacesFailClosed(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	p := account(t, c, "210000000002")
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) { p.Spec.AllowedNamespaces = nil })
 	ready(t, c, p)
@@ -102,8 +100,7 @@ func TestAllowedNamespacesFailClosed(t *testing.T) {
 }
 
 func TestANamespaceThatIsAllowedLaterIsNoticed(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	b := bucketOf(team(t, c), "later")
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: b.Namespace}}
 	edit(t, c, ns, func(ns *corev1.Namespace) { delete(ns.Labels, "portico.dev/aws") })
@@ -114,8 +111,7 @@ func TestANamespaceThatIsAllowedLaterIsNoticed(t *testing.T) {
 }
 
 func TestRegionsAreLimited(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	p := account(t, c, "210000000003")
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) { p.Spec.AllowedRegions = []string{stack.Region, "eu-central-1"} })
 	ns := team(t, c)
@@ -134,8 +130,7 @@ func TestRegionsAreLimited(t *testing.T) {
 }
 
 func TestAMissingAndAnUnlabelledSecretIsNamedAndItsArrivalNoticed(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	p := account(t, c, "210000000004")
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) {
 		p.Spec.AccessKeyIDRef.Name, p.Spec.SecretAccessKeyRef.Name = "late-"+p.Name, "late-"+p.Name
@@ -161,13 +156,11 @@ func TestAMissingAndAnUnlabelledSecretIsNamedAndItsArrivalNoticed(t *testing.T) 
 }
 
 func TestProviderInUseStaysAndKeepsWorking(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	p := account(t, c, "210000000005")
 	b := bucketOf(team(t, c), "user")
 	b.Spec.ProviderRef.Name = p.Name
-	create(t, c, b)
-	ready(t, c, b)
+	createReady(t, c, b)
 	if err := c.Delete(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
@@ -187,8 +180,7 @@ func TestProviderInUseStaysAndKeepsWorking(t *testing.T) {
 
 // A namespace that names a provider which it may not use can neither keep it from going nor see what is wrong with it.
 func TestAProviderIsNotPinnedByWhoOnlyNamesIt(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	p := account(t, c, "210000000010")
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) {
 		p.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchLabels: map[string]string{"portico.dev/aws": "nobody"}}
@@ -217,8 +209,7 @@ func TestAProviderIsNotPinnedByWhoOnlyNamesIt(t *testing.T) {
 // Whoever may write AWSProviders must not make the operator send Secrets of its namespace to a place of their own: neither
 // a Secret that is not for AWS, nor one that is to an endpoint that the operator's flags do not name.
 func TestSecretsAreNotSentAway(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	var asked atomic.Int64
 	thief := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	defer thief.Close()
@@ -238,13 +229,11 @@ func TestSecretsAreNotSentAway(t *testing.T) {
 }
 
 func TestRotatedSecretTakesEffectAtOnce(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	p := account(t, c, "210000000008")
 	b := bucketOf(team(t, c), "rotated")
 	b.Spec.ProviderRef.Name = p.Name
-	create(t, c, b)
-	ready(t, c, b)
+	createReady(t, c, b)
 	world.Proxy.MapKey(p.Name+"-new", "210000000008")
 	m := world.Proxy.Mark()
 	rotate(t, c, p.Name)
@@ -264,8 +253,7 @@ func rotate(t *testing.T, c client.Client, name string) {
 }
 
 func TestOneVerificationServesManyResources(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	p := account(t, c, "210000000009")
 	m := world.Proxy.Mark()
 	ns := team(t, c)

@@ -19,8 +19,7 @@ func queueOf(ns, name string) *v1alpha1.SQSQueue { return queues.object(ns, name
 
 // The calls that the page of the kind promises.
 func TestAQueueKeepsItsCallBudget(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	for _, row := range []struct {
 		name     string
 		declared bool
@@ -54,8 +53,7 @@ func TestAQueueKeepsItsCallBudget(t *testing.T) {
 
 // Both queues are applied at once, the one that refers first.
 func TestADeadLetterQueueIsWaitedFor(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	ns := team(t, c)
 	q := queueOf(ns, "orders")
 	q.Spec.DeadLetterQueue = &v1alpha1.SQSDeadLetterQueue{TargetRef: &v1alpha1.LocalRef{Name: "dead"}, MaxReceiveCount: 4}
@@ -87,14 +85,12 @@ func TestADeadLetterQueueIsWaitedFor(t *testing.T) {
 }
 
 func TestFIFOQueuesAndTheirRules(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	q := queueOf(team(t, c), "ordered")
 	q.Spec.FIFOQueue, q.Spec.ContentBasedDeduplication = true, aws.Bool(true)
 	q.Spec.DeduplicationScope, q.Spec.FIFOThroughputLimit = "messageGroup", "perMessageGroupId"
 	q.Spec.RedriveAllowPolicy = &v1alpha1.SQSRedriveAllowPolicy{RedrivePermission: "denyAll"}
-	create(t, c, q)
-	ready(t, c, q)
+	createReady(t, c, q)
 	got := queueAttributes(t, q)
 	if got["FifoQueue"] != "true" || got["ContentBasedDeduplication"] != "true" || got["FifoThroughputLimit"] != "perMessageGroupId" || !strings.HasSuffix(q.Status.QueueName, ".fifo") {
 		t.Errorf("queue %s has %v", q.Status.QueueName, got)
@@ -127,8 +123,7 @@ func TestFIFOQueuesAndTheirRules(t *testing.T) {
 
 // CreateQueue answers for somebody else's queue as if it had made it.
 func TestAForeignQueueIsNotAdoptedSilently(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	ns := team(t, c)
 	made, err := queueAPI(t).CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(ns + "-legacy"), Tags: map[string]string{"made-by": "hand"}})
 	if err != nil {
@@ -160,11 +155,9 @@ func TestAForeignQueueIsNotAdoptedSilently(t *testing.T) {
 }
 
 func TestTheBindingOfAQueueLeadsToIt(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	q := queueOf(team(t, c), "bound")
-	create(t, c, q)
-	ready(t, c, q)
+	createReady(t, c, q)
 	secret := &corev1.Secret{}
 	if err := c.Get(t.Context(), client.ObjectKey{Namespace: q.Namespace, Name: q.Status.Binding.Name}, secret); err != nil {
 		t.Fatal(err)

@@ -47,12 +47,10 @@ func secretOf(t *testing.T, c client.Client, ns, name string) map[string]string 
 }
 
 func TestADatabaseBecomesReadyWithAPasswordAndRests(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	i := databaseOf(team(t, c), "ledger")
 	m := world.Proxy.Mark()
-	create(t, c, i)
-	ready(t, c, i)
+	createReady(t, c, i)
 	if got := toRDS(m, awsproxy.Writes); !slices.Equal(got, []string{"CreateDBInstance"}) {
 		t.Errorf("created by %v", got)
 	}
@@ -128,11 +126,9 @@ func TestAChangedPasswordSecretIsAppliedAndPublished(t *testing.T) {
 }
 
 func TestRotationByAnnotationWorksAtOnceAndOnce(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	i := databaseOf(team(t, c), "rotated")
-	create(t, c, i)
-	ready(t, c, i)
+	createReady(t, c, i)
 	before, m := bound(t, c, i)["password"], world.Proxy.Mark()
 	annotate(t, c, i, v1alpha1.AnnotationRotatePassword, "today")
 	await(t, "a rotation", func() (bool, string) {
@@ -153,11 +149,9 @@ func TestRotationByAnnotationWorksAtOnceAndOnce(t *testing.T) {
 }
 
 func TestRDSManagesAPassword(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	i := databaseOf(team(t, c), "managed", func(s *v1alpha1.RDSInstanceSpec) { s.ManageMasterUserPassword = true })
-	create(t, c, i)
-	ready(t, c, i)
+	createReady(t, c, i)
 	if b := bound(t, c, i); b["password"] != "" || b["secret-arn"] == "" || b["secret-arn"] != i.Status.MasterUserSecretARN {
 		t.Errorf("secret %s", b["secret-arn"])
 	}
@@ -169,12 +163,10 @@ func TestRDSManagesAPassword(t *testing.T) {
 }
 
 func TestADeletedDatabaseLivesOnInItsFinalSnapshot(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	ns := team(t, c)
 	i := databaseOf(ns, "old", func(s *v1alpha1.RDSInstanceSpec) { s.FinalSnapshotIdentifier = ns + "-farewell" })
-	create(t, c, i)
-	ready(t, c, i)
+	createReady(t, c, i)
 	gone(t, c, i)
 	if inRDS(t, i) != nil {
 		t.Fatal("the database is still there")
@@ -189,8 +181,7 @@ func TestADeletedDatabaseLivesOnInItsFinalSnapshot(t *testing.T) {
 		t.Errorf("message %q", got.Message)
 	}
 	again := databaseOf(ns, "new", from)
-	create(t, c, again)
-	ready(t, c, again)
+	createReady(t, c, again)
 	b := bound(t, c, again)
 	if again.Status.AllocatedStorage != 30 || b["database"] != "ledger" || len(b["password"]) < 30 {
 		t.Errorf("%d GiB, database %s", again.Status.AllocatedStorage, b["database"])
@@ -198,11 +189,9 @@ func TestADeletedDatabaseLivesOnInItsFinalSnapshot(t *testing.T) {
 }
 
 func TestDeletionProtectionIsHonoured(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	i := databaseOf(team(t, c), "precious", func(s *v1alpha1.RDSInstanceSpec) { s.DeletionProtection, s.SkipFinalSnapshot = aws.Bool(true), true })
-	create(t, c, i)
-	ready(t, c, i)
+	createReady(t, c, i)
 	if err := c.Delete(t.Context(), i); err != nil {
 		t.Fatal(err)
 	}
@@ -218,12 +207,10 @@ func TestDeletionProtectionIsHonoured(t *testing.T) {
 }
 
 func TestRetainKeepsADatabaseAndTheSameNameTakesItBack(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	retain := func(s *v1alpha1.RDSInstanceSpec) { s.DeletionPolicy = v1alpha1.DeletionRetain }
 	i := databaseOf(team(t, c), "kept", retain)
-	create(t, c, i)
-	ready(t, c, i)
+	createReady(t, c, i)
 	first, uid := bound(t, c, i)["password"], string(i.UID)
 	gone(t, c, i)
 	if inRDS(t, i) == nil {
@@ -231,8 +218,7 @@ func TestRetainKeepsADatabaseAndTheSameNameTakesItBack(t *testing.T) {
 	}
 	m := world.Proxy.Mark()
 	again := databaseOf(i.Namespace, "kept", retain)
-	create(t, c, again)
-	ready(t, c, again)
+	createReady(t, c, again)
 	db := inRDS(t, again)
 	for _, tag := range db.TagList {
 		if *tag.Key == "portico.dev/uid" && *tag.Value == uid {
@@ -245,11 +231,9 @@ func TestRetainKeepsADatabaseAndTheSameNameTakesItBack(t *testing.T) {
 }
 
 func TestAChangeOfClassWaitsForTheWindow(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	i := databaseOf(team(t, c), "patient")
-	create(t, c, i)
-	ready(t, c, i)
+	createReady(t, c, i)
 	edit(t, c, i, func(i *v1alpha1.RDSInstance) { i.Spec.DBInstanceClass = "db.m5.large" })
 	ready(t, c, i)
 	if i.Status.PendingModifiedValues["dbInstanceClass"] != "db.m5.large" || i.Status.InstanceClass != "db.t4g.micro" {

@@ -47,7 +47,7 @@ func inRDS(t *testing.T, i *v1alpha1.RDSInstance) *rdstypes.DBInstance {
 	return &out.DBInstances[0]
 }
 
-var databases = specimen{
+var databases = register(specimen{
 	kind: "RDSInstance", service: "rds", stateful: true,
 	create: "CreateDBInstance", update: "ModifyDBInstance", remove: "DeleteDBInstance", list: "DescribeDBInstances", page: 20, rest: []string{"DescribeDBInstances"},
 	object: func(ns, name string) external.Object {
@@ -64,23 +64,19 @@ var databases = specimen{
 		db := inRDS(t, o.(*v1alpha1.RDSInstance))
 		return db != nil && aws.ToInt32(db.BackupRetentionPeriod) == 7
 	},
-	spoil: func(t *testing.T, o external.Object) {
+	spoil: func(t *testing.T, o external.Object) error {
 		t.Helper()
 		_, err := outsideRDS(t).ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{
 			DBInstanceIdentifier: &o.(*v1alpha1.RDSInstance).Status.DBInstanceIdentifier, BackupRetentionPeriod: aws.Int32(1),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		return err
 	},
-	destroy: func(t *testing.T, o external.Object) {
+	destroy: func(t *testing.T, o external.Object) error {
 		t.Helper()
 		_, err := outsideRDS(t).DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{
 			DBInstanceIdentifier: &o.(*v1alpha1.RDSInstance).Status.DBInstanceIdentifier, SkipFinalSnapshot: aws.Bool(true),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		return err
 	},
 	owned: func(t *testing.T, uid string) []string {
 		t.Helper()
@@ -101,4 +97,18 @@ var databases = specimen{
 		}
 		return all
 	},
-}
+	astray: []wrong{
+		{"dbParameterGroupName", `{"dbParameterGroupName":"nowhere"}`, "InvalidSpec", true},
+		{"dbSubnetGroupName", `{"dbSubnetGroupName":"nowhere"}`, "ReferenceNotAllowed", false},
+		{"kmsKeyID", `{"kmsKeyID":"` + noKey + `"}`, "ReferenceNotAllowed", false},
+		{"masterUserSecretKmsKeyID", `{"manageMasterUserPassword":true,"masterUserSecretKmsKeyID":"alias/nowhere"}`, "ReferenceNotAllowed", false},
+		{"masterUserPasswordSecretRef.name", `{"masterUserPasswordSecretRef":{"name":"nowhere","key":"password"}}`, "SecretNotFound", true},
+		{"masterUserPasswordSecretRef.key", `{"masterUserPasswordSecretRef":{"name":"there","key":"nowhere"}}`, "SecretKeyNotFound", true},
+		{"restoreFrom.snapshotIdentifier", `{"restoreFrom":{"snapshotIdentifier":"nowhere"}}`, "SnapshotNotFound", false},
+		{"vpcSecurityGroupIDs[]", `{"vpcSecurityGroupIDs":["sg-0123456789abcdef0"]}`, "ReferenceNotAllowed", true},
+	},
+	plain: []string{
+		"dbInstanceClass", "dbName", "engineVersion", "masterUsername",
+		"finalSnapshotIdentifier", "enabledCloudwatchLogsExports[]", "preferredBackupWindow", "preferredMaintenanceWindow",
+	},
+})

@@ -10,9 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -35,21 +32,6 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 	"github.com/portico-platform/portico/test/stack/process"
 )
-
-// buildOperator makes the binary that is deployed, once.
-var buildOperator = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "portico-operator-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "operator")
-	cmd := exec.Command("go", "build", "-trimpath", "-o", path, "../../cmd/operator") // as bin/operator is built: most of it is there
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", errors.New(string(out))
-	}
-	return path, nil
-})
 
 // deployed is an operator in a process of its own.
 type deployed struct {

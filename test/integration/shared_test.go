@@ -72,8 +72,7 @@ func (s sharedAccount) disk() (image, snapshot string) {
 
 // A team asks, one after the other, for what other teams have in the account that they share.
 func TestATeamUsesOnlyItsPartOfASharedAccount(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	ns := team(t, c)
 	p := account(t, c, "230000000077")
 	s := sharedAccount{t, ec2.NewFromConfig(outsideConfig(t, p.Name)), iam.NewFromConfig(outsideConfig(t, p.Name))}
@@ -115,8 +114,7 @@ func TestATeamUsesOnlyItsPartOfASharedAccount(t *testing.T) {
 	gone(t, c, q)
 
 	m := asking("worker", func(s *v1alpha1.EC2InstanceSpec) { s.SecurityGroupIDs = []string{ours} })
-	create(t, c, m)
-	ready(t, c, m)
+	createReady(t, c, m)
 	edit(t, c, m, func(m *v1alpha1.EC2Instance) {
 		m.Spec.SecurityGroupIDs, m.Spec.Tags = []string{ours, theirs}, v1alpha1.Tags{"tier": "web"}
 	})
@@ -155,8 +153,7 @@ func TestATeamUsesOnlyItsPartOfASharedAccount(t *testing.T) {
 
 // The platform's tags stay the platform's: a team can neither set them nor change them, in Kubernetes or in AWS.
 func TestTagsThatThePlatformKeeps(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	ns := team(t, c)
 	p := account(t, c, "230000000078")
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) {

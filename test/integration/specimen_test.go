@@ -3,10 +3,13 @@
 package integration
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
+	taggingtypes "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -28,9 +31,9 @@ type specimen struct {
 	declare func(external.Object)
 	// holds tells whether AWS has the setting, spoil undoes it behind the operator's back, destroy the whole resource.
 	holds   func(*testing.T, external.Object) bool
-	spoil   func(*testing.T, external.Object)
-	destroy func(*testing.T, external.Object)
-	// owned lists the resources that carry the UID.
+	spoil   func(*testing.T, external.Object) error
+	destroy func(*testing.T, external.Object) error
+	// owned lists the resources that carry the UID; left out, those that the tagging API knows.
 	owned func(t *testing.T, uid string) []string
 
 	create, update, remove string   // calls
@@ -38,10 +41,43 @@ type specimen struct {
 	page                   int      // the smallest size of its pages
 	rest                   []string // calls that a resource with nothing declared may make at rest
 	stateful               bool
+
+	// astray are its references, missing and mistyped, beside those of every AWS kind; plain its texts that are none.
+	astray []wrong
+	plain  []string
 }
 
-// specimens returns all the AWS kinds.
-func specimens() []specimen { return []specimen{buckets, queues, topics, databases, machines} }
+var registered []specimen
+
+// register makes the tests of all kinds run for s.
+func register(s specimen) specimen {
+	if s.owned == nil {
+		s.owned = ownedByTag
+	}
+	registered = append(registered, s)
+	return s
+}
+
+// ownedByTag returns the ARNs of the resources that carry the UID.
+func ownedByTag(t *testing.T, uid string) (all []string) {
+	t.Helper()
+	api := tagging.NewFromConfig(outsideConfig(t, "test"))
+	out, err := api.GetResources(t.Context(), &tagging.GetResourcesInput{
+		TagFilters: []taggingtypes.TagFilter{{Key: aws.String("portico.dev/uid"), Values: []string{uid}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range out.ResourceTagMappingList {
+		all = append(all, *r.ResourceARN)
+	}
+	return all
+}
+
+// specimens returns all the AWS kinds, by name.
+func specimens() []specimen {
+	return slices.SortedFunc(slices.Values(registered), func(a, b specimen) int { return strings.Compare(a.kind, b.kind) })
+}
 
 // each runs test for every AWS kind.
 func each(t *testing.T, test func(*testing.T, specimen)) {
@@ -70,7 +106,7 @@ func sampleProvider() v1alpha1.AWSSpec {
 
 var ours = v1alpha1.Tags{"team": "payments"}
 
-var buckets = specimen{
+var buckets = register(specimen{
 	kind: "S3Bucket", service: "s3", stateful: true,
 	create: "CreateBucket", update: "PutBucketVersioning", remove: "DeleteBucket", list: "ListBuckets", page: 1, rest: []string{"GetBucketTagging"},
 	object: func(ns, name string) external.Object {
@@ -85,38 +121,25 @@ var buckets = specimen{
 		v, err := outside(t, "test").GetBucketVersioning(t.Context(), &s3.GetBucketVersioningInput{Bucket: &o.(*v1alpha1.S3Bucket).Status.BucketName})
 		return err == nil && v.Status == s3types.BucketVersioningStatusEnabled
 	},
-	spoil: func(t *testing.T, o external.Object) {
+	spoil: func(t *testing.T, o external.Object) error {
 		t.Helper()
 		_, err := outside(t, "test").PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{
 			Bucket:                  &o.(*v1alpha1.S3Bucket).Status.BucketName,
 			VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatusSuspended},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		return err
 	},
-	destroy: func(t *testing.T, o external.Object) {
+	destroy: func(t *testing.T, o external.Object) error {
 		t.Helper()
-		if _, err := outside(t, "test").DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: &o.(*v1alpha1.S3Bucket).Status.BucketName}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := outside(t, "test").DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: &o.(*v1alpha1.S3Bucket).Status.BucketName})
+		return err
 	},
-	owned: func(t *testing.T, uid string) []string {
-		t.Helper()
-		api := outside(t, "test")
-		list, err := api.ListBuckets(t.Context(), &s3.ListBucketsInput{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var all []string
-		for _, b := range list.Buckets {
-			if tagsOf(t, api, *b.Name)["portico.dev/uid"] == uid {
-				all = append(all, *b.Name)
-			}
-		}
-		return all
+	astray: []wrong{
+		{"encryption.kmsKeyID", `{"encryption":{"algorithm":"aws:kms","kmsKeyID":"` + noKey + `"}}`, "ReferenceNotAllowed", true},
+		{"encryption.kmsKeyID", `{"encryption":{"algorithm":"aws:kms","kmsKeyID":"alias/nowhere"}}`, "ReferenceNotAllowed", true},
 	},
-}
+	plain: []string{"corsRules[].allowedHeaders[]", "corsRules[].allowedOrigins[]", "corsRules[].exposeHeaders[]", "lifecycleRules[].id", "lifecycleRules[].prefix"},
+})
 
 // queueAPI acts behind the operator's back.
 func queueAPI(t *testing.T) *sqs.Client {
@@ -124,7 +147,7 @@ func queueAPI(t *testing.T) *sqs.Client {
 	return sqs.NewFromConfig(outsideConfig(t, "test"))
 }
 
-var queues = specimen{
+var queues = register(specimen{
 	kind: "SQSQueue", service: "sqs",
 	create: "CreateQueue", update: "SetQueueAttributes", remove: "DeleteQueue", list: "ListQueues", page: 1, rest: []string{"ListQueueTags"},
 	object: func(ns, name string) external.Object {
@@ -138,38 +161,26 @@ var queues = specimen{
 		t.Helper()
 		return queueAttributes(t, o.(*v1alpha1.SQSQueue))["VisibilityTimeout"] == "77"
 	},
-	spoil: func(t *testing.T, o external.Object) {
+	spoil: func(t *testing.T, o external.Object) error {
 		t.Helper()
 		_, err := queueAPI(t).SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{
 			QueueUrl: &o.(*v1alpha1.SQSQueue).Status.QueueURL, Attributes: map[string]string{"VisibilityTimeout": "5"},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		return err
 	},
-	destroy: func(t *testing.T, o external.Object) {
+	destroy: func(t *testing.T, o external.Object) error {
 		t.Helper()
-		if _, err := queueAPI(t).DeleteQueue(t.Context(), &sqs.DeleteQueueInput{QueueUrl: &o.(*v1alpha1.SQSQueue).Status.QueueURL}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := queueAPI(t).DeleteQueue(t.Context(), &sqs.DeleteQueueInput{QueueUrl: &o.(*v1alpha1.SQSQueue).Status.QueueURL})
+		return err
 	},
-	owned: func(t *testing.T, uid string) []string {
-		t.Helper()
-		api := queueAPI(t)
-		list, err := api.ListQueues(t.Context(), &sqs.ListQueuesInput{MaxResults: aws.Int32(1000)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var all []string
-		for _, url := range list.QueueUrls {
-			tags, err := api.ListQueueTags(t.Context(), &sqs.ListQueueTagsInput{QueueUrl: &url})
-			if err == nil && tags.Tags["portico.dev/uid"] == uid {
-				all = append(all, url[strings.LastIndexByte(url, '/')+1:])
-			}
-		}
-		return all
+	astray: []wrong{
+		{"kmsMasterKeyId", `{"kmsMasterKeyId":"` + noKey + `"}`, "ReferenceNotAllowed", true},
+		{"kmsMasterKeyId", `{"kmsMasterKeyId":"alias/nowhere"}`, "ReferenceNotAllowed", true},
+		{"deadLetterQueue.targetRef.name", `{"deadLetterQueue":{"maxReceiveCount":3,"targetRef":{"name":"nowhere"}}}`, "WaitingForDeadLetterQueue", true},
+		{"deadLetterQueue.targetArn", `{"deadLetterQueue":{"maxReceiveCount":3,"targetArn":"` + noQueue + `"}}`, "ReferenceNotAllowed", true},
+		{"redriveAllowPolicy.sourceQueueArns[]", `{"redriveAllowPolicy":{"redrivePermission":"byQueue","sourceQueueArns":["` + noQueue + `"]}}`, "InSync", true},
 	},
-}
+})
 
 func queueAttributes(t *testing.T, q *v1alpha1.SQSQueue) map[string]string {
 	t.Helper()

@@ -23,7 +23,9 @@ func TestDeletedOutsideIsNoticedByASweep(t *testing.T) {
 		ready(t, c, l.Object)
 		l.settled()
 		m := world.Proxy.Mark()
-		s.destroy(t, l.Object)
+		if err := s.destroy(t, l.Object); err != nil {
+			t.Fatal(err)
+		}
 		if s.stateful {
 			reason(t, c, l.Object, "ExternallyDeleted")
 			if n := s.writes(m); len(n) != 0 {
@@ -52,7 +54,9 @@ func TestEditedOutsideIsRepairedByAnAudit(t *testing.T) {
 		l := s.born(t, c, team(t, c), "spoilt", true)
 		ready(t, c, l.Object)
 		l.settled()
-		s.spoil(t, l.Object)
+		if err := s.spoil(t, l.Object); err != nil {
+			t.Fatal(err)
+		}
 		await(t, "the repair", func() (bool, string) { return s.holds(t, l.Object), "spoilt" })
 		awaitEvent(t, c, l.Object, "Repaired", "outside Portico")
 		gone(t, c, l.Object)

@@ -34,7 +34,7 @@ func topicAttributes(t *testing.T, o external.Object) map[string]string {
 	return out.Attributes
 }
 
-var topics = specimen{
+var topics = register(specimen{
 	kind: "SNSTopic", service: "sns",
 	create: "CreateTopic", update: "SetTopicAttributes", remove: "DeleteTopic", list: "ListTopics", page: 1, rest: []string{"ListTagsForResource"},
 	object: func(ns, name string) external.Object {
@@ -48,44 +48,27 @@ var topics = specimen{
 		t.Helper()
 		return topicAttributes(t, o)["DisplayName"] == "News"
 	},
-	spoil: func(t *testing.T, o external.Object) {
+	spoil: func(t *testing.T, o external.Object) error {
 		t.Helper()
 		in := &sns.SetTopicAttributesInput{TopicArn: topicARN(o), AttributeName: aws.String("DisplayName"), AttributeValue: aws.String("Olds")}
-		if _, err := topicClient(t).SetTopicAttributes(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
+		_, err := topicClient(t).SetTopicAttributes(t.Context(), in)
+		return err
 	},
-	destroy: func(t *testing.T, o external.Object) {
+	destroy: func(t *testing.T, o external.Object) error {
 		t.Helper()
-		if _, err := topicClient(t).DeleteTopic(t.Context(), &sns.DeleteTopicInput{TopicArn: topicARN(o)}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := topicClient(t).DeleteTopic(t.Context(), &sns.DeleteTopicInput{TopicArn: topicARN(o)})
+		return err
 	},
-	owned: func(t *testing.T, uid string) (all []string) {
-		t.Helper()
-		api := topicClient(t)
-		for pages := sns.NewListTopicsPaginator(api, &sns.ListTopicsInput{}); pages.HasMorePages(); {
-			page, err := pages.NextPage(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, topic := range page.Topics {
-				tags, err := api.ListTagsForResource(t.Context(), &sns.ListTagsForResourceInput{ResourceArn: topic.TopicArn})
-				for i := 0; err == nil && i < len(tags.Tags); i++ {
-					if *tags.Tags[i].Key == "portico.dev/uid" && *tags.Tags[i].Value == uid {
-						all = append(all, *topic.TopicArn)
-					}
-				}
-			}
-		}
-		return all
+	astray: []wrong{
+		{"kmsMasterKeyId", `{"kmsMasterKeyId":"` + noKey + `"}`, "ReferenceNotAllowed", true},
+		{"subscriptions[].queueRef.name", `{"subscriptions":[{"queueRef":{"name":"nowhere"}}]}`, "WaitingForQueues", true},
 	},
-}
+	plain: []string{"displayName", "policy", "subscriptions[].filterPolicy"},
+})
 
 // The calls that the page of the kind promises.
 func TestATopicKeepsItsCallBudget(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	ns := team(t, c)
 	create(t, c, queueOf(ns, "orders"))
 	ready(t, c, queueOf(ns, "orders"))
@@ -128,8 +111,7 @@ func TestATopicKeepsItsCallBudget(t *testing.T) {
 
 // The topic is there before its queue. What it publishes arrives, and what is changed or removed is followed.
 func TestATopicSubscribesItsQueues(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	ns := team(t, c)
 	o := topics.object(ns, "news").(*v1alpha1.SNSTopic)
 	o.Spec.Subscriptions = []v1alpha1.SNSSubscription{{QueueRef: v1alpha1.LocalRef{Name: "orders"}, RawMessageDelivery: true, FilterPolicy: `{"kind": ["order"]}`}}
@@ -172,13 +154,11 @@ func TestATopicSubscribesItsQueues(t *testing.T) {
 }
 
 func TestFIFOTopicsAndTheirRules(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	o := topics.object(team(t, c), "ordered").(*v1alpha1.SNSTopic)
 	o.Spec.FIFOTopic, o.Spec.ContentBasedDeduplication = true, aws.Bool(true)
 	o.Spec.Policy = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":["sns:Publish"],"Resource":"*"}]}`
-	create(t, c, o)
-	ready(t, c, o)
+	createReady(t, c, o)
 	if got := topicAttributes(t, o); got["FifoTopic"] != "true" || got["ContentBasedDeduplication"] != "true" || !strings.HasSuffix(o.Status.TopicName, ".fifo") {
 		t.Errorf("topic %s has %v", o.Status.TopicName, got)
 	}

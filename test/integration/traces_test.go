@@ -50,8 +50,7 @@ func TestTracesTellWhatAPassDid(t *testing.T) {
 	cfg.Wrap(tracing.Transport)
 	startOperatorAs(t, cfg, operatorOptions{})
 	b := bucketOf(team(t, c), "traced")
-	create(t, c, b)
-	ready(t, c, b)
+	createReady(t, c, b)
 	var made *tracev1.Span
 	await(t, "the pass that made the bucket", func() (bool, string) {
 		passes := to.Named("pass S3Bucket")

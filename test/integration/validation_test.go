@@ -188,11 +188,9 @@ func TestTheSchemaRefusesBadProviders(t *testing.T) {
 }
 
 func TestPausedObjectsRestAndStillGo(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	b := bucketOf(team(t, c), "paused")
-	create(t, c, b)
-	ready(t, c, b)
+	createReady(t, c, b)
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) { b.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"} })
 	await(t, "the Paused condition", func() (bool, string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(b), b)
@@ -214,8 +212,7 @@ func TestPausedObjectsRestAndStillGo(t *testing.T) {
 }
 
 func TestObserveChangesNothing(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	api := outside(t, "test")
 	b := bucketOf(team(t, c), "seen")
 	b.Spec.ManagementPolicy, b.Spec.Versioning = v1alpha1.ManagementObserve, "Enabled"

@@ -114,8 +114,7 @@ func TestAnOldPictureOfAWebAppWritesNothing(t *testing.T) {
 	gone(t, c, first.app)
 	second := appOf(ns, "twice")
 	second.Spec.Image = "registry.example.com/shop:9.0.0"
-	create(t, c, second)
-	ready(t, c, second)
+	createReady(t, c, second)
 	stop()
 	version := child(t, c, second, &appsv1.Deployment{}).Generation
 	old.serve(before)

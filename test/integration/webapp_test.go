@@ -42,14 +42,12 @@ func conditionOf(app *v1alpha1.WebApp, kind string) metav1.Condition {
 }
 
 func TestAWebAppFromImageToReady(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	ns := team(t, c)
 	restrict(t, c, ns)
 	app := appOf(ns, "shop")
 	app.Spec.Replicas = new(int32(2))
-	create(t, c, app)
-	ready(t, c, app)
+	createReady(t, c, app)
 
 	d := child(t, c, app, &appsv1.Deployment{})
 	if got := d.Spec.Template.Spec.Containers[0].Image; got != app.Spec.Image || *d.Spec.Replicas != 2 {
@@ -88,12 +86,10 @@ func restrict(t *testing.T, c client.Client, ns string) {
 }
 
 func TestEveryEditOfAWebAppRollsOut(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	app := appOf(team(t, c), "shop")
 	app.Spec.Env = []v1alpha1.WebAppEnv{{Name: "FIRST", Value: "x"}}
-	create(t, c, app)
-	ready(t, c, app)
+	createReady(t, c, app)
 	edits := []struct {
 		name string
 		edit func(*v1alpha1.WebAppSpec)
@@ -141,12 +137,10 @@ func TestEveryEditOfAWebAppRollsOut(t *testing.T) {
 }
 
 func TestWhatRunsForAWebAppIsRepaired(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	app := appOf(team(t, c), "shop")
 	app.Spec.Replicas = new(int32(2))
-	create(t, c, app)
-	ready(t, c, app)
+	createReady(t, c, app)
 	repaired := func(what string, ok func() bool) {
 		t.Helper()
 		await(t, what, func() (bool, string) { return ok(), "not yet" })
@@ -185,8 +179,7 @@ func TestWhatRunsForAWebAppIsRepaired(t *testing.T) {
 }
 
 func TestAWebAppTakesNothingThatIsNotItsOwn(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	for name, foreign := range map[string]client.Object{
 		"Deployment": &appsv1.Deployment{Spec: appsv1.DeploymentSpec{
 			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}},
@@ -220,12 +213,10 @@ func TestAWebAppTakesNothingThatIsNotItsOwn(t *testing.T) {
 }
 
 func TestTheAutoscalerOwnsTheReplicas(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	app := appOf(team(t, c), "shop")
 	app.Spec.Replicas = new(int32(3))
-	create(t, c, app)
-	ready(t, c, app)
+	createReady(t, c, app)
 	edit(t, c, app, func(a *v1alpha1.WebApp) {
 		a.Spec.Autoscaling = &v1alpha1.WebAppAutoscaling{Min: 2, Max: 5, TargetCPU: 70}
 	})

@@ -19,8 +19,7 @@ import (
 
 // What keeps Pods from running is told with its cause, from the deepest object that knows.
 func TestAWebAppThatHangsSaysWhy(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	ns := team(t, c)
 	for _, row := range []struct {
 		name, image, reason string
@@ -106,13 +105,11 @@ func readyNow(t *testing.T, c client.Client, app *v1alpha1.WebApp) metav1.Condit
 
 // A bad image does not take the good one down, and the way back is one annotation.
 func TestTheLastGoodVersionServesUntilTheRollback(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	app := appOf(team(t, c), "shop")
 	app.Spec.Replicas = new(int32(2))
 	good := app.Spec.Image
-	create(t, c, app)
-	ready(t, c, app)
+	createReady(t, c, app)
 	edit(t, c, app, func(a *v1alpha1.WebApp) { a.Spec.Image = "registry.example.com/broken-pull:2.0.0" })
 	got := reason(t, c, app, "ImagePullBackOff")
 	if app.Status.Image != good || app.Status.AvailableReplicas != 2 || !strings.Contains(got.Message, good+" still serves") {
@@ -136,8 +133,7 @@ func TestTheLastGoodVersionServesUntilTheRollback(t *testing.T) {
 }
 
 func TestTheQuotaOfANamespaceIsNamed(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	ns := team(t, c)
 	quota := &corev1.ResourceQuota{ObjectMeta: meta1(ns, "tiny"), Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"pods": resource.MustParse("1")}}}
 	create(t, c, quota)
@@ -155,11 +151,9 @@ func TestTheQuotaOfANamespaceIsNamed(t *testing.T) {
 }
 
 func TestAWebAppIsScaledByKubectl(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	app := appOf(team(t, c), "shop")
-	create(t, c, app)
-	ready(t, c, app)
+	createReady(t, c, app)
 	out, err := kubectl(t, "scale", "-n", app.Namespace, "wa/shop", "--replicas=3")
 	if err != nil {
 		t.Fatal(out)
@@ -185,8 +179,7 @@ func TestAWebAppIsScaledByKubectl(t *testing.T) {
 
 // The rollout waits for what it is bound to, and new connection details replace the Pods.
 func TestABindingIsWaitedForAndInjected(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	ns := team(t, c)
 	app := appOf(ns, "shop")
 	app.Spec.Bindings = []v1alpha1.WebAppBinding{{Kind: "SQSQueue", Name: "orders"}, {Kind: "S3Bucket", Name: "receipts", Prefix: "FILES"}}

@@ -19,8 +19,7 @@ import (
 // versions are refused, and withdrawn: nothing of the other's is taken away, and nothing is sent any more. A rule whose
 // write got through, though the answer was lost, goes.
 func TestWhatWasRefusedIsNotTakenBack(t *testing.T) {
-	c := admin(t)
-	startOperator(t, operatorOptions{})
+	c := withOperator(t)
 	ready(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}}) // or it wakes the bucket once more
 	api := outside(t, "test")
 	b := bucketOf(team(t, c), "withdrawn")

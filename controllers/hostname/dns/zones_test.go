@@ -75,7 +75,7 @@ func TestRecordsOfOneName(t *testing.T) {
 		}
 		read("nothing.example.com", 1)
 		if z.lists != 4 {
-			t.Errorf("%d reads: after a refusal it must be looked at anew", z.lists)
+			t.Errorf("%d reads: after a refusal it must be looked at again", z.lists)
 		}
 		delete(z.sets, "shop.example.com A")
 		read("shop.example.com", 2)
@@ -145,7 +145,7 @@ func TestANameThatIsLongerThanAPage(t *testing.T) {
 	if _, err := zs.Records(t.Context(), "Z1", "a.example.com"); err != nil {
 		t.Fatal(err)
 	}
-	// The fake pages by name and type only, as if the sets had no identifiers: it is enough that the cut name is read anew.
+	// The fake pages by name and type only, as if the sets had no identifiers: it is enough that the cut name is read again.
 	if _, known := zs.read[recordName{"Z1", "many.example.com"}]; known {
 		t.Error("a name that was cut is taken for whole")
 	}

@@ -12,27 +12,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"syscall"
-	"testing"
 	"time"
 )
 
 // patience is for a loaded CI machine; a start takes one or two seconds.
 const patience = 60 * time.Second
 
-// Start runs a simulator of the test's own and stops it at the test's end. It
-// fails the test, never skips it, when there is none.
-func Start(tb testing.TB) *url.URL {
-	tb.Helper()
-	base, stop, err := Launch()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(stop)
-	return base
-}
-
-// Launch starts moto as Start does, but for a TestMain or a program. stop may be
-// called once.
+// Launch runs a simulator until stop, which may be called once.
 func Launch() (base *url.URL, stop func(), err error) {
 	server, err := find()
 	if err != nil {

@@ -129,7 +129,7 @@ func (w *world) auditHostnames(ctx context.Context, all []resource, t *table) er
 	if err := w.relook(ctx, all, t); err != nil {
 		return err
 	}
-	if err := pause(ctx, remembered); err != nil {
+	if err := measure.Pause(ctx, remembered); err != nil {
 		return err
 	}
 	writes, err := w.kubernetesWrites(ctx)
@@ -255,7 +255,7 @@ func (w *world) tellTraffic(t *table, from awsproxy.Mark, took time.Duration) {
 	}
 	counts := countsOf(calls)
 	t.row("requests to Route 53", fmt.Sprint(len(times)), fmt.Sprintf("%d of them change batches", counts["route53 ChangeResourceRecordSets"].Calls))
-	t.goal("in the busiest second", float64(busiest(times)), 5, "", "")
+	t.goal("in the busiest second", float64(measure.Busiest(times)), 5, "", "")
 	t.row("throttled answers", fmt.Sprint(throttled), "")
 	if took == 0 {
 		return
@@ -264,17 +264,4 @@ func (w *world) tellTraffic(t *table, from awsproxy.Mark, took time.Duration) {
 	dns, certificates := float64(len(times))/rates["Route 53"], float64(counts.Of("acm").Total())/rates["ACM"]
 	t.row("of the least that the rates allow", fmt.Sprintf("%.2f times", took.Seconds()/max(dns, certificates)),
 		fmt.Sprintf("Route 53 %d / %g = %.0f s, ACM %d / %g = %.0f s", len(times), rates["Route 53"], dns, counts.Of("acm").Total(), rates["ACM"], certificates))
-}
-
-// busiest returns the greatest number of times within any one second.
-func busiest(times []time.Time) int {
-	slices.SortFunc(times, time.Time.Compare)
-	most, first := 0, 0
-	for last := range times {
-		for times[last].Sub(times[first]) >= time.Second {
-			first++
-		}
-		most = max(most, last-first+1)
-	}
-	return most
 }

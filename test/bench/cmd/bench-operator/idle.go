@@ -112,14 +112,14 @@ func (w *world) lookedAtAll(ctx context.Context, before fakeaws.Counts, n int, o
 		if reads >= n {
 			return nil
 		}
-		if err := pause(ctx, poll); err != nil {
+		if err := measure.Pause(ctx, poll); err != nil {
 			return fmt.Errorf("%d of %d resources were read: %w", reads, n, err)
 		}
 	}
 }
 
 func (w *world) count(ctx context.Context, n int, t *table) error {
-	if err := pause(ctx, audits); err != nil {
+	if err := measure.Pause(ctx, audits); err != nil {
 		return err
 	}
 	calls := w.counts()
@@ -128,7 +128,7 @@ func (w *world) count(ctx context.Context, n int, t *table) error {
 		return err
 	}
 	busy, began := w.operator.usage(), time.Now()
-	if err := pause(ctx, intervals*audits); err != nil {
+	if err := measure.Pause(ctx, intervals*audits); err != nil {
 		return err
 	}
 	seen, took := w.counts().Since(calls), time.Since(began)
@@ -154,13 +154,4 @@ func (w *world) count(ctx context.Context, n int, t *table) error {
 // callsTextIn lists calls by operation for each hour, over all resources.
 func callsTextIn(c fakeaws.Counts, hours float64) string {
 	return fmt.Sprintf("in an hour, over all: %s", strings.ReplaceAll(callsText(c, max(1, int(hours+0.5))), ".00", ""))
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 
@@ -29,7 +28,7 @@ func (w *world) startOperator(ctx context.Context, flags ...string) error {
 	if err != nil {
 		return err
 	}
-	metrics, health, err := freeAddresses(ctx)
+	metrics, health, err := measure.FreeAddresses(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,20 +66,6 @@ func binary(dir string) (string, error) {
 		return "", fmt.Errorf("the operator is not built; run make bench-operator: %w", err)
 	}
 	return path, nil
-}
-
-func freeAddresses(ctx context.Context) (one, other string, err error) {
-	var all [2]string
-	for i := range all {
-		var lc net.ListenConfig
-		l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
-		if err != nil {
-			return "", "", err
-		}
-		defer func() { _ = l.Close() }()
-		all[i] = l.Addr().String()
-	}
-	return all[0], all[1], nil
 }
 
 // leads answers nil once the operator is the leader.

@@ -111,7 +111,7 @@ func (w *world) collected(ctx context.Context, namespace string) error {
 		if err != nil || len(secrets.Items)+len(pods.Items) == 0 {
 			return err
 		}
-		if err := pause(ctx, poll); err != nil {
+		if err := measure.Pause(ctx, poll); err != nil {
 			return fmt.Errorf("binding Secrets or Pods are still there: %w", err)
 		}
 	}

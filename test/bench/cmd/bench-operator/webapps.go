@@ -107,7 +107,7 @@ func (w *world) reimage(ctx context.Context, app resource) error {
 		if s := app.Common(); s.Ready && s.ObservedGeneration == app.GetGeneration() {
 			return nil
 		}
-		if err := pause(ctx, poll/10); err != nil {
+		if err := measure.Pause(ctx, poll/10); err != nil {
 			return fmt.Errorf("%s is not Ready again: %w", app.GetName(), err)
 		}
 	}

@@ -71,7 +71,7 @@ func (w *world) live(ctx context.Context, who people, profiles string, t *table)
 	if err != nil {
 		return err
 	}
-	if err := pause(ctx, 2*time.Second); err != nil { // what was written last is on its way
+	if err := measure.Pause(ctx, 2*time.Second); err != nil { // what was written last is on its way
 		return err
 	}
 	w.tell(t, before, after, shown, writes, seen)
@@ -170,13 +170,4 @@ func (w *world) profile(ctx context.Context, folder string) error {
 		return err
 	}
 	return w.portal.profile(ctx, "heap", "", filepath.Join(folder, "portal-heap.pprof"))
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

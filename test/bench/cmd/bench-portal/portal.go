@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -39,7 +38,7 @@ func (w *world) startPortal(ctx context.Context) error {
 	if _, err := os.Stat(binary); err != nil {
 		return fmt.Errorf("the portal is not built; run make bench-portal: %w", err)
 	}
-	listen, metrics, err := freeAddresses(ctx)
+	listen, metrics, err := measure.FreeAddresses(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,20 +77,6 @@ func (w *world) sessionKeys() (path string, err error) {
 	_, _ = rand.Read(key) // never fails
 	path = filepath.Join(w.stack.Dir, "bench-session-keys")
 	return path, os.WriteFile(path, []byte(base64.StdEncoding.EncodeToString(key)), 0o600)
-}
-
-func freeAddresses(ctx context.Context) (one, other string, err error) {
-	var all [2]string
-	for i := range all {
-		var lc net.ListenConfig
-		l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
-		if err != nil {
-			return "", "", err
-		}
-		defer func() { _ = l.Close() }()
-		all[i] = l.Addr().String()
-	}
-	return all[0], all[1], nil
 }
 
 // answer is what a browser got, and when.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"path/filepath"
 	"time"
 
@@ -93,7 +92,7 @@ func (w *world) startOperator(ctx context.Context, name, binary string) (*operat
 	if err != nil {
 		return nil, err
 	}
-	metrics, health, err := freeAddresses(ctx)
+	metrics, health, err := measure.FreeAddresses(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -109,19 +108,6 @@ func (w *world) startOperator(ctx context.Context, name, binary string) (*operat
 		Ready: stack.Answers("http://" + health + "/readyz"),
 	})
 	return o, err
-}
-
-func freeAddresses(ctx context.Context) (one, other string, err error) {
-	var all [2]string
-	for i := range all {
-		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-		if err != nil {
-			return "", "", err
-		}
-		defer func() { _ = l.Close() }()
-		all[i] = l.Addr().String()
-	}
-	return all[0], all[1], nil
 }
 
 // leads reports whether the operator leads now; one that does not answer does not.

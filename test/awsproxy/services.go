@@ -1,0 +1,87 @@
+package awsproxy
+
+import "strings"
+
+// service is what the proxy must know of a service beside its protocol.
+type service struct {
+	// about lists the parameters that name what a call is about; the first present
+	// counts. A list may be given as Name.1 or Name.member.1.
+	about []string
+	// short makes an ARN or a URL the name by which other calls go; nil leaves it.
+	short func(string) string
+	// items are the elements, or fields, whose children are a listing's items.
+	items []string
+	// lists are the listings that sweeps use, and size the parameter with which they
+	// ask for a size of their pages; "" if AWS does not let anybody choose it.
+	lists []string
+	size  string
+	// strict makes what the service does more, or otherwise, than the simulator.
+	strict func(o Options, p *Proxy) strict
+}
+
+// services holds the services by signing name.
+var services = map[string]service{
+	"s3": {
+		items: []string{"Buckets"}, lists: []string{"ListBuckets"}, size: "max-buckets",
+		strict: func(_ Options, p *Proxy) strict { return newS3(p.upstream).around },
+	},
+	"sns": {
+		about: []string{"TopicArn", "ResourceArn", "SubscriptionArn", "Name"}, short: topicOf, items: []string{"Topics"},
+		strict: func(_ Options, p *Proxy) strict {
+			return (&snsService{upstream: p.upstream, pageSize: p.pageSize.Load}).around
+		},
+	},
+	"sqs": {
+		about: []string{"QueueUrl", "QueueName", "QueueNamePrefix"}, short: after("/"),
+		items: []string{"QueueUrls"}, lists: []string{"ListQueues"}, size: "MaxResults",
+		strict: func(o Options, p *Proxy) strict { return newSQS(p.upstream, o.QueueNameWait, o.Now).around },
+	},
+	"rds": {
+		about: []string{"DBInstanceIdentifier", "DBSnapshotIdentifier", "DBSubnetGroupName", "DBParameterGroupName", "ResourceName"},
+		short: after(":"), items: []string{"DBInstances", "DBSnapshots"}, lists: []string{"DescribeDBInstances"}, size: "MaxRecords",
+		strict: func(o Options, p *Proxy) strict { return newRDS(p.upstream, o.DatabaseCreation, o.Now).around },
+	},
+	"ec2": {
+		about: []string{"InstanceId", "ResourceId", "GroupId", "VolumeId", "SubnetId", "VpcId"},
+		items: []string{"reservationSet", "tagSet"}, lists: []string{"DescribeInstances"}, size: "MaxResults",
+		strict: func(_ Options, p *Proxy) strict { return p.machines.around },
+	},
+	"route53": {
+		items:  []string{"HostedZones", "ResourceRecordSets"},
+		strict: func(_ Options, p *Proxy) strict { return p.dns.around },
+	},
+	"acm": {
+		about: []string{"CertificateArn", "DomainName"},
+		items: []string{"CertificateSummaryList"}, lists: []string{"ListCertificates"}, size: "MaxItems",
+		strict: func(_ Options, p *Proxy) strict { return p.certificates.around },
+	},
+	"elasticloadbalancing": {
+		about: []string{
+			"RuleArn", "RuleArns", "ListenerArn", "ListenerArns", "TargetGroupArn", "TargetGroupArns", "LoadBalancerArn", "LoadBalancerArns",
+			"ResourceArns", "Name", "Names",
+		},
+		items:  []string{"LoadBalancers", "TargetGroups", "Listeners", "Rules", "Certificates"},
+		strict: func(_ Options, p *Proxy) strict { return p.certificates.balancer.around },
+	},
+	"sts": {
+		about:  []string{"RoleArn"},
+		strict: func(_ Options, p *Proxy) strict { return stsService{keys: p.keys}.around },
+	},
+	"iam":            {about: []string{"RoleName", "UserName", "InstanceProfileName", "PolicyArn"}},
+	"ssm":            {about: []string{"Name", "Names"}, items: []string{"Parameters"}},
+	"secretsmanager": {about: []string{"SecretId", "Name"}, items: []string{"SecretList"}},
+	"tagging":        {about: []string{"ResourceARNList"}, items: []string{"ResourceTagMappingList"}},
+}
+
+// after returns what follows the last separator.
+func after(separator string) func(string) string {
+	return func(v string) string { return v[strings.LastIndex(v, separator)+1:] }
+}
+
+// topicOf returns the name of the topic that an ARN is of, also that of a subscription.
+func topicOf(v string) string {
+	if parts := strings.Split(v, ":"); len(parts) > 5 {
+		return parts[5]
+	}
+	return v
+}

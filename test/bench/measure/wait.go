@@ -1,0 +1,45 @@
+package measure
+
+import (
+	"context"
+	"net"
+	"slices"
+	"time"
+)
+
+// FreeAddresses returns two addresses on loopback that nobody listens at.
+func FreeAddresses(ctx context.Context) (one, other string, err error) {
+	var all [2]string
+	for i := range all {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+		if err != nil {
+			return "", "", err
+		}
+		defer func() { _ = l.Close() }()
+		all[i] = l.Addr().String()
+	}
+	return all[0], all[1], nil
+}
+
+// Pause waits, or returns the context's error.
+func Pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// Busiest sorts times and returns the greatest number of them within any one second.
+func Busiest(times []time.Time) int {
+	slices.SortFunc(times, time.Time.Compare)
+	most, first := 0, 0
+	for last := range times {
+		for times[last].Sub(times[first]) >= time.Second {
+			first++
+		}
+		most = max(most, last-first+1)
+	}
+	return most
+}
