@@ -88,7 +88,7 @@ func (b *Browser) Require(next http.Handler) http.Handler {
 	})
 }
 
-// starting asks to come back when it is known which sessions were signed out.
+// starting asks to come back when it is known which sessions were revoked.
 func (b *Browser) starting(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Retry-After", "2")
 	b.pages.Problem(w, r, http.StatusServiceUnavailable, "The portal is starting", "Try again in a few seconds; you stay signed in.")
@@ -107,7 +107,7 @@ func (b *Browser) lasting(s session) func() error {
 	}
 }
 
-// errNotLoaded means that nobody knows yet which sessions were signed out.
+// errNotLoaded means that nobody knows yet which sessions were revoked.
 var errNotLoaded = errors.New("the list of revoked sessions is not loaded yet")
 
 // current returns the request's session, its groups verified lately, and renews the cookie when that is due. Beside an error it

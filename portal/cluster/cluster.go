@@ -133,5 +133,5 @@ func (c *Cluster) Run(ctx context.Context) error {
 // Kinds returns the kinds that the Cluster serves.
 func (c *Cluster) Kinds() catalog.Catalog { return c.kinds }
 
-// Revocations returns the list of sessions that were signed out, shared by all replicas.
+// Revocations returns the revoked sessions, shared by all replicas.
 func (c *Cluster) Revocations() *Revocations { return c.revoked }
