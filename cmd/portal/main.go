@@ -168,7 +168,7 @@ func (f *flags) parts(log *slog.Logger) (p parts, err error) {
 
 func (f *flags) handler(p parts) (http.Handler, error) {
 	now := clock.RealClock{}
-	keys, err := auth.NewKeys(f.sessionKeys, now.Now, p.log)
+	keys, err := auth.NewSessionKeys(f.sessionKeys, now.Now, p.log)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ const (
 // Browser signs users in and out, and says who a request with a cookie is from.
 type Browser struct {
 	provider  *Provider
-	keys      *Keys
+	keys      *SessionKeys
 	revoked   Revocations
 	refresher *refresher
 	states    *usedStates
@@ -50,7 +50,7 @@ type Pages interface {
 // BrowserOptions are the parts of a Browser; all are needed.
 type BrowserOptions struct {
 	Provider *Provider
-	Keys     *Keys
+	Keys     *SessionKeys
 	Revoked  Revocations
 	Pages    Pages
 	Life     Life
