@@ -153,7 +153,7 @@ func quotaTable(a Admin) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = adminPager(a, a.heading("quota")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = adminBatches(a, a.heading("quota")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -18,13 +18,14 @@ import (
 	"github.com/portico-platform/portico/portal/availability"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/humanize"
+	"github.com/portico-platform/portico/portal/listing"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/sse"
 	"github.com/portico-platform/portico/web/views"
 )
 
-// onAdminPage is how many claims, or quotas, a page shows.
-const onAdminPage = 50
+// batchLimit is how many claims, or quotas, are shown at a time.
+const batchLimit = 50
 
 // tabRequest is a request for a tab of the platform.
 type tabRequest struct {
@@ -41,7 +42,7 @@ func readRequest(r *http.Request, tab string) (tabRequest, error) {
 		Search: page.Search(v), Gateway: v.Get("gateway"), Provider: v.Get("provider"), Service: v.Get("service"),
 		Orphaned: v.Get("status") == views.OrphanedStatus, Broken: v.Get("status") == phase.NeedsYou.Slug(),
 	}}
-	o.Page = page.Number(v)
+	o.Batch = page.Batch(v)
 	if err == nil && !slices.Contains(views.AdminTabs(), o.tab) {
 		err = page.ErrNoPage
 	}
@@ -213,11 +214,11 @@ func (p *Pages) gatewayOf(obj *unstructured.Unstructured, g *v1alpha1.PoolGatewa
 	return out
 }
 
-// pageOf returns those of all that the page shows. A page beyond the end becomes the last one.
-func pageOf[T any](view *views.Admin, all []T) []T {
+// batchOf returns those of all that are in the batch asked for.
+func batchOf[T any](view *views.Admin, all []T) []T {
 	view.Matches = len(all)
-	shown := page.Paginate(len(all), onAdminPage, view.Page)
-	view.Page, view.Pages = shown.Number, shown.Pages
+	shown := listing.BatchOf(len(all), batchLimit, view.Batch)
+	view.Batch, view.Batches = shown.Number, shown.Count
 	return all[shown.From:shown.To]
 }
 
