@@ -28,6 +28,8 @@ import (
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
 var impersonatorAccount = types.NamespacedName{Namespace: "portico-system", Name: "portico-impersonator"}
@@ -227,16 +229,16 @@ func TestMergedKeepsWhatUsersDoNotWrite(t *testing.T) {
 	live := &unstructured.Unstructured{Object: map[string]any{
 		"metadata": map[string]any{
 			"name": "x", "uid": "u", "resourceVersion": "7", "finalizers": []any{"f"},
-			"annotations": map[string]any{requestedBy: "me", lastApplied: "{}", "gone": "1"}, "labels": map[string]any{"gone": "1"},
+			"annotations": map[string]any{v1alpha1.AnnotationRequestedBy: "me", lastApplied: "{}", "gone": "1"}, "labels": map[string]any{"gone": "1"},
 		},
 		"spec": map[string]any{"a": "1"}, "status": map[string]any{"ready": true},
 	}}
 	wanted := &unstructured.Unstructured{Object: map[string]any{
-		"metadata": map[string]any{"name": "x", "annotations": map[string]any{requestedBy: "forged", "mine": "1"}}, "spec": map[string]any{"a": "2"},
+		"metadata": map[string]any{"name": "x", "annotations": map[string]any{v1alpha1.AnnotationRequestedBy: "forged", "mine": "1"}}, "spec": map[string]any{"a": "2"},
 		"status": map[string]any{"ready": false},
 	}}
 	got := withUsersPart(live, wanted)
-	if a := got.GetAnnotations(); a[requestedBy] != "me" || a[lastApplied] != "{}" || a["mine"] != "1" || a["gone"] != "" {
+	if a := got.GetAnnotations(); a[v1alpha1.AnnotationRequestedBy] != "me" || a[lastApplied] != "{}" || a["mine"] != "1" || a["gone"] != "" {
 		t.Errorf("annotations %v", a)
 	}
 	if got.GetResourceVersion() != "7" || len(got.GetFinalizers()) != 1 || len(got.GetLabels()) != 0 {
