@@ -2,7 +2,6 @@ package request
 
 import (
 	"net/http"
-	"net/url"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -39,38 +38,6 @@ func (p *Pages) showVersions(w http.ResponseWriter, r *http.Request, f formReque
 	shown.ETag, shown.Began, shown.YAML = f.edit.ETag, view.Form.Began, view.Form.YAML
 	view.Form, view.Name, view.Anew = shown, f.edit.Name, !cluster.SameObject(view.ETag, f.edit.ETag)
 	return p.Show(w, r, status, views.ConflictPage(view))
-}
-
-// merge takes the choices that the page of a conflict asked for, and goes on with the review of what comes of them. The
-// draft then begins with their version: whoever changes that one, too, is a conflict again.
-func (p *Pages) merge(w http.ResponseWriter, r *http.Request, f formRequest) error {
-	theirs, err := carried(r, f.kind, "now", "theirs")
-	if err != nil {
-		return err
-	}
-	mine, err := carried(r, f.kind, "etag", "yaml")
-	if err != nil {
-		return err
-	}
-	conflict := form.NewConflict(f.kind, *f.edit, theirs.Object, mine.Object)
-	view := views.Conflict{ETag: theirs.ETag}
-	undecided, err := conflict.View(&view, r.PostForm)
-	if err != nil {
-		return err
-	}
-	if undecided {
-		return p.showVersions(w, r, f, view, http.StatusUnprocessableEntity)
-	}
-	both, err := conflict.Merge(r.PostForm)
-	if err != nil {
-		return err
-	}
-	text, err := catalog.ToYAML(both)
-	if err != nil {
-		return err
-	}
-	f.edit = theirs
-	return p.review(w, r, f, form.Decode(f.kind, url.Values{"yaml": {string(text)}}, f.facts()).ToForm())
 }
 
 // showGone says that the object was deleted while it was edited, and offers to ask for it again.

@@ -1,0 +1,50 @@
+package page
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+)
+
+// Errors of requests, each with a page of its own.
+var (
+	errNobody = errors.New("the request has no identity")
+	ErrNoPage = errors.New("there is no such page")
+	ErrNoPod  = errors.New("there is no such Pod")
+	ErrNoTeam = errors.New("the user may look into no team")
+	ErrForm   = errors.New("the form could not be read")
+	ErrLarge  = errors.New("the form is too large")
+)
+
+// NoLogError says why a container has no log. Its text is for the user.
+type NoLogError struct{ Words string }
+
+func (e *NoLogError) Error() string { return e.Words }
+
+// AdmissionWords returns the message of a refusal without the API server's introduction.
+func AdmissionWords(err error) string {
+	words := err.Error()
+	for _, lead := range []string{"forbidden: ", "denied request: ", "is invalid: "} {
+		if _, rest, ok := strings.Cut(words, lead); ok {
+			words = rest
+		}
+	}
+	return catalog.Admission(words)
+}
+
+// Unseen reports whether an error says that the caller may not see it: the rest of the page is there all the same.
+func Unseen(err error) bool {
+	_, ok := errors.AsType[*cluster.ForbiddenError](err)
+	return ok
+}
+
+// Hiding returns err, unless that says that the caller may not see it: then hidden is set.
+func Hiding(hidden *bool, err error) error {
+	if Unseen(err) {
+		*hidden = true
+		return nil
+	}
+	return err
+}
