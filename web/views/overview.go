@@ -37,6 +37,15 @@ type Overview struct {
 	Quotas          QuotaUses
 }
 
+// columns returns those of the table of health.
+func (o Overview) columns() []column {
+	all := textColumns("Team")
+	for _, k := range o.Kinds {
+		all = append(all, column{title: k.Label})
+	}
+	return all
+}
+
 // TeamHealth is one team's row: a cell for each kind.
 type TeamHealth struct {
 	Team  string
