@@ -35,6 +35,16 @@ func (s Space) Everywhere() bool { return s.Team.ID == AllTeams }
 // SpaceOf reads the team from the path. It says nothing about whether the team exists or the caller may see it.
 func (b *Base) SpaceOf(r *http.Request) Space { return b.SpaceNamed(chi.URLParam(r, "team")) }
 
+// CallerInTeam returns who asks, and the space of the team in the path. What belongs to no namespace has no such page.
+func (b *Base) CallerInTeam(r *http.Request) (auth.Identity, Space, error) {
+	id, err := Caller(r)
+	s := b.SpaceOf(r)
+	if err == nil && s.Namespace == "" {
+		err = ErrNoPage
+	}
+	return id, s, err
+}
+
 // SpaceNamed returns the space of a team, or one of the two that no namespace can be called.
 func (b *Base) SpaceNamed(team string) Space {
 	switch team {

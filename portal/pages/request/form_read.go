@@ -41,11 +41,7 @@ func (p *Pages) formRequest(r *http.Request, kinds func(page.Space) catalog.Cata
 	if f.kind, err = page.KindOf(r, kinds(f.space)); err != nil {
 		return formRequest{}, err
 	}
-	may, err := p.cluster.Can(r.Context(), id, verb, f.kind, f.space.Namespace)
-	if err == nil && !may {
-		err = &cluster.ForbiddenError{Verb: verb, Resource: f.kind.Plural, Namespace: f.space.Namespace}
-	}
-	return f, err
+	return f, p.Require(r.Context(), id, verb, f.kind, f.space.Namespace)
 }
 
 func requestable(s page.Space) catalog.Catalog { return s.Kinds }
