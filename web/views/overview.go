@@ -46,6 +46,14 @@ func (o Overview) columns() []column {
 	return all
 }
 
+// ifAllSeen returns the words for who may see all kinds, or those for others.
+func (o Overview) ifAllSeen(words, others string) string {
+	if len(o.Hidden) == 0 {
+		return words
+	}
+	return others
+}
+
 // TeamHealth is one team's row: a cell for each kind.
 type TeamHealth struct {
 	Team  string
