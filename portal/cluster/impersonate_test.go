@@ -26,10 +26,9 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
-
-	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
 var impersonatorAccount = types.NamespacedName{Namespace: "portico-system", Name: "portico-impersonator"}
