@@ -30,7 +30,7 @@ const maxBody = 1<<20 + 1<<16
 type Parts struct {
 	Cluster  *cluster.Cluster
 	Provider *auth.Provider
-	Keys     *auth.Keys
+	Keys     *auth.SessionKeys
 	Life     auth.Life // of sessions
 	Pages    Pages
 	Assets   http.Handler // static files

@@ -3,21 +3,15 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/go-logr/logr"
 	_ "golang.org/x/crypto/x509roots/fallback" // the CA roots where the system has none, as in the image
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	crconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -25,20 +19,13 @@ import (
 	"github.com/portico-platform/portico/api/guard"
 	"github.com/portico-platform/portico/api/tracing"
 	"github.com/portico-platform/portico/api/version"
+	"github.com/portico-platform/portico/cmd/internal/program"
 	"github.com/portico-platform/portico/cmd/internal/traces"
 	"github.com/portico-platform/portico/controllers"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
-	stop()
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "operator:", err)
-		os.Exit(1)
-	}
+	program.Main("operator", run)
 }
 
 // run runs the operator until ctx ends, or until the first error.
@@ -51,8 +38,9 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 		_, err := fmt.Fprintln(out, "operator", version.Get())
 		return err
 	}
-	ctrl.SetLogger(logr.FromSlogHandler(f.logs(logs)))
-	stop, err := traces.Start(ctx, "portico-operator", env, slog.New(f.logs(logs)))
+	handler := program.Logs(f.development, logs)
+	ctrl.SetLogger(logr.FromSlogHandler(handler))
+	stop, err := traces.Start(ctx, "portico-operator", env, slog.New(handler))
 	if err != nil {
 		return err
 	}
@@ -110,20 +98,10 @@ func (f *flags) metricsServer() server.Options {
 	return o
 }
 
-// logs returns a handler that writes JSON, one line each, for machines; or text for people.
-func (f *flags) logs(out io.Writer) slog.Handler {
-	if f.development {
-		return slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug})
-	}
-	return slog.NewJSONHandler(out, nil)
-}
-
 func (f *flags) restConfig() (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = f.kubeconfig
-	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	cfg, err := program.Cluster(f.kubeconfig)
 	if err != nil {
-		return nil, fmt.Errorf("find the cluster: %w; run in a Pod, or give --kubeconfig", err)
+		return nil, err
 	}
 	cfg.QPS = -1 // the default of 5 requests a second, per process, is no limit to work by; the API server has fair queues
 	cfg.UserAgent = "portico-operator"

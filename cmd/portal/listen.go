@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 
 	"github.com/portico-platform/portico/api/guard"
+	"github.com/portico-platform/portico/cmd/internal/program"
 	"github.com/portico-platform/portico/portal"
 )
 
@@ -82,7 +83,7 @@ func (f *flags) metricsHandler() (http.Handler, error) {
 	if f.metricsOff() || !f.metricsSecure {
 		return handler, nil
 	}
-	cfg, err := f.restConfig()
+	cfg, err := program.Cluster(f.kubeconfig)
 	if err != nil {
 		return nil, err
 	}

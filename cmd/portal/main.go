@@ -4,28 +4,23 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"os"
-	"os/signal"
 	"runtime/debug"
-	"syscall"
 
 	"github.com/go-logr/logr"
 	_ "golang.org/x/crypto/x509roots/fallback" // the CA roots where the system has none, as in the image
 	"golang.org/x/sync/errgroup"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	crmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/portico-platform/portico/api/version"
+	"github.com/portico-platform/portico/cmd/internal/program"
 	"github.com/portico-platform/portico/cmd/internal/traces"
 	"github.com/portico-platform/portico/config/check"
 	"github.com/portico-platform/portico/config/check/metric"
@@ -46,15 +41,7 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
-	stop()
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "portal:", err)
-		os.Exit(1)
-	}
+	program.Main("portal", run)
 }
 
 // run runs the portal until ctx ends, or the first error.
@@ -70,7 +57,7 @@ func run(ctx context.Context, args []string, env func(string) string, out, logs 
 	if f.oidc.check {
 		return f.lookAtProvider(ctx, os.Stdin, out)
 	}
-	log := slog.New(f.logs(logs))
+	log := slog.New(program.Logs(f.development, logs))
 	ctrl.SetLogger(logr.FromSlogHandler(log.Handler()))
 	klog.SetSlogLogger(log)
 	stop, err := traces.Start(ctx, "portico-portal", env, log)
@@ -123,7 +110,7 @@ func (f *flags) cluster(log *slog.Logger) (*cluster.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := f.restConfig()
+	cfg, err := program.Cluster(f.kubeconfig)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +119,7 @@ func (f *flags) cluster(log *slog.Logger) (*cluster.Cluster, error) {
 
 // installation looks at what the cluster must have, and counts what it lacks.
 func (f *flags) installation(c *cluster.Cluster, log *slog.Logger) (*check.Monitor, error) {
-	cfg, err := f.restConfig()
+	cfg, err := program.Cluster(f.kubeconfig)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +155,7 @@ func (f *flags) parts(log *slog.Logger) (p parts, err error) {
 
 func (f *flags) handler(p parts) (http.Handler, error) {
 	now := clock.RealClock{}
-	keys, err := auth.NewKeys(f.sessionKeys, now.Now, p.log)
+	keys, err := auth.NewSessionKeys(f.sessionKeys, now.Now, p.log)
 	if err != nil {
 		return nil, err
 	}
@@ -178,22 +165,4 @@ func (f *flags) handler(p parts) (http.Handler, error) {
 		Assets: http.HandlerFunc(web.Assets), Clock: now, Log: p.log,
 		Rate: f.rate, Proxies: f.proxies,
 	})
-}
-
-// logs returns a handler that writes JSON, one line each, for machines, or text for people with --development.
-func (f *flags) logs(out io.Writer) slog.Handler {
-	if f.development {
-		return slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug})
-	}
-	return slog.NewJSONHandler(out, nil)
-}
-
-func (f *flags) restConfig() (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = f.kubeconfig
-	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("finding the cluster: %w; run in a Pod, or give --kubeconfig", err)
-	}
-	return cfg, nil
 }

@@ -132,7 +132,7 @@ func (f *flags) token(in io.Reader) (string, error) {
 		return "", nil
 	case "-":
 	default:
-		file, err := os.Open(f.oidc.tokenFile) //nolint:gosec // the path is a flag
+		file, err := os.Open(f.oidc.tokenFile)
 		if err != nil {
 			return "", err
 		}

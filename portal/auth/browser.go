@@ -24,7 +24,7 @@ const (
 // Browser signs users in and out, and says who a request with a cookie is from.
 type Browser struct {
 	provider  *Provider
-	keys      *Keys
+	keys      *SessionKeys
 	revoked   Revocations
 	refresher *refresher
 	states    *usedStates
@@ -50,7 +50,7 @@ type Pages interface {
 // BrowserOptions are the parts of a Browser; all are needed.
 type BrowserOptions struct {
 	Provider *Provider
-	Keys     *Keys
+	Keys     *SessionKeys
 	Revoked  Revocations
 	Pages    Pages
 	Life     Life
@@ -88,7 +88,7 @@ func (b *Browser) Require(next http.Handler) http.Handler {
 	})
 }
 
-// starting asks to come back when it is known which sessions were signed out.
+// starting asks to come back when it is known which sessions were revoked.
 func (b *Browser) starting(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Retry-After", "2")
 	b.pages.Problem(w, r, http.StatusServiceUnavailable, "The portal is starting", "Try again in a few seconds; you stay signed in.")
@@ -107,7 +107,7 @@ func (b *Browser) lasting(s session) func() error {
 	}
 }
 
-// errNotLoaded means that nobody knows yet which sessions were signed out.
+// errNotLoaded means that nobody knows yet which sessions were revoked.
 var errNotLoaded = errors.New("the list of revoked sessions is not loaded yet")
 
 // current returns the request's session, its groups verified lately, and renews the cookie when that is due. Beside an error it

@@ -130,7 +130,7 @@ func (i *inspector) get(ctx context.Context, address string, into any) error {
 	if err != nil {
 		return err
 	}
-	fetcher := &keyFetcher{next: http.DefaultTransport, now: i.Now}
+	fetcher := &providerKeyFetcher{next: http.DefaultTransport, now: i.Now}
 	body, err := fetcher.fetch(req)
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 const (
 	// shortestIdle keeps a session from ending while somebody reads a page.
 	shortestIdle = time.Minute
-	// LongestSession is how long a sign-out is remembered, whatever replicas are told now or after a restart: a copy of a
+	// LongestSession is how long a revocation is remembered, whatever replicas are told now or after a restart: a copy of a
 	// cookie must not come to life again.
 	LongestSession = 24 * time.Hour
 	// touchEvery is how often use is noted at most, for it means a new cookie.
@@ -53,14 +53,14 @@ func (l Life) toTouch(s session, now time.Time) bool {
 	return now.Sub(time.Unix(s.Seen, 0)) >= min(touchEvery, l.Idle/10)
 }
 
-// SessionRef names a session in the list of those that were signed out. The list must not let anybody forge one, so that it
+// SessionRef names a session in the list of revoked ones. The list must not let anybody forge one, so that it
 // and its user go by hashes.
 type SessionRef struct {
 	ID, User string
 	Began    time.Time
 }
 
-// Forgettable returns the time from which no portal accepts the session, so that its sign-out need not be remembered.
+// Forgettable returns the time from which no portal accepts the session, so that its revocation need not be remembered.
 func (s SessionRef) Forgettable() time.Time { return s.Began.Add(LongestSession) }
 
 func (s session) ref() SessionRef {

@@ -140,7 +140,7 @@ func (p *Provider) verify(ctx context.Context, raw string, audiences []string) (
 	tok, err := v.Verify(p.with(ctx), raw)
 	switch {
 	case out.err != nil:
-		return nil, &ProviderError{Doing: fetchingKeys, Cause: out.err}
+		return nil, &ProviderError{Doing: fetchingProviderKeys, Cause: out.err}
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrBadToken, err)
 	}

@@ -93,7 +93,7 @@ func (b *Browser) endedAtProvider(s session) bool {
 
 func newSessionID() string { return rand.Text() }
 
-// Revocations is the list of sessions that were signed out, shared by all replicas.
+// Revocations is the list of revoked sessions, shared by all replicas.
 type Revocations interface {
 	// Loaded is false until the list is complete: then it cannot be told which sessions may go on.
 	Loaded() bool

@@ -40,7 +40,7 @@ type settings struct {
 type discovered struct {
 	*oidc.Provider
 	settings settings
-	keys     *keySet
+	keys     *providerKeys
 }
 
 // after keeps the keys of before if they are still at that address: they are known, and fetched no more often than they may be.
@@ -67,7 +67,7 @@ func (p *Provider) ask(ctx context.Context) (*discovered, error) {
 	if err := said.checkAddresses(found.Endpoint()); err != nil {
 		return nil, &ProviderError{Doing: doing, Cause: &AnswerError{Doing: doing, Detail: err.Error()}}
 	}
-	return &discovered{Provider: found, settings: said, keys: newKeySet(ctx, said.Keys, p.now)}, nil
+	return &discovered{Provider: found, settings: said, keys: newProviderKeys(ctx, said.Keys, p.now)}, nil
 }
 
 // checkAddresses refuses addresses to which secrets would go in clear, and keys that anybody on the way could replace.

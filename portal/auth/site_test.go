@@ -97,7 +97,7 @@ func newSite(t *testing.T) *site {
 	if err := os.WriteFile(s.keys, []byte("# one\n"+newKey('a')+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	keys, err := NewKeys(s.keys, s.clock.Now, slog.New(slog.DiscardHandler))
+	keys, err := NewSessionKeys(s.keys, s.clock.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

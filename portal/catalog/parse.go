@@ -23,7 +23,7 @@ func parseValue(b []byte) (any, error) {
 	if err := yamltree.Unmarshal(b, &tree); err != nil { // into a node, which expands no alias
 		return nil, err
 	}
-	if err := plain(&tree, 0); err != nil {
+	if err := refuseExpansion(&tree, 0); err != nil {
 		return nil, err
 	}
 	j, err := yaml.YAMLToJSONStrict(b) // kubectl reads with it: yes is true here too
@@ -37,8 +37,8 @@ func parseValue(b []byte) (any, error) {
 	return v, nil
 }
 
-// plain refuses what makes a short text a large value: aliases, each of which stands for a copy, and deep nesting.
-func plain(n *yamltree.Node, depth int) error {
+// refuseExpansion refuses what makes a short text a large value: aliases, each of which stands for a copy, and deep nesting.
+func refuseExpansion(n *yamltree.Node, depth int) error {
 	switch {
 	case n.Kind == yamltree.AliasNode:
 		return fmt.Errorf("line %d: the alias *%s is not taken here: write out what it stands for", n.Line, n.Value)
@@ -52,7 +52,7 @@ func plain(n *yamltree.Node, depth int) error {
 		}
 	}
 	for _, c := range n.Content {
-		if err := plain(c, depth); err != nil {
+		if err := refuseExpansion(c, depth); err != nil {
 			return err
 		}
 	}

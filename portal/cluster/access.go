@@ -3,9 +3,10 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"slices"
+	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/singleflight"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,17 +18,8 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
-const (
-	// accessTTL is how long a lost or gained right may take to be noticed.
-	accessTTL = 10 * time.Second
-	// wideTTL is how long a right in the whole cluster may take to be noticed by whoever gained it: each page asks for
-	// several of them, and nearly everybody has none.
-	wideTTL = 30 * time.Second
-	// accessEntries bounds the answers kept: 500 users × 200 namespaces would be 100,000 of about 100 bytes.
-	accessEntries = 100_000
-	// reviewTimeout bounds one access review; it outlives the request that asked first, since others share it.
-	reviewTimeout = 5 * time.Second
-)
+// reviewTimeout bounds one access review; it outlives the request that asked first, since others share it.
+const reviewTimeout = 5 * time.Second
 
 // access answers whether a caller may do something, by SubjectAccessReview with the portal's own ServiceAccount.
 type access struct {
@@ -142,15 +134,6 @@ func (a *access) review(ctx context.Context, id auth.Identity, act Right, key qu
 // forget drops the answer, so that the API server is asked the next time.
 func (a *access) forget(id auth.Identity, act Right) { a.cache.remove(questionOf(id, act)) }
 
-// reviewGroups returns the groups that the API server would see: what authentication adds included.
-func reviewGroups(id auth.Identity) []string {
-	groups := slices.Clone(id.Groups)
-	if ns, _, ok := auth.ServiceAccountName(id.Username); id.ServiceAccount && ok {
-		groups = []string{"system:serviceaccounts", "system:serviceaccounts:" + ns}
-	}
-	return append(groups, "system:authenticated")
-}
-
 // Can reports whether the caller may do verb on objects of the kind in namespace; "" means in every namespace, or for
 // a cluster-scoped kind the only scope there is.
 func (c *Cluster) Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error) {
@@ -169,3 +152,27 @@ func (c *Cluster) requireOne(ctx context.Context, id auth.Identity, verb string,
 	}
 	return c.access.require(ctx, id, RightTo(verb, ref.Kind, ref.Namespace))
 }
+
+// filter returns those for which ask says yes, in any order. It asks several at once.
+func filter[T any](ctx context.Context, all []T, ask func(context.Context, T) (bool, error)) ([]T, error) {
+	var mu sync.Mutex
+	var out []T
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(reviewsAtOnce)
+	for _, one := range all {
+		g.Go(func() error {
+			ok, err := ask(ctx, one)
+			if err != nil || !ok {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			out = append(out, one)
+			return nil
+		})
+	}
+	return out, g.Wait()
+}
+
+// reviewsAtOnce bounds the access reviews that one request has under way.
+const reviewsAtOnce = 16

@@ -12,6 +12,16 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 )
 
+const (
+	// accessTTL is how long a lost or gained right may take to be noticed.
+	accessTTL = 10 * time.Second
+	// wideTTL is how long a right in the whole cluster may take to be noticed by whoever gained it: each page asks for
+	// several of them, and nearly everybody has none.
+	wideTTL = 30 * time.Second
+	// accessEntries bounds the answers kept: 500 users × 200 namespaces would be 100,000 of about 100 bytes.
+	accessEntries = 100_000
+)
+
 // question is a digest of who wants to do what, so that answers take little room whatever was asked.
 type question [sha256.Size]byte
 
@@ -26,7 +36,7 @@ func questionOf(id auth.Identity, act Right) question {
 	return question(h.Sum(nil))
 }
 
-// answers remembers answers for wideTTL at most, in two generations: when the young one is old or full, the old one goes
+// accessCache remembers answers for wideTTL at most, in two generations: when the young one is old or full, the old one goes
 // with all that has expired. There are never more than limit.
 type accessCache struct {
 	clock clock.PassiveClock
@@ -72,4 +82,13 @@ func (a *accessCache) remove(q question) {
 	defer a.mu.Unlock()
 	delete(a.young, q)
 	delete(a.old, q)
+}
+
+// reviewGroups returns the groups that the API server would see: what authentication adds included.
+func reviewGroups(id auth.Identity) []string {
+	groups := slices.Clone(id.Groups)
+	if ns, _, ok := auth.ServiceAccountName(id.Username); id.ServiceAccount && ok {
+		groups = []string{"system:serviceaccounts", "system:serviceaccounts:" + ns}
+	}
+	return append(groups, "system:authenticated")
 }

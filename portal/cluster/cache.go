@@ -1,10 +1,12 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -103,4 +105,25 @@ func namespaceMeta() *metav1.PartialObjectMetadata {
 	n := &metav1.PartialObjectMetadata{}
 	n.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
 	return n
+}
+
+func (c *Cluster) namespaceMetas(ctx context.Context) ([]metav1.PartialObjectMetadata, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(namespaceMeta().GroupVersionKind().GroupVersion().WithKind("NamespaceList"))
+	if err := c.cache.List(ctx, list); err != nil {
+		return nil, &UnavailableError{Doing: "reading the cache of namespaces", Cause: err}
+	}
+	return list.Items, nil
+}
+
+// namespaceExists reports whether there is such a namespace, by the cache.
+func (c *Cluster) namespaceExists(ctx context.Context, name string) (bool, error) {
+	err := c.cache.Get(ctx, client.ObjectKey{Name: name}, namespaceMeta())
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, &UnavailableError{Doing: "reading the cache of namespaces", Cause: err}
+	}
+	return true, nil
 }

@@ -97,7 +97,7 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 		podEvents: newPodEvents(clients, kinds, changes.publish),
 		kinds:     kinds, cache: objects, client: clients, reader: reader, impersonator: w, feed: changes, overview: overview.NewStore(), askEverywhere: opts.AskEverywhere, log: opts.Log,
 		access: newAccess(clients.AuthorizationV1().SubjectAccessReviews(), opts.Clock), revoked: revoked,
-		operator: operator.New(newOperatorAccess(clients, opts), opts.Clock, opts.Log),
+		operator: operator.New(newOperatorAccess(clients, opts.Namespace, opts.Clock), opts.Clock, opts.Log),
 	}
 	c.access.worth, c.access.exists = c.worthAsking, c.namespaceExists
 	return c, nil
@@ -133,5 +133,5 @@ func (c *Cluster) Run(ctx context.Context) error {
 // Kinds returns the kinds that the Cluster serves.
 func (c *Cluster) Kinds() catalog.Catalog { return c.kinds }
 
-// Revocations returns the list of sessions that were signed out, shared by all replicas.
+// Revocations returns the revoked sessions, shared by all replicas.
 func (c *Cluster) Revocations() *Revocations { return c.revoked }

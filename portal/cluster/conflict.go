@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
@@ -102,7 +103,7 @@ func withUsersPart(live, obj *unstructured.Unstructured) *unstructured.Unstructu
 	out, wanted := live.DeepCopy(), catalog.Clean(obj)
 	out.SetLabels(wanted.GetLabels())
 	annotations := wanted.GetAnnotations()
-	for _, kept := range []string{lastApplied, requestedBy} {
+	for _, kept := range []string{lastApplied, v1alpha1.AnnotationRequestedBy} {
 		if v, ok := live.GetAnnotations()[kept]; ok {
 			if annotations == nil {
 				annotations = map[string]string{}
@@ -137,4 +138,11 @@ func changedError(ref Ref, live *unstructured.Unstructured) error {
 	now := live.DeepCopy()
 	_, err := strip(now)
 	return cmp.Or[error](err, &ChangedError{Resource: ref.Kind.Plural, Name: ref.Name, Now: now})
+}
+
+func dryRunOf(dryRun bool) []string {
+	if dryRun {
+		return []string{metav1.DryRunAll}
+	}
+	return nil
 }

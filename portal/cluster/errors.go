@@ -1,18 +1,9 @@
 package cluster
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"net/http"
-	"strings"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"github.com/portico-platform/portico/portal/auth"
 )
 
 // ForbiddenError says that the caller lacks the right, whether or not the object exists. Its text is for the caller.
@@ -53,64 +44,3 @@ type UnavailableError struct {
 }
 
 func (e *UnavailableError) Error() string { return e.Doing + ": " + e.Cause.Error() }
-
-// explain turns the API server's refusal of a write into what it means for the caller. A refusal for want of rights
-// becomes a *ForbiddenError, one by admission (a quota, a policy) stays as it is, and one of the impersonation itself
-// is our own fault.
-func (c *Cluster) explain(ctx context.Context, id auth.Identity, act Right, err error) error {
-	var status apierrors.APIStatus
-	switch {
-	case explained(err):
-	case !errors.As(err, &status):
-		return &UnavailableError{Doing: "sending " + act.verb + " " + act.name(), Cause: err}
-	case id.ServiceAccount && refusesServiceAccount(status.Status()):
-		namespace, _, _ := auth.ServiceAccountName(id.Username)
-		return &ToolError{Namespace: namespace}
-	case apierrors.IsUnauthorized(err) || c.impersonator.blames(status.Status().Message):
-		return &UnavailableError{Doing: "impersonating " + id.Username, Cause: err}
-	case apierrors.IsForbidden(err):
-		c.access.forget(id, act)
-		if denied := c.access.require(ctx, id, act); denied != nil {
-			return denied
-		}
-	}
-	return err
-}
-
-// explained reports whether err says already what it means for the caller.
-func explained(err error) bool {
-	_, forbidden := errors.AsType[*ForbiddenError](err)
-	_, changed := errors.AsType[*ChangedError](err)
-	_, unavailable := errors.AsType[*UnavailableError](err)
-	return forbidden || changed || unavailable
-}
-
-// refusesServiceAccount reports whether a refusal is about impersonating a ServiceAccount, and not about what it would do.
-func refusesServiceAccount(s metav1.Status) bool {
-	return s.Code == http.StatusForbidden && s.Details != nil &&
-		s.Details.Group == authenticationv1.GroupName && s.Details.Kind == "serviceaccounts"
-}
-
-// blames reports whether a refusal is about the impersonating identity and not about the caller.
-func (w *impersonator) blames(message string) bool {
-	return strings.Contains(message, `"`+w.username+`" cannot`)
-}
-
-// outcomeOf returns what the audit log of a request says of a write that ended with err.
-func outcomeOf(err error) auth.Outcome {
-	var forbidden *ForbiddenError
-	var tool *ToolError
-	var changed *ChangedError
-	var status apierrors.APIStatus
-	switch {
-	case err == nil:
-		return auth.Done
-	case errors.As(err, &forbidden), errors.As(err, &tool):
-		return auth.Forbidden
-	case errors.As(err, &changed), apierrors.IsConflict(err):
-		return auth.Conflict
-	case errors.As(err, &status):
-		return auth.Refused
-	}
-	return auth.Failed
-}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
 // ETag returns the entity tag of what users write of the object: its spec by the generation, and its labels and annotations,
@@ -21,7 +23,7 @@ func ETag(obj *unstructured.Unstructured) string {
 	}
 	for of, part := range []map[string]string{obj.GetLabels(), obj.GetAnnotations()} {
 		for _, key := range slices.Sorted(maps.Keys(part)) {
-			if key != lastApplied && key != requestedBy {
+			if key != lastApplied && key != v1alpha1.AnnotationRequestedBy {
 				write([]string{"label", "annotation"}[of])
 				write(key)
 				write(part[key])

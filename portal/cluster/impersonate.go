@@ -1,11 +1,15 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -98,15 +102,6 @@ func impersonating(id auth.Identity, base http.RoundTripper) (*http.Client, erro
 	return &http.Client{Transport: transport.NewImpersonatingRoundTripper(who, base)}, nil
 }
 
-// in returns the client for one kind, in a namespace if it has them.
-func in(client dynamic.Interface, ref Ref) dynamic.ResourceInterface {
-	r := client.Resource(ref.Kind.Resource)
-	if ref.Kind.Namespaced {
-		return r.Namespace(ref.Namespace)
-	}
-	return r
-}
-
 // warnings collects what the API server warns of.
 type warnings struct {
 	mu   sync.Mutex
@@ -127,4 +122,30 @@ func (w *warnings) all() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.list
+}
+
+// resource is what writes need of a dynamic client.
+type resource interface {
+	Get(ctx context.Context, name string, options metav1.GetOptions, subresources ...string) (*unstructured.Unstructured, error)
+	Create(ctx context.Context, obj *unstructured.Unstructured, options metav1.CreateOptions, subresources ...string) (*unstructured.Unstructured, error)
+	Update(ctx context.Context, obj *unstructured.Unstructured, options metav1.UpdateOptions, subresources ...string) (*unstructured.Unstructured, error)
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, options metav1.PatchOptions, subresources ...string) (*unstructured.Unstructured, error)
+	Delete(ctx context.Context, name string, options metav1.DeleteOptions, subresources ...string) error
+}
+
+// acting is a client for one object that acts as a caller. It reads as all of the portal does, with the portal's own
+// credentials and after an access review: nobody is impersonated for what no admission policy sees.
+type acting struct {
+	dynamic.ResourceInterface
+	read func(ctx context.Context) (*unstructured.Unstructured, error)
+}
+
+// Get reads the one object.
+func (a acting) Get(ctx context.Context, _ string, _ metav1.GetOptions, _ ...string) (*unstructured.Unstructured, error) {
+	return a.read(ctx)
+}
+
+// blames reports whether a refusal is about the impersonating identity and not about the caller.
+func (w *impersonator) blames(message string) bool {
+	return strings.Contains(message, `"`+w.username+`" cannot`)
 }

@@ -26,6 +26,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
 )
@@ -227,16 +228,16 @@ func TestMergedKeepsWhatUsersDoNotWrite(t *testing.T) {
 	live := &unstructured.Unstructured{Object: map[string]any{
 		"metadata": map[string]any{
 			"name": "x", "uid": "u", "resourceVersion": "7", "finalizers": []any{"f"},
-			"annotations": map[string]any{requestedBy: "me", lastApplied: "{}", "gone": "1"}, "labels": map[string]any{"gone": "1"},
+			"annotations": map[string]any{v1alpha1.AnnotationRequestedBy: "me", lastApplied: "{}", "gone": "1"}, "labels": map[string]any{"gone": "1"},
 		},
 		"spec": map[string]any{"a": "1"}, "status": map[string]any{"ready": true},
 	}}
 	wanted := &unstructured.Unstructured{Object: map[string]any{
-		"metadata": map[string]any{"name": "x", "annotations": map[string]any{requestedBy: "forged", "mine": "1"}}, "spec": map[string]any{"a": "2"},
+		"metadata": map[string]any{"name": "x", "annotations": map[string]any{v1alpha1.AnnotationRequestedBy: "forged", "mine": "1"}}, "spec": map[string]any{"a": "2"},
 		"status": map[string]any{"ready": false},
 	}}
 	got := withUsersPart(live, wanted)
-	if a := got.GetAnnotations(); a[requestedBy] != "me" || a[lastApplied] != "{}" || a["mine"] != "1" || a["gone"] != "" {
+	if a := got.GetAnnotations(); a[v1alpha1.AnnotationRequestedBy] != "me" || a[lastApplied] != "{}" || a["mine"] != "1" || a["gone"] != "" {
 		t.Errorf("annotations %v", a)
 	}
 	if got.GetResourceVersion() != "7" || len(got.GetFinalizers()) != 1 || len(got.GetLabels()) != 0 {

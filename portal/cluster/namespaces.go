@@ -3,22 +3,15 @@ package cluster
 import (
 	"context"
 	"slices"
-	"sync"
 
-	"golang.org/x/sync/errgroup"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 )
-
-// reviewsAtOnce bounds the access reviews that one request has under way.
-const reviewsAtOnce = 16
 
 // Namespaces returns the names of the namespaces of teams in which the caller may list at least one requestable kind, sorted.
 // Those who may list in the whole cluster are not shown what is no team's, such as kube-system.
@@ -93,46 +86,4 @@ func (c *Cluster) listsAny(ctx context.Context, id auth.Identity, namespace stri
 		}
 	}
 	return false, nil
-}
-
-// filter returns those for which ask says yes, in any order. It asks several at once.
-func filter[T any](ctx context.Context, all []T, ask func(context.Context, T) (bool, error)) ([]T, error) {
-	var mu sync.Mutex
-	var out []T
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(reviewsAtOnce)
-	for _, one := range all {
-		g.Go(func() error {
-			ok, err := ask(ctx, one)
-			if err != nil || !ok {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			out = append(out, one)
-			return nil
-		})
-	}
-	return out, g.Wait()
-}
-
-func (c *Cluster) namespaceMetas(ctx context.Context) ([]metav1.PartialObjectMetadata, error) {
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(namespaceMeta().GroupVersionKind().GroupVersion().WithKind("NamespaceList"))
-	if err := c.cache.List(ctx, list); err != nil {
-		return nil, &UnavailableError{Doing: "reading the cache of namespaces", Cause: err}
-	}
-	return list.Items, nil
-}
-
-// namespaceExists reports whether there is such a namespace, by the cache.
-func (c *Cluster) namespaceExists(ctx context.Context, name string) (bool, error) {
-	err := c.cache.Get(ctx, client.ObjectKey{Name: name}, namespaceMeta())
-	switch {
-	case apierrors.IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, &UnavailableError{Doing: "reading the cache of namespaces", Cause: err}
-	}
-	return true, nil
 }

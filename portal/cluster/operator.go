@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
 
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/portal/auth"
@@ -40,10 +41,10 @@ type operatorAccess struct {
 	namespace string
 }
 
-func newOperatorAccess(client kubernetes.Interface, opts Options) operatorAccess {
-	return operatorAccess{namespace: opts.Namespace, tokens: &tokens{
-		client: client, account: types.NamespacedName{Namespace: opts.Namespace, Name: account},
-		audiences: []string{operatorapi.Audience}, clock: opts.Clock,
+func newOperatorAccess(client kubernetes.Interface, namespace string, c clock.PassiveClock) operatorAccess {
+	return operatorAccess{namespace: namespace, tokens: &tokens{
+		client: client, account: types.NamespacedName{Namespace: namespace, Name: account},
+		audiences: []string{operatorapi.Audience}, clock: c,
 	}}
 }
 

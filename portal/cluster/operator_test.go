@@ -33,7 +33,7 @@ func TestTheOperatorGetsATokenForItself(t *testing.T) {
 			Token: "token", ExpirationTimestamp: metav1.NewTime(clock.Now().Add(time.Duration(*r.Spec.ExpirationSeconds) * time.Second)),
 		}}, fail
 	})
-	access := newOperatorAccess(client, Options{Namespace: "portico-system", Clock: clock})
+	access := newOperatorAccess(client, "portico-system", clock)
 	mint := func(want int) {
 		t.Helper()
 		if token, err := access.Token(t.Context()); err != nil || token != "token" || len(asked) != want {

@@ -20,13 +20,6 @@ import (
 // readTimeout bounds one read that the cache cannot answer.
 const readTimeout = 15 * time.Second
 
-// Ref names one object; Namespace is empty for a cluster-scoped kind.
-type Ref struct {
-	Kind      catalog.Kind
-	Namespace string
-	Name      string
-}
-
 // List returns every object of the kind in namespace, or with "" in every namespace that the caller may list, sorted by
 // namespace and name. The objects are shared with the cache: never change one, DeepCopy first. Without the right to
 // list in the namespace given it is a *ForbiddenError; across namespaces those without the right are left out.

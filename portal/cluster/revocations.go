@@ -28,7 +28,7 @@ import (
 // revocationLists is how many Secrets there are: what does not fit into one would end no session.
 const revocationLists = 8
 
-// RevocationSecret returns the name of the Secret in Portico's namespace that lists sessions of some users that were signed out.
+// RevocationSecret returns the name of the Secret in Portico's namespace that lists revoked sessions of some users.
 // Each is installed with the portal, empty, so that the portal needs no right to create Secrets.
 func RevocationSecret(list int) string {
 	if list == 0 {
@@ -37,14 +37,14 @@ func RevocationSecret(list int) string {
 	return "portico-revoked-sessions-" + strconv.Itoa(list)
 }
 
-// Revocations are the sessions that were signed out before their end, watched by every replica.
+// Revocations are the sessions that were revoked before their end, at a sign-out, watched by every replica.
 type Revocations struct {
 	secrets corev1client.SecretInterface
 	clock   clock.PassiveClock
 	watched []watchedList
 
 	mu    sync.RWMutex
-	lists []*signouts
+	lists []*revocationList
 }
 
 type watchedList struct {
@@ -55,7 +55,7 @@ type watchedList struct {
 func newRevocations(secrets corev1client.SecretInterface, c clock.PassiveClock) (*Revocations, error) {
 	r := &Revocations{secrets: secrets, clock: c}
 	for list := range revocationLists {
-		r.lists = append(r.lists, newSignouts())
+		r.lists = append(r.lists, newRevocationList())
 		w, err := r.watch(list)
 		if err != nil {
 			return nil, fmt.Errorf("watching the revoked sessions: %w", err)
@@ -119,7 +119,7 @@ func listOf(user string) int {
 	return int(digit) % revocationLists
 }
 
-// Revoked reports whether the session was signed out.
+// Revoked reports whether the session was revoked.
 func (r *Revocations) Revoked(s auth.SessionRef) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -129,15 +129,15 @@ func (r *Revocations) Revoked(s auth.SessionRef) bool {
 // Revoke refuses the session from now on, here at once and on the other replicas as soon as they see the Secret. After an
 // error it is refused here only.
 func (r *Revocations) Revoke(ctx context.Context, s auth.SessionRef) error {
-	return r.change(ctx, listOf(s.User), func(l *signouts) map[string]*string { return l.add(s, r.clock.Now()) })
+	return r.change(ctx, listOf(s.User), func(l *revocationList) map[string]*string { return l.add(s, r.clock.Now()) })
 }
 
 // RevokeUser does that to all sessions of the user that began until then.
 func (r *Revocations) RevokeUser(ctx context.Context, until auth.SessionRef) error {
-	return r.change(ctx, listOf(until.User), func(l *signouts) map[string]*string { return l.addAll(until.User, until.Began, r.clock.Now()) })
+	return r.change(ctx, listOf(until.User), func(l *revocationList) map[string]*string { return l.addAll(until.User, until.Began, r.clock.Now()) })
 }
 
-func (r *Revocations) change(ctx context.Context, list int, by func(*signouts) map[string]*string) error {
+func (r *Revocations) change(ctx context.Context, list int, by func(*revocationList) map[string]*string) error {
 	r.mu.Lock()
 	change := by(r.lists[list])
 	r.mu.Unlock()

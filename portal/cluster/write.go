@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/client-go/dynamic"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 )
@@ -27,8 +27,6 @@ type Began struct {
 	ETag   string
 	Object *unstructured.Unstructured // as it was then
 }
-
-const requestedBy = "portico.dev/requested-by"
 
 // Create makes obj as the caller, or with dryRun only says what would be made. Unknown fields are refused. Errors are
 // *ForbiddenError, *UnavailableError or the API server's own (apierrors), see catalog.FromStatus.
@@ -99,7 +97,7 @@ func (c *Cluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind, be
 // of the object is sent, so that what others changed in the meantime stays. The result is the object after that.
 func (c *Cluster) Annotate(ctx context.Context, id auth.Identity, ref Ref, annotations map[string]*string) (*unstructured.Unstructured, error) {
 	for key := range annotations {
-		if key == requestedBy || len(validation.IsQualifiedName(key)) > 0 {
+		if key == v1alpha1.AnnotationRequestedBy || len(validation.IsQualifiedName(key)) > 0 {
 			return nil, fmt.Errorf("annotation %q: it is not one to be set", key)
 		}
 	}
@@ -128,15 +126,6 @@ func (c *Cluster) Delete(ctx context.Context, id auth.Identity, ref Ref, seen Se
 	})
 }
 
-// resource is what writes need of a dynamic client.
-type resource interface {
-	Get(ctx context.Context, name string, options metav1.GetOptions, subresources ...string) (*unstructured.Unstructured, error)
-	Create(ctx context.Context, obj *unstructured.Unstructured, options metav1.CreateOptions, subresources ...string) (*unstructured.Unstructured, error)
-	Update(ctx context.Context, obj *unstructured.Unstructured, options metav1.UpdateOptions, subresources ...string) (*unstructured.Unstructured, error)
-	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, options metav1.PatchOptions, subresources ...string) (*unstructured.Unstructured, error)
-	Delete(ctx context.Context, name string, options metav1.DeleteOptions, subresources ...string) error
-}
-
 // change is a write to one object.
 type change struct {
 	verb   string
@@ -157,18 +146,6 @@ func (c *Cluster) write(ctx context.Context, id auth.Identity, ch change,
 		Verb: ch.verb, Resource: ch.ref.Kind.Plural, Namespace: ch.ref.Namespace, Name: name, DryRun: ch.dryRun, Outcome: outcomeOf(err),
 	})
 	return got, err
-}
-
-// acting is a client for one object that acts as a caller. It reads as all of the portal does, with the portal's own
-// credentials and after an access review: nobody is impersonated for what no admission policy sees.
-type acting struct {
-	dynamic.ResourceInterface
-	read func(ctx context.Context) (*unstructured.Unstructured, error)
-}
-
-// Get reads the one object.
-func (a acting) Get(ctx context.Context, _ string, _ metav1.GetOptions, _ ...string) (*unstructured.Unstructured, error) {
-	return a.read(ctx)
 }
 
 // send runs do with a client that acts as id, and turns its error into what it means for the caller.
@@ -197,11 +174,4 @@ func (c *Cluster) send(ctx context.Context, id auth.Identity, verb string, ref R
 		}
 	}
 	return Result{Object: out, Warnings: heard.all()}, nil
-}
-
-func dryRunOf(dryRun bool) []string {
-	if dryRun {
-		return []string{metav1.DryRunAll}
-	}
-	return nil
 }

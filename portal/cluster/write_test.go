@@ -3,6 +3,8 @@ package cluster
 import (
 	"errors"
 	"testing"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
 func TestAnnotateSendsAnnotationsOnly(t *testing.T) {
@@ -37,7 +39,7 @@ func TestAnnotateRefusesUnasked(t *testing.T) {
 			t.Errorf("name %q: %v", name, err)
 		}
 	}
-	for _, key := range []string{"", "a b", "a/b/c", requestedBy} {
+	for _, key := range []string{"", "a b", "a/b/c", v1alpha1.AnnotationRequestedBy} {
 		if _, err := c.Annotate(t.Context(), dev, bucketRef(t), map[string]*string{key: &yes}); err == nil {
 			t.Errorf("annotation %q is taken", key)
 		}

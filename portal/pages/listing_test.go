@@ -80,7 +80,7 @@ func TestArrange(t *testing.T) {
 		}
 		status := l.Query.Phase
 		for _, c := range l.Counts { // each is of the list that its link leads to
-			l.Query.Phase, l.Query.Page = c.Phase.Slug(), 1
+			l.Query.Phase, l.Query.Batch = c.Phase.Slug(), 1
 			if n := len(arrange(&l, slices.Clone(all), viewer{"oidc:bob", noon})); n != c.N {
 				t.Errorf("%q counts %d of %q, and the list has %d", query, c.N, c.Phase, n)
 			}
@@ -98,11 +98,11 @@ func TestPages(t *testing.T) {
 			all = append(all, listing.Item{Row: &overview.Row{Name: fmt.Sprintf("r%03d", i*7%n), Phase: phase.Ready}, Kind: &catalog.Kind{}})
 		}
 		for page := 1; page <= 3; page++ {
-			l := views.List{Query: views.Query{Page: page}}
+			l := views.List{Query: views.Query{Batch: page}}
 			rows := arrange(&l, slices.Clone(all), viewer{})
-			from, to := (page-1)*pageSize, min(page*pageSize, n)
-			if l.Pages != (n+pageSize-1)/pageSize || len(rows) != to-from || rows[0].Name != fmt.Sprintf("r%03d", from) || rows[len(rows)-1].Name != fmt.Sprintf("r%03d", to-1) {
-				t.Errorf("page %d of %d of %d rows is %s", page, l.Pages, n, namesOf(rows))
+			from, to := (page-1)*batchLimit, min(page*batchLimit, n)
+			if l.Batches != (n+batchLimit-1)/batchLimit || len(rows) != to-from || rows[0].Name != fmt.Sprintf("r%03d", from) || rows[len(rows)-1].Name != fmt.Sprintf("r%03d", to-1) {
+				t.Errorf("page %d of %d of %d rows is %s", page, l.Batches, n, namesOf(rows))
 			}
 		}
 	}

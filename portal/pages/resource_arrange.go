@@ -15,12 +15,12 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// pageSize is how many rows a page of the list has.
-const pageSize = 25
+// batchLimit is how many rows of the list are shown at a time.
+const batchLimit = 25
 
 // queryOf reads the list's query from the URL. What it does not know it ignores: old bookmarks must work.
 func queryOf(v url.Values) views.Query {
-	q := views.Query{Search: page.Search(v), Kind: v.Get("kind"), Team: v.Get("team"), Provider: v.Get("provider"), Mine: v.Get("by") == views.ByMe, Page: page.Number(v)}
+	q := views.Query{Search: page.Search(v), Kind: v.Get("kind"), Team: v.Get("team"), Provider: v.Get("provider"), Mine: v.Get("by") == views.ByMe, Batch: page.Batch(v)}
 	if p, ok := phase.Parse(v.Get("status")); ok {
 		q.Phase = p.Slug()
 	} else if v.Get("status") == views.StuckStatus {
@@ -54,8 +54,8 @@ func arrange(list *views.List, all []listing.Item, by viewer) []listing.Item {
 	list.Counts = countsOf(matching)
 	matching = slices.DeleteFunc(matching, func(l listing.Item) bool { return !inStatus(l, q.Phase, by.now) })
 	list.Matches = len(matching)
-	shown := page.Paginate(len(matching), pageSize, q.Page)
-	q.Page, list.Pages = shown.Number, shown.Pages
+	shown := listing.BatchOf(len(matching), batchLimit, q.Batch)
+	q.Batch, list.Batches = shown.Number, shown.Count
 	return listing.First(matching, shown.To, orders[cmp.Or(q.Sort, views.SortStatus)].Then(q.Desc))[shown.From:]
 }
 

@@ -162,7 +162,7 @@ func listParts(ctx context.Context, list views.List) ([]sse.Part, error) {
 		return nil, err
 	}
 	rows := make([]page.Part, 0, len(list.Rows))
-	shape := []string{strings.Join(list.Hidden, ","), strconv.Itoa(list.Total), strconv.Itoa(list.Matches), strconv.Itoa(list.Query.Page)}
+	shape := []string{strings.Join(list.Hidden, ","), strconv.Itoa(list.Total), strconv.Itoa(list.Matches), strconv.Itoa(list.Query.Batch)}
 	for _, r := range list.Rows {
 		rows, shape = append(rows, page.Replace(r.ID, views.RowPart(r, list))), append(shape, r.ID)
 	}

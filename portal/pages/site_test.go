@@ -9,15 +9,18 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pmezard/go-difflib/difflib"
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
-var update = flag.Bool("update", false, "write new golden files")
+var update = flag.Bool("update", false, "write the golden files")
 
 func visit(t *testing.T, f *fakeCluster, id auth.Identity, path string) *httptest.ResponseRecorder {
 	t.Helper()
@@ -34,6 +37,9 @@ func post(t *testing.T, f *fakeCluster, path string, form url.Values) *httptest.
 	site(f, developer, noon).ServeHTTP(w, r)
 	return w
 }
+
+// framed is the page whose golden file holds the whole document; the others hold its main.
+const framed = "resources"
 
 // TestGolden keeps the HTML of every page; -update writes it.
 func TestGolden(t *testing.T) {
@@ -65,34 +71,53 @@ func TestGolden(t *testing.T) {
 			if hosts[name] != "" {
 				f = hostnameSite(t)
 			}
-			got := strings.ReplaceAll(visit(t, f, id, path).Body.String(), "><", ">\n<")
-			file := filepath.Join("testdata", name+".html")
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
+			html := visit(t, f, id, path).Body.String()
+			if name != framed {
+				html = mainOf(t, html)
 			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if withoutHashes(got) != withoutHashes(string(want)) {
-				t.Errorf("the page differs from %s: look at it, then run go test ./portal/pages -update", file)
-			}
+			comparePage(t, name, strings.ReplaceAll(html, "><", ">\n<"))
 		})
 	}
 }
 
-// withoutHashes leaves out the fingerprinted addresses: a change of style changes no page.
-func withoutHashes(html string) string {
-	var out []string
-	for line := range strings.SplitSeq(html, "\n") {
-		if !strings.Contains(line, "/assets/") {
-			out = append(out, line)
-		}
+// mainOf returns the element main of a page: what surrounds it is the same on every page.
+func mainOf(t *testing.T, html string) string {
+	t.Helper()
+	from, to := strings.Index(html, "<main"), strings.LastIndex(html, "</main>")
+	if from < 0 || to < from {
+		t.Fatalf("the page has no main:\n%s", html)
 	}
-	return strings.Join(out, "\n")
+	return html[from:to] + "</main>\n"
+}
+
+// comparePage compares a page with its golden file, line by line.
+func comparePage(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".html")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+		A: withoutHashes(string(want)), B: withoutHashes(got), FromFile: file, ToFile: "the page", Context: 3,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff != "" {
+		t.Errorf("the page differs from %s: look at it, then run go test ./portal/pages -update\n%s", file, diff)
+	}
+}
+
+// withoutHashes returns the lines that have no fingerprinted address: a change of style changes no page.
+func withoutHashes(html string) []string {
+	return slices.DeleteFunc(slices.Collect(strings.Lines(html)), func(line string) bool { return strings.Contains(line, "/assets/") })
 }
 
 // TestStrictPolicy looks for what the content security policy forbids, and what it would only hide.

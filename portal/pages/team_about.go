@@ -17,13 +17,9 @@ import (
 
 // about shows the page of what a team may have, who is in it, and how to reach it.
 func (p *Pages) about(w http.ResponseWriter, r *http.Request) error {
-	id, err := page.Caller(r)
+	id, s, err := p.CallerInTeam(r)
 	if err != nil {
 		return err
-	}
-	s := p.SpaceOf(r)
-	if s.Namespace == "" {
-		return page.ErrNoPage
 	}
 	frame, err := p.Frame(r, id, s, "Team "+s.Team.Name)
 	if err != nil {
@@ -40,13 +36,9 @@ func (p *Pages) about(w http.ResponseWriter, r *http.Request) error {
 
 // aboutLive streams the same page.
 func (p *Pages) aboutLive(w http.ResponseWriter, r *http.Request) error {
-	id, err := page.Caller(r)
+	id, s, err := p.CallerInTeam(r)
 	if err != nil {
 		return err
-	}
-	s := p.SpaceOf(r)
-	if s.Namespace == "" {
-		return page.ErrNoPage
 	}
 	changed := p.Follow(r.Context(), func(c cluster.Change) bool {
 		switch c.Kind {

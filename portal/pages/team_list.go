@@ -8,14 +8,15 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/humanize"
+	"github.com/portico-platform/portico/portal/listing"
 	"github.com/portico-platform/portico/portal/overview"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/sse"
 	"github.com/portico-platform/portico/web/views"
 )
 
-// teamsOnPage is how many teams a page shows.
-const teamsOnPage = 50
+// teamsLimit is how many teams are shown at a time.
+const teamsLimit = 50
 
 // teamsPage lists the teams that the caller may look into, with the numbers of their resources.
 func (p *Pages) teamsPage(w http.ResponseWriter, r *http.Request) error {
@@ -84,7 +85,7 @@ func (p *Pages) teamsOf(r *http.Request, id auth.Identity, frame views.Frame) (v
 	if err != nil {
 		return view, err
 	}
-	p.addTeams(&view, all, page.Number(r.URL.Query()))
+	p.addTeams(&view, all, page.Batch(r.URL.Query()))
 	return view, p.addUnlisted(r.Context(), id, &view)
 }
 
@@ -136,6 +137,6 @@ func (p *Pages) addTeams(view *views.Teams, all overview.Overview, number int) {
 		rows = append(rows, views.TeamRow{Team: t, Counts: page.CountsOver(sums[t.ID])})
 	}
 	view.Matches = len(rows)
-	shown := page.Paginate(len(rows), teamsOnPage, number)
-	view.Page, view.Pages, view.Rows = shown.Number, shown.Pages, rows[shown.From:shown.To]
+	shown := listing.BatchOf(len(rows), teamsLimit, number)
+	view.Batch, view.Batches, view.Rows = shown.Number, shown.Count, rows[shown.From:shown.To]
 }

@@ -145,7 +145,7 @@ func startPortalBy(t *testing.T, address, keyFile string, configure func(*auth.C
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys, err := auth.NewKeys(keyFile, time.Now, log)
+	keys, err := auth.NewSessionKeys(keyFile, time.Now, log)
 	if err != nil {
 		t.Fatal(err)
 	}

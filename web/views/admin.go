@@ -31,7 +31,7 @@ type AdminQuery struct {
 	Gateway  string // only claims that are served there
 	Provider string // only load balancers of that AWSProvider
 	Service  string // of AWS, whose calls are shown
-	Page     int    // from 1
+	Batch    int    // from 1
 }
 
 // Admin is the page of those who look after the platform.
@@ -39,7 +39,7 @@ type Admin struct {
 	Frame Frame
 	Tab   string
 	AdminQuery
-	Pages    int // at least 1
+	Batches  int // at least 1
 	Overview Overview
 	// SignInAway is for how long the identity provider has not answered; "" if it does.
 	SignInAway string
@@ -50,7 +50,7 @@ type Admin struct {
 	Claims     []Claim
 	Quotas     QuotaUses
 	Work       Work // of which the services
-	Matches    int  // of Total that the page lists, before it is cut into pages
+	Matches    int  // of Total that the page lists, before it is cut into batches
 	Total      int
 	// OrphanedTotal is how many claims nobody holds any more.
 	OrphanedTotal int
@@ -137,8 +137,8 @@ func (q AdminQuery) values() url.Values {
 	case q.Broken:
 		v.Set("status", phase.NeedsYou.Slug())
 	}
-	if q.Page > 1 {
-		v.Set("page", strconv.Itoa(q.Page))
+	if q.Batch > 1 {
+		v.Set("page", strconv.Itoa(q.Batch))
 	}
 	return v
 }
@@ -157,7 +157,7 @@ func (a Admin) liveHref() string {
 	return AdminPath + "/live?" + v.Encode()
 }
 
-func (a Admin) withPage(n int) Admin { a.Page = n; return a }
+func (a Admin) batchHref(number int) string { a.Batch = number; return a.Href() }
 
 // heading says how many of what the tab lists there are.
 func (a Admin) heading(one string) string {

@@ -37,6 +37,23 @@ type Overview struct {
 	Quotas          QuotaUses
 }
 
+// columns returns those of the table of health.
+func (o Overview) columns() []column {
+	all := textColumns("Team")
+	for _, k := range o.Kinds {
+		all = append(all, column{title: k.Label})
+	}
+	return all
+}
+
+// ifAllSeen returns the words for who may see all kinds, or those for others.
+func (o Overview) ifAllSeen(words, others string) string {
+	if len(o.Hidden) == 0 {
+		return words
+	}
+	return others
+}
+
 // TeamHealth is one team's row: a cell for each kind.
 type TeamHealth struct {
 	Team  string

@@ -41,7 +41,7 @@ type Query struct {
 	Mine     bool   // only what the reader asked for
 	Sort     string // one of the sort keys, "" for what needs attention first
 	Desc     bool
-	Page     int // from 1
+	Batch    int // from 1
 }
 
 // The keys by which the list sorts; without one it is by status.
@@ -79,8 +79,8 @@ func (q Query) Encode() string {
 	}
 	set("status", q.Phase)
 	set("sort", q.sortValue())
-	if q.Page > 1 {
-		v.Set("page", strconv.Itoa(q.Page))
+	if q.Batch > 1 {
+		v.Set("page", strconv.Itoa(q.Batch))
 	}
 	if len(v) == 0 {
 		return ""
@@ -100,14 +100,12 @@ func (q Query) Filtered() bool {
 	return q.Search != "" || q.Kind != "" || q.Phase != "" || q.Team != "" || q.Provider != "" || q.Mine
 }
 
-func (q Query) withPage(n int) Query { q.Page = n; return q }
-
-func (q Query) withPhase(slug string) Query { q.Phase, q.Page = slug, 1; return q }
+func (q Query) withPhase(slug string) Query { q.Phase, q.Batch = slug, 1; return q }
 
 // withSort sorts by key, the other way round if it does so already.
 func (q Query) withSort(key string) Query {
 	q.Desc = q.sortKey() == key && !q.Desc
-	q.Sort, q.Page = key, 1
+	q.Sort, q.Batch = key, 1
 	if key == SortStatus && !q.Desc {
 		q.Sort = ""
 	}
@@ -139,7 +137,7 @@ type List struct {
 	Rows     []Resource
 	Total    int  // of all resources, of the chosen team if there is one
 	Matches  int  // of those that match the query
-	Pages    int  // at least 1
+	Batches  int  // at least 1
 	Barred   bool // the reader may not look into the chosen team, or there is no such team
 	// Hidden are the kinds that the reader may not list, in words: neither shown nor counted.
 	Hidden []string
@@ -156,6 +154,12 @@ func (l List) intro() string {
 func (l List) base() string { return TeamPath(l.Frame.Team.ID) }
 
 func (l List) href(q Query) string { return l.base() + q.Encode() }
+
+func (l List) batchHref(number int) string {
+	q := l.Query
+	q.Batch = number
+	return l.href(q)
+}
 
 func (l List) liveHref() string { return l.base() + "/live" + l.Query.Encode() }
 
@@ -180,12 +184,12 @@ func (l List) ariaSort(key string) string {
 	}
 }
 
-// pageOf returns a heading, with the page where there are several.
-func pageOf(heading string, page, pages int) string {
-	if pages <= 1 {
+// batchOf returns a heading, with the number of the batch where there are several.
+func batchOf(heading string, number, count int) string {
+	if count <= 1 {
 		return heading
 	}
-	return heading + ", page " + strconv.Itoa(page) + " of " + strconv.Itoa(pages)
+	return heading + ", page " + strconv.Itoa(number) + " of " + strconv.Itoa(count)
 }
 
 // Plural returns a number of things in words.

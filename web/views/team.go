@@ -13,8 +13,8 @@ type Teams struct {
 	Rows    []TeamRow
 	Matches int
 	Total   int
-	Page    int // from 1
-	Pages   int // at least 1
+	Batch   int // from 1
+	Batches int // at least 1
 }
 
 // TeamRow is one team with the numbers of its resources.
@@ -28,13 +28,13 @@ func (t Teams) liveHref() string {
 	return TeamsPath + "/_live" + strings.TrimPrefix(t.Href(), TeamsPath)
 }
 
-func (t Teams) href(page int) string {
+func (t Teams) href(batch int) string {
 	v := url.Values{}
 	if t.Search != "" {
 		v.Set("q", t.Search)
 	}
-	if page > 1 {
-		v.Set("page", strconv.Itoa(page))
+	if batch > 1 {
+		v.Set("page", strconv.Itoa(batch))
 	}
 	if len(v) == 0 {
 		return TeamsPath
@@ -43,7 +43,7 @@ func (t Teams) href(page int) string {
 }
 
 // Href returns the address of what is shown.
-func (t Teams) Href() string { return t.href(t.Page) }
+func (t Teams) Href() string { return t.href(t.Batch) }
 
 // heading says how many teams there are.
 func (t Teams) heading() string {

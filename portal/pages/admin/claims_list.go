@@ -41,7 +41,7 @@ func (p *Pages) addClaims(ctx context.Context, o tabRequest, view *views.Admin) 
 	slices.SortFunc(view.Claims, func(a, b views.Claim) int {
 		return cmp.Or(cmp.Compare(a.Hostname, b.Hostname), cmp.Compare(a.Visibility, b.Visibility), cmp.Compare(a.Resource.Name, b.Resource.Name))
 	})
-	view.Claims = pageOf(view, view.Claims)
+	view.Claims = batchOf(view, view.Claims)
 	return nil
 }
 

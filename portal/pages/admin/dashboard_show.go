@@ -1,52 +1,18 @@
 package admin
 
 import (
-	"cmp"
 	"context"
 	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/go-chi/chi/v5"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/portico-platform/portico/api/operatorapi"
-	"github.com/portico-platform/portico/api/phase"
-	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/availability"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/sse"
 	"github.com/portico-platform/portico/web/views"
 )
-
-// onAdminPage is how many claims, or quotas, a page shows.
-const onAdminPage = 50
-
-// tabRequest is a request for a tab of the platform.
-type tabRequest struct {
-	id    auth.Identity
-	frame views.Frame
-	tab   string
-	views.AdminQuery
-}
-
-func readRequest(r *http.Request, tab string) (tabRequest, error) {
-	id, err := page.Caller(r)
-	v := r.URL.Query()
-	o := tabRequest{id: id, tab: cmp.Or(tab, views.AdminOverview), AdminQuery: views.AdminQuery{
-		Search: page.Search(v), Gateway: v.Get("gateway"), Provider: v.Get("provider"), Service: v.Get("service"),
-		Orphaned: v.Get("status") == views.OrphanedStatus, Broken: v.Get("status") == phase.NeedsYou.Slug(),
-	}}
-	o.Page = page.Number(v)
-	if err == nil && !slices.Contains(views.AdminTabs(), o.tab) {
-		err = page.ErrNoPage
-	}
-	return o, err
-}
 
 // dashboard shows the page of the platform.
 func (p *Pages) dashboard(w http.ResponseWriter, r *http.Request) error {
@@ -154,85 +120,4 @@ func featureName(name string) string {
 		return "Hostnames"
 	}
 	return name
-}
-
-// overseen reads all objects of a kind that the caller may list. hidden says that the caller may not list them all.
-func (p *Pages) overseen(ctx context.Context, id auth.Identity, name string) (all []*unstructured.Unstructured, hidden bool, err error) {
-	k, ok := p.cluster.Kinds().ByName(name)
-	if !ok {
-		return nil, false, nil
-	}
-	may, err := p.cluster.Can(ctx, id, "list", k, "")
-	if err != nil {
-		return nil, false, err
-	}
-	all, err = p.cluster.List(ctx, id, k, "")
-	if page.Unseen(err) {
-		err = nil
-	}
-	return all, !may, err
-}
-
-func (p *Pages) addPool(ctx context.Context, o tabRequest, view *views.Admin) error {
-	all, hidden, err := p.overseen(ctx, o.id, page.PoolKind)
-	view.Hidden, view.Total = hidden, len(all)
-	for _, obj := range all {
-		g := &v1alpha1.PoolGateway{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, g); err != nil {
-			return err
-		}
-		out := p.gatewayOf(obj, g)
-		if o.Broken && out.Resource.Phase != phase.NeedsYou || o.Provider != "" && o.Provider != out.Resource.Provider {
-			continue
-		}
-		view.Gateways = append(view.Gateways, out)
-	}
-	view.Matches = len(view.Gateways)
-	return err
-}
-
-// hostnameUse is what the hostnames of a Gateway are called where it is told how full it is.
-const hostnameUse = "Hostnames"
-
-func (p *Pages) gatewayOf(obj *unstructured.Unstructured, g *v1alpha1.PoolGateway) views.Gateway {
-	out := views.Gateway{
-		Resource: p.ResourceNamed(page.PoolKind, obj), Class: g.Spec.GatewayClass, Visibility: string(g.Spec.Visibility),
-		Place: g.Spec.AccountID + ", " + g.Spec.Region,
-		Use: []views.Use{
-			{
-				Of: hostnameUse, Href: views.AdminHref(views.AdminClaims, views.AdminQuery{Gateway: g.Name}),
-				N: int(g.Status.Hostnames), Most: v1alpha1.PoolHostnames,
-			},
-			{Of: "Rules", N: int(g.Status.Rules), Most: v1alpha1.PoolRules},
-			{Of: "Target groups", N: int(g.Status.TargetGroups), Most: v1alpha1.PoolTargetGroups},
-		},
-	}
-	if lb := g.Status.LoadBalancer; lb != nil {
-		out.Address = lb.DNSName
-	}
-	return out
-}
-
-// pageOf returns those of all that the page shows. A page beyond the end becomes the last one.
-func pageOf[T any](view *views.Admin, all []T) []T {
-	view.Matches = len(all)
-	shown := page.Paginate(len(all), onAdminPage, view.Page)
-	view.Page, view.Pages = shown.Number, shown.Pages
-	return all[shown.From:shown.To]
-}
-
-func (p *Pages) addGrants(ctx context.Context, o tabRequest, view *views.Admin) error {
-	all, hidden, err := p.overseen(ctx, o.id, page.GrantKind)
-	view.Hidden = hidden
-	for _, obj := range all {
-		g := &v1alpha1.HostnameGrant{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, g); err != nil {
-			return err
-		}
-		view.Grants = append(view.Grants, views.Grant{
-			Resource: p.ResourceNamed(page.GrantKind, obj), Team: g.Namespace, Suffixes: strings.Join(g.Spec.Suffixes, ", "), Wildcards: g.Spec.Wildcards,
-			Limits: availability.Limits(g.Spec), InUse: g.Status.InUse, Hostnames: int(g.Status.Hostnames),
-		})
-	}
-	return err
 }

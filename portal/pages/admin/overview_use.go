@@ -166,6 +166,6 @@ func (p *Pages) fullestQuotas(ctx context.Context, o tabRequest) ([]views.QuotaU
 func (p *Pages) addAllQuotas(ctx context.Context, o tabRequest, view *views.Admin) error {
 	uses, err := p.fullestQuotas(ctx, o)
 	view.Total = len(uses)
-	view.Quotas.Uses = pageOf(view, uses)
+	view.Quotas.Uses = batchOf(view, uses)
 	return page.Hiding(&view.Quotas.Hidden, err)
 }

@@ -4,11 +4,9 @@ package page
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/a-h/templ"
@@ -17,7 +15,6 @@ import (
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
-	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/sse"
 	"github.com/portico-platform/portico/web/views"
 )
@@ -53,18 +50,6 @@ func (b *Base) Saw(id auth.Identity) { b.people.saw(id) }
 // Called returns what to call the user of a name.
 func (b *Base) Called(username string) string { return b.people.called(username) }
 
-// Handler turns one that returns an error into one that answers with a page for it.
-func (b *Base) Handler(h func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if id, ok := auth.FromContext(r.Context()); ok {
-			b.people.saw(id)
-		}
-		if err := h(w, r); err != nil {
-			b.Fail(w, r, err)
-		}
-	}
-}
-
 // Show writes a page. It is rendered before the first byte is sent, so that an error can still become a page.
 func (b *Base) Show(w http.ResponseWriter, r *http.Request, status int, c templ.Component) error {
 	var out bytes.Buffer
@@ -95,28 +80,6 @@ func Caller(r *http.Request) (auth.Identity, error) {
 		return auth.Identity{}, errNobody
 	}
 	return id, nil
-}
-
-// Frame returns what surrounds a page for the caller. The switcher lists the teams that the caller may list, and the current
-// one even if not: the right to get one object is enough to be there.
-func (b *Base) Frame(r *http.Request, id auth.Identity, s Space, title string) (views.Frame, error) {
-	b.Ahead(r.Context(), id)
-	teams, err := b.Teams(r.Context(), id)
-	if err != nil {
-		return views.Frame{}, err
-	}
-	f := b.Anybody(id, title)
-	f.Team, f.Teams = s.Team, teams
-	if s.Team.ID != "" && !slices.ContainsFunc(teams, func(t views.Team) bool { return t.ID == s.Team.ID }) {
-		f.Teams = append(f.Teams, s.Team)
-	}
-	f.Admin, err = b.IsAdmin(r.Context(), id)
-	return f, err
-}
-
-// Anybody returns a frame without teams.
-func (b *Base) Anybody(id auth.Identity, title string) views.Frame {
-	return views.Frame{Title: title, User: humanize.Person(id.Display()), Email: cmp.Or(id.Email, id.Username)}
 }
 
 // RequestID returns the number of a request, as the log has it.

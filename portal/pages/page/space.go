@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
@@ -36,28 +35,14 @@ func (s Space) Everywhere() bool { return s.Team.ID == AllTeams }
 // SpaceOf reads the team from the path. It says nothing about whether the team exists or the caller may see it.
 func (b *Base) SpaceOf(r *http.Request) Space { return b.SpaceNamed(chi.URLParam(r, "team")) }
 
-// PossibleTeam refuses what no namespace can be called before Kubernetes is asked, where names become part of a URL. The
-// answer is the one to those who have no rights there, as nobody can have any.
-func (b *Base) PossibleTeam(next http.Handler) http.Handler {
-	return b.Handler(func(w http.ResponseWriter, r *http.Request) error {
-		team := chi.URLParam(r, "team")
-		if team != PlatformTeam && team != AllTeams && len(validation.IsDNS1123Label(team)) > 0 {
-			return MayNotList(b.SpaceNamed(team))
-		}
-		next.ServeHTTP(w, r)
-		return nil
-	})
-}
-
-// OneTeam refuses what there is of one team only.
-func (b *Base) OneTeam(next http.Handler) http.Handler {
-	return b.Handler(func(w http.ResponseWriter, r *http.Request) error {
-		if b.SpaceOf(r).Everywhere() {
-			return ErrNoPage
-		}
-		next.ServeHTTP(w, r)
-		return nil
-	})
+// CallerInTeam returns who asks, and the space of the team in the path. What belongs to no namespace has no such page.
+func (b *Base) CallerInTeam(r *http.Request) (auth.Identity, Space, error) {
+	id, err := Caller(r)
+	s := b.SpaceOf(r)
+	if err == nil && s.Namespace == "" {
+		err = ErrNoPage
+	}
+	return id, s, err
 }
 
 // SpaceNamed returns the space of a team, or one of the two that no namespace can be called.

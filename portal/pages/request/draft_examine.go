@@ -50,3 +50,11 @@ func (p *Pages) addKnown(ctx context.Context, f formRequest, d form.Draft, wrong
 func about(errs catalog.FieldErrors, field string) bool {
 	return slices.ContainsFunc(errs, func(e catalog.FieldError) bool { return e.Field == field })
 }
+
+// send gives the cluster what is described, or with dryRun asks what it would make of it.
+func (p *Pages) send(ctx context.Context, f formRequest, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error) {
+	if f.edit != nil {
+		return p.cluster.Edit(ctx, f.id, f.kind, cluster.Began{ETag: f.edit.ETag, Object: f.edit.Object}, obj, dryRun)
+	}
+	return p.cluster.Create(ctx, f.id, f.kind, obj, dryRun)
+}

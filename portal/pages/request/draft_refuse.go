@@ -14,6 +14,17 @@ import (
 	"github.com/portico-platform/portico/portal/pages/page"
 )
 
+// worthSaying leaves out the API server's note that it stopped at the first kind of errors: mending those shows the
+// others soon enough.
+func worthSaying(errs catalog.FieldErrors) catalog.FieldErrors {
+	if len(errs) < 2 {
+		return errs
+	}
+	return slices.DeleteFunc(errs, func(e catalog.FieldError) bool {
+		return e.Message == catalog.Unchecked
+	})
+}
+
 // refused shows the form with what the API server said; errors that are not about the request are errors of the page.
 func (p *Pages) refused(w http.ResponseWriter, r *http.Request, f formRequest, d form.Draft, err error) error {
 	var changed *cluster.ChangedError
@@ -40,15 +51,4 @@ func (p *Pages) refused(w http.ResponseWriter, r *http.Request, f formRequest, d
 		return err
 	}
 	return p.showForm(w, r, f, d, status)
-}
-
-// worthSaying leaves out the API server's note that it stopped at the first kind of errors: mending those shows the
-// others soon enough.
-func worthSaying(errs catalog.FieldErrors) catalog.FieldErrors {
-	if len(errs) < 2 {
-		return errs
-	}
-	return slices.DeleteFunc(errs, func(e catalog.FieldError) bool {
-		return e.Message == catalog.Unchecked
-	})
 }

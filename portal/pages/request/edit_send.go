@@ -1,14 +1,11 @@
 package request
 
 import (
-	"errors"
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
-	"github.com/portico-platform/portico/portal/commands"
 	"github.com/portico-platform/portico/portal/form"
 	"github.com/portico-platform/portico/portal/pages/page"
 )
@@ -48,18 +45,4 @@ func (p *Pages) editPost(w http.ResponseWriter, r *http.Request) error {
 		return p.merge(w, r, f)
 	}
 	return p.answer(w, r, f)
-}
-
-// carried reads a version of the object of the path that a form carries, its ETag and its YAML, from the inputs of these names.
-func carried(r *http.Request, kind catalog.Kind, etag, text string) (*form.Edit, error) {
-	e := &form.Edit{Name: chi.URLParam(r, "name"), ETag: r.PostForm.Get(etag)}
-	var err error
-	if e.Object, err = form.Parse(kind, r.PostForm.Get(text)); err != nil || e.ETag == "" {
-		return nil, errors.Join(page.ErrForm, err)
-	}
-	return e, nil
-}
-
-func inEditor(f formRequest) string {
-	return commands.InEditor(commands.Target{Kind: f.kind, Namespace: f.space.Namespace, Name: f.edit.Name})
 }

@@ -5,20 +5,14 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-
-	"github.com/portico-platform/portico/portal/pages/page"
 )
 
 // names answers with the names of the Secrets that the team's resources publish, one a line, or with the name of one with its
 // keys. Forms ask when an input for one gets the focus: no page waits for it, and others are typed.
 func (p *Pages) names(w http.ResponseWriter, r *http.Request) error {
-	id, err := page.Caller(r)
+	id, s, err := p.CallerInTeam(r)
 	if err != nil {
 		return err
-	}
-	s := p.SpaceOf(r)
-	if s.Namespace == "" {
-		return page.ErrNoPage
 	}
 	published, err := p.cluster.Bindings(r.Context(), id, s.Namespace)
 	if err != nil {

@@ -1,7 +1,6 @@
 package request
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,7 +8,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/deletion"
@@ -17,42 +15,6 @@ import (
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/web/views"
 )
-
-// formRequest is a request about an object that somebody describes: a new one, or one that is edited.
-type formRequest struct {
-	id    auth.Identity
-	space page.Space
-	kind  catalog.Kind
-	edit  *form.Edit // nil: a new object is asked for
-}
-
-func (f formRequest) facts() form.Facts {
-	return form.Facts{Team: f.space.Team, Namespace: f.space.Namespace, Edit: f.edit}
-}
-
-// ref returns the object of the kind that has a name.
-func (f formRequest) ref(name string) cluster.Ref {
-	return cluster.Ref{Kind: f.kind, Namespace: f.space.Namespace, Name: name}
-}
-
-// formRequest reads who asks for what kind. Without the right to verb it there is nothing to describe.
-func (p *Pages) formRequest(r *http.Request, kinds func(page.Space) catalog.Catalog, verb string) (formRequest, error) {
-	id, err := page.Caller(r)
-	if err != nil {
-		return formRequest{}, err
-	}
-	f := formRequest{id: id, space: p.SpaceOf(r)}
-	if f.kind, err = page.KindOf(r, kinds(f.space)); err != nil {
-		return formRequest{}, err
-	}
-	may, err := p.cluster.Can(r.Context(), id, verb, f.kind, f.space.Namespace)
-	if err == nil && !may {
-		err = &cluster.ForbiddenError{Verb: verb, Resource: f.kind.Plural, Namespace: f.space.Namespace}
-	}
-	return f, err
-}
-
-func requestable(s page.Space) catalog.Catalog { return s.Kinds }
 
 // requestForm shows the form of a new object: empty, or like another one.
 func (p *Pages) requestForm(w http.ResponseWriter, r *http.Request) error {
@@ -125,14 +87,6 @@ func last(values []string) string {
 		return ""
 	}
 	return values[len(values)-1]
-}
-
-// send gives the cluster what is described, or with dryRun asks what it would make of it.
-func (p *Pages) send(ctx context.Context, f formRequest, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error) {
-	if f.edit != nil {
-		return p.cluster.Edit(ctx, f.id, f.kind, cluster.Began{ETag: f.edit.ETag, Object: f.edit.Object}, obj, dryRun)
-	}
-	return p.cluster.Create(ctx, f.id, f.kind, obj, dryRun)
 }
 
 // review asks the cluster what it would make of the request.

@@ -28,11 +28,7 @@ func (p *Pages) readApp(w http.ResponseWriter, r *http.Request) (objectRequest, 
 	if !isApp(l.ref.Kind) {
 		return l, nil, page.ErrNoPage
 	}
-	may, err := p.cluster.Can(r.Context(), l.id, "patch", l.ref.Kind, l.space.Namespace)
-	if err == nil && !may {
-		err = &cluster.ForbiddenError{Verb: "patch", Resource: l.ref.Kind.Plural, Namespace: l.space.Namespace}
-	}
-	if err != nil {
+	if err := p.Require(r.Context(), l.id, "patch", l.ref.Kind, l.space.Namespace); err != nil {
 		return l, nil, err
 	}
 	if err := page.ReadForm(w, r); err != nil {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/portico-platform/portico/api/phase"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/status"
 	"github.com/portico-platform/portico/web/views"
@@ -82,17 +81,4 @@ func (p *Pages) obstaclesAt(ctx context.Context, l objectRequest, role string, t
 	below, err := p.obstacles(ctx, l, kind, obj, seen, depth+1)
 	here := views.Relation{Role: role, Resource: page.ResourceOf(l.space, kind, obj, p.Now())}
 	return append([]obstacle{{here, is.Urgency(), depth}}, below...), err
-}
-
-// targetOf reads an object that another one refers to; nil without an error is one that the caller may not see.
-func (p *Pages) targetOf(ctx context.Context, l objectRequest, t catalog.Target) (catalog.Kind, *unstructured.Unstructured, error) {
-	kind, ok := p.cluster.Kinds().ByName(t.Kind)
-	if !ok {
-		return kind, nil, nil
-	}
-	obj, err := p.cluster.Get(ctx, l.id, cluster.Ref{Kind: kind, Namespace: l.space.Namespace, Name: t.Name})
-	if page.Unseen(err) {
-		return kind, nil, nil
-	}
-	return kind, obj, err
 }

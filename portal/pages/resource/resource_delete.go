@@ -34,11 +34,7 @@ func (p *Pages) deleting(r *http.Request) (objectRequest, *unstructured.Unstruct
 	if err != nil {
 		return l, nil, err
 	}
-	may, err := p.cluster.Can(r.Context(), l.id, "delete", l.ref.Kind, l.space.Namespace)
-	if err == nil && !may {
-		err = &cluster.ForbiddenError{Verb: "delete", Resource: l.ref.Kind.Plural, Namespace: l.space.Namespace}
-	}
-	if err != nil {
+	if err := p.Require(r.Context(), l.id, "delete", l.ref.Kind, l.space.Namespace); err != nil {
 		return l, nil, err
 	}
 	obj, err := p.cluster.Get(r.Context(), l.id, l.ref)

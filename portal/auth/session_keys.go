@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// keyCheck is how often the key file is read again; a new key is in use on every replica after that.
-const keyCheck = 10 * time.Second
+// sessionKeysCheck is how often the key file is read again; a new key is in use on every replica after that.
+const sessionKeysCheck = 10 * time.Second
 
-// Keys seals cookies with the first key of a file and opens them with any of them, so that keys can be rotated: put
+// SessionKeys seals cookies with the first key of a file and opens them with any of them, so that keys can be rotated: put
 // the new one first, remove the old one when the sessions that it sealed have ended.
-type Keys struct {
+type SessionKeys struct {
 	path string
 	now  func() time.Time
 	log  *slog.Logger
@@ -29,18 +29,18 @@ type Keys struct {
 	active []cipher.AEAD
 }
 
-// NewKeys reads the file: one key a line, 32 random bytes in base64; # begins a comment.
-func NewKeys(path string, now func() time.Time, log *slog.Logger) (*Keys, error) {
-	k := &Keys{path: path, now: now, log: log, read: now()}
+// NewSessionKeys reads the file: one key a line, 32 random bytes in base64; # begins a comment.
+func NewSessionKeys(path string, now func() time.Time, log *slog.Logger) (*SessionKeys, error) {
+	k := &SessionKeys{path: path, now: now, log: log, read: now()}
 	var err error
-	if k.active, err = readKeys(path); err != nil {
+	if k.active, err = readSessionKeys(path); err != nil {
 		return nil, err
 	}
 	return k, nil
 }
 
-// readKeys reads the session keys from a file. Its errors never contain what a line holds.
-func readKeys(path string) ([]cipher.AEAD, error) {
+// readSessionKeys reads the session keys from a file. Its errors never contain what a line holds.
+func readSessionKeys(path string) ([]cipher.AEAD, error) {
 	b, err := os.ReadFile(path) //nolint:gosec // the path is a flag
 	if err != nil {
 		return nil, fmt.Errorf("reading the session keys: %w", err)
@@ -73,12 +73,12 @@ func readKeys(path string) ([]cipher.AEAD, error) {
 }
 
 // current reads the file again when it is time; a file that cannot be read leaves the keys as they are.
-func (k *Keys) current() []cipher.AEAD {
+func (k *SessionKeys) current() []cipher.AEAD {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if now := k.now(); now.Sub(k.read) >= keyCheck {
+	if now := k.now(); now.Sub(k.read) >= sessionKeysCheck {
 		k.read = now
-		if keys, err := readKeys(k.path); err == nil {
+		if keys, err := readSessionKeys(k.path); err == nil {
 			k.active = keys
 		} else {
 			k.log.Error("keeping the session keys as they were", "error", err)
@@ -93,14 +93,14 @@ var errSeal = errors.New("not sealed by us")
 const sealOverhead = 12 + 16
 
 // seal encrypts for one purpose: what is sealed for another does not open.
-func (k *Keys) seal(purpose string, plain []byte) string {
+func (k *SessionKeys) seal(purpose string, plain []byte) string {
 	aead := k.current()[0]
 	nonce := make([]byte, aead.NonceSize())
 	rand.Read(nonce) // it never fails: the program would end
 	return base64.RawURLEncoding.EncodeToString(aead.Seal(nonce, nonce, plain, []byte(purpose)))
 }
 
-func (k *Keys) open(purpose, sealed string) ([]byte, error) {
+func (k *SessionKeys) open(purpose, sealed string) ([]byte, error) {
 	b, err := base64.RawURLEncoding.DecodeString(sealed)
 	if err != nil {
 		return nil, errSeal

@@ -21,8 +21,8 @@ import (
 	"github.com/portico-platform/portico/portal/overview"
 )
 
-// Page asks for a part of a list.
-type Page struct {
+// Batch asks for a part of a list: as many as limit, from where the one before ended.
+type Batch struct {
 	Filter
 	Sort   string `query:"sort" enum:"name,-name,age,-age,kind,-kind,status,-status" default:"name" doc:"By what to sort: age is the youngest first, status what needs you first; - in front turns it round. Equals are sorted by name, namespace and kind."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"How many objects at most."`
@@ -81,8 +81,8 @@ var sortings = map[string]sorting{
 }
 
 // order returns what the list is sorted by.
-func (p Page) order() (sorting, listing.Compare) {
-	key, desc := strings.CutPrefix(cmp.Or(p.Sort, "name"), "-")
+func (b Batch) order() (sorting, listing.Compare) {
+	key, desc := strings.CutPrefix(cmp.Or(b.Sort, "name"), "-")
 	s := sortings[key] // huma has checked that it is one
 	return s, s.by.Then(desc)
 }
@@ -109,30 +109,30 @@ func (c cursor) encode() string {
 }
 
 // list names what is listed: a cursor of another list would begin anywhere.
-func (p Page) list(of string) string {
-	all := strings.Join([]string{of, p.LabelSelector, p.Status, p.Search, p.Sort}, "\x00")
+func (b Batch) list(of string) string {
+	all := strings.Join([]string{of, b.LabelSelector, b.Status, b.Search, b.Sort}, "\x00")
 	sum := sha256.Sum256([]byte(all))
 	return base64.RawURLEncoding.EncodeToString(sum[:9])
 }
 
 // start reads the cursor of the list; nil is the beginning. The error is a problem.
-func (p Page) start(ctx context.Context, of string) (*listing.Item, error) {
-	if p.Cursor == "" {
+func (b Batch) start(ctx context.Context, of string) (*listing.Item, error) {
+	if b.Cursor == "" {
 		return nil, nil //nolint:nilnil // the beginning is no place
 	}
 	bad := func(detail string) (*listing.Item, error) {
 		return nil, problem(ctx, http.StatusUnprocessableEntity, detail,
 			&huma.ErrorDetail{Location: "query.cursor", Message: "take next of the page before, and leave the other parameters as they were"})
 	}
-	raw, err := base64.RawURLEncoding.DecodeString(p.Cursor)
+	raw, err := base64.RawURLEncoding.DecodeString(b.Cursor)
 	var c cursor
 	if err != nil || json.Unmarshal(raw, &c) != nil || c.Of == "" {
 		return bad("the cursor is not one that a page gave")
 	}
-	if c.Of != p.list(of) {
+	if c.Of != b.list(of) {
 		return bad("the cursor is of a list with other filters, another sort or another place")
 	}
-	s, _ := p.order()
+	s, _ := b.order()
 	after, err := s.item(c.After)
 	if err != nil {
 		return bad("the cursor is not one that a page gave")
@@ -140,21 +140,21 @@ func (p Page) start(ctx context.Context, of string) (*listing.Item, error) {
 	return &after, nil
 }
 
-// page cuts one page out of what matched, in all's own place; of names the list.
-func page(ctx context.Context, all []listing.Item, p Page, of string) (*objectList, error) {
-	after, err := p.start(ctx, of)
+// batch cuts one batch out of what matched, in all's own place; of names the list.
+func batch(ctx context.Context, all []listing.Item, b Batch, of string) (*objectList, error) {
+	after, err := b.start(ctx, of)
 	if err != nil {
 		return nil, err
 	}
-	s, order := p.order()
+	s, order := b.order()
 	if after != nil {
 		all = slices.DeleteFunc(all, func(l listing.Item) bool { return order(l, *after) <= 0 })
 	}
-	shown := listing.First(all, p.Limit+1, order)
-	out := &objectList{Items: make([]map[string]any, 0, min(len(shown), p.Limit))}
-	if len(shown) > p.Limit {
-		shown = shown[:p.Limit]
-		out.Next = cursor{After: s.place(shown[p.Limit-1]), Of: p.list(of)}.encode()
+	shown := listing.First(all, b.Limit+1, order)
+	out := &objectList{Items: make([]map[string]any, 0, min(len(shown), b.Limit))}
+	if len(shown) > b.Limit {
+		shown = shown[:b.Limit]
+		out.Next = cursor{After: s.place(shown[b.Limit-1]), Of: b.list(of)}.encode()
 	}
 	for _, l := range shown {
 		out.Items = append(out.Items, l.Object.Object)

@@ -8,8 +8,8 @@ import (
 // Required is said of a field without a value.
 const Required = "is required"
 
-// inPlainWords says what the validation of Kubernetes says, in our words. What it does not know, such as the message of a rule, it
-// leaves as it is.
+// inPlainWords returns a refusal of the validation of Kubernetes in our words. What it does not know, such as the message of a rule,
+// it leaves as it is.
 func inPlainWords(detail string) string {
 	for _, s := range sayings {
 		if m := s.says.FindStringSubmatchIndex(detail); m != nil {
@@ -28,7 +28,7 @@ func inPlainWords(detail string) string {
 // quota is how the API server says that a ResourceQuota is used up.
 var quota = regexp.MustCompile(`exceeded quota: (\S+), requested: (\S+), used: (\S+), limited: (\S+)`)
 
-// Admission says what a quota has against an object in our words, and leaves everything else that admission says as it is: the
+// Admission returns a refusal of a quota in our words, and leaves everything else that admission says as it is: the
 // words of policies are for the user.
 func Admission(words string) string {
 	return quota.ReplaceAllString(words, "the quota $1 has no room for $2: $3 is used, and $4 is the limit")

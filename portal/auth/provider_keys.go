@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// keysEvery is how often the provider's keys are fetched at most: anybody may send tokens signed with unknown ones.
-	keysEvery    = 10 * time.Second
-	fetchingKeys = "fetching the identity provider's keys"
-	// maxKeys bounds a key set's size.
-	maxKeys = 1 << 20
+	// providerKeysEvery is how often the provider's keys are fetched at most: anybody may send tokens signed with unknown ones.
+	providerKeysEvery    = 10 * time.Second
+	fetchingProviderKeys = "fetching the identity provider's keys"
+	// maxProviderKeys bounds a key set's size.
+	maxProviderKeys = 1 << 20
 )
 
-// keyFetcher fetches the provider's keys no more often than keysEvery; in between the last outcome, good or bad,
+// providerKeyFetcher fetches the provider's keys no more often than providerKeysEvery; in between the last outcome, good or bad,
 // stands. What is no key set is an error, so that whoever asks can tell it from a bad token.
-type keyFetcher struct {
+type providerKeyFetcher struct {
 	next http.RoundTripper
 	now  func() time.Time
 
@@ -36,10 +36,10 @@ type keyFetcher struct {
 
 // RoundTrip holds the lock while it fetches: whoever comes meanwhile wants the same. Requests for other addresses than
 // one must not be made through it.
-func (f *keyFetcher) RoundTrip(r *http.Request) (*http.Response, error) {
+func (f *providerKeyFetcher) RoundTrip(r *http.Request) (*http.Response, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if now := f.now(); f.when.IsZero() || now.Sub(f.when) >= keysEvery {
+	if now := f.now(); f.when.IsZero() || now.Sub(f.when) >= providerKeysEvery {
 		f.body, f.err = f.fetch(r)
 		f.when = now
 	}
@@ -52,36 +52,36 @@ func (f *keyFetcher) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-func (f *keyFetcher) fetch(r *http.Request) ([]byte, error) {
+func (f *providerKeyFetcher) fetch(r *http.Request) ([]byte, error) {
 	resp, err := f.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }() // it is read, or of no use
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxKeys))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxProviderKeys))
 	switch {
 	case err != nil:
 		return nil, err
 	case resp.StatusCode != http.StatusOK:
-		return nil, &AnswerError{Doing: fetchingKeys, Status: resp.StatusCode}
+		return nil, &AnswerError{Doing: fetchingProviderKeys, Status: resp.StatusCode}
 	case !json.Valid(body):
-		return nil, &AnswerError{Doing: fetchingKeys, Detail: "what is not JSON"}
+		return nil, &AnswerError{Doing: fetchingProviderKeys, Detail: "what is not JSON"}
 	}
 	return body, nil
 }
 
-// keySet verifies signatures with the provider's keys. The verifier over it drops the kind of an error, so that an
+// providerKeys verifies signatures with the provider's keys. The verifier over it drops the kind of an error, so that an
 // outage is noted in the context: see withOutage.
-type keySet struct{ remote oidc.KeySet }
+type providerKeys struct{ remote oidc.KeySet }
 
-func newKeySet(ctx context.Context, address string, now func() time.Time) *keySet {
-	fetcher := &keyFetcher{next: http.DefaultTransport, now: now}
+func newProviderKeys(ctx context.Context, address string, now func() time.Time) *providerKeys {
+	fetcher := &providerKeyFetcher{next: http.DefaultTransport, now: now}
 	client := &http.Client{Transport: fetcher, Timeout: providerTimeout}
-	return &keySet{remote: oidc.NewRemoteKeySet(oidc.ClientContext(ctx, client), address)}
+	return &providerKeys{remote: oidc.NewRemoteKeySet(oidc.ClientContext(ctx, client), address)}
 }
 
 // VerifySignature implements oidc.KeySet.
-func (k *keySet) VerifySignature(ctx context.Context, jwt string) ([]byte, error) {
+func (k *providerKeys) VerifySignature(ctx context.Context, jwt string) ([]byte, error) {
 	payload, err := k.remote.VerifySignature(ctx, jwt)
 	var fetching *url.Error // what http.Client makes of any error of its transport
 	if errors.As(err, &fetching) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// maxOfUser is how many sign-outs of one user are remembered one by one, and maxOfList how many of one list, which is
+	// maxOfUser is how many revoked sessions of one user are remembered one by one, and maxOfList how many of one list, which is
 	// an eighth of the users. Beyond it one moment takes their place: whatever session began until then has ended.
 	maxOfUser, maxOfList = 16, 4096
 	// allOf begins the key of that moment, after the user and a dot, or by itself for the whole list. The moment ends it: two
@@ -17,33 +17,33 @@ const (
 	allOf = "all-"
 )
 
-// signouts are the sessions of some users that were signed out before their end. They are kept as the data of a Secret:
+// revocationList holds the sessions of some users that were revoked before their end. It is kept as the data of a Secret:
 // by key, Unix seconds as text. A key is <user>.<session>, with the time from which on nobody would take the session anyway;
 // or <user>.all-<moment> or all-<moment>, with the moment: the beginning of the latest session that it ends. Keys without a dot
 // are of sessions, as older versions wrote them. It is not safe for concurrent use.
-type signouts struct {
+type revocationList struct {
 	sessions map[string]int64            // by key, until when
 	byUser   map[string]map[string]int64 // of those with a user, by user and key
 	all      map[string]int64            // by user, "" for everybody: the latest beginning
 	moments  map[string]int64            // by key, of which those in all are the latest
 }
 
-func newSignouts() *signouts {
-	return &signouts{sessions: map[string]int64{}, byUser: map[string]map[string]int64{}, all: map[string]int64{}, moments: map[string]int64{}}
+func newRevocationList() *revocationList {
+	return &revocationList{sessions: map[string]int64{}, byUser: map[string]map[string]int64{}, all: map[string]int64{}, moments: map[string]int64{}}
 }
 
 // began returns the beginning of a session that is forgotten at until.
 func began(until int64) int64 { return until - int64(auth.LongestSession/time.Second) }
 
-// has reports whether the session was signed out.
-func (l *signouts) has(s auth.SessionRef) bool {
+// has reports whether the session was revoked.
+func (l *revocationList) has(s auth.SessionRef) bool {
 	_, one := l.sessions[s.User+"."+s.ID]
 	_, all := l.covers(s.User, s.Began.Unix())
 	return one || all
 }
 
 // covers finds whose moment ends a session of the user that began then: everybody's or the user's.
-func (l *signouts) covers(user string, beginning int64) (whose string, covered bool) {
+func (l *revocationList) covers(user string, beginning int64) (whose string, covered bool) {
 	for _, whose := range []string{"", user} {
 		if latest, some := l.all[whose]; some && beginning <= latest {
 			return whose, true
@@ -52,15 +52,15 @@ func (l *signouts) covers(user string, beginning int64) (whose string, covered b
 	return "", false
 }
 
-// hasOld reports whether an older version signed the session out.
-func (l *signouts) hasOld(s auth.SessionRef) bool {
+// hasOld reports whether an older version revoked the session.
+func (l *revocationList) hasOld(s auth.SessionRef) bool {
 	_, has := l.sessions[s.ID]
 	return has
 }
 
 // see takes in the data of the Secret, old or new: another replica may have written more by now. What is spent is known until
 // it has gone from the Secret, or nobody would take it out.
-func (l *signouts) see(data map[string][]byte, now time.Time) {
+func (l *revocationList) see(data map[string][]byte, now time.Time) {
 	for key, text := range data {
 		l.learn(key, string(text))
 	}
@@ -72,7 +72,7 @@ func (l *signouts) see(data map[string][]byte, now time.Time) {
 }
 
 // learn takes in what stands under a key. What is not understood was not written by us.
-func (l *signouts) learn(key, text string) {
+func (l *revocationList) learn(key, text string) {
 	at, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return
@@ -95,7 +95,7 @@ func (l *signouts) learn(key, text string) {
 // add takes in a session, and returns the change of the data that tells of it: texts by key, nil for what goes. Of a user, or a
 // list, of which there are too many, one moment is told in place of all: too many sessions end rather than one too few. A
 // moment that tells of the session already is told again, in case it was not written.
-func (l *signouts) add(s auth.SessionRef, now time.Time) map[string]*string {
+func (l *revocationList) add(s auth.SessionRef, now time.Time) map[string]*string {
 	change := l.dropSpent(now)
 	if whose, covered := l.covers(s.User, s.Began.Unix()); covered {
 		change[momentKey(whose, l.all[whose])] = seconds(l.all[whose])
@@ -116,7 +116,7 @@ func (l *signouts) add(s auth.SessionRef, now time.Time) map[string]*string {
 }
 
 // addAll takes in that every session of the user has ended that began until then, and returns the change of the data that tells of it.
-func (l *signouts) addAll(user string, until, now time.Time) map[string]*string {
+func (l *revocationList) addAll(user string, until, now time.Time) map[string]*string {
 	change := l.dropSpent(now)
 	l.all[user] = max(l.all[user], until.Unix())
 	l.merge(user, l.byUser[user], change)
@@ -126,9 +126,9 @@ func (l *signouts) addAll(user string, until, now time.Time) map[string]*string 
 	return change
 }
 
-func (l *signouts) full() bool { return len(l.sessions)+len(l.moments) > maxOfList }
+func (l *revocationList) full() bool { return len(l.sessions)+len(l.moments) > maxOfList }
 
-func (l *signouts) dropSpent(now time.Time) map[string]*string {
+func (l *revocationList) dropSpent(now time.Time) map[string]*string {
 	change := map[string]*string{}
 	for _, key := range l.spent(now) {
 		l.drop(key)
@@ -138,7 +138,7 @@ func (l *signouts) dropSpent(now time.Time) map[string]*string {
 }
 
 // merge puts one moment in the place of the sessions.
-func (l *signouts) merge(whose string, sessions map[string]int64, change map[string]*string) {
+func (l *revocationList) merge(whose string, sessions map[string]int64, change map[string]*string) {
 	latest := l.all[whose]
 	if whose == "" {
 		for _, moment := range l.all {
@@ -186,7 +186,7 @@ func seconds(at int64) *string {
 }
 
 // spent returns the keys of what nobody needs to know any more: what is past its time, and what a moment tells of, too.
-func (l *signouts) spent(now time.Time) (keys []string) {
+func (l *revocationList) spent(now time.Time) (keys []string) {
 	for key, until := range l.sessions {
 		user, _, ofUser := strings.Cut(key, ".")
 		if !ofUser {
@@ -204,7 +204,7 @@ func (l *signouts) spent(now time.Time) (keys []string) {
 	return keys
 }
 
-func (l *signouts) drop(key string) {
+func (l *revocationList) drop(key string) {
 	if whose, moment := momentOf(key); moment {
 		if l.moments[key] == l.all[whose] {
 			delete(l.all, whose)

@@ -2,6 +2,9 @@ package resource
 
 import (
 	"cmp"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/api/phase"
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -32,4 +35,31 @@ func progress(f status.Facts, k catalog.Kind, steps []views.Step) string {
 		return "change not applied yet"
 	}
 	return cmp.Or(stepsDone(steps, k), "latest change applied")
+}
+
+// stepsDone counts the steps that the page shows; "" for kinds that declare none of their own.
+func stepsDone(all []views.Step, k catalog.Kind) string {
+	if len(k.Steps) == 0 {
+		return ""
+	}
+	n := 0
+	for _, s := range all {
+		if s.State == stateDone {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d of %d done", n, len(all))
+}
+
+// headline returns the sentence on top. A ready object has nothing in the way, which is worth saying too.
+func headline(obj *unstructured.Unstructured, r views.Resource) string {
+	switch {
+	case r.Phase != phase.Ready || r.Why != "":
+		return r.Why
+	case catalog.TextAt(obj, "spec", "managementPolicy") == string(v1alpha1.ManagementObserve):
+		return "It is in AWS; Portico only observes it, and changes nothing there."
+	case catalog.TextAt(obj, "spec", "providerRef", "name") != "":
+		return "It is in AWS just as described here; Portico checks it regularly and repairs what changes outside."
+	}
+	return "Everything is as described here; Portico checks it regularly."
 }

@@ -19,7 +19,7 @@ func sessionOf(user string, n int, began time.Time) auth.SessionRef {
 
 // replica is a list that another replica keeps by what it is told.
 type replica struct {
-	*signouts
+	*revocationList
 	data map[string][]byte // of the Secret
 }
 
@@ -45,13 +45,13 @@ func patched(data map[string][]byte, change map[string]*string) map[string][]byt
 
 // TestAUserIsSignedOutOfAll sessions that have begun, on the other replica too, and of none that begins later.
 func TestAUserIsSignedOutOfAll(t *testing.T) {
-	here, there := newSignouts(), replica{signouts: newSignouts()}
+	here, there := newRevocationList(), replica{revocationList: newRevocationList()}
 	there.change(t, here.add(sessionOf("a1", 0, noon.Add(-time.Hour)), noon))
 	there.change(t, here.addAll("a1", noon, noon))
 	if len(there.data) != 1 {
 		t.Errorf("%d keys tell of it", len(there.data))
 	}
-	for _, l := range []*signouts{here, there.signouts} {
+	for _, l := range []*revocationList{here, there.revocationList} {
 		for _, c := range []struct {
 			user  string
 			began time.Time
@@ -72,7 +72,7 @@ func TestAUserIsSignedOutOfAll(t *testing.T) {
 // know of every sign-out.
 func TestReplicasThatLagFillNoList(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		replicas, seen := []*signouts{newSignouts(), newSignouts()}, []int{0, 0}
+		replicas, seen := []*revocationList{newRevocationList(), newRevocationList()}, []int{0, 0}
 		states := []map[string][]byte{{}} // of the Secret, one after the other
 		var all []auth.SessionRef
 		for n := range rapid.IntRange(1, 150).Draw(r, "sign-outs") {
@@ -105,7 +105,7 @@ func TestReplicasThatLagFillNoList(t *testing.T) {
 // TestAFloodOfSignOutsEndsTooMuchRatherThanTooLittle: whoever signs in and out all day fills no list, loses other sessions of
 // that day, and nobody else does.
 func TestAFloodOfSignOutsEndsTooMuchRatherThanTooLittle(t *testing.T) {
-	l, other := newSignouts(), &replica{signouts: newSignouts()}
+	l, other := newRevocationList(), &replica{revocationList: newRevocationList()}
 	neighbour, before, after := sessionOf("b1", 1, noon), sessionOf("a1", -1, noon.Add(-time.Minute)), sessionOf("a1", -2, noon.Add(time.Hour))
 	for n := range 3000 {
 		s := sessionOf("a1", n, noon.Add(time.Duration(n)*time.Second))
@@ -128,7 +128,7 @@ func TestAFloodOfSignOutsEndsTooMuchRatherThanTooLittle(t *testing.T) {
 }
 
 func TestAFullListEndsAllThatBeganBefore(t *testing.T) {
-	l, other := newSignouts(), &replica{signouts: newSignouts()}
+	l, other := newRevocationList(), &replica{revocationList: newRevocationList()}
 	var all []auth.SessionRef
 	for n := range maxOfList + 1 {
 		s := sessionOf(fmt.Sprintf("%08x", n), 0, noon.Add(time.Duration(n)*time.Second))
@@ -152,7 +152,7 @@ func TestAFullListEndsAllThatBeganBefore(t *testing.T) {
 }
 
 func TestSignOutsAreForgottenWithTheirSessions(t *testing.T) {
-	l, other := newSignouts(), &replica{signouts: newSignouts()}
+	l, other := newRevocationList(), &replica{revocationList: newRevocationList()}
 	for n := range maxOfUser + 1 {
 		other.change(t, l.add(sessionOf("a1", n, noon), noon))
 	}
@@ -172,7 +172,7 @@ func TestSignOutsAreForgottenWithTheirSessions(t *testing.T) {
 
 // TestMomentsOfUsersFillNoList: sign-outs of everybody at once must leave room for the next one.
 func TestMomentsOfUsersFillNoList(t *testing.T) {
-	l, other := newSignouts(), &replica{signouts: newSignouts()}
+	l, other := newRevocationList(), &replica{revocationList: newRevocationList()}
 	for n := range maxOfList + 1 {
 		other.change(t, l.addAll(fmt.Sprintf("%08x", n), noon.Add(time.Duration(n)*time.Second), noon))
 		if len(other.data) > maxOfList {

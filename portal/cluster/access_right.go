@@ -1,0 +1,41 @@
+package cluster
+
+import "github.com/portico-platform/portico/portal/catalog"
+
+// Right is what a caller may be allowed to do; an empty namespace means all of them, or a cluster-scoped resource.
+type Right struct{ verb, group, resource, sub, namespace string }
+
+// What is asked about besides the platform's own kinds.
+var (
+	ListPods   = Right{verb: "list", resource: "pods"}
+	ListEvents = Right{verb: "list", resource: "events"}
+	GetLogs    = Right{verb: "get", resource: "pods", sub: "log"}
+)
+
+// RightTo returns the right to do verb with objects of the kind.
+func RightTo(verb string, k catalog.Kind, namespace string) Right {
+	return Right{verb: verb, group: k.Resource.Group, resource: k.Plural, namespace: namespace}
+}
+
+// RightsTo returns the rights to do verb with objects of each of the kinds.
+func RightsTo(verb string, kinds catalog.Catalog, namespace string) []Right {
+	out := make([]Right, 0, len(kinds))
+	for _, k := range kinds {
+		out = append(out, RightTo(verb, k, namespace))
+	}
+	return out
+}
+
+// In returns the same right in the namespace.
+func (r Right) In(namespace string) Right {
+	r.namespace = namespace
+	return r
+}
+
+// name returns the resource as people write it: pods/log.
+func (r Right) name() string {
+	if r.sub != "" {
+		return r.resource + "/" + r.sub
+	}
+	return r.resource
+}

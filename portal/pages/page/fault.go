@@ -1,0 +1,242 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/go-chi/chi/v5"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/form"
+	"github.com/portico-platform/portico/portal/humanize"
+	"github.com/portico-platform/portico/portal/podlogs"
+	"github.com/portico-platform/portico/portal/sse"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// fault is an error in words for the user.
+type fault struct {
+	status              int
+	title, text, advice string
+	internal            bool // to be logged
+	facts               []views.Choice
+}
+
+// faultOf turns errors into words, in this one place.
+func faultOf(err error) fault {
+	for _, of := range []func(error) fault{faultOfCaller, faultOfRequest, faultOfTooMany, faultOfKubernetes} {
+		if f := of(err); f.status != 0 {
+			return f
+		}
+	}
+	return fault{
+		status: http.StatusInternalServerError, title: "Something went wrong on our side",
+		text:     "The page could not be made. It is not your doing, and nothing was changed by it.",
+		advice:   "Try again. If it happens again, tell your platform team.",
+		internal: true,
+	}
+}
+
+// faultOfCaller returns what is wrong with who asks; the zero fault if that is not it.
+func faultOfCaller(err error) fault {
+	var forbidden *cluster.ForbiddenError
+	switch {
+	case errors.As(err, &forbidden):
+		return fault{
+			status: http.StatusForbidden, title: "You have no access to this",
+			text:   humanize.Sentence(forbidden.Error()),
+			advice: "It is the same answer whether or not it exists. Ask a member of that team, or your platform team, for access.",
+			facts:  missing(forbidden),
+		}
+	case errors.Is(err, ErrNoTeam):
+		return fault{
+			status: http.StatusForbidden, title: "You are not in a team yet",
+			text:   "You are signed in, but none of your groups may look into a team's namespace.",
+			advice: "Ask your platform team to add you to your team's group, then sign out and in again.",
+		}
+	case errors.Is(err, errNobody):
+		return fault{
+			status: http.StatusUnauthorized, title: "You are signed out",
+			text: "Your session has ended.", advice: "Sign in again to go on.",
+		}
+	}
+	return fault{}
+}
+
+// faultOfRequest returns what is wrong with what was asked for or sent.
+func faultOfRequest(err error) fault {
+	var rows *form.RowsError
+	var noLog *NoLogError
+	switch {
+	case errors.Is(err, ErrNoPage):
+		return fault{
+			status: http.StatusNotFound, title: "There is no such page",
+			text: "The address may be mistyped, or the page has moved.", advice: "Start from your resources.",
+		}
+	case errors.Is(err, ErrNoPod):
+		return fault{
+			status: http.StatusNotFound, title: "This Pod does not exist (any more)",
+			text:   "Pods come and go: each rollout, restart and change of size replaces some.",
+			advice: "Look at the Pods that there are now, on the page of the web app.",
+		}
+	case errors.As(err, &noLog):
+		return fault{
+			status: http.StatusConflict, title: "There is no log to download",
+			text: noLog.Words, advice: "Try again when the container has started.",
+		}
+	case errors.Is(err, ErrForm):
+		return fault{
+			status: http.StatusBadRequest, title: "The form could not be read",
+			text: "It was damaged on its way.", advice: "Go back and send it again.",
+		}
+	case errors.Is(err, ErrLarge):
+		return fault{
+			status: http.StatusRequestEntityTooLarge, title: "The form is too large",
+			text:   fmt.Sprintf("Forms take %d kB. Nothing was sent to the cluster.", form.MaxBytes>>10),
+			advice: "Go back: what you entered is still there with JavaScript. Make it smaller, or apply it with kubectl.",
+		}
+	case errors.As(err, &rows):
+		return fault{
+			status: http.StatusUnprocessableEntity, title: "The form has too many rows",
+			text: humanize.Sentence(rows.Error()), advice: "Go back, remove what is too much, and send it again.",
+		}
+	}
+	return fault{}
+}
+
+// faultOfTooMany returns that the user has too much under way.
+func faultOfTooMany(err error) fault {
+	var streams *sse.TooManyError
+	var reads *podlogs.TooManyReadsError
+	switch {
+	case errors.As(err, &reads):
+		return fault{
+			status: http.StatusTooManyRequests, title: "Too many logs are being read",
+			text: humanize.Sentence(reads.Error()), advice: "Wait until one of them is done, then reload this page.",
+		}
+	case errors.As(err, &streams):
+		return fault{
+			status: http.StatusTooManyRequests, title: "Too many pages are open",
+			text: humanize.Sentence(streams.Error()), advice: "Close some of them, then reload this one.",
+		}
+	}
+	return fault{}
+}
+
+// faultOfKubernetes returns what the API server's answer means.
+func faultOfKubernetes(err error) fault {
+	var away *cluster.UnavailableError
+	var broken *podlogs.BrokenError
+	switch {
+	case apierrors.IsNotFound(err):
+		return fault{
+			status: http.StatusNotFound, title: "It does not exist (any more)",
+			text:   "Nothing of this name is here. It may have been deleted, perhaps with kubectl or by a colleague.",
+			advice: "Look in the list of resources, or request it again.",
+		}
+	case apierrors.IsConflict(err):
+		return fault{
+			status: http.StatusConflict, title: "Others are changing it at this moment",
+			text: "Each time that your change was to be written, somebody else was faster. Nothing was changed.", advice: "Go back and send it again.",
+		}
+	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err): // a policy's words
+		return fault{
+			status: http.StatusUnprocessableEntity, title: "The cluster refuses this",
+			text: humanize.Sentence(AdmissionWords(err)), advice: "Nothing was changed.",
+		}
+	case errors.As(err, &away) || errors.As(err, &broken) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) ||
+		apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) || errors.Is(err, context.DeadlineExceeded):
+		return fault{
+			status: http.StatusServiceUnavailable, title: "The cluster does not answer",
+			text:     "Portico is running, but Kubernetes could not be asked. Your resources in AWS are not affected.",
+			advice:   "Try again in a minute. If it lasts, tell your platform team.",
+			internal: true,
+		}
+	}
+	return fault{}
+}
+
+// Fail answers with a page for err. The frame keeps the navigation as far as it can be had.
+func (b *Base) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		return // the client has gone
+	}
+	f := faultOf(err)
+	if f.internal {
+		b.Log.ErrorContext(r.Context(), "page failed", "path", r.URL.Path, "status", f.status, "error", err)
+	}
+	view := views.Fault{Status: StatusLine(f.status), Title: f.title, Text: f.text, Advice: f.advice, RequestID: RequestID(r)}
+	view.Frame, view.Links = b.faultFrame(r, f)
+	if id, ok := auth.FromContext(r.Context()); ok && len(f.facts) > 0 {
+		view.Facts = slices.Concat(f.facts, []views.Choice{{Label: "You are", Value: id.Username}})
+	}
+	if f.status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "5")
+		view.Retry = r.Method == http.MethodGet
+	}
+	if err := b.Show(w, r, f.status, views.FaultPage(view)); err != nil {
+		http.Error(w, "The page could not be shown.", http.StatusInternalServerError)
+	}
+}
+
+// faultFrame returns the frame of an error page, without what cannot be read now, and the ways on.
+func (b *Base) faultFrame(r *http.Request, f fault) (views.Frame, []views.Choice) {
+	id, ok := auth.FromContext(r.Context())
+	if !ok {
+		return views.Frame{Title: f.title, Slim: true}, []views.Choice{{Value: "/", Label: "Sign in"}}
+	}
+	frame := b.Anybody(id, f.title)
+	frame.Slim = true
+	if f.status == http.StatusServiceUnavailable {
+		return frame, []views.Choice{{Value: r.URL.RequestURI(), Label: "Try again"}}
+	}
+	teams, err := b.Teams(r.Context(), id)
+	if err != nil || len(teams) == 0 {
+		return frame, nil
+	}
+	frame.Teams = teams
+	links := []views.Choice{{Value: "/", Label: "Your resources"}}
+	for _, t := range teams {
+		if t.ID == chi.URLParam(r, "team") {
+			frame.Team = t
+			links = []views.Choice{{Value: views.TeamPath(t.ID), Label: "Resources of " + t.Name}}
+		}
+	}
+	return frame, links
+}
+
+// rightOf returns what the caller lacks, as RBAC names it.
+func rightOf(e *cluster.ForbiddenError) string {
+	if e.Namespace == "" {
+		return e.Verb + " " + e.Resource
+	}
+	return e.Verb + " " + e.Resource + " in namespace " + e.Namespace
+}
+
+// missing names the right that the caller lacks, and how to ask Kubernetes the same. A line to copy must hold no text of
+// whoever made the link: there is none where no namespace can have the name.
+func missing(e *cluster.ForbiddenError) []views.Choice {
+	facts := []views.Choice{{Label: "Missing right", Value: rightOf(e)}}
+	if e.Namespace == "" || len(validation.IsDNS1123Label(e.Namespace)) == 0 {
+		facts = append(facts, views.Choice{Label: "Look yourself", Value: canI(e)})
+	}
+	return facts
+}
+
+func canI(e *cluster.ForbiddenError) string {
+	where := " --all-namespaces"
+	if e.Namespace != "" {
+		where = " -n " + e.Namespace
+	}
+	return "kubectl auth can-i " + e.Verb + " " + e.Resource + where
+}
+
+// StatusLine returns a status with its text.
+func StatusLine(status int) string { return strconv.Itoa(status) + " " + http.StatusText(status) }

@@ -1,0 +1,33 @@
+package page
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/humanize"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// Frame returns what surrounds a page for the caller. The switcher lists the teams that the caller may list, and the current
+// one even if not: the right to get one object is enough to be there.
+func (b *Base) Frame(r *http.Request, id auth.Identity, s Space, title string) (views.Frame, error) {
+	b.Ahead(r.Context(), id)
+	teams, err := b.Teams(r.Context(), id)
+	if err != nil {
+		return views.Frame{}, err
+	}
+	f := b.Anybody(id, title)
+	f.Team, f.Teams = s.Team, teams
+	if s.Team.ID != "" && !slices.ContainsFunc(teams, func(t views.Team) bool { return t.ID == s.Team.ID }) {
+		f.Teams = append(f.Teams, s.Team)
+	}
+	f.Admin, err = b.IsAdmin(r.Context(), id)
+	return f, err
+}
+
+// Anybody returns a frame without teams.
+func (b *Base) Anybody(id auth.Identity, title string) views.Frame {
+	return views.Frame{Title: title, User: humanize.Person(id.Display()), Email: cmp.Or(id.Email, id.Username)}
+}

@@ -1,0 +1,47 @@
+package page
+
+import (
+	"context"
+	"slices"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+)
+
+// IsAdmin reports whether the caller is one of those who look after the platform: they may list claims, which belong to no team.
+func (b *Base) IsAdmin(ctx context.Context, id auth.Identity) (bool, error) {
+	k, ok := b.cluster.Kinds().ByName(ClaimKind)
+	if !ok {
+		return false, nil
+	}
+	return b.cluster.Can(ctx, id, "list", k, "")
+}
+
+// RequireAdmin returns an error unless the caller looks after the platform.
+func (b *Base) RequireAdmin(ctx context.Context, id auth.Identity) error {
+	may, err := b.IsAdmin(ctx, id)
+	if err == nil && !may {
+		err = &cluster.ForbiddenError{Verb: "list", Resource: "domainclaims"}
+	}
+	return err
+}
+
+// Ahead asks for what the frame of every page needs and for the rights given, all at once, before the page asks for one
+// after the other. A right that is not among them is asked for when it is needed.
+func (b *Base) Ahead(ctx context.Context, id auth.Identity, rights ...cluster.Right) {
+	wide := slices.Concat(b.cluster.Kinds().Requestable(), b.SpaceNamed(PlatformTeam).Kinds)
+	if k, ok := b.cluster.Kinds().ByName(ClaimKind); ok {
+		wide = append(wide, k)
+	}
+	b.cluster.Ahead(ctx, id, append(cluster.RightsTo("list", wide, ""), rights...)...)
+}
+
+// Require returns a *cluster.ForbiddenError unless the caller may do verb with objects of the kind in the namespace.
+func (b *Base) Require(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) error {
+	may, err := b.cluster.Can(ctx, id, verb, k, namespace)
+	if err == nil && !may {
+		err = &cluster.ForbiddenError{Verb: verb, Resource: k.Plural, Namespace: namespace}
+	}
+	return err
+}

@@ -1,0 +1,61 @@
+package request
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/commands"
+	"github.com/portico-platform/portico/portal/form"
+	"github.com/portico-platform/portico/portal/pages/page"
+)
+
+// formRequest is a request about an object that somebody describes: a new one, or one that is edited.
+type formRequest struct {
+	id    auth.Identity
+	space page.Space
+	kind  catalog.Kind
+	edit  *form.Edit // nil: a new object is asked for
+}
+
+func (f formRequest) facts() form.Facts {
+	return form.Facts{Team: f.space.Team, Namespace: f.space.Namespace, Edit: f.edit}
+}
+
+// ref returns the object of the kind that has a name.
+func (f formRequest) ref(name string) cluster.Ref {
+	return cluster.Ref{Kind: f.kind, Namespace: f.space.Namespace, Name: name}
+}
+
+// formRequest reads who asks for what kind. Without the right to verb it there is nothing to describe.
+func (p *Pages) formRequest(r *http.Request, kinds func(page.Space) catalog.Catalog, verb string) (formRequest, error) {
+	id, err := page.Caller(r)
+	if err != nil {
+		return formRequest{}, err
+	}
+	f := formRequest{id: id, space: p.SpaceOf(r)}
+	if f.kind, err = page.KindOf(r, kinds(f.space)); err != nil {
+		return formRequest{}, err
+	}
+	return f, p.Require(r.Context(), id, verb, f.kind, f.space.Namespace)
+}
+
+func requestable(s page.Space) catalog.Catalog { return s.Kinds }
+
+// carried reads a version of the object of the path that a form carries, its ETag and its YAML, from the inputs of these names.
+func carried(r *http.Request, kind catalog.Kind, etag, text string) (*form.Edit, error) {
+	e := &form.Edit{Name: chi.URLParam(r, "name"), ETag: r.PostForm.Get(etag)}
+	var err error
+	if e.Object, err = form.Parse(kind, r.PostForm.Get(text)); err != nil || e.ETag == "" {
+		return nil, errors.Join(page.ErrForm, err)
+	}
+	return e, nil
+}
+
+func inEditor(f formRequest) string {
+	return commands.InEditor(commands.Target{Kind: f.kind, Namespace: f.space.Namespace, Name: f.edit.Name})
+}

@@ -1,0 +1,42 @@
+package resource
+
+import (
+	"context"
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/humanize"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// addEvents reads the events, unless the caller may not see events: the rest of the page is there all the same.
+func (p *Pages) addEvents(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, d *views.Detail) error {
+	events, err := p.cluster.Events(ctx, l.id, obj)
+	d.Events, d.NoEvents, err = p.happenings(events, err)
+	return err
+}
+
+// happenings returns the events that were read as pages tell them, or why there are none.
+func (p *Pages) happenings(events []*corev1.Event, err error) (all []views.Happening, none string, other error) {
+	if _, ok := errors.AsType[*cluster.ForbiddenError](err); ok {
+		return nil, "You may not see events here: your role lacks the right to list them.", nil
+	}
+	for _, e := range events {
+		all = append(all, p.happening(e))
+	}
+	return all, "Nothing has happened lately. Kubernetes forgets events after about an hour.", err
+}
+
+func (p *Pages) happening(e *corev1.Event) views.Happening {
+	count := e.Count
+	if e.Series != nil {
+		count = e.Series.Count
+	}
+	return views.Happening{
+		Reason: e.Reason, Text: humanize.Sentence(e.Message), Warning: e.Type == corev1.EventTypeWarning,
+		Count: count, At: views.Moment{At: cluster.EventTime(e).Time, Now: p.Now()},
+	}
+}

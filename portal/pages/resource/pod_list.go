@@ -1,0 +1,79 @@
+package resource
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/pages/page"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// maxPods is how many Pods a page shows.
+const maxPods = 100
+
+const noPodsHere = "You may not see Pods here: your role lacks the right to list them."
+
+func (p *Pages) addPods(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, app *v1alpha1.WebApp, out *views.App) error {
+	pods, err := p.cluster.Pods(ctx, l.id, obj)
+	if _, ok := errors.AsType[*cluster.ForbiddenError](err); ok {
+		out.NoPods = noPodsHere
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	out.NoPods = "There are no Pods. They come with the rollout; what holds it up stands above."
+	out.Hidden = max(0, len(pods)-maxPods)
+	for _, pod := range pods[:min(len(pods), maxPods)] {
+		out.Pods = append(out.Pods, p.podOf(l, pod, app.Spec.Image))
+	}
+	return nil
+}
+
+// podOf returns a row of the list of Pods.
+func (p *Pages) podOf(l objectRequest, pod *corev1.Pod, wanted string) views.Pod {
+	image := imageOf(pod)
+	v := views.Pod{
+		ID: "pod-" + page.ElementID(pod.Name), Name: pod.Name,
+		Href: views.PodPath(l.space.Team.ID, l.ref.Kind.Plural, l.ref.Name, pod.Name),
+		Look: podLook(pod), LastWords: podLastWords(pod), Image: image, Version: tagOf(image), Old: image != wanted,
+		Created: p.Moment(pod.CreationTimestamp.Time), Node: pod.Spec.NodeName,
+	}
+	for i := range pod.Status.ContainerStatuses {
+		s := &pod.Status.ContainerStatuses[i]
+		v.Restarts += int(s.RestartCount)
+		if t := s.LastTerminationState.Terminated; t != nil && t.FinishedAt.After(v.Restarted.At) {
+			v.Restarted = p.Moment(t.FinishedAt.Time)
+		}
+	}
+	return v
+}
+
+// imageOf tells what the application's own container runs.
+func imageOf(pod *corev1.Pod) string {
+	for i := range pod.Spec.Containers {
+		if pod.Spec.Containers[i].Name == appContainer || len(pod.Spec.Containers) == 1 {
+			return pod.Spec.Containers[i].Image
+		}
+	}
+	return ""
+}
+
+// tagOf returns what tells an image's versions apart: the tag, or the beginning of the digest.
+func tagOf(image string) string {
+	name, digest, ok := strings.Cut(image, "@")
+	last := name[strings.LastIndexByte(name, '/')+1:]
+	if _, tag, tagged := strings.Cut(last, ":"); tagged {
+		return tag
+	}
+	if ok {
+		return digest[:min(len(digest), len("sha256:")+12)]
+	}
+	return "latest"
+}

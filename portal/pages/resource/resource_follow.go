@@ -1,0 +1,101 @@
+package resource
+
+import (
+	"context"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/pages/page"
+	"github.com/portico-platform/portico/portal/sse"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// detailLive streams the same page until the object is gone.
+func (p *Pages) detailLive(w http.ResponseWriter, r *http.Request) error {
+	l, err := p.readRequest(r)
+	if err != nil {
+		return err
+	}
+	changed := p.followRelated(r.Context(), l)
+	if l.tab == views.TabOverview || l.tab == views.TabActivity {
+		changed = page.Again(r.Context(), changed)
+	}
+	uid := r.URL.Query().Get("uid") // of what the page shows; without one, of what is there first
+	return p.Live(w, r, l.id, page.Live{
+		Changed: changed,
+		Allowed: func(ctx context.Context) error {
+			_, err := p.cluster.Get(ctx, l.id, l.ref)
+			if apierrors.IsNotFound(err) {
+				return nil // the next rendering says so
+			}
+			return err
+		},
+		Render: func(ctx context.Context) ([]sse.Part, error) {
+			obj, err := p.cluster.Get(ctx, l.id, l.ref)
+			if apierrors.IsNotFound(err) {
+				return p.gone(ctx, l, "")
+			}
+			if err != nil {
+				return nil, err
+			}
+			if now := string(obj.GetUID()); uid != "" && uid != now {
+				return p.gone(ctx, l, now)
+			}
+			uid = string(obj.GetUID())
+			return p.detailParts(ctx, l, obj)
+		},
+	})
+}
+
+func (p *Pages) detailParts(ctx context.Context, l objectRequest, obj *unstructured.Unstructured) ([]sse.Part, error) {
+	d, err := p.detailOf(ctx, l, obj)
+	if err != nil {
+		return nil, err
+	}
+	return page.Parts(ctx, page.Replace("buttons", views.ButtonsPart(d)), page.Replace("status", views.StatusPart(d)),
+		page.Replace("tabs", views.TabsPart(d)), page.Replace("body", views.BodyPart(d)))
+}
+
+// gone returns the last word about a deleted object; what the page showed of it stays. heir is the UID of the one that has its
+// name by now, if there is one.
+func (p *Pages) gone(ctx context.Context, l objectRequest, heir string) ([]sse.Part, error) {
+	d := views.Detail{
+		Frame: l.frame, Tab: l.tab, Gone: true, Replaced: heir != "",
+		Resource: views.Resource{Name: l.ref.Name, Href: views.ResourcePath(l.space.Team.ID, l.ref.Kind.Plural, l.ref.Name)},
+	}
+	out, err := page.Parts(ctx, page.Replace("buttons", views.ButtonsPart(d)), page.Replace("status", views.StatusPart(d)))
+	if err != nil {
+		return nil, err
+	}
+	return out, sse.ErrFinished
+}
+
+// followObject signals when the object, its events or its Pods change.
+func (p *Pages) followObject(ctx context.Context, l objectRequest) <-chan struct{} {
+	return p.Follow(ctx, func(c cluster.Change) bool {
+		return c.Kind == l.ref.Kind.Plural && c.Namespace == l.ref.Namespace && c.Name == l.ref.Name
+	})
+}
+
+// followRelated signals besides when an object of a kind changes that the object refers to: what is in its way is told
+// beside it.
+func (p *Pages) followRelated(ctx context.Context, l objectRequest) <-chan struct{} {
+	plurals := map[string]bool{}
+	for _, r := range l.ref.Kind.Refers {
+		for _, name := range r.Kinds {
+			if k, ok := p.cluster.Kinds().ByName(name); ok {
+				plurals[k.Plural] = true
+			}
+		}
+	}
+	return p.Follow(ctx, func(c cluster.Change) bool {
+		if c.Namespace != l.ref.Namespace {
+			return false
+		}
+		own := c.Kind == l.ref.Kind.Plural && c.Name == l.ref.Name
+		return own || plurals[c.Kind] && !c.Events && !c.Pods
+	})
+}

@@ -1,0 +1,98 @@
+package resource
+
+import (
+	"context"
+	"slices"
+
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/humanize"
+	"github.com/portico-platform/portico/portal/pages/page"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// addRights says what the user may do with the object.
+func (p *Pages) addRights(ctx context.Context, l objectRequest, d *views.Detail) (err error) {
+	if d.MayUpdate, err = p.cluster.Can(ctx, l.id, "patch", l.ref.Kind, l.space.Namespace); err != nil {
+		return err
+	}
+	if d.MayEdit, err = p.mayEdit(ctx, l); err != nil {
+		return err
+	}
+	if d.Another, err = p.anotherPath(ctx, l); err != nil {
+		return err
+	}
+	d.MayDelete, err = p.cluster.Can(ctx, l.id, "delete", l.ref.Kind, l.space.Namespace)
+	return err
+}
+
+// mayEdit reports whether there is a form in which the caller may change objects like that of l.
+func (p *Pages) mayEdit(ctx context.Context, l objectRequest) (bool, error) {
+	k := l.ref.Kind
+	if _, ok := page.Editable(l.space).ByPlural(k.Plural); !ok || k.Fixed != "" {
+		return false, nil
+	}
+	return p.cluster.Can(ctx, l.id, "update", k, l.space.Namespace)
+}
+
+// anotherPath returns where the caller may ask for one more like the object of l, "" for those who may not.
+func (p *Pages) anotherPath(ctx context.Context, l objectRequest) (string, error) {
+	if _, ok := l.space.Kinds.ByPlural(l.ref.Kind.Plural); !ok {
+		return "", nil
+	}
+	may, err := p.cluster.Can(ctx, l.id, "create", l.ref.Kind, l.space.Namespace)
+	if err != nil || !may {
+		return "", err
+	}
+	return views.AnotherPath(l.space.Team.ID, l.ref.Kind.Plural, l.ref.Name), nil
+}
+
+// cannotAct tells why some of what can be done with other resources cannot be done with this one; "" if all can. What is not
+// offered is not just left out: the page says why.
+func cannotAct(l objectRequest, d views.Detail) string {
+	k := l.ref.Kind
+	switch {
+	case !d.MayUpdate && !d.MayDelete:
+		return "Your role in " + l.space.Team.Name + " can view this, but not change or delete it. " + page.WhomToAsk(l.space)
+	case !d.MayUpdate:
+		return "Your role in " + l.space.Team.Name + " cannot change this. " + page.WhomToAsk(l.space)
+	}
+	var words string
+	switch {
+	case k.KeptBy == catalog.KeptByOperator:
+		words = "Portico keeps this up to date by itself: there is nothing to edit."
+	case k.Fixed != "":
+		words = "It cannot be edited: " + humanize.Sentence(k.Fixed)
+	case !d.MayEdit:
+		words = "Your role in " + l.space.Team.Name + " cannot edit this. " + page.WhomToAsk(l.space)
+	case isApp(k) && d.Paused && !d.Resource.Leaving:
+		words = "Resume it before you restart or scale it."
+	}
+	if !d.MayDelete {
+		words = humanize.Join(words, "Your role in "+l.space.Team.Name+" cannot delete this. "+page.WhomToAsk(l.space))
+	}
+	return words
+}
+
+// rightsOfDetail returns those that the page of an object asks for.
+func (p *Pages) rightsOfDetail(l objectRequest) []cluster.Right {
+	k, ns := l.ref.Kind, l.space.Namespace
+	out := []cluster.Right{cluster.ListEvents.In(cluster.EventsIn(ns))}
+	for _, verb := range []string{"get", "patch", "update", "create", "delete"} {
+		out = append(out, cluster.RightTo(verb, k, ns))
+	}
+	if isApp(k) {
+		out = append(out, cluster.ListPods.In(ns), cluster.GetLogs.In(ns))
+	}
+	for _, other := range p.cluster.Kinds() {
+		if refers(other, k) {
+			out = append(out, cluster.RightTo("list", other, ns))
+		}
+	}
+	return out
+}
+
+// refers tells whether objects of kind a may refer to some of kind b.
+func refers(a, b catalog.Kind) bool {
+	return slices.ContainsFunc(a.Refers, func(r catalog.Reference) bool { return slices.Contains(r.Kinds, b.Name) })
+}
