@@ -52,12 +52,12 @@ type Objects struct {
 }
 
 // For starts a pass over owner, which must be of the scheme.
-func (w Applier) For(owner engine.Object, pass *engine.Pass) (*Objects, error) {
-	gvk, err := apiutil.GVKForObject(owner, w.Client.Scheme())
+func (a Applier) For(owner engine.Object, pass *engine.Pass) (*Objects, error) {
+	gvk, err := apiutil.GVKForObject(owner, a.Client.Scheme())
 	if err != nil {
 		return nil, fmt.Errorf("own objects: %w", err)
 	}
-	return &Objects{applier: w, owner: owner, pass: pass, ref: *metav1.NewControllerRef(owner, gvk)}, nil
+	return &Objects{applier: a, owner: owner, pass: pass, ref: *metav1.NewControllerRef(owner, gvk)}, nil
 }
 
 // Apply makes what is declared hold in the owner's namespace. into is an empty object of the declared kind; it becomes

@@ -63,9 +63,9 @@ type Sessions struct {
 }
 
 // NewSessions returns an empty cache. All sessions share one pool of connections, and one limiter for each service.
-func NewSessions(secrets SecretReader, clusterID, tokenFile string, paces *Limiters) *Sessions {
+func NewSessions(secrets SecretReader, clusterID, tokenFile string, limiters *Limiters) *Sessions {
 	return &Sessions{
-		Secrets: secrets, ClusterID: clusterID, TokenFile: tokenFile, Limiters: paces,
+		Secrets: secrets, ClusterID: clusterID, TokenFile: tokenFile, Limiters: limiters,
 		client: awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 			t.MaxIdleConnsPerHost = 64
 		}),

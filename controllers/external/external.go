@@ -281,8 +281,8 @@ func (r *reconciliation[T, S]) observeOnly(ctx context.Context, seen *S) error {
 		return err
 	}
 	var differs []string
-	for _, s := range actions {
-		differs = append(differs, s.Why)
+	for _, a := range actions {
+		differs = append(differs, a.Why)
 	}
 	if len(differs) > 0 {
 		return engine.Blocked(v1alpha1.ReasonDiffers, "%s; managementPolicy Observe changes nothing", strings.Join(differs, "; "))

@@ -186,7 +186,7 @@ func (r *reconciliation) deleteAlias(ctx context.Context) error {
 	if found.ours {
 		changes := found.deletions()
 		if s.DNSChange, err = r.Zones.Change(ctx, r.zone.ID, changes...); dns.IsRefused(err) {
-			return r.replanRefused(ctx, err, changes, func(now records) ([]types.Change, error) { return now.deletions(), nil })
+			return r.replanRefused(ctx, err, changes, func(r records) ([]types.Change, error) { return r.deletions(), nil })
 		} else if err != nil {
 			return err
 		}
@@ -214,9 +214,9 @@ func (r *reconciliation) checkPropagated(ctx context.Context, pending string) er
 	return engine.Wait(v1alpha1.ReasonPropagating, again, "%s, which usually takes less than a minute", pending)
 }
 
-func (f records) deletions() []types.Change {
-	all := []types.Change{dns.Delete(f.owner)}
-	for _, a := range f.addresses {
+func (r records) deletions() []types.Change {
+	all := []types.Change{dns.Delete(r.owner)}
+	for _, a := range r.addresses {
 		all = append(all, dns.Delete(a))
 	}
 	return all

@@ -115,9 +115,9 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 }
 
 // routeIndexes makes routes findable by their ListenerSets.
-func (c setup) routeIndexes(ctx context.Context) error {
+func (s setup) routeIndexes(ctx context.Context) error {
 	for _, route := range []client.Object{&gatewayv1.HTTPRoute{}, &gatewayv1.GRPCRoute{}} {
-		if err := c.mgr.GetFieldIndexer().IndexField(ctx, route, pool.RouteIndex, pool.ListenerSetsOf); err != nil {
+		if err := s.mgr.GetFieldIndexer().IndexField(ctx, route, pool.RouteIndex, pool.ListenerSetsOf); err != nil {
 			return fmt.Errorf("index %T by its ListenerSets: %w", route, err)
 		}
 	}
@@ -133,75 +133,75 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-func (c setup) watchedByRequests(b *builder.Builder) {
+func (s setup) watchedByRequests(b *builder.Builder) {
 	request := &v1alpha1.GatewayHostnameRequest{}
 	everywhere := func(client.Object) client.ListOption { return client.InNamespace("") }
-	b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(c.mgr, request), builder.WithPredicates(watch.ProviderChanged()))
-	b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueWaitingUsers(c.mgr, request), builder.WithPredicates(watch.CredentialsChanged()))
+	b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(s.mgr, request), builder.WithPredicates(watch.ProviderChanged()))
+	b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueWaitingUsers(s.mgr, request), builder.WithPredicates(watch.CredentialsChanged()))
 	beside := func(g client.Object) client.ListOption { return client.InNamespace(g.GetNamespace()) }
-	b.Watches(&v1alpha1.HostnameGrant{}, watch.EnqueueMatching(c.mgr, request, beside), builder.WithPredicates(watch.SpecChanged()))
-	b.WatchesMetadata(&corev1.Namespace{}, watch.EnqueueNamespace(c.mgr, request), builder.WithPredicates(watch.NamespaceChanged()))
+	b.Watches(&v1alpha1.HostnameGrant{}, watch.EnqueueMatching(s.mgr, request, beside), builder.WithPredicates(watch.SpecChanged()))
+	b.WatchesMetadata(&corev1.Namespace{}, watch.EnqueueNamespace(s.mgr, request), builder.WithPredicates(watch.NamespaceChanged()))
 	onIt := func(g client.Object) client.ListOption { return client.MatchingFields{pool.Index: g.GetName()} }
-	b.Watches(&v1alpha1.PoolGateway{}, watch.EnqueueMatching(c.mgr, request, onIt), builder.WithPredicates(poolServingChanged()))
-	b.Watches(&v1alpha1.PoolGateway{}, watch.EnqueueMatching(c.mgr, request, onIt, notReadyOrDeleting), builder.WithPredicates(poolStatusChanged()))
+	b.Watches(&v1alpha1.PoolGateway{}, watch.EnqueueMatching(s.mgr, request, onIt), builder.WithPredicates(poolServingChanged()))
+	b.Watches(&v1alpha1.PoolGateway{}, watch.EnqueueMatching(s.mgr, request, onIt, notReadyOrDeleting), builder.WithPredicates(poolStatusChanged()))
 	b.Watches(&v1alpha1.DomainClaim{}, enqueueHolder(), builder.WithPredicates(watch.DeletionsOnly()))
-	b.Watches(&v1alpha1.DomainClaim{}, watch.EnqueueMatching(c.mgr, request, everywhere, waitsForClaim), builder.WithPredicates(watch.DeletionsOnly()))
-	b.Watches(&gatewayv1.ListenerSet{}, c.enqueueClaimant())
-	b.Watches(&gatewayv1.GatewayClass{}, watch.EnqueueMatching(c.mgr, request, everywhere, notReadyOrDeleting), builder.WithPredicates(watch.SpecChanged()))
+	b.Watches(&v1alpha1.DomainClaim{}, watch.EnqueueMatching(s.mgr, request, everywhere, waitsForClaim), builder.WithPredicates(watch.DeletionsOnly()))
+	b.Watches(&gatewayv1.ListenerSet{}, s.enqueueClaimant())
+	b.Watches(&gatewayv1.GatewayClass{}, watch.EnqueueMatching(s.mgr, request, everywhere, notReadyOrDeleting), builder.WithPredicates(watch.SpecChanged()))
 }
 
-func (c setup) watchedByPool(b *builder.Builder) {
+func (s setup) watchedByPool(b *builder.Builder) {
 	b.Owns(&gatewayv1.Gateway{})
 	b.Owns(&gatewayv1.ListenerSet{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
 	b.Owns(&gatewayv1.HTTPRoute{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
 	b.Owns(&albconfig.LoadBalancerConfiguration{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
-	b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(c.mgr, &v1alpha1.PoolGateway{}), builder.WithPredicates(watch.ProviderChanged()))
-	b.Watches(&v1alpha1.GatewayHostnameRequest{}, c.enqueuePool(), builder.WithPredicates(membershipChanged()))
-	b.Watches(&v1alpha1.DomainClaim{}, c.enqueuePool(), builder.WithPredicates(watch.SpecChanged()))
-	b.Watches(&gatewayv1.HTTPRoute{}, c.enqueuePoolsOfRoute(), builder.WithPredicates(watch.SpecChanged()))
-	b.Watches(&gatewayv1.GRPCRoute{}, c.enqueuePoolsOfRoute(), builder.WithPredicates(watch.SpecChanged()))
+	b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(s.mgr, &v1alpha1.PoolGateway{}), builder.WithPredicates(watch.ProviderChanged()))
+	b.Watches(&v1alpha1.GatewayHostnameRequest{}, s.enqueuePool(), builder.WithPredicates(membershipChanged()))
+	b.Watches(&v1alpha1.DomainClaim{}, s.enqueuePool(), builder.WithPredicates(watch.SpecChanged()))
+	b.Watches(&gatewayv1.HTTPRoute{}, s.enqueuePoolsOfRoute(), builder.WithPredicates(watch.SpecChanged()))
+	b.Watches(&gatewayv1.GRPCRoute{}, s.enqueuePoolsOfRoute(), builder.WithPredicates(watch.SpecChanged()))
 	everyPool := func(client.Object) client.ListOption { return client.InNamespace("") }
-	b.Watches(&gatewayv1.GatewayClass{}, watch.EnqueueMatching(c.mgr, &v1alpha1.PoolGateway{}, everyPool), builder.WithPredicates(watch.SpecChanged()))
+	b.Watches(&gatewayv1.GatewayClass{}, watch.EnqueueMatching(s.mgr, &v1alpha1.PoolGateway{}, everyPool), builder.WithPredicates(watch.SpecChanged()))
 }
 
 // account opens what a request needs of AWS, each part shared with other requests.
-func (c setup) account(ctx context.Context, r *v1alpha1.GatewayHostnameRequest) (*Account, error) {
-	s, err := c.o.Connector.OpenFor(ctx, cloud.ProviderUse{
+func (s setup) account(ctx context.Context, r *v1alpha1.GatewayHostnameRequest) (*Account, error) {
+	session, err := s.o.Connector.OpenFor(ctx, cloud.ProviderUse{
 		Kind: v1alpha1.KindGatewayHostnameRequest, Namespace: r.Namespace, Provider: r.Spec.ProviderRef.Name, Region: r.Status.Region,
 		AccountID: r.Status.AccountID, HasResources: r.Status.Claim != "", Deleting: !r.DeletionTimestamp.IsZero(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	queues, _ := c.queues.LoadOrStore(s.AccountID, &dns.Queues{Window: c.o.BatchWindow, Until: c.o.Done})
+	queues, _ := s.queues.LoadOrStore(session.AccountID, &dns.Queues{Window: s.o.BatchWindow, Until: s.o.Done})
 	return &Account{
-		ID: s.AccountID, Region: s.Config.Region, Cluster: s.Identity.Cluster,
-		Zones: cloud.Shared(s, func() *dns.Zones {
-			return dns.New(route53.NewFromConfig(s.Config), queues.(*dns.Queues), c.o.Engine.Now, c.o.Settling)
+		ID: session.AccountID, Region: session.Config.Region, Cluster: session.Identity.Cluster,
+		Zones: cloud.Shared(session, func() *dns.Zones {
+			return dns.New(route53.NewFromConfig(session.Config), queues.(*dns.Queues), s.o.Engine.Now, s.o.Settling)
 		}),
-		Certs: cert.Certificates{ACM: acm.NewFromConfig(s.Config), Tags: resourcegroupstaggingapi.NewFromConfig(s.Config)},
-		Tags:  func(r *v1alpha1.GatewayHostnameRequest) map[string]string { return s.Tags(asHolder(r), nil) },
+		Certs: cert.Certificates{ACM: acm.NewFromConfig(session.Config), Tags: resourcegroupstaggingapi.NewFromConfig(session.Config)},
+		Tags:  func(r *v1alpha1.GatewayHostnameRequest) map[string]string { return session.Tags(asHolder(r), nil) },
 		SearchTags: func(r *v1alpha1.GatewayHostnameRequest) map[string][]string {
-			return s.Identity.SearchTags(asHolder(r))
+			return session.Identity.SearchTags(asHolder(r))
 		},
-		Recheck: func(ctx context.Context) error { return c.o.Connector.Recheck(ctx, s, r.Namespace) },
+		Recheck: func(ctx context.Context) error { return s.o.Connector.Recheck(ctx, session, r.Namespace) },
 	}, nil
 }
 
-// asHolder returns the request under the UID by which it has its
+// asHolder returns the request under the UID by which it holds its hostname.
 func asHolder(r *v1alpha1.GatewayHostnameRequest) *v1alpha1.GatewayHostnameRequest {
 	holder := *r
 	holder.UID = r.HolderUID()
 	return &holder
 }
 
-func (c setup) loadBalancers(ctx context.Context, g *v1alpha1.PoolGateway) (pool.LoadBalancers, error) {
-	s, err := c.o.Connector.OpenFor(ctx, cloud.ProviderUse{
+func (s setup) loadBalancers(ctx context.Context, g *v1alpha1.PoolGateway) (pool.LoadBalancers, error) {
+	session, err := s.o.Connector.OpenFor(ctx, cloud.ProviderUse{
 		Kind: v1alpha1.KindPoolGateway, Namespace: g.Namespace, Provider: g.Spec.ProviderRef.Name, Region: g.Spec.Region,
 		AccountID: g.Spec.AccountID, HasResources: true, Deleting: !g.DeletionTimestamp.IsZero(), Platform: true,
 	})
 	if err != nil {
 		return pool.LoadBalancers{}, err
 	}
-	return pool.LoadBalancers{API: elasticloadbalancingv2.NewFromConfig(s.Config)}, nil
+	return pool.LoadBalancers{API: elasticloadbalancingv2.NewFromConfig(session.Config)}, nil
 }

@@ -20,9 +20,9 @@ import (
 )
 
 // enqueuePool wakes the PoolGateway on which a request or a claim has its place.
-func (c setup) enqueuePool() handler.EventHandler {
+func (s setup) enqueuePool() handler.EventHandler {
 	return watch.EnqueueOne(func(_ context.Context, o client.Object) client.ObjectKey {
-		key := client.ObjectKey{Namespace: c.o.Gateways}
+		key := client.ObjectKey{Namespace: s.o.Gateways}
 		switch o := o.(type) {
 		case *v1alpha1.GatewayHostnameRequest:
 			key.Name = o.Status.Gateway
@@ -34,12 +34,12 @@ func (c setup) enqueuePool() handler.EventHandler {
 }
 
 // enqueuePoolsOfRoute wakes the PoolGateways whose hostnames a route names as parents, or named until now.
-func (c setup) enqueuePoolsOfRoute() handler.EventHandler {
+func (s setup) enqueuePoolsOfRoute() handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) (all []reconcile.Request) {
 		for _, set := range pool.ListenerSetsOf(o) {
 			namespace, name, _ := strings.Cut(set, "/")
 			found := &v1alpha1.DomainClaim{}
-			if namespace == c.o.Gateways && c.mgr.GetCache().Get(ctx, client.ObjectKey{Name: name}, found) == nil &&
+			if namespace == s.o.Gateways && s.mgr.GetCache().Get(ctx, client.ObjectKey{Name: name}, found) == nil &&
 				found.Spec.Holder.Namespace == o.GetNamespace() { // no other namespace's routes are attached
 				all = append(all, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: namespace, Name: found.Spec.Gateway}})
 			}
@@ -63,10 +63,10 @@ func enqueueClaim() handler.EventHandler {
 }
 
 // enqueueClaimant wakes the request for whose claim a ListenerSet is.
-func (c setup) enqueueClaimant() handler.EventHandler {
+func (s setup) enqueueClaimant() handler.EventHandler {
 	return watch.EnqueueOne(func(ctx context.Context, o client.Object) client.ObjectKey {
 		found := &v1alpha1.DomainClaim{}
-		if o.GetNamespace() != c.o.Gateways || c.mgr.GetCache().Get(ctx, client.ObjectKey{Name: o.GetName()}, found) != nil {
+		if o.GetNamespace() != s.o.Gateways || s.mgr.GetCache().Get(ctx, client.ObjectKey{Name: o.GetName()}, found) != nil {
 			return client.ObjectKey{}
 		}
 		return holderOf(found)

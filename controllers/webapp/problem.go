@@ -24,34 +24,34 @@ type problem struct {
 
 // problem asks the Deployment and the version that is wanted first for what they could not create, and then each of its
 // Pods; the worst is told.
-func (p runtimeState) problem(spec *v1alpha1.WebAppSpec) problem {
-	if c := p.deploymentProblem(); c.text != "" {
-		return c
+func (s runtimeState) problem(spec *v1alpha1.WebAppSpec) problem {
+	if p := s.deploymentProblem(); p.text != "" {
+		return p
 	}
-	set := p.currentReplicaSet()
+	set := s.currentReplicaSet()
 	if set == nil {
 		return problem{}
 	}
-	if c := replicaSetProblem(set); c.text != "" {
-		return c
+	if p := replicaSetProblem(set); p.text != "" {
+		return p
 	}
 	var found problem
-	for _, pod := range p.podsOf(set) {
-		c := podProblem(&pod, spec)
-		if c.text != "" && (found.text == "" || c.stalled && !found.stalled) {
-			found = c
+	for _, pod := range s.podsOf(set) {
+		p := podProblem(&pod, spec)
+		if p.text != "" && (found.text == "" || p.stalled && !found.stalled) {
+			found = p
 		}
 	}
 	return found
 }
 
 // deploymentProblem returns why the Deployment makes no version of what it is asked for.
-func (p runtimeState) deploymentProblem() problem {
-	d := &p.deployment
-	if d.Spec.Paused && d.Status.UpdatedReplicas < p.wantedReplicas() {
+func (s runtimeState) deploymentProblem() problem {
+	d := &s.deployment
+	if d.Spec.Paused && d.Status.UpdatedReplicas < s.wantedReplicas() {
 		return problem{reason: "DeploymentPaused", stalled: true, text: "the Deployment is paused: kubectl rollout resume deployment/" + d.Name + " lets it go on"}
 	}
-	if c := p.stuckCondition(); c != nil && c.Reason != v1alpha1.ReasonProgressDeadlineExceeded {
+	if c := s.stuckCondition(); c != nil && c.Reason != v1alpha1.ReasonProgressDeadlineExceeded {
 		return refusalProblem(c.Reason, c.Message, "the cluster refuses the new version: ")
 	}
 	return problem{}
@@ -87,17 +87,17 @@ func podProblem(pod *corev1.Pod, spec *v1alpha1.WebAppSpec) problem {
 		}
 	}
 	for i := range pod.Status.InitContainerStatuses {
-		if c := containerProblem(pod, &pod.Status.InitContainerStatuses[i]); c.text != "" {
-			return c
+		if p := containerProblem(pod, &pod.Status.InitContainerStatuses[i]); p.text != "" {
+			return p
 		}
 	}
 	for i := range pod.Status.ContainerStatuses {
 		status := &pod.Status.ContainerStatuses[i]
-		if c := containerProblem(pod, status); c.text != "" {
-			return c
+		if p := containerProblem(pod, status); p.text != "" {
+			return p
 		}
-		if c := probeProblem(pod, status, spec); c.text != "" {
-			return c
+		if p := probeProblem(pod, status, spec); p.text != "" {
+			return p
 		}
 	}
 	return problem{}

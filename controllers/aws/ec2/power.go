@@ -91,15 +91,15 @@ func (i *instance) stopToChange(obj *v1alpha1.EC2Instance, seen *instanceState, 
 	case obj.Spec.State == "" && !obj.Status.RestartAfterChange:
 		return nil, engine.Wait(v1alpha1.ReasonStopPlanned, 100*time.Millisecond, "%s: the instance is stopped for it, and started again", why)
 	}
-	step := i.stop(seen, "state Running → Stopped, for "+why)
-	take := step.Do
-	step.Do = func(ctx context.Context) error {
+	action := i.stop(seen, "state Running → Stopped, for "+why)
+	take := action.Do
+	action.Do = func(ctx context.Context) error {
 		if err := i.checkType(ctx, seen, changes); err != nil {
 			return err
 		}
 		return take(ctx)
 	}
-	return []external.Action{step}, nil
+	return []external.Action{action}, nil
 }
 
 // restart reports whether the instance is to be started again after a change that it is, or will be, stopped for.

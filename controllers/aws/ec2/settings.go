@@ -52,13 +52,13 @@ func (i *instance) planCalls(obj *v1alpha1.EC2Instance, seen *instanceState) []e
 		if len(changes) == 0 {
 			continue
 		}
-		step := external.Action{Name: c.name(changes), Why: external.Describe(changes), Changes: changes, Do: func(ctx context.Context) error {
+		action := external.Action{Name: c.name(changes), Why: external.Describe(changes), Changes: changes, Do: func(ctx context.Context) error {
 			return explain(c.do(ctx, i, seen, changes))
 		}}
 		if c.references != nil {
-			step.References = c.references(changes)
+			action.References = c.references(changes)
 		}
-		actions = append(actions, step)
+		actions = append(actions, action)
 	}
 	return actions
 }
