@@ -59,15 +59,15 @@ func (r *reconciliation) ownershipValue() string {
 	return fmt.Sprintf("heritage=portico,portico/cluster=%s,portico/request=%s", r.Cluster, r.req.HolderUID())
 }
 
-// conflict returns why the records must be left alone, if they must.
-func (f records) conflict(r *reconciliation) error {
+// refuseForeign returns an error if records that were found are somebody else's, or cannot stand beside ours.
+func (r *reconciliation) refuseForeign(found records) error {
 	var what string
 	switch {
-	case f.owned && !f.ours:
-		what = fmt.Sprintf("the TXT record %s says that the hostname is another's (%s)", r.name.Ownership(), strings.Join(dns.Values(f.owner), " "))
-	case !f.ours && len(f.addresses) > 0:
+	case found.owned && !found.ours:
+		what = fmt.Sprintf("the TXT record %s says that the hostname is another's (%s)", r.name.Ownership(), strings.Join(dns.Values(found.owner), " "))
+	case !found.ours && len(found.addresses) > 0:
 		what = fmt.Sprintf("the zone %s has address records of %s already, and no TXT record %s that says that they are ours", r.zone.Name, r.name, r.name.Ownership())
-	case len(f.other) > 0:
+	case len(found.other) > 0:
 		what = fmt.Sprintf("the zone %s has a CNAME record of %s", r.zone.Name, r.name)
 	default:
 		return nil
@@ -90,7 +90,7 @@ func (r *reconciliation) ensureAlias(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := found.conflict(r); err != nil {
+	if err := r.refuseForeign(found); err != nil {
 		return "", err
 	}
 	s, lb := &r.req.Status, r.pool.Status.LoadBalancer.DNSName
@@ -154,7 +154,7 @@ func (r *reconciliation) sendChanges(ctx context.Context, changes []types.Change
 	if dns.IsRefused(err) {
 		return r.replanRefused(ctx, err, changes, func(now records) ([]types.Change, error) {
 			again, _ := r.planChanges(now)
-			return again, now.conflict(r)
+			return again, r.refuseForeign(now)
 		})
 	}
 	if err != nil {

@@ -112,7 +112,7 @@ func (r *reconciliation) steps() steps.List[*v1alpha1.GatewayHostnameRequest] {
 		step(v1alpha1.StepCertificateRequested, r.requestCertificate, r.deleteCertificate),
 		step(v1alpha1.StepDNSValidated, r.ensureValidationRecord, nil), // the record stays: other certificates of the domain need it
 		step(v1alpha1.StepCertificateIssued, r.checkIssued, nil),
-		step(v1alpha1.StepListenerAttached, r.ensureListener, r.deleteListener),
+		step(v1alpha1.StepListenerAttached, r.requestListener, r.releaseListener),
 		step(v1alpha1.StepDNSAliasReady, r.ensureAlias, r.deleteAlias),
 	}
 }

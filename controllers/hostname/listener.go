@@ -20,8 +20,8 @@ import (
 // watchFallback is how soon a state is looked at again of which a watch tells; it is there for the watch that failed.
 const watchFallback = time.Minute
 
-// ensureListener hands the certificate to the PoolGateway, which alone writes to the load balancer, and waits until it is there.
-func (r *reconciliation) ensureListener(ctx context.Context) (string, error) {
+// requestListener hands the certificate to the PoolGateway, which alone writes to the load balancer, and waits until it is there.
+func (r *reconciliation) requestListener(ctx context.Context) (string, error) {
 	s := &r.req.Status
 	s.Certificate.Serve = true
 	pg := &v1alpha1.PoolGateway{}
@@ -128,9 +128,9 @@ func waitForPool(pg *v1alpha1.PoolGateway, reason string, again time.Duration, w
 	return engine.Wait(reason, again, "%s", what)
 }
 
-// deleteListener takes the hostname off the load balancer, and is done when AWS shows it off. If the PoolGateway is gone AWS
+// releaseListener takes the hostname off the load balancer, and is done when AWS shows it off. If the PoolGateway is gone AWS
 // itself refuses to delete a certificate that is in use.
-func (r *reconciliation) deleteListener(ctx context.Context) error {
+func (r *reconciliation) releaseListener(ctx context.Context) error {
 	c := r.req.Status.Certificate
 	if c == nil {
 		return nil

@@ -142,14 +142,14 @@ func (r Request) checkQuota(claims []v1alpha1.DomainClaimSpec) error {
 	return engine.Blocked(v1alpha1.ReasonTooManyHostnames, "namespace %s has %d hostnames, and its HostnameGrant allows %d: delete one that nothing needs, or ask a platform admin to raise maxHostnames", r.Holder.Namespace, has, r.Most)
 }
 
-// activeClaims returns the claims that exist and those that the ledger announces, or an error if one of them conflicts with want. It
+// activeClaims returns the claims that exist and those that the ledger announces, or an error if one of them overlaps want. It
 // removes from the ledger's data what is not needed there any more.
 func (r *Registry) activeClaims(ctx context.Context, ledger *corev1.ConfigMap, claims []v1alpha1.DomainClaim, want v1alpha1.DomainClaimSpec) ([]v1alpha1.DomainClaimSpec, error) {
 	var all []v1alpha1.DomainClaimSpec
 	for i := range claims {
 		delete(ledger.Data, claims[i].Name) // it has become a claim
 		all = append(all, claims[i].Spec)
-		if err := conflict(want, claims[i].Spec, claims[i].Name); err != nil {
+		if err := refuseOverlap(want, claims[i].Spec, claims[i].Name); err != nil {
 			return nil, err
 		}
 	}
@@ -159,7 +159,7 @@ func (r *Registry) activeClaims(ctx context.Context, ledger *corev1.ConfigMap, c
 			delete(ledger.Data, key) // our own of an earlier try, or nothing that we wrote
 			continue
 		}
-		clash := conflict(want, one, key)
+		clash := refuseOverlap(want, one, key)
 		if clash != nil {
 			gone, err := r.holderGone(ctx, one.Holder)
 			if err != nil {
@@ -176,8 +176,8 @@ func (r *Registry) activeClaims(ctx context.Context, ledger *corev1.ConfigMap, c
 	return all, nil
 }
 
-// conflict returns why want cannot be had beside one. Who has it is told within the namespace only.
-func conflict(want, one v1alpha1.DomainClaimSpec, claim string) error {
+// refuseOverlap returns why want cannot be had beside one. Who has it is told within the namespace only.
+func refuseOverlap(want, one v1alpha1.DomainClaimSpec, claim string) error {
 	if want.Visibility != one.Visibility {
 		return nil
 	}
