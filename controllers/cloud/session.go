@@ -218,6 +218,11 @@ func partition(arn string) string {
 	return "aws"
 }
 
+// ARN returns the ARN of a resource in the session's account and region.
+func (s *Session) ARN(service, resource string) string {
+	return fmt.Sprintf("arn:%s:%s:%s:%s:%s", s.Partition, service, s.Config.Region, s.AccountID, resource)
+}
+
 // In returns the session for a region, kind and namespace.
 func (s *Session) In(region, kind, namespaceUID string) *Session {
 	c := *s

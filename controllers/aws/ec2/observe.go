@@ -102,7 +102,7 @@ func isThere(obj *v1alpha1.EC2Instance, seen *instanceState) bool {
 // would take it. A launch that the search does not show yet is not repeated, for its token.
 func (i *instance) search(ctx context.Context, obj *v1alpha1.EC2Instance) (*instanceState, error) {
 	marks := i.session.Identity.OwnershipTags(obj)
-	all, _, err := i.svc.byName.Get(ctx, ownerKey{marks[tagCluster], marks[tagKind], marks[tagNamespace], marks[tagName]})
+	all, _, err := i.svc.byName.Get(ctx, ownerKey{marks[cloud.TagCluster], marks[cloud.TagKind], marks[cloud.TagNamespace], marks[cloud.TagName]})
 	if err != nil {
 		return nil, err
 	}

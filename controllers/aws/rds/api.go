@@ -134,19 +134,11 @@ func stateOf(db *rdstypes.DBInstance) instanceState {
 }
 
 func tagMap(list []rdstypes.Tag) map[string]string {
-	tags := make(map[string]string, len(list))
-	for _, t := range list {
-		tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
-	}
-	return tags
+	return cloud.TagMap(list, func(t rdstypes.Tag) (key, value *string) { return t.Key, t.Value })
 }
 
 func tagList(tags map[string]string) []rdstypes.Tag {
-	list := make([]rdstypes.Tag, 0, len(tags))
-	for key, value := range tags {
-		list = append(list, rdstypes.Tag{Key: aws.String(key), Value: aws.String(value)})
-	}
-	return list
+	return cloud.TagList(tags, func(key, value *string) rdstypes.Tag { return rdstypes.Tag{Key: key, Value: value} })
 }
 
 // identifier in the case in which RDS keeps it.

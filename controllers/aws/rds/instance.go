@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -50,10 +49,6 @@ func (i *instance) identifier(obj *v1alpha1.RDSInstance) string {
 		name = prefix + name
 	}
 	return name
-}
-
-func (i *instance) arn(obj *v1alpha1.RDSInstance) string {
-	return fmt.Sprintf("arn:%s:rds:%s:%s:db:%s", i.session.Partition, i.session.Config.Region, i.session.AccountID, i.identifier(obj))
 }
 
 // Observe reads the instance with its tags: from the latest listing if the look is routine, else together with others'

@@ -20,7 +20,7 @@ import (
 func (i *instance) Report(obj *v1alpha1.RDSInstance, seen *instanceState) map[string]string {
 	i.Reserve(obj)
 	s, db := &obj.Status, &seen.db
-	s.ARN, s.DBInstanceStatus = i.arn(obj), seen.status()
+	s.ARN, s.DBInstanceStatus = i.session.ARN("rds", "db:"+i.identifier(obj)), seen.status()
 	s.EngineVersion, s.InstanceClass = aws.ToString(db.EngineVersion), aws.ToString(db.DBInstanceClass)
 	s.AllocatedStorage, s.ParameterApplyStatus = aws.ToInt32(db.AllocatedStorage), parameterGroup(db).status
 	s.PendingModifiedValues = pendingChanges(seen)

@@ -53,7 +53,7 @@ type subscription struct{ arn, queue string }
 
 // path returns the managed path of a queue's subscription; empty for what is no queue beside the topic.
 func (t *topic) path(queue string) string {
-	if name, ours := strings.CutPrefix(queue, arn(t.Session, "sqs", "")); ours {
+	if name, ours := strings.CutPrefix(queue, t.Session.ARN("sqs", "")); ours {
 		return subscriptionPath + "." + name
 	}
 	return ""
@@ -114,7 +114,7 @@ func (t *topic) subscriptions(obj *v1alpha1.SNSTopic) (all []attribute) {
 		add(to.arn, to.delivery.text())
 	}
 	for _, path := range slices.Clone(paths) {
-		add(arn(t.Session, "sqs", strings.TrimPrefix(path, subscriptionPath+".")), "")
+		add(t.Session.ARN("sqs", strings.TrimPrefix(path, subscriptionPath+".")), "")
 	}
 	return all
 }

@@ -75,7 +75,7 @@ func (t *topic) all(obj *v1alpha1.SNSTopic) []attribute {
 	}, t.subscriptions(obj)...)
 }
 
-func (t *topic) arn(obj *v1alpha1.SNSTopic) string { return arn(t.Session, "sns", t.name(obj)) }
+func (t *topic) arn(obj *v1alpha1.SNSTopic) string { return t.Session.ARN("sns", t.name(obj)) }
 
 // find returns the ARN, which follows from the name.
 func (t *topic) find(_ context.Context, obj *v1alpha1.SNSTopic) (string, error) {

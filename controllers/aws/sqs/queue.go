@@ -4,7 +4,6 @@ package sqs
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -59,10 +58,6 @@ func (q *queue) name(obj *v1alpha1.SQSQueue) string {
 		return q.Session.Identity.GeneratedName(obj, longest-len(fifoSuffix)) + fifoSuffix
 	}
 	return q.Session.Identity.GeneratedName(obj, longest)
-}
-
-func arn(session *cloud.Session, name string) string {
-	return fmt.Sprintf("arn:%s:sqs:%s:%s:%s", session.Partition, session.Config.Region, session.AccountID, name)
 }
 
 // lastPart of a queue's URL, or ARN cut at "/", is its name.
@@ -133,7 +128,7 @@ func (q *queue) create(obj *v1alpha1.SQSQueue, set, tags map[string]string) exte
 func (q *queue) Report(obj *v1alpha1.SQSQueue, seen *queueState) map[string]string {
 	q.Reserve(obj)
 	s := &obj.Status
-	s.ARN, s.QueueURL, s.DeadLetterTargetARN = arn(q.Session, s.QueueName), seen.ID, q.target
+	s.ARN, s.QueueURL, s.DeadLetterTargetARN = q.Session.ARN("sqs", s.QueueName), seen.ID, q.target
 	return map[string]string{
 		"type": "sqs", "provider": "aws", "queue": s.QueueName, "uri": seen.ID, "url": seen.ID, "arn": s.ARN,
 		"region": s.Region, "endpoint": q.Session.Endpoint,

@@ -220,7 +220,7 @@ func TestAListingIsCompleteOrNone(t *testing.T) {
 	f := &fakeSQS{}
 	session := adapter(t, f).Session
 	got, err := list(t.Context(), f, session)
-	if err != nil || !slices.Equal(got, []string{arn(session, "a"), arn(session, "b.fifo")}) {
+	if err != nil || !slices.Equal(got, []string{session.ARN("sqs", "a"), session.ARN("sqs", "b.fifo")}) {
 		t.Errorf("listed %v, %v", got, err)
 	}
 	f.fail = code("RequestThrottled")
