@@ -136,7 +136,7 @@ func (i *instance) only(obj *v1alpha1.EC2Instance, all []instanceState, owner ex
 	for _, s := range all {
 		ids = append(ids, s.id())
 	}
-	return nil, engine.Blocked(v1alpha1.ReasonAmbiguous, "the instances %s all carry the tags that make them this object's; nothing was changed. Ask somebody with access to AWS to remove the portico.dev tags from all but one", joined(ids))
+	return nil, engine.Blocked(v1alpha1.ReasonAmbiguous, "the instances %s all carry the tags that make them this object's; nothing was changed. Ask somebody with access to AWS to remove the portico.dev tags from all but one", external.JoinSet(ids))
 }
 
 // failedLaunch returns the error of an instance that EC2 itself ended before it was ever usable, as it does when it may not use the

@@ -24,12 +24,12 @@ const (
 var offline = []field{
 	{
 		Path: typePath, Sticky: true,
-		Want: func(o object) (string, bool) { return o.Spec.InstanceType, o.Spec.InstanceType != "" },
+		Want: external.Text(func(o object) string { return o.Spec.InstanceType }),
 		Have: func(seen *instanceState) string { return string(seen.vm.InstanceType) },
 	},
 	{
 		Path: optimizedPath, Sticky: true,
-		Want: yesNo(func(s *v1alpha1.EC2InstanceSpec) *bool { return s.EBSOptimized }),
+		Want: external.Bool(func(o object) *bool { return o.Spec.EBSOptimized }),
 		Have: func(seen *instanceState) string { return strconv.FormatBool(aws.ToBool(seen.vm.EbsOptimized)) },
 	},
 }
@@ -42,7 +42,7 @@ const (
 
 var power = []field{{
 	Path: "state", Sticky: true,
-	Want: func(o object) (string, bool) { return o.Spec.State, o.Spec.State != "" },
+	Want: external.Text(func(o object) string { return o.Spec.State }),
 	Have: func(seen *instanceState) string {
 		if seen.state() == ec2types.InstanceStateNameStopped {
 			return powerStopped

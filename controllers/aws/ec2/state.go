@@ -3,7 +3,6 @@ package ec2
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -72,19 +71,3 @@ func arn(session *cloud.Session, id string) string {
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
-// nonEmpty returns nil for an empty text: the parameter is left out.
-func nonEmpty(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
-const separator = ", "
-
-func joined(list []string) string {
-	list = slices.Clone(list)
-	slices.Sort(list)
-	return strings.Join(slices.Compact(list), separator)
-}

@@ -138,7 +138,7 @@ func (i *instance) planManaged(obj *v1alpha1.RDSInstance, seen *instanceState) (
 	switch {
 	case seen.db.MasterUserSecret == nil:
 		in.ManageMasterUserPassword, in.ApplyImmediately = aws.Bool(true), aws.Bool(obj.Spec.ApplyImmediately)
-		in.MasterUserSecretKmsKeyId = nonEmpty(obj.Spec.MasterUserSecretKmsKeyID)
+		in.MasterUserSecretKmsKeyId = external.NonEmpty(obj.Spec.MasterUserSecretKmsKeyID)
 		action.Why = "master password: RDS manages it from now on, in AWS Secrets Manager"
 		action.References = []external.Reference{{Kind: reference.KMSKey, Name: obj.Spec.MasterUserSecretKmsKeyID}}
 	case secretWait(seen) != nil:
@@ -179,11 +179,4 @@ func withoutPassword(err error, password string) error {
 		return engine.Blocked(v1alpha1.ReasonInvalidPassword, "RDS refused the master password; its answer is not shown, because it quotes the password")
 	}
 	return err
-}
-
-func nonEmpty(value string) *string {
-	if value == "" {
-		return nil
-	}
-	return &value
 }

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/external"
 )
 
 // Report fills the status and tells how to connect. Only the password in force is told.
@@ -133,7 +134,7 @@ func beyondSettings(p *pending) map[string]string {
 	for _, v := range p.AdditionalStorageVolumes {
 		volumes = append(volumes, aws.ToString(v.VolumeName))
 	}
-	all["processorFeatures"], all["additionalStorageVolumes"] = joined(features), joined(volumes)
+	all["processorFeatures"], all["additionalStorageVolumes"] = external.JoinSet(features), external.JoinSet(volumes)
 	return all
 }
 
@@ -176,7 +177,7 @@ func applied(obj *v1alpha1.RDSInstance) metav1.Condition {
 
 // larger says why there is more storage than the spec asks for, unless AWS may add some.
 func larger(obj *v1alpha1.RDSInstance) string {
-	becomes := max(obj.Status.AllocatedStorage, aws.ToInt32(parseInt(obj.Status.PendingModifiedValues["allocatedStorage"])))
+	becomes := max(obj.Status.AllocatedStorage, aws.ToInt32(external.ParseInt(obj.Status.PendingModifiedValues["allocatedStorage"])))
 	if becomes <= obj.Spec.AllocatedStorage || obj.Spec.MaxAllocatedStorage != nil {
 		return ""
 	}

@@ -65,12 +65,12 @@ func (t *topic) name(obj *v1alpha1.SNSTopic) string {
 // all returns the attributes of a topic, by the API reference of SetTopicAttributes, and its subscriptions.
 func (t *topic) all(obj *v1alpha1.SNSTopic) []attribute {
 	return append([]attribute{
-		{Name: "DisplayName", Path: "displayName", Want: attributes.Text(func(o *v1alpha1.SNSTopic) string { return o.Spec.DisplayName })},
-		{Name: "ContentBasedDeduplication", Path: "contentBasedDeduplication", Default: "false", Want: attributes.Bool(func(o *v1alpha1.SNSTopic) *bool { return o.Spec.ContentBasedDeduplication })},
-		{Name: kmsKey, Path: "kmsMasterKeyId", Want: attributes.Text(func(o *v1alpha1.SNSTopic) string { return o.Spec.KMSMasterKeyID })},
+		{Name: "DisplayName", Path: "displayName", Want: external.Text(func(o *v1alpha1.SNSTopic) string { return o.Spec.DisplayName })},
+		{Name: "ContentBasedDeduplication", Path: "contentBasedDeduplication", Default: "false", Want: external.Bool(func(o *v1alpha1.SNSTopic) *bool { return o.Spec.ContentBasedDeduplication })},
+		{Name: kmsKey, Path: "kmsMasterKeyId", Want: external.Text(func(o *v1alpha1.SNSTopic) string { return o.Spec.KMSMasterKeyID })},
 		{
 			Name: "Policy", Path: "policy", Normal: normalPolicy, Default: normalPolicy(defaultPolicy(t.arn(obj), t.Session.AccountID)),
-			Want: attributes.Text(func(o *v1alpha1.SNSTopic) string { return normalPolicy(o.Spec.Policy) }),
+			Want: external.Text(func(o *v1alpha1.SNSTopic) string { return normalPolicy(o.Spec.Policy) }),
 		},
 	}, t.subscriptions(obj)...)
 }
