@@ -2,7 +2,9 @@ package cloud
 
 import (
 	"context"
+	"maps"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -57,14 +59,19 @@ func ListingOf[V any](s *Session) *Listing[V] {
 	return loadOrBuild(s.listings, s.Config.Region, func() *Listing[V] { return &Listing[V]{Now: s.limiters.Now} })
 }
 
-// Replace makes all the listing; nil forgets it, which is what a failed listing asks for.
-func (l *Listing[V]) Replace(all map[string]V) {
+// Replace makes all the listing and returns its ARNs, sorted. An error of the call that lists forgets it.
+func (l *Listing[V]) Replace(all map[string]V, err error) ([]string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err != nil {
+		l.all = nil
+		return nil, err
+	}
 	l.all = all
 	if l.Now != nil {
 		l.at = l.Now()
 	}
+	return slices.Sorted(maps.Keys(all)), nil
 }
 
 // Get returns the state of the resource with this ARN, for routine work only, and if it is younger than what the

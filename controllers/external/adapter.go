@@ -3,8 +3,20 @@ package external
 import (
 	"context"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 )
+
+// ObserveOnly reports whether obj's resource is only compared, and never changed.
+func ObserveOnly(obj Object) bool {
+	spec, _ := obj.AWS()
+	return spec.ManagementPolicy == v1alpha1.ManagementObserve
+}
+
+// ReadsSettings reports whether Observe reads more of obj's resource than whose it is: not of what is foreign, or is to go.
+func ReadsSettings(obj Object, owner Owner) bool {
+	return obj.GetDeletionTimestamp().IsZero() && (owner != Foreign || ObserveOnly(obj))
+}
 
 // Owner says to whom a resource belongs, by the marks it carries.
 type Owner int

@@ -131,8 +131,7 @@ func (r *reconciliation[T, S]) round(ctx context.Context) (done bool, err error)
 	if engine.IsRoutine(ctx) && !r.inSync(seen) {
 		return r.round(engine.WithRoutine(ctx, false)) // a routine look may be an old one: nothing is decided by it
 	}
-	spec, _ := r.obj.AWS()
-	if spec.ManagementPolicy == v1alpha1.ManagementObserve {
+	if ObserveOnly(r.obj) {
 		return true, r.observeOnly(ctx, seen)
 	}
 	if seen == nil {
@@ -156,8 +155,7 @@ func (r *reconciliation[T, S]) round(ctx context.Context) (done bool, err error)
 
 // inSync reports whether nothing is to do or to say about what was seen.
 func (r *reconciliation[T, S]) inSync(seen *S) bool {
-	spec, _ := r.obj.AWS()
-	if seen == nil || (r.Adapter.Owner(r.obj, seen) != Ours && spec.ManagementPolicy != v1alpha1.ManagementObserve) {
+	if seen == nil || (r.Adapter.Owner(r.obj, seen) != Ours && !ObserveOnly(r.obj)) {
 		return false
 	}
 	actions, err := r.Adapter.Plan(r.obj, seen)

@@ -12,12 +12,9 @@ import (
 
 // Finalize implements engine.KindReconciler: what becomes of the resource is the deletion policy's to say.
 func (rec Reconciler[T, S]) Finalize(ctx context.Context, obj T, pass *engine.Pass) error {
-	spec, status := obj.AWS()
-	if spec.ManagementPolicy == v1alpha1.ManagementObserve {
+	_, status := obj.AWS()
+	if ObserveOnly(obj) || status.AccountID == "" { // without an account nothing was ever reserved: see Adapter.Reserve
 		return nil
-	}
-	if status.AccountID == "" {
-		return nil // nothing was ever reserved, let alone created: see Adapter.Reserve
 	}
 	switch obj.Policy() {
 	case v1alpha1.DeletionRetain:

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/external"
 )
@@ -58,19 +57,13 @@ func (a *Adapter[T]) Observe(ctx context.Context, obj T) (*State, error) {
 		return nil, cloud.Explain(err)
 	}
 	seen := &State{ID: id, Tags: tags}
-	foreign := a.Owner(obj, seen) == external.Foreign && !observed(obj)
-	if foreign || !obj.GetDeletionTimestamp().IsZero() || !external.AnyInUse(a.fields(obj), obj) {
+	if !external.ReadsSettings(obj, a.Owner(obj, seen)) || !external.AnyInUse(a.fields(obj), obj) {
 		return seen, nil
 	}
 	if seen.Attributes, err = a.Read(ctx, obj, id); cloud.IsNotFound(err) {
 		return nil, nil
 	}
 	return seen, cloud.Explain(err)
-}
-
-func observed(obj external.Object) bool {
-	spec, _ := obj.AWS()
-	return spec.ManagementPolicy == v1alpha1.ManagementObserve
 }
 
 // Owner reads ownership off the tags.
@@ -91,7 +84,7 @@ func (a *Adapter[T]) Plan(obj T, seen *State) ([]external.Action, error) {
 		return []external.Action{a.create(obj)}, nil
 	}
 	var actions []external.Action
-	if !observed(obj) {
+	if !external.ObserveOnly(obj) {
 		actions = a.planTags(obj, seen)
 	}
 	if seen.Attributes == nil {

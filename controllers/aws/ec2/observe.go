@@ -22,9 +22,8 @@ func (i *instance) Observe(ctx context.Context, obj *v1alpha1.EC2Instance) (*ins
 	if err != nil || seen == nil {
 		return nil, err
 	}
-	foreign := i.Owner(obj, seen) == external.Foreign && !observeOnly(obj)
-	if foreign || !obj.DeletionTimestamp.IsZero() {
-		return seen, nil // nothing more is read of what is not ours, or is to go
+	if !external.ReadsSettings(obj, i.Owner(obj, seen)) {
+		return seen, nil
 	}
 	if external.AnyInUse(protection.fields, obj) {
 		if seen.protected, err = i.readProtection(ctx, seen); err != nil {
@@ -111,7 +110,7 @@ func (i *instance) search(ctx context.Context, obj *v1alpha1.EC2Instance) (*inst
 			return seen, err
 		}
 	}
-	if (obj.Spec.AdoptionPolicy != v1alpha1.AdoptionAdopt && !observeOnly(obj)) || !obj.DeletionTimestamp.IsZero() {
+	if (obj.Spec.AdoptionPolicy != v1alpha1.AdoptionAdopt && !external.ObserveOnly(obj)) || !obj.DeletionTimestamp.IsZero() {
 		return nil, nil
 	}
 	all, _, err = i.svc.offered.Get(ctx, obj.Namespace+"/"+obj.Name)

@@ -57,7 +57,7 @@ func (i *instance) planPower(obj *v1alpha1.EC2Instance, seen *instanceState) ([]
 	toggle := external.Changes(power, obj, seen)
 	stopped := seen.state() == ec2types.InstanceStateNameStopped
 	switch {
-	case len(changes) > 0 && (stopped || observeOnly(obj)):
+	case len(changes) > 0 && (stopped || external.ObserveOnly(obj)):
 		return i.modifyStopped(seen, changes), nil
 	case len(changes) > 0 && len(toggle) == 0:
 		return i.stopToChange(obj, seen, changes)
@@ -75,7 +75,7 @@ func (i *instance) planPower(obj *v1alpha1.EC2Instance, seen *instanceState) ([]
 
 // stoppedUnasked returns the outcome for an instance that is stopped while the spec is silent: it serves nobody.
 func stoppedUnasked(obj *v1alpha1.EC2Instance) error {
-	if observeOnly(obj) {
+	if external.ObserveOnly(obj) {
 		return engine.Blocked(v1alpha1.ReasonStopped, "the instance is stopped, and state is not set. Start it in AWS, or set state: Stopped if it is meant to be stopped; managementPolicy Observe changes nothing")
 	}
 	return engine.Blocked(v1alpha1.ReasonStopped, "the instance is stopped, and state is not set. Set state: Running to have it started, or state: Stopped to keep it stopped; or start it in AWS")
@@ -106,7 +106,7 @@ func (i *instance) stopToChange(obj *v1alpha1.EC2Instance, seen *instanceState, 
 func restart(obj *v1alpha1.EC2Instance, seen *instanceState) bool {
 	pending := len(external.Changes(offline, obj, seen)) > 0
 	switch {
-	case obj.Spec.State != "" || observeOnly(obj):
+	case obj.Spec.State != "" || external.ObserveOnly(obj):
 		return false
 	case seen.state() != ec2types.InstanceStateNameRunning:
 		return obj.Status.RestartAfterChange

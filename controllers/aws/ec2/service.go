@@ -141,10 +141,5 @@ func (s *service) list(ctx context.Context, session *cloud.Session, listing *clo
 	all := map[string]instanceState{}
 	err := s.pages(ctx, func(seen instanceState) { all[arn(session, seen.id())] = seen },
 		filter("instance-state-name", "pending", "running", "stopping", "stopped"), filter("tag:"+cloud.TagCluster, session.Identity.Cluster))
-	if err != nil {
-		listing.Replace(nil)
-		return nil, err
-	}
-	listing.Replace(all)
-	return sortedKeys(all), nil
+	return listing.Replace(all, err)
 }

@@ -76,7 +76,7 @@ func (i *instance) planVolumes(obj *v1alpha1.EC2Instance, seen *instanceState) (
 		}
 		switch {
 		case len(volume) == 0:
-		case v.modifying() && !observeOnly(obj):
+		case v.modifying() && !external.ObserveOnly(obj):
 			rest = engine.Wait(v1alpha1.ReasonVolumeModifying, volumePace, "%s waits: AWS is still at work on the last change of the volume at %s", external.Describe(volume), device)
 		default:
 			actions = append(actions, i.modifyVolume(obj, seen, device, volume))

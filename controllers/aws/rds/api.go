@@ -111,16 +111,8 @@ func Instances(ctx context.Context, session *cloud.Session) ([]string, error) {
 
 func (s *service) list(ctx context.Context, listing *cloud.Listing[instanceState]) ([]string, error) {
 	all := map[string]instanceState{}
-	if err := s.pages(ctx, &rds.DescribeDBInstancesInput{}, func(seen instanceState) { all[seen.arn()] = seen }); err != nil {
-		listing.Replace(nil)
-		return nil, err
-	}
-	listing.Replace(all)
-	arns := make([]string, 0, len(all))
-	for arn := range all {
-		arns = append(arns, arn)
-	}
-	return arns, nil
+	err := s.pages(ctx, &rds.DescribeDBInstancesInput{}, func(seen instanceState) { all[seen.arn()] = seen })
+	return listing.Replace(all, err)
 }
 
 // instanceState is what AWS has of one instance.

@@ -106,7 +106,7 @@ func (i *instance) Plan(obj *v1alpha1.RDSInstance, seen *instanceState) ([]exter
 	if err := checkImmutable(obj, seen); err != nil {
 		return nil, err
 	}
-	manage := obj.Spec.ManagementPolicy != v1alpha1.ManagementObserve
+	manage := !external.ObserveOnly(obj)
 	var actions []external.Action
 	if manage {
 		actions = append(i.planRecord(obj, seen), i.planTags(obj, seen)...)
