@@ -1,6 +1,7 @@
 package external
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,4 +87,13 @@ func NonEmpty(text string) *string {
 		return nil
 	}
 	return &text
+}
+
+// JSON returns a value that marshals without fail as text.
+func JSON(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }

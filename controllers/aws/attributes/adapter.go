@@ -40,6 +40,22 @@ type Adapter[T external.Object] struct {
 	Create func(obj T, attributes, tags map[string]string) external.Action
 	// Set plans the calls that make these changes; at least one.
 	Set func(obj T, seen *State, changes []external.Change) []external.Action
+	// Rest is what is waited for beside the work on the resource itself; Plan returns it.
+	Rest error
+}
+
+// FIFOSuffix ends the name of every FIFO queue and topic, and counts.
+const FIFOSuffix = ".fifo"
+
+// Name returns the resource's name: the one that is known, or a generated one of at most limit characters.
+func (a *Adapter[T]) Name(obj T, known string, limit int, fifo bool) string {
+	switch {
+	case known != "":
+		return known
+	case fifo:
+		return a.Session.Identity.GeneratedName(obj, limit-len(FIFOSuffix)) + FIFOSuffix
+	}
+	return a.Session.Identity.GeneratedName(obj, limit)
 }
 
 // Observe reads the tags, which show existence and ownership in one call once the ID is known, and the attributes only
@@ -78,7 +94,7 @@ func (a *Adapter[T]) Declared(obj T) []string {
 	return paths
 }
 
-// Plan compares.
+// Plan compares, and tells of what is waited for beside.
 func (a *Adapter[T]) Plan(obj T, seen *State) ([]external.Action, error) {
 	if seen == nil {
 		return []external.Action{a.create(obj)}, nil
@@ -88,12 +104,12 @@ func (a *Adapter[T]) Plan(obj T, seen *State) ([]external.Action, error) {
 		actions = a.planTags(obj, seen)
 	}
 	if seen.Attributes == nil {
-		return actions, nil
+		return actions, a.Rest
 	}
 	if changes := external.Changes(a.fields(obj), obj, seen); len(changes) > 0 {
 		actions = append(actions, a.Set(obj, seen, changes)...)
 	}
-	return actions, nil
+	return actions, a.Rest
 }
 
 // planTags comes first in a plan: ownership is marked before anything else is changed.

@@ -3,18 +3,15 @@ package sns
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/sqs"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
@@ -32,14 +29,6 @@ const (
 type delivery struct {
 	Raw    bool   `json:"rawMessageDelivery"`
 	Filter string `json:"filterPolicy,omitempty"`
-}
-
-func (d delivery) text() string {
-	text, err := json.Marshal(d)
-	if err != nil {
-		return err.Error() // a boolean and a string marshal
-	}
-	return string(text)
 }
 
 // target is a queue to subscribe.
@@ -67,7 +56,7 @@ func (t *topic) Resolve(ctx context.Context, obj *v1alpha1.SNSTopic) error {
 			return err
 		}
 		if err != nil {
-			t.rest = err
+			t.Rest = err
 			i := slices.IndexFunc(obj.Status.Subscriptions, func(made v1alpha1.SNSSubscriptionStatus) bool { return made.Queue == s.QueueRef.Name })
 			if i < 0 {
 				continue
@@ -79,25 +68,21 @@ func (t *topic) Resolve(ctx context.Context, obj *v1alpha1.SNSTopic) error {
 	return nil
 }
 
+var subscribers = sqs.Lookup{
+	Field: "spec.subscriptions", Queue: "queue", This: "this topic",
+	Waiting: v1alpha1.ReasonWaitingForQueues, Mismatch: v1alpha1.ReasonQueueMismatch,
+}
+
 // queue returns the ARN of the SQSQueue of this name in obj's namespace.
 func (t *topic) queue(ctx context.Context, obj *v1alpha1.SNSTopic, name string) (string, error) {
-	queue := &v1alpha1.SQSQueue{}
-	err := t.kube.Reader.Get(ctx, client.ObjectKey{Namespace: obj.Namespace, Name: name}, queue)
-	switch {
-	case apierrors.IsNotFound(err):
-		return "", engine.Wait(v1alpha1.ReasonWaitingForQueues, time.Minute, "there is no SQSQueue %s in this namespace yet; request it, or change spec.subscriptions", name)
-	case err != nil:
-		return "", fmt.Errorf("read the SQSQueue %s: %w", name, err)
-	case queue.Spec.ManagementPolicy == v1alpha1.ManagementObserve:
-		return "", engine.Blocked(v1alpha1.ReasonQueueMismatch, "the SQSQueue %s only observes a queue, which may be another team's; choose one that Portico manages", name)
-	case queue.Spec.FIFOQueue && !obj.Spec.FIFOTopic:
-		return "", engine.Blocked(v1alpha1.ReasonQueueMismatch, "the queue %s is a FIFO queue, and gets messages of FIFO topics only; choose a standard queue", name)
-	case queue.Status.ARN == "" || queue.Status.FirstReadyTime == nil:
-		return "", engine.Wait(v1alpha1.ReasonWaitingForQueues, time.Minute, "the queue %s is not Ready yet", name)
-	case t.path(queue.Status.ARN) == "":
-		return "", engine.Blocked(v1alpha1.ReasonQueueMismatch, "the queue %s is in account %s and region %s, and must be where this topic is: %s, %s", name, queue.Status.AccountID, queue.Status.Region, t.Session.AccountID, t.Session.Config.Region)
+	queue, err := subscribers.Get(ctx, t.kube, obj.Namespace, name)
+	if err != nil {
+		return "", err
 	}
-	return queue.Status.ARN, nil
+	if queue.Spec.FIFOQueue && !obj.Spec.FIFOTopic {
+		return "", engine.Blocked(v1alpha1.ReasonQueueMismatch, "the queue %s is a FIFO queue, and gets messages of FIFO topics only; choose a standard queue", name)
+	}
+	return subscribers.ARN(t.Session, queue)
 }
 
 // subscriptions returns the subscriptions that are declared, and those that were ours.
@@ -111,7 +96,7 @@ func (t *topic) subscriptions(obj *v1alpha1.SNSTopic) (all []attribute) {
 		paths = slices.DeleteFunc(paths, func(path string) bool { return path == t.path(queue) })
 	}
 	for _, to := range t.targets {
-		add(to.arn, to.delivery.text())
+		add(to.arn, external.JSON(to.delivery))
 	}
 	for _, path := range slices.Clone(paths) {
 		add(t.Session.ARN("sqs", strings.TrimPrefix(path, subscriptionPath+".")), "")
@@ -154,7 +139,7 @@ func (t *topic) readSubscriptions(ctx context.Context, obj *v1alpha1.SNSTopic, t
 			return err
 		}
 		raw, _ := strconv.ParseBool(out.Attributes["RawMessageDelivery"]) // SNS lists it always
-		all[subscribed+s.queue] = delivery{raw, normalFilter(out.Attributes["FilterPolicy"])}.text()
+		all[subscribed+s.queue] = external.JSON(delivery{raw, normalFilter(out.Attributes["FilterPolicy"])})
 		all[idOf+s.queue] = s.arn
 	}
 	return nil
@@ -191,7 +176,7 @@ func (t *topic) setSubscription(seen *topicState, queue string, c external.Chang
 // settings returns the attributes of a subscription in which one delivery differs from another; "" is a new subscription's.
 func settings(to, from string) map[string]string {
 	var want, have delivery
-	_ = json.Unmarshal([]byte(to), &want)   // written by text
+	_ = json.Unmarshal([]byte(to), &want)   // written by JSON
 	_ = json.Unmarshal([]byte(from), &have) // "" leaves the zero value, which is what a new one has
 	set := map[string]string{}
 	if want.Raw != have.Raw {

@@ -17,11 +17,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// longest is SQS's limit for a queue name, in characters; fifoSuffix ends the name of every FIFO queue and counts.
-const (
-	longest    = 80
-	fifoSuffix = ".fifo"
-)
+// longest is SQS's limit for a queue name, in characters.
+const longest = 80
 
 // queueState is what AWS has of one queue.
 type queueState = attributes.State
@@ -32,7 +29,6 @@ type queue struct {
 	api    api
 	kube   external.Kube
 	target string // the dead-letter queue's ARN; see Resolve
-	rest   error  // what is waited for beside the work on the queue itself
 	made   string // the URL of the queue that this pass made
 }
 
@@ -51,13 +47,7 @@ func newQueue(session *cloud.Session, api api, kube external.Kube) *queue {
 }
 
 func (q *queue) name(obj *v1alpha1.SQSQueue) string {
-	if name := cmp.Or(obj.Status.QueueName, obj.Spec.QueueName); name != "" {
-		return name
-	}
-	if obj.Spec.FIFOQueue {
-		return q.Session.Identity.GeneratedName(obj, longest-len(fifoSuffix)) + fifoSuffix
-	}
-	return q.Session.Identity.GeneratedName(obj, longest)
+	return q.Name(obj, cmp.Or(obj.Status.QueueName, obj.Spec.QueueName), longest, obj.Spec.FIFOQueue)
 }
 
 // lastPart of a queue's URL, or ARN cut at "/", is its name.
@@ -76,15 +66,6 @@ func (q *queue) find(ctx context.Context, obj *v1alpha1.SQSQueue) (string, error
 func (q *queue) Reserve(obj *v1alpha1.SQSQueue) {
 	s := &obj.Status
 	s.QueueName, s.Region, s.AccountID = q.name(obj), q.Session.Config.Region, q.Session.AccountID
-}
-
-// Plan compares, and tells of a dead-letter queue that is not there any more.
-func (q *queue) Plan(obj *v1alpha1.SQSQueue, seen *queueState) ([]external.Action, error) {
-	actions, err := q.Adapter.Plan(obj, seen)
-	if seen == nil {
-		return actions, err
-	}
-	return actions, cmp.Or(err, q.rest)
 }
 
 // set writes all changes in one call.

@@ -7,13 +7,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/attributes"
 	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
 )
 
 // Resolve finds the dead-letter queue. Once that queue has been Ready its ARN stands, whatever becomes of it: a queue
@@ -28,16 +26,21 @@ func (q *queue) Resolve(ctx context.Context, obj *v1alpha1.SQSQueue) error {
 	default:
 		arn, err := q.resolveTarget(ctx, obj, dlq.TargetRef.Name)
 		if wait, ok := engine.AsWait(err); ok && !wait.Stalled && obj.Status.DeadLetterTargetARN != "" {
-			arn, q.rest = obj.Status.DeadLetterTargetARN, err // it was there: the rest of the queue is not held up
+			arn, q.Rest = obj.Status.DeadLetterTargetARN, err // it was there: the rest of the queue is not held up
 		} else if err != nil {
 			return err
 		}
 		q.target = arn
 	}
-	if strings.HasSuffix(q.target, fifoSuffix) != obj.Spec.FIFOQueue {
+	if strings.HasSuffix(q.target, attributes.FIFOSuffix) != obj.Spec.FIFOQueue {
 		return engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch, "the dead-letter queue of a FIFO queue must be a FIFO queue, and of a standard queue a standard one; choose another dead-letter queue")
 	}
 	return nil
+}
+
+var deadLetterQueues = Lookup{
+	Field: "spec.deadLetterQueue", Queue: "dead-letter queue", This: "this queue", Alternative: ", or name its targetArn",
+	Waiting: v1alpha1.ReasonWaitingForDeadLetterQueue, Mismatch: v1alpha1.ReasonDeadLetterQueueMismatch,
 }
 
 // resolveTarget returns the ARN of the SQSQueue of this name in obj's namespace.
@@ -45,21 +48,11 @@ func (q *queue) resolveTarget(ctx context.Context, obj *v1alpha1.SQSQueue, name 
 	if name == obj.Name {
 		return "", engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch, "a queue cannot be its own dead-letter queue; choose another one")
 	}
-	target := &v1alpha1.SQSQueue{}
-	err := q.kube.Reader.Get(ctx, client.ObjectKey{Namespace: obj.Namespace, Name: name}, target)
-	switch {
-	case apierrors.IsNotFound(err):
-		return "", engine.Wait(v1alpha1.ReasonWaitingForDeadLetterQueue, time.Minute, "there is no SQSQueue %s in this namespace yet; request it, or change spec.deadLetterQueue", name)
-	case err != nil:
-		return "", fmt.Errorf("read the SQSQueue %s: %w", name, err)
-	case target.Spec.ManagementPolicy == v1alpha1.ManagementObserve:
-		return "", engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch, "the SQSQueue %s only observes a queue, which may be another team's; choose one that Portico manages, or name its targetArn", name)
-	case target.Status.ARN == "" || target.Status.FirstReadyTime == nil:
-		return "", engine.Wait(v1alpha1.ReasonWaitingForDeadLetterQueue, time.Minute, "the dead-letter queue %s is not Ready yet", name)
-	case target.Status.AccountID != q.Session.AccountID || target.Status.Region != q.Session.Config.Region:
-		return "", engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch, "the dead-letter queue %s is in account %s and region %s, and must be where this queue is: %s, %s", name, target.Status.AccountID, target.Status.Region, q.Session.AccountID, q.Session.Config.Region)
+	target, err := deadLetterQueues.Get(ctx, q.kube, obj.Namespace, name)
+	if err != nil {
+		return "", err
 	}
-	return target.Status.ARN, nil
+	return deadLetterQueues.ARN(q.Session, target)
 }
 
 func redriveText(target string, dlq *v1alpha1.SQSDeadLetterQueue) string {
@@ -106,11 +99,7 @@ type allow struct {
 func (a allow) text() string {
 	a.Sources = slices.Clone(a.Sources)
 	slices.Sort(a.Sources)
-	text, err := json.Marshal(a)
-	if err != nil {
-		return err.Error() // strings marshal
-	}
-	return string(text)
+	return external.JSON(a)
 }
 
 func allowPolicy(q *v1alpha1.SQSQueue) (string, bool) {
