@@ -17,8 +17,6 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/controllers/aws/sns"
-	"github.com/portico-platform/portico/controllers/aws/sqs"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
@@ -161,30 +159,30 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 
 // setupKinds registers the kinds of the table.
 func setupKinds(ctx context.Context, mgr ctrl.Manager, d deps) error {
-	for _, index := range []func(context.Context, ctrl.Manager) error{sns.Index, sqs.Index} {
-		if err := index(ctx, mgr); err != nil {
+	for name, k := range kinds {
+		if err := watch.Index(ctx, mgr, k.object, watch.ProviderIndex, watch.ProviderOf); err != nil {
 			return err
 		}
-	}
-	for name, k := range kinds {
-		if err := mgr.GetFieldIndexer().IndexField(ctx, k.object, watch.ProviderIndex, watch.ProviderOf); err != nil {
-			return fmt.Errorf("index %s: %w", name, err)
+		for _, r := range k.names {
+			if err := r.Setup(ctx, mgr); err != nil {
+				return err
+			}
 		}
-		if err := k.setup(mgr, d, k.more...); err != nil {
+		if err := k.setup(mgr, d, k.names); err != nil {
 			return fmt.Errorf("set up %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-func setupAWS[T external.Object](mgr ctrl.Manager, proto T, reconciler engine.KindReconciler[T], d deps, more []watches) error {
+func setupAWS[T external.Object](mgr ctrl.Manager, proto T, reconciler engine.KindReconciler[T], d deps, names []watch.Reference) error {
 	return engine.Setup(mgr, proto, reconciler, d.engine, func(b *builder.Builder) {
 		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(mgr, proto), builder.WithPredicates(watch.ProviderChanged()))
 		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueWaitingUsers(mgr, proto), builder.WithPredicates(watch.CredentialsChanged()))
 		b.WatchesMetadata(&corev1.Namespace{}, watch.EnqueueNamespace(mgr, proto), builder.WithPredicates(watch.NamespaceChanged()))
 		b.WatchesRawSource(d.enqueuer.source(watch.KindOf(mgr, proto)))
-		for _, w := range more {
-			w(b, mgr)
+		for _, r := range names {
+			r.Watch(b, mgr)
 		}
 	})
 }

@@ -2,7 +2,6 @@ package hostname
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -57,7 +56,6 @@ type setup struct {
 
 // Index makes our own kinds findable, which are there whether or not the cluster has Gateway API.
 func Index(ctx context.Context, mgr ctrl.Manager) error {
-	indexer := mgr.GetFieldIndexer()
 	for _, one := range []struct {
 		obj   client.Object
 		name  string
@@ -69,8 +67,8 @@ func Index(ctx context.Context, mgr ctrl.Manager) error {
 		{&v1alpha1.DomainClaim{}, pool.Index, func(o client.Object) []string { return named(o.(*v1alpha1.DomainClaim).Spec.Gateway) }},
 		{&v1alpha1.DomainClaim{}, NamespaceIndex, func(o client.Object) []string { return named(o.(*v1alpha1.DomainClaim).Spec.Holder.Namespace) }},
 	} {
-		if err := indexer.IndexField(ctx, one.obj, one.name, one.value); err != nil {
-			return fmt.Errorf("index %T by %s: %w", one.obj, one.name, err)
+		if err := watch.Index(ctx, mgr, one.obj, one.name, one.value); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -117,8 +115,8 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 // routeIndexes makes routes findable by their ListenerSets.
 func (s setup) routeIndexes(ctx context.Context) error {
 	for _, route := range []client.Object{&gatewayv1.HTTPRoute{}, &gatewayv1.GRPCRoute{}} {
-		if err := s.mgr.GetFieldIndexer().IndexField(ctx, route, pool.RouteIndex, pool.ListenerSetsOf); err != nil {
-			return fmt.Errorf("index %T by its ListenerSets: %w", route, err)
+		if err := watch.Index(ctx, s.mgr, route, pool.RouteIndex, pool.ListenerSetsOf); err != nil {
+			return err
 		}
 	}
 	return nil

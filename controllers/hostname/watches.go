@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -87,26 +86,19 @@ func waitsForClaim(o client.Object) bool {
 
 // requestClaimChanged lets pass a request that is gone, or has another claim: one that was restored may have waited for its holder.
 func requestClaimChanged() predicate.Predicate {
-	return predicate.Funcs{
-		CreateFunc: func(event.CreateEvent) bool { return false },
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			return e.ObjectOld.(*v1alpha1.GatewayHostnameRequest).Status.Claim != e.ObjectNew.(*v1alpha1.GatewayHostnameRequest).Status.Claim
-		},
-		GenericFunc: func(event.GenericEvent) bool { return false },
-	}
+	return predicate.And(watch.NotCreated(), watch.Changed(func(was, is *v1alpha1.GatewayHostnameRequest) bool {
+		return was.Status.Claim != is.Status.Claim
+	}))
 }
 
 // poolServingChanged lets pass what concerns every hostname on the load balancer, those that are served well too: another
 // address, a Gateway that stops or starts to work, a certificate that is there no more.
 func poolServingChanged() predicate.Predicate {
-	return predicate.Funcs{
-		CreateFunc: func(event.CreateEvent) bool { return false },
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			was, is := e.ObjectOld.(*v1alpha1.PoolGateway).Status, e.ObjectNew.(*v1alpha1.PoolGateway).Status
-			less := slices.ContainsFunc(was.Attached, func(arn string) bool { return !slices.Contains(is.Attached, arn) })
-			return less || !equality.Semantic.DeepEqual(was.LoadBalancer, is.LoadBalancer) || !equality.Semantic.DeepEqual(was.Closed, is.Closed) || poolHealth(was) != poolHealth(is)
-		},
-	}
+	return predicate.And(watch.NotCreated(), watch.Changed(func(before, after *v1alpha1.PoolGateway) bool {
+		was, is := before.Status, after.Status
+		less := slices.ContainsFunc(was.Attached, func(arn string) bool { return !slices.Contains(is.Attached, arn) })
+		return less || !equality.Semantic.DeepEqual(was.LoadBalancer, is.LoadBalancer) || !equality.Semantic.DeepEqual(was.Closed, is.Closed) || poolHealth(was) != poolHealth(is)
+	}))
 }
 
 // poolHealth returns what a PoolGateway says of itself that holds for all on it.
@@ -118,13 +110,9 @@ func poolHealth(s v1alpha1.PoolGatewayStatus) [2]bool {
 
 // poolStatusChanged lets pass what a hostname may wait for.
 func poolStatusChanged() predicate.Predicate {
-	return predicate.Funcs{
-		CreateFunc: func(event.CreateEvent) bool { return false },
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			was, is := e.ObjectOld.(*v1alpha1.PoolGateway).Status, e.ObjectNew.(*v1alpha1.PoolGateway).Status
-			return !equality.Semantic.DeepEqual(was.Attached, is.Attached) || !equality.Semantic.DeepEqual(was.Conditions, is.Conditions)
-		},
-	}
+	return predicate.And(watch.NotCreated(), watch.Changed(func(was, is *v1alpha1.PoolGateway) bool {
+		return !equality.Semantic.DeepEqual(was.Status.Attached, is.Status.Attached) || !equality.Semantic.DeepEqual(was.Status.Conditions, is.Status.Conditions)
+	}))
 }
 
 // notReadyOrDeleting reports whether o is not Ready, or on its way out.
@@ -134,13 +122,9 @@ func notReadyOrDeleting(o client.Object) bool {
 
 // membershipChanged lets pass what changes which hostnames belong on a load balancer.
 func membershipChanged() predicate.Predicate {
-	return predicate.Funcs{
-		CreateFunc: func(event.CreateEvent) bool { return false },
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			was, is := e.ObjectOld.(*v1alpha1.GatewayHostnameRequest).Status, e.ObjectNew.(*v1alpha1.GatewayHostnameRequest).Status
-			return was.Gateway != is.Gateway || servedCertificate(was) != servedCertificate(is)
-		},
-	}
+	return predicate.And(watch.NotCreated(), watch.Changed(func(was, is *v1alpha1.GatewayHostnameRequest) bool {
+		return was.Status.Gateway != is.Status.Gateway || servedCertificate(was.Status) != servedCertificate(is.Status)
+	}))
 }
 
 // servedCertificate returns the certificate that belongs on the load balancer, if one does.

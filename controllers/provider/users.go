@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -111,9 +110,5 @@ func enqueueDeletedProvider(mgr ctrl.Manager) handler.EventHandler {
 
 // reservationReleased lets pass what holds nothing at its provider any more.
 func reservationReleased() predicate.Predicate {
-	return predicate.Funcs{
-		CreateFunc:  func(event.CreateEvent) bool { return false },
-		UpdateFunc:  func(e event.UpdateEvent) bool { return hasReservation(e.ObjectOld) && !hasReservation(e.ObjectNew) },
-		GenericFunc: func(event.GenericEvent) bool { return false },
-	}
+	return predicate.And(watch.NotCreated(), watch.Changed(func(was, is client.Object) bool { return hasReservation(was) && !hasReservation(is) }))
 }

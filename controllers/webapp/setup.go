@@ -2,7 +2,6 @@ package webapp
 
 import (
 	"context"
-	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -86,14 +85,14 @@ type Options struct {
 
 // Setup registers the controller with the manager, and returns it: routes are watched once the cluster has them.
 func Setup(ctx context.Context, mgr ctrl.Manager, o Options) (controller.Controller, error) {
-	for obj, index := range map[client.Object]func(client.Object) []string{&corev1.Pod{}: appOf, &appsv1.ReplicaSet{}: appOf} {
-		if err := mgr.GetFieldIndexer().IndexField(ctx, obj, Index, index); err != nil {
-			return nil, fmt.Errorf("index %T by its web app: %w", obj, err)
+	for _, obj := range []client.Object{&corev1.Pod{}, &appsv1.ReplicaSet{}} {
+		if err := watch.Index(ctx, mgr, obj, Index, appOf); err != nil {
+			return nil, err
 		}
 	}
-	for name, index := range map[string]client.IndexerFunc{bindingIndex: bindingsOf, exposeIndex: exposedAt} {
-		if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.WebApp{}, name, index); err != nil {
-			return nil, fmt.Errorf("index web apps by %s: %w", name, err)
+	for name, values := range map[string]client.IndexerFunc{bindingIndex: bindingsOf, exposeIndex: exposedAt} {
+		if err := watch.Index(ctx, mgr, &v1alpha1.WebApp{}, name, values); err != nil {
+			return nil, err
 		}
 	}
 	reconciler := Reconciler{
@@ -108,9 +107,9 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) (controller.Control
 		b.Owns(&autoscalingv2.HorizontalPodAutoscaler{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
 		b.Watches(&appsv1.ReplicaSet{}, enqueueApp(), builder.WithPredicates(watch.NotCreated(), replicaSetChanged())) // one that is gone is listed no more
 		b.Watches(&corev1.Pod{}, enqueueApp(), builder.WithPredicates(watch.UpdatesOnly(), podStatusChanged()))
-		b.Watches(&v1alpha1.GatewayHostnameRequest{}, enqueueExposedApps(mgr), builder.WithPredicates(hostnameChanged()))
+		b.Watches(&v1alpha1.GatewayHostnameRequest{}, watch.EnqueueNaming(mgr, &v1alpha1.WebApp{}, exposeIndex, ""), builder.WithPredicates(hostnameChanged()))
 		for name, proto := range o.Bindable {
-			b.Watches(proto, enqueueBoundApps(mgr, name), builder.WithPredicates(bindingChanged()))
+			b.Watches(proto, watch.EnqueueNaming(mgr, &v1alpha1.WebApp{}, bindingIndex, name+"/"), builder.WithPredicates(bindingChanged()))
 		}
 	})
 }

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/fields"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -60,20 +59,12 @@ func routesIn(mgr ctrl.Manager, off func() string) Routes {
 	}
 }
 
-// enqueueExposedApps wakes the web apps that are exposed at a hostname.
-func enqueueExposedApps(mgr ctrl.Manager) handler.EventHandler {
-	return watch.EnqueueMatching(mgr, &v1alpha1.WebApp{}, func(o client.Object) client.ListOption {
-		return &client.ListOptions{Namespace: o.GetNamespace(), FieldSelector: fields.OneTermEqualSelector(exposeIndex, o.GetName())}
-	})
-}
-
 // hostnameChanged lets pass what a web app may wait for.
 func hostnameChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		was, is := e.ObjectOld.(*v1alpha1.GatewayHostnameRequest), e.ObjectNew.(*v1alpha1.GatewayHostnameRequest)
+	return watch.Changed(func(was, is *v1alpha1.GatewayHostnameRequest) bool {
 		return was.Status.Ready != is.Status.Ready || was.Status.URL != is.Status.URL || !equality.Semantic.DeepEqual(was.Status.ParentRef, is.Status.ParentRef) ||
 			was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero()
-	}}
+	})
 }
 
 // WatchRoutes wakes web apps when their routes change; it is called once the cluster has routes.
@@ -99,37 +90,23 @@ func enqueueApp() handler.EventHandler {
 	})
 }
 
-// enqueueBoundApps wakes the WebApps that are bound to the object of this kind.
-func enqueueBoundApps(mgr ctrl.Manager, kind string) handler.EventHandler {
-	wakeThem := func(o client.Object) client.ListOption {
-		return &client.ListOptions{Namespace: o.GetNamespace(), FieldSelector: fields.OneTermEqualSelector(bindingIndex, kind+"/"+o.GetName())}
-	}
-	return watch.EnqueueMatching(mgr, &v1alpha1.WebApp{}, wakeThem)
-}
-
 func replicaSetChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		was, is := e.ObjectOld.(*appsv1.ReplicaSet), e.ObjectNew.(*appsv1.ReplicaSet)
+	return watch.Changed(func(was, is *appsv1.ReplicaSet) bool {
 		return was.Status.AvailableReplicas != is.Status.AvailableReplicas || was.Annotations[RevisionAnnotation] != is.Annotations[RevisionAnnotation] ||
 			!equality.Semantic.DeepEqual(was.Status.Conditions, is.Status.Conditions)
-	}}
+	})
 }
 
 func podStatusChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return !equality.Semantic.DeepEqual(e.ObjectOld.(*corev1.Pod).Status, e.ObjectNew.(*corev1.Pod).Status)
-	}}
+	return watch.Changed(func(was, is *corev1.Pod) bool { return !equality.Semantic.DeepEqual(was.Status, is.Status) })
 }
 
 // bindingChanged lets pass what a WebApp may wait for.
 func bindingChanged() predicate.Predicate {
-	return predicate.Funcs{
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			was, is := e.ObjectOld.(external.Object), e.ObjectNew.(external.Object)
-			_, before := was.AWS()
-			_, after := is.AWS()
-			return was.Common().Ready != is.Common().Ready || !equality.Semantic.DeepEqual(before.Binding, after.Binding) ||
-				was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero()
-		},
-	}
+	return watch.Changed(func(was, is external.Object) bool {
+		_, before := was.AWS()
+		_, after := is.AWS()
+		return was.Common().Ready != is.Common().Ready || !equality.Semantic.DeepEqual(before.Binding, after.Binding) ||
+			was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero()
+	})
 }

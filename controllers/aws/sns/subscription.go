@@ -9,12 +9,14 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/aws/sqs"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/watch"
 )
 
 // A subscription is an attribute of its topic: its name is subscribed and the queue's ARN, its path subscriptionPath and the
@@ -66,6 +68,17 @@ func (t *topic) Resolve(ctx context.Context, obj *v1alpha1.SNSTopic) error {
 		t.targets = append(t.targets, target{s.QueueRef.Name, arn, delivery{s.RawMessageDelivery, normalFilter(s.FilterPolicy)}})
 	}
 	return nil
+}
+
+// Subscribers are the queues that topics of their namespace name, and wait for.
+var Subscribers = watch.Reference{
+	Index: "spec.subscriptions.queueRef.name", From: &v1alpha1.SNSTopic{}, To: &v1alpha1.SQSQueue{}, When: sqs.ReadyChanged(),
+	Names: func(obj client.Object) (names []string) {
+		for _, s := range obj.(*v1alpha1.SNSTopic).Spec.Subscriptions {
+			names = append(names, s.QueueRef.Name)
+		}
+		return names
+	},
 }
 
 var subscribers = sqs.Lookup{

@@ -7,11 +7,13 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/watch"
 )
 
 // Lookup finds the SQSQueues that objects of a kind name, and says in the kind's words why one cannot be had.
@@ -48,4 +50,11 @@ func (l Lookup) ARN(session *cloud.Session, queue *v1alpha1.SQSQueue) (string, e
 			l.Queue, queue.Name, s.AccountID, s.Region, l.This, session.AccountID, session.Config.Region)
 	}
 	return s.ARN, nil
+}
+
+// ReadyChanged lets pass the updates of an SQSQueue that those who name it wait for: its ARN, and that it was Ready once.
+func ReadyChanged() predicate.Predicate {
+	return watch.Changed(func(was, is *v1alpha1.SQSQueue) bool {
+		return was.Status.ARN != is.Status.ARN || (was.Status.FirstReadyTime == nil) != (is.Status.FirstReadyTime == nil)
+	})
 }

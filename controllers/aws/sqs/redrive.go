@@ -8,10 +8,13 @@ import (
 	"strconv"
 	"strings"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/aws/attributes"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/watch"
 )
 
 // Resolve finds the dead-letter queue. Once that queue has been Ready its ARN stands, whatever becomes of it: a queue
@@ -36,6 +39,17 @@ func (q *queue) Resolve(ctx context.Context, obj *v1alpha1.SQSQueue) error {
 		return engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch, "the dead-letter queue of a FIFO queue must be a FIFO queue, and of a standard queue a standard one; choose another dead-letter queue")
 	}
 	return nil
+}
+
+// DeadLetterQueues are the queues that queues of their namespace name, and wait for.
+var DeadLetterQueues = watch.Reference{
+	Index: "spec.deadLetterQueue.targetRef.name", From: &v1alpha1.SQSQueue{}, To: &v1alpha1.SQSQueue{}, When: ReadyChanged(),
+	Names: func(obj client.Object) []string {
+		if dlq := obj.(*v1alpha1.SQSQueue).Spec.DeadLetterQueue; dlq != nil && dlq.TargetRef != nil {
+			return []string{dlq.TargetRef.Name}
+		}
+		return nil
+	},
 }
 
 var deadLetterQueues = Lookup{
