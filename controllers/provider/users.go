@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/external"
@@ -99,12 +98,12 @@ func hasReservation(obj client.Object) bool {
 
 // enqueueDeletedProvider wakes the provider of an object, if it waits for its last one to go.
 func enqueueDeletedProvider(mgr ctrl.Manager) handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
+	return watch.EnqueueOne(func(ctx context.Context, o client.Object) client.ObjectKey {
 		key, provider := client.ObjectKey{Name: watch.ProviderOf(o)[0]}, &v1alpha1.AWSProvider{}
 		if err := mgr.GetCache().Get(ctx, key, provider); err != nil || provider.DeletionTimestamp.IsZero() {
-			return nil
+			return client.ObjectKey{}
 		}
-		return []reconcile.Request{{NamespacedName: key}}
+		return key
 	})
 }
 

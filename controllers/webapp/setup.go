@@ -7,7 +7,6 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	k8slabels "k8s.io/apimachinery/pkg/labels"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -122,19 +121,20 @@ func boundIn(mgr ctrl.Manager, bindable map[string]client.Object) func(ctx conte
 			return BoundResource{}, nil
 		}
 		obj := proto.DeepCopyObject().(external.Object)
-		err := mgr.GetClient().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, obj)
-		if apierrors.IsNotFound(err) {
-			return BoundResource{}, nil
-		}
-		if err != nil {
-			return BoundResource{}, err
-		}
-		found := BoundResource{Found: true, Deleting: obj.GetDeletionTimestamp() != nil, Ready: obj.Common().Ready}
+		found, err := find(ctx, mgr, namespace, name, obj)
 		_, status := obj.AWS()
-		found.Binding = status.Binding
-		if ready := meta.FindStatusCondition(obj.Common().Conditions, v1alpha1.ConditionReady); ready != nil {
-			found.State = ready.Message
-		}
-		return found, nil
+		return BoundResource{found, status.Binding}, err
 	}
+}
+
+// find looks up an object that a WebApp names.
+func find(ctx context.Context, mgr ctrl.Manager, namespace, name string, obj engine.Object) (Named, error) {
+	if err := mgr.GetClient().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, obj); err != nil {
+		return Named{}, client.IgnoreNotFound(err)
+	}
+	found := Named{Found: true, Deleting: obj.GetDeletionTimestamp() != nil, Ready: obj.Common().Ready, State: "it is not looked at yet"}
+	if ready := meta.FindStatusCondition(obj.Common().Conditions, v1alpha1.ConditionReady); ready != nil {
+		found.State = ready.Message
+	}
+	return found, nil
 }

@@ -7,15 +7,12 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
@@ -40,21 +37,8 @@ func routesIn(mgr ctrl.Manager, off func() string) Routes {
 		DisabledReason: off,
 		Address: func(ctx context.Context, namespace, name string) (Address, error) {
 			r := &v1alpha1.GatewayHostnameRequest{}
-			err := mgr.GetClient().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, r)
-			if apierrors.IsNotFound(err) {
-				return Address{}, nil
-			}
-			if err != nil {
-				return Address{}, err
-			}
-			found := Address{
-				Found: true, Deleting: !r.DeletionTimestamp.IsZero(), Ready: r.Status.Ready, State: "it is not looked at yet",
-				Hostname: r.Status.Hostname, URL: r.Status.URL, Parent: r.Status.ParentRef,
-			}
-			if ready := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionReady); ready != nil {
-				found.State = ready.Message
-			}
-			return found, nil
+			found, err := find(ctx, mgr, namespace, name, r)
+			return Address{found, r.Status.Hostname, r.Status.URL, r.Status.ParentRef}, err
 		},
 	}
 }
@@ -81,12 +65,8 @@ func WatchRoutes(mgr ctrl.Manager, apps controller.Controller) error {
 
 // enqueueApp wakes the WebApp that a Pod or ReplicaSet says it runs for.
 func enqueueApp() handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
-		var all []reconcile.Request
-		for _, name := range appOf(o) {
-			all = append(all, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: o.GetNamespace(), Name: name}})
-		}
-		return all
+	return watch.EnqueueOne(func(_ context.Context, o client.Object) client.ObjectKey {
+		return client.ObjectKey{Namespace: o.GetNamespace(), Name: o.GetLabels()[v1alpha1.LabelWebApp]}
 	})
 }
 

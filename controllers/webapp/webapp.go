@@ -17,13 +17,18 @@ import (
 	"github.com/portico-platform/portico/controllers/steps"
 )
 
-// BoundResource is a resource that a WebApp may be bound to.
-type BoundResource struct {
+// Named is an object that a WebApp names, as the cache has it.
+type Named struct {
 	Found    bool
 	Deleting bool   // it is being deleted
 	Ready    bool   // now
 	State    string // why it is not Ready
-	Binding  *v1alpha1.Binding
+}
+
+// BoundResource is a resource that a WebApp may be bound to.
+type BoundResource struct {
+	Named
+	Binding *v1alpha1.Binding
 }
 
 // Reconciler runs WebApps. It implements engine.KindReconciler.
