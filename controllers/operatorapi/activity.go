@@ -29,21 +29,11 @@ type activity struct {
 
 // metricSinks are the metrics of controller-runtime, and of package cloud, that are told.
 var metricSinks = map[string]metricSink{
-	"controller_runtime_reconcile_total": {"controller", func(a *activity, of string, m *dto.Metric) {
-		a.controller(of).Passes += number(m)
-	}},
-	"controller_runtime_reconcile_errors_total": {"controller", func(a *activity, of string, m *dto.Metric) {
-		a.controller(of).Failures += number(m)
-	}},
-	"controller_runtime_active_workers": {"controller", func(a *activity, of string, m *dto.Metric) {
-		a.controller(of).Running += number(m)
-	}},
-	"controller_runtime_max_concurrent_reconciles": {"controller", func(a *activity, of string, m *dto.Metric) {
-		a.controller(of).Workers += number(m)
-	}},
-	"workqueue_depth": {"controller", func(a *activity, of string, m *dto.Metric) { // one for each priority
-		a.controller(of).Queued += number(m)
-	}},
+	"controller_runtime_reconcile_total":           countOf(func(c *operatorapi.Controller) *int64 { return &c.Passes }),
+	"controller_runtime_reconcile_errors_total":    countOf(func(c *operatorapi.Controller) *int64 { return &c.Failures }),
+	"controller_runtime_active_workers":            countOf(func(c *operatorapi.Controller) *int64 { return &c.Running }),
+	"controller_runtime_max_concurrent_reconciles": countOf(func(c *operatorapi.Controller) *int64 { return &c.Workers }),
+	"workqueue_depth":                              countOf(func(c *operatorapi.Controller) *int64 { return &c.Queued }), // one for each priority
 	"workqueue_longest_running_processor_seconds": {"controller", func(a *activity, of string, m *dto.Metric) {
 		c := a.controller(of)
 		c.LongestSeconds = max(c.LongestSeconds, value(m))
@@ -58,6 +48,11 @@ var metricSinks = map[string]metricSink{
 			s.Throttled += n
 		}
 	}},
+}
+
+// countOf adds a metric of controllers to a number of theirs.
+func countOf(field func(*operatorapi.Controller) *int64) metricSink {
+	return metricSink{"controller", func(a *activity, of string, m *dto.Metric) { *field(a.controller(of)) += number(m) }}
 }
 
 func (a *activity) controller(name string) *operatorapi.Controller {
