@@ -32,7 +32,7 @@ type LeaderCache interface {
 // NewCacheCollector registers a collector of the descs, which read sends. It collects nothing before SetManager. What read has sent stays
 // when it fails.
 func NewCacheCollector(read func(context.Context, client.Reader, chan<- prometheus.Metric) error, descs ...*prometheus.Desc) *CacheCollector {
-	return register(&CacheCollector{read: read, descs: descs})
+	return RegisterMetric(&CacheCollector{read: read, descs: descs})
 }
 
 // SetManager makes c read the manager's cache; a later manager takes the place of an earlier one.
