@@ -115,7 +115,7 @@ func (o *Objects) Delete(ctx context.Context, obj client.Object) error {
 		return fmt.Errorf("delete the %s: %w", d.String(), err)
 	}
 	o.pass.RecordPlan(engine.PlannedAction{Name: "Delete " + d.kind, Why: "not asked for any more"})
-	o.pass.Normal("Removed", "Delete"+d.kind, "the %s, which is not asked for any more", d.String())
+	o.pass.Normal(v1alpha1.ReasonRemoved, "Delete"+d.kind, "the %s, which is not asked for any more", d.String())
 	return nil
 }
 

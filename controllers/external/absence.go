@@ -26,7 +26,7 @@ func (r *reconciliation[T, S]) handleAbsence() error {
 	}
 	next := fmt.Sprint(status.Recreations + 1)
 	if r.obj.GetAnnotations()[v1alpha1.AnnotationAcknowledgeRecreate] == next {
-		r.pass.Normal("RecreateAcknowledged", "Recreate", "%s is gone; a new, empty one takes its place as acknowledged", status.ARN)
+		r.pass.Normal(v1alpha1.ReasonRecreateAcknowledged, "Recreate", "%s is gone; a new, empty one takes its place as acknowledged", status.ARN)
 		status.Recreations++
 		status.ARN = "" // saved before the creation
 		return nil

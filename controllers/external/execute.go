@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
@@ -156,13 +157,13 @@ func (r *reconciliation[T, S]) sendEvent(create bool, a Action) {
 	case a.Event != nil:
 		a.Event(&r.pass.Events)
 	case create && r.recreating:
-		r.pass.Repaired("Recreated", a.Name, "%s; it was deleted outside Portico", a.Why)
+		r.pass.Repaired(v1alpha1.ReasonRecreated, a.Name, "%s; it was deleted outside Portico", a.Why)
 	case create:
-		r.pass.Normal("Created", a.Name, "%s", a.Why)
+		r.pass.Normal(v1alpha1.ReasonCreated, a.Name, "%s", a.Why)
 	case expected:
-		r.pass.Normal("Updated", a.Name, "%s", a.Why)
+		r.pass.Normal(v1alpha1.ReasonUpdated, a.Name, "%s", a.Why)
 	default:
-		r.pass.Repaired("Repaired", a.Name, "%s; it was changed outside Portico", a.Why)
+		r.pass.Repaired(v1alpha1.ReasonRepaired, a.Name, "%s; it was changed outside Portico", a.Why)
 	}
 }
 

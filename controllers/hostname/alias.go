@@ -104,7 +104,7 @@ func (r *reconciliation) ensureAlias(ctx context.Context) (string, error) {
 			return "", err
 		}
 		if s.LoadBalancer == lb {
-			r.pass.Repaired("Repaired", "ChangeRecords", "%s; it was changed outside Portico", why)
+			r.pass.Repaired(v1alpha1.ReasonRepaired, "ChangeRecords", "%s; it was changed outside Portico", why)
 		}
 	}
 	if err := r.checkPropagated(ctx, "the records are written; the name servers take them over"); err != nil {
@@ -191,7 +191,7 @@ func (r *reconciliation) deleteAlias(ctx context.Context) error {
 			return err
 		}
 	} else if len(found.addresses) > 0 && s.LoadBalancer != "" {
-		r.pass.Warning("RecordsLeft", "DeleteRecords", "the address records of %s stay: no TXT record %s says that they are ours any more", r.name, r.name.Ownership())
+		r.pass.Warning(v1alpha1.ReasonRecordsLeft, "DeleteRecords", "the address records of %s stay: no TXT record %s says that they are ours any more", r.name, r.name.Ownership())
 	}
 	s.LoadBalancer, s.URL = "", ""
 	if err := r.checkPropagated(ctx, "the records are deleted; the name servers take it over"); err != nil {

@@ -102,7 +102,7 @@ func (r *reconciliation) takeClaim(ctx context.Context) (*v1alpha1.DomainClaim, 
 	if err != nil {
 		return nil, err
 	}
-	r.pass.Normal("Claimed", "CreateDomainClaim", "%s, with a place on %s", r.name, made.Spec.Gateway)
+	r.pass.Normal(v1alpha1.ReasonClaimed, "CreateDomainClaim", "%s, with a place on %s", r.name, made.Spec.Gateway)
 	return made, nil
 }
 

@@ -116,7 +116,7 @@ func (r *reconciliation) servedBefore() bool {
 }
 
 func (r *reconciliation) waitForListener(what string) error {
-	return waitForPool(r.pool, "ListenerPending", watchFallback, what)
+	return waitForPool(r.pool, v1alpha1.ReasonListenerPending, watchFallback, what)
 }
 
 // waitForPool returns what is missing, and what stands in the way of the whole Gateway, if anything does. That it is to be
@@ -151,7 +151,7 @@ func (r *reconciliation) releaseListener(ctx context.Context) error {
 		return fmt.Errorf("read the ListenerSet %s: %w", r.req.Status.Claim, err)
 	}
 	if err == nil || slices.Contains(pg.Status.Attached, c.ARN) {
-		return waitForPool(pg, "Detaching", watchFallback, "the hostname is being taken off the load balancer of "+pg.Name)
+		return waitForPool(pg, v1alpha1.ReasonDetaching, watchFallback, "the hostname is being taken off the load balancer of "+pg.Name)
 	}
 	if asked { // a pass of the PoolGateway may be at work that does not know yet
 		return engine.Wait(v1alpha1.ReasonDetaching, time.Second, "the hostname is being taken off the load balancer of %s", pg.Name)
@@ -164,7 +164,7 @@ func (r *reconciliation) releaseListener(ctx context.Context) error {
 		return fmt.Errorf("read the LoadBalancerConfiguration %s: %w", pg.Name, err)
 	}
 	if configured { // of which no watch tells
-		return waitForPool(pg, "Detaching", 2*time.Second, "the certificate is being taken out of the configuration of "+pg.Name)
+		return waitForPool(pg, v1alpha1.ReasonDetaching, 2*time.Second, "the certificate is being taken out of the configuration of "+pg.Name)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (s runtimeState) problem(spec *v1alpha1.WebAppSpec) problem {
 func (s runtimeState) deploymentProblem() problem {
 	d := &s.deployment
 	if d.Spec.Paused && d.Status.UpdatedReplicas < s.wantedReplicas() {
-		return problem{reason: "DeploymentPaused", stalled: true, text: "the Deployment is paused: kubectl rollout resume deployment/" + d.Name + " lets it go on"}
+		return problem{reason: v1alpha1.ReasonDeploymentPaused, stalled: true, text: "the Deployment is paused: kubectl rollout resume deployment/" + d.Name + " lets it go on"}
 	}
 	if c := s.stuckCondition(); c != nil && c.Reason != v1alpha1.ReasonProgressDeadlineExceeded {
 		return refusalProblem(c.Reason, c.Message, "the cluster refuses the new version: ")
@@ -74,7 +74,7 @@ func refusalProblem(reason, message, what string) problem {
 		why = message
 	}
 	if quota, ok := strings.CutPrefix(why, "exceeded quota: "); ok {
-		return problem{reason: "QuotaExceeded", stalled: true, text: "the quota of the namespace is used up: " + quota}
+		return problem{reason: v1alpha1.ReasonQuotaExceeded, stalled: true, text: "the quota of the namespace is used up: " + quota}
 	}
 	return problem{reason: reason, stalled: true, text: what + why}
 }
@@ -83,7 +83,7 @@ func refusalProblem(reason, message, what string) problem {
 func podProblem(pod *corev1.Pod, spec *v1alpha1.WebAppSpec) problem {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return problem{reason: "Unschedulable", stalled: c.Reason == corev1.PodReasonUnschedulable, text: "no node has room for a Pod: " + c.Message}
+			return problem{reason: v1alpha1.ReasonUnschedulable, stalled: c.Reason == corev1.PodReasonUnschedulable, text: "no node has room for a Pod: " + c.Message}
 		}
 	}
 	for i := range pod.Status.InitContainerStatuses {
@@ -117,7 +117,7 @@ func containerProblem(pod *corev1.Pod, c *corev1.ContainerStatus) problem {
 	}
 	switch waiting.Reason {
 	case "ImagePullBackOff", "ErrImagePull": // one after the other
-		return problem{reason: "ImagePullBackOff", stalled: true, text: fmt.Sprintf("the image %s cannot be pulled%s", c.Image, pullError(waiting.Message))}
+		return problem{reason: v1alpha1.ReasonImagePullBackOff, stalled: true, text: fmt.Sprintf("the image %s cannot be pulled%s", c.Image, pullError(waiting.Message))}
 	case "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable", "SignatureValidationFailed":
 		return problem{reason: waiting.Reason, stalled: true, text: fmt.Sprintf("the image %s cannot be pulled%s", c.Image, pullError(waiting.Message))}
 	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
@@ -144,7 +144,7 @@ var kubeletExitCodes = []int32{0, 137, 143}
 var neverStarted = []string{"StartError", "ContainerCannotRun"}
 
 func crashProblem(pod *corev1.Pod, c *corev1.ContainerStatus, end *corev1.ContainerStateTerminated) problem {
-	out := problem{reason: "CrashLoopBackOff", stalled: true}
+	out := problem{reason: v1alpha1.ReasonCrashLoopBackOff, stalled: true}
 	who := fmt.Sprintf("the container %s of Pod %s ", c.Name, pod.Name)
 	switch {
 	case end.Reason == "OOMKilled":
@@ -177,7 +177,7 @@ func probeProblem(pod *corev1.Pod, c *corev1.ContainerStatus, spec *v1alpha1.Web
 	if c.Started != nil && !*c.Started {
 		which, p = "startup", startup
 	}
-	return problem{reason: "ProbeFailing", text: fmt.Sprintf("Pod %s runs, but its %s probe has not succeeded: %s", pod.Name, which, asks(p))}
+	return problem{reason: v1alpha1.ReasonProbeFailing, text: fmt.Sprintf("Pod %s runs, but its %s probe has not succeeded: %s", pod.Name, which, asks(p))}
 }
 
 // pullError returns why, without the back-off around it.

@@ -100,10 +100,10 @@ func (r *reconciliation) setAvailable(state runtimeState, wanted int32, pass *en
 	s := &r.app.Status
 	text := fmt.Sprintf("%d of %d replicas available", s.AvailableReplicas, wanted)
 	if c := state.condition(appsv1.DeploymentAvailable); c != nil && c.Status == corev1.ConditionTrue && s.AvailableReplicas > 0 {
-		pass.SetCondition(v1alpha1.ConditionAvailable, metav1.ConditionTrue, "MinimumReplicasAvailable", text)
+		pass.SetCondition(v1alpha1.ConditionAvailable, metav1.ConditionTrue, v1alpha1.ReasonMinimumReplicasAvailable, text)
 		return
 	}
-	pass.SetCondition(v1alpha1.ConditionAvailable, metav1.ConditionFalse, "MinimumReplicasUnavailable", text)
+	pass.SetCondition(v1alpha1.ConditionAvailable, metav1.ConditionFalse, v1alpha1.ReasonMinimumReplicasUnavailable, text)
 }
 
 // setProgressing says of a rollout what the step found, in the words of a Deployment.

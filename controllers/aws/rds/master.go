@@ -89,7 +89,7 @@ func (i *instance) planGiven(obj *v1alpha1.RDSInstance, seen *instanceState) []e
 			Name: "RotatePassword", Why: "nothing is rotated: the password is that of the Secret " + name + "; change the Secret",
 			Do: func(context.Context) error { obj.Status.PasswordRotation = asked; return nil },
 			Event: func(e *engine.Events) {
-				e.Warning("RotationIgnored", "RotatePassword", "the password comes from the Secret %s: change it there, and Portico applies it; nothing was rotated", name)
+				e.Warning(v1alpha1.ReasonRotationIgnored, "RotatePassword", "the password comes from the Secret %s: change it there, and Portico applies it; nothing was rotated", name)
 			},
 		})
 	}
@@ -121,7 +121,7 @@ func (i *instance) changePassword(obj *v1alpha1.RDSInstance, seen *instanceState
 			return i.confirmPassword(ctx, obj, seen.resource())
 		},
 		Event: func(e *engine.Events) {
-			e.Normal("PasswordChanged", "ChangeMasterPassword", "master password: %s", why)
+			e.Normal(v1alpha1.ReasonPasswordChanged, "ChangeMasterPassword", "master password: %s", why)
 		},
 	}
 }
@@ -158,7 +158,9 @@ func (i *instance) planManaged(obj *v1alpha1.RDSInstance, seen *instanceState) (
 		}
 		return explain(err)
 	}
-	action.Event = func(e *engine.Events) { e.Normal("PasswordChanged", "ChangeMasterPassword", "%s", action.Why) }
+	action.Event = func(e *engine.Events) {
+		e.Normal(v1alpha1.ReasonPasswordChanged, "ChangeMasterPassword", "%s", action.Why)
+	}
 	return []external.Action{action}, nil
 }
 

@@ -156,7 +156,7 @@ func waitsForWindow(seen *instanceState) bool {
 func applied(obj *v1alpha1.RDSInstance) metav1.Condition {
 	s := &obj.Status
 	c := metav1.Condition{
-		Type: v1alpha1.ConditionChangesApplied, Status: metav1.ConditionTrue, Reason: "Applied",
+		Type: v1alpha1.ConditionChangesApplied, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonApplied,
 		Message: "every change is in force", ObservedGeneration: obj.Generation,
 	}
 	var texts []string
@@ -165,10 +165,10 @@ func applied(obj *v1alpha1.RDSInstance) metav1.Condition {
 	}
 	switch {
 	case len(texts) > 0:
-		c.Status, c.Reason = metav1.ConditionFalse, "WaitingForMaintenanceWindow"
+		c.Status, c.Reason = metav1.ConditionFalse, v1alpha1.ReasonWaitingForMaintenanceWindow
 		c.Message = "accepted by RDS and not in force yet: " + strings.Join(texts, ", ") + "; it waits for the maintenance window, unless applyImmediately is true"
 	case s.ParameterApplyStatus == "pending-reboot":
-		c.Status, c.Reason = metav1.ConditionFalse, "WaitingForReboot"
+		c.Status, c.Reason = metav1.ConditionFalse, v1alpha1.ReasonWaitingForReboot
 		c.Message = "some settings of the parameter group wait for a reboot: reboot the database in AWS at a time that suits"
 	}
 	c.Message += larger(obj)

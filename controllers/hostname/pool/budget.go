@@ -109,12 +109,12 @@ func (r *reconciliation) reportClosed(closed []v1alpha1.ClosedHostname) {
 		text := fmt.Sprintf("%s of namespace %s needs %s", c.Hostname, c.Namespace, Exceeds(c.Needs, c.Budget))
 		texts = append(texts, text)
 		if !slices.ContainsFunc(r.pg.Status.Closed, func(was v1alpha1.ClosedHostname) bool { return was.Claim == c.Claim }) {
-			r.pass.Warning("HostnameClosed", "CloseListener", "%s. No route is attached to it until its routes fit; all other hostnames are served", text)
+			r.pass.Warning(v1alpha1.ReasonHostnameClosed, "CloseListener", "%s. No route is attached to it until its routes fit; all other hostnames are served", text)
 		}
 	}
 	for _, was := range r.pg.Status.Closed {
 		if !slices.ContainsFunc(closed, func(c v1alpha1.ClosedHostname) bool { return was.Claim == c.Claim }) {
-			r.pass.Normal("HostnameOpened", "OpenListener", "%s of namespace %s fits its budget", was.Hostname, was.Namespace)
+			r.pass.Normal(v1alpha1.ReasonHostnameOpened, "OpenListener", "%s of namespace %s fits its budget", was.Hostname, was.Namespace)
 		}
 	}
 	if len(closed) > 0 {
@@ -122,7 +122,7 @@ func (r *reconciliation) reportClosed(closed []v1alpha1.ClosedHostname) {
 			strings.Join(texts, "; ")+". No route is attached to a closed hostname until its routes fit; all others are served")
 		return
 	}
-	r.pass.SetCondition(ConditionBudget, metav1.ConditionTrue, "Within", "no hostname needs more of the load balancer than is kept for it")
+	r.pass.SetCondition(ConditionBudget, metav1.ConditionTrue, v1alpha1.ReasonWithin, "no hostname needs more of the load balancer than is kept for it")
 }
 
 // Exceeds says what of needs is more than the budget: "14 rules (3 are kept for it)".
