@@ -99,21 +99,13 @@ func (s *Sessions) get(ctx context.Context, p *v1alpha1.AWSProvider, namespace s
 	if found := s.lookup(key); found != nil && !fresh {
 		return found, nil
 	}
-	flight := s.flight.DoChan(key, func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), openTimeout)
-		defer cancel()
+	opened, err := ShareCall(ctx, &s.flight, key, openTimeout, func(ctx context.Context) (*Session, error) {
 		return s.open(ctx, p, version, namespace, key)
 	})
-	select {
-	case landed := <-flight:
-		if landed.Err != nil {
-			s.refused(key, landed.Err)
-			return nil, landed.Err
-		}
-		return landed.Val.(*Session), nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err != nil {
+		s.refused(key, err)
 	}
+	return opened, err
 }
 
 // openTimeout bounds the calls to STS that open a session: no single caller's time does, because others wait too.

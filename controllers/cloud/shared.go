@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
@@ -82,4 +84,22 @@ func (l *Listing[V]) Get(ctx context.Context, arn string) (V, bool) {
 	v, ok := l.all[arn]
 	old := l.Now != nil && (l.Now().Sub(l.at) > listingMaxAge || !l.at.After(engine.LastObserved(ctx)))
 	return v, ok && !old && engine.IsRoutine(ctx)
+}
+
+// ShareCall makes those who ask for the same at the same time share one call, which no single caller's time bounds.
+func ShareCall[V any](ctx context.Context, flights *singleflight.Group, key string, timeout time.Duration, call func(context.Context) (V, error)) (none V, err error) {
+	flight := flights.DoChan(key, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+		defer cancel()
+		return call(ctx)
+	})
+	select {
+	case landed := <-flight:
+		if landed.Err != nil {
+			return none, landed.Err
+		}
+		return landed.Val.(V), nil
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
 }

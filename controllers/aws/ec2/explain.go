@@ -4,8 +4,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/aws/smithy-go"
-
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/aws/reference"
 	"github.com/portico-platform/portico/controllers/cloud"
@@ -52,7 +50,7 @@ func explainLaunch(s *v1alpha1.EC2InstanceSpec, region string, err error) error 
 		{"VPCIdNotSpecified", "the region " + region + " has no default network; nothing was launched. Delete this object and request a new one with a subnetID"},
 		{"MissingInput", "the region " + region + " has no default subnet; nothing was launched. Delete this object and request a new one with a subnetID"},
 	} {
-		if strings.HasPrefix(codeOf(err), known.code) {
+		if strings.HasPrefix(cloud.Code(err), known.code) {
 			return engine.Blocked(v1alpha1.ReasonInvalidSpec, "%s", known.text)
 		}
 	}
@@ -65,13 +63,6 @@ func explainLaunch(s *v1alpha1.EC2InstanceSpec, region string, err error) error 
 // isProfile reports whether AWS does not find the instance profile. EC2 says so by the parameter that is wrong, IAM by a code.
 func isProfile(err error) bool {
 	return cloud.HasCode(err, "NoSuchEntity") || (cloud.HasCode(err, "InvalidParameterValue") && strings.Contains(err.Error(), "iamInstanceProfile."))
-}
-
-func codeOf(err error) string {
-	if api, ok := errors.AsType[smithy.APIError](err); ok {
-		return api.ErrorCode()
-	}
-	return ""
 }
 
 func imageOf(s *v1alpha1.EC2InstanceSpec) string {
