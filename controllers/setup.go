@@ -86,7 +86,6 @@ type deps struct {
 	kube      external.Kube
 	engine    engine.Options
 	timeScale float64
-	now       func() time.Time
 	enqueuer  *enqueuer // by sweeps
 	features  *operatorapi.Features
 }
@@ -132,7 +131,6 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		},
 		engine:    o.Engine,
 		timeScale: cmp.Or(o.TimeScale, 1),
-		now:       o.Engine.Now,
 		enqueuer:  newEnqueuer(),
 		features:  &operatorapi.Features{},
 	}

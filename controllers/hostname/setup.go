@@ -38,8 +38,6 @@ type Options struct {
 	Settling time.Duration
 	// BatchWindow is how long the first change of a hosted zone waits for others.
 	BatchWindow time.Duration
-	// Done is closed when the operator ends.
-	Done <-chan struct{}
 }
 
 // hostnameWorkers at work at the same time: a pass waits for Route 53 most of its time, and those that wait together share
@@ -52,6 +50,7 @@ type setup struct {
 	o   Options
 	// queues of changes to hosted zones, by account, whatever providers and regions lead to it.
 	queues *sync.Map
+	done   <-chan struct{} // closed when the operator ends
 }
 
 // Index makes our own kinds findable, which are there whether or not the cluster has Gateway API.
@@ -83,7 +82,7 @@ func named(name string) []string {
 
 // Setup registers the controllers with the manager, which may run already. The cluster must have the kinds of Gateway API.
 func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
-	c := setup{mgr: mgr, o: o, queues: &sync.Map{}}
+	c := setup{mgr: mgr, o: o, queues: &sync.Map{}, done: ctx.Done()}
 	kube, live := c.mgr.GetClient(), c.mgr.GetAPIReader()
 	CertificateMetrics.SetManager(c.mgr)
 	pool.Metrics.SetManager(c.mgr)
@@ -171,7 +170,7 @@ func (s setup) account(ctx context.Context, r *v1alpha1.GatewayHostnameRequest) 
 	if err != nil {
 		return nil, err
 	}
-	queues, _ := s.queues.LoadOrStore(session.AccountID, &dns.Queues{Window: s.o.BatchWindow, Until: s.o.Done})
+	queues, _ := s.queues.LoadOrStore(session.AccountID, &dns.Queues{Window: s.o.BatchWindow, Until: s.done})
 	return &Account{
 		ID: session.AccountID, Region: session.Config.Region, Cluster: session.Identity.Cluster,
 		Zones: cloud.Shared(session, func() *dns.Zones {
