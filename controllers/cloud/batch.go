@@ -44,6 +44,18 @@ func (b *Batch[K, V]) Get(ctx context.Context, key K) (found V, ok bool, err err
 	}
 }
 
+// GetOne does what Get does, and reads alone what the answer did not have.
+func (b *Batch[K, V]) GetOne(ctx context.Context, key K, alone func(context.Context, K) (*V, error)) (*V, error) {
+	found, ok, err := b.Get(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return alone(ctx, key)
+	}
+	return &found, nil
+}
+
 func (b *Batch[K, V]) join(ctx context.Context, key K) *batchCall[K, V] {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -44,13 +44,11 @@ func (i *instance) Observe(ctx context.Context, obj *v1alpha1.EC2Instance) (*ins
 func (i *instance) find(ctx context.Context, obj *v1alpha1.EC2Instance) (*instanceState, error) {
 	s := &obj.Status
 	i.terminated = false
-	if engine.IsRoutine(ctx) && s.ARN != "" {
-		if seen, ok := cloud.ListingOf[instanceState](i.session).Get(ctx, s.ARN); ok {
-			return &seen, nil
-		}
+	if seen, ok := cloud.ListingOf[instanceState](i.session).Get(ctx, s.ARN); ok {
+		return &seen, nil
 	}
 	if s.InstanceID != "" {
-		seen, err := i.byID(ctx, s.InstanceID)
+		seen, err := i.svc.byID.GetOne(ctx, s.InstanceID, i.svc.readOne)
 		if err != nil || isThere(obj, seen) {
 			return seen, err
 		}
@@ -76,17 +74,6 @@ func (i *instance) byToken(ctx context.Context, obj *v1alpha1.EC2Instance) (*ins
 		}
 	}, filter("client-token", token(obj)))
 	return found, err
-}
-
-func (i *instance) byID(ctx context.Context, id string) (*instanceState, error) {
-	seen, ok, err := i.svc.byID.Get(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		return i.svc.readOne(ctx, id)
-	}
-	return &seen, nil
 }
 
 // isThere: one that is terminated is gone, and so is one that is about to be, unless it is we who wait for that.

@@ -58,19 +58,10 @@ func (i *instance) Observe(ctx context.Context, obj *v1alpha1.RDSInstance) (*ins
 	if obj.Status.ARN == "" {
 		return i.svc.readOne(ctx, name)
 	}
-	if engine.IsRoutine(ctx) {
-		if seen, ok := cloud.ListingOf[instanceState](i.session).Get(ctx, obj.Status.ARN); ok {
-			return &seen, nil
-		}
+	if seen, ok := cloud.ListingOf[instanceState](i.session).Get(ctx, obj.Status.ARN); ok {
+		return &seen, nil
 	}
-	seen, ok, err := i.svc.batch.Get(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		return i.svc.readOne(ctx, name)
-	}
-	return &seen, nil
+	return i.svc.batch.GetOne(ctx, name, i.svc.readOne)
 }
 
 // Owner reads ownership off the tags.

@@ -76,32 +76,28 @@ func redriveText(target string, dlq *v1alpha1.SQSDeadLetterQueue) string {
 	return fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":%d}`, target, dlq.MaxReceiveCount)
 }
 
+// redrive is a policy as SQS has it: others write the count as a string, or the members in another order.
+type redrive struct {
+	Target string          `json:"deadLetterTargetArn"`
+	Count  json.RawMessage `json:"maxReceiveCount"`
+}
+
 // targetOf returns the dead-letter queue that a policy names; empty, if it is none.
 func targetOf(policy string) string {
-	var p struct {
-		Target string `json:"deadLetterTargetArn"`
-	}
-	if json.Unmarshal([]byte(policy), &p) != nil {
-		return ""
-	}
+	var p redrive
+	_ = json.Unmarshal([]byte(policy), &p)
 	return p.Target
 }
 
-// normalRedrive brings a policy as SQS has it into redriveText's form: others write the count as a string, or the
-// members in another order. What is no such policy stays as it is, and differs.
+// normalRedrive brings a policy into redriveText's form. What is no such policy stays as it is, and differs.
 func normalRedrive(policy string) string {
-	var p struct {
-		Target string          `json:"deadLetterTargetArn"`
-		Count  json.RawMessage `json:"maxReceiveCount"`
-	}
-	if json.Unmarshal([]byte(policy), &p) != nil {
+	var p redrive
+	err := json.Unmarshal([]byte(policy), &p)
+	count, failed := strconv.ParseInt(strings.Trim(string(p.Count), `"`), 10, 32)
+	if err != nil || failed != nil {
 		return policy
 	}
-	count, err := strconv.Atoi(strings.Trim(string(p.Count), `"`))
-	if err != nil {
-		return policy
-	}
-	return fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":%d}`, p.Target, count)
+	return redriveText(p.Target, &v1alpha1.SQSDeadLetterQueue{MaxReceiveCount: int32(count)})
 }
 
 // allow is a redrive allow policy with its members in SQS's spelling.
