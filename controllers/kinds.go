@@ -27,8 +27,8 @@ var kinds = map[string]kind{
 	v1alpha1.KindEC2Instance: bind(ec2.Instance, ec2.Instances, stateful, ec2.Settling),
 	v1alpha1.KindRDSInstance: bind(rds.Instance, rds.Instances, stateful, settling),
 	v1alpha1.KindS3Bucket:    bind(s3.Bucket, s3.Buckets, stateful, s3.Settling),
-	v1alpha1.KindSNSTopic:    bind(sns.Topic, sns.Topics, !stateful, settling).naming(sns.Subscribers),
-	v1alpha1.KindSQSQueue:    bind(sqs.Queue, sqs.Queues, !stateful, settling).naming(sqs.DeadLetterQueues).withLive(),
+	v1alpha1.KindSNSTopic:    bind(sns.Topic, sns.Topics, !stateful, settling).withRef(sns.QueueRefs),
+	v1alpha1.KindSQSQueue:    bind(sqs.Queue, sqs.Queues, !stateful, settling).withRef(sqs.DeadLetterRefs).withLive(),
 }
 
 // Kinds returns every kind that the operator runs, sorted.
@@ -59,16 +59,16 @@ func providerUsers() map[string]client.Object {
 type kind struct {
 	object client.Object // the zero object, for watches and lists
 	list   lister
-	setup  func(ctrl.Manager, deps, []watch.Reference) error
-	names  []watch.Reference
+	setup  func(ctrl.Manager, deps, []watch.LocalRef) error
+	refs   []watch.LocalRef
 	// readLive reads what moves by itself; see external.LiveReader. hasLive says whether the kind has anything of that sort.
 	readLive func(context.Context, deps, string, external.Object) (map[string]string, error)
 	hasLive  bool
 }
 
-// naming adds to a row what its objects name.
-func (k kind) naming(r watch.Reference) kind {
-	k.names = append(k.names, r)
+// withRef adds to a row what its objects name.
+func (k kind) withRef(r watch.LocalRef) kind {
+	k.refs = append(k.refs, r)
 	return k
 }
 
@@ -106,7 +106,7 @@ func bind[T interface {
 			}, nil
 		}
 	}
-	setup := func(mgr ctrl.Manager, d deps, names []watch.Reference) error {
+	setup := func(mgr ctrl.Manager, d deps, refs []watch.LocalRef) error {
 		name := watch.KindOf(mgr, T(new(P)))
 		reconciler := external.Reconciler[T, S]{
 			Kind: name, Stateful: stateful, Settling: d.scaled(settles), MaxDuration: d.scaled(d.engine.Timeout), Now: d.engine.Now, Connect: connect(d, name),
@@ -114,7 +114,7 @@ func bind[T interface {
 				return d.kube.Secrets.Publish(ctx, name, obj, details)
 			},
 		}
-		return setupAWS[T](mgr, T(new(P)), reconciler, d, names)
+		return setupAWS[T](mgr, T(new(P)), reconciler, d, refs)
 	}
 	return kind{object: T(new(P)), list: list, setup: setup, readLive: readLive(connect)}
 }

@@ -161,25 +161,25 @@ func setupKinds(ctx context.Context, mgr ctrl.Manager, d deps) error {
 		if err := watch.Index(ctx, mgr, k.object, watch.ProviderIndex, watch.ProviderOf); err != nil {
 			return err
 		}
-		for _, r := range k.names {
+		for _, r := range k.refs {
 			if err := r.Setup(ctx, mgr); err != nil {
 				return err
 			}
 		}
-		if err := k.setup(mgr, d, k.names); err != nil {
+		if err := k.setup(mgr, d, k.refs); err != nil {
 			return fmt.Errorf("set up %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-func setupAWS[T external.Object](mgr ctrl.Manager, proto T, reconciler engine.KindReconciler[T], d deps, names []watch.Reference) error {
+func setupAWS[T external.Object](mgr ctrl.Manager, proto T, reconciler engine.KindReconciler[T], d deps, refs []watch.LocalRef) error {
 	return engine.Setup(mgr, proto, reconciler, d.engine, func(b *builder.Builder) {
 		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(mgr, proto), builder.WithPredicates(watch.ProviderChanged()))
 		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueWaitingUsers(mgr, proto), builder.WithPredicates(watch.CredentialsChanged()))
 		b.WatchesMetadata(&corev1.Namespace{}, watch.EnqueueNamespace(mgr, proto), builder.WithPredicates(watch.NamespaceChanged()))
 		b.WatchesRawSource(d.enqueuer.source(watch.KindOf(mgr, proto)))
-		for _, r := range names {
+		for _, r := range refs {
 			r.Watch(b, mgr)
 		}
 	})

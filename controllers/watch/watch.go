@@ -52,8 +52,8 @@ func Index(ctx context.Context, mgr ctrl.Manager, obj client.Object, index strin
 	return nil
 }
 
-// Reference is a field by which objects of one kind name others of their namespace.
-type Reference struct {
+// LocalRef is a field by which objects of one kind name others of their namespace; see v1alpha1.LocalRef.
+type LocalRef struct {
 	Index string        // by which those that name an object are found
 	From  client.Object // of the kind that names
 	Names client.IndexerFunc
@@ -62,12 +62,12 @@ type Reference struct {
 }
 
 // Setup makes the objects findable by what they name.
-func (r Reference) Setup(ctx context.Context, mgr ctrl.Manager) error {
+func (r LocalRef) Setup(ctx context.Context, mgr ctrl.Manager) error {
 	return Index(ctx, mgr, r.From, r.Index, r.Names)
 }
 
 // Watch wakes the objects that name what has changed.
-func (r Reference) Watch(b *builder.Builder, mgr ctrl.Manager) {
+func (r LocalRef) Watch(b *builder.Builder, mgr ctrl.Manager) {
 	b.Watches(r.To, EnqueueNaming(mgr, r.From, r.Index, ""), builder.WithPredicates(UpdatesOnly(), r.When))
 }
 

@@ -70,8 +70,8 @@ func (t *topic) Resolve(ctx context.Context, obj *v1alpha1.SNSTopic) error {
 	return nil
 }
 
-// Subscribers are the queues that topics of their namespace name, and wait for.
-var Subscribers = watch.Reference{
+// QueueRefs are the queues that topics of their namespace name, and wait for.
+var QueueRefs = watch.LocalRef{
 	Index: "spec.subscriptions.queueRef.name", From: &v1alpha1.SNSTopic{}, To: &v1alpha1.SQSQueue{}, When: sqs.ReadyChanged(),
 	Names: func(obj client.Object) (names []string) {
 		for _, s := range obj.(*v1alpha1.SNSTopic).Spec.Subscriptions {
@@ -81,21 +81,21 @@ var Subscribers = watch.Reference{
 	},
 }
 
-var subscribers = sqs.Lookup{
+var queueLookup = sqs.Lookup{
 	Field: "spec.subscriptions", Queue: "queue", This: "this topic",
 	Waiting: v1alpha1.ReasonWaitingForQueues, Mismatch: v1alpha1.ReasonQueueMismatch,
 }
 
 // queue returns the ARN of the SQSQueue of this name in obj's namespace.
 func (t *topic) queue(ctx context.Context, obj *v1alpha1.SNSTopic, name string) (string, error) {
-	queue, err := subscribers.Get(ctx, t.kube, obj.Namespace, name)
+	queue, err := queueLookup.Get(ctx, t.kube, obj.Namespace, name)
 	if err != nil {
 		return "", err
 	}
 	if queue.Spec.FIFOQueue && !obj.Spec.FIFOTopic {
 		return "", engine.Blocked(v1alpha1.ReasonQueueMismatch, "the queue %s is a FIFO queue, and gets messages of FIFO topics only; choose a standard queue", name)
 	}
-	return subscribers.ARN(t.Session, queue)
+	return queueLookup.ARN(t.Session, queue)
 }
 
 // subscriptions returns the subscriptions that are declared, and those that were ours.

@@ -41,8 +41,8 @@ func (q *queue) Resolve(ctx context.Context, obj *v1alpha1.SQSQueue) error {
 	return nil
 }
 
-// DeadLetterQueues are the queues that queues of their namespace name, and wait for.
-var DeadLetterQueues = watch.Reference{
+// DeadLetterRefs are the queues that queues of their namespace name, and wait for.
+var DeadLetterRefs = watch.LocalRef{
 	Index: "spec.deadLetterQueue.targetRef.name", From: &v1alpha1.SQSQueue{}, To: &v1alpha1.SQSQueue{}, When: ReadyChanged(),
 	Names: func(obj client.Object) []string {
 		if dlq := obj.(*v1alpha1.SQSQueue).Spec.DeadLetterQueue; dlq != nil && dlq.TargetRef != nil {
@@ -52,7 +52,7 @@ var DeadLetterQueues = watch.Reference{
 	},
 }
 
-var deadLetterQueues = Lookup{
+var deadLetterLookup = Lookup{
 	Field: "spec.deadLetterQueue", Queue: "dead-letter queue", This: "this queue", Alternative: ", or name its targetArn",
 	Waiting: v1alpha1.ReasonWaitingForDeadLetterQueue, Mismatch: v1alpha1.ReasonDeadLetterQueueMismatch,
 }
@@ -62,11 +62,11 @@ func (q *queue) resolveTarget(ctx context.Context, obj *v1alpha1.SQSQueue, name 
 	if name == obj.Name {
 		return "", engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch, "a queue cannot be its own dead-letter queue; choose another one")
 	}
-	target, err := deadLetterQueues.Get(ctx, q.kube, obj.Namespace, name)
+	target, err := deadLetterLookup.Get(ctx, q.kube, obj.Namespace, name)
 	if err != nil {
 		return "", err
 	}
-	return deadLetterQueues.ARN(q.Session, target)
+	return deadLetterLookup.ARN(q.Session, target)
 }
 
 func redriveText(target string, dlq *v1alpha1.SQSDeadLetterQueue) string {
