@@ -1,6 +1,7 @@
 package hostname
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -95,7 +96,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	}
 	settings := c.o.Engine
 	settings.Workers = max(settings.Workers, hostnameWorkers)
-	return firstError(
+	return cmp.Or(
 		c.routeIndexes(ctx),
 		engine.Setup(c.mgr, &v1alpha1.GatewayHostnameRequest{}, requests, settings, c.watchedByRequests),
 		engine.Setup(c.mgr, &v1alpha1.PoolGateway{}, pool.Reconciler{
@@ -103,10 +104,10 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 			ObservedTimes: &pool.ObservedTimes{MaxAge: c.o.Settling}, DeleteUnused: claims.DeleteUnusedPool, MinAge: c.o.Settling, Now: c.o.Engine.Now,
 		}, c.o.Engine, c.watchedByPool),
 		engine.Setup(c.mgr, &v1alpha1.DomainClaim{}, claim.Reconciler{Reader: kube, APIReader: live}, c.o.Engine, func(b *builder.Builder) {
-			b.Watches(&v1alpha1.GatewayHostnameRequest{}, enqueueClaim(), builder.WithPredicates(requestClaimChanged()))
+			b.Watches(&v1alpha1.GatewayHostnameRequest{}, watch.EnqueueKey(claimOf), builder.WithPredicates(requestClaimChanged()))
 		}),
 		engine.Setup(c.mgr, &v1alpha1.HostnameGrant{}, GrantReconciler{Reader: kube}, c.o.Engine, func(b *builder.Builder) {
-			b.Watches(&v1alpha1.DomainClaim{}, enqueueGrant(), builder.WithPredicates(watch.CreatedOrDeleted()))
+			b.Watches(&v1alpha1.DomainClaim{}, watch.EnqueueKey(grantOf), builder.WithPredicates(watch.CreatedOrDeleted()))
 		}),
 	)
 }
@@ -115,15 +116,6 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 func (s setup) routeIndexes(ctx context.Context) error {
 	for _, route := range []client.Object{&gatewayv1.HTTPRoute{}, &gatewayv1.GRPCRoute{}} {
 		if err := watch.Index(ctx, s.mgr, route, pool.RouteIndex, pool.ListenerSetsOf); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
 			return err
 		}
 	}
@@ -141,7 +133,7 @@ func (s setup) watchedByRequests(b *builder.Builder) {
 	onIt := func(g client.Object) client.ListOption { return client.MatchingFields{pool.Index: g.GetName()} }
 	b.Watches(&v1alpha1.PoolGateway{}, watch.EnqueueMatching(s.mgr, request, onIt), builder.WithPredicates(poolServingChanged()))
 	b.Watches(&v1alpha1.PoolGateway{}, watch.EnqueueMatching(s.mgr, request, onIt, notReadyOrDeleting), builder.WithPredicates(poolStatusChanged()))
-	b.Watches(&v1alpha1.DomainClaim{}, enqueueHolder(), builder.WithPredicates(watch.DeletionsOnly()))
+	b.Watches(&v1alpha1.DomainClaim{}, watch.EnqueueKey(holderOf), builder.WithPredicates(watch.DeletionsOnly()))
 	b.Watches(&v1alpha1.DomainClaim{}, watch.EnqueueMatching(s.mgr, request, everywhere, waitsForClaim), builder.WithPredicates(watch.DeletionsOnly()))
 	b.Watches(&gatewayv1.ListenerSet{}, s.enqueueClaimant())
 	b.Watches(&gatewayv1.GatewayClass{}, watch.EnqueueMatching(s.mgr, request, everywhere, notReadyOrDeleting), builder.WithPredicates(watch.SpecChanged()))

@@ -47,18 +47,16 @@ func (s setup) enqueuePoolsOfRoute() handler.EventHandler {
 	})
 }
 
-func enqueueHolder() handler.EventHandler {
-	return watch.EnqueueOne(func(_ context.Context, o client.Object) client.ObjectKey { return holderOf(o.(*v1alpha1.DomainClaim)) })
+func claimOf(r *v1alpha1.GatewayHostnameRequest) client.ObjectKey {
+	return client.ObjectKey{Name: r.Status.Claim}
+}
+
+func grantOf(c *v1alpha1.DomainClaim) client.ObjectKey {
+	return client.ObjectKey{Namespace: c.Spec.Holder.Namespace, Name: v1alpha1.HostnameGrantName}
 }
 
 func holderOf(c *v1alpha1.DomainClaim) client.ObjectKey {
 	return client.ObjectKey{Namespace: c.Spec.Holder.Namespace, Name: c.Spec.Holder.Name}
-}
-
-func enqueueClaim() handler.EventHandler {
-	return watch.EnqueueOne(func(_ context.Context, o client.Object) client.ObjectKey {
-		return client.ObjectKey{Name: o.(*v1alpha1.GatewayHostnameRequest).Status.Claim}
-	})
 }
 
 // enqueueClaimant wakes the request for whose claim a ListenerSet is.
@@ -69,12 +67,6 @@ func (s setup) enqueueClaimant() handler.EventHandler {
 			return client.ObjectKey{}
 		}
 		return holderOf(found)
-	})
-}
-
-func enqueueGrant() handler.EventHandler {
-	return watch.EnqueueOne(func(_ context.Context, o client.Object) client.ObjectKey {
-		return client.ObjectKey{Namespace: o.(*v1alpha1.DomainClaim).Spec.Holder.Namespace, Name: v1alpha1.HostnameGrantName}
 	})
 }
 

@@ -189,6 +189,11 @@ func EnqueueOne(of func(ctx context.Context, changed client.Object) client.Objec
 	})
 }
 
+// EnqueueKey wakes the one object that an object of a kind leads to by itself.
+func EnqueueKey[T client.Object](of func(T) client.ObjectKey) handler.EventHandler {
+	return EnqueueOne(func(_ context.Context, changed client.Object) client.ObjectKey { return of(changed.(T)) })
+}
+
 // CreatedOrDeleted lets pass what is new or gone.
 func CreatedOrDeleted() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}

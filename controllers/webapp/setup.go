@@ -66,6 +66,11 @@ func bindingsOf(obj client.Object) []string {
 	return all
 }
 
+// appKey returns the WebApp that a Pod or ReplicaSet says it runs for.
+func appKey(obj client.Object) client.ObjectKey {
+	return client.ObjectKey{Namespace: obj.GetNamespace(), Name: obj.GetLabels()[v1alpha1.LabelWebApp]}
+}
+
 func appOf(obj client.Object) []string {
 	if name := obj.GetLabels()[v1alpha1.LabelWebApp]; name != "" {
 		return []string{name}
@@ -104,8 +109,8 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) (controller.Control
 		b.Owns(&corev1.ServiceAccount{}, builder.WithPredicates(watch.NotCreated()))
 		b.Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
 		b.Owns(&autoscalingv2.HorizontalPodAutoscaler{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
-		b.Watches(&appsv1.ReplicaSet{}, enqueueApp(), builder.WithPredicates(watch.NotCreated(), replicaSetChanged())) // one that is gone is listed no more
-		b.Watches(&corev1.Pod{}, enqueueApp(), builder.WithPredicates(watch.UpdatesOnly(), podStatusChanged()))
+		b.Watches(&appsv1.ReplicaSet{}, watch.EnqueueKey(appKey), builder.WithPredicates(watch.NotCreated(), replicaSetChanged())) // one that is gone is listed no more
+		b.Watches(&corev1.Pod{}, watch.EnqueueKey(appKey), builder.WithPredicates(watch.UpdatesOnly(), podStatusChanged()))
 		b.Watches(&v1alpha1.GatewayHostnameRequest{}, watch.EnqueueNaming(mgr, &v1alpha1.WebApp{}, exposeIndex, ""), builder.WithPredicates(hostnameChanged()))
 		for name, proto := range o.Bindable {
 			b.Watches(proto, watch.EnqueueNaming(mgr, &v1alpha1.WebApp{}, bindingIndex, name+"/"), builder.WithPredicates(bindingChanged()))

@@ -63,13 +63,6 @@ func WatchRoutes(mgr ctrl.Manager, apps controller.Controller) error {
 	return nil
 }
 
-// enqueueApp wakes the WebApp that a Pod or ReplicaSet says it runs for.
-func enqueueApp() handler.EventHandler {
-	return watch.EnqueueOne(func(_ context.Context, o client.Object) client.ObjectKey {
-		return client.ObjectKey{Namespace: o.GetNamespace(), Name: o.GetLabels()[v1alpha1.LabelWebApp]}
-	})
-}
-
 func replicaSetChanged() predicate.Predicate {
 	return watch.Changed(func(was, is *appsv1.ReplicaSet) bool {
 		return was.Status.AvailableReplicas != is.Status.AvailableReplicas || was.Annotations[RevisionAnnotation] != is.Annotations[RevisionAnnotation] ||
