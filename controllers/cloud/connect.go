@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -60,12 +59,8 @@ func useOf(kind string, obj external.Object) ProviderUse {
 // OpenFor opens a session for what is no resource of AWS itself.
 func (c Connector) OpenFor(ctx context.Context, u ProviderUse) (*Session, error) {
 	provider := &v1alpha1.AWSProvider{}
-	err := c.Reader.Get(ctx, client.ObjectKey{Name: u.Provider}, provider)
-	if apierrors.IsNotFound(err) {
-		return nil, providerNotFound(u)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the AWSProvider %s: %w", u.Provider, err)
+	if found, err := engine.Find(ctx, c.Reader, client.ObjectKey{Name: u.Provider}, provider); !found {
+		return nil, cmp.Or(err, providerNotFound(u))
 	}
 	namespace, err := namespaceOf(ctx, c.Reader, u.Namespace)
 	if err != nil {
@@ -113,15 +108,12 @@ func (c Connector) Recheck(ctx context.Context, s *Session, namespace string) er
 
 // recheckProvider checks that the provider is there and is not being deleted.
 func (c Connector) recheckProvider(ctx context.Context, provider string) error {
-	found := &v1alpha1.AWSProvider{}
-	err := c.APIReader.Get(ctx, client.ObjectKey{Name: provider}, found)
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("read the AWSProvider %s: %w", provider, err)
-	}
-	if err != nil || !found.DeletionTimestamp.IsZero() {
+	p := &v1alpha1.AWSProvider{}
+	found, err := engine.Find(ctx, c.APIReader, client.ObjectKey{Name: provider}, p)
+	if err == nil && (!found || !p.DeletionTimestamp.IsZero()) {
 		return providerDeleting(provider)
 	}
-	return nil
+	return err
 }
 
 func providerDeleting(name string) error {

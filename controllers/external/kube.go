@@ -2,10 +2,8 @@ package external
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -49,12 +47,9 @@ func (k Kube) ConfigMapValue(ctx context.Context, namespace string, ref v1alpha1
 }
 
 func (k Kube) get(ctx context.Context, kind, reason, namespace, name string, obj client.Object) error {
-	err := k.Reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, obj)
-	if apierrors.IsNotFound(err) {
+	found, err := engine.Find(ctx, k.Reader, client.ObjectKey{Namespace: namespace, Name: name}, obj)
+	if err == nil && !found {
 		return engine.Blocked(reason, "there is no %s %s in this namespace; create it, or change the reference", kind, name)
 	}
-	if err != nil {
-		return fmt.Errorf("read the %s %s: %w", kind, name, err)
-	}
-	return nil
+	return err
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,12 +24,12 @@ func (r *reconciliation) requestListener(ctx context.Context) (string, error) {
 	s := &r.req.Status
 	s.Certificate.Serve = true
 	pg := &v1alpha1.PoolGateway{}
-	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.Allocator.Namespace, Name: s.Gateway}, pg)
-	if apierrors.IsNotFound(err) {
-		return "", engine.Blocked(v1alpha1.ReasonGatewayLost, "the PoolGateway %s, on which the hostname has its place, is gone; ask a platform admin. A new request gets a new place", s.Gateway)
-	}
+	found, err := engine.Find(ctx, r.Reader, client.ObjectKey{Namespace: r.Allocator.Namespace, Name: s.Gateway}, pg)
 	if err != nil {
-		return "", fmt.Errorf("read the PoolGateway %s: %w", s.Gateway, err)
+		return "", err
+	}
+	if !found {
+		return "", engine.Blocked(v1alpha1.ReasonGatewayLost, "the PoolGateway %s, on which the hostname has its place, is gone; ask a platform admin. A new request gets a new place", s.Gateway)
 	}
 	r.pool = pg
 	s.ParentRef = pool.ParentRef(pg, s.Claim)
@@ -55,11 +54,11 @@ func (r *reconciliation) checkBudget() error {
 // stays so while the load balancer controller cannot change anything: it takes nothing away.
 func (r *reconciliation) checkListener(ctx context.Context) (string, error) {
 	set := &gatewayv1.ListenerSet{}
-	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.pool.Namespace, Name: r.req.Status.Claim}, set)
-	if err != nil && !apierrors.IsNotFound(err) {
-		return "", fmt.Errorf("read the ListenerSet %s: %w", r.req.Status.Claim, err)
+	found, err := engine.Find(ctx, r.Reader, client.ObjectKey{Namespace: r.pool.Namespace, Name: r.req.Status.Claim}, set)
+	if err != nil {
+		return "", err
 	}
-	if err != nil || !set.DeletionTimestamp.IsZero() {
+	if !found || !set.DeletionTimestamp.IsZero() {
 		return "", r.waitForListener("its listener is being made")
 	}
 	if refused := listenerRefusal(set); refused != "" {
@@ -138,19 +137,14 @@ func (r *reconciliation) releaseListener(ctx context.Context) error {
 	asked := c.Serve
 	c.Serve = false // the PoolGateway goes by it
 	pg := &v1alpha1.PoolGateway{}
-	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.Allocator.Namespace, Name: r.req.Status.Gateway}, pg)
-	if apierrors.IsNotFound(err) {
-		return nil
+	if found, err := engine.Find(ctx, r.Reader, client.ObjectKey{Namespace: r.Allocator.Namespace, Name: r.req.Status.Gateway}, pg); !found {
+		return err
 	}
+	found, err := engine.Find(ctx, r.Reader, client.ObjectKey{Namespace: pg.Namespace, Name: r.req.Status.Claim}, &gatewayv1.ListenerSet{})
 	if err != nil {
-		return fmt.Errorf("read the PoolGateway %s: %w", r.req.Status.Gateway, err)
+		return err
 	}
-	set := &gatewayv1.ListenerSet{}
-	err = r.Reader.Get(ctx, client.ObjectKey{Namespace: pg.Namespace, Name: r.req.Status.Claim}, set)
-	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("read the ListenerSet %s: %w", r.req.Status.Claim, err)
-	}
-	if err == nil || slices.Contains(pg.Status.Attached, c.ARN) {
+	if found || slices.Contains(pg.Status.Attached, c.ARN) {
 		return waitForPool(pg, v1alpha1.ReasonDetaching, watchFallback, "the hostname is being taken off the load balancer of "+pg.Name)
 	}
 	if asked { // a pass of the PoolGateway may be at work that does not know yet

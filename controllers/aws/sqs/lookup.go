@@ -2,10 +2,8 @@ package sqs
 
 import (
 	"context"
-	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
@@ -27,12 +25,12 @@ type Lookup struct {
 // Get returns the SQSQueue of this name. One that only observes is refused: its queue may be another team's.
 func (l Lookup) Get(ctx context.Context, kube external.Kube, namespace, name string) (*v1alpha1.SQSQueue, error) {
 	queue := &v1alpha1.SQSQueue{}
-	err := kube.Reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, queue)
+	found, err := engine.Find(ctx, kube.Reader, client.ObjectKey{Namespace: namespace, Name: name}, queue)
 	switch {
-	case apierrors.IsNotFound(err):
-		return nil, engine.Wait(l.Waiting, time.Minute, "there is no SQSQueue %s in this namespace yet; request it, or change %s", name, l.Field)
 	case err != nil:
-		return nil, fmt.Errorf("read the SQSQueue %s: %w", name, err)
+		return nil, err
+	case !found:
+		return nil, engine.Wait(l.Waiting, time.Minute, "there is no SQSQueue %s in this namespace yet; request it, or change %s", name, l.Field)
 	case external.ObserveOnly(queue):
 		return nil, engine.Blocked(l.Mismatch, "the SQSQueue %s only observes a queue, which may be another team's; choose one that Portico manages%s", name, l.Alternative)
 	}

@@ -2,14 +2,13 @@ package pool
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/hostname/albconfig"
 )
 
@@ -56,12 +55,9 @@ func (r *reconciliation) arns() []string {
 // cache: a certificate must not be taken off because the cache does not know yet that it is wanted.
 func (r *reconciliation) keptCertificate(ctx context.Context) (string, error) {
 	have := &albconfig.LoadBalancerConfiguration{}
-	err := r.Applier.Client.Get(ctx, r.objects.Key(r.pg.Name), have)
-	if apierrors.IsNotFound(err) {
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("read the LoadBalancerConfiguration %s: %w", r.pg.Name, err)
+	found, err := engine.Find(ctx, r.Applier.Client, r.objects.Key(r.pg.Name), have)
+	if !found {
+		return "", err
 	}
 	kept, wanted := "", map[string]bool{}
 	for _, arn := range r.arns() {
