@@ -81,19 +81,12 @@ const (
 
 // Reasons of RDSInstances.
 const (
-	ReasonDatabaseFailed          = "DatabaseFailed"
 	ReasonDeletedOutside          = "DeletedOutside"
 	ReasonDeletionProtected       = "DeletionProtected"
 	ReasonDowngradeImpossible     = "DowngradeImpossible"
 	ReasonFinalSnapshotExists     = "FinalSnapshotExists"
 	ReasonFinalSnapshotImpossible = "FinalSnapshotImpossible"
-	ReasonIncompatible            = "Incompatible"
-	ReasonIncompatibleCredentials = "IncompatibleCredentials"
-	ReasonIncompatibleNetwork     = "IncompatibleNetwork"
-	ReasonIncompatibleOptionGroup = "IncompatibleOptionGroup"
-	ReasonIncompatibleParameters  = "IncompatibleParameters"
 	ReasonInvalidPassword         = "InvalidPassword"
-	ReasonKeyNotAccessible        = "KeyNotAccessible"
 	ReasonMajorUpgradeNotAllowed  = "MajorUpgradeNotAllowed"
 	ReasonModifying               = "Modifying"
 	ReasonPasswordChanging        = "PasswordChanging"
@@ -103,7 +96,6 @@ const (
 	ReasonSnapshotCreating        = "SnapshotCreating"
 	ReasonSnapshotMismatch        = "SnapshotMismatch"
 	ReasonSnapshotNotFound        = "SnapshotNotFound"
-	ReasonStorageFull             = "StorageFull"
 	ReasonStorageOptimizing       = "StorageOptimizing"
 )
 
@@ -195,6 +187,18 @@ const (
 	ReasonWaitingForBinding        = "WaitingForBinding"
 	ReasonWaitingForDeletion       = "WaitingForDeletion"
 	ReasonWaitingForHostname       = "WaitingForHostname"
+)
+
+// Reasons of databases that RDS itself shows as broken.
+const (
+	ReasonDatabaseFailed          = "DatabaseFailed"
+	ReasonIncompatible            = "Incompatible"
+	ReasonIncompatibleCredentials = "IncompatibleCredentials"
+	ReasonIncompatibleNetwork     = "IncompatibleNetwork"
+	ReasonIncompatibleOptionGroup = "IncompatibleOptionGroup"
+	ReasonIncompatibleParameters  = "IncompatibleParameters"
+	ReasonKeyNotAccessible        = "KeyNotAccessible"
+	ReasonStorageFull             = "StorageFull"
 )
 
 // Reasons of conditions beside Ready and the steps.
