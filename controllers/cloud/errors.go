@@ -30,69 +30,75 @@ const (
 	quota
 )
 
-// errorClasses is what Portico knows of AWS error codes. A code that is not here is throttling if the SDK says so, and else
-// tried again with back-off. NoSuchEntity is IAM's word for what a spec names and is not there.
-var errorClasses = classesByCode(map[errorClass][]string{
-	notFound: {
-		"AWS.SimpleQueueService.NonExistentQueue", "DBInstanceNotFound", "DBInstanceNotFoundFault", "InvalidInstanceID.NotFound",
-		"ListenerNotFound", "LoadBalancerNotFound", "NoSuchBucket", "NoSuchChange", "NoSuchHostedZone", "NotFound", "QueueDoesNotExist",
-		"ResourceNotFound", "ResourceNotFoundException",
-	},
-	throttled: {
-		"EC2ThrottledException", "KMSThrottling", "PriorRequestNotComplete", "RequestLimitExceeded", "RequestThrottled",
-		"RequestThrottledException", "SlowDown", "Throttled", "Throttling", "ThrottlingException", "TooManyRequestsException",
-	},
-	busy: {
-		"ConcurrentAccess", "ConflictException", "IncorrectInstanceState", "IncorrectModificationState", "IncorrectState",
-		"InvalidDBInstanceState", "InvalidDBInstanceStateFault", "InvalidDBParameterGroupState", "InvalidDBSnapshotState", "OperationAborted",
-		"RequestInProgressException", "ResourceInUseException", "StaleTag",
-	},
-	denied: {
-		"AccessDenied", "AccessDeniedException", "AccountProblem", "AllAccessDisabled", "AuthorizationError", "Blocked", "Forbidden",
-		"KMSAccessDenied", "KmsAccessDenied", "NotSignedUp", "OptInRequired", "PendingVerification", "SubscriptionRequiredException",
-		"UnauthorizedOperation",
-	},
-	rejected: {
-		"AuthFailure", "ExpiredToken", "ExpiredTokenException", "IDPRejectedClaim", "IncompleteSignature", "IncompleteSignatureException",
-		"InvalidAccessKeyId", "InvalidClientTokenId", "InvalidIdentityToken", "InvalidSecurity", "InvalidSignature", "InvalidSignatureException",
-		"InvalidToken", "MissingAuthenticationToken", "MissingAuthenticationTokenException", "RequestExpired", "RequestTimeTooSkewed",
-		"SignatureDoesNotMatch", "UnrecognizedClientException",
-	},
-	invalid: {
-		"AuthorizationHeaderMalformed", "AWS.SimpleQueueService.UnsupportedOperation", "DBParameterGroupNotFound",
-		"DBParameterGroupNotFoundFault", "DBSecurityGroupNotFound", "DBSnapshotNotFound", "DBSubnetGroupDoesNotCoverEnoughAZs",
-		"DBSubnetGroupNotAllowedFault", "DBSubnetGroupNotFoundFault", "DBUpgradeDependencyFailure", "IllegalLocationConstraintException",
-		"InvalidAMIID.Malformed", "InvalidAMIID.NotFound", "InvalidAMIID.Unavailable", "InvalidArgument", "InvalidArnException",
-		"InvalidAttributeName", "InvalidAttributeValue", "InvalidBlockDeviceMapping", "InvalidBucketName", "InvalidBucketState",
-		"InvalidChangeBatch", "InvalidDBSubnetGroupFault", "InvalidDomainName", "InvalidDomainValidationOptionsException",
-		"InvalidGroup.NotFound", "InvalidGroupId.Malformed", "InvalidIamInstanceProfileArn.Malformed", "InvalidInput",
-		"InvalidInstanceAttributeValue", "InvalidInstanceType", "InvalidKeyPair.NotFound", "InvalidLocationConstraint", "InvalidParameter",
-		"InvalidParameterCombination", "InvalidParameterDependency", "InvalidParameterException", "InvalidParameterValue", "InvalidRequest",
-		"InvalidRestoreFault", "InvalidSecurityGroupID.NotFound", "InvalidSnapshot.NotFound", "InvalidSubnet", "InvalidSubnetID.NotFound",
-		"InvalidTag", "InvalidTagException", "InvalidVPCNetworkStateFault", "KMS.NotFoundException", "KMSDisabled", "KmsDisabled",
-		"KmsInvalidKeyUsage", "KMSInvalidState", "KmsInvalidState", "KMSKeyNotAccessibleFault", "KMSNotFound", "KmsNotFound", "KMSOptInRequired",
-		"KmsOptInRequired", "MalformedXML", "MissingParameter", "NetworkTypeNotSupported", "NoSuchEntity", "OptionGroupNotFoundFault",
-		"PermanentRedirect", "ProvisionedIopsNotAvailableInAZFault", "RegionDisabledException", "StorageTypeNotAvailableFault",
-		"StorageTypeNotSupported", "TagPolicy", "TagPolicyException", "Unsupported", "UnsupportedInstanceTypeOnAvailabilityZone",
-		"UnsupportedOperation", "ValidationError", "ValidationException", "VolumeTypeNotAvailableInZone",
-	},
-	quota: {
-		"DBInstanceAutomatedBackupQuotaExceeded", "FilterLimitExceeded", "FilterPolicyLimitExceeded", "InstanceLimitExceeded",
-		"InstanceQuotaExceeded", "LimitExceeded", "LimitExceededException", "MaxIOPSLimitExceeded", "OverLimit", "ResourceCountExceeded",
-		"SecurityGroupsPerInterfaceLimitExceeded", "ServiceQuotaExceededException", "SnapshotQuotaExceeded", "StorageQuotaExceeded",
-		"SubscriptionLimitExceeded", "TagLimitExceeded", "TooManyBuckets", "TooManyTagsException", "TopicLimitExceeded", "VcpuLimitExceeded",
-		"VolumeLimitExceeded",
-	},
-})
+// errorClasses is what Portico knows of AWS error codes. A code that is not here is throttling if the SDK says so, and else tried
+// again with back-off.
+var errorClasses = map[string]errorClass{
+	"NoSuchBucket": notFound,
+	"AWS.SimpleQueueService.NonExistentQueue": notFound, "QueueDoesNotExist": notFound,
 
-func classesByCode(codes map[errorClass][]string) map[string]errorClass {
-	all := map[string]errorClass{}
-	for class, list := range codes {
-		for _, code := range list {
-			all[code] = class
-		}
-	}
-	return all
+	"NotFound": notFound, "ResourceNotFound": notFound, // SNS's words
+
+	"DBInstanceNotFound": notFound, "DBInstanceNotFoundFault": notFound,
+	"InvalidInstanceID.NotFound": notFound,
+	"NoSuchHostedZone":           notFound, "NoSuchChange": notFound, "ResourceNotFoundException": notFound,
+	"LoadBalancerNotFound": notFound, "ListenerNotFound": notFound,
+
+	"Throttling": throttled, "ThrottlingException": throttled, "RequestLimitExceeded": throttled,
+	"TooManyRequestsException": throttled, "SlowDown": throttled, "RequestThrottled": throttled,
+
+	"RequestThrottledException": throttled, "EC2ThrottledException": throttled, "PriorRequestNotComplete": throttled,
+
+	"Throttled": throttled, "KMSThrottling": throttled, "KmsThrottled": throttled,
+
+	"OperationAborted": busy, "ConcurrentAccess": busy, "StaleTag": busy, "InvalidDBInstanceState": busy, "InvalidDBInstanceStateFault": busy, "InvalidDBSnapshotState": busy,
+	"InvalidDBParameterGroupState": busy,
+	"ResourceInUseException":       busy, "RequestInProgressException": busy, "ConflictException": busy,
+	"IncorrectInstanceState": busy, "IncorrectState": busy, "IncorrectModificationState": busy,
+
+	"AccessDenied": denied, "AccessDeniedException": denied, "UnauthorizedOperation": denied,
+	"AccountProblem": denied, "NotSignedUp": denied, "OptInRequired": denied, "SubscriptionRequiredException": denied,
+	"PendingVerification": denied, "Blocked": denied,
+	"KMSAccessDenied": denied, "KmsAccessDenied": denied, "AllAccessDisabled": denied, "Forbidden": denied, "AuthorizationError": denied,
+
+	"InvalidClientTokenId": rejected, "InvalidAccessKeyId": rejected, "SignatureDoesNotMatch": rejected,
+	"ExpiredToken": rejected, "ExpiredTokenException": rejected, "UnrecognizedClientException": rejected,
+	"AuthFailure": rejected, "MissingAuthenticationToken": rejected, "InvalidIdentityToken": rejected,
+	"IncompleteSignature": rejected, "IDPRejectedClaim": rejected, "RequestTimeTooSkewed": rejected, "InvalidToken": rejected,
+	"InvalidSignatureException": rejected, "InvalidSignature": rejected, "IncompleteSignatureException": rejected,
+	"MissingAuthenticationTokenException": rejected, "InvalidSecurity": rejected,
+	"RequestExpired": rejected,
+
+	"InvalidArgument": invalid, "InvalidRequest": invalid, "InvalidBucketName": invalid, "MalformedXML": invalid,
+	"InvalidTag": invalid, "InvalidBucketState": invalid, "ValidationError": invalid, "InvalidParameterValue": invalid,
+	"IllegalLocationConstraintException": invalid, "InvalidLocationConstraint": invalid,
+	"PermanentRedirect": invalid, "AuthorizationHeaderMalformed": invalid, "KMS.NotFoundException": invalid,
+	"RegionDisabledException": invalid,
+	"InvalidAttributeValue":   invalid, "InvalidAttributeName": invalid, "AWS.SimpleQueueService.UnsupportedOperation": invalid,
+	"KMSNotFound": invalid, "KMSDisabled": invalid, "KMSInvalidState": invalid, "KMSOptInRequired": invalid, "TagPolicy": invalid,
+	"KmsNotFound": invalid, "KmsDisabled": invalid, "KmsInvalidState": invalid, "KmsInvalidKeyUsage": invalid, "KmsOptInRequired": invalid,
+	"InvalidParameterCombination": invalid, "DBSubnetGroupNotFoundFault": invalid, "DBSubnetGroupDoesNotCoverEnoughAZs": invalid,
+	"DBSubnetGroupNotAllowedFault": invalid, "InvalidDBSubnetGroupFault": invalid, "InvalidSubnet": invalid, "InvalidVPCNetworkStateFault": invalid,
+	"DBParameterGroupNotFound": invalid, "DBParameterGroupNotFoundFault": invalid, "DBSecurityGroupNotFound": invalid, "KMSKeyNotAccessibleFault": invalid,
+	"StorageTypeNotSupported": invalid, "StorageTypeNotAvailableFault": invalid, "ProvisionedIopsNotAvailableInAZFault": invalid,
+	"OptionGroupNotFoundFault": invalid, "InvalidParameterDependency": invalid,
+	"DBUpgradeDependencyFailure": invalid, "InvalidRestoreFault": invalid, "DBSnapshotNotFound": invalid, "NetworkTypeNotSupported": invalid,
+	"InvalidInstanceType": invalid, "Unsupported": invalid, "UnsupportedOperation": invalid, "UnsupportedInstanceTypeOnAvailabilityZone": invalid,
+	"InvalidParameter": invalid, "MissingParameter": invalid, "InvalidBlockDeviceMapping": invalid, "InvalidInstanceAttributeValue": invalid,
+	"InvalidGroup.NotFound": invalid, "InvalidGroupId.Malformed": invalid, "InvalidSecurityGroupID.NotFound": invalid,
+	"InvalidIamInstanceProfileArn.Malformed": invalid, "InvalidKeyPair.NotFound": invalid, "InvalidSubnetID.NotFound": invalid,
+	"InvalidAMIID.NotFound": invalid, "InvalidAMIID.Malformed": invalid, "InvalidAMIID.Unavailable": invalid,
+	"NoSuchEntity":             invalid, // IAM's word for what a spec names and is not there
+	"InvalidSnapshot.NotFound": invalid, "VolumeTypeNotAvailableInZone": invalid,
+	"InvalidChangeBatch": invalid, "InvalidInput": invalid, "InvalidDomainName": invalid, "InvalidArnException": invalid, "ValidationException": invalid,
+	"InvalidDomainValidationOptionsException": invalid, "InvalidTagException": invalid, "TagPolicyException": invalid, "InvalidParameterException": invalid,
+
+	"TopicLimitExceeded": quota, "SubscriptionLimitExceeded": quota, "FilterPolicyLimitExceeded": quota,
+	"TooManyBuckets": quota, "LimitExceeded": quota, "LimitExceededException": quota, "ServiceQuotaExceededException": quota,
+	"OverLimit": quota, "InstanceQuotaExceeded": quota, "StorageQuotaExceeded": quota, "SnapshotQuotaExceeded": quota,
+	"DBInstanceAutomatedBackupQuotaExceeded": quota,
+	"InstanceLimitExceeded":                  quota, "VcpuLimitExceeded": quota, "VolumeLimitExceeded": quota, "MaxIOPSLimitExceeded": quota,
+	"ResourceCountExceeded": quota, "TagLimitExceeded": quota,
+	"SecurityGroupsPerInterfaceLimitExceeded": quota, "FilterLimitExceeded": quota, "TooManyTagsException": quota,
 }
 
 func classOf(err error) errorClass {
