@@ -40,7 +40,7 @@ func setupHostnames(ctx context.Context, mgr ctrl.Manager, d deps, o Options, ap
 	start := func() error {
 		err := hostname.Setup(ctx, mgr, hostname.Options{
 			Namespace: o.Namespace, Gateways: o.Hostnames.Namespace, Class: o.Hostnames.Class, Connector: d.connector, Engine: o.Engine,
-			Settling: d.scaled(settling), BatchWindow: o.Hostnames.BatchWindow, Done: ctx.Done(),
+			Settling: d.scaled(settling), BatchWindow: o.Hostnames.BatchWindow,
 		})
 		if err != nil {
 			return err

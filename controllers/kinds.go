@@ -8,7 +8,6 @@ import (
 	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -28,8 +27,8 @@ var kinds = map[string]kind{
 	v1alpha1.KindEC2Instance: bind(ec2.Instance, ec2.Instances, stateful, ec2.Settling),
 	v1alpha1.KindRDSInstance: bind(rds.Instance, rds.Instances, stateful, settling),
 	v1alpha1.KindS3Bucket:    bind(s3.Bucket, s3.Buckets, stateful, s3.Settling),
-	v1alpha1.KindSNSTopic:    bind(sns.Topic, sns.Topics, !stateful, settling).with(sns.Index, sns.WatchQueues),
-	v1alpha1.KindSQSQueue:    bind(sqs.Queue, sqs.Queues, !stateful, settling).with(sqs.Index, sqs.WatchDeadLetterQueues).withLive(),
+	v1alpha1.KindSNSTopic:    bind(sns.Topic, sns.Topics, !stateful, settling).withRef(sns.QueueRefs),
+	v1alpha1.KindSQSQueue:    bind(sqs.Queue, sqs.Queues, !stateful, settling).withRef(sqs.DeadLetterRefs).withLive(),
 }
 
 // Kinds returns every kind that the operator runs, sorted.
@@ -60,20 +59,16 @@ func providerUsers() map[string]client.Object {
 type kind struct {
 	object client.Object // the zero object, for watches and lists
 	list   lister
-	setup  func(ctrl.Manager, deps, ...watches) error
-	index  func(context.Context, ctrl.Manager) error // that more looks objects up in
-	more   []watches
+	setup  func(ctrl.Manager, deps, []watch.LocalRef) error
+	refs   []watch.LocalRef
 	// readLive reads what moves by itself; see external.LiveReader. hasLive says whether the kind has anything of that sort.
 	readLive func(context.Context, deps, string, external.Object) (map[string]string, error)
 	hasLive  bool
 }
 
-// watches adds what else wakes objects of a kind.
-type watches func(*builder.Builder, ctrl.Manager)
-
-// with adds watches to a row, and the index that they look objects up in.
-func (k kind) with(index func(context.Context, ctrl.Manager) error, w watches) kind {
-	k.index, k.more = index, append(k.more, w)
+// withRef adds to a row what its objects name.
+func (k kind) withRef(r watch.LocalRef) kind {
+	k.refs = append(k.refs, r)
 	return k
 }
 
@@ -111,15 +106,15 @@ func bind[T interface {
 			}, nil
 		}
 	}
-	setup := func(mgr ctrl.Manager, d deps, more ...watches) error {
+	setup := func(mgr ctrl.Manager, d deps, refs []watch.LocalRef) error {
 		name := watch.KindOf(mgr, T(new(P)))
 		reconciler := external.Reconciler[T, S]{
-			Kind: name, Stateful: stateful, Settling: d.scaled(settles), MaxDuration: d.scaled(d.engine.Timeout), Now: d.now, Connect: connect(d, name),
+			Kind: name, Stateful: stateful, Settling: d.scaled(settles), MaxDuration: d.scaled(d.engine.Timeout), Now: d.engine.Now, Connect: connect(d, name),
 			Publish: func(ctx context.Context, obj T, details map[string]string) (*v1alpha1.Binding, error) {
 				return d.kube.Secrets.Publish(ctx, name, obj, details)
 			},
 		}
-		return setupAWS[T](mgr, T(new(P)), reconciler, d, more)
+		return setupAWS[T](mgr, T(new(P)), reconciler, d, refs)
 	}
 	return kind{object: T(new(P)), list: list, setup: setup, readLive: readLive(connect)}
 }

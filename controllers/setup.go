@@ -86,7 +86,6 @@ type deps struct {
 	kube      external.Kube
 	engine    engine.Options
 	timeScale float64
-	now       func() time.Time
 	enqueuer  *enqueuer // by sweeps
 	features  *operatorapi.Features
 }
@@ -132,7 +131,6 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		},
 		engine:    o.Engine,
 		timeScale: cmp.Or(o.TimeScale, 1),
-		now:       o.Engine.Now,
 		enqueuer:  newEnqueuer(),
 		features:  &operatorapi.Features{},
 	}
@@ -160,29 +158,29 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 // setupKinds registers the kinds of the table.
 func setupKinds(ctx context.Context, mgr ctrl.Manager, d deps) error {
 	for name, k := range kinds {
-		if k.index != nil {
-			if err := k.index(ctx, mgr); err != nil {
+		if err := watch.Index(ctx, mgr, k.object, watch.ProviderIndex, watch.ProviderOf); err != nil {
+			return err
+		}
+		for _, r := range k.refs {
+			if err := r.Setup(ctx, mgr); err != nil {
 				return err
 			}
 		}
-		if err := mgr.GetFieldIndexer().IndexField(ctx, k.object, watch.ProviderIndex, watch.ProviderOf); err != nil {
-			return fmt.Errorf("index %s: %w", name, err)
-		}
-		if err := k.setup(mgr, d, k.more...); err != nil {
+		if err := k.setup(mgr, d, k.refs); err != nil {
 			return fmt.Errorf("set up %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-func setupAWS[T external.Object](mgr ctrl.Manager, proto T, reconciler engine.KindReconciler[T], d deps, more []watches) error {
+func setupAWS[T external.Object](mgr ctrl.Manager, proto T, reconciler engine.KindReconciler[T], d deps, refs []watch.LocalRef) error {
 	return engine.Setup(mgr, proto, reconciler, d.engine, func(b *builder.Builder) {
 		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(mgr, proto), builder.WithPredicates(watch.ProviderChanged()))
 		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueWaitingUsers(mgr, proto), builder.WithPredicates(watch.CredentialsChanged()))
 		b.WatchesMetadata(&corev1.Namespace{}, watch.EnqueueNamespace(mgr, proto), builder.WithPredicates(watch.NamespaceChanged()))
 		b.WatchesRawSource(d.enqueuer.source(watch.KindOf(mgr, proto)))
-		for _, w := range more {
-			w(b, mgr)
+		for _, r := range refs {
+			r.Watch(b, mgr)
 		}
 	})
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // sweeper sweeps every kind of the table.
-func sweeper(mgr ctrl.Manager, sessions *cloud.Sessions, woken *enqueuer, every time.Duration) *sweep.Sweeper {
+func sweeper(mgr ctrl.Manager, sessions *cloud.Sessions, e *enqueuer, every time.Duration) *sweep.Sweeper {
 	s := &sweep.Sweeper{Reader: mgr.GetCache(), Sessions: sessions, Every: every}
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
 		k := kinds[name]
@@ -29,7 +29,7 @@ func sweeper(mgr ctrl.Manager, sessions *cloud.Sessions, woken *enqueuer, every 
 			Objects: func(ctx context.Context, each func(external.Object)) error {
 				return watch.Each(ctx, mgr, k.object, func(o client.Object) { each(o.(external.Object)) })
 			},
-			Enqueue: func(ctx context.Context, obj external.Object) { woken.enqueue(ctx, name, obj) },
+			Enqueue: func(ctx context.Context, obj external.Object) { e.enqueue(ctx, name, obj) },
 		})
 	}
 	return s
@@ -43,24 +43,24 @@ type enqueuer struct {
 
 func newEnqueuer() *enqueuer { return &enqueuer{events: map[string]chan event.GenericEvent{}} }
 
-func (a *enqueuer) of(kind string) chan event.GenericEvent {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.events[kind] == nil {
-		a.events[kind] = make(chan event.GenericEvent)
+func (e *enqueuer) of(kind string) chan event.GenericEvent {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.events[kind] == nil {
+		e.events[kind] = make(chan event.GenericEvent)
 	}
-	return a.events[kind]
+	return e.events[kind]
 }
 
 // source returns what a kind's controller watches.
-func (a *enqueuer) source(kind string) source.Source {
-	return source.Channel(a.of(kind), &handler.EnqueueRequestForObject{})
+func (e *enqueuer) source(kind string) source.Source {
+	return source.Channel(e.of(kind), &handler.EnqueueRequestForObject{})
 }
 
 // enqueue asks for a pass over obj; it waits until the controller takes it, or ctx ends.
-func (a *enqueuer) enqueue(ctx context.Context, kind string, obj client.Object) {
+func (e *enqueuer) enqueue(ctx context.Context, kind string, obj client.Object) {
 	select {
-	case a.of(kind) <- event.GenericEvent{Object: obj}:
+	case e.of(kind) <- event.GenericEvent{Object: obj}:
 	case <-ctx.Done():
 	}
 }

@@ -52,12 +52,12 @@ type Objects struct {
 }
 
 // For starts a pass over owner, which must be of the scheme.
-func (w Applier) For(owner engine.Object, pass *engine.Pass) (*Objects, error) {
-	gvk, err := apiutil.GVKForObject(owner, w.Client.Scheme())
+func (a Applier) For(owner engine.Object, pass *engine.Pass) (*Objects, error) {
+	gvk, err := apiutil.GVKForObject(owner, a.Client.Scheme())
 	if err != nil {
 		return nil, fmt.Errorf("own objects: %w", err)
 	}
-	return &Objects{applier: w, owner: owner, pass: pass, ref: *metav1.NewControllerRef(owner, gvk)}, nil
+	return &Objects{applier: a, owner: owner, pass: pass, ref: *metav1.NewControllerRef(owner, gvk)}, nil
 }
 
 // Apply makes what is declared hold in the owner's namespace. into is an empty object of the declared kind; it becomes
@@ -75,21 +75,26 @@ func (o *Objects) Apply(ctx context.Context, want any, into client.Object) error
 		}
 	}
 	// The cache says no. It may be behind, or hold back what lacks our label: ask the server.
-	found, err := o.read(ctx, o.applier.APIReader, d, into)
-	if err != nil {
-		return err
-	}
-	if !found {
+	found, diffs, err := o.check(ctx, d, into)
+	switch {
+	case err == nil && !found:
 		return o.create(ctx, d, into)
-	}
-	if err := o.whyNotWrite(d.String(), into); err != nil {
-		return err
-	}
-	diffs, err := d.diff(into)
-	if err != nil || len(diffs) == 0 {
+	case err != nil || len(diffs) == 0:
 		return err
 	}
 	return o.update(ctx, d, into, diffs)
+}
+
+// check asks the server what the object lacks of the declaration; an error says why it must be left alone.
+func (o *Objects) check(ctx context.Context, d declaration, into client.Object) (found bool, diffs []string, err error) {
+	if found, err = o.read(ctx, o.applier.APIReader, d, into); err != nil || !found {
+		return found, nil, err
+	}
+	if err := o.whyNotWrite(d.String(), into); err != nil {
+		return true, nil, err
+	}
+	diffs, err = d.diff(into)
+	return true, diffs, err
 }
 
 // Delete deletes the object, if it is there and ours. obj needs no more than its type and name.
@@ -115,7 +120,7 @@ func (o *Objects) Delete(ctx context.Context, obj client.Object) error {
 		return fmt.Errorf("delete the %s: %w", d.String(), err)
 	}
 	o.pass.RecordPlan(engine.PlannedAction{Name: "Delete " + d.kind, Why: "not asked for any more"})
-	o.pass.Normal("Removed", "Delete"+d.kind, "the %s, which is not asked for any more", d.String())
+	o.pass.Normal(v1alpha1.ReasonRemoved, "Delete"+d.kind, "the %s, which is not asked for any more", d.String())
 	return nil
 }
 
@@ -177,23 +182,15 @@ func (o *Objects) ApplyPart(ctx context.Context, part string, want any, into cli
 	}
 	obj := &unstructured.Unstructured{Object: fields}
 	obj.SetNamespace(o.owner.GetNamespace())
-	d := declaration{kind: obj.GetKind(), key: client.ObjectKeyFromObject(obj), object: obj, hash: into.GetAnnotations()[AnnotationApplied]}
+	d := declaration{kind: obj.GetKind(), key: client.ObjectKeyFromObject(obj), object: obj}
 	if diffs, err := d.diff(into); err != nil || len(diffs) == 0 {
 		return err
 	}
-	found, err := o.read(ctx, o.applier.APIReader, d, into) // the cache may be behind
-	if err != nil {
-		return err
-	}
-	if !found {
+	found, diffs, err := o.check(ctx, d, into) // the cache may be behind
+	switch {
+	case err == nil && !found:
 		return engine.Wait(v1alpha1.ReasonWaitingForDeletion, recheckAfter, "the %s is gone", d.String())
-	}
-	if err := o.whyNotWrite(d.String(), into); err != nil {
-		return err
-	}
-	d.hash = into.GetAnnotations()[AnnotationApplied]
-	diffs, err := d.diff(into)
-	if err != nil || len(diffs) == 0 {
+	case err != nil || len(diffs) == 0:
 		return err
 	}
 	obj.SetUID(into.GetUID()) // and no other of this name

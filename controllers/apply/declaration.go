@@ -19,7 +19,7 @@ import (
 type declaration struct {
 	kind   string
 	key    client.ObjectKey
-	hash   string
+	hash   string // empty for a part, which leaves no note
 	object *unstructured.Unstructured
 }
 
@@ -71,7 +71,7 @@ func (d declaration) diff(live client.Object) ([]string, error) {
 			c.compare(part, part, d.object.Object[part], have[part])
 		}
 	}
-	if old := live.GetAnnotations()[AnnotationApplied]; old != d.hash && len(c.diffs) == 0 {
+	if old := live.GetAnnotations()[AnnotationApplied]; d.hash != "" && old != d.hash && len(c.diffs) == 0 {
 		c.diffs = append(c.diffs, "what is not asked for any more")
 	}
 	return c.diffs, nil

@@ -33,7 +33,7 @@ func (o *Objects) create(ctx context.Context, d declaration, into client.Object)
 	if err != nil {
 		return explainRefusal(d.String(), "create", err)
 	}
-	o.pass.Normal("Created", "Create"+d.kind, "the %s", d.String())
+	o.pass.Normal(v1alpha1.ReasonCreated, "Create"+d.kind, "the %s", d.String())
 	return decode(made, into)
 }
 
@@ -119,8 +119,8 @@ func explainRefusal(what, do string, err error) error {
 // sendEvent notes an edit of ours, or the repair of somebody else's.
 func (o *Objects) sendEvent(repair bool, d declaration, diffs []string) {
 	if repair {
-		o.pass.Repaired("Repaired", "Update"+d.kind, "the %s: %s; it was changed outside Portico", d.String(), strings.Join(diffs, ", "))
+		o.pass.Repaired(v1alpha1.ReasonRepaired, "Update"+d.kind, "the %s: %s; it was changed outside Portico", d.String(), strings.Join(diffs, ", "))
 		return
 	}
-	o.pass.Normal("Updated", "Update"+d.kind, "the %s: %s", d.String(), strings.Join(diffs, ", "))
+	o.pass.Normal(v1alpha1.ReasonUpdated, "Update"+d.kind, "the %s: %s", d.String(), strings.Join(diffs, ", "))
 }

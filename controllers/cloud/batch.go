@@ -34,55 +34,67 @@ type batchCall[K comparable, V any] struct {
 // Get returns what the batch's call found for key; false if the answer did not have it. It returns early when ctx
 // ends; the call goes on for the others.
 func (b *Batch[K, V]) Get(ctx context.Context, key K) (found V, ok bool, err error) {
-	r := b.join(ctx, key)
+	call := b.join(ctx, key)
 	select {
-	case <-r.done:
-		found, ok = r.found[key]
-		return found, ok, r.err
+	case <-call.done:
+		found, ok = call.found[key]
+		return found, ok, call.err
 	case <-ctx.Done():
 		return found, false, ctx.Err()
 	}
+}
+
+// GetOne does what Get does, and reads alone what the answer did not have.
+func (b *Batch[K, V]) GetOne(ctx context.Context, key K, alone func(context.Context, K) (*V, error)) (*V, error) {
+	found, ok, err := b.Get(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return alone(ctx, key)
+	}
+	return &found, nil
 }
 
 func (b *Batch[K, V]) join(ctx context.Context, key K) *batchCall[K, V] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.open == nil {
-		r := &batchCall[K, V]{done: make(chan struct{}), members: map[K]bool{}, routine: true}
-		b.open = r
-		time.AfterFunc(b.Window, func() { b.send(context.WithoutCancel(ctx), r) })
+		call := &batchCall[K, V]{done: make(chan struct{}), members: map[K]bool{}, routine: true}
+		b.open = call
+		time.AfterFunc(b.Window, func() { b.send(context.WithoutCancel(ctx), call) })
 	}
-	r := b.open
-	if !r.members[key] {
-		r.members[key] = true
-		r.keys = append(r.keys, key)
+	call := b.open
+	if !call.members[key] {
+		call.members[key] = true
+		call.keys = append(call.keys, key)
 	}
-	r.routine = r.routine && engine.IsRoutine(ctx)
-	if len(r.keys) >= b.Most {
+	call.routine = call.routine && engine.IsRoutine(ctx)
+	if len(call.keys) >= b.Most {
 		b.open = nil
-		go b.send(context.WithoutCancel(ctx), r)
+		go b.send(context.WithoutCancel(ctx), call)
 	}
-	return r
+	return call
 }
 
 // batchTimeout bounds a call that no single caller's time bounds.
 const batchTimeout = time.Minute
 
-func (b *Batch[K, V]) send(ctx context.Context, r *batchCall[K, V]) {
-	r.start.Do(func() {
+func (b *Batch[K, V]) send(ctx context.Context, call *batchCall[K, V]) {
+	call.start.Do(func() {
 		b.mu.Lock()
-		if b.open == r {
+		if b.open == call {
 			b.open = nil
 		}
 		b.mu.Unlock()
-		ctx, cancel := context.WithTimeout(engine.WithRoutine(ctx, r.routine), batchTimeout)
+		ctx, cancel := context.WithTimeout(engine.WithRoutine(ctx, call.routine), batchTimeout)
 		defer cancel()
-		defer close(r.done)
+		defer close(call.done)
 		defer func() {
 			if p := recover(); p != nil { // nobody above would catch it, and it must not end the others' work
-				r.err = fmt.Errorf("read a batch: panic: %v", p)
+				call.err = fmt.Errorf("read a batch: panic: %v", p)
 			}
 		}()
-		r.found, r.err = b.Read(ctx, r.keys)
+		call.found, call.err = b.Read(ctx, call.keys)
 	})
 }

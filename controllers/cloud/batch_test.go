@@ -142,7 +142,7 @@ func TestAListingAnswersRoutineLooksWhileItIsYoung(t *testing.T) {
 	s := &Session{Config: aws.Config{Region: "eu"}, shared: &sharedValues{}, listings: &sharedValues{}, limiters: &Limiters{Now: func() time.Time { return now }}}
 	eu, us := s.In("eu", "Kind", ""), s.In("us", "Kind", "")
 	routine := engine.WithRoutine(t.Context(), true)
-	ListingOf[string](eu).Replace(map[string]string{"arn": "picture"})
+	_, _ = ListingOf[string](eu).Replace(map[string]string{"arn": "picture"}, nil)
 	if v, ok := ListingOf[string](s).Get(routine, "arn"); !ok || v != "picture" {
 		t.Error("a session of the same provider and region does not see the listing")
 	}
@@ -156,8 +156,8 @@ func TestAListingAnswersRoutineLooksWhileItIsYoung(t *testing.T) {
 	if _, ok := ListingOf[string](eu).Get(routine, "arn"); ok {
 		t.Error("a listing answers though no sweep has come through for long")
 	}
-	ListingOf[string](eu).Replace(map[string]string{"arn": "picture"})
-	ListingOf[string](eu).Replace(nil)
+	_, _ = ListingOf[string](eu).Replace(map[string]string{"arn": "picture"}, nil)
+	_, _ = ListingOf[string](eu).Replace(nil, errors.New("throttled"))
 	if _, ok := ListingOf[string](eu).Get(routine, "arn"); ok {
 		t.Error("a forgotten listing is still seen")
 	}

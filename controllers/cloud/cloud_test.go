@@ -120,16 +120,16 @@ func TestOwner(t *testing.T) {
 		{"with others' tags beside", with("team", "x"), external.Ours},
 		{"of an earlier life", with(tagUID, "u0"), external.Earlier},
 		{"without a UID", with(tagUID, ""), external.Earlier},
-		{"of another cluster", with(tagCluster, "c2"), external.Foreign},
-		{"of another kind", with(tagKind, "SQSQueue"), external.Foreign},
-		{"of another namespace", with(tagNamespace, "search"), external.Foreign},
+		{"of another cluster", with(TagCluster, "c2"), external.Foreign},
+		{"of another kind", with(TagKind, "SQSQueue"), external.Foreign},
+		{"of another namespace", with(TagNamespace, "search"), external.Foreign},
 		{"of another namespace of this name", with(tagNamespaceUID, "n0"), external.Foreign},
 		{"of the namespace in a lost cluster", with(tagNamespaceUID, "lost2", tagUID, "u0"), external.Earlier},
 		{"of the namespace in a lost cluster, whatever the UID", with(tagNamespaceUID, "lost1"), external.Earlier},
-		{"of another object in a lost cluster", with(tagNamespaceUID, "lost1", tagName, "other"), external.Foreign},
-		{"of another lost cluster's namespace", with(tagNamespaceUID, "lost1", tagCluster, "c2"), external.Foreign},
+		{"of another object in a lost cluster", with(tagNamespaceUID, "lost1", TagName, "other"), external.Foreign},
+		{"of another lost cluster's namespace", with(tagNamespaceUID, "lost1", TagCluster, "c2"), external.Foreign},
 		{"without a namespace's UID", with(tagNamespaceUID, ""), external.Foreign},
-		{"of another object", with(tagName, "other"), external.Foreign},
+		{"of another object", with(TagName, "other"), external.Foreign},
 		{"without tags", nil, external.Foreign},
 		{"offered", map[string]string{TagAdopt: "payments/invoices"}, external.Offered},
 		{"offered, but another object's", with(tagNamespaceUID, "n0", TagAdopt, "payments/invoices"), external.Foreign},
@@ -139,7 +139,7 @@ func TestOwner(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", x.name, got, x.want)
 		}
 	}
-	if got := id.SearchTags(object()); !slices.Equal(got[tagNamespaceUID], []string{"n1", "lost1", "lost2"}) || !slices.Equal(got[tagCluster], []string{"c1"}) || len(got) != 6 {
+	if got := id.SearchTags(object()); !slices.Equal(got[tagNamespaceUID], []string{"n1", "lost1", "lost2"}) || !slices.Equal(got[TagCluster], []string{"c1"}) || len(got) != 6 {
 		t.Errorf("searched for by %v", got)
 	}
 	if got := (Identity{Kind: "S3Bucket"}).Owner(object(), Identity{Kind: "S3Bucket"}.OwnershipTags(object())); got != external.Foreign {

@@ -8,11 +8,8 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -62,12 +59,8 @@ func useOf(kind string, obj external.Object) ProviderUse {
 // OpenFor opens a session for what is no resource of AWS itself.
 func (c Connector) OpenFor(ctx context.Context, u ProviderUse) (*Session, error) {
 	provider := &v1alpha1.AWSProvider{}
-	err := c.Reader.Get(ctx, client.ObjectKey{Name: u.Provider}, provider)
-	if apierrors.IsNotFound(err) {
-		return nil, providerNotFound(u)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the AWSProvider %s: %w", u.Provider, err)
+	if found, err := engine.Find(ctx, c.Reader, client.ObjectKey{Name: u.Provider}, provider); !found {
+		return nil, cmp.Or(err, providerNotFound(u))
 	}
 	namespace, err := namespaceOf(ctx, c.Reader, u.Namespace)
 	if err != nil {
@@ -90,14 +83,6 @@ func (c Connector) OpenFor(ctx context.Context, u ProviderUse) (*Session, error)
 	opened := session.In(u.Region, u.Kind, string(namespace.UID))
 	opened.Identity.FormerNamespaceUIDs = formerUIDs(namespace)
 	return opened, nil
-}
-
-// providerNotFound answers whoever may not use a provider, whether it exists or not: a guessed name tells nothing.
-func providerNotFound(u ProviderUse) error {
-	if u.AccountID != "" {
-		return engine.Blocked(v1alpha1.ReasonProviderNotFound, "there is no AWSProvider %s any more, by which this object has something in account %s: ask a platform admin to create it again", u.Provider, u.AccountID)
-	}
-	return engine.Blocked(v1alpha1.ReasonProviderNotFound, "there is no AWSProvider %s that namespace %s may use; choose another one, or ask a platform admin to create it, or to allow this namespace", u.Provider, u.Namespace)
 }
 
 // Recheck checks that the namespace of this name is still the one that the session marks resources with, and that the
@@ -123,28 +108,16 @@ func (c Connector) Recheck(ctx context.Context, s *Session, namespace string) er
 
 // recheckProvider checks that the provider is there and is not being deleted.
 func (c Connector) recheckProvider(ctx context.Context, provider string) error {
-	found := &v1alpha1.AWSProvider{}
-	err := c.APIReader.Get(ctx, client.ObjectKey{Name: provider}, found)
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("read the AWSProvider %s: %w", provider, err)
-	}
-	if err != nil || !found.DeletionTimestamp.IsZero() {
+	p := &v1alpha1.AWSProvider{}
+	found, err := engine.Find(ctx, c.APIReader, client.ObjectKey{Name: provider}, p)
+	if err == nil && (!found || !p.DeletionTimestamp.IsZero()) {
 		return providerDeleting(provider)
 	}
-	return nil
+	return err
 }
 
 func providerDeleting(name string) error {
 	return engine.Blocked(v1alpha1.ReasonProviderDeleting, "provider %s is being deleted and takes no new resources; choose another one", name)
-}
-
-func namespaceOf(ctx context.Context, reader client.Reader, name string) (*metav1.PartialObjectMetadata, error) {
-	ns := &metav1.PartialObjectMetadata{}
-	ns.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
-	if err := reader.Get(ctx, client.ObjectKey{Name: name}, ns); err != nil {
-		return nil, fmt.Errorf("read the namespace %s: %w", name, err)
-	}
-	return ns, nil
 }
 
 // checkUse decides for OpenFor, without reading anything.
@@ -168,35 +141,6 @@ func checkUse(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata, 
 		return engine.Blocked(v1alpha1.ReasonRegionNotAllowed, "provider %s does not allow region %s; it allows %s", p.Name, u.Region, strings.Join(regions(p), ", "))
 	}
 	return nil
-}
-
-// checkNamespace asks allowedNamespaces. An object that has something at the provider already may know that it exists.
-func checkNamespace(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata, u ProviderUse) error {
-	if u.Deleting || u.Platform {
-		return nil
-	}
-	allowed, err := AllowsNamespace(p, namespace.Labels)
-	switch {
-	case allowed:
-		return nil
-	case u.AccountID == "":
-		return providerNotFound(u)
-	case err != nil:
-		return err
-	}
-	return engine.Blocked(v1alpha1.ReasonProviderNotAllowed, "namespace %s may not use provider %s any more; ask a platform admin to allow it again, or move to another one", u.Namespace, p.Name)
-}
-
-// AllowsNamespace reports whether a namespace with these labels may use the provider. No selector means no namespace.
-func AllowsNamespace(p *v1alpha1.AWSProvider, namespaceLabels map[string]string) (bool, error) {
-	if p.Spec.AllowedNamespaces == nil {
-		return false, nil
-	}
-	selector, err := metav1.LabelSelectorAsSelector(p.Spec.AllowedNamespaces)
-	if err != nil {
-		return false, engine.Blocked(v1alpha1.ReasonInvalidProvider, "provider %s: allowedNamespaces is not a valid label selector: %v", p.Name, err)
-	}
-	return selector.Matches(labels.Set(namespaceLabels)), nil
 }
 
 // CheckAccount refuses a session of another account than the provider's own: a swapped key must never make Portico delete,

@@ -102,12 +102,8 @@ var errorClasses = map[string]errorClass{
 }
 
 func classOf(err error) errorClass {
-	api, ok := errors.AsType[smithy.APIError](err)
-	if !ok {
-		return transient
-	}
-	class, known := errorClasses[api.ErrorCode()]
-	if _, throttles := retry.DefaultThrottleErrorCodes[api.ErrorCode()]; !known && throttles {
+	class, known := errorClasses[Code(err)]
+	if _, throttles := retry.DefaultThrottleErrorCodes[Code(err)]; !known && throttles {
 		return throttled
 	}
 	return class
@@ -125,11 +121,16 @@ func IsCall(err error) bool {
 	return ok
 }
 
-// HasCode reports whether AWS answered with exactly this error code.
-func HasCode(err error, code string) bool {
-	api, ok := errors.AsType[smithy.APIError](err)
-	return ok && api.ErrorCode() == code
+// Code returns the error code that AWS answered with, empty if err is no answer of AWS.
+func Code(err error) string {
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
+		return api.ErrorCode()
+	}
+	return ""
 }
+
+// HasCode reports whether AWS answered with exactly this error code.
+func HasCode(err error, code string) bool { return Code(err) == code }
 
 // Explain turns an AWS error into an outcome that the engine knows, with a text that a user can act on and that is the
 // same each time the same thing happens. nil stays nil.

@@ -8,9 +8,9 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 	"github.com/prometheus/client_golang/prometheus"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/portico-platform/portico/api/metric"
+	"github.com/portico-platform/portico/controllers/engine"
 )
 
 // ResultThrottled is the result of calls that AWS refused because there were too many.
@@ -37,7 +37,7 @@ var calls = func() *prometheus.CounterVec {
 	for _, name := range classNames {
 		results = append(results, name)
 	}
-	c := metric.Counter(metric.Info{
+	return engine.RegisterMetric(metric.Counter(metric.Info{
 		Name: "portico_aws_calls_total", Source: metric.Operator, Most: mostCalls,
 		Help: "Calls to AWS, each attempt counted.",
 		Labels: []metric.Label{
@@ -45,9 +45,7 @@ var calls = func() *prometheus.CounterVec {
 			{Name: "operation", Of: "an operation of it, such as CreateBucket", Most: 120},
 			metric.Outcome(results...),
 		},
-	})
-	metrics.Registry.MustRegister(c)
-	return c
+	}))
 }()
 
 // countCalls counts every attempt of every call that is made through an aws.Config of ours.

@@ -15,12 +15,13 @@ import (
 
 // The ownership tags. They go into the call that creates a resource, so that no resource of ours is ever without.
 const (
-	tagPrefix       = "portico.dev/"
-	tagCluster      = tagPrefix + "cluster"
-	tagKind         = tagPrefix + "kind"
-	tagNamespace    = tagPrefix + "namespace"
+	tagPrefix  = "portico.dev/"
+	TagCluster = tagPrefix + "cluster"
+	TagKind    = tagPrefix + "kind"
+	// TagNamespace names the namespace that may use a resource of the account.
+	TagNamespace    = tagPrefix + "namespace"
 	tagNamespaceUID = tagPrefix + "namespace-uid"
-	tagName         = tagPrefix + "name"
+	TagName         = tagPrefix + "name"
 	tagUID          = tagPrefix + "uid"
 	// TagAdopt is set by somebody with access to AWS to offer a resource to <namespace>/<name>.
 	TagAdopt = tagPrefix + "adopt"
@@ -49,11 +50,11 @@ func (id Identity) isNamespace(uid string) bool {
 // OwnershipTags returns obj's ownership tags.
 func (id Identity) OwnershipTags(obj client.Object) map[string]string {
 	return map[string]string{
-		tagCluster:      id.Cluster,
-		tagKind:         id.Kind,
-		tagNamespace:    obj.GetNamespace(),
+		TagCluster:      id.Cluster,
+		TagKind:         id.Kind,
+		TagNamespace:    obj.GetNamespace(),
 		tagNamespaceUID: id.NamespaceUID,
-		tagName:         obj.GetName(),
+		TagName:         obj.GetName(),
 		tagUID:          string(obj.GetUID()),
 	}
 }
@@ -91,7 +92,7 @@ func (id Identity) Owner(obj client.Object, tags map[string]string) external.Own
 // offered returns Offered for a resource that is offered to obj, else Foreign. One that carries another object's marks never
 // is: whoever has it must let go of it first.
 func offered(obj client.Object, tags map[string]string) external.Owner {
-	if tags[tagUID] == "" && tags[tagCluster] == "" && tags[TagAdopt] == obj.GetNamespace()+"/"+obj.GetName() {
+	if tags[tagUID] == "" && tags[TagCluster] == "" && tags[TagAdopt] == obj.GetNamespace()+"/"+obj.GetName() {
 		return external.Offered
 	}
 	return external.Foreign
@@ -101,17 +102,14 @@ func offered(obj client.Object, tags map[string]string) external.Owner {
 // names the namespace, or is offered to obj. Marks of the cluster and of the namespace's UID, which are on all that Portico
 // made and on copies of it, count where they are: those of another life are no consent.
 func (id Identity) SharedWith(obj client.Object, tags map[string]string) bool {
-	if cluster, marked := tags[tagCluster]; marked && cluster != id.Cluster {
+	if cluster, marked := tags[TagCluster]; marked && cluster != id.Cluster {
 		return false
 	}
 	if uid, marked := tags[tagNamespaceUID]; marked && !id.isNamespace(uid) {
 		return false
 	}
-	return tags[tagNamespace] == obj.GetNamespace() || offered(obj, tags) == external.Offered
+	return tags[TagNamespace] == obj.GetNamespace() || offered(obj, tags) == external.Offered
 }
-
-// TagNamespace names the namespace that may use a resource of the account.
-const TagNamespace = tagNamespace
 
 // GeneratedName returns the AWS name of an object that leaves the choice to us: <namespace>-<name>-<hash>, of lower-case
 // letters, digits and hyphens, at most limit long. The hash keeps apart what shortening, or another cluster, would

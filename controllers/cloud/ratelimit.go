@@ -32,8 +32,8 @@ const route53 = "Route 53"
 
 const (
 	bursts        = 2           // seconds of calls that may be made at once after a pause
-	slowest       = 10          // the part of its rate below which throttling does not push a pace
-	recovery      = 20          // the part of its rate that a pace regains each second
+	slowest       = 10          // the part of its rate below which throttling does not push a limiter
+	recovery      = 20          // the part of its rate that a limiter regains each second
 	window        = time.Second // in which throttled calls are counted
 	throttledFor  = 5 * time.Minute
 	routineShare  = 2 // routine work gets one part in so many; the rest is kept for what users wait for
@@ -41,7 +41,7 @@ const (
 	strict        = 5 // calls a second: a rate up to this has no bursts, so that no second sees more than one call above it
 )
 
-// Limiters keeps one pace for each account, region and service. Safe for concurrent use.
+// Limiters keeps one limiter for each account, region and service. Safe for concurrent use.
 type Limiters struct {
 	Rates Rates
 	Now   func() time.Time
@@ -52,31 +52,31 @@ type Limiters struct {
 
 type limiterKey struct{ account, region, service string }
 
-func (p *Limiters) of(key limiterKey) *limiter {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.all == nil {
-		p.all = map[limiterKey]*limiter{}
+func (l *Limiters) of(key limiterKey) *limiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.all == nil {
+		l.all = map[limiterKey]*limiter{}
 	}
-	one := p.all[key]
+	one := l.all[key]
 	if one == nil {
-		most, ok := p.Rates[key.service]
+		most, ok := l.Rates[key.service]
 		if !ok {
-			most = p.Rates[""]
+			most = l.Rates[""]
 		}
-		one = newLimiter(rate.Limit(most), p.Now())
-		p.all[key] = one
+		one = newLimiter(rate.Limit(most), l.Now())
+		l.all[key] = one
 	}
 	return one
 }
 
 // Throttled names the services and regions of an account that AWS has throttled lately, sorted.
-func (p *Limiters) Throttled(account string) []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (l *Limiters) Throttled(account string) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	var all []string
-	for key, one := range p.all {
-		if key.account == account && one.throttledSince(p.Now().Add(-throttledFor)) {
+	for key, one := range l.all {
+		if key.account == account && one.throttledSince(l.Now().Add(-throttledFor)) {
 			all = append(all, key.service+" in "+key.region)
 		}
 	}
@@ -110,8 +110,8 @@ func newLimiter(most rate.Limit, now time.Time) *limiter {
 // errRateLimited says that the pass's time would be over before the call's turn came.
 var errRateLimited = errors.New("no turn within the time of this pass")
 
-func (p *limiter) wait(ctx context.Context) error {
-	for _, limiter := range p.limiters(ctx) {
+func (l *limiter) wait(ctx context.Context) error {
+	for _, limiter := range l.limiters(ctx) {
 		if err := limiter.Wait(ctx); err != nil {
 			return cmp.Or(ctx.Err(), errRateLimited)
 		}
@@ -119,60 +119,60 @@ func (p *limiter) wait(ctx context.Context) error {
 	return nil
 }
 
-func (p *limiter) limiters(ctx context.Context) []*rate.Limiter {
+func (l *limiter) limiters(ctx context.Context) []*rate.Limiter {
 	if engine.IsRoutine(ctx) {
-		return []*rate.Limiter{p.routine, p.all}
+		return []*rate.Limiter{l.routine, l.all}
 	}
-	return []*rate.Limiter{p.all}
+	return []*rate.Limiter{l.all}
 }
 
 // answered counts a call's answer and, once a window, sets the rate again: down by half the part of calls that were
 // throttled, up by a fixed part.
-func (p *limiter) answered(throttled bool, now time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.calls++
+func (l *limiter) answered(throttled bool, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls++
 	if throttled {
-		p.throttled++
-		p.last = now
+		l.throttled++
+		l.last = now
 	}
-	if now.Sub(p.since) < window || (p.throttled > 0 && p.calls < enoughToJudge) {
+	if now.Sub(l.since) < window || (l.throttled > 0 && l.calls < enoughToJudge) {
 		return
 	}
-	part := float64(p.throttled) / float64(p.calls)
-	quiet := now.Sub(p.since).Seconds() / recovery
-	if p.throttled > 0 {
+	part := float64(l.throttled) / float64(l.calls)
+	quiet := now.Sub(l.since).Seconds() / recovery
+	if l.throttled > 0 {
 		quiet = min(quiet, window.Seconds()/recovery) // time without calls says nothing about what AWS would have taken
 	}
-	limit := float64(p.all.Limit())*(1-part/2) + float64(p.most)*min(quiet, 1)
-	limit = min(float64(p.most), max(limit, float64(p.most)/slowest))
-	p.all.SetLimit(rate.Limit(limit))
-	p.routine.SetLimit(rate.Limit(limit) / routineShare)
-	p.since, p.calls, p.throttled = now, 0, 0
+	limit := float64(l.all.Limit())*(1-part/2) + float64(l.most)*min(quiet, 1)
+	limit = min(float64(l.most), max(limit, float64(l.most)/slowest))
+	l.all.SetLimit(rate.Limit(limit))
+	l.routine.SetLimit(rate.Limit(limit) / routineShare)
+	l.since, l.calls, l.throttled = now, 0, 0
 }
 
-func (p *limiter) throttledSince(t time.Time) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.last.After(t)
+func (l *limiter) throttledSince(t time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last.After(t)
 }
 
 // limitRate makes every attempt of every call wait for its turn.
 func limitRate(limiters *Limiters, account, region string) func(*middleware.Stack) error {
 	return func(stack *middleware.Stack) error {
-		return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("PorticoPace",
+		return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("PorticoLimitRate",
 			func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
 				service := awsmiddleware.GetServiceID(ctx)
 				key := limiterKey{account, region, service}
 				if service == route53 {
 					key.region = "all regions"
 				}
-				p := limiters.of(key)
-				if err := p.wait(ctx); err != nil {
+				l := limiters.of(key)
+				if err := l.wait(ctx); err != nil {
 					return middleware.FinalizeOutput{}, middleware.Metadata{}, fmt.Errorf("call %s: %w", service, err)
 				}
 				out, meta, err := next.HandleFinalize(ctx, in)
-				p.answered(err != nil && classOf(err) == throttled, limiters.Now())
+				l.answered(err != nil && classOf(err) == throttled, limiters.Now())
 				return out, meta, err
 			}), "Retry", middleware.After)
 	}

@@ -14,11 +14,11 @@ import (
 )
 
 // waits tells how long n calls wait for their turns, one after the other.
-func waits(t *testing.T, p *limiter, ctx context.Context, n int) time.Duration { //nolint:revive // the context is what is tested
+func waits(t *testing.T, l *limiter, ctx context.Context, n int) time.Duration { //nolint:revive // the context is what is tested
 	t.Helper()
 	start := time.Now()
 	for range n {
-		if err := p.wait(ctx); err != nil {
+		if err := l.wait(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -63,9 +63,9 @@ type Sessions struct {
 }
 
 // NewSessions returns an empty cache. All sessions share one pool of connections, and one limiter for each service.
-func NewSessions(secrets SecretReader, clusterID, tokenFile string, paces *Limiters) *Sessions {
+func NewSessions(secrets SecretReader, clusterID, tokenFile string, limiters *Limiters) *Sessions {
 	return &Sessions{
-		Secrets: secrets, ClusterID: clusterID, TokenFile: tokenFile, Limiters: paces,
+		Secrets: secrets, ClusterID: clusterID, TokenFile: tokenFile, Limiters: limiters,
 		client: awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 			t.MaxIdleConnsPerHost = 64
 		}),
@@ -99,21 +99,13 @@ func (s *Sessions) get(ctx context.Context, p *v1alpha1.AWSProvider, namespace s
 	if found := s.lookup(key); found != nil && !fresh {
 		return found, nil
 	}
-	flight := s.flight.DoChan(key, func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), openTimeout)
-		defer cancel()
+	opened, err := ShareCall(ctx, &s.flight, key, openTimeout, func(ctx context.Context) (*Session, error) {
 		return s.open(ctx, p, version, namespace, key)
 	})
-	select {
-	case landed := <-flight:
-		if landed.Err != nil {
-			s.refused(key, landed.Err)
-			return nil, landed.Err
-		}
-		return landed.Val.(*Session), nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err != nil {
+		s.refused(key, err)
 	}
+	return opened, err
 }
 
 // openTimeout bounds the calls to STS that open a session: no single caller's time does, because others wait too.
@@ -216,6 +208,11 @@ func partition(arn string) string {
 		return parts[1]
 	}
 	return "aws"
+}
+
+// ARN returns the ARN of a resource in the session's account and region.
+func (s *Session) ARN(service, resource string) string {
+	return fmt.Sprintf("arn:%s:%s:%s:%s:%s", s.Partition, service, s.Config.Region, s.AccountID, resource)
 }
 
 // In returns the session for a region, kind and namespace.

@@ -2,9 +2,13 @@ package cloud
 
 import (
 	"context"
+	"maps"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"github.com/portico-platform/portico/controllers/engine"
 )
@@ -57,14 +61,19 @@ func ListingOf[V any](s *Session) *Listing[V] {
 	return loadOrBuild(s.listings, s.Config.Region, func() *Listing[V] { return &Listing[V]{Now: s.limiters.Now} })
 }
 
-// Replace makes all the listing; nil forgets it, which is what a failed listing asks for.
-func (l *Listing[V]) Replace(all map[string]V) {
+// Replace makes all the listing and returns its ARNs, sorted. An error of the call that lists forgets it.
+func (l *Listing[V]) Replace(all map[string]V, err error) ([]string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err != nil {
+		l.all = nil
+		return nil, err
+	}
 	l.all = all
 	if l.Now != nil {
 		l.at = l.Now()
 	}
+	return slices.Sorted(maps.Keys(all)), nil
 }
 
 // Get returns the state of the resource with this ARN, for routine work only, and if it is younger than what the
@@ -75,4 +84,22 @@ func (l *Listing[V]) Get(ctx context.Context, arn string) (V, bool) {
 	v, ok := l.all[arn]
 	old := l.Now != nil && (l.Now().Sub(l.at) > listingMaxAge || !l.at.After(engine.LastObserved(ctx)))
 	return v, ok && !old && engine.IsRoutine(ctx)
+}
+
+// ShareCall makes those who ask for the same at the same time share one call, which no single caller's time bounds.
+func ShareCall[V any](ctx context.Context, flights *singleflight.Group, key string, timeout time.Duration, call func(context.Context) (V, error)) (none V, err error) {
+	flight := flights.DoChan(key, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+		defer cancel()
+		return call(ctx)
+	})
+	select {
+	case landed := <-flight:
+		if landed.Err != nil {
+			return none, landed.Err
+		}
+		return landed.Val.(V), nil
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -55,6 +56,25 @@ func (s *Session) forbidden(key string) bool {
 		head, all := strings.CutSuffix(rule, "*")
 		return strings.EqualFold(key, rule) || (all && len(key) >= len(head) && strings.EqualFold(key[:len(head)], head))
 	})
+}
+
+// TagMap returns a service's list of tags as a map.
+func TagMap[T any](list []T, pair func(T) (key, value *string)) map[string]string {
+	tags := make(map[string]string, len(list))
+	for _, tag := range list {
+		key, value := pair(tag)
+		tags[aws.ToString(key)] = aws.ToString(value)
+	}
+	return tags
+}
+
+// TagList returns tags in a service's type, sorted: the order of parameters must not make a repeated call another one.
+func TagList[T any](tags map[string]string, tag func(key, value *string) T) []T {
+	list := make([]T, 0, len(tags))
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		list = append(list, tag(aws.String(key), aws.String(tags[key])))
+	}
+	return list
 }
 
 // tagPath and a key make the managed path of one tag.

@@ -1,12 +1,12 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -39,8 +39,9 @@ func traceCalls(stack *middleware.Stack) error {
 				span.SetAttributes(attribute.String("aws.request_id", id))
 			}
 			if err != nil {
-				span.SetAttributes(attribute.String("error.type", codeOf(err)))
-				span.SetStatus(codes.Error, codeOf(err))
+				code := cmp.Or(Code(err), result(err))
+				span.SetAttributes(attribute.String("error.type", code))
+				span.SetStatus(codes.Error, code)
 			}
 			return out, meta, err
 		}), middleware.After)
@@ -53,12 +54,4 @@ func requestID(meta middleware.Metadata, err error) string {
 	}
 	id, _ := awsmiddleware.GetRequestIDMetadata(meta)
 	return id
-}
-
-// codeOf returns the service's error code, or the result where there is none.
-func codeOf(err error) string {
-	if api, ok := errors.AsType[smithy.APIError](err); ok {
-		return api.ErrorCode()
-	}
-	return result(err)
 }

@@ -32,29 +32,29 @@ type LeaderCache interface {
 // NewCacheCollector registers a collector of the descs, which read sends. It collects nothing before SetManager. What read has sent stays
 // when it fails.
 func NewCacheCollector(read func(context.Context, client.Reader, chan<- prometheus.Metric) error, descs ...*prometheus.Desc) *CacheCollector {
-	return register(&CacheCollector{read: read, descs: descs})
+	return RegisterMetric(&CacheCollector{read: read, descs: descs})
 }
 
-// SetManager makes s read the manager's cache; a later manager takes the place of an earlier one.
-func (s *CacheCollector) SetManager(m LeaderCache) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.manager = m
+// SetManager makes c read the manager's cache; a later manager takes the place of an earlier one.
+func (c *CacheCollector) SetManager(m LeaderCache) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.manager = m
 }
 
 // Describe implements prometheus.Collector.
-func (s *CacheCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range s.descs {
+func (c *CacheCollector) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range c.descs {
 		out <- d
 	}
 }
 
 // Collect implements prometheus.Collector. A replica that does not lead sends nothing: sums over all replicas are right, and
 // a scrape fills no cache of a replica that stands by.
-func (s *CacheCollector) Collect(out chan<- prometheus.Metric) {
-	s.mu.Lock()
-	leader := s.manager
-	s.mu.Unlock()
+func (c *CacheCollector) Collect(out chan<- prometheus.Metric) {
+	c.mu.Lock()
+	leader := c.manager
+	c.mu.Unlock()
 	if leader == nil {
 		return
 	}
@@ -65,5 +65,5 @@ func (s *CacheCollector) Collect(out chan<- prometheus.Metric) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
-	_ = s.read(ctx, leader.GetCache(), out) // a cache that is not running tells nothing
+	_ = c.read(ctx, leader.GetCache(), out) // a cache that is not running tells nothing
 }

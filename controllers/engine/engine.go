@@ -83,7 +83,7 @@ func (r *Reconciler[T]) traceOutcome(obj T, again bool) string {
 	case !obj.GetDeletionTimestamp().IsZero() && !again:
 		return "Released"
 	case obj.GetDeletionTimestamp().IsZero() && obj.GetAnnotations()[v1alpha1.AnnotationPaused] == "true":
-		return "Paused"
+		return v1alpha1.ReasonPaused
 	}
 	return readyCondition(obj).Reason
 }
@@ -99,7 +99,7 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, obj T) (ctrl.Result, erro
 	}
 	if obj.GetAnnotations()[v1alpha1.AnnotationPaused] == "true" {
 		setPaused(obj, r.Schedule.Now())
-		r.Records.add(r.Kind, obj, passResult{at: r.Schedule.Now(), reason: "Paused", message: "all work on this object is stopped"})
+		r.Records.add(r.Kind, obj, passResult{at: r.Schedule.Now(), reason: v1alpha1.ReasonPaused, message: "all work on this object is stopped"})
 		return requeueOnConflict(client.IgnoreNotFound(r.patchStatus(ctx, before, obj)))
 	}
 	if _, cascading := r.KindReconciler.(GarbageCollected); !cascading && controllerutil.AddFinalizer(obj, Finalizer) {

@@ -18,25 +18,25 @@ type pendingEvent struct {
 
 // Normal notes something that went as wanted. action is what was done, such as the name of a call: Kubernetes merges
 // events of the same object, reason and action, whatever their text.
-func (n *Events) Normal(reason, action, format string, args ...any) {
-	n.list = append(n.list, pendingEvent{kind: corev1.EventTypeNormal, reason: reason, action: action, message: truncate(fmt.Sprintf(format, args...))})
+func (e *Events) Normal(reason, action, format string, args ...any) {
+	e.list = append(e.list, pendingEvent{kind: corev1.EventTypeNormal, reason: reason, action: action, message: truncate(fmt.Sprintf(format, args...))})
 }
 
 // Warning notes something that somebody should look at; see Normal.
-func (n *Events) Warning(reason, action, format string, args ...any) {
-	n.list = append(n.list, pendingEvent{kind: corev1.EventTypeWarning, reason: reason, action: action, message: truncate(fmt.Sprintf(format, args...))})
+func (e *Events) Warning(reason, action, format string, args ...any) {
+	e.list = append(e.list, pendingEvent{kind: corev1.EventTypeWarning, reason: reason, action: action, message: truncate(fmt.Sprintf(format, args...))})
 }
 
 // Repaired notes a Warning for a change made outside Portico that was put right; it is counted.
-func (n *Events) Repaired(reason, action, format string, args ...any) {
-	n.Warning(reason, action, format, args...)
-	n.list[len(n.list)-1].repair = true
+func (e *Events) Repaired(reason, action, format string, args ...any) {
+	e.Warning(reason, action, format, args...)
+	e.list[len(e.list)-1].repair = true
 }
 
 // dropNormal drops what went as wanted. It is for the first pass over an object that ends with everything in sync: the status
 // tells that from the beginning, and each event would be one more write. See docs/adr/0026-first-pass.md.
-func (n *Events) dropNormal() {
-	n.list = slices.DeleteFunc(n.list, func(x pendingEvent) bool { return x.kind == corev1.EventTypeNormal })
+func (e *Events) dropNormal() {
+	e.list = slices.DeleteFunc(e.list, func(x pendingEvent) bool { return x.kind == corev1.EventTypeNormal })
 }
 
 // maxNoteBytes is what the API server takes as an event's note, in bytes; a longer one would be lost whole.
@@ -56,9 +56,9 @@ func truncate(text string) string {
 }
 
 // Strings returns the notes as "Reason: message", for tests.
-func (n *Events) Strings() []string {
-	out := make([]string, 0, len(n.list))
-	for _, x := range n.list {
+func (e *Events) Strings() []string {
+	out := make([]string, 0, len(e.list))
+	for _, x := range e.list {
 		out = append(out, x.reason+": "+x.message)
 	}
 	return out

@@ -33,15 +33,15 @@ func (v verdict) failed() bool {
 }
 
 // judge maps an outcome to a verdict, and looks at nothing else. everReady and deleting are facts of the object.
-func judge(outcome error, everReady, deleting bool, pace Schedule) verdict {
+func judge(outcome error, everReady, deleting bool, schedule Schedule) verdict {
 	if outcome == nil {
-		return verdict{status: metav1.ConditionTrue, reason: v1alpha1.ReasonInSync, message: "everything is as the spec asks", requeueAfter: pace.Resync}
+		return verdict{status: metav1.ConditionTrue, reason: v1alpha1.ReasonInSync, message: "everything is as the spec asks", requeueAfter: schedule.Resync}
 	}
 	v := verdict{status: metav1.ConditionFalse, reason: v1alpha1.ReasonFailed, message: outcome.Error(), reconciling: true}
 	wait, ok := AsWait(outcome)
 	switch {
 	case ok && wait.Stalled:
-		v.reason, v.reconciling, v.stalled, v.requeueAfter = wait.Reason, false, true, min(wait.After, pace.Resync)
+		v.reason, v.reconciling, v.stalled, v.requeueAfter = wait.Reason, false, true, min(wait.After, schedule.Resync)
 	case ok:
 		v.reason, v.requeueAfter, v.immediate = wait.Reason, wait.After, wait.After < time.Second
 		if !everReady && !deleting {
@@ -54,10 +54,10 @@ func judge(outcome error, everReady, deleting bool, pace Schedule) verdict {
 }
 
 // next returns when to look again; stood is how long the verdict has been the same. A failure is left to the queue's back-off.
-func (v verdict) next(pace Schedule, stood time.Duration) ctrl.Result {
+func (v verdict) next(schedule Schedule, stood time.Duration) ctrl.Result {
 	low := pollPriority
 	spread := func(d time.Duration) time.Duration {
-		return time.Duration(float64(d) * (0.9 + 0.2*pace.Jitter()))
+		return time.Duration(float64(d) * (0.9 + 0.2*schedule.Jitter()))
 	}
 	switch {
 	case v.failed():
@@ -78,8 +78,8 @@ func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, pass *Pass, o
 		return ctrl.Result{}, ctx.Err() // we are shutting down: that says nothing about the object
 	}
 	status, now := obj.Common(), r.Schedule.Now()
-	pace := r.scheduleFor(obj, &pass.Events)
-	v := judge(outcome, status.FirstReadyTime != nil, !obj.GetDeletionTimestamp().IsZero(), pace)
+	schedule := r.scheduleFor(obj, &pass.Events)
+	v := judge(outcome, status.FirstReadyTime != nil, !obj.GetDeletionTimestamp().IsZero(), schedule)
 	old := readyCondition(before)
 	born := old.Status == "" && v.reason == v1alpha1.ReasonInSync
 	if born {
@@ -87,7 +87,7 @@ func (r *Reconciler[T]) finish(ctx context.Context, before, obj T, pass *Pass, o
 	}
 	r.setConditions(obj, v, now, pass.conditions)
 	over := passResult{at: now, reason: v.reason, message: v.message, failed: v.failed(), routine: IsRoutine(ctx), plan: pass.plan, ineffective: pass.ineffective}
-	result := v.next(pace, r.Records.unchangedFor(r.Kind, obj, over))
+	result := v.next(schedule, r.Records.unchangedFor(r.Kind, obj, over))
 	over.next = result.RequeueAfter
 	r.Records.add(r.Kind, obj, over)
 	r.sendEvents(obj, &pass.Events) // before the save: what was done in AWS is done, and a repeated pass would not tell of it
@@ -136,32 +136,32 @@ func (r *Reconciler[T]) setConditions(obj T, v verdict, now time.Time, marks []c
 // shortestAudit keeps a single object from eating up the account's calls.
 const shortestAudit = time.Minute
 
-// scheduleFor returns the pace for obj: its annotation may ask for another one.
-func (r *Reconciler[T]) scheduleFor(obj T, notes *Events) Schedule {
-	pace, text := r.Schedule, obj.GetAnnotations()[v1alpha1.AnnotationAuditInterval]
+// scheduleFor returns the schedule for obj: its annotation may ask for another one.
+func (r *Reconciler[T]) scheduleFor(obj T, e *Events) Schedule {
+	schedule, text := r.Schedule, obj.GetAnnotations()[v1alpha1.AnnotationAuditInterval]
 	if text == "" {
-		return pace
+		return schedule
 	}
 	d, err := time.ParseDuration(text)
 	if err == nil && d >= shortestAudit {
-		pace.Resync = d
-		return pace
+		schedule.Resync = d
+		return schedule
 	}
 	if last, ok := r.Records.last(r.Kind, obj); !ok || last.triggers != triggersOf(obj) { // told once
-		notes.Warning("InvalidAnnotation", "Reconcile", "%s: %q is not a duration of at least %s, such as 10m; the operator's default of %s holds",
-			v1alpha1.AnnotationAuditInterval, text, shortestAudit, pace.Resync)
+		e.Warning(v1alpha1.ReasonInvalidAnnotation, "Reconcile", "%s: %q is not a duration of at least %s, such as 10m; the operator's default of %s holds",
+			v1alpha1.AnnotationAuditInterval, text, shortestAudit, schedule.Resync)
 	}
-	return pace
+	return schedule
 }
 
-func (r *Reconciler[T]) sendEvents(obj T, notes *Events) {
-	for _, n := range notes.list {
+func (r *Reconciler[T]) sendEvents(obj T, e *Events) {
+	for _, n := range e.list {
 		r.Events.Eventf(obj, nil, n.kind, n.reason, n.action, "%s", n.message)
 		if n.repair {
 			driftRepaired.WithLabelValues(r.Kind).Inc()
 		}
 	}
-	notes.list = nil
+	e.list = nil
 }
 
 // conditionWriter writes conditions of one object at one moment.
@@ -188,7 +188,7 @@ func (c conditionWriter) toggle(kind string, on bool, reason, message string) {
 }
 
 func setPaused[T Object](obj T, now time.Time) {
-	conditionWriter{obj.Common(), obj.GetGeneration(), now}.set(v1alpha1.ConditionPaused, metav1.ConditionTrue, "Paused",
+	conditionWriter{obj.Common(), obj.GetGeneration(), now}.set(v1alpha1.ConditionPaused, metav1.ConditionTrue, v1alpha1.ReasonPaused,
 		"the annotation "+v1alpha1.AnnotationPaused+" stops all work on this object; remove it to go on")
 }
 

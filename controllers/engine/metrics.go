@@ -7,21 +7,21 @@ import (
 	"github.com/portico-platform/portico/api/metric"
 )
 
-var timeToReady = register(metric.Histogram(metric.Info{
+var timeToReady = RegisterMetric(metric.Histogram(metric.Info{
 	Name: "portico_time_to_ready_seconds", Source: metric.Operator, Labels: []metric.Label{metric.Kind()},
 	Help:    "Time from the creation of an object until it was Ready for the first time.",
 	Buckets: []float64{.25, .5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1200, 3600},
 }))
 
-var driftRepaired = register(metric.Counter(metric.Info{
+var driftRepaired = RegisterMetric(metric.Counter(metric.Info{
 	Name: "portico_drift_repaired_total", Source: metric.Operator, Labels: []metric.Label{metric.Kind()},
 	Help: "Changes made outside Portico that were put right, one for each write it took.",
 }))
 
-var _ = register(metric.Build())
+var _ = RegisterMetric(metric.Build())
 
-// register makes c part of controller-runtime's registry, once per process.
-func register[C prometheus.Collector](c C) C {
+// RegisterMetric makes c part of controller-runtime's registry, once per process.
+func RegisterMetric[C prometheus.Collector](c C) C {
 	metrics.Registry.MustRegister(c)
 	return c
 }

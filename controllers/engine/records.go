@@ -90,75 +90,64 @@ func (r *Records) forget(kind string, of types.NamespacedName) {
 	delete(r.all, recordKey{kind, of})
 }
 
-// release notes that nothing is left to undo of obj. If its finalizer cannot be removed at once, the next pass need not prove
-// again what it could only prove by having done it.
-func (r *Records) release(kind string, obj client.Object) {
+// update changes the record of obj: a new one, if there is none or it is of an earlier object of this name.
+func (r *Records) update(kind string, obj client.Object, change func(one *Record)) {
 	if r == nil {
 		return
 	}
 	key := recordKey{kind, client.ObjectKeyFromObject(obj)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.all == nil {
+		r.all = map[recordKey]Record{}
+	}
 	one := r.all[key]
 	if one.UID != obj.GetUID() {
 		one = Record{Kind: kind, Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID()}
 	}
-	one.generation, one.triggers, one.released = obj.GetGeneration(), triggersOf(obj), true
-	if r.all == nil {
-		r.all = map[recordKey]Record{}
-	}
+	change(&one)
+	one.generation, one.triggers = obj.GetGeneration(), triggersOf(obj)
 	r.all[key] = one
+}
+
+// release notes that nothing is left to undo of obj. If its finalizer cannot be removed at once, the next pass need not prove
+// again what it could only prove by having done it.
+func (r *Records) release(kind string, obj client.Object) {
+	r.update(kind, obj, func(one *Record) { one.released = true })
 }
 
 // released reports whether release was called for obj, and nobody has changed its spec since.
 func (r *Records) released(kind string, obj client.Object) bool {
-	if r == nil {
-		return false
-	}
-	one, ok := r.Get(kind, client.ObjectKeyFromObject(obj))
+	one, ok := r.last(kind, obj)
 	return ok && one.released && one.UID == obj.GetUID() && one.generation == obj.GetGeneration()
 }
 
 // add notes a pass.
 func (r *Records) add(kind string, obj client.Object, pass passResult) {
-	if r == nil {
-		return
-	}
-	key := recordKey{kind, client.ObjectKeyFromObject(obj)}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.all == nil {
-		r.all = map[recordKey]Record{}
-	}
-	one := r.all[key]
-	if one.UID != obj.GetUID() {
-		one = Record{Kind: kind, Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID()}
-	}
-	if !one.sameOutcome(obj, pass) {
-		one.since = pass.at
-	}
-	if pass.ineffective != (ineffectiveAction{}) || pass.reason == v1alpha1.ReasonInSync {
-		one.ineffective = pass.ineffective
-	}
-	one.LastChecked, one.Reason, one.Message = pass.at, pass.reason, pass.message
-	one.generation, one.triggers, one.released = obj.GetGeneration(), triggersOf(obj), false
-	one.Passes++
-	one.Failures++
-	if !pass.failed {
-		one.Failures = 0
-	}
-	one.NextCheck = nil
-	if pass.next > 0 {
-		next := pass.at.Add(pass.next)
-		one.NextCheck = &next
-	}
-	if !pass.routine || len(pass.plan) > 0 {
-		one.lastObserved = pass.at
-	}
-	if len(pass.plan) > 0 {
-		one.LastPlan = &Plan{At: pass.at, Actions: pass.plan}
-	}
-	r.all[key] = one
+	r.update(kind, obj, func(one *Record) {
+		if !one.sameOutcome(obj, pass) {
+			one.since = pass.at
+		}
+		if pass.ineffective != (ineffectiveAction{}) || pass.reason == v1alpha1.ReasonInSync {
+			one.ineffective = pass.ineffective
+		}
+		one.LastChecked, one.Reason, one.Message, one.released = pass.at, pass.reason, pass.message, false
+		one.Passes++
+		one.Failures++
+		if !pass.failed {
+			one.Failures = 0
+		}
+		one.NextCheck = nil
+		if pass.next > 0 {
+			one.NextCheck = new(pass.at.Add(pass.next))
+		}
+		if !pass.routine || len(pass.plan) > 0 {
+			one.lastObserved = pass.at
+		}
+		if len(pass.plan) > 0 {
+			one.LastPlan = &Plan{At: pass.at, Actions: pass.plan}
+		}
+	})
 }
 
 // passResult is a pass when it is over.

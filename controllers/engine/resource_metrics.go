@@ -116,38 +116,38 @@ type ageGroup struct {
 
 func (g *ageGroup) add(n int, age time.Duration) { g.n, g.oldest = g.n+n, max(g.oldest, age) }
 
-func (t *kindCounts) add(obj Object) {
+func (k *kindCounts) add(obj Object) {
 	status := obj.Common()
-	t.ready[status.Ready]++
+	k.ready[status.Ready]++
 	switch deleted := obj.GetDeletionTimestamp(); {
 	case deleted != nil:
-		t.deleting.add(1, t.now.Sub(deleted.Time))
+		k.deleting.add(1, k.now.Sub(deleted.Time))
 	case !status.Ready && obj.GetAnnotations()[v1alpha1.AnnotationPaused] != "true":
 		reason, since := ReasonUnchecked, obj.GetCreationTimestamp().Time
 		if c := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady); c != nil {
 			reason, since = c.Reason, c.LastTransitionTime.Time
 		}
-		if t.reasons[reason] == nil {
-			t.reasons[reason] = &ageGroup{}
+		if k.reasons[reason] == nil {
+			k.reasons[reason] = &ageGroup{}
 		}
-		t.reasons[reason].add(1, t.now.Sub(since))
+		k.reasons[reason].add(1, k.now.Sub(since))
 	}
 }
 
 // send sends the metrics of the kind: all numbers, so that what is zero is not taken for unknown, and ages of what there is.
-func (t *kindCounts) send(kind string, out chan<- prometheus.Metric) {
+func (k *kindCounts) send(kind string, out chan<- prometheus.Metric) {
 	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{kind}, labels...)...)
 	}
 	for _, ready := range []bool{false, true} {
-		gauge(resourcesDesc, float64(t.ready[ready]), strconv.FormatBool(ready))
+		gauge(resourcesDesc, float64(k.ready[ready]), strconv.FormatBool(ready))
 	}
-	for reason, g := range largestGroups(t.reasons, mostReasons) {
+	for reason, g := range largestGroups(k.reasons, mostReasons) {
 		gauge(notReadyDesc, float64(g.n), reason)
 		gauge(notReadyAgeDesc, g.oldest.Seconds(), reason)
 	}
-	gauge(deletingDesc, float64(t.deleting.n))
-	gauge(deletingAgeDesc, t.deleting.oldest.Seconds())
+	gauge(deletingDesc, float64(k.deleting.n))
+	gauge(deletingAgeDesc, k.deleting.oldest.Seconds())
 }
 
 // largestGroups keeps the groups with the most members and puts all others into one.

@@ -23,9 +23,9 @@ type WaitError struct {
 	Err     error         // what happened, why, and what to do
 }
 
-func (p *WaitError) Error() string { return p.Err.Error() }
+func (e *WaitError) Error() string { return e.Err.Error() }
 
-func (p *WaitError) Unwrap() error { return p.Err }
+func (e *WaitError) Unwrap() error { return e.Err }
 
 // Wait says that what was asked is under way; look again after d. Less than a second says that the work goes on at once:
 // if the next pass has nothing else to say, it has achieved nothing, and the pauses grow.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
@@ -50,25 +51,25 @@ func (r *reconciliation[T, S]) execute(ctx context.Context, create bool, actions
 	acted, waiting := false, engine.PlannedAction{}
 	var refused error
 	var kept []Change
-	for _, s := range actions {
-		if slices.Contains(r.taken, s.planned()) {
-			return r.ineffective(s.planned())
+	for _, a := range actions {
+		if slices.Contains(r.taken, a.planned()) {
+			return r.ineffective(a.planned())
 		}
-		if !create && r.recentlyTaken(s.planned()) {
-			waiting = s.planned()
+		if !create && r.recentlyTaken(a.planned()) {
+			waiting = a.planned()
 			continue
 		}
 		if !create {
-			if err := r.admitReferences(ctx, s); err != nil {
-				refused, kept = err, append(kept, s.Changes...)
+			if err := r.admitReferences(ctx, a); err != nil {
+				refused, kept = err, append(kept, a.Changes...)
 				continue
 			}
 		}
-		if err := s.Do(ctx); err != nil {
-			r.failed(create, s, err)
+		if err := a.Do(ctx); err != nil {
+			r.failed(create, a, err)
 			return err
 		}
-		r.succeeded(create, s)
+		r.succeeded(create, a)
 		acted = true
 	}
 	if refused != nil {
@@ -92,30 +93,30 @@ func (r *reconciliation[T, S]) recentlyTaken(action engine.PlannedAction) bool {
 const attributeSettling = time.Minute
 
 // admitReferences returns an error if obj's namespace may not use what the action refers to.
-func (r *reconciliation[T, S]) admitReferences(ctx context.Context, s Action) error {
-	if len(s.References) == 0 || r.Admit == nil {
+func (r *reconciliation[T, S]) admitReferences(ctx context.Context, a Action) error {
+	if len(a.References) == 0 || r.Admit == nil {
 		return nil
 	}
-	return r.Admit(ctx, r.obj, s.References)
+	return r.Admit(ctx, r.obj, a.References)
 }
 
-func (r *reconciliation[T, S]) succeeded(create bool, s Action) {
+func (r *reconciliation[T, S]) succeeded(create bool, a Action) {
 	_, status := r.obj.AWS()
-	r.taken = append(r.taken, s.planned())
-	r.markManaged(s.Changes)
+	r.taken = append(r.taken, a.planned())
+	r.markManaged(a.Changes)
 	setLastSync(status, r.Now())
-	if r.pass.IneffectiveCount(s.planned()) == 0 {
-		r.sendEvent(create, s)
+	if r.pass.IneffectiveCount(a.planned()) == 0 {
+		r.sendEvent(create, a)
 	}
 }
 
 // failed records an action that returned an error. If AWS refused it nothing has changed there; otherwise it may have.
-func (r *reconciliation[T, S]) failed(create bool, s Action, err error) {
+func (r *reconciliation[T, S]) failed(create bool, a Action, err error) {
 	_, status := r.obj.AWS()
 	wait, waiting := engine.AsWait(err)
 	_, notMade := errors.AsType[*notCreatedError](err)
 	refused := notMade || (waiting && wait.Stalled)
-	r.markUnwritten(s.Changes, refused)
+	r.markUnwritten(a.Changes, refused)
 	switch {
 	case !create:
 		return
@@ -148,21 +149,21 @@ func planned(actions []Action) []engine.PlannedAction {
 
 // sendEvent notes an event for an action by what it is for the owner: creation, the owner's or the platform's edit, or the repair of a
 // foreign one.
-func (r *reconciliation[T, S]) sendEvent(create bool, s Action) {
+func (r *reconciliation[T, S]) sendEvent(create bool, a Action) {
 	common := r.obj.Common()
 	_, status := r.obj.AWS()
 	expected := !common.Ready || common.ObservedGeneration != r.obj.GetGeneration() || status.ProviderGeneration != r.Version
 	switch {
-	case s.Event != nil:
-		s.Event(&r.pass.Events)
+	case a.Event != nil:
+		a.Event(&r.pass.Events)
 	case create && r.recreating:
-		r.pass.Repaired("Recreated", s.Name, "%s; it was deleted outside Portico", s.Why)
+		r.pass.Repaired(v1alpha1.ReasonRecreated, a.Name, "%s; it was deleted outside Portico", a.Why)
 	case create:
-		r.pass.Normal("Created", s.Name, "%s", s.Why)
+		r.pass.Normal(v1alpha1.ReasonCreated, a.Name, "%s", a.Why)
 	case expected:
-		r.pass.Normal("Updated", s.Name, "%s", s.Why)
+		r.pass.Normal(v1alpha1.ReasonUpdated, a.Name, "%s", a.Why)
 	default:
-		r.pass.Repaired("Repaired", s.Name, "%s; it was changed outside Portico", s.Why)
+		r.pass.Repaired(v1alpha1.ReasonRepaired, a.Name, "%s; it was changed outside Portico", a.Why)
 	}
 }
 

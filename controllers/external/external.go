@@ -22,85 +22,6 @@ type Object interface {
 	Policy() v1alpha1.DeletionPolicy
 }
 
-// Owner says to whom a resource belongs, by the marks it carries.
-type Owner int
-
-const (
-	// Foreign means that the resource is somebody else's, or nobody's: it is never touched.
-	Foreign Owner = iota
-	// Ours means that it carries the ownership tags of exactly this object.
-	Ours
-	// Earlier means that it carries those of an earlier object of the same name in the same namespace: it is taken back.
-	Earlier
-	// Offered means that it is foreign, and offered to this object by somebody with access to it.
-	Offered
-)
-
-// Adapter teaches one kind. T is the custom resource, S the adapter's type for the observed state.
-type Adapter[T Object, S any] interface {
-	// Observe reads and changes nothing. A nil state means that the resource is absent; an error never does.
-	Observe(ctx context.Context, obj T) (*S, error)
-	// Owner returns whose resource seen is.
-	Owner(obj T, seen *S) Owner
-	// Declared lists the spec paths that obj asks to be managed, sorted.
-	Declared(obj T) []string
-	// Reserve notes in obj's status where the resource will be: account, region and name. It is saved before anything is
-	// created, so that whatever happens next, the resource is looked for where it is.
-	Reserve(obj T)
-	// Plan compares, and reaches for nothing: no network, no clock. No actions means in sync; a nil state asks for
-	// creation. What is ManagedBy obj and not declared any more goes back to the default. An error beside
-	// actions is what will remain after them: the actions are taken first. A WaitError without actions, such as "it is still being
-	// created", is the outcome, and what is seen is reported all the same.
-	Plan(obj T, seen *S) ([]Action, error)
-	// Report copies the observed state into obj's status and returns the connection details for its binding Secret.
-	Report(obj T, seen *S) map[string]string
-	// Delete starts removal; it is asked again until Observe sees nothing. confirmed says that AWS has answered that it
-	// removed the resource, so that its absence needs no further proof. "Not found" is no such answer.
-	Delete(ctx context.Context, obj T, seen *S) (confirmed bool, err error)
-	// Disown removes the marks of ownership and leaves everything else.
-	Disown(ctx context.Context, obj T, seen *S) error
-}
-
-// Action is one call that brings the resource closer to the spec.
-type Action struct {
-	Name string // CamelCase, the call, e.g. "PutBucketVersioning"
-	Why  string // the difference, e.g. "versioning Suspended → Enabled"
-	Do   func(context.Context) error
-	// Changes are the declared paths that the call writes, all or none of them. A path that no action names is managed only once
-	// all of the spec was found to hold.
-	Changes []Change
-	// Event tells of the action once it is taken, in place of the usual event: of what neither creates nor follows the spec,
-	// nor repairs. It may be nil.
-	Event func(*engine.Events)
-	// References are what the action has the resource refer to and may belong to somebody else. The action is taken only if
-	// Connection.Admit lets them pass.
-	References []Reference
-}
-
-// Reference names something beside the resource that the owner may or may not be allowed to use.
-type Reference struct{ Kind, Name string }
-
-// Resolver is an Adapter of a kind whose spec refers to other objects. Resolve reads them, once in each Reconcile and before
-// everything else; a WaitError says which one is waited for. Finalize resolves nothing.
-type Resolver[T Object] interface {
-	Resolve(ctx context.Context, obj T) error
-}
-
-// Stopper is an Adapter of a kind that offers DeletionStop. Stop is asked again until it tells that the resource stands
-// still.
-type Stopper[T Object, S any] interface {
-	Stop(ctx context.Context, obj T, seen *S) (stopped bool, err error)
-}
-
-// TerminationObserver is an Adapter of a kind that AWS shows for a while after its end. Terminated reports whether the latest Observe saw
-// nothing because it saw the end itself, which proves absence however young the resource is.
-type TerminationObserver interface{ Terminated() bool }
-
-// Retrier is an Adapter of a kind whose creations carry a token that AWS ties to their parameters, even if it refuses
-// them. NextAttempt has the next creation carry another one. It is called only when no creation with the present one can
-// have got through unseen.
-type Retrier[T Object] interface{ NextAttempt(obj T) }
-
 // Connection is the way to one object's resource: its account, region and role.
 type Connection[T Object, S any] struct {
 	Adapter Adapter[T, S]
@@ -210,8 +131,7 @@ func (r *reconciliation[T, S]) round(ctx context.Context) (done bool, err error)
 	if engine.IsRoutine(ctx) && !r.inSync(seen) {
 		return r.round(engine.WithRoutine(ctx, false)) // a routine look may be an old one: nothing is decided by it
 	}
-	spec, _ := r.obj.AWS()
-	if spec.ManagementPolicy == v1alpha1.ManagementObserve {
+	if ObserveOnly(r.obj) {
 		return true, r.observeOnly(ctx, seen)
 	}
 	if seen == nil {
@@ -235,8 +155,7 @@ func (r *reconciliation[T, S]) round(ctx context.Context) (done bool, err error)
 
 // inSync reports whether nothing is to do or to say about what was seen.
 func (r *reconciliation[T, S]) inSync(seen *S) bool {
-	spec, _ := r.obj.AWS()
-	if seen == nil || (r.Adapter.Owner(r.obj, seen) != Ours && spec.ManagementPolicy != v1alpha1.ManagementObserve) {
+	if seen == nil || (r.Adapter.Owner(r.obj, seen) != Ours && !ObserveOnly(r.obj)) {
 		return false
 	}
 	actions, err := r.Adapter.Plan(r.obj, seen)
@@ -281,8 +200,8 @@ func (r *reconciliation[T, S]) observeOnly(ctx context.Context, seen *S) error {
 		return err
 	}
 	var differs []string
-	for _, s := range actions {
-		differs = append(differs, s.Why)
+	for _, a := range actions {
+		differs = append(differs, a.Why)
 	}
 	if len(differs) > 0 {
 		return engine.Blocked(v1alpha1.ReasonDiffers, "%s; managementPolicy Observe changes nothing", strings.Join(differs, "; "))

@@ -2,10 +2,8 @@ package external
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -23,7 +21,7 @@ type Kube struct {
 // SecretValue returns one key of a Secret in namespace. It must not reach a status, an event, a log or an error.
 func (k Kube) SecretValue(ctx context.Context, namespace string, ref v1alpha1.SecretKeyRef) (string, error) {
 	secret := &corev1.Secret{}
-	if err := k.get(ctx, "Secret", namespace, ref.Name, secret); err != nil {
+	if err := k.get(ctx, "Secret", v1alpha1.ReasonSecretNotFound, namespace, ref.Name, secret); err != nil {
 		return "", err
 	}
 	value, ok := secret.Data[ref.Key]
@@ -36,7 +34,7 @@ func (k Kube) SecretValue(ctx context.Context, namespace string, ref v1alpha1.Se
 // ConfigMapValue returns one key of a ConfigMap in namespace.
 func (k Kube) ConfigMapValue(ctx context.Context, namespace string, ref v1alpha1.SecretKeyRef) (string, error) {
 	config := &corev1.ConfigMap{}
-	if err := k.get(ctx, "ConfigMap", namespace, ref.Name, config); err != nil {
+	if err := k.get(ctx, "ConfigMap", v1alpha1.ReasonConfigMapNotFound, namespace, ref.Name, config); err != nil {
 		return "", err
 	}
 	if value := config.Data[ref.Key]; value != "" {
@@ -48,13 +46,10 @@ func (k Kube) ConfigMapValue(ctx context.Context, namespace string, ref v1alpha1
 	return "", engine.Blocked(v1alpha1.ReasonConfigMapKeyNotFound, "the ConfigMap %s has no key %s, or it is empty; add it, or change the reference", ref.Name, ref.Key)
 }
 
-func (k Kube) get(ctx context.Context, kind, namespace, name string, obj client.Object) error {
-	err := k.Reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, obj)
-	if apierrors.IsNotFound(err) {
-		return engine.Blocked(kind+"NotFound", "there is no %s %s in this namespace; create it, or change the reference", kind, name)
+func (k Kube) get(ctx context.Context, kind, reason, namespace, name string, obj client.Object) error {
+	found, err := engine.Find(ctx, k.Reader, client.ObjectKey{Namespace: namespace, Name: name}, obj)
+	if err == nil && !found {
+		return engine.Blocked(reason, "there is no %s %s in this namespace; create it, or change the reference", kind, name)
 	}
-	if err != nil {
-		return fmt.Errorf("read the %s %s: %w", kind, name, err)
-	}
-	return nil
+	return err
 }

@@ -91,8 +91,8 @@ func (r *reconciliation[T, S]) markPending(create bool, actions []Action) bool {
 	changes := InitialChanges(declared)
 	if !create {
 		changes = nil
-		for _, s := range actions {
-			changes = append(changes, s.Changes...)
+		for _, a := range actions {
+			changes = append(changes, a.Changes...)
 		}
 	}
 	for _, c := range changes {

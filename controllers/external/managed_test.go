@@ -104,33 +104,33 @@ type scene struct {
 }
 
 // pass runs one pass, of which the status is kept.
-func (x scene) pass() {
-	x.t.Helper()
-	_ = drive2(x.s).Reconcile(x.t.Context(), x.b, engine.NewPass(nil))
+func (sc scene) pass() {
+	sc.t.Helper()
+	_ = drive2(sc.s).Reconcile(sc.t.Context(), sc.b, engine.NewPass(nil))
 }
 
 // dies runs a pass in which the operator dies at its first write of path, before or after it is done: what is left of the
 // status is what was saved.
-func (x scene) dies(path string, after error) {
-	x.t.Helper()
-	saved := x.b.DeepCopy()
-	x.s.answer = map[string]func() error{path: func() error { return after }}
-	pass := engine.NewPass(func(context.Context) error { saved = x.b.DeepCopy(); return nil })
-	_ = drive2(x.s).Reconcile(x.t.Context(), x.b, pass)
-	*x.b, x.s.answer = *saved, nil
+func (sc scene) dies(path string, after error) {
+	sc.t.Helper()
+	saved := sc.b.DeepCopy()
+	sc.s.answer = map[string]func() error{path: func() error { return after }}
+	pass := engine.NewPass(func(context.Context) error { saved = sc.b.DeepCopy(); return nil })
+	_ = drive2(sc.s).Reconcile(sc.t.Context(), sc.b, pass)
+	*sc.b, sc.s.answer = *saved, nil
 }
 
 // refuse makes every write of the first setting refused.
-func (x scene) refuse() {
-	x.s.answer = map[string]func() error{"first": func() error { return errRefused }}
+func (sc scene) refuse() {
+	sc.s.answer = map[string]func() error{"first": func() error { return errRefused }}
 }
 
-func (x scene) declare(first, second string) {
-	x.b.Spec.Tags = v1alpha1.Tags{}
-	x.b.Generation++
+func (sc scene) declare(first, second string) {
+	sc.b.Spec.Tags = v1alpha1.Tags{}
+	sc.b.Generation++
 	for path, value := range map[string]string{"first": first, "second": second} {
 		if value != "" {
-			x.b.Spec.Tags[path] = v1alpha1.TagValue(value)
+			sc.b.Spec.Tags[path] = v1alpha1.TagValue(value)
 		}
 	}
 }
@@ -152,67 +152,67 @@ func TestWhatIsWithdrawnGoesBackOnlyIfItWasOurs(t *testing.T) {
 		until func(scene) // before the withdrawal
 		want  map[string]string
 	}{
-		"written":           {theirs("x", "none"), func(x scene) { x.declare("a", ""); x.pass() }, theirs("none", "none")},
-		"found as declared": {theirs("a", "none"), func(x scene) { x.declare("a", ""); x.pass() }, theirs("none", "none")},
-		"refused":           {theirs("x", "none"), func(x scene) { x.declare("a", ""); x.refuse(); x.pass(); x.pass() }, theirs("x", "none")},
-		"refused, and changed by its owner since": {theirs("x", "none"), func(x scene) {
-			x.declare("a", "")
-			x.refuse()
-			x.pass()
-			x.s.has["first"] = "y"
-			x.pass()
+		"written":           {theirs("x", "none"), func(sc scene) { sc.declare("a", ""); sc.pass() }, theirs("none", "none")},
+		"found as declared": {theirs("a", "none"), func(sc scene) { sc.declare("a", ""); sc.pass() }, theirs("none", "none")},
+		"refused":           {theirs("x", "none"), func(sc scene) { sc.declare("a", ""); sc.refuse(); sc.pass(); sc.pass() }, theirs("x", "none")},
+		"refused, and changed by its owner since": {theirs("x", "none"), func(sc scene) {
+			sc.declare("a", "")
+			sc.refuse()
+			sc.pass()
+			sc.s.has["first"] = "y"
+			sc.pass()
 		}, theirs("y", "none")},
-		"refused after a write that was lost on the way": {theirs("x", "none"), func(x scene) {
-			x.declare("a", "")
-			x.s.answer = map[string]func() error{"first": func() error { return errLost }}
-			x.pass()
-			x.refuse()
-			x.pass()
-			x.s.has["first"] = "y"
+		"refused after a write that was lost on the way": {theirs("x", "none"), func(sc scene) {
+			sc.declare("a", "")
+			sc.s.answer = map[string]func() error{"first": func() error { return errLost }}
+			sc.pass()
+			sc.refuse()
+			sc.pass()
+			sc.s.has["first"] = "y"
 		}, theirs("y", "none")},
-		"written, and the answer was lost": {theirs("x", "none"), func(x scene) {
-			x.declare("a", "")
-			x.s.answer = map[string]func() error{"first": func() error { return errCommitted }}
-			x.pass()
+		"written, and the answer was lost": {theirs("x", "none"), func(sc scene) {
+			sc.declare("a", "")
+			sc.s.answer = map[string]func() error{"first": func() error { return errCommitted }}
+			sc.pass()
 		}, theirs("none", "none")},
-		"written after a refusal, and the answer was lost": {theirs("x", "none"), func(x scene) {
-			x.declare("a", "")
-			x.refuse()
-			x.pass()
-			x.s.answer = map[string]func() error{"first": func() error { return errCommitted }}
-			x.pass()
+		"written after a refusal, and the answer was lost": {theirs("x", "none"), func(sc scene) {
+			sc.declare("a", "")
+			sc.refuse()
+			sc.pass()
+			sc.s.answer = map[string]func() error{"first": func() error { return errCommitted }}
+			sc.pass()
 		}, theirs("none", "none")},
-		"not written, and the answer was lost": {theirs("x", "none"), func(x scene) {
-			x.declare("a", "")
-			x.s.answer = map[string]func() error{"first": func() error { return errLost }}
-			x.pass()
+		"not written, and the answer was lost": {theirs("x", "none"), func(sc scene) {
+			sc.declare("a", "")
+			sc.s.answer = map[string]func() error{"first": func() error { return errLost }}
+			sc.pass()
 		}, theirs("x", "none")},
-		"written, the answer was lost, and another value refused": {theirs("x", "none"), func(x scene) {
-			x.declare("a", "")
-			x.s.answer = map[string]func() error{"first": func() error { return errCommitted }}
-			x.pass()
-			x.declare("b", "")
-			x.refuse()
-			x.pass()
+		"written, the answer was lost, and another value refused": {theirs("x", "none"), func(sc scene) {
+			sc.declare("a", "")
+			sc.s.answer = map[string]func() error{"first": func() error { return errCommitted }}
+			sc.pass()
+			sc.declare("b", "")
+			sc.refuse()
+			sc.pass()
 		}, theirs("none", "none")},
-		"the operator died after the write":  {theirs("x", "none"), func(x scene) { x.declare("a", ""); x.dies("first", errCommitted) }, theirs("none", "none")},
-		"the operator died before the write": {theirs("x", "none"), func(x scene) { x.declare("a", ""); x.dies("first", errLost) }, theirs("x", "none")},
-		"never tried, because another one was refused": {theirs("x", "x"), func(x scene) {
-			x.declare("a", "b")
-			x.refuse()
-			x.pass()
-			x.s.has["second"] = "y"
-			x.pass()
+		"the operator died after the write":  {theirs("x", "none"), func(sc scene) { sc.declare("a", ""); sc.dies("first", errCommitted) }, theirs("none", "none")},
+		"the operator died before the write": {theirs("x", "none"), func(sc scene) { sc.declare("a", ""); sc.dies("first", errLost) }, theirs("x", "none")},
+		"never tried, because another one was refused": {theirs("x", "x"), func(sc scene) {
+			sc.declare("a", "b")
+			sc.refuse()
+			sc.pass()
+			sc.s.has["second"] = "y"
+			sc.pass()
 		}, theirs("x", "y")},
-		"refused on what Portico made, and set by somebody else": {nil, func(x scene) {
-			x.declare("a", "b")
-			x.refuse()
-			x.pass()
-			x.s.has = theirs("y", "y")
+		"refused on what Portico made, and set by somebody else": {nil, func(sc scene) {
+			sc.declare("a", "b")
+			sc.refuse()
+			sc.pass()
+			sc.s.has = theirs("y", "y")
 		}, theirs("y", "y")},
-		"the operator died after the creation": {nil, func(x scene) {
-			x.declare("a", "b")
-			x.dies("second", errCommitted)
+		"the operator died after the creation": {nil, func(sc scene) {
+			sc.declare("a", "b")
+			sc.dies("second", errCommitted)
 		}, theirs("none", "none")},
 	} {
 		t.Run(name, func(t *testing.T) {

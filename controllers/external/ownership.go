@@ -1,63 +1,9 @@
 package external
 
 import (
-	"fmt"
-	"time"
-
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 )
-
-// handleAbsence decides what to do when Observe found nothing: wait, create, or ask for an acknowledgement.
-func (r *reconciliation[T, S]) handleAbsence() error {
-	_, status := r.obj.AWS()
-	if len(r.taken) > 0 {
-		return engine.Wait(v1alpha1.ReasonCreating, 2*time.Second, "%s was accepted; waiting until the resource shows", r.last())
-	}
-	if status.ARN == "" {
-		return nil
-	}
-	if !r.Stateful {
-		r.recreating, status.ARN = true, "" // saved before the creation: the new one is waited for like any other
-		return nil
-	}
-	if !r.isAbsent(r.Adapter, status) {
-		return engine.Wait(v1alpha1.ReasonSettling, r.pollInterval(), "%s does not show; it was made or changed a short time ago, so that may pass", status.ARN)
-	}
-	next := fmt.Sprint(status.Recreations + 1)
-	if r.obj.GetAnnotations()[v1alpha1.AnnotationAcknowledgeRecreate] == next {
-		r.pass.Normal("RecreateAcknowledged", "Recreate", "%s is gone; a new, empty one takes its place as acknowledged", status.ARN)
-		status.Recreations++
-		status.ARN = "" // saved before the creation
-		return nil
-	}
-	return engine.Blocked(v1alpha1.ReasonExternallyDeleted,
-		"%s was deleted outside Portico, and its content with it. To get a new, empty one set the annotation %s=%s on this object; to give it up delete this object",
-		status.ARN, v1alpha1.AnnotationAcknowledgeRecreate, next)
-}
-
-// pollInterval returns when to look again for what should show soon.
-func (rec Reconciler[T, S]) pollInterval() time.Duration {
-	return min(10*time.Second, max(rec.Settling, time.Second))
-}
-
-// recentlyChanged reports whether the last change is so young that AWS may not show it everywhere. Of what was never seen, the time
-// may be that of the note before its creation.
-func (rec Reconciler[T, S]) recentlyChanged(status *v1alpha1.AWSStatus) bool {
-	window := rec.Settling
-	if status.ARN == "" {
-		window += rec.MaxDuration
-	}
-	return status.LastSyncTime != nil && rec.Now().Sub(status.LastSyncTime.Time) < window
-}
-
-// isAbsent reports whether what the latest Observe did not return is not there, rather than not shown yet.
-func (rec Reconciler[T, S]) isAbsent(a Adapter[T, S], status *v1alpha1.AWSStatus) bool {
-	if e, ok := a.(TerminationObserver); ok && e.Terminated() {
-		return true
-	}
-	return !rec.recentlyChanged(status)
-}
 
 // mayBeOurs reports whether a foreign resource may be one that we made a moment ago: AWS shows the marks later than the
 // resource.

@@ -12,16 +12,13 @@ import (
 
 // Finalize implements engine.KindReconciler: what becomes of the resource is the deletion policy's to say.
 func (rec Reconciler[T, S]) Finalize(ctx context.Context, obj T, pass *engine.Pass) error {
-	spec, status := obj.AWS()
-	if spec.ManagementPolicy == v1alpha1.ManagementObserve {
+	_, status := obj.AWS()
+	if ObserveOnly(obj) || status.AccountID == "" { // without an account nothing was ever reserved: see Adapter.Reserve
 		return nil
-	}
-	if status.AccountID == "" {
-		return nil // nothing was ever reserved, let alone created: see Adapter.Reserve
 	}
 	switch obj.Policy() {
 	case v1alpha1.DeletionRetain:
-		pass.Normal("Retained", "Release", "%s stays, with its ownership tags", nameOf(status))
+		pass.Normal(v1alpha1.ReasonRetained, "Release", "%s stays, with its ownership tags", nameOf(status))
 		return nil
 	case v1alpha1.DeletionOrphan:
 		return rec.orphan(ctx, obj, pass)
@@ -41,7 +38,7 @@ func (rec Reconciler[T, S]) orphan(ctx context.Context, obj T, pass *engine.Pass
 	_, status := obj.AWS()
 	freed, err := rec.disown(ctx, obj)
 	if err == nil && freed {
-		pass.Normal("Orphaned", "Release", "%s stays, without Portico's tags", nameOf(status))
+		pass.Normal(v1alpha1.ReasonOrphaned, "Release", "%s stays, without Portico's tags", nameOf(status))
 	}
 	if err == nil {
 		return nil
@@ -49,7 +46,7 @@ func (rec Reconciler[T, S]) orphan(ctx context.Context, obj T, pass *engine.Pass
 	if wait, ok := engine.AsWait(err); (!ok || !wait.Stalled) && rec.Now().Sub(obj.GetDeletionTimestamp().Time) < orphanTimeout {
 		return err
 	}
-	pass.Warning("TagsLeft", "Release", "%s stays, but Portico's tags could not be removed from it: %v", nameOf(status), err)
+	pass.Warning(v1alpha1.ReasonTagsLeft, "Release", "%s stays, but Portico's tags could not be removed from it: %v", nameOf(status), err)
 	return nil
 }
 
@@ -83,7 +80,7 @@ func (rec Reconciler[T, S]) delete(ctx context.Context, obj T, pass *engine.Pass
 		}
 		if ours, err := rec.isOurs(a, obj, seen); !ours {
 			if err == nil && seen != nil {
-				pass.Warning("NotOurs", "Release", "the resource does not carry this object's ownership tags and was left alone")
+				pass.Warning(v1alpha1.ReasonNotOurs, "Release", "the resource does not carry this object's ownership tags and was left alone")
 			}
 			return err
 		}
@@ -127,7 +124,7 @@ func (rec Reconciler[T, S]) stop(ctx context.Context, obj T, pass *engine.Pass) 
 	}
 	if ours, err := rec.isOurs(a, obj, seen); !ours {
 		if err == nil {
-			pass.Warning("NotOurs", "Release", "%s is gone, or does not carry this object's ownership tags: nothing was stopped", nameOf(status))
+			pass.Warning(v1alpha1.ReasonNotOurs, "Release", "%s is gone, or does not carry this object's ownership tags: nothing was stopped", nameOf(status))
 		}
 		return err
 	}
@@ -138,7 +135,7 @@ func (rec Reconciler[T, S]) stop(ctx context.Context, obj T, pass *engine.Pass) 
 	if !stopped {
 		return engine.Wait(v1alpha1.ReasonStopping, 5*time.Second, "the stop was accepted; waiting until %s stands still", nameOf(status))
 	}
-	pass.Normal("Stopped", "Release", "%s is stopped and stays, with its ownership tags", nameOf(status))
+	pass.Normal(v1alpha1.ReasonStopped, "Release", "%s is stopped and stays, with its ownership tags", nameOf(status))
 	return nil
 }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -83,12 +82,8 @@ func (s Secrets) Load(ctx context.Context, kind string, obj client.Object, purpo
 // read returns obj's Secret of this name, and nil if there is none.
 func (s Secrets) read(ctx context.Context, kind string, obj client.Object, name string) (*corev1.Secret, error) {
 	secret := &corev1.Secret{}
-	err := s.APIReader.Get(ctx, client.ObjectKey{Namespace: obj.GetNamespace(), Name: name}, secret)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the Secret %s: %w", name, err)
+	if found, err := engine.Find(ctx, s.APIReader, client.ObjectKey{Namespace: obj.GetNamespace(), Name: name}, secret); !found {
+		return nil, err
 	}
 	if owner := metav1.GetControllerOf(secret); owner != nil && owner.Kind == kind && owner.Name == obj.GetName() && owner.UID != obj.GetUID() {
 		return nil, engine.Wait(v1alpha1.ReasonBindingPending, 2*time.Second, "the Secret %s is of an earlier object of this name and about to go", name)

@@ -59,15 +59,15 @@ func (r *reconciliation) ownershipValue() string {
 	return fmt.Sprintf("heritage=portico,portico/cluster=%s,portico/request=%s", r.Cluster, r.req.HolderUID())
 }
 
-// conflict returns why the records must be left alone, if they must.
-func (f records) conflict(r *reconciliation) error {
+// refuseForeign returns an error if records that were found are somebody else's, or cannot stand beside ours.
+func (r *reconciliation) refuseForeign(found records) error {
 	var what string
 	switch {
-	case f.owned && !f.ours:
-		what = fmt.Sprintf("the TXT record %s says that the hostname is another's (%s)", r.name.Ownership(), strings.Join(dns.Values(f.owner), " "))
-	case !f.ours && len(f.addresses) > 0:
+	case found.owned && !found.ours:
+		what = fmt.Sprintf("the TXT record %s says that the hostname is another's (%s)", r.name.Ownership(), strings.Join(dns.Values(found.owner), " "))
+	case !found.ours && len(found.addresses) > 0:
 		what = fmt.Sprintf("the zone %s has address records of %s already, and no TXT record %s that says that they are ours", r.zone.Name, r.name, r.name.Ownership())
-	case len(f.other) > 0:
+	case len(found.other) > 0:
 		what = fmt.Sprintf("the zone %s has a CNAME record of %s", r.zone.Name, r.name)
 	default:
 		return nil
@@ -90,7 +90,7 @@ func (r *reconciliation) ensureAlias(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := found.conflict(r); err != nil {
+	if err := r.refuseForeign(found); err != nil {
 		return "", err
 	}
 	s, lb := &r.req.Status, r.pool.Status.LoadBalancer.DNSName
@@ -104,7 +104,7 @@ func (r *reconciliation) ensureAlias(ctx context.Context) (string, error) {
 			return "", err
 		}
 		if s.LoadBalancer == lb {
-			r.pass.Repaired("Repaired", "ChangeRecords", "%s; it was changed outside Portico", why)
+			r.pass.Repaired(v1alpha1.ReasonRepaired, "ChangeRecords", "%s; it was changed outside Portico", why)
 		}
 	}
 	if err := r.checkPropagated(ctx, "the records are written; the name servers take them over"); err != nil {
@@ -154,7 +154,7 @@ func (r *reconciliation) sendChanges(ctx context.Context, changes []types.Change
 	if dns.IsRefused(err) {
 		return r.replanRefused(ctx, err, changes, func(now records) ([]types.Change, error) {
 			again, _ := r.planChanges(now)
-			return again, now.conflict(r)
+			return again, r.refuseForeign(now)
 		})
 	}
 	if err != nil {
@@ -186,12 +186,12 @@ func (r *reconciliation) deleteAlias(ctx context.Context) error {
 	if found.ours {
 		changes := found.deletions()
 		if s.DNSChange, err = r.Zones.Change(ctx, r.zone.ID, changes...); dns.IsRefused(err) {
-			return r.replanRefused(ctx, err, changes, func(now records) ([]types.Change, error) { return now.deletions(), nil })
+			return r.replanRefused(ctx, err, changes, func(r records) ([]types.Change, error) { return r.deletions(), nil })
 		} else if err != nil {
 			return err
 		}
 	} else if len(found.addresses) > 0 && s.LoadBalancer != "" {
-		r.pass.Warning("RecordsLeft", "DeleteRecords", "the address records of %s stay: no TXT record %s says that they are ours any more", r.name, r.name.Ownership())
+		r.pass.Warning(v1alpha1.ReasonRecordsLeft, "DeleteRecords", "the address records of %s stay: no TXT record %s says that they are ours any more", r.name, r.name.Ownership())
 	}
 	s.LoadBalancer, s.URL = "", ""
 	if err := r.checkPropagated(ctx, "the records are deleted; the name servers take it over"); err != nil {
@@ -214,9 +214,9 @@ func (r *reconciliation) checkPropagated(ctx context.Context, pending string) er
 	return engine.Wait(v1alpha1.ReasonPropagating, again, "%s, which usually takes less than a minute", pending)
 }
 
-func (f records) deletions() []types.Change {
-	all := []types.Change{dns.Delete(f.owner)}
-	for _, a := range f.addresses {
+func (r records) deletions() []types.Change {
+	all := []types.Change{dns.Delete(r.owner)}
+	for _, a := range r.addresses {
 		all = append(all, dns.Delete(a))
 	}
 	return all

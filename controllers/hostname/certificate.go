@@ -80,7 +80,7 @@ func (r *reconciliation) adoptRestored(ctx context.Context) error {
 		return err
 	}
 	r.certificateStatus().ARN = found[0]
-	r.pass.Normal("CertificateFound", "GetResources", "%s, which was requested in another cluster", found[0])
+	r.pass.Normal(v1alpha1.ReasonCertificateFound, "GetResources", "%s, which was requested in another cluster", found[0])
 	return nil
 }
 
@@ -101,7 +101,7 @@ func (r *reconciliation) submitRequest(ctx context.Context) error {
 		}
 		if len(found) > 0 {
 			r.certificateStatus().ARN = found[0]
-			r.pass.Normal("CertificateFound", "GetResources", "%s, which was requested before", found[0])
+			r.pass.Normal(v1alpha1.ReasonCertificateFound, "GetResources", "%s, which was requested before", found[0])
 			return nil
 		}
 		if err := r.beginAttempt(ctx, r.certificateStatus().Attempt+1); err != nil {
@@ -120,7 +120,7 @@ func (r *reconciliation) submitRequest(ctx context.Context) error {
 	requested.WithLabelValues(r.ID).Inc()
 	// ACM may take a moment to show it, however long it took to be let in.
 	r.certificateStatus().ARN, r.certificateStatus().RequestedAt = arn, metav1.Time{Time: r.Now()}
-	r.pass.Normal("CertificateRequested", "RequestCertificate", "%s", arn)
+	r.pass.Normal(v1alpha1.ReasonCertificateRequested, "RequestCertificate", "%s", arn)
 	return nil
 }
 
@@ -135,7 +135,7 @@ func (r *reconciliation) handleLostCertificate() error {
 	if due := c.RequestedAt.Add(backoff(c.Attempt - 1)); c.Attempt > 1 && r.Now().Before(due) {
 		return engine.Blocked(v1alpha1.ReasonCertificateLost, "%s is gone from ACM, and it was not the first: find out who deletes them. Portico requests another one at %s", c.ARN, formatTime(due))
 	}
-	r.pass.Repaired("CertificateLost", "RequestCertificate", "%s is gone from ACM; another one is requested", c.ARN)
+	r.pass.Repaired(v1alpha1.ReasonCertificateLost, "RequestCertificate", "%s is gone from ACM; another one is requested", c.ARN)
 	*c = v1alpha1.HostnameCertificate{Attempt: c.Attempt + 1, RequestedAt: metav1.Time{Time: r.Now()}}
 	return engine.Wait(v1alpha1.ReasonCertificatePending, time.Millisecond, "another certificate is requested")
 }
@@ -212,7 +212,7 @@ func (r *reconciliation) ensureValidationRecord(ctx context.Context) (string, er
 		if err != nil {
 			return "", err
 		}
-		r.pass.Normal("RecordCreated", "CreateCNAME", "%s in zone %s", record.Name, zone)
+		r.pass.Normal(v1alpha1.ReasonRecordCreated, "CreateCNAME", "%s in zone %s", record.Name, zone)
 	}
 	return "the record " + record.Name + " proves the domain, and stays for renewals", nil
 }
@@ -254,7 +254,7 @@ func (r *reconciliation) checkRenewal(c *v1alpha1.HostnameCertificate, seen *cer
 	c.NotAfter = &metav1.Time{Time: seen.NotAfter.UTC().Truncate(time.Second)}
 	late := seen.Renewal == string(types.RenewalStatusFailed) || c.NotAfter.Sub(r.Now()) < renewBy
 	if late && !c.RenewalLate {
-		r.pass.Warning("RenewalLate", "DescribeCertificate", "the certificate ends on %s and ACM has not renewed it (%s): the record %s must be in public DNS",
+		r.pass.Warning(v1alpha1.ReasonRenewalLate, "DescribeCertificate", "the certificate ends on %s and ACM has not renewed it (%s): the record %s must be in public DNS",
 			c.NotAfter.UTC().Format(time.DateOnly), cmp.Or(seen.Renewal, "not begun"), seen.Record.Name)
 	}
 	c.RenewalLate = late

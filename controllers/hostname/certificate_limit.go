@@ -27,14 +27,14 @@ type CertificateLimiter struct {
 }
 
 // Allow counts one certificate, or returns a WaitError that says when the next can be requested. It is called before a request
-// is noted: a crash between the two costs the namespace one certificate of its pace, and AWS none.
-func (p CertificateLimiter) Allow(ctx context.Context, namespace string, now time.Time) error {
-	return retry.RetryOnConflict(retry.DefaultRetry, func() error { return p.allow(ctx, namespace, now) }) // what is in use is counted there too
+// is noted: a crash between the two costs the namespace one certificate, and AWS none.
+func (l CertificateLimiter) Allow(ctx context.Context, namespace string, now time.Time) error {
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error { return l.allow(ctx, namespace, now) }) // what is in use is counted there too
 }
 
-func (p CertificateLimiter) allow(ctx context.Context, namespace string, now time.Time) error {
+func (l CertificateLimiter) allow(ctx context.Context, namespace string, now time.Time) error {
 	grant := &v1alpha1.HostnameGrant{}
-	err := p.APIReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: v1alpha1.HostnameGrantName}, grant)
+	err := l.APIReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: v1alpha1.HostnameGrantName}, grant)
 	if apierrors.IsNotFound(err) {
 		return nil // withdrawn since the hostname was claimed; what is claimed is kept up
 	}
@@ -54,7 +54,7 @@ func (p CertificateLimiter) allow(ctx context.Context, namespace string, now tim
 	before := grant.DeepCopy()
 	grant.Status.CertificatesPacedTo = &metav1.Time{Time: next}
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := p.Client.Status().Patch(ctx, grant, patch, client.FieldOwner("portico")); err != nil {
+	if err := l.Client.Status().Patch(ctx, grant, patch, client.FieldOwner("portico")); err != nil {
 		return fmt.Errorf("count a certificate in the HostnameGrant of %s: %w", namespace, err)
 	}
 	return nil

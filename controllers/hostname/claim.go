@@ -83,7 +83,7 @@ func (r *reconciliation) takeClaim(ctx context.Context) (*v1alpha1.DomainClaim, 
 	if err := r.Classes.Check(ctx, class); err != nil { // before a place is made that nothing would ever serve
 		return nil, err
 	}
-	if err := r.checkNoConflict(ctx); err != nil {
+	if err := r.checkRecords(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.pass.SaveStatus(ctx); err != nil { // a request that is gone must claim nothing
@@ -102,7 +102,7 @@ func (r *reconciliation) takeClaim(ctx context.Context) (*v1alpha1.DomainClaim, 
 	if err != nil {
 		return nil, err
 	}
-	r.pass.Normal("Claimed", "CreateDomainClaim", "%s, with a place on %s", r.name, made.Spec.Gateway)
+	r.pass.Normal(v1alpha1.ReasonClaimed, "CreateDomainClaim", "%s, with a place on %s", r.name, made.Spec.Gateway)
 	return made, nil
 }
 
@@ -245,11 +245,11 @@ func caaAllows(values []string, wildcard bool) bool {
 	return len(which) == 0 || slices.ContainsFunc(which, func(issuer string) bool { return slices.Contains(amazonIssuers, issuer) })
 }
 
-// checkNoConflict returns an error if records of somebody else stand at the hostname. It runs before anything is made.
-func (r *reconciliation) checkNoConflict(ctx context.Context) error {
+// checkRecords returns an error if records of somebody else stand at the hostname. It runs before anything is made.
+func (r *reconciliation) checkRecords(ctx context.Context) error {
 	found, err := r.readRecords(ctx, r.Zones.Records)
 	if err != nil {
 		return err
 	}
-	return found.conflict(r)
+	return r.refuseForeign(found)
 }

@@ -84,7 +84,7 @@ func (rec Reconciler) Finalize(ctx context.Context, req *v1alpha1.GatewayHostnam
 			return err
 		}
 	}
-	return r.steps().Finalize(ctx, req, pass)
+	return r.steps().Finalize(ctx)
 }
 
 func (r *reconciliation) connect(ctx context.Context) (err error) {
@@ -95,26 +95,25 @@ func (r *reconciliation) connect(ctx context.Context) (err error) {
 	return err
 }
 
-func (r *reconciliation) steps() steps.List[*v1alpha1.GatewayHostnameRequest] {
-	type req = *v1alpha1.GatewayHostnameRequest
-	step := func(name string, do func(context.Context) (string, error), undo func(context.Context) error) steps.Step[req] {
-		s := steps.Step[req]{Name: name, Do: func(ctx context.Context, _ req, _ *engine.Pass) (string, error) {
-			text, err := do(ctx)
+func (r *reconciliation) steps() steps.List {
+	all := steps.List{
+		{Name: v1alpha1.StepClaimed, Do: r.ensureClaim, Undo: r.releaseClaim},
+		{Name: v1alpha1.StepCertificateRequested, Do: r.requestCertificate, Undo: r.deleteCertificate},
+		{Name: v1alpha1.StepDNSValidated, Do: r.ensureValidationRecord}, // the record stays: other certificates of the domain need it
+		{Name: v1alpha1.StepCertificateIssued, Do: r.checkIssued},
+		{Name: v1alpha1.StepListenerAttached, Do: r.requestListener, Undo: r.releaseListener},
+		{Name: v1alpha1.StepDNSAliasReady, Do: r.ensureAlias, Undo: r.deleteAlias},
+	}
+	for i, s := range all {
+		all[i].Do = func(ctx context.Context) (string, error) {
+			text, err := s.Do(ctx)
 			return text, explain(err)
-		}}
-		if undo != nil {
-			s.Undo = func(ctx context.Context, _ req, _ *engine.Pass) error { return explain(undo(ctx)) }
 		}
-		return s
+		if s.Undo != nil {
+			all[i].Undo = func(ctx context.Context) error { return explain(s.Undo(ctx)) }
+		}
 	}
-	return steps.List[req]{
-		step(v1alpha1.StepClaimed, r.ensureClaim, r.releaseClaim),
-		step(v1alpha1.StepCertificateRequested, r.requestCertificate, r.deleteCertificate),
-		step(v1alpha1.StepDNSValidated, r.ensureValidationRecord, nil), // the record stays: other certificates of the domain need it
-		step(v1alpha1.StepCertificateIssued, r.checkIssued, nil),
-		step(v1alpha1.StepListenerAttached, r.ensureListener, r.deleteListener),
-		step(v1alpha1.StepDNSAliasReady, r.ensureAlias, r.deleteAlias),
-	}
+	return all
 }
 
 func (r *reconciliation) holder() v1alpha1.ClaimHolder {

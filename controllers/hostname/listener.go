@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,17 +19,17 @@ import (
 // watchFallback is how soon a state is looked at again of which a watch tells; it is there for the watch that failed.
 const watchFallback = time.Minute
 
-// ensureListener hands the certificate to the PoolGateway, which alone writes to the load balancer, and waits until it is there.
-func (r *reconciliation) ensureListener(ctx context.Context) (string, error) {
+// requestListener hands the certificate to the PoolGateway, which alone writes to the load balancer, and waits until it is there.
+func (r *reconciliation) requestListener(ctx context.Context) (string, error) {
 	s := &r.req.Status
 	s.Certificate.Serve = true
 	pg := &v1alpha1.PoolGateway{}
-	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.Allocator.Namespace, Name: s.Gateway}, pg)
-	if apierrors.IsNotFound(err) {
-		return "", engine.Blocked(v1alpha1.ReasonGatewayLost, "the PoolGateway %s, on which the hostname has its place, is gone; ask a platform admin. A new request gets a new place", s.Gateway)
-	}
+	found, err := engine.Find(ctx, r.Reader, client.ObjectKey{Namespace: r.Allocator.Namespace, Name: s.Gateway}, pg)
 	if err != nil {
-		return "", fmt.Errorf("read the PoolGateway %s: %w", s.Gateway, err)
+		return "", err
+	}
+	if !found {
+		return "", engine.Blocked(v1alpha1.ReasonGatewayLost, "the PoolGateway %s, on which the hostname has its place, is gone; ask a platform admin. A new request gets a new place", s.Gateway)
 	}
 	r.pool = pg
 	s.ParentRef = pool.ParentRef(pg, s.Claim)
@@ -55,11 +54,11 @@ func (r *reconciliation) checkBudget() error {
 // stays so while the load balancer controller cannot change anything: it takes nothing away.
 func (r *reconciliation) checkListener(ctx context.Context) (string, error) {
 	set := &gatewayv1.ListenerSet{}
-	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.pool.Namespace, Name: r.req.Status.Claim}, set)
-	if err != nil && !apierrors.IsNotFound(err) {
-		return "", fmt.Errorf("read the ListenerSet %s: %w", r.req.Status.Claim, err)
+	found, err := engine.Find(ctx, r.Reader, client.ObjectKey{Namespace: r.pool.Namespace, Name: r.req.Status.Claim}, set)
+	if err != nil {
+		return "", err
 	}
-	if err != nil || !set.DeletionTimestamp.IsZero() {
+	if !found || !set.DeletionTimestamp.IsZero() {
 		return "", r.waitForListener("its listener is being made")
 	}
 	if refused := listenerRefusal(set); refused != "" {
@@ -116,7 +115,7 @@ func (r *reconciliation) servedBefore() bool {
 }
 
 func (r *reconciliation) waitForListener(what string) error {
-	return waitForPool(r.pool, "ListenerPending", watchFallback, what)
+	return waitForPool(r.pool, v1alpha1.ReasonListenerPending, watchFallback, what)
 }
 
 // waitForPool returns what is missing, and what stands in the way of the whole Gateway, if anything does. That it is to be
@@ -128,9 +127,9 @@ func waitForPool(pg *v1alpha1.PoolGateway, reason string, again time.Duration, w
 	return engine.Wait(reason, again, "%s", what)
 }
 
-// deleteListener takes the hostname off the load balancer, and is done when AWS shows it off. If the PoolGateway is gone AWS
+// releaseListener takes the hostname off the load balancer, and is done when AWS shows it off. If the PoolGateway is gone AWS
 // itself refuses to delete a certificate that is in use.
-func (r *reconciliation) deleteListener(ctx context.Context) error {
+func (r *reconciliation) releaseListener(ctx context.Context) error {
 	c := r.req.Status.Certificate
 	if c == nil {
 		return nil
@@ -138,20 +137,15 @@ func (r *reconciliation) deleteListener(ctx context.Context) error {
 	asked := c.Serve
 	c.Serve = false // the PoolGateway goes by it
 	pg := &v1alpha1.PoolGateway{}
-	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.Allocator.Namespace, Name: r.req.Status.Gateway}, pg)
-	if apierrors.IsNotFound(err) {
-		return nil
+	if found, err := engine.Find(ctx, r.Reader, client.ObjectKey{Namespace: r.Allocator.Namespace, Name: r.req.Status.Gateway}, pg); !found {
+		return err
 	}
+	found, err := engine.Find(ctx, r.Reader, client.ObjectKey{Namespace: pg.Namespace, Name: r.req.Status.Claim}, &gatewayv1.ListenerSet{})
 	if err != nil {
-		return fmt.Errorf("read the PoolGateway %s: %w", r.req.Status.Gateway, err)
+		return err
 	}
-	set := &gatewayv1.ListenerSet{}
-	err = r.Reader.Get(ctx, client.ObjectKey{Namespace: pg.Namespace, Name: r.req.Status.Claim}, set)
-	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("read the ListenerSet %s: %w", r.req.Status.Claim, err)
-	}
-	if err == nil || slices.Contains(pg.Status.Attached, c.ARN) {
-		return waitForPool(pg, "Detaching", watchFallback, "the hostname is being taken off the load balancer of "+pg.Name)
+	if found || slices.Contains(pg.Status.Attached, c.ARN) {
+		return waitForPool(pg, v1alpha1.ReasonDetaching, watchFallback, "the hostname is being taken off the load balancer of "+pg.Name)
 	}
 	if asked { // a pass of the PoolGateway may be at work that does not know yet
 		return engine.Wait(v1alpha1.ReasonDetaching, time.Second, "the hostname is being taken off the load balancer of %s", pg.Name)
@@ -164,7 +158,7 @@ func (r *reconciliation) deleteListener(ctx context.Context) error {
 		return fmt.Errorf("read the LoadBalancerConfiguration %s: %w", pg.Name, err)
 	}
 	if configured { // of which no watch tells
-		return waitForPool(pg, "Detaching", 2*time.Second, "the certificate is being taken out of the configuration of "+pg.Name)
+		return waitForPool(pg, v1alpha1.ReasonDetaching, 2*time.Second, "the certificate is being taken out of the configuration of "+pg.Name)
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func TestWhatAHostnameWaitsForThatGoes(t *testing.T) {
 		}
 		reader := fake.NewClientBuilder().WithScheme(s).WithObjects(row.there...).Build()
 		r := &reconciliation{Reconciler: Reconciler{Reader: reader, Allocator: pool.Allocator{Namespace: gateways}}, req: req}
-		err := r.deleteListener(t.Context())
+		err := r.releaseListener(t.Context())
 		if row.reason == "" && err != nil || row.reason != "" && (reasonOf(err) != row.reason || !strings.Contains(err.Error(), row.says)) || req.Status.Certificate.Serve {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -123,7 +123,7 @@ func TestAHostnameIsServedAsBefore(t *testing.T) {
 			req.Status.Conditions = []metav1.Condition{condition(v1alpha1.StepListenerAttached, row.before, "Any", 1)}
 		}
 		r := &reconciliation{Reconciler: Reconciler{Reader: fake.NewClientBuilder().WithScheme(s).WithObjects(g, set).Build(), Allocator: pool.Allocator{Namespace: gateways}}, req: req}
-		text, err := r.ensureListener(t.Context())
+		text, err := r.requestListener(t.Context())
 		if row.reason == "" && (err != nil || !strings.Contains(text, row.says)) || row.reason != "" && (reasonOf(err) != row.reason || !strings.Contains(err.Error(), row.says)) {
 			t.Errorf("%s: %q, %v", name, text, err)
 		}

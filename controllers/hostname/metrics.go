@@ -6,7 +6,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/portico-platform/portico/api/metric"
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -14,11 +13,11 @@ import (
 )
 
 var (
-	requested = metric.Counter(metric.Info{
+	requested = engine.RegisterMetric(metric.Counter(metric.Info{
 		Name: "portico_certificate_requests_total", Source: metric.Operator,
 		Help:   "Certificates requested from ACM, by account. AWS allows some thousand a year.",
 		Labels: []metric.Label{{Name: "account", Of: "the number of an AWS account that an AWSProvider leads to", Most: 100}},
-	})
+	}))
 	certificatesDesc = metric.Collected(metric.Info{
 		Name: "portico_certificates", Source: metric.Operator,
 		Help:   "Certificates of hostnames. One is late if its renewal has failed, or if it ends within 30 days; ACM begins to renew 60 days before the end.",
@@ -29,10 +28,6 @@ var (
 		Help: "When the certificate ends that ends first, unless ACM renews it, as a Unix time; absent while there is none.",
 	})
 )
-
-func init() { //nolint:gochecknoinits // metrics are registered once for the process, as controller-runtime does
-	metrics.Registry.MustRegister(requested)
-}
 
 // CertificateMetrics tells of the certificates of all hostnames.
 var CertificateMetrics = engine.NewCacheCollector(collectCertificates, certificatesDesc, firstEndDesc)

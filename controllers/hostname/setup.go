@@ -1,8 +1,8 @@
 package hostname
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -39,8 +39,6 @@ type Options struct {
 	Settling time.Duration
 	// BatchWindow is how long the first change of a hosted zone waits for others.
 	BatchWindow time.Duration
-	// Done is closed when the operator ends.
-	Done <-chan struct{}
 }
 
 // hostnameWorkers at work at the same time: a pass waits for Route 53 most of its time, and those that wait together share
@@ -53,11 +51,11 @@ type setup struct {
 	o   Options
 	// queues of changes to hosted zones, by account, whatever providers and regions lead to it.
 	queues *sync.Map
+	done   <-chan struct{} // closed when the operator ends
 }
 
 // Index makes our own kinds findable, which are there whether or not the cluster has Gateway API.
 func Index(ctx context.Context, mgr ctrl.Manager) error {
-	indexer := mgr.GetFieldIndexer()
 	for _, one := range []struct {
 		obj   client.Object
 		name  string
@@ -69,8 +67,8 @@ func Index(ctx context.Context, mgr ctrl.Manager) error {
 		{&v1alpha1.DomainClaim{}, pool.Index, func(o client.Object) []string { return named(o.(*v1alpha1.DomainClaim).Spec.Gateway) }},
 		{&v1alpha1.DomainClaim{}, NamespaceIndex, func(o client.Object) []string { return named(o.(*v1alpha1.DomainClaim).Spec.Holder.Namespace) }},
 	} {
-		if err := indexer.IndexField(ctx, one.obj, one.name, one.value); err != nil {
-			return fmt.Errorf("index %T by %s: %w", one.obj, one.name, err)
+		if err := watch.Index(ctx, mgr, one.obj, one.name, one.value); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -85,7 +83,7 @@ func named(name string) []string {
 
 // Setup registers the controllers with the manager, which may run already. The cluster must have the kinds of Gateway API.
 func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
-	c := setup{mgr: mgr, o: o, queues: &sync.Map{}}
+	c := setup{mgr: mgr, o: o, queues: &sync.Map{}, done: ctx.Done()}
 	kube, live := c.mgr.GetClient(), c.mgr.GetAPIReader()
 	CertificateMetrics.SetManager(c.mgr)
 	pool.Metrics.SetManager(c.mgr)
@@ -98,7 +96,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	}
 	settings := c.o.Engine
 	settings.Workers = max(settings.Workers, hostnameWorkers)
-	return firstError(
+	return cmp.Or(
 		c.routeIndexes(ctx),
 		engine.Setup(c.mgr, &v1alpha1.GatewayHostnameRequest{}, requests, settings, c.watchedByRequests),
 		engine.Setup(c.mgr, &v1alpha1.PoolGateway{}, pool.Reconciler{
@@ -106,102 +104,93 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 			ObservedTimes: &pool.ObservedTimes{MaxAge: c.o.Settling}, DeleteUnused: claims.DeleteUnusedPool, MinAge: c.o.Settling, Now: c.o.Engine.Now,
 		}, c.o.Engine, c.watchedByPool),
 		engine.Setup(c.mgr, &v1alpha1.DomainClaim{}, claim.Reconciler{Reader: kube, APIReader: live}, c.o.Engine, func(b *builder.Builder) {
-			b.Watches(&v1alpha1.GatewayHostnameRequest{}, enqueueClaim(), builder.WithPredicates(requestClaimChanged()))
+			b.Watches(&v1alpha1.GatewayHostnameRequest{}, watch.EnqueueKey(claimOf), builder.WithPredicates(requestClaimChanged()))
 		}),
 		engine.Setup(c.mgr, &v1alpha1.HostnameGrant{}, GrantReconciler{Reader: kube}, c.o.Engine, func(b *builder.Builder) {
-			b.Watches(&v1alpha1.DomainClaim{}, enqueueGrant(), builder.WithPredicates(watch.CreatedOrDeleted()))
+			b.Watches(&v1alpha1.DomainClaim{}, watch.EnqueueKey(grantOf), builder.WithPredicates(watch.CreatedOrDeleted()))
 		}),
 	)
 }
 
 // routeIndexes makes routes findable by their ListenerSets.
-func (c setup) routeIndexes(ctx context.Context) error {
+func (s setup) routeIndexes(ctx context.Context) error {
 	for _, route := range []client.Object{&gatewayv1.HTTPRoute{}, &gatewayv1.GRPCRoute{}} {
-		if err := c.mgr.GetFieldIndexer().IndexField(ctx, route, pool.RouteIndex, pool.ListenerSetsOf); err != nil {
-			return fmt.Errorf("index %T by its ListenerSets: %w", route, err)
-		}
-	}
-	return nil
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
+		if err := watch.Index(ctx, s.mgr, route, pool.RouteIndex, pool.ListenerSetsOf); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c setup) watchedByRequests(b *builder.Builder) {
+func (s setup) watchedByRequests(b *builder.Builder) {
 	request := &v1alpha1.GatewayHostnameRequest{}
 	everywhere := func(client.Object) client.ListOption { return client.InNamespace("") }
-	b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(c.mgr, request), builder.WithPredicates(watch.ProviderChanged()))
-	b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueWaitingUsers(c.mgr, request), builder.WithPredicates(watch.CredentialsChanged()))
+	b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(s.mgr, request), builder.WithPredicates(watch.ProviderChanged()))
+	b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueWaitingUsers(s.mgr, request), builder.WithPredicates(watch.CredentialsChanged()))
 	beside := func(g client.Object) client.ListOption { return client.InNamespace(g.GetNamespace()) }
-	b.Watches(&v1alpha1.HostnameGrant{}, watch.EnqueueMatching(c.mgr, request, beside), builder.WithPredicates(watch.SpecChanged()))
-	b.WatchesMetadata(&corev1.Namespace{}, watch.EnqueueNamespace(c.mgr, request), builder.WithPredicates(watch.NamespaceChanged()))
+	b.Watches(&v1alpha1.HostnameGrant{}, watch.EnqueueMatching(s.mgr, request, beside), builder.WithPredicates(watch.SpecChanged()))
+	b.WatchesMetadata(&corev1.Namespace{}, watch.EnqueueNamespace(s.mgr, request), builder.WithPredicates(watch.NamespaceChanged()))
 	onIt := func(g client.Object) client.ListOption { return client.MatchingFields{pool.Index: g.GetName()} }
-	b.Watches(&v1alpha1.PoolGateway{}, watch.EnqueueMatching(c.mgr, request, onIt), builder.WithPredicates(poolServingChanged()))
-	b.Watches(&v1alpha1.PoolGateway{}, watch.EnqueueMatching(c.mgr, request, onIt, notReadyOrDeleting), builder.WithPredicates(poolStatusChanged()))
-	b.Watches(&v1alpha1.DomainClaim{}, enqueueHolder(), builder.WithPredicates(watch.DeletionsOnly()))
-	b.Watches(&v1alpha1.DomainClaim{}, watch.EnqueueMatching(c.mgr, request, everywhere, waitsForClaim), builder.WithPredicates(watch.DeletionsOnly()))
-	b.Watches(&gatewayv1.ListenerSet{}, c.enqueueClaimant())
-	b.Watches(&gatewayv1.GatewayClass{}, watch.EnqueueMatching(c.mgr, request, everywhere, notReadyOrDeleting), builder.WithPredicates(watch.SpecChanged()))
+	b.Watches(&v1alpha1.PoolGateway{}, watch.EnqueueMatching(s.mgr, request, onIt), builder.WithPredicates(poolServingChanged()))
+	b.Watches(&v1alpha1.PoolGateway{}, watch.EnqueueMatching(s.mgr, request, onIt, notReadyOrDeleting), builder.WithPredicates(poolStatusChanged()))
+	b.Watches(&v1alpha1.DomainClaim{}, watch.EnqueueKey(holderOf), builder.WithPredicates(watch.DeletionsOnly()))
+	b.Watches(&v1alpha1.DomainClaim{}, watch.EnqueueMatching(s.mgr, request, everywhere, waitsForClaim), builder.WithPredicates(watch.DeletionsOnly()))
+	b.Watches(&gatewayv1.ListenerSet{}, s.enqueueClaimant())
+	b.Watches(&gatewayv1.GatewayClass{}, watch.EnqueueMatching(s.mgr, request, everywhere, notReadyOrDeleting), builder.WithPredicates(watch.SpecChanged()))
 }
 
-func (c setup) watchedByPool(b *builder.Builder) {
+func (s setup) watchedByPool(b *builder.Builder) {
 	b.Owns(&gatewayv1.Gateway{})
 	b.Owns(&gatewayv1.ListenerSet{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
 	b.Owns(&gatewayv1.HTTPRoute{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
 	b.Owns(&albconfig.LoadBalancerConfiguration{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
-	b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(c.mgr, &v1alpha1.PoolGateway{}), builder.WithPredicates(watch.ProviderChanged()))
-	b.Watches(&v1alpha1.GatewayHostnameRequest{}, c.enqueuePool(), builder.WithPredicates(membershipChanged()))
-	b.Watches(&v1alpha1.DomainClaim{}, c.enqueuePool(), builder.WithPredicates(watch.SpecChanged()))
-	b.Watches(&gatewayv1.HTTPRoute{}, c.enqueuePoolsOfRoute(), builder.WithPredicates(watch.SpecChanged()))
-	b.Watches(&gatewayv1.GRPCRoute{}, c.enqueuePoolsOfRoute(), builder.WithPredicates(watch.SpecChanged()))
+	b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(s.mgr, &v1alpha1.PoolGateway{}), builder.WithPredicates(watch.ProviderChanged()))
+	b.Watches(&v1alpha1.GatewayHostnameRequest{}, s.enqueuePool(), builder.WithPredicates(membershipChanged()))
+	b.Watches(&v1alpha1.DomainClaim{}, s.enqueuePool(), builder.WithPredicates(watch.SpecChanged()))
+	b.Watches(&gatewayv1.HTTPRoute{}, s.enqueuePoolsOfRoute(), builder.WithPredicates(watch.SpecChanged()))
+	b.Watches(&gatewayv1.GRPCRoute{}, s.enqueuePoolsOfRoute(), builder.WithPredicates(watch.SpecChanged()))
 	everyPool := func(client.Object) client.ListOption { return client.InNamespace("") }
-	b.Watches(&gatewayv1.GatewayClass{}, watch.EnqueueMatching(c.mgr, &v1alpha1.PoolGateway{}, everyPool), builder.WithPredicates(watch.SpecChanged()))
+	b.Watches(&gatewayv1.GatewayClass{}, watch.EnqueueMatching(s.mgr, &v1alpha1.PoolGateway{}, everyPool), builder.WithPredicates(watch.SpecChanged()))
 }
 
 // account opens what a request needs of AWS, each part shared with other requests.
-func (c setup) account(ctx context.Context, r *v1alpha1.GatewayHostnameRequest) (*Account, error) {
-	s, err := c.o.Connector.OpenFor(ctx, cloud.ProviderUse{
+func (s setup) account(ctx context.Context, r *v1alpha1.GatewayHostnameRequest) (*Account, error) {
+	session, err := s.o.Connector.OpenFor(ctx, cloud.ProviderUse{
 		Kind: v1alpha1.KindGatewayHostnameRequest, Namespace: r.Namespace, Provider: r.Spec.ProviderRef.Name, Region: r.Status.Region,
 		AccountID: r.Status.AccountID, HasResources: r.Status.Claim != "", Deleting: !r.DeletionTimestamp.IsZero(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	queues, _ := c.queues.LoadOrStore(s.AccountID, &dns.Queues{Window: c.o.BatchWindow, Until: c.o.Done})
+	queues, _ := s.queues.LoadOrStore(session.AccountID, &dns.Queues{Window: s.o.BatchWindow, Until: s.done})
 	return &Account{
-		ID: s.AccountID, Region: s.Config.Region, Cluster: s.Identity.Cluster,
-		Zones: cloud.Shared(s, func() *dns.Zones {
-			return dns.New(route53.NewFromConfig(s.Config), queues.(*dns.Queues), c.o.Engine.Now, c.o.Settling)
+		ID: session.AccountID, Region: session.Config.Region, Cluster: session.Identity.Cluster,
+		Zones: cloud.Shared(session, func() *dns.Zones {
+			return dns.New(route53.NewFromConfig(session.Config), queues.(*dns.Queues), s.o.Engine.Now, s.o.Settling)
 		}),
-		Certs: cert.Certificates{ACM: acm.NewFromConfig(s.Config), Tags: resourcegroupstaggingapi.NewFromConfig(s.Config)},
-		Tags:  func(r *v1alpha1.GatewayHostnameRequest) map[string]string { return s.Tags(asHolder(r), nil) },
+		Certs: cert.Certificates{ACM: acm.NewFromConfig(session.Config), Tags: resourcegroupstaggingapi.NewFromConfig(session.Config)},
+		Tags:  func(r *v1alpha1.GatewayHostnameRequest) map[string]string { return session.Tags(asHolder(r), nil) },
 		SearchTags: func(r *v1alpha1.GatewayHostnameRequest) map[string][]string {
-			return s.Identity.SearchTags(asHolder(r))
+			return session.Identity.SearchTags(asHolder(r))
 		},
-		Recheck: func(ctx context.Context) error { return c.o.Connector.Recheck(ctx, s, r.Namespace) },
+		Recheck: func(ctx context.Context) error { return s.o.Connector.Recheck(ctx, session, r.Namespace) },
 	}, nil
 }
 
-// asHolder returns the request under the UID by which it has its
+// asHolder returns the request under the UID by which it holds its hostname.
 func asHolder(r *v1alpha1.GatewayHostnameRequest) *v1alpha1.GatewayHostnameRequest {
 	holder := *r
 	holder.UID = r.HolderUID()
 	return &holder
 }
 
-func (c setup) loadBalancers(ctx context.Context, g *v1alpha1.PoolGateway) (pool.LoadBalancers, error) {
-	s, err := c.o.Connector.OpenFor(ctx, cloud.ProviderUse{
+func (s setup) loadBalancers(ctx context.Context, g *v1alpha1.PoolGateway) (pool.LoadBalancers, error) {
+	session, err := s.o.Connector.OpenFor(ctx, cloud.ProviderUse{
 		Kind: v1alpha1.KindPoolGateway, Namespace: g.Namespace, Provider: g.Spec.ProviderRef.Name, Region: g.Spec.Region,
 		AccountID: g.Spec.AccountID, HasResources: true, Deleting: !g.DeletionTimestamp.IsZero(), Platform: true,
 	})
 	if err != nil {
 		return pool.LoadBalancers{}, err
 	}
-	return pool.LoadBalancers{API: elasticloadbalancingv2.NewFromConfig(s.Config)}, nil
+	return pool.LoadBalancers{API: elasticloadbalancingv2.NewFromConfig(session.Config)}, nil
 }

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -20,9 +19,9 @@ import (
 )
 
 // enqueuePool wakes the PoolGateway on which a request or a claim has its place.
-func (c setup) enqueuePool() handler.EventHandler {
+func (s setup) enqueuePool() handler.EventHandler {
 	return watch.EnqueueOne(func(_ context.Context, o client.Object) client.ObjectKey {
-		key := client.ObjectKey{Namespace: c.o.Gateways}
+		key := client.ObjectKey{Namespace: s.o.Gateways}
 		switch o := o.(type) {
 		case *v1alpha1.GatewayHostnameRequest:
 			key.Name = o.Status.Gateway
@@ -34,12 +33,12 @@ func (c setup) enqueuePool() handler.EventHandler {
 }
 
 // enqueuePoolsOfRoute wakes the PoolGateways whose hostnames a route names as parents, or named until now.
-func (c setup) enqueuePoolsOfRoute() handler.EventHandler {
+func (s setup) enqueuePoolsOfRoute() handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) (all []reconcile.Request) {
 		for _, set := range pool.ListenerSetsOf(o) {
 			namespace, name, _ := strings.Cut(set, "/")
 			found := &v1alpha1.DomainClaim{}
-			if namespace == c.o.Gateways && c.mgr.GetCache().Get(ctx, client.ObjectKey{Name: name}, found) == nil &&
+			if namespace == s.o.Gateways && s.mgr.GetCache().Get(ctx, client.ObjectKey{Name: name}, found) == nil &&
 				found.Spec.Holder.Namespace == o.GetNamespace() { // no other namespace's routes are attached
 				all = append(all, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: namespace, Name: found.Spec.Gateway}})
 			}
@@ -48,34 +47,26 @@ func (c setup) enqueuePoolsOfRoute() handler.EventHandler {
 	})
 }
 
-func enqueueHolder() handler.EventHandler {
-	return watch.EnqueueOne(func(_ context.Context, o client.Object) client.ObjectKey { return holderOf(o.(*v1alpha1.DomainClaim)) })
+func claimOf(r *v1alpha1.GatewayHostnameRequest) client.ObjectKey {
+	return client.ObjectKey{Name: r.Status.Claim}
+}
+
+func grantOf(c *v1alpha1.DomainClaim) client.ObjectKey {
+	return client.ObjectKey{Namespace: c.Spec.Holder.Namespace, Name: v1alpha1.HostnameGrantName}
 }
 
 func holderOf(c *v1alpha1.DomainClaim) client.ObjectKey {
 	return client.ObjectKey{Namespace: c.Spec.Holder.Namespace, Name: c.Spec.Holder.Name}
 }
 
-func enqueueClaim() handler.EventHandler {
-	return watch.EnqueueOne(func(_ context.Context, o client.Object) client.ObjectKey {
-		return client.ObjectKey{Name: o.(*v1alpha1.GatewayHostnameRequest).Status.Claim}
-	})
-}
-
 // enqueueClaimant wakes the request for whose claim a ListenerSet is.
-func (c setup) enqueueClaimant() handler.EventHandler {
+func (s setup) enqueueClaimant() handler.EventHandler {
 	return watch.EnqueueOne(func(ctx context.Context, o client.Object) client.ObjectKey {
 		found := &v1alpha1.DomainClaim{}
-		if o.GetNamespace() != c.o.Gateways || c.mgr.GetCache().Get(ctx, client.ObjectKey{Name: o.GetName()}, found) != nil {
+		if o.GetNamespace() != s.o.Gateways || s.mgr.GetCache().Get(ctx, client.ObjectKey{Name: o.GetName()}, found) != nil {
 			return client.ObjectKey{}
 		}
 		return holderOf(found)
-	})
-}
-
-func enqueueGrant() handler.EventHandler {
-	return watch.EnqueueOne(func(_ context.Context, o client.Object) client.ObjectKey {
-		return client.ObjectKey{Namespace: o.(*v1alpha1.DomainClaim).Spec.Holder.Namespace, Name: v1alpha1.HostnameGrantName}
 	})
 }
 
@@ -87,26 +78,19 @@ func waitsForClaim(o client.Object) bool {
 
 // requestClaimChanged lets pass a request that is gone, or has another claim: one that was restored may have waited for its holder.
 func requestClaimChanged() predicate.Predicate {
-	return predicate.Funcs{
-		CreateFunc: func(event.CreateEvent) bool { return false },
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			return e.ObjectOld.(*v1alpha1.GatewayHostnameRequest).Status.Claim != e.ObjectNew.(*v1alpha1.GatewayHostnameRequest).Status.Claim
-		},
-		GenericFunc: func(event.GenericEvent) bool { return false },
-	}
+	return predicate.And(watch.NotCreated(), watch.Changed(func(was, is *v1alpha1.GatewayHostnameRequest) bool {
+		return was.Status.Claim != is.Status.Claim
+	}))
 }
 
 // poolServingChanged lets pass what concerns every hostname on the load balancer, those that are served well too: another
 // address, a Gateway that stops or starts to work, a certificate that is there no more.
 func poolServingChanged() predicate.Predicate {
-	return predicate.Funcs{
-		CreateFunc: func(event.CreateEvent) bool { return false },
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			was, is := e.ObjectOld.(*v1alpha1.PoolGateway).Status, e.ObjectNew.(*v1alpha1.PoolGateway).Status
-			less := slices.ContainsFunc(was.Attached, func(arn string) bool { return !slices.Contains(is.Attached, arn) })
-			return less || !equality.Semantic.DeepEqual(was.LoadBalancer, is.LoadBalancer) || !equality.Semantic.DeepEqual(was.Closed, is.Closed) || poolHealth(was) != poolHealth(is)
-		},
-	}
+	return predicate.And(watch.NotCreated(), watch.Changed(func(before, after *v1alpha1.PoolGateway) bool {
+		was, is := before.Status, after.Status
+		less := slices.ContainsFunc(was.Attached, func(arn string) bool { return !slices.Contains(is.Attached, arn) })
+		return less || !equality.Semantic.DeepEqual(was.LoadBalancer, is.LoadBalancer) || !equality.Semantic.DeepEqual(was.Closed, is.Closed) || poolHealth(was) != poolHealth(is)
+	}))
 }
 
 // poolHealth returns what a PoolGateway says of itself that holds for all on it.
@@ -118,13 +102,9 @@ func poolHealth(s v1alpha1.PoolGatewayStatus) [2]bool {
 
 // poolStatusChanged lets pass what a hostname may wait for.
 func poolStatusChanged() predicate.Predicate {
-	return predicate.Funcs{
-		CreateFunc: func(event.CreateEvent) bool { return false },
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			was, is := e.ObjectOld.(*v1alpha1.PoolGateway).Status, e.ObjectNew.(*v1alpha1.PoolGateway).Status
-			return !equality.Semantic.DeepEqual(was.Attached, is.Attached) || !equality.Semantic.DeepEqual(was.Conditions, is.Conditions)
-		},
-	}
+	return predicate.And(watch.NotCreated(), watch.Changed(func(was, is *v1alpha1.PoolGateway) bool {
+		return !equality.Semantic.DeepEqual(was.Status.Attached, is.Status.Attached) || !equality.Semantic.DeepEqual(was.Status.Conditions, is.Status.Conditions)
+	}))
 }
 
 // notReadyOrDeleting reports whether o is not Ready, or on its way out.
@@ -134,13 +114,9 @@ func notReadyOrDeleting(o client.Object) bool {
 
 // membershipChanged lets pass what changes which hostnames belong on a load balancer.
 func membershipChanged() predicate.Predicate {
-	return predicate.Funcs{
-		CreateFunc: func(event.CreateEvent) bool { return false },
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			was, is := e.ObjectOld.(*v1alpha1.GatewayHostnameRequest).Status, e.ObjectNew.(*v1alpha1.GatewayHostnameRequest).Status
-			return was.Gateway != is.Gateway || servedCertificate(was) != servedCertificate(is)
-		},
-	}
+	return predicate.And(watch.NotCreated(), watch.Changed(func(was, is *v1alpha1.GatewayHostnameRequest) bool {
+		return was.Status.Gateway != is.Status.Gateway || servedCertificate(was.Status) != servedCertificate(is.Status)
+	}))
 }
 
 // servedCertificate returns the certificate that belongs on the load balancer, if one does.

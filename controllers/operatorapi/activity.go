@@ -29,27 +29,17 @@ type activity struct {
 
 // metricSinks are the metrics of controller-runtime, and of package cloud, that are told.
 var metricSinks = map[string]metricSink{
-	"controller_runtime_reconcile_total": {"controller", func(w *activity, of string, m *dto.Metric) {
-		w.controller(of).Passes += number(m)
-	}},
-	"controller_runtime_reconcile_errors_total": {"controller", func(w *activity, of string, m *dto.Metric) {
-		w.controller(of).Failures += number(m)
-	}},
-	"controller_runtime_active_workers": {"controller", func(w *activity, of string, m *dto.Metric) {
-		w.controller(of).Running += number(m)
-	}},
-	"controller_runtime_max_concurrent_reconciles": {"controller", func(w *activity, of string, m *dto.Metric) {
-		w.controller(of).Workers += number(m)
-	}},
-	"workqueue_depth": {"controller", func(w *activity, of string, m *dto.Metric) { // one for each priority
-		w.controller(of).Queued += number(m)
-	}},
-	"workqueue_longest_running_processor_seconds": {"controller", func(w *activity, of string, m *dto.Metric) {
-		c := w.controller(of)
+	"controller_runtime_reconcile_total":           countOf(func(c *operatorapi.Controller) *int64 { return &c.Passes }),
+	"controller_runtime_reconcile_errors_total":    countOf(func(c *operatorapi.Controller) *int64 { return &c.Failures }),
+	"controller_runtime_active_workers":            countOf(func(c *operatorapi.Controller) *int64 { return &c.Running }),
+	"controller_runtime_max_concurrent_reconciles": countOf(func(c *operatorapi.Controller) *int64 { return &c.Workers }),
+	"workqueue_depth":                              countOf(func(c *operatorapi.Controller) *int64 { return &c.Queued }), // one for each priority
+	"workqueue_longest_running_processor_seconds": {"controller", func(a *activity, of string, m *dto.Metric) {
+		c := a.controller(of)
 		c.LongestSeconds = max(c.LongestSeconds, value(m))
 	}},
-	"portico_aws_calls_total": {"service", func(w *activity, of string, m *dto.Metric) {
-		s, n, result := w.service(of), number(m), label(m, "result")
+	"portico_aws_calls_total": {"service", func(a *activity, of string, m *dto.Metric) {
+		s, n, result := a.service(of), number(m), label(m, "result")
 		s.Calls += n
 		if result != "ok" {
 			s.Failures += n
@@ -60,18 +50,23 @@ var metricSinks = map[string]metricSink{
 	}},
 }
 
-func (w *activity) controller(name string) *operatorapi.Controller {
-	if w.controllers[name] == nil {
-		w.controllers[name] = &operatorapi.Controller{Name: name}
-	}
-	return w.controllers[name]
+// countOf adds a metric of controllers to a number of theirs.
+func countOf(field func(*operatorapi.Controller) *int64) metricSink {
+	return metricSink{"controller", func(a *activity, of string, m *dto.Metric) { *field(a.controller(of)) += number(m) }}
 }
 
-func (w *activity) service(name string) *operatorapi.Service {
-	if w.services[name] == nil {
-		w.services[name] = &operatorapi.Service{Name: name}
+func (a *activity) controller(name string) *operatorapi.Controller {
+	if a.controllers[name] == nil {
+		a.controllers[name] = &operatorapi.Controller{Name: name}
 	}
-	return w.services[name]
+	return a.controllers[name]
+}
+
+func (a *activity) service(name string) *operatorapi.Service {
+	if a.services[name] == nil {
+		a.services[name] = &operatorapi.Service{Name: name}
+	}
+	return a.services[name]
 }
 
 // gatherActivity reads the metrics. Families that could be gathered count even if others could not.
@@ -114,8 +109,8 @@ func value(m *dto.Metric) float64 {
 
 func number(m *dto.Metric) int64 { return int64(value(m)) }
 
-func (v handlers) getActivity(w http.ResponseWriter, r *http.Request) {
-	out, err := gatherActivity(v.metrics, v.since)
+func (h handlers) getActivity(w http.ResponseWriter, r *http.Request) {
+	out, err := gatherActivity(h.metrics, h.since)
 	if err != nil {
 		log.FromContext(r.Context()).Error(err, "some metrics could not be gathered")
 	}

@@ -45,6 +45,6 @@ func (f *Features) list() operatorapi.Features {
 	return out
 }
 
-func (v handlers) listFeatures(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, v.features.list())
+func (h handlers) listFeatures(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, h.features.list())
 }

@@ -31,12 +31,12 @@ type handlers struct {
 }
 
 // routes returns all there are.
-func (v handlers) routes() http.Handler {
+func (h handlers) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+operatorapi.ResourcesPath, v.listResources)
-	mux.HandleFunc("GET "+operatorapi.ResourcesPath+"/{kind}/{namespace}/{name}", v.getResource)
-	mux.HandleFunc("GET "+operatorapi.FeaturesPath, v.listFeatures)
-	mux.HandleFunc("GET "+operatorapi.ActivityPath, v.getActivity)
+	mux.HandleFunc("GET "+operatorapi.ResourcesPath, h.listResources)
+	mux.HandleFunc("GET "+operatorapi.ResourcesPath+"/{kind}/{namespace}/{name}", h.getResource)
+	mux.HandleFunc("GET "+operatorapi.FeaturesPath, h.listFeatures)
+	mux.HandleFunc("GET "+operatorapi.ActivityPath, h.getActivity)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Access was granted to the path as it reads decoded; one that is written in another way could be another one here.
 		if _, pattern := mux.Handler(r); pattern == "" || r.URL.RawPath != "" || path.Clean(r.URL.Path) != r.URL.Path {
@@ -51,23 +51,23 @@ func (v handlers) routes() http.Handler {
 	})
 }
 
-func (v handlers) getResource(w http.ResponseWriter, r *http.Request) {
+func (h handlers) getResource(w http.ResponseWriter, r *http.Request) {
 	of := types.NamespacedName{Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
 	if of.Namespace == operatorapi.NoNamespace {
 		of.Namespace = ""
 	}
-	found, ok := v.records.Get(r.PathValue("kind"), of)
+	found, ok := h.records.Get(r.PathValue("kind"), of)
 	if !ok {
 		writeProblem(w, http.StatusNotFound, "this has not been checked since the operator started")
 		return
 	}
 	out := operatorapi.Resource{Record: recordToAPI(found)}
-	seen := v.live.get(r.Context(), out.Record)
+	seen := h.live.get(r.Context(), out.Record)
 	out.Live, out.LiveError = seen.values, seen.err
 	writeJSON(w, out)
 }
 
-func (v handlers) listResources(w http.ResponseWriter, r *http.Request) {
+func (h handlers) listResources(w http.ResponseWriter, r *http.Request) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		writeProblem(w, http.StatusBadRequest, "the query cannot be read")
@@ -79,7 +79,7 @@ func (v handlers) listResources(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	asked := func(name, value string) bool { return query.Get(name) == "" || query.Get(name) == value }
-	all := v.records.All(func(one engine.Record) bool {
+	all := h.records.All(func(one engine.Record) bool {
 		return asked("kind", one.Kind) && asked("namespace", one.Namespace) && asked("name", one.Name)
 	})
 	writeJSON(w, page(all, query.Get("after"), limit))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/net/netutil"
 	"k8s.io/apimachinery/pkg/types"
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
@@ -64,7 +65,7 @@ const (
 	idleTimeout   = time.Minute
 	maxHeader     = 16 << 10
 	maxAtOnce     = 64              // requests of the admitted being answered
-	maxOpen       = 256             // connections
+	maxOpen       = 256             // connections; further ones wait in the system's queue, and then are refused
 	drain         = 2 * time.Second // the next leader waits for it
 	// maintainInterval is how often the announcement and the certificate are looked after.
 	maintainInterval = 10 * time.Second
@@ -114,7 +115,7 @@ func (s *Server) Start(ctx context.Context) error {
 	logger.Info("serving", "address", l.Addr().String(), "url", url)
 	server := s.server(ctx, logger)
 	done := make(chan error, 1)
-	go func() { done <- server.ServeTLS(limitConnections(l, maxOpen), "", "") }()
+	go func() { done <- server.ServeTLS(netutil.LimitListener(l, maxOpen), "", "") }()
 	ended, cancel := context.WithCancel(ctx)
 	kept := make(chan struct{})
 	go func() {

@@ -53,7 +53,7 @@ func (r Reconciler) setThrottled(p *v1alpha1.AWSProvider) {
 		return
 	}
 	meta.SetStatusCondition(&p.Status.Conditions, metav1.Condition{
-		Type: conditionThrottled, Status: metav1.ConditionTrue, Reason: "RateExceeded", ObservedGeneration: p.Generation,
+		Type: conditionThrottled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonRateExceeded, ObservedGeneration: p.Generation,
 		LastTransitionTime: metav1.Time{Time: r.Now()},
 		Message:            fmt.Sprintf("AWS limits the rate of calls to %s; Portico slows down and goes on", strings.Join(services, ", ")),
 	})
@@ -72,7 +72,7 @@ func (r Reconciler) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, p
 	}
 	s := &p.Status
 	if s.CallerIdentity != session.CallerARN || s.AccountID != session.AccountID || s.CredentialsVersion != session.CredentialsVersion {
-		pass.Normal("Authenticated", "GetCallerIdentity", "the credentials are %s of account %s", session.CallerARN, session.AccountID)
+		pass.Normal(v1alpha1.ReasonAuthenticated, "GetCallerIdentity", "the credentials are %s of account %s", session.CallerARN, session.AccountID)
 		s.CallerIdentity, s.AccountID, s.CredentialsVersion = session.CallerARN, session.AccountID, session.CredentialsVersion
 		s.LastAuthenticationTime = &metav1.Time{Time: r.Now()}
 	}
@@ -88,13 +88,13 @@ func (r Reconciler) setAuthenticated(p *v1alpha1.AWSProvider, err error) {
 	}
 	switch wait, waiting := engine.AsWait(err); {
 	case err == nil:
-		c.Status, c.Reason, c.Message = metav1.ConditionTrue, "Verified", "AWS knows the credentials"
+		c.Status, c.Reason, c.Message = metav1.ConditionTrue, v1alpha1.ReasonVerified, "AWS knows the credentials"
 	case waiting && wait.Stalled:
 		c.Status, c.Reason, c.Message = metav1.ConditionFalse, wait.Reason, wait.Error()
 	case meta.IsStatusConditionTrue(p.Status.Conditions, cloud.ConditionAuthenticated) && p.Status.ObservedGeneration == p.Generation:
 		return
 	default:
-		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, "Checking", err.Error()
+		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, v1alpha1.ReasonChecking, err.Error()
 	}
 	meta.SetStatusCondition(&p.Status.Conditions, c)
 }

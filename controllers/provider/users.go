@@ -8,10 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/external"
@@ -100,20 +98,16 @@ func hasReservation(obj client.Object) bool {
 
 // enqueueDeletedProvider wakes the provider of an object, if it waits for its last one to go.
 func enqueueDeletedProvider(mgr ctrl.Manager) handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
+	return watch.EnqueueOne(func(ctx context.Context, o client.Object) client.ObjectKey {
 		key, provider := client.ObjectKey{Name: watch.ProviderOf(o)[0]}, &v1alpha1.AWSProvider{}
 		if err := mgr.GetCache().Get(ctx, key, provider); err != nil || provider.DeletionTimestamp.IsZero() {
-			return nil
+			return client.ObjectKey{}
 		}
-		return []reconcile.Request{{NamespacedName: key}}
+		return key
 	})
 }
 
 // reservationReleased lets pass what holds nothing at its provider any more.
 func reservationReleased() predicate.Predicate {
-	return predicate.Funcs{
-		CreateFunc:  func(event.CreateEvent) bool { return false },
-		UpdateFunc:  func(e event.UpdateEvent) bool { return hasReservation(e.ObjectOld) && !hasReservation(e.ObjectNew) },
-		GenericFunc: func(event.GenericEvent) bool { return false },
-	}
+	return predicate.And(watch.NotCreated(), watch.Changed(func(was, is client.Object) bool { return hasReservation(was) && !hasReservation(is) }))
 }

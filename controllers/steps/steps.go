@@ -13,33 +13,32 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-// Step is one stage of a longer piece of work. Do and Undo are called again and again, so both must be safe to repeat.
-type Step[T engine.Object] struct {
+// Step is one stage of a longer piece of work on one object. Do and Undo are called again and again, so both must be safe to
+// repeat.
+type Step struct {
 	// Name is the condition's type, and the row that the portal shows.
 	Name string
 	// Do checks, then acts if need be. nil: it holds now, and the text says what.
-	Do func(ctx context.Context, obj T, pass *engine.Pass) (string, error)
+	Do func(ctx context.Context) (string, error)
 	// Undo takes back what Do made; nil where nothing is left behind.
-	Undo func(ctx context.Context, obj T, pass *engine.Pass) error
+	Undo func(ctx context.Context) error
 	// Watches names an earlier step whose work this one only looks at. It runs as long as that one holds, whatever happens
 	// to the steps between. Empty: it runs when all steps before it hold.
 	Watches string
-	// Wanted tells whether the object asks for the step; nil: always. One that is not wanted runs all the same, to take
-	// back what an earlier spec asked for, and has no condition.
-	Wanted func(obj T) bool
+	// Unwanted says that the object does not ask for the step. It runs all the same, to take back what an earlier spec asked
+	// for, and has no condition.
+	Unwanted bool
 }
 
-func (s Step[T]) wanted(obj T) bool { return s.Wanted == nil || s.Wanted(obj) }
-
-// List is the whole work, in order. It implements engine.KindReconciler.
-type List[T engine.Object] []Step[T]
+// List is the whole work on one object, in order.
+type List []Step
 
 // Reconcile does every step on every pass, so that drift in an early one is found however far the object had come. After the
 // first that does not hold it only looks, and returns that one's error.
-func (l List[T]) Reconcile(ctx context.Context, obj T, pass *engine.Pass) error {
+func (l List) Reconcile(ctx context.Context, obj engine.Object, pass *engine.Pass) error {
 	for i, s := range l {
-		text, err := s.Do(ctx, obj, pass)
-		setCondition(s, obj, pass, text, err)
+		text, err := s.Do(ctx)
+		setCondition(s, pass, text, err)
 		if err != nil {
 			l.markRemaining(ctx, i, obj, pass, err)
 			return err
@@ -49,7 +48,7 @@ func (l List[T]) Reconcile(ctx context.Context, obj T, pass *engine.Pass) error 
 }
 
 // setCondition sets the step's condition by its outcome.
-func setCondition[T engine.Object](s Step[T], obj T, pass *engine.Pass, text string, err error) {
+func setCondition(s Step, pass *engine.Pass, text string, err error) {
 	switch {
 	case err != nil:
 		reason := v1alpha1.ReasonFailed
@@ -57,7 +56,7 @@ func setCondition[T engine.Object](s Step[T], obj T, pass *engine.Pass, text str
 			reason = wait.Reason
 		}
 		pass.SetCondition(s.Name, metav1.ConditionFalse, reason, err.Error())
-	case s.wanted(obj):
+	case !s.Unwanted:
 		pass.SetCondition(s.Name, metav1.ConditionTrue, v1alpha1.ReasonDone, text)
 	default:
 		pass.RemoveCondition(s.Name)
@@ -66,12 +65,12 @@ func setCondition[T engine.Object](s Step[T], obj T, pass *engine.Pass, text str
 
 // markRemaining sets the conditions of the steps after one that does not hold. Those that watch a step that holds observe. Of the
 // others, what held for this very spec is as it was left, and its condition stays; the rest is not known.
-func (l List[T]) markRemaining(ctx context.Context, at int, obj T, pass *engine.Pass, failed error) {
+func (l List) markRemaining(ctx context.Context, at int, obj engine.Object, pass *engine.Pass, failed error) {
 	for _, s := range l[at+1:] {
 		switch {
-		case !s.wanted(obj):
+		case s.Unwanted:
 			pass.RemoveCondition(s.Name)
-		case s.Watches != "" && holds(s.Watches, obj, pass) && observe(ctx, s, obj, pass):
+		case s.Watches != "" && holds(s.Watches, obj, pass) && observe(ctx, s, pass):
 		case holds(s.Name, obj, pass) && !watchedStepFailed(s, l[at], failed):
 		default:
 			pass.SetCondition(s.Name, metav1.ConditionUnknown, v1alpha1.ReasonWaiting, "waiting for "+l[at].Name)
@@ -80,23 +79,23 @@ func (l List[T]) markRemaining(ctx context.Context, at int, obj T, pass *engine.
 }
 
 // observe runs a step that only looks, and reports whether that told anything: an error of the look itself does not.
-func observe[T engine.Object](ctx context.Context, s Step[T], obj T, pass *engine.Pass) bool {
-	text, err := s.Do(ctx, obj, pass)
+func observe(ctx context.Context, s Step, pass *engine.Pass) bool {
+	text, err := s.Do(ctx)
 	if _, known := engine.AsWait(err); err != nil && !known {
 		return false
 	}
-	setCondition(s, obj, pass, text, err)
+	setCondition(s, pass, text, err)
 	return true
 }
 
 // watchedStepFailed reports whether s watches the step that failed, and that is known not to hold.
-func watchedStepFailed[T engine.Object](s, failing Step[T], failed error) bool {
+func watchedStepFailed(s, failing Step, failed error) bool {
 	_, known := engine.AsWait(failed)
 	return known && s.Watches == failing.Name
 }
 
 // holds reports whether a step held in this pass, or, if the pass says nothing of it, for this very spec before.
-func holds[T engine.Object](name string, obj T, pass *engine.Pass) bool {
+func holds(name string, obj engine.Object, pass *engine.Pass) bool {
 	if status, _, _ := pass.Condition(name); status != "" {
 		return status == metav1.ConditionTrue
 	}
@@ -105,12 +104,12 @@ func holds[T engine.Object](name string, obj T, pass *engine.Pass) bool {
 }
 
 // Finalize undoes the steps, the last one first, and ends at the first that is not undone.
-func (l List[T]) Finalize(ctx context.Context, obj T, pass *engine.Pass) error {
+func (l List) Finalize(ctx context.Context) error {
 	for _, s := range slices.Backward(l) {
 		if s.Undo == nil {
 			continue
 		}
-		if err := s.Undo(ctx, obj, pass); err != nil {
+		if err := s.Undo(ctx); err != nil {
 			return fmt.Errorf("undo %s: %w", s.Name, err)
 		}
 	}

@@ -13,25 +13,23 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-type app = *v1alpha1.WebApp
-
-// list has three steps, of which the second is wanted only with replicas; done notes what was called.
-func list(done *[]string, fails map[string]error) List[app] {
-	var all List[app]
+// list has three steps, of which the second may be unwanted; done notes what was called.
+func list(done *[]string, fails map[string]error, unwanted bool) List {
+	var all List
 	for _, name := range []string{"First", "Second", "Third"} {
-		all = append(all, Step[app]{
+		all = append(all, Step{
 			Name: name,
-			Do: func(context.Context, app, *engine.Pass) (string, error) {
+			Do: func(context.Context) (string, error) {
 				*done = append(*done, name)
 				return name + " holds", fails[name]
 			},
-			Undo: func(context.Context, app, *engine.Pass) error {
+			Undo: func(context.Context) error {
 				*done = append(*done, "undo "+name)
 				return fails["undo "+name]
 			},
 		})
 	}
-	all[1].Wanted = func(a app) bool { return a.Spec.Replicas != nil }
+	all[1].Unwanted = unwanted
 	return all
 }
 
@@ -74,11 +72,8 @@ func TestStepsRunInOrderUpToTheFirstThatDoesNotHold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			obj, pass := &v1alpha1.WebApp{}, engine.NewPass(nil)
-			if !row.unwanted {
-				obj.Spec.Replicas = new(int32(2))
-			}
 			var done []string
-			err := list(&done, row.fails).Reconcile(t.Context(), obj, pass)
+			err := list(&done, row.fails, row.unwanted).Reconcile(t.Context(), obj, pass)
 			if (err != nil) != (len(row.fails) > 0) {
 				t.Errorf("outcome %v", err)
 			}
@@ -98,7 +93,7 @@ func TestStepsRunInOrderUpToTheFirstThatDoesNotHold(t *testing.T) {
 func TestAStepThatIsNotWantedAndFailsIsTold(t *testing.T) {
 	var done []string
 	pass := engine.NewPass(nil)
-	if err := list(&done, map[string]error{"Second": errors.New("cannot be taken back")}).Reconcile(t.Context(), &v1alpha1.WebApp{}, pass); err == nil {
+	if err := list(&done, map[string]error{"Second": errors.New("cannot be taken back")}, true).Reconcile(t.Context(), &v1alpha1.WebApp{}, pass); err == nil {
 		t.Error("the error was lost")
 	}
 	if status, _, text := pass.Condition("Second"); status != metav1.ConditionFalse || text != "cannot be taken back" {
@@ -135,9 +130,9 @@ func TestAfterAStepThatDoesNotHoldWhatIsKnownStays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			obj, pass := &v1alpha1.WebApp{}, engine.NewPass(nil)
-			obj.Generation, obj.Spec.Replicas, obj.Status.Conditions = 2, new(int32(2)), row.before
+			obj.Generation, obj.Status.Conditions = 2, row.before
 			var done []string
-			all := list(&done, row.fails)
+			all := list(&done, row.fails, false)
 			all[2].Watches = row.watches
 			if err := all.Reconcile(t.Context(), obj, pass); err == nil || row.fails["Second"] != nil && !errors.Is(err, row.fails["Second"]) {
 				t.Errorf("outcome %v", err)
@@ -161,9 +156,9 @@ func TestReleaseGoesBackwardsAndStopsAtAnError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var done []string
-			all := list(&done, row.fails)
+			all := list(&done, row.fails, false)
 			all[1].Undo = nil
-			err := all.Finalize(t.Context(), &v1alpha1.WebApp{}, engine.NewPass(nil))
+			err := all.Finalize(t.Context())
 			if !slices.Equal(done, row.done) || (err == nil) != (row.want == "") || err != nil && err.Error() != row.want {
 				t.Errorf("undone %q, error %v", done, err)
 			}
@@ -173,7 +168,7 @@ func TestReleaseGoesBackwardsAndStopsAtAnError(t *testing.T) {
 
 func TestReleaseKeepsThePause(t *testing.T) {
 	var done []string
-	err := list(&done, map[string]error{"undo First": engine.Wait("Deleting", 0, "going")}).Finalize(t.Context(), &v1alpha1.WebApp{}, engine.NewPass(nil))
+	err := list(&done, map[string]error{"undo First": engine.Wait("Deleting", 0, "going")}, false).Finalize(t.Context())
 	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "Deleting" {
 		t.Errorf("outcome %v", err)
 	}

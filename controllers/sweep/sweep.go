@@ -92,8 +92,8 @@ const (
 
 // expected reports whether AWS must have obj's resource: one that is not in sync is looked after already.
 func expected(obj external.Object) bool {
-	spec, status := obj.AWS()
-	return status.ARN != "" && status.Ready && spec.ManagementPolicy != v1alpha1.ManagementObserve && obj.GetDeletionTimestamp().IsZero() &&
+	_, status := obj.AWS()
+	return status.ARN != "" && status.Ready && !external.ObserveOnly(obj) && obj.GetDeletionTimestamp().IsZero() &&
 		obj.GetAnnotations()[v1alpha1.AnnotationPaused] != "true"
 }
 

@@ -8,8 +8,10 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -42,6 +44,40 @@ func ProviderOf(obj client.Object) []string {
 	}
 }
 
+// Index makes objects of obj's kind findable in the cache by the values of an index.
+func Index(ctx context.Context, mgr ctrl.Manager, obj client.Object, index string, values client.IndexerFunc) error {
+	if err := mgr.GetFieldIndexer().IndexField(ctx, obj, index, values); err != nil {
+		return fmt.Errorf("index %T by %s: %w", obj, index, err)
+	}
+	return nil
+}
+
+// LocalRef is a field by which objects of one kind name others of their namespace; see v1alpha1.LocalRef.
+type LocalRef struct {
+	Index string        // by which those that name an object are found
+	From  client.Object // of the kind that names
+	Names client.IndexerFunc
+	To    client.Object       // of the kind that is named
+	When  predicate.Predicate // updates of what is named that wake those that name it
+}
+
+// Setup makes the objects findable by what they name.
+func (r LocalRef) Setup(ctx context.Context, mgr ctrl.Manager) error {
+	return Index(ctx, mgr, r.From, r.Index, r.Names)
+}
+
+// Watch wakes the objects that name what has changed.
+func (r LocalRef) Watch(b *builder.Builder, mgr ctrl.Manager) {
+	b.Watches(r.To, EnqueueNaming(mgr, r.From, r.Index, ""), builder.WithPredicates(UpdatesOnly(), r.When))
+}
+
+// EnqueueNaming wakes every object of proto's kind that names what changed, of its own namespace, by prefix and name in an index.
+func EnqueueNaming(mgr ctrl.Manager, proto client.Object, index, prefix string) handler.EventHandler {
+	return EnqueueMatching(mgr, proto, func(changed client.Object) client.ListOption {
+		return &client.ListOptions{Namespace: changed.GetNamespace(), FieldSelector: fields.OneTermEqualSelector(index, prefix+changed.GetName())}
+	})
+}
+
 // Each calls each for every object of proto's kind in the cache that the options choose. Nothing is copied: each only
 // reads, or a burst of changes would copy the whole cache again and again.
 func Each(ctx context.Context, mgr ctrl.Manager, proto client.Object, each func(client.Object), chosen ...client.ListOption) error {
@@ -71,19 +107,23 @@ func EnqueueWaitingUsers(mgr ctrl.Manager, proto client.Object) handler.EventHan
 		func(o client.Object) bool { return !o.(engine.Object).Common().Ready })
 }
 
+// Changed lets pass the updates of a kind in which differs finds what matters, and all that is new or gone.
+func Changed[T client.Object](differs func(was, is T) bool) predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return differs(e.ObjectOld.(T), e.ObjectNew.(T)) }}
+}
+
 // CredentialsChanged lets pass a provider whose Secrets have changed and work.
 func CredentialsChanged() predicate.Predicate {
-	return predicate.And(UpdatesOnly(), predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		was, is := e.ObjectOld.(*v1alpha1.AWSProvider), e.ObjectNew.(*v1alpha1.AWSProvider)
+	return predicate.And(UpdatesOnly(), Changed(func(was, is *v1alpha1.AWSProvider) bool {
 		return was.Status.CredentialsVersion != is.Status.CredentialsVersion
-	}})
+	}))
 }
 
 // NamespaceChanged lets pass a namespace whose labels, which decide who may use what, or whose former UIDs are others.
 func NamespaceChanged() predicate.Predicate {
-	return predicate.And(UpdatesOnly(), predicate.Or(predicate.LabelChangedPredicate{}, predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return e.ObjectOld.GetAnnotations()[v1alpha1.AnnotationFormerUID] != e.ObjectNew.GetAnnotations()[v1alpha1.AnnotationFormerUID]
-	}}))
+	return predicate.And(UpdatesOnly(), predicate.Or(predicate.LabelChangedPredicate{}, Changed(func(was, is client.Object) bool {
+		return was.GetAnnotations()[v1alpha1.AnnotationFormerUID] != is.GetAnnotations()[v1alpha1.AnnotationFormerUID]
+	})))
 }
 
 // EnqueueNamespace wakes every object of proto's kind in the namespace that changed.
@@ -119,16 +159,11 @@ func UpdatesOnly() predicate.Predicate {
 	}
 }
 
-// ProviderChanged lets pass a provider that is new to its resources, starts or stops working, or is changed.
+// ProviderChanged lets pass a provider that is gone, starts or stops working, or is changed. One that is new is not checked yet.
 func ProviderChanged() predicate.Predicate {
-	return predicate.Funcs{
-		CreateFunc: func(event.CreateEvent) bool { return false }, // it is not checked yet
-		DeleteFunc: func(event.DeleteEvent) bool { return true },
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			was, is := e.ObjectOld.(*v1alpha1.AWSProvider), e.ObjectNew.(*v1alpha1.AWSProvider)
-			return was.Status.ObservedGeneration != is.Status.ObservedGeneration || authenticated(was) != authenticated(is)
-		},
-	}
+	return predicate.And(NotCreated(), Changed(func(was, is *v1alpha1.AWSProvider) bool {
+		return was.Status.ObservedGeneration != is.Status.ObservedGeneration || authenticated(was) != authenticated(is)
+	}))
 }
 
 func authenticated(p *v1alpha1.AWSProvider) bool {
@@ -154,6 +189,11 @@ func EnqueueOne(of func(ctx context.Context, changed client.Object) client.Objec
 	})
 }
 
+// EnqueueKey wakes the one object that an object of a kind leads to by itself.
+func EnqueueKey[T client.Object](of func(T) client.ObjectKey) handler.EventHandler {
+	return EnqueueOne(func(_ context.Context, changed client.Object) client.ObjectKey { return of(changed.(T)) })
+}
+
 // CreatedOrDeleted lets pass what is new or gone.
 func CreatedOrDeleted() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
@@ -166,15 +206,14 @@ func NotCreated() predicate.Predicate {
 
 // SpecChanged lets pass what changes more than a status. An autoscaler's generation stays 0.
 func SpecChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		was, is := e.ObjectOld, e.ObjectNew
+	return Changed(func(was, is client.Object) bool {
 		if hpa, ok := was.(*autoscalingv2.HorizontalPodAutoscaler); ok && !equality.Semantic.DeepEqual(hpa.Spec, is.(*autoscalingv2.HorizontalPodAutoscaler).Spec) {
 			return true
 		}
 		return was.GetGeneration() != is.GetGeneration() || was.GetUID() != is.GetUID() || was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero() ||
 			!equality.Semantic.DeepEqual(was.GetLabels(), is.GetLabels()) || !equality.Semantic.DeepEqual(was.GetAnnotations(), is.GetAnnotations()) ||
 			!equality.Semantic.DeepEqual(was.GetOwnerReferences(), is.GetOwnerReferences())
-	}}
+	})
 }
 
 // KindOf returns the kind of a type that the manager knows.

@@ -41,26 +41,26 @@ func TestBindings(t *testing.T) {
 		message string
 		want    string
 	}{
-		"a Ready resource": {asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Found: true, Ready: true, Binding: details}, want: "ORDERS_ARN ORDERS_QUEUE_URL"},
+		"a Ready resource": {asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Named: Named{Found: true, Ready: true}, Binding: details}, want: "ORDERS_ARN ORDERS_QUEUE_URL"},
 		"with another prefix, two of a name": {
 			asked: []v1alpha1.WebAppBinding{orders, {Kind: "S3Bucket", Name: "orders", Prefix: "FILES"}},
-			found: BoundResource{Found: true, Ready: true, Binding: details}, want: "ORDERS_ARN ORDERS_QUEUE_URL FILES_ARN FILES_QUEUE_URL",
+			found: BoundResource{Named: Named{Found: true, Ready: true}, Binding: details}, want: "ORDERS_ARN ORDERS_QUEUE_URL FILES_ARN FILES_QUEUE_URL",
 		},
 		"two that give the same variable": {
-			asked: []v1alpha1.WebAppBinding{orders, twin}, found: BoundResource{Found: true, Ready: true, Binding: details}, reason: "BindingsCollide",
+			asked: []v1alpha1.WebAppBinding{orders, twin}, found: BoundResource{Named: Named{Found: true, Ready: true}, Binding: details}, reason: "BindingsCollide",
 			message: "the bindings to SQSQueue orders and S3Bucket orders both give the variable ORDERS_ARN; give one of them another prefix",
 		},
 		"not Ready yet": {
-			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Found: true, State: "the queue is being created"}, reason: "WaitingForBinding",
+			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Named: Named{Found: true, State: "the queue is being created"}}, reason: "WaitingForBinding",
 			message: "waiting for the SQSQueue orders to be Ready: the queue is being created",
 		},
 		"not Ready at first, with details": {
-			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Found: true, Binding: details}, reason: "WaitingForBinding",
+			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Named: Named{Found: true}, Binding: details}, reason: "WaitingForBinding",
 			message: "waiting for the SQSQueue orders to be Ready: it is not looked at yet",
 		},
-		"not Ready later": {asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Found: true, Binding: details}, inUse: true, want: "ORDERS_ARN ORDERS_QUEUE_URL"},
+		"not Ready later": {asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Named: Named{Found: true}, Binding: details}, inUse: true, want: "ORDERS_ARN ORDERS_QUEUE_URL"},
 		"later without details": {
-			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Found: true, Ready: true}, inUse: true, reason: "WaitingForBinding",
+			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Named: Named{Found: true, Ready: true}}, inUse: true, reason: "WaitingForBinding",
 			message: "waiting for the SQSQueue orders to be Ready: it is not looked at yet",
 		},
 		"not there": {
@@ -68,7 +68,7 @@ func TestBindings(t *testing.T) {
 			message: "there is no SQSQueue orders in this namespace; request it, or remove the binding",
 		},
 		"being deleted": {
-			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Found: true, Deleting: true, Ready: true, Binding: details}, inUse: true, reason: "BindingNotFound",
+			asked: []v1alpha1.WebAppBinding{orders}, found: BoundResource{Named: Named{Found: true, Deleting: true, Ready: true}, Binding: details}, inUse: true, reason: "BindingNotFound",
 			message: "the SQSQueue orders is being deleted; remove the binding, or bind another one",
 		},
 		"an error is not absence": {asked: []v1alpha1.WebAppBinding{orders}, err: errors.New("boom"), message: "look up the SQSQueue orders: boom"},

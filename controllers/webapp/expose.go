@@ -17,10 +17,7 @@ import (
 
 // Address is a hostname at which a WebApp may answer.
 type Address struct {
-	Found    bool
-	Deleting bool   // it is being deleted
-	Ready    bool   // now
-	State    string // why it is not Ready
+	Named
 	Hostname string
 	URL      string
 	Parent   *v1alpha1.HostnameParentRef // nil until it is known

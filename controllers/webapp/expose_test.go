@@ -62,9 +62,9 @@ func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 	const url, inCluster = "https://shop.example.com", "http://shop.payments.svc"
 	const answers, rolled = "True Done it answers at shop.example.com", "True Done 1 replica of registry.example.com/shop:1.0.0"
 	leaving := func(_ context.Context, _, _, _ string) (webapp.BoundResource, error) {
-		return webapp.BoundResource{Found: true, Deleting: true}, nil
+		return webapp.BoundResource{Named: webapp.Named{Found: true, Deleting: true}}, nil
 	}
-	address := webapp.Address{Found: true, Ready: true, Hostname: "shop.example.com", URL: url, Parent: listener}
+	address := webapp.Address{Named: webapp.Named{Found: true, Ready: true}, Hostname: "shop.example.com", URL: url, Parent: listener}
 	for name, row := range map[string]struct {
 		happens  func(*life, *webapp.Reconciler)
 		reason   string
@@ -144,7 +144,9 @@ func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 			"True Done the Deployment asks for registry.example.com/shop:1.0.0",
 		},
 		"the hostname is being deleted": {
-			func(_ *life, w *webapp.Reconciler) { w.Routes = routes(webapp.Address{Found: true, Deleting: true}) },
+			func(_ *life, w *webapp.Reconciler) {
+				w.Routes = routes(webapp.Address{Named: webapp.Named{Found: true, Deleting: true}})
+			},
 			"HostnameNotFound", inCluster, "Unknown Waiting waiting for RouteReady", rolled, "True Done the Deployment asks for registry.example.com/shop:1.0.0",
 		},
 		"the route is refused": {
@@ -180,7 +182,7 @@ func TestTheURLStaysWhileTrafficFlows(t *testing.T) {
 }
 
 func TestAHostnameThatCannotBeUsedIsExplained(t *testing.T) {
-	ready := webapp.Address{Found: true, Ready: true, Hostname: "shop.example.com", URL: "https://shop.example.com", Parent: listener}
+	ready := webapp.Address{Named: webapp.Named{Found: true, Ready: true}, Hostname: "shop.example.com", URL: "https://shop.example.com", Parent: listener}
 	for name, row := range map[string]struct {
 		routes       webapp.Routes
 		reason, text string
@@ -196,11 +198,11 @@ func TestAHostnameThatCannotBeUsedIsExplained(t *testing.T) {
 			"there is no GatewayHostnameRequest shop in this namespace; request it, or remove expose", false,
 		},
 		"one that is being deleted": {
-			routes(webapp.Address{Found: true, Deleting: true}), "HostnameNotFound",
+			routes(webapp.Address{Named: webapp.Named{Found: true, Deleting: true}}), "HostnameNotFound",
 			"the GatewayHostnameRequest shop is being deleted; name another one, or remove expose", false,
 		},
 		"one without a listener": {
-			routes(webapp.Address{Found: true, State: "ACM looks for the record"}), "WaitingForHostname",
+			routes(webapp.Address{Named: webapp.Named{Found: true, State: "ACM looks for the record"}}), "WaitingForHostname",
 			"waiting for the GatewayHostnameRequest shop: ACM looks for the record", false,
 		},
 		"a route that nobody has looked at": {

@@ -62,9 +62,9 @@ func work(c *stepstest.Cluster) engine.KindReconciler[app] {
 	return webapp.Reconciler{
 		Applier: apply.Applier{Client: c.Client(), APIReader: c.APIReader()},
 		Bound: func(_ context.Context, _, _, name string) (webapp.BoundResource, error) {
-			return webapp.BoundResource{Found: true, Ready: true, Binding: &v1alpha1.Binding{Name: name + "-binding", Keys: []string{"arn", "url"}, ResourceVersion: "7"}}, nil
+			return webapp.BoundResource{Named: webapp.Named{Found: true, Ready: true}, Binding: &v1alpha1.Binding{Name: name + "-binding", Keys: []string{"arn", "url"}, ResourceVersion: "7"}}, nil
 		},
-		Routes: routes(webapp.Address{Found: true, Ready: true, Hostname: "shop.example.com", URL: "https://shop.example.com", Parent: listener}),
+		Routes: routes(webapp.Address{Named: webapp.Named{Found: true, Ready: true}, Hostname: "shop.example.com", URL: "https://shop.example.com", Parent: listener}),
 	}
 }
 

@@ -14,14 +14,6 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// What the cluster's objects are read into.
-type (
-	emptyServiceAccount = corev1.ServiceAccount
-	emptyService        = corev1.Service
-	emptyBudget         = policyv1.PodDisruptionBudget
-	emptyAutoscaler     = autoscalingv2.HorizontalPodAutoscaler
-)
-
 // portName of the application's port.
 const portName = "http"
 

@@ -24,34 +24,34 @@ type problem struct {
 
 // problem asks the Deployment and the version that is wanted first for what they could not create, and then each of its
 // Pods; the worst is told.
-func (p runtimeState) problem(spec *v1alpha1.WebAppSpec) problem {
-	if c := p.deploymentProblem(); c.text != "" {
-		return c
+func (s runtimeState) problem(spec *v1alpha1.WebAppSpec) problem {
+	if p := s.deploymentProblem(); p.text != "" {
+		return p
 	}
-	set := p.currentReplicaSet()
+	set := s.currentReplicaSet()
 	if set == nil {
 		return problem{}
 	}
-	if c := replicaSetProblem(set); c.text != "" {
-		return c
+	if p := replicaSetProblem(set); p.text != "" {
+		return p
 	}
 	var found problem
-	for _, pod := range p.podsOf(set) {
-		c := podProblem(&pod, spec)
-		if c.text != "" && (found.text == "" || c.stalled && !found.stalled) {
-			found = c
+	for _, pod := range s.podsOf(set) {
+		p := podProblem(&pod, spec)
+		if p.text != "" && (found.text == "" || p.stalled && !found.stalled) {
+			found = p
 		}
 	}
 	return found
 }
 
 // deploymentProblem returns why the Deployment makes no version of what it is asked for.
-func (p runtimeState) deploymentProblem() problem {
-	d := &p.deployment
-	if d.Spec.Paused && d.Status.UpdatedReplicas < p.wantedReplicas() {
-		return problem{reason: "DeploymentPaused", stalled: true, text: "the Deployment is paused: kubectl rollout resume deployment/" + d.Name + " lets it go on"}
+func (s runtimeState) deploymentProblem() problem {
+	d := &s.deployment
+	if d.Spec.Paused && d.Status.UpdatedReplicas < s.wantedReplicas() {
+		return problem{reason: v1alpha1.ReasonDeploymentPaused, stalled: true, text: "the Deployment is paused: kubectl rollout resume deployment/" + d.Name + " lets it go on"}
 	}
-	if c := p.stuckCondition(); c != nil && c.Reason != v1alpha1.ReasonProgressDeadlineExceeded {
+	if c := s.stuckCondition(); c != nil && c.Reason != v1alpha1.ReasonProgressDeadlineExceeded {
 		return refusalProblem(c.Reason, c.Message, "the cluster refuses the new version: ")
 	}
 	return problem{}
@@ -74,7 +74,7 @@ func refusalProblem(reason, message, what string) problem {
 		why = message
 	}
 	if quota, ok := strings.CutPrefix(why, "exceeded quota: "); ok {
-		return problem{reason: "QuotaExceeded", stalled: true, text: "the quota of the namespace is used up: " + quota}
+		return problem{reason: v1alpha1.ReasonQuotaExceeded, stalled: true, text: "the quota of the namespace is used up: " + quota}
 	}
 	return problem{reason: reason, stalled: true, text: what + why}
 }
@@ -83,21 +83,21 @@ func refusalProblem(reason, message, what string) problem {
 func podProblem(pod *corev1.Pod, spec *v1alpha1.WebAppSpec) problem {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return problem{reason: "Unschedulable", stalled: c.Reason == corev1.PodReasonUnschedulable, text: "no node has room for a Pod: " + c.Message}
+			return problem{reason: v1alpha1.ReasonUnschedulable, stalled: c.Reason == corev1.PodReasonUnschedulable, text: "no node has room for a Pod: " + c.Message}
 		}
 	}
 	for i := range pod.Status.InitContainerStatuses {
-		if c := containerProblem(pod, &pod.Status.InitContainerStatuses[i]); c.text != "" {
-			return c
+		if p := containerProblem(pod, &pod.Status.InitContainerStatuses[i]); p.text != "" {
+			return p
 		}
 	}
 	for i := range pod.Status.ContainerStatuses {
 		status := &pod.Status.ContainerStatuses[i]
-		if c := containerProblem(pod, status); c.text != "" {
-			return c
+		if p := containerProblem(pod, status); p.text != "" {
+			return p
 		}
-		if c := probeProblem(pod, status, spec); c.text != "" {
-			return c
+		if p := probeProblem(pod, status, spec); p.text != "" {
+			return p
 		}
 	}
 	return problem{}
@@ -117,7 +117,7 @@ func containerProblem(pod *corev1.Pod, c *corev1.ContainerStatus) problem {
 	}
 	switch waiting.Reason {
 	case "ImagePullBackOff", "ErrImagePull": // one after the other
-		return problem{reason: "ImagePullBackOff", stalled: true, text: fmt.Sprintf("the image %s cannot be pulled%s", c.Image, pullError(waiting.Message))}
+		return problem{reason: v1alpha1.ReasonImagePullBackOff, stalled: true, text: fmt.Sprintf("the image %s cannot be pulled%s", c.Image, pullError(waiting.Message))}
 	case "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable", "SignatureValidationFailed":
 		return problem{reason: waiting.Reason, stalled: true, text: fmt.Sprintf("the image %s cannot be pulled%s", c.Image, pullError(waiting.Message))}
 	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
@@ -144,7 +144,7 @@ var kubeletExitCodes = []int32{0, 137, 143}
 var neverStarted = []string{"StartError", "ContainerCannotRun"}
 
 func crashProblem(pod *corev1.Pod, c *corev1.ContainerStatus, end *corev1.ContainerStateTerminated) problem {
-	out := problem{reason: "CrashLoopBackOff", stalled: true}
+	out := problem{reason: v1alpha1.ReasonCrashLoopBackOff, stalled: true}
 	who := fmt.Sprintf("the container %s of Pod %s ", c.Name, pod.Name)
 	switch {
 	case end.Reason == "OOMKilled":
@@ -177,7 +177,7 @@ func probeProblem(pod *corev1.Pod, c *corev1.ContainerStatus, spec *v1alpha1.Web
 	if c.Started != nil && !*c.Started {
 		which, p = "startup", startup
 	}
-	return problem{reason: "ProbeFailing", text: fmt.Sprintf("Pod %s runs, but its %s probe has not succeeded: %s", pod.Name, which, asks(p))}
+	return problem{reason: v1alpha1.ReasonProbeFailing, text: fmt.Sprintf("Pod %s runs, but its %s probe has not succeeded: %s", pod.Name, which, asks(p))}
 }
 
 // pullError returns why, without the back-off around it.

@@ -24,7 +24,7 @@ func (rec Reconciler) rollBack(ctx context.Context, app *v1alpha1.WebApp, pass *
 	if why == nil {
 		err := rec.consumeRollback(ctx, app, target.Image)
 		if err == nil {
-			pass.Normal("RolledBack", "Rollback", "spec.image %s → %s, which is that of revision %d", app.Spec.Image, target.Image, target.Revision)
+			pass.Normal(v1alpha1.ReasonRolledBack, "Rollback", "spec.image %s → %s, which is that of revision %d", app.Spec.Image, target.Image, target.Revision)
 			return engine.Wait(v1alpha1.ReasonRollingBack, 0, "spec.image becomes %s", target.Image)
 		}
 		if !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) {
@@ -35,7 +35,7 @@ func (rec Reconciler) rollBack(ctx context.Context, app *v1alpha1.WebApp, pass *
 	if err := rec.consumeRollback(ctx, app, app.Spec.Image); err != nil {
 		return fmt.Errorf("take the annotation %s away: %w", v1alpha1.AnnotationRollback, err)
 	}
-	pass.Warning("RollbackImpossible", "Rollback", "%s %q: %v; nothing was changed", v1alpha1.AnnotationRollback, wish, why)
+	pass.Warning(v1alpha1.ReasonRollbackImpossible, "Rollback", "%s %q: %v; nothing was changed", v1alpha1.AnnotationRollback, wish, why)
 	return engine.Wait(v1alpha1.ReasonRollbackImpossible, 0, "%w", why)
 }
 

@@ -14,34 +14,34 @@ import (
 
 // checkRollout returns nil when everything runs as asked, else why it does not.
 func (r *reconciliation) checkRollout(ctx context.Context) (string, error) {
-	p, err := r.observe(ctx)
+	state, err := r.observe(ctx)
 	if err != nil {
 		return "", err
 	}
-	progress, complete := p.progress()
+	progress, complete := state.progress()
 	if complete {
-		return fmt.Sprintf("%s of %s", replicas(p.wantedReplicas()), r.app.Spec.Image), nil
+		return fmt.Sprintf("%s of %s", replicas(state.wantedReplicas()), r.app.Spec.Image), nil
 	}
-	c := p.problem(&r.app.Spec)
+	found := state.problem(&r.app.Spec)
 	text := progress
-	if c.text != "" {
-		text += "; " + c.text
+	if found.text != "" {
+		text += "; " + found.text
 	}
-	if image := p.servingImage(); image != "" && image != r.app.Spec.Image {
+	if image := state.servingImage(); image != "" && image != r.app.Spec.Image {
 		text += "; " + image + " still serves"
 	}
 	switch {
-	case c.stalled:
-		return "", engine.Blocked(c.reason, "%s", text)
-	case p.stuckCondition() != nil:
+	case found.stalled:
+		return "", engine.Blocked(found.reason, "%s", text)
+	case state.stuckCondition() != nil:
 		return "", engine.Blocked(v1alpha1.ReasonProgressDeadlineExceeded, "no progress in %d seconds: %s", progressDeadline, text)
 	}
 	return "", engine.Wait(v1alpha1.ReasonRollingOut, watchFallback, "%s", text)
 }
 
 // progress returns how far the rollout is, in words.
-func (p runtimeState) progress() (string, bool) {
-	d, n := &p.deployment, p.wantedReplicas()
+func (s runtimeState) progress() (string, bool) {
+	d, n := &s.deployment, s.wantedReplicas()
 	if d.Status.ObservedGeneration < d.Generation {
 		return "the new version is being prepared", false
 	}
@@ -58,18 +58,18 @@ func (p runtimeState) progress() (string, bool) {
 }
 
 // stuckCondition returns what the Deployment controller says of a rollout that makes no progress; nil, if it does, or is not looked at.
-func (p runtimeState) stuckCondition() *appsv1.DeploymentCondition {
-	c := p.condition(appsv1.DeploymentProgressing)
-	if c == nil || c.Status != corev1.ConditionFalse || p.deployment.Status.ObservedGeneration < p.deployment.Generation {
+func (s runtimeState) stuckCondition() *appsv1.DeploymentCondition {
+	c := s.condition(appsv1.DeploymentProgressing)
+	if c == nil || c.Status != corev1.ConditionFalse || s.deployment.Status.ObservedGeneration < s.deployment.Generation {
 		return nil
 	}
 	return c
 }
 
-func (p runtimeState) condition(of appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
-	for i := range p.deployment.Status.Conditions {
-		if p.deployment.Status.Conditions[i].Type == of {
-			return &p.deployment.Status.Conditions[i]
+func (s runtimeState) condition(of appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
+	for i := range s.deployment.Status.Conditions {
+		if s.deployment.Status.Conditions[i].Type == of {
+			return &s.deployment.Status.Conditions[i]
 		}
 	}
 	return nil
@@ -77,33 +77,33 @@ func (p runtimeState) condition(of appsv1.DeploymentConditionType) *appsv1.Deplo
 
 // report writes what runs into the status, however far the steps came. It speaks of what is there, not of what is asked.
 func (r *reconciliation) report(ctx context.Context, pass *engine.Pass) error {
-	p, err := r.observe(ctx)
+	state, err := r.observe(ctx)
 	if err != nil {
 		return err
 	}
-	s, d := &r.app.Status, &p.deployment.Status
+	s, d := &r.app.Status, &state.deployment.Status
 	s.Replicas, s.UpdatedReplicas, s.AvailableReplicas = d.Replicas, d.UpdatedReplicas, d.AvailableReplicas
 	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: selector(r.app)})
-	s.Image, s.Revisions = p.servingImage(), p.revisions()
+	s.Image, s.Revisions = state.servingImage(), state.revisions()
 	s.URL = r.url(pass)
 	wanted := replicasOf(r.app)
-	if p.deployment.UID != "" {
-		wanted = p.wantedReplicas()
+	if state.deployment.UID != "" {
+		wanted = state.wantedReplicas()
 	}
 	s.Availability = fmt.Sprintf("%d/%d", d.AvailableReplicas, wanted)
-	r.setAvailable(p, wanted, pass)
+	r.setAvailable(state, wanted, pass)
 	r.setProgressing(pass)
 	return nil
 }
 
-func (r *reconciliation) setAvailable(p runtimeState, wanted int32, pass *engine.Pass) {
+func (r *reconciliation) setAvailable(state runtimeState, wanted int32, pass *engine.Pass) {
 	s := &r.app.Status
 	text := fmt.Sprintf("%d of %d replicas available", s.AvailableReplicas, wanted)
-	if c := p.condition(appsv1.DeploymentAvailable); c != nil && c.Status == corev1.ConditionTrue && s.AvailableReplicas > 0 {
-		pass.SetCondition(v1alpha1.ConditionAvailable, metav1.ConditionTrue, "MinimumReplicasAvailable", text)
+	if c := state.condition(appsv1.DeploymentAvailable); c != nil && c.Status == corev1.ConditionTrue && s.AvailableReplicas > 0 {
+		pass.SetCondition(v1alpha1.ConditionAvailable, metav1.ConditionTrue, v1alpha1.ReasonMinimumReplicasAvailable, text)
 		return
 	}
-	pass.SetCondition(v1alpha1.ConditionAvailable, metav1.ConditionFalse, "MinimumReplicasUnavailable", text)
+	pass.SetCondition(v1alpha1.ConditionAvailable, metav1.ConditionFalse, v1alpha1.ReasonMinimumReplicasUnavailable, text)
 }
 
 // setProgressing says of a rollout what the step found, in the words of a Deployment.

@@ -2,13 +2,11 @@ package webapp
 
 import (
 	"context"
-	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	k8slabels "k8s.io/apimachinery/pkg/labels"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -68,6 +66,11 @@ func bindingsOf(obj client.Object) []string {
 	return all
 }
 
+// appKey returns the WebApp that a Pod or ReplicaSet says it runs for.
+func appKey(obj client.Object) client.ObjectKey {
+	return client.ObjectKey{Namespace: obj.GetNamespace(), Name: obj.GetLabels()[v1alpha1.LabelWebApp]}
+}
+
 func appOf(obj client.Object) []string {
 	if name := obj.GetLabels()[v1alpha1.LabelWebApp]; name != "" {
 		return []string{name}
@@ -86,14 +89,14 @@ type Options struct {
 
 // Setup registers the controller with the manager, and returns it: routes are watched once the cluster has them.
 func Setup(ctx context.Context, mgr ctrl.Manager, o Options) (controller.Controller, error) {
-	for obj, index := range map[client.Object]func(client.Object) []string{&corev1.Pod{}: appOf, &appsv1.ReplicaSet{}: appOf} {
-		if err := mgr.GetFieldIndexer().IndexField(ctx, obj, Index, index); err != nil {
-			return nil, fmt.Errorf("index %T by its web app: %w", obj, err)
+	for _, obj := range []client.Object{&corev1.Pod{}, &appsv1.ReplicaSet{}} {
+		if err := watch.Index(ctx, mgr, obj, Index, appOf); err != nil {
+			return nil, err
 		}
 	}
-	for name, index := range map[string]client.IndexerFunc{bindingIndex: bindingsOf, exposeIndex: exposedAt} {
-		if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.WebApp{}, name, index); err != nil {
-			return nil, fmt.Errorf("index web apps by %s: %w", name, err)
+	for name, values := range map[string]client.IndexerFunc{bindingIndex: bindingsOf, exposeIndex: exposedAt} {
+		if err := watch.Index(ctx, mgr, &v1alpha1.WebApp{}, name, values); err != nil {
+			return nil, err
 		}
 	}
 	reconciler := Reconciler{
@@ -106,11 +109,11 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) (controller.Control
 		b.Owns(&corev1.ServiceAccount{}, builder.WithPredicates(watch.NotCreated()))
 		b.Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
 		b.Owns(&autoscalingv2.HorizontalPodAutoscaler{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
-		b.Watches(&appsv1.ReplicaSet{}, enqueueApp(), builder.WithPredicates(watch.NotCreated(), replicaSetChanged())) // one that is gone is listed no more
-		b.Watches(&corev1.Pod{}, enqueueApp(), builder.WithPredicates(watch.UpdatesOnly(), podStatusChanged()))
-		b.Watches(&v1alpha1.GatewayHostnameRequest{}, enqueueExposedApps(mgr), builder.WithPredicates(hostnameChanged()))
+		b.Watches(&appsv1.ReplicaSet{}, watch.EnqueueKey(appKey), builder.WithPredicates(watch.NotCreated(), replicaSetChanged())) // one that is gone is listed no more
+		b.Watches(&corev1.Pod{}, watch.EnqueueKey(appKey), builder.WithPredicates(watch.UpdatesOnly(), podStatusChanged()))
+		b.Watches(&v1alpha1.GatewayHostnameRequest{}, watch.EnqueueNaming(mgr, &v1alpha1.WebApp{}, exposeIndex, ""), builder.WithPredicates(hostnameChanged()))
 		for name, proto := range o.Bindable {
-			b.Watches(proto, enqueueBoundApps(mgr, name), builder.WithPredicates(bindingChanged()))
+			b.Watches(proto, watch.EnqueueNaming(mgr, &v1alpha1.WebApp{}, bindingIndex, name+"/"), builder.WithPredicates(bindingChanged()))
 		}
 	})
 }
@@ -123,19 +126,20 @@ func boundIn(mgr ctrl.Manager, bindable map[string]client.Object) func(ctx conte
 			return BoundResource{}, nil
 		}
 		obj := proto.DeepCopyObject().(external.Object)
-		err := mgr.GetClient().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, obj)
-		if apierrors.IsNotFound(err) {
-			return BoundResource{}, nil
-		}
-		if err != nil {
-			return BoundResource{}, err
-		}
-		found := BoundResource{Found: true, Deleting: obj.GetDeletionTimestamp() != nil, Ready: obj.Common().Ready}
+		found, err := find(ctx, mgr, namespace, name, obj)
 		_, status := obj.AWS()
-		found.Binding = status.Binding
-		if ready := meta.FindStatusCondition(obj.Common().Conditions, v1alpha1.ConditionReady); ready != nil {
-			found.State = ready.Message
-		}
-		return found, nil
+		return BoundResource{found, status.Binding}, err
 	}
+}
+
+// find looks up an object that a WebApp names.
+func find(ctx context.Context, mgr ctrl.Manager, namespace, name string, obj engine.Object) (Named, error) {
+	if err := mgr.GetClient().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, obj); err != nil {
+		return Named{}, client.IgnoreNotFound(err)
+	}
+	found := Named{Found: true, Deleting: obj.GetDeletionTimestamp() != nil, Ready: obj.Common().Ready, State: "it is not looked at yet"}
+	if ready := meta.FindStatusCondition(obj.Common().Conditions, v1alpha1.ConditionReady); ready != nil {
+		found.State = ready.Message
+	}
+	return found, nil
 }

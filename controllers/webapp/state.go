@@ -34,45 +34,45 @@ func (r *reconciliation) observe(ctx context.Context) (runtimeState, error) {
 	if r.observed != nil {
 		return *r.observed, nil
 	}
-	p, err := r.readState(ctx)
+	state, err := r.readState(ctx)
 	if err == nil {
-		r.observed = &p
+		r.observed = &state
 	}
-	return p, err
+	return state, err
 }
 
 func (r *reconciliation) readState(ctx context.Context) (runtimeState, error) {
-	p := runtimeState{deployment: r.deployment}
-	if p.deployment.UID == "" {
-		if err := r.readDeployment(ctx, &p.deployment); err != nil {
-			return p, err
+	state := runtimeState{deployment: r.deployment}
+	if state.deployment.UID == "" {
+		if err := r.readDeployment(ctx, &state.deployment); err != nil {
+			return state, err
 		}
 	}
-	if p.deployment.UID == "" {
-		return p, nil
+	if state.deployment.UID == "" {
+		return state, nil
 	}
 	ours := []client.ListOption{client.InNamespace(r.app.Namespace), client.MatchingFields{Index: r.app.Name}, client.UnsafeDisableDeepCopy}
 	var sets appsv1.ReplicaSetList
 	if err := r.Applier.Client.List(ctx, &sets, ours...); err != nil {
-		return p, fmt.Errorf("list the ReplicaSets: %w", err)
+		return state, fmt.Errorf("list the ReplicaSets: %w", err)
 	}
 	for i := range sets.Items {
-		if metav1.IsControlledBy(&sets.Items[i], &p.deployment) {
-			p.sets = append(p.sets, sets.Items[i])
+		if metav1.IsControlledBy(&sets.Items[i], &state.deployment) {
+			state.sets = append(state.sets, sets.Items[i])
 		}
 	}
-	slices.SortFunc(p.sets, func(a, b appsv1.ReplicaSet) int {
+	slices.SortFunc(state.sets, func(a, b appsv1.ReplicaSet) int {
 		return cmp.Or(cmp.Compare(revision(&b), revision(&a)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
 	var pods corev1.PodList
 	if err := r.Applier.Client.List(ctx, &pods, ours...); err != nil {
-		return p, fmt.Errorf("list the Pods: %w", err)
+		return state, fmt.Errorf("list the Pods: %w", err)
 	}
-	p.pods = slices.Clone(pods.Items)
-	slices.SortFunc(p.pods, func(a, b corev1.Pod) int {
+	state.pods = slices.Clone(pods.Items)
+	slices.SortFunc(state.pods, func(a, b corev1.Pod) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
-	return p, nil
+	return state, nil
 }
 
 func (r *reconciliation) readDeployment(ctx context.Context, into *appsv1.Deployment) error {
@@ -97,40 +97,40 @@ func revision(obj client.Object) int64 {
 }
 
 // currentReplicaSet returns the version that the Deployment asks for; nil while its controller has not made it.
-func (p runtimeState) currentReplicaSet() *appsv1.ReplicaSet {
-	d := &p.deployment
-	if len(p.sets) == 0 || d.Status.ObservedGeneration < d.Generation || revision(d) != revision(&p.sets[0]) {
+func (s runtimeState) currentReplicaSet() *appsv1.ReplicaSet {
+	d := &s.deployment
+	if len(s.sets) == 0 || d.Status.ObservedGeneration < d.Generation || revision(d) != revision(&s.sets[0]) {
 		return nil
 	}
-	return &p.sets[0]
+	return &s.sets[0]
 }
 
 // podsOf returns the Pods of a version that are not about to go, and not over: one that was evicted has been replaced.
-func (p runtimeState) podsOf(set *appsv1.ReplicaSet) []corev1.Pod {
+func (s runtimeState) podsOf(set *appsv1.ReplicaSet) []corev1.Pod {
 	var all []corev1.Pod
-	for i := range p.pods {
-		if metav1.IsControlledBy(&p.pods[i], set) && p.pods[i].DeletionTimestamp == nil && p.pods[i].Status.Phase != corev1.PodFailed {
-			all = append(all, p.pods[i])
+	for i := range s.pods {
+		if metav1.IsControlledBy(&s.pods[i], set) && s.pods[i].DeletionTimestamp == nil && s.pods[i].Status.Phase != corev1.PodFailed {
+			all = append(all, s.pods[i])
 		}
 	}
 	return all
 }
 
 // servingImage returns the image of the newest version with a Pod that serves.
-func (p runtimeState) servingImage() string {
-	for i := range p.sets {
-		if p.sets[i].Status.AvailableReplicas > 0 {
-			return imageOf(&p.sets[i].Spec.Template.Spec)
+func (s runtimeState) servingImage() string {
+	for i := range s.sets {
+		if s.sets[i].Status.AvailableReplicas > 0 {
+			return imageOf(&s.sets[i].Spec.Template.Spec)
 		}
 	}
 	return ""
 }
 
 // revisions returns the history. A version that is not numbered yet is left out.
-func (p runtimeState) revisions() []v1alpha1.WebAppRevision {
+func (s runtimeState) revisions() []v1alpha1.WebAppRevision {
 	var all []v1alpha1.WebAppRevision
-	for i := range p.sets {
-		set := &p.sets[i]
+	for i := range s.sets {
+		set := &s.sets[i]
 		n := revision(set)
 		if n == 0 || slices.ContainsFunc(all, func(r v1alpha1.WebAppRevision) bool { return r.Revision == n }) {
 			continue
@@ -152,9 +152,9 @@ func imageOf(pod *corev1.PodSpec) string {
 }
 
 // wantedReplicas returns how many Pods the Deployment asks for.
-func (p runtimeState) wantedReplicas() int32 {
-	if p.deployment.Spec.Replicas == nil {
+func (s runtimeState) wantedReplicas() int32 {
+	if s.deployment.Spec.Replicas == nil {
 		return 1
 	}
-	return *p.deployment.Spec.Replicas
+	return *s.deployment.Spec.Replicas
 }

@@ -6,6 +6,9 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -14,13 +17,18 @@ import (
 	"github.com/portico-platform/portico/controllers/steps"
 )
 
-// BoundResource is a resource that a WebApp may be bound to.
-type BoundResource struct {
+// Named is an object that a WebApp names, as the cache has it.
+type Named struct {
 	Found    bool
 	Deleting bool   // it is being deleted
 	Ready    bool   // now
 	State    string // why it is not Ready
-	Binding  *v1alpha1.Binding
+}
+
+// BoundResource is a resource that a WebApp may be bound to.
+type BoundResource struct {
+	Named
+	Binding *v1alpha1.Binding
 }
 
 // Reconciler runs WebApps. It implements engine.KindReconciler.
@@ -67,36 +75,21 @@ func (Reconciler) GarbageCollected() {}
 // Finalize implements engine.KindReconciler.
 func (Reconciler) Finalize(context.Context, *v1alpha1.WebApp, *engine.Pass) error { return nil }
 
-func (r *reconciliation) steps() steps.List[*v1alpha1.WebApp] {
-	type app = *v1alpha1.WebApp
-	step := func(name string, do func(context.Context) (string, error)) steps.Step[app] {
-		return steps.Step[app]{Name: name, Do: func(ctx context.Context, _ app, _ *engine.Pass) (string, error) { return do(ctx) }}
-	}
-	when := func(wanted func(app) bool, s steps.Step[app]) steps.Step[app] {
-		s.Wanted = wanted
-		return s
-	}
-	watching := func(what string, s steps.Step[app]) steps.Step[app] {
-		s.Watches = what
-		return s
-	}
-	return steps.List[app]{
-		step(v1alpha1.StepServiceAccount, r.ensureServiceAccount),
-		step(v1alpha1.StepService, r.ensureService),
-		when(multipleReplicas, step(v1alpha1.StepDisruptionBudget, r.ensureDisruptionBudget)),
-		when(isExposed, step(v1alpha1.StepRoute, r.ensureRoute)),
-		when(hasBindings, step(v1alpha1.StepBindings, r.resolveBindings)),
-		step(v1alpha1.StepDeployment, r.ensureDeployment),
-		step(v1alpha1.StepScaled, r.scale),
-		when(isAutoscaled, step(v1alpha1.StepAutoscaler, r.ensureAutoscaler)),
-		watching(v1alpha1.StepScaled, step(v1alpha1.StepRolledOut, r.checkRollout)),
-		watching(v1alpha1.StepRoute, when(isExposed, step(v1alpha1.StepExposed, r.checkExposed))),
+func (r *reconciliation) steps() steps.List {
+	spec := &r.app.Spec
+	return steps.List{
+		{Name: v1alpha1.StepServiceAccount, Do: r.ensureServiceAccount},
+		{Name: v1alpha1.StepService, Do: r.ensureService},
+		{Name: v1alpha1.StepDisruptionBudget, Do: r.ensureDisruptionBudget, Unwanted: !multipleReplicas(r.app)},
+		{Name: v1alpha1.StepRoute, Do: r.ensureRoute, Unwanted: spec.Expose == nil},
+		{Name: v1alpha1.StepBindings, Do: r.resolveBindings, Unwanted: len(spec.Bindings) == 0},
+		{Name: v1alpha1.StepDeployment, Do: r.ensureDeployment},
+		{Name: v1alpha1.StepScaled, Do: r.scale},
+		{Name: v1alpha1.StepAutoscaler, Do: r.ensureAutoscaler, Unwanted: spec.Autoscaling == nil},
+		{Name: v1alpha1.StepRolledOut, Do: r.checkRollout, Watches: v1alpha1.StepScaled},
+		{Name: v1alpha1.StepExposed, Do: r.checkExposed, Watches: v1alpha1.StepRoute, Unwanted: spec.Expose == nil},
 	}
 }
-
-func hasBindings(app *v1alpha1.WebApp) bool  { return len(app.Spec.Bindings) > 0 }
-func isExposed(app *v1alpha1.WebApp) bool    { return app.Spec.Expose != nil }
-func isAutoscaled(app *v1alpha1.WebApp) bool { return app.Spec.Autoscaling != nil }
 
 // multipleReplicas reports whether there is always more than one Pod: then one may be evicted at a time.
 func multipleReplicas(app *v1alpha1.WebApp) bool {
@@ -115,7 +108,7 @@ func replicasOf(app *v1alpha1.WebApp) int32 {
 }
 
 func (r *reconciliation) ensureServiceAccount(ctx context.Context) (string, error) {
-	if err := r.objects.Apply(ctx, serviceAccount(r.app), new(emptyServiceAccount)); err != nil {
+	if err := r.objects.Apply(ctx, serviceAccount(r.app), &corev1.ServiceAccount{}); err != nil {
 		return "", err
 	}
 	if role := roleOf(r.app); role != "" {
@@ -125,14 +118,14 @@ func (r *reconciliation) ensureServiceAccount(ctx context.Context) (string, erro
 }
 
 func (r *reconciliation) ensureService(ctx context.Context) (string, error) {
-	if err := r.objects.Apply(ctx, service(r.app), new(emptyService)); err != nil {
+	if err := r.objects.Apply(ctx, service(r.app), &corev1.Service{}); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("%s leads to port %d of the Pods", clusterURL(r.app), r.app.Spec.Port), nil
 }
 
 func (r *reconciliation) ensureDisruptionBudget(ctx context.Context) (string, error) {
-	budget := new(emptyBudget)
+	budget := &policyv1.PodDisruptionBudget{}
 	if !multipleReplicas(r.app) {
 		budget.Name = r.app.Name
 		return "", r.objects.Delete(ctx, budget)
@@ -168,7 +161,7 @@ func (r *reconciliation) scale(ctx context.Context) (string, error) {
 }
 
 func (r *reconciliation) ensureAutoscaler(ctx context.Context) (string, error) {
-	hpa, a := new(emptyAutoscaler), r.app.Spec.Autoscaling
+	hpa, a := &autoscalingv2.HorizontalPodAutoscaler{}, r.app.Spec.Autoscaling
 	if a == nil {
 		hpa.Name = r.app.Name
 		return "", r.objects.Delete(ctx, hpa)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/external"
 )
@@ -41,6 +40,22 @@ type Adapter[T external.Object] struct {
 	Create func(obj T, attributes, tags map[string]string) external.Action
 	// Set plans the calls that make these changes; at least one.
 	Set func(obj T, seen *State, changes []external.Change) []external.Action
+	// Rest is what is waited for beside the work on the resource itself; Plan returns it.
+	Rest error
+}
+
+// FIFOSuffix ends the name of every FIFO queue and topic, and counts.
+const FIFOSuffix = ".fifo"
+
+// Name returns the resource's name: the one that is known, or a generated one of at most limit characters.
+func (a *Adapter[T]) Name(obj T, known string, limit int, fifo bool) string {
+	switch {
+	case known != "":
+		return known
+	case fifo:
+		return a.Session.Identity.GeneratedName(obj, limit-len(FIFOSuffix)) + FIFOSuffix
+	}
+	return a.Session.Identity.GeneratedName(obj, limit)
 }
 
 // Observe reads the tags, which show existence and ownership in one call once the ID is known, and the attributes only
@@ -58,19 +73,13 @@ func (a *Adapter[T]) Observe(ctx context.Context, obj T) (*State, error) {
 		return nil, cloud.Explain(err)
 	}
 	seen := &State{ID: id, Tags: tags}
-	foreign := a.Owner(obj, seen) == external.Foreign && !observed(obj)
-	if foreign || !obj.GetDeletionTimestamp().IsZero() || !external.AnyInUse(a.fields(obj), obj) {
+	if !external.ReadsSettings(obj, a.Owner(obj, seen)) || !external.AnyInUse(a.fields(obj), obj) {
 		return seen, nil
 	}
 	if seen.Attributes, err = a.Read(ctx, obj, id); cloud.IsNotFound(err) {
 		return nil, nil
 	}
 	return seen, cloud.Explain(err)
-}
-
-func observed(obj external.Object) bool {
-	spec, _ := obj.AWS()
-	return spec.ManagementPolicy == v1alpha1.ManagementObserve
 }
 
 // Owner reads ownership off the tags.
@@ -85,22 +94,22 @@ func (a *Adapter[T]) Declared(obj T) []string {
 	return paths
 }
 
-// Plan compares.
+// Plan compares, and tells of what is waited for beside.
 func (a *Adapter[T]) Plan(obj T, seen *State) ([]external.Action, error) {
 	if seen == nil {
 		return []external.Action{a.create(obj)}, nil
 	}
 	var actions []external.Action
-	if !observed(obj) {
+	if !external.ObserveOnly(obj) {
 		actions = a.planTags(obj, seen)
 	}
 	if seen.Attributes == nil {
-		return actions, nil
+		return actions, a.Rest
 	}
 	if changes := external.Changes(a.fields(obj), obj, seen); len(changes) > 0 {
 		actions = append(actions, a.Set(obj, seen, changes)...)
 	}
-	return actions, nil
+	return actions, a.Rest
 }
 
 // planTags comes first in a plan: ownership is marked before anything else is changed.

@@ -1,8 +1,6 @@
 package attributes
 
 import (
-	"strconv"
-
 	"github.com/portico-platform/portico/controllers/external"
 )
 
@@ -16,31 +14,6 @@ type Attribute[T external.Object] struct {
 	Normal func(string) string
 	// Later says that the call that creates the resource does not take it.
 	Later bool
-}
-
-// Number returns the text of a number of the spec, which is declared if it is not nil.
-func Number[T any](of func(T) *int32) func(T) (string, bool) {
-	return func(obj T) (string, bool) {
-		if v := of(obj); v != nil {
-			return strconv.Itoa(int(*v)), true
-		}
-		return "", false
-	}
-}
-
-// Bool returns the text of a boolean of the spec, which is declared if it is not nil.
-func Bool[T any](of func(T) *bool) func(T) (string, bool) {
-	return func(obj T) (string, bool) {
-		if v := of(obj); v != nil {
-			return strconv.FormatBool(*v), true
-		}
-		return "", false
-	}
-}
-
-// Text returns a text of the spec, which is declared if it is not empty.
-func Text[T any](of func(T) string) func(T) (string, bool) {
-	return func(obj T) (string, bool) { return of(obj), of(obj) != "" }
 }
 
 // field returns the attribute for comparison. One that the service does not list has its default.

@@ -4,12 +4,11 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/aws/smithy-go"
-
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/aws/reference"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
 )
 
 // operationNotPermitted is EC2's word for protection against termination, and against being stopped.
@@ -43,15 +42,15 @@ func explainLaunch(s *v1alpha1.EC2InstanceSpec, region string, err error) error 
 		{"InvalidAMIID.", "there is no image " + imageOf(s) + " in " + region + " that this account may use" + renew + "image"},
 		{"InvalidKeyPair.", "there is no key pair " + s.KeyName + " in " + region + "; nothing was launched. Have it created there, or delete this object and request a new one with another keyName"},
 		{"InvalidSubnetID.", "there is no subnet " + s.SubnetID + " in " + region + renew + "subnetID"},
-		{"InvalidGroup", "EC2 does not find one of the security groups " + joined(s.SecurityGroupIDs) + " in the network of the subnet; nothing was launched. Correct securityGroupIDs"},
-		{"InvalidSecurityGroupID", "EC2 does not find one of the security groups " + joined(s.SecurityGroupIDs) + " in the network of the subnet; nothing was launched. Correct securityGroupIDs"},
+		{"InvalidGroup", "EC2 does not find one of the security groups " + external.JoinSet(s.SecurityGroupIDs) + " in the network of the subnet; nothing was launched. Correct securityGroupIDs"},
+		{"InvalidSecurityGroupID", "EC2 does not find one of the security groups " + external.JoinSet(s.SecurityGroupIDs) + " in the network of the subnet; nothing was launched. Correct securityGroupIDs"},
 		{"InvalidSnapshot", "EC2 does not find a snapshot of blockDeviceMappings in " + region + renew + "snapshotID"},
 		{"InvalidUserData", "EC2 does not accept the user data" + renew + "userData"},
 		{"InsufficientFreeAddressesInSubnet", "the subnet has no free address; nothing was launched. Free one, or delete this object and request a new one with another subnetID"},
 		{"VPCIdNotSpecified", "the region " + region + " has no default network; nothing was launched. Delete this object and request a new one with a subnetID"},
 		{"MissingInput", "the region " + region + " has no default subnet; nothing was launched. Delete this object and request a new one with a subnetID"},
 	} {
-		if strings.HasPrefix(codeOf(err), known.code) {
+		if strings.HasPrefix(cloud.Code(err), known.code) {
 			return engine.Blocked(v1alpha1.ReasonInvalidSpec, "%s", known.text)
 		}
 	}
@@ -64,13 +63,6 @@ func explainLaunch(s *v1alpha1.EC2InstanceSpec, region string, err error) error 
 // isProfile reports whether AWS does not find the instance profile. EC2 says so by the parameter that is wrong, IAM by a code.
 func isProfile(err error) bool {
 	return cloud.HasCode(err, "NoSuchEntity") || (cloud.HasCode(err, "InvalidParameterValue") && strings.Contains(err.Error(), "iamInstanceProfile."))
-}
-
-func codeOf(err error) string {
-	if api, ok := errors.AsType[smithy.APIError](err); ok {
-		return api.ErrorCode()
-	}
-	return ""
 }
 
 func imageOf(s *v1alpha1.EC2InstanceSpec) string {

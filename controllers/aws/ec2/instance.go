@@ -84,7 +84,7 @@ func (i *instance) Plan(obj *v1alpha1.EC2Instance, seen *instanceState) ([]exter
 		return nil, err
 	}
 	var actions []external.Action
-	if !observeOnly(obj) {
+	if !external.ObserveOnly(obj) {
 		actions = i.planTags(obj, seen) // first: ownership is marked before anything else is changed
 	}
 	switch seen.state() {
@@ -104,10 +104,6 @@ func (i *instance) Plan(obj *v1alpha1.EC2Instance, seen *instanceState) ([]exter
 		return actions, machineRest
 	}
 	return actions, storageRest
-}
-
-func observeOnly(obj *v1alpha1.EC2Instance) bool {
-	return obj.Spec.ManagementPolicy == v1alpha1.ManagementObserve
 }
 
 // checkImmutable finds what differs and can never be brought in line: an instance of an earlier life, or one that is taken

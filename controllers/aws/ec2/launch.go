@@ -117,7 +117,7 @@ func (i *instance) launchInput(ctx context.Context, obj *v1alpha1.EC2Instance) (
 	in := &ec2.RunInstancesInput{
 		ClientToken: aws.String(token(obj)), MinCount: aws.Int32(1), MaxCount: aws.Int32(1),
 		ImageId: &image, InstanceType: ec2types.InstanceType(s.InstanceType), UserData: data,
-		KeyName: nonEmpty(s.KeyName), SubnetId: nonEmpty(s.SubnetID), SecurityGroupIds: s.SecurityGroupIDs,
+		KeyName: external.NonEmpty(s.KeyName), SubnetId: external.NonEmpty(s.SubnetID), SecurityGroupIds: s.SecurityGroupIDs,
 		BlockDeviceMappings: mappings(s), MetadataOptions: launchMetadata(s.MetadataOptions),
 		DisableApiTermination: s.DisableAPITermination, EbsOptimized: s.EBSOptimized,
 		TagSpecifications: []ec2types.TagSpecification{

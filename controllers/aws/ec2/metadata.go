@@ -27,8 +27,8 @@ var metadata = call{
 		},
 		{
 			Path: hopsPath, Sticky: true,
-			Want: option(func(m *v1alpha1.EC2MetadataOptions) string { return formatInt(m.HTTPPutResponseHopLimit) }),
-			Have: func(seen *instanceState) string { return formatInt(metadataOf(seen).HttpPutResponseHopLimit) },
+			Want: option(func(m *v1alpha1.EC2MetadataOptions) string { return external.FormatInt(m.HTTPPutResponseHopLimit) }),
+			Have: func(seen *instanceState) string { return external.FormatInt(metadataOf(seen).HttpPutResponseHopLimit) },
 		},
 		{
 			Path: endpointPath, Default: string(ec2types.InstanceMetadataEndpointStateEnabled),
@@ -50,7 +50,7 @@ var metadata = call{
 			case tokensPath:
 				in.HttpTokens = ec2types.HttpTokensState(c.To)
 			case hopsPath:
-				in.HttpPutResponseHopLimit = parseInt(c.To)
+				in.HttpPutResponseHopLimit = external.ParseInt(c.To)
 			}
 		}
 		_, err := i.svc.ModifyInstanceMetadataOptions(ctx, in)

@@ -22,9 +22,8 @@ func (i *instance) Observe(ctx context.Context, obj *v1alpha1.EC2Instance) (*ins
 	if err != nil || seen == nil {
 		return nil, err
 	}
-	foreign := i.Owner(obj, seen) == external.Foreign && !observeOnly(obj)
-	if foreign || !obj.DeletionTimestamp.IsZero() {
-		return seen, nil // nothing more is read of what is not ours, or is to go
+	if !external.ReadsSettings(obj, i.Owner(obj, seen)) {
+		return seen, nil
 	}
 	if external.AnyInUse(protection.fields, obj) {
 		if seen.protected, err = i.readProtection(ctx, seen); err != nil {
@@ -45,13 +44,11 @@ func (i *instance) Observe(ctx context.Context, obj *v1alpha1.EC2Instance) (*ins
 func (i *instance) find(ctx context.Context, obj *v1alpha1.EC2Instance) (*instanceState, error) {
 	s := &obj.Status
 	i.terminated = false
-	if engine.IsRoutine(ctx) && s.ARN != "" {
-		if seen, ok := cloud.ListingOf[instanceState](i.session).Get(ctx, s.ARN); ok {
-			return &seen, nil
-		}
+	if seen, ok := cloud.ListingOf[instanceState](i.session).Get(ctx, s.ARN); ok {
+		return &seen, nil
 	}
 	if s.InstanceID != "" {
-		seen, err := i.byID(ctx, s.InstanceID)
+		seen, err := i.svc.byID.GetOne(ctx, s.InstanceID, i.svc.readOne)
 		if err != nil || isThere(obj, seen) {
 			return seen, err
 		}
@@ -79,17 +76,6 @@ func (i *instance) byToken(ctx context.Context, obj *v1alpha1.EC2Instance) (*ins
 	return found, err
 }
 
-func (i *instance) byID(ctx context.Context, id string) (*instanceState, error) {
-	seen, ok, err := i.svc.byID.Get(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		return i.svc.readOne(ctx, id)
-	}
-	return &seen, nil
-}
-
 // isThere: one that is terminated is gone, and so is one that is about to be, unless it is we who wait for that.
 func isThere(obj *v1alpha1.EC2Instance, seen *instanceState) bool {
 	if seen == nil || seen.state() == ec2types.InstanceStateNameTerminated {
@@ -102,7 +88,7 @@ func isThere(obj *v1alpha1.EC2Instance, seen *instanceState) bool {
 // would take it. A launch that the search does not show yet is not repeated, for its token.
 func (i *instance) search(ctx context.Context, obj *v1alpha1.EC2Instance) (*instanceState, error) {
 	marks := i.session.Identity.OwnershipTags(obj)
-	all, _, err := i.svc.byName.Get(ctx, ownerKey{marks[tagCluster], marks[tagKind], marks[tagNamespace], marks[tagName]})
+	all, _, err := i.svc.byName.Get(ctx, ownerKey{marks[cloud.TagCluster], marks[cloud.TagKind], marks[cloud.TagNamespace], marks[cloud.TagName]})
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +97,7 @@ func (i *instance) search(ctx context.Context, obj *v1alpha1.EC2Instance) (*inst
 			return seen, err
 		}
 	}
-	if (obj.Spec.AdoptionPolicy != v1alpha1.AdoptionAdopt && !observeOnly(obj)) || !obj.DeletionTimestamp.IsZero() {
+	if (obj.Spec.AdoptionPolicy != v1alpha1.AdoptionAdopt && !external.ObserveOnly(obj)) || !obj.DeletionTimestamp.IsZero() {
 		return nil, nil
 	}
 	all, _, err = i.svc.offered.Get(ctx, obj.Namespace+"/"+obj.Name)
@@ -136,7 +122,7 @@ func (i *instance) only(obj *v1alpha1.EC2Instance, all []instanceState, owner ex
 	for _, s := range all {
 		ids = append(ids, s.id())
 	}
-	return nil, engine.Blocked(v1alpha1.ReasonAmbiguous, "the instances %s all carry the tags that make them this object's; nothing was changed. Ask somebody with access to AWS to remove the portico.dev tags from all but one", joined(ids))
+	return nil, engine.Blocked(v1alpha1.ReasonAmbiguous, "the instances %s all carry the tags that make them this object's; nothing was changed. Ask somebody with access to AWS to remove the portico.dev tags from all but one", external.JoinSet(ids))
 }
 
 // failedLaunch returns the error of an instance that EC2 itself ended before it was ever usable, as it does when it may not use the

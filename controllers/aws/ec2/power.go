@@ -24,12 +24,12 @@ const (
 var offline = []field{
 	{
 		Path: typePath, Sticky: true,
-		Want: func(o object) (string, bool) { return o.Spec.InstanceType, o.Spec.InstanceType != "" },
+		Want: external.Text(func(o object) string { return o.Spec.InstanceType }),
 		Have: func(seen *instanceState) string { return string(seen.vm.InstanceType) },
 	},
 	{
 		Path: optimizedPath, Sticky: true,
-		Want: yesNo(func(s *v1alpha1.EC2InstanceSpec) *bool { return s.EBSOptimized }),
+		Want: external.Bool(func(o object) *bool { return o.Spec.EBSOptimized }),
 		Have: func(seen *instanceState) string { return strconv.FormatBool(aws.ToBool(seen.vm.EbsOptimized)) },
 	},
 }
@@ -42,7 +42,7 @@ const (
 
 var power = []field{{
 	Path: "state", Sticky: true,
-	Want: func(o object) (string, bool) { return o.Spec.State, o.Spec.State != "" },
+	Want: external.Text(func(o object) string { return o.Spec.State }),
 	Have: func(seen *instanceState) string {
 		if seen.state() == ec2types.InstanceStateNameStopped {
 			return powerStopped
@@ -57,7 +57,7 @@ func (i *instance) planPower(obj *v1alpha1.EC2Instance, seen *instanceState) ([]
 	toggle := external.Changes(power, obj, seen)
 	stopped := seen.state() == ec2types.InstanceStateNameStopped
 	switch {
-	case len(changes) > 0 && (stopped || observeOnly(obj)):
+	case len(changes) > 0 && (stopped || external.ObserveOnly(obj)):
 		return i.modifyStopped(seen, changes), nil
 	case len(changes) > 0 && len(toggle) == 0:
 		return i.stopToChange(obj, seen, changes)
@@ -75,7 +75,7 @@ func (i *instance) planPower(obj *v1alpha1.EC2Instance, seen *instanceState) ([]
 
 // stoppedUnasked returns the outcome for an instance that is stopped while the spec is silent: it serves nobody.
 func stoppedUnasked(obj *v1alpha1.EC2Instance) error {
-	if observeOnly(obj) {
+	if external.ObserveOnly(obj) {
 		return engine.Blocked(v1alpha1.ReasonStopped, "the instance is stopped, and state is not set. Start it in AWS, or set state: Stopped if it is meant to be stopped; managementPolicy Observe changes nothing")
 	}
 	return engine.Blocked(v1alpha1.ReasonStopped, "the instance is stopped, and state is not set. Set state: Running to have it started, or state: Stopped to keep it stopped; or start it in AWS")
@@ -91,22 +91,22 @@ func (i *instance) stopToChange(obj *v1alpha1.EC2Instance, seen *instanceState, 
 	case obj.Spec.State == "" && !obj.Status.RestartAfterChange:
 		return nil, engine.Wait(v1alpha1.ReasonStopPlanned, 100*time.Millisecond, "%s: the instance is stopped for it, and started again", why)
 	}
-	step := i.stop(seen, "state Running → Stopped, for "+why)
-	take := step.Do
-	step.Do = func(ctx context.Context) error {
+	action := i.stop(seen, "state Running → Stopped, for "+why)
+	take := action.Do
+	action.Do = func(ctx context.Context) error {
 		if err := i.checkType(ctx, seen, changes); err != nil {
 			return err
 		}
 		return take(ctx)
 	}
-	return []external.Action{step}, nil
+	return []external.Action{action}, nil
 }
 
 // restart reports whether the instance is to be started again after a change that it is, or will be, stopped for.
 func restart(obj *v1alpha1.EC2Instance, seen *instanceState) bool {
 	pending := len(external.Changes(offline, obj, seen)) > 0
 	switch {
-	case obj.Spec.State != "" || observeOnly(obj):
+	case obj.Spec.State != "" || external.ObserveOnly(obj):
 		return false
 	case seen.state() != ec2types.InstanceStateNameRunning:
 		return obj.Status.RestartAfterChange

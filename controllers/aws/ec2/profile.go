@@ -16,7 +16,7 @@ import (
 var profile = call{
 	fields: []field{{
 		Path: "iamInstanceProfile",
-		Want: func(o object) (string, bool) { return o.Spec.IAMInstanceProfile, o.Spec.IAMInstanceProfile != "" },
+		Want: external.Text(func(o object) string { return o.Spec.IAMInstanceProfile }),
 		Have: func(seen *instanceState) string {
 			if seen.vm.IamInstanceProfile == nil {
 				return ""

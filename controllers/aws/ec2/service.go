@@ -83,7 +83,7 @@ func (s *service) readByID(ctx context.Context, ids []string) (map[string]instan
 func (s *service) readByName(ctx context.Context, keys []ownerKey) (map[ownerKey][]instanceState, error) {
 	values := map[string]map[string]bool{}
 	for _, k := range keys {
-		for tag, value := range map[string]string{tagCluster: k.cluster, tagKind: k.kind, tagNamespace: k.namespace, tagName: k.name} {
+		for tag, value := range map[string]string{cloud.TagCluster: k.cluster, cloud.TagKind: k.kind, cloud.TagNamespace: k.namespace, cloud.TagName: k.name} {
 			if values[tag] == nil {
 				values[tag] = map[string]bool{}
 			}
@@ -97,7 +97,7 @@ func (s *service) readByName(ctx context.Context, keys []ownerKey) (map[ownerKey
 	all := map[ownerKey][]instanceState{}
 	err := s.pages(ctx, func(seen instanceState) {
 		t := seen.tags
-		k := ownerKey{t[tagCluster], t[tagKind], t[tagNamespace], t[tagName]}
+		k := ownerKey{t[cloud.TagCluster], t[cloud.TagKind], t[cloud.TagNamespace], t[cloud.TagName]}
 		all[k] = append(all[k], seen)
 	}, filters...)
 	return all, err
@@ -140,11 +140,6 @@ func Instances(ctx context.Context, session *cloud.Session) ([]string, error) {
 func (s *service) list(ctx context.Context, session *cloud.Session, listing *cloud.Listing[instanceState]) ([]string, error) {
 	all := map[string]instanceState{}
 	err := s.pages(ctx, func(seen instanceState) { all[arn(session, seen.id())] = seen },
-		filter("instance-state-name", "pending", "running", "stopping", "stopped"), filter("tag:"+tagCluster, session.Identity.Cluster))
-	if err != nil {
-		listing.Replace(nil)
-		return nil, err
-	}
-	listing.Replace(all)
-	return sortedKeys(all), nil
+		filter("instance-state-name", "pending", "running", "stopping", "stopped"), filter("tag:"+cloud.TagCluster, session.Identity.Cluster))
+	return listing.Replace(all, err)
 }

@@ -3,7 +3,6 @@ package ec2
 import (
 	"context"
 	"strconv"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -52,13 +51,13 @@ func (i *instance) planCalls(obj *v1alpha1.EC2Instance, seen *instanceState) []e
 		if len(changes) == 0 {
 			continue
 		}
-		step := external.Action{Name: c.name(changes), Why: external.Describe(changes), Changes: changes, Do: func(ctx context.Context) error {
+		action := external.Action{Name: c.name(changes), Why: external.Describe(changes), Changes: changes, Do: func(ctx context.Context) error {
 			return explain(c.do(ctx, i, seen, changes))
 		}}
 		if c.references != nil {
-			step.References = c.references(changes)
+			action.References = c.references(changes)
 		}
-		actions = append(actions, step)
+		actions = append(actions, action)
 	}
 	return actions
 }
@@ -67,23 +66,21 @@ func (i *instance) planCalls(obj *v1alpha1.EC2Instance, seen *instanceState) []e
 var groups = call{
 	fields: []field{{
 		Path: "securityGroupIDs", Sticky: true,
-		Want: func(o object) (string, bool) {
-			return joined(o.Spec.SecurityGroupIDs), len(o.Spec.SecurityGroupIDs) > 0
-		},
+		Want: external.Set(func(o object) []string { return o.Spec.SecurityGroupIDs }),
 		Have: func(seen *instanceState) string {
 			var ids []string
 			for _, g := range seen.vm.SecurityGroups {
 				ids = append(ids, aws.ToString(g.GroupId))
 			}
-			return joined(ids)
+			return external.JoinSet(ids)
 		},
 	}},
 	references: func(changes []external.Change) []external.Reference {
-		return reference.Added(reference.SecurityGroup, strings.Split(changes[0].From, separator), strings.Split(changes[0].To, separator))
+		return reference.Added(reference.SecurityGroup, external.SplitSet(changes[0].From), external.SplitSet(changes[0].To))
 	},
 	name: always("ModifyInstanceAttribute"),
 	do: func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error {
-		return i.modify(ctx, &ec2.ModifyInstanceAttributeInput{InstanceId: seen.vm.InstanceId, Groups: strings.Split(changes[0].To, separator)})
+		return i.modify(ctx, &ec2.ModifyInstanceAttributeInput{InstanceId: seen.vm.InstanceId, Groups: external.SplitSet(changes[0].To)})
 	},
 }
 
@@ -95,7 +92,7 @@ func (i *instance) modify(ctx context.Context, in *ec2.ModifyInstanceAttributeIn
 var monitoring = call{
 	fields: []field{{
 		Path: "monitoring", Default: "false",
-		Want: yesNo(func(s *v1alpha1.EC2InstanceSpec) *bool { return s.Monitoring }),
+		Want: external.Bool(func(o object) *bool { return o.Spec.Monitoring }),
 		Have: func(seen *instanceState) string {
 			m := seen.vm.Monitoring
 			return strconv.FormatBool(m != nil && (m.State == ec2types.MonitoringStateEnabled || m.State == ec2types.MonitoringStatePending))
@@ -122,7 +119,7 @@ var monitoring = call{
 var protection = call{
 	fields: []field{{
 		Path: "disableApiTermination", Sticky: true,
-		Want: yesNo(func(s *v1alpha1.EC2InstanceSpec) *bool { return s.DisableAPITermination }),
+		Want: external.Bool(func(o object) *bool { return o.Spec.DisableAPITermination }),
 		Have: func(seen *instanceState) string { return strconv.FormatBool(aws.ToBool(seen.protected)) },
 	}},
 	read: func(seen *instanceState) bool { return seen.protected != nil },
@@ -136,27 +133,4 @@ func (i *instance) protect(ctx context.Context, seen *instanceState, on bool) er
 	return i.modify(ctx, &ec2.ModifyInstanceAttributeInput{
 		InstanceId: seen.vm.InstanceId, DisableApiTermination: &ec2types.AttributeBooleanValue{Value: &on},
 	})
-}
-
-func yesNo(of func(*v1alpha1.EC2InstanceSpec) *bool) func(object) (string, bool) {
-	return func(o object) (string, bool) {
-		value := of(&o.Spec)
-		return strconv.FormatBool(aws.ToBool(value)), value != nil
-	}
-}
-
-func formatInt(n *int32) string {
-	if n == nil {
-		return ""
-	}
-	return strconv.Itoa(int(*n))
-}
-
-// parseInt returns the number in value; nil if it is none.
-func parseInt(value string) *int32 {
-	n, err := strconv.ParseInt(value, 10, 32)
-	if err != nil {
-		return nil
-	}
-	return aws.Int32(int32(n))
 }

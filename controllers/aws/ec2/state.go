@@ -1,23 +1,13 @@
 package ec2
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/portico-platform/portico/controllers/cloud"
-)
-
-// The ownership tags by which instances are searched; cloud.Identity sets them.
-const (
-	tagCluster   = "portico.dev/cluster"
-	tagKind      = "portico.dev/kind"
-	tagNamespace = "portico.dev/namespace"
-	tagName      = "portico.dev/name"
 )
 
 // instanceState is what AWS has of one instance.
@@ -43,11 +33,11 @@ func stateOf(vm *ec2types.Instance) instanceState {
 }
 
 func tagMap(list []ec2types.Tag) map[string]string {
-	tags := make(map[string]string, len(list))
-	for _, t := range list {
-		tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
-	}
-	return tags
+	return cloud.TagMap(list, func(t ec2types.Tag) (key, value *string) { return t.Key, t.Value })
+}
+
+func tagList(tags map[string]string) []ec2types.Tag {
+	return cloud.TagList(tags, func(key, value *string) ec2types.Tag { return ec2types.Tag{Key: key, Value: value} })
 }
 
 func (s *instanceState) id() string { return aws.ToString(s.vm.InstanceId) }
@@ -77,32 +67,7 @@ func (s *instanceState) volumeIDs() map[string]string {
 }
 
 func arn(session *cloud.Session, id string) string {
-	return fmt.Sprintf("arn:%s:ec2:%s:%s:instance/%s", session.Partition, session.Config.Region, session.AccountID, id)
-}
-
-// tagList returns the tags sorted: the order of parameters must not make a repeated call another one.
-func tagList(tags map[string]string) []ec2types.Tag {
-	list := make([]ec2types.Tag, 0, len(tags))
-	for _, key := range sortedKeys(tags) {
-		list = append(list, ec2types.Tag{Key: aws.String(key), Value: aws.String(tags[key])})
-	}
-	return list
+	return session.ARN("ec2", "instance/"+id)
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
-// nonEmpty returns nil for an empty text: the parameter is left out.
-func nonEmpty(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
-const separator = ", "
-
-func joined(list []string) string {
-	list = slices.Clone(list)
-	slices.Sort(list)
-	return strings.Join(slices.Compact(list), separator)
-}

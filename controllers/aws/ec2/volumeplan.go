@@ -76,7 +76,7 @@ func (i *instance) planVolumes(obj *v1alpha1.EC2Instance, seen *instanceState) (
 		}
 		switch {
 		case len(volume) == 0:
-		case v.modifying() && !observeOnly(obj):
+		case v.modifying() && !external.ObserveOnly(obj):
 			rest = engine.Wait(v1alpha1.ReasonVolumeModifying, volumePace, "%s waits: AWS is still at work on the last change of the volume at %s", external.Describe(volume), device)
 		default:
 			actions = append(actions, i.modifyVolume(obj, seen, device, volume))
@@ -88,8 +88,8 @@ func (i *instance) planVolumes(obj *v1alpha1.EC2Instance, seen *instanceState) (
 // volumeTooLarge returns the error of a volume that has more than is asked for, whoever made it so: EBS volumes cannot shrink.
 func volumeTooLarge(obj *v1alpha1.EC2Instance, seen *instanceState, device string) error {
 	want, declared := declaredAt(obj, volumePath(device, "volumeSize"), device)
-	have := formatInt(seen.volumes[device].Size)
-	if !declared || want == have || !noLess(have, want) {
+	have := external.FormatInt(seen.volumes[device].Size)
+	if !declared || want == have || !external.NotLess(have, want) {
 		return nil
 	}
 	return engine.Blocked(v1alpha1.ReasonVolumeCannotShrink, "the volume at %s has %s GiB, and volumeSize asks for %s: EBS volumes cannot shrink; its size was not changed. Set volumeSize to %s, or move the data to a smaller volume",
@@ -120,23 +120,23 @@ func modification(obj *v1alpha1.EC2Instance, seen *instanceState, device string,
 	for _, c := range changes {
 		switch c.Path {
 		case volumePath(device, "volumeSize"):
-			in.Size = parseInt(c.To)
+			in.Size = external.ParseInt(c.To)
 		case volumePath(device, "volumeType"):
 			in.VolumeType = ec2types.VolumeType(c.To)
 		case volumePath(device, "iops"):
-			in.Iops = parseInt(c.To)
+			in.Iops = external.ParseInt(c.To)
 		case volumePath(device, "throughput"):
-			in.Throughput = parseInt(c.To)
+			in.Throughput = external.ParseInt(c.To)
 		}
 	}
 	if in.VolumeType == "" {
 		return in
 	}
 	if iops, declared := declaredAt(obj, volumePath(device, "iops"), device); declared {
-		in.Iops = parseInt(iops)
+		in.Iops = external.ParseInt(iops)
 	}
 	if throughput, declared := declaredAt(obj, volumePath(device, "throughput"), device); declared {
-		in.Throughput = parseInt(throughput)
+		in.Throughput = external.ParseInt(throughput)
 	}
 	return in
 }

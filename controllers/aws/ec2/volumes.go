@@ -61,10 +61,10 @@ func volumeFields(device string) []field {
 			},
 		}
 	}
-	size := one("volumeSize", func(m *v1alpha1.EC2BlockDevice) string { return formatInt(m.VolumeSize) }, func(v *volumeState) string { return formatInt(v.Size) })
-	size.Same = noLess
-	iops := one("iops", func(m *v1alpha1.EC2BlockDevice) string { return formatInt(m.IOPS) }, func(v *volumeState) string { return formatInt(v.Iops) })
-	throughput := one("throughput", func(m *v1alpha1.EC2BlockDevice) string { return formatInt(m.Throughput) }, func(v *volumeState) string { return formatInt(v.Throughput) })
+	size := one("volumeSize", func(m *v1alpha1.EC2BlockDevice) string { return external.FormatInt(m.VolumeSize) }, func(v *volumeState) string { return external.FormatInt(v.Size) })
+	size.Same = external.NotLess
+	iops := one("iops", func(m *v1alpha1.EC2BlockDevice) string { return external.FormatInt(m.IOPS) }, func(v *volumeState) string { return external.FormatInt(v.Iops) })
+	throughput := one("throughput", func(m *v1alpha1.EC2BlockDevice) string { return external.FormatInt(m.Throughput) }, func(v *volumeState) string { return external.FormatInt(v.Throughput) })
 	iops.Sticky, iops.Default = false, gp3IOPS
 	throughput.Sticky, throughput.Default = false, gp3Throughput
 	return []field{
@@ -73,11 +73,6 @@ func volumeFields(device string) []field {
 		iops, throughput,
 		one(keepPath, func(m *v1alpha1.EC2BlockDevice) string { return formatBool(m.DeleteOnTermination) }, func(v *volumeState) string { return strconv.FormatBool(v.deleteOnTermination) }),
 	}
-}
-
-// noLess: a volume that is larger than asked for cannot be made smaller; volumeTooLarge says so.
-func noLess(have, want string) bool {
-	return aws.ToInt32(parseInt(have)) >= aws.ToInt32(parseInt(want))
 }
 
 func formatBool(b *bool) string {
@@ -93,7 +88,7 @@ func mappings(s *v1alpha1.EC2InstanceSpec) []ec2types.BlockDeviceMapping {
 	for _, m := range s.BlockDeviceMappings {
 		ebs := &ec2types.EbsBlockDevice{
 			VolumeSize: m.VolumeSize, VolumeType: ec2types.VolumeTypeGp3, Iops: m.IOPS, Throughput: m.Throughput,
-			Encrypted: aws.Bool(true), KmsKeyId: nonEmpty(m.KMSKeyID), DeleteOnTermination: m.DeleteOnTermination, SnapshotId: nonEmpty(m.SnapshotID),
+			Encrypted: aws.Bool(true), KmsKeyId: external.NonEmpty(m.KMSKeyID), DeleteOnTermination: m.DeleteOnTermination, SnapshotId: external.NonEmpty(m.SnapshotID),
 		}
 		if m.VolumeType != "" {
 			ebs.VolumeType = ec2types.VolumeType(m.VolumeType)

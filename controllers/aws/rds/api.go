@@ -111,16 +111,8 @@ func Instances(ctx context.Context, session *cloud.Session) ([]string, error) {
 
 func (s *service) list(ctx context.Context, listing *cloud.Listing[instanceState]) ([]string, error) {
 	all := map[string]instanceState{}
-	if err := s.pages(ctx, &rds.DescribeDBInstancesInput{}, func(seen instanceState) { all[seen.arn()] = seen }); err != nil {
-		listing.Replace(nil)
-		return nil, err
-	}
-	listing.Replace(all)
-	arns := make([]string, 0, len(all))
-	for arn := range all {
-		arns = append(arns, arn)
-	}
-	return arns, nil
+	err := s.pages(ctx, &rds.DescribeDBInstancesInput{}, func(seen instanceState) { all[seen.arn()] = seen })
+	return listing.Replace(all, err)
 }
 
 // instanceState is what AWS has of one instance.
@@ -134,19 +126,11 @@ func stateOf(db *rdstypes.DBInstance) instanceState {
 }
 
 func tagMap(list []rdstypes.Tag) map[string]string {
-	tags := make(map[string]string, len(list))
-	for _, t := range list {
-		tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
-	}
-	return tags
+	return cloud.TagMap(list, func(t rdstypes.Tag) (key, value *string) { return t.Key, t.Value })
 }
 
 func tagList(tags map[string]string) []rdstypes.Tag {
-	list := make([]rdstypes.Tag, 0, len(tags))
-	for key, value := range tags {
-		list = append(list, rdstypes.Tag{Key: aws.String(key), Value: aws.String(value)})
-	}
-	return list
+	return cloud.TagList(tags, func(key, value *string) rdstypes.Tag { return rdstypes.Tag{Key: key, Value: value} })
 }
 
 // identifier in the case in which RDS keeps it.

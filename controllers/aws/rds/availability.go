@@ -31,18 +31,18 @@ var brokenStates = []struct {
 	status, reason, advice string
 	modify                 bool
 }{
-	{"storage-full", "StorageFull", "the storage is full, and the database refuses to work: raise allocatedStorage and set applyImmediately: true", true},
-	{"stopped", "Stopped", "the database was stopped outside Portico: start it in AWS; AWS itself starts it again after seven days", false},
-	{"failed", "DatabaseFailed", "RDS cannot recover the database: restore a snapshot into a new one", false},
-	{"incompatible-restore", "DatabaseFailed", "RDS could not restore the snapshot: delete this object and request a new one", false},
-	{"restore-error", "DatabaseFailed", "RDS could not restore the snapshot: delete this object and request a new one", false},
-	{"inaccessible-encryption-credentials", "KeyNotAccessible", "RDS cannot use the KMS key of the storage: make the key available to RDS again, and start the database in AWS", false},
-	{"incompatible-parameters", "IncompatibleParameters", "the database does not start with its parameter group: correct the group, or set another dbParameterGroupName", true},
-	{"incompatible-network", "IncompatibleNetwork", "RDS cannot place the database in its network: check the subnet group, its free addresses and the VPC's DNS", false},
-	{"incompatible-option-group", "IncompatibleOptionGroup", "RDS cannot apply the option group: correct it in AWS", true},
-	{"incompatible-credentials", "IncompatibleCredentials", "the master user name or password does not fit the engine: choose others", true},
-	{"incompatible-", "Incompatible", "RDS cannot run the database as it is: look at its events in AWS", false},
-	{"insufficient-capacity", "InsufficientCapacity", "AWS has no capacity for this class now: choose another dbInstanceClass, or wait", false},
+	{"storage-full", v1alpha1.ReasonStorageFull, "the storage is full, and the database refuses to work: raise allocatedStorage and set applyImmediately: true", true},
+	{"stopped", v1alpha1.ReasonStopped, "the database was stopped outside Portico: start it in AWS; AWS itself starts it again after seven days", false},
+	{"failed", v1alpha1.ReasonDatabaseFailed, "RDS cannot recover the database: restore a snapshot into a new one", false},
+	{"incompatible-restore", v1alpha1.ReasonDatabaseFailed, "RDS could not restore the snapshot: delete this object and request a new one", false},
+	{"restore-error", v1alpha1.ReasonDatabaseFailed, "RDS could not restore the snapshot: delete this object and request a new one", false},
+	{"inaccessible-encryption-credentials", v1alpha1.ReasonKeyNotAccessible, "RDS cannot use the KMS key of the storage: make the key available to RDS again, and start the database in AWS", false},
+	{"incompatible-parameters", v1alpha1.ReasonIncompatibleParameters, "the database does not start with its parameter group: correct the group, or set another dbParameterGroupName", true},
+	{"incompatible-network", v1alpha1.ReasonIncompatibleNetwork, "RDS cannot place the database in its network: check the subnet group, its free addresses and the VPC's DNS", false},
+	{"incompatible-option-group", v1alpha1.ReasonIncompatibleOptionGroup, "RDS cannot apply the option group: correct it in AWS", true},
+	{"incompatible-credentials", v1alpha1.ReasonIncompatibleCredentials, "the master user name or password does not fit the engine: choose others", true},
+	{"incompatible-", v1alpha1.ReasonIncompatible, "RDS cannot run the database as it is: look at its events in AWS", false},
+	{"insufficient-capacity", v1alpha1.ReasonInsufficientCapacity, "AWS has no capacity for this class now: choose another dbInstanceClass, or wait", false},
 }
 
 // availabilityOf returns what to make of seen's state. States that are not known count as work in progress.

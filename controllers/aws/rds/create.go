@@ -25,7 +25,7 @@ func (i *instance) create(obj *v1alpha1.RDSInstance) external.Action {
 		Do: func(ctx context.Context) error {
 			in := i.createInput(obj)
 			if obj.Spec.ManageMasterUserPassword {
-				in.ManageMasterUserPassword, in.MasterUserSecretKmsKeyId = aws.Bool(true), nonEmpty(obj.Spec.MasterUserSecretKmsKeyID)
+				in.ManageMasterUserPassword, in.MasterUserSecretKmsKeyId = aws.Bool(true), external.NonEmpty(obj.Spec.MasterUserSecretKmsKeyID)
 				_, err := i.svc.CreateDBInstance(ctx, in)
 				if err == nil {
 					obj.Status.PasswordRotation = rotationOf(obj)
@@ -89,13 +89,13 @@ func (i *instance) createInput(obj *v1alpha1.RDSInstance) *rds.CreateDBInstanceI
 	}
 	return &rds.CreateDBInstanceInput{
 		DBInstanceIdentifier: aws.String(i.identifier(obj)),
-		Engine:               &s.Engine, EngineVersion: nonEmpty(s.EngineVersion), AutoMinorVersionUpgrade: w.AutoMinorVersionUpgrade,
-		DBInstanceClass: w.DBInstanceClass, MasterUsername: &s.MasterUsername, DBName: nonEmpty(s.DBName), Port: w.DBPortNumber,
+		Engine:               &s.Engine, EngineVersion: external.NonEmpty(s.EngineVersion), AutoMinorVersionUpgrade: w.AutoMinorVersionUpgrade,
+		DBInstanceClass: w.DBInstanceClass, MasterUsername: &s.MasterUsername, DBName: external.NonEmpty(s.DBName), Port: w.DBPortNumber,
 		AllocatedStorage: w.AllocatedStorage, MaxAllocatedStorage: w.MaxAllocatedStorage,
 		StorageType: w.StorageType, Iops: w.Iops, StorageThroughput: w.StorageThroughput,
-		StorageEncrypted: &encrypted, KmsKeyId: nonEmpty(s.KMSKeyID),
+		StorageEncrypted: &encrypted, KmsKeyId: external.NonEmpty(s.KMSKeyID),
 		MultiAZ: w.MultiAZ, PubliclyAccessible: w.PubliclyAccessible,
-		DBSubnetGroupName: nonEmpty(s.DBSubnetGroupName), VpcSecurityGroupIds: w.VpcSecurityGroupIds, DBParameterGroupName: w.DBParameterGroupName,
+		DBSubnetGroupName: external.NonEmpty(s.DBSubnetGroupName), VpcSecurityGroupIds: w.VpcSecurityGroupIds, DBParameterGroupName: w.DBParameterGroupName,
 		BackupRetentionPeriod: w.BackupRetentionPeriod, PreferredBackupWindow: w.PreferredBackupWindow, PreferredMaintenanceWindow: w.PreferredMaintenanceWindow,
 		EnablePerformanceInsights: w.EnablePerformanceInsights, EnableCloudwatchLogsExports: enabledLogs(w),
 		DeletionProtection: w.DeletionProtection, CopyTagsToSnapshot: aws.Bool(true), Tags: i.tagsOf(obj),

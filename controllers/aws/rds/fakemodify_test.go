@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
 	rdstypes "github.com/aws/aws-sdk-go-v2/service/rds/types"
+
+	"github.com/portico-platform/portico/controllers/external"
 )
 
 func (f *fakeRDS) ModifyDBInstance(_ context.Context, in *rds.ModifyDBInstanceInput, _ ...opt) (*rds.ModifyDBInstanceOutput, error) {
@@ -75,7 +77,7 @@ func (f *fakeRDS) atOnce(in *rds.ModifyDBInstanceInput) {
 	if c := in.CloudwatchLogsExportConfiguration; c != nil {
 		f.db.EnabledCloudwatchLogsExports = slices.DeleteFunc(slices.Concat(f.db.EnabledCloudwatchLogsExports, c.EnableLogTypes), func(n string) bool { return slices.Contains(c.DisableLogTypes, n) })
 	}
-	ids := members(groups(f.db))
+	ids := external.SplitSet(groups(f.db))
 	if in.VpcSecurityGroupIds != nil {
 		ids = in.VpcSecurityGroupIds
 	}
@@ -154,7 +156,7 @@ func (f *fakeRDS) drift(path string) {
 	case "vpcSecurityGroupIDs":
 		f.groups([]string{"sg-x"}, aws.String(parameterGroup(f.db).name))
 	case "dbParameterGroupName":
-		f.groups(members(groups(f.db)), aws.String("another"))
+		f.groups(external.SplitSet(groups(f.db)), aws.String("another"))
 	case "autoMinorVersionUpgrade":
 		flip(&f.db.AutoMinorVersionUpgrade)
 	case "backupRetentionPeriod":

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -52,10 +51,6 @@ func (i *instance) identifier(obj *v1alpha1.RDSInstance) string {
 	return name
 }
 
-func (i *instance) arn(obj *v1alpha1.RDSInstance) string {
-	return fmt.Sprintf("arn:%s:rds:%s:%s:db:%s", i.session.Partition, i.session.Config.Region, i.session.AccountID, i.identifier(obj))
-}
-
 // Observe reads the instance with its tags: from the latest listing if the look is routine, else together with others'
 // looks of the same moment. What was not there yet is looked for alone.
 func (i *instance) Observe(ctx context.Context, obj *v1alpha1.RDSInstance) (*instanceState, error) {
@@ -63,19 +58,10 @@ func (i *instance) Observe(ctx context.Context, obj *v1alpha1.RDSInstance) (*ins
 	if obj.Status.ARN == "" {
 		return i.svc.readOne(ctx, name)
 	}
-	if engine.IsRoutine(ctx) {
-		if seen, ok := cloud.ListingOf[instanceState](i.session).Get(ctx, obj.Status.ARN); ok {
-			return &seen, nil
-		}
+	if seen, ok := cloud.ListingOf[instanceState](i.session).Get(ctx, obj.Status.ARN); ok {
+		return &seen, nil
 	}
-	seen, ok, err := i.svc.batch.Get(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		return i.svc.readOne(ctx, name)
-	}
-	return &seen, nil
+	return i.svc.batch.GetOne(ctx, name, i.svc.readOne)
 }
 
 // Owner reads ownership off the tags.
@@ -111,7 +97,7 @@ func (i *instance) Plan(obj *v1alpha1.RDSInstance, seen *instanceState) ([]exter
 	if err := checkImmutable(obj, seen); err != nil {
 		return nil, err
 	}
-	manage := obj.Spec.ManagementPolicy != v1alpha1.ManagementObserve
+	manage := !external.ObserveOnly(obj)
 	var actions []external.Action
 	if manage {
 		actions = append(i.planRecord(obj, seen), i.planTags(obj, seen)...)

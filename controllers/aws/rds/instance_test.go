@@ -160,8 +160,8 @@ func TestRemovedFieldsGoBackToTheDefaultOnce(t *testing.T) {
 	obj.Spec = minimal.Spec
 	settled(t, f, v, obj)
 	got := []string{
-		formatInt(f.db.Endpoint.Port), formatBool(f.db.MultiAZ), formatBool(f.db.AutoMinorVersionUpgrade),
-		formatBool(f.db.PerformanceInsightsEnabled), joined(f.db.EnabledCloudwatchLogsExports), formatInt(f.db.MaxAllocatedStorage), f.tags["team"],
+		external.FormatInt(f.db.Endpoint.Port), formatBool(f.db.MultiAZ), formatBool(f.db.AutoMinorVersionUpgrade),
+		formatBool(f.db.PerformanceInsightsEnabled), external.JoinSet(f.db.EnabledCloudwatchLogsExports), external.FormatInt(f.db.MaxAllocatedStorage), f.tags["team"],
 	}
 	if want := []string{"5432", "false", "true", "false", "", "", ""}; !slices.Equal(got, want) {
 		t.Errorf("after the removal %q, want AWS's defaults %q", got, want)
@@ -169,7 +169,7 @@ func TestRemovedFieldsGoBackToTheDefaultOnce(t *testing.T) {
 	if groups(f.db) != "sg-1, sg-2" || *f.db.PreferredBackupWindow != "02:00-02:30" {
 		t.Error("what has no default of AWS's did not stay")
 	}
-	if days := formatInt(f.db.BackupRetentionPeriod); days != formatInt(object(full).Spec.BackupRetentionPeriod) {
+	if days := external.FormatInt(f.db.BackupRetentionPeriod); days != external.FormatInt(object(full).Spec.BackupRetentionPeriod) {
 		t.Errorf("the removal left recovery points of %s days only", days)
 	}
 	f.drift("port") // now somebody else's business

@@ -88,8 +88,8 @@ func (i *instance) planGiven(obj *v1alpha1.RDSInstance, seen *instanceState) []e
 		actions = append(actions, external.Action{
 			Name: "RotatePassword", Why: "nothing is rotated: the password is that of the Secret " + name + "; change the Secret",
 			Do: func(context.Context) error { obj.Status.PasswordRotation = asked; return nil },
-			Event: func(n *engine.Events) {
-				n.Warning("RotationIgnored", "RotatePassword", "the password comes from the Secret %s: change it there, and Portico applies it; nothing was rotated", name)
+			Event: func(e *engine.Events) {
+				e.Warning(v1alpha1.ReasonRotationIgnored, "RotatePassword", "the password comes from the Secret %s: change it there, and Portico applies it; nothing was rotated", name)
 			},
 		})
 	}
@@ -120,8 +120,8 @@ func (i *instance) changePassword(obj *v1alpha1.RDSInstance, seen *instanceState
 			}
 			return i.confirmPassword(ctx, obj, seen.resource())
 		},
-		Event: func(n *engine.Events) {
-			n.Normal("PasswordChanged", "ChangeMasterPassword", "master password: %s", why)
+		Event: func(e *engine.Events) {
+			e.Normal(v1alpha1.ReasonPasswordChanged, "ChangeMasterPassword", "master password: %s", why)
 		},
 	}
 }
@@ -134,13 +134,13 @@ const rotationPoll = 5 * time.Minute
 func (i *instance) planManaged(obj *v1alpha1.RDSInstance, seen *instanceState) ([]external.Action, error) {
 	asked := rotationOf(obj)
 	in := &rds.ModifyDBInstanceInput{DBInstanceIdentifier: aws.String(seen.identifier())}
-	step := external.Action{Name: "ChangeMasterPassword"}
+	action := external.Action{Name: "ChangeMasterPassword"}
 	switch {
 	case seen.db.MasterUserSecret == nil:
 		in.ManageMasterUserPassword, in.ApplyImmediately = aws.Bool(true), aws.Bool(obj.Spec.ApplyImmediately)
-		in.MasterUserSecretKmsKeyId = nonEmpty(obj.Spec.MasterUserSecretKmsKeyID)
-		step.Why = "master password: RDS manages it from now on, in AWS Secrets Manager"
-		step.References = []external.Reference{{Kind: reference.KMSKey, Name: obj.Spec.MasterUserSecretKmsKeyID}}
+		in.MasterUserSecretKmsKeyId = external.NonEmpty(obj.Spec.MasterUserSecretKmsKeyID)
+		action.Why = "master password: RDS manages it from now on, in AWS Secrets Manager"
+		action.References = []external.Reference{{Kind: reference.KMSKey, Name: obj.Spec.MasterUserSecretKmsKeyID}}
 	case secretWait(seen) != nil:
 		return nil, secretWait(seen)
 	case asked == "" || asked == obj.Status.PasswordRotation:
@@ -149,17 +149,19 @@ func (i *instance) planManaged(obj *v1alpha1.RDSInstance, seen *instanceState) (
 		return nil, engine.Wait(v1alpha1.ReasonRotationWaits, rotationPoll, "the rotation of the password waits for the maintenance window, because RDS would make the changes that wait for it at once too; set applyImmediately: true to have both now")
 	default:
 		in.RotateMasterUserPassword, in.ApplyImmediately = aws.Bool(true), aws.Bool(true)
-		step.Why = "master password: RDS rotates it, as the annotation " + v1alpha1.AnnotationRotatePassword + " asks"
+		action.Why = "master password: RDS rotates it, as the annotation " + v1alpha1.AnnotationRotatePassword + " asks"
 	}
-	step.Do = func(ctx context.Context) error {
+	action.Do = func(ctx context.Context) error {
 		_, err := i.svc.ModifyDBInstance(ctx, in)
 		if err == nil {
 			obj.Status.PasswordRotation = asked
 		}
 		return explain(err)
 	}
-	step.Event = func(n *engine.Events) { n.Normal("PasswordChanged", "ChangeMasterPassword", "%s", step.Why) }
-	return []external.Action{step}, nil
+	action.Event = func(e *engine.Events) {
+		e.Normal(v1alpha1.ReasonPasswordChanged, "ChangeMasterPassword", "%s", action.Why)
+	}
+	return []external.Action{action}, nil
 }
 
 // secretWait returns why the secret in which RDS keeps the password cannot be used.
@@ -179,11 +181,4 @@ func withoutPassword(err error, password string) error {
 		return engine.Blocked(v1alpha1.ReasonInvalidPassword, "RDS refused the master password; its answer is not shown, because it quotes the password")
 	}
 	return err
-}
-
-func nonEmpty(value string) *string {
-	if value == "" {
-		return nil
-	}
-	return &value
 }

@@ -39,7 +39,7 @@ func differences(obj *v1alpha1.RDSInstance, seen *instanceState, inForce bool) (
 	changes := external.Changes(fields(obj.Spec.Engine, inForce), obj, seen)
 	changes = slices.DeleteFunc(changes, func(c external.Change) bool {
 		// Autoscaling has reached its end.
-		return c.Path == "maxAllocatedStorage" && c.From == noAutoscaling && c.To != noAutoscaling && noLess(formatInt(seen.db.AllocatedStorage), c.To)
+		return c.Path == "maxAllocatedStorage" && c.From == noAutoscaling && c.To != noAutoscaling && external.NotLess(external.FormatInt(seen.db.AllocatedStorage), c.To)
 	})
 	have := firstString(seen.pending().EngineVersion, seen.db.EngineVersion)
 	if inForce {
@@ -56,7 +56,7 @@ func (i *instance) modify(obj *v1alpha1.RDSInstance, seen *instanceState, change
 	var added []external.Reference
 	for _, c := range changes {
 		if c.Path == groupsPath {
-			added = reference.Added(reference.SecurityGroup, members(c.From), members(c.To))
+			added = reference.Added(reference.SecurityGroup, external.SplitSet(c.From), external.SplitSet(c.To))
 		}
 	}
 	return external.Action{Name: "ModifyDBInstance", Why: external.Describe(changes), Changes: changes, References: added, Do: func(ctx context.Context) error {

@@ -14,13 +14,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/external"
 )
 
 // Report fills the status and tells how to connect. Only the password in force is told.
 func (i *instance) Report(obj *v1alpha1.RDSInstance, seen *instanceState) map[string]string {
 	i.Reserve(obj)
 	s, db := &obj.Status, &seen.db
-	s.ARN, s.DBInstanceStatus = i.arn(obj), seen.status()
+	s.ARN, s.DBInstanceStatus = i.session.ARN("rds", "db:"+i.identifier(obj)), seen.status()
 	s.EngineVersion, s.InstanceClass = aws.ToString(db.EngineVersion), aws.ToString(db.DBInstanceClass)
 	s.AllocatedStorage, s.ParameterApplyStatus = aws.ToInt32(db.AllocatedStorage), parameterGroup(db).status
 	s.PendingModifiedValues = pendingChanges(seen)
@@ -133,7 +134,7 @@ func beyondSettings(p *pending) map[string]string {
 	for _, v := range p.AdditionalStorageVolumes {
 		volumes = append(volumes, aws.ToString(v.VolumeName))
 	}
-	all["processorFeatures"], all["additionalStorageVolumes"] = joined(features), joined(volumes)
+	all["processorFeatures"], all["additionalStorageVolumes"] = external.JoinSet(features), external.JoinSet(volumes)
 	return all
 }
 
@@ -155,7 +156,7 @@ func waitsForWindow(seen *instanceState) bool {
 func applied(obj *v1alpha1.RDSInstance) metav1.Condition {
 	s := &obj.Status
 	c := metav1.Condition{
-		Type: v1alpha1.ConditionChangesApplied, Status: metav1.ConditionTrue, Reason: "Applied",
+		Type: v1alpha1.ConditionChangesApplied, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonApplied,
 		Message: "every change is in force", ObservedGeneration: obj.Generation,
 	}
 	var texts []string
@@ -164,10 +165,10 @@ func applied(obj *v1alpha1.RDSInstance) metav1.Condition {
 	}
 	switch {
 	case len(texts) > 0:
-		c.Status, c.Reason = metav1.ConditionFalse, "WaitingForMaintenanceWindow"
+		c.Status, c.Reason = metav1.ConditionFalse, v1alpha1.ReasonWaitingForMaintenanceWindow
 		c.Message = "accepted by RDS and not in force yet: " + strings.Join(texts, ", ") + "; it waits for the maintenance window, unless applyImmediately is true"
 	case s.ParameterApplyStatus == "pending-reboot":
-		c.Status, c.Reason = metav1.ConditionFalse, "WaitingForReboot"
+		c.Status, c.Reason = metav1.ConditionFalse, v1alpha1.ReasonWaitingForReboot
 		c.Message = "some settings of the parameter group wait for a reboot: reboot the database in AWS at a time that suits"
 	}
 	c.Message += larger(obj)
@@ -176,7 +177,7 @@ func applied(obj *v1alpha1.RDSInstance) metav1.Condition {
 
 // larger says why there is more storage than the spec asks for, unless AWS may add some.
 func larger(obj *v1alpha1.RDSInstance) string {
-	becomes := max(obj.Status.AllocatedStorage, aws.ToInt32(parseInt(obj.Status.PendingModifiedValues["allocatedStorage"])))
+	becomes := max(obj.Status.AllocatedStorage, aws.ToInt32(external.ParseInt(obj.Status.PendingModifiedValues["allocatedStorage"])))
 	if becomes <= obj.Spec.AllocatedStorage || obj.Spec.MaxAllocatedStorage != nil {
 		return ""
 	}

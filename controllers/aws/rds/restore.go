@@ -44,12 +44,12 @@ func (i *instance) restoreInput(obj *v1alpha1.RDSInstance, from string) *rds.Res
 	in := &rds.RestoreDBInstanceFromDBSnapshotInput{
 		DBInstanceIdentifier: aws.String(i.identifier(obj)), DBSnapshotIdentifier: &from,
 		DBInstanceClass: w.DBInstanceClass, Port: w.DBPortNumber, MultiAZ: w.MultiAZ, PubliclyAccessible: w.PubliclyAccessible,
-		DBSubnetGroupName: nonEmpty(s.DBSubnetGroupName), VpcSecurityGroupIds: w.VpcSecurityGroupIds, DBParameterGroupName: w.DBParameterGroupName,
+		DBSubnetGroupName: external.NonEmpty(s.DBSubnetGroupName), VpcSecurityGroupIds: w.VpcSecurityGroupIds, DBParameterGroupName: w.DBParameterGroupName,
 		AutoMinorVersionUpgrade: w.AutoMinorVersionUpgrade, DeletionProtection: w.DeletionProtection,
 		EnableCloudwatchLogsExports: enabledLogs(w), CopyTagsToSnapshot: aws.Bool(true), Tags: i.tagsOf(obj),
 	}
 	if managedFromTheStart(obj) {
-		in.ManageMasterUserPassword, in.MasterUserSecretKmsKeyId = aws.Bool(true), nonEmpty(s.MasterUserSecretKmsKeyID)
+		in.ManageMasterUserPassword, in.MasterUserSecretKmsKeyId = aws.Bool(true), external.NonEmpty(s.MasterUserSecretKmsKeyID)
 	}
 	return in
 }

@@ -40,95 +40,97 @@ const groupsPath = "vpcSecurityGroupIDs"
 // engineVersion and dbInstanceIdentifier are compared elsewhere.
 var settings = []setting{
 	{
-		path: "dbInstanceClass", sticky: true, want: text(func(s *spec) string { return s.DBInstanceClass }),
+		path: "dbInstanceClass", sticky: true, want: external.Text(func(s *spec) string { return s.DBInstanceClass }),
 		have: func(c *current, p *pending) string { return firstString(p.DBInstanceClass, c.DBInstanceClass) },
 		set:  func(in *input, v string, _ *instanceState) { in.DBInstanceClass = &v },
 	},
 	{
-		path: "allocatedStorage", sticky: true, want: number(func(s *spec) *int32 { return &s.AllocatedStorage }), same: noLess,
-		have: func(c *current, p *pending) string { return formatInt(p.AllocatedStorage, c.AllocatedStorage) },
-		set:  func(in *input, v string, _ *instanceState) { in.AllocatedStorage = parseInt(v) },
+		path: "allocatedStorage", sticky: true, want: external.Number(func(s *spec) *int32 { return &s.AllocatedStorage }), same: external.NotLess,
+		have: func(c *current, p *pending) string { return external.FormatInt(p.AllocatedStorage, c.AllocatedStorage) },
+		set:  func(in *input, v string, _ *instanceState) { in.AllocatedStorage = external.ParseInt(v) },
 	},
 	{
 		path: "maxAllocatedStorage", byDefault: noAutoscaling, want: autoscaling,
 		have: room, set: setAutoscaling,
 	},
 	{
-		path: "storageType", sticky: true, want: text(func(s *spec) string { return s.StorageType }),
+		path: "storageType", sticky: true, want: external.Text(func(s *spec) string { return s.StorageType }),
 		have: func(c *current, p *pending) string { return firstString(p.StorageType, c.StorageType) },
 		set:  func(in *input, v string, _ *instanceState) { in.StorageType = &v },
 	},
 	{
-		path: "iops", sticky: true, want: number(func(s *spec) *int32 { return s.IOPS }), same: roundedUp,
-		have: func(c *current, p *pending) string { return formatInt(p.Iops, c.Iops) },
-		set:  func(in *input, v string, _ *instanceState) { in.Iops = parseInt(v) },
+		path: "iops", sticky: true, want: external.Number(func(s *spec) *int32 { return s.IOPS }), same: roundedUp,
+		have: func(c *current, p *pending) string { return external.FormatInt(p.Iops, c.Iops) },
+		set:  func(in *input, v string, _ *instanceState) { in.Iops = external.ParseInt(v) },
 	},
 	{
-		path: "storageThroughput", sticky: true, want: number(func(s *spec) *int32 { return s.StorageThroughput }),
-		have: func(c *current, p *pending) string { return formatInt(p.StorageThroughput, c.StorageThroughput) },
-		set:  func(in *input, v string, _ *instanceState) { in.StorageThroughput = parseInt(v) },
+		path: "storageThroughput", sticky: true, want: external.Number(func(s *spec) *int32 { return s.StorageThroughput }),
+		have: func(c *current, p *pending) string {
+			return external.FormatInt(p.StorageThroughput, c.StorageThroughput)
+		},
+		set: func(in *input, v string, _ *instanceState) { in.StorageThroughput = external.ParseInt(v) },
 	},
 	{
-		path: "port", want: number(func(s *spec) *int32 { return s.Port }),
-		have: func(c *current, p *pending) string { return formatInt(p.Port, portOf(c)) },
-		set:  func(in *input, v string, _ *instanceState) { in.DBPortNumber = parseInt(v) },
+		path: "port", want: external.Number(func(s *spec) *int32 { return s.Port }),
+		have: func(c *current, p *pending) string { return external.FormatInt(p.Port, portOf(c)) },
+		set:  func(in *input, v string, _ *instanceState) { in.DBPortNumber = external.ParseInt(v) },
 	},
 	{
-		path: "multiAZ", byDefault: "false", want: yesNo(func(s *spec) *bool { return s.MultiAZ }),
+		path: "multiAZ", byDefault: "false", want: external.Bool(func(s *spec) *bool { return s.MultiAZ }),
 		have: func(c *current, p *pending) string { return formatBool(p.MultiAZ, c.MultiAZ) },
 		set:  func(in *input, v string, _ *instanceState) { in.MultiAZ = aws.Bool(v == "true") },
 	},
 	{
-		path: "publiclyAccessible", byDefault: "false", want: yesNo(func(s *spec) *bool { return s.PubliclyAccessible }),
+		path: "publiclyAccessible", byDefault: "false", want: external.Bool(func(s *spec) *bool { return s.PubliclyAccessible }),
 		have: func(c *current, _ *pending) string { return formatBool(c.PubliclyAccessible) },
 		set:  func(in *input, v string, _ *instanceState) { in.PubliclyAccessible = aws.Bool(v == "true") },
 	},
 	{
-		path: groupsPath, sticky: true, want: set(func(s *spec) []string { return s.VPCSecurityGroupIDs }),
+		path: groupsPath, sticky: true, want: external.Set(func(s *spec) []string { return s.VPCSecurityGroupIDs }),
 		have: func(c *current, _ *pending) string { return groups(c) },
-		set:  func(in *input, v string, _ *instanceState) { in.VpcSecurityGroupIds = members(v) },
+		set:  func(in *input, v string, _ *instanceState) { in.VpcSecurityGroupIds = external.SplitSet(v) },
 	},
 	{
-		path: "dbParameterGroupName", sticky: true, want: text(func(s *spec) string { return s.DBParameterGroupName }), same: strings.EqualFold,
+		path: "dbParameterGroupName", sticky: true, want: external.Text(func(s *spec) string { return s.DBParameterGroupName }), same: strings.EqualFold,
 		have: func(c *current, _ *pending) string { return parameterGroup(c).name },
 		set:  func(in *input, v string, _ *instanceState) { in.DBParameterGroupName = &v },
 	},
 	{
-		path: "autoMinorVersionUpgrade", byDefault: "true", want: yesNo(func(s *spec) *bool { return s.AutoMinorVersionUpgrade }),
+		path: "autoMinorVersionUpgrade", byDefault: "true", want: external.Bool(func(s *spec) *bool { return s.AutoMinorVersionUpgrade }),
 		have: func(c *current, _ *pending) string { return formatBool(c.AutoMinorVersionUpgrade) },
 		set:  func(in *input, v string, _ *instanceState) { in.AutoMinorVersionUpgrade = aws.Bool(v == "true") },
 	},
 	{
 		// Its default would delete recovery points, which no missing line should.
-		path: "backupRetentionPeriod", sticky: true, want: number(func(s *spec) *int32 { return s.BackupRetentionPeriod }),
+		path: "backupRetentionPeriod", sticky: true, want: external.Number(func(s *spec) *int32 { return s.BackupRetentionPeriod }),
 		have: func(c *current, p *pending) string {
-			return formatInt(p.BackupRetentionPeriod, c.BackupRetentionPeriod)
+			return external.FormatInt(p.BackupRetentionPeriod, c.BackupRetentionPeriod)
 		},
-		set: func(in *input, v string, _ *instanceState) { in.BackupRetentionPeriod = parseInt(v) },
+		set: func(in *input, v string, _ *instanceState) { in.BackupRetentionPeriod = external.ParseInt(v) },
 	},
 	{
-		path: "preferredBackupWindow", sticky: true, want: text(func(s *spec) string { return s.PreferredBackupWindow }),
+		path: "preferredBackupWindow", sticky: true, want: external.Text(func(s *spec) string { return s.PreferredBackupWindow }),
 		have: func(c *current, _ *pending) string { return firstString(c.PreferredBackupWindow) },
 		set:  func(in *input, v string, _ *instanceState) { in.PreferredBackupWindow = &v },
 	},
 	{
-		path: "preferredMaintenanceWindow", sticky: true, want: text(func(s *spec) string { return s.PreferredMaintenanceWindow }), same: strings.EqualFold,
+		path: "preferredMaintenanceWindow", sticky: true, want: external.Text(func(s *spec) string { return s.PreferredMaintenanceWindow }), same: strings.EqualFold,
 		have: func(c *current, _ *pending) string { return firstString(c.PreferredMaintenanceWindow) },
 		set: func(in *input, v string, _ *instanceState) {
 			in.PreferredMaintenanceWindow = aws.String(strings.ToLower(v))
 		},
 	},
 	{
-		path: "performanceInsightsEnabled", byDefault: "false", want: yesNo(func(s *spec) *bool { return s.PerformanceInsightsEnabled }),
+		path: "performanceInsightsEnabled", byDefault: "false", want: external.Bool(func(s *spec) *bool { return s.PerformanceInsightsEnabled }),
 		have: func(c *current, _ *pending) string { return formatBool(c.PerformanceInsightsEnabled) },
 		set:  func(in *input, v string, _ *instanceState) { in.EnablePerformanceInsights = aws.Bool(v == "true") },
 	},
 	{
-		path: "enabledCloudwatchLogsExports", want: set(func(s *spec) []string { return s.EnabledCloudwatchLogsExports }),
+		path: "enabledCloudwatchLogsExports", want: external.Set(func(s *spec) []string { return s.EnabledCloudwatchLogsExports }),
 		have: logs, set: setLogs,
 	},
 	{
-		path: "deletionProtection", sticky: true, want: yesNo(func(s *spec) *bool { return s.DeletionProtection }),
+		path: "deletionProtection", sticky: true, want: external.Bool(func(s *spec) *bool { return s.DeletionProtection }),
 		have: func(c *current, _ *pending) string { return formatBool(c.DeletionProtection) },
 		set:  func(in *input, v string, _ *instanceState) { in.DeletionProtection = aws.Bool(v == "true") },
 	},
@@ -171,7 +173,7 @@ func fields(engine string, inForce bool) []field {
 const noAutoscaling = "0"
 
 func room(c *current, p *pending) string {
-	if most := aws.ToInt32(c.MaxAllocatedStorage); most > aws.ToInt32(firstSet([]*int32{p.AllocatedStorage, c.AllocatedStorage})) {
+	if most := aws.ToInt32(c.MaxAllocatedStorage); most > aws.ToInt32(external.FirstSet(p.AllocatedStorage, c.AllocatedStorage)) {
 		return strconv.Itoa(int(most))
 	}
 	return noAutoscaling
@@ -181,20 +183,15 @@ func autoscaling(s *spec) (string, bool) {
 	if s.MaxAllocatedStorage != nil && *s.MaxAllocatedStorage == s.AllocatedStorage {
 		return noAutoscaling, true
 	}
-	return number(func(s *spec) *int32 { return s.MaxAllocatedStorage })(s)
+	return external.Number(func(s *spec) *int32 { return s.MaxAllocatedStorage })(s)
 }
 
 func setAutoscaling(in *input, value string, seen *instanceState) {
 	switch {
 	case value != noAutoscaling:
-		in.MaxAllocatedStorage = parseInt(value)
+		in.MaxAllocatedStorage = external.ParseInt(value)
 	case seen != nil:
 		p := seen.pending()
 		in.MaxAllocatedStorage = aws.Int32(max(aws.ToInt32(seen.db.AllocatedStorage), aws.ToInt32(p.AllocatedStorage), aws.ToInt32(in.AllocatedStorage)))
 	}
-}
-
-// noLess: storage that AWS added by itself is no drift.
-func noLess(have, want string) bool {
-	return aws.ToInt32(parseInt(have)) >= aws.ToInt32(parseInt(want))
 }

@@ -34,10 +34,10 @@ func completeStorage(obj *v1alpha1.RDSInstance, seen *instanceState, in *input) 
 		return
 	}
 	if in.Iops == nil {
-		in.Iops = atLeast(least.iops, firstSet([]*int32{p.Iops, db.Iops}))
+		in.Iops = atLeast(least.iops, external.FirstSet(p.Iops, db.Iops))
 	}
 	if in.StorageThroughput == nil && kind == "gp3" {
-		in.StorageThroughput = atLeast(least.throughput, firstSet([]*int32{p.StorageThroughput, db.StorageThroughput}))
+		in.StorageThroughput = atLeast(least.throughput, external.FirstSet(p.StorageThroughput, db.StorageThroughput))
 	}
 }
 
@@ -75,7 +75,7 @@ func atLeast(least int32, n *int32) *int32 {
 
 // roundedUp: RDS rounds up provisioned operations that are not at least a tenth more than those before.
 func roundedUp(have, want string) bool {
-	h, w := int64(aws.ToInt32(parseInt(have))), int64(aws.ToInt32(parseInt(want)))
+	h, w := int64(aws.ToInt32(external.ParseInt(have))), int64(aws.ToInt32(external.ParseInt(want)))
 	return w <= h && h*10 <= w*11
 }
 

@@ -7,69 +7,14 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	rdstypes "github.com/aws/aws-sdk-go-v2/service/rds/types"
+
+	"github.com/portico-platform/portico/controllers/external"
 )
 
-// text, number, yesNo and set read a field of the spec; one that is empty is not declared.
-func text(of func(*spec) string) func(*spec) (string, bool) {
-	return func(s *spec) (string, bool) { return of(s), of(s) != "" }
-}
+// firstString and formatBool return the first value that there is, as text.
+func firstString(of ...*string) string { return aws.ToString(external.FirstSet(of...)) }
 
-func number(of func(*spec) *int32) func(*spec) (string, bool) {
-	return func(s *spec) (string, bool) { return formatInt(of(s)), of(s) != nil }
-}
-
-func yesNo(of func(*spec) *bool) func(*spec) (string, bool) {
-	return func(s *spec) (string, bool) { return formatBool(of(s)), of(s) != nil }
-}
-
-func set(of func(*spec) []string) func(*spec) (string, bool) {
-	return func(s *spec) (string, bool) { return joined(of(s)), len(of(s)) > 0 }
-}
-
-// firstString, formatInt and formatBool return the first value that there is, as text.
-func firstString(of ...*string) string { return aws.ToString(firstSet(of)) }
-
-func formatInt(of ...*int32) string {
-	if n := firstSet(of); n != nil {
-		return strconv.Itoa(int(*n))
-	}
-	return ""
-}
-
-func formatBool(of ...*bool) string { return strconv.FormatBool(aws.ToBool(firstSet(of))) }
-
-func firstSet[T any](of []*T) *T {
-	for _, v := range of {
-		if v != nil {
-			return v
-		}
-	}
-	return nil
-}
-
-// parseInt returns the number in value; nil if it is none.
-func parseInt(value string) *int32 {
-	n, err := strconv.ParseInt(value, 10, 32)
-	if err != nil {
-		return nil
-	}
-	return aws.Int32(int32(n))
-}
-
-const separator = ", "
-
-func joined(list []string) string {
-	list = slices.Clone(list)
-	slices.Sort(list)
-	return strings.Join(slices.Compact(list), separator)
-}
-
-func members(value string) []string {
-	if value == "" {
-		return nil
-	}
-	return strings.Split(value, separator)
-}
+func formatBool(of ...*bool) string { return strconv.FormatBool(aws.ToBool(external.FirstSet(of...))) }
 
 // portOf: a new instance has no endpoint yet.
 func portOf(c *current) *int32 {
@@ -86,7 +31,7 @@ func groups(c *current) string {
 			ids = append(ids, aws.ToString(g.VpcSecurityGroupId))
 		}
 	}
-	return joined(ids)
+	return external.JoinSet(ids)
 }
 
 type group struct{ name, status string }
@@ -107,14 +52,14 @@ func logs(c *current, p *pending) string {
 			return slices.Contains(waiting.LogTypesToDisable, name)
 		})
 	}
-	return joined(list)
+	return external.JoinSet(list)
 }
 
 func setLogs(in *input, value string, seen *instanceState) {
-	want, have := members(value), []string(nil)
+	want, have := external.SplitSet(value), []string(nil)
 	if seen != nil {
 		p := seen.pending()
-		have = members(logs(&seen.db, &p))
+		have = external.SplitSet(logs(&seen.db, &p))
 	}
 	without := func(list, other []string) []string {
 		return slices.DeleteFunc(slices.Clone(list), func(name string) bool { return slices.Contains(other, name) })

@@ -24,9 +24,9 @@ func keyARN(s *cloud.Session, name string) string {
 	case isARN(name):
 		return name
 	case isAlias(name):
-		return arn(s, "kms", name)
+		return s.ARN("kms", name)
 	}
-	return arn(s, "kms", "key/"+name)
+	return s.ARN("kms", "key/"+name)
 }
 
 // taggedKey returns the ARN by which a key's tags are found; empty for an alias, which can be turned to another key at any time.

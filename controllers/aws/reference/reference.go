@@ -42,16 +42,16 @@ type kind struct {
 var kinds = map[string]kind{
 	Subnet: {
 		list: "allowedSubnets", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedSubnets },
-		arn: func(s *cloud.Session, id string) string { return arn(s, "ec2", "subnet/"+id) },
+		arn: func(s *cloud.Session, id string) string { return s.ARN("ec2", "subnet/"+id) },
 	},
 	SecurityGroup: {
 		list: "allowedSecurityGroups", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedSecurityGroups },
-		arn: func(s *cloud.Session, id string) string { return arn(s, "ec2", "security-group/"+id) },
+		arn: func(s *cloud.Session, id string) string { return s.ARN("ec2", "security-group/"+id) },
 	},
 	SubnetGroup: {
 		list: "allowedSubnetGroups", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedSubnetGroups },
 		canonical: func(_ *cloud.Session, name string) string { return strings.ToLower(name) }, // as RDS keeps it
-		arn:       func(s *cloud.Session, name string) string { return arn(s, "rds", "subgrp:"+strings.ToLower(name)) },
+		arn:       func(s *cloud.Session, name string) string { return s.ARN("rds", "subgrp:"+strings.ToLower(name)) },
 	},
 	InstanceProfile: {
 		list: "allowedInstanceProfiles", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedInstanceProfiles },
@@ -66,10 +66,6 @@ var kinds = map[string]kind{
 		list: "allowedDeadLetterQueues", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedDeadLetterQueues },
 		arn: func(_ *cloud.Session, arn string) string { return arn },
 	},
-}
-
-func arn(s *cloud.Session, service, resource string) string {
-	return "arn:" + s.Partition + ":" + service + ":" + s.Config.Region + ":" + s.AccountID + ":" + resource
 }
 
 // Listed reports whether the session's provider lists the resource for every namespace.

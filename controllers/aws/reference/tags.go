@@ -6,7 +6,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
+	taggingtypes "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
 
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/external"
@@ -76,11 +78,7 @@ func (s *service) read(ctx context.Context, arns []string) (map[string]map[strin
 			return nil, cloud.Explain(err)
 		}
 		for _, m := range page.ResourceTagMappingList {
-			tags := map[string]string{}
-			for _, t := range m.Tags {
-				tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
-			}
-			found[aws.ToString(m.ResourceARN)] = tags
+			found[aws.ToString(m.ResourceARN)] = cloud.TagMap(m.Tags, func(t taggingtypes.Tag) (key, value *string) { return t.Key, t.Value })
 		}
 	}
 	return found, nil
@@ -99,11 +97,8 @@ func (c *Checker) profile(ctx context.Context, nameOrARN string) (map[string]str
 	if err != nil {
 		return nil, cloud.Explain(err)
 	}
-	tags := map[string]string{}
-	if out.InstanceProfile != nil {
-		for _, t := range out.InstanceProfile.Tags {
-			tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
-		}
+	if out.InstanceProfile == nil {
+		return nil, nil
 	}
-	return tags, nil
+	return cloud.TagMap(out.InstanceProfile.Tags, func(t iamtypes.Tag) (key, value *string) { return t.Key, t.Value }), nil
 }

@@ -2,10 +2,7 @@ package s3
 
 import (
 	"context"
-	"maps"
-	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
@@ -72,11 +69,7 @@ func (t target) tags(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	tags := make(map[string]string, len(out.TagSet))
-	for _, tag := range out.TagSet {
-		tags[aws.ToString(tag.Key)] = aws.ToString(tag.Value)
-	}
-	return tags, nil
+	return cloud.TagMap(out.TagSet, func(t s3types.Tag) (key, value *string) { return t.Key, t.Value }), nil
 }
 
 // putTags replaces the whole set, which is all that S3 offers.
@@ -93,9 +86,5 @@ func (t target) putTags(ctx context.Context, tags map[string]string) error {
 }
 
 func tagSet(tags map[string]string) []s3types.Tag {
-	set := make([]s3types.Tag, 0, len(tags))
-	for _, key := range slices.Sorted(maps.Keys(tags)) {
-		set = append(set, s3types.Tag{Key: aws.String(key), Value: aws.String(tags[key])})
-	}
-	return set
+	return cloud.TagList(tags, func(key, value *string) s3types.Tag { return s3types.Tag{Key: key, Value: value} })
 }

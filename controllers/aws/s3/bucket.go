@@ -96,9 +96,8 @@ func (b bucket) Observe(ctx context.Context, obj *v1alpha1.S3Bucket) (*bucketSta
 		return nil, b.explainFirst(obj, err)
 	}
 	seen := &bucketState{tags: tags, config: map[string]any{}}
-	foreign := b.Owner(obj, seen) == external.Foreign && !observeOnly(obj)
-	if foreign || !obj.DeletionTimestamp.IsZero() {
-		return seen, nil // nothing more is read of what is not ours, or is to go
+	if !external.ReadsSettings(obj, b.Owner(obj, seen)) {
+		return seen, nil
 	}
 	for _, f := range features {
 		if !f.wanted(&obj.Spec, external.ManagedBy(obj)) {
@@ -147,7 +146,7 @@ func (b bucket) Plan(obj *v1alpha1.S3Bucket, seen *bucketState) ([]external.Acti
 		return []external.Action{b.create(obj, t)}, nil
 	}
 	var actions []external.Action
-	if s, ok := b.planTags(obj, seen, t); ok && !observeOnly(obj) {
+	if s, ok := b.planTags(obj, seen, t); ok && !external.ObserveOnly(obj) {
 		actions = append(actions, s) // first: ownership is marked before anything else is changed
 	}
 	for _, f := range features {
@@ -194,10 +193,6 @@ func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Action {
 func (b bucket) Reserve(obj *v1alpha1.S3Bucket) {
 	s := &obj.Status
 	s.BucketName, s.Region, s.AccountID = b.name(obj), b.session.Config.Region, b.session.AccountID
-}
-
-func observeOnly(obj *v1alpha1.S3Bucket) bool {
-	return obj.Spec.ManagementPolicy == v1alpha1.ManagementObserve
 }
 
 // planTags replaces the whole set, which is all that S3 offers.

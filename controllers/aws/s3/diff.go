@@ -1,10 +1,11 @@
 package s3
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/portico-platform/portico/controllers/external"
 )
 
 // describeChanges names what was added, changed and removed.
@@ -28,12 +29,8 @@ func describeChanges(have, want map[string]string) string {
 
 // asJSON returns a text that differs exactly when the value does; the types marshal without fail.
 func asJSON(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err.Error()
-	}
-	if s := string(text); s != "null" && s != "{}" && s != "[]" {
-		return s
+	if text := external.JSON(v); text != "null" && text != "{}" && text != "[]" {
+		return text
 	}
 	return "none"
 }

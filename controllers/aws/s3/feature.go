@@ -46,37 +46,37 @@ type typedFeature[V any] struct {
 	diff func(have, want V) string
 }
 
-func (p typedFeature[V]) feature() feature {
+func (f typedFeature[V]) feature() feature {
 	return feature{
-		path:     p.path,
-		declared: p.paths,
+		path:     f.path,
+		declared: f.paths,
 		read: func(ctx context.Context, t target) (any, error) {
-			return p.get(ctx, t)
+			return f.get(ctx, t)
 		},
 		plan: func(spec *v1alpha1.S3BucketSpec, managed external.Managed, seen any, t target) (external.Action, bool) {
 			have := seen.(V)
-			from, declared := p.text(have), p.paths(spec)
+			from, declared := f.text(have), f.paths(spec)
 			ours := func(path string) bool { return managed.Owns(path, from) } // of a member, too: one call writes all of them
-			if len(declared) == 0 && !slices.ContainsFunc(managed.Below(p.path), ours) {
+			if len(declared) == 0 && !slices.ContainsFunc(managed.Below(f.path), ours) {
 				return external.Action{}, false
 			}
-			want := p.want(spec, ours, have)
-			to := p.text(want)
+			want := f.want(spec, ours, have)
+			to := f.text(want)
 			var sets []external.Change
 			for _, path := range declared {
 				sets = append(sets, external.Change{Path: path, From: from, To: to})
 			}
 			why := from + " → " + to
-			if p.diff != nil {
-				why = p.diff(have, want)
+			if f.diff != nil {
+				why = f.diff(have, want)
 			}
-			step := external.Action{Name: p.call, Why: p.path + " " + why, Changes: sets, Do: func(ctx context.Context) error {
-				return cloud.Explain(p.put(ctx, t, want))
+			action := external.Action{Name: f.call, Why: f.path + " " + why, Changes: sets, Do: func(ctx context.Context) error {
+				return cloud.Explain(f.put(ctx, t, want))
 			}}
-			if p.references != nil {
-				step.References = p.references(have, want)
+			if f.references != nil {
+				action.References = f.references(have, want)
 			}
-			return step, from != to
+			return action, from != to
 		},
 	}
 }

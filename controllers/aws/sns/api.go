@@ -2,7 +2,6 @@ package sns
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
@@ -46,10 +45,6 @@ func clientFor(session *cloud.Session) *sns.Client {
 	return cloud.Shared(session, func() *sns.Client { return sns.NewFromConfig(session.Config) })
 }
 
-func arn(session *cloud.Session, service, name string) string {
-	return fmt.Sprintf("arn:%s:%s:%s:%s:%s", session.Partition, service, session.Config.Region, session.AccountID, name)
-}
-
 // Topics lists the ARNs of the topics in the session's account and region.
 func Topics(ctx context.Context, session *cloud.Session) ([]string, error) {
 	return list(ctx, clientFor(session))
@@ -77,18 +72,11 @@ func (s service) ListTags(ctx context.Context, arn string) (map[string]string, e
 	if err != nil {
 		return nil, err
 	}
-	tags := map[string]string{}
-	for _, t := range out.Tags {
-		tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
-	}
-	return tags, nil
+	return cloud.TagMap(out.Tags, func(t snstypes.Tag) (key, value *string) { return t.Key, t.Value }), nil
 }
 
-func tagList(tags map[string]string) (list []snstypes.Tag) {
-	for key, value := range tags {
-		list = append(list, snstypes.Tag{Key: &key, Value: &value})
-	}
-	return list
+func tagList(tags map[string]string) []snstypes.Tag {
+	return cloud.TagList(tags, func(key, value *string) snstypes.Tag { return snstypes.Tag{Key: key, Value: value} })
 }
 
 func (s service) Tag(ctx context.Context, arn string, tags map[string]string) error {

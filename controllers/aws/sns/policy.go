@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+
+	"github.com/portico-platform/portico/controllers/external"
 )
 
 // defaultPolicy returns the policy that SNS gives a new topic: its account may use it. There is no call to go back to it.
@@ -31,11 +33,7 @@ func normal(text string, simplify func(any) any) string {
 	if json.Unmarshal([]byte(text), &v) != nil {
 		return text
 	}
-	out, err := json.Marshal(simplify(v))
-	if err != nil {
-		return text // what was read marshals
-	}
-	return string(out)
+	return external.JSON(simplify(v))
 }
 
 var rootUser = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}):root$`)

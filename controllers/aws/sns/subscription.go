@@ -3,21 +3,20 @@ package sns
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/sqs"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/watch"
 )
 
 // A subscription is an attribute of its topic: its name is subscribed and the queue's ARN, its path subscriptionPath and the
@@ -34,14 +33,6 @@ type delivery struct {
 	Filter string `json:"filterPolicy,omitempty"`
 }
 
-func (d delivery) text() string {
-	text, err := json.Marshal(d)
-	if err != nil {
-		return err.Error() // a boolean and a string marshal
-	}
-	return string(text)
-}
-
 // target is a queue to subscribe.
 type target struct {
 	name, arn string // of the object, and of its queue
@@ -53,7 +44,7 @@ type subscription struct{ arn, queue string }
 
 // path returns the managed path of a queue's subscription; empty for what is no queue beside the topic.
 func (t *topic) path(queue string) string {
-	if name, ours := strings.CutPrefix(queue, arn(t.Session, "sqs", "")); ours {
+	if name, ours := strings.CutPrefix(queue, t.Session.ARN("sqs", "")); ours {
 		return subscriptionPath + "." + name
 	}
 	return ""
@@ -67,7 +58,7 @@ func (t *topic) Resolve(ctx context.Context, obj *v1alpha1.SNSTopic) error {
 			return err
 		}
 		if err != nil {
-			t.rest = err
+			t.Rest = err
 			i := slices.IndexFunc(obj.Status.Subscriptions, func(made v1alpha1.SNSSubscriptionStatus) bool { return made.Queue == s.QueueRef.Name })
 			if i < 0 {
 				continue
@@ -79,25 +70,32 @@ func (t *topic) Resolve(ctx context.Context, obj *v1alpha1.SNSTopic) error {
 	return nil
 }
 
+// QueueRefs are the queues that topics of their namespace name, and wait for.
+var QueueRefs = watch.LocalRef{
+	Index: "spec.subscriptions.queueRef.name", From: &v1alpha1.SNSTopic{}, To: &v1alpha1.SQSQueue{}, When: sqs.ReadyChanged(),
+	Names: func(obj client.Object) (names []string) {
+		for _, s := range obj.(*v1alpha1.SNSTopic).Spec.Subscriptions {
+			names = append(names, s.QueueRef.Name)
+		}
+		return names
+	},
+}
+
+var queueLookup = sqs.Lookup{
+	Field: "spec.subscriptions", Queue: "queue", This: "this topic",
+	Waiting: v1alpha1.ReasonWaitingForQueues, Mismatch: v1alpha1.ReasonQueueMismatch,
+}
+
 // queue returns the ARN of the SQSQueue of this name in obj's namespace.
 func (t *topic) queue(ctx context.Context, obj *v1alpha1.SNSTopic, name string) (string, error) {
-	queue := &v1alpha1.SQSQueue{}
-	err := t.kube.Reader.Get(ctx, client.ObjectKey{Namespace: obj.Namespace, Name: name}, queue)
-	switch {
-	case apierrors.IsNotFound(err):
-		return "", engine.Wait(v1alpha1.ReasonWaitingForQueues, time.Minute, "there is no SQSQueue %s in this namespace yet; request it, or change spec.subscriptions", name)
-	case err != nil:
-		return "", fmt.Errorf("read the SQSQueue %s: %w", name, err)
-	case queue.Spec.ManagementPolicy == v1alpha1.ManagementObserve:
-		return "", engine.Blocked(v1alpha1.ReasonQueueMismatch, "the SQSQueue %s only observes a queue, which may be another team's; choose one that Portico manages", name)
-	case queue.Spec.FIFOQueue && !obj.Spec.FIFOTopic:
-		return "", engine.Blocked(v1alpha1.ReasonQueueMismatch, "the queue %s is a FIFO queue, and gets messages of FIFO topics only; choose a standard queue", name)
-	case queue.Status.ARN == "" || queue.Status.FirstReadyTime == nil:
-		return "", engine.Wait(v1alpha1.ReasonWaitingForQueues, time.Minute, "the queue %s is not Ready yet", name)
-	case t.path(queue.Status.ARN) == "":
-		return "", engine.Blocked(v1alpha1.ReasonQueueMismatch, "the queue %s is in account %s and region %s, and must be where this topic is: %s, %s", name, queue.Status.AccountID, queue.Status.Region, t.Session.AccountID, t.Session.Config.Region)
+	queue, err := queueLookup.Get(ctx, t.kube, obj.Namespace, name)
+	if err != nil {
+		return "", err
 	}
-	return queue.Status.ARN, nil
+	if queue.Spec.FIFOQueue && !obj.Spec.FIFOTopic {
+		return "", engine.Blocked(v1alpha1.ReasonQueueMismatch, "the queue %s is a FIFO queue, and gets messages of FIFO topics only; choose a standard queue", name)
+	}
+	return queueLookup.ARN(t.Session, queue)
 }
 
 // subscriptions returns the subscriptions that are declared, and those that were ours.
@@ -111,10 +109,10 @@ func (t *topic) subscriptions(obj *v1alpha1.SNSTopic) (all []attribute) {
 		paths = slices.DeleteFunc(paths, func(path string) bool { return path == t.path(queue) })
 	}
 	for _, to := range t.targets {
-		add(to.arn, to.delivery.text())
+		add(to.arn, external.JSON(to.delivery))
 	}
 	for _, path := range slices.Clone(paths) {
-		add(arn(t.Session, "sqs", strings.TrimPrefix(path, subscriptionPath+".")), "")
+		add(t.Session.ARN("sqs", strings.TrimPrefix(path, subscriptionPath+".")), "")
 	}
 	return all
 }
@@ -154,7 +152,7 @@ func (t *topic) readSubscriptions(ctx context.Context, obj *v1alpha1.SNSTopic, t
 			return err
 		}
 		raw, _ := strconv.ParseBool(out.Attributes["RawMessageDelivery"]) // SNS lists it always
-		all[subscribed+s.queue] = delivery{raw, normalFilter(out.Attributes["FilterPolicy"])}.text()
+		all[subscribed+s.queue] = external.JSON(delivery{raw, normalFilter(out.Attributes["FilterPolicy"])})
 		all[idOf+s.queue] = s.arn
 	}
 	return nil
@@ -191,7 +189,7 @@ func (t *topic) setSubscription(seen *topicState, queue string, c external.Chang
 // settings returns the attributes of a subscription in which one delivery differs from another; "" is a new subscription's.
 func settings(to, from string) map[string]string {
 	var want, have delivery
-	_ = json.Unmarshal([]byte(to), &want)   // written by text
+	_ = json.Unmarshal([]byte(to), &want)   // written by JSON
 	_ = json.Unmarshal([]byte(from), &have) // "" leaves the zero value, which is what a new one has
 	set := map[string]string{}
 	if want.Raw != have.Raw {

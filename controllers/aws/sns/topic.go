@@ -17,12 +17,10 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// longest is SNS's limit for a topic name, in characters; fifoSuffix ends the name of every FIFO topic and queue, and counts.
-const (
-	longest    = 256
-	fifoSuffix = ".fifo"
-	kmsKey     = "KmsMasterKeyId"
-)
+// longest is SNS's limit for a topic name, in characters.
+const longest = 256
+
+const kmsKey = "KmsMasterKeyId"
 
 type (
 	attribute  = attributes.Attribute[*v1alpha1.SNSTopic]
@@ -35,7 +33,6 @@ type topic struct {
 	api     api
 	kube    external.Kube
 	targets []target // the queues to subscribe; see Resolve
-	rest    error    // what is waited for beside the work on the topic itself
 }
 
 // Topic adapts SNSTopic.
@@ -53,29 +50,23 @@ func newTopic(session *cloud.Session, api api, kube external.Kube) *topic {
 }
 
 func (t *topic) name(obj *v1alpha1.SNSTopic) string {
-	if name := cmp.Or(obj.Status.TopicName, obj.Spec.TopicName); name != "" {
-		return name
-	}
-	if obj.Spec.FIFOTopic {
-		return t.Session.Identity.GeneratedName(obj, longest-len(fifoSuffix)) + fifoSuffix
-	}
-	return t.Session.Identity.GeneratedName(obj, longest)
+	return t.Name(obj, cmp.Or(obj.Status.TopicName, obj.Spec.TopicName), longest, obj.Spec.FIFOTopic)
 }
 
 // all returns the attributes of a topic, by the API reference of SetTopicAttributes, and its subscriptions.
 func (t *topic) all(obj *v1alpha1.SNSTopic) []attribute {
 	return append([]attribute{
-		{Name: "DisplayName", Path: "displayName", Want: attributes.Text(func(o *v1alpha1.SNSTopic) string { return o.Spec.DisplayName })},
-		{Name: "ContentBasedDeduplication", Path: "contentBasedDeduplication", Default: "false", Want: attributes.Bool(func(o *v1alpha1.SNSTopic) *bool { return o.Spec.ContentBasedDeduplication })},
-		{Name: kmsKey, Path: "kmsMasterKeyId", Want: attributes.Text(func(o *v1alpha1.SNSTopic) string { return o.Spec.KMSMasterKeyID })},
+		{Name: "DisplayName", Path: "displayName", Want: external.Text(func(o *v1alpha1.SNSTopic) string { return o.Spec.DisplayName })},
+		{Name: "ContentBasedDeduplication", Path: "contentBasedDeduplication", Default: "false", Want: external.Bool(func(o *v1alpha1.SNSTopic) *bool { return o.Spec.ContentBasedDeduplication })},
+		{Name: kmsKey, Path: "kmsMasterKeyId", Want: external.Text(func(o *v1alpha1.SNSTopic) string { return o.Spec.KMSMasterKeyID })},
 		{
 			Name: "Policy", Path: "policy", Normal: normalPolicy, Default: normalPolicy(defaultPolicy(t.arn(obj), t.Session.AccountID)),
-			Want: attributes.Text(func(o *v1alpha1.SNSTopic) string { return normalPolicy(o.Spec.Policy) }),
+			Want: external.Text(func(o *v1alpha1.SNSTopic) string { return normalPolicy(o.Spec.Policy) }),
 		},
 	}, t.subscriptions(obj)...)
 }
 
-func (t *topic) arn(obj *v1alpha1.SNSTopic) string { return arn(t.Session, "sns", t.name(obj)) }
+func (t *topic) arn(obj *v1alpha1.SNSTopic) string { return t.Session.ARN("sns", t.name(obj)) }
 
 // find returns the ARN, which follows from the name.
 func (t *topic) find(_ context.Context, obj *v1alpha1.SNSTopic) (string, error) {
@@ -102,15 +93,6 @@ func (t *topic) read(ctx context.Context, obj *v1alpha1.SNSTopic, arn string) (m
 func (t *topic) Reserve(obj *v1alpha1.SNSTopic) {
 	s := &obj.Status
 	s.TopicName, s.Region, s.AccountID = t.name(obj), t.Session.Config.Region, t.Session.AccountID
-}
-
-// Plan compares, and tells of queues that are not there.
-func (t *topic) Plan(obj *v1alpha1.SNSTopic, seen *topicState) ([]external.Action, error) {
-	actions, err := t.Adapter.Plan(obj, seen)
-	if seen == nil {
-		return actions, err
-	}
-	return actions, cmp.Or(err, t.rest)
 }
 
 // set makes one call for each change: SNS takes one attribute at a time.

@@ -61,6 +61,7 @@ func full(o *v1alpha1.SNSTopic) {
 func queue(change ...func(*v1alpha1.SQSQueue)) *v1alpha1.SQSQueue {
 	q := &v1alpha1.SQSQueue{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: "orders"}}
 	q.Status.ARN, q.Status.FirstReadyTime = queueARN, &metav1.Time{Time: time.Unix(1, 0)}
+	q.Status.AccountID, q.Status.Region = "111122223333", "eu-west-1"
 	for _, c := range change {
 		c(q)
 	}
@@ -160,7 +161,7 @@ func TestQueuesAreOfTheNamespace(t *testing.T) {
 		"in another one":     {queue(func(q *v1alpha1.SQSQueue) { q.Namespace = "search" }), v1alpha1.ReasonWaitingForQueues},
 		"not Ready yet":      {queue(func(q *v1alpha1.SQSQueue) { q.Status.FirstReadyTime = nil }), v1alpha1.ReasonWaitingForQueues},
 		"only observed":      {queue(func(q *v1alpha1.SQSQueue) { q.Spec.ManagementPolicy = v1alpha1.ManagementObserve }), v1alpha1.ReasonQueueMismatch},
-		"of another account": {queue(func(q *v1alpha1.SQSQueue) { q.Status.ARN = "arn:aws:sqs:eu-west-1:1:orders" }), v1alpha1.ReasonQueueMismatch},
+		"of another account": {queue(func(q *v1alpha1.SQSQueue) { q.Status.ARN, q.Status.AccountID = "arn:aws:sqs:eu-west-1:1:orders", "1" }), v1alpha1.ReasonQueueMismatch},
 		"FIFO":               {queue(func(q *v1alpha1.SQSQueue) { q.Spec.FIFOQueue = true }), v1alpha1.ReasonQueueMismatch},
 	} {
 		f := &fakeSNS{}

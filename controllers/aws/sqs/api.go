@@ -58,7 +58,7 @@ func list(ctx context.Context, api queueAPI, session *cloud.Session) ([]string, 
 			return nil, cloud.Explain(err)
 		}
 		for _, url := range page.QueueUrls {
-			all = append(all, arn(session, lastPart(url)))
+			all = append(all, session.ARN("sqs", lastPart(url)))
 		}
 	}
 	return all, nil

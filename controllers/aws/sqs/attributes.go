@@ -14,22 +14,22 @@ type attribute = attributes.Attribute[*v1alpha1.SQSQueue]
 // queueAttributes have the defaults of the API reference of SetQueueAttributes. deadLetterQueue is beside them: its ARN is known
 // to the pass alone.
 var queueAttributes = []attribute{
-	{Name: "DelaySeconds", Path: "delaySeconds", Default: "0", Want: attributes.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.DelaySeconds })},
-	{Name: "MaximumMessageSize", Path: "maximumMessageSize", Default: "1048576", Want: attributes.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.MaximumMessageSize })},
-	{Name: "MessageRetentionPeriod", Path: "messageRetentionPeriod", Default: "345600", Want: attributes.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.MessageRetentionPeriod })},
-	{Name: "VisibilityTimeout", Path: "visibilityTimeout", Default: "30", Want: attributes.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.VisibilityTimeout })},
+	{Name: "DelaySeconds", Path: "delaySeconds", Default: "0", Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.DelaySeconds })},
+	{Name: "MaximumMessageSize", Path: "maximumMessageSize", Default: "1048576", Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.MaximumMessageSize })},
+	{Name: "MessageRetentionPeriod", Path: "messageRetentionPeriod", Default: "345600", Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.MessageRetentionPeriod })},
+	{Name: "VisibilityTimeout", Path: "visibilityTimeout", Default: "30", Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.VisibilityTimeout })},
 	{
 		Name: "ReceiveMessageWaitTimeSeconds", Path: "receiveMessageWaitTimeSeconds", Default: "0",
-		Want: attributes.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.ReceiveMessageWaitTimeSeconds }),
+		Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.ReceiveMessageWaitTimeSeconds }),
 	},
-	{Name: "ContentBasedDeduplication", Path: "contentBasedDeduplication", Default: "false", Want: attributes.Bool(func(q *v1alpha1.SQSQueue) *bool { return q.Spec.ContentBasedDeduplication })},
-	{Name: "DeduplicationScope", Path: "deduplicationScope", Default: "queue", Want: attributes.Text(func(q *v1alpha1.SQSQueue) string { return q.Spec.DeduplicationScope })},
-	{Name: "FifoThroughputLimit", Path: "fifoThroughputLimit", Default: "perQueue", Want: attributes.Text(func(q *v1alpha1.SQSQueue) string { return q.Spec.FIFOThroughputLimit })},
+	{Name: "ContentBasedDeduplication", Path: "contentBasedDeduplication", Default: "false", Want: external.Bool(func(q *v1alpha1.SQSQueue) *bool { return q.Spec.ContentBasedDeduplication })},
+	{Name: "DeduplicationScope", Path: "deduplicationScope", Default: "queue", Want: external.Text(func(q *v1alpha1.SQSQueue) string { return q.Spec.DeduplicationScope })},
+	{Name: "FifoThroughputLimit", Path: "fifoThroughputLimit", Default: "perQueue", Want: external.Text(func(q *v1alpha1.SQSQueue) string { return q.Spec.FIFOThroughputLimit })},
 	{Name: "RedriveAllowPolicy", Path: "redriveAllowPolicy", Want: allowPolicy, Normal: normalAllow},
-	{Name: kmsKey, Path: "kmsMasterKeyId", Want: attributes.Text(func(q *v1alpha1.SQSQueue) string { return q.Spec.KMSMasterKeyID })},
+	{Name: kmsKey, Path: "kmsMasterKeyId", Want: external.Text(func(q *v1alpha1.SQSQueue) string { return q.Spec.KMSMasterKeyID })},
 	{
 		Name: "KmsDataKeyReusePeriodSeconds", Path: "kmsDataKeyReusePeriodSeconds", Default: "300",
-		Want: attributes.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.KMSDataKeyReusePeriodSeconds }),
+		Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.KMSDataKeyReusePeriodSeconds }),
 	},
 	{Name: managedEncryption, Path: "sqsManagedSseEnabled", Default: "true", Want: sse},
 }
@@ -55,7 +55,7 @@ func sse(q *v1alpha1.SQSQueue) (string, bool) {
 	if q.Spec.KMSMasterKeyID != "" {
 		return "false", true
 	}
-	return attributes.Bool(func(q *v1alpha1.SQSQueue) *bool { return q.Spec.SQSManagedSSEEnabled })(q)
+	return external.Bool(func(q *v1alpha1.SQSQueue) *bool { return q.Spec.SQSManagedSSEEnabled })(q)
 }
 
 // oneEncryption leaves out what a KMS key decides by itself: SQS refuses to be told of two encryptions at once.

@@ -4,7 +4,6 @@ package sqs
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -18,11 +17,8 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// longest is SQS's limit for a queue name, in characters; fifoSuffix ends the name of every FIFO queue and counts.
-const (
-	longest    = 80
-	fifoSuffix = ".fifo"
-)
+// longest is SQS's limit for a queue name, in characters.
+const longest = 80
 
 // queueState is what AWS has of one queue.
 type queueState = attributes.State
@@ -33,7 +29,6 @@ type queue struct {
 	api    api
 	kube   external.Kube
 	target string // the dead-letter queue's ARN; see Resolve
-	rest   error  // what is waited for beside the work on the queue itself
 	made   string // the URL of the queue that this pass made
 }
 
@@ -52,17 +47,7 @@ func newQueue(session *cloud.Session, api api, kube external.Kube) *queue {
 }
 
 func (q *queue) name(obj *v1alpha1.SQSQueue) string {
-	if name := cmp.Or(obj.Status.QueueName, obj.Spec.QueueName); name != "" {
-		return name
-	}
-	if obj.Spec.FIFOQueue {
-		return q.Session.Identity.GeneratedName(obj, longest-len(fifoSuffix)) + fifoSuffix
-	}
-	return q.Session.Identity.GeneratedName(obj, longest)
-}
-
-func arn(session *cloud.Session, name string) string {
-	return fmt.Sprintf("arn:%s:sqs:%s:%s:%s", session.Partition, session.Config.Region, session.AccountID, name)
+	return q.Name(obj, cmp.Or(obj.Status.QueueName, obj.Spec.QueueName), longest, obj.Spec.FIFOQueue)
 }
 
 // lastPart of a queue's URL, or ARN cut at "/", is its name.
@@ -81,15 +66,6 @@ func (q *queue) find(ctx context.Context, obj *v1alpha1.SQSQueue) (string, error
 func (q *queue) Reserve(obj *v1alpha1.SQSQueue) {
 	s := &obj.Status
 	s.QueueName, s.Region, s.AccountID = q.name(obj), q.Session.Config.Region, q.Session.AccountID
-}
-
-// Plan compares, and tells of a dead-letter queue that is not there any more.
-func (q *queue) Plan(obj *v1alpha1.SQSQueue, seen *queueState) ([]external.Action, error) {
-	actions, err := q.Adapter.Plan(obj, seen)
-	if seen == nil {
-		return actions, err
-	}
-	return actions, cmp.Or(err, q.rest)
 }
 
 // set writes all changes in one call.
@@ -133,7 +109,7 @@ func (q *queue) create(obj *v1alpha1.SQSQueue, set, tags map[string]string) exte
 func (q *queue) Report(obj *v1alpha1.SQSQueue, seen *queueState) map[string]string {
 	q.Reserve(obj)
 	s := &obj.Status
-	s.ARN, s.QueueURL, s.DeadLetterTargetARN = arn(q.Session, s.QueueName), seen.ID, q.target
+	s.ARN, s.QueueURL, s.DeadLetterTargetARN = q.Session.ARN("sqs", s.QueueName), seen.ID, q.target
 	return map[string]string{
 		"type": "sqs", "provider": "aws", "queue": s.QueueName, "uri": seen.ID, "url": seen.ID, "arn": s.ARN,
 		"region": s.Region, "endpoint": q.Session.Endpoint,

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/attributes"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/cloud/cloudtest"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -107,7 +108,7 @@ func TestANameOnlyQueueTakesFourCallsAndRestsWithOne(t *testing.T) {
 func TestTheNameOfAFIFOQueueEndsInFIFO(t *testing.T) {
 	obj := object(func(q *v1alpha1.SQSQueue) { q.Spec.FIFOQueue, q.Name = true, strings.Repeat("long-", 30) })
 	name := adapter(t, &fakeSQS{}).name(obj)
-	if !strings.HasSuffix(name, fifoSuffix) || len(name) > longest {
+	if !strings.HasSuffix(name, attributes.FIFOSuffix) || len(name) > longest {
 		t.Errorf("name %q of %d characters", name, len(name))
 	}
 }
@@ -220,7 +221,7 @@ func TestAListingIsCompleteOrNone(t *testing.T) {
 	f := &fakeSQS{}
 	session := adapter(t, f).Session
 	got, err := list(t.Context(), f, session)
-	if err != nil || !slices.Equal(got, []string{arn(session, "a"), arn(session, "b.fifo")}) {
+	if err != nil || !slices.Equal(got, []string{session.ARN("sqs", "a"), session.ARN("sqs", "b.fifo")}) {
 		t.Errorf("listed %v, %v", got, err)
 	}
 	f.fail = code("RequestThrottled")

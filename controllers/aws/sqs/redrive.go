@@ -7,13 +7,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/aws/attributes"
 	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/watch"
 )
 
 // Resolve finds the dead-letter queue. Once that queue has been Ready its ARN stands, whatever becomes of it: a queue
@@ -28,16 +29,32 @@ func (q *queue) Resolve(ctx context.Context, obj *v1alpha1.SQSQueue) error {
 	default:
 		arn, err := q.resolveTarget(ctx, obj, dlq.TargetRef.Name)
 		if wait, ok := engine.AsWait(err); ok && !wait.Stalled && obj.Status.DeadLetterTargetARN != "" {
-			arn, q.rest = obj.Status.DeadLetterTargetARN, err // it was there: the rest of the queue is not held up
+			arn, q.Rest = obj.Status.DeadLetterTargetARN, err // it was there: the rest of the queue is not held up
 		} else if err != nil {
 			return err
 		}
 		q.target = arn
 	}
-	if strings.HasSuffix(q.target, fifoSuffix) != obj.Spec.FIFOQueue {
+	if strings.HasSuffix(q.target, attributes.FIFOSuffix) != obj.Spec.FIFOQueue {
 		return engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch, "the dead-letter queue of a FIFO queue must be a FIFO queue, and of a standard queue a standard one; choose another dead-letter queue")
 	}
 	return nil
+}
+
+// DeadLetterRefs are the queues that queues of their namespace name, and wait for.
+var DeadLetterRefs = watch.LocalRef{
+	Index: "spec.deadLetterQueue.targetRef.name", From: &v1alpha1.SQSQueue{}, To: &v1alpha1.SQSQueue{}, When: ReadyChanged(),
+	Names: func(obj client.Object) []string {
+		if dlq := obj.(*v1alpha1.SQSQueue).Spec.DeadLetterQueue; dlq != nil && dlq.TargetRef != nil {
+			return []string{dlq.TargetRef.Name}
+		}
+		return nil
+	},
+}
+
+var deadLetterLookup = Lookup{
+	Field: "spec.deadLetterQueue", Queue: "dead-letter queue", This: "this queue", Alternative: ", or name its targetArn",
+	Waiting: v1alpha1.ReasonWaitingForDeadLetterQueue, Mismatch: v1alpha1.ReasonDeadLetterQueueMismatch,
 }
 
 // resolveTarget returns the ARN of the SQSQueue of this name in obj's namespace.
@@ -45,21 +62,11 @@ func (q *queue) resolveTarget(ctx context.Context, obj *v1alpha1.SQSQueue, name 
 	if name == obj.Name {
 		return "", engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch, "a queue cannot be its own dead-letter queue; choose another one")
 	}
-	target := &v1alpha1.SQSQueue{}
-	err := q.kube.Reader.Get(ctx, client.ObjectKey{Namespace: obj.Namespace, Name: name}, target)
-	switch {
-	case apierrors.IsNotFound(err):
-		return "", engine.Wait(v1alpha1.ReasonWaitingForDeadLetterQueue, time.Minute, "there is no SQSQueue %s in this namespace yet; request it, or change spec.deadLetterQueue", name)
-	case err != nil:
-		return "", fmt.Errorf("read the SQSQueue %s: %w", name, err)
-	case target.Spec.ManagementPolicy == v1alpha1.ManagementObserve:
-		return "", engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch, "the SQSQueue %s only observes a queue, which may be another team's; choose one that Portico manages, or name its targetArn", name)
-	case target.Status.ARN == "" || target.Status.FirstReadyTime == nil:
-		return "", engine.Wait(v1alpha1.ReasonWaitingForDeadLetterQueue, time.Minute, "the dead-letter queue %s is not Ready yet", name)
-	case target.Status.AccountID != q.Session.AccountID || target.Status.Region != q.Session.Config.Region:
-		return "", engine.Blocked(v1alpha1.ReasonDeadLetterQueueMismatch, "the dead-letter queue %s is in account %s and region %s, and must be where this queue is: %s, %s", name, target.Status.AccountID, target.Status.Region, q.Session.AccountID, q.Session.Config.Region)
+	target, err := deadLetterLookup.Get(ctx, q.kube, obj.Namespace, name)
+	if err != nil {
+		return "", err
 	}
-	return target.Status.ARN, nil
+	return deadLetterLookup.ARN(q.Session, target)
 }
 
 func redriveText(target string, dlq *v1alpha1.SQSDeadLetterQueue) string {
@@ -69,32 +76,28 @@ func redriveText(target string, dlq *v1alpha1.SQSDeadLetterQueue) string {
 	return fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":%d}`, target, dlq.MaxReceiveCount)
 }
 
+// redrive is a policy as SQS has it: others write the count as a string, or the members in another order.
+type redrive struct {
+	Target string          `json:"deadLetterTargetArn"`
+	Count  json.RawMessage `json:"maxReceiveCount"`
+}
+
 // targetOf returns the dead-letter queue that a policy names; empty, if it is none.
 func targetOf(policy string) string {
-	var p struct {
-		Target string `json:"deadLetterTargetArn"`
-	}
-	if json.Unmarshal([]byte(policy), &p) != nil {
-		return ""
-	}
+	var p redrive
+	_ = json.Unmarshal([]byte(policy), &p)
 	return p.Target
 }
 
-// normalRedrive brings a policy as SQS has it into redriveText's form: others write the count as a string, or the
-// members in another order. What is no such policy stays as it is, and differs.
+// normalRedrive brings a policy into redriveText's form. What is no such policy stays as it is, and differs.
 func normalRedrive(policy string) string {
-	var p struct {
-		Target string          `json:"deadLetterTargetArn"`
-		Count  json.RawMessage `json:"maxReceiveCount"`
-	}
-	if json.Unmarshal([]byte(policy), &p) != nil {
+	var p redrive
+	err := json.Unmarshal([]byte(policy), &p)
+	count, failed := strconv.ParseInt(strings.Trim(string(p.Count), `"`), 10, 32)
+	if err != nil || failed != nil {
 		return policy
 	}
-	count, err := strconv.Atoi(strings.Trim(string(p.Count), `"`))
-	if err != nil {
-		return policy
-	}
-	return fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":%d}`, p.Target, count)
+	return redriveText(p.Target, &v1alpha1.SQSDeadLetterQueue{MaxReceiveCount: int32(count)})
 }
 
 // allow is a redrive allow policy with its members in SQS's spelling.
@@ -106,11 +109,7 @@ type allow struct {
 func (a allow) text() string {
 	a.Sources = slices.Clone(a.Sources)
 	slices.Sort(a.Sources)
-	text, err := json.Marshal(a)
-	if err != nil {
-		return err.Error() // strings marshal
-	}
-	return string(text)
+	return external.JSON(a)
 }
 
 func allowPolicy(q *v1alpha1.SQSQueue) (string, bool) {

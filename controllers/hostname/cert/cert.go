@@ -78,9 +78,7 @@ func Token(uid string, attempt int32) string {
 func (c Certificates) Request(ctx context.Context, name dnsname.Name, token string, tags map[string]string) (string, error) {
 	in := &acm.RequestCertificateInput{
 		DomainName: aws.String(name.String()), ValidationMethod: types.ValidationMethodDns, IdempotencyToken: &token,
-	}
-	for _, key := range slices.Sorted(maps.Keys(tags)) {
-		in.Tags = append(in.Tags, types.Tag{Key: &key, Value: aws.String(tags[key])})
+		Tags: cloud.TagList(tags, func(key, value *string) types.Tag { return types.Tag{Key: key, Value: value} }),
 	}
 	out, err := c.ACM.RequestCertificate(ctx, in)
 	if err != nil {

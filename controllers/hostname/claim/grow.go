@@ -16,15 +16,15 @@ import (
 
 // Grow keeps more of the load balancer for a claim, as much of what is wanted as there is room for beside what is kept for
 // the others. A claim never shrinks: what its routes use would stop to answer.
-func (c *Registry) Grow(ctx context.Context, held *v1alpha1.DomainClaim, wanted v1alpha1.LoadBalancerBudget) (*v1alpha1.DomainClaim, error) {
+func (r *Registry) Grow(ctx context.Context, held *v1alpha1.DomainClaim, wanted v1alpha1.LoadBalancerBudget) (*v1alpha1.DomainClaim, error) {
 	budgeted := held.Spec.Budget != (v1alpha1.LoadBalancerBudget{})
 	if budgeted && wanted.Within(held.Spec.Budget) {
 		return held, nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	claims := &v1alpha1.DomainClaimList{}
-	if err := c.APIReader.List(ctx, claims); err != nil {
+	if err := r.APIReader.List(ctx, claims); err != nil {
 		return nil, fmt.Errorf("list the DomainClaims: %w", err)
 	}
 	var others []v1alpha1.DomainClaimSpec
@@ -40,7 +40,7 @@ func (c *Registry) Grow(ctx context.Context, held *v1alpha1.DomainClaim, wanted 
 	after := held.DeepCopy()
 	after.Spec.Budget = grown
 	patch := client.MergeFromWithOptions(held, client.MergeFromWithOptimisticLock{})
-	err := c.Client.Patch(ctx, after, patch, client.FieldOwner("portico"))
+	err := r.Client.Patch(ctx, after, patch, client.FieldOwner("portico"))
 	if apierrors.IsConflict(err) {
 		return nil, engine.Wait(v1alpha1.ReasonClaiming, time.Second, "the claim has changed since it was read")
 	}
@@ -51,15 +51,15 @@ func (c *Registry) Grow(ctx context.Context, held *v1alpha1.DomainClaim, wanted 
 }
 
 // DeleteUnusedPool deletes a PoolGateway on which nobody has a place, nor is about to get one.
-func (c *Registry) DeleteUnusedPool(ctx context.Context, g *v1alpha1.PoolGateway) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	ledger, err := c.ledger(ctx)
+func (r *Registry) DeleteUnusedPool(ctx context.Context, g *v1alpha1.PoolGateway) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ledger, err := r.ledger(ctx)
 	if err != nil {
 		return err
 	}
 	claims := &v1alpha1.DomainClaimList{}
-	if err := c.APIReader.List(ctx, claims); err != nil {
+	if err := r.APIReader.List(ctx, claims); err != nil {
 		return fmt.Errorf("list the DomainClaims: %w", err)
 	}
 	if slices.ContainsFunc(claims.Items, func(one v1alpha1.DomainClaim) bool { return one.Spec.Gateway == g.Name }) {
@@ -70,5 +70,5 @@ func (c *Registry) DeleteUnusedPool(ctx context.Context, g *v1alpha1.PoolGateway
 			return nil
 		}
 	}
-	return client.IgnoreNotFound(c.Client.Delete(ctx, g, client.Preconditions{UID: &g.UID}))
+	return client.IgnoreNotFound(r.Client.Delete(ctx, g, client.Preconditions{UID: &g.UID}))
 }

@@ -17,15 +17,15 @@ import (
 )
 
 // ledger reads the ledger, or makes it.
-func (c *Registry) ledger(ctx context.Context) (*corev1.ConfigMap, error) {
+func (r *Registry) ledger(ctx context.Context) (*corev1.ConfigMap, error) {
 	found := &corev1.ConfigMap{}
-	err := c.APIReader.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: Ledger}, found)
+	err := r.APIReader.Get(ctx, types.NamespacedName{Namespace: r.Namespace, Name: Ledger}, found)
 	if apierrors.IsNotFound(err) {
-		found = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: Ledger}}
-		err = c.Client.Create(ctx, found, client.FieldOwner("portico"))
+		found = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: r.Namespace, Name: Ledger}}
+		err = r.Client.Create(ctx, found, client.FieldOwner("portico"))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the ledger of hostnames, ConfigMap %s/%s: %w", c.Namespace, Ledger, err)
+		return nil, fmt.Errorf("read the ledger of hostnames, ConfigMap %s/%s: %w", r.Namespace, Ledger, err)
 	}
 	if found.Data == nil {
 		found.Data = map[string]string{}
@@ -34,13 +34,13 @@ func (c *Registry) ledger(ctx context.Context) (*corev1.ConfigMap, error) {
 }
 
 // announce writes want into the ledger as it was read: whoever has written it since wins.
-func (c *Registry) announce(ctx context.Context, ledger *corev1.ConfigMap, name string, want v1alpha1.DomainClaimSpec) error {
+func (r *Registry) announce(ctx context.Context, ledger *corev1.ConfigMap, name string, want v1alpha1.DomainClaimSpec) error {
 	text, err := json.Marshal(want)
 	if err != nil {
 		return fmt.Errorf("announce a claim: %w", err)
 	}
 	ledger.Data[name] = string(text)
-	if err := c.updateLedger(ctx, ledger); err != nil {
+	if err := r.updateLedger(ctx, ledger); err != nil {
 		return fmt.Errorf("announce a claim in the ledger of hostnames: %w", err)
 	}
 	return nil
@@ -53,14 +53,14 @@ func announced(text string) (one v1alpha1.DomainClaimSpec, ok bool) {
 }
 
 // updateLedger replaces the ledger under the resourceVersion at which it was read.
-func (c *Registry) updateLedger(ctx context.Context, ledger *corev1.ConfigMap) error {
-	return c.Client.Update(ctx, ledger, client.FieldOwner("portico")) //nolint:forbidigo // a patch of one key would not fail where another one was added
+func (r *Registry) updateLedger(ctx context.Context, ledger *corev1.ConfigMap) error {
+	return r.Client.Update(ctx, ledger, client.FieldOwner("portico")) //nolint:forbidigo // a patch of one key would not fail where another one was added
 }
 
 // withdraw takes what the holder has announced out of the ledger.
-func (c *Registry) withdraw(ctx context.Context, holder v1alpha1.ClaimHolder) error {
+func (r *Registry) withdraw(ctx context.Context, holder v1alpha1.ClaimHolder) error {
 	for range maxAttempts {
-		ledger, err := c.ledger(ctx)
+		ledger, err := r.ledger(ctx)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (c *Registry) withdraw(ctx context.Context, holder v1alpha1.ClaimHolder) er
 		if len(ledger.Data) == before {
 			return nil
 		}
-		err = c.updateLedger(ctx, ledger)
+		err = r.updateLedger(ctx, ledger)
 		if err == nil || !apierrors.IsConflict(err) {
 			return err
 		}

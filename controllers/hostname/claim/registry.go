@@ -43,9 +43,9 @@ type Registry struct {
 }
 
 // Held returns the claim that the holder has already, as the cache shows it; nil if it does not.
-func (c *Registry) Held(ctx context.Context, name dnsname.Name, visibility v1alpha1.Visibility, holder v1alpha1.ClaimHolder) (*v1alpha1.DomainClaim, error) {
+func (r *Registry) Held(ctx context.Context, name dnsname.Name, visibility v1alpha1.Visibility, holder v1alpha1.ClaimHolder) (*v1alpha1.DomainClaim, error) {
 	found := &v1alpha1.DomainClaim{}
-	err := c.Client.Get(ctx, types.NamespacedName{Name: NameOf(name, visibility)}, found)
+	err := r.Client.Get(ctx, types.NamespacedName{Name: NameOf(name, visibility)}, found)
 	if apierrors.IsNotFound(err) || (err == nil && found.Spec.Holder.UID != holder.UID) {
 		return nil, nil
 	}
@@ -79,11 +79,11 @@ func NameOf(name dnsname.Name, visibility v1alpha1.Visibility) string {
 const maxAttempts = 20
 
 // Take returns the claim, new or of before, or why there is none: a WaitError if somebody else has it.
-func (c *Registry) Take(ctx context.Context, w Request) (*v1alpha1.DomainClaim, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (r *Registry) Take(ctx context.Context, request Request) (*v1alpha1.DomainClaim, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for range maxAttempts {
-		made, err := c.tryTake(ctx, w)
+		made, err := r.tryTake(ctx, request)
 		if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 			continue
 		}
@@ -92,64 +92,64 @@ func (c *Registry) Take(ctx context.Context, w Request) (*v1alpha1.DomainClaim, 
 	return nil, engine.Wait(v1alpha1.ReasonClaiming, 0, "many ask for hostnames at this moment")
 }
 
-func (c *Registry) tryTake(ctx context.Context, w Request) (*v1alpha1.DomainClaim, error) {
-	ledger, err := c.ledger(ctx)
+func (r *Registry) tryTake(ctx context.Context, request Request) (*v1alpha1.DomainClaim, error) {
+	ledger, err := r.ledger(ctx)
 	if err != nil {
 		return nil, err
 	}
 	claims := &v1alpha1.DomainClaimList{}
-	if err := c.APIReader.List(ctx, claims); err != nil { // after the ledger, never before it
+	if err := r.APIReader.List(ctx, claims); err != nil { // after the ledger, never before it
 		return nil, fmt.Errorf("list the DomainClaims: %w", err)
 	}
-	name := NameOf(w.Name, w.Visibility)
+	name := NameOf(request.Name, request.Visibility)
 	for i := range claims.Items {
-		if one := &claims.Items[i]; one.Name == name && one.Spec.Holder.UID == w.Holder.UID {
+		if one := &claims.Items[i]; one.Name == name && one.Spec.Holder.UID == request.Holder.UID {
 			return one, nil
 		}
 	}
-	want := v1alpha1.DomainClaimSpec{Hostname: w.Name.String(), Visibility: w.Visibility, Holder: w.Holder, Budget: w.Budget}
-	all, err := c.activeClaims(ctx, ledger, claims.Items, want)
+	want := v1alpha1.DomainClaimSpec{Hostname: request.Name.String(), Visibility: request.Visibility, Holder: request.Holder, Budget: request.Budget}
+	all, err := r.activeClaims(ctx, ledger, claims.Items, want)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.checkQuota(all); err != nil {
+	if err := request.checkQuota(all); err != nil {
 		return nil, err
 	}
-	if want.Gateway, err = w.Place(ctx, all); err != nil {
+	if want.Gateway, err = request.Place(ctx, all); err != nil {
 		return nil, err
 	}
-	if err := c.announce(ctx, ledger, name, want); err != nil {
+	if err := r.announce(ctx, ledger, name, want); err != nil {
 		return nil, err
 	}
 	made := &v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{engine.Finalizer}}, Spec: want}
-	if err := c.Client.Create(ctx, made, client.FieldOwner("portico")); err != nil {
+	if err := r.Client.Create(ctx, made, client.FieldOwner("portico")); err != nil {
 		return nil, fmt.Errorf("create the DomainClaim %s: %w", name, err)
 	}
 	return made, nil
 }
 
 // checkQuota returns a WaitError if the namespace has all the hostnames that it can have.
-func (w Request) checkQuota(claims []v1alpha1.DomainClaimSpec) error {
+func (r Request) checkQuota(claims []v1alpha1.DomainClaimSpec) error {
 	has := 0
 	for _, c := range claims {
-		if c.Holder.Namespace == w.Holder.Namespace {
+		if c.Holder.Namespace == r.Holder.Namespace {
 			has++
 		}
 	}
-	if has < w.Most {
+	if has < r.Most {
 		return nil
 	}
-	return engine.Blocked(v1alpha1.ReasonTooManyHostnames, "namespace %s has %d hostnames, and its HostnameGrant allows %d: delete one that nothing needs, or ask a platform admin to raise maxHostnames", w.Holder.Namespace, has, w.Most)
+	return engine.Blocked(v1alpha1.ReasonTooManyHostnames, "namespace %s has %d hostnames, and its HostnameGrant allows %d: delete one that nothing needs, or ask a platform admin to raise maxHostnames", r.Holder.Namespace, has, r.Most)
 }
 
-// activeClaims returns the claims that exist and those that the ledger announces, or an error if one of them conflicts with want. It
+// activeClaims returns the claims that exist and those that the ledger announces, or an error if one of them overlaps want. It
 // removes from the ledger's data what is not needed there any more.
-func (c *Registry) activeClaims(ctx context.Context, ledger *corev1.ConfigMap, claims []v1alpha1.DomainClaim, want v1alpha1.DomainClaimSpec) ([]v1alpha1.DomainClaimSpec, error) {
+func (r *Registry) activeClaims(ctx context.Context, ledger *corev1.ConfigMap, claims []v1alpha1.DomainClaim, want v1alpha1.DomainClaimSpec) ([]v1alpha1.DomainClaimSpec, error) {
 	var all []v1alpha1.DomainClaimSpec
 	for i := range claims {
 		delete(ledger.Data, claims[i].Name) // it has become a claim
 		all = append(all, claims[i].Spec)
-		if err := conflict(want, claims[i].Spec, claims[i].Name); err != nil {
+		if err := refuseOverlap(want, claims[i].Spec, claims[i].Name); err != nil {
 			return nil, err
 		}
 	}
@@ -159,9 +159,9 @@ func (c *Registry) activeClaims(ctx context.Context, ledger *corev1.ConfigMap, c
 			delete(ledger.Data, key) // our own of an earlier try, or nothing that we wrote
 			continue
 		}
-		clash := conflict(want, one, key)
+		clash := refuseOverlap(want, one, key)
 		if clash != nil {
-			gone, err := c.holderGone(ctx, one.Holder)
+			gone, err := r.holderGone(ctx, one.Holder)
 			if err != nil {
 				return nil, err
 			}
@@ -176,8 +176,8 @@ func (c *Registry) activeClaims(ctx context.Context, ledger *corev1.ConfigMap, c
 	return all, nil
 }
 
-// conflict returns why want cannot be had beside one. Who has it is told within the namespace only.
-func conflict(want, one v1alpha1.DomainClaimSpec, claim string) error {
+// refuseOverlap returns why want cannot be had beside one. Who has it is told within the namespace only.
+func refuseOverlap(want, one v1alpha1.DomainClaimSpec, claim string) error {
 	if want.Visibility != one.Visibility {
 		return nil
 	}
@@ -205,9 +205,9 @@ func overlapping(one, other string) (a, b dnsname.Name, overlap bool) {
 	return a, b, a.Overlaps(b)
 }
 
-func (c *Registry) holderGone(ctx context.Context, h v1alpha1.ClaimHolder) (bool, error) {
+func (r *Registry) holderGone(ctx context.Context, h v1alpha1.ClaimHolder) (bool, error) {
 	holder := &v1alpha1.GatewayHostnameRequest{}
-	err := c.APIReader.Get(ctx, types.NamespacedName{Namespace: h.Namespace, Name: h.Name}, holder)
+	err := r.APIReader.Get(ctx, types.NamespacedName{Namespace: h.Namespace, Name: h.Name}, holder)
 	if apierrors.IsNotFound(err) {
 		return true, nil
 	}
@@ -218,19 +218,19 @@ func (c *Registry) holderGone(ctx context.Context, h v1alpha1.ClaimHolder) (bool
 }
 
 // Release gives back everything that the holder has. It may be called again and again.
-func (c *Registry) Release(ctx context.Context, holder v1alpha1.ClaimHolder) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := c.withdraw(ctx, holder); err != nil {
+func (r *Registry) Release(ctx context.Context, holder v1alpha1.ClaimHolder) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.withdraw(ctx, holder); err != nil {
 		return err
 	}
 	claims := &v1alpha1.DomainClaimList{}
-	if err := c.APIReader.List(ctx, claims); err != nil {
+	if err := r.APIReader.List(ctx, claims); err != nil {
 		return fmt.Errorf("list the DomainClaims: %w", err)
 	}
 	for i := range claims.Items {
 		if one := &claims.Items[i]; one.Spec.Holder.UID == holder.UID {
-			if err := c.deleteClaim(ctx, one); err != nil {
+			if err := r.deleteClaim(ctx, one); err != nil {
 				return fmt.Errorf("give back the DomainClaim %s: %w", one.Name, err)
 			}
 		}
@@ -238,9 +238,9 @@ func (c *Registry) Release(ctx context.Context, holder v1alpha1.ClaimHolder) err
 	return nil
 }
 
-func (c *Registry) deleteClaim(ctx context.Context, one *v1alpha1.DomainClaim) error {
+func (r *Registry) deleteClaim(ctx context.Context, one *v1alpha1.DomainClaim) error {
 	if one.DeletionTimestamp.IsZero() {
-		if err := c.Client.Delete(ctx, one, client.Preconditions{UID: &one.UID}); err != nil {
+		if err := r.Client.Delete(ctx, one, client.Preconditions{UID: &one.UID}); err != nil {
 			return client.IgnoreNotFound(err)
 		}
 	}
@@ -249,5 +249,5 @@ func (c *Registry) deleteClaim(ctx context.Context, one *v1alpha1.DomainClaim) e
 	}
 	patch := client.MergeFrom(one.DeepCopy())
 	controllerutil.RemoveFinalizer(one, engine.Finalizer)
-	return client.IgnoreNotFound(c.Client.Patch(ctx, one, patch))
+	return client.IgnoreNotFound(r.Client.Patch(ctx, one, patch))
 }

@@ -224,7 +224,7 @@ func judgeChaos(t *testing.T, c client.Client, wanted []Request, outcomes []erro
 	for _, a := range list.Items {
 		held[a.Spec.Holder.UID] = a.Spec
 		for _, b := range list.Items {
-			if a.Name != b.Name && conflict(a.Spec, b.Spec, "") != nil {
+			if a.Name != b.Name && refuseOverlap(a.Spec, b.Spec, "") != nil {
 				t.Errorf("%s of %s and %s of %s", a.Spec.Hostname, a.Spec.Holder.Namespace, b.Spec.Hostname, b.Spec.Holder.Namespace)
 			}
 		}
@@ -238,7 +238,7 @@ func judgeChaos(t *testing.T, c client.Client, wanted []Request, outcomes []erro
 		}
 		clashes := 0
 		for _, h := range held {
-			if conflict(v1alpha1.DomainClaimSpec{Hostname: w.Name.String(), Visibility: w.Visibility, Holder: w.Holder}, h, "") != nil {
+			if refuseOverlap(v1alpha1.DomainClaimSpec{Hostname: w.Name.String(), Visibility: w.Visibility, Holder: w.Holder}, h, "") != nil {
 				clashes++
 			}
 		}

@@ -17,7 +17,7 @@ const (
 	mostCharacters = 32000
 )
 
-// sendTimeout bounds a request that no single caller's time bounds, its wait for the account's pace included.
+// sendTimeout bounds a request that no single caller's time bounds, its wait for the account's rate limit included.
 const sendTimeout = time.Minute
 
 // Queues is one queue for each zone. Safe for concurrent use.

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 
 	"github.com/portico-platform/portico/api/dnsname"
+	"github.com/portico-platform/portico/controllers/cloud"
 )
 
 // page is how many record sets one read asks for: those of the name, and those after it that are often wanted next.
@@ -38,7 +39,7 @@ func (z *Zones) ExactRecords(ctx context.Context, zone, name string) ([]Set, err
 	if fresh {
 		return sets, nil
 	}
-	return shareCall(ctx, &z.flights, zone+" "+name, func(ctx context.Context) ([]Set, error) { return z.readRecords(ctx, at) })
+	return cloud.ShareCall(ctx, &z.flights, zone+" "+name, sendTimeout, func(ctx context.Context) ([]Set, error) { return z.readRecords(ctx, at) })
 }
 
 func (z *Zones) readRecords(ctx context.Context, at recordName) ([]Set, error) {

@@ -105,15 +105,11 @@ func Same(a, b Set) bool {
 	if (a.AliasTarget == nil) != (b.AliasTarget == nil) {
 		return false
 	}
-	return aws.ToInt64(a.TTL) == aws.ToInt64(b.TTL) && sameValues(a, b)
+	return aws.ToInt64(a.TTL) == aws.ToInt64(b.TTL) && slices.Equal(Values(a), Values(b))
 }
 
 // SameTarget reports whether a CNAME leads to target, whatever its TTL is.
 func SameTarget(s Set, target string) bool {
 	v := Values(s)
 	return len(v) == 1 && dnsname.Canonical(v[0]) == dnsname.Canonical(target)
-}
-
-func sameValues(a, b Set) bool {
-	return slices.Equal(Values(a), Values(b))
 }

@@ -94,7 +94,7 @@ func (z *Zones) Zone(ctx context.Context, id string) (Zone, error) {
 	if ok && z.now().Sub(known.at) < zoneAge {
 		return known.value, nil
 	}
-	return shareCall(ctx, &z.flights, id, func(ctx context.Context) (Zone, error) { return z.describe(ctx, id) })
+	return cloud.ShareCall(ctx, &z.flights, id, sendTimeout, func(ctx context.Context) (Zone, error) { return z.describe(ctx, id) })
 }
 
 func (z *Zones) describe(ctx context.Context, id string) (Zone, error) {
@@ -110,24 +110,6 @@ func (z *Zones) describe(ctx context.Context, id string) (Zone, error) {
 	defer z.mu.Unlock()
 	z.zones[id] = cached[Zone]{zone, z.now()}
 	return zone, nil
-}
-
-// shareCall makes those who ask for the same at the same time share one call, which no single caller's time bounds.
-func shareCall[V any](ctx context.Context, flights *singleflight.Group, key string, call func(context.Context) (V, error)) (none V, err error) {
-	flight := flights.DoChan(key, func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTimeout)
-		defer cancel()
-		return call(ctx)
-	})
-	select {
-	case landed := <-flight:
-		if landed.Err != nil {
-			return none, landed.Err
-		}
-		return landed.Val.(V), nil
-	case <-ctx.Done():
-		return none, ctx.Err()
-	}
 }
 
 // Change makes all the changes or none, together with those of others in one request, and returns the ID by which to ask

@@ -25,12 +25,12 @@ type Allocator struct {
 
 // Allocate returns the first PoolGateway of this kind that has room for the budget beside the claims, or makes one. It is called while the
 // ledger of claims is open, so that a place is given once.
-func (p Allocator) Allocate(ctx context.Context, want v1alpha1.PoolGatewaySpec, budget v1alpha1.LoadBalancerBudget, claims []v1alpha1.DomainClaimSpec) (string, error) {
+func (a Allocator) Allocate(ctx context.Context, want v1alpha1.PoolGatewaySpec, budget v1alpha1.LoadBalancerBudget, claims []v1alpha1.DomainClaimSpec) (string, error) {
 	list := &v1alpha1.PoolGatewayList{}
-	if err := p.APIReader.List(ctx, list, client.InNamespace(p.Namespace)); err != nil {
+	if err := a.APIReader.List(ctx, list, client.InNamespace(a.Namespace)); err != nil {
 		return "", fmt.Errorf("list the PoolGateways: %w", err)
 	}
-	slices.SortFunc(list.Items, func(a, b v1alpha1.PoolGateway) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(list.Items, func(x, y v1alpha1.PoolGateway) int { return strings.Compare(x.Name, y.Name) })
 	names := map[string]bool{}
 	for _, c := range claims { // one that was removed by force leaves its name to its hostnames: the next may be of another kind
 		names[c.Gateway] = true
@@ -44,8 +44,8 @@ func (p Allocator) Allocate(ctx context.Context, want v1alpha1.PoolGatewaySpec, 
 	}
 	for n := range maxGateways {
 		if name := fmt.Sprintf("gw-%02d", n); !names[name] {
-			made := &v1alpha1.PoolGateway{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: name}, Spec: want}
-			if err := p.Client.Create(ctx, made, client.FieldOwner("portico")); err != nil {
+			made := &v1alpha1.PoolGateway{ObjectMeta: metav1.ObjectMeta{Namespace: a.Namespace, Name: name}, Spec: want}
+			if err := a.Client.Create(ctx, made, client.FieldOwner("portico")); err != nil {
 				return "", fmt.Errorf("create the PoolGateway %s: %w", name, err)
 			}
 			return name, nil

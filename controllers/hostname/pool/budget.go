@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
@@ -33,39 +35,34 @@ type rule struct {
 	backends []gatewayv1.BackendRef
 }
 
-func httpRoute(o *gatewayv1.HTTPRoute) teamRoute {
-	r := teamRoute{kind: "HTTPRoute", namespace: o.Namespace, parents: o.Spec.ParentRefs, hostnames: o.Spec.Hostnames}
-	for i := range o.Spec.Rules {
-		one := rule{matches: len(o.Spec.Rules[i].Matches)}
-		for _, b := range o.Spec.Rules[i].BackendRefs {
-			one.backends = append(one.backends, b.BackendRef)
+func teamRouteOf(obj client.Object) teamRoute {
+	r := teamRoute{namespace: obj.GetNamespace()}
+	switch o := obj.(type) {
+	case *gatewayv1.HTTPRoute:
+		r.kind, r.parents, r.hostnames = "HTTPRoute", o.Spec.ParentRefs, o.Spec.Hostnames
+		for i := range o.Spec.Rules {
+			one := rule{matches: len(o.Spec.Rules[i].Matches)}
+			for _, b := range o.Spec.Rules[i].BackendRefs {
+				one.backends = append(one.backends, b.BackendRef)
+			}
+			r.rules = append(r.rules, one)
 		}
-		r.rules = append(r.rules, one)
-	}
-	return r
-}
-
-func grpcRoute(o *gatewayv1.GRPCRoute) teamRoute {
-	r := teamRoute{kind: "GRPCRoute", namespace: o.Namespace, parents: o.Spec.ParentRefs, hostnames: o.Spec.Hostnames}
-	for i := range o.Spec.Rules {
-		one := rule{matches: len(o.Spec.Rules[i].Matches)}
-		for _, b := range o.Spec.Rules[i].BackendRefs {
-			one.backends = append(one.backends, b.BackendRef)
+	case *gatewayv1.GRPCRoute:
+		r.kind, r.parents, r.hostnames = "GRPCRoute", o.Spec.ParentRefs, o.Spec.Hostnames
+		for i := range o.Spec.Rules {
+			one := rule{matches: len(o.Spec.Rules[i].Matches)}
+			for _, b := range o.Spec.Rules[i].BackendRefs {
+				one.backends = append(one.backends, b.BackendRef)
+			}
+			r.rules = append(r.rules, one)
 		}
-		r.rules = append(r.rules, one)
 	}
 	return r
 }
 
 // ListenerSetsOf returns the ListenerSets that a route names as parents, as RouteIndex has them.
 func ListenerSetsOf(obj client.Object) []string {
-	var r teamRoute
-	switch o := obj.(type) {
-	case *gatewayv1.HTTPRoute:
-		r = httpRoute(o)
-	case *gatewayv1.GRPCRoute:
-		r = grpcRoute(o)
-	}
+	r := teamRouteOf(obj)
 	var all []string
 	for i := range r.parents {
 		if p := &r.parents[i]; p.Kind != nil && *p.Kind == "ListenerSet" {
@@ -109,12 +106,12 @@ func (r *reconciliation) reportClosed(closed []v1alpha1.ClosedHostname) {
 		text := fmt.Sprintf("%s of namespace %s needs %s", c.Hostname, c.Namespace, Exceeds(c.Needs, c.Budget))
 		texts = append(texts, text)
 		if !slices.ContainsFunc(r.pg.Status.Closed, func(was v1alpha1.ClosedHostname) bool { return was.Claim == c.Claim }) {
-			r.pass.Warning("HostnameClosed", "CloseListener", "%s. No route is attached to it until its routes fit; all other hostnames are served", text)
+			r.pass.Warning(v1alpha1.ReasonHostnameClosed, "CloseListener", "%s. No route is attached to it until its routes fit; all other hostnames are served", text)
 		}
 	}
 	for _, was := range r.pg.Status.Closed {
 		if !slices.ContainsFunc(closed, func(c v1alpha1.ClosedHostname) bool { return was.Claim == c.Claim }) {
-			r.pass.Normal("HostnameOpened", "OpenListener", "%s of namespace %s fits its budget", was.Hostname, was.Namespace)
+			r.pass.Normal(v1alpha1.ReasonHostnameOpened, "OpenListener", "%s of namespace %s fits its budget", was.Hostname, was.Namespace)
 		}
 	}
 	if len(closed) > 0 {
@@ -122,7 +119,7 @@ func (r *reconciliation) reportClosed(closed []v1alpha1.ClosedHostname) {
 			strings.Join(texts, "; ")+". No route is attached to a closed hostname until its routes fit; all others are served")
 		return
 	}
-	r.pass.SetCondition(ConditionBudget, metav1.ConditionTrue, "Within", "no hostname needs more of the load balancer than is kept for it")
+	r.pass.SetCondition(ConditionBudget, metav1.ConditionTrue, v1alpha1.ReasonWithin, "no hostname needs more of the load balancer than is kept for it")
 }
 
 // Exceeds says what of needs is more than the budget: "14 rules (3 are kept for it)".
@@ -146,20 +143,15 @@ func Needs(ctx context.Context, from client.Reader, gateways, claim, namespace, 
 		return needs, fmt.Errorf("count the rules of %s: %w", hostname, err)
 	}
 	options := []client.ListOption{client.InNamespace(namespace), client.MatchingFields{RouteIndex: gateways + "/" + claim}, client.UnsafeDisableDeepCopy}
-	https, grpcs := &gatewayv1.HTTPRouteList{}, &gatewayv1.GRPCRouteList{}
-	for _, list := range []client.ObjectList{https, grpcs} {
+	groups := map[string]bool{}
+	for _, list := range []client.ObjectList{&gatewayv1.HTTPRouteList{}, &gatewayv1.GRPCRouteList{}} {
 		if err := from.List(ctx, list, options...); err != nil {
 			return needs, fmt.Errorf("list the routes at %s: %w", hostname, err)
 		}
-	}
-	groups := map[string]bool{}
-	for i := range https.Items {
-		route := httpRoute(&https.Items[i])
-		needs.Rules += toInt32(route.add(name, groups))
-	}
-	for i := range grpcs.Items {
-		route := grpcRoute(&grpcs.Items[i])
-		needs.Rules += toInt32(route.add(name, groups))
+		_ = meta.EachListItem(list, func(o runtime.Object) error {
+			needs.Rules += toInt32(teamRouteOf(o.(client.Object)).add(name, groups))
+			return nil
+		})
 	}
 	needs.TargetGroups = toInt32(len(groups))
 	return needs, nil

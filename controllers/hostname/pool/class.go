@@ -22,14 +22,13 @@ type ClassChecker struct {
 // Check returns a WaitError unless load balancers of the class do as they are told.
 func (c ClassChecker) Check(ctx context.Context, name string) error {
 	class := &gatewayv1.GatewayClass{}
-	err := c.Reader.Get(ctx, client.ObjectKey{Name: name}, class)
-	if apierrors.IsNotFound(err) {
+	found, err := engine.Find(ctx, c.Reader, client.ObjectKey{Name: name}, class)
+	switch {
+	case err != nil:
+		return err
+	case !found:
 		return engine.Blocked(v1alpha1.ReasonClassNotFound, "there is no GatewayClass %s; ask a platform admin to create it, or to name another one by the operator's --gateway-class", name)
-	}
-	if err != nil {
-		return fmt.Errorf("read the GatewayClass %s: %w", name, err)
-	}
-	if class.Spec.ControllerName != albconfig.ControllerName {
+	case class.Spec.ControllerName != albconfig.ControllerName:
 		return engine.Blocked(v1alpha1.ReasonClassOfAnother, "the GatewayClass %s is run by %s, and Portico knows load balancers of %s only", name, class.Spec.ControllerName, albconfig.ControllerName)
 	}
 	return c.checkOverrides(ctx, class)

@@ -28,7 +28,7 @@ func (r *reconciliation) ensureHostnames(ctx context.Context) (string, error) {
 	if len(r.members) == 0 {
 		return r.deleteIdle(ctx)
 	}
-	keep, err := r.defaultCertificate(ctx)
+	kept, err := r.keptCertificate(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -41,7 +41,7 @@ func (r *reconciliation) ensureHostnames(ctx context.Context) (string, error) {
 	if err := r.checkBudgets(ctx); err != nil {
 		return "", err
 	}
-	if err := r.objects.Apply(ctx, configuration(r.pg, r.arns(), keep), &albconfig.LoadBalancerConfiguration{}); err != nil {
+	if err := r.attachCertificates(ctx, kept); err != nil {
 		return "", err
 	}
 	if err := r.objects.Apply(ctx, gateway(r.pg), &r.gateway); err != nil {
@@ -58,43 +58,6 @@ func (r *reconciliation) ensureHostnames(ctx context.Context) (string, error) {
 		}
 	}
 	return fmt.Sprintf("%d of %d places are served", len(r.members)-len(r.closed), v1alpha1.PoolHostnames), nil
-}
-
-func (r *reconciliation) arns() []string {
-	all := make([]string, 0, len(r.members))
-	for _, m := range r.members {
-		all = append(all, m.arn)
-	}
-	return all
-}
-
-// defaultCertificate returns the one that the configuration has now. If one in it is to go, the members are read past the
-// cache: a certificate must not be taken off because the cache does not know yet that it is wanted.
-func (r *reconciliation) defaultCertificate(ctx context.Context) (string, error) {
-	have := &albconfig.LoadBalancerConfiguration{}
-	err := r.Applier.Client.Get(ctx, r.objects.Key(r.pg.Name), have)
-	if apierrors.IsNotFound(err) {
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("read the LoadBalancerConfiguration %s: %w", r.pg.Name, err)
-	}
-	keep, wanted := "", map[string]bool{}
-	for _, arn := range r.arns() {
-		wanted[arn] = true
-	}
-	for _, l := range have.Spec.ListenerConfigurations {
-		if l.ProtocolPort == httpsPort {
-			keep = l.DefaultCertificate
-		}
-		for _, arn := range append(l.Certificates, l.DefaultCertificate) {
-			if arn != "" && !wanted[arn] {
-				r.members, err = r.readMembers(ctx, r.Applier.APIReader)
-				return keep, err
-			}
-		}
-	}
-	return keep, nil
 }
 
 // deleteListenerSets removes the ListenerSets of hostnames that are no members any more.
@@ -272,22 +235,4 @@ func (r *reconciliation) address() string {
 		return ""
 	}
 	return r.gateway.Status.Addresses[0].Value
-}
-
-// HasCertificate reports whether the load balancer was seen with the certificate, and where.
-func HasCertificate(pg *v1alpha1.PoolGateway, arn string) bool {
-	return pg.Status.LoadBalancer != nil && slices.Contains(pg.Status.Attached, arn)
-}
-
-// IsConfigured reports whether the load balancer is told to have the certificate: one that does not exist would keep the
-// controller from doing anything for all hostnames on it.
-func IsConfigured(ctx context.Context, from client.Reader, pg *v1alpha1.PoolGateway, arn string) (bool, error) {
-	config := &albconfig.LoadBalancerConfiguration{}
-	err := from.Get(ctx, client.ObjectKeyFromObject(pg), config)
-	if err != nil {
-		return false, client.IgnoreNotFound(err)
-	}
-	return slices.ContainsFunc(config.Spec.ListenerConfigurations, func(l albconfig.ListenerConfiguration) bool {
-		return l.DefaultCertificate == arn || slices.Contains(l.Certificates, arn)
-	}), nil
 }

@@ -204,9 +204,9 @@ type ObservedTimes struct {
 	at sync.Map
 }
 
-func (l *ObservedTimes) stale(of types.UID, now time.Time) bool {
-	at, ok := l.at.Load(of)
-	return !ok || now.Sub(at.(time.Time)) >= l.MaxAge
+func (t *ObservedTimes) stale(of types.UID, now time.Time) bool {
+	at, ok := t.at.Load(of)
+	return !ok || now.Sub(at.(time.Time)) >= t.MaxAge
 }
 
-func (l *ObservedTimes) set(of types.UID, now time.Time) { l.at.Store(of, now) }
+func (t *ObservedTimes) set(of types.UID, now time.Time) { t.at.Store(of, now) }

@@ -1,10 +1,7 @@
 package pool
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metaac "k8s.io/client-go/applyconfigurations/meta/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	gatewayac "sigs.k8s.io/gateway-api/applyconfiguration/apis/v1"
@@ -19,34 +16,8 @@ const (
 	listenerHTTP  = "http"
 )
 
-// httpsPort is the HTTPS listener as LoadBalancerConfiguration names it.
-const httpsPort = "HTTPS:443"
-
-// sslPolicy is the one that AWS recommends: TLS 1.2 and 1.3.
-const sslPolicy = "ELBSecurityPolicy-TLS13-1-2-2021-06"
-
 // LabelHostname is on a ListenerSet; its value is the DomainClaim's name.
 const LabelHostname = "portico.dev/claim"
-
-// configuration returns the whole of what the load balancer is told, rendered each time by its only writer. keep is the
-// default certificate that it has now: another one each time that a name comes first in the order would help nobody.
-func configuration(g *v1alpha1.PoolGateway, arns []string, keep string) *albconfig.LoadBalancerConfiguration {
-	first := arns[0]
-	if slices.Contains(arns, keep) {
-		first = keep
-	}
-	others := slices.DeleteFunc(slices.Clone(arns), func(arn string) bool { return arn == first })
-	return &albconfig.LoadBalancerConfiguration{
-		TypeMeta:   metav1.TypeMeta{APIVersion: albconfig.GroupVersion.String(), Kind: "LoadBalancerConfiguration"},
-		ObjectMeta: metav1.ObjectMeta{Name: g.Name, Namespace: g.Namespace},
-		Spec: albconfig.LoadBalancerConfigurationSpec{
-			Scheme: string(g.Spec.Visibility),
-			ListenerConfigurations: []albconfig.ListenerConfiguration{{
-				ProtocolPort: httpsPort, DefaultCertificate: first, Certificates: others, SSLPolicy: sslPolicy,
-			}},
-		},
-	}
-}
 
 // terminateTLS makes a listener valid that names no Secret: its certificate is in the LoadBalancerConfiguration.
 func terminateTLS() *gatewayac.ListenerTLSConfigApplyConfiguration {

@@ -123,16 +123,12 @@ func membersOf(requests []v1alpha1.GatewayHostnameRequest) []member {
 	return all
 }
 
-func (r *reconciliation) steps() steps.List[*v1alpha1.PoolGateway] {
-	type pg = *v1alpha1.PoolGateway
-	step := func(name string, do func(context.Context) (string, error)) steps.Step[pg] {
-		return steps.Step[pg]{Name: name, Do: func(ctx context.Context, _ pg, _ *engine.Pass) (string, error) { return do(ctx) }}
-	}
-	return steps.List[pg]{
-		step(v1alpha1.StepClass, r.checkClass),
-		step(v1alpha1.StepHostnames, r.ensureHostnames),
-		step(v1alpha1.StepProgrammed, r.checkProgrammed),
-		step(v1alpha1.StepLoadBalancer, r.observeLoadBalancer),
+func (r *reconciliation) steps() steps.List {
+	return steps.List{
+		{Name: v1alpha1.StepClass, Do: r.checkClass},
+		{Name: v1alpha1.StepHostnames, Do: r.ensureHostnames},
+		{Name: v1alpha1.StepProgrammed, Do: r.checkProgrammed},
+		{Name: v1alpha1.StepLoadBalancer, Do: r.observeLoadBalancer},
 	}
 }
 

@@ -240,5 +240,5 @@ func (w *world[T]) nothingTwice(cut Call) {
 // refused reports whether the owner says that something stands in its way.
 func (w *world[T]) refused() bool {
 	ready := meta.FindStatusCondition(w.now().Common().Conditions, v1alpha1.ConditionReady)
-	return ready != nil && ready.Status != metav1.ConditionTrue && (ready.Reason == "Conflict" || ready.Reason == "WaitingForDeletion")
+	return ready != nil && ready.Status != metav1.ConditionTrue && (ready.Reason == v1alpha1.ReasonConflict || ready.Reason == v1alpha1.ReasonWaitingForDeletion)
 }

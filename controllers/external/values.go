@@ -1,0 +1,99 @@
+package external
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Text returns a Field's Want of a text of the spec, which is declared if it is not empty.
+func Text[T any](of func(T) string) func(T) (string, bool) {
+	return func(spec T) (string, bool) { return of(spec), of(spec) != "" }
+}
+
+// Number returns the Want of a number, which is declared if it is not nil.
+func Number[T any](of func(T) *int32) func(T) (string, bool) {
+	return func(spec T) (string, bool) { return FormatInt(of(spec)), of(spec) != nil }
+}
+
+// Bool returns the Want of a boolean, which is declared if it is not nil.
+func Bool[T any](of func(T) *bool) func(T) (string, bool) {
+	return func(spec T) (string, bool) {
+		value := of(spec)
+		return strconv.FormatBool(value != nil && *value), value != nil
+	}
+}
+
+// Set returns the Want of a list whose order does not matter, which is declared if it is not empty.
+func Set[T any](of func(T) []string) func(T) (string, bool) {
+	return func(spec T) (string, bool) { return JoinSet(of(spec)), len(of(spec)) > 0 }
+}
+
+// FirstSet returns the first that is not nil.
+func FirstSet[V any](of ...*V) *V {
+	for _, v := range of {
+		if v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// FormatInt returns the first number that there is as text, empty without any.
+func FormatInt(of ...*int32) string {
+	if n := FirstSet(of...); n != nil {
+		return strconv.Itoa(int(*n))
+	}
+	return ""
+}
+
+// ParseInt returns the number in value; nil if it is none.
+func ParseInt(value string) *int32 {
+	n, err := strconv.ParseInt(value, 10, 32)
+	if err != nil {
+		return nil
+	}
+	return new(int32(n))
+}
+
+// NotLess compares numbers as a Field's Same does: what has become larger, and cannot shrink, is no difference.
+func NotLess(have, want string) bool {
+	h, _ := strconv.Atoi(have) // what is no number counts as 0
+	w, _ := strconv.Atoi(want)
+	return h >= w
+}
+
+const separator = ", "
+
+// JoinSet returns the members sorted, each once, as one text.
+func JoinSet(members []string) string {
+	members = slices.Clone(members)
+	slices.Sort(members)
+	return strings.Join(slices.Compact(members), separator)
+}
+
+// SplitSet returns the members of a text of JoinSet.
+func SplitSet(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, separator)
+}
+
+// NonEmpty returns nil for an empty text: the parameter of a call is left out.
+func NonEmpty(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// JSON returns a value that marshals without fail as text.
+func JSON(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
