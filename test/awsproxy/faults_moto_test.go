@@ -21,14 +21,14 @@ import (
 )
 
 func TestFaultsHaveTheServicesCodes(t *testing.T) {
-	for kind, codes := range map[awsproxy.Kind]map[string]string{
+	for kind, codes := range map[awsproxy.FaultKind]map[string]string{
 		awsproxy.Throttle:    {"s3": "SlowDown", "sts": "Throttling", "sqs": "ThrottlingException", "ec2": "RequestLimitExceeded"},
 		awsproxy.ServerError: {"s3": "InternalError", "sts": "InternalFailure", "sqs": "InternalFailure", "ec2": "InternalError"},
 		awsproxy.Denied:      {"s3": "AccessDenied", "sts": "AccessDenied", "sqs": "AccessDenied", "ec2": "UnauthorizedOperation"},
 	} {
 		t.Run(string(kind), func(t *testing.T) {
 			w := newWorld(t)
-			w.Inject(awsproxy.Rule{Kind: kind})
+			w.Inject(awsproxy.Fault{Kind: kind})
 			errs := refusals(t, w, keyOne)
 			wantCodes(t, errs, codes)
 			for service, err := range errs {
@@ -48,7 +48,7 @@ func TestFaultsHaveTheServicesCodes(t *testing.T) {
 
 func TestFaultsSpareTheOutside(t *testing.T) {
 	w := newWorld(t)
-	w.Inject(awsproxy.Rule{Kind: awsproxy.ServerError})
+	w.Inject(awsproxy.Fault{Kind: awsproxy.ServerError})
 	w.SetLatency(time.Hour)
 	w.OnCall(func(context.Context, awsproxy.Call, awsproxy.Phase) error { return io.EOF })
 	c := s3.NewFromConfig(config(w.outside, keyOne, "eu-west-1"))
@@ -72,7 +72,7 @@ func TestFaultsSpareTheOutside(t *testing.T) {
 func TestLostReplyCommits(t *testing.T) {
 	w := newWorld(t)
 	c := w.s3(keyOne, "eu-west-1")
-	w.Inject(awsproxy.Rule{Service: "s3", Operation: "CreateBucket", Kind: awsproxy.LostReply, Times: 1})
+	w.Inject(awsproxy.Fault{Service: "s3", Operation: "CreateBucket", Kind: awsproxy.LostReply, Times: 1})
 	bucket := unique(t)
 	_, err := c.CreateBucket(t.Context(), createInput(bucket, "eu-west-1", "a", "b"))
 	if err == nil {
@@ -110,7 +110,7 @@ func TestClientGoneStillCommitsWhole(t *testing.T) {
 func TestHangEndsWithTheClientOrTheProxy(t *testing.T) {
 	w := newWorld(t)
 	c := w.sqs(keyOne, "eu-west-1")
-	w.Inject(awsproxy.Rule{Kind: awsproxy.Hang})
+	w.Inject(awsproxy.Fault{Kind: awsproxy.Hang})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := c.ListQueues(ctx, &sqs.ListQueuesInput{}); !errors.Is(err, context.DeadlineExceeded) {
@@ -145,7 +145,7 @@ func TestPartialPageLeavesOutTheLast(t *testing.T) {
 		return [3]int{len(b.Buckets), len(q.QueueUrls), len(i.Reservations)}
 	}
 	all := count()
-	remove := w.Inject(awsproxy.Rule{Kind: awsproxy.PartialPage})
+	remove := w.Inject(awsproxy.Fault{Kind: awsproxy.PartialPage})
 	if got, want := count(), [3]int{all[0] - 1, all[1] - 1, all[2] - 1}; got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -160,7 +160,7 @@ func TestSecondPageFails(t *testing.T) {
 	c := w.s3(keyOne, "eu-west-1")
 	create(t, c, "eu-west-1")
 	create(t, c, "eu-west-1")
-	w.Inject(awsproxy.Rule{Operation: "List*", OnlyContinued: true, Kind: awsproxy.ServerError})
+	w.Inject(awsproxy.Fault{Operation: "List*", OnlyContinued: true, Kind: awsproxy.ServerError})
 	p := s3.NewListBucketsPaginator(c, &s3.ListBucketsInput{MaxBuckets: aws.Int32(1)})
 	_, err := p.NextPage(t.Context())
 	must(t, err)

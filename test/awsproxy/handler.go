@@ -35,17 +35,17 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	refusal := p.authenticate(r.Context(), x)
+	response := p.authenticate(r.Context(), x)
 	p.journal.begin(&x.call)
-	if refusal == nil {
-		refusal, err = p.run(r.Context(), x)
+	if response == nil {
+		response, err = p.run(r.Context(), x)
 	}
-	defer refusal.discard()
+	defer response.discard()
 	if err != nil {
 		p.journal.update(x.call)
 		panic(http.ErrAbortHandler)
 	}
-	p.answer(w, x, refusal)
+	p.answer(w, x, response)
 }
 
 // run takes an authenticated call through hooks, faults and the simulator.
@@ -80,11 +80,11 @@ func (p *Proxy) run(ctx context.Context, x *exchange) (*reply, error) {
 
 // disturb waits as the rules and the latency say, and returns the fault to
 // apply. A hanging call returns only with an error.
-func (p *Proxy) disturb(ctx context.Context, x *exchange) (Kind, error) {
+func (p *Proxy) disturb(ctx context.Context, x *exchange) (FaultKind, error) {
 	if x.call.Actor != Operator {
 		return "", nil
 	}
-	fault, delay := p.rules.pick(x.call)
+	fault, delay := p.faults.pick(x.call)
 	x.call.Fault = string(fault)
 	if fault == "" && delay > 0 {
 		x.call.Fault = string(Latency)
@@ -108,7 +108,7 @@ func (p *Proxy) disturb(ctx context.Context, x *exchange) (Kind, error) {
 }
 
 // injected returns the answer of a fault that keeps the call from AWS, else nil.
-func (p *Proxy) injected(x *exchange, fault Kind) *reply {
+func (p *Proxy) injected(x *exchange, fault FaultKind) *reply {
 	switch fault {
 	case Throttle:
 		return x.throttled()

@@ -38,7 +38,7 @@ type Options struct {
 // Proxy stands in front of the simulator. It is safe for concurrent use.
 type Proxy struct {
 	journal  *journal
-	rules    *rules
+	faults   *faults
 	keys     *keyring
 	upstream *upstream
 	strict   map[string]strict
@@ -74,7 +74,7 @@ func New(o Options) (*Proxy, error) {
 	up := newUpstream(o.Upstream)
 	p := &Proxy{
 		journal:  newJournal(o.JournalSize),
-		rules:    &rules{random: rand.New(rand.NewPCG(o.Seed, o.Seed))},
+		faults:   &faults{random: rand.New(rand.NewPCG(o.Seed, o.Seed))},
 		keys:     newKeyring(o.StaticKeys, up, o.Now),
 		upstream: up,
 		s3Hosts:  append([]string{"localhost"}, o.S3Hosts...),
@@ -86,8 +86,8 @@ func New(o Options) (*Proxy, error) {
 	p.machines = newEC2(up, o.Now)
 	p.strict = map[string]strict{}
 	for name, s := range services {
-		if s.strict != nil {
-			p.strict[name] = s.strict(o, p)
+		if s.newStrict != nil {
+			p.strict[name] = s.newStrict(o, p)
 		}
 	}
 	p.done, p.close = context.WithCancel(context.Background())
@@ -112,7 +112,7 @@ func (p *Proxy) CallsSince(m Mark, filters ...Filter) []Call { return p.journal.
 
 // Inject adds a rule after those there are; the first that fires wins. The rule
 // ends when it is spent or remove is called, which may be called again.
-func (p *Proxy) Inject(r Rule) (remove func()) { return p.rules.inject(r) }
+func (p *Proxy) Inject(f Fault) (remove func()) { return p.faults.inject(f) }
 
 // SetLatency delays each of the operator's calls by d.
 func (p *Proxy) SetLatency(d time.Duration) { p.latency.Store(int64(d)) }

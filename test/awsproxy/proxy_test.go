@@ -49,63 +49,63 @@ func TestJournalKeepsTheLatest(t *testing.T) {
 	}
 }
 
-func newRules() *rules { return &rules{random: rand.New(rand.NewPCG(1, 1))} }
+func newFaults() *faults { return &faults{random: rand.New(rand.NewPCG(1, 1))} }
 
-func TestRuleMatches(t *testing.T) {
+func TestFaultMatches(t *testing.T) {
 	c := Call{Service: "s3", Operation: "PutBucketTagging", Resource: "a,b", Account: "1", Write: true}
 	for name, tc := range map[string]struct {
-		rule Rule
+		fault Fault
 		want bool
 	}{
-		"empty rule":          {Rule{}, true},
-		"all fields":          {Rule{Service: "s3", Operation: "PutBucketTagging", Resource: "b", Account: "1", OnlyWrites: true}, true},
-		"pattern":             {Rule{Operation: "Put*"}, true},
-		"other pattern":       {Rule{Operation: "Get*"}, false},
-		"broken pattern":      {Rule{Operation: "["}, false},
-		"other service":       {Rule{Service: "sqs"}, false},
-		"part of a name":      {Rule{Resource: "a,"}, false},
-		"other account":       {Rule{Account: "2"}, false},
-		"not a further page":  {Rule{OnlyContinued: true}, false},
-		"a predicate decides": {Rule{Match: func(Call) bool { return false }}, false},
+		"empty fault":         {Fault{}, true},
+		"all fields":          {Fault{Service: "s3", Operation: "PutBucketTagging", Resource: "b", Account: "1", OnlyWrites: true}, true},
+		"pattern":             {Fault{Operation: "Put*"}, true},
+		"other pattern":       {Fault{Operation: "Get*"}, false},
+		"broken pattern":      {Fault{Operation: "["}, false},
+		"other service":       {Fault{Service: "sqs"}, false},
+		"part of a name":      {Fault{Resource: "a,"}, false},
+		"other account":       {Fault{Account: "2"}, false},
+		"not a further page":  {Fault{OnlyContinued: true}, false},
+		"a predicate decides": {Fault{Match: func(Call) bool { return false }}, false},
 	} {
-		if got := tc.rule.matches(c); got != tc.want {
+		if got := tc.fault.matches(c); got != tc.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
 	c.Write = false
-	if (Rule{OnlyWrites: true}).matches(c) {
+	if (Fault{OnlyWrites: true}).matches(c) {
 		t.Error("OnlyWrites matches a read")
 	}
 }
 
-func TestRulesFireInOrderAndAreSpent(t *testing.T) {
-	rs := newRules()
-	rs.inject(Rule{Kind: Latency, Delay: time.Second})
-	remove := rs.inject(Rule{Kind: Throttle, Times: 2})
-	rs.inject(Rule{Kind: Latency, Delay: time.Hour}) // after the fault: too late
-	last := rs.inject(Rule{Kind: Denied})
-	var kinds []Kind
+func TestFaultsFireInOrderAndAreSpent(t *testing.T) {
+	fs := newFaults()
+	fs.inject(Fault{Kind: Latency, Delay: time.Second})
+	remove := fs.inject(Fault{Kind: Throttle, Times: 2})
+	fs.inject(Fault{Kind: Latency, Delay: time.Hour}) // after the fault: too late
+	last := fs.inject(Fault{Kind: Denied})
+	var kinds []FaultKind
 	for range 3 {
-		kind, _ := rs.pick(get(1))
+		kind, _ := fs.pick(get(1))
 		kinds = append(kinds, kind)
 	}
-	if want := []Kind{Throttle, Throttle, Denied}; !slices.Equal(kinds, want) {
+	if want := []FaultKind{Throttle, Throttle, Denied}; !slices.Equal(kinds, want) {
 		t.Errorf("got %v, want %v", kinds, want)
 	}
 	remove() // spent already: harmless
 	last()
 	last()
-	if kind, delay := rs.pick(get(1)); kind != "" || delay != time.Hour+time.Second {
+	if kind, delay := fs.pick(get(1)); kind != "" || delay != time.Hour+time.Second {
 		t.Errorf("got %q and %s", kind, delay)
 	}
 }
 
-func TestRuleProbabilityFollowsTheSeed(t *testing.T) {
+func TestFaultProbabilityFollowsTheSeed(t *testing.T) {
 	draw := func() (fired []int) {
-		rs := newRules()
-		rs.inject(Rule{Kind: Throttle, Probability: 0.3})
+		fs := newFaults()
+		fs.inject(Fault{Kind: Throttle, Probability: 0.3})
 		for i := range 1000 {
-			if kind, _ := rs.pick(get(1)); kind == Throttle {
+			if kind, _ := fs.pick(get(1)); kind == Throttle {
 				fired = append(fired, i)
 			}
 		}

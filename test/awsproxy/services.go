@@ -15,57 +15,57 @@ type service struct {
 	// ask for a size of their pages; "" if AWS does not let anybody choose it.
 	lists []string
 	size  string
-	// strict makes what the service does more, or otherwise, than the simulator.
-	strict func(o Options, p *Proxy) strict
+	// newStrict returns the handler of what AWS does and the simulator does not; nil if that is nothing.
+	newStrict func(o Options, p *Proxy) strict
 }
 
 // services holds the services by signing name.
 var services = map[string]service{
 	"s3": {
 		items: []string{"Buckets"}, lists: []string{"ListBuckets"}, size: "max-buckets",
-		strict: func(_ Options, p *Proxy) strict { return newS3(p.upstream).around },
+		newStrict: func(_ Options, p *Proxy) strict { return newS3(p.upstream).around },
 	},
 	"sns": {
 		about: []string{"TopicArn", "ResourceArn", "SubscriptionArn", "Name"}, short: topicOf, items: []string{"Topics"},
-		strict: func(_ Options, p *Proxy) strict {
+		newStrict: func(_ Options, p *Proxy) strict {
 			return (&snsService{upstream: p.upstream, pageSize: p.pageSize.Load}).around
 		},
 	},
 	"sqs": {
 		about: []string{"QueueUrl", "QueueName", "QueueNamePrefix"}, short: after("/"),
 		items: []string{"QueueUrls"}, lists: []string{"ListQueues"}, size: "MaxResults",
-		strict: func(o Options, p *Proxy) strict { return newSQS(p.upstream, o.QueueNameWait, o.Now).around },
+		newStrict: func(o Options, p *Proxy) strict { return newSQS(p.upstream, o.QueueNameWait, o.Now).around },
 	},
 	"rds": {
 		about: []string{"DBInstanceIdentifier", "DBSnapshotIdentifier", "DBSubnetGroupName", "DBParameterGroupName", "ResourceName"},
 		short: after(":"), items: []string{"DBInstances", "DBSnapshots"}, lists: []string{"DescribeDBInstances"}, size: "MaxRecords",
-		strict: func(o Options, p *Proxy) strict { return newRDS(p.upstream, o.DatabaseCreation, o.Now).around },
+		newStrict: func(o Options, p *Proxy) strict { return newRDS(p.upstream, o.DatabaseCreation, o.Now).around },
 	},
 	"ec2": {
 		about: []string{"InstanceId", "ResourceId", "GroupId", "VolumeId", "SubnetId", "VpcId"},
 		items: []string{"reservationSet", "tagSet"}, lists: []string{"DescribeInstances"}, size: "MaxResults",
-		strict: func(_ Options, p *Proxy) strict { return p.machines.around },
+		newStrict: func(_ Options, p *Proxy) strict { return p.machines.around },
 	},
 	"route53": {
-		items:  []string{"HostedZones", "ResourceRecordSets"},
-		strict: func(_ Options, p *Proxy) strict { return p.dns.around },
+		items:     []string{"HostedZones", "ResourceRecordSets"},
+		newStrict: func(_ Options, p *Proxy) strict { return p.dns.around },
 	},
 	"acm": {
 		about: []string{"CertificateArn", "DomainName"},
 		items: []string{"CertificateSummaryList"}, lists: []string{"ListCertificates"}, size: "MaxItems",
-		strict: func(_ Options, p *Proxy) strict { return p.certificates.around },
+		newStrict: func(_ Options, p *Proxy) strict { return p.certificates.around },
 	},
 	"elasticloadbalancing": {
 		about: []string{
 			"RuleArn", "RuleArns", "ListenerArn", "ListenerArns", "TargetGroupArn", "TargetGroupArns", "LoadBalancerArn", "LoadBalancerArns",
 			"ResourceArns", "Name", "Names",
 		},
-		items:  []string{"LoadBalancers", "TargetGroups", "Listeners", "Rules", "Certificates"},
-		strict: func(_ Options, p *Proxy) strict { return p.certificates.balancer.around },
+		items:     []string{"LoadBalancers", "TargetGroups", "Listeners", "Rules", "Certificates"},
+		newStrict: func(_ Options, p *Proxy) strict { return p.certificates.balancer.around },
 	},
 	"sts": {
-		about:  []string{"RoleArn"},
-		strict: func(_ Options, p *Proxy) strict { return stsService{keys: p.keys}.around },
+		about:     []string{"RoleArn"},
+		newStrict: func(_ Options, p *Proxy) strict { return stsService{keys: p.keys}.around },
 	},
 	"iam":            {about: []string{"RoleName", "UserName", "InstanceProfileName", "PolicyArn"}},
 	"ssm":            {about: []string{"Name", "Names"}, items: []string{"Parameters"}},

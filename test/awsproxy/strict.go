@@ -1,9 +1,6 @@
 package awsproxy
 
-import (
-	"context"
-	"sync"
-)
+import "context"
 
 // strict is what a service does more, or otherwise, than the simulator. It may
 // change x before it calls next, which passes x on; act after it; or answer
@@ -13,46 +10,3 @@ type strict func(ctx context.Context, x *exchange, next forward) (*reply, error)
 
 // forward passes the exchange on as it then is.
 type forward func(ctx context.Context) (*reply, error)
-
-// locks holds a lock for each name in use.
-type locks struct {
-	mu    sync.Mutex
-	names map[string]*namedLock
-}
-
-type namedLock struct {
-	sync.RWMutex
-	users int
-}
-
-// lock returns the unlock function. Exclusive is for what must look like one
-// step to the others, which share.
-func (l *locks) lock(name string, exclusive bool) (unlock func()) {
-	l.mu.Lock()
-	if l.names == nil {
-		l.names = map[string]*namedLock{}
-	}
-	n := l.names[name]
-	if n == nil {
-		n = &namedLock{}
-		l.names[name] = n
-	}
-	n.users++
-	l.mu.Unlock()
-
-	release := n.RUnlock
-	if exclusive {
-		n.Lock()
-		release = n.Unlock
-	} else {
-		n.RLock()
-	}
-	return func() {
-		release()
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if n.users--; n.users == 0 {
-			delete(l.names, name)
-		}
-	}
-}

@@ -113,7 +113,7 @@ func TestAProviderTellsOfItsResourcesAndThrottling(t *testing.T) {
 	if ready(t, c, p); p.ResourceVersion != version {
 		t.Error("the provider was written at rest")
 	}
-	defer world.Proxy.Inject(awsproxy.Rule{Service: "s3", Kind: awsproxy.Throttle, Times: 3})()
+	defer world.Proxy.Inject(awsproxy.Fault{Service: "s3", Kind: awsproxy.Throttle, Times: 3})()
 	wakeNow(t, c, o)
 	await(t, "the condition", func() (bool, string) {
 		ready(t, c, p)
@@ -128,7 +128,7 @@ func TestNewCredentialsWakeWhatWaitedForThem(t *testing.T) {
 	p := account(t, c, "240000000006")
 	o := in(queues.object(team(t, c), "woken"), p.Name, "")
 	createReady(t, c, o)
-	remove := world.Proxy.Inject(awsproxy.Rule{Service: "sqs", Kind: awsproxy.Denied, Account: "240000000006"})
+	remove := world.Proxy.Inject(awsproxy.Fault{Service: "sqs", Kind: awsproxy.Denied, Account: "240000000006"})
 	wakeNow(t, c, o)
 	reason(t, c, o, "AccessDenied")
 	remove()
@@ -161,7 +161,7 @@ func TestThrottlingSlowsAndStopsNothing(t *testing.T) {
 			return len(slices.DeleteFunc(taken, func(op string) bool { return op == s.list && !slices.Contains(s.rest, op) }))
 		}
 		ideal := run("ideal")
-		defer world.Proxy.Inject(awsproxy.Rule{Service: s.service, Kind: awsproxy.Throttle, Probability: .3})()
+		defer world.Proxy.Inject(awsproxy.Fault{Service: s.service, Kind: awsproxy.Throttle, Probability: .3})()
 		throttled := run("throttled")
 		t.Logf("%d calls without throttling, with it %d that were taken", ideal, throttled)
 		if throttled > 2*ideal+many { // what is looked at again after a refusal, and while AWS is at work

@@ -130,7 +130,7 @@ func TestAPlainMachineKeepsItsCallBudget(t *testing.T) {
 
 func TestALostLaunchMakesNoSecondMachine(t *testing.T) {
 	c := withOperator(t)
-	remove := world.Proxy.Inject(awsproxy.Rule{Service: "ec2", Operation: "RunInstances", Kind: awsproxy.LostReply, Times: 4})
+	remove := world.Proxy.Inject(awsproxy.Fault{Service: "ec2", Operation: "RunInstances", Kind: awsproxy.LostReply, Times: 4})
 	defer remove()
 	m := machineOf(team(t, c), "once")
 	createReady(t, c, m)
@@ -143,7 +143,7 @@ func TestALostLaunchMakesNoSecondMachine(t *testing.T) {
 func TestALostLaunchIsFoundAfterAnEdit(t *testing.T) {
 	c := admin(t)
 	stop := startOperator(t, operatorOptions{})
-	remove := world.Proxy.Inject(awsproxy.Rule{Service: "ec2", Operation: "RunInstances", Kind: awsproxy.LostReply})
+	remove := world.Proxy.Inject(awsproxy.Fault{Service: "ec2", Operation: "RunInstances", Kind: awsproxy.LostReply})
 	m := machineOf(team(t, c), "edited")
 	create(t, c, m)
 	await(t, "the launch", func() (bool, string) {

@@ -99,7 +99,7 @@ func TestLostRepliesMakeNoDuplicates(t *testing.T) {
 		c := admin(t)
 		startOperator(t, operatorOptions{})
 		for _, operation := range []string{s.create, s.update, s.remove} {
-			remove := world.Proxy.Inject(awsproxy.Rule{Service: s.service, Operation: operation, Kind: awsproxy.LostReply, Times: 4})
+			remove := world.Proxy.Inject(awsproxy.Fault{Service: s.service, Operation: operation, Kind: awsproxy.LostReply, Times: 4})
 			m := world.Proxy.Mark()
 			l := s.born(t, c, team(t, c), "lossy", false)
 			ready(t, c, l.Object)
@@ -124,8 +124,8 @@ func TestAFailedReadIsNotAbsence(t *testing.T) {
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
 		startOperator(t, operatorOptions{})
-		for kind, want := range map[awsproxy.Kind]string{awsproxy.Denied: "Denied", awsproxy.Throttle: "Throttled", awsproxy.ServerError: "Failed"} {
-			remove := world.Proxy.Inject(awsproxy.Rule{Service: s.service, Kind: kind})
+		for kind, want := range map[awsproxy.FaultKind]string{awsproxy.Denied: "Denied", awsproxy.Throttle: "Throttled", awsproxy.ServerError: "Failed"} {
+			remove := world.Proxy.Inject(awsproxy.Fault{Service: s.service, Kind: kind})
 			m := world.Proxy.Mark()
 			l := s.born(t, c, team(t, c), "unread", false)
 			got := reasonLike(t, c, l.Object, want)

@@ -126,7 +126,7 @@ func TestLostRepliesAboutAHostname(t *testing.T) {
 	c := withOperator(t)
 	d := domainOf(t, c)
 	for i, operation := range []string{"RequestCertificate", "ChangeResourceRecordSets", "DeleteCertificate"} {
-		stopLosing := world.Proxy.Inject(awsproxy.Rule{Operation: operation, Kind: awsproxy.LostReply, Times: 4})
+		stopLosing := world.Proxy.Inject(awsproxy.Fault{Operation: operation, Kind: awsproxy.LostReply, Times: 4})
 		m := world.Proxy.Mark()
 		r := d.request(fmt.Sprintf("h%d.%s", i, d.name))
 		ready(t, c, r)
@@ -246,7 +246,7 @@ func TestAPageThatLacksARecordChangesNothing(t *testing.T) {
 	ready(t, c, r)
 	atRest(t, c, r)
 	before := d.sets()
-	heal := world.Proxy.Inject(awsproxy.Rule{Operation: "ListResourceRecordSets", Kind: awsproxy.PartialPage})
+	heal := world.Proxy.Inject(awsproxy.Fault{Operation: "ListResourceRecordSets", Kind: awsproxy.PartialPage})
 	time.Sleep(1100 * time.Millisecond) // what was read is not the present any more
 	m := world.Proxy.Mark()
 	wakeNow(t, c, r)
@@ -273,8 +273,8 @@ func TestARefusedAccountTakesNoHostnameAway(t *testing.T) {
 	ready(t, c, r)
 	atRest(t, c, r)
 	for _, service := range []string{"route53", "acm", "elasticloadbalancing"} {
-		for _, kind := range []awsproxy.Kind{awsproxy.Denied, awsproxy.ServerError, awsproxy.Throttle} {
-			heal := world.Proxy.Inject(awsproxy.Rule{Service: service, Kind: kind})
+		for _, kind := range []awsproxy.FaultKind{awsproxy.Denied, awsproxy.ServerError, awsproxy.Throttle} {
+			heal := world.Proxy.Inject(awsproxy.Fault{Service: service, Kind: kind})
 			t.Cleanup(heal)
 			time.Sleep(1100 * time.Millisecond)
 			m := world.Proxy.Mark()

@@ -223,7 +223,7 @@ func TestTheOperatorIsReadyInAWholeInstallationOnly(t *testing.T) {
 
 func TestAWSBeingAwayMakesNoOperatorUnready(t *testing.T) {
 	c := admin(t)
-	t.Cleanup(world.Proxy.Inject(awsproxy.Rule{Kind: awsproxy.ServerError}))
+	t.Cleanup(world.Proxy.Inject(awsproxy.Fault{Kind: awsproxy.ServerError}))
 	o := deployOperator(t, "operator", "--provider-resync", "1s")
 	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}}
 	m := world.Proxy.Mark()

@@ -80,14 +80,14 @@ func TestAnIncompleteListingProvesNothing(t *testing.T) {
 		lives[0].settled()
 		world.Proxy.SetPageSize(s.page)
 		defer world.Proxy.SetPageSize(0)
-		s.listed(t, lives, "the second page fails", awsproxy.Rule{Kind: awsproxy.ServerError, OnlyContinued: true})
-		s.listed(t, lives, "the second page is denied", awsproxy.Rule{Kind: awsproxy.Denied, OnlyContinued: true})
-		s.listed(t, lives, "pages miss an item", awsproxy.Rule{Kind: awsproxy.PartialPage}) // last, for it wakes objects
+		s.listed(t, lives, "the second page fails", awsproxy.Fault{Kind: awsproxy.ServerError, OnlyContinued: true})
+		s.listed(t, lives, "the second page is denied", awsproxy.Fault{Kind: awsproxy.Denied, OnlyContinued: true})
+		s.listed(t, lives, "pages miss an item", awsproxy.Fault{Kind: awsproxy.PartialPage}) // last, for it wakes objects
 	})
 }
 
 // listed makes listings fail as the rule says, and checks that nothing comes of that.
-func (s specimen) listed(t *testing.T, lives []life, fault string, rule awsproxy.Rule) {
+func (s specimen) listed(t *testing.T, lives []life, fault string, rule awsproxy.Fault) {
 	t.Helper()
 	rule.Service, rule.Operation = s.service, s.list
 	rule.Match = func(call awsproxy.Call) bool { return call.Resource == "" } // no read of a single one

@@ -53,7 +53,7 @@ func TestWhatWasRefusedIsNotTakenBack(t *testing.T) {
 		return aws.ToString(out.Rules[0].ID)
 	}
 	const putRules = "PutBucketLifecycleConfiguration"
-	admit := world.Proxy.Inject(awsproxy.Rule{Service: "s3", Operation: putRules, Resource: *name, Kind: awsproxy.Denied})
+	admit := world.Proxy.Inject(awsproxy.Fault{Service: "s3", Operation: putRules, Resource: *name, Kind: awsproxy.Denied})
 	b.Spec.LifecycleRules = []v1alpha1.S3LifecycleRule{{ID: "ours", ExpirationDays: aws.Int32(1)}}
 	create(t, c, b)
 	reason(t, c, b, "AccessDenied")
@@ -67,7 +67,7 @@ func TestWhatWasRefusedIsNotTakenBack(t *testing.T) {
 		t.Errorf("after both were withdrawn: %d writes, lifecycle rule %s", n, rules())
 	}
 
-	defer world.Proxy.Inject(awsproxy.Rule{Service: "s3", Operation: putRules, Resource: *name, Kind: awsproxy.LostReply})()
+	defer world.Proxy.Inject(awsproxy.Fault{Service: "s3", Operation: putRules, Resource: *name, Kind: awsproxy.LostReply})()
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) {
 		b.Spec.LifecycleRules = []v1alpha1.S3LifecycleRule{{ID: "ours", ExpirationDays: aws.Int32(1)}}
 	})
