@@ -59,7 +59,7 @@ type Reconciler[T Object] struct {
 	Records *Records
 }
 
-// Schedule is the time in a Reconciler's life.
+// Schedule holds a Reconciler's clock and intervals.
 type Schedule struct {
 	Resync time.Duration    // how often an object in sync is compared again
 	Now    func() time.Time // the clock
@@ -137,27 +137,6 @@ func (r *Reconciler[T]) forcePatchStatus(ctx context.Context, before, obj T) err
 		return fmt.Errorf("save the status: %w", err)
 	}
 	return nil
-}
-
-func (r *Reconciler[T]) finalize(ctx context.Context, before, obj T, pass *Pass) (ctrl.Result, error) {
-	if !controllerutil.ContainsFinalizer(obj, Finalizer) {
-		return ctrl.Result{}, nil
-	}
-	if !r.Records.released(r.Kind, obj) {
-		if err := r.KindReconciler.Finalize(ctx, obj, pass); err != nil {
-			return r.finish(ctx, before, obj, pass, err)
-		}
-		r.sendEvents(obj, &pass.Events)
-		r.Records.release(r.Kind, obj)
-	}
-	// Not optimistic(before): Finalize may have noted something in the status, which goes with the object.
-	last := before.DeepCopyObject().(T)
-	controllerutil.RemoveFinalizer(last, Finalizer)
-	err := client.IgnoreNotFound(r.Client.Patch(ctx, last, optimistic(before)))
-	if err == nil {
-		r.Records.forget(r.Kind, client.ObjectKeyFromObject(obj))
-	}
-	return requeueOnConflict(err)
 }
 
 // patchStatus writes the status if the pass changed it.
