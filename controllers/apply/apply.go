@@ -144,7 +144,7 @@ func (o *Objects) whyNotWrite(what string, obj client.Object) error {
 	case o.owns(obj) && obj.GetDeletionTimestamp() == nil:
 		return nil
 	case o.owns(obj), owner != nil && owner.Kind == o.ref.Kind && owner.APIVersion == o.ref.APIVersion && owner.Name == o.ref.Name:
-		return engine.Wait(v1alpha1.ReasonWaitingForDeletion, recheckAfter, "the %s of before is being deleted", what)
+		return engine.Wait(v1alpha1.ReasonWaitingForDeletion, recheckAfter, "the previous %s is still being deleted", what)
 	case owner != nil:
 		return o.conflict(what, fmt.Sprintf("it belongs to the %s %s", owner.Kind, owner.Name))
 	default:

@@ -25,7 +25,7 @@ const (
 	throttled
 	busy
 	denied
-	rejected
+	badCredentials
 	invalid
 	quota
 )
@@ -60,13 +60,13 @@ var errorClasses = map[string]errorClass{
 	"PendingVerification": denied, "Blocked": denied,
 	"KMSAccessDenied": denied, "KmsAccessDenied": denied, "AllAccessDisabled": denied, "Forbidden": denied, "AuthorizationError": denied,
 
-	"InvalidClientTokenId": rejected, "InvalidAccessKeyId": rejected, "SignatureDoesNotMatch": rejected,
-	"ExpiredToken": rejected, "ExpiredTokenException": rejected, "UnrecognizedClientException": rejected,
-	"AuthFailure": rejected, "MissingAuthenticationToken": rejected, "InvalidIdentityToken": rejected,
-	"IncompleteSignature": rejected, "IDPRejectedClaim": rejected, "RequestTimeTooSkewed": rejected, "InvalidToken": rejected,
-	"InvalidSignatureException": rejected, "InvalidSignature": rejected, "IncompleteSignatureException": rejected,
-	"MissingAuthenticationTokenException": rejected, "InvalidSecurity": rejected,
-	"RequestExpired": rejected,
+	"InvalidClientTokenId": badCredentials, "InvalidAccessKeyId": badCredentials, "SignatureDoesNotMatch": badCredentials,
+	"ExpiredToken": badCredentials, "ExpiredTokenException": badCredentials, "UnrecognizedClientException": badCredentials,
+	"AuthFailure": badCredentials, "MissingAuthenticationToken": badCredentials, "InvalidIdentityToken": badCredentials,
+	"IncompleteSignature": badCredentials, "IDPRejectedClaim": badCredentials, "RequestTimeTooSkewed": badCredentials, "InvalidToken": badCredentials,
+	"InvalidSignatureException": badCredentials, "InvalidSignature": badCredentials, "IncompleteSignatureException": badCredentials,
+	"MissingAuthenticationTokenException": badCredentials, "InvalidSecurity": badCredentials,
+	"RequestExpired": badCredentials,
 
 	"InvalidArgument": invalid, "InvalidRequest": invalid, "InvalidBucketName": invalid, "MalformedXML": invalid,
 	"InvalidTag": invalid, "InvalidBucketState": invalid, "ValidationError": invalid, "InvalidParameterValue": invalid,
@@ -149,7 +149,7 @@ func Explain(err error) error {
 		return engine.Wait(v1alpha1.ReasonBusy, 10*time.Second, "%s. AWS is still at work on this resource; Portico tries again", text)
 	case denied:
 		return engine.Blocked(v1alpha1.ReasonAccessDenied, "%s. The provider's identity lacks this permission: ask a platform admin to grant it; Portico tries again by itself, at least every 5 minutes", text)
-	case rejected:
+	case badCredentials:
 		// Without AWS's message: it may hold the time, or parts of what was signed.
 		return engine.Blocked(v1alpha1.ReasonCredentialsRejected, "%s. AWS does not accept the provider's credentials: ask a platform admin to renew them", text)
 	case invalid:
@@ -179,7 +179,7 @@ func stableText(err error) string {
 		call = op.ServiceID + " " + op.OperationName
 	}
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
-		if classOf(err) == rejected {
+		if classOf(err) == badCredentials {
 			return call + ": " + api.ErrorCode()
 		}
 		message := changing.ReplaceAllString(api.ErrorMessage(), "$1…")

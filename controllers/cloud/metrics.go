@@ -25,7 +25,7 @@ const (
 // classNames are the results that stand for classes of errors. The codes themselves are in no metric: a service may make
 // up any number of them.
 var classNames = map[errorClass]string{
-	transient: "error", notFound: "not_found", throttled: ResultThrottled, busy: "busy", denied: "denied", rejected: "rejected",
+	transient: "error", notFound: "not_found", throttled: ResultThrottled, busy: "busy", denied: "denied", badCredentials: "rejected",
 	invalid: "invalid", quota: "quota",
 }
 

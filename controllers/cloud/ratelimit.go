@@ -32,13 +32,13 @@ const route53 = "Route 53"
 
 const (
 	bursts        = 2           // seconds of calls that may be made at once after a pause
-	slowest       = 10          // the part of its rate below which throttling does not push a limiter
+	slowest       = 10          // throttling lowers a rate to no less than one part in so many
 	recovery      = 20          // the part of its rate that a limiter regains each second
 	window        = time.Second // in which throttled calls are counted
 	throttledFor  = 5 * time.Minute
 	routineShare  = 2 // routine work gets one part in so many; the rest is kept for what users wait for
 	enoughToJudge = 4 // calls in a window; fewer say nothing about a rate
-	strict        = 5 // calls a second: a rate up to this has no bursts, so that no second sees more than one call above it
+	noBurstUpTo   = 5 // calls a second: a rate up to this has no bursts, so that no second sees more than one call above it
 )
 
 // Limiters keeps one limiter for each account, region and service. Safe for concurrent use.
@@ -98,7 +98,7 @@ type limiter struct {
 
 func newLimiter(most rate.Limit, now time.Time) *limiter {
 	burst := max(1, int(most*bursts))
-	if most <= strict {
+	if most <= noBurstUpTo {
 		burst = 1
 	}
 	return &limiter{

@@ -36,7 +36,7 @@ func (r *reconciliation[T, S]) handleAbsence() error {
 		status.ARN, v1alpha1.AnnotationAcknowledgeRecreate, next)
 }
 
-// isAbsent reports whether what the latest Observe did not return is not there, rather than not shown yet.
+// isAbsent reports whether the resource that Observe did not find is really gone, not just not visible yet.
 func (rec Reconciler[T, S]) isAbsent(a Adapter[T, S], status *v1alpha1.AWSStatus) bool {
 	if e, ok := a.(TerminationObserver); ok && e.Terminated() {
 		return true

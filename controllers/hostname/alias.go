@@ -222,8 +222,8 @@ func (r records) deletions() []types.Change {
 	return all
 }
 
-// replanRefused handles the refusal of a change of records that were others by then, by a try whose answer was lost or by somebody's edit: it is
-// decided again. If they are what they were, the same change would be refused for ever.
+// replanRefused decides again what to change after Route 53 refused a change of records that had changed in the meantime, by a try
+// whose answer was lost or by somebody's edit. If the records are what they were, the same change would be refused for ever.
 func (r *reconciliation) replanRefused(ctx context.Context, cause error, sent []types.Change, plan func(now records) ([]types.Change, error)) error {
 	now, err := r.readRecords(ctx, r.Zones.ExactRecords)
 	if err != nil {
@@ -236,6 +236,6 @@ func (r *reconciliation) replanRefused(ctx context.Context, cause error, sent []
 	case reflect.DeepEqual(again, sent):
 		return engine.Blocked(v1alpha1.ReasonRefused, "Route 53 refuses a change of the records of %s: %s. Ask a platform admin", r.name, dns.RefusalMessage(cause))
 	default:
-		return engine.Wait(v1alpha1.ReasonSettling, time.Second, "the records of %s were others by then, and are read again", r.name)
+		return engine.Wait(v1alpha1.ReasonSettling, time.Second, "the records of %s changed in the meantime, and are read again", r.name)
 	}
 }

@@ -50,7 +50,7 @@ func (r *reconciliation) checkBudget() error {
 	return nil
 }
 
-// checkListener checks what Kubernetes says and, because that may be of before, what AWS shows. A hostname that was served
+// checkListener checks what Kubernetes says and, because that may be out of date, what AWS shows. A hostname that was served
 // stays so while the load balancer controller cannot change anything: it takes nothing away.
 func (r *reconciliation) checkListener(ctx context.Context) (string, error) {
 	set := &gatewayv1.ListenerSet{}
@@ -78,8 +78,8 @@ func (r *reconciliation) checkListener(ctx context.Context) (string, error) {
 // listenerConditions are those that a ListenerSet has when it is served.
 var listenerConditions = []gatewayv1.ListenerSetConditionType{gatewayv1.ListenerSetConditionAccepted, gatewayv1.ListenerSetConditionProgrammed}
 
-// listenerRefusal returns why the load balancer controller does not serve the ListenerSet as it is; empty, it says no such
-// thing.
+// listenerRefusal returns why the load balancer controller does not serve the ListenerSet as it is; "" if it does not
+// refuse it.
 func listenerRefusal(set *gatewayv1.ListenerSet) string {
 	for _, kind := range listenerConditions {
 		c := meta.FindStatusCondition(set.Status.Conditions, string(kind))
@@ -90,7 +90,7 @@ func listenerRefusal(set *gatewayv1.ListenerSet) string {
 	return ""
 }
 
-// pendingChanges returns what the load balancer controller has not done yet; empty, it has done all.
+// pendingChanges returns what the load balancer controller has not done yet; "" if it has done all.
 func (r *reconciliation) pendingChanges(set *gatewayv1.ListenerSet) string {
 	if c := meta.FindStatusCondition(r.pool.Status.Conditions, v1alpha1.StepProgrammed); c == nil || c.Status != metav1.ConditionTrue {
 		if c != nil && c.Reason == v1alpha1.ReasonChangesWait {

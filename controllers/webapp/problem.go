@@ -79,11 +79,20 @@ func refusalProblem(reason, message, what string) problem {
 	return problem{reason: reason, stalled: true, text: what + why}
 }
 
+// unscheduled returns why a Pod has no node.
+func unscheduled(c corev1.PodCondition) problem {
+	p := problem{reason: v1alpha1.ReasonUnschedulable, stalled: c.Reason == corev1.PodReasonUnschedulable, text: "no node takes a Pod: " + c.Message}
+	if c.Reason == corev1.PodReasonSchedulingGated {
+		p.text = "a Pod is held back: " + c.Message
+	}
+	return p
+}
+
 // podProblem returns why one Pod does not serve.
 func podProblem(pod *corev1.Pod, spec *v1alpha1.WebAppSpec) problem {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return problem{reason: v1alpha1.ReasonUnschedulable, stalled: c.Reason == corev1.PodReasonUnschedulable, text: "no node has room for a Pod: " + c.Message}
+			return unscheduled(c)
 		}
 	}
 	for i := range pod.Status.InitContainerStatuses {

@@ -163,11 +163,11 @@ func TestPodCause(t *testing.T) {
 		},
 		"no node has room": {
 			pod: scheduled(corev1.PodReasonUnschedulable, "0/3 nodes are available: 3 Insufficient cpu."), reason: "Unschedulable", stalled: true,
-			text: "no node has room for a Pod: 0/3 nodes are available: 3 Insufficient cpu.",
+			text: "no node takes a Pod: 0/3 nodes are available: 3 Insufficient cpu.",
 		},
 		"held back by a scheduling gate": {
 			pod: scheduled(corev1.PodReasonSchedulingGated, "gated"), reason: "Unschedulable",
-			text: "no node has room for a Pod: gated",
+			text: "a Pod is held back: gated",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -57,7 +57,8 @@ func (s runtimeState) progress() (string, bool) {
 	return "", true
 }
 
-// stuckCondition returns what the Deployment controller says of a rollout that makes no progress; nil, if it does, or is not looked at.
+// stuckCondition returns what the Deployment controller says of a rollout that makes no progress; nil if it does, or
+// if that controller has not yet observed this generation.
 func (s runtimeState) stuckCondition() *appsv1.DeploymentCondition {
 	c := s.condition(appsv1.DeploymentProgressing)
 	if c == nil || c.Status != corev1.ConditionFalse || s.deployment.Status.ObservedGeneration < s.deployment.Generation {

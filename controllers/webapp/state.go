@@ -87,7 +87,7 @@ func (r *reconciliation) readDeployment(ctx context.Context, into *appsv1.Deploy
 	return nil
 }
 
-// revision of a version; 0, if it is not numbered yet.
+// revision returns the number of a version; 0 if it has none yet.
 func revision(obj client.Object) int64 {
 	n, err := strconv.ParseInt(obj.GetAnnotations()[RevisionAnnotation], 10, 64)
 	if err != nil {

@@ -36,7 +36,7 @@ func TestAWebAppThatHangsSaysWhy(t *testing.T) {
 		{"readiness", "broken-readiness", "RollingOut", nil, []string{"readiness probe has not succeeded", "TCP connection to port 8080"}},
 		{"large", "shop", "Unschedulable", func(s *v1alpha1.WebAppSpec) {
 			s.Resources = &v1alpha1.WebAppResources{Requests: &v1alpha1.WebAppQuantities{Memory: new(resource.MustParse("3Ti"))}}
-		}, []string{"no node has room", "Insufficient memory"}},
+		}, []string{"no node takes a Pod", "Insufficient memory"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

@@ -78,7 +78,7 @@ func NameOf(name dnsname.Name, visibility v1alpha1.Visibility) string {
 // maxAttempts of the race for the ledger: each loses to somebody who has got on.
 const maxAttempts = 20
 
-// Take returns the claim, new or of before, or why there is none: a WaitError if somebody else has it.
+// Take returns the claim, new or existing, or why there is none: a WaitError if somebody else has it.
 func (r *Registry) Take(ctx context.Context, request Request) (*v1alpha1.DomainClaim, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -54,7 +54,7 @@ func unscheduled(pod *corev1.Pod) (views.Look, bool) {
 	if !ok || c.Status != corev1.ConditionFalse {
 		return views.Look{}, false
 	}
-	return views.Look{Word: "Unschedulable", Icon: "alert", Tone: "bad", Text: humanize.Sentence(cmp.Or(c.Message, "no node has room for it"))}, true
+	return views.Look{Word: "Unschedulable", Icon: "alert", Tone: "bad", Text: humanize.Sentence(cmp.Or(c.Message, "no node takes it"))}, true
 }
 
 func podCondition(pod *corev1.Pod, kind corev1.PodConditionType) (corev1.PodCondition, bool) {
