@@ -67,7 +67,7 @@ func (b *Browser) askAgain(s session, now time.Time) time.Time {
 	}
 }
 
-// alive says whether the session may go on, apart from the provider's opinion.
+// alive returns why the session has ended, apart from what the provider says of it; nil if it has not.
 func (b *Browser) alive(s session, now time.Time) error {
 	switch {
 	case b.revoked.Revoked(s.ref()), b.endedAtProvider(s):

@@ -28,9 +28,9 @@ func inPlainWords(detail string) string {
 // quota is how the API server says that a ResourceQuota is used up.
 var quota = regexp.MustCompile(`exceeded quota: (\S+), requested: (\S+), used: (\S+), limited: (\S+)`)
 
-// Admission returns a refusal of a quota in our words, and leaves everything else that admission says as it is: the
+// QuotaWords returns a refusal of a quota in our words, and leaves everything else that admission says as it is: the
 // words of policies are for the user.
-func Admission(words string) string {
+func QuotaWords(words string) string {
 	return quota.ReplaceAllString(words, "the quota $1 has no room for $2: $3 is used, and $4 is the limit")
 }
 

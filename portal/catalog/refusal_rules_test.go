@@ -33,12 +33,12 @@ func TestRulesThatCannotBeCheckedAreExplained(t *testing.T) {
 }
 
 func TestAQuotaThatIsUsedUpIsSaidPlainly(t *testing.T) {
-	got := Admission(`s3buckets.portico.dev "logs" is forbidden: exceeded quota: few, requested: count/s3buckets.portico.dev=1, used: count/s3buckets.portico.dev=3, limited: count/s3buckets.portico.dev=3`)
+	got := QuotaWords(`s3buckets.portico.dev "logs" is forbidden: exceeded quota: few, requested: count/s3buckets.portico.dev=1, used: count/s3buckets.portico.dev=3, limited: count/s3buckets.portico.dev=3`)
 	if want := `s3buckets.portico.dev "logs" is forbidden: the quota few has no room for count/s3buckets.portico.dev=1: count/s3buckets.portico.dev=3 is used, and count/s3buckets.portico.dev=3 is the limit`; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if words := "only hostnames below example.com are granted"; Admission(words) != words {
-		t.Errorf("a policy's words became %q", Admission(words))
+	if words := "only hostnames below example.com are granted"; QuotaWords(words) != words {
+		t.Errorf("a policy's words became %q", QuotaWords(words))
 	}
 }
 

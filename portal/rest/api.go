@@ -93,7 +93,7 @@ func New(c Cluster, bearer *auth.Bearer, limiter *limit.Limiter, log *slog.Logge
 		WriteProblem(w, r, http.StatusMethodNotAllowed, r.Method+" is not possible here; "+Prefix+"/openapi.json lists what is")
 	})
 	api := humachi.New(inner, config())
-	api.UseMiddleware(attempt, wantQuery)
+	api.UseMiddleware(auditAttempt, wantQuery)
 	a.register(api)
 	a.registerLogin(api, bearer.CLI)
 	doc, err := document(api, c.Kinds())

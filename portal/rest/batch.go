@@ -21,8 +21,8 @@ import (
 	"github.com/portico-platform/portico/portal/overview"
 )
 
-// Batch asks for a part of a list: as many as limit, from where the one before ended.
-type Batch struct {
+// BatchQuery asks for a part of a list: as many as limit, from where the one before ended.
+type BatchQuery struct {
 	Filter
 	Sort   string `query:"sort" enum:"name,-name,age,-age,kind,-kind,status,-status" default:"name" doc:"By what to sort: age is the youngest first, status what needs you first; - in front turns it round. Equals are sorted by name, namespace and kind."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"How many objects at most."`
@@ -81,7 +81,7 @@ var sortings = map[string]sorting{
 }
 
 // order returns what the list is sorted by.
-func (b Batch) order() (sorting, listing.Compare) {
+func (b BatchQuery) order() (sorting, listing.Compare) {
 	key, desc := strings.CutPrefix(cmp.Or(b.Sort, "name"), "-")
 	s := sortings[key] // huma has checked that it is one
 	return s, s.by.Then(desc)
@@ -109,14 +109,14 @@ func (c cursor) encode() string {
 }
 
 // list names what is listed: a cursor of another list would begin anywhere.
-func (b Batch) list(of string) string {
+func (b BatchQuery) list(of string) string {
 	all := strings.Join([]string{of, b.LabelSelector, b.Status, b.Search, b.Sort}, "\x00")
 	sum := sha256.Sum256([]byte(all))
 	return base64.RawURLEncoding.EncodeToString(sum[:9])
 }
 
 // start reads the cursor of the list; nil is the beginning. The error is a problem.
-func (b Batch) start(ctx context.Context, of string) (*listing.Item, error) {
+func (b BatchQuery) start(ctx context.Context, of string) (*listing.Item, error) {
 	if b.Cursor == "" {
 		return nil, nil //nolint:nilnil // the beginning is no place
 	}
@@ -141,7 +141,7 @@ func (b Batch) start(ctx context.Context, of string) (*listing.Item, error) {
 }
 
 // batch cuts one batch out of what matched, in all's own place; of names the list.
-func batch(ctx context.Context, all []listing.Item, b Batch, of string) (*objectList, error) {
+func batch(ctx context.Context, all []listing.Item, b BatchQuery, of string) (*objectList, error) {
 	after, err := b.start(ctx, of)
 	if err != nil {
 		return nil, err

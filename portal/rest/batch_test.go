@@ -24,7 +24,7 @@ func TestPagesCoverTheListOnce(t *testing.T) {
 		var got []string
 		cursor := ""
 		for range len(names) + 1 {
-			out, err := batch(context.Background(), items(names), Batch{Limit: limit, Cursor: cursor, Sort: sort}, "x")
+			out, err := batch(context.Background(), items(names), BatchQuery{Limit: limit, Cursor: cursor, Sort: sort}, "x")
 			if err != nil {
 				t.Fatal(err)
 			}

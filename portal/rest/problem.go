@@ -149,7 +149,7 @@ func (a *API) fromStatus(ctx context.Context, err error, s metav1.Status) error 
 	case apierrors.IsAlreadyExists(err):
 		return problem(ctx, http.StatusConflict, s.Message+"; choose another name, or change the one that is there with PUT or PATCH")
 	case apierrors.IsBadRequest(err), apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsConflict(err), apierrors.IsInvalid(err):
-		return problem(ctx, int(s.Code), catalog.Admission(s.Message))
+		return problem(ctx, int(s.Code), catalog.QuotaWords(s.Message))
 	}
 	a.log.ErrorContext(ctx, "unexpected answer of Kubernetes", "error", err, "requestID", auth.RequestID(ctx))
 	return problem(ctx, http.StatusInternalServerError, "something went wrong; the error has been logged")

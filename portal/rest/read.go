@@ -20,7 +20,7 @@ type listInput struct {
 
 // ListQuery asks for a part of a list, or for all of it and what changes.
 type ListQuery struct {
-	Batch
+	BatchQuery
 	Watch
 }
 
@@ -155,7 +155,7 @@ func (a *API) lists(ctx context.Context, v view, in ListQuery) (*listed, error) 
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	out, err := batch(ctx, v.filter.Of(found.Items), in.Batch, v.String())
+	out, err := batch(ctx, v.filter.Of(found.Items), in.BatchQuery, v.String())
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func startWatching(t *testing.T, f *fakeCluster, filter Filter, v view) *watchin
 	if v.filter, err = filter.read(t.Context(), v); err != nil {
 		t.Fatal(err)
 	}
-	_, v.order = Batch{}.order()
+	_, v.order = BatchQuery{}.order()
 	w := newWatching(&API{cluster: f, log: slog.New(slog.DiscardHandler)}, v, &f.feed)
 	if _, err := w.render(t.Context()); err != nil {
 		t.Fatal(err)

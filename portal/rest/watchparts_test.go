@@ -24,7 +24,7 @@ func TestSnapshotsComeInMessagesOfTheirOwn(t *testing.T) {
 	}
 	k := kind(t, f, "s3buckets")
 	v := view{kinds: catalog.Catalog{k}, namespace: "payments"}
-	_, v.order = Batch{}.order()
+	_, v.order = BatchQuery{}.order()
 	w := newWatching(&API{cluster: f, log: slog.New(slog.DiscardHandler)}, v, &f.feed)
 	var names []string
 	for i := range 3 {

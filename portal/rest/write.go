@@ -75,7 +75,7 @@ func (a *API) registerWrites(api huma.API, k catalog.Kind) {
 		SkipValidateBody: true, // the API server validates, and says more
 		Middlewares:      huma.Middlewares{wantType("application/json")}, Responses: created, Errors: createErrors,
 	}
-	gone := objectResponse(k, http.StatusAccepted, "Deletion has begun; the object as it is until its finalizers are done")
+	gone := objectResponse(k, http.StatusAccepted, "Deletion has begun; the object while its finalizers run")
 	gone["200"] = objectResponse(k, http.StatusOK, "Gone at once, or with dryRun could be; the object as it was")["200"]
 	remove := huma.Operation{
 		OperationID: "delete" + k.Name, Method: http.MethodDelete, Path: base + "/{name}", Tags: []string{k.Name}, Metadata: changes(k),

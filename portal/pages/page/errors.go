@@ -31,7 +31,7 @@ func AdmissionWords(err error) string {
 			words = rest
 		}
 	}
-	return catalog.Admission(words)
+	return catalog.QuotaWords(words)
 }
 
 // Unseen reports whether an error says that the caller may not see it: the rest of the page is there all the same.

@@ -80,8 +80,7 @@ func (p *Pages) followObject(ctx context.Context, l objectRequest) <-chan struct
 	})
 }
 
-// followRelated signals besides when an object of a kind changes that the object refers to: what is in its way is told
-// beside it.
+// followRelated also signals when an object of a kind changes that the object refers to, because the page says which of them holds it up.
 func (p *Pages) followRelated(ctx context.Context, l objectRequest) <-chan struct{} {
 	plurals := map[string]bool{}
 	for _, r := range l.ref.Kind.Refers {
