@@ -7,7 +7,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 )
 
-// lease is the time in a leader's life. From its death to the next one it takes as long as the Lease lasts, and two waits
+// lease holds the durations of leader election. From a leader's death to the next one it takes as long as the Lease lasts, and two waits
 // of those that stand by: until the last renewal is seen, and until the next try. A wait is up to 2.2 times retry.
 type lease struct{ duration, deadline, retry time.Duration }
 

@@ -40,7 +40,7 @@ PORTICO_TOKEN_FILE to a file that has it.`,
 		},
 	}
 	cmd.Flags().BoolVar(&device, "device", false, "print an address and a code even if there is a browser here")
-	cmd.Flags().DurationVar(&timeout, "timeout", patience, "the longest wait for you, a `duration` such as 30s, 10m or 2h")
+	cmd.Flags().DurationVar(&timeout, "timeout", defaultTimeout, "the longest wait for you, a `duration` such as 30s, 10m or 2h")
 	return cmd
 }
 

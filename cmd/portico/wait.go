@@ -14,10 +14,10 @@ import (
 	"github.com/portico-platform/portico/portal/status"
 )
 
-// patience is how long is waited if nobody says.
-const patience = 15 * time.Minute
+// defaultTimeout is how long commands wait without --timeout.
+const defaultTimeout = 15 * time.Minute
 
-// until is what an object is waited for to become.
+// until is the state to wait for.
 type until struct {
 	word string
 	gone bool
@@ -33,7 +33,7 @@ func (a *app) waitFlags(cmd *cobra.Command, wait *bool, timeout *time.Duration, 
 	if wait != nil {
 		cmd.Flags().BoolVar(wait, "wait", false, help)
 	}
-	cmd.Flags().DurationVar(timeout, "timeout", patience, "the longest wait, a `duration` such as 30s, 10m or 2h")
+	cmd.Flags().DurationVar(timeout, "timeout", defaultTimeout, "the longest wait, a `duration` such as 30s, 10m or 2h")
 }
 
 func (a *app) waitCommand() *cobra.Command {

@@ -67,7 +67,7 @@ func (r release) layout(p program, binaries [][]byte) error {
 		return err
 	}
 	r.say("images/"+name, digest.String())
-	return r.pack(name)
+	return r.packImage(name)
 }
 
 // refName is where tools look for the tag in a layout.

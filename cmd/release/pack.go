@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 )
 
-// desks are the platforms that people and CI jobs use portico on.
-var desks = []platform{
+// clientPlatforms are those that people and CI jobs use portico on.
+var clientPlatforms = []platform{
 	{"linux", "amd64"},
 	{"linux", "arm64"},
 	{"darwin", "amd64"},
@@ -24,7 +24,7 @@ var desks = []platform{
 
 // clients packs portico for each platform: as a zip file where people expect that.
 func (r release) clients(ctx context.Context) error {
-	for _, on := range desks {
+	for _, on := range clientPlatforms {
 		binary, err := r.build(ctx, client, on)
 		if err != nil {
 			return err
@@ -33,7 +33,7 @@ func (r release) clients(ctx context.Context) error {
 			return err
 		}
 		name := fmt.Sprintf("%s-%s-%s-%s", client.name, r.version, on.os, on.arch)
-		packed, ending, err := r.packed(on, binary)
+		packed, ending, err := r.packClient(on, binary)
 		if err != nil {
 			return err
 		}
@@ -44,9 +44,9 @@ func (r release) clients(ctx context.Context) error {
 	return nil
 }
 
-func (r release) packed(on platform, binary []byte) (packed []byte, ending string, err error) {
+func (r release) packClient(on platform, binary []byte) (packed []byte, ending string, err error) {
 	if on.os == "windows" {
-		packed, err = r.zipped(client.name+".exe", binary)
+		packed, err = r.zipFile(client.name+".exe", binary)
 		return packed, ".zip", err
 	}
 	var out bytes.Buffer
@@ -62,7 +62,7 @@ func (r release) packed(on platform, binary []byte) (packed []byte, ending strin
 	return out.Bytes(), ".tar.gz", err
 }
 
-func (r release) zipped(name string, binary []byte) ([]byte, error) {
+func (r release) zipFile(name string, binary []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
 	file, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: r.date})
@@ -76,8 +76,8 @@ func (r release) zipped(name string, binary []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// pack writes an image layout as one file, which container tools load.
-func (r release) pack(name string) error {
+// packImage writes an image layout as one file, which container tools load.
+func (r release) packImage(name string) error {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
 	folder := os.DirFS(r.path("images", name))
@@ -109,7 +109,7 @@ func add(w *tar.Writer, header tar.Header, content []byte) error {
 	return err
 }
 
-// write makes a file of the release, and says so.
+// write says the name and size of a file of the release, and makes it.
 func (r release) write(name string, content []byte) error {
 	path := r.path(name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {

@@ -77,7 +77,7 @@ func (s *Simulator) serve(ctx context.Context, w *world, t *topology) (wait time
 		return s.remove(ctx, t, p, m)
 	}
 	if refused == nil {
-		if err := s.finalize(ctx, t, true); err != nil {
+		if err := s.setFinalizer(ctx, t, true); err != nil {
 			return never, ignoreRace(err)
 		}
 		err = s.elb.deploy(ctx, m, &p.built)
@@ -121,7 +121,7 @@ func (s *Simulator) remove(ctx context.Context, t *topology, p *progress, m *mod
 	if err != nil {
 		return p.wait(now), s.writeGateway(ctx, t, p, nil)
 	}
-	return never, ignoreRace(s.finalize(ctx, t, false))
+	return never, ignoreRace(s.setFinalizer(ctx, t, false))
 }
 
 func routesAttached(t *topology) error {
@@ -134,8 +134,8 @@ func routesAttached(t *topology) error {
 	return nil
 }
 
-// finalize sets or takes off the finalizer.
-func (s *Simulator) finalize(ctx context.Context, t *topology, wanted bool) error {
+// setFinalizer sets or takes off the finalizer.
+func (s *Simulator) setFinalizer(ctx context.Context, t *topology, wanted bool) error {
 	after := t.gateway.DeepCopy()
 	change := controllerutil.RemoveFinalizer
 	if wanted {
