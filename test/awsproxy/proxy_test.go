@@ -55,7 +55,7 @@ func TestFaultMatches(t *testing.T) {
 	c := Call{Service: "s3", Operation: "PutBucketTagging", Resource: "a,b", Account: "1", Write: true}
 	for name, tc := range map[string]struct {
 		fault Fault
-		want bool
+		want  bool
 	}{
 		"empty fault":         {Fault{}, true},
 		"all fields":          {Fault{Service: "s3", Operation: "PutBucketTagging", Resource: "b", Account: "1", OnlyWrites: true}, true},
