@@ -118,8 +118,8 @@ func (r *reconciliation) waitForListener(what string) error {
 	return waitForPool(r.pool, v1alpha1.ReasonListenerPending, watchFallback, what)
 }
 
-// waitForPool returns what is missing, and what stands in the way of the whole Gateway, if anything does. That it is to be
-// deleted once its hostnames are gone does not.
+// waitForPool returns what is missing, and why the whole Gateway makes no progress, if it makes none. A Gateway that is only
+// waiting for its hostnames to go, so that it can be deleted, still serves them.
 func waitForPool(pg *v1alpha1.PoolGateway, reason string, again time.Duration, what string) error {
 	if c := meta.FindStatusCondition(pg.Status.Conditions, v1alpha1.ConditionStalled); c != nil && c.Reason != v1alpha1.ReasonInUse {
 		return engine.Blocked(v1alpha1.ReasonGatewayFailed, "%s: the PoolGateway %s is stuck: %s", what, pg.Name, c.Message)

@@ -10,8 +10,8 @@ import (
 	"github.com/portico-platform/portico/portal/humanize"
 )
 
-// Of returns the phase of obj, and the sentence that says what is in the way; "" when nothing is. It only reads obj, which
-// may be shared with a cache.
+// Of returns the phase of obj, and the sentence that says why it is not Ready; "" if there is nothing to say. It only reads
+// obj, which may be shared with a cache.
 func Of(obj *unstructured.Unstructured) (phase.Phase, string) { return FactsOf(obj).Phase() }
 
 // Phase follows kstatus: a status about an older generation says nothing about this one.

@@ -50,7 +50,7 @@ func (q *queue) name(obj *v1alpha1.SQSQueue) string {
 	return q.Name(obj, cmp.Or(obj.Status.QueueName, obj.Spec.QueueName), longest, obj.Spec.FIFOQueue)
 }
 
-// lastPart of a queue's URL, or ARN cut at "/", is its name.
+// lastPart returns what follows the last slash of a queue's URL: its name.
 func lastPart(url string) string { return url[strings.LastIndexByte(url, '/')+1:] }
 
 // find returns the URL of obj's queue.

@@ -51,7 +51,7 @@ func stepsDone(all []views.Step, k catalog.Kind) string {
 	return fmt.Sprintf("%d of %d done", n, len(all))
 }
 
-// headline returns the sentence on top. A ready object has nothing in the way, which is worth saying too.
+// headline returns the sentence on top of the page: why the object is not Ready, or that it is as described.
 func headline(obj *unstructured.Unstructured, r views.Resource) string {
 	switch {
 	case r.Phase != phase.Ready || r.Why != "":

@@ -53,7 +53,7 @@ const (
 )
 
 // ownSteps returns the conditions of the object's own kind: first the steps that the kind declares, in its order, then
-// others. told says that one of them tells what is in the way of Ready, in the same words.
+// others. told reports whether one of them already gives the reason why the object is not Ready, in the same words.
 func ownSteps(f status.Facts, k catalog.Kind, r views.Resource, now time.Time) (steps []views.Step, told bool) {
 	ready := f.Condition(v1alpha1.ConditionReady)
 	add := func(title string, c status.Condition) {
