@@ -14,8 +14,8 @@ var libraries = []Info{
 	},
 	{
 		Name: "workqueue_depth", Type: TypeGauge, Source: Operator, Help: "Objects that wait for a pass.",
-		Labels: []Label{{Name: "name", Of: "a controller", Most: mostControllers}, controller, {Name: "priority", Of: "0, and those of polls and of what is listed at the start", Most: 4}},
-		Most:   4 * mostControllers,
+		Labels: []Label{{Name: "name", Of: "a controller", Most: mostControllers}, controller, {Name: "priority", Of: "nothing: teams take turns, whatever the priority", Most: 1}},
+		Most:   mostControllers,
 	},
 	{
 		Name: "leader_election_master_status", Type: TypeGauge, Source: Operator, Help: "1 in the replica that leads, 0 in the others.",
@@ -33,6 +33,9 @@ var libraries = []Info{
 const mostControllers = 12
 
 var controller = Label{Name: "controller", Of: "a kind, in small letters", Most: mostControllers}
+
+// Controller returns the label that says whose queue it is.
+func Controller() Label { return controller }
 
 // Libraries returns the metrics of libraries that alerts and dashboards go by, sorted by name.
 func Libraries() []Info { return sorted(libraries) }

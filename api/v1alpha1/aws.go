@@ -66,7 +66,8 @@ type AWSSpec struct {
 	// +kubebuilder:default=Never
 	// +optional
 	AdoptionPolicy AdoptionPolicy `json:"adoptionPolicy,omitempty"`
-	// managementPolicy Observe only reads: nothing is created, changed or deleted in AWS.
+	// managementPolicy Observe only reads: nothing is created, changed or deleted in AWS. It shows what is shared with the namespace by the
+	// tag portico.dev/namespace, and nothing else that is not the object's own.
 	// +kubebuilder:default=Manage
 	// +optional
 	ManagementPolicy ManagementPolicy `json:"managementPolicy,omitempty"`

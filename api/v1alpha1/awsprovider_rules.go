@@ -86,4 +86,7 @@ type AWSRules struct {
 	// +listType=set
 	// +optional
 	AllowedDeadLetterQueues []string `json:"allowedDeadLetterQueues,omitempty"`
+	// guardrails limit what can be requested in the account; those of the namespace's team hold too.
+	// +optional
+	Guardrails *Guardrails `json:"guardrails,omitempty"`
 }

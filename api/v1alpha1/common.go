@@ -18,6 +18,16 @@ const (
 	AnnotationRotatePassword = "portico.dev/rotate-password" //nolint:gosec // an annotation, no password
 	// AnnotationRequestedBy names who asked for the object; admission writes it.
 	AnnotationRequestedBy = "portico.dev/requested-by"
+	// AnnotationDeletionProtection, when "true", has a deletion confirmed first, whatever the kind.
+	AnnotationDeletionProtection = "portico.dev/deletion-protection"
+	// AnnotationConfirmDeletion confirms a deletion; its value is the object's name. It does not outlive an edit of the spec.
+	AnnotationConfirmDeletion = "portico.dev/confirm-deletion"
+	// AnnotationKeep, when "true" on an object of an AWS kind that is being deleted, has the resource kept and the object made again.
+	AnnotationKeep = "portico.dev/keep"
+	// AnnotationKeptFrom is the UID of the object in whose place this one was made, as AnnotationKeep asked for.
+	AnnotationKeptFrom = "portico.dev/kept-from"
+	// AnnotationKeptFor on a Secret is the UID of the object that it belonged to until that was kept: the new one takes it up.
+	AnnotationKeptFor = "portico.dev/kept-for"
 	// AnnotationFormerUID names the UIDs that a Namespace had in clusters that are lost, separated by commas, or the one
 	// under which a GatewayHostnameRequest got its hostname there. Admission keeps it to whoever may restore.
 	AnnotationFormerUID = "portico.dev/former-uid"
@@ -30,8 +40,34 @@ const (
 	SecretTypeAWSCredentials = "aws-credentials"
 )
 
-// LabelTeam on a namespace, with any value, says that it is a team's, before anybody has a role or a resource in it.
-const LabelTeam = "portico.dev/team"
+// Labels and annotations of namespaces, which decide what a team can do. Admission keeps them to the operator and to whoever can
+// create Teams.
+const (
+	// LabelTeam names the team that the namespace belongs to.
+	LabelTeam = "portico.dev/team"
+	// LabelAWS with the value AWSAllowed says that the namespace is for resources in AWS; AWSProviders select by it.
+	LabelAWS   = "portico.dev/aws"
+	AWSAllowed = "allowed"
+	// LabelEnvironment names the environment that the namespace is for.
+	LabelEnvironment = "portico.dev/environment"
+	// LabelConfirmDeletion says whether deletions in the namespace are confirmed; see ConfirmRequired.
+	LabelConfirmDeletion = "portico.dev/confirm-deletion"
+	// AnnotationTeamUID is the UID of the Team that keeps the namespace.
+	AnnotationTeamUID = "portico.dev/team-uid"
+	// AnnotationCreatedForTeam on a namespace names the Team that it was created for.
+	AnnotationCreatedForTeam = "portico.dev/created-for-team"
+	// AnnotationDefaultProvider on a namespace names the AWSProvider of resources that name none.
+	AnnotationDefaultProvider = "portico.dev/default-provider"
+	// AnnotationGuardrails on a namespace of a team has what the Team lets it request, for admission: see package guardrails.
+	AnnotationGuardrails = "portico.dev/guardrails"
+)
+
+// LabelConfirmDeletion with these values says whether deletions in the namespace are confirmed: all, or only those of objects that are protected
+// themselves. Without it, those of kinds that hold data, and of hostnames of production.
+const (
+	ConfirmRequired = "required"
+	ConfirmOptional = "optional"
+)
 
 // Condition types that every kind shares; they follow kstatus.
 const (
@@ -60,6 +96,14 @@ type CommonStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// usedBy names the objects of the namespace whose spec names this one, sorted: at most 20. While there are any, the
+	// object cannot be deleted.
+	// +optional
+	// +listType=atomic
+	UsedBy []ObjectRef `json:"usedBy,omitempty"`
+	// moreUsers counts those that usedBy has no room for.
+	// +optional
+	MoreUsers int32 `json:"moreUsers,omitempty"`
 }
 
 // LocalRef names an object; of a namespaced kind, one in the same namespace.

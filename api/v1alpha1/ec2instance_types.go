@@ -79,6 +79,7 @@ type EC2VolumeStatus struct {
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:metadata:annotations="portico.dev/title=Virtual machine"
 // +kubebuilder:metadata:annotations="portico.dev/icon=vm"
+// +kubebuilder:metadata:annotations="portico.dev/confirm-deletion=true"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,instanceName,instanceType,imageID,imageSSMParameter,subnetID,keyName,deletionPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/order=securityGroupIDs,iamInstanceProfile,userData,userDataFrom,secretKeyRef,configMapKeyRef,name,key,blockDeviceMappings,deviceName,volumeSize,volumeType,iops,throughput,encrypted,kmsKeyID,deleteOnTermination,snapshotID,state,allowStop,monitoring,ebsOptimized,metadataOptions,httpTokens,httpPutResponseHopLimit,httpEndpoint,disableApiTermination,tags,region,adoptionPolicy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/overview=State,Type,Image"

@@ -69,6 +69,7 @@ type RDSInstanceStatus struct {
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:metadata:annotations="portico.dev/title=Database"
 // +kubebuilder:metadata:annotations="portico.dev/icon=database"
+// +kubebuilder:metadata:annotations="portico.dev/confirm-deletion=true"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,engine,engineVersion,dbInstanceClass,allocatedStorage,masterUsername,dbName,deletionPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/order=dbInstanceIdentifier,allowMajorVersionUpgrade,autoMinorVersionUpgrade,maxAllocatedStorage,storageType,iops,storageThroughput,masterUserPasswordSecretRef,name,key,manageMasterUserPassword,masterUserSecretKmsKeyID,multiAZ,port,publiclyAccessible,dbSubnetGroupName,vpcSecurityGroupIDs,storageEncrypted,kmsKeyID,dbParameterGroupName,backupRetentionPeriod,preferredBackupWindow,preferredMaintenanceWindow,applyImmediately,performanceInsightsEnabled,enabledCloudwatchLogsExports,deletionProtection,skipFinalSnapshot,finalSnapshotIdentifier,deleteAutomatedBackups,restoreFrom,snapshotIdentifier,tags,region,adoptionPolicy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/overview=Engine,Version,Class"
@@ -110,6 +111,5 @@ const (
 	ReasonSecretImpaired          = "SecretImpaired"
 	ReasonSnapshotCreating        = "SnapshotCreating"
 	ReasonSnapshotMismatch        = "SnapshotMismatch"
-	ReasonSnapshotNotFound        = "SnapshotNotFound"
 	ReasonStorageOptimizing       = "StorageOptimizing"
 )

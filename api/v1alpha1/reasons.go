@@ -82,7 +82,6 @@ const (
 	ReasonTaken              = "Taken"
 	ReasonTooManyHostnames   = "TooManyHostnames"
 	ReasonValidationPending  = "ValidationPending"
-	ReasonZoneNotFound       = "ZoneNotFound"
 )
 
 // Reasons of WebApps, and of the Kubernetes objects that Portico makes.
@@ -147,6 +146,8 @@ const (
 	ReasonHostnameClosed       = "HostnameClosed"
 	ReasonHostnameOpened       = "HostnameOpened"
 	ReasonInvalidAnnotation    = "InvalidAnnotation"
+	ReasonKeepRefused          = "KeepRefused"
+	ReasonKept                 = "Kept"
 	ReasonNotOurs              = "NotOurs"
 	ReasonOrphaned             = "Orphaned"
 	ReasonPasswordChanged      = "PasswordChanged"

@@ -219,6 +219,7 @@ type S3BucketStatus struct {
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:metadata:annotations="portico.dev/title=Bucket"
 // +kubebuilder:metadata:annotations="portico.dev/icon=bucket"
+// +kubebuilder:metadata:annotations="portico.dev/confirm-deletion=true"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,bucketName,versioning,encryption,deletionPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/order=algorithm,kmsKeyID,bucketKeyEnabled,forceDestroy,tags,lifecycleRules,id,prefix,enabled,expirationDays,transitions,storageClass,days,noncurrentVersionExpirationDays,noncurrentVersionTransitions,abortIncompleteMultipartUploadDays,expiredObjectDeleteMarker,corsRules,allowedOrigins,allowedMethods,allowedHeaders,exposeHeaders,maxAgeSeconds,publicAccessBlock,region,adoptionPolicy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.bucketName"

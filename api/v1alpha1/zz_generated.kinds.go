@@ -19,12 +19,17 @@ const (
 	KindS3Bucket               = "S3Bucket"
 	KindSNSTopic               = "SNSTopic"
 	KindSQSQueue               = "SQSQueue"
+	KindTeam                   = "Team"
 	KindWebApp                 = "WebApp"
 )
 
 // BindableKind is a kind whose connection details a WebApp can have.
 // +kubebuilder:validation:Enum=EC2Instance;RDSInstance;S3Bucket;SNSTopic;SQSQueue
 type BindableKind = string
+
+// RequestableKind is a kind that teams request.
+// +kubebuilder:validation:Enum=EC2Instance;GatewayHostnameRequest;RDSInstance;S3Bucket;SNSTopic;SQSQueue;WebApp
+type RequestableKind = string
 
 // prototypes returns an empty object and an empty list of each kind.
 func prototypes() []runtime.Object {
@@ -39,6 +44,7 @@ func prototypes() []runtime.Object {
 		&S3Bucket{}, &S3BucketList{},
 		&SNSTopic{}, &SNSTopicList{},
 		&SQSQueue{}, &SQSQueueList{},
+		&Team{}, &TeamList{},
 		&WebApp{}, &WebAppList{},
 	}
 }
@@ -197,6 +203,17 @@ func (o *SQSQueue) OwnTags() Tags { return o.Spec.Tags }
 
 // Policy returns the deletion policy.
 func (o *SQSQueue) Policy() DeletionPolicy { return o.Spec.DeletionPolicy }
+
+// TeamList is a list of Teams.
+// +kubebuilder:object:root=true
+type TeamList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Team `json:"items"`
+}
+
+// Common returns the part of the status that every kind shares.
+func (o *Team) Common() *CommonStatus { return &o.Status.CommonStatus }
 
 // WebAppList is a list of WebApps.
 // +kubebuilder:object:root=true

@@ -1,0 +1,72 @@
+package guardrails_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portico-platform/portico/api/guardrails"
+	"github.com/portico-platform/portico/api/guardrails/guardrailstest"
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+func TestWhatIsRefused(t *testing.T) {
+	for _, c := range guardrailstest.Cases {
+		provider, team := guardrails.Limits{By: "AWSProvider main", Rules: c.Limits()}, guardrails.Limits{By: "Team growth", Rules: c.Limits()}
+		none := guardrails.Limits{By: "Team other"}
+		for name, row := range map[string]struct {
+			limits []guardrails.Limits
+			times  int
+		}{"one": {[]guardrails.Limits{provider}, 1}, "both": {[]guardrails.Limits{provider, team}, 2}, "one of two": {[]guardrails.Limits{none, team}, 1}, "none": {[]guardrails.Limits{none}, 0}} {
+			var want, rules []string
+			for range row.times {
+				want = append(want, c.Refused...)
+			}
+			refused := guardrails.Check(c.Kind, c.Object("main"), row.limits...)
+			for _, r := range refused {
+				rules = append(rules, r.Rule)
+				if !strings.HasPrefix(r.Message, r.Field+": ") {
+					t.Errorf("%s: %q does not name its field %s", c, r.Message, r.Field)
+				}
+			}
+			if !slices.Equal(rules, want) || len(want) > 0 && !strings.Contains(refused[0].Message, c.Says) {
+				t.Errorf("%s, %s: %v, want %v", c, name, refused, want)
+			}
+		}
+		if len(c.Refused) > 0 && c.Says == "" {
+			t.Errorf("%s: says nothing", c)
+		}
+	}
+}
+
+// Each rule is refused and kept by some case, and is a field of the type.
+func TestEveryRuleHasCases(t *testing.T) {
+	fields := map[string]bool{}
+	for _, of := range []reflect.Type{reflect.TypeFor[v1alpha1.Guardrails](), reflect.TypeFor[v1alpha1.TeamReferences](), reflect.TypeFor[v1alpha1.TeamGuardrails]()} {
+		for field := range of.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			fields[name] = of == reflect.TypeFor[v1alpha1.Guardrails]()
+		}
+	}
+	for _, kind := range []string{v1alpha1.KindEC2Instance, v1alpha1.KindRDSInstance, v1alpha1.KindS3Bucket, v1alpha1.KindSNSTopic, v1alpha1.KindSQSQueue, v1alpha1.KindWebApp} {
+		for _, r := range guardrails.Of(kind) {
+			if both, ok := fields[r.Name]; !ok || both == r.Team {
+				t.Errorf("%s of %s is no field, or not for Teams only: %t", r.Name, kind, r.Team)
+			}
+			var kept, refused bool
+			for _, c := range guardrailstest.Cases {
+				if l := (guardrails.Limits{Rules: c.Limits()}); c.Kind == kind && r.Limit(l) != nil {
+					broken := r.Refused(c.Object("main"), l) != nil
+					kept, refused = kept || !broken, refused || broken
+					if r.Team != c.Team && r.Team {
+						t.Errorf("%s: the rule is for Teams", c)
+					}
+				}
+			}
+			if !kept || !refused {
+				t.Errorf("no case keeps %s of %s (%t), or none breaks it (%t)", r.Name, kind, kept, refused)
+			}
+		}
+	}
+}

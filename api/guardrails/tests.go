@@ -1,0 +1,215 @@
+package guardrails
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+func listed(limit any) string { return Shorten(texts(limit)) }
+
+// oneOf takes a text that an entry of the list matches.
+func oneOf(path string) test {
+	return test{
+		refused: func(s spec, limit any) []string {
+			if v, ok := at(s, path); ok && !anyMatches(limit, fmt.Sprint(v)) {
+				return []string{fmt.Sprint(v)}
+			}
+			return nil
+		},
+		cel:     fmt.Sprintf("%s && !variables.l.exists(p, %s) ? [variables.s.%s] : []", hasCEL(path), matchesCEL("p", "variables.s."+path), path),
+		allowed: listed, choices: texts, allowedCEL: shortenCEL("variables.l"),
+	}
+}
+
+// in takes a text of the list, and one must be there. same makes equal what names the same; sameCEL does of its argument.
+func in(path string, same func(string) string, sameCEL string) test {
+	return test{
+		refused: func(s spec, limit any) []string {
+			v, ok := at(s, path)
+			switch {
+			case !ok:
+				return []string{leftOut}
+			case slices.ContainsFunc(texts(limit), func(p string) bool { return same(p) == same(fmt.Sprint(v)) }):
+				return nil
+			}
+			return []string{fmt.Sprint(v)}
+		},
+		cel: fmt.Sprintf("!(%s) ? ['%s'] : variables.l.exists(p, %s == %s) ? [] : [variables.s.%s]",
+			hasCEL(path), leftOut, fmt.Sprintf(sameCEL, "p"), fmt.Sprintf(sameCEL, "variables.s."+path), path),
+		allowed: listed, choices: texts, allowedCEL: shortenCEL("variables.l"),
+	}
+}
+
+func exactly(text string) string { return text }
+
+// allIn takes a list of which all are in the limit, and some must be there.
+func allIn(path string) test {
+	return test{
+		refused: func(s spec, limit any) []string {
+			v, ok := at(s, path)
+			if !ok {
+				return []string{leftOut}
+			}
+			return slices.DeleteFunc(slices.Clone(texts(v)), func(x string) bool { return slices.Contains(texts(limit), x) })
+		},
+		cel:     fmt.Sprintf("!(%s) ? ['%s'] : variables.s.%[3]s.filter(x, !(x in variables.l))", hasCEL(path), leftOut, path),
+		allowed: listed, choices: texts, allowedCEL: shortenCEL("variables.l"),
+	}
+}
+
+// maybeIn takes a text of the list, or none.
+func maybeIn(path string) test {
+	return test{
+		refused: func(s spec, limit any) []string {
+			if v, ok := at(s, path); ok && !slices.Contains(texts(limit), fmt.Sprint(v)) {
+				return []string{fmt.Sprint(v)}
+			}
+			return nil
+		},
+		cel:     fmt.Sprintf("%s && !(variables.s.%[2]s in variables.l) ? [variables.s.%[2]s] : []", hasCEL(path), path),
+		allowed: listed, choices: texts, allowedCEL: shortenCEL("variables.l"),
+	}
+}
+
+func atMostSays(limit any) string { return fmt.Sprintf("at most %d", number(limit)) }
+
+const atMostCEL = "'at most ' + string(variables.l)"
+
+// atMost takes numbers up to the limit.
+func atMost(path string) test {
+	return test{
+		refused: func(s spec, limit any) []string {
+			if v, ok := at(s, path); ok && number(v) > number(limit) {
+				return []string{fmt.Sprint(number(v))}
+			}
+			return nil
+		},
+		cel:     fmt.Sprintf("%s && variables.s.%[2]s > variables.l ? [string(variables.s.%[2]s)] : []", hasCEL(path), path),
+		allowed: atMostSays, allowedCEL: atMostCEL,
+	}
+}
+
+// volumes takes volumes up to the limit, each with its size.
+func volumes() test {
+	return test{
+		refused: func(s spec, limit any) []string {
+			var bad []string
+			for _, m := range members(s, "blockDeviceMappings") {
+				switch size, ok := m["volumeSize"]; {
+				case !ok:
+					bad = append(bad, "leaving out the volumeSize of "+fmt.Sprint(m["deviceName"]))
+				case number(size) > number(limit):
+					bad = append(bad, fmt.Sprintf("volumeSize %d of %v", number(size), m["deviceName"]))
+				}
+			}
+			return bad
+		},
+		cel: `!has(variables.s.blockDeviceMappings) ? [] : variables.s.blockDeviceMappings.filter(m, !has(m.volumeSize) || m.volumeSize > variables.l).map(m, ` +
+			`has(m.volumeSize) ? 'volumeSize ' + string(m.volumeSize) + ' of ' + m.deviceName : 'leaving out the volumeSize of ' + m.deviceName)`,
+		allowed: atMostSays, allowedCEL: atMostCEL,
+	}
+}
+
+// encryptedVolumes takes volumes that are not unencrypted: Portico encrypts those that say nothing.
+func encryptedVolumes() test {
+	return test{
+		refused: func(s spec, _ any) []string {
+			var bad []string
+			for _, m := range members(s, "blockDeviceMappings") {
+				if m["encrypted"] == false {
+					bad = append(bad, fmt.Sprintf("encrypted false of %v", m["deviceName"]))
+				}
+			}
+			return bad
+		},
+		cel: `!has(variables.s.blockDeviceMappings) ? [] : variables.s.blockDeviceMappings.filter(m, has(m.encrypted) && !m.encrypted).map(m, ` +
+			`'encrypted false of ' + m.deviceName)`,
+		allowed: words("encrypted volumes only"), allowedCEL: "'encrypted volumes only'",
+	}
+}
+
+func words(text string) func(any) string { return func(any) string { return text } }
+
+// always takes one value, which a new resource has if nothing is said. Of one that is adopted it must be said.
+func always[T bool | string](path string, want T) test {
+	wantCEL := fmt.Sprint(want)
+	if text, ok := any(want).(string); ok {
+		wantCEL = "'" + text + "'"
+	}
+	return test{
+		refused: func(s spec, _ any) []string {
+			v, ok := at(s, path)
+			switch {
+			case ok && v != any(want):
+				return []string{fmt.Sprint(v)}
+			case !ok && adopting(s):
+				return []string{leftOut + " with adoptionPolicy Adopt"}
+			}
+			return nil
+		},
+		cel: fmt.Sprintf("%[1]s ? (variables.s.%[2]s == %[3]s ? [] : [string(variables.s.%[2]s)]) : %[4]s ? ['%[5]s with adoptionPolicy Adopt'] : []",
+			hasCEL(path), path, wantCEL, adoptingCEL, leftOut),
+		only:    fmt.Sprint(want),
+		allowed: words(fmt.Sprintf("%v only", want)), allowedCEL: fmt.Sprintf("'%v only'", want),
+	}
+}
+
+// unless takes all for which the condition holds, else what t does.
+func unless(holds func(spec) bool, cel string, t test) test {
+	refused := t.refused
+	t.refused = func(s spec, limit any) []string {
+		if holds(s) {
+			return nil
+		}
+		return refused(s, limit)
+	}
+	t.cel = fmt.Sprintf("%s ? [] : %s", cel, t.cel)
+	return t
+}
+
+func members(s spec, path string) []map[string]any {
+	list, _ := at(s, path)
+	var all []map[string]any
+	items, _ := list.([]any)
+	for _, item := range items {
+		if m, ok := item.(map[string]any); ok {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// repository takes images of a registry that is listed. As container runtimes do, it takes an image without the name of a
+// registry for one of Docker Hub.
+func repository() test {
+	return test{
+		refused: func(s spec, limit any) []string {
+			image := fmt.Sprint(s["image"])
+			full := FullImage(image)
+			for _, p := range texts(limit) {
+				below, all := strings.CutSuffix(p, "*")
+				if all && strings.HasPrefix(full, below) || !all && (strings.HasPrefix(full, p+":") || strings.HasPrefix(full, p+"@")) {
+					return nil
+				}
+			}
+			return []string{image}
+		},
+		cel: `[variables.s.image].filter(i, ![!i.contains('/') ? 'docker.io/library/' + i : ` +
+			`i.split('/')[0].contains('.') || i.split('/')[0].contains(':') || i.split('/')[0] == 'localhost' ? i : 'docker.io/' + i].exists(f, ` +
+			`variables.l.exists(p, p.endsWith('*') ? f.startsWith(p.substring(0, size(p) - 1)) : f.startsWith(p + ':') || f.startsWith(p + '@'))))`,
+		allowed: listed, choices: texts, allowedCEL: shortenCEL("variables.l"),
+	}
+}
+
+// FullImage returns the image with the name of its registry.
+func FullImage(image string) string {
+	first, _, path := strings.Cut(image, "/")
+	switch {
+	case !path:
+		return "docker.io/library/" + image
+	case strings.ContainsAny(first, ".:") || first == "localhost":
+		return image
+	}
+	return "docker.io/" + image
+}
