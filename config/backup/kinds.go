@@ -10,14 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/config/crd"
 )
 
 // first are the kinds that others refer to, in the order in which they are restored; all others come after them.
-var first = []string{"Namespace", "AWSProvider", "HostnameGrant", "PoolGateway", "DomainClaim", "ClusterRoleBinding", "RoleBinding"}
+var first = []string{"Namespace", "AWSProvider", "Team", "HostnameGrant", "PoolGateway", "DomainClaim", "ClusterRoleBinding", "RoleBinding"}
 
 // roles are those of people and tools; the bindings of the others belong to the installation.
-var roles = []string{"portico-viewer", "portico-developer", "portico-admin"}
+var roles = []string{"portico-viewer", "portico-developer", "portico-owner", "portico-admin"}
 
 // kind is one whose objects are saved.
 type kind struct {
@@ -77,8 +78,11 @@ func kindOf(crd map[string]any) kind {
 	return k
 }
 
-// saved reports whether people made the object: what Kubernetes and an installation make is made again.
+// saved reports whether people made the object: what Kubernetes, an installation and a Team make is made again.
 func saved(o *object) bool {
+	if owner := metav1.GetControllerOf(o); owner != nil && owner.Kind == v1alpha1.KindTeam {
+		return false
+	}
 	switch o.GetKind() {
 	case "RoleBinding", "ClusterRoleBinding":
 		ref, _, _ := unstructured.NestedString(o.Object, "roleRef", "name")

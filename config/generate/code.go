@@ -18,13 +18,15 @@ const codeFile = "api/v1alpha1/zz_generated.kinds.go"
 type goKind struct {
 	Name string
 	AWS  bool // embeds AWSSpec and AWSStatus: it has tags, a deletion policy and a binding
+	// Requested says that teams ask for objects of the kind.
+	Requested bool
 }
 
 // writeCode writes the code of the kinds.
 func (l lists) writeCode(root string) error {
 	var kinds []goKind
 	for i := range l.kinds {
-		kinds = append(kinds, goKind{Name: l.kinds[i].Spec.Names.Kind, AWS: crd.OfAWS(&l.kinds[i])})
+		kinds = append(kinds, goKind{Name: l.kinds[i].Spec.Names.Kind, AWS: crd.OfAWS(&l.kinds[i]), Requested: crd.Requested(&l.kinds[i])})
 	}
 	var out bytes.Buffer
 	if err := code.Execute(&out, kinds); err != nil {
@@ -60,6 +62,10 @@ const (
 // BindableKind is a kind whose connection details a WebApp can have.
 // +kubebuilder:validation:Enum={{$semicolon := ""}}{{range .}}{{if .AWS}}{{$semicolon}}{{.Name}}{{$semicolon = ";"}}{{end}}{{end}}
 type BindableKind = string
+
+// RequestableKind is a kind that teams request.
+// +kubebuilder:validation:Enum={{$semicolon = ""}}{{range .}}{{if .Requested}}{{$semicolon}}{{.Name}}{{$semicolon = ";"}}{{end}}{{end}}
+type RequestableKind = string
 
 // prototypes returns an empty object and an empty list of each kind.
 func prototypes() []runtime.Object {

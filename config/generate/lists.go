@@ -36,6 +36,11 @@ var sets = map[string]func(*apiextensionsv1.CustomResourceDefinition) bool{
 	"all":       func(*apiextensionsv1.CustomResourceDefinition) bool { return true },
 	"written":   func(k *apiextensionsv1.CustomResourceDefinition) bool { return crd.KeptBy(k) != "operator" },
 	"requested": crd.Requested,
+	"aws":       crd.OfAWS,
+	"provided": func(k *apiextensionsv1.CustomResourceDefinition) bool {
+		_, refers := crd.Spec(k).Properties["providerRef"]
+		return refers && crd.Requested(k)
+	},
 }
 
 // names returns the plurals of a set such as "all", "requested/status" or "all but hostnamegrants", or of "policies" the quoted
@@ -71,6 +76,9 @@ func (l lists) names(what string) (string, error) {
 
 // text returns what stands in a block.
 func (l lists) text(what string) (string, error) {
+	if what == "confirmed kinds" {
+		return l.confirmed(), nil
+	}
 	var out strings.Builder
 	for i := range l.kinds {
 		name := l.kinds[i].Spec.Names.Kind
@@ -91,6 +99,17 @@ func (l lists) text(what string) (string, error) {
 		return "", fmt.Errorf("%q is nothing that can be generated", what)
 	}
 	return strings.TrimPrefix(out.String(), ", "), nil
+}
+
+// confirmed returns the variable of an admission policy that tells whether an object is of a kind that holds data.
+func (l lists) confirmed() string {
+	var names []string
+	for i := range l.kinds {
+		if crd.ConfirmsDeletion(&l.kinds[i]) {
+			names = append(names, "'"+l.kinds[i].Spec.Names.Plural+"'")
+		}
+	}
+	return "  - name: holding # data that a new one would not have\n    expression: \"request.resource.resource in [" + strings.Join(names, ", ") + "]\"\n"
 }
 
 // policyResource is one of CloudFormation. YAML takes the JSON of its document as it is.

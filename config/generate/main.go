@@ -19,7 +19,7 @@ import (
 )
 
 // files are those with such lists.
-var files = []string{"config/rbac/*.yaml", "config/aws/*.yaml", "config/aws/terraform/*.tf", "docs/README.md", "docs/install.md", "docs/iam/README.md"}
+var files = []string{"config/rbac/*.yaml", "config/policy/*.yaml", "config/aws/*.yaml", "config/aws/terraform/*.tf", "docs/README.md", "docs/install.md", "docs/iam/README.md"}
 
 var (
 	line    = regexp.MustCompile(`(?m)^(.*\[)[^\]\n]*(\] *# kinds: (.+))$`)
@@ -40,6 +40,9 @@ func generate(root string) error {
 		return err
 	}
 	if err := all.writeCode(root); err != nil {
+		return err
+	}
+	if err := writeGuardrails(root); err != nil {
 		return err
 	}
 	for _, pattern := range files {
