@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/fair"
 )
 
-// Batch turns reads of single resources that come close together into one call for many. Safe for concurrent use.
+// Batch turns reads of single resources that come close together into one call for many. A call for several teams is in nobody's
+// share of the rate, but in one that such calls have together. Safe for concurrent use.
 type Batch[K comparable, V any] struct {
 	Window time.Duration // how long the first of a batch waits for others
 	Most   int           // how many keys one call takes
@@ -24,7 +26,8 @@ type Batch[K comparable, V any] struct {
 type batchCall[K comparable, V any] struct {
 	keys    []K
 	members map[K]bool
-	routine bool // nobody waits for any of them
+	routine bool   // nobody waits for any of them
+	team    string // whose share it is
 	start   sync.Once
 	done    chan struct{}
 	found   map[K]V
@@ -60,7 +63,7 @@ func (b *Batch[K, V]) join(ctx context.Context, key K) *batchCall[K, V] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.open == nil {
-		call := &batchCall[K, V]{done: make(chan struct{}), members: map[K]bool{}, routine: true}
+		call := &batchCall[K, V]{done: make(chan struct{}), members: map[K]bool{}, routine: true, team: fair.TeamOf(ctx)}
 		b.open = call
 		time.AfterFunc(b.Window, func() { b.send(context.WithoutCancel(ctx), call) })
 	}
@@ -70,6 +73,7 @@ func (b *Batch[K, V]) join(ctx context.Context, key K) *batchCall[K, V] {
 		call.keys = append(call.keys, key)
 	}
 	call.routine = call.routine && engine.IsRoutine(ctx)
+	call.team = fair.Joint(call.team, fair.TeamOf(ctx))
 	if len(call.keys) >= b.Most {
 		b.open = nil
 		go b.send(context.WithoutCancel(ctx), call)
@@ -87,7 +91,8 @@ func (b *Batch[K, V]) send(ctx context.Context, call *batchCall[K, V]) {
 			b.open = nil
 		}
 		b.mu.Unlock()
-		ctx, cancel := context.WithTimeout(engine.WithRoutine(ctx, call.routine), batchTimeout)
+		ctx = fair.WithTeam(engine.WithRoutine(ctx, call.routine), call.team)
+		ctx, cancel := context.WithTimeout(ctx, batchTimeout)
 		defer cancel()
 		defer close(call.done)
 		defer func() {

@@ -15,6 +15,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/guardrail"
 )
 
 // ConditionAuthenticated is an AWSProvider's condition that its credentials work and are of the right account. It
@@ -39,6 +40,8 @@ type ProviderUse struct {
 	Deleting     bool   // the object is being deleted
 	// Platform is true for what Portico keeps itself, in a namespace of no team: no selector is asked.
 	Platform bool
+
+	team *v1alpha1.Team // of the namespace
 }
 
 // Open checks, on every pass, that obj's provider exists, works, allows the namespace and the region, and returns the
@@ -66,7 +69,11 @@ func (c Connector) OpenFor(ctx context.Context, u ProviderUse) (*Session, error)
 	if err != nil {
 		return nil, err
 	}
-	u.Region = cmp.Or(u.Region, provider.Spec.Region)
+	team, err := guardrail.TeamOf(ctx, c.Reader, namespace)
+	if err != nil {
+		return nil, err
+	}
+	u.Region, u.team = cmp.Or(u.Region, provider.Spec.Region), team
 	if err := checkUse(provider, namespace, u); err != nil {
 		return nil, err
 	}
@@ -81,7 +88,7 @@ func (c Connector) OpenFor(ctx context.Context, u ProviderUse) (*Session, error)
 		return nil, engine.Blocked(v1alpha1.ReasonAccountMismatch, "the resource is in account %s, and provider %s now leads to account %s; nothing was changed", u.AccountID, provider.Name, session.AccountID)
 	}
 	opened := session.In(u.Region, u.Kind, string(namespace.UID))
-	opened.Identity.FormerNamespaceUIDs = formerUIDs(namespace)
+	opened.Identity.FormerNamespaceUIDs, opened.Team = formerUIDs(namespace), team
 	return opened, nil
 }
 
@@ -103,17 +110,33 @@ func (c Connector) Recheck(ctx context.Context, s *Session, namespace string) er
 	if !ns.DeletionTimestamp.IsZero() {
 		return engine.Blocked(v1alpha1.ReasonNamespaceTerminating, "the namespace %s is being deleted: nothing new is made in it", namespace)
 	}
-	return c.recheckProvider(ctx, s.Provider)
+	team, err := guardrail.TeamOf(ctx, c.APIReader, ns)
+	if err != nil {
+		return err
+	}
+	if !sameTeam(team, s.Team) {
+		return engine.Wait(v1alpha1.ReasonSettling, time.Second, "the team of the namespace %s was changed a moment ago; Portico waits until it sees that", namespace)
+	}
+	return c.recheckProvider(ctx, s)
 }
 
-// recheckProvider checks that the provider is there and is not being deleted.
-func (c Connector) recheckProvider(ctx context.Context, provider string) error {
+func sameTeam(a, b *v1alpha1.Team) bool {
+	return a == b || a != nil && b != nil && a.UID == b.UID && a.Generation == b.Generation
+}
+
+// recheckProvider checks that the provider is there, is not being deleted, and has the rules that the session goes by.
+func (c Connector) recheckProvider(ctx context.Context, s *Session) error {
 	p := &v1alpha1.AWSProvider{}
-	found, err := engine.Find(ctx, c.APIReader, client.ObjectKey{Name: provider}, p)
-	if err == nil && (!found || !p.DeletionTimestamp.IsZero()) {
-		return providerDeleting(provider)
+	found, err := engine.Find(ctx, c.APIReader, client.ObjectKey{Name: s.Provider}, p)
+	switch {
+	case err != nil:
+		return err
+	case !found || !p.DeletionTimestamp.IsZero():
+		return providerDeleting(s.Provider)
+	case p.Generation != s.ProviderGeneration:
+		return engine.Wait(v1alpha1.ReasonSettling, time.Second, "provider %s was changed a moment ago; Portico waits until it sees that", s.Provider)
 	}
-	return err
+	return nil
 }
 
 func providerDeleting(name string) error {
@@ -139,6 +162,22 @@ func checkUse(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata, 
 	}
 	if !u.Platform && u.Region != p.Spec.Region && !slices.Contains(p.Spec.AllowedRegions, u.Region) {
 		return engine.Blocked(v1alpha1.ReasonRegionNotAllowed, "provider %s does not allow region %s; it allows %s", p.Name, u.Region, strings.Join(regions(p), ", "))
+	}
+	if use := u.ofTeam(); use != nil && len(use.Regions) > 0 && !slices.Contains(use.Regions, u.Region) {
+		return engine.Blocked(v1alpha1.ReasonRegionNotAllowed, "Team %s does not allow region %s of provider %s; it allows %s", u.team.Name, u.Region, p.Name, strings.Join(use.Regions, ", "))
+	}
+	return nil
+}
+
+// ofTeam returns what the team says of the provider; nil if nothing.
+func (u ProviderUse) ofTeam() *v1alpha1.TeamProvider {
+	if u.team == nil || u.Platform {
+		return nil
+	}
+	for i, use := range u.team.Spec.Providers {
+		if use.Name == u.Provider {
+			return &u.team.Spec.Providers[i]
+		}
 	}
 	return nil
 }

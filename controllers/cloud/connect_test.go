@@ -96,10 +96,11 @@ func TestNothingIsMadeWithAProviderThatIsGoing(t *testing.T) {
 		"it stays":    {[]client.Object{ns, provider()}, ""},
 		"it is going": {[]client.Object{ns, provider(func(p *v1alpha1.AWSProvider) { p.DeletionTimestamp, p.Finalizers = &now, []string{"x/y"} })}, "ProviderDeleting"},
 		"the namespace is not what it was any more": {[]client.Object{withdrawn, provider()}, "Settling"},
-		"it has gone": {[]client.Object{ns}, "ProviderDeleting"},
+		"it has gone":            {[]client.Object{ns}, "ProviderDeleting"},
+		"its rules have changed": {[]client.Object{ns, provider(func(p *v1alpha1.AWSProvider) { p.Generation = 3 })}, "Settling"},
 	} {
 		c := Connector{APIReader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(row.live...).Build()}
-		err := c.Recheck(t.Context(), &Session{Provider: "aws", Identity: Identity{NamespaceUID: "uid", FormerNamespaceUIDs: []string{"f1", "f2"}}}, "n")
+		err := c.Recheck(t.Context(), &Session{Provider: "aws", ProviderGeneration: 2, Identity: Identity{NamespaceUID: "uid", FormerNamespaceUIDs: []string{"f1", "f2"}}}, "n")
 		wait, _ := engine.AsWait(err)
 		if got := reason(wait); got != row.reason || (err != nil) != (row.reason != "") {
 			t.Errorf("%s: %q (%v), want %q", name, got, err, row.reason)

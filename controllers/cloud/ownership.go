@@ -80,7 +80,7 @@ func (id Identity) Owner(obj client.Object, tags map[string]string) external.Own
 	}
 	for key, value := range marks {
 		if tags[key] != value || value == "" {
-			return offered(obj, tags)
+			return id.notOurs(obj, tags)
 		}
 	}
 	if ours {
@@ -89,13 +89,18 @@ func (id Identity) Owner(obj client.Object, tags map[string]string) external.Own
 	return external.Earlier
 }
 
-// offered returns Offered for a resource that is offered to obj, else Foreign. One that carries another object's marks never
-// is: whoever has it must let go of it first.
-func offered(obj client.Object, tags map[string]string) external.Owner {
-	if tags[tagUID] == "" && tags[TagCluster] == "" && tags[TagAdopt] == obj.GetNamespace()+"/"+obj.GetName() {
+// notOurs returns Offered for a resource that is offered to obj, else Foreign. To be taken over it must not carry another object's
+// marks: whoever has it must let go of it first. To be looked at it need only be shared with the namespace.
+func (id Identity) notOurs(obj client.Object, tags map[string]string) external.Owner {
+	looks, ok := obj.(external.Object)
+	if isOffered(obj, tags) || (ok && external.ObserveOnly(looks) && id.SharedWith(obj, tags)) {
 		return external.Offered
 	}
 	return external.Foreign
+}
+
+func isOffered(obj client.Object, tags map[string]string) bool {
+	return tags[tagUID] == "" && tags[TagCluster] == "" && tags[TagAdopt] == obj.GetNamespace()+"/"+obj.GetName()
 }
 
 // SharedWith reports whether somebody with access to AWS lets obj's namespace use what carries these tags and is not obj's own: it
@@ -108,7 +113,7 @@ func (id Identity) SharedWith(obj client.Object, tags map[string]string) bool {
 	if uid, marked := tags[tagNamespaceUID]; marked && !id.isNamespace(uid) {
 		return false
 	}
-	return tags[TagNamespace] == obj.GetNamespace() || offered(obj, tags) == external.Offered
+	return tags[TagNamespace] == obj.GetNamespace() || isOffered(obj, tags)
 }
 
 // GeneratedName returns the AWS name of an object that leaves the choice to us: <namespace>-<name>-<hash>, of lower-case

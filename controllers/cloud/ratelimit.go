@@ -1,9 +1,7 @@
 package cloud
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -84,11 +82,11 @@ func (l *Limiters) Throttled(account string) []string {
 	return all
 }
 
-// limiter limits the rate of calls to one service. Routine work is limited to a share of the rate, so that the rest is there for
+// limiter limits the rate of calls to one service, in which teams take turns. Routine work is limited to a share of the rate, so that the rest is there for
 // what users wait for. Throttling lowers the rate, and quiet raises it again.
 type limiter struct {
 	most         rate.Limit
-	all, routine *rate.Limiter
+	all, routine *turns
 
 	mu               sync.Mutex
 	since            time.Time // when the window began
@@ -103,27 +101,18 @@ func newLimiter(most rate.Limit, now time.Time) *limiter {
 	}
 	return &limiter{
 		most: most, since: now,
-		all: rate.NewLimiter(most, burst), routine: rate.NewLimiter(most/routineShare, max(1, burst/routineShare)),
+		all: newTurns(most, burst), routine: newTurns(most/routineShare, max(1, burst/routineShare)),
 	}
 }
 
-// errRateLimited says that the pass's time would be over before the call's turn came.
-var errRateLimited = errors.New("no turn within the time of this pass")
-
+// wait returns when it is the turn of the team's that ctx names.
 func (l *limiter) wait(ctx context.Context) error {
-	for _, limiter := range l.limiters(ctx) {
-		if err := limiter.Wait(ctx); err != nil {
-			return cmp.Or(ctx.Err(), errRateLimited)
+	if engine.IsRoutine(ctx) {
+		if err := l.routine.wait(ctx); err != nil {
+			return err
 		}
 	}
-	return nil
-}
-
-func (l *limiter) limiters(ctx context.Context) []*rate.Limiter {
-	if engine.IsRoutine(ctx) {
-		return []*rate.Limiter{l.routine, l.all}
-	}
-	return []*rate.Limiter{l.all}
+	return l.all.wait(ctx)
 }
 
 // answered counts a call's answer and, once a window, sets the rate again: down by half the part of calls that were

@@ -33,6 +33,8 @@ type Session struct {
 	Provider  string // its name
 	Rules     v1alpha1.AWSRules
 	Identity  Identity
+	// Team that the namespace belongs to; nil: none.
+	Team *v1alpha1.Team
 	// CredentialsVersion tells versions of the provider's Secrets apart; empty if it names none.
 	CredentialsVersion string
 	// ProviderGeneration of the spec that the session was made from.

@@ -86,7 +86,8 @@ func (l *Listing[V]) Get(ctx context.Context, arn string) (V, bool) {
 	return v, ok && !old && engine.IsRoutine(ctx)
 }
 
-// ShareCall makes those who ask for the same at the same time share one call, which no single caller's time bounds.
+// ShareCall makes those who ask for the same at the same time share one call, which no single caller's time bounds. It is in the
+// share of the rate of who asked first.
 func ShareCall[V any](ctx context.Context, flights *singleflight.Group, key string, timeout time.Duration, call func(context.Context) (V, error)) (none V, err error) {
 	flight := flights.DoChan(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)

@@ -11,51 +11,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// Tags returns all the tags that obj is to have: the provider's defaults; its own, which win, but for keys that the provider
-// forbids; the provider's enforced tags, which win over both; and the ownership tags.
+// Tags returns all the tags that obj is to have. The later of these win: the provider's defaults; those of the namespace's team; its
+// own, but for keys that either forbids; the team's enforced tags; the provider's; and the ownership tags.
 func (s *Session) Tags(obj client.Object, own v1alpha1.Tags) map[string]string {
 	all := map[string]string{}
 	own = maps.Clone(own)
 	maps.DeleteFunc(own, func(key string, _ v1alpha1.TagValue) bool { return s.forbidden(key) })
-	for _, layer := range []v1alpha1.Tags{s.Rules.DefaultTags, own, s.Rules.EnforcedTags} {
+	for _, layer := range s.tagLayers(own) {
 		for key, value := range layer {
 			all[key] = string(value)
 		}
 	}
 	maps.Copy(all, s.Identity.OwnershipTags(obj))
 	return all
-}
-
-// CheckTags returns which of own the provider forbids; nil if none.
-func (s *Session) CheckTags(own v1alpha1.Tags) error {
-	var keys []string
-	for _, key := range slices.Sorted(maps.Keys(own)) {
-		if s.forbidden(key) {
-			keys = append(keys, key)
-		}
-	}
-	if len(keys) == 0 {
-		return nil
-	}
-	return engine.Blocked(v1alpha1.ReasonTagForbidden, "tags of this object have keys that AWSProvider %s keeps for the platform: %s. Remove them from spec.tags, or ask a platform admin to take them off forbiddenTagKeys and enforcedTags; until then they are not set", s.Provider, strings.Join(keys, ", "))
-}
-
-// forbidden reports whether the platform keeps the key, in whatever case: AWS has tags of both cases side by side, and IAM's
-// conditions on tags take either. The very key of an enforced tag is no trouble: the platform's value wins.
-func (s *Session) forbidden(key string) bool {
-	for enforced := range s.Rules.EnforcedTags {
-		if key != enforced && strings.EqualFold(key, enforced) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(s.Rules.ForbiddenTagKeys, func(rule string) bool {
-		head, all := strings.CutSuffix(rule, "*")
-		return strings.EqualFold(key, rule) || (all && len(key) >= len(head) && strings.EqualFold(key[:len(head)], head))
-	})
 }
 
 // TagMap returns a service's list of tags as a map.

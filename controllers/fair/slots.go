@@ -1,0 +1,108 @@
+package fair
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// Slots bound how many requests are under way at a time, and teams take turns at them: the next is of the team with the fewest under
+// way, and of those the one that was served least recently. Half as many more exist for teams of which none is under way. Safe for
+// concurrent use.
+type Slots struct {
+	limit int
+
+	mu      sync.Mutex
+	ring    Ring[chan struct{}] // closed when it is one's turn
+	running int
+	busy    map[string]int // under way by team
+}
+
+// NewSlots returns so many, none of them taken.
+func NewSlots(limit int) *Slots {
+	return &Slots{limit: max(limit, 1), busy: map[string]int{}}
+}
+
+// Take waits for the turn of ctx's team. After it, done must be called once.
+func (s *Slots) Take(ctx context.Context) (done func(), err error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	team := TeamOf(ctx)
+	done = func() { s.release(team) }
+	e := &Entry[chan struct{}]{Value: make(chan struct{}), Team: team}
+	s.mu.Lock()
+	s.ring.Add(e)
+	s.serve()
+	s.mu.Unlock()
+	select {
+	case <-e.Value:
+		return done, nil
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-e.Value: // at the same moment
+		return done, nil
+	default:
+	}
+	s.ring.Remove(e)
+	return nil, ctx.Err()
+}
+
+func (s *Slots) release(team string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running--
+	if s.busy[team]--; s.busy[team] == 0 {
+		delete(s.busy, team)
+	}
+	s.serve()
+}
+
+// serve gives the slots that are free to those whose turn it is.
+func (s *Slots) serve() {
+	for {
+		e := s.ring.Next(func(team string) int { return s.busy[team] })
+		if e == nil || !s.mayStart(e.Team) { // then nobody may: others have no fewer under way
+			return
+		}
+		s.ring.Take(e)
+		s.running++
+		s.busy[e.Team]++
+		close(e.Value)
+	}
+}
+
+func (s *Slots) mayStart(team string) bool {
+	if s.running < s.limit {
+		return true
+	}
+	return s.busy[team] == 0 && s.running < s.limit+Extra(s.limit)
+}
+
+// Transport has next make the writes to the API server within the slots. Reads, and the lease by which an operator leads, wait for
+// nobody.
+func (s *Slots) Transport(next http.RoundTripper) http.RoundTripper {
+	return slotted{s, next}
+}
+
+type slotted struct {
+	slots *Slots
+	next  http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t slotted) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead || strings.HasPrefix(r.URL.Path, "/apis/coordination.k8s.io/") {
+		return t.next.RoundTrip(r)
+	}
+	done, err := t.slots.Take(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return t.next.RoundTrip(r)
+}
