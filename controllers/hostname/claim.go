@@ -175,14 +175,11 @@ func (r *reconciliation) checkZones(ctx context.Context) (err error) {
 
 func (r *reconciliation) readZone(ctx context.Context, id v1alpha1.HostedZoneID) (dns.Zone, error) {
 	zone, err := r.Zones.Zone(ctx, string(id))
-	if cloud.IsNotFound(err) {
-		return dns.Zone{}, engine.Blocked(v1alpha1.ReasonZoneNotFound, "account %s has no hosted zone %s; use a zone of it, or another provider", r.ID, id)
-	}
-	if err != nil {
+	if err != nil && !cloud.IsNotFound(err) {
 		return dns.Zone{}, err
 	}
-	if !r.name.Within(zone.Name) {
-		return dns.Zone{}, engine.Blocked(v1alpha1.ReasonNotInZone, "%s does not lie in the zone %s (%s); choose the zone of its domain", r.name, zone.Name, id)
+	if err != nil || !r.name.Within(zone.Name) { // nobody learns what another's zone is called
+		return dns.Zone{}, engine.Blocked(v1alpha1.ReasonNotInZone, "account %s has no hosted zone %s in which %s lies; choose the zone of its domain, or another provider", r.ID, id, r.name)
 	}
 	return zone, nil
 }

@@ -65,6 +65,7 @@ func Index(ctx context.Context, mgr ctrl.Manager) error {
 		{&v1alpha1.PoolGateway{}, watch.ProviderIndex, watch.ProviderOf},
 		{&v1alpha1.GatewayHostnameRequest{}, pool.Index, func(o client.Object) []string { return named(o.(*v1alpha1.GatewayHostnameRequest).Status.Gateway) }},
 		{&v1alpha1.DomainClaim{}, pool.Index, func(o client.Object) []string { return named(o.(*v1alpha1.DomainClaim).Spec.Gateway) }},
+		{&v1alpha1.DomainClaim{}, claim.Index, claim.IndexValues},
 		{&v1alpha1.DomainClaim{}, NamespaceIndex, func(o client.Object) []string { return named(o.(*v1alpha1.DomainClaim).Spec.Holder.Namespace) }},
 	} {
 		if err := watch.Index(ctx, mgr, one.obj, one.name, one.value); err != nil {
@@ -130,6 +131,7 @@ func (s setup) watchedByRequests(b *builder.Builder) {
 	beside := func(g client.Object) client.ListOption { return client.InNamespace(g.GetNamespace()) }
 	b.Watches(&v1alpha1.HostnameGrant{}, watch.EnqueueMatching(s.mgr, request, beside), builder.WithPredicates(watch.SpecChanged()))
 	b.WatchesMetadata(&corev1.Namespace{}, watch.EnqueueNamespace(s.mgr, request), builder.WithPredicates(watch.NamespaceChanged()))
+	b.Watches(&v1alpha1.Team{}, watch.EnqueueTeam(s.mgr, request), builder.WithPredicates(watch.TeamRulesChanged()))
 	onIt := func(g client.Object) client.ListOption { return client.MatchingFields{pool.Index: g.GetName()} }
 	b.Watches(&v1alpha1.PoolGateway{}, watch.EnqueueMatching(s.mgr, request, onIt), builder.WithPredicates(poolServingChanged()))
 	b.Watches(&v1alpha1.PoolGateway{}, watch.EnqueueMatching(s.mgr, request, onIt, notReadyOrDeleting), builder.WithPredicates(poolStatusChanged()))

@@ -21,26 +21,16 @@ func (r *Registry) Grow(ctx context.Context, held *v1alpha1.DomainClaim, wanted 
 	if budgeted && wanted.Within(held.Spec.Budget) {
 		return held, nil
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	claims := &v1alpha1.DomainClaimList{}
-	if err := r.APIReader.List(ctx, claims); err != nil {
-		return nil, fmt.Errorf("list the DomainClaims: %w", err)
+	if _, err := r.open(ctx); err != nil {
+		return nil, err
 	}
-	var others []v1alpha1.DomainClaimSpec
-	for i := range claims.Items {
-		if claims.Items[i].UID != held.UID {
-			others = append(others, claims.Items[i].Spec)
-		}
+	after, err := r.reserveGrowth(ctx, held, wanted)
+	if after == nil || err != nil {
+		return held, err
 	}
-	grown := pool.Room(held.Spec.Gateway, others).Least(wanted).Max(held.Spec.Reserved())
-	if grown == held.Spec.Budget {
-		return held, nil
-	}
-	after := held.DeepCopy()
-	after.Spec.Budget = grown
 	patch := client.MergeFromWithOptions(held, client.MergeFromWithOptimisticLock{})
-	err := r.Client.Patch(ctx, after, patch, client.FieldOwner("portico"))
+	err = r.Client.Patch(ctx, after, patch, client.FieldOwner("portico"))
+	r.grown(after, err)
 	if apierrors.IsConflict(err) {
 		return nil, engine.Wait(v1alpha1.ReasonClaiming, time.Second, "the claim has changed since it was read")
 	}
@@ -50,25 +40,83 @@ func (r *Registry) Grow(ctx context.Context, held *v1alpha1.DomainClaim, wanted 
 	return after, nil
 }
 
-// DeleteUnusedPool deletes a PoolGateway on which nobody has a place, nor is about to get one.
-func (r *Registry) DeleteUnusedPool(ctx context.Context, g *v1alpha1.PoolGateway) error {
+// reserveGrowth writes into the book what the claim gets, and returns it; nil if that is what it has.
+func (r *Registry) reserveGrowth(ctx context.Context, held *v1alpha1.DomainClaim, wanted v1alpha1.LoadBalancerBudget) (*v1alpha1.DomainClaim, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	others, err := r.claims(ctx, func(name string, _ *entry) bool { return name == held.Name })
+	if err != nil {
+		return nil, err
+	}
+	grown := pool.Room(held.Spec.Gateway, others).Least(wanted).Max(held.Spec.Reserved())
+	if grown == held.Spec.Budget {
+		return nil, nil
+	}
+	after := held.DeepCopy()
+	after.Spec.Budget = grown
+	r.put(held.Name, &entry{spec: after.Spec, uid: held.UID, generation: held.Generation, growing: true})
+	return after, nil
+}
+
+// grown writes into the book how the growth ended. After an error the cache tells what the claim has.
+func (r *Registry) grown(after *v1alpha1.DomainClaim, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		delete(r.book.entries, after.Name)
+		return
+	}
+	r.put(after.Name, &entry{spec: after.Spec, uid: after.UID, generation: after.Generation})
+}
+
+// DeleteUnusedPool deletes a PoolGateway on which nobody has a place, nor is about to get one.
+func (r *Registry) DeleteUnusedPool(ctx context.Context, g *v1alpha1.PoolGateway) error {
+	used, err := r.beginRemoval(ctx, g.Name) // from here on nobody gets a place there
+	defer r.endRemoval(g.Name)
+	if used || err != nil {
+		return err
+	}
+	if used, err = r.usedLive(ctx, g.Name); used || err != nil {
+		return err
+	}
+	return client.IgnoreNotFound(r.Client.Delete(ctx, g, client.Preconditions{UID: &g.UID}))
+}
+
+func (r *Registry) beginRemoval(ctx context.Context, gateway string) (used bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.book.removing == nil {
+		r.book.removing = map[string]int{}
+	}
+	r.book.removals++
+	r.book.removing[gateway]++
+	all, err := r.claims(ctx, func(string, *entry) bool { return false })
+	return slices.ContainsFunc(all, func(one v1alpha1.DomainClaimSpec) bool { return one.Gateway == gateway }), err
+}
+
+func (r *Registry) endRemoval(gateway string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.book.removals++
+	if r.book.removing[gateway]--; r.book.removing[gateway] == 0 {
+		delete(r.book.removing, gateway)
+	}
+}
+
+// usedLive asks the API server, for another operator may have given a place.
+func (r *Registry) usedLive(ctx context.Context, gateway string) (bool, error) {
 	ledger, err := r.ledger(ctx)
 	if err != nil {
-		return err
+		return false, err
+	}
+	for _, text := range ledger.Data {
+		if one, ok := announced(text); ok && one.Gateway == gateway {
+			return true, nil
+		}
 	}
 	claims := &v1alpha1.DomainClaimList{}
 	if err := r.APIReader.List(ctx, claims); err != nil {
-		return fmt.Errorf("list the DomainClaims: %w", err)
+		return false, fmt.Errorf("list the DomainClaims: %w", err)
 	}
-	if slices.ContainsFunc(claims.Items, func(one v1alpha1.DomainClaim) bool { return one.Spec.Gateway == g.Name }) {
-		return nil
-	}
-	for _, text := range ledger.Data {
-		if one, ok := announced(text); ok && one.Gateway == g.Name {
-			return nil
-		}
-	}
-	return client.IgnoreNotFound(r.Client.Delete(ctx, g, client.Preconditions{UID: &g.UID}))
+	return slices.ContainsFunc(claims.Items, func(one v1alpha1.DomainClaim) bool { return one.Spec.Gateway == gateway }), nil
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,8 +13,67 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/cloud"
 )
+
+// ledgerTimeout bounds what is done for all who wait.
+const ledgerTimeout = 30 * time.Second
+
+// open makes sure that the book has all that the ledger and the DomainClaims had when the ledger was read, and returns the epoch
+// in which that holds.
+func (r *Registry) open(ctx context.Context) (epoch int, err error) {
+	for range maxAttempts {
+		r.mu.Lock()
+		open, epoch := r.book.ledger != nil, r.book.epoch
+		r.mu.Unlock()
+		if open {
+			return epoch, nil
+		}
+		_, err := cloud.ShareCall(ctx, &r.flights, "open", ledgerTimeout, func(ctx context.Context) (struct{}, error) { return struct{}{}, r.read(ctx) })
+		if err != nil {
+			return 0, err
+		}
+	}
+	return 0, errOutrun
+}
+
+// read reads the ledger, and then the DomainClaims: never the other way round, or a claim could be missed that became one between.
+func (r *Registry) read(ctx context.Context) error {
+	ledger, err := r.ledger(ctx)
+	if err != nil {
+		return err
+	}
+	list := &v1alpha1.DomainClaimList{}
+	if err := r.APIReader.List(ctx, list); err != nil {
+		return fmt.Errorf("list the DomainClaims: %w", err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	entries := map[string]*entry{}
+	for name, text := range ledger.Data {
+		if spec, ok := announced(text); ok {
+			entries[name] = &entry{spec: spec, announced: true}
+		}
+	}
+	for i := range list.Items {
+		one := &list.Items[i]
+		if !r.book.released[idOf(one)] {
+			entries[one.Name] = &entry{spec: one.Spec, uid: one.UID, generation: one.Generation}
+		}
+	}
+	for name, e := range r.book.entries {
+		if e.growing || e.underWay || (!e.announced && e.newerThan(entries[name])) {
+			entries[name] = e
+		}
+	}
+	r.book.entries, r.book.ledger = entries, ledger
+	return nil
+}
+
+// newerThan reports whether e, a claim, is known since other was read.
+func (e *entry) newerThan(other *entry) bool {
+	return other == nil || other.announced || (e.uid == other.uid && e.generation > other.generation)
+}
 
 // ledger reads the ledger, or makes it.
 func (r *Registry) ledger(ctx context.Context) (*corev1.ConfigMap, error) {
@@ -27,55 +86,101 @@ func (r *Registry) ledger(ctx context.Context) (*corev1.ConfigMap, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the ledger of hostnames, ConfigMap %s/%s: %w", r.Namespace, Ledger, err)
 	}
-	if found.Data == nil {
-		found.Data = map[string]string{}
-	}
 	return found, nil
 }
 
-// announce writes want into the ledger as it was read: whoever has written it since wins.
-func (r *Registry) announce(ctx context.Context, ledger *corev1.ConfigMap, name string, want v1alpha1.DomainClaimSpec) error {
-	text, err := json.Marshal(want)
-	if err != nil {
-		return fmt.Errorf("announce a claim: %w", err)
-	}
-	ledger.Data[name] = string(text)
-	if err := r.updateLedger(ctx, ledger); err != nil {
-		return fmt.Errorf("announce a claim in the ledger of hostnames: %w", err)
-	}
-	return nil
-}
-
-// announced decodes an entry of the ledger; false if it is nothing that announce wrote.
+// announced decodes an entry of the ledger; false if it is nothing that we wrote.
 func announced(text string) (one v1alpha1.DomainClaimSpec, ok bool) {
 	err := json.Unmarshal([]byte(text), &one)
 	return one, err == nil
 }
 
-// updateLedger replaces the ledger under the resourceVersion at which it was read.
-func (r *Registry) updateLedger(ctx context.Context, ledger *corev1.ConfigMap) error {
-	return r.Client.Update(ctx, ledger, client.FieldOwner("portico")) //nolint:forbidigo // a patch of one key would not fail where another one was added
+// ledgerWrite is one write of the ledger, for all who wait for it.
+type ledgerWrite struct {
+	epoch int
+	done  chan struct{}
+	err   error
 }
 
-// withdraw takes what the holder has announced out of the ledger.
-func (r *Registry) withdraw(ctx context.Context, holder v1alpha1.ClaimHolder) error {
-	for range maxAttempts {
-		ledger, err := r.ledger(ctx)
-		if err != nil {
-			return err
-		}
-		before := len(ledger.Data)
-		maps.DeleteFunc(ledger.Data, func(_, text string) bool {
-			one, ok := announced(text)
-			return ok && one.Holder.UID == holder.UID
-		})
-		if len(ledger.Data) == before {
-			return nil
-		}
-		err = r.updateLedger(ctx, ledger)
-		if err == nil || !apierrors.IsConflict(err) {
-			return err
-		}
+// write returns when the ledger announces what the book did at the call. Those who come while it is being written share the next
+// write. errOutrun or a conflict says that somebody else has written it since.
+func (r *Registry) write(ctx context.Context, epoch int) error {
+	r.mu.Lock()
+	if r.book.ledger == nil || r.book.epoch != epoch {
+		r.mu.Unlock()
+		return errOutrun
 	}
-	return engine.Wait(v1alpha1.ReasonReleasing, 0, "many ask for hostnames at this moment")
+	if r.book.next == nil {
+		r.book.next = &ledgerWrite{epoch: epoch, done: make(chan struct{})}
+	}
+	w := r.book.next
+	if !r.book.writing {
+		r.book.writing = true
+		go r.writeAll(context.WithoutCancel(ctx))
+	}
+	r.mu.Unlock()
+	select {
+	case <-w.done:
+		return w.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// writeAll writes until nobody waits.
+func (r *Registry) writeAll(ctx context.Context) {
+	for {
+		r.mu.Lock()
+		w := r.book.next
+		r.book.next = nil
+		if w == nil {
+			r.book.writing = false
+			r.mu.Unlock()
+			return
+		}
+		var ledger *corev1.ConfigMap
+		err := errOutrun
+		if r.book.ledger != nil && w.epoch == r.book.epoch {
+			ledger, err = r.toWrite()
+		}
+		r.mu.Unlock()
+		if err == nil {
+			err = r.update(ctx, ledger)
+		}
+		w.err = err
+		close(w.done)
+	}
+}
+
+// toWrite returns the ledger with what is announced now. r.mu is held.
+func (r *Registry) toWrite() (*corev1.ConfigMap, error) {
+	ledger := r.book.ledger.DeepCopy()
+	ledger.Data = map[string]string{}
+	for name, e := range r.book.entries {
+		if !e.announced {
+			continue
+		}
+		text, err := json.Marshal(e.spec)
+		if err != nil {
+			return nil, fmt.Errorf("announce a claim: %w", err)
+		}
+		ledger.Data[name] = string(text)
+	}
+	return ledger, nil
+}
+
+// update replaces the ledger under the resourceVersion at which it was read. Whatever error there is, it must be read again.
+func (r *Registry) update(ctx context.Context, ledger *corev1.ConfigMap) error {
+	ctx, cancel := context.WithTimeout(ctx, ledgerTimeout)
+	defer cancel()
+	err := r.Client.Update(ctx, ledger, client.FieldOwner("portico")) //nolint:forbidigo // a patch of one key would not fail where another one was added
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.book.ledger = nil
+		r.book.epoch++
+		return err
+	}
+	r.book.ledger = ledger
+	return nil
 }

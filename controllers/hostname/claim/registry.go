@@ -3,25 +3,25 @@
 //
 // The DomainClaims are the truth. What their names cannot rule out, a wildcard beside a name that it overlaps, one object
 // does, the ledger: before a DomainClaim is made, its content is written into the ledger under the resourceVersion at
-// which the ledger was read, and the DomainClaims were listed after that. Of two who ask at once only one gets past the
-// ledger, and the other sees what the first wrote. See ADR 11.
+// which the ledger was read, and the DomainClaims were listed after that. As long as nobody else has written the ledger since,
+// what was listed, and what we have made, is all that there is: neither is read again. Of two who ask at once only one gets past
+// the ledger, and the other reads it again with what the first wrote. See ADR 11 and ADR 40.
 package claim
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"slices"
 	"sync"
 
-	corev1 "k8s.io/api/core/v1"
+	"golang.org/x/sync/singleflight"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/portico-platform/portico/api/dnsname"
 	"github.com/portico-platform/portico/api/hostnames"
@@ -39,7 +39,9 @@ type Registry struct {
 	APIReader client.Reader // past the cache
 	Namespace string        // of the ledger
 
-	mu sync.Mutex // among the workers of this process, so that they do not race for the ledger
+	flights singleflight.Group // that read the ledger
+	mu      sync.Mutex         // of the book; never held while the API server is asked
+	book    book
 }
 
 // Held returns the claim that the holder has already, as the cache shows it; nil if it does not.
@@ -80,51 +82,165 @@ const maxAttempts = 20
 
 // Take returns the claim, new or existing, or why there is none: a WaitError if somebody else has it.
 func (r *Registry) Take(ctx context.Context, request Request) (*v1alpha1.DomainClaim, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	for range maxAttempts {
 		made, err := r.tryTake(ctx, request)
-		if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-			continue
+		if !outrun(err) {
+			return made, err
 		}
-		return made, err
 	}
 	return nil, engine.Wait(v1alpha1.ReasonClaiming, 0, "many ask for hostnames at this moment")
 }
 
 func (r *Registry) tryTake(ctx context.Context, request Request) (*v1alpha1.DomainClaim, error) {
-	ledger, err := r.ledger(ctx)
+	epoch, err := r.open(ctx)
 	if err != nil {
 		return nil, err
-	}
-	claims := &v1alpha1.DomainClaimList{}
-	if err := r.APIReader.List(ctx, claims); err != nil { // after the ledger, never before it
-		return nil, fmt.Errorf("list the DomainClaims: %w", err)
 	}
 	name := NameOf(request.Name, request.Visibility)
-	for i := range claims.Items {
-		if one := &claims.Items[i]; one.Name == name && one.Spec.Holder.UID == request.Holder.UID {
-			return one, nil
-		}
+	if held, err := r.existing(ctx, name, request.Holder); held != nil || err != nil {
+		return held, err
 	}
 	want := v1alpha1.DomainClaimSpec{Hostname: request.Name.String(), Visibility: request.Visibility, Holder: request.Holder, Budget: request.Budget}
-	all, err := r.activeClaims(ctx, ledger, claims.Items, want)
+	view, err := r.admit(ctx, request, want)
 	if err != nil {
 		return nil, err
 	}
-	if err := request.checkQuota(all); err != nil {
+	if want.Gateway, err = request.Place(ctx, view.claims); err != nil {
 		return nil, err
 	}
-	if want.Gateway, err = request.Place(ctx, all); err != nil {
+	reserved, err := r.reserve(ctx, epoch, view, name, request, want)
+	if err != nil {
 		return nil, err
 	}
-	if err := r.announce(ctx, ledger, name, want); err != nil {
-		return nil, err
+	if err := r.write(ctx, epoch); err != nil {
+		r.forget(name, reserved) // nothing is made by what the ledger may announce
+		return nil, fmt.Errorf("announce a claim in the ledger of hostnames: %w", err)
 	}
+	made, err := r.create(ctx, name, want)
+	if err != nil {
+		r.abandon(name, reserved)
+	}
+	return made, err
+}
+
+// existing returns the claim if the holder has it already.
+func (r *Registry) existing(ctx context.Context, name string, holder v1alpha1.ClaimHolder) (*v1alpha1.DomainClaim, error) {
+	r.mu.Lock()
+	e := r.book.entries[name]
+	ours := e != nil && !e.announced && e.spec.Holder.UID == holder.UID
+	r.mu.Unlock()
+	from := client.Reader(r.Client)
+	if ours { // the cache need not show it yet
+		from = r.APIReader
+	}
+	found := &v1alpha1.DomainClaim{}
+	err := from.Get(ctx, types.NamespacedName{Name: name}, found)
+	switch {
+	case apierrors.IsNotFound(err) && ours:
+		r.forget(name, e)
+		return nil, nil
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read the DomainClaim %s: %w", name, err)
+	case found.Spec.Holder.UID != holder.UID || r.isReleased(found):
+		return nil, nil
+	}
+	return found, nil
+}
+
+// admit returns what there is to find a place beside, or why the claim cannot be had.
+func (r *Registry) admit(ctx context.Context, request Request, want v1alpha1.DomainClaimSpec) (view, error) {
+	r.mu.Lock()
+	v, err := r.look(ctx, want)
+	r.mu.Unlock()
+	if err != nil {
+		return view{}, err
+	}
+	if v.clash != nil {
+		return view{}, r.checkClash(ctx, v)
+	}
+	if err := request.checkQuota(v.claims); err != nil {
+		return view{}, cmp.Or(r.dropGone(ctx, request.Holder.Namespace), err)
+	}
+	return v, nil
+}
+
+// dropGone takes out of the book what is there no more of a namespace's; errOutrun if there was anything.
+func (r *Registry) dropGone(ctx context.Context, namespace string) error {
+	r.mu.Lock()
+	entries := maps.Clone(r.book.entries)
+	r.mu.Unlock()
+	var dropped error
+	for name, e := range entries {
+		if e.spec.Holder.Namespace != namespace {
+			continue
+		}
+		gone, err := r.gone(ctx, name, e)
+		if err != nil {
+			return err
+		}
+		if gone {
+			r.forget(name, e)
+			dropped = errOutrun
+		}
+	}
+	return dropped
+}
+
+// checkClash returns why the name cannot be claimed, or errOutrun if the claim that overlapped it is gone.
+func (r *Registry) checkClash(ctx context.Context, v view) error {
+	if v.with == nil { // in the cache
+		return v.clash
+	}
+	gone, err := r.gone(ctx, v.name, v.with)
+	if err != nil {
+		return err
+	}
+	if !gone {
+		return v.clash
+	}
+	r.forget(v.name, v.with)
+	return errOutrun
+}
+
+// gone reports whether what the cache does not show is there no more: a claim, or whoever has announced one, before there was a
+// claim, so that nothing was made for it.
+func (r *Registry) gone(ctx context.Context, name string, e *entry) (bool, error) {
+	switch {
+	case e.underWay:
+		return false, nil
+	case e.announced:
+		return r.holderGone(ctx, e.spec.Holder)
+	}
+	found := &v1alpha1.DomainClaim{}
+	err := r.APIReader.Get(ctx, types.NamespacedName{Name: name}, found)
+	if apierrors.IsNotFound(err) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read the DomainClaim %s: %w", name, err)
+	}
+	return found.UID != e.uid, nil
+}
+
+// create makes the claim that the ledger announces.
+func (r *Registry) create(ctx context.Context, name string, want v1alpha1.DomainClaimSpec) (*v1alpha1.DomainClaim, error) {
 	made := &v1alpha1.DomainClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{engine.Finalizer}}, Spec: want}
-	if err := r.Client.Create(ctx, made, client.FieldOwner("portico")); err != nil {
+	err := r.Client.Create(ctx, made, client.FieldOwner("portico"))
+	if apierrors.IsAlreadyExists(err) { // by an earlier try whose answer was lost, or by somebody else
+		if readErr := r.APIReader.Get(ctx, types.NamespacedName{Name: name}, made); readErr != nil {
+			return nil, cmp.Or(client.IgnoreNotFound(readErr), err)
+		}
+		r.note(made)
+		if made.Spec.Holder.UID == want.Holder.UID {
+			return made, nil
+		}
+	}
+	if err != nil {
 		return nil, fmt.Errorf("create the DomainClaim %s: %w", name, err)
 	}
+	r.note(made)
 	return made, nil
 }
 
@@ -140,40 +256,6 @@ func (r Request) checkQuota(claims []v1alpha1.DomainClaimSpec) error {
 		return nil
 	}
 	return engine.Blocked(v1alpha1.ReasonTooManyHostnames, "namespace %s has %d hostnames, and its HostnameGrant allows %d: delete one that nothing needs, or ask a platform admin to raise maxHostnames", r.Holder.Namespace, has, r.Most)
-}
-
-// activeClaims returns the claims that exist and those that the ledger announces, or an error if one of them overlaps want. It
-// removes from the ledger's data what is not needed there any more.
-func (r *Registry) activeClaims(ctx context.Context, ledger *corev1.ConfigMap, claims []v1alpha1.DomainClaim, want v1alpha1.DomainClaimSpec) ([]v1alpha1.DomainClaimSpec, error) {
-	var all []v1alpha1.DomainClaimSpec
-	for i := range claims {
-		delete(ledger.Data, claims[i].Name) // it has become a claim
-		all = append(all, claims[i].Spec)
-		if err := refuseOverlap(want, claims[i].Spec, claims[i].Name); err != nil {
-			return nil, err
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(ledger.Data)) {
-		one, ok := announced(ledger.Data[key])
-		if !ok || one.Holder.UID == want.Holder.UID {
-			delete(ledger.Data, key) // our own of an earlier try, or nothing that we wrote
-			continue
-		}
-		clash := refuseOverlap(want, one, key)
-		if clash != nil {
-			gone, err := r.holderGone(ctx, one.Holder)
-			if err != nil {
-				return nil, err
-			}
-			if gone { // before it had a claim, so that nothing was made for it
-				delete(ledger.Data, key)
-				continue
-			}
-			return nil, clash
-		}
-		all = append(all, one)
-	}
-	return all, nil
 }
 
 // refuseOverlap returns why want cannot be had beside one. Who has it is told within the namespace only.
@@ -215,39 +297,4 @@ func (r *Registry) holderGone(ctx context.Context, h v1alpha1.ClaimHolder) (bool
 		return false, fmt.Errorf("read the request %s/%s, which has announced a claim: %w", h.Namespace, h.Name, err)
 	}
 	return string(holder.HolderUID()) != h.UID, nil
-}
-
-// Release gives back everything that the holder has. It may be called again and again.
-func (r *Registry) Release(ctx context.Context, holder v1alpha1.ClaimHolder) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err := r.withdraw(ctx, holder); err != nil {
-		return err
-	}
-	claims := &v1alpha1.DomainClaimList{}
-	if err := r.APIReader.List(ctx, claims); err != nil {
-		return fmt.Errorf("list the DomainClaims: %w", err)
-	}
-	for i := range claims.Items {
-		if one := &claims.Items[i]; one.Spec.Holder.UID == holder.UID {
-			if err := r.deleteClaim(ctx, one); err != nil {
-				return fmt.Errorf("give back the DomainClaim %s: %w", one.Name, err)
-			}
-		}
-	}
-	return nil
-}
-
-func (r *Registry) deleteClaim(ctx context.Context, one *v1alpha1.DomainClaim) error {
-	if one.DeletionTimestamp.IsZero() {
-		if err := r.Client.Delete(ctx, one, client.Preconditions{UID: &one.UID}); err != nil {
-			return client.IgnoreNotFound(err)
-		}
-	}
-	if !controllerutil.ContainsFinalizer(one, engine.Finalizer) {
-		return nil
-	}
-	patch := client.MergeFrom(one.DeepCopy())
-	controllerutil.RemoveFinalizer(one, engine.Finalizer)
-	return client.IgnoreNotFound(r.Client.Patch(ctx, one, patch))
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+
+	"github.com/portico-platform/portico/controllers/fair"
 )
 
 // Route 53 takes so much in one request. A set counts as one record at least.
@@ -59,6 +61,7 @@ type queue struct {
 // changeGroup are changes that are made together or not at all.
 type changeGroup struct {
 	api     API
+	team    string // whose share of the rate they are in
 	changes []types.Change
 	done    chan struct{}
 	id      string
@@ -68,7 +71,7 @@ type changeGroup struct {
 // submit returns when the group's request was answered, or early when ctx ends: then a request that is under way goes on,
 // and a group that still waits is sent no more. Its caller will ask for what it wants by then.
 func (q *queue) submit(ctx context.Context, api API, changes []types.Change) (string, error) {
-	g := &changeGroup{api: api, changes: changes, done: make(chan struct{})}
+	g := &changeGroup{api: api, team: fair.TeamOf(ctx), changes: changes, done: make(chan struct{})}
 	q.mu.Lock()
 	q.waiting = append(q.waiting, g)
 	if !q.busy {
@@ -133,10 +136,11 @@ func size(changes []types.Change) (records, characters int) {
 // send sends one request, and halves of it if it was refused, until only those are refused that deserve it.
 func (q *queue) send(ctx context.Context, batch []*changeGroup) {
 	var all []types.Change
+	team := batch[0].team
 	for _, g := range batch {
-		all = append(all, g.changes...)
+		all, team = append(all, g.changes...), fair.Joint(team, g.team)
 	}
-	id, err := q.request(ctx, batch[0].api, all)
+	id, err := q.request(fair.WithTeam(ctx, team), batch[0].api, all)
 	if len(batch) > 1 && IsRefused(err) {
 		q.send(ctx, batch[:len(batch)/2])
 		q.send(ctx, batch[len(batch)/2:])

@@ -23,8 +23,8 @@ type Allocator struct {
 	Namespace string // of PoolGateways
 }
 
-// Allocate returns the first PoolGateway of this kind that has room for the budget beside the claims, or makes one. It is called while the
-// ledger of claims is open, so that a place is given once.
+// Allocate returns the first PoolGateway of this kind that has room for the budget beside the claims, or makes one. Whoever calls it
+// looks again whether the place is still there before it is given.
 func (a Allocator) Allocate(ctx context.Context, want v1alpha1.PoolGatewaySpec, budget v1alpha1.LoadBalancerBudget, claims []v1alpha1.DomainClaimSpec) (string, error) {
 	list := &v1alpha1.PoolGatewayList{}
 	if err := a.APIReader.List(ctx, list, client.InNamespace(a.Namespace)); err != nil {
@@ -64,14 +64,19 @@ func fits(g *v1alpha1.PoolGateway, want v1alpha1.PoolGatewaySpec) bool {
 // hasRoom reports whether the Gateway has a place, and what is to be kept for it. Beside what is reserved it looks at what is
 // there: others may have made rules by hand.
 func hasRoom(g *v1alpha1.PoolGateway, budget v1alpha1.LoadBalancerBudget, claims []v1alpha1.DomainClaimSpec) bool {
+	return HasPlace(g.Name, budget, claims) && int(g.Status.Certificates) < v1alpha1.PoolHostnames &&
+		g.Status.Rules < v1alpha1.PoolRules && g.Status.TargetGroups < v1alpha1.PoolTargetGroups
+}
+
+// HasPlace reports whether the claims leave a place on the Gateway, and the budget.
+func HasPlace(gateway string, budget v1alpha1.LoadBalancerBudget, claims []v1alpha1.DomainClaimSpec) bool {
 	taken := 0
-	for _, c := range claims {
-		if c.Gateway == g.Name {
+	for i := range claims {
+		if claims[i].Gateway == gateway {
 			taken++
 		}
 	}
-	return taken < v1alpha1.PoolHostnames && int(g.Status.Certificates) < v1alpha1.PoolHostnames && budget.Within(Room(g.Name, claims)) &&
-		g.Status.Rules < v1alpha1.PoolRules && g.Status.TargetGroups < v1alpha1.PoolTargetGroups
+	return taken < v1alpha1.PoolHostnames && budget.Within(Room(gateway, claims))
 }
 
 // Room returns what of the Gateway's load balancer is kept for none of the claims.
