@@ -1,0 +1,135 @@
+package team
+
+import (
+	"context"
+	"fmt"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	rbacac "k8s.io/client-go/applyconfigurations/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// access binds the roles of the members, in the team's namespaces and to the Team itself.
+func (p *pass) access(ctx context.Context) (string, error) {
+	err := p.each(ctx, func(ctx context.Context, namespace string) error {
+		for _, role := range v1alpha1.TeamRoles {
+			if err := p.bind(ctx, namespace, role); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = p.bindTeam(ctx)
+	}
+	members := count(len(p.team.Spec.Members), "member")
+	if p.team.Spec.Suspended {
+		return members + " can only look: the team is suspended", err
+	}
+	return "roles of " + members + " given " + p.in(), err
+}
+
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// bind keeps the RoleBinding of one role in one namespace.
+func (p *pass) bind(ctx context.Context, namespace string, role v1alpha1.TeamRole) error {
+	name, who := role.ClusterRole(), p.subjects(func(r v1alpha1.TeamRole) bool { return p.effective(r) == role })
+	if len(who) == 0 {
+		return p.objects.Delete(ctx, &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}})
+	}
+	binding := rbacac.RoleBinding(name, namespace).WithRoleRef(roleRef(name)).WithSubjects(who...)
+	return p.objects.Apply(ctx, binding, &rbacv1.RoleBinding{})
+}
+
+// effective returns what a role is worth now: in a suspended team, everybody only looks.
+func (p *pass) effective(role v1alpha1.TeamRole) v1alpha1.TeamRole {
+	if p.team.Spec.Suspended {
+		return v1alpha1.TeamViewer
+	}
+	return role
+}
+
+// bindTeam lets members see their Team, and owners change it: admission keeps them to spec.members.
+func (p *pass) bindTeam(ctx context.Context) error {
+	all := p.subjects(func(v1alpha1.TeamRole) bool { return true })
+	if err := p.bindCluster(ctx, teamRole(p.team.Name), []string{"get"}, all); err != nil {
+		return err
+	}
+	owners := p.subjects(func(r v1alpha1.TeamRole) bool { return p.effective(r) == v1alpha1.TeamOwner })
+	return p.bindCluster(ctx, ownerRole(p.team.Name), []string{"get", "update", "patch"}, owners)
+}
+
+// teamRole returns the name of the ClusterRole that lets members see their Team.
+func teamRole(team string) string { return v1alpha1.TeamRolePrefix + team }
+
+// ownerRole returns the name of the ClusterRole that lets owners change their Team.
+func ownerRole(team string) string { return teamRole(team) + ":owner" }
+
+// bindCluster keeps a ClusterRole that is about the Team alone, and its binding.
+func (p *pass) bindCluster(ctx context.Context, name string, verbs []string, who []*rbacac.SubjectApplyConfiguration) error {
+	if len(who) == 0 {
+		return p.unbindCluster(ctx, name)
+	}
+	role := rbacac.ClusterRole(name).WithRules(rbacac.PolicyRule().
+		WithAPIGroups(v1alpha1.GroupVersion.Group).WithResources("teams").WithResourceNames(p.team.Name).WithVerbs(verbs...))
+	if err := p.objects.Apply(ctx, role, &rbacv1.ClusterRole{}); err != nil {
+		return err
+	}
+	binding := rbacac.ClusterRoleBinding(name).WithRoleRef(roleRef(name)).WithSubjects(who...)
+	return p.objects.Apply(ctx, binding, &rbacv1.ClusterRoleBinding{})
+}
+
+// unbindCluster deletes a ClusterRole that is about the Team alone, and its binding.
+func (p *pass) unbindCluster(ctx context.Context, name string) error {
+	if err := p.objects.Delete(ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+		return err
+	}
+	return p.objects.Delete(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}})
+}
+
+// unbindTeam takes back what bindTeam gives. The garbage collector would not, where the kind goes along with the last Team.
+func (p *pass) unbindTeam(ctx context.Context) error {
+	if err := p.unbindCluster(ctx, teamRole(p.team.Name)); err != nil {
+		return err
+	}
+	return p.unbindCluster(ctx, ownerRole(p.team.Name))
+}
+
+// subjects returns the members whose role in says yes.
+func (p *pass) subjects(in func(v1alpha1.TeamRole) bool) []*rbacac.SubjectApplyConfiguration {
+	var all []*rbacac.SubjectApplyConfiguration
+	seen := map[string]bool{}
+	for _, m := range p.team.Spec.Members {
+		kind, name := rbacv1.GroupKind, m.Group
+		if m.User != "" {
+			kind, name = rbacv1.UserKind, m.User
+		}
+		if !in(m.Role) || seen[kind+name] {
+			continue
+		}
+		seen[kind+name] = true
+		all = append(all, rbacac.Subject().WithAPIGroup(rbacv1.GroupName).WithKind(kind).WithName(name))
+	}
+	return all
+}
+
+func roleRef(name string) *rbacac.RoleRefApplyConfiguration {
+	return rbacac.RoleRef().WithAPIGroup(rbacv1.GroupName).WithKind("ClusterRole").WithName(name)
+}
+
+// made returns what a team can have in a namespace, to be deleted.
+func made(namespace string) []client.Object {
+	all := []client.Object{quotaOf(namespace), limitsOf(namespace), policyOf(namespace), grantOf(namespace)}
+	for _, role := range v1alpha1.TeamRoles {
+		all = append(all, &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: role.ClusterRole()}})
+	}
+	return all
+}

@@ -1,0 +1,96 @@
+package team
+
+import (
+	"context"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	metaac "k8s.io/client-go/applyconfigurations/meta/v1"
+	networkac "k8s.io/client-go/applyconfigurations/networking/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+func policyOf(namespace string) *networkingv1.NetworkPolicy {
+	return &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: objectName}}
+}
+
+// isolation keeps the team's Pods from those of others.
+func (p *pass) isolation(ctx context.Context) (string, error) {
+	open := p.team.Spec.Isolation.Network == v1alpha1.NetworkOpen
+	err := p.each(ctx, func(ctx context.Context, namespace string) error {
+		if open {
+			return p.objects.Delete(ctx, policyOf(namespace))
+		}
+		return p.objects.Apply(ctx, networkPolicy(p.team, namespace), &networkingv1.NetworkPolicy{})
+	})
+	level := "Pods keep to the level " + strings.ToLower(string(p.team.Spec.Isolation.PodSecurity))
+	if open {
+		return level + ", and their network is open", err
+	}
+	return level + ", and reach their team, DNS and the addresses that are allowed", err
+}
+
+// Networks that are not the internet, and the address of the machine's own credentials.
+var privateNetworks = []string{"10.0.0.0/8", "100.64.0.0/10", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16"}
+
+// Addresses on each machine that Pods need: the cache of DNS, and the agent that gives Pods their own AWS credentials.
+const (
+	nodeLocalDNS     = "169.254.20.10/32"
+	podIdentityAgent = "169.254.170.23/32"
+)
+
+// networkPolicy denies what it does not list.
+func networkPolicy(t *v1alpha1.Team, namespace string) *networkac.NetworkPolicyApplyConfiguration {
+	sameTeam := networkac.NetworkPolicyPeer().WithNamespaceSelector(metaac.LabelSelector().WithMatchLabels(map[string]string{v1alpha1.LabelTeam: t.Name}))
+	in := []*networkac.NetworkPolicyIngressRuleApplyConfiguration{networkac.NetworkPolicyIngressRule().WithFrom(sameTeam)}
+	if from := t.Spec.Isolation.AllowFrom; len(from) > 0 {
+		in = append(in, networkac.NetworkPolicyIngressRule().WithFrom(blocks(from)...))
+	}
+	out := []*networkac.NetworkPolicyEgressRuleApplyConfiguration{
+		networkac.NetworkPolicyEgressRule().WithTo(sameTeam),
+		networkac.NetworkPolicyEgressRule().WithTo(dns(), block(nodeLocalDNS)).WithPorts(port(corev1.ProtocolUDP, 53), port(corev1.ProtocolTCP, 53)),
+		networkac.NetworkPolicyEgressRule().WithTo(block(podIdentityAgent)).WithPorts(port(corev1.ProtocolTCP, 80)),
+		networkac.NetworkPolicyEgressRule().WithTo(reachable(t.Spec.Isolation.AllowTo)...),
+	}
+	return networkac.NetworkPolicy(objectName, namespace).WithSpec(networkac.NetworkPolicySpec().
+		WithPodSelector(metaac.LabelSelector()).
+		WithPolicyTypes(networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress).
+		WithIngress(in...).WithEgress(out...))
+}
+
+// reachable returns the addresses outside of the team that its Pods reach: those that are listed, or the internet.
+func reachable(listed []string) []*networkac.NetworkPolicyPeerApplyConfiguration {
+	if len(listed) > 0 {
+		return blocks(listed)
+	}
+	return []*networkac.NetworkPolicyPeerApplyConfiguration{
+		networkac.NetworkPolicyPeer().WithIPBlock(networkac.IPBlock().WithCIDR("0.0.0.0/0").WithExcept(privateNetworks...)),
+		networkac.NetworkPolicyPeer().WithIPBlock(networkac.IPBlock().WithCIDR("2000::/3")), // what is routed in the internet
+	}
+}
+
+func dns() *networkac.NetworkPolicyPeerApplyConfiguration {
+	return networkac.NetworkPolicyPeer().
+		WithNamespaceSelector(metaac.LabelSelector().WithMatchLabels(map[string]string{corev1.LabelMetadataName: metav1.NamespaceSystem})).
+		WithPodSelector(metaac.LabelSelector().WithMatchLabels(map[string]string{"k8s-app": "kube-dns"}))
+}
+
+func block(cidr string) *networkac.NetworkPolicyPeerApplyConfiguration {
+	return networkac.NetworkPolicyPeer().WithIPBlock(networkac.IPBlock().WithCIDR(cidr))
+}
+
+func blocks(cidrs []string) []*networkac.NetworkPolicyPeerApplyConfiguration {
+	all := make([]*networkac.NetworkPolicyPeerApplyConfiguration, 0, len(cidrs))
+	for _, one := range cidrs {
+		all = append(all, block(one))
+	}
+	return all
+}
+
+func port(protocol corev1.Protocol, number int) *networkac.NetworkPolicyPortApplyConfiguration {
+	return networkac.NetworkPolicyPort().WithProtocol(protocol).WithPort(intstr.FromInt(number))
+}

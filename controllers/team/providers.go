@@ -1,0 +1,61 @@
+package team
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// providers looks whether the AWS accounts that the team lists can be used by it. It changes nothing.
+func (p *pass) providers(ctx context.Context) (string, error) {
+	var failed firstError
+	names := make([]string, 0, len(p.team.Spec.Providers))
+	for _, one := range p.team.Spec.Providers {
+		failed.add(p.provider(ctx, one))
+		names = append(names, one.Name)
+	}
+	if d := p.team.Spec.Defaults; d != nil && d.Provider != "" && !slices.Contains(names, d.Provider) {
+		failed.add(engine.Blocked(v1alpha1.ReasonInvalidSpec, "defaults.provider is %s, which is not among providers; add it there, or choose one of %s", d.Provider, strings.Join(names, ", ")))
+	}
+	return "the team can use " + strings.Join(names, ", "), failed.err()
+}
+
+func (p *pass) provider(ctx context.Context, use v1alpha1.TeamProvider) error {
+	found := &v1alpha1.AWSProvider{}
+	if ok, err := engine.Find(ctx, p.Client, client.ObjectKey{Name: use.Name}, found); !ok {
+		if err != nil {
+			return err
+		}
+		return engine.Blocked(v1alpha1.ReasonProviderNotFound, "there is no AWSProvider %s; create it, or take it out of spec.providers", use.Name)
+	}
+	offered := append([]string{found.Spec.Region}, found.Spec.AllowedRegions...)
+	for _, region := range use.Regions {
+		if !slices.Contains(offered, region) {
+			return engine.Blocked(v1alpha1.ReasonRegionNotAllowed, "the AWSProvider %s does not allow the region %s; it allows %s", use.Name, region, strings.Join(offered, ", "))
+		}
+	}
+	for _, name := range p.kept {
+		labels, _ := p.marks(name)
+		ns, exists, err := readNamespace(ctx, p.Client, name)
+		if err != nil {
+			return err
+		}
+		if exists { // it may have labels of others, by which the provider selects
+			labels = replaced(ns.Labels, keptLabels, labels)
+		}
+		switch allowed, err := cloud.AllowsNamespace(found, labels); {
+		case err != nil:
+			return err
+		case !allowed:
+			return engine.Blocked(v1alpha1.ReasonProviderNotAllowed, "the AWSProvider %s does not allow the namespace %s: set its spec.allowedNamespaces to select it, for example by matchLabels %s: %s",
+				use.Name, name, v1alpha1.LabelTeam, p.team.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package team
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+func growth() *v1alpha1.Team {
+	return &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: "growth", UID: "uid"}, Spec: v1alpha1.TeamSpec{
+		Isolation: v1alpha1.TeamIsolation{PodSecurity: "Restricted"},
+		Members: []v1alpha1.TeamMember{
+			{Group: "oidc:a", Role: v1alpha1.TeamDeveloper}, {Group: "oidc:a", Role: v1alpha1.TeamOwner}, {User: "oidc:a", Role: v1alpha1.TeamOwner},
+		},
+	}}
+}
+
+func TestQuotasAreNamedAsKubernetesDoes(t *testing.T) {
+	hard := hardLimits(&v1alpha1.TeamQuotas{
+		CPU: new(resource.MustParse("20")), Memory: new(resource.MustParse("1Gi")), Storage: new(resource.MustParse("5Gi")), Pods: new(int32(0)),
+		Resources: []v1alpha1.KindQuota{{Kind: v1alpha1.KindSQSQueue, Max: 3}, {Kind: v1alpha1.KindGatewayHostnameRequest, Max: 0}},
+	})
+	want := map[corev1.ResourceName]string{
+		"requests.cpu": "20", "requests.memory": "1Gi", "requests.storage": "5Gi", "pods": "0",
+		"count/sqsqueues.portico.dev": "3", "count/gatewayhostnamerequests.portico.dev": "0",
+	}
+	for name, amount := range want {
+		if got := hard[name]; got.String() != amount {
+			t.Errorf("%s is %s, want %s", name, got.String(), amount)
+		}
+	}
+	if len(hard) != len(want) || len(hardLimits(nil)) != 0 {
+		t.Errorf("%v; %v", hard, hardLimits(nil))
+	}
+}
+
+func TestContainerLimitsAreThoseThatAreSaid(t *testing.T) {
+	if got := containerLimits(&v1alpha1.ContainerLimits{}); got != nil {
+		t.Errorf("%v of nothing", got)
+	}
+	got := containerLimits(&v1alpha1.ContainerLimits{Max: &v1alpha1.CPUAndMemory{Memory: new(resource.MustParse("2Gi"))}, Default: &v1alpha1.CPUAndMemory{}})
+	if got == nil || got.Default != nil || got.DefaultRequest != nil || len(*got.Max) != 1 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestTheNetworkIsTheTeamsOwn(t *testing.T) {
+	team := growth()
+	policy := networkPolicy(team, "growth")
+	if len(policy.Spec.Ingress) != 1 || policy.Spec.Ingress[0].From[0].NamespaceSelector.MatchLabels[v1alpha1.LabelTeam] != "growth" {
+		t.Errorf("who reaches it: %v", policy.Spec.Ingress)
+	}
+	outside := policy.Spec.Egress[len(policy.Spec.Egress)-1].To
+	if *outside[0].IPBlock.CIDR != "0.0.0.0/0" || !slices.Contains(outside[0].IPBlock.Except, "10.0.0.0/8") || !slices.Contains(outside[0].IPBlock.Except, "169.254.0.0/16") {
+		t.Errorf("what it reaches: %v", outside)
+	}
+	team.Spec.Isolation.AllowTo, team.Spec.Isolation.AllowFrom = []string{"10.1.0.0/16"}, []string{"10.2.0.0/16", "10.3.0.0/16"}
+	policy = networkPolicy(team, "growth")
+	if outside = policy.Spec.Egress[len(policy.Spec.Egress)-1].To; len(outside) != 1 || *outside[0].IPBlock.CIDR != "10.1.0.0/16" {
+		t.Errorf("what it reaches: %v", outside)
+	}
+	if len(policy.Spec.Ingress) != 2 || len(policy.Spec.Ingress[1].From) != 2 {
+		t.Errorf("who reaches it: %v", policy.Spec.Ingress)
+	}
+}
+
+func TestEverybodyOfASuspendedTeamIsAViewer(t *testing.T) {
+	p := &pass{team: growth()}
+	count := func(role v1alpha1.TeamRole) int {
+		return len(p.subjects(func(r v1alpha1.TeamRole) bool { return p.effective(r) == role }))
+	}
+	if count(v1alpha1.TeamViewer) != 0 || count(v1alpha1.TeamDeveloper) != 1 || count(v1alpha1.TeamOwner) != 2 {
+		t.Error("a group and a user of one name are two members, and one has two roles")
+	}
+	p.team.Spec.Suspended = true
+	if count(v1alpha1.TeamViewer) != 2 || count(v1alpha1.TeamDeveloper) != 0 || count(v1alpha1.TeamOwner) != 0 {
+		t.Error("a member of a suspended team has more than the right to look")
+	}
+}
+
+func TestMarksOfOthersStay(t *testing.T) {
+	p := &pass{team: growth()}
+	labels, _ := p.marks("growth")
+	got := replaced(map[string]string{"theirs": "x", v1alpha1.LabelAWS: "allowed", v1alpha1.LabelTeam: "old"}, keptLabels, labels)
+	want := map[string]string{"theirs": "x", v1alpha1.LabelTeam: "growth", labelPodSecurity: "restricted", labelPodWarning: "restricted"}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if diffs := differing(map[string]string{"a": "1", "b": "1", "c": "1"}, map[string]string{"a": "1", "b": "2", "d": "1"}); strings.Join(diffs, " ") != "b c d" {
+		t.Errorf("%v", diffs)
+	}
+}
+
+func TestTheFirstOfSeveralErrorsIsTold(t *testing.T) {
+	var failed firstError
+	failed.add(nil)
+	failed.add(engine.Blocked("One", "the first"))
+	failed.add(engine.Blocked("Two", "the second"))
+	wait, ok := engine.AsWait(failed.err())
+	if !ok || wait.Reason != "One" || wait.Error() != "the first (and 1 more)" {
+		t.Errorf("%v", failed.err())
+	}
+}
