@@ -1,0 +1,143 @@
+// Package keep calls deletions off. Kubernetes cannot: so the request is recorded, the object goes, and another one is made from
+// the record in its place, which takes back what its forerunner had. The record is a ConfigMap of the operator's own namespace, where it
+// survives the operator.
+package keep
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+const (
+	// Label is on every record.
+	Label = "portico.dev/kept"
+	// Prefix begins the name of every record; the UID of the object follows.
+	Prefix = "portico-kept-"
+
+	requestKey = "request" // of what is to be made again, as JSON
+	poll       = time.Second
+)
+
+// dropped are annotations that ask for something once, or are about the deletion: what is made again has none of them.
+var dropped = []string{
+	v1alpha1.AnnotationKeep, v1alpha1.AnnotationConfirmDeletion, v1alpha1.AnnotationAcknowledgeRecreate, v1alpha1.AnnotationRotatePassword,
+	v1alpha1.AnnotationReconcileRequestedAt,
+}
+
+// Keeper makes records, and objects from them.
+type Keeper struct {
+	Client    client.Client
+	APIReader client.Reader // past every cache
+	Namespace string        // the operator's own
+}
+
+// Record notes the request of obj, so that it is made again when obj is gone. An error says that nothing is recorded: the API server would
+// not take the request again, for example because a policy has changed since.
+func (k Keeper) Record(ctx context.Context, kind string, obj client.Object) error {
+	again, err := requestOf(kind, obj)
+	if err != nil {
+		return err
+	}
+	// The name is taken, which the API server looks at last: that it says nothing else shows that it would take the rest.
+	err = k.Client.Create(ctx, again.DeepCopy(), client.DryRunAll)
+	switch {
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return external.ErrNamespaceLeaves
+	case err != nil && !apierrors.IsAlreadyExists(err):
+		return engine.Blocked(v1alpha1.ReasonKeepRefused, "the object could not be made again: %w. The deletion waits until it could; nothing was deleted since", err)
+	}
+	text, err := json.Marshal(again)
+	if err != nil {
+		return fmt.Errorf("record the request: %w", err)
+	}
+	record := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: k.Namespace, Name: Prefix + string(obj.GetUID()), Labels: map[string]string{Label: "true"}},
+		Data:       map[string]string{requestKey: string(text)},
+	}
+	err = k.Client.Create(ctx, record)
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	// A pass before this one was cut off. The request may have been edited since.
+	if err := k.Client.Delete(ctx, record.DeepCopy()); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("replace the record: %w", err)
+	}
+	return k.Client.Create(ctx, record)
+}
+
+// requestOf returns what is to be made again: what users write, and who asked for it.
+func requestOf(kind string, obj client.Object) (*unstructured.Unstructured, error) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		return nil, fmt.Errorf("record the request: %w", err)
+	}
+	again := &unstructured.Unstructured{Object: map[string]any{"spec": fields["spec"]}}
+	again.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
+	again.SetNamespace(obj.GetNamespace())
+	again.SetName(obj.GetName())
+	again.SetLabels(obj.GetLabels())
+	notes := map[string]string{}
+	maps.Copy(notes, obj.GetAnnotations())
+	for _, key := range dropped {
+		delete(notes, key)
+	}
+	notes[v1alpha1.AnnotationKeptFrom] = string(obj.GetUID())
+	again.SetAnnotations(notes)
+	return again, nil
+}
+
+// Reconcile brings one record to its end.
+func (k Keeper) Reconcile(ctx context.Context, record *corev1.ConfigMap) (ctrl.Result, error) {
+	again := &unstructured.Unstructured{}
+	if err := json.Unmarshal([]byte(record.Data[requestKey]), again); err != nil {
+		return ctrl.Result{}, fmt.Errorf("read the record %s: %w", record.Name, err)
+	}
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(again.GroupVersionKind())
+	err := k.APIReader.Get(ctx, client.ObjectKeyFromObject(again), live)
+	switch {
+	case apierrors.IsNotFound(err):
+		return k.makeAgain(ctx, record, again)
+	case err != nil:
+		return ctrl.Result{}, fmt.Errorf("look for %s %s/%s: %w", again.GetKind(), again.GetNamespace(), again.GetName(), err)
+	case Prefix+string(live.GetUID()) == record.Name: // it is about to go
+		return ctrl.Result{RequeueAfter: poll}, nil
+	}
+	return ctrl.Result{}, k.forget(ctx, record) // the new one is there, or somebody made one in the meantime
+}
+
+func (k Keeper) makeAgain(ctx context.Context, record *corev1.ConfigMap, again *unstructured.Unstructured) (ctrl.Result, error) {
+	what := again.GetKind() + " " + again.GetNamespace() + "/" + again.GetName()
+	err := k.Client.Create(ctx, again.DeepCopy())
+	switch {
+	case err == nil, apierrors.IsAlreadyExists(err):
+		return ctrl.Result{RequeueAfter: time.Millisecond}, nil
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause), apierrors.IsNotFound(err):
+		log.FromContext(ctx).Info("what was to be kept is not made again: its namespace is deleted; the AWS resource stays, with its ownership tags", "object", what)
+		return ctrl.Result{}, k.forget(ctx, record)
+	}
+	return ctrl.Result{}, fmt.Errorf("make %s again, which was to be kept: %w", what, err)
+}
+
+func (k Keeper) forget(ctx context.Context, record *corev1.ConfigMap) error {
+	if err := client.IgnoreNotFound(k.Client.Delete(ctx, record)); err != nil {
+		return fmt.Errorf("delete the record %s: %w", record.Name, err)
+	}
+	return nil
+}
