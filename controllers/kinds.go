@@ -2,6 +2,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"github.com/portico-platform/portico/controllers/aws/sqs"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/guardrail"
 	"github.com/portico-platform/portico/controllers/watch"
 )
 
@@ -34,7 +36,7 @@ var kinds = map[string]kind{
 // Kinds returns every kind that the operator runs, sorted.
 func Kinds() []string {
 	all := append(slices.Collect(maps.Keys(providerUsers())),
-		v1alpha1.KindAWSProvider, v1alpha1.KindWebApp, v1alpha1.KindDomainClaim, v1alpha1.KindHostnameGrant)
+		v1alpha1.KindAWSProvider, v1alpha1.KindWebApp, v1alpha1.KindDomainClaim, v1alpha1.KindHostnameGrant, v1alpha1.KindTeam)
 	slices.Sort(all)
 	return all
 }
@@ -52,6 +54,23 @@ func objects() map[string]client.Object {
 func providerUsers() map[string]client.Object {
 	all := objects()
 	all[v1alpha1.KindGatewayHostnameRequest], all[v1alpha1.KindPoolGateway] = &v1alpha1.GatewayHostnameRequest{}, &v1alpha1.PoolGateway{}
+	return all
+}
+
+// referrers returns the zero objects of all kinds that name others.
+func referrers() []watch.Referrer {
+	return []watch.Referrer{&v1alpha1.SNSTopic{}, &v1alpha1.SQSQueue{}, &v1alpha1.WebApp{}}
+}
+
+// referred returns the zero objects of all kinds that others name.
+func referred() []client.Object {
+	return append(slices.Collect(maps.Values(objects())), &v1alpha1.GatewayHostnameRequest{})
+}
+
+// requested returns the zero objects of the kinds that teams request.
+func requested() map[string]client.Object {
+	all := objects()
+	all[v1alpha1.KindGatewayHostnameRequest], all[v1alpha1.KindWebApp] = &v1alpha1.GatewayHostnameRequest{}, &v1alpha1.WebApp{}
 	return all
 }
 
@@ -96,13 +115,14 @@ func bind[T interface {
 			if err != nil {
 				return external.Connection[T, S]{}, err
 			}
+			broken := session.CheckGuardrails(name, obj)
 			return external.Connection[T, S]{
 				Adapter: adapter(session, d.kube), Version: session.ProviderGeneration,
 				Recheck: func(ctx context.Context) error { return d.connector.Recheck(ctx, session, obj.GetNamespace()) },
 				Admit: func(ctx context.Context, obj T, references []external.Reference) error {
 					return reference.For(session).Admit(ctx, obj, references)
 				},
-				Objection: session.CheckTags(obj.OwnTags()),
+				Objection: cmp.Or(guardrail.Refuse(broken), session.CheckTags(obj.OwnTags())), Withheld: guardrail.Fields(broken),
 			}, nil
 		}
 	}
@@ -112,6 +132,12 @@ func bind[T interface {
 			Kind: name, Stateful: stateful, Settling: d.scaled(settles), MaxDuration: d.scaled(d.engine.Timeout), Now: d.engine.Now, Connect: connect(d, name),
 			Publish: func(ctx context.Context, obj T, details map[string]string) (*v1alpha1.Binding, error) {
 				return d.kube.Secrets.Publish(ctx, name, obj, details)
+			},
+			Keep: func(ctx context.Context, obj T) error {
+				if err := d.keeper.Record(ctx, name, obj); err != nil {
+					return err
+				}
+				return d.kube.Secrets.LetGo(ctx, name, obj)
 			},
 		}
 		return setupAWS[T](mgr, T(new(P)), reconciler, d, refs)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,9 +21,13 @@ import (
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/fair"
 	"github.com/portico-platform/portico/controllers/hostname/albconfig"
+	"github.com/portico-platform/portico/controllers/keep"
 	"github.com/portico-platform/portico/controllers/operatorapi"
 	"github.com/portico-platform/portico/controllers/provider"
+	"github.com/portico-platform/portico/controllers/team"
+	"github.com/portico-platform/portico/controllers/use"
 	"github.com/portico-platform/portico/controllers/watch"
 	"github.com/portico-platform/portico/controllers/webapp"
 )
@@ -71,6 +76,8 @@ func Scheme() *runtime.Scheme {
 // only what it runs itself.
 func Cache(namespace string) cache.Options {
 	objects := webapp.CachedObjects()
+	objects[&corev1.ConfigMap{}] = keep.Cached(namespace)
+	maps.Copy(objects, team.CachedObjects())
 	objects[&corev1.Secret{}] = cache.ByObject{Namespaces: map[string]cache.Config{namespace: {}}}
 	return cache.Options{DefaultTransform: cache.TransformStripManagedFields(), ByObject: objects}
 }
@@ -84,6 +91,7 @@ func Client() client.Options {
 type deps struct {
 	connector cloud.Connector
 	kube      external.Kube
+	keeper    keep.Keeper
 	engine    engine.Options
 	timeScale float64
 	enqueuer  *enqueuer // by sweeps
@@ -93,10 +101,10 @@ type deps struct {
 // scaled returns a time of AWS's, as long as it takes here.
 func (d deps) scaled(t time.Duration) time.Duration { return time.Duration(float64(t) * d.timeScale) }
 
-func (o *Options) setDefaults(ctx context.Context, live client.Reader) error {
+func (o *Options) setDefaults(ctx context.Context, mgr ctrl.Manager) (err error) {
 	if o.ClusterID == "" {
 		system := &corev1.Namespace{}
-		if err := live.Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, system); err != nil {
+		if err := mgr.GetAPIReader().Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, system); err != nil {
 			return fmt.Errorf("read the cluster ID, which is the UID of the namespace %s: %w", metav1.NamespaceSystem, err)
 		}
 		o.ClusterID = string(system.UID)
@@ -111,12 +119,13 @@ func (o *Options) setDefaults(ctx context.Context, live client.Reader) error {
 	if o.Engine.Records == nil {
 		o.Engine.Records = &engine.Records{}
 	}
-	return nil
+	o.Engine.Teams, err = fair.WatchTeams(ctx, mgr.GetCache())
+	return err
 }
 
 // Setup registers every kind with mgr.
 func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
-	if err := o.setDefaults(ctx, mgr.GetAPIReader()); err != nil {
+	if err := o.setDefaults(ctx, mgr); err != nil {
 		return err
 	}
 	sessions := cloud.NewSessions(cloud.NamespaceSecrets{
@@ -129,12 +138,13 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 			Reader:  mgr.GetClient(),
 			Secrets: external.Secrets{APIReader: mgr.GetAPIReader(), Client: mgr.GetClient()},
 		},
+		keeper:    keep.Keeper{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Namespace: o.Namespace},
 		engine:    o.Engine,
 		timeScale: cmp.Or(o.TimeScale, 1),
 		enqueuer:  newEnqueuer(),
 		features:  &operatorapi.Features{},
 	}
-	if err := setupKinds(ctx, mgr, d); err != nil {
+	if err := cmp.Or(setupDeletions(ctx, mgr, d), setupKinds(ctx, mgr, d)); err != nil {
 		return err
 	}
 	apps, err := webapp.Setup(ctx, mgr, webapp.Options{
@@ -152,7 +162,27 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	if err := setupOperatorAPI(mgr, d, o); err != nil {
 		return fmt.Errorf("set up the view of checks: %w", err)
 	}
+	return setupTenancy(ctx, mgr, sessions, o)
+}
+
+// setupTenancy registers the kinds that say who can use what.
+func setupTenancy(ctx context.Context, mgr ctrl.Manager, sessions *cloud.Sessions, o Options) error {
+	teams := team.Options{Engine: o.Engine, System: []string{o.Namespace, o.Hostnames.Namespace}, Requested: requested()}
+	if err := team.Setup(ctx, mgr, teams); err != nil {
+		return fmt.Errorf("set up Team: %w", err)
+	}
 	return provider.Setup(mgr, provider.Options{Sessions: sessions, Engine: o.Engine, Resync: o.ProviderResync, Users: providerUsers()})
+}
+
+// setupDeletions registers what keeps deletions from doing harm: the marks of what is in use, and what calls a deletion off.
+func setupDeletions(ctx context.Context, mgr ctrl.Manager, d deps) error {
+	if err := use.Setup(ctx, mgr, use.Options{Users: referrers(), Used: referred(), AtWork: d.engine.Records.AtWork}); err != nil {
+		return fmt.Errorf("set up the marks of what is in use: %w", err)
+	}
+	if err := d.keeper.Setup(mgr); err != nil {
+		return fmt.Errorf("set up what is kept: %w", err)
+	}
+	return nil
 }
 
 // setupKinds registers the kinds of the table.
@@ -160,11 +190,6 @@ func setupKinds(ctx context.Context, mgr ctrl.Manager, d deps) error {
 	for name, k := range kinds {
 		if err := watch.Index(ctx, mgr, k.object, watch.ProviderIndex, watch.ProviderOf); err != nil {
 			return err
-		}
-		for _, r := range k.refs {
-			if err := r.Setup(ctx, mgr); err != nil {
-				return err
-			}
 		}
 		if err := k.setup(mgr, d, k.refs); err != nil {
 			return fmt.Errorf("set up %s: %w", name, err)
@@ -178,6 +203,7 @@ func setupAWS[T external.Object](mgr ctrl.Manager, proto T, reconciler engine.Ki
 		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(mgr, proto), builder.WithPredicates(watch.ProviderChanged()))
 		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueWaitingUsers(mgr, proto), builder.WithPredicates(watch.CredentialsChanged()))
 		b.WatchesMetadata(&corev1.Namespace{}, watch.EnqueueNamespace(mgr, proto), builder.WithPredicates(watch.NamespaceChanged()))
+		b.Watches(&v1alpha1.Team{}, watch.EnqueueTeam(mgr, proto), builder.WithPredicates(watch.TeamRulesChanged()))
 		b.WatchesRawSource(d.enqueuer.source(watch.KindOf(mgr, proto)))
 		for _, r := range refs {
 			r.Watch(b, mgr)

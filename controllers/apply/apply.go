@@ -3,6 +3,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -60,7 +61,7 @@ func (a Applier) For(owner engine.Object, pass *engine.Pass) (*Objects, error) {
 	return &Objects{applier: a, owner: owner, pass: pass, ref: *metav1.NewControllerRef(owner, gvk)}, nil
 }
 
-// Apply makes what is declared hold in the owner's namespace. into is an empty object of the declared kind; it becomes
+// Apply makes what is declared hold, in the owner's namespace if it has one, else in that of the declaration. into is an empty object of the declared kind; it becomes
 // what the cluster has. Unlike into, want declares nothing that is not ours: an apply configuration of client-go.
 func (o *Objects) Apply(ctx context.Context, want any, into client.Object) error {
 	d, err := o.declare(want)
@@ -99,7 +100,7 @@ func (o *Objects) check(ctx context.Context, d declaration, into client.Object) 
 
 // Delete deletes the object, if it is there and ours. obj needs no more than its type and name.
 func (o *Objects) Delete(ctx context.Context, obj client.Object) error {
-	d := declaration{key: o.Key(obj.GetName())}
+	d := declaration{key: types.NamespacedName{Namespace: o.namespace(obj.GetNamespace()), Name: obj.GetName()}}
 	gvk, err := apiutil.GVKForObject(obj, o.applier.Client.Scheme())
 	if err != nil {
 		return err
@@ -153,6 +154,9 @@ func (o *Objects) whyNotWrite(what string, obj client.Object) error {
 }
 
 func (o *Objects) conflict(what, why string) error {
+	if o.owner.GetNamespace() == "" {
+		return engine.Blocked(v1alpha1.ReasonConflict, "a %s exists already and is left alone: %s; delete it, or take what asks for it out of the %s", what, why, o.ref.Kind)
+	}
 	return engine.Blocked(v1alpha1.ReasonConflict, "a %s exists already and is left alone: %s; delete or rename it, or request this %s under another name",
 		what, why, o.ref.Kind)
 }
@@ -181,7 +185,7 @@ func (o *Objects) ApplyPart(ctx context.Context, part string, want any, into cli
 		return fmt.Errorf("declare a %T: %w", want, err)
 	}
 	obj := &unstructured.Unstructured{Object: fields}
-	obj.SetNamespace(o.owner.GetNamespace())
+	obj.SetNamespace(o.namespace(obj.GetNamespace()))
 	d := declaration{kind: obj.GetKind(), key: client.ObjectKeyFromObject(obj), object: obj}
 	if diffs, err := d.diff(into); err != nil || len(diffs) == 0 {
 		return err
@@ -205,6 +209,9 @@ func (o *Objects) ApplyPart(ctx context.Context, part string, want any, into cli
 	o.sendEvent(status.Ready && status.ObservedGeneration == o.owner.GetGeneration(), d, diffs)
 	return decode(obj, into)
 }
+
+// namespace returns where an object is that is declared in a namespace: an owner that is in one owns nothing in others.
+func (o *Objects) namespace(declared string) string { return cmp.Or(o.owner.GetNamespace(), declared) }
 
 // Key returns where the owner's object of this name is.
 func (o *Objects) Key(name string) types.NamespacedName {

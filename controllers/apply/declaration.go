@@ -32,7 +32,7 @@ func (o *Objects) declare(want any) (declaration, error) {
 		return declaration{}, fmt.Errorf("declare a %T: %w", want, err)
 	}
 	obj := &unstructured.Unstructured{Object: fields}
-	obj.SetNamespace(o.owner.GetNamespace())
+	obj.SetNamespace(o.namespace(obj.GetNamespace()))
 	labels := obj.GetLabels()
 	if labels == nil {
 		labels = map[string]string{}

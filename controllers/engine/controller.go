@@ -17,15 +17,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/fair"
 )
 
 // Options are what a deployment may tune.
 type Options struct {
-	Workers int           // objects of a kind at work at the same time
+	Workers int           // objects of a kind at work at the same time; see fair.Queue
 	Resync  time.Duration // how often an object in sync is compared again
 	Timeout time.Duration // the longest that one pass may take
 	Now     func() time.Time
 	Records *Records // what the engine remembers of its passes; nil: nothing, and no pass is routine
+	// Teams take turns; nil: each namespace is a team.
+	Teams *fair.Teams
 }
 
 // back-off of failures: controller-runtime's own default goes up to 1,000 s, longer than a user waits.
@@ -46,7 +49,8 @@ func Build[T Object](mgr ctrl.Manager, proto T, work KindReconciler[T], o Option
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(proto, builder.WithPredicates(ownPredicates(o.Records, gvk.Kind)...)).
 		WithOptions(controller.Options{
-			MaxConcurrentReconciles: o.Workers,
+			MaxConcurrentReconciles: o.Workers + fair.Extra(o.Workers),
+			NewQueue:                o.newQueue,
 			ReconciliationTimeout:   o.Timeout,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 		})
@@ -60,9 +64,15 @@ func Build[T Object](mgr ctrl.Manager, proto T, work KindReconciler[T], o Option
 		KindReconciler: work,
 		Schedule:       Schedule{Resync: o.Resync, Now: o.Now, Jitter: rand.Float64},
 		Records:        o.Records,
+		Teams:          o.Teams,
 	}
 	collectKind(mgr, gvk, o.Now)
 	return b.Build(reconcile.AsReconciler(mgr.GetClient(), r))
+}
+
+// newQueue returns what controllers take in place of controller-runtime's queue.
+func (o Options) newQueue(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+	return fair.NewQueue(fair.QueueOptions{Name: name, Workers: o.Workers, TeamOf: o.Teams.Of, RateLimiter: limiter, Now: o.Now})
 }
 
 // triggerAnnotations are the annotations whose change asks for a pass.
@@ -74,6 +84,7 @@ var triggerAnnotations = []string{
 	v1alpha1.AnnotationAuditInterval,
 	v1alpha1.AnnotationRestartRequestedAt,
 	v1alpha1.AnnotationRollback,
+	v1alpha1.AnnotationKeep,
 }
 
 // triggersOf returns what the annotations ask for, as one text.

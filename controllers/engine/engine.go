@@ -18,6 +18,7 @@ import (
 
 	"github.com/portico-platform/portico/api/tracing"
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/fair"
 )
 
 // Finalizer keeps an object until its KindReconciler has released what it holds.
@@ -57,6 +58,8 @@ type Reconciler[T Object] struct {
 	Schedule       Schedule
 	// Records remembers passes; nil remembers nothing.
 	Records *Records
+	// Teams tells whose work a pass is.
+	Teams *fair.Teams
 }
 
 // Schedule holds a Reconciler's clock and intervals.
@@ -68,6 +71,7 @@ type Schedule struct {
 
 // Reconcile implements reconcile.ObjectReconciler. A pass may finish when the operator is asked to end.
 func (r *Reconciler[T]) Reconcile(ctx context.Context, obj T) (ctrl.Result, error) {
+	defer r.Records.begin(r.Kind, client.ObjectKeyFromObject(obj))()
 	if !tracing.On() {
 		return r.reconcile(ctx, obj)
 	}
@@ -92,6 +96,7 @@ func (r *Reconciler[T]) traceOutcome(obj T, again bool) string {
 func (r *Reconciler[T]) reconcile(ctx context.Context, obj T) (ctrl.Result, error) {
 	ctx, cancel := withShutdownGrace(ctx)
 	defer cancel()
+	ctx = fair.WithTeam(ctx, r.Teams.Of(obj.GetNamespace()))
 	before := obj.DeepCopyObject().(T)
 	pass := &Pass{before: r.Records.ineffectiveOf(r.Kind, obj)}
 	if !obj.GetDeletionTimestamp().IsZero() {

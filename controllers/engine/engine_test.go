@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/fair"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -67,11 +68,13 @@ type work struct {
 	routine          bool          // the last Reconcile was
 	unkept           PlannedAction // the action that each Reconcile takes in vain
 	lastLook         time.Time
+	teams            []string // as whose work the passes counted
 }
 
 func (w *work) Reconcile(ctx context.Context, obj *v1alpha1.S3Bucket, pass *Pass) error {
 	w.synced++
 	w.routine, w.lastLook = IsRoutine(ctx), LastObserved(ctx)
+	w.teams = append(w.teams, fair.TeamOf(ctx))
 	if w.unkept != (PlannedAction{}) {
 		pass.CountIneffective(w.unkept)
 	}
@@ -91,8 +94,9 @@ func (w *work) Reconcile(ctx context.Context, obj *v1alpha1.S3Bucket, pass *Pass
 	return w.sync
 }
 
-func (w *work) Finalize(context.Context, *v1alpha1.S3Bucket, *Pass) error {
+func (w *work) Finalize(ctx context.Context, _ *v1alpha1.S3Bucket, _ *Pass) error {
 	w.released++
+	w.teams = append(w.teams, fair.TeamOf(ctx))
 	return w.release
 }
 

@@ -48,8 +48,9 @@ type Plan struct {
 
 // Records keeps a Record of each object, over all kinds. Safe for concurrent use; the zero value is ready.
 type Records struct {
-	mu  sync.RWMutex
-	all map[recordKey]Record
+	mu     sync.RWMutex
+	all    map[recordKey]Record
+	atWork map[recordKey]struct{} // the objects over which a pass runs now
 }
 
 type recordKey struct {

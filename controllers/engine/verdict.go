@@ -11,8 +11,8 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
-// pollPriority puts resyncs and polls behind what users ask for. It must be below the −100 that
-// controller-runtime gives to the initial list, or a restart starves behind steady polling.
+// pollPriority puts resyncs and polls behind what the same team asks for, and keeps them to their part of the turns: see fair.Queue.
+// It must be below the −100 that controller-runtime gives to the initial list, or a restart starves behind steady polling.
 const pollPriority = -200
 
 // verdict is what an outcome means for the object.

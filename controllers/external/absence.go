@@ -1,6 +1,7 @@
 package external
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -14,7 +15,7 @@ func (r *reconciliation[T, S]) handleAbsence() error {
 	if len(r.taken) > 0 {
 		return engine.Wait(v1alpha1.ReasonCreating, 2*time.Second, "%s was accepted; waiting until the resource shows", r.last())
 	}
-	if status.ARN == "" {
+	if status.ARN == "" && (!r.Stateful || !wasKept(r.obj)) {
 		return nil
 	}
 	if !r.Stateful {
@@ -22,19 +23,22 @@ func (r *reconciliation[T, S]) handleAbsence() error {
 		return nil
 	}
 	if !r.isAbsent(r.Adapter, status) {
-		return engine.Wait(v1alpha1.ReasonSettling, r.pollInterval(), "%s does not show; it was made or changed a short time ago, so that may pass", status.ARN)
+		return engine.Wait(v1alpha1.ReasonSettling, r.pollInterval(), "%s does not show; it was made or changed a short time ago, so that may pass", lostName(status))
 	}
 	next := fmt.Sprint(status.Recreations + 1)
 	if r.obj.GetAnnotations()[v1alpha1.AnnotationAcknowledgeRecreate] == next {
-		r.pass.Normal(v1alpha1.ReasonRecreateAcknowledged, "Recreate", "%s is gone; a new, empty one takes its place as acknowledged", status.ARN)
+		r.pass.Normal(v1alpha1.ReasonRecreateAcknowledged, "Recreate", "%s is gone; a new, empty one takes its place as acknowledged", lostName(status))
 		status.Recreations++
 		status.ARN = "" // saved before the creation
 		return nil
 	}
 	return engine.Blocked(v1alpha1.ReasonExternallyDeleted,
 		"%s was deleted outside Portico, and its content with it. To get a new, empty one set the annotation %s=%s on this object; to give it up delete this object",
-		status.ARN, v1alpha1.AnnotationAcknowledgeRecreate, next)
+		lostName(status), v1alpha1.AnnotationAcknowledgeRecreate, next)
 }
+
+// lostName names a resource that was there.
+func lostName(status *v1alpha1.AWSStatus) string { return cmp.Or(status.ARN, "what was kept") }
 
 // isAbsent reports whether the resource that Observe did not find is really gone, not just not visible yet.
 func (rec Reconciler[T, S]) isAbsent(a Adapter[T, S], status *v1alpha1.AWSStatus) bool {

@@ -15,7 +15,7 @@ func ObserveOnly(obj Object) bool {
 
 // ReadsSettings reports whether Observe reads more of obj's resource than whose it is: not of what is foreign, or is to go.
 func ReadsSettings(obj Object, owner Owner) bool {
-	return obj.GetDeletionTimestamp().IsZero() && (owner != Foreign || ObserveOnly(obj))
+	return obj.GetDeletionTimestamp().IsZero() && owner != Foreign
 }
 
 // Owner says to whom a resource belongs, by the marks it carries.
@@ -28,7 +28,8 @@ const (
 	Ours
 	// Earlier means that it carries those of an earlier object of the same name in the same namespace: it is taken back.
 	Earlier
-	// Offered means that it is foreign, and offered to this object by somebody with access to it.
+	// Offered means that it is foreign, and offered to this object by somebody with access to it; or to its namespace, if the object
+	// only looks at it.
 	Offered
 )
 
@@ -91,6 +92,9 @@ type Stopper[T Object, S any] interface {
 // TerminationObserver is an Adapter of a kind that AWS shows for a while after its end. Terminated reports whether the latest Observe saw
 // nothing because it saw the end itself, which proves absence however young the resource is.
 type TerminationObserver interface{ Terminated() bool }
+
+// DeletionObserver is an Adapter of a kind whose deletion takes AWS a while. Deleting reports whether it has begun: nothing stops it then.
+type DeletionObserver[S any] interface{ Deleting(seen *S) bool }
 
 // Retrier is an Adapter of a kind whose creations carry a token that AWS ties to their parameters, even if it refuses
 // them. NextAttempt has the next creation carry another one. It is called only when no creation with the present one can

@@ -80,3 +80,31 @@ func TestAnObjectionIsTold(t *testing.T) {
 		}
 	}
 }
+
+// What an objection is about is not written, and what is offered is not taken over with it.
+func TestWhatIsObjectedToIsNotWritten(t *testing.T) {
+	objection := engine.Blocked("NotAllowed", "that is too large")
+	offered := func(b *v1alpha1.S3Bucket) { b.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt }
+	for name, row := range map[string]struct {
+		has      *thing
+		obj      *v1alpha1.S3Bucket
+		declared []string
+		writes   []string
+	}{
+		"what it is about":           {&thing{Ours, "b"}, bucket(made), []string{"size"}, nil},
+		"a part of what it is about": {&thing{Ours, "b"}, bucket(made), []string{"size.most"}, nil},
+		"another path":               {&thing{Ours, "b"}, bucket(made), []string{"sizes"}, []string{"Put"}},
+		"what is offered":            {&thing{Offered, "b"}, bucket(offered), []string{"sizes"}, nil},
+		"what was ours":              {&thing{Earlier, "b"}, bucket(), []string{"sizes"}, []string{"Put"}},
+	} {
+		w := &world{has: row.has, want: "a", declared: row.declared}
+		work := drive(w, nil)
+		work.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, thing], error) {
+			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: w, Objection: objection, Withheld: []string{"size"}}, nil
+		}
+		err := work.Reconcile(t.Context(), row.obj, engine.NewPass(func(context.Context) error { return nil }))
+		if !errors.Is(err, objection) || !slices.Equal(w.writes, row.writes) {
+			t.Errorf("%s: %v, wrote %v", name, err, w.writes)
+		}
+	}
+}

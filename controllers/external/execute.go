@@ -1,9 +1,11 @@
 package external
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -60,7 +62,7 @@ func (r *reconciliation[T, S]) execute(ctx context.Context, create bool, actions
 			continue
 		}
 		if !create {
-			if err := r.admitReferences(ctx, a); err != nil {
+			if err := cmp.Or(r.withhold(a), r.admitReferences(ctx, a)); err != nil {
 				refused, kept = err, append(kept, a.Changes...)
 				continue
 			}
@@ -98,6 +100,16 @@ func (r *reconciliation[T, S]) admitReferences(ctx context.Context, a Action) er
 		return nil
 	}
 	return r.Admit(ctx, r.obj, a.References)
+}
+
+// withhold returns the objection if it is about what the action writes.
+func (r *reconciliation[T, S]) withhold(a Action) error {
+	for _, path := range r.Withheld {
+		if slices.ContainsFunc(a.Changes, func(c Change) bool { return c.Path == path || strings.HasPrefix(c.Path, path+".") }) {
+			return r.Objection
+		}
+	}
+	return nil
 }
 
 func (r *reconciliation[T, S]) succeeded(create bool, a Action) {

@@ -36,6 +36,8 @@ type Connection[T Object, S any] struct {
 	// Objection is what the owners of the account have against obj's spec. Nothing is made with it; what is there is kept,
 	// and it is told. nil: nothing.
 	Objection error
+	// Withheld are the declared paths that it is about: none is written as long as it holds.
+	Withheld []string
 }
 
 // Connect opens the connection of obj.
@@ -47,6 +49,8 @@ type Reconciler[T Object, S any] struct {
 	Connect Connect[T, S]
 	// Publish keeps the binding Secret and returns its name and version.
 	Publish func(ctx context.Context, obj T, details map[string]string) (*v1alpha1.Binding, error)
+	// Keep records obj's request, so that it is made again once obj is gone, and lets go of what belongs to obj. It may be repeated.
+	Keep func(ctx context.Context, obj T) error
 	// Stateful kinds are never re-created without the owner's word: their content would be silently lost.
 	Stateful bool
 	// Settling is how long after a change of ours AWS may still show the state before it, absence included.
@@ -138,6 +142,9 @@ func (r *reconciliation[T, S]) round(ctx context.Context) (done bool, err error)
 		err = cmp.Or(r.handleAbsence(), r.Objection)
 	} else {
 		err = r.checkOwner(seen)
+		if err == nil && r.Adapter.Owner(r.obj, seen) == Offered {
+			err = r.Objection // what is taken over is as good as made
+		}
 	}
 	if err != nil {
 		return false, err
@@ -155,7 +162,10 @@ func (r *reconciliation[T, S]) round(ctx context.Context) (done bool, err error)
 
 // inSync reports whether nothing is to do or to say about what was seen.
 func (r *reconciliation[T, S]) inSync(seen *S) bool {
-	if seen == nil || (r.Adapter.Owner(r.obj, seen) != Ours && !ObserveOnly(r.obj)) {
+	if seen == nil {
+		return false
+	}
+	if owner := r.Adapter.Owner(r.obj, seen); owner == Foreign || (owner != Ours && !ObserveOnly(r.obj)) {
 		return false
 	}
 	actions, err := r.Adapter.Plan(r.obj, seen)
@@ -190,10 +200,11 @@ func (r *reconciliation[T, S]) report(ctx context.Context, seen *S) error {
 	return nil
 }
 
-// observeOnly reconciles under managementPolicy Observe: it compares and changes nothing.
+// observeOnly reconciles under managementPolicy Observe: it compares and changes nothing. What is not for this namespace is as good as
+// absent, so that nobody learns what another team has.
 func (r *reconciliation[T, S]) observeOnly(ctx context.Context, seen *S) error {
-	if seen == nil {
-		return engine.Blocked(v1alpha1.ReasonNotFound, "nothing of this name is there, and managementPolicy Observe creates nothing")
+	if seen == nil || r.Adapter.Owner(r.obj, seen) == Foreign {
+		return engine.Blocked(v1alpha1.ReasonNotFound, "nothing of this name is there that namespace %[1]s may look at; managementPolicy Observe creates nothing. Correct the name, or ask somebody with access to AWS to tag the resource portico.dev/namespace=%[1]s", r.obj.GetNamespace())
 	}
 	actions, rest := r.Adapter.Plan(r.obj, seen)
 	if err := r.report(ctx, seen); err != nil {

@@ -147,7 +147,8 @@ func TestSync(t *testing.T) {
 		{"does not take a late picture for a loss", world{want: "a"}, bucket(made, young), "Settling", nil, ""},
 		{"knows the end of a young one", world{want: "a", ended: true}, bucket(made, young), "ExternallyDeleted", nil, ""},
 		{"does not take late marks for a foreign one", world{has: &thing{Foreign, "a"}, want: "a"}, bucket(young), "Settling", nil, ""},
-		{"observes a difference", world{has: &thing{Foreign, "b"}, want: "a"}, bucket(observing), "Differs", nil, ""},
+		{"observes a difference", world{has: &thing{Offered, "b"}, want: "a"}, bucket(observing), "Differs", nil, ""},
+		{"does not observe another's", world{has: &thing{Foreign, "a"}, want: "a"}, bucket(observing), "NotFound", nil, ""},
 		{"observes", world{has: &thing{Ours, "a"}, want: "a"}, bucket(observing), "", nil, ""},
 		{"observes absence", world{want: "a"}, bucket(observing), "NotFound", nil, ""},
 	} {

@@ -16,6 +16,9 @@ func (rec Reconciler[T, S]) Finalize(ctx context.Context, obj T, pass *engine.Pa
 	if ObserveOnly(obj) || status.AccountID == "" { // without an account nothing was ever reserved: see Adapter.Reserve
 		return nil
 	}
+	if kept, err := rec.keep(ctx, obj, pass); kept || err != nil {
+		return err
+	}
 	switch obj.Policy() {
 	case v1alpha1.DeletionRetain:
 		pass.Normal(v1alpha1.ReasonRetained, "Release", "%s stays, with its ownership tags", nameOf(status))

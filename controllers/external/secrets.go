@@ -27,6 +27,13 @@ type Secrets struct {
 	Client    client.Client
 }
 
+// What Secrets of an object are for.
+const (
+	purposeBinding = "binding"
+	// PurposeMaster is that of the record of a master password.
+	PurposeMaster = "master"
+)
+
 // SecretName returns the name of a Secret of obj's; of a very long name the end gives way to a hash.
 func SecretName(kind string, obj client.Object, purpose string) string {
 	name, suffix := obj.GetName(), "-"+strings.ToLower(kind)+"-"+purpose
@@ -39,7 +46,7 @@ func SecretName(kind string, obj client.Object, purpose string) string {
 }
 
 // BindingName returns the name of obj's binding Secret.
-func BindingName(kind string, obj client.Object) string { return SecretName(kind, obj, "binding") }
+func BindingName(kind string, obj client.Object) string { return SecretName(kind, obj, purposeBinding) }
 
 // Publish makes details the content of obj's binding Secret.
 func (s Secrets) Publish(ctx context.Context, kind string, obj client.Object, details map[string]string) (*v1alpha1.Binding, error) {
@@ -84,6 +91,9 @@ func (s Secrets) read(ctx context.Context, kind string, obj client.Object, name 
 	secret := &corev1.Secret{}
 	if found, err := engine.Find(ctx, s.APIReader, client.ObjectKey{Namespace: obj.GetNamespace(), Name: name}, secret); !found {
 		return nil, err
+	}
+	if isKeptFor(secret, obj) {
+		return secret, s.takeUp(ctx, obj, secret)
 	}
 	if owner := metav1.GetControllerOf(secret); owner != nil && owner.Kind == kind && owner.Name == obj.GetName() && owner.UID != obj.GetUID() {
 		return nil, engine.Wait(v1alpha1.ReasonBindingPending, 2*time.Second, "the Secret %s is of an earlier object of this name and about to go", name)

@@ -2,6 +2,7 @@
 package steps
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -45,6 +46,17 @@ func (l List) Reconcile(ctx context.Context, obj engine.Object, pass *engine.Pas
 		}
 	}
 	return nil
+}
+
+// ReconcileAll does every step, whatever becomes of the others, and returns the error of the first that does not hold.
+func (l List) ReconcileAll(ctx context.Context, pass *engine.Pass) error {
+	var first error
+	for _, s := range l {
+		text, err := s.Do(ctx)
+		setCondition(s, pass, text, err)
+		first = cmp.Or(first, err)
+	}
+	return first
 }
 
 // setCondition sets the step's condition by its outcome.

@@ -173,3 +173,23 @@ func TestReleaseKeepsThePause(t *testing.T) {
 		t.Errorf("outcome %v", err)
 	}
 }
+
+func TestReconcileAllDoesEveryStep(t *testing.T) {
+	var done []string
+	do := func(name string, err error) func(context.Context) (string, error) {
+		return func(context.Context) (string, error) {
+			done = append(done, name)
+			return "", err
+		}
+	}
+	first, pass := errors.New("first"), &engine.Pass{}
+	list := List{{Name: "A", Do: do("A", nil)}, {Name: "B", Do: do("B", first)}, {Name: "C", Do: do("C", errors.New("second"))}, {Name: "D", Do: do("D", nil), Unwanted: true}}
+	if err := list.ReconcileAll(t.Context(), pass); !errors.Is(err, first) || strings.Join(done, "") != "ABCD" {
+		t.Errorf("%v after %v", err, done)
+	}
+	for name, want := range map[string]metav1.ConditionStatus{"A": "True", "B": "False", "C": "False", "D": ""} {
+		if status, _, _ := pass.Condition(name); status != want {
+			t.Errorf("%s is %q, want %q", name, status, want)
+		}
+	}
+}

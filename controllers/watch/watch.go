@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/fields"
@@ -52,30 +54,52 @@ func Index(ctx context.Context, mgr ctrl.Manager, obj client.Object, index strin
 	return nil
 }
 
-// LocalRef is a field by which objects of one kind name others of their namespace; see v1alpha1.LocalRef.
-type LocalRef struct {
-	Index string        // by which those that name an object are found
-	From  client.Object // of the kind that names
-	Names client.IndexerFunc
-	To    client.Object       // of the kind that is named
-	When  predicate.Predicate // updates of what is named that wake those that name it
+// Referrer is an object whose spec names others of its namespace. For each path that the annotation portico.dev/refers of its
+// CRD has, References returns what stands there.
+type Referrer interface {
+	client.Object
+	References() []v1alpha1.ObjectRef
 }
 
-// Setup makes the objects findable by what they name.
-func (r LocalRef) Setup(ctx context.Context, mgr ctrl.Manager) error {
-	return Index(ctx, mgr, r.From, r.Index, r.Names)
+// ReferenceIndex finds the objects of a kind in the cache by what they name, as ReferenceKey writes it.
+const ReferenceIndex = "references"
+
+// ReferenceKey returns the value of ReferenceIndex for an object that is named.
+func ReferenceKey(kind, name string) string { return kind + "/" + name }
+
+// IndexReferences makes the objects of a kind findable by what they name.
+func IndexReferences(ctx context.Context, mgr ctrl.Manager, proto Referrer) error {
+	return Index(ctx, mgr, proto, ReferenceIndex, func(obj client.Object) (all []string) {
+		for _, r := range obj.(Referrer).References() {
+			all = append(all, ReferenceKey(r.Kind, r.Name))
+		}
+		return all
+	})
+}
+
+// LocalRef says that objects of one kind wait for those of another that they name; see Referrer.
+type LocalRef struct {
+	From Referrer            // of the kind that names
+	To   client.Object       // of the kind that is named
+	When predicate.Predicate // updates of what is named that wake those that name it
 }
 
 // Watch wakes the objects that name what has changed.
 func (r LocalRef) Watch(b *builder.Builder, mgr ctrl.Manager) {
-	b.Watches(r.To, EnqueueNaming(mgr, r.From, r.Index, ""), builder.WithPredicates(UpdatesOnly(), r.When))
+	b.Watches(r.To, EnqueueNaming(mgr, r.From, r.To), builder.WithPredicates(UpdatesOnly(), r.When))
 }
 
-// EnqueueNaming wakes every object of proto's kind that names what changed, of its own namespace, by prefix and name in an index.
-func EnqueueNaming(mgr ctrl.Manager, proto client.Object, index, prefix string) handler.EventHandler {
+// EnqueueNaming wakes every object of proto's kind that names what changed, which is of the kind of named, in its own namespace.
+func EnqueueNaming(mgr ctrl.Manager, proto Referrer, named client.Object) handler.EventHandler {
+	kind := KindOf(mgr, named)
 	return EnqueueMatching(mgr, proto, func(changed client.Object) client.ListOption {
-		return &client.ListOptions{Namespace: changed.GetNamespace(), FieldSelector: fields.OneTermEqualSelector(index, prefix+changed.GetName())}
+		return Naming(kind, client.ObjectKeyFromObject(changed))
 	})
+}
+
+// Naming chooses the objects that name the one of this kind and key.
+func Naming(kind string, key client.ObjectKey) client.ListOption {
+	return &client.ListOptions{Namespace: key.Namespace, FieldSelector: fields.OneTermEqualSelector(ReferenceIndex, ReferenceKey(kind, key.Name))}
 }
 
 // Each calls each for every object of proto's kind in the cache that the options choose. Nothing is copied: each only
@@ -119,10 +143,11 @@ func CredentialsChanged() predicate.Predicate {
 	}))
 }
 
-// NamespaceChanged lets pass a namespace whose labels, which decide who may use what, or whose former UIDs are others.
+// NamespaceChanged lets pass a namespace whose labels, which decide who may use what, or whose team or former UIDs are others.
 func NamespaceChanged() predicate.Predicate {
 	return predicate.And(UpdatesOnly(), predicate.Or(predicate.LabelChangedPredicate{}, Changed(func(was, is client.Object) bool {
-		return was.GetAnnotations()[v1alpha1.AnnotationFormerUID] != is.GetAnnotations()[v1alpha1.AnnotationFormerUID]
+		return was.GetAnnotations()[v1alpha1.AnnotationFormerUID] != is.GetAnnotations()[v1alpha1.AnnotationFormerUID] ||
+			was.GetAnnotations()[v1alpha1.AnnotationTeamUID] != is.GetAnnotations()[v1alpha1.AnnotationTeamUID]
 	})))
 }
 
@@ -204,16 +229,33 @@ func NotCreated() predicate.Predicate {
 	return predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }}
 }
 
-// SpecChanged lets pass what changes more than a status. An autoscaler's generation stays 0.
+// SpecChanged lets pass what changes more than a status.
 func SpecChanged() predicate.Predicate {
 	return Changed(func(was, is client.Object) bool {
-		if hpa, ok := was.(*autoscalingv2.HorizontalPodAutoscaler); ok && !equality.Semantic.DeepEqual(hpa.Spec, is.(*autoscalingv2.HorizontalPodAutoscaler).Spec) {
-			return true
-		}
 		return was.GetGeneration() != is.GetGeneration() || was.GetUID() != is.GetUID() || was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero() ||
+			!equality.Semantic.DeepEqual(declared(was), declared(is)) ||
 			!equality.Semantic.DeepEqual(was.GetLabels(), is.GetLabels()) || !equality.Semantic.DeepEqual(was.GetAnnotations(), is.GetAnnotations()) ||
 			!equality.Semantic.DeepEqual(was.GetOwnerReferences(), is.GetOwnerReferences())
 	})
+}
+
+// declared returns what people declare in an object of a kind whose generation stays 0; nil of others.
+func declared(obj client.Object) any {
+	switch o := obj.(type) {
+	case *autoscalingv2.HorizontalPodAutoscaler:
+		return o.Spec
+	case *corev1.ResourceQuota:
+		return o.Spec
+	case *corev1.LimitRange:
+		return o.Spec
+	case *rbacv1.RoleBinding:
+		return []any{o.RoleRef, o.Subjects}
+	case *rbacv1.ClusterRoleBinding:
+		return []any{o.RoleRef, o.Subjects}
+	case *rbacv1.ClusterRole:
+		return o.Rules
+	}
+	return nil
 }
 
 // KindOf returns the kind of a type that the manager knows.

@@ -55,17 +55,6 @@ func stripUnused(in any) (any, error) {
 	return in, nil
 }
 
-// bindingIndex finds the web apps of a binding in the cache.
-const bindingIndex = "spec.bindings"
-
-func bindingsOf(obj client.Object) []string {
-	var all []string
-	for _, b := range obj.(*v1alpha1.WebApp).Spec.Bindings {
-		all = append(all, b.Kind+"/"+b.Name)
-	}
-	return all
-}
-
 // appKey returns the WebApp that a Pod or ReplicaSet says it runs for.
 func appKey(obj client.Object) client.ObjectKey {
 	return client.ObjectKey{Namespace: obj.GetNamespace(), Name: obj.GetLabels()[v1alpha1.LabelWebApp]}
@@ -94,14 +83,9 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) (controller.Control
 			return nil, err
 		}
 	}
-	for name, values := range map[string]client.IndexerFunc{bindingIndex: bindingsOf, exposeIndex: exposedAt} {
-		if err := watch.Index(ctx, mgr, &v1alpha1.WebApp{}, name, values); err != nil {
-			return nil, err
-		}
-	}
 	reconciler := Reconciler{
 		Applier: apply.Applier{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader()},
-		Bound:   boundIn(mgr, o.Bindable), Routes: routesIn(mgr, o.HostnamesOff),
+		Bound:   boundIn(mgr, o.Bindable), Routes: routesIn(mgr, o.HostnamesOff), Team: teamIn(mgr),
 	}
 	return engine.Build(mgr, &v1alpha1.WebApp{}, reconciler, o.Engine, func(b *builder.Builder) {
 		b.Owns(&appsv1.Deployment{}, builder.WithPredicates(watch.NotCreated()))
@@ -111,9 +95,11 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) (controller.Control
 		b.Owns(&autoscalingv2.HorizontalPodAutoscaler{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
 		b.Watches(&appsv1.ReplicaSet{}, watch.EnqueueKey(appKey), builder.WithPredicates(watch.NotCreated(), replicaSetChanged())) // one that is gone is listed no more
 		b.Watches(&corev1.Pod{}, watch.EnqueueKey(appKey), builder.WithPredicates(watch.UpdatesOnly(), podStatusChanged()))
-		b.Watches(&v1alpha1.GatewayHostnameRequest{}, watch.EnqueueNaming(mgr, &v1alpha1.WebApp{}, exposeIndex, ""), builder.WithPredicates(hostnameChanged()))
-		for name, proto := range o.Bindable {
-			b.Watches(proto, watch.EnqueueNaming(mgr, &v1alpha1.WebApp{}, bindingIndex, name+"/"), builder.WithPredicates(bindingChanged()))
+		b.Watches(&v1alpha1.GatewayHostnameRequest{}, watch.EnqueueNaming(mgr, &v1alpha1.WebApp{}, &v1alpha1.GatewayHostnameRequest{}), builder.WithPredicates(hostnameChanged()))
+		b.Watches(&v1alpha1.Team{}, watch.EnqueueTeam(mgr, &v1alpha1.WebApp{}), builder.WithPredicates(watch.TeamRulesChanged()))
+		b.WatchesMetadata(&corev1.Namespace{}, watch.EnqueueNamespace(mgr, &v1alpha1.WebApp{}), builder.WithPredicates(watch.NamespaceChanged()))
+		for _, proto := range o.Bindable {
+			b.Watches(proto, watch.EnqueueNaming(mgr, &v1alpha1.WebApp{}, proto), builder.WithPredicates(bindingChanged()))
 		}
 	})
 }

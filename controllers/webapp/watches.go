@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -20,16 +19,6 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/controllers/watch"
 )
-
-// exposeIndex finds the web apps of a hostname in the cache.
-const exposeIndex = "spec.expose.hostname"
-
-func exposedAt(obj client.Object) []string {
-	if e := obj.(*v1alpha1.WebApp).Spec.Expose; e != nil {
-		return []string{e.Hostname}
-	}
-	return nil
-}
 
 // routesIn returns what web apps need of hostnames.
 func routesIn(mgr ctrl.Manager, off func() string) Routes {

@@ -109,10 +109,6 @@ func TestWhatWakesAWebApp(t *testing.T) {
 }
 
 func TestIndexes(t *testing.T) {
-	app := &v1alpha1.WebApp{Spec: v1alpha1.WebAppSpec{Bindings: []v1alpha1.WebAppBinding{{Kind: "SQSQueue", Name: "a"}, {Kind: "S3Bucket", Name: "a"}}}}
-	if got := bindingsOf(app); !slices.Equal(got, []string{"SQSQueue/a", "S3Bucket/a"}) {
-		t.Errorf("bindings %q", got)
-	}
 	pod := &corev1.Pod{}
 	if got := appOf(pod); got != nil {
 		t.Errorf("a Pod of no app is of %q", got)

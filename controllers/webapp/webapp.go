@@ -2,6 +2,7 @@
 package webapp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -37,6 +38,8 @@ type Reconciler struct {
 	// Bound looks up a resource in the cache.
 	Bound  func(ctx context.Context, kind, namespace, name string) (BoundResource, error)
 	Routes Routes
+	// Team returns the Team of a namespace, nil without one.
+	Team func(ctx context.Context, namespace string) (*v1alpha1.Team, error)
 }
 
 // reconciliation is one pass over one WebApp.
@@ -50,6 +53,7 @@ type reconciliation struct {
 	address    Address    // at which it is exposed
 	http       gatewayv1.HTTPRoute
 	observed   *runtimeState
+	refused    error // what the guardrails have against the image
 }
 
 // Reconcile implements engine.KindReconciler.
@@ -62,7 +66,10 @@ func (rec Reconciler) Reconcile(ctx context.Context, app *v1alpha1.WebApp, pass 
 		return err
 	}
 	r := &reconciliation{Reconciler: rec, app: app, objects: objects}
-	outcome := r.steps().Reconcile(ctx, app, pass)
+	if err := r.checkGuardrails(ctx); err != nil {
+		return err
+	}
+	outcome := cmp.Or(r.steps().Reconcile(ctx, app, pass), r.refused)
 	if err := r.report(ctx, pass); err != nil && outcome == nil {
 		return err
 	}
@@ -134,6 +141,9 @@ func (r *reconciliation) ensureDisruptionBudget(ctx context.Context) (string, er
 }
 
 func (r *reconciliation) ensureDeployment(ctx context.Context) (string, error) {
+	if err := r.admitImage(ctx); err != nil {
+		return "", err
+	}
 	if err := r.objects.Apply(ctx, deployment(r.app, r.variables), &r.deployment); err != nil {
 		r.deployment = appsv1.Deployment{}
 		return "", err

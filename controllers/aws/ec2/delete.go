@@ -19,6 +19,9 @@ func (i *instance) Delete(ctx context.Context, obj *v1alpha1.EC2Instance, seen *
 	return false, i.remove(ctx, obj, seen)
 }
 
+// Deleting implements external.DeletionObserver.
+func (i *instance) Deleting(seen *instanceState) bool { return seen.ended() }
+
 func (i *instance) remove(ctx context.Context, obj *v1alpha1.EC2Instance, seen *instanceState) error {
 	obj.Status.ARN, obj.Status.InstanceID = arn(i.session, seen.id()), seen.id() // by which its end is seen
 	if seen.ended() {

@@ -131,7 +131,7 @@ func (i *instance) launchInput(ctx context.Context, obj *v1alpha1.EC2Instance) (
 	if s.IAMInstanceProfile != "" {
 		in.IamInstanceProfile = profileOf(s.IAMInstanceProfile)
 	}
-	return in, nil
+	return in, i.keepGuardrails(ctx, obj, in)
 }
 
 // launchMetadata asks for session tokens unless the owner says otherwise. A service that is switched off takes no other

@@ -9,6 +9,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/aws/reference"
+	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/external"
 )
 
@@ -29,28 +30,37 @@ const publicImages = "/aws/service/"
 // other accounts are for their owners to share.
 func (i *instance) admitSources(ctx context.Context, obj *v1alpha1.EC2Instance, image string) error {
 	ref := external.Reference{Kind: reference.Image, Name: image}
+	if err := reference.Narrowed(i.session, ref); err != nil {
+		return err
+	}
 	if !strings.HasPrefix(obj.Spec.ImageSSMParameter, publicImages) && !reference.Listed(i.session, ref) {
 		if err := i.admitImage(ctx, obj, ref); err != nil {
 			return err
 		}
 	}
-	var ids []string
 	for _, m := range obj.Spec.BlockDeviceMappings {
-		if m.SnapshotID != "" {
-			ids = append(ids, m.SnapshotID)
+		if m.SnapshotID == "" {
+			continue
+		}
+		if err := i.admitSnapshot(ctx, obj, m.SnapshotID); err != nil {
+			return err
 		}
 	}
-	if len(ids) == 0 {
-		return nil
+	return nil
+}
+
+func (i *instance) admitSnapshot(ctx context.Context, obj *v1alpha1.EC2Instance, id string) error {
+	out, err := i.svc.DescribeSnapshots(ctx, &ec2.DescribeSnapshotsInput{SnapshotIds: []string{id}})
+	if strings.HasPrefix(cloud.Code(err), "InvalidSnapshot") {
+		return reference.RefuseSnapshot(obj, id)
 	}
-	out, err := i.svc.DescribeSnapshots(ctx, &ec2.DescribeSnapshotsInput{SnapshotIds: ids})
 	if err != nil {
 		return explainLaunch(&obj.Spec, i.session.Config.Region, err)
 	}
 	for n := range out.Snapshots {
 		s := &out.Snapshots[n]
 		if aws.ToString(s.OwnerId) == i.session.AccountID && !i.session.Identity.SharedWith(obj, tagMap(s.Tags)) {
-			return reference.RefuseSnapshot(obj, aws.ToString(s.SnapshotId))
+			return reference.RefuseSnapshot(obj, id)
 		}
 	}
 	return nil
@@ -58,6 +68,9 @@ func (i *instance) admitSources(ctx context.Context, obj *v1alpha1.EC2Instance, 
 
 func (i *instance) admitImage(ctx context.Context, obj *v1alpha1.EC2Instance, ref external.Reference) error {
 	out, err := i.svc.DescribeImages(ctx, &ec2.DescribeImagesInput{ImageIds: []string{ref.Name}})
+	if strings.HasPrefix(cloud.Code(err), "InvalidAMIID") {
+		return reference.Refuse(i.session, obj, []external.Reference{ref})
+	}
 	if err != nil {
 		return explainLaunch(&obj.Spec, i.session.Config.Region, err)
 	}

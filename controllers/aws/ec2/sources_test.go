@@ -65,7 +65,7 @@ func TestAnotherTeamsSnapshotIsNotRead(t *testing.T) {
 		"snap-0003": {OwnerId: aws.String("999999999999")},
 		"snap-0004": {OwnerId: aws.String(account)},
 	}
-	for id, reason := range map[string]string{ours: "", theirs: "SnapshotNotAllowed", "snap-0003": "", "snap-0004": "SnapshotNotAllowed", "snap-0005": "InvalidSpec"} {
+	for id, reason := range map[string]string{ours: "", theirs: "SnapshotNotAllowed", "snap-0003": "", "snap-0004": "SnapshotNotAllowed", "snap-0005": "SnapshotNotAllowed"} {
 		f := &fakeEC2{snapshots: snapshots}
 		a := adapterOf(f)
 		a.session.Rules.AllowedImages = []string{"*"}

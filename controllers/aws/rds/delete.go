@@ -30,6 +30,9 @@ func (i *instance) Delete(ctx context.Context, obj *v1alpha1.RDSInstance, seen *
 	return err == nil, err
 }
 
+// Deleting implements external.DeletionObserver.
+func (i *instance) Deleting(seen *instanceState) bool { return seen.status() == statusDeleting }
+
 func (i *instance) remove(ctx context.Context, obj *v1alpha1.RDSInstance, seen *instanceState) error {
 	switch status := seen.status(); {
 	case status == statusDeleting:

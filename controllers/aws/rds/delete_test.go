@@ -154,7 +154,7 @@ func TestOnlySnapshotsOfTheNamespaceAreRestored(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, _, err := pass(t, &fakeRDS{}, &fakeVault{}, object(restored)); paused(err) != "SnapshotNotFound!" {
+	if _, _, err := pass(t, &fakeRDS{}, &fakeVault{}, object(restored)); paused(err) != "SnapshotNotAllowed!" {
 		t.Errorf("no snapshot: %v", err)
 	}
 }

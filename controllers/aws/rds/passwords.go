@@ -8,11 +8,12 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
 )
 
 const (
 	kind    = v1alpha1.KindRDSInstance
-	purpose = "master"
+	purpose = external.PurposeMaster
 )
 
 // vault keeps an object's own secret; external.Secrets is one.

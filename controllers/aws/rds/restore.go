@@ -64,7 +64,7 @@ func managedFromTheStart(obj *v1alpha1.RDSInstance) bool {
 func (i *instance) admitSnapshot(ctx context.Context, obj *v1alpha1.RDSInstance, from string) error {
 	out, err := i.svc.DescribeDBSnapshots(ctx, &rds.DescribeDBSnapshotsInput{DBSnapshotIdentifier: &from})
 	if cloud.HasCode(err, "DBSnapshotNotFound") || cloud.HasCode(err, "DBSnapshotNotFoundFault") || (err == nil && len(out.DBSnapshots) == 0) {
-		return engine.Blocked(v1alpha1.ReasonSnapshotNotFound, "there is no snapshot %s in this account and region; nothing was created. Delete this object and request one with a snapshot that exists", from)
+		return reference.RefuseSnapshot(obj, from)
 	}
 	if err != nil {
 		return explain(err)
@@ -77,6 +77,18 @@ func (i *instance) admitSnapshot(ctx context.Context, obj *v1alpha1.RDSInstance,
 		return engine.Blocked(v1alpha1.ReasonSnapshotMismatch, "the snapshot %s is of %s, not of %s; nothing was created. Delete this object and request one with the engine of the snapshot", from, aws.ToString(snapshot.Engine), obj.Spec.Engine)
 	case status == statusCreating:
 		return engine.Wait(v1alpha1.ReasonSnapshotCreating, 30*time.Second, "the snapshot %s is still being made; it is restored when it is complete", from)
+	case !aws.ToBool(snapshot.Encrypted):
+		return i.admitUnencrypted(from)
+	}
+	return nil
+}
+
+// admitUnencrypted lets a database be restored without encryption unless a guardrail requires it.
+func (i *instance) admitUnencrypted(snapshot string) error {
+	for _, rule := range i.session.Guardrails() {
+		if rule.RequireEncryption {
+			return cloud.NotAllowed("restoring the snapshot "+snapshot+" without encryption", "requireEncryption", rule.By, "encrypted databases only")
+		}
 	}
 	return nil
 }

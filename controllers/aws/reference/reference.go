@@ -9,6 +9,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/portico-platform/portico/api/guardrails"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -33,6 +34,8 @@ const all = "*"
 type kind struct {
 	list    string // the AWSProvider's
 	allowed func(*v1alpha1.AWSRules) []string
+	// team is the list of the same name of a Team.
+	team func(*v1alpha1.TeamReferences) []string
 	// canonical makes equal what names the same; nil: a name says it all.
 	canonical func(s *cloud.Session, name string) string
 	// arn by which its tags are read; nil, or an empty one: they are not read that way.
@@ -42,34 +45,48 @@ type kind struct {
 var kinds = map[string]kind{
 	Subnet: {
 		list: "allowedSubnets", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedSubnets },
-		arn: func(s *cloud.Session, id string) string { return s.ARN("ec2", "subnet/"+id) },
+		team: func(r *v1alpha1.TeamReferences) []string { return r.AllowedSubnets },
+		arn:  func(s *cloud.Session, id string) string { return s.ARN("ec2", "subnet/"+id) },
 	},
 	SecurityGroup: {
 		list: "allowedSecurityGroups", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedSecurityGroups },
-		arn: func(s *cloud.Session, id string) string { return s.ARN("ec2", "security-group/"+id) },
+		team: func(r *v1alpha1.TeamReferences) []string { return r.AllowedSecurityGroups },
+		arn:  func(s *cloud.Session, id string) string { return s.ARN("ec2", "security-group/"+id) },
 	},
 	SubnetGroup: {
 		list: "allowedSubnetGroups", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedSubnetGroups },
+		team:      func(r *v1alpha1.TeamReferences) []string { return r.AllowedSubnetGroups },
 		canonical: func(_ *cloud.Session, name string) string { return strings.ToLower(name) }, // as RDS keeps it
 		arn:       func(s *cloud.Session, name string) string { return s.ARN("rds", "subgrp:"+strings.ToLower(name)) },
 	},
 	InstanceProfile: {
 		list: "allowedInstanceProfiles", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedInstanceProfiles },
+		team:      func(r *v1alpha1.TeamReferences) []string { return r.AllowedInstanceProfiles },
 		canonical: profileName,
 	},
-	Image: {list: "allowedImages", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedImages }},
+	Image: {
+		list: "allowedImages", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedImages },
+		team: func(r *v1alpha1.TeamReferences) []string { return r.AllowedImages },
+	},
 	KMSKey: {
 		list: "allowedKMSKeys", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedKMSKeys },
+		team:      func(r *v1alpha1.TeamReferences) []string { return r.AllowedKMSKeys },
 		canonical: keyARN, arn: taggedKey,
 	},
 	DeadLetterQueue: {
 		list: "allowedDeadLetterQueues", allowed: func(r *v1alpha1.AWSRules) []string { return r.AllowedDeadLetterQueues },
-		arn: func(_ *cloud.Session, arn string) string { return arn },
+		team: func(r *v1alpha1.TeamReferences) []string { return r.AllowedDeadLetterQueues },
+		arn:  func(_ *cloud.Session, arn string) string { return arn },
 	},
 }
 
 // Listed reports whether the session's provider lists the resource for every namespace.
 func Listed(s *cloud.Session, r external.Reference) bool {
+	return names(s, r, kinds[r.Kind].allowed(&s.Rules))
+}
+
+// names reports whether some entry of the list names the resource.
+func names(s *cloud.Session, r external.Reference, list []string) bool {
 	k := kinds[r.Kind]
 	same := func(name string) string {
 		if k.canonical == nil {
@@ -77,9 +94,20 @@ func Listed(s *cloud.Session, r external.Reference) bool {
 		}
 		return k.canonical(s, name)
 	}
-	return slices.ContainsFunc(k.allowed(&s.Rules), func(entry string) bool {
-		return entry == all || same(entry) == same(r.Name)
-	})
+	return slices.ContainsFunc(list, func(entry string) bool { return entry == all || same(entry) == same(r.Name) })
+}
+
+// Narrowed returns an error if the namespace's team has a list for such resources, and this one is not on it.
+func Narrowed(s *cloud.Session, r external.Reference) error {
+	team := s.TeamRules()
+	if team == nil || r.Name == "" || (r.Kind == KMSKey && ofAWS(r.Name)) {
+		return nil
+	}
+	list := kinds[r.Kind].team(&team.TeamReferences)
+	if len(list) == 0 || names(s, r, list) {
+		return nil
+	}
+	return cloud.NotAllowed("the "+r.Kind+" "+r.Name, kinds[r.Kind].list, v1alpha1.KindTeam+" "+s.Team.Name, guardrails.Shorten(list))
 }
 
 // Added returns the references to those of is that are not among was.
@@ -108,6 +136,9 @@ func For(session *cloud.Session) *Checker {
 func (c *Checker) Admit(ctx context.Context, obj client.Object, references []external.Reference) error {
 	var open []external.Reference
 	for _, r := range references {
+		if err := Narrowed(c.session, r); err != nil {
+			return err
+		}
 		if r.Name == "" || Listed(c.session, r) || (r.Kind == KMSKey && ofAWS(r.Name)) || slices.Contains(open, r) {
 			continue
 		}
@@ -124,7 +155,8 @@ func (c *Checker) Admit(ctx context.Context, obj client.Object, references []ext
 	return Refuse(c.session, obj, open)
 }
 
-// Refuse says that obj's namespace may not use these, and who can change that.
+// Refuse says that obj's namespace may not use these, and who can change that. It says the same of what there is not: nobody learns
+// here what another team has.
 func Refuse(s *cloud.Session, obj client.Object, refused []external.Reference) error {
 	var names, lists []string
 	for _, r := range refused {
@@ -139,17 +171,17 @@ func Refuse(s *cloud.Session, obj client.Object, refused []external.Reference) e
 	if slices.ContainsFunc(refused, func(r external.Reference) bool { return r.Kind == KMSKey && isAlias(r.Name) }) {
 		alias = " The tags of a key are found by its ID or ARN only, not by an alias."
 	}
-	return engine.Blocked(v1alpha1.ReasonReferenceNotAllowed, "namespace %s may not use %s; nothing was changed. Ask a platform admin to add %s to %s of AWSProvider %s, or to tag %s %s=%s in AWS; or name another one.%s",
+	return engine.Blocked(v1alpha1.ReasonReferenceNotAllowed, "namespace %s may not use %s, or there is no such thing; nothing was changed. Ask a platform admin to add %s to %s of AWSProvider %s, or to tag %s %s=%s in AWS; or name another one.%s",
 		obj.GetNamespace(), strings.Join(names, " and "), it, strings.Join(slices.Compact(lists), " and "), s.Provider, it, cloud.TagNamespace, obj.GetNamespace(), alias)
 }
 
-// NoProfile says that there is no such instance profile.
+// NoProfile says that there is no such instance profile, where its name is one that the namespace may use.
 func NoProfile(nameOrARN string) error {
 	return engine.Blocked(v1alpha1.ReasonInvalidSpec, "there is no instance profile %s in this account; nothing was changed. Correct iamInstanceProfile, or have the profile created: AWS takes some minutes to show a new one, and Portico tries again every 5 minutes", nameOrARN)
 }
 
-// RefuseSnapshot says that obj may not be made from a snapshot: whoever reads it has its data.
+// RefuseSnapshot says that obj may not be made from a snapshot, of which there may be none: whoever reads one has its data.
 func RefuseSnapshot(obj client.Object, snapshot string) error {
-	return engine.Blocked(v1alpha1.ReasonSnapshotNotAllowed, "the snapshot %s is not of this namespace; nothing was created. Ask somebody with access to AWS to tag it %s=%s, or %s=%s/%s for this object alone",
+	return engine.Blocked(v1alpha1.ReasonSnapshotNotAllowed, "there is no snapshot %s of this namespace; nothing was created. Correct the name; or ask somebody with access to AWS to tag it %s=%s, or %s=%s/%s for this object alone",
 		snapshot, cloud.TagNamespace, obj.GetNamespace(), cloud.TagAdopt, obj.GetNamespace(), obj.GetName())
 }

@@ -307,7 +307,7 @@ func TestDeletionReadsNoFeatures(t *testing.T) {
 }
 
 func TestObserveComparesAndLeavesTags(t *testing.T) {
-	f := &fakeS3{exists: true, tags: map[string]string{"made-by": "hand"}}
+	f := &fakeS3{exists: true, tags: map[string]string{"made-by": "hand", "portico.dev/namespace": "payments"}}
 	a, b := adapter(f), object()
 	b.Spec.ManagementPolicy, b.Spec.Versioning = v1alpha1.ManagementObserve, "Enabled"
 	seen, err := a.Observe(t.Context(), b)

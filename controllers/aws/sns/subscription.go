@@ -9,7 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/aws/sqs"
@@ -71,15 +70,7 @@ func (t *topic) Resolve(ctx context.Context, obj *v1alpha1.SNSTopic) error {
 }
 
 // QueueRefs are the queues that topics of their namespace name, and wait for.
-var QueueRefs = watch.LocalRef{
-	Index: "spec.subscriptions.queueRef.name", From: &v1alpha1.SNSTopic{}, To: &v1alpha1.SQSQueue{}, When: sqs.ReadyChanged(),
-	Names: func(obj client.Object) (names []string) {
-		for _, s := range obj.(*v1alpha1.SNSTopic).Spec.Subscriptions {
-			names = append(names, s.QueueRef.Name)
-		}
-		return names
-	},
-}
+var QueueRefs = watch.LocalRef{From: &v1alpha1.SNSTopic{}, To: &v1alpha1.SQSQueue{}, When: sqs.ReadyChanged()}
 
 var queueLookup = sqs.Lookup{
 	Field: "spec.subscriptions", Queue: "queue", This: "this topic",

@@ -22,7 +22,7 @@ type Lookup struct {
 	Waiting, Mismatch string // reasons
 }
 
-// Get returns the SQSQueue of this name. One that only observes is refused: its queue may be another team's.
+// Get returns the SQSQueue of this name. One that only observes is refused: it was made elsewhere, for others.
 func (l Lookup) Get(ctx context.Context, kube external.Kube, namespace, name string) (*v1alpha1.SQSQueue, error) {
 	queue := &v1alpha1.SQSQueue{}
 	found, err := engine.Find(ctx, kube.Reader, client.ObjectKey{Namespace: namespace, Name: name}, queue)
@@ -32,7 +32,7 @@ func (l Lookup) Get(ctx context.Context, kube external.Kube, namespace, name str
 	case !found:
 		return nil, engine.Wait(l.Waiting, time.Minute, "there is no SQSQueue %s in this namespace yet; request it, or change %s", name, l.Field)
 	case external.ObserveOnly(queue):
-		return nil, engine.Blocked(l.Mismatch, "the SQSQueue %s only observes a queue, which may be another team's; choose one that Portico manages%s", name, l.Alternative)
+		return nil, engine.Blocked(l.Mismatch, "the SQSQueue %s only observes a queue that was made elsewhere; choose one that Portico manages%s", name, l.Alternative)
 	}
 	return queue, nil
 }

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/aws/attributes"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -42,15 +40,7 @@ func (q *queue) Resolve(ctx context.Context, obj *v1alpha1.SQSQueue) error {
 }
 
 // DeadLetterRefs are the queues that queues of their namespace name, and wait for.
-var DeadLetterRefs = watch.LocalRef{
-	Index: "spec.deadLetterQueue.targetRef.name", From: &v1alpha1.SQSQueue{}, To: &v1alpha1.SQSQueue{}, When: ReadyChanged(),
-	Names: func(obj client.Object) []string {
-		if dlq := obj.(*v1alpha1.SQSQueue).Spec.DeadLetterQueue; dlq != nil && dlq.TargetRef != nil {
-			return []string{dlq.TargetRef.Name}
-		}
-		return nil
-	},
-}
+var DeadLetterRefs = watch.LocalRef{From: &v1alpha1.SQSQueue{}, To: &v1alpha1.SQSQueue{}, When: ReadyChanged()}
 
 var deadLetterLookup = Lookup{
 	Field: "spec.deadLetterQueue", Queue: "dead-letter queue", This: "this queue", Alternative: ", or name its targetArn",
