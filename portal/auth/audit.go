@@ -4,19 +4,20 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 )
 
-// Outcome is how a write ended.
+// Outcome is how something ended that a caller tried.
 type Outcome string
 
-// The outcomes of writes.
+// The outcomes.
 const (
 	Done      Outcome = "done"
 	Forbidden Outcome = "forbidden" // the caller lacks the right
 	Refused   Outcome = "refused"   // it is not valid, exists already, exceeds a quota
 	Conflict  Outcome = "conflict"  // somebody else was faster
-	Failed    Outcome = "failed"    // Kubernetes could not be asked
+	Failed    Outcome = "failed"    // Kubernetes, or the identity provider, could not be asked
 )
 
 // Write is what was done, or tried, to one object as the caller. It has no content of the object.
@@ -27,37 +28,88 @@ type Write struct {
 	Name      string
 	DryRun    bool
 	Outcome   Outcome
+	AuditID   string // of the request that decided it, see line
 }
 
-// longestName is that of an object; what a caller made up may be longer.
-const longestName = 253
+// Denial is what the caller asked for and lacks the right to.
+type Denial struct {
+	Verb      string
+	Resource  string
+	Namespace string
+	Name      string
+	Reason    string // in a word
+	AuditID   string // of the request that decided it, see line
+}
 
-// maxWrites bounds what one request's record keeps.
-const maxWrites = 100
+// What one request's record keeps at most.
+const (
+	maxWrites  = 100
+	maxDenials = 10
+)
 
-// writes are those of one request, in their order.
-type writes struct {
+// notes are those of one request, in their order.
+type notes struct {
 	mu      sync.Mutex
 	attempt *Write // what it is about, if it comes to it
-	all     []Write
+	writes  []Write
+	denials []Denial
+	noLog   bool // that a log could not be read was told
 }
 
 // Attempt puts on the record of the request what it is about to do. If it is refused before that is noted by NoteWrite, the
 // log says so; the status of the answer tells its outcome.
 func Attempt(ctx context.Context, w Write) {
-	if rec, ok := ctx.Value(requestKey).(*record); ok {
-		rec.writes.mu.Lock()
-		defer rec.writes.mu.Unlock()
-		rec.writes.attempt = &w
+	if rec := recordOf(ctx); rec != nil {
+		rec.notes.mu.Lock()
+		defer rec.notes.mu.Unlock()
+		rec.notes.attempt = &w
 	}
 }
 
-// done returns the writes of the request or, if it made none and failed, the attempt with the outcome that status tells.
-func (all *writes) done(status int) []Write {
-	if len(all.all) > 0 || all.attempt == nil || status < http.StatusBadRequest {
-		return all.all
+// NoteWrite puts w on the record of the request, which is logged when the request ends.
+func NoteWrite(ctx context.Context, w Write) {
+	rec := recordOf(ctx)
+	if rec == nil {
+		return
 	}
-	w := *all.attempt
+	rec.notes.mu.Lock()
+	defer rec.notes.mu.Unlock()
+	if len(rec.notes.writes) < maxWrites {
+		rec.notes.writes = append(rec.notes.writes, w)
+	}
+}
+
+// NoteDenied puts d on the record of the request, which is logged when the request ends: once, however often it is noted. It is
+// for what the request itself came to nothing for, and not for each right that merely decides what a page shows.
+func NoteDenied(ctx context.Context, d Denial) {
+	rec := recordOf(ctx)
+	if rec == nil {
+		return
+	}
+	rec.notes.mu.Lock()
+	defer rec.notes.mu.Unlock()
+	if len(rec.notes.denials) < maxDenials && !slices.ContainsFunc(rec.notes.denials, d.same) {
+		rec.notes.denials = append(rec.notes.denials, d)
+	}
+}
+
+// same reports whether other is about the same right.
+func (d Denial) same(other Denial) bool {
+	other.Reason, other.AuditID = d.Reason, d.AuditID
+	return d == other
+}
+
+// of reports whether the denial is why w is forbidden.
+func (d Denial) of(w Write) bool {
+	return w.Outcome == Forbidden && d.Namespace == w.Namespace
+}
+
+// done returns the writes of the request or, if it made none and failed, the attempt with the outcome that status tells.
+func (n *notes) done(status int) []Write {
+	if len(n.writes) > 0 || n.attempt == nil || status < http.StatusBadRequest {
+		return n.writes
+	}
+	w := *n.attempt
 	switch {
 	case status == http.StatusForbidden:
 		w.Outcome = Forbidden
@@ -68,53 +120,29 @@ func (all *writes) done(status int) []Write {
 	default:
 		w.Outcome = Refused
 	}
+	if i := slices.IndexFunc(n.denials, func(d Denial) bool { return d.of(w) }); i >= 0 {
+		w.AuditID = n.denials[i].AuditID
+	}
 	return []Write{w}
 }
 
-// NoteWrite puts w on the record of the request, which is logged when the request ends.
-func NoteWrite(ctx context.Context, w Write) {
-	rec, ok := ctx.Value(requestKey).(*record)
-	if !ok {
-		return
+// audit logs a line for each write, and for each denial that is not why a write was forbidden. status is that of the answer.
+func (rec *record) audit(ctx context.Context, status int) {
+	rec.notes.mu.Lock()
+	defer rec.notes.mu.Unlock()
+	writes := rec.notes.done(status)
+	for _, w := range writes {
+		rec.tell(ctx, line{
+			event: "write", verb: w.Verb, resource: w.Resource, namespace: w.Namespace, name: w.Name,
+			more: []slog.Attr{slog.Bool("dryRun", w.DryRun)}, outcome: w.Outcome, denied: w.Outcome == Forbidden, auditID: w.AuditID,
+		})
 	}
-	rec.writes.mu.Lock()
-	defer rec.writes.mu.Unlock()
-	if len(rec.writes.all) < maxWrites {
-		rec.writes.all = append(rec.writes.all, w)
-	}
-}
-
-// log writes one line for each write. status is that of the answer.
-func (rec *record) log(ctx context.Context, log *slog.Logger, status int) {
-	rec.writes.mu.Lock()
-	defer rec.writes.mu.Unlock()
-	for _, w := range rec.writes.done(status) {
-		decision := "allow"
-		if w.Outcome == Forbidden {
-			decision = "deny"
+	for _, d := range rec.notes.denials {
+		if !slices.ContainsFunc(writes, d.of) {
+			rec.tell(ctx, line{
+				event: "denied", verb: d.Verb, resource: d.Resource, namespace: d.Namespace, name: d.Name,
+				outcome: Forbidden, denied: true, reason: d.Reason, auditID: d.AuditID,
+			})
 		}
-		log.LogAttrs(ctx, slog.LevelInfo, "write", append([]slog.Attr{
-			slog.String("actor", rec.actor.Username), slog.String("verb", w.Verb),
-			slog.String("resource", w.Resource), slog.String("namespace", short(w.Namespace)), slog.String("name", short(w.Name)),
-			slog.Bool("dryRun", w.DryRun), slog.String("decision", decision), slog.String("outcome", string(w.Outcome)),
-			slog.String("requestID", rec.id),
-		}, rec.actor.known()...)...)
 	}
 }
-
-// known returns the names by which people know the user, for the log only. Rights go by the username: a provider may let anybody
-// choose these names.
-func (id Identity) known() (out []slog.Attr) {
-	if id.ServiceAccount {
-		return nil
-	}
-	if id.Name != "" {
-		out = append(out, slog.String("actorName", short(id.Name)))
-	}
-	if id.Email != "" {
-		out = append(out, slog.String("actorEmail", short(id.Email)))
-	}
-	return out
-}
-
-func short(name string) string { return name[:min(len(name), longestName)] }

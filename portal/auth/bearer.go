@@ -49,6 +49,7 @@ type TokenReviewer interface {
 type Bearer struct {
 	provider *Provider
 	reviewer TokenReviewer
+	revoked  Revocations
 	verified *lru.LRUExpireCache
 	known    *lru.LRUExpireCache // digests of ServiceAccount tokens that were good lately
 	refused  *lru.LRUExpireCache // digests of those that were nobody's
@@ -59,18 +60,19 @@ type Bearer struct {
 	log      *slog.Logger
 }
 
-// caller is a verified token's identity and end.
+// caller is a verified token's identity, beginning and end.
 type caller struct {
 	id      Identity
+	issued  time.Time // by the provider; zero: it does not say
 	expires time.Time // zero: never
 	// reviewed says that Kubernetes knows whose it is: it can end sooner, with its ServiceAccount or its Pod.
 	reviewed bool
 }
 
-// NewBearer takes tokens of the provider for the configured audiences, and of ServiceAccounts.
-func NewBearer(p *Provider, reviewer TokenReviewer, c clock.PassiveClock, log *slog.Logger) *Bearer {
+// NewBearer takes tokens of the provider for the configured audiences, unless they began in revoked sessions, and of ServiceAccounts.
+func NewBearer(p *Provider, reviewer TokenReviewer, revoked Revocations, c clock.PassiveClock, log *slog.Logger) *Bearer {
 	return &Bearer{
-		provider: p, reviewer: reviewer, verified: lru.NewLRUExpireCacheWithClock(bearers, c),
+		provider: p, reviewer: reviewer, revoked: revoked, verified: lru.NewLRUExpireCacheWithClock(bearers, c),
 		known: lru.NewLRUExpireCacheWithClock(bearers, c), refused: lru.NewLRUExpireCacheWithClock(bearers, c),
 		clients: limit.New(limit.Rate{PerSecond: clientRate, Burst: clientBurst}, c),
 		reviews: rate.NewLimiter(reviewRate, reviewBurst), again: rate.NewLimiter(knownRate, knownBurst), now: c.Now, log: log,
@@ -97,6 +99,9 @@ func (b *Bearer) Require(refuse Refuse) func(http.Handler) http.Handler {
 			var c caller
 			if err == nil {
 				c, err = b.caller(r.Context(), token)
+			}
+			if err == nil {
+				err = b.counts(c)
 			}
 			if err != nil {
 				b.refuse(w, r, err, refuse)
@@ -126,6 +131,21 @@ func bearerToken(r *http.Request) (string, error) {
 	return token, nil
 }
 
+// counts returns nil unless the token of a person counts no more, though it has not expired.
+func (b *Bearer) counts(c caller) error {
+	switch {
+	case c.reviewed: // a ServiceAccount has no sessions
+		return nil
+	case !b.revoked.Loaded():
+		return errNotLoaded
+	case b.revoked.Revoked(UserRef(c.id.Username, c.issued)):
+		return errByAdmin
+	case !b.now().Before(c.issued.Add(LongestSession)): // a revocation of it may be forgotten by now
+		return errTooOld
+	}
+	return nil
+}
+
 // alive returns nil while the token is valid, else errEnded. It asks Kubernetes about its own tokens each time; when Kubernetes
 // does not answer, the token stays valid until it expires.
 func (b *Bearer) alive(ctx context.Context, c caller, token string) error {
@@ -133,7 +153,7 @@ func (b *Bearer) alive(ctx context.Context, c caller, token string) error {
 		return errEnded
 	}
 	if !c.reviewed {
-		return nil
+		return b.counts(c)
 	}
 	if _, err := b.caller(ctx, token); errors.Is(err, ErrBadToken) {
 		return errEnded
@@ -173,7 +193,7 @@ func (b *Bearer) verify(ctx context.Context, token string, key [sha256.Size]byte
 		return caller{}, err
 	}
 	id, err := b.provider.identity(tok)
-	return caller{id: id, expires: tok.Expiry}, err
+	return caller{id: id, issued: tok.IssuedAt, expires: tok.Expiry}, err
 }
 
 // serviceAccount returns the service account of a token. Kubernetes is not asked about a token of an issuer that it does not
@@ -259,6 +279,9 @@ func (b *Bearer) refuse(w http.ResponseWriter, r *http.Request, err error, refus
 		refuse(w, r, http.StatusTooManyRequests, "too many unknown tokens at once; try again in a second")
 	case errors.As(err, &refused):
 		refuse(w, r, http.StatusForbidden, refused.Reason)
+	case errors.Is(err, errEnded):
+		w.Header().Set("WWW-Authenticate", `Bearer realm="portico", error="invalid_token"`)
+		refuse(w, r, http.StatusUnauthorized, TokenEnding(err))
 	case errors.Is(err, ErrBadToken), errors.Is(err, errMalforms):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="portico", error="invalid_token"`)
 		refuse(w, r, http.StatusUnauthorized, "the token is not valid here: it may have expired, or be for another audience")

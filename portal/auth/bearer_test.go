@@ -50,7 +50,7 @@ func newGate(t *testing.T) *gate {
 	t.Helper()
 	g := &gate{site: newSite(t), reviewer: &reviewer{}}
 	g.bearer = g.provider(t)
-	b := NewBearer(g.bearer, g.reviewer, g.clock, slog.New(slog.DiscardHandler))
+	b := NewBearer(g.bearer, g.reviewer, g.revoked, g.clock, slog.New(slog.DiscardHandler))
 	refuse := func(w http.ResponseWriter, _ *http.Request, status int, detail string) { http.Error(w, detail, status) }
 	g.handler = b.Require(refuse)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, _ := FromContext(r.Context())
@@ -148,7 +148,7 @@ func TestBearerForgetsATokenWhenItExpires(t *testing.T) {
 func (g *gate) stream(t *testing.T, token string) context.Context {
 	t.Helper()
 	var stream context.Context
-	b := NewBearer(g.provider(t), g.reviewer, g.clock, slog.New(slog.DiscardHandler))
+	b := NewBearer(g.provider(t), g.reviewer, g.revoked, g.clock, slog.New(slog.DiscardHandler))
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "/", http.NoBody)
 	r.Header.Set("Authorization", "Bearer "+token)
 	b.Require(func(_ http.ResponseWriter, _ *http.Request, status int, detail string) {

@@ -77,6 +77,8 @@ func (b *Browser) Require(next http.Handler) http.Handler {
 			ctx := WithIdentity(r.Context(), s.identity())
 			next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, sessionKey, b.lasting(s))))
 		case errors.As(err, &refused):
+			note(r.Context(), s.identity())
+			noteSession(r.Context(), renewal, "", Forbidden, "notAllowed")
 			b.log.WarnContext(r.Context(), "session refused", "error", err, "requestID", RequestID(r.Context()))
 			clearSession(w, r)
 			b.pages.Problem(w, r, http.StatusForbidden, "You cannot come in", refused.Reason)

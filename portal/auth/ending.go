@@ -1,6 +1,9 @@
 package auth
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Ending is why a session ended, for the page where somebody signs in again.
 type Ending string
@@ -13,6 +16,7 @@ const (
 	SignedOut Ending = "signed-out" // by the user, perhaps elsewhere
 	Lapsed    Ending = "lapsed"     // the identity provider does not renew it
 	Another   Ending = "another"    // the identity provider knows the user as somebody else now
+	ByAdmin   Ending = "by-admin"   // an administrator ended all sessions of the user
 )
 
 // endedError says why a session ended, and to the log what was behind it. It is errEnded.
@@ -35,7 +39,20 @@ var (
 	errOver      = &endedError{Over, "it lasted as long as it may"}
 	errSignedOut = &endedError{SignedOut, "it was signed out"}
 	errTokenOver = &endedError{Lapsed, "its ID token ended, and there is no refresh token"}
+	errByAdmin   = &endedError{ByAdmin, "an administrator ended all sessions of the user"}
+	errTooOld    = &endedError{Over, "the token is older than any may be"}
 )
+
+// TokenEnding returns for a program why its token, or a stream that it opened with it, has ended.
+func TokenEnding(err error) string {
+	switch {
+	case errors.Is(err, errByAdmin):
+		return "your sessions were ended by an administrator; sign in again"
+	case errors.Is(err, errTooOld):
+		return fmt.Sprintf("the token was issued longer ago than %.0f hours, or does not say when: get a new one", LongestSession.Hours())
+	}
+	return "the token has expired: get a new one"
+}
 
 // endingOf returns why the session ended according to err, or NoSession if err does not say.
 func endingOf(err error) Ending {
@@ -48,7 +65,7 @@ func endingOf(err error) Ending {
 // ending parses the reason in an address, and returns NoSession for anything unknown.
 func ending(text string) Ending {
 	switch e := Ending(text); e {
-	case NoSession, Rested, Over, SignedOut, Lapsed, Another:
+	case NoSession, Rested, Over, SignedOut, Lapsed, Another, ByAdmin:
 		return e
 	}
 	return NoSession

@@ -174,6 +174,7 @@ func (b *Browser) Callback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	note(r.Context(), s.identity())
+	noteSession(r.Context(), signIn, "", Done, "")
 	b.replace(ctx, r)
 	http.Redirect(w, r, l.ReturnTo, http.StatusSeeOther)
 }
@@ -243,6 +244,8 @@ func (b *Browser) begin(ctx context.Context, l login, answer url.Values) (sessio
 
 // problem shows what a failed sign-in means for the user; the log gets the cause.
 func (b *Browser) problem(w http.ResponseWriter, r *http.Request, err error) {
+	outcome, reason := refusalOf(err)
+	noteSession(r.Context(), signIn, "", outcome, reason)
 	b.log.WarnContext(r.Context(), "sign-in failed", "error", err, "requestID", RequestID(r.Context()))
 	var refused *RefusedError
 	var answer *AnswerError

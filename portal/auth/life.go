@@ -11,7 +11,7 @@ const (
 	// shortestIdle keeps a session from ending while somebody reads a page.
 	shortestIdle = time.Minute
 	// LongestSession is how long a revocation is remembered, whatever replicas are told now or after a restart: a copy of a
-	// cookie must not come to life again.
+	// cookie must not come to life again. No bearer token of a person counts for longer after it was issued, either.
 	LongestSession = 24 * time.Hour
 	// touchEvery is how often use is noted at most, for it means a new cookie.
 	touchEvery = time.Minute
@@ -65,6 +65,11 @@ func (s SessionRef) Forgettable() time.Time { return s.Began.Add(LongestSession)
 
 func (s session) ref() SessionRef {
 	return SessionRef{ID: s.key(), User: userHash(s.Subject), Began: time.Unix(s.Start, 0)}
+}
+
+// UserRef names all sessions and tokens of a user, by the name that Kubernetes knows, that began until then.
+func UserRef(username string, until time.Time) SessionRef {
+	return SessionRef{User: hashOf("username", username, 8), Began: until}
 }
 
 func userHash(subject string) string { return hashOf("user", subject, 8) }

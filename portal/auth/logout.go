@@ -37,11 +37,13 @@ func (b *Browser) Logout(w http.ResponseWriter, r *http.Request) {
 		note(r.Context(), s.identity())
 		b.forget(r.Context(), s)
 		if err := b.revoked.Revoke(r.Context(), s.ref()); err != nil {
+			noteSession(r.Context(), signOut, "", Failed, "")
 			b.log.ErrorContext(r.Context(), "revoking a session", "error", err, "requestID", RequestID(r.Context()))
 			b.pages.Problem(w, r, http.StatusServiceUnavailable, "You are signed out in this browser only",
 				"The session could not be ended everywhere: a copy of its cookie, if there is one, works until it expires.")
 			return
 		}
+		noteSession(r.Context(), signOut, "", Done, "")
 	}
 	http.Redirect(w, r, SignedOutPath, http.StatusSeeOther)
 }
@@ -108,13 +110,15 @@ func (b *Browser) BackChannelLogout(w http.ResponseWriter, r *http.Request) {
 		err = b.endAtProvider(r.Context(), said)
 	}
 	if err != nil {
+		outcome, reason := refusalOf(err)
+		noteSession(r.Context(), signOut, said.Subject, outcome, reason)
 		b.log.WarnContext(r.Context(), "the identity provider's sign-out was not taken", "error", err, "requestID", RequestID(r.Context()))
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest) // what the standard wants, whatever the reason
 		_ = json.NewEncoder(w).Encode(map[string]string{"error": "invalid_request", "error_description": "the logout token is not valid here, or cannot be acted on now"})
 		return
 	}
-	b.log.InfoContext(r.Context(), "signed out by the identity provider", "subject", short(said.Subject), "session", said.Session != "", "requestID", RequestID(r.Context()))
+	noteSession(r.Context(), signOut, said.Subject, Done, "provider")
 }
 
 // logout is what a logout token says.

@@ -11,14 +11,16 @@ import (
 
 // record is what the log says of one request. Only the request's own goroutine writes the actor.
 type record struct {
-	id     string
-	actor  Identity
-	writes writes
+	id    string
+	actor Identity
+	notes notes
+	log   *slog.Logger
+	now   func() time.Time
 }
 
 // RequestID returns the ID that the portal gave the request and sends back as X-Request-Id, or "" outside a request.
 func RequestID(ctx context.Context) string {
-	if rec, ok := ctx.Value(requestKey).(*record); ok {
+	if rec := recordOf(ctx); rec != nil {
 		return rec.id
 	}
 	return ""
@@ -26,39 +28,35 @@ func RequestID(ctx context.Context) string {
 
 // note tells the log who the request is from.
 func note(ctx context.Context, actor Identity) {
-	if rec, ok := ctx.Value(requestKey).(*record); ok {
+	if rec := recordOf(ctx); rec != nil {
 		rec.actor = actor
 	}
 }
 
-// Record gives each request an ID and logs who did what with which result, and each write (NoteWrite) in a line of its
-// own: no bodies, no queries, no headers. failed answers after a panic.
+// Record gives each request an ID and logs who did what with which result, and each write (NoteWrite), denial (NoteDenied) and read of a
+// log (NoteLogRead) in a line of its own: no bodies, no queries, no headers. failed answers after a panic.
 func Record(log *slog.Logger, now func() time.Time, failed http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			rec := &record{id: rand.Text()}
+			rec := &record{id: rand.Text(), log: log, now: now}
 			r = r.WithContext(context.WithValue(r.Context(), requestKey, rec))
 			w.Header().Set("X-Request-Id", rec.id)
 			out := &response{ResponseWriter: w}
 			begin := now()
-			defer func() { finish(log, out, r, now().Sub(begin)) }()
+			defer func() { rec.finish(out, r, now().Sub(begin)) }()
 			defer rescue(log, out, r, failed)
 			next.ServeHTTP(out, r)
 		})
 	}
 }
 
-func finish(log *slog.Logger, out *response, r *http.Request, took time.Duration) {
-	var actor Identity
-	if rec, ok := r.Context().Value(requestKey).(*record); ok {
-		actor = rec.actor
-		rec.log(r.Context(), log, out.status())
-	}
-	log.LogAttrs(r.Context(), slog.LevelInfo, "request", append([]slog.Attr{
-		slog.String("actor", actor.Username), slog.String("verb", r.Method),
+func (rec *record) finish(out *response, r *http.Request, took time.Duration) {
+	rec.audit(r.Context(), out.status())
+	rec.log.LogAttrs(r.Context(), slog.LevelInfo, "request", append([]slog.Attr{
+		slog.String("actor", rec.actor.Username), slog.String("verb", r.Method),
 		slog.String("object", r.URL.Path), slog.Int("status", out.status()), slog.String("decision", decision(out.status())),
-		slog.String("requestID", RequestID(r.Context())), slog.Duration("duration", took),
-	}, actor.known()...)...)
+		slog.String("requestID", rec.id), slog.Duration("duration", took),
+	}, rec.actor.known()...)...)
 }
 
 // rescue turns a panic into an opaque answer, unless one was begun. It must be deferred.

@@ -28,10 +28,14 @@ func (b *Browser) renew(w http.ResponseWriter, r *http.Request, l login) {
 	switch {
 	case err == nil:
 		note(r.Context(), old.identity())
+		noteSession(r.Context(), renewal, "", Done, "")
 		http.Redirect(w, r, l.ReturnTo, http.StatusSeeOther)
 	case errors.As(err, &unreachable): // the session has lapsed still: whoever asks again tries again
 		b.problem(w, r, err)
 	default:
+		note(r.Context(), old.identity())
+		outcome, reason := refusalOf(err)
+		noteSession(r.Context(), renewal, "", outcome, reason)
 		b.log.InfoContext(r.Context(), "session not renewed", "cause", err, "requestID", RequestID(r.Context()))
 		clearSession(w, r)
 		http.Redirect(w, r, signInAgain(l.ReturnTo, endingOf(err)), http.StatusSeeOther)

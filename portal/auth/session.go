@@ -72,6 +72,8 @@ func (b *Browser) alive(s session, now time.Time) error {
 	switch {
 	case b.revoked.Revoked(s.ref()), b.endedAtProvider(s):
 		return errSignedOut
+	case b.revoked.Revoked(UserRef(s.Username, time.Unix(s.Start, 0))):
+		return errByAdmin
 	case !now.Before(b.life.end(s)):
 		return errOver
 	case b.life.rested(s, now):

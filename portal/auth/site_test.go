@@ -47,7 +47,8 @@ func (m *memory) Loaded() bool { return !m.loading }
 func (m *memory) Revoked(s SessionRef) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.now().Before(m.all[s.ID]) || !s.Began.After(m.users[s.User])
+	until, all := m.users[s.User]
+	return m.now().Before(m.all[s.ID]) || all && !s.Began.After(until)
 }
 
 func (m *memory) Revoke(_ context.Context, s SessionRef) error {

@@ -1,0 +1,149 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// line is one line of the audit log, whatever it tells of; docs/audit.md lists the fields. It has no content of what it is about.
+type line struct {
+	event                           string // the message: write, denied, log-read, log-read-ended, sign-in, sign-out
+	verb, resource, namespace, name string
+	more                            []slog.Attr // that only lines of this event have
+	outcome                         Outcome
+	denied                          bool
+	reason                          string // in a word; "" where the outcome says all
+	// auditID is by what the API server's own audit log has the request that decided; of several that were sent for one write, the
+	// last. "" if the API server was not asked.
+	auditID string
+}
+
+// longestName is that of an object; what a caller made up may be longer.
+const longestName = 253
+
+// recordOf returns the record of the request, nil outside one.
+func recordOf(ctx context.Context) *record {
+	rec, _ := ctx.Value(requestKey).(*record)
+	return rec
+}
+
+// tell logs l now.
+func (rec *record) tell(ctx context.Context, l line) {
+	decision := "allow"
+	if l.denied {
+		decision = "deny"
+	}
+	all := append([]slog.Attr{
+		slog.String("actor", rec.actor.Username), slog.String("verb", l.verb),
+		slog.String("resource", l.resource), slog.String("namespace", short(l.namespace)), slog.String("name", short(l.name)),
+	}, l.more...)
+	all = append(all, slog.String("decision", decision), slog.String("outcome", string(l.outcome)))
+	for _, optional := range []struct{ key, value string }{{"reason", l.reason}, {"auditID", l.auditID}} {
+		if optional.value != "" {
+			all = append(all, slog.String(optional.key, short(optional.value)))
+		}
+	}
+	all = append(all, slog.String("requestID", rec.id), slog.Bool("audit", true))
+	rec.log.LogAttrs(ctx, slog.LevelInfo, l.event, append(all, rec.actor.known()...)...)
+}
+
+// known returns the names by which people know the user, for the log only. Rights go by the username: a provider may let anybody
+// choose these names.
+func (id Identity) known() (out []slog.Attr) {
+	if id.ServiceAccount {
+		return nil
+	}
+	if id.Name != "" {
+		out = append(out, slog.String("actorName", short(id.Name)))
+	}
+	if id.Email != "" {
+		out = append(out, slog.String("actorEmail", short(id.Email)))
+	}
+	return out
+}
+
+func short(name string) string { return name[:min(len(name), longestName)] }
+
+// LogRead is a look at the log of a container, as the caller.
+type LogRead struct {
+	Namespace, Pod, Container string
+	Follow                    bool // it goes on while the container runs
+	Outcome                   Outcome
+	AuditID                   string // see line
+}
+
+// NoteLogRead logs that a log is read, when that begins, or why it is not: of a request that waits for a log, once. Whoever follows one
+// calls the function that is returned at the end, which logs how long it took.
+func NoteLogRead(ctx context.Context, l LogRead) (ended func()) {
+	rec := recordOf(ctx)
+	if rec == nil || l.Outcome != Done && rec.notes.toldNoLog() {
+		return func() {}
+	}
+	begin := rec.now()
+	said := line{
+		event: "log-read", verb: "get", resource: "pods/log", namespace: l.Namespace, name: l.Pod,
+		more: []slog.Attr{slog.String("container", l.Container), slog.Bool("follow", l.Follow)}, outcome: l.Outcome, auditID: l.AuditID,
+	}
+	rec.tell(ctx, said)
+	if l.Outcome != Done || !l.Follow {
+		return func() {}
+	}
+	return sync.OnceFunc(func() {
+		said.event = "log-read-ended"
+		said.more = append(said.more, slog.Duration("duration", rec.now().Sub(begin).Round(time.Millisecond)))
+		rec.tell(ctx, said)
+	})
+}
+
+// toldNoLog reports whether it was told before that a log could not be read.
+func (n *notes) toldNoLog() (before bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	before, n.noLog = n.noLog, true
+	return before
+}
+
+// What is done with sessions, as lines name it.
+const (
+	signIn  = "sign-in"
+	renewal = "renew" // of a session that lapsed
+	signOut = "sign-out"
+)
+
+// noteSession logs what became of a sign-in, a renewal or a sign-out. subject is who it is about at the identity provider, if the request
+// is the provider's and not the user's.
+func noteSession(ctx context.Context, verb, subject string, outcome Outcome, reason string) {
+	rec := recordOf(ctx)
+	if rec == nil {
+		return
+	}
+	event := verb
+	if verb == renewal {
+		event = signIn
+	}
+	rec.tell(ctx, line{
+		event: event, verb: verb, resource: "sessions", name: subject, outcome: outcome, denied: outcome != Done, reason: reason,
+	})
+}
+
+// refusalOf returns what became of a sign-in that failed.
+func refusalOf(err error) (Outcome, string) {
+	var refused *RefusedError
+	var answer *AnswerError
+	switch {
+	case errors.As(err, &refused):
+		return Forbidden, "notAllowed"
+	case errors.As(err, &answer):
+		return Forbidden, "provider"
+	case errors.Is(err, errNotStarted):
+		return Forbidden, "notBegunHere"
+	case errors.Is(err, ErrBadToken), errors.Is(err, errMalforms):
+		return Forbidden, "badToken"
+	case errors.Is(err, errEnded), errors.Is(err, errNoSession):
+		return Forbidden, "ended"
+	}
+	return Failed, ""
+}
