@@ -1,0 +1,140 @@
+package activity
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+// Requests returns what creating is called.
+func Requests() []Deed { return []Deed{{Created, "asked for it"}} }
+
+// Deletes returns what deleting is called.
+func Deletes() []Deed { return []Deed{{Deleted, "deleted it"}} }
+
+// ReadsLog returns what reading the log of a Pod is called.
+func ReadsLog(pod string) []Deed { return []Deed{{LogsRead, "read the log of Pod " + pod}} }
+
+// Changes returns what became another than it was in what users write of an object, the first of two versions being the older.
+func Changes(was, is *unstructured.Unstructured) []Deed {
+	if was == nil || is == nil {
+		return nil
+	}
+	before, now := was.GetAnnotations(), is.GetAnnotations()
+	notes := map[string]any{}
+	for _, of := range []map[string]string{before, now} {
+		for key := range of {
+			if before[key] != now[key] {
+				notes[key] = value(now, key)
+			}
+		}
+	}
+	var parts []string
+	for _, d := range catalog.Differences(was, is, is) {
+		parts = append(parts, part(d.Path))
+	}
+	return deeds(parts, notes)
+}
+
+// value returns the annotation, nil without it.
+func value(annotations map[string]string, key string) any {
+	if text, ok := annotations[key]; ok {
+		return text
+	}
+	return nil
+}
+
+// Patches returns what a merge patch changes.
+func Patches(patch map[string]any) []Deed {
+	var parts []string
+	if spec, ok := patch["spec"].(map[string]any); ok {
+		for field := range spec {
+			parts = append(parts, part([]string{"spec", field}))
+		}
+	}
+	metadata, _ := patch["metadata"].(map[string]any)
+	if labels, _ := metadata["labels"].(map[string]any); len(labels) > 0 {
+		parts = append(parts, "labels")
+	}
+	notes := map[string]any{}
+	switch annotations := metadata["annotations"].(type) {
+	case map[string]any:
+		notes = annotations
+	case map[string]*string:
+		for key, text := range annotations {
+			if notes[key] = nil; text != nil {
+				notes[key] = *text
+			}
+		}
+	}
+	return deeds(parts, notes)
+}
+
+// part names what a path is of: the field of the spec, labels or annotations. Names below that are users' own, and may say anything.
+func part(path []string) string {
+	switch {
+	case len(path) > 1 && path[0] == "metadata":
+		return path[1]
+	case len(path) > 1 && path[0] == "spec":
+		return path[1]
+	}
+	return strings.Join(path, ".")
+}
+
+// asks are annotations by which people ask for something; the value of one that is removed is nil.
+var asks = map[string]func(value any) Deed{
+	v1alpha1.AnnotationKeep:                 always(Kept, "asked to keep it"),
+	v1alpha1.AnnotationRestartRequestedAt:   always(Restarted, "restarted it"),
+	v1alpha1.AnnotationRollback:             always(RolledBack, "went back to an earlier version"),
+	v1alpha1.AnnotationReconcileRequestedAt: always(CheckRequested, "asked for a check"),
+	v1alpha1.AnnotationAcknowledgeRecreate:  always(RecreateRequested, "asked for a new one in place of the one that is gone"),
+	v1alpha1.AnnotationPaused: func(value any) Deed {
+		if value == "true" {
+			return Deed{Paused, "paused it"}
+		}
+		return Deed{Resumed, "resumed it"}
+	},
+}
+
+func always(reason, words string) func(any) Deed {
+	return func(any) Deed { return Deed{reason, words} }
+}
+
+// deeds returns what was done by changes of parts, and of annotations by key.
+func deeds(parts []string, notes map[string]any) []Deed {
+	var out []Deed
+	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "annotations" })
+	for _, key := range slices.Sorted(maps.Keys(notes)) {
+		if ask, known := asks[key]; known {
+			out = append(out, ask(notes[key]))
+		} else if key != v1alpha1.AnnotationRequestedBy { // admission writes that
+			parts = append(parts, "annotations")
+		}
+	}
+	slices.Sort(parts)
+	if parts = slices.Compact(parts); len(parts) > 0 {
+		out = append(out, Deed{Changed, "changed " + list(parts)})
+	}
+	return out
+}
+
+// maxParts is how many parts are named.
+const maxParts = 8
+
+// list joins parts in words.
+func list(parts []string) string {
+	if more := len(parts) - maxParts; more > 0 {
+		parts = append(parts[:maxParts:maxParts], strconv.Itoa(more)+" more")
+	}
+	last := len(parts) - 1
+	if last == 0 {
+		return parts[0]
+	}
+	return strings.Join(parts[:last], ", ") + " and " + parts[last]
+}

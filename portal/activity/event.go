@@ -1,0 +1,73 @@
+package activity
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/json"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/podlogs"
+)
+
+// What Kubernetes takes of an Event, with room to spare.
+const (
+	longestName  = 100 // of a person, in characters
+	longestUser  = 253
+	longestWords = 400
+	longestOf    = 200 // of the object's name, as the beginning of the Event's
+)
+
+// Namespace returns where the Events about objects of a namespace are; "" is that of what belongs to none.
+func Namespace(of string) string { return cmp.Or(of, metav1.NamespaceDefault) }
+
+// event returns what is written when something happens for the first time.
+func (e entry) event(at time.Time, instance string) *eventsv1.Event {
+	notes := map[string]string{AnnotationActor: e.actor}
+	if e.actorName != "" {
+		notes[AnnotationActorName] = e.actorName
+	}
+	return &eventsv1.Event{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: Namespace(e.object.Namespace), Annotations: notes,
+			Name: strings.TrimRight(cut(e.object.Name, longestOf), ".-") + "." + strings.ToLower(rand.Text()),
+		},
+		EventTime: metav1.NewMicroTime(at), ReportingController: Controller, ReportingInstance: instance,
+		Action: e.deed.Reason, Reason: e.deed.Reason, Type: corev1.EventTypeNormal, Note: e.note(),
+		Regarding: corev1.ObjectReference{
+			APIVersion: e.object.APIVersion, Kind: e.object.Kind, Namespace: e.object.Namespace, Name: e.object.Name, UID: e.object.UID,
+		},
+	}
+}
+
+// note says who did what. A name that people may choose never stands in the place of the username.
+func (e entry) note() string {
+	who := cut(podlogs.CleanLine(e.actor), longestUser)
+	if e.actorName != "" {
+		who = e.actorName + " (" + who + ")"
+	}
+	return who + " " + cut(e.deed.Words, longestWords) + "."
+}
+
+// nameOf returns what the identity provider calls the user, on one line. The e-mail address is not for everybody who may list events.
+func nameOf(id auth.Identity) string {
+	return strings.TrimSpace(cut(podlogs.CleanLine(id.Name), longestName))
+}
+
+// again returns the patch for something that has happened before.
+func again(count int32, at time.Time) ([]byte, error) {
+	return json.Marshal(map[string]any{"series": eventsv1.EventSeries{Count: count, LastObservedTime: metav1.NewMicroTime(at)}})
+}
+
+// cut returns the first characters of s.
+func cut(s string, most int) string {
+	if all := []rune(s); len(all) > most {
+		return string(all[:most])
+	}
+	return s
+}
