@@ -28,7 +28,7 @@ type access struct {
 	flights singleflight.Group
 	// worth says whether a right in the whole cluster is worth asking about: the answer is no where it is not. nil is
 	// always.
-	worth func(context.Context, auth.Identity) (bool, error)
+	worth func(context.Context, auth.Identity, Right) (bool, error)
 	// exists says whether there is such a namespace; nil is always.
 	exists func(ctx context.Context, namespace string) (bool, error)
 }
@@ -39,41 +39,47 @@ func newAccess(reviews authorizationclient.SubjectAccessReviewInterface, c clock
 
 // require returns a *ForbiddenError if id may not do act.
 func (a *access) require(ctx context.Context, id auth.Identity, act Right) error {
-	ok, err := a.allowed(ctx, id, act)
+	is, err := a.decide(ctx, id, act)
 	if err != nil {
 		return err
 	}
-	if !ok {
-		return &ForbiddenError{Verb: act.verb, Resource: act.name(), Namespace: act.namespace}
+	if !is.ok {
+		return &ForbiddenError{Verb: act.verb, Resource: act.name(), Namespace: act.namespace, Name: act.object, AuditID: is.auditID}
 	}
 	return nil
 }
 
-// allowed reports whether id may do act, by the last seconds' reviews or a new one. In a namespace that does not exist callers may do what they may in
-// all of them, and in one whose name none can have nothing: addresses with made-up names cost no reviews.
+// allowed reports whether id may do act.
 func (a *access) allowed(ctx context.Context, id auth.Identity, act Right) (bool, error) {
+	is, err := a.decide(ctx, id, act)
+	return is.ok, err
+}
+
+// decide returns whether id may do act, by the last seconds' reviews or a new one. In a namespace that does not exist callers may do what they may in
+// all of them, and in one whose name none can have nothing: addresses with made-up names cost no reviews.
+func (a *access) decide(ctx context.Context, id auth.Identity, act Right) (decision, error) {
 	if err := id.Check(); err != nil {
-		return false, fmt.Errorf("refusing the caller: %w", err)
+		return decision{}, fmt.Errorf("refusing the caller: %w", err)
 	}
 	if act.namespace != "" && len(validation.IsDNS1123Label(act.namespace)) > 0 {
-		return false, nil
+		return decision{}, nil
 	}
 	if there, err := a.there(ctx, act.namespace); err != nil {
-		return false, err
+		return decision{}, err
 	} else if !there {
 		act.namespace = ""
 	}
 	key := questionOf(id, act)
-	if ok, known := a.cache.get(key); known {
-		return ok, nil
+	if is, known := a.cache.get(key); known {
+		return is, nil
 	}
 	if act.namespace == "" && a.worth != nil {
-		worth, err := a.worth(ctx, id)
+		worth, err := a.worth(ctx, id, act)
 		if err == nil && !worth {
-			a.cache.add(key, false, wideTTL)
+			a.cache.add(key, decision{}, refusalTTL(act))
 		}
 		if err != nil || !worth {
-			return false, err
+			return decision{}, err
 		}
 	}
 	return a.ask(ctx, id, act, key)
@@ -88,47 +94,47 @@ func (a *access) there(ctx context.Context, namespace string) (bool, error) {
 }
 
 // ask waits for a review. All who ask the same at once share one.
-func (a *access) ask(ctx context.Context, id auth.Identity, act Right, key question) (bool, error) {
+func (a *access) ask(ctx context.Context, id auth.Identity, act Right, key question) (decision, error) {
 	if err := ctx.Err(); err != nil {
-		return false, err // nobody waits for the answer
+		return decision{}, err // nobody waits for the answer
 	}
 	ch := a.flights.DoChan(string(key[:]), func() (any, error) {
 		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), reviewTimeout)
 		defer cancel()
-		if ok, known := a.cache.get(key); known {
-			return ok, nil // it came between the look at the answers and this flight
+		if is, known := a.cache.get(key); known {
+			return is, nil // it came between the look at the answers and this flight
 		}
 		return a.review(detached, id, act, key)
 	})
 	select {
 	case <-ctx.Done():
-		return false, ctx.Err()
+		return decision{}, ctx.Err()
 	case r := <-ch:
 		if r.Err != nil {
-			return false, r.Err
+			return decision{}, r.Err
 		}
-		return r.Val.(bool), nil
+		return r.Val.(decision), nil
 	}
 }
 
-func (a *access) review(ctx context.Context, id auth.Identity, act Right, key question) (bool, error) {
+func (a *access) review(ctx context.Context, id auth.Identity, act Right, key question) (decision, error) {
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 		User: id.Username, Groups: reviewGroups(id),
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Verb: act.verb, Group: act.group, Resource: act.resource, Subresource: act.sub, Namespace: act.namespace, Version: "*",
+			Verb: act.verb, Group: act.group, Resource: act.resource, Subresource: act.sub, Namespace: act.namespace, Name: act.object, Version: "*",
 		},
 	}}
+	ctx, sent := withTrail(ctx, asPortal)
 	answer, err := a.reviews.Create(ctx, review, metav1.CreateOptions{})
 	if err != nil {
-		return false, &UnavailableError{Doing: fmt.Sprintf("asking whether %s may %s %s", id.Username, act.verb, act.name()), Cause: err}
+		return decision{}, &UnavailableError{Doing: fmt.Sprintf("asking whether %s may %s %s", id.Username, act.verb, act.name()), Cause: err}
 	}
-	ok := answer.Status.Allowed && !answer.Status.Denied
-	ttl := accessTTL
-	if !ok && act.namespace == "" {
-		ttl = wideTTL
+	is, ttl := decision{ok: answer.Status.Allowed && !answer.Status.Denied}, accessTTL
+	if !is.ok {
+		is.auditID, ttl = sent.auditID(), refusalTTL(act)
 	}
-	a.cache.add(key, ok, ttl)
-	return ok, nil
+	a.cache.add(key, is, ttl)
+	return is, nil
 }
 
 // forget drops the answer, so that the API server is asked the next time.
@@ -148,9 +154,33 @@ func (c *Cluster) requireOne(ctx context.Context, id auth.Identity, verb string,
 		return fmt.Errorf("%s %s %q in namespace %q: one is needed for namespaced kinds only", verb, ref.Kind.Plural, ref.Name, ref.Namespace)
 	}
 	if verb != "create" && len(validation.IsDNS1123Subdomain(ref.Name)) > 0 {
-		return &ForbiddenError{Verb: verb, Resource: ref.Kind.Plural, Namespace: ref.Namespace}
+		return &ForbiddenError{Verb: verb, Resource: ref.Kind.Plural, Namespace: ref.Namespace, Name: ref.Name}
 	}
-	return c.access.require(ctx, id, RightTo(verb, ref.Kind, ref.Namespace))
+	return about(ref.Name, c.access.require(ctx, id, c.rightTo(ctx, id, verb, ref)))
+}
+
+// Require returns a *ForbiddenError unless the caller may do verb with objects of the kind in the namespace of ref. The name, which may
+// be empty, is for the log.
+func (c *Cluster) Require(ctx context.Context, id auth.Identity, verb string, ref Ref) error {
+	return about(ref.Name, c.access.require(ctx, id, RightTo(verb, ref.Kind, ref.Namespace)))
+}
+
+// rightTo returns the right by which the caller may do verb with one object, or that which is lacking.
+func (c *Cluster) rightTo(ctx context.Context, id auth.Identity, verb string, ref Ref) Right {
+	act := RightTo(verb, ref.Kind, ref.Namespace)
+	if ref.Kind.Namespaced || verb == "create" || ref.Name == "" {
+		return act
+	}
+	if ok, err := c.access.allowed(ctx, id, act); ok || err != nil {
+		return act // an error meets whoever asks for it
+	}
+	return act.to(ref.Name)
+}
+
+// CanOne reports whether the caller may do verb with one object. Rights to single objects count for kinds without namespaces: members
+// have them to their Team. Of others nobody is asked about each object of a list.
+func (c *Cluster) CanOne(ctx context.Context, id auth.Identity, verb string, ref Ref) (bool, error) {
+	return c.access.allowed(ctx, id, c.rightTo(ctx, id, verb, ref))
 }
 
 // filter returns those for which ask says yes, in any order. It asks several at once.

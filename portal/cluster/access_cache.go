@@ -18,9 +18,17 @@ const (
 	// wideTTL is how long a right in the whole cluster may take to be noticed by whoever gained it: each page asks for
 	// several of them, and nearly everybody has none.
 	wideTTL = 30 * time.Second
-	// accessEntries bounds the answers kept: 500 users × 200 namespaces would be 100,000 of about 100 bytes.
+	// accessEntries bounds the answers kept: 500 users × 200 namespaces would be 100,000 of about 150 bytes.
 	accessEntries = 100_000
 )
+
+// refusalTTL returns how long a right may take to be noticed by whoever gained it.
+func refusalTTL(act Right) time.Duration {
+	if act.namespace == "" && act.object == "" {
+		return wideTTL
+	}
+	return accessTTL
+}
 
 // question is a digest of who wants to do what, so that answers take little room whatever was asked.
 type question [sha256.Size]byte
@@ -28,7 +36,7 @@ type question [sha256.Size]byte
 // questionOf returns the digest of whether id may do act. Each part goes in with its length: no two questions are spelled alike.
 func questionOf(id auth.Identity, act Right) question {
 	h := sha256.New()
-	parts := []string{act.verb, act.group, act.resource, act.sub, act.namespace, id.Username}
+	parts := []string{act.verb, act.group, act.resource, act.sub, act.namespace, act.object, id.Username}
 	for _, part := range append(parts, slices.Sorted(slices.Values(reviewGroups(id)))...) {
 		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(part)))) // hashes never fail
 		_, _ = h.Write([]byte(part))
@@ -47,8 +55,14 @@ type accessCache struct {
 	born       time.Time // of the young generation
 }
 
+// decision is whether somebody may do something.
+type decision struct {
+	ok      bool
+	auditID string // of the access review that refused it, as the API server's audit log has it
+}
+
 type verdict struct {
-	ok    bool
+	decision
 	until time.Time
 }
 
@@ -56,25 +70,25 @@ func newAccessCache(limit int, c clock.PassiveClock) *accessCache {
 	return &accessCache{clock: c, limit: limit, young: map[question]verdict{}, born: c.Now()}
 }
 
-func (a *accessCache) get(q question) (ok, known bool) {
+func (a *accessCache) get(q question) (is decision, known bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	v, known := a.young[q]
 	if !known {
 		v, known = a.old[q]
 	}
-	return v.ok, known && a.clock.Now().Before(v.until)
+	return v.decision, known && a.clock.Now().Before(v.until)
 }
 
 // add remembers an answer for so long.
-func (a *accessCache) add(q question, ok bool, ttl time.Duration) {
+func (a *accessCache) add(q question, is decision, ttl time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.clock.Now()
 	if now.Sub(a.born) >= wideTTL || len(a.young) >= a.limit/2 {
 		a.young, a.old, a.born = map[question]verdict{}, a.young, now
 	}
-	a.young[q] = verdict{ok: ok, until: now.Add(ttl)}
+	a.young[q] = verdict{decision: is, until: now.Add(ttl)}
 }
 
 func (a *accessCache) remove(q question) {

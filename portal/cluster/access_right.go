@@ -2,8 +2,9 @@ package cluster
 
 import "github.com/portico-platform/portico/portal/catalog"
 
-// Right is what a caller may be allowed to do; an empty namespace means all of them, or a cluster-scoped resource.
-type Right struct{ verb, group, resource, sub, namespace string }
+// Right is what a caller may be allowed to do; an empty namespace means all of them, or a cluster-scoped resource. An empty object
+// means every one.
+type Right struct{ verb, group, resource, sub, namespace, object string }
 
 // What is asked about besides the platform's own kinds.
 var (
@@ -29,6 +30,12 @@ func RightsTo(verb string, kinds catalog.Catalog, namespace string) []Right {
 // In returns the same right in the namespace.
 func (r Right) In(namespace string) Right {
 	r.namespace = namespace
+	return r
+}
+
+// to returns the same right to one object.
+func (r Right) to(object string) Right {
+	r.object = object
 	return r
 }
 

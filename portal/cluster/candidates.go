@@ -3,11 +3,13 @@ package cluster
 import (
 	"context"
 	"slices"
+	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 )
 
@@ -38,8 +40,12 @@ func (c *Cluster) candidates(ctx context.Context, id auth.Identity) (sets.Set[st
 	return out, nil
 }
 
-// bySubject is the index of ClusterRoleBindings by whom they name.
-const bySubject = "subject"
+// The indexes of ClusterRoleBindings by whom they name: those that give rights to every object of a kind, and those that give a right
+// to one Team.
+const (
+	bySubject     = "subject"
+	byTeamSubject = "teamsubject"
+)
 
 // givenToAll are the ClusterRoles that every API server gives everybody who is signed in: no right to anything of ours.
 var givenToAll = sets.New("system:basic-user", "system:discovery", "system:public-info-viewer", "system:service-account-issuer-discovery")
@@ -47,9 +53,26 @@ var givenToAll = sets.New("system:basic-user", "system:discovery", "system:publi
 // indexSubjects returns those whom a ClusterRoleBinding gives rights that the portal may ask about.
 func indexSubjects(obj client.Object) []string {
 	b := obj.(*rbacv1.ClusterRoleBinding)
-	if givenToAll.Has(b.RoleRef.Name) {
+	if givenToAll.Has(b.RoleRef.Name) || aboutTeam(b) {
 		return nil
 	}
+	return subjectNames(b)
+}
+
+// indexTeamSubjects returns those whom a ClusterRoleBinding gives a right to their Team.
+func indexTeamSubjects(obj client.Object) []string {
+	if b := obj.(*rbacv1.ClusterRoleBinding); aboutTeam(b) {
+		return subjectNames(b)
+	}
+	return nil
+}
+
+// aboutTeam reports whether a binding is one that Portico makes for the members of a Team. It decides only what is asked.
+func aboutTeam(b *rbacv1.ClusterRoleBinding) bool {
+	return strings.HasPrefix(b.RoleRef.Name, v1alpha1.TeamRolePrefix)
+}
+
+func subjectNames(b *rbacv1.ClusterRoleBinding) []string {
 	names := make([]string, 0, len(b.Subjects))
 	for _, s := range b.Subjects {
 		names = append(names, subjectName(s, ""))
@@ -57,23 +80,32 @@ func indexSubjects(obj client.Object) []string {
 	return names
 }
 
-// worthAsking reports whether the caller may have any right in the whole cluster: if a ClusterRoleBinding names the caller,
+// worthAsking reports whether the caller may have a right in the whole cluster: if a ClusterRoleBinding names the caller,
 // or Options.AskEverywhere says that there are other ways to rights. Nearly nobody has one, and each page needs a dozen. It
 // decides nothing but a no.
-func (c *Cluster) worthAsking(ctx context.Context, id auth.Identity) (bool, error) {
+func (c *Cluster) worthAsking(ctx context.Context, id auth.Identity, act Right) (bool, error) {
 	if c.askEverywhere {
 		return true, nil
 	}
+	named, err := c.clusterBindings(ctx, id, bySubject)
+	if len(named) > 0 || err != nil || act.object == "" {
+		return len(named) > 0, err
+	}
+	named, err = c.clusterBindings(ctx, id, byTeamSubject)
+	return len(named) > 0, err
+}
+
+// clusterBindings returns the ClusterRoleBindings of an index that name the caller.
+func (c *Cluster) clusterBindings(ctx context.Context, id auth.Identity, index string) ([]rbacv1.ClusterRoleBinding, error) {
+	var all []rbacv1.ClusterRoleBinding
 	for name := range namesOf(id) {
 		var list rbacv1.ClusterRoleBindingList
-		if err := c.cache.List(ctx, &list, client.MatchingFields{bySubject: name}); err != nil {
-			return false, &UnavailableError{Doing: "reading the cache of cluster role bindings", Cause: err}
+		if err := c.cache.List(ctx, &list, client.MatchingFields{index: name}); err != nil {
+			return nil, &UnavailableError{Doing: "reading the cache of cluster role bindings", Cause: err}
 		}
-		if len(list.Items) > 0 {
-			return true, nil
-		}
+		all = append(all, list.Items...)
 	}
-	return false, nil
+	return all, nil
 }
 
 // namesOf returns the ways in which bindings may name the caller.

@@ -84,7 +84,7 @@ func TestWhomABindingInTheWholeClusterNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster := &Cluster{cache: spaces{wide: []rbacv1.ClusterRoleBinding{{RoleRef: rbacv1.RoleRef{Name: c.role}, Subjects: []rbacv1.Subject{c.subject}}}}}
-			if got, err := cluster.worthAsking(t.Context(), c.id); err != nil || got != c.want {
+			if got, err := cluster.worthAsking(t.Context(), c.id, Right{}); err != nil || got != c.want {
 				t.Errorf("%v, %v; want %v", got, err, c.want)
 			}
 		})

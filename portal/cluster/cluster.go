@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
 	"github.com/portico-platform/portico/api/tracing"
+	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/operator"
 	"github.com/portico-platform/portico/portal/overview"
@@ -33,6 +34,8 @@ type Options struct {
 	Impersonator types.NamespacedName
 	// Namespace is Portico's own; it holds the revocation list, the portal's ServiceAccount and the operator's Lease.
 	Namespace string
+	// Prefix is in front of usernames and groups in Kubernetes.
+	Prefix string
 	// AskEverywhere is for API servers with authorizers that give rights by other means than RoleBindings and
 	// ClusterRoleBindings: the portal asks about the whole cluster and every namespace then, for each user.
 	AskEverywhere bool
@@ -56,9 +59,11 @@ type Cluster struct {
 	// askEverywhere is Options.AskEverywhere.
 	askEverywhere bool
 	revoked       *Revocations
+	prefix        string   // Options.Prefix
 	issuers       sync.Map // of ServiceAccounts' tokens
 	operator      *operator.Client
 	client        kubernetes.Interface
+	activity      *activity.Recorder
 	log           *slog.Logger
 }
 
@@ -76,6 +81,7 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	own := rest.CopyConfig(cfg)
 	own.QPS, own.UserAgent = -1, "portico-portal" // the API server's own fairness limits us
 	own.Wrap(tracing.Transport)
+	own.Wrap(leavingTrail(asPortal))
 	clients, reader, err := ownClients(own)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the Kubernetes client: %w", err)
@@ -96,7 +102,8 @@ func New(cfg *rest.Config, kinds catalog.Catalog, opts Options) (*Cluster, error
 	c := &Cluster{
 		podEvents: newPodEvents(clients, kinds, changes.publish),
 		kinds:     kinds, cache: objects, client: clients, reader: reader, impersonator: w, feed: changes, overview: overview.NewStore(), askEverywhere: opts.AskEverywhere, log: opts.Log,
-		access: newAccess(clients.AuthorizationV1().SubjectAccessReviews(), opts.Clock), revoked: revoked,
+		access: newAccess(clients.AuthorizationV1().SubjectAccessReviews(), opts.Clock), revoked: revoked, prefix: opts.Prefix,
+		activity: activity.New(clients.EventsV1(), opts.Clock, opts.Log),
 		operator: operator.New(newOperatorAccess(clients, opts.Namespace, opts.Clock), opts.Clock, opts.Log),
 	}
 	c.access.worth, c.access.exists = c.worthAsking, c.namespaceExists
@@ -124,6 +131,11 @@ func (c *Cluster) Run(ctx context.Context) error {
 	sampling := time.NewTicker(operator.SampleEvery)
 	defer sampling.Stop()
 	go c.operator.Sample(ctx, sampling.C)
+	counting := time.NewTicker(activity.FlushEvery)
+	defer counting.Stop()
+	var telling sync.WaitGroup
+	defer telling.Wait()
+	telling.Go(func() { c.activity.Run(ctx, counting.C) })
 	if err := c.cache.Start(ctx); err != nil {
 		return fmt.Errorf("running the cache: %w", err)
 	}

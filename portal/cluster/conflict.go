@@ -23,6 +23,8 @@ const conflictRetries = 5
 type Seen struct {
 	UID  types.UID // a namesake made in between stays
 	ETag string    // as Update takes it; a *ChangedError says that it is another version by now
+	// Confirmed is the name that the caller typed to confirm a deletion; "": none.
+	Confirmed string
 	// SpecOnly says that labels and annotations may be others.
 	SpecOnly bool
 }

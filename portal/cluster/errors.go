@@ -1,13 +1,28 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // ForbiddenError says that the caller lacks the right, whether or not the object exists. Its text is for the caller.
-type ForbiddenError struct{ Verb, Resource, Namespace string }
+type ForbiddenError struct {
+	Verb, Resource, Namespace string
+	// Name is that of the object, for the log; "" for none, or where it is not known.
+	Name string
+	// AuditID is by what the API server's audit log has the access review that refused it; "" if none was needed.
+	AuditID string
+}
+
+// about returns err as one about the object of the name, if it is a *ForbiddenError.
+func about(name string, err error) error {
+	if forbidden, ok := errors.AsType[*ForbiddenError](err); ok {
+		forbidden.Name = name
+	}
+	return err
+}
 
 func (e *ForbiddenError) Error() string {
 	if e.Namespace == "" {

@@ -54,6 +54,7 @@ func outcomeOf(err error) auth.Outcome {
 	var forbidden *ForbiddenError
 	var tool *ToolError
 	var changed *ChangedError
+	var noUser *auth.NoUserError
 	var status apierrors.APIStatus
 	switch {
 	case err == nil:
@@ -62,7 +63,7 @@ func outcomeOf(err error) auth.Outcome {
 		return auth.Forbidden
 	case errors.As(err, &changed), apierrors.IsConflict(err):
 		return auth.Conflict
-	case errors.As(err, &status):
+	case errors.As(err, &status), errors.As(err, &noUser):
 		return auth.Refused
 	}
 	return auth.Failed

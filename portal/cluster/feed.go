@@ -11,6 +11,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
@@ -24,6 +25,7 @@ type Change struct {
 	Namespace string
 	Name      string
 	Events    bool // only the events about the object changed
+	Activity  bool // and those are what somebody did through the portal
 	Pods      bool // only Pods that run for the object changed
 }
 
@@ -171,7 +173,10 @@ func (f *feed) events(kinds catalog.Catalog) toolscache.ResourceEventHandler {
 			return
 		}
 		if k, ok := kinds.ByName(e.InvolvedObject.Kind); ok {
-			f.publish(Change{Kind: k.Plural, Namespace: e.InvolvedObject.Namespace, Name: e.InvolvedObject.Name, Events: true})
+			f.publish(Change{
+				Kind: k.Plural, Namespace: e.InvolvedObject.Namespace, Name: e.InvolvedObject.Name, Events: true,
+				Activity: e.ReportingController == activity.Controller,
+			})
 		}
 	}
 	return toolscache.ResourceEventHandlerFuncs{AddFunc: tell, UpdateFunc: func(_, after any) { tell(after) }}

@@ -38,6 +38,7 @@ func newImpersonator(own *rest.Config, client kubernetes.Interface, account type
 	bare := rest.AnonymousClientConfig(own)
 	bare.QPS = -1
 	bare.Wrap(tracing.Transport)
+	bare.Wrap(leavingTrail(asCaller))
 	base, err := rest.TransportFor(bare)
 	if err != nil {
 		return nil, fmt.Errorf("making the transport: %w", err)

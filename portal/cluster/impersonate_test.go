@@ -64,6 +64,7 @@ func newTestImpersonator(t *testing.T) (*impersonator, *apiserver, *clocktesting
 		defer s.mu.Unlock()
 		body, _ := io.ReadAll(r.Body)
 		s.seen, s.bodies = append(s.seen, r), append(s.bodies, string(body))
+		w.Header().Set("Audit-Id", "audit-"+r.Method)
 		s.answer(w)
 	}))
 	t.Cleanup(srv.Close)

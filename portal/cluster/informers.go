@@ -30,6 +30,12 @@ func (c *Cluster) watch(ctx context.Context) error {
 	if err := c.cache.IndexField(ctx, &corev1.Event{}, eventUID, byUID); err != nil {
 		return fmt.Errorf("indexing events: %w", err)
 	}
+	if err := c.cache.IndexField(ctx, &corev1.Event{}, eventController, indexControllers); err != nil {
+		return fmt.Errorf("indexing events of the portal: %w", err)
+	}
+	if err := c.cache.IndexField(ctx, &rbacv1.ClusterRoleBinding{}, byTeamSubject, indexTeamSubjects); err != nil {
+		return fmt.Errorf("indexing cluster role bindings of teams: %w", err)
+	}
 	if err := c.cache.IndexField(ctx, &rbacv1.ClusterRoleBinding{}, bySubject, indexSubjects); err != nil {
 		return fmt.Errorf("indexing cluster role bindings: %w", err)
 	}

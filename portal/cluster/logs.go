@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/podlogs"
 )
@@ -25,31 +27,51 @@ type LogQuery struct {
 	Previous                  bool  // of the container's last run before this one
 	Timestamps                bool
 	Follow                    bool // do not end while the container runs
+	// App is what the Pod runs for, whose team is told that somebody read the log.
+	App activity.Object
 }
 
 // Logs reads a log as the caller, to be closed; ctx bounds all of it. The caller needs the right to get pods/log in the
 // namespace; who reads too many at a time gets a *podlogs.TooManyReadsError. apierrors.IsBadRequest says that there is no log, and why: the container has not started, or not ended.
 func (c *Cluster) Logs(ctx context.Context, id auth.Identity, q LogQuery) (*podlogs.Lines, error) {
-	api, err := c.impersonator.streamsFor(id)
+	ctx, sent := withTrail(ctx, asCaller)
+	body, done, err := c.openLog(ctx, id, q)
+	if outcomeOf(err) == auth.Forbidden {
+		NoteDenied(ctx, about(q.Pod, err))
+		return nil, err
+	}
+	ended := auth.NoteLogRead(ctx, auth.LogRead{
+		Namespace: q.Namespace, Pod: q.Pod, Container: q.Container, Follow: q.Follow, Outcome: outcomeOf(err), AuditID: sent.auditID(),
+	})
 	if err != nil {
 		return nil, err
 	}
+	c.activity.Note(id, q.App, activity.ReadsLog(q.Pod))
+	return podlogs.NewLines(body, func() { done(); ended() }), nil
+}
+
+// openLog opens a log; done must be called when it was read.
+func (c *Cluster) openLog(ctx context.Context, id auth.Identity, q LogQuery) (body io.ReadCloser, done func(), err error) {
+	api, err := c.impersonator.streamsFor(id)
+	if err != nil {
+		return nil, nil, err
+	}
 	if err := c.MayReadLogs(ctx, id, q.Namespace); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := errors.Join(podNamed(q.Pod), containerNamed(q.Container)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	reading, cancel, err := c.reading(ctx, id, q)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	body, err := api.Pods(q.Namespace).GetLogs(q.Pod, q.options()).Stream(reading)
+	body, err = api.Pods(q.Namespace).GetLogs(q.Pod, q.options()).Stream(reading)
 	if err != nil {
 		cancel()
-		return nil, c.explainLogs(ctx, id, q, err)
+		return nil, nil, c.explainLogs(ctx, id, q, err)
 	}
-	return podlogs.NewLines(body, cancel), nil
+	return body, cancel, nil
 }
 
 // reading bounds the time of reading a log, and how many the caller reads; of a log that is followed, its stream does.

@@ -50,7 +50,7 @@ func (c *Cluster) Namespaces(ctx context.Context, id auth.Identity) ([]string, e
 }
 
 // givesARole are the roles that come with Portico: who has one in a namespace is of the team that it belongs to.
-var givesARole = sets.New("portico-viewer", "portico-developer", "portico-admin")
+var givesARole = sets.New("portico-viewer", "portico-developer", "portico-owner", "portico-admin")
 
 // teams returns the namespaces that belong to teams: those that say so by a label, those in which somebody has a role of
 // Portico's, and those that hold what teams request or a HostnameGrant.

@@ -26,12 +26,15 @@ func (c *Cluster) Overview(ctx context.Context, id auth.Identity) (overview.Over
 // Rows returns what lists say of the objects that List gives, in no order, and shared. Nothing is copied: it is for lists of
 // many objects, of which few are shown.
 func (c *Cluster) Rows(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*overview.Row, error) {
-	all, err := c.Can(ctx, id, "list", k, namespace)
+	all := true
+	var err error
+	if namespace != "" || !k.Namespaced {
+		err = c.Require(ctx, id, "list", Ref{Kind: k, Namespace: namespace})
+	} else {
+		all, err = c.Can(ctx, id, "list", k, "")
+	}
 	if err != nil {
 		return nil, err
-	}
-	if !all && (namespace != "" || !k.Namespaced) {
-		return nil, &ForbiddenError{Verb: "list", Resource: k.Plural, Namespace: namespace}
 	}
 	at, visible := overview.Place{Kind: k.Plural, Namespace: namespace}, sets.Set[string]{}
 	if !all {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,6 +33,8 @@ type spaces struct {
 	bound  map[string]rbacv1.Subject    // by namespace, in a RoleBinding
 	wide   []rbacv1.ClusterRoleBinding
 	failed error // of reading bindings
+	teams  []string
+	events []*corev1.Event
 }
 
 func (s spaces) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
@@ -55,12 +58,26 @@ func (s spaces) List(_ context.Context, into client.ObjectList, opts ...client.L
 		}
 		return s.failed
 	case *rbacv1.ClusterRoleBindingList:
+		wanted := opts[0].(client.MatchingFields)
 		for _, b := range s.wide {
-			if slices.Contains(indexSubjects(&b), opts[0].(client.MatchingFields)[bySubject]) {
+			if slices.Contains(indexSubjects(&b), wanted[bySubject]) || slices.Contains(indexTeamSubjects(&b), wanted[byTeamSubject]) {
 				list.Items = append(list.Items, b)
 			}
 		}
 		return s.failed
+	case *corev1.EventList:
+		var o client.ListOptions
+		o.ApplyOptions(opts)
+		for _, e := range s.events {
+			if (o.Namespace == "" || o.Namespace == e.Namespace) && o.FieldSelector.String() == eventController+"="+strings.Join(indexControllers(e), "") {
+				list.Items = append(list.Items, *e)
+			}
+		}
+		return s.failed
+	case *unstructured.UnstructuredList:
+		for _, name := range s.teams {
+			list.Items = append(list.Items, *teamNamed(name))
+		}
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"math"
-	"slices"
 	"sync"
 	"time"
 
@@ -159,6 +158,6 @@ func (c *Cluster) PodEvents(ctx context.Context, id auth.Identity, pod *corev1.P
 			out = append(out, e)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *corev1.Event) int { return EventTime(b).Compare(EventTime(a).Time) })
+	newestFirst(out)
 	return out[:min(len(out), maxPodEvents)], nil
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/portico-platform/portico/api/guardrails"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 )
@@ -22,6 +23,8 @@ type Provider struct {
 	AllowedRegions []string
 	Ready          bool
 	Message        string // of the Ready condition
+	// Guardrails of the provider.
+	Guardrails guardrails.Limits
 }
 
 // Providers returns the AWSProviders whose allowedNamespaces select the namespace, by name. It fails closed: a provider
@@ -47,10 +50,16 @@ func (c *Cluster) Providers(ctx context.Context, id auth.Identity, k catalog.Kin
 	if err != nil {
 		return nil, err
 	}
+	team, err := c.teamOf(ctx, metas[i])
+	if err != nil {
+		return nil, err
+	}
 	var out []Provider
 	for _, item := range items {
-		if selects(item, metas[i].Labels) {
-			out = append(out, providerOf(item))
+		if selects(item, metas[i].Labels) && team.narrow(item.GetName()) != nil {
+			p := providerOf(item)
+			p.AllowedRegions = team.narrow(p.Name)(p.AllowedRegions)
+			out = append(out, p)
 		}
 	}
 	slices.SortFunc(out, func(a, b Provider) int { return cmp.Compare(a.Name, b.Name) })
@@ -76,6 +85,8 @@ func providerOf(obj *unstructured.Unstructured) Provider {
 	p.Region, _, _ = unstructured.NestedString(obj.Object, "spec", "region")
 	p.AllowedRegions, _, _ = unstructured.NestedStringSlice(obj.Object, "spec", "allowedRegions")
 	p.AccountID, _, _ = unstructured.NestedString(obj.Object, "status", "accountID")
+	rules, _, _ := unstructured.NestedMap(obj.Object, "spec", "guardrails")
+	p.Guardrails = guardrails.Limits{By: "AWSProvider " + p.Name, Rules: rules}
 	p.Ready, _, _ = unstructured.NestedBool(obj.Object, "status", "ready")
 	conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
 	for _, c := range conditions {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 )
@@ -93,7 +94,7 @@ func (c *Cluster) Current(ctx context.Context, id auth.Identity, ref Ref) (*unst
 // Events returns the events about obj, newest first; they are shared with the cache. The caller needs the right to list
 // events in the object's namespace; those of cluster-scoped objects are in namespace default.
 func (c *Cluster) Events(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error) {
-	ns := EventsIn(obj.GetNamespace())
+	ns := activity.Namespace(obj.GetNamespace())
 	if err := c.access.require(ctx, id, ListEvents.In(ns)); err != nil {
 		return nil, err
 	}
@@ -102,16 +103,16 @@ func (c *Cluster) Events(ctx context.Context, id auth.Identity, obj *unstructure
 	if err := c.cache.List(ctx, &list, client.InNamespace(ns), about); err != nil {
 		return nil, &UnavailableError{Doing: "reading the cache of events", Cause: err}
 	}
-	var out []*corev1.Event
-	for i := range list.Items {
-		out = append(out, &list.Items[i])
-	}
-	slices.SortStableFunc(out, func(a, b *corev1.Event) int { return EventTime(b).Compare(EventTime(a).Time) })
-	return out, nil
+	return sortedEvents(&list), nil
 }
 
-// EventsIn returns the namespace of the events about objects of a namespace, "" for cluster-scoped ones.
-func EventsIn(namespace string) string { return cmp.Or(namespace, metav1.NamespaceDefault) }
+// EventCount returns how often the event happened, whichever API wrote it.
+func EventCount(e *corev1.Event) int32 {
+	if e.Series != nil {
+		return max(e.Series.Count, 1)
+	}
+	return max(e.Count, 1)
+}
 
 // EventTime returns when the event was last seen, whichever API wrote it.
 func EventTime(e *corev1.Event) metav1.Time {

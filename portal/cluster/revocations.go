@@ -37,7 +37,7 @@ func RevocationSecret(list int) string {
 	return "portico-revoked-sessions-" + strconv.Itoa(list)
 }
 
-// Revocations are the sessions that were revoked before their end, at a sign-out, watched by every replica.
+// Revocations are the sessions that were revoked before their end, at a sign-out or by an administrator, watched by every replica.
 type Revocations struct {
 	secrets corev1client.SecretInterface
 	clock   clock.PassiveClock
@@ -135,6 +135,23 @@ func (r *Revocations) Revoke(ctx context.Context, s auth.SessionRef) error {
 // RevokeUser does that to all sessions of the user that began until then.
 func (r *Revocations) RevokeUser(ctx context.Context, until auth.SessionRef) error {
 	return r.change(ctx, listOf(until.User), func(l *revocationList) map[string]*string { return l.addAll(until.User, until.Began, r.clock.Now()) })
+}
+
+// EndUser ends all sessions and tokens of a user that have begun, by the name that Kubernetes knows, and returns the latest beginning
+// of what has ended. Both tell the second in which they began, and no less: it returns when this one is over, so that what begins
+// afterwards lasts. Nobody calls it off: who asked may have gone.
+func (r *Revocations) EndUser(ctx context.Context, username string) (time.Time, error) {
+	until := r.clock.Now().Truncate(time.Second)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+	defer cancel()
+	if err := r.RevokeUser(bounded, auth.UserRef(username, until)); err != nil {
+		return time.Time{}, err
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(until.Add(time.Second).Sub(r.clock.Now())):
+	}
+	return until, nil
 }
 
 func (r *Revocations) change(ctx context.Context, list int, by func(*revocationList) map[string]*string) error {

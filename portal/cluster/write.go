@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 )
@@ -32,7 +33,7 @@ type Began struct {
 // *ForbiddenError, *UnavailableError or the API server's own (apierrors), see catalog.FromStatus.
 func (c *Cluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (Result, error) {
 	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
-	return c.write(ctx, id, change{"create", ref, dryRun}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
+	return c.write(ctx, id, change{verb: "create", ref: ref, dryRun: dryRun, deeds: always(activity.Requests)}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
 		return r.Create(ctx, catalog.Clean(obj),
 			metav1.CreateOptions{DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
 	})
@@ -44,8 +45,11 @@ func (c *Cluster) Create(ctx context.Context, id auth.Identity, k catalog.Kind, 
 // do not matter.
 func (c *Cluster) Update(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, etag string, dryRun bool) (Result, error) {
 	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
-	return c.write(ctx, id, change{"update", ref, dryRun}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
+	var was *unstructured.Unstructured
+	ch := change{verb: "update", ref: ref, dryRun: dryRun, deeds: func(is *unstructured.Unstructured) []activity.Deed { return activity.Changes(was, is) }}
+	return c.write(ctx, id, ch, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
 		return retryOnConflict(ctx, r, ref, Seen{UID: obj.GetUID(), ETag: etag}, func(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+			was = live
 			return r.Update(ctx, withUsersPart(live, obj),
 				metav1.UpdateOptions{DryRun: dryRunOf(dryRun), FieldValidation: metav1.FieldValidationStrict})
 		})
@@ -55,7 +59,8 @@ func (c *Cluster) Update(ctx context.Context, id auth.Identity, k catalog.Kind, 
 // Patch merges what is given (RFC 7396) into one object, as the caller. Nothing else of the object is sent, so that what
 // others changed in the meantime stays. etag is as for Update.
 func (c *Cluster) Patch(ctx context.Context, id auth.Identity, ref Ref, with map[string]any, etag string, dryRun bool) (Result, error) {
-	return c.write(ctx, id, change{"patch", ref, dryRun}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
+	ch := change{verb: "patch", ref: ref, dryRun: dryRun, deeds: always(func() []activity.Deed { return activity.Patches(with) })}
+	return c.write(ctx, id, ch, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
 		send := func(with map[string]any) (*unstructured.Unstructured, error) {
 			body, err := json.Marshal(with)
 			if err != nil {
@@ -79,7 +84,8 @@ func (c *Cluster) Patch(ctx context.Context, id auth.Identity, ref Ref, with map
 func (c *Cluster) Edit(ctx context.Context, id auth.Identity, k catalog.Kind, began Began, obj *unstructured.Unstructured, dryRun bool) (Result, error) {
 	ref := Ref{Kind: k, Namespace: obj.GetNamespace(), Name: obj.GetName()}
 	var was *unstructured.Unstructured
-	got, err := c.write(ctx, id, change{"update", ref, dryRun}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
+	ch := change{verb: "update", ref: ref, dryRun: dryRun, deeds: func(is *unstructured.Unstructured) []activity.Deed { return activity.Changes(was, is) }}
+	got, err := c.write(ctx, id, ch, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
 		return retryOnConflict(ctx, r, ref, Seen{ETag: began.ETag, SpecOnly: true}, func(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 			was = live
 			want, err := mergeEdit(ref, live, began.Object, obj)
@@ -111,11 +117,17 @@ func (c *Cluster) Scale(ctx context.Context, id auth.Identity, ref Ref, replicas
 	return got.Object, err
 }
 
-// Delete deletes the object as the caller, if it is the one that was seen. The result's object is what is left while
+// Delete deletes the object as the caller, if it is the one that was seen. Where that is asked for, seen.Confirmed is noted as the
+// confirmation first, which needs the right to patch the object. The result's object is what is left while
 // finalizers work, nil when it is gone at once.
 func (c *Cluster) Delete(ctx context.Context, id auth.Identity, ref Ref, seen Seen, dryRun bool) (Result, error) {
-	return c.write(ctx, id, change{"delete", ref, dryRun}, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
-		if err := deleteSeen(ctx, r, ref, seen, dryRun); err != nil {
+	ch := change{verb: "delete", ref: ref, dryRun: dryRun, uid: seen.UID, deeds: always(activity.Deletes)}
+	return c.write(ctx, id, ch, func(ctx context.Context, r resource) (*unstructured.Unstructured, error) {
+		err := deleteSeen(ctx, r, ref, seen, dryRun)
+		if AsksToConfirm(err) && seen.Confirmed == ref.Name {
+			err = deleteConfirmed(ctx, r, ref, seen, dryRun)
+		}
+		if err != nil {
 			return nil, err
 		}
 		left, err := r.Get(ctx, ref.Name, metav1.GetOptions{})
@@ -130,13 +142,20 @@ func (c *Cluster) Delete(ctx context.Context, id auth.Identity, ref Ref, seen Se
 type change struct {
 	verb   string
 	ref    Ref
+	uid    types.UID // of what may be gone after it
 	dryRun bool
+	deeds  func(is *unstructured.Unstructured) []activity.Deed // that it comes to; is may be nil
 }
 
-// write sends what changes something, and notes it for the audit log of the request.
+func always(deeds func() []activity.Deed) func(*unstructured.Unstructured) []activity.Deed {
+	return func(*unstructured.Unstructured) []activity.Deed { return deeds() }
+}
+
+// write sends what changes something, and notes it for the audit log of the request and, if it was done, for the team.
 func (c *Cluster) write(ctx context.Context, id auth.Identity, ch change,
 	do func(context.Context, resource) (*unstructured.Unstructured, error),
 ) (Result, error) {
+	ctx, sent := withTrail(ctx, asCaller)
 	got, err := c.send(ctx, id, ch.verb, ch.ref, do)
 	name := ch.ref.Name
 	if name == "" && got.Object != nil {
@@ -144,8 +163,22 @@ func (c *Cluster) write(ctx context.Context, id auth.Identity, ch change,
 	}
 	auth.NoteWrite(ctx, auth.Write{
 		Verb: ch.verb, Resource: ch.ref.Kind.Plural, Namespace: ch.ref.Namespace, Name: name, DryRun: ch.dryRun, Outcome: outcomeOf(err),
+		AuditID: auditIDOf(sent, err),
 	})
+	if err == nil && !ch.dryRun {
+		c.activity.Note(id, ch.object(name, got.Object), ch.deeds(got.Object))
+	}
 	return got, err
+}
+
+// object returns what was written; is may be nil.
+func (ch change) object(name string, is *unstructured.Unstructured) activity.Object {
+	k := ch.ref.Kind
+	o := activity.Object{APIVersion: k.GVK().GroupVersion().String(), Kind: k.Name, Namespace: ch.ref.Namespace, Name: name, UID: ch.uid}
+	if is != nil {
+		o.UID = is.GetUID()
+	}
+	return o
 }
 
 // send runs do with a client that acts as id, and turns its error into what it means for the caller.
@@ -156,10 +189,10 @@ func (c *Cluster) send(ctx context.Context, id auth.Identity, verb string, ref R
 	if err != nil {
 		return Result{}, err
 	}
-	act := RightTo(verb, ref.Kind, ref.Namespace)
 	if err := c.requireOne(ctx, id, verb, ref); err != nil {
 		return Result{}, err
 	}
+	act := c.rightTo(ctx, id, verb, ref)
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	out, err := do(ctx, acting{in(client, ref), func(ctx context.Context) (*unstructured.Unstructured, error) {

@@ -1,0 +1,86 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/guardrails"
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+// teamRules are what the Team of a namespace lets it request; the zero value is that of a namespace of no team.
+type teamRules struct {
+	object *unstructured.Unstructured
+}
+
+// Guardrails returns those of the Team that the namespace belongs to. The caller needs the right to create or list objects of the
+// kind there.
+func (c *Cluster) Guardrails(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (guardrails.Limits, error) {
+	if err := c.requireInterest(ctx, id, k, namespace); err != nil {
+		return guardrails.Limits{}, err
+	}
+	metas, err := c.namespaceMetas(ctx)
+	if err != nil {
+		return guardrails.Limits{}, err
+	}
+	i := slices.IndexFunc(metas, func(n metav1.PartialObjectMetadata) bool { return n.Name == namespace })
+	if i < 0 {
+		return guardrails.Limits{}, nil
+	}
+	team, err := c.teamOf(ctx, metas[i])
+	return team.limits(), err
+}
+
+// teamOf finds the Team of a namespace: its label names it, and its annotation has the Team's UID.
+func (c *Cluster) teamOf(ctx context.Context, ns metav1.PartialObjectMetadata) (teamRules, error) {
+	name, uid := ns.Labels[v1alpha1.LabelTeam], ns.Annotations[v1alpha1.AnnotationTeamUID]
+	kind, ok := c.kinds.ByName(v1alpha1.KindTeam)
+	if name == "" || uid == "" || !ok {
+		return teamRules{}, nil
+	}
+	items, err := c.cached(ctx, kind, "")
+	if err != nil {
+		return teamRules{}, err
+	}
+	for _, item := range items {
+		if item.GetName() == name && string(item.GetUID()) == uid {
+			return teamRules{item}, nil
+		}
+	}
+	return teamRules{}, nil
+}
+
+func (t teamRules) limits() guardrails.Limits {
+	if t.object == nil {
+		return guardrails.Limits{}
+	}
+	rules, _, _ := unstructured.NestedMap(t.object.Object, "spec", "guardrails")
+	return guardrails.Limits{By: "Team " + t.object.GetName(), Rules: rules}
+}
+
+// narrow returns what is left of a provider's regions for the team; nil if the team does not list the provider.
+func (t teamRules) narrow(provider string) func(regions []string) []string {
+	if t.object == nil {
+		return func(regions []string) []string { return regions }
+	}
+	providers, _, _ := unstructured.NestedSlice(t.object.Object, "spec", "providers")
+	for _, p := range providers {
+		one, _ := p.(map[string]any)
+		if one["name"] != provider {
+			continue
+		}
+		listed, some, _ := unstructured.NestedStringSlice(one, "regions")
+		return func(regions []string) []string {
+			if !some {
+				return regions
+			}
+			return slices.DeleteFunc(slices.Clone(regions), func(r string) bool { return !slices.Contains(listed, r) })
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/auth"
+)
+
+// toEndSessions is the right to end the sessions of any user. Only RBAC knows this resource: there are no such objects.
+var toEndSessions = Right{verb: "delete", group: v1alpha1.GroupVersion.Group, resource: "sessions"}
+
+// Ended says whose sessions have ended.
+type Ended struct {
+	// Username is as Kubernetes knows the user.
+	Username string
+	// Until is the latest beginning of what has ended; zero after a dry run.
+	Until time.Time
+}
+
+// MayEndSessions reports whether the caller may end the sessions of users.
+func (c *Cluster) MayEndSessions(ctx context.Context, id auth.Identity) (bool, error) {
+	return c.access.allowed(ctx, id, toEndSessions)
+}
+
+// EndSessions ends, on every replica, all sessions and bearer tokens that a user has for the portal, or with dryRun only says whose
+// they are. user is as auth.NameUser reads it. What begins after it has returned lasts. Errors are *ForbiddenError, *auth.NoUserError
+// and *UnavailableError; after the last one they have ended here, and perhaps nowhere else.
+func (c *Cluster) EndSessions(ctx context.Context, id auth.Identity, user string, dryRun bool) (Ended, error) {
+	out, err := c.endSessions(ctx, id, user, dryRun)
+	auth.NoteWrite(ctx, auth.Write{
+		Verb: toEndSessions.verb, Resource: toEndSessions.resource, Name: cmp.Or(out.Username, user), DryRun: dryRun, Outcome: outcomeOf(err),
+	})
+	return out, err
+}
+
+func (c *Cluster) endSessions(ctx context.Context, id auth.Identity, user string, dryRun bool) (Ended, error) {
+	c.access.forget(id, toEndSessions) // no API server refuses it later
+	if err := c.access.require(ctx, id, toEndSessions); err != nil {
+		return Ended{}, err
+	}
+	named, err := auth.NameUser(c.prefix, user)
+	if err != nil {
+		return Ended{}, err
+	}
+	out := Ended{Username: named.Username}
+	if !named.Sure {
+		if group, err := c.isGroup(ctx, named.Username); err != nil || group {
+			return out, cmp.Or(err, auth.GroupError(named.Username))
+		}
+	}
+	if dryRun {
+		return out, nil
+	}
+	if out.Until, err = c.revoked.EndUser(ctx, named.Username); err != nil {
+		return out, &UnavailableError{Doing: "ending the sessions of " + named.Username, Cause: err}
+	}
+	return out, nil
+}
+
+// isGroup reports whether bindings name a group like that, and no user.
+func (c *Cluster) isGroup(ctx context.Context, name string) (bool, error) {
+	group, err := c.isBound(ctx, rbacv1.GroupKind+" "+name)
+	if err != nil || !group {
+		return false, err
+	}
+	user, err := c.isBound(ctx, rbacv1.UserKind+" "+name)
+	return !user, err
+}
+
+// isBound reports whether some binding names the subject, which is as subjectName has it.
+func (c *Cluster) isBound(ctx context.Context, subject string) (bool, error) {
+	for _, index := range []string{bySubject, byTeamSubject} {
+		var wide rbacv1.ClusterRoleBindingList
+		if err := c.cache.List(ctx, &wide, client.MatchingFields{index: subject}); err != nil {
+			return false, &UnavailableError{Doing: "reading the cache of cluster role bindings", Cause: err}
+		}
+		if len(wide.Items) > 0 {
+			return true, nil
+		}
+	}
+	var list rbacv1.RoleBindingList
+	if err := c.cache.List(ctx, &list); err != nil {
+		return false, &UnavailableError{Doing: "reading the cache of role bindings", Cause: err}
+	}
+	return slices.ContainsFunc(list.Items, func(b rbacv1.RoleBinding) bool {
+		return slices.ContainsFunc(b.Subjects, func(s rbacv1.Subject) bool { return subjectName(s, b.Namespace) == subject })
+	}), nil
+}
