@@ -66,3 +66,31 @@ func TestEveryFieldThatDecidesADeletionCountsWhileItRuns(t *testing.T) {
 		}
 	}
 }
+
+// A deletion can be called off while it waits, and not once AWS is at it.
+func TestWhatCanStillBeKept(t *testing.T) {
+	kinds := catalogtest.Kinds(t)
+	leaving := map[string]any{"deletionTimestamp": "2026-01-02T03:04:05Z"}
+	asked := map[string]any{"deletionTimestamp": "2026-01-02T03:04:05Z", "annotations": map[string]any{"portico.dev/keep": "true"}}
+	made := func(reason string) map[string]any {
+		return map[string]any{"accountID": "1", "conditions": []any{map[string]any{"type": "Ready", "status": "False", "reason": reason}}}
+	}
+	for name, row := range map[string]struct {
+		kind             string
+		metadata, status map[string]any
+		may, kept        bool
+	}{
+		"it waits":              {"S3Bucket", leaving, made("BucketNotEmpty"), true, false},
+		"AWS is at it":          {"RDSInstance", leaving, made("Deleting"), false, false},
+		"it was asked for":      {"S3Bucket", asked, made("BucketNotEmpty"), false, true},
+		"nothing is in AWS":     {"S3Bucket", leaving, map[string]any{}, false, false},
+		"it is not deleted":     {"S3Bucket", map[string]any{}, made("InSync"), false, false},
+		"it is no AWS resource": {"GatewayHostnameRequest", leaving, made("Releasing"), false, false},
+	} {
+		k, _ := kinds.ByName(row.kind)
+		obj := &unstructured.Unstructured{Object: map[string]any{"metadata": row.metadata, "status": row.status}}
+		if may, kept := MayKeep(obj, k), Kept(obj); may != row.may || kept != row.kept {
+			t.Errorf("%s: may be kept %v, is kept %v", name, may, kept)
+		}
+	}
+}

@@ -20,6 +20,17 @@ func Counts(k catalog.Kind, field string) bool {
 	return slices.Contains(k.Deletion.Counts, field) || slices.Contains(k.Deletion.Counts, EveryField)
 }
 
+// Kept reports whether the deletion of obj was called off: its object is made again.
+func Kept(obj *unstructured.Unstructured) bool {
+	return obj.GetDeletionTimestamp() != nil && obj.GetAnnotations()[v1alpha1.AnnotationKeep] == "true"
+}
+
+// MayKeep reports whether the deletion of obj can be called off: it has begun, and waits for something, and AWS is not at it yet.
+func MayKeep(obj *unstructured.Unstructured, k catalog.Kind) bool {
+	return obj.GetDeletionTimestamp() != nil && k.Has("deletionPolicy") && !Kept(obj) && !observed(obj) && catalog.TextAt(obj, "status", "accountID") != "" &&
+		status.FactsOf(obj).Condition(v1alpha1.ConditionReady).Reason != v1alpha1.ReasonDeleting
+}
+
 // Fate tells what becomes of a resource whose object is being deleted, and whether the object goes at once.
 func Fate(obj *unstructured.Unstructured, k catalog.Kind) (all []views.Effect, atOnce bool) {
 	if !k.Has("deletionPolicy") {

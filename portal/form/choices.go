@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/portico-platform/portico/api/guardrails"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/web/views"
@@ -16,14 +17,19 @@ const MaxChoices = 200
 type Offers struct {
 	Providers []Provider
 	Choices   Choices
+	Regions   map[string][]string         // of AWS accounts that a Team can be given, by the names of the accounts
 	Grant     *v1alpha1.HostnameGrantSpec // of hostnames; nil: none
-	Zones     map[string]string           // domains of hosted zones that hostnames may be in, by ID, as far as they are known
+	// Guardrails are those of the team.
+	Guardrails guardrails.Limits
+	Zones      map[string]string // domains of hosted zones that hostnames may be in, by ID, as far as they are known
 }
 
 // Provider is an AWS account that the team may use.
 type Provider struct {
 	Name, Region, AccountID string
 	Ready                   bool
+	Regions                 []string // that the team can choose
+	Guardrails              guardrails.Limits
 }
 
 // Choices are the objects that the fields of one form may name, by kind.

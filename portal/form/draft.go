@@ -22,6 +22,7 @@ type Facts struct {
 	Team      views.Team
 	Namespace string // "" for what belongs to no namespace
 	Edit      *Edit  // nil: a new object is described
+	People    People // how users and groups are called
 }
 
 // Edit is an object that is edited, in the version in which the user began. Forms carry that version, so that it holds over
@@ -110,7 +111,7 @@ func (s subject) fromForm(values url.Values) Draft {
 	}
 	s.kind.Split(d.values)
 	d.values.Set("metadata.namespace", s.Namespace)
-	d.Object, d.Unread = s.kind.Decode(d.values, base)
+	d.Object, d.Unread = s.kind.Decode(s.withPrefix(d.values, base), base)
 	if damaged != nil {
 		d.Unread = append(d.Unread, catalog.FieldError{Message: "what the form does not show could not be read: " + damaged.Error()})
 	}
@@ -162,6 +163,7 @@ func (d Draft) ToForm() Draft {
 	}
 	values := d.kind.Encode(d.Object)
 	inRows(d.kind.Fields, values)
+	d.withoutPrefix(values)
 	values.Set("base", d.yaml)
 	out := d.fromForm(values)
 	if err := out.TooManyRows(); err != nil {

@@ -64,6 +64,10 @@ func (b builder) field(f catalog.Field, path string, required bool) views.Field 
 		v.Widget, v.Value, v.Hint, v.More, v.Required, v.When = views.Fixed, held, why, "", false, nil
 		return v
 	}
+	if why, only := b.required(path); why != "" {
+		v.Widget, v.Value, v.Hint, v.More, v.Required, v.When = views.Fixed, only, why, "", false, nil
+		return v
+	}
 	switch {
 	case f.IsRef():
 		return b.reference(f, v)
@@ -78,6 +82,7 @@ func (b builder) field(f catalog.Field, path string, required bool) views.Field 
 	default:
 		b.scalar(f, &v)
 	}
+	b.limited(f, &v)
 	return v
 }
 
@@ -129,6 +134,9 @@ func (b builder) scalar(f catalog.Field, v *views.Field) {
 		v.Widget, v.Suggestions, v.List = views.Text, suggestions(f.Unit.Suggestions()), b.nameList(v.Name)
 		v.Suggestions = append(v.Suggestions, b.zonesFor(f)...)
 		v.Short = f.Format == "quantity" || f.Limits.MaxLength != nil && *f.Limits.MaxLength <= 32
+		if b.kind.IsPerson(f.Path) {
+			*v = b.person(f, *v)
+		}
 	}
 }
 
@@ -138,6 +146,8 @@ func (b builder) array(f catalog.Field, v *views.Field) {
 	switch {
 	case f.ListOfScalars() && len(f.Items.Options) > 0:
 		v.Widget, v.Options = views.Checks, options(f.Items.Options, b.values[v.Name], "")
+	case f.Path == regionsField && len(b.Regions) > 0:
+		v.Widget, v.Options = views.Checks, b.regionsOf(v.Name)
 	case f.ListOfScalars() && b.rows[v.Name] > 0:
 		v.Widget, v.Singular = views.Pairs, singular(f.Label)
 		v.Rows = b.each(v.Name, v.Singular)

@@ -102,6 +102,9 @@ func Fresh(kind catalog.Kind, query url.Values, facts Facts, offers Offers) Draf
 			values.Set(r.Path, name)
 		}
 	}
+	if kind.Name == v1alpha1.KindTeam {
+		begin(values, offers)
+	}
 	return subject{kind, facts}.fromForm(values)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/web/views"
@@ -56,6 +57,9 @@ func (d Draft) Review(form views.Form, stored Stored) (views.Review, error) {
 	}
 	var err error
 	view.Lines, view.Added, err = compareObjects(d.Object, stored.Object)
+	if d.kind.Name == v1alpha1.KindTeam && err == nil {
+		view.Effects, err = d.teamEffects(stored.Object)
+	}
 	return view, err
 }
 

@@ -60,6 +60,7 @@ func (d Draft) View(view views.Form, offers Offers, portal string) (views.Form, 
 	for _, m := range rest {
 		view.Problems = append(view.Problems, views.Problem{Text: humanize.Sentence(m)})
 	}
+	divide(d.kind, &view)
 	return view, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
@@ -206,6 +207,7 @@ func TestWhichLogIsRead(t *testing.T) {
 		f := shopSite(t)
 		visit(t, f, developer, atPod+"/logs"+query)
 		want.Namespace, want.Pod = "payments", "shop-7f8-b"
+		want.App = activity.Object{APIVersion: "portico.dev/v1alpha1", Kind: "WebApp", Namespace: "payments", Name: "shop", UID: "uid-shop"}
 		if len(f.asked) != 1 || f.asked[0] != want {
 			t.Errorf("%q reads %+v, want %+v", query, f.asked, want)
 		}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/portico-platform/portico/api/guardrails"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
@@ -32,22 +33,25 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 // fakeCluster is a cluster in memory: denied lists "verb namespace" that is refused, down makes everything fail.
 type fakeCluster struct {
-	mu      sync.Mutex
-	kinds   catalog.Catalog
-	objects []*unstructured.Unstructured
-	events  []*corev1.Event
-	spaces  []string
-	denied  []string
-	down    bool
-	broken  error // of everything, for a reason that nobody foresaw
-	feeds   []*fakeFeed
-	open    []cluster.Provider
-	dryRuns int
-	judge   func(*unstructured.Unstructured) error // of what is to be made; nil: nothing against it
-	checks  map[string]operator.Checks             // by name; others are unknown
+	mu         sync.Mutex
+	kinds      catalog.Catalog
+	objects    []*unstructured.Unstructured
+	events     []*corev1.Event
+	spaces     []string
+	denied     []string
+	down       bool
+	broken     error // of everything, for a reason that nobody foresaw
+	feeds      []*fakeFeed
+	open       []cluster.Provider
+	guardrails guardrails.Limits
+	dryRuns    int
+	judge      func(*unstructured.Unstructured) error // of what is to be made; nil: nothing against it
+	checks     map[string]operator.Checks             // by name; others are unknown
 	running
 	hosting
 	platform
+	owning
+	ender
 }
 
 func newFake(tb testing.TB, objects ...string) *fakeCluster {
@@ -138,6 +142,9 @@ func (f *fakeCluster) List(ctx context.Context, id auth.Identity, k catalog.Kind
 }
 
 func (f *fakeCluster) Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error) {
+	if ref.Kind.Name == page.TeamKind {
+		return f.getTeam(ctx, id, ref)
+	}
 	if err := f.require(ctx, id, "get", ref.Kind, ref.Namespace); err != nil {
 		return nil, err
 	}
@@ -168,6 +175,10 @@ func (f *fakeCluster) Checks(ctx context.Context, id auth.Identity, obj *unstruc
 		return known, nil
 	}
 	return operator.Checks{State: operator.Unknown}, nil
+}
+
+func (f *fakeCluster) Guardrails(context.Context, auth.Identity, catalog.Kind, string) (guardrails.Limits, error) {
+	return f.guardrails, nil
 }
 
 func (f *fakeCluster) Providers(context.Context, auth.Identity, catalog.Kind, string) ([]cluster.Provider, error) {
@@ -268,7 +279,7 @@ var developer = auth.Identity{Username: "oidc:payments-dev", Groups: []string{"o
 
 // site returns the pages for one caller.
 func site(f *fakeCluster, id auth.Identity, now time.Time) http.Handler {
-	p := New(f, Reach{Portal: "https://portal.example.com", Kubernetes: "https://k8s.example.com:6443", CLI: fakeCLI}, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	p := New(f, Reach{Portal: "https://portal.example.com", Kubernetes: "https://k8s.example.com:6443", Prefix: "oidc:", CLI: fakeCLI}, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	p.Now = func() time.Time { return now }
 	p.Alive = func(context.Context) error { return nil }
 	p.Watching(func() time.Time { return f.outage })

@@ -4,9 +4,11 @@ import (
 	"context"
 	"slices"
 
+	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/pages/page"
 )
 
 // Can goes by what is denied: "list payments" of every kind, "list s3buckets payments" of one, "* payments" of everything.
@@ -17,6 +19,27 @@ func (f *fakeCluster) Can(_ context.Context, id auth.Identity, verb string, k ca
 	return !slices.ContainsFunc(f.denied, func(d string) bool {
 		return d == verb+" "+ns || d == "* "+ns || d == verb+" "+k.Plural+" "+ns
 	}), f.away()
+}
+
+func (f *fakeCluster) Require(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) error {
+	return f.require(ctx, id, verb, ref.Kind, ref.Namespace)
+}
+
+// Activity goes by the right to list events: "list events payments" denies it.
+func (f *fakeCluster) Activity(ctx context.Context, id auth.Identity, ns string) (cluster.Activity, error) {
+	events := catalog.Kind{Plural: "events"}
+	if err := f.require(ctx, id, "list", events, ns); err != nil && (ns != "" || !page.Unseen(err)) {
+		return cluster.Activity{}, err
+	}
+	all, err := f.Can(ctx, id, "list", events, "")
+	out := cluster.Activity{Narrow: !all && ns == ""}
+	for _, e := range f.events {
+		may, _ := f.Can(ctx, id, "list", events, e.Namespace)
+		if e.ReportingController == activity.Controller && (ns == "" || e.Namespace == ns) && (all || may) {
+			out.Events = append(out.Events, e)
+		}
+	}
+	return out, err
 }
 
 func (f *fakeCluster) Unlisted(ctx context.Context, id auth.Identity, namespaces []string) (map[string]catalog.Catalog, error) {

@@ -17,6 +17,7 @@ import (
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/pages/request"
 	"github.com/portico-platform/portico/portal/pages/resource"
+	"github.com/portico-platform/portico/portal/pages/team"
 )
 
 // Cluster is what all pages together need of cluster.Cluster. Each package says which calls it makes itself.
@@ -25,6 +26,7 @@ type Cluster interface {
 	admin.Cluster
 	request.Cluster
 	resource.Cluster
+	team.Cluster
 	TeamReader
 }
 
@@ -51,8 +53,8 @@ type Pages struct {
 	*page.Base
 	cluster  teamCluster
 	reach    Reach
-	groups   map[string]string // what groups are called, by their names in Kubernetes
 	admin    *admin.Pages
+	team     *team.Pages
 	request  *request.Pages
 	resource *resource.Pages
 }
@@ -63,6 +65,8 @@ type Reach struct {
 	Portal string
 	// Kubernetes is the URL of the API server as people reach it; "" if that is not known.
 	Kubernetes string
+	// Prefix stands before the names of users and groups in Kubernetes.
+	Prefix string
 	// CLI is how command-line tools sign in; nil says nothing of it.
 	CLI func(context.Context) auth.CLI
 }
@@ -77,9 +81,10 @@ func (r Reach) cli(ctx context.Context) auth.CLI {
 // New makes the pages over c.
 func New(c Cluster, reach Reach, log *slog.Logger) *Pages {
 	base := page.New(c, log)
+	base.Names.Prefix = reach.Prefix
 	return &Pages{
 		Base: base, cluster: c, reach: reach,
-		admin: admin.New(base, c), request: request.New(base, c, reach.Portal), resource: resource.New(base, c, reach.Portal),
+		admin: admin.New(base, c), team: team.New(base, c), request: request.New(base, c, reach.Portal), resource: resource.New(base, c, reach.Portal),
 	}
 }
 
@@ -91,6 +96,6 @@ func (p *Pages) Watching(outage func() time.Time) *Pages {
 
 // Naming has the pages say what groups are called, by their names in Kubernetes, beside what the identity provider calls them.
 func (p *Pages) Naming(groups map[string]string) *Pages {
-	p.groups = groups
+	p.Names.Groups = groups
 	return p
 }

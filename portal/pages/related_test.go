@@ -56,8 +56,8 @@ func TestDeletingTellsWhoUsesIt(t *testing.T) {
 		name, path, words string
 		want              bool
 	}{
-		{"an application bound to a queue", "sqsqueues/dead", "take it out of shop first, or shop may fail without it.", true},
-		{"a queue whose dead-letter queue it is", "sqsqueues/dead", "take it out of orders first, or orders may fail without it.", true},
+		{"an application bound to a queue", "sqsqueues/dead", "take it out of shop first.", true},
+		{"a queue whose dead-letter queue it is", "sqsqueues/dead", "take it out of orders first.", true},
 		{"nobody", "sqsqueues/orders", "take it out of", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

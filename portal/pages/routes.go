@@ -22,6 +22,8 @@ func (p *Pages) Routes(r chi.Router) {
 		r.Get("/catalog", p.Handler(p.catalog))
 		r.Group(p.teamRoutes)
 	})
+	p.request.TeamRoutes(r)
+	p.team.Routes(r)
 	p.admin.Routes(r)
 	r.NotFound(p.Handler(func(http.ResponseWriter, *http.Request) error { return page.ErrNoPage }))
 }

@@ -16,6 +16,7 @@ var endings = map[auth.Ending][2]string{
 	auth.SignedOut: {"You are signed out", "You signed out, here or in another window."},
 	auth.Lapsed:    {"Your session has ended", "Your organisation's sign-in page did not renew it and wants you to sign in again."},
 	auth.Another:   {"Your session has ended", "Your organisation's sign-in page knows you as somebody else now. Sign in to go on as them."},
+	auth.ByAdmin:   {"Your session has ended", "An administrator ended your sessions, here and everywhere else."},
 }
 
 // SignIn shows the page for visitors; href is where signing in starts.

@@ -47,6 +47,11 @@ func TestGolden(t *testing.T) {
 		"edit-hostname": atHostnames + "shop/edit", "form-gatewayhostnamerequest": askHostname,
 		"hostname": atHostnames + "shop", "hostname-waiting": atHostnames + "pay", "hostname-taken": atHostnames + "lost",
 		"teams": "/teams", "about": "/teams/payments/about", "admin": "/admin", "admin-pool": "/admin/pool", "admin-claims": "/admin/claims", "admin-grants": "/admin/grants",
+		"activity": "/admin/activity",
+	}
+	owned := map[string]string{
+		"owner": "/team/growth", "owners": "/admin/teams", "new-team": "/admin/teams/new", "edit-team": "/teams/_platform/teams/growth/edit", "suspend": "/team/growth/suspend",
+		"sessions": endSessions, "sessions-review": endSessions + "?user=jo%40example.com",
 	}
 	pages := map[string]string{
 		"resources": "/teams/payments", "empty": "/teams/search", "catalog": "/teams/payments/catalog",
@@ -62,14 +67,18 @@ func TestGolden(t *testing.T) {
 		pages["form-"+strings.ToLower(k.Name)] = "/teams/" + team + "/new/" + k.Plural
 	}
 	maps.Copy(pages, hosts)
+	maps.Copy(pages, owned)
 	for name, path := range pages {
 		t.Run(name, func(t *testing.T) {
 			id, f := developer, busySite(t)
-			if strings.Contains(path, page.PlatformTeam) || strings.HasPrefix(path, "/admin") {
+			if strings.Contains(path, page.PlatformTeam) || strings.HasPrefix(path, "/admin") || owned[name] != "" {
 				id = platformAdmin
 			}
+			if owned[name] != "" {
+				f = ownedSite(t)
+			}
 			if hosts[name] != "" {
-				f = hostnameSite(t)
+				f = happened(hostnameSite(t))
 			}
 			html := visit(t, f, id, path).Body.String()
 			if name != framed {

@@ -41,6 +41,9 @@ func (p *Pages) aboutLive(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	changed := p.Follow(r.Context(), func(c cluster.Change) bool {
+		if c.Activity {
+			return c.Namespace == s.Namespace
+		}
 		switch c.Kind {
 		case cluster.Quotas, cluster.Bindings, "hostnamegrants":
 			return c.Namespace == s.Namespace
@@ -57,7 +60,8 @@ func (p *Pages) aboutLive(w http.ResponseWriter, r *http.Request) error {
 			if err != nil {
 				return nil, err
 			}
-			return page.Parts(ctx, page.Replace("quotas", views.TeamQuotasPart(view)), page.Replace("members", views.MembersPart(view)), page.Replace("allowed", views.AllowedPart(view)))
+			return page.Parts(ctx, page.Replace("quotas", views.TeamQuotasPart(view)), page.Replace("members", views.MembersPart(view)), page.Replace("allowed", views.AllowedPart(view)),
+				page.Replace("activity", views.TeamActivityPart(view)))
 		},
 	})
 }
@@ -70,7 +74,7 @@ func (p *Pages) aboutOf(ctx context.Context, id auth.Identity, s page.Space, fra
 		return view, err
 	}
 	for _, add := range []func(context.Context, auth.Identity, page.Space, *views.About) error{
-		p.addTeamQuotas, p.addMembers, p.addAccounts, p.addHostnames,
+		p.addTeamQuotas, p.addMembers, p.addAccounts, p.addHostnames, p.addActivity,
 	} {
 		if err := add(ctx, id, s, &view); err != nil {
 			return view, err
@@ -83,6 +87,12 @@ func (p *Pages) addTeamQuotas(ctx context.Context, id auth.Identity, s page.Spac
 	all, err := p.cluster.Quotas(ctx, id, s.Namespace)
 	view.Quotas = views.QuotaUses{Uses: p.QuotaUses(all)}
 	return page.Hiding(&view.Quotas.Hidden, err)
+}
+
+func (p *Pages) addActivity(ctx context.Context, id auth.Identity, s page.Space, view *views.About) error {
+	done, err := p.Activity(ctx, id, s.Namespace)
+	view.Activity = p.ActivityOf(done.Events)
+	return page.Hiding(&view.Activity.Hidden, err)
 }
 
 func (p *Pages) addMembers(ctx context.Context, id auth.Identity, s page.Space, view *views.About) error {
@@ -104,6 +114,7 @@ func (p *Pages) addMembers(ctx context.Context, id auth.Identity, s page.Space, 
 var roleWords = map[string]string{
 	"portico-viewer":    "may look",
 	"portico-developer": "may request, change and delete",
+	"portico-owner":     "may request, change and delete, and decides who the members are",
 	"portico-admin":     "looks after the platform",
 }
 
@@ -112,7 +123,7 @@ func (p *Pages) subject(m cluster.Member) views.Subject {
 	s := views.Subject{Kind: subjectKind(m.Kind), Name: humanize.Person(m.Name)}
 	switch m.Kind {
 	case "Group":
-		s.Called = p.groups[m.Name]
+		s.Called = p.Names.Groups[m.Name]
 	case "User":
 		s.Name = p.Called(m.Name)
 	}

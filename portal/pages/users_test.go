@@ -26,7 +26,7 @@ func TestDeletingAProviderTellsWhoUsesIt(t *testing.T) {
 		path         string
 		shows, hides string
 	}{
-		"how many":                      {few, at + "/delete", `<a href="/teams/-?provider=aws-prod">2 resources</a>`, "may fail without it"},
+		"how many":                      {few, at + "/delete", `<a href="/teams/-?provider=aws-prod">2 resources</a>`, "take it out of"},
 		"who":                           {few, at + "/delete", `<a href="/teams/search/s3buckets/ledger-archive">ledger-archive</a> of search uses it.`, ""},
 		"what happens then":             {few, at + "/delete", "It stays, and keeps working, until nothing uses it any more", ""},
 		"the first of many":             {many, at + "/delete", `<a href="/teams/-?provider=aws-prod">30 resources</a> now, among them those below`, "team-10"},

@@ -31,6 +31,9 @@ func (p *Pages) dashboard(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if view.MayEndSessions, err = p.MayEndSessions(r.Context(), o.id); err != nil {
+		return err
+	}
 	if r.Header.Get("HX-Request") == "true" {
 		w.Header().Set("HX-Replace-Url", view.Href())
 	}
@@ -65,8 +68,11 @@ func (p *Pages) dashboardLive(w http.ResponseWriter, r *http.Request) error {
 
 // concerns tells changes that the tab shows.
 func (p *Pages) concerns(o tabRequest) func(cluster.Change) bool {
-	if o.tab == views.AdminOverview {
+	if o.tab == views.AdminOverview || o.tab == views.AdminTeams {
 		return func(c cluster.Change) bool { return !c.Events && !c.Pods }
+	}
+	if o.tab == views.AdminActivity {
+		return func(c cluster.Change) bool { return c.Activity }
 	}
 	shown := map[string]bool{}
 	for _, name := range []string{page.PoolKind, page.ClaimKind, page.GrantKind} {
@@ -99,12 +105,16 @@ func (p *Pages) viewOf(ctx context.Context, o tabRequest) (views.Admin, error) {
 	switch o.tab {
 	case views.AdminOverview:
 		return view, p.addOverview(ctx, o, &view.Overview)
+	case views.AdminTeams:
+		return view, p.addOwners(ctx, o, &view)
 	case views.AdminClaims:
 		return view, p.addClaims(ctx, o, &view)
 	case views.AdminGrants:
 		return view, p.addGrants(ctx, o, &view)
 	case views.AdminQuotas:
 		return view, p.addAllQuotas(ctx, o, &view)
+	case views.AdminActivity:
+		return view, p.addActivity(ctx, o, &view)
 	case views.AdminCalls:
 		work, err := p.cluster.Controllers(ctx, o.id)
 		if err != nil {

@@ -26,7 +26,7 @@ type Cluster interface {
 	Quotas(ctx context.Context, id auth.Identity, namespace string) ([]cluster.Quota, error)
 }
 
-// Platform reads how the platform is, for a caller, after checking access.
+// Platform reads how the platform is, and ends the sessions of its users, for a caller, after checking access.
 type Platform interface {
 	Features(ctx context.Context, id auth.Identity) (operator.Features, error)
 	Controllers(ctx context.Context, id auth.Identity) (operator.Work, error)
@@ -34,6 +34,7 @@ type Platform interface {
 	Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error)
 	Overview(ctx context.Context, id auth.Identity) (overview.Overview, error)
 	TimesToReady(k catalog.Kind) overview.Times
+	EndSessions(ctx context.Context, id auth.Identity, user string, dryRun bool) (cluster.Ended, error)
 }
 
 // Pages serves the pages of the platform.

@@ -165,6 +165,9 @@ func faultOfKubernetes(err error) fault {
 
 // Fail answers with a page for err. The frame keeps the navigation as far as it can be had.
 func (b *Base) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	if cluster.NoteDenied(r.Context(), err); errors.Is(err, ErrNoTeam) {
+		auth.NoteDenied(r.Context(), auth.Denial{Verb: "list", Resource: "namespaces", Reason: "noTeam"})
+	}
 	if r.Context().Err() != nil {
 		return // the client has gone
 	}

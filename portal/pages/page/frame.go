@@ -20,7 +20,9 @@ func (b *Base) Frame(r *http.Request, id auth.Identity, s Space, title string) (
 	}
 	f := b.Anybody(id, title)
 	f.Team, f.Teams = s.Team, teams
-	if s.Team.ID != "" && !slices.ContainsFunc(teams, func(t views.Team) bool { return t.ID == s.Team.ID }) {
+	if i := slices.IndexFunc(teams, func(t views.Team) bool { return t.ID == s.Team.ID }); i >= 0 {
+		f.Team.Owner = teams[i].Owner
+	} else if s.Team.ID != "" {
 		f.Teams = append(f.Teams, s.Team)
 	}
 	f.Admin, err = b.IsAdmin(r.Context(), id)

@@ -10,6 +10,7 @@ const (
 	ClaimKind    = "DomainClaim"
 	GrantKind    = "HostnameGrant"
 	ProviderKind = "AWSProvider"
+	TeamKind     = "Team"
 )
 
 // HostnameKind is the kind that gives a namespace a hostname.

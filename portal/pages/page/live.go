@@ -25,7 +25,7 @@ type Live struct {
 
 // Live streams a page to somebody while it is open, they may see it, and their session lasts.
 func (b *Base) Live(w http.ResponseWriter, r *http.Request, id auth.Identity, l Live) error {
-	return b.streams.Serve(w, r, id.Username, sse.Source{Changed: l.Changed, Alive: b.Alive, Allowed: l.Allowed, Render: l.Render})
+	return b.streams.Serve(w, r, id.Username, sse.Source{Changed: l.Changed, Alive: b.Alive, Allowed: cluster.NotingDenied(l.Allowed), Render: l.Render})
 }
 
 // Part names a component by the id of its element.

@@ -10,22 +10,33 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/clock"
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/form"
 	"github.com/portico-platform/portico/portal/sse"
 	"github.com/portico-platform/portico/web/views"
 )
 
 // Cluster is what every page needs of cluster.Cluster, whose contracts hold.
 type Cluster interface {
+	Rights
 	Kinds() catalog.Catalog
 	Namespaces(ctx context.Context, id auth.Identity) ([]string, error)
-	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
-	Ahead(ctx context.Context, id auth.Identity, rights ...cluster.Right)
+	Teams(ctx context.Context, id auth.Identity) ([]*unstructured.Unstructured, error)
+	Activity(ctx context.Context, id auth.Identity, namespace string) (cluster.Activity, error)
 	Follow(ctx context.Context) cluster.Feed
+}
+
+// Rights is what the caller may do.
+type Rights interface {
+	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
+	Require(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) error
+	Ahead(ctx context.Context, id auth.Identity, rights ...cluster.Right)
+	MayEndSessions(ctx context.Context, id auth.Identity) (bool, error)
 }
 
 // Base is shared by all pages.
@@ -37,6 +48,7 @@ type Base struct {
 	Now     func() time.Time
 	Alive   func(context.Context) error // of the caller's session
 	Outage  func() time.Time            // since when the identity provider does not answer; zero: it does
+	Names   form.People                 // how users and groups are called
 }
 
 // New returns a base over c.
@@ -49,6 +61,9 @@ func (b *Base) Saw(id auth.Identity) { b.people.saw(id) }
 
 // Called returns what to call the user of a name.
 func (b *Base) Called(username string) string { return b.people.called(username) }
+
+// Knows reports whether the user of a name was here since the portal started.
+func (b *Base) Knows(username string) bool { return b.people.knows(username) }
 
 // Show writes a page. It is rendered before the first byte is sent, so that an error can still become a page.
 func (b *Base) Show(w http.ResponseWriter, r *http.Request, status int, c templ.Component) error {

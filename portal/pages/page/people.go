@@ -35,6 +35,16 @@ func (p *people) saw(id auth.Identity) {
 	p.seen[id.Username] = called
 }
 
+// knows reports whether somebody of the name came lately, who said more than that name.
+func (p *people) knows(username string) bool {
+	if p == nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.seen[username] != ""
+}
+
 // called returns what to call the user of the name.
 func (p *people) called(username string) string {
 	if p != nil {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/portico-platform/portico/portal/auth"
-	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
@@ -20,11 +19,16 @@ func (b *Base) IsAdmin(ctx context.Context, id auth.Identity) (bool, error) {
 
 // RequireAdmin returns an error unless the caller looks after the platform.
 func (b *Base) RequireAdmin(ctx context.Context, id auth.Identity) error {
-	may, err := b.IsAdmin(ctx, id)
-	if err == nil && !may {
-		err = &cluster.ForbiddenError{Verb: "list", Resource: "domainclaims"}
+	k, ok := b.cluster.Kinds().ByName(ClaimKind)
+	if !ok {
+		return &cluster.ForbiddenError{Verb: "list", Resource: "domainclaims"}
 	}
-	return err
+	return b.cluster.Require(ctx, id, "list", cluster.Ref{Kind: k})
+}
+
+// MayEndSessions reports whether the caller may end the sessions of users: pages lead them there.
+func (b *Base) MayEndSessions(ctx context.Context, id auth.Identity) (bool, error) {
+	return b.cluster.MayEndSessions(ctx, id)
 }
 
 // Ahead asks for what the frame of every page needs and for the rights given, all at once, before the page asks for one
@@ -37,11 +41,7 @@ func (b *Base) Ahead(ctx context.Context, id auth.Identity, rights ...cluster.Ri
 	b.cluster.Ahead(ctx, id, append(cluster.RightsTo("list", wide, ""), rights...)...)
 }
 
-// Require returns a *cluster.ForbiddenError unless the caller may do verb with objects of the kind in the namespace.
-func (b *Base) Require(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) error {
-	may, err := b.cluster.Can(ctx, id, verb, k, namespace)
-	if err == nil && !may {
-		err = &cluster.ForbiddenError{Verb: verb, Resource: k.Plural, Namespace: namespace}
-	}
-	return err
+// Require returns a *cluster.ForbiddenError unless the caller may do verb with objects of the kind, where ref is.
+func (b *Base) Require(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) error {
+	return b.cluster.Require(ctx, id, verb, ref)
 }

@@ -1,10 +1,12 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
@@ -79,9 +81,13 @@ func (b *Base) Teams(ctx context.Context, id auth.Identity) ([]views.Team, error
 	if err != nil {
 		return nil, err
 	}
+	owners, err := b.owners(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	teams := make([]views.Team, 0, len(names)+1)
 	for _, n := range names {
-		teams = append(teams, views.Team{ID: n, Name: n, About: true})
+		teams = append(teams, views.Team{ID: n, Name: n, About: true, Owner: owners[n]})
 	}
 	if len(teams) > 1 {
 		teams = append(teams, views.Team{ID: AllTeams, Name: "All teams"})
@@ -96,6 +102,27 @@ func (b *Base) Teams(ctx context.Context, id auth.Identity) ([]views.Team, error
 		}
 	}
 	return teams, nil
+}
+
+// owners returns the Teams that the caller may see, by the namespaces that they have.
+func (b *Base) owners(ctx context.Context, id auth.Identity) (map[string]views.Owner, error) {
+	all, err := b.cluster.Teams(ctx, id)
+	owners := map[string]views.Owner{}
+	for _, t := range all {
+		for _, namespace := range cluster.NamespacesOf(t) {
+			owners[namespace] = OwnerOf(t)
+		}
+	}
+	return owners, err
+}
+
+// OwnerOf returns what the pages of a namespace say of its Team.
+func OwnerOf(t *unstructured.Unstructured) views.Owner {
+	suspended, _, _ := unstructured.NestedBool(t.Object, "spec", "suspended")
+	return views.Owner{
+		Href: views.OwnerPath(t.GetName()), Title: cmp.Or(catalog.TextAt(t, "spec", "title"), t.GetName()),
+		Contact: catalog.TextAt(t, "spec", "contact"), Suspended: suspended,
+	}
 }
 
 // MayNotList returns the error for who may list nothing there: it names the right to one of the kinds: any would do.

@@ -20,10 +20,12 @@ type formRequest struct {
 	space page.Space
 	kind  catalog.Kind
 	edit  *form.Edit // nil: a new object is asked for
+	// people is how users and groups are called.
+	people form.People
 }
 
 func (f formRequest) facts() form.Facts {
-	return form.Facts{Team: f.space.Team, Namespace: f.space.Namespace, Edit: f.edit}
+	return form.Facts{Team: f.space.Team, Namespace: f.space.Namespace, Edit: f.edit, People: f.people}
 }
 
 // ref returns the object of the kind that has a name.
@@ -37,11 +39,11 @@ func (p *Pages) formRequest(r *http.Request, kinds func(page.Space) catalog.Cata
 	if err != nil {
 		return formRequest{}, err
 	}
-	f := formRequest{id: id, space: p.SpaceOf(r)}
+	f := formRequest{id: id, space: p.SpaceOf(r), people: p.Names}
 	if f.kind, err = page.KindOf(r, kinds(f.space)); err != nil {
 		return formRequest{}, err
 	}
-	return f, p.Require(r.Context(), id, verb, f.kind, f.space.Namespace)
+	return f, p.Require(r.Context(), id, verb, f.ref(chi.URLParam(r, "name")))
 }
 
 func requestable(s page.Space) catalog.Catalog { return s.Kinds }

@@ -16,12 +16,18 @@ import (
 // formPage returns the view of a form without what is entered in it.
 func (p *Pages) formPage(r *http.Request, f formRequest) (views.Form, error) {
 	title := "Request " + f.kind.Title
+	if f.kind.Name == page.TeamKind {
+		title = "New team"
+	}
 	if f.edit != nil {
 		title = "Edit " + f.edit.Name
 	}
 	frame, err := p.Frame(r, f.id, f.space, title)
 	if err != nil {
 		return views.Form{}, err
+	}
+	if f.kind.Name == page.TeamKind {
+		return teamFormPage(frame, f), nil
 	}
 	if f.edit != nil {
 		frame.Section = views.Resources

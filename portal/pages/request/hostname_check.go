@@ -102,6 +102,9 @@ func checkLook(a availability.Answer) views.Look {
 
 // judged returns what a review says of a hostname: an error where it can never be had, a warning where it may be later.
 func (p *Pages) judged(ctx context.Context, f formRequest, obj *unstructured.Unstructured) (catalog.FieldErrors, []string, error) {
+	if f.kind.Name == page.TeamKind {
+		return p.judgedTeam(ctx, f, obj)
+	}
 	if !page.IsHostname(f.kind) {
 		return nil, nil, nil
 	}

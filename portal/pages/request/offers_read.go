@@ -7,6 +7,7 @@ import (
 	"github.com/portico-platform/portico/api/phase"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/form"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/status"
@@ -16,17 +17,30 @@ import (
 // offers reads what the inputs of a form offer.
 func (p *Pages) offers(ctx context.Context, f formRequest) (form.Offers, error) {
 	var offers form.Offers
+	var err error
 	if f.kind.Namespaced {
-		open, err := p.cluster.Providers(ctx, f.id, f.kind, f.space.Namespace)
+		var open []cluster.Provider
+		open, err = p.cluster.Providers(ctx, f.id, f.kind, f.space.Namespace)
 		if err != nil {
 			return offers, err
 		}
 		for _, o := range open {
-			offers.Providers = append(offers.Providers, form.Provider{Name: o.Name, Region: o.Region, AccountID: o.AccountID, Ready: o.Ready})
+			offers.Providers = append(offers.Providers, form.Provider{
+				Name: o.Name, Region: o.Region, AccountID: o.AccountID, Ready: o.Ready,
+				Regions: regions(o), Guardrails: o.Guardrails,
+			})
+		}
+		if offers.Guardrails, err = p.cluster.Guardrails(ctx, f.id, f.kind, f.space.Namespace); err != nil {
+			return offers, err
 		}
 	}
-	var err error
-	if offers.Choices, err = p.choices(ctx, f.id, f.space, f.kind.Refers); err != nil || !page.IsHostname(f.kind) {
+	if offers.Choices, err = p.choices(ctx, f.id, f.space, f.kind.Refers); err != nil {
+		return offers, err
+	}
+	if f.kind.Name == page.TeamKind {
+		offers.Regions, err = p.regions(ctx, f.id)
+	}
+	if err != nil || !page.IsHostname(f.kind) {
 		return offers, err
 	}
 	if offers.Grant, err = p.cluster.HostnameGrant(ctx, f.id, f.space.Namespace); err != nil {
@@ -34,6 +48,14 @@ func (p *Pages) offers(ctx context.Context, f formRequest) (form.Offers, error) 
 	}
 	offers.Zones, err = p.cluster.Zones(ctx, f.id, f.space.Namespace)
 	return offers, err
+}
+
+// regions returns those that the team can choose.
+func regions(p cluster.Provider) []string {
+	if len(p.AllowedRegions) == 0 {
+		return []string{p.Region}
+	}
+	return p.AllowedRegions
 }
 
 // choices reads the objects that the fields of a form may name.
@@ -71,8 +93,11 @@ func (p *Pages) choosable(ctx context.Context, id auth.Identity, s page.Space, k
 	}
 	for _, o := range list {
 		label := o.GetName()
-		if page.IsHostname(k) {
+		switch k.Name {
+		case page.HostnameKind:
 			label += ", " + catalog.TextAt(o, "spec", "hostname")
+		case page.ProviderKind:
+			label = joined(label, catalog.TextAt(o, "spec", "region"), catalog.TextAt(o, "status", "accountID"))
 		}
 		if is, _ := status.Of(o); is != phase.Ready {
 			label += " (" + strings.ToLower(string(is)) + ")"

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/guardrails"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/availability"
@@ -22,8 +23,14 @@ type Cluster interface {
 	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
 	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
 	List(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*unstructured.Unstructured, error)
-	Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]cluster.Provider, error)
+	ProviderReader
 	Bindings(ctx context.Context, id auth.Identity, namespace string) (map[string][]string, error)
+}
+
+// ProviderReader reads which AWS accounts a namespace can use, and what for.
+type ProviderReader interface {
+	Guardrails(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (guardrails.Limits, error)
+	Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]cluster.Provider, error)
 }
 
 // HostnameReader reads what decides who may have which hostname, for a caller, after checking access.
@@ -33,8 +40,9 @@ type HostnameReader interface {
 	Zones(ctx context.Context, id auth.Identity, namespace string) (map[string]string, error)
 }
 
-// Writer writes as a caller.
+// Writer writes as a caller, and says what a write cannot have.
 type Writer interface {
+	FreeNamespace(ctx context.Context, id auth.Identity, team, namespace string) (bool, error)
 	Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error)
 	Edit(ctx context.Context, id auth.Identity, k catalog.Kind, began cluster.Began, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error)
 }

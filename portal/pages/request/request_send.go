@@ -156,6 +156,9 @@ func (p *Pages) create(w http.ResponseWriter, r *http.Request, f formRequest, d 
 
 // after returns where a write leads: to the page of the resource, or to the list if there is soon none.
 func (f formRequest) after(result cluster.Result) string {
+	if f.kind.Name == page.TeamKind {
+		return views.OwnerPath(result.Object.GetName())
+	}
 	path := views.ResourcePath(f.space.Team.ID, f.kind.Plural, result.Object.GetName())
 	if f.edit == nil {
 		return path

@@ -4,7 +4,14 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/portico-platform/portico/portal/form"
+	"github.com/portico-platform/portico/web/views"
 )
+
+// TeamRoutes adds the form for a new Team to r. The form that changes one is among Routes.
+func (p *Pages) TeamRoutes(r chi.Router) {
+	r.Get(views.NewTeamPath, p.Handler(p.teamForm))
+	r.Post(views.NewTeamPath, p.Handler(p.teamPost))
+}
 
 // Routes adds the forms to r, which has the team in its path.
 func (p *Pages) Routes(r chi.Router) {

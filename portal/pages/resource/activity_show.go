@@ -1,14 +1,18 @@
 package resource
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/api/phase"
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/humanize"
+	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/status"
 	"github.com/portico-platform/portico/web/views"
 )
@@ -88,7 +92,7 @@ func (p *Pages) activity(obj *unstructured.Unstructured, d views.Detail) []views
 	at := func(path ...string) views.Moment { return p.Moment(parsed(catalog.TextAt(obj, path...))) }
 	var all []views.Deed // of the same second, the last thing first
 	if t := obj.GetDeletionTimestamp(); t != nil {
-		all = append(all, views.Deed{Title: "Deletion requested", Icon: "bin", Tone: "idle", At: p.Moment(t.Time)})
+		all = append(all, views.Deed{Title: "Deletion requested", Text: told(d, activity.Deleted), Icon: "bin", Tone: "idle", At: p.Moment(t.Time)})
 	}
 	for _, e := range d.Events {
 		if slices.Contains(repairs, e.Reason) {
@@ -101,11 +105,37 @@ func (p *Pages) activity(obj *unstructured.Unstructured, d views.Detail) []views
 	all = append(all,
 		views.Deed{Title: "Last change made in AWS", Icon: "check", Tone: "good", At: at("status", "lastSyncTime")},
 		views.Deed{Title: "Ready for the first time", Icon: "check", Tone: "good", At: at("status", "firstReadyTime")},
-		views.Deed{Title: "Requested", Text: by(d.Resource.RequestedBy), Icon: "info", Tone: "idle", At: d.Resource.Created},
 	)
+	all = append(all, p.deeds(d)...)
+	all = append(all, views.Deed{
+		Title: "Requested", Text: cmp.Or(told(d, activity.Created), by(d.Resource.RequestedBy)), Icon: "info", Tone: "idle", At: d.Resource.Created,
+	})
 	all = slices.DeleteFunc(all, func(a views.Deed) bool { return a.At.At.IsZero() })
 	slices.SortStableFunc(all, func(a, b views.Deed) int { return b.At.At.Compare(a.At.At) })
 	return all
+}
+
+// deeds tells what people did, in seconds as everything else here. What the object itself tells of is left out.
+func (p *Pages) deeds(d views.Detail) (all []views.Deed) {
+	for _, e := range d.Events {
+		if e.Done && e.Reason != activity.Created && e.Reason != activity.Deleted {
+			all = append(all, views.Deed{
+				Title: humanize.Words(e.Reason), Text: humanize.Join(e.Text, e.Times()), Icon: page.ActivityIcon(e.Reason), Tone: "idle",
+				At: p.Moment(e.At.At.Truncate(time.Second)),
+			})
+		}
+	}
+	return all
+}
+
+// told returns what an event says of what was done, "" if there is none any more.
+func told(d views.Detail, reason string) string {
+	for _, e := range d.Events {
+		if e.Done && e.Reason == reason {
+			return e.Text
+		}
+	}
+	return ""
 }
 
 func by(who string) string {

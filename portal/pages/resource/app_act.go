@@ -28,7 +28,7 @@ func (p *Pages) readApp(w http.ResponseWriter, r *http.Request) (objectRequest, 
 	if !isApp(l.ref.Kind) {
 		return l, nil, page.ErrNoPage
 	}
-	if err := p.Require(r.Context(), l.id, "patch", l.ref.Kind, l.space.Namespace); err != nil {
+	if err := p.Require(r.Context(), l.id, "patch", l.ref); err != nil {
 		return l, nil, err
 	}
 	if err := page.ReadForm(w, r); err != nil {

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/web/views"
@@ -31,12 +32,9 @@ func (p *Pages) happenings(events []*corev1.Event, err error) (all []views.Happe
 }
 
 func (p *Pages) happening(e *corev1.Event) views.Happening {
-	count := e.Count
-	if e.Series != nil {
-		count = e.Series.Count
-	}
 	return views.Happening{
 		Reason: e.Reason, Text: humanize.Sentence(e.Message), Warning: e.Type == corev1.EventTypeWarning,
-		Count: count, At: views.Moment{At: cluster.EventTime(e).Time, Now: p.Now()},
+		Done:  e.ReportingController == activity.Controller,
+		Count: cluster.EventCount(e), At: views.Moment{At: cluster.EventTime(e).Time, Now: p.Now()},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/pages/page"
@@ -41,7 +42,7 @@ func (p *Pages) readLog(r *http.Request) (logRequest, error) {
 	asked := r.URL.Query()
 	l.query = cluster.LogQuery{
 		Namespace: at.ref.Namespace, Pod: at.pod.Name, Container: mainContainer(l.containers), Tail: defaultTail,
-		Previous: asked.Get("previous") == "true", Timestamps: asked.Get("timestamps") == "true",
+		Previous: asked.Get("previous") == "true", Timestamps: asked.Get("timestamps") == "true", App: activity.ObjectOf(at.app),
 	}
 	if n, err := strconv.Atoi(asked.Get("tail")); err == nil && n >= 1 && n <= slices.Max(tails) {
 		l.query.Tail = int64(n)

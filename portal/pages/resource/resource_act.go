@@ -15,7 +15,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// act sets the annotations behind the buttons of a resource's page: reconcile, pause, resume and restart. It sends nothing else,
+// act sets the annotations behind the buttons of a resource's page: reconcile, pause, resume, keep and restart. It sends nothing else,
 // so that what others change at the same time stays.
 func (p *Pages) act(w http.ResponseWriter, r *http.Request) error {
 	l, err := p.readRequest(r)
@@ -39,6 +39,8 @@ func (p *Pages) act(w http.ResponseWriter, r *http.Request) error {
 		}
 	case do == "pause":
 		notes = map[string]*string{v1alpha1.AnnotationPaused: new("true")}
+	case do == "keep" && l.ref.Kind.Has("deletionPolicy"):
+		notes = map[string]*string{v1alpha1.AnnotationKeep: new("true")}
 	case do == "resume":
 		notes = map[string]*string{v1alpha1.AnnotationPaused: nil}
 	default:

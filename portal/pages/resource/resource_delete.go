@@ -12,6 +12,7 @@ import (
 	"github.com/portico-platform/portico/portal/deletion"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/pages/page"
+	"github.com/portico-platform/portico/portal/status"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -34,7 +35,7 @@ func (p *Pages) deleting(r *http.Request) (objectRequest, *unstructured.Unstruct
 	if err != nil {
 		return l, nil, err
 	}
-	if err := p.Require(r.Context(), l.id, "delete", l.ref.Kind, l.space.Namespace); err != nil {
+	if err := p.Require(r.Context(), l.id, "delete", l.ref); err != nil {
 		return l, nil, err
 	}
 	obj, err := p.cluster.Get(r.Context(), l.id, l.ref)
@@ -50,7 +51,7 @@ func (p *Pages) deleteView(ctx context.Context, l objectRequest, obj *unstructur
 	users, err := p.users(ctx, l)
 	return views.Delete{
 		Frame: l.frame, Resource: page.ResourceOf(l.space, l.ref.Kind, obj, p.Now()), UID: string(obj.GetUID()),
-		Users: users, Effects: deletion.Effects(obj, l.ref.Kind),
+		Users: users, InUse: status.UsersOf(obj) != "", Effects: deletion.Effects(obj, l.ref.Kind),
 	}, err
 }
 
@@ -78,7 +79,7 @@ func (p *Pages) deletePost(w http.ResponseWriter, r *http.Request) error {
 		view.Error = "Type the name exactly as it stands here: " + l.ref.Name + "."
 		return p.Show(w, r, http.StatusUnprocessableEntity, views.DeletePage(view))
 	}
-	_, err = p.cluster.Delete(r.Context(), l.id, l.ref, cluster.Seen{UID: types.UID(uid)}, false)
+	_, err = p.cluster.Delete(r.Context(), l.id, l.ref, cluster.Seen{UID: types.UID(uid), Confirmed: view.Typed}, false)
 	switch {
 	case err == nil || apierrors.IsNotFound(err):
 		return page.SeeOther(w, r, views.TeamPath(l.space.Team.ID))

@@ -10,6 +10,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/commands"
+	"github.com/portico-platform/portico/portal/deletion"
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/status"
 	"github.com/portico-platform/portico/web/views"
@@ -65,6 +66,7 @@ func (p *Pages) detailOf(ctx context.Context, l objectRequest, obj *unstructured
 		return d, err
 	}
 	d.Recreate = recreateNumber(obj)
+	d.MayKeep, d.Kept = deletion.MayKeep(obj, l.ref.Kind), deletion.Kept(obj)
 	if d.Blocker, err = p.blocker(ctx, l, obj); err != nil {
 		return d, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/humanize"
@@ -77,7 +78,7 @@ func cannotAct(l objectRequest, d views.Detail) string {
 // rightsOfDetail returns those that the page of an object asks for.
 func (p *Pages) rightsOfDetail(l objectRequest) []cluster.Right {
 	k, ns := l.ref.Kind, l.space.Namespace
-	out := []cluster.Right{cluster.ListEvents.In(cluster.EventsIn(ns))}
+	out := []cluster.Right{cluster.ListEvents.In(activity.Namespace(ns))}
 	for _, verb := range []string{"get", "patch", "update", "create", "delete"} {
 		out = append(out, cluster.RightTo(verb, k, ns))
 	}

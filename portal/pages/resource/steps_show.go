@@ -45,6 +45,12 @@ func stepsOf(f status.Facts, obj *unstructured.Unstructured, k catalog.Kind, r v
 	return append(steps, readyStep(f, r, now))
 }
 
+// OwnSteps returns the steps that the kind of an object declares, as its conditions tell how far they are.
+func OwnSteps(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource, now time.Time) []views.Step {
+	steps, _ := ownSteps(status.FactsOf(obj), k, r, now)
+	return steps
+}
+
 // notTried is said of a step that nobody has come to yet, and waitsForOthers of one that another step keeps from being looked
 // at: it may have been done before.
 const (

@@ -1,0 +1,74 @@
+package admin
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/humanize"
+	"github.com/portico-platform/portico/portal/pages/page"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// sessionsAsk asks whose sessions are to be ended and, once somebody is named, whether they are to be.
+func (p *Pages) sessionsAsk(w http.ResponseWriter, r *http.Request) error {
+	user := r.URL.Query().Get("user")
+	if user != "" {
+		return p.sessions(w, r, user, true)
+	}
+	id, err := page.Caller(r)
+	if err != nil {
+		return err
+	}
+	may, err := p.MayEndSessions(r.Context(), id)
+	if err == nil && !may {
+		err = &cluster.ForbiddenError{Verb: "delete", Resource: "sessions"}
+	}
+	if err != nil {
+		return err
+	}
+	if r.URL.Query().Has("user") {
+		return p.showSessions(w, r, views.Sessions{Error: "Enter the name of a user."}, http.StatusUnprocessableEntity)
+	}
+	return p.showSessions(w, r, views.Sessions{}, http.StatusOK)
+}
+
+// sessionsEnd ends them.
+func (p *Pages) sessionsEnd(w http.ResponseWriter, r *http.Request) error {
+	if err := page.ReadForm(w, r); err != nil {
+		return err
+	}
+	return p.sessions(w, r, r.PostForm.Get("user"), false)
+}
+
+// sessions ends the sessions of a user, or with dryRun asks before that.
+func (p *Pages) sessions(w http.ResponseWriter, r *http.Request, user string, dryRun bool) error {
+	id, err := page.Caller(r)
+	if err != nil {
+		return err
+	}
+	ended, err := p.cluster.EndSessions(r.Context(), id, user, dryRun)
+	if wrong, ok := errors.AsType[*auth.NoUserError](err); ok {
+		return p.showSessions(w, r, views.Sessions{Entered: user, Error: humanize.Sentence(wrong.Error())}, http.StatusUnprocessableEntity)
+	}
+	if err != nil {
+		return err
+	}
+	view := views.Sessions{Entered: user, Username: ended.Username, Self: ended.Username == id.Username, Done: !dryRun}
+	view.Called, view.Known = p.Called(ended.Username), p.Knows(ended.Username)
+	return p.showSessions(w, r, view, http.StatusOK)
+}
+
+func (p *Pages) showSessions(w http.ResponseWriter, r *http.Request, view views.Sessions, status int) error {
+	id, err := page.Caller(r)
+	if err != nil {
+		return err
+	}
+	if view.Frame, err = p.Frame(r, id, page.Space{}, "Sessions"); err != nil {
+		return err
+	}
+	view.Frame.Section, view.Frame.Slim = views.AdminSection, true
+	view.Prefix = p.Names.Prefix
+	return p.Show(w, r, status, views.SessionsPage(view))
+}

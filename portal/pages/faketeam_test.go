@@ -1,0 +1,145 @@
+package pages
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/pages/page"
+)
+
+// owning is what the fake knows of Teams.
+type owning struct {
+	verbs map[string][]string // that those may who are no admins, by the name of the Team
+	taken []string            // namespaces that exist and are nobody's
+}
+
+func (f *fakeCluster) CanOne(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) (bool, error) {
+	if ok, err := f.Can(ctx, id, verb, ref.Kind, ref.Namespace); ok || err != nil {
+		return ok, err
+	}
+	return slices.Contains(f.verbs[ref.Name], verb), nil
+}
+
+func (f *fakeCluster) Teams(ctx context.Context, id auth.Identity) ([]*unstructured.Unstructured, error) {
+	k, _ := f.kinds.ByName(page.TeamKind)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var out []*unstructured.Unstructured
+	for _, o := range f.objects {
+		if may, _ := f.CanOne(ctx, id, "get", cluster.Ref{Kind: k, Name: o.GetName()}); may && o.GetKind() == k.Name {
+			out = append(out, o)
+		}
+	}
+	return out, f.away()
+}
+
+func (f *fakeCluster) getTeam(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error) {
+	if may, err := f.CanOne(ctx, id, "get", ref); err != nil || !may {
+		return nil, orForbidden(err, "get", ref)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, o := range f.objects {
+		if o.GetKind() == ref.Kind.Name && o.GetName() == ref.Name {
+			return o.DeepCopy(), nil
+		}
+	}
+	return nil, apierrors.NewNotFound(ref.Kind.Resource.GroupResource(), ref.Name)
+}
+
+func orForbidden(err error, verb string, ref cluster.Ref) error {
+	if err != nil {
+		return err
+	}
+	return &cluster.ForbiddenError{Verb: verb, Resource: ref.Kind.Plural, Namespace: ref.Namespace}
+}
+
+func (f *fakeCluster) Current(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error) {
+	return f.Get(ctx, id, ref)
+}
+
+func (f *fakeCluster) FreeNamespace(_ context.Context, _ auth.Identity, _, namespace string) (bool, error) {
+	return !slices.Contains(f.taken, namespace), f.away()
+}
+
+// Patch merges what is given into the spec of a Team.
+func (f *fakeCluster) Patch(ctx context.Context, id auth.Identity, ref cluster.Ref, with map[string]any, etag string, _ bool) (cluster.Result, error) {
+	if may, err := f.CanOne(ctx, id, "patch", ref); err != nil || !may {
+		return cluster.Result{}, orForbidden(err, "patch", ref)
+	}
+	was, err := f.Get(ctx, id, ref)
+	if err != nil {
+		return cluster.Result{}, err
+	}
+	if etag != cluster.ETag(was) {
+		return cluster.Result{}, &cluster.ChangedError{Resource: ref.Kind.Plural, Name: ref.Name, Now: was}
+	}
+	out := was.DeepCopy()
+	for key, value := range with["spec"].(map[string]any) {
+		if err := unstructured.SetNestedField(out.Object, value, "spec", key); err != nil {
+			return cluster.Result{}, err
+		}
+	}
+	out.SetGeneration(was.GetGeneration() + 1)
+	if f.judge != nil {
+		if err := f.judge(out); err != nil {
+			return cluster.Result{}, err
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.objects[slices.IndexFunc(f.objects, func(o *unstructured.Unstructured) bool { return o.GetUID() == was.GetUID() })] = out
+	return cluster.Result{Object: out}, nil
+}
+
+// growth is a Team with a namespace.
+const growth = `
+apiVersion: portico.dev/v1alpha1
+kind: Team
+metadata: {name: growth, generation: 2, creationTimestamp: "2026-11-20T09:00:00Z"}
+spec:
+  title: Growth and Marketing
+  contact: growth@example.com
+  namespaces: [{name: payments, environment: prod}]
+  members:
+  - {group: "oidc:team-growth", role: Developer}
+  - {group: "oidc:leads", role: Owner}
+  - {user: "oidc:payments-dev", role: Owner}
+  providers: [{name: aws-prod, regions: [eu-west-1]}]
+status:
+  observedGeneration: 2
+  members: 3
+  resources: 2
+  namespaces: [{name: payments, resources: 2}]
+  conditions:
+  - {type: Ready, status: "True", reason: Ready, message: the team has what it asks for, lastTransitionTime: "2026-11-20T09:00:09Z"}
+  - {type: Namespaces, status: "True", reason: Done, message: payments, lastTransitionTime: "2026-11-20T09:00:05Z"}
+  - {type: Access, status: "True", reason: Done, message: roles of 3 members given in payments, lastTransitionTime: "2026-11-20T09:00:06Z"}
+`
+
+// ownedSite returns a site whose namespace payments belongs to the Team growth, whose owner the developer is.
+func ownedSite(tb testing.TB) *fakeCluster {
+	tb.Helper()
+	f := hostnameSite(tb)
+	f.objects = append(f.objects, busySite(tb).objects...)
+	f.objects = append(f.objects, object(tb, growth))
+	f.quotas = platformSite(tb).quotas
+	f.verbs = map[string][]string{"growth": {"get", "update", "patch"}}
+	return f
+}
+
+// ownedWith returns a site like it, changed.
+func ownedWith(change func(*fakeCluster)) func(testing.TB) *fakeCluster {
+	return func(tb testing.TB) *fakeCluster {
+		tb.Helper()
+		f := ownedSite(tb)
+		change(f)
+		return f
+	}
+}

@@ -1,0 +1,68 @@
+package page
+
+import (
+	"cmp"
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/portico-platform/portico/portal/activity"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// RecentActivity is how much of what was done lately the page of a team shows.
+const RecentActivity = 10
+
+// Activity returns what was done lately, as far as the caller may see it; see cluster.Cluster.
+func (b *Base) Activity(ctx context.Context, id auth.Identity, namespace string) (cluster.Activity, error) {
+	return b.cluster.Activity(ctx, id, namespace)
+}
+
+// ActivityOf returns the first of what was done, newest first, as pages tell it.
+func (b *Base) ActivityOf(events []*corev1.Event) views.Activity {
+	return views.Activity{Rows: b.ActivityRows(events, events[:min(RecentActivity, len(events))]), More: len(events) > RecentActivity}
+}
+
+// ActivityRows returns what pages tell of some events of all. What was deleted has no page any more.
+func (b *Base) ActivityRows(all, some []*corev1.Event) []views.ActivityRow {
+	gone := map[types.UID]bool{}
+	for _, e := range all {
+		if e.Reason == activity.Deleted {
+			gone[e.InvolvedObject.UID] = true
+		}
+	}
+	var rows []views.ActivityRow
+	for _, e := range some {
+		of := e.InvolvedObject
+		k, known := b.cluster.Kinds().ByName(of.Kind)
+		row := views.ActivityRow{
+			Text: e.Message, Icon: ActivityIcon(e.Reason), Kind: cmp.Or(k.Title, of.Kind), Resource: views.Choice{Label: of.Name},
+			Count: cluster.EventCount(e), At: b.Moment(cluster.EventTime(e).Time),
+		}
+		if known && !gone[of.UID] {
+			row.Resource.Value = views.ResourcePath(cmp.Or(of.Namespace, PlatformTeam), k.Plural, of.Name)
+		}
+		s := b.SpaceNamed(cmp.Or(of.Namespace, PlatformTeam))
+		row.Team = views.Choice{Value: views.TeamPath(s.Team.ID), Label: s.Team.Name}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// ActivityIcon returns the icon of what was done.
+func ActivityIcon(reason string) string {
+	switch reason {
+	case activity.Created:
+		return "plus"
+	case activity.Deleted:
+		return "bin"
+	case activity.Paused:
+		return "pause"
+	case activity.LogsRead:
+		return "search"
+	}
+	return "info"
+}

@@ -1,0 +1,32 @@
+package team
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/pages/page"
+	"github.com/portico-platform/portico/web/views"
+)
+
+// addActivity adds what was done lately in the namespaces, as far as the caller may list events there.
+func (p *Pages) addActivity(ctx context.Context, l teamRequest, view *views.OwnerView) error {
+	var all []*corev1.Event
+	seen := len(view.Namespaces) == 0
+	for _, ns := range view.Namespaces {
+		done, err := p.Activity(ctx, l.id, ns.Team.ID)
+		if page.Unseen(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		all, seen = append(all, done.Events...), true
+	}
+	slices.SortStableFunc(all, func(a, b *corev1.Event) int { return cluster.EventTime(b).Compare(cluster.EventTime(a).Time) })
+	view.Activity = p.ActivityOf(all)
+	view.Activity.Hidden = !seen
+	return nil
+}

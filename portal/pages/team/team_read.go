@@ -1,0 +1,43 @@
+package team
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/cluster"
+	"github.com/portico-platform/portico/portal/pages/page"
+)
+
+// teamRequest is a request about one Team.
+type teamRequest struct {
+	id  auth.Identity
+	ref cluster.Ref
+}
+
+// readRequest reads the Team of the path. It says nothing about whether it exists or the caller may see it.
+func (p *Pages) readRequest(r *http.Request) (teamRequest, error) {
+	id, err := page.Caller(r)
+	if err != nil {
+		return teamRequest{}, err
+	}
+	k, ok := p.cluster.Kinds().ByName(page.TeamKind)
+	if !ok {
+		return teamRequest{}, page.ErrNoPage
+	}
+	return teamRequest{id: id, ref: cluster.Ref{Kind: k, Name: chi.URLParam(r, "name")}}, nil
+}
+
+// decode reads a Team.
+func decode(obj *unstructured.Unstructured) (*v1alpha1.Team, error) {
+	t := &v1alpha1.Team{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, t); err != nil {
+		return nil, fmt.Errorf("reading team %s: %w", obj.GetName(), err)
+	}
+	return t, nil
+}
