@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/portico-platform/portico/api/metric"
+	"github.com/portico-platform/portico/portal/activity"
 )
 
 var (
@@ -29,7 +30,7 @@ var (
 
 // Count counts the requests to h by method and status, and tells whether ready returns nil. It may be called once.
 func Count(h http.Handler, ready func() error) http.Handler {
-	metrics.Registry.MustRegister(requests, inFlight, readyGauge(ready), metric.Build())
+	metrics.Registry.MustRegister(requests, inFlight, readyGauge(ready), activity.Metrics(), metric.Build())
 	return promhttp.InstrumentHandlerInFlight(inFlight.WithLabelValues(), promhttp.InstrumentHandlerCounter(requests, h))
 }
 

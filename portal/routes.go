@@ -50,10 +50,10 @@ type Installation interface{ Results() []check.Result }
 // AssetsPath is where the static files are.
 const AssetsPath = "/assets/"
 
-// New returns the portal's handler; all routes are in this file. Browsers, which send a cookie, and programs, which send a
+// New returns the portal's handler, a chi.Router that chi.Walk can list; all routes are in this file. Browsers, which send a cookie, and programs, which send a
 // token, have routers of their own that share only what protects both.
 func New(p Parts) (http.Handler, error) {
-	bearer := auth.NewBearer(p.Provider, p.Cluster, p.Clock, p.Log)
+	bearer := auth.NewBearer(p.Provider, p.Cluster, p.Cluster.Revocations(), p.Clock, p.Log)
 	api, err := rest.New(p.Cluster, bearer, limit.New(p.Rate, p.Clock), p.Log)
 	if err != nil {
 		return nil, err
@@ -68,15 +68,15 @@ func New(p Parts) (http.Handler, error) {
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, nil) })
 	r.Get("/readyz", func(w http.ResponseWriter, r *http.Request) { answer(w, p.ready(r)) })
 	r.Method(http.MethodGet, AssetsPath+"*", p.Assets)
-	r.Mount(rest.Prefix, compress(api))
-	r.Method(http.MethodGet, views.APIDocsPath, compress(docs))
-	r.Method(http.MethodGet, views.APIDocsPath+"/*", compress(docs))
+	r.With(compress).Mount(rest.Prefix, api)
+	r.With(compress).Method(http.MethodGet, views.APIDocsPath, docs)
+	r.With(compress).Method(http.MethodGet, views.APIDocsPath+"/*", docs)
 	b := auth.NewBrowser(auth.BrowserOptions{
 		Provider: p.Provider, Keys: p.Keys, Revoked: p.Cluster.Revocations(),
 		Pages: p.Pages, Life: p.Life, Clock: p.Clock, Log: p.Log,
 	})
 	r.With(p.perAddress()).Post(auth.BackChannelPath, b.BackChannelLogout) // the provider is no browser of ours, and has no origin
-	r.Mount("/", compress(p.browser(b)))
+	r.With(compress).Mount("/", p.browser(b))
 	return r, nil
 }
 

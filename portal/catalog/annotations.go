@@ -17,6 +17,39 @@ func steps(types []string) []Step {
 	return all
 }
 
+// readForm reads the annotations about the form of the kind, and about what it shows of an object.
+func (k *Kind) readForm(annotations map[string]string) {
+	k.Sections = sections(annotations[prefix+"sections"])
+	k.People = below("spec", listed(annotations[prefix+"people"]))
+	k.Changes = changes(annotations[prefix+"change-effects"])
+	k.Names = listed(annotations[prefix+"names"])
+	k.Steps = steps(listed(annotations[prefix+"steps"]))
+}
+
+// sections reads the parts of a form: title=fields, separated by bars. The title of a folded one ends in a question mark.
+func sections(annotation string) []Section {
+	var all []Section
+	for one := range strings.SplitSeq(annotation, "|") {
+		if title, fields, ok := strings.Cut(one, "="); ok {
+			title, folded := strings.CutSuffix(strings.TrimSpace(title), "?")
+			all = append(all, Section{Title: title, Fields: listed(fields), Folded: folded})
+		}
+	}
+	return all
+}
+
+// below returns paths beneath an object.
+func below(object string, paths []string) []string {
+	var all []string
+	for _, p := range paths {
+		all = append(all, object+"."+p)
+	}
+	return all
+}
+
+// IsPerson reports whether the field at path, which may have row numbers, names users or groups.
+func (k Kind) IsPerson(path string) bool { return slices.Contains(k.People, pattern(path)) }
+
 // changes reads what changes do: fields=sentence, several of them separated by a bar. fields-=sentence tells what lower
 // numbers do.
 func changes(annotation string) []Change {

@@ -43,6 +43,8 @@ type Kind struct {
 	Changes    []Change    // what changing a field does besides changing the object
 	Names      []string    // of fields that name what nobody else may have: another object needs other ones
 	Steps      []Step      // in which an object becomes ready, in order; Ready itself is none
+	Sections   []Section   // in which the form asks for it; none: one after the other
+	People     []string    // paths, as Field.Path writes them, of fields that name users and groups as Kubernetes knows them
 	// Fixed is why an object never changes, as a sentence begins that says what to do instead; "": it can.
 	Fixed string
 	// KeptBy says who makes objects of the kind, where teams do not: operator or admins.
@@ -68,6 +70,13 @@ type Step struct {
 	Optional bool   // some objects have it, by their spec
 }
 
+// Section is a part of a form with a heading of its own.
+type Section struct {
+	Title  string
+	Fields []string // names of fields of spec
+	Folded bool     // shown on demand: it has sensible defaults
+}
+
 // Deletion is what the deletion policy Delete means for a kind, in words.
 type Deletion struct {
 	Deleted string // a few words, such as "deleted from AWS, if empty"
@@ -85,6 +94,10 @@ type Deletion struct {
 
 // GVK returns the kind's group, version and kind.
 func (k Kind) GVK() schema.GroupVersionKind { return k.Resource.GroupVersion().WithKind(k.Name) }
+
+// Written reports whether people write objects of the kind over the REST API: those that they request, and those of the platform that
+// admins keep.
+func (k Kind) Written() bool { return k.KeptBy == "" || k.KeptBy != KeptByOperator && !k.Namespaced }
 
 // Has reports whether spec has a field of this name.
 func (k Kind) Has(name string) bool {
@@ -181,7 +194,7 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 		return Kind{}, err
 	}
 	spec := root.Properties["spec"]
-	return Kind{
+	k := Kind{
 		Resource:   schema.GroupVersionResource{Group: crd.Spec.Group, Version: v.Name, Resource: crd.Spec.Names.Plural},
 		Name:       crd.Spec.Names.Kind,
 		Plural:     crd.Spec.Names.Plural,
@@ -194,12 +207,9 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 		Columns:    columns(v.AdditionalPrinterColumns),
 		Overview:   listed(crd.Annotations[prefix+"overview"]),
 		Endpoint:   crd.Annotations[prefix+"endpoint"],
-		Changes:    changes(crd.Annotations[prefix+"change-effects"]),
 		status:     slices.Sorted(maps.Keys(root.Properties["status"].Properties)),
-		Names:      listed(crd.Annotations[prefix+"names"]),
 		refers:     crd.Annotations[prefix+"refers"],
 		KeptBy:     crd.Annotations[prefix+"kept-by"],
-		Steps:      steps(listed(crd.Annotations[prefix+"steps"])),
 		rules:      root.XValidations,
 		Fixed:      neverChanges(spec.XValidations),
 		Deletion: Deletion{
@@ -208,5 +218,7 @@ func newKind(crd *apiext.CustomResourceDefinition) (Kind, error) {
 			Protects: crd.Annotations[prefix+"protects"], Counts: listed(crd.Annotations[prefix+"while-deleting"]),
 		},
 		schema: raw,
-	}, nil
+	}
+	k.readForm(crd.Annotations)
+	return k, nil
 }

@@ -56,7 +56,11 @@ func fromCause(c metav1.StatusCause) FieldError {
 	if field == "<nil>" { // the API server's name for the whole object
 		field = ""
 	}
-	detail, value := cutValue(c.Message)
+	words, at := ofPolicy(c.Message)
+	if field == "" {
+		field = at
+	}
+	detail, value := cutValue(words)
 	out := FieldError{Field: field, Message: inPlainWords(detail), Value: value}
 	switch c.Type {
 	case metav1.CauseTypeFieldValueRequired:

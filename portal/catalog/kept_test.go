@@ -18,7 +18,7 @@ func plurals(c Catalog) string {
 func TestWhatOthersKeepIsNotRequested(t *testing.T) {
 	c := load(t)
 	for _, k := range []struct{ plural, by string }{
-		{"hostnamegrants", "admins"}, {"poolgateways", "operator"}, {"domainclaims", "operator"}, {"gatewayhostnamerequests", ""}, {"awsproviders", ""},
+		{"hostnamegrants", "admins"}, {"poolgateways", "operator"}, {"domainclaims", "operator"}, {"teams", "admins"}, {"gatewayhostnamerequests", ""}, {"awsproviders", ""},
 	} {
 		got, ok := c.ByPlural(k.plural)
 		if !ok || got.KeptBy != k.by {
@@ -28,7 +28,7 @@ func TestWhatOthersKeepIsNotRequested(t *testing.T) {
 	if got := plurals(c.Requestable()); strings.Contains(got, "hostnamegrants") || strings.Contains(got, "awsproviders") || !strings.Contains(got, "gatewayhostnamerequests") {
 		t.Errorf("requestable: %s", got)
 	}
-	if got := plurals(c.Namespaced(false)); got != "awsproviders domainclaims" {
+	if got := plurals(c.Namespaced(false)); got != "awsproviders domainclaims teams" {
 		t.Errorf("of no namespace: %s", got)
 	}
 	if got := plurals(c.Namespaced(false).Offered()); got != "awsproviders" {

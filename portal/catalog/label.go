@@ -17,7 +17,8 @@ var spelled = map[string]string{
 // wholes are fields whose names say too little as words.
 var wholes = map[string]string{
 	"args": "Arguments", "configMapKeyRef": "ConfigMap key", "configMapRef": "ConfigMap", "env": "Environment variables",
-	"envFrom": "Environment sources",
+	"envFrom": "Environment sources", "maxDatabaseStorageGiB": "Largest database in GiB", "maxVolumeSizeGiB": "Largest volume in GiB",
+	"requireIMDSv2": "Require IMDSv2",
 }
 
 // label turns a field's name into words: kmsKeyID → KMS key ID, providerRef → Provider.

@@ -16,9 +16,9 @@ const maxDepth = 64
 
 var errDeep = fmt.Errorf("it is nested more than %d levels deep, which no kind needs: flatten it", maxDepth)
 
-// parseValue reads YAML without duplicate keys, aliases and merge keys; whole numbers become int64. It takes memory in
-// proportion to the text. The error is a sentence for the user.
-func parseValue(b []byte) (any, error) {
+// YAMLToJSON returns YAML without duplicate keys, aliases and merge keys as JSON. It takes memory in proportion to the text. The
+// error is a sentence for the user.
+func YAMLToJSON(b []byte) ([]byte, error) {
 	var tree yamltree.Node
 	if err := yamltree.Unmarshal(b, &tree); err != nil { // into a node, which expands no alias
 		return nil, err
@@ -26,7 +26,12 @@ func parseValue(b []byte) (any, error) {
 	if err := refuseExpansion(&tree, 0); err != nil {
 		return nil, err
 	}
-	j, err := yaml.YAMLToJSONStrict(b) // kubectl reads with it: yes is true here too
+	return yaml.YAMLToJSONStrict(b) // kubectl reads with it: yes is true here too
+}
+
+// parseValue reads YAML as YAMLToJSON does; whole numbers become int64.
+func parseValue(b []byte) (any, error) {
+	j, err := YAMLToJSON(b)
 	if err != nil {
 		return nil, err
 	}

@@ -57,6 +57,9 @@ func role(path string) string {
 	return label(strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' })[0])
 }
 
+// Beside returns the path of another field of the object that the field at path belongs to.
+func Beside(path, field string) string { return beside(path, field) }
+
 // beside returns the path of another field of the same object.
 func beside(path, field string) string { return parent(path) + "." + field }
 

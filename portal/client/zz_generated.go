@@ -22,6 +22,7 @@ var Kinds = []Kind{
 	{Name: "GatewayHostnameRequest", Plural: "gatewayhostnamerequests", Namespaced: true, ReadOnly: false},
 	{Name: "HostnameGrant", Plural: "hostnamegrants", Namespaced: true, ReadOnly: true},
 	{Name: "SQSQueue", Plural: "sqsqueues", Namespaced: true, ReadOnly: false},
+	{Name: "Team", Plural: "teams", Namespaced: false, ReadOnly: false},
 	{Name: "SNSTopic", Plural: "snstopics", Namespaced: true, ReadOnly: false},
 	{Name: "EC2Instance", Plural: "ec2instances", Namespaced: true, ReadOnly: false},
 	{Name: "WebApp", Plural: "webapps", Namespaced: true, ReadOnly: false},
@@ -65,6 +66,11 @@ func (c *Client) HostnameGrants(namespace string) Objects[v1alpha1.HostnameGrant
 // SQSQueues are those of a namespace.
 func (c *Client) SQSQueues(namespace string) Objects[v1alpha1.SQSQueue] {
 	return Objects[v1alpha1.SQSQueue]{client: c, base: "/namespaces/" + url.PathEscape(namespace) + "/sqsqueues"}
+}
+
+// Teams are all of them: they belong to no namespace.
+func (c *Client) Teams() Objects[v1alpha1.Team] {
+	return Objects[v1alpha1.Team]{client: c, base: "/teams"}
 }
 
 // SNSTopics are those of a namespace.
@@ -111,11 +117,13 @@ func (o Objects[T]) Create(ctx context.Context, body *T, opts CreateOptions) (*R
 type DeleteOptions struct {
 	IfMatch string // ETag of the version that was read, or * for whichever is there.
 	DryRun  string // All: check, admit and default, but change nothing.
+	Confirm string // The object's name, which confirms the deletion where that is asked for: see the user guide.
 }
 
 func (o DeleteOptions) fill(r *request) {
 	addHeader(r, "If-Match", o.IfMatch)
 	addQuery(r, "dryRun", o.DryRun)
+	addQuery(r, "confirm", o.Confirm)
 }
 
 // Delete: Delete one object.
@@ -241,6 +249,24 @@ func (o Objects[T]) Put(ctx context.Context, name string, body *T, opts PutOptio
 	return doObject[T](ctx, r)
 }
 
+// ListActivityOptions are the parameters of ListActivity; what is left zero is not sent.
+type ListActivityOptions struct {
+	Namespace string // Only of this namespace.
+	Limit     int64  // How many at most.
+}
+
+func (o ListActivityOptions) fill(r *request) {
+	addQuery(r, "namespace", o.Namespace)
+	addQuery(r, "limit", o.Limit)
+}
+
+// ListActivity: List what was done lately through the portal, newest first.
+func (c *Client) ListActivity(ctx context.Context, opts ListActivityOptions) (*Activity, error) {
+	r := c.request("GET", "/activity")
+	opts.fill(r)
+	return do[Activity](ctx, r)
+}
+
 // ListCatalogOptions are the parameters of ListCatalog; what is left zero is not sent.
 type ListCatalogOptions struct {
 	Namespace string // Also say what the caller may do with each kind in this namespace.
@@ -337,6 +363,42 @@ func (c *Client) ListResources(ctx context.Context, opts ListResourcesOptions) (
 	return do[Page[unstructured.Unstructured]](ctx, r)
 }
 
+// EndSessionsOptions are the parameters of EndSessions; what is left zero is not sent.
+type EndSessionsOptions struct {
+	User   string // Whose: the username that GET /me tells them, such as oidc:jo@example.com. The prefix may be left out; user: in front says that it is not a group of that name.
+	DryRun string // All: check, admit and default, but change nothing.
+}
+
+func (o EndSessionsOptions) fill(r *request) {
+	addQuery(r, "user", o.User)
+	addQuery(r, "dryRun", o.DryRun)
+}
+
+// EndSessions: End all sessions of a user.
+func (c *Client) EndSessions(ctx context.Context, opts EndSessionsOptions) (*EndedSessions, error) {
+	r := c.request("DELETE", "/sessions")
+	opts.fill(r)
+	return do[EndedSessions](ctx, r)
+}
+
+// ActivityItem is as in the document.
+type ActivityItem struct {
+	Actor     string    `json:"actor"`               // Who did it, as Kubernetes RBAC knows the user.
+	ActorName string    `json:"actorName,omitempty"` // What the identity provider calls the user.
+	Count     int64     `json:"count"`               // How often it happened.
+	Kind      string    `json:"kind"`                // Kind of the object that it was done to.
+	Message   string    `json:"message"`             // The same as a sentence, with the names of changed fields and without their values.
+	Name      string    `json:"name"`
+	Namespace string    `json:"namespace,omitempty"`
+	Reason    string    `json:"reason"` // What was done, in a word, e.g. Created, Changed, Deleted, Restarted or LogsRead.
+	Time      time.Time `json:"time"`   // When it happened last.
+}
+
+// Activity is as in the document.
+type Activity struct {
+	Items []ActivityItem `json:"items"`
+}
+
 // CatalogItem is as in the document.
 type CatalogItem struct {
 	CanCreate  *bool    `json:"canCreate,omitempty"` // Whether the caller may create one in the namespace asked for.
@@ -365,6 +427,12 @@ type Checks struct {
 	Passes      int64             `json:"passes,omitempty"`      // How many checks there were since the operator started.
 	Reason      string            `json:"reason,omitempty"`      // Its outcome, as in the Ready condition.
 	State       string            `json:"state"`                 // checked: all else is there. unchecked: the operator has not checked the object since it started. unknown: the operator does not answer.
+}
+
+// EndedSessions is as in the document.
+type EndedSessions struct {
+	Until *time.Time `json:"until,omitempty"` // Sessions and tokens that began until then are refused. Absent after a dry run.
+	User  string     `json:"user"`            // Username as Kubernetes knows it.
 }
 
 // Event is as in the document.

@@ -39,6 +39,7 @@ type Cluster interface {
 	PodReader
 	HostnameReader
 	Writer
+	SessionEnder
 }
 
 // Reader reads for a caller, after checking access.
@@ -47,6 +48,7 @@ type Reader interface {
 	Rows(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]*overview.Row, error)
 	Get(ctx context.Context, id auth.Identity, ref cluster.Ref) (*unstructured.Unstructured, error)
 	Events(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error)
+	Activity(ctx context.Context, id auth.Identity, namespace string) (cluster.Activity, error)
 	Follow(ctx context.Context) cluster.Feed
 	Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error)
 }
@@ -55,6 +57,7 @@ type Reader interface {
 type RightsReader interface {
 	Namespaces(ctx context.Context, id auth.Identity) ([]string, error)
 	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
+	Require(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) error
 	Ahead(ctx context.Context, id auth.Identity, rights ...cluster.Right)
 	Rights(ctx context.Context, id auth.Identity, kinds catalog.Catalog, namespace string) (map[string][]string, error)
 }
@@ -71,6 +74,11 @@ type Writer interface {
 	Patch(ctx context.Context, id auth.Identity, ref cluster.Ref, with map[string]any, etag string, dryRun bool) (cluster.Result, error)
 	Create(ctx context.Context, id auth.Identity, k catalog.Kind, obj *unstructured.Unstructured, dryRun bool) (cluster.Result, error)
 	Delete(ctx context.Context, id auth.Identity, ref cluster.Ref, seen cluster.Seen, dryRun bool) (cluster.Result, error)
+}
+
+// SessionEnder ends the sessions of users, for a caller, after checking access.
+type SessionEnder interface {
+	EndSessions(ctx context.Context, id auth.Identity, user string, dryRun bool) (cluster.Ended, error)
 }
 
 // API answers for the callers that its bearer check lets through.
@@ -150,12 +158,14 @@ func Allow(routes chi.Routes, r *http.Request) string {
 // be read only.
 func (a *API) register(api huma.API) {
 	a.registerGeneral(api)
+	a.registerActivity(api)
 	a.registerHostnames(api)
+	a.registerSessions(api)
 	for _, k := range a.cluster.Kinds() {
 		a.registerReads(api, k)
 		a.registerChecks(api, k)
 		a.registerLogs(api, k)
-		if k.KeptBy == "" {
+		if k.Written() {
 			a.registerWrites(api, k)
 			a.registerEdits(api, k)
 		}

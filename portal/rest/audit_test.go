@@ -20,18 +20,19 @@ func TestRefusalsAreOnTheRecord(t *testing.T) {
 		headers            []string
 		want               string // of the line, "" for none
 	}{
-		"no right to create":      {"POST", "/namespaces/search/s3buckets", `{"s3cret":1}`, nil, "create s3buckets search  deny forbidden"},
-		"no right to delete":      {"DELETE", "/namespaces/search/s3buckets/logs", "", nil, "delete s3buckets search logs deny forbidden"},
-		"no right to replace":     {"PUT", "/namespaces/search/s3buckets/logs", `{}`, []string{"If-Match", `"x"`}, "update s3buckets search logs deny forbidden"},
-		"no right to create so":   {"PUT", "/namespaces/search/s3buckets/logs", `{}`, []string{"If-None-Match", "*"}, "create s3buckets search logs deny forbidden"},
-		"no right to patch, dry":  {"PATCH", "/namespaces/search/s3buckets/logs?dryRun=All", `{}`, []string{"If-Match", `"x"`}, "patch s3buckets search logs deny forbidden dry"},
-		"not JSON":                {"POST", at, `{"s3cret`, nil, "create s3buckets payments  allow refused"},
-		"another content type":    {"POST", at, `{}`, []string{"Content-Type", "text/plain"}, "create s3buckets payments  allow refused"},
-		"an unknown parameter":    {"POST", at + "?dryrun=All", `{}`, nil, "create s3buckets payments  allow refused"},
-		"a parameter given twice": {"POST", at + "?dryRun=All&dryRun=All", `{}`, nil, "create s3buckets payments  allow refused dry"},
-		"no version":              {"PUT", at + "/logs", `{}`, nil, "update s3buckets payments logs allow refused"},
-		"nothing there":           {"DELETE", at + "/none", "", nil, "delete s3buckets payments none allow refused"},
-		"reading":                 {"GET", "/namespaces/search/s3buckets/logs", "", nil, ""},
+		"no right to create":       {"POST", "/namespaces/search/s3buckets", `{"s3cret":1}`, nil, "create s3buckets search  deny forbidden"},
+		"no right to delete":       {"DELETE", "/namespaces/search/s3buckets/logs", "", nil, "delete s3buckets search logs deny forbidden"},
+		"no right to replace":      {"PUT", "/namespaces/search/s3buckets/logs", `{}`, []string{"If-Match", `"x"`}, "update s3buckets search logs deny forbidden"},
+		"no right to create so":    {"PUT", "/namespaces/search/s3buckets/logs", `{}`, []string{"If-None-Match", "*"}, "create s3buckets search logs deny forbidden"},
+		"no right to patch, dry":   {"PATCH", "/namespaces/search/s3buckets/logs?dryRun=All", `{}`, []string{"If-Match", `"x"`}, "patch s3buckets search logs deny forbidden dry"},
+		"not JSON":                 {"POST", at, `{"s3cret`, nil, "create s3buckets payments  allow refused"},
+		"another content type":     {"POST", at, `{}`, []string{"Content-Type", "text/plain"}, "create s3buckets payments  allow refused"},
+		"an unknown parameter":     {"POST", at + "?dryrun=All", `{}`, nil, "create s3buckets payments  allow refused"},
+		"a parameter given twice":  {"POST", at + "?dryRun=All&dryRun=All", `{}`, nil, "create s3buckets payments  allow refused dry"},
+		"no version":               {"PUT", at + "/logs", `{}`, nil, "update s3buckets payments logs allow refused"},
+		"nothing there":            {"DELETE", at + "/none", "", nil, "delete s3buckets payments none allow refused"},
+		"whose sessions, not said": {"DELETE", "/sessions", "", nil, "delete sessions   allow refused"},
+		"reading":                  {"GET", "/namespaces/search/s3buckets/logs", "", nil, ""},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			f := newFake(t)

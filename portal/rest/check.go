@@ -51,21 +51,17 @@ func takesNothing(s *huma.Schema) bool {
 }
 
 // allowed returns nil if the caller may do verb on the kind in namespace, and a *cluster.ForbiddenError if not.
-func (a *API) allowed(ctx context.Context, verb string, k catalog.Kind, namespace string) error {
-	if err := possibleNamespace(verb, k, namespace); err != nil {
+func (a *API) allowed(ctx context.Context, verb string, ref cluster.Ref) error {
+	if err := possibleNamespace(verb, ref.Kind, ref.Namespace); err != nil {
 		return err
 	}
-	may, err := a.cluster.Can(ctx, caller(ctx), verb, k, namespace)
-	if err == nil && !may {
-		err = &cluster.ForbiddenError{Verb: verb, Resource: k.Plural, Namespace: namespace}
-	}
-	return err
+	return a.cluster.Require(ctx, caller(ctx), verb, ref)
 }
 
 // possible refuses what no object can be called, before Kubernetes is asked: names become part of a URL there. Callers
 // with the right hear that there is no such object, others that they may not.
 func (a *API) possible(ctx context.Context, verb string, ref cluster.Ref) error {
-	if err := a.allowed(ctx, verb, ref.Kind, ref.Namespace); err != nil {
+	if err := a.allowed(ctx, verb, ref); err != nil {
 		return err
 	}
 	if len(validation.IsDNS1123Subdomain(ref.Name)) > 0 {

@@ -50,7 +50,7 @@ var meanings = map[int]string{
 
 // describe completes the document: what statuses mean, which headers come with them, and what the tags are.
 func describe(doc *huma.OpenAPI, kinds catalog.Catalog) {
-	doc.Tags = append(doc.Tags, &huma.Tag{Name: general, Description: "About the caller, the catalog, and objects of all kinds."})
+	doc.Tags = append(doc.Tags, &huma.Tag{Name: general, Description: "About the caller, the catalog, objects of all kinds, and sessions."})
 	for _, k := range kinds {
 		doc.Tags = append(doc.Tags, &huma.Tag{Name: k.Name, Description: k.Help})
 	}

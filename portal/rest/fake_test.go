@@ -43,6 +43,7 @@ type fakeCluster struct {
 	answer  availability.Answer
 	checked []availability.Query
 	running
+	ender
 	feed    feed
 	limiter *limit.Limiter
 	handler http.Handler // made by the first call
@@ -65,6 +66,21 @@ func (f *fakeCluster) Namespaces(context.Context, auth.Identity) ([]string, erro
 
 func (f *fakeCluster) Can(_ context.Context, _ auth.Identity, verb string, k catalog.Kind, ns string) (bool, error) {
 	return !f.refuses(verb, k, ns), nil
+}
+
+func (f *fakeCluster) Require(_ context.Context, _ auth.Identity, verb string, ref cluster.Ref) error {
+	if f.refuses(verb, ref.Kind, ref.Namespace) {
+		return &cluster.ForbiddenError{Verb: verb, Resource: ref.Kind.Plural, Namespace: ref.Namespace, Name: ref.Name, AuditID: "review-1"}
+	}
+	return nil
+}
+
+// Activity gives all events, whoever wrote them.
+func (f *fakeCluster) Activity(_ context.Context, _ auth.Identity, ns string) (cluster.Activity, error) {
+	if f.refuses("list", catalog.Kind{Plural: "events"}, ns) {
+		return cluster.Activity{}, &cluster.ForbiddenError{Verb: "list", Resource: "events", Namespace: ns}
+	}
+	return cluster.Activity{Events: f.events}, nil
 }
 
 func (f *fakeCluster) Rows(_ context.Context, _ auth.Identity, k catalog.Kind, ns string) ([]*overview.Row, error) {
@@ -249,7 +265,7 @@ func (f *fakeCluster) serve() http.Handler {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	h, err := New(f, auth.NewBearer(provider, anybody{}, fixedClock{}, slog.New(slog.DiscardHandler)), f.limiter, slog.New(slog.DiscardHandler))
+	h, err := New(f, auth.NewBearer(provider, anybody{}, nil, fixedClock{}, slog.New(slog.DiscardHandler)), f.limiter, slog.New(slog.DiscardHandler))
 	if err != nil {
 		f.t.Fatal(err)
 	}

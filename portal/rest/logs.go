@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
@@ -108,7 +109,7 @@ func (a *API) logQuery(ctx context.Context, ref cluster.Ref, in *logsInput) (clu
 	}
 	return cluster.LogQuery{
 		Namespace: ref.Namespace, Pod: pods[i].Name, Container: in.Container, Tail: in.Tail, Previous: in.Previous, Timestamps: in.Times,
-		Follow: in.Follow,
+		Follow: in.Follow, App: activity.ObjectOf(app),
 	}, nil
 }
 

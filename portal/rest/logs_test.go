@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/portal/activity"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/podlogs"
@@ -50,7 +51,7 @@ func TestLogs(t *testing.T) {
 	}
 	f.written = "one\n\x1b[31m<script>\r\n"
 	read := func(pod string, tail int64) cluster.LogQuery {
-		return cluster.LogQuery{Namespace: "payments", Pod: pod, Container: "app", Tail: tail}
+		return cluster.LogQuery{Namespace: "payments", Pod: pod, Container: "app", Tail: tail, App: activity.ObjectOf(f.objects[0])}
 	}
 	all := read("older", 5000)
 	all.Previous, all.Timestamps = true, true
@@ -115,7 +116,7 @@ func TestLogsAreFollowed(t *testing.T) {
 	if !strings.Contains(got, `"one"`) || !strings.Contains(got, `"two"`) || !strings.Contains(got, `end {"reason":"ended"`) || !strings.Contains(got, "finished") {
 		t.Errorf("streams %s", got)
 	}
-	if want := (cluster.LogQuery{Namespace: "payments", Pod: "p", Container: "app", Tail: 7, Follow: true}); f.asked != want {
+	if want := (cluster.LogQuery{Namespace: "payments", Pod: "p", Container: "app", Tail: 7, Follow: true, App: activity.ObjectOf(f.objects[0])}); f.asked != want {
 		t.Errorf("asked for %+v", f.asked)
 	}
 	f.noLog = apierrors.NewNotFound(corev1.Resource("pods"), "p") // since it was looked for

@@ -95,6 +95,7 @@ const retryAfter = 2
 // fail turns an error into what the caller may know of it. Whatever is not known here is logged and answered with an
 // opaque 500.
 func (a *API) fail(ctx context.Context, err error) error {
+	cluster.NoteDenied(ctx, err)
 	var forbidden *cluster.ForbiddenError
 	var tool *cluster.ToolError
 	var changed *cluster.ChangedError

@@ -196,13 +196,9 @@ func (a *API) events(ctx context.Context, ref cluster.Ref) (*eventsOutput, error
 	out := &eventsOutput{}
 	out.Body.Items = make([]event, 0, len(list))
 	for _, e := range list {
-		count := e.Count
-		if e.Series != nil {
-			count = e.Series.Count
-		}
 		out.Body.Items = append(out.Body.Items, event{
 			Type: e.Type, Reason: e.Reason, Message: e.Message,
-			Count: max(count, 1), Time: cluster.EventTime(e).UTC(),
+			Count: cluster.EventCount(e), Time: cluster.EventTime(e).UTC(),
 		})
 	}
 	return out, nil

@@ -123,7 +123,7 @@ func TestDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := New(onlyKinds{kinds: kinds}, auth.NewBearer(provider, nil, fixedClock{}, slog.New(slog.DiscardHandler)), nil, slog.New(slog.DiscardHandler))
+	h, err := New(onlyKinds{kinds: kinds}, auth.NewBearer(provider, nil, nil, fixedClock{}, slog.New(slog.DiscardHandler)), nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ type Watch struct {
 }
 
 // watchWords describe the stream in the document.
-const watchWords = "With watch=true the answer is a stream (text/event-stream) that lasts until the token expires, or the right to see one of the kinds is lost or gained. " +
+const watchWords = "With watch=true the answer is a stream (text/event-stream) that lasts until the token expires, an administrator ends the sessions of its user, or the right to see one of the kinds is lost or gained. " +
 	"Events: snapshot, one or more, with {\"items\":[…]}, and on the last \"complete\":true and \"forbidden\", as in lists; " +
 	"changed, with an object that is new or another " +
 	"one; deleted, with {\"kind\",\"namespace\",\"name\",\"uid\",\"reason\"}, where reason is gone (it is no more), unmatched (it no " +
@@ -96,7 +96,7 @@ func (v view) seen(ctx context.Context, a *API) (catalog.Catalog, error) {
 	var refused error
 	for _, k := range v.kinds {
 		if !k.Namespaced || v.namespace != "" {
-			err := a.allowed(ctx, verb, k, v.namespace)
+			err := a.allowed(ctx, verb, ref(k, v.namespace, v.name))
 			if _, forbidden := errors.AsType[*cluster.ForbiddenError](err); forbidden {
 				refused = cmp.Or(refused, err)
 				continue
@@ -130,7 +130,7 @@ func (a *API) watch(v view) func(huma.Context) {
 func (a *API) stream(ctx context.Context, hc huma.Context, s sse.Source) {
 	r, w := humachi.Unwrap(hc)
 	w.Header().Del("ETag")
-	s.Alive = auth.Alive
+	s.Alive, s.Allowed = auth.Alive, cluster.NotingDenied(s.Allowed)
 	err := a.streams.Serve(w, r.WithContext(ctx), caller(ctx).Username, s)
 	if err == nil {
 		return
@@ -141,8 +141,8 @@ func (a *API) stream(ctx context.Context, hc huma.Context, s sse.Source) {
 			fmt.Sprintf("you have %d streams open, and there can be no more at a time: end one of them first", tooMany.Open))
 		return
 	}
-	if s.Alive(ctx) != nil {
-		writeProblem(w, r, http.StatusUnauthorized, "the token has expired: get a new one")
+	if ended := s.Alive(ctx); ended != nil {
+		writeProblem(w, r, http.StatusUnauthorized, auth.TokenEnding(ended))
 		return
 	}
 	a.answer(w, r, err)

@@ -57,6 +57,7 @@ type deleteNamedInput struct {
 type DeleteOptions struct {
 	Match
 	DryRun
+	Confirm string `query:"confirm" doc:"The object's name, which confirms the deletion where that is asked for: see the user guide."`
 }
 
 type deleteOutput struct {
@@ -80,7 +81,8 @@ func (a *API) registerWrites(api huma.API, k catalog.Kind) {
 	remove := huma.Operation{
 		OperationID: "delete" + k.Name, Method: http.MethodDelete, Path: base + "/{name}", Tags: []string{k.Name}, Metadata: changes(k),
 		Summary: "Delete one " + k.Name, DefaultStatus: http.StatusAccepted, Responses: gone, Errors: deleteErrors,
-		Description: "Deletes the object that stands there now, by its UID: a namesake made in the meantime stays (409).",
+		Description: "Deletes the object that stands there now, by its UID: a namesake made in the meantime stays (409). What is " +
+			"in use is refused, and names its users; so is what asks for a confirmation, without confirm (403).",
 	}
 	if k.Namespaced {
 		huma.Register(api, create, func(ctx context.Context, in *createInput) (*writeOutput, error) {
@@ -117,7 +119,7 @@ func wantType(wanted string) func(ctx huma.Context, next func(huma.Context)) {
 func (a *API) create(ctx context.Context, k catalog.Kind, namespace string, in CreateOptions) (*writeOutput, error) {
 	id := caller(ctx)
 	// Before the body is looked at: without the right, nobody learns more than that.
-	if err := a.allowed(ctx, "create", k, namespace); err != nil {
+	if err := a.allowed(ctx, "create", ref(k, namespace, "")); err != nil {
 		return nil, a.fail(ctx, err)
 	}
 	obj, err := k.ParseJSON(in.RawBody)
@@ -185,7 +187,13 @@ func (a *API) delete(ctx context.Context, ref cluster.Ref, in DeleteOptions) (*d
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
-	left, err := a.cluster.Delete(ctx, id, ref, cluster.Seen{UID: live.GetUID(), ETag: in.etag()}, in.dry())
+	if in.Confirm != "" && in.Confirm != ref.Name {
+		return nil, problem(ctx, http.StatusUnprocessableEntity, fmt.Sprintf("confirm is %q, and the object is called %s; nothing was deleted", in.Confirm, ref.Name))
+	}
+	left, err := a.cluster.Delete(ctx, id, ref, cluster.Seen{UID: live.GetUID(), ETag: in.etag(), Confirmed: in.Confirm}, in.dry())
+	if cluster.AsksToConfirm(err) {
+		return nil, problem(ctx, http.StatusForbidden, err.Error()+". Over REST, send the query parameter confirm="+ref.Name)
+	}
 	if err != nil {
 		return nil, a.fail(ctx, err)
 	}
