@@ -11,16 +11,19 @@ import (
 const (
 	AdminOverview = "overview"
 
+	AdminTeams  = "teams"
 	AdminPool   = "pool"
 	AdminClaims = "claims"
 	AdminGrants = "grants"
 	AdminQuotas = "quotas"
 	AdminCalls  = "calls"
+	// AdminActivity is what was done lately in all namespaces.
+	AdminActivity = "activity"
 )
 
 // AdminTabs returns all tabs, in their order; the first one is the page itself.
 func AdminTabs() []string {
-	return []string{AdminOverview, AdminPool, AdminClaims, AdminGrants, AdminQuotas, AdminCalls}
+	return []string{AdminOverview, AdminTeams, AdminPool, AdminClaims, AdminGrants, AdminQuotas, AdminCalls, AdminActivity}
 }
 
 // AdminQuery is what a tab shows: it lives in the URL. Each tab knows some of it.
@@ -55,6 +58,11 @@ type Admin struct {
 	// OrphanedTotal is how many claims nobody holds any more.
 	OrphanedTotal int
 	Grants        []Grant
+	Activity      []ActivityRow
+	Owners        []OwnerRow
+	MayCreate     bool // the reader may make Teams
+	// MayEndSessions says that the reader may end the sessions of users.
+	MayEndSessions bool
 }
 
 // Feature is a part of the operator.

@@ -60,9 +60,13 @@ type Happening struct {
 	Reason  string
 	Text    string
 	Warning bool
+	Done    bool // by somebody, through the portal
 	Count   int32
 	At      Moment
 }
+
+// Times says how often it happened, "" for once.
+func (h Happening) Times() string { return times(h.Count) }
 
 // The tabs of a resource.
 const (
@@ -138,6 +142,8 @@ type Detail struct {
 	Turns      []Turn    // on their tab
 	Deeds      []Deed    // on their tab
 	Changes    int64     // of what is asked for, since it was requested
+	MayKeep    bool      // its deletion can be called off
+	Kept       bool      // and that was asked for
 	Recreate   string    // number by which a new, empty one is acknowledged; "" if nothing is to be
 	Checks     Inspection
 	Events     []Happening
@@ -176,6 +182,7 @@ type Delete struct {
 	Error    string // beside the input
 	Problem  string // on top: why deleting did not work
 	Users    Users
+	InUse    bool // it cannot be deleted now
 	Effects  []Effect
 }
 

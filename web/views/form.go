@@ -1,6 +1,9 @@
 package views
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Closed says why nothing can be asked for; zero: it can.
 type Closed struct{ Title, Text string }
@@ -31,15 +34,53 @@ type Form struct {
 	YAMLTab  bool
 	Basic    []Field
 	Advanced []Field
-	Entered  bool   // it answers one that was sent: its values are the user's
-	Unfold   bool   // show the advanced fields: one has a value or an error
-	Base     string // YAML of what the form has no inputs for, carried along
-	YAML     string // the same request as YAML
-	ETag     string // of the object that is edited, as it was when the user began; "" for a request
-	Began    string // YAML of it then
+	Sections []Section // before the fields, each with some of them
+	Entered  bool      // it answers one that was sent: its values are the user's
+	Unfold   bool      // show the advanced fields: one has a value or an error
+	Base     string    // YAML of what the form has no inputs for, carried along
+	YAML     string    // the same request as YAML
+	ETag     string    // of the object that is edited, as it was when the user began; "" for a request
+	Began    string    // YAML of it then
 	Problems []Problem
 	Names    []Names
 	Commands []Command
+	Confirm  string // what the last button of a review says
+}
+
+// Section is a part of a form with a heading of its own.
+type Section struct {
+	Title  string
+	Fields []Field
+	Folded bool
+	Open   bool // something in it has a value or an error
+}
+
+// summary says what stands in a folded part.
+func (s Section) summary() string {
+	if len(s.Fields) == 1 {
+		return s.Fields[0].Hint
+	}
+	return ""
+}
+
+// NewTeamForm asks for a new Team.
+func NewTeamForm(frame Frame, kind string) Form {
+	teams := AdminHref(AdminTeams, AdminQuery{})
+	return Form{
+		Frame: frame, Kind: kind, Title: "New team", Action: NewTeamPath, Confirm: "Create the team",
+		Help:   "Portico creates its namespaces and gives its members their rights. Nothing happens before you have reviewed it.",
+		Crumbs: []Crumb{{"Admin", AdminPath}, {"Teams", teams}, {Name: "New team"}}, Steps: [3]string{"Describe", "Review", "Watch it become ready"},
+		Cancel: Choice{Value: teams, Label: "Back to the teams"},
+	}
+}
+
+// EditTeamForm changes a Team.
+func EditTeamForm(frame Frame, kind, plural, name string) Form {
+	f := EditForm(frame, kind, plural, name)
+	f.Help = "What the team can have and use. Nothing changes before you have reviewed it."
+	f.Crumbs = []Crumb{{"Admin", AdminPath}, {"Teams", AdminHref(AdminTeams, AdminQuery{})}, {name, OwnerPath(name)}, {Name: "Edit"}}
+	f.Cancel = Choice{Value: OwnerPath(name), Label: "Back to the team"}
+	return f
 }
 
 // RequestForm asks for a new resource.
@@ -80,6 +121,9 @@ func (f Form) task() string {
 	return "Request"
 }
 
+// confirm returns what the button says that sends the request.
+func (f Form) confirm() string { return cmp.Or(f.Confirm, "Request it") }
+
 // Editing reports whether the form changes a resource that is there.
 func (f Form) Editing() bool { return f.ETag != "" }
 
@@ -87,7 +131,11 @@ func (f Form) Editing() bool { return f.ETag != "" }
 // another tab meanwhile.
 func (f Form) pickers() string {
 	var all []string
-	for _, id := range pickerIDs(f.Basic, f.Advanced) {
+	lists := [][]Field{f.Basic, f.Advanced}
+	for _, s := range f.Sections {
+		lists = append(lists, s.Fields)
+	}
+	for _, id := range pickerIDs(lists...) {
 		all = append(all, "#"+id+":outerMorph")
 	}
 	return strings.Join(all, ",")

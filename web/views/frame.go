@@ -27,6 +27,22 @@ type Team struct {
 	Name string // for people
 	// About tells that there is a page about it: it is a namespace.
 	About bool
+	Owner Owner // the Team that the namespace belongs to; zero: none that the reader may see
+}
+
+// Owner is the Team that a namespace belongs to.
+type Owner struct {
+	Href, Title string
+	Contact     string // "" if nobody gave one
+	Suspended   bool
+}
+
+// Label returns what the namespace is called, with the title of its Team.
+func (t Team) Label() string {
+	if t.Owner.Title == "" || strings.EqualFold(t.Owner.Title, t.Name) {
+		return t.Name
+	}
+	return t.Owner.Title + " (" + t.Name + ")"
 }
 
 // Sections of the navigation.

@@ -14,6 +14,12 @@ const (
 	TeamsPath   = "/teams"
 )
 
+// OwnerPath returns the path of the page of a Team, to which namespaces belong.
+func OwnerPath(name string) string { return "/team/" + url.PathEscape(name) }
+
+// NewTeamPath is the path of the form for a new Team.
+const NewTeamPath = AdminPath + "/teams/new"
+
 // TeamPath returns the path of a team's list of resources.
 func TeamPath(team string) string { return "/teams/" + url.PathEscape(team) }
 

@@ -1,0 +1,145 @@
+package views
+
+import "strings"
+
+// OwnerView is the page of a Team, to which namespaces belong.
+type OwnerView struct {
+	Frame    Frame
+	Owner    Owner
+	Name     string
+	ETag     string
+	Prefix   string // that stands before the names of users and groups
+	Resource Resource
+	Steps    []Step
+	Members  []TeamMember
+	Form     MemberForm
+	Accounts []Account // AWS accounts that it can use
+
+	Activity   Activity // in its namespaces
+	Namespaces []OwnedNamespace
+	First      string // address of the catalog, while there is nothing yet; "" for those who may not request
+	Held       int    // resources that it has
+	Leaving    bool   // it is being deleted
+
+	MayManage, MayAdminister, MayDelete bool
+	MayEndSessions                      bool // of its members, as of any user
+}
+
+// TeamMember is a group or a user with a role in a Team.
+type TeamMember struct {
+	Kind   string // group or user
+	Name   string // in Kubernetes
+	Short  string // at the identity provider
+	Called string // what people call it, "" if nobody knows
+	Role   string
+}
+
+// MemberForm is what somebody wants to change about the members.
+type MemberForm struct {
+	ETag, Do, Kind, Name, Role string
+	Errors                     []string
+	Problem                    string // of the page as a whole
+	Warning                    string // what must be confirmed
+}
+
+// OwnedNamespace is a namespace that a Team asks for.
+type OwnedNamespace struct {
+	Team        Team
+	There       bool // the Team has it
+	Environment string
+	Counts      []Count
+	Quotas      QuotaUses
+}
+
+// TeamRoles are the roles of members, the one with the least rights first.
+var TeamRoles = []Choice{
+	{Value: "Viewer", Label: "can look"},
+	{Value: "Developer", Label: "can request, change and delete"},
+	{Value: "Owner", Label: "a developer who decides who the members are"},
+}
+
+// roleWords returns what a role allows.
+func roleWords(role string) string {
+	for _, r := range TeamRoles {
+		if r.Value == role {
+			return r.Label
+		}
+	}
+	return ""
+}
+
+func (o OwnerView) path() string { return OwnerPath(o.Name) }
+
+func (m TeamMember) id() string {
+	return "member-" + m.Kind + "-" + ID(strings.NewReplacer("@", "-", ":", "-", "/", "-", " ", "-").Replace(m.Short))
+}
+
+// SuspendView asks before a Team is suspended, or resumed.
+type SuspendView struct {
+	Frame   Frame
+	Owner   Owner
+	ETag    string
+	Problem string
+}
+
+// OwnerRow is a Team in the list of all.
+type OwnerRow struct {
+	Resource   Resource
+	Owner      Owner
+	Name       string
+	Namespaces []Choice
+	Members    int
+	Counts     []Count
+	Fullest    *QuotaUse // of its quotas; nil: it has none, or none that the reader may see
+}
+
+func memberColumns(actions bool) []column {
+	all := textColumns("Member", "Role")
+	if actions {
+		all = append(all, column{title: "Change", unseen: true})
+	}
+	return all
+}
+
+// entered returns what stands in the input for another member: only what somebody tried to add.
+func (o OwnerView) entered() string {
+	if o.Form.Do == "add" {
+		return o.Form.Name
+	}
+	return ""
+}
+
+// role returns the role that is chosen for another member.
+func (o OwnerView) role() string {
+	if o.Form.Do == "add" && o.Form.Role != "" {
+		return o.Form.Role
+	}
+	return "Developer"
+}
+
+// where returns the regions of an account in words.
+func (a Account) where() string {
+	if len(a.Regions) == 0 {
+		return "all regions that it allows"
+	}
+	return strings.Join(a.Regions, ", ")
+}
+
+func (s SuspendView) verb() string {
+	if s.Owner.Suspended {
+		return "Resume"
+	}
+	return "Suspend"
+}
+
+// effects says what becomes of the members, and of what runs.
+func (s SuspendView) effects() []Effect {
+	if s.Owner.Suspended {
+		return []Effect{{Icon: "check", Tone: "good", Text: "Its members have their roles again, within seconds."}}
+	}
+	return []Effect{
+		{Icon: "lock", Tone: "warn", Text: "Its members can look, but not request, change or delete anything; owners cannot change the members. It takes some seconds."},
+		{Icon: "check", Tone: "good", Text: "What runs goes on: nothing is stopped or deleted."},
+		{Icon: "info", Tone: "idle", Text: "Roles that others bound in its namespaces, such as those of tools, stay as they are."},
+	}
+}

@@ -1,0 +1,71 @@
+package views
+
+import "net/url"
+
+// SessionsPath is the path of the page that ends sessions of users.
+const SessionsPath = AdminPath + "/sessions"
+
+// SessionsOf returns the path of the page that asks before the sessions of a user are ended.
+func SessionsOf(username string) string {
+	return SessionsPath + "?" + url.Values{"user": {username}}.Encode()
+}
+
+// Sessions is the page that ends the sessions of a user: it asks for the user first, then whether it is meant, and at last says that
+// it is done.
+type Sessions struct {
+	Frame    Frame
+	Prefix   string // before the names of users
+	Entered  string
+	Error    string // of what was entered
+	Username string // as Kubernetes knows the user; "" until one was named
+	Called   string // what to call the user
+	Known    bool   // the user was here since the portal started
+	Self     bool   // it is the reader
+	Done     bool
+}
+
+// title says what is asked, or that it is done.
+func (s Sessions) title() string {
+	switch {
+	case s.Done && s.Self:
+		return "Your own sessions have ended"
+	case s.Done:
+		return "The sessions have ended"
+	case s.Self:
+		return "End all your own sessions?"
+	case s.Username != "":
+		return "End all sessions of this user?"
+	}
+	return "End the sessions of a user"
+}
+
+// back returns the page to go to when there is nothing more to do here: whoever may end sessions need not see the admin pages.
+func (s Sessions) back() string {
+	if s.Frame.Admin {
+		return AdminPath
+	}
+	return "/"
+}
+
+// effects says what happens, before it does.
+func (s Sessions) effects() []Effect {
+	all := []Effect{
+		{Icon: "lock", Tone: "warn", Text: "Within seconds, every page that the user has open in a browser ends, and asks to sign in again. What somebody is entering there stays."},
+		{Icon: "lock", Tone: "warn", Text: "Tokens that the user has for the REST API and the command line are refused, if they were issued until now. What they watch or follow ends, too."},
+	}
+	if s.Self {
+		all = append(all, Effect{Icon: "alert", Tone: "warn", Text: "These are your own sessions: you will have to sign in again, here too."})
+	}
+	if !s.Known && !s.Self {
+		all = append(all, Effect{Icon: "alert", Tone: "warn", Text: "Nobody of this name was seen here lately. Check how it is spelled; it may be right all the same."})
+	}
+	return append(append(all, Effect{Icon: "check", Tone: "good", Text: "What the user asked for stays, and goes on running."}), s.rest()...)
+}
+
+// rest says what is not ended, and how that is.
+func (s Sessions) rest() []Effect {
+	return []Effect{
+		{Icon: "info", Tone: "idle", Text: "It keeps nobody out: the user can sign in again at once. To prevent that, block the account at the identity provider first, which may otherwise let the user in without asking for anything."},
+		{Icon: "info", Tone: "idle", Text: "What the user can do outside the portal, with kubectl, is not ended here: take their membership from them. A token that the cluster takes lasts until it expires, as the identity provider has set it."},
+	}
+}
