@@ -29,6 +29,7 @@ type flags struct {
 	leaderElect     bool
 	lease           lease
 	checkInterval   time.Duration // how often at the installation
+	apiWrites       int
 	version         bool
 	development     bool
 	controllers     controllers.Options
@@ -92,7 +93,8 @@ func (f *flags) processFlags(set *flag.FlagSet, env func(string) string) {
 
 // controllerFlags declares flags that are about the work on resources.
 func (f *flags) controllerFlags(set *flag.FlagSet) {
-	set.IntVar(&f.controllers.Engine.Workers, "workers", 10, "how many objects of each kind are worked on at the same time")
+	set.IntVar(&f.apiWrites, "api-writes", 3, "how many writes to the API server are under way at the same time, teams in turn; half as many more, one for each team, if other teams have taken all of these")
+	set.IntVar(&f.controllers.Engine.Workers, "workers", 10, "how many objects of each kind are worked on at the same time; half as many more, one for each team, if other teams have taken all of these")
 	set.DurationVar(&f.controllers.Engine.Resync, "audit-interval", time.Hour, "how often an AWS resource in sync is compared in full, ±10%; for one resource the annotation portico.dev/audit-interval says otherwise")
 	set.DurationVar(&f.controllers.SweepEvery, "sweep-interval", 5*time.Minute, "how often one listing of each kind, provider and region tells whether resources are still there, ±10%")
 	set.StringVar(&f.controllers.Hostnames.Namespace, "gateway-namespace", controllers.DefaultGatewayNamespace, "`namespace` of the shared Gateways that hostnames are served on")
@@ -110,6 +112,8 @@ func (f *flags) check() error {
 		return errors.New("--namespace is needed outside a Pod: the namespace that holds the Secrets of AWSProviders")
 	case e.Workers < 1:
 		return fmt.Errorf("--workers %d: at least 1", e.Workers)
+	case f.apiWrites < 1:
+		return fmt.Errorf("--api-writes %d: at least 1", f.apiWrites)
 	case e.Resync < time.Second:
 		return fmt.Errorf("--audit-interval %s: at least 1s", e.Resync)
 	case f.controllers.SweepEvery < time.Second:

@@ -22,6 +22,7 @@ import (
 	"github.com/portico-platform/portico/cmd/internal/program"
 	"github.com/portico-platform/portico/cmd/internal/traces"
 	"github.com/portico-platform/portico/controllers"
+	"github.com/portico-platform/portico/controllers/fair"
 )
 
 func main() {
@@ -105,6 +106,7 @@ func (f *flags) restConfig() (*rest.Config, error) {
 	}
 	cfg.QPS = -1 // the default of 5 requests a second, per process, is no limit to work by; the API server has fair queues
 	cfg.UserAgent = "portico-operator"
+	cfg.Wrap(fair.NewSlots(f.apiWrites).Transport)
 	cfg.Wrap(tracing.Transport)
 	return cfg, nil
 }

@@ -205,5 +205,5 @@ func (f *flags) trust(list string) error {
 
 // reach returns the addresses that stand in the lines that people copy.
 func (f *flags) reach(p *auth.Provider) pages.Reach {
-	return pages.Reach{Portal: f.auth.PublicURL, Kubernetes: f.kubernetes, CLI: p.CLI}
+	return pages.Reach{Portal: f.auth.PublicURL, Kubernetes: f.kubernetes, Prefix: f.auth.Prefix, CLI: p.CLI}
 }

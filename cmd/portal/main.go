@@ -114,7 +114,7 @@ func (f *flags) cluster(log *slog.Logger) (*cluster.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cluster.New(cfg, kinds, cluster.Options{Impersonator: f.impersonator, Namespace: f.namespace, AskEverywhere: f.everywhere, Log: log})
+	return cluster.New(cfg, kinds, cluster.Options{Impersonator: f.impersonator, Namespace: f.namespace, Prefix: f.auth.Prefix, AskEverywhere: f.everywhere, Log: log})
 }
 
 // installation looks at what the cluster must have, and counts what it lacks.

@@ -25,6 +25,7 @@ var actions = []action{
 	{verb: "reconcile", short: "Have one object checked and repaired now", done: "will be checked now", annotation: v1alpha1.AnnotationReconcileRequestedAt, value: now},
 	{verb: "pause", short: "Have Portico leave one object alone; deleting still works", done: "is paused", annotation: v1alpha1.AnnotationPaused, value: func(string) any { return "true" }},
 	{verb: "resume", short: "Have Portico look after a paused object again", done: "is looked after again", annotation: v1alpha1.AnnotationPaused, value: func(string) any { return nil }},
+	{verb: "keep", short: "Call off a deletion that waits; what is in AWS stays as it is", done: "is to be kept: it is made again for what stays in AWS", annotation: v1alpha1.AnnotationKeep, value: func(string) any { return "true" }},
 	{verb: "restart", short: "Replace the Pods of an application one by one", done: "will be restarted", kind: catalog.AppKind, annotation: v1alpha1.AnnotationRestartRequestedAt, value: now},
 }
 

@@ -138,6 +138,8 @@ func TestFilesThatCannotBeTaken(t *testing.T) {
 		"a text":                 {"hello", 2, "this is not an object: begin with apiVersion"},
 		"a list of texts":        {"apiVersion: v1\nkind: List\nitems: [a]\n", 2, "this is not an object"},
 		"no YAML":                {"a: [", 2, "this is not valid YAML"},
+		"aliases of aliases":     {"a: &a [" + strings.Repeat("x,", 3000) + "]\nb: [" + strings.Repeat("*a,", 27_000) + "]\n", 2, "this is not valid YAML: line 1: the anchor &a is not taken here"},
+		"lists in lists":         {"a: " + strings.Repeat("[", 9000) + strings.Repeat("]", 9000), 2, "nested more than 64 levels deep"},
 		"a field twice":          {one + "kind: S3Bucket\n", 2, `key "kind" already set`},
 		"nothing":                {"# nothing\n---\n", 2, "-f: there are no objects in -"},
 		"a namespace of another": {one + "---\n" + strings.Replace(one, "name: a", "name: a, namespace: search", 1), 2, "the file says namespace search, and -n payments"},

@@ -6,36 +6,44 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/client"
+	"github.com/portico-platform/portico/portal/status"
 )
 
 func (a *app) deleteCommand() *cobra.Command {
-	var yes, wait, dry bool
+	var how deletion
+	var wait, dry bool
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use: "delete KIND NAME", Short: "Delete one object, after asking for its name", Args: words(1, 2),
-		Long: `Delete says what will be lost and asks you to type the object's name. In scripts, where nobody can be asked, it needs --yes.
-If the object changes after you were asked, nothing is deleted.`,
-		Example:           "  portico delete bucket reports -n payments\n  portico delete bucket reports -n payments --yes --wait",
+		Long: `Delete says what will be lost and asks you to type the object's name. In scripts, where nobody can be asked, it needs --confirm with
+the name, or --yes, which confirms nothing: what is protected is not deleted then. If the object changes after you were asked,
+nothing is deleted. What is in use is not deleted either: delete what uses it first, or take it out of its spec.`,
+		Example:           "  portico delete bucket reports -n payments\n  portico delete bucket reports -n payments --confirm reports --wait",
 		ValidArgsFunction: a.completeObjects,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !yes && !dry && !a.asks {
-				return usagef("nobody can be asked here whether you mean it: add --yes")
+			if !how.decided() && !dry && !a.asks {
+				return usagef("nobody can be asked here whether you mean it: add --confirm with the name, or --yes")
 			}
 			t, err := a.target(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
+			if how.name != "" && how.name != t.name {
+				return usagef("--confirm says %s, and the object is called %s: nothing was deleted", how.name, t.name)
+			}
 			if dry {
 				return a.deleteDry(cmd.Context(), t)
 			}
-			was, err := a.delete(cmd.Context(), t, yes)
+			was, err := a.delete(cmd.Context(), t, how)
 			if err != nil || !wait {
 				return err
 			}
@@ -46,36 +54,66 @@ If the object changes after you were asked, nothing is deleted.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&how.yes, "yes", false, "do not ask; what is protected is not deleted")
+	cmd.Flags().StringVar(&how.name, "confirm", "", "confirm the deletion by the object's name, and do not ask")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be lost, and whether it may be deleted, but delete nothing")
 	a.waitFlags(cmd, &wait, &timeout, "wait until it is gone")
 	return cmd
 }
 
+// deletion says how a deletion was decided on.
+type deletion struct {
+	yes  bool
+	name string // that confirms it
+}
+
+func (d deletion) decided() bool { return d.yes || d.name != "" }
+
 // delete deletes the object that was shown, and no other of its name, and returns it.
-func (a *app) delete(ctx context.Context, t target, yes bool) (*object, error) {
+func (a *app) delete(ctx context.Context, t target, how deletion) (*object, error) {
 	got, err := t.current(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !yes {
-		a.say("%s", a.loss(t, &got.Object))
-		_, _ = fmt.Fprintf(a.err, "Type the name %s to delete it: ", clean(t.name))
-		typed, err := bufio.NewReader(a.in).ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("reading the name: %w", err)
-		}
-		if strings.TrimSpace(typed) != t.name {
-			return nil, errors.New("that is not its name: nothing was deleted")
+	if !how.decided() {
+		if how.name, err = a.askName(t, &got.Object); err != nil {
+			return nil, err
 		}
 	}
-	left, err := t.objects().Delete(ctx, t.name, client.DeleteOptions{IfMatch: got.ETag})
+	left, err := t.objects().Delete(ctx, t.name, client.DeleteOptions{IfMatch: got.ETag, Confirm: how.name})
 	if err != nil {
-		return nil, err
+		return nil, a.explainRefusal(t, err)
 	}
 	a.warn(left.Warnings)
 	a.say("Deleting %s%s.", refOf(t.kind, t.name), inWords(t.namespace))
 	return &got.Object, nil
+}
+
+// askName says what a deletion does, asks for the object's name and returns it. What is in use is not asked about.
+func (a *app) askName(t target, o *object) (string, error) {
+	if users := status.UsersOf(o); users != "" {
+		return "", &forbiddenError{fmt.Sprintf("%s%s is in use by %s: delete what uses it first, or take %s out of its spec. Nothing was deleted",
+			refOf(t.kind, t.name), inWords(t.namespace), users, t.name)}
+	}
+	a.say("%s", a.loss(t, o))
+	_, _ = fmt.Fprintf(a.err, "Type the name %s to delete it: ", clean(t.name))
+	typed, err := bufio.NewReader(a.in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("reading the name: %w", err)
+	}
+	if strings.TrimSpace(typed) != t.name {
+		return "", errors.New("that is not its name: nothing was deleted")
+	}
+	return t.name, nil
+}
+
+// explainRefusal says how a deletion is confirmed here, if that is what was missing.
+func (a *app) explainRefusal(t target, err error) error {
+	if client.StatusOf(err) == http.StatusForbidden && strings.Contains(err.Error(), v1alpha1.AnnotationConfirmDeletion+"=") {
+		return &forbiddenError{fmt.Sprintf("%s%s is deleted only with a confirmation: add --confirm %s. Nothing was deleted",
+			refOf(t.kind, t.name), inWords(t.namespace), t.name)}
+	}
+	return err
 }
 
 func (a *app) deleteDry(ctx context.Context, t target) error {
@@ -83,7 +121,7 @@ func (a *app) deleteDry(ctx context.Context, t target) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.objects().Delete(ctx, t.name, client.DeleteOptions{IfMatch: got.ETag, DryRun: dryRun}); err != nil {
+	if _, err := t.objects().Delete(ctx, t.name, client.DeleteOptions{IfMatch: got.ETag, DryRun: dryRun, Confirm: t.name}); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(a.out, a.loss(t, &got.Object))

@@ -76,6 +76,7 @@ func (a *app) summary(t target, o *object, checks *client.Checks) error {
 		{"Status", string(state)},
 		{"In the way", why},
 		{"Endpoint", t.kind.EndpointOf(o)},
+		{"Used by", status.UsersOf(o)},
 		{"Requested by", o.GetAnnotations()[v1alpha1.AnnotationRequestedBy]},
 		{"Age", a.age(o)},
 	}

@@ -37,7 +37,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{[]string{"request", "-f", "/nowhere/at/all"}, "no such file"},
 		{[]string{"apply"}, "which files?"},
 		{[]string{"wait", "bucket", "a", "--for", "happiness"}, "want ready or deleted"},
-		{[]string{"delete", "bucket", "a"}, "add --yes"},
+		{[]string{"delete", "bucket", "a"}, "add --confirm"},
 		{[]string{"edit", "bucket", "a"}, "Set EDITOR"},
 		{[]string{"restart", "bucket", "a", "-n", "payments"}, "for a WebApp only"},
 		{[]string{"get", "--server", "http://portal.example.com"}, "in the clear"},

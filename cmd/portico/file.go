@@ -14,7 +14,6 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 	"k8s.io/apimachinery/pkg/util/yaml"
-	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/portico-platform/portico/portal/catalog"
 )
@@ -120,7 +119,7 @@ func splitJSON(b []byte) (texts [][]byte, ok bool) {
 
 // objectsIn returns what one document holds: nothing, an object, or those of a list.
 func (a *app) objectsIn(path string, text []byte) ([]document, error) {
-	asJSON, err := sigsyaml.YAMLToJSONStrict(text)
+	asJSON, err := catalog.YAMLToJSON(text)
 	if err != nil {
 		return nil, usagef("%s: this is not valid YAML: %v", path, err)
 	}

@@ -56,7 +56,7 @@ func squeezed(name string) string {
 }
 
 func wire(k catalog.Kind) client.Kind {
-	return client.Kind{Name: k.Name, Plural: k.Plural, Namespaced: k.Namespaced, ReadOnly: k.KeptBy != ""}
+	return client.Kind{Name: k.Name, Plural: k.Plural, Namespaced: k.Namespaced, ReadOnly: !k.Written()}
 }
 
 // refOf names an object for people: bucket reports.

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/portico-platform/portico/portal/client"
+)
+
+// sessionsCommand returns the commands about the sessions of users.
+func (a *app) sessionsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "sessions", Short: "End the sessions of a user", Args: words(0, 0),
+		Long: `For when somebody leaves, loses a laptop, or has a token that others may know. Whoever has the ClusterRole portico-admin may end the
+sessions of anybody; the portal has a page for it.`,
+		Example:           "  portico sessions end oidc:jo@example.com",
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.endSessionsCommand())
+	return cmd
+}
+
+func (a *app) endSessionsCommand() *cobra.Command {
+	yes := false
+	cmd := &cobra.Command{
+		Use: "end USER", Short: "End all sessions of a user, after asking", Args: words(1, 1), ValidArgsFunction: cobra.NoFileCompletions,
+		Long: `End signs a user out of the portal in every browser, and has it refuse the tokens that the user has for the REST API and this
+command, within seconds, streams included. USER is the username that portico whoami tells the user, and the portal's log has as
+actor; the prefix may be left out.
+
+It keeps nobody out: block the account at the identity provider first, or the user signs in again. What the user can do with
+kubectl is not ended: take their membership from them.`,
+		Example: "  portico sessions end oidc:jo@example.com\n  portico sessions end oidc:jo@example.com --yes",
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.endSessions(cmd.Context(), args[0], yes) },
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}
+
+func (a *app) endSessions(ctx context.Context, user string, yes bool) error {
+	if !yes && !a.asks {
+		return usagef("nobody can be asked here whether you mean it: add --yes")
+	}
+	c, err := a.api()
+	if err != nil {
+		return err
+	}
+	if !yes {
+		would, err := c.EndSessions(ctx, client.EndSessionsOptions{User: user, DryRun: dryRun})
+		if err != nil {
+			return err
+		}
+		a.say("%s will be signed out of the portal everywhere, and tokens issued until now will be refused. Who is not blocked at the "+
+			"identity provider can sign in again; kubectl goes on working.", clean(would.User))
+		if err := a.confirmed(); err != nil {
+			return err
+		}
+	}
+	ended, err := c.EndSessions(ctx, client.EndSessionsOptions{User: user})
+	if err != nil {
+		return err
+	}
+	a.say("The sessions of %s have ended. What is open ends within seconds.", clean(ended.User))
+	return nil
+}
