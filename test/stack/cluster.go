@@ -62,7 +62,17 @@ func (s *Stack) startAPI(ctx context.Context) (err error) {
 	// Together: kube-apiserver waits for etcd by itself.
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.run(ctx, s.etcd(client)) })
-	g.Go(func() error { return s.run(ctx, s.apiserver(client)) })
+	g.Go(func() error {
+		spec := s.apiserver(client)
+		if s.opts.AuditLog {
+			flags, err := s.auditFlags()
+			if err != nil {
+				return err
+			}
+			spec.Args = append(spec.Args, flags...)
+		}
+		return s.run(ctx, spec)
+	})
 	return g.Wait()
 }
 
@@ -130,6 +140,8 @@ func (s *Stack) startControllers(ctx context.Context) error {
 			"--kube-api-qps=200", "--kube-api-burst=400",
 			// The lag of a test that deletes a namespace, most of all.
 			"--concurrent-namespace-syncs=20",
+			// A quota that is older than what the controller has discovered, as on a new cluster, is counted only then.
+			"--resource-quota-sync-period=10s",
 		},
 		// It serves nothing, so what it does is the proof: Pods need this.
 		Ready: func(ctx context.Context) error {

@@ -5,6 +5,7 @@ package stack_test
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/portico-platform/portico/test/planted"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -45,8 +47,35 @@ func TestEverythingStartsTogether(t *testing.T) {
 		}
 	}
 	runsAsInstalled(t, all)
+	secretsAreKept(t, all)
 	if err := all.Err(); err != nil {
 		t.Error(err)
+	}
+}
+
+// secretsAreKept looks for the stack's secrets in its logs, metrics and objects.
+func secretsAreKept(t *testing.T, s *stack.Stack) {
+	t.Helper()
+	secrets, err := planted.Begin(s.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	wait, err := secrets.Watch(ctx, s.Admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"operator", "portal"} {
+		err = errors.Join(err, secrets.Metrics(ctx, s.Admin, stack.Namespace, s.AddressOf(part, "metrics")))
+	}
+	cancel()
+	wait()
+	if err = errors.Join(err, secrets.Logs(s.Dir)); err != nil {
+		t.Error(err)
+	}
+	if secrets.Report(os.Stderr) != 0 {
+		t.Error("a secret was found where none may be")
 	}
 }
 

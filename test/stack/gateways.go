@@ -64,6 +64,9 @@ func (s *Stack) StartGateways(ctx context.Context) error {
 	if err := s.makeGateways(ctx); err != nil {
 		return err
 	}
+	if err := ApplyObjects(ctx, s.Admin, s.grants()...); err != nil {
+		return err
+	}
 	return s.awaitRoutes(ctx)
 }
 
@@ -82,9 +85,6 @@ func (s *Stack) makeGateways(ctx context.Context) error {
 		return err
 	}
 	if err := s.makeZones(ctx); err != nil {
-		return err
-	}
-	if err := ApplyObjects(ctx, s.Admin, s.grants()...); err != nil {
 		return err
 	}
 	log, err := os.Create(filepath.Join(s.Dir, "load-balancers.log"))

@@ -69,6 +69,8 @@ type Options struct {
 	// Versions are folders of binaries by the tag of images: what runs in place of images of ours with such a tag. Those with
 	// any other run from bin.
 	Versions map[string]string
+	// AuditLog has kube-apiserver write to AuditLogPath what the portal asks of it.
+	AuditLog bool
 	// PortalSettings are flags of the portal by name, without dashes.
 	PortalSettings map[string]string
 	// Progress is told, line by line, what is built and started. Nil is silent.
@@ -94,6 +96,10 @@ type Credentials struct{ AccessKeyID, SecretAccessKey string }
 // Region is the sample AWSProvider's.
 const Region = "eu-west-1"
 
+// SecretAccessKey is the one of the simulator's account in the operator's hands; the simulator takes any. Tests look for it where no
+// secret may be.
+const SecretAccessKey = "planted-41bd-secret-access-key"
+
 func (o *Options) setDefaults() error {
 	root, err := filepath.Abs(o.Root)
 	if err != nil {
@@ -104,7 +110,7 @@ func (o *Options) setDefaults() error {
 		o.Progress = io.Discard
 	}
 	if o.AWSCredentials == (Credentials{}) {
-		o.AWSCredentials = Credentials{AccessKeyID: "test", SecretAccessKey: "test"}
+		o.AWSCredentials = Credentials{AccessKeyID: "test", SecretAccessKey: SecretAccessKey}
 	}
 	if o.ExternalKubeconfig != "" {
 		o.Parts &^= Scheduler | Nodes | Gateways

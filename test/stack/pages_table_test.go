@@ -42,7 +42,6 @@ func (p *place) elsewhere() map[string][]docs.Otherwise {
 			{Part: "<the ID>", Type: p.must("kubectl get namespace kube-system -o jsonpath={.metadata.uid}"), Why: reader},
 		},
 		"docs/admin-guide.md": {
-			{Part: "rolebinding developers", Why: "docs/install.md did it"},
 			{Part: "kubectl get --raw /api/v1/namespaces/portico-system/pods/<operator's Pod>:8081/proxy", Type: "curl -fsS http://" + p.AddressOf("operator", "health"), Why: pod},
 			{Part: "kubectl port-forward", Why: pod},
 			{Part: "kubectl exec", Why: "the stack's kubelet runs nothing in Pods; cmd/portal tests what is run"},

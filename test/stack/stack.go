@@ -133,6 +133,9 @@ func (s *Stack) start(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := s.makeTeams(ctx); err != nil {
+		return err
+	}
 	if err := s.startPods(ctx); err != nil {
 		return err
 	}
@@ -142,7 +145,10 @@ func (s *Stack) start(ctx context.Context) error {
 	}
 	g.Go(func() error { return s.startOperator(second) })
 	g.Go(func() error { return s.startPortal(second) })
-	return g.Wait()
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return s.awaitTeams(ctx)
 }
 
 // Run starts one more process and waits for it. Its log is in Dir, and it ends with the stack at the latest.

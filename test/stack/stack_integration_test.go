@@ -177,7 +177,7 @@ func TestSampleUsersAreWhoTheyAreToTheAPIServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"payments-dev", "admin", "platform-admin", "search-dev", "viewer"}; !slices.Equal(names, want) {
+	if want := []string{"payments-dev", "admin", "growth-dev", "payments-owner", "platform-admin", "search-dev", "viewer"}; !slices.Equal(names, want) {
 		t.Errorf("contexts %v, want %v", names, want)
 	}
 }

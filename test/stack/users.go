@@ -15,12 +15,15 @@ type User struct {
 }
 
 // Users are the sample users: a developer of each of two teams, an
-// administrator of the platform, and one who may only look.
+// administrator of the platform, one who may only look, who decides about the
+// members of a team, and a developer of a team that nobody has made yet.
 var Users = []User{
 	{Name: "payments-dev", Title: "Developer of team payments", Groups: []string{"team-payments"}, Namespace: "payments"},
 	{Name: "search-dev", Title: "Developer of team search", Groups: []string{"team-search"}, Namespace: "search"},
 	{Name: "platform-admin", Title: "Platform administrator", Groups: []string{"platform-admins"}, Namespace: Namespace},
 	{Name: "viewer", Title: "Viewer of team payments", Groups: []string{"viewers"}, Namespace: "payments"},
+	{Name: "payments-owner", Title: "Owner of team payments", Groups: []string{"payments-owners"}, Namespace: "payments"},
+	{Name: "growth-dev", Title: "Developer of team growth, to be made", Groups: []string{"team-growth"}, Namespace: "growth"},
 }
 
 // Email returns the login at Dex.

@@ -53,7 +53,11 @@ func (s *Stack) world() ([]*unstructured.Unstructured, error) {
 			return nil, err
 		}
 	}
-	sampled, err := ReadObjects(samples, "samples")
+	files := []string{"samples/namespaces.yaml", "samples/roles.yaml"}
+	if !s.hasTeams() {
+		files = append(files, "samples/members.yaml")
+	}
+	sampled, err := ReadObjects(samples, files...)
 	if err != nil {
 		return nil, err
 	}

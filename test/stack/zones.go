@@ -94,11 +94,16 @@ func (s *Stack) grants() []*unstructured.Unstructured {
 		all = append(all, &unstructured.Unstructured{Object: object{
 			"apiVersion": v1alpha1.GroupVersion.String(), "kind": "HostnameGrant",
 			"metadata": object{"name": v1alpha1.HostnameGrantName, "namespace": namespace},
-			"spec": object{
-				"suffixes": []any{namespace + "." + Domain}, "wildcards": true,
-				"zones": []any{s.Zones[Zone{Domain: Domain}], s.Zones[Zone{Domain: Domain, Private: true}]},
-			},
+			"spec":     s.grant(namespace),
 		}})
 	}
 	return all
+}
+
+// grant returns what hostnames a sample namespace may have.
+func (s *Stack) grant(namespace string) object {
+	return object{
+		"suffixes": []any{namespace + "." + Domain}, "wildcards": true,
+		"zones": []any{s.Zones[Zone{Domain: Domain}], s.Zones[Zone{Domain: Domain, Private: true}]},
+	}
 }

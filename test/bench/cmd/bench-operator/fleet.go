@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -49,6 +50,8 @@ type fleet struct {
 	gone    map[string]bool
 	last    map[string]string // what Ready says
 	changed chan struct{}     // closed at the next event
+	stopped bool
+	lost    error // the API server has ended a watch
 }
 
 // newFleet watches from now on, until stop. Its objects are spread over the namespaces.
@@ -57,8 +60,12 @@ func newFleet(ctx context.Context, kube client.WithWatch, namespaces []string) (
 		kube: kube, namespaces: namespaces, changed: make(chan struct{}),
 		created: map[string]time.Time{}, ready: map[string]time.Time{}, gone: map[string]bool{}, last: map[string]string{},
 	}
+	var within []client.ListOption
+	if len(namespaces) == 1 {
+		within = append(within, client.InNamespace(namespaces[0]))
+	}
 	for _, list := range []client.ObjectList{&v1alpha1.S3BucketList{}, &v1alpha1.SQSQueueList{}, &v1alpha1.WebAppList{}, &v1alpha1.GatewayHostnameRequestList{}} {
-		w, err := kube.Watch(ctx, list)
+		w, err := kube.Watch(ctx, list, within...)
 		if err != nil {
 			f.stop()
 			return nil, fmt.Errorf("watch: %w", err)
@@ -70,15 +77,31 @@ func newFleet(ctx context.Context, kube client.WithWatch, namespaces []string) (
 					f.see(e.Type, o)
 				}
 			}
+			f.ended()
 		}()
 	}
 	return f, nil
 }
 
 func (f *fleet) stop() {
+	f.mu.Lock()
+	f.stopped = true
+	f.mu.Unlock()
 	for _, w := range f.watches {
 		w.Stop()
 	}
+}
+
+// ended tells those who await of a watch that ended by itself: what they wait for would never be seen.
+func (f *fleet) ended() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stopped {
+		return
+	}
+	f.lost = errors.New("the API server ended the benchmark's own watch")
+	close(f.changed)
+	f.changed = make(chan struct{})
 }
 
 func key(o resource) string {
@@ -123,10 +146,10 @@ func (f *fleet) create(ctx context.Context, objects []resource) error {
 func (f *fleet) await(ctx context.Context, ok func() bool) error {
 	for {
 		f.mu.Lock()
-		met, changed := ok(), f.changed
+		met, changed, lost := ok(), f.changed, f.lost
 		f.mu.Unlock()
-		if met {
-			return nil
+		if met || lost != nil {
+			return lost
 		}
 		select {
 		case <-ctx.Done():

@@ -37,11 +37,7 @@ func (w writes) since(earlier writes) writes {
 // it applies. The API server's own count tells resources apart; nobody else here writes any of these, save for events about Pods.
 // Leases are not counted.
 func (w *world) kubernetesWrites(ctx context.Context) (writes, error) {
-	text, err := w.raw.Get().AbsPath("/metrics").DoRaw(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read the API server's metrics: %w", err)
-	}
-	all, err := measure.Parse(bytes.NewReader(text))
+	all, err := w.apiServer(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +52,15 @@ func (w *world) kubernetesWrites(ctx context.Context) (writes, error) {
 		}
 	}
 	return counted, nil
+}
+
+// apiServer reads the API server's metrics.
+func (w *world) apiServer(ctx context.Context) (measure.Samples, error) {
+	text, err := w.raw.Get().AbsPath("/metrics").DoRaw(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the API server's metrics: %w", err)
+	}
+	return measure.Parse(bytes.NewReader(text))
 }
 
 // made are the custom resources that the operator creates itself.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,9 +23,10 @@ type scenario struct {
 	name, title string
 	limit       time.Duration // for all of it
 	run         func(ctx context.Context, w *world, f *fleet, t *table) error
-	namespaces  int  // 0: one
-	simulated   bool // AWS is the simulator behind the strict proxy, with load balancers, and not from memory
-	untold      bool // what deletions cost: the operator's clocks are fast by then, or run tells it
+	namespaces  int      // 0: one
+	simulated   bool     // AWS is the simulator behind the strict proxy, with load balancers, and not from memory
+	flags       []string // more of them for its operator
+	untold      bool     // what deletions cost: the operator's clocks are fast by then, or run tells it
 }
 
 var scenarios = []scenario{
@@ -32,6 +34,12 @@ var scenarios = []scenario{
 	{name: "latency", title: "50 name-only buckets at once, 30 ms added to each AWS call", limit: 2 * time.Minute, run: latency},
 	{name: "fleet", title: "1,000 at once: 500 buckets and 500 queues, no latency", limit: 5 * time.Minute, run: many(500, 28*time.Second)},
 	{name: "fleet-2000", title: "2,000 at once: 1,000 buckets and 1,000 queues, no latency", limit: 8 * time.Minute, run: many(1000, 0)},
+	{name: "fair", title: "One bucket after the other beside another team's 10,000 and its annotation loop, 30 ms added to each AWS call", limit: 8 * time.Minute, run: fairShare, untold: true},
+	{
+		name: "fair-rate", title: "The same at 20 calls a second to S3, which the other team alone would use up", limit: 8 * time.Minute, run: fairShare, untold: true,
+		flags: []string{"--aws-rate=S3=20"},
+	},
+	{name: "admission", title: "What admission policies add to a dry run, 500 of each: 200 Teams and 20 providers with guardrails", limit: 8 * time.Minute, run: admission, untold: true},
 	{name: "webapp", title: "One web app after the other on an idle system: made, given another image, deleted; 20 of them", limit: 5 * time.Minute, run: webApp, untold: true},
 	{name: "webapps", title: "500 web apps of one Pod at once", limit: 10 * time.Minute, run: webApps, untold: true},
 	{name: "rest", title: "1,000 at rest: 500 buckets and 500 queues, the operator's clocks 120 times as fast", limit: 8 * time.Minute, run: atRest, untold: true},
@@ -53,7 +61,7 @@ func (w *world) measure(ctx context.Context, s scenario, out io.Writer) error {
 		return err
 	}
 	defer f.stop()
-	if err := w.startOperator(ctx); err != nil {
+	if err := w.startOperator(ctx, s.flags...); err != nil {
 		return err
 	}
 	if err := w.calm(ctx); err != nil {
@@ -72,13 +80,13 @@ func (w *world) measure(ctx context.Context, s scenario, out io.Writer) error {
 	}
 	deletions := t
 	if s.untold {
+		t.print(out, s.title)
 		deletions = &table{}
 	}
-	if err := w.cleared(ctx, f, deletions); err != nil {
-		return err
+	if err = w.cleared(ctx, f, deletions); err == nil && !s.untold {
+		t.print(out, s.title)
 	}
-	t.print(out, s.title)
-	return w.stopOperator()
+	return cmp.Or(err, w.stopOperator())
 }
 
 // cleared deletes what the scenario made, and counts.
