@@ -14,6 +14,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/go-chi/chi/v5"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/config/crd"
 	"github.com/portico-platform/portico/portal"
@@ -36,6 +37,10 @@ func (f *failing) fail(err error) { f.err.Store(&err) }
 func (f *failing) Kinds() catalog.Catalog { return f.kinds }
 
 func (f *failing) Namespaces(context.Context, auth.Identity) ([]string, error) {
+	return nil, *f.err.Load()
+}
+
+func (f *failing) Teams(context.Context, auth.Identity) ([]*unstructured.Unstructured, error) {
 	return nil, *f.err.Load()
 }
 

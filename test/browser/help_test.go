@@ -126,7 +126,7 @@ func published(t *testing.T, plural, name string) (secret string, keys []string)
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := objects.Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
+		if err := erase(context.Background(), objects, name); err != nil {
 			t.Error(err)
 		}
 	})

@@ -8,6 +8,11 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
 // TestAnEditOfWhatIsBeingDeletedTellsTheTruth: a bucket that is not empty hangs in its deletion. The review of an edit says
@@ -51,4 +56,50 @@ func put(t *testing.T, bucket, key string) {
 	if _, err := outside().PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader("x")}); err != nil {
 		t.Fatalf("storing %s in %s: %v", key, bucket, err)
 	}
+}
+
+// TestADeletionIsCalledOff: a bucket that is not empty hangs in its deletion; its page offers to keep it, and it is there again, with what is
+// in it. While an application uses it, it cannot be deleted at all.
+func TestADeletionIsCalledOff(t *testing.T) {
+	x := open(t)
+	x.signIn("payments-dev", "payments")
+	bucket := x.request("rescued", "portico-rescued-1", "")
+	put(t, bucket, "invoice.pdf")
+	x.goTo(s3one + "rescued/delete")
+	x.fill(`#typed`, "rescued")
+	x.click(`.go button`)
+	x.awaitPath(list)
+	x.goTo(s3one + "rescued")
+	x.await(`#status`, "still holds objects")
+	x.await(`#status`, "You can still keep it")
+	x.posts(`form[action$="/keep"] button`)
+	x.awaitAnew(`#status`, "Ready")
+	key := "invoice.pdf"
+	if _, err := outside().HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &bucket, Key: &key}); err != nil {
+		t.Errorf("what was in the bucket is gone: %v", err)
+	}
+	apps := dynamic.NewForConfigOrDie(world.Admin).Resource(v1alpha1.GroupVersion.WithResource("webapps")).Namespace("payments")
+	app := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"image": "registry.example.com/shop:1.0", "bindings": []any{map[string]any{"kind": "S3Bucket", "name": "rescued"}},
+	}}}
+	app.SetAPIVersion(v1alpha1.GroupVersion.String())
+	app.SetKind("WebApp")
+	app.SetName("rescuer")
+	if _, err := apps.Create(t.Context(), app, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	x.goTo(s3one + "rescued/delete")
+	x.awaitAnew(`main`, "rescued is in use and cannot be deleted now.")
+	x.await(`main`, "rescuer")
+	if !eval[bool](x, `document.querySelector(".go button").disabled`) {
+		t.Error("the button can be pressed")
+	}
+	if err := apps.Delete(t.Context(), "rescuer", metav1.DeleteOptions{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := outside().DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: &key}); err != nil {
+		t.Error(err)
+	}
+	x.awaitAnew(`main`, "Type rescued")
+	x.discards("s3buckets", "rescued")
 }

@@ -50,8 +50,12 @@ func run(m *testing.M) int {
 		_ = world.Close()
 		return 1
 	}
-	code := m.Run()
+	code, err := searched(m.Run)
 	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
 	if never, err := neverLookedAt(); whole() && (err != nil || len(never) > 0) {
 		fmt.Fprintln(os.Stderr, "no test calls every() on these pages:", never, err)
 		code = max(code, 1)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -105,7 +104,7 @@ func TestAPageOutlivesAnOutage(t *testing.T) {
 	x.await(`#live`, "Reconnecting")
 	x.every("outage")
 	buckets := dynamic.NewForConfigOrDie(world.Admin).Resource(v1alpha1.GroupVersion.WithResource("s3buckets")).Namespace("payments")
-	x.must(buckets.Delete(t.Context(), "outlived", metav1.DeleteOptions{}))
+	x.must(erase(t.Context(), buckets, "outlived"))
 	x.must(portal.Start(context.WithoutCancel(t.Context())))
 	x.await(`#live`, "Live")
 	x.awaitGone(`#r-s3buckets-outlived`)

@@ -65,6 +65,7 @@ func begin(x *tab, cancel context.CancelFunc) *tab {
 		if x.t.Failed() {
 			x.shot("failed")
 		}
+		x.keep()
 		cancel()
 		<-done
 		for _, p := range x.problems {
@@ -173,6 +174,7 @@ func (x *tab) await(selector, words string) {
 	for {
 		got := x.text(selector)
 		if strings.Contains(got, words) {
+			x.keep()
 			return
 		}
 		if time.Since(began) > patience {

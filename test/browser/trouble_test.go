@@ -37,7 +37,7 @@ func TestTroubleIsExplained(t *testing.T) {
 	request(t, buckets, "import-tmp", "payments-import-tmp", nil)
 	x.awaitRow("import-tmp", "Ready")
 	putObject(t, "payments-import-tmp")
-	if err := buckets.Delete(t.Context(), "import-tmp", metav1.DeleteOptions{}); err != nil {
+	if err := erase(t.Context(), buckets, "import-tmp"); err != nil {
 		t.Fatal(err)
 	}
 	x.awaitRow("ledger", "does not belong to this object; nothing was changed.")
@@ -55,7 +55,7 @@ func TestTroubleIsExplained(t *testing.T) {
 	patch(t, buckets, "import-tmp", `{"spec":{"forceDestroy":true}}`)
 	awaitNoBucket(t, "payments-import-tmp")
 	for _, name := range []string{"invoices", "reports", "statements", "ledger", "drafts"} {
-		if err := buckets.Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		if err := erase(t.Context(), buckets, name); err != nil {
 			t.Error(err)
 		}
 	}
@@ -112,7 +112,7 @@ func remove(t *testing.T, buckets dynamic.ResourceInterface, name string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	err := buckets.Delete(ctx, name, metav1.DeleteOptions{})
+	err := erase(ctx, buckets, name)
 	for ; err == nil; _, err = buckets.Get(ctx, name, metav1.GetOptions{}) {
 		time.Sleep(100 * time.Millisecond)
 	}
@@ -126,6 +126,15 @@ func patch(t *testing.T, buckets dynamic.ResourceInterface, name, merge string) 
 	if _, err := buckets.Patch(t.Context(), name, types.MergePatchType, []byte(merge), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// erase deletes an object as its owner does with kubectl, confirmed for kinds that ask for that.
+func erase(ctx context.Context, objects dynamic.ResourceInterface, name string) error {
+	confirmed := `{"metadata":{"annotations":{"` + v1alpha1.AnnotationConfirmDeletion + `":"` + name + `"}}}`
+	if _, err := objects.Patch(ctx, name, types.MergePatchType, []byte(confirmed), metav1.PatchOptions{}); err != nil {
+		return err
+	}
+	return objects.Delete(ctx, name, metav1.DeleteOptions{})
 }
 
 // takeName makes a bucket that is nobody's.

@@ -81,7 +81,7 @@ func TestLostAndForeignCredentialsDeleteNothing(t *testing.T) {
 			return strings.Contains(got.Message, home) && strings.Contains(got.Message, other), got.Message
 		})
 		gone(t, c, kept)
-		if err := c.Delete(t.Context(), stays); err != nil {
+		if err := erase(t, c, stays); err != nil {
 			t.Fatal(err)
 		}
 		reason(t, c, stays, "ProviderNotReady")

@@ -93,6 +93,7 @@ type journey struct {
 func newJourney(t *testing.T) journey {
 	t.Helper()
 	c := admin(t)
+	withoutAdmission(t, c) // which refuses a region at once
 	startOperator(t, operatorOptions{newClient: live})
 	return journey{t, c, domainOf(t, c), account(t, c, "240000000001"), astray()}
 }
@@ -116,6 +117,9 @@ func (j journey) object(kind, name, spec string) engine.Object {
 	case "AWSProvider":
 		o = &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: j.ns + "-" + name}, Spec: *j.keys.Spec.DeepCopy()}
 		j.t.Cleanup(func() { forget(j.t, j.c, o.GetName()) })
+	case "Team":
+		o = &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: j.ns + "-" + name}}
+		j.t.Cleanup(func() { dismiss(j.t, j.c, o.(*v1alpha1.Team)) })
 	case "HostnameGrant":
 		o = &v1alpha1.HostnameGrant{
 			ObjectMeta: meta1(team(j.t, j.c), v1alpha1.HostnameGrantName), Spec: v1alpha1.HostnameGrantSpec{Suffixes: []string{"nobodys.example"}},
@@ -192,7 +196,7 @@ func (j journey) begin(stage string, some func(stray) bool, spec func(stray) str
 func (j journey) end(stage string, all map[int]engine.Object) {
 	j.t.Helper()
 	for _, o := range all {
-		if err := j.c.Delete(j.t.Context(), o); client.IgnoreNotFound(err) != nil {
+		if err := erase(j.t, j.c, o); client.IgnoreNotFound(err) != nil {
 			j.t.Fatal(err)
 		}
 	}

@@ -84,7 +84,7 @@ var others = []struct {
 	{"GatewayHostnameRequest", []wrong{
 		{"providerRef.name", `{"providerRef":{"name":"nowhere"}}`, "ProviderNotFound", false},
 		{"gatewayClass", `{"gatewayClass":"nowhere"}`, "ClassNotFound", false},
-		{"zoneId", `{"zoneId":"Z0123456789ABCDEFGHIJ"}`, "ZoneNotFound", false},
+		{"zoneId", `{"zoneId":"Z0123456789ABCDEFGHIJ"}`, "NotInZone", false},
 		{"validationZoneId", `{"validationZoneId":"Z0123456789ABCDEFGHIJ"}`, "InvalidSpec", false},
 		{"hostname", `{"hostname":"shop.nobodys.example"}`, "NotGranted", false}, // no grant for it
 	}, nil},
@@ -106,6 +106,7 @@ var others = []struct {
 		"allowedSecurityGroups[]", "allowedSubnetGroups[]", "allowedSubnets[]", "allowedNamespaces.matchExpressions[].key",
 		"allowedNamespaces.matchExpressions[].operator", "allowedNamespaces.matchExpressions[].values[]",
 		"allowedNamespaces.matchLabels{}",
+		"guardrails.allowedInstanceTypes[]", "guardrails.allowedDatabaseClasses[]", "guardrails.allowedEngines[].versions[]", "guardrails.allowedImageOwners[]",
 	}},
 	{"PoolGateway", []wrong{
 		{"gatewayClass", `{"gatewayClass":"nowhere"}`, "", false},
@@ -120,6 +121,20 @@ var others = []struct {
 		{"holder.uid", `{"holder":{"uid":"nowhere"}}`, "HolderGone", false},
 	}, []string{
 		"hostname",
+	}},
+	{"Team", []wrong{
+		{"providers[].name", `{"providers":[{"name":"nowhere"}]}`, "ProviderNotFound", true},
+		{"providers[].regions[]", `{"providers":[{"name":"aws-local","regions":["eu-nowhere-7"]}]}`, "RegionNotAllowed", true},
+		{"defaults.provider", `{"defaults":{"provider":"nowhere"}}`, "InvalidSpec", true},
+		{"members[].group", `{"members":[{"group":"oidc:nobody","role":"Viewer"}]}`, "InSync", true},
+		{"members[].user", `{"members":[{"user":"oidc:nobody","role":"Owner"}]}`, "InSync", true},
+		{"hostnames.gatewayClasses[]", `{"hostnames":{"suffixes":["nobodys.example"],"gatewayClasses":["nowhere"]}}`, "InSync", true},
+		{"hostnames.zones[]", `{"hostnames":{"suffixes":["nobodys.example"],"zones":["Z0123456789ABCDEFGHIJ"]}}`, "InSync", true},
+	}, []string{
+		"title", "contact", "namespaces[].name", "defaults.tags{}", "hostnames.suffixes[]", "isolation.allowFrom[]", "isolation.allowTo[]",
+		"guardrails.allowedInstanceTypes[]", "guardrails.allowedDatabaseClasses[]", "guardrails.allowedEngines[].versions[]", "guardrails.allowedImageOwners[]",
+		"guardrails.allowedImageRegistries[]", "guardrails.enforcedTags{}", "guardrails.forbiddenTagKeys[]", "guardrails.allowedSubnets[]", "guardrails.allowedSubnetGroups[]", "guardrails.allowedSecurityGroups[]",
+		"guardrails.allowedInstanceProfiles[]", "guardrails.allowedImages[]", "guardrails.allowedKMSKeys[]", "guardrails.allowedDeadLetterQueues[]",
 	}},
 	{"HostnameGrant", []wrong{
 		{"gatewayClasses[]", `{"gatewayClasses":["nowhere"]}`, "InSync", true},

@@ -37,6 +37,7 @@ const quiet = 300 * time.Millisecond
 // requestReconcile asks for a pass by annotation and waits until it has read AWS and is over.
 func requestReconcile(t *testing.T, c client.Client, b *v1alpha1.S3Bucket, value string) awsproxy.Mark {
 	t.Helper()
+	callsAtRest(t, b, 0) // an event of its creation may be handled late
 	m := world.Proxy.Mark()
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) {
 		if b.Annotations == nil {
@@ -44,14 +45,20 @@ func requestReconcile(t *testing.T, c client.Client, b *v1alpha1.S3Bucket, value
 		}
 		b.Annotations[v1alpha1.AnnotationReconcileRequestedAt] = value
 	})
+	callsAtRest(t, b, m)
+	return m
+}
+
+// callsAtRest waits until something was called for the bucket since m, and nothing is called any more.
+func callsAtRest(t *testing.T, b *v1alpha1.S3Bucket, m awsproxy.Mark) {
+	t.Helper()
 	seen, since := 0, time.Now()
-	await(t, "a pass on request", func() (bool, string) {
+	await(t, "a pass", func() (bool, string) {
 		if n := len(operations(b.Status.BucketName, m)); n != seen {
 			seen, since = n, time.Now()
 		}
 		return seen > 0 && time.Since(since) > quiet, "at work"
 	})
-	return m
 }
 
 func TestNameOnlyBucketKeepsItsCallBudget(t *testing.T) {
@@ -253,7 +260,7 @@ func TestForeignSecretIsNotTaken(t *testing.T) {
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(foreign), foreign); err != nil || string(foreign.Data["key"]) != "mine" {
 		t.Errorf("the foreign Secret was changed: %v", err)
 	}
-	if err := c.Delete(t.Context(), foreign); err != nil {
+	if err := erase(t, c, foreign); err != nil {
 		t.Fatal(err)
 	}
 	edit(t, c, b, func(b *v1alpha1.S3Bucket) {

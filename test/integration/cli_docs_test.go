@@ -52,7 +52,7 @@ func newReader(t *testing.T) *reader {
 	r.login(p.url, "payments-dev")
 	t.Cleanup(func() {
 		for _, name := range []string{"webapp/shop", "bucket/reports", "queue/jobs"} {
-			cmd := exec.CommandContext(context.WithoutCancel(t.Context()), r.binary, "delete", name, "--yes", "--wait", "--timeout", "1m")
+			cmd := exec.CommandContext(context.WithoutCancel(t.Context()), r.binary, "delete", name, "--confirm", name[strings.IndexByte(name, '/')+1:], "--wait", "--timeout", "1m")
 			cmd.Env = r.command().Env
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%s stays: %v: %s", name, err, out)
@@ -103,10 +103,12 @@ const (
 )
 
 // otherwise is how those are typed that need a person, never end, or are the name of a command only.
-var otherwise = []docs.Otherwise{
+var otherwise = append(teamCommands("list", "create", "suspend", "resume", "delete", "get", "members", "add-member", "remove-member"), []docs.Otherwise{
 	{Command: "portico get --status needs-you --watch", Type: "timeout -s INT --preserve-status 2 portico get --status needs-you --watch || [ $? = 130 ]", Why: person},
 	{Command: "portico logs shop -f", Type: "timeout -s INT --preserve-status 5 portico logs shop -f > log || [ $? = 130 ]; grep -q . log", Why: person},
 	{Command: "portico delete bucket reports", Type: "portico delete bucket reports --yes --dry-run", Why: person},
+	{Command: "portico keep bucket reports", Type: "portico keep bucket reports --help", Why: "no deletion waits here; TestABucketThatIsKeptKeepsItsObjects calls one off"},
+	{Command: "portico sessions end oidc:jo@example.com", Type: "portico sessions end --help", Why: "it takes an admin; TestAnAdminEndsSessionsOnEveryReplica does it over REST"},
 	{Command: "portico login https://portal.example.com", Why: "newReader did it, for it takes a browser"},
 	{Command: "portico logout", Type: "PORTICO_CONFIG_DIR=$HOME/nobody PORTICO_SERVER=$portal portico logout", Why: "the login is needed further on"},
 	{Command: "portico check --fix", Type: "portico check --fix --help", Why: shared},
@@ -117,6 +119,14 @@ var otherwise = []docs.Otherwise{
 	{Command: "portico resume", Type: "portico resume --help", Why: isName},
 	{Command: "portico login", Type: "portico login --help", Why: isName},
 	{Part: "go build", Type: "go build -C $repository", Why: "the folder is another one"},
+}...)
+
+// teamCommands returns the commands of portico team, which the page names and does not call.
+func teamCommands(verbs ...string) (all []docs.Otherwise) {
+	for _, verb := range verbs {
+		all = append(all, docs.Otherwise{Command: "portico team " + verb, Type: "portico team " + verb + " --help", Why: isName})
+	}
+	return all
 }
 
 // shell returns a shell in which the reader types.

@@ -81,7 +81,10 @@ func TestABucketsLifeOnTheCommandLine(t *testing.T) {
 	c.run(0, "resume", "bucket", name, "-n", "payments")
 
 	c.run(2, "delete", "bucket", name, "-n", "payments")
-	_, said = c.run(0, "delete", "bucket", name, "-n", "payments", "--yes", "--wait", "--timeout", "2m")
+	if _, said := c.run(6, "delete", "bucket", name, "-n", "payments", "--yes"); !strings.Contains(said, "add --confirm "+name) {
+		t.Errorf("a deletion that nobody confirmed says %s", said)
+	}
+	_, said = c.run(0, "delete", "bucket", name, "-n", "payments", "--confirm", name, "--wait", "--timeout", "2m")
 	if !strings.Contains(said, "is deleted.") {
 		t.Errorf("delete says %s", said)
 	}

@@ -22,7 +22,7 @@ func TestANonEmptyBucketIsNotDeleted(t *testing.T) {
 	createReady(t, c, b)
 	api := outside(t, "test")
 	put(t, api, b.Spec.BucketName, "ledger.csv")
-	if err := c.Delete(t.Context(), b); err != nil {
+	if err := erase(t, c, b); err != nil {
 		t.Fatal(err)
 	}
 	got := reason(t, c, b, "BucketNotEmpty")
@@ -115,7 +115,7 @@ func lost(t *testing.T, c client.Client, accountID string, policy v1alpha1.Delet
 	b := bucketOf(team(t, c), "lost")
 	b.Spec.ProviderRef.Name, b.Spec.DeletionPolicy = p.Name, policy
 	createReady(t, c, b)
-	if err := c.Delete(t.Context(), p); err != nil {
+	if err := erase(t, c, p); err != nil {
 		t.Fatal(err)
 	}
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) { p.Finalizers = nil })
@@ -132,7 +132,7 @@ func TestRetainAndOrphanNeedNoProvider(t *testing.T) {
 func TestDeletionWaitsForAMissingProviderAndSaysSo(t *testing.T) {
 	c := withOperator(t)
 	b := lost(t, c, "220000000003", v1alpha1.DeletionDelete)
-	if err := c.Delete(t.Context(), b); err != nil {
+	if err := erase(t, c, b); err != nil {
 		t.Fatal(err)
 	}
 	if got := reason(t, c, b, "ProviderNotFound"); !strings.Contains(got.Message, b.Spec.ProviderRef.Name) {

@@ -222,7 +222,7 @@ func TestTerminationProtectionIsHonoured(t *testing.T) {
 	c := withOperator(t)
 	m := machineOf(team(t, c), "safe", func(s *v1alpha1.EC2InstanceSpec) { s.DisableAPITermination = aws.Bool(true) })
 	createReady(t, c, m)
-	if err := c.Delete(t.Context(), m); err != nil {
+	if err := erase(t, c, m); err != nil {
 		t.Fatal(err)
 	}
 	got := reason(t, c, m, "TerminationProtected")
@@ -247,11 +247,11 @@ func TestALaunchThatFailsSaysWhatToDo(t *testing.T) {
 		change       func(*v1alpha1.EC2InstanceSpec)
 		reason, says string
 	}{
-		"image":     {func(s *v1alpha1.EC2InstanceSpec) { s.ImageID = "ami-00000000" }, "InvalidSpec", "no image ami-00000000"},
+		"image":     {func(s *v1alpha1.EC2InstanceSpec) { s.ImageID = "ami-00000000" }, "ReferenceNotAllowed", "the image ami-00000000, or there is no such thing"},
 		"key":       {func(s *v1alpha1.EC2InstanceSpec) { s.KeyName = "none" }, "InvalidSpec", "no key pair none"},
 		"subnet":    {func(s *v1alpha1.EC2InstanceSpec) { s.SubnetID = "subnet-00000000" }, "ReferenceNotAllowed", "subnet subnet-00000000"},
 		"group":     {func(s *v1alpha1.EC2InstanceSpec) { s.SecurityGroupIDs = []string{"sg-00000000"} }, "ReferenceNotAllowed", "sg-00000000"},
-		"profile":   {func(s *v1alpha1.EC2InstanceSpec) { s.IAMInstanceProfile = "none" }, "InvalidSpec", "no instance profile none"},
+		"profile":   {func(s *v1alpha1.EC2InstanceSpec) { s.IAMInstanceProfile = "none" }, "ReferenceNotAllowed", "the instance profile none, or there is no such thing"},
 		"parameter": {func(s *v1alpha1.EC2InstanceSpec) { s.ImageID, s.ImageSSMParameter = "", "/none" }, "ImageParameterNotFound", "/none"},
 		"secret": {func(s *v1alpha1.EC2InstanceSpec) {
 			s.UserDataFrom = &v1alpha1.EC2UserDataSource{SecretKeyRef: &v1alpha1.SecretKeyRef{Name: "none", Key: "x"}}

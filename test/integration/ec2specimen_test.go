@@ -59,14 +59,14 @@ var machines = register(specimen{
 		return all
 	},
 	astray: []wrong{
-		{"imageID", `{"imageID":"ami-0123456789abcdef0"}`, "InvalidSpec", false},
+		{"imageID", `{"imageID":"ami-0123456789abcdef0"}`, "ReferenceNotAllowed", false},
 		{"imageSSMParameter", `{"imageID":"","imageSSMParameter":"/nowhere"}`, "ImageParameterNotFound", false},
 		{"subnetID", `{"subnetID":"subnet-0123456789abcdef0"}`, "ReferenceNotAllowed", false},
 		{"securityGroupIDs[]", `{"securityGroupIDs":["sg-0123456789abcdef0"]}`, "ReferenceNotAllowed", true},
 		{"keyName", `{"keyName":"nowhere"}`, "InvalidSpec", false},
-		{"iamInstanceProfile", `{"iamInstanceProfile":"nowhere"}`, "InvalidSpec", true},
+		{"iamInstanceProfile", `{"iamInstanceProfile":"nowhere"}`, "ReferenceNotAllowed", true},
 		{"blockDeviceMappings[].kmsKeyID", `{"blockDeviceMappings":[{"deviceName":"/dev/sdf","volumeSize":1,"kmsKeyID":"alias/nowhere"}]}`, "ReferenceNotAllowed", false},
-		{"blockDeviceMappings[].snapshotID", `{"blockDeviceMappings":[{"deviceName":"/dev/sdf","snapshotID":"snap-0123456789abcdef0"}]}`, "InvalidSpec", false},
+		{"blockDeviceMappings[].snapshotID", `{"blockDeviceMappings":[{"deviceName":"/dev/sdf","snapshotID":"snap-0123456789abcdef0"}]}`, "SnapshotNotAllowed", false},
 		{"userDataFrom.secretKeyRef.name", `{"userDataFrom":{"secretKeyRef":{"name":"nowhere","key":"script"}}}`, "SecretNotFound", false},
 		{"userDataFrom.secretKeyRef.key", `{"userDataFrom":{"secretKeyRef":{"name":"there","key":"nowhere"}}}`, "SecretKeyNotFound", false},
 		{"userDataFrom.configMapKeyRef.name", `{"userDataFrom":{"configMapKeyRef":{"name":"nowhere","key":"script"}}}`, "ConfigMapNotFound", false},

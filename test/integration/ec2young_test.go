@@ -22,7 +22,7 @@ func TestAMachineThatDoesNotShowYetIsNotLeftBehind(t *testing.T) {
 	create(t, c, m)
 	reason(t, c, m, "Creating")
 	id := m.Status.InstanceID
-	if err := c.Delete(t.Context(), m); err != nil {
+	if err := erase(t, c, m); err != nil {
 		t.Fatal(err)
 	}
 	if got := reason(t, c, m, "Settling"); !strings.Contains(got.Message, "waits until it surely would") {

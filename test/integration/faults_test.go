@@ -33,9 +33,17 @@ var stages = []stage{
 		t.Helper()
 		edit(t, l.Client, l.Object, l.declare)
 	}},
+	{name: "rescue", done: life.isKept, start: func(t *testing.T, l life) {
+		t.Helper()
+		edit(t, l.Client, l.Object, l.declare)
+		if err := erase(t, l.Client, l.Object); err != nil {
+			t.Fatal(err)
+		}
+		annotate(t, l.Client, l.Object, v1alpha1.AnnotationKeep, "true")
+	}},
 	{name: "death", done: life.isGone, start: func(t *testing.T, l life) {
 		t.Helper()
-		if err := l.Delete(t.Context(), l.Object); err != nil {
+		if err := erase(t, l.Client, l.Object); err != nil {
 			t.Fatal(err)
 		}
 	}},
@@ -197,7 +205,7 @@ func TestWhatHappenedWhileNobodyLookedIsCleanedUp(t *testing.T) {
 		stop()
 		uid := string(l.GetUID())
 		edit(t, c, l.Object, s.declare)
-		if err := c.Delete(t.Context(), l.Object); err != nil {
+		if err := erase(t, c, l.Object); err != nil {
 			t.Fatal(err)
 		}
 		startOperator(t, operatorOptions{})

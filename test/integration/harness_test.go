@@ -5,7 +5,6 @@ package integration
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -23,7 +22,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -105,7 +103,7 @@ func startOperatorAs(t *testing.T, cfg *rest.Config, o operatorOptions) (stop fu
 		o.resync = time.Hour
 	}
 	if o.log.GetSink() == nil {
-		o.log = logr.Discard()
+		o.log = operatorLog()
 	}
 	skipNames := true
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
@@ -170,7 +168,7 @@ func abandon(t *testing.T, c client.Client, ns string) {
 	t.Helper()
 	ctx := context.Background() // the test's own is over
 	for kind := range scheme().KnownTypes(v1alpha1.GroupVersion) {
-		if strings.HasSuffix(kind, "List") && kind != "AWSProviderList" && kind != "List" {
+		if strings.HasSuffix(kind, "List") && kind != "AWSProviderList" && kind != "TeamList" && kind != "List" {
 			abandonAll(ctx, t, c, ns, kind)
 		}
 	}
@@ -191,15 +189,6 @@ func abandonAll(ctx context.Context, t *testing.T, c client.Client, ns, kind str
 	}
 	for i := range left.Items {
 		release(ctx, t, c, &left.Items[i])
-	}
-}
-
-// release deletes an object, whoever holds it.
-func release(ctx context.Context, t *testing.T, c client.Client, obj client.Object) {
-	t.Helper()
-	err := c.Patch(ctx, obj, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
-	if err = errors.Join(client.IgnoreNotFound(err), client.IgnoreNotFound(c.Delete(ctx, obj))); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -258,6 +247,7 @@ func reason(t *testing.T, c client.Client, obj engine.Object, want string) metav
 		if err := c.Get(t.Context(), client.ObjectKeyFromObject(obj), obj); err != nil {
 			return false, err.Error()
 		}
+		got = metav1.Condition{} // another object of the name has none at first
 		if found := meta.FindStatusCondition(obj.Common().Conditions, v1alpha1.ConditionReady); found != nil {
 			got = *found
 		}
@@ -312,29 +302,6 @@ func atRest(t *testing.T, c client.Client, obj client.Object) string {
 		return time.Since(since) > quiet, "written"
 	})
 	return version
-}
-
-// gone deletes obj and waits until it is no more.
-func gone(t *testing.T, c client.Client, obj client.Object) {
-	t.Helper()
-	if err := c.Delete(t.Context(), obj); client.IgnoreNotFound(err) != nil {
-		t.Fatal(err)
-	}
-	awaitGone(t, c, obj)
-}
-
-func awaitGone(t *testing.T, c client.Client, obj client.Object) {
-	t.Helper()
-	await(t, obj.GetName()+" to be gone", func() (bool, string) {
-		err := c.Get(t.Context(), client.ObjectKeyFromObject(obj), obj)
-		state := "there"
-		if o, ok := obj.(engine.Object); ok {
-			if found := meta.FindStatusCondition(o.Common().Conditions, v1alpha1.ConditionReady); found != nil {
-				state = found.Reason + ": " + found.Message
-			}
-		}
-		return apierrors.IsNotFound(err), state
-	})
 }
 
 // eventsOf returns the events about obj, as "Reason: note".

@@ -77,7 +77,7 @@ func TestADeletionThatCannotGoOnSaysWhy(t *testing.T) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(own), own)
 		return err == nil && own.Status.ObservedGeneration == own.Generation, "old"
 	})
-	if err := c.Delete(t.Context(), r); err != nil {
+	if err := erase(t, c, r); err != nil {
 		t.Fatal(err)
 	}
 	reason(t, c, r, "ProviderNotReady")

@@ -78,7 +78,7 @@ func TestAHostnameSurvivesDeathAtEveryWrite(t *testing.T) {
 				stop := startOperator(t, operatorOptions{})
 				ready(t, c, r)
 				stop()
-				if err := c.Delete(t.Context(), r); err != nil {
+				if err := erase(t, c, r); err != nil {
 					t.Fatal(err)
 				}
 				k.live(t, func() bool { return apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(r), r)) })
@@ -183,11 +183,11 @@ func TestAHostnameThatNobodySawIsCleanedUp(t *testing.T) {
 		return err == nil && meta.IsStatusConditionTrue(r.Status.Conditions, v1alpha1.StepCertificateRequested), "not yet"
 	})
 	stop()
-	if err := c.Delete(t.Context(), r); err != nil {
+	if err := erase(t, c, r); err != nil {
 		t.Fatal(err)
 	}
 	brief := d.request("brief." + d.name)
-	if err := c.Delete(t.Context(), brief); err != nil {
+	if err := erase(t, c, brief); err != nil {
 		t.Fatal(err)
 	}
 	startOperator(t, operatorOptions{})

@@ -4,6 +4,7 @@ package integration
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -71,7 +72,12 @@ func TestHostnamesWaitForGatewayAPI(t *testing.T) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(app), app)
 		return err == nil && app.Status.URL == "https://shop."+d.name && !strings.Contains(reasonNow(app), "HostnamesOff"), app.Status.URL + " " + reasonNow(app)
 	})
-	gone(t, c, r)
+	gone(t, c, app) // it uses the hostname
+	await(t, "the hostname to be of no use", func() (bool, string) {
+		err := client.IgnoreNotFound(c.Delete(t.Context(), r))
+		return err == nil, fmt.Sprint(err)
+	})
+	awaitGone(t, c, r)
 	if err := c.Get(t.Context(), client.ObjectKey{Name: gateways}, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{}}); err != nil {
 		t.Error(err)
 	}

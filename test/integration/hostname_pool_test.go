@@ -104,7 +104,7 @@ func TestThePoolIsKept(t *testing.T) {
 		return err == nil, fmt.Sprint(err)
 	})
 
-	if err := c.Delete(t.Context(), g); err != nil {
+	if err := erase(t, c, g); err != nil {
 		t.Fatal(err)
 	}
 	if got := reason(t, c, g, "InUse"); !strings.Contains(got.Message, "1 hostnames have a place on this Gateway") {

@@ -63,8 +63,8 @@ func TestARequestThatCannotBeServedIsRefused(t *testing.T) {
 		{"a wildcard", "*." + d.name, nil, "NotGranted", "it has no wildcards"},
 		{"another environment", "env." + d.name, []func(ghr){func(r ghr) { r.Spec.Environment = v1alpha1.EnvironmentProd }}, "NotGranted", "environment prod is none of [dev]"},
 		{"a zone that is not granted", "zoned." + d.name, []func(ghr){zone("ZOTHER")}, "NotGranted", "the zone ZOTHER is none of"},
-		{"a zone that is not there", "lost." + d.name, []func(ghr){zone("ZMISSING")}, "ZoneNotFound", "has no hosted zone ZMISSING"},
-		{"a zone of another domain", "far." + d.name, []func(ghr){zone(other)}, "NotInZone", "does not lie in the zone other-"},
+		{"a zone that is not there", "lost." + d.name, []func(ghr){zone("ZMISSING")}, "NotInZone", "has no hosted zone ZMISSING"},
+		{"a zone of another domain", "far." + d.name, []func(ghr){zone(other)}, "NotInZone", "in which far."},
 		{"a private zone for the internet", "priv." + d.name, []func(ghr){zone(private)}, "PrivateZone", "which the internet does not see"},
 		{"a private zone without validation", "inner." + d.name, []func(ghr){zone(private), internal}, "NoValidationZone", "validationZoneId"},
 		{"a validation zone that is private", "deep." + d.name, []func(ghr){zone(private), internal, func(r ghr) {

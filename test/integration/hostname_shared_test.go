@@ -94,7 +94,7 @@ func TestATeamCannotFreezeASharedLoadBalancer(t *testing.T) {
 	}
 
 	for _, r := range routes[1:] {
-		if err := c.Delete(t.Context(), r); err != nil {
+		if err := erase(t, c, r); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -88,7 +88,7 @@ func (o *inspected) get(t *testing.T, path, token string) (int, string) {
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	resp, err := (&http.Client{Transport: transport, Timeout: patience}).Do(req)
+	resp, err := (&http.Client{Transport: secrets.Transport(transport), Timeout: patience}).Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,6 +112,7 @@ func accountToken(t *testing.T, namespace, name string, audiences ...string) str
 	if err != nil {
 		t.Fatal(err)
 	}
+	secrets.Plant("a token of "+namespace+"/"+name, got.Status.Token)
 	return got.Status.Token
 }
 

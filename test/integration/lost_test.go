@@ -257,7 +257,7 @@ func TestALostClustersHostnamesAreTakenBack(t *testing.T) {
 		t.Errorf("records %v, were %v", got, records)
 	}
 
-	if err := c.Delete(t.Context(), request); err != nil { // what is taken back is Portico's to remove
+	if err := erase(t, c, request); err != nil { // what is taken back is Portico's to remove
 		t.Fatal(err)
 	}
 	await(t, "the records to go", func() (bool, string) { return len(d.records()) == 0, fmt.Sprint(d.records()) })

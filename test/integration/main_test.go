@@ -38,6 +38,7 @@ func run(m *testing.M) int {
 	var err error
 	world, err = stack.Start(context.Background(), stack.Options{
 		Root: "../..", Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes | stack.AWS | stack.Dex | stack.Gateways, Progress: os.Stderr,
+		AuditLog: true,
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "start the stack:", err)
@@ -45,5 +46,5 @@ func run(m *testing.M) int {
 	}
 	defer func() { _ = world.Close() }()
 	world.Proxy.SetRoute53Rate(0)
-	return m.Run()
+	return searched(m)
 }

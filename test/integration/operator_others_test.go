@@ -85,10 +85,10 @@ func TestAStolenOperatorTouchesNothingOfOthers(t *testing.T) {
 			return c.Status().Patch(ctx, deployment.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":{"replicas":3}}`)))
 		}, "does not update apps/deployments/status"},
 		"its own Deployment's account": {patches(&corev1.ServiceAccount{ObjectMeta: meta1(stack.Namespace, "portico-portal")}, `{"metadata":{"labels":{"a":"b"}}}`), "which is a namespace of the system"},
-		"an annotation on a namespace": {patches(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, `{"metadata":{"labels":{"portico.dev/aws":"allowed"}}}`), "does not update /namespaces"},
+		"an annotation on a namespace": {patches(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, `{"metadata":{"labels":{"portico.dev/aws":"allowed"}}}`), "is no namespace of a Team"},
 		"its own policy": {func(ctx context.Context, c client.Client) error {
 			return c.Create(ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "stolen"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"}})
-		}, "does not create rbac.authorization.k8s.io/clusterrolebindings"},
+		}, "belongs to no object of Portico"},
 
 		"its finalizer": {patches(bucket, `{"metadata":{"finalizers":["team.example/keep","portico.dev/release"]}}`), ""},
 		"the status of a bucket": {func(ctx context.Context, c client.Client) error {
@@ -146,6 +146,7 @@ func TestSecretsCanBeLimitedToNamespacesOfTeams(t *testing.T) {
 	create(t, c, &corev1.ServiceAccount{ObjectMeta: meta1(here, account.Name)})
 	for _, binding := range []client.Object{
 		&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: here}, RoleRef: ref("ClusterRole", "portico-operator"), Subjects: []rbacv1.Subject{account}},
+		&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: here + "-teams"}, RoleRef: ref("ClusterRole", "portico-operator-teams"), Subjects: []rbacv1.Subject{account}},
 		&rbacv1.RoleBinding{ObjectMeta: meta1(stack.Namespace, here), RoleRef: ref("Role", "portico-operator"), Subjects: []rbacv1.Subject{account}},
 		&rbacv1.RoleBinding{ObjectMeta: meta1(gateways, here), RoleRef: ref("Role", "portico-operator"), Subjects: []rbacv1.Subject{account}},
 		&rbacv1.RoleBinding{ObjectMeta: meta1(here, here), RoleRef: ref("ClusterRole", "portico-operator-secrets"), Subjects: []rbacv1.Subject{account}},

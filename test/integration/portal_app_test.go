@@ -29,9 +29,14 @@ import (
 // podOfApp creates a Pod as the operator's Deployments do, without the operator.
 func podOfApp(t *testing.T, app string, marked bool) *corev1.Pod {
 	t.Helper()
+	return podOfAppIn(t, "payments", app, marked)
+}
+
+func podOfAppIn(t *testing.T, ns, app string, marked bool) *corev1.Pod {
+	t.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "payments", Name: unique(app), Annotations: map[string]string{"note": "s3cret"},
+			Namespace: ns, Name: unique(app), Annotations: map[string]string{"note": "s3cret"},
 			Labels: map[string]string{v1alpha1.LabelWebApp: app},
 		},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{

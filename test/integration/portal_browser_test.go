@@ -47,7 +47,9 @@ func (r *replica) signIn(t *testing.T, issuer *oidctest.Provider, claims oidctes
 	start := r.visit(t, "GET", "/auth/login?return_to=%2Fteams%2Fpayments", nil).want(t, http.StatusSeeOther)
 	code, state := issuer.Code(start.header.Get("Location"), claims)
 	q := url.Values{"code": {code}, "state": {state}}
-	return r.visit(t, "GET", "/auth/callback?"+q.Encode(), start.cookies())
+	in := r.visit(t, "GET", "/auth/callback?"+q.Encode(), start.cookies())
+	secrets.Plant("a session", in.session())
+	return in
 }
 
 func TestBrowserSignsInAndOutEverywhere(t *testing.T) {

@@ -49,7 +49,7 @@ func newBrowser(t *testing.T) *browser {
 		t.Fatal(err)
 	}
 	b := &browser{t: t}
-	b.client = &http.Client{Jar: secureJar{kept}, Timeout: patience, CheckRedirect: func(r *http.Request, before []*http.Request) error {
+	b.client = &http.Client{Jar: secureJar{kept}, Timeout: patience, Transport: secrets.Transport(http.DefaultTransport), CheckRedirect: func(r *http.Request, before []*http.Request) error {
 		if len(before) > 12 {
 			return errors.New("redirected round and round")
 		}

@@ -39,7 +39,7 @@ func programs(t *testing.T) *http.Client {
 	return &http.Client{
 		Timeout:       patience,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport:     d.Transport("/api/v1", http.DefaultTransport, func(err error) { t.Error(err) }),
+		Transport:     d.Transport("/api/v1", secrets.Transport(http.DefaultTransport), func(err error) { t.Error(err) }),
 	}
 }
 

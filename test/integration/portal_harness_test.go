@@ -47,6 +47,7 @@ type replica struct {
 	kinds   catalog.Catalog
 	log     *syncedBuffer
 	calls   *calls // to Kubernetes
+	handler http.Handler
 }
 
 // newCluster starts the portal's access to Kubernetes.
@@ -70,7 +71,7 @@ func newClusterBy(t *testing.T, log *slog.Logger, noted *calls) (*cluster.Cluste
 	}
 	c, err := cluster.New(cfg, kinds, cluster.Options{
 		Impersonator: types.NamespacedName{Namespace: stack.Namespace, Name: "portico-impersonator"},
-		Namespace:    stack.Namespace, Log: log,
+		Namespace:    stack.Namespace, Prefix: stack.Prefix, Log: log,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -98,6 +99,7 @@ func sessionKeys(t *testing.T) string {
 	t.Helper()
 	key := make([]byte, 32)
 	_, _ = rand.Read(key)
+	secrets.Plant("a key of sessions", base64.StdEncoding.EncodeToString(key))
 	path := filepath.Join(t.TempDir(), "keys")
 	if err := os.WriteFile(path, []byte(base64.StdEncoding.EncodeToString(key)), 0o600); err != nil {
 		t.Fatal(err)
@@ -127,7 +129,7 @@ func startPortalAt(t *testing.T, address, issuer, keyFile string, change func(*p
 func startPortalBy(t *testing.T, address, keyFile string, configure func(*auth.Config), change func(*portal.Parts)) *replica {
 	t.Helper()
 	r := &replica{log: &syncedBuffer{}, calls: &calls{}}
-	log := slog.New(slog.NewJSONHandler(r.log, nil))
+	log := slog.New(slog.NewJSONHandler(io.MultiWriter(r.log, secrets.Into("the portal's log")), nil))
 	r.cluster, r.kinds = newClusterBy(t, log, r.calls)
 	var lc net.ListenConfig
 	l, err := lc.Listen(t.Context(), "tcp", address)
@@ -158,6 +160,7 @@ func startPortalBy(t *testing.T, address, keyFile string, configure func(*auth.C
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.handler = h
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- portal.Serve(ctx, l, h, 0, log) }()
@@ -247,6 +250,7 @@ func userToken(t *testing.T, user string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	secrets.Plant("a token of "+user, token)
 	return token
 }
 

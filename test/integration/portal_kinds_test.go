@@ -36,7 +36,15 @@ func TestEveryKindIsRequestedOverREST(t *testing.T) {
 		if strings.Contains(p.call(t, token, "GET", base+"/"+name, nil).raw, "password\":\"") {
 			t.Error("a password is shown")
 		}
-		p.call(t, token, "DELETE", base+"/"+name, nil).want(t, http.StatusAccepted)
+		if s.stateful {
+			a := p.call(t, token, "DELETE", base+"/"+name, nil).want(t, http.StatusForbidden)
+			if !strings.Contains(a.raw, "portico.dev/confirm-deletion="+name) || !strings.Contains(a.raw, "confirm="+name) {
+				t.Errorf("a deletion that nobody confirmed: %s", a.raw)
+			}
+			p.call(t, token, "DELETE", base+"/"+name+"?confirm=another", nil).want(t, http.StatusUnprocessableEntity)
+			p.call(t, token, "DELETE", base+"/"+name+"?dryRun=All&confirm="+name, nil).want(t, http.StatusOK)
+		}
+		p.call(t, token, "DELETE", base+"/"+name+"?confirm="+name, nil).want(t, http.StatusAccepted)
 		awaitGone(t, c, o)
 		if left := s.owned(t, string(o.GetUID())); len(left) != 0 {
 			t.Errorf("left behind: %v", left)

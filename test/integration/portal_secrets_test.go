@@ -104,7 +104,7 @@ func (r *replica) snapshot(t *testing.T, path string, cookies map[string]string)
 	for name, value := range cookies {
 		req.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
-	resp, err := (&http.Client{Timeout: patience}).Do(req)
+	resp, err := (&http.Client{Timeout: patience, Transport: secrets.Transport(http.DefaultTransport)}).Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,8 +139,8 @@ func TestSecretsAreInNoAnswerOfTheAPI(t *testing.T) {
 	p.call(t, token, "POST", base, body).want(t, http.StatusConflict).keepsSecrets(t, "a refused POST")
 	body["metadata"].(map[string]any)["name"] = unique("secrets")
 	p.call(t, token, "POST", base+"?dryRun=All", body).want(t, http.StatusOK).keepsSecrets(t, "a dry run")
-	p.call(t, token, "DELETE", base+"/"+b.Name+"?dryRun=All", nil).want(t, http.StatusOK).keepsSecrets(t, "a dry DELETE")
-	p.call(t, token, "DELETE", base+"/"+b.Name, nil).want(t, http.StatusAccepted).keepsSecrets(t, "a DELETE that waits")
+	p.call(t, token, "DELETE", base+"/"+b.Name+"?dryRun=All&confirm="+b.Name, nil).want(t, http.StatusOK).keepsSecrets(t, "a dry DELETE")
+	p.call(t, token, "DELETE", base+"/"+b.Name+"?confirm="+b.Name, nil).want(t, http.StatusAccepted).keepsSecrets(t, "a DELETE that waits")
 	p.call(t, token, "GET", base+"/secrets", nil).want(t, http.StatusNotFound).keepsSecrets(t, "a missing object")
 	if log := p.log.String(); strings.Contains(log, formerSecret) || strings.Contains(log, bindingSecret) {
 		t.Error("the log holds a secret")

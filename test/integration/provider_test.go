@@ -44,7 +44,7 @@ func keysOf(name, key string) *corev1.Secret {
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: stack.Namespace, Name: name, Labels: map[string]string{v1alpha1.LabelSecretType: v1alpha1.SecretTypeAWSCredentials},
 		},
-		StringData: map[string]string{"id": key, "secret": "test"},
+		StringData: map[string]string{"id": key, "secret": stack.SecretAccessKey + "-of-" + key},
 	}
 }
 
@@ -114,6 +114,7 @@ func TestRegionsAreLimited(t *testing.T) {
 	c := withOperator(t)
 	p := account(t, c, "210000000003")
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) { p.Spec.AllowedRegions = []string{stack.Region, "eu-central-1"} })
+	withoutAdmission(t, c) // which tells of the region at once
 	ns := team(t, c)
 	far, near := bucketOf(ns, "far"), bucketOf(ns, "near")
 	far.Spec.ProviderRef.Name, far.Spec.Region = p.Name, "us-east-1"
@@ -161,7 +162,7 @@ func TestProviderInUseStaysAndKeepsWorking(t *testing.T) {
 	b := bucketOf(team(t, c), "user")
 	b.Spec.ProviderRef.Name = p.Name
 	createReady(t, c, b)
-	if err := c.Delete(t.Context(), p); err != nil {
+	if err := erase(t, c, p); err != nil {
 		t.Fatal(err)
 	}
 	if got := reason(t, c, p, "InUse"); !strings.Contains(got.Message, "S3Bucket "+b.Namespace+"/user") {

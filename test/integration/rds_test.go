@@ -192,7 +192,7 @@ func TestDeletionProtectionIsHonoured(t *testing.T) {
 	c := withOperator(t)
 	i := databaseOf(team(t, c), "precious", func(s *v1alpha1.RDSInstanceSpec) { s.DeletionProtection, s.SkipFinalSnapshot = aws.Bool(true), true })
 	createReady(t, c, i)
-	if err := c.Delete(t.Context(), i); err != nil {
+	if err := erase(t, c, i); err != nil {
 		t.Fatal(err)
 	}
 	got := reason(t, c, i, "DeletionProtected")

@@ -104,7 +104,7 @@ var databases = register(specimen{
 		{"masterUserSecretKmsKeyID", `{"manageMasterUserPassword":true,"masterUserSecretKmsKeyID":"alias/nowhere"}`, "ReferenceNotAllowed", false},
 		{"masterUserPasswordSecretRef.name", `{"masterUserPasswordSecretRef":{"name":"nowhere","key":"password"}}`, "SecretNotFound", true},
 		{"masterUserPasswordSecretRef.key", `{"masterUserPasswordSecretRef":{"name":"there","key":"nowhere"}}`, "SecretKeyNotFound", true},
-		{"restoreFrom.snapshotIdentifier", `{"restoreFrom":{"snapshotIdentifier":"nowhere"}}`, "SnapshotNotFound", false},
+		{"restoreFrom.snapshotIdentifier", `{"restoreFrom":{"snapshotIdentifier":"nowhere"}}`, "SnapshotNotAllowed", false},
 		{"vpcSecurityGroupIDs[]", `{"vpcSecurityGroupIDs":["sg-0123456789abcdef0"]}`, "ReferenceNotAllowed", true},
 	},
 	plain: []string{

@@ -154,6 +154,7 @@ func TestATeamUsesOnlyItsPartOfASharedAccount(t *testing.T) {
 // The platform's tags stay the platform's: a team can neither set them nor change them, in Kubernetes or in AWS.
 func TestTagsThatThePlatformKeeps(t *testing.T) {
 	c := withOperator(t)
+	withoutAdmission(t, c) // which refuses such tags at once
 	ns := team(t, c)
 	p := account(t, c, "230000000078")
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) {

@@ -142,7 +142,7 @@ func TestATopicSubscribesItsQueues(t *testing.T) {
 	if err != nil || len(left.Subscriptions) != 1 || *left.Subscriptions[0].Protocol != "email" {
 		t.Fatalf("%+v, %v", left, err)
 	}
-	if err := c.Delete(t.Context(), o); err != nil {
+	if err := erase(t, c, o); err != nil {
 		t.Fatal(err)
 	}
 	reason(t, c, o, "SubscribedTo")

@@ -26,7 +26,7 @@ func traced(t *testing.T) *collector.Collector {
 		t.Fatal(err)
 	}
 	tracing.Use(sdktrace.NewTracerProvider(sdktrace.WithSyncer(exporter)))
-	t.Cleanup(func() { tracing.Use(nil) })
+	t.Cleanup(func() { untraced() })
 	return to
 }
 

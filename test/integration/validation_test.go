@@ -9,12 +9,15 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -220,6 +223,12 @@ func TestObserveChangesNothing(t *testing.T) {
 	create(t, c, b)
 	reason(t, c, b, "NotFound")
 	foreignBucket(t, api, b.Spec.BucketName)
+	wakeNow(t, c, b)
+	reason(t, c, b, "NotFound") // it may be another team's
+	shared := []s3types.Tag{{Key: aws.String(cloud.TagNamespace), Value: &b.Namespace}}
+	if _, err := api.PutBucketTagging(t.Context(), &s3.PutBucketTaggingInput{Bucket: &b.Spec.BucketName, Tagging: &s3types.Tagging{TagSet: shared}}); err != nil {
+		t.Fatal(err)
+	}
 	wakeNow(t, c, b)
 	if got := reason(t, c, b, "Differs"); !strings.Contains(got.Message, "versioning Suspended → Enabled") {
 		t.Errorf("message %q", got.Message)

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -89,7 +90,7 @@ func provider(j journey, name string) client.Object {
 
 // forced takes a provider away that is in use.
 func forced(j journey, it client.Object, user engine.Object) {
-	if err := j.c.Delete(j.t.Context(), it); err != nil {
+	if err := erase(j.t, j.c, it); err != nil {
 		j.t.Fatal(err)
 	}
 	edit(j.t, j.c, it, func(o client.Object) { o.SetFinalizers(nil) })
@@ -159,6 +160,24 @@ func TestWhatWasMadeGoesWithoutWhatItReferredTo(t *testing.T) {
 	j.nothingLeft(t)
 }
 
+// vanish deletes what is referred to. Its owner may not while it is in use; what deletes its owners too, may.
+func vanish(t *testing.T, c client.Client, it client.Object) {
+	t.Helper()
+	collector, err := newCollector()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, ours := it.(engine.Object); ours {
+		awaitMark(t, c, o, 1)
+		if err := erase(t, c, it); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "in use") {
+			t.Fatalf("deleted while in use: %v", err)
+		}
+	}
+	if err := collector.Delete(t.Context(), it); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (x vanishing) play(t *testing.T, j journey, it client.Object, user engine.Object) {
 	t.Helper()
 	j.t = t
@@ -167,11 +186,9 @@ func (x vanishing) play(t *testing.T, j journey, it client.Object, user engine.O
 	case x.gone != nil:
 		x.gone(j, it, user)
 	default:
-		if err := j.c.Delete(t.Context(), it); err != nil {
-			t.Fatal(err)
-		}
+		vanish(t, j.c, it)
 	}
-	if err := j.c.Delete(t.Context(), user); err != nil {
+	if err := erase(t, j.c, user); err != nil {
 		t.Fatal(err)
 	}
 	if x.waits != "" {

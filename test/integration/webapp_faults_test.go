@@ -133,7 +133,7 @@ func TestAWebAppThatNobodySawIsCleanedUp(t *testing.T) {
 	ready(t, c, l.app)
 	stop()
 	edit(t, c, l.app, func(a *v1alpha1.WebApp) { a.Spec.Port = 9000 })
-	if err := c.Delete(t.Context(), l.app); err != nil {
+	if err := erase(t, c, l.app); err != nil {
 		t.Fatal(err)
 	}
 	startOperator(t, operatorOptions{})

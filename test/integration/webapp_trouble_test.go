@@ -220,7 +220,7 @@ func TestABindingIsWaitedForAndInjected(t *testing.T) {
 	// Its readiness may still be that of before: only that of another generation is surely of what is rolled out now.
 	edit(t, c, app, func(app *v1alpha1.WebApp) { app.Spec.Image = "registry.example.com/shop:1.0.1" })
 	ready(t, c, app)
-	gone(t, c, q)
+	collect(t, c, q)
 	reason(t, c, app, "BindingNotFound")
 	if app.Status.AvailableReplicas != 1 || app.Status.Image != app.Spec.Image {
 		t.Errorf("the application should still serve: %+v", app.Status)

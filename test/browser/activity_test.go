@@ -1,0 +1,51 @@
+//go:build browser
+
+package browser
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestATeamSeesWhoDidWhat: a member watches what another does, also once it is gone; an admin sees it of all teams.
+func TestATeamSeesWhoDidWhat(t *testing.T) {
+	const about = "/teams/payments/about"
+	watcher, admin, x := open(t), open(t), open(t)
+	watcher.signIn("payments-owner", "payments")
+	watcher.goTo(about)
+	watcher.await(`#live`, "Live")
+	watcher.mark()
+	admin.signIn("platform-admin", "payments")
+	admin.goTo("/admin/activity")
+	admin.await(`#live`, "Live")
+
+	x.signIn("payments-dev", "payments")
+	bucket := x.request("seen", "portico-seen-1", "Enabled")
+	watcher.await(`#activity`, "asked for it.")
+	watcher.await(`#activity a[href="`+s3one+`seen"]`, "seen")
+	x.click(`form[action$="/pause"] button`)
+	x.awaitPath(s3one + "seen")
+	x.click(`form[action$="/resume"] button`)
+	x.awaitPath(s3one + "seen")
+	watcher.await(`#activity`, "resumed it.")
+	x.goTo(s3one + "seen?tab=activity")
+	x.await(`#body`, "paused it.")
+	x.await(`#body`, "Ready for the first time")
+	x.every("activity")
+
+	x.deletes("seen", bucket)
+	watcher.await(`#activity`, "deleted it.")
+	watcher.awaitGone(`#activity a[href="` + s3one + `seen"]`)
+	watcher.stillMarked()
+	watcher.every("about-activity")
+	admin.await(`#platform`, "deleted it.")
+	admin.every("admin-activity")
+
+	stranger := open(t)
+	stranger.signIn("search-dev", "search")
+	stranger.goTo("/teams/search/about")
+	stranger.await(`#activity`, "Recent activity")
+	if got := stranger.text(`#activity`); got == "" || strings.Contains(got, "seen") {
+		t.Errorf("another team sees %q", got)
+	}
+}

@@ -1,0 +1,131 @@
+//go:build integration
+
+package integration
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/guardrails"
+	"github.com/portico-platform/portico/api/guardrails/guardrailstest"
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// newAccount creates an AWSProvider that this namespace may use, as nobody checks it.
+func newAccount(t *testing.T, c client.Client, name string, spec map[string]any) {
+	t.Helper()
+	all := map[string]any{"region": "eu-west-1", "allowedNamespaces": map[string]any{}}
+	maps.Copy(all, spec)
+	p := &unstructured.Unstructured{Object: map[string]any{"spec": all}}
+	p.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindAWSProvider))
+	p.SetName(name)
+	create(t, c, p)
+	t.Cleanup(func() { release(context.Background(), t, c, p) })
+}
+
+// newTeam creates a Team and gives it the namespace.
+func newTeam(t *testing.T, c client.Client, name, ns string, spec map[string]any) *v1alpha1.Team {
+	t.Helper()
+	obj := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	obj.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindTeam))
+	obj.SetName(name)
+	if spec["namespaces"] == nil {
+		spec["namespaces"] = []any{map[string]any{"name": ns}}
+	}
+	create(t, c, obj)
+	team := &v1alpha1.Team{}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: name}, team); err != nil {
+		t.Fatal(err)
+	}
+	edit(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, func(n *corev1.Namespace) {
+		if n.Annotations == nil {
+			n.Annotations = map[string]string{}
+		}
+		n.Labels[v1alpha1.LabelTeam], n.Labels[v1alpha1.LabelAWS] = name, v1alpha1.AWSAllowed
+		n.Annotations[v1alpha1.AnnotationTeamUID], n.Annotations[v1alpha1.AnnotationGuardrails] = string(team.UID), guardrails.Note(team)
+	})
+	t.Cleanup(func() { disband(t, c, team, ns) })
+	return team
+}
+
+func objectOf(kind, ns, name string, spec map[string]any) *unstructured.Unstructured {
+	obj := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	obj.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
+	obj.SetNamespace(ns)
+	obj.SetName(name)
+	return obj
+}
+
+// disband deletes a Team with what its namespace holds: one that has resources is not deleted, and it is told of their end.
+func disband(t *testing.T, c client.Client, team *v1alpha1.Team, ns string) {
+	t.Helper()
+	abandon(t, c, ns)
+	ctx := context.Background() // the test's own is over
+	await(t, "the Team "+team.Name+" to be deleted", func() (bool, string) {
+		_ = c.Patch(ctx, team, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
+		err := c.Delete(ctx, team)
+		return client.IgnoreNotFound(err) == nil, fmt.Sprint(err)
+	})
+}
+
+// The API server refuses what the table refuses, in the same words: each case by an AWSProvider, and by a Team.
+func TestAdmissionRefusesWhatTheTableRefuses(t *testing.T) {
+	c := admin(t)
+	ns := team(t, c)
+	for n, row := range guardrailstest.Cases {
+		name := fmt.Sprintf("guard-%d", n)
+		if !row.Team {
+			newAccount(t, c, name, map[string]any{"guardrails": row.Limits()})
+			refusedAtAdmission(t, c, objectOf(row.Kind, ns, "a", row.Object(name)), row, "AWSProvider "+name)
+		}
+		of := team(t, c)
+		newTeam(t, c, name, of, map[string]any{"guardrails": row.Limits(), "providers": []any{map[string]any{"name": "any"}}})
+		refusedAtAdmission(t, c, objectOf(row.Kind, of, "a", row.Object("any")), row, "Team "+name)
+	}
+}
+
+// refusedAtAdmission waits for the words of a refusal. That nothing is refused is waited for by an object that must be.
+func refusedAtAdmission(t *testing.T, c client.Client, obj *unstructured.Unstructured, row guardrailstest.Case, by string) {
+	t.Helper()
+	limits := guardrails.Limits{By: by, Rules: row.Limits()}
+	want := ""
+	if found := guardrails.Check(row.Kind, row.Object("any"), limits); len(found) > 0 {
+		want = found[0].Message
+	}
+	if want == "" {
+		known(t, c, obj, by)
+	}
+	await(t, row.String()+" by "+by, func() (bool, string) {
+		err := c.Create(t.Context(), obj.DeepCopy(), client.DryRunAll)
+		if want == "" {
+			return err == nil, fmt.Sprint(err)
+		}
+		return apierrors.IsInvalid(err) && strings.HasSuffix(err.Error(), "denied request: "+want), fmt.Sprint(err) + ", want " + want
+	})
+}
+
+// known waits until the API server judges by the AWSProvider or Team, which refuses what it does not allow at all.
+func known(t *testing.T, c client.Client, obj *unstructured.Unstructured, by string) {
+	t.Helper()
+	probe := bucketOf(obj.GetNamespace(), "probe")
+	says := "does not allow region ap-south-9"
+	if name, ok := strings.CutPrefix(by, "AWSProvider "); ok {
+		probe.Spec.ProviderRef.Name, probe.Spec.Region = name, "ap-south-9"
+	} else {
+		probe.Spec.ProviderRef.Name, says = "unlisted", "there is no AWSProvider unlisted that namespace "+obj.GetNamespace()+" may use"
+	}
+	await(t, by+" to be known", func() (bool, string) {
+		err := c.Create(t.Context(), probe.DeepCopy(), client.DryRunAll)
+		return err != nil && strings.Contains(err.Error(), says), fmt.Sprint(err)
+	})
+}

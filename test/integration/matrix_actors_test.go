@@ -1,0 +1,138 @@
+//go:build integration
+
+package integration
+
+import (
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/portico-platform/portico/portal"
+	"github.com/portico-platform/portico/portal/auth/oidctest"
+	"github.com/portico-platform/portico/test/stack"
+)
+
+// actor is a column of the matrix: who asks, with a token for programs and the cookie of a browser.
+type actor struct {
+	name    string
+	claims  oidctest.Claims // whoever can sign in
+	token   string
+	session string
+	inTeam  bool // has a role in the team, and so knows of it
+}
+
+// actors returns the columns. Whoever has a role in the team has it in ns.
+func (m *matrix) actors() []actor {
+	person := func(name, group string, inTeam bool) actor {
+		claims := oidctest.Claims{"sub": name, "preferred_username": name, "groups": []string{group}}
+		return actor{name, claims, m.tokenOf(claims, nil), m.portal.signIn(m.t, m.issuer, claims).session(), inTeam}
+	}
+	developer := person("developer", m.bind("portico-developer"), true)
+	return []actor{
+		{name: "anonymous"},
+		{name: "expired", token: m.tokenOf(developer.claims, oidctest.Claims{"exp": 1}), session: m.expiredSession(developer.claims)},
+		{name: "wrong audience", token: m.tokenOf(developer.claims, oidctest.Claims{"aud": "another"}), session: m.foreignSession(developer.claims)},
+		{name: "ServiceAccount", token: m.serviceAccount(), inTeam: true},
+		person("developer of another team", "team-search", false),
+		person("viewer", m.bind("portico-viewer"), true),
+		developer,
+		person("owner", m.bind("portico-owner"), true),
+		person("admin", "platform-admins", true),
+	}
+}
+
+// bind gives a group of its own the role in the team, and returns the group as the provider names it.
+func (m *matrix) bind(role string) (group string) {
+	m.t.Helper()
+	group = role + "-" + m.ns
+	m.bindTo(role, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: "Group", Name: stack.Prefix + group})
+	return group
+}
+
+func (m *matrix) bindTo(role string, who rbacv1.Subject) {
+	m.t.Helper()
+	create(m.t, m.c, &rbacv1.RoleBinding{
+		ObjectMeta: meta1(m.ns, unique("matrix")), Subjects: []rbacv1.Subject{who},
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+	})
+}
+
+// tokenOf returns a token for the REST API, with other claims laid over it.
+func (m *matrix) tokenOf(claims, over oidctest.Claims) string {
+	with := oidctest.Claims{"aud": stack.Audience}
+	maps.Copy(with, claims)
+	maps.Copy(with, over)
+	return m.issuer.Token(with)
+}
+
+// expiredSession returns the cookie of a session that began longer ago than any may last.
+func (m *matrix) expiredSession(claims oidctest.Claims) string {
+	m.t.Helper()
+	return m.sessionAt(claims, m.keys, clocktesting.NewFakePassiveClock(time.Now().Add(-25*time.Hour)))
+}
+
+// foreignSession returns the cookie of another installation, sealed with its keys.
+func (m *matrix) foreignSession(claims oidctest.Claims) string {
+	m.t.Helper()
+	return m.sessionAt(claims, sessionKeys(m.t), clock.RealClock{})
+}
+
+// sessionAt signs in at another replica. It is not asked by the network, where the deadlines of a clock that is late have passed.
+func (m *matrix) sessionAt(claims oidctest.Claims, keys string, now clock.PassiveClock) string {
+	m.t.Helper()
+	p := startPortalOf(m.t, m.issuer.URL, keys, func(parts *portal.Parts) { parts.Clock = now })
+	get := func(path string, cookies map[string]string) answer {
+		req := httptest.NewRequestWithContext(m.t.Context(), http.MethodGet, path, http.NoBody)
+		for name, value := range cookies {
+			req.AddCookie(&http.Cookie{Name: name, Value: value})
+		}
+		w := httptest.NewRecorder()
+		p.handler.ServeHTTP(w, req)
+		return answer{status: w.Code, header: w.Header(), raw: w.Body.String()}.want(m.t, http.StatusSeeOther)
+	}
+	start := get("/auth/login", nil)
+	code, state := m.issuer.Code(start.header.Get("Location"), claims)
+	return get("/auth/callback?"+url.Values{"code": {code}, "state": {state}}.Encode(), start.cookies()).session()
+}
+
+// serviceAccount returns the token of a tool of the team, bound as a developer and let in.
+func (m *matrix) serviceAccount() string {
+	m.t.Helper()
+	k, err := kubernetes.NewForConfig(world.Admin)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	sa := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "ci"}}
+	if _, err := k.CoreV1().ServiceAccounts(m.ns).Create(m.t.Context(), sa, metav1.CreateOptions{}); err != nil {
+		m.t.Fatal(err)
+	}
+	m.bindTo("portico-developer", rbacv1.Subject{Kind: "ServiceAccount", Namespace: m.ns, Name: "ci"})
+	letToolsIn(m.t, k, m.ns)
+	return accountToken(m.t, m.ns, "ci", stack.Audience)
+}
+
+// entitled waits until the roles count.
+func (m *matrix) entitled(all []actor) {
+	m.t.Helper()
+	for _, a := range all {
+		if a.inTeam {
+			await(m.t, "the rights of "+a.name, func() (bool, string) {
+				got := m.portal.call(m.t, a.token, "GET", "/namespaces/"+m.ns+"/s3buckets", nil)
+				return got.status == http.StatusOK, got.raw
+			})
+		}
+	}
+	await(m.t, "the tools to be let in", func() (bool, string) {
+		got := m.portal.call(m.t, all[3].token, "POST", "/namespaces/"+m.ns+"/s3buckets?dryRun=All", bucketBody("by-ci", ""))
+		return got.status == http.StatusOK, got.raw
+	})
+}

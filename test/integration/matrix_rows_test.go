@@ -1,0 +1,217 @@
+//go:build integration
+
+package integration
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+)
+
+// request is one of a row of the matrix, as each actor sends it.
+type request struct {
+	path   string // with team and object named
+	body   string
+	header http.Header
+}
+
+// nobody is what no team and no object is called.
+const nobody = "no-such-name"
+
+// row is a route with a method.
+type row struct {
+	method, route string
+	stream        bool
+}
+
+func (r row) String() string {
+	if r.stream {
+		return r.method + " " + r.route + " (stream)"
+	}
+	return r.method + " " + r.route
+}
+
+// isREST tells routes of the REST API.
+func (r row) isREST() bool { return strings.HasPrefix(r.route, "/api/v1/") }
+
+// kind returns the kind of the REST API's route, nil if it is of none.
+func (m *matrix) kind(r row) *catalog.Kind {
+	for part := range strings.SplitSeq(r.route, "/") {
+		if k, ok := m.portal.kinds.ByPlural(part); ok {
+			return &k
+		}
+	}
+	return nil
+}
+
+// make returns the request of the row. Each is new: what one actor has changed or deleted is not there for the next.
+func (m *matrix) make(r row) request {
+	m.t.Helper()
+	if r.isREST() {
+		return m.makeREST(r)
+	}
+	return m.makePage(r)
+}
+
+func (m *matrix) makeREST(r row) request {
+	m.t.Helper()
+	q := url.Values{}
+	out := request{path: r.route, header: http.Header{}}
+	if k := m.kind(r); k != nil {
+		obj := m.things[k.Name]
+		out.path = strings.NewReplacer("{namespace}", cmp.Or(obj.GetNamespace(), m.ns), "{name}", obj.GetName()).Replace(r.route)
+		out.body = m.bodyOf(r.method, *k)
+	}
+	out.path = strings.ReplaceAll(out.path, "{namespace}", m.ns)
+	switch {
+	case strings.HasSuffix(r.route, "/hostnames/check"):
+		q.Set("hostname", "some."+m.name)
+	case strings.HasSuffix(r.route, "/catalog"), strings.HasSuffix(r.route, "/activity"):
+		q.Set("namespace", m.ns)
+	case r.stream && strings.HasSuffix(r.route, "/logs"):
+		q.Set("follow", "true")
+	case r.stream:
+		q.Set("watch", "true")
+	case r.method != http.MethodGet:
+		q.Set("dryRun", "All")
+	}
+	if strings.HasSuffix(r.route, "/sessions") {
+		q.Set("user", nobody)
+	}
+	switch r.method {
+	case http.MethodPut:
+		out.header.Set("If-Match", "*")
+	case http.MethodPatch:
+		out.header.Set("If-Match", "*")
+		out.header.Set("Content-Type", "application/merge-patch+json")
+	}
+	if out.body != "" && out.header.Get("Content-Type") == "" {
+		out.header.Set("Content-Type", "application/json")
+	}
+	if len(q) > 0 {
+		out.path += "?" + q.Encode()
+	}
+	return out
+}
+
+// bodyOf returns what is sent with the method about the kind's object.
+func (m *matrix) bodyOf(method string, k catalog.Kind) string {
+	m.t.Helper()
+	var obj map[string]any
+	switch method {
+	case http.MethodPost:
+		obj = m.plain(m.object(k.Name, unique("matrix"), "{}"))
+	case http.MethodPut:
+		obj = m.plain(m.things[k.Name])
+	case http.MethodPatch:
+		return `{"metadata":{"labels":{"matrix":"yes"}}}`
+	default:
+		return ""
+	}
+	text, err := json.Marshal(obj)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// plain returns what a user writes of an object.
+func (m *matrix) plain(obj client.Object) map[string]any {
+	m.t.Helper()
+	all, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	gvk, err := m.c.GroupVersionKindFor(obj)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	meta := map[string]any{"name": obj.GetName()}
+	if obj.GetNamespace() != "" {
+		meta["namespace"] = obj.GetNamespace()
+	}
+	return map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": gvk.Kind, "metadata": meta, "spec": all["spec"]}
+}
+
+func (m *matrix) makePage(r row) request {
+	m.t.Helper()
+	ofApp := slices.ContainsFunc([]string{"/pods/", "/scale", "/rollback", "/restart"}, func(part string) bool { return strings.Contains(r.route, part) })
+	kind, obj := "s3buckets", m.things["S3Bucket"]
+	if ofApp {
+		kind, obj = "webapps", m.things["WebApp"]
+	}
+	out := request{header: http.Header{}}
+	switch {
+	case r.method != http.MethodPost:
+	case strings.HasSuffix(r.route, "/delete"):
+		b := m.object("S3Bucket", unique("matrix"), "{}")
+		create(m.t, m.c, b)
+		obj = b
+		out.body = url.Values{"uid": {string(b.GetUID())}, "name": {b.GetName()}}.Encode()
+		m.cached(b)
+	default:
+		out.body = m.formOf(r, obj)
+	}
+	if out.body != "" {
+		out.header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	if r.method == http.MethodPost && r.route != auth.BackChannelPath {
+		out.header.Set("Origin", m.portal.url)
+	}
+	if r.stream {
+		out.header.Set("Accept", "text/event-stream")
+	}
+	out.path = strings.NewReplacer("{team}", m.ns, "{kind}", kind, "{name}", obj.GetName(), "{pod}", m.pod, "{tab}", "claims", "{action}", "reconcile").Replace(r.route)
+	switch r.route {
+	case "/teams/{team}/hostnames/check":
+		out.path += "?hostname=some." + m.name
+	case "/switch":
+		out.path += "?team=" + m.ns
+	case "/assets/*":
+		out.path = "/assets/" + m.asset
+	case "/api/docs/*":
+		out.path = "/api/docs/s3bucket"
+	}
+	return out
+}
+
+// formOf returns what a browser posts to the page.
+func (m *matrix) formOf(r row, obj client.Object) string {
+	m.t.Helper()
+	text := func(o client.Object) string {
+		b, err := yaml.Marshal(m.plain(o))
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		return string(b)
+	}
+	switch r.route {
+	case "/teams/{team}/new/{kind}":
+		return url.Values{"yaml": {text(m.object("S3Bucket", unique("matrix"), "{}"))}, "do": {"create"}}.Encode()
+	case "/teams/{team}/{kind}/{name}/edit":
+		u := &unstructured.Unstructured{Object: m.plain(obj)}
+		return url.Values{"yaml": {text(obj)}, "began": {text(obj)}, "etag": {cluster.ETag(u)}, "do": {"yaml"}}.Encode()
+	case "/teams/{team}/{kind}/{name}/scale":
+		return url.Values{"replicas": {"2"}}.Encode()
+	case "/teams/{team}/{kind}/{name}/rollback":
+		return url.Values{"revision": {"1"}}.Encode()
+	case "/admin/sessions":
+		return url.Values{"user": {nobody}}.Encode()
+	case auth.BackChannelPath:
+		return url.Values{"logout_token": {"made-up"}}.Encode()
+	}
+	return ""
+}

@@ -1,0 +1,176 @@
+//go:build integration
+
+package integration
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// bindEverywhere gives somebody a role in the whole cluster until the test ends.
+func bindEverywhere(t *testing.T, c client.Client, role, user string) {
+	t.Helper()
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	}
+	create(t, c, binding)
+	t.Cleanup(func() { release(context.Background(), t, c, binding) })
+}
+
+func TestOwnersChangeTheMembersAndNothingElse(t *testing.T) {
+	c := withOperator(t)
+	squad := teamOf(t, c)
+	createReady(t, c, squad)
+	owner := as(t, "oidc:boss")
+	merge := func(who client.Client, text string) error {
+		return who.Patch(t.Context(), &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: squad.Name}}, client.RawPatch(types.MergePatchType, []byte(text)))
+	}
+	await(t, "the owner to have the role", func() (bool, string) {
+		err := merge(owner, `{"spec":{"members":[{"user":"oidc:boss","role":"Owner"},{"user":"oidc:new","role":"Developer"}]}}`)
+		return err == nil, fmt.Sprint(err)
+	})
+	await(t, "the new member to be bound", func() (bool, string) {
+		b := &rbacv1.RoleBinding{}
+		err := c.Get(t.Context(), client.ObjectKey{Namespace: squad.Name, Name: "portico-developer"}, b)
+		return err == nil && len(b.Subjects) == 1 && b.Subjects[0].Name == "oidc:new", fmt.Sprint(b.Subjects, err)
+	})
+	for field, text := range map[string]string{
+		"spec.providers":  `{"spec":{"providers":[{"name":"aws-local"},{"name":"another"}]}}`,
+		"spec.quotas":     `{"spec":{"quotas":null}}`,
+		"spec.hostnames":  `{"spec":{"hostnames":{"suffixes":["example.com"]}}}`,
+		"spec.isolation":  `{"spec":{"isolation":{"network":"Open"}}}`,
+		"spec.namespaces": `{"spec":{"namespaces":[{"name":"somewhere"}]}}`,
+		"spec.suspended":  `{"spec":{"suspended":true}}`,
+		"spec.title":      `{"spec":{"title":"Another"}}`,
+		"labels":          `{"metadata":{"labels":{"a":"b"}}}`,
+		"annotations":     `{"metadata":{"annotations":{"portico.dev/paused":"true"}}}`,
+		"finalizers":      `{"metadata":{"finalizers":null}}`,
+	} {
+		if err := merge(owner, text); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), field) || !strings.Contains(err.Error(), "ask a platform admin") {
+			t.Errorf("an owner changes %s: %v", field, err)
+		}
+	}
+	if err := merge(as(t, "oidc:dev", "oidc:squad"), `{"spec":{"members":null}}`); !apierrors.IsForbidden(err) {
+		t.Errorf("a developer changes the members: %v", err)
+	}
+	if err := owner.Get(t.Context(), client.ObjectKeyFromObject(squad), &v1alpha1.Team{}); err != nil {
+		t.Errorf("an owner looks: %v", err)
+	}
+	if err := owner.List(t.Context(), &v1alpha1.TeamList{}); !apierrors.IsForbidden(err) {
+		t.Errorf("an owner lists all teams: %v", err)
+	}
+	if err := owner.Delete(t.Context(), squad); !apierrors.IsForbidden(err) {
+		t.Errorf("an owner deletes the team: %v", err)
+	}
+	bindEverywhere(t, c, "portico-admin", "oidc:admin")
+	await(t, "an admin to change all of it", func() (bool, string) {
+		err := merge(as(t, "oidc:admin"), `{"spec":{"title":"Another","quotas":null}}`)
+		return err == nil, fmt.Sprint(err)
+	})
+}
+
+func TestOnlyAdminsSayWhichTeamHasANamespace(t *testing.T) {
+	c := admin(t)
+	ns := team(t, c)
+	create(t, c, &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: "test-labels-namespaces"},
+		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"namespaces", "namespaces/status", "namespaces/finalize"}, Verbs: []string{"*"}}},
+	})
+	t.Cleanup(func() {
+		release(context.Background(), t, c, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "test-labels-namespaces"}})
+	})
+	bindEverywhere(t, c, "test-labels-namespaces", "oidc:labeller")
+	labeller := as(t, "oidc:labeller")
+	merge := func(who client.Client, text string) error {
+		return who.Patch(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, client.RawPatch(types.MergePatchType, []byte(text)))
+	}
+	await(t, "the right on namespaces", func() (bool, string) {
+		err := merge(labeller, `{"metadata":{"labels":{"theirs":"yes"}}}`)
+		return err == nil, fmt.Sprint(err)
+	})
+	for _, text := range []string{
+		`{"metadata":{"labels":{"portico.dev/team":"payments"}}}`, `{"metadata":{"labels":{"portico.dev/aws":null}}}`, `{"metadata":{"labels":{"portico.dev/aws":"other"}}}`,
+		`{"metadata":{"labels":{"portico.dev/routes":"unrestricted"}}}`, `{"metadata":{"annotations":{"portico.dev/team-uid":"x"}}}`, `{"metadata":{"annotations":{"portico.dev/default-provider":"x"}}}`,
+	} {
+		if err := merge(labeller, text); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "ask a platform admin") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	whole := namespaceNamed(t, c, ns)
+	whole.Labels["portico.dev/team"] = "payments"
+	if err := labeller.SubResource("status").Update(t.Context(), whole); !apierrors.IsForbidden(err) {
+		t.Errorf("by the status: %v", err)
+	}
+	named := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns + "-new", Labels: map[string]string{"portico.dev/team": "payments"}}}
+	if err := labeller.Create(t.Context(), named); !apierrors.IsForbidden(err) {
+		t.Errorf("a new namespace of another team: %v", err)
+	}
+}
+
+// What the operator does for Teams, and what a stolen token of it could try.
+func TestAStolenOperatorOnboardsNobodyElse(t *testing.T) {
+	c := admin(t)
+	ns := team(t, c)
+	given := team(t, c)
+	edit(t, c, namespaceNamed(t, c, given), func(n *corev1.Namespace) { n.Labels["portico.dev/team"] = "squad" })
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: marked(ns, "portico-developer", "Team", "squad"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-developer"},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "oidc:squad"}},
+	}
+	role := &rbacv1.ClusterRole{ObjectMeta: marked("", "portico:team:squad", "Team", "squad"), Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{"portico.dev"}, Resources: []string{"teams"}, ResourceNames: []string{"squad"}, Verbs: []string{"get"}},
+	}}
+	everywhere := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: marked("", "portico:team:squad", "Team", "squad"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico:team:squad"},
+		Subjects: binding.Subjects,
+	}
+	fresh := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: ns + "-fresh", Labels: map[string]string{"portico.dev/team": "squad"}, Annotations: map[string]string{"portico.dev/team-uid": "x"},
+	}}
+	theirs, mine := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: given}}
+	judge(t, c, map[string]attempt{
+		"a RoleBinding, as it is made":           {creates(binding), ""},
+		"a ClusterRole, as it is made":           {creates(role), ""},
+		"a namespace, as it is made":             {creates(fresh), ""},
+		"a namespace of a team, as it is marked": {patches(mine, `{"metadata":{"annotations":{"portico.dev/team-uid":"x"},"labels":{"portico.dev/aws":"allowed"}}}`), ""},
+		"a quota, as it is made":                 {creates(&corev1.ResourceQuota{ObjectMeta: marked(ns, "portico-team", "Team", "squad")}), ""},
+		"a network policy, as it is made":        {creates(&networkingv1.NetworkPolicy{ObjectMeta: marked(ns, "portico-team", "Team", "squad")}), ""},
+		"a RoleBinding of cluster-admin":         {creates(changed(binding, func(b *rbacv1.RoleBinding) { b.RoleRef.Name = "cluster-admin" })), "has not the name, or the role"},
+		"a RoleBinding of another name":          {creates(changed(binding, func(b *rbacv1.RoleBinding) { b.Name, b.RoleRef.Name = "x", "cluster-admin" })), "has not the name, or the role"},
+		"a RoleBinding in kube-system":           {creates(changed(binding, func(b *rbacv1.RoleBinding) { b.Namespace = "kube-system" })), "namespace of the system"},
+		"a RoleBinding in portico-system":        {creates(changed(binding, func(b *rbacv1.RoleBinding) { b.Namespace = "portico-system" })), "namespace of the system"},
+		"a RoleBinding without a Team":           {creates(changed(binding, func(b *rbacv1.RoleBinding) { b.OwnerReferences = nil })), "belongs to no object of Portico"},
+		"a RoleBinding of a WebApp":              {creates(changed(binding, func(b *rbacv1.RoleBinding) { b.OwnerReferences[0].Kind = "WebApp" })), "kind of owner"},
+		"a RoleBinding of a ServiceAccount": {creates(changed(binding, func(b *rbacv1.RoleBinding) {
+			b.Subjects = []rbacv1.Subject{{Kind: "ServiceAccount", Name: "x", Namespace: ns}}
+		})), "of the system"},
+		"a RoleBinding of everybody":                   {creates(changed(binding, func(b *rbacv1.RoleBinding) { b.Subjects[0].Name = "system:authenticated" })), "of the system"},
+		"a ClusterRole of everything":                  {creates(changed(role, func(r *rbacv1.ClusterRole) { r.Rules[0].ResourceNames = nil })), "gives more than"},
+		"a ClusterRole about another team":             {creates(changed(role, func(r *rbacv1.ClusterRole) { r.Rules[0].ResourceNames = []string{"payments"} })), "gives more than"},
+		"a ClusterRole that deletes":                   {creates(changed(role, func(r *rbacv1.ClusterRole) { r.Rules[0].Verbs = []string{"delete"} })), "gives more than"},
+		"a ClusterRole of another name":                {creates(changed(role, func(r *rbacv1.ClusterRole) { r.Name = "portico-admin-2" })), "has not the name, or the role"},
+		"a ClusterRoleBinding of cluster-admin":        {creates(changed(everywhere, func(b *rbacv1.ClusterRoleBinding) { b.RoleRef.Name = "cluster-admin" })), "another role than that of its Team"},
+		"a ClusterRoleBinding of portico-admin":        {creates(changed(everywhere, func(b *rbacv1.ClusterRoleBinding) { b.RoleRef.Name = "portico-admin" })), "another role than that of its Team"},
+		"the role of admins":                           {patches(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "portico-admin"}}, `{"rules":[]}`), "belongs to no object of Portico"},
+		"a namespace of nobody":                        {creates(changed(fresh, func(n *corev1.Namespace) { n.Labels = nil })), "no namespace of a Team"},
+		"kube-system":                                  {patches(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kube-system"}}, `{"metadata":{"labels":{"portico.dev/team":"squad"}}}`), "no namespace of a Team"},
+		"a namespace that was not given":               {patches(theirs, `{"metadata":{"labels":{"portico.dev/team":"squad"}}}`), "no namespace of a Team"},
+		"a namespace of a team, freed of its policies": {patches(mine, `{"metadata":{"labels":{"portico.dev/routes":"unrestricted"}}}`), "only the labels and annotations of its Team"},
+		"a namespace of a team, with a former UID":     {patches(mine, `{"metadata":{"annotations":{"portico.dev/former-uid":"x"}}}`), "only the labels and annotations of its Team"},
+		"the deletion of a namespace":                  {deletes(mine), "does not delete"},
+		"the spec of a Team":                           {creates(&v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: "stolen"}}), "that is for people"},
+	})
+}

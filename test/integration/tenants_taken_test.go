@@ -1,0 +1,102 @@
+//go:build integration
+
+package integration
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/config/crd"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// TestNothingOfANeighbourIsTaken asks for resources by the names of those that a neighbour has, in every way that takes over what is
+// there, or looks at it, and deletes what was asked for. The neighbour's stay as they are, and whoever looks sees nothing.
+func TestNothingOfANeighbourIsTaken(t *testing.T) {
+	j := newJourney(t)
+	n := newNeighbour(j)
+	all, err := crd.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var takers, lookers []engine.Object
+	for i := range all {
+		kind, field := all[i].Spec.Names.Kind, all[i].Annotations["portico.dev/names"]
+		if n.things[kind] == nil || field == "" || kind == "GatewayHostnameRequest" { // names under another team's domain are not granted
+			continue
+		}
+		ask := func(name, how string) engine.Object {
+			o := j.object(kind, name, how)
+			j.lay(o, fmt.Sprintf(`{%q:%q}`, field, n.nameOf(kind)))
+			create(t, j.c, o)
+			return o
+		}
+		for way, how := range []string{`{}`, `{"adoptionPolicy":"Adopt"}`, `{"deletionPolicy":"Retain","adoptionPolicy":"Adopt"}`} {
+			takers = append(takers, ask(fmt.Sprintf("taker-%d", way), how))
+		}
+		lookers = append(lookers, ask("looker", `{"managementPolicy":"Observe"}`))
+	}
+	for _, o := range takers {
+		reason(t, j.c, o, "AlreadyExists")
+		if b := bindingOf(t, o); b != nil {
+			t.Errorf("%T %s publishes how to reach it: %v", o, o.GetName(), b)
+		}
+	}
+	for _, o := range lookers {
+		if got := reason(t, j.c, o, "NotFound"); !strings.HasPrefix(got.Message, "nothing of this name is there") || bindingOf(t, o) != nil {
+			t.Errorf("whoever observes a neighbour's %T learns %q, and of its binding %v", o, got.Message, bindingOf(t, o))
+		}
+	}
+	for _, o := range slices.Concat(takers, lookers) {
+		gone(t, j.c, o)
+	}
+	n.untouched()
+	t.Logf("%d bad inputs", len(takers)+len(lookers))
+}
+
+// bindingOf returns what the object's status says of its binding Secret.
+func bindingOf(t *testing.T, o engine.Object) any {
+	t.Helper()
+	seen, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nested(seen, "status", "binding", "name")
+}
+
+// untouched fails unless the neighbour's resources are as they were.
+func (n *neighbour) untouched() {
+	n.t.Helper()
+	for _, s := range specimens() {
+		o := n.things[s.kind]
+		if o == nil {
+			continue
+		}
+		annotate(n.t, n.c, o, v1alpha1.AnnotationReconcileRequestedAt, "1")
+		ready(n.t, n.c, o)
+		if len(s.owned(n.t, string(o.GetUID()))) == 0 {
+			n.t.Errorf("the neighbour's %s is gone", s.kind)
+		}
+	}
+}
+
+// nameOf returns what the neighbour's resource is called in AWS.
+func (n *neighbour) nameOf(kind string) string {
+	switch o := n.things[kind].(type) {
+	case *v1alpha1.S3Bucket:
+		return o.Status.BucketName
+	case *v1alpha1.SQSQueue:
+		return o.Status.QueueName
+	case *v1alpha1.SNSTopic:
+		return o.Status.TopicName
+	case *v1alpha1.RDSInstance:
+		return o.Status.DBInstanceIdentifier
+	}
+	n.t.Fatalf("no name of a %s is known: add how to find it", kind)
+	return ""
+}

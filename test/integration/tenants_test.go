@@ -1,0 +1,226 @@
+//go:build integration
+
+package integration
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/rds"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// neighbour is a team with something of everything, in the account that it shares with the one that a journey is of.
+type neighbour struct {
+	domain
+	shared sharedAccount
+	// things are its resources that have names in AWS, by kind.
+	things                                          map[string]engine.Object
+	closed                                          string // an AWSProvider that serves others
+	group, subnet, image, snapshot, profile, key    string
+	dbSnapshot, dbSubnets, dbParameters, queue, kms string
+}
+
+func newNeighbour(j journey) *neighbour {
+	j.t.Helper()
+	n := &neighbour{domain: domainOf(j.t, j.c), things: map[string]engine.Object{}, kms: "arn:aws:kms:eu-west-1:123456789012:key/11111111-1111-1111-1111-111111111111"}
+	n.shared = sharedAccount{j.t, ec2.NewFromConfig(outsideConfig(j.t, "test")), iam.NewFromConfig(outsideConfig(j.t, "test"))}
+	for _, kind := range []string{"S3Bucket", "SQSQueue", "SNSTopic", "RDSInstance", "WebApp"} {
+		n.things[kind] = journey{t: j.t, c: j.c, domain: n.domain}.object(kind, "theirs", "{}")
+		create(j.t, j.c, n.things[kind])
+	}
+	n.things["GatewayHostnameRequest"] = journey{t: j.t, c: j.c, domain: n.domain}.object("GatewayHostnameRequest", "theirs", "{}")
+	create(j.t, j.c, n.things["GatewayHostnameRequest"])
+	create(j.t, j.c, &corev1.Secret{ObjectMeta: meta1(n.ns, "theirs"), StringData: map[string]string{"a": "1", "password": "of-the-neighbours-own", "key": "x", "script": "true"}})
+	create(j.t, j.c, &corev1.ConfigMap{ObjectMeta: meta1(n.ns, "theirs"), Data: map[string]string{"a": "1", "script": "true"}})
+	p := account(j.t, j.c, "240000000002")
+	edit(j.t, j.c, p, func(p *v1alpha1.AWSProvider) {
+		p.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": n.ns}}
+	})
+	n.closed = p.Name
+	for _, kind := range []string{"S3Bucket", "SQSQueue", "SNSTopic", "RDSInstance"} {
+		ready(j.t, j.c, n.things[kind])
+	}
+	n.queue = n.things["SQSQueue"].(*v1alpha1.SQSQueue).Status.ARN
+	return n
+}
+
+// inAWS makes what somebody with access to AWS made for the neighbour.
+func (n *neighbour) inAWS() {
+	n.t.Helper()
+	s, ctx := n.shared, n.t.Context()
+	n.group, n.profile, n.key = s.group("of-"+n.ns), "of-"+n.ns, "of-"+n.ns
+	s.profile(n.profile, n.ns)
+	n.image, n.snapshot = s.disk()
+	vpcs, err := s.ec2.DescribeVpcs(ctx, &ec2.DescribeVpcsInput{})
+	s.must(err)
+	subnet, err := s.ec2.CreateSubnet(ctx, &ec2.CreateSubnetInput{VpcId: vpcs.Vpcs[0].VpcId, CidrBlock: aws.String("172.31.208.0/24")})
+	s.must(err)
+	n.subnet = *subnet.Subnet.SubnetId
+	for _, id := range []string{n.group, n.subnet, n.image, n.snapshot} {
+		s.tag(id, n.ns)
+	}
+	_, err = s.ec2.CreateKeyPair(ctx, &ec2.CreateKeyPairInput{KeyName: &n.key})
+	s.must(err)
+	db := outsideRDS(n.t)
+	n.dbSnapshot, n.dbSubnets, n.dbParameters = "of-"+n.ns, "of-"+n.ns, "of-"+n.ns
+	_, err = db.CreateDBSnapshot(ctx, &rds.CreateDBSnapshotInput{
+		DBInstanceIdentifier: aws.String(n.things["RDSInstance"].(*v1alpha1.RDSInstance).Status.DBInstanceIdentifier), DBSnapshotIdentifier: &n.dbSnapshot,
+	})
+	s.must(err)
+	_, err = db.CreateDBSubnetGroup(ctx, &rds.CreateDBSubnetGroupInput{
+		DBSubnetGroupName: &n.dbSubnets, DBSubnetGroupDescription: &n.ns, SubnetIds: []string{n.subnet},
+	})
+	s.must(err)
+}
+
+// trespass is a field in which a team names what is its neighbour's.
+type trespass struct {
+	kind, path string
+	nothing    string // what the row of astray names
+	theirs     string
+	reason     string // of Ready, when it names theirs
+	known      bool   // that it exists is learned
+}
+
+// trespasses returns a row for each field of the kinds that teams request that names something others can have.
+func (n *neighbour) trespasses() (all []trespass) {
+	for _, kind := range []string{"S3Bucket", "SQSQueue", "SNSTopic", "RDSInstance", "EC2Instance", "GatewayHostnameRequest"} {
+		all = append(all, trespass{kind, "providerRef.name", "nowhere", n.closed, "ProviderNotFound", false})
+	}
+	const no = "ReferenceNotAllowed"
+	return append(all, []trespass{
+		{"S3Bucket", "encryption.kmsKeyID", noKey, n.kms, no, false},
+		{"SQSQueue", "kmsMasterKeyId", noKey, n.kms, no, false},
+		{"SQSQueue", "deadLetterQueue.targetRef.name", "nowhere", "theirs", "WaitingForDeadLetterQueue", false},
+		{"SQSQueue", "deadLetterQueue.targetArn", noQueue, n.queue, no, false},
+		{"SQSQueue", "redriveAllowPolicy.sourceQueueArns[]", noQueue, n.queue, "InSync", false}, // lets theirs send here
+		{"SNSTopic", "kmsMasterKeyId", noKey, n.kms, no, false},
+		{"SNSTopic", "subscriptions[].queueRef.name", "nowhere", "theirs", "WaitingForQueues", false},
+		{"RDSInstance", "dbSubnetGroupName", "nowhere", n.dbSubnets, no, false},
+		{"RDSInstance", "kmsKeyID", noKey, n.kms, no, false},
+		{"RDSInstance", "masterUserSecretKmsKeyID", "alias/nowhere", "alias/theirs", no, false},
+		{"RDSInstance", "masterUserPasswordSecretRef.name", "nowhere", "theirs", "SecretNotFound", false},
+		{"RDSInstance", "restoreFrom.snapshotIdentifier", "nowhere", n.dbSnapshot, "SnapshotNotAllowed", false},
+		{"RDSInstance", "vpcSecurityGroupIDs[]", "sg-0123456789abcdef0", n.group, no, false},
+		{"EC2Instance", "imageID", "ami-0123456789abcdef0", n.image, no, false},
+		{"EC2Instance", "subnetID", "subnet-0123456789abcdef0", n.subnet, no, false},
+		{"EC2Instance", "securityGroupIDs[]", "sg-0123456789abcdef0", n.group, no, false},
+		{"EC2Instance", "iamInstanceProfile", "nowhere", n.profile, no, false},
+		{"EC2Instance", "blockDeviceMappings[].kmsKeyID", "alias/nowhere", "alias/theirs", no, false},
+		{"EC2Instance", "blockDeviceMappings[].snapshotID", "snap-0123456789abcdef0", n.snapshot, "SnapshotNotAllowed", false},
+		{"EC2Instance", "userDataFrom.secretKeyRef.name", "nowhere", "theirs", "SecretNotFound", false},
+		{"EC2Instance", "userDataFrom.configMapKeyRef.name", "nowhere", "theirs", "ConfigMapNotFound", false},
+		{"WebApp", "bindings[].name", "nowhere", "theirs", "BindingNotFound", false},
+		{"WebApp", "env[].valueFrom.secretKeyRef.name", "nowhere", "theirs", "CreateContainerConfigError", false},
+		{"WebApp", "env[].valueFrom.configMapKeyRef.name", "nowhere", "theirs", "CreateContainerConfigError", false},
+		{"WebApp", "envFrom[].secretRef.name", "nowhere", "theirs", "CreateContainerConfigError", false},
+		{"WebApp", "envFrom[].configMapRef.name", "nowhere", "theirs", "CreateContainerConfigError", false},
+		{"WebApp", "imagePullSecrets[].name", "nowhere", "theirs", "ImagePullBackOff", false},
+		{"WebApp", "expose.hostname", "nowhere", "theirs", "HostnameNotFound", false},
+		{"GatewayHostnameRequest", "zoneId", "Z0123456789ABCDEFGHIJ", n.zone, "NotInZone", false},
+		{"GatewayHostnameRequest", "validationZoneId", "Z0123456789ABCDEFGHIJ", n.zone, "InvalidSpec", false},
+		{"GatewayHostnameRequest", "hostname", "shop.nobodys.example", "theirs." + n.name, "NotGranted", false},
+	}...)
+}
+
+// ofNobody are the references that lead to nothing of another team's, and why.
+var ofNobody = map[string]string{
+	"region":                              "of AWS",
+	"image":                               "the registry says who may pull it, by the namespace's own imagePullSecrets",
+	"imageSSMParameter":                   "what it leads to is checked as imageID",
+	"keyName":                             "lets its owner in, nobody else",
+	"dbParameterGroupName":                "settings, which say nothing of who else has them",
+	"identity.awsRoleARN":                 "AWS asks the role's trust policy, which names ServiceAccounts",
+	"gatewayClass":                        "of the platform",
+	"env[].valueFrom.secretKeyRef.key":    "of the namespace's own Secret",
+	"env[].valueFrom.configMapKeyRef.key": "of the namespace's own ConfigMap",
+	"userDataFrom.secretKeyRef.key":       "of the namespace's own Secret",
+	"userDataFrom.configMapKeyRef.key":    "of the namespace's own ConfigMap",
+	"masterUserPasswordSecretRef.key":     "of the namespace's own Secret",
+}
+
+// spec returns the spec of the row of astray that names nothing.
+func (x trespass) spec(t *testing.T) string {
+	t.Helper()
+	for _, a := range astray() {
+		if a.kind == x.kind && a.path == x.path && strings.Contains(a.spec, x.nothing) {
+			return a.spec
+		}
+	}
+	t.Fatalf("%s: astray has no %s that names %s", x.kind, x.path, x.nothing)
+	return ""
+}
+
+// TestEveryReferenceStopsAtTheTeam names, in every field that refers to anything, what is a neighbour's in the shared account, and
+// what there is not. Neither is used, and the answer to both is the same but where AWS itself would tell.
+func TestEveryReferenceStopsAtTheTeam(t *testing.T) {
+	j := newJourney(t)
+	create(t, j.c, &corev1.Secret{ObjectMeta: meta1(j.ns, "there"), StringData: map[string]string{"password": "long-enough-1"}})
+	n := newNeighbour(j)
+	n.inAWS()
+	rows := n.trespasses()
+	n.wholly(rows)
+	type pair struct{ none, theirs engine.Object }
+	pairs := make([]pair, len(rows))
+	for i, x := range rows {
+		spec := x.spec(t)
+		pairs[i] = pair{j.object(x.kind, fmt.Sprintf("none-%d", i), spec), j.object(x.kind, fmt.Sprintf("take-%d", i), strings.ReplaceAll(spec, x.nothing, x.theirs))}
+		create(t, j.c, pairs[i].none)
+		create(t, j.c, pairs[i].theirs)
+	}
+	for i, x := range rows {
+		t.Run(x.kind+" "+x.path, func(t *testing.T) {
+			got := reason(t, j.c, pairs[i].theirs, x.reason)
+			if x.known {
+				return
+			}
+			none := reason(t, j.c, pairs[i].none, x.reason)
+			told := func(message, named, object string) string {
+				return ofPod.ReplaceAllString(strings.NewReplacer(named, "IT", object, "OBJECT").Replace(message), "OBJECT-POD")
+			}
+			if a, b := told(got.Message, x.theirs, pairs[i].theirs.GetName()), told(none.Message, x.nothing, pairs[i].none.GetName()); a != b {
+				t.Errorf("of theirs it says\n%s\nand of nothing\n%s", a, b)
+			}
+		})
+	}
+	t.Logf("%d fields tried, %d of which tell that the neighbour's exists", len(rows), knownOf(rows))
+}
+
+// ofPod is the name of an application's Pod.
+var ofPod = regexp.MustCompile(`OBJECT-[0-9a-z]+-[0-9a-z]{5}`)
+
+func knownOf(rows []trespass) (n int) {
+	for _, x := range rows {
+		if x.known {
+			n++
+		}
+	}
+	return n
+}
+
+// wholly fails unless every reference of the kinds that teams request has a row, or a reason for none.
+func (n *neighbour) wholly(rows []trespass) {
+	n.t.Helper()
+	tried := map[string]bool{}
+	for _, x := range rows {
+		tried[x.kind+" "+x.path] = true
+	}
+	for _, a := range astray() {
+		if n.things[a.kind] == nil && a.kind != "EC2Instance" {
+			continue // of the platform: teams write none
+		}
+		if !tried[a.kind+" "+a.path] && ofNobody[a.path] == "" {
+			n.t.Errorf("%s: nobody tries a neighbour's in spec.%s: add it to trespasses, or to ofNobody", a.kind, a.path)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package planted
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"sync"
+)
+
+// mostOfAnAnswer is what is kept of one: streams have no end.
+const mostOfAnAnswer = 4 << 20
+
+// Transport keeps the answers that come by next: their headers, but for cookies, and what was read of their bodies.
+func (s *Search) Transport(next http.RoundTripper) http.RoundTripper {
+	return transport(func(r *http.Request) (*http.Response, error) {
+		resp, err := next.RoundTrip(r)
+		if err != nil {
+			return nil, err
+		}
+		k := &kept{ReadCloser: resp.Body}
+		header := resp.Header.Clone()
+		header.Del("Set-Cookie")
+		_ = header.Write(&k.text) // to memory
+		k.done = func() { s.Write("answers", r.Method+" "+r.URL.Path, k.text.String()) }
+		resp.Body = k
+		return resp, nil
+	})
+}
+
+type transport func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
+
+// kept is a body that is kept while it is read.
+type kept struct {
+	io.ReadCloser
+	text bytes.Buffer
+	once sync.Once
+	done func()
+}
+
+// Read implements io.Reader.
+func (k *kept) Read(p []byte) (int, error) {
+	n, err := k.ReadCloser.Read(p)
+	if k.text.Len() < mostOfAnAnswer {
+		k.text.Write(p[:n])
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (k *kept) Close() error {
+	k.once.Do(k.done)
+	return k.ReadCloser.Close()
+}

@@ -1,0 +1,22 @@
+package planted
+
+import (
+	"context"
+	"fmt"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+)
+
+// Spans keeps every span. It implements go.opentelemetry.io/otel/sdk/trace.SpanExporter.
+type Spans struct{ *Search }
+
+// ExportSpans keeps what the spans say.
+func (s Spans) ExportSpans(_ context.Context, spans []sdktrace.ReadOnlySpan) error {
+	for _, span := range spans {
+		s.Write("traces", span.Name(), fmt.Sprintf("%v %v %v", span.Attributes(), span.Status(), span.Events()))
+	}
+	return nil
+}
+
+// Shutdown does nothing: what was kept is on disk.
+func (Spans) Shutdown(context.Context) error { return nil }
