@@ -113,7 +113,7 @@ fuzz: $(build) ## Throw what nobody would send at the REST API and at every fuzz
 ## ---- bench
 
 .PHONY: bench-operator
-bench-operator: $(build) ## Measure the operator: time, AWS calls, Kubernetes writes, memory; about 15 min
+bench-operator: $(build) ## Measure the operator: time, AWS calls, Kubernetes writes, memory; about 30 min
 	@$(build) run
 	@CGO_ENABLED=0 go build -trimpath -o bin/bench-operator ./test/bench/cmd/bench-operator
 	@exec bin/bench-operator $(if $(SCENARIOS),-scenarios $(SCENARIOS))
