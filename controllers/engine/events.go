@@ -39,6 +39,21 @@ func (e *Events) dropNormal() {
 	e.list = slices.DeleteFunc(e.list, func(x pendingEvent) bool { return x.kind == corev1.EventTypeNormal })
 }
 
+// merged returns the events with the messages of those joined that Kubernetes would merge: it keeps the text of one of them, and not
+// always of the first.
+func (e *Events) merged() []pendingEvent {
+	var out []pendingEvent
+	for _, x := range e.list {
+		same := func(y pendingEvent) bool { return y.kind == x.kind && y.reason == x.reason && y.action == x.action }
+		if i := slices.IndexFunc(out, same); i >= 0 {
+			out[i].message = truncate(out[i].message + "; " + x.message)
+			continue
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
 // maxNoteBytes is what the API server takes as an event's note, in bytes; a longer one would be lost whole.
 const maxNoteBytes = 1024
 

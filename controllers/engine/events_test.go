@@ -18,3 +18,18 @@ func TestNotesFitIntoAnEvent(t *testing.T) {
 		t.Errorf("got %q", n.list[1].message)
 	}
 }
+
+// Of events of the same reason and action Kubernetes keeps one text: whichever comes first.
+func TestWhatKubernetesWouldMergeIsOneEvent(t *testing.T) {
+	n := &Events{}
+	n.Repaired("Repaired", "UpdateDeployment", "image b → a")
+	n.Normal("Created", "CreateService", "the Service shop")
+	n.Repaired("Repaired", "UpdateDeployment", "replicas 7 → 2")
+	got := n.merged()
+	if len(got) != 2 || got[0].message != "image b → a; replicas 7 → 2" || got[1].message != "the Service shop" {
+		t.Errorf("events %+v", got)
+	}
+	if len(n.list) != 3 {
+		t.Errorf("%d notes are left to be counted", len(n.list))
+	}
+}

@@ -97,10 +97,12 @@ func (r *Reconciler[T]) scheduleFor(obj T, e *Events) Schedule {
 
 func (r *Reconciler[T]) sendEvents(obj T, e *Events) {
 	for _, n := range e.list {
-		r.Events.Eventf(obj, nil, n.kind, n.reason, n.action, "%s", n.message)
 		if n.repair {
 			driftRepaired.WithLabelValues(r.Kind).Inc()
 		}
+	}
+	for _, n := range e.merged() {
+		r.Events.Eventf(obj, nil, n.kind, n.reason, n.action, "%s", n.message)
 	}
 	e.list = nil
 }

@@ -212,10 +212,15 @@ func nudging(t *testing.T, c client.Client, obj client.Object, what string, ok f
 	t.Helper()
 	var last time.Time
 	await(t, what, func() (bool, string) {
-		if time.Since(last) > time.Second {
-			wakeNow(t, c, obj)
-			last = time.Now()
+		done, why := ok()
+		if done || time.Since(last) < time.Second {
+			return done, why
 		}
-		return ok()
+		last = time.Now()
+		wake := client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"%d"}}}`, v1alpha1.AnnotationReconcileRequestedAt, counter.Add(1)))
+		if err := c.Patch(t.Context(), obj, wake); client.IgnoreNotFound(err) != nil { // it may have gone since it was looked at
+			t.Fatal(err)
+		}
+		return false, why
 	})
 }
