@@ -45,12 +45,10 @@ func (t *turns) wait(ctx context.Context) error {
 	if e == nil {
 		return err
 	}
-	select {
-	case <-e.Value:
-		return nil
-	case <-ctx.Done():
-		return t.leave(ctx, e)
+	if err = fair.Await(ctx, &t.mu, &t.ring, e); errors.Is(err, context.DeadlineExceeded) {
+		return errRateLimited
 	}
+	return err
 }
 
 // join puts the call into the ring; nil if it may be made at once, or not at all.
@@ -94,22 +92,6 @@ func (t *turns) spend(team string) bool {
 		c.Reserve()
 	}
 	return left >= 1
-}
-
-// leave takes the call out of the ring, unless its turn has come at the same moment.
-func (t *turns) leave(ctx context.Context, e *fair.Entry[chan struct{}]) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	select {
-	case <-e.Value:
-		return nil
-	default:
-	}
-	t.ring.Remove(e)
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return errRateLimited
-	}
-	return ctx.Err()
 }
 
 // untilTokens returns how long it takes at least until there are n tokens.

@@ -1,6 +1,10 @@
 package fair
 
-import "container/heap"
+import (
+	"container/heap"
+	"context"
+	"sync"
+)
 
 // Ring holds what waits, in a line for each team, and takes from the lines in turn. The zero Ring is empty. Not safe for concurrent
 // use.
@@ -146,4 +150,22 @@ func (e *entries[T]) Pop() any {
 	(*e)[last] = nil
 	*e = (*e)[:last]
 	return one
+}
+
+// Await returns when the turn of e has come: its value is closed. If ctx ends before that, it takes e out of the ring, which mu guards.
+func Await(ctx context.Context, mu *sync.Mutex, ring *Ring[chan struct{}], e *Entry[chan struct{}]) error {
+	select {
+	case <-e.Value:
+		return nil
+	case <-ctx.Done():
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	select {
+	case <-e.Value: // at the same moment
+		return nil
+	default:
+	}
+	ring.Remove(e)
+	return ctx.Err()
 }

@@ -36,20 +36,10 @@ func (s *Slots) Take(ctx context.Context) (done func(), err error) {
 	s.ring.Add(e)
 	s.serve()
 	s.mu.Unlock()
-	select {
-	case <-e.Value:
-		return done, nil
-	case <-ctx.Done():
+	if err := Await(ctx, &s.mu, &s.ring, e); err != nil {
+		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	select {
-	case <-e.Value: // at the same moment
-		return done, nil
-	default:
-	}
-	s.ring.Remove(e)
-	return nil, ctx.Err()
+	return done, nil
 }
 
 func (s *Slots) release(team string) {
