@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -217,7 +218,7 @@ func nudging(t *testing.T, c client.Client, obj client.Object, what string, ok f
 			return done, why
 		}
 		last = time.Now()
-		wake := client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"%d"}}}`, v1alpha1.AnnotationReconcileRequestedAt, counter.Add(1)))
+		wake := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"`+v1alpha1.AnnotationReconcileRequestedAt+`":"`+strconv.FormatInt(counter.Add(1), 10)+`"}}}`))
 		if err := c.Patch(t.Context(), obj, wake); client.IgnoreNotFound(err) != nil { // it may have gone since it was looked at
 			t.Fatal(err)
 		}
