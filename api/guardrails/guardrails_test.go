@@ -1,10 +1,13 @@
 package guardrails_test
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/portico-platform/portico/api/guardrails"
 	"github.com/portico-platform/portico/api/guardrails/guardrailstest"
@@ -68,5 +71,23 @@ func TestEveryRuleHasCases(t *testing.T) {
 				t.Errorf("no case keeps %s of %s (%t), or none breaks it (%t)", r.Name, kind, kept, refused)
 			}
 		}
+	}
+}
+
+// An annotation that is too long would be refused, and the Team with it.
+func TestTheNoteOfManyProvidersFits(t *testing.T) {
+	team := &v1alpha1.Team{}
+	var all []v1alpha1.AWSProvider
+	for i := range 50 {
+		p := v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("p%d", i)}}
+		p.Spec.Guardrails = &v1alpha1.Guardrails{}
+		for n := range 100 {
+			p.Spec.Guardrails.AllowedInstanceTypes = append(p.Spec.Guardrails.AllowedInstanceTypes, fmt.Sprintf("%s%d", strings.Repeat("x", 50), n))
+		}
+		all = append(all, p)
+	}
+	note := guardrails.Note(team, all...)
+	if len(note) > 128<<10 || !strings.Contains(note, "@p0 allowedInstanceTypes") || strings.Count(note, "\n")%101 != 100 {
+		t.Errorf("%d bytes, %d lines", len(note), strings.Count(note, "\n"))
 	}
 }

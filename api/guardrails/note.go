@@ -45,25 +45,57 @@ func Spec(obj any) map[string]any {
 	return s
 }
 
+const (
+	// noteOf begins the lines of the note that an AWSProvider says.
+	noteOf = "@"
+	// longestNote is how many bytes a note may have: Kubernetes takes 256 KiB for all annotations of an object.
+	longestNote = 128 << 10
+)
+
 // Note returns what the annotation v1alpha1.AnnotationGuardrails of the Team's namespaces says: a line for each entry of a rule, and
-// one for each AWSProvider that the Team lists, with its regions. Admission reads it, and nobody else.
-func Note(t *v1alpha1.Team) string {
-	var lines []string
-	add := func(words ...string) {
-		if line := strings.Join(words, " "); !strings.ContainsAny(line, "\r\n") {
-			lines = append(lines, line)
+// one for each AWSProvider that the Team lists, with its regions. What those of them say that the namespace may use comes after
+// "@" and their name, as far as there is room: the operator holds to all of it. Admission reads the note, and nobody else.
+func Note(t *v1alpha1.Team, mayUse ...v1alpha1.AWSProvider) string {
+	var n noteLines
+	for _, p := range t.Spec.Providers {
+		n.add(append([]string{"provider", p.Name}, p.Regions...)...)
+	}
+	n.addRules(OfTeam(t).Rules)
+	for _, p := range mayUse {
+		rules := map[string]any{
+			"region":           append([]string{p.Spec.Region}, p.Spec.AllowedRegions...),
+			"forbiddenTagKeys": p.Spec.ForbiddenTagKeys, "enforcedTags": p.Spec.EnforcedTags,
+		}
+		maps.Copy(rules, OfProvider(p.Name, p.Spec.Guardrails).Rules)
+		var of noteLines
+		of.addRules(rules, noteOf+p.Name)
+		if n.size+of.size <= longestNote {
+			n = noteLines{lines: append(n.lines, of.lines...), size: n.size + of.size}
 		}
 	}
-	for _, p := range t.Spec.Providers {
-		add(append([]string{"provider", p.Name}, p.Regions...)...)
+	return strings.Join(n.lines, "\n")
+}
+
+// noteLines are those of a note that is being written.
+type noteLines struct {
+	lines []string
+	size  int
+}
+
+func (n *noteLines) add(words ...string) {
+	if line := strings.Join(words, " "); !strings.ContainsAny(line, "\r\n") {
+		n.lines = append(n.lines, line)
+		n.size += len(line) + 1
 	}
-	rules := OfTeam(t).Rules
+}
+
+// addRules adds what the rules say, after the words that come before each.
+func (n *noteLines) addRules(rules map[string]any, before ...string) {
 	for _, name := range slices.Sorted(maps.Keys(rules)) {
 		for _, entry := range noted(rules[name]) {
-			add(append([]string{name}, entry...)...)
+			n.add(slices.Concat(before, []string{name}, entry)...)
 		}
 	}
-	return strings.Join(lines, "\n")
 }
 
 // noted returns what a rule says, entry by entry, as words.
@@ -72,6 +104,14 @@ func noted(limit any) (all [][]string) {
 	case map[string]any: // tags: their keys
 		for _, key := range slices.Sorted(maps.Keys(limit)) {
 			all = append(all, []string{key})
+		}
+	case map[string]string:
+		for _, key := range slices.Sorted(maps.Keys(limit)) {
+			all = append(all, []string{key})
+		}
+	case []string:
+		for _, entry := range limit {
+			all = append(all, []string{entry})
 		}
 	case []any:
 		for _, entry := range limit {

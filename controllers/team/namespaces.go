@@ -78,8 +78,8 @@ func (p *pass) namespace(ctx context.Context, name string) error {
 	if err := p.whyNotOurs(ns); err != nil {
 		return err
 	}
-	labels, notes := p.marks(name)
-	return p.mark(ctx, ns, replaced(ns.Labels, keptLabels, labels), replaced(ns.Annotations, keptAnnotations, notes))
+	labels, notes := p.marks(name, ns.Labels)
+	return p.mark(ctx, ns, labels, replaced(ns.Annotations, keptAnnotations, notes))
 }
 
 // whyNotOurs returns why a namespace that exists must be left alone. Its label is the consent: only admins can write it.
@@ -97,12 +97,12 @@ func (p *pass) whyNotOurs(ns *metav1.PartialObjectMetadata) error {
 		ns.Name, ns.Name, v1alpha1.LabelTeam, p.team.Name)
 }
 
-// marks returns the labels and annotations that the team's namespace has.
-func (p *pass) marks(name string) (labels, notes map[string]string) {
+// marks returns the labels of the team's namespace, with those that it has from others, and the annotations that the team gives it.
+func (p *pass) marks(name string, have map[string]string) (labels, notes map[string]string) {
 	spec := &p.team.Spec
 	level := strings.ToLower(string(spec.Isolation.PodSecurity))
 	labels = map[string]string{v1alpha1.LabelTeam: p.team.Name, labelPodSecurity: level, labelPodWarning: level}
-	notes = map[string]string{v1alpha1.AnnotationTeamUID: string(p.team.UID), v1alpha1.AnnotationGuardrails: guardrails.Note(p.team)}
+	notes = map[string]string{v1alpha1.AnnotationTeamUID: string(p.team.UID)}
 	if len(spec.Providers) > 0 {
 		labels[v1alpha1.LabelAWS] = v1alpha1.AWSAllowed
 	}
@@ -120,12 +120,14 @@ func (p *pass) marks(name string) (labels, notes map[string]string) {
 			labels[v1alpha1.LabelConfirmDeletion] = v1alpha1.ConfirmRequired
 		}
 	}
+	labels = replaced(have, keptLabels, labels)
+	notes[v1alpha1.AnnotationGuardrails] = guardrails.Note(p.team, p.usable(labels)...)
 	return labels, notes
 }
 
 // create uses Create and not an apply, which would take what somebody made in this very moment.
 func (p *pass) create(ctx context.Context, name string) error {
-	labels, notes := p.marks(name)
+	labels, notes := p.marks(name, nil)
 	notes[v1alpha1.AnnotationCreatedForTeam] = p.team.Name
 	if err := p.pass.SaveStatus(ctx); err != nil {
 		return err

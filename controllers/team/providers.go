@@ -27,13 +27,11 @@ func (p *pass) providers(ctx context.Context) (string, error) {
 }
 
 func (p *pass) provider(ctx context.Context, use v1alpha1.TeamProvider) error {
-	found := &v1alpha1.AWSProvider{}
-	if ok, err := engine.Find(ctx, p.Client, client.ObjectKey{Name: use.Name}, found); !ok {
-		if err != nil {
-			return err
-		}
+	at := slices.IndexFunc(p.offered, func(o v1alpha1.AWSProvider) bool { return o.Name == use.Name })
+	if at < 0 {
 		return engine.Blocked(v1alpha1.ReasonProviderNotFound, "there is no AWSProvider %s; create it, or take it out of spec.providers", use.Name)
 	}
+	found := &p.offered[at]
 	offered := append([]string{found.Spec.Region}, found.Spec.AllowedRegions...)
 	for _, region := range use.Regions {
 		if !slices.Contains(offered, region) {
@@ -41,14 +39,15 @@ func (p *pass) provider(ctx context.Context, use v1alpha1.TeamProvider) error {
 		}
 	}
 	for _, name := range p.kept {
-		labels, _ := p.marks(name)
 		ns, exists, err := readNamespace(ctx, p.Client, name)
 		if err != nil {
 			return err
 		}
+		var have map[string]string
 		if exists { // it may have labels of others, by which the provider selects
-			labels = replaced(ns.Labels, keptLabels, labels)
+			have = ns.Labels
 		}
+		labels, _ := p.marks(name, have)
 		switch allowed, err := cloud.AllowsNamespace(found, labels); {
 		case err != nil:
 			return err
@@ -58,4 +57,29 @@ func (p *pass) provider(ctx context.Context, use v1alpha1.TeamProvider) error {
 		}
 	}
 	return nil
+}
+
+// readProviders reads the AWS accounts that the team lists, without those that do not exist.
+func (p *pass) readProviders(ctx context.Context) error {
+	for _, one := range p.team.Spec.Providers {
+		found := v1alpha1.AWSProvider{}
+		switch ok, err := engine.Find(ctx, p.Client, client.ObjectKey{Name: one.Name}, &found); {
+		case err != nil:
+			return err
+		case ok:
+			p.offered = append(p.offered, found)
+		}
+	}
+	return nil
+}
+
+// usable returns those of the team's AWS accounts that allow a namespace with these labels.
+func (p *pass) usable(labels map[string]string) []v1alpha1.AWSProvider {
+	var all []v1alpha1.AWSProvider
+	for i := range p.offered {
+		if allowed, err := cloud.AllowsNamespace(&p.offered[i], labels); err == nil && allowed { // the step about providers tells the error
+			all = append(all, p.offered[i])
+		}
+	}
+	return all
 }

@@ -54,11 +54,17 @@ type pass struct {
 	objects *apply.Objects
 	// kept are the namespaces that the team has.
 	kept []string
+	// offered are the AWS accounts that it lists.
+	offered []v1alpha1.AWSProvider
 }
 
-func (r Reconciler) begin(_ context.Context, t *v1alpha1.Team, p *engine.Pass) (*pass, error) {
+func (r Reconciler) begin(ctx context.Context, t *v1alpha1.Team, p *engine.Pass) (*pass, error) {
 	objects, err := apply.Applier{Client: r.Client, APIReader: r.APIReader}.For(t, p)
-	return &pass{Reconciler: r, team: t, pass: p, objects: objects}, err
+	if err != nil {
+		return nil, err
+	}
+	work := &pass{Reconciler: r, team: t, pass: p, objects: objects}
+	return work, work.readProviders(ctx)
 }
 
 // count writes into the status what the team has.

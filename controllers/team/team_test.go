@@ -88,14 +88,29 @@ func TestEverybodyOfASuspendedTeamIsAViewer(t *testing.T) {
 
 func TestMarksOfOthersStay(t *testing.T) {
 	p := &pass{team: growth()}
-	labels, _ := p.marks("growth")
-	got := replaced(map[string]string{"theirs": "x", v1alpha1.LabelAWS: "allowed", v1alpha1.LabelTeam: "old"}, keptLabels, labels)
+	got, _ := p.marks("growth", map[string]string{"theirs": "x", v1alpha1.LabelAWS: "allowed", v1alpha1.LabelTeam: "old"})
 	want := map[string]string{"theirs": "x", v1alpha1.LabelTeam: "growth", labelPodSecurity: "restricted", labelPodWarning: "restricted"}
 	if !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if diffs := differing(map[string]string{"a": "1", "b": "1", "c": "1"}, map[string]string{"a": "1", "b": "2", "d": "1"}); strings.Join(diffs, " ") != "b c d" {
 		t.Errorf("%v", diffs)
+	}
+}
+
+// What an AWSProvider says is told in the namespaces that it allows, and in no others.
+func TestWhatAnAWSAccountSaysIsTold(t *testing.T) {
+	p := &pass{team: growth()}
+	p.team.Spec.Providers = []v1alpha1.TeamProvider{{Name: "main"}, {Name: "gone"}}
+	main := v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "main"}}
+	main.Spec.Region, main.Spec.Guardrails = "eu-west-1", &v1alpha1.Guardrails{AllowedInstanceTypes: []string{"t3.*"}}
+	main.Spec.AllowedNamespaces = &metav1.LabelSelector{MatchLabels: map[string]string{"stage": "test"}}
+	p.offered = []v1alpha1.AWSProvider{main}
+	const lists = "provider main\nprovider gone"
+	for stage, want := range map[string]string{"test": lists + "\n@main allowedInstanceTypes t3.*\n@main region eu-west-1", "live": lists} {
+		if _, notes := p.marks("growth", map[string]string{"stage": stage}); notes[v1alpha1.AnnotationGuardrails] != want {
+			t.Errorf("%s: %q, want %q", stage, notes[v1alpha1.AnnotationGuardrails], want)
+		}
 	}
 }
 

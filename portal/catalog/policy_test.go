@@ -9,7 +9,7 @@ import (
 
 // What a policy says of a field is put at the field, without the name of the policy.
 func TestWhatAPolicySaysIsPutAtItsField(t *testing.T) {
-	const by = "ValidatingAdmissionPolicy 'portico-guardrails' with binding 'portico-guardrails' denied request: "
+	const by = "ValidatingAdmissionPolicy 'portico-guardrails-s3buckets' with binding 'portico-guardrails-s3buckets' denied request: "
 	for message, want := range map[string]FieldError{
 		by + "spec.publicAccessBlock.blockPublicAcls: false is not allowed; ask": {Field: "spec.publicAccessBlock.blockPublicAcls", Message: "false is not allowed; ask"},
 		by + "this is no field: of the spec":                                     {Message: "this is no field: of the spec"},

@@ -33,8 +33,8 @@ func newAccount(t *testing.T, c client.Client, name string, spec map[string]any)
 	t.Cleanup(func() { release(context.Background(), t, c, p) })
 }
 
-// newTeam creates a Team and gives it the namespace.
-func newTeam(t *testing.T, c client.Client, name, ns string, spec map[string]any) *v1alpha1.Team {
+// newTeam creates a Team and gives it the namespace, as the operator does. mayUse are the AWSProviders whose words are told there.
+func newTeam(t *testing.T, c client.Client, name, ns string, spec map[string]any, mayUse ...v1alpha1.AWSProvider) *v1alpha1.Team {
 	t.Helper()
 	obj := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
 	obj.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.KindTeam))
@@ -52,7 +52,7 @@ func newTeam(t *testing.T, c client.Client, name, ns string, spec map[string]any
 			n.Annotations = map[string]string{}
 		}
 		n.Labels[v1alpha1.LabelTeam], n.Labels[v1alpha1.LabelAWS] = name, v1alpha1.AWSAllowed
-		n.Annotations[v1alpha1.AnnotationTeamUID], n.Annotations[v1alpha1.AnnotationGuardrails] = string(team.UID), guardrails.Note(team)
+		n.Annotations[v1alpha1.AnnotationTeamUID], n.Annotations[v1alpha1.AnnotationGuardrails] = string(team.UID), guardrails.Note(team, mayUse...)
 	})
 	t.Cleanup(func() { disband(t, c, team, ns) })
 	return team
@@ -78,7 +78,8 @@ func disband(t *testing.T, c client.Client, team *v1alpha1.Team, ns string) {
 	})
 }
 
-// The API server refuses what the table refuses, in the same words: each case by an AWSProvider, and by a Team.
+// The API server refuses what the table refuses, in the same words: each case by an AWSProvider in a namespace of none, by a Team, and
+// by an AWSProvider of a Team.
 func TestAdmissionRefusesWhatTheTableRefuses(t *testing.T) {
 	c := admin(t)
 	ns := team(t, c)
@@ -87,6 +88,13 @@ func TestAdmissionRefusesWhatTheTableRefuses(t *testing.T) {
 		if !row.Team {
 			newAccount(t, c, name, map[string]any{"guardrails": row.Limits()})
 			refusedAtAdmission(t, c, objectOf(row.Kind, ns, "a", row.Object(name)), row, "AWSProvider "+name)
+			var p v1alpha1.AWSProvider
+			if err := c.Get(t.Context(), client.ObjectKey{Name: name}, &p); err != nil {
+				t.Fatal(err)
+			}
+			of := team(t, c)
+			newTeam(t, c, name+"-lists", of, map[string]any{"providers": []any{map[string]any{"name": name}}}, p)
+			refusedAtAdmission(t, c, objectOf(row.Kind, of, "a", row.Object(name)), row, "AWSProvider "+name)
 		}
 		of := team(t, c)
 		newTeam(t, c, name, of, map[string]any{"guardrails": row.Limits(), "providers": []any{map[string]any{"name": "any"}}})

@@ -37,7 +37,13 @@ func withoutAdmission(t *testing.T, c client.Client) {
 		return err != nil && strings.Contains(err.Error(), "does not allow region ap-south-9"), fmt.Sprint(err)
 	})
 	defer passes(t, c, probe)
-	for _, name := range []string{"portico-team-guardrails", "portico-guardrails"} { // the probe tells of the last one
+	names := []string{"portico-team-guardrails-s3buckets"}
+	for _, p := range guardrails.Policies() {
+		if p.Resource != "s3buckets" {
+			names = append(names, p.Name)
+		}
+	}
+	for _, name := range append(names, "portico-guardrails-s3buckets") { // the probe tells of the last one
 		b := &admissionv1.ValidatingAdmissionPolicyBinding{}
 		if err := c.Get(t.Context(), client.ObjectKey{Name: name}, b); err != nil {
 			t.Fatal(err)
