@@ -210,7 +210,14 @@ func TestTwoLeadersServeAHostnameOnce(t *testing.T) {
 	for _, r := range all {
 		ready(t, c, r)
 	}
-	time.Sleep(1100 * time.Millisecond) // until then one may go by what it read before the other wrote; AWS refuses that
+	// Until then one may go by what it read before the other wrote, for a second and as long as its change takes; AWS refuses that.
+	last, since := world.Proxy.Mark(), time.Now()
+	await(t, "no change of AWS for two seconds", func() (bool, string) {
+		if n := len(world.Proxy.CallsSince(last, awsproxy.By(awsproxy.Operator), awsproxy.Writes)); n > 0 {
+			last, since = world.Proxy.Mark(), time.Now()
+		}
+		return time.Since(since) > 2*time.Second, "changes"
+	})
 	for _, r := range all {
 		ready(t, c, r)
 		atRest(t, c, r)
