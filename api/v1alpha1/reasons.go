@@ -28,6 +28,8 @@ const (
 	ReasonConfigMapNotFound    = "ConfigMapNotFound"
 	ReasonCreating             = "Creating"
 	ReasonCredentialsRejected  = "CredentialsRejected"
+	ReasonClockSkew            = "ClockSkew"
+	ReasonIdentityNotVerified  = "IdentityNotVerified"
 	ReasonDiffers              = "Differs"
 	ReasonEndpointNotAllowed   = "EndpointNotAllowed"
 	ReasonExternallyDeleted    = "ExternallyDeleted"

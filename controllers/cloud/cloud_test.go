@@ -4,13 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -41,9 +44,23 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s: text %q", code, text)
 		}
 	}
-	expired := Explain(failed("SignatureDoesNotMatch", "Signature expired: 20260102T120000Z is now earlier than … x-amz-security-token:secret"))
-	if wait, ok := engine.AsWait(expired); !ok || wait.Reason != "CredentialsRejected" || strings.Contains(expired.Error(), "2026") {
-		t.Errorf("rejected credentials: %v", expired)
+	for _, c := range []struct{ code, message, reason, says string }{
+		{"SignatureDoesNotMatch", "the string to sign was … x-amz-security-token:secret 2026", "CredentialsRejected", "renew"},
+		{"AuthFailure", "AWS was not able to validate the provided access credentials 2026", "CredentialsRejected", "enable the region"},
+		{"SignatureDoesNotMatch", "Signature expired: 20260102T120000Z is now earlier than … x-amz-security-token:secret", "ClockSkew", "check the clock"},
+		{"InvalidSignatureException", "Signature not yet current: 20260102T120000Z is still later than …", "ClockSkew", "check the clock"},
+		{"RequestTimeTooSkewed", "The difference between the request time and the server's time is too large. 2026", "ClockSkew", "check the clock"},
+		{"RequestExpired", "Request has expired. 2026", "ClockSkew", "check the clock"},
+		{"InvalidIdentityToken", "Couldn't retrieve verification key from your identity provider 2026", "IdentityNotVerified", "often passes"},
+	} {
+		err := Explain(failed(c.code, c.message))
+		wait, ok := engine.AsWait(err)
+		if !ok || wait.Reason != c.reason || wait.Stalled != (c.reason != "IdentityNotVerified") || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", c.code, err)
+		}
+		if strings.Contains(err.Error(), "2026") || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %q tells what AWS says of the call", c.code, err)
+		}
 	}
 	if Explain(nil) != nil {
 		t.Error("nil is an error")
@@ -53,6 +70,23 @@ func TestExplain(t *testing.T) {
 	}
 	if IsNotFound(failed("AccessDenied", "")) || IsNotFound(errors.New("reset")) || !IsNotFound(failed("NoSuchBucket", "")) {
 		t.Error("absence is misread")
+	}
+}
+
+// Other servers than AWS's write more around a code, or answer with what is no error of AWS's at all.
+func TestErrorsOfOtherServersAreUnderstood(t *testing.T) {
+	if got := Code(failed("com.amazonaws.sqs#QueueDoesNotExist;Sender", "")); got != "QueueDoesNotExist" {
+		t.Errorf("code %q", got)
+	}
+	if !IsNotFound(failed("com.amazonaws.sqs#QueueDoesNotExist", "")) {
+		t.Error("a queue's absence is misread")
+	}
+	answer := &awshttp.ResponseError{ResponseError: &smithyhttp.ResponseError{
+		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: 405}}, Err: &smithy.GenericAPIError{Code: "UnknownError", Message: "UnknownError"},
+	}}
+	err := Explain(&smithy.OperationError{ServiceID: "S3", OperationName: "PutBucketCors", Err: answer})
+	if err.Error() != "S3 PutBucketCors: UnknownError: HTTP status 405" {
+		t.Errorf("%q", err)
 	}
 }
 

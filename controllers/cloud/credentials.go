@@ -3,6 +3,7 @@ package cloud
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -119,7 +120,7 @@ func (s *Sessions) config(ctx context.Context, p *v1alpha1.AWSProvider, namespac
 		if s.TokenFile == "" {
 			return aws.Config{}, engine.Blocked(v1alpha1.ReasonNoWebIdentity, "roleARN needs the operator's web identity token, and it has none: annotate its ServiceAccount for IRSA, or use another source of credentials")
 		}
-		cfg.Credentials = aws.NewCredentialsCache(stscreds.NewWebIdentityRoleProvider(
+		cfg = withSession(cfg, stscreds.NewWebIdentityRoleProvider(
 			sts.NewFromConfig(cfg), p.Spec.RoleARN, stscreds.IdentityTokenFile(s.TokenFile), sessionName))
 	}
 	// Not before: the web identity token of this block and of the default chain is a bearer of the operator's roles, and goes
@@ -136,8 +137,12 @@ func (s *Sessions) base(ctx context.Context, p *v1alpha1.AWSProvider) (aws.Confi
 		config.WithRegion(p.Spec.Region),
 		config.WithHTTPClient(s.client),
 		config.WithRetryer(func() aws.Retryer {
-			return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts = attempts })
+			return retry.NewStandard(func(o *retry.StandardOptions) {
+				o.MaxAttempts = attempts
+				o.Retryables = append([]retry.IsErrorRetryable{retry.RetryableErrorCode{Codes: sessionEnded}}, o.Retryables...)
+			})
 		}),
+		config.WithCredentialsCacheOptions(renewEarly),
 		config.WithWebIdentityRoleCredentialOptions(sessionName),
 		config.WithAPIOptions(apiOptions()),
 	}
@@ -151,6 +156,9 @@ func (s *Sessions) base(ctx context.Context, p *v1alpha1.AWSProvider) (aws.Confi
 	cfg, err := config.LoadDefaultConfig(ctx, load...)
 	if err != nil {
 		return aws.Config{}, fmt.Errorf("load the operator's AWS configuration: %w", err)
+	}
+	if cache, ok := cfg.Credentials.(*aws.CredentialsCache); ok {
+		cfg.APIOptions = append(slices.Clone(cfg.APIOptions), renewWhenEnded(cache))
 	}
 	return cfg, nil
 }
@@ -183,7 +191,7 @@ func (s *Sessions) assume(cfg aws.Config, spec *v1alpha1.AWSProviderSpec, namesp
 	chain = append(chain, v1alpha1.AssumedRole{RoleARN: spec.AssumeRoleARN, ExternalID: spec.ExternalID})
 	for i, role := range chain {
 		last := i == len(chain)-1
-		cfg.Credentials = aws.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), role.RoleARN,
+		cfg = withSession(cfg, stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), role.RoleARN,
 			func(o *stscreds.AssumeRoleOptions) {
 				o.RoleSessionName = session
 				if role.ExternalID != "" {

@@ -10,104 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 )
-
-type errorClass int
-
-const (
-	transient errorClass = iota
-	notFound
-	throttled
-	busy
-	denied
-	badCredentials
-	invalid
-	quota
-)
-
-// errorClasses is what Portico knows of AWS error codes. A code that is not here is throttling if the SDK says so, and else tried
-// again with back-off.
-var errorClasses = map[string]errorClass{
-	"NoSuchBucket": notFound,
-	"AWS.SimpleQueueService.NonExistentQueue": notFound, "QueueDoesNotExist": notFound,
-
-	"NotFound": notFound, "ResourceNotFound": notFound, // SNS's words
-
-	"DBInstanceNotFound": notFound, "DBInstanceNotFoundFault": notFound,
-	"InvalidInstanceID.NotFound": notFound,
-	"NoSuchHostedZone":           notFound, "NoSuchChange": notFound, "ResourceNotFoundException": notFound,
-	"LoadBalancerNotFound": notFound, "ListenerNotFound": notFound,
-
-	"Throttling": throttled, "ThrottlingException": throttled, "RequestLimitExceeded": throttled,
-	"TooManyRequestsException": throttled, "SlowDown": throttled, "RequestThrottled": throttled,
-
-	"RequestThrottledException": throttled, "EC2ThrottledException": throttled, "PriorRequestNotComplete": throttled,
-
-	"Throttled": throttled, "KMSThrottling": throttled, "KmsThrottled": throttled,
-
-	"OperationAborted": busy, "ConcurrentAccess": busy, "StaleTag": busy, "InvalidDBInstanceState": busy, "InvalidDBInstanceStateFault": busy, "InvalidDBSnapshotState": busy,
-	"InvalidDBParameterGroupState": busy,
-	"ResourceInUseException":       busy, "RequestInProgressException": busy, "ConflictException": busy,
-	"IncorrectInstanceState": busy, "IncorrectState": busy, "IncorrectModificationState": busy,
-
-	"AccessDenied": denied, "AccessDeniedException": denied, "UnauthorizedOperation": denied,
-	"AccountProblem": denied, "NotSignedUp": denied, "OptInRequired": denied, "SubscriptionRequiredException": denied,
-	"PendingVerification": denied, "Blocked": denied,
-	"KMSAccessDenied": denied, "KmsAccessDenied": denied, "AllAccessDisabled": denied, "Forbidden": denied, "AuthorizationError": denied,
-
-	"InvalidClientTokenId": badCredentials, "InvalidAccessKeyId": badCredentials, "SignatureDoesNotMatch": badCredentials,
-	"ExpiredToken": badCredentials, "ExpiredTokenException": badCredentials, "UnrecognizedClientException": badCredentials,
-	"AuthFailure": badCredentials, "MissingAuthenticationToken": badCredentials, "InvalidIdentityToken": badCredentials,
-	"IncompleteSignature": badCredentials, "IDPRejectedClaim": badCredentials, "RequestTimeTooSkewed": badCredentials, "InvalidToken": badCredentials,
-	"InvalidSignatureException": badCredentials, "InvalidSignature": badCredentials, "IncompleteSignatureException": badCredentials,
-	"MissingAuthenticationTokenException": badCredentials, "InvalidSecurity": badCredentials,
-	"RequestExpired": badCredentials,
-
-	"InvalidArgument": invalid, "InvalidRequest": invalid, "InvalidBucketName": invalid, "MalformedXML": invalid,
-	"InvalidTag": invalid, "InvalidBucketState": invalid, "ValidationError": invalid, "InvalidParameterValue": invalid,
-	"IllegalLocationConstraintException": invalid, "InvalidLocationConstraint": invalid,
-	"PermanentRedirect": invalid, "AuthorizationHeaderMalformed": invalid, "KMS.NotFoundException": invalid,
-	"RegionDisabledException": invalid,
-	"InvalidAttributeValue":   invalid, "InvalidAttributeName": invalid, "AWS.SimpleQueueService.UnsupportedOperation": invalid,
-	"KMSNotFound": invalid, "KMSDisabled": invalid, "KMSInvalidState": invalid, "KMSOptInRequired": invalid, "TagPolicy": invalid,
-	"KmsNotFound": invalid, "KmsDisabled": invalid, "KmsInvalidState": invalid, "KmsInvalidKeyUsage": invalid, "KmsOptInRequired": invalid,
-	"InvalidParameterCombination": invalid, "DBSubnetGroupNotFoundFault": invalid, "DBSubnetGroupDoesNotCoverEnoughAZs": invalid,
-	"DBSubnetGroupNotAllowedFault": invalid, "InvalidDBSubnetGroupFault": invalid, "InvalidSubnet": invalid, "InvalidVPCNetworkStateFault": invalid,
-	"DBParameterGroupNotFound": invalid, "DBParameterGroupNotFoundFault": invalid, "DBSecurityGroupNotFound": invalid, "KMSKeyNotAccessibleFault": invalid,
-	"StorageTypeNotSupported": invalid, "StorageTypeNotAvailableFault": invalid, "ProvisionedIopsNotAvailableInAZFault": invalid,
-	"OptionGroupNotFoundFault": invalid, "InvalidParameterDependency": invalid,
-	"DBUpgradeDependencyFailure": invalid, "InvalidRestoreFault": invalid, "DBSnapshotNotFound": invalid, "NetworkTypeNotSupported": invalid,
-	"InvalidInstanceType": invalid, "Unsupported": invalid, "UnsupportedOperation": invalid, "UnsupportedInstanceTypeOnAvailabilityZone": invalid,
-	"InvalidParameter": invalid, "MissingParameter": invalid, "InvalidBlockDeviceMapping": invalid, "InvalidInstanceAttributeValue": invalid,
-	"InvalidGroup.NotFound": invalid, "InvalidGroupId.Malformed": invalid, "InvalidSecurityGroupID.NotFound": invalid,
-	"InvalidIamInstanceProfileArn.Malformed": invalid, "InvalidKeyPair.NotFound": invalid, "InvalidSubnetID.NotFound": invalid,
-	"InvalidAMIID.NotFound": invalid, "InvalidAMIID.Malformed": invalid, "InvalidAMIID.Unavailable": invalid,
-	"NoSuchEntity":             invalid, // IAM's word for what a spec names and is not there
-	"InvalidSnapshot.NotFound": invalid, "VolumeTypeNotAvailableInZone": invalid,
-	"InvalidChangeBatch": invalid, "InvalidInput": invalid, "InvalidDomainName": invalid, "InvalidArnException": invalid, "ValidationException": invalid,
-	"InvalidDomainValidationOptionsException": invalid, "InvalidTagException": invalid, "TagPolicyException": invalid, "InvalidParameterException": invalid,
-
-	"TopicLimitExceeded": quota, "SubscriptionLimitExceeded": quota, "FilterPolicyLimitExceeded": quota,
-	"TooManyBuckets": quota, "LimitExceeded": quota, "LimitExceededException": quota, "ServiceQuotaExceededException": quota,
-	"OverLimit": quota, "InstanceQuotaExceeded": quota, "StorageQuotaExceeded": quota, "SnapshotQuotaExceeded": quota,
-	"DBInstanceAutomatedBackupQuotaExceeded": quota,
-	"InstanceLimitExceeded":                  quota, "VcpuLimitExceeded": quota, "VolumeLimitExceeded": quota, "MaxIOPSLimitExceeded": quota,
-	"ResourceCountExceeded": quota, "TagLimitExceeded": quota,
-	"SecurityGroupsPerInterfaceLimitExceeded": quota, "FilterLimitExceeded": quota, "TooManyTagsException": quota,
-}
-
-func classOf(err error) errorClass {
-	class, known := errorClasses[Code(err)]
-	if _, throttles := retry.DefaultThrottleErrorCodes[Code(err)]; !known && throttles {
-		return throttled
-	}
-	return class
-}
 
 // IsNotFound reports whether the resource is absent, and not the call failed. Only a service's own not-found code counts.
 func IsNotFound(err error) bool { return classOf(err) == notFound }
@@ -121,12 +29,18 @@ func IsCall(err error) bool {
 	return ok
 }
 
-// Code returns the error code that AWS answered with, empty if err is no answer of AWS.
+// Code returns the error code that AWS answered with, empty if err is no answer of AWS. What other servers write around it, as in
+// com.amazonaws.sqs#QueueDoesNotExist;Sender, is left out.
 func Code(err error) string {
-	if api, ok := errors.AsType[smithy.APIError](err); ok {
-		return api.ErrorCode()
+	api, ok := errors.AsType[smithy.APIError](err)
+	if !ok {
+		return ""
 	}
-	return ""
+	code, _, _ := strings.Cut(api.ErrorCode(), ";")
+	if _, name, qualified := strings.Cut(code, "#"); qualified {
+		code = name
+	}
+	return code
 }
 
 // HasCode reports whether AWS answered with exactly this error code.
@@ -151,7 +65,11 @@ func Explain(err error) error {
 		return engine.Blocked(v1alpha1.ReasonAccessDenied, "%s. The provider's identity lacks this permission: ask a platform admin to grant it; Portico tries again by itself, at least every 5 minutes", text)
 	case badCredentials:
 		// Without AWS's message: it may hold the time, or parts of what was signed.
-		return engine.Blocked(v1alpha1.ReasonCredentialsRejected, "%s. AWS does not accept the provider's credentials: ask a platform admin to renew them", text)
+		return engine.Blocked(v1alpha1.ReasonCredentialsRejected, "%s. AWS does not accept the provider's credentials in this region: ask a platform admin to renew them, or to enable the region in the account if it is one that AWS has off by default", text)
+	case clock:
+		return engine.Blocked(v1alpha1.ReasonClockSkew, "%s. AWS takes no call whose time is more than 15 minutes off: ask a platform admin to check the clock of the machine that the operator runs on; Portico tries again by itself, at least every 5 minutes", text)
+	case unverified:
+		return engine.Wait(v1alpha1.ReasonIdentityNotVerified, 15*time.Second, "%s. AWS could not verify the operator's identity token. That often passes; if it stays, ask a platform admin to check the cluster's OIDC provider in IAM, and that AWS can reach its keys", text)
 	case invalid:
 		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "%s. Change the spec; Portico tries again at once after an edit", text)
 	case quota:
@@ -179,11 +97,14 @@ func stableText(err error) string {
 		call = op.ServiceID + " " + op.OperationName
 	}
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
-		if classOf(err) == badCredentials {
-			return call + ": " + api.ErrorCode()
+		if class := classOf(err); class == badCredentials || class == clock || class == unverified {
+			return call + ": " + Code(err)
+		}
+		if answer, ok := errors.AsType[*awshttp.ResponseError](err); ok && (api.ErrorMessage() == "" || unknown(api)) {
+			return fmt.Sprintf("%s: %s: HTTP status %d", call, Code(err), answer.HTTPStatusCode())
 		}
 		message := changing.ReplaceAllString(api.ErrorMessage(), "$1…")
-		return fmt.Sprintf("%s: %s: %s", call, api.ErrorCode(), strings.TrimRight(message, ". "))
+		return fmt.Sprintf("%s: %s: %s", call, Code(err), strings.TrimRight(message, ". "))
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return call + ": no answer in time"
@@ -196,6 +117,9 @@ func stableText(err error) string {
 	}
 	return fmt.Sprintf("%s: %v", call, innermost(err))
 }
+
+// unknown reports whether the SDK could read nothing of the answer: it is not AWS's.
+func unknown(api smithy.APIError) bool { return api.ErrorCode() == "UnknownError" }
 
 // changing finds the parts of AWS's messages that differ each time.
 var changing = regexp.MustCompile(`(?i)((?:request ?id|host ?id|authorization failure message): ?)[^\s,;)]+`)

@@ -118,7 +118,7 @@ func TestWhatALaunchSays(t *testing.T) {
 		"RequestLimitExceeded":                    {"Throttled", "slows down"},
 		"AuthFailure":                             {"CredentialsRejected", "renew"},
 		"OptInRequired":                           {"InvalidSpec", "accept them in AWS Marketplace"},
-		"RequestExpired":                          {"CredentialsRejected", "renew"},
+		"RequestExpired":                          {"ClockSkew", "check the clock"},
 	} {
 		f.refuse = map[string]error{"RunInstances": code(c)}
 		wantPause(t, a.launch(obj).Do(t.Context()), want.reason, want.says)
