@@ -199,6 +199,10 @@ type S3BucketStatus struct {
 	// bucketDomainName is the bucket's host name in its region.
 	// +optional
 	BucketDomainName string `json:"bucketDomainName,omitempty"`
+	// createdUnmarked says that S3 has created the bucket for this object, and that Portico has not seen its own tags on it since. As long as
+	// the bucket has no tags at all, it counts as this object's.
+	// +optional
+	CreatedUnmarked bool `json:"createdUnmarked,omitempty"`
 	// removedObjects counts objects, versions and delete markers removed so far while forceDestroy empties the bucket.
 	// +optional
 	RemovedObjects int64 `json:"removedObjects,omitempty"`

@@ -14,7 +14,8 @@ import (
 
 // prepare saves what a crash must not lose, and proves that obj is the latest, before the first act that calls
 // for it: a creation, taking over what does not carry our marks yet, writing a path for the first time. The proof of the
-// marks comes after the reservation: see Connection.Recheck. For a creation that is not admitted nothing is reserved.
+// marks comes after the reservation: see Connection.Recheck. For a creation that is not admitted nothing is reserved. What the
+// pass made and could not mark is saved once more before it is marked.
 func (r *reconciliation[T, S]) prepare(ctx context.Context, seen *S, actions []Action) error {
 	if seen == nil {
 		if err := r.admitReferences(ctx, actions[0]); err != nil {
@@ -22,7 +23,7 @@ func (r *reconciliation[T, S]) prepare(ctx context.Context, seen *S, actions []A
 			return err
 		}
 	}
-	marking := !r.saved && (seen == nil || r.Adapter.Owner(r.obj, seen) != Ours)
+	marking := (!r.saved || len(r.taken) > 0) && (seen == nil || r.Adapter.Owner(r.obj, seen) != Ours)
 	if news := r.markPending(seen == nil, actions); !news && !marking {
 		return nil
 	}
@@ -40,7 +41,9 @@ func (r *reconciliation[T, S]) prepare(ctx context.Context, seen *S, actions []A
 	if err == nil {
 		return nil
 	}
-	status.LastSyncTime = r.lastSyncBefore // nothing was made
+	if len(r.taken) == 0 { // nothing was made
+		status.LastSyncTime = r.lastSyncBefore
+	}
 	if !reserved {
 		status.AccountID = ""
 	}

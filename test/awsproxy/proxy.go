@@ -49,6 +49,7 @@ type Proxy struct {
 	dns          *route53Service
 	certificates *acmService
 	machines     *ec2Service
+	servers      *s3Servers
 
 	latency atomic.Int64
 	// pageSize limits the operator's listings; 0 does not.
@@ -84,6 +85,7 @@ func New(o Options) (*Proxy, error) {
 	balancers := &elbService{upstream: up}
 	p.certificates = newACM(up, p.dns, balancers, o.Now)
 	p.machines = newEC2(up, o.Now)
+	p.servers = &s3Servers{all: map[string]S3Server{}}
 	p.strict = map[string]strict{}
 	for name, s := range services {
 		if s.newStrict != nil {

@@ -11,6 +11,7 @@ import (
 // new ones AWS's secure defaults, and completes CreateBucket and ListBuckets.
 type s3Service struct {
 	upstream *upstream
+	servers  *s3Servers
 	locks    locks // by bucket: creation and deletion exclude all else
 
 	mu      sync.Mutex
@@ -20,8 +21,8 @@ type s3Service struct {
 // bucketFacts never change while a bucket exists.
 type bucketFacts struct{ owner, region string }
 
-func newS3(up *upstream) *s3Service {
-	return &s3Service{upstream: up, buckets: map[string]bucketFacts{}}
+func newS3(up *upstream, servers *s3Servers) *s3Service {
+	return &s3Service{upstream: up, servers: servers, buckets: map[string]bucketFacts{}}
 }
 
 func (s *s3Service) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
@@ -60,7 +61,7 @@ func (s *s3Service) complete(x *exchange, r *reply) *reply {
 		s.remember(x.bucket, bucketFacts{})
 	case x.call.Operation == "ListObjects", x.call.Operation == "ListObjectsV2", x.call.Operation == "ListObjectVersions":
 		return listing(x, r)
-	case x.call.Operation == "GetBucketEncryption" && errorCode(r) == "ServerSideEncryptionConfigurationNotFoundError":
+	case x.call.Operation == "GetBucketEncryption" && errorCode(r) == "ServerSideEncryptionConfigurationNotFoundError" && !s.servers.of(x.bucket).Unencrypted:
 		// S3 always encrypts, also after DeleteBucketEncryption.
 		return xmlReply(http.StatusOK, `<ServerSideEncryptionConfiguration xmlns="`+s3Namespace+`">`+
 			`<Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault>`+
@@ -85,8 +86,7 @@ func (s *s3Service) guard(ctx context.Context, x *exchange) (*reply, error) {
 		r.header.Set("X-Amz-Bucket-Region", facts.region)
 		return r, nil
 	}
-	expected := x.in.Header.Get("X-Amz-Expected-Bucket-Owner")
-	if facts.owner != x.call.Account || (expected != "" && expected != facts.owner) {
+	if s.servers.of(x.bucket).denies(x, facts.owner) {
 		return x.fail(http.StatusForbidden, "AccessDenied", "Access Denied"), nil
 	}
 	return nil, nil

@@ -35,6 +35,10 @@ func (s *s3Service) create(ctx context.Context, x *exchange, next forward) (*rep
 	if refusal := checkTags(x, config.Tags); refusal != nil {
 		return refusal, nil
 	}
+	tags, refusal := s.servers.of(x.bucket).atCreation(x, config.Tags)
+	if refusal != nil {
+		return refusal, nil
+	}
 	if config.LocationConstraint == "" {
 		x.body = nil // moto fails on a configuration without one
 	}
@@ -46,7 +50,7 @@ func (s *s3Service) create(ctx context.Context, x *exchange, next forward) (*rep
 	if err != nil || r.status != http.StatusOK || before != "" {
 		return r, err // in us-east-1, one's own bucket answers 200 and stays as it is
 	}
-	for _, part := range newBucketParts(x, config.Tags) {
+	for _, part := range newBucketParts(x, tags) {
 		done, err := s.ask(ctx, x, http.MethodPut, "/"+x.bucket, part.query, part.body)
 		if err == nil && done.status >= 300 {
 			err = fmt.Errorf("%s: %d %s", part.query, done.status, done.body)

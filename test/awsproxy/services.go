@@ -23,7 +23,7 @@ type service struct {
 var services = map[string]service{
 	"s3": {
 		items: []string{"Buckets"}, lists: []string{"ListBuckets"}, size: "max-buckets",
-		newStrict: func(_ Options, p *Proxy) strict { return newS3(p.upstream).around },
+		newStrict: func(_ Options, p *Proxy) strict { return newS3(p.upstream, p.servers).around },
 	},
 	"sns": {
 		about: []string{"TopicArn", "ResourceArn", "SubscriptionArn", "Name"}, short: topicOf, items: []string{"Topics"},

@@ -10,7 +10,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
@@ -95,6 +94,9 @@ func (b bucket) Observe(ctx context.Context, obj *v1alpha1.S3Bucket) (*bucketSta
 	if err != nil {
 		return nil, b.explainFirst(obj, err)
 	}
+	if b.session.Identity.Owner(obj, tags) == external.Ours {
+		obj.Status.CreatedUnmarked = false // from here on the tags alone say whose it is
+	}
 	seen := &bucketState{tags: tags, config: map[string]any{}}
 	if !external.ReadsSettings(obj, b.Owner(obj, seen)) {
 		return seen, nil
@@ -115,6 +117,8 @@ func (b bucket) Observe(ctx context.Context, obj *v1alpha1.S3Bucket) (*bucketSta
 func (b bucket) explainFirst(obj *v1alpha1.S3Bucket, err error) error {
 	name := b.name(obj)
 	switch {
+	case cloud.IsDenied(err) && obj.Status.CreatedUnmarked:
+		return engine.Blocked(v1alpha1.ReasonAccessDenied, "S3 has made the bucket %s for this object, and answers 403 when asked about it: either its owner is not the account %s, which STS names, or the provider's identity lacks s3:GetBucketTagging. Ask a platform admin to check both. To let go of the bucket, set spec.deletionPolicy to Retain or Orphan and delete this object", name, b.session.AccountID)
 	case cloud.IsDenied(err) && obj.Status.ARN == "":
 		return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "S3 answers 403 for the bucket %s: another account has this name, or the provider's identity lacks s3:GetBucketTagging. Delete this object and request another bucketName, or ask a platform admin to check the permission", name)
 	case cloud.HasCode(err, "PermanentRedirect"), cloud.HasCode(err, "AuthorizationHeaderMalformed"):
@@ -123,8 +127,15 @@ func (b bucket) explainFirst(obj *v1alpha1.S3Bucket, err error) error {
 	return cloud.Explain(err)
 }
 
-// Owner reads ownership off the tags.
+// Owner reads ownership off the tags. What was made for obj and has no tags at all is taken like what an earlier object left: the note of
+// it is saved before anything is written. When obj goes, it goes too.
 func (b bucket) Owner(obj *v1alpha1.S3Bucket, seen *bucketState) external.Owner {
+	switch made := obj.Status.CreatedUnmarked && len(seen.tags) == 0; {
+	case made && obj.DeletionTimestamp.IsZero():
+		return external.Earlier
+	case made:
+		return external.Ours
+	}
 	return b.session.Identity.Owner(obj, seen.tags)
 }
 
@@ -159,34 +170,6 @@ func (b bucket) Plan(obj *v1alpha1.S3Bucket, seen *bucketState) ([]external.Acti
 		}
 	}
 	return actions, nil
-}
-
-// create makes the bucket with its tags in one call, so that no bucket of ours is ever without.
-func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Action {
-	// Reserved by now: see Reserve.
-	in := &s3.CreateBucketInput{Bucket: t.bucket, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{
-		Tags: tagSet(b.session.Tags(obj, obj.Spec.Tags)),
-	}}
-	if region := b.session.Config.Region; region != "us-east-1" { // which S3 does not take as a constraint
-		in.CreateBucketConfiguration.LocationConstraint = s3types.BucketLocationConstraint(region)
-	}
-	return external.Action{
-		Name: "CreateBucket", Why: "bucket " + *t.bucket + " in " + b.session.Config.Region,
-		Changes:    external.InitialChanges(b.session.TagPaths(obj, obj.Spec.Tags)),
-		References: encryptionKey(&obj.Spec), // it is set afterwards, and a bucket without it is not what was asked for
-		Do: func(ctx context.Context) error {
-			_, err := t.api.CreateBucket(ctx, in)
-			switch {
-			case cloud.HasCode(err, "BucketAlreadyOwnedByYou"):
-				return nil // an earlier try got through; the next look tells whose tags it has
-			case cloud.HasCode(err, "BucketAlreadyExists"):
-				s := &obj.Status
-				s.AccountID, s.Region, s.BucketName, s.LastSyncTime = "", "", "", nil // there is nothing of ours to look for
-				return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "another AWS account has a bucket named %s: bucket names are unique in all of AWS. Delete this object and request another bucketName, or none and Portico picks one", *t.bucket)
-			}
-			return cloud.Explain(err)
-		},
-	}
 }
 
 // Reserve notes where the bucket will be.

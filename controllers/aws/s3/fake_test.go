@@ -30,6 +30,11 @@ type fakeS3 struct {
 	locked     bool     // Object Lock
 	refuse     string   // the call that is denied
 
+	tagless string // the code with which it refuses tags at creation
+	ignores bool   // tags at creation
+	again   bool   // it answers 200 to who creates a bucket that is theirs, as us-east-1 does
+	late    int    // how many more looks deny that the bucket is there
+
 	writes int
 	calls  []string
 	fail   error // of every read
@@ -44,7 +49,8 @@ func (f *fakeS3) read(call string) error {
 	if f.fail != nil {
 		return f.fail
 	}
-	if !f.exists {
+	if !f.exists || f.late > 0 {
+		f.late--
 		return code("NoSuchBucket")
 	}
 	return nil
@@ -79,19 +85,29 @@ func (f *fakeS3) ListBuckets(_ context.Context, in *s3.ListBucketsInput, _ ...op
 
 func (f *fakeS3) CreateBucket(_ context.Context, in *s3.CreateBucketInput, _ ...opt) (*s3.CreateBucketOutput, error) {
 	return &s3.CreateBucketOutput{}, f.write("CreateBucket", func() error {
-		if f.create != nil {
-			return f.create
+		var tags []s3types.Tag
+		if in.CreateBucketConfiguration != nil {
+			tags = in.CreateBucketConfiguration.Tags
 		}
-		if f.exists {
+		switch {
+		case f.create != nil:
+			return f.create
+		case f.tagless != "" && len(tags) > 0:
+			return code(f.tagless)
+		case f.exists && f.again:
+			return nil
+		case f.exists:
 			return code("BucketAlreadyOwnedByYou")
 		}
 		on := aws.Bool(true)
 		*f = fakeS3{
-			exists: true, tags: map[string]string{}, writes: f.writes, calls: f.calls, lose: f.lose,
+			exists: true, tags: map[string]string{}, writes: f.writes, calls: f.calls, lose: f.lose, refuse: f.refuse, ignores: f.ignores, again: f.again,
 			access: &s3types.PublicAccessBlockConfiguration{BlockPublicAcls: on, BlockPublicPolicy: on, IgnorePublicAcls: on, RestrictPublicBuckets: on},
 		}
-		for _, t := range in.CreateBucketConfiguration.Tags {
-			f.tags[*t.Key] = *t.Value
+		for _, t := range tags {
+			if !f.ignores {
+				f.tags[*t.Key] = *t.Value
+			}
 		}
 		return nil
 	})

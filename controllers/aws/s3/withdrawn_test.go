@@ -17,13 +17,23 @@ import (
 // pass runs one pass of the operator over b.
 func pass(t *testing.T, f *fakeS3, b *v1alpha1.S3Bucket) string {
 	t.Helper()
+	return passOf(t, adapter(f), b)
+}
+
+func passOf(t *testing.T, a bucket, b *v1alpha1.S3Bucket) string {
+	t.Helper()
 	b.Generation++
-	err := external.Reconciler[*v1alpha1.S3Bucket, bucketState]{
+	rec := external.Reconciler[*v1alpha1.S3Bucket, bucketState]{
 		Kind: "S3Bucket", Stateful: true, Now: func() time.Time { return time.Unix(1000, 0) },
 		Connect: func(context.Context, *v1alpha1.S3Bucket) (external.Connection[*v1alpha1.S3Bucket, bucketState], error) {
-			return external.Connection[*v1alpha1.S3Bucket, bucketState]{Adapter: adapter(f)}, nil
+			return external.Connection[*v1alpha1.S3Bucket, bucketState]{Adapter: a}, nil
 		},
-	}.Reconcile(t.Context(), b, engine.NewPass(nil))
+	}
+	act := rec.Reconcile
+	if !b.DeletionTimestamp.IsZero() {
+		act = rec.Finalize
+	}
+	err := act(t.Context(), b, engine.NewPass(nil))
 	if wait, ok := engine.AsWait(err); ok {
 		return wait.Reason
 	}
