@@ -79,7 +79,8 @@ func policyOf(p guardrails.Policy) (policy, binding yamlObject) {
 	if p.ParamKind != "" {
 		policy["spec"].(yamlObject)["paramKind"] = yamlObject{"apiVersion": v1alpha1.GroupVersion.String(), "kind": p.ParamKind}
 		spec["paramRef"] = yamlObject{"selector": yamlObject{}, "parameterNotFoundAction": "Allow"}
-		spec["matchResources"] = yamlObject{"matchPolicy": "Equivalent", "objectSelector": yamlObject{}, "namespaceSelector": yamlObject{"matchExpressions": []yamlObject{{"key": v1alpha1.LabelTeam, "operator": "DoesNotExist"}}}}
+		withoutTeam := yamlObject{"matchExpressions": []yamlObject{{"key": v1alpha1.LabelTeam, "operator": "DoesNotExist"}}}
+		spec["matchResources"] = yamlObject{"matchPolicy": "Equivalent", "objectSelector": yamlObject{}, "namespaceSelector": withoutTeam}
 	}
 	binding = yamlObject{
 		"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding", "metadata": meta,
