@@ -20,22 +20,25 @@ type tag struct{ Key, Value string }
 
 var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 
+// asked returns what CreateBucket asks for, and the tags that the server will keep of it, or why it is refused.
+func (s *s3Service) asked(x *exchange) (config createBucketConfiguration, kept []tag, refusal *reply) {
+	if len(x.body) > 0 && xml.Unmarshal(x.body, &config) != nil {
+		return config, nil, x.fail(http.StatusBadRequest, "MalformedXML", "The XML you provided was not well-formed or did not validate against our published schema")
+	}
+	if !bucketName.MatchString(x.bucket) {
+		return config, nil, x.fail(http.StatusBadRequest, "InvalidBucketName", "The specified bucket is not valid.")
+	}
+	if refusal := checkTags(x, config.Tags); refusal != nil {
+		return config, nil, refusal
+	}
+	kept, refusal = s.servers.of(x.bucket).atCreation(x, config.Tags)
+	return config, kept, refusal
+}
+
 // create serves CreateBucket; the caller holds the lock on the bucket. What it
 // does after moto has made the bucket is one step to all others.
 func (s *s3Service) create(ctx context.Context, x *exchange, next forward) (*reply, error) {
-	var config createBucketConfiguration
-	if len(x.body) > 0 {
-		if xml.Unmarshal(x.body, &config) != nil {
-			return x.fail(http.StatusBadRequest, "MalformedXML", "The XML you provided was not well-formed or did not validate against our published schema"), nil //nolint:nilerr // the client's mistake is its answer
-		}
-	}
-	if !bucketName.MatchString(x.bucket) {
-		return x.fail(http.StatusBadRequest, "InvalidBucketName", "The specified bucket is not valid."), nil
-	}
-	if refusal := checkTags(x, config.Tags); refusal != nil {
-		return refusal, nil
-	}
-	tags, refusal := s.servers.of(x.bucket).atCreation(x, config.Tags)
+	config, tags, refusal := s.asked(x)
 	if refusal != nil {
 		return refusal, nil
 	}
