@@ -50,6 +50,7 @@ type Proxy struct {
 	certificates *acmService
 	machines     *ec2Service
 	servers      *s3Servers
+	queues       *sqsService
 
 	latency atomic.Int64
 	// pageSize limits the operator's listings; 0 does not.
@@ -86,6 +87,7 @@ func New(o Options) (*Proxy, error) {
 	p.certificates = newACM(up, p.dns, balancers, o.Now)
 	p.machines = newEC2(up, o.Now)
 	p.servers = &s3Servers{all: map[string]S3Server{}}
+	p.queues = newSQS(up, o.QueueNameWait, o.Now)
 	p.strict = map[string]strict{}
 	for name, s := range services {
 		if s.newStrict != nil {

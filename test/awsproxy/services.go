@@ -34,7 +34,7 @@ var services = map[string]service{
 	"sqs": {
 		about: []string{"QueueUrl", "QueueName", "QueueNamePrefix"}, short: after("/"),
 		items: []string{"QueueUrls"}, lists: []string{"ListQueues"}, size: "MaxResults",
-		newStrict: func(o Options, p *Proxy) strict { return newSQS(p.upstream, o.QueueNameWait, o.Now).around },
+		newStrict: func(_ Options, p *Proxy) strict { return p.queues.around },
 	},
 	"rds": {
 		about: []string{"DBInstanceIdentifier", "DBSnapshotIdentifier", "DBSubnetGroupName", "DBParameterGroupName", "ResourceName"},

@@ -21,6 +21,7 @@ type sqsService struct {
 	mu      sync.Mutex
 	deleted map[string]time.Time // by queue
 	allow   map[string]string    // RedriveAllowPolicy by queue
+	dropped []string             // see DropQueueAttributes
 }
 
 func newSQS(up *upstream, wait time.Duration, now func() time.Time) *sqsService {
@@ -38,6 +39,9 @@ func (s *sqsService) around(ctx context.Context, x *exchange, next forward) (*re
 		}
 		return r, err
 	case "SetQueueAttributes":
+		if err := s.drop(x); err != nil {
+			return nil, err
+		}
 		r, err := deadLetters(x)(next(ctx))
 		if err == nil {
 			s.remember(x, queue, r)

@@ -140,3 +140,30 @@ func TestADeadLetterQueueThatIsNotThereIsAnInvalidValue(t *testing.T) {
 	_, err = c.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{QueueUrl: made.QueueUrl, Attributes: nowhere})
 	wantCode(t, err, "InvalidParameterValue")
 }
+
+func TestDroppedAttributesAreAcceptedAndNotKept(t *testing.T) {
+	w := newWorld(t)
+	c := w.sqs(keyOne, "eu-west-1")
+	made, err := c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(unique(t))})
+	must(t, err)
+	set := func(delay, timeout string) map[string]string {
+		_, err := c.SetQueueAttributes(t.Context(), &sqs.SetQueueAttributesInput{QueueUrl: made.QueueUrl, Attributes: map[string]string{"DelaySeconds": delay, "VisibilityTimeout": timeout}})
+		must(t, err)
+		got, err := c.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: made.QueueUrl, AttributeNames: []types.QueueAttributeName{"All"}})
+		must(t, err)
+		return got.Attributes
+	}
+	w.DropQueueAttributes("DelaySeconds")
+	defer w.DropQueueAttributes()
+	if got := set("7", "70"); got["DelaySeconds"] != "0" || got["VisibilityTimeout"] != "70" {
+		t.Errorf("while one is dropped: %v", got)
+	}
+	w.DropQueueAttributes("DelaySeconds", "VisibilityTimeout")
+	if got := set("7", "71"); got["DelaySeconds"] != "0" || got["VisibilityTimeout"] != "70" {
+		t.Errorf("while both are dropped: %v", got)
+	}
+	w.DropQueueAttributes()
+	if got := set("8", "80"); got["DelaySeconds"] != "8" || got["VisibilityTimeout"] != "80" {
+		t.Errorf("afterwards: %v", got)
+	}
+}
