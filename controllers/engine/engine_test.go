@@ -65,8 +65,8 @@ type work struct {
 	made             string
 	save             bool
 	acted            int
-	routine          bool          // the last Reconcile was
-	unkept           PlannedAction // the action that each Reconcile takes in vain
+	routine          bool            // the last Reconcile was
+	unkept           []PlannedAction // the actions that each Reconcile plans, and takes in vain
 	lastLook         time.Time
 	teams            []string // as whose work the passes counted
 }
@@ -75,8 +75,9 @@ func (w *work) Reconcile(ctx context.Context, obj *v1alpha1.S3Bucket, pass *Pass
 	w.synced++
 	w.routine, w.lastLook = IsRoutine(ctx), LastObserved(ctx)
 	w.teams = append(w.teams, fair.TeamOf(ctx))
-	if w.unkept != (PlannedAction{}) {
-		pass.CountIneffective(w.unkept)
+	pass.RecordPlan(w.unkept...)
+	for _, action := range w.unkept {
+		pass.CountIneffective(action)
 	}
 	if w.note != "" {
 		pass.Warning("Repaired", "Put", "%s", w.note)

@@ -80,24 +80,24 @@ func TestWhatDoesNotShowIsCountedOverPasses(t *testing.T) {
 		pass := &Pass{before: b.loop.Records.ineffectiveOf(b.loop.Kind, b.read())}
 		return pass.IneffectiveCount(what)
 	}
-	putA := PlannedAction{Name: "Put a"}
+	putA, putB := PlannedAction{Name: "Put a"}, PlannedAction{Name: "Put b"}
 	for n, row := range []struct {
-		does    PlannedAction
-		outcome error
-		want    int // of "Put a" afterwards
+		does         []PlannedAction
+		outcome      error
+		wantA, wantB int // afterwards
 	}{
-		{putA, Wait("Settling", time.Second, "x"), 1},
-		{putA, Wait("Settling", time.Second, "x"), 2},
-		{PlannedAction{}, Wait("Throttled", time.Second, "x"), 2}, // it did not come to know
-		{putA, Blocked("NotKept", "x"), 3},
-		{PlannedAction{Name: "Put b"}, Wait("Settling", time.Second, "x"), 0}, // something else
-		{putA, Wait("Settling", time.Second, "x"), 1},
-		{PlannedAction{}, nil, 0},
+		{[]PlannedAction{putA}, Wait("Settling", time.Second, "x"), 1, 0},
+		{[]PlannedAction{putA, putB}, Wait("Settling", time.Second, "x"), 2, 1},
+		{nil, Wait("Throttled", time.Second, "x"), 2, 1}, // it did not come to know
+		{[]PlannedAction{putA, putB}, Blocked("NotKept", "x"), 3, 2},
+		{[]PlannedAction{putB}, Wait("Settling", time.Second, "x"), 0, 3}, // the other has come to show
+		{[]PlannedAction{putA}, Wait("Settling", time.Second, "x"), 1, 0},
+		{nil, nil, 0, 0},
 	} {
 		b.work.unkept = row.does
 		b.pauses(now, 1, func(int) error { return row.outcome })
-		if got := tries(putA); got != row.want {
-			t.Errorf("after pass %d: %d tries, want %d", n, got, row.want)
+		if a, b := tries(putA), tries(putB); a != row.wantA || b != row.wantB {
+			t.Errorf("after pass %d: %d and %d tries, want %d and %d", n, a, b, row.wantA, row.wantB)
 		}
 	}
 }

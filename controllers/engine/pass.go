@@ -2,8 +2,12 @@ package engine
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
 // Pass is one reconcile of one object, and what it noted.
@@ -13,7 +17,7 @@ type Pass struct {
 	plan       []PlannedAction
 	conditions []conditionChange
 
-	before, ineffective ineffectiveAction // in the passes before, and in this one
+	before, ineffective ineffectiveActions // in the passes before, and in this one
 }
 
 // PlannedAction names an action that a pass found to do: the call, and the difference that asks for it.
@@ -22,26 +26,37 @@ type PlannedAction struct{ Name, Why string }
 // String returns the action as people read it: "PutBucketVersioning (versioning Suspended → Enabled)".
 func (a PlannedAction) String() string { return a.Name + " (" + a.Why + ")" }
 
-// ineffectiveAction counts the passes in a row after which an action that was accepted did not show. It lives in memory: a
+// ineffectiveActions counts, by action, the passes in a row after which it was accepted and did not show. It lives in memory: a
 // restart costs a few tries more, and a count in the status would be one more write for each.
-type ineffectiveAction struct {
-	action PlannedAction
-	passes int
-}
+type ineffectiveActions map[PlannedAction]int
 
 // CountIneffective notes that an action of this pass does not show, and returns in how many passes in a row it did not. A pass
-// that ends before it comes to know does not end the row; one that finds everything in sync does.
+// that ends before it comes to know does not end the row; one that finds everything in sync does, or plans without the action.
 func (p *Pass) CountIneffective(action PlannedAction) int {
-	p.ineffective = ineffectiveAction{action, 1 + p.IneffectiveCount(action)}
-	return p.ineffective.passes
+	if p.ineffective == nil {
+		p.ineffective = ineffectiveActions{}
+	}
+	p.ineffective[action] = 1 + p.before[action]
+	return p.ineffective[action]
 }
 
-// IneffectiveCount returns what CountIneffective returned in the pass before; 0 if that was about another action.
-func (p *Pass) IneffectiveCount(action PlannedAction) int {
-	if p.before.action != action {
-		return 0
+// IneffectiveCount returns what CountIneffective last returned for the action in the passes before.
+func (p *Pass) IneffectiveCount(action PlannedAction) int { return p.before[action] }
+
+// after returns what is to be remembered after a pass: of the counts before it those of actions that are still to do, if it came to plan,
+// and its own. So there are never more than one pass can plan.
+func (before ineffectiveActions) after(pass passResult) ineffectiveActions {
+	if pass.reason == v1alpha1.ReasonInSync {
+		return nil
 	}
-	return p.before.passes
+	all := ineffectiveActions{}
+	for action, passes := range before {
+		if len(pass.plan) == 0 || slices.Contains(pass.plan, action) {
+			all[action] = passes
+		}
+	}
+	maps.Copy(all, pass.ineffective)
+	return all
 }
 
 // conditionChange sets one condition; an empty status removes it.

@@ -34,10 +34,10 @@ type Record struct {
 
 	generation   int64
 	triggers     string
-	lastObserved time.Time // when the last pass ended that was not routine, or found something to do
-	since        time.Time // when a pass first ended as the last one has
-	ineffective  ineffectiveAction
-	released     bool // nothing is left to undo, by this generation of the spec
+	lastObserved time.Time          // when the last pass ended that was not routine, or found something to do
+	since        time.Time          // when a pass first ended as the last one has
+	ineffective  ineffectiveActions // never changed, only replaced
+	released     bool               // nothing is left to undo, by this generation of the spec
 }
 
 // Plan is what one pass found to do.
@@ -129,9 +129,7 @@ func (r *Records) add(kind string, obj client.Object, pass passResult) {
 		if !one.sameOutcome(obj, pass) {
 			one.since = pass.at
 		}
-		if pass.ineffective != (ineffectiveAction{}) || pass.reason == v1alpha1.ReasonInSync {
-			one.ineffective = pass.ineffective
-		}
+		one.ineffective = one.ineffective.after(pass)
 		one.LastChecked, one.Reason, one.Message, one.released = pass.at, pass.reason, pass.message, false
 		one.Passes++
 		one.Failures++
@@ -159,7 +157,7 @@ type passResult struct {
 	routine         bool
 	next            time.Duration
 	plan            []PlannedAction
-	ineffective     ineffectiveAction
+	ineffective     ineffectiveActions
 }
 
 // sameOutcome reports whether the last pass ended as this one does, and nobody has asked for anything since.
@@ -178,10 +176,10 @@ func (r *Records) unchangedFor(kind string, obj client.Object, pass passResult) 
 }
 
 // ineffectiveOf returns what the passes over obj up to now have tried in vain.
-func (r *Records) ineffectiveOf(kind string, obj client.Object) ineffectiveAction {
+func (r *Records) ineffectiveOf(kind string, obj client.Object) ineffectiveActions {
 	last, ok := r.last(kind, obj)
 	if !ok || last.UID != obj.GetUID() {
-		return ineffectiveAction{}
+		return nil
 	}
 	return last.ineffective
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -53,15 +52,13 @@ func (r *reconciliation[T, S]) prepare(ctx context.Context, seen *S, actions []A
 // execute takes the actions in order and ends at the first that fails. One whose references are not admitted is left out.
 func (r *reconciliation[T, S]) execute(ctx context.Context, create bool, actions []Action) error {
 	r.pass.RecordPlan(planned(actions)...)
-	acted, waiting := false, engine.PlannedAction{}
+	acted := false
+	var vain []ineffectiveAction
 	var refused error
 	var kept []Change
 	for _, a := range actions {
-		if slices.Contains(r.taken, a.planned()) {
-			return r.ineffective(a.planned())
-		}
-		if !create && r.recentlyTaken(a.planned()) {
-			waiting = a.planned()
+		if tried, yes := r.takenInVain(create, a.planned()); yes {
+			vain = append(vain, tried)
 			continue
 		}
 		if !create {
@@ -82,20 +79,10 @@ func (r *reconciliation[T, S]) execute(ctx context.Context, create bool, actions
 		return refused
 	}
 	if !acted {
-		return r.ineffectiveError(waiting, r.pass.IneffectiveCount(waiting))
+		return r.ineffectiveError(vain...)
 	}
 	return nil
 }
-
-// recentlyTaken reports whether the action was taken by an earlier pass, so short a time ago that AWS may not show it yet: it is not
-// taken again before it should show.
-func (r *reconciliation[T, S]) recentlyTaken(action engine.PlannedAction) bool {
-	_, status := r.obj.AWS()
-	return r.pass.IneffectiveCount(action) > 0 && status.LastSyncTime != nil && r.Now().Sub(status.LastSyncTime.Time) < min(r.Settling, attributeSettling)
-}
-
-// attributeSettling is how long changed attributes may take to show, whatever takes longer for a new resource: SQS says a minute.
-const attributeSettling = time.Minute
 
 // admitReferences returns an error if obj's namespace may not use what the action refers to.
 func (r *reconciliation[T, S]) admitReferences(ctx context.Context, a Action) error {

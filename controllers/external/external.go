@@ -81,28 +81,7 @@ func (rec Reconciler[T, S]) Reconcile(ctx context.Context, obj T, pass *engine.P
 			return err
 		}
 	}
-	return r.ineffective(r.last())
-}
-
-// maxIneffective of an action that was accepted and does not show, before somebody is asked to look.
-const maxIneffective = 3
-
-// ineffective returns what it means that an action was taken, and is to be taken again. At first AWS may be about to show it. After some
-// passes it is more likely that the service takes no notice of it, or that somebody changes it back at once.
-func (r *reconciliation[T, S]) ineffective(action engine.PlannedAction) error {
-	return r.ineffectiveError(action, r.pass.CountIneffective(action))
-}
-
-func (r *reconciliation[T, S]) ineffectiveError(action engine.PlannedAction, tried int) error {
-	if tried < maxIneffective {
-		return r.waitUntilVisible(action)
-	}
-	return engine.Blocked(v1alpha1.ReasonNotKept, "%s was accepted again and again, and does not show: the service takes no notice of it, shows it late, or something changes it back at once. Find out which, or change the spec; Portico tries again by itself, at least every 5 minutes", action)
-}
-
-// waitUntilVisible waits for what AWS accepted and does not show yet.
-func (r *reconciliation[T, S]) waitUntilVisible(action engine.PlannedAction) error {
-	return engine.Wait(v1alpha1.ReasonSettling, r.pollInterval(), "%s was accepted; waiting until it shows", action)
+	return r.ineffectiveError(r.countIneffective(r.last()))
 }
 
 // reconciliation is one pass over one object.

@@ -95,3 +95,34 @@ func TestAValueThatIsNotKeptIsNamedAndWrittenEverMoreSeldom(t *testing.T) {
 		t.Errorf("once it is kept it is %s: %s", seen.Reason, seen.Message)
 	}
 }
+
+// Each value is counted by itself: two of them do not take turns in starting each other's count anew.
+func TestTwoValuesThatAreNotKeptAreBothNamedAndWrittenEverMoreSeldom(t *testing.T) {
+	s := &shelf{has: theirs("30", "4"), deaf: true}
+	b := bucket(made)
+	b.Spec.Tags = v1alpha1.Tags{"first": "60", "second": "5"}
+	l := loopOver(t, s, b)
+	start, told := l.now, map[string]int{}
+	for l.now.Sub(start) < time.Hour {
+		got := l.pass()
+		want, both := "Settling", "Put (first 30 → 60) and Put (second 4 → 5) were accepted"
+		if len(s.writes) >= 2*maxIneffective {
+			want, both = "NotKept", both+" again and again, and do not show"
+		}
+		if got.Reason != want || !strings.Contains(got.Message, both) {
+			t.Fatalf("after %d writes it is %s: %s", len(s.writes), got.Reason, got.Message)
+		}
+		told[got.Message]++
+	}
+	if n := len(s.writes); n < 2*maxIneffective || n > 40 {
+		t.Errorf("%d writes in an hour, want two in five minutes", n)
+	}
+	if len(told) != 2 {
+		t.Errorf("the messages change: %v", told)
+	}
+	s.deaf = false
+	l.pass()
+	if got := l.pass(); got.Reason != v1alpha1.ReasonInSync {
+		t.Errorf("once they are kept it is %s: %s", got.Reason, got.Message)
+	}
+}

@@ -1,0 +1,75 @@
+package external
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// maxIneffective of an action that was accepted and does not show, before somebody is asked to look.
+const maxIneffective = 3
+
+// attributeSettling is how long changed attributes may take to show, whatever takes longer for a new resource: SQS says a minute.
+const attributeSettling = time.Minute
+
+// ineffectiveAction is one that was accepted, and is to be taken again.
+type ineffectiveAction struct {
+	action engine.PlannedAction
+	passes int // in which it did not show
+}
+
+// takenInVain reports whether the action was taken in this pass, or by an earlier one so short a time ago that AWS may not show it yet: it is
+// not taken again before it should show.
+func (r *reconciliation[T, S]) takenInVain(create bool, action engine.PlannedAction) (ineffectiveAction, bool) {
+	if slices.Contains(r.taken, action) {
+		return r.countIneffective(action), true
+	}
+	tried := r.pass.IneffectiveCount(action)
+	before := r.lastSyncBefore
+	young := before != nil && r.Now().Sub(before.Time) < min(r.Settling, attributeSettling)
+	return ineffectiveAction{action, tried}, !create && tried > 0 && young
+}
+
+func (r *reconciliation[T, S]) countIneffective(action engine.PlannedAction) ineffectiveAction {
+	return ineffectiveAction{action, r.pass.CountIneffective(action)}
+}
+
+// ineffectiveError returns what it means that these actions, at least one, were taken and are to be taken again. At first AWS may be
+// about to show them. After some passes it is more likely that the service takes no notice of one, or that somebody changes it back at
+// once.
+func (r *reconciliation[T, S]) ineffectiveError(all ...ineffectiveAction) error {
+	var waiting, unkept []engine.PlannedAction
+	for _, one := range all {
+		if waiting = append(waiting, one.action); one.passes >= maxIneffective {
+			unkept = append(unkept, one.action)
+		}
+	}
+	switch len(unkept) {
+	case 0:
+		return r.waitUntilVisible(waiting...)
+	case 1:
+		return engine.Blocked(v1alpha1.ReasonNotKept, "%s was accepted again and again, and does not show: the service takes no notice of it, shows it late, or something changes it back at once. Find out which, or change the spec; Portico tries again by itself, at least every 5 minutes", unkept[0])
+	}
+	return engine.Blocked(v1alpha1.ReasonNotKept, "%s were accepted again and again, and do not show: the service takes no notice of them, shows them late, or something changes them back at once. Find out which, or change the spec; Portico tries again by itself, at least every 5 minutes", list(unkept))
+}
+
+// waitUntilVisible waits for what AWS accepted and does not show yet.
+func (r *reconciliation[T, S]) waitUntilVisible(actions ...engine.PlannedAction) error {
+	if len(actions) == 1 {
+		return engine.Wait(v1alpha1.ReasonSettling, r.pollInterval(), "%s was accepted; waiting until it shows", actions[0])
+	}
+	return engine.Wait(v1alpha1.ReasonSettling, r.pollInterval(), "%s were accepted; waiting until they show", list(actions))
+}
+
+// list returns the actions as people read several.
+func list(actions []engine.PlannedAction) string {
+	texts := make([]string, 0, len(actions))
+	for _, a := range actions {
+		texts = append(texts, a.String())
+	}
+	last := len(texts) - 1
+	return strings.Join(texts[:last], ", ") + " and " + texts[last]
+}
