@@ -170,3 +170,30 @@ func TestTheBindingOfAQueueLeadsToIt(t *testing.T) {
 		t.Errorf("the URL in the binding takes no message: %v", err)
 	}
 }
+
+// The queue takes notice of neither: what the service does not keep is named, and no longer written at every look.
+func TestAttributesThatAQueueDoesNotKeepAreNamed(t *testing.T) {
+	c := withOperator(t)
+	q := queueOf(team(t, c), "deaf")
+	createReady(t, c, q)
+	world.Proxy.DropQueueAttributes("DelaySeconds", "VisibilityTimeout")
+	t.Cleanup(func() { world.Proxy.DropQueueAttributes() })
+	m := world.Proxy.Mark()
+	edit(t, c, q, func(q *v1alpha1.SQSQueue) {
+		q.Spec.DelaySeconds, q.Spec.VisibilityTimeout, q.Spec.Tags = aws.Int32(7), aws.Int32(70), ours
+	})
+	told := reason(t, c, q, "NotKept").Message
+	for _, field := range []string{"delaySeconds 0 → 7", "visibilityTimeout 30 → 70"} {
+		if !strings.Contains(told, field) {
+			t.Errorf("%q does not name %s", told, field)
+		}
+	}
+	if got := queues.writes(m); len(got) != 4 { // TagQueue, and three times SetQueueAttributes
+		t.Errorf("it was written by %v", got)
+	}
+	world.Proxy.DropQueueAttributes()
+	wakeNow(t, c, q)
+	if ready(t, c, q); queueAttributes(t, q)["DelaySeconds"] != "7" {
+		t.Error("what is kept at last is not there")
+	}
+}
