@@ -34,18 +34,19 @@ type bucketState struct {
 type bucket struct {
 	api     api
 	session *cloud.Session
+	tagging *tagging
 }
 
 // Bucket adapts S3Bucket.
 func Bucket(session *cloud.Session, _ external.Kube) external.Adapter[*v1alpha1.S3Bucket, bucketState] {
-	return bucket{session: session, api: clientFor(session)}
+	return bucket{session: session, api: clientFor(session), tagging: taggingFor(session)}
 }
 
-func clientFor(session *cloud.Session) *s3.Client {
-	return cloud.Shared(session, func() *s3.Client {
-		return s3.NewFromConfig(session.Config, func(o *s3.Options) {
+func clientFor(session *cloud.Session) client {
+	return cloud.Shared(session, func() client {
+		return client{controlAPI: controlFor(session), Client: s3.NewFromConfig(session.Config, func(o *s3.Options) {
 			o.UsePathStyle = session.Endpoint != "" // a custom endpoint has no DNS name per bucket
-		})
+		})}
 	})
 }
 
@@ -81,7 +82,11 @@ func (b bucket) name(obj *v1alpha1.S3Bucket) string {
 }
 
 func (b bucket) target(obj *v1alpha1.S3Bucket) target {
-	return target{api: b.api, bucket: aws.String(b.name(obj)), account: aws.String(b.session.AccountID)}
+	name := b.name(obj)
+	return target{
+		api: b.api, bucket: &name, account: aws.String(b.session.AccountID), arn: aws.String(arn(b.session.Partition, name)),
+		tagging: b.tagging, ownEndpoint: b.session.Endpoint != "",
+	}
 }
 
 // Observe reads the tags, which show existence and ownership in one call, and then only what is declared or managed.
@@ -178,11 +183,11 @@ func (b bucket) Reserve(obj *v1alpha1.S3Bucket) {
 	s.BucketName, s.Region, s.AccountID = b.name(obj), b.session.Config.Region, b.session.AccountID
 }
 
-// planTags replaces the whole set, which is all that S3 offers.
+// planTags compares the tags.
 func (b bucket) planTags(obj *v1alpha1.S3Bucket, seen *bucketState, t target) (external.Action, bool) {
 	change := b.session.PlanTags(obj, obj.Spec.Tags, seen.tags)
 	return external.Action{Name: "PutBucketTagging", Why: change.Why, Changes: change.Changes(), Do: func(ctx context.Context) error {
-		return cloud.Explain(t.putTags(ctx, change.Apply(seen.tags)))
+		return cloud.Explain(t.changeTags(ctx, seen.tags, change))
 	}}, !change.Empty()
 }
 
