@@ -258,6 +258,24 @@ func TestAnyRulesConverge(t *testing.T) {
 	})
 }
 
+// AWS encrypts by itself, and need not be told to; a server that has no encryption set is told.
+func TestDeclaredEncryptionIsSentWhereNoneIsSet(t *testing.T) {
+	for unencrypted, writes := range map[bool]int{true: 1, false: 0} {
+		b := object()
+		f := &fakeS3{exists: true, unencrypted: unencrypted, tags: adapter(nil).session.Tags(b, nil)}
+		b.Spec.Encryption = &v1alpha1.S3Encryption{Algorithm: "AES256"}
+		for range 2 {
+			if got := pass(t, f, b); got != "" || f.writes != writes || (f.encryption != nil) != unencrypted {
+				t.Errorf("unencrypted %t: got %q, %d writes", unencrypted, got, f.writes)
+			}
+		}
+		f.encryption, b.Spec.Encryption = nil, nil
+		if got := pass(t, f, b); got != "" || f.writes != writes {
+			t.Errorf("unencrypted %t: withdrawn: got %q, %d writes", unencrypted, got, f.writes)
+		}
+	}
+}
+
 // One call replaces a bucket's whole encryption rule: what it holds beside our fields must survive.
 func TestBlockedEncryptionTypesSurvive(t *testing.T) {
 	f := &fakeS3{}

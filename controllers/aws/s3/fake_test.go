@@ -31,7 +31,9 @@ type fakeS3 struct {
 	locked     bool     // Object Lock
 	abac       bool     // attribute-based access control
 	noControl  bool     // there is no S3 Control
-	refuse     string   // the call that is denied
+
+	unencrypted bool   // it encrypts nothing by itself
+	refuse      string // the call that is denied
 
 	tagless string // the code with which it refuses tags at creation
 	ignores bool   // tags at creation
@@ -257,8 +259,13 @@ func (f *fakeS3) GetBucketEncryption(context.Context, *s3.GetBucketEncryptionInp
 	if err := f.read("GetBucketEncryption"); err != nil {
 		return nil, err
 	}
-	if f.encryption == nil {
+	switch {
+	case f.encryption == nil && f.unencrypted:
 		return nil, code("ServerSideEncryptionConfigurationNotFoundError")
+	case f.encryption == nil:
+		return &s3.GetBucketEncryptionOutput{ServerSideEncryptionConfiguration: &s3types.ServerSideEncryptionConfiguration{Rules: []s3types.ServerSideEncryptionRule{{
+			ApplyServerSideEncryptionByDefault: &s3types.ServerSideEncryptionByDefault{SSEAlgorithm: s3types.ServerSideEncryptionAes256},
+		}}}}, nil
 	}
 	return &s3.GetBucketEncryptionOutput{ServerSideEncryptionConfiguration: f.encryption}, nil
 }
