@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"time"
 
@@ -197,16 +198,26 @@ func (b bucket) Report(obj *v1alpha1.S3Bucket, _ *bucketState) map[string]string
 	s := &obj.Status
 	name, region := s.BucketName, s.Region
 	s.ARN = arn(b.session.Partition, name)
-	s.BucketDomainName = fmt.Sprintf("%s.s3.%s.%s", name, region, domain(b.session.Partition))
+	s.BucketDomainName = domainName(b.session, name)
 	return map[string]string{
 		"type": "s3", "provider": "aws", "bucket": name, "region": region, "arn": s.ARN,
 		"uri": "s3://" + name, "endpoint": b.session.Endpoint,
 	}
 }
 
-func domain(partition string) string {
-	if partition == "aws-cn" {
-		return "amazonaws.com.cn"
+// domainName returns where the bucket is reached, as the SDK reaches it: by a host of its own in AWS, whose name ends otherwise in each partition,
+// and below the host of a custom endpoint.
+func domainName(session *cloud.Session, name string) string {
+	params := s3.EndpointParameters{Region: &session.Config.Region}
+	if session.Endpoint != "" {
+		params.Endpoint = &session.Endpoint
 	}
-	return "amazonaws.com"
+	at, err := s3.NewDefaultEndpointResolverV2().ResolveEndpoint(context.Background(), params)
+	switch {
+	case err != nil:
+		return "" // no call gets there either
+	case session.Endpoint != "":
+		return at.URI.Host + path.Join("/", at.URI.Path, name)
+	}
+	return name + "." + at.URI.Host
 }
