@@ -276,6 +276,30 @@ func TestDeclaredEncryptionIsSentWhereNoneIsSet(t *testing.T) {
 	}
 }
 
+// S3 may return a maxAgeSeconds of 0, or leave it out: neither is a difference, and what is declared is sent with the next rule that is one.
+func TestAZeroMaxAgeSettlesReturnedOrLeftOut(t *testing.T) {
+	for _, returned := range []*int32{nil, aws.Int32(0)} {
+		b := object()
+		f := &fakeS3{exists: true, tags: adapter(nil).session.Tags(b, nil)}
+		for _, declared := range []*int32{aws.Int32(0), nil} {
+			b.Spec.CORSRules = []v1alpha1.S3CORSRule{{AllowedOrigins: []string{"*"}, AllowedMethods: []string{"GET"}, MaxAgeSeconds: declared}}
+			settle(t, adapter(f), b)
+			f.cors[0].MaxAgeSeconds = returned
+			writes := f.writes
+			if got := pass(t, f, b); got != "" || f.writes != writes {
+				t.Errorf("declared %v, returned %v: got %q, written again", declared, returned, got)
+			}
+		}
+		b.Spec.CORSRules[0].MaxAgeSeconds = aws.Int32(600)
+		settle(t, adapter(f), b)
+		b.Spec.CORSRules[0].MaxAgeSeconds = aws.Int32(0)
+		settle(t, adapter(f), b)
+		if got := f.cors[0].MaxAgeSeconds; got == nil || *got != 0 {
+			t.Errorf("0 after 600 is sent as %v", got)
+		}
+	}
+}
+
 func TestTheDomainNameIsThatOfTheEndpoint(t *testing.T) {
 	for want, c := range map[string]struct{ region, partition, endpoint string }{
 		"a.b.s3.eu-west-1.amazonaws.com":     {region: "eu-west-1", partition: "aws"},
