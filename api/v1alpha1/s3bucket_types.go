@@ -196,7 +196,7 @@ type S3BucketStatus struct {
 	// bucketName is the bucket's name in S3.
 	// +optional
 	BucketName string `json:"bucketName,omitempty"`
-	// bucketDomainName is the bucket's host name in its region.
+	// bucketDomainName is the bucket's host name in its region; on a custom endpoint the endpoint's host, and the bucket below it.
 	// +optional
 	BucketDomainName string `json:"bucketDomainName,omitempty"`
 	// createdUnmarked says that S3 has created the bucket for this object, and that Portico has not seen its own tags on it since. As long as

@@ -126,6 +126,7 @@ func (x *exchange) readS3(hosts []string) {
 	if strings.HasPrefix(x.path, "/v20180820/") {
 		x.call.Service = "s3control"
 		x.call.Operation, x.call.Resource = s3ControlOperation(x.in.Method, x.path)
+		x.bucket = x.call.Resource
 		return
 	}
 	if bucket := bucketOfHost(x.in.Host, hosts); bucket != "" {

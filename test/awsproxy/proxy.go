@@ -50,6 +50,7 @@ type Proxy struct {
 	certificates *acmService
 	machines     *ec2Service
 	servers      *s3Servers
+	buckets      *s3Service
 	queues       *sqsService
 
 	latency atomic.Int64
@@ -87,6 +88,7 @@ func New(o Options) (*Proxy, error) {
 	p.certificates = newACM(up, p.dns, balancers, o.Now)
 	p.machines = newEC2(up, o.Now)
 	p.servers = &s3Servers{all: map[string]S3Server{}}
+	p.buckets = newS3(up, p.servers)
 	p.queues = newSQS(up, o.QueueNameWait, o.Now)
 	p.strict = map[string]strict{}
 	for name, s := range services {

@@ -23,6 +23,9 @@ func (x *exchange) fail(status int, code, message string) *reply {
 		body, _ := json.Marshal(map[string]string{"__type": "com.amazonaws." + x.call.Service + "#" + code, "message": message})
 		return &reply{status: status, body: body, header: http.Header{"Content-Type": {"application/x-amz-json-1.1"}}}
 	case protoS3:
+		if x.call.Service == "s3control" {
+			return xmlReply(status, "<ErrorResponse><Error><Code>%s</Code><Message>%s</Message></Error><RequestId/><HostId/></ErrorResponse>", code, message)
+		}
 		return xmlReply(status, "<Error><Code>%s</Code><Message>%s</Message><RequestId/><HostId/></Error>", code, message)
 	case protoEC2:
 		return xmlReply(status, "<Response><Errors><Error><Code>%s</Code><Message>%s</Message></Error></Errors><RequestID/></Response>", code, message)

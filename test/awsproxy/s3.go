@@ -16,13 +16,14 @@ type s3Service struct {
 
 	mu      sync.Mutex
 	buckets map[string]bucketFacts // those seen, by name
+	byTags  map[string]bool        // whether attribute-based access control is on, by name
 }
 
 // bucketFacts never change while a bucket exists.
 type bucketFacts struct{ owner, region string }
 
 func newS3(up *upstream, servers *s3Servers) *s3Service {
-	return &s3Service{upstream: up, servers: servers, buckets: map[string]bucketFacts{}}
+	return &s3Service{upstream: up, servers: servers, buckets: map[string]bucketFacts{}, byTags: map[string]bool{}}
 }
 
 func (s *s3Service) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
@@ -38,6 +39,9 @@ func (s *s3Service) around(ctx context.Context, x *exchange, next forward) (*rep
 	refusal, err := s.guard(ctx, x)
 	if refusal == nil && err == nil {
 		refusal, err = s.locked(ctx, x)
+	}
+	if refusal == nil && err == nil {
+		refusal, err = s.abac(ctx, x)
 	}
 	if x.streamed { // a slow object must not hold up the bucket
 		unlock()
@@ -141,6 +145,7 @@ func (s *s3Service) remember(bucket string, facts bucketFacts) {
 	defer s.mu.Unlock()
 	if facts.owner == "" {
 		delete(s.buckets, bucket)
+		delete(s.byTags, bucket)
 		return
 	}
 	s.buckets[bucket] = facts

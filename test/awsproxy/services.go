@@ -23,8 +23,9 @@ type service struct {
 var services = map[string]service{
 	"s3": {
 		items: []string{"Buckets"}, lists: []string{"ListBuckets"}, size: "max-buckets",
-		newStrict: func(_ Options, p *Proxy) strict { return newS3(p.upstream, p.servers).around },
+		newStrict: func(_ Options, p *Proxy) strict { return p.buckets.around },
 	},
+	"s3control": {newStrict: func(_ Options, p *Proxy) strict { return p.buckets.control }},
 	"sns": {
 		about: []string{"TopicArn", "ResourceArn", "SubscriptionArn", "Name"}, short: topicOf, items: []string{"Topics"},
 		newStrict: func(_ Options, p *Proxy) strict {

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/test/awsproxy"
 )
@@ -65,5 +68,22 @@ func TestAServerThatKnowsAnotherOwnerIsNamed(t *testing.T) {
 	got := reason(t, c, b, "AccessDenied").Message
 	if !strings.Contains(got, "its owner is not the account") || strings.Contains(got, "request another") {
 		t.Errorf("message %q", got)
+	}
+}
+
+// A server that encrypts nothing by itself is told to, and told once.
+func TestEncryptionIsSetWhereThereIsNone(t *testing.T) {
+	c := withOperator(t)
+	b := bucketOf(team(t, c), "plaintext")
+	b.Spec.Encryption = &v1alpha1.S3Encryption{Algorithm: "AES256"}
+	defer world.Proxy.ServeBucket(b.Spec.BucketName, awsproxy.S3Server{Unencrypted: true})()
+	createReady(t, c, b)
+	out, err := outside(t, "test").GetBucketEncryption(t.Context(), &s3.GetBucketEncryptionInput{Bucket: &b.Spec.BucketName})
+	if err != nil || out.ServerSideEncryptionConfiguration.Rules[0].ApplyServerSideEncryptionByDefault.SSEAlgorithm != s3types.ServerSideEncryptionAes256 {
+		t.Errorf("the bucket that was asked for with AES256 has %v, %v", out, err)
+	}
+	m := requestReconcile(t, c, b, "1")
+	if n := writes(b.Spec.BucketName, m); n != 0 {
+		t.Errorf("%d writes at rest", n)
 	}
 }

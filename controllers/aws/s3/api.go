@@ -4,9 +4,7 @@ import (
 	"context"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
-
-	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/aws/aws-sdk-go-v2/service/s3control"
 )
 
 type opt = func(*s3.Options)
@@ -17,6 +15,7 @@ type api interface {
 	objectAPI
 	accessAPI
 	rulesAPI
+	controlAPI
 }
 
 type bucketAPI interface {
@@ -52,39 +51,27 @@ type rulesAPI interface {
 	DeleteBucketCors(context.Context, *s3.DeleteBucketCorsInput, ...opt) (*s3.DeleteBucketCorsOutput, error)
 }
 
-var _ api = (*s3.Client)(nil)
+// controlAPI is S3 Control's part: it writes tags where S3 itself does not.
+type controlAPI interface {
+	TagResource(context.Context, *s3control.TagResourceInput, ...func(*s3control.Options)) (*s3control.TagResourceOutput, error)
+	UntagResource(context.Context, *s3control.UntagResourceInput, ...func(*s3control.Options)) (*s3control.UntagResourceOutput, error)
+}
+
+// client is both services in one.
+type client struct {
+	*s3.Client
+	controlAPI
+}
+
+var _ api = client{}
 
 // target is one bucket, and the account that must own it: every call carries both.
 type target struct {
 	api     api
 	bucket  *string
 	account *string
-}
+	arn     *string
 
-func (t target) tags(ctx context.Context) (map[string]string, error) {
-	out, err := t.api.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
-	if cloud.HasCode(err, "NoSuchTagSet") {
-		return map[string]string{}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return cloud.TagMap(out.TagSet, func(t s3types.Tag) (key, value *string) { return t.Key, t.Value }), nil
-}
-
-// putTags replaces the whole set, which is all that S3 offers.
-func (t target) putTags(ctx context.Context, tags map[string]string) error {
-	if len(tags) == 0 {
-		_, err := t.api.DeleteBucketTagging(ctx, &s3.DeleteBucketTaggingInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
-		return err
-	}
-	_, err := t.api.PutBucketTagging(ctx, &s3.PutBucketTaggingInput{
-		Bucket: t.bucket, ExpectedBucketOwner: t.account,
-		Tagging: &s3types.Tagging{TagSet: tagSet(tags)},
-	})
-	return err
-}
-
-func tagSet(tags map[string]string) []s3types.Tag {
-	return cloud.TagList(tags, func(key, value *string) s3types.Tag { return s3types.Tag{Key: key, Value: value} })
+	tagging     *tagging
+	ownEndpoint bool
 }

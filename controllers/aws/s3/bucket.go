@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"time"
 
@@ -34,18 +35,19 @@ type bucketState struct {
 type bucket struct {
 	api     api
 	session *cloud.Session
+	tagging *tagging
 }
 
 // Bucket adapts S3Bucket.
 func Bucket(session *cloud.Session, _ external.Kube) external.Adapter[*v1alpha1.S3Bucket, bucketState] {
-	return bucket{session: session, api: clientFor(session)}
+	return bucket{session: session, api: clientFor(session), tagging: taggingFor(session)}
 }
 
-func clientFor(session *cloud.Session) *s3.Client {
-	return cloud.Shared(session, func() *s3.Client {
-		return s3.NewFromConfig(session.Config, func(o *s3.Options) {
+func clientFor(session *cloud.Session) client {
+	return cloud.Shared(session, func() client {
+		return client{controlAPI: controlFor(session), Client: s3.NewFromConfig(session.Config, func(o *s3.Options) {
 			o.UsePathStyle = session.Endpoint != "" // a custom endpoint has no DNS name per bucket
-		})
+		})}
 	})
 }
 
@@ -81,7 +83,11 @@ func (b bucket) name(obj *v1alpha1.S3Bucket) string {
 }
 
 func (b bucket) target(obj *v1alpha1.S3Bucket) target {
-	return target{api: b.api, bucket: aws.String(b.name(obj)), account: aws.String(b.session.AccountID)}
+	name := b.name(obj)
+	return target{
+		api: b.api, bucket: &name, account: aws.String(b.session.AccountID), arn: aws.String(arn(b.session.Partition, name)),
+		tagging: b.tagging, ownEndpoint: b.session.Endpoint != "",
+	}
 }
 
 // Observe reads the tags, which show existence and ownership in one call, and then only what is declared or managed.
@@ -178,11 +184,11 @@ func (b bucket) Reserve(obj *v1alpha1.S3Bucket) {
 	s.BucketName, s.Region, s.AccountID = b.name(obj), b.session.Config.Region, b.session.AccountID
 }
 
-// planTags replaces the whole set, which is all that S3 offers.
+// planTags compares the tags.
 func (b bucket) planTags(obj *v1alpha1.S3Bucket, seen *bucketState, t target) (external.Action, bool) {
 	change := b.session.PlanTags(obj, obj.Spec.Tags, seen.tags)
 	return external.Action{Name: "PutBucketTagging", Why: change.Why, Changes: change.Changes(), Do: func(ctx context.Context) error {
-		return cloud.Explain(t.putTags(ctx, change.Apply(seen.tags)))
+		return cloud.Explain(t.changeTags(ctx, seen.tags, change))
 	}}, !change.Empty()
 }
 
@@ -192,16 +198,26 @@ func (b bucket) Report(obj *v1alpha1.S3Bucket, _ *bucketState) map[string]string
 	s := &obj.Status
 	name, region := s.BucketName, s.Region
 	s.ARN = arn(b.session.Partition, name)
-	s.BucketDomainName = fmt.Sprintf("%s.s3.%s.%s", name, region, domain(b.session.Partition))
+	s.BucketDomainName = domainName(b.session, name)
 	return map[string]string{
 		"type": "s3", "provider": "aws", "bucket": name, "region": region, "arn": s.ARN,
 		"uri": "s3://" + name, "endpoint": b.session.Endpoint,
 	}
 }
 
-func domain(partition string) string {
-	if partition == "aws-cn" {
-		return "amazonaws.com.cn"
+// domainName returns where the bucket is reached, as the SDK reaches it: by a host of its own in AWS, whose name ends otherwise in each partition,
+// and below the host of a custom endpoint.
+func domainName(session *cloud.Session, name string) string {
+	params := s3.EndpointParameters{Region: &session.Config.Region}
+	if session.Endpoint != "" {
+		params.Endpoint = &session.Endpoint
 	}
-	return "amazonaws.com"
+	at, err := s3.NewDefaultEndpointResolverV2().ResolveEndpoint(context.Background(), params)
+	switch {
+	case err != nil:
+		return "" // no call gets there either
+	case session.Endpoint != "":
+		return at.URI.Host + path.Join("/", at.URI.Path, name)
+	}
+	return name + "." + at.URI.Host
 }

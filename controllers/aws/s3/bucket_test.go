@@ -19,7 +19,7 @@ import (
 )
 
 func adapter(f *fakeS3) bucket {
-	return bucket{api: f, session: &cloud.Session{
+	return bucket{api: f, tagging: &tagging{}, session: &cloud.Session{
 		Config: aws.Config{Region: "eu-west-1"}, AccountID: "111122223333", Partition: "aws",
 		Identity: cloud.Identity{Cluster: "cluster", Kind: "S3Bucket", NamespaceUID: "ns-uid"},
 	}}
@@ -192,7 +192,7 @@ func TestEmptyingCountsOnlyWhatIsGone(t *testing.T) {
 	}
 	f.objects = []string{"free", "locked-1", "locked-2"}
 	_, err = a.Delete(t.Context(), b, nil)
-	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "ObjectsKept" || !strings.Contains(err.Error(), "2 objects could not") || b.Status.RemovedObjects != 1 {
+	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "ObjectsKept" || !strings.Contains(err.Error(), `2 objects could not be removed. The first that S3 keeps is "locked-2": AccessDenied`) || b.Status.RemovedObjects != 1 {
 		t.Errorf("got %v, %d removed", err, b.Status.RemovedObjects)
 	}
 }
@@ -256,6 +256,69 @@ func TestAnyRulesConverge(t *testing.T) {
 		}}
 		settle(t, adapter(&fakeS3{}), b)
 	})
+}
+
+// AWS encrypts by itself, and need not be told to; a server that has no encryption set is told.
+func TestDeclaredEncryptionIsSentWhereNoneIsSet(t *testing.T) {
+	for unencrypted, writes := range map[bool]int{true: 1, false: 0} {
+		b := object()
+		f := &fakeS3{exists: true, unencrypted: unencrypted, tags: adapter(nil).session.Tags(b, nil)}
+		b.Spec.Encryption = &v1alpha1.S3Encryption{Algorithm: "AES256"}
+		for range 2 {
+			if got := pass(t, f, b); got != "" || f.writes != writes || (f.encryption != nil) != unencrypted {
+				t.Errorf("unencrypted %t: got %q, %d writes", unencrypted, got, f.writes)
+			}
+		}
+		f.encryption, b.Spec.Encryption = nil, nil
+		if got := pass(t, f, b); got != "" || f.writes != writes {
+			t.Errorf("unencrypted %t: withdrawn: got %q, %d writes", unencrypted, got, f.writes)
+		}
+	}
+}
+
+// S3 may return a maxAgeSeconds of 0, or leave it out: neither is a difference, and what is declared is sent with the next rule that is one.
+func TestAZeroMaxAgeSettlesReturnedOrLeftOut(t *testing.T) {
+	for _, returned := range []*int32{nil, aws.Int32(0)} {
+		b := object()
+		f := &fakeS3{exists: true, tags: adapter(nil).session.Tags(b, nil)}
+		for _, declared := range []*int32{aws.Int32(0), nil} {
+			b.Spec.CORSRules = []v1alpha1.S3CORSRule{{AllowedOrigins: []string{"*"}, AllowedMethods: []string{"GET"}, MaxAgeSeconds: declared}}
+			settle(t, adapter(f), b)
+			f.cors[0].MaxAgeSeconds = returned
+			writes := f.writes
+			if got := pass(t, f, b); got != "" || f.writes != writes {
+				t.Errorf("declared %v, returned %v: got %q, written again", declared, returned, got)
+			}
+		}
+		b.Spec.CORSRules[0].MaxAgeSeconds = aws.Int32(600)
+		settle(t, adapter(f), b)
+		b.Spec.CORSRules[0].MaxAgeSeconds = aws.Int32(0)
+		settle(t, adapter(f), b)
+		if got := f.cors[0].MaxAgeSeconds; got == nil || *got != 0 {
+			t.Errorf("0 after 600 is sent as %v", got)
+		}
+	}
+}
+
+func TestTheDomainNameIsThatOfTheEndpoint(t *testing.T) {
+	for want, c := range map[string]struct{ region, partition, endpoint string }{
+		"a.b.s3.eu-west-1.amazonaws.com":     {region: "eu-west-1", partition: "aws"},
+		"a.b.s3.us-east-1.amazonaws.com":     {region: "us-east-1", partition: "aws"},
+		"a.b.s3.us-gov-west-1.amazonaws.com": {region: "us-gov-west-1", partition: "aws-us-gov"},
+		"a.b.s3.cn-north-1.amazonaws.com.cn": {region: "cn-north-1", partition: "aws-cn"},
+		"a.b.s3.eusc-de-east-1.amazonaws.eu": {region: "eusc-de-east-1", partition: "aws-eusc"},
+		"minio.example.com:9000/a.b":         {region: "eu-west-1", partition: "aws", endpoint: "https://minio.example.com:9000"},
+		"gateway.example.com/storage/s3/a.b": {region: "eu-west-1", partition: "aws", endpoint: "https://gateway.example.com/storage/s3/"},
+		"[fd00::1]:4566/a.b":                 {region: "eu-west-1", partition: "aws", endpoint: "http://[fd00::1]:4566"},
+	} {
+		a, b := adapter(&fakeS3{}), object()
+		a.session.Config.Region, a.session.Partition, a.session.Endpoint = c.region, c.partition, c.endpoint
+		b.Spec.BucketName = "a.b"
+		a.Report(b, nil)
+		if got := b.Status.BucketDomainName; got != want {
+			t.Errorf("%+v: %s, want %s", c, got, want)
+		}
+	}
 }
 
 // One call replaces a bucket's whole encryption rule: what it holds beside our fields must survive.

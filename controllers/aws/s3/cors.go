@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
@@ -54,7 +55,7 @@ var cors = typedFeature[[]v1alpha1.S3CORSRule]{
 		})
 		return err
 	},
-	text: func(v []v1alpha1.S3CORSRule) string { return asJSON(v) },
+	text: func(v []v1alpha1.S3CORSRule) string { return asJSON(withoutZeroAge(v)) },
 	diff: func(have, want []v1alpha1.S3CORSRule) string {
 		return describeChanges(corsTexts(have), corsTexts(want))
 	},
@@ -63,10 +64,21 @@ var cors = typedFeature[[]v1alpha1.S3CORSRule]{
 // corsTexts returns the rules by their place, which counts.
 func corsTexts(rules []v1alpha1.S3CORSRule) map[string]string {
 	texts := map[string]string{}
-	for i, r := range rules {
+	for i, r := range withoutZeroAge(rules) {
 		texts[fmt.Sprintf("rule %d", i+1)] = asJSON(r)
 	}
 	return texts
+}
+
+// withoutZeroAge returns the rules without a maxAgeSeconds of 0, which S3 may return or leave out.
+func withoutZeroAge(rules []v1alpha1.S3CORSRule) []v1alpha1.S3CORSRule {
+	rules = slices.Clone(rules)
+	for i := range rules {
+		if age := &rules[i].MaxAgeSeconds; aws.ToInt32(*age) == 0 {
+			*age = nil
+		}
+	}
+	return rules
 }
 
 // normalCORS sorts what is a set within a rule. The order of the rules counts: the first that fits answers.

@@ -28,5 +28,5 @@ func (b bucket) Delete(ctx context.Context, obj *v1alpha1.S3Bucket, _ *bucketSta
 
 // Disown removes our tags and leaves all others.
 func (b bucket) Disown(ctx context.Context, obj *v1alpha1.S3Bucket, seen *bucketState) error {
-	return cloud.Explain(b.target(obj).putTags(ctx, cloud.TagChange{Remove: cloud.OwnershipTagKeys(seen.tags)}.Apply(seen.tags)))
+	return cloud.Explain(b.target(obj).changeTags(ctx, seen.tags, cloud.TagChange{Remove: cloud.OwnershipTagKeys(seen.tags)}))
 }

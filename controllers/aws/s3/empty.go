@@ -2,6 +2,7 @@ package s3
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
@@ -44,7 +46,7 @@ func (b bucket) empty(ctx context.Context, obj *v1alpha1.S3Bucket, t target) err
 			return refused
 		}
 		if gone == 0 {
-			return engine.Blocked(v1alpha1.ReasonObjectsKept, "S3 answers that %d objects are deleted, and lists them all the same, the first under the key %q. Delete them by hand, or set spec.deletionPolicy to Retain or Orphan to keep the bucket", len(left), left[0].key)
+			return engine.Blocked(v1alpha1.ReasonObjectsKept, "S3 answers that %d objects are deleted, and lists them all the same, the first under the key %s. Delete them by hand, or set spec.deletionPolicy to Retain or Orphan to keep the bucket", len(left), quoted(left[0].key))
 		}
 		left = next
 	}
@@ -95,42 +97,43 @@ func (t target) versions(ctx context.Context) ([]version, error) {
 	return all, nil
 }
 
-// remove deletes the versions: in one call those whose keys XML can carry, and one by one the others.
+// remove deletes the versions: in one call those whose keys XML can carry, and one by one the others, up to the first that is refused.
 func (t target) remove(ctx context.Context, all []version) error {
 	var ids []s3types.ObjectIdentifier
+	var refused []s3types.Error
 	for _, v := range all {
 		if isValidXML(v.key) {
 			ids = append(ids, s3types.ObjectIdentifier{Key: aws.String(v.key), VersionId: aws.String(v.id)})
 			continue
 		}
-		_, err := t.api.DeleteObject(ctx, &s3.DeleteObjectInput{
-			Bucket: t.bucket, ExpectedBucketOwner: t.account, Key: aws.String(v.key), VersionId: aws.String(v.id),
+		if len(refused) > 0 {
+			continue
+		}
+		err := t.removeOne(ctx, v)
+		if api, ok := errors.AsType[smithy.APIError](err); ok && isKept(cloud.Code(err)) {
+			refused = append(refused, s3types.Error{Key: &v.key, VersionId: &v.id, Code: aws.String(cloud.Code(err)), Message: aws.String(api.ErrorMessage())})
+		} else if err != nil {
+			return cloud.Explain(err)
+		}
+	}
+	if len(ids) > 0 {
+		out, err := t.api.DeleteObjects(ctx, &s3.DeleteObjectsInput{
+			Bucket: t.bucket, ExpectedBucketOwner: t.account,
+			Delete: &s3types.Delete{Objects: ids, Quiet: aws.Bool(true)},
 		})
 		if err != nil {
 			return cloud.Explain(err)
 		}
+		refused = append(refused, out.Errors...)
 	}
-	if len(ids) == 0 {
-		return nil
-	}
-	out, err := t.api.DeleteObjects(ctx, &s3.DeleteObjectsInput{
-		Bucket: t.bucket, ExpectedBucketOwner: t.account,
-		Delete: &s3types.Delete{Objects: ids, Quiet: aws.Bool(true)},
-	})
-	if err != nil || len(out.Errors) == 0 {
-		return cloud.Explain(err)
-	}
-	return deleteErrors(out.Errors)
+	return deleteErrors(refused)
 }
 
-// deleteErrors returns the error of objects that S3 did not delete.
-func deleteErrors(errs []s3types.Error) error {
-	first := errs[0]
-	if code := aws.ToString(first.Code); code != "AccessDenied" && code != "MethodNotAllowed" && code != "InvalidRequest" {
-		return engine.Wait(v1alpha1.ReasonEmptying, 10*time.Second, "%d objects could not be removed for now, the first with %s", len(errs), code)
-	}
-	return engine.Blocked(v1alpha1.ReasonObjectsKept, "%d objects could not be removed, the first with %s: %s. Look for Object Lock, or a missing s3:DeleteObjectVersion permission",
-		len(errs), aws.ToString(first.Code), aws.ToString(first.Message))
+func (t target) removeOne(ctx context.Context, v version) error {
+	_, err := t.api.DeleteObject(ctx, &s3.DeleteObjectInput{
+		Bucket: t.bucket, ExpectedBucketOwner: t.account, Key: aws.String(v.key), VersionId: aws.String(v.id),
+	})
+	return err
 }
 
 // isValidXML reports whether XML 1.0 has a place for all of key's characters.

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3control"
 	"github.com/aws/smithy-go"
 )
 
@@ -28,7 +29,11 @@ type fakeS3 struct {
 	objects    []string // sorted
 	plain      bool     // it knows no encoding of keys
 	locked     bool     // Object Lock
-	refuse     string   // the call that is denied
+	abac       bool     // attribute-based access control
+	noControl  bool     // there is no S3 Control
+
+	unencrypted bool   // it encrypts nothing by itself
+	refuse      string // the call that is denied
 
 	tagless string // the code with which it refuses tags at creation
 	ignores bool   // tags at creation
@@ -135,6 +140,9 @@ func (f *fakeS3) GetBucketTagging(context.Context, *s3.GetBucketTaggingInput, ..
 
 func (f *fakeS3) PutBucketTagging(_ context.Context, in *s3.PutBucketTaggingInput, _ ...opt) (*s3.PutBucketTaggingOutput, error) {
 	return &s3.PutBucketTaggingOutput{}, f.write("PutBucketTagging", func() error {
+		if f.abac {
+			return code("BadRequest")
+		}
 		f.tags = map[string]string{}
 		for _, t := range in.Tagging.TagSet {
 			f.tags[*t.Key] = *t.Value
@@ -144,7 +152,37 @@ func (f *fakeS3) PutBucketTagging(_ context.Context, in *s3.PutBucketTaggingInpu
 }
 
 func (f *fakeS3) DeleteBucketTagging(context.Context, *s3.DeleteBucketTaggingInput, ...opt) (*s3.DeleteBucketTaggingOutput, error) {
-	return &s3.DeleteBucketTaggingOutput{}, f.write("DeleteBucketTagging", func() error { f.tags = nil; return nil })
+	return &s3.DeleteBucketTaggingOutput{}, f.write("DeleteBucketTagging", func() error {
+		if f.abac {
+			return code("BadRequest")
+		}
+		f.tags = nil
+		return nil
+	})
+}
+
+func (f *fakeS3) TagResource(_ context.Context, in *s3control.TagResourceInput, _ ...func(*s3control.Options)) (*s3control.TagResourceOutput, error) {
+	return &s3control.TagResourceOutput{}, f.write("TagResource", func() error {
+		if f.noControl {
+			return code("MethodNotAllowed")
+		}
+		for _, t := range in.Tags {
+			f.tags[*t.Key] = *t.Value
+		}
+		return nil
+	})
+}
+
+func (f *fakeS3) UntagResource(_ context.Context, in *s3control.UntagResourceInput, _ ...func(*s3control.Options)) (*s3control.UntagResourceOutput, error) {
+	return &s3control.UntagResourceOutput{}, f.write("UntagResource", func() error {
+		if f.noControl {
+			return code("MethodNotAllowed")
+		}
+		for _, key := range in.TagKeys {
+			delete(f.tags, key)
+		}
+		return nil
+	})
 }
 
 // ListObjectVersions lists up to 1,000 keys, every other as a delete marker. A character that XML cannot carry arrives as
@@ -221,8 +259,13 @@ func (f *fakeS3) GetBucketEncryption(context.Context, *s3.GetBucketEncryptionInp
 	if err := f.read("GetBucketEncryption"); err != nil {
 		return nil, err
 	}
-	if f.encryption == nil {
+	switch {
+	case f.encryption == nil && f.unencrypted:
 		return nil, code("ServerSideEncryptionConfigurationNotFoundError")
+	case f.encryption == nil:
+		return &s3.GetBucketEncryptionOutput{ServerSideEncryptionConfiguration: &s3types.ServerSideEncryptionConfiguration{Rules: []s3types.ServerSideEncryptionRule{{
+			ApplyServerSideEncryptionByDefault: &s3types.ServerSideEncryptionByDefault{SSEAlgorithm: s3types.ServerSideEncryptionAes256},
+		}}}}, nil
 	}
 	return &s3.GetBucketEncryptionOutput{ServerSideEncryptionConfiguration: f.encryption}, nil
 }

@@ -1,6 +1,7 @@
 package s3
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -49,7 +50,8 @@ var versioning = typedFeature[string]{
 
 const bucketKeyPath = "encryption.bucketKeyEnabled"
 
-// sse is encryption as S3 reports it. blocked is carried through: it is part of what one call replaces, and not ours.
+// sse is encryption as S3 reports it, without an algorithm where none is set: AWS always has one, other makers' servers need not. blocked is
+// carried through: it is part of what one call replaces, and not ours.
 type sse struct {
 	algorithm, key string
 	bucketKey      bool
@@ -69,7 +71,10 @@ var encryption = typedFeature[sse]{
 	},
 	want: func(s *v1alpha1.S3BucketSpec, ours func(string) bool, have sse) sse {
 		e := s.Encryption
-		if e == nil {
+		switch {
+		case e == nil && have.algorithm == "":
+			return have // there is nothing to go back to
+		case e == nil:
 			return sse{algorithm: string(s3types.ServerSideEncryptionAes256), blocked: have.blocked}
 		}
 		want := sse{algorithm: e.Algorithm, key: e.KMSKeyID, bucketKey: have.bucketKey && e.Algorithm == "aws:kms", blocked: have.blocked}
@@ -84,7 +89,7 @@ var encryption = typedFeature[sse]{
 	get: func(ctx context.Context, t target) (sse, error) {
 		out, err := t.api.GetBucketEncryption(ctx, &s3.GetBucketEncryptionInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
 		if cloud.HasCode(err, "ServerSideEncryptionConfigurationNotFoundError") {
-			return sse{algorithm: string(s3types.ServerSideEncryptionAes256)}, nil
+			return sse{}, nil
 		}
 		if err != nil {
 			return sse{}, err
@@ -96,7 +101,7 @@ var encryption = typedFeature[sse]{
 				return have, nil
 			}
 		}
-		return sse{algorithm: string(s3types.ServerSideEncryptionAes256)}, nil
+		return sse{}, nil
 	},
 	call: "PutBucketEncryption",
 	put: func(ctx context.Context, t target, v sse) error {
@@ -116,7 +121,7 @@ var encryption = typedFeature[sse]{
 		return reference.Added(reference.KMSKey, []string{"", have.key}, []string{want.key})
 	},
 	text: func(v sse) string {
-		text := v.algorithm
+		text := cmp.Or(v.algorithm, "not set")
 		if v.key != "" {
 			text += " with key " + v.key
 		}

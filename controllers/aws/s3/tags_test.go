@@ -1,0 +1,123 @@
+package s3
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3control"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+)
+
+// tagCalls returns the calls since the first n that wrote tags.
+func tagCalls(f *fakeS3, n int) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(f.calls[n:]), func(call string) bool {
+		return !strings.HasPrefix(call, "Put") && !strings.HasPrefix(call, "Delete") && !strings.Contains(call, "agResource")
+	}), " ")
+}
+
+// With attribute-based access control on, S3 takes tags by S3 Control alone: they are repaired, changed and removed by it, and only the first
+// change of a bucket finds that out.
+func TestTagsOfABucketWithABAC(t *testing.T) {
+	f, b := &fakeS3{}, object()
+	a := adapter(f)
+	b.Spec.Tags = v1alpha1.Tags{"team": "payments"}
+	if got := passOf(t, a, b); got != "" {
+		t.Fatalf("got %q", got)
+	}
+	f.abac = true
+	f.tags["portico.dev/uid"], f.tags["made-by"] = "older", "hand"
+	for _, step := range []struct {
+		tags v1alpha1.Tags
+		want string
+	}{
+		{v1alpha1.Tags{"team": "payments"}, "PutBucketTagging TagResource"},
+		{v1alpha1.Tags{"cost": "low"}, "TagResource UntagResource"},
+		{nil, "UntagResource"},
+	} {
+		b.Spec.Tags = step.tags
+		before := len(f.calls)
+		if got := passOf(t, a, b); got != "" || tagCalls(f, before) != step.want {
+			t.Errorf("tags %v: got %q, calls %v, want %s", step.tags, got, f.calls[before:], step.want)
+		}
+		if f.tags["portico.dev/uid"] != "uid-1" || f.tags["made-by"] != "hand" || f.tags["cost"] != string(step.tags["cost"]) {
+			t.Errorf("tags %v", f.tags)
+		}
+	}
+	b.Spec.DeletionPolicy = v1alpha1.DeletionOrphan
+	if got := remove(t, f, b); got != "" || !f.exists || len(f.tags) != 1 || f.tags["made-by"] != "hand" {
+		t.Errorf("after it was orphaned: %q, tags %v", got, f.tags)
+	}
+}
+
+// An offer is taken by S3 Control: first the marks, then the offer goes.
+func TestABucketWithABACIsAdopted(t *testing.T) {
+	f, b := offered()
+	f.abac = true
+	if got := pass(t, f, b); got != "" || tagCalls(f, 0) != "PutBucketTagging TagResource UntagResource" {
+		t.Errorf("got %q, calls %v", got, f.calls)
+	}
+	if _, offer := f.tags[cloud.TagAdopt]; offer || f.tags["portico.dev/uid"] != "uid-1" {
+		t.Errorf("tags %v", f.tags)
+	}
+}
+
+// S3 Control is called where S3 asks for it, and for no other reason to refuse.
+func TestS3ControlIsCalledOnlyWhereS3AsksForIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		server    fakeS3
+		endpoint  string
+		got, want string
+	}{
+		"tags are taken":    {want: "PutBucketTagging"},
+		"not allowed":       {server: fakeS3{refuse: "PutBucketTagging"}, got: "AccessDenied", want: "PutBucketTagging"},
+		"control is denied": {server: fakeS3{abac: true, refuse: "TagResource"}, got: "AccessDenied", want: "PutBucketTagging TagResource"},
+		"denied by a server of another maker's": {
+			server: fakeS3{abac: true, refuse: "TagResource"}, endpoint: "http://s3.local", got: "AccessDenied", want: "PutBucketTagging TagResource",
+		},
+	} {
+		f, b := &c.server, object()
+		f.exists, f.tags = true, adapter(nil).session.Tags(object(), nil)
+		b.Spec.Tags = v1alpha1.Tags{"team": "payments"}
+		a := adapter(f)
+		a.session.Endpoint = c.endpoint
+		if got := passOf(t, a, b); got != c.got || tagCalls(f, 0) != c.want {
+			t.Errorf("%s: got %q, calls %v, want %q, %s", name, got, f.calls, c.got, c.want)
+		}
+	}
+}
+
+// What a server without S3 Control said of the tags is told, and not that it has no S3 Control.
+func TestAServerWithoutS3ControlIsHeard(t *testing.T) {
+	for endpoint, want := range map[string]string{"http://s3.local": "BadRequest", "": "MethodNotAllowed"} {
+		f := &fakeS3{exists: true, abac: true, noControl: true, tags: map[string]string{}}
+		a := adapter(f)
+		a.session.Endpoint = endpoint
+		err := a.target(object()).changeTags(t.Context(), nil, cloud.TagChange{Set: map[string]string{"team": "payments"}})
+		if cloud.Code(err) != want {
+			t.Errorf("endpoint %q: %v, want %s", endpoint, err, want)
+		}
+	}
+}
+
+// A custom endpoint is called as it stands; AWS has a host for each account.
+func TestS3ControlGoesToTheEndpointItself(t *testing.T) {
+	for base, want := range map[string]string{
+		"http://aws.local:4566": "http://aws.local:4566",
+		"":                      "https://111122223333.s3-control.eu-west-1.amazonaws.com",
+	} {
+		session := adapter(nil).session
+		session.Endpoint = base
+		params := s3control.EndpointParameters{Region: aws.String("eu-west-1"), AccountId: &session.AccountID, RequiresAccountId: aws.Bool(true)}
+		if base != "" {
+			params.Endpoint = &base
+		}
+		got, err := controlFor(session).Options().EndpointResolverV2.ResolveEndpoint(t.Context(), params)
+		if err != nil || got.URI.String() != want {
+			t.Errorf("%q: %s, %v, want %s", base, got.URI.String(), err, want)
+		}
+	}
+}
