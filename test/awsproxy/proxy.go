@@ -51,6 +51,7 @@ type Proxy struct {
 	machines     *ec2Service
 	servers      *s3Servers
 	queues       *sqsService
+	databases    *rdsService
 
 	latency atomic.Int64
 	// pageSize limits the operator's listings; 0 does not.
@@ -88,6 +89,7 @@ func New(o Options) (*Proxy, error) {
 	p.machines = newEC2(up, o.Now)
 	p.servers = &s3Servers{all: map[string]S3Server{}}
 	p.queues = newSQS(up, o.QueueNameWait, o.Now)
+	p.databases = newRDS(up, o.DatabaseCreation, o.Now)
 	p.strict = map[string]strict{}
 	for name, s := range services {
 		if s.newStrict != nil {

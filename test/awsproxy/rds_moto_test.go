@@ -3,6 +3,7 @@
 package awsproxy_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -57,6 +58,34 @@ func TestChangesOfADatabaseWaitUnlessAtOnce(t *testing.T) {
 	wantCode(t, err, "InvalidParameterCombination")
 	_, err = c.ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &name, MasterUserPassword: aws.String("p@ssword-1")})
 	wantCode(t, err, "InvalidParameterValue")
+}
+
+func TestStorageIsNotChangedAgainForHours(t *testing.T) {
+	w := newWorld(t)
+	c := w.rds()
+	name := unique(t)
+	_, err := c.CreateDBInstance(t.Context(), database(name))
+	must(t, err)
+	change := func(in rds.ModifyDBInstanceInput) error {
+		in.DBInstanceIdentifier, in.ApplyImmediately = &name, aws.Bool(true)
+		_, err := c.ModifyDBInstance(t.Context(), &in)
+		return err
+	}
+	must(t, change(rds.ModifyDBInstanceInput{AllocatedStorage: aws.Int32(30)}))
+	if db := look(t, c, name); *db.DBInstanceStatus != "available" || *db.AllocatedStorage != 30 {
+		t.Errorf("%s with %d GiB", *db.DBInstanceStatus, *db.AllocatedStorage)
+	}
+	for _, in := range []rds.ModifyDBInstanceInput{
+		{AllocatedStorage: aws.Int32(40)}, {StorageType: aws.String("io1"), Iops: aws.Int32(3000)}, {AllocatedStorage: aws.Int32(40), BackupRetentionPeriod: aws.Int32(9)},
+	} {
+		err := change(in)
+		if wantCode(t, err, "InvalidParameterCombination"); !strings.Contains(err.Error(), "previous storage change is being optimized") {
+			t.Errorf("refused with %v", err)
+		}
+	}
+	must(t, change(rds.ModifyDBInstanceInput{AllocatedStorage: aws.Int32(30), BackupRetentionPeriod: aws.Int32(9)}))
+	w.SetStorageCooldown(0)
+	must(t, change(rds.ModifyDBInstanceInput{AllocatedStorage: aws.Int32(40)}))
 }
 
 func TestADatabaseTakesItsTimeToCreate(t *testing.T) {
