@@ -38,6 +38,9 @@ type RDSInstanceStatus struct {
 	// masterUserSecretARN is the secret in AWS Secrets Manager in which RDS keeps the password that it manages.
 	// +optional
 	MasterUserSecretARN string `json:"masterUserSecretARN,omitempty"`
+	// storageChangeTime is when RDS was last told to change the storage at once. It takes no other change of it for six hours.
+	// +optional
+	StorageChangeTime *metav1.Time `json:"storageChangeTime,omitempty"`
 	// finalSnapshotIdentifier is the snapshot that keeps the data of a database that is being deleted.
 	// +optional
 	FinalSnapshotIdentifier string `json:"finalSnapshotIdentifier,omitempty"`

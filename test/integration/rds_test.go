@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	corev1 "k8s.io/api/core/v1"
@@ -243,5 +244,37 @@ func TestAChangeOfClassWaitsForTheWindow(t *testing.T) {
 	ready(t, c, i)
 	if len(i.Status.PendingModifiedValues) > 0 || i.Status.InstanceClass != "db.m5.large" {
 		t.Errorf("pending %v, class %s", i.Status.PendingModifiedValues, i.Status.InstanceClass)
+	}
+}
+
+// AWS takes one change of the storage in six hours. What else is asked for meanwhile is done and published.
+func TestASecondChangeOfStorageHoldsNothingUp(t *testing.T) {
+	c := withOperator(t)
+	t.Cleanup(func() { world.Proxy.SetStorageCooldown(6 * time.Hour) })
+	i := databaseOf(team(t, c), "growing", func(s *v1alpha1.RDSInstanceSpec) { s.ApplyImmediately = true })
+	createReady(t, c, i)
+	edit(t, c, i, func(i *v1alpha1.RDSInstance) { i.Spec.AllocatedStorage = 30 })
+	ready(t, c, i)
+	first := bound(t, c, i)["password"]
+	edit(t, c, i, func(i *v1alpha1.RDSInstance) {
+		i.Spec.AllocatedStorage, i.Spec.BackupRetentionPeriod = 40, aws.Int32(9)
+		i.Annotations = map[string]string{v1alpha1.AnnotationRotatePassword: "today"}
+	})
+	got := reason(t, c, i, v1alpha1.ReasonStorageOptimizing)
+	until := i.Status.StorageChangeTime.Add(6 * time.Hour).UTC().Format("2006-01-02 15:04 UTC")
+	if !strings.Contains(got.Message, "the database works") || !strings.Contains(got.Message, until) || !strings.Contains(got.Message, "nothing has to be done") {
+		t.Errorf("message %q", got.Message)
+	}
+	if db := inRDS(t, i); *db.AllocatedStorage != 30 || *db.BackupRetentionPeriod != 9 {
+		t.Errorf("%d GiB, backups of %d days", *db.AllocatedStorage, *db.BackupRetentionPeriod)
+	}
+	if is := bound(t, c, i)["password"]; is == first || i.Status.PasswordRotation != "today" {
+		t.Error("the new password is not published")
+	}
+	world.Proxy.SetStorageCooldown(0)
+	annotate(t, c, i, v1alpha1.AnnotationReconcileRequestedAt, "1")
+	ready(t, c, i)
+	if db := inRDS(t, i); *db.AllocatedStorage != 40 {
+		t.Errorf("afterwards %d GiB", *db.AllocatedStorage)
 	}
 }

@@ -38,6 +38,8 @@ type fakeRDS struct {
 	lose     bool  // the reply of every write
 	absent   bool  // from answers to a filter
 	deletes  bool  // deletion takes its time
+
+	optimizing bool // the storage, though the instance is available
 }
 
 var errNoInstance = code("DBInstanceNotFound")

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
@@ -32,7 +33,7 @@ const account, region = "111122223333", "eu-west-1"
 // adapterOf makes the adapter of one pass; f and v outlive it.
 func adapterOf(f *fakeRDS, v *fakeVault, others ...client.Object) *instance {
 	return &instance{
-		svc: newService(f, 0), vault: v, kube: external.Kube{Reader: secrets(others)},
+		svc: newService(f, 0), vault: v, kube: external.Kube{Reader: secrets(others)}, now: time.Now,
 		session: &cloud.Session{
 			Config: aws.Config{Region: region}, AccountID: account, Partition: "aws",
 			Identity: cloud.Identity{Cluster: "cluster", Kind: kind, NamespaceUID: "ns-uid"},

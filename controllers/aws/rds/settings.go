@@ -192,6 +192,6 @@ func setAutoscaling(in *input, value string, seen *instanceState) {
 		in.MaxAllocatedStorage = external.ParseInt(value)
 	case seen != nil:
 		p := seen.pending()
-		in.MaxAllocatedStorage = aws.Int32(max(aws.ToInt32(seen.db.AllocatedStorage), aws.ToInt32(p.AllocatedStorage), aws.ToInt32(in.AllocatedStorage)))
+		in.MaxAllocatedStorage = aws.Int32(max(aws.ToInt32(seen.db.AllocatedStorage), aws.ToInt32(p.AllocatedStorage)))
 	}
 }
