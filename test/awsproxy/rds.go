@@ -15,8 +15,8 @@ import (
 // unless they are asked for at once; refuses what moto takes and RDS does not:
 // less storage, other storage soon after the last change of it, passwords that
 // no engine knows, a deletion that says nothing of the final snapshot, changes
-// of an instance that is still being created; and knows the port and
-// Performance Insights, which moto forgets. That protected instances
+// of an instance that is still being created; and knows the port, Performance
+// Insights and Extended Support, which moto forgets. That protected instances
 // are not deleted, and identifiers know no case, moto does.
 type rdsService struct {
 	upstream *upstream
@@ -35,6 +35,7 @@ type instanceExtra struct {
 	storageChanged time.Time // the last time; zero: never
 	pending        url.Values
 	port           string // empty: as moto has it
+	lifecycle      string // of the engine; empty: as RDS chooses
 	insights       bool
 }
 
@@ -100,6 +101,9 @@ func (s *rdsService) create(x *exchange) *reply {
 	if x.call.Operation == "CreateDBInstance" {
 		if x.form.Get("MasterUserPassword") == "" && x.form.Get("ManageMasterUserPassword") != "true" {
 			return x.fail(http.StatusBadRequest, "InvalidParameterCombination", "You must specify MasterUserPassword, or ManageMasterUserPassword.")
+		}
+		if engine := x.form.Get("Engine"); x.form.Has("EngineLifecycleSupport") && !extendable[engine] {
+			return x.fail(http.StatusBadRequest, "InvalidParameterCombination", "EngineLifecycleSupport isn't supported for "+engine+".")
 		}
 		x.form.Set("EngineVersion", fullVersion(x.form.Get("Engine"), x.form.Get("EngineVersion")))
 		x.setForm(x.form)
@@ -223,6 +227,9 @@ func (s *rdsService) note(x *exchange, id string) {
 	extra := s.extra(id)
 	if port := x.form.Get("DBPortNumber"); port != "" {
 		extra.port = port
+	}
+	if lifecycle := x.form.Get("EngineLifecycleSupport"); lifecycle != "" {
+		extra.lifecycle = lifecycle
 	}
 	if on := x.form.Get("EnablePerformanceInsights"); on != "" {
 		extra.insights = on == "true"

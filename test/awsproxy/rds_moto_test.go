@@ -88,6 +88,38 @@ func TestStorageIsNotChangedAgainForHours(t *testing.T) {
 	must(t, change(rds.ModifyDBInstanceInput{AllocatedStorage: aws.Int32(40)}))
 }
 
+func TestExtendedSupportIsOnUnlessOneSaysOtherwise(t *testing.T) {
+	const on, off = "open-source-rds-extended-support", "open-source-rds-extended-support-disabled"
+	c := newWorld(t).rds()
+	for said, want := range map[string]string{"": on, on: on, off: off} {
+		name := unique(t)
+		in := database(name)
+		if said != "" {
+			in.EngineLifecycleSupport = &said
+		}
+		_, err := c.CreateDBInstance(t.Context(), in)
+		must(t, err)
+		if db := look(t, c, name); aws.ToString(db.EngineLifecycleSupport) != want {
+			t.Errorf("asked for %q, got %s", said, aws.ToString(db.EngineLifecycleSupport))
+		}
+		_, err = c.ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &name, EngineLifecycleSupport: aws.String(off)})
+		must(t, err)
+		if db := look(t, c, name); aws.ToString(db.EngineLifecycleSupport) != off {
+			t.Errorf("changed to %s", aws.ToString(db.EngineLifecycleSupport))
+		}
+	}
+	other := database(unique(t))
+	other.Engine, other.EngineVersion, other.EngineLifecycleSupport = aws.String("mariadb"), nil, aws.String(off)
+	_, err := c.CreateDBInstance(t.Context(), other)
+	wantCode(t, err, "InvalidParameterCombination")
+	other.EngineLifecycleSupport = nil
+	_, err = c.CreateDBInstance(t.Context(), other)
+	must(t, err)
+	if db := look(t, c, *other.DBInstanceIdentifier); db.EngineLifecycleSupport != nil {
+		t.Errorf("MariaDB has %s", *db.EngineLifecycleSupport)
+	}
+}
+
 func TestADatabaseTakesItsTimeToCreate(t *testing.T) {
 	later := time.Duration(0)
 	c := newWorld(t, func(o *awsproxy.Options) {

@@ -1,6 +1,7 @@
 package awsproxy
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -33,10 +34,21 @@ func (s *rdsService) complete(x *exchange, r *reply) {
 		}
 		return []byte(strings.TrimSuffix(text, "</DBInstance>") +
 			"<PerformanceInsightsEnabled>" + strconv.FormatBool(extra.insights) + "</PerformanceInsightsEnabled>" +
-			"<PendingModifiedValues>" + pending.String() + "</PendingModifiedValues></DBInstance>")
+			lifecycle(extra, element(is, "Engine")) + "<PendingModifiedValues>" + pending.String() + "</PendingModifiedValues></DBInstance>")
 	})
 	r.header.Del("Content-Length")
 }
+
+// lifecycle returns the element that tells of Extended Support, which RDS has of
+// two engines, and switches on unless it is told otherwise.
+func lifecycle(extra *instanceExtra, engine string) string {
+	if !extendable[engine] {
+		return ""
+	}
+	return "<EngineLifecycleSupport>" + cmp.Or(extra.lifecycle, "open-source-rds-extended-support") + "</EngineLifecycleSupport>"
+}
+
+var extendable = map[string]bool{"mysql": true, "postgres": true}
 
 var (
 	portElement     = regexp.MustCompile(`<Port>[^<]*</Port>`)
