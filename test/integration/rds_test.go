@@ -247,6 +247,33 @@ func TestAChangeOfClassWaitsForTheWindow(t *testing.T) {
 	}
 }
 
+// AWS adds paid Extended Support to what is created and restored, unless told otherwise.
+func TestADatabaseHasNoExtendedSupportUnlessItIsAskedFor(t *testing.T) {
+	const on, off = "open-source-rds-extended-support", "open-source-rds-extended-support-disabled"
+	c := withOperator(t)
+	ns := team(t, c)
+	i := databaseOf(ns, "frugal", func(s *v1alpha1.RDSInstanceSpec) { s.FinalSnapshotIdentifier = ns + "-frugal" })
+	createReady(t, c, i)
+	if is := aws.ToString(inRDS(t, i).EngineLifecycleSupport); is != off {
+		t.Errorf("created with %s", is)
+	}
+	edit(t, c, i, func(i *v1alpha1.RDSInstance) { i.Spec.EngineLifecycleSupport = on })
+	ready(t, c, i)
+	edit(t, c, i, func(i *v1alpha1.RDSInstance) { i.Spec.EngineLifecycleSupport = "" })
+	ready(t, c, i)
+	if is := aws.ToString(inRDS(t, i).EngineLifecycleSupport); is != on {
+		t.Errorf("asked for and then left alone, it is %s", is)
+	}
+	gone(t, c, i)
+	again := databaseOf(ns, "again", func(s *v1alpha1.RDSInstanceSpec) {
+		s.RestoreFrom, s.DBName = &v1alpha1.RDSRestoreFrom{SnapshotIdentifier: ns + "-frugal"}, ""
+	})
+	createReady(t, c, again)
+	if is := aws.ToString(inRDS(t, again).EngineLifecycleSupport); is != off {
+		t.Errorf("restored with %s", is)
+	}
+}
+
 // AWS takes one change of the storage in six hours. What else is asked for meanwhile is done and published.
 func TestASecondChangeOfStorageHoldsNothingUp(t *testing.T) {
 	c := withOperator(t)

@@ -96,6 +96,11 @@ func (f *fakeRDS) CreateDBInstance(_ context.Context, in *rds.CreateDBInstanceIn
 		if version == "" || version == "16" {
 			version = "16.3"
 		}
+		if hasExtendedSupport(*in.Engine) {
+			in.EngineLifecycleSupport = or(in.EngineLifecycleSupport, "open-source-rds-extended-support")
+		} else if in.EngineLifecycleSupport != nil {
+			return code("InvalidParameterCombination")
+		}
 		f.tags, f.password = tagMap(in.Tags), aws.ToString(in.MasterUserPassword)
 		f.db = &rdstypes.DBInstance{
 			DBInstanceIdentifier: aws.String(strings.ToLower(*in.DBInstanceIdentifier)), Engine: in.Engine, EngineVersion: &version,
@@ -109,7 +114,8 @@ func (f *fakeRDS) CreateDBInstance(_ context.Context, in *rds.CreateDBInstanceIn
 			PreferredMaintenanceWindow: or(in.PreferredMaintenanceWindow, "tue:05:00-tue:05:30"),
 			PerformanceInsightsEnabled: or(in.EnablePerformanceInsights, false), EnabledCloudwatchLogsExports: in.EnableCloudwatchLogsExports,
 			DeletionProtection: or(in.DeletionProtection, false), CopyTagsToSnapshot: in.CopyTagsToSnapshot,
-			Endpoint: &rdstypes.Endpoint{Address: aws.String("db.example.com"), Port: or(in.Port, defaultPort(*in.Engine))},
+			EngineLifecycleSupport: in.EngineLifecycleSupport,
+			Endpoint:               &rdstypes.Endpoint{Address: aws.String("db.example.com"), Port: or(in.Port, defaultPort(*in.Engine))},
 		}
 		if aws.ToBool(in.ManageMasterUserPassword) {
 			f.managed(true)
@@ -211,7 +217,7 @@ func (f *fakeRDS) RestoreDBInstanceFromDBSnapshot(ctx context.Context, in *rds.R
 	_, err := f.CreateDBInstance(ctx, &rds.CreateDBInstanceInput{
 		DBInstanceIdentifier: in.DBInstanceIdentifier, Engine: engineName, DBInstanceClass: in.DBInstanceClass,
 		AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("then"), DBName: aws.String("ledger"), MasterUserPassword: aws.String("of the snapshot"),
-		PubliclyAccessible: in.PubliclyAccessible, ManageMasterUserPassword: in.ManageMasterUserPassword, Tags: in.Tags, StorageEncrypted: aws.Bool(true),
+		PubliclyAccessible: in.PubliclyAccessible, ManageMasterUserPassword: in.ManageMasterUserPassword, Tags: in.Tags, EngineLifecycleSupport: in.EngineLifecycleSupport, StorageEncrypted: aws.Bool(true),
 	})
 	return &rds.RestoreDBInstanceFromDBSnapshotOutput{}, err
 }

@@ -71,6 +71,7 @@ func (f *fakeRDS) atOnce(in *rds.ModifyDBInstanceInput) {
 	replace(&f.db.PreferredMaintenanceWindow, in.PreferredMaintenanceWindow)
 	replace(&f.db.PerformanceInsightsEnabled, in.EnablePerformanceInsights)
 	replace(&f.db.DeletionProtection, in.DeletionProtection)
+	replace(&f.db.EngineLifecycleSupport, in.EngineLifecycleSupport)
 	replace(&f.db.CopyTagsToSnapshot, in.CopyTagsToSnapshot)
 	replace(&f.db.Endpoint.Port, in.DBPortNumber)
 	if in.MaxAllocatedStorage != nil {
@@ -183,6 +184,8 @@ func (f *fakeRDS) drift(path string) {
 		flip(&f.db.PerformanceInsightsEnabled)
 	case "enabledCloudwatchLogsExports":
 		f.db.EnabledCloudwatchLogsExports = []string{"upgrade", "postgresql"}
+	case "engineLifecycleSupport":
+		f.db.EngineLifecycleSupport = aws.String(noExtendedSupport)
 	case "deletionProtection":
 		flip(&f.db.DeletionProtection)
 	case versionPath:
