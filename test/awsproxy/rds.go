@@ -23,6 +23,7 @@ type rdsService struct {
 	locks    locks // by instance
 	creation time.Duration
 	now      func() time.Time
+	answers  rdsAnswers
 
 	mu        sync.Mutex
 	cooldown  time.Duration
@@ -57,6 +58,8 @@ func (s *rdsService) around(ctx context.Context, x *exchange, next forward) (*re
 		if storage, refusal, err = s.modify(ctx, x, id); err != nil {
 			return nil, err
 		}
+	case "DescribeDBInstances":
+		refusal = s.answers.longFilter(x)
 	case "DeleteDBInstance":
 		defer s.locks.lock(id, true)()
 		refusal = s.remove(x, id)

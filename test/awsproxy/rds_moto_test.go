@@ -120,6 +120,20 @@ func TestExtendedSupportIsOnUnlessOneSaysOtherwise(t *testing.T) {
 	}
 }
 
+func TestAFilterMayTakeFewIdentifiers(t *testing.T) {
+	w := newWorld(t)
+	c := w.rds()
+	w.SetDatabaseFilterLimit(2)
+	ask := func(ids ...string) error {
+		_, err := c.DescribeDBInstances(t.Context(), &rds.DescribeDBInstancesInput{Filters: []types.Filter{{Name: aws.String("db-instance-id"), Values: ids}}})
+		return err
+	}
+	must(t, ask("a", "b"))
+	wantCode(t, ask("a", "b", "c"), "InvalidParameterValue")
+	w.SetDatabaseFilterLimit(0)
+	must(t, ask("a", "b", "c"))
+}
+
 func TestADatabaseTakesItsTimeToCreate(t *testing.T) {
 	later := time.Duration(0)
 	c := newWorld(t, func(o *awsproxy.Options) {
