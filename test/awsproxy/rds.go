@@ -76,6 +76,7 @@ func (s *rdsService) around(ctx context.Context, x *exchange, next forward) (*re
 		s.storageChanged(id)
 	}
 	s.complete(x, r)
+	s.answers.withoutTags(x, r)
 	return r, nil
 }
 

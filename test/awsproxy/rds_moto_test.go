@@ -134,6 +134,30 @@ func TestAFilterMayTakeFewIdentifiers(t *testing.T) {
 	must(t, ask("a", "b", "c"))
 }
 
+func TestTagsMayBeLeftOutOfADescription(t *testing.T) {
+	w := newWorld(t)
+	c := w.rds()
+	name := unique(t)
+	in := database(name)
+	in.Tags = []types.Tag{{Key: aws.String("team"), Value: aws.String("payments")}}
+	_, err := c.CreateDBInstance(t.Context(), in)
+	must(t, err)
+	w.HideDatabaseTags(true)
+	db := look(t, c, name)
+	if db.TagList != nil {
+		t.Errorf("shown with %v", db.TagList)
+	}
+	out, err := c.ListTagsForResource(t.Context(), &rds.ListTagsForResourceInput{ResourceName: db.DBInstanceArn})
+	must(t, err)
+	if len(out.TagList) != 1 || *out.TagList[0].Value != "payments" {
+		t.Errorf("listed with %v", out.TagList)
+	}
+	w.HideDatabaseTags(false)
+	if db := look(t, c, name); len(db.TagList) != 1 {
+		t.Errorf("shown again with %v", db.TagList)
+	}
+}
+
 func TestADatabaseTakesItsTimeToCreate(t *testing.T) {
 	later := time.Duration(0)
 	c := newWorld(t, func(o *awsproxy.Options) {
