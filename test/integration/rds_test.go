@@ -274,6 +274,22 @@ func TestADatabaseHasNoExtendedSupportUnlessItIsAskedFor(t *testing.T) {
 	}
 }
 
+// RDS may describe a database without its tags, by which its owner is known.
+func TestADatabaseIsKnownThoughItsTagsAreLeftOut(t *testing.T) {
+	c := withOperator(t)
+	world.Proxy.HideDatabaseTags(true)
+	t.Cleanup(func() { world.Proxy.HideDatabaseTags(false) })
+	i := databaseOf(team(t, c), "tagless")
+	createReady(t, c, i)
+	m := world.Proxy.Mark()
+	annotate(t, c, i, v1alpha1.AnnotationReconcileRequestedAt, "1")
+	await(t, "a pass on request", func() (bool, string) { got := toRDS(m); return len(got) > 1, fmt.Sprint(got) })
+	ready(t, c, i)
+	if got := toRDS(m); !slices.Equal(got, []string{"DescribeDBInstances", "ListTagsForResource"}) {
+		t.Errorf("a check at rest called %v", got)
+	}
+}
+
 // AWS takes one change of the storage in six hours. What else is asked for meanwhile is done and published.
 func TestASecondChangeOfStorageHoldsNothingUp(t *testing.T) {
 	c := withOperator(t)

@@ -38,6 +38,7 @@ type snapshotAPI interface {
 }
 
 type tagAPI interface {
+	ListTagsForResource(context.Context, *rds.ListTagsForResourceInput, ...opt) (*rds.ListTagsForResourceOutput, error)
 	AddTagsToResource(context.Context, *rds.AddTagsToResourceInput, ...opt) (*rds.AddTagsToResourceOutput, error)
 	RemoveTagsFromResource(context.Context, *rds.RemoveTagsFromResourceInput, ...opt) (*rds.RemoveTagsFromResourceOutput, error)
 }
@@ -147,11 +148,25 @@ func (s *service) list(ctx context.Context, listing *cloud.Listing[instanceState
 // instanceState is what AWS has of one instance.
 type instanceState struct {
 	db   rdstypes.DBInstance
-	tags map[string]string
+	tags map[string]string // nil: the answer came without
 }
 
 func stateOf(db *rdstypes.DBInstance) instanceState {
-	return instanceState{db: *db, tags: tagMap(db.TagList)}
+	seen := instanceState{db: *db}
+	if db.TagList != nil {
+		seen.tags = tagMap(db.TagList)
+	}
+	return seen
+}
+
+// readTags returns the tags of an instance or a snapshot. Answers that describe either may leave the tags out, which says nothing of
+// whether there are any.
+func (s *service) readTags(ctx context.Context, arn *string) (map[string]string, error) {
+	out, err := s.ListTagsForResource(ctx, &rds.ListTagsForResourceInput{ResourceName: arn})
+	if err != nil {
+		return nil, cloud.Explain(err)
+	}
+	return tagMap(out.TagList), nil
 }
 
 func tagMap(list []rdstypes.Tag) map[string]string {

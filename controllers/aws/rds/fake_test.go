@@ -39,7 +39,9 @@ type fakeRDS struct {
 	absent   bool  // from answers to a filter
 	deletes  bool  // deletion takes its time
 
-	optimizing bool // the storage, though the instance is available
+	leaveOut   bool  // tags, of what is described
+	failTags   error // of reading tags
+	optimizing bool  // the storage, though the instance is available
 }
 
 var errNoInstance = code("DBInstanceNotFound")
@@ -77,7 +79,9 @@ func (f *fakeRDS) DescribeDBInstances(_ context.Context, in *rds.DescribeDBInsta
 		return out, nil
 	}
 	db := *f.db
-	db.TagList = tagList(f.tags)
+	if db.TagList = tagList(f.tags); f.leaveOut {
+		db.TagList = nil
+	}
 	if p := f.db.PendingModifiedValues; p != nil {
 		waiting := *p
 		db.PendingModifiedValues = &waiting
@@ -195,7 +199,10 @@ func (f *fakeRDS) snapshot(name string, tags map[string]string) *rdstypes.DBSnap
 	if f.snapshots == nil {
 		f.snapshots = map[string]*rdstypes.DBSnapshot{}
 	}
-	s := &rdstypes.DBSnapshot{DBSnapshotIdentifier: &name, Status: aws.String("available"), Engine: aws.String("postgres"), TagList: tagList(tags)}
+	s := &rdstypes.DBSnapshot{
+		DBSnapshotIdentifier: &name, DBSnapshotArn: aws.String("arn:aws:rds:" + region + ":" + account + ":snapshot:" + name),
+		Status: aws.String("available"), Engine: aws.String("postgres"), TagList: tagList(tags),
+	}
 	f.snapshots[name] = s
 	return s
 }
@@ -206,7 +213,27 @@ func (f *fakeRDS) DescribeDBSnapshots(_ context.Context, in *rds.DescribeDBSnaps
 	if s == nil {
 		return nil, code("DBSnapshotNotFound")
 	}
-	return &rds.DescribeDBSnapshotsOutput{DBSnapshots: []rdstypes.DBSnapshot{*s}}, nil
+	shown := *s
+	if f.leaveOut {
+		shown.TagList = nil
+	}
+	return &rds.DescribeDBSnapshotsOutput{DBSnapshots: []rdstypes.DBSnapshot{shown}}, nil
+}
+
+func (f *fakeRDS) ListTagsForResource(_ context.Context, in *rds.ListTagsForResourceInput, _ ...opt) (*rds.ListTagsForResourceOutput, error) {
+	f.calls = append(f.calls, "ListTagsForResource")
+	if f.failTags != nil {
+		return nil, f.failTags
+	}
+	for _, s := range f.snapshots {
+		if aws.ToString(s.DBSnapshotArn) == *in.ResourceName {
+			return &rds.ListTagsForResourceOutput{TagList: s.TagList}, nil
+		}
+	}
+	if f.db == nil || *f.db.DBInstanceArn != *in.ResourceName {
+		return nil, errNoInstance
+	}
+	return &rds.ListTagsForResourceOutput{TagList: tagList(f.tags)}, nil
 }
 
 func (f *fakeRDS) RestoreDBInstanceFromDBSnapshot(ctx context.Context, in *rds.RestoreDBInstanceFromDBSnapshotInput, _ ...opt) (*rds.RestoreDBInstanceFromDBSnapshotOutput, error) {

@@ -54,8 +54,19 @@ func (i *instance) identifier(obj *v1alpha1.RDSInstance) string {
 }
 
 // Observe reads the instance with its tags: from the latest listing if the look is routine, else together with others'
-// looks of the same moment. What was not there yet is looked for alone.
+// looks of the same moment. What was not there yet is looked for alone. Tags that the answer leaves out are asked for.
 func (i *instance) Observe(ctx context.Context, obj *v1alpha1.RDSInstance) (*instanceState, error) {
+	seen, err := i.look(ctx, obj)
+	if err == nil && seen != nil && seen.tags == nil {
+		seen.tags, err = i.svc.readTags(ctx, seen.db.DBInstanceArn)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return seen, nil
+}
+
+func (i *instance) look(ctx context.Context, obj *v1alpha1.RDSInstance) (*instanceState, error) {
 	name := i.identifier(obj)
 	if obj.Status.ARN == "" {
 		return i.svc.readOne(ctx, name)

@@ -71,8 +71,14 @@ func (i *instance) admitSnapshot(ctx context.Context, obj *v1alpha1.RDSInstance,
 		return explain(err)
 	}
 	snapshot := &out.DBSnapshots[0]
+	tags := tagMap(snapshot.TagList)
+	if snapshot.TagList == nil {
+		if tags, err = i.svc.readTags(ctx, snapshot.DBSnapshotArn); err != nil {
+			return err
+		}
+	}
 	switch status := aws.ToString(snapshot.Status); {
-	case !i.session.Identity.SharedWith(obj, tagMap(snapshot.TagList)):
+	case !i.session.Identity.SharedWith(obj, tags):
 		return reference.RefuseSnapshot(obj, from)
 	case aws.ToString(snapshot.Engine) != obj.Spec.Engine:
 		return engine.Blocked(v1alpha1.ReasonSnapshotMismatch, "the snapshot %s is of %s, not of %s; nothing was created. Delete this object and request one with the engine of the snapshot", from, aws.ToString(snapshot.Engine), obj.Spec.Engine)
