@@ -39,6 +39,11 @@ var databases = []Rule{
 	{Kind: v1alpha1.KindRDSInstance, Name: "maxDatabaseStorageGiB", Field: "maxAllocatedStorage", test: atMost("maxAllocatedStorage")},
 	{Kind: v1alpha1.KindRDSInstance, Name: "requirePrivateDatabases", Field: "publiclyAccessible", test: always("publiclyAccessible", false)},
 	{
+		Kind: v1alpha1.KindRDSInstance, Name: "forbidExtendedSupport", Field: "engineLifecycleSupport", // which other engines do not have
+		test: unless(func(s spec) bool { return s["engine"] != "mysql" && s["engine"] != "postgres" }, "(!(variables.s.engine in ['mysql', 'postgres']))",
+			always("engineLifecycleSupport", "open-source-rds-extended-support-disabled")),
+	},
+	{
 		Kind: v1alpha1.KindRDSInstance, Name: requireEncryption, Field: "storageEncrypted", // of a snapshot, it is as that is
 		test: unless(func(s spec) bool { _, ok := s["restoreFrom"]; return ok }, "has(variables.s.restoreFrom)", always("storageEncrypted", true)),
 	},

@@ -58,6 +58,9 @@ type Guardrails struct {
 	// key. S3 encrypts always.
 	// +optional
 	RequireEncryption bool `json:"requireEncryption,omitempty"`
+	// forbidExtendedSupport true keeps databases of MySQL and PostgreSQL out of paid Extended Support.
+	// +optional
+	ForbidExtendedSupport bool `json:"forbidExtendedSupport,omitempty"`
 	// requireIMDSv2 true has the metadata service of EC2 instances ask for session tokens.
 	// +optional
 	RequireIMDSv2 bool `json:"requireIMDSv2,omitempty"`

@@ -46,6 +46,13 @@ type RDSNetworkSpec struct {
 
 // RDSOperationSpec is how a database is run, backed up and given up.
 type RDSOperationSpec struct {
+	// engineLifecycleSupport says what becomes of a major version whose standard support has ended. With
+	// open-source-rds-extended-support it runs on, and AWS charges for Extended Support; with
+	// open-source-rds-extended-support-disabled AWS upgrades it, and no new database of it can be made. Left out, a new database
+	// is made without Extended Support, and one that is there keeps what it has. Only of MySQL and PostgreSQL.
+	// +kubebuilder:validation:Enum=open-source-rds-extended-support;open-source-rds-extended-support-disabled
+	// +optional
+	EngineLifecycleSupport string `json:"engineLifecycleSupport,omitempty"`
 	// backupRetentionPeriod is for how many days automated backups are kept; 0 switches them off. A lower number deletes
 	// older recovery points at once. AWS's default is 1; a number that is removed stays in force.
 	// +kubebuilder:validation:Minimum=0

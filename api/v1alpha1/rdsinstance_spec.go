@@ -1,7 +1,8 @@
 package v1alpha1
 
 // RDSInstanceSpec is the database that a team wants. A field left out is not managed and keeps AWS's default, save for
-// two that are safe when left out: a database is encrypted, and not reachable from the internet.
+// three that are safe when left out: a database is encrypted, not reachable from the internet, and without paid Extended
+// Support.
 // +kubebuilder:validation:XValidation:rule="has(self.dbInstanceIdentifier) == has(oldSelf.dbInstanceIdentifier)",message="dbInstanceIdentifier is immutable: renaming would break the endpoint; delete this object and request a new one"
 // +kubebuilder:validation:XValidation:rule="has(self.dbName) == has(oldSelf.dbName)",message="dbName is immutable: RDS creates the database once; delete this object and request a new one"
 // +kubebuilder:validation:XValidation:rule="(!has(self.storageEncrypted) || self.storageEncrypted) == (!has(oldSelf.storageEncrypted) || oldSelf.storageEncrypted)",message="storageEncrypted is immutable: RDS cannot encrypt or decrypt what is there; delete this object and request a new one"
@@ -25,6 +26,7 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="!self.engine.startsWith('oracle') || size(self.masterUsername) <= 30",message="a masterUsername of Oracle has at most 30 characters"
 // +kubebuilder:validation:XValidation:rule="!has(self.dbName) || !self.engine.startsWith('sqlserver')",message="SQL Server has no dbName: remove it, and create databases by SQL"
 // +kubebuilder:validation:XValidation:rule="!has(self.dbName) || !self.engine.startsWith('oracle') || size(self.dbName) <= 8",message="a dbName of Oracle is a SID of at most 8 characters"
+// +kubebuilder:validation:XValidation:rule="!has(self.engineLifecycleSupport) || self.engine in ['mysql', 'postgres']",message="only MySQL and PostgreSQL have an Extended Support: remove engineLifecycleSupport"
 type RDSInstanceSpec struct {
 	AWSSpec `json:",inline"`
 	// dbInstanceIdentifier is the instance's name in RDS, unique in the account and region; case does not count. Left out,

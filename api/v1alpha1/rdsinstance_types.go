@@ -38,6 +38,9 @@ type RDSInstanceStatus struct {
 	// masterUserSecretARN is the secret in AWS Secrets Manager in which RDS keeps the password that it manages.
 	// +optional
 	MasterUserSecretARN string `json:"masterUserSecretARN,omitempty"`
+	// storageChangeTime is when RDS was last told to change the storage at once. It takes no other change of it for six hours.
+	// +optional
+	StorageChangeTime *metav1.Time `json:"storageChangeTime,omitempty"`
 	// finalSnapshotIdentifier is the snapshot that keeps the data of a database that is being deleted.
 	// +optional
 	FinalSnapshotIdentifier string `json:"finalSnapshotIdentifier,omitempty"`
@@ -71,7 +74,7 @@ type RDSInstanceStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/icon=database"
 // +kubebuilder:metadata:annotations="portico.dev/confirm-deletion=true"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,engine,engineVersion,dbInstanceClass,allocatedStorage,masterUsername,dbName,deletionPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/order=dbInstanceIdentifier,allowMajorVersionUpgrade,autoMinorVersionUpgrade,maxAllocatedStorage,storageType,iops,storageThroughput,masterUserPasswordSecretRef,name,key,manageMasterUserPassword,masterUserSecretKmsKeyID,multiAZ,port,publiclyAccessible,dbSubnetGroupName,vpcSecurityGroupIDs,storageEncrypted,kmsKeyID,dbParameterGroupName,backupRetentionPeriod,preferredBackupWindow,preferredMaintenanceWindow,applyImmediately,performanceInsightsEnabled,enabledCloudwatchLogsExports,deletionProtection,skipFinalSnapshot,finalSnapshotIdentifier,deleteAutomatedBackups,restoreFrom,snapshotIdentifier,tags,region,adoptionPolicy,managementPolicy"
+// +kubebuilder:metadata:annotations="portico.dev/order=dbInstanceIdentifier,allowMajorVersionUpgrade,autoMinorVersionUpgrade,engineLifecycleSupport,maxAllocatedStorage,storageType,iops,storageThroughput,masterUserPasswordSecretRef,name,key,manageMasterUserPassword,masterUserSecretKmsKeyID,multiAZ,port,publiclyAccessible,dbSubnetGroupName,vpcSecurityGroupIDs,storageEncrypted,kmsKeyID,dbParameterGroupName,backupRetentionPeriod,preferredBackupWindow,preferredMaintenanceWindow,applyImmediately,performanceInsightsEnabled,enabledCloudwatchLogsExports,deletionProtection,skipFinalSnapshot,finalSnapshotIdentifier,deleteAutomatedBackups,restoreFrom,snapshotIdentifier,tags,region,adoptionPolicy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/overview=Engine,Version,Class"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.endpoint"
 // +kubebuilder:metadata:annotations="portico.dev/change-effects=engineVersion,dbInstanceClass,multiAZ,allocatedStorage,storageType,iops,storageThroughput=What interrupts the database waits for its maintenance window, unless applyImmediately is set.|port=The database restarts at once.|backupRetentionPeriod-=Recovery points that are older than the new period are deleted at once; 0 deletes them all. There is no way back.|deletionPolicy=Nothing changes now: it decides what a deletion does.|skipFinalSnapshot=Nothing changes now: it decides what a deletion does."

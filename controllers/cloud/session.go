@@ -217,6 +217,9 @@ func (s *Session) ARN(service, resource string) string {
 	return fmt.Sprintf("arn:%s:%s:%s:%s:%s", s.Partition, service, s.Config.Region, s.AccountID, resource)
 }
 
+// Now returns the time by the operator's clock.
+func (s *Session) Now() time.Time { return s.limiters.Now() }
+
 // In returns the session for a region, kind and namespace.
 func (s *Session) In(region, kind, namespaceUID string) *Session {
 	c := *s

@@ -47,7 +47,7 @@ type Adapter[T Object, S any] interface {
 	// Plan compares, and reaches for nothing: no network, no clock. No actions means in sync; a nil state asks for
 	// creation. What is ManagedBy obj and not declared any more goes back to the default. An error beside
 	// actions is what will remain after them: the actions are taken first. A WaitError without actions, such as "it is still being
-	// created", is the outcome, and what is seen is reported all the same.
+	// created", is the outcome, and what is seen is reported all the same; one that is Postponed holds nothing up.
 	Plan(obj T, seen *S) ([]Action, error)
 	// Report copies the observed state into obj's status and returns the connection details for its binding Secret.
 	Report(obj T, seen *S) map[string]string

@@ -49,7 +49,8 @@ func (r *reconciliation[T, S]) prepare(ctx context.Context, seen *S, actions []A
 	return err
 }
 
-// execute takes the actions in order and ends at the first that fails. One whose references are not admitted is left out.
+// execute takes the actions in order and ends at the first that fails. One whose references are not admitted is left out, and so is one
+// that is postponed.
 func (r *reconciliation[T, S]) execute(ctx context.Context, create bool, actions []Action) error {
 	r.pass.RecordPlan(planned(actions)...)
 	acted := false
@@ -67,21 +68,25 @@ func (r *reconciliation[T, S]) execute(ctx context.Context, create bool, actions
 				continue
 			}
 		}
-		if err := a.Do(ctx); err != nil {
+		err := a.Do(ctx)
+		switch {
+		case err == nil:
+			r.succeeded(create, a)
+		case isPostponed(err):
+			r.postponed, kept = append(r.postponed, postponedAction{a.planned(), err}), append(kept, a.Changes...)
+		default:
 			r.failed(create, a, err)
 			return err
 		}
-		r.succeeded(create, a)
 		acted = true
 	}
-	if refused != nil {
-		r.failed(false, Action{Changes: kept}, NotCreated(refused))
+	if len(kept) > 0 || refused != nil {
+		r.markUnwritten(kept, true)
+	}
+	if refused != nil || acted {
 		return refused
 	}
-	if !acted {
-		return r.ineffectiveError(vain...)
-	}
-	return nil
+	return r.ineffectiveError(vain...)
 }
 
 // admitReferences returns an error if obj's namespace may not use what the action refers to.

@@ -94,6 +94,7 @@ type reconciliation[T Object, S any] struct {
 	saved          bool                   // SaveStatus has shown obj to be the latest
 	lastSyncBefore *metav1.Time           // status.lastSyncTime at the start
 	taken          []engine.PlannedAction // so far
+	postponed      []postponedAction      // so far
 	// pending are the paths that this pass has noted as pending.
 	pending []string
 }
@@ -128,7 +129,7 @@ func (r *reconciliation[T, S]) round(ctx context.Context) (done bool, err error)
 	if err != nil {
 		return false, err
 	}
-	actions, rest := r.Adapter.Plan(r.obj, seen)
+	actions, rest := r.withoutPostponed(r.Adapter.Plan(r.obj, seen))
 	if len(actions) == 0 {
 		return true, r.finish(ctx, seen, cmp.Or(rest, r.Objection))
 	}
@@ -151,10 +152,13 @@ func (r *reconciliation[T, S]) inSync(seen *S) bool {
 	return len(actions) == 0 && err == nil && r.Objection == nil
 }
 
-// finish ends the pass over a resource that needs no action. rest is what is still to be waited for; only without it the resource is in sync,
-// and its connection details are published.
+// finish ends the pass over a resource that needs no action. rest is what is still to be waited for; only without it the resource is in sync.
+// Its connection details are published then, or if rest is only postponed.
 func (r *reconciliation[T, S]) finish(ctx context.Context, seen *S, rest error) error {
 	_, status := r.obj.AWS()
+	if isPostponed(rest) {
+		return cmp.Or(r.report(ctx, seen), rest)
+	}
 	if rest != nil {
 		if _, ok := engine.AsWait(rest); ok && seen != nil {
 			r.Adapter.Report(r.obj, seen)

@@ -52,6 +52,7 @@ type Proxy struct {
 	servers      *s3Servers
 	buckets      *s3Service
 	queues       *sqsService
+	databases    *rdsService
 
 	latency atomic.Int64
 	// pageSize limits the operator's listings; 0 does not.
@@ -90,6 +91,7 @@ func New(o Options) (*Proxy, error) {
 	p.servers = &s3Servers{all: map[string]S3Server{}}
 	p.buckets = newS3(up, p.servers)
 	p.queues = newSQS(up, o.QueueNameWait, o.Now)
+	p.databases = newRDS(up, o.DatabaseCreation, o.Now)
 	p.strict = map[string]strict{}
 	for name, s := range services {
 		if s.newStrict != nil {

@@ -1,11 +1,10 @@
 package awsproxy
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,35 +13,41 @@ import (
 
 // rdsService has changes wait for the maintenance window, which never comes,
 // unless they are asked for at once; refuses what moto takes and RDS does not:
-// less storage, passwords that no engine knows, a deletion that says nothing of
-// the final snapshot, changes of an instance that is still being created; and
-// knows the port and Performance Insights, which moto forgets. That protected
-// instances are not deleted, and identifiers know no case, moto does.
+// less storage, other storage soon after the last change of it, passwords that
+// no engine knows, a deletion that says nothing of the final snapshot, changes
+// of an instance that is still being created; and knows the port, Performance
+// Insights and Extended Support, which moto forgets. That protected instances
+// are not deleted, and identifiers know no case, moto does.
 type rdsService struct {
 	upstream *upstream
 	locks    locks // by instance
 	creation time.Duration
 	now      func() time.Time
+	answers  rdsAnswers
 
 	mu        sync.Mutex
+	cooldown  time.Duration
 	instances map[string]*instanceExtra // by account, region and identifier
 }
 
 // instanceExtra is what moto does not know of an instance.
 type instanceExtra struct {
-	ready    time.Time // it is being created until then
-	pending  url.Values
-	port     string // empty: as moto has it
-	insights bool
+	ready          time.Time // it is being created until then
+	storageChanged time.Time // the last time; zero: never
+	pending        url.Values
+	port           string // empty: as moto has it
+	lifecycle      string // of the engine; empty: as RDS chooses
+	insights       bool
 }
 
 func newRDS(up *upstream, creation time.Duration, now func() time.Time) *rdsService {
-	return &rdsService{upstream: up, creation: creation, now: now, instances: map[string]*instanceExtra{}}
+	return &rdsService{upstream: up, creation: creation, now: now, cooldown: storageCooldown, instances: map[string]*instanceExtra{}}
 }
 
 func (s *rdsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	id := instanceKey(x, x.form.Get("DBInstanceIdentifier"))
 	var refusal *reply
+	storage := false
 	switch x.call.Operation {
 	case "CreateDBInstance", "RestoreDBInstanceFromDBSnapshot":
 		defer s.locks.lock(id, true)()
@@ -50,9 +55,11 @@ func (s *rdsService) around(ctx context.Context, x *exchange, next forward) (*re
 	case "ModifyDBInstance":
 		defer s.locks.lock(id, true)()
 		var err error
-		if refusal, err = s.modify(ctx, x, id); err != nil {
+		if storage, refusal, err = s.modify(ctx, x, id); err != nil {
 			return nil, err
 		}
+	case "DescribeDBInstances":
+		refusal = s.answers.longFilter(x)
 	case "DeleteDBInstance":
 		defer s.locks.lock(id, true)()
 		refusal = s.remove(x, id)
@@ -65,7 +72,11 @@ func (s *rdsService) around(ctx context.Context, x *exchange, next forward) (*re
 		return r, err
 	}
 	s.note(x, id)
+	if storage {
+		s.storageChanged(id)
+	}
 	s.complete(x, r)
+	s.answers.withoutTags(x, r)
 	return r, nil
 }
 
@@ -95,6 +106,9 @@ func (s *rdsService) create(x *exchange) *reply {
 		if x.form.Get("MasterUserPassword") == "" && x.form.Get("ManageMasterUserPassword") != "true" {
 			return x.fail(http.StatusBadRequest, "InvalidParameterCombination", "You must specify MasterUserPassword, or ManageMasterUserPassword.")
 		}
+		if engine := x.form.Get("Engine"); x.form.Has("EngineLifecycleSupport") && !extendable[engine] {
+			return x.fail(http.StatusBadRequest, "InvalidParameterCombination", "EngineLifecycleSupport isn't supported for "+engine+".")
+		}
 		x.form.Set("EngineVersion", fullVersion(x.form.Get("Engine"), x.form.Get("EngineVersion")))
 		x.setForm(x.form)
 	}
@@ -114,28 +128,28 @@ func badPassword(x *exchange) *reply {
 var deferred = []string{"DBInstanceClass", "AllocatedStorage", "EngineVersion", "Iops", "MultiAZ", "StorageThroughput", "StorageType"}
 
 // modify holds back what waits, and brings along what waited when the call asks
-// for changes at once.
-func (s *rdsService) modify(ctx context.Context, x *exchange, id string) (*reply, error) {
-	if refusal := s.busy(x, id); refusal != nil {
-		return refusal, nil
-	}
-	if refusal := badPassword(x); refusal != nil {
-		return refusal, nil
+// for changes at once. It tells whether the call changes the storage now.
+func (s *rdsService) modify(ctx context.Context, x *exchange, id string) (storage bool, refusal *reply, err error) {
+	if refusal := cmp.Or(s.busy(x, id), badPassword(x)); refusal != nil {
+		return false, refusal, nil
 	}
 	is, err := s.describe(ctx, x)
 	if err != nil || is == nil {
-		return nil, err // moto says that it is not there
+		return false, nil, err // moto says that it is not there
 	}
 	if x.form.Has("EngineVersion") {
 		x.form.Set("EngineVersion", fullVersion(element(is, "Engine"), x.form.Get("EngineVersion")))
 	}
 	if n, _ := strconv.Atoi(x.form.Get("AllocatedStorage")); x.form.Has("AllocatedStorage") {
 		if has, _ := strconv.Atoi(element(is, "AllocatedStorage")); n < has {
-			return x.fail(http.StatusBadRequest, "InvalidParameterCombination", "AllocatedStorage must not be less than what is allocated."), nil
+			return false, x.fail(http.StatusBadRequest, "InvalidParameterCombination", "AllocatedStorage must not be less than what is allocated."), nil
 		}
 	}
+	if refusal := s.cooling(x, id, is); refusal != nil {
+		return false, refusal, nil
+	}
 	s.putOff(x, id, is)
-	return nil, nil
+	return changesStorage(x.form, is), nil, nil
 }
 
 // putOff takes out of the call what waits, and adds what waited if it asks for
@@ -218,6 +232,9 @@ func (s *rdsService) note(x *exchange, id string) {
 	if port := x.form.Get("DBPortNumber"); port != "" {
 		extra.port = port
 	}
+	if lifecycle := x.form.Get("EngineLifecycleSupport"); lifecycle != "" {
+		extra.lifecycle = lifecycle
+	}
 	if on := x.form.Get("EnablePerformanceInsights"); on != "" {
 		extra.insights = on == "true"
 	}
@@ -234,55 +251,4 @@ func (s *rdsService) describe(ctx context.Context, x *exchange) ([]byte, error) 
 		return nil, err
 	}
 	return r.body, nil
-}
-
-var instanceElement = regexp.MustCompile(`(?s)<DBInstance>.*?</DBInstance>`)
-
-// complete adds to every instance in a reply what moto does not know.
-func (s *rdsService) complete(x *exchange, r *reply) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r.body = instanceElement.ReplaceAllFunc(r.body, func(is []byte) []byte {
-		extra := s.instances[instanceKey(x, element(is, "DBInstanceIdentifier"))]
-		if extra == nil {
-			return is
-		}
-		text := string(is)
-		if extra.port != "" {
-			text = portElement.ReplaceAllString(text, "<Port>"+extra.port+"</Port>")
-		}
-		if s.now().Before(extra.ready) {
-			text = replaceElement(endpointElement.ReplaceAllString(text, ""), "DBInstanceStatus", "creating")
-		}
-		var pending strings.Builder
-		for _, name := range slices.Sorted(slices.Values(deferred)) {
-			if value := extra.pending.Get(name); value != "" {
-				pending.WriteString("<" + name + ">" + escapeXML(value) + "</" + name + ">")
-			}
-		}
-		return []byte(strings.TrimSuffix(text, "</DBInstance>") +
-			"<PerformanceInsightsEnabled>" + strconv.FormatBool(extra.insights) + "</PerformanceInsightsEnabled>" +
-			"<PendingModifiedValues>" + pending.String() + "</PendingModifiedValues></DBInstance>")
-	})
-	r.header.Del("Content-Length")
-}
-
-var (
-	portElement     = regexp.MustCompile(`<Port>[^<]*</Port>`)
-	endpointElement = regexp.MustCompile(`(?s)<Endpoint>.*?</Endpoint>`)
-)
-
-// element returns the text of the first element of this name, or "".
-func element(in []byte, name string) string {
-	_, rest, ok := strings.Cut(string(in), "<"+name+">")
-	if !ok {
-		return ""
-	}
-	text, _, _ := strings.Cut(rest, "<")
-	return text
-}
-
-func replaceElement(in, name, text string) string {
-	was := element([]byte(in), name)
-	return strings.Replace(in, "<"+name+">"+was+"<", "<"+name+">"+text+"<", 1)
 }

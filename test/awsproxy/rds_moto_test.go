@@ -3,6 +3,7 @@
 package awsproxy_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -57,6 +58,104 @@ func TestChangesOfADatabaseWaitUnlessAtOnce(t *testing.T) {
 	wantCode(t, err, "InvalidParameterCombination")
 	_, err = c.ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &name, MasterUserPassword: aws.String("p@ssword-1")})
 	wantCode(t, err, "InvalidParameterValue")
+}
+
+func TestStorageIsNotChangedAgainForHours(t *testing.T) {
+	w := newWorld(t)
+	c := w.rds()
+	name := unique(t)
+	_, err := c.CreateDBInstance(t.Context(), database(name))
+	must(t, err)
+	change := func(in rds.ModifyDBInstanceInput) error {
+		in.DBInstanceIdentifier, in.ApplyImmediately = &name, aws.Bool(true)
+		_, err := c.ModifyDBInstance(t.Context(), &in)
+		return err
+	}
+	must(t, change(rds.ModifyDBInstanceInput{AllocatedStorage: aws.Int32(30)}))
+	if db := look(t, c, name); *db.DBInstanceStatus != "available" || *db.AllocatedStorage != 30 {
+		t.Errorf("%s with %d GiB", *db.DBInstanceStatus, *db.AllocatedStorage)
+	}
+	for _, in := range []rds.ModifyDBInstanceInput{
+		{AllocatedStorage: aws.Int32(40)}, {StorageType: aws.String("io1"), Iops: aws.Int32(3000)}, {AllocatedStorage: aws.Int32(40), BackupRetentionPeriod: aws.Int32(9)},
+	} {
+		err := change(in)
+		if wantCode(t, err, "InvalidParameterCombination"); !strings.Contains(err.Error(), "previous storage change is being optimized") {
+			t.Errorf("refused with %v", err)
+		}
+	}
+	must(t, change(rds.ModifyDBInstanceInput{AllocatedStorage: aws.Int32(30), BackupRetentionPeriod: aws.Int32(9)}))
+	w.SetStorageCooldown(0)
+	must(t, change(rds.ModifyDBInstanceInput{AllocatedStorage: aws.Int32(40)}))
+}
+
+func TestExtendedSupportIsOnUnlessOneSaysOtherwise(t *testing.T) {
+	const on, off = "open-source-rds-extended-support", "open-source-rds-extended-support-disabled"
+	c := newWorld(t).rds()
+	for said, want := range map[string]string{"": on, on: on, off: off} {
+		name := unique(t)
+		in := database(name)
+		if said != "" {
+			in.EngineLifecycleSupport = &said
+		}
+		_, err := c.CreateDBInstance(t.Context(), in)
+		must(t, err)
+		if db := look(t, c, name); aws.ToString(db.EngineLifecycleSupport) != want {
+			t.Errorf("asked for %q, got %s", said, aws.ToString(db.EngineLifecycleSupport))
+		}
+		_, err = c.ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &name, EngineLifecycleSupport: aws.String(off)})
+		must(t, err)
+		if db := look(t, c, name); aws.ToString(db.EngineLifecycleSupport) != off {
+			t.Errorf("changed to %s", aws.ToString(db.EngineLifecycleSupport))
+		}
+	}
+	other := database(unique(t))
+	other.Engine, other.EngineVersion, other.EngineLifecycleSupport = aws.String("mariadb"), nil, aws.String(off)
+	_, err := c.CreateDBInstance(t.Context(), other)
+	wantCode(t, err, "InvalidParameterCombination")
+	other.EngineLifecycleSupport = nil
+	_, err = c.CreateDBInstance(t.Context(), other)
+	must(t, err)
+	if db := look(t, c, *other.DBInstanceIdentifier); db.EngineLifecycleSupport != nil {
+		t.Errorf("MariaDB has %s", *db.EngineLifecycleSupport)
+	}
+}
+
+func TestAFilterMayTakeFewIdentifiers(t *testing.T) {
+	w := newWorld(t)
+	c := w.rds()
+	w.SetDatabaseFilterLimit(2)
+	ask := func(ids ...string) error {
+		_, err := c.DescribeDBInstances(t.Context(), &rds.DescribeDBInstancesInput{Filters: []types.Filter{{Name: aws.String("db-instance-id"), Values: ids}}})
+		return err
+	}
+	must(t, ask("a", "b"))
+	wantCode(t, ask("a", "b", "c"), "InvalidParameterValue")
+	w.SetDatabaseFilterLimit(0)
+	must(t, ask("a", "b", "c"))
+}
+
+func TestTagsMayBeLeftOutOfADescription(t *testing.T) {
+	w := newWorld(t)
+	c := w.rds()
+	name := unique(t)
+	in := database(name)
+	in.Tags = []types.Tag{{Key: aws.String("team"), Value: aws.String("payments")}}
+	_, err := c.CreateDBInstance(t.Context(), in)
+	must(t, err)
+	w.HideDatabaseTags(true)
+	db := look(t, c, name)
+	if db.TagList != nil {
+		t.Errorf("shown with %v", db.TagList)
+	}
+	out, err := c.ListTagsForResource(t.Context(), &rds.ListTagsForResourceInput{ResourceName: db.DBInstanceArn})
+	must(t, err)
+	if len(out.TagList) != 1 || *out.TagList[0].Value != "payments" {
+		t.Errorf("listed with %v", out.TagList)
+	}
+	w.HideDatabaseTags(false)
+	if db := look(t, c, name); len(db.TagList) != 1 {
+		t.Errorf("shown again with %v", db.TagList)
+	}
 }
 
 func TestADatabaseTakesItsTimeToCreate(t *testing.T) {

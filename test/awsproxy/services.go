@@ -40,7 +40,7 @@ var services = map[string]service{
 	"rds": {
 		about: []string{"DBInstanceIdentifier", "DBSnapshotIdentifier", "DBSubnetGroupName", "DBParameterGroupName", "ResourceName"},
 		short: after(":"), items: []string{"DBInstances", "DBSnapshots"}, lists: []string{"DescribeDBInstances"}, size: "MaxRecords",
-		newStrict: func(o Options, p *Proxy) strict { return newRDS(p.upstream, o.DatabaseCreation, o.Now).around },
+		newStrict: func(_ Options, p *Proxy) strict { return p.databases.around },
 	},
 	"ec2": {
 		about: []string{"InstanceId", "ResourceId", "GroupId", "VolumeId", "SubnetId", "VpcId"},

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	corev1 "k8s.io/api/core/v1"
@@ -243,5 +244,80 @@ func TestAChangeOfClassWaitsForTheWindow(t *testing.T) {
 	ready(t, c, i)
 	if len(i.Status.PendingModifiedValues) > 0 || i.Status.InstanceClass != "db.m5.large" {
 		t.Errorf("pending %v, class %s", i.Status.PendingModifiedValues, i.Status.InstanceClass)
+	}
+}
+
+// AWS adds paid Extended Support to what is created and restored, unless told otherwise.
+func TestADatabaseHasNoExtendedSupportUnlessItIsAskedFor(t *testing.T) {
+	const on, off = "open-source-rds-extended-support", "open-source-rds-extended-support-disabled"
+	c := withOperator(t)
+	ns := team(t, c)
+	i := databaseOf(ns, "frugal", func(s *v1alpha1.RDSInstanceSpec) { s.FinalSnapshotIdentifier = ns + "-frugal" })
+	createReady(t, c, i)
+	if is := aws.ToString(inRDS(t, i).EngineLifecycleSupport); is != off {
+		t.Errorf("created with %s", is)
+	}
+	edit(t, c, i, func(i *v1alpha1.RDSInstance) { i.Spec.EngineLifecycleSupport = on })
+	ready(t, c, i)
+	edit(t, c, i, func(i *v1alpha1.RDSInstance) { i.Spec.EngineLifecycleSupport = "" })
+	ready(t, c, i)
+	if is := aws.ToString(inRDS(t, i).EngineLifecycleSupport); is != on {
+		t.Errorf("asked for and then left alone, it is %s", is)
+	}
+	gone(t, c, i)
+	again := databaseOf(ns, "again", func(s *v1alpha1.RDSInstanceSpec) {
+		s.RestoreFrom, s.DBName = &v1alpha1.RDSRestoreFrom{SnapshotIdentifier: ns + "-frugal"}, ""
+	})
+	createReady(t, c, again)
+	if is := aws.ToString(inRDS(t, again).EngineLifecycleSupport); is != off {
+		t.Errorf("restored with %s", is)
+	}
+}
+
+// RDS may describe a database without its tags, by which its owner is known.
+func TestADatabaseIsKnownThoughItsTagsAreLeftOut(t *testing.T) {
+	c := withOperator(t)
+	world.Proxy.HideDatabaseTags(true)
+	t.Cleanup(func() { world.Proxy.HideDatabaseTags(false) })
+	i := databaseOf(team(t, c), "tagless")
+	createReady(t, c, i)
+	m := world.Proxy.Mark()
+	annotate(t, c, i, v1alpha1.AnnotationReconcileRequestedAt, "1")
+	await(t, "a pass on request", func() (bool, string) { got := toRDS(m); return len(got) > 1, fmt.Sprint(got) })
+	ready(t, c, i)
+	if got := toRDS(m); !slices.Equal(got, []string{"DescribeDBInstances", "ListTagsForResource"}) {
+		t.Errorf("a check at rest called %v", got)
+	}
+}
+
+// AWS takes one change of the storage in six hours. What else is asked for meanwhile is done and published.
+func TestASecondChangeOfStorageHoldsNothingUp(t *testing.T) {
+	c := withOperator(t)
+	t.Cleanup(func() { world.Proxy.SetStorageCooldown(6 * time.Hour) })
+	i := databaseOf(team(t, c), "growing", func(s *v1alpha1.RDSInstanceSpec) { s.ApplyImmediately = true })
+	createReady(t, c, i)
+	edit(t, c, i, func(i *v1alpha1.RDSInstance) { i.Spec.AllocatedStorage = 30 })
+	ready(t, c, i)
+	first := bound(t, c, i)["password"]
+	edit(t, c, i, func(i *v1alpha1.RDSInstance) {
+		i.Spec.AllocatedStorage, i.Spec.BackupRetentionPeriod = 40, aws.Int32(9)
+		i.Annotations = map[string]string{v1alpha1.AnnotationRotatePassword: "today"}
+	})
+	got := reason(t, c, i, v1alpha1.ReasonStorageOptimizing)
+	until := i.Status.StorageChangeTime.Add(6 * time.Hour).UTC().Format("2006-01-02 15:04 UTC")
+	if !strings.Contains(got.Message, "the database works") || !strings.Contains(got.Message, until) || !strings.Contains(got.Message, "nothing has to be done") {
+		t.Errorf("message %q", got.Message)
+	}
+	if db := inRDS(t, i); *db.AllocatedStorage != 30 || *db.BackupRetentionPeriod != 9 {
+		t.Errorf("%d GiB, backups of %d days", *db.AllocatedStorage, *db.BackupRetentionPeriod)
+	}
+	if is := bound(t, c, i)["password"]; is == first || i.Status.PasswordRotation != "today" {
+		t.Error("the new password is not published")
+	}
+	world.Proxy.SetStorageCooldown(0)
+	annotate(t, c, i, v1alpha1.AnnotationReconcileRequestedAt, "1")
+	ready(t, c, i)
+	if db := inRDS(t, i); *db.AllocatedStorage != 40 {
+		t.Errorf("afterwards %d GiB", *db.AllocatedStorage)
 	}
 }

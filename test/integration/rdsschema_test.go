@@ -33,6 +33,7 @@ func TestTheSchemaRefusesBadDatabases(t *testing.T) {
 		{"no class", func(s *spec) { s.DBInstanceClass = "t4g.micro" }, "spec.dbInstanceClass", "db.t4g.micro"},
 		{"little storage", func(s *spec) { s.AllocatedStorage = 5 }, "spec.allocatedStorage", "20"},
 		{"less autoscaling", func(s *spec) { s.AllocatedStorage, s.MaxAllocatedStorage = 50, aws.Int32(40) }, "spec", "maxAllocatedStorage must not be less"},
+		{"Extended Support of MariaDB", func(s *spec) { s.Engine, s.EngineLifecycleSupport = "mariadb", "open-source-rds-extended-support" }, "spec", "only MySQL and PostgreSQL"},
 		{"io1 without iops", func(s *spec) { s.StorageType = "io1" }, "spec", "need iops"},
 		{"iops of gp2", func(s *spec) { s.StorageType, s.IOPS = "gp2", aws.Int32(3000) }, "spec", "have no operations to provision"},
 		{"throughput of gp2", func(s *spec) { s.StorageType, s.StorageThroughput = "gp2", aws.Int32(125) }, "spec", "storageType: gp3"},

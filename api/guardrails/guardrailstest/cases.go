@@ -90,6 +90,7 @@ const (
 	storage  = `{"maxDatabaseStorageGiB": 100}`
 	private  = `{"requirePrivateBuckets": true}`
 	hidden   = `{"requirePrivateDatabases": true}`
+	standard = `{"forbidExtendedSupport": true}`
 	encrypt  = `{"requireEncryption": true}`
 	imds     = `{"requireIMDSv2": true}`
 	images   = `{"allowedImageRegistries": ["registry.example.com/*", "docker.io/library/*", "ghcr.io/shop/web"]}`
@@ -159,6 +160,15 @@ var Cases = []Case{
 	{Kind: rds, Spec: `{"publiclyAccessible": true}`, Rules: hidden, Refused: broken("requirePrivateDatabases"), Says: "spec.publiclyAccessible: true is not allowed"},
 	{Kind: rds, Spec: `{"publiclyAccessible": true}`, Rules: `{}`},
 	{Kind: rds, Spec: `{"adoptionPolicy": "Adopt"}`, Rules: hidden, Refused: broken("requirePrivateDatabases"), Says: "leaving it out with adoptionPolicy Adopt"},
+	{Kind: rds, Spec: `{}`, Rules: standard},
+	{Kind: rds, Spec: `{"engineLifecycleSupport": "open-source-rds-extended-support-disabled"}`, Rules: standard},
+	{
+		Kind: rds, Spec: `{"engineLifecycleSupport": "open-source-rds-extended-support"}`, Rules: standard,
+		Refused: broken("forbidExtendedSupport"), Says: "spec.engineLifecycleSupport: open-source-rds-extended-support is not allowed",
+	},
+	{Kind: rds, Spec: `{"engineLifecycleSupport": "open-source-rds-extended-support"}`, Rules: `{}`},
+	{Kind: rds, Spec: `{"adoptionPolicy": "Adopt"}`, Rules: standard, Refused: broken("forbidExtendedSupport"), Says: "leaving it out with adoptionPolicy Adopt"},
+	{Kind: rds, Spec: `{"engine": "mariadb", "adoptionPolicy": "Adopt"}`, Rules: standard},
 	{Kind: rds, Spec: `{}`, Rules: encrypt},
 	{Kind: rds, Spec: `{"storageEncrypted": false}`, Rules: encrypt, Refused: broken("requireEncryption"), Says: "spec.storageEncrypted: false is not allowed"},
 	{Kind: rds, Spec: `{"restoreFrom": {"snapshotIdentifier": "last"}, "adoptionPolicy": "Adopt"}`, Rules: encrypt},

@@ -2,13 +2,16 @@ package rds
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
 	rdstypes "github.com/aws/aws-sdk-go-v2/service/rds/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/portico-platform/portico/controllers/cloud"
 )
@@ -35,6 +38,7 @@ type snapshotAPI interface {
 }
 
 type tagAPI interface {
+	ListTagsForResource(context.Context, *rds.ListTagsForResourceInput, ...opt) (*rds.ListTagsForResourceOutput, error)
 	AddTagsToResource(context.Context, *rds.AddTagsToResourceInput, ...opt) (*rds.AddTagsToResourceOutput, error)
 	RemoveTagsFromResource(context.Context, *rds.RemoveTagsFromResourceInput, ...opt) (*rds.RemoveTagsFromResourceOutput, error)
 }
@@ -45,13 +49,16 @@ var _ api = (*rds.Client)(nil)
 type service struct {
 	api
 	batch *cloud.Batch[string, instanceState]
+	// filterSize is how many identifiers a filter takes, as far as RDS has refused more.
+	filterSize atomic.Int32
 }
 
-// page is RDS's most: instances in an answer, and values of a filter.
+// page is RDS's most: instances in an answer. How many values a filter takes it does not say.
 const page = 100
 
 func newService(client api, window time.Duration) *service {
 	s := &service{api: client}
+	s.filterSize.Store(page)
 	s.batch = &cloud.Batch[string, instanceState]{Window: window, Most: page, Read: s.readMany}
 	return s
 }
@@ -65,10 +72,33 @@ func serviceFor(session *cloud.Session) *service {
 // readMany reads instances by identifier. One that is not in the answer may be there all the same.
 func (s *service) readMany(ctx context.Context, identifiers []string) (map[string]instanceState, error) {
 	all := map[string]instanceState{}
-	err := s.pages(ctx, &rds.DescribeDBInstancesInput{
-		Filters: []rdstypes.Filter{{Name: aws.String("db-instance-id"), Values: identifiers}},
-	}, func(seen instanceState) { all[seen.identifier()] = seen })
-	return all, err
+	for len(identifiers) > 0 {
+		size := min(len(identifiers), int(s.filterSize.Load()))
+		err := s.pages(ctx, &rds.DescribeDBInstancesInput{
+			Filters: []rdstypes.Filter{{Name: aws.String(idFilter), Values: identifiers[:size]}},
+		}, func(seen instanceState) { all[seen.identifier()] = seen })
+		switch {
+		case err == nil:
+			identifiers = identifiers[size:]
+		case size > 1 && refusesFilter(err):
+			s.filterSize.Store(int32(size / 2)) //nolint:gosec // at most a page
+		default:
+			return all, cloud.Explain(err)
+		}
+	}
+	return all, nil
+}
+
+const idFilter = "db-instance-id"
+
+// refusesFilter reports whether RDS takes a filter of identifiers not as it is, which of known identifiers can only be their number.
+func refusesFilter(err error) bool {
+	api, ok := errors.AsType[smithy.APIError](err)
+	if !ok || !cloud.HasCode(err, "InvalidParameterValue") {
+		return false
+	}
+	text := strings.ToLower(api.ErrorMessage())
+	return strings.Contains(text, "filter") || strings.Contains(text, idFilter)
 }
 
 func (s *service) pages(ctx context.Context, in *rds.DescribeDBInstancesInput, found func(instanceState)) error {
@@ -77,7 +107,7 @@ func (s *service) pages(ctx context.Context, in *rds.DescribeDBInstancesInput, f
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
-			return cloud.Explain(err)
+			return err
 		}
 		for i := range out.DBInstances {
 			found(stateOf(&out.DBInstances[i]))
@@ -112,17 +142,31 @@ func Instances(ctx context.Context, session *cloud.Session) ([]string, error) {
 func (s *service) list(ctx context.Context, listing *cloud.Listing[instanceState]) ([]string, error) {
 	all := map[string]instanceState{}
 	err := s.pages(ctx, &rds.DescribeDBInstancesInput{}, func(seen instanceState) { all[seen.arn()] = seen })
-	return listing.Replace(all, err)
+	return listing.Replace(all, cloud.Explain(err))
 }
 
 // instanceState is what AWS has of one instance.
 type instanceState struct {
 	db   rdstypes.DBInstance
-	tags map[string]string
+	tags map[string]string // nil: the answer came without
 }
 
 func stateOf(db *rdstypes.DBInstance) instanceState {
-	return instanceState{db: *db, tags: tagMap(db.TagList)}
+	seen := instanceState{db: *db}
+	if db.TagList != nil {
+		seen.tags = tagMap(db.TagList)
+	}
+	return seen
+}
+
+// readTags returns the tags of an instance or a snapshot. Answers that describe either may leave the tags out, which says nothing of
+// whether there are any.
+func (s *service) readTags(ctx context.Context, arn *string) (map[string]string, error) {
+	out, err := s.ListTagsForResource(ctx, &rds.ListTagsForResourceInput{ResourceName: arn})
+	if err != nil {
+		return nil, cloud.Explain(err)
+	}
+	return tagMap(out.TagList), nil
 }
 
 func tagMap(list []rdstypes.Tag) map[string]string {

@@ -10,8 +10,9 @@ import (
 
 // The states of which more than a name must be known; the User Guide lists them all under "Viewing DB instance status".
 const (
-	statusCreating = "creating"
-	statusDeleting = "deleting"
+	statusCreating    = "creating"
+	statusDeleting    = "deleting"
+	statusStorageFull = "storage-full"
 )
 
 // availability is what an instance's state means.
@@ -31,7 +32,7 @@ var brokenStates = []struct {
 	status, reason, advice string
 	modify                 bool
 }{
-	{"storage-full", v1alpha1.ReasonStorageFull, "the storage is full, and the database refuses to work: raise allocatedStorage and set applyImmediately: true", true},
+	{statusStorageFull, v1alpha1.ReasonStorageFull, "the storage is full, and the database refuses to work: raise allocatedStorage and set applyImmediately: true", true},
 	{"stopped", v1alpha1.ReasonStopped, "the database was stopped outside Portico: start it in AWS; AWS itself starts it again after seven days", false},
 	{"failed", v1alpha1.ReasonDatabaseFailed, "RDS cannot recover the database: restore a snapshot into a new one", false},
 	{"incompatible-restore", v1alpha1.ReasonDatabaseFailed, "RDS could not restore the snapshot: delete this object and request a new one", false},

@@ -67,7 +67,10 @@ func ignoreExists(err error) error {
 	return explain(err)
 }
 
-// desiredSettings returns the declared settings, in the form in which a change would send them.
+// noExtendedSupport leaves an engine version to its standard support. RDS's own choice costs money when that ends.
+const noExtendedSupport = "open-source-rds-extended-support-disabled"
+
+// desiredSettings returns the settings of a new instance, in the form in which a change would send them.
 func desiredSettings(obj *v1alpha1.RDSInstance) *input {
 	in := &input{}
 	for _, s := range settings {
@@ -78,8 +81,14 @@ func desiredSettings(obj *v1alpha1.RDSInstance) *input {
 	if in.PubliclyAccessible == nil {
 		in.PubliclyAccessible = aws.Bool(false) // RDS's own choice may be a public address
 	}
+	if in.EngineLifecycleSupport == nil && hasExtendedSupport(obj.Spec.Engine) {
+		in.EngineLifecycleSupport = aws.String(noExtendedSupport)
+	}
 	return in
 }
+
+// hasExtendedSupport reports whether RDS offers it for the engine; of all others it takes no word on it.
+func hasExtendedSupport(engine string) bool { return engine == "mysql" || engine == "postgres" }
 
 func (i *instance) createInput(obj *v1alpha1.RDSInstance) *rds.CreateDBInstanceInput {
 	s, w := &obj.Spec, desiredSettings(obj)
@@ -90,7 +99,8 @@ func (i *instance) createInput(obj *v1alpha1.RDSInstance) *rds.CreateDBInstanceI
 	return &rds.CreateDBInstanceInput{
 		DBInstanceIdentifier: aws.String(i.identifier(obj)),
 		Engine:               &s.Engine, EngineVersion: external.NonEmpty(s.EngineVersion), AutoMinorVersionUpgrade: w.AutoMinorVersionUpgrade,
-		DBInstanceClass: w.DBInstanceClass, MasterUsername: &s.MasterUsername, DBName: external.NonEmpty(s.DBName), Port: w.DBPortNumber,
+		EngineLifecycleSupport: w.EngineLifecycleSupport,
+		DBInstanceClass:        w.DBInstanceClass, MasterUsername: &s.MasterUsername, DBName: external.NonEmpty(s.DBName), Port: w.DBPortNumber,
 		AllocatedStorage: w.AllocatedStorage, MaxAllocatedStorage: w.MaxAllocatedStorage,
 		StorageType: w.StorageType, Iops: w.Iops, StorageThroughput: w.StorageThroughput,
 		StorageEncrypted: &encrypted, KmsKeyId: external.NonEmpty(s.KMSKeyID),

@@ -38,6 +38,10 @@ type fakeRDS struct {
 	lose     bool  // the reply of every write
 	absent   bool  // from answers to a filter
 	deletes  bool  // deletion takes its time
+
+	leaveOut   bool  // tags, of what is described
+	failTags   error // of reading tags
+	optimizing bool  // the storage, though the instance is available
 }
 
 var errNoInstance = code("DBInstanceNotFound")
@@ -75,7 +79,9 @@ func (f *fakeRDS) DescribeDBInstances(_ context.Context, in *rds.DescribeDBInsta
 		return out, nil
 	}
 	db := *f.db
-	db.TagList = tagList(f.tags)
+	if db.TagList = tagList(f.tags); f.leaveOut {
+		db.TagList = nil
+	}
 	if p := f.db.PendingModifiedValues; p != nil {
 		waiting := *p
 		db.PendingModifiedValues = &waiting
@@ -94,6 +100,11 @@ func (f *fakeRDS) CreateDBInstance(_ context.Context, in *rds.CreateDBInstanceIn
 		if version == "" || version == "16" {
 			version = "16.3"
 		}
+		if hasExtendedSupport(*in.Engine) {
+			in.EngineLifecycleSupport = or(in.EngineLifecycleSupport, "open-source-rds-extended-support")
+		} else if in.EngineLifecycleSupport != nil {
+			return code("InvalidParameterCombination")
+		}
 		f.tags, f.password = tagMap(in.Tags), aws.ToString(in.MasterUserPassword)
 		f.db = &rdstypes.DBInstance{
 			DBInstanceIdentifier: aws.String(strings.ToLower(*in.DBInstanceIdentifier)), Engine: in.Engine, EngineVersion: &version,
@@ -107,7 +118,8 @@ func (f *fakeRDS) CreateDBInstance(_ context.Context, in *rds.CreateDBInstanceIn
 			PreferredMaintenanceWindow: or(in.PreferredMaintenanceWindow, "tue:05:00-tue:05:30"),
 			PerformanceInsightsEnabled: or(in.EnablePerformanceInsights, false), EnabledCloudwatchLogsExports: in.EnableCloudwatchLogsExports,
 			DeletionProtection: or(in.DeletionProtection, false), CopyTagsToSnapshot: in.CopyTagsToSnapshot,
-			Endpoint: &rdstypes.Endpoint{Address: aws.String("db.example.com"), Port: or(in.Port, defaultPort(*in.Engine))},
+			EngineLifecycleSupport: in.EngineLifecycleSupport,
+			Endpoint:               &rdstypes.Endpoint{Address: aws.String("db.example.com"), Port: or(in.Port, defaultPort(*in.Engine))},
 		}
 		if aws.ToBool(in.ManageMasterUserPassword) {
 			f.managed(true)
@@ -187,7 +199,10 @@ func (f *fakeRDS) snapshot(name string, tags map[string]string) *rdstypes.DBSnap
 	if f.snapshots == nil {
 		f.snapshots = map[string]*rdstypes.DBSnapshot{}
 	}
-	s := &rdstypes.DBSnapshot{DBSnapshotIdentifier: &name, Status: aws.String("available"), Engine: aws.String("postgres"), TagList: tagList(tags)}
+	s := &rdstypes.DBSnapshot{
+		DBSnapshotIdentifier: &name, DBSnapshotArn: aws.String("arn:aws:rds:" + region + ":" + account + ":snapshot:" + name),
+		Status: aws.String("available"), Engine: aws.String("postgres"), TagList: tagList(tags),
+	}
 	f.snapshots[name] = s
 	return s
 }
@@ -198,7 +213,27 @@ func (f *fakeRDS) DescribeDBSnapshots(_ context.Context, in *rds.DescribeDBSnaps
 	if s == nil {
 		return nil, code("DBSnapshotNotFound")
 	}
-	return &rds.DescribeDBSnapshotsOutput{DBSnapshots: []rdstypes.DBSnapshot{*s}}, nil
+	shown := *s
+	if f.leaveOut {
+		shown.TagList = nil
+	}
+	return &rds.DescribeDBSnapshotsOutput{DBSnapshots: []rdstypes.DBSnapshot{shown}}, nil
+}
+
+func (f *fakeRDS) ListTagsForResource(_ context.Context, in *rds.ListTagsForResourceInput, _ ...opt) (*rds.ListTagsForResourceOutput, error) {
+	f.calls = append(f.calls, "ListTagsForResource")
+	if f.failTags != nil {
+		return nil, f.failTags
+	}
+	for _, s := range f.snapshots {
+		if aws.ToString(s.DBSnapshotArn) == *in.ResourceName {
+			return &rds.ListTagsForResourceOutput{TagList: s.TagList}, nil
+		}
+	}
+	if f.db == nil || *f.db.DBInstanceArn != *in.ResourceName {
+		return nil, errNoInstance
+	}
+	return &rds.ListTagsForResourceOutput{TagList: tagList(f.tags)}, nil
 }
 
 func (f *fakeRDS) RestoreDBInstanceFromDBSnapshot(ctx context.Context, in *rds.RestoreDBInstanceFromDBSnapshotInput, _ ...opt) (*rds.RestoreDBInstanceFromDBSnapshotOutput, error) {
@@ -209,7 +244,7 @@ func (f *fakeRDS) RestoreDBInstanceFromDBSnapshot(ctx context.Context, in *rds.R
 	_, err := f.CreateDBInstance(ctx, &rds.CreateDBInstanceInput{
 		DBInstanceIdentifier: in.DBInstanceIdentifier, Engine: engineName, DBInstanceClass: in.DBInstanceClass,
 		AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("then"), DBName: aws.String("ledger"), MasterUserPassword: aws.String("of the snapshot"),
-		PubliclyAccessible: in.PubliclyAccessible, ManageMasterUserPassword: in.ManageMasterUserPassword, Tags: in.Tags, StorageEncrypted: aws.Bool(true),
+		PubliclyAccessible: in.PubliclyAccessible, ManageMasterUserPassword: in.ManageMasterUserPassword, Tags: in.Tags, EngineLifecycleSupport: in.EngineLifecycleSupport, StorageEncrypted: aws.Bool(true),
 	})
 	return &rds.RestoreDBInstanceFromDBSnapshotOutput{}, err
 }

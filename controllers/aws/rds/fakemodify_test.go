@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
 	rdstypes "github.com/aws/aws-sdk-go-v2/service/rds/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/portico-platform/portico/controllers/external"
 )
@@ -20,6 +21,9 @@ func (f *fakeRDS) ModifyDBInstance(_ context.Context, in *rds.ModifyDBInstanceIn
 		f.modified = in
 		if aws.ToInt32(in.AllocatedStorage) < *f.db.AllocatedStorage && in.AllocatedStorage != nil {
 			return code("InvalidParameterCombination")
+		}
+		if f.optimizing && changesStorage(in) {
+			return errOptimizing
 		}
 		if f.refusesStorage(in) {
 			return code("InvalidParameterCombination")
@@ -36,9 +40,19 @@ func (f *fakeRDS) ModifyDBInstance(_ context.Context, in *rds.ModifyDBInstanceIn
 	})
 }
 
+// errOptimizing is the answer to a change of the storage within six hours of the last one, also while the instance is available.
+var errOptimizing = &smithy.GenericAPIError{
+	Code:    "InvalidParameterCombination",
+	Message: "You can't currently modify the storage of this DB instance because the previous storage change is being optimized.",
+}
+
+func changesStorage(in *rds.ModifyDBInstanceInput) bool {
+	return in.AllocatedStorage != nil || in.Iops != nil || in.StorageType != nil || in.StorageThroughput != nil
+}
+
 // refusesStorage: storage with provisioned operations is changed only together with them, and not while RDS optimizes it.
 func (f *fakeRDS) refusesStorage(in *rds.ModifyDBInstanceInput) bool {
-	if in.AllocatedStorage == nil && in.Iops == nil && in.StorageType == nil && in.StorageThroughput == nil {
+	if !changesStorage(in) {
 		return false
 	}
 	if *f.db.DBInstanceStatus == "storage-optimization" {
@@ -57,6 +71,7 @@ func (f *fakeRDS) atOnce(in *rds.ModifyDBInstanceInput) {
 	replace(&f.db.PreferredMaintenanceWindow, in.PreferredMaintenanceWindow)
 	replace(&f.db.PerformanceInsightsEnabled, in.EnablePerformanceInsights)
 	replace(&f.db.DeletionProtection, in.DeletionProtection)
+	replace(&f.db.EngineLifecycleSupport, in.EngineLifecycleSupport)
 	replace(&f.db.CopyTagsToSnapshot, in.CopyTagsToSnapshot)
 	replace(&f.db.Endpoint.Port, in.DBPortNumber)
 	if in.MaxAllocatedStorage != nil {
@@ -169,6 +184,8 @@ func (f *fakeRDS) drift(path string) {
 		flip(&f.db.PerformanceInsightsEnabled)
 	case "enabledCloudwatchLogsExports":
 		f.db.EnabledCloudwatchLogsExports = []string{"upgrade", "postgresql"}
+	case "engineLifecycleSupport":
+		f.db.EngineLifecycleSupport = aws.String(noExtendedSupport)
 	case "deletionProtection":
 		flip(&f.db.DeletionProtection)
 	case versionPath:

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
@@ -25,11 +26,12 @@ type instance struct {
 	kube    external.Kube
 	vault   vault
 	creds   credentials // see Resolve
+	now     func() time.Time
 }
 
 // Instance adapts RDSInstance.
 func Instance(session *cloud.Session, kube external.Kube) external.Adapter[*v1alpha1.RDSInstance, instanceState] {
-	return &instance{svc: serviceFor(session), session: session, kube: kube, vault: kube.Secrets}
+	return &instance{svc: serviceFor(session), session: session, kube: kube, vault: kube.Secrets, now: session.Now}
 }
 
 // longestIdentifier is RDS's limit for an instance identifier, in characters.
@@ -52,8 +54,19 @@ func (i *instance) identifier(obj *v1alpha1.RDSInstance) string {
 }
 
 // Observe reads the instance with its tags: from the latest listing if the look is routine, else together with others'
-// looks of the same moment. What was not there yet is looked for alone.
+// looks of the same moment. What was not there yet is looked for alone. Tags that the answer leaves out are asked for.
 func (i *instance) Observe(ctx context.Context, obj *v1alpha1.RDSInstance) (*instanceState, error) {
+	seen, err := i.look(ctx, obj)
+	if err == nil && seen != nil && seen.tags == nil {
+		seen.tags, err = i.svc.readTags(ctx, seen.db.DBInstanceArn)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return seen, nil
+}
+
+func (i *instance) look(ctx context.Context, obj *v1alpha1.RDSInstance) (*instanceState, error) {
 	name := i.identifier(obj)
 	if obj.Status.ARN == "" {
 		return i.svc.readOne(ctx, name)
@@ -112,7 +125,8 @@ func (i *instance) Plan(obj *v1alpha1.RDSInstance, seen *instanceState) ([]exter
 		}
 		actions = append(actions, changed...)
 	}
-	return actions, rest
+	changed, held := i.planStorage(obj, seen, now)
+	return append(actions, changed...), cmp.Or(rest, held)
 }
 
 // checkImmutable finds what differs and can never be brought in line: the resource of an earlier life, or one that is
@@ -169,6 +183,9 @@ func explain(err error) error {
 	}
 	if cloud.HasCode(err, "InsufficientDBInstanceCapacity") {
 		return engine.Blocked(v1alpha1.ReasonInsufficientCapacity, "AWS has no capacity for this class now; choose another dbInstanceClass or multiAZ: false, or wait: Portico tries again by itself, at least every 5 minutes")
+	}
+	if refusesStorage(err) {
+		return engine.Wait(v1alpha1.ReasonStorageOptimizing, optimizingRetry, "RDS does not take the change yet: AWS takes no further change of the storage until %s. Portico sends it then by itself, and nothing has to be done", cooldownEnd)
 	}
 	return cloud.Explain(err)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
@@ -32,7 +33,7 @@ const account, region = "111122223333", "eu-west-1"
 // adapterOf makes the adapter of one pass; f and v outlive it.
 func adapterOf(f *fakeRDS, v *fakeVault, others ...client.Object) *instance {
 	return &instance{
-		svc: newService(f, 0), vault: v, kube: external.Kube{Reader: secrets(others)},
+		svc: newService(f, 0), vault: v, kube: external.Kube{Reader: secrets(others)}, now: time.Now,
 		session: &cloud.Session{
 			Config: aws.Config{Region: region}, AccountID: account, Partition: "aws",
 			Identity: cloud.Identity{Cluster: "cluster", Kind: kind, NamespaceUID: "ns-uid"},
@@ -73,6 +74,7 @@ func object(change ...func(*v1alpha1.RDSInstance)) *v1alpha1.RDSInstance {
 func full(i *v1alpha1.RDSInstance) {
 	s := &i.Spec
 	s.DBInstanceIdentifier, s.EngineVersion, s.AllowMajorVersionUpgrade, s.AutoMinorVersionUpgrade = "Ledger-1", "16", true, aws.Bool(false)
+	s.EngineLifecycleSupport = "open-source-rds-extended-support"
 	s.MaxAllocatedStorage, s.StorageType, s.IOPS, s.StorageThroughput = aws.Int32(100), "gp3", aws.Int32(4000), aws.Int32(250)
 	s.DBName, s.Port, s.MultiAZ, s.PubliclyAccessible = "ledger", aws.Int32(6432), aws.Bool(true), aws.Bool(false)
 	s.DBParameterGroupName, s.VPCSecurityGroupIDs = "Ours", []string{"sg-2", "sg-1"}

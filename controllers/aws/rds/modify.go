@@ -13,13 +13,11 @@ import (
 	"github.com/portico-platform/portico/controllers/external"
 )
 
-// planSettings compares all settings and changes them in one call. The error is what remains afterwards.
+// planSettings compares all settings but those of the storage, and changes them in one call. The error is what remains afterwards.
 func (i *instance) planSettings(obj *v1alpha1.RDSInstance, seen *instanceState, now availability) ([]external.Action, error) {
-	// What waits for the maintenance window is asked for once more when the owner does not want to wait any longer.
-	impatient := obj.Spec.ApplyImmediately && obj.Status.ImmediateGeneration != obj.Generation
-	changes, rest := differences(obj, seen, impatient)
-	changes, held := holdStorage(seen, changes)
-	rest = cmp.Or(now.wait, rest, held)
+	all, rest := differences(obj, seen, impatient(obj))
+	changes, storage := splitStorage(all)
+	rest = cmp.Or(now.wait, rest)
 	switch {
 	case len(changes) > 0 && now.modifiable:
 		return []external.Action{i.modify(obj, seen, changes)}, rest
@@ -28,10 +26,19 @@ func (i *instance) planSettings(obj *v1alpha1.RDSInstance, seen *instanceState, 
 	case rest != nil || !obj.Spec.ApplyImmediately:
 		return nil, rest
 	}
-	if left, _ := differences(obj, seen, true); len(left) > 0 {
+	left, _ := differences(obj, seen, true)
+	if len(storage) > 0 { // it is not asked for yet
+		left, _ = splitStorage(left)
+	}
+	if len(left) > 0 {
 		return nil, engine.Wait(v1alpha1.ReasonModifying, modifyingPoll, "RDS is making the change: %s", external.Describe(left))
 	}
 	return nil, nil
+}
+
+// impatient reports whether what waits for the maintenance window is asked for once more: the owner does not want to wait any longer.
+func impatient(obj *v1alpha1.RDSInstance) bool {
+	return obj.Spec.ApplyImmediately && obj.Status.ImmediateGeneration != obj.Generation
 }
 
 // differences returns the changes to make; inForce counts as different what is asked for and not made yet.

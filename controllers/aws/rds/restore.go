@@ -46,6 +46,7 @@ func (i *instance) restoreInput(obj *v1alpha1.RDSInstance, from string) *rds.Res
 		DBInstanceClass: w.DBInstanceClass, Port: w.DBPortNumber, MultiAZ: w.MultiAZ, PubliclyAccessible: w.PubliclyAccessible,
 		DBSubnetGroupName: external.NonEmpty(s.DBSubnetGroupName), VpcSecurityGroupIds: w.VpcSecurityGroupIds, DBParameterGroupName: w.DBParameterGroupName,
 		AutoMinorVersionUpgrade: w.AutoMinorVersionUpgrade, DeletionProtection: w.DeletionProtection,
+		EngineLifecycleSupport:      w.EngineLifecycleSupport,
 		EnableCloudwatchLogsExports: enabledLogs(w), CopyTagsToSnapshot: aws.Bool(true), Tags: i.tagsOf(obj),
 	}
 	if managedFromTheStart(obj) {
@@ -70,8 +71,14 @@ func (i *instance) admitSnapshot(ctx context.Context, obj *v1alpha1.RDSInstance,
 		return explain(err)
 	}
 	snapshot := &out.DBSnapshots[0]
+	tags := tagMap(snapshot.TagList)
+	if snapshot.TagList == nil {
+		if tags, err = i.svc.readTags(ctx, snapshot.DBSnapshotArn); err != nil {
+			return err
+		}
+	}
 	switch status := aws.ToString(snapshot.Status); {
-	case !i.session.Identity.SharedWith(obj, tagMap(snapshot.TagList)):
+	case !i.session.Identity.SharedWith(obj, tags):
 		return reference.RefuseSnapshot(obj, from)
 	case aws.ToString(snapshot.Engine) != obj.Spec.Engine:
 		return engine.Blocked(v1alpha1.ReasonSnapshotMismatch, "the snapshot %s is of %s, not of %s; nothing was created. Delete this object and request one with the engine of the snapshot", from, aws.ToString(snapshot.Engine), obj.Spec.Engine)

@@ -36,7 +36,7 @@ type setting struct {
 const groupsPath = "vpcSecurityGroupIDs"
 
 // settings in the order in which changes are told. The defaults are those of the API reference of CreateDBInstance;
-// sticky are those whose default depends on the account, the region or other settings, and two that protect.
+// sticky are those whose default depends on the account, the region or other settings, and three that protect.
 // engineVersion and dbInstanceIdentifier are compared elsewhere.
 var settings = []setting{
 	{
@@ -99,6 +99,12 @@ var settings = []setting{
 		path: "autoMinorVersionUpgrade", byDefault: "true", want: external.Bool(func(s *spec) *bool { return s.AutoMinorVersionUpgrade }),
 		have: func(c *current, _ *pending) string { return formatBool(c.AutoMinorVersionUpgrade) },
 		set:  func(in *input, v string, _ *instanceState) { in.AutoMinorVersionUpgrade = aws.Bool(v == "true") },
+	},
+	{
+		// Its default would cost money, or lead to an upgrade, which no missing line should.
+		path: "engineLifecycleSupport", sticky: true, want: external.Text(func(s *spec) string { return s.EngineLifecycleSupport }),
+		have: func(c *current, _ *pending) string { return firstString(c.EngineLifecycleSupport) },
+		set:  func(in *input, v string, _ *instanceState) { in.EngineLifecycleSupport = &v },
 	},
 	{
 		// Its default would delete recovery points, which no missing line should.
@@ -192,6 +198,6 @@ func setAutoscaling(in *input, value string, seen *instanceState) {
 		in.MaxAllocatedStorage = external.ParseInt(value)
 	case seen != nil:
 		p := seen.pending()
-		in.MaxAllocatedStorage = aws.Int32(max(aws.ToInt32(seen.db.AllocatedStorage), aws.ToInt32(p.AllocatedStorage), aws.ToInt32(in.AllocatedStorage)))
+		in.MaxAllocatedStorage = aws.Int32(max(aws.ToInt32(seen.db.AllocatedStorage), aws.ToInt32(p.AllocatedStorage)))
 	}
 }

@@ -2,13 +2,10 @@ package rds
 
 import (
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
 )
 
@@ -79,20 +76,14 @@ func roundedUp(have, want string) bool {
 	return w <= h && h*10 <= w*11
 }
 
-// optimizingPoll is how often it is looked whether RDS is done with the storage; that takes hours.
-const optimizingPoll = 5 * time.Minute
-
-// holdStorage takes the changes of the storage out of those that RDS would refuse together: while it optimizes the
-// storage it takes no other change of it. The WaitError tells of what is held back.
-func holdStorage(seen *instanceState, changes []external.Change) ([]external.Change, error) {
-	if seen.status() != "storage-optimization" || !slices.ContainsFunc(changes, isStorageChange) {
-		return changes, nil
+// splitStorage tells the changes of the storage from all others.
+func splitStorage(changes []external.Change) (others, storage []external.Change) {
+	for _, c := range changes {
+		if isStorageChange(c) {
+			storage = append(storage, c)
+		} else {
+			others = append(others, c)
+		}
 	}
-	rest := slices.DeleteFunc(slices.Clone(changes), isStorageChange)
-	held := slices.DeleteFunc(slices.Clone(changes), func(c external.Change) bool { return !isStorageChange(c) })
-	paths := make([]string, 0, len(held))
-	for _, c := range held {
-		paths = append(paths, c.Path)
-	}
-	return rest, engine.Wait(v1alpha1.ReasonStorageOptimizing, optimizingPoll, "RDS is still optimizing the storage after its last change, and takes no other one before that is done, which can take hours: %s waits", strings.Join(paths, ", "))
+	return others, storage
 }

@@ -1,0 +1,47 @@
+package awsproxy
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync/atomic"
+)
+
+// rdsAnswers are ways in which RDS may answer, and does not say whether it does.
+type rdsAnswers struct {
+	filterLimit atomic.Int64
+	tagless     atomic.Bool
+}
+
+// SetDatabaseFilterLimit makes RDS refuse a DescribeDBInstances of the operator
+// whose filter has more than n values; 0 means that it takes any number.
+func (p *Proxy) SetDatabaseFilterLimit(n int) { p.databases.answers.filterLimit.Store(int64(n)) }
+
+// HideDatabaseTags makes RDS leave the tags out when it describes instances and
+// snapshots to the operator, until it is called with false.
+func (p *Proxy) HideDatabaseTags(hide bool) { p.databases.answers.tagless.Store(hide) }
+
+var tagListElement = regexp.MustCompile(`(?s)<TagList>.*?</TagList>|<TagList ?/>`)
+
+// withoutTags leaves the tags out of an answer, if it is to.
+func (a *rdsAnswers) withoutTags(x *exchange, r *reply) {
+	describes := x.call.Operation == "DescribeDBInstances" || x.call.Operation == "DescribeDBSnapshots"
+	if a.tagless.Load() && describes && x.call.Actor == Operator {
+		r.body = tagListElement.ReplaceAll(r.body, nil)
+	}
+}
+
+// longFilter refuses a filter with too many values.
+func (a *rdsAnswers) longFilter(x *exchange) *reply {
+	limit, values := int(a.filterLimit.Load()), 0
+	for key := range x.form {
+		if strings.HasPrefix(key, "Filters.") && strings.Contains(key, ".Value") {
+			values++
+		}
+	}
+	if limit == 0 || values <= limit || x.call.Actor != Operator {
+		return nil
+	}
+	return x.fail(http.StatusBadRequest, "InvalidParameterValue", fmt.Sprintf("The filter db-instance-id has %d values, and can have at most %d.", values, limit))
+}
