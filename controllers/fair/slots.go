@@ -2,26 +2,32 @@ package fair
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 )
 
+// active is how long a team counts as one that shares the slots after it asked for one: the writes of one pass are not farther apart.
+const active = time.Second
+
 // Slots bound how many requests are under way at a time, and teams take turns at them: the next is of the team with the fewest under
-// way, and of those the one that was served least recently. Half as many more exist for teams of which none is under way. Safe for
-// concurrent use.
+// way, and of those the one that was served least recently. A team has all slots only while no other asks; else each has its share of
+// them, and at least one. Half as many more exist for teams of which none is under way. Safe for concurrent use.
 type Slots struct {
 	limit int
 
 	mu      sync.Mutex
 	ring    Ring[chan struct{}] // closed when it is one's turn
 	running int
-	busy    map[string]int // under way by team
+	busy    map[string]int       // under way by team
+	asked   map[string]time.Time // when each team asked last, of those that did lately
 }
 
 // NewSlots returns so many, none of them taken.
 func NewSlots(limit int) *Slots {
-	return &Slots{limit: max(limit, 1), busy: map[string]int{}}
+	return &Slots{limit: max(limit, 1), busy: map[string]int{}, asked: map[string]time.Time{}}
 }
 
 // Take waits for the turn of ctx's team. After it, done must be called once.
@@ -33,6 +39,9 @@ func (s *Slots) Take(ctx context.Context) (done func(), err error) {
 	done = func() { s.release(team) }
 	e := &Entry[chan struct{}]{Value: make(chan struct{}), Team: team}
 	s.mu.Lock()
+	if team != Platform { // its writes, events among them, are for all teams, and take nobody's share
+		s.asked[team] = time.Now()
+	}
 	s.ring.Add(e)
 	s.serve()
 	s.mu.Unlock()
@@ -54,9 +63,10 @@ func (s *Slots) release(team string) {
 
 // serve gives the slots that are free to those whose turn it is.
 func (s *Slots) serve() {
+	share := s.share()
 	for {
 		e := s.ring.Next(func(team string) int { return s.busy[team] })
-		if e == nil || !s.mayStart(e.Team) { // then nobody may: others have no fewer under way
+		if e == nil || !s.mayStart(e.Team, share) { // then nobody may: others have no fewer under way
 			return
 		}
 		s.ring.Take(e)
@@ -66,9 +76,16 @@ func (s *Slots) serve() {
 	}
 }
 
-func (s *Slots) mayStart(team string) bool {
+// share returns how many slots each team may have.
+func (s *Slots) share() int {
+	since := time.Now().Add(-active)
+	maps.DeleteFunc(s.asked, func(team string, last time.Time) bool { return s.busy[team] == 0 && last.Before(since) })
+	return max(s.limit/max(len(s.asked), 1), 1)
+}
+
+func (s *Slots) mayStart(team string, share int) bool {
 	if s.running < s.limit {
-		return true
+		return s.busy[team] < share
 	}
 	return s.busy[team] == 0 && s.running < s.limit+Extra(s.limit)
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // held takes slots for a team, one by one, and notes who got one.
@@ -60,6 +61,41 @@ func TestTeamsTakeSlotsInTurn(t *testing.T) {
 		}
 		for len(h.teams) < 1002 {
 			h.giveBack()
+		}
+	})
+}
+
+// A team that writes now and then would find all slots of the API server's processors at work for another one.
+func TestATeamHasAllSlotsOnlyWhileNoOtherAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, h := NewSlots(3), &held{}
+		h.take(t.Context(), s, "many", 1000)
+		if len(h.teams) != 3 {
+			t.Fatalf("alone it has %d", len(h.teams))
+		}
+		h.take(t.Context(), s, "one", 1)
+		for range 3 {
+			h.giveBack()
+		}
+		if want := []string{"many", "many", "many", "one", "many"}; !slices.Equal(h.teams, want) {
+			t.Fatalf("beside another they went to %v, want %v", h.teams, want)
+		}
+		h.giveBack() // the other's
+		time.Sleep(active / 2)
+		h.giveBack()
+		if got := len(h.teams); got != 6 {
+			t.Fatalf("between two writes of the other it got %d more", got-5)
+		}
+		time.Sleep(active)
+		h.giveBack()
+		if got := len(h.teams); got != 9 {
+			t.Errorf("a while after the other's last it got %d, want all three", got-6)
+		}
+		for len(h.done) > 0 {
+			h.giveBack()
+		}
+		if len(h.teams) != 1001 {
+			t.Errorf("%d were served", len(h.teams))
 		}
 	})
 }
