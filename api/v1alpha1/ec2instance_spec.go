@@ -127,10 +127,11 @@ type EC2OperationSpec struct {
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 }
 
-// EC2MetadataOptions are the settings of the instance metadata service; each that is left out is not managed.
+// EC2MetadataOptions are the settings of the instance metadata service; each that is left out is not managed, but for httpTokens.
 // +kubebuilder:validation:XValidation:rule="!has(self.httpEndpoint) || self.httpEndpoint == 'enabled' || !(has(self.httpTokens) || has(self.httpPutResponseHopLimit))",message="httpTokens and httpPutResponseHopLimit need httpEndpoint enabled"
 type EC2MetadataOptions struct {
-	// httpTokens required refuses requests without a session token (IMDSv2). The launch asks for required if nothing is said.
+	// httpTokens required refuses requests without a session token (IMDSv2). Left out, it is required, and made so again if somebody changes it in AWS;
+	// an instance that was adopted is left as it is until this has been set once.
 	// +kubebuilder:validation:Enum=required;optional
 	// +optional
 	HTTPTokens string `json:"httpTokens,omitempty"`

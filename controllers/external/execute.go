@@ -32,6 +32,7 @@ func (r *reconciliation[T, S]) prepare(ctx context.Context, seen *S, actions []A
 	if seen == nil {
 		setLastSync(status, r.Now())
 	}
+	r.reserveSafe(seen)
 	r.saved = true
 	if err := r.pass.SaveStatus(ctx); err != nil || !marking || r.Recheck == nil {
 		return err
@@ -174,8 +175,10 @@ func (r *reconciliation[T, S]) sendEvent(create bool, a Action) {
 	}
 }
 
-func union(a, b []string) []string {
-	all := slices.Concat(a, b)
+func union(a, b []string) []string { return sorted(slices.Concat(a, b)) }
+
+// sorted sorts all, and leaves out what it has twice.
+func sorted(all []string) []string {
 	slices.Sort(all)
 	return slices.Compact(all)
 }

@@ -165,6 +165,7 @@ func (r *reconciliation[T, S]) finish(ctx context.Context, seen *S, rest error) 
 		}
 		return rest
 	}
+	r.keepSafe(seen)
 	status.ManagedFields, status.PendingFields, status.ProviderGeneration = r.Adapter.Declared(r.obj), nil, r.Version
 	return r.report(ctx, seen)
 }
