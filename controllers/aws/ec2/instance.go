@@ -54,6 +54,15 @@ func (i *instance) Declared(obj *v1alpha1.EC2Instance) []string {
 	return paths
 }
 
+// SafePaths implements external.SafeKeeper.
+func (i *instance) SafePaths(_ *v1alpha1.EC2Instance, seen *instanceState) []string {
+	var paths []string
+	for _, c := range calls {
+		paths = append(paths, external.SafePaths(c.fields, seen)...)
+	}
+	return paths
+}
+
 // ownTags returns the spec's tags with the one that makes the instance's name.
 func ownTags(obj *v1alpha1.EC2Instance) v1alpha1.Tags {
 	own := v1alpha1.Tags{"Name": v1alpha1.TagValue(obj.Spec.InstanceName)}
