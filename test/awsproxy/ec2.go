@@ -25,6 +25,7 @@ type ec2Service struct {
 	mu        sync.Mutex
 	ran       map[string]reservation // by account, region and token
 	exhausted map[string]bool        // instance types of which there are none
+	credits   map[string]string      // options for CPU credits, by account, region and instance
 }
 
 // reservation is what a token was used for; without instances, in vain.
@@ -37,7 +38,7 @@ type reservation struct {
 func newEC2(up *upstream, now func() time.Time) *ec2Service {
 	return &ec2Service{
 		upstream: up, young: &nursery{now: now, born: map[string]time.Time{}},
-		ran: map[string]reservation{}, exhausted: map[string]bool{},
+		ran: map[string]reservation{}, exhausted: map[string]bool{}, credits: map[string]string{},
 	}
 }
 
@@ -87,6 +88,10 @@ func (s *ec2Service) run(ctx context.Context, x *exchange, next forward) (*reply
 	if refused := s.exhaustion(x, reservation{parameters: parameters}, id); refused != nil {
 		return refused, nil
 	}
+	credits, refused := launchCredits(x)
+	if refused != nil {
+		return refused, nil
+	}
 	r, err := s.launch(ctx, x, next)
 	if err != nil || r.status != http.StatusOK {
 		return noProfile(x, r), err
@@ -94,6 +99,7 @@ func (s *ec2Service) run(ctx context.Context, x *exchange, next forward) (*reply
 	made := reservation{parameters: parameters, answer: r.body}
 	for _, m := range instanceID.FindAllSubmatch(r.body, -1) {
 		made.instances = append(made.instances, string(m[1]))
+		s.noteCredits(x, string(m[1]), credits)
 	}
 	x.call.Resource = strings.Join(made.instances, ",")
 	s.young.note(x, made.instances)

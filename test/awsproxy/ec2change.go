@@ -33,6 +33,10 @@ func (s *ec2Service) change(ctx context.Context, x *exchange, next forward) (*re
 		err = s.fillMetadata(ctx, x)
 	case "ReplaceIamInstanceProfileAssociation":
 		return s.replaceProfile(ctx, x, next)
+	case "DescribeInstanceCreditSpecifications":
+		return s.describeCredits(ctx, x)
+	case "ModifyInstanceCreditSpecification":
+		return s.modifyCredits(ctx, x)
 	case "MonitorInstances":
 		return s.monitor(ctx, x, "enabled", "pending")
 	case "UnmonitorInstances":
