@@ -53,6 +53,11 @@ func (s *ec2Service) around(ctx context.Context, x *exchange, next forward) (*re
 		s.filterByToken(x)
 		return s.young.describe(ctx, x, next)
 	}
+	if x.call.Operation == "TerminateInstances" {
+		if lost := s.young.lose(x); lost != nil {
+			return lost, nil
+		}
+	}
 	r, err := s.change(ctx, x, next)
 	if err != nil {
 		return nil, err
