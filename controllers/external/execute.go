@@ -31,8 +31,8 @@ func (r *reconciliation[T, S]) prepare(ctx context.Context, seen *S, actions []A
 	r.Adapter.Reserve(r.obj)
 	if seen == nil {
 		setLastSync(status, r.Now())
+		r.reserveSafe()
 	}
-	r.reserveSafe(seen)
 	r.saved = true
 	if err := r.pass.SaveStatus(ctx); err != nil || !marking || r.Recheck == nil {
 		return err

@@ -123,6 +123,7 @@ func (r *reconciliation[T, S]) round(ctx context.Context) (done bool, err error)
 	} else {
 		err = r.checkOwner(seen)
 		if err == nil && r.Adapter.Owner(r.obj, seen) == Offered {
+			r.forgetSafe()
 			err = r.Objection // what is taken over is as good as made
 		}
 	}

@@ -29,15 +29,16 @@ func (r *reconciliation[T, S]) safePaths(seen *S) []string {
 	return nil
 }
 
-// reserveSafe notes, before a resource is made, that it will be kept safe; and before one is taken over, that nothing is known of it.
-func (r *reconciliation[T, S]) reserveSafe(seen *S) {
+// reserveSafe notes, before a resource is made, that it will be kept safe.
+func (r *reconciliation[T, S]) reserveSafe() {
 	_, status := r.obj.AWS()
-	switch {
-	case seen == nil:
-		status.SafeFields = sorted(r.safePaths(nil))
-	case r.Adapter.Owner(r.obj, seen) == Offered:
-		status.SafeFields = nil
-	}
+	status.SafeFields = sorted(r.safePaths(nil))
+}
+
+// forgetSafe forgets, before anything of a resource is compared that is on offer, what a creation that came to nothing has noted.
+func (r *reconciliation[T, S]) forgetSafe() {
+	_, status := r.obj.AWS()
+	status.SafeFields = nil
 }
 
 // keepSafe notes what is kept safe from now on of a resource that is in sync: what was until now, what the spec declares or did until

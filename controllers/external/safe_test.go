@@ -94,9 +94,13 @@ func TestWhatIsSafeStaysSo(t *testing.T) {
 		"made, and declared open for a time":    {obj: bucket(), until: declared("open"), kept: true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			before := row.has["first"]
 			d := &door{shelf: shelf{has: row.has}, owner: cmp.Or(row.owner, Ours)}
 			if err := d.pass(t, row.obj); err != nil {
 				t.Fatal(err)
+			}
+			if row.has != nil && d.has["first"] != before {
+				t.Errorf("the first pass made %s of %s", d.has["first"], before)
 			}
 			if row.until != nil {
 				row.until(t, d, row.obj)
