@@ -101,11 +101,8 @@ func (s *ec2Service) run(ctx context.Context, x *exchange, next forward) (*reply
 	if err != nil || r.status != http.StatusOK {
 		return noProfile(x, r), err
 	}
-	made := reservation{parameters: parameters, answer: r.body}
-	for _, m := range instanceID.FindAllSubmatch(r.body, -1) {
-		made.instances = append(made.instances, string(m[1]))
-		s.noteCredits(x, string(m[1]), credits)
-	}
+	made := s.launched(x, r, credits)
+	made.parameters = parameters
 	x.call.Resource = strings.Join(made.instances, ",")
 	s.young.note(x, made.instances)
 	if token != "" {
@@ -114,6 +111,16 @@ func (s *ec2Service) run(ctx context.Context, x *exchange, next forward) (*reply
 		s.mu.Unlock()
 	}
 	return r, nil
+}
+
+// launched returns what an answer has launched, and notes its credit option.
+func (s *ec2Service) launched(x *exchange, r *reply, credits string) reservation {
+	made := reservation{answer: r.body}
+	for _, m := range instanceID.FindAllSubmatch(r.body, -1) {
+		made.instances = append(made.instances, string(m[1]))
+		s.noteCredits(x, string(m[1]), credits)
+	}
+	return made
 }
 
 // exhaustion refuses the launch if there is no capacity for it, and keeps with

@@ -39,7 +39,7 @@ func (i *instance) planVolumeTags(obj *v1alpha1.EC2Instance, seen *instanceState
 	}))
 }
 
-// tagCalls are the calls that set and remove tags of one resource.
+// tagCalls returns the calls that set and remove tags of one resource.
 func (i *instance) tagCalls(id string, explain func(error) error) cloud.TagCalls {
 	ids := []string{id}
 	return cloud.TagCalls{
