@@ -39,8 +39,8 @@ func offerTo(t *testing.T, m *v1alpha1.EC2Instance, id string) {
 	}
 }
 
-// ownerOf returns the namespace that a volume's tags name, and the rest of what is Portico's there.
-func ownerOf(t *testing.T, m *v1alpha1.EC2Instance) (namespace string, others []string) {
+// volumeOwner returns the namespace that a volume's tags name, and the rest of what is Portico's there.
+func volumeOwner(t *testing.T, m *v1alpha1.EC2Instance) (namespace string, others []string) {
 	t.Helper()
 	for _, tag := range volumeAt(t, m, "/dev/sdf").Tags {
 		switch key := aws.ToString(tag.Key); {
@@ -74,11 +74,11 @@ func TestAVolumeOfAnAdoptedMachineGrows(t *testing.T) {
 	if v := volumeAt(t, m, "/dev/sdf"); m.Status.InstanceID != id || *v.Size != 30 {
 		t.Errorf("%s with %d GiB", m.Status.InstanceID, *v.Size)
 	}
-	if namespace, others := ownerOf(t, m); namespace != m.Namespace || len(others) != 5 {
+	if namespace, others := volumeOwner(t, m); namespace != m.Namespace || len(others) != 5 {
 		t.Errorf("the volume is of %q, with %v", namespace, others)
 	}
 	gone(t, c, m)
-	if namespace, others := ownerOf(t, m); namespace != "" || len(others) != 0 {
+	if namespace, others := volumeOwner(t, m); namespace != "" || len(others) != 0 {
 		t.Errorf("let go, the volume is of %q, with %v", namespace, others)
 	}
 	for _, tag := range inEC2(t, m).Tags {
