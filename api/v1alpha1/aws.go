@@ -113,6 +113,11 @@ type AWSStatus struct {
 	// what AWS had before, as a digest; unwritten, while every try was refused. They are not managed.
 	// +optional
 	PendingFields map[string]string `json:"pendingFields,omitempty"`
+	// safeFields are the spec paths of security settings that Portico keeps at the safe value while the spec does not say otherwise, sorted: of what
+	// it has made, of what the spec has declared, and, unless adoptionPolicy is Adopt, of what was found to be safe.
+	// +optional
+	// +listType=set
+	SafeFields []string `json:"safeFields,omitempty"`
 	// providerGeneration is the generation of the AWSProvider that the resource was last brought in line with.
 	// +optional
 	ProviderGeneration int64 `json:"providerGeneration,omitempty"`

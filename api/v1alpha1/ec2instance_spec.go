@@ -1,8 +1,8 @@
 package v1alpha1
 
 // EC2InstanceSpec is the virtual machine that a team wants. A field left out is not managed and keeps AWS's default, but
-// two defaults are stricter than AWS's at the launch: the metadata service asks for session tokens (IMDSv2), and volumes
-// that blockDeviceMappings names are encrypted.
+// three defaults are stricter than AWS's at the launch: the metadata service asks for session tokens (IMDSv2), volumes
+// that blockDeviceMappings names are encrypted, and burstable types do not bill for more CPU than they earn.
 // +kubebuilder:validation:XValidation:rule="has(self.imageID) != has(self.imageSSMParameter)",message="name the image by exactly one of imageID and imageSSMParameter"
 // +kubebuilder:validation:XValidation:rule="!(has(self.userData) && has(self.userDataFrom))",message="give the user data by at most one of userData and userDataFrom"
 // +kubebuilder:validation:XValidation:rule="!has(self.tags) || !('Name' in self.tags)",message="the tag Name is the instanceName; set that"
@@ -12,6 +12,7 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="has(self.subnetID) == has(oldSelf.subnetID)",message="subnetID is immutable: an instance cannot move to another subnet; delete this object and request a new one"
 // +kubebuilder:validation:XValidation:rule="has(self.userData) == has(oldSelf.userData)",message="userData is immutable: it runs at the launch; delete this object and request a new one"
 // +kubebuilder:validation:XValidation:rule="has(self.userDataFrom) == has(oldSelf.userDataFrom)",message="userDataFrom is immutable: it runs at the launch; delete this object and request a new one"
+// +kubebuilder:validation:XValidation:rule="!has(self.creditSpecification) || self.instanceType.matches('^t[2-9][a-z]*[.]')",message="creditSpecification is of burstable types only, such as t3.micro; remove it, or choose one of those"
 type EC2InstanceSpec struct {
 	AWSSpec `json:",inline"`
 	// instanceName is the instance's tag Name, which AWS's console shows. It need not be unique.
@@ -105,6 +106,11 @@ type EC2OperationSpec struct {
 	// instance stopped: see allowStop.
 	// +optional
 	EBSOptimized *bool `json:"ebsOptimized,omitempty"`
+	// creditSpecification of a burstable type (T2, T3, T3a, T4g): standard slows the machine down once it has used up its CPU credits, unlimited lets it
+	// go on, and AWS bills for that. Left out, the machine is launched as standard and left alone afterwards.
+	// +kubebuilder:validation:Enum=standard;unlimited
+	// +optional
+	CreditSpecification string `json:"creditSpecification,omitempty"`
 	// metadataOptions of the service that tells programs on the machine about it, and hands out the role's credentials.
 	// +optional
 	MetadataOptions *EC2MetadataOptions `json:"metadataOptions,omitempty"`
@@ -127,10 +133,11 @@ type EC2OperationSpec struct {
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 }
 
-// EC2MetadataOptions are the settings of the instance metadata service; each that is left out is not managed.
+// EC2MetadataOptions are the settings of the instance metadata service; each that is left out is not managed, but for httpTokens.
 // +kubebuilder:validation:XValidation:rule="!has(self.httpEndpoint) || self.httpEndpoint == 'enabled' || !(has(self.httpTokens) || has(self.httpPutResponseHopLimit))",message="httpTokens and httpPutResponseHopLimit need httpEndpoint enabled"
 type EC2MetadataOptions struct {
-	// httpTokens required refuses requests without a session token (IMDSv2). The launch asks for required if nothing is said.
+	// httpTokens required refuses requests without a session token (IMDSv2). Left out, it is required, and made so again if somebody changes it in AWS;
+	// an instance that was adopted is left as it is until this has been set once.
 	// +kubebuilder:validation:Enum=required;optional
 	// +optional
 	HTTPTokens string `json:"httpTokens,omitempty"`

@@ -40,6 +40,10 @@ type EC2InstanceStatus struct {
 	// +listType=map
 	// +listMapKey=deviceName
 	Volumes []EC2VolumeStatus `json:"volumes,omitempty"`
+	// staysAfterDeletion lists what goes on to exist, and to cost money, when the instance is terminated: volumes with deleteOnTermination false.
+	// +optional
+	// +listType=atomic
+	StaysAfterDeletion []string `json:"staysAfterDeletion,omitempty"`
 	// launchAttempts counts launches that EC2 refused. It is part of what makes a repeated launch the same one.
 	// +optional
 	LaunchAttempts int64 `json:"launchAttempts,omitempty"`
@@ -81,10 +85,10 @@ type EC2VolumeStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/icon=vm"
 // +kubebuilder:metadata:annotations="portico.dev/confirm-deletion=true"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,instanceName,instanceType,imageID,imageSSMParameter,subnetID,keyName,deletionPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/order=securityGroupIDs,iamInstanceProfile,userData,userDataFrom,secretKeyRef,configMapKeyRef,name,key,blockDeviceMappings,deviceName,volumeSize,volumeType,iops,throughput,encrypted,kmsKeyID,deleteOnTermination,snapshotID,state,allowStop,monitoring,ebsOptimized,metadataOptions,httpTokens,httpPutResponseHopLimit,httpEndpoint,disableApiTermination,tags,region,adoptionPolicy,managementPolicy"
+// +kubebuilder:metadata:annotations="portico.dev/order=securityGroupIDs,iamInstanceProfile,userData,userDataFrom,secretKeyRef,configMapKeyRef,name,key,blockDeviceMappings,deviceName,volumeSize,volumeType,iops,throughput,encrypted,kmsKeyID,deleteOnTermination,snapshotID,state,allowStop,monitoring,creditSpecification,ebsOptimized,metadataOptions,httpTokens,httpPutResponseHopLimit,httpEndpoint,disableApiTermination,tags,region,adoptionPolicy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/overview=State,Type,Image"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.privateIP"
-// +kubebuilder:metadata:annotations="portico.dev/change-effects=instanceType,ebsOptimized=The machine has to be stopped for it: with allowStop it is stopped, changed and started again, and its public address may change. Without, the change waits until it is stopped.|state=The machine is started or stopped.|deletionPolicy=Nothing changes now: it decides what a deletion does."
+// +kubebuilder:metadata:annotations="portico.dev/change-effects=instanceType,ebsOptimized=The machine has to be stopped for it: with allowStop it is stopped, changed and started again, and its public address may change. Without, the change waits until it is stopped.|state=The machine is started or stopped.|creditSpecification=It holds at once: unlimited bills for CPU beyond what the type earns, standard slows the machine down.|deletionPolicy=Nothing changes now: it decides what a deletion does."
 // +kubebuilder:metadata:annotations="portico.dev/protects=disableApiTermination"
 // +kubebuilder:metadata:annotations="portico.dev/while-deleting=deletionPolicy,disableApiTermination,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/lossy-effect=The machine is terminated, and every volume that is not kept by deleteOnTermination false goes with it. There is no way back."

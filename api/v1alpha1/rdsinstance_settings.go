@@ -10,7 +10,8 @@ type RDSNetworkSpec struct {
 	// multiAZ true keeps a standby in another availability zone.
 	// +optional
 	MultiAZ *bool `json:"multiAZ,omitempty"`
-	// publiclyAccessible true gives the endpoint a public address. Left out, it has none.
+	// publiclyAccessible true gives the endpoint a public address. Left out, it has none, and is taken from it again if somebody gives it one in AWS;
+	// a database that was adopted is left as it is until this has been set once.
 	// +optional
 	PubliclyAccessible *bool `json:"publiclyAccessible,omitempty"`
 	// dbSubnetGroupName is the group of subnets, and with it the network, that holds the database. Immutable.

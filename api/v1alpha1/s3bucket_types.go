@@ -2,8 +2,8 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// S3BucketSpec is the bucket that a team wants. A field left out is not managed and keeps AWS's secure default; a
-// bucket with a name only has Block Public Access on, ACLs off and AES256 encryption.
+// S3BucketSpec is the bucket that a team wants. A field left out is not managed and keeps AWS's secure default, but for publicAccessBlock, which
+// is kept closed; a bucket with a name only has Block Public Access on, ACLs off and AES256 encryption.
 // +kubebuilder:validation:XValidation:rule="has(self.bucketName) == has(oldSelf.bucketName)",message="bucketName is immutable: S3 cannot rename a bucket; delete this object and request a new one"
 type S3BucketSpec struct {
 	AWSSpec `json:",inline"`
@@ -38,7 +38,8 @@ type S3BucketSpec struct {
 	// +listType=atomic
 	// +optional
 	CORSRules []S3CORSRule `json:"corsRules,omitempty"`
-	// publicAccessBlock opens or closes the ways in which a bucket can become public. Left out, all are blocked.
+	// publicAccessBlock opens or closes the ways in which a bucket can become public. Left out, all are blocked, and blocked again at the next audit
+	// if somebody opens one in AWS; of a bucket that was adopted only what has been set here once, for it may be public on purpose.
 	// +optional
 	PublicAccessBlock *S3PublicAccessBlock `json:"publicAccessBlock,omitempty"`
 	// tags of the bucket, beside the provider's default tags.
@@ -173,8 +174,8 @@ type S3CORSRule struct {
 	MaxAgeSeconds *int32 `json:"maxAgeSeconds,omitempty"`
 }
 
-// S3PublicAccessBlock closes the ways in which a bucket can become public. A member left out is not managed and
-// keeps AWS's default, true.
+// S3PublicAccessBlock closes the ways in which a bucket can become public. A member left out is kept true; of an adopted bucket it is
+// left as it is until it has been set once.
 type S3PublicAccessBlock struct {
 	// blockPublicAcls refuses new public ACLs.
 	// +optional

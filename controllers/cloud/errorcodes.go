@@ -93,6 +93,8 @@ var errorClasses = map[string]errorClass{
 	"InvalidAMIID.NotFound": invalid, "InvalidAMIID.Malformed": invalid, "InvalidAMIID.Unavailable": invalid,
 	"NoSuchEntity":             invalid, // IAM's word for what a spec names and is not there
 	"InvalidSnapshot.NotFound": invalid, "VolumeTypeNotAvailableInZone": invalid,
+	"InstanceCreditSpecification.NotSupported": invalid,
+
 	"InvalidChangeBatch": invalid, "InvalidInput": invalid, "InvalidDomainName": invalid, "InvalidArnException": invalid, "ValidationException": invalid,
 	"InvalidDomainValidationOptionsException": invalid, "InvalidTagException": invalid, "TagPolicyException": invalid, "InvalidParameterException": invalid,
 

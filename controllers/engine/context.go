@@ -19,6 +19,20 @@ func IsRoutine(ctx context.Context) bool {
 	return routine
 }
 
+type auditKey struct{}
+
+// WithAudit returns a context that says whether the work under it is an audit: it compares also what costs a call of its own and
+// is as it should be nearly always.
+func WithAudit(ctx context.Context, audit bool) context.Context {
+	return context.WithValue(ctx, auditKey{}, audit)
+}
+
+// IsAudit reports what WithAudit said; without it, no.
+func IsAudit(ctx context.Context) bool {
+	audit, _ := ctx.Value(auditKey{}).(bool)
+	return audit
+}
+
 type lastObservedKey struct{}
 
 // withLastObserved notes when the object was last looked at for other than routine reasons.

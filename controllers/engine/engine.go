@@ -120,6 +120,7 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, obj T) (ctrl.Result, erro
 		return err
 	}
 	ctx = WithRoutine(ctx, r.Records.routine(r.Kind, obj, r.Schedule.Now()))
+	ctx = WithAudit(ctx, r.isAudit(obj))
 	ctx = withLastObserved(ctx, r.Records.lastObserved(r.Kind, obj))
 	outcome := r.KindReconciler.Reconcile(ctx, obj, pass)
 	if errors.Is(outcome, errStale) {
@@ -127,6 +128,15 @@ func (r *Reconciler[T]) reconcile(ctx context.Context, obj T) (ctrl.Result, erro
 		return ctrl.Result{RequeueAfter: conflictRetry}, nil
 	}
 	return r.finish(ctx, before, obj, pass, outcome)
+}
+
+// isAudit reports whether a pass over obj that starts now is an audit. After a restart one is made at once only of what was Ready and is
+// not: an audit may have found why.
+func (r *Reconciler[T]) isAudit(obj T) bool {
+	if _, known := r.Records.last(r.Kind, obj); !known {
+		return obj.Common().FirstReadyTime != nil && !obj.Common().Ready
+	}
+	return r.Records.audit(r.Kind, obj, r.Schedule.Now(), r.scheduleFor(obj, &Events{}).Resync)
 }
 
 // errStale ends a pass over an object that has changed since it was read.

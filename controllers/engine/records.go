@@ -35,6 +35,7 @@ type Record struct {
 	generation   int64
 	triggers     string
 	lastObserved time.Time          // when the last pass ended that was not routine, or found something to do
+	lastAudit    time.Time          // when the last audit found everything in sync; the first pass, before one did; zero, if the last did not
 	since        time.Time          // when a pass first ended as the last one has
 	ineffective  ineffectiveActions // never changed, only replaced
 	released     bool               // nothing is left to undo, by this generation of the spec
@@ -143,10 +144,21 @@ func (r *Records) add(kind string, obj client.Object, pass passResult) {
 		if !pass.routine || len(pass.plan) > 0 {
 			one.lastObserved = pass.at
 		}
+		one.noteAudit(pass)
 		if len(pass.plan) > 0 {
 			one.LastPlan = &Plan{At: pass.at, Actions: pass.plan}
 		}
 	})
+}
+
+// noteAudit notes how an audit ended. Time counts from the first pass over an object: a restart costs no audits.
+func (r *Record) noteAudit(pass passResult) {
+	switch {
+	case pass.audit && pass.reason != v1alpha1.ReasonInSync:
+		r.lastAudit = time.Time{}
+	case pass.audit, r.Passes == 1:
+		r.lastAudit = pass.at
+	}
 }
 
 // passResult is a pass when it is over.
@@ -154,7 +166,7 @@ type passResult struct {
 	at              time.Time
 	reason, message string
 	failed          bool
-	routine         bool
+	routine, audit  bool
 	next            time.Duration
 	plan            []PlannedAction
 	ineffective     ineffectiveActions
@@ -204,4 +216,12 @@ func (r *Records) routine(kind string, obj client.Object, now time.Time) bool {
 	last, ok := r.last(kind, obj)
 	return ok && last.UID == obj.GetUID() && last.Reason == v1alpha1.ReasonInSync && last.generation == obj.GetGeneration() &&
 		last.triggers == triggersOf(obj) && last.NextCheck != nil && !now.Before(*last.NextCheck)
+}
+
+// audit reports whether a pass over obj that starts now is an audit: it is routine, somebody asked for it, or the last one was so long
+// ago, or did not find everything in sync.
+func (r *Records) audit(kind string, obj client.Object, now time.Time, interval time.Duration) bool {
+	last, ok := r.last(kind, obj)
+	return ok && last.UID == obj.GetUID() &&
+		(r.routine(kind, obj, now) || last.triggers != triggersOf(obj) || now.Sub(last.lastAudit) >= interval)
 }

@@ -54,6 +54,65 @@ func TestAPassIsRoutineOnlyIfNothingButTimeCallsForIt(t *testing.T) {
 	}
 }
 
+func TestAuditsAreMadeInTimeAndOnRequest(t *testing.T) {
+	ok := passResult{reason: v1alpha1.ReasonInSync, next: time.Hour}
+	audited, amiss := ok, passResult{reason: "AccessDenied", audit: true, next: time.Minute}
+	audited.audit = true
+	after := func(minutes int, pass passResult) passResult {
+		pass.at = noon.Add(time.Duration(minutes) * time.Minute)
+		return pass
+	}
+	for name, row := range map[string]struct {
+		passes []passResult
+		change func(*v1alpha1.S3Bucket)
+		at     int // minutes after noon
+		want   bool
+	}{
+		"its time has come": {passes: []passResult{after(0, ok)}, at: 60, want: true},
+		"before its time":   {passes: []passResult{after(0, ok)}, at: 59},
+		"somebody asked": {passes: []passResult{after(0, ok)}, at: 1, want: true, change: func(b *v1alpha1.S3Bucket) {
+			b.Annotations = map[string]string{v1alpha1.AnnotationReconcileRequestedAt: "x"}
+		}},
+		"an edit":                                     {passes: []passResult{after(0, ok)}, at: 1, change: func(b *v1alpha1.S3Bucket) { b.Generation = 2 }},
+		"edits all the time":                          {passes: []passResult{after(0, ok), after(30, ok), after(55, ok)}, at: 61, want: true},
+		"edits all the time since an audit":           {passes: []passResult{after(0, ok), after(30, audited), after(55, ok)}, at: 61},
+		"the last one found something amiss":          {passes: []passResult{after(0, ok), after(30, amiss)}, at: 31, want: true},
+		"it is right again":                           {passes: []passResult{after(0, ok), after(30, amiss), after(31, audited)}, at: 32},
+		"the first one after a start found something": {passes: []passResult{after(0, amiss)}, at: 1, want: true},
+	} {
+		r, obj := &Records{}, recorded()
+		for _, pass := range row.passes {
+			r.add("S3Bucket", obj, pass)
+		}
+		if row.change != nil {
+			row.change(obj)
+		}
+		if got := r.audit("S3Bucket", obj, noon.Add(time.Duration(row.at)*time.Minute), time.Hour); got != row.want {
+			t.Errorf("%s: an audit is %v", name, got)
+		}
+	}
+}
+
+// After a restart what is in sync waits for its audit; what was Ready and is not is looked at whole.
+func TestTheFirstPassAuditsOnlyWhatIsAmiss(t *testing.T) {
+	for name, row := range map[string]struct {
+		wasReady, ready, want bool
+	}{
+		"new":             {false, false, false},
+		"in sync":         {true, true, false},
+		"not any more so": {true, false, true},
+	} {
+		obj := recorded()
+		obj.Status.Ready = row.ready
+		if row.wasReady {
+			obj.Status.FirstReadyTime = &metav1.Time{Time: noon}
+		}
+		if got := (&Reconciler[*v1alpha1.S3Bucket]{Kind: "S3Bucket", Records: &Records{}}).isAudit(obj); got != row.want {
+			t.Errorf("%s: an audit is %v", name, got)
+		}
+	}
+}
+
 func TestRecordsTellOfPlansAndFailures(t *testing.T) {
 	r, obj := &Records{}, recorded()
 	key := client.ObjectKeyFromObject(obj)

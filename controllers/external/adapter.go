@@ -101,6 +101,10 @@ type DeletionObserver[S any] interface{ Deleting(seen *S) bool }
 // have got through unseen.
 type Retrier[T Object] interface{ NextAttempt(obj T) }
 
+// SafeKeeper is an Adapter of a kind with settings of which one value keeps others out. SafePaths lists those that have it in
+// seen, as far as they were read; all of them, if seen is nil. See status.safeFields for which Portico keeps there.
+type SafeKeeper[T Object, S any] interface{ SafePaths(obj T, seen *S) []string }
+
 // LiveReader is an Adapter of a kind with values that change all the time, such as the number of messages in a queue, and are
 // therefore in no status. ReadLive returns them by their names in camelCase, nil if obj has no resource yet. It is called when somebody
 // looks, and changes nothing, obj included. Its errors are for users.

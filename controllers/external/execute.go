@@ -31,6 +31,7 @@ func (r *reconciliation[T, S]) prepare(ctx context.Context, seen *S, actions []A
 	r.Adapter.Reserve(r.obj)
 	if seen == nil {
 		setLastSync(status, r.Now())
+		r.reserveSafe()
 	}
 	r.saved = true
 	if err := r.pass.SaveStatus(ctx); err != nil || !marking || r.Recheck == nil {
@@ -174,8 +175,10 @@ func (r *reconciliation[T, S]) sendEvent(create bool, a Action) {
 	}
 }
 
-func union(a, b []string) []string {
-	all := slices.Concat(a, b)
+func union(a, b []string) []string { return sorted(slices.Concat(a, b)) }
+
+// sorted sorts all, and leaves out what it has twice.
+func sorted(all []string) []string {
 	slices.Sort(all)
 	return slices.Compact(all)
 }

@@ -123,6 +123,7 @@ func (r *reconciliation[T, S]) round(ctx context.Context) (done bool, err error)
 	} else {
 		err = r.checkOwner(seen)
 		if err == nil && r.Adapter.Owner(r.obj, seen) == Offered {
+			r.forgetSafe()
 			err = r.Objection // what is taken over is as good as made
 		}
 	}
@@ -165,6 +166,7 @@ func (r *reconciliation[T, S]) finish(ctx context.Context, seen *S, rest error) 
 		}
 		return rest
 	}
+	r.keepSafe(seen)
 	status.ManagedFields, status.PendingFields, status.ProviderGeneration = r.Adapter.Declared(r.obj), nil, r.Version
 	return r.report(ctx, seen)
 }

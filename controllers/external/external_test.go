@@ -275,6 +275,8 @@ func TestRelease(t *testing.T) {
 		{"and of a young one whose end shows", world{ended: true}, youngOne("Delete"), nil, "", 0, 0, ""},
 		{"deletes a young one, which AWS confirms", world{has: &thing{Ours, "a"}}, youngOne("Delete"), nil, "", 1, 0, ""},
 		{"not found is no confirmation", world{has: &thing{Ours, "a"}, denies: true}, youngOne("Delete"), nil, "Settling", 1, 0, ""},
+		{"nor of one that is old, but was told to end just now", world{has: &thing{Ours, "a"}, denies: true}, policy("Delete"), nil, "Settling", 1, 0, ""},
+		{"the end of one that was told to shows", world{has: &thing{Ours, "a"}, denies: true, ended: true}, policy("Delete"), nil, "", 1, 0, ""},
 		{"waits for the marks of a young one", world{has: &thing{Foreign, "a"}}, youngOne("Delete"), nil, "Settling", 0, 0, ""},
 		{"stops no young one that does not show", world{}, youngOne("Stop"), nil, "Settling", 0, 0, ""},
 		{"nor one without marks", world{has: &thing{Foreign, "a"}}, youngOne("Stop"), nil, "Settling", 0, 0, ""},

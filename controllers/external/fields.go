@@ -17,6 +17,9 @@ type Field[T, S any] struct {
 	// AWS's to go back to: they stay as they are.
 	Default string
 	Sticky  bool
+	// Safe says that Default keeps others out: where Portico keeps it, the field has it whenever the spec declares nothing. See
+	// SafeKeeper.
+	Safe bool
 	// Same tells whether two different texts mean the same; nil: they do not.
 	Same func(have, want string) bool
 }
@@ -44,19 +47,31 @@ func AnyInUse[T Object, S any](fields []Field[T, S], obj T) bool {
 	})
 }
 
-// Changes lists the fields in which what is there differs from what is declared, or from the default of what is managed
-// and declared no more.
+// SafePaths lists the Safe fields that have their default in seen; all of them, if that is nil.
+func SafePaths[T, S any](fields []Field[T, S], seen *S) []string {
+	var paths []string
+	for _, f := range fields {
+		if f.Safe && (seen == nil || f.Have(seen) == f.Default) {
+			paths = append(paths, f.Path)
+		}
+	}
+	return paths
+}
+
+// Changes lists the fields in which what is there differs from what is declared, or from the default of what is declared no
+// more and managed, or kept safe.
 func Changes[T Object, S any](fields []Field[T, S], obj T, seen *S) []Change {
 	var all []Change
 	managed := ManagedBy(obj)
 	for _, f := range fields {
 		want, declared := f.Want(obj)
-		if !declared && (f.Sticky || !managed.mayOwn(f.Path)) {
+		kept := f.Safe && managed.KeepsSafe(f.Path)
+		if !declared && !kept && (f.Sticky || !managed.mayOwn(f.Path)) {
 			continue
 		}
 		have := f.Have(seen)
 		if !declared {
-			if !managed.Owns(f.Path, have) {
+			if !kept && !managed.Owns(f.Path, have) {
 				continue
 			}
 			want = f.Default

@@ -27,12 +27,11 @@ func (rec Reconciler[T, S]) keep(ctx context.Context, obj T, pass *engine.Pass) 
 		return false, err
 	}
 	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
-	observer, ok := c.Adapter.(DeletionObserver[S])
 	switch {
 	case seen == nil:
 		pass.Warning(v1alpha1.ReasonKeepRefused, "Keep", "%s is gone or was never made: there is nothing to keep, and the deletion goes on", nameOf(status))
 		return false, nil
-	case ready != nil && ready.Reason == v1alpha1.ReasonDeleting, ok && observer.Deleting(seen):
+	case ready != nil && ready.Reason == v1alpha1.ReasonDeleting, isDeleting(c.Adapter, seen):
 		pass.Warning(v1alpha1.ReasonKeepRefused, "Keep", "AWS is deleting %s already, and nothing stops that", nameOf(status))
 		return false, nil
 	}

@@ -22,13 +22,17 @@ const (
 type Managed struct {
 	held    []string
 	pending map[string]string
+	safe    []string
 }
 
 // ManagedBy reads what obj's status says.
 func ManagedBy(obj Object) Managed {
 	_, status := obj.AWS()
-	return Managed{held: status.ManagedFields, pending: status.PendingFields}
+	return Managed{held: status.ManagedFields, pending: status.PendingFields, safe: status.SafeFields}
 }
+
+// KeepsSafe reports whether the setting at path has its safe value unless the spec declares another.
+func (m Managed) KeepsSafe(path string) bool { return slices.Contains(m.safe, path) }
 
 // Paths lists, sorted, what Portico has written or may have: it must be read, even if it is declared no more.
 func (m Managed) Paths() []string {

@@ -87,11 +87,21 @@ func (rec Reconciler[T, S]) delete(ctx context.Context, obj T, pass *engine.Pass
 			}
 			return err
 		}
-		if confirmed, err = a.Delete(ctx, obj, seen); err != nil {
+		confirmed, err = a.Delete(ctx, obj, seen)
+		if _, waits := engine.AsWait(err); !confirmed && !waits && !isDeleting(a, seen) {
+			setLastSync(status, rec.Now()) // told to end, or perhaps told: from now on it may not show, and be there all the same
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return engine.Wait(v1alpha1.ReasonDeleting, 5*time.Second, "deletion of %s was accepted; waiting until it is gone", nameOf(status))
+}
+
+// isDeleting reports whether AWS shows that it deletes the resource.
+func isDeleting[T Object, S any](a Adapter[T, S], seen *S) bool {
+	observer, ok := a.(DeletionObserver[S])
+	return ok && observer.Deleting(seen)
 }
 
 // isOurs reports whether there is something of obj's to release. What does not show, or does not show our marks, may have

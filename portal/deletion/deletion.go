@@ -3,6 +3,7 @@ package deletion
 
 import (
 	"cmp"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -60,13 +61,22 @@ func policyEffects(obj *unstructured.Unstructured, d catalog.Deletion, target st
 		if on, set := setting(obj, d.Protects); on && set {
 			return []views.Effect{{Icon: "lock", Tone: "warn", Text: "Nothing is deleted while " + d.Protects + " is on: AWS refuses it. The deletion waits until you switch that off."}}
 		}
-		gone := views.Effect{Icon: "bin", Tone: "bad", Text: "Deleted from AWS for good: " + target + "."}
+		data := views.Effect{Icon: "check", Tone: "good", Text: d.Effect}
 		if lossy(obj, d) {
-			return []views.Effect{gone, {Icon: "alert", Tone: "bad", Text: d.LossyEffect}}
+			data = views.Effect{Icon: "alert", Tone: "bad", Text: d.LossyEffect}
 		}
-		return []views.Effect{gone, {Icon: "check", Tone: "good", Text: d.Effect}}
+		return append([]views.Effect{{Icon: "bin", Tone: "bad", Text: "Deleted from AWS for good: " + target + "."}, data}, staying(obj)...)
 	}
 	return nil
+}
+
+// staying names what AWS keeps of a resource that is deleted.
+func staying(obj *unstructured.Unstructured) []views.Effect {
+	all, _, _ := unstructured.NestedStringSlice(obj.Object, "status", "staysAfterDeletion")
+	if len(all) == 0 {
+		return nil
+	}
+	return []views.Effect{{Icon: "alert", Tone: "warn", Text: "What stays in AWS, with its data, and costs money until somebody deletes it there: " + strings.Join(all, ", ") + "."}}
 }
 
 // setting returns a boolean of spec, and whether it is set at all.

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/catalog/catalogtest"
+	"github.com/portico-platform/portico/web/views"
 )
 
 // What deletion costs is told for each kind as it is: a wrong word here loses data.
@@ -46,6 +47,26 @@ func TestDeletionIsToldAsItIs(t *testing.T) {
 		}
 		if got := strings.Join(all, " "); !strings.Contains(got, row.effect) {
 			t.Errorf("%s %v: %q does not say %q", row.kind, row.spec, got, row.effect)
+		}
+	}
+}
+
+// Volumes that outlive their machine cost money: whoever deletes it reads which they are, and only where it is deleted.
+func TestWhatStaysInAWSIsNamed(t *testing.T) {
+	k, _ := catalogtest.Kinds(t).ByName("EC2Instance")
+	for policy, want := range map[string]bool{"Delete": true, "Stop": false, "Retain": false, "Orphan": false} {
+		obj := &unstructured.Unstructured{Object: map[string]any{
+			"spec":   map[string]any{"deletionPolicy": policy},
+			"status": map[string]any{"accountID": "1", "staysAfterDeletion": []any{"volume vol-1 at /dev/sdf (10 GiB)", "volume vol-2 at /dev/sdg"}},
+		}}
+		fate, _ := Fate(obj, k)
+		for _, all := range [][]views.Effect{Effects(obj, k), fate} {
+			told := slices.ContainsFunc(all, func(e views.Effect) bool {
+				return strings.Contains(e.Text, "costs money") && strings.Contains(e.Text, "vol-1 at /dev/sdf (10 GiB), volume vol-2")
+			})
+			if told != want {
+				t.Errorf("%s: told %v by %+v", policy, told, all)
+			}
 		}
 	}
 }

@@ -111,3 +111,29 @@ func read(t *testing.T, path string) string {
 	}
 	return string(text)
 }
+
+// A service that says for how long its answers may be old is run with that time, and has a test of its own that waits for it.
+func TestTheSettlingTimeOfAServiceCounts(t *testing.T) {
+	said, err := filepath.Glob(filepath.Join(root, "controllers/aws/*/*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, path := range said {
+		text, err := os.ReadFile(path) //nolint:gosec // a file of this repository
+		if err != nil || !strings.Contains(string(text), "\nconst Settling = ") {
+			continue
+		}
+		found++
+		service := filepath.Base(filepath.Dir(path))
+		if !strings.Contains(read(t, "controllers/kinds.go"), service+".Settling)") {
+			t.Errorf("controllers/kinds.go does not name %s.Settling", service)
+		}
+		if !strings.Contains(read(t, "controllers/aws/"+service+"/settling_test.go"), "Settling: Settling,") {
+			t.Errorf("no test of %s passes a clock over its Settling", service)
+		}
+	}
+	if found < 2 {
+		t.Errorf("%d services say how long their answers may be old: EC2 and S3 do", found)
+	}
+}

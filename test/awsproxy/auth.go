@@ -69,7 +69,7 @@ func (p *Proxy) authenticate(ctx context.Context, x *exchange) *reply {
 	if err != nil {
 		return refuse(x.badKey(err))
 	}
-	x.call.Account = account
+	x.call.Account, x.caller = account, p.keys.caller(x.scope.key)
 	return nil
 }
 

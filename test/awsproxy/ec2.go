@@ -25,6 +25,7 @@ type ec2Service struct {
 	mu        sync.Mutex
 	ran       map[string]reservation // by account, region and token
 	exhausted map[string]bool        // instance types of which there are none
+	credits   map[string]string      // options for CPU credits, by account, region and instance
 }
 
 // reservation is what a token was used for; without instances, in vain.
@@ -37,7 +38,7 @@ type reservation struct {
 func newEC2(up *upstream, now func() time.Time) *ec2Service {
 	return &ec2Service{
 		upstream: up, young: &nursery{now: now, born: map[string]time.Time{}},
-		ran: map[string]reservation{}, exhausted: map[string]bool{},
+		ran: map[string]reservation{}, exhausted: map[string]bool{}, credits: map[string]string{},
 	}
 }
 
@@ -51,6 +52,11 @@ func (s *ec2Service) around(ctx context.Context, x *exchange, next forward) (*re
 	case "DescribeInstances":
 		s.filterByToken(x)
 		return s.young.describe(ctx, x, next)
+	}
+	if x.call.Operation == "TerminateInstances" {
+		if lost := s.young.lose(x); lost != nil {
+			return lost, nil
+		}
 	}
 	r, err := s.change(ctx, x, next)
 	if err != nil {
@@ -87,14 +93,16 @@ func (s *ec2Service) run(ctx context.Context, x *exchange, next forward) (*reply
 	if refused := s.exhaustion(x, reservation{parameters: parameters}, id); refused != nil {
 		return refused, nil
 	}
+	credits, refused := launchCredits(x)
+	if refused != nil {
+		return refused, nil
+	}
 	r, err := s.launch(ctx, x, next)
 	if err != nil || r.status != http.StatusOK {
 		return noProfile(x, r), err
 	}
-	made := reservation{parameters: parameters, answer: r.body}
-	for _, m := range instanceID.FindAllSubmatch(r.body, -1) {
-		made.instances = append(made.instances, string(m[1]))
-	}
+	made := s.launched(x, r, credits)
+	made.parameters = parameters
 	x.call.Resource = strings.Join(made.instances, ",")
 	s.young.note(x, made.instances)
 	if token != "" {
@@ -103,6 +111,16 @@ func (s *ec2Service) run(ctx context.Context, x *exchange, next forward) (*reply
 		s.mu.Unlock()
 	}
 	return r, nil
+}
+
+// launched returns what an answer has launched, and notes its credit option.
+func (s *ec2Service) launched(x *exchange, r *reply, credits string) reservation {
+	made := reservation{answer: r.body}
+	for _, m := range instanceID.FindAllSubmatch(r.body, -1) {
+		made.instances = append(made.instances, string(m[1]))
+		s.noteCredits(x, string(m[1]), credits)
+	}
+	return made
 }
 
 // exhaustion refuses the launch if there is no capacity for it, and keeps with

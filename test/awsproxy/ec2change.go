@@ -14,8 +14,10 @@ import (
 // change refuses what AWS refuses and moto does not, and completes what moto
 // does in part.
 func (s *ec2Service) change(ctx context.Context, x *exchange, next forward) (*reply, error) {
-	var refused *reply
-	var err error
+	refused, err := s.permit(ctx, x)
+	if err != nil || refused != nil {
+		return refused, err
+	}
 	switch x.call.Operation {
 	case "ModifyInstanceAttribute":
 		if x.form.Has("InstanceType.Value") || x.form.Has("EbsOptimized.Value") {
@@ -31,6 +33,10 @@ func (s *ec2Service) change(ctx context.Context, x *exchange, next forward) (*re
 		err = s.fillMetadata(ctx, x)
 	case "ReplaceIamInstanceProfileAssociation":
 		return s.replaceProfile(ctx, x, next)
+	case "DescribeInstanceCreditSpecifications":
+		return s.describeCredits(ctx, x)
+	case "ModifyInstanceCreditSpecification":
+		return s.modifyCredits(ctx, x)
 	case "MonitorInstances":
 		return s.monitor(ctx, x, "enabled", "pending")
 	case "UnmonitorInstances":

@@ -113,6 +113,7 @@ func TestVolumesOnlyGrow(t *testing.T) {
 	c := w.ec2(keyOne, "eu-west-1")
 	id := run(t, c, runInput(unique(t), types.InstanceTypeT3Micro))
 	volume := volumesOf(t, c, id)["/dev/sda1"].VolumeId
+	tagged(t, w, *volume, "portico.dev/namespace", "team")
 	_, err := c.ModifyVolume(t.Context(), &ec2.ModifyVolumeInput{VolumeId: volume, Size: aws.Int32(4)})
 	wantCode(t, err, "InvalidParameterValue")
 	_, err = c.ModifyVolume(t.Context(), &ec2.ModifyVolumeInput{VolumeId: volume, Size: aws.Int32(40)})

@@ -14,6 +14,21 @@ import (
 // an instance exists: in AWS that may last for five minutes. 0 ends it.
 func (p *Proxy) HideYoungInstances(d time.Duration) { p.machines.young.hide(d) }
 
+// LoseTerminations makes EC2 take the operator's terminations, deny to it from
+// then on that the instance exists, and let it run, until end is called. AWS's
+// reference of TerminateInstances says no less: what is not shown may run.
+func (p *Proxy) LoseTerminations() (end func()) {
+	n := p.machines.young
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.lost = map[string]bool{}
+	return func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.lost = nil
+	}
+}
+
 // ExhaustCapacity makes EC2 refuse to launch instances of the type, to anybody,
 // until end is called. As in AWS, the token of a refused launch takes no other
 // parameters afterwards.
@@ -36,6 +51,26 @@ type nursery struct {
 	mu     sync.Mutex
 	window time.Duration
 	born   map[string]time.Time // by account, region and ID
+	lost   map[string]bool      // instances whose termination was lost; nil: none is
+}
+
+// lose answers a termination that has no effect; nil, if it is to have one.
+func (n *nursery) lose(x *exchange) *reply {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.lost == nil || x.call.Actor != Operator {
+		return nil
+	}
+	var items strings.Builder
+	for id := range strings.SplitSeq(x.call.Resource, ",") {
+		n.lost[tokenID(x, id)] = true
+		items.WriteString("<item><instanceId>" + escapeXML(id) + "</instanceId><currentState><code>32</code><name>shutting-down</name></currentState>" +
+			"<previousState><code>16</code><name>running</name></previousState></item>")
+	}
+	return &reply{
+		status: http.StatusOK, header: http.Header{"Content-Type": {"text/xml"}},
+		body: []byte(`<TerminateInstancesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId/><instancesSet>` + items.String() + `</instancesSet></TerminateInstancesResponse>`),
+	}
 }
 
 func (n *nursery) hide(d time.Duration) {
@@ -57,7 +92,7 @@ func (n *nursery) hidden(x *exchange, id string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	born, ok := n.born[tokenID(x, id)]
-	return ok && x.call.Actor == Operator && n.now().Sub(born) < n.window
+	return x.call.Actor == Operator && (n.lost[tokenID(x, id)] || (ok && n.now().Sub(born) < n.window))
 }
 
 // deny refuses a call that names an instance which is not to be known yet.

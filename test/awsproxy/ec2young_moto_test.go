@@ -59,6 +59,24 @@ func TestAYoungInstanceIsDeniedToTheOperator(t *testing.T) {
 	must(t, err)
 }
 
+func TestATerminationThatIsLostLeavesAMachineRunning(t *testing.T) {
+	w := newWorld(t)
+	c := w.ec2(keyOne, "eu-west-1")
+	id := run(t, c, runInput(unique(t), types.InstanceTypeT3Micro))
+	end := w.LoseTerminations()
+	out, err := c.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
+	must(t, err)
+	if got := out.TerminatingInstances; len(got) != 1 || *got[0].InstanceId != id || got[0].CurrentState.Name != types.InstanceStateNameShuttingDown {
+		t.Errorf("answered %+v", got)
+	}
+	_, err = c.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{InstanceIds: []string{id}})
+	wantCode(t, err, "InvalidInstanceID.NotFound")
+	end()
+	if vm := instanceOf(t, c, id); vm.State.Name != types.InstanceStateNameRunning {
+		t.Errorf("it is %s", vm.State.Name)
+	}
+}
+
 func TestARefusedLaunchUsesUpItsToken(t *testing.T) {
 	w := newWorld(t)
 	c, token := w.ec2(keyOne, "eu-west-1"), unique(t)

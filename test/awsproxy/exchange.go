@@ -31,6 +31,7 @@ type exchange struct {
 	call     Call
 	protocol protocol
 	scope    scope
+	caller   *principal // whose permissions are judged; nil may do everything
 
 	// What goes upstream; strict parts may change it.
 	path, rawPath, rawQuery string

@@ -121,10 +121,18 @@ func (p *Proxy) injected(x *exchange, fault FaultKind) *reply {
 	}
 }
 
-// serve passes the call on to moto, by the service's strict part if there is one.
+// serve passes the call on to moto if the caller may make it, by the service's
+// strict part if there is one.
 func (p *Proxy) serve(ctx context.Context, x *exchange) (*reply, error) {
+	if refused, err := p.judge(ctx, x); refused != nil || err != nil {
+		return refused, err
+	}
 	x.limitPage(int(p.pageSize.Load()))
 	next := func(ctx context.Context) (*reply, error) { return p.upstream.send(ctx, x) }
+	if x.call.Service == "s3" && x.call.Operation == "DeleteObjects" {
+		all := next
+		next = func(ctx context.Context) (*reply, error) { return p.deleteAllowed(ctx, x, all) }
+	}
 	if s := p.strict[x.call.Service]; s != nil {
 		return s(ctx, x, next)
 	}

@@ -26,10 +26,11 @@ type keyring struct {
 	mu      sync.Mutex
 	owners  map[string]string // "" is a revoked key
 	expires map[string]time.Time
+	callers map[string]*principal // by the keys of their sessions
 }
 
 func newKeyring(static map[string]string, up *upstream, now func() time.Time) *keyring {
-	k := &keyring{upstream: up, now: now, owners: map[string]string{}, expires: map[string]time.Time{}}
+	k := &keyring{upstream: up, now: now, owners: map[string]string{}, expires: map[string]time.Time{}, callers: map[string]*principal{}}
 	maps.Copy(k.owners, static)
 	return k
 }
@@ -42,11 +43,19 @@ func (k *keyring) assign(key, account string) {
 	k.owners[key] = account
 }
 
-// issued notes a temporary key.
-func (k *keyring) issued(key string, expires time.Time) {
+// issued notes a temporary key, and whose it is; nil if it is no role's.
+func (k *keyring) issued(key string, expires time.Time, caller *principal) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.expires[key] = expires
+	k.expires[key], k.callers[key] = expires, caller
+}
+
+// caller returns the session of a role that the key is of; nil if it is a
+// user's, or of an account's root, who may do everything.
+func (k *keyring) caller(key string) *principal {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.callers[key]
 }
 
 // accounts returns the accounts whose keys were seen, sorted.

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
 // Options configure a Proxy. Only Upstream is required.
@@ -21,6 +23,9 @@ type Options struct {
 	// S3Hosts are names of the proxy, without port, whose subdomains are
 	// buckets (virtual-host style), beside AWS's own and localhost.
 	S3Hosts []string
+	// RolePolicies are those of every role without policies of its own (see
+	// AttachPolicies); the zero value allows nothing.
+	RolePolicies iam.Policies
 	// QueueNameWait is how long the name of a deleted queue stays taken: 60 s
 	// in AWS; 0 means not at all.
 	QueueNameWait time.Duration
@@ -44,6 +49,7 @@ type Proxy struct {
 	strict   map[string]strict
 	s3Hosts  []string
 	now      func() time.Time
+	roles    *roles
 
 	// The strict services that tests may set.
 	dns          *route53Service
@@ -83,6 +89,7 @@ func New(o Options) (*Proxy, error) {
 		upstream: up,
 		s3Hosts:  append([]string{"localhost"}, o.S3Hosts...),
 		now:      o.Now,
+		roles:    &roles{all: o.RolePolicies, own: map[string]iam.Policies{}},
 	}
 	p.dns = newRoute53(up, p.keys.accounts, o.Now)
 	balancers := &elbService{upstream: up}

@@ -90,10 +90,11 @@ func (s *s3Service) guard(ctx context.Context, x *exchange) (*reply, error) {
 		r.header.Set("X-Amz-Bucket-Region", facts.region)
 		return r, nil
 	}
-	if s.servers.of(x.bucket).denies(x, facts.owner) {
+	server := s.servers.of(x.bucket)
+	if server.denies(x, facts.owner) {
 		return x.fail(http.StatusForbidden, "AccessDenied", "Access Denied"), nil
 	}
-	return nil, nil
+	return server.check(x), nil
 }
 
 // foreign stands for an owner of whom no more is known.

@@ -16,6 +16,8 @@ type S3Server struct {
 	// Owner whom the server knows in place of the caller's account: a call that
 	// expects another one is denied.
 	Owner string
+	// Lacks is an operation that the server does not know.
+	Lacks string
 	// Unencrypted buckets have no encryption unless somebody sets it.
 	Unencrypted bool
 }
@@ -58,6 +60,14 @@ func (s S3Server) atCreation(x *exchange, tags []tag) ([]tag, *reply) {
 		return nil, nil
 	}
 	return tags, nil
+}
+
+// check refuses an operation that the server does not know.
+func (s S3Server) check(x *exchange) *reply {
+	if s.Lacks == "" || s.Lacks != x.call.Operation {
+		return nil
+	}
+	return x.fail(http.StatusNotImplemented, "NotImplemented", "A header you provided implies functionality that is not implemented")
 }
 
 // denies reports whether the call may not touch a bucket of owner's: it is

@@ -64,3 +64,15 @@ func TestAServerThatDoesNotEncryptByItself(t *testing.T) {
 	_, err := c.GetBucketEncryption(t.Context(), &s3.GetBucketEncryptionInput{Bucket: &bucket})
 	wantCode(t, err, "ServerSideEncryptionConfigurationNotFoundError")
 }
+
+func TestAServerThatLacksAnOperation(t *testing.T) {
+	w := newWorld(t)
+	c := w.s3(keyOne, "eu-west-1")
+	bucket := create(t, c, "eu-west-1")
+	defer w.ServeBucket(bucket, awsproxy.S3Server{Lacks: "GetPublicAccessBlock"})()
+	_, err := c.GetPublicAccessBlock(t.Context(), &s3.GetPublicAccessBlockInput{Bucket: &bucket})
+	wantCode(t, err, "NotImplemented")
+	wantStatus(t, err, 501)
+	_, err = c.GetBucketVersioning(t.Context(), &s3.GetBucketVersioningInput{Bucket: &bucket})
+	must(t, err)
+}

@@ -63,7 +63,7 @@ func TestLostAndForeignCredentialsDeleteNothing(t *testing.T) {
 		c := admin(t)
 		startOperator(t, operatorOptions{providerResync: 500 * time.Millisecond, resync: 500 * time.Millisecond, sweep: 300 * time.Millisecond})
 		const home, other = "240000000003", "240000000004"
-		p := account(t, c, home)
+		p := keyed(t, c, home)
 		ns := team(t, c)
 		stays, kept := in(s.object(ns, "stays"), p.Name, ""), in(s.object(ns, "kept"), p.Name, "")
 		retain(kept)
@@ -125,7 +125,7 @@ func TestAProviderTellsOfItsResourcesAndThrottling(t *testing.T) {
 // A changed Secret wakes what its old content had stopped.
 func TestNewCredentialsWakeWhatWaitedForThem(t *testing.T) {
 	c := withOperator(t)
-	p := account(t, c, "240000000006")
+	p := keyed(t, c, "240000000006")
 	o := in(queues.object(team(t, c), "woken"), p.Name, "")
 	createReady(t, c, o)
 	remove := world.Proxy.Inject(awsproxy.Fault{Service: "sqs", Kind: awsproxy.Denied, Account: "240000000006"})

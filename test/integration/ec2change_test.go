@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -67,5 +68,45 @@ func TestVolumesGrowAndFieldsGoBack(t *testing.T) {
 	want := []string{"blockDeviceMappings[/dev/sdf].deleteOnTermination", "blockDeviceMappings[/dev/sdf].volumeSize", "instanceType", "tags.Name"}
 	if !slices.Equal(m.Status.ManagedFields, want) {
 		t.Errorf("managed fields %v", m.Status.ManagedFields)
+	}
+}
+
+func creditsOf(t *testing.T, m *v1alpha1.EC2Instance) string {
+	t.Helper()
+	out, err := outsideEC2(t).DescribeInstanceCreditSpecifications(t.Context(), &ec2.DescribeInstanceCreditSpecificationsInput{InstanceIds: []string{m.Status.InstanceID}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return aws.ToString(out.InstanceCreditSpecifications[0].CpuCredits)
+}
+
+// A burstable machine bills for more CPU than it earns only if its owner says so.
+func TestABurstableMachineIsStandardUntilItsOwnerPays(t *testing.T) {
+	c := withOperator(t)
+	m := machineOf(team(t, c), "burst")
+	createReady(t, c, m)
+	if got := creditsOf(t, m); got != "standard" {
+		t.Errorf("it was launched as %s", got)
+	}
+	edit(t, c, m, func(m *v1alpha1.EC2Instance) { m.Spec.CreditSpecification = "unlimited" })
+	if ready(t, c, m); creditsOf(t, m) != "unlimited" {
+		t.Errorf("it is %s", creditsOf(t, m))
+	}
+	edit(t, c, m, func(m *v1alpha1.EC2Instance) { m.Spec.CreditSpecification = "" })
+	if ready(t, c, m); creditsOf(t, m) != "standard" {
+		t.Errorf("withdrawn, it is %s", creditsOf(t, m))
+	}
+}
+
+// Volumes that outlive the machine are named before somebody deletes it.
+func TestAMachineNamesWhatOutlivesIt(t *testing.T) {
+	c := withOperator(t)
+	m := machineOf(team(t, c), "keeps", func(s *v1alpha1.EC2InstanceSpec) {
+		s.BlockDeviceMappings = []v1alpha1.EC2BlockDevice{{DeviceName: "/dev/sdf", VolumeSize: aws.Int32(10), DeleteOnTermination: aws.Bool(false)}}
+	})
+	createReady(t, c, m)
+	want := []string{"volume " + *volumeAt(t, m, "/dev/sdf").VolumeId + " at /dev/sdf (10 GiB)"}
+	if !slices.Equal(m.Status.StaysAfterDeletion, want) {
+		t.Errorf("%q, want %q", m.Status.StaysAfterDeletion, want)
 	}
 }

@@ -39,6 +39,27 @@ func TestAMachineThatDoesNotShowYetIsNotLeftBehind(t *testing.T) {
 	}
 }
 
+// EC2 takes a termination, denies that the machine exists, and lets it run: the object stays until that cannot be any more.
+func TestAMachineWhoseTerminationIsLostIsNotLeftBehind(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{timeScale: .02}) // five minutes are six seconds
+	m := machineOf(team(t, c), "undead")
+	createReady(t, c, m)
+	id := m.Status.InstanceID
+	await(t, "a machine that is old", func() (bool, string) { return time.Since(m.Status.LastSyncTime.Time) > 7*time.Second, "young" })
+	end := world.Proxy.LoseTerminations()
+	defer end()
+	if err := erase(t, c, m); err != nil {
+		t.Fatal(err)
+	}
+	reason(t, c, m, "Settling")
+	end()
+	awaitGone(t, c, m)
+	if left := machinesWith(t, "instance-id", id); len(left) != 0 {
+		t.Errorf("%d machines are left", len(left))
+	}
+}
+
 // The advice that a refusal gives can be followed, though EC2 ties the token of the refused launch to its type.
 func TestAnotherTypeIsLaunchedAfterOneThatIsNotToBeHad(t *testing.T) {
 	c := admin(t)

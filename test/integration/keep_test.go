@@ -148,7 +148,9 @@ func TestAnotherTeamTakesNothingThatIsKept(t *testing.T) {
 	c := admin(t)
 	stop := startOperator(t, operatorOptions{})
 	ns, thieves := team(t, c), team(t, c)
+	p := keyed(t, c, "240000000092") // which AWS does not keep from another team's names
 	b := bucketOf(ns, "docs")
+	b.Spec.ProviderRef.Name = p.Name
 	createReady(t, c, b)
 	was := b.UID
 	stop()
@@ -157,7 +159,7 @@ func TestAnotherTeamTakesNothingThatIsKept(t *testing.T) {
 	}
 	annotate(t, c, b, v1alpha1.AnnotationKeep, "true")
 	thief := bucketOf(thieves, "docs")
-	thief.Spec.BucketName, thief.Spec.AdoptionPolicy = b.Spec.BucketName, v1alpha1.AdoptionAdopt
+	thief.Spec.ProviderRef.Name, thief.Spec.BucketName, thief.Spec.AdoptionPolicy = p.Name, b.Spec.BucketName, v1alpha1.AdoptionAdopt
 	thief.Annotations = map[string]string{v1alpha1.AnnotationKeptFrom: string(was)}
 	create(t, c, thief)
 	startOperator(t, operatorOptions{})
@@ -166,7 +168,7 @@ func TestAnotherTeamTakesNothingThatIsKept(t *testing.T) {
 	annotate(t, c, thief, v1alpha1.AnnotationReconcileRequestedAt, "1")
 	atRest(t, c, thief)
 	reason(t, c, thief, "AlreadyExists")
-	if tags := tagsOf(t, outside(t, "test"), b.Spec.BucketName); tags["portico.dev/uid"] != string(b.UID) {
+	if tags := tagsOf(t, outside(t, p.Name), b.Spec.BucketName); tags["portico.dev/uid"] != string(b.UID) {
 		t.Errorf("tags %v: not those of the object that was kept", tags)
 	}
 }

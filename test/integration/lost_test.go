@@ -45,7 +45,9 @@ func startAgain(t *testing.T) (*stack.Stack, client.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	edit(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}}, func(p *v1alpha1.AWSProvider) { p.Spec.Endpoint = world.AWSEndpoint })
+	edit(t, c, &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: stack.Provider}}, func(p *v1alpha1.AWSProvider) {
+		p.Spec.Endpoint, p.Spec.AssumeRoleARN = world.AWSEndpoint, stack.RoleARN(stack.AccountID)
+	})
 	return s, c
 }
 

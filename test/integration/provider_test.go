@@ -22,14 +22,26 @@ import (
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// account makes a provider with keys of its own, in an account of its own, that every namespace may use.
+// account makes a provider in an account of its own, that every namespace may use. Its role there has the policies of
+// docs/iam.
 func account(t *testing.T, c client.Client, accountID string) *v1alpha1.AWSProvider {
+	t.Helper()
+	return providerOf(t, c, accountID, stack.RoleARN(accountID))
+}
+
+// keyed makes a provider as account does, whose keys may do everything, and assume no role.
+func keyed(t *testing.T, c client.Client, accountID string) *v1alpha1.AWSProvider {
+	t.Helper()
+	return providerOf(t, c, accountID, "")
+}
+
+func providerOf(t *testing.T, c client.Client, accountID, role string) *v1alpha1.AWSProvider {
 	t.Helper()
 	name := fmt.Sprintf("account-%d", counter.Add(1))
 	world.Proxy.MapKey(name, accountID)
 	create(t, c, keysOf(name, name))
 	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.AWSProviderSpec{
-		Region: stack.Region, Endpoint: sampleEndpoint(t, c), AllowedNamespaces: &metav1.LabelSelector{},
+		Region: stack.Region, Endpoint: sampleEndpoint(t, c), AllowedNamespaces: &metav1.LabelSelector{}, AssumeRoleARN: role,
 		AccessKeyIDRef: &v1alpha1.SecretKeyRef{Name: name, Key: "id"}, SecretAccessKeyRef: &v1alpha1.SecretKeyRef{Name: name, Key: "secret"},
 	}}
 	create(t, c, p)
@@ -231,7 +243,7 @@ func TestSecretsAreNotSentAway(t *testing.T) {
 
 func TestRotatedSecretTakesEffectAtOnce(t *testing.T) {
 	c := withOperator(t)
-	p := account(t, c, "210000000008")
+	p := keyed(t, c, "210000000008")
 	b := bucketOf(team(t, c), "rotated")
 	b.Spec.ProviderRef.Name = p.Name
 	createReady(t, c, b)
@@ -255,7 +267,7 @@ func rotate(t *testing.T, c client.Client, name string) {
 
 func TestOneVerificationServesManyResources(t *testing.T) {
 	c := withOperator(t)
-	p := account(t, c, "210000000009")
+	p := keyed(t, c, "210000000009")
 	m := world.Proxy.Mark()
 	ns := team(t, c)
 	var all []*v1alpha1.S3Bucket

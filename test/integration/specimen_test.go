@@ -108,7 +108,7 @@ var ours = v1alpha1.Tags{"team": "payments"}
 
 var buckets = register(specimen{
 	kind: "S3Bucket", service: "s3", stateful: true,
-	create: "CreateBucket", update: "PutBucketVersioning", remove: "DeleteBucket", list: "ListBuckets", page: 1, rest: []string{"GetBucketTagging"},
+	create: "CreateBucket", update: "PutBucketVersioning", remove: "DeleteBucket", list: "ListBuckets", page: 1, rest: []string{"GetBucketTagging", "GetPublicAccessBlock"},
 	object: func(ns, name string) external.Object {
 		return &v1alpha1.S3Bucket{ObjectMeta: meta1(ns, name), Spec: v1alpha1.S3BucketSpec{AWSSpec: sampleProvider()}}
 	},

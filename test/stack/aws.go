@@ -2,11 +2,14 @@ package stack
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
 	"net/url"
 	"path/filepath"
 	"strconv"
 
 	"github.com/portico-platform/portico/test/awsproxy"
+	"github.com/portico-platform/portico/test/awsproxy/iam"
 	"github.com/portico-platform/portico/test/stack/build"
 	"github.com/portico-platform/portico/test/stack/process"
 )
@@ -24,9 +27,13 @@ func (s *Stack) startAWS(ctx context.Context) error {
 		s.AWSEndpoint, s.OutsideAWSEndpoint = endpoint, endpoint
 		return nil
 	}
+	policies, err := documents(s.root())
+	if err != nil {
+		return err
+	}
 	upstream := &url.URL{Scheme: "http", Host: address(s.ports.moto)}
 	proxy, err := awsproxy.New(awsproxy.Options{
-		Upstream: upstream, StaticKeys: map[string]string{s.opts.AWSCredentials.AccessKeyID: AccountID},
+		Upstream: upstream, StaticKeys: map[string]string{s.opts.AWSCredentials.AccessKeyID: AccountID}, RolePolicies: policies,
 	})
 	if err != nil {
 		return err
@@ -43,4 +50,29 @@ func (s *Stack) startAWS(ctx context.Context) error {
 		Args:  []string{"-H", "127.0.0.1", "-p", strconv.Itoa(s.ports.moto)},
 		Ready: answers(plain, upstream.String()+"/moto-api/data.json"),
 	})
+}
+
+// RoleARN returns the role that providers of an account assume here. As every role, it has the policies of docs/iam; the
+// keys by which it is assumed may do everything.
+func RoleARN(account string) string { return "arn:aws:iam::" + account + ":role/portico-resources" }
+
+// documents reads the policies of docs/iam, which an admin is told to use.
+func documents(root fs.FS) (iam.Policies, error) {
+	files, err := fs.Glob(root, "docs/iam/*.json")
+	if err != nil {
+		return iam.Policies{}, err
+	}
+	var all iam.Policies
+	for _, file := range files {
+		text, err := fs.ReadFile(root, file)
+		if err != nil {
+			return all, err
+		}
+		policy, err := awsproxy.ParsePolicy(text)
+		if err != nil {
+			return all, fmt.Errorf("%s: %w", file, err)
+		}
+		all.Identity = append(all.Identity, policy)
+	}
+	return all, nil
 }

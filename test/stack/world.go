@@ -73,9 +73,20 @@ func (s *Stack) providerEndpoint() string {
 	return cmp.Or(s.opts.AWSEndpoint, "http://"+address(s.ports.awsOperator))
 }
 
-// providerObjects returns the sample AWSProvider and its Secret.
+// providerObjects returns the sample AWSProvider and its Secret. Before our own AWS it assumes a role, so that what it may
+// do is what the policies say.
 func (s *Stack) providerObjects() []*unstructured.Unstructured {
 	reference := func(key string) object { return object{"name": Provider, "key": key} }
+	spec := object{
+		"region":             Region,
+		"endpoint":           s.providerEndpoint(),
+		"accessKeyIDRef":     reference("accessKeyID"),
+		"secretAccessKeyRef": reference("secretAccessKey"),
+		"allowedNamespaces":  object{"matchLabels": object{"portico.dev/aws": "allowed"}},
+	}
+	if s.opts.AWSEndpoint == "" {
+		spec["assumeRoleARN"] = RoleARN(AccountID)
+	}
 	return []*unstructured.Unstructured{
 		{Object: object{
 			"apiVersion": "v1", "kind": "Secret", "metadata": object{
@@ -87,13 +98,7 @@ func (s *Stack) providerObjects() []*unstructured.Unstructured {
 		}},
 		{Object: object{
 			"apiVersion": "portico.dev/v1alpha1", "kind": "AWSProvider", "metadata": object{"name": Provider},
-			"spec": object{
-				"region":             Region,
-				"endpoint":           s.providerEndpoint(),
-				"accessKeyIDRef":     reference("accessKeyID"),
-				"secretAccessKeyRef": reference("secretAccessKey"),
-				"allowedNamespaces":  object{"matchLabels": object{"portico.dev/aws": "allowed"}},
-			},
+			"spec": spec,
 		}},
 	}
 }

@@ -32,6 +32,8 @@ type attributeAPI interface {
 	DescribeInstanceAttribute(context.Context, *ec2.DescribeInstanceAttributeInput, ...opt) (*ec2.DescribeInstanceAttributeOutput, error)
 	ModifyInstanceAttribute(context.Context, *ec2.ModifyInstanceAttributeInput, ...opt) (*ec2.ModifyInstanceAttributeOutput, error)
 	ModifyInstanceMetadataOptions(context.Context, *ec2.ModifyInstanceMetadataOptionsInput, ...opt) (*ec2.ModifyInstanceMetadataOptionsOutput, error)
+	DescribeInstanceCreditSpecifications(context.Context, *ec2.DescribeInstanceCreditSpecificationsInput, ...opt) (*ec2.DescribeInstanceCreditSpecificationsOutput, error)
+	ModifyInstanceCreditSpecification(context.Context, *ec2.ModifyInstanceCreditSpecificationInput, ...opt) (*ec2.ModifyInstanceCreditSpecificationOutput, error)
 	MonitorInstances(context.Context, *ec2.MonitorInstancesInput, ...opt) (*ec2.MonitorInstancesOutput, error)
 	UnmonitorInstances(context.Context, *ec2.UnmonitorInstancesInput, ...opt) (*ec2.UnmonitorInstancesOutput, error)
 }

@@ -71,29 +71,3 @@ func (f *fakeEC2) shows(token string) bool {
 		return m.token == token && m.vm.State.Name != ec2types.InstanceStateNameTerminated
 	})
 }
-
-// DeleteTags: a tag with a value goes only if it has that value. One resource that is not there fails all.
-func (f *fakeEC2) DeleteTags(_ context.Context, in *ec2.DeleteTagsInput, _ ...opt) (*ec2.DeleteTagsOutput, error) {
-	return nil, f.write("DeleteTags", func() error {
-		for _, id := range in.Resources {
-			if err := f.refuse["DeleteTags "+id]; err != nil {
-				return err
-			}
-		}
-		f.untagged = append(f.untagged, in.Resources...)
-		for _, m := range f.machines {
-			if slices.Contains(in.Resources, *m.vm.InstanceId) {
-				m.untag(in.Tags)
-			}
-		}
-		return nil
-	})
-}
-
-func (m *machine) untag(tags []ec2types.Tag) {
-	for _, t := range tags {
-		if t.Value == nil || m.tags[*t.Key] == *t.Value {
-			delete(m.tags, *t.Key)
-		}
-	}
-}

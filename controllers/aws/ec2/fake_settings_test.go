@@ -158,19 +158,6 @@ func (f *fakeEC2) DisassociateIamInstanceProfile(_ context.Context, in *ec2.Disa
 	})
 }
 
-func (f *fakeEC2) CreateTags(_ context.Context, in *ec2.CreateTagsInput, _ ...opt) (*ec2.CreateTagsOutput, error) {
-	return nil, f.write("CreateTags", func() error {
-		m, err := f.machine(&in.Resources[0])
-		if err != nil {
-			return err
-		}
-		for _, t := range in.Tags {
-			m.tags[*t.Key] = *t.Value
-		}
-		return nil
-	})
-}
-
 func (f *fakeEC2) DescribeVolumes(_ context.Context, in *ec2.DescribeVolumesInput, _ ...opt) (*ec2.DescribeVolumesOutput, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -26,6 +26,7 @@ type machine struct {
 	tags      map[string]string
 	volumes   map[string]*ec2types.Volume // by device
 	protected bool
+	credits   string
 	token     string
 	user      string
 	profile   string // the association's ID
@@ -49,8 +50,9 @@ type fakeEC2 struct {
 	young  bool             // EC2 denies that any machine exists, whatever it is asked
 	bare   bool             // machines do not show their tags
 	lacks  []ec2types.InstanceType
-	slow   bool   // starting, stopping and terminating take until finish
-	endAs  string // the reason for which launches fail
+	slow   bool                                                      // starting, stopping and terminating take until finish
+	endAs  string                                                    // the reason for which launches fail
+	unpaid ec2types.UnsuccessfulInstanceCreditSpecificationErrorCode // why no credit option is changed
 
 	values   int      // in all filters of the last look
 	untagged []string // resources of every DeleteTags
@@ -222,6 +224,7 @@ func (f *fakeEC2) make(in *ec2.RunInstancesInput) *machine {
 	o := in.MetadataOptions
 	m.option(o.HttpTokens, o.HttpEndpoint, o.HttpPutResponseHopLimit)
 	m.attach(in.BlockDeviceMappings)
+	m.earn(in)
 	return m
 }
 

@@ -2,13 +2,11 @@
 package ec2
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -51,6 +49,15 @@ func (i *instance) Declared(obj *v1alpha1.EC2Instance) []string {
 		paths = append(paths, external.DeclaredPaths(volumeFields(m.DeviceName), obj)...)
 	}
 	slices.Sort(paths)
+	return paths
+}
+
+// SafePaths implements external.SafeKeeper.
+func (i *instance) SafePaths(_ *v1alpha1.EC2Instance, seen *instanceState) []string {
+	var paths []string
+	for _, c := range calls {
+		paths = append(paths, external.SafePaths(c.fields, seen)...)
+	}
 	return paths
 }
 
@@ -134,20 +141,5 @@ func immutableDiffers(seen *instanceState, path, have, want string) error {
 }
 
 func (i *instance) planTags(obj *v1alpha1.EC2Instance, seen *instanceState) []external.Action {
-	ids := []string{seen.id()}
-	return i.session.PlanTags(obj, ownTags(obj), seen.tags).Actions(cloud.TagCalls{
-		SetName: "CreateTags", RemoveName: "DeleteTags",
-		Set: func(ctx context.Context, tags map[string]string) error {
-			_, err := i.svc.CreateTags(ctx, &ec2.CreateTagsInput{Resources: ids, Tags: tagList(tags)})
-			return explain(err)
-		},
-		Remove: func(ctx context.Context, keys []string) error {
-			in := &ec2.DeleteTagsInput{Resources: ids}
-			for _, key := range keys {
-				in.Tags = append(in.Tags, ec2types.Tag{Key: aws.String(key)})
-			}
-			_, err := i.svc.DeleteTags(ctx, in)
-			return explain(err)
-		},
-	})
+	return i.session.PlanTags(obj, ownTags(obj), seen.tags).Actions(i.tagCalls(seen.id(), explain))
 }

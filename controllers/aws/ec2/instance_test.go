@@ -127,7 +127,8 @@ func TestARunningInstanceKeepsTheLaws(t *testing.T) {
 	delete(drift, "type")
 	delete(drift, "optimized")
 	drift["state"] = func() { f.last().to(ec2types.InstanceStateNameStopped) }
-	externaltest.Laws(t, lawsOf(f, objectOf(full, running), drift))
+	drift["credits"] = func() { f.last().credits = standard }
+	externaltest.Laws(t, lawsOf(f, objectOf(full, running, credited("unlimited")), drift))
 }
 
 type fataler interface {

@@ -119,7 +119,7 @@ func (i *instance) launchInput(ctx context.Context, obj *v1alpha1.EC2Instance) (
 		ImageId: &image, InstanceType: ec2types.InstanceType(s.InstanceType), UserData: data,
 		KeyName: external.NonEmpty(s.KeyName), SubnetId: external.NonEmpty(s.SubnetID), SecurityGroupIds: s.SecurityGroupIDs,
 		BlockDeviceMappings: mappings(s), MetadataOptions: launchMetadata(s.MetadataOptions),
-		DisableApiTermination: s.DisableAPITermination, EbsOptimized: s.EBSOptimized,
+		DisableApiTermination: s.DisableAPITermination, EbsOptimized: s.EBSOptimized, CreditSpecification: launchCredits(s),
 		TagSpecifications: []ec2types.TagSpecification{
 			{ResourceType: ec2types.ResourceTypeInstance, Tags: tags},
 			{ResourceType: ec2types.ResourceTypeVolume, Tags: tags},

@@ -17,11 +17,11 @@ const (
 	endpointPath = "metadataOptions.httpEndpoint"
 )
 
-// metadata: tokens go back to what a launch without a word asks for. The default of the hop limit depends on the image.
+// metadata: tokens are what a launch without a word asks for. The default of the hop limit depends on the image.
 var metadata = call{
 	fields: []field{
 		{
-			Path: tokensPath, Default: string(ec2types.HttpTokensStateRequired),
+			Path: tokensPath, Default: string(ec2types.HttpTokensStateRequired), Safe: true,
 			Want: option(func(m *v1alpha1.EC2MetadataOptions) string { return m.HTTPTokens }),
 			Have: func(seen *instanceState) string { return string(metadataOf(seen).HttpTokens) },
 		},

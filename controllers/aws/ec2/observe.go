@@ -25,18 +25,28 @@ func (i *instance) Observe(ctx context.Context, obj *v1alpha1.EC2Instance) (*ins
 	if !external.ReadsSettings(obj, i.Owner(obj, seen)) {
 		return seen, nil
 	}
-	if external.AnyInUse(protection.fields, obj) {
-		if seen.protected, err = i.readProtection(ctx, seen); err != nil {
-			return nil, err
-		}
-	}
-	if len(devices(obj)) > 0 {
-		err = i.addVolumes(ctx, obj, seen)
-	}
-	if err != nil {
+	if err := i.readMore(ctx, obj, seen); err != nil {
 		return nil, err
 	}
 	return seen, nil
+}
+
+// readMore reads what has a call of its own.
+func (i *instance) readMore(ctx context.Context, obj *v1alpha1.EC2Instance, seen *instanceState) (err error) {
+	if external.AnyInUse(protection.fields, obj) {
+		if seen.protected, err = i.readProtection(ctx, seen); err != nil {
+			return err
+		}
+	}
+	if external.AnyInUse(credits.fields, obj) && isBurstable(string(seen.vm.InstanceType)) {
+		if seen.credits, err = i.readCredits(ctx, seen); err != nil {
+			return err
+		}
+	}
+	if len(devices(obj)) == 0 {
+		return nil
+	}
+	return i.addVolumes(ctx, obj, seen)
 }
 
 // find looks by ID, once that is known: in the latest listing if the look is routine, else together with others' looks of

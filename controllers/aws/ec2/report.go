@@ -2,6 +2,8 @@ package ec2
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -25,7 +27,7 @@ func (i *instance) Report(obj *v1alpha1.EC2Instance, seen *instanceState) map[st
 	if vm.LaunchTime != nil {
 		s.LaunchTime = &metav1.Time{Time: vm.LaunchTime.Truncate(time.Second)} // as the API server keeps it
 	}
-	s.Volumes = volumesOf(seen)
+	s.Volumes, s.StaysAfterDeletion = volumesOf(seen), staying(seen)
 	s.RestartAfterChange = restart(obj, seen)
 	return map[string]string{
 		"type": "ec2", "provider": "aws", "instance-id": s.InstanceID, "arn": s.ARN, "region": s.Region,
@@ -44,5 +46,23 @@ func volumesOf(seen *instanceState) []v1alpha1.EC2VolumeStatus {
 		}
 		all = append(all, v)
 	}
+	return all
+}
+
+// staying returns the volumes that EC2 keeps when it terminates the instance, in words.
+func staying(seen *instanceState) []string {
+	var all []string
+	for _, m := range seen.vm.BlockDeviceMappings {
+		if m.Ebs == nil || m.Ebs.DeleteOnTermination == nil || *m.Ebs.DeleteOnTermination {
+			continue
+		}
+		device := aws.ToString(m.DeviceName)
+		text := "volume " + aws.ToString(m.Ebs.VolumeId) + " at " + device
+		if read, ok := seen.volumes[device]; ok {
+			text += fmt.Sprintf(" (%d GiB)", aws.ToInt32(read.Size))
+		}
+		all = append(all, text)
+	}
+	slices.Sort(all)
 	return all
 }

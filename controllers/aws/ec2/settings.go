@@ -32,7 +32,7 @@ type call struct {
 }
 
 // calls in the order in which they are made: closing before opening.
-var calls = []call{metadata, groups, profile, protection, monitoring}
+var calls = []call{metadata, groups, profile, protection, monitoring, credits}
 
 func always(name string) func([]external.Change) string {
 	return func([]external.Change) string { return name }

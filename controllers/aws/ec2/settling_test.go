@@ -89,6 +89,26 @@ func TestATerminationThatIsDeniedIsNoEnd(t *testing.T) {
 	}
 }
 
+// An old machine is told to terminate, and EC2 denies at once that it exists: it may run on, and be billed, for as long as a young one.
+func TestAnAcceptedTerminationIsNoEndForAWhile(t *testing.T) {
+	f := &fakeEC2{slow: true}
+	l := lifeOf(f, objectOf())
+	wantPause(t, l.sync(t), "Pending")
+	f.finish()
+	if err := l.sync(t); err != nil {
+		t.Fatal(err)
+	}
+	l.passes(24 * time.Hour)
+	wantPause(t, l.release(t), "Deleting")
+	f.young = true
+	l.passes(4*time.Minute + 59*time.Second)
+	wantPause(t, l.release(t), "Settling", "waits until it surely would")
+	l.passes(time.Second)
+	if err := l.release(t); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAMachineThatIsUnknownForLongIsGone(t *testing.T) {
 	for name, young := range map[string]bool{"seen once": false, "never seen": true} {
 		f := &fakeEC2{young: young}

@@ -16,6 +16,8 @@ type instanceState struct {
 	tags map[string]string
 	// protected is disableApiTermination; nil: not read.
 	protected *bool
+	// credits is the option for CPU credits; nil: not read.
+	credits *string
 	// volumes by device; nil: not read.
 	volumes map[string]volumeState
 }

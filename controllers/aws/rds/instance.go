@@ -92,6 +92,11 @@ func (i *instance) Declared(obj *v1alpha1.RDSInstance) []string {
 	return paths
 }
 
+// SafePaths implements external.SafeKeeper.
+func (i *instance) SafePaths(obj *v1alpha1.RDSInstance, seen *instanceState) []string {
+	return external.SafePaths(fields(obj.Spec.Engine, false), seen)
+}
+
 // Reserve notes where the instance will be.
 func (i *instance) Reserve(obj *v1alpha1.RDSInstance) {
 	s := &obj.Status

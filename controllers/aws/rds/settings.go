@@ -30,6 +30,7 @@ type setting struct {
 	set       func(in *input, value string, seen *instanceState)
 	byDefault string
 	sticky    bool
+	safe      bool
 	same      func(have, want string) bool
 }
 
@@ -81,7 +82,7 @@ var settings = []setting{
 		set:  func(in *input, v string, _ *instanceState) { in.MultiAZ = aws.Bool(v == "true") },
 	},
 	{
-		path: "publiclyAccessible", byDefault: "false", want: external.Bool(func(s *spec) *bool { return s.PubliclyAccessible }),
+		path: "publiclyAccessible", byDefault: "false", safe: true, want: external.Bool(func(s *spec) *bool { return s.PubliclyAccessible }),
 		have: func(c *current, _ *pending) string { return formatBool(c.PubliclyAccessible) },
 		set:  func(in *input, v string, _ *instanceState) { in.PubliclyAccessible = aws.Bool(v == "true") },
 	},
@@ -156,7 +157,7 @@ func fields(engine string, inForce bool) []field {
 	all := make([]field, 0, len(settings))
 	for _, s := range settings {
 		f := field{
-			Path: s.path, Default: s.byDefault, Sticky: s.sticky, Same: s.same,
+			Path: s.path, Default: s.byDefault, Sticky: s.sticky, Safe: s.safe, Same: s.same,
 			Want: func(obj *v1alpha1.RDSInstance) (string, bool) { return s.want(&obj.Spec) },
 			Have: func(seen *instanceState) string {
 				waiting := seen.pending()

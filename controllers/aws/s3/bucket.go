@@ -28,7 +28,7 @@ const Settling = 2 * time.Minute
 // bucketState is what AWS has of one bucket.
 type bucketState struct {
 	tags map[string]string
-	// config holds the features that were read, by path: those declared or managed.
+	// config holds the features that were read, by path: those declared or managed, and in audits those with safe values.
 	config map[string]any
 }
 
@@ -90,7 +90,8 @@ func (b bucket) target(obj *v1alpha1.S3Bucket) target {
 	}
 }
 
-// Observe reads the tags, which show existence and ownership in one call, and then only what is declared or managed.
+// Observe reads the tags, which show existence and ownership in one call, and then only what is declared or managed; in audits also
+// what is to be safe.
 func (b bucket) Observe(ctx context.Context, obj *v1alpha1.S3Bucket) (*bucketState, error) {
 	t := b.target(obj)
 	tags, err := t.tags(ctx)
@@ -108,11 +109,8 @@ func (b bucket) Observe(ctx context.Context, obj *v1alpha1.S3Bucket) (*bucketSta
 		return seen, nil
 	}
 	for _, f := range features {
-		if !f.wanted(&obj.Spec, external.ManagedBy(obj)) {
-			continue
-		}
-		if seen.config[f.path], err = f.read(ctx, t); err != nil {
-			return nil, cloud.Explain(err)
+		if err := f.observe(ctx, obj, t, seen); err != nil {
+			return nil, err
 		}
 	}
 	return seen, nil
@@ -153,6 +151,19 @@ func (b bucket) Declared(obj *v1alpha1.S3Bucket) []string {
 	}
 	paths = append(paths, b.session.TagPaths(obj, obj.Spec.Tags)...)
 	slices.Sort(paths)
+	return paths
+}
+
+// SafePaths implements external.SafeKeeper.
+func (b bucket) SafePaths(_ *v1alpha1.S3Bucket, seen *bucketState) []string {
+	var paths []string
+	for _, f := range features {
+		if seen == nil {
+			paths = append(paths, f.safe(nil)...)
+		} else if have, read := seen.config[f.path]; read {
+			paths = append(paths, f.safe(have)...)
+		}
+	}
 	return paths
 }
 

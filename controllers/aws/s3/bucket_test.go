@@ -77,20 +77,6 @@ func TestBucketKeepsTheLaws(t *testing.T) {
 	})
 }
 
-func TestANameOnlyBucketReadsOnlyItsTags(t *testing.T) {
-	f := &fakeS3{exists: true, tags: adapter(nil).session.Tags(object(), nil)}
-	seen, err := adapter(f).Observe(t.Context(), object())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if actions, _ := adapter(f).Plan(object(), seen); len(actions) != 0 {
-		t.Errorf("steps %+v", actions)
-	}
-	if !slices.Equal(f.calls, []string{"GetBucketTagging"}) {
-		t.Errorf("calls %v", f.calls)
-	}
-}
-
 func TestNothingMoreIsReadOfAForeignBucket(t *testing.T) {
 	f := &fakeS3{exists: true, tags: map[string]string{"made-by": "hand"}}
 	if _, err := adapter(f).Observe(t.Context(), full()); err != nil {
@@ -119,18 +105,6 @@ func TestRemovedFieldsGoBackToTheDefaultOnce(t *testing.T) {
 	settle(t, a, b)
 	if f.versioning != "Enabled" || len(f.calls) != 1 {
 		t.Errorf("an unmanaged field was touched: %v", f.calls)
-	}
-}
-
-func TestUndeclaredSwitchesOfPublicAccessAreLeft(t *testing.T) {
-	f := &fakeS3{}
-	a, b := adapter(f), object()
-	b.Spec.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{BlockPublicPolicy: aws.Bool(false)}
-	settle(t, a, b)
-	f.access.IgnorePublicAcls = aws.Bool(false)
-	seen, _ := a.Observe(t.Context(), b)
-	if actions, _ := a.Plan(b, seen); len(actions) != 0 {
-		t.Errorf("an undeclared switch is fought over: %+v", actions)
 	}
 }
 

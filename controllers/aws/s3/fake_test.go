@@ -34,6 +34,7 @@ type fakeS3 struct {
 
 	unencrypted bool   // it encrypts nothing by itself
 	refuse      string // the call that is denied
+	lacks       string // the read that it does not know
 
 	tagless string // the code with which it refuses tags at creation
 	ignores bool   // tags at creation
@@ -51,8 +52,11 @@ func code(c string) error { return &smithy.GenericAPIError{Code: c, Message: c} 
 
 func (f *fakeS3) read(call string) error {
 	f.calls = append(f.calls, call)
-	if f.fail != nil {
+	switch {
+	case f.fail != nil:
 		return f.fail
+	case call == f.lacks:
+		return code("NotImplemented")
 	}
 	if !f.exists || f.late > 0 {
 		f.late--

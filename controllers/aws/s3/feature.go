@@ -15,6 +15,7 @@ type feature struct {
 	declared func(*v1alpha1.S3BucketSpec) []string
 	read     func(context.Context, target) (any, error)
 	plan     func(spec *v1alpha1.S3BucketSpec, managed external.Managed, have any, t target) (external.Action, bool)
+	safe     func(have any) []string // as external.SafePaths
 }
 
 // features of a bucket, in the order in which they are applied: closing before opening, versioning before the rules
@@ -24,17 +25,37 @@ var features = []feature{
 }
 
 // wanted reports whether the feature is declared now, or was and has to go back.
-func (f feature) wanted(spec *v1alpha1.S3BucketSpec, managed external.Managed) bool {
-	return len(f.declared(spec)) > 0 || len(managed.Below(f.path)) > 0
+func (f feature) wanted(obj *v1alpha1.S3Bucket) bool {
+	return len(f.declared(&obj.Spec)) > 0 || len(external.ManagedBy(obj).Below(f.path)) > 0
+}
+
+// without are the answers of servers that are not AWS and do not have a feature.
+var without = []string{"NotImplemented", "MethodNotAllowed"}
+
+// observe reads the feature if it is wanted, or an audit compares it. What is not there at all is safe from nobody: it is no
+// reason to fail, unless it is wanted.
+func (f feature) observe(ctx context.Context, obj *v1alpha1.S3Bucket, t target, seen *bucketState) error {
+	wanted := f.wanted(obj)
+	if !wanted && !external.AuditsSafe(ctx, obj, f.safe(nil)) {
+		return nil
+	}
+	have, err := f.read(ctx, t)
+	switch {
+	case err == nil:
+		seen.config[f.path] = have
+	case wanted || !slices.Contains(without, cloud.Code(err)):
+		return cloud.Explain(err)
+	}
+	return nil
 }
 
 // typedFeature is a feature with its own type of value V, normalised so that equal values have equal texts.
 type typedFeature[V any] struct {
 	path string
-	// paths that the spec declares: path itself, or members of it; none means unmanaged.
+	// paths that the spec declares: path itself, or members of it; none means unmanaged, but for what is safe.
 	paths func(*v1alpha1.S3BucketSpec) []string
-	// want is what should be: the spec's where it speaks, AWS's default for paths that are ours until now, else what is.
-	// It is called only if some path is declared or ours.
+	// want is what should be: the spec's where it speaks, AWS's default for paths that are ours until now or kept safe, else what
+	// is. It is called only if some path is declared, ours or kept safe.
 	want func(spec *v1alpha1.S3BucketSpec, ours func(path string) bool, have V) V
 	get  func(context.Context, target) (V, error)
 	call string // the name of the call that put makes
@@ -42,6 +63,8 @@ type typedFeature[V any] struct {
 	text func(V) string
 	// references are what the bucket is to refer to and does not yet; nil: nothing.
 	references func(have, want V) []external.Reference
+	// safe are the settings of which the default keeps others out.
+	safe []external.Field[*v1alpha1.S3BucketSpec, V]
 	// diff tells people what differs, where the two texts side by side would not; nil: they do.
 	diff func(have, want V) string
 }
@@ -54,31 +77,50 @@ func (f typedFeature[V]) feature() feature {
 			return f.get(ctx, t)
 		},
 		plan: func(spec *v1alpha1.S3BucketSpec, managed external.Managed, seen any, t target) (external.Action, bool) {
-			have := seen.(V)
-			from, declared := f.text(have), f.paths(spec)
-			ours := func(path string) bool { return managed.Owns(path, from) } // of a member, too: one call writes all of them
-			if len(declared) == 0 && !slices.ContainsFunc(managed.Below(f.path), ours) {
-				return external.Action{}, false
+			return f.plan(spec, managed, seen.(V), t)
+		},
+		safe: func(seen any) []string {
+			if have, read := seen.(V); read {
+				return external.SafePaths(f.safe, &have)
 			}
-			want := f.want(spec, ours, have)
-			to := f.text(want)
-			var sets []external.Change
-			for _, path := range declared {
-				sets = append(sets, external.Change{Path: path, From: from, To: to})
-			}
-			why := from + " → " + to
-			if f.diff != nil {
-				why = f.diff(have, want)
-			}
-			action := external.Action{Name: f.call, Why: f.path + " " + why, Changes: sets, Do: func(ctx context.Context) error {
-				return cloud.Explain(f.put(ctx, t, want))
-			}}
-			if f.references != nil {
-				action.References = f.references(have, want)
-			}
-			return action, from != to
+			return external.SafePaths(f.safe, nil)
 		},
 	}
+}
+
+func (f typedFeature[V]) plan(spec *v1alpha1.S3BucketSpec, managed external.Managed, have V, t target) (external.Action, bool) {
+	from, declared, kept := f.text(have), f.paths(spec), f.kept(spec, managed)
+	ours := func(path string) bool { // of a member, too: one call writes all of them
+		return managed.Owns(path, from) || slices.Contains(kept, path)
+	}
+	if len(declared)+len(kept) == 0 && !slices.ContainsFunc(managed.Below(f.path), ours) {
+		return external.Action{}, false
+	}
+	want := f.want(spec, ours, have)
+	to := f.text(want)
+	var sets []external.Change
+	for _, path := range slices.Concat(declared, kept) {
+		sets = append(sets, external.Change{Path: path, From: from, To: to})
+	}
+	why := from + " → " + to
+	if f.diff != nil {
+		why = f.diff(have, want)
+	}
+	action := external.Action{Name: f.call, Why: f.path + " " + why, Changes: sets, Do: func(ctx context.Context) error {
+		return cloud.Explain(f.put(ctx, t, want))
+	}}
+	if f.references != nil {
+		action.References = f.references(have, want)
+	}
+	return action, from != to
+}
+
+// kept returns the settings that the spec does not declare and Portico keeps safe.
+func (f typedFeature[V]) kept(spec *v1alpha1.S3BucketSpec, managed external.Managed) []string {
+	declared := f.paths(spec)
+	return slices.DeleteFunc(external.SafePaths(f.safe, nil), func(path string) bool {
+		return slices.Contains(declared, path) || !managed.KeepsSafe(path)
+	})
 }
 
 // wholePath declares a feature by its path alone.

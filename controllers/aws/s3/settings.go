@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -143,6 +144,8 @@ func encryptionKey(spec *v1alpha1.S3BucketSpec) []external.Reference {
 // access are the four switches of Block Public Access; AWS's default is all on.
 type access struct{ blockACLs, ignoreACLs, blockPolicy, restrict bool }
 
+type accessField = external.Field[*v1alpha1.S3BucketSpec, access]
+
 // accessMembers ties each switch to its spec field.
 var accessMembers = []struct {
 	path string
@@ -155,17 +158,28 @@ var accessMembers = []struct {
 	{"publicAccessBlock.restrictPublicBuckets", func(b *v1alpha1.S3PublicAccessBlock) *bool { return b.RestrictPublicBuckets }, func(a *access) *bool { return &a.restrict }},
 }
 
+// accessFields returns the switches for comparison.
+func accessFields() []accessField {
+	var all []accessField
+	for _, m := range accessMembers {
+		all = append(all, accessField{
+			Path: m.path, Default: "true", Safe: true,
+			Want: external.Bool(func(s *v1alpha1.S3BucketSpec) *bool {
+				if s.PublicAccessBlock == nil {
+					return nil
+				}
+				return m.spec(s.PublicAccessBlock)
+			}),
+			Have: func(a *access) string { return strconv.FormatBool(*m.have(a)) },
+		})
+	}
+	return all
+}
+
 var publicAccess = typedFeature[access]{
-	path: "publicAccessBlock",
-	paths: func(s *v1alpha1.S3BucketSpec) []string {
-		var paths []string
-		for _, m := range accessMembers {
-			if s.PublicAccessBlock != nil && m.spec(s.PublicAccessBlock) != nil {
-				paths = append(paths, m.path)
-			}
-		}
-		return paths
-	},
+	path:  "publicAccessBlock",
+	safe:  accessFields(),
+	paths: func(s *v1alpha1.S3BucketSpec) []string { return external.DeclaredPaths(accessFields(), s) },
 	want: func(s *v1alpha1.S3BucketSpec, ours func(string) bool, have access) access {
 		for _, m := range accessMembers {
 			switch {

@@ -23,6 +23,12 @@ func pass(t *testing.T, f *fakeS3, b *v1alpha1.S3Bucket) string {
 func passOf(t *testing.T, a bucket, b *v1alpha1.S3Bucket) string {
 	t.Helper()
 	b.Generation++
+	return passIn(t.Context(), t, a, b)
+}
+
+// passIn runs one pass, of the kind that ctx says.
+func passIn(ctx context.Context, t *testing.T, a bucket, b *v1alpha1.S3Bucket) string {
+	t.Helper()
 	rec := external.Reconciler[*v1alpha1.S3Bucket, bucketState]{
 		Kind: "S3Bucket", Stateful: true, Now: func() time.Time { return time.Unix(1000, 0) },
 		Connect: func(context.Context, *v1alpha1.S3Bucket) (external.Connection[*v1alpha1.S3Bucket, bucketState], error) {
@@ -33,7 +39,7 @@ func passOf(t *testing.T, a bucket, b *v1alpha1.S3Bucket) string {
 	if !b.DeletionTimestamp.IsZero() {
 		act = rec.Finalize
 	}
-	err := act(t.Context(), b, engine.NewPass(nil))
+	err := act(ctx, b, engine.NewPass(nil))
 	if wait, ok := engine.AsWait(err); ok {
 		return wait.Reason
 	}

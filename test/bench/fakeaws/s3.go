@@ -39,6 +39,7 @@ type s3Service struct {
 var s3Operations = map[string]string{
 	"PUT ": "CreateBucket", "DELETE ": "DeleteBucket", "HEAD ": "HeadBucket",
 	"GET tagging": "GetBucketTagging", "PUT tagging": "PutBucketTagging", "DELETE tagging": "DeleteBucketTagging",
+	"GET publicAccessBlock": "GetPublicAccessBlock",
 }
 
 func (s *s3Service) route(x *request) {
@@ -89,6 +90,8 @@ func (s *s3Service) existing(x *request) answer {
 	switch x.operation {
 	case "GetBucketTagging":
 		return b.tagging()
+	case "GetPublicAccessBlock":
+		return xmlAnswer(http.StatusOK, publicAccessBlock{Namespace: s3Namespace, BlockACLs: true, IgnoreACLs: true, BlockPolicy: true, Restrict: true})
 	case "PutBucketTagging":
 		return b.putTagging(x.body)
 	case "DeleteBucketTagging":
@@ -100,6 +103,16 @@ func (s *s3Service) existing(x *request) answer {
 	default:
 		return answer{status: http.StatusOK, header: map[string]string{"X-Amz-Bucket-Region": b.region}}
 	}
+}
+
+// publicAccessBlock is as every new bucket has it; nothing changes it here.
+type publicAccessBlock struct {
+	XMLName     xml.Name `xml:"PublicAccessBlockConfiguration"`
+	Namespace   string   `xml:"xmlns,attr,omitempty"`
+	BlockACLs   bool     `xml:"BlockPublicAcls"`
+	IgnoreACLs  bool     `xml:"IgnorePublicAcls"`
+	BlockPolicy bool     `xml:"BlockPublicPolicy"`
+	Restrict    bool     `xml:"RestrictPublicBuckets"`
 }
 
 type tag struct{ Key, Value string }

@@ -1,0 +1,60 @@
+package ec2
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// planVolumeTags marks the volume at device as obj's: a launch marks all of them, and of an instance that was taken over those that
+// the spec names are taken with it, for who may change a volume is asked of the volume. One that is not on offer is left alone
+// as long as nothing of it is to be changed; that of another object is not taken at all.
+func (i *instance) planVolumeTags(obj *v1alpha1.EC2Instance, seen *instanceState, device string, changing bool) []external.Action {
+	v := seen.volumes[device]
+	tags := tagMap(v.Tags)
+	offered := i.session.Identity.Owner(obj, tags) == external.Offered
+	unmarked := tags[cloud.TagCluster] == "" && tags[cloud.TagNamespace] == ""
+	if external.ObserveOnly(obj) || (!offered && (!unmarked || !changing)) {
+		return nil
+	}
+	id := aws.ToString(v.VolumeId)
+	change := cloud.TagChange{Set: i.session.Identity.OwnershipTags(obj), Why: fmt.Sprintf("the volume %s at %s is taken with the instance", id, device)}
+	if offered {
+		change.Remove = []string{cloud.TagAdopt}
+	}
+	return change.Actions(i.tagCalls(id, func(err error) error {
+		if !cloud.IsDenied(err) {
+			return explain(err)
+		}
+		return engine.Blocked(v1alpha1.ReasonAccessDenied, "the volume %s at %s does not carry the tags of this object, and the provider's identity may not set them; the volume was not changed. Ask somebody with access to AWS to tag the volume portico.dev/adopt=%s/%s, as the instance was, or remove %s from blockDeviceMappings",
+			id, device, obj.Namespace, obj.Name, device)
+	}))
+}
+
+// tagCalls returns the calls that set and remove tags of one resource.
+func (i *instance) tagCalls(id string, explain func(error) error) cloud.TagCalls {
+	ids := []string{id}
+	return cloud.TagCalls{
+		SetName: "CreateTags", RemoveName: "DeleteTags",
+		Set: func(ctx context.Context, tags map[string]string) error {
+			_, err := i.svc.CreateTags(ctx, &ec2.CreateTagsInput{Resources: ids, Tags: tagList(tags)})
+			return explain(err)
+		},
+		Remove: func(ctx context.Context, keys []string) error {
+			in := &ec2.DeleteTagsInput{Resources: ids}
+			for _, key := range keys {
+				in.Tags = append(in.Tags, ec2types.Tag{Key: aws.String(key)})
+			}
+			_, err := i.svc.DeleteTags(ctx, in)
+			return explain(err)
+		},
+	}
+}

@@ -1,0 +1,130 @@
+package s3
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// looks runs a pass, which is an audit or not, and returns what it called.
+func looks(t *testing.T, f *fakeS3, b *v1alpha1.S3Bucket, audit bool) (calls []string, reason string) {
+	t.Helper()
+	f.calls = nil
+	reason = passIn(engine.WithAudit(t.Context(), audit), t, adapter(f), b)
+	return f.calls, reason
+}
+
+// created returns a bucket that Portico has made.
+func created(t *testing.T, change ...func(*v1alpha1.S3Bucket)) (*fakeS3, *v1alpha1.S3Bucket) {
+	t.Helper()
+	f, b := &fakeS3{}, object()
+	for _, c := range change {
+		c(b)
+	}
+	if got := pass(t, f, b); got != "" {
+		t.Fatalf("got %q", got)
+	}
+	return f, b
+}
+
+// blocked returns which switches are on, in the order of AWS's documentation.
+func blocked(f *fakeS3) [4]bool {
+	a := f.access
+	if a == nil {
+		return [4]bool{}
+	}
+	return [4]bool{aws.ToBool(a.BlockPublicAcls), aws.ToBool(a.IgnorePublicAcls), aws.ToBool(a.BlockPublicPolicy), aws.ToBool(a.RestrictPublicBuckets)}
+}
+
+var allOn = [4]bool{true, true, true, true}
+
+func TestANameOnlyBucketReadsOnlyItsTagsBetweenAudits(t *testing.T) {
+	f, b := created(t)
+	if got, reason := looks(t, f, b, false); reason != "" || !slices.Equal(got, []string{"GetBucketTagging"}) {
+		t.Errorf("%s; called %v", reason, got)
+	}
+	if got, reason := looks(t, f, b, true); reason != "" || !slices.Equal(got, []string{"GetBucketTagging", "GetPublicAccessBlock"}) {
+		t.Errorf("%s; an audit called %v", reason, got)
+	}
+}
+
+func TestAnAuditBlocksPublicAccessAgain(t *testing.T) {
+	f, b := created(t)
+	f.access = nil
+	if got, _ := looks(t, f, b, false); len(got) != 1 || f.access != nil {
+		t.Errorf("a look that is no audit called %v", got)
+	}
+	if _, reason := looks(t, f, b, true); reason != "" || blocked(f) != allOn {
+		t.Errorf("%s; switches %v", reason, blocked(f))
+	}
+}
+
+// A repair that is refused shows until it succeeds, not in audits alone.
+func TestARefusedRepairOfPublicAccessShows(t *testing.T) {
+	f, b := created(t)
+	f.access, f.refuse = nil, "PutPublicAccessBlock"
+	for _, audit := range []bool{true, false} {
+		if _, reason := looks(t, f, b, audit); reason != "AccessDenied" {
+			t.Errorf("audit %v: got %q", audit, reason)
+		}
+	}
+	f.refuse = ""
+	if _, reason := looks(t, f, b, false); reason != "" || blocked(f) != allOn {
+		t.Errorf("%s; switches %v", reason, blocked(f))
+	}
+}
+
+// An adopted bucket may be public on purpose: each switch is kept on only once the spec has declared it.
+func TestAnAdoptedBucketIsNotClosed(t *testing.T) {
+	f, b := offered()
+	if got := pass(t, f, b); got != "" {
+		t.Fatalf("got %q", got)
+	}
+	if got, reason := looks(t, f, b, true); reason != "" || f.access != nil || slices.Contains(got, "GetPublicAccessBlock") {
+		t.Errorf("%s; called %v, switches %v", reason, got, blocked(f))
+	}
+	b.Spec.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{BlockPublicPolicy: aws.Bool(true)}
+	if got := pass(t, f, b); got != "" || blocked(f) != [4]bool{false, false, true, false} {
+		t.Errorf("%s; switches %v", got, blocked(f))
+	}
+	b.Spec.PublicAccessBlock = nil
+	if got := pass(t, f, b); got != "" || blocked(f) != [4]bool{false, false, true, false} {
+		t.Errorf("%s; withdrawn: switches %v", got, blocked(f))
+	}
+	f.access = nil
+	if _, reason := looks(t, f, b, true); reason != "" || blocked(f) != [4]bool{false, false, true, false} {
+		t.Errorf("%s; switches %v", reason, blocked(f))
+	}
+}
+
+// Switches that the spec does not name are kept on beside those that it opens.
+func TestUndeclaredSwitchesOfPublicAccessAreKeptOn(t *testing.T) {
+	f, b := created(t, func(b *v1alpha1.S3Bucket) {
+		b.Spec.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{BlockPublicPolicy: aws.Bool(false)}
+	})
+	f.access = nil
+	if _, reason := looks(t, f, b, false); reason != "" || blocked(f) != [4]bool{true, true, false, true} {
+		t.Errorf("%s; switches %v", reason, blocked(f))
+	}
+	b.Spec.PublicAccessBlock = nil
+	if got := pass(t, f, b); got != "" || blocked(f) != allOn {
+		t.Errorf("%s; withdrawn: switches %v", got, blocked(f))
+	}
+}
+
+// A server that is not AWS and knows no Block Public Access fails only those who ask for it.
+func TestAServerWithoutPublicAccessBlockIsInSync(t *testing.T) {
+	f, b := created(t)
+	f.lacks = "GetPublicAccessBlock"
+	if _, reason := looks(t, f, b, true); reason != "" {
+		t.Errorf("got %q", reason)
+	}
+	b.Spec.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{BlockPublicPolicy: aws.Bool(true)}
+	if got := pass(t, f, b); got != "InvalidSpec" {
+		t.Errorf("declared: got %q", got)
+	}
+}

@@ -1,0 +1,71 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// leaving is a world whose answers to deletions are lost, or that shows for a while that it is at it.
+type leaving struct {
+	world
+	answer error
+	slow   bool
+}
+
+func (l *leaving) Delete(context.Context, *v1alpha1.S3Bucket, *thing) (bool, error) {
+	l.deleted++
+	if !l.slow {
+		l.has = nil
+	}
+	return false, l.answer
+}
+
+func (l *leaving) Deleting(*thing) bool { return l.slow && l.deleted > 1 }
+
+// release runs one pass of a deletion, so many seconds after the clock's start.
+func (l *leaving) release(t *testing.T, b *v1alpha1.S3Bucket, seconds int64) string {
+	t.Helper()
+	work := drive(&l.world, nil)
+	work.Now = func() time.Time { return time.Unix(1000+seconds, 0) }
+	work.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, thing], error) {
+		return Connection[*v1alpha1.S3Bucket, thing]{Adapter: l}, nil
+	}
+	return reasonOf(work.Finalize(t.Context(), b, engine.NewPass(nil)))
+}
+
+// A deletion whose answer was lost, or that AWS took without saying that it is over, begins the time in which absence proves nothing.
+func TestADeletionBeginsTheSettlingTimeAnew(t *testing.T) {
+	for name, answer := range map[string]error{"Settling": nil, "error": errors.New("no answer")} {
+		l, b := &leaving{world: world{has: &thing{Ours, "a"}}, answer: answer}, bucket(made)
+		b.Spec.DeletionPolicy = v1alpha1.DeletionDelete
+		if got := l.release(t, b, 0); got != name {
+			t.Errorf("%s: got %q", name, got)
+		}
+		if got := l.release(t, b, 59); got != "Settling" {
+			t.Errorf("%s: %q, though it may be there", name, got)
+		}
+		if got := l.release(t, b, 60); got != "" {
+			t.Errorf("%s: got %q in the end", name, got)
+		}
+	}
+}
+
+// A refusal begins nothing, and neither does a repeated look at what AWS deletes already.
+func TestTheSettlingTimeBeginsOnce(t *testing.T) {
+	l, b := &leaving{world: world{has: &thing{Ours, "a"}}, answer: engine.Blocked("AccessDenied", "no"), slow: true}, bucket(made)
+	b.Spec.DeletionPolicy = v1alpha1.DeletionDelete
+	if got := l.release(t, b, 0); got != "AccessDenied" || b.Status.LastSyncTime != nil {
+		t.Errorf("%q, last sync %v", got, b.Status.LastSyncTime)
+	}
+	l.answer, l.deleted = nil, 0
+	for _, seconds := range []int64{0, 5, 10} {
+		if got := l.release(t, b, seconds); got != "Deleting" || b.Status.LastSyncTime.Unix() != 1000 {
+			t.Errorf("after %d s: %q, last sync %v", seconds, got, b.Status.LastSyncTime)
+		}
+	}
+}

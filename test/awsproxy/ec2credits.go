@@ -1,0 +1,117 @@
+package awsproxy
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// burstable are the instance types that earn CPU credits.
+var burstable = regexp.MustCompile(`^t[2-9][a-z]*[.]`)
+
+// launchCredits refuses a credit option for a type that has none. It returns
+// the option that an instance of the launch gets: T2 is standard unless the
+// launch says otherwise, and all later ones are unlimited, at a price.
+func launchCredits(x *exchange) (option string, refused *reply) {
+	kind, asked := x.form.Get("InstanceType"), x.form.Get("CreditSpecification.CpuCredits")
+	switch {
+	case !burstable.MatchString(kind) && asked != "":
+		return "", x.fail(http.StatusBadRequest, "InvalidParameterCombination",
+			"The parameter CreditSpecification is not supported for the instance type "+kind)
+	case asked != "":
+		return asked, nil
+	case strings.HasPrefix(kind, "t2."):
+		return "standard", nil
+	}
+	return "unlimited", nil
+}
+
+func (s *ec2Service) noteCredits(x *exchange, id, option string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.credits[tokenID(x, id)] = option
+}
+
+// creditsOf returns the credit option of an instance, "" if its type has none,
+// or why there is no answer.
+func (s *ec2Service) creditsOf(ctx context.Context, x *exchange, id string) (option string, missing bool, err error) {
+	now, err := s.describe(ctx, x, id)
+	if err != nil {
+		return "", false, err
+	}
+	m := instanceType.FindSubmatch(now)
+	if m == nil {
+		return "", true, nil
+	}
+	if !burstable.Match(m[1]) {
+		return "", false, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if option = s.credits[tokenID(x, id)]; option == "" {
+		option = "standard"
+	}
+	return option, false, nil
+}
+
+var instanceType = regexp.MustCompile(`<instanceType>([^<]+)</instanceType>`)
+
+// describeCredits answers for the instances that are named: moto knows one
+// option only. One whose type has none fails the call.
+func (s *ec2Service) describeCredits(ctx context.Context, x *exchange) (*reply, error) {
+	var items strings.Builder
+	for _, id := range formList(x.form, "InstanceId.") {
+		option, missing, err := s.creditsOf(ctx, x, id)
+		switch {
+		case err != nil:
+			return nil, err
+		case missing:
+			return x.fail(http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance ID '"+id+"' does not exist"), nil
+		case option == "":
+			return x.fail(http.StatusBadRequest, "InvalidParameterValue", "The instance '"+id+"' is not a burstable performance instance"), nil
+		}
+		fmt.Fprintf(&items, "<item><instanceId>%s</instanceId><cpuCredits>%s</cpuCredits></item>", escapeXML(id), escapeXML(option))
+	}
+	return creditReply(x, "<instanceCreditSpecificationSet>"+items.String()+"</instanceCreditSpecificationSet>"), nil
+}
+
+// modifyCredits changes the option, which moto does not offer. As AWS does, it
+// answers 200 and lists what failed.
+func (s *ec2Service) modifyCredits(ctx context.Context, x *exchange) (*reply, error) {
+	var done, failed strings.Builder
+	for n := 1; x.form.Has(creditPrefix(n) + "InstanceId"); n++ {
+		id := x.form.Get(creditPrefix(n) + "InstanceId")
+		option, missing, err := s.creditsOf(ctx, x, id)
+		if err != nil {
+			return nil, err
+		}
+		code := ""
+		switch {
+		case missing:
+			code = "InvalidInstanceID.NotFound"
+		case option == "":
+			code = "InstanceCreditSpecification.NotSupported"
+		}
+		if code != "" {
+			fmt.Fprintf(&failed, "<item><instanceId>%s</instanceId><error><code>%s</code><message>not changed</message></error></item>", escapeXML(id), code)
+			continue
+		}
+		s.noteCredits(x, id, x.form.Get(creditPrefix(n)+"CpuCredits"))
+		fmt.Fprintf(&done, "<item><instanceId>%s</instanceId></item>", escapeXML(id))
+	}
+	return creditReply(x, "<successfulInstanceCreditSpecificationSet>"+done.String()+"</successfulInstanceCreditSpecificationSet>"+
+		"<unsuccessfulInstanceCreditSpecificationSet>"+failed.String()+"</unsuccessfulInstanceCreditSpecificationSet>"), nil
+}
+
+func creditPrefix(n int) string { return "InstanceCreditSpecification." + strconv.Itoa(n) + "." }
+
+func creditReply(x *exchange, body string) *reply {
+	op := x.call.Operation
+	return &reply{
+		status: http.StatusOK, header: http.Header{"Content-Type": {"text/xml"}},
+		body: []byte(`<` + op + `Response xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId/>` + body + `</` + op + `Response>`),
+	}
+}

@@ -1,0 +1,84 @@
+package awsproxy
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// The tags of a volume that docs/iam/ec2instance.json asks for: one of the
+// namespace on what is changed, an offer on what is marked.
+const (
+	namespaceTag = "portico.dev/namespace"
+	adoptTag     = "portico.dev/adopt"
+)
+
+// permit refuses the operator what its policy does not allow on volumes: a
+// volume carries tags of its own, and not those of its instance.
+func (s *ec2Service) permit(ctx context.Context, x *exchange) (refused *reply, err error) {
+	if x.call.Actor != Operator {
+		return nil, nil
+	}
+	volumes, needed, err := s.changedVolumes(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range volumes {
+		tags, there, err := s.volumeTags(ctx, x, id)
+		if err != nil {
+			return nil, err
+		}
+		if there && tags[needed] == "" { // what is not there, moto tells
+			return x.fail(http.StatusForbidden, "UnauthorizedOperation",
+				"You are not authorized to perform this operation. User is not authorized to perform: ec2:"+x.call.Operation+
+					" on resource: volume/"+id+" because no identity-based policy allows the action"), nil
+		}
+	}
+	return nil, nil
+}
+
+// changedVolumes returns the volumes that the call changes, and the tag that
+// each of them must carry.
+func (s *ec2Service) changedVolumes(ctx context.Context, x *exchange) (volumes []string, needed string, err error) {
+	switch x.call.Operation {
+	case "ModifyVolume":
+		return []string{x.form.Get("VolumeId")}, namespaceTag, nil
+	case "ModifyInstanceAttribute":
+		for n := 1; x.form.Has(mapping(n) + "DeviceName"); n++ {
+			id, err := s.volumeAt(ctx, x, x.form.Get("InstanceId"), x.form.Get(mapping(n)+"DeviceName"))
+			if err != nil {
+				return nil, "", err
+			}
+			volumes = append(volumes, id)
+		}
+		return volumes, namespaceTag, nil
+	case "CreateTags", "DeleteTags":
+		needed = namespaceTag
+		if x.call.Operation == "CreateTags" {
+			needed = adoptTag
+		}
+		for n := 1; x.form.Has("ResourceId." + strconv.Itoa(n)); n++ {
+			if id := x.form.Get("ResourceId." + strconv.Itoa(n)); strings.HasPrefix(id, "vol-") {
+				volumes = append(volumes, id)
+			}
+		}
+	}
+	return volumes, needed, nil
+}
+
+var tagItem = regexp.MustCompile(`<key>([^<]*)</key>\s*<value>([^<]*)</value>`)
+
+func (s *ec2Service) volumeTags(ctx context.Context, x *exchange, id string) (tags map[string]string, there bool, err error) {
+	r, err := s.ask(ctx, x, url.Values{"Action": {"DescribeVolumes"}, "VolumeId.1": {id}})
+	if err != nil || !volumeID.Match(r.body) {
+		return nil, false, err
+	}
+	tags = map[string]string{}
+	for _, m := range tagItem.FindAllSubmatch(r.body, -1) {
+		tags[string(m[1])] = string(m[2])
+	}
+	return tags, true, nil
+}

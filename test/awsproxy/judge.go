@@ -1,0 +1,180 @@
+package awsproxy
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"iter"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/portico-platform/portico/test/awsproxy/iam"
+)
+
+// need is a permission that a call takes: AWS judges each for itself.
+type need struct {
+	action, resource string
+	facts            facts
+	// tags reads those of the resource; nil if it is not there yet, or its service has no such condition.
+	tags func(ctx context.Context) (tags map[string]string, found bool, err error)
+	// mayBeNew is true if the call makes the resource; else AWS says first that one is not there.
+	mayBeNew bool
+	// denied replaces the service's answer to who lacks the permission.
+	denied func() *reply
+}
+
+// needs returns the permissions of a call, in the order in which AWS asks for
+// them. An operation that it does not know is an error: nothing is let through
+// unjudged.
+type needs func(ctx context.Context, up *upstream, x *exchange) ([]need, error)
+
+// judged are the services whose calls take permissions: all but STS, whose
+// callers the trust policies of roles let in.
+var judged = map[string]needs{
+	"s3": s3Needs, "s3control": s3ControlNeeds, "sqs": sqsNeeds, "sns": snsNeeds, "rds": rdsNeeds, "ec2": ec2Needs,
+	"route53": route53Needs, "acm": acmNeeds, "elasticloadbalancing": balancerNeeds,
+	"tagging": taggingNeeds, "iam": iamNeeds, "ssm": ssmNeeds,
+}
+
+// judge refuses a call of a role's session that its policies do not allow.
+func (p *Proxy) judge(ctx context.Context, x *exchange) (*reply, error) {
+	if x.caller == nil || x.call.Service == "sts" {
+		return nil, nil
+	}
+	of := judged[x.call.Service]
+	if of == nil {
+		return nil, fmt.Errorf("the proxy does not know the permissions of %s: add them to judged", x.call.Service)
+	}
+	all, err := of(ctx, p.upstream, x)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		d, missing, err := p.decide(ctx, x, &all[i])
+		switch {
+		case err != nil:
+			return nil, err
+		case missing:
+			return nil, nil // moto says so
+		case d.Allowed:
+		case all[i].denied != nil:
+			return all[i].denied(), nil
+		default:
+			return x.unauthorized(&all[i], d.Because()), nil
+		}
+	}
+	return nil, nil
+}
+
+// decide judges one permission. Missing is true if it depends on the tags of a
+// resource that is not there.
+func (p *Proxy) decide(ctx context.Context, x *exchange, n *need) (d iam.Decision, missing bool, err error) {
+	known := p.known(x, n)
+	loaded := n.tags == nil
+	d = p.roles.of(x.caller).Decide(iam.Request{Action: n.action, Resource: n.resource, Context: func(key string) []string {
+		if !loaded && strings.HasPrefix(key, "aws:resourcetag/") {
+			loaded = true
+			var tags map[string]string
+			var found bool
+			if tags, found, err = n.tags(ctx); err == nil {
+				missing = !found && !n.mayBeNew
+			}
+			for name, value := range tags {
+				known.with("aws:ResourceTag/"+name, value)
+			}
+		}
+		return known[key]
+	}})
+	return d, missing && !d.Allowed, err
+}
+
+// known returns what is known of the call without asking.
+func (p *Proxy) known(x *exchange, n *need) facts {
+	f := facts{}
+	for key, value := range x.caller.tags {
+		f.with("aws:PrincipalTag/"+key, value)
+	}
+	for key, values := range n.facts {
+		f.with(key, values...)
+	}
+	parts := strings.SplitN(n.resource, ":", 6)
+	if len(parts) == 6 {
+		f.with("aws:ResourceAccount", cmp.Or(parts[4], x.call.Account))
+	}
+	return f.with("aws:PrincipalArn", x.caller.role).with("aws:PrincipalAccount", x.call.Account).with("aws:PrincipalType", "AssumedRole").
+		with("aws:RequestedRegion", x.call.Region).with("aws:CurrentTime", p.now().UTC().Format(time.RFC3339))
+}
+
+// untagging adds the keys of tags that a request names.
+func (f facts) untagging(keys iter.Seq[string]) facts {
+	return f.with("aws:TagKeys", slices.Sorted(keys)...)
+}
+
+// plainNeed returns one permission on one resource, of which no tags matter.
+func plainNeed(action, resource string) []need { return []need{{action: action, resource: resource}} }
+
+// unknownOperation returns the error of a call whose permissions nobody has written down.
+func unknownOperation(x *exchange) error {
+	return fmt.Errorf("the proxy does not know the permissions of %s %s: add them from AWS's Service Authorization Reference", x.call.Service, x.call.Operation)
+}
+
+// partition of a region.
+func partition(region string) string {
+	for prefix, name := range map[string]string{"cn-": "aws-cn", "us-gov-": "aws-us-gov", "eusc-": "aws-eusc"} {
+		if strings.HasPrefix(region, prefix) {
+			return name
+		}
+	}
+	return "aws"
+}
+
+// arn of a resource in the call's account and region.
+func (x *exchange) arn(service, resource string) string {
+	return strings.Join([]string{"arn", partition(x.call.Region), service, x.call.Region, x.call.Account, resource}, ":")
+}
+
+// globalARN of a resource that no region is part of, or no account either.
+func (x *exchange) globalARN(service, account, resource string) string {
+	return strings.Join([]string{"arn", partition(x.call.Region), service, "", account, resource}, ":")
+}
+
+// message says in AWS's words who lacks what.
+func (n *need) message(x *exchange, because string) string {
+	action := n.action
+	switch x.call.Service {
+	case "sqs":
+		action = strings.ToLower(action)
+	case "sns":
+		action = strings.Replace(action, "sns:", "SNS:", 1)
+	}
+	resource := ""
+	switch {
+	case n.resource == "*":
+	case x.protocol == protoS3:
+		resource = ` on resource: "` + n.resource + `"`
+	default:
+		resource = " on resource: " + n.resource
+	}
+	return "User: " + x.caller.arn + " is not authorized to perform: " + action + resource + " " + strings.Replace(because, n.action, action, 1)
+}
+
+// unauthorized refuses the call in the words of its service.
+func (x *exchange) unauthorized(n *need, because string) *reply {
+	message := n.message(x, because)
+	switch {
+	case x.protocol == protoEC2:
+		return x.fail(http.StatusForbidden, "UnauthorizedOperation",
+			"You are not authorized to perform this operation. "+message+". Encoded authorization failure message: "+rand.Text()+rand.Text())
+	case x.call.Service == "sqs":
+		return x.fail(http.StatusForbidden, "AccessDenied", message).queryCode(x, "AccessDenied")
+	case x.call.Service == "sns":
+		return x.fail(http.StatusForbidden, "AuthorizationError", message)
+	case x.protocol == protoJSON:
+		return x.fail(http.StatusBadRequest, "AccessDeniedException", message)
+	default:
+		return x.fail(http.StatusForbidden, "AccessDenied", message)
+	}
+}

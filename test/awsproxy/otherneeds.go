@@ -1,0 +1,118 @@
+package awsproxy
+
+import (
+	"context"
+	"encoding/xml"
+	"slices"
+	"strings"
+)
+
+// route53Needs returns the permission of the operation's name, on a zone or a change.
+func route53Needs(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
+	zone := x.globalARN("route53", "", "hostedzone/"+x.call.Resource)
+	n := need{action: "route53:" + x.call.Operation, resource: zone, facts: facts{}}
+	switch x.call.Operation {
+	case "GetHostedZone", "ListResourceRecordSets", "ListTagsForResource":
+	case "GetChange":
+		n.resource = x.globalARN("route53", "", "change/"+x.call.Resource)
+	case "ListHostedZones", "ListHostedZonesByName":
+		n.resource = "*"
+	case "ChangeResourceRecordSets":
+		var request changeRequest
+		if xml.Unmarshal(x.body, &request) != nil {
+			return nil, nil // it is refused for that
+		}
+		var names, types, actions []string
+		for i := range request.Changes {
+			c := &request.Changes[i]
+			names = append(names, normalized(c.Set.Name))
+			types, actions = append(types, c.Set.Type), append(actions, c.Action)
+		}
+		n.facts.with("route53:ChangeResourceRecordSetsNormalizedRecordNames", names...).
+			with("route53:ChangeResourceRecordSetsRecordTypes", types...).with("route53:ChangeResourceRecordSetsActions", actions...)
+	default:
+		return nil, unknownOperation(x)
+	}
+	return []need{n}, nil
+}
+
+// normalized returns a record's name as conditions have it: in lower case, without the dot at the end.
+func normalized(name string) string { return strings.TrimSuffix(strings.ToLower(name), ".") }
+
+// acmNeeds returns the permission of the operation's name, and to tag, if a certificate is requested with tags.
+func acmNeeds(_ context.Context, up *upstream, x *exchange) ([]need, error) {
+	arn, _ := x.json["CertificateArn"].(string)
+	n := need{action: "acm:" + x.call.Operation, resource: arn, facts: facts{}}
+	switch x.call.Operation {
+	case "ListCertificates":
+		return plainNeed(n.action, "*"), nil
+	case "DescribeCertificate", "DeleteCertificate", "ListTagsForCertificate":
+	case "AddTagsToCertificate":
+		n.facts.tagged(jsonTags(x.json["Tags"]))
+	case "RequestCertificate":
+		return requestNeeds(x), nil
+	default:
+		return nil, unknownOperation(x)
+	}
+	n.tags = func(ctx context.Context) (map[string]string, bool, error) {
+		var answer struct{ Tags []tag }
+		found, err := up.askJSON(ctx, x, "acm", "CertificateManager.ListTagsForCertificate", map[string]any{"CertificateArn": arn}, &answer)
+		tags := map[string]string{}
+		for _, t := range answer.Tags {
+			tags[t.Key] = t.Value
+		}
+		return tags, found, err
+	}
+	return []need{n}, nil
+}
+
+func requestNeeds(x *exchange) []need {
+	tags := jsonTags(x.json["Tags"])
+	f := facts{}.tagged(tags).with("acm:DomainNames", requestedDomains(x)...)
+	if method, _ := x.json["ValidationMethod"].(string); method != "" {
+		f.with("acm:ValidationMethod", method)
+	}
+	all := []need{{action: "acm:RequestCertificate", resource: x.arn("acm", "certificate/*"), facts: f}}
+	if len(tags) > 0 {
+		all = append(all, need{action: "acm:AddTagsToCertificate", resource: x.arn("acm", "certificate/*"), facts: facts{}.tagged(tags)})
+	}
+	return all
+}
+
+// balancerNeeds knows what describes: Elastic Load Balancing does not limit that by resource.
+func balancerNeeds(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
+	if !strings.HasPrefix(x.call.Operation, "Describe") {
+		return nil, unknownOperation(x)
+	}
+	return plainNeed("elasticloadbalancing:"+x.call.Operation, "*"), nil
+}
+
+func taggingNeeds(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
+	if x.call.Operation != "GetResources" {
+		return nil, unknownOperation(x)
+	}
+	return plainNeed("tag:GetResources", "*"), nil
+}
+
+func iamNeeds(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
+	if x.call.Operation != "GetInstanceProfile" {
+		return nil, unknownOperation(x)
+	}
+	return plainNeed("iam:GetInstanceProfile", x.globalARN("iam", x.call.Account, "instance-profile/"+x.form.Get("InstanceProfileName"))), nil
+}
+
+// ssmNeeds knows the reading of parameters. Those of AWS are no account's.
+func ssmNeeds(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
+	name, _ := x.json["Name"].(string)
+	if x.call.Operation != "GetParameter" {
+		return nil, unknownOperation(x)
+	}
+	if arn := strings.HasPrefix(name, "arn:"); arn {
+		return plainNeed("ssm:GetParameter", name), nil
+	}
+	resource := strings.SplitN(x.arn("ssm", "parameter/"+strings.TrimPrefix(name, "/")), ":", 6)
+	if strings.HasPrefix(name, "/aws/") {
+		resource[4] = ""
+	}
+	return plainNeed("ssm:GetParameter", strings.Join(slices.Clip(resource), ":")), nil
+}

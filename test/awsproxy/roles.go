@@ -1,0 +1,86 @@
+package awsproxy
+
+import (
+	"maps"
+	"strings"
+	"sync"
+
+	"github.com/portico-platform/portico/test/awsproxy/iam"
+)
+
+// principal is the session of a role.
+type principal struct {
+	role, arn string            // ARNs of the role and of its session
+	tags      map[string]string // of the session
+	policy    *iam.Policy       // of the session; nil is none
+}
+
+// roles have policies.
+type roles struct {
+	mu  sync.Mutex
+	all iam.Policies            // of those that have none of their own
+	own map[string]iam.Policies // by ARN
+}
+
+// AttachPolicies gives a role, by its ARN, policies of its own in place of
+// Options.RolePolicies, until detach is called. Sessions that are open have them
+// at once.
+func (p *Proxy) AttachPolicies(role string, policies iam.Policies) (detach func()) {
+	p.roles.mu.Lock()
+	defer p.roles.mu.Unlock()
+	before, had := p.roles.own[role]
+	p.roles.own[role] = policies
+	return func() {
+		p.roles.mu.Lock()
+		defer p.roles.mu.Unlock()
+		delete(p.roles.own, role)
+		if had {
+			p.roles.own[role] = before
+		}
+	}
+}
+
+// of returns the policies of a session.
+func (r *roles) of(caller *principal) iam.Policies {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	policies, own := r.own[caller.role]
+	if !own {
+		policies = r.all
+	}
+	if caller.policy != nil {
+		policies.Session = []*iam.Policy{caller.policy}
+	}
+	return policies
+}
+
+// conditionKeys are those that the proxy gives values for, in calls that have them.
+var conditionKeys = iam.Keys{
+	"aws:PrincipalTag/", "aws:PrincipalArn", "aws:PrincipalAccount", "aws:PrincipalType", "aws:RequestedRegion", "aws:ResourceAccount",
+	"aws:RequestTag/", "aws:TagKeys", "aws:ResourceTag/", "aws:CurrentTime",
+	"acm:ValidationMethod", "acm:DomainNames", "ec2:CreateAction", "iam:AWSServiceName", "iam:PassedToService", "kms:ViaService",
+	"route53:ChangeResourceRecordSetsNormalizedRecordNames", "route53:ChangeResourceRecordSetsRecordTypes", "route53:ChangeResourceRecordSetsActions",
+}
+
+// ParsePolicy reads a policy document for roles. A condition key that the proxy
+// has no values for is an error.
+func ParsePolicy(text []byte) (*iam.Policy, error) { return iam.Parse(text, conditionKeys) }
+
+// facts are values of condition keys, in lower case.
+type facts map[string][]string
+
+// with adds one; no value leaves the key out.
+func (f facts) with(key string, values ...string) facts {
+	if len(values) > 0 {
+		f[strings.ToLower(key)] = values
+	}
+	return f
+}
+
+// tagged adds the tags that a request gives.
+func (f facts) tagged(tags map[string]string) facts {
+	for key, value := range tags {
+		f.with("aws:RequestTag/"+key, value)
+	}
+	return f.untagging(maps.Keys(tags))
+}
