@@ -106,7 +106,7 @@ func (f *flags) restConfig() (*rest.Config, error) {
 	}
 	cfg.QPS = -1 // the default of 5 requests a second, per process, is no limit to work by; the API server has fair queues
 	cfg.UserAgent = "portico-operator"
-	cfg.Wrap(fair.NewSlots(f.apiWrites).Transport)
+	cfg.Wrap(fair.NewSlots(f.apiWrites, f.controllers.Engine.Now).Transport)
 	cfg.Wrap(tracing.Transport)
 	return cfg, nil
 }

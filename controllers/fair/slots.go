@@ -17,6 +17,7 @@ const active = time.Second
 // them, and at least one. Half as many more exist for teams of which none is under way. Safe for concurrent use.
 type Slots struct {
 	limit int
+	now   func() time.Time
 
 	mu      sync.Mutex
 	ring    Ring[chan struct{}] // closed when it is one's turn
@@ -25,9 +26,9 @@ type Slots struct {
 	asked   map[string]time.Time // when each team asked last, of those that did lately
 }
 
-// NewSlots returns so many, none of them taken.
-func NewSlots(limit int) *Slots {
-	return &Slots{limit: max(limit, 1), busy: map[string]int{}, asked: map[string]time.Time{}}
+// NewSlots returns so many, none of them taken. The clock now tells which teams asked lately.
+func NewSlots(limit int, now func() time.Time) *Slots {
+	return &Slots{limit: max(limit, 1), now: now, busy: map[string]int{}, asked: map[string]time.Time{}}
 }
 
 // Take waits for the turn of ctx's team. After it, done must be called once.
@@ -40,7 +41,7 @@ func (s *Slots) Take(ctx context.Context) (done func(), err error) {
 	e := &Entry[chan struct{}]{Value: make(chan struct{}), Team: team}
 	s.mu.Lock()
 	if team != Platform { // its writes, events among them, are for all teams, and take nobody's share
-		s.asked[team] = time.Now()
+		s.asked[team] = s.now()
 	}
 	s.ring.Add(e)
 	s.serve()
@@ -78,7 +79,7 @@ func (s *Slots) serve() {
 
 // share returns how many slots each team may have.
 func (s *Slots) share() int {
-	since := time.Now().Add(-active)
+	since := s.now().Add(-active)
 	maps.DeleteFunc(s.asked, func(team string, last time.Time) bool { return s.busy[team] == 0 && last.Before(since) })
 	return max(s.limit/max(len(s.asked), 1), 1)
 }

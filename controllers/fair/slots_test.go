@@ -45,7 +45,7 @@ func (h *held) giveBack() {
 
 func TestTeamsTakeSlotsInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, h := NewSlots(2), &held{}
+		s, h := NewSlots(2, time.Now), &held{}
 		h.take(t.Context(), s, "many", 1000)
 		if want := []string{"many", "many"}; !slices.Equal(h.teams, want) {
 			t.Fatalf("slots went to %v, want %v", h.teams, want)
@@ -68,7 +68,7 @@ func TestTeamsTakeSlotsInTurn(t *testing.T) {
 // A team that writes now and then would find all slots of the API server's processors at work for another one.
 func TestATeamHasAllSlotsOnlyWhileNoOtherAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, h := NewSlots(3), &held{}
+		s, h := NewSlots(3, time.Now), &held{}
 		h.take(t.Context(), s, "many", 1000)
 		if len(h.teams) != 3 {
 			t.Fatalf("alone it has %d", len(h.teams))
@@ -102,7 +102,7 @@ func TestATeamHasAllSlotsOnlyWhileNoOtherAsks(t *testing.T) {
 
 func TestWhoGivesUpTakesNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, h := NewSlots(1), &held{}
+		s, h := NewSlots(1, time.Now), &held{}
 		h.take(t.Context(), s, "a", 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		h.take(ctx, s, "a", 5)
@@ -124,7 +124,7 @@ func TestOnlyWritesTakeSlots(t *testing.T) {
 	answered := 0
 	api := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { answered++ }))
 	defer api.Close()
-	s := NewSlots(1)
+	s := NewSlots(1, time.Now)
 	done, err := s.Take(t.Context())
 	if err != nil {
 		t.Fatal(err)
