@@ -48,10 +48,10 @@ func (rec Reconciler[T, S]) isAbsent(a Adapter[T, S], status *v1alpha1.AWSStatus
 	return !rec.recentlyChanged(status)
 }
 
-// recentlyChanged reports whether the last change is so young that AWS may not show it everywhere. Of what was never seen, the time
-// may be that of the note before its creation.
+// recentlyChanged reports whether the last change is so young that AWS may not show it everywhere. Times of a status are whole seconds,
+// so that it may be up to a second younger than they say; of what was never seen, the time may be that of the note before its creation.
 func (rec Reconciler[T, S]) recentlyChanged(status *v1alpha1.AWSStatus) bool {
-	window := rec.Settling
+	window := rec.Settling + time.Second
 	if status.ARN == "" {
 		window += rec.MaxDuration
 	}

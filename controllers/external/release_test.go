@@ -46,10 +46,10 @@ func TestADeletionBeginsTheSettlingTimeAnew(t *testing.T) {
 		if got := l.release(t, b, 0); got != name {
 			t.Errorf("%s: got %q", name, got)
 		}
-		if got := l.release(t, b, 59); got != "Settling" {
+		if got := l.release(t, b, 60); got != "Settling" { // it was told to end up to a second after what its status says
 			t.Errorf("%s: %q, though it may be there", name, got)
 		}
-		if got := l.release(t, b, 60); got != "" {
+		if got := l.release(t, b, 61); got != "" {
 			t.Errorf("%s: got %q in the end", name, got)
 		}
 	}
