@@ -35,9 +35,9 @@ type reservation struct {
 	answer     []byte
 }
 
-func newEC2(up *upstream, now func() time.Time) *ec2Service {
+func newEC2(up *upstream, lag *lag, now func() time.Time) *ec2Service {
 	return &ec2Service{
-		upstream: up, young: &nursery{now: now, born: map[string]time.Time{}},
+		upstream: up, young: &nursery{now: now, lag: lag, born: map[string]time.Time{}},
 		ran: map[string]reservation{}, exhausted: map[string]bool{}, credits: map[string]string{},
 	}
 }

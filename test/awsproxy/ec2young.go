@@ -1,8 +1,10 @@
 package awsproxy
 
 import (
+	"bytes"
 	"context"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,6 +49,7 @@ func (p *Proxy) ExhaustCapacity(instanceType string) (end func()) {
 // nursery knows how old instances are.
 type nursery struct {
 	now func() time.Time
+	lag *lag
 
 	mu     sync.Mutex
 	window time.Duration
@@ -84,15 +87,28 @@ func (n *nursery) note(x *exchange, ids []string) {
 	defer n.mu.Unlock()
 	for _, id := range ids {
 		n.born[tokenID(x, id)] = n.now()
+		n.lag.begin(instanceOf(x, id), instanceLag)
+		n.lag.begin(tagsOf(x, id), instanceLag)
 	}
 }
+
+// instanceOf and tagsOf name what may not show yet of an instance: all of it, or
+// its tags only, later than the instance.
+func instanceOf(x *exchange, id string) string { return "instance " + tokenID(x, id) }
+func tagsOf(x *exchange, id string) string     { return "tags of instance " + tokenID(x, id) }
 
 // hidden reports whether the operator must not know of the instance yet.
 func (n *nursery) hidden(x *exchange, id string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	born, ok := n.born[tokenID(x, id)]
-	return x.call.Actor == Operator && (n.lost[tokenID(x, id)] || (ok && n.now().Sub(born) < n.window))
+	return x.call.Actor == Operator &&
+		(n.lost[tokenID(x, id)] || (ok && n.now().Sub(born) < n.window) || n.lag.hides(instanceOf(x, id)))
+}
+
+// bare reports whether the operator must not see the instance's tags yet.
+func (n *nursery) bare(x *exchange, id string) bool {
+	return x.call.Actor == Operator && n.lag.hides(tagsOf(x, id))
 }
 
 // deny refuses a call that names an instance which is not to be known yet.
@@ -105,16 +121,52 @@ func (n *nursery) deny(x *exchange) *reply {
 	return nil
 }
 
-// describe lists instances without those that are not to be known yet: it asks
-// again for the others by their IDs.
+// describe lists instances as far as they are to be known.
 func (n *nursery) describe(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	byTags := filtersByTags(x)
+	r, err := n.shown(ctx, x, next, func(id string) bool { return !n.hidden(x, id) && (!byTags || !n.bare(x, id)) })
+	if err == nil && r.status == http.StatusOK {
+		n.strip(x, r)
+	}
+	return r, err
+}
+
+func filtersByTags(x *exchange) bool {
+	for i := 1; x.form.Has(filterName(i)); i++ {
+		if strings.HasPrefix(x.form.Get(filterName(i)), "tag") {
+			return true
+		}
+	}
+	return false
+}
+
+// instanceTags is an instance of an answer, up to the end of its tags: the
+// simulator gives every instance a set of them.
+var instanceTags = regexp.MustCompile(`(?s)<instanceId>[^<]+</instanceId>.*?</tagSet>`)
+
+// strip takes the tags that are not to be known yet out of an answer. Those of an
+// instance follow its ID; there are no others in between.
+func (n *nursery) strip(x *exchange, r *reply) {
+	r.body = instanceTags.ReplaceAllFunc(r.body, func(instance []byte) []byte {
+		id := string(instanceID.FindSubmatch(instance)[1])
+		from := bytes.Index(instance, []byte("<tagSet>"))
+		if from < 0 || !n.bare(x, id) {
+			return instance
+		}
+		return append(slices.Clone(instance[:from]), "<tagSet/>"...)
+	})
+}
+
+// shown lists the instances that may be shown: if one may not, it asks again for
+// the others by their IDs.
+func (n *nursery) shown(ctx context.Context, x *exchange, next forward, may func(id string) bool) (*reply, error) {
 	r, err := next(ctx)
 	if err != nil || r.status != http.StatusOK {
 		return r, err
 	}
 	shown := []string{"i-none"}
 	for _, m := range instanceID.FindAllSubmatch(r.body, -1) {
-		if id := string(m[1]); !n.hidden(x, id) {
+		if id := string(m[1]); may(id) {
 			shown = append(shown, id)
 		}
 	}

@@ -26,15 +26,14 @@ type Options struct {
 	// RolePolicies are those of every role without policies of its own (see
 	// AttachPolicies); the zero value allows nothing.
 	RolePolicies iam.Policies
-	// QueueNameWait is how long the name of a deleted queue stays taken: 60 s
-	// in AWS; 0 means not at all.
-	QueueNameWait time.Duration
-	// DatabaseCreation is how long a new database instance is "creating": some
-	// minutes in AWS; 0 means not at all.
-	DatabaseCreation time.Duration
+	// TimeScale stretches AWS's own times: how long changes may not show to the
+	// operator, sessions last, a deleted queue's name stays taken, a new database
+	// is being created. 1 is as in AWS; 0 means that everything is at once.
+	TimeScale float64
 	// JournalSize in calls; 0 means DefaultJournalSize.
 	JournalSize int
-	// Seed of the lots that rules with a probability draw; 0 means 1.
+	// Seed of the lots that are drawn: by rules with a probability, and for what
+	// does not show yet; 0 means 1.
 	Seed uint64
 	// Now is the clock that credentials expire by; nil means time.Now.
 	Now func() time.Time
@@ -50,6 +49,7 @@ type Proxy struct {
 	s3Hosts  []string
 	now      func() time.Time
 	roles    *roles
+	lag      *lag
 
 	// The strict services that tests may set.
 	dns          *route53Service
@@ -91,14 +91,15 @@ func New(o Options) (*Proxy, error) {
 		now:      o.Now,
 		roles:    &roles{all: o.RolePolicies, own: map[string]iam.Policies{}},
 	}
+	p.lag = newLag(o.Seed, o.TimeScale, o.Now)
 	p.dns = newRoute53(up, p.keys.accounts, o.Now)
 	balancers := &elbService{upstream: up}
 	p.certificates = newACM(up, p.dns, balancers, o.Now)
-	p.machines = newEC2(up, o.Now)
+	p.machines = newEC2(up, p.lag, o.Now)
 	p.servers = &s3Servers{all: map[string]S3Server{}}
-	p.buckets = newS3(up, p.servers)
-	p.queues = newSQS(up, o.QueueNameWait, o.Now)
-	p.databases = newRDS(up, o.DatabaseCreation, o.Now)
+	p.buckets = newS3(up, p.servers, p.lag)
+	p.queues = newSQS(up, p.lag, o.Now)
+	p.databases = newRDS(up, p.lag, o.Now)
 	p.strict = map[string]strict{}
 	for name, s := range services {
 		if s.newStrict != nil {

@@ -21,7 +21,7 @@ import (
 type rdsService struct {
 	upstream *upstream
 	locks    locks // by instance
-	creation time.Duration
+	lag      *lag
 	now      func() time.Time
 	answers  rdsAnswers
 
@@ -40,8 +40,8 @@ type instanceExtra struct {
 	insights       bool
 }
 
-func newRDS(up *upstream, creation time.Duration, now func() time.Time) *rdsService {
-	return &rdsService{upstream: up, creation: creation, now: now, cooldown: storageCooldown, instances: map[string]*instanceExtra{}}
+func newRDS(up *upstream, lag *lag, now func() time.Time) *rdsService {
+	return &rdsService{upstream: up, lag: lag, now: now, cooldown: storageCooldown, instances: map[string]*instanceExtra{}}
 }
 
 func (s *rdsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
@@ -220,7 +220,7 @@ func (s *rdsService) note(x *exchange, id string) {
 	defer s.mu.Unlock()
 	switch x.call.Operation {
 	case "CreateDBInstance", "RestoreDBInstanceFromDBSnapshot":
-		s.instances[id] = &instanceExtra{ready: s.now().Add(s.creation), pending: url.Values{}}
+		s.instances[id] = &instanceExtra{ready: s.now().Add(s.lag.scaled(databaseCreation)), pending: url.Values{}}
 	case "DeleteDBInstance":
 		delete(s.instances, id)
 		return

@@ -12,6 +12,7 @@ import (
 type s3Service struct {
 	upstream *upstream
 	servers  *s3Servers
+	lag      *lag
 	locks    locks // by bucket: creation and deletion exclude all else
 
 	mu      sync.Mutex
@@ -22,8 +23,8 @@ type s3Service struct {
 // bucketFacts never change while a bucket exists.
 type bucketFacts struct{ owner, region string }
 
-func newS3(up *upstream, servers *s3Servers) *s3Service {
-	return &s3Service{upstream: up, servers: servers, buckets: map[string]bucketFacts{}, byTags: map[string]bool{}}
+func newS3(up *upstream, servers *s3Servers, lag *lag) *s3Service {
+	return &s3Service{upstream: up, servers: servers, lag: lag, buckets: map[string]bucketFacts{}, byTags: map[string]bool{}}
 }
 
 func (s *s3Service) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
@@ -35,6 +36,10 @@ func (s *s3Service) around(ctx context.Context, x *exchange, next forward) (*rep
 	if x.call.Operation == "CreateBucket" {
 		defer unlock()
 		return s.create(ctx, x, next)
+	}
+	if s.young(x, x.bucket) {
+		unlock()
+		return x.fail(http.StatusNotFound, "NoSuchBucket", "The specified bucket does not exist"), nil
 	}
 	refusal, err := s.guard(ctx, x)
 	if refusal == nil && err == nil {
@@ -63,6 +68,7 @@ func (s *s3Service) complete(x *exchange, r *reply) *reply {
 	switch {
 	case x.call.Operation == "DeleteBucket" && r.status < 300:
 		s.remember(x.bucket, bucketFacts{})
+		s.lag.end(bucketOf(x.bucket))
 	case x.call.Operation == "ListObjects", x.call.Operation == "ListObjectsV2", x.call.Operation == "ListObjectVersions":
 		return listing(x, r)
 	case x.call.Operation == "GetBucketEncryption" && errorCode(r) == "ServerSideEncryptionConfigurationNotFoundError" && !s.servers.of(x.bucket).Unencrypted:

@@ -53,6 +53,9 @@ func (s *s3Service) control(ctx context.Context, x *exchange, next forward) (*re
 	if x.bucket == "" {
 		return next(ctx)
 	}
+	if s.young(x, x.bucket) {
+		return x.fail(http.StatusNotFound, "NoSuchBucket", "The specified bucket does not exist"), nil
+	}
 	defer s.locks.lock(x.bucket, false)()
 	facts, err := s.facts(ctx, x)
 	if err != nil {

@@ -64,7 +64,17 @@ func (s *s3Service) create(ctx context.Context, x *exchange, next forward) (*rep
 	}
 	region := cmp.Or(config.LocationConstraint, "us-east-1")
 	s.remember(x.bucket, bucketFacts{owner: x.call.Account, region: region})
+	if x.call.Actor == Operator {
+		s.lag.begin(bucketOf(x.bucket), bucketLag)
+	}
 	return r, nil
+}
+
+func bucketOf(name string) string { return "bucket " + name }
+
+// young reports whether the operator must not know of the bucket yet.
+func (s *s3Service) young(x *exchange, bucket string) bool {
+	return x.call.Actor == Operator && s.lag.hides(bucketOf(bucket))
 }
 
 // undo removes a bucket that could not be completed.

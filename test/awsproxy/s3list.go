@@ -48,6 +48,7 @@ func (s *s3Service) list(ctx context.Context, x *exchange, next forward) (*reply
 	if err != nil {
 		return nil, err
 	}
+	list.Buckets = slices.DeleteFunc(list.Buckets, func(b listedBucket) bool { return s.young(x, b.Name) })
 	slices.SortFunc(list.Buckets, func(a, b listedBucket) int { return strings.Compare(a.Name, b.Name) })
 	list.Buckets = slices.DeleteFunc(list.Buckets, func(b listedBucket) bool { return b.Name <= after })
 	if len(list.Buckets) > size {

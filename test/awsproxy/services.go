@@ -66,7 +66,7 @@ var services = map[string]service{
 	},
 	"sts": {
 		about:     []string{"RoleArn"},
-		newStrict: func(_ Options, p *Proxy) strict { return stsService{keys: p.keys}.around },
+		newStrict: func(_ Options, p *Proxy) strict { return stsService{keys: p.keys, lag: p.lag}.around },
 	},
 	"iam":            {about: []string{"RoleName", "UserName", "InstanceProfileName", "PolicyArn"}},
 	"ssm":            {about: []string{"Name", "Names"}, items: []string{"Parameters"}},

@@ -15,7 +15,7 @@ import (
 type sqsService struct {
 	upstream *upstream
 	locks    locks // by queue
-	wait     time.Duration
+	lag      *lag
 	now      func() time.Time
 
 	mu      sync.Mutex
@@ -24,8 +24,8 @@ type sqsService struct {
 	dropped []string             // see DropQueueAttributes
 }
 
-func newSQS(up *upstream, wait time.Duration, now func() time.Time) *sqsService {
-	return &sqsService{upstream: up, wait: wait, now: now, deleted: map[string]time.Time{}, allow: map[string]string{}}
+func newSQS(up *upstream, lag *lag, now func() time.Time) *sqsService {
+	return &sqsService{upstream: up, lag: lag, now: now, deleted: map[string]time.Time{}, allow: map[string]string{}}
 }
 
 func (s *sqsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
@@ -67,7 +67,7 @@ func (s *sqsService) create(ctx context.Context, x *exchange, queue string, next
 	s.mu.Lock()
 	deleted, was := s.deleted[queue]
 	s.mu.Unlock()
-	if was && s.now().Sub(deleted) < s.wait {
+	if was && s.now().Sub(deleted) < s.lag.scaled(queueNameWait) {
 		return x.fail(http.StatusBadRequest, "QueueDeletedRecently",
 			"You must wait 60 seconds after deleting a queue before you can create another with the same name.").
 			queryCode(x, "AWS.SimpleQueueService.QueueDeletedRecently"), nil

@@ -46,7 +46,7 @@ func TestCreateQueueOnceMoreKeepsTags(t *testing.T) {
 func TestNameOfDeletedQueueIsTakenForAWhile(t *testing.T) {
 	later := time.Duration(0)
 	w := newWorld(t, func(o *awsproxy.Options) {
-		o.QueueNameWait = time.Minute
+		o.TimeScale = 1
 		o.Now = func() time.Time { return time.Now().Add(later) }
 	})
 	c := w.sqs(keyOne, "eu-west-1")

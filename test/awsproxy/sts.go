@@ -16,7 +16,24 @@ import (
 
 // stsService notes when the keys that AssumeRole makes expire, and the role,
 // tags and policy of their session: moto forgets.
-type stsService struct{ keys *keyring }
+type stsService struct {
+	keys *keyring
+	lag  *lag
+}
+
+// sessionLife is how long a session lasts at the least, by the reference of
+// AssumeRole.
+const sessionLife = 15 * time.Minute
+
+// ends returns when a session really ends. Many end before the time that was
+// told, as all do that an administrator revokes.
+func (s stsService) ends(key string, told time.Time) time.Time {
+	early := s.lag.ends("session "+key, sessionLife)
+	if early.IsZero() || told.Before(early) {
+		return told
+	}
+	return early
+}
 
 func (s stsService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	if x.form.Has("PolicyArns.member.1.arn") {
@@ -56,7 +73,7 @@ func (s stsService) around(ctx context.Context, x *exchange, next forward) (*rep
 		if strings.HasPrefix(x.call.Operation, "AssumeRole") {
 			caller = &principal{role: x.form.Get("RoleArn"), arn: result.User.Arn, tags: sessionTags(x.form), policy: policy}
 		}
-		s.keys.issued(c.AccessKeyID, c.Expiration, caller)
+		s.keys.issued(c.AccessKeyID, s.ends(c.AccessKeyID, c.Expiration), caller)
 	}
 	return r, nil
 }

@@ -34,6 +34,7 @@ func (s *Stack) startAWS(ctx context.Context) error {
 	upstream := &url.URL{Scheme: "http", Host: address(s.ports.moto)}
 	proxy, err := awsproxy.New(awsproxy.Options{
 		Upstream: upstream, StaticKeys: map[string]string{s.opts.AWSCredentials.AccessKeyID: AccountID}, RolePolicies: policies,
+		TimeScale: s.opts.TimeScale, Seed: s.opts.Seed,
 	})
 	if err != nil {
 		return err

@@ -71,6 +71,10 @@ type Options struct {
 	Versions map[string]string
 	// AuditLog has kube-apiserver write to AuditLogPath what the portal asks of it.
 	AuditLog bool
+	// TimeScale stretches how long AWS takes, as awsproxy.Options says; 0 means that everything is at once.
+	TimeScale float64
+	// Seed of the lots that AWS draws; 0 means 1.
+	Seed uint64
 	// PortalSettings are flags of the portal by name, without dashes.
 	PortalSettings map[string]string
 	// Progress is told, line by line, what is built and started. Nil is silent.

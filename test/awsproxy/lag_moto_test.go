@@ -1,0 +1,136 @@
+//go:build integration
+
+package awsproxy_test
+
+import (
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"github.com/portico-platform/portico/test/awsproxy"
+)
+
+// newLaggingWorld returns a proxy at AWS's own pace, and what makes its time pass.
+func newLaggingWorld(t *testing.T) (w *world, pass func(time.Duration)) {
+	t.Helper()
+	passed := &atomic.Int64{}
+	w = newWorld(t, func(o *awsproxy.Options) {
+		o.TimeScale, o.Seed = 1, 7
+		o.Now = func() time.Time { return time.Now().Add(time.Duration(passed.Load())) }
+	})
+	return w, func(d time.Duration) { passed.Add(int64(d)) }
+}
+
+// visible counts the buckets that somebody sees by their names, and in the list.
+func visible(t *testing.T, c *s3.Client, names []string) (n int) {
+	t.Helper()
+	list, err := c.ListBuckets(t.Context(), &s3.ListBucketsInput{})
+	must(t, err)
+	for _, name := range names {
+		_, err := c.GetBucketVersioning(t.Context(), &s3.GetBucketVersioningInput{Bucket: &name})
+		if err != nil {
+			wantCode(t, err, "NoSuchBucket")
+		}
+		if listed := slices.ContainsFunc(list.Buckets, func(b s3types.Bucket) bool { return *b.Name == name }); listed != (err == nil) {
+			t.Errorf("%s: listed is %v, read is %v", name, listed, err)
+		}
+		if err == nil {
+			n++
+		}
+	}
+	return n
+}
+
+func TestSomeBucketsShowLater(t *testing.T) {
+	w, pass := newLaggingWorld(t)
+	c := w.s3(keyOne, "eu-west-1")
+	var names []string
+	for range 12 {
+		names = append(names, create(t, c, "eu-west-1", "kind", "S3Bucket"))
+	}
+	if n := visible(t, c, names); n == 0 || n == len(names) {
+		t.Errorf("%d of %d show at once", n, len(names))
+	}
+	if n := visible(t, s3.NewFromConfig(config(w.outside, keyOne, "eu-west-1")), names); n != len(names) {
+		t.Errorf("outside %d of %d show", n, len(names))
+	}
+	calm := w.Calm()
+	if n := visible(t, c, names); n != len(names) {
+		t.Errorf("while it is calm %d of %d show", n, len(names))
+	}
+	calm()
+	pass(2 * time.Minute)
+	if n := visible(t, c, names); n != len(names) {
+		t.Errorf("after two minutes %d of %d show", n, len(names))
+	}
+}
+
+// machines tells how many instances are shown to somebody, and how many with their tags.
+func machines(t *testing.T, c *ec2.Client, ids []string) (shown, tagged int) {
+	t.Helper()
+	out, err := c.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{Filters: []types.Filter{{Name: aws.String("instance-id"), Values: ids}}})
+	must(t, err)
+	for _, r := range out.Reservations {
+		shown++
+		if len(r.Instances[0].Tags) > 0 {
+			tagged++
+		}
+	}
+	return shown, tagged
+}
+
+func TestSomeInstancesShowLaterAndTheirTagsLaterStill(t *testing.T) {
+	w, pass := newLaggingWorld(t)
+	c := w.ec2(keyOne, "eu-west-1")
+	var ids []string
+	byTag := 0
+	for range 12 {
+		token := unique(t)
+		ids = append(ids, run(t, c, runInput(token, types.InstanceTypeT3Micro)))
+		byTag += filtered(t, c, "tag:token", token)
+	}
+	shown, tagged := machines(t, c, ids)
+	if shown == 0 || shown == len(ids) || tagged == 0 || tagged >= shown || byTag != tagged {
+		t.Errorf("at once %d show, %d with tags, and %d are found by them", shown, tagged, byTag)
+	}
+	pass(5 * time.Minute)
+	if shown, tagged = machines(t, c, ids); shown != len(ids) || tagged != len(ids) {
+		t.Errorf("after five minutes %d show, %d with tags", shown, tagged)
+	}
+}
+
+func TestSomeSessionsEndEarly(t *testing.T) {
+	w, pass := newLaggingWorld(t)
+	var sessions []aws.Credentials
+	for range 12 {
+		sessions = append(sessions, assume(t, w.sts(keyOne, "eu-west-1"), accountOne))
+	}
+	alive := func() (n int) {
+		for _, c := range sessions {
+			_, err := sts.NewFromConfig(configWith(w.operator, c, "eu-west-1")).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+			if err != nil {
+				wantCode(t, err, "ExpiredToken")
+				wantStatus(t, err, http.StatusForbidden)
+				continue
+			}
+			n++
+		}
+		return n
+	}
+	if n := alive(); n != len(sessions) {
+		t.Errorf("%d of %d sessions begin", n, len(sessions))
+	}
+	pass(10 * time.Minute) // the clients sign with the real time, and are believed for as long as that
+	if n := alive(); n == 0 || n == len(sessions) {
+		t.Errorf("after ten minutes %d of %d are left", n, len(sessions))
+	}
+}
