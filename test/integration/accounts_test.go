@@ -95,6 +95,7 @@ func TestLostAndForeignCredentialsDeleteNothing(t *testing.T) {
 
 // The provider's status tells how many use it, and of throttling; each changes only when that does.
 func TestAProviderTellsOfItsResourcesAndThrottling(t *testing.T) {
+	calm(t)
 	c := admin(t)
 	startOperator(t, operatorOptions{providerResync: 300 * time.Millisecond})
 	p := account(t, c, "240000000005")

@@ -62,6 +62,7 @@ func callsAtRest(t *testing.T, b *v1alpha1.S3Bucket, m awsproxy.Mark) {
 }
 
 func TestNameOnlyBucketKeepsItsCallBudget(t *testing.T) {
+	calm(t)
 	c := withOperator(t)
 	b := bucketOf(team(t, c), "plain")
 	createReady(t, c, b)
@@ -88,6 +89,7 @@ func TestNameOnlyBucketKeepsItsCallBudget(t *testing.T) {
 }
 
 func TestEachDeclaredFeatureCostsOneReadMore(t *testing.T) {
+	calm(t)
 	c := withOperator(t)
 	b := bucketOf(team(t, c), "full")
 	configure(&b.Spec)
@@ -130,6 +132,7 @@ func configure(s *v1alpha1.S3BucketSpec) {
 }
 
 func TestFeaturesAreAppliedRepairedAndReverted(t *testing.T) {
+	calm(t)
 	c := withOperator(t)
 	b := bucketOf(team(t, c), "turn")
 	configure(&b.Spec)
@@ -271,6 +274,7 @@ func TestForeignSecretIsNotTaken(t *testing.T) {
 
 // What docs/kinds/s3bucket.md says of calls.
 func TestCallsWithFeaturesAreAsDocumented(t *testing.T) {
+	calm(t)
 	c := withOperator(t)
 	b := bucketOf(team(t, c), "counted")
 	configure(&b.Spec)

@@ -19,6 +19,7 @@ import (
 
 // Resources of a provider with assumeRoleARN live in the role's account, and each namespace has a session of its own.
 func TestAssumedRoleLeadsToItsAccount(t *testing.T) {
+	calm(t)
 	c := withOperator(t)
 	p := account(t, c, "230000000001")
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) {
@@ -50,6 +51,7 @@ func TestAssumedRoleLeadsToItsAccount(t *testing.T) {
 
 // The token goes to AWS's STS, whatever the provider's endpoint; where that is, the operator's environment may say.
 func TestWebIdentity(t *testing.T) {
+	calm(t)
 	c := admin(t)
 	t.Setenv("AWS_ENDPOINT_URL_STS", world.AWSEndpoint)
 	token := filepath.Join(t.TempDir(), "token")

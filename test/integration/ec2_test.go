@@ -62,6 +62,7 @@ func look(t *testing.T, c client.Client, m *v1alpha1.EC2Instance, value string) 
 }
 
 func TestAMachineIsLaunchedAsAskedFor(t *testing.T) {
+	calm(t)
 	c := admin(t)
 	startOperator(t, operatorOptions{newClient: live})
 	ns := team(t, c)
@@ -107,6 +108,7 @@ func TestAMachineIsLaunchedAsAskedFor(t *testing.T) {
 }
 
 func TestAPlainMachineKeepsItsCallBudget(t *testing.T) {
+	calm(t)
 	c := withOperator(t)
 	ns := team(t, c)
 	first := bucketOf(ns, "first")
@@ -252,7 +254,7 @@ func TestALaunchThatFailsSaysWhatToDo(t *testing.T) {
 		"subnet":    {func(s *v1alpha1.EC2InstanceSpec) { s.SubnetID = "subnet-00000000" }, "ReferenceNotAllowed", "subnet subnet-00000000"},
 		"group":     {func(s *v1alpha1.EC2InstanceSpec) { s.SecurityGroupIDs = []string{"sg-00000000"} }, "ReferenceNotAllowed", "sg-00000000"},
 		"profile":   {func(s *v1alpha1.EC2InstanceSpec) { s.IAMInstanceProfile = "none" }, "ReferenceNotAllowed", "the instance profile none, or there is no such thing"},
-		"parameter": {func(s *v1alpha1.EC2InstanceSpec) { s.ImageID, s.ImageSSMParameter = "", "/none" }, "ImageParameterNotFound", "/none"},
+		"parameter": {func(s *v1alpha1.EC2InstanceSpec) { s.ImageID, s.ImageSSMParameter = "", "/portico/images/none" }, "ImageParameterNotFound", "/portico/images/none"},
 		"secret": {func(s *v1alpha1.EC2InstanceSpec) {
 			s.UserDataFrom = &v1alpha1.EC2UserDataSource{SecretKeyRef: &v1alpha1.SecretKeyRef{Name: "none", Key: "x"}}
 		}, "SecretNotFound", "no Secret none"},

@@ -76,8 +76,14 @@ type operatorOptions struct {
 	paced          bool // with the real rate of calls to Route 53
 }
 
-// quick is the simulator's time: what AWS shows after minutes, it shows after as many half seconds.
+// quick is the time of the simulator and of operators: what AWS shows after minutes, it shows after as many half seconds.
 const quick = 1.0 / 120
+
+// calm has AWS show every change at once until the test ends: for tests that count calls and writes.
+func calm(t *testing.T) {
+	t.Helper()
+	t.Cleanup(world.Proxy.Calm())
+}
 
 // withOperator returns an admin's client, with an operator that runs until the test ends.
 func withOperator(t *testing.T) client.Client {

@@ -38,7 +38,7 @@ func run(m *testing.M) int {
 	var err error
 	world, err = stack.Start(context.Background(), stack.Options{
 		Root: "../..", Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes | stack.AWS | stack.Dex | stack.Gateways, Progress: os.Stderr,
-		AuditLog: true,
+		AuditLog: true, TimeScale: quick,
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "start the stack:", err)

@@ -266,6 +266,7 @@ func rotate(t *testing.T, c client.Client, name string) {
 }
 
 func TestOneVerificationServesManyResources(t *testing.T) {
+	calm(t)
 	c := withOperator(t)
 	p := keyed(t, c, "210000000009")
 	m := world.Proxy.Mark()

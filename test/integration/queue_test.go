@@ -19,6 +19,7 @@ func queueOf(ns, name string) *v1alpha1.SQSQueue { return queues.object(ns, name
 
 // The calls that the page of the kind promises.
 func TestAQueueKeepsItsCallBudget(t *testing.T) {
+	calm(t)
 	c := withOperator(t)
 	for _, row := range []struct {
 		name     string
@@ -123,6 +124,7 @@ func TestFIFOQueuesAndTheirRules(t *testing.T) {
 
 // CreateQueue answers for somebody else's queue as if it had made it.
 func TestAForeignQueueIsNotAdoptedSilently(t *testing.T) {
+	calm(t)
 	c := withOperator(t)
 	ns := team(t, c)
 	made, err := queueAPI(t).CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(ns + "-legacy"), Tags: map[string]string{"made-by": "hand"}})
@@ -173,6 +175,7 @@ func TestTheBindingOfAQueueLeadsToIt(t *testing.T) {
 
 // The queue takes notice of neither: what the service does not keep is named, and no longer written at every look.
 func TestAttributesThatAQueueDoesNotKeepAreNamed(t *testing.T) {
+	calm(t)
 	c := withOperator(t)
 	q := queueOf(team(t, c), "deaf")
 	createReady(t, c, q)

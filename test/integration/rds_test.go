@@ -48,6 +48,7 @@ func secretOf(t *testing.T, c client.Client, ns, name string) map[string]string 
 }
 
 func TestADatabaseBecomesReadyWithAPasswordAndRests(t *testing.T) {
+	calm(t)
 	c := withOperator(t)
 	i := databaseOf(team(t, c), "ledger")
 	m := world.Proxy.Mark()

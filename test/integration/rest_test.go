@@ -17,6 +17,7 @@ import (
 // At rest a resource of which nothing is declared costs little more than one call in each audit interval: an hour, here
 // some seconds, with sweeps and checks of credentials every twelfth of it, as by default.
 func TestManyResourcesAtRestCostLittle(t *testing.T) {
+	calm(t)
 	const (
 		many  = 300
 		hour  = 15 * time.Second

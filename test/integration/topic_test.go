@@ -68,6 +68,7 @@ var topics = register(specimen{
 
 // The calls that the page of the kind promises.
 func TestATopicKeepsItsCallBudget(t *testing.T) {
+	calm(t)
 	c := withOperator(t)
 	ns := team(t, c)
 	create(t, c, queueOf(ns, "orders"))

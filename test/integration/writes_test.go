@@ -62,6 +62,7 @@ func applyServerSide(t *testing.T, c client.Client, b *v1alpha1.S3Bucket) {
 // From its creation by a user to Ready, a bucket costs the API server so many writes, whoever made it and how. What must be
 // saved before the bucket is made is the first.
 func TestNameOnlyBucketKeepsItsBudgetOfWrites(t *testing.T) {
+	calm(t)
 	c := admin(t)
 	cfg, err := world.ServiceAccountConfig(t.Context(), stack.Namespace, "portico-operator")
 	if err != nil {
