@@ -19,8 +19,9 @@ const (
 	// queueNameWait is how long the name of a deleted queue stays taken, by the
 	// reference of CreateQueue.
 	queueNameWait = time.Minute
-	// databaseCreation is how long a new database instance is "creating", about.
-	databaseCreation = 5 * time.Minute
+	// databaseCreation is how long a new database instance is "creating": minutes,
+	// of which one is enough to be met by whoever waits.
+	databaseCreation = time.Minute
 )
 
 // lag says what does not show yet: AWS shows a change to some callers at once,

@@ -161,7 +161,7 @@ func TestTagsMayBeLeftOutOfADescription(t *testing.T) {
 func TestADatabaseTakesItsTimeToCreate(t *testing.T) {
 	later := time.Duration(0)
 	c := newWorld(t, func(o *awsproxy.Options) {
-		o.TimeScale = 0.2
+		o.TimeScale = 1
 		o.Now = func() time.Time { return time.Now().Add(later) }
 	}).rds()
 	name := unique(t)
