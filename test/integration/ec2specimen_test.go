@@ -60,7 +60,7 @@ var machines = register(specimen{
 	},
 	astray: []wrong{
 		{"imageID", `{"imageID":"ami-0123456789abcdef0"}`, "ReferenceNotAllowed", false},
-		{"imageSSMParameter", `{"imageID":"","imageSSMParameter":"/nowhere"}`, "ImageParameterNotFound", false},
+		{"imageSSMParameter", `{"imageID":"","imageSSMParameter":"/portico/images/nowhere"}`, "ImageParameterNotFound", false},
 		{"subnetID", `{"subnetID":"subnet-0123456789abcdef0"}`, "ReferenceNotAllowed", false},
 		{"securityGroupIDs[]", `{"securityGroupIDs":["sg-0123456789abcdef0"]}`, "ReferenceNotAllowed", true},
 		{"keyName", `{"keyName":"nowhere"}`, "InvalidSpec", false},
