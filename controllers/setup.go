@@ -46,8 +46,8 @@ type Options struct {
 	ProviderResync time.Duration
 	// SweepEvery is how often listings tell whether resources are still there; 0: five minutes.
 	SweepEvery time.Duration
-	// TimeScale stretches how long AWS may show an old state after a change of ours; 0: 1, which is AWS's own time. A
-	// simulator that settles faster takes less.
+	// TimeScale stretches how long AWS may show an old state after a change of ours, and polls; 0: 1, which is AWS's own time.
+	// A simulator that settles faster takes less.
 	TimeScale float64
 	// Hostnames is where and how teams are given hostnames.
 	Hostnames Hostnames
@@ -144,6 +144,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		enqueuer:  newEnqueuer(),
 		features:  &operatorapi.Features{},
 	}
+	d.engine.Scale = d.timeScale
 	if err := cmp.Or(setupDeletions(ctx, mgr, d), setupKinds(ctx, mgr, d)); err != nil {
 		return err
 	}

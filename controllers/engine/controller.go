@@ -29,6 +29,8 @@ type Options struct {
 	Records *Records // what the engine remembers of its passes; nil: nothing, and no pass is routine
 	// Teams take turns; nil: each namespace is a team.
 	Teams *fair.Teams
+	// Scale stretches polls; 0: 1, for AWS's own time.
+	Scale float64
 }
 
 // back-off of failures: controller-runtime's own default goes up to 1,000 s, longer than a user waits.
@@ -62,7 +64,7 @@ func Build[T Object](mgr ctrl.Manager, proto T, work KindReconciler[T], o Option
 		Client:         mgr.GetClient(),
 		Events:         mgr.GetEventRecorder("portico"),
 		KindReconciler: work,
-		Schedule:       Schedule{Resync: o.Resync, Now: o.Now, Jitter: rand.Float64},
+		Schedule:       Schedule{Resync: o.Resync, Now: o.Now, Jitter: rand.Float64, Scale: o.Scale},
 		Records:        o.Records,
 		Teams:          o.Teams,
 	}

@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,6 +68,15 @@ type Schedule struct {
 	Resync time.Duration    // how often an object in sync is compared again
 	Now    func() time.Time // the clock
 	Jitter func() float64   // in [0,1): spreads what would else fall on the same moment
+	Scale  float64          // of polls, where what is waited for takes less or more time than AWS; 0: 1
+}
+
+// soonestPoll is how soon a poll comes at the least, however small the scale.
+const soonestPoll = 250 * time.Millisecond
+
+// poll returns when to look again at what is under way for as long as AWS takes.
+func (s Schedule) poll(after time.Duration) time.Duration {
+	return max(time.Duration(float64(after)*cmp.Or(s.Scale, 1)), min(after, soonestPoll))
 }
 
 // Reconcile implements reconcile.ObjectReconciler. A pass may finish when the operator is asked to end.

@@ -57,6 +57,26 @@ func TestWhatIsBlockedIsTriedAgainSoonAndThenMoreSlowly(t *testing.T) {
 	}
 }
 
+// A simulator that is faster than AWS is asked sooner, and never at once.
+func TestPollsAreScaled(t *testing.T) {
+	for _, row := range []struct {
+		scale       float64
+		after, want time.Duration
+	}{
+		{0, 20 * time.Second, 20 * time.Second},
+		{1, 20 * time.Second, 20 * time.Second},
+		{.1, 20 * time.Second, 2 * time.Second},
+		{.001, 20 * time.Second, soonestPoll},
+		{.001, 100 * time.Millisecond, 100 * time.Millisecond},
+	} {
+		wait := judge(Wait("Creating", row.after, "it is being created"), false, false, Schedule{})
+		wait.immediate = false
+		if got := wait.next(Schedule{Scale: row.scale}, 0).RequeueAfter; got != row.want {
+			t.Errorf("%s at scale %v: %s, want %s", row.after, row.scale, got, row.want)
+		}
+	}
+}
+
 // A wait of less than a second must get on: a pass that says what the one before has said backs off.
 func TestWorkThatAchievesNothingBacksOff(t *testing.T) {
 	b, now := paced(t)

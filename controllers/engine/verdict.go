@@ -67,5 +67,5 @@ func (v verdict) next(schedule Schedule, stood time.Duration) ctrl.Result {
 	case v.immediate:
 		return ctrl.Result{RequeueAfter: max(v.requeueAfter, min(stood, slowRetry), time.Millisecond)}
 	}
-	return ctrl.Result{RequeueAfter: v.requeueAfter, Priority: &low} // a poll: what users ask for goes first
+	return ctrl.Result{RequeueAfter: schedule.poll(v.requeueAfter), Priority: &low} // a poll: what users ask for goes first
 }
