@@ -59,6 +59,7 @@ type RightsReader interface {
 	Namespaces(ctx context.Context, id auth.Identity) ([]string, error)
 	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
 	Require(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) error
+	RequireOne(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) error
 	Ahead(ctx context.Context, id auth.Identity, rights ...cluster.Right)
 	Rights(ctx context.Context, id auth.Identity, kinds catalog.Catalog, namespace string) (map[string][]string, error)
 	Defaults(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (v1alpha1.TeamDefaults, error)
