@@ -38,6 +38,7 @@ func newPortal(t *testing.T) *fake {
 	t.Cleanup(server.Close)
 	f.url = server.URL
 	f.on("GET /me", 200, `{"username": "oidc:jane", "groups": ["oidc:devs"], "namespaces": ["payments"]}`)
+	f.on("GET /catalog?namespace=payments", 200, `{"items": []}`)
 	return f
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/client"
@@ -28,7 +29,9 @@ func (a *app) requestCommand() *cobra.Command {
 		Long: `Request makes a new object. Its fields come from --set, from a file, or from both: --set wins.
 
 FIELD is a path below spec, as portico kinds KIND lists them; the name of an object that is referred to may stand for the
-reference. Elements of lists are numbered from 0, entries of maps follow a dot. VALUE is text, a number, or true or false.`,
+reference. Elements of lists are numbered from 0, entries of maps follow a dot. VALUE is text, a number, or true or false.
+
+Without a file, deletionPolicy is what the team wants unless --set says it; a file that leaves it out gets the default of its kind.`,
 		Example: `  portico request bucket reports -n payments --set providerRef=aws --set versioning=Enabled --wait
   portico request bucket reports -n payments --set providerRef=aws --set tags.cost-center=4711 --dry-run
   portico request -f bucket.yaml -n payments`,
@@ -56,12 +59,11 @@ func (a *app) request(ctx context.Context, args []string, f requestFlags) error 
 			return err
 		}
 	}
-	c, err := a.api()
-	if err != nil {
-		return err
+	t, err := a.requested(ctx, obj, k)
+	if err == nil && f.file == "" { // what a file leaves out, it means to
+		err = beginAsTheTeam(ctx, t, obj)
 	}
-	t := target{kind: k, name: obj.GetName(), namespace: obj.GetNamespace(), api: c}
-	if err := a.place(ctx, &t); err != nil {
+	if err != nil {
 		return err
 	}
 	options := client.CreateOptions{}
@@ -86,6 +88,31 @@ func (a *app) request(ctx context.Context, args []string, f requestFlags) error 
 		return a.print(f.format, []object{made.Object}, true)
 	}
 	return nil
+}
+
+// requested returns where the object is to be.
+func (a *app) requested(ctx context.Context, obj *object, k catalog.Kind) (target, error) {
+	c, err := a.api()
+	if err != nil {
+		return target{}, err
+	}
+	t := target{kind: k, name: obj.GetName(), namespace: obj.GetNamespace(), api: c}
+	err = a.place(ctx, &t)
+	return t, err
+}
+
+// beginAsTheTeam fills in what the team that has the namespace wants to become of things when their objects are deleted, as the
+// portal's forms do, unless the object says it.
+func beginAsTheTeam(ctx context.Context, t target, obj *object) error {
+	const field = "deletionPolicy"
+	if !t.kind.Has(field) || catalog.TextAt(obj, "spec", field) != "" {
+		return nil
+	}
+	offered, err := t.api.ListCatalog(ctx, client.ListCatalogOptions{Namespace: t.namespace})
+	if err != nil || offered.Defaults == nil || !t.kind.Chooses(field, offered.Defaults.DeletionPolicy) {
+		return err
+	}
+	return unstructured.SetNestedField(obj.Object, offered.Defaults.DeletionPolicy, "spec", field)
 }
 
 // dryRun asks the API what would happen.

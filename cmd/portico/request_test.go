@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
 	"testing"
 )
@@ -24,5 +26,41 @@ func TestARequestIsWhatTheFieldsSay(t *testing.T) {
 	}
 	if said != "Warning: careful\nRequested bucket a in payments.\n" {
 		t.Errorf("said %q", said)
+	}
+}
+
+func TestARequestBeginsAsTheTeamWants(t *testing.T) {
+	const offers = `{"items": [], "defaults": {"provider": "aws", "deletionPolicy": "Retain"}}`
+	for name, c := range map[string]struct {
+		offers string
+		args   []string
+		want   any
+	}{
+		"it says nothing":          {offers, []string{"--set", "providerRef=aws"}, "Retain"},
+		"it says what it wants":    {offers, []string{"--set", "deletionPolicy=Orphan"}, "Orphan"},
+		"a file leaves it out":     {offers, []string{"-f", "bucket.yaml"}, nil},
+		"the team wants nothing":   {`{"items": [], "defaults": {"provider": "aws"}}`, nil, nil},
+		"the kind does it anyway":  {`{"items": [], "defaults": {"deletionPolicy": "Delete"}}`, nil, nil},
+		"the kind has no such one": {`{"items": [], "defaults": {"deletionPolicy": "Burn"}}`, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPortal(t)
+			p.on("GET /catalog?namespace=payments", 200, c.offers)
+			p.on("POST "+buckets, 201, bucket("a", "Unknown", ""))
+			term := newTerminal(t, p.url)
+			file := filepath.Join(t.TempDir(), "bucket.yaml")
+			if err := os.WriteFile(file, []byte("spec: {providerRef: {name: aws}}"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			args := append([]string{"request", "bucket", "a"}, c.args...)
+			if args[len(args)-1] == "bucket.yaml" {
+				args[len(args)-1] = file
+			}
+			term.run(0, args...)
+			spec, _ := p.bodies["POST "+buckets]["spec"].(map[string]any)
+			if spec["deletionPolicy"] != c.want {
+				t.Errorf("sent %v, want deletionPolicy %v", spec, c.want)
+			}
+		})
 	}
 }

@@ -25,11 +25,10 @@ func (p *pass) access(ctx context.Context) (string, error) {
 	if err == nil {
 		err = p.bindTeam(ctx)
 	}
-	members := count(len(p.team.Spec.Members), "member")
-	if p.team.Spec.Suspended {
-		return members + " can only look: the team is suspended", err
+	if err == nil && p.team.Spec.Suspended {
+		return p.suspended(ctx)
 	}
-	return "roles of " + members + " given " + p.in(), err
+	return "roles of " + count(len(p.team.Spec.Members), "member") + " given " + p.in(), err
 }
 
 func count(n int, thing string) string {

@@ -7,8 +7,12 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -83,6 +87,37 @@ func TestEverybodyOfASuspendedTeamIsAViewer(t *testing.T) {
 	p.team.Spec.Suspended = true
 	if count(v1alpha1.TeamViewer) != 2 || count(v1alpha1.TeamDeveloper) != 0 || count(v1alpha1.TeamOwner) != 0 {
 		t.Error("a member of a suspended team has more than the right to look")
+	}
+}
+
+func TestBindingsBesideASuspendedTeamAreNamed(t *testing.T) {
+	p := &pass{team: growth()}
+	p.team.Spec.Suspended, p.System, p.kept = true, []string{"portico-system"}, []string{"growth", "growth-prod"}
+	binding := func(namespace, name, kind, role string, subjects ...rbacv1.Subject) *rbacv1.RoleBinding {
+		return &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, RoleRef: rbacv1.RoleRef{Kind: kind, Name: role}, Subjects: subjects,
+		}
+	}
+	ci := rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: "growth", Name: "ci"}
+	ann, ops := rbacv1.Subject{Kind: rbacv1.UserKind, Name: "oidc:ann"}, rbacv1.Subject{Kind: rbacv1.GroupKind, Name: "oidc:ops"}
+	own := binding("growth", "portico-developer", "ClusterRole", "portico-developer", ops)
+	own.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(p.team, v1alpha1.GroupVersion.WithKind(v1alpha1.KindTeam))}
+	quiet := []client.Object{
+		own, binding("growth", "lookers", "ClusterRole", "portico-viewer", ann), binding("growth", "kube-lookers", "ClusterRole", "view", ann),
+		binding("growth", "nobody", "ClusterRole", "admin"), binding("elsewhere", "ci", "ClusterRole", "admin", ci),
+		binding("growth", "portico-tools", "ClusterRole", "portico-tools", rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: "portico-system", Name: "portico-impersonator"}),
+	}
+	loud := []client.Object{binding("growth-prod", "deploy", "ClusterRole", "portico-developer", ci, ann), binding("growth", "view", "Role", "view", ops)}
+	const only = "3 members can only look: the team is suspended"
+	for want, all := range map[string][]client.Object{
+		only: quiet,
+		only + ". RoleBindings that others made go on: deploy in growth-prod (ClusterRole portico-developer of ServiceAccount growth/ci and user oidc:ann), " +
+			"view in growth (Role view of group oidc:ops). Delete those that are meant to end, too": slices.Concat(quiet, loud),
+	} {
+		p.APIReader = fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithObjects(all...).Build()
+		if got, err := p.suspended(t.Context()); err != nil || got != want {
+			t.Errorf("%q, %v, want %q", got, err, want)
+		}
 	}
 }
 

@@ -104,6 +104,11 @@ func (k Kind) Has(name string) bool {
 	return slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Name == name })
 }
 
+// Chooses reports whether value can be chosen in spec's field of that name, and is not what it is anyway.
+func (k Kind) Chooses(name, value string) bool {
+	return slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Name == name && value != f.Default && slices.Contains(f.Options, value) })
+}
+
 // Tells reports whether status has a field of this name.
 func (k Kind) Tells(name string) bool { return slices.Contains(k.status, name) }
 

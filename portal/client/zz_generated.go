@@ -269,7 +269,7 @@ func (c *Client) ListActivity(ctx context.Context, opts ListActivityOptions) (*A
 
 // ListCatalogOptions are the parameters of ListCatalog; what is left zero is not sent.
 type ListCatalogOptions struct {
-	Namespace string // Also say what the caller may do with each kind in this namespace.
+	Namespace string // Also say what the caller may do with each kind in this namespace, and what requests there begin with.
 }
 
 func (o ListCatalogOptions) fill(r *request) {
@@ -399,6 +399,12 @@ type Activity struct {
 	Items []ActivityItem `json:"items"`
 }
 
+// CatalogDefaults is as in the document.
+type CatalogDefaults struct {
+	DeletionPolicy string `json:"deletionPolicy,omitempty"` // What becomes of AWS resources when their objects are deleted. A body that leaves it out gets the default of its kind.
+	Provider       string `json:"provider,omitempty"`       // AWSProvider of what names none. The cluster sees to it, whoever requests.
+}
+
 // CatalogItem is as in the document.
 type CatalogItem struct {
 	CanCreate  *bool    `json:"canCreate,omitempty"` // Whether the caller may create one in the namespace asked for.
@@ -412,7 +418,8 @@ type CatalogItem struct {
 
 // Catalog is as in the document.
 type Catalog struct {
-	Items []CatalogItem `json:"items"`
+	Defaults *CatalogDefaults `json:"defaults,omitempty"` // What forms and the command line begin with in the namespace asked for, as its team wants it; for those who may create something there.
+	Items    []CatalogItem    `json:"items"`
 }
 
 // Checks is as in the document.

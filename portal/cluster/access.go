@@ -146,10 +146,11 @@ func (c *Cluster) Can(ctx context.Context, id auth.Identity, verb string, k cata
 	return c.access.allowed(ctx, id, RightTo(verb, k, namespace))
 }
 
-// requireOne requires a right on one object. It refuses a ref without the namespace that its kind needs, which would ask
-// about every namespace, and unasked one whose name no object can have: names become part of the path of a request.
+// RequireOne returns a *ForbiddenError unless the caller may do verb with one object; as for CanOne, a right to it alone counts. It
+// refuses a ref without the namespace that its kind needs, which would ask about every namespace, and unasked one whose name no object
+// can have: names become part of the path of a request.
 // What is to be created may have any name, for the API server's refusal says what is wrong with it.
-func (c *Cluster) requireOne(ctx context.Context, id auth.Identity, verb string, ref Ref) error {
+func (c *Cluster) RequireOne(ctx context.Context, id auth.Identity, verb string, ref Ref) error {
 	if ref.Kind.Namespaced != (ref.Namespace != "") {
 		return fmt.Errorf("%s %s %q in namespace %q: one is needed for namespaced kinds only", verb, ref.Kind.Plural, ref.Name, ref.Namespace)
 	}

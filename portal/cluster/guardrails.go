@@ -21,19 +21,31 @@ type teamRules struct {
 // Guardrails returns those of the Team that the namespace belongs to. The caller needs the right to create or list objects of the
 // kind there.
 func (c *Cluster) Guardrails(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (guardrails.Limits, error) {
+	team, err := c.teamFor(ctx, id, k, namespace)
+	return team.limits(), err
+}
+
+// Defaults returns what a new object begins with, by the Team that the namespace belongs to. The caller needs the right to create or
+// list objects of the kind there.
+func (c *Cluster) Defaults(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (v1alpha1.TeamDefaults, error) {
+	team, err := c.teamFor(ctx, id, k, namespace)
+	return team.defaults(), err
+}
+
+// teamFor finds the Team of a namespace for a caller with the right to create or list objects of the kind there.
+func (c *Cluster) teamFor(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (teamRules, error) {
 	if err := c.requireInterest(ctx, id, k, namespace); err != nil {
-		return guardrails.Limits{}, err
+		return teamRules{}, err
 	}
 	metas, err := c.namespaceMetas(ctx)
 	if err != nil {
-		return guardrails.Limits{}, err
+		return teamRules{}, err
 	}
 	i := slices.IndexFunc(metas, func(n metav1.PartialObjectMetadata) bool { return n.Name == namespace })
 	if i < 0 {
-		return guardrails.Limits{}, nil
+		return teamRules{}, nil
 	}
-	team, err := c.teamOf(ctx, metas[i])
-	return team.limits(), err
+	return c.teamOf(ctx, metas[i])
 }
 
 // teamOf finds the Team of a namespace: its label names it, and its annotation has the Team's UID.
@@ -61,6 +73,16 @@ func (t teamRules) limits() guardrails.Limits {
 	}
 	rules, _, _ := unstructured.NestedMap(t.object.Object, "spec", "guardrails")
 	return guardrails.Limits{By: "Team " + t.object.GetName(), Rules: rules}
+}
+
+func (t teamRules) defaults() v1alpha1.TeamDefaults {
+	if t.object == nil {
+		return v1alpha1.TeamDefaults{}
+	}
+	return v1alpha1.TeamDefaults{
+		Provider:       catalog.TextAt(t.object, "spec", "defaults", "provider"),
+		DeletionPolicy: v1alpha1.DeletionPolicy(catalog.TextAt(t.object, "spec", "defaults", "deletionPolicy")),
+	}
 }
 
 // narrow returns what is left of a provider's regions for the team; nil if the team does not list the provider.

@@ -27,7 +27,7 @@ func (c *Cluster) Checks(ctx context.Context, id auth.Identity, obj *unstructure
 		return operator.Checks{}, fmt.Errorf("checks of %s %s: there is no such kind", obj.GetKind(), obj.GetName())
 	}
 	ref := Ref{Kind: kind, Namespace: obj.GetNamespace(), Name: obj.GetName()}
-	if err := c.requireOne(ctx, id, "get", ref); err != nil {
+	if err := c.RequireOne(ctx, id, "get", ref); err != nil {
 		return operator.Checks{}, err
 	}
 	return c.operator.Of(ctx, operator.Object{

@@ -58,7 +58,7 @@ func (c *Cluster) cached(ctx context.Context, k catalog.Kind, namespace string) 
 //
 // For what is not in the cache the API server is asked: it may have been made a moment ago.
 func (c *Cluster) Get(ctx context.Context, id auth.Identity, ref Ref) (*unstructured.Unstructured, error) {
-	if err := c.requireOne(ctx, id, "get", ref); err != nil {
+	if err := c.RequireOne(ctx, id, "get", ref); err != nil {
 		return nil, err
 	}
 	obj := &unstructured.Unstructured{}
@@ -75,7 +75,7 @@ func (c *Cluster) Get(ctx context.Context, id auth.Identity, ref Ref) (*unstruct
 
 // Current reads like Get, but asks the API server and not the cache, which may be some moments old.
 func (c *Cluster) Current(ctx context.Context, id auth.Identity, ref Ref) (*unstructured.Unstructured, error) {
-	if err := c.requireOne(ctx, id, "get", ref); err != nil {
+	if err := c.RequireOne(ctx, id, "get", ref); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)

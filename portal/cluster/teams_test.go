@@ -85,7 +85,7 @@ func TestARightToOneTeamIsNoneToOthers(t *testing.T) {
 			t.Errorf("may patch %q: %v, %v", name, got, err)
 		}
 	}
-	if err := c.requireOne(t.Context(), dev, "delete", Ref{Kind: k, Name: "growth"}); err == nil {
+	if err := c.RequireOne(t.Context(), dev, "delete", Ref{Kind: k, Name: "growth"}); err == nil {
 		t.Error("the right to patch is taken for one to delete")
 	}
 	bucket, _ := c.kinds.ByPlural("s3buckets")

@@ -189,7 +189,7 @@ func (c *Cluster) send(ctx context.Context, id auth.Identity, verb string, ref R
 	if err != nil {
 		return Result{}, err
 	}
-	if err := c.requireOne(ctx, id, verb, ref); err != nil {
+	if err := c.RequireOne(ctx, id, verb, ref); err != nil {
 		return Result{}, err
 	}
 	act := c.rightTo(ctx, id, verb, ref)

@@ -21,7 +21,9 @@ type Offers struct {
 	Grant     *v1alpha1.HostnameGrantSpec // of hostnames; nil: none
 	// Guardrails are those of the team.
 	Guardrails guardrails.Limits
-	Zones      map[string]string // domains of hosted zones that hostnames may be in, by ID, as far as they are known
+	// Defaults are what a new object of the team begins with.
+	Defaults v1alpha1.TeamDefaults
+	Zones    map[string]string // domains of hosted zones that hostnames may be in, by ID, as far as they are known
 }
 
 // Provider is an AWS account that the team may use.

@@ -2,7 +2,6 @@ package form
 
 import (
 	"cmp"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -84,28 +83,6 @@ func texts[T ~string](all []T) []string {
 		out = append(out, string(s))
 	}
 	return out
-}
-
-// Fresh returns the draft of a new object: with what can only be one thing, and the object that the address names.
-func Fresh(kind catalog.Kind, query url.Values, facts Facts, offers Offers) Draft {
-	values := url.Values{}
-	if len(offers.Providers) == 1 {
-		values.Set("spec.providerRef.name", offers.Providers[0].Name)
-	}
-	for _, f := range kind.Fields {
-		if f = offers.narrowed(f); f.Required && len(f.Options) == 1 {
-			values.Set(f.Path, f.Options[0])
-		}
-	}
-	for _, r := range kind.Refers {
-		if name := query.Get(r.Path); name != "" && r.Beside == "" { // no other field: a link must not fill in what nobody sees
-			values.Set(r.Path, name)
-		}
-	}
-	if kind.Name == v1alpha1.KindTeam {
-		begin(values, offers)
-	}
-	return subject{kind, facts}.fromForm(values)
 }
 
 // grantWords says what a grant allows.

@@ -8,7 +8,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/pages/page"
 )
@@ -17,6 +19,12 @@ import (
 type owning struct {
 	verbs map[string][]string // that those may who are no admins, by the name of the Team
 	taken []string            // namespaces that exist and are nobody's
+	// defaults of whichever team.
+	defaults v1alpha1.TeamDefaults
+}
+
+func (f *fakeCluster) Defaults(context.Context, auth.Identity, catalog.Kind, string) (v1alpha1.TeamDefaults, error) {
+	return f.defaults, f.away()
 }
 
 func (f *fakeCluster) CanOne(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) (bool, error) {

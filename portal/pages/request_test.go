@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/cluster"
 )
 
@@ -126,6 +127,13 @@ func TestOnlyAllowedProvidersAreOffered(t *testing.T) {
 	html := visit(t, f, developer, ask).Body.String()
 	if !strings.Contains(html, `<option value="two">two (not ready)`) || strings.Contains(html, `value="one" selected`) {
 		t.Error("two accounts must both be offered, neither chosen")
+	}
+	f.defaults = v1alpha1.TeamDefaults{Provider: "two", DeletionPolicy: v1alpha1.DeletionRetain}
+	html = visit(t, f, developer, ask).Body.String()
+	for _, words := range []string{`<option value="two" selected>two (not ready)`, `<option value="Retain" selected>`} {
+		if !strings.Contains(html, words) {
+			t.Errorf("the form of a team with defaults lacks %q", words)
+		}
 	}
 }
 

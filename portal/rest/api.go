@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/availability"
 	"github.com/portico-platform/portico/portal/catalog"
@@ -53,13 +54,15 @@ type Reader interface {
 	Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error)
 }
 
-// RightsReader tells what a caller may do, and where.
+// RightsReader tells what a caller may do, where, and what their requests begin with.
 type RightsReader interface {
 	Namespaces(ctx context.Context, id auth.Identity) ([]string, error)
 	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
 	Require(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) error
+	RequireOne(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) error
 	Ahead(ctx context.Context, id auth.Identity, rights ...cluster.Right)
 	Rights(ctx context.Context, id auth.Identity, kinds catalog.Catalog, namespace string) (map[string][]string, error)
+	Defaults(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (v1alpha1.TeamDefaults, error)
 }
 
 // HostnameReader reports whether hostnames can be had, for a caller, after checking access.

@@ -58,13 +58,28 @@ func (a *API) allowed(ctx context.Context, verb string, ref cluster.Ref) error {
 	return a.cluster.Require(ctx, caller(ctx), verb, ref)
 }
 
+// allowedOne returns nil if the caller may do verb with one object, and a *cluster.ForbiddenError if not. Of a kind without namespaces a
+// right to it alone counts, too: members have such rights to their Team.
+func (a *API) allowedOne(ctx context.Context, verb string, ref cluster.Ref) error {
+	if err := possibleNamespace(verb, ref.Kind, ref.Namespace); err != nil {
+		return err
+	}
+	if impossible(ref.Name) {
+		return a.cluster.Require(ctx, caller(ctx), verb, ref)
+	}
+	return a.cluster.RequireOne(ctx, caller(ctx), verb, ref)
+}
+
+// impossible reports whether no object can have the name.
+func impossible(name string) bool { return len(validation.IsDNS1123Subdomain(name)) > 0 }
+
 // possible refuses what no object can be called, before Kubernetes is asked: names become part of a URL there. Callers
 // with the right hear that there is no such object, others that they may not.
 func (a *API) possible(ctx context.Context, verb string, ref cluster.Ref) error {
-	if err := a.allowed(ctx, verb, ref); err != nil {
+	if err := a.allowedOne(ctx, verb, ref); err != nil {
 		return err
 	}
-	if len(validation.IsDNS1123Subdomain(ref.Name)) > 0 {
+	if impossible(ref.Name) {
 		return apierrors.NewNotFound(ref.Kind.Resource.GroupResource(), ref.Name)
 	}
 	return nil

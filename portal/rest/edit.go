@@ -102,7 +102,7 @@ func (a *API) put(ctx context.Context, ref cluster.Ref, in PutOptions) (*writeOu
 	if in.IfNoneMatch != "" {
 		verb = "create"
 	}
-	if err := a.allowed(ctx, verb, ref); err != nil {
+	if err := a.allowedOne(ctx, verb, ref); err != nil {
 		return nil, a.fail(ctx, err)
 	}
 	creates, err := in.creates(ctx)

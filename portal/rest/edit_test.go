@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -213,5 +214,36 @@ func TestTheDocumentKnowsOfEdits(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestARightToOneTeamIsEnough: members may get their own Team, and owners change it, without any right to the others.
+func TestARightToOneTeamIsEnough(t *testing.T) {
+	f := newFake(t)
+	for _, verb := range []string{"get", "list", "update", "patch", "delete"} {
+		f.denied = append(f.denied, verb+"  teams")
+	}
+	f.own = "growth"
+	for _, name := range []string{"growth", "search"} {
+		team := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "portico.dev/v1alpha1", "kind": "Team", "metadata": map[string]any{"name": name, "uid": name}, "spec": map[string]any{},
+		}}
+		f.objects = append(f.objects, team)
+	}
+	const merge = `{"spec":{"members":[{"user":"oidc:jo","role":"Viewer"}]}}`
+	const whole = `{"apiVersion":"portico.dev/v1alpha1","kind":"Team","metadata":{"name":"NAME"},"spec":{}}`
+	for name, status := range map[string]int{"growth": 200, "search": 403, "No_Name": 403} {
+		for _, w := range []*httptest.ResponseRecorder{
+			f.call("GET", "/teams/"+name, ""),
+			f.call("PATCH", "/teams/"+name, merge, "Content-Type", "application/merge-patch+json", "If-Match", "*"),
+			f.call("PUT", "/teams/"+name, strings.ReplaceAll(whole, "NAME", name), "Content-Type", "application/json", "If-Match", "*"),
+		} {
+			if w.Code != status {
+				t.Errorf("%s: %d, want %d: %s", name, w.Code, status, w.Body)
+			}
+		}
+	}
+	if len(f.writes) != 2 {
+		t.Errorf("wrote %v", f.writes)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/availability"
 	"github.com/portico-platform/portico/portal/catalog"
@@ -41,6 +42,8 @@ type fakeCluster struct {
 	behind  int64 // generations that the cache lags behind
 	checks  operator.Checks
 	answer  availability.Answer
+	begins  v1alpha1.TeamDefaults
+	own     string // the object of this name is the caller's own
 	checked []availability.Query
 	running
 	ender
@@ -75,6 +78,14 @@ func (f *fakeCluster) Require(_ context.Context, _ auth.Identity, verb string, r
 	return nil
 }
 
+// RequireOne lets the caller do everything with what is the caller's own.
+func (f *fakeCluster) RequireOne(ctx context.Context, id auth.Identity, verb string, ref cluster.Ref) error {
+	if f.own != "" && ref.Name == f.own {
+		return nil
+	}
+	return f.Require(ctx, id, verb, ref)
+}
+
 // Activity gives all events, whoever wrote them.
 func (f *fakeCluster) Activity(_ context.Context, _ auth.Identity, ns string) (cluster.Activity, error) {
 	if f.refuses("list", catalog.Kind{Plural: "events"}, ns) {
@@ -105,6 +116,10 @@ func (f *fakeCluster) Rights(_ context.Context, _ auth.Identity, kinds catalog.C
 		may[k.Plural] = slices.DeleteFunc([]string{"get", "list", "create", "update", "patch", "delete"}, func(verb string) bool { return f.refuses(verb, k, ns) })
 	}
 	return may, nil
+}
+
+func (f *fakeCluster) Defaults(context.Context, auth.Identity, catalog.Kind, string) (v1alpha1.TeamDefaults, error) {
+	return f.begins, nil
 }
 
 // refuses tells what is denied, of all kinds or of one.

@@ -18,7 +18,7 @@ type resourcesInput struct {
 }
 
 type catalogInput struct {
-	Namespace string `query:"namespace" doc:"Also say what the caller may do with each kind in this namespace."`
+	Namespace string `query:"namespace" doc:"Also say what the caller may do with each kind in this namespace, and what requests there begin with."`
 }
 
 type meInput struct {
@@ -27,8 +27,14 @@ type meInput struct {
 
 type catalogOutput struct {
 	Body struct {
-		Items []catalogItem `json:"items"`
+		Items    []catalogItem    `json:"items"`
+		Defaults *catalogDefaults `json:"defaults,omitempty" doc:"What forms and the command line begin with in the namespace asked for, as its team wants it; for those who may create something there."`
 	}
+}
+
+type catalogDefaults struct {
+	Provider       string `json:"provider,omitempty" doc:"AWSProvider of what names none. The cluster sees to it, whoever requests."`
+	DeletionPolicy string `json:"deletionPolicy,omitempty" doc:"What becomes of AWS resources when their objects are deleted. A body that leaves it out gets the default of its kind."`
 }
 
 type catalogItem struct {
@@ -122,7 +128,24 @@ func (a *API) catalog(ctx context.Context, in *catalogInput) (*catalogOutput, er
 		}
 		out.Body.Items = append(out.Body.Items, item)
 	}
+	var err error
+	if out.Body.Defaults, err = a.defaults(ctx, kinds, may, in.Namespace); err != nil {
+		return nil, a.fail(ctx, err)
+	}
 	return out, nil
+}
+
+// defaults returns those of the team that has the namespace, for a caller who may create one of the kinds there, and nil if it has none.
+func (a *API) defaults(ctx context.Context, kinds catalog.Catalog, may map[string][]string, namespace string) (*catalogDefaults, error) {
+	i := slices.IndexFunc(kinds, func(k catalog.Kind) bool { return slices.Contains(may[k.Plural], "create") })
+	if i < 0 {
+		return nil, nil
+	}
+	of, err := a.cluster.Defaults(ctx, caller(ctx), kinds[i], namespace)
+	if err != nil || of.Provider == "" && of.DeletionPolicy == "" {
+		return nil, err
+	}
+	return &catalogDefaults{Provider: of.Provider, DeletionPolicy: string(of.DeletionPolicy)}, nil
 }
 
 func (a *API) me(ctx context.Context, in *meInput) (*meOutput, error) {

@@ -9,6 +9,7 @@ import (
 
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/limit"
 )
 
@@ -77,4 +78,30 @@ func TestCallersThatAskTooOftenWait(t *testing.T) {
 		t.Errorf("after that time: %d", w.Code)
 	}
 	wantProblem(t, f.call("GET", "/me", ""), 429)
+}
+
+func TestTheCatalogSaysWhatRequestsBeginWith(t *testing.T) {
+	const defaults = `"defaults":{"provider":"aws-prod","deletionPolicy":"Retain"}`
+	begins := v1alpha1.TeamDefaults{Provider: "aws-prod", DeletionPolicy: v1alpha1.DeletionRetain}
+	for name, c := range map[string]struct {
+		begins v1alpha1.TeamDefaults
+		path   string
+		denied []string
+		told   bool
+	}{
+		"of a team":                     {begins, "/catalog?namespace=payments", nil, true},
+		"of a team without any":         {v1alpha1.TeamDefaults{}, "/catalog?namespace=payments", nil, false},
+		"no namespace is named":         {begins, "/catalog", nil, false},
+		"to those who request one kind": {begins, "/catalog?namespace=payments", []string{"create payments s3buckets"}, true},
+		"not to those who only look":    {begins, "/catalog?namespace=payments", []string{"create payments"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t)
+			f.begins, f.denied = c.begins, c.denied
+			w := f.call("GET", c.path, "")
+			if text := w.Body.String(); w.Code != 200 || strings.Contains(text, defaults) != c.told || strings.Contains(text, `"defaults"`) != c.told {
+				t.Errorf("%d %s", w.Code, text)
+			}
+		})
+	}
 }

@@ -8,7 +8,11 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/test/stack"
 )
 
@@ -76,6 +80,25 @@ func TestAnAdminOnboardsATeam(t *testing.T) {
 	admin.await(`main`, "AWS accounts")
 	admin.every("edit-team")
 	admin.cannotDeleteGrowth()
+	dev.isOfferedWhatIsAllowed()
+}
+
+// isOfferedWhatIsAllowed sees in a form what the team's guardrails allow alone, and what the team begins with.
+func (h *hand) isOfferedWhatIsAllowed() {
+	h.t.Helper()
+	all := dynamic.NewForConfigOrDie(world.Admin).Resource(v1alpha1.GroupVersion.WithResource("teams"))
+	rules := []byte(`{"spec":{"guardrails":{"allowedEngines":[{"engine":"postgres"}]},"defaults":{"deletionPolicy":"Retain"}}}`)
+	if _, err := all.Patch(h.t.Context(), "growth", types.MergePatchType, rules, metav1.PatchOptions{}); err != nil {
+		h.t.Fatal(err)
+	}
+	h.awaitAt("/teams/growth/new/rdsinstances", "allowedEngines of Team growth allows postgres")
+	const offered = `[...document.querySelectorAll('[name="spec.engine"] option')].map(o => o.value).filter(Boolean).join()`
+	if got := eval[string](h.tab, offered); got != "postgres" {
+		h.t.Errorf("the form offers the engines %q, and the team may have postgres alone", got)
+	}
+	if got := eval[string](h.tab, `document.querySelector('[name="spec.deletionPolicy"]').value`); got != "Retain" {
+		h.t.Errorf("the form begins with the deletion policy %q, and the team wants Retain", got)
+	}
 }
 
 // makesGrowth fills in the form, is refused where it is wrong, and follows the team until it is Ready.

@@ -48,9 +48,9 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 			})
 		}
 	}
-	served := 0
+	served, client := 0, plainly()
 	for open.Load() > 0 {
-		resp, err := plainly.Get(g.url + "/healthz")
+		resp, err := client.Get(g.url + "/healthz")
 		if err != nil {
 			t.Fatalf("others are not served: %v", err)
 		}
@@ -105,6 +105,7 @@ func TestAFloodOfStreamsIsOneUsersOwn(t *testing.T) {
 	const flood = 1000
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
+	kept := secrets.Transport(transport)
 	ctx, cancel := context.WithCancel(t.Context())
 	var open, refused, other atomic.Int64
 	var all sync.WaitGroup
@@ -120,7 +121,7 @@ func TestAFloodOfStreamsIsOneUsersOwn(t *testing.T) {
 			req.Header.Set("Authorization", "Bearer "+token)
 		}
 		req.AddCookie(&http.Cookie{Name: "__Host-portico", Value: session})
-		resp, err := transport.RoundTrip(req)
+		resp, err := kept.RoundTrip(req)
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 			return

@@ -4,17 +4,22 @@ package integration
 
 import (
 	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/portico-platform/portico/test/stack"
 )
 
-// raw sends bytes as they are, which no client of Go's would, and returns the answers until the portal closes or is silent. What is
-// sent should end with a request that asks to close.
+// raw sends bytes as they are, which no client of Go's would, and returns the answers until the portal closes or is silent. It fails
+// if there is neither an answer nor an end. What is sent should end with a request that asks to close.
 func (g *target) raw(t *testing.T, text string) (answers []answer) {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(g.url, "http://"))
@@ -29,11 +34,25 @@ func (g *target) raw(t *testing.T, text string) (answers []answer) {
 	for r := bufio.NewReader(conn); ; {
 		resp, err := http.ReadResponse(r, nil)
 		if err != nil {
+			if len(answers) == 0 && errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("%.80q is neither answered nor hung up on", text)
+			}
 			return answers
 		}
 		body, _ := io.ReadAll(resp.Body)
 		answers = append(answers, answer{status: resp.StatusCode, header: resp.Header, raw: string(body)})
+		keepAnswer(text, resp.Header, body)
 	}
+}
+
+// keepAnswer gives an answer to the search for secrets. Cookies are secrets that belong there.
+func keepAnswer(request string, header http.Header, body []byte) {
+	var all bytes.Buffer
+	header = header.Clone()
+	header.Del("Set-Cookie")
+	_ = header.Write(&all) // to memory
+	line, _, _ := strings.Cut(request, "\r\n")
+	secrets.Write("answers", fmt.Sprintf("%.80q", line), all.String()+string(body))
 }
 
 // TestSmuggledRequestsAreRefused: what two readers could take for different requests is refused, or ends the connection, and each
@@ -46,6 +65,12 @@ func TestSmuggledRequestsAreRefused(t *testing.T) {
 	post := func(headers, body string) string {
 		return "POST /api/v1/namespaces/payments/s3buckets?dryRun=All HTTP/1.1\r\nHost: " + host + "\r\nAuthorization: Bearer " + token +
 			"\r\nContent-Type: application/json\r\n" + headers + "\r\n" + body
+	}
+	// What is well-formed is answered, one request after the other: the wrong ones below do not fail for want of that.
+	right := `{"metadata":{"name":"` + unique("right") + `"},"spec":{"providerRef":{"name":"` + stack.Provider + `"}}}`
+	both := g.raw(t, post(fmt.Sprintf("Content-Length: %d\r\n", len(right)), right)+strings.Replace(inner, "\r\n\r\n", "\r\nAuthorization: Bearer "+token+"\r\n\r\n", 1))
+	if len(both) != 2 || both[0].status != http.StatusOK || both[1].status != http.StatusOK || !strings.Contains(both[1].raw, "payments-dev") {
+		t.Fatalf("two requests that are right are answered %v", both)
 	}
 	bad := map[string]string{
 		"two lengths":                     post("Content-Length: 2\r\nContent-Length: 40\r\n", "{}"+inner),

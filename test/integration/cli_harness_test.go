@@ -70,6 +70,7 @@ func (c *terminal) run(code int, args ...string) (out, err string) {
 	cmd := c.command(args...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	failed := cmd.Run()
+	secrets.Write("the command line", "portico "+strings.Join(args, " "), stdout.String()+stderr.String())
 	if got := cmd.ProcessState.ExitCode(); got != code {
 		c.t.Fatalf("portico %s exits with %d (%v), want %d\n%s%s", strings.Join(args, " "), got, failed, code, &stdout, &stderr)
 	}
@@ -111,6 +112,7 @@ func (c *terminal) login(server, user string) (said string) {
 	if err := cmd.Wait(); err != nil {
 		c.t.Fatalf("portico login: %v: %s", err, &all)
 	}
+	secrets.Write("the command line", "portico login", all.String())
 	return all.String()
 }
 

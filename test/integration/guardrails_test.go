@@ -252,7 +252,7 @@ func TestATeamNarrowsWhatItsMachinesCanName(t *testing.T) {
 	s := sharedAccount{t, ec2.NewFromConfig(outsideConfig(t, p.Name)), iam.NewFromConfig(outsideConfig(t, p.Name))}
 	ours, theirs := s.group("narrow-ours"), s.group("narrow-theirs")
 	edit(t, c, p, func(p *v1alpha1.AWSProvider) {
-		p.Spec.AllowedSecurityGroups, p.Spec.AllowedInstanceProfiles = []string{ours, theirs}, []string{"*"}
+		p.Spec.AllowedSecurityGroups, p.Spec.AllowedInstanceProfiles, p.Spec.AllowedKMSKeys = []string{ours, theirs}, []string{"*"}, []string{"*"}
 	})
 	ready(t, c, p)
 	growth := newTeam(t, c, "growth-narrows", ns, map[string]any{
@@ -279,6 +279,17 @@ func TestATeamNarrowsWhatItsMachinesCanName(t *testing.T) {
 	reason(t, c, m, v1alpha1.ReasonNotAllowed)
 	edit(t, c, m, func(m *v1alpha1.EC2Instance) { m.Spec.SecurityGroupIDs = []string{ours} })
 	ready(t, c, m)
+	edit(t, c, growth, func(g *v1alpha1.Team) {
+		g.Spec.Guardrails = &v1alpha1.TeamGuardrails{TeamReferences: v1alpha1.TeamReferences{AllowedKMSKeys: []string{"alias/ours"}}}
+	})
+	b := bucketOf(ns, "keyed")
+	b.Spec.ProviderRef.Name, b.Spec.Encryption = p.Name, &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: "alias/theirs"}
+	create(t, c, b)
+	if got := reason(t, c, b, v1alpha1.ReasonNotAllowed); !strings.Contains(got.Message, "the KMS key alias/theirs is not allowed; spec.guardrails.allowedKMSKeys of Team growth-narrows allows alias/ours.") {
+		t.Errorf("message %q", got.Message)
+	}
+	edit(t, c, b, func(b *v1alpha1.S3Bucket) { b.Spec.Encryption.KMSKeyID = "alias/ours" })
+	ready(t, c, b)
 }
 
 // A web app whose image the team may not run is not rolled out; one that runs goes on.

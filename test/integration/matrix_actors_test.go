@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal"
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 	"github.com/portico-platform/portico/test/stack"
@@ -28,34 +29,27 @@ type actor struct {
 	token   string
 	session string
 	inTeam  bool // has a role in the team, and so knows of it
+	member  bool // of its Team
 }
 
-// actors returns the columns. Whoever has a role in the team has it in ns.
+// actors returns the columns. Whoever has a role in the team is a member of its Team, but for the tool.
 func (m *matrix) actors() []actor {
 	person := func(name, group string, inTeam bool) actor {
 		claims := oidctest.Claims{"sub": name, "preferred_username": name, "groups": []string{group}}
-		return actor{name, claims, m.tokenOf(claims, nil), m.portal.signIn(m.t, m.issuer, claims).session(), inTeam}
+		return actor{name, claims, m.tokenOf(claims, nil), m.portal.signIn(m.t, m.issuer, claims).session(), inTeam, inTeam && group != "platform-admins"}
 	}
-	developer := person("developer", m.bind("portico-developer"), true)
+	developer := person("developer", m.group(v1alpha1.TeamDeveloper), true)
 	return []actor{
 		{name: "anonymous"},
 		{name: "expired", token: m.tokenOf(developer.claims, oidctest.Claims{"exp": 1}), session: m.expiredSession(developer.claims)},
 		{name: "wrong audience", token: m.tokenOf(developer.claims, oidctest.Claims{"aud": "another"}), session: m.foreignSession(developer.claims)},
 		{name: "ServiceAccount", token: m.serviceAccount(), inTeam: true},
 		person("developer of another team", "team-search", false),
-		person("viewer", m.bind("portico-viewer"), true),
+		person("viewer", m.group(v1alpha1.TeamViewer), true),
 		developer,
-		person("owner", m.bind("portico-owner"), true),
+		person("owner", m.group(v1alpha1.TeamOwner), true),
 		person("admin", "platform-admins", true),
 	}
-}
-
-// bind gives a group of its own the role in the team, and returns the group as the provider names it.
-func (m *matrix) bind(role string) (group string) {
-	m.t.Helper()
-	group = role + "-" + m.ns
-	m.bindTo(role, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: "Group", Name: stack.Prefix + group})
-	return group
 }
 
 func (m *matrix) bindTo(role string, who rbacv1.Subject) {
@@ -131,6 +125,8 @@ func (m *matrix) entitled(all []actor) {
 			})
 		}
 	}
+	m.entitledTo(m.things[v1alpha1.KindTeam], all)
+	m.entitledTo(m.spare, all)
 	await(m.t, "the tools to be let in", func() (bool, string) {
 		got := m.portal.call(m.t, all[3].token, "POST", "/namespaces/"+m.ns+"/s3buckets?dryRun=All", bucketBody("by-ci", ""))
 		return got.status == http.StatusOK, got.raw

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
 // verdict is what an actor is answered.
@@ -24,12 +26,12 @@ const (
 )
 
 // cell returns the word for what the actor is answered. Whoever is refused must be told the same of what is there and of what is
-// not, and whoever is not of the team, whatever the answer.
+// not, and whoever is not of the team, whatever the answer. Members may know that their Team is there.
 func (m *matrix) cell(r row, a actor) string {
 	m.t.Helper()
 	as := m.make(r)
 	got := m.ask(m.portal.url, r.method, as, a)
-	if a.inTeam && got.word != wordNo && got.word != wordSignIn || r.stream && got.word == wordYes {
+	if a.inTeam && got.word != wordNo && got.word != wordSignIn || r.stream && got.word == wordYes || r.ofTeam() && a.member {
 		return got.word
 	}
 	for what, other := range m.absent(r, as, a) {
@@ -62,7 +64,7 @@ func (m *matrix) absent(r row, as request, a actor) map[string]request {
 	if strings.Contains(r.route, "{pod}") {
 		replaced("a Pod that there is not", m.pod)
 	}
-	if !a.inTeam && (strings.Contains(as.path, m.ns) || strings.Contains(as.path, gateways)) {
+	if !a.inTeam && !r.ofTeam() && (strings.Contains(as.path, m.ns) || strings.Contains(as.path, gateways)) {
 		other := as
 		other.path = strings.NewReplacer("/"+m.ns, "/"+nobody, "="+m.ns, "="+nobody, "/"+gateways, "/"+nobody).Replace(as.path)
 		all["a namespace that there is not"] = other
@@ -121,7 +123,7 @@ func wordOf(resp *http.Response) string {
 
 // sameFor takes from an answer what it repeats of the request.
 func (m *matrix) sameFor(text, id string, as request) string {
-	names := []string{id, "ID", nobody, "NAME", m.pod, "NAME", gateways, "NAME"}
+	names := []string{m.things[v1alpha1.KindTeam].GetName(), "NAME", m.spare.GetName(), "NAME", id, "ID", nobody, "NAME", m.pod, "NAME", gateways, "NAME"}
 	for _, part := range strings.FieldsFunc(as.path, func(r rune) bool { return r == '/' || r == '?' }) {
 		if strings.Contains(part, "matrix") || strings.HasPrefix(part, m.ns) {
 			names = append(names, part, "NAME")

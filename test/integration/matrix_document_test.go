@@ -22,14 +22,14 @@ The portal decides nothing itself. It asks Kubernetes, by the roles of ` + "`con
 | expired | a session and a token that were good once |
 | wrong audience | a token for somebody else, and a session of another installation |
 | ServiceAccount | a tool of the team, with portico-developer, in a namespace where [tools were let in](admin-guide.md#let-tools-in). It brings a token, which is good for the REST API alone |
-| viewer, developer | portico-viewer, portico-developer in the team's namespace |
+| viewer, developer, owner | members of the [Team](kinds/team.md) that has the namespace, in that role. The operator has given them portico-viewer, portico-developer or portico-owner there and the right to see their Team, and owners the right to change it, of which a policy leaves them the members (` + "`TestOwnersChangeTheMembersAndNothingElse`" + `) |
 | developer of another team | portico-developer, elsewhere |
 | admin | portico-admin, in the whole cluster |
 
 | Answer | |
 |---|---|
 | yes | it is done, or shown |
-| **no** | 403. The answer is the same, word for word, for an object or a Pod that does not exist, and to whoever is not of the team for a namespace that does not exist: the test asks for each |
+| **no** | 403. The answer is the same, word for word, for an object or a Pod that does not exist, and to whoever is not of the team for a namespace that does not exist: the test asks for each. Members may know that their own Team is there |
 | empty | nothing is in it |
 | leads on | to another page, which answers for itself |
 | sign in | 401, or the way to the page for signing in. It is the same for what does not exist, too |

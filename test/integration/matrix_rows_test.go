@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -18,7 +17,6 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/catalog"
-	"github.com/portico-platform/portico/portal/cluster"
 )
 
 // request is one of a row of the matrix, as each actor sends it.
@@ -47,6 +45,11 @@ func (r row) String() string {
 // isREST tells routes of the REST API.
 func (r row) isREST() bool { return strings.HasPrefix(r.route, "/api/v1/") }
 
+// ofTeam tells routes about one Team.
+func (r row) ofTeam() bool {
+	return strings.HasPrefix(r.route, "/team/{name}") || strings.HasPrefix(r.route, "/api/v1/teams/{name}")
+}
+
 // kind returns the kind of the REST API's route, nil if it is of none.
 func (m *matrix) kind(r row) *catalog.Kind {
 	for part := range strings.SplitSeq(r.route, "/") {
@@ -72,6 +75,9 @@ func (m *matrix) makeREST(r row) request {
 	out := request{path: r.route, header: http.Header{}}
 	if k := m.kind(r); k != nil {
 		obj := m.things[k.Name]
+		if k.Name == v1alpha1.KindTeam && r.method == http.MethodDelete { // one with resources is not deleted
+			obj = m.spare
+		}
 		out.path = strings.NewReplacer("{namespace}", cmp.Or(obj.GetNamespace(), m.ns), "{name}", obj.GetName()).Replace(r.route)
 		out.body = m.bodyOf(r.method, *k)
 	}
@@ -111,12 +117,16 @@ func (m *matrix) makeREST(r row) request {
 func (m *matrix) bodyOf(method string, k catalog.Kind) string {
 	m.t.Helper()
 	var obj map[string]any
-	switch method {
-	case http.MethodPost:
+	switch of := k.Name == v1alpha1.KindTeam; {
+	case method == http.MethodPost:
 		obj = m.plain(m.object(k.Name, unique("matrix"), "{}"))
-	case http.MethodPut:
+	case method == http.MethodPut && of:
+		obj, _ = m.withAnother()
+	case method == http.MethodPut:
 		obj = m.plain(m.things[k.Name])
-	case http.MethodPatch:
+	case method == http.MethodPatch && of:
+		_, obj = m.withAnother()
+	case method == http.MethodPatch:
 		return `{"metadata":{"labels":{"matrix":"yes"}}}`
 	default:
 		return ""
@@ -146,24 +156,32 @@ func (m *matrix) plain(obj client.Object) map[string]any {
 	return map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": gvk.Kind, "metadata": meta, "spec": all["spec"]}
 }
 
-func (m *matrix) makePage(r row) request {
+// about returns the object that the page is about, and the plural name of its kind. What is deleted is made for it.
+func (m *matrix) about(r row) (plural string, obj client.Object) {
 	m.t.Helper()
 	ofApp := slices.ContainsFunc([]string{"/pods/", "/scale", "/rollback", "/restart"}, func(part string) bool { return strings.Contains(r.route, part) })
-	kind, obj := "s3buckets", m.things["S3Bucket"]
-	if ofApp {
-		kind, obj = "webapps", m.things["WebApp"]
-	}
-	out := request{header: http.Header{}}
 	switch {
-	case r.method != http.MethodPost:
-	case strings.HasSuffix(r.route, "/delete"):
+	case strings.HasPrefix(r.route, "/team/") && strings.HasSuffix(r.route, "/suspend"):
+		return "", m.spare
+	case strings.HasPrefix(r.route, "/team/"):
+		return "", m.things[v1alpha1.KindTeam]
+	case ofApp:
+		return "webapps", m.things["WebApp"]
+	case r.method == http.MethodPost && strings.HasSuffix(r.route, "/delete"):
 		b := m.object("S3Bucket", unique("matrix"), "{}")
 		create(m.t, m.c, b)
-		obj = b
-		out.body = url.Values{"uid": {string(b.GetUID())}, "name": {b.GetName()}}.Encode()
 		m.cached(b)
-	default:
-		out.body = m.formOf(r, obj)
+		return "s3buckets", b
+	}
+	return "s3buckets", m.things["S3Bucket"]
+}
+
+func (m *matrix) makePage(r row) request {
+	m.t.Helper()
+	kind, obj := m.about(r)
+	out := request{header: http.Header{}}
+	if r.method == http.MethodPost {
+		out.body = m.formOf(r, obj).Encode()
 	}
 	if out.body != "" {
 		out.header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -188,30 +206,36 @@ func (m *matrix) makePage(r row) request {
 	return out
 }
 
-// formOf returns what a browser posts to the page.
-func (m *matrix) formOf(r row, obj client.Object) string {
+// yaml returns what a user writes of an object.
+func (m *matrix) yaml(obj client.Object) string {
 	m.t.Helper()
-	text := func(o client.Object) string {
-		b, err := yaml.Marshal(m.plain(o))
-		if err != nil {
-			m.t.Fatal(err)
-		}
-		return string(b)
+	b, err := yaml.Marshal(m.plain(obj))
+	if err != nil {
+		m.t.Fatal(err)
 	}
+	return string(b)
+}
+
+// formOf returns what a browser posts to the page.
+func (m *matrix) formOf(r row, obj client.Object) url.Values {
+	m.t.Helper()
 	switch r.route {
 	case "/teams/{team}/new/{kind}":
-		return url.Values{"yaml": {text(m.object("S3Bucket", unique("matrix"), "{}"))}, "do": {"create"}}.Encode()
+		return url.Values{"yaml": {m.yaml(m.object("S3Bucket", unique("matrix"), "{}"))}, "do": {"create"}}
 	case "/teams/{team}/{kind}/{name}/edit":
-		u := &unstructured.Unstructured{Object: m.plain(obj)}
-		return url.Values{"yaml": {text(obj)}, "began": {text(obj)}, "etag": {cluster.ETag(u)}, "do": {"yaml"}}.Encode()
+		etag, edited := m.etag(obj), obj.DeepCopyObject().(*v1alpha1.S3Bucket)
+		edited.Spec.Tags = v1alpha1.Tags{"matrix": v1alpha1.TagValue(unique("tag"))}
+		return url.Values{"yaml": {m.yaml(edited)}, "began": {m.yaml(obj)}, "etag": {etag}, "do": {"create"}}
+	case "/teams/{team}/{kind}/{name}/delete":
+		return url.Values{"uid": {string(obj.GetUID())}, "name": {obj.GetName()}}
 	case "/teams/{team}/{kind}/{name}/scale":
-		return url.Values{"replicas": {"2"}}.Encode()
+		return url.Values{"replicas": {"2"}}
 	case "/teams/{team}/{kind}/{name}/rollback":
-		return url.Values{"revision": {"1"}}.Encode()
+		return url.Values{"revision": {"1"}}
 	case "/admin/sessions":
-		return url.Values{"user": {nobody}}.Encode()
+		return url.Values{"user": {nobody}}
 	case auth.BackChannelPath:
-		return url.Values{"logout_token": {"made-up"}}.Encode()
+		return url.Values{"logout_token": {"made-up"}}
 	}
-	return ""
+	return m.formOfTeam(r, obj)
 }

@@ -37,6 +37,7 @@ type matrix struct {
 	portal *replica
 	asset  string
 	things map[string]client.Object // by kind
+	spare  client.Object            // a Team that has nothing
 	pod    string
 
 	compared int // with what there is not
@@ -93,8 +94,11 @@ func newMatrix(t *testing.T) *matrix {
 	}
 	m.journey.keys, m.keys = sample, sessionKeys(t)
 	m.portal = startPortal(t, m.issuer.URL, m.keys)
+	m.teams()
 	for _, k := range m.portal.kinds {
-		m.things[k.Name] = m.thing(k.Name)
+		if k.Name != v1alpha1.KindTeam {
+			m.things[k.Name] = m.thing(k.Name)
+		}
 	}
 	m.pod = m.podOf(m.things["WebApp"].(*v1alpha1.WebApp))
 	_, rest, _ := strings.Cut(m.portal.visit(t, "GET", "/auth/sign-in", nil).raw, `"/assets/`)
@@ -102,6 +106,7 @@ func newMatrix(t *testing.T) *matrix {
 	edit(t, statusOnly{c}, m.things["S3Bucket"].(*v1alpha1.S3Bucket), func(b *v1alpha1.S3Bucket) {
 		b.Status.Binding = &v1alpha1.Binding{Name: "matrix-connection"}
 	})
+	m.cached(m.spare)
 	for _, obj := range m.things {
 		m.cached(obj)
 	}

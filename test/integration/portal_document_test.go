@@ -36,10 +36,18 @@ func programs(t *testing.T) *http.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c := plainly()
+	c.Transport = d.Transport("/api/v1", c.Transport, func(err error) { t.Error(err) })
+	return c
+}
+
+// plainly returns the client for streams and for what no document describes. As with every client of portals here, secrets are looked for in
+// all that it is answered.
+func plainly() *http.Client {
 	return &http.Client{
 		Timeout:       patience,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport:     d.Transport("/api/v1", secrets.Transport(http.DefaultTransport), func(err error) { t.Error(err) }),
+		Transport:     secrets.Transport(http.DefaultTransport),
 	}
 }
 

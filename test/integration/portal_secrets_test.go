@@ -104,7 +104,7 @@ func (r *replica) snapshot(t *testing.T, path string, cookies map[string]string)
 	for name, value := range cookies {
 		req.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
-	resp, err := (&http.Client{Timeout: patience, Transport: secrets.Transport(http.DefaultTransport)}).Do(req)
+	resp, err := plainly().Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func TestStreamsEndWithTheRightToSee(t *testing.T) {
 	}
 	req.Header.Set("Accept", "text/event-stream")
 	req.AddCookie(&http.Cookie{Name: "__Host-portico", Value: session["__Host-portico"]})
-	resp, err := (&http.Client{Timeout: patience}).Do(req)
+	resp, err := plainly().Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}

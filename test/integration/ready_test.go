@@ -93,7 +93,7 @@ func probe(ctx context.Context, url string) (status int, body string) {
 	if err != nil {
 		return 0, err.Error()
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := plainly().Do(req)
 	if err != nil {
 		return 0, err.Error()
 	}

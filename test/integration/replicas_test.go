@@ -25,7 +25,7 @@ func (r *replica) stream(t *testing.T, path string, session map[string]string) *
 	for name, value := range session {
 		req.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
-	resp, err := (&http.Client{Timeout: patience}).Do(req)
+	resp, err := plainly().Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,6 +47,7 @@ func (r *replica) comes(t *testing.T, issuer *oidctest.Provider, name, group str
 func (p visitor) follows(t *testing.T, r *replica, path string) <-chan time.Time {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
+	closed := make(chan struct{})
 	t.Cleanup(cancel)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.url+path, http.NoBody)
 	if err != nil {
@@ -60,7 +61,9 @@ func (p visitor) follows(t *testing.T, r *replica, path string) <-chan time.Time
 			req.AddCookie(&http.Cookie{Name: name, Value: value})
 		}
 	}
-	resp, err := http.DefaultClient.Do(req)
+	client := plainly()
+	client.Timeout = 0 // the stream has no end of its own
+	resp, err := client.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +72,12 @@ func (p visitor) follows(t *testing.T, r *replica, path string) <-chan time.Time
 		t.Fatalf("%s: %d, nothing came: %v", path, resp.StatusCode, err)
 	}
 	ended := make(chan time.Time, 1)
+	t.Cleanup(func() {
+		cancel()
+		<-closed
+	})
 	go func() {
+		defer close(closed)
 		defer func() { _ = resp.Body.Close() }()
 		for err == nil {
 			_, err = lines.ReadString('\n')

@@ -5,6 +5,7 @@ package integration
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -14,6 +15,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -55,6 +58,9 @@ func TestOwnersChangeTheMembersAndNothingElse(t *testing.T) {
 		"spec.namespaces": `{"spec":{"namespaces":[{"name":"somewhere"}]}}`,
 		"spec.suspended":  `{"spec":{"suspended":true}}`,
 		"spec.title":      `{"spec":{"title":"Another"}}`,
+		"spec.contact":    `{"spec":{"contact":"boss@example.com"}}`,
+		"spec.guardrails": `{"spec":{"guardrails":{"requirePrivateBuckets":true}}}`,
+		"spec.defaults":   `{"spec":{"defaults":{"provider":"aws-local","tags":{"cost":"others"}}}}`,
 		"labels":          `{"metadata":{"labels":{"a":"b"}}}`,
 		"annotations":     `{"metadata":{"annotations":{"portico.dev/paused":"true"}}}`,
 		"finalizers":      `{"metadata":{"finalizers":null}}`,
@@ -114,10 +120,34 @@ func TestOnlyAdminsSayWhichTeamHasANamespace(t *testing.T) {
 	if err := labeller.SubResource("status").Update(t.Context(), whole); !apierrors.IsForbidden(err) {
 		t.Errorf("by the status: %v", err)
 	}
+	if err := finalize(t, ns, map[string]string{"portico.dev/team": "payments"}, "oidc:labeller"); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "ask a platform admin") {
+		t.Errorf("by the finalizers: %v", err)
+	}
+	if err := finalize(t, ns, map[string]string{"theirs": "again"}, "oidc:labeller"); err != nil { // it is not the right that is missing
+		t.Errorf("another label by the finalizers: %v", err)
+	}
 	named := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns + "-new", Labels: map[string]string{"portico.dev/team": "payments"}}}
 	if err := labeller.Create(t.Context(), named); !apierrors.IsForbidden(err) {
 		t.Errorf("a new namespace of another team: %v", err)
 	}
+}
+
+// finalize writes a namespace with these labels by namespaces/finalize, as the user.
+func finalize(t *testing.T, name string, labels map[string]string, user string) error {
+	t.Helper()
+	cfg := rest.CopyConfig(world.Admin)
+	cfg.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated"}}
+	k, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ns, err := k.CoreV1().Namespaces().Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(ns.Labels, labels)
+	_, err = k.CoreV1().Namespaces().Finalize(t.Context(), ns, metav1.UpdateOptions{})
+	return err
 }
 
 // What the operator does for Teams, and what a stolen token of it could try.

@@ -94,10 +94,16 @@ func as(t *testing.T, user string, groups ...string) client.Client {
 func TestATeamIsOneObject(t *testing.T) {
 	c := withOperator(t)
 	squad := teamOf(t, c)
+	squad.Spec.Namespaces = []v1alpha1.TeamNamespace{{Name: squad.Name, Environment: "prod", ConfirmDeletion: true}}
 	createReady(t, c, squad)
 	ns := namespaceNamed(t, c, squad.Name)
-	if ns.Labels["portico.dev/team"] != squad.Name || ns.Labels["portico.dev/aws"] != "allowed" || ns.Labels["pod-security.kubernetes.io/enforce"] != "restricted" {
-		t.Errorf("the namespace is labelled %v", ns.Labels)
+	for label, want := range map[string]string{
+		"portico.dev/team": squad.Name, "portico.dev/aws": "allowed", "portico.dev/environment": "prod", "portico.dev/confirm-deletion": "required",
+		"pod-security.kubernetes.io/enforce": "restricted",
+	} {
+		if ns.Labels[label] != want {
+			t.Errorf("the namespace is labelled %s=%q, want %q", label, ns.Labels[label], want)
+		}
 	}
 	for _, obj := range objectsOf(squad.Name) {
 		if err := c.Get(t.Context(), client.ObjectKeyFromObject(obj), obj); err != nil {
@@ -109,6 +115,7 @@ func TestATeamIsOneObject(t *testing.T) {
 			t.Errorf("the step %s does not hold: %v", step, squad.Status.Conditions)
 		}
 	}
+	isolated(t, c, squad)
 	developer, guest, stranger := as(t, "oidc:dev", "oidc:squad"), as(t, "oidc:guest", "oidc:guests"), as(t, "oidc:other", "oidc:others")
 	if err := stranger.Create(t.Context(), bucketOf(squad.Name, "first")); !apierrors.IsForbidden(err) {
 		t.Errorf("a stranger requests a bucket: %v", err)
@@ -194,7 +201,16 @@ func TestASuspendedTeamOnlyLooks(t *testing.T) {
 		return err == nil, fmt.Sprint(err)
 	})
 	ready(t, c, bucketOf(squad.Name, "one"))
+	create(t, c, &rbacv1.RoleBinding{
+		ObjectMeta: meta1(squad.Name, "ci"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-developer"},
+		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: squad.Name, Name: "ci"}},
+	})
 	edit(t, c, squad, func(s *v1alpha1.Team) { s.Spec.Suspended = true })
+	await(t, "what goes on beside the team to be named", func() (bool, string) {
+		err := c.Get(t.Context(), client.ObjectKeyFromObject(squad), squad)
+		access := meta.FindStatusCondition(squad.Status.Conditions, "Access")
+		return err == nil && access != nil && strings.Contains(access.Message, "ci in "+squad.Name+" (ClusterRole portico-developer of ServiceAccount "+squad.Name+"/ci)"), fmt.Sprint(access, err)
+	})
 	await(t, "the team to be suspended", func() (bool, string) {
 		err := developer.Create(t.Context(), bucketOf(squad.Name, fmt.Sprintf("two-%d", counter.Add(1))))
 		return apierrors.IsForbidden(err), fmt.Sprint(err)

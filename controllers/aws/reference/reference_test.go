@@ -200,3 +200,51 @@ func TestWhatCannotBeReadIsNotAdmitted(t *testing.T) {
 		}
 	}
 }
+
+// What the account opens to all, a team with a list of its own may name only if it is on that, too.
+func TestATeamNarrowsWhatItMayName(t *testing.T) {
+	every := []string{"*"}
+	open := v1alpha1.AWSRules{
+		AllowedSubnets: every, AllowedSubnetGroups: every, AllowedSecurityGroups: every, AllowedInstanceProfiles: every, AllowedImages: every,
+		AllowedKMSKeys: every, AllowedDeadLetterQueues: every,
+	}
+	lists := v1alpha1.TeamReferences{
+		AllowedSubnets: []string{"subnet-ours"}, AllowedSubnetGroups: []string{"Ours"}, AllowedSecurityGroups: []string{"sg-ours"},
+		AllowedInstanceProfiles: []string{"web"}, AllowedImages: []string{"ami-ours"}, AllowedKMSKeys: []string{"1-ours", "alias/ours"},
+		AllowedDeadLetterQueues: []string{sqsARN + "ours"},
+	}
+	for _, row := range []struct {
+		kind, list, theirs string
+		ours               []string
+	}{
+		{Subnet, "allowedSubnets", "subnet-theirs", []string{"subnet-ours"}},
+		{SubnetGroup, "allowedSubnetGroups", "theirs", []string{"ours"}},
+		{SecurityGroup, "allowedSecurityGroups", "sg-theirs", []string{"sg-ours"}},
+		{InstanceProfile, "allowedInstanceProfiles", "admin", []string{"web", "arn:aws:iam::111122223333:instance-profile/team/web"}},
+		{Image, "allowedImages", "ami-theirs", []string{"ami-ours"}},
+		{KMSKey, "allowedKMSKeys", "2-theirs", []string{"1-ours", kmsARN + "key/1-ours", "alias/ours", kmsARN + "alias/ours", "alias/aws/ebs", ""}},
+		{KMSKey, "allowedKMSKeys", "arn:aws:kms:us-east-1:111122223333:key/1-ours", nil},
+		{DeadLetterQueue, "allowedDeadLetterQueues", sqsARN + "theirs", []string{sqsARN + "ours"}},
+	} {
+		admit := func(team *v1alpha1.Team, name string) error {
+			c := checker(account(), open)
+			c.session.Team = team
+			return c.Admit(t.Context(), ledger(), []external.Reference{{Kind: row.kind, Name: name}})
+		}
+		narrow := &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: "growth"}, Spec: v1alpha1.TeamSpec{Guardrails: &v1alpha1.TeamGuardrails{TeamReferences: lists}}}
+		wide := &v1alpha1.Team{ObjectMeta: metav1.ObjectMeta{Name: "growth"}, Spec: v1alpha1.TeamSpec{Guardrails: &v1alpha1.TeamGuardrails{}}}
+		err := admit(narrow, row.theirs)
+		wait, _ := engine.AsWait(err)
+		if said := "the " + row.kind + " " + row.theirs + " is not allowed; spec.guardrails." + row.list + " of Team growth allows "; err == nil || wait == nil || wait.Reason != v1alpha1.ReasonNotAllowed || !strings.HasPrefix(err.Error(), said) {
+			t.Errorf("%s %s: %v, want it refused as %q", row.kind, row.theirs, err, said)
+		}
+		for _, name := range row.ours {
+			if err := admit(narrow, name); err != nil {
+				t.Errorf("%s %s: %v", row.kind, name, err)
+			}
+		}
+		if err := admit(wide, row.theirs); err != nil {
+			t.Errorf("%s %s of a team without a list: %v", row.kind, row.theirs, err)
+		}
+	}
+}

@@ -16,23 +16,9 @@ import (
 
 // offers reads what the inputs of a form offer.
 func (p *Pages) offers(ctx context.Context, f formRequest) (form.Offers, error) {
-	var offers form.Offers
-	var err error
-	if f.kind.Namespaced {
-		var open []cluster.Provider
-		open, err = p.cluster.Providers(ctx, f.id, f.kind, f.space.Namespace)
-		if err != nil {
-			return offers, err
-		}
-		for _, o := range open {
-			offers.Providers = append(offers.Providers, form.Provider{
-				Name: o.Name, Region: o.Region, AccountID: o.AccountID, Ready: o.Ready,
-				Regions: regions(o), Guardrails: o.Guardrails,
-			})
-		}
-		if offers.Guardrails, err = p.cluster.Guardrails(ctx, f.id, f.kind, f.space.Namespace); err != nil {
-			return offers, err
-		}
+	offers, err := p.ofTheTeam(ctx, f)
+	if err != nil {
+		return offers, err
 	}
 	if offers.Choices, err = p.choices(ctx, f.id, f.space, f.kind.Refers); err != nil {
 		return offers, err
@@ -47,6 +33,28 @@ func (p *Pages) offers(ctx context.Context, f formRequest) (form.Offers, error) 
 		return offers, err
 	}
 	offers.Zones, err = p.cluster.Zones(ctx, f.id, f.space.Namespace)
+	return offers, err
+}
+
+// ofTheTeam reads what the team of a namespace can use, and begins with.
+func (p *Pages) ofTheTeam(ctx context.Context, f formRequest) (offers form.Offers, err error) {
+	if !f.kind.Namespaced {
+		return offers, nil
+	}
+	open, err := p.cluster.Providers(ctx, f.id, f.kind, f.space.Namespace)
+	if err != nil {
+		return offers, err
+	}
+	for _, o := range open {
+		offers.Providers = append(offers.Providers, form.Provider{
+			Name: o.Name, Region: o.Region, AccountID: o.AccountID, Ready: o.Ready,
+			Regions: regions(o), Guardrails: o.Guardrails,
+		})
+	}
+	if offers.Guardrails, err = p.cluster.Guardrails(ctx, f.id, f.kind, f.space.Namespace); err != nil {
+		return offers, err
+	}
+	offers.Defaults, err = p.cluster.Defaults(ctx, f.id, f.kind, f.space.Namespace)
 	return offers, err
 }
 

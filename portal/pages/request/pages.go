@@ -27,9 +27,10 @@ type Cluster interface {
 	Bindings(ctx context.Context, id auth.Identity, namespace string) (map[string][]string, error)
 }
 
-// ProviderReader reads which AWS accounts a namespace can use, and what for.
+// ProviderReader reads which AWS accounts a namespace can use, what for, and what its team begins with.
 type ProviderReader interface {
 	Guardrails(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (guardrails.Limits, error)
+	Defaults(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (v1alpha1.TeamDefaults, error)
 	Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]cluster.Provider, error)
 }
 

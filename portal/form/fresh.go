@@ -1,0 +1,46 @@
+package form
+
+import (
+	"net/url"
+	"slices"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
+)
+
+const deletionPolicy = "deletionPolicy"
+
+// Fresh returns the draft of a new object: with what can only be one thing, what its team begins with, and the object that the
+// address names.
+func Fresh(kind catalog.Kind, query url.Values, facts Facts, offers Offers) Draft {
+	values := url.Values{}
+	offers.first(kind, values)
+	for _, f := range kind.Fields {
+		if f = offers.narrowed(f); f.Required && len(f.Options) == 1 {
+			values.Set(f.Path, f.Options[0])
+		}
+	}
+	for _, r := range kind.Refers {
+		if name := query.Get(r.Path); name != "" && r.Beside == "" { // no other field: a link must not fill in what nobody sees
+			values.Set(r.Path, name)
+		}
+	}
+	if kind.Name == v1alpha1.KindTeam {
+		begin(values, offers)
+	}
+	return subject{kind, facts}.fromForm(values)
+}
+
+// first fills in the only AWS account, or the one that the team prefers, and what the team wants to become of things when
+// their objects are deleted. What the kind does anyway is left out, as its input shows it.
+func (o Offers) first(kind catalog.Kind, values url.Values) {
+	if len(o.Providers) == 1 {
+		values.Set(providerField, o.Providers[0].Name)
+	}
+	if slices.ContainsFunc(o.Providers, func(p Provider) bool { return p.Name == o.Defaults.Provider }) {
+		values.Set(providerField, o.Defaults.Provider)
+	}
+	if policy := string(o.Defaults.DeletionPolicy); kind.Chooses(deletionPolicy, policy) {
+		values.Set("spec."+deletionPolicy, policy)
+	}
+}
