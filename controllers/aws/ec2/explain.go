@@ -31,6 +31,8 @@ const renew = "; nothing was launched. Delete this object and request a new one 
 // explainLaunch says what of the spec a launch failed for. What is immutable can only be requested again, or be made true.
 func explainLaunch(s *v1alpha1.EC2InstanceSpec, region string, err error) error {
 	switch {
+	case cloud.IsRegionOff(err):
+		return cloud.Explain(err)
 	case isProfile(err):
 		return reference.NoProfile(s.IAMInstanceProfile)
 	case cloud.HasCode(err, "AuthFailure") && strings.Contains(err.Error(), "Not authorized for images"):
