@@ -62,7 +62,7 @@ const noteRegionID = "PorticoNoteRegion"
 
 // isOff reports whether the region is off in the account of home's credentials. STS takes every credential that is good, whatever it may
 // do, in every region that is on: if it takes these in the provider's region, and refuses them in the other, it is the region. One
-// answer that is lost proves nothing.
+// answer that is lost proves nothing. See ADR 48.
 func isOff(home aws.Config, region string) func(context.Context) bool {
 	return func(ctx context.Context) bool {
 		ask := func(region string) error {
