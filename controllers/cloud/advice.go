@@ -24,15 +24,23 @@ var advices = map[errorClass]advice{
 	busy:      {v1alpha1.ReasonBusy, 10 * time.Second, "AWS is still at work on this resource; Portico tries again"},
 	denied:    {v1alpha1.ReasonAccessDenied, 0, "The provider's identity lacks this permission: ask a platform admin to grant it" + byItself},
 	notReady:  {v1alpha1.ReasonAccountNotReady, 0, "The account may not use this service of AWS: ask a platform admin to see to it in AWS" + byItself},
-	badCredentials: {v1alpha1.ReasonCredentialsRejected, 0,
-		"AWS does not accept the provider's credentials: ask a platform admin to renew them" + byItself},
-	clock: {v1alpha1.ReasonClockSkew, 0,
-		"AWS takes no call whose time is more than 15 minutes off: ask a platform admin to check the clock of the machine that the operator runs on" + byItself},
-	unverified: {v1alpha1.ReasonIdentityNotVerified, 15 * time.Second,
-		"AWS could not verify the operator's identity token. That often passes; if it stays, ask a platform admin to check the cluster's OIDC provider in IAM, and that AWS can reach its keys"},
+	badCredentials: {
+		v1alpha1.ReasonCredentialsRejected, 0,
+		"AWS does not accept the provider's credentials: ask a platform admin to renew them" + byItself,
+	},
+	clock: {
+		v1alpha1.ReasonClockSkew, 0,
+		"AWS takes no call whose time is more than 15 minutes off: ask a platform admin to check the clock of the machine that the operator runs on" + byItself,
+	},
+	unverified: {
+		v1alpha1.ReasonIdentityNotVerified, 15 * time.Second,
+		"AWS could not verify the operator's identity token. That often passes; if it stays, ask a platform admin to check the cluster's OIDC provider in IAM, and that AWS can reach its keys",
+	},
 	invalid: {v1alpha1.ReasonInvalidSpec, 0, "Change the spec; Portico tries again at once after an edit"},
-	lacking: {v1alpha1.ReasonInvalidSpec, 0,
-		"The server does not have this function: leave the setting that the call is about out of the spec, or use a provider whose server has it; Portico tries again at once after an edit"},
+	lacking: {
+		v1alpha1.ReasonInvalidSpec, 0,
+		"The server does not have this function: leave the setting that the call is about out of the spec, or use a provider whose server has it; Portico tries again at once after an edit",
+	},
 	quota: {v1alpha1.ReasonQuotaExceeded, 0, "The account has reached a limit: delete what is not needed, or ask a platform admin to raise the quota"},
 }
 

@@ -34,7 +34,7 @@ var who = regexp.MustCompile(`platform admin|[Cc]hange the spec|out of the spec|
 
 // Every code that AWS may answer with comes with an advice that says who can do what; testdata/advice.txt has them all, to be read.
 func TestEveryCodeComesWithAdvice(t *testing.T) {
-	codes := lists(t)
+	codes := documented(t)
 	for c := range errorClasses {
 		codes[c] = append(codes[c], "")
 	}
@@ -66,7 +66,8 @@ func TestNoAdviceMisleads(t *testing.T) {
 	for class, row := range map[string]struct{ codes, says, not []string }{
 		"the account": {
 			[]string{"OptInRequired", "NotSignedUp", "PendingVerification", "Blocked", "AccountProblem", "AllAccessDisabled", "SubscriptionRequiredException", "KMSOptInRequired", "KmsOptInRequired", "UnauthorizedAccess", "RegionDisabledException"},
-			[]string{"platform admin"}, []string{"Change the spec", "grant", "renew"},
+			[]string{"platform admin"},
+			[]string{"Change the spec", "grant", "renew"},
 		},
 		"what a server lacks":   {[]string{"NotImplemented"}, []string{"does not have", "out of the spec"}, []string{"Change the spec"}},
 		"keys":                  {[]string{"KMS.DisabledException", "KMS.NotFoundException", "KMSDisabled", "KmsNotFound", "KMSKeyNotAccessibleFault", "KMS.InvalidKeyUsageException", "InvalidKMSKey.InvalidState"}, []string{"KMS key"}, []string{"Change the spec"}},

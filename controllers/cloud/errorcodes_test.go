@@ -47,8 +47,8 @@ func listed(t *testing.T, file string) map[string][]string {
 	return all
 }
 
-// lists are the codes that AWS documents for the calls that Portico makes, with the services that have them.
-func lists(t *testing.T) map[string][]string {
+// documented returns the codes that AWS documents for the calls that Portico makes, with the services that have them.
+func documented(t *testing.T) map[string][]string {
 	t.Helper()
 	all := listed(t, "testdata/errors.txt")
 	for code, services := range listed(t, "testdata/errors-ec2-s3.txt") {
@@ -62,7 +62,7 @@ func lists(t *testing.T) map[string][]string {
 
 // Each code that AWS may answer with is in the table, is looked for by the code of its kind, or is left to be tried again.
 func TestEveryErrorCodeIsDecided(t *testing.T) {
-	codes, handled := lists(t), handledCodes(t)
+	codes, handled := documented(t), handledCodes(t)
 	for _, c := range slices.Sorted(maps.Keys(codes)) {
 		_, inTable := errorClasses[c]
 		_, throttles := retry.DefaultThrottleErrorCodes[c]
@@ -106,7 +106,7 @@ var unlisted = map[string]string{
 
 // What Portico knows of codes is of codes that there are: a slip of the pen would never match.
 func TestEveryCodeThatIsHandledIsListed(t *testing.T) {
-	codes, known := lists(t), handledCodes(t)
+	codes, known := documented(t), handledCodes(t)
 	for c := range errorClasses {
 		known[c] = "errorClasses"
 	}

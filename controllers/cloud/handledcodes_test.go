@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -141,12 +142,7 @@ func readsCode(expr ast.Expr) bool {
 	if name != "Contains" && name != "HasPrefix" {
 		return false
 	}
-	for _, arg := range call.Args {
-		if readsCode(arg) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(call.Args, readsCode)
 }
 
 // literals returns the texts in an expression, and those that names in it stand for.

@@ -52,23 +52,23 @@ func TestARegionThatIsOffIsToldFromABadKey(t *testing.T) {
 	const off = "The region eu-south-1 is not enabled in account 111122223333: ask a platform admin to enable it in AWS, or choose another region"
 	for name, row := range map[string]struct {
 		home, region string
-		world        world
+		world        *world
 		reason, says string
 		asked        int64
 	}{
-		"off":                          {"eu-west-1", "eu-south-1", world{refused: []string{"eu-south-1"}}, "RegionNotEnabled", off, 2},
-		"off, a subscription is named": {"eu-west-1", "eu-south-1", world{refused: []string{"eu-south-1"}, code: "OptInRequired"}, "RegionNotEnabled", off, 2},
-		"on, and not subscribed":       {"eu-west-1", "eu-south-1", world{code: "OptInRequired"}, "AccountNotReady", "subscribed", 1},
-		"on, and a bad key":            {"eu-west-1", "eu-south-1", world{}, "CredentialsRejected", "renew them, or to enable the region", 1},
-		"a bad key everywhere":         {"eu-west-1", "eu-south-1", world{refused: []string{"eu-south-1", "eu-west-1"}}, "CredentialsRejected", "renew them, or to enable the region", 2},
-		"nobody answers for certain":   {"eu-west-1", "eu-south-1", world{refused: []string{"eu-south-1"}, silent: "eu-west-1"}, "CredentialsRejected", "renew them, or to enable the region", 2},
-		"the provider's own":           {"eu-south-1", "eu-south-1", world{refused: []string{"eu-south-1"}}, "CredentialsRejected", "renew them, or to enable the region", 0},
-		"one that every account has":   {"eu-west-1", "us-east-1", world{refused: []string{"us-east-1"}}, "CredentialsRejected", "renew them; Portico", 0},
-		"not of AWS":                   {"eu-west-1", "garage", world{refused: []string{"garage"}}, "CredentialsRejected", "renew them; Portico", 0},
-		"denied":                       {"eu-west-1", "eu-south-1", world{code: "AccessDeniedException"}, "AccessDenied", "permission", 0},
+		"off":                          {"eu-west-1", "eu-south-1", &world{refused: []string{"eu-south-1"}}, "RegionNotEnabled", off, 2},
+		"off, a subscription is named": {"eu-west-1", "eu-south-1", &world{refused: []string{"eu-south-1"}, code: "OptInRequired"}, "RegionNotEnabled", off, 2},
+		"on, and not subscribed":       {"eu-west-1", "eu-south-1", &world{code: "OptInRequired"}, "AccountNotReady", "subscribed", 1},
+		"on, and a bad key":            {"eu-west-1", "eu-south-1", &world{}, "CredentialsRejected", "renew them, or to enable the region", 1},
+		"a bad key everywhere":         {"eu-west-1", "eu-south-1", &world{refused: []string{"eu-south-1", "eu-west-1"}}, "CredentialsRejected", "renew them, or to enable the region", 2},
+		"nobody answers for certain":   {"eu-west-1", "eu-south-1", &world{refused: []string{"eu-south-1"}, silent: "eu-west-1"}, "CredentialsRejected", "renew them, or to enable the region", 2},
+		"the provider's own":           {"eu-south-1", "eu-south-1", &world{refused: []string{"eu-south-1"}}, "CredentialsRejected", "renew them, or to enable the region", 0},
+		"one that every account has":   {"eu-west-1", "us-east-1", &world{refused: []string{"us-east-1"}}, "CredentialsRejected", "renew them; Portico", 0},
+		"not of AWS":                   {"eu-west-1", "garage", &world{refused: []string{"garage"}}, "CredentialsRejected", "renew them; Portico", 0},
+		"denied":                       {"eu-west-1", "eu-south-1", &world{code: "AccessDeniedException"}, "AccessDenied", "permission", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := &row.world
+			w := row.world
 			if w.code == "" {
 				w.code = "UnrecognizedClientException"
 			}

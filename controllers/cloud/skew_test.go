@@ -39,17 +39,17 @@ func (c *clocked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // The SDK goes by the time that AWS's answers have. Where that does not help, the operator's clock is named, and not its key.
 func TestAClockThatIsOffIsNamed(t *testing.T) {
 	for name, row := range map[string]struct {
-		server clocked
+		server *clocked
 		reason string
 	}{
-		"ahead, and AWS tells the time":      {clocked{off: 20 * time.Minute}, ""},
-		"behind, and AWS tells the time":     {clocked{off: -20 * time.Minute}, ""},
-		"ahead, and nobody tells the time":   {clocked{off: 20 * time.Minute, dumb: true}, "ClockSkew"},
-		"behind, and nobody tells the time":  {clocked{off: -time.Hour, dumb: true}, "ClockSkew"},
-		"a little, which AWS takes as it is": {clocked{off: 10 * time.Minute, dumb: true}, ""},
+		"ahead, and AWS tells the time":      {&clocked{off: 20 * time.Minute}, ""},
+		"behind, and AWS tells the time":     {&clocked{off: -20 * time.Minute}, ""},
+		"ahead, and nobody tells the time":   {&clocked{off: 20 * time.Minute, dumb: true}, "ClockSkew"},
+		"behind, and nobody tells the time":  {&clocked{off: -time.Hour, dumb: true}, "ClockSkew"},
+		"a little, which AWS takes as it is": {&clocked{off: 10 * time.Minute, dumb: true}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &row.server
+			s := row.server
 			s.account.Store("111122223333")
 			s.code.Store("")
 			server := httptest.NewServer(s)

@@ -51,7 +51,7 @@ func (r *reconciliation) checkRenewal(c *v1alpha1.HostnameCertificate, seen *cer
 	c.RenewalLate = late
 }
 
-// wholeSeconds is a time as a status keeps it.
+// wholeSeconds returns a time as a status keeps it; nil stays nil.
 func wholeSeconds(at *time.Time) *metav1.Time {
 	if at == nil {
 		return nil

@@ -204,6 +204,7 @@ func TestAttributesThatAQueueDoesNotKeepAreNamed(t *testing.T) {
 
 // AWS shows changed attributes up to a minute later, and a changed retention up to a quarter of an hour: each is written once.
 func TestAttributesThatShowLateAreWrittenOnce(t *testing.T) {
+	calm(t)
 	const scale = 1.0 / 50
 	c := admin(t)
 	startOperator(t, operatorOptions{timeScale: scale})
