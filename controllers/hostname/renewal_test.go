@@ -59,6 +59,9 @@ func TestARenewalThatIsLateIsTold(t *testing.T) {
 			t.Errorf("%v days: before %v are left: notes %v", row.days, row.late, d.notes)
 		}
 		look(row.late - 0.1)
+		if d.late() != 1 {
+			t.Errorf("%v days: %v left: told %d times", row.days, row.late-0.1, d.late())
+		}
 		look(1)
 		if d.late() != 1 || !d.req.Status.Certificate.RenewalLate {
 			t.Errorf("%v days: told %d times: %v", row.days, d.late(), d.notes)
