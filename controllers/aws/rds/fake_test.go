@@ -23,10 +23,13 @@ func code(c string) error { return &smithy.GenericAPIError{Code: c, Message: c} 
 // pending, a change at once takes along all that waits, a protected instance is not deleted, a final snapshot is taken
 // unless it is skipped.
 type fakeRDS struct {
-	db        *rdstypes.DBInstance
-	tags      map[string]string
-	password  string
-	license   string // that RDS chooses
+	db       *rdstypes.DBInstance
+	tags     map[string]string
+	password string
+	license  string // that RDS chooses
+
+	relicensed int // changes of the license
+
 	snapshots map[string]*rdstypes.DBSnapshot
 
 	made     int // instances ever

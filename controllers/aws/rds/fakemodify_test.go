@@ -72,7 +72,9 @@ func (f *fakeRDS) atOnce(in *rds.ModifyDBInstanceInput) {
 	replace(&f.db.PerformanceInsightsEnabled, in.EnablePerformanceInsights)
 	replace(&f.db.DeletionProtection, in.DeletionProtection)
 	replace(&f.db.EngineLifecycleSupport, in.EngineLifecycleSupport)
-	replace(&f.db.LicenseModel, in.LicenseModel)
+	if replace(&f.db.LicenseModel, in.LicenseModel); in.LicenseModel != nil {
+		f.relicensed++
+	}
 	replace(&f.db.CopyTagsToSnapshot, in.CopyTagsToSnapshot)
 	replace(&f.db.Endpoint.Port, in.DBPortNumber)
 	if in.MaxAllocatedStorage != nil {

@@ -34,7 +34,7 @@ func TestTheLicenseOfOracleIsDeclaredOrTold(t *testing.T) {
 		if aws.ToString(f.db.LicenseModel) != row.want || obj.Status.LicenseModel != row.want {
 			t.Errorf("%s: %q, and the status says %q", name, aws.ToString(f.db.LicenseModel), obj.Status.LicenseModel)
 		}
-		if f.modified != nil && f.modified.LicenseModel != nil {
+		if f.relicensed > 0 {
 			t.Errorf("%s: it was sent after the creation, and not with it", name)
 		}
 		writes := f.writes
