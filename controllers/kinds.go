@@ -129,7 +129,7 @@ func bind[T interface {
 	setup := func(mgr ctrl.Manager, d deps, refs []watch.LocalRef) error {
 		name := watch.KindOf(mgr, T(new(P)))
 		reconciler := external.Reconciler[T, S]{
-			Kind: name, Stateful: stateful, Settling: d.scaled(settles), MaxDuration: d.scaled(d.engine.Timeout), Now: d.engine.Now, Connect: connect(d, name),
+			Kind: name, Stateful: stateful, Settling: d.scaled(settles), MaxDuration: d.scaled(d.engine.Timeout), Scaled: d.scaled, Now: d.engine.Now, Connect: connect(d, name),
 			Publish: func(ctx context.Context, obj T, details map[string]string) (*v1alpha1.Binding, error) {
 				return d.kube.Secrets.Publish(ctx, name, obj, details)
 			},

@@ -159,13 +159,16 @@ type HostnameCertificate struct {
 	// serve is true while the certificate belongs on the load balancer.
 	// +optional
 	Serve bool `json:"serve,omitempty"`
+	// notBefore is when the certificate's life begins.
+	// +optional
+	NotBefore *metav1.Time `json:"notBefore,omitempty"`
 	// notAfter is when the certificate ends unless AWS renews it.
 	// +optional
 	NotAfter *metav1.Time `json:"notAfter,omitempty"`
 	// renewal status that AWS gives, such as SUCCESS or PENDING_VALIDATION.
 	// +optional
 	Renewal string `json:"renewal,omitempty"`
-	// renewalLate is true from 30 days before the end on if AWS has not renewed the certificate, and when it cannot.
+	// renewalLate is true while less than an eighth of the certificate's life is left and AWS has not renewed it, and when AWS cannot.
 	// +optional
 	RenewalLate bool `json:"renewalLate,omitempty"`
 }

@@ -54,6 +54,11 @@ type RDSOperationSpec struct {
 	// +kubebuilder:validation:Enum=open-source-rds-extended-support;open-source-rds-extended-support-disabled
 	// +optional
 	EngineLifecycleSupport string `json:"engineLifecycleSupport,omitempty"`
+	// licenseModel says whose license an Oracle database runs with: bring-your-own-license with one that you have, license-included
+	// with one that is in AWS's price. Left out, AWS chooses and status.licenseModel tells; what is removed stays in force.
+	// +kubebuilder:validation:Enum=bring-your-own-license;license-included
+	// +optional
+	LicenseModel string `json:"licenseModel,omitempty"`
 	// backupRetentionPeriod is for how many days automated backups are kept; 0 switches them off. A lower number deletes
 	// older recovery points at once. AWS's default is 1; a number that is removed stays in force.
 	// +kubebuilder:validation:Minimum=0

@@ -27,6 +27,7 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="!has(self.dbName) || !self.engine.startsWith('sqlserver')",message="SQL Server has no dbName: remove it, and create databases by SQL"
 // +kubebuilder:validation:XValidation:rule="!has(self.dbName) || !self.engine.startsWith('oracle') || size(self.dbName) <= 8",message="a dbName of Oracle is a SID of at most 8 characters"
 // +kubebuilder:validation:XValidation:rule="!has(self.engineLifecycleSupport) || self.engine in ['mysql', 'postgres']",message="only MySQL and PostgreSQL have an Extended Support: remove engineLifecycleSupport"
+// +kubebuilder:validation:XValidation:rule="!has(self.licenseModel) || self.engine == 'oracle-se2' || (self.engine == 'oracle-ee' && self.licenseModel == 'bring-your-own-license')",message="only oracle-se2 has a choice, and oracle-ee needs a license of one's own: remove licenseModel"
 type RDSInstanceSpec struct {
 	AWSSpec `json:",inline"`
 	// dbInstanceIdentifier is the instance's name in RDS, unique in the account and region; case does not count. Left out,

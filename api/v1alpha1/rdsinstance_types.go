@@ -23,6 +23,9 @@ type RDSInstanceStatus struct {
 	// engineVersion that runs.
 	// +optional
 	EngineVersion string `json:"engineVersion,omitempty"`
+	// licenseModel of what runs, which AWS chooses where the spec does not.
+	// +optional
+	LicenseModel string `json:"licenseModel,omitempty"`
 	// instanceClass that runs.
 	// +optional
 	InstanceClass string `json:"instanceClass,omitempty"`
@@ -74,7 +77,7 @@ type RDSInstanceStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/icon=database"
 // +kubebuilder:metadata:annotations="portico.dev/confirm-deletion=true"
 // +kubebuilder:metadata:annotations="portico.dev/form=providerRef,engine,engineVersion,dbInstanceClass,allocatedStorage,masterUsername,dbName,deletionPolicy"
-// +kubebuilder:metadata:annotations="portico.dev/order=dbInstanceIdentifier,allowMajorVersionUpgrade,autoMinorVersionUpgrade,engineLifecycleSupport,maxAllocatedStorage,storageType,iops,storageThroughput,masterUserPasswordSecretRef,name,key,manageMasterUserPassword,masterUserSecretKmsKeyID,multiAZ,port,publiclyAccessible,dbSubnetGroupName,vpcSecurityGroupIDs,storageEncrypted,kmsKeyID,dbParameterGroupName,backupRetentionPeriod,preferredBackupWindow,preferredMaintenanceWindow,applyImmediately,performanceInsightsEnabled,enabledCloudwatchLogsExports,deletionProtection,skipFinalSnapshot,finalSnapshotIdentifier,deleteAutomatedBackups,restoreFrom,snapshotIdentifier,tags,region,adoptionPolicy,managementPolicy"
+// +kubebuilder:metadata:annotations="portico.dev/order=dbInstanceIdentifier,allowMajorVersionUpgrade,autoMinorVersionUpgrade,engineLifecycleSupport,licenseModel,maxAllocatedStorage,storageType,iops,storageThroughput,masterUserPasswordSecretRef,name,key,manageMasterUserPassword,masterUserSecretKmsKeyID,multiAZ,port,publiclyAccessible,dbSubnetGroupName,vpcSecurityGroupIDs,storageEncrypted,kmsKeyID,dbParameterGroupName,backupRetentionPeriod,preferredBackupWindow,preferredMaintenanceWindow,applyImmediately,performanceInsightsEnabled,enabledCloudwatchLogsExports,deletionProtection,skipFinalSnapshot,finalSnapshotIdentifier,deleteAutomatedBackups,restoreFrom,snapshotIdentifier,tags,region,adoptionPolicy,managementPolicy"
 // +kubebuilder:metadata:annotations="portico.dev/overview=Engine,Version,Class"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.endpoint"
 // +kubebuilder:metadata:annotations="portico.dev/change-effects=engineVersion,dbInstanceClass,multiAZ,allocatedStorage,storageType,iops,storageThroughput=What interrupts the database waits for its maintenance window, unless applyImmediately is set.|port=The database restarts at once.|backupRetentionPeriod-=Recovery points that are older than the new period are deleted at once; 0 deletes them all. There is no way back.|deletionPolicy=Nothing changes now: it decides what a deletion does.|skipFinalSnapshot=Nothing changes now: it decides what a deletion does."

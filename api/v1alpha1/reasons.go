@@ -20,6 +20,7 @@ const (
 const (
 	ReasonAccessDenied         = "AccessDenied"
 	ReasonAccountMismatch      = "AccountMismatch"
+	ReasonAccountNotReady      = "AccountNotReady"
 	ReasonAlreadyExists        = "AlreadyExists"
 	ReasonBindingConflict      = "BindingConflict"
 	ReasonBindingPending       = "BindingPending"
@@ -47,6 +48,7 @@ const (
 	ReasonQuotaExceeded        = "QuotaExceeded"
 	ReasonReferenceNotAllowed  = "ReferenceNotAllowed"
 	ReasonRegionNotAllowed     = "RegionNotAllowed"
+	ReasonRegionNotEnabled     = "RegionNotEnabled"
 	ReasonSecretKeyNotFound    = "SecretKeyNotFound"
 	ReasonSecretNotFound       = "SecretNotFound"
 	ReasonSecretNotLabelled    = "SecretNotLabelled"

@@ -968,6 +968,10 @@ func (in *HostnameCertificate) DeepCopyInto(out *HostnameCertificate) {
 		in, out := &in.FailedAt, &out.FailedAt
 		*out = (*in).DeepCopy()
 	}
+	if in.NotBefore != nil {
+		in, out := &in.NotBefore, &out.NotBefore
+		*out = (*in).DeepCopy()
+	}
 	if in.NotAfter != nil {
 		in, out := &in.NotAfter, &out.NotAfter
 		*out = (*in).DeepCopy()

@@ -46,7 +46,7 @@ func TestExplain(t *testing.T) {
 	}
 	for _, c := range []struct{ code, message, reason, says string }{
 		{"SignatureDoesNotMatch", "the string to sign was … x-amz-security-token:secret 2026", "CredentialsRejected", "renew"},
-		{"AuthFailure", "AWS was not able to validate the provided access credentials 2026", "CredentialsRejected", "enable the region"},
+		{"AuthFailure", "AWS was not able to validate the provided access credentials 2026", "CredentialsRejected", "renew them"},
 		{"SignatureDoesNotMatch", "Signature expired: 20260102T120000Z is now earlier than … x-amz-security-token:secret", "ClockSkew", "check the clock"},
 		{"InvalidSignatureException", "Signature not yet current: 20260102T120000Z is still later than …", "ClockSkew", "check the clock"},
 		{"RequestTimeTooSkewed", "The difference between the request time and the server's time is too large. 2026", "ClockSkew", "check the clock"},

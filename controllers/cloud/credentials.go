@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -144,7 +145,7 @@ func (s *Sessions) base(ctx context.Context, p *v1alpha1.AWSProvider) (aws.Confi
 		}),
 		config.WithCredentialsCacheOptions(renewEarly),
 		config.WithWebIdentityRoleCredentialOptions(sessionName),
-		config.WithAPIOptions(apiOptions()),
+		config.WithAPIOptions(append(apiOptions(), noteRegion(p.Spec.Region, cmp.Or(p.Spec.AccountID, p.Status.AccountID), nil))),
 	}
 	if p.Spec.AccessKeyIDRef != nil {
 		static, err := s.static(ctx, &p.Spec)

@@ -16,10 +16,13 @@ const (
 	throttled
 	busy
 	denied
+	notReady // the account, or a service of it
 	badCredentials
+	regionOff  // the region is off in the account; no code says so by itself
 	clock      // the time of the call is off
 	unverified // the identity token could not be looked at
 	invalid
+	lacking // a server that is not AWS does not have it
 	quota
 )
 
@@ -43,23 +46,25 @@ var errorClasses = map[string]errorClass{
 
 	"Throttled": throttled, "KMSThrottling": throttled, "KmsThrottled": throttled,
 
-	"OperationAborted": busy, "ConcurrentAccess": busy, "StaleTag": busy, "InvalidDBInstanceState": busy, "InvalidDBInstanceStateFault": busy, "InvalidDBSnapshotState": busy,
+	"OperationAborted": busy, "ConcurrentAccess": busy, "StaleTag": busy, "ConcurrentTagAccess": busy, "InvalidDBInstanceState": busy, "InvalidDBInstanceStateFault": busy, "InvalidDBSnapshotState": busy,
 	"InvalidDBParameterGroupState": busy, "InvalidDBSecurityGroupState": busy, "InvalidDBClusterStateFault": busy,
 	"InvalidDBCapacityReservationState": busy, "InvalidDBClusterEndpointStateFault": busy,
 	"ResourceInUseException": busy, "RequestInProgressException": busy, "ConflictException": busy,
 	"IncorrectInstanceState": busy, "IncorrectState": busy, "IncorrectModificationState": busy,
 
 	"AccessDenied": denied, "AccessDeniedException": denied, "UnauthorizedOperation": denied,
-	"AccountProblem": denied, "NotSignedUp": denied, "OptInRequired": denied, "SubscriptionRequiredException": denied,
-	"PendingVerification": denied, "Blocked": denied,
-	"UnauthorizedAccess": denied, "KMSAccessDenied": denied, "KmsAccessDenied": denied, "AllAccessDisabled": denied, "Forbidden": denied, "AuthorizationError": denied,
+	"KMSAccessDenied": denied, "KmsAccessDenied": denied, "Forbidden": denied, "AuthorizationError": denied,
+
+	"AccountProblem": notReady, "NotSignedUp": notReady, "OptInRequired": notReady, "SubscriptionRequiredException": notReady,
+	"PendingVerification": notReady, "Blocked": notReady, "AllAccessDisabled": notReady, "UnauthorizedAccess": notReady,
+	"KMSOptInRequired": notReady, "KmsOptInRequired": notReady, stsOff: notReady,
 
 	"InvalidClientTokenId": badCredentials, "InvalidAccessKeyId": badCredentials, "SignatureDoesNotMatch": badCredentials,
 	"ExpiredToken": badCredentials, "ExpiredTokenException": badCredentials, "UnrecognizedClientException": badCredentials,
 	"AuthFailure": badCredentials, "MissingAuthenticationToken": badCredentials,
 	"IncompleteSignature": badCredentials, "IDPRejectedClaim": badCredentials, "InvalidToken": badCredentials,
 	"InvalidSignatureException": badCredentials, "InvalidSignature": badCredentials, "IncompleteSignatureException": badCredentials,
-	"MissingAuthenticationTokenException": badCredentials, "InvalidSecurity": badCredentials,
+	"MissingAuthenticationTokenException": badCredentials, "InvalidSecurity": badCredentials, "TokenRefreshRequired": badCredentials,
 
 	"RequestTimeTooSkewed": clock, "RequestExpired": clock, "RequestInTheFuture": clock,
 
@@ -69,15 +74,15 @@ var errorClasses = map[string]errorClass{
 	"InvalidTag": invalid, "InvalidBucketState": invalid, "ValidationError": invalid, "InvalidParameterValue": invalid,
 	"IllegalLocationConstraintException": invalid, "InvalidLocationConstraint": invalid,
 	"PermanentRedirect": invalid, "AuthorizationHeaderMalformed": invalid, "KMS.NotFoundException": invalid,
-	"RegionDisabledException": invalid, "NotImplemented": invalid, "InvalidStorageClass": invalid, "InvalidAddress": invalid, "InvalidKeyId": invalid,
+	"InvalidStorageClass": invalid, "InvalidAddress": invalid, "InvalidKeyId": invalid,
 	"MalformedPolicyDocument": invalid, "NoSuchHealthCheck": invalid, "UnsupportedProtocol": invalid,
 	"KMS.DisabledException": invalid, "KMS.InvalidKeyUsageException": invalid, "KMS.InvalidStateException": invalid, "InvalidEncryptionAlgorithmError": invalid,
 	"EncryptedVolumesNotSupported": invalid, "InvalidUserData.Malformed": invalid, "UnsupportedInstanceAttribute": invalid, "VPCResourceNotSpecified": invalid,
 	"InvalidState":          invalid, // a topic with an archive is not deleted
 	"UnsupportedArgument":   invalid,
 	"InvalidAttributeValue": invalid, "InvalidAttributeName": invalid, "AWS.SimpleQueueService.UnsupportedOperation": invalid,
-	"KMSNotFound": invalid, "KMSDisabled": invalid, "KMSInvalidState": invalid, "KMSOptInRequired": invalid, "TagPolicy": invalid,
-	"KmsNotFound": invalid, "KmsDisabled": invalid, "KmsInvalidState": invalid, "KmsInvalidKeyUsage": invalid, "KmsOptInRequired": invalid,
+	"KMSNotFound": invalid, "KMSDisabled": invalid, "KMSInvalidState": invalid, "TagPolicy": invalid,
+	"KmsNotFound": invalid, "KmsDisabled": invalid, "KmsInvalidState": invalid, "KmsInvalidKeyUsage": invalid,
 	"InvalidParameterCombination": invalid, "DBSubnetGroupNotFoundFault": invalid, "DBSubnetGroupDoesNotCoverEnoughAZs": invalid,
 	"DBSubnetGroupNotAllowedFault": invalid, "InvalidDBSubnetGroupFault": invalid, "InvalidSubnet": invalid, "InvalidVPCNetworkStateFault": invalid,
 	"DBParameterGroupNotFound": invalid, "DBParameterGroupNotFoundFault": invalid, "DBSecurityGroupNotFound": invalid, "KMSKeyNotAccessibleFault": invalid,
@@ -86,14 +91,19 @@ var errorClasses = map[string]errorClass{
 	"AuthorizationNotFound": invalid, "BackupPolicyNotFoundFault": invalid, "CertificateNotFound": invalid, "DBCapacityReservationNotFound": invalid,
 	"DBClusterNotFoundFault": invalid, "DBClusterSnapshotNotFoundFault": invalid, "DomainNotFoundFault": invalid, "VpcEncryptionControlViolationException": invalid,
 	"DBUpgradeDependencyFailure": invalid, "InvalidRestoreFault": invalid, "DBSnapshotNotFound": invalid, "NetworkTypeNotSupported": invalid,
-	"InvalidInstanceType": invalid, "Unsupported": invalid, "UnsupportedOperation": invalid, "UnsupportedInstanceTypeOnAvailabilityZone": invalid,
+	"InvalidInstanceType": invalid, "Unsupported": invalid, "UnsupportedOperation": invalid,
 	"InvalidParameter": invalid, "MissingParameter": invalid, "InvalidBlockDeviceMapping": invalid, "InvalidInstanceAttributeValue": invalid,
 	"InvalidGroup.NotFound": invalid, "InvalidGroupId.Malformed": invalid, "InvalidSecurityGroupID.NotFound": invalid,
 	"InvalidIamInstanceProfileArn.Malformed": invalid, "InvalidKeyPair.NotFound": invalid, "InvalidSubnetID.NotFound": invalid,
 	"InvalidAMIID.NotFound": invalid, "InvalidAMIID.Malformed": invalid, "InvalidAMIID.Unavailable": invalid,
 	"NoSuchEntity":             invalid, // IAM's word for what a spec names and is not there
 	"InvalidSnapshot.NotFound": invalid, "VolumeTypeNotAvailableInZone": invalid,
-	"InstanceCreditSpecification.NotSupported": invalid,
+	"InstanceCreditSpecification.NotSupported": invalid, "InvalidInstanceCreditSpecification": invalid,
+	"InvalidSecurityGroupId.Malformed": invalid, "InvalidSnapshotID.Malformed": invalid, "InvalidTagKey.Malformed": invalid, "NonEBSInstance": invalid,
+	"InvalidKMSKey.InvalidState": invalid, "TagPolicyViolation": invalid, "VolumeIOPSLimit": invalid, "VolumeTypeNotAvailableInRegion": invalid,
+	"BucketHasAccessPointsAttached": invalid,
+
+	"NotImplemented": lacking, "MethodNotAllowed": lacking,
 
 	"InvalidChangeBatch": invalid, "InvalidInput": invalid, "InvalidDomainName": invalid, "InvalidArnException": invalid, "ValidationException": invalid,
 	"InvalidDomainValidationOptionsException": invalid, "InvalidTagException": invalid, "TagPolicyException": invalid, "InvalidParameterException": invalid,
@@ -104,19 +114,25 @@ var errorClasses = map[string]errorClass{
 	"DBInstanceAutomatedBackupQuotaExceeded": quota, "TenantDatabaseQuotaExceeded": quota, "ReplayLimitExceeded": quota,
 	"PackedPolicyTooLarge":  quota,
 	"InstanceLimitExceeded": quota, "VcpuLimitExceeded": quota, "VolumeLimitExceeded": quota, "MaxIOPSLimitExceeded": quota,
-	"ResourceCountExceeded": quota, "TagLimitExceeded": quota, "NetworkInterfaceLimitExceeded": quota,
-	"SecurityGroupsPerInterfaceLimitExceeded": quota, "FilterLimitExceeded": quota, "TooManyTagsException": quota,
+	"ResourceCountExceeded": quota, "ResourceLimitExceeded": quota, "VolumeModificationSizeLimitExceeded": quota, "TagLimitExceeded": quota, "NetworkInterfaceLimitExceeded": quota,
+	"SecurityGroupsPerInterfaceLimitExceeded": quota, "TooManyTagsException": quota,
 }
 
 func classOf(err error) errorClass {
+	if region, ok := errors.AsType[*regionError](err); ok && region.off {
+		return regionOff
+	}
 	class, known := errorClasses[Code(err)]
 	if class == badCredentials && saysTime(err) {
 		return clock
 	}
-	if _, throttles := retry.DefaultThrottleErrorCodes[Code(err)]; !known && throttles {
+	if known {
+		return class
+	}
+	if _, throttles := retry.DefaultThrottleErrorCodes[Code(err)]; throttles {
 		return throttled
 	}
-	return class
+	return errorClasses[typeName(err)]
 }
 
 // saysTime reports whether a signature was refused for its time. The services that answer in JSON have no code for that.

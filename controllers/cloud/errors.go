@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +24,9 @@ func IsNotFound(err error) bool { return classOf(err) == notFound }
 
 // IsDenied reports whether a permission is missing.
 func IsDenied(err error) bool { return classOf(err) == denied }
+
+// IsRegionOff reports whether the region of the call is known to be off in the account.
+func IsRegionOff(err error) bool { return classOf(err) == regionOff }
 
 // IsCall reports whether err is of a call to AWS: only that one is for Explain.
 func IsCall(err error) bool {
@@ -43,8 +48,22 @@ func Code(err error) string {
 	return code
 }
 
-// HasCode reports whether AWS answered with exactly this error code.
-func HasCode(err error, code string) bool { return Code(err) == code }
+// HasCode reports whether AWS answered with exactly this error code, or with what the SDK has a type of this name for: another server may
+// call the same by a code of its own.
+func HasCode(err error, code string) bool { return Code(err) == code || typeName(err) == code }
+
+// typeName returns the name of the SDK's own type for what AWS answered, empty if it has none.
+func typeName(err error) string {
+	api, ok := errors.AsType[smithy.APIError](err)
+	if _, generic := api.(*smithy.GenericAPIError); !ok || generic {
+		return ""
+	}
+	of := reflect.TypeOf(api)
+	for of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	return of.Name()
+}
 
 // Explain turns an AWS error into an outcome that the engine knows, with a text that a user can act on and that is the
 // same each time the same thing happens. nil stays nil.
@@ -56,27 +75,14 @@ func Explain(err error) error {
 	if errors.Is(err, errRateLimited) {
 		return engine.Wait(v1alpha1.ReasonThrottled, 5*time.Second, "%s. Portico has as many calls to make as it allows itself, and goes on as they are done", text)
 	}
-	switch classOf(err) {
-	case throttled:
-		return engine.Wait(v1alpha1.ReasonThrottled, 5*time.Second, "%s. AWS limits the rate of calls; Portico slows down and goes on", text)
-	case busy:
-		return engine.Wait(v1alpha1.ReasonBusy, 10*time.Second, "%s. AWS is still at work on this resource; Portico tries again", text)
-	case denied:
-		return engine.Blocked(v1alpha1.ReasonAccessDenied, "%s. The provider's identity lacks this permission: ask a platform admin to grant it; Portico tries again by itself, at least every 5 minutes", text)
-	case badCredentials:
-		// Without AWS's message: it may hold the time, or parts of what was signed.
-		return engine.Blocked(v1alpha1.ReasonCredentialsRejected, "%s. AWS does not accept the provider's credentials in this region: ask a platform admin to renew them, or to enable the region in the account if it is one that AWS has off by default", text)
-	case clock:
-		return engine.Blocked(v1alpha1.ReasonClockSkew, "%s. AWS takes no call whose time is more than 15 minutes off: ask a platform admin to check the clock of the machine that the operator runs on; Portico tries again by itself, at least every 5 minutes", text)
-	case unverified:
-		return engine.Wait(v1alpha1.ReasonIdentityNotVerified, 15*time.Second, "%s. AWS could not verify the operator's identity token. That often passes; if it stays, ask a platform admin to check the cluster's OIDC provider in IAM, and that AWS can reach its keys", text)
-	case invalid:
-		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "%s. Change the spec; Portico tries again at once after an edit", text)
-	case quota:
-		return engine.Blocked(v1alpha1.ReasonQuotaExceeded, "%s. The account has reached a limit: delete what is not needed, or ask a platform admin to raise the quota", text)
-	default: // a not-found that nobody expected is as good as any other failure
+	a, known := adviceFor(err)
+	switch {
+	case !known: // a not-found that nobody expected is as good as any other failure
+		return &callError{text: text, err: err}
+	case a.again > 0:
+		return engine.Wait(a.reason, a.again, "%s. %s", text, a.text)
 	}
-	return &callError{text: text, err: err}
+	return engine.Blocked(a.reason, "%s. %s", text, a.text)
 }
 
 // callError keeps the cause for errors.Is and As, and shows only the stable text.
@@ -89,6 +95,9 @@ func (e *callError) Error() string { return e.text }
 
 func (e *callError) Unwrap() error { return e.err }
 
+// secretive are the classes whose messages are not shown: they may hold the time, or parts of what was signed.
+var secretive = []errorClass{badCredentials, regionOff, clock, unverified}
+
 // stableText says which call failed and why, without request IDs, ports or anything else that changes from try to try:
 // such a text in a condition would re-trigger every watcher for ever.
 func stableText(err error) string {
@@ -97,7 +106,7 @@ func stableText(err error) string {
 		call = op.ServiceID + " " + op.OperationName
 	}
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
-		if class := classOf(err); class == badCredentials || class == clock || class == unverified {
+		if slices.Contains(secretive, classOf(err)) {
 			return call + ": " + Code(err)
 		}
 		if answer, ok := errors.AsType[*awshttp.ResponseError](err); ok && (api.ErrorMessage() == "" || unknown(api)) {

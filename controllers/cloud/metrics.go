@@ -3,6 +3,8 @@ package cloud
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/smithy-go"
@@ -26,6 +28,7 @@ const (
 // up any number of them.
 var classNames = map[errorClass]string{
 	transient: "error", notFound: "not_found", throttled: ResultThrottled, busy: "busy", denied: "denied", badCredentials: "rejected",
+	regionOff: "rejected", clock: "rejected", unverified: "rejected", notReady: "denied", lacking: "invalid",
 	invalid: "invalid", quota: "quota",
 }
 
@@ -33,17 +36,14 @@ var classNames = map[errorClass]string{
 const mostCalls = 1000
 
 var calls = func() *prometheus.CounterVec {
-	results := []string{resultOK, resultNoAnswer}
-	for _, name := range classNames {
-		results = append(results, name)
-	}
+	results := append(slices.Sorted(maps.Values(classNames)), resultOK, resultNoAnswer)
 	return engine.RegisterMetric(metric.Counter(metric.Info{
 		Name: "portico_aws_calls_total", Source: metric.Operator, Most: mostCalls,
 		Help: "Calls to AWS, each attempt counted.",
 		Labels: []metric.Label{
 			{Name: "service", Of: "a service of AWS as its SDK calls it, such as Route 53", Most: 13},
 			{Name: "operation", Of: "an operation of it, such as CreateBucket", Most: 120},
-			metric.Outcome(results...),
+			metric.Outcome(slices.Compact(results)...),
 		},
 	}))
 }()

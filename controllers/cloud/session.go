@@ -225,7 +225,7 @@ func (s *Session) In(region, kind, namespaceUID string) *Session {
 	c := *s
 	c.Config = s.Config.Copy()
 	c.Config.Region = region
-	c.Config.APIOptions = append(slices.Clone(s.Config.APIOptions), limitRate(s.limiters, s.AccountID, region))
+	c.Config.APIOptions = append(slices.Clone(s.Config.APIOptions), limitRate(s.limiters, s.AccountID, region), noteRegion(region, s.AccountID, isOff(s.Config, region)))
 	c.Identity.Kind, c.Identity.NamespaceUID = kind, namespaceUID
 	return &c
 }

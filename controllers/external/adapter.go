@@ -2,6 +2,7 @@ package external
 
 import (
 	"context"
+	"time"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -66,6 +67,8 @@ type Action struct {
 	// Changes are the declared paths that the call writes, all or none of them. A path that no action names is managed only once
 	// all of the spec was found to hold.
 	Changes []Change
+	// Settles is how long AWS may show the state before the action; 0 is as long as for most.
+	Settles time.Duration
 	// Event tells of the action once it is taken, in place of the usual event: of what neither creates nor follows the spec,
 	// nor repairs. It may be nil.
 	Event func(*engine.Events)

@@ -59,7 +59,7 @@ func (r *reconciliation[T, S]) execute(ctx context.Context, create bool, actions
 	var refused error
 	var kept []Change
 	for _, a := range actions {
-		if tried, yes := r.takenInVain(create, a.planned()); yes {
+		if tried, yes := r.takenInVain(create, a); yes {
 			vain = append(vain, tried)
 			continue
 		}

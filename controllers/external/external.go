@@ -57,7 +57,9 @@ type Reconciler[T Object, S any] struct {
 	Settling time.Duration
 	// MaxDuration is the longest that one pass takes: how long before the creation its note may have been saved.
 	MaxDuration time.Duration
-	Now         func() time.Time
+	// Scaled returns a time of AWS's, as long as it takes here; nil: as long as in AWS.
+	Scaled func(time.Duration) time.Duration
+	Now    func() time.Time
 }
 
 // maxRounds bounds one pass: create, configure, verify, and one to spare.

@@ -12,29 +12,46 @@ import (
 // maxIneffective of an action that was accepted and does not show, before somebody is asked to look.
 const maxIneffective = 3
 
-// attributeSettling is how long changed attributes may take to show, whatever takes longer for a new resource: SQS says a minute.
+// attributeSettling is how long changed attributes may take to show that say nothing else, whatever takes longer for a new resource: SQS
+// says a minute.
 const attributeSettling = time.Minute
 
 // ineffectiveAction is one that was accepted, and is to be taken again.
 type ineffectiveAction struct {
 	action engine.PlannedAction
-	passes int // in which it did not show
+	passes int           // in which it did not show
+	again  time.Duration // when to look again
 }
 
 // takenInVain reports whether the action was taken in this pass, or by an earlier one so short a time ago that AWS may not show it yet: it is
 // not taken again before it should show.
-func (r *reconciliation[T, S]) takenInVain(create bool, action engine.PlannedAction) (ineffectiveAction, bool) {
+func (r *reconciliation[T, S]) takenInVain(create bool, a Action) (ineffectiveAction, bool) {
+	action, settles := a.planned(), r.settles(a)
 	if slices.Contains(r.taken, action) {
 		return r.countIneffective(action), true
 	}
 	tried := r.pass.IneffectiveCount(action)
 	before := r.lastSyncBefore
-	young := before != nil && r.Now().Sub(before.Time) < min(r.Settling, attributeSettling)
-	return ineffectiveAction{action, tried}, !create && tried > 0 && young
+	young := before != nil && r.Now().Sub(before.Time) < settles
+	return ineffectiveAction{action, tried, max(r.pollInterval(), settles/settlingLooks)}, !create && tried > 0 && young
+}
+
+// settlingLooks is how often it is looked, at the most, for what takes long to show.
+const settlingLooks = 30
+
+// settles returns how long the action may take to show.
+func (r *reconciliation[T, S]) settles(a Action) time.Duration {
+	switch {
+	case a.Settles == 0:
+		return min(r.Settling, attributeSettling)
+	case r.Scaled != nil:
+		return r.Scaled(a.Settles)
+	}
+	return a.Settles
 }
 
 func (r *reconciliation[T, S]) countIneffective(action engine.PlannedAction) ineffectiveAction {
-	return ineffectiveAction{action, r.pass.CountIneffective(action)}
+	return ineffectiveAction{action, r.pass.CountIneffective(action), r.pollInterval()}
 }
 
 // ineffectiveError returns what it means that these actions, at least one, were taken and are to be taken again. At first AWS may be
@@ -42,14 +59,16 @@ func (r *reconciliation[T, S]) countIneffective(action engine.PlannedAction) ine
 // once.
 func (r *reconciliation[T, S]) ineffectiveError(all ...ineffectiveAction) error {
 	var waiting, unkept []engine.PlannedAction
+	again := all[0].again
 	for _, one := range all {
+		again = min(again, one.again)
 		if waiting = append(waiting, one.action); one.passes >= maxIneffective {
 			unkept = append(unkept, one.action)
 		}
 	}
 	switch len(unkept) {
 	case 0:
-		return r.waitUntilVisible(waiting...)
+		return waitUntilVisible(again, waiting...)
 	case 1:
 		return engine.Blocked(v1alpha1.ReasonNotKept, "%s was accepted again and again, and does not show: the service takes no notice of it, shows it late, or something changes it back at once. Find out which, or change the spec; Portico tries again by itself, at least every 5 minutes", unkept[0])
 	}
@@ -57,11 +76,11 @@ func (r *reconciliation[T, S]) ineffectiveError(all ...ineffectiveAction) error 
 }
 
 // waitUntilVisible waits for what AWS accepted and does not show yet.
-func (r *reconciliation[T, S]) waitUntilVisible(actions ...engine.PlannedAction) error {
+func waitUntilVisible(again time.Duration, actions ...engine.PlannedAction) error {
 	if len(actions) == 1 {
-		return engine.Wait(v1alpha1.ReasonSettling, r.pollInterval(), "%s was accepted; waiting until it shows", actions[0])
+		return engine.Wait(v1alpha1.ReasonSettling, again, "%s was accepted; waiting until it shows", actions[0])
 	}
-	return engine.Wait(v1alpha1.ReasonSettling, r.pollInterval(), "%s were accepted; waiting until they show", list(actions))
+	return engine.Wait(v1alpha1.ReasonSettling, again, "%s were accepted; waiting until they show", list(actions))
 }
 
 // list returns the actions as people read several.

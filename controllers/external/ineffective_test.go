@@ -126,3 +126,25 @@ func TestTwoValuesThatAreNotKeptAreBothNamedAndWrittenEverMoreSeldom(t *testing.
 		t.Errorf("once they are kept it is %s: %s", got.Reason, got.Message)
 	}
 }
+
+// What takes a quarter of an hour to show is written once, looked for now and then, and not said to be lost before it could show.
+func TestAValueThatShowsLateIsWrittenOnce(t *testing.T) {
+	s := &shelf{has: theirs("30", "none"), deaf: true, settles: 15 * time.Minute}
+	b := bucket(made)
+	b.Spec.Tags = v1alpha1.Tags{"first": "60"}
+	l := loopOver(t, s, b)
+	start, looks := l.now, 0
+	for l.now.Sub(start) < 15*time.Minute-time.Second {
+		if got := l.pass(); got.Reason != "Settling" || len(s.writes) != 1 {
+			t.Fatalf("after %s, with %d writes: %s: %s", l.now.Sub(start), len(s.writes), got.Reason, got.Message)
+		}
+		looks++
+	}
+	if looks > settlingLooks+3 {
+		t.Errorf("%d looks", looks)
+	}
+	s.deaf, s.has = false, theirs("60", "none")
+	if got := l.pass(); got.Reason != v1alpha1.ReasonInSync || len(s.writes) != 1 {
+		t.Errorf("shown: %s: %s, %d writes", got.Reason, got.Message, len(s.writes))
+	}
+}

@@ -19,6 +19,8 @@ type shelf struct {
 	answer map[string]func() error
 	deaf   bool // writes are accepted and lost
 	writes []string
+
+	settles time.Duration // of every write
 }
 
 func settings() []Field[*v1alpha1.S3Bucket, map[string]string] {
@@ -52,7 +54,7 @@ func (s *shelf) Plan(b *v1alpha1.S3Bucket, seen *map[string]string) ([]Action, e
 	}
 	var actions []Action
 	for _, c := range Changes(settings(), b, seen) {
-		actions = append(actions, Action{Name: "Put", Why: Describe([]Change{c}), Changes: []Change{c}, Do: func(context.Context) error {
+		actions = append(actions, Action{Name: "Put", Why: Describe([]Change{c}), Changes: []Change{c}, Settles: s.settles, Do: func(context.Context) error {
 			return s.write(c.Path, func() { s.has[c.Path] = c.To })
 		}})
 	}

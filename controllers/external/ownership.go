@@ -16,7 +16,7 @@ func (r *reconciliation[T, S]) checkOwner(seen *S) error {
 	spec, status := r.obj.AWS()
 	owner := r.Adapter.Owner(r.obj, seen)
 	if owner == Foreign && len(r.taken) > 0 {
-		return r.waitUntilVisible(r.last()) // made with our marks a moment ago
+		return waitUntilVisible(r.pollInterval(), r.last()) // made with our marks a moment ago
 	}
 	if r.mayBeOurs(owner, status) {
 		return engine.Wait(v1alpha1.ReasonSettling, r.pollInterval(), "the resource does not show this object's ownership tags; it was made or changed a short time ago, so that may pass")

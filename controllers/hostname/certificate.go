@@ -1,7 +1,6 @@
 package hostname
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -240,22 +239,4 @@ func (r *reconciliation) checkIssued(context.Context) (string, error) {
 		return "", engine.Wait(v1alpha1.ReasonCertificatePending, min(max(age/10, acmPollInterval), time.Minute), "ACM looks for the record and issues the certificate, which usually takes some minutes")
 	}
 	return "the certificate is issued", nil
-}
-
-// renewBy is how long before its end a certificate that is not renewed is a matter for people; ACM begins 60 days before.
-const renewBy = 30 * 24 * time.Hour
-
-// checkRenewal notes a renewal that is late, once.
-func (r *reconciliation) checkRenewal(c *v1alpha1.HostnameCertificate, seen *cert.Certificate) {
-	c.Renewal = seen.Renewal
-	if seen.NotAfter == nil {
-		return
-	}
-	c.NotAfter = &metav1.Time{Time: seen.NotAfter.UTC().Truncate(time.Second)}
-	late := seen.Renewal == string(types.RenewalStatusFailed) || c.NotAfter.Sub(r.Now()) < renewBy
-	if late && !c.RenewalLate {
-		r.pass.Warning(v1alpha1.ReasonRenewalLate, "DescribeCertificate", "the certificate ends on %s and ACM has not renewed it (%s): the record %s must be in public DNS",
-			c.NotAfter.UTC().Format(time.DateOnly), cmp.Or(seen.Renewal, "not begun"), seen.Record.Name)
-	}
-	c.RenewalLate = late
 }

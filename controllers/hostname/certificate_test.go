@@ -204,41 +204,6 @@ func TestAFailedCertificateIsRequestedAgainLater(t *testing.T) {
 	}
 }
 
-func TestARenewalThatIsLateIsTold(t *testing.T) {
-	d := newDesk(t)
-	_ = d.pass()
-	c := d.certificate()
-	c.Status, c.NotAfter = types.CertificateStatusIssued, aws.Time(d.now.Add(390*24*time.Hour))
-	late := func() int {
-		return len(slices.DeleteFunc(slices.Clone(d.notes), func(n string) bool { return !strings.HasPrefix(n, "RenewalLate") }))
-	}
-	if err := d.pass(); err != nil || late() != 0 || !d.req.Status.Certificate.NotAfter.Equal(&metav1.Time{Time: *c.NotAfter}) {
-		t.Errorf("%v, notes %v, %+v", err, d.notes, d.req.Status.Certificate)
-	}
-	c.RenewalSummary = &types.RenewalSummary{RenewalStatus: types.RenewalStatusPendingValidation}
-	d.now = d.now.Add(330 * 24 * time.Hour)
-	if err := d.pass(); err != nil || late() != 0 {
-		t.Errorf("60 days before: %v, notes %v", err, d.notes)
-	}
-	d.now = d.now.Add(35 * 24 * time.Hour)
-	for range 3 {
-		if err := d.pass(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if late() != 1 {
-		t.Errorf("told %d times: %v", late(), d.notes)
-	}
-	c.RenewalSummary.RenewalStatus, c.NotAfter = types.RenewalStatusSuccess, aws.Time(d.now.Add(390*24*time.Hour))
-	if err := d.pass(); err != nil || late() != 1 || d.req.Status.Certificate.Renewal != "SUCCESS" || d.req.Status.Certificate.RenewalLate {
-		t.Errorf("renewed: %v, %+v", err, d.req.Status.Certificate)
-	}
-	c.Status = types.CertificateStatusExpired
-	if err := d.pass(); reasonOf(err) != "CertificateOver" || len(d.tokens) != 1 {
-		t.Errorf("over: %v, %d requests", err, len(d.tokens))
-	}
-}
-
 // What was requested goes, also when the answer was lost just before the deletion; what is in use is waited for.
 func TestACertificateIsWithdrawn(t *testing.T) {
 	withdraw := func(d *desk) error {

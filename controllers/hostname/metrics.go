@@ -20,41 +20,55 @@ var (
 	}))
 	certificatesDesc = metric.Collected(metric.Info{
 		Name: "portico_certificates", Source: metric.Operator,
-		Help:   "Certificates of hostnames. One is late if its renewal has failed, or if it ends within 30 days; ACM begins to renew 60 days before the end.",
+		Help:   "Certificates of hostnames. One is late if its renewal has failed, or if less than an eighth of its life is left; ACM begins to renew before that.",
 		Labels: []metric.Label{{Name: "state", Values: []string{"in_time", "late", "requested"}}},
 	})
 	firstEndDesc = metric.Collected(metric.Info{
 		Name: "portico_certificates_first_end_timestamp_seconds", Source: metric.Operator,
 		Help: "When the certificate ends that ends first, unless ACM renews it, as a Unix time; absent while there is none.",
 	})
+	firstUrgentDesc = metric.Collected(metric.Info{
+		Name: "portico_certificates_first_urgent_timestamp_seconds", Source: metric.Operator,
+		Help: "When the first certificate has a sixteenth of its life left, unless ACM renews it, as a Unix time; absent while there is none.",
+	})
 )
 
 // CertificateMetrics tells of the certificates of all hostnames.
-var CertificateMetrics = engine.NewCacheCollector(collectCertificates, certificatesDesc, firstEndDesc)
+var CertificateMetrics = engine.NewCacheCollector(collectCertificates, certificatesDesc, firstEndDesc, firstUrgentDesc)
 
 func collectCertificates(ctx context.Context, from client.Reader, out chan<- prometheus.Metric) error {
 	list := &v1alpha1.GatewayHostnameRequestList{}
 	if err := from.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		return err
 	}
-	states, first := map[string]int{"in_time": 0, "late": 0, "requested": 0}, time.Time{}
+	states := map[string]int{"in_time": 0, "late": 0, "requested": 0}
+	var end, urgent time.Time
 	for i := range list.Items {
 		c := list.Items[i].Status.Certificate
 		if c == nil {
 			continue
 		}
 		states[renewalState(c)]++
-		if c.NotAfter != nil && (first.IsZero() || c.NotAfter.Time.Before(first)) {
-			first = c.NotAfter.Time
+		if c.NotAfter != nil {
+			end, urgent = earlier(end, c.NotAfter.Time), earlier(urgent, urgentFrom(c))
 		}
 	}
 	for state, n := range states {
 		out <- prometheus.MustNewConstMetric(certificatesDesc, prometheus.GaugeValue, float64(n), state)
 	}
-	if !first.IsZero() {
-		out <- prometheus.MustNewConstMetric(firstEndDesc, prometheus.GaugeValue, float64(first.Unix()))
+	if !end.IsZero() {
+		out <- prometheus.MustNewConstMetric(firstEndDesc, prometheus.GaugeValue, float64(end.Unix()))
+		out <- prometheus.MustNewConstMetric(firstUrgentDesc, prometheus.GaugeValue, float64(urgent.Unix()))
 	}
 	return nil
+}
+
+// earlier returns the earlier of two times, of which first may not be known yet.
+func earlier(first, at time.Time) time.Time {
+	if first.IsZero() || at.Before(first) {
+		return at
+	}
+	return first
 }
 
 func renewalState(c *v1alpha1.HostnameCertificate) string {

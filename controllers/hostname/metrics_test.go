@@ -14,14 +14,16 @@ import (
 )
 
 func TestCertificatesAreCountedByHowLateTheyAre(t *testing.T) {
-	soon, later := metav1.Time{Time: time.Unix(1000, 0)}, metav1.Time{Time: time.Unix(2000, 0)}
+	at := func(seconds int64) *metav1.Time { return &metav1.Time{Time: time.Unix(seconds, 0)} }
 	s := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(s); err != nil {
 		t.Fatal(err)
 	}
 	kube := fake.NewClientBuilder().WithScheme(s)
 	for name, c := range map[string]*v1alpha1.HostnameCertificate{
-		"none": nil, "asked": {}, "late": {NotAfter: &soon, RenewalLate: true}, "fine": {NotAfter: &later}, "fine-too": {NotAfter: &later},
+		"none": nil, "asked": {}, "late": {NotBefore: at(840), NotAfter: at(1000), RenewalLate: true}, "fine": {NotBefore: at(1), NotAfter: at(2001)},
+		// It ends later than the first, and sooner measured by its life.
+		"long": {NotBefore: at(0), NotAfter: at(1024)},
 	} {
 		r := &v1alpha1.GatewayHostnameRequest{ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: name}}
 		r.Status.Certificate = c
@@ -32,13 +34,13 @@ func TestCertificatesAreCountedByHowLateTheyAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	close(out)
-	want := map[string]float64{"late": 1, "requested": 1, "in_time": 2, "": 1000}
+	want := map[string]float64{"late": 1, "requested": 1, "in_time": 2, firstEndDesc.String(): 1000, firstUrgentDesc.String(): 960}
 	for m := range out {
 		var d dto.Metric
 		if err := m.Write(&d); err != nil {
 			t.Fatal(err)
 		}
-		state := ""
+		state := m.Desc().String()
 		if len(d.GetLabel()) > 0 {
 			state = d.GetLabel()[0].GetValue()
 		}

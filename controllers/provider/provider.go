@@ -39,7 +39,7 @@ func (r Reconciler) Reconcile(ctx context.Context, p *v1alpha1.AWSProvider, pass
 		return fmt.Errorf("count what uses the provider: %w", err)
 	}
 	p.Status.Resources = int64(len(users))
-	err = r.authenticate(ctx, p, pass)
+	err = r.judgeIdentity(p, r.authenticate(ctx, p, pass))
 	r.setAuthenticated(p, err)
 	r.setThrottled(p)
 	return err
@@ -119,7 +119,7 @@ func (r Reconciler) Finalize(ctx context.Context, p *v1alpha1.AWSProvider, pass 
 		return nil
 	}
 	p.Status.Resources = int64(len(users))
-	r.setAuthenticated(p, r.authenticate(ctx, p, pass))
+	r.setAuthenticated(p, r.judgeIdentity(p, r.authenticate(ctx, p, pass)))
 	r.setThrottled(p)
 	return engine.Blocked(v1alpha1.ReasonInUse, "%s; delete or move them first", inUse(users))
 }

@@ -14,6 +14,7 @@ import (
 const (
 	defaultACMRecordDelay = 200 * time.Millisecond
 	defaultACMIssueDelay  = 300 * time.Millisecond
+	defaultACMLife        = 198 * 24 * time.Hour // since February 2026; until then 395 days
 	acmTokenLife          = time.Hour
 	acmValidationLife     = 72 * time.Hour
 )
@@ -31,6 +32,7 @@ type acmService struct {
 	mu          sync.Mutex
 	recordDelay time.Duration
 	issueDelay  time.Duration
+	life        time.Duration
 	tokens      map[string]tokenUse // by request
 	known       map[string]*certificate
 }
@@ -56,7 +58,7 @@ type certificate struct {
 
 func newACM(up *upstream, dns *route53Service, balancer *elbService, now func() time.Time) *acmService {
 	s := &acmService{
-		upstream: up, dns: dns, balancer: balancer, now: now, recordDelay: defaultACMRecordDelay, issueDelay: defaultACMIssueDelay,
+		upstream: up, dns: dns, balancer: balancer, now: now, recordDelay: defaultACMRecordDelay, issueDelay: defaultACMIssueDelay, life: defaultACMLife,
 		tokens: map[string]tokenUse{}, known: map[string]*certificate{},
 	}
 	dns.changed, balancer.certificates = s.recordsChanged, s

@@ -162,12 +162,10 @@ func (s *acmService) facts(c *certificate, inUse bool) map[string]any {
 		if inUse {
 			out["RenewalEligibility"] = "ELIGIBLE"
 		}
+		out["NotBefore"], out["NotAfter"] = s.lifeOf(c)
 	}
 	if c.reason != "" {
 		out["FailureReason"] = c.reason
-	}
-	if issued && !c.notAfter.IsZero() {
-		out["NotAfter"] = seconds(c.notAfter)
 	}
 	if c.renewal != "" {
 		out["RenewalSummary"] = map[string]any{
@@ -175,6 +173,16 @@ func (s *acmService) facts(c *certificate, inUse bool) map[string]any {
 		}
 	}
 	return out
+}
+
+// lifeOf returns from when to when an issued certificate lives: from the day it is issued, or up to what a test says. The
+// caller holds s.mu.
+func (s *acmService) lifeOf(c *certificate) (notBefore, notAfter float64) {
+	if !c.notAfter.IsZero() {
+		return seconds(c.notAfter.Add(-s.life)), seconds(c.notAfter)
+	}
+	begin := c.validated.Add(s.issueDelay).UTC().Truncate(24 * time.Hour)
+	return seconds(begin), seconds(begin.Add(s.life - time.Second))
 }
 
 // options returns how each domain is, or was, validated. The caller holds s.mu.

@@ -18,6 +18,14 @@ func (p *Proxy) SetACMIssueDelay(d time.Duration) {
 	p.certificates.issueDelay = d
 }
 
+// SetACMLife sets how long certificates live, also those that there are: 198 days unless set, as AWS announced in February 2026 for
+// the limit that the CA/Browser Forum has set; it was 395, and is to be 47 in 2029.
+func (p *Proxy) SetACMLife(d time.Duration) {
+	p.certificates.mu.Lock()
+	defer p.certificates.mu.Unlock()
+	p.certificates.life = d
+}
+
 // IssueCertificate issues the certificate now, whatever DNS says.
 func (p *Proxy) IssueCertificate(arn string) {
 	now := p.now()
@@ -32,7 +40,8 @@ func (p *Proxy) FailCertificate(arn, status, reason string) {
 }
 
 // SetRenewal sets the status of the certificate's renewal, such as
-// PENDING_VALIDATION, and unless it is zero when the certificate expires.
+// PENDING_VALIDATION, and unless it is zero when the certificate expires: its life
+// began as long before as SetACMLife says.
 func (p *Proxy) SetRenewal(arn, status string, notAfter time.Time) {
 	now := p.now()
 	p.certificates.change(arn, func(c *certificate) {

@@ -78,11 +78,15 @@ func TestARenewalIsAsTheTestSays(t *testing.T) {
 	if got := described(t, c, again); got.Status != types.CertificateStatusIssued {
 		t.Errorf("with the record there from the start: %s", got.Status)
 	}
+	if got := described(t, c, again); got.NotAfter.Sub(*got.NotBefore).Round(time.Hour) != 198*24*time.Hour || got.NotBefore.After(time.Now()) {
+		t.Errorf("it lives from %s to %s", got.NotBefore, got.NotAfter)
+	}
+	w.SetACMLife(47 * 24 * time.Hour)
 	until := time.Now().Add(20 * 24 * time.Hour).Truncate(time.Second)
 	w.SetRenewal(arn, "PENDING_VALIDATION", until)
 	got := described(t, c, arn)
-	if got.RenewalSummary.RenewalStatus != types.RenewalStatusPendingValidation || !got.NotAfter.Equal(until) {
-		t.Errorf("renewal %+v until %s, want %s", got.RenewalSummary, got.NotAfter, until)
+	if got.RenewalSummary.RenewalStatus != types.RenewalStatusPendingValidation || !got.NotAfter.Equal(until) || got.NotAfter.Sub(*got.NotBefore) != 47*24*time.Hour {
+		t.Errorf("renewal %+v from %s until %s, want %s", got.RenewalSummary, got.NotBefore, got.NotAfter, until)
 	}
 	w.SetRenewal(arn, "FAILED", time.Now().Add(-time.Minute))
 	if got := described(t, c, arn); got.Status != types.CertificateStatusExpired {

@@ -21,6 +21,7 @@ type ec2Service struct {
 	upstream *upstream
 	locks    locks // by token
 	young    *nursery
+	profiles *profileNews
 
 	mu        sync.Mutex
 	ran       map[string]reservation // by account, region and token
@@ -38,13 +39,17 @@ type reservation struct {
 func newEC2(up *upstream, lag *lag, now func() time.Time) *ec2Service {
 	return &ec2Service{
 		upstream: up, young: &nursery{now: now, lag: lag, born: map[string]time.Time{}},
-		ran: map[string]reservation{}, exhausted: map[string]bool{}, credits: map[string]string{},
+		profiles: &profileNews{upstream: up, now: now},
+		ran:      map[string]reservation{}, exhausted: map[string]bool{}, credits: map[string]string{},
 	}
 }
 
 func (s *ec2Service) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	if refused := s.young.deny(x); refused != nil {
 		return refused, nil
+	}
+	if refused, err := s.profiles.deny(ctx, x); refused != nil || err != nil {
+		return refused, err
 	}
 	switch x.call.Operation {
 	case "RunInstances":

@@ -169,6 +169,23 @@ func makeProfile(t *testing.T, w *world, name string) {
 	}
 }
 
+// EC2 takes a while to know a profile that IAM has; people who wait see it.
+func TestANewProfileShowsLater(t *testing.T) {
+	w, later := timed(t)
+	c, name := w.ec2(keyOne, "eu-west-1"), unique(t)
+	makeProfile(t, w, name)
+	w.DelayProfiles(2 * time.Minute)
+	in := runInput(unique(t), types.InstanceTypeT3Micro)
+	in.IamInstanceProfile = &types.IamInstanceProfileSpecification{Name: &name}
+	_, err := c.RunInstances(t.Context(), in)
+	wantCode(t, err, "InvalidParameterValue")
+	if err == nil || !strings.Contains(err.Error(), "iamInstanceProfile.name") {
+		t.Errorf("got %v", err)
+	}
+	*later = 3 * time.Minute
+	run(t, c, in)
+}
+
 func TestAReplacedProfileShows(t *testing.T) {
 	w := newWorld(t)
 	c := w.ec2(keyOne, "eu-west-1")

@@ -192,21 +192,3 @@ func (n *nursery) shown(ctx context.Context, x *exchange, next forward, may func
 	x.setForm(x.form)
 	return next(ctx)
 }
-
-// noProfile turns moto's answer about an instance profile that is not there
-// into EC2's.
-func noProfile(x *exchange, r *reply) *reply {
-	if errorCode(r) != "NoSuchEntity" {
-		return r
-	}
-	for _, parameter := range []struct{ name, path, what string }{
-		{"IamInstanceProfile.Name", "iamInstanceProfile.name", "name"},
-		{"IamInstanceProfile.Arn", "iamInstanceProfile.arn", "ARN"},
-	} {
-		if value := x.form.Get(parameter.name); value != "" {
-			return x.fail(http.StatusBadRequest, "InvalidParameterValue",
-				"Value ("+value+") for parameter "+parameter.path+" is invalid. Invalid IAM Instance Profile "+parameter.what)
-		}
-	}
-	return r
-}

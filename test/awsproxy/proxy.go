@@ -50,6 +50,7 @@ type Proxy struct {
 	now      func() time.Time
 	roles    *roles
 	lag      *lag
+	regions  regions
 
 	// The strict services that tests may set.
 	dns          *route53Service

@@ -191,6 +191,7 @@ func (p *Proxy) answer(w http.ResponseWriter, x *exchange, r *reply) {
 	p.journal.update(x.call)
 	id := requestID(x.protocol)
 	maps.Copy(w.Header(), r.header)
+	w.Header().Set("Date", p.now().UTC().Format(http.TimeFormat)) // SDKs set their clock by it
 	if x.protocol == protoS3 {
 		w.Header().Set("X-Amz-Request-Id", id)
 		w.Header().Set("X-Amz-Id-2", rand.Text()+rand.Text())

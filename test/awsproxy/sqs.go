@@ -19,9 +19,11 @@ type sqsService struct {
 	now      func() time.Time
 
 	mu      sync.Mutex
-	deleted map[string]time.Time // by queue
-	allow   map[string]string    // RedriveAllowPolicy by queue
-	dropped []string             // see DropQueueAttributes
+	deleted map[string]time.Time                   // by queue
+	allow   map[string]string                      // RedriveAllowPolicy by queue
+	dropped []string                               // see DropQueueAttributes
+	delays  [2]time.Duration                       // see DelayQueueAttributes
+	delayed map[string]map[string]delayedAttribute // by queue and name
 }
 
 func newSQS(up *upstream, lag *lag, now func() time.Time) *sqsService {
@@ -42,13 +44,20 @@ func (s *sqsService) around(ctx context.Context, x *exchange, next forward) (*re
 		if err := s.drop(x); err != nil {
 			return nil, err
 		}
+		if err := s.delay(ctx, x, queue); err != nil {
+			return nil, err
+		}
 		r, err := deadLetters(x)(next(ctx))
 		if err == nil {
 			s.remember(x, queue, r)
 		}
 		return r, err
 	case "GetQueueAttributes":
-		return s.attributes(ctx, queue, next)
+		r, err := s.attributes(ctx, queue, next)
+		if err == nil {
+			err = s.outdated(x, queue, r)
+		}
+		return r, err
 	case "DeleteQueue":
 		defer s.locks.lock(queue, true)()
 		r, err := next(ctx)

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
@@ -75,4 +77,31 @@ func TestAnotherTypeIsLaunchedAfterOneThatIsNotToBeHad(t *testing.T) {
 	if got := machinesWith(t, "tag:portico.dev/uid", string(m.UID)); len(got) != 1 || got[0].InstanceType != ec2types.InstanceTypeT3Small {
 		t.Errorf("%d machines", len(got))
 	}
+}
+
+// A profile that was made a moment ago is waited for, at the launch and later; the machine has it as soon as EC2 knows it.
+func TestAMachineWaitsForANewInstanceProfile(t *testing.T) {
+	c := withOperator(t)
+	ns, p := team(t, c), account(t, c, "230000000078")
+	s := sharedAccount{t, ec2.NewFromConfig(outsideConfig(t, p.Name)), iam.NewFromConfig(outsideConfig(t, p.Name))}
+	world.Proxy.DelayProfiles(time.Minute)
+	defer world.Proxy.DelayProfiles(0)
+	first, second := ns+"-first", ns+"-second"
+	s.profile(first, ns)
+	m := machineOf(ns, "worker", func(spec *v1alpha1.EC2InstanceSpec) { spec.ProviderRef.Name, spec.IAMInstanceProfile = p.Name, first })
+	create(t, c, m)
+	if got := reason(t, c, m, "Settling"); !strings.Contains(got.Message, first+" was made a moment ago, and EC2 does not know it yet") {
+		t.Errorf("%q", got.Message)
+	}
+	world.Proxy.DelayProfiles(0)
+	wakeNow(t, c, m)
+	ready(t, c, m)
+	world.Proxy.DelayProfiles(time.Minute)
+	s.profile(second, ns)
+	edit(t, c, m, func(m *v1alpha1.EC2Instance) { m.Spec.IAMInstanceProfile = second })
+	reason(t, c, m, "Settling")
+	world.Proxy.DelayProfiles(0)
+	wakeNow(t, c, m)
+	ready(t, c, m)
+	gone(t, c, m)
 }

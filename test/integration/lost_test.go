@@ -272,12 +272,12 @@ func TestABackupBringsALostClusterBack(t *testing.T) {
 	d := domainOf(t, c)
 	bucket, queue, asked := bucketOf(d.ns, "kept"), queueOf(d.ns, "kept"), d.request("shop."+d.name)
 	bucket.Spec.BucketName = ""
-	database, machine := databases.object(d.ns, "kept"), machines.object(d.ns, "kept")
-	for _, obj := range []client.Object{bucket, queue, database, machine} {
+	database, machine, topic := databases.object(d.ns, "kept"), machines.object(d.ns, "kept"), topics.object(d.ns, "kept")
+	for _, obj := range []client.Object{bucket, queue, database, machine, topic} {
 		create(t, c, obj)
 	}
 	developer(t, c, d.ns)
-	all := []engine.Object{bucket, queue, database, machine, asked}
+	all := []engine.Object{bucket, queue, database, machine, topic, asked}
 	for _, obj := range all {
 		ready(t, c, obj)
 	}

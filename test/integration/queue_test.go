@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -198,5 +199,32 @@ func TestAttributesThatAQueueDoesNotKeepAreNamed(t *testing.T) {
 	wakeNow(t, c, q)
 	if ready(t, c, q); queueAttributes(t, q)["DelaySeconds"] != "7" {
 		t.Error("what is kept at last is not there")
+	}
+}
+
+// AWS shows changed attributes up to a minute later, and a changed retention up to a quarter of an hour: each is written once.
+func TestAttributesThatShowLateAreWrittenOnce(t *testing.T) {
+	calm(t)
+	const scale = 1.0 / 50
+	c := admin(t)
+	startOperator(t, operatorOptions{timeScale: scale})
+	q := queueOf(team(t, c), "late")
+	createReady(t, c, q)
+	minute := time.Duration(scale * float64(time.Minute))
+	world.Proxy.DelayQueueAttributes(minute/2, 13*minute)
+	t.Cleanup(func() { world.Proxy.DelayQueueAttributes(0, 0) })
+	m := world.Proxy.Mark()
+	edit(t, c, q, func(q *v1alpha1.SQSQueue) {
+		q.Spec.MessageRetentionPeriod, q.Spec.VisibilityTimeout = aws.Int32(3600), aws.Int32(70)
+	})
+	if told := reason(t, c, q, "Settling").Message; !strings.Contains(told, "messageRetentionPeriod 345600 → 3600") {
+		t.Errorf("%q", told)
+	}
+	ready(t, c, q)
+	if got := queues.writes(m); len(got) != 2 {
+		t.Errorf("it was written by %v", got)
+	}
+	if events := strings.Join(eventsOf(t, c, q), "\n"); strings.Contains(events, "NotKept") {
+		t.Error(events)
 	}
 }

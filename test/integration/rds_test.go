@@ -322,3 +322,42 @@ func TestASecondChangeOfStorageHoldsNothingUp(t *testing.T) {
 		t.Errorf("afterwards %d GiB", *db.AllocatedStorage)
 	}
 }
+
+// RDS does not say how many identifiers its filter takes. Fewer are asked for at a time until it takes them, and no database is thought gone.
+func TestDatabasesAreReadByAFilterOfFewValues(t *testing.T) {
+	calm(t)
+	c := withOperator(t)
+	world.Proxy.SetDatabaseFilterLimit(1)
+	t.Cleanup(func() { world.Proxy.SetDatabaseFilterLimit(0) })
+	ns, m := team(t, c), world.Proxy.Mark()
+	var all []*v1alpha1.RDSInstance
+	for n := range 4 {
+		i := databaseOf(ns, fmt.Sprintf("one-of-%d", n))
+		create(t, c, i)
+		all = append(all, i)
+	}
+	for _, i := range all {
+		ready(t, c, i)
+	}
+	refused := func() int {
+		return len(world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator), func(call awsproxy.Call) bool {
+			return call.Operation == "DescribeDBInstances" && call.ErrorCode == "InvalidParameterValue"
+		}))
+	}
+	await(t, "a filter with more than one value", func() (bool, string) {
+		for _, i := range all {
+			wakeNow(t, c, i)
+		}
+		return refused() > 0, "all were read alone"
+	})
+	for _, i := range all {
+		atRest(t, c, i)
+		ready(t, c, i)
+		if inRDS(t, i) == nil {
+			t.Errorf("%s is gone", i.Name)
+		}
+	}
+	if got := toRDS(m, awsproxy.Writes); len(got) != len(all) {
+		t.Errorf("writes %v", got)
+	}
+}

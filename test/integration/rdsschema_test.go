@@ -34,6 +34,8 @@ func TestTheSchemaRefusesBadDatabases(t *testing.T) {
 		{"little storage", func(s *spec) { s.AllocatedStorage = 5 }, "spec.allocatedStorage", "20"},
 		{"less autoscaling", func(s *spec) { s.AllocatedStorage, s.MaxAllocatedStorage = 50, aws.Int32(40) }, "spec", "maxAllocatedStorage must not be less"},
 		{"Extended Support of MariaDB", func(s *spec) { s.Engine, s.EngineLifecycleSupport = "mariadb", "open-source-rds-extended-support" }, "spec", "only MySQL and PostgreSQL"},
+		{"a license of PostgreSQL", func(s *spec) { s.LicenseModel = "license-included" }, "spec", "only oracle-se2 has a choice"},
+		{"AWS's license of the Enterprise Edition", func(s *spec) { engine("oracle-ee", "owner")(s); s.LicenseModel = "license-included" }, "spec", "oracle-ee needs a license of one's own"},
 		{"io1 without iops", func(s *spec) { s.StorageType = "io1" }, "spec", "need iops"},
 		{"iops of gp2", func(s *spec) { s.StorageType, s.IOPS = "gp2", aws.Int32(3000) }, "spec", "have no operations to provision"},
 		{"throughput of gp2", func(s *spec) { s.StorageType, s.StorageThroughput = "gp2", aws.Int32(125) }, "spec", "storageType: gp3"},

@@ -3,7 +3,9 @@ package attributes
 
 import (
 	"context"
+	"maps"
 	"slices"
+	"time"
 
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/external"
@@ -107,9 +109,35 @@ func (a *Adapter[T]) Plan(obj T, seen *State) ([]external.Action, error) {
 		return actions, a.Rest
 	}
 	if changes := external.Changes(a.fields(obj), obj, seen); len(changes) > 0 {
-		actions = append(actions, a.Set(obj, seen, changes)...)
+		actions = append(actions, a.set(obj, seen, changes)...)
 	}
 	return actions, a.Rest
+}
+
+// set plans what takes longer to show by itself: else each thing that shows would make another action of what does not yet.
+func (a *Adapter[T]) set(obj T, seen *State, changes []external.Change) []external.Action {
+	byTime := map[time.Duration][]external.Change{}
+	for _, c := range changes {
+		settles := a.settles(obj, c.Path)
+		byTime[settles] = append(byTime[settles], c)
+	}
+	var actions []external.Action
+	for _, settles := range slices.Sorted(maps.Keys(byTime)) {
+		for _, action := range a.Set(obj, seen, byTime[settles]) {
+			action.Settles = settles
+			actions = append(actions, action)
+		}
+	}
+	return actions
+}
+
+func (a *Adapter[T]) settles(obj T, path string) time.Duration {
+	for _, attribute := range a.All(obj) {
+		if attribute.Path == path {
+			return attribute.Settles
+		}
+	}
+	return 0
 }
 
 // planTags comes first in a plan: ownership is marked before anything else is changed.

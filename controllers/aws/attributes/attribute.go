@@ -1,6 +1,8 @@
 package attributes
 
 import (
+	"time"
+
 	"github.com/portico-platform/portico/controllers/external"
 )
 
@@ -12,6 +14,8 @@ type Attribute[T external.Object] struct {
 	Want    func(T) (value string, declared bool)
 	// Normal makes equal meanings equal texts; nil: they are.
 	Normal func(string) string
+	// Settles is how long a change may take to show; 0 is as long as for most.
+	Settles time.Duration
 	// Later says that the call that creates the resource does not take it.
 	Later bool
 }

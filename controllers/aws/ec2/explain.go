@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/controllers/aws/reference"
 	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
@@ -31,8 +30,8 @@ const renew = "; nothing was launched. Delete this object and request a new one 
 // explainLaunch says what of the spec a launch failed for. What is immutable can only be requested again, or be made true.
 func explainLaunch(s *v1alpha1.EC2InstanceSpec, region string, err error) error {
 	switch {
-	case isProfile(err):
-		return reference.NoProfile(s.IAMInstanceProfile)
+	case cloud.IsRegionOff(err):
+		return cloud.Explain(err)
 	case cloud.HasCode(err, "AuthFailure") && strings.Contains(err.Error(), "Not authorized for images"):
 		return engine.Blocked(v1alpha1.ReasonInvalidSpec, "the image %s is not shared with this account"+renew+"image that is, or have this one shared", imageOf(s))
 	case cloud.HasCode(err, "OptInRequired"):

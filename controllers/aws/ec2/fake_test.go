@@ -46,9 +46,12 @@ type fakeEC2 struct {
 	fail   error            // of every read
 	refuse map[string]error // by call, before it is done
 	lose   bool             // the reply of every write
-	hidden bool             // machines are left out of what answers to a filter
-	young  bool             // EC2 denies that any machine exists, whatever it is asked
-	bare   bool             // machines do not show their tags
+
+	profileMade time.Time // when IAM made the instance profile worker; zero: never
+
+	hidden bool // machines are left out of what answers to a filter
+	young  bool // EC2 denies that any machine exists, whatever it is asked
+	bare   bool // machines do not show their tags
 	lacks  []ec2types.InstanceType
 	slow   bool                                                      // starting, stopping and terminating take until finish
 	endAs  string                                                    // the reason for which launches fail

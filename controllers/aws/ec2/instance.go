@@ -24,12 +24,13 @@ type instance struct {
 	svc        *service
 	session    *cloud.Session
 	kube       external.Kube
+	now        func() time.Time
 	terminated bool // see Terminated
 }
 
 // Instance adapts EC2Instance.
 func Instance(session *cloud.Session, kube external.Kube) external.Adapter[*v1alpha1.EC2Instance, instanceState] {
-	return &instance{svc: serviceFor(session), session: session, kube: kube}
+	return &instance{svc: serviceFor(session), session: session, kube: kube, now: session.Now}
 }
 
 // Owner reads ownership off the tags.

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -33,8 +34,10 @@ func adapterOf(f *fakeEC2, others ...client.Object) *instance {
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
 		panic(err)
 	}
+	svc := newService(f, f, 0)
+	svc.profiles = f
 	return &instance{
-		svc:  newService(f, f, 0),
+		svc: svc, now: func() time.Time { return theTime },
 		kube: external.Kube{Reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(others...).Build()},
 		session: &cloud.Session{
 			Config: aws.Config{Region: region}, AccountID: account, Partition: "aws",

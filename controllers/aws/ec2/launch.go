@@ -35,6 +35,8 @@ func (i *instance) launch(obj *v1alpha1.EC2Instance) external.Action {
 			switch {
 			case cloud.HasCode(err, "IdempotentParameterMismatch"), cloud.HasCode(err, idempotentTerminated):
 				return i.findLaunched(ctx, obj, aws.ToString(in.ClientToken), cloud.HasCode(err, idempotentTerminated))
+			case isProfile(err):
+				return external.NotCreated(i.explainProfile(ctx, obj.Spec.IAMInstanceProfile))
 			case err != nil:
 				return withoutUserData(explainLaunch(&obj.Spec, i.session.Config.Region, err), aws.ToString(in.UserData))
 			}

@@ -113,7 +113,6 @@ func TestWhatALaunchSays(t *testing.T) {
 		"VolumeTypeNotAvailableInZone":            {"InvalidSpec", "Change the spec"},
 		"InvalidParameterDependency":              {"InvalidSpec", "Change the spec"},
 		"SecurityGroupsPerInterfaceLimitExceeded": {"QuotaExceeded", "raise the quota"},
-		"FilterLimitExceeded":                     {"QuotaExceeded", "raise the quota"},
 		"UnauthorizedOperation":                   {"AccessDenied", "permission"},
 		"RequestLimitExceeded":                    {"Throttled", "slows down"},
 		"AuthFailure":                             {"CredentialsRejected", "renew"},

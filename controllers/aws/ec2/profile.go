@@ -43,7 +43,7 @@ var profile = call{
 	do: func(ctx context.Context, i *instance, seen *instanceState, changes []external.Change) error {
 		err := i.setProfile(ctx, seen, changes[0].To)
 		if isProfile(err) {
-			return reference.NoProfile(changes[0].To)
+			return i.explainProfile(ctx, changes[0].To)
 		}
 		return err
 	},

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 
 	"github.com/portico-platform/portico/controllers/cloud"
@@ -16,7 +17,8 @@ import (
 // service is what all objects of a session share.
 type service struct {
 	api
-	ssm parameters
+	ssm      parameters
+	profiles profiles
 
 	byID    *cloud.Batch[string, instanceState]
 	byName  *cloud.Batch[ownerKey, []instanceState]
@@ -45,7 +47,9 @@ func newService(client api, images parameters, window time.Duration) *service {
 
 func serviceFor(session *cloud.Session) *service {
 	return cloud.Shared(session, func() *service {
-		return newService(ec2.NewFromConfig(session.Config), ssm.NewFromConfig(session.Config), 20*time.Millisecond)
+		s := newService(ec2.NewFromConfig(session.Config), ssm.NewFromConfig(session.Config), 20*time.Millisecond)
+		s.profiles = iam.NewFromConfig(session.Config)
+		return s
 	})
 }
 

@@ -99,8 +99,8 @@ func (i *instance) createInput(obj *v1alpha1.RDSInstance) *rds.CreateDBInstanceI
 	return &rds.CreateDBInstanceInput{
 		DBInstanceIdentifier: aws.String(i.identifier(obj)),
 		Engine:               &s.Engine, EngineVersion: external.NonEmpty(s.EngineVersion), AutoMinorVersionUpgrade: w.AutoMinorVersionUpgrade,
-		EngineLifecycleSupport: w.EngineLifecycleSupport,
-		DBInstanceClass:        w.DBInstanceClass, MasterUsername: &s.MasterUsername, DBName: external.NonEmpty(s.DBName), Port: w.DBPortNumber,
+		EngineLifecycleSupport: w.EngineLifecycleSupport, LicenseModel: w.LicenseModel,
+		DBInstanceClass: w.DBInstanceClass, MasterUsername: &s.MasterUsername, DBName: external.NonEmpty(s.DBName), Port: w.DBPortNumber,
 		AllocatedStorage: w.AllocatedStorage, MaxAllocatedStorage: w.MaxAllocatedStorage,
 		StorageType: w.StorageType, Iops: w.Iops, StorageThroughput: w.StorageThroughput,
 		StorageEncrypted: &encrypted, KmsKeyId: external.NonEmpty(s.KMSKeyID),

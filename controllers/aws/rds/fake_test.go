@@ -23,9 +23,13 @@ func code(c string) error { return &smithy.GenericAPIError{Code: c, Message: c} 
 // pending, a change at once takes along all that waits, a protected instance is not deleted, a final snapshot is taken
 // unless it is skipped.
 type fakeRDS struct {
-	db        *rdstypes.DBInstance
-	tags      map[string]string
-	password  string
+	db       *rdstypes.DBInstance
+	tags     map[string]string
+	password string
+	license  string // that RDS chooses
+
+	relicensed int // changes of the license
+
 	snapshots map[string]*rdstypes.DBSnapshot
 
 	made     int // instances ever
@@ -118,8 +122,8 @@ func (f *fakeRDS) CreateDBInstance(_ context.Context, in *rds.CreateDBInstanceIn
 			PreferredMaintenanceWindow: or(in.PreferredMaintenanceWindow, "tue:05:00-tue:05:30"),
 			PerformanceInsightsEnabled: or(in.EnablePerformanceInsights, false), EnabledCloudwatchLogsExports: in.EnableCloudwatchLogsExports,
 			DeletionProtection: or(in.DeletionProtection, false), CopyTagsToSnapshot: in.CopyTagsToSnapshot,
-			EngineLifecycleSupport: in.EngineLifecycleSupport,
-			Endpoint:               &rdstypes.Endpoint{Address: aws.String("db.example.com"), Port: or(in.Port, defaultPort(*in.Engine))},
+			EngineLifecycleSupport: in.EngineLifecycleSupport, LicenseModel: or(in.LicenseModel, f.license),
+			Endpoint: &rdstypes.Endpoint{Address: aws.String("db.example.com"), Port: or(in.Port, defaultPort(*in.Engine))},
 		}
 		if aws.ToBool(in.ManageMasterUserPassword) {
 			f.managed(true)
@@ -244,7 +248,7 @@ func (f *fakeRDS) RestoreDBInstanceFromDBSnapshot(ctx context.Context, in *rds.R
 	_, err := f.CreateDBInstance(ctx, &rds.CreateDBInstanceInput{
 		DBInstanceIdentifier: in.DBInstanceIdentifier, Engine: engineName, DBInstanceClass: in.DBInstanceClass,
 		AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("then"), DBName: aws.String("ledger"), MasterUserPassword: aws.String("of the snapshot"),
-		PubliclyAccessible: in.PubliclyAccessible, ManageMasterUserPassword: in.ManageMasterUserPassword, Tags: in.Tags, EngineLifecycleSupport: in.EngineLifecycleSupport, StorageEncrypted: aws.Bool(true),
+		PubliclyAccessible: in.PubliclyAccessible, ManageMasterUserPassword: in.ManageMasterUserPassword, Tags: in.Tags, EngineLifecycleSupport: in.EngineLifecycleSupport, LicenseModel: in.LicenseModel, StorageEncrypted: aws.Bool(true),
 	})
 	return &rds.RestoreDBInstanceFromDBSnapshotOutput{}, err
 }

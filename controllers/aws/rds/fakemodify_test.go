@@ -72,6 +72,9 @@ func (f *fakeRDS) atOnce(in *rds.ModifyDBInstanceInput) {
 	replace(&f.db.PerformanceInsightsEnabled, in.EnablePerformanceInsights)
 	replace(&f.db.DeletionProtection, in.DeletionProtection)
 	replace(&f.db.EngineLifecycleSupport, in.EngineLifecycleSupport)
+	if replace(&f.db.LicenseModel, in.LicenseModel); in.LicenseModel != nil {
+		f.relicensed++
+	}
 	replace(&f.db.CopyTagsToSnapshot, in.CopyTagsToSnapshot)
 	replace(&f.db.Endpoint.Port, in.DBPortNumber)
 	if in.MaxAllocatedStorage != nil {
@@ -186,6 +189,8 @@ func (f *fakeRDS) drift(path string) {
 		f.db.EnabledCloudwatchLogsExports = []string{"upgrade", "postgresql"}
 	case "engineLifecycleSupport":
 		f.db.EngineLifecycleSupport = aws.String(noExtendedSupport)
+	case "licenseModel":
+		f.db.LicenseModel = aws.String("license-included")
 	case "deletionProtection":
 		flip(&f.db.DeletionProtection)
 	case versionPath:

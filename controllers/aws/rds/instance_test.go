@@ -74,7 +74,7 @@ func object(change ...func(*v1alpha1.RDSInstance)) *v1alpha1.RDSInstance {
 func full(i *v1alpha1.RDSInstance) {
 	s := &i.Spec
 	s.DBInstanceIdentifier, s.EngineVersion, s.AllowMajorVersionUpgrade, s.AutoMinorVersionUpgrade = "Ledger-1", "16", true, aws.Bool(false)
-	s.EngineLifecycleSupport = "open-source-rds-extended-support"
+	s.EngineLifecycleSupport, s.LicenseModel = "open-source-rds-extended-support", "bring-your-own-license"
 	s.MaxAllocatedStorage, s.StorageType, s.IOPS, s.StorageThroughput = aws.Int32(100), "gp3", aws.Int32(4000), aws.Int32(250)
 	s.DBName, s.Port, s.MultiAZ, s.PubliclyAccessible = "ledger", aws.Int32(6432), aws.Bool(true), aws.Bool(false)
 	s.DBParameterGroupName, s.VPCSecurityGroupIDs = "Ours", []string{"sg-2", "sg-1"}

@@ -22,7 +22,7 @@ func (i *instance) Report(obj *v1alpha1.RDSInstance, seen *instanceState) map[st
 	i.Reserve(obj)
 	s, db := &obj.Status, &seen.db
 	s.ARN, s.DBInstanceStatus = i.session.ARN("rds", "db:"+i.identifier(obj)), seen.status()
-	s.EngineVersion, s.InstanceClass = aws.ToString(db.EngineVersion), aws.ToString(db.DBInstanceClass)
+	s.EngineVersion, s.LicenseModel, s.InstanceClass = aws.ToString(db.EngineVersion), aws.ToString(db.LicenseModel), aws.ToString(db.DBInstanceClass)
 	s.AllocatedStorage, s.ParameterApplyStatus = aws.ToInt32(db.AllocatedStorage), parameterGroup(db).status
 	s.PendingModifiedValues = pendingChanges(seen)
 	s.Endpoint, s.Port, s.MasterUserSecretARN = "", aws.ToInt32(portOf(db)), ""
@@ -110,7 +110,7 @@ func pendingChanges(seen *instanceState) map[string]string {
 func beyondSettings(p *pending) map[string]string {
 	all := map[string]string{
 		versionPath: firstString(p.EngineVersion), "dbInstanceIdentifier": firstString(p.DBInstanceIdentifier), "engine": firstString(p.Engine),
-		"dbSubnetGroupName": firstString(p.DBSubnetGroupName), "licenseModel": firstString(p.LicenseModel), "caCertificateIdentifier": firstString(p.CACertificateIdentifier),
+		"dbSubnetGroupName": firstString(p.DBSubnetGroupName), "caCertificateIdentifier": firstString(p.CACertificateIdentifier),
 		"automationMode": string(p.AutomationMode), "dbCapacityReservationIdentifier": firstString(p.DBCapacityReservationIdentifier),
 	}
 	for name, to := range map[string]*bool{

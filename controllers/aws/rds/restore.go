@@ -47,6 +47,7 @@ func (i *instance) restoreInput(obj *v1alpha1.RDSInstance, from string) *rds.Res
 		DBSubnetGroupName: external.NonEmpty(s.DBSubnetGroupName), VpcSecurityGroupIds: w.VpcSecurityGroupIds, DBParameterGroupName: w.DBParameterGroupName,
 		AutoMinorVersionUpgrade: w.AutoMinorVersionUpgrade, DeletionProtection: w.DeletionProtection,
 		EngineLifecycleSupport:      w.EngineLifecycleSupport,
+		LicenseModel:                w.LicenseModel,
 		EnableCloudwatchLogsExports: enabledLogs(w), CopyTagsToSnapshot: aws.Bool(true), Tags: i.tagsOf(obj),
 	}
 	if managedFromTheStart(obj) {

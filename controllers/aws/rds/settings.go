@@ -108,6 +108,11 @@ var settings = []setting{
 		set:  func(in *input, v string, _ *instanceState) { in.EngineLifecycleSupport = &v },
 	},
 	{
+		path: "licenseModel", sticky: true, want: external.Text(func(s *spec) string { return s.LicenseModel }),
+		have: func(c *current, p *pending) string { return firstString(p.LicenseModel, c.LicenseModel) },
+		set:  func(in *input, v string, _ *instanceState) { in.LicenseModel = &v },
+	},
+	{
 		// Its default would delete recovery points, which no missing line should.
 		path: "backupRetentionPeriod", sticky: true, want: external.Number(func(s *spec) *int32 { return s.BackupRetentionPeriod }),
 		have: func(c *current, p *pending) string {

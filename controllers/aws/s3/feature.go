@@ -6,6 +6,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
 )
 
@@ -43,10 +44,22 @@ func (f feature) observe(ctx context.Context, obj *v1alpha1.S3Bucket, t target, 
 	switch {
 	case err == nil:
 		seen.config[f.path] = have
-	case wanted || !slices.Contains(without, cloud.Code(err)):
-		return cloud.Explain(err)
+	case wanted || !lacks(err):
+		return explain(err, f.path)
 	}
 	return nil
+}
+
+// lacks reports whether the server does not have what it was asked for.
+func lacks(err error) bool { return slices.Contains(without, cloud.Code(err)) }
+
+// explain says of which setting a server that is not AWS has nothing.
+func explain(err error, path string) error {
+	if !lacks(err) {
+		return cloud.Explain(err)
+	}
+	return engine.Blocked(v1alpha1.ReasonInvalidSpec, "the S3 server of the provider does not have %s (it answers %s): leave it out of the spec, or use a provider whose server has it; Portico tries again at once after an edit",
+		path, cloud.Code(err))
 }
 
 // typedFeature is a feature with its own type of value V, normalised so that equal values have equal texts.
@@ -107,7 +120,7 @@ func (f typedFeature[V]) plan(spec *v1alpha1.S3BucketSpec, managed external.Mana
 		why = f.diff(have, want)
 	}
 	action := external.Action{Name: f.call, Why: f.path + " " + why, Changes: sets, Do: func(ctx context.Context) error {
-		return cloud.Explain(f.put(ctx, t, want))
+		return explain(f.put(ctx, t, want), f.path)
 	}}
 	if f.references != nil {
 		action.References = f.references(have, want)

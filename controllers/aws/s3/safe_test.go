@@ -2,6 +2,7 @@ package s3
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -126,5 +127,24 @@ func TestAServerWithoutPublicAccessBlockIsInSync(t *testing.T) {
 	b.Spec.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{BlockPublicPolicy: aws.Bool(true)}
 	if got := pass(t, f, b); got != "InvalidSpec" {
 		t.Errorf("declared: got %q", got)
+	}
+}
+
+// What a server lacks is named by the field to leave out, when it is read and when it is written.
+func TestWhatAServerLacksIsNamed(t *testing.T) {
+	for _, answer := range []string{"NotImplemented", "MethodNotAllowed"} {
+		for _, path := range []string{"versioning", "corsRules"} {
+			err := explain(code(answer), path)
+			wait, ok := engine.AsWait(err)
+			if !ok || wait.Reason != "InvalidSpec" || !strings.Contains(err.Error(), "does not have "+path) || !strings.Contains(err.Error(), "leave it out of the spec") || !strings.Contains(err.Error(), answer) {
+				t.Errorf("%s, %s: %v", answer, path, err)
+			}
+		}
+	}
+	f := &fakeS3{exists: true, lacks: "GetBucketCors"}
+	a, b := adapter(f), full()
+	f.tags = a.session.Tags(b, nil)
+	if _, err := a.Observe(t.Context(), b); err == nil || !strings.Contains(err.Error(), "does not have "+cors.path) {
+		t.Errorf("read: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package sqs
 
 import (
 	"slices"
+	"time"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/aws/attributes"
@@ -16,7 +17,10 @@ type attribute = attributes.Attribute[*v1alpha1.SQSQueue]
 var queueAttributes = []attribute{
 	{Name: "DelaySeconds", Path: "delaySeconds", Default: "0", Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.DelaySeconds })},
 	{Name: "MaximumMessageSize", Path: "maximumMessageSize", Default: "1048576", Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.MaximumMessageSize })},
-	{Name: "MessageRetentionPeriod", Path: "messageRetentionPeriod", Default: "345600", Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.MessageRetentionPeriod })},
+	{
+		Name: "MessageRetentionPeriod", Path: "messageRetentionPeriod", Default: "345600", Settles: 15 * time.Minute, // as that reference says; others a minute
+		Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.MessageRetentionPeriod }),
+	},
 	{Name: "VisibilityTimeout", Path: "visibilityTimeout", Default: "30", Want: external.Number(func(q *v1alpha1.SQSQueue) *int32 { return q.Spec.VisibilityTimeout })},
 	{
 		Name: "ReceiveMessageWaitTimeSeconds", Path: "receiveMessageWaitTimeSeconds", Default: "0",

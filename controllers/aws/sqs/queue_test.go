@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -276,4 +277,30 @@ func settle(t *testing.T, a *queue, obj *v1alpha1.SQSQueue) {
 		}
 	}
 	t.Fatal("not settled")
+}
+
+// What takes longer to show is set by a call of its own: it is the same call until it shows, whatever else has shown.
+func TestRetentionIsSetByItself(t *testing.T) {
+	f := &fakeSQS{}
+	a, obj := adapter(t, f), object()
+	settle(t, a, obj)
+	obj.Spec.DelaySeconds, obj.Spec.VisibilityTimeout, obj.Spec.MessageRetentionPeriod = aws.Int32(5), aws.Int32(60), aws.Int32(3600)
+	plan := func() (whys []string, settles []time.Duration) {
+		actions, err := a.Plan(obj, observe(t, a, obj))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, action := range actions {
+			whys, settles = append(whys, action.Why), append(settles, action.Settles)
+		}
+		return whys, settles
+	}
+	const slow = "messageRetentionPeriod 345600 → 3600"
+	if whys, settles := plan(); len(whys) != 2 || strings.Contains(whys[0], "messageRetention") || whys[1] != slow || !slices.Equal(settles, []time.Duration{0, 15 * time.Minute}) {
+		t.Errorf("%q, which settle in %v", whys, settles)
+	}
+	f.set(map[string]string{"DelaySeconds": "5", "VisibilityTimeout": "60"})
+	if whys, _ := plan(); !slices.Equal(whys, []string{slow}) {
+		t.Errorf("once the others show: %q", whys)
+	}
 }

@@ -43,13 +43,14 @@ type Certificates struct {
 
 // Certificate is what ACM knows of one.
 type Certificate struct {
-	ARN      string
-	Status   types.CertificateStatus
-	Reason   string // why it failed
-	Record   Record // that proves the domain; the zero Record just after the request
-	InUse    bool
-	NotAfter *time.Time
-	Renewal  string
+	ARN       string
+	Status    types.CertificateStatus
+	Reason    string // why it failed
+	Record    Record // that proves the domain; the zero Record just after the request
+	InUse     bool
+	NotBefore *time.Time
+	NotAfter  *time.Time
+	Renewal   string
 }
 
 // Record is a CNAME.
@@ -97,7 +98,7 @@ func (c Certificates) Describe(ctx context.Context, arn string) (*Certificate, e
 		return nil, err
 	}
 	d := out.Certificate
-	seen := &Certificate{ARN: arn, Status: d.Status, Reason: string(d.FailureReason), InUse: len(d.InUseBy) > 0, NotAfter: d.NotAfter}
+	seen := &Certificate{ARN: arn, Status: d.Status, Reason: string(d.FailureReason), InUse: len(d.InUseBy) > 0, NotBefore: d.NotBefore, NotAfter: d.NotAfter}
 	for _, o := range d.DomainValidationOptions {
 		if r := o.ResourceRecord; r != nil {
 			seen.Record = Record{Name: dnsname.Canonical(aws.ToString(r.Name)), Value: dnsname.Canonical(aws.ToString(r.Value))}

@@ -1,0 +1,75 @@
+package awsproxy
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// DelayProfiles makes EC2 deny to the operator, for d after IAM made it, that there is an instance profile: IAM's guide says of its
+// changes that they "are not always immediately visible", and for profiles two minutes are usual. 0 ends it.
+func (p *Proxy) DelayProfiles(d time.Duration) { p.machines.profiles.delay.Store(int64(d)) }
+
+// profileNews knows how old instance profiles are: it asks IAM.
+type profileNews struct {
+	upstream *upstream
+	now      func() time.Time
+	delay    atomic.Int64
+}
+
+var createDate = regexp.MustCompile(`<CreateDate>([^<]+)</CreateDate>`)
+
+// deny refuses a call that gives an instance a profile which EC2 is not to know yet.
+func (n *profileNews) deny(ctx context.Context, x *exchange) (*reply, error) {
+	name := x.form.Get("IamInstanceProfile.Name")
+	if arn := x.form.Get("IamInstanceProfile.Arn"); arn != "" {
+		name = arn[strings.LastIndex(arn, "/")+1:]
+	}
+	delay := time.Duration(n.delay.Load())
+	if name == "" || delay == 0 || x.call.Actor != Operator {
+		return nil, nil
+	}
+	r, err := n.upstream.askForm(ctx, x, "iam", url.Values{"Action": {"GetInstanceProfile"}, "Version": {"2010-05-08"}, "InstanceProfileName": {name}})
+	if err != nil {
+		return nil, err
+	}
+	m := createDate.FindSubmatch(r.body)
+	if m == nil {
+		return nil, nil
+	}
+	made, err := time.Parse(time.RFC3339, string(m[1]))
+	if err != nil || n.now().Sub(made) >= delay {
+		return nil, err
+	}
+	return invalidProfile(x), nil
+}
+
+// noProfile turns moto's answer about an instance profile that is not there
+// into EC2's.
+func noProfile(x *exchange, r *reply) *reply {
+	if errorCode(r) != "NoSuchEntity" {
+		return r
+	}
+	if refused := invalidProfile(x); refused != nil {
+		return refused
+	}
+	return r
+}
+
+// invalidProfile refuses the instance profile of the call; nil if it has none.
+func invalidProfile(x *exchange) *reply {
+	for _, parameter := range []struct{ name, path, what string }{
+		{"IamInstanceProfile.Name", "iamInstanceProfile.name", "name"},
+		{"IamInstanceProfile.Arn", "iamInstanceProfile.arn", "ARN"},
+	} {
+		if value := x.form.Get(parameter.name); value != "" {
+			return x.fail(http.StatusBadRequest, "InvalidParameterValue",
+				"Value ("+value+") for parameter "+parameter.path+" is invalid. Invalid IAM Instance Profile "+parameter.what)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package awsproxy
+
+import (
+	"net/http"
+	"sync"
+)
+
+// regions are those that accounts have off. AWS has every region that it opened after March 20, 2019 off until the account's owner
+// enables it ("Enable or disable AWS Regions in your account"), and until then the region does not know the account's identities: it
+// answers as to a bad key.
+type regions struct {
+	mu  sync.Mutex
+	off map[regionOf]bool
+}
+
+type regionOf struct{ account, region string }
+
+func (r *regions) isOff(account, region string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.off[regionOf{account, region}]
+}
+
+func (r *regions) set(account, region string, off bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.off == nil {
+		r.off = map[regionOf]bool{}
+	}
+	r.off[regionOf{account, region}] = off
+}
+
+// DisableRegion has the region off in the account until enable is called.
+func (p *Proxy) DisableRegion(account, region string) (enable func()) {
+	p.regions.set(account, region, true)
+	return func() { p.regions.set(account, region, false) }
+}
+
+// unknownInRegion refuses credentials that the region does not know. Of a session S3 says that its token is no token.
+func (x *exchange) unknownInRegion() *reply {
+	if x.protocol == protoS3 && x.scope.token {
+		return x.fail(http.StatusBadRequest, "InvalidToken", "The provided token is malformed or otherwise invalid.")
+	}
+	return x.badKey(errUnknownKey)
+}

@@ -1,0 +1,96 @@
+package awsproxy
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"time"
+)
+
+// retention is the attribute whose changes take longest.
+const retention = "MessageRetentionPeriod"
+
+// DelayQueueAttributes makes GetQueueAttributes tell the operator what was before, for most after a SetQueueAttributes, and for longest
+// where it is the MessageRetentionPeriod: AWS's reference of SetQueueAttributes says up to 60 seconds, and up to 15 minutes. Zeros end it.
+func (p *Proxy) DelayQueueAttributes(most, longest time.Duration) {
+	p.queues.mu.Lock()
+	defer p.queues.mu.Unlock()
+	p.queues.delays = [2]time.Duration{most, longest}
+	p.queues.delayed = map[string]map[string]delayedAttribute{}
+}
+
+// delayedAttribute is what an attribute was, and until when that is told.
+type delayedAttribute struct {
+	was   string
+	until time.Time
+}
+
+// delay keeps what the attributes of a SetQueueAttributes were.
+func (s *sqsService) delay(ctx context.Context, x *exchange, queue string) error {
+	given, _ := x.json["Attributes"].(map[string]any)
+	s.mu.Lock()
+	delays := s.delays
+	s.mu.Unlock()
+	if delays == [2]time.Duration{} || x.call.Actor != Operator {
+		return nil
+	}
+	body, err := json.Marshal(map[string]any{"QueueUrl": x.json["QueueUrl"], "AttributeNames": []string{"All"}})
+	if err != nil {
+		return err
+	}
+	r, err := s.upstream.ask(ctx, question{
+		service: "sqs", region: x.call.Region, account: x.call.Account, method: http.MethodPost, path: "/",
+		header: map[string]string{"X-Amz-Target": "AmazonSQS.GetQueueAttributes", "Content-Type": "application/x-amz-json-1.0"}, body: string(body),
+	})
+	if err != nil || r.status != http.StatusOK {
+		return err
+	}
+	var now struct{ Attributes map[string]string }
+	if err := json.Unmarshal(r.body, &now); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.delayed[queue] == nil {
+		s.delayed[queue] = map[string]delayedAttribute{}
+	}
+	for name := range given {
+		wait := delays[0]
+		if name == retention {
+			wait = delays[1]
+		}
+		was := now.Attributes[name]
+		if before, ok := s.delayed[queue][name]; ok && s.now().Before(before.until) {
+			was = before.was
+		}
+		s.delayed[queue][name] = delayedAttribute{was: was, until: s.now().Add(wait)}
+	}
+	return nil
+}
+
+// outdated puts what attributes were in the place of what they are. One that was not there stays out.
+func (s *sqsService) outdated(x *exchange, queue string, r *reply) error {
+	s.mu.Lock()
+	old := maps.Clone(s.delayed[queue])
+	s.mu.Unlock()
+	if len(old) == 0 || x.call.Actor != Operator || r.status != http.StatusOK {
+		return nil
+	}
+	var out struct{ Attributes map[string]string }
+	if err := json.Unmarshal(r.body, &out); err != nil {
+		return err
+	}
+	for name, before := range old {
+		switch _, listed := out.Attributes[name]; {
+		case !s.now().Before(before.until):
+		case before.was == "":
+			delete(out.Attributes, name)
+		case listed:
+			out.Attributes[name] = before.was
+		}
+	}
+	var err error
+	r.body, err = json.Marshal(out)
+	return err
+}
