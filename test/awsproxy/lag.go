@@ -1,7 +1,6 @@
 package awsproxy
 
 import (
-	"hash/fnv"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -25,20 +24,20 @@ const (
 )
 
 // lag says what does not show yet: AWS shows a change to some callers at once,
-// and to others after a while. Whether and for how long is drawn from the seed
-// and the name of what was changed. The zero value and nil hide nothing.
+// and to others after a while. Whether and for how long is drawn, change by
+// change, from the seed.
 type lag struct {
-	seed  uint64
 	scale float64 // of AWS's own times
 	now   func() time.Time
 
 	mu    sync.Mutex
+	lots  *rand.Rand
 	calm  int
 	until map[string]time.Time // by what was changed
 }
 
 func newLag(seed uint64, scale float64, now func() time.Time) *lag {
-	return &lag{seed: seed, scale: scale, now: now, until: map[string]time.Time{}}
+	return &lag{lots: rand.New(rand.NewPCG(seed, seed)), scale: scale, now: now, until: map[string]time.Time{}}
 }
 
 // begin has a change of what not show for as long as the lot says: one in three
@@ -50,28 +49,21 @@ func (l *lag) begin(what string, most time.Duration) {
 	if l.scale == 0 || l.calm > 0 {
 		return
 	}
-	if share := l.draw(what)*1.5 - 0.5; share > 0 {
+	if share := l.lots.Float64()*1.5 - 0.5; share > 0 {
 		l.until[what] = l.now().Add(time.Duration(share * l.scale * float64(most)))
 	}
 }
 
 // ends returns when something ends before its time, within the second half of
 // life; zero if that is not to be, for every other one.
-func (l *lag) ends(what string, life time.Duration) time.Time {
+func (l *lag) ends(life time.Duration) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	share := l.draw(what)
+	share := l.lots.Float64()
 	if l.scale == 0 || l.calm > 0 || share < 0.5 {
 		return time.Time{}
 	}
 	return l.now().Add(time.Duration(share * l.scale * float64(life)))
-}
-
-// draw returns a number from 0 to 1, which is the same each time for what.
-func (l *lag) draw(what string) float64 {
-	name := fnv.New64a()
-	_, _ = name.Write([]byte(what))
-	return rand.New(rand.NewPCG(l.seed, name.Sum64())).Float64()
 }
 
 // end has what is known of what forgotten, for it is gone.

@@ -27,8 +27,8 @@ const sessionLife = 15 * time.Minute
 
 // ends returns when a session really ends. Many end before the time that was
 // told, as all do that an administrator revokes.
-func (s stsService) ends(key string, told time.Time) time.Time {
-	early := s.lag.ends("session "+key, sessionLife)
+func (s stsService) ends(told time.Time) time.Time {
+	early := s.lag.ends(sessionLife)
 	if early.IsZero() || told.Before(early) {
 		return told
 	}
@@ -73,7 +73,7 @@ func (s stsService) around(ctx context.Context, x *exchange, next forward) (*rep
 		if strings.HasPrefix(x.call.Operation, "AssumeRole") {
 			caller = &principal{role: x.form.Get("RoleArn"), arn: result.User.Arn, tags: sessionTags(x.form), policy: policy}
 		}
-		s.keys.issued(c.AccessKeyID, s.ends(c.AccessKeyID, c.Expiration), caller)
+		s.keys.issued(c.AccessKeyID, s.ends(c.Expiration), caller)
 	}
 	return r, nil
 }
