@@ -10,6 +10,9 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="!has(self.roleARN) || !has(self.accessKeyIDRef)",message="choose one source of credentials: roleARN (web identity) or accessKeyIDRef (static keys); to assume a role with static keys use assumeRoleARN"
 // +kubebuilder:validation:XValidation:rule="!has(self.externalID) || has(self.assumeRoleARN)",message="externalID is sent when assumeRoleARN is assumed: set assumeRoleARN too"
 // +kubebuilder:validation:XValidation:rule="!has(self.assumeRoleChain) || has(self.assumeRoleARN)",message="assumeRoleChain leads to assumeRoleARN: set assumeRoleARN too"
+// +kubebuilder:validation:XValidation:rule="!has(self.assumeRoleARN) || has(self.endpoint) || !has(self.endpoints) || has(self.endpoints.sts)",message="assumeRoleARN needs STS, and this provider has none: endpoints without endpoint names all of its services; name endpoints.sts, or leave assumeRoleARN out"
+// +kubebuilder:validation:XValidation:rule="!has(self.roleARN) || has(self.endpoint) || !has(self.endpoints) || has(self.endpoints.sts)",message="roleARN (web identity) needs STS, and this provider has none: endpoints without endpoint names all of its services; use accessKeyIDRef and secretAccessKeyRef in place of it"
+// +kubebuilder:validation:XValidation:rule="has(self.accessKeyIDRef) || has(self.roleARN) || has(self.endpoint) || !has(self.endpoints) || has(self.endpoints.sts)",message="a provider without STS (endpoints, without endpoint and endpoints.sts) needs static keys, for the operator's own credentials are of AWS: set accessKeyIDRef and secretAccessKeyRef"
 // +kubebuilder:validation:XValidation:rule="!has(self.allowedRegions) || self.region in self.allowedRegions",message="region must be one of allowedRegions"
 type AWSProviderSpec struct {
 	// region is where resources go that name none themselves, for example eu-west-1.
@@ -28,7 +31,9 @@ type AWSProviderSpec struct {
 	// namespace may; an empty selector ({}) allows all.
 	// +optional
 	AllowedNamespaces *metav1.LabelSelector `json:"allowedNamespaces,omitempty"`
-	// accountID that the credentials must belong to. Unset, the first account seen is pinned in status.
+	// accountID that the credentials must belong to. Unset, the first account seen is pinned in status. Without STS (see endpoints)
+	// it must be set, and is taken on trust: nothing tells whether the credentials, or another server behind the same endpoint,
+	// are of this account.
 	// +kubebuilder:validation:Pattern=`^[0-9]{12}$`
 	// +optional
 	AccountID string `json:"accountID,omitempty"`
@@ -65,12 +70,44 @@ type AWSProviderSpec struct {
 	// +optional
 	ExternalID string `json:"externalID,omitempty"`
 	AWSRules   `json:",inline"`
-	// endpoint replaces AWS's own endpoints, for an AWS-compatible service or a simulator. The operator's flag
-	// --allowed-endpoints must name it; a web identity token never goes there.
+	// endpoint replaces AWS's own endpoints, for an AWS-compatible server or a simulator that has STS and whatever else is used.
+	// The operator's flag --allowed-endpoints must name it; a web identity token never goes there. Single services can be
+	// elsewhere, see endpoints.
 	// +kubebuilder:validation:Pattern=`^https?://[^ ]+$`
 	// +kubebuilder:validation:MaxLength=2048
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
+	// endpoints are those of single services, for servers that speak the protocol of one, such as MinIO or ElasticMQ. They win over
+	// endpoint. Without endpoint they are all that this provider has: no other service is called, neither at AWS nor elsewhere. Without
+	// sts, too, there is nothing to ask whose the credentials are: accountID must say it, the credentials must be static keys, and they
+	// are checked by listing what is at each endpoint. The operator's flag --allowed-endpoints must name each.
+	// +optional
+	Endpoints *ServiceEndpoints `json:"endpoints,omitempty"`
+}
+
+// ServiceEndpoints are the endpoints of single services.
+// +kubebuilder:validation:MinProperties=1
+type ServiceEndpoints struct {
+	// s3 is where buckets are.
+	// +kubebuilder:validation:Pattern=`^https?://[^ ]+$`
+	// +kubebuilder:validation:MaxLength=2048
+	// +optional
+	S3 string `json:"s3,omitempty"`
+	// sqs is where queues are.
+	// +kubebuilder:validation:Pattern=`^https?://[^ ]+$`
+	// +kubebuilder:validation:MaxLength=2048
+	// +optional
+	SQS string `json:"sqs,omitempty"`
+	// sns is where topics are.
+	// +kubebuilder:validation:Pattern=`^https?://[^ ]+$`
+	// +kubebuilder:validation:MaxLength=2048
+	// +optional
+	SNS string `json:"sns,omitempty"`
+	// sts says whose the credentials are, and lends roles. It must know GetCallerIdentity, which MinIO's does not.
+	// +kubebuilder:validation:Pattern=`^https?://[^ ]+$`
+	// +kubebuilder:validation:MaxLength=2048
+	// +optional
+	STS string `json:"sts,omitempty"`
 }
 
 // AssumedRole is one link of a chain of roles.
@@ -93,7 +130,7 @@ type AWSProviderStatus struct {
 	// accountID is the AWS account, pinned after the first success: credentials of another account are refused.
 	// +optional
 	AccountID string `json:"accountID,omitempty"`
-	// callerIdentity is the ARN that AWS knows the operator by.
+	// callerIdentity is the ARN that AWS knows the operator by; empty without STS.
 	// +optional
 	CallerIdentity string `json:"callerIdentity,omitempty"`
 	// lastAuthenticationTime is when the identity or the credentials last changed; they are checked every 5 minutes.
@@ -124,7 +161,7 @@ type AWSProviderStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/title=AWS account"
 // +kubebuilder:metadata:annotations="portico.dev/icon=account"
 // +kubebuilder:metadata:annotations="portico.dev/form=region,allowedNamespaces,allowedRegions,roleARN,assumeRoleARN,externalID"
-// +kubebuilder:metadata:annotations="portico.dev/order=accountID,assumeRoleChain,accessKeyIDRef,secretAccessKeyRef,sessionTokenRef,name,key,allowedSubnets,allowedSubnetGroups,allowedSecurityGroups,allowedInstanceProfiles,allowedImages,allowedKMSKeys,allowedDeadLetterQueues,defaultTags,enforcedTags,forbiddenTagKeys,endpoint"
+// +kubebuilder:metadata:annotations="portico.dev/order=accountID,assumeRoleChain,accessKeyIDRef,secretAccessKeyRef,sessionTokenRef,name,key,allowedSubnets,allowedSubnetGroups,allowedSecurityGroups,allowedInstanceProfiles,allowedImages,allowedKMSKeys,allowedDeadLetterQueues,defaultTags,enforcedTags,forbiddenTagKeys,endpoint,endpoints,s3,sqs,sns,sts"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.accountID"
 // +kubebuilder:metadata:annotations="portico.dev/while-deleting=*"
 type AWSProvider struct {

@@ -110,7 +110,7 @@ func secretError(ref v1alpha1.SecretKeyRef, err error) error {
 
 // config returns the aws.Config of a provider for a namespace: base credentials, then the chain of roles.
 func (s *Sessions) config(ctx context.Context, p *v1alpha1.AWSProvider, namespace string) (aws.Config, error) {
-	if err := s.Endpoints.allow(p.Spec.Endpoint); err != nil {
+	if err := s.Endpoints.allowAll(&p.Spec); err != nil {
 		return aws.Config{}, err
 	}
 	cfg, err := s.base(ctx, p)
@@ -129,6 +129,7 @@ func (s *Sessions) config(ctx context.Context, p *v1alpha1.AWSProvider, namespac
 	if p.Spec.Endpoint != "" {
 		cfg.BaseEndpoint = aws.String(p.Spec.Endpoint)
 	}
+	cfg.APIOptions = append(slices.Clone(cfg.APIOptions), servicesOf(&p.Spec).onlyOffered)
 	return s.assume(cfg, &p.Spec, namespace), nil
 }
 
@@ -192,7 +193,7 @@ func (s *Sessions) assume(cfg aws.Config, spec *v1alpha1.AWSProviderSpec, namesp
 	chain = append(chain, v1alpha1.AssumedRole{RoleARN: spec.AssumeRoleARN, ExternalID: spec.ExternalID})
 	for i, role := range chain {
 		last := i == len(chain)-1
-		cfg = withSession(cfg, stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), role.RoleARN,
+		cfg = withSession(cfg, stscreds.NewAssumeRoleProvider(sts.NewFromConfig(servicesOf(spec).at(cfg, sts.ServiceID)), role.RoleARN,
 			func(o *stscreds.AssumeRoleOptions) {
 				o.RoleSessionName = session
 				if role.ExternalID != "" {

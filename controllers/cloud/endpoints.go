@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -34,17 +35,27 @@ func Origin(endpoint string) (string, error) {
 	return u.Scheme + "://" + host, nil
 }
 
-// allow refuses an endpoint that is not in the list; an empty one is AWS itself.
-func (e Endpoints) allow(endpoint string) error {
+// allowAll refuses a provider that names an endpoint which is not in the list.
+func (e Endpoints) allowAll(spec *v1alpha1.AWSProviderSpec) error {
+	own := spec.Endpoints
+	if own == nil {
+		own = &v1alpha1.ServiceEndpoints{}
+	}
+	return cmp.Or(e.allow("endpoint", spec.Endpoint), e.allow("endpoints.s3", own.S3), e.allow("endpoints.sqs", own.SQS),
+		e.allow("endpoints.sns", own.SNS), e.allow("endpoints.sts", own.STS))
+}
+
+// allow refuses an endpoint that is not in the list; an empty one is AWS itself, or nowhere.
+func (e Endpoints) allow(field, endpoint string) error {
 	if endpoint == "" {
 		return nil
 	}
 	origin, err := Origin(endpoint)
 	if err != nil {
-		return engine.Blocked(v1alpha1.ReasonEndpointNotAllowed, "endpoint: %w", err)
+		return engine.Blocked(v1alpha1.ReasonEndpointNotAllowed, "%s: %w", field, err)
 	}
 	if !slices.Contains(e, origin) {
-		return engine.Blocked(v1alpha1.ReasonEndpointNotAllowed, "the operator does not let AWSProviders use the endpoint %s, so nothing was sent there; remove endpoint to use AWS itself, or ask whoever runs the operator to add it to --allowed-endpoints", origin)
+		return engine.Blocked(v1alpha1.ReasonEndpointNotAllowed, "the operator does not let AWSProviders use the endpoint %s, so nothing was sent there; remove %s, or ask whoever runs the operator to add it to --allowed-endpoints", origin, field)
 	}
 	return nil
 }

@@ -119,8 +119,10 @@ func TestTheWebIdentityTokenGoesToAWSAlone(t *testing.T) {
 		spec v1alpha1.AWSProviderSpec
 		env  map[string]string
 	}{
-		"roleARN":                               {spec: v1alpha1.AWSProviderSpec{RoleARN: role}},
-		"the default chain, as IRSA sets it up": {env: map[string]string{"AWS_ROLE_ARN": role, "AWS_WEB_IDENTITY_TOKEN_FILE": token}},
+		"roleARN": {spec: v1alpha1.AWSProviderSpec{RoleARN: role}},
+		"roleARN, and an STS beside the endpoint": {spec: v1alpha1.AWSProviderSpec{RoleARN: role, Endpoints: &v1alpha1.ServiceEndpoints{}}},
+		"roleARN, and nothing but an STS":         {spec: v1alpha1.AWSProviderSpec{RoleARN: role, Endpoints: &v1alpha1.ServiceEndpoints{S3: "-"}}},
+		"the default chain, as IRSA sets it up":   {env: map[string]string{"AWS_ROLE_ARN": role, "AWS_WEB_IDENTITY_TOKEN_FILE": token}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for key, value := range row.env {
@@ -139,6 +141,11 @@ func TestTheWebIdentityTokenGoesToAWSAlone(t *testing.T) {
 			})
 			p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws"}, Spec: row.spec}
 			p.Spec.Region, p.Spec.Endpoint = "eu-west-1", other.URL
+			if own := p.Spec.Endpoints; own != nil {
+				if own.STS = other.URL; own.S3 != "" {
+					p.Spec.Endpoint, own.S3 = "", ""
+				}
+			}
 			if _, err := sessions.Verify(t.Context(), p); err != nil {
 				t.Fatal(err)
 			}

@@ -71,6 +71,9 @@ func Explain(err error) error {
 	if err == nil {
 		return nil
 	}
+	if wait, ok := engine.AsWait(err); ok { // the call was not made, and it says why
+		return wait
+	}
 	text := stableText(err)
 	if errors.Is(err, errRateLimited) {
 		return engine.Wait(v1alpha1.ReasonThrottled, 5*time.Second, "%s. Portico has as many calls to make as it allows itself, and goes on as they are done", text)
@@ -125,6 +128,12 @@ func stableText(err error) string {
 		return fmt.Sprintf("%s: no address found for %s", call, dns.Name)
 	}
 	return fmt.Sprintf("%s: %v", call, innermost(err))
+}
+
+// isIllegible reports whether the answer is not AWS's.
+func isIllegible(err error) bool {
+	api, ok := errors.AsType[smithy.APIError](err)
+	return ok && unknown(api)
 }
 
 // unknown reports whether the SDK could read nothing of the answer: it is not AWS's.

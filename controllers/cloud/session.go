@@ -15,7 +15,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"golang.org/x/sync/singleflight"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -29,10 +28,12 @@ type Session struct {
 	AccountID string
 	Partition string // aws, aws-cn, aws-us-gov; from the caller's ARN, never assumed
 	CallerARN string
-	Endpoint  string // the provider's own endpoint, if it has one
-	Provider  string // its name
-	Rules     v1alpha1.AWSRules
-	Identity  Identity
+	Services  Services
+	// Stated says that AccountID is the provider's word, for there is no STS to ask.
+	Stated   bool
+	Provider string // its name
+	Rules    v1alpha1.AWSRules
+	Identity Identity
 	// Team that the namespace belongs to; nil: none.
 	Team *v1alpha1.Team
 	// CredentialsVersion tells versions of the provider's Secrets apart; empty if it names none.
@@ -158,13 +159,14 @@ func (s *Sessions) open(ctx context.Context, p *v1alpha1.AWSProvider, version, n
 	if err != nil {
 		return nil, err
 	}
-	who, err := sts.NewFromConfig(cfg).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	services := servicesOf(&p.Spec)
+	who, err := whoIs(ctx, p, services, cfg)
 	if err != nil {
-		return nil, Explain(err)
+		return nil, err
 	}
 	made := &Session{
-		Config: cfg, AccountID: aws.ToString(who.Account), CallerARN: withoutSession(aws.ToString(who.Arn)),
-		Partition: partition(aws.ToString(who.Arn)), Endpoint: p.Spec.Endpoint, Provider: p.Name,
+		Config: cfg, AccountID: who.account, CallerARN: withoutSession(who.arn), Stated: who.stated,
+		Partition: partition(who.arn), Services: services, Provider: p.Name,
 		Rules: p.Spec.AWSRules, Identity: Identity{Cluster: s.ClusterID},
 		ProviderGeneration: p.Generation, CredentialsVersion: version, shared: &sharedValues{}, limiters: s.Limiters,
 	}

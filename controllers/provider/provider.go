@@ -32,7 +32,7 @@ type Reconciler struct {
 // conditionThrottled is there and True while AWS limits the rate of the account's calls, and some minutes longer.
 const conditionThrottled = "Throttled"
 
-// Reconcile implements engine.KindReconciler: it asks STS who the credentials are and pins the account.
+// Reconcile implements engine.KindReconciler: it asks STS who the credentials are, where there is one, and pins the account.
 func (r Reconciler) Reconcile(ctx context.Context, p *v1alpha1.AWSProvider, pass *engine.Pass) error {
 	users, err := r.ListUsers(ctx, p.Name)
 	if err != nil {
@@ -72,7 +72,7 @@ func (r Reconciler) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, p
 	}
 	s := &p.Status
 	if s.CallerIdentity != session.CallerARN || s.AccountID != session.AccountID || s.CredentialsVersion != session.CredentialsVersion {
-		pass.Normal(v1alpha1.ReasonAuthenticated, "GetCallerIdentity", "the credentials are %s of account %s", session.CallerARN, session.AccountID)
+		pass.Normal(v1alpha1.ReasonAuthenticated, "GetCallerIdentity", "%s", session)
 		s.CallerIdentity, s.AccountID, s.CredentialsVersion = session.CallerARN, session.AccountID, session.CredentialsVersion
 		s.LastAuthenticationTime = &metav1.Time{Time: r.Now()}
 	}
@@ -89,6 +89,9 @@ func (r Reconciler) setAuthenticated(p *v1alpha1.AWSProvider, err error) {
 	switch wait, waiting := engine.AsWait(err); {
 	case err == nil:
 		c.Status, c.Reason, c.Message = metav1.ConditionTrue, v1alpha1.ReasonVerified, "AWS knows the credentials"
+		if cloud.Stated(&p.Spec) {
+			c.Message = "the endpoints take the credentials; accountID is taken on trust, for there is no STS"
+		}
 	case waiting && wait.Stalled:
 		c.Status, c.Reason, c.Message = metav1.ConditionFalse, wait.Reason, wait.Error()
 	case meta.IsStatusConditionTrue(p.Status.Conditions, cloud.ConditionAuthenticated) && p.Status.ObservedGeneration == p.Generation:

@@ -99,6 +99,10 @@ var others = []struct {
 		{"assumeRoleARN", `{"accountID":"240000000001","assumeRoleARN":"` + noRole + `"}`, "AccountMismatch", true},
 		{"assumeRoleChain[].roleARN", `{"accountID":"240000000001","assumeRoleARN":"` + noRole + `","assumeRoleChain":[{"roleARN":"` + noRole + `"}]}`, "AccountMismatch", true},
 		{"endpoint", `{"endpoint":"https://nowhere.invalid"}`, "EndpointNotAllowed", true},
+		{"endpoints.s3", `{"endpoints":{"s3":"https://nowhere.invalid"}}`, "EndpointNotAllowed", true},
+		{"endpoints.sqs", `{"endpoints":{"sqs":"https://nowhere.invalid"}}`, "EndpointNotAllowed", true},
+		{"endpoints.sns", `{"endpoints":{"sns":"https://nowhere.invalid"}}`, "EndpointNotAllowed", true},
+		{"endpoints.sts", `{"endpoints":{"sts":"https://nowhere.invalid"}}`, "EndpointNotAllowed", true},
 		{"accountID", `{"accountID":"999999999999"}`, "AccountMismatch", false},
 	}, []string{
 		"region", "externalID", "assumeRoleChain[].externalID", "defaultTags{}", "enforcedTags{}", "forbiddenTagKeys[]",

@@ -173,6 +173,20 @@ func TestTheSchemaRefusesBadProviders(t *testing.T) {
 		{"region not allowed", func(s *v1alpha1.AWSProviderSpec) { s.AllowedRegions = []string{"us-east-1"} }, "spec", "one of allowedRegions"},
 		{"no region", func(s *v1alpha1.AWSProviderSpec) { s.Region = "Ireland" }, "spec.region", "should match"},
 		{"endpoint", func(s *v1alpha1.AWSProviderSpec) { s.Endpoint = "file:///etc/passwd" }, "spec.endpoint", "should match"},
+		{"endpoint of a service", func(s *v1alpha1.AWSProviderSpec) {
+			s.Endpoints = &v1alpha1.ServiceEndpoints{S3: "s3.example.com", STS: "https://sts.example.com"}
+		}, "spec.endpoints.s3", "should match"},
+		{"no endpoint of any service", func(s *v1alpha1.AWSProviderSpec) { s.Endpoints = &v1alpha1.ServiceEndpoints{} }, "spec.endpoints", "at least 1"},
+		{"a role without STS", func(s *v1alpha1.AWSProviderSpec) {
+			s.Endpoints = &v1alpha1.ServiceEndpoints{S3: "https://s3.example.com"}
+			s.AccessKeyIDRef, s.SecretAccessKeyRef, s.AssumeRoleARN = ref, ref, "arn:aws:iam::111122223333:role/x"
+		}, "spec", "assumeRoleARN needs STS, and this provider has none"},
+		{"web identity without STS", func(s *v1alpha1.AWSProviderSpec) {
+			s.Endpoints, s.RoleARN = &v1alpha1.ServiceEndpoints{S3: "https://s3.example.com"}, "arn:aws:iam::111122223333:role/x"
+		}, "spec", "roleARN (web identity) needs STS, and this provider has none"},
+		{"the operator's credentials without STS", func(s *v1alpha1.AWSProviderSpec) {
+			s.Endpoints = &v1alpha1.ServiceEndpoints{S3: "https://s3.example.com"}
+		}, "spec", "needs static keys"},
 		{"account", func(s *v1alpha1.AWSProviderSpec) { s.AccountID = "12" }, "spec.accountID", "should match"},
 		{"a subnet's name", func(s *v1alpha1.AWSProviderSpec) { s.AllowedSubnets = []string{"private"} }, "spec.allowedSubnets[0]", "should match"},
 		{"a group's name", func(s *v1alpha1.AWSProviderSpec) { s.AllowedSecurityGroups = []string{"default"} }, "spec.allowedSecurityGroups[0]", "should match"},

@@ -4,9 +4,11 @@ package reference
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
+	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/guardrails"
@@ -171,8 +173,12 @@ func Refuse(s *cloud.Session, obj client.Object, refused []external.Reference) e
 	if slices.ContainsFunc(refused, func(r external.Reference) bool { return r.Kind == KMSKey && isAlias(r.Name) }) {
 		alias = " The tags of a key are found by its ID or ARN only, not by an alias."
 	}
-	return engine.Blocked(v1alpha1.ReasonReferenceNotAllowed, "namespace %s may not use %s, or there is no such thing; nothing was changed. Ask a platform admin to add %s to %s of AWSProvider %s, or to tag %s %s=%s in AWS; or name another one.%s",
-		obj.GetNamespace(), strings.Join(names, " and "), it, strings.Join(slices.Compact(lists), " and "), s.Provider, it, cloud.TagNamespace, obj.GetNamespace(), alias)
+	tag := fmt.Sprintf(", or to tag %s %s=%s in AWS", it, cloud.TagNamespace, obj.GetNamespace())
+	if !s.Services.Offers(tagging.ServiceID) {
+		tag, alias = "", "" // nobody can read them
+	}
+	return engine.Blocked(v1alpha1.ReasonReferenceNotAllowed, "namespace %s may not use %s, or there is no such thing; nothing was changed. Ask a platform admin to add %s to %s of AWSProvider %s%s; or name another one.%s",
+		obj.GetNamespace(), strings.Join(names, " and "), it, strings.Join(slices.Compact(lists), " and "), s.Provider, tag, alias)
 }
 
 // NoProfile says that there is no such instance profile, where its name is one that the namespace may use.

@@ -248,3 +248,31 @@ func TestATeamNarrowsWhatItMayName(t *testing.T) {
 		}
 	}
 }
+
+// A server that is not AWS may know no tags of others: then the lists alone say what may be named, and nothing fails for it.
+func TestWithoutTheTaggingAPIListsDecide(t *testing.T) {
+	listed := v1alpha1.AWSRules{AllowedDeadLetterQueues: []string{sqsARN + "theirs"}}
+	for name, row := range map[string]struct {
+		services cloud.Services
+		fail     error
+		tag      bool // the message advises to set one
+	}{
+		"there is none":            {cloud.Services{Own: map[string]string{"SQS": "http://sqs.local"}}, errors.New("it has no such service"), false},
+		"the server does not know": {cloud.Services{All: "http://aws.local"}, &smithy.GenericAPIError{Code: "NotImplemented"}, true},
+	} {
+		s := account()
+		s.fail = row.fail
+		c := checker(s, listed)
+		c.session.Services = row.services
+		if err := c.Admit(t.Context(), ledger(), []external.Reference{{Kind: DeadLetterQueue, Name: sqsARN + "theirs"}}); err != nil {
+			t.Errorf("%s: one that is listed: %v", name, err)
+		}
+		for _, kind := range []string{DeadLetterQueue, InstanceProfile} {
+			err := c.Admit(t.Context(), ledger(), []external.Reference{{Kind: kind, Name: "ours"}})
+			wait, _ := engine.AsWait(err)
+			if wait == nil || wait.Reason != "ReferenceNotAllowed" || strings.Contains(err.Error(), "or to tag") != row.tag {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}

@@ -67,10 +67,11 @@ var _ api = client{}
 
 // target is one bucket, and the account that must own it: every call carries both.
 type target struct {
-	api     api
-	bucket  *string
-	account *string
-	arn     *string
+	api       api
+	bucket    *string
+	account   *string // nil if nobody knows it
+	accountID *string // by which S3 Control goes, known or stated
+	arn       *string
 
 	tagging     *tagging
 	ownEndpoint bool

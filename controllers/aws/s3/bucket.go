@@ -43,10 +43,13 @@ func Bucket(session *cloud.Session, _ external.Kube) external.Adapter[*v1alpha1.
 	return bucket{session: session, api: clientFor(session), tagging: taggingFor(session)}
 }
 
+// ownEndpoint reports whether buckets are elsewhere than at AWS.
+func ownEndpoint(session *cloud.Session) bool { return session.Services.Endpoint(s3.ServiceID) != "" }
+
 func clientFor(session *cloud.Session) client {
 	return cloud.Shared(session, func() client {
-		return client{controlAPI: controlFor(session), Client: s3.NewFromConfig(session.Config, func(o *s3.Options) {
-			o.UsePathStyle = session.Endpoint != "" // a custom endpoint has no DNS name per bucket
+		return client{controlAPI: controlFor(session), Client: s3.NewFromConfig(session.ConfigFor(s3.ServiceID), func(o *s3.Options) {
+			o.UsePathStyle = ownEndpoint(session) // a custom endpoint has no DNS name per bucket
 		})}
 	})
 }
@@ -84,10 +87,14 @@ func (b bucket) name(obj *v1alpha1.S3Bucket) string {
 
 func (b bucket) target(obj *v1alpha1.S3Bucket) target {
 	name := b.name(obj)
-	return target{
-		api: b.api, bucket: &name, account: aws.String(b.session.AccountID), arn: aws.String(arn(b.session.Partition, name)),
-		tagging: b.tagging, ownEndpoint: b.session.Endpoint != "",
+	t := target{
+		api: b.api, bucket: &name, accountID: aws.String(b.session.AccountID), arn: aws.String(arn(b.session.Partition, name)),
+		tagging: b.tagging, ownEndpoint: ownEndpoint(b.session),
 	}
+	if !b.session.Stated { // what was not asked for proves nothing, and the server may know another owner
+		t.account = t.accountID
+	}
+	return t
 }
 
 // Observe reads the tags, which show existence and ownership in one call, and then only what is declared or managed; in audits also
@@ -212,7 +219,7 @@ func (b bucket) Report(obj *v1alpha1.S3Bucket, _ *bucketState) map[string]string
 	s.BucketDomainName = domainName(b.session, name)
 	return map[string]string{
 		"type": "s3", "provider": "aws", "bucket": name, "region": region, "arn": s.ARN,
-		"uri": "s3://" + name, "endpoint": b.session.Endpoint,
+		"uri": "s3://" + name, "endpoint": b.session.Services.Endpoint(s3.ServiceID),
 	}
 }
 
@@ -220,14 +227,15 @@ func (b bucket) Report(obj *v1alpha1.S3Bucket, _ *bucketState) map[string]string
 // and below the host of a custom endpoint.
 func domainName(session *cloud.Session, name string) string {
 	params := s3.EndpointParameters{Region: &session.Config.Region}
-	if session.Endpoint != "" {
-		params.Endpoint = &session.Endpoint
+	endpoint := session.Services.Endpoint(s3.ServiceID)
+	if endpoint != "" {
+		params.Endpoint = &endpoint
 	}
 	at, err := s3.NewDefaultEndpointResolverV2().ResolveEndpoint(context.Background(), params)
 	switch {
 	case err != nil:
 		return "" // no call gets there either
-	case session.Endpoint != "":
+	case endpoint != "":
 		return at.URI.Host + path.Join("/", at.URI.Path, name)
 	}
 	return name + "." + at.URI.Host

@@ -286,7 +286,7 @@ func TestTheDomainNameIsThatOfTheEndpoint(t *testing.T) {
 		"[fd00::1]:4566/a.b":                 {region: "eu-west-1", partition: "aws", endpoint: "http://[fd00::1]:4566"},
 	} {
 		a, b := adapter(&fakeS3{}), object()
-		a.session.Config.Region, a.session.Partition, a.session.Endpoint = c.region, c.partition, c.endpoint
+		a.session.Config.Region, a.session.Partition, a.session.Services.All = c.region, c.partition, c.endpoint
 		b.Spec.BucketName = "a.b"
 		a.Report(b, nil)
 		if got := b.Status.BucketDomainName; got != want {

@@ -68,7 +68,7 @@ func (b bucket) isNew(ctx context.Context, t target, marked bool) bool {
 	if b.session.Config.Region != oldest {
 		return true
 	}
-	if marked && b.session.Endpoint == "" {
+	if marked && !ownEndpoint(b.session) {
 		return false
 	}
 	_, err := t.api.CreateBucket(ctx, b.creation(t, nil))

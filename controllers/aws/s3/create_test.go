@@ -113,7 +113,7 @@ func TestABucketThatWasThereIsNotTaken(t *testing.T) {
 		f, b := &c.server, object()
 		f.exists, f.late = true, 1
 		a := adapter(f)
-		a.session.Config.Region, a.session.Endpoint = c.region, c.endpoint
+		a.session.Config.Region, a.session.Services.All = c.region, c.endpoint
 		got := passOf(t, a, b)
 		if got != "Settling" || b.Status.CreatedUnmarked || len(f.tags) != 0 || creations(f) != c.creations {
 			t.Errorf("%s: got %q, noted %t, tags %v, calls %v", name, got, b.Status.CreatedUnmarked, f.tags, f.calls)
@@ -125,7 +125,7 @@ func TestABucketThatWasThereIsNotTaken(t *testing.T) {
 func TestInTheOldestRegionASecondRefusalProvesTheCreation(t *testing.T) {
 	for _, f := range []*fakeS3{{ignores: true}, {tagless: "MalformedXML"}} {
 		a, b := adapter(f), object()
-		a.session.Config.Region, a.session.Endpoint = "us-east-1", "http://s3.local"
+		a.session.Config.Region, a.session.Services.All = "us-east-1", "http://s3.local"
 		if got := passOf(t, a, b); got != "" || f.tags["portico.dev/uid"] != "uid-1" {
 			t.Errorf("got %q, tags %v", got, f.tags)
 		}
@@ -140,5 +140,16 @@ func TestABucketOfOursThatIsDeniedIsNotCalledAnothers(t *testing.T) {
 	wait, ok := engine.AsWait(err)
 	if !ok || wait.Reason != "AccessDenied" || !strings.Contains(err.Error(), "not the account 111122223333") || strings.Contains(err.Error(), "request another") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// An account that nobody vouches for is not sent along as the owner to expect: the server may know another.
+func TestAStatedAccountIsNoOwner(t *testing.T) {
+	for _, stated := range []bool{false, true} {
+		a := adapter(&fakeS3{})
+		a.session.Stated = stated
+		if got := a.target(object()); (got.account == nil) != stated || *got.accountID != "111122223333" {
+			t.Errorf("stated %v: expected owner %v", stated, got.account)
+		}
 	}
 }

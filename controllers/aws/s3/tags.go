@@ -26,8 +26,8 @@ func taggingFor(session *cloud.Session) *tagging {
 }
 
 func controlFor(session *cloud.Session) *s3control.Client {
-	return s3control.NewFromConfig(session.Config, func(o *s3control.Options) {
-		if session.Endpoint != "" {
+	return s3control.NewFromConfig(session.ConfigFor(s3control.ServiceID), func(o *s3control.Options) {
+		if ownEndpoint(session) {
 			o.EndpointResolverV2 = oneHost{s3control.NewDefaultEndpointResolverV2()}
 		}
 	})
@@ -95,7 +95,7 @@ func (t target) replaceTags(ctx context.Context, tags map[string]string) error {
 func (t target) changeByControl(ctx context.Context, change cloud.TagChange) error {
 	if len(change.Set) > 0 {
 		_, err := t.api.TagResource(ctx, &s3control.TagResourceInput{
-			ResourceArn: t.arn, AccountId: t.account,
+			ResourceArn: t.arn, AccountId: t.accountID,
 			Tags: cloud.TagList(change.Set, func(key, value *string) controltypes.Tag { return controltypes.Tag{Key: key, Value: value} }),
 		})
 		if err != nil {
@@ -105,7 +105,7 @@ func (t target) changeByControl(ctx context.Context, change cloud.TagChange) err
 	if len(change.Remove) == 0 {
 		return nil
 	}
-	_, err := t.api.UntagResource(ctx, &s3control.UntagResourceInput{ResourceArn: t.arn, AccountId: t.account, TagKeys: change.Remove})
+	_, err := t.api.UntagResource(ctx, &s3control.UntagResourceInput{ResourceArn: t.arn, AccountId: t.accountID, TagKeys: change.Remove})
 	return err
 }
 

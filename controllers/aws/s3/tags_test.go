@@ -83,7 +83,7 @@ func TestS3ControlIsCalledOnlyWhereS3AsksForIt(t *testing.T) {
 		f.exists, f.tags = true, adapter(nil).session.Tags(object(), nil)
 		b.Spec.Tags = v1alpha1.Tags{"team": "payments"}
 		a := adapter(f)
-		a.session.Endpoint = c.endpoint
+		a.session.Services.All = c.endpoint
 		if got := passOf(t, a, b); got != c.got || tagCalls(f, 0) != c.want {
 			t.Errorf("%s: got %q, calls %v, want %q, %s", name, got, f.calls, c.got, c.want)
 		}
@@ -95,7 +95,7 @@ func TestAServerWithoutS3ControlIsHeard(t *testing.T) {
 	for endpoint, want := range map[string]string{"http://s3.local": "BadRequest", "": "MethodNotAllowed"} {
 		f := &fakeS3{exists: true, abac: true, noControl: true, tags: map[string]string{}}
 		a := adapter(f)
-		a.session.Endpoint = endpoint
+		a.session.Services.All = endpoint
 		err := a.target(object()).changeTags(t.Context(), nil, cloud.TagChange{Set: map[string]string{"team": "payments"}})
 		if cloud.Code(err) != want {
 			t.Errorf("endpoint %q: %v, want %s", endpoint, err, want)
@@ -110,7 +110,7 @@ func TestS3ControlGoesToTheEndpointItself(t *testing.T) {
 		"":                      "https://111122223333.s3-control.eu-west-1.amazonaws.com",
 	} {
 		session := adapter(nil).session
-		session.Endpoint = base
+		session.Services.All = base
 		params := s3control.EndpointParameters{Region: aws.String("eu-west-1"), AccountId: &session.AccountID, RequiresAccountId: aws.Bool(true)}
 		if base != "" {
 			params.Endpoint = &base

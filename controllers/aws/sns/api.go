@@ -42,7 +42,7 @@ type tagAPI interface {
 }
 
 func clientFor(session *cloud.Session) *sns.Client {
-	return cloud.Shared(session, func() *sns.Client { return sns.NewFromConfig(session.Config) })
+	return cloud.Shared(session, func() *sns.Client { return sns.NewFromConfig(session.ConfigFor(sns.ServiceID)) })
 }
 
 // Topics lists the ARNs of the topics in the session's account and region.

@@ -148,7 +148,7 @@ func (t *topic) Report(obj *v1alpha1.SNSTopic, seen *topicState) map[string]stri
 	s := &obj.Status
 	s.ARN, s.Subscriptions = seen.ID, t.made(seen)
 	return map[string]string{
-		"type": "sns", "provider": "aws", "topic": s.TopicName, "arn": s.ARN, "region": s.Region, "endpoint": t.Session.Endpoint,
+		"type": "sns", "provider": "aws", "topic": s.TopicName, "arn": s.ARN, "region": s.Region, "endpoint": t.Session.Services.Endpoint(sns.ServiceID),
 	}
 }
 

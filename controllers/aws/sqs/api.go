@@ -38,7 +38,7 @@ type tagAPI interface {
 var _ api = (*sqs.Client)(nil)
 
 func clientFor(session *cloud.Session) *sqs.Client {
-	return cloud.Shared(session, func() *sqs.Client { return sqs.NewFromConfig(session.Config) })
+	return cloud.Shared(session, func() *sqs.Client { return sqs.NewFromConfig(session.ConfigFor(sqs.ServiceID)) })
 }
 
 // pageOfQueues is how many queues one call lists: SQS's most.

@@ -112,6 +112,6 @@ func (q *queue) Report(obj *v1alpha1.SQSQueue, seen *queueState) map[string]stri
 	s.ARN, s.QueueURL, s.DeadLetterTargetARN = q.Session.ARN("sqs", s.QueueName), seen.ID, q.target
 	return map[string]string{
 		"type": "sqs", "provider": "aws", "queue": s.QueueName, "uri": seen.ID, "url": seen.ID, "arn": s.ARN,
-		"region": s.Region, "endpoint": q.Session.Endpoint,
+		"region": s.Region, "endpoint": q.Session.Services.Endpoint(sqs.ServiceID),
 	}
 }

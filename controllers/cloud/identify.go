@@ -1,0 +1,81 @@
+package cloud
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// identity is whose the credentials are.
+type identity struct {
+	account, arn string
+	stated       bool // by the provider: there was nobody to ask
+}
+
+// whoIs asks STS whose the credentials are. Where there is none it takes the provider's word for it, and looks whether the services that
+// there are take the credentials.
+func whoIs(ctx context.Context, p *v1alpha1.AWSProvider, services Services, cfg aws.Config) (identity, error) {
+	if services.Offers(sts.ServiceID) {
+		who, err := sts.NewFromConfig(services.at(cfg, sts.ServiceID)).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+		if err != nil {
+			return identity{}, explainIdentity(services, err)
+		}
+		return identity{account: aws.ToString(who.Account), arn: aws.ToString(who.Arn)}, nil
+	}
+	if p.Spec.AccountID == "" {
+		return identity{}, engine.Blocked(v1alpha1.ReasonAccountNotStated, "this provider has no STS to ask whose the credentials are: its endpoints name %s only. Set accountID to the 12 digits that the server has for its account, or to any if it has none; they are taken on trust, and become part of ARNs. Or name endpoints.sts", services.list())
+	}
+	for _, probe := range probes {
+		if services.Own[probe.service] == "" {
+			continue
+		}
+		if err := probe.list(ctx, services.at(cfg, probe.service)); err != nil {
+			return identity{}, Explain(err)
+		}
+	}
+	return identity{account: p.Spec.AccountID, stated: true}, nil
+}
+
+// explainIdentity says what to do where a server that is not AWS does not know the question.
+func explainIdentity(services Services, err error) error {
+	s := Session{Services: services}
+	if !s.Lacks(sts.ServiceID, err) && !isIllegible(err) {
+		return Explain(err)
+	}
+	return engine.Blocked(v1alpha1.ReasonAccountNotStated, "%s. The server at %s does not say whose the credentials are. If it has no STS, name the services that it has in endpoints, remove endpoint and endpoints.sts, and set accountID", stableText(err), services.Endpoint(sts.ServiceID))
+}
+
+// probes are calls that change nothing, and for which the server must know the credentials. Sweeps make the same.
+var probes = []struct {
+	service string
+	list    func(context.Context, aws.Config) error
+}{
+	{s3.ServiceID, func(ctx context.Context, cfg aws.Config) error {
+		_, err := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }).ListBuckets(ctx, &s3.ListBucketsInput{MaxBuckets: aws.Int32(1)})
+		return err
+	}},
+	{sns.ServiceID, func(ctx context.Context, cfg aws.Config) error {
+		_, err := sns.NewFromConfig(cfg).ListTopics(ctx, &sns.ListTopicsInput{})
+		return err
+	}},
+	{sqs.ServiceID, func(ctx context.Context, cfg aws.Config) error {
+		_, err := sqs.NewFromConfig(cfg).ListQueues(ctx, &sqs.ListQueuesInput{MaxResults: aws.Int32(1)})
+		return err
+	}},
+}
+
+// String says who the session is, as people read it.
+func (s *Session) String() string {
+	if s.Stated {
+		return fmt.Sprintf("the credentials are taken by %s; they are of account %s by the word of accountID alone, for there is no STS", s.Services.list(), s.AccountID)
+	}
+	return fmt.Sprintf("the credentials are %s of account %s", s.CallerARN, s.AccountID)
+}
