@@ -92,6 +92,12 @@ test-idp: $(build) ## Sign in with real identity providers, Dex and Keycloak; ab
 	@KEYCLOAK_HOME=$(CURDIR)/.cache/keycloak/keycloak-26.2.5 \
 		go test -tags integration,idp -count=1 -v -run '^TestIdentityProviders$$' -timeout=30m ./test/integration
 
+.PHONY: test-compat
+test-compat: $(build) ## Keep buckets and queues on versitygw, MinIO and ElasticMQ; about 5 min and the build, needs Java and Maven
+	@$(build) run,chart,compat
+	@VERSITYGW=$(CURDIR)/bin/versitygw MINIO=$(CURDIR)/bin/minio ELASTICMQ=$(CURDIR)/.cache/elasticmq \
+		go test -tags integration -count=1 -v -run '^TestServersThatAreNotAWS$$' -timeout=30m ./test/integration
+
 .PHONY: test-image
 test-image: $(build) image ## Run operator and portal out of the layers of their images, confined as in a Pod; as root
 	@$(build) run

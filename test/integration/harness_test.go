@@ -73,7 +73,8 @@ type operatorOptions struct {
 	timeScale      float64       // of how long AWS takes to show a change; 0: quick
 	inspect        string        // address at which checks are shown
 	log            logr.Logger
-	paced          bool // with the real rate of calls to Route 53
+	paced          bool            // with the real rate of calls to Route 53
+	endpoints      cloud.Endpoints // beside the simulator's
 }
 
 // quick is the time of the simulator and of operators: what AWS shows after minutes, it shows after as many half seconds.
@@ -129,7 +130,7 @@ func startOperatorAs(t *testing.T, cfg *rest.Config, o operatorOptions) (stop fu
 		rates["Route 53"] = 200 // one test keeps to the real limit, and the others need not wait for it
 	}
 	err = controllers.Setup(ctx, mgr, controllers.Options{
-		Rates: rates, Endpoints: cloud.Endpoints{world.AWSEndpoint},
+		Rates: rates, Endpoints: append(cloud.Endpoints{world.AWSEndpoint}, o.endpoints...),
 		Namespace: stack.Namespace, ClusterID: o.clusterID, TokenFile: o.tokenFile, ProviderResync: o.providerResync, SweepEvery: o.sweep, TimeScale: cmp.Or(o.timeScale, quick),
 		Hostnames:   controllers.Hostnames{RetryInterval: time.Second, BatchWindow: cmp.Or(o.gather, 50*time.Millisecond)},
 		Engine:      engine.Options{Workers: 10, Resync: o.resync, Timeout: time.Minute, Now: time.Now},

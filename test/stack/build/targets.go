@@ -17,6 +17,7 @@ const (
 	lintModule         = "test/lint"
 	chartModule        = "test/chart"
 	monitoringModule   = "test/monitoring"
+	compatModules      = "test/compat"
 )
 
 // Kubernetes reports these; kubectl and helm parse them, and refuse what a
@@ -39,6 +40,8 @@ const (
 	// Oldest has the programs of the oldest Kubernetes that Portico runs on.
 	Oldest   = ".cache/oldest"
 	Keycloak = ".cache/keycloak/keycloak-26.2.5"
+	// ElasticMQ has its jars.
+	ElasticMQ = ".cache/elasticmq"
 	// Stages are kwok's own, of Nodes and Pods.
 	Stages = "bin/kwok-stages.yaml"
 )
@@ -78,8 +81,14 @@ var (
 	}
 	keycloak = Target{
 		Name: "keycloak", inputs: []string{"test/keycloak/pom.xml"},
-		output: Keycloak + "/bin/kc.sh", needs: []prerequisite{needsJava, needsMaven}, make: unpackKeycloak,
+		output: Keycloak + "/bin/kc.sh", needs: []prerequisite{needsJava, needsMaven}, make: fromMaven("test/keycloak/pom.xml", filepath.Dir(Keycloak)),
 	}
+	elasticMQ = Target{
+		Name: "elasticmq", inputs: []string{"test/compat/elasticmq/pom.xml"},
+		output: ElasticMQ + "/elasticmq-server_2.13-1.7.1.jar", needs: []prerequisite{needsJava, needsMaven}, make: fromMaven("test/compat/elasticmq/pom.xml", ElasticMQ),
+	}
+	versitygw = external("versitygw", program{module: compatModules + "/versitygw", pkg: "github.com/versity/versitygw/cmd/versitygw"})
+	minio     = external("minio", program{module: compatModules + "/minio", pkg: "github.com/minio/minio"})
 	linters  = external("golangci-lint", program{module: lintModule, pkg: "github.com/golangci/golangci-lint/v2/cmd/golangci-lint"})
 	vulnWarn = external("govulncheck", program{module: lintModule, pkg: "golang.org/x/vuln/cmd/govulncheck"})
 	helm     = external("helm", program{module: chartModule, pkg: "helm.sh/helm/v4/cmd/helm"})
@@ -88,7 +97,7 @@ var (
 )
 
 // For returns the targets of a purpose: run, chart, browser, fuzz, web (to regenerate
-// the portal's assets), lint, monitoring, oldest, idp. Those of run are what integration tests
+// the portal's assets), lint, monitoring, oldest, idp, compat. Those of run are what integration tests
 // need, and the others need besides. env is the environment, in which make run
 // may be told to take a cluster or an AWS endpoint in place of ours.
 func For(purpose string, env func(string) string) ([]Target, error) {
@@ -114,6 +123,8 @@ func For(purpose string, env func(string) string) ([]Target, error) {
 		return []Target{promtool}, nil
 	case "idp":
 		return []Target{keycloak}, nil
+	case "compat":
+		return []Target{versitygw, minio, elasticMQ}, nil
 	case "oldest":
 		return []Target{
 			oldest("kube-apiserver"), oldest("kube-controller-manager"), oldest("kube-scheduler"), oldest("kubectl"),
@@ -172,14 +183,16 @@ func installPackages(ctx context.Context, root string, log io.Writer) error {
 	return command(ctx, filepath.Join(root, "web"), log, "npm", "ci", "--no-audit", "--no-fund").Run()
 }
 
-// unpackKeycloak runs Maven, which knows where Maven Central is for this machine.
-func unpackKeycloak(ctx context.Context, root string, log io.Writer) error {
-	folder := filepath.Join(root, filepath.Dir(Keycloak))
-	if err := os.RemoveAll(folder); err != nil {
-		return err
+// fromMaven fills a folder by Maven, which knows where Maven Central is for this machine.
+func fromMaven(pom, into string) func(ctx context.Context, root string, log io.Writer) error {
+	return func(ctx context.Context, root string, log io.Writer) error {
+		folder := filepath.Join(root, into)
+		if err := os.RemoveAll(folder); err != nil {
+			return err
+		}
+		return command(ctx, root, log, "mvn", "--batch-mode", "--no-transfer-progress", "--file", pom, "process-resources",
+			"-Dfolder="+folder, "-DskipMarkers=true").Run()
 	}
-	return command(ctx, root, log, "mvn", "--batch-mode", "--no-transfer-progress", "--file", "test/keycloak/pom.xml", "process-resources",
-		"-Dfolder="+folder, "-DskipMarkers=true").Run()
 }
 
 // moduleStages are kwok's own: a Node is ready at once and keeps its lease, a
