@@ -77,7 +77,10 @@ func (r *reconciliation[T, S]) execute(ctx context.Context, create bool, actions
 			r.postponed, kept = append(r.postponed, postponedAction{a.planned(), err}), append(kept, a.Changes...)
 		default:
 			r.failed(create, a, err)
-			return err
+			if create {
+				return err
+			}
+			return naming(a, err)
 		}
 		acted = true
 	}

@@ -1,0 +1,37 @@
+package external
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// A service that refuses a value calls it by a word of its own.
+func TestARefusalNamesItsFields(t *testing.T) {
+	action := Action{Name: "SetQueueAttributes", Changes: []Change{{Path: "tags.team"}, {Path: "kmsMasterKeyId"}, {Path: "tags.cost"}}}
+	cause := errors.New("cause")
+	for name, row := range map[string]struct {
+		action Action
+		err    error
+		want   string
+	}{
+		"in the service's words": {action, engine.Blocked("InvalidSpec", "KmsMasterKeyId is invalid: %w", cause), "kmsMasterKeyId, tags: KmsMasterKeyId is invalid: cause"},
+		"in ours":                {action, engine.Blocked("InvalidSpec", "kmsMasterKeyId is odd: %w", cause), "kmsMasterKeyId is odd: cause"},
+		"for another reason":     {action, engine.Blocked("AccessDenied", "no: %w", cause), "no: cause"},
+		"for now":                {action, engine.Wait("InvalidSpec", time.Second, "later: %w", cause), "later: cause"},
+		"a failure":              {action, cause, "cause"},
+		"of no field":            {Action{Name: "DeleteQueue"}, engine.Blocked("InvalidSpec", "no: %w", cause), "no: cause"},
+	} {
+		got := naming(row.action, row.err)
+		if got.Error() != row.want || !errors.Is(got, cause) {
+			t.Errorf("%s: %v, want %s", name, got, row.want)
+		}
+		was, _ := engine.AsWait(row.err)
+		is, _ := engine.AsWait(got)
+		if (was == nil) != (is == nil) || (was != nil && (was.Reason != is.Reason || was.Stalled != is.Stalled || was.After != is.After)) {
+			t.Errorf("%s: %+v became %+v", name, was, is)
+		}
+	}
+}
