@@ -1,6 +1,7 @@
 package attributes
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/portico-platform/portico/controllers/external"
@@ -16,11 +17,13 @@ type Attribute[T external.Object] struct {
 	Normal func(string) string
 	// Settles is how long a change may take to show; 0 is as long as for most.
 	Settles time.Duration
+	// Unlisted is what it means that the service does not list the attribute; empty: Default.
+	Unlisted string
 	// Later says that the call that creates the resource does not take it.
 	Later bool
 }
 
-// field returns the attribute for comparison. One that the service does not list has its default.
+// field returns the attribute for comparison. One that the service does not list has its default, or is what Unlisted says.
 func (a Attribute[T]) field() external.Field[T, State] {
 	normal := func(value string) string {
 		if a.Normal == nil {
@@ -34,7 +37,7 @@ func (a Attribute[T]) field() external.Field[T, State] {
 			if have, listed := seen.Attributes[a.Name]; listed {
 				return normal(have)
 			}
-			return a.Default
+			return cmp.Or(a.Unlisted, a.Default)
 		},
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/aws/attributes"
 	"github.com/portico-platform/portico/controllers/aws/reference"
@@ -44,9 +46,14 @@ const (
 	managedEncryption = "SqsManagedSseEnabled"
 )
 
-// all returns the attributes of a queue.
-func (q *queue) all(*v1alpha1.SQSQueue) []attribute {
-	return append(slices.Clone(queueAttributes), attribute{
+// all returns the attributes of a queue. A server that is not AWS and does not say whether it encrypts does not: where that is asked
+// for it is sent, and told if it does not show.
+func (q *queue) all(obj *v1alpha1.SQSQueue) []attribute {
+	attributes := slices.Clone(queueAttributes)
+	if enabled := obj.Spec.SQSManagedSSEEnabled; q.Session.Services.Endpoint(sqs.ServiceID) != "" && enabled != nil && *enabled {
+		attributes[slices.IndexFunc(attributes, func(a attribute) bool { return a.Name == managedEncryption })].Unlisted = "not shown"
+	}
+	return append(attributes, attribute{
 		Name: redrivePolicy, Path: "deadLetterQueue", Normal: normalRedrive,
 		Want: func(obj *v1alpha1.SQSQueue) (string, bool) {
 			return redriveText(q.target, obj.Spec.DeadLetterQueue), obj.Spec.DeadLetterQueue != nil

@@ -304,3 +304,28 @@ func TestRetentionIsSetByItself(t *testing.T) {
 		t.Errorf("once the others show: %q", whys)
 	}
 }
+
+// A server that is not AWS and shows no encryption has none: where that is asked for, nothing is in sync without it.
+func TestEncryptionThatDoesNotShowIsNotTakenForGranted(t *testing.T) {
+	for name, row := range map[string]struct {
+		endpoint string
+		declared *bool
+		differs  bool
+	}{
+		"asked for elsewhere":     {"http://sqs.local", aws.Bool(true), true},
+		"not wanted elsewhere":    {"http://sqs.local", nil, false},
+		"asked for at AWS itself": {"", aws.Bool(true), false},
+	} {
+		f := &fakeSQS{exists: true, attributes: map[string]string{}}
+		a, q := adapter(t, f), object(func(q *v1alpha1.SQSQueue) { q.Spec.SQSManagedSSEEnabled = row.declared })
+		a.Session.Services.All = row.endpoint
+		f.tags = a.Session.Tags(q, nil)
+		differs := false
+		for _, action := range plan(t, a, q) {
+			differs = differs || action.Name == "SetQueueAttributes" && strings.Contains(action.Why, "sqsManagedSseEnabled not shown → true")
+		}
+		if differs != row.differs {
+			t.Errorf("%s: planned %v", name, differs)
+		}
+	}
+}
