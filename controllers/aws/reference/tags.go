@@ -45,7 +45,7 @@ func (c *Checker) tags(ctx context.Context, references []external.Reference) (ma
 		if r.Kind == InstanceProfile {
 			tags, err := c.profile(ctx, r.Name)
 			if err != nil && !c.session.Lacks(iam.ServiceID, err) {
-				return nil, err
+				return nil, cloud.Explain(err)
 			}
 			found[r] = tags
 		} else if k := kinds[r.Kind]; k.arn != nil && k.arn(c.session, r.Name) != "" {
@@ -54,7 +54,7 @@ func (c *Checker) tags(ctx context.Context, references []external.Reference) (ma
 	}
 	byARN, err := c.svc.read(ctx, arns)
 	if err != nil && !c.session.Lacks(tagging.ServiceID, err) {
-		return nil, err
+		return nil, cloud.Explain(err)
 	}
 	for _, r := range references {
 		if k := kinds[r.Kind]; k.arn != nil {
@@ -75,7 +75,7 @@ func (s *service) read(ctx context.Context, arns []string) (map[string]map[strin
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return nil, cloud.Explain(err)
+			return nil, err
 		}
 		for _, m := range page.ResourceTagMappingList {
 			found[aws.ToString(m.ResourceARN)] = cloud.TagMap(m.Tags, func(t taggingtypes.Tag) (key, value *string) { return t.Key, t.Value })
@@ -95,7 +95,7 @@ func (c *Checker) profile(ctx context.Context, nameOrARN string) (map[string]str
 		return nil, nil // which is refused as another team's is
 	}
 	if err != nil {
-		return nil, cloud.Explain(err)
+		return nil, err
 	}
 	if out.InstanceProfile == nil {
 		return nil, nil
