@@ -153,3 +153,25 @@ func TestAStatedAccountIsNoOwner(t *testing.T) {
 		}
 	}
 }
+
+// MinIO says of a bucket that there is not what it says of one without tags. It is made all the same, and not called another's.
+func TestABucketThatIsNotThereIsNotOneWithoutTags(t *testing.T) {
+	for name, f := range map[string]*fakeS3{"it is not there": {}, "no versioning is known": {exists: true, lacks: "GetBucketVersioning"}} {
+		f.tagsAnyName = true
+		a, b, there := adapter(f), object(), f.exists
+		a.session.Services.All = "http://s3.local"
+		seen, err := a.Observe(t.Context(), b)
+		if err != nil || (seen != nil) != there {
+			t.Errorf("%s: %+v, %v", name, seen, err)
+		}
+	}
+	f := &fakeS3{tagsAnyName: true}
+	a, b := adapter(f), object()
+	a.session.Services.All = "http://s3.local"
+	if got := passOf(t, a, b); got != "" || f.tags["portico.dev/uid"] != "uid-1" {
+		t.Errorf("got %q, tags %v, calls %v", got, f.tags, f.calls)
+	}
+	if f.calls = nil; passOf(t, a, b) != "" || len(f.calls) != 1 {
+		t.Errorf("at rest it is asked %v", f.calls)
+	}
+}

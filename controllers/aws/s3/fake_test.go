@@ -35,6 +35,7 @@ type fakeS3 struct {
 	unencrypted bool   // it encrypts nothing by itself
 	refuse      string // the call that is denied
 	lacks       string // the read that it does not know
+	tagsAnyName bool   // it answers about the tags of a bucket that there is not, too
 
 	tagless string // the code with which it refuses tags at creation
 	ignores bool   // tags at creation
@@ -133,7 +134,9 @@ func (f *fakeS3) DeleteBucket(context.Context, *s3.DeleteBucketInput, ...opt) (*
 }
 
 func (f *fakeS3) GetBucketTagging(context.Context, *s3.GetBucketTaggingInput, ...opt) (*s3.GetBucketTaggingOutput, error) {
-	if err := f.read("GetBucketTagging"); err != nil {
+	if err := f.read("GetBucketTagging"); err != nil && f.tagsAnyName {
+		return nil, code("NoSuchTagSet")
+	} else if err != nil {
 		return nil, err
 	}
 	if len(f.tags) == 0 {

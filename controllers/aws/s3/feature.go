@@ -33,8 +33,8 @@ func (f feature) wanted(obj *v1alpha1.S3Bucket) bool {
 // without are the answers of servers that are not AWS and do not have a feature.
 var without = []string{"NotImplemented", "MethodNotAllowed"}
 
-// observe reads the feature if it is wanted, or an audit compares it. What is not there at all is safe from nobody: it is no
-// reason to fail, unless it is wanted.
+// observe reads the feature if it is wanted, or an audit compares it. What a server does not have at all is safe from nobody, and nothing
+// of it is left there: it is no reason to fail, unless it is declared.
 func (f feature) observe(ctx context.Context, obj *v1alpha1.S3Bucket, t target, seen *bucketState) error {
 	wanted := f.wanted(obj)
 	if !wanted && !external.AuditsSafe(ctx, obj, f.safe(nil)) {
@@ -44,7 +44,7 @@ func (f feature) observe(ctx context.Context, obj *v1alpha1.S3Bucket, t target, 
 	switch {
 	case err == nil:
 		seen.config[f.path] = have
-	case wanted || !lacks(err):
+	case !lacks(err) || len(f.declared(&obj.Spec)) > 0:
 		return explain(err, f.path)
 	}
 	return nil

@@ -128,6 +128,30 @@ func TestAServerWithoutPublicAccessBlockIsInSync(t *testing.T) {
 	if got := pass(t, f, b); got != "InvalidSpec" {
 		t.Errorf("declared: got %q", got)
 	}
+	b.Spec.PublicAccessBlock = nil
+	if got := pass(t, f, b); got != "" {
+		t.Errorf("withdrawn: got %q", got)
+	}
+}
+
+// What a server does not have is named by its setting, and nothing of it is left when the setting goes.
+func TestASettingThatTheServerDoesNotHaveIsNamed(t *testing.T) {
+	f, b := created(t)
+	f.lacks = "GetBucketLifecycleConfiguration"
+	b.Spec.LifecycleRules = []v1alpha1.S3LifecycleRule{{ID: "old", ExpirationDays: aws.Int32(30)}}
+	if got := pass(t, f, b); got != "InvalidSpec" {
+		t.Fatalf("got %q", got)
+	}
+	_, err := adapter(f).Observe(t.Context(), b)
+	const want = "the S3 server of the provider does not have lifecycleRules (it answers NotImplemented): leave it out of the spec, or use a provider whose server has it"
+	if err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v", err)
+	}
+	writes := f.writes
+	b.Spec.LifecycleRules = nil
+	if got := pass(t, f, b); got != "" || f.writes != writes {
+		t.Errorf("withdrawn: got %q, %d writes", got, f.writes-writes)
+	}
 }
 
 // What a server lacks is named by the field to leave out, when it is read and when it is written.

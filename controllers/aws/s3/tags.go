@@ -45,12 +45,25 @@ func (h oneHost) ResolveEndpoint(ctx context.Context, params s3control.EndpointP
 func (t target) tags(ctx context.Context) (map[string]string, error) {
 	out, err := t.api.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
 	if cloud.HasCode(err, "NoSuchTagSet") {
-		return map[string]string{}, nil
+		return map[string]string{}, t.absence(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return cloud.TagMap(out.TagSet, func(t s3types.Tag) (key, value *string) { return t.Key, t.Value }), nil
+}
+
+// absence returns the error of a server that says of a bucket that there is none, where saying that it has no tags does not tell: MinIO
+// says that of any name.
+func (t target) absence(ctx context.Context) error {
+	if !t.ownEndpoint {
+		return nil
+	}
+	_, err := t.api.GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: t.bucket, ExpectedBucketOwner: t.account})
+	if cloud.IsNotFound(err) {
+		return err
+	}
+	return nil // it is there, or the server knows no versioning and this tells nothing
 }
 
 // refusals are the codes with which S3 may refuse to tag a bucket that has attribute-based access control on: the first was seen, the others are
