@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
@@ -168,6 +169,18 @@ func TestEmptyingCountsOnlyWhatIsGone(t *testing.T) {
 	_, err = a.Delete(t.Context(), b, nil)
 	if wait, ok := engine.AsWait(err); !ok || wait.Reason != "ObjectsKept" || !strings.Contains(err.Error(), `2 objects could not be removed. The first that S3 keeps is "locked-2": AccessDenied`) || b.Status.RemovedObjects != 1 {
 		t.Errorf("got %v, %d removed", err, b.Status.RemovedObjects)
+	}
+}
+
+// What a server keeps beside its objects no listing shows: the message says so, and nothing is tried in a hurry.
+func TestABucketThatIsCalledNotEmptyAndListsNothingIsTold(t *testing.T) {
+	f := &fakeS3{exists: true, tags: map[string]string{}, stubborn: true}
+	a, b := adapter(f), object()
+	b.Spec.ForceDestroy = true
+	_, err := a.Delete(t.Context(), b, nil)
+	wait, ok := engine.AsWait(err)
+	if !ok || wait.Reason != "Emptying" || wait.After < 10*time.Second || !strings.Contains(err.Error(), "is not empty, and lists nothing in it: 0 objects") || !strings.Contains(err.Error(), "Retain or Orphan") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -31,8 +31,9 @@ func (b bucket) empty(ctx context.Context, obj *v1alpha1.S3Bucket, t target) err
 	if err != nil {
 		return err
 	}
-	if len(left) == 0 { // and yet the bucket is not empty: it needs a moment
-		return emptying(obj, t, 10*time.Second)
+	if len(left) == 0 { // it may need a moment
+		return engine.Wait(v1alpha1.ReasonEmptying, 10*time.Second, "S3 says that the bucket %s is not empty, and lists nothing in it: %d objects, versions and delete markers were removed. That often passes; if it stays, see what the server keeps beside them, or set spec.deletionPolicy to Retain or Orphan to keep the bucket",
+			*t.bucket, obj.Status.RemovedObjects)
 	}
 	for n := 0; n < batches && len(left) > 0; n++ {
 		refused := t.remove(ctx, left)
@@ -50,11 +51,7 @@ func (b bucket) empty(ctx context.Context, obj *v1alpha1.S3Bucket, t target) err
 		}
 		left = next
 	}
-	return emptying(obj, t, 0)
-}
-
-func emptying(obj *v1alpha1.S3Bucket, t target, again time.Duration) error {
-	return engine.Wait(v1alpha1.ReasonEmptying, again, "emptying the bucket %s: %d objects, versions and delete markers removed so far", *t.bucket, obj.Status.RemovedObjects)
+	return engine.Wait(v1alpha1.ReasonEmptying, 0, "emptying the bucket %s: %d objects, versions and delete markers removed so far", *t.bucket, obj.Status.RemovedObjects)
 }
 
 // missing counts those of all that are not in left.

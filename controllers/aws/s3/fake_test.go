@@ -35,6 +35,7 @@ type fakeS3 struct {
 	unencrypted bool   // it encrypts nothing by itself
 	refuse      string // the call that is denied
 	lacks       string // the read that it does not know
+	stubborn    bool   // it calls an empty bucket not empty
 	tagsAnyName bool   // it answers about the tags of a bucket that there is not, too
 
 	tagless string // the code with which it refuses tags at creation
@@ -125,7 +126,7 @@ func (f *fakeS3) CreateBucket(_ context.Context, in *s3.CreateBucketInput, _ ...
 
 func (f *fakeS3) DeleteBucket(context.Context, *s3.DeleteBucketInput, ...opt) (*s3.DeleteBucketOutput, error) {
 	return &s3.DeleteBucketOutput{}, f.write("DeleteBucket", func() error {
-		if len(f.objects) > 0 {
+		if len(f.objects) > 0 || f.stubborn {
 			return code("BucketNotEmpty")
 		}
 		f.exists = false
