@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -51,11 +52,21 @@ var queueSettings = []setting{
 	attributeRow("receiveMessageWaitTimeSeconds", "ReceiveMessageWaitTimeSeconds", `{"receiveMessageWaitTimeSeconds":5}`, `{"receiveMessageWaitTimeSeconds":6}`, "7"),
 	attributeRow("messageRetentionPeriod", "MessageRetentionPeriod", `{"messageRetentionPeriod":86400}`, `{"messageRetentionPeriod":90000}`, "100000"),
 	attributeRow("maximumMessageSize", "MaximumMessageSize", `{"maximumMessageSize":2048}`, `{"maximumMessageSize":4096}`, "8192"),
-	attributeRow("deadLetterQueue", "RedrivePolicy", `{"deadLetterQueue":{"targetRef":{"name":"dead"},"maxReceiveCount":3}}`,
-		`{"deadLetterQueue":{"targetRef":{"name":"dead"},"maxReceiveCount":4}}`, ""),
+	{
+		name: "deadLetterQueue", set: `{"deadLetterQueue":{"targetRef":{"name":"dead"},"maxReceiveCount":3}}`,
+		change: `{"deadLetterQueue":{"targetRef":{"name":"dead"},"maxReceiveCount":4}}`,
+		has:    func(s *trial, o external.Object) string { return s.attribute(o, "RedrivePolicy") },
+		spoil: func(s *trial, o external.Object) error {
+			policy := fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":9}`, o.(*v1alpha1.SQSQueue).Status.DeadLetterTargetARN)
+			_, err := s.sqs().SetQueueAttributes(s.Context(), &sqs.SetQueueAttributesInput{QueueUrl: queueURL(o), Attributes: map[string]string{"RedrivePolicy": policy}})
+			return err
+		},
+	},
 	attributeRow("redriveAllowPolicy", "RedriveAllowPolicy", `{"redriveAllowPolicy":{"redrivePermission":"denyAll"}}`,
 		`{"redriveAllowPolicy":{"redrivePermission":"allowAll"}}`, `{"redrivePermission":"denyAll"}`),
 	attributeRow("kmsMasterKeyId", "KmsMasterKeyId", `{"kmsMasterKeyId":"one"}`, `{"kmsMasterKeyId":"two"}`, "three"),
+	attributeRow("kmsDataKeyReusePeriodSeconds", "KmsDataKeyReusePeriodSeconds", `{"kmsMasterKeyId":"one","kmsDataKeyReusePeriodSeconds":600}`,
+		`{"kmsDataKeyReusePeriodSeconds":700}`, "800"),
 	attributeRow("sqsManagedSseEnabled", "SqsManagedSseEnabled", `{"sqsManagedSseEnabled":true}`, `{"sqsManagedSseEnabled":false}`, "true"),
 	attributeRow("contentBasedDeduplication", "ContentBasedDeduplication", `{"fifoQueue":true,"contentBasedDeduplication":true}`, `{"contentBasedDeduplication":false}`, "true"),
 	attributeRow("deduplicationScope", "DeduplicationScope", `{"fifoQueue":true,"deduplicationScope":"messageGroup"}`, `{"deduplicationScope":"queue"}`, "messageGroup"),

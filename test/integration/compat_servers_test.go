@@ -36,6 +36,8 @@ type awsLike struct {
 	service string // s3 or sqs
 	// start starts it at an address of loopback, with these keys.
 	start func(t *testing.T, program, address, id, secret string) process.Spec
+	// forgets are keys of which it has versions that it does not list.
+	forgets []string
 }
 
 // servers that people run in place of AWS.
@@ -46,14 +48,14 @@ var servers = []awsLike{
 			"--port", address, "--access", id, "--secret", secret, "--region", stack.Region, "--quiet",
 			"posix", "--sidecar", t.TempDir(), "--versioning-dir", t.TempDir(), t.TempDir(),
 		}}
-	}},
+	}, []string{unspelt, climbing}},
 	{"MinIO", "MINIO", "s3", func(t *testing.T, program, address, id, secret string) process.Spec {
 		t.Helper()
 		return process.Spec{
 			Path: program, Args: []string{"server", "--address", address, "--console-address", freeAddress(t), t.TempDir()},
 			Env: []string{"MINIO_ROOT_USER=" + id, "MINIO_ROOT_PASSWORD=" + secret, "MINIO_REGION=" + stack.Region, "MINIO_BROWSER=off", "HOME=" + t.TempDir()},
 		}
-	}},
+	}, nil},
 	{"ElasticMQ", "ELASTICMQ", "sqs", func(t *testing.T, program, address, _, _ string) process.Spec {
 		t.Helper()
 		host, port, _ := strings.Cut(address, ":")
@@ -67,7 +69,7 @@ aws { region = %[3]s, accountId = "%[4]s" }
 			t.Fatal(err)
 		}
 		return process.Spec{Path: "java", Args: []string{"-Xmx256m", "-Dconfig.file=" + settings, "-cp", filepath.Join(program, "*"), "org.elasticmq.server.Main"}}
-	}},
+	}, nil},
 }
 
 // statedAccount is the account that providers state: these servers vouch for none.

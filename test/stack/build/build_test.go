@@ -214,7 +214,7 @@ func TestFor(t *testing.T) {
 		}
 		return names
 	}
-	for _, purpose := range []string{"run", "chart", "browser", "web", "lint", "fuzz", "monitoring", "oldest", "idp"} {
+	for _, purpose := range []string{"run", "chart", "browser", "web", "lint", "fuzz", "monitoring", "oldest", "idp", "compat"} {
 		names(purpose, nil)
 	}
 	if got := names("run", map[string]string{"KUBECONFIG_EXTERNAL": "there"}); slices.Contains(got, "kube-apiserver") || !slices.Contains(got, "kubectl") {
