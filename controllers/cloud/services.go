@@ -73,7 +73,7 @@ func (s Services) at(cfg aws.Config, service string) aws.Config {
 // fixedEndpoint is what the SDK asks before the operator's environment, which may name other endpoints.
 type fixedEndpoint string
 
-// GetServiceBaseEndpoint is the SDK's.
+// GetServiceBaseEndpoint returns the endpoint for every service: the SDK looks for this method.
 func (f fixedEndpoint) GetServiceBaseEndpoint(context.Context, string) (string, bool, error) {
 	return string(f), true, nil
 }

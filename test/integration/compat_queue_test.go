@@ -22,7 +22,7 @@ func queueAt(s *trial, name string) external.Object {
 
 func queueURL(o external.Object) *string { return &o.(*v1alpha1.SQSQueue).Status.QueueURL }
 
-// attributeRow is a setting that is one attribute of a queue.
+// attributeRow returns the setting that is one attribute of a queue.
 func attributeRow(name, attribute, set, change, other string) setting {
 	return setting{
 		name: name, set: set, change: change,
