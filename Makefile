@@ -51,8 +51,8 @@ go-is-there:
 ## ---- test
 
 .PHONY: test
-test: deps ## Run all tests: unit, integration, browser, monitoring
-	@$(MAKE) --keep-going test-unit test-integration test-browser test-monitoring
+test: deps ## Run all tests: unit, integration, browser, monitoring, and 2 min of chaos
+	@$(MAKE) --keep-going test-unit test-integration test-browser test-monitoring test-chaos
 
 # The linters vet, and find more.
 .PHONY: test-unit
