@@ -51,8 +51,8 @@ go-is-there:
 ## ---- test
 
 .PHONY: test
-test: deps ## Run all tests: unit, integration, browser, monitoring
-	@$(MAKE) --keep-going test-unit test-integration test-browser test-monitoring
+test: deps ## Run all tests: unit, integration, browser, monitoring, and 2 min of chaos
+	@$(MAKE) --keep-going test-unit test-integration test-browser test-monitoring test-chaos
 
 # The linters vet, and find more.
 .PHONY: test-unit
@@ -115,6 +115,18 @@ fuzz: $(build) ## Throw what nobody would send at the REST API and at every fuzz
 	@$(build) run,fuzz
 	@CGO_ENABLED=0 go build -trimpath -o bin/fuzz ./test/fuzz/cmd/fuzz
 	@exec bin/fuzz $(if $(SEED),-seed $(SEED))
+
+.PHONY: chaos
+chaos: $(build) ## Let users, crashes and faults loose, then compare AWS with the cluster; 20 min and 5, DURATION=2m, SEED=n repeats
+	@$(build) run
+	@CGO_ENABLED=0 go build -trimpath -tags chaos -o bin/operator-chaos ./cmd/operator
+	@CGO_ENABLED=0 go build -trimpath -o bin/chaos ./test/chaos/cmd/chaos
+	@exec bin/chaos $(if $(DURATION),-duration $(DURATION)) $(if $(SEED),-seed $(SEED)) $(if $(SABOTAGE),-sabotage)
+
+# With a seed that has found something, another one each day.
+.PHONY: test-chaos
+test-chaos: ## The same for 2 min, with a seed that found something once: for CI
+	@$(MAKE) chaos DURATION=$(or $(DURATION),2m) SEED=$(or $(SEED),found)
 
 ## ---- bench
 

@@ -19,7 +19,6 @@ import (
 	"github.com/portico-platform/portico/config/check"
 	"github.com/portico-platform/portico/controllers"
 	"github.com/portico-platform/portico/controllers/cloud"
-	"github.com/portico-platform/portico/controllers/engine"
 )
 
 type flags struct {
@@ -48,9 +47,11 @@ Flags:
 func parse(args []string, env func(string) string, out io.Writer) (*flags, error) {
 	f := &flags{controllers: controllers.Options{
 		TokenFile: env("AWS_WEB_IDENTITY_TOKEN_FILE"), // set by IRSA
-		Engine:    engine.Options{Now: time.Now},      //nolint:forbidigo // the real clock enters here, and only here
 		Rates:     cloud.DefaultRates(),
 	}}
+	if err := f.setTime(env); err != nil {
+		return nil, err
+	}
 	set := flag.NewFlagSet("operator", flag.ContinueOnError)
 	set.SetOutput(out)
 	set.Usage = func() {

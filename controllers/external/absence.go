@@ -58,6 +58,14 @@ func (rec Reconciler[T, S]) recentlyChanged(status *v1alpha1.AWSStatus) bool {
 	return status.LastSyncTime != nil && rec.Now().Sub(status.LastSyncTime.Time) < window
 }
 
+// correctLastSync moves a time that lies ahead to now. Another replica's clock has set it, or ours before it was put right: what
+// happened then has happened by now, and must not be young for as long as the clocks differ.
+func (rec Reconciler[T, S]) correctLastSync(status *v1alpha1.AWSStatus) {
+	if now := rec.Now(); status.LastSyncTime != nil && status.LastSyncTime.After(now) {
+		setLastSync(status, now)
+	}
+}
+
 // pollInterval returns when to look again for what should show soon.
 func (rec Reconciler[T, S]) pollInterval() time.Duration {
 	return min(10*time.Second, max(rec.Settling, time.Second))

@@ -77,6 +77,7 @@ func (rec Reconciler[T, S]) Reconcile(ctx context.Context, obj T, pass *engine.P
 		}
 	}
 	_, status := obj.AWS()
+	rec.correctLastSync(status)
 	r := &reconciliation[T, S]{Reconciler: rec, Connection: c, obj: obj, pass: pass, lastSyncBefore: status.LastSyncTime}
 	for range maxRounds {
 		if done, err := r.round(ctx); done || err != nil {

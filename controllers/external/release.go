@@ -16,6 +16,7 @@ func (rec Reconciler[T, S]) Finalize(ctx context.Context, obj T, pass *engine.Pa
 	if ObserveOnly(obj) || status.AccountID == "" { // without an account nothing was ever reserved: see Adapter.Reserve
 		return nil
 	}
+	rec.correctLastSync(status)
 	if kept, err := rec.keep(ctx, obj, pass); kept || err != nil {
 		return err
 	}

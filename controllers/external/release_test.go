@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 )
@@ -51,6 +53,31 @@ func TestADeletionBeginsTheSettlingTimeAnew(t *testing.T) {
 		}
 		if got := l.release(t, b, 61); got != "" {
 			t.Errorf("%s: got %q in the end", name, got)
+		}
+	}
+}
+
+// The clock of who wrote the status was hours ahead, or ours was, and was put right: what may not show yet is waited for from now on,
+// once, and not until the clock has caught up.
+func TestATimeThatLiesAheadIsNotWaitedFor(t *testing.T) {
+	ahead := func(b *v1alpha1.S3Bucket) { b.Status.LastSyncTime = &metav1.Time{Time: time.Unix(1000+3*3600, 0)} }
+	l, b := &leaving{}, bucket(made, ahead)
+	b.Spec.DeletionPolicy = v1alpha1.DeletionDelete
+	if got := l.release(t, b, 0); got != "Settling" || b.Status.LastSyncTime.Unix() != 1000 {
+		t.Errorf("%q, last sync %v", got, b.Status.LastSyncTime)
+	}
+	if got := l.release(t, b, 61); got != "" {
+		t.Errorf("a deletion waits on: %q", got)
+	}
+	b = bucket(made, ahead)
+	for seconds, want := range []string{0: "Settling", 61: "ExternallyDeleted"} {
+		if want == "" {
+			continue
+		}
+		work := drive(&world{want: "a"}, nil)
+		work.Now = func() time.Time { return time.Unix(1000+int64(seconds), 0) }
+		if got := reasonOf(work.Reconcile(t.Context(), b, engine.NewPass(nil))); got != want {
+			t.Errorf("after %d s: %q, want %q", seconds, got, want)
 		}
 	}
 }

@@ -28,8 +28,23 @@ func (r *reconciliation) certificateStatus() *v1alpha1.HostnameCertificate {
 	return r.req.Status.Certificate
 }
 
+// correctTimes moves what lies ahead to now: a clock that was wrong has set it, and nothing is to wait until ours gets there.
+func (r *reconciliation) correctTimes() {
+	c, now := r.certificateStatus(), r.Now()
+	if c == nil {
+		return
+	}
+	if c.RequestedAt.After(now) {
+		c.RequestedAt.Time = now
+	}
+	if c.FailedAt != nil && c.FailedAt.After(now) {
+		c.FailedAt.Time = now
+	}
+}
+
 // requestCertificate makes sure that there is one certificate, asked for once.
 func (r *reconciliation) requestCertificate(ctx context.Context) (string, error) {
+	r.correctTimes()
 	if r.certificateStatus() == nil {
 		if err := r.adoptRestored(ctx); err != nil {
 			return "", err

@@ -55,3 +55,20 @@ func TestARequestThatWasLongInComingIsNotLost(t *testing.T) {
 		t.Errorf("%s, %d requests", got, len(d.tokens))
 	}
 }
+
+// The clock was hours ahead when the certificate was requested, or given up, and was put right since.
+func TestATimeThatLiesAheadIsNotWaitedFor(t *testing.T) {
+	d := newDesk(t)
+	_ = d.pass()
+	d.now = d.now.Add(-3 * time.Hour)
+	clear(d.all)
+	_ = d.pass()
+	if at := d.req.Status.Certificate.RequestedAt; !at.Time.Equal(d.now) {
+		t.Errorf("requested at %s, and it is %s", at, d.now)
+	}
+	d.now = d.now.Add(2 * time.Minute)
+	_ = d.pass()
+	if _ = d.pass(); len(d.tokens) != 2 || len(d.all) != 1 {
+		t.Errorf("%d requests, %d certificates", len(d.tokens), len(d.all))
+	}
+}

@@ -1,0 +1,62 @@
+//go:build chaos
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+	"unsafe"
+)
+
+// The variables of this build, which no other knows. The first names a file that says by how much the clock on the wall is wrong, such
+// as -2h; it is read at each look at the clock. The second is controllers.Options.TimeScale.
+const (
+	clockVariable = "PORTICO_TEST_CLOCK_OFFSET"
+	scaleVariable = "PORTICO_TEST_TIME_SCALE"
+)
+
+// setTime gives the operator a clock that jumps, and an AWS that takes less time.
+func (f *flags) setTime(env func(string) string) (err error) {
+	f.controllers.Engine.Now = time.Now
+	if path := env(clockVariable); path != "" {
+		if _, err := readOffset(path); err != nil {
+			return err
+		}
+		f.controllers.Engine.Now = func() time.Time {
+			offset, err := readOffset(path)
+			if err != nil {
+				panic(err) // only this build's user can do that
+			}
+			return shift(time.Now(), offset)
+		}
+	}
+	if scale := env(scaleVariable); scale != "" {
+		f.controllers.TimeScale, err = strconv.ParseFloat(scale, 64)
+	}
+	return err
+}
+
+func readOffset(path string) (time.Duration, error) {
+	text, err := os.ReadFile(filepath.Clean(path))
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", clockVariable, err)
+	}
+	offset, err := time.ParseDuration(strings.TrimSpace(string(text)))
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", clockVariable, err)
+	}
+	return offset, nil
+}
+
+// shift moves what the clock on the wall shows by whole seconds, and not the monotonic reading beside it: within a process, a
+// real clock that jumps changes no durations either. The first word of a time.Time that has such a reading is a bit, 33 bits
+// of seconds and 30 of nanoseconds.
+func shift(t time.Time, offset time.Duration) time.Time {
+	wall := (*uint64)(unsafe.Pointer(&t))
+	*wall += uint64(offset/time.Second) << 30
+	return t
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// whole returns a picture in which nothing is wrong: two queues, one that was left, one that was let go, and somebody else's.
+func whole() picture {
+	queue := func(id, uid string) resource {
+		r := resource{kind: "SQSQueue", id: id, config: "{}", tags: map[string]string{"team": "a"}, fields: map[string]string{"delaySeconds": "5"}}
+		if uid != "" {
+			r.tags["portico.dev/uid"] = uid
+		}
+		return r
+	}
+	owner := func(id, uid string) object {
+		return object{
+			kind: "SQSQueue", name: "n/" + id, id: id, uid: uid, tags: map[string]string{"team": "a", "portico.dev/uid": uid},
+			fields: map[string]string{"delaySeconds": "5", "visibilityTimeout": "9"},
+		}
+	}
+	return picture{
+		objects:   []object{owner("one", "1"), owner("two", "2"), {kind: "SQSQueue", name: "n/theirs", uid: "3", foreign: true}},
+		resources: []resource{queue("one", "1"), queue("two", "2"), queue("retained", "8"), queue("orphaned", ""), queue("theirs", "")},
+		leaves:    func(uid string) bool { return uid == "8" },
+		isFree:    func(r resource) bool { return r.id == "orphaned" },
+		control:   map[string]string{"SQSQueue theirs": "{}"},
+		hostnames: map[string]string{"a.portico.example": "arn"},
+		records: []record{
+			{name: theirRecord, sort: "TXT"},
+			{name: "a.portico.example", sort: "A"},
+			{name: "a.portico.example", sort: "AAAA"},
+			{name: "_portico.a.portico.example", sort: "TXT"},
+			{name: "_x.a.portico.example", sort: "CNAME", proof: true},
+			{name: "_x.gone.portico.example", sort: "CNAME", proof: true},
+		},
+		certificates: map[string]string{"arn": "a.portico.example"},
+	}
+}
+
+func TestNothingIsFoundWhereNothingIsWrong(t *testing.T) {
+	if wrong := whole().compare(); len(wrong) > 0 {
+		t.Error(strings.Join(wrong, "\n"))
+	}
+}
+
+// Each harm is found, as what it is, and nothing else.
+func TestEachHarmIsFound(t *testing.T) {
+	without := func(all []resource, id string) []resource {
+		return slices.DeleteFunc(slices.Clone(all), func(r resource) bool { return r.id == id })
+	}
+	changed := func(all []resource, id string, change func(*resource)) []resource {
+		all = slices.Clone(all)
+		at := slices.IndexFunc(all, func(r resource) bool { return r.id == id })
+		all[at].tags = maps.Clone(all[at].tags)
+		change(&all[at])
+		return all
+	}
+	more := func(uid string, kind string) func(*picture) {
+		return func(p *picture) {
+			r := resource{kind: kind, id: "more", tags: map[string]string{}}
+			if uid != "" {
+				r.tags["portico.dev/uid"] = uid
+			}
+			p.resources = append(p.resources, r)
+		}
+	}
+	for want, harm := range map[string]func(*picture){
+		"orphan: SQSQueue more belongs to the object 9":                     more("9", "SQSQueue"),
+		"orphan: SQSQueue more has no marks":                                more("", "SQSQueue"),
+		"duplicate: the SQSQueue n/one owns SQSQueue one and SQSQueue more": more("1", "SQSQueue"),
+		"duplicate: SNSTopic more has the marks of the SQSQueue n/one":      more("1", "SNSTopic"),
+		"missing: the SQSQueue n/one":                                       func(p *picture) { p.resources = without(p.resources, "one") },
+		"touched: somebody else's SQSQueue theirs is gone":                  func(p *picture) { p.resources = without(p.resources, "theirs") },
+		"touched: somebody else's SQSQueue theirs was {}, and is x": func(p *picture) {
+			p.resources = changed(p.resources, "theirs", func(r *resource) { r.config = "x" })
+		},
+		`the tag team="b", not "a"`: func(p *picture) {
+			p.resources = changed(p.resources, "two", func(r *resource) { r.tags["team"] = "b" })
+		},
+		`has delaySeconds "7", not "5"`: func(p *picture) {
+			p.resources = changed(p.resources, "two", func(r *resource) { r.fields = map[string]string{"delaySeconds": "7"} })
+		},
+		"orphan: the record A b.portico.example": func(p *picture) {
+			p.records = append(slices.Clone(p.records), record{name: "b.portico.example", sort: "A"})
+		},
+		"missing: the record AAAA a.portico.example": func(p *picture) { p.records = slices.Delete(slices.Clone(p.records), 2, 3) },
+		"touched: somebody else's record":            func(p *picture) { p.records = p.records[1:] },
+		"orphan: the certificate other":              func(p *picture) { p.certificates["other"] = "a.portico.example" },
+		`missing: the certificate "lost"`: func(p *picture) {
+			p.hostnames["a.portico.example"], p.certificates["lost"] = "lost", "b.example.com"
+			delete(p.certificates, "arn")
+		},
+	} {
+		p := whole()
+		harm(&p)
+		if wrong := p.compare(); len(wrong) != 1 || !strings.Contains(wrong[0], want) {
+			t.Errorf("%s: told %q", want, wrong)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/portico-platform/portico/test/bench/measure"
+)
+
+// controlName returns the name of somebody else's resource of a kind, which objects of ours are asked to be.
+func controlName(k kind) string { return "theirs-" + strings.ToLower(k.name) }
+
+// makeControl makes what is somebody else's: nothing of ours must change it.
+func (w *world) makeControl(ctx context.Context) error {
+	mine := map[string]string{"owner": "somebody else"}
+	for _, k := range kinds {
+		if k.id == "" {
+			continue
+		}
+		if err := w.services[k.name].make(ctx, controlName(k), mine); err != nil {
+			return fmt.Errorf("%s: %w", k.name, err)
+		}
+	}
+	if err := w.account.makeRecord(ctx); err != nil {
+		return err
+	}
+	if err := w.awaitControl(ctx); err != nil {
+		return err
+	}
+	all, err := inventory(ctx, w.services)
+	if err != nil {
+		return err
+	}
+	w.control = map[string]string{}
+	for _, r := range all {
+		w.control[r.String()] = r.config
+	}
+	return nil
+}
+
+// awaitControl waits until nothing of it is still being made.
+func (w *world) awaitControl(ctx context.Context) error {
+	for {
+		all, err := inventory(ctx, w.services)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(all, func(r resource) bool {
+			return strings.Contains(r.config, `"creating"`) || strings.Contains(r.config, `"pending"`)
+		}) {
+			return nil
+		}
+		if err := measure.Pause(ctx, poll); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/portico-platform/portico/test/bench/measure"
+)
+
+const (
+	// betweenKills is how long after a blow the next one comes.
+	leastBetweenKills, mostBetweenKills = 4 * time.Second, 14 * time.Second
+	mostDown                            = 5 * time.Second
+)
+
+// blow is something that happens to the cluster.
+type blow struct {
+	name   string
+	weight int
+	strike func(w *world, ctx context.Context, lot *rand.Rand) error
+}
+
+var blows = []blow{
+	{"operator", 6, func(w *world, ctx context.Context, lot *rand.Rand) error {
+		return w.killOperator(ctx, time.Duration(lot.Int64N(int64(mostDown))))
+	}},
+	{"kube-apiserver", 3, killPart("kube-apiserver")},
+	{"etcd", 3, killPart("etcd")},
+	{"clock", 3, (*world).jump},
+}
+
+// killUntil kills and moves the clock until ctx ends, and leaves everything running.
+func (w *world) killUntil(ctx context.Context) error {
+	lot := rand.New(rand.NewPCG(w.seed, 1<<41))
+	next := func() {
+		wait := leastBetweenKills + time.Duration(lot.Int64N(int64(mostBetweenKills-leastBetweenKills)))
+		_ = measure.Pause(ctx, wait) // the end shows below
+	}
+	for next(); ctx.Err() == nil; next() {
+		b := blows[weighted(lot, len(blows), func(i int) int { return blows[i].weight })]
+		_, _ = fmt.Fprintf(w.progress, "%s  %s\n", time.Now().Format(time.TimeOnly), b.name)
+		if err := b.strike(w, ctx, lot); err != nil {
+			return fmt.Errorf("kill the %s: %w", b.name, err)
+		}
+		w.counts.add("kills", b.name)
+	}
+	return nil
+}
+
+// killPart kills a part of the control plane, and starts it again.
+func killPart(name string) func(*world, context.Context, *rand.Rand) error {
+	return func(w *world, ctx context.Context, lot *rand.Rand) error {
+		part := w.stack.Part(name)
+		if err := part.Kill(); err != nil {
+			return err
+		}
+		_ = measure.Pause(ctx, time.Duration(lot.Int64N(int64(mostDown))))
+		return part.Start(context.WithoutCancel(ctx))
+	}
+}
+
+var jumps = []time.Duration{time.Minute, 10 * time.Minute, time.Hour, 3 * time.Hour}
+
+// jump moves the operator's clock, forwards or backwards. Nothing is young for AWS meanwhile: that a clock which jumps ahead makes the
+// operator wait less for AWS than it must cannot be helped.
+func (w *world) jump(ctx context.Context, lot *rand.Rand) error {
+	by := pick(lot, jumps)
+	if w.operator.offset > 0 && lot.IntN(4) > 0 {
+		by = -by
+	} else if lot.IntN(3) == 0 {
+		by = -by
+	}
+	defer w.calm()()
+	if err := w.operator.setClock(w.operator.offset + by); err != nil {
+		return err
+	}
+	_ = measure.Pause(ctx, longestLag)
+	return nil
+}
+
+// storm lets everything loose for a while.
+func (w *world) storm(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, w.duration)
+	defer cancel()
+	var loose sync.WaitGroup
+	loose.Go(func() { w.actUntil(ctx) })
+	loose.Go(func() { w.faultUntil(ctx) })
+	var failed error
+	loose.Go(func() {
+		if failed = w.killUntil(ctx); failed != nil {
+			cancel()
+		}
+	})
+	select {
+	case <-ctx.Done():
+	case <-w.stack.Failed():
+		cancel()
+	}
+	loose.Wait()
+	if errors.Is(ctx.Err(), context.Canceled) && failed == nil && w.stack.Err() == nil {
+		failed = ctx.Err() // Ctrl-C
+	}
+	return errors.Join(failed, w.stack.Err())
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/portico-platform/portico/test/bench/measure"
+	"github.com/portico-platform/portico/test/stack"
+	"github.com/portico-platform/portico/test/stack/process"
+)
+
+// The times of the operator, in which a campaign sees many an audit.
+const (
+	auditInterval = 20 * time.Second
+	sweepInterval = 10 * time.Second
+	passTimeout   = 10 * time.Second
+)
+
+// operator is the one of the test build, which is started again whenever it ends, as a kubelet would.
+type operator struct {
+	*process.Process
+	clock string // the file that says how wrong the clock is
+
+	mu     sync.Mutex
+	offset time.Duration
+	held   bool // it stays down for now
+}
+
+func (w *world) startOperator(ctx context.Context) error {
+	kubeconfig, err := w.stack.ServiceAccountKubeconfig(ctx, stack.Namespace, "portico-operator")
+	if err != nil {
+		return err
+	}
+	metrics, health, err := measure.FreeAddresses(ctx)
+	if err != nil {
+		return err
+	}
+	o := &operator{clock: filepath.Join(w.stack.Dir, "clock")}
+	if err := o.setClock(0); err != nil {
+		return err
+	}
+	w.operator = o
+	o.Process, err = w.stack.Run(ctx, process.Spec{
+		Name: "operator", Path: w.binary,
+		Args: []string{
+			"--kubeconfig", kubeconfig, "--namespace", stack.Namespace, "--development",
+			"--metrics-bind-address", metrics, "--health-probe-bind-address", health, "--inspect-bind-address", "0",
+			"--audit-interval", auditInterval.String(), "--sweep-interval", sweepInterval.String(), "--provider-resync", sweepInterval.String(),
+			"--reconcile-timeout", passTimeout.String(), "--aws-rate", "Route 53=200", "--allowed-endpoints", w.stack.AWSEndpoint,
+		},
+		Env:   []string{"PORTICO_TEST_CLOCK_OFFSET=" + o.clock, fmt.Sprintf("PORTICO_TEST_TIME_SCALE=%v", operatorScale)},
+		Ready: stack.Answers("http://" + health + "/readyz"),
+		Died: func(e *process.DiedError) { // without the API server it ends, for it may lead no more
+			w.counts.add("kills", "operator, by itself")
+			w.revive(context.WithoutCancel(ctx))
+			_ = e
+		},
+	})
+	return err
+}
+
+// revive starts the operator, again and again until it stays, unless it is held down.
+func (w *world) revive(ctx context.Context) {
+	o := w.operator
+	for ctx.Err() == nil {
+		o.mu.Lock()
+		if o.held || o.Process == nil || o.PID() != 0 {
+			o.mu.Unlock()
+			return
+		}
+		err := o.Start(ctx)
+		o.mu.Unlock()
+		if err == nil {
+			return
+		}
+		_ = measure.Pause(ctx, time.Second)
+	}
+}
+
+// kill ends the operator at once, and holds it down for a while.
+func (w *world) killOperator(ctx context.Context, down time.Duration) error {
+	o := w.operator
+	o.hold(true)
+	err := o.Kill()
+	_ = measure.Pause(ctx, down)
+	o.hold(false)
+	w.revive(context.WithoutCancel(ctx))
+	return err
+}
+
+func (o *operator) hold(on bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.held = on
+}
+
+// setClock makes the operator's clock wrong by so much.
+func (o *operator) setClock(offset time.Duration) error {
+	next := o.clock + ".next"
+	if err := os.WriteFile(next, []byte(offset.String()), 0o600); err != nil {
+		return err
+	}
+	o.offset = offset
+	return os.Rename(next, o.clock)
+}

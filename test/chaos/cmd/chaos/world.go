@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers"
+	"github.com/portico-platform/portico/test/stack"
+)
+
+const (
+	// patience is how long anything may take before the storm.
+	patience = 2 * time.Minute
+	poll     = 100 * time.Millisecond
+	// answerTimeout is how long a user waits for the API server.
+	answerTimeout = 5 * time.Second
+)
+
+// manyHostnames is what a namespace can have, so that those that come and go are not paced: a certificate in 12 hours.
+const manyHostnames = 1000
+
+// world is everything that the campaign acts on, and what it has seen.
+type world struct {
+	options
+	stack    *stack.Stack
+	admin    client.Client
+	raw      rest.Interface           // for the API server's metrics
+	users    map[string]client.Client // by namespace
+	account  *account
+	services map[string]service // by kind
+	operator *operator
+	counts   *counts
+	ledger   *ledger
+	control  map[string]string // the configurations of what is somebody else's, by resource
+	progress io.Writer
+
+	mu      sync.Mutex
+	invalid []string // what was taken though it must be refused
+	trials  int      // namespaces for trials so far
+}
+
+// places are the namespaces in which users act, and who.
+var places = []struct{ namespace, user string }{{"payments", "payments-dev"}, {"search", "search-dev"}, {growth, "growth-dev"}}
+
+func begin(ctx context.Context, o options, progress io.Writer) (*world, error) {
+	s, err := stack.Start(ctx, stack.Options{
+		Root: o.root, Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes | stack.AWS | stack.Gateways, Progress: progress,
+		TimeScale: awsScale, Seed: o.seed,
+	})
+	if err != nil {
+		return nil, err
+	}
+	w := &world{options: o, stack: s, progress: progress, counts: newCounts(), ledger: newLedger(), users: map[string]client.Client{}}
+	if err := w.fill(ctx); err != nil {
+		s.KeepLogs()
+		return nil, fmt.Errorf("%w (logs are in %s)", errors.Join(err, s.Close()), s.Dir)
+	}
+	return w, nil
+}
+
+func (w *world) fill(ctx context.Context) (err error) {
+	if w.admin, err = newClient(w.stack.Admin); err != nil {
+		return err
+	}
+	clients, err := kubernetes.NewForConfig(w.stack.Admin)
+	if err != nil {
+		return err
+	}
+	w.raw = clients.RESTClient()
+	for _, p := range places {
+		cfg, err := w.stack.UserConfig(p.user)
+		if err == nil {
+			w.users[p.namespace], err = newClient(cfg)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	w.account = newAccount(w.stack.OutsideAWS(), w.stack.Zones[stack.Zone{Domain: stack.Domain}])
+	w.services = w.account.services()
+	w.stack.Proxy.SetRoute53Rate(0) // or every hostname of the campaign waits for those before it
+	if err := w.makeControl(ctx); err != nil {
+		return fmt.Errorf("make what is somebody else's: %w", err)
+	}
+	if err := w.startOperator(ctx); err != nil {
+		return err
+	}
+	if err := stack.ApplyObjects(ctx, w.stack.Admin, w.team()); err != nil {
+		return err
+	}
+	grants, err := w.objects(ctx, kind{name: "HostnameGrant"})
+	if err != nil {
+		return err
+	}
+	for i := range grants {
+		if err := patch(ctx, w.admin, &grants[i], fmt.Sprintf(`{"maxHostnames":%d}`, manyHostnames)); err != nil {
+			return err
+		}
+	}
+	return w.awaitReady(ctx)
+}
+
+func newClient(cfg *rest.Config) (client.Client, error) {
+	cfg = rest.CopyConfig(cfg)
+	cfg.QPS, cfg.Timeout = -1, answerTimeout
+	return client.New(cfg, client.Options{Scheme: controllers.Scheme()})
+}
+
+// team returns the Team in whose namespace users act, too.
+func (w *world) team() *unstructured.Unstructured {
+	type object = map[string]any
+	return &unstructured.Unstructured{Object: object{
+		"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.KindTeam, "metadata": object{"name": growth},
+		"spec": object{
+			"contact": "growth@portico.test", "members": []any{object{"group": stack.Prefix + "team-growth", "role": "Developer"}},
+			"providers": []any{object{"name": stack.Provider}},
+			"hostnames": object{"suffixes": []any{growth + "." + stack.Domain}, "zones": []any{w.account.zone}, "maxHostnames": int64(manyHostnames)},
+		},
+	}}
+}
+
+// awaitReady waits until the provider and the team are.
+func (w *world) awaitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		all, err := w.unsettled(ctx)
+		if err == nil && len(all) == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the provider and the team are not Ready: %v %w", all, err)
+		case <-time.After(poll):
+		}
+	}
+}
+
+// objects lists all objects of a kind.
+func (w *world) objects(ctx context.Context, k kind) ([]unstructured.Unstructured, error) {
+	l := k.list()
+	err := w.admin.List(ctx, l)
+	return l.Items, err
+}
+
+// note keeps a finding for the end.
+func (w *world) note(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.invalid = append(w.invalid, fmt.Sprintf(format, args...))
+}
+
+// taken returns what was taken though it is invalid.
+func (w *world) taken() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.invalid
+}
+
+// ready returns an object's Ready condition.
+func ready(o *unstructured.Unstructured) (c metav1.Condition) {
+	all, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, one := range all {
+		have, _ := one.(map[string]any)
+		if have["type"] != v1alpha1.ConditionReady {
+			continue
+		}
+		c.Status = metav1.ConditionStatus(fmt.Sprint(have["status"]))
+		c.Reason, c.Message = fmt.Sprint(have["reason"]), fmt.Sprint(have["message"])
+		c.ObservedGeneration, _ = have["observedGeneration"].(int64)
+	}
+	return c
+}
+
+// field returns a text of an object.
+func field(o *unstructured.Unstructured, path ...string) string {
+	value, _, _ := unstructured.NestedFieldNoCopy(o.Object, path...)
+	if value == nil {
+		return ""
+	}
+	return fmt.Sprint(value)
+}
