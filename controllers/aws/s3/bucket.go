@@ -143,6 +143,19 @@ func (b bucket) Owner(obj *v1alpha1.S3Bucket, seen *bucketState) external.Owner 
 	return b.session.Identity.Owner(obj, seen.tags)
 }
 
+// Remark implements external.Remarker. The command of S3 replaces all tags, so that it names those of others too.
+func (b bucket) Remark(obj *v1alpha1.S3Bucket, seen *bucketState) string {
+	marks, t := b.session.Identity.LostMarks(obj, seen.tags), b.target(obj)
+	if marks == nil {
+		return ""
+	}
+	if _, byControl := b.tagging.byControl.Load(*t.bucket); byControl {
+		return b.session.Command("s3control", "tag-resource", "--account-id", *t.account, "--resource-arn", *t.arn, "--tags", cloud.TagText(marks))
+	}
+	all := cloud.TagChange{Set: marks}.Apply(seen.tags)
+	return b.session.Command("s3api", "put-bucket-tagging", "--bucket", *t.bucket, "--expected-bucket-owner", *t.account, "--tagging", `{"TagSet":`+cloud.TagText(all)+`}`)
+}
+
 // Declared lists the spec paths in use; tags one by one, the provider's default tags among them.
 func (b bucket) Declared(obj *v1alpha1.S3Bucket) []string {
 	var paths []string
