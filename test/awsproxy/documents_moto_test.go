@@ -15,8 +15,6 @@ import (
 	acmtypes "github.com/aws/aws-sdk-go-v2/service/acm/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	"github.com/aws/aws-sdk-go-v2/service/rds"
-	rdstypes "github.com/aws/aws-sdk-go-v2/service/rds/types"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	dns "github.com/aws/aws-sdk-go-v2/service/route53/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -183,46 +181,6 @@ func TestTheDocumentOfTopicsKeepsNamespacesApart(t *testing.T) {
 		},
 	})
 	_, err = pay.DeleteTopic(t.Context(), &sns.DeleteTopicInput{TopicArn: arn})
-	must(t, err)
-}
-
-func TestTheDocumentOfDatabasesKeepsNamespacesApart(t *testing.T) {
-	w := newWorld(t)
-	pay, search := rds.NewFromConfig(namespaceOf(t, w, "pay", "rdsinstance")), rds.NewFromConfig(namespaceOf(t, w, "search", "rdsinstance"))
-	tags := func(namespace string) []rdstypes.Tag {
-		return tagsAs(namespace, func(key, value *string) rdstypes.Tag { return rdstypes.Tag{Key: key, Value: value} })
-	}
-	name := unique(t)
-	input := func(name, namespace string) *rds.CreateDBInstanceInput {
-		return &rds.CreateDBInstanceInput{
-			DBInstanceIdentifier: &name, Engine: aws.String("postgres"), DBInstanceClass: aws.String("db.t4g.micro"), AllocatedStorage: aws.Int32(20),
-			MasterUsername: aws.String("owner"), MasterUserPassword: aws.String("long-enough"), Tags: tags(namespace), CopyTagsToSnapshot: aws.Bool(true),
-		}
-	}
-	made, err := pay.CreateDBInstance(t.Context(), input(name, "pay"))
-	must(t, err)
-	arn := made.DBInstance.DBInstanceArn
-	final := &rds.DeleteDBInstanceInput{DBInstanceIdentifier: &name, FinalDBSnapshotIdentifier: aws.String(name + "-final")}
-	refusesAll(t, map[string]func() error{
-		"in another's name": func() error { return failed(search.CreateDBInstance(t.Context(), input(name+"-2", "pay"))) },
-		"modify": func() error {
-			return failed(search.ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &name}))
-		},
-		"tag": func() error {
-			return failed(search.AddTagsToResource(t.Context(), &rds.AddTagsToResourceInput{ResourceName: arn, Tags: tags("search")}))
-		},
-		"untag": func() error {
-			return failed(search.RemoveTagsFromResource(t.Context(), &rds.RemoveTagsFromResourceInput{ResourceName: arn, TagKeys: []string{"portico.dev/namespace"}}))
-		},
-		"delete": func() error { return failed(search.DeleteDBInstance(t.Context(), final)) },
-	})
-	_, err = pay.DeleteDBInstance(t.Context(), final)
-	must(t, err)
-	restore := func(namespace string) *rds.RestoreDBInstanceFromDBSnapshotInput {
-		return &rds.RestoreDBInstanceFromDBSnapshotInput{DBInstanceIdentifier: aws.String(name + "-3"), DBSnapshotIdentifier: aws.String(name + "-final"), Tags: tags(namespace)}
-	}
-	refusesAll(t, map[string]func() error{"restore": func() error { return failed(search.RestoreDBInstanceFromDBSnapshot(t.Context(), restore("search"))) }})
-	_, err = pay.RestoreDBInstanceFromDBSnapshot(t.Context(), restore("pay"))
 	must(t, err)
 }
 
