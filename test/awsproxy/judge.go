@@ -75,6 +75,7 @@ func (p *Proxy) judge(ctx context.Context, x *exchange) (*reply, error) {
 // decide judges one permission. Missing is true if it depends on the tags of a
 // resource that is not there.
 func (p *Proxy) decide(ctx context.Context, x *exchange, n *need) (d iam.Decision, missing bool, err error) {
+	p.roles.ask(x.caller.role, n.action)
 	known := p.known(x, n)
 	loaded := n.tags == nil
 	d = p.roles.of(x.caller).Decide(iam.Request{Action: n.action, Resource: n.resource, Context: func(key string) []string {
