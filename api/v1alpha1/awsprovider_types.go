@@ -58,7 +58,7 @@ type AWSProviderSpec struct {
 	// +listType=atomic
 	// +optional
 	AssumeRoleChain []AssumedRole `json:"assumeRoleChain,omitempty"`
-	// assumeRoleARN is assumed last; its session carries the tags portico.dev/cluster and portico.dev/namespace, so
+	// assumeRoleARN is assumed last; its session carries the tags portico.dev/cluster, portico.dev/namespace and portico.dev/bucket-prefix, so
 	// that IAM policies can tell teams apart.
 	// +kubebuilder:validation:Pattern=`^arn:[a-z-]+:iam::[0-9]{12}:role/.+$`
 	// +kubebuilder:validation:MaxLength=2048

@@ -42,6 +42,7 @@ const (
 	ReasonNoWebIdentity        = "NoWebIdentity"
 	ReasonNotFound             = "NotFound"
 	ReasonNotKept              = "NotKept"
+	ReasonOwnershipTagsLost    = "OwnershipTagsLost"
 	ReasonProviderDeleting     = "ProviderDeleting"
 	ReasonProviderNotAllowed   = "ProviderNotAllowed"
 	ReasonProviderNotFound     = "ProviderNotFound"

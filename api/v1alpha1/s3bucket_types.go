@@ -8,7 +8,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type S3BucketSpec struct {
 	AWSSpec `json:",inline"`
 	// bucketName is the bucket's name in S3, unique in the whole AWS partition. Left out, Portico picks
-	// <namespace>-<name>-<hash>. Immutable.
+	// <prefix>-<namespace>-<name>-<hash>; the prefix is the namespace's alone. The platform may allow no other names. Immutable.
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="bucketName is immutable: S3 cannot rename a bucket; delete this object and request a new one"

@@ -15,20 +15,47 @@ import (
 type lists struct {
 	kinds    []apiextensionsv1.CustomResourceDefinition
 	policies map[string]string // JSON, by the kind in lower case
+	// optional are policies that admins may do without, by the kind in lower case: docs/iam/<kind>-<what>.json.
+	optional map[string][]optionalPolicy
 }
+
+// optionalPolicy is attached if the condition of its name holds, which its template declares.
+type optionalPolicy struct{ name, text string }
 
 func load(root string) (all lists, err error) {
 	if all.kinds, err = crd.All(); err != nil {
 		return all, err
 	}
-	all.policies = map[string]string{}
+	all.policies, all.optional = map[string]string{}, map[string][]optionalPolicy{}
 	for _, kind := range all.kinds {
 		name := strings.ToLower(kind.Spec.Names.Kind)
-		if text, err := os.ReadFile(filepath.Join(root, "docs", "iam", name+".json")); err == nil { //nolint:gosec // a file of the tree
+		file := filepath.Join(root, "docs", "iam", name)
+		if text, err := os.ReadFile(file + ".json"); err == nil { //nolint:gosec // a file of the tree
 			all.policies[name] = strings.TrimSpace(string(text))
+		}
+		optional, err := filepath.Glob(file + "-*.json")
+		if err != nil {
+			return all, err
+		}
+		for _, path := range optional {
+			text, err := os.ReadFile(path) //nolint:gosec // a file of the tree
+			if err != nil {
+				return all, err
+			}
+			what := strings.TrimSuffix(strings.TrimPrefix(path, file), ".json")
+			all.optional[name] = append(all.optional[name], optionalPolicy{kind.Spec.Names.Kind + camelCase(what), strings.TrimSpace(string(text))})
 		}
 	}
 	return all, nil
+}
+
+// camelCase turns -chosen-names into ChosenNames.
+func camelCase(name string) string {
+	var out strings.Builder
+	for word := range strings.SplitSeq(strings.TrimPrefix(name, "-"), "-") {
+		out.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return out.String()
 }
 
 // sets are what a list may hold.
@@ -91,8 +118,14 @@ func (l lists) text(what string) (string, error) {
 			_, _ = fmt.Fprintf(&out, ", [%s](%s.json)", name, file)
 		case what == "policy references" && has:
 			_, _ = fmt.Fprintf(&out, "      - !Ref %sPolicy\n", name)
+			for _, more := range l.optional[file] {
+				_, _ = fmt.Fprintf(&out, "      - !If [%s, !Ref %sPolicy, !Ref \"AWS::NoValue\"]\n", more.name, more.name)
+			}
 		case what == "policy resources" && has:
-			_, _ = fmt.Fprintf(&out, policyResource, name, name, indent(policy, "        "))
+			_, _ = fmt.Fprintf(&out, policyResource, name, "", name, indent(policy, "        "))
+			for _, more := range l.optional[file] {
+				_, _ = fmt.Fprintf(&out, policyResource, more.name, "    Condition: "+more.name+"\n", more.name, indent(more.text, "        "))
+			}
 		}
 	}
 	if out.Len() == 0 {
@@ -115,7 +148,7 @@ func (l lists) confirmed() string {
 // policyResource is one of CloudFormation. YAML takes the JSON of its document as it is.
 const policyResource = `  %sPolicy:
     Type: AWS::IAM::ManagedPolicy
-    Properties:
+%s    Properties:
       Description: Portico, %s
       PolicyDocument:
 %s

@@ -48,17 +48,19 @@ func TestListsAreRewritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct{ text, want, wrong string }{
-		"a list":            {"  resources: [x] # kinds: requested\n", "  resources: [ec2instances, gatewayhostnamerequests, rdsinstances, s3buckets,", ""},
-		"an empty one":      {"  resources: [] # kinds: requested\n", "[ec2instances, ", ""},
-		"of subresources":   {"[a/b] # kinds: all/status", "[awsproviders/status, ", ""},
-		"with an exception": {"[x] # kinds: all but awsproviders", "[domainclaims, ", ""},
-		"a command":         {"kubectl delete x,y -A # kinds: requested\n", "kubectl delete ec2instances,gatewayhostnamerequests,", ""},
-		"policies":          {"default = [x] # kinds: policies", `= ["ec2instance", "gatewayhostnamerequest", `, ""},
-		"links":             {"Kinds: <!-- generated: links -->x<!-- /generated -->.", "<!-- generated: links -->[AWSProvider](kinds/awsprovider.md), ", ""},
-		"lines of YAML":     {"a:\n  # generated: policy references\n  # /generated\n", "references\n      - !Ref EC2InstancePolicy\n", ""},
-		"no set":            {"[x] # kinds: some", "", `"some" is no set of kinds`},
-		"no text":           {"<!-- generated: riddles --><!-- /generated -->", "", `"riddles" is nothing`},
-		"no list":           {"resources: [pods]\n# kinds: all\n", "resources: [pods]\n# kinds: all\n", ""},
+		"a list":              {"  resources: [x] # kinds: requested\n", "  resources: [ec2instances, gatewayhostnamerequests, rdsinstances, s3buckets,", ""},
+		"an empty one":        {"  resources: [] # kinds: requested\n", "[ec2instances, ", ""},
+		"of subresources":     {"[a/b] # kinds: all/status", "[awsproviders/status, ", ""},
+		"with an exception":   {"[x] # kinds: all but awsproviders", "[domainclaims, ", ""},
+		"a command":           {"kubectl delete x,y -A # kinds: requested\n", "kubectl delete ec2instances,gatewayhostnamerequests,", ""},
+		"policies":            {"default = [x] # kinds: policies", `= ["ec2instance", "gatewayhostnamerequest", `, ""},
+		"links":               {"Kinds: <!-- generated: links -->x<!-- /generated -->.", "<!-- generated: links -->[AWSProvider](kinds/awsprovider.md), ", ""},
+		"of what is optional": {"a:\n  # generated: policy references\n  # /generated\n", "Policy\n      - !If [S3BucketChosenNames, !Ref S3BucketChosenNamesPolicy, !Ref \"AWS::NoValue\"]\n", ""},
+		"optional itself":     {"# generated: policy resources\n# /generated\n", "  S3BucketChosenNamesPolicy:\n    Type: AWS::IAM::ManagedPolicy\n    Condition: S3BucketChosenNames\n", ""},
+		"lines of YAML":       {"a:\n  # generated: policy references\n  # /generated\n", "references\n      - !Ref EC2InstancePolicy\n", ""},
+		"no set":              {"[x] # kinds: some", "", `"some" is no set of kinds`},
+		"no text":             {"<!-- generated: riddles --><!-- /generated -->", "", `"riddles" is nothing`},
+		"no list":             {"resources: [pods]\n# kinds: all\n", "resources: [pods]\n# kinds: all\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "file")

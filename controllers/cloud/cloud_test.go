@@ -203,6 +203,36 @@ func TestGeneratedNamesFitAndDiffer(t *testing.T) {
 	}
 }
 
+// Whatever a namespace and its objects are called, the names of its buckets begin with what no other namespace's do.
+func TestGeneratedBucketNamesBeginWithTheirPrefix(t *testing.T) {
+	id := Identity{Cluster: "c1"}
+	seen := map[string]string{}
+	for _, namespace := range []string{"pay", "pay-roll", "pay-roll-east", strings.Repeat("n", 63)} {
+		obj := object()
+		obj.Namespace, obj.Name = namespace, strings.Repeat("long.name-", 20)
+		prefix := BucketPrefix("c1", namespace) + "-"
+		name := id.GeneratedBucketName(obj, 63)
+		if len(name) > 63 || !strings.HasPrefix(name, prefix+namespace[:3]) || strings.Contains(name, ".") {
+			t.Errorf("%q does not begin with %s", name, prefix)
+		}
+		if other := seen[prefix]; other != "" {
+			t.Errorf("%s and %s have the prefix %s", other, namespace, prefix)
+		}
+		seen[prefix] = namespace
+	}
+	if a, b := BucketPrefix("c1", "pay"), BucketPrefix("c2", "pay"); a == b || len(a) != 17 {
+		t.Errorf("%s, and %s in another cluster", a, b)
+	}
+	obj := object()
+	if got := id.GeneratedBucketName(obj, 63); got != BucketPrefix("c1", "payments")+"-"+id.GeneratedName(obj, 63) {
+		t.Errorf("%q", got)
+	}
+	// What docs/iam/README.md tells admins to type: echo 0$(printf %s CLUSTER/NAMESPACE | sha256sum | cut -c1-16)
+	if got := BucketPrefix("c1", "pay"); got != "0982829b28bf18890" {
+		t.Errorf("existing buckets would be out of reach: %s", got)
+	}
+}
+
 func TestOwnTagsWinOverDefaults(t *testing.T) {
 	s := Session{Rules: v1alpha1.AWSRules{DefaultTags: v1alpha1.Tags{"team": "platform", "env": "prod"}}, Identity: Identity{Cluster: "c"}}
 	tags := s.Tags(object(), v1alpha1.Tags{"team": "payments"})

@@ -210,7 +210,8 @@ func (s *Sessions) assume(cfg aws.Config, spec *v1alpha1.AWSProviderSpec, namesp
 func (s *Sessions) sessionTags(namespace string) []ststypes.Tag {
 	tags := []ststypes.Tag{{Key: aws.String(TagCluster), Value: aws.String(s.ClusterID)}}
 	if namespace != "" {
-		tags = append(tags, ststypes.Tag{Key: aws.String(TagNamespace), Value: aws.String(namespace)})
+		tags = append(tags, ststypes.Tag{Key: aws.String(TagNamespace), Value: aws.String(namespace)},
+			ststypes.Tag{Key: aws.String(TagBucketPrefix), Value: aws.String(BucketPrefix(s.ClusterID, namespace))})
 	}
 	return tags
 }

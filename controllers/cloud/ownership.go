@@ -25,6 +25,8 @@ const (
 	tagUID          = tagPrefix + "uid"
 	// TagAdopt is set by somebody with access to AWS to offer a resource to <namespace>/<name>.
 	TagAdopt = tagPrefix + "adopt"
+	// TagBucketPrefix is on sessions only: see BucketPrefix.
+	TagBucketPrefix = tagPrefix + "bucket-prefix"
 )
 
 // Identity is what makes an object's resources recognisable in AWS.
@@ -114,6 +116,25 @@ func (id Identity) SharedWith(obj client.Object, tags map[string]string) bool {
 		return false
 	}
 	return tags[TagNamespace] == obj.GetNamespace() || isOffered(obj, tags)
+}
+
+// prefixDigits is how many hexadecimal digits of a hash a bucket prefix has: 64 bits, so that nobody who may choose the name of a namespace finds one
+// with another's prefix.
+const prefixDigits = 16
+
+// BucketPrefix returns what the names of a namespace's buckets begin with, if Portico picks them, and a hyphen follows. Policies go by it: IAM's * crosses
+// hyphens, so that the namespace's name alone would let pay act on the buckets of pay-roll. It begins with 0, for the policy of chosen names to tell it from
+// the name of a namespace, and is the same in a cluster that takes the place of a lost one.
+func BucketPrefix(cluster, namespace string) string {
+	sum := sha256.Sum256([]byte(cluster + "/" + namespace))
+	return "0" + hex.EncodeToString(sum[:])[:prefixDigits]
+}
+
+// GeneratedBucketName returns the name of obj's bucket, if it leaves the choice to us: <prefix>-<namespace>-<name>-<hash>, at most limit long. The
+// prefix is always whole, and stands first: nowhere else could it not be part of another namespace's name.
+func (id Identity) GeneratedBucketName(obj client.Object, limit int) string {
+	prefix := BucketPrefix(id.Cluster, obj.GetNamespace()) + "-"
+	return prefix + id.GeneratedName(obj, limit-len(prefix))
 }
 
 // GeneratedName returns the AWS name of an object that leaves the choice to us: <namespace>-<name>-<hash>, of lower-case

@@ -104,6 +104,12 @@ type DeletionObserver[S any] interface{ Deleting(seen *S) bool }
 // have got through unseen.
 type Retrier[T Object] interface{ NextAttempt(obj T) }
 
+// Remarker is an Adapter that knows how lost marks are restored. Remark returns the command by which somebody with access to AWS gives obj's
+// to what seen shows, and keeps all else there; empty, if it lacks none, or carries any that is not obj's.
+type Remarker[T Object, S any] interface {
+	Remark(obj T, seen *S) (command string)
+}
+
 // SafeKeeper is an Adapter of a kind with settings of which one value keeps others out. SafePaths lists those that have it in
 // seen, as far as they were read; all of them, if seen is nil. See status.safeFields for which Portico keeps there.
 type SafeKeeper[T Object, S any] interface{ SafePaths(obj T, seen *S) []string }

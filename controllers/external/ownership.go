@@ -32,6 +32,9 @@ func (r *reconciliation[T, S]) checkOwner(seen *S) error {
 			"a resource of this name exists and is offered to this object by its portico.dev/adopt tag; set spec.adoptionPolicy to Adopt to take it")
 	default:
 	}
+	if err := r.lostMarks(r.Adapter, r.obj, seen); err != nil {
+		return err
+	}
 	return engine.Blocked(v1alpha1.ReasonAlreadyExists,
 		"a resource of this name exists and does not belong to this object; nothing was changed. Delete this object and request another name, or adopt it: set spec.adoptionPolicy to Adopt and ask somebody with access to AWS to tag it portico.dev/adopt=%s/%s",
 		r.obj.GetNamespace(), r.obj.GetName())

@@ -117,7 +117,11 @@ func (rec Reconciler[T, S]) isOurs(a Adapter[T, S], obj T, seen *S) (bool, error
 	case rec.mayBeOurs(a.Owner(obj, seen), status):
 		return false, engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(), "%s does not show this object's ownership tags; it was made or changed a short time ago, so deletion waits until it surely would", nameOf(status))
 	}
-	return a.Owner(obj, seen) == Ours, nil
+	lost := rec.lostMarks(a, obj, seen)
+	if lost != nil && isDeleting(a, seen) {
+		return false, engine.Wait(v1alpha1.ReasonDeleting, 5*time.Second, "AWS is deleting %s; waiting until it is gone", nameOf(status))
+	}
+	return a.Owner(obj, seen) == Ours, lost
 }
 
 // stop brings the resource to a stand and keeps it, with its tags. What is not ours, or is gone, needs no stopping.

@@ -15,18 +15,16 @@ import (
 	acmtypes "github.com/aws/aws-sdk-go-v2/service/acm/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	"github.com/aws/aws-sdk-go-v2/service/rds"
-	rdstypes "github.com/aws/aws-sdk-go-v2/service/rds/types"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	dns "github.com/aws/aws-sdk-go-v2/service/route53/types"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 	snstypes "github.com/aws/aws-sdk-go-v2/service/sns/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	ststypes "github.com/aws/aws-sdk-go-v2/service/sts/types"
 	"github.com/aws/smithy-go"
+
+	"github.com/portico-platform/portico/controllers/cloud"
 )
 
 // documentOf returns a document that admins are told to use.
@@ -41,7 +39,7 @@ func documentOf(t *testing.T, kind string) string {
 func namespaceOf(t *testing.T, w *world, namespace, kind string) aws.Config {
 	t.Helper()
 	return roleOf(t, w, "x", documentOf(t, kind), func(in *sts.AssumeRoleInput) {
-		in.Tags = nil
+		in.Tags = []ststypes.Tag{{Key: aws.String(cloud.TagBucketPrefix), Value: aws.String(cloud.BucketPrefix("one", namespace))}}
 		for key, value := range ownershipTags(namespace) {
 			in.Tags = append(in.Tags, ststypes.Tag{Key: &key, Value: &value})
 		}
@@ -79,42 +77,6 @@ func refusesAll(t *testing.T, calls map[string]func() error) {
 
 func failed[T any](_ T, err error) error { return err }
 
-func TestTheDocumentOfBucketsKeepsNamespacesApart(t *testing.T) {
-	w := newWorld(t)
-	pay, search := bucketsOf(namespaceOf(t, w, "pay", "s3bucket")), bucketsOf(namespaceOf(t, w, "search", "s3bucket"))
-	name := "pay-" + unique(t)
-	input := func(name string) *s3.CreateBucketInput {
-		tag := func(key, value *string) s3types.Tag { return s3types.Tag{Key: key, Value: value} }
-		return &s3.CreateBucketInput{Bucket: &name, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "eu-west-1", Tags: tagsAs("pay", tag)}}
-	}
-	_, err := pay.CreateBucket(t.Context(), input(name))
-	must(t, err)
-	refusesAll(t, map[string]func() error{
-		"create": func() error { return failed(search.CreateBucket(t.Context(), input(name+"-2"))) },
-		"tags": func() error {
-			return failed(search.GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{Bucket: &name}))
-		},
-		"untag": func() error {
-			return failed(search.DeleteBucketTagging(t.Context(), &s3.DeleteBucketTaggingInput{Bucket: &name}))
-		},
-		"versions": func() error {
-			return failed(search.ListObjectVersions(t.Context(), &s3.ListObjectVersionsInput{Bucket: &name}))
-		},
-		"object": func() error {
-			return failed(search.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &name, Key: aws.String("k")}))
-		},
-		"delete": func() error { return failed(search.DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: &name})) },
-		"policy": func() error {
-			return failed(pay.PutBucketPolicy(t.Context(), &s3.PutBucketPolicyInput{Bucket: &name, Policy: aws.String("{}")}))
-		},
-		"read": func() error {
-			return failed(pay.GetObject(t.Context(), &s3.GetObjectInput{Bucket: &name, Key: aws.String("k")}))
-		},
-	})
-	_, err = pay.DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: &name})
-	must(t, err)
-}
-
 func TestTheDocumentOfQueuesKeepsNamespacesApart(t *testing.T) {
 	w := newWorld(t)
 	pay, search := sqs.NewFromConfig(namespaceOf(t, w, "pay", "sqsqueue")), sqs.NewFromConfig(namespaceOf(t, w, "search", "sqsqueue"))
@@ -146,6 +108,18 @@ func TestTheDocumentOfQueuesKeepsNamespacesApart(t *testing.T) {
 	})
 	_, err = pay.DeleteQueue(t.Context(), &sqs.DeleteQueueInput{QueueUrl: url})
 	must(t, err)
+
+	offered, err := sqs.NewFromConfig(config(w.operator, keyOne, "eu-west-1")).CreateQueue(t.Context(), &sqs.CreateQueueInput{
+		QueueName: aws.String(name + "-offered"), Tags: map[string]string{"portico.dev/adopt": "pay/x"},
+	})
+	must(t, err)
+	takes := func(api *sqs.Client, namespace string) func() error {
+		return func() error {
+			return failed(api.TagQueue(t.Context(), &sqs.TagQueueInput{QueueUrl: offered.QueueUrl, Tags: map[string]string{"portico.dev/name": namespace}}))
+		}
+	}
+	refusesAll(t, map[string]func() error{"take what is offered to another": takes(search, "search")})
+	must(t, takes(pay, "pay")())
 }
 
 func TestTheDocumentOfTopicsKeepsNamespacesApart(t *testing.T) {
@@ -184,46 +158,19 @@ func TestTheDocumentOfTopicsKeepsNamespacesApart(t *testing.T) {
 	})
 	_, err = pay.DeleteTopic(t.Context(), &sns.DeleteTopicInput{TopicArn: arn})
 	must(t, err)
-}
 
-func TestTheDocumentOfDatabasesKeepsNamespacesApart(t *testing.T) {
-	w := newWorld(t)
-	pay, search := rds.NewFromConfig(namespaceOf(t, w, "pay", "rdsinstance")), rds.NewFromConfig(namespaceOf(t, w, "search", "rdsinstance"))
-	tags := func(namespace string) []rdstypes.Tag {
-		return tagsAs(namespace, func(key, value *string) rdstypes.Tag { return rdstypes.Tag{Key: key, Value: value} })
-	}
-	name := unique(t)
-	input := func(name, namespace string) *rds.CreateDBInstanceInput {
-		return &rds.CreateDBInstanceInput{
-			DBInstanceIdentifier: &name, Engine: aws.String("postgres"), DBInstanceClass: aws.String("db.t4g.micro"), AllocatedStorage: aws.Int32(20),
-			MasterUsername: aws.String("owner"), MasterUserPassword: aws.String("long-enough"), Tags: tags(namespace), CopyTagsToSnapshot: aws.Bool(true),
+	offered, err := sns.NewFromConfig(config(w.operator, keyOne, "eu-west-1")).CreateTopic(t.Context(), &sns.CreateTopicInput{
+		Name: aws.String(name + "-offered"), Tags: []snstypes.Tag{{Key: aws.String("portico.dev/adopt"), Value: aws.String("pay/x")}},
+	})
+	must(t, err)
+	takes := func(api *sns.Client) func() error {
+		return func() error {
+			mark := []snstypes.Tag{{Key: aws.String("portico.dev/name"), Value: aws.String("x")}}
+			return failed(api.TagResource(t.Context(), &sns.TagResourceInput{ResourceArn: offered.TopicArn, Tags: mark}))
 		}
 	}
-	made, err := pay.CreateDBInstance(t.Context(), input(name, "pay"))
-	must(t, err)
-	arn := made.DBInstance.DBInstanceArn
-	final := &rds.DeleteDBInstanceInput{DBInstanceIdentifier: &name, FinalDBSnapshotIdentifier: aws.String(name + "-final")}
-	refusesAll(t, map[string]func() error{
-		"in another's name": func() error { return failed(search.CreateDBInstance(t.Context(), input(name+"-2", "pay"))) },
-		"modify": func() error {
-			return failed(search.ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &name}))
-		},
-		"tag": func() error {
-			return failed(search.AddTagsToResource(t.Context(), &rds.AddTagsToResourceInput{ResourceName: arn, Tags: tags("search")}))
-		},
-		"untag": func() error {
-			return failed(search.RemoveTagsFromResource(t.Context(), &rds.RemoveTagsFromResourceInput{ResourceName: arn, TagKeys: []string{"portico.dev/namespace"}}))
-		},
-		"delete": func() error { return failed(search.DeleteDBInstance(t.Context(), final)) },
-	})
-	_, err = pay.DeleteDBInstance(t.Context(), final)
-	must(t, err)
-	restore := func(namespace string) *rds.RestoreDBInstanceFromDBSnapshotInput {
-		return &rds.RestoreDBInstanceFromDBSnapshotInput{DBInstanceIdentifier: aws.String(name + "-3"), DBSnapshotIdentifier: aws.String(name + "-final"), Tags: tags(namespace)}
-	}
-	refusesAll(t, map[string]func() error{"restore": func() error { return failed(search.RestoreDBInstanceFromDBSnapshot(t.Context(), restore("search"))) }})
-	_, err = pay.RestoreDBInstanceFromDBSnapshot(t.Context(), restore("pay"))
-	must(t, err)
+	refusesAll(t, map[string]func() error{"take what is offered to another": takes(search)})
+	must(t, takes(pay)())
 }
 
 func TestTheDocumentOfMachinesKeepsNamespacesApart(t *testing.T) {
@@ -242,8 +189,14 @@ func TestTheDocumentOfMachinesKeepsNamespacesApart(t *testing.T) {
 	}
 	made, err := pay.RunInstances(t.Context(), input("pay"))
 	must(t, err)
-	id := *made.Instances[0].InstanceId
+	id, volume := *made.Instances[0].InstanceId, *made.Instances[0].BlockDeviceMappings[0].Ebs.VolumeId
 	refusesAll(t, map[string]func() error{
+		"its volume": func() error {
+			return failed(search.ModifyVolume(t.Context(), &ec2.ModifyVolumeInput{VolumeId: &volume, Size: aws.Int32(90)}))
+		},
+		"tag its volume": func() error {
+			return failed(search.CreateTags(t.Context(), &ec2.CreateTagsInput{Resources: []string{volume}, Tags: tags("search")}))
+		},
 		"in another's name": func() error { return failed(search.RunInstances(t.Context(), input("pay"))) },
 		"stop": func() error {
 			return failed(search.StopInstances(t.Context(), &ec2.StopInstancesInput{InstanceIds: []string{id}}))

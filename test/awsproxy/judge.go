@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"iter"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,6 +19,8 @@ import (
 type need struct {
 	action, resource string
 	facts            facts
+	// copied is true if the tags among the facts are not the caller's, but copied by AWS.
+	copied bool
 	// tags reads those of the resource; nil if it is not there yet, or its service has no such condition.
 	tags func(ctx context.Context) (tags map[string]string, found bool, err error)
 	// mayBeNew is true if the call makes the resource; else AWS says first that one is not there.
@@ -72,6 +75,7 @@ func (p *Proxy) judge(ctx context.Context, x *exchange) (*reply, error) {
 // decide judges one permission. Missing is true if it depends on the tags of a
 // resource that is not there.
 func (p *Proxy) decide(ctx context.Context, x *exchange, n *need) (d iam.Decision, missing bool, err error) {
+	p.roles.ask(x.caller.role, n.action)
 	known := p.known(x, n)
 	loaded := n.tags == nil
 	d = p.roles.of(x.caller).Decide(iam.Request{Action: n.action, Resource: n.resource, Context: func(key string) []string {
@@ -97,8 +101,8 @@ func (p *Proxy) known(x *exchange, n *need) facts {
 	for key, value := range x.caller.tags {
 		f.with("aws:PrincipalTag/"+key, value)
 	}
-	for key, values := range n.facts {
-		f.with(key, values...)
+	if !n.copied || !p.databases.answers.uncounted.Load() {
+		maps.Copy(f, n.facts)
 	}
 	parts := strings.SplitN(n.resource, ":", 6)
 	if len(parts) == 6 {

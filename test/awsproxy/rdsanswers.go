@@ -12,7 +12,14 @@ import (
 type rdsAnswers struct {
 	filterLimit atomic.Int64
 	tagless     atomic.Bool
+	uncounted   atomic.Bool
 }
+
+// CountCopiedTags says whether the tags that RDS copies to a final snapshot
+// count as those of the request, aws:RequestTag and aws:TagKeys. The User Guide
+// says since 2024 that copying takes rds:AddTagsToResource, and not that; they
+// do unless it is called with false.
+func (p *Proxy) CountCopiedTags(count bool) { p.databases.answers.uncounted.Store(!count) }
 
 // SetDatabaseFilterLimit makes RDS refuse a DescribeDBInstances of the operator
 // whose filter has more than n values; 0 means that it takes any number.

@@ -123,7 +123,8 @@ func deleteDatabaseNeeds(ctx context.Context, up *upstream, x *exchange, instanc
 		}
 	}
 	instance.action = "rds:CreateDBSnapshot"
-	snapshot := need{action: "rds:CreateDBSnapshot", resource: x.arn("rds", "snapshot:"+strings.ToLower(name)), facts: facts{}.tagged(copied)}
+	snapshot := rdsNeed(up, x, rdsARN(x, "snapshot", name))
+	snapshot.action, snapshot.facts, snapshot.copied, snapshot.mayBeNew = "rds:CreateDBSnapshot", facts{}.tagged(copied), true, true
 	all = append(all, instance, snapshot)
 	if len(copied) > 0 {
 		snapshot.action = "rds:AddTagsToResource"

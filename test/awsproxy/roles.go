@@ -2,6 +2,7 @@ package awsproxy
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -20,6 +21,26 @@ type roles struct {
 	mu  sync.Mutex
 	all iam.Policies            // of those that have none of their own
 	own map[string]iam.Policies // by ARN
+
+	asked map[string]map[string]bool // actions by role
+}
+
+// AskedActions returns the actions, sorted, that calls in sessions of a role have
+// taken so far, or would have: what its policies were asked for.
+func (p *Proxy) AskedActions(role string) []string {
+	p.roles.mu.Lock()
+	defer p.roles.mu.Unlock()
+	return slices.Sorted(maps.Keys(p.roles.asked[role]))
+}
+
+// ask notes that a role's policies are asked for an action.
+func (r *roles) ask(role, action string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.asked[role] == nil {
+		r.asked[role] = map[string]bool{}
+	}
+	r.asked[role][action] = true
 }
 
 // AttachPolicies gives a role, by its ARN, policies of its own in place of

@@ -2,15 +2,20 @@ package chart
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclparse"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
 	"gopkg.in/yaml.v3"
 )
 
@@ -43,33 +48,25 @@ func TestCloudFormationGrantsWhatTheDocsSay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var template struct {
-		Resources map[string]struct {
-			Type       string `yaml:"Type"`
-			Properties struct {
-				PolicyDocument    any      `yaml:"PolicyDocument"`
-				ManagedPolicyArns []string `yaml:"ManagedPolicyArns"`
-			} `yaml:"Properties"`
-		} `yaml:"Resources"`
-	}
+	var template cloudFormation
 	if err := yaml.Unmarshal(text, &template); err != nil {
 		t.Fatal(err)
 	}
-	attached := map[string]bool{}
-	for _, name := range template.Resources["ResourcesRole"].Properties.ManagedPolicyArns {
-		attached[name] = true
-	}
+	attached := template.attached(t)
 	want := policies(t)
 	for name, r := range template.Resources {
 		if r.Type != "AWS::IAM::ManagedPolicy" {
 			continue
 		}
-		kind := strings.ToLower(strings.TrimSuffix(name, "Policy"))
+		kind := fileOf(strings.TrimSuffix(name, "Policy"), want)
 		if !reflect.DeepEqual(r.Properties.PolicyDocument, want[kind]) {
 			t.Errorf("%s is not docs/iam/%s.json", name, kind)
 		}
-		if !attached[name] {
-			t.Errorf("%s is attached to no role", name)
+		if condition, ok := attached[name]; !ok || condition != r.Condition {
+			t.Errorf("%s is made if %q, and attached if %q: %v", name, r.Condition, condition, ok)
+		}
+		if optional := strings.Contains(kind, "-"); (r.Condition != "") != optional || optional && !template.holdsByDefault(r.Condition) {
+			t.Errorf("%s is made if %q", name, r.Condition)
 		}
 		size, err := json.Marshal(r.Properties.PolicyDocument)
 		if err != nil || len(size) > 6144 {
@@ -80,6 +77,58 @@ func TestCloudFormationGrantsWhatTheDocsSay(t *testing.T) {
 	for kind := range want {
 		t.Errorf("no policy for %s", kind)
 	}
+}
+
+// cloudFormation is what a test reads of the template.
+type cloudFormation struct {
+	Parameters map[string]struct {
+		Default string `yaml:"Default"`
+	} `yaml:"Parameters"`
+	Conditions map[string][]string `yaml:"Conditions"` // each compares a parameter with a value
+	Resources  map[string]struct {
+		Type       string `yaml:"Type"`
+		Condition  string `yaml:"Condition"`
+		Properties struct {
+			PolicyDocument    any         `yaml:"PolicyDocument"`
+			ManagedPolicyArns []yaml.Node `yaml:"ManagedPolicyArns"`
+		} `yaml:"Properties"`
+	} `yaml:"Resources"`
+}
+
+// attached returns the conditions under which policies are attached to the role of resources; empty: always.
+func (c cloudFormation) attached(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, arn := range c.Resources["ResourcesRole"].Properties.ManagedPolicyArns {
+		switch arn.Tag {
+		case "!Ref":
+			all[arn.Value] = ""
+		case "!If":
+			if arn.Content[2].Value != "AWS::NoValue" {
+				t.Errorf("%s is not left out by itself", arn.Content[1].Value)
+			}
+			all[arn.Content[1].Value] = arn.Content[0].Value
+		default:
+			t.Errorf("what is %s?", arn.Tag)
+		}
+	}
+	return all
+}
+
+// holdsByDefault reports whether a condition holds if nobody says otherwise.
+func (c cloudFormation) holdsByDefault(condition string) bool {
+	compared := c.Conditions[condition]
+	return len(compared) == 2 && c.Parameters[compared[0]].Default == compared[1]
+}
+
+// fileOf returns the name of the document of a resource, as S3BucketChosenNames: s3bucket-chosen-names.
+func fileOf(resource string, documents map[string]any) string {
+	for name := range documents {
+		if strings.EqualFold(strings.ReplaceAll(name, "-", ""), resource) {
+			return name
+		}
+	}
+	return strings.ToLower(resource)
 }
 
 // TestTerraformGrantsWhatTheDocsSay parses the module, and finds a kind that its default forgets.
@@ -100,20 +149,65 @@ func TestTerraformGrantsWhatTheDocsSay(t *testing.T) {
 		t.Fatal(problems)
 	}
 	want := policies(t)
-	for _, kind := range offered.AsValueSlice() {
-		if want[kind.AsString()] == nil {
-			t.Errorf("there is no document for %s", kind.AsString())
-		}
-		delete(want, kind.AsString())
+	chosen, problems := blocks["variable.chosen_bucket_names"].Body.Attributes["default"].Expr.Value(nil)
+	if problems.HasErrors() || chosen.False() {
+		t.Fatal("chosen names are refused by default", problems)
 	}
-	for kind := range want {
-		t.Errorf("%s is not offered by default", kind)
+	granted := grants(t, blocks["locals"], offered, chosen)
+	if !slices.Equal(granted, slices.Sorted(maps.Keys(want))) {
+		t.Errorf("granted by default: %v", granted)
+	}
+	strict := grants(t, blocks["locals"], offered, cty.False)
+	if i := slices.Index(granted, "s3bucket-chosen-names"); i < 0 || !slices.Equal(strict, slices.Delete(granted, i, i+1)) {
+		t.Errorf("granted without chosen names: %v", strict)
+	}
+	if queues := grants(t, blocks["locals"], cty.SetVal([]cty.Value{cty.StringVal("sqsqueue")}), cty.True); !slices.Equal(queues, []string{"sqsqueue"}) {
+		t.Errorf("granted to who wants queues: %v", queues)
 	}
 	for name := range references(blocks) {
 		if blocks["variable."+name] == nil {
 			t.Errorf("there is no variable %s", name)
 		}
 	}
+}
+
+// grants returns the names of the documents that the module's locals read.
+func grants(t *testing.T, locals *hclsyntax.Block, kinds, chosen cty.Value) []string {
+	t.Helper()
+	in := &hcl.EvalContext{
+		Variables: map[string]cty.Value{
+			"var":  cty.ObjectVal(map[string]cty.Value{"kinds": kinds, "chosen_bucket_names": chosen}),
+			"path": cty.ObjectVal(map[string]cty.Value{"module": cty.StringVal("../../config/aws/terraform")}),
+		},
+		Functions: map[string]function.Function{
+			"contains": stdlib.ContainsFunc, "concat": stdlib.ConcatFunc, "tolist": stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)),
+			"file": function.New(&function.Spec{
+				Params: []function.Parameter{{Name: "path", Type: cty.String}}, Type: function.StaticReturnType(cty.String),
+				Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+					text, err := os.ReadFile(filepath.Clean(args[0].AsString()))
+					return cty.StringVal(string(text)), err
+				},
+			}),
+		},
+	}
+	optional, problems := locals.Body.Attributes["optional"].Expr.Value(in)
+	if problems.HasErrors() {
+		t.Fatal(problems)
+	}
+	in.Variables["local"] = cty.ObjectVal(map[string]cty.Value{"optional": optional})
+	all, problems := locals.Body.Attributes["policies"].Expr.Value(in)
+	if problems.HasErrors() {
+		t.Fatal(problems)
+	}
+	var names []string
+	for name, text := range all.AsValueMap() {
+		if want, err := os.ReadFile("../../docs/iam/" + name + ".json"); err != nil || string(want) != text.AsString() {
+			t.Errorf("%s is not docs/iam/%s.json: %v", name, name, err)
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // references returns the names of the variables that are used.

@@ -18,7 +18,8 @@ const simulatedImage = "ami-12c6146b"
 
 var machines = register(specimen{
 	kind: "EC2Instance", service: "ec2", stateful: true,
-	create: "RunInstances", update: "ModifyInstanceMetadataOptions", remove: "TerminateInstances",
+	tagging: machineTagging,
+	create:  "RunInstances", update: "ModifyInstanceMetadataOptions", remove: "TerminateInstances",
 	list: "DescribeInstances", page: 5, rest: []string{"DescribeInstances"},
 	object: func(ns, name string) external.Object {
 		return &v1alpha1.EC2Instance{ObjectMeta: meta1(ns, name), Spec: v1alpha1.EC2InstanceSpec{

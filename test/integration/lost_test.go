@@ -96,9 +96,9 @@ func TestALostClustersResourcesAreTakenBackByAnAdminsWord(t *testing.T) {
 	stop := startOperator(t, operatorOptions{})
 	api, ns := outside(t, "test"), team(t, c)
 	before := uidOf(t, c, ns)
-	bucket, queue := bucketOf(ns, "kept"), queueOf(ns, "kept")
-	bucket.Spec.BucketName = "" // the name that Portico chooses is found again too
-	for _, obj := range []engine.Object{bucket, queue} {
+	bucket, old, queue := nameless(ns, "kept"), nameless(ns, "old"), queueOf(ns, "kept") // the names that Portico picks are found again too
+	oldName := madeBefore(t, c, old)
+	for _, obj := range []engine.Object{bucket, old, queue} {
 		createReady(t, c, obj)
 	}
 	name, oldUID := bucket.Status.BucketName, string(bucket.UID)
@@ -106,11 +106,11 @@ func TestALostClustersResourcesAreTakenBackByAnAdminsWord(t *testing.T) {
 
 	s, c := startAgain(t)
 	create(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns, Labels: map[string]string{"portico.dev/aws": "allowed"}}})
-	restored, restoredQueue := copyOf(bucket), copyOf(queue)
-	restored.Status, restoredQueue.Status = v1alpha1.S3BucketStatus{}, v1alpha1.SQSQueueStatus{}
+	restored, restoredOld, restoredQueue := copyOf(bucket), copyOf(old), copyOf(queue)
+	restored.Status, restoredOld.Status, restoredQueue.Status = v1alpha1.S3BucketStatus{}, v1alpha1.S3BucketStatus{}, v1alpha1.SQSQueueStatus{}
 	mark := world.Proxy.Mark()
 	startOperatorIn(t, s)
-	for _, obj := range []engine.Object{restored, restoredQueue} {
+	for _, obj := range []engine.Object{restored, restoredOld, restoredQueue} {
 		create(t, c, obj)
 		reason(t, c, obj, "AlreadyExists") // a namespace of the same name inherits nothing by itself
 	}
@@ -119,11 +119,11 @@ func TestALostClustersResourcesAreTakenBackByAnAdminsWord(t *testing.T) {
 	}
 
 	annotate(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, v1alpha1.AnnotationFormerUID, before)
-	for _, obj := range []engine.Object{restored, restoredQueue} {
+	for _, obj := range []engine.Object{restored, restoredOld, restoredQueue} {
 		ready(t, c, obj) // the annotation wakes them
 	}
-	if restored.Status.BucketName != name {
-		t.Errorf("bucket %s, want %s", restored.Status.BucketName, name)
+	if restored.Status.BucketName != name || restoredOld.Status.BucketName != oldName {
+		t.Errorf("buckets %s and %s, want %s and %s", restored.Status.BucketName, restoredOld.Status.BucketName, name, oldName)
 	}
 	if calls := world.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), makesOrRemoves); len(calls) != 0 {
 		t.Errorf("created or deleted: %v", calls)
@@ -134,7 +134,7 @@ func TestALostClustersResourcesAreTakenBackByAnAdminsWord(t *testing.T) {
 	}
 
 	rewritten := world.Proxy.CallsSince(mark, awsproxy.By(awsproxy.Operator), awsproxy.Writes)
-	if len(rewritten) != 2 {
+	if len(rewritten) != 3 {
 		t.Errorf("%d writes, want one for the marks of each: %v", len(rewritten), rewritten)
 	}
 	mark = requestReconcile(t, c, restored, "1")

@@ -5,6 +5,7 @@ package integration
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -17,30 +18,33 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
-	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 	"github.com/portico-platform/portico/test/stack"
 )
 
-// ladder is a role that begins with no action of a document, and is granted one after the other.
+// ladder is a role that begins with few actions of a document or none, and is granted the others one after the other.
 type ladder struct {
 	t       *testing.T
 	c       client.Client
 	role    string
 	file    map[string]any // the document
 	granted []string
+	asked   []string // before
 	detach  func()
+	wake    func(engine.Object) // has what waits for a permission tried again
 }
 
-// newLadder takes all actions of a kind's document from a role.
-func newLadder(t *testing.T, c client.Client, kind, role string) *ladder {
+// newLadder takes all actions of a kind's document but those that are given from a role.
+func newLadder(t *testing.T, c client.Client, kind, role string, given ...string) *ladder {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/iam/" + strings.ToLower(kind) + ".json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &ladder{t: t, c: c, role: role, detach: func() {}}
+	l := &ladder{t: t, c: c, role: role, granted: given, asked: world.Proxy.AskedActions(role), detach: func() {}}
+	l.wake = func(o engine.Object) { wakeNow(t, c, o) }
 	if err := json.Unmarshal(text, &l.file); err != nil {
 		t.Fatal(err)
 	}
@@ -67,11 +71,8 @@ func (l *ladder) attach() {
 	var policies iam.Policies
 	var kept []any
 	for _, s := range l.file["Statement"].([]any) {
-		copied := map[string]any{}
+		copied := maps.Clone(s.(map[string]any))
 		var actions []any
-		for field, value := range s.(map[string]any) {
-			copied[field] = value
-		}
 		for _, a := range copied["Action"].([]any) {
 			if slices.Contains(l.granted, a.(string)) {
 				actions = append(actions, a)
@@ -99,7 +100,7 @@ func (l *ladder) attach() {
 var missingAction = regexp.MustCompile(`(?:is not authorized to perform:|the provider's identity lacks|to grant) ([a-zA-Z0-9-]+:[a-zA-Z]+)`)
 
 // climb grants each action that the object's condition names, until done.
-func (l *ladder) climb(what string, obj external.Object, done func() bool) {
+func (l *ladder) climb(what string, obj engine.Object, done func() bool) {
 	l.t.Helper()
 	await(l.t, what, func() (bool, string) {
 		if done() {
@@ -121,95 +122,105 @@ func (l *ladder) climb(what string, obj external.Object, done func() bool) {
 		if action := l.actions()[i]; !slices.Contains(l.granted, action) {
 			l.granted = append(l.granted, action)
 			l.attach()
-			wakeNow(l.t, l.c, obj)
+			l.wake(obj)
 		}
 		return false, state
 	})
 }
 
-// permitted are the lives of the kinds. They need every action of the document but those left out, each with a reason; where
-// none is left out, the life is too short to tell.
-var permitted = map[string]struct {
-	stages []string // specs, one after the other
-	other  map[string]string
-}{
-	"S3Bucket": {
-		stages: []string{
-			`{"versioning":"Enabled","encryption":{"algorithm":"AES256"},"publicAccessBlock":{"blockPublicAcls":true},"tags":{"a":"b"},"forceDestroy":true,
-			  "lifecycleRules":[{"id":"a","enabled":true,"expirationDays":5}],"corsRules":[{"allowedOrigins":["*"],"allowedMethods":["GET"]}]}`,
-			`{"versioning":"Suspended","publicAccessBlock":{"blockPublicAcls":false},"tags":{"a":"c"},"lifecycleRules":null,"corsRules":null}`,
-		},
-		other: map[string]string{
-			"s3:ListAllMyBuckets":           "sweeps list, and their failure says nothing of one bucket",
-			"tag:GetResources":              "of references, which have a test of their own",
-			"s3:PutEncryptionConfiguration": "AES256 is what every bucket has",
-			"s3:ListBucketVersions":         "of what is in a bucket, and this one is empty",
-			"s3:DeleteObject":               "of what is in a bucket, and this one is empty",
-			"s3:DeleteObjectVersion":        "of what is in a bucket, and this one is empty",
-		},
-	},
-	"SQSQueue": {
-		stages: []string{`{"visibilityTimeout":77,"tags":{"a":"b"}}`, `{"visibilityTimeout":78,"tags":{"a":null,"c":"d"}}`},
-		other: map[string]string{
-			"sqs:ListQueues":   "sweeps list, and their failure says nothing of one queue",
-			"tag:GetResources": "of references, which have a test of their own",
-		},
-	},
-	"SNSTopic": {
-		stages: []string{`{"displayName":"News","tags":{"a":"b"}}`, `{"displayName":"Olds","tags":{"a":null,"c":"d"}}`},
-		other: map[string]string{
-			"sns:ListTopics":                "sweeps list, and their failure says nothing of one topic",
-			"sns:GetSubscriptionAttributes": "this topic has no queues",
-			"sns:SetSubscriptionAttributes": "this topic has no queues",
-			"sns:Subscribe":                 "this topic has no queues",
-			"sns:Unsubscribe":               "this topic has no queues",
-			"tag:GetResources":              "of references, which have a test of their own",
-		},
-	},
-	"RDSInstance": {
-		stages: []string{`{"backupRetentionPeriod":7,"tags":{"a":"b"},"skipFinalSnapshot":false}`, `{"backupRetentionPeriod":8,"tags":{"a":null,"c":"d"}}`},
-	},
-	"EC2Instance": {
-		stages: []string{`{"tags":{"a":"b"}}`, `{"tags":{"a":null,"c":"d"},"monitoring":true}`},
-	},
+// used checks that every action of the document was asked for, but those that are left out, each with a reason.
+func (l *ladder) used(other map[string]string) {
+	l.t.Helper()
+	asked := slices.DeleteFunc(world.Proxy.AskedActions(l.role), func(action string) bool { return slices.Contains(l.asked, action) })
+	for _, action := range l.actions() {
+		why, left := other[action]
+		switch was := slices.Contains(asked, action); {
+		case was && left:
+			l.t.Errorf("%s is said not to be asked for, for %q, and is", action, why)
+		case !was && !left:
+			l.t.Errorf("%s was never asked for: take it away, or say why it is there", action)
+		}
+		delete(other, action)
+	}
+	for action := range other {
+		l.t.Errorf("the document has no %s", action)
+	}
 }
 
-// Each permission of a document is needed: while it is missing, the condition names it. Granted one after the other they
-// lead a resource through its life, from creation through a change to the end of it.
+// lead takes an object through its stages, each a patch of it, to its end.
+func (l *ladder) lead(o engine.Object, stages []string) {
+	l.t.Helper()
+	if err := json.Unmarshal([]byte(stages[0]), o); err != nil {
+		l.t.Fatal(err)
+	}
+	create(l.t, l.c, o)
+	for i, stage := range stages {
+		if err := l.c.Patch(l.t.Context(), o, client.RawPatch(types.MergePatchType, []byte(stage))); i > 0 && err != nil {
+			l.t.Fatal(err)
+		}
+		l.climb(fmt.Sprintf("stage %d", i), o, func() bool {
+			err := l.c.Get(l.t.Context(), client.ObjectKeyFromObject(o), o)
+			return err == nil && o.Common().Ready && o.Common().ObservedGeneration == o.GetGeneration()
+		})
+	}
+	if err := erase(l.t, l.c, o); err != nil {
+		l.t.Fatal(err)
+	}
+	l.climb("the end", o, func() bool {
+		return apierrors.IsNotFound(l.c.Get(l.t.Context(), client.ObjectKeyFromObject(o), o))
+	})
+}
+
+// Each permission of a document is needed: while it is missing, the condition names it, where AWS does. Granted one after the other they
+// lead resources through their lives, from creation through changes to the end.
 func TestAMissingPermissionIsNamed(t *testing.T) {
 	each(t, func(t *testing.T, s specimen) {
 		c := admin(t)
 		startOperator(t, operatorOptions{})
-		const home = "240000000091"
-		p := account(t, c, home)
-		l := newLadder(t, c, s.kind, stack.RoleARN(home))
-		row := permitted[s.kind]
-		o := in(s.object(team(t, c), "permitted"), p.Name, "")
-		for i, stage := range row.stages {
-			if i == 0 {
-				create(t, c, o)
-			}
-			patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":`+stage+`}`))
-			if err := c.Patch(t.Context(), o, patch); err != nil {
-				t.Fatal(err)
-			}
-			of := life{s, c, t, o}
-			l.climb(fmt.Sprintf("stage %d", i), o, of.isReady)
+		row, home := permitted[s.kind], homes[s.kind]
+		p, ns := account(t, c, home), team(t, c)
+		in := strings.NewReplacer("NAMESPACE", ns)
+		if row.setup != nil {
+			in = strings.NewReplacer(append(row.setup(sharedAccountOf(t, p), ns), "NAMESPACE", ns)...)
 		}
-		if err := erase(t, c, o); err != nil {
+		l := newLadder(t, c, s.kind, stack.RoleARN(home), row.given...)
+		for i, stages := range row.lives {
+			o := s.object(ns, fmt.Sprintf("permitted-%d", i))
+			spec, _ := o.AWS()
+			spec.ProviderRef.Name = p.Name
+			for n := range stages {
+				stages[n] = in.Replace(stages[n])
+			}
+			l.lead(o, stages)
+		}
+		l.used(maps.Clone(row.other))
+	})
+}
+
+// Hostnames are made by several objects, in sessions of two namespaces.
+func TestAMissingPermissionOfAHostnameIsNamed(t *testing.T) {
+	c := admin(t)
+	startOperator(t, operatorOptions{})
+	d := domainOf(t, c)
+	l := newLadder(t, c, "GatewayHostnameRequest", stack.RoleARN(stack.AccountID))
+	l.wake = func(o engine.Object) {
+		wakeNow(t, c, o)
+		places := &v1alpha1.PoolGatewayList{}
+		if err := c.List(t.Context(), places); err != nil {
 			t.Fatal(err)
 		}
-		l.climb("the end", o, func() bool {
-			return apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(o), o))
-		})
-		for _, action := range l.actions() {
-			why, other := row.other[action]
-			switch asked := slices.Contains(l.granted, action); {
-			case asked && other:
-				t.Errorf("%s is said not to be asked for, for %q, and is", action, why)
-			case !asked && !other && row.other != nil:
-				t.Errorf("%s was never asked for: take it away, or say why it is there", action)
-			}
+		for i := range places.Items {
+			annotate(t, c, &places.Items[i], v1alpha1.AnnotationReconcileRequestedAt, fmt.Sprint(counter.Add(1)))
 		}
+	}
+	r := d.request("shop." + d.name)
+	l.climb("the hostname", r, func() bool {
+		err := c.Get(t.Context(), client.ObjectKeyFromObject(r), r)
+		return err == nil && r.Common().Ready
 	})
+	if err := erase(t, c, r); err != nil {
+		t.Fatal(err)
+	}
+	l.climb("the end", r, func() bool { return apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(r), r)) })
+	l.used(map[string]string{"tag:GetResources": "it finds a certificate whose request got no answer, or that a lost cluster had; a test of its own has such"})
 }

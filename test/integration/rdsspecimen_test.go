@@ -49,7 +49,8 @@ func inRDS(t *testing.T, i *v1alpha1.RDSInstance) *rdstypes.DBInstance {
 
 var databases = register(specimen{
 	kind: "RDSInstance", service: "rds", stateful: true,
-	create: "CreateDBInstance", update: "ModifyDBInstance", remove: "DeleteDBInstance", list: "DescribeDBInstances", page: 20, rest: []string{"DescribeDBInstances"},
+	tagging: databaseTagging,
+	create:  "CreateDBInstance", update: "ModifyDBInstance", remove: "DeleteDBInstance", list: "DescribeDBInstances", page: 20, rest: []string{"DescribeDBInstances"},
 	object: func(ns, name string) external.Object {
 		i := databaseOf(ns, name)
 		i.Spec.SkipFinalSnapshot, i.Spec.EngineVersion, i.Spec.DBName = true, "", ""

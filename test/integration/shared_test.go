@@ -75,7 +75,7 @@ func TestATeamUsesOnlyItsPartOfASharedAccount(t *testing.T) {
 	c := withOperator(t)
 	ns := team(t, c)
 	p := account(t, c, "230000000077")
-	s := sharedAccount{t, ec2.NewFromConfig(outsideConfig(t, p.Name)), iam.NewFromConfig(outsideConfig(t, p.Name))}
+	s := sharedAccountOf(t, p)
 	ours, theirs := s.group("ours"), s.group("theirs")
 	s.tag(ours, ns)
 	s.tag(theirs, "search")

@@ -33,6 +33,8 @@ type specimen struct {
 	holds   func(*testing.T, external.Object) bool
 	spoil   func(*testing.T, external.Object) error
 	destroy func(*testing.T, external.Object) error
+	// tagging is how others see and change its tags.
+	tagging tagCalls
 	// owned lists the resources that carry the UID; left out, those that the tagging API knows.
 	owned func(t *testing.T, uid string) []string
 
@@ -108,7 +110,8 @@ var ours = v1alpha1.Tags{"team": "payments"}
 
 var buckets = register(specimen{
 	kind: "S3Bucket", service: "s3", stateful: true,
-	create: "CreateBucket", update: "PutBucketVersioning", remove: "DeleteBucket", list: "ListBuckets", page: 1, rest: []string{"GetBucketTagging", "GetPublicAccessBlock"},
+	tagging: bucketTagging,
+	create:  "CreateBucket", update: "PutBucketVersioning", remove: "DeleteBucket", list: "ListBuckets", page: 1, rest: []string{"GetBucketTagging", "GetPublicAccessBlock"},
 	object: func(ns, name string) external.Object {
 		return &v1alpha1.S3Bucket{ObjectMeta: meta1(ns, name), Spec: v1alpha1.S3BucketSpec{AWSSpec: sampleProvider()}}
 	},
@@ -149,7 +152,8 @@ func queueAPI(t *testing.T) *sqs.Client {
 
 var queues = register(specimen{
 	kind: "SQSQueue", service: "sqs",
-	create: "CreateQueue", update: "SetQueueAttributes", remove: "DeleteQueue", list: "ListQueues", page: 1, rest: []string{"ListQueueTags"},
+	tagging: queueTagging,
+	create:  "CreateQueue", update: "SetQueueAttributes", remove: "DeleteQueue", list: "ListQueues", page: 1, rest: []string{"ListQueueTags"},
 	object: func(ns, name string) external.Object {
 		return &v1alpha1.SQSQueue{ObjectMeta: meta1(ns, name), Spec: v1alpha1.SQSQueueSpec{AWSSpec: sampleProvider()}}
 	},

@@ -36,7 +36,8 @@ func topicAttributes(t *testing.T, o external.Object) map[string]string {
 
 var topics = register(specimen{
 	kind: "SNSTopic", service: "sns",
-	create: "CreateTopic", update: "SetTopicAttributes", remove: "DeleteTopic", list: "ListTopics", page: 1, rest: []string{"ListTagsForResource"},
+	tagging: topicTagging,
+	create:  "CreateTopic", update: "SetTopicAttributes", remove: "DeleteTopic", list: "ListTopics", page: 1, rest: []string{"ListTagsForResource"},
 	object: func(ns, name string) external.Object {
 		return &v1alpha1.SNSTopic{ObjectMeta: meta1(ns, name), Spec: v1alpha1.SNSTopicSpec{AWSSpec: sampleProvider()}}
 	},

@@ -17,7 +17,8 @@ data "aws_caller_identity" "this" {}
 
 locals {
   irsa     = var.oidc_provider != ""
-  policies = { for kind in var.kinds : kind => file("${path.module}/../../../docs/iam/${kind}.json") }
+  optional = contains(var.kinds, "s3bucket") && var.chosen_bucket_names ? ["s3bucket-chosen-names"] : []
+  policies = { for name in concat(tolist(var.kinds), local.optional) : name => file("${path.module}/../../../docs/iam/${name}.json") }
 }
 
 data "aws_iam_policy_document" "operator_trust" {

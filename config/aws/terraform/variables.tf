@@ -27,6 +27,12 @@ variable "kinds" {
   default     = ["ec2instance", "gatewayhostnamerequest", "rdsinstance", "s3bucket", "snstopic", "sqsqueue"] # kinds: policies
 }
 
+variable "chosen_bucket_names" {
+  description = "Whether teams may choose bucketName, which begins with their namespace and a hyphen. Say false where the name of one namespace is the beginning of another's, as pay and pay-roll, unless buckets have such names already (docs/iam/README.md)"
+  type        = bool
+  default     = true
+}
+
 variable "operator_role_name" {
   description = "Name of the operator's role"
   type        = string

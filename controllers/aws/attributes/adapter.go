@@ -32,6 +32,8 @@ type Adapter[T external.Object] struct {
 	Service Service
 	// TagCall and UntagCall are the names of the calls.
 	TagCall, UntagCall string
+	// TagCommand returns the words of the command line that makes TagCall.
+	TagCommand func(id string, tags map[string]string) []string
 	// All lists the attributes of obj's resource.
 	All func(obj T) []Attribute[T]
 	// Find returns the ID of obj's resource, and "" if it is known not to be there.
@@ -87,6 +89,15 @@ func (a *Adapter[T]) Observe(ctx context.Context, obj T) (*State, error) {
 // Owner reads ownership off the tags.
 func (a *Adapter[T]) Owner(obj T, seen *State) external.Owner {
 	return a.Session.Identity.Owner(obj, seen.Tags)
+}
+
+// Remark implements external.Remarker.
+func (a *Adapter[T]) Remark(obj T, seen *State) string {
+	marks := a.Session.Identity.LostMarks(obj, seen.Tags)
+	if marks == nil {
+		return ""
+	}
+	return a.Session.Command(a.TagCommand(seen.ID, marks)...)
 }
 
 // Declared lists the spec paths in use.

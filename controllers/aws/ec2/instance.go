@@ -38,6 +38,15 @@ func (i *instance) Owner(obj *v1alpha1.EC2Instance, seen *instanceState) externa
 	return i.session.Identity.Owner(obj, seen.tags)
 }
 
+// Remark implements external.Remarker.
+func (i *instance) Remark(obj *v1alpha1.EC2Instance, seen *instanceState) string {
+	marks := i.session.Identity.LostMarks(obj, seen.tags)
+	if marks == nil {
+		return ""
+	}
+	return i.session.Command("ec2", "create-tags", "--resources", seen.id(), "--tags", cloud.TagText(marks))
+}
+
 // Declared lists the spec paths in use.
 func (i *instance) Declared(obj *v1alpha1.EC2Instance) []string {
 	paths := i.session.TagPaths(obj, ownTags(obj))

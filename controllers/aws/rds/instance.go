@@ -82,6 +82,15 @@ func (i *instance) Owner(obj *v1alpha1.RDSInstance, seen *instanceState) externa
 	return i.session.Identity.Owner(obj, seen.tags)
 }
 
+// Remark implements external.Remarker.
+func (i *instance) Remark(obj *v1alpha1.RDSInstance, seen *instanceState) string {
+	marks := i.session.Identity.LostMarks(obj, seen.tags)
+	if marks == nil {
+		return ""
+	}
+	return i.session.Command("rds", "add-tags-to-resource", "--resource-name", seen.arn(), "--tags", cloud.TagText(marks))
+}
+
 // Declared lists the spec paths in use.
 func (i *instance) Declared(obj *v1alpha1.RDSInstance) []string {
 	paths := append(external.DeclaredPaths(fields(obj.Spec.Engine, false), obj), i.session.TagPaths(obj, obj.Spec.Tags)...)

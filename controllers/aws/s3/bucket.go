@@ -2,7 +2,6 @@
 package s3
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
-	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
 )
 
@@ -32,15 +30,17 @@ type bucketState struct {
 	config map[string]any
 }
 
+// bucket adapts S3Bucket; made for one pass.
 type bucket struct {
 	api     api
 	session *cloud.Session
 	tagging *tagging
+	former  *string // the name that earlier versions picked, if the bucket has it; see tags
 }
 
 // Bucket adapts S3Bucket.
 func Bucket(session *cloud.Session, _ external.Kube) external.Adapter[*v1alpha1.S3Bucket, bucketState] {
-	return bucket{session: session, api: clientFor(session), tagging: taggingFor(session)}
+	return bucket{session: session, api: clientFor(session), tagging: taggingFor(session), former: new(string)}
 }
 
 // ownEndpoint reports whether buckets are elsewhere than at AWS.
@@ -81,12 +81,9 @@ func list(ctx context.Context, api bucketAPI, session *cloud.Session) ([]string,
 
 func arn(partition, bucket string) string { return fmt.Sprintf("arn:%s:s3:::%s", partition, bucket) }
 
-func (b bucket) name(obj *v1alpha1.S3Bucket) string {
-	return cmp.Or(obj.Status.BucketName, obj.Spec.BucketName, b.session.Identity.GeneratedName(obj, longest))
-}
+func (b bucket) target(obj *v1alpha1.S3Bucket) target { return b.targetOf(b.name(obj)) }
 
-func (b bucket) target(obj *v1alpha1.S3Bucket) target {
-	name := b.name(obj)
+func (b bucket) targetOf(name string) target {
 	t := target{
 		api: b.api, bucket: &name, accountID: aws.String(b.session.AccountID), arn: aws.String(arn(b.session.Partition, name)),
 		tagging: b.tagging, ownEndpoint: ownEndpoint(b.session),
@@ -100,8 +97,7 @@ func (b bucket) target(obj *v1alpha1.S3Bucket) target {
 // Observe reads the tags, which show existence and ownership in one call, and then only what is declared or managed; in audits also
 // what is to be safe.
 func (b bucket) Observe(ctx context.Context, obj *v1alpha1.S3Bucket) (*bucketState, error) {
-	t := b.target(obj)
-	tags, err := t.tags(ctx)
+	tags, err := b.tags(ctx, obj)
 	if cloud.IsNotFound(err) {
 		return nil, nil
 	}
@@ -115,27 +111,13 @@ func (b bucket) Observe(ctx context.Context, obj *v1alpha1.S3Bucket) (*bucketSta
 	if !external.ReadsSettings(obj, b.Owner(obj, seen)) {
 		return seen, nil
 	}
+	t := b.target(obj)
 	for _, f := range features {
 		if err := f.observe(ctx, obj, t, seen); err != nil {
 			return nil, err
 		}
 	}
 	return seen, nil
-}
-
-// explainFirst explains the first call on a bucket: S3 answers 403 for the buckets of other accounts, and a redirect
-// for one in another region.
-func (b bucket) explainFirst(obj *v1alpha1.S3Bucket, err error) error {
-	name := b.name(obj)
-	switch {
-	case cloud.IsDenied(err) && obj.Status.CreatedUnmarked:
-		return engine.Blocked(v1alpha1.ReasonAccessDenied, "S3 has made the bucket %s for this object, and answers 403 when asked about it: either its owner is not the account %s, which STS names, or the provider's identity lacks s3:GetBucketTagging. Ask a platform admin to check both. To let go of the bucket, set spec.deletionPolicy to Retain or Orphan and delete this object", name, b.session.AccountID)
-	case cloud.IsDenied(err) && obj.Status.ARN == "":
-		return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "S3 answers 403 for the bucket %s: another account has this name, or the provider's identity lacks s3:GetBucketTagging. Delete this object and request another bucketName, or ask a platform admin to check the permission", name)
-	case cloud.HasCode(err, "PermanentRedirect"), cloud.HasCode(err, "AuthorizationHeaderMalformed"):
-		return engine.Blocked(v1alpha1.ReasonAlreadyExists, "the bucket %s exists in another region than %s; delete this object and request another bucketName, or set that region", name, b.session.Config.Region)
-	}
-	return cloud.Explain(err)
 }
 
 // Owner reads ownership off the tags. What was made for obj and has no tags at all is taken like what an earlier object left: the note of
@@ -148,6 +130,19 @@ func (b bucket) Owner(obj *v1alpha1.S3Bucket, seen *bucketState) external.Owner 
 		return external.Ours
 	}
 	return b.session.Identity.Owner(obj, seen.tags)
+}
+
+// Remark implements external.Remarker. The command of S3 replaces all tags, so that it names those of others too.
+func (b bucket) Remark(obj *v1alpha1.S3Bucket, seen *bucketState) string {
+	marks, t := b.session.Identity.LostMarks(obj, seen.tags), b.target(obj)
+	if marks == nil {
+		return ""
+	}
+	if _, byControl := b.tagging.byControl.Load(*t.bucket); byControl {
+		return b.session.Command("s3control", "tag-resource", "--account-id", *t.account, "--resource-arn", *t.arn, "--tags", cloud.TagText(marks))
+	}
+	all := cloud.TagChange{Set: marks}.Apply(seen.tags)
+	return b.session.Command("s3api", "put-bucket-tagging", "--bucket", *t.bucket, "--expected-bucket-owner", *t.account, "--tagging", `{"TagSet":`+cloud.TagText(all)+`}`)
 }
 
 // Declared lists the spec paths in use; tags one by one, the provider's default tags among them.

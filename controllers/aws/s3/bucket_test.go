@@ -20,7 +20,7 @@ import (
 )
 
 func adapter(f *fakeS3) bucket {
-	return bucket{api: f, tagging: &tagging{}, session: &cloud.Session{
+	return bucket{api: f, tagging: &tagging{}, former: new(string), session: &cloud.Session{
 		Config: aws.Config{Region: "eu-west-1"}, AccountID: "111122223333", Partition: "aws",
 		Identity: cloud.Identity{Cluster: "cluster", Kind: "S3Bucket", NamespaceUID: "ns-uid"},
 	}}

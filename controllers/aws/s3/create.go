@@ -44,7 +44,7 @@ func (b bucket) create(obj *v1alpha1.S3Bucket, t target) external.Action {
 				s.CreatedUnmarked = false
 				return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "another AWS account has a bucket named %s: bucket names are unique in all of AWS. Delete this object and request another bucketName, or none and Portico picks one", *t.bucket)
 			}
-			return cloud.Explain(err)
+			return b.explain(obj, err)
 		},
 	}
 }

@@ -43,6 +43,8 @@ type fakeS3 struct {
 	again   bool   // it answers 200 to who creates a bucket that is theirs, as us-east-1 does
 	late    int    // how many more looks deny that the bucket is there
 
+	former formerBucket
+
 	writes int
 	calls  []string
 	fail   error // of every read
@@ -85,8 +87,11 @@ func (f *fakeS3) write(call string, do func() error) error {
 	return nil
 }
 
-// ListBuckets lists two buckets, one a page.
+// ListBuckets lists two buckets, one a page; by the name of a bucket of before, that one.
 func (f *fakeS3) ListBuckets(_ context.Context, in *s3.ListBucketsInput, _ ...opt) (*s3.ListBucketsOutput, error) {
+	if in.Prefix != nil {
+		return f.former.list()
+	}
 	f.calls = append(f.calls, "ListBuckets")
 	if in.ContinuationToken == nil {
 		return &s3.ListBucketsOutput{Buckets: []s3types.Bucket{{Name: aws.String("a")}}, ContinuationToken: aws.String("2")}, nil
@@ -134,7 +139,10 @@ func (f *fakeS3) DeleteBucket(context.Context, *s3.DeleteBucketInput, ...opt) (*
 	})
 }
 
-func (f *fakeS3) GetBucketTagging(context.Context, *s3.GetBucketTaggingInput, ...opt) (*s3.GetBucketTaggingOutput, error) {
+func (f *fakeS3) GetBucketTagging(_ context.Context, in *s3.GetBucketTaggingInput, _ ...opt) (*s3.GetBucketTaggingOutput, error) {
+	if *in.Bucket == formerName {
+		return f.former.get()
+	}
 	if err := f.read("GetBucketTagging"); err != nil && f.tagsAnyName {
 		return nil, code("NoSuchTagSet")
 	} else if err != nil {

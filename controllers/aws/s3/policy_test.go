@@ -1,6 +1,8 @@
 package s3
 
 import (
+	"encoding/json"
+	"os"
 	"reflect"
 	"slices"
 	"testing"
@@ -41,4 +43,32 @@ func TestThePolicyInTheDocsIsThatOfTheCalls(t *testing.T) {
 		"PutBucketCors":                   {"s3:PutBucketCORS"},
 		"DeleteBucketCors":                {"s3:PutBucketCORS"},
 	})
+}
+
+// What is allowed on buckets of chosen names is what is allowed on the others.
+func TestThePolicyOfChosenNamesAllowsTheSame(t *testing.T) {
+	actions := func(file string) (all [][]string) {
+		text, err := os.ReadFile("../../../docs/iam/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var document struct {
+			Statement []struct {
+				Action   []string
+				Resource string
+			}
+		}
+		if err := json.Unmarshal(text, &document); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range document.Statement {
+			if s.Resource != "*" {
+				all = append(all, s.Action)
+			}
+		}
+		return all
+	}
+	if picked, chosen := actions("s3bucket.json"), actions("s3bucket-chosen-names.json"); len(chosen) != 3 || !reflect.DeepEqual(picked, chosen) {
+		t.Errorf("%v and %v", picked, chosen)
+	}
 }

@@ -43,7 +43,7 @@ func Topic(session *cloud.Session, kube external.Kube) external.Adapter[*v1alpha
 func newTopic(session *cloud.Session, api api, kube external.Kube) *topic {
 	t := &topic{api: api, kube: kube}
 	t.Adapter = attributes.Adapter[*v1alpha1.SNSTopic]{
-		Session: session, Service: service{api}, TagCall: "TagResource", UntagCall: "UntagResource",
+		Session: session, Service: service{api}, TagCall: "TagResource", UntagCall: "UntagResource", TagCommand: tagCommand,
 		All: t.all, Find: t.find, Read: t.read, Create: t.create, Set: t.set,
 	}
 	return t
@@ -140,6 +140,11 @@ func (t *topic) create(obj *v1alpha1.SNSTopic, set, tags map[string]string) exte
 			return cloud.Explain(err)
 		},
 	}
+}
+
+// tagCommand returns the words of the command that does what TagResource does, which keeps all other tags.
+func tagCommand(arn string, tags map[string]string) []string {
+	return []string{"sns", "tag-resource", "--resource-arn", arn, "--tags", cloud.TagText(tags)}
 }
 
 // Report fills the status.

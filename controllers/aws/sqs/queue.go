@@ -4,6 +4,7 @@ package sqs
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -40,7 +41,7 @@ func Queue(session *cloud.Session, kube external.Kube) external.Adapter[*v1alpha
 func newQueue(session *cloud.Session, api api, kube external.Kube) *queue {
 	q := &queue{api: api, kube: kube}
 	q.Adapter = attributes.Adapter[*v1alpha1.SQSQueue]{
-		Session: session, Service: service{api}, TagCall: "TagQueue", UntagCall: "UntagQueue",
+		Session: session, Service: service{api}, TagCall: "TagQueue", UntagCall: "UntagQueue", TagCommand: tagCommand,
 		All: q.all, Find: q.find, Read: q.read, Create: q.create, Set: q.set,
 	}
 	return q
@@ -103,6 +104,12 @@ func (q *queue) create(obj *v1alpha1.SQSQueue, set, tags map[string]string) exte
 			return nil
 		},
 	}
+}
+
+// tagCommand returns the words of the command that does what TagQueue does, which keeps all other tags.
+func tagCommand(url string, tags map[string]string) []string {
+	text, _ := json.Marshal(tags) // texts do not fail
+	return []string{"sqs", "tag-queue", "--queue-url", url, "--tags", string(text)}
 }
 
 // Report fills the status.

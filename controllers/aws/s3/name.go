@@ -1,0 +1,108 @@
+package s3
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// name returns the name that obj's bucket has or will have. Once it is noted it stays.
+func (b bucket) name(obj *v1alpha1.S3Bucket) string {
+	return cmp.Or(given(obj), *b.former, b.session.Identity.GeneratedBucketName(obj, longest))
+}
+
+// given returns the name that is noted or asked for; empty: Portico picks it.
+func given(obj *v1alpha1.S3Bucket) string { return cmp.Or(obj.Status.BucketName, obj.Spec.BucketName) }
+
+// tags returns those of obj's bucket. Where Portico picks the name and there is no such bucket yet, one of the name that earlier versions picked is obj's,
+// too: whoever retained it, keeps it or restores a cluster is not to get an empty one beside it.
+func (b bucket) tags(ctx context.Context, obj *v1alpha1.S3Bucket) (map[string]string, error) {
+	tags, err := b.target(obj).tags(ctx)
+	if !cloud.IsNotFound(err) || given(obj) != "" {
+		return tags, err
+	}
+	former := b.session.Identity.GeneratedName(obj, longest)
+	tags, answer := b.targetOf(former).tags(ctx)
+	if cloud.IsNotFound(answer) {
+		return nil, err
+	}
+	if cloud.IsDenied(answer) { // the policy knows only names with the prefix, whether there is such a bucket or not
+		switch there, failed := b.isListed(ctx, former); {
+		case cloud.IsDenied(failed):
+			return nil, engine.Blocked(v1alpha1.ReasonAccessDenied, "S3 answers 403 for the bucket %s, which an earlier version of Portico may have made for this object, and the provider's identity lacks s3:ListAllMyBuckets, which would tell whether it is there; nothing was made. Ask a platform admin to grant it; Portico tries again by itself, at least every 5 minutes", former)
+		case failed != nil:
+			return nil, failed
+		case !there:
+			return nil, err
+		}
+	}
+	*b.former = former
+	return tags, answer
+}
+
+// isListed reports whether the account has a bucket of this name.
+func (b bucket) isListed(ctx context.Context, name string) (bool, error) {
+	pages := s3.NewListBucketsPaginator(b.api, &s3.ListBucketsInput{Prefix: &name, MaxBuckets: aws.Int32(pageOfBuckets)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return false, err
+		}
+		for _, listed := range page.Buckets {
+			if aws.ToString(listed.Name) == name {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// explainFirst explains the first call on a bucket: S3 answers 403 for the buckets of other accounts, and a redirect
+// for one in another region.
+func (b bucket) explainFirst(obj *v1alpha1.S3Bucket, err error) error {
+	name := b.name(obj)
+	_, explained := engine.AsWait(err)
+	switch {
+	case explained:
+		return err
+	case cloud.IsDenied(err) && obj.Status.CreatedUnmarked:
+		return engine.Blocked(v1alpha1.ReasonAccessDenied, "S3 has made the bucket %s for this object, and answers 403 when asked about it: either its owner is not the account %s, which STS names, or the provider's identity lacks s3:GetBucketTagging. Ask a platform admin to check both. To let go of the bucket, set spec.deletionPolicy to Retain or Orphan and delete this object", name, b.session.AccountID)
+	case cloud.IsDenied(err) && *b.former != "":
+		return engine.Blocked(v1alpha1.ReasonAccessDenied, "the bucket %s is there, which an earlier version of Portico most likely made for this object, and the provider's identity lacks s3:GetBucketTagging for it; no other one was made. Ask a platform admin to attach %s, or request a bucket under another object's name", name, chosenNames)
+	case cloud.IsDenied(err) && obj.Status.ARN == "" && b.isChosen(obj):
+		return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "S3 answers 403 for the bucket %s: another account has this name, or the provider's identity lacks s3:GetBucketTagging for it. Delete this object and request one without bucketName, and Portico picks a name that it may use; or ask a platform admin to check the permission: a name that does not begin with %s needs %s", name, b.prefix(obj), chosenNames)
+	case cloud.IsDenied(err) && obj.Status.ARN == "":
+		return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "S3 answers 403 for the bucket %s: another account has this name, or the provider's identity lacks s3:GetBucketTagging. Delete this object and request another bucketName, or ask a platform admin to check the permission", name)
+	case cloud.HasCode(err, "PermanentRedirect"), cloud.HasCode(err, "AuthorizationHeaderMalformed"):
+		return engine.Blocked(v1alpha1.ReasonAlreadyExists, "the bucket %s exists in another region than %s; delete this object and request another bucketName, or set that region", name, b.session.Config.Region)
+	}
+	return b.explain(obj, err)
+}
+
+// chosenNames is how admins find the policy that has no prefix.
+const chosenNames = "the policy s3bucket-chosen-names.json (docs/iam)"
+
+// prefix returns what the names of obj's namespace begin with, if Portico picks them.
+func (b bucket) prefix(obj *v1alpha1.S3Bucket) string {
+	return cloud.BucketPrefix(b.session.Identity.Cluster, obj.Namespace) + "-"
+}
+
+// isChosen reports whether the bucket's name is not one that Portico picks by now.
+func (b bucket) isChosen(obj *v1alpha1.S3Bucket) bool {
+	return !strings.HasPrefix(b.name(obj), b.prefix(obj))
+}
+
+// explain adds to the project's table that the name may be what is denied.
+func (b bucket) explain(obj *v1alpha1.S3Bucket, err error) error {
+	if !cloud.IsDenied(err) || !b.isChosen(obj) {
+		return cloud.Explain(err)
+	}
+	return engine.Blocked(v1alpha1.ReasonAccessDenied, "%w. A name that does not begin with %s, as the bucket %s, needs %s", cloud.Explain(err), b.prefix(obj), b.name(obj), chosenNames)
+}

@@ -1,0 +1,30 @@
+package external
+
+import (
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// lostMarks returns the error of a resource that was obj's and carries no marks any more; nil of any other. Whatever replaces
+// all tags at once takes the marks away, and so does somebody who gives the resource to others: Portico does not restore them.
+func (rec Reconciler[T, S]) lostMarks(a Adapter[T, S], obj T, seen *S) error {
+	_, status := obj.AWS()
+	// What was only ever observed has an ARN, too, and no change of ours.
+	had := status.ARN != "" && status.LastSyncTime != nil
+	remarker, ok := a.(Remarker[T, S])
+	if !ok || !had || a.Owner(obj, seen) != Foreign {
+		return nil
+	}
+	command := remarker.Remark(obj, seen)
+	if command == "" {
+		return nil
+	}
+	if obj.GetDeletionTimestamp().IsZero() {
+		return engine.Blocked(v1alpha1.ReasonOwnershipTagsLost,
+			"%s carries no ownership tags of this object any more, as after a script that replaces all tags; Portico changes nothing there. If it still is this object's, ask somebody with access to the account %s to restore them: %s",
+			status.ARN, status.AccountID, command)
+	}
+	return engine.Blocked(v1alpha1.ReasonOwnershipTagsLost,
+		"%s carries no ownership tags of this object any more, as after a script that replaces all tags; nothing was deleted or stopped. To let go of it as it is, set spec.deletionPolicy to Retain or Orphan. If it still is this object's, ask somebody with access to the account %s to restore them, and the deletion goes on: %s",
+		status.ARN, status.AccountID, command)
+}

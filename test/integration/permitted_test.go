@@ -1,0 +1,116 @@
+//go:build integration
+
+package integration
+
+import (
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// homes are accounts of the kinds' own, so that none asks for another's actions.
+var homes = map[string]string{
+	"EC2Instance": "240000000081", "RDSInstance": "240000000082", "S3Bucket": "240000000083", "SNSTopic": "240000000084", "SQSQueue": "240000000085",
+}
+
+// permitted are lives of the kinds, one object after the other, which need every action of the document but the others, each left out for a
+// reason. NAMESPACE stands for the namespace.
+var permitted = map[string]struct {
+	// setup makes what the specs name, and returns what stands for it, and its name.
+	setup func(s sharedAccount, ns string) []string
+	lives [][]string
+	given []string // actions that AWS does not name when they are missing
+	other map[string]string
+}{
+	"S3Bucket": {
+		lives: [][]string{{
+			`{"spec":{"versioning":"Enabled","encryption":{"algorithm":"AES256"},"publicAccessBlock":{"blockPublicAcls":true},"tags":{"a":"b"},"forceDestroy":true,
+			  "lifecycleRules":[{"id":"a","enabled":true,"expirationDays":5}],"corsRules":[{"allowedOrigins":["*"],"allowedMethods":["GET"]}]}}`,
+			`{"spec":{"versioning":"Suspended","publicAccessBlock":{"blockPublicAcls":false},"tags":{"a":"c"},"lifecycleRules":null,"corsRules":null}}`,
+		}},
+		other: map[string]string{
+			"tag:GetResources":              "of references, which have a test of their own",
+			"s3:PutEncryptionConfiguration": "AES256 is what every bucket has",
+			"s3:UntagResource":              "of buckets with attribute-based access control, which have a test of their own",
+			"s3:ListBucketVersions":         "of what is in a bucket, and this one is empty",
+			"s3:DeleteObject":               "of what is in a bucket, and this one is empty",
+			"s3:DeleteObjectVersion":        "of what is in a bucket, and this one is empty",
+		},
+	},
+	"SQSQueue": {
+		lives: [][]string{{`{"spec":{"visibilityTimeout":77,"tags":{"a":"b"}}}`, `{"spec":{"visibilityTimeout":78,"tags":{"a":null,"c":"d"}}}`}},
+		other: map[string]string{
+			"sqs:ListQueues":   "sweeps list, and their failure says nothing of one queue",
+			"tag:GetResources": "of references, which have a test of their own",
+		},
+	},
+	"SNSTopic": {
+		lives: [][]string{{`{"spec":{"displayName":"News","tags":{"a":"b"}}}`, `{"spec":{"displayName":"Olds","tags":{"a":null,"c":"d"}}}`}},
+		other: map[string]string{
+			"sns:ListTopics":                "sweeps list, and their failure says nothing of one topic",
+			"sns:GetSubscriptionAttributes": "this topic has no queues",
+			"sns:SetSubscriptionAttributes": "this topic has no queues",
+			"sns:Subscribe":                 "this topic has no queues",
+			"sns:Unsubscribe":               "this topic has no queues",
+			"tag:GetResources":              "of references, which have a test of their own",
+		},
+	},
+	"RDSInstance": {
+		setup: func(s sharedAccount, ns string) []string {
+			world.Proxy.HideDatabaseTags(true)
+			s.t.Cleanup(func() { world.Proxy.HideDatabaseTags(false) })
+			group := s.group("databases")
+			s.tag(group, ns)
+			return []string{"GROUP", group}
+		},
+		lives: [][]string{{
+			`{"spec":{"manageMasterUserPassword":true,"masterUserSecretKmsKeyID":"alias/aws/secretsmanager","storageEncrypted":true,"kmsKeyID":"alias/aws/rds",
+			  "backupRetentionPeriod":7,"tags":{"a":"b"},"vpcSecurityGroupIDs":["GROUP"],"skipFinalSnapshot":false,"finalSnapshotIdentifier":"NAMESPACE-farewell"}}`,
+			`{"spec":{"backupRetentionPeriod":8,"tags":{"a":null,"c":"d"}}}`,
+			`{"metadata":{"annotations":{"portico.dev/rotate-password":"1"}},"spec":{"backupRetentionPeriod":9}}`,
+		}, {
+			`{"spec":{"restoreFrom":{"snapshotIdentifier":"NAMESPACE-farewell"}}}`,
+		}},
+		given: []string{"kms:DescribeKey", "kms:CreateGrant", "kms:Decrypt", "kms:GenerateDataKey"}, // "KMSKeyNotAccessibleFault"
+		other: map[string]string{},
+	},
+	"EC2Instance": {
+		setup: func(s sharedAccount, ns string) []string {
+			group := s.group("machines")
+			s.tag(group, ns)
+			_, snapshot := s.disk()
+			s.tag(snapshot, ns)
+			role := "machine-of-" + ns
+			_, err := s.iam.CreateRole(s.t.Context(), &iam.CreateRoleInput{Path: aws.String("/portico/" + ns + "/"), RoleName: &role, AssumeRolePolicyDocument: aws.String("{}")})
+			s.must(err)
+			for _, name := range []string{ns + "-one", ns + "-two"} {
+				s.profile(name, ns)
+				_, err := s.iam.AddRoleToInstanceProfile(s.t.Context(), &iam.AddRoleToInstanceProfileInput{InstanceProfileName: &name, RoleName: &role})
+				s.must(err)
+			}
+			return []string{"GROUP", group, "SNAPSHOT", snapshot, "IMAGE", latestLinux}
+		},
+		lives: [][]string{{
+			`{"spec":{"tags":{"a":"b"},"imageID":"","imageSSMParameter":"IMAGE","securityGroupIDs":["GROUP"],"blockDeviceMappings":[
+			  {"deviceName":"/dev/xvda","volumeSize":20},{"deviceName":"/dev/sdf","snapshotID":"SNAPSHOT","kmsKeyID":"alias/aws/ebs"}]}}`,
+			`{"spec":{"tags":{"a":null,"c":"d"},"monitoring":true,"creditSpecification":"unlimited","metadataOptions":{"httpPutResponseHopLimit":3},
+			  "disableApiTermination":true,"iamInstanceProfile":"NAMESPACE-one","blockDeviceMappings":[
+			  {"deviceName":"/dev/xvda","volumeSize":21},{"deviceName":"/dev/sdf","snapshotID":"SNAPSHOT","kmsKeyID":"alias/aws/ebs"}]}}`,
+			`{"spec":{"monitoring":null,"iamInstanceProfile":"NAMESPACE-two","disableApiTermination":false,"allowStop":true,"instanceType":"t3.small"}}`,
+			`{"spec":{"iamInstanceProfile":null}}`,
+		}, {
+			`{"spec":{"tags":{"a":"b"}}}`, // with an image of its own
+		}},
+		other: map[string]string{},
+	},
+}
+
+// sharedAccountOf is the account of a provider, as somebody with access to it sees it.
+func sharedAccountOf(t *testing.T, p *v1alpha1.AWSProvider) sharedAccount {
+	t.Helper()
+	return sharedAccount{t, ec2.NewFromConfig(outsideConfig(t, p.Name)), iam.NewFromConfig(outsideConfig(t, p.Name))}
+}
