@@ -19,7 +19,7 @@ func (r *reconciliation[T, S]) handleAbsence() error {
 		return nil
 	}
 	if !r.Stateful {
-		r.recreating, status.ARN = true, "" // saved before the creation: the new one is waited for like any other
+		r.recreating, r.lostARN, status.ARN = true, status.ARN, "" // saved before the creation: the new one is waited for like any other
 		return nil
 	}
 	if !r.isAbsent(r.Adapter, status) {

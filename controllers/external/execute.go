@@ -136,6 +136,9 @@ func (r *reconciliation[T, S]) failed(create bool, a Action, err error) {
 		return
 	}
 	status.LastSyncTime = r.lastSyncBefore
+	if r.recreating { // the next pass is a re-creation too
+		status.ARN = r.lostARN
+	}
 	if retrier, ok := r.Adapter.(Retrier[T]); ok && !r.recentlyChanged(status) {
 		retrier.NextAttempt(r.obj)
 	}

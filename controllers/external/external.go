@@ -94,6 +94,7 @@ type reconciliation[T Object, S any] struct {
 	obj            T
 	pass           *engine.Pass
 	recreating     bool                   // it was there, and has to be created again
+	lostARN        string                 // of what is created again
 	saved          bool                   // SaveStatus has shown obj to be the latest
 	lastSyncBefore *metav1.Time           // status.lastSyncTime at the start
 	taken          []engine.PlannedAction // so far

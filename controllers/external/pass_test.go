@@ -3,6 +3,7 @@ package external
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -208,5 +209,32 @@ func TestAResourceThatIsNotDoneIsReportedAndNotPublished(t *testing.T) {
 	b := bucket()
 	if err := work.Reconcile(t.Context(), b, engine.NewPass(nil)); reasonOf(err) != "Creating" || b.Status.ARN == "" {
 		t.Errorf("%v, status %+v", err, b.Status.AWSStatus)
+	}
+}
+
+// A name may be taken for a while after the loss. What is created then is told as what it is: a re-creation.
+func TestARecreationThatWasRefusedIsStillOne(t *testing.T) {
+	for _, x := range []struct {
+		with  error
+		notes string
+		arn   string // before the second try
+	}{
+		{NotCreated(engine.Wait("NameBusy", time.Second, "the name is taken")), "Recreated", "arn:thing"},
+		{errors.New("no answer"), "Created", ""}, // it may have been made
+	} {
+		b := bucket(made)
+		lost := drive(&world{}, nil)
+		lost.Stateful = false
+		lost.Connect = func(context.Context, *v1alpha1.S3Bucket) (Connection[*v1alpha1.S3Bucket, thing], error) {
+			return Connection[*v1alpha1.S3Bucket, thing]{Adapter: &refusing{with: x.with}}, nil
+		}
+		if err := lost.Reconcile(t.Context(), b, engine.NewPass(nil)); err == nil || b.Status.ARN != x.arn {
+			t.Errorf("%v: status has %q, want %q", err, b.Status.ARN, x.arn)
+		}
+		again, notes := drive(&world{want: "a"}, nil), engine.NewPass(nil)
+		again.Stateful = false
+		if err := again.Reconcile(t.Context(), b, notes); err != nil || !strings.Contains(strings.Join(notes.Strings(), "\n"), x.notes) {
+			t.Errorf("%v: %v, %q, want %s", x.with, err, notes.Strings(), x.notes)
+		}
 	}
 }

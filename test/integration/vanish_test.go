@@ -84,7 +84,7 @@ func provider(j journey, name string) client.Object {
 		j.t.Fatal(err)
 	}
 	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: *j.keys.Spec.DeepCopy()}
-	p.Spec.AccessKeyIDRef.Name, p.Spec.SecretAccessKeyRef.Name = name, name
+	p.Spec.AccessKeyIDRef.Name, p.Spec.SecretAccessKeyRef.Name, p.Spec.AssumeRoleARN = name, name, stack.RoleARN(stack.AccountID)
 	return p
 }
 

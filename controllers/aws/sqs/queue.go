@@ -96,7 +96,7 @@ func (q *queue) create(obj *v1alpha1.SQSQueue, set, tags map[string]string) exte
 			case cloud.HasCode(err, "QueueNameExists"), cloud.HasCode(err, "QueueAlreadyExists"):
 				return nil // made in the meantime, or by an earlier try
 			case cloud.HasCode(err, "AWS.SimpleQueueService.QueueDeletedRecently"), cloud.HasCode(err, "QueueDeletedRecently"):
-				return engine.Wait(v1alpha1.ReasonNameBusy, 10*time.Second, "a queue named %s was deleted less than 60 seconds ago; SQS gives the name free after that time", name)
+				return external.NotCreated(engine.Wait(v1alpha1.ReasonNameBusy, 10*time.Second, "a queue named %s was deleted less than 60 seconds ago; SQS gives the name free after that time", name))
 			case err != nil:
 				return cloud.Explain(err)
 			}
