@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// betweenKills is how long after a blow the next one comes.
+	// How long after a blow the next one comes, and how long what is killed stays away.
 	leastBetweenKills, mostBetweenKills = 4 * time.Second, 14 * time.Second
 	mostDown                            = 5 * time.Second
 )
