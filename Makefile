@@ -126,6 +126,7 @@ chaos: $(build) ## Let users, crashes and faults loose, then compare AWS with th
 # With a seed that has found something, another one each day.
 .PHONY: test-chaos
 test-chaos: ## The same for 2 min, with a seed that found something once: for CI
+	@go test -tags chaos ./cmd/operator
 	@$(MAKE) chaos DURATION=$(or $(DURATION),2m) SEED=$(or $(SEED),found)
 
 ## ---- bench

@@ -22,6 +22,9 @@ func (s Secrets) LetGo(ctx context.Context, kind string, obj client.Object) erro
 		secret := &corev1.Secret{}
 		key := client.ObjectKey{Namespace: obj.GetNamespace(), Name: SecretName(kind, obj, purpose)}
 		found, err := engine.Find(ctx, s.APIReader, key, secret)
+		if err == nil && found && isKeptFor(secret, obj) { // obj is called off as well, before it has taken up what was kept for it
+			err = s.takeUp(ctx, obj, secret)
+		}
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -106,6 +107,9 @@ func (w *world) putObject(ctx context.Context, t *target) error {
 	return w.account.put(ctx, t.reached(), fmt.Sprintf("some/key-%d", t.lot.IntN(9)))
 }
 
+// youngAPIServer is how long kube-apiserver may not serve all it has; see killAPIServer.
+const youngAPIServer = 15 * time.Second
+
 // trial makes a namespace with a few resources, or deletes the one that is there with all that is in it.
 func (w *world) trial(ctx context.Context, t *target) error {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("trial-%d", w.trials)}}
@@ -123,6 +127,11 @@ func (w *world) trial(ctx context.Context, t *target) error {
 	case err != nil:
 		return err
 	case ns.DeletionTimestamp != nil:
+		return errIdle
+	}
+	w.spaces.Lock()
+	defer w.spaces.Unlock()
+	if time.Since(w.apiServerBegan) < youngAPIServer {
 		return errIdle
 	}
 	for _, k := range kinds {

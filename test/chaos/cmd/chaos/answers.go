@@ -7,12 +7,14 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/external"
 )
 
 // answers are what people do about what waits for them, by the reason.
@@ -32,6 +34,23 @@ var answers = map[string]func(*world, context.Context, kind, *unstructured.Unstr
 			return err
 		}
 		return patch(ctx, w.admin, o, `{"adoptionPolicy":"Adopt"}`)
+	},
+	// Somebody made one while the one before was to be kept, whose Secret is nobody's now.
+	v1alpha1.ReasonBindingConflict: func(w *world, ctx context.Context, k kind, o *unstructured.Unstructured) error {
+		secret := &corev1.Secret{}
+		key := client.ObjectKey{Namespace: o.GetNamespace(), Name: external.BindingName(k.name, o)}
+		if err := w.admin.Get(ctx, key, secret); err != nil || secret.Annotations[v1alpha1.AnnotationKeptFor] == "" {
+			return err
+		}
+		return w.admin.Delete(ctx, secret)
+	},
+	"DeadLetterQueueMismatch": patching(`{"deadLetterQueue":null}`), // its own
+	// It was stopped as its deletion policy said, and found again.
+	v1alpha1.ReasonStopped: patching(`{"state":"Running"}`),
+	"SubscribedTo": func(w *world, ctx context.Context, k kind, o *unstructured.Unstructured) error { // by whoever names it no more
+		err := patch(ctx, w.admin, o, `{"deletionPolicy":"Retain"}`)
+		w.ledger.deleting(k, o, false)
+		return err
 	},
 	"DeletionProtected":         patching(`{"deletionProtection":false}`),
 	"TerminationProtected":      patching(`{"disableApiTermination":false}`),

@@ -40,7 +40,7 @@ var strains = []strain{
 	{Fault: awsproxy.Fault{Kind: awsproxy.Latency, Probability: 0.6}, weight: 3, longMS: 12000, lag: 1500},
 }
 
-// services that a fault may strike alone.
+// struck are the services that a fault may strike alone; the empty one stands for all of them.
 var struck = []string{"", "", "s3", "sqs", "sns", "rds", "ec2", "sts", "route53", "acm", "tagging"}
 
 // betweenFaults is how long after the begin of a fault the next one comes, at most.

@@ -54,10 +54,9 @@ func (w *world) startOperator(ctx context.Context) error {
 		},
 		Env:   []string{"PORTICO_TEST_CLOCK_OFFSET=" + o.clock, fmt.Sprintf("PORTICO_TEST_TIME_SCALE=%v", operatorScale)},
 		Ready: stack.Answers("http://" + health + "/readyz"),
-		Died: func(e *process.DiedError) { // without the API server it ends, for it may lead no more
+		Died: func(*process.DiedError) { // without the API server it ends, for it may lead no more
 			w.counts.add("kills", "operator, by itself")
 			w.revive(context.WithoutCancel(ctx))
-			_ = e
 		},
 	})
 	return err
@@ -81,7 +80,7 @@ func (w *world) revive(ctx context.Context) {
 	}
 }
 
-// kill ends the operator at once, and holds it down for a while.
+// killOperator ends the operator at once, and holds it down for a while.
 func (w *world) killOperator(ctx context.Context, down time.Duration) error {
 	o := w.operator
 	o.hold(true)

@@ -45,6 +45,9 @@ type world struct {
 	control  map[string]string // the configurations of what is somebody else's, by resource
 	progress io.Writer
 
+	spaces         sync.Mutex // while namespaces are deleted, or the API server is
+	apiServerBegan time.Time
+
 	mu      sync.Mutex
 	invalid []string // what was taken though it must be refused
 	trials  int      // namespaces for trials so far
