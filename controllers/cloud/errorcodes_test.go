@@ -87,6 +87,7 @@ var unlisted = map[string]string{
 	"RequestThrottledException": "common to all services", "EC2ThrottledException": "as the SDK has it", "UnknownError": "the SDK's name for what is no error of AWS's",
 	"UnrecognizedClientException": "of services that answer in JSON", "InvalidSignatureException": "of services that answer in JSON", "IncompleteSignatureException": "of services that answer in JSON",
 	"MissingAuthenticationTokenException": "of services that answer in JSON", "SubscriptionRequiredException": "of services that answer in JSON",
+	"InvalidAction": "common to all services", "UnknownOperationException": "of services that answer in JSON",
 	"InvalidSignature": "of STS", "RequestInTheFuture": "as the SDK has it", "Forbidden": "the SDK's name for HTTP 403 without a body", "BadRequest": "the SDK's name for HTTP 400 without a body",
 	"ServiceQuotaExceededException": "common to all services", "LimitExceeded": "of IAM", "InvalidDomainName": "of Route 53",
 	"RequestInProgressException": "of ACM, for a certificate that is not issued",

@@ -44,10 +44,11 @@ func whoIs(ctx context.Context, p *v1alpha1.AWSProvider, services Services, cfg 
 	return identity{account: p.Spec.AccountID, stated: true}, nil
 }
 
-// explainIdentity says what to do where a server that is not AWS does not know the question.
+// explainIdentity says what to do where a server that is not AWS does not know the question. The question has no parameters that could be
+// wrong: MinIO says that its name is.
 func explainIdentity(services Services, err error) error {
 	s := Session{Services: services}
-	if !s.Lacks(sts.ServiceID, err) && !isIllegible(err) {
+	if services.Endpoint(sts.ServiceID) == "" || !s.Lacks(sts.ServiceID, err) && !isIllegible(err) && classOf(err) != invalid {
 		return Explain(err)
 	}
 	return engine.Blocked(v1alpha1.ReasonAccountNotStated, "%s. The server at %s does not say whose the credentials are. If it has no STS, name the services that it has in endpoints, remove endpoint and endpoints.sts, and set accountID", stableText(err), services.Endpoint(sts.ServiceID))

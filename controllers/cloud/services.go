@@ -95,9 +95,6 @@ func (s Services) list() string {
 	return strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(s.Own)), func(service string) bool { return service == s3Control }), ", ")
 }
 
-// unknownCalls are the answers of servers that are not AWS to calls that they do not know.
-var unknownCalls = []string{"NotImplemented", "MethodNotAllowed", "UnknownOperation", "UnknownOperationException", "InvalidAction", "XNotImplemented"}
-
 // Lacks reports whether err says that there is no such service, or that the server at its endpoint does not know the call. AWS knows
 // them all.
 func (s *Session) Lacks(service string, err error) bool {
@@ -109,7 +106,7 @@ func (s *Session) Lacks(service string, err error) bool {
 	case s.Services.Endpoint(service) == "":
 		return false
 	}
-	if slices.Contains(unknownCalls, Code(err)) {
+	if classOf(err) == lacking || HasCode(err, "InvalidAction") || HasCode(err, "UnknownOperationException") {
 		return true
 	}
 	answer, ok := errors.AsType[*awshttp.ResponseError](err)

@@ -24,6 +24,12 @@ type stub struct {
 	mu    sync.Mutex
 	asked []string
 	says  string // an error code that it answers with; empty: none
+	sts   string // the body of its answer about the caller
+}
+
+// errorBody is how STS words an error.
+func errorBody(code, message string) string {
+	return `<ErrorResponse><Error><Code>` + code + `</Code><Message>` + message + `</Message></Error></ErrorResponse>`
 }
 
 func newStub(t *testing.T) *stub {
@@ -46,8 +52,8 @@ func newStub(t *testing.T) *stub {
 			w.WriteHeader(http.StatusForbidden)
 			_, _ = w.Write([]byte(`<Error><Code>` + says + `</Code><Message>no</Message></Error>`))
 		case body == "GetCallerIdentity":
-			w.WriteHeader(http.StatusMethodNotAllowed)
-			_, _ = w.Write([]byte("the body of another maker"))
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = w.Write([]byte(s.sts))
 		case strings.HasPrefix(body, "AmazonSQS"):
 			w.Header().Set("Content-Type", "application/x-amz-json-1.0")
 			_, _ = w.Write([]byte(`{}`))
@@ -132,12 +138,21 @@ func TestAnEndpointWithoutSTSIsNamed(t *testing.T) {
 		"endpoint":      func(s *v1alpha1.AWSProviderSpec, url string) { s.Endpoint, s.Endpoints = url, nil },
 		"endpoints.sts": func(s *v1alpha1.AWSProviderSpec, url string) { s.Endpoints.STS = url },
 	} {
-		sessions, p, buckets, _ := withoutSTS(t)
-		change(&p.Spec, buckets.URL)
-		_, err := sessions.Verify(t.Context(), p)
-		wait, _ := engine.AsWait(err)
-		if reason(wait) != "AccountNotStated" || !strings.Contains(err.Error(), buckets.URL) || !strings.Contains(err.Error(), "HTTP status 405") || !strings.Contains(err.Error(), "set accountID") {
-			t.Errorf("%s: %v", name, err)
+		for body, row := range map[string]struct{ reason, says string }{
+			"the words of another maker":                               {"AccountNotStated", "HTTP status 400"},
+			errorBody("NotImplemented", "no"):                          {"AccountNotStated", "NotImplemented"},
+			errorBody("InvalidParameterValue", "Unsupported action x"): {"AccountNotStated", "Unsupported action x"},
+			errorBody("InvalidClientTokenId", "no"):                    {"CredentialsRejected", "InvalidClientTokenId"},
+		} {
+			sessions, p, buckets, _ := withoutSTS(t)
+			change(&p.Spec, buckets.URL)
+			buckets.sts = body
+			_, err := sessions.Verify(t.Context(), p)
+			wait, _ := engine.AsWait(err)
+			advised := err != nil && strings.Contains(err.Error(), buckets.URL) && strings.Contains(err.Error(), "set accountID")
+			if reason(wait) != row.reason || !strings.Contains(err.Error(), row.says) || advised != (row.reason == "AccountNotStated") {
+				t.Errorf("%s: %s: %v", name, body, err)
+			}
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"golang.org/x/sync/singleflight"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -227,7 +228,7 @@ func (s *Session) In(region, kind, namespaceUID string) *Session {
 	c := *s
 	c.Config = s.Config.Copy()
 	c.Config.Region = region
-	c.Config.APIOptions = append(slices.Clone(s.Config.APIOptions), limitRate(s.limiters, s.AccountID, region), noteRegion(region, s.AccountID, isOff(s.Config, region)))
+	c.Config.APIOptions = append(slices.Clone(s.Config.APIOptions), limitRate(s.limiters, s.AccountID, region), noteRegion(region, s.AccountID, isOff(s.ConfigFor(sts.ServiceID), region)))
 	c.Identity.Kind, c.Identity.NamespaceUID = kind, namespaceUID
 	return &c
 }

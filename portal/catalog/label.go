@@ -10,7 +10,7 @@ var spelled = map[string]string{
 	"acl": "ACL", "acls": "ACLs", "api": "API", "arn": "ARN", "aws": "AWS", "cidr": "CIDR", "cors": "CORS",
 	"cpu": "CPU", "db": "DB", "dlq": "DLQ", "dns": "DNS", "ebs": "EBS", "ecr": "ECR", "fifo": "FIFO", "http": "HTTP",
 	"https": "HTTPS", "iam": "IAM", "id": "ID", "ids": "IDs", "iops": "IOPS", "ip": "IP", "kms": "KMS",
-	"rds": "RDS", "s3": "S3", "sqs": "SQS", "sse": "SSE", "ssm": "SSM", "tls": "TLS", "ttl": "TTL", "url": "URL",
+	"rds": "RDS", "s3": "S3", "sns": "SNS", "sqs": "SQS", "sse": "SSE", "ssm": "SSM", "sts": "STS", "tls": "TLS", "ttl": "TTL", "url": "URL",
 	"vpc": "VPC",
 }
 

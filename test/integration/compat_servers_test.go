@@ -126,7 +126,7 @@ func answers(ctx context.Context, address string) error {
 	return resp.Body.Close()
 }
 
-// account makes the provider, first without the account that has to be stated.
+// account makes the provider: first as if the server had STS, and then without the account that has to be stated.
 func (s *trial) account(id, secret string) *v1alpha1.AWSProvider {
 	s.Helper()
 	name := fmt.Sprintf("server-%d", counter.Add(1))
@@ -138,12 +138,16 @@ func (s *trial) account(id, secret string) *v1alpha1.AWSProvider {
 		own = &v1alpha1.ServiceEndpoints{SQS: s.front.URL}
 	}
 	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.AWSProviderSpec{
-		Region: stack.Region, Endpoints: own, AllowedNamespaces: &metav1.LabelSelector{},
+		Region: stack.Region, Endpoint: s.front.URL, AllowedNamespaces: &metav1.LabelSelector{},
 		AWSRules:       v1alpha1.AWSRules{AllowedKMSKeys: []string{"*"}},
 		AccessKeyIDRef: &v1alpha1.SecretKeyRef{Name: name, Key: "id"}, SecretAccessKeyRef: &v1alpha1.SecretKeyRef{Name: name, Key: "secret"},
 	}}
 	create(s.T, s.Client, p)
 	s.Cleanup(func() { forget(s.T, s.Client, name) })
+	if got := reason(s.T, s.Client, p, "AccountNotStated").Message; !strings.Contains(got, "does not say whose the credentials are") {
+		s.Errorf("message %q", got)
+	}
+	edit(s.T, s.Client, p, func(p *v1alpha1.AWSProvider) { p.Spec.Endpoint, p.Spec.Endpoints = "", own })
 	if got := reason(s.T, s.Client, p, "AccountNotStated").Message; !strings.Contains(got, "Set accountID") {
 		s.Errorf("message %q", got)
 	}
