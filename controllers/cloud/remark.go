@@ -24,12 +24,11 @@ func (id Identity) LostMarks(obj client.Object, tags map[string]string) map[stri
 	return marks
 }
 
-// Command returns a line for a shell that makes a call with the AWS command line, whose first word names the service, in the session's
-// region and at its endpoint.
-func (s *Session) Command(words ...string) string {
+// Command returns a line for a shell that makes a call with the AWS command line, in the session's region and where the service is, whose ID is
+// the SDK's.
+func (s *Session) Command(service string, words ...string) string {
 	line := append([]string{"aws"}, words...)
 	line = append(line, "--region", s.Config.Region)
-	service := strings.ToUpper(strings.TrimSuffix(words[0], "api")) // s3api is of S3
 	if endpoint := s.Services.Endpoint(service); endpoint != "" {
 		line = append(line, "--endpoint-url", endpoint)
 	}

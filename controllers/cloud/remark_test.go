@@ -45,10 +45,10 @@ func TestWhatMarksAreLost(t *testing.T) {
 
 // The shell gives the command exactly the words that were meant.
 func TestACommandSurvivesTheShell(t *testing.T) {
-	s := &Session{Config: aws.Config{Region: "eu-west-1"}, Services: Services{All: "http://127.0.0.1:4566"}}
+	s := &Session{Config: aws.Config{Region: "eu-west-1"}, Services: Services{Own: map[string]string{"SQS": "http://127.0.0.1:4566"}}}
 	tags := TagText(map[string]string{"it's": `"quoted" $HOME \`, "a": "two  words;&\n"})
 	words := []string{"sqs", "tag-queue", "--tags", tags, "--name", "", "~", "*"}
-	out, err := exec.CommandContext(t.Context(), "sh", "-c", `aws() { printf '%s\0' "$@"; }; `+s.Command(words...)).Output()
+	out, err := exec.CommandContext(t.Context(), "sh", "-c", `aws() { printf '%s\0' "$@"; }; `+s.Command("SQS", words...)).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestACommandSurvivesTheShell(t *testing.T) {
 	if got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if text := s.Command("sqs"); text != "aws sqs --region eu-west-1 --endpoint-url http://127.0.0.1:4566" {
+	if text := s.Command("SNS", "sns"); text != "aws sns --region eu-west-1" {
 		t.Errorf("%s", text)
 	}
 	if want := `[{"Key":"a","Value":"1"},{"Key":"b","Value":"2"}]`; TagText(map[string]string{"b": "2", "a": "1"}) != want {

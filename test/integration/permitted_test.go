@@ -109,7 +109,7 @@ var permitted = map[string]struct {
 	},
 }
 
-// sharedAccountOf is the account of a provider, as somebody with access to it sees it.
+// sharedAccountOf returns the account of a provider, as somebody with access to it sees it.
 func sharedAccountOf(t *testing.T, p *v1alpha1.AWSProvider) sharedAccount {
 	t.Helper()
 	return sharedAccount{t, ec2.NewFromConfig(outsideConfig(t, p.Name)), iam.NewFromConfig(outsideConfig(t, p.Name))}

@@ -32,8 +32,8 @@ type Adapter[T external.Object] struct {
 	Service Service
 	// TagCall and UntagCall are the names of the calls.
 	TagCall, UntagCall string
-	// TagCommand returns the words of the command line that makes TagCall.
-	TagCommand func(id string, tags map[string]string) []string
+	// TagCommand returns the command line that makes TagCall.
+	TagCommand func(session *cloud.Session, id string, tags map[string]string) string
 	// All lists the attributes of obj's resource.
 	All func(obj T) []Attribute[T]
 	// Find returns the ID of obj's resource, and "" if it is known not to be there.
@@ -97,7 +97,7 @@ func (a *Adapter[T]) Remark(obj T, seen *State) string {
 	if marks == nil {
 		return ""
 	}
-	return a.Session.Command(a.TagCommand(seen.ID, marks)...)
+	return a.TagCommand(a.Session, seen.ID, marks)
 }
 
 // Declared lists the spec paths in use.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -44,7 +45,7 @@ func (i *instance) Remark(obj *v1alpha1.EC2Instance, seen *instanceState) string
 	if marks == nil {
 		return ""
 	}
-	return i.session.Command("ec2", "create-tags", "--resources", seen.id(), "--tags", cloud.TagText(marks))
+	return i.session.Command(ec2.ServiceID, "ec2", "create-tags", "--resources", seen.id(), "--tags", cloud.TagText(marks))
 }
 
 // Declared lists the spec paths in use.

@@ -88,7 +88,7 @@ func (i *instance) Remark(obj *v1alpha1.RDSInstance, seen *instanceState) string
 	if marks == nil {
 		return ""
 	}
-	return i.session.Command("rds", "add-tags-to-resource", "--resource-name", seen.arn(), "--tags", cloud.TagText(marks))
+	return i.session.Command(rds.ServiceID, "rds", "add-tags-to-resource", "--resource-name", seen.arn(), "--tags", cloud.TagText(marks))
 }
 
 // Declared lists the spec paths in use.

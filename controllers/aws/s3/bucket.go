@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3control"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/cloud"
@@ -139,10 +140,14 @@ func (b bucket) Remark(obj *v1alpha1.S3Bucket, seen *bucketState) string {
 		return ""
 	}
 	if _, byControl := b.tagging.byControl.Load(*t.bucket); byControl {
-		return b.session.Command("s3control", "tag-resource", "--account-id", *t.account, "--resource-arn", *t.arn, "--tags", cloud.TagText(marks))
+		return b.session.Command(s3control.ServiceID, "s3control", "tag-resource", "--account-id", *t.accountID, "--resource-arn", *t.arn, "--tags", cloud.TagText(marks))
 	}
-	all := cloud.TagChange{Set: marks}.Apply(seen.tags)
-	return b.session.Command("s3api", "put-bucket-tagging", "--bucket", *t.bucket, "--expected-bucket-owner", *t.account, "--tagging", `{"TagSet":`+cloud.TagText(all)+`}`)
+	all := `{"TagSet":` + cloud.TagText(cloud.TagChange{Set: marks}.Apply(seen.tags)) + `}`
+	words := []string{"s3api", "put-bucket-tagging", "--bucket", *t.bucket, "--tagging", all}
+	if t.account != nil {
+		words = append(words, "--expected-bucket-owner", *t.account)
+	}
+	return b.session.Command(s3.ServiceID, words...)
 }
 
 // Declared lists the spec paths in use; tags one by one, the provider's default tags among them.

@@ -121,3 +121,34 @@ func TestS3ControlGoesToTheEndpointItself(t *testing.T) {
 		}
 	}
 }
+
+// The command that restores lost marks keeps the tags of others, and goes where the tags are written, as whoever owns the bucket there.
+func TestTheCommandThatRestoresMarks(t *testing.T) {
+	marks := cloud.TagText(adapter(nil).session.Identity.OwnershipTags(object()))
+	const elsewhere = "https://minio.example.com:9000"
+	for name, x := range map[string]struct {
+		change func(bucket)
+		want   string
+	}{
+		"of S3": {func(bucket) {}, `aws s3api put-bucket-tagging --bucket mine --tagging '{"TagSet":[{"Key":"made-by","Value":"hand"},` + marks[1:] +
+			`}' --expected-bucket-owner 111122223333 --region eu-west-1`},
+		"of S3 Control, which S3 left the tags to": {
+			func(b bucket) { b.tagging.byControl.Store("mine", true) },
+			`aws s3control tag-resource --account-id 111122223333 --resource-arn arn:aws:s3:::mine --tags '` + marks + `' --region eu-west-1`,
+		},
+		"where the server knows other owners": {
+			func(b bucket) {
+				b.session.Stated, b.session.Services = true, cloud.Services{Own: map[string]string{"S3": elsewhere}}
+			},
+			`aws s3api put-bucket-tagging --bucket mine --tagging '{"TagSet":[{"Key":"made-by","Value":"hand"},` + marks[1:] +
+				`}' --region eu-west-1 --endpoint-url ` + elsewhere,
+		},
+	} {
+		a, obj := adapter(&fakeS3{}), object()
+		x.change(a)
+		obj.Status.BucketName = "mine"
+		if got := a.Remark(obj, &bucketState{tags: map[string]string{"made-by": "hand"}}); got != x.want {
+			t.Errorf("%s:\n%s, want\n%s", name, got, x.want)
+		}
+	}
+}

@@ -142,9 +142,9 @@ func (t *topic) create(obj *v1alpha1.SNSTopic, set, tags map[string]string) exte
 	}
 }
 
-// tagCommand returns the words of the command that does what TagResource does, which keeps all other tags.
-func tagCommand(arn string, tags map[string]string) []string {
-	return []string{"sns", "tag-resource", "--resource-arn", arn, "--tags", cloud.TagText(tags)}
+// tagCommand returns the command that does what TagResource does, which keeps all other tags.
+func tagCommand(session *cloud.Session, arn string, tags map[string]string) string {
+	return session.Command(sns.ServiceID, "sns", "tag-resource", "--resource-arn", arn, "--tags", cloud.TagText(tags))
 }
 
 // Report fills the status.

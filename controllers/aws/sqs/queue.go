@@ -106,10 +106,10 @@ func (q *queue) create(obj *v1alpha1.SQSQueue, set, tags map[string]string) exte
 	}
 }
 
-// tagCommand returns the words of the command that does what TagQueue does, which keeps all other tags.
-func tagCommand(url string, tags map[string]string) []string {
+// tagCommand returns the command that does what TagQueue does, which keeps all other tags.
+func tagCommand(session *cloud.Session, url string, tags map[string]string) string {
 	text, _ := json.Marshal(tags) // texts do not fail
-	return []string{"sqs", "tag-queue", "--queue-url", url, "--tags", string(text)}
+	return session.Command(sqs.ServiceID, "sqs", "tag-queue", "--queue-url", url, "--tags", string(text))
 }
 
 // Report fills the status.

@@ -137,7 +137,7 @@ func tellTimes(t *table, what string, took []time.Duration, detail string) {
 func oneByOne(ctx context.Context, f *fleet, namespace string, from int, calls *callsByTeam) (took []time.Duration, between []int, err error) {
 	for i := range fairTries {
 		o := newBucket(namespace, from+i)
-		calls.expect(namespace + "-" + o.GetName())
+		calls.expect("-" + namespace + "-" + o.GetName() + "-") // part of the generated name
 		if err := f.create(ctx, []resource{o}); err != nil {
 			return took, between, err
 		}
@@ -158,21 +158,21 @@ func oneByOne(ctx context.Context, f *fleet, namespace string, from int, calls *
 // callsByTeam counts calls to AWS until the first for the bucket that is expected.
 type callsByTeam struct {
 	mu     sync.Mutex
-	prefix string
+	part   string // of its name
 	before int
 	came   bool
 }
 
-func (c *callsByTeam) expect(prefix string) {
+func (c *callsByTeam) expect(part string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.prefix, c.before, c.came = prefix, 0, false
+	c.part, c.before, c.came = part, 0, false
 }
 
 func (c *callsByTeam) note(call fakeaws.Call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.came = c.came || strings.HasPrefix(call.Resource, c.prefix)
+	c.came = c.came || strings.Contains(call.Resource, c.part)
 	if !c.came {
 		c.before++
 	}
