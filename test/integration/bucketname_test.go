@@ -55,6 +55,7 @@ func creations(m awsproxy.Mark) []awsproxy.Call {
 
 // Names that Portico picks begin with the prefix. A bucket that was made before there was one keeps its name, whether its object knows it or not.
 func TestPickedNamesBeginWithThePrefixAndOldOnesStay(t *testing.T) {
+	calm(t)
 	c := withOperator(t)
 	ns := team(t, c)
 	fresh := nameless(ns, "fresh")
