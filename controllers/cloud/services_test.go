@@ -27,7 +27,7 @@ type stub struct {
 	sts   string // the body of its answer about the caller
 }
 
-// errorBody is how STS words an error.
+// errorBody returns an error in the words of STS.
 func errorBody(code, message string) string {
 	return `<ErrorResponse><Error><Code>` + code + `</Code><Message>` + message + `</Message></Error></ErrorResponse>`
 }

@@ -77,10 +77,7 @@ func (r *reconciliation[T, S]) execute(ctx context.Context, create bool, actions
 			r.postponed, kept = append(r.postponed, postponedAction{a.planned(), err}), append(kept, a.Changes...)
 		default:
 			r.failed(create, a, err)
-			if create {
-				return err
-			}
-			return naming(a, err)
+			return naming(create, a, err)
 		}
 		acted = true
 	}

@@ -9,10 +9,10 @@ import (
 )
 
 // naming returns err with the fields that the action is about, if it says that they cannot be had and names none of them: a service has
-// words of its own for them.
-func naming(a Action, err error) error {
+// words of its own for them. A creation is about all of them.
+func naming(create bool, a Action, err error) error {
 	wait, ok := engine.AsWait(err)
-	if !ok || !wait.Stalled || wait.Reason != v1alpha1.ReasonInvalidSpec {
+	if create || !ok || !wait.Stalled || wait.Reason != v1alpha1.ReasonInvalidSpec {
 		return err
 	}
 	var fields []string

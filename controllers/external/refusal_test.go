@@ -24,7 +24,7 @@ func TestARefusalNamesItsFields(t *testing.T) {
 		"a failure":              {action, cause, "cause"},
 		"of no field":            {Action{Name: "DeleteQueue"}, engine.Blocked("InvalidSpec", "no: %w", cause), "no: cause"},
 	} {
-		got := naming(row.action, row.err)
+		got := naming(false, row.action, row.err)
 		if got.Error() != row.want || !errors.Is(got, cause) {
 			t.Errorf("%s: %v, want %s", name, got, row.want)
 		}
@@ -32,6 +32,9 @@ func TestARefusalNamesItsFields(t *testing.T) {
 		is, _ := engine.AsWait(got)
 		if (was == nil) != (is == nil) || (was != nil && (was.Reason != is.Reason || was.Stalled != is.Stalled || was.After != is.After)) {
 			t.Errorf("%s: %+v became %+v", name, was, is)
+		}
+		if again := naming(true, row.action, row.err); again.Error() != row.err.Error() {
+			t.Errorf("%s: the refusal of a creation is reworded", name)
 		}
 	}
 }

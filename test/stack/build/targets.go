@@ -89,9 +89,9 @@ var (
 	}
 	versitygw = external("versitygw", program{module: compatModules + "/versitygw", pkg: "github.com/versity/versitygw/cmd/versitygw"})
 	minio     = external("minio", program{module: compatModules + "/minio", pkg: "github.com/minio/minio"})
-	linters  = external("golangci-lint", program{module: lintModule, pkg: "github.com/golangci/golangci-lint/v2/cmd/golangci-lint"})
-	vulnWarn = external("govulncheck", program{module: lintModule, pkg: "golang.org/x/vuln/cmd/govulncheck"})
-	helm     = external("helm", program{module: chartModule, pkg: "helm.sh/helm/v4/cmd/helm"})
+	linters   = external("golangci-lint", program{module: lintModule, pkg: "github.com/golangci/golangci-lint/v2/cmd/golangci-lint"})
+	vulnWarn  = external("govulncheck", program{module: lintModule, pkg: "golang.org/x/vuln/cmd/govulncheck"})
+	helm      = external("helm", program{module: chartModule, pkg: "helm.sh/helm/v4/cmd/helm"})
 	// Without the clients of all clouds in which Prometheus finds what to scrape.
 	promtool = external("promtool", program{module: monitoringModule, pkg: "github.com/prometheus/prometheus/cmd/promtool", tags: "remove_all_sd"})
 )
