@@ -19,6 +19,7 @@ type finding struct {
 // found are the seeds that found something. CI takes them in turn, one a day.
 var found = []finding{
 	{2, "what may not show yet was waited for until a clock that had been wrong caught up"},
+	{11, "the Secrets of an object that was kept twice in a row were left to nobody"},
 }
 
 type options struct {
