@@ -2,9 +2,13 @@ package cloud
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -47,11 +51,23 @@ func whoIs(ctx context.Context, p *v1alpha1.AWSProvider, services Services, cfg 
 // explainIdentity says what to do where a server that is not AWS does not know the question. The question has no parameters that could be
 // wrong: MinIO says that its name is.
 func explainIdentity(services Services, err error) error {
-	s := Session{Services: services}
-	if services.Endpoint(sts.ServiceID) == "" || !s.Lacks(sts.ServiceID, err) && !isIllegible(err) && classOf(err) != invalid {
+	s, endpoint := Session{Services: services}, services.Endpoint(sts.ServiceID)
+	const advice = "%s. The server at %s does not say whose the credentials are. If it has no STS, name the services that it has in endpoints, remove endpoint and endpoints.sts, and set accountID"
+	switch {
+	case endpoint == "", isDown(err):
 		return Explain(err)
+	case isIllegible(err): // a proxy may have said it: nothing is taken from credentials that worked
+		return engine.Wait(v1alpha1.ReasonAccountNotStated, time.Minute, advice, stableText(err), endpoint)
+	case s.Lacks(sts.ServiceID, err), classOf(err) == invalid:
+		return engine.Blocked(v1alpha1.ReasonAccountNotStated, advice, stableText(err), endpoint)
 	}
-	return engine.Blocked(v1alpha1.ReasonAccountNotStated, "%s. The server at %s does not say whose the credentials are. If it has no STS, name the services that it has in endpoints, remove endpoint and endpoints.sts, and set accountID", stableText(err), services.Endpoint(sts.ServiceID))
+	return Explain(err)
+}
+
+// isDown reports whether the server, or one in front of it, says that it cannot answer now.
+func isDown(err error) bool {
+	answer, ok := errors.AsType[*awshttp.ResponseError](err)
+	return ok && answer.HTTPStatusCode() >= http.StatusInternalServerError && answer.HTTPStatusCode() != http.StatusNotImplemented
 }
 
 // probes are calls that change nothing, and for which the server must know the credentials. Sweeps make the same.

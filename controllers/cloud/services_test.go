@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"net/http"
@@ -24,7 +25,9 @@ type stub struct {
 	mu    sync.Mutex
 	asked []string
 	says  string // an error code that it answers with; empty: none
-	sts   string // the body of its answer about the caller
+	// sts is the body of its answer about the caller, and status that of HTTP; 0: 400.
+	sts    string
+	status int
 }
 
 // errorBody returns an error in the words of STS.
@@ -52,7 +55,7 @@ func newStub(t *testing.T) *stub {
 			w.WriteHeader(http.StatusForbidden)
 			_, _ = w.Write([]byte(`<Error><Code>` + says + `</Code><Message>no</Message></Error>`))
 		case body == "GetCallerIdentity":
-			w.WriteHeader(http.StatusBadRequest)
+			w.WriteHeader(cmp.Or(s.status, http.StatusBadRequest))
 			_, _ = w.Write([]byte(s.sts))
 		case strings.HasPrefix(body, "AmazonSQS"):
 			w.Header().Set("Content-Type", "application/x-amz-json-1.0")
@@ -153,6 +156,22 @@ func TestAnEndpointWithoutSTSIsNamed(t *testing.T) {
 			if reason(wait) != row.reason || !strings.Contains(err.Error(), row.says) || advised != (row.reason == "AccountNotStated") {
 				t.Errorf("%s: %s: %v", name, body, err)
 			}
+		}
+	}
+}
+
+// A proxy in front of a server that is away speaks as no AWS does. That passes, and takes nothing from a session that works.
+func TestAProxysAnswerTakesNothingFromASession(t *testing.T) {
+	for _, status := range []int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusNotFound} {
+		sessions, p, buckets, _ := withoutSTS(t)
+		p.Spec.Endpoint, p.Spec.Endpoints = buckets.URL, nil
+		buckets.status, buckets.sts = status, "<html>a proxy</html>"
+		_, err := sessions.Verify(t.Context(), p)
+		if wait, ok := engine.AsWait(err); err == nil || (ok && wait.Stalled) {
+			t.Errorf("%d: %v", status, err)
+		}
+		if advised := strings.Contains(err.Error(), "set accountID"); advised != (status < 500) {
+			t.Errorf("%d: %v", status, err)
 		}
 	}
 }
