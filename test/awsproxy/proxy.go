@@ -90,7 +90,7 @@ func New(o Options) (*Proxy, error) {
 		upstream: up,
 		s3Hosts:  append([]string{"localhost"}, o.S3Hosts...),
 		now:      o.Now,
-		roles:    &roles{all: o.RolePolicies, own: map[string]iam.Policies{}, asked: map[string]map[string]bool{}},
+		roles:    &roles{all: o.RolePolicies, own: map[string]iam.Policies{}, asked: map[string]map[string]int{}},
 	}
 	p.lag = newLag(o.Seed, o.TimeScale, o.Now)
 	p.dns = newRoute53(up, p.keys.accounts, o.Now)

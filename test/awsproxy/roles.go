@@ -2,7 +2,6 @@ package awsproxy
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"sync"
 
@@ -22,15 +21,15 @@ type roles struct {
 	all iam.Policies            // of those that have none of their own
 	own map[string]iam.Policies // by ARN
 
-	asked map[string]map[string]bool // actions by role
+	asked map[string]map[string]int // how often, by role and action
 }
 
-// AskedActions returns the actions, sorted, that calls in sessions of a role have
-// taken so far, or would have: what its policies were asked for.
-func (p *Proxy) AskedActions(role string) []string {
+// AskedActions returns how often calls in sessions of a role have taken each
+// action so far, or would have: what its policies were asked for.
+func (p *Proxy) AskedActions(role string) map[string]int {
 	p.roles.mu.Lock()
 	defer p.roles.mu.Unlock()
-	return slices.Sorted(maps.Keys(p.roles.asked[role]))
+	return maps.Clone(p.roles.asked[role])
 }
 
 // ask notes that a role's policies are asked for an action.
@@ -38,9 +37,9 @@ func (r *roles) ask(role, action string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.asked[role] == nil {
-		r.asked[role] = map[string]bool{}
+		r.asked[role] = map[string]int{}
 	}
-	r.asked[role][action] = true
+	r.asked[role][action]++
 }
 
 // AttachPolicies gives a role, by its ARN, policies of its own in place of

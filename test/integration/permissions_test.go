@@ -31,7 +31,7 @@ type ladder struct {
 	role    string
 	file    map[string]any // the document
 	granted []string
-	asked   []string // before
+	asked   map[string]int // before
 	detach  func()
 	wake    func(engine.Object) // has what waits for a permission tried again
 }
@@ -131,10 +131,10 @@ func (l *ladder) climb(what string, obj engine.Object, done func() bool) {
 // used checks that every action of the document was asked for, but those that are left out, each with a reason.
 func (l *ladder) used(other map[string]string) {
 	l.t.Helper()
-	asked := slices.DeleteFunc(world.Proxy.AskedActions(l.role), func(action string) bool { return slices.Contains(l.asked, action) })
+	asked := world.Proxy.AskedActions(l.role)
 	for _, action := range l.actions() {
 		why, left := other[action]
-		switch was := slices.Contains(asked, action); {
+		switch was := asked[action] > l.asked[action]; {
 		case was && left:
 			l.t.Errorf("%s is said not to be asked for, for %q, and is", action, why)
 		case !was && !left:
