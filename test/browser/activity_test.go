@@ -20,7 +20,7 @@ func TestATeamSeesWhoDidWhat(t *testing.T) {
 	admin.await(`#live`, "Live")
 
 	x.signIn("payments-dev", "payments")
-	bucket := x.request("seen", "portico-seen-1", "Enabled")
+	bucket := x.request("seen", "payments-seen-1", "Enabled")
 	watcher.await(`#activity`, "asked for it.")
 	watcher.await(`#activity a[href="`+s3one+`seen"]`, "seen")
 	x.click(`form[action$="/pause"] button`)

@@ -27,7 +27,7 @@ func (x *tab) adds(list, input string) {
 func TestFormOfAnApplication(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
-	bucket := x.request("app-uploads", "portico-app-uploads-1", "")
+	bucket := x.request("app-uploads", "payments-app-uploads-1", "")
 	x.goTo(askApp)
 	x.fill(`[name="metadata.name"]`, "2shop")
 	x.fill(`[name="spec.image"]`, "registry.example.com/payments/shop:1.4.2")

@@ -99,9 +99,9 @@ func TestWithoutScriptsTheReviewLeadsBackToTheForm(t *testing.T) {
 	x.scripts(false)
 	x.goTo(ask)
 	x.fill(`[name="metadata.name"]`, "plain")
-	x.fill(`[name="spec.bucketName"]`, "portico-plain-1")
+	x.fill(`[name="spec.bucketName"]`, "payments-plain-1")
 	x.click(`.go button[value="review"]`)
 	x.do(chromedp.WaitVisible(chromedp.CSS(`pre.diff`)))
 	x.click(`.go button[value="form"]`)
-	x.do(chromedp.WaitVisible(chromedp.CSS(`[name="spec.bucketName"][value="portico-plain-1"]`)), chromedp.WaitVisible(chromedp.CSS(`[name="metadata.name"][value="plain"]`)))
+	x.do(chromedp.WaitVisible(chromedp.CSS(`[name="spec.bucketName"][value="payments-plain-1"]`)), chromedp.WaitVisible(chromedp.CSS(`[name="metadata.name"][value="plain"]`)))
 }

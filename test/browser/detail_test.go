@@ -8,9 +8,9 @@ import "testing"
 func TestEveryTabOfAResource(t *testing.T) {
 	x, other := open(t), open(t)
 	x.signIn("payments-dev", "payments")
-	bucket := x.request("tabs", "portico-tabs-1", "Enabled")
+	bucket := x.request("tabs", "payments-tabs-1", "Enabled")
 	for tab, words := range map[string]string{
-		"objects": "arn:aws:s3:::portico-tabs-1", "conditions": "Ready", "activity": "Ready for the first time", "yaml": "Change it over REST",
+		"objects": "arn:aws:s3:::payments-tabs-1", "conditions": "Ready", "activity": "Ready for the first time", "yaml": "Change it over REST",
 	} {
 		x.click(`#tabs a[href$="tab=` + tab + `"]`)
 		x.await(`#body`, words)

@@ -41,9 +41,9 @@ func (x *tab) applies(name string) {
 func TestAnEditIsReviewedAndApplied(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
-	bucket := x.request("edited", "portico-edited-1", "Enabled")
+	bucket := x.request("edited", "payments-edited-1", "Enabled")
 	x.edits("edited")
-	x.await(`#f-spec-bucketName`, "portico-edited-1")
+	x.await(`#f-spec-bucketName`, "payments-edited-1")
 	x.every("edit")
 	x.reviews("Nothing would change.")
 	x.every("edit-nothing")
@@ -77,7 +77,7 @@ func TestAnEditIsReviewedAndApplied(t *testing.T) {
 func TestTwoWhoEditTheSameLoseNothing(t *testing.T) {
 	first, second := open(t), open(t)
 	first.signIn("payments-dev", "payments")
-	bucket := first.request("shared", "portico-shared-1", "Enabled")
+	bucket := first.request("shared", "payments-shared-1", "Enabled")
 	second.signIn("payments-dev", "payments")
 	second.edits("shared")
 	first.edits("shared")
@@ -123,7 +123,7 @@ func TestTwoWhoEditTheSameLoseNothing(t *testing.T) {
 func TestAnEditWithoutJavaScript(t *testing.T) {
 	x, other := open(t), open(t)
 	x.signIn("payments-dev", "payments")
-	bucket := x.request("plain-edit", "portico-plain-edit-1", "Enabled")
+	bucket := x.request("plain-edit", "payments-plain-edit-1", "Enabled")
 	x.scripts(false)
 	x.edits("plain-edit")
 	x.click(`button[value="add spec.tags"]`)
@@ -150,7 +150,7 @@ func TestAnEditWithoutJavaScript(t *testing.T) {
 func TestAnEditByKeyboardAlone(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
-	bucket := x.request("keyed", "portico-keyed-1", "Enabled")
+	bucket := x.request("keyed", "payments-keyed-1", "Enabled")
 	x.tabTo(`#buttons a[href$="/edit"]`)
 	x.press(kb.Enter)
 	x.awaitPath(s3one + "keyed/edit")

@@ -33,13 +33,13 @@ func TestASessionThatIsLeftAloneEnds(t *testing.T) {
 	shortSessions(t)
 	detail := open(t)
 	detail.signIn("payments-dev", "payments")
-	bucket := detail.request("rested", "portico-rested-1", "Enabled")
+	bucket := detail.request("rested", "payments-rested-1", "Enabled")
 	sent, reloaded, plain, several := detail.another(), detail.another(), detail.another(), detail.another()
 	plain.scripts(false)
 	for name, form := range map[string]*tab{"rested-sent": sent, "rested-reloaded": reloaded, "rested-plain": plain} {
 		form.goTo(ask)
 		form.fill(`[name="metadata.name"]`, name)
-		form.fill(`[name="spec.bucketName"]`, "portico-"+name)
+		form.fill(`[name="spec.bucketName"]`, "payments-"+name)
 	}
 	pages := map[*tab]string{detail: s3one + "rested?tab=activity", several: list + "?kind=s3buckets&q=rest&sort=-name"}
 	for page, at := range pages {
@@ -63,7 +63,7 @@ func TestASessionThatIsLeftAloneEnds(t *testing.T) {
 	sent.enter("payments-dev")
 	sent.awaitAt(ask)
 	sent.awaitValue("metadata.name", "rested-sent")
-	sent.awaitValue("spec.bucketName", "portico-rested-sent")
+	sent.awaitValue("spec.bucketName", "payments-rested-sent")
 	sent.reviews("Looks good.")
 
 	for page, at := range pages { // Dex knows the user now, and asks nothing
@@ -73,11 +73,11 @@ func TestASessionThatIsLeftAloneEnds(t *testing.T) {
 	}
 	plain.do(chromedp.Reload())
 	plain.await(`main`, "Looks good.")
-	plain.await(`pre.diff`, "portico-rested-plain")
+	plain.await(`pre.diff`, "payments-rested-plain")
 	reloaded.click(`main a.btn.first`)
 	reloaded.awaitAt(ask)
 	reloaded.awaitValue("metadata.name", "rested-reloaded")
-	reloaded.awaitValue("spec.bucketName", "portico-rested-reloaded")
+	reloaded.awaitValue("spec.bucketName", "payments-rested-reloaded")
 	detail.deletes("rested", bucket)
 }
 

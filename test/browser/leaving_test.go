@@ -20,7 +20,7 @@ import (
 func TestAnEditOfWhatIsBeingDeletedTellsTheTruth(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
-	bucket := x.request("limbo", "portico-limbo-1", "")
+	bucket := x.request("limbo", "payments-limbo-1", "")
 	put(t, bucket, "invoice.pdf")
 	x.goTo(s3one + "limbo/delete")
 	x.fill(`#typed`, "limbo")
@@ -63,7 +63,7 @@ func put(t *testing.T, bucket, key string) {
 func TestADeletionIsCalledOff(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
-	bucket := x.request("rescued", "portico-rescued-1", "")
+	bucket := x.request("rescued", "payments-rescued-1", "")
 	put(t, bucket, "invoice.pdf")
 	x.goTo(s3one + "rescued/delete")
 	x.fill(`#typed`, "rescued")

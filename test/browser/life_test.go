@@ -19,7 +19,7 @@ const (
 func TestLifeOfABucket(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
-	bucket := x.request("life", "portico-life-1", "Enabled")
+	bucket := x.request("life", "payments-life-1", "Enabled")
 	x.repairs("life", bucket)
 	x.deletes("life", bucket)
 }
@@ -94,7 +94,7 @@ func TestListIsLive(t *testing.T) {
 	watcher.await(`#live`, "Live")
 	watcher.mark()
 	asker.signIn("payments-dev", "payments")
-	bucket := asker.request("seen", "portico-seen-1", "")
+	bucket := asker.request("seen", "payments-seen-1", "")
 	watcher.await(`#r-s3buckets-seen`, "Ready")
 	watcher.stillMarked()
 	asker.deletes("seen", bucket)
@@ -105,7 +105,7 @@ func TestListIsLive(t *testing.T) {
 func TestDeletedWhileOpen(t *testing.T) {
 	watcher, asker := open(t), open(t)
 	asker.signIn("payments-dev", "payments")
-	bucket := asker.request("short", "portico-short-1", "")
+	bucket := asker.request("short", "payments-short-1", "")
 	watcher.signIn("payments-dev", "payments")
 	watcher.goTo(s3one + "short")
 	watcher.await(`#live`, "Live")

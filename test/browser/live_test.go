@@ -14,8 +14,8 @@ import (
 func TestFiltersKeepThePage(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
-	one := x.request("filter-one", "portico-filter-1", "")
-	two := x.request("filter-two", "portico-filter-2", "")
+	one := x.request("filter-one", "payments-filter-1", "")
+	two := x.request("filter-two", "payments-filter-2", "")
 	x.goTo(list)
 	x.await(`#live`, "Live")
 	x.mark()
@@ -49,7 +49,7 @@ func TestHiddenTabsFollowNothing(t *testing.T) {
 	x.await(`#live`, "Live")
 	x.mark()
 	x.hidden(true)
-	bucket := asker.request("unseen", "portico-unseen-1", "")
+	bucket := asker.request("unseen", "payments-unseen-1", "")
 	if strings.Contains(x.text(`#list`), "unseen") {
 		t.Error("a hidden tab follows")
 	}

@@ -24,8 +24,8 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	x.every("sign-in-failed")
 	x.signIn("payments-dev", "payments")
 	x.every("empty")
-	bucket := x.request("looks", "portico-looks-1", "Enabled")
-	taken := x.request("looks-too", "portico-looks-2", "")
+	bucket := x.request("looks", "payments-looks-1", "Enabled")
+	taken := x.request("looks-too", "payments-looks-2", "")
 	pages := []struct{ name, path string }{
 		{"resources", list},
 		{"nothing-matches", list + "?q=nothing"},

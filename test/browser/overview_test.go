@@ -51,7 +51,7 @@ func TestAdminOverviewFollowsWhatTeamsDo(t *testing.T) {
 	admin.await(`#live`, "Live")
 	admin.mark()
 	x.signIn("payments-dev", "payments")
-	bucket := x.request("watched", "portico-watched-1", "")
+	bucket := x.request("watched", "payments-watched-1", "")
 	admin.await(`#health-of-payments`, "1")
 	x.alsoHas("timed-1", "timed-2", "timed-3", "timed-4")
 	admin.await(`#times li:has(figure rect) .figures`, "measured")

@@ -34,7 +34,7 @@ func (x *tab) posts(button string) {
 func TestABucketIsLookedAfterWithoutJavaScript(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
-	bucket := x.request("plainly", "portico-plainly-1", "Enabled")
+	bucket := x.request("plainly", "payments-plainly-1", "Enabled")
 	x.scripts(false)
 	x.goTo(s3one + "plainly")
 	x.posts(`form[action$="/pause"] button`)

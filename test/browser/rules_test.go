@@ -43,7 +43,7 @@ func TestBadNameStandsBesideItsInput(t *testing.T) {
 func TestOtherTeamSeesNothing(t *testing.T) {
 	owner := open(t)
 	owner.signIn("payments-dev", "payments")
-	bucket := owner.request("private", "portico-private-1", "")
+	bucket := owner.request("private", "payments-private-1", "")
 	x := open(t)
 	x.signIn("search-dev", "search")
 	if strings.Contains(x.text(`#team`), "payments") {
@@ -63,7 +63,7 @@ func TestOtherTeamSeesNothing(t *testing.T) {
 func TestViewerMayOnlyLook(t *testing.T) {
 	owner := open(t)
 	owner.signIn("payments-dev", "payments")
-	bucket := owner.request("looked-at", "portico-looked-at-1", "")
+	bucket := owner.request("looked-at", "payments-looked-at-1", "")
 	defer owner.deletes("looked-at", bucket)
 	x := open(t)
 	x.signIn("viewer", "payments")
@@ -116,7 +116,7 @@ func TestWithoutJavaScript(t *testing.T) {
 		t.Fatal("scripts ran")
 	}
 	x.fill(`[name="metadata.name"]`, "plain")
-	x.fill(`[name="spec.bucketName"]`, "portico-plain-1")
+	x.fill(`[name="spec.bucketName"]`, "payments-plain-1")
 	x.click(`details.more > summary`)
 	x.click(`button[value="add spec.lifecycleRules"]`)
 	x.do(chromedp.WaitVisible(chromedp.CSS(`[name="spec.lifecycleRules[0].expirationDays"]`)))
@@ -132,7 +132,7 @@ func TestWithoutJavaScript(t *testing.T) {
 	x.fill(`#typed`, "plain")
 	x.click(`.go button`)
 	x.awaitPath(list)
-	awaitNoBucket(t, "portico-plain-1")
+	awaitNoBucket(t, "payments-plain-1")
 }
 
 // TestByKeyboardAlone asks for a bucket without a pointer.
@@ -148,7 +148,7 @@ func TestByKeyboardAlone(t *testing.T) {
 	x.tabTo(`[name="metadata.name"]`)
 	x.press("by-keyboard")
 	x.tabTo(`[name="spec.bucketName"]`)
-	x.press("portico-keyboard-1")
+	x.press("payments-keyboard-1")
 	x.press(kb.Enter) // in a text field it means Review
 	x.await(`main`, "Looks good.")
 	x.tabTo(`button[value="create"]`)
@@ -162,7 +162,7 @@ func TestByKeyboardAlone(t *testing.T) {
 	x.press("by-keyboard")
 	x.press(kb.Enter)
 	x.awaitPath(list)
-	awaitNoBucket(t, "portico-keyboard-1")
+	awaitNoBucket(t, "payments-keyboard-1")
 }
 
 func (x *tab) press(keys string) {

@@ -45,7 +45,7 @@ func TestAnEndedSessionLosesNoEntries(t *testing.T) {
 	other.await(`#as-yaml`, "kept-entry")
 	x.click(`.who button`)
 	x.await(`main`, "You are signed out")
-	other.fill(`[name="spec.bucketName"]`, "portico-kept-1")
+	other.fill(`[name="spec.bucketName"]`, "payments-kept-1")
 	other.await(`#flash`, "nothing you entered is lost")
 	other.every("session-ended")
 	x.goTo(list)
@@ -53,14 +53,14 @@ func TestAnEndedSessionLosesNoEntries(t *testing.T) {
 	x.awaitPath(list)
 	other.click(`.go button[value="review"]`)
 	other.await(`main`, "Looks good.")
-	other.await(`pre.diff`, "portico-kept-1")
+	other.await(`pre.diff`, "payments-kept-1")
 }
 
 // TestBackAndForward walks through pages, and back and forward again; each one follows again.
 func TestBackAndForward(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
-	bucket := x.request("walked", "portico-walked-1", "")
+	bucket := x.request("walked", "payments-walked-1", "")
 	way := []struct{ at, selector, words string }{
 		{list, `#live`, "Live"},
 		{list + "?q=walked", `#r-s3buckets-walked`, "Ready"},
@@ -94,7 +94,7 @@ func TestBackAndForward(t *testing.T) {
 func TestAPageOutlivesAnOutage(t *testing.T) {
 	x := open(t)
 	x.signIn("payments-dev", "payments")
-	bucket := x.request("outlived", "portico-outlived-1", "")
+	bucket := x.request("outlived", "payments-outlived-1", "")
 	x.goTo(list + "?q=outlived")
 	x.await(`#live`, "Live")
 	x.mark()
