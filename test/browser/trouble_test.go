@@ -30,9 +30,9 @@ func TestTroubleIsExplained(t *testing.T) {
 	for _, name := range []string{"invoices", "reports", "statements"} {
 		request(t, buckets, name, "", nil)
 	}
-	takeName(t, "acme-ledger")
-	defer giveBack(t, "acme-ledger")
-	request(t, buckets, "ledger", "acme-ledger", nil)
+	takeName(t, "payments-ledger")
+	defer giveBack(t, "payments-ledger")
+	request(t, buckets, "ledger", "payments-ledger", nil)
 	request(t, buckets, "drafts", "", map[string]any{v1alpha1.AnnotationPaused: "true"})
 	request(t, buckets, "import-tmp", "payments-import-tmp", nil)
 	x.awaitRow("import-tmp", "Ready")
@@ -61,7 +61,7 @@ func TestTroubleIsExplained(t *testing.T) {
 	}
 	x.goTo(list)
 	x.await("main", "payments has no resources yet")
-	if !bucketExists(t, "acme-ledger") {
+	if !bucketExists(t, "payments-ledger") {
 		t.Error("somebody else's bucket was deleted")
 	}
 }
