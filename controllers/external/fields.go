@@ -64,23 +64,27 @@ func Changes[T Object, S any](fields []Field[T, S], obj T, seen *S) []Change {
 	var all []Change
 	managed := ManagedBy(obj)
 	for _, f := range fields {
-		want, declared := f.Want(obj)
-		kept := f.Safe && managed.KeepsSafe(f.Path)
-		if !declared && !kept && (f.Sticky || !managed.mayOwn(f.Path)) {
+		want, due := f.due(obj, seen, managed)
+		if !due {
 			continue
 		}
-		have := f.Have(seen)
-		if !declared {
-			if !kept && !managed.Owns(f.Path, have) {
-				continue
-			}
-			want = f.Default
-		}
-		if have != want && (f.Same == nil || !f.Same(have, want)) {
+		if have := f.Have(seen); have != want && (f.Same == nil || !f.Same(have, want)) {
 			all = append(all, Change{f.Path, have, want})
 		}
 	}
 	return all
+}
+
+// due returns what the field should be: what is declared, or the default of what is managed or kept safe. It reports false for what is
+// left as it is.
+func (f Field[T, S]) due(obj T, seen *S, managed Managed) (want string, due bool) {
+	if want, declared := f.Want(obj); declared {
+		return want, true
+	}
+	if f.Safe && managed.KeepsSafe(f.Path) {
+		return f.Default, true
+	}
+	return f.Default, !f.Sticky && managed.mayOwn(f.Path) && managed.Owns(f.Path, f.Have(seen))
 }
 
 // Describe returns changes as people read them: "visibilityTimeout 30 → 60".

@@ -83,10 +83,7 @@ func (rec Reconciler[T, S]) delete(ctx context.Context, obj T, pass *engine.Pass
 			return err
 		}
 		if ours, err := rec.isOurs(a, obj, seen); !ours {
-			if err == nil && seen != nil {
-				pass.Warning(v1alpha1.ReasonNotOurs, "Release", "the resource does not carry this object's ownership tags and was left alone")
-			}
-			return err
+			return leaveAlone(pass, seen != nil, err)
 		}
 		confirmed, err = a.Delete(ctx, obj, seen)
 		if _, waits := engine.AsWait(err); !confirmed && !waits && !isDeleting(a, seen) {
@@ -97,6 +94,14 @@ func (rec Reconciler[T, S]) delete(ctx context.Context, obj T, pass *engine.Pass
 		}
 	}
 	return engine.Wait(v1alpha1.ReasonDeleting, 5*time.Second, "deletion of %s was accepted; waiting until it is gone", nameOf(status))
+}
+
+// leaveAlone returns err, and tells if there is something that is not the object's.
+func leaveAlone(pass *engine.Pass, there bool, err error) error {
+	if err == nil && there {
+		pass.Warning(v1alpha1.ReasonNotOurs, "Release", "the resource does not carry this object's ownership tags and was left alone")
+	}
+	return err
 }
 
 // isDeleting reports whether AWS shows that it deletes the resource.

@@ -122,6 +122,7 @@ func TestWhatIsSafeStaysSo(t *testing.T) {
 // declared declares a value and withdraws it.
 func declared(value string) func(*testing.T, *door, *v1alpha1.S3Bucket) {
 	return func(t *testing.T, d *door, b *v1alpha1.S3Bucket) {
+		t.Helper()
 		d.declare(t, b, value)
 		if d.has["first"] != value {
 			t.Fatalf("declared %s, and there is %v", value, d.has)

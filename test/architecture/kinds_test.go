@@ -120,7 +120,7 @@ func TestTheSettlingTimeOfAServiceCounts(t *testing.T) {
 	}
 	found := 0
 	for _, path := range said {
-		text, err := os.ReadFile(path) //nolint:gosec // a file of this repository
+		text, err := os.ReadFile(path)
 		if err != nil || !strings.Contains(string(text), "\nconst Settling = ") {
 			continue
 		}

@@ -151,11 +151,11 @@ var instanceTags = regexp.MustCompile(`(?s)<instanceId>[^<]+</instanceId>.*?</ta
 func (n *nursery) strip(x *exchange, r *reply) {
 	r.body = instanceTags.ReplaceAllFunc(r.body, func(instance []byte) []byte {
 		id := string(instanceID.FindSubmatch(instance)[1])
-		from := bytes.Index(instance, []byte("<tagSet>"))
-		if from < 0 || !n.bare(x, id) {
+		before, _, tagged := bytes.Cut(instance, []byte("<tagSet>"))
+		if !tagged || !n.bare(x, id) {
 			return instance
 		}
-		return append(slices.Clone(instance[:from]), "<tagSet/>"...)
+		return append(slices.Clone(before), "<tagSet/>"...)
 	})
 }
 

@@ -4,6 +4,7 @@ package awsproxy_test
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -59,11 +60,11 @@ func roleOf(t *testing.T, w *world, team, document string, change ...func(*sts.A
 	return configWith(w.operator, aws.Credentials{AccessKeyID: *k.AccessKeyId, SecretAccessKey: *k.SecretAccessKey, SessionToken: *k.SessionToken}, "eu-west-1")
 }
 
-// wantDenied asserts code, status and the parts of the message.
-func wantDenied(t *testing.T, err error, code string, status int, parts ...string) {
+// wantDenied asserts the code, that it is 403, and the parts of the message.
+func wantDenied(t *testing.T, err error, code string, parts ...string) {
 	t.Helper()
 	wantCode(t, err, code)
-	wantStatus(t, err, status)
+	wantStatus(t, err, http.StatusForbidden)
 	var e smithy.APIError
 	errors.As(err, &e)
 	for _, part := range parts {
@@ -79,16 +80,16 @@ func TestADenialIsAsTheServiceSaysIt(t *testing.T) {
 	cfg := roleOf(t, w, "a", statements(`"Action":"iam:GetInstanceProfile","Resource":"*"`))
 	name := unique(t)
 	_, err := bucketsOf(cfg).CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name})
-	wantDenied(t, err, "AccessDenied", 403, ":assumed-role/", "/tester is not authorized to perform: s3:CreateBucket on resource: \"arn:aws:s3:::"+name+
+	wantDenied(t, err, "AccessDenied", ":assumed-role/", "/tester is not authorized to perform: s3:CreateBucket on resource: \"arn:aws:s3:::"+name+
 		"\" because no identity-based policy allows the s3:CreateBucket action")
 	_, err = bucketsOf(cfg).ListBuckets(t.Context(), &s3.ListBucketsInput{})
-	wantDenied(t, err, "AccessDenied", 403, "s3:ListAllMyBuckets because")
+	wantDenied(t, err, "AccessDenied", "s3:ListAllMyBuckets because")
 	_, err = sqs.NewFromConfig(cfg).CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name})
-	wantDenied(t, err, "AccessDenied", 403, "sqs:createqueue on resource: arn:aws:sqs:eu-west-1:"+accountOne+":"+name+" because no identity-based policy allows the sqs:createqueue action")
+	wantDenied(t, err, "AccessDenied", "sqs:createqueue on resource: arn:aws:sqs:eu-west-1:"+accountOne+":"+name+" because no identity-based policy allows the sqs:createqueue action")
 	_, err = sns.NewFromConfig(cfg).CreateTopic(t.Context(), &sns.CreateTopicInput{Name: &name})
-	wantDenied(t, err, "AuthorizationError", 403, "SNS:CreateTopic on resource: arn:aws:sns:eu-west-1:"+accountOne+":"+name+" because no identity-based policy allows the SNS:CreateTopic action")
+	wantDenied(t, err, "AuthorizationError", "SNS:CreateTopic on resource: arn:aws:sns:eu-west-1:"+accountOne+":"+name+" because no identity-based policy allows the SNS:CreateTopic action")
 	_, err = ec2.NewFromConfig(cfg).DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{})
-	wantDenied(t, err, "UnauthorizedOperation", 403, "You are not authorized to perform this operation. User: ", "ec2:DescribeInstances because", "Encoded authorization failure message: ")
+	wantDenied(t, err, "UnauthorizedOperation", "You are not authorized to perform this operation. User: ", "ec2:DescribeInstances because", "Encoded authorization failure message: ")
 	if calls := w.Calls(awsproxy.To("sqs")); len(calls) != 1 || calls[0].Status != 403 || calls[0].ErrorCode != "AccessDenied" {
 		t.Errorf("journal %+v", calls)
 	}
@@ -107,7 +108,7 @@ func TestBucketsAreJudgedByName(t *testing.T) {
 		LocationConstraint: "eu-west-1", Tags: []s3types.Tag{{Key: aws.String("a"), Value: aws.String("b")}},
 	}}
 	_, err := bucketsOf(roleOf(t, w, "pay", statements(create))).CreateBucket(t.Context(), tagged)
-	wantDenied(t, err, "AccessDenied", 403, "s3:TagResource")
+	wantDenied(t, err, "AccessDenied", "s3:TagResource")
 	full := statements(create, `"Action":"s3:TagResource","Resource":"*","Condition":{"StringEquals":{"aws:RequestTag/a":"b"},"ForAllValues:StringEquals":{"aws:TagKeys":"a"}}`)
 	api := bucketsOf(roleOf(t, w, "pay", full))
 	_, err = api.CreateBucket(t.Context(), tagged)
@@ -117,9 +118,9 @@ func TestBucketsAreJudgedByName(t *testing.T) {
 	_, err = api.DeleteBucketLifecycle(t.Context(), &s3.DeleteBucketLifecycleInput{Bucket: &name})
 	must(t, err)
 	_, err = api.DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: &name})
-	wantDenied(t, err, "AccessDenied", 403, "s3:DeleteBucket")
+	wantDenied(t, err, "AccessDenied", "s3:DeleteBucket")
 	_, err = bucketsOf(roleOf(t, w, "roll", full)).GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{Bucket: &name})
-	wantDenied(t, err, "AccessDenied", 403, "s3:GetBucketTagging")
+	wantDenied(t, err, "AccessDenied", "s3:GetBucketTagging")
 }
 
 // DeleteObjects answers for each object, and deletes those that it may.
@@ -139,7 +140,7 @@ func TestObjectsAreJudgedOneByOne(t *testing.T) {
 		t.Errorf("deleted %+v, errors %+v", out.Deleted, out.Errors)
 	}
 	_, err = api.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: aws.String("ours/1"), VersionId: aws.String("null")})
-	wantDenied(t, err, "AccessDenied", 403, "s3:DeleteObjectVersion")
+	wantDenied(t, err, "AccessDenied", "s3:DeleteObjectVersion")
 }
 
 // What may be done to a queue hangs on the tags that it has, and those that it is given.
@@ -151,15 +152,15 @@ func TestQueuesAreJudgedByTags(t *testing.T) {
 	ours, theirs := sqs.NewFromConfig(roleOf(t, w, "ours", document)), sqs.NewFromConfig(roleOf(t, w, "theirs", document))
 	name := unique(t)
 	_, err := ours.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name})
-	wantDenied(t, err, "AccessDenied", 403, "sqs:createqueue")
+	wantDenied(t, err, "AccessDenied", "sqs:createqueue")
 	_, err = ours.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name, Tags: map[string]string{"team": "theirs"}})
-	wantDenied(t, err, "AccessDenied", 403, "sqs:createqueue")
+	wantDenied(t, err, "AccessDenied", "sqs:createqueue")
 	made, err := ours.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name, Tags: map[string]string{"team": "ours"}})
 	must(t, err)
 	_, err = theirs.TagQueue(t.Context(), &sqs.TagQueueInput{QueueUrl: made.QueueUrl, Tags: map[string]string{"team": "theirs"}})
-	wantDenied(t, err, "AccessDenied", 403, "sqs:tagqueue")
+	wantDenied(t, err, "AccessDenied", "sqs:tagqueue")
 	_, err = theirs.DeleteQueue(t.Context(), &sqs.DeleteQueueInput{QueueUrl: made.QueueUrl})
-	wantDenied(t, err, "AccessDenied", 403, "sqs:deletequeue")
+	wantDenied(t, err, "AccessDenied", "sqs:deletequeue")
 	_, err = ours.DeleteQueue(t.Context(), &sqs.DeleteQueueInput{QueueUrl: made.QueueUrl})
 	must(t, err)
 	_, err = ours.DeleteQueue(t.Context(), &sqs.DeleteQueueInput{QueueUrl: made.QueueUrl})
@@ -186,18 +187,18 @@ func TestALaunchIsJudgedResourceByResource(t *testing.T) {
 	for i, kind := range all {
 		without := append(append([]string{}, all[:i]...), all[i+1:]...)
 		_, err := ec2.NewFromConfig(roleOf(t, w, "a", statements(made, tags, used(without...)))).RunInstances(t.Context(), spec("instance", "volume"))
-		wantDenied(t, err, "UnauthorizedOperation", 403, "ec2:RunInstances on resource: ", strings.TrimSuffix(kind, "*"))
+		wantDenied(t, err, "UnauthorizedOperation", "ec2:RunInstances on resource: ", strings.TrimSuffix(kind, "*"))
 	}
 	_, err := ec2.NewFromConfig(roleOf(t, w, "a", statements(made, used(all...)))).RunInstances(t.Context(), spec("instance", "volume"))
-	wantDenied(t, err, "UnauthorizedOperation", 403, "ec2:CreateTags")
+	wantDenied(t, err, "UnauthorizedOperation", "ec2:CreateTags")
 	api := ec2.NewFromConfig(roleOf(t, w, "a", statements(made, tags, used(all...), `"Action":"ec2:TerminateInstances","Resource":"*","Condition":{"StringEquals":{"aws:ResourceTag/team":"a"}}`)))
 	_, err = api.RunInstances(t.Context(), spec("instance"))
-	wantDenied(t, err, "UnauthorizedOperation", 403, ":volume/*")
+	wantDenied(t, err, "UnauthorizedOperation", ":volume/*")
 	out, err := api.RunInstances(t.Context(), spec("instance", "volume"))
 	must(t, err)
 	id := *out.Instances[0].InstanceId
 	_, err = api.CreateTags(t.Context(), &ec2.CreateTagsInput{Resources: []string{id}, Tags: []ec2types.Tag{{Key: aws.String("x"), Value: aws.String("y")}}})
-	wantDenied(t, err, "UnauthorizedOperation", 403, "ec2:CreateTags on resource: arn:aws:ec2:eu-west-1:"+accountOne+":instance/"+id)
+	wantDenied(t, err, "UnauthorizedOperation", "ec2:CreateTags on resource: arn:aws:ec2:eu-west-1:"+accountOne+":instance/"+id)
 	_, err = api.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{"i-0123456789abcdef0"}})
 	wantCode(t, err, "InvalidInstanceID.NotFound")
 	_, err = api.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
@@ -223,7 +224,7 @@ func TestBoundariesAndSessionPoliciesTakeAway(t *testing.T) {
 		in.Policy = aws.String(statements(`"Action":"s3:*","Resource":"*"`))
 	}
 	_, err = queues(session).ListQueues(t.Context(), &sqs.ListQueuesInput{})
-	wantDenied(t, err, "AccessDenied", 403, "because no session policy allows the sqs:listqueues action")
+	wantDenied(t, err, "AccessDenied", "because no session policy allows the sqs:listqueues action")
 	broken := func(in *sts.AssumeRoleInput) { in.Policy = aws.String(`{}`) }
 	in := &sts.AssumeRoleInput{RoleArn: aws.String("arn:aws:iam::" + accountOne + ":role/x"), RoleSessionName: aws.String("x")}
 	broken(in)
@@ -239,7 +240,7 @@ func TestBoundariesAndSessionPoliciesTakeAway(t *testing.T) {
 	k := out.Credentials
 	cfg := configWith(w.operator, aws.Credentials{AccessKeyID: *k.AccessKeyId, SecretAccessKey: *k.SecretAccessKey, SessionToken: *k.SessionToken}, "eu-west-1")
 	_, err = sqs.NewFromConfig(cfg).ListQueues(t.Context(), &sqs.ListQueuesInput{})
-	wantDenied(t, err, "AccessDenied", 403, "because no permissions boundary allows the sqs:listqueues action")
+	wantDenied(t, err, "AccessDenied", "because no permissions boundary allows the sqs:listqueues action")
 }
 
 // A call whose permissions nobody wrote down is not let through.

@@ -167,17 +167,23 @@ func (p *Proxy) deleteAllowed(ctx context.Context, x *exchange, next forward) (*
 	if refused == nil {
 		return next(ctx)
 	}
-	r := xmlReply(http.StatusOK, `<DeleteResult xmlns="`+s3Namespace+`"></DeleteResult>`)
-	if len(allowed.Objects) > 0 {
-		var err error
-		if x.body, err = xml.Marshal(allowed); err != nil {
-			return nil, err
-		}
-		if r, err = next(ctx); err != nil || r.status != http.StatusOK {
-			return r, err
-		}
+	r, err := deleteThose(ctx, x, allowed, next)
+	if err != nil || r.status != http.StatusOK {
+		return r, err
 	}
 	r.body = []byte(strings.Replace(string(r.body), "</DeleteResult>", string(refused)+"</DeleteResult>", 1))
 	r.header.Del("Content-Length")
 	return r, nil
+}
+
+// deleteThose has moto delete what is allowed; if that is nothing, the answer is an
+// empty one.
+func deleteThose(ctx context.Context, x *exchange, allowed deleteObjects, next forward) (r *reply, err error) {
+	if len(allowed.Objects) == 0 {
+		return xmlReply(http.StatusOK, `<DeleteResult xmlns="`+s3Namespace+`"></DeleteResult>`), nil
+	}
+	if x.body, err = xml.Marshal(allowed); err != nil {
+		return nil, err
+	}
+	return next(ctx)
 }

@@ -33,10 +33,14 @@ func guardedBucket(ns string) guarded {
 	return guarded{
 		obj: b, path: "publicAccessBlock.blockPublicAcls",
 		open: func(t *testing.T) error {
+			t.Helper()
 			_, err := outside(t, "test").DeletePublicAccessBlock(t.Context(), &s3.DeletePublicAccessBlockInput{Bucket: &b.Status.BucketName})
 			return err
 		},
-		isOpen: func(t *testing.T) bool { return !isBlocked(t, b.Status.BucketName) },
+		isOpen: func(t *testing.T) bool {
+			t.Helper()
+			return !isBlocked(t, b.Status.BucketName)
+		},
 	}
 }
 
@@ -56,10 +60,14 @@ func guardedDatabase(ns string) guarded {
 	return guarded{
 		obj: i, path: "publiclyAccessible",
 		open: func(t *testing.T) error {
+			t.Helper()
 			_, err := outsideRDS(t).ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &i.Status.DBInstanceIdentifier, PubliclyAccessible: aws.Bool(true)})
 			return err
 		},
-		isOpen: func(t *testing.T) bool { return aws.ToBool(inRDS(t, i).PubliclyAccessible) },
+		isOpen: func(t *testing.T) bool {
+			t.Helper()
+			return aws.ToBool(inRDS(t, i).PubliclyAccessible)
+		},
 	}
 }
 
@@ -68,10 +76,12 @@ func guardedMachine(ns string) guarded {
 	return guarded{
 		obj: m, path: "metadataOptions.httpTokens",
 		open: func(t *testing.T) error {
+			t.Helper()
 			_, err := outsideEC2(t).ModifyInstanceMetadataOptions(t.Context(), &ec2.ModifyInstanceMetadataOptionsInput{InstanceId: &m.Status.InstanceID, HttpTokens: ec2types.HttpTokensStateOptional})
 			return err
 		},
 		isOpen: func(t *testing.T) bool {
+			t.Helper()
 			return inEC2(t, m).MetadataOptions.HttpTokens != ec2types.HttpTokensStateRequired
 		},
 	}

@@ -34,13 +34,13 @@ var credits = call{
 		if err != nil {
 			return err
 		}
-		for _, failed := range out.UnsuccessfulInstanceCreditSpecifications {
-			if failed.Error != nil {
-				return &smithy.GenericAPIError{Code: string(failed.Error.Code), Message: aws.ToString(failed.Error.Message)}
-			}
-			return errors.New("EC2 ModifyInstanceCreditSpecification changed nothing, and gives no reason")
+		if len(out.UnsuccessfulInstanceCreditSpecifications) == 0 {
+			return nil
 		}
-		return nil
+		if failed := out.UnsuccessfulInstanceCreditSpecifications[0].Error; failed != nil {
+			return &smithy.GenericAPIError{Code: string(failed.Code), Message: aws.ToString(failed.Message)}
+		}
+		return errors.New("EC2 ModifyInstanceCreditSpecification changed nothing, and gives no reason")
 	},
 }
 

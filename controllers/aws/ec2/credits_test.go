@@ -21,8 +21,13 @@ func typed(name string) func(*v1alpha1.EC2InstanceSpec) {
 // Nobody pays for CPU beyond what a burstable type earns without asking for it.
 func TestALaunchIsStandardUnlessTheOwnerPays(t *testing.T) {
 	for _, row := range []struct{ instanceType, declared, want string }{
-		{"t3.micro", "", "standard"}, {"t4g.small", "", "standard"}, {"t3a.micro", "unlimited", "unlimited"}, {"t2.micro", "unlimited", "unlimited"},
-		{"m5.large", "", ""}, {"trn1.2xlarge", "", ""}, {"t1.micro", "", ""},
+		{"t3.micro", "", "standard"},
+		{"t4g.small", "", "standard"},
+		{"t3a.micro", "unlimited", "unlimited"},
+		{"t2.micro", "unlimited", "unlimited"},
+		{"m5.large", "", ""},
+		{"trn1.2xlarge", "", ""},
+		{"t1.micro", "", ""},
 	} {
 		got := ""
 		if in := launchCredits(&objectOf(typed(row.instanceType), credited(row.declared)).Spec); in != nil {

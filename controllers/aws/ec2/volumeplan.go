@@ -1,6 +1,7 @@
 package ec2
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -52,6 +53,14 @@ func typeAfter(obj *v1alpha1.EC2Instance, seen *instanceState, device string) ec
 // volumePace is for looking again while EC2 changes a volume, which takes minutes to hours.
 const volumePace = 30 * time.Second
 
+// missingVolume returns an error if the spec names a volume at device, where there is none.
+func missingVolume(obj *v1alpha1.EC2Instance, device string) error {
+	if !slices.ContainsFunc(obj.Spec.BlockDeviceMappings, func(m v1alpha1.EC2BlockDevice) bool { return m.DeviceName == device }) {
+		return nil
+	}
+	return engine.Blocked(v1alpha1.ReasonVolumeMissing, "the instance has no volume at %s, and Portico attaches volumes only at the launch; nothing was attached. Attach one in AWS, or remove the device from blockDeviceMappings", device)
+}
+
 // planVolumes grows and changes the volumes that are there. None is attached or detached.
 func (i *instance) planVolumes(obj *v1alpha1.EC2Instance, seen *instanceState) ([]external.Action, error) {
 	if seen.volumes == nil {
@@ -62,9 +71,7 @@ func (i *instance) planVolumes(obj *v1alpha1.EC2Instance, seen *instanceState) (
 	for _, device := range devices(obj) {
 		v, there := seen.volumes[device]
 		if !there {
-			if slices.ContainsFunc(obj.Spec.BlockDeviceMappings, func(m v1alpha1.EC2BlockDevice) bool { return m.DeviceName == device }) {
-				rest = engine.Blocked(v1alpha1.ReasonVolumeMissing, "the instance has no volume at %s, and Portico attaches volumes only at the launch; nothing was attached. Attach one in AWS, or remove the device from blockDeviceMappings", device)
-			}
+			rest = cmp.Or(missingVolume(obj, device), rest)
 			continue
 		}
 		if err := volumeTooLarge(obj, seen, device); err != nil {

@@ -34,7 +34,7 @@ func operatorOf(name string) (condition, error) {
 		c.set, base = forAny, rest
 	}
 	base, c.ifExists = strings.CutSuffix(base, "IfExists")
-	known := false
+	var known bool
 	if c.operator, known = operators[base]; !known || base == "Null" && base != name {
 		return c, fmt.Errorf("unknown condition operator %q", name)
 	}

@@ -115,7 +115,7 @@ func once(text []byte) error {
 	for {
 		token, err := d.Token()
 		if err != nil {
-			return nil // the end; what is no JSON is told by whoever decodes it
+			return nil //nolint:nilerr // the end; what is no JSON is told by whoever decodes it
 		}
 		inside := len(open) > 0 && open[len(open)-1] != nil
 		switch t := token.(type) {

@@ -28,8 +28,10 @@ func (r *reader) statement(in *statementJSON) (statement, error) {
 		to   *[]pattern
 		read func(string) (pattern, error)
 	}{
-		{in.Action, &out.actions, action}, {in.NotAction, &out.notActions, action},
-		{in.Resource, &out.resources, r.resource}, {in.NotResource, &out.notResources, r.resource},
+		{in.Action, &out.actions, action},
+		{in.NotAction, &out.notActions, action},
+		{in.Resource, &out.resources, r.resource},
+		{in.NotResource, &out.notResources, r.resource},
 	} {
 		if *part.to, err = each(part.from, part.read); err != nil {
 			return out, err
