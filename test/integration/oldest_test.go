@@ -38,14 +38,15 @@ func TestABucketOfTheSameAccountIsNotTakenInTheOldestRegion(t *testing.T) {
 	} {
 		b := bucketOf(ns, name)
 		b.Spec.ProviderRef.Name, b.Spec.Region = p.Name, oldest
-		serve := world.Proxy.ServeBucket(b.Spec.BucketName, row.server)
+		bucket := b.Spec.BucketName // b is read again while the hook is called
+		serve := world.Proxy.ServeBucket(bucket, row.server)
 		var once sync.Once
 		world.Proxy.OnCall(func(ctx context.Context, call awsproxy.Call, phase awsproxy.Phase) error {
-			if call.Operation != "CreateBucket" || call.Resource != b.Spec.BucketName || phase != awsproxy.Before {
+			if call.Operation != "CreateBucket" || call.Resource != bucket || phase != awsproxy.Before {
 				return nil
 			}
 			var err error
-			once.Do(func() { err = makeBucket(ctx, api, b.Spec.BucketName, row.tags) })
+			once.Do(func() { err = makeBucket(ctx, api, bucket, row.tags) })
 			return err
 		})
 		m := world.Proxy.Mark()
