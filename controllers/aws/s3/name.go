@@ -79,7 +79,7 @@ func (b bucket) explainFirst(obj *v1alpha1.S3Bucket, err error) error {
 	case cloud.IsDenied(err) && obj.Status.ARN == "" && b.isChosen(obj):
 		return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "S3 answers 403 for the bucket %s: another account has this name, or the provider's identity lacks s3:GetBucketTagging for it. Delete this object and request one without bucketName, and Portico picks a name that it may use; or ask a platform admin to check the permission: a name that does not begin with %s needs %s", name, b.prefix(obj), chosenNames)
 	case cloud.IsDenied(err) && obj.Status.ARN == "":
-		return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "S3 answers 403 for the bucket %s: another account has this name, or the provider's identity lacks s3:GetBucketTagging. Delete this object and request another bucketName, or ask a platform admin to check the permission", name)
+		return engine.Blocked(v1alpha1.ReasonNameTakenOrDenied, "S3 answers 403 for the bucket %s: another account has this name, or the provider's identity lacks s3:GetBucketTagging. Ask a platform admin whether the policy s3bucket.json (docs/iam) is attached, which allows names that begin with %s; or delete this object and request a bucketName of your own", name, b.prefix(obj))
 	case cloud.HasCode(err, "PermanentRedirect"), cloud.HasCode(err, "AuthorizationHeaderMalformed"):
 		return engine.Blocked(v1alpha1.ReasonAlreadyExists, "the bucket %s exists in another region than %s; delete this object and request another bucketName, or set that region", name, b.session.Config.Region)
 	}

@@ -123,7 +123,7 @@ func TestADeniedNameIsToldFromADeniedCall(t *testing.T) {
 		"S3 answers the first call 403":       {fakeS3{fail: code("AccessDenied")}, chosen, "NameTakenOrDenied", []string{"without bucketName", prefix, "s3bucket-chosen-names.json"}},
 		"S3 denies the creation":              {fakeS3{refuse: "CreateBucket"}, chosen, "AccessDenied", []string{"payments-mine", prefix, "s3bucket-chosen-names.json"}},
 		"it is one of before":                 {fakeS3{fail: code("AccessDenied")}, func(b *v1alpha1.S3Bucket) { b.Status.BucketName, b.Status.ARN = "old", "arn" }, "AccessDenied", []string{"bucket old", prefix, "s3bucket-chosen-names.json"}},
-		"it is a name that Portico picks":     {fakeS3{fail: code("AccessDenied")}, func(*v1alpha1.S3Bucket) {}, "NameTakenOrDenied", []string{prefix}},
+		"it is a name that Portico picks":     {fakeS3{fail: code("AccessDenied")}, func(*v1alpha1.S3Bucket) {}, "NameTakenOrDenied", []string{"s3bucket.json", prefix}},
 		"and it is the creation that it is":   {fakeS3{refuse: "CreateBucket"}, func(*v1alpha1.S3Bucket) {}, "AccessDenied", []string{"lacks this permission"}},
 		"it is no denial that the name is in": {fakeS3{fail: code("SlowDown")}, chosen, "Throttled", nil},
 	} {
