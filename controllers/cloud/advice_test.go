@@ -13,7 +13,7 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
-var update = flag.Bool("update", false, "write testdata/advice.txt anew")
+var update = flag.Bool("update", false, "rewrite testdata/advice.txt")
 
 // explained returns what a user reads of a code: its reason and the advice.
 func explained(code string) (reason, text string) {

@@ -69,7 +69,7 @@ func (m *matrix) formOfTeam(r row, obj client.Object) url.Values {
 	return nil
 }
 
-// etag returns that of the object as it is now, and reads it anew.
+// etag reads the object again and returns its etag.
 func (m *matrix) etag(obj client.Object) string {
 	m.t.Helper()
 	if err := m.c.Get(m.t.Context(), client.ObjectKeyFromObject(obj), obj); err != nil {
