@@ -14,11 +14,12 @@ import (
 	"github.com/portico-platform/portico/test/bench/measure"
 )
 
-// callsOf counts the operator's calls since a mark, by operation; STS is the provider's.
+// callsOf counts the operator's calls since a mark, by operation, without those of STS, which are the provider's, and
+// those that were made in vain because AWS had just ended the session.
 func callsOf(m awsproxy.Mark) map[string]int {
 	all := map[string]int{}
 	for _, call := range world.Proxy.CallsSince(m, awsproxy.By(awsproxy.Operator)) {
-		if call.Service != "sts" {
+		if call.Service != "sts" && !strings.HasPrefix(call.ErrorCode, "ExpiredToken") {
 			all[call.Operation]++
 		}
 	}
