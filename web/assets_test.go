@@ -52,12 +52,22 @@ func TestUnknownAssets(t *testing.T) {
 // TestBudget keeps what every page loads small, as it travels.
 func TestBudget(t *testing.T) {
 	total := 0
-	for _, name := range []string{"portico.css", "portico.js", "vendor/htmx.min.js", "vendor/hx-sse.min.js"} {
+	for _, name := range []string{"portico.css", "portico.js", "vendor/htmx.min.js"} {
 		n := get(t, http.MethodGet, URL(name), "gzip").Body.Len()
 		t.Logf("%-22s %6d bytes", name, n)
 		total += n
 	}
 	if total > 40<<10 {
 		t.Errorf("JS and CSS are %d bytes, more than 40 kB", total)
+	}
+}
+
+// TestHtmxComesWithItsExtension reads both in one file, in this order: of two, htmx may begin before the other has
+// arrived, and then the page opens no stream.
+func TestHtmxComesWithItsExtension(t *testing.T) {
+	page := get(t, http.MethodGet, URL("vendor/htmx.min.js"), "").Body.String()
+	begins, extends := strings.Index(page, "DOMContentLoaded"), strings.Index(page, `registerExtension("sse"`)
+	if begins < 0 || extends < begins {
+		t.Errorf("htmx is at %d, the extension at %d", begins, extends)
 	}
 }

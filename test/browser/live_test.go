@@ -3,10 +3,17 @@
 package browser
 
 import (
+	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+
+	"github.com/portico-platform/portico/portal/sse"
 )
 
 // TestFiltersKeepThePage types into the search field: rows and address follow, the page and the focus stay, and the
@@ -77,6 +84,48 @@ func TestStreamsEndWithTheSession(t *testing.T) {
 	began := time.Now()
 	other.await(`main h1`, "Cloud resources for your team")
 	t.Logf("the other tab left %.1f s after signing out", time.Since(began).Seconds())
+}
+
+// TestAStreamThatIsRefusedAtFirstIsOpenedLater has a user who follows as many pages as one may open another one.
+func TestAStreamThatIsRefusedAtFirstIsOpenedLater(t *testing.T) {
+	x := open(t)
+	x.signIn("payments-dev", "payments")
+	x.do(chromedp.Navigate("about:blank")) // its own stream ends
+	release := x.follows(list+"/live", sse.MaxStreams)
+	x.goTo(list)
+	x.await(`#live`, "Reconnecting")
+	release()
+	x.await(`#live`, "Live")
+	if got := x.text(`#flash`); got != "" {
+		t.Errorf("the page still says %q", got)
+	}
+}
+
+// follows opens streams as the tab's user until there are so many, and returns what ends them.
+func (x *tab) follows(path string, many int) (release func()) {
+	x.t.Helper()
+	ctx, cancel := context.WithCancel(x.t.Context())
+	got, err := chromedp.Call(x.ctx, network.GetCookies, network.GetCookiesParams{URLs: []string{world.PortalURL}})
+	x.must(err)
+	for began, n := time.Now(), 0; n < many; {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, world.PortalURL+path, nil)
+		x.must(err)
+		for _, c := range got.Cookies {
+			req.AddCookie(&http.Cookie{Name: c.Name, Value: c.Value})
+		}
+		res, err := http.DefaultClient.Do(req)
+		x.must(err)
+		if res.StatusCode == http.StatusOK { // held by ctx
+			n++
+			continue
+		}
+		_ = res.Body.Close()
+		if time.Since(began) > patience {
+			x.t.Fatalf("stream %d is answered %s", n, res.Status)
+		}
+		time.Sleep(time.Second) // those who ask too often are refused, too
+	}
+	return cancel
 }
 
 // awaitGone waits until nothing matches.

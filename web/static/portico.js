@@ -228,6 +228,14 @@
     if (over(e.detail.status)) location.reload();
     else live("lost", "Reconnecting");
   });
+  // htmx opens a stream again that was lost, but not one that never began: that is tried until it does.
+  function begin(stream) {
+    live("lost", "Reconnecting");
+    setTimeout(() => {
+      if (stream.isConnected && !stream._htmx?.sse) htmx.ajax("GET", stream.getAttribute("hx-sse:connect"), { source: stream });
+    }, 5000);
+  }
+  const isStream = (e) => e.target.hasAttribute?.("hx-sse:connect");
   // What got the focus as the page was opened has had it: htmx would put it there again with every message.
   document.addEventListener("htmx:sse:before:message", () => {
     for (const el of document.querySelectorAll("[autofocus]")) el.removeAttribute("autofocus");
@@ -243,10 +251,13 @@
       say(status === 401 ? "Your session has ended. Sign in again in another tab, then go on here: nothing you entered is lost."
         : "You may not do this any more, or it is gone. What you entered is still here: copy what you need.");
     } else if (over(status)) location.reload();
+    else if (isStream(e)) begin(e.target);
     else if (status === 429) say("That was too much in a short time. Wait a few seconds, then try again.");
     else if (status >= 500) say("Portico could not do that just now. Nothing was lost: try again in a moment.");
   });
-  document.addEventListener("htmx:error", () => {
-    if (!leaving) say("Portico cannot be reached. Check your connection and try again.");
+  document.addEventListener("htmx:error", (e) => {
+    if (leaving) return;
+    if (isStream(e)) begin(e.target);
+    else say("Portico cannot be reached. Check your connection and try again.");
   });
 })();
