@@ -67,7 +67,7 @@ func (w *world) nameOf(ctx context.Context, k kind, o *unstructured.Unstructured
 	}
 	all, err := w.services[k.name].list(ctx)
 	for _, r := range all {
-		if strings.HasPrefix(r.id, o.GetNamespace()+"-"+o.GetName()+"-") {
+		if strings.Contains("-"+r.id, "-"+o.GetNamespace()+"-"+o.GetName()+"-") { // buckets have the prefix of their team in front
 			return r.id, nil
 		}
 	}
