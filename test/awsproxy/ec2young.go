@@ -159,8 +159,11 @@ func (n *nursery) strip(x *exchange, r *reply) {
 	})
 }
 
+// pageToken is where a listing goes on.
+var pageToken = regexp.MustCompile(`<nextToken>[^<]+</nextToken>`)
+
 // shown lists the instances that may be shown: if one may not, it asks again for
-// the others by their IDs.
+// the others by their IDs. What comes on further pages stays to be listed.
 func (n *nursery) shown(ctx context.Context, x *exchange, next forward, may func(id string) bool) (*reply, error) {
 	r, err := next(ctx)
 	if err != nil || r.status != http.StatusOK {
@@ -189,6 +192,13 @@ func (n *nursery) shown(ctx context.Context, x *exchange, next forward, may func
 	for i, id := range slices.Compact(shown) {
 		x.form.Set(value+strconv.Itoa(i+1), id)
 	}
+	x.form.Del("NextToken")
+	x.form.Del("MaxResults")
 	x.setForm(x.form)
-	return next(ctx)
+	others, err := next(ctx)
+	if token := pageToken.Find(r.body); err == nil && token != nil {
+		end := []byte("</DescribeInstancesResponse>")
+		others.body = bytes.Replace(others.body, end, append(token, end...), 1)
+	}
+	return others, err
 }

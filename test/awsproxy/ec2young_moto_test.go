@@ -3,6 +3,7 @@
 package awsproxy_test
 
 import (
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -57,6 +58,40 @@ func TestAYoungInstanceIsDeniedToTheOperator(t *testing.T) {
 	}
 	_, err = c.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
 	must(t, err)
+}
+
+// TestWhatDoesNotShowHidesNoOther lists a page at a time; in the middle are instances that do not show.
+func TestWhatDoesNotShowHidesNoOther(t *testing.T) {
+	w := newWorld(t)
+	c, token := w.ec2(keyOne, "eu-west-1"), unique(t)
+	defer w.LoseTerminations()()
+	var ids []string
+	for i := range 5 {
+		in := runInput(token+string(rune('a'+i)), types.InstanceTypeT3Micro)
+		in.TagSpecifications = []types.TagSpecification{{ResourceType: types.ResourceTypeInstance, Tags: []types.Tag{{Key: aws.String("page"), Value: &token}}}}
+		ids = append(ids, run(t, c, in))
+	}
+	_, err := c.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{ids[1], ids[3]}})
+	must(t, err)
+	want := []string{ids[0], ids[2], ids[4]}
+	for _, size := range []int{0, 1, 2} {
+		w.SetPageSize(size)
+		var got []string
+		pages := ec2.NewDescribeInstancesPaginator(c, &ec2.DescribeInstancesInput{Filters: []types.Filter{{Name: aws.String("tag:page"), Values: []string{token}}}})
+		for pages.HasMorePages() {
+			out, err := pages.NextPage(t.Context())
+			must(t, err)
+			for _, r := range out.Reservations {
+				got = append(got, aws.ToString(r.Instances[0].InstanceId))
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("in pages of %d: %v, want %v", size, got, want)
+		}
+	}
+	w.SetPageSize(0)
 }
 
 func TestATerminationThatIsLostLeavesAMachineRunning(t *testing.T) {
