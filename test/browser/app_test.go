@@ -50,7 +50,7 @@ func TestAnApplicationIsLookedAfter(t *testing.T) {
 	x.every("app")
 
 	x.fill(`#replicas`, "3")
-	x.click(`#scale button`)
+	x.posts(`#scale button`)
 	x.await(`.bars`, "3 of 3")
 	x.fill(`#replicas`, "11")
 	_ = eval[bool](x, `(f => { f.noValidate = true; f.requestSubmit(); return true })(document.querySelector("#scale"))`)
@@ -73,7 +73,7 @@ func TestAnApplicationIsLookedAfter(t *testing.T) {
 	x.goTo(at)
 	x.await(`.pods`, "Keeps crashing")
 	x.every("app-crashing")
-	x.click(`.versions button`)
+	x.posts(`.versions button`)
 	x.await(`.versions`, "revision 3")
 	x.await(`#status`, "Ready")
 
