@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 )
@@ -12,6 +14,15 @@ import (
 func ObserveOnly(obj Object) bool {
 	spec, _ := obj.AWS()
 	return spec.ManagementPolicy == v1alpha1.ManagementObserve
+}
+
+// Holds reports whether the resource that the status of obj names is known to be obj's own, and not one that was only ever observed, or that is somebody
+// else's by now.
+func Holds(obj Object) bool {
+	_, status := obj.AWS()
+	ready := meta.FindStatusCondition(obj.Common().Conditions, v1alpha1.ConditionReady)
+	lost := ready != nil && (ready.Reason == v1alpha1.ReasonAlreadyExists || ready.Reason == v1alpha1.ReasonOwnershipTagsLost)
+	return status.ARN != "" && status.LastSyncTime != nil && !ObserveOnly(obj) && !lost
 }
 
 // ReadsSettings reports whether Observe reads more of obj's resource than whose it is: not of what is foreign, or is to go.
@@ -42,9 +53,10 @@ type Adapter[T Object, S any] interface {
 	Owner(obj T, seen *S) Owner
 	// Declared lists the spec paths that obj asks to be managed, sorted.
 	Declared(obj T) []string
-	// Reserve notes in obj's status where the resource will be: account, region and name. It is saved before anything is
-	// created, so that whatever happens next, the resource is looked for where it is.
-	Reserve(obj T)
+	// Reserve notes in obj's status where the resource will be: account, region and name; or where seen is that is taken over, if only
+	// that tells it. It is saved before anything is created or taken over, so that whatever happens next, the resource is looked for
+	// where it is. seen may be nil.
+	Reserve(obj T, seen *S)
 	// Plan compares, and reaches for nothing: no network, no clock. No actions means in sync; a nil state asks for
 	// creation. What is ManagedBy obj and not declared any more goes back to the default. An error beside
 	// actions is what will remain after them: the actions are taken first. A WaitError without actions, such as "it is still being

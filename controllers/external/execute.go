@@ -27,8 +27,8 @@ func (r *reconciliation[T, S]) prepare(ctx context.Context, seen *S, actions []A
 		return nil
 	}
 	_, status := r.obj.AWS()
-	reserved := status.AccountID != ""
-	r.Adapter.Reserve(r.obj)
+	reserved, arn := status.AccountID != "", status.ARN
+	r.Adapter.Reserve(r.obj, seen)
 	if seen == nil {
 		setLastSync(status, r.Now())
 		r.reserveSafe()
@@ -45,7 +45,7 @@ func (r *reconciliation[T, S]) prepare(ctx context.Context, seen *S, actions []A
 		status.LastSyncTime = r.lastSyncBefore
 	}
 	if !reserved {
-		status.AccountID = ""
+		status.AccountID, status.ARN = "", arn
 	}
 	return err
 }
@@ -126,9 +126,9 @@ func (r *reconciliation[T, S]) failed(create bool, a Action, err error) {
 	refused := notMade || (waiting && wait.Stalled)
 	r.markUnwritten(a.Changes, refused)
 	switch {
-	case !create:
+	case !create && refused:
 		return
-	case !refused:
+	case !refused: // it may have been made, or changed
 		setLastSync(status, r.Now())
 		return
 	}

@@ -53,6 +53,8 @@ type Reconciler[T Object, S any] struct {
 	Keep func(ctx context.Context, obj T) error
 	// Stateful kinds are never re-created without the owner's word: their content would be silently lost.
 	Stateful bool
+	// FoundByTags: only its tags tell the next object of the same name of a resource that stays.
+	FoundByTags bool
 	// Settling is how long after a change of ours AWS may still show the state before it, absence included.
 	Settling time.Duration
 	// MaxDuration is the longest that one pass takes: how long before the creation its note may have been saved.

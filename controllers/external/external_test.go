@@ -31,8 +31,9 @@ type world struct {
 	writes         []string
 	deleted, freed int
 	keepOnDelete   bool
-	denies         bool // AWS answers the deletion with "not found"
-	ended          bool // the end itself shows
+	denies         bool     // AWS answers the deletion with "not found"
+	ended          bool     // the end itself shows
+	reserved       []string // the settings of what was noted before it was taken over
 }
 
 func (w *world) Observe(context.Context, *v1alpha1.S3Bucket) (*thing, error) {
@@ -78,7 +79,12 @@ func (w *world) Report(obj *v1alpha1.S3Bucket, _ *thing) map[string]string {
 	return map[string]string{"type": "thing"}
 }
 
-func (w *world) Reserve(obj *v1alpha1.S3Bucket) { obj.Status.AccountID = "1" }
+func (w *world) Reserve(obj *v1alpha1.S3Bucket, seen *thing) {
+	if obj.Status.AccountID = "1"; seen != nil {
+		w.reserved = append(w.reserved, seen.setting)
+	}
+}
+
 func (w *world) Delete(context.Context, *v1alpha1.S3Bucket, *thing) (bool, error) {
 	w.deleted++
 	if !w.keepOnDelete {
@@ -268,6 +274,11 @@ func TestRelease(t *testing.T) {
 		{"waits until it is gone", world{has: &thing{Ours, "a"}, keepOnDelete: true}, policy("Delete"), nil, "Deleting", 2, 0, ""},
 		{"leaves a foreign one", world{has: &thing{Foreign, "a"}}, policy("Delete"), nil, "", 0, 0, "NotOurs"},
 		{"leaves an earlier life's", world{has: &thing{Earlier, "a"}}, policy("Delete"), nil, "", 0, 0, "NotOurs"},
+		{"waits for the marks of one that was taken back a moment ago", world{has: &thing{Earlier, "a"}}, youngOne("Delete"), nil, "Settling", 0, 0, ""},
+		{"and of one that was adopted a moment ago", world{has: &thing{Offered, "a"}}, youngOne("Delete"), nil, "Settling", 0, 0, ""},
+		{"stops none that was taken back a moment ago before it shows", world{has: &thing{Earlier, "a"}}, youngOne("Stop"), nil, "Settling", 0, 0, ""},
+		{"nor lets go of it", world{has: &thing{Earlier, "a"}}, youngOne("Orphan"), nil, "Settling", 0, 0, ""},
+		{"nor of a young one that does not show", world{}, youngOne("Orphan"), nil, "Settling", 0, 0, ""},
 		{"is not waited for if nothing was ever made", world{has: &thing{Foreign, "a"}}, never, broken, "", 0, 0, ""},
 		{"does not take a late picture for absence", world{}, late, nil, "Settling", 0, 0, ""},
 		{"nor one that was seen once", world{}, youngOne("Delete"), nil, "Settling", 0, 0, ""},
@@ -286,6 +297,7 @@ func TestRelease(t *testing.T) {
 		{"waits for its provider", world{has: &thing{Ours, "a"}}, policy("Delete"), broken, "ProviderNotFound", 0, 0, ""},
 		{"retains", world{has: &thing{Ours, "a"}}, policy("Retain"), nil, "", 0, 0, "Retained"},
 		{"retains without a provider", world{has: &thing{Ours, "a"}}, policy("Retain"), broken, "", 0, 0, "Retained"},
+		{"retains a young one", world{has: &thing{Ours, "a"}}, youngOne("Retain"), nil, "", 0, 0, "Retained"},
 		{"orphans", world{has: &thing{Ours, "a"}}, policy("Orphan"), nil, "", 0, 1, "Orphaned"},
 		{"orphans nothing foreign", world{has: &thing{Foreign, "a"}}, policy("Orphan"), nil, "", 0, 0, ""},
 		{"orphans without a provider", world{has: &thing{Ours, "a"}}, policy("Orphan"), broken, "", 0, 0, "TagsLeft"},

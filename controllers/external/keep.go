@@ -35,6 +35,9 @@ func (rec Reconciler[T, S]) keep(ctx context.Context, obj T, pass *engine.Pass) 
 		pass.Warning(v1alpha1.ReasonKeepRefused, "Keep", "AWS is deleting %s already, and nothing stops that", nameOf(status))
 		return false, nil
 	}
+	if err := rec.waitUntilFound(status); err != nil {
+		return false, err
+	}
 	err = rec.Keep(ctx, obj)
 	if errors.Is(err, ErrNamespaceLeaves) {
 		pass.Warning(v1alpha1.ReasonKeepRefused, "Keep", "the namespace is being deleted: nothing is kept in it, and the deletion goes on")

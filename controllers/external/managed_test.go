@@ -46,7 +46,7 @@ func (s *shelf) Owner(*v1alpha1.S3Bucket, *map[string]string) Owner { return Our
 
 func (s *shelf) Declared(b *v1alpha1.S3Bucket) []string { return DeclaredPaths(settings(), b) }
 
-func (s *shelf) Reserve(b *v1alpha1.S3Bucket) { b.Status.AccountID = "1" }
+func (s *shelf) Reserve(b *v1alpha1.S3Bucket, _ *map[string]string) { b.Status.AccountID = "1" }
 
 func (s *shelf) Plan(b *v1alpha1.S3Bucket, seen *map[string]string) ([]Action, error) {
 	if seen == nil {

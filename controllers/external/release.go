@@ -22,6 +22,9 @@ func (rec Reconciler[T, S]) Finalize(ctx context.Context, obj T, pass *engine.Pa
 	}
 	switch obj.Policy() {
 	case v1alpha1.DeletionRetain:
+		if err := rec.waitUntilFound(status); err != nil {
+			return err
+		}
 		pass.Normal(v1alpha1.ReasonRetained, "Release", "%s stays, with its ownership tags", nameOf(status))
 		return nil
 	case v1alpha1.DeletionOrphan:
@@ -31,6 +34,15 @@ func (rec Reconciler[T, S]) Finalize(ctx context.Context, obj T, pass *engine.Pa
 	default:
 		return rec.delete(ctx, obj, pass)
 	}
+}
+
+// waitUntilFound returns an error while what stays with its tags may not be found by them yet: the next object of the name would make
+// another one.
+func (rec Reconciler[T, S]) waitUntilFound(status *v1alpha1.AWSStatus) error {
+	if !rec.FoundByTags || !rec.recentlyChanged(status) {
+		return nil
+	}
+	return engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(), "%s stays, and was made or changed a short time ago; the deletion waits until AWS surely shows its tags, so that the next request of this name finds it", nameOf(status))
 }
 
 // orphanTimeout is how long an account that does not answer may hold up a policy that deletes nothing.
@@ -47,7 +59,8 @@ func (rec Reconciler[T, S]) orphan(ctx context.Context, obj T, pass *engine.Pass
 	if err == nil {
 		return nil
 	}
-	if wait, ok := engine.AsWait(err); (!ok || !wait.Stalled) && rec.Now().Sub(obj.GetDeletionTimestamp().Time) < orphanTimeout {
+	wait, ok := engine.AsWait(err)
+	if settling := ok && wait.Reason == v1alpha1.ReasonSettling; settling || (!ok || !wait.Stalled) && rec.Now().Sub(obj.GetDeletionTimestamp().Time) < orphanTimeout {
 		return err
 	}
 	pass.Warning(v1alpha1.ReasonTagsLeft, "Release", "%s stays, but Portico's tags could not be removed from it: %v", nameOf(status), err)
@@ -62,8 +75,16 @@ func (rec Reconciler[T, S]) disown(ctx context.Context, obj T) (bool, error) {
 	}
 	a := c.Adapter
 	seen, err := a.Observe(ctx, obj)
-	if err != nil || seen == nil || a.Owner(obj, seen) != Ours {
+	if err != nil {
 		return false, err
+	}
+	_, status := obj.AWS()
+	ours := seen != nil && a.Owner(obj, seen) == Ours
+	if young := rec.recentlyChanged(status); !ours && young && (seen != nil || !rec.isAbsent(a, status)) {
+		return false, engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(), "%s does not show this object's ownership tags; it was made or changed a short time ago, so the deletion waits until it surely would", nameOf(status))
+	}
+	if !ours {
+		return false, nil
 	}
 	return true, a.Disown(ctx, obj, seen)
 }
@@ -119,7 +140,7 @@ func (rec Reconciler[T, S]) isOurs(a Adapter[T, S], obj T, seen *S) (bool, error
 		return false, nil
 	case seen == nil:
 		return false, engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(), "%s does not show; it was made or changed a short time ago, so deletion waits until it surely would", nameOf(status))
-	case rec.mayBeOurs(a.Owner(obj, seen), status):
+	case a.Owner(obj, seen) != Ours && rec.recentlyChanged(status): // marks of before, or none yet
 		return false, engine.Wait(v1alpha1.ReasonSettling, rec.pollInterval(), "%s does not show this object's ownership tags; it was made or changed a short time ago, so deletion waits until it surely would", nameOf(status))
 	}
 	lost := rec.lostMarks(a, obj, seen)
@@ -157,6 +178,9 @@ func (rec Reconciler[T, S]) stop(ctx context.Context, obj T, pass *engine.Pass) 
 	}
 	if !stopped {
 		return engine.Wait(v1alpha1.ReasonStopping, 5*time.Second, "the stop was accepted; waiting until %s stands still", nameOf(status))
+	}
+	if err := rec.waitUntilFound(status); err != nil {
+		return err
 	}
 	pass.Normal(v1alpha1.ReasonStopped, "Release", "%s is stopped and stays, with its ownership tags", nameOf(status))
 	return nil

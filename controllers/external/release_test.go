@@ -3,6 +3,7 @@ package external
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,5 +95,36 @@ func TestTheSettlingTimeBeginsOnce(t *testing.T) {
 		if got := l.release(t, b, seconds); got != "Deleting" || b.Status.LastSyncTime.Unix() != 1000 {
 			t.Errorf("after %d s: %q, last sync %v", seconds, got, b.Status.LastSyncTime)
 		}
+	}
+}
+
+// TestWhatIsFoundByTagsStaysOnceTheyShow lets go of a resource that the next object of the name would make again if it did not find it.
+func TestWhatIsFoundByTagsStaysOnceTheyShow(t *testing.T) {
+	for _, policy := range []v1alpha1.DeletionPolicy{v1alpha1.DeletionRetain, v1alpha1.DeletionStop} {
+		obj := bucket(made, young)
+		obj.Status.AccountID, obj.Spec.DeletionPolicy, obj.DeletionTimestamp = "1", policy, &metav1.Time{Time: time.Unix(990, 0)}
+		work := drive(&world{has: &thing{Ours, "a"}}, nil)
+		work.FoundByTags = true
+		if err := work.Finalize(t.Context(), obj, engine.NewPass(nil)); reasonOf(err) != v1alpha1.ReasonSettling || !strings.Contains(err.Error(), "the next request of this name finds it") {
+			t.Errorf("%s of a young one: %v", policy, err)
+		}
+		changed(obj)
+		obj.Status.LastSyncTime.Time = obj.Status.LastSyncTime.Add(-time.Minute)
+		if err := work.Finalize(t.Context(), obj, engine.NewPass(nil)); err != nil {
+			t.Errorf("%s of an old one: %v", policy, err)
+		}
+	}
+}
+
+// TestWhatIsTakenOverIsReserved takes back what an earlier object left: where it is was noted before it was marked.
+func TestWhatIsTakenOverIsReserved(t *testing.T) {
+	w := &world{has: &thing{Earlier, "a"}, want: "a"}
+	var saved []string
+	pass := engine.NewPass(func(context.Context) error {
+		saved = append(saved, strings.Join(w.reserved, " ")+"; "+strings.Join(w.writes, " "))
+		return nil
+	})
+	if err := drive(w, nil).Reconcile(t.Context(), bucket(), pass); err != nil || len(saved) != 1 || saved[0] != "a; " || len(w.writes) != 1 {
+		t.Errorf("saved %q, writes %v, %v", saved, w.writes, err)
 	}
 }

@@ -63,6 +63,11 @@ func (s Secrets) Publish(ctx context.Context, kind string, obj client.Object, de
 	}, nil
 }
 
+// Published returns the content of obj's binding Secret; empty if there is none.
+func (s Secrets) Published(ctx context.Context, kind string, obj client.Object) (map[string]string, error) {
+	return s.Load(ctx, kind, obj, purposeBinding)
+}
+
 // Store makes values the content of obj's Secret for this purpose.
 func (s Secrets) Store(ctx context.Context, kind string, obj client.Object, purpose string, values map[string]string) error {
 	_, err := s.write(ctx, kind, obj, &corev1.Secret{

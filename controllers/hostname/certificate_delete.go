@@ -4,7 +4,10 @@ import (
 	"context"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/hostname/cert"
 )
@@ -23,30 +26,72 @@ func (r *reconciliation) deleteCertificate(ctx context.Context) error {
 		}
 	}
 	for _, arn := range arns {
-		seen, err := r.Certs.Describe(ctx, arn)
-		if err != nil {
-			return err
-		}
-		if seen == nil { // not asked to delete it: a policy that goes by tags would refuse what has none
-			continue
-		}
-		if seen.InUse {
-			return engine.Wait(v1alpha1.ReasonDetaching, 5*time.Second, "AWS still shows the certificate in use; it is deleted when it is not")
-		}
-		if err := r.Certs.Delete(ctx, arn); err != nil {
+		if err := r.deleteOne(ctx, c, arn); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// deleteOne deletes a certificate of the request.
+func (r *reconciliation) deleteOne(ctx context.Context, c *v1alpha1.HostnameCertificate, arn string) error {
+	seen, err := r.Certs.Describe(ctx, arn)
+	switch {
+	case err != nil:
+		return err
+	case seen == nil && r.Now().Sub(c.RequestedAt.Time) < r.Settling:
+		return engine.Wait(v1alpha1.ReasonSettling, acmPollInterval, "ACM does not show the certificate %s yet, which was requested a moment ago; it is deleted when it does", arn)
+	case seen == nil: // not asked to delete it: a policy that goes by tags would refuse what has none
+		return nil
+	case seen.InUse:
+		return engine.Wait(v1alpha1.ReasonDetaching, 5*time.Second, "AWS still shows the certificate in use; it is deleted when it is not")
+	}
+	return r.Certs.Delete(ctx, arn)
+}
+
 // findUnanswered finds what was requested by an attempt whose answer was lost: by asking again, while ACM takes that for the
 // same request, and by the tags, which can be found some time after the request only.
 func (r *reconciliation) findUnanswered(ctx context.Context, c *v1alpha1.HostnameCertificate) ([]string, error) {
+	var failed error
 	if r.Now().Sub(c.RequestedAt.Time) < cert.TokenLife {
-		if arn, err := r.Certs.Request(ctx, r.name, cert.Token(string(r.req.HolderUID()), c.Attempt), r.Tags(r.req)); err == nil {
+		var arn string
+		if arn, failed = r.Certs.Request(ctx, r.name, cert.Token(string(r.req.HolderUID()), c.Attempt), r.Tags(r.req)); failed == nil {
+			c.ARN, c.RequestedAt = arn, metav1.Time{Time: r.Now()} // it may have been made only now
 			return []string{arn}, nil
 		}
 	}
-	return r.Certs.Find(ctx, r.SearchTags(r.req))
+	found, err := r.Certs.Find(ctx, r.SearchTags(r.req))
+	if len(found) > 0 || err != nil {
+		return found, err
+	}
+	return nil, r.waitForTags(c, failed)
+}
+
+// tagLooks times Account.Settling is how long the tags of a new certificate may not be found, at the most.
+const tagLooks = 5
+
+// waitForTags returns an error while a certificate of the request may be there and not be found: as long as it is not known what became of asking
+// again, and for some minutes where that is refused. Who lost the right to request certificates can give his hostname back.
+func (r *reconciliation) waitForTags(c *v1alpha1.HostnameCertificate, failed error) error {
+	if failed == nil { // the last time that it can have been made is the end of the token's life
+		return r.waitUntil(c.RequestedAt.Add(cert.TokenLife), "none is known to be there")
+	}
+	wait, ok := engine.AsWait(cloud.Explain(failed))
+	if !ok || !wait.Stalled {
+		c.FailedAt = nil
+		return failed
+	}
+	if c.FailedAt == nil || c.FailedAt.After(r.Now()) {
+		c.FailedAt = &metav1.Time{Time: r.Now()}
+	}
+	return r.waitUntil(c.FailedAt.Time, "ACM does not tell: "+wait.Error())
+}
+
+// waitUntil returns an error until the tags of a certificate that was made at this time would be found.
+func (r *reconciliation) waitUntil(made time.Time, why string) error {
+	until := made.Add(tagLooks*r.Settling + time.Second)
+	if !r.Now().Before(until) {
+		return nil
+	}
+	return engine.Wait(v1alpha1.ReasonSettling, min(10*time.Second, max(r.Settling, time.Second)), "a certificate may have been requested, and is looked for by its tags until %s; %s", formatTime(until), why)
 }

@@ -1,6 +1,7 @@
 package hostname
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,13 +30,14 @@ type authority struct {
 	byTag    []string // what a search by tags finds
 	deleted  []string
 	fails    error
-	hidden   bool // what was requested is not shown yet
+	refuses  error // of requests alone
+	hidden   bool  // what was requested is not shown yet
 	searches int
 }
 
 func (a *authority) RequestCertificate(_ context.Context, in *acm.RequestCertificateInput, _ ...func(*acm.Options)) (*acm.RequestCertificateOutput, error) {
-	if a.fails != nil {
-		return nil, a.fails
+	if err := cmp.Or(a.fails, a.refuses); err != nil {
+		return nil, err
 	}
 	token := aws.ToString(in.IdempotencyToken)
 	a.tokens = append(a.tokens, token)
@@ -201,48 +203,6 @@ func TestAFailedCertificateIsRequestedAgainLater(t *testing.T) {
 		if len(d.tokens) != attempt+2 || len(d.all) != 1 {
 			t.Errorf("%d: %d requests, certificates %v", attempt, len(d.tokens), d.all)
 		}
-	}
-}
-
-// What was requested goes, also when the answer was lost just before the deletion; what is in use is waited for.
-func TestACertificateIsWithdrawn(t *testing.T) {
-	withdraw := func(d *desk) error {
-		no := func(*v1alpha1.GatewayHostnameRequest) map[string]string { return nil }
-		nowhere := func(*v1alpha1.GatewayHostnameRequest) map[string][]string { return nil }
-		r := &reconciliation{
-			Reconciler: Reconciler{Now: func() time.Time { return d.now }, AllowCertificate: unpaced}, req: d.req, pass: engine.NewPass(nil), name: parsed(d.t, "shop.example.com"),
-			Account: &Account{Certs: cert.Certificates{ACM: d.authority, Tags: d.authority}, Tags: no, SearchTags: nowhere},
-		}
-		return r.deleteCertificate(d.t.Context())
-	}
-	for name, row := range map[string]struct {
-		before   func(*desk)
-		reason   string
-		left     int
-		deleted  int
-		searches int
-	}{
-		"as usual":            {func(*desk) {}, "", 0, 1, 0},
-		"in use":              {func(d *desk) { d.certificate().InUseBy = []string{"arn:lb"} }, "Detaching", 1, 0, 0},
-		"gone already":        {func(d *desk) { delete(d.all, d.req.Status.Certificate.ARN) }, "", 0, 0, 0},
-		"its answer was lost": {func(d *desk) { d.req.Status.Certificate.ARN = "" }, "", 0, 1, 0},
-		"lost long ago": {func(d *desk) {
-			d.byTag, d.req.Status.Certificate.ARN, d.now = []string{d.req.Status.Certificate.ARN}, "", d.now.Add(2*time.Hour)
-		}, "", 0, 1, 1},
-		"nothing was requested": {func(d *desk) { d.all, d.req.Status.Certificate = map[string]*types.CertificateDetail{}, nil }, "", 0, 0, 0},
-	} {
-		d := newDesk(t)
-		_ = d.pass()
-		row.before(d)
-		err := withdraw(d)
-		if got := reasonOf(err); (err != nil || row.reason != "") && got != row.reason || len(d.all) != row.left || len(d.deleted) != row.deleted || d.searches != row.searches {
-			t.Errorf("%s: %v, left %v, deleted %v, %d searches", name, err, d.all, d.deleted, d.searches)
-		}
-	}
-	d := newDesk(t)
-	_ = d.pass()
-	if d.fails = errors.New("boom"); !errors.Is(withdraw(d), d.fails) || len(d.all) != 1 {
-		t.Errorf("an error is absence: %v", d.all)
 	}
 }
 

@@ -32,6 +32,8 @@ type Account struct {
 	SearchTags func(*v1alpha1.GatewayHostnameRequest) map[string][]string
 	// Recheck checks, past the cache, that the way to the account stays; see external.Connection. nil proves nothing.
 	Recheck func(context.Context) error
+	// Settling is how long AWS may show an old state.
+	Settling time.Duration
 }
 
 // Reconciler runs GatewayHostnameRequests. It implements engine.KindReconciler.

@@ -175,7 +175,7 @@ func (s setup) account(ctx context.Context, r *v1alpha1.GatewayHostnameRequest) 
 		SearchTags: func(r *v1alpha1.GatewayHostnameRequest) map[string][]string {
 			return session.Identity.SearchTags(asHolder(r))
 		},
-		Recheck: func(ctx context.Context) error { return s.o.Connector.Recheck(ctx, session, r.Namespace) },
+		Recheck: func(ctx context.Context) error { return s.o.Connector.Recheck(ctx, session, r.Namespace) }, Settling: s.o.Settling,
 	}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -177,6 +178,52 @@ func TestAnEarlierLifeIsTakenBack(t *testing.T) {
 	a.session.Identity.NamespaceUID = "another team's"
 	if seen := observe(t, a, other); seen != nil {
 		t.Error("a namespace of the same name inherits")
+	}
+}
+
+// EC2 shows new tags late: the search for one that was marked a moment ago may find nothing.
+func TestWhatIsTakenOverIsNotedFirst(t *testing.T) {
+	f := &fakeEC2{}
+	launchOne(t, adapterOf(f), objectOf())
+	a, obj := adapterOf(f), objectOf()
+	obj.UID = "new-life"
+	seen := observe(t, a, obj)
+	a.Reserve(obj, seen)
+	obj.Status.LastSyncTime = &metav1.Time{Time: time.Now()} // as the marking leaves it
+	clear(f.last().tags)
+	if again := observe(t, a, obj); again == nil || again.id() != seen.id() {
+		t.Errorf("found %v once its tags do not show, want %s", again, seen.id())
+	}
+	if obj.Status.ARN == "" {
+		t.Error("no ARN is noted: its absence would be taken for a launch that is to come")
+	}
+}
+
+// One that was to be taken over, was never marked, and is offered to somebody else by now is let go of: there may be another.
+func TestWhatWasNeverMarkedIsForgotten(t *testing.T) {
+	f := &fakeEC2{}
+	somebody := objectOf()
+	somebody.UID = "somebody"
+	launchOne(t, adapterOf(f), somebody)
+	f.last().tags = map[string]string{cloud.TagAdopt: "payments/worker"}
+	a, obj := adapterOf(f), objectOf()
+	obj.Spec.AdoptionPolicy = v1alpha1.AdoptionAdopt
+	a.Reserve(obj, observe(t, a, obj))
+	f.last().tags[cloud.TagAdopt] = "payments/other"
+	if seen := observe(t, a, obj); seen != nil || obj.Status.ARN != "" || obj.Status.InstanceID != "" {
+		t.Errorf("sees %v, status %+v", seen, obj.Status)
+	}
+}
+
+// EC2 takes minutes until changed tags show: until then they are not written again.
+func TestTagsOfAMachineSettleForMinutes(t *testing.T) {
+	f := &fakeEC2{}
+	a, obj := adapterOf(f), objectOf()
+	launchOne(t, a, obj)
+	f.last().tags["Name"] = "other"
+	actions, err := a.Plan(obj, observe(t, a, obj))
+	if err != nil || len(actions) != 1 || actions[0].Settles != Settling {
+		t.Errorf("%+v, %v", actions, err)
 	}
 }
 

@@ -85,9 +85,14 @@ func (i *instance) Terminated() bool { return i.terminated }
 // NextAttempt implements external.Retrier.
 func (i *instance) NextAttempt(obj *v1alpha1.EC2Instance) { obj.Status.LaunchAttempts++ }
 
-// Reserve notes where the instance will be; its ID is EC2's to give, and until it is known the tags find it.
-func (i *instance) Reserve(obj *v1alpha1.EC2Instance) {
-	obj.Status.Region, obj.Status.AccountID = i.session.Config.Region, i.session.AccountID
+// Reserve notes where the instance will be; its ID is EC2's to give, and until it is known the tags find it. That of one that is taken
+// over is known: while new tags do not show yet, no search finds it.
+func (i *instance) Reserve(obj *v1alpha1.EC2Instance, seen *instanceState) {
+	s := &obj.Status
+	s.Region, s.AccountID = i.session.Config.Region, i.session.AccountID
+	if seen != nil {
+		s.ARN, s.InstanceID = arn(i.session, seen.id()), seen.id()
+	}
 }
 
 // stateChangePoll is for looking again while an instance starts or stops.
@@ -152,5 +157,9 @@ func immutableDiffers(seen *instanceState, path, have, want string) error {
 }
 
 func (i *instance) planTags(obj *v1alpha1.EC2Instance, seen *instanceState) []external.Action {
-	return i.session.PlanTags(obj, ownTags(obj), seen.tags).Actions(i.tagCalls(seen.id(), explain))
+	actions := i.session.PlanTags(obj, ownTags(obj), seen.tags).Actions(i.tagCalls(seen.id(), explain))
+	for n := range actions {
+		actions[n].Settles = Settling
+	}
+	return actions
 }

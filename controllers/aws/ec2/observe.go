@@ -59,11 +59,15 @@ func (i *instance) find(ctx context.Context, obj *v1alpha1.EC2Instance) (*instan
 	}
 	if s.InstanceID != "" {
 		seen, err := i.svc.byID.GetOne(ctx, s.InstanceID, i.svc.readOne)
-		if err != nil || isThere(obj, seen) {
-			return seen, err
-		}
-		i.terminated = seen != nil && s.ARN != ""
-		if s.ARN != "" {
+		switch {
+		case err != nil:
+			return nil, err
+		case isThere(obj, seen) && s.LastSyncTime == nil && i.Owner(obj, seen) == external.Foreign:
+			s.ARN, s.InstanceID = "", "" // it was to be taken over, was never marked, and is not on offer any more
+		case isThere(obj, seen):
+			return seen, nil
+		case s.ARN != "":
+			i.terminated = seen != nil
 			return nil, failedLaunch(obj, seen)
 		}
 		// Not reported yet, or acknowledged as gone: another launch of this object may have got through.

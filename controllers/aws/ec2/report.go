@@ -14,10 +14,9 @@ import (
 
 // Report fills the status and tells how to connect.
 func (i *instance) Report(obj *v1alpha1.EC2Instance, seen *instanceState) map[string]string {
-	i.Reserve(obj)
+	i.Reserve(obj, seen)
 	s, vm := &obj.Status, &seen.vm
-	s.ARN, s.InstanceID, s.InstanceState = arn(i.session, seen.id()), seen.id(), string(seen.state())
-	s.InstanceType, s.ImageID = string(vm.InstanceType), aws.ToString(vm.ImageId)
+	s.InstanceState, s.InstanceType, s.ImageID = string(seen.state()), string(vm.InstanceType), aws.ToString(vm.ImageId)
 	s.PrivateIP, s.PublicIP = aws.ToString(vm.PrivateIpAddress), aws.ToString(vm.PublicIpAddress)
 	s.PrivateDNSName, s.PublicDNSName = aws.ToString(vm.PrivateDnsName), aws.ToString(vm.PublicDnsName)
 	s.AvailabilityZone, s.LaunchTime = "", nil

@@ -197,7 +197,7 @@ func (b bucket) Plan(obj *v1alpha1.S3Bucket, seen *bucketState) ([]external.Acti
 }
 
 // Reserve notes where the bucket will be.
-func (b bucket) Reserve(obj *v1alpha1.S3Bucket) {
+func (b bucket) Reserve(obj *v1alpha1.S3Bucket, _ *bucketState) {
 	s := &obj.Status
 	s.BucketName, s.Region, s.AccountID = b.name(obj), b.session.Config.Region, b.session.AccountID
 }
@@ -212,7 +212,7 @@ func (b bucket) planTags(obj *v1alpha1.S3Bucket, seen *bucketState, t target) (e
 
 // Report fills the status.
 func (b bucket) Report(obj *v1alpha1.S3Bucket, _ *bucketState) map[string]string {
-	b.Reserve(obj)
+	b.Reserve(obj, nil)
 	s := &obj.Status
 	name, region := s.BucketName, s.Region
 	s.ARN = arn(b.session.Partition, name)

@@ -372,7 +372,7 @@ func TestObserveComparesAndLeavesTags(t *testing.T) {
 
 func TestATakenNameReservesNothing(t *testing.T) {
 	a, b := adapter(&fakeS3{create: code("BucketAlreadyExists")}), object()
-	a.Reserve(b)
+	a.Reserve(b, nil)
 	actions, _ := a.Plan(b, nil)
 	if err := actions[0].Do(t.Context()); err == nil || b.Status.AccountID != "" || b.Status.BucketName != "" {
 		t.Errorf("%v, status %+v", err, b.Status)

@@ -99,7 +99,7 @@ func TestABucketOfBeforeIsFoundByItsName(t *testing.T) {
 			if there := err == nil && x.want == formerName; (seen != nil) != there {
 				t.Errorf("seen %+v", seen)
 			}
-			a.Reserve(obj)
+			a.Reserve(obj, nil)
 			if x.want == "" {
 				x.want = a.session.Identity.GeneratedBucketName(obj, longest)
 			}

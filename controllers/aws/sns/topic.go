@@ -90,7 +90,7 @@ func (t *topic) read(ctx context.Context, obj *v1alpha1.SNSTopic, arn string) (m
 }
 
 // Reserve notes where the topic will be.
-func (t *topic) Reserve(obj *v1alpha1.SNSTopic) {
+func (t *topic) Reserve(obj *v1alpha1.SNSTopic, _ *topicState) {
 	s := &obj.Status
 	s.TopicName, s.Region, s.AccountID = t.name(obj), t.Session.Config.Region, t.Session.AccountID
 }
@@ -149,7 +149,7 @@ func tagCommand(session *cloud.Session, arn string, tags map[string]string) stri
 
 // Report fills the status.
 func (t *topic) Report(obj *v1alpha1.SNSTopic, seen *topicState) map[string]string {
-	t.Reserve(obj)
+	t.Reserve(obj, nil)
 	s := &obj.Status
 	s.ARN, s.Subscriptions = seen.ID, t.made(seen)
 	return map[string]string{

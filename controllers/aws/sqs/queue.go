@@ -64,7 +64,7 @@ func (q *queue) find(ctx context.Context, obj *v1alpha1.SQSQueue) (string, error
 }
 
 // Reserve notes where the queue will be.
-func (q *queue) Reserve(obj *v1alpha1.SQSQueue) {
+func (q *queue) Reserve(obj *v1alpha1.SQSQueue, _ *queueState) {
 	s := &obj.Status
 	s.QueueName, s.Region, s.AccountID = q.name(obj), q.Session.Config.Region, q.Session.AccountID
 }
@@ -114,7 +114,7 @@ func tagCommand(session *cloud.Session, url string, tags map[string]string) stri
 
 // Report fills the status.
 func (q *queue) Report(obj *v1alpha1.SQSQueue, seen *queueState) map[string]string {
-	q.Reserve(obj)
+	q.Reserve(obj, nil)
 	s := &obj.Status
 	s.ARN, s.QueueURL, s.DeadLetterTargetARN = q.Session.ARN("sqs", s.QueueName), seen.ID, q.target
 	return map[string]string{

@@ -105,7 +105,7 @@ func takeTwice(t *testing.T, what string, s external.Action) {
 func (l laws[T, S]) reports(t *testing.T) {
 	t.Helper()
 	reserved := l.Object.DeepCopyObject().(T)
-	l.Adapter.Reserve(reserved)
+	l.Adapter.Reserve(reserved, nil)
 	details := l.Adapter.Report(l.Object, l.observe(t))
 	if details["type"] == "" {
 		t.Error("Report gave no connection details of a type")
