@@ -1,4 +1,4 @@
-// Package guard lets those read from a server of ours whom Kubernetes lets get its paths.
+// Package guard lets those ask a server of ours whom Kubernetes lets use its paths.
 package guard
 
 import (
@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/portico-platform/portico/api/expiring"
+	"github.com/portico-platform/portico/api/operatorapi"
 )
 
 const (
@@ -37,10 +38,11 @@ const (
 
 var (
 	errUnauthenticated = errors.New("no token, or none for this server")
-	errForbidden       = errors.New("the caller may not get this path")
+	errForbidden       = errors.New("the caller may not use this path so")
 )
 
-// Guard lets those pass who bring a token for this server and may get the path, as Kubernetes says.
+// Guard lets a request pass if its token is for this server and Kubernetes says that its user may use the path. The verb of that right is get
+// for reading, and else the method in small letters.
 type Guard struct {
 	tokens authenticationclient.TokenReviewInterface
 	access authorizationclient.SubjectAccessReviewInterface
@@ -113,11 +115,11 @@ func (g *Guard) check(ctx context.Context, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	path := r.URL.Path
-	key := digest(sha256.Sum256([]byte(token + "\x00" + path)))
+	path, verb := reviewed(r.URL.Path), verbOf(r.Method)
+	key := digest(sha256.Sum256([]byte(token + "\x00" + verb + "\x00" + path)))
 	may, known := g.allowed.Get(key)
 	if !known {
-		if may, err = g.mayGet(ctx, user, path); err != nil {
+		if may, err = g.may(ctx, user, verb, path); err != nil {
 			return err
 		}
 		g.allowed.Put(key, may)
@@ -126,6 +128,19 @@ func (g *Guard) check(ctx context.Context, r *http.Request) error {
 		return errForbidden
 	}
 	return nil
+}
+
+// manyPaths are those below which paths have names that people choose: one answer is for all of them, or every new name would be a question.
+var manyPaths = []string{operatorapi.SecretsPath + "/", operatorapi.RevealPath + "/"}
+
+// reviewed returns the path that Kubernetes is asked about.
+func reviewed(path string) string {
+	for _, prefix := range manyPaths {
+		if strings.HasPrefix(path, prefix) {
+			return prefix + "*"
+		}
+	}
+	return path
 }
 
 // user returns whose token it is; errUnauthenticated if nobody's, or not for this server.
@@ -153,10 +168,18 @@ func (g *Guard) user(ctx context.Context, token string) (*authenticationv1.UserI
 	return user, nil
 }
 
-func (g *Guard) mayGet(ctx context.Context, user *authenticationv1.UserInfo, path string) (bool, error) {
+// verbOf returns what RBAC calls a request with the method.
+func verbOf(method string) string {
+	if method == http.MethodHead {
+		return "get"
+	}
+	return strings.ToLower(method)
+}
+
+func (g *Guard) may(ctx context.Context, user *authenticationv1.UserInfo, verb, path string) (bool, error) {
 	spec := authorizationv1.SubjectAccessReviewSpec{
 		User: user.Username, Groups: user.Groups, UID: user.UID,
-		NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: path, Verb: "get"},
+		NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: path, Verb: verb},
 	}
 	for key, values := range user.Extra {
 		if spec.Extra == nil {

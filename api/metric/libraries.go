@@ -30,7 +30,7 @@ var libraries = []Info{
 }
 
 // mostControllers has room for one for each kind.
-const mostControllers = 12
+const mostControllers = 16
 
 var controller = Label{Name: "controller", Of: "a kind, in small letters", Most: mostControllers}
 

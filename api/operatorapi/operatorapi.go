@@ -91,8 +91,12 @@ type Problem struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// FeatureHostnames is the part of the operator that gives teams hostnames.
-const FeatureHostnames = "hostnames"
+const (
+	// FeatureHostnames is the part of the operator that gives teams hostnames.
+	FeatureHostnames = "hostnames"
+	// FeaturePeople is the part that does for people what they may do with Secrets.
+	FeaturePeople = "people"
+)
 
 // Features are the parts of the operator that depend on what the cluster has.
 type Features struct {

@@ -70,6 +70,9 @@ type AWSProviderSpec struct {
 	// +optional
 	ExternalID string `json:"externalID,omitempty"`
 	AWSRules   `json:",inline"`
+	// workloadIdentity says how Pods of this cluster get rights in the account, for what they are bound to. Left out, they get none.
+	// +optional
+	WorkloadIdentity *WorkloadIdentity `json:"workloadIdentity,omitempty"`
 	// endpoint replaces AWS's own endpoints, for an AWS-compatible server or a simulator that has STS and whatever else is used.
 	// The operator's flag --allowed-endpoints must name it; a web identity token never goes there. Single services can be
 	// elsewhere, see endpoints.
@@ -84,6 +87,46 @@ type AWSProviderSpec struct {
 	// +optional
 	Endpoints *ServiceEndpoints `json:"endpoints,omitempty"`
 }
+
+// WorkloadIdentity is how Pods get rights in AWS.
+// +kubebuilder:validation:XValidation:rule="self.mode == 'None' || has(self.boundaryARN)",message="boundaryARN is missing: the IAM policy that is the most that any Pod may do"
+// +kubebuilder:validation:XValidation:rule="self.mode != 'PodIdentity' || has(self.clusterName)",message="PodIdentity needs clusterName, the EKS cluster that Portico runs in"
+// +kubebuilder:validation:XValidation:rule="self.mode != 'IRSA' || has(self.oidcProviderARN)",message="IRSA needs oidcProviderARN, the account's identity provider for the cluster that Portico runs in"
+type WorkloadIdentity struct {
+	// mode of the rights. PodIdentity makes one role for each namespace, and for each ServiceAccount an EKS Pod Identity association, limited to
+	// what it is bound to. IRSA makes one role for each ServiceAccount, for clusters without the EKS Pod Identity agent. None gives no rights.
+	// +required
+	Mode WorkloadIdentityMode `json:"mode"`
+	// clusterName of the EKS cluster that Portico runs in, in this account and region. For PodIdentity.
+	// +kubebuilder:validation:Pattern=`^[0-9A-Za-z][A-Za-z0-9_-]*$`
+	// +kubebuilder:validation:MaxLength=100
+	// +optional
+	ClusterName string `json:"clusterName,omitempty"`
+	// oidcProviderARN of the IAM identity provider, in this account, that stands for the cluster that Portico runs in. For IRSA.
+	// +kubebuilder:validation:Pattern=`^arn:[a-z-]+:iam::[0-9]{12}:oidc-provider/.+$`
+	// +kubebuilder:validation:MaxLength=512
+	// +optional
+	OIDCProviderARN string `json:"oidcProviderARN,omitempty"`
+	// boundaryARN is the IAM policy that is the permissions boundary of every role that Portico makes: no Pod may do more.
+	// +kubebuilder:validation:Pattern=`^arn:[a-z-]+:iam::([0-9]{12}|aws):policy/.+$`
+	// +kubebuilder:validation:MaxLength=2048
+	// +optional
+	BoundaryARN string `json:"boundaryARN,omitempty"`
+}
+
+// WorkloadIdentityMode is a way in which Pods get rights.
+// +kubebuilder:validation:Enum=PodIdentity;IRSA;None
+type WorkloadIdentityMode string
+
+// The ways in which Pods get rights.
+const (
+	WorkloadIdentityPodIdentity WorkloadIdentityMode = "PodIdentity"
+	WorkloadIdentityIRSA        WorkloadIdentityMode = "IRSA"
+	WorkloadIdentityNone        WorkloadIdentityMode = "None"
+)
+
+// GivesRights reports whether Pods get rights in the account.
+func (w *WorkloadIdentity) GivesRights() bool { return w != nil && w.Mode != WorkloadIdentityNone }
 
 // ServiceEndpoints are the endpoints of single services.
 // +kubebuilder:validation:MinProperties=1
@@ -142,6 +185,9 @@ type AWSProviderStatus struct {
 	// resources is how many resources used this provider when it was last checked.
 	// +optional
 	Resources int64 `json:"resources"`
+	// workloadIdentity is how much room there is for rights of Pods, where the provider gives them any.
+	// +optional
+	WorkloadIdentity *WorkloadIdentityStatus `json:"workloadIdentity,omitempty"`
 }
 
 // AWSProvider is an AWS account that teams may be allowed to use. It is cluster-scoped and owned by platform
@@ -161,7 +207,7 @@ type AWSProviderStatus struct {
 // +kubebuilder:metadata:annotations="portico.dev/title=AWS account"
 // +kubebuilder:metadata:annotations="portico.dev/icon=account"
 // +kubebuilder:metadata:annotations="portico.dev/form=region,allowedNamespaces,allowedRegions,roleARN,assumeRoleARN,externalID"
-// +kubebuilder:metadata:annotations="portico.dev/order=accountID,assumeRoleChain,accessKeyIDRef,secretAccessKeyRef,sessionTokenRef,name,key,allowedSubnets,allowedSubnetGroups,allowedSecurityGroups,allowedInstanceProfiles,allowedImages,allowedKMSKeys,allowedDeadLetterQueues,defaultTags,enforcedTags,forbiddenTagKeys,endpoint,endpoints,s3,sqs,sns,sts"
+// +kubebuilder:metadata:annotations="portico.dev/order=accountID,assumeRoleChain,accessKeyIDRef,secretAccessKeyRef,sessionTokenRef,name,key,allowedSubnets,allowedSubnetGroups,allowedSecurityGroups,allowedInstanceProfiles,allowedImages,allowedKMSKeys,allowedDeadLetterQueues,defaultTags,enforcedTags,forbiddenTagKeys,workloadIdentity,mode,clusterName,oidcProviderARN,boundaryARN,endpoint,endpoints,s3,sqs,sns,sts"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.accountID"
 // +kubebuilder:metadata:annotations="portico.dev/while-deleting=*"
 type AWSProvider struct {

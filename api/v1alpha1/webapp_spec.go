@@ -37,7 +37,7 @@ type WebAppSpec struct {
 	// +listType=atomic
 	// +optional
 	EnvFrom []WebAppEnvFrom `json:"envFrom,omitempty"`
-	// bindings give the application the connection details of other resources of this namespace as environment variables.
+	// bindings give the application the connection details of other resources of this namespace as environment variables or files.
 	// The rollout waits until the resources are Ready; when the details change, the Pods are replaced one after the other.
 	// +kubebuilder:validation:MaxItems=20
 	// +listType=map
@@ -131,25 +131,6 @@ type WebAppEnvFrom struct {
 	// prefix goes in front of every key.
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[A-Za-z_.-][A-Za-z0-9_.-]*$`
-	// +optional
-	Prefix string `json:"prefix,omitempty"`
-}
-
-// WebAppBinding names a resource whose connection details the application gets.
-type WebAppBinding struct {
-	// kind of the resource.
-	// +required
-	Kind BindableKind `json:"kind"`
-	// name of the resource, in this namespace.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
-	// +required
-	Name string `json:"name"`
-	// prefix of the variables. Left out, it is the resource's name: of an SQSQueue orders the variables are ORDERS_URL,
-	// ORDERS_ARN and so on.
-	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_]*$`
 	// +optional
 	Prefix string `json:"prefix,omitempty"`
 }

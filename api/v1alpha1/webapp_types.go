@@ -33,6 +33,9 @@ const (
 	ConditionAvailable = "Available"
 	// ConditionProgressing is True while a rollout moves and when it is complete, and False when it hangs.
 	ConditionProgressing = "Progressing"
+	// ConditionAWSAccess tells whether the application has the rights in AWS that its bindings speak of. It is there if one of them speaks of
+	// any, and says nothing about Ready: the application runs without.
+	ConditionAWSAccess = "AWSAccess"
 )
 
 // LabelWebApp is on everything that runs for a WebApp; its value is the WebApp's name.
@@ -73,6 +76,10 @@ type WebAppStatus struct {
 	// +listMapKey=kind
 	// +listMapKey=name
 	Bindings []WebAppBound `json:"bindings,omitempty"`
+	// accessPolicy is the IAM policy that allows the application what its bindings say, and nothing else. Portico attaches it to nothing: it is
+	// for the role of spec.identity. Empty, if no binding gives rights in AWS.
+	// +optional
+	AccessPolicy string `json:"accessPolicy,omitempty"`
 }
 
 // WebAppRevision is one version of the application's Pods.
@@ -98,6 +105,16 @@ type WebAppBound struct {
 	// resourceVersion of the Secret.
 	// +optional
 	ResourceVersion string `json:"resourceVersion,omitempty"`
+	// variables of the Pods that hold the details.
+	// +optional
+	// +listType=atomic
+	Variables []string `json:"variables,omitempty"`
+	// folder of the Pods that holds the details as files, one a key.
+	// +optional
+	Folder string `json:"folder,omitempty"`
+	// user of a database that the details are of: Own or Master.
+	// +optional
+	User BindingUser `json:"user,omitempty"`
 }
 
 // WebApp runs a container image: it is kept running, rolled out without a gap, scaled, and given the connection details
@@ -119,7 +136,7 @@ type WebAppBound struct {
 // +kubebuilder:metadata:annotations="portico.dev/title=Web app"
 // +kubebuilder:metadata:annotations="portico.dev/icon=app"
 // +kubebuilder:metadata:annotations="portico.dev/form=image,replicas,port,env,bindings,expose"
-// +kubebuilder:metadata:annotations="portico.dev/order=value,valueFrom,secretRef,configMapRef,secretKeyRef,configMapKeyRef,kind,name,key,prefix,resources,requests,limits,cpu,memory,autoscaling,min,max,targetCPU,probes,readiness,liveness,startup,path,periodSeconds,timeoutSeconds,failureThreshold,envFrom,command,args,imagePullSecrets,identity"
+// +kubebuilder:metadata:annotations="portico.dev/order=value,valueFrom,secretRef,configMapRef,secretKeyRef,configMapKeyRef,kind,name,access,key,prefix,files,folder,onChange,resources,requests,limits,cpu,memory,autoscaling,min,max,targetCPU,probes,readiness,liveness,startup,path,periodSeconds,timeoutSeconds,failureThreshold,envFrom,command,args,imagePullSecrets,identity"
 // +kubebuilder:metadata:annotations="portico.dev/endpoint=.status.url"
 // +kubebuilder:metadata:annotations="portico.dev/change-effects=image,port,env,envFrom,bindings,command,args,resources,probes,imagePullSecrets=The Pods are replaced, a few at a time: an old one goes when a new one serves.|replicas,autoscaling=Pods are added or taken away; the others go on.|expose=The application answers at another hostname, or at none."
 // +kubebuilder:metadata:annotations="portico.dev/refers=bindings[].name=.kind,expose.hostname=gatewayhostnamerequests"

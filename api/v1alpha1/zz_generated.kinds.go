@@ -9,7 +9,9 @@ import (
 
 // Kinds of objects that Portico runs.
 const (
+	KindAccessBinding          = "AccessBinding"
 	KindAWSProvider            = "AWSProvider"
+	KindDatabaseUser           = "DatabaseUser"
 	KindDomainClaim            = "DomainClaim"
 	KindEC2Instance            = "EC2Instance"
 	KindGatewayHostnameRequest = "GatewayHostnameRequest"
@@ -28,13 +30,15 @@ const (
 type BindableKind = string
 
 // RequestableKind is a kind that teams request.
-// +kubebuilder:validation:Enum=EC2Instance;GatewayHostnameRequest;RDSInstance;S3Bucket;SNSTopic;SQSQueue;WebApp
+// +kubebuilder:validation:Enum=AccessBinding;DatabaseUser;EC2Instance;GatewayHostnameRequest;RDSInstance;S3Bucket;SNSTopic;SQSQueue;WebApp
 type RequestableKind = string
 
 // prototypes returns an empty object and an empty list of each kind.
 func prototypes() []runtime.Object {
 	return []runtime.Object{
+		&AccessBinding{}, &AccessBindingList{},
 		&AWSProvider{}, &AWSProviderList{},
+		&DatabaseUser{}, &DatabaseUserList{},
 		&DomainClaim{}, &DomainClaimList{},
 		&EC2Instance{}, &EC2InstanceList{},
 		&GatewayHostnameRequest{}, &GatewayHostnameRequestList{},
@@ -49,6 +53,17 @@ func prototypes() []runtime.Object {
 	}
 }
 
+// AccessBindingList is a list of AccessBindings.
+// +kubebuilder:object:root=true
+type AccessBindingList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []AccessBinding `json:"items"`
+}
+
+// Common returns the part of the status that every kind shares.
+func (o *AccessBinding) Common() *CommonStatus { return &o.Status.CommonStatus }
+
 // AWSProviderList is a list of AWSProviders.
 // +kubebuilder:object:root=true
 type AWSProviderList struct {
@@ -59,6 +74,17 @@ type AWSProviderList struct {
 
 // Common returns the part of the status that every kind shares.
 func (o *AWSProvider) Common() *CommonStatus { return &o.Status.CommonStatus }
+
+// DatabaseUserList is a list of DatabaseUsers.
+// +kubebuilder:object:root=true
+type DatabaseUserList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []DatabaseUser `json:"items"`
+}
+
+// Common returns the part of the status that every kind shares.
+func (o *DatabaseUser) Common() *CommonStatus { return &o.Status.CommonStatus }
 
 // DomainClaimList is a list of DomainClaims.
 // +kubebuilder:object:root=true

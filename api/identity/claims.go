@@ -1,0 +1,165 @@
+package identity
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Claims say under which names Kubernetes knows those whom an identity provider names.
+type Claims struct {
+	Username string // the claim that holds the username: sub, or one that RoleBindings name people by
+	Groups   string // that which holds the groups; it may be a path, as realm_access.roles
+	// GroupsOptional lets in who has no groups claim, as one who is in no group; else that is taken for a mistake in the settings.
+	GroupsOptional bool
+	Prefix         string // in front of usernames and groups; the API server's own must be the same
+}
+
+// Check refuses settings by which a provider could name users of the system.
+func (cfg Claims) Check() error {
+	switch {
+	case cfg.Username == "" || cfg.Groups == "":
+		return errors.New("the username claim and the groups claim must not be empty")
+	case cfg.Prefix == "" || IsSystem(cfg.Prefix):
+		return fmt.Errorf("prefix %q: it must be neither empty nor begin with system:, or the identity provider could name Kubernetes' own users", cfg.Prefix)
+	case strings.TrimLeftFunc(cfg.Prefix, unicode.IsSpace) != cfg.Prefix || strings.ContainsFunc(cfg.Prefix, Unprintable):
+		return fmt.Errorf("prefix %q: it must not begin with a blank, which HTTP drops, nor have characters that cannot be printed", cfg.Prefix)
+	}
+	return nil
+}
+
+// ClaimSet is what a verified token says, by name.
+type ClaimSet map[string]json.RawMessage
+
+// At returns the claim that is called so, else the one that the path leads to: realm_access.roles is roles of realm_access.
+// At each step a name that stands there as it is wins, the longest first, for names have dots too.
+func (c ClaimSet) At(path string) (json.RawMessage, bool) {
+	if raw, ok := c[path]; ok {
+		return raw, true
+	}
+	for i := strings.LastIndexByte(path, '.'); i > 0; i = strings.LastIndexByte(path[:i], '.') {
+		var inner ClaimSet
+		if json.Unmarshal(c[path[:i]], &inner) != nil {
+			continue
+		}
+		if raw, ok := inner.At(path[i+1:]); ok {
+			return raw, true
+		}
+	}
+	return nil, false
+}
+
+// elsewhere reports whether the provider keeps the claim for who asks it, as it would make the token too long. OpenID Connect
+// has _claim_names for that; Entra ID says hasgroups or groups:src1 as well.
+func (c ClaimSet) elsewhere(claim string) bool {
+	var names ClaimSet
+	_ = json.Unmarshal(c["_claim_names"], &names) // most tokens have none
+	_, named := names[claim]
+	_, short := c[claim+":src1"]
+	return named || short || claim == "groups" && string(c["hasgroups"]) == "true"
+}
+
+// names lists the names of the claims, sorted, for messages to people who look for the right one.
+func (c ClaimSet) names() string { return strings.Join(slices.Sorted(maps.Keys(c)), ", ") }
+
+// Text returns the claim as text, or "" if it is missing or no string.
+func (c ClaimSet) Text(name string) string {
+	var s string
+	if json.Unmarshal(c[name], &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// Who returns the caller whom the claims of a verified token describe. A *RefusedError says why this user may not come in.
+func (cfg Claims) Who(c ClaimSet) (Identity, error) {
+	username, err := cfg.username(c)
+	if err != nil {
+		return Identity{}, err
+	}
+	groups, err := cfg.groups(c)
+	if err != nil {
+		return Identity{}, err
+	}
+	id := Identity{Username: cfg.Prefix + username, Name: c.Text("name"), Email: c.Text("email")}
+	if cfg.Username != "preferred_username" {
+		id.Name = cmp.Or(id.Name, c.Text("preferred_username"))
+	}
+	for _, g := range groups {
+		id.Groups = append(id.Groups, cfg.Prefix+g)
+	}
+	if err := id.Check(); err != nil {
+		return Identity{}, unusable(err)
+	}
+	return id, nil
+}
+
+func (cfg Claims) username(c ClaimSet) (string, error) {
+	username := c.Text(cfg.Username)
+	if username == "" {
+		return "", &RefusedError{
+			Reason: fmt.Sprintf("Your account has no username: the identity provider did not send the claim %q. "+
+				"Ask whoever runs it to set one.", cfg.Username),
+			Cause: c.has(),
+		}
+	}
+	if cfg.Username == "email" && string(c["email_verified"]) != "true" {
+		return "", &RefusedError{Reason: "Your e-mail address is not verified, and here it is the username."}
+	}
+	if err := CheckName("username", username); err != nil {
+		return "", unusable(err)
+	}
+	return username, nil
+}
+
+func (cfg Claims) groups(c ClaimSet) ([]string, error) {
+	raw, ok := c.At(cfg.Groups)
+	switch {
+	case !ok && c.elsewhere(cfg.Groups):
+		return nil, &RefusedError{Reason: "You are in more groups than the identity provider puts in a token, so that it told none. " +
+			"Ask whoever runs it to send only those that matter here: with Entra ID the groups that are assigned to the application, " +
+			"or app roles, for which the portal is set to --oidc-groups-claim=roles."}
+	case !ok && cfg.GroupsOptional, string(raw) == "null":
+		return nil, nil
+	case !ok:
+		return nil, &RefusedError{
+			Reason: fmt.Sprintf("The identity provider did not say in which groups you are: there is no claim %q. "+
+				"Ask whoever runs it to send it. If it has another name, the portal needs that as --oidc-groups-claim; "+
+				"if those may come in who are in no group, --oidc-groups-optional.", cfg.Groups),
+			Cause: c.has(),
+		}
+	}
+	return cfg.groupNames(raw)
+}
+
+// groupNames returns the groups of a claim that holds a list or one name.
+func (cfg Claims) groupNames(raw json.RawMessage) ([]string, error) {
+	var groups []string
+	if json.Unmarshal(raw, &groups) != nil {
+		var one string
+		if json.Unmarshal(raw, &one) != nil {
+			return nil, &RefusedError{Reason: fmt.Sprintf("The identity provider sent the claim %q in a form that is not a list of groups. "+
+				"Ask whoever runs it to send names in it, or the portal's admins for another --oidc-groups-claim.", cfg.Groups)}
+		}
+		groups = []string{one}
+	}
+	for _, g := range groups {
+		if err := CheckName("group", g); err != nil {
+			return nil, unusable(err)
+		}
+	}
+	return groups, nil
+}
+
+// has tells the log which claims there are; their values are nobody's business there.
+func (c ClaimSet) has() error { return errors.New("the token has the claims " + Clean(c.names())) }
+
+// unusable refuses an account for a name, with checkName's error.
+func unusable(name error) *RefusedError {
+	return &RefusedError{Reason: "Your account cannot be used here: " + name.Error() + ". Ask whoever runs the identity provider to change it."}
+}

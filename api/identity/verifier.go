@@ -1,0 +1,173 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+)
+
+// Settings say whose tokens are taken by a program in which nobody signs in, and what they are good for.
+type Settings struct {
+	// Issuer is the URL of the identity provider; "" takes no tokens at all.
+	Issuer string
+	// Audiences are those of tokens for the REST API, of which one must be in the token.
+	Audiences []string
+	// SignIn is the audience of sign-ins in a browser: the portal's client. Such tokens are taken only for Fresh after the sign-in,
+	// for the portal gets one at each renewal of a session too. "" takes none.
+	SignIn string
+	Claims Claims
+}
+
+// Fresh is how long after a sign-in in a browser what it confirms may be done.
+const Fresh = 5 * time.Minute
+
+// maxToken bounds what is decoded before anything is verified.
+const maxToken = 16 << 10
+
+// Check refuses settings that would take tokens of others.
+func (s Settings) Check() error {
+	u, err := url.Parse(s.Issuer)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return fmt.Errorf("OIDC issuer URL %q: give a URL such as https://login.example.com", s.Issuer)
+	case u.Scheme == "http" && !isLoopback(u.Hostname()):
+		return fmt.Errorf("OIDC issuer URL %q: it must be https, or whoever is on the way could sign in as anybody", s.Issuer)
+	case len(s.Audiences) == 0:
+		return errors.New("at least one audience of the REST API is needed")
+	case slices.Contains(s.Audiences, s.SignIn):
+		return fmt.Errorf("audience %q: that of the REST API must not be the client of sign-ins", s.SignIn)
+	case slices.Contains(s.Audiences, ""):
+		return errors.New("an audience must not be empty")
+	}
+	return s.Claims.Check()
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// NotFreshError says that a sign-in in a browser is too long ago for what is to be done.
+type NotFreshError struct{}
+
+func (*NotFreshError) Error() string {
+	return "the sign-in is too long ago: sign in again to confirm, and go on within " + Fresh.String()
+}
+
+// Verifier tells whose tokens are. It asks the provider for its keys when it is first needed.
+type Verifier struct {
+	settings Settings
+	now      func() time.Time
+
+	mu      sync.Mutex
+	keys    *Keys
+	failure error
+	failed  time.Time
+}
+
+// NewVerifier returns a verifier for settings that hold.
+func NewVerifier(s Settings, now func() time.Time) (*Verifier, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	return &Verifier{settings: s, now: now}, nil
+}
+
+// Caller returns whose token it is. Errors are ErrBadToken, a *RefusedError, a *NotFreshError, or a *ProviderError when nobody can tell.
+func (v *Verifier) Caller(ctx context.Context, raw string) (Identity, error) {
+	if len(raw) > maxToken {
+		return Identity{}, fmt.Errorf("%w: it is longer than any", ErrBadToken)
+	}
+	keys, err := v.discover(ctx)
+	if err != nil {
+		return Identity{}, err
+	}
+	audiences := slices.Clone(v.settings.Audiences)
+	if v.settings.SignIn != "" {
+		audiences = append(audiences, v.settings.SignIn)
+	}
+	tok, err := Verify(ctx, v.settings.Issuer, keys, raw, audiences, v.now)
+	if err != nil {
+		return Identity{}, err
+	}
+	bySignIn := v.settings.SignIn != "" && slices.Contains(tok.Audience, v.settings.SignIn) // a browser's, whatever else it is for
+	if bySignIn || !slices.ContainsFunc(tok.Audience, func(a string) bool { return slices.Contains(v.settings.Audiences, a) }) {
+		if err := v.fresh(tok); err != nil {
+			return Identity{}, err
+		}
+	}
+	return v.settings.Claims.Of(tok)
+}
+
+// fresh returns a *NotFreshError unless the token comes from a sign-in of a moment ago.
+func (v *Verifier) fresh(tok *oidc.IDToken) error {
+	at, err := SignedInAt(tok)
+	if err == nil && v.now().Sub(at) > Fresh {
+		err = &NotFreshError{}
+	}
+	return err
+}
+
+// SignedInAt returns when the user of a verified ID token signed in: by auth_time where the provider tells it, for it may issue new
+// tokens for an old sign-in, else when the token was issued.
+func SignedInAt(tok *oidc.IDToken) (time.Time, error) {
+	var said struct {
+		AuthTime int64 `json:"auth_time"`
+	}
+	if err := tok.Claims(&said); err != nil {
+		return time.Time{}, fmt.Errorf("%w: its auth_time: %w", ErrBadToken, err)
+	}
+	if said.AuthTime != 0 {
+		return time.Unix(said.AuthTime, 0), nil
+	}
+	return tok.IssuedAt, nil
+}
+
+// again is how long a provider that told nothing of itself is left alone.
+const again = 3 * time.Second
+
+// discoverTimeout is how long a provider may take to tell its settings, for which everybody waits.
+const discoverTimeout = 3 * time.Second
+
+// discover returns the provider's keys, as it says where they are: once, and again some time after a failure.
+func (v *Verifier) discover(ctx context.Context) (*Keys, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.keys != nil {
+		return v.keys, nil
+	}
+	if v.failure != nil && v.now().Sub(v.failed) < again {
+		return nil, v.failure
+	}
+	keys, err := v.ask(context.WithoutCancel(ctx)) // for all who wait
+	v.keys, v.failure, v.failed = keys, err, v.now()
+	return keys, err
+}
+
+func (v *Verifier) ask(ctx context.Context) (*Keys, error) {
+	const doing = "asking the identity provider for its settings"
+	ctx = oidc.ClientContext(ctx, &http.Client{Timeout: discoverTimeout})
+	found, err := oidc.NewProvider(ctx, v.settings.Issuer)
+	if err != nil {
+		return nil, &ProviderError{Doing: doing, Cause: errors.New(Clean(err.Error()))}
+	}
+	var said struct {
+		Keys string `json:"jwks_uri"`
+	}
+	if err := found.Claims(&said); err != nil {
+		return nil, &ProviderError{Doing: doing, Cause: errors.New(Clean(err.Error()))}
+	}
+	u, err := url.Parse(said.Keys)
+	if err != nil || u.Host == "" || u.Scheme != "https" && !isLoopback(u.Hostname()) {
+		return nil, &ProviderError{Doing: doing, Cause: fmt.Errorf("jwks_uri is %s: it must be https", Clean(said.Keys))}
+	}
+	return NewKeys(ctx, said.Keys, v.now), nil
+}
