@@ -26,17 +26,17 @@ import (
 
 // kinds is every AWS kind that this operator runs. Adding one adds one line.
 var kinds = map[string]kind{
-	v1alpha1.KindEC2Instance: bind(ec2.Instance, ec2.Instances, stateful, ec2.Settling),
-	v1alpha1.KindRDSInstance: bind(rds.Instance, rds.Instances, stateful, settling),
-	v1alpha1.KindS3Bucket:    bind(s3.Bucket, s3.Buckets, stateful, s3.Settling),
-	v1alpha1.KindSNSTopic:    bind(sns.Topic, sns.Topics, !stateful, settling).withRef(sns.QueueRefs),
-	v1alpha1.KindSQSQueue:    bind(sqs.Queue, sqs.Queues, !stateful, settling).withRef(sqs.DeadLetterRefs).withLive(),
+	v1alpha1.KindEC2Instance: bind(ec2.Instance, ec2.Instances, traits{stateful: true, foundByTags: true, settles: ec2.Settling}),
+	v1alpha1.KindRDSInstance: bind(rds.Instance, rds.Instances, traits{stateful: true, settles: settling}),
+	v1alpha1.KindS3Bucket:    bind(s3.Bucket, s3.Buckets, traits{stateful: true, settles: s3.Settling}),
+	v1alpha1.KindSNSTopic:    bind(sns.Topic, sns.Topics, traits{settles: settling}).withRef(sns.QueueRefs),
+	v1alpha1.KindSQSQueue:    bind(sqs.Queue, sqs.Queues, traits{settles: settling}).withRef(sqs.DeadLetterRefs).withLive(),
 }
 
 // Kinds returns every kind that the operator runs, sorted.
 func Kinds() []string {
 	all := append(slices.Collect(maps.Keys(providerUsers())),
-		v1alpha1.KindAWSProvider, v1alpha1.KindWebApp, v1alpha1.KindDomainClaim, v1alpha1.KindHostnameGrant, v1alpha1.KindTeam)
+		v1alpha1.KindAWSProvider, v1alpha1.KindDatabaseUser, v1alpha1.KindWebApp, v1alpha1.KindDomainClaim, v1alpha1.KindHostnameGrant, v1alpha1.KindTeam)
 	slices.Sort(all)
 	return all
 }
@@ -54,12 +54,13 @@ func objects() map[string]client.Object {
 func providerUsers() map[string]client.Object {
 	all := objects()
 	all[v1alpha1.KindGatewayHostnameRequest], all[v1alpha1.KindPoolGateway] = &v1alpha1.GatewayHostnameRequest{}, &v1alpha1.PoolGateway{}
+	all[v1alpha1.KindAccessBinding] = &v1alpha1.AccessBinding{}
 	return all
 }
 
 // referrers returns the zero objects of all kinds that name others.
 func referrers() []watch.Referrer {
-	return []watch.Referrer{&v1alpha1.SNSTopic{}, &v1alpha1.SQSQueue{}, &v1alpha1.WebApp{}}
+	return []watch.Referrer{&v1alpha1.AccessBinding{}, &v1alpha1.DatabaseUser{}, &v1alpha1.SNSTopic{}, &v1alpha1.SQSQueue{}, &v1alpha1.WebApp{}}
 }
 
 // referred returns the zero objects of all kinds that others name.
@@ -71,6 +72,7 @@ func referred() []client.Object {
 func requested() map[string]client.Object {
 	all := objects()
 	all[v1alpha1.KindGatewayHostnameRequest], all[v1alpha1.KindWebApp] = &v1alpha1.GatewayHostnameRequest{}, &v1alpha1.WebApp{}
+	all[v1alpha1.KindAccessBinding], all[v1alpha1.KindDatabaseUser] = &v1alpha1.AccessBinding{}, &v1alpha1.DatabaseUser{}
 	return all
 }
 
@@ -100,15 +102,17 @@ func (k kind) withLive() kind {
 // lister lists the ARNs of all resources of a kind that a session sees, complete or not at all.
 type lister func(context.Context, *cloud.Session) ([]string, error)
 
-// Whether a resource holds what a new one would not: see external.Reconciler.
-const stateful = true
+// traits are what the reconciler has to know of a kind: see external.Reconciler.
+type traits struct {
+	stateful, foundByTags bool
+	settles               time.Duration
+}
 
-// bind makes a kind. It is written once for all kinds: *P is the custom resource, S what AWS has. settles is how long AWS may show the
-// state before a change.
+// bind makes a kind. It is written once for all kinds: *P is the custom resource, S what AWS has.
 func bind[T interface {
 	*P
 	external.Object
-}, S, P any](adapter func(*cloud.Session, external.Kube) external.Adapter[T, S], list lister, stateful bool, settles time.Duration) kind {
+}, S, P any](adapter func(*cloud.Session, external.Kube) external.Adapter[T, S], list lister, is traits) kind {
 	connect := func(d deps, name string) external.Connect[T, S] {
 		return func(ctx context.Context, obj T) (external.Connection[T, S], error) {
 			session, err := d.connector.Open(ctx, name, obj)
@@ -129,7 +133,8 @@ func bind[T interface {
 	setup := func(mgr ctrl.Manager, d deps, refs []watch.LocalRef) error {
 		name := watch.KindOf(mgr, T(new(P)))
 		reconciler := external.Reconciler[T, S]{
-			Kind: name, Stateful: stateful, Settling: d.scaled(settles), MaxDuration: d.scaled(d.engine.Timeout), Scaled: d.scaled, Now: d.engine.Now, Connect: connect(d, name),
+			Kind: name, Stateful: is.stateful, FoundByTags: is.foundByTags, Settling: d.scaled(is.settles), MaxDuration: d.scaled(d.engine.Timeout),
+			Scaled: d.scaled, Now: d.engine.Now, Connect: connect(d, name),
 			Publish: func(ctx context.Context, obj T, details map[string]string) (*v1alpha1.Binding, error) {
 				return d.kube.Secrets.Publish(ctx, name, obj, details)
 			},

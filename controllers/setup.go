@@ -15,10 +15,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	"github.com/portico-platform/portico/api/identity"
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/accessbinding"
 	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/databaseuser"
+	"github.com/portico-platform/portico/controllers/databaseuser/server"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/controllers/fair"
@@ -51,8 +56,12 @@ type Options struct {
 	TimeScale float64
 	// Hostnames is where and how teams are given hostnames.
 	Hostnames Hostnames
+	// Databases is how users of databases are made.
+	Databases server.Dialer
 	// OperatorAPI is how checks are shown to the portal; the zero value shows nothing.
 	OperatorAPI operatorapi.Options
+	// People says whose tokens are taken from people; without an issuer nothing is done for them.
+	People identity.Settings
 }
 
 // settling is how long AWS may show an old state of what says nothing else.
@@ -145,14 +154,13 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		features:  &operatorapi.Features{},
 	}
 	d.engine.Scale = d.timeScale
-	if err := cmp.Or(setupDeletions(ctx, mgr, d), setupKinds(ctx, mgr, d)); err != nil {
+	users := databaseuser.Options{Engine: d.engine, Secrets: d.kube.Secrets, Dialer: o.Databases, Scaled: d.scaled}
+	if err := cmp.Or(setupDeletions(ctx, mgr, d), setupKinds(ctx, mgr, d), databaseuser.Setup(mgr, users)); err != nil {
 		return err
 	}
-	apps, err := webapp.Setup(ctx, mgr, webapp.Options{
-		Engine: o.Engine, Bindable: objects(), HostnamesOff: d.hostnamesOff,
-	})
+	apps, err := setupApps(ctx, mgr, d, o)
 	if err != nil {
-		return fmt.Errorf("set up WebApp: %w", err)
+		return err
 	}
 	if err := setupHostnames(ctx, mgr, d, o, apps); err != nil {
 		return fmt.Errorf("set up hostnames: %w", err)
@@ -164,6 +172,19 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		return fmt.Errorf("set up the view of checks: %w", err)
 	}
 	return setupTenancy(ctx, mgr, sessions, o)
+}
+
+// setupApps registers what runs, and what gives it rights in AWS.
+func setupApps(ctx context.Context, mgr ctrl.Manager, d deps, o Options) (controller.Controller, error) {
+	apps, err := webapp.Setup(ctx, mgr, webapp.Options{Engine: o.Engine, Bindable: objects(), HostnamesOff: d.hostnamesOff})
+	if err != nil {
+		return nil, fmt.Errorf("set up WebApp: %w", err)
+	}
+	rights := accessbinding.Options{Engine: d.engine, Connector: d.connector, Kinds: objects(), Scaled: d.scaled}
+	if err := accessbinding.Setup(ctx, mgr, rights); err != nil {
+		return nil, fmt.Errorf("set up AccessBinding: %w", err)
+	}
+	return apps, nil
 }
 
 // setupTenancy registers the kinds that say who can use what.

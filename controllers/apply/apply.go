@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	"github.com/portico-platform/portico/api/spoken"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 )
@@ -155,10 +156,10 @@ func (o *Objects) whyNotWrite(what string, obj client.Object) error {
 
 func (o *Objects) conflict(what, why string) error {
 	if o.owner.GetNamespace() == "" {
-		return engine.Blocked(v1alpha1.ReasonConflict, "a %s exists already and is left alone: %s; delete it, or take what asks for it out of the %s", what, why, o.ref.Kind)
+		return engine.Blocked(v1alpha1.ReasonConflict, "%s exists already and is left alone: %s; delete it, or take what asks for it out of the %s", spoken.A(what), why, o.ref.Kind)
 	}
-	return engine.Blocked(v1alpha1.ReasonConflict, "a %s exists already and is left alone: %s; delete or rename it, or request this %s under another name",
-		what, why, o.ref.Kind)
+	return engine.Blocked(v1alpha1.ReasonConflict, "%s exists already and is left alone: %s; delete or rename it, or request this %s under another name",
+		spoken.A(what), why, o.ref.Kind)
 }
 
 // saveOwner makes sure, once in a pass, that the owner is the latest and is not being deleted, before anything is written.

@@ -69,6 +69,8 @@ var codeAdvice = map[string]string{
 	stsOff: "AWS STS is off in the provider's region: ask a platform admin to enable the region in the account, or to activate STS for it in IAM's account settings" +
 		byItself,
 
+	"DeleteConflict": "Somebody has attached a policy or an instance profile to the role: ask a platform admin to detach it in AWS" + byItself,
+
 	"KMS.DisabledException": keyOff, "KMSDisabled": keyOff, "KmsDisabled": keyOff, "KMS.InvalidStateException": keyOff, "KMSInvalidState": keyOff,
 	"KmsInvalidState": keyOff, "InvalidKMSKey.InvalidState": keyOff,
 	"KMS.NotFoundException": keyGone, "KMSNotFound": keyGone, "KmsNotFound": keyGone, "KMSKeyNotAccessibleFault": keyGone,

@@ -36,7 +36,7 @@ var errorClasses = map[string]errorClass{
 
 	"DBInstanceNotFound": notFound, "DBInstanceNotFoundFault": notFound,
 	"InvalidInstanceID.NotFound": notFound,
-	"NoSuchHostedZone":           notFound, "NoSuchChange": notFound, "ResourceNotFoundException": notFound,
+	"NoSuchHostedZone":           notFound, "NoSuchChange": notFound, "ResourceNotFoundException": notFound, "NotFoundException": notFound,
 	"LoadBalancerNotFound": notFound, "ListenerNotFound": notFound,
 
 	"Throttling": throttled, "ThrottlingException": throttled, "RequestLimitExceeded": throttled,
@@ -50,6 +50,7 @@ var errorClasses = map[string]errorClass{
 	"InvalidDBParameterGroupState": busy, "InvalidDBSecurityGroupState": busy, "InvalidDBClusterStateFault": busy,
 	"InvalidDBCapacityReservationState": busy, "InvalidDBClusterEndpointStateFault": busy,
 	"ResourceInUseException": busy, "RequestInProgressException": busy, "ConflictException": busy,
+	"ConcurrentModification": busy, // IAM's word
 	"IncorrectInstanceState": busy, "IncorrectState": busy, "IncorrectModificationState": busy,
 
 	"AccessDenied": denied, "AccessDeniedException": denied, "UnauthorizedOperation": denied,
@@ -102,6 +103,8 @@ var errorClasses = map[string]errorClass{
 	"InvalidSecurityGroupId.Malformed": invalid, "InvalidSnapshotID.Malformed": invalid, "InvalidTagKey.Malformed": invalid, "NonEBSInstance": invalid,
 	"InvalidKMSKey.InvalidState": invalid, "TagPolicyViolation": invalid, "VolumeIOPSLimit": invalid, "VolumeTypeNotAvailableInRegion": invalid,
 	"BucketHasAccessPointsAttached": invalid,
+	"DeleteConflict":                invalid, "UnmodifiableEntity": invalid, "PolicyNotAttachable": invalid, // IAM's words
+	"InvalidRequestException": invalid, "BadRequestException": invalid, // EKS's words
 
 	"NotImplemented": lacking, "MethodNotAllowed": lacking,
 
@@ -109,7 +112,7 @@ var errorClasses = map[string]errorClass{
 	"InvalidDomainValidationOptionsException": invalid, "InvalidTagException": invalid, "TagPolicyException": invalid, "InvalidParameterException": invalid,
 
 	"TopicLimitExceeded": quota, "SubscriptionLimitExceeded": quota, "FilterPolicyLimitExceeded": quota,
-	"TooManyBuckets": quota, "LimitExceeded": quota, "LimitExceededException": quota, "ServiceQuotaExceededException": quota,
+	"TooManyBuckets": quota, "LimitExceeded": quota, "LimitExceededException": quota, "ResourceLimitExceededException": quota, "ServiceQuotaExceededException": quota,
 	"OverLimit": quota, "InstanceQuotaExceeded": quota, "StorageQuotaExceeded": quota, "SnapshotQuotaExceeded": quota,
 	"DBInstanceAutomatedBackupQuotaExceeded": quota, "TenantDatabaseQuotaExceeded": quota, "ReplayLimitExceeded": quota,
 	"PackedPolicyTooLarge":  quota,

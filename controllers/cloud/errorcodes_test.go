@@ -15,7 +15,7 @@ import (
 var retried = map[string]string{
 	"InternalError": "AWS's own failure", "InternalFailure": "AWS's own failure", "InternalServerError": "AWS's own failure",
 	"InternalServiceException": "AWS's own failure", "ServiceFailure": "AWS's own failure", "ServiceUnavailable": "AWS's own failure",
-	"Unavailable": "AWS's own failure", "RequestTimeout": "the connection was slow",
+	"Unavailable": "AWS's own failure", "ServerException": "AWS's own failure", "RequestTimeout": "the connection was slow",
 	"PaginationTokenExpiredException": "the listing begins anew", "InvalidPaginationToken": "the listing begins anew",
 	"TemporaryRedirect": "a new bucket's name is not known everywhere yet",
 	"InvalidFilter":     "no filter comes from a spec", "UnknownParameter": "no parameter's name comes from a spec",
@@ -89,7 +89,7 @@ var unlisted = map[string]string{
 	"MissingAuthenticationTokenException": "of services that answer in JSON", "SubscriptionRequiredException": "of services that answer in JSON",
 	"InvalidAction": "common to all services", "UnknownOperationException": "of services that answer in JSON",
 	"InvalidSignature": "of STS", "RequestInTheFuture": "as the SDK has it", "Forbidden": "the SDK's name for HTTP 403 without a body", "BadRequest": "the SDK's name for HTTP 400 without a body",
-	"ServiceQuotaExceededException": "common to all services", "LimitExceeded": "of IAM", "InvalidDomainName": "of Route 53",
+	"ServiceQuotaExceededException": "common to all services", "InvalidDomainName": "of Route 53",
 	"RequestInProgressException": "of ACM, for a certificate that is not issued",
 
 	"AWS.SimpleQueueService.NonExistentQueue": "what SQS said before it spoke JSON", "AWS.SimpleQueueService.UnsupportedOperation": "what SQS said before it spoke JSON",

@@ -35,13 +35,16 @@ var classNames = map[errorClass]string{
 // mostCalls is about as many operations as the policies in docs/iam allow, each with every result.
 const mostCalls = 1000
 
+// mostServices is how many services the code calls, which is how many of their SDKs go.mod requires.
+const mostServices = 14
+
 var calls = func() *prometheus.CounterVec {
 	results := append(slices.Sorted(maps.Values(classNames)), resultOK, resultNoAnswer)
 	return engine.RegisterMetric(metric.Counter(metric.Info{
 		Name: "portico_aws_calls_total", Source: metric.Operator, Most: mostCalls,
 		Help: "Calls to AWS, each attempt counted.",
 		Labels: []metric.Label{
-			{Name: "service", Of: "a service of AWS as its SDK calls it, such as Route 53", Most: 13},
+			{Name: "service", Of: "a service of AWS as its SDK calls it, such as Route 53", Most: mostServices},
 			{Name: "operation", Of: "an operation of it, such as CreateBucket", Most: 120},
 			metric.Outcome(slices.Compact(results)...),
 		},

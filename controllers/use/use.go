@@ -80,14 +80,14 @@ func orNull(v any) any {
 	return v
 }
 
-// usersOf returns the objects that name the one of req, sorted. One that is being deleted counts no more, and an object does not
-// keep itself.
+// usersOf returns the objects that name the one of req, sorted. One that is being deleted counts no more, nor does what a WebApp
+// made for itself, and an object does not keep itself.
 func (m *marker) usersOf(ctx context.Context, req Request) (all []v1alpha1.ObjectRef, err error) {
 	for _, proto := range m.users {
 		kind := watch.KindOf(m.mgr, proto)
 		err := watch.Each(ctx, m.mgr, proto, func(o client.Object) {
 			one := v1alpha1.ObjectRef{Kind: kind, Name: o.GetName()}
-			if o.GetDeletionTimestamp().IsZero() && one != (v1alpha1.ObjectRef{Kind: req.Kind, Name: req.Name}) {
+			if o.GetDeletionTimestamp().IsZero() && !v1alpha1.MadeByWebApp(o) && one != (v1alpha1.ObjectRef{Kind: req.Kind, Name: req.Name}) {
 				all = append(all, one)
 			}
 		}, watch.Naming(req.Kind, req.NamespacedName))

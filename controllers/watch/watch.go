@@ -39,6 +39,8 @@ func ProviderOf(obj client.Object) []string {
 		return []string{spec.ProviderRef.Name}
 	case *v1alpha1.GatewayHostnameRequest:
 		return []string{o.Spec.ProviderRef.Name}
+	case *v1alpha1.AccessBinding:
+		return []string{o.Spec.ProviderRef.Name}
 	case *v1alpha1.PoolGateway:
 		return []string{o.Spec.ProviderRef.Name}
 	default:

@@ -6,10 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/portico-platform/portico/api/access"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 )
@@ -26,44 +28,104 @@ type variable struct {
 	of      v1alpha1.WebAppBinding
 }
 
-// resolveBindings finds the connection details, and waits for what has none yet.
+// folder is one whose files a binding gives.
+type folder struct {
+	name    string // below the root of all bindings
+	secret  string
+	version string // of the Secret
+	reload  bool   // the application reads it again
+	of      v1alpha1.WebAppBinding
+}
+
+// projection is all that bindings give the Pods.
+type projection struct {
+	variables []variable
+	folders   []folder
+	access    string // changes with what running Pods would not learn of their rights in AWS
+}
+
+// ensureBindings finds what the Pods are given, and gives them the rights in AWS that belong to it.
+func (r *reconciliation) ensureBindings(ctx context.Context, pass *engine.Pass) (string, error) {
+	text, err := r.resolveBindings(ctx)
+	if _, known := engine.AsWait(err); err != nil && !known { // not all could be read
+		return "", err
+	}
+	rights := r.ensureAccess(ctx, pass) // also of what is there while another binding is waited for
+	if _, known := engine.AsWait(rights); rights != nil && !known {
+		return "", rights
+	}
+	r.given.access = accessChecksum(r.rights)
+	return text, cmp.Or(err, rights)
+}
+
+// resolveBindings finds the connection details, and waits for what has none yet. Rights are of all that is there, whatever is waited for.
 func (r *reconciliation) resolveBindings(ctx context.Context) (string, error) {
-	owner := map[string]v1alpha1.WebAppBinding{}
+	var first error
 	for _, b := range r.app.Spec.Bindings {
-		details, err := r.readBinding(ctx, b)
-		if err != nil {
+		found, err := r.readBinding(ctx, b)
+		if _, known := engine.AsWait(err); err != nil && !known {
 			return "", err
 		}
-		for _, key := range details.Keys {
-			v := variable{name: prefixOf(b) + variableName(key), secret: details.Name, key: key, version: details.ResourceVersion, of: b}
-			if other, taken := owner[v.name]; taken {
-				return "", engine.Blocked(v1alpha1.ReasonBindingsCollide, "the bindings to %s %s and %s %s both give the variable %s; give one of them another prefix",
-					other.Kind, other.Name, b.Kind, b.Name, v.name)
-			}
-			owner[v.name] = b
-			r.variables = append(r.variables, v)
+		r.found = append(r.found, foundBinding{found, b})
+		if grant, ok := access.Of(found.Object, b.Access); ok && !found.Deleting {
+			r.grants = append(r.grants, grant)
 		}
+		if err == nil {
+			err = r.given.add(b, found.Binding)
+		}
+		first = cmp.Or(first, err)
+	}
+	if first = cmp.Or(first, r.checkRoot()); first != nil {
+		return "", first
 	}
 	return fmt.Sprintf("the Pods get the details of %s", listBindings(r.app.Spec.Bindings)), nil
 }
 
-// readBinding returns the Secret of one resource. The first rollout with it waits until the resource is Ready; later a resource
+// add adds the details of one binding.
+func (p *projection) add(b v1alpha1.WebAppBinding, details *v1alpha1.Binding) error {
+	if b.Files != nil {
+		f := folder{name: cmp.Or(b.Files.Folder, b.Name), secret: details.Name, version: details.ResourceVersion, reload: b.Files.OnChange == v1alpha1.OnChangeReload, of: b}
+		if i := slices.IndexFunc(p.folders, func(other folder) bool { return other.name == f.name }); i >= 0 {
+			return collision(p.folders[i].of, b, "folder "+f.name, "folder")
+		}
+		p.folders = append(p.folders, f)
+		return nil
+	}
+	for _, key := range details.Keys {
+		v := variable{name: prefixOf(b) + variableName(key), secret: details.Name, key: key, version: details.ResourceVersion, of: b}
+		if i := slices.IndexFunc(p.variables, func(other variable) bool { return other.name == v.name }); i >= 0 {
+			return collision(p.variables[i].of, b, "variable "+v.name, "prefix")
+		}
+		p.variables = append(p.variables, v)
+	}
+	return nil
+}
+
+func collision(one, other v1alpha1.WebAppBinding, what, remedy string) error {
+	return engine.Blocked(v1alpha1.ReasonBindingsCollide, "the bindings to %s %s and %s %s both give the %s; give one of them another %s", one.Kind, one.Name, other.Kind, other.Name, what, remedy)
+}
+
+// readBinding returns one resource that has a Secret. The first rollout with it waits until the resource is Ready; later a resource
 // that is not Ready for a while holds nothing up, as long as its Secret is there.
-func (r *reconciliation) readBinding(ctx context.Context, b v1alpha1.WebAppBinding) (*v1alpha1.Binding, error) {
-	found, err := r.Bound(ctx, b.Kind, r.app.Namespace, b.Name)
+func (r *reconciliation) readBinding(ctx context.Context, b v1alpha1.WebAppBinding) (found BoundResource, err error) {
+	found, err = r.Bound(ctx, b.Kind, r.app.Namespace, b.Name)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("look up the %s %s: %w", b.Kind, b.Name, err)
+		return found, fmt.Errorf("look up the %s %s: %w", b.Kind, b.Name, err)
 	case !found.Found:
-		return nil, engine.Blocked(v1alpha1.ReasonBindingNotFound, "there is no %s %s in this namespace; request it, or remove the binding", b.Kind, b.Name)
+		return found, engine.Blocked(v1alpha1.ReasonBindingNotFound, "there is no %s %s in this namespace; request it, or remove the binding", b.Kind, b.Name)
 	case found.Deleting:
-		return nil, engine.Blocked(v1alpha1.ReasonBindingNotFound, "the %s %s is being deleted; remove the binding, or bind another one", b.Kind, b.Name)
+		return found, engine.Blocked(v1alpha1.ReasonBindingNotFound, "the %s %s is being deleted; remove the binding, or bind another one", b.Kind, b.Name)
+	}
+	if userOf(b) == v1alpha1.BindingUserOwn {
+		found.Binding, err = r.bindUser(ctx, b)
+		return found, err
 	}
 	ready := found.Binding != nil && len(found.Binding.Keys) > 0
-	if ready && (found.Ready || r.isBound(b)) {
-		return found.Binding, nil
+	if ready && (found.Ready || r.usesSecret(found.Binding.Name)) {
+		return found, nil
 	}
-	return nil, engine.Wait(v1alpha1.ReasonWaitingForBinding, watchFallback, "waiting for the %s %s to be Ready: %s", b.Kind, b.Name, cmp.Or(found.State, "it is not looked at yet"))
+	return found, engine.Wait(v1alpha1.ReasonWaitingForBinding, watchFallback, "waiting for the %s %s to be Ready: %s", b.Kind, b.Name, cmp.Or(found.State, "it is not looked at yet"))
 }
 
 // isBound reports whether the Pods have the details already.
@@ -71,14 +133,22 @@ func (r *reconciliation) isBound(b v1alpha1.WebAppBinding) bool {
 	return slices.ContainsFunc(r.app.Status.Bindings, func(s v1alpha1.WebAppBound) bool { return s.Kind == b.Kind && s.Name == b.Name })
 }
 
-// boundSecrets returns what the Deployment is given, for the status.
-func (r *reconciliation) boundSecrets() []v1alpha1.WebAppBound {
+// bound returns what the Deployment is given, for the status.
+func (r *reconciliation) bound() []v1alpha1.WebAppBound {
 	var all []v1alpha1.WebAppBound
-	for _, v := range r.variables {
-		one := v1alpha1.WebAppBound{Kind: v.of.Kind, Name: v.of.Name, Secret: v.secret, ResourceVersion: v.version}
-		if !slices.Contains(all, one) {
-			all = append(all, one)
+	entry := func(of v1alpha1.WebAppBinding, secret, version string) *v1alpha1.WebAppBound {
+		i := slices.IndexFunc(all, func(b v1alpha1.WebAppBound) bool { return b.Kind == of.Kind && b.Name == of.Name })
+		if i < 0 {
+			i, all = len(all), append(all, v1alpha1.WebAppBound{Kind: of.Kind, Name: of.Name, Secret: secret, ResourceVersion: version, User: userOf(of)})
 		}
+		return &all[i]
+	}
+	for _, v := range r.given.variables {
+		b := entry(v.of, v.secret, v.version)
+		b.Variables = append(b.Variables, v.name)
+	}
+	for _, f := range r.given.folders {
+		entry(f.of, f.secret, f.version).Folder = path.Join(rootOf(r.app), f.name)
 	}
 	return all
 }
@@ -94,14 +164,20 @@ func prefixOf(b v1alpha1.WebAppBinding) string {
 	return strings.TrimSuffix(prefix, "_") + "_"
 }
 
-// checksum changes with the details: of the Secrets only the versions are known here.
-func checksum(all []variable) string {
-	if len(all) == 0 {
-		return ""
-	}
-	hash := sha256.New()
-	for _, v := range all {
+// checksum changes with the details for which the Pods are replaced: of the Secrets only the versions are known here.
+func (p projection) checksum() string {
+	hash, replaces := sha256.New(), len(p.variables) > 0
+	for _, v := range p.variables {
 		_, _ = fmt.Fprintf(hash, "%s\x00%s\x00%s\x00%s\n", v.name, v.secret, v.key, v.version)
+	}
+	for _, f := range p.folders {
+		if !f.reload {
+			replaces = true
+			_, _ = fmt.Fprintf(hash, "%s\x00%s\x00%s\n", f.name, f.secret, f.version)
+		}
+	}
+	if !replaces {
+		return ""
 	}
 	return hex.EncodeToString(hash.Sum(nil)[:8])
 }

@@ -3,6 +3,7 @@ package webapp
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -77,12 +78,12 @@ func TestBindings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			app := &v1alpha1.WebApp{Spec: v1alpha1.WebAppSpec{Bindings: row.asked}}
 			if row.inUse {
-				app.Status.Bindings = []v1alpha1.WebAppBound{{Kind: "SQSQueue", Name: "orders"}}
+				app.Status.Bindings = []v1alpha1.WebAppBound{{Kind: "SQSQueue", Name: "orders", Secret: details.Name}}
 			}
 			r := &reconciliation{app: app, Reconciler: Reconciler{Bound: func(context.Context, string, string, string) (BoundResource, error) { return row.found, row.err }}}
 			_, err := r.resolveBindings(t.Context())
 			var got []string
-			for _, v := range r.variables {
+			for _, v := range r.given.variables {
 				got = append(got, v.name)
 			}
 			if err == nil && (row.message != "" || strings.Join(got, " ") != row.want) || err != nil && err.Error() != row.message {
@@ -97,27 +98,27 @@ func TestBindings(t *testing.T) {
 
 func TestTheChecksumFollowsTheDetails(t *testing.T) {
 	base := variable{name: "A", secret: "s", key: "k", version: "1"}
-	seen := []string{checksum(nil), checksum([]variable{base})}
+	seen := []string{(projection{}).checksum(), projection{variables: []variable{base}}.checksum()}
 	for _, change := range []func(*variable){
 		func(v *variable) { v.name = "B" }, func(v *variable) { v.secret = "t" }, func(v *variable) { v.key = "l" }, func(v *variable) { v.version = "2" },
 	} {
 		other := base
 		change(&other)
-		sum := checksum([]variable{other})
+		sum := projection{variables: []variable{other}}.checksum()
 		if slices.Contains(seen, sum) {
 			t.Errorf("%+v has the checksum of another", other)
 		}
 		seen = append(seen, sum)
 	}
-	if seen[0] != "" || checksum([]variable{base}) != seen[1] {
+	if seen[0] != "" || (projection{variables: []variable{base}}).checksum() != seen[1] {
 		t.Errorf("%q", seen)
 	}
 }
 
-func TestWhatIsInUseIsNotedOnceASecret(t *testing.T) {
+func TestWhatIsInUseIsNotedOnceABinding(t *testing.T) {
 	of := v1alpha1.WebAppBinding{Kind: "SQSQueue", Name: "orders"}
-	r := &reconciliation{variables: []variable{{name: "A", secret: "s", version: "7", of: of}, {name: "B", secret: "s", version: "7", of: of}}}
-	if got := r.boundSecrets(); !slices.Equal(got, []v1alpha1.WebAppBound{{Kind: "SQSQueue", Name: "orders", Secret: "s", ResourceVersion: "7"}}) {
+	r := &reconciliation{given: projection{variables: []variable{{name: "A", secret: "s", version: "7", of: of}, {name: "B", secret: "s", version: "7", of: of}}}}
+	if got := r.bound(); !reflect.DeepEqual(got, []v1alpha1.WebAppBound{{Kind: "SQSQueue", Name: "orders", Secret: "s", ResourceVersion: "7", Variables: []string{"A", "B"}}}) {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -31,10 +31,11 @@ const (
 	annotationBindings    = "portico.dev/bindings-checksum"
 	annotationRestartedAt = "portico.dev/restarted-at"
 	annotationRole        = "portico.dev/aws-role"
+	annotationAccess      = "portico.dev/aws-access-checksum"
 )
 
 // deployment declares everything of the Deployment but its replicas.
-func deployment(app *v1alpha1.WebApp, fromBindings []variable) *appsac.DeploymentApplyConfiguration {
+func deployment(app *v1alpha1.WebApp, given projection) *appsac.DeploymentApplyConfiguration {
 	return appsac.Deployment(app.Name, app.Namespace).WithLabels(labels(app)).WithSpec(appsac.DeploymentSpec().
 		WithSelector(metaac.LabelSelector().WithMatchLabels(selector(app))).
 		WithRevisionHistoryLimit(keptRevisions).
@@ -44,16 +45,17 @@ func deployment(app *v1alpha1.WebApp, fromBindings []variable) *appsac.Deploymen
 			WithRollingUpdate(appsac.RollingUpdateDeployment().WithMaxUnavailable(intstr.FromInt32(0)).WithMaxSurge(intstr.FromString("25%")))).
 		WithTemplate(coreac.PodTemplateSpec().
 			WithLabels(labels(app)).WithLabels(map[string]string{"app.kubernetes.io/managed-by": "portico"}).
-			WithAnnotations(podAnnotations(app, fromBindings)).
-			WithSpec(podSpec(app, fromBindings))))
+			WithAnnotations(podAnnotations(app, given)).
+			WithSpec(podSpec(app, given))))
 }
 
 // podAnnotations returns nil where there is nothing to say, or every Pod would be replaced when a new one is thought of.
-func podAnnotations(app *v1alpha1.WebApp, fromBindings []variable) map[string]string {
+func podAnnotations(app *v1alpha1.WebApp, given projection) map[string]string {
 	all := map[string]string{
-		annotationBindings:    checksum(fromBindings),
+		annotationBindings:    given.checksum(),
 		annotationRestartedAt: app.Annotations[v1alpha1.AnnotationRestartRequestedAt],
 		annotationRole:        roleOf(app),
+		annotationAccess:      given.access,
 	}
 	for name, value := range all {
 		if value == "" {
@@ -64,7 +66,7 @@ func podAnnotations(app *v1alpha1.WebApp, fromBindings []variable) map[string]st
 }
 
 // podSpec satisfies the restricted Pod Security Standard.
-func podSpec(app *v1alpha1.WebApp, fromBindings []variable) *coreac.PodSpecApplyConfiguration {
+func podSpec(app *v1alpha1.WebApp, given projection) *coreac.PodSpecApplyConfiguration {
 	pod := coreac.PodSpec().
 		WithServiceAccountName(app.Name).
 		WithAutomountServiceAccountToken(false).
@@ -72,7 +74,8 @@ func podSpec(app *v1alpha1.WebApp, fromBindings []variable) *coreac.PodSpecApply
 		WithSecurityContext(coreac.PodSecurityContext().WithRunAsNonRoot(true).
 			WithSeccompProfile(coreac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))).
 		WithVolumes(coreac.Volume().WithName("tmp").WithEmptyDir(coreac.EmptyDirVolumeSource().WithSizeLimit(resource.MustParse("1Gi")))).
-		WithContainers(container(app, fromBindings))
+		WithContainers(container(app, given))
+	mountFolders(pod, app, given.folders)
 	for _, topology := range []string{corev1.LabelTopologyZone, corev1.LabelHostname} {
 		pod.WithTopologySpreadConstraints(coreac.TopologySpreadConstraint().
 			WithTopologyKey(topology).WithMaxSkew(1).WithWhenUnsatisfiable(corev1.ScheduleAnyway).
@@ -85,7 +88,7 @@ func podSpec(app *v1alpha1.WebApp, fromBindings []variable) *coreac.PodSpecApply
 	return pod
 }
 
-func container(app *v1alpha1.WebApp, fromBindings []variable) *coreac.ContainerApplyConfiguration {
+func container(app *v1alpha1.WebApp, given projection) *coreac.ContainerApplyConfiguration {
 	spec := &app.Spec
 	c := coreac.Container().WithName(containerName).WithImage(spec.Image).
 		WithPorts(coreac.ContainerPort().WithName(portName).WithContainerPort(spec.Port).WithProtocol(corev1.ProtocolTCP)).
@@ -96,7 +99,7 @@ func container(app *v1alpha1.WebApp, fromBindings []variable) *coreac.ContainerA
 		WithVolumeMounts(coreac.VolumeMount().WithName("tmp").WithMountPath("/tmp")).
 		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError). // why it crashed is in its last lines
 		WithLifecycle(coreac.Lifecycle().WithPreStop(coreac.LifecycleHandler().WithSleep(coreac.SleepAction().WithSeconds(drainSeconds)))).
-		WithEnv(environment(app, fromBindings)...)
+		WithEnv(environment(app, given)...)
 	if len(spec.Command) > 0 {
 		c.WithCommand(spec.Command...)
 	}
@@ -110,17 +113,20 @@ func container(app *v1alpha1.WebApp, fromBindings []variable) *coreac.ContainerA
 }
 
 // environment returns the variables of bindings first, so that those of the spec can refer to them, and win.
-func environment(app *v1alpha1.WebApp, fromBindings []variable) []*coreac.EnvVarApplyConfiguration {
+func environment(app *v1alpha1.WebApp, given projection) []*coreac.EnvVarApplyConfiguration {
 	var all []*coreac.EnvVarApplyConfiguration
 	own := map[string]bool{}
 	for _, e := range app.Spec.Env {
 		own[e.Name] = true
 	}
-	for _, v := range fromBindings {
+	for _, v := range given.variables {
 		if !own[v.name] {
 			all = append(all, coreac.EnvVar().WithName(v.name).WithValueFrom(coreac.EnvVarSource().
 				WithSecretKeyRef(coreac.SecretKeySelector().WithName(v.secret).WithKey(v.key))))
 		}
+	}
+	if len(given.folders) > 0 && !own[rootVariable] {
+		all = append(all, coreac.EnvVar().WithName(rootVariable).WithValue(bindingRoot))
 	}
 	for _, e := range app.Spec.Env {
 		all = append(all, envVar(e))
@@ -151,54 +157,6 @@ func envFrom(from v1alpha1.WebAppEnvFrom) *coreac.EnvFromSourceApplyConfiguratio
 		return source.WithSecretRef(coreac.SecretEnvSource().WithName(from.SecretRef.Name))
 	}
 	return source.WithConfigMapRef(coreac.ConfigMapEnvSource().WithName(from.ConfigMapRef.Name))
-}
-
-// Requests where the spec has none: enough for a small service, and little enough to waste nothing.
-var defaultCPU, defaultMemory = resource.MustParse("100m"), resource.MustParse("256Mi")
-
-// resources fills in what the spec leaves out. Memory is limited to what is requested, for a node that runs out of it
-// kills somebody; CPU is not, for it can be shared.
-func resources(spec *v1alpha1.WebAppResources) *coreac.ResourceRequirementsApplyConfiguration {
-	var requests, limits v1alpha1.WebAppQuantities
-	if spec != nil && spec.Requests != nil {
-		requests = *spec.Requests
-	}
-	if spec != nil && spec.Limits != nil {
-		limits = *spec.Limits
-	}
-	request := corev1.ResourceList{
-		corev1.ResourceCPU:    requested(requests.CPU, limits.CPU, defaultCPU),
-		corev1.ResourceMemory: requested(requests.Memory, limits.Memory, defaultMemory),
-	}
-	limit := corev1.ResourceList{corev1.ResourceMemory: request[corev1.ResourceMemory]}
-	if limits.Memory != nil {
-		limit[corev1.ResourceMemory] = *limits.Memory
-	}
-	if limits.CPU != nil {
-		limit[corev1.ResourceCPU] = *limits.CPU
-	}
-	return coreac.ResourceRequirements().WithRequests(rounded(request)).WithLimits(rounded(limit))
-}
-
-// rounded returns what the API server stores: it rounds up to thousandths, and would differ from what is declared for ever.
-func rounded(list corev1.ResourceList) corev1.ResourceList {
-	for name, q := range list {
-		q = q.DeepCopy()
-		q.RoundUp(resource.Milli)
-		list[name] = q
-	}
-	return list
-}
-
-// requested returns what the spec says, or else the default, but never more than the limit.
-func requested(request, limit *resource.Quantity, byDefault resource.Quantity) resource.Quantity {
-	switch {
-	case request != nil:
-		return *request
-	case limit != nil && limit.Cmp(byDefault) < 0:
-		return *limit
-	}
-	return byDefault
 }
 
 // variableName returns a key as environment variables are written: db.host → DB_HOST.

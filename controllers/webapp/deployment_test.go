@@ -31,7 +31,7 @@ func sample(t *testing.T) *v1alpha1.WebApp {
 	return app
 }
 
-var fromOrders = []variable{{name: "ORDERS_ARN", secret: "orders-binding", key: "arn", version: "7"}, {name: "ORDERS_URL", secret: "orders-binding", key: "url", version: "7"}}
+var fromOrders = projection{variables: []variable{{name: "ORDERS_ARN", secret: "orders-binding", key: "arn", version: "7"}, {name: "ORDERS_URL", secret: "orders-binding", key: "url", version: "7"}}}
 
 func TestTheDeploymentOfTheSample(t *testing.T) {
 	const golden = "testdata/deployment.yaml"
@@ -54,9 +54,9 @@ func TestTheDeploymentOfTheSample(t *testing.T) {
 }
 
 // podOfApp returns what the declaration asks for, as the cluster's own type.
-func podOfApp(t *testing.T, app *v1alpha1.WebApp, fromBindings []variable) corev1.PodSpec {
+func podOfApp(t *testing.T, app *v1alpha1.WebApp, given projection) corev1.PodSpec {
 	t.Helper()
-	text, err := json.Marshal(podSpec(app, fromBindings))
+	text, err := json.Marshal(podSpec(app, given))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestResources(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			app := sample(t)
 			app.Spec.Resources = row.asked
-			got := podOfApp(t, app, nil).Containers[0].Resources
+			got := podOfApp(t, app, projection{}).Containers[0].Resources
 			text := func(list corev1.ResourceList, name corev1.ResourceName) string {
 				if q, ok := list[name]; ok {
 					return q.String()

@@ -3,6 +3,7 @@ package webapp_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -42,7 +43,7 @@ func schemeOf(t *testing.T) *runtime.Scheme {
 		appsv1.SchemeGroupVersion:                   {&appsv1.Deployment{}, &appsv1.DeploymentList{}, &appsv1.ReplicaSet{}, &appsv1.ReplicaSetList{}},
 		policyv1.SchemeGroupVersion:                 {&policyv1.PodDisruptionBudget{}, &policyv1.PodDisruptionBudgetList{}},
 		autoscalingv2.SchemeGroupVersion:            {&autoscalingv2.HorizontalPodAutoscaler{}, &autoscalingv2.HorizontalPodAutoscalerList{}},
-		v1alpha1.GroupVersion:                       {&v1alpha1.WebApp{}, &v1alpha1.WebAppList{}},
+		v1alpha1.GroupVersion:                       {&v1alpha1.WebApp{}, &v1alpha1.WebAppList{}, &v1alpha1.AccessBinding{}, &v1alpha1.AccessBindingList{}, &v1alpha1.DatabaseUser{}, &v1alpha1.DatabaseUserList{}},
 		{Group: gatewayv1.GroupName, Version: "v1"}: {&gatewayv1.HTTPRoute{}, &gatewayv1.HTTPRouteList{}},
 	} {
 		s.AddKnownTypes(group, types...)
@@ -54,17 +55,30 @@ func schemeOf(t *testing.T) *runtime.Scheme {
 // indexed returns what the cache of the operator adds.
 func indexed(b *fake.ClientBuilder) {
 	of := func(o client.Object) []string { return []string{o.GetLabels()[v1alpha1.LabelWebApp]} }
-	b.WithIndex(&corev1.Pod{}, webapp.Index, of).WithIndex(&appsv1.ReplicaSet{}, webapp.Index, of).WithStatusSubresource(&v1alpha1.WebApp{}, &gatewayv1.HTTPRoute{})
+	b.WithIndex(&corev1.Pod{}, webapp.Index, of).WithIndex(&appsv1.ReplicaSet{}, webapp.Index, of).WithStatusSubresource(&v1alpha1.WebApp{}, &v1alpha1.AccessBinding{}, &v1alpha1.DatabaseUser{}, &gatewayv1.HTTPRoute{})
 }
 
-// work finds every resource that it is bound to.
+// topic returns one of this AWSProvider, in AWS.
+func topic(provider string) *v1alpha1.SNSTopic {
+	one := &v1alpha1.SNSTopic{}
+	one.Spec.ProviderRef.Name, one.Status.ARN = provider, "arn:aws:sns:eu-west-1:111111111111:payments-news"
+	one.Status.LastSyncTime = &metav1.Time{Time: time.Unix(1, 0)}
+	return one
+}
+
+// work finds every resource that it is bound to; topics are of an account that gives rights.
 func work(c *stepstest.Cluster) engine.KindReconciler[app] {
 	return webapp.Reconciler{
 		Applier: apply.Applier{Client: c.Client(), APIReader: c.APIReader()},
-		Bound: func(_ context.Context, _, _, name string) (webapp.BoundResource, error) {
-			return webapp.BoundResource{Named: webapp.Named{Found: true, Ready: true}, Binding: &v1alpha1.Binding{Name: name + "-binding", Keys: []string{"arn", "url"}, ResourceVersion: "7"}}, nil
+		Bound: func(_ context.Context, kind, _, name string) (webapp.BoundResource, error) {
+			found := webapp.BoundResource{Named: webapp.Named{Found: true, Ready: true}, Binding: &v1alpha1.Binding{Name: name + "-binding", Keys: []string{"arn", "url"}, ResourceVersion: "7"}}
+			if kind == v1alpha1.KindSNSTopic {
+				found.Object = topic("main")
+			}
+			return found, nil
 		},
-		Routes: routes(webapp.Address{Named: webapp.Named{Found: true, Ready: true}, Hostname: "shop.example.com", URL: "https://shop.example.com", Parent: listener}),
+		GivesRights: func(context.Context, string) (bool, error) { return true, nil },
+		Routes:      routes(webapp.Address{Named: webapp.Named{Found: true, Ready: true}, Hostname: "shop.example.com", URL: "https://shop.example.com", Parent: listener}),
 	}
 }
 

@@ -17,12 +17,21 @@ import (
 // portName of the application's port.
 const portName = "http"
 
-// roleAnnotation is where EKS's webhook looks for the role of a ServiceAccount.
-const roleAnnotation = "eks.amazonaws.com/role-arn"
-
 // labels returns the labels of everything that runs for the app.
 func labels(app *v1alpha1.WebApp) map[string]string {
 	return map[string]string{"app.kubernetes.io/name": app.Name, v1alpha1.LabelWebApp: app.Name}
+}
+
+// request declares an object of one of Portico's own kinds that the app asks for.
+func request(app *v1alpha1.WebApp, kind, name string, spec map[string]any) map[string]any {
+	all := map[string]any{}
+	for k, v := range labels(app) {
+		all[k] = v
+	}
+	return map[string]any{
+		"apiVersion": v1alpha1.GroupVersion.String(), "kind": kind, "spec": spec,
+		"metadata": map[string]any{"namespace": app.Namespace, "name": name, "labels": all},
+	}
 }
 
 // selector finds the app's Pods; it can never change.
@@ -42,10 +51,10 @@ func roleOf(app *v1alpha1.WebApp) string {
 	return app.Spec.Identity.AWSRoleARN
 }
 
-func serviceAccount(app *v1alpha1.WebApp) *coreac.ServiceAccountApplyConfiguration {
+func serviceAccount(app *v1alpha1.WebApp, role string) *coreac.ServiceAccountApplyConfiguration {
 	account := coreac.ServiceAccount(app.Name, app.Namespace).WithLabels(labels(app)).WithAutomountServiceAccountToken(false)
-	if role := roleOf(app); role != "" {
-		account.WithAnnotations(map[string]string{roleAnnotation: role})
+	if role != "" {
+		account.WithAnnotations(map[string]string{v1alpha1.AnnotationRoleARN: role})
 	}
 	return account
 }

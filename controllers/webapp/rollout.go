@@ -12,6 +12,15 @@ import (
 	"github.com/portico-platform/portico/controllers/engine"
 )
 
+// finishRollout takes away what only Pods of before have used, once all of them are gone.
+func (r *reconciliation) finishRollout(ctx context.Context) (string, error) {
+	text, err := r.checkRollout(ctx)
+	if err == nil {
+		err = r.dropUsers(ctx)
+	}
+	return text, err
+}
+
 // checkRollout returns nil when everything runs as asked, else why it does not.
 func (r *reconciliation) checkRollout(ctx context.Context) (string, error) {
 	state, err := r.observe(ctx)

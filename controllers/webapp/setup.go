@@ -85,7 +85,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) (controller.Control
 	}
 	reconciler := Reconciler{
 		Applier: apply.Applier{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader()},
-		Bound:   boundIn(mgr, o.Bindable), Routes: routesIn(mgr, o.HostnamesOff), Team: teamIn(mgr),
+		Bound:   boundIn(mgr, o.Bindable), GivesRights: givesRightsIn(mgr), Routes: routesIn(mgr, o.HostnamesOff), Team: teamIn(mgr),
 	}
 	return engine.Build(mgr, &v1alpha1.WebApp{}, reconciler, o.Engine, func(b *builder.Builder) {
 		b.Owns(&appsv1.Deployment{}, builder.WithPredicates(watch.NotCreated()))
@@ -93,6 +93,9 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) (controller.Control
 		b.Owns(&corev1.ServiceAccount{}, builder.WithPredicates(watch.NotCreated()))
 		b.Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
 		b.Owns(&autoscalingv2.HorizontalPodAutoscaler{}, builder.WithPredicates(watch.NotCreated(), watch.SpecChanged()))
+		b.Owns(&v1alpha1.AccessBinding{}, builder.WithPredicates(watch.NotCreated(), rightsChanged()))
+		b.Owns(&v1alpha1.DatabaseUser{}, builder.WithPredicates(watch.NotCreated(), userChanged()))
+		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueMatching(mgr, &v1alpha1.WebApp{}, everywhere, isBound), builder.WithPredicates(identityChanged()))
 		b.Watches(&appsv1.ReplicaSet{}, watch.EnqueueKey(appKey), builder.WithPredicates(watch.NotCreated(), replicaSetChanged())) // one that is gone is listed no more
 		b.Watches(&corev1.Pod{}, watch.EnqueueKey(appKey), builder.WithPredicates(watch.UpdatesOnly(), podStatusChanged()))
 		b.Watches(&v1alpha1.GatewayHostnameRequest{}, watch.EnqueueNaming(mgr, &v1alpha1.WebApp{}, &v1alpha1.GatewayHostnameRequest{}), builder.WithPredicates(hostnameChanged()))
@@ -114,7 +117,7 @@ func boundIn(mgr ctrl.Manager, bindable map[string]client.Object) func(ctx conte
 		obj := proto.DeepCopyObject().(external.Object)
 		found, err := find(ctx, mgr, namespace, name, obj)
 		_, status := obj.AWS()
-		return BoundResource{found, status.Binding}, err
+		return BoundResource{found, status.Binding, obj}, err
 	}
 }
 
@@ -128,4 +131,13 @@ func find(ctx context.Context, mgr ctrl.Manager, namespace, name string, obj eng
 		found.State = ready.Message
 	}
 	return found, nil
+}
+
+// givesRightsIn returns whether the Pods of an account's applications get rights by Portico.
+func givesRightsIn(mgr ctrl.Manager) func(ctx context.Context, provider string) (bool, error) {
+	return func(ctx context.Context, name string) (bool, error) {
+		provider := &v1alpha1.AWSProvider{}
+		found, err := engine.Find(ctx, mgr.GetClient(), client.ObjectKey{Name: name}, provider)
+		return found && provider.Spec.WorkloadIdentity.GivesRights(), err
+	}
 }

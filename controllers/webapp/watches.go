@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -72,3 +73,32 @@ func bindingChanged() predicate.Predicate {
 			was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero()
 	})
 }
+
+// rightsChanged lets pass what a WebApp may wait for of its AccessBinding, and what somebody else did to it.
+func rightsChanged() predicate.Predicate {
+	return watch.Changed(func(was, is *v1alpha1.AccessBinding) bool {
+		return !equality.Semantic.DeepEqual(was.Status, is.Status) || was.GetGeneration() != is.GetGeneration() || was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero()
+	})
+}
+
+// userChanged lets pass what a WebApp may wait for of its users in databases, and what somebody else did to them.
+func userChanged() predicate.Predicate {
+	return watch.Changed(func(was, is *v1alpha1.DatabaseUser) bool {
+		return was.Status.Ready != is.Status.Ready || !equality.Semantic.DeepEqual(was.Status.Binding, is.Status.Binding) ||
+			!equality.Semantic.DeepEqual(was.Status.Conditions, is.Status.Conditions) || was.GetGeneration() != is.GetGeneration() ||
+			was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero()
+	})
+}
+
+// identityChanged lets pass an AWSProvider that gives Pods rights in another way than before.
+func identityChanged() predicate.Predicate {
+	return predicate.And(watch.UpdatesOnly(), watch.Changed(func(was, is *v1alpha1.AWSProvider) bool {
+		return was.Spec.WorkloadIdentity.GivesRights() != is.Spec.WorkloadIdentity.GivesRights()
+	}))
+}
+
+// everywhere chooses the objects of all namespaces.
+func everywhere(client.Object) client.ListOption { return &client.ListOptions{} }
+
+// isBound reports whether a WebApp is bound to anything.
+func isBound(obj client.Object) bool { return len(obj.(*v1alpha1.WebApp).Spec.Bindings) > 0 }

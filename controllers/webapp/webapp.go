@@ -10,8 +10,10 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	"github.com/portico-platform/portico/api/access"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/apply"
 	"github.com/portico-platform/portico/controllers/engine"
@@ -30,14 +32,17 @@ type Named struct {
 type BoundResource struct {
 	Named
 	Binding *v1alpha1.Binding
+	Object  client.Object // of the resource's kind
 }
 
 // Reconciler runs WebApps. It implements engine.KindReconciler.
 type Reconciler struct {
 	Applier apply.Applier
 	// Bound looks up a resource in the cache.
-	Bound  func(ctx context.Context, kind, namespace, name string) (BoundResource, error)
-	Routes Routes
+	Bound func(ctx context.Context, kind, namespace, name string) (BoundResource, error)
+	// GivesRights reports whether Pods get rights in the account of an AWSProvider.
+	GivesRights func(ctx context.Context, provider string) (bool, error)
+	Routes      Routes
 	// Team returns the Team of a namespace, nil without one.
 	Team func(ctx context.Context, namespace string) (*v1alpha1.Team, error)
 }
@@ -48,12 +53,17 @@ type reconciliation struct {
 	app     *v1alpha1.WebApp
 	objects *apply.Objects
 	// deployment is what the cluster has; empty until the step has read or made it.
-	deployment appsv1.Deployment
-	variables  []variable // of bindings
-	address    Address    // at which it is exposed
-	http       gatewayv1.HTTPRoute
-	observed   *runtimeState
-	refused    error // what the guardrails have against the image
+	deployment   appsv1.Deployment
+	given        projection // of bindings
+	found        []foundBinding
+	grants       []access.Grant
+	rights       *v1alpha1.AccessBinding // that the application has; nil: none
+	bindingsSay  string
+	bindingsFail error
+	address      Address // at which it is exposed
+	http         gatewayv1.HTTPRoute
+	observed     *runtimeState
+	refused      error // what the guardrails have against the image
 }
 
 // Reconcile implements engine.KindReconciler.
@@ -66,9 +76,10 @@ func (rec Reconciler) Reconcile(ctx context.Context, app *v1alpha1.WebApp, pass 
 		return err
 	}
 	r := &reconciliation{Reconciler: rec, app: app, objects: objects}
-	if err := r.checkGuardrails(ctx); err != nil {
+	if err := cmp.Or(r.checkGuardrails(ctx), r.readRights(ctx)); err != nil {
 		return err
 	}
+	r.bindingsSay, r.bindingsFail = r.ensureBindings(ctx, pass) // first of all: rights are taken away whatever is waited for
 	outcome := cmp.Or(r.steps().Reconcile(ctx, app, pass), r.refused)
 	if err := r.report(ctx, pass); err != nil && outcome == nil {
 		return err
@@ -89,11 +100,11 @@ func (r *reconciliation) steps() steps.List {
 		{Name: v1alpha1.StepService, Do: r.ensureService},
 		{Name: v1alpha1.StepDisruptionBudget, Do: r.ensureDisruptionBudget, Unwanted: !multipleReplicas(r.app)},
 		{Name: v1alpha1.StepRoute, Do: r.ensureRoute, Unwanted: spec.Expose == nil},
-		{Name: v1alpha1.StepBindings, Do: r.resolveBindings, Unwanted: len(spec.Bindings) == 0},
+		{Name: v1alpha1.StepBindings, Do: func(context.Context) (string, error) { return r.bindingsSay, r.bindingsFail }, Unwanted: len(spec.Bindings) == 0},
 		{Name: v1alpha1.StepDeployment, Do: r.ensureDeployment},
 		{Name: v1alpha1.StepScaled, Do: r.scale},
 		{Name: v1alpha1.StepAutoscaler, Do: r.ensureAutoscaler, Unwanted: spec.Autoscaling == nil},
-		{Name: v1alpha1.StepRolledOut, Do: r.checkRollout, Watches: v1alpha1.StepScaled},
+		{Name: v1alpha1.StepRolledOut, Do: r.finishRollout, Watches: v1alpha1.StepScaled},
 		{Name: v1alpha1.StepExposed, Do: r.checkExposed, Watches: v1alpha1.StepRoute, Unwanted: spec.Expose == nil},
 	}
 }
@@ -115,10 +126,10 @@ func replicasOf(app *v1alpha1.WebApp) int32 {
 }
 
 func (r *reconciliation) ensureServiceAccount(ctx context.Context) (string, error) {
-	if err := r.objects.Apply(ctx, serviceAccount(r.app), &corev1.ServiceAccount{}); err != nil {
+	if err := r.objects.Apply(ctx, serviceAccount(r.app, r.role()), &corev1.ServiceAccount{}); err != nil {
 		return "", err
 	}
-	if role := roleOf(r.app); role != "" {
+	if role := r.role(); role != "" {
 		return "the Pods may assume " + role, nil
 	}
 	return "the Pods have an identity of their own", nil
@@ -144,11 +155,11 @@ func (r *reconciliation) ensureDeployment(ctx context.Context) (string, error) {
 	if err := r.admitImage(ctx); err != nil {
 		return "", err
 	}
-	if err := r.objects.Apply(ctx, deployment(r.app, r.variables), &r.deployment); err != nil {
+	if err := r.objects.Apply(ctx, deployment(r.app, r.given), &r.deployment); err != nil {
 		r.deployment = appsv1.Deployment{}
 		return "", err
 	}
-	r.app.Status.Bindings = r.boundSecrets()
+	r.app.Status.Bindings = r.bound()
 	return "the Deployment asks for " + r.app.Spec.Image, nil
 }
 

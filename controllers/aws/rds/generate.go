@@ -1,9 +1,7 @@
 package rds
 
 import (
-	"crypto/rand"
 	"fmt"
-	"math/big"
 	"strings"
 	"unicode"
 )
@@ -42,43 +40,4 @@ func passwordProblem(engineName, password string) string {
 		return fmt.Sprintf("it must have %d to %d characters", shortest, longest(engineName))
 	}
 	return ""
-}
-
-// The characters of generated passwords: of four classes, as SQL Server asks for, and none that an engine, a URL or a
-// shell would take for something else.
-const (
-	letters = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
-	numbers = "23456789"
-	marks   = "-_"
-)
-
-// generatePassword returns a new password: about 170 bits.
-func generatePassword() (string, error) {
-	for {
-		password, err := randomString(letters, 1) // some tools take a leading digit or mark for something else
-		if err != nil {
-			return "", err
-		}
-		rest, err := randomString(letters+numbers+marks, generates-1)
-		if err != nil {
-			return "", err
-		}
-		password += rest
-		if strings.ContainsAny(password, numbers) && strings.ContainsAny(password, marks) &&
-			strings.ToLower(password) != password && strings.ToUpper(password) != password {
-			return password, nil
-		}
-	}
-}
-
-func randomString(alphabet string, count int) (string, error) {
-	out := make([]byte, count)
-	for at := range out {
-		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(alphabet))))
-		if err != nil {
-			return "", fmt.Errorf("generate a password: %w", err)
-		}
-		out[at] = alphabet[n.Int64()]
-	}
-	return string(out), nil
 }

@@ -107,7 +107,7 @@ func (i *instance) SafePaths(obj *v1alpha1.RDSInstance, seen *instanceState) []s
 }
 
 // Reserve notes where the instance will be.
-func (i *instance) Reserve(obj *v1alpha1.RDSInstance) {
+func (i *instance) Reserve(obj *v1alpha1.RDSInstance, _ *instanceState) {
 	s := &obj.Status
 	s.DBInstanceIdentifier, s.Region, s.AccountID = i.identifier(obj), i.session.Config.Region, i.session.AccountID
 }

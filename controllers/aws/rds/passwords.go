@@ -9,6 +9,7 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/password"
 )
 
 const (
@@ -89,21 +90,21 @@ func (i *instance) nextPassword(ctx context.Context, obj *v1alpha1.RDSInstance, 
 	case !fresh && r.password != "":
 		r.next = r.password
 	default:
-		password, err := generatePassword()
+		generated, err := password.New(generates)
 		if err != nil {
 			return "", err
 		}
-		r.next = password
+		r.next = generated
 	}
 	r.rotation = cmp.Or(asked, r.rotation)
-	password := r.next
+	toSend := r.next
 	if r.next == r.password {
 		r.next = "" // written down already
 	}
 	if r == i.creds.record {
-		return password, nil
+		return toSend, nil
 	}
-	return password, i.storeRecord(ctx, obj, r)
+	return toSend, i.storeRecord(ctx, obj, r)
 }
 
 // confirmPassword notes that RDS has taken the password decided on, for the database with the ID resource.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/password"
 )
 
 func given(password string) *corev1.Secret {
@@ -58,8 +59,8 @@ func TestUnfitPasswordsAreRefusedUnseen(t *testing.T) {
 		}
 	}
 	for _, engineName := range []string{"postgres", "mysql", "mariadb", "oracle-ee", "sqlserver-ex"} {
-		password, err := generatePassword()
-		if problem := passwordProblem(engineName, password); err != nil || problem != "" {
+		generated, err := password.New(generates)
+		if problem := passwordProblem(engineName, generated); err != nil || problem != "" {
 			t.Errorf("a generated password does not fit %s: %s", engineName, problem)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 
 // Report fills the status and tells how to connect. Only the password in force is told.
 func (i *instance) Report(obj *v1alpha1.RDSInstance, seen *instanceState) map[string]string {
-	i.Reserve(obj)
+	i.Reserve(obj, nil)
 	s, db := &obj.Status, &seen.db
 	s.ARN, s.DBInstanceStatus = i.session.ARN("rds", "db:"+i.identifier(obj)), seen.status()
 	s.EngineVersion, s.LicenseModel, s.InstanceClass = aws.ToString(db.EngineVersion), aws.ToString(db.LicenseModel), aws.ToString(db.DBInstanceClass)

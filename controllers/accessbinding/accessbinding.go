@@ -1,0 +1,215 @@
+// Package accessbinding gives the Pods of ServiceAccounts rights in AWS: one role a namespace, and one EKS Pod Identity association a ServiceAccount,
+// whose policy is exactly what it is bound to.
+package accessbinding
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/access"
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/steps"
+)
+
+// Account is the way to the cluster's account.
+type Account struct {
+	Session      *cloud.Session
+	Roles        roles
+	Associations associations
+	// Identity says how Pods get rights; nil: not at all.
+	Identity *v1alpha1.WorkloadIdentity
+	// Recheck looks past the cache whether the namespace and the provider are still those of the session, before something is made.
+	Recheck func(context.Context) error
+}
+
+// Reconciler implements engine.KindReconciler.
+type Reconciler struct {
+	Connect func(context.Context, *v1alpha1.AccessBinding) (*Account, error)
+	// Resource returns a resource of a kind in the cache; nil if there is none.
+	Resource func(ctx context.Context, kind, namespace, name string) (external.Object, error)
+	// ServiceAccount returns the metadata of a ServiceAccount as the API server has it; nil if there is none.
+	ServiceAccount func(ctx context.Context, namespace, name string) (*metav1.PartialObjectMetadata, error)
+	// Others lists, past the cache, the other objects of the namespace that are not being deleted and need the same role.
+	Others func(context.Context, *v1alpha1.AccessBinding) ([]string, error)
+	Now    func() time.Time
+	Scaled func(time.Duration) time.Duration
+}
+
+type reconciliation struct {
+	Reconciler
+	obj      *v1alpha1.AccessBinding
+	pass     *engine.Pass
+	account  *Account
+	policy   string
+	named    string                           // the role that the ServiceAccount names
+	have     *ekstypes.PodIdentityAssociation // nil: none
+	changed  bool                             // the association, in this pass
+	roleMade time.Time
+	rest     error // what is waited for beside
+	saved    bool
+}
+
+// Reconcile implements engine.KindReconciler.
+func (rec Reconciler) Reconcile(ctx context.Context, obj *v1alpha1.AccessBinding, pass *engine.Pass) error {
+	r := &reconciliation{Reconciler: rec, obj: obj, pass: pass}
+	if err := r.connect(ctx); err != nil {
+		return err
+	}
+	return cmp.Or(r.steps().Reconcile(ctx, obj, pass), r.rest)
+}
+
+// Finalize implements engine.KindReconciler: the rights go first, and the role with the last of the namespace.
+func (rec Reconciler) Finalize(ctx context.Context, obj *v1alpha1.AccessBinding, pass *engine.Pass) error {
+	if obj.Status.AccountID == "" { // nothing was ever made
+		return nil
+	}
+	r := &reconciliation{Reconciler: rec, obj: obj, pass: pass}
+	var err error
+	if r.account, err = rec.Connect(ctx, obj); err != nil {
+		return err
+	}
+	return r.steps().Finalize(ctx)
+}
+
+func (r *reconciliation) steps() steps.List {
+	last := steps.Step{Name: v1alpha1.StepAssociation, Do: r.ensureAssociation, Undo: r.deleteAssociation}
+	if r.byToken() {
+		last = steps.Step{Name: v1alpha1.StepServiceAccount, Do: r.checkAnnotation}
+	}
+	return steps.List{
+		{Name: v1alpha1.StepResources, Do: r.resolve},
+		{Name: v1alpha1.StepRole, Do: r.ensureRole, Undo: r.deleteRole},
+		last,
+	}
+}
+
+// connect opens the account. Rights that were given in a way that the AWSProvider does not say any more are taken away first.
+func (r *reconciliation) connect(ctx context.Context) (err error) {
+	if r.account, err = r.Connect(ctx, r.obj); err != nil {
+		return err
+	}
+	identity, s := r.account.Identity, &r.obj.Status
+	cluster := ""
+	if identity.GivesRights() && identity.Mode == v1alpha1.WorkloadIdentityPodIdentity {
+		cluster = identity.ClusterName
+	}
+	if s.AccountID != "" && (!identity.GivesRights() || s.Mode != identity.Mode || s.ClusterName != cluster) {
+		if err := r.takeAway(ctx); err != nil {
+			return err
+		}
+	}
+	if !identity.GivesRights() {
+		return engine.Blocked(v1alpha1.ReasonNoWorkloadIdentity, "the AWS account %s gives Pods no rights; ask a platform admin to set spec.workloadIdentity of the AWSProvider", r.obj.Spec.ProviderRef.Name)
+	}
+	s.Mode, s.ClusterName = identity.Mode, cluster
+	return nil
+}
+
+// takeAway takes the rights away that were given in a way that the AWSProvider does not say any more.
+func (r *reconciliation) takeAway(ctx context.Context) error {
+	if err := r.steps().Finalize(ctx); err != nil {
+		return err
+	}
+	s := &r.obj.Status
+	r.pass.Normal(v1alpha1.ReasonRemoved, "TakeRightsAway", "the rights by %s, which the AWSProvider gives no more", place(s.Mode, s.ClusterName))
+	s.Region, s.AccountID, s.Mode, s.ClusterName, s.RoleARN, s.AssociationARN, s.Policy, s.RoleUse = "", "", "", "", "", "", "", nil
+	return nil
+}
+
+// place names a way to give rights, in the cluster where it has one.
+func place(mode v1alpha1.WorkloadIdentityMode, cluster string) string {
+	if cluster == "" {
+		return string(mode)
+	}
+	return string(mode) + " in the EKS cluster " + cluster
+}
+
+// reserve notes where the rights will be, before anything is made there.
+func (r *reconciliation) reserve(ctx context.Context) error {
+	s := &r.obj.Status
+	s.Region, s.AccountID = r.account.Session.Config.Region, r.account.Session.AccountID
+	if r.saved {
+		return nil
+	}
+	r.saved = true
+	if err := r.pass.SaveStatus(ctx); err != nil {
+		return err
+	}
+	return r.account.Recheck(ctx)
+}
+
+// denyAll is the policy of who is bound to nothing that is there.
+const denyAll = `{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Action":["*"],"Resource":["*"]}]}`
+
+// resolve makes the policy of what is there. What is not there yet holds up nothing else, and is waited for beside.
+func (r *reconciliation) resolve(ctx context.Context) (string, error) {
+	if err := r.checkServiceAccount(ctx); err != nil {
+		if _, known := engine.AsWait(err); !known || r.obj.Status.Policy == "" {
+			return "", err
+		}
+		r.rest = err // what was given goes on following the list
+	}
+	var grants []access.Grant
+	for _, b := range r.obj.Spec.Resources {
+		obj, err := r.Resource(ctx, b.Kind, r.obj.Namespace, b.Name)
+		if err != nil {
+			return "", err
+		}
+		grant, err := r.grant(b, obj)
+		if err != nil {
+			r.rest = cmp.Or(r.rest, err)
+			continue
+		}
+		grants = append(grants, grant)
+	}
+	policy, err := access.Policy(grants)
+	if err != nil {
+		return "", err
+	}
+	r.policy = cmp.Or(policy, denyAll)
+	if n := len(r.obj.Spec.Resources); len(grants) < n {
+		return fmt.Sprintf("%d of %d resources are there, and the rights are to these", len(grants), n), nil
+	}
+	return "the resources are there", nil
+}
+
+// grant returns the access to one resource, or why there is none. What Portico only looks at is somebody else's: its owner gives rights to it.
+func (r *reconciliation) grant(b v1alpha1.AccessBindingResource, obj external.Object) (access.Grant, error) {
+	if obj == nil || !obj.GetDeletionTimestamp().IsZero() {
+		return access.Grant{}, engine.Blocked(v1alpha1.ReasonBindingNotFound, "there is no %s %s in this namespace, or it is being deleted; request it, or take it from the list", b.Kind, b.Name)
+	}
+	spec, status := obj.AWS()
+	switch grant, there := access.Of(obj, b.Access); {
+	case spec.ProviderRef.Name != r.obj.Spec.ProviderRef.Name || status.AccountID != "" && status.AccountID != r.account.Session.AccountID:
+		return access.Grant{}, engine.Blocked(v1alpha1.ReasonAccountMismatch, "the %s %s is of the AWS account %s, and this object of %s; take it from the list, or make an object for each account", b.Kind, b.Name, spec.ProviderRef.Name, r.obj.Spec.ProviderRef.Name)
+	case external.ObserveOnly(obj):
+		return access.Grant{}, engine.Blocked(v1alpha1.ReasonNotAllowed, "the %s %s is only looked at (managementPolicy Observe): who owns it gives rights to it, and not Portico. Take it from the list", b.Kind, b.Name)
+	case there && !external.Holds(obj):
+		return access.Grant{}, engine.Blocked(v1alpha1.ReasonNotAllowed, "the resource that the %s %s names in AWS is not its own; see there, or take it from the list", b.Kind, b.Name)
+	case there && !r.reaches(grant):
+		return access.Grant{}, engine.Blocked(v1alpha1.ReasonNotAllowed, "the name of the S3Bucket %s does not begin with %s-, and the role of the namespace reaches no other; have the AWSProvider give rights by IRSA, or take it from the list", b.Name, r.obj.Namespace)
+	case !there:
+		return access.Grant{}, engine.Wait(v1alpha1.ReasonWaitingForBinding, time.Minute, "waiting for the %s %s to be in AWS", b.Kind, b.Name)
+	default:
+		return grant, nil
+	}
+}
+
+// reaches reports whether the role may be used for the resource at all: that of a namespace knows buckets by their names.
+func (r *reconciliation) reaches(grant access.Grant) bool {
+	if grant.Kind != v1alpha1.KindS3Bucket || r.byToken() {
+		return true
+	}
+	_, name, _ := strings.Cut(grant.ARN, ":::")
+	return slices.ContainsFunc(bucketPrefixes(r.account.Session, r.obj.Namespace), func(p string) bool { return strings.HasPrefix(name, p) })
+}

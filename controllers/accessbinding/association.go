@@ -1,0 +1,208 @@
+package accessbinding
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+type eksOption = func(*eks.Options)
+
+// associations is all that is asked of EKS; docs/iam is checked against it.
+type associations interface {
+	ListPodIdentityAssociations(context.Context, *eks.ListPodIdentityAssociationsInput, ...eksOption) (*eks.ListPodIdentityAssociationsOutput, error)
+	DescribePodIdentityAssociation(context.Context, *eks.DescribePodIdentityAssociationInput, ...eksOption) (*eks.DescribePodIdentityAssociationOutput, error)
+	CreatePodIdentityAssociation(context.Context, *eks.CreatePodIdentityAssociationInput, ...eksOption) (*eks.CreatePodIdentityAssociationOutput, error)
+	UpdatePodIdentityAssociation(context.Context, *eks.UpdatePodIdentityAssociationInput, ...eksOption) (*eks.UpdatePodIdentityAssociationOutput, error)
+	DeletePodIdentityAssociation(context.Context, *eks.DeletePodIdentityAssociationInput, ...eksOption) (*eks.DeletePodIdentityAssociationOutput, error)
+	TagResource(context.Context, *eks.TagResourceInput, ...eksOption) (*eks.TagResourceOutput, error)
+}
+
+var _ associations = (*eks.Client)(nil)
+
+// longestPolicy is EKS's limit for the policy of an association, in characters.
+const longestPolicy = 2048
+
+// holds is how long EKS takes until a new or changed association holds for new Pods: its guide says several seconds.
+const holds = 10 * time.Second
+
+// settles is how soon is looked again at what was made a moment ago.
+const settles = 5 * time.Second
+
+// readAssociation returns the association of the ServiceAccount: a cluster has one at most. nil: there is none.
+func (r *reconciliation) readAssociation(ctx context.Context) (*ekstypes.PodIdentityAssociation, error) {
+	cluster := &r.obj.Status.ClusterName
+	pages := eks.NewListPodIdentityAssociationsPaginator(r.account.Associations, &eks.ListPodIdentityAssociationsInput{
+		ClusterName: cluster, Namespace: &r.obj.Namespace, ServiceAccount: &r.obj.Spec.ServiceAccountName,
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if len(page.Associations) == 0 {
+			continue
+		}
+		out, err := r.account.Associations.DescribePodIdentityAssociation(ctx, &eks.DescribePodIdentityAssociationInput{ClusterName: cluster, AssociationId: page.Associations[0].AssociationId})
+		if cloud.IsNotFound(err) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, cloud.Explain(err)
+		}
+		return out.Association, nil
+	}
+	return nil, nil
+}
+
+// checkAssociation reads the association, before a role is made for it, and refuses one that is somebody else's.
+func (r *reconciliation) checkAssociation(ctx context.Context) (err error) {
+	if r.byToken() {
+		return nil
+	}
+	if len(r.policy) > longestPolicy {
+		return tooLong(r.policy, "EKS", longestPolicy)
+	}
+	r.have, err = r.readAssociation(ctx)
+	switch {
+	case cloud.IsNotFound(err):
+		return engine.Blocked(v1alpha1.ReasonInvalidProvider, "there is no EKS cluster %s in %s of this account; ask a platform admin to correct workloadIdentity.clusterName of the AWSProvider", r.obj.Status.ClusterName, r.account.Session.Config.Region)
+	case err != nil:
+		return cloud.Explain(err)
+	case r.have != nil && r.ownerOfAssociation() == external.Foreign:
+		return engine.Blocked(v1alpha1.ReasonAlreadyExists, "the ServiceAccount %s has an EKS Pod Identity association that is not this object's (%s); nothing was changed. Delete the association, or choose another ServiceAccount",
+			r.obj.Spec.ServiceAccountName, aws.ToString(r.have.AssociationArn))
+	}
+	return nil
+}
+
+// ownerOfAssociation tells whose the association is by its marks. What is on offer to this object is not taken.
+func (r *reconciliation) ownerOfAssociation() external.Owner {
+	owner := r.account.Session.Identity.Owner(r.obj, r.have.Tags)
+	if owner != external.Ours && owner != external.Earlier {
+		return external.Foreign
+	}
+	return owner
+}
+
+// tooLong tells of a policy that AWS does not take.
+func tooLong(policy, service string, most int) error {
+	return engine.Blocked(v1alpha1.ReasonPolicyTooLong, "the policy for these resources has %d characters, and %s takes %d; the rights stay as they are. Divide the application, or bind fewer resources to it", len(policy), service, most)
+}
+
+// ensureAssociation makes sure that the ServiceAccount has the rights of this pass, and no others.
+func (r *reconciliation) ensureAssociation(ctx context.Context) (string, error) {
+	do := r.alignAssociation
+	if r.have == nil {
+		do = r.createAssociation
+	}
+	if err := do(ctx); err != nil {
+		return "", err
+	}
+	s := &r.obj.Status
+	s.AssociationARN, s.Policy = aws.ToString(r.have.AssociationArn), r.policy
+	if wait := r.untilItHolds(); wait > 0 {
+		return "", engine.Wait(v1alpha1.ReasonPropagating, wait, "EKS has the rights; they hold for new Pods within some seconds")
+	}
+	return "the Pods of the ServiceAccount " + r.obj.Spec.ServiceAccountName + " have their rights", nil
+}
+
+// untilItHolds returns how long new Pods may still miss the last change, by EKS's clock, from which ours may be off.
+func (r *reconciliation) untilItHolds() time.Duration {
+	most := r.Scaled(holds)
+	wait := aws.ToTime(r.have.ModifiedAt).Add(most).Sub(r.Now())
+	switch {
+	case r.changed:
+		return most
+	case wait <= 0 || wait > most+time.Minute:
+		return 0
+	default:
+		return min(wait, most)
+	}
+}
+
+func (r *reconciliation) createAssociation(ctx context.Context) error {
+	if err := r.reserve(ctx); err != nil {
+		return err
+	}
+	out, err := r.account.Associations.CreatePodIdentityAssociation(ctx, &eks.CreatePodIdentityAssociationInput{
+		ClusterName: &r.obj.Status.ClusterName, Namespace: &r.obj.Namespace, ServiceAccount: &r.obj.Spec.ServiceAccountName, RoleArn: &r.obj.Status.RoleARN,
+		Policy: &r.policy, DisableSessionTags: aws.Bool(true), Tags: r.account.Session.Tags(r.obj, nil),
+	})
+	if cloud.HasCode(err, "ResourceLimitExceededException") {
+		return engine.Blocked(v1alpha1.ReasonQuotaExceeded, "the EKS cluster %s has no room for another Pod Identity association, and AWS does not raise this limit. Ask a platform admin to delete associations that nobody needs, or to have the AWSProvider give rights by IRSA; Portico tries again by itself, at least every 5 minutes", r.obj.Status.ClusterName)
+	}
+	if err != nil {
+		return r.explain(err)
+	}
+	r.have, r.changed = out.Association, true
+	r.pass.Normal(v1alpha1.ReasonCreated, "CreatePodIdentityAssociation", "rights for the Pods of the ServiceAccount %s", r.obj.Spec.ServiceAccountName)
+	return nil
+}
+
+// alignAssociation puts right what differs, of what is ours or was an earlier object's of this name. EKS keeps an association's namespace and
+// ServiceAccount.
+func (r *reconciliation) alignAssociation(ctx context.Context) error {
+	have := r.have
+	if r.ownerOfAssociation() == external.Earlier {
+		if err := r.reserve(ctx); err != nil {
+			return err
+		}
+		if _, err := r.account.Associations.TagResource(ctx, &eks.TagResourceInput{ResourceArn: have.AssociationArn, Tags: r.account.Session.Identity.OwnershipTags(r.obj)}); err != nil {
+			return r.explain(err)
+		}
+	}
+	if aws.ToString(have.RoleArn) == r.obj.Status.RoleARN && same(aws.ToString(have.Policy), r.policy) && aws.ToBool(have.DisableSessionTags) {
+		return nil
+	}
+	out, err := r.account.Associations.UpdatePodIdentityAssociation(ctx, &eks.UpdatePodIdentityAssociationInput{
+		ClusterName: have.ClusterName, AssociationId: have.AssociationId, RoleArn: &r.obj.Status.RoleARN, Policy: &r.policy, DisableSessionTags: aws.Bool(true),
+	})
+	if err != nil {
+		return r.explain(err)
+	}
+	r.have, r.changed = out.Association, true
+	r.pass.Normal(v1alpha1.ReasonUpdated, "UpdatePodIdentityAssociation", "the rights of the ServiceAccount %s follow what it is bound to", r.obj.Spec.ServiceAccountName)
+	return nil
+}
+
+// deleteAssociation takes the rights away. What carries the marks of another object, or none, is left alone; a cluster that is not in the account has none.
+func (r *reconciliation) deleteAssociation(ctx context.Context) (err error) {
+	if r.byToken() {
+		return nil
+	}
+	if r.have, err = r.readAssociation(ctx); err != nil || r.have == nil || r.account.Session.Identity.Owner(r.obj, r.have.Tags) != external.Ours {
+		return absentOr(err)
+	}
+	_, err = r.account.Associations.DeletePodIdentityAssociation(ctx, &eks.DeletePodIdentityAssociationInput{ClusterName: r.have.ClusterName, AssociationId: r.have.AssociationId})
+	return absentOr(err)
+}
+
+// absentOr returns nil for what EKS says is not there.
+func absentOr(err error) error {
+	if cloud.IsNotFound(err) {
+		return nil
+	}
+	return cloud.Explain(err)
+}
+
+// fresh is how long EKS may not see a new role.
+const fresh = 2 * time.Minute
+
+// explain says what EKS's errors mean here. A role that was made a moment ago it may not see yet, and of an association that went a moment ago it may
+// say that it is there.
+func (r *reconciliation) explain(err error) error {
+	young := r.Now().Sub(r.roleMade).Abs() < fresh && cloud.HasCode(err, "InvalidParameterException")
+	if young || cloud.HasCode(err, "ResourceInUseException") {
+		return engine.Wait(v1alpha1.ReasonSettling, settles, "%w. What was made a moment ago may not show yet; Portico tries again", cloud.Explain(err))
+	}
+	return cloud.Explain(err)
+}

@@ -1,0 +1,291 @@
+package accessbinding
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+type iamOption = func(*iam.Options)
+
+// rolePolicies are the calls about the policies in roles.
+type rolePolicies interface {
+	GetRolePolicy(context.Context, *iam.GetRolePolicyInput, ...iamOption) (*iam.GetRolePolicyOutput, error)
+	PutRolePolicy(context.Context, *iam.PutRolePolicyInput, ...iamOption) (*iam.PutRolePolicyOutput, error)
+	DeleteRolePolicy(context.Context, *iam.DeleteRolePolicyInput, ...iamOption) (*iam.DeleteRolePolicyOutput, error)
+}
+
+// roles is all that is asked of IAM; docs/iam is checked against it.
+type roles interface {
+	rolePolicies
+	GetRole(context.Context, *iam.GetRoleInput, ...iamOption) (*iam.GetRoleOutput, error)
+	CreateRole(context.Context, *iam.CreateRoleInput, ...iamOption) (*iam.CreateRoleOutput, error)
+	UpdateAssumeRolePolicy(context.Context, *iam.UpdateAssumeRolePolicyInput, ...iamOption) (*iam.UpdateAssumeRolePolicyOutput, error)
+	PutRolePermissionsBoundary(context.Context, *iam.PutRolePermissionsBoundaryInput, ...iamOption) (*iam.PutRolePermissionsBoundaryOutput, error)
+	TagRole(context.Context, *iam.TagRoleInput, ...iamOption) (*iam.TagRoleOutput, error)
+	DeleteRole(context.Context, *iam.DeleteRoleInput, ...iamOption) (*iam.DeleteRoleOutput, error)
+}
+
+var _ roles = (*iam.Client)(nil)
+
+// noSuchEntity is IAM's word for what is not there. It is one of an account that IAM shows to nobody else, so that it proves absence.
+const noSuchEntity = "NoSuchEntity"
+
+// wantedRole is a role as it is to be.
+type wantedRole struct {
+	name, path, purpose, trust, policy, boundary string
+	tags                                         map[string]string
+}
+
+// readRole returns the role; nil if there is none.
+func (r *reconciliation) readRole(ctx context.Context, name string) (*iamtypes.Role, error) {
+	out, err := r.account.Roles.GetRole(ctx, &iam.GetRoleInput{RoleName: &name})
+	switch {
+	case cloud.HasCode(err, noSuchEntity):
+		return nil, nil
+	case err != nil:
+		return nil, cloud.Explain(err)
+	}
+	return out.Role, nil
+}
+
+// role returns the role of the Pods as it is to be: that of the namespace, or that of the ServiceAccount alone.
+func (r *reconciliation) role() wantedRole {
+	session, identity, namespace := r.account.Session, r.account.Identity, r.obj.Namespace
+	want := wantedRole{name: r.roleName(), path: rolePath(namespace), boundary: identity.BoundaryARN, tags: r.roleTags()}
+	if r.byToken() {
+		want.purpose = "Pods of the ServiceAccount " + namespace + "/" + r.obj.Spec.ServiceAccountName
+		want.trust, want.policy = tokenTrust(identity.OIDCProviderARN, namespace, r.obj.Spec.ServiceAccountName), r.policy
+	} else {
+		want.purpose = "Pods of the namespace " + namespace + ", each limited by the policy of its association"
+		want.trust, want.policy = trust(session, r.obj.Status.ClusterName), rolePolicy(session, namespace)
+	}
+	return want
+}
+
+// byToken reports whether Pods show a token of their ServiceAccount to act as its role (IRSA).
+func (r *reconciliation) byToken() bool { return r.obj.Status.Mode == v1alpha1.WorkloadIdentityIRSA }
+
+func (r *reconciliation) roleName() string {
+	if r.byToken() {
+		return roleName(r.account.Session, r.obj.Namespace, r.obj.Spec.ServiceAccountName)
+	}
+	return roleName(r.account.Session, r.obj.Namespace, "")
+}
+
+// roleARN returns what the ARN of the role is, or will be.
+func (r *reconciliation) roleARN() string {
+	s := r.account.Session
+	return "arn:" + s.Partition + ":iam::" + s.AccountID + ":role" + rolePath(r.obj.Namespace) + r.roleName()
+}
+
+// roleTags returns the marks of the role. One that ServiceAccounts share belongs to the namespace, and to none of its objects alone.
+func (r *reconciliation) roleTags() map[string]string {
+	id := r.account.Session.Identity
+	if r.byToken() {
+		return id.OwnershipTags(r.obj)
+	}
+	return map[string]string{cloud.TagCluster: id.Cluster, cloud.TagKind: id.Kind, cloud.TagNamespace: r.obj.Namespace}
+}
+
+// longestRolePolicy is IAM's limit for the policies in a role, in characters.
+const longestRolePolicy = 10_240
+
+// ensureRole makes sure that the role is there, and is as it is to be. Several objects may do so at a time: each call says all.
+func (r *reconciliation) ensureRole(ctx context.Context) (string, error) {
+	want := r.role()
+	if len(want.policy) > longestRolePolicy {
+		return "", tooLong(want.policy, "IAM", longestRolePolicy)
+	}
+	if err := r.checkAssociation(ctx); err != nil {
+		return "", err
+	}
+	have, err := r.readRole(ctx, want.name)
+	if err != nil {
+		return "", err
+	}
+	fresh := have == nil
+	if fresh {
+		if have, fresh, err = r.createRole(ctx, want); err != nil {
+			return "", err
+		}
+	}
+	if have, err = r.takeOver(ctx, want, have); err != nil {
+		return "", err
+	}
+	if r.obj.Status.AccountID == "" { // nothing is found again by a status that does not say where
+		if err := r.reserve(ctx); err != nil {
+			return "", err
+		}
+	}
+	r.obj.Status.RoleARN, r.roleMade = aws.ToString(have.Arn), aws.ToTime(have.CreateDate)
+	r.noteUse(have)
+	if !fresh {
+		if err := r.alignRole(ctx, want, have); err != nil {
+			return "", err
+		}
+	}
+	if err := r.alignPolicy(ctx, want, fresh); err != nil {
+		return "", err
+	}
+	return "the Pods act as " + want.name, nil
+}
+
+// takeOver returns the role if it is ours, or was that of an earlier object of this name, which it marks.
+func (r *reconciliation) takeOver(ctx context.Context, want wantedRole, have *iamtypes.Role) (*iamtypes.Role, error) {
+	switch r.ownerOf(have, want.tags) {
+	case external.Ours:
+		return have, nil
+	case external.Earlier:
+		if err := r.reserve(ctx); err != nil {
+			return nil, err
+		}
+		_, err := r.account.Roles.TagRole(ctx, &iam.TagRoleInput{RoleName: &want.name, Tags: tagList(want.tags)})
+		return have, cloud.Explain(err)
+	default:
+		return nil, engine.Blocked(v1alpha1.ReasonAlreadyExists, "there is a role %s in the account that does not carry Portico's marks of this %s; nothing was changed. Ask a platform admin to remove or rename it", want.name, whose(r.byToken()))
+	}
+}
+
+func whose(byToken bool) string {
+	if byToken {
+		return "object"
+	}
+	return "namespace"
+}
+
+// ownerOf tells whose the role is by its marks.
+func (r *reconciliation) ownerOf(role *iamtypes.Role, marks map[string]string) external.Owner {
+	tags := cloud.TagMap(role.Tags, func(t iamtypes.Tag) (key, value *string) { return t.Key, t.Value })
+	if r.byToken() {
+		return r.account.Session.Identity.Owner(r.obj, tags)
+	}
+	for key, value := range marks {
+		if tags[key] != value {
+			return external.Foreign
+		}
+	}
+	return external.Ours
+}
+
+func tagList(tags map[string]string) []iamtypes.Tag {
+	return cloud.TagList(tags, func(key, value *string) iamtypes.Tag { return iamtypes.Tag{Key: key, Value: value} })
+}
+
+// createRole makes the role; fresh is false if another object of the namespace was faster.
+func (r *reconciliation) createRole(ctx context.Context, want wantedRole) (role *iamtypes.Role, fresh bool, err error) {
+	if err := r.reserve(ctx); err != nil {
+		return nil, false, err
+	}
+	out, err := r.account.Roles.CreateRole(ctx, &iam.CreateRoleInput{
+		RoleName: &want.name, Path: &want.path, AssumeRolePolicyDocument: &want.trust, PermissionsBoundary: &want.boundary,
+		Description: aws.String(want.purpose + ". Kept by Portico."), Tags: tagList(want.tags),
+	})
+	if cloud.HasCode(err, "EntityAlreadyExists") {
+		role, err = r.readRole(ctx, want.name)
+		if err == nil && role == nil {
+			err = engine.Wait(v1alpha1.ReasonSettling, settles, "the role %s was made a moment ago, and does not show yet", want.name)
+		}
+		return role, false, err
+	}
+	if err != nil {
+		return nil, false, explainRole(err, want)
+	}
+	r.pass.Normal(v1alpha1.ReasonCreated, "CreateRole", "the role %s", want.name)
+	made := *out.Role
+	made.Tags = tagList(want.tags) // an answer may leave them out
+	return &made, true, nil
+}
+
+// explainRole says what IAM's errors mean of a role with a boundary, which may not be there.
+func explainRole(err error, want wantedRole) error {
+	if cloud.HasCode(err, "LimitExceeded") {
+		return engine.Blocked(v1alpha1.ReasonQuotaExceeded, "%w. That quota is Roles per account of IAM, in Service Quotas; status.workloadIdentity of the AWSProvider shows its use. Portico tries again by itself, at least every 5 minutes", cloud.Explain(err))
+	}
+	if cloud.HasCode(err, noSuchEntity) {
+		return engine.Blocked(v1alpha1.ReasonInvalidProvider, "%w. Ask a platform admin to make the policy %s, which workloadIdentity.boundaryARN of the AWSProvider names", cloud.Explain(err), want.boundary)
+	}
+	return cloud.Explain(err)
+}
+
+// alignRole puts right what differs of the role itself.
+func (r *reconciliation) alignRole(ctx context.Context, want wantedRole, have *iamtypes.Role) error {
+	if text, err := url.QueryUnescape(aws.ToString(have.AssumeRolePolicyDocument)); err != nil || !same(text, want.trust) {
+		if _, err := r.account.Roles.UpdateAssumeRolePolicy(ctx, &iam.UpdateAssumeRolePolicyInput{RoleName: &want.name, PolicyDocument: &want.trust}); err != nil {
+			return cloud.Explain(err)
+		}
+	}
+	if have.PermissionsBoundary == nil || aws.ToString(have.PermissionsBoundary.PermissionsBoundaryArn) != want.boundary {
+		if _, err := r.account.Roles.PutRolePermissionsBoundary(ctx, &iam.PutRolePermissionsBoundaryInput{RoleName: &want.name, PermissionsBoundary: &want.boundary}); err != nil {
+			return explainRole(err, want)
+		}
+	}
+	return nil
+}
+
+// alignPolicy makes the role's own policy what it is to be; a fresh role has none.
+func (r *reconciliation) alignPolicy(ctx context.Context, want wantedRole, fresh bool) error {
+	if !fresh {
+		out, err := r.account.Roles.GetRolePolicy(ctx, &iam.GetRolePolicyInput{RoleName: &want.name, PolicyName: aws.String(policyName)})
+		if err != nil && !cloud.HasCode(err, noSuchEntity) {
+			return cloud.Explain(err)
+		}
+		if err == nil {
+			if text, escaped := url.QueryUnescape(aws.ToString(out.PolicyDocument)); escaped == nil && same(text, want.policy) {
+				return nil
+			}
+		}
+	}
+	_, err := r.account.Roles.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: &want.name, PolicyName: aws.String(policyName), PolicyDocument: &want.policy})
+	if err == nil && r.byToken() {
+		r.pass.Normal(v1alpha1.ReasonUpdated, "PutRolePolicy", "the rights of the ServiceAccount %s follow what it is bound to", r.obj.Spec.ServiceAccountName)
+	}
+	return cloud.Explain(err)
+}
+
+// deleteRole deletes the role once no other object of the namespace needs it. What somebody attached to it keeps it: DeleteConflict says so.
+func (r *reconciliation) deleteRole(ctx context.Context) error {
+	if !r.byToken() {
+		if others, err := r.Others(ctx, r.obj); err != nil || len(others) > 0 {
+			return err
+		}
+	}
+	name := r.roleName()
+	have, err := r.readRole(ctx, name)
+	if err != nil || have == nil || r.ownerOf(have, r.roleTags()) != external.Ours {
+		return err
+	}
+	if _, err := r.account.Roles.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &name, PolicyName: aws.String(policyName)}); err != nil && !cloud.HasCode(err, noSuchEntity) {
+		return cloud.Explain(err)
+	}
+	if _, err := r.account.Roles.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &name}); err != nil && !cloud.HasCode(err, noSuchEntity) {
+		return cloud.Explain(err)
+	}
+	return nil
+}
+
+// useAge is how old what the status says of the role's use may be: each look that finds it changed is a write of every object.
+const useAge = 24 * time.Hour
+
+// noteUse notes when the role was last used. AWS tells so with the role itself, which costs no call.
+func (r *reconciliation) noteUse(have *iamtypes.Role) {
+	s, now := &r.obj.Status, r.Now()
+	use := v1alpha1.RoleUse{ReadTime: metav1.Time{Time: now}}
+	if u := have.RoleLastUsed; u != nil && u.LastUsedDate != nil {
+		use.LastUsedTime, use.LastUsedRegion = &metav1.Time{Time: *u.LastUsedDate}, aws.ToString(u.Region)
+	}
+	first := s.RoleUse != nil && s.RoleUse.LastUsedTime == nil && use.LastUsedTime != nil
+	if s.RoleUse == nil || first || now.Sub(s.RoleUse.ReadTime.Time).Abs() >= useAge {
+		s.RoleUse = &use
+	}
+}

@@ -1,0 +1,38 @@
+package accessbinding
+
+import (
+	"context"
+	"time"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// annotated is how soon is looked again whether a ServiceAccount names its role: those that are not ours are not watched.
+const annotated = 30 * time.Second
+
+// checkServiceAccount refuses a ServiceAccount whose Pods have a role of somebody else's: AWS's SDKs take that one, so that these rights would do
+// nothing. One that is not there yet may have them beforehand.
+func (r *reconciliation) checkServiceAccount(ctx context.Context) error {
+	account, err := r.ServiceAccount(ctx, r.obj.Namespace, r.obj.Spec.ServiceAccountName)
+	if err != nil || account == nil {
+		return err
+	}
+	r.named = account.Annotations[v1alpha1.AnnotationRoleARN]
+	if r.named == "" || r.byToken() && r.named == r.roleARN() {
+		return nil
+	}
+	return engine.Blocked(v1alpha1.ReasonServiceAccountHasRole, "the ServiceAccount %s names the role %s in its annotation %s, and its Pods would use that one; nothing was changed. Remove the annotation, or delete this object",
+		r.obj.Spec.ServiceAccountName, r.named, v1alpha1.AnnotationRoleARN)
+}
+
+// checkAnnotation waits until the ServiceAccount names the role. A WebApp names it by itself, once the role is there.
+func (r *reconciliation) checkAnnotation(context.Context) (string, error) {
+	s := &r.obj.Status
+	s.Policy = r.policy
+	if r.named == s.RoleARN || v1alpha1.MadeByWebApp(r.obj) {
+		return "the Pods of the ServiceAccount " + r.obj.Spec.ServiceAccountName + " have their rights", nil
+	}
+	return "", engine.Wait(v1alpha1.ReasonWaitingForServiceAccount, annotated, "the role is there, and the ServiceAccount does not name it yet: kubectl annotate serviceaccount --namespace %s %s %s=%s, then restart its Pods",
+		r.obj.Namespace, r.obj.Spec.ServiceAccountName, v1alpha1.AnnotationRoleARN, s.RoleARN)
+}

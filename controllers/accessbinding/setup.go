@@ -1,0 +1,121 @@
+package accessbinding
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/watch"
+)
+
+// Options are what the controller of AccessBindings needs.
+type Options struct {
+	Engine    engine.Options
+	Connector cloud.Connector
+	// Kinds that rights can be given to, by name.
+	Kinds  map[string]client.Object
+	Scaled func(time.Duration) time.Duration
+}
+
+// Setup registers the controller with the manager.
+func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
+	proto := &v1alpha1.AccessBinding{}
+	if err := watch.Index(ctx, mgr, proto, watch.ProviderIndex, watch.ProviderOf); err != nil {
+		return err
+	}
+	rec := Reconciler{
+		Connect: connect(o.Connector), Resource: resourceIn(mgr, o.Kinds), ServiceAccount: serviceAccountAt(mgr.GetAPIReader()), Others: othersAt(mgr.GetAPIReader()), Now: o.Engine.Now, Scaled: o.Scaled,
+	}
+	return engine.Setup(mgr, proto, rec, o.Engine, func(b *builder.Builder) {
+		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(mgr, proto), builder.WithPredicates(watch.ProviderChanged()))
+		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueWaitingUsers(mgr, proto), builder.WithPredicates(watch.CredentialsChanged()))
+		b.WatchesMetadata(&corev1.Namespace{}, watch.EnqueueNamespace(mgr, proto), builder.WithPredicates(watch.NamespaceChanged()))
+		b.Watches(&corev1.ServiceAccount{}, watch.EnqueueKey(func(account *corev1.ServiceAccount) client.ObjectKey {
+			return client.ObjectKeyFromObject(account) // of a WebApp: others are not in the cache
+		}), builder.WithPredicates(roleNamed()))
+		for _, kind := range o.Kinds {
+			b.Watches(kind, watch.EnqueueNaming(mgr, proto, kind), builder.WithPredicates(resourceChanged()))
+		}
+	})
+}
+
+// connect opens the way to the cluster's account.
+func connect(c cloud.Connector) func(context.Context, *v1alpha1.AccessBinding) (*Account, error) {
+	return func(ctx context.Context, obj *v1alpha1.AccessBinding) (*Account, error) {
+		session, err := c.OpenFor(ctx, cloud.ProviderUse{
+			Kind: v1alpha1.KindAccessBinding, Namespace: obj.Namespace, Provider: obj.Spec.ProviderRef.Name, Region: obj.Status.Region,
+			AccountID: obj.Status.AccountID, HasResources: obj.Status.AccountID != "", Deleting: !obj.DeletionTimestamp.IsZero(),
+		})
+		if err != nil {
+			return nil, err
+		}
+		provider := &v1alpha1.AWSProvider{}
+		if err := c.Reader.Get(ctx, client.ObjectKey{Name: obj.Spec.ProviderRef.Name}, provider); err != nil {
+			return nil, fmt.Errorf("read the AWSProvider: %w", err)
+		}
+		recheck := func(ctx context.Context) error { return c.Recheck(ctx, session, obj.Namespace) }
+		return &Account{Session: session, Roles: iam.NewFromConfig(session.Config), Associations: eks.NewFromConfig(session.Config), Identity: provider.Spec.WorkloadIdentity, Recheck: recheck}, nil
+	}
+}
+
+// resourceIn reads resources from the cache.
+func resourceIn(mgr ctrl.Manager, kinds map[string]client.Object) func(ctx context.Context, kind, namespace, name string) (external.Object, error) {
+	return func(ctx context.Context, kind, namespace, name string) (external.Object, error) {
+		proto, ok := kinds[kind]
+		if !ok {
+			return nil, nil
+		}
+		obj := proto.DeepCopyObject().(external.Object)
+		found, err := engine.Find(ctx, mgr.GetClient(), client.ObjectKey{Namespace: namespace, Name: name}, obj)
+		if !found {
+			return nil, err
+		}
+		return obj, nil
+	}
+}
+
+// othersAt lists, past the cache, the other objects of the namespace that share the role: one that is just made must not lose it.
+func othersAt(reader client.Reader) func(context.Context, *v1alpha1.AccessBinding) ([]string, error) {
+	return func(ctx context.Context, obj *v1alpha1.AccessBinding) ([]string, error) {
+		var all v1alpha1.AccessBindingList
+		if err := reader.List(ctx, &all, client.InNamespace(obj.Namespace)); err != nil {
+			return nil, fmt.Errorf("list the other AccessBindings: %w", err)
+		}
+		var others []string
+		for i := range all.Items {
+			if o := &all.Items[i]; o.UID != obj.UID && o.DeletionTimestamp.IsZero() && o.Spec.ProviderRef == obj.Spec.ProviderRef && o.Status.Mode != v1alpha1.WorkloadIdentityIRSA {
+				others = append(others, o.Name)
+			}
+		}
+		return others, nil
+	}
+}
+
+// serviceAccountAt reads ServiceAccounts, past the cache: it holds none but those of WebApps.
+func serviceAccountAt(reader client.Reader) func(ctx context.Context, namespace, name string) (*metav1.PartialObjectMetadata, error) {
+	return func(ctx context.Context, namespace, name string) (*metav1.PartialObjectMetadata, error) {
+		account := &metav1.PartialObjectMetadata{}
+		account.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ServiceAccount"))
+		err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, account)
+		switch {
+		case apierrors.IsNotFound(err):
+			return nil, nil
+		case err != nil:
+			return nil, fmt.Errorf("read the ServiceAccount: %w", err)
+		}
+		return account, nil
+	}
+}

@@ -1,0 +1,181 @@
+// Package databaseuser gives applications users of their own in databases: makes them, keeps their rights and passwords, and drops them.
+package databaseuser
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/access"
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/databaseuser/server"
+	"github.com/portico-platform/portico/controllers/engine"
+	"github.com/portico-platform/portico/controllers/external"
+	"github.com/portico-platform/portico/controllers/steps"
+)
+
+const kind = v1alpha1.KindDatabaseUser
+
+const (
+	// workTimeout bounds what one pass does in a database: one that is slow must not take the turn of others.
+	workTimeout = 45 * time.Second
+	// rotationPause is how long after a new password the next one is made at the earliest, however often it is asked for: until then
+	// applications may still have the one before, which the next one would replace.
+	rotationPause = 15 * time.Minute
+	// previousValid is how long the password before is in force.
+	previousValid = 24 * time.Hour
+	// watchFallback is how soon something is looked at again whose change wakes the object anyway.
+	watchFallback = time.Minute
+)
+
+// Secrets are the binding Secrets of objects; external.Secrets is one.
+type Secrets interface {
+	Published(ctx context.Context, kind string, obj client.Object) (map[string]string, error)
+	Publish(ctx context.Context, kind string, obj client.Object, details map[string]string) (*v1alpha1.Binding, error)
+}
+
+// Dialer connects to databases; server.Dialer is one.
+type Dialer interface {
+	Connect(ctx context.Context, t server.Target) (server.Server, error)
+	SignIn(ctx context.Context, t server.Target) error
+}
+
+// Reconciler implements engine.KindReconciler.
+type Reconciler struct {
+	// Database returns the instance of a name from the cache; nil if there is none.
+	Database func(ctx context.Context, namespace, name string) (*v1alpha1.RDSInstance, error)
+	Secrets  Secrets
+	Dialer   Dialer
+	Now      func() time.Time
+	Scaled   func(time.Duration) time.Duration
+}
+
+type reconciliation struct {
+	Reconciler
+	obj      *v1alpha1.DatabaseUser
+	pass     *engine.Pass
+	database *v1alpha1.RDSInstance
+	details  map[string]string // of the database, as its binding Secret has them
+	target   server.Target     // as the master user
+	server   server.Server
+}
+
+// Reconcile implements engine.KindReconciler.
+func (rec Reconciler) Reconcile(ctx context.Context, obj *v1alpha1.DatabaseUser, pass *engine.Pass) error {
+	ctx, cancel := context.WithTimeout(ctx, workTimeout)
+	defer cancel()
+	r := &reconciliation{Reconciler: rec, obj: obj, pass: pass}
+	defer r.close()
+	return steps.List{
+		{Name: v1alpha1.StepDatabaseReached, Do: r.reach},
+		{Name: v1alpha1.StepUserReady, Do: r.ensureUser},
+		{Name: v1alpha1.StepBindingReady, Do: r.ensureBinding},
+	}.Reconcile(ctx, obj, pass)
+}
+
+// Finalize implements engine.KindReconciler: the user is dropped, unless its database goes, too.
+func (rec Reconciler) Finalize(ctx context.Context, obj *v1alpha1.DatabaseUser, pass *engine.Pass) error {
+	if obj.Status.Name == "" { // nothing was ever made
+		return nil
+	}
+	if obj.Spec.DeletionPolicy == v1alpha1.DeletionRetain {
+		pass.Normal(v1alpha1.ReasonUserRetained, "RetainUser", "the user %s stays in the database with its password, as deletionPolicy says", obj.Status.Name)
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, workTimeout)
+	defer cancel()
+	r := &reconciliation{Reconciler: rec, obj: obj, pass: pass}
+	defer r.close()
+	var err error
+	if r.database, err = rec.Database(ctx, obj.Namespace, obj.Spec.DatabaseRef.Name); err != nil || r.database == nil || goes(r.database) {
+		return err
+	}
+	if _, err = r.connect(ctx); err == nil {
+		err = r.server.Drop(ctx, r.account())
+	}
+	if err != nil && !r.database.DeletionTimestamp.IsZero() && outOfReach(err) {
+		pass.Warning(v1alpha1.ReasonUserRetained, "RetainUser", "the RDSInstance %s is being deleted and its database stays, with the user %s and its password: it could not be dropped (%s). Drop it as the master user",
+			r.database.Name, obj.Status.Name, err)
+		return nil
+	}
+	if err != nil {
+		return r.heldUp(err)
+	}
+	pass.Normal(v1alpha1.ReasonUserDropped, "DropUser", "the user %s is dropped; what it owned is left", obj.Status.Name)
+	return nil
+}
+
+// goes reports whether a database is being deleted, and not only its object.
+func goes(db *v1alpha1.RDSInstance) bool {
+	return !db.DeletionTimestamp.IsZero() && db.Spec.DeletionPolicy == v1alpha1.DeletionDelete && !external.ObserveOnly(db)
+}
+
+// outOfReach reports whether there is no way to the database any more, which will not come back for an object that goes: no network path, or no
+// password, whose Secret goes with the namespace.
+func outOfReach(err error) bool {
+	wait, ok := engine.AsWait(err)
+	return ok && slices.Contains([]string{v1alpha1.ReasonNoNetworkPath, v1alpha1.ReasonWaitingForDatabase, v1alpha1.ReasonMasterPasswordUnknown}, wait.Reason)
+}
+
+// heldUp says what a deletion waits for, and how to go without it.
+func (r *reconciliation) heldUp(err error) error {
+	wait, ok := engine.AsWait(err)
+	if !ok || !wait.Stalled && wait.Reason != v1alpha1.ReasonDatabaseRefused {
+		return err
+	}
+	return engine.Blocked(wait.Reason, "the user %s is not dropped from the database yet: %w. To delete this object without that, set deletionPolicy: Retain; the user stays there then", r.obj.Status.Name, err)
+}
+
+func (r *reconciliation) close() {
+	if r.server != nil {
+		r.server.Close()
+	}
+}
+
+// account returns what the object has in the database. Its name was saved before anything of that name was made.
+func (r *reconciliation) account() server.Account {
+	s := &r.obj.Status
+	return server.Account{
+		Name: cmp.Or(s.Name, server.Name(r.database.Spec.Engine, r.obj.Namespace, r.obj.Name)), Mark: server.Mark(r.obj.Namespace, r.obj.Name),
+		Access: cmp.Or(r.obj.Spec.Access, v1alpha1.AccessReadWrite), IAM: r.obj.Spec.Authentication == v1alpha1.AuthenticationIAM, Known: s.Name != "",
+	}
+}
+
+// ensureUser makes the user and keeps its rights.
+func (r *reconciliation) ensureUser(ctx context.Context) (string, error) {
+	s := &r.obj.Status
+	if s.Name == "" {
+		if err := r.reserve(ctx); err != nil {
+			return "", err
+		}
+	}
+	a := r.account()
+	done, err := r.server.Ensure(ctx, a)
+	if err != nil {
+		return "", err
+	}
+	s.Name, s.Database = a.Name, r.target.Database
+	if len(done) > 0 {
+		reason := v1alpha1.ReasonUpdated
+		if r.obj.Status.Username == "" {
+			reason = v1alpha1.ReasonCreated
+		}
+		r.pass.Normal(reason, "EnsureUser", "%s: %s", a.Name, summary(done))
+	}
+	return a.Name + " may " + access.DatabaseWords(a.Access) + " in the database " + s.Database, nil
+}
+
+// reserve saves the user's name before anything of that name is made, if there is nothing of that name. What is there already is ours only if it
+// carries our mark.
+func (r *reconciliation) reserve(ctx context.Context) error {
+	a := r.account()
+	there, err := r.server.Exists(ctx, a)
+	if err != nil || there {
+		return err
+	}
+	r.obj.Status.Name = a.Name
+	return r.pass.SaveStatus(ctx)
+}

@@ -1,0 +1,215 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// postgresServer is a connection to PostgreSQL. The master user of RDS is no superuser: it has CREATEROLE and CREATEDB, and from
+// PostgreSQL 16 on that gives it rights in those roles only that it made.
+type postgresServer struct {
+	conn   *pgx.Conn
+	dialer Dialer
+	target Target
+}
+
+// The codes of PostgreSQL that matter.
+const (
+	pgInvalidAuthorization = "28000"
+	pgInvalidPassword      = "28P01"
+	pgNoDatabase           = "3D000"
+	pgDependent            = "2BP01"
+	pgUndefinedObject      = "42704"
+	pgLocked               = "55P03"
+	pgInternal             = "XX000" // "tuple concurrently updated" has no code of its own
+)
+
+// noTLS is in the driver's error of a server that offers no TLS.
+const noTLS = "refused TLS"
+
+// applicationName tells in the server's list of connections whose it is.
+const applicationName = "portico"
+
+func (d Dialer) connectPostgres(ctx context.Context, t Target) (Server, error) {
+	verify, err := d.tls(t.Host)
+	if err != nil {
+		return nil, err
+	}
+	config, err := postgresConfig(t, verify)
+	if err != nil {
+		return nil, err
+	}
+	config.DialFunc = d.dial
+	ctx, cancel := context.WithTimeout(ctx, 2*dialTimeout)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err == nil {
+		return &postgresServer{conn, d, t}, nil
+	}
+	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch refusal.Code {
+		case pgInvalidAuthorization, pgInvalidPassword:
+			return nil, ErrSignIn
+		case pgNoDatabase:
+			return nil, noDatabase(t.Database)
+		}
+	}
+	return nil, explain(t, err)
+}
+
+func noDatabase(name string) error {
+	return engine.Blocked(v1alpha1.ReasonNoDatabase, "the instance has no database %q; make it as the master user, or set dbName of a new RDSInstance", name)
+}
+
+// postgresConfig takes nothing from the environment, and no second try without TLS. Names are looked up in the system's schema only: an
+// application may have made functions and operators of any name, which would run as the master user.
+func postgresConfig(t Target, verify *tls.Config) (*pgx.ConnConfig, error) {
+	config, err := pgx.ParseConfig("host=database sslmode=disable passfile='' target_session_attrs=any")
+	if err != nil {
+		return nil, fmt.Errorf("prepare a connection: %w", err)
+	}
+	config.Host, config.Port, config.Database, config.User, config.Password = t.Host, uint16(t.Port), t.Database, t.Username, string(t.Password) //nolint:gosec // a port
+	config.TLSConfig, config.Fallbacks, config.ConnectTimeout = verify, nil, 2*dialTimeout
+	config.RuntimeParams = map[string]string{
+		"application_name": applicationName, "search_path": "pg_catalog", "standard_conforming_strings": "on",
+		"statement_timeout": strconv.Itoa(int(statementTimeout.Milliseconds())), "lock_timeout": strconv.Itoa(int(lockTimeout.Milliseconds())),
+	}
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	config.OnNotice = func(*pgconn.PgConn, *pgconn.Notice) {}
+	return config, nil
+}
+
+// Close implements Server.
+func (p *postgresServer) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
+	defer cancel()
+	_ = p.conn.Close(ctx)
+}
+
+// role is a role of the server.
+type role struct {
+	name, mark string
+	login      bool
+	settings   []string // as name=value
+}
+
+// roles returns those of the names that are there.
+func (p *postgresServer) roles(ctx context.Context, names []string) (map[string]role, error) {
+	rows, err := p.conn.Query(ctx, `SELECT rolname, COALESCE(shobj_description(oid, 'pg_authid'), ''), rolcanlogin,
+		ARRAY(SELECT unnest(s.setconfig) FROM pg_db_role_setting s WHERE s.setrole = r.oid AND s.setdatabase = 0) FROM pg_roles r WHERE rolname = ANY($1)`, names)
+	if err != nil {
+		return nil, p.failed("look for the user", err)
+	}
+	all := map[string]role{}
+	var r role
+	_, err = pgx.ForEachRow(rows, []any{&r.name, &r.mark, &r.login, &r.settings}, func() error {
+		r.settings = slices.Clone(r.settings)
+		all[r.name] = r
+		return nil
+	})
+	return all, p.failed("look for the user", err)
+}
+
+func (a Account) roles() []string { return append([]string{a.Name}, a.Logins()...) }
+
+// comment returns the comment on the account's roles. Other accounts of the database go by the access in it.
+func (a Account) comment() string { return a.mark() + accessField + string(a.Access) }
+
+const accessField = " access="
+
+// Exists implements Server.
+func (p *postgresServer) Exists(ctx context.Context, a Account) (bool, error) {
+	found, err := p.roles(ctx, a.names())
+	return len(found) > 0, err
+}
+
+// SetPassword implements Server.
+func (p *postgresServer) SetPassword(ctx context.Context, a Account, login string, password Password) error {
+	verifier, err := scramVerifier(password)
+	if err != nil {
+		return err
+	}
+	if err := p.own(ctx, a); err != nil {
+		return err
+	}
+	return p.insist(ctx, []string{login}, func() error {
+		return p.secretly(ctx, "set the password of "+login, "ALTER ROLE "+identifier(login)+" LOGIN PASSWORD "+literal(verifier))
+	})
+}
+
+// CanSignIn implements Server.
+func (p *postgresServer) CanSignIn(ctx context.Context, _ Account, login string) (bool, error) {
+	found, err := p.roles(ctx, []string{login})
+	return found[login].login, err
+}
+
+// EndPassword implements Server. Whoever is connected may give itself a password, but not the right to sign in.
+func (p *postgresServer) EndPassword(ctx context.Context, a Account, login string) error {
+	if err := p.own(ctx, a); err != nil {
+		return err
+	}
+	return p.insist(ctx, []string{login}, func() error { return p.exec(ctx, "ALTER ROLE "+identifier(login)+" NOLOGIN PASSWORD NULL") })
+}
+
+// own refuses an account of which one role is not ours.
+func (p *postgresServer) own(ctx context.Context, a Account) error {
+	found, err := p.roles(ctx, a.names())
+	if err != nil {
+		return err
+	}
+	for _, name := range a.names() {
+		if r, ok := found[name]; ok && !a.ours(r.mark) {
+			return a.refuse(name, r.mark)
+		}
+	}
+	return nil
+}
+
+func (p *postgresServer) exec(ctx context.Context, statements ...string) error {
+	for _, s := range statements {
+		if _, err := p.conn.Exec(ctx, s); err != nil {
+			return p.failed(s, err)
+		}
+	}
+	return nil
+}
+
+// secretly executes a statement of which nothing may be told.
+func (p *postgresServer) secretly(ctx context.Context, what, statement string) error {
+	_, err := p.conn.Exec(ctx, statement)
+	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return secretError(what, refusal.Code)
+	}
+	if err != nil {
+		return explain(p.target, errLost)
+	}
+	return nil
+}
+
+// errLost is a connection that ended before the answer came.
+var errLost = fmt.Errorf("the connection was lost: %w", io.ErrUnexpectedEOF)
+
+// failed says what the server refused, by the statement and the server's own words: neither holds a secret.
+func (p *postgresServer) failed(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, waits := engine.AsWait(err); waits {
+		return err
+	}
+	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return engine.Wait(v1alpha1.ReasonDatabaseRefused, refusedRetry, "the database refused %q: %s (%s)", what, refusal.Message, refusal.Code)
+	}
+	return explain(p.target, err)
+}

@@ -1,0 +1,211 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// refusedRetry is how soon what a database refused is tried again: a lock that an application holds goes.
+const refusedRetry = time.Minute
+
+// iamRole is RDS's own: its members sign in by tokens, and by them only. Whoever is a member of a member is one, too, so that the master
+// user must never become a member of a user of ours that is in it.
+const iamRole = "rds_iam"
+
+// Ensure implements Server.
+func (p *postgresServer) Ensure(ctx context.Context, a Account) (done []string, err error) {
+	ensure := func() error {
+		if err := p.own(ctx, a); err != nil {
+			return err
+		}
+		made, err := p.ensureRoles(ctx, a)
+		if err != nil {
+			return err
+		}
+		rights, err := p.ensureRights(ctx, a)
+		done = slices.Concat(made, rights)
+		return err
+	}
+	if err = p.inTransaction(ctx, ensure); locked(err) && a.Access != v1alpha1.AccessReadWrite {
+		err = p.alone(ctx, a, ensure) // nobody keeps what is taken away by a lock
+	}
+	return done, err
+}
+
+// createGroup returns the statements that make the role which has the rights and owns what applications make. The master user becomes a
+// member, so that it can give others rights to that, and take it over.
+func createGroup(a Account) []string {
+	group := identifier(a.Name)
+	return []string{"CREATE ROLE " + group + " NOLOGIN", "GRANT " + group + " TO CURRENT_USER"}
+}
+
+// createLogin returns the statements that make a user. Without a password nobody may sign in as it yet. It acts as the group from its first statement on.
+func createLogin(a Account, login string) []string {
+	user := identifier(login)
+	all := []string{"CREATE ROLE " + user + " NOLOGIN", actAs(a, user)}
+	if a.IAM {
+		all = append(all, "GRANT "+iamRole+" TO "+user, letIn(user))
+	}
+	return all
+}
+
+// settings returns the statements that a user acts as the group and looks for names in the schema public. By PostgreSQL's default it would look in one
+// of its own name first, which anybody who may make schemas can make. Another path than that stays.
+func settings(a Account, r role, login string) (statements []string) {
+	path := ""
+	for _, s := range r.settings {
+		if name, value, _ := strings.Cut(s, "="); name == "search_path" {
+			path = value
+		}
+	}
+	if !slices.Contains(r.settings, "role="+a.Name) {
+		statements = append(statements, "ALTER ROLE "+identifier(login)+" SET role = "+literal(a.Name))
+	}
+	if path == "" || strings.Contains(path, "$user") {
+		statements = append(statements, "ALTER ROLE "+identifier(login)+" SET search_path = public")
+	}
+	return statements
+}
+
+func letIn(user string) string { return "ALTER ROLE " + user + " LOGIN" }
+
+func (p *postgresServer) ensureRoles(ctx context.Context, a Account) (done []string, err error) {
+	found, err := p.roles(ctx, a.roles())
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range a.roles() {
+		r, there := found[name]
+		var statements []string
+		switch {
+		case !there && name == a.Name:
+			statements = createGroup(a)
+		case !there:
+			statements = createLogin(a, name)
+		case a.IAM && name != a.Name && !r.login: // what shut it out was broken off
+			statements = []string{letIn(identifier(name))}
+		}
+		if name != a.Name {
+			statements = append(statements, settings(a, r, name)...)
+		}
+		if r.mark != a.comment() {
+			statements = append(statements, "COMMENT ON ROLE "+identifier(name)+" IS "+literal(a.comment()))
+		}
+		if err := p.exec(ctx, statements...); err != nil {
+			return nil, explainIAM(err, a)
+		}
+		if !there {
+			done = append(done, "made "+name)
+		}
+	}
+	return done, nil
+}
+
+// explainIAM says that the server is none that knows tokens.
+func explainIAM(err error, a Account) error {
+	if a.IAM && strings.Contains(err.Error(), pgUndefinedObject) {
+		return engine.Blocked(v1alpha1.ReasonIAMUnavailable, "the database has no role %s, so that nobody can sign in by IAM: make it in RDS, or request a user with a password", iamRole)
+	}
+	return err
+}
+
+// ensureRights brings the rights of the account to its access, also those to what others make later.
+func (p *postgresServer) ensureRights(ctx context.Context, a Account) ([]string, error) {
+	if a.Access != v1alpha1.AccessReadWrite {
+		if err := p.disown(ctx, a); err != nil {
+			return nil, err
+		}
+	}
+	others, err := p.accounts(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	makers := []string{p.target.Username}
+	for _, o := range others {
+		makers = append(makers, o.Name)
+	}
+	have, err := p.rights(ctx, a, makers)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range others { // what this one makes is for the others as well
+		of, err := p.defaults(ctx, o, []string{a.Name})
+		if err != nil {
+			return nil, err
+		}
+		have = append(have, of...)
+	}
+	statements := differences(have)
+	return statements, p.exec(ctx, statements...)
+}
+
+// accounts returns the others that we made in the database.
+func (p *postgresServer) accounts(ctx context.Context, a Account) (all []Account, err error) {
+	rows, err := p.conn.Query(ctx, `SELECT rolname, shobj_description(oid, 'pg_authid') FROM pg_roles
+		WHERE NOT rolcanlogin AND rolname <> $1 AND shobj_description(oid, 'pg_authid') LIKE $2 AND pg_has_role(oid, 'USAGE') ORDER BY rolname`, a.Name, markPrefix+"%")
+	if err != nil {
+		return nil, p.failed("look for other users", err)
+	}
+	var name, comment string
+	_, err = pgx.ForEachRow(rows, []any{&name, &comment}, func() error {
+		if _, access, ok := strings.Cut(comment, accessField); ok {
+			all = append(all, Account{Name: name, Access: v1alpha1.BindingAccess(access)})
+		}
+		return nil
+	})
+	return all, p.failed("look for other users", err)
+}
+
+// holders are those of an account's roles that own something, and its users that were given something by themselves: all that they may do they may do
+// as the account, so that this is an application's own doing.
+const holders = `SELECT DISTINCT r.rolname::text FROM pg_shdepend d JOIN pg_roles r ON r.oid = d.refobjid
+	WHERE d.refclassid = 'pg_authid'::regclass AND r.rolname = ANY($1) AND d.dbid IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+	AND (d.deptype = 'o' OR d.deptype = 'a' AND r.rolname <> $2 AND d.classid <> 'pg_auth_members'::regclass)`
+
+// disown gives what the account owns to the role of what is left, and takes from its users what they were given. The master user has to be a member
+// of each role that owns something; of one in rds_iam only after it has left that.
+func (p *postgresServer) disown(ctx context.Context, a Account) error {
+	roles, err := p.texts(ctx, "look for what the user owns", holders, a.roles(), a.Name)
+	if err != nil {
+		return err
+	}
+	for _, name := range roles {
+		before, after := join(a, name)
+		if err := p.exec(ctx, before...); err != nil {
+			return err
+		}
+		if err := p.reassign(ctx, name, a.roles()); err != nil {
+			return err
+		}
+		if name != a.Name { // it owns nothing any more: only rights are dropped, and what it is a member of it may lose
+			after = append([]string{"DROP OWNED BY " + identifier(name), actAs(a, identifier(name))}, after...)
+		}
+		if err := p.exec(ctx, after...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func actAs(a Account, user string) string { return "GRANT " + identifier(a.Name) + " TO " + user }
+
+// join returns the statements that make the master user a member of a role of the account, and those that take that back.
+func join(a Account, name string) (before, after []string) {
+	if name == a.Name {
+		return nil, nil // it is one from the first
+	}
+	user := identifier(name)
+	before, after = []string{"GRANT " + user + " TO CURRENT_USER"}, []string{"REVOKE " + user + " FROM CURRENT_USER"}
+	if a.IAM {
+		before = append([]string{"REVOKE " + iamRole + " FROM " + user}, before...)
+		after = append(after, "GRANT "+iamRole+" TO "+user)
+	}
+	return before, after
+}

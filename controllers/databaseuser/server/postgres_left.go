@@ -1,0 +1,119 @@
+package server
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// leftRole owns what accounts have left. Whatever an application has written into a view, a rule or the function of an index acts with the rights
+// of their owner, ANALYZE by autovacuum among it: so that owner is nobody who may do anything. The master user is a member of it, and it of none.
+const (
+	leftRole = "portico_left"
+	leftMark = "portico.dev/left: what DatabaseUsers have left. Look at it before you give it to somebody: it may act with its owner's rights"
+)
+
+// ensureLeft makes the role, and the master user a member of it.
+func (p *postgresServer) ensureLeft(ctx context.Context) error {
+	found, err := p.roles(ctx, []string{leftRole})
+	if err != nil {
+		return err
+	}
+	r, there := found[leftRole]
+	if there && r.mark != leftMark {
+		return notOurs(leftRole)
+	}
+	if !there {
+		return p.exec(ctx, "CREATE ROLE "+leftRole+" NOLOGIN", "COMMENT ON ROLE "+leftRole+" IS "+literal(leftMark), "GRANT "+leftRole+" TO CURRENT_USER")
+	}
+	var member bool
+	if err := p.conn.QueryRow(ctx, "SELECT pg_has_role($1, 'USAGE')", leftRole).Scan(&member); err != nil || member {
+		return p.failed("look at the role "+leftRole, err)
+	}
+	return p.exec(ctx, "GRANT "+leftRole+" TO CURRENT_USER")
+}
+
+// An owner of functions, operators and the like has to have CREATE in their schema at the moment that it becomes it, and one of publications in
+// the database: names of those where it has not, before and after.
+const (
+	leftNeeds = `SELECT DISTINCT CASE WHEN d.classid = 'pg_publication'::regclass THEN 'DATABASE ' || (SELECT quote_ident(current_database()::text)) ELSE 'SCHEMA ' || s.schema END
+		FROM pg_shdepend d CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, d.objsubid) s
+		WHERE d.refclassid = 'pg_authid'::regclass AND d.deptype = 'o' AND pg_get_userbyid(d.refobjid) = $1 AND d.dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+		AND CASE WHEN d.classid = 'pg_publication'::regclass THEN NOT has_database_privilege($2, current_database(), 'CREATE')
+			WHEN s.schema IS NULL THEN false ELSE NOT has_schema_privilege($2, (SELECT oid FROM pg_namespace WHERE quote_ident(nspname) = s.schema), 'CREATE') END`
+	leftOwnsSchema = `SELECT EXISTS (SELECT FROM pg_namespace WHERE 'SCHEMA ' || quote_ident(nspname) = $1 AND pg_get_userbyid(nspowner) = $2)`
+)
+
+// reassign gives what one of an account's roles owns to the role of what is left.
+func (p *postgresServer) reassign(ctx context.Context, owner string, roles []string) error {
+	if err := p.ensureLeft(ctx); err != nil {
+		return err
+	}
+	needs, err := p.texts(ctx, "look where the user owns anything", leftNeeds, owner, leftRole)
+	if err != nil {
+		return err
+	}
+	for _, on := range needs {
+		if err := p.exec(ctx, "GRANT CREATE ON "+on+" TO "+leftRole); err != nil {
+			return err
+		}
+	}
+	if err := p.exec(ctx, "REASSIGN OWNED BY "+identifier(owner)+" TO "+leftRole); err != nil {
+		return err
+	}
+	for _, on := range needs {
+		var owns bool // what it owns itself it may keep
+		if err := p.conn.QueryRow(ctx, leftOwnsSchema, on, leftRole).Scan(&owns); err != nil {
+			return p.failed("look at the owner of "+on, err)
+		}
+		if !owns {
+			if err := p.exec(ctx, "REVOKE CREATE ON "+on+" FROM "+leftRole); err != nil {
+				return err
+			}
+		}
+	}
+	return p.defuse(ctx, roles)
+}
+
+// Statements for what this transaction has given to the role of what is left, and nothing that is made meanwhile. A function that ran as its owner
+// runs as its caller. Rights that the application gave to everybody or to its own users are taken back, and whatever those gave on: what the account
+// may do from now on, its access says. Everybody may call functions by PostgreSQL's defaults, and goes on to.
+const (
+	defused = `SELECT 'ALTER ROUTINE ' || oid::regprocedure::text || ' SECURITY INVOKER' FROM pg_proc
+		WHERE prosecdef AND pg_get_userbyid(proowner) = $1 AND xmin::text::bigint = txid_current() % 4294967296`
+	takenBack = `WITH given AS (
+			SELECT oid, CASE relkind WHEN 'S' THEN 'SEQUENCE ' ELSE 'TABLE ' END || oid::regclass::text AS what, relacl AS acl FROM pg_class
+				WHERE relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND pg_get_userbyid(relowner) = $1 AND xmin::text::bigint = txid_current() % 4294967296
+			UNION ALL
+			SELECT 0, 'SCHEMA ' || quote_ident(nspname), nspacl FROM pg_namespace
+				WHERE pg_get_userbyid(nspowner) = $1 AND xmin::text::bigint = txid_current() % 4294967296
+		), granted AS (
+			SELECT what, (aclexplode(acl)).grantee FROM given
+			UNION
+			SELECT what, (aclexplode(attacl)).grantee FROM given JOIN pg_attribute ON attrelid = given.oid
+		)
+		SELECT 'REVOKE ALL ON ' || what || ' FROM ' || CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)::text) END || ' CASCADE'
+		FROM granted WHERE grantee = 0 OR pg_get_userbyid(grantee) = ANY($2)`
+)
+
+func (p *postgresServer) defuse(ctx context.Context, roles []string) error {
+	functions, err := p.texts(ctx, "look at what the user has left", defused, leftRole)
+	if err != nil {
+		return err
+	}
+	rights, err := p.texts(ctx, "look whom the user gave rights", takenBack, leftRole, roles)
+	if err != nil {
+		return err
+	}
+	return p.exec(ctx, append(functions, rights...)...)
+}
+
+// texts returns the only column of a query.
+func (p *postgresServer) texts(ctx context.Context, what, query string, args ...any) ([]string, error) {
+	rows, err := p.conn.Query(ctx, query, args...)
+	if err != nil {
+		return nil, p.failed(what, err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return all, p.failed(what, err)
+}

@@ -1,0 +1,159 @@
+package server
+
+import (
+	"context"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// queues let one transaction at a time change the roles and rights of a server: two that grant rights in the same table, or to the same role, would
+// fail. One operator leads, so that it is enough to take turns here; a lock in the database could be held by whoever can sign in there.
+var queues = struct {
+	sync.Mutex
+	of map[string]chan struct{}
+}{of: map[string]chan struct{}{}}
+
+// turn waits until nobody else's transaction of ours runs on the server, and returns how to let the next one go on.
+func (p *postgresServer) turn(ctx context.Context) (done func(), err error) {
+	key := net.JoinHostPort(p.target.Host, strconv.Itoa(int(p.target.Port)))
+	queues.Lock()
+	taken := queues.of[key]
+	if taken == nil {
+		taken = make(chan struct{}, 1)
+		queues.of[key] = taken
+	}
+	queues.Unlock()
+	select {
+	case taken <- struct{}{}:
+		return func() { <-taken }, nil
+	case <-ctx.Done():
+		return nil, engine.Wait(v1alpha1.ReasonDatabaseRefused, refusedRetry, "other users of the same database are being worked on, and their turn has not ended yet")
+	}
+}
+
+// mostTries is how often something is tried that somebody else's statement may hold up.
+const mostTries = 3
+
+// inTransaction runs work in a transaction that no other of ours runs beside. People may change rights at the same time: then it is tried again.
+func (p *postgresServer) inTransaction(ctx context.Context, work func() error) error {
+	done, err := p.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	for range mostTries {
+		if err = p.transaction(ctx, work); !overtaken(err) {
+			break
+		}
+	}
+	return err
+}
+
+func (p *postgresServer) transaction(ctx context.Context, work func() error) error {
+	if err := p.exec(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	if err := work(); err != nil {
+		rollback, cancel := context.WithTimeout(context.WithoutCancel(ctx), dialTimeout)
+		defer cancel()
+		_, _ = p.conn.Exec(rollback, "ROLLBACK")
+		return err
+	}
+	return p.exec(ctx, "COMMIT")
+}
+
+// locked reports whether somebody's lock held a statement up for too long, and overtaken whether somebody changed the same thing meanwhile.
+func locked(err error) bool    { return err != nil && strings.Contains(err.Error(), pgLocked) }
+func overtaken(err error) bool { return err != nil && strings.Contains(err.Error(), pgInternal) }
+
+// insist runs work, and ends the connections of the roles if their locks hold it up: whoever may change its own password can lock its own role.
+func (p *postgresServer) insist(ctx context.Context, roles []string, work func() error) (err error) {
+	for range mostTries {
+		if err = work(); !locked(err) && !overtaken(err) {
+			return err
+		}
+		if locked(err) {
+			if err := p.endConnections(ctx, roles); err != nil && !ending(err) {
+				return err
+			}
+		}
+	}
+	return err
+}
+
+// shutOut lets the roles in no more and ends their connections.
+func (p *postgresServer) shutOut(ctx context.Context, roles []string) error {
+	for _, name := range roles {
+		err := p.insist(ctx, roles, func() error { return p.exec(ctx, "ALTER ROLE "+identifier(name)+" NOLOGIN") })
+		if err != nil {
+			return err
+		}
+	}
+	return p.endConnections(ctx, roles)
+}
+
+// endPolls is how often alone looks whether connections have ended, with a tenth of a second between.
+const endPolls = 50
+
+// alone runs work in a transaction while the account's users are not connected and cannot sign in. Their connections are
+// ended; afterwards they can connect again.
+func (p *postgresServer) alone(ctx context.Context, a Account, work func() error) error {
+	if err := p.own(ctx, a); err != nil {
+		return err
+	}
+	open, err := p.texts(ctx, "look who can sign in", "SELECT rolname::text FROM pg_roles WHERE rolcanlogin AND rolname = ANY($1)", a.Logins())
+	if err != nil {
+		return err
+	}
+	again := make([]string, 0, len(open))
+	for _, name := range open {
+		again = append(again, letIn(identifier(name)))
+	}
+	err = p.shutOut(ctx, open)
+	for range endPolls {
+		if !ending(err) {
+			break
+		}
+		if err = p.exec(ctx, "SELECT pg_sleep(0.1)"); err == nil {
+			err = p.endConnections(ctx, open)
+		}
+	}
+	if err == nil {
+		err = p.inTransaction(ctx, func() error {
+			if err := work(); err != nil {
+				return err
+			}
+			return p.exec(ctx, again...)
+		})
+	}
+	if err != nil {
+		rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), dialTimeout)
+		defer cancel()
+		_ = p.exec(rest, again...)
+	}
+	return err
+}
+
+// endConnections ends those of the roles, and says if any is left: what one of them makes between two statements of ours would be dropped.
+func (p *postgresServer) endConnections(ctx context.Context, roles []string) error {
+	var ended, connected int
+	err := p.conn.QueryRow(ctx, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = ANY($1)`, roles).Scan(&ended)
+	if err == nil && ended > 0 {
+		err = p.conn.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE usename = ANY($1)`, roles).Scan(&connected)
+	}
+	if err == nil && connected > 0 {
+		return engine.Wait(v1alpha1.ReasonDeleting, endPoll, "the database is ending %d connections of the user", connected)
+	}
+	return p.failed("end the user's connections", err)
+}
+
+// ending reports whether connections are being ended.
+func ending(err error) bool {
+	wait, ok := engine.AsWait(err)
+	return ok && wait.Reason == v1alpha1.ReasonDeleting
+}

@@ -1,0 +1,30 @@
+package password
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestPasswordsHaveAllClassesAndNothingElse(t *testing.T) {
+	seen := map[string]bool{}
+	for range 200 {
+		text, err := New(30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !Made(text, 30) || Made(text, 31) || seen[text] || !strings.ContainsAny(text[:1], letters) {
+			t.Errorf("%q", text)
+		}
+		seen[text] = true
+		for _, class := range []string{letters[:25], letters[25:], numbers, marks} {
+			if !strings.ContainsAny(text, class) {
+				t.Errorf("%q has none of %s", text, class)
+			}
+		}
+	}
+	for _, text := range []string{"", "a'b", strings.Repeat("a", 29) + "'", strings.Repeat("a", 29) + "\n"} {
+		if Made(text, 30) {
+			t.Errorf("%q counts as one of ours", text)
+		}
+	}
+}

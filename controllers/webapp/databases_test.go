@@ -1,0 +1,175 @@
+package webapp_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/webapp"
+)
+
+// signsIn returns an app that is bound to a database.
+func signsIn(user v1alpha1.BindingUser, access v1alpha1.BindingAccess) app {
+	return shop(func(s *v1alpha1.WebAppSpec) {
+		s.Bindings = []v1alpha1.WebAppBinding{{Kind: v1alpha1.KindRDSInstance, Name: "ledger", User: user, Access: access}}
+	})
+}
+
+// databaseUser returns the app's; nil if there is none.
+func (l *life) databaseUser() *v1alpha1.DatabaseUser {
+	l.t.Helper()
+	u := &v1alpha1.DatabaseUser{}
+	err := l.Others.Get(l.t.Context(), client.ObjectKey{Namespace: l.app.Namespace, Name: "shop-ledger"}, u)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return u
+}
+
+// userIs has the DatabaseUser say this of its newest spec. One that is in sync has a Secret.
+func (l *life) userIs(reason, text string) {
+	l.t.Helper()
+	u := l.databaseUser()
+	before := u.DeepCopy()
+	u.Status.Ready, u.Status.ObservedGeneration = reason == "InSync", u.Generation
+	if u.Status.Ready {
+		u.Status.Binding = &v1alpha1.Binding{Name: "shop-ledger-binding", Keys: []string{"uri"}, ResourceVersion: "1"}
+	}
+	u.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionFalse, Reason: reason, Message: text, LastTransitionTime: metav1.Now()}}
+	if err := l.Others.Status().Patch(l.t.Context(), u, client.MergeFrom(before)); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// secret returns the Secret that the Pods' first variable is of.
+func (l *life) secret() string {
+	l.t.Helper()
+	for _, v := range l.deployment().Spec.Template.Spec.Containers[0].Env {
+		if v.ValueFrom != nil && v.ValueFrom.SecretKeyRef != nil {
+			return v.ValueFrom.SecretKeyRef.Name
+		}
+	}
+	return ""
+}
+
+func TestAnApplicationHasAUserOfItsOwn(t *testing.T) {
+	l := begin(t, signsIn(v1alpha1.BindingUserOwn, v1alpha1.AccessRead))
+	l.is(l.sync(), "WaitingForBinding", "waiting for the DatabaseUser shop-ledger to be Ready: it is not looked at yet")
+	u := l.databaseUser()
+	if u == nil || u.Spec.DatabaseRef.Name != "ledger" || u.Spec.Access != v1alpha1.AccessRead || !metav1.IsControlledBy(u, l.app) || u.Labels[v1alpha1.LabelWebApp] != "shop" {
+		t.Fatalf("asks for %+v", u)
+	}
+	l.userIs("InSync", "")
+	l.is(l.sync(), "RollingOut", "0 of 1 replica updated")
+	if got := l.secret(); got != "shop-ledger-binding" || l.app.Status.Bindings[0].User != v1alpha1.BindingUserOwn {
+		t.Errorf("the Pods have the Secret %s, noted as %+v", got, l.app.Status.Bindings)
+	}
+	before := l.databaseUser()
+	u = before.DeepCopy()
+	u.Spec.PasswordRotationDays = new(int32(30)) // what people set stays
+	if err := l.Others.Patch(t.Context(), u, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+
+	l.app.Spec.Bindings[0].Access = "" // what runs is not held up by rights that change
+	_ = l.sync()
+	if u := l.databaseUser(); u.Spec.Access != v1alpha1.AccessReadWrite || u.Spec.PasswordRotationDays == nil || *u.Spec.PasswordRotationDays != 30 {
+		t.Errorf("asks for %+v", u.Spec)
+	}
+	l.userIs("DatabaseRefused", "a lock")
+	l.is(l.sync(), "RollingOut", "0 of 1 replica updated")
+}
+
+func TestPodsKeepTheMasterUserUntilTheirOwnIsReady(t *testing.T) {
+	l := begin(t, signsIn("", ""))
+	l.is(l.sync(), "RollingOut", "0 of 1 replica updated")
+	if l.databaseUser() != nil || l.secret() != "ledger-binding" {
+		t.Fatalf("has %v, and the Secret %s", l.databaseUser(), l.secret())
+	}
+	l.app.Spec.Bindings[0].User = v1alpha1.BindingUserOwn
+	_ = l.sync()
+	l.userIs("NoNetworkPath", "no way to the database")
+	l.is(l.sync(), "WaitingForBinding", "waiting for the DatabaseUser shop-ledger to be Ready: no way to the database. "+
+		"With user: Master in this binding the application signs in as the database's master user, who may do everything in it")
+	if got := l.secret(); got != "ledger-binding" {
+		t.Errorf("the Pods have the Secret %s already", got)
+	}
+	l.userIs("InSync", "")
+	l.is(l.sync(), "RollingOut", "0 of 1 replica updated")
+	if got := l.secret(); got != "shop-ledger-binding" {
+		t.Errorf("the Pods have the Secret %s still", got)
+	}
+}
+
+func TestTheUserIsDroppedOnceNoPodNeedsIt(t *testing.T) {
+	l := begin(t, signsIn(v1alpha1.BindingUserOwn, ""))
+	_ = l.sync()
+	l.userIs("InSync", "")
+	_ = l.sync()
+	foreign := &v1alpha1.DatabaseUser{ObjectMeta: at("shop-audit")}
+	foreign.Labels = map[string]string{v1alpha1.LabelWebApp: "shop"}
+	if err := l.Create(t.Context(), foreign); err != nil {
+		t.Fatal(err)
+	}
+	l.app.Spec.Bindings[0].User = v1alpha1.BindingUserMaster
+	l.is(l.sync(), "RollingOut", "0 of 1 replica updated")
+	if l.databaseUser() == nil {
+		t.Fatal("it is dropped while Pods sign in as it")
+	}
+	rollOut(t, l.Cluster)
+	if err := l.sync(); err != nil || l.databaseUser() != nil {
+		t.Errorf("%v, left %v", err, l.databaseUser())
+	}
+	if err := l.Others.Get(t.Context(), client.ObjectKeyFromObject(foreign), foreign); err != nil {
+		t.Errorf("one that is not the app's: %v", err)
+	}
+}
+
+// One edit may take a database away and ask for what is not there yet: the Pods that run need their user until others take their place.
+func TestTheUserStaysWhileOtherBindingsAreWaitedFor(t *testing.T) {
+	l := begin(t, signsIn(v1alpha1.BindingUserOwn, ""))
+	_ = l.sync()
+	l.userIs("InSync", "")
+	_ = l.sync()
+	rollOut(t, l.Cluster)
+	if err := l.sync(); err != nil {
+		t.Fatal(err)
+	}
+	l.app.Spec.Bindings = []v1alpha1.WebAppBinding{{Kind: "SQSQueue", Name: "orders"}}
+	waiting := work(l.Cluster).(webapp.Reconciler)
+	waiting.Bound = func(context.Context, string, string, string) (webapp.BoundResource, error) {
+		return webapp.BoundResource{Named: webapp.Named{Found: true, State: "it is being made"}}, nil
+	}
+	for range 2 {
+		l.is(l.with(waiting), "WaitingForBinding", "waiting for the SQSQueue orders to be Ready: it is being made")
+	}
+	if l.databaseUser() == nil {
+		t.Fatal("it is dropped while Pods sign in as it")
+	}
+	_ = l.sync()
+	rollOut(t, l.Cluster)
+	if err := l.sync(); err != nil || l.databaseUser() != nil {
+		t.Errorf("%v, left %v", err, l.databaseUser())
+	}
+}
+
+func TestAUserOfThatNameWhichIsNotOursIsLeftAlone(t *testing.T) {
+	l := begin(t, signsIn(v1alpha1.BindingUserOwn, ""))
+	if err := l.Create(t.Context(), &v1alpha1.DatabaseUser{ObjectMeta: at("shop-ledger")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.sync(); err == nil || !strings.Contains(err.Error(), "DatabaseUser shop-ledger exists already and is left alone") {
+		t.Errorf("%v", err)
+	}
+	if u := l.databaseUser(); u.Spec.DatabaseRef.Name != "" {
+		t.Errorf("changed to %+v", u.Spec)
+	}
+}

@@ -1,0 +1,58 @@
+package webapp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path"
+	"strings"
+
+	coreac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// Where the files of bindings are, by the Service Binding Specification for Kubernetes: below what the variable says. Where the application
+// has none of that name, it is bindingRoot.
+const (
+	rootVariable = "SERVICE_BINDING_ROOT"
+	bindingRoot  = "/bindings"
+)
+
+// rootOf returns the folder of all bindings: what the spec itself gives the variable, or bindingRoot.
+func rootOf(app *v1alpha1.WebApp) string {
+	for _, e := range app.Spec.Env {
+		if e.Name == rootVariable && strings.HasPrefix(e.Value, "/") {
+			return e.Value
+		}
+	}
+	return bindingRoot
+}
+
+// checkRoot refuses a root where the files would be elsewhere than the application looks, or where nothing can be mounted.
+func (r *reconciliation) checkRoot() error {
+	if len(r.given.folders) == 0 {
+		return nil
+	}
+	for _, e := range r.app.Spec.Env {
+		if e.Name == rootVariable && (e.ValueFrom != nil || !strings.HasPrefix(e.Value, "/") || strings.ContainsAny(e.Value, ":$")) {
+			return engine.Blocked(v1alpha1.ReasonInvalidSpec, "the variable %s says where the files of bindings are, and has to be an absolute path, without colons and variables in it; correct it in spec.env, or leave it out for %s", rootVariable, bindingRoot)
+		}
+	}
+	for _, f := range r.given.folders {
+		if path.Join(rootOf(r.app), f.name) == "/tmp" {
+			return engine.Blocked(v1alpha1.ReasonInvalidSpec, "the files of the binding to %s %s would be in /tmp, where the application writes; set another files.folder, or another %s", f.of.Kind, f.of.Name, rootVariable)
+		}
+	}
+	return nil
+}
+
+// mountFolders mounts a volume for each folder: its files change with the Secret, and a key that comes later is there too.
+func mountFolders(pod *coreac.PodSpecApplyConfiguration, app *v1alpha1.WebApp, folders []folder) {
+	for _, f := range folders {
+		sum := sha256.Sum256([]byte(f.name))
+		volume := "binding-" + hex.EncodeToString(sum[:4])
+		pod.WithVolumes(coreac.Volume().WithName(volume).WithSecret(coreac.SecretVolumeSource().WithSecretName(f.secret)))
+		pod.Containers[0].WithVolumeMounts(coreac.VolumeMount().WithName(volume).WithMountPath(path.Join(rootOf(app), f.name)).WithReadOnly(true))
+	}
+}
