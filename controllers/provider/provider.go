@@ -26,7 +26,9 @@ type Reconciler struct {
 	ListUsers, ListUsersUncached func(ctx context.Context, provider string) ([]string, error)
 	// Throttled names the services of an account that AWS has throttled lately.
 	Throttled func(account string) []string
-	Now       func() time.Time
+	// Account returns the calls that ask for what workloadIdentity names.
+	Account func(*cloud.Session) Account
+	Now     func() time.Time
 }
 
 // conditionThrottled is there and True while AWS limits the rate of the account's calls, and some minutes longer.
@@ -39,9 +41,13 @@ func (r Reconciler) Reconcile(ctx context.Context, p *v1alpha1.AWSProvider, pass
 		return fmt.Errorf("count what uses the provider: %w", err)
 	}
 	p.Status.Resources = int64(len(users))
-	err = r.judgeIdentity(p, r.authenticate(ctx, p, pass))
+	session, err := r.authenticate(ctx, p, pass)
+	err = r.judgeIdentity(p, err)
 	r.setAuthenticated(p, err)
 	r.setThrottled(p)
+	if err == nil {
+		r.checkRights(ctx, p, session, pass)
+	}
 	return err
 }
 
@@ -59,16 +65,16 @@ func (r Reconciler) setThrottled(p *v1alpha1.AWSProvider) {
 	})
 }
 
-func (r Reconciler) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, pass *engine.Pass) error {
+func (r Reconciler) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, pass *engine.Pass) (*cloud.Session, error) {
 	if _, err := cloud.AllowsNamespace(p, nil); err != nil {
-		return err
+		return nil, err
 	}
 	session, err := r.Sessions.Verify(ctx, p)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := cloud.CheckAccount(p, session); err != nil {
-		return err
+		return nil, err
 	}
 	s := &p.Status
 	if s.CallerIdentity != session.CallerARN || s.AccountID != session.AccountID || s.CredentialsVersion != session.CredentialsVersion {
@@ -76,7 +82,7 @@ func (r Reconciler) authenticate(ctx context.Context, p *v1alpha1.AWSProvider, p
 		s.CallerIdentity, s.AccountID, s.CredentialsVersion = session.CallerARN, session.AccountID, session.CredentialsVersion
 		s.LastAuthenticationTime = &metav1.Time{Time: r.Now()}
 	}
-	return nil
+	return session, nil
 }
 
 // setAuthenticated keeps the condition that resources go by; see cloud.ConditionAuthenticated. A failure that will pass (a
@@ -122,7 +128,8 @@ func (r Reconciler) Finalize(ctx context.Context, p *v1alpha1.AWSProvider, pass 
 		return nil
 	}
 	p.Status.Resources = int64(len(users))
-	r.setAuthenticated(p, r.judgeIdentity(p, r.authenticate(ctx, p, pass)))
+	_, err = r.authenticate(ctx, p, pass)
+	r.setAuthenticated(p, r.judgeIdentity(p, err))
 	r.setThrottled(p)
 	return engine.Blocked(v1alpha1.ReasonInUse, "%s; delete or move them first", inUse(users))
 }

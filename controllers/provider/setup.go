@@ -33,7 +33,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	u := users{mgr: mgr, kinds: o.Users}
 	reconciler := Reconciler{
 		Sessions: o.Sessions, Now: o.Engine.Now, Throttled: o.Sessions.Limiters.Throttled,
-		ListUsers: u.list, ListUsersUncached: u.listUncached,
+		ListUsers: u.list, ListUsersUncached: u.listUncached, Account: accountOf,
 	}
 	settings := o.Engine
 	settings.Resync = cmp.Or(o.Resync, Revalidate)
