@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	api "github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/controllers/external"
 	"github.com/portico-platform/portico/controllers/operatorapi"
 )
@@ -19,9 +20,18 @@ func setupOperatorAPI(mgr ctrl.Manager, d deps, o Options) error {
 		return nil
 	}
 	o.OperatorAPI.Namespace = o.Namespace
+	door, err := forPeople(mgr, o)
+	if err != nil {
+		return err
+	}
+	off := ""
+	if door == nil {
+		off = operatorapi.PeopleOff
+	}
+	d.features.Set(api.FeaturePeople, off)
 	server, err := operatorapi.New(mgr.GetConfig(), o.OperatorAPI, operatorapi.Source{
 		Records: o.Engine.Records, ReadLive: liveReader(mgr.GetClient(), d), Features: d.features,
-		Metrics: metrics.Registry, Now: o.Engine.Now,
+		Metrics: metrics.Registry, People: door, Now: o.Engine.Now,
 	})
 	if err != nil {
 		return err

@@ -60,6 +60,7 @@ func parse(args []string, env func(string) string, out io.Writer) (*flags, error
 	}
 	f.processFlags(set, env)
 	f.controllerFlags(set)
+	f.peopleFlags(set)
 	set.BoolVar(&f.version, "version", false, "print the version, and end")
 	if err := set.Parse(args); err != nil || f.version {
 		return f, err
@@ -102,6 +103,8 @@ func (f *flags) controllerFlags(set *flag.FlagSet) {
 	set.StringVar(&f.controllers.Hostnames.Class, "gateway-class", controllers.DefaultGatewayClass, "`GatewayClass` of hostnames that name none; one of the AWS Load Balancer Controller (gateway.k8s.aws/alb)")
 	set.Func("aws-rate", "`SERVICE=RATE`: the most calls a second to one service (S3, SQS, EC2, RDS, ACM, Route 53, or * for any other) of one account in one region (Route 53: in all of them together); half of it is kept for what users wait for, and throttling lowers it for a while. More of them after commas, or by giving the flag again. Default: "+shown(f.controllers.Rates), f.rates)
 	set.Func("allowed-endpoints", "`URL` of an AWS-compatible service that AWSProviders may name as their endpoint: keys and signed requests go there. More of them after commas, or by giving the flag again. Only scheme, host and port count. Default: none but AWS's own", f.endpoints)
+	set.StringVar(&f.controllers.Databases.CAFile, "database-ca-file", "", "`path` of a file with the certificates of the authorities that sign those of databases, in PEM: of RDS its bundle global-bundle.pem. It is read for every connection. Without it, DatabaseUsers are not made")
+	set.BoolVar(&f.controllers.Databases.Loopback, "loopback-databases", false, "let DatabaseUsers be made in databases on this machine, for simulated ones")
 	set.DurationVar(&f.controllers.Engine.Timeout, "reconcile-timeout", 2*time.Minute, "the longest that one pass over one object may take")
 	set.DurationVar(&f.controllers.ProviderResync, "provider-resync", 5*time.Minute, "how often the credentials of an AWSProvider are checked again, ±10%")
 }
@@ -126,7 +129,7 @@ func (f *flags) check() error {
 	case f.controllers.ProviderResync < time.Second:
 		return fmt.Errorf("--provider-resync %s: at least 1s", f.controllers.ProviderResync)
 	}
-	return errors.Join(f.lease.check(), f.checkOperatorAPI())
+	return errors.Join(f.lease.check(), f.checkOperatorAPI(), f.checkPeople())
 }
 
 // checkOperatorAPI finds what can be no address.

@@ -60,6 +60,13 @@ func TestWrongFlagsAreNamed(t *testing.T) {
 		{[]string{"--namespace=n", "--leader-elect-lease-duration=5s"}, "--leader-elect-lease-duration 5s with --leader-elect-renew-deadline 5s"},
 		{[]string{"--namespace=n", "--leader-elect-renew-deadline=15s"}, "must have ended before another one begins"},
 		{[]string{"--namespace=n", "--installation-check-interval=0"}, "--installation-check-interval 0s: at least 1s"},
+		{[]string{"--namespace=n", "--oidc-audience=rest"}, "need --oidc-issuer-url"},
+		{[]string{"--namespace=n", "--oidc-issuer-url=https://login.example.com"}, "at least one audience"},
+		{[]string{"--namespace=n", "--oidc-issuer-url=http://login.example.com", "--oidc-audience=rest"}, "it must be https"},
+		{[]string{"--namespace=n", "--oidc-issuer-url=https://login.example.com", "--oidc-audience=rest", "--oidc-client-id=rest"}, "must not be the client"},
+		{[]string{"--namespace=n", "--oidc-issuer-url=https://login.example.com", "--oidc-audience=rest", "--oidc-prefix=system:"}, "prefix"},
+		{[]string{"--namespace=n", "--oidc-issuer-url=https://login.example.com", "--oidc-audience=rest", "--inspect-bind-address=0"}, "needs --inspect-bind-address"},
+		{[]string{"--namespace=n", "--oidc-audience=rest,"}, "must not be empty"},
 		{[]string{"--namespace=n", "start"}, `unexpected argument "start"`},
 		{[]string{"--colour"}, "colour"},
 	} {

@@ -163,3 +163,28 @@ func TestAnswersAreKeptForAWhile(t *testing.T) {
 	ask("/inspect/a", "portal", 503, 5, 5)
 	ask("/inspect/a", "portal", 503, 6, 5) // that nobody could be asked is not kept
 }
+
+// TestWritesAreAskedForByTheirMethod: a right to get a path is none to change what is there.
+func TestWritesAreAskedForByTheirMethod(t *testing.T) {
+	k := newKubernetes()
+	h := k.guard().Over(http.NotFoundHandler())
+	for method, status := range map[string]int{http.MethodGet: 404, http.MethodHead: 404, http.MethodPost: 403, http.MethodPatch: 403, http.MethodDelete: 403} {
+		r := httptest.NewRequest(method, "/inspect/a", http.NoBody)
+		r.Header.Set("Authorization", "Bearer portal")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != status {
+			t.Errorf("%s: %d, want %d", method, w.Code, status)
+		}
+	}
+}
+
+// TestNothingIsDoneForPeopleUnlessTheOperatorKnowsThem: and that is said.
+func TestNothingIsDoneForPeopleUnlessTheOperatorKnowsThem(t *testing.T) {
+	h := handlers{live: newLiveCache(nil, time.Now)}.routes()
+	for _, path := range []string{operatorapi.NamespaceSecretsPath("payments"), operatorapi.PasswordPath("RDSInstance", "payments", "db")} {
+		if w := call(h, path, ""); w.Code != http.StatusNotImplemented || !strings.Contains(w.Body.String(), "--oidc-issuer-url") {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+}

@@ -27,6 +27,7 @@ type handlers struct {
 	live     *liveCache
 	features *Features
 	metrics  prometheus.Gatherer
+	people   People    // nil: nothing is done for people
 	since    time.Time // the process runs
 }
 
@@ -37,18 +38,31 @@ func (h handlers) routes() http.Handler {
 	mux.HandleFunc("GET "+operatorapi.ResourcesPath+"/{kind}/{namespace}/{name}", h.getResource)
 	mux.HandleFunc("GET "+operatorapi.FeaturesPath, h.listFeatures)
 	mux.HandleFunc("GET "+operatorapi.ActivityPath, h.getActivity)
+	if h.people != nil {
+		h.people.Routes(mux)
+	} else {
+		mux.HandleFunc(operatorapi.PeoplePath, noPeople)
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Access was granted to the path as it reads decoded; one that is written in another way could be another one here.
 		if _, pattern := mux.Handler(r); pattern == "" || r.URL.RawPath != "" || path.Clean(r.URL.Path) != r.URL.Path {
 			writeProblem(w, http.StatusNotFound, "there is nothing here; there is "+operatorapi.ResourcesPath)
 			return
 		}
-		if r.ContentLength != 0 {
+		if r.ContentLength != 0 && r.Method != http.MethodPatch {
 			writeProblem(w, http.StatusRequestEntityTooLarge, "requests have no body here")
 			return
 		}
 		mux.ServeHTTP(w, r)
 	})
+}
+
+// PeopleOff says why nothing is done for people.
+const PeopleOff = "this is switched off: an admin has to tell the operator who signs people in, by --oidc-issuer-url and the flags beside it"
+
+// noPeople answers where the operator was not told whose tokens to take.
+func noPeople(w http.ResponseWriter, _ *http.Request) {
+	writeProblem(w, http.StatusNotImplemented, PeopleOff)
 }
 
 func (h handlers) getResource(w http.ResponseWriter, r *http.Request) {

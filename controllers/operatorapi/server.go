@@ -46,8 +46,13 @@ type Source struct {
 	Features *Features
 	// Metrics are those of the process; what the controllers do is told by them.
 	Metrics prometheus.Gatherer
-	Now     func() time.Time
+	// People does for people what they may do with Secrets; nil: nothing.
+	People People
+	Now    func() time.Time
 }
+
+// People is people.Handler.
+type People interface{ Routes(mux *http.ServeMux) }
 
 // Records is what engine.Records remembers.
 type Records interface {
@@ -63,7 +68,7 @@ const (
 	// answerTimeout is enough for two reviews, which have five seconds together, and a second of looking at AWS.
 	answerTimeout = 10 * time.Second
 	idleTimeout   = time.Minute
-	maxHeader     = 16 << 10
+	maxHeader     = 32 << 10        // tokens of people are longer than those of accounts
 	maxAtOnce     = 64              // requests of the admitted being answered
 	maxOpen       = 256             // connections; further ones wait in the system's queue, and then are refused
 	drain         = 2 * time.Second // the next leader waits for it
@@ -94,7 +99,7 @@ func New(cfg *rest.Config, o Options, s Source) (*Server, error) {
 }
 
 func newServer(g *guard.Guard, a announcer, o Options, s Source) *Server {
-	v := handlers{records: s.Records, live: newLiveCache(s.ReadLive, s.Now), features: s.Features, metrics: s.Metrics, since: s.Now()}
+	v := handlers{records: s.Records, live: newLiveCache(s.ReadLive, s.Now), features: s.Features, metrics: s.Metrics, people: s.People, since: s.Now()}
 	return &Server{options: o, now: s.Now, announcer: a, handler: g.Over(limitRequests(maxAtOnce, v.routes()))}
 }
 

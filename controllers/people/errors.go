@@ -1,0 +1,34 @@
+// Package people does for people what they may do with Secrets, by their own tokens and their own rights in Kubernetes: it sets
+// values, which it never shows, and shows the password of a binding once. The portal has no right to Secrets and carries requests only.
+package people
+
+import (
+	"fmt"
+	"net/http"
+)
+
+// Error is what a person is told; its text never has a value.
+type Error struct {
+	Status int
+	Detail string
+	// Denied says that a right is missing.
+	Denied bool
+	// Cause is for the log, may be nil. It must have no value either.
+	Cause error
+}
+
+func (e *Error) Error() string { return e.Detail }
+
+func (e *Error) Unwrap() error { return e.Cause }
+
+func problem(status int, format string, args ...any) *Error {
+	return &Error{Status: status, Detail: fmt.Sprintf(format, args...)}
+}
+
+func forbidden(verb, namespace string) *Error {
+	return &Error{Status: http.StatusForbidden, Denied: true, Detail: fmt.Sprintf("you may not %s secrets in namespace %s", verb, namespace)}
+}
+
+func unavailable(cause error) *Error {
+	return &Error{Status: http.StatusServiceUnavailable, Detail: "Kubernetes does not answer at the moment; try again", Cause: cause}
+}

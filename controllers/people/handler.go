@@ -1,0 +1,289 @@
+package people
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/types"
+	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
+
+	"github.com/portico-platform/portico/api/expiring"
+	"github.com/portico-platform/portico/api/identity"
+	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// Verifier is identity.Verifier: it tells whose a token is.
+type Verifier interface {
+	Caller(ctx context.Context, token string) (identity.Identity, error)
+}
+
+// Uses returns the objects in the namespace whose spec names Secrets, by kind, and the Secrets' names.
+type Uses func(ctx context.Context, namespace string) (map[string][]operatorapi.SecretUse, error)
+
+// Handler answers the portal, for people.
+type Handler struct {
+	verifier Verifier
+	rights   rights
+	store    *Store
+	find     FindBound
+	uses     Uses
+	log      logr.Logger
+	paces    *expiring.Cache[string, *rate.Limiter] // of each person
+	now      func() time.Time
+}
+
+// A person does not do this all day: what is more than that is for others.
+const (
+	actsASecond = 5
+	actsAtOnce  = 20
+	paceFor     = time.Minute
+	pacesKept   = 4096
+)
+
+// Options are the parts of a Handler; all are needed.
+type Options struct {
+	Verifier Verifier
+	Reviews  authorizationclient.SubjectAccessReviewInterface
+	Store    *Store
+	Find     FindBound
+	Uses     Uses
+	Log      logr.Logger // has the audit log too
+}
+
+// New puts the parts together.
+func New(o Options) *Handler {
+	now := o.Store.Now
+	return &Handler{paces: expiring.New[string, *rate.Limiter](paceFor, pacesKept, now), now: now, verifier: o.Verifier, rights: rights{o.Reviews}, store: o.Store, find: o.Find, uses: o.Uses, log: o.Log}
+}
+
+// act is one thing that a person asks for. answer is what is sent back, nil for nothing.
+type act struct {
+	name string // for the record
+	do   func(h *Handler, r *http.Request, id identity.Identity) (answer any, status int, err error)
+}
+
+// Routes adds all there are.
+func (h *Handler) Routes(mux *http.ServeMux) {
+	one := operatorapi.SecretsPath + "/{namespace}"
+	for pattern, a := range map[string]act{
+		"GET " + one:                {"list", (*Handler).list},
+		"PATCH " + one + "/{name}":  {"update", (*Handler).set},
+		"DELETE " + one + "/{name}": {"delete", (*Handler).remove},
+		"POST " + operatorapi.RevealPath + "/{kind}/{namespace}/{name}": {"reveal", (*Handler).show},
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { h.serve(w, r, a) })
+	}
+}
+
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request, a act) {
+	id, err := h.person(r)
+	if err == nil {
+		err = h.pace(id)
+	}
+	var answer any
+	status := 0
+	if err == nil {
+		answer, status, err = a.do(h, r, id)
+	}
+	told := asError(err)
+	record(h.log, r, a.name, id, told)
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if told != nil {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(told.Status)
+		_ = json.NewEncoder(w).Encode(operatorapi.Problem{Title: http.StatusText(told.Status), Status: told.Status, Detail: told.Detail})
+		return
+	}
+	if answer == nil {
+		w.WriteHeader(status)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(answer) // the reader has gone
+}
+
+// pace refuses a person who asks faster than people do: the operator asks Kubernetes for each act, with a budget for all.
+func (h *Handler) pace(id identity.Identity) error {
+	own, ok := h.paces.Get(id.Username)
+	if !ok {
+		own = rate.NewLimiter(actsASecond, actsAtOnce)
+		h.paces.Put(id.Username, own)
+	}
+	if !own.AllowN(h.now(), 1) {
+		return problem(http.StatusTooManyRequests, "that is more than %d requests a second for Secrets: try again in a moment", actsASecond)
+	}
+	return nil
+}
+
+// person returns whose token the request carries. Whatever the portal says beside that does not count.
+func (h *Handler) person(r *http.Request) (identity.Identity, error) {
+	tokens := r.Header.Values(operatorapi.HeaderPerson)
+	r.Header.Del(operatorapi.HeaderPerson)
+	if len(tokens) != 1 || tokens[0] == "" {
+		return identity.Identity{}, problem(http.StatusUnauthorized, "this is for people who have signed in: their token is missing")
+	}
+	id, err := h.verifier.Caller(r.Context(), tokens[0])
+	var refused *identity.RefusedError
+	var stale *identity.NotFreshError
+	switch {
+	case err == nil:
+		return id, nil
+	case errors.As(err, &stale):
+		return id, problem(http.StatusUnauthorized, "%s", stale.Error())
+	case errors.As(err, &refused):
+		return id, &Error{Status: http.StatusForbidden, Denied: true, Detail: refused.Reason, Cause: refused.Cause}
+	case errors.Is(err, identity.ErrBadToken):
+		return id, &Error{
+			Status: http.StatusUnauthorized, Denied: true, Cause: errors.New(identity.Clean(err.Error())),
+			Detail: "the operator does not take the token: it may have expired, or be for another audience. Sign in again",
+		}
+	}
+	return id, &Error{
+		Status: http.StatusServiceUnavailable, Detail: "the operator cannot verify the token at the moment, for the identity provider does not answer; try again",
+		Cause: errors.New(identity.Clean(err.Error())),
+	}
+}
+
+func asError(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	if told, ok := errors.AsType[*Error](err); ok {
+		return told
+	}
+	return &Error{Status: http.StatusInternalServerError, Detail: "something went wrong; the error has been logged", Cause: err}
+}
+
+func (h *Handler) list(r *http.Request, id identity.Identity) (any, int, error) {
+	ctx, namespace := r.Context(), r.PathValue("namespace")
+	if err := h.store.checkNamespace(namespace); err != nil {
+		return nil, 0, err
+	}
+	if err := h.rights.names(ctx, id, namespace); err != nil {
+		return nil, 0, err
+	}
+	all, err := h.store.List(ctx, namespace)
+	if err != nil {
+		return nil, 0, err
+	}
+	uses, err := h.usesFor(ctx, id, namespace)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range all {
+		all[i].UsedBy = uses[all[i].Name]
+	}
+	return operatorapi.SecretList{Items: all}, http.StatusOK, nil
+}
+
+// resources of the kinds that name Secrets, by kind.
+var resources = map[string]string{v1alpha1.KindWebApp: "webapps", v1alpha1.KindRDSInstance: "rdsinstances", v1alpha1.KindEC2Instance: "ec2instances"}
+
+// usesFor returns what uses Secrets, as far as the person may list it.
+func (h *Handler) usesFor(ctx context.Context, id identity.Identity, namespace string) (map[string][]operatorapi.SecretUse, error) {
+	all, err := h.uses(ctx, namespace)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	hidden := map[string]bool{}
+	for kind, resource := range resources {
+		ok, err := h.rights.has(ctx, id, right{verb: "list", group: v1alpha1.GroupVersion.Group, resource: resource, namespace: namespace})
+		if err != nil {
+			return nil, err
+		}
+		hidden[kind] = !ok
+	}
+	for name, uses := range all {
+		all[name] = slices.DeleteFunc(uses, func(u operatorapi.SecretUse) bool { return hidden[u.Kind] })
+	}
+	return all, nil
+}
+
+func (h *Handler) set(r *http.Request, id identity.Identity) (any, int, error) {
+	ctx, namespace, name := r.Context(), r.PathValue("namespace"), r.PathValue("name")
+	if err := firstOf(h.store.checkNamespace(namespace), checkName(name)); err != nil {
+		return nil, 0, err
+	}
+	may, err := h.rights.change(ctx, id, namespace, name) // before the body is looked at
+	if err != nil {
+		return nil, 0, err
+	}
+	var change operatorapi.SecretChange
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, operatorapi.MaxSecretRequest))
+	if err != nil {
+		return nil, 0, problem(http.StatusRequestEntityTooLarge, "the values are larger than 1 MiB together, which is all that a Secret can hold")
+	}
+	if json.Unmarshal(body, &change) != nil { // its error could quote a value
+		return nil, 0, problem(http.StatusBadRequest, "the body is not a change of a Secret as JSON")
+	}
+	set, created, err := h.store.Set(ctx, namespace, name, change, id.Username, may)
+	if err != nil {
+		return nil, 0, err
+	}
+	if uses, err := h.usesFor(ctx, id, namespace); err == nil { // the value is set, whatever uses it
+		set.UsedBy = uses[name]
+	}
+	if created {
+		return set, http.StatusCreated, nil
+	}
+	return set, http.StatusOK, nil
+}
+
+func (h *Handler) remove(r *http.Request, id identity.Identity) (any, int, error) {
+	ctx, namespace, name := r.Context(), r.PathValue("namespace"), r.PathValue("name")
+	if err := firstOf(h.store.checkNamespace(namespace), checkName(name)); err != nil {
+		return nil, 0, err
+	}
+	// Who may update it may empty it. A right to delete is not asked for: in Kubernetes it is one to read, and nobody should need it.
+	if err := h.rights.require(ctx, id, "update", namespace, name); err != nil {
+		return nil, 0, err
+	}
+	if err := h.confirmed(r, id, namespace, name); err != nil {
+		return nil, 0, err
+	}
+	was, err := h.store.Delete(ctx, namespace, name)
+	return was, http.StatusOK, err
+}
+
+// confirmed refuses to delete what is in use, unless the request repeats the name.
+func (h *Handler) confirmed(r *http.Request, id identity.Identity, namespace, name string) error {
+	if r.URL.Query().Get("confirm") == name {
+		return nil
+	}
+	uses, err := h.usesFor(r.Context(), id, namespace)
+	if err != nil || len(uses[name]) == 0 {
+		return err
+	}
+	return problem(http.StatusConflict, "the Secret %s is in use by %s, which cannot start without it: confirm with its name", name, named(uses[name]))
+}
+
+func (h *Handler) show(r *http.Request, id identity.Identity) (any, int, error) {
+	of := types.NamespacedName{Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
+	password, err := h.reveal(r.Context(), id, r.PathValue("kind"), of)
+	if err != nil {
+		return nil, 0, err
+	}
+	if bound, found, _, err := h.find(r.Context(), r.PathValue("kind"), of); err == nil && found {
+		bound.Tell(id.Username)
+	}
+	return password, http.StatusOK, nil
+}
+
+func named(uses []operatorapi.SecretUse) string {
+	all := make([]string, 0, len(uses))
+	for _, u := range uses {
+		all = append(all, u.Kind+" "+u.Name)
+	}
+	return strings.Join(all, ", ")
+}

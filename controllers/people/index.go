@@ -1,0 +1,117 @@
+package people
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/portico-platform/portico/api/operatorapi"
+)
+
+// The operator may read Secrets by name and not list them: a right to list is one to read them all, for whoever steals its token. So the
+// names of those that people set are the keys of a Secret of their own, without values. A name too many there harms nobody.
+
+// listed returns the names in the list of the namespace, sorted.
+func (s *Store) listed(ctx context.Context, namespace string) ([]string, error) {
+	index, err := s.index(ctx, namespace)
+	if err != nil || index == nil {
+		return nil, err
+	}
+	return slices.Sorted(maps.Keys(index.Data)), nil
+}
+
+// index returns the list, nil if there is none.
+func (s *Store) index(ctx context.Context, namespace string) (*corev1.Secret, error) {
+	index, err := s.find(ctx, namespace, operatorapi.SecretIndexName)
+	if err != nil || index == nil {
+		return nil, err
+	}
+	return index, checkOurs(index, operatorapi.SecretIndex)
+}
+
+// enlist puts the name into the list.
+func (s *Store) enlist(ctx context.Context, namespace, name string) error {
+	_, err := again(func() (bool, error) {
+		index, err := s.index(ctx, namespace)
+		if err != nil {
+			return false, err
+		}
+		if index == nil {
+			_, err := s.make(ctx, &corev1.Secret{
+				ObjectMeta: metav1.ObjectMeta{
+					Namespace: namespace, Name: operatorapi.SecretIndexName,
+					Labels: map[string]string{operatorapi.LabelSecretValues: operatorapi.SecretIndex},
+				},
+				Type: corev1.SecretTypeOpaque, Data: map[string][]byte{name: {}},
+			})
+			return false, err
+		}
+		if _, there := index.Data[name]; there {
+			return false, nil
+		}
+		change, err := s.room(ctx, namespace, index)
+		if err != nil {
+			return false, err
+		}
+		change[name] = []byte{}
+		_, err = s.patch(ctx, index, change, nil)
+		return false, err
+	})
+	return err
+}
+
+// room returns the change of the list by which it has room for one name more.
+func (s *Store) room(ctx context.Context, namespace string, index *corev1.Secret) (map[string]any, error) {
+	change := map[string]any{}
+	if len(index.Data) < operatorapi.MaxSecrets {
+		return change, nil
+	}
+	gone, err := s.gone(ctx, namespace, index)
+	if err != nil {
+		return nil, err
+	}
+	if len(gone) == 0 {
+		return nil, problem(http.StatusUnprocessableEntity, "namespace %s has %d Secrets with values that were set here, which is the most: delete one, or use more keys",
+			namespace, len(index.Data))
+	}
+	for _, one := range gone {
+		change[one] = nil
+	}
+	return change, nil
+}
+
+// gone returns the names in the list that no Secret has any more: others delete Secrets, too.
+func (s *Store) gone(ctx context.Context, namespace string, index *corev1.Secret) (names []string, err error) {
+	for _, name := range slices.Sorted(maps.Keys(index.Data)) {
+		secret, err := s.find(ctx, namespace, name)
+		if err != nil {
+			return nil, err
+		}
+		if secret == nil {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// strike takes the name off the list, unless somebody has made a Secret of it since. A name that stays harms nobody.
+func (s *Store) strike(ctx context.Context, namespace, name string) {
+	_, _ = again(func() (bool, error) {
+		index, err := s.index(ctx, namespace)
+		if err != nil || index == nil {
+			return false, err
+		}
+		if _, there := index.Data[name]; !there {
+			return false, nil
+		}
+		if secret, err := s.find(ctx, namespace, name); err != nil || secret != nil {
+			return false, err
+		}
+		_, err = s.patch(ctx, index, map[string]any{name: nil}, nil)
+		return false, err
+	})
+}
