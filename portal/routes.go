@@ -92,6 +92,7 @@ func (p Parts) browser(b *auth.Browser) http.Handler {
 	r.Get(auth.SignInPath, b.SignIn)
 	r.Get(auth.LoginPath, b.Login)
 	r.Get(auth.CallbackPath, b.Callback)
+	r.Get(auth.ConfirmPath, b.Confirm)
 	r.Post(auth.LogoutPath, b.Logout)
 	r.Get(auth.SignedOutPath, b.SignedOut)
 	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {

@@ -7,13 +7,14 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"golang.org/x/oauth2"
+
+	"github.com/portico-platform/portico/api/identity"
 )
 
 // maxAnswer bounds what is told of the provider's words.
-const maxAnswer = 300
+const maxAnswer = identity.Longest
 
 // AnswerError is what the identity provider answered in place of what it was asked for. Where it may be another answer in a
 // moment, a *ProviderError is around it.
@@ -118,16 +119,5 @@ func asking(doing string, err error, secrets ...string) error {
 	return answered(&AnswerError{Doing: doing, Detail: hide(err.Error())})
 }
 
-// clean makes s fit for a page and for a line of a log: printable characters and single blanks only, cut at maxAnswer runes.
-func clean(s string) string {
-	s = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
-			return ' '
-		}
-		return r
-	}, s)), " ")
-	if runes := []rune(s); len(runes) > maxAnswer {
-		return string(runes[:maxAnswer]) + "…"
-	}
-	return s
-}
+// clean makes s fit for a page and for a line of a log.
+func clean(s string) string { return identity.Clean(s) }

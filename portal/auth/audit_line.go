@@ -47,12 +47,12 @@ func (rec *record) tell(ctx context.Context, l line) {
 		}
 	}
 	all = append(all, slog.String("requestID", rec.id), slog.Bool("audit", true))
-	rec.log.LogAttrs(ctx, slog.LevelInfo, l.event, append(all, rec.actor.known()...)...)
+	rec.log.LogAttrs(ctx, slog.LevelInfo, l.event, append(all, known(rec.actor)...)...)
 }
 
 // known returns the names by which people know the user, for the log only. Rights go by the username: a provider may let anybody
 // choose these names.
-func (id Identity) known() (out []slog.Attr) {
+func known(id Identity) (out []slog.Attr) {
 	if id.ServiceAccount {
 		return nil
 	}
@@ -109,11 +109,12 @@ func (n *notes) toldNoLog() (before bool) {
 // What is done with sessions, as lines name it.
 const (
 	signIn  = "sign-in"
-	renewal = "renew" // of a session that lapsed
+	renewal = "renew"   // of a session that lapsed
+	confirm = "confirm" // whose session it is
 	signOut = "sign-out"
 )
 
-// noteSession logs what became of a sign-in, a renewal or a sign-out. subject is who it is about at the identity provider, if the request
+// noteSession logs what became of a sign-in, a renewal, a confirmation or a sign-out. subject is who it is about at the identity provider, if the request
 // is the provider's and not the user's.
 func noteSession(ctx context.Context, verb, subject string, outcome Outcome, reason string) {
 	rec := recordOf(ctx)
@@ -121,7 +122,7 @@ func noteSession(ctx context.Context, verb, subject string, outcome Outcome, rea
 		return
 	}
 	event := verb
-	if verb == renewal {
+	if verb == renewal || verb == confirm {
 		event = signIn
 	}
 	rec.tell(ctx, line{
@@ -134,6 +135,10 @@ func refusalOf(err error) (Outcome, string) {
 	var refused *RefusedError
 	var answer *AnswerError
 	switch {
+	case errors.Is(err, errAnother):
+		return Forbidden, "another"
+	case errors.Is(err, errNotAsked):
+		return Forbidden, "notFresh"
 	case errors.As(err, &refused):
 		return Forbidden, "notAllowed"
 	case errors.As(err, &answer):

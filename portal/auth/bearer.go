@@ -109,6 +109,9 @@ func (b *Bearer) Require(refuse Refuse) func(http.Handler) http.Handler {
 			}
 			note(r.Context(), c.id)
 			ctx := WithIdentity(r.Context(), c.id)
+			if !c.reviewed {
+				ctx = WithToken(ctx, token)
+			}
 			alive := func() error { return b.alive(ctx, c, token) }
 			next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, sessionKey, alive)))
 		})

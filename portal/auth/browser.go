@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"github.com/portico-platform/portico/api/identity"
 )
 
 // The paths of signing in and out.
@@ -19,6 +21,7 @@ const (
 	CallbackPath  = "/auth/callback"
 	LogoutPath    = "/auth/logout"
 	SignedOutPath = "/auth/signed-out"
+	ConfirmPath   = "/auth/confirm" // where users sign in again for what takes a fresh sign-in
 )
 
 // Browser signs users in and out, and says who a request with a cookie is from.
@@ -43,6 +46,8 @@ type Pages interface {
 	// Ended is the page for what was sent after the session had ended; href is where signing in begins, to come back to
 	// the page that sent it.
 	Ended(w http.ResponseWriter, r *http.Request, href string)
+	// Unconfirmed says why a sign-in did not confirm who the user of a session is.
+	Unconfirmed(w http.ResponseWriter, r *http.Request, u Unconfirmed)
 	// Problem says what went wrong; title and detail are for the user.
 	Problem(w http.ResponseWriter, r *http.Request, status int, title, detail string)
 }
@@ -74,7 +79,7 @@ func (b *Browser) Require(next http.Handler) http.Handler {
 		switch {
 		case err == nil:
 			note(r.Context(), s.identity())
-			ctx := WithIdentity(r.Context(), s.identity())
+			ctx := b.withConfirmation(WithIdentity(r.Context(), s.identity()), r, s)
 			next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, sessionKey, b.lasting(s))))
 		case errors.As(err, &refused):
 			note(r.Context(), s.identity())
@@ -227,7 +232,7 @@ func localPath(s string) string {
 		return "/"
 	case !strings.HasPrefix(s, "/"), strings.HasPrefix(s, "//"), strings.Contains(s, `\`), strings.HasPrefix(u.Path, "//"):
 		return "/"
-	case strings.Contains(u.Path, `\`), strings.ContainsFunc(s, unprintable), strings.HasPrefix(u.Path, "/auth/"):
+	case strings.Contains(u.Path, `\`), strings.ContainsFunc(s, identity.Unprintable), strings.HasPrefix(u.Path, "/auth/"):
 		return "/"
 	case len(s) > 2000:
 		return "/"

@@ -7,11 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/portico-platform/portico/api/identity"
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
 func TestClaimsByNameAndByPath(t *testing.T) {
-	var c claimSet
+	var c identity.ClaimSet
 	if err := json.Unmarshal([]byte(`{
 		"groups": "plain", "cognito:groups": "cognito", "https://example.com/groups": "a URL", "realm_access": {"roles": "realm"},
 		"resource_access": {"my.app": {"roles": "of a client with a dot"}, "my": {"app": {"roles": "of another"}}},
@@ -25,7 +26,7 @@ func TestClaimsByNameAndByPath(t *testing.T) {
 		"https://example.com/claims.team": "below a URL",
 		"realm_access.other":              "", "text.more": "", "none": "", "none.at.all": "", ".": "", "realm_access.": "", ".roles": "", "": "",
 	} {
-		raw, ok := c.at(path)
+		raw, ok := c.At(path)
 		var got string
 		if ok && json.Unmarshal(raw, &got) != nil || ok != (want != "") || got != want {
 			t.Errorf("%s: %s, %v, want %q", path, raw, ok, want)

@@ -6,9 +6,10 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+
+	"github.com/portico-platform/portico/api/identity"
 )
 
 // Config says who signs users in, and under which names Kubernetes knows them.
@@ -23,6 +24,8 @@ type Config struct {
 	GroupsOptional bool
 	Scopes         []string // what signing in asks for; empty: DefaultScopes, as far as the provider lists them
 	AuthMethod     string   // client_secret_basic or client_secret_post; empty: as the provider says
+	// ConfirmPrompt is the prompt of a fresh sign-in: login or select_account; empty: none.
+	ConfirmPrompt string
 	// PostLogoutRedirect has the provider's sign-out page send browsers back here; without being told that address beforehand
 	// most refuse it.
 	PostLogoutRedirect bool
@@ -50,23 +53,27 @@ func (c Config) Check() error {
 
 // checkSignIn checks the settings for what the provider is asked and for how its claims are read.
 func (c Config) checkSignIn() error {
+	if err := c.claims().Check(); err != nil {
+		return err
+	}
 	switch {
-	case c.UsernameClaim == "" || c.GroupsClaim == "":
-		return errors.New("the username claim and the groups claim must not be empty")
-	case c.Prefix == "" || isSystem(c.Prefix):
-		return fmt.Errorf("prefix %q: it must be neither empty nor begin with system:, or the identity provider could name Kubernetes' own users", c.Prefix)
-	case strings.TrimLeftFunc(c.Prefix, unicode.IsSpace) != c.Prefix || strings.ContainsFunc(c.Prefix, unprintable):
-		return fmt.Errorf("prefix %q: it must not begin with a blank, which HTTP drops, nor have characters that cannot be printed", c.Prefix)
 	case c.CLIClientID == c.ClientID:
 		return fmt.Errorf("the client of command-line tools, %q, is the portal's own: register a public one for them", c.ClientID)
 	case len(c.Scopes) > 0 && !slices.Contains(c.Scopes, oidc.ScopeOpenID):
 		return fmt.Errorf("scopes %q: openid must be among them, or the identity provider does not say who signed in", strings.Join(c.Scopes, " "))
 	case c.AuthMethod != "" && c.AuthMethod != secretBasic && c.AuthMethod != secretPost:
 		return fmt.Errorf("client authentication %q: it is %s or %s, or empty for what the identity provider says", c.AuthMethod, secretBasic, secretPost)
+	case c.ConfirmPrompt != "" && c.ConfirmPrompt != DefaultConfirmPrompt && c.ConfirmPrompt != "select_account":
+		return fmt.Errorf("prompt %q of a fresh sign-in: it is login or select_account, or empty for none", c.ConfirmPrompt)
 	case c.AuthMethod != "" && c.ClientSecret == "":
 		return fmt.Errorf("client authentication %s needs the client's secret", c.AuthMethod)
 	}
 	return checkIssuer(c.IssuerURL)
+}
+
+// claims returns how the claims of a token are read.
+func (c Config) claims() identity.Claims {
+	return identity.Claims{Username: c.UsernameClaim, Groups: c.GroupsClaim, GroupsOptional: c.GroupsOptional, Prefix: c.Prefix}
 }
 
 // CheckGroupName refuses what pages cannot show as the name of a group.

@@ -23,7 +23,9 @@ const (
 	// maxCookie leaves room for name and attributes below the 4,096 bytes that browsers keep.
 	maxCookie = 3500
 	// maxGroupCookies bounds what each request brings, to some 14 KB. The 200 groups that Entra ID puts in a token, as IDs, take two.
-	maxGroupCookies = 3
+	maxGroupCookies = maxParts
+	// maxParts is how many cookies one thing is cut into at the most.
+	maxParts = 3
 	// maxGroupsText bounds groups that take little room when they are packed: each request to Kubernetes carries them unpacked.
 	maxGroupsText = 64 << 10
 )
@@ -124,10 +126,15 @@ func refused(format string, args ...any) *RefusedError {
 	return &RefusedError{Reason: fmt.Sprintf(format, args...)}
 }
 
-// writeGroups sets the cookies of the sealed groups, and clears those that the request brought and nobody needs any more.
+// writeGroups sets the cookies of the sealed groups.
 func writeGroups(w http.ResponseWriter, r *http.Request, sealed string, life time.Duration) {
-	for i := 1; i <= maxGroupCookies; i++ {
-		name := groupsCookie + strconv.Itoa(i)
+	writeParts(w, r, groupsCookie, sealed, life)
+}
+
+// writeParts sets the cookies of what is sealed, whose names begin so, and clears those that the request brought and nobody needs any more.
+func writeParts(w http.ResponseWriter, r *http.Request, prefix, sealed string, life time.Duration) {
+	for i := 1; i <= maxParts; i++ {
+		name := prefix + strconv.Itoa(i)
 		part := sealed[:min(len(sealed), maxCookie)]
 		sealed = sealed[len(part):]
 		switch {
@@ -140,19 +147,28 @@ func writeGroups(w http.ResponseWriter, r *http.Request, sealed string, life tim
 }
 
 func (b *Browser) readGroups(r *http.Request, s session) ([]string, error) {
-	var sealed strings.Builder
-	for i := range s.Apart.Cookies {
-		parts := r.CookiesNamed(groupsCookie + strconv.Itoa(i+1))
-		if len(parts) != 1 {
-			return nil, errSeal
-		}
-		sealed.WriteString(parts[0].Value)
+	sealed, err := readParts(r, groupsCookie, s.Apart.Cookies)
+	if err != nil {
+		return nil, err
 	}
-	packed, err := b.keys.open(s.groupsPurpose(), sealed.String())
+	packed, err := b.keys.open(s.groupsPurpose(), sealed)
 	if err != nil || groupsSum(packed) != s.Apart.Sum {
 		return nil, errSeal
 	}
 	return unpackGroups(packed)
+}
+
+// readParts returns what writeParts has cut into n cookies.
+func readParts(r *http.Request, prefix string, n int) (string, error) {
+	var sealed strings.Builder
+	for i := range n {
+		parts := r.CookiesNamed(prefix + strconv.Itoa(i+1))
+		if len(parts) != 1 {
+			return "", errSeal
+		}
+		sealed.WriteString(parts[0].Value)
+	}
+	return sealed.String(), nil
 }
 
 // groupsPurpose seals groups for one session: those of another do not open.
@@ -179,8 +195,13 @@ func pack(plain []byte) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
+// unpack returns what was packed, and no more than that many bytes of it.
+func unpack(packed []byte, most int64) ([]byte, error) {
+	return io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), most))
+}
+
 func unpackGroups(packed []byte) ([]string, error) {
-	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), maxGroupsText))
+	plain, err := unpack(packed, maxGroupsText)
 	if err != nil {
 		return nil, fmt.Errorf("reading the groups of a session: %w", err)
 	}
@@ -195,6 +216,7 @@ func unpackGroups(packed []byte) ([]string, error) {
 func clearSession(w http.ResponseWriter, r *http.Request) {
 	clearCookie(w, sessionCookie)
 	writeGroups(w, r, "", 0)
+	writeParts(w, r, confirmedCookie, "", 0)
 }
 
 // sealedSize returns how long a session is in its cookie.

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +21,8 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 	lru "k8s.io/apimachinery/pkg/util/cache"
+
+	"github.com/portico-platform/portico/api/identity"
 )
 
 const (
@@ -42,6 +45,7 @@ type login struct {
 	Expires  int64  `json:"x"`
 	Hint     string `json:"-"`           // by which the provider finds the user that it is not to ask
 	Renews   string `json:"o,omitempty"` // key of the session that it renews, if the provider does not ask the user anything
+	Confirms string `json:"f,omitempty"` // key of the session whose user it confirms, if the provider asks the user again
 }
 
 // cookie returns the name of the cookie that holds the sign-in with this state. The state is hashed because one that comes back
@@ -83,7 +87,8 @@ func (b *Browser) Login(w http.ResponseWriter, r *http.Request) {
 	b.toProvider(w, r, login{ReturnTo: back})
 }
 
-// toProvider sends the browser to the identity provider, which may ask the user nothing if l renews a session.
+// toProvider sends the browser to the identity provider, which may ask the user nothing if l renews a session, and must ask if it confirms
+// who that is.
 func (b *Browser) toProvider(w http.ResponseWriter, r *http.Request, l login) {
 	oauth, err := b.provider.client(r.Context())
 	if err != nil {
@@ -98,14 +103,29 @@ func (b *Browser) toProvider(w http.ResponseWriter, r *http.Request, l login) {
 	}
 	b.clearLogins(w, r)
 	setCookie(w, l.cookie(), sealed, loginLife)
-	opts := []oauth2.AuthCodeOption{oidc.Nonce(l.Nonce), oauth2.S256ChallengeOption(l.Verifier)}
-	if l.Renews != "" {
-		opts = append(opts, oauth2.SetAuthURLParam("prompt", "none"))
-		if l.Hint != "" {
-			opts = append(opts, oauth2.SetAuthURLParam("login_hint", l.Hint))
+	if l.Confirms != "" {
+		oauth.Scopes = withoutRefresh(oauth.Scopes)
+	}
+	opts := append(l.wishes(b.provider.cfg.ConfirmPrompt), oidc.Nonce(l.Nonce), oauth2.S256ChallengeOption(l.Verifier))
+	http.Redirect(w, r, oauth.AuthCodeURL(l.State, opts...), http.StatusSeeOther)
+}
+
+// wishes returns what the provider is asked for beyond a plain sign-in; confirm is the prompt of a fresh one.
+func (l login) wishes(confirm string) (all []oauth2.AuthCodeOption) {
+	wish := func(name, value string) {
+		if value != "" {
+			all = append(all, oauth2.SetAuthURLParam(name, value))
 		}
 	}
-	http.Redirect(w, r, oauth.AuthCodeURL(l.State, opts...), http.StatusSeeOther)
+	switch {
+	case l.Renews != "":
+		wish("prompt", "none")
+	case l.Confirms != "":
+		wish("prompt", confirm)
+		wish("max_age", strconv.Itoa(int(identity.Fresh.Seconds()))) // by the standard the provider must tell then when the user signed in
+	}
+	wish("login_hint", l.Hint)
+	return all
 }
 
 // sealLogin seals l for its cookie. The way back to a page whose address is very long is left out.
@@ -152,7 +172,7 @@ func (b *Browser) openLogin(sealed string) (l login, err error) {
 // errNotStarted means that this browser did not begin this sign-in, or too long ago.
 var errNotStarted = errors.New("no sign-in of this browser under way")
 
-// Callback takes the identity provider's answer and begins a session, or renews one.
+// Callback takes the identity provider's answer and begins a session, renews one, or confirms whose it is.
 func (b *Browser) Callback(w http.ResponseWriter, r *http.Request) {
 	l, err := b.takeLogin(w, r)
 	if err != nil {
@@ -161,8 +181,12 @@ func (b *Browser) Callback(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), 2*providerTimeout)
 	defer cancel()
-	if l.Renews != "" {
+	switch {
+	case l.Renews != "":
 		b.renew(w, r.WithContext(ctx), l)
+		return
+	case l.Confirms != "":
+		b.confirm(w, r.WithContext(ctx), l)
 		return
 	}
 	s, err := b.begin(ctx, l, r.URL.Query())
@@ -211,34 +235,15 @@ func (b *Browser) takeLogin(w http.ResponseWriter, r *http.Request) (login, erro
 
 // begin trades the code of the answer for tokens, and the ID token for a session.
 func (b *Browser) begin(ctx context.Context, l login, answer url.Values) (session, error) {
-	if code := answer.Get("error"); code != "" {
-		return session{}, &AnswerError{Doing: "signing in", Code: clean(code), Detail: clean(answer.Get("error_description"))}
-	}
-	tok, err := b.provider.trade(ctx, answer.Get("code"), l.Verifier)
-	if err != nil {
-		return session{}, err
-	}
-	raw, ok := tok.Extra("id_token").(string)
-	if !ok {
-		return session{}, &AnswerError{Doing: "signing in", Detail: "tokens without an ID token"}
-	}
-	idToken, err := b.provider.verify(ctx, raw, []string{b.provider.cfg.ClientID})
-	if err != nil {
-		return session{}, err
-	}
-	// go-oidc leaves the nonce to us.
-	if subtle.ConstantTimeCompare([]byte(idToken.Nonce), []byte(l.Nonce)) != 1 {
-		return session{}, fmt.Errorf("%w: its nonce is not the one of this sign-in", ErrBadToken)
-	}
-	id, err := b.provider.identity(idToken)
+	got, err := b.redeem(ctx, l, answer)
 	if err != nil {
 		return session{}, err
 	}
 	now := b.now().Unix()
 	return session{
-		ID: newSessionID(), Subject: idToken.Subject, Username: id.Username, Groups: id.Groups, Name: id.Name,
-		Email: id.Email, Start: now, Seen: now, Checked: now, TokenEnd: idToken.Expiry.Unix(), Refresh: tok.RefreshToken,
-		SID: sidOf(idToken), Hint: loginHint(idToken),
+		ID: newSessionID(), Subject: got.token.Subject, Username: got.id.Username, Groups: got.id.Groups, Name: got.id.Name,
+		Email: got.id.Email, Start: now, Seen: now, Checked: now, TokenEnd: got.token.Expiry.Unix(), Refresh: got.refresh,
+		SID: sidOf(got.token), Hint: loginHint(got.token),
 	}, nil
 }
 

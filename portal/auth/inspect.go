@@ -15,6 +15,8 @@ import (
 	"text/tabwriter"
 	"time"
 	"unicode"
+
+	"github.com/portico-platform/portico/api/identity"
 )
 
 // Inspection is what to look at: the settings, and how far a token gets with them.
@@ -106,8 +108,8 @@ func (i *inspector) discovery(ctx context.Context) *discovered {
 	i.line("signs with", strings.Join(said.Algorithms, ", "))
 	i.line("scopes it lists", strings.Join(said.Scopes, " "))
 	i.line("client authentication it lists", strings.Join(said.AuthMethods, ", "))
-	if len(said.Algorithms) > 0 && !slices.ContainsFunc(said.Algorithms, func(a string) bool { return slices.Contains(algorithms, a) }) {
-		i.wrong("The identity provider signs with none of %s: choose one of them there.", strings.Join(algorithms, ", "))
+	if len(said.Algorithms) > 0 && !slices.ContainsFunc(said.Algorithms, func(a string) bool { return slices.Contains(identity.Algorithms, a) }) {
+		i.wrong("The identity provider signs with none of %s: choose one of them there.", strings.Join(identity.Algorithms, ", "))
 	}
 	return found
 }
@@ -130,8 +132,7 @@ func (i *inspector) get(ctx context.Context, address string, into any) error {
 	if err != nil {
 		return err
 	}
-	fetcher := &providerKeyFetcher{next: http.DefaultTransport, now: i.Now}
-	body, err := fetcher.fetch(req)
+	body, err := identity.FetchKeys(req)
 	if err != nil {
 		return err
 	}
@@ -180,7 +181,7 @@ func (i *inspector) tools(found *discovered) {
 func (i *inspector) token(ctx context.Context) {
 	i.title("Token")
 	payload, err := payloadOf(i.Token)
-	var claims claimSet
+	var claims identity.ClaimSet
 	if err != nil || json.Unmarshal(payload, &claims) != nil {
 		i.wrong("What was given is no signed token (JWT) that can be read. Opaque access tokens are of no use here: give an ID token.")
 		return
@@ -195,7 +196,7 @@ func (i *inspector) token(ctx context.Context) {
 		}, indented.String()))
 	}
 	i.verified(ctx)
-	id, err := i.Config.who(claims)
+	id, err := i.Config.claims().Who(claims)
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		i.wrong("%s", refused.Reason)
 		if refused.Cause != nil {
@@ -209,7 +210,7 @@ func (i *inspector) token(ctx context.Context) {
 	i.groups(id)
 	now := i.Now().Unix()
 	if _, _, err := fit(session{
-		ID: newSessionID(), Subject: claims.text("sub"), Username: id.Username, Groups: id.Groups, Name: id.Name, Email: id.Email,
+		ID: newSessionID(), Subject: claims.Text("sub"), Username: id.Username, Groups: id.Groups, Name: id.Name, Email: id.Email,
 		Start: now, Seen: now, Checked: now, TokenEnd: now,
 	}); err != nil {
 		i.wrong("%s", err)

@@ -3,6 +3,8 @@ package auth
 import (
 	"fmt"
 	"strings"
+
+	"github.com/portico-platform/portico/api/identity"
 )
 
 // maxUsername bounds the names that are looked at; members of Teams have no longer ones.
@@ -41,7 +43,7 @@ func NameUser(prefix, text string) (Named, error) {
 		why = groupWords(strings.TrimPrefix(name, "group:"))
 	default:
 		name = strings.TrimPrefix(name, prefix)
-		if err := checkName("username", name); err != nil {
+		if err := identity.CheckName("username", name); err != nil {
 			why = err.Error()
 		}
 	}

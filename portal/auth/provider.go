@@ -2,25 +2,19 @@ package auth
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 	"golang.org/x/sync/singleflight"
+
+	"github.com/portico-platform/portico/api/identity"
 )
 
-// algorithms are the signatures that are accepted: asymmetric ones only, whatever the provider announces.
-var algorithms = []string{
-	oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384,
-	oidc.PS512, oidc.EdDSA,
-}
-
 // providerTimeout bounds one request to the identity provider.
-const providerTimeout = 10 * time.Second
+const providerTimeout = identity.Timeout
 
 // discoverAgain is how long a provider that told nothing of itself is left alone.
 const discoverAgain = 3 * time.Second
@@ -131,59 +125,10 @@ func (p *Provider) verify(ctx context.Context, raw string, audiences []string) (
 	if err != nil {
 		return nil, err
 	}
-	// The audience is checked below, for there may be several.
-	v := oidc.NewVerifier(p.cfg.IssuerURL, found.keys, &oidc.Config{
-		SkipClientIDCheck:    true,
-		SupportedSigningAlgs: algorithms, Now: p.now,
-	})
-	ctx, out := withOutage(ctx)
-	tok, err := v.Verify(p.with(ctx), raw)
-	switch {
-	case out.err != nil:
-		return nil, &ProviderError{Doing: fetchingProviderKeys, Cause: out.err}
-	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrBadToken, err)
-	}
-	if !slices.ContainsFunc(tok.Audience, func(a string) bool { return slices.Contains(audiences, a) }) {
-		return nil, fmt.Errorf("%w: it is for %q", ErrBadToken, tok.Audience)
-	}
-	return tok, nil
+	return identity.Verify(p.with(ctx), p.cfg.IssuerURL, found.keys, raw, audiences, p.now)
 }
 
 // identity reads the caller from a verified ID token. A *RefusedError says why this user may not come in.
 func (p *Provider) identity(tok *oidc.IDToken) (Identity, error) {
-	var claims claimSet
-	if err := tok.Claims(&claims); err != nil {
-		return Identity{}, fmt.Errorf("%w: its claims: %w", ErrBadToken, err)
-	}
-	if _, isEvent := claims["events"]; isEvent {
-		return Identity{}, fmt.Errorf("%w: it is a logout token", ErrBadToken)
-	}
-	return p.cfg.who(claims)
+	return p.cfg.claims().Of(tok)
 }
-
-// RefusedError says why a user may not come in; Reason is for the user.
-type RefusedError struct {
-	Reason string
-	Cause  error // for the log, may be nil
-}
-
-func (e *RefusedError) Error() string {
-	if e.Cause == nil {
-		return e.Reason
-	}
-	return e.Reason + " " + e.Cause.Error()
-}
-
-func (e *RefusedError) Unwrap() error { return e.Cause }
-
-// ProviderError says that the identity provider could not be asked, or has a failure of its own: then it is around an
-// *AnswerError.
-type ProviderError struct {
-	Doing string
-	Cause error
-}
-
-func (e *ProviderError) Error() string { return e.Doing + ": " + e.Cause.Error() }
-
-func (e *ProviderError) Unwrap() error { return e.Cause }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/portico-platform/portico/api/identity"
 	"github.com/portico-platform/portico/portal/auth/oidctest"
 )
 
@@ -33,7 +34,7 @@ func TestUnknownKeysDoNotBecomeAFloodOnTheProvider(t *testing.T) {
 	if w := g.call("Bearer " + good); w.Code != http.StatusOK {
 		t.Errorf("a good token: %d", w.Code)
 	}
-	g.later(providerKeysEvery)
+	g.later(identity.KeysEvery)
 	eventually(t, "a second fetch", func() bool {
 		g.call(junk(21))
 		return g.issuer.Fetches(oidctest.KeysPath) == 2
@@ -46,10 +47,10 @@ func TestAnOutageOfTheKeysIsNotABadToken(t *testing.T) {
 	if g.call("Bearer "+g.issuer.Token(oidctest.Claims{"iss": g.issuer.URL, "aud": "other"})).Code != http.StatusUnauthorized {
 		t.Fatal("the settings are not known")
 	}
-	g.later(providerKeysEvery)
+	g.later(identity.KeysEvery)
 	down.Store(true)
 	p := g.provider(t) // with no keys yet
-	p.found = &discovered{keys: newProviderKeys(t.Context(), g.issuer.URL+oidctest.KeysPath, g.clock.Now)}
+	p.found = &discovered{keys: identity.NewKeys(t.Context(), g.issuer.URL+oidctest.KeysPath, g.clock.Now)}
 	token := g.issuer.Token(oidctest.Claims{"aud": "api"})
 	var provider *ProviderError
 	for range 2 {
@@ -61,7 +62,7 @@ func TestAnOutageOfTheKeysIsNotABadToken(t *testing.T) {
 		return g.call("Bearer "+withKey(token, "x")).Code == http.StatusServiceUnavailable
 	})
 	down.Store(false)
-	g.later(providerKeysEvery)
+	g.later(identity.KeysEvery)
 	eventually(t, "the keys", func() bool {
 		_, err := p.verify(t.Context(), token, []string{"api"})
 		return err == nil
@@ -78,16 +79,16 @@ func TestAnOutageOfTheKeysEndsNoSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found.keys = newProviderKeys(t.Context(), s.issuer.URL+oidctest.KeysPath, s.clock.Now) // they have been forgotten
+	found.keys = identity.NewKeys(t.Context(), s.issuer.URL+oidctest.KeysPath, s.clock.Now) // they have been forgotten
 	s.see(t, cookies, "oidc:alice oidc:dev")
 	down.Store(false)
-	s.later(providerKeysEvery + retryAfter)
-	found.keys = newProviderKeys(t.Context(), s.issuer.URL+oidctest.KeysPath, s.clock.Now)
+	s.later(identity.KeysEvery + retryAfter)
+	found.keys = identity.NewKeys(t.Context(), s.issuer.URL+oidctest.KeysPath, s.clock.Now)
 	s.see(t, cookies, "oidc:alice oidc:ops") // with the refresh token that came without keys to verify the rest
 
 	down.Store(true)
-	s.later(providerKeysEvery)
-	found.keys = newProviderKeys(t.Context(), s.issuer.URL+oidctest.KeysPath, s.clock.Now)
+	s.later(identity.KeysEvery)
+	found.keys = identity.NewKeys(t.Context(), s.issuer.URL+oidctest.KeysPath, s.clock.Now)
 	if r := s.signIn(t, jar{}, alice); r.StatusCode != http.StatusBadGateway {
 		t.Errorf("sign-in: %d %s", r.StatusCode, r.body)
 	}

@@ -56,7 +56,7 @@ func (rec *record) finish(out *response, r *http.Request, took time.Duration) {
 		slog.String("actor", rec.actor.Username), slog.String("verb", r.Method),
 		slog.String("object", r.URL.Path), slog.Int("status", out.status()), slog.String("decision", decision(out.status())),
 		slog.String("requestID", rec.id), slog.Duration("duration", took),
-	}, rec.actor.known()...)...)
+	}, known(rec.actor)...)...)
 }
 
 // rescue turns a panic into an opaque answer, unless one was begun. It must be deferred.

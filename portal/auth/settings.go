@@ -11,10 +11,15 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+
+	"github.com/portico-platform/portico/api/identity"
 )
 
 // DefaultScopes are asked for if nothing else is set, as far as the provider lists them.
 const DefaultScopes = "openid profile email groups offline_access"
+
+// DefaultConfirmPrompt has the provider ask users again who have a session there.
+const DefaultConfirmPrompt = "login"
 
 // The ways in which a client shows its secret at the token endpoint, as OpenID Connect calls them.
 const (
@@ -40,7 +45,7 @@ type settings struct {
 type discovered struct {
 	*oidc.Provider
 	settings settings
-	keys     *providerKeys
+	keys     *identity.Keys
 }
 
 // after keeps the keys of before if they are still at that address: they are known, and fetched no more often than they may be.
@@ -67,7 +72,7 @@ func (p *Provider) ask(ctx context.Context) (*discovered, error) {
 	if err := said.checkAddresses(found.Endpoint()); err != nil {
 		return nil, &ProviderError{Doing: doing, Cause: &AnswerError{Doing: doing, Detail: err.Error()}}
 	}
-	return &discovered{Provider: found, settings: said, keys: newProviderKeys(ctx, said.Keys, p.now)}, nil
+	return &discovered{Provider: found, settings: said, keys: identity.NewKeys(ctx, said.Keys, p.now)}, nil
 }
 
 // checkAddresses refuses addresses to which secrets would go in clear, and keys that anybody on the way could replace.

@@ -81,6 +81,12 @@ func (plainPages) Ended(w http.ResponseWriter, _ *http.Request, href string) {
 	_, _ = io.WriteString(w, "ended; sign in at "+href)
 }
 
+func (plainPages) Unconfirmed(w http.ResponseWriter, r *http.Request, u Unconfirmed) {
+	id, _ := FromContext(r.Context())
+	w.WriteHeader(u.Status)
+	_, _ = io.WriteString(w, id.Username+": "+u.Title+": "+u.Detail+" Back to "+u.Back+" "+u.EndSession)
+}
+
 func (plainPages) Problem(w http.ResponseWriter, _ *http.Request, status int, title, detail string) {
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, title+": "+detail)
@@ -110,9 +116,13 @@ func newSite(t *testing.T) *site {
 	mux.HandleFunc("GET "+SignInPath, s.SignIn)
 	mux.HandleFunc("GET "+LoginPath, s.Login)
 	mux.HandleFunc("GET "+CallbackPath, s.Callback)
+	mux.HandleFunc("GET "+ConfirmPath, s.Confirm)
 	mux.HandleFunc("POST "+LogoutPath, s.Logout)
 	mux.HandleFunc("POST "+BackChannelPath, s.BackChannelLogout)
 	mux.HandleFunc("GET "+SignedOutPath, s.SignedOut)
+	mux.Handle("/token", s.Require(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // no page of ours shows it
+		_, _ = io.WriteString(w, Token(r.Context()))
+	})))
 	mux.Handle("/", s.Require(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, _ := FromContext(r.Context())
 		_, _ = io.WriteString(w, id.Username+" "+strings.Join(id.Groups, ","))
@@ -125,7 +135,7 @@ func (s *site) provider(t *testing.T) *Provider {
 	t.Helper()
 	p, err := NewProvider(Config{
 		IssuerURL: s.issuer.URL, ClientID: "portal", PublicURL: portalURL, UsernameClaim: "preferred_username",
-		GroupsClaim: "groups", GroupsOptional: true, Prefix: "oidc:", Audiences: []string{"api"},
+		GroupsClaim: "groups", GroupsOptional: true, Prefix: "oidc:", Audiences: []string{"api"}, ConfirmPrompt: DefaultConfirmPrompt,
 	}, s.clock.Now)
 	if err != nil {
 		t.Fatal(err)

@@ -241,7 +241,7 @@ func TestParseRefuses(t *testing.T) {
 		"- 1":                          "not an object",
 		"":                             "not an object",
 		"spec: {}\n---\nspec: {}":      "several documents",
-		"apiVersion: v1\nkind: Secret": "a S3Bucket of portico.dev/v1alpha1 is wanted",
+		"apiVersion: v1\nkind: Secret": "an S3Bucket of portico.dev/v1alpha1 is wanted",
 		"metadata: x":                  "metadata must be an object",
 		"spec: 1":                      "spec must be an object",
 		"metadata: {name: 1}":          "put it in quotes",
@@ -256,7 +256,7 @@ func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"[]": "not a JSON object", "null": "not a JSON object", "{": "not a JSON object", `{"spec":{},"spec":{}}`: "ambiguous",
 		`{"kind":"Secret","apiVersion":"v1"}`: "is wanted",
-		`{"kind":"Secret"}`:                   "this is a Secret of portico.dev/v1alpha1; a S3Bucket of portico.dev/v1alpha1 is wanted",
+		`{"kind":"Secret"}`:                   "this is a Secret of portico.dev/v1alpha1; an S3Bucket of portico.dev/v1alpha1 is wanted",
 		`{"kind":5}`:                          "this is a 5 of portico.dev/v1alpha1",
 	} {
 		if _, err := k.ParseJSON([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

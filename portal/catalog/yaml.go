@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/portico-platform/portico/api/spoken"
 )
 
 // ToYAML writes the object as a user would: without status and what the API server keeps for itself.
@@ -78,7 +80,7 @@ func (k Kind) check(m map[string]any) (*unstructured.Unstructured, error) {
 		}
 	}
 	if m["kind"] != wanted["kind"] || m["apiVersion"] != wanted["apiVersion"] {
-		return nil, fmt.Errorf("this is a %v of %v; a %s of %s is wanted", m["kind"], m["apiVersion"], wanted["kind"], wanted["apiVersion"])
+		return nil, fmt.Errorf("this is %s of %v; %s of %s is wanted", spoken.A(fmt.Sprint(m["kind"])), m["apiVersion"], spoken.A(fmt.Sprint(wanted["kind"])), wanted["apiVersion"])
 	}
 	obj := &unstructured.Unstructured{Object: m}
 	return obj, k.checkShape(obj)

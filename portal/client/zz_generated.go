@@ -18,10 +18,12 @@ var Kinds = []Kind{
 	{Name: "S3Bucket", Plural: "s3buckets", Namespaced: true, ReadOnly: false},
 	{Name: "DomainClaim", Plural: "domainclaims", Namespaced: false, ReadOnly: true},
 	{Name: "RDSInstance", Plural: "rdsinstances", Namespaced: true, ReadOnly: false},
+	{Name: "DatabaseUser", Plural: "databaseusers", Namespaced: true, ReadOnly: false},
 	{Name: "PoolGateway", Plural: "poolgateways", Namespaced: true, ReadOnly: true},
 	{Name: "GatewayHostnameRequest", Plural: "gatewayhostnamerequests", Namespaced: true, ReadOnly: false},
 	{Name: "HostnameGrant", Plural: "hostnamegrants", Namespaced: true, ReadOnly: true},
 	{Name: "SQSQueue", Plural: "sqsqueues", Namespaced: true, ReadOnly: false},
+	{Name: "AccessBinding", Plural: "accessbindings", Namespaced: true, ReadOnly: false},
 	{Name: "Team", Plural: "teams", Namespaced: false, ReadOnly: false},
 	{Name: "SNSTopic", Plural: "snstopics", Namespaced: true, ReadOnly: false},
 	{Name: "EC2Instance", Plural: "ec2instances", Namespaced: true, ReadOnly: false},
@@ -48,6 +50,11 @@ func (c *Client) RDSInstances(namespace string) Objects[v1alpha1.RDSInstance] {
 	return Objects[v1alpha1.RDSInstance]{client: c, base: "/namespaces/" + url.PathEscape(namespace) + "/rdsinstances"}
 }
 
+// DatabaseUsers are those of a namespace.
+func (c *Client) DatabaseUsers(namespace string) Objects[v1alpha1.DatabaseUser] {
+	return Objects[v1alpha1.DatabaseUser]{client: c, base: "/namespaces/" + url.PathEscape(namespace) + "/databaseusers"}
+}
+
 // PoolGateways are those of a namespace.
 func (c *Client) PoolGateways(namespace string) Objects[v1alpha1.PoolGateway] {
 	return Objects[v1alpha1.PoolGateway]{client: c, base: "/namespaces/" + url.PathEscape(namespace) + "/poolgateways"}
@@ -66,6 +73,11 @@ func (c *Client) HostnameGrants(namespace string) Objects[v1alpha1.HostnameGrant
 // SQSQueues are those of a namespace.
 func (c *Client) SQSQueues(namespace string) Objects[v1alpha1.SQSQueue] {
 	return Objects[v1alpha1.SQSQueue]{client: c, base: "/namespaces/" + url.PathEscape(namespace) + "/sqsqueues"}
+}
+
+// AccessBindings are those of a namespace.
+func (c *Client) AccessBindings(namespace string) Objects[v1alpha1.AccessBinding] {
+	return Objects[v1alpha1.AccessBinding]{client: c, base: "/namespaces/" + url.PathEscape(namespace) + "/accessbindings"}
 }
 
 // Teams are all of them: they belong to no namespace.
@@ -249,6 +261,12 @@ func (o Objects[T]) Put(ctx context.Context, name string, body *T, opts PutOptio
 	return doObject[T](ctx, r)
 }
 
+// Reveal: Show the password of one object.
+func (o Objects[T]) Reveal(ctx context.Context, name string) (*Password, error) {
+	r := o.client.request("POST", o.base+"/"+url.PathEscape(name)+"/reveal")
+	return do[Password](ctx, r)
+}
+
 // ListActivityOptions are the parameters of ListActivity; what is left zero is not sent.
 type ListActivityOptions struct {
 	Namespace string // Only of this namespace.
@@ -331,6 +349,37 @@ func (c *Client) CheckHostname(ctx context.Context, namespace string, opts Check
 	r := c.request("GET", "/namespaces/"+url.PathEscape(namespace)+"/hostnames/check")
 	opts.fill(r)
 	return do[HostnameAnswer](ctx, r)
+}
+
+// ListSecrets: List the Secrets whose values people set, without values.
+func (c *Client) ListSecrets(ctx context.Context, namespace string) (*SecretList, error) {
+	r := c.request("GET", "/namespaces/"+url.PathEscape(namespace)+"/secrets")
+	return do[SecretList](ctx, r)
+}
+
+// DeleteSecretOptions are the parameters of DeleteSecret; what is left zero is not sent.
+type DeleteSecretOptions struct {
+	Confirm string // The name, which confirms the deletion of a Secret that is in use.
+}
+
+func (o DeleteSecretOptions) fill(r *request) {
+	addQuery(r, "confirm", o.Confirm)
+}
+
+// DeleteSecret: Delete a Secret whose values people set.
+func (c *Client) DeleteSecret(ctx context.Context, namespace string, name string, opts DeleteSecretOptions) (*SecretValues, error) {
+	r := c.request("DELETE", "/namespaces/"+url.PathEscape(namespace)+"/secrets/"+url.PathEscape(name))
+	opts.fill(r)
+	return do[SecretValues](ctx, r)
+}
+
+// SetSecret: Set and remove values of a Secret.
+func (c *Client) SetSecret(ctx context.Context, namespace string, name string, body any) (*SecretValues, error) {
+	r := c.request("PATCH", "/namespaces/"+url.PathEscape(namespace)+"/secrets/"+url.PathEscape(name))
+	if err := r.send("application/merge-patch+json", body); err != nil {
+		return nil, err
+	}
+	return do[SecretValues](ctx, r)
 }
 
 // ListResourcesOptions are the parameters of ListResources; what is left zero is not sent.
@@ -499,10 +548,47 @@ type Namespaces struct {
 	Items []NamespaceItem `json:"items"`
 }
 
+// Password is as in the document.
+type Password struct {
+	Database string `json:"database,omitempty"`
+	Host     string `json:"host,omitempty"`
+	Password string `json:"password"`
+	Port     string `json:"port,omitempty"`
+	Type     string `json:"type,omitempty"` // Of the binding, such as postgresql.
+	Username string `json:"username,omitempty"`
+}
+
 // Plan is as in the document.
 type Plan struct {
 	At    time.Time `json:"at"`
 	Steps []Step    `json:"steps"`
+}
+
+// SecretKey is as in the document.
+type SecretKey struct {
+	Name  string     `json:"name"`
+	SetAt *time.Time `json:"setAt,omitempty"` // When it was set through Portico; absent if it was set in another way.
+	SetBy string     `json:"setBy,omitempty"` // By whom, as Kubernetes RBAC knows the user.
+}
+
+// SecretList is as in the document.
+type SecretList struct {
+	Items []SecretValues `json:"items"`
+}
+
+// SecretUse is as in the document.
+type SecretUse struct {
+	Effect string `json:"effect"` // When the object takes a new value.
+	Kind   string `json:"kind"`
+	Name   string `json:"name"`
+}
+
+// SecretValues is as in the document.
+type SecretValues struct {
+	Created time.Time   `json:"created"`
+	Keys    []SecretKey `json:"keys"` // Sorted. There is no way to read their values here.
+	Name    string      `json:"name"`
+	UsedBy  []SecretUse `json:"usedBy,omitempty"` // Objects whose spec names the Secret, as far as the caller may list them.
 }
 
 // Step is as in the document.

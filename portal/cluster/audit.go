@@ -67,6 +67,9 @@ func NoteDenied(ctx context.Context, err error) {
 			Reason: "noRight", AuditID: forbidden.AuditID,
 		})
 	}
+	if person, ok := errors.AsType[*PersonError](err); ok && person.outcome() == auth.Forbidden {
+		auth.NoteDenied(ctx, auth.Denial{Verb: person.Verb, Resource: person.Resource, Namespace: person.Namespace, Name: person.Name, Reason: "noRight"})
+	}
 	if tool, ok := errors.AsType[*ToolError](err); ok {
 		auth.NoteDenied(ctx, auth.Denial{Verb: "impersonate", Resource: "serviceaccounts", Namespace: tool.Namespace, Reason: "toolsNotLetIn"})
 	}

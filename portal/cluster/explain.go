@@ -55,10 +55,13 @@ func outcomeOf(err error) auth.Outcome {
 	var tool *ToolError
 	var changed *ChangedError
 	var noUser *auth.NoUserError
+	var person *PersonError
 	var status apierrors.APIStatus
 	switch {
 	case err == nil:
 		return auth.Done
+	case errors.As(err, &person):
+		return person.outcome()
 	case errors.As(err, &forbidden), errors.As(err, &tool):
 		return auth.Forbidden
 	case errors.As(err, &changed), apierrors.IsConflict(err):

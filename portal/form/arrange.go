@@ -8,7 +8,7 @@ import (
 )
 
 // maxInLine is how many inputs stand beside each other.
-const maxInLine = 3
+const maxInLine = 4
 
 // arranged keeps the groups among an object's fields small: the inputs of simple ones stand in a line, the others are
 // folded unless something must be entered there.

@@ -60,6 +60,7 @@ func (d Draft) Review(form views.Form, stored Stored) (views.Review, error) {
 	if d.kind.Name == v1alpha1.KindTeam && err == nil {
 		view.Effects, err = d.teamEffects(stored.Object)
 	}
+	view.Effects = append(view.Effects, d.accessEffects(nil, stored.Object)...)
 	return view, err
 }
 
@@ -93,6 +94,9 @@ func (s subject) effects(was, will *unstructured.Unstructured) []views.Effect {
 	if was.GetDeletionTimestamp() != nil && len(changed) > 0 {
 		return s.deletingEffects(will, changed)
 	}
+	if s.onlyAccess(was, will) {
+		changed = slices.DeleteFunc(changed, func(field string) bool { return field == "bindings" })
+	}
 	var all []views.Effect
 	for _, c := range s.kind.Changes {
 		if !slices.ContainsFunc(changed, func(field string) bool { return c.Holds(field, was, will) }) {
@@ -104,7 +108,7 @@ func (s subject) effects(was, will *unstructured.Unstructured) []views.Effect {
 		}
 		all = append(all, effect)
 	}
-	return all
+	return append(all, s.accessEffects(was, will)...)
 }
 
 // labelOf returns what the form calls a part of the object.

@@ -40,7 +40,9 @@ func (d Draft) View(view views.Form, offers Offers, portal string) (views.Form, 
 		view.Problems = problems(d.Errors)
 		return view, nil
 	}
-	view.Names = d.nameLists()
+	if view.Names = d.nameLists(); len(view.Names) > 0 {
+		view.Secrets = views.SecretsPath(d.Team.ID)
+	}
 	b := builder{subject: d.subject, Offers: offers, values: d.values, rows: d.rows}
 	view.Basic, view.Advanced = b.form()
 	b.suggestHostnames(view.Basic)

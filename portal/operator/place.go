@@ -23,7 +23,9 @@ const (
 	dialTimeout = 700 * time.Millisecond
 	// longest answer; a record is of a few hundred bytes.
 	longest = 1 << 20
-	idle    = 90 * time.Second
+	// longestErrand is that of an answer to people: the names and times of every key of a namespace.
+	longestErrand = 8 << 20
+	idle          = 90 * time.Second
 )
 
 // place is where the operator answers. Its address and its certificate are those of its Lease, which nobody but the

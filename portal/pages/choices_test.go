@@ -96,7 +96,7 @@ func TestNamesOfObjectsAreChosenAmongThoseThatExist(t *testing.T) {
 			[]string{deadQueue},
 			[]string{"list payments"},
 			askApp, app("add spec.bindings"),
-			[]string{"you may not list these in payments: type the name.", `name="spec.bindings[0].kind"`},
+			[]string{"You may not list these in payments: type the name.", `name="spec.bindings[0].kind"`},
 			[]string{"SQSQueue/dead", "none yet"},
 		},
 		{

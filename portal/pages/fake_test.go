@@ -52,6 +52,7 @@ type fakeCluster struct {
 	platform
 	owning
 	ender
+	keeping
 }
 
 func newFake(tb testing.TB, objects ...string) *fakeCluster {

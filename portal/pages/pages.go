@@ -17,6 +17,7 @@ import (
 	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/portal/pages/request"
 	"github.com/portico-platform/portico/portal/pages/resource"
+	"github.com/portico-platform/portico/portal/pages/secrets"
 	"github.com/portico-platform/portico/portal/pages/team"
 )
 
@@ -26,6 +27,7 @@ type Cluster interface {
 	admin.Cluster
 	request.Cluster
 	resource.Cluster
+	secrets.Cluster
 	team.Cluster
 	TeamReader
 }
@@ -42,9 +44,15 @@ type TeamReader interface {
 	TimesToReady(k catalog.Kind) overview.Times
 }
 
+// SecretRights says what a caller may do with Secrets.
+type SecretRights interface {
+	MaySecret(ctx context.Context, id auth.Identity, verb, namespace, name string) (bool, error)
+}
+
 // teamCluster is what the pages about teams need.
 type teamCluster interface {
 	page.Cluster
+	SecretRights
 	TeamReader
 }
 
@@ -57,6 +65,7 @@ type Pages struct {
 	team     *team.Pages
 	request  *request.Pages
 	resource *resource.Pages
+	secrets  *secrets.Pages
 }
 
 // Reach is where users reach what, as it stands in the lines that they copy.
@@ -85,6 +94,7 @@ func New(c Cluster, reach Reach, log *slog.Logger) *Pages {
 	return &Pages{
 		Base: base, cluster: c, reach: reach,
 		admin: admin.New(base, c), team: team.New(base, c), request: request.New(base, c, reach.Portal), resource: resource.New(base, c, reach.Portal),
+		secrets: secrets.New(base, c),
 	}
 }
 

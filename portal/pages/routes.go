@@ -35,5 +35,6 @@ func (p *Pages) teamRoutes(r chi.Router) {
 	r.Get("/about/live", p.Handler(p.aboutLive))
 	r.Get("/catalog/live", p.Handler(p.catalogLive))
 	p.request.Routes(r)
+	p.secrets.Routes(r)
 	p.resource.Routes(r)
 }

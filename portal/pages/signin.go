@@ -63,6 +63,27 @@ func (p *Pages) Problem(w http.ResponseWriter, r *http.Request, status int, titl
 	}
 }
 
+// Unconfirmed implements auth.Pages.
+func (p *Pages) Unconfirmed(w http.ResponseWriter, r *http.Request, u auth.Unconfirmed) {
+	id, err := page.Caller(r)
+	if err != nil {
+		p.Fail(w, r, err)
+		return
+	}
+	frame := p.Anybody(id, u.Title)
+	frame.Slim = true
+	view := views.Fault{
+		Frame: frame, Status: page.StatusLine(u.Status), Title: u.Title, Text: humanize.Sentence(u.Detail), Advice: "Nothing was changed, and you are still signed in here.",
+		RequestID: page.RequestID(r), Links: []views.Choice{{Value: u.Back, Label: "Back, to try again"}},
+	}
+	if u.EndSession != "" {
+		view.Links = append(view.Links, views.Choice{Value: u.EndSession, Label: "Sign out at the identity provider"})
+	}
+	if err := p.Show(w, r, u.Status, views.FaultPage(view)); err != nil {
+		http.Error(w, u.Title, u.Status)
+	}
+}
+
 func adviceFor(status int) string {
 	switch {
 	case status == http.StatusForbidden:

@@ -66,6 +66,7 @@ func TestGolden(t *testing.T) {
 		}
 		pages["form-"+strings.ToLower(k.Name)] = "/teams/" + team + "/new/" + k.Plural
 	}
+	pages["admin-rights"] = "/admin/rights"
 	maps.Copy(pages, hosts)
 	maps.Copy(pages, owned)
 	for name, path := range pages {
@@ -76,6 +77,9 @@ func TestGolden(t *testing.T) {
 			}
 			if owned[name] != "" {
 				f = ownedSite(t)
+			}
+			if name == "admin-rights" {
+				f = rightsSite(t)
 			}
 			if hosts[name] != "" {
 				f = happened(hostnameSite(t))

@@ -30,6 +30,9 @@ func (p *Pages) about(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if view.MaySetSecrets, err = p.maySetSecrets(r.Context(), id, s); err != nil {
+		return err
+	}
 	view.Tools = p.tools(s.Team.ID, p.reach.cli(r.Context()))
 	return p.Show(w, r, http.StatusOK, views.AboutPage(view))
 }
@@ -81,6 +84,15 @@ func (p *Pages) aboutOf(ctx context.Context, id auth.Identity, s page.Space, fra
 		}
 	}
 	return view, nil
+}
+
+// maySetSecrets reports whether the page where values of Secrets are set is of use to the caller.
+func (p *Pages) maySetSecrets(ctx context.Context, id auth.Identity, s page.Space) (bool, error) {
+	may, err := p.cluster.MaySecret(ctx, id, "update", s.Namespace, "")
+	if err == nil && !may {
+		may, err = p.cluster.MaySecret(ctx, id, "create", s.Namespace, "")
+	}
+	return may, err
 }
 
 func (p *Pages) addTeamQuotas(ctx context.Context, id auth.Identity, s page.Space, view *views.About) error {

@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/availability"
@@ -41,6 +42,7 @@ type Cluster interface {
 	HostnameReader
 	Writer
 	SessionEnder
+	PersonsAgent
 }
 
 // Reader reads for a caller, after checking access.
@@ -82,6 +84,14 @@ type Writer interface {
 // SessionEnder ends the sessions of users, for a caller, after checking access.
 type SessionEnder interface {
 	EndSessions(ctx context.Context, id auth.Identity, user string, dryRun bool) (cluster.Ended, error)
+}
+
+// PersonsAgent has the operator do what a person may do with Secrets, by the token that the request brought.
+type PersonsAgent interface {
+	Secrets(ctx context.Context, id auth.Identity, namespace string) (operatorapi.SecretList, error)
+	SetSecret(ctx context.Context, id auth.Identity, namespace, name string, change operatorapi.SecretChange) (operatorapi.Secret, error)
+	DeleteSecret(ctx context.Context, id auth.Identity, namespace, name, confirm string) (operatorapi.Secret, error)
+	Reveal(ctx context.Context, id auth.Identity, ref cluster.Ref) (operatorapi.Password, error)
 }
 
 // API answers for the callers that its bearer check lets through.
@@ -164,10 +174,12 @@ func (a *API) register(api huma.API) {
 	a.registerActivity(api)
 	a.registerHostnames(api)
 	a.registerSessions(api)
+	a.registerSecrets(api)
 	for _, k := range a.cluster.Kinds() {
 		a.registerReads(api, k)
 		a.registerChecks(api, k)
 		a.registerLogs(api, k)
+		a.registerReveal(api, k)
 		if k.Written() {
 			a.registerWrites(api, k)
 			a.registerEdits(api, k)

@@ -95,6 +95,9 @@ func possibleNamespace(verb string, k catalog.Kind, namespace string) error {
 
 func isNamespace(name string) bool { return len(validation.IsDNS1123Label(name)) == 0 }
 
+// isObjectName reports whether an object may have the name: it becomes part of the path of a request.
+func isObjectName(name string) bool { return len(validation.IsDNS1123Subdomain(name)) == 0 }
+
 // noNamespace returns the problem of a query for a name that no namespace can have.
 func noNamespace(ctx context.Context, name string) error {
 	return problem(ctx, http.StatusUnprocessableEntity, "there can be no such namespace", &huma.ErrorDetail{

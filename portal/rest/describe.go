@@ -45,6 +45,7 @@ var meanings = map[int]string{
 	http.StatusPreconditionRequired:  "If-Match (or, to create, If-None-Match: *) is missing.",
 	http.StatusTooManyRequests:       "The caller asks too often, or Kubernetes is busy: try again after Retry-After seconds.",
 	http.StatusInternalServerError:   "Something went wrong; the log has it under the request's ID.",
+	http.StatusNotImplemented:        "It is switched off: the operator was not told who signs people in.",
 	http.StatusServiceUnavailable:    "Kubernetes does not answer at the moment: try again after Retry-After seconds.",
 }
 

@@ -47,6 +47,7 @@ type fakeCluster struct {
 	checked []availability.Query
 	running
 	ender
+	agent
 	feed    feed
 	limiter *limit.Limiter
 	handler http.Handler // made by the first call

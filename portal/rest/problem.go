@@ -102,10 +102,13 @@ func (a *API) fail(ctx context.Context, err error) error {
 	var unavailable *cluster.UnavailableError
 	var broken *podlogs.BrokenError
 	var reads *podlogs.TooManyReadsError
+	var person *cluster.PersonError
 	var status apierrors.APIStatus
 	switch {
 	case errors.As(err, &forbidden):
 		return problem(ctx, http.StatusForbidden, forbidden.Error())
+	case errors.As(err, &person):
+		return fromOperator(ctx, person)
 	case errors.As(err, &tool):
 		return problem(ctx, http.StatusForbidden, tool.Error())
 	case errors.As(err, &reads):
@@ -121,6 +124,18 @@ func (a *API) fail(ctx context.Context, err error) error {
 	}
 	a.log.ErrorContext(ctx, "request failed", "error", err, "requestID", auth.RequestID(ctx))
 	return problem(ctx, http.StatusInternalServerError, "something went wrong; the error has been logged")
+}
+
+// fromOperator hands on what the operator told the caller.
+func fromOperator(ctx context.Context, e *cluster.PersonError) error {
+	p := problem(ctx, e.Status, e.Detail)
+	switch e.Status {
+	case http.StatusUnauthorized:
+		return huma.ErrorWithHeaders(p, http.Header{"WWW-Authenticate": {`Bearer realm="portico", error="invalid_token"`}})
+	case http.StatusServiceUnavailable:
+		return huma.ErrorWithHeaders(p, http.Header{"Retry-After": {strconv.Itoa(retryAfter)}})
+	}
+	return p
 }
 
 // unavailable asks the caller to come back, after the seconds that the API server names or else a moment.

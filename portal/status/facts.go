@@ -28,7 +28,7 @@ func (c Condition) True() bool { return c.Status == "True" }
 // Abnormal reports whether the condition is of those that hold only while something is not as usual: kstatus has them
 // True, or not at all.
 func (c Condition) Abnormal() bool {
-	return slices.Contains([]string{v1alpha1.ConditionStalled, v1alpha1.ConditionReconciling, v1alpha1.ConditionPaused, "Throttled"}, c.Type)
+	return slices.Contains([]string{v1alpha1.ConditionStalled, v1alpha1.ConditionReconciling, v1alpha1.ConditionPaused, v1alpha1.ConditionQuotaNearlyFull, "Throttled"}, c.Type)
 }
 
 // Lost reports whether what the object stands for was found deleted outside Portico, with all that it held.

@@ -173,6 +173,11 @@
     setTimeout(() => { button.textContent = label; }, 2000);
   });
 
+  // What nobody may find later goes with the page, also from one that the browser keeps to go back to.
+  addEventListener("pagehide", () => {
+    for (const el of document.querySelectorAll("[data-secret]")) el[el.form ? "value" : "textContent"] = "";
+  });
+
   // A log that is followed: its lines come as events and are put in as text, never as markup. The first ones take the place
   // of what is there; who has scrolled up stays where they are.
   function write(fresh, text) {
@@ -203,7 +208,12 @@
   // Leaving a page ends its streams; those ends are no losses.
   let leaving = false;
   addEventListener("pagehide", () => { leaving = true; });
-  addEventListener("pageshow", (e) => { leaving = false; if (e.persisted) location.reload(); });
+  addEventListener("pageshow", (e) => {
+    leaving = false;
+    if (!e.persisted) return;
+    if (document.querySelector("[data-secret]")) location.replace(location.pathname + location.search); // it may answer a form, which is not to be sent again
+    else location.reload();
+  });
 
   function live(state, words) {
     for (const el of document.querySelectorAll("[data-live]")) {

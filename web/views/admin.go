@@ -16,6 +16,7 @@ const (
 	AdminClaims = "claims"
 	AdminGrants = "grants"
 	AdminQuotas = "quotas"
+	AdminRights = "rights"
 	AdminCalls  = "calls"
 	// AdminActivity is what was done lately in all namespaces.
 	AdminActivity = "activity"
@@ -23,14 +24,15 @@ const (
 
 // AdminTabs returns all tabs, in their order; the first one is the page itself.
 func AdminTabs() []string {
-	return []string{AdminOverview, AdminTeams, AdminPool, AdminClaims, AdminGrants, AdminQuotas, AdminCalls, AdminActivity}
+	return []string{AdminOverview, AdminTeams, AdminPool, AdminClaims, AdminGrants, AdminQuotas, AdminRights, AdminCalls, AdminActivity}
 }
 
 // AdminQuery is what a tab shows: it lives in the URL. Each tab knows some of it.
 type AdminQuery struct {
-	Search   string // of claims
+	Search   string // of claims, teams or rights
 	Orphaned bool   // only claims that nobody holds any more
 	Broken   bool   // only load balancers that need somebody
+	Unused   bool   // only rights that nobody has used for long
 	Gateway  string // only claims that are served there
 	Provider string // only load balancers of that AWSProvider
 	Service  string // of AWS, whose calls are shown
@@ -59,8 +61,11 @@ type Admin struct {
 	OrphanedTotal int
 	Grants        []Grant
 	Activity      []ActivityRow
-	Owners        []OwnerRow
-	MayCreate     bool // the reader may make Teams
+	// Rights are what Pods may do in AWS, in the accounts.
+	Rights         []Right
+	RightsAccounts []RightsAccount
+	Owners         []OwnerRow
+	MayCreate      bool // the reader may make Teams
 	// MayEndSessions says that the reader may end the sessions of users.
 	MayEndSessions bool
 }
@@ -144,6 +149,8 @@ func (q AdminQuery) values() url.Values {
 		v.Set("status", OrphanedStatus)
 	case q.Broken:
 		v.Set("status", phase.NeedsYou.Slug())
+	case q.Unused:
+		v.Set("status", UnusedStatus)
 	}
 	if q.Batch > 1 {
 		v.Set("page", strconv.Itoa(q.Batch))
@@ -153,7 +160,7 @@ func (q AdminQuery) values() url.Values {
 
 // filtered reports whether the query hides anything.
 func (q AdminQuery) filtered() bool {
-	return q.Search != "" || q.Orphaned || q.Broken || q.Gateway != "" || q.Provider != ""
+	return q.Search != "" || q.Orphaned || q.Broken || q.Unused || q.Gateway != "" || q.Provider != ""
 }
 
 // Href returns the address of what is shown.

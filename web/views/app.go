@@ -10,6 +10,25 @@ type App struct {
 	Hidden        int    // how many more there are than shown
 	Versions      []Version
 	VersionsError string // why a version was not taken back
+	Access        *Access
+	Given         []Given
+	Secrets       []NamedSecret // besides those of bindings
+}
+
+// Given is what the Pods have of one binding.
+type Given struct {
+	Kind, Name string   // of the resource
+	Variables  []string // names, not values
+	Folder     string   // with files in place of variables
+	Secret     string
+	User       string // whom it signs in to a database as, and what that user may do
+}
+
+// Access are the rights in AWS that an application's bindings speak of; nil, if they speak of none.
+type Access struct {
+	Look   Look // whether it has them
+	Uses   []Relation
+	Policy Command
 }
 
 // Size is how many Pods there are, and how many there shall be.

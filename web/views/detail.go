@@ -44,6 +44,8 @@ type Relation struct {
 	Resource Resource
 	Missing  bool // there is no such object; only its name is known
 	Hidden   bool // the reader may not see it; only its name is known
+	// Purpose is what the one that uses the other does with it in AWS, in words that follow "to"; empty: nothing is said of that.
+	Purpose string
 }
 
 // Users are those that use an object, as far as the reader may see them.
@@ -132,6 +134,7 @@ type Detail struct {
 	MayRestart bool
 	App        *App
 	Hostname   *Hostname // nil for what is none
+	Connect    *Connect  // nil while there are no connection details
 	Steps      []Step
 	Progress   string // of observed generations, e.g. "change not applied yet"
 	Facts      []Fact

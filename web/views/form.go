@@ -43,6 +43,7 @@ type Form struct {
 	Began    string    // YAML of it then
 	Problems []Problem
 	Names    []Names
+	Secrets  string // address of the page where values of Secrets are set; "" for a form that takes none
 	Commands []Command
 	Confirm  string // what the last button of a review says
 }

@@ -26,6 +26,39 @@ func TeamPath(team string) string { return "/teams/" + url.PathEscape(team) }
 // AboutPath returns the path of the page about what a team may have, who is in it, and how to reach it by tools.
 func AboutPath(team string) string { return TeamPath(team) + "/about" }
 
+// SecretsPath returns the path of the page where values of a namespace's Secrets are set.
+func SecretsPath(team string) string { return TeamPath(team) + "/secrets" }
+
+// SecretPath returns the path of the same page with the form filled in for a Secret and, if it is not empty, a key.
+func SecretPath(team, name, key string) string {
+	return SecretsPath(team) + "?" + secretQuery("name", name, key)
+}
+
+// DeleteSecretPath returns the path of the page that asks before a Secret, or one key of it, is deleted.
+func DeleteSecretPath(team, name, key string) string {
+	path := SecretsPath(team) + "/" + url.PathEscape(name) + "/delete"
+	if key != "" {
+		path += "?" + url.Values{"key": {key}}.Encode()
+	}
+	return path
+}
+
+// SecretDonePath returns the path of the page of a namespace's Secrets for somebody who has just done that with one: set or deleted.
+func SecretDonePath(team, done, name, key string) string {
+	return SecretsPath(team) + "?" + secretQuery(done, name, key)
+}
+
+func secretQuery(what, name, key string) string {
+	q := url.Values{what: {name}}
+	if key != "" {
+		q.Set("key", key)
+	}
+	return q.Encode()
+}
+
+// PasswordPath returns the path of the page that shows the password of a resource, whose own path is given.
+func PasswordPath(resource string) string { return resource + "/password" }
+
 // CatalogPath returns the path of the page of what a team can request.
 func CatalogPath(team string) string { return TeamPath(team) + "/catalog" }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/portico-platform/portico/api/phase"
+	"github.com/portico-platform/portico/api/spoken"
 )
 
 // Resource is one row of the list.
@@ -224,9 +225,4 @@ func lowerFirst(s string) string {
 }
 
 // article puts a or an before a title.
-func article(title string) string {
-	if title != "" && strings.ContainsRune("AEIOUaeiou", rune(title[0])) {
-		return "an " + lowerFirst(title)
-	}
-	return "a " + lowerFirst(title)
-}
+func article(title string) string { return spoken.A(lowerFirst(title)) }

@@ -65,6 +65,7 @@ type About struct {
 	HostnamesHidden bool
 	Members         []Role
 	MembersHidden   bool
+	MaySetSecrets   bool
 	Activity        Activity
 	Tools           []Tool
 }

@@ -160,11 +160,11 @@ func (c *call) takes(op *operation, isKind bool) error {
 	if op.RequestBody == nil {
 		return nil
 	}
-	if len(op.RequestBody.Content) != 1 || !isKind {
-		return fmt.Errorf("want a body of one content type, of a kind")
+	if len(op.RequestBody.Content) != 1 {
+		return fmt.Errorf("want a body of one content type")
 	}
 	c.Body, c.BodyIs = slices.Collect(maps.Keys(op.RequestBody.Content))[0], "*T"
-	if c.Body != "application/json" {
+	if c.Body != "application/json" || !isKind {
 		c.BodyIs = "any"
 	}
 	return nil

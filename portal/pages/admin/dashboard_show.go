@@ -7,6 +7,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/portal/pages/page"
@@ -75,7 +76,11 @@ func (p *Pages) concerns(o tabRequest) func(cluster.Change) bool {
 		return func(c cluster.Change) bool { return c.Activity }
 	}
 	shown := map[string]bool{}
-	for _, name := range []string{page.PoolKind, page.ClaimKind, page.GrantKind} {
+	kinds := []string{page.PoolKind, page.ClaimKind, page.GrantKind}
+	if o.tab == views.AdminRights {
+		kinds = []string{page.ProviderKind, v1alpha1.KindAccessBinding}
+	}
+	for _, name := range kinds {
 		k, _ := p.cluster.Kinds().ByName(name)
 		shown[k.Plural] = true
 	}
@@ -98,7 +103,7 @@ func (p *Pages) viewOf(ctx context.Context, o tabRequest) (views.Admin, error) {
 		view.SignInAway = views.Moment{At: since, Now: p.Now()}.Age()
 	}
 	for _, f := range features.Items {
-		if !f.On {
+		if !f.On && f.Name != operatorapi.FeaturePeople { // that is off by an admin's choice
 			view.Off = append(view.Off, views.Feature{Name: featureName(f.Name), Why: humanize.Sentence(f.Why)})
 		}
 	}
@@ -113,6 +118,8 @@ func (p *Pages) viewOf(ctx context.Context, o tabRequest) (views.Admin, error) {
 		return view, p.addGrants(ctx, o, &view)
 	case views.AdminQuotas:
 		return view, p.addAllQuotas(ctx, o, &view)
+	case views.AdminRights:
+		return view, p.addRights(ctx, o, &view)
 	case views.AdminActivity:
 		return view, p.addActivity(ctx, o, &view)
 	case views.AdminCalls:

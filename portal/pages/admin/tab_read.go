@@ -28,7 +28,7 @@ func readRequest(r *http.Request, tab string) (tabRequest, error) {
 	v := r.URL.Query()
 	o := tabRequest{id: id, tab: cmp.Or(tab, views.AdminOverview), AdminQuery: views.AdminQuery{
 		Search: page.Search(v), Gateway: v.Get("gateway"), Provider: v.Get("provider"), Service: v.Get("service"),
-		Orphaned: v.Get("status") == views.OrphanedStatus, Broken: v.Get("status") == phase.NeedsYou.Slug(),
+		Orphaned: v.Get("status") == views.OrphanedStatus, Broken: v.Get("status") == phase.NeedsYou.Slug(), Unused: v.Get("status") == views.UnusedStatus,
 	}}
 	o.Batch = page.Batch(v)
 	if err == nil && !slices.Contains(views.AdminTabs(), o.tab) {

@@ -51,9 +51,7 @@ func faultOfCaller(err error) fault {
 	case errors.As(err, &forbidden):
 		return fault{
 			status: http.StatusForbidden, title: "You have no access to this",
-			text:   humanize.Sentence(forbidden.Error()),
-			advice: "It is the same answer whether or not it exists. Ask a member of that team, or your platform team, for access.",
-			facts:  missing(forbidden),
+			text: humanize.Sentence(forbidden.Error()), advice: askFor(forbidden), facts: missing(forbidden),
 		}
 	case errors.Is(err, ErrNoTeam):
 		return fault{
@@ -215,12 +213,27 @@ func (b *Base) faultFrame(r *http.Request, f fault) (views.Frame, []views.Choice
 	return frame, links
 }
 
+// askFor says whom to ask for a right that is missing. Those to Secrets no role of a team gives.
+func askFor(e *cluster.ForbiddenError) string {
+	switch {
+	case e.Resource == "secrets" && e.Verb == "get":
+		return "It is the same answer whether or not it exists. Portico's roles for teams do not give this right: ask a platform admin for it, for this one Secret."
+	case e.Resource == "secrets":
+		return "Portico's roles for teams do not give this right: ask a platform admin to bind you the ClusterRole portico-secret-writer in the namespace. It sets values, and reads none."
+	}
+	return "It is the same answer whether or not it exists. Ask a member of that team, or your platform team, for access."
+}
+
 // rightOf returns what the caller lacks, as RBAC names it.
 func rightOf(e *cluster.ForbiddenError) string {
-	if e.Namespace == "" {
-		return e.Verb + " " + e.Resource
+	what := e.Verb + " " + e.Resource
+	if e.Resource == "secrets" && e.Name != "" {
+		what += " " + e.Name
 	}
-	return e.Verb + " " + e.Resource + " in namespace " + e.Namespace
+	if e.Namespace == "" {
+		return what
+	}
+	return what + " in namespace " + e.Namespace
 }
 
 // missing names the right that the caller lacks, and how to ask Kubernetes the same. A line to copy must hold no text of
@@ -238,7 +251,11 @@ func canI(e *cluster.ForbiddenError) string {
 	if e.Namespace != "" {
 		where = " -n " + e.Namespace
 	}
-	return "kubectl auth can-i " + e.Verb + " " + e.Resource + where
+	what := e.Resource
+	if e.Resource == "secrets" && len(validation.IsDNS1123Subdomain(e.Name)) == 0 { // others name one right to all objects of a kind
+		what += "/" + e.Name
+	}
+	return "kubectl auth can-i " + e.Verb + " " + what + where
 }
 
 // StatusLine returns a status with its text.

@@ -32,6 +32,7 @@ func (p *Pages) addApp(ctx context.Context, l objectRequest, obj *unstructured.U
 	}
 	d.App = &views.App{Size: sizeOf(app, l.ref.Kind), Versions: p.versionsOf(app, d.MayRestart)}
 	d.App.Size.Asked = d.MayRestart
+	d.App.Access, d.App.Given, d.App.Secrets = p.accessOf(app), p.givenTo(app), namedSecrets(app, l.space.Team.ID)
 	return p.addPods(ctx, l, obj, app, d.App)
 }
 

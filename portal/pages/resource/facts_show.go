@@ -33,6 +33,7 @@ func factsList(obj *unstructured.Unstructured, k catalog.Kind, r views.Resource,
 		{Label: "Requested by", Value: r.RequestedBy},
 		{Label: "Created", At: r.Created},
 		{Label: "First ready", At: views.Moment{At: parsed(catalog.TextAt(obj, "status", "firstReadyTime")), Now: now}, Due: k.KeptBy == ""},
+		{Label: "Role last used", At: views.Moment{At: parsed(catalog.TextAt(obj, "status", "roleUse", "lastUsedTime")), Now: now}},
 		{Label: "Last change", At: views.Moment{At: parsed(catalog.TextAt(obj, "status", "lastSyncTime")), Now: now}, Due: k.Tells("lastSyncTime")},
 	}...)
 	return slices.DeleteFunc(all, func(f views.Fact) bool { return f.Value == "" && f.At.At.IsZero() && !f.Due })

@@ -20,6 +20,7 @@ import (
 // Cluster is what these pages need of cluster.Cluster, whose contracts hold.
 type Cluster interface {
 	Reader
+	SecretRights
 	PodReader
 	Writer
 }
@@ -34,6 +35,11 @@ type Reader interface {
 	Events(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) ([]*corev1.Event, error)
 	Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error)
 	CheckHostname(ctx context.Context, id auth.Identity, namespace string, q availability.Query) (availability.Answer, error)
+}
+
+// SecretRights says what a caller may do with Secrets.
+type SecretRights interface {
+	MaySecret(ctx context.Context, id auth.Identity, verb, namespace, name string) (bool, error)
 }
 
 // PodReader reads what runs for an application, for a caller, after checking access.

@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/listing"
 	"github.com/portico-platform/portico/portal/pages/page"
@@ -17,7 +18,7 @@ import (
 func (p *Pages) related(ctx context.Context, l objectRequest, obj *unstructured.Unstructured, d *views.Detail) error {
 	for _, r := range l.ref.Kind.Refers {
 		for _, t := range r.Targets(obj) {
-			one, err := p.referred(ctx, l, r.Role, t)
+			one, err := p.referred(ctx, l, r.Role, t, obj)
 			if err != nil {
 				return err
 			}
@@ -29,9 +30,9 @@ func (p *Pages) related(ctx context.Context, l objectRequest, obj *unstructured.
 	return err
 }
 
-func (p *Pages) referred(ctx context.Context, l objectRequest, role string, t catalog.Target) ([]views.Relation, error) {
+func (p *Pages) referred(ctx context.Context, l objectRequest, role string, t catalog.Target, user *unstructured.Unstructured) ([]views.Relation, error) {
 	kind, obj, err := p.targetOf(ctx, l, t)
-	one := views.Relation{Role: role, Resource: views.Resource{Name: t.Name, Kind: kind.Title}}
+	one := views.Relation{Role: role, Resource: views.Resource{Name: t.Name, Kind: kind.Title}, Purpose: purposeOf(l.ref.Kind, user, t)}
 	switch {
 	case apierrors.IsNotFound(err):
 		one.Missing = true
@@ -78,8 +79,11 @@ func (p *Pages) users(ctx context.Context, l objectRequest) (views.Users, error)
 func (p *Pages) referring(l objectRequest, k catalog.Kind, r catalog.Reference, list []*unstructured.Unstructured) []views.Relation {
 	var all []views.Relation
 	for _, o := range list {
-		if slices.Contains(r.Targets(o), catalog.Target{Kind: l.ref.Kind.Name, Name: l.ref.Name}) {
-			all = append(all, views.Relation{Role: r.Back, Resource: page.ResourceOf(l.space, k, o, p.Now())})
+		if v1alpha1.MadeByWebApp(o) {
+			continue // the application is in the list itself
+		}
+		if t := (catalog.Target{Kind: l.ref.Kind.Name, Name: l.ref.Name}); slices.Contains(r.Targets(o), t) {
+			all = append(all, views.Relation{Role: r.Back, Resource: page.ResourceOf(l.space, k, o, p.Now()), Purpose: purposeOf(k, o, t)})
 		}
 	}
 	return all

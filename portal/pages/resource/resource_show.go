@@ -71,7 +71,7 @@ func (p *Pages) detailOf(ctx context.Context, l objectRequest, obj *unstructured
 		return d, err
 	}
 	for _, add := range []func(context.Context, objectRequest, *unstructured.Unstructured, *views.Detail) error{
-		p.addEvents, p.related, p.addApp, p.addHostname, p.addChecks, p.addTab,
+		p.addEvents, p.related, p.addApp, p.addConnect, p.addHostname, p.addChecks, p.addTab,
 	} {
 		if err := add(ctx, l, obj, &d); err != nil {
 			return d, err

@@ -21,6 +21,7 @@ import (
 var shared = []string{
 	v1alpha1.ConditionReady, v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled, v1alpha1.ConditionPaused,
 	v1alpha1.ConditionProgressing, // RolledOut tells the same
+	v1alpha1.ConditionAWSAccess,   // has a card of its own, and holds nothing up
 }
 
 // stepsOf tells how far the object is: asked for, in AWS, the kind's own conditions, ready; when it is being deleted, what

@@ -1,0 +1,213 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+
+	"github.com/portico-platform/portico/api/identity"
+)
+
+// What people do with Secrets takes their own token of a sign-in of a moment ago. The session has none: its user signs in again for it, and
+// the token is kept for as long as it counts, in cookies that only this session opens.
+
+const (
+	// confirmedCookie begins the names of the cookies that hold the token; a number from 1 follows.
+	confirmedCookie = "__Host-portico-confirmed-"
+	// clockSlack is how much sooner the portal forgets a token than the operator: nobody is to fill in a form for nothing.
+	clockSlack = 5 * time.Second
+)
+
+// confirmation is what the cookies hold.
+type confirmation struct {
+	Token string `json:"t"`
+	Until int64  `json:"x"`
+}
+
+// Unconfirmed says why a sign-in did not confirm who the user is.
+type Unconfirmed struct {
+	Status        int
+	Title, Detail string // for the user
+	Back          string // the page that asked for it
+	EndSession    string // where the identity provider ends its own session; "" for nowhere, or where that would not help
+}
+
+var (
+	errAnother  = errors.New("somebody else signed in")
+	errNotAsked = errors.New("the sign-in is an old one: the identity provider did not ask the user again")
+)
+
+// ConfirmAt returns the address at which a user signs in again, to come back to a page of the portal.
+func ConfirmAt(back string) string { return withReturn(ConfirmPath, back) }
+
+// ConfirmedUntil returns for how long the request has a token of a fresh sign-in (Token); the zero time if it has none.
+func ConfirmedUntil(ctx context.Context) time.Time {
+	until, _ := ctx.Value(untilKey).(time.Time)
+	return until
+}
+
+// WithConfirmation returns a context for a request of a browser with the token of a fresh sign-in, that counts until then.
+func WithConfirmation(ctx context.Context, token string, until time.Time) context.Context {
+	return context.WithValue(WithToken(ctx, token), untilKey, until)
+}
+
+// withConfirmation adds the token of a fresh sign-in, if the request brought one that counts.
+func (b *Browser) withConfirmation(ctx context.Context, r *http.Request, s session) context.Context {
+	c, err := b.readConfirmation(r, s)
+	if err != nil || !b.now().Before(time.Unix(c.Until, 0)) {
+		return ctx
+	}
+	return WithConfirmation(ctx, c.Token, time.Unix(c.Until, 0))
+}
+
+// Confirm sends the user of a session to sign in again, and then back to the page that asks for it. From pages of others it leads to that
+// page first, which says what for.
+func (b *Browser) Confirm(w http.ResponseWriter, r *http.Request) {
+	back := localPath(r.URL.Query().Get("return_to"))
+	from := r.Header.Get("Sec-Fetch-Site")
+	s, err := b.current(w, r)
+	if err != nil || from == "cross-site" || from == "same-site" {
+		http.Redirect(w, r, back, http.StatusSeeOther) //nolint:gosec // localPath leaves paths of ours only; without a session the page leads to sign in
+		return
+	}
+	note(r.Context(), s.identity())
+	b.toProvider(w, r, login{ReturnTo: back, Confirms: s.key(), Hint: s.Hint})
+}
+
+// confirm takes the identity provider's answer: the token is kept if it is of a fresh sign-in of the session's user. The session stays as it is.
+func (b *Browser) confirm(w http.ResponseWriter, r *http.Request, l login) {
+	s, err := b.readSession(r)
+	if err != nil || s.key() != l.Confirms { // the page leads to sign in, or asks for it again
+		http.Redirect(w, r, l.ReturnTo, http.StatusSeeOther)
+		return
+	}
+	note(r.Context(), s.identity())
+	got, err := b.redeem(r.Context(), l, r.URL.Query())
+	if err == nil {
+		err = b.keepToken(w, r, s, got)
+	}
+	if err != nil {
+		b.unconfirmed(w, r.WithContext(WithIdentity(r.Context(), s.identity())), l.ReturnTo, err)
+		return
+	}
+	noteSession(r.Context(), confirm, "", Done, "")
+	http.Redirect(w, r, l.ReturnTo, http.StatusSeeOther)
+}
+
+// keepToken sets the cookies for a token that confirms who the session's user is.
+func (b *Browser) keepToken(w http.ResponseWriter, r *http.Request, s session, got redeemed) error {
+	if got.token.Subject != s.Subject || got.id.Username != s.Username {
+		return errAnother
+	}
+	now := b.now()
+	until, err := countsUntil(got.token, now)
+	switch {
+	case err != nil:
+		return err
+	case !now.Before(until):
+		return errNotAsked
+	}
+	plain, err := json.Marshal(confirmation{Token: got.raw, Until: until.Unix()})
+	if err != nil {
+		return fmt.Errorf("writing a confirmation: %w", err)
+	}
+	packed, err := pack(plain)
+	if err != nil {
+		return fmt.Errorf("writing a confirmation: %w", err)
+	}
+	sealed := b.keys.seal(s.confirmedPurpose(), packed)
+	if len(sealed) > maxParts*maxCookie {
+		return refused("The token that the identity provider issues for you is too long to be kept for this (%d bytes): you are in many groups. "+
+			"Ask whoever runs it to send only the groups that matter here. The command line works meanwhile: portico secret, portico connect.", len(got.raw))
+	}
+	writeParts(w, r, confirmedCookie, sealed, until.Sub(now))
+	return nil
+}
+
+// countsUntil returns until when a token confirms who its user is.
+func countsUntil(tok *oidc.IDToken, now time.Time) (time.Time, error) {
+	at, err := identity.SignedInAt(tok)
+	if at.After(now) { // the provider's clock is ahead
+		at = now
+	}
+	until := at.Add(identity.Fresh - clockSlack)
+	if tok.Expiry.Before(until) {
+		until = tok.Expiry
+	}
+	return until, err
+}
+
+func (b *Browser) readConfirmation(r *http.Request, s session) (c confirmation, err error) {
+	n := 0
+	for _, cookie := range r.Cookies() {
+		if len(cookie.Name) == len(confirmedCookie)+1 && cookie.Name[:len(confirmedCookie)] == confirmedCookie {
+			n++
+		}
+	}
+	if n == 0 || n > maxParts {
+		return c, errSeal
+	}
+	sealed, err := readParts(r, confirmedCookie, n)
+	if err != nil {
+		return c, err
+	}
+	packed, err := b.keys.open(s.confirmedPurpose(), sealed)
+	if err != nil {
+		return c, err
+	}
+	plain, err := unpack(packed, maxConfirmation)
+	if err != nil {
+		return c, err
+	}
+	err = json.Unmarshal(plain, &c)
+	return c, err
+}
+
+// maxConfirmation bounds what is unpacked.
+const maxConfirmation = 2 * maxToken
+
+// confirmedPurpose seals a token for one session: that of another does not open.
+func (s session) confirmedPurpose() string { return confirmedCookie + s.ID }
+
+// withoutRefresh returns the scopes without the one that asks for a refresh token: the session has its own, and some providers keep one only.
+func withoutRefresh(scopes []string) []string {
+	return slices.DeleteFunc(slices.Clone(scopes), func(s string) bool { return s == oidc.ScopeOfflineAccess })
+}
+
+// unconfirmed shows why the user is not confirmed, and how to go on; the log gets the cause.
+func (b *Browser) unconfirmed(w http.ResponseWriter, r *http.Request, back string, err error) {
+	outcome, reason := refusalOf(err)
+	noteSession(r.Context(), confirm, "", outcome, reason)
+	b.log.WarnContext(r.Context(), "a sign-in does not confirm its user", "error", err, "requestID", RequestID(r.Context()))
+	u := Unconfirmed{Status: http.StatusForbidden, Title: "You are not confirmed", Back: back}
+	var refused *RefusedError
+	var answer *AnswerError
+	var provider *ProviderError
+	switch {
+	case errors.Is(err, errAnother):
+		u.Detail = "The identity provider signed in somebody else than the user of this session. Sign in as yourself, or sign out here to go on as somebody else."
+		u.EndSession = b.provider.endSessionURL(r.Context())
+	case errors.Is(err, errNotAsked):
+		u.Detail = "The identity provider did not ask you to sign in again: it answered with a sign-in that is too old for this. " +
+			"Sign out there, then try again. If that is of no use, it cannot ask again by itself: tell your platform team, whose admin guide says what to set. " +
+			"The command line works meanwhile: portico secret, portico connect."
+		u.EndSession = b.provider.endSessionURL(r.Context())
+	case errors.As(err, &refused):
+		u.Detail = refused.Reason
+	case errors.As(err, &answer):
+		u.Status, u.Title, u.Detail = answer.status(), "The identity provider did not sign you in", answer.detail()
+	case errors.As(err, &provider):
+		u.Status, u.Title, u.Detail = http.StatusBadGateway, "The identity provider does not answer", "Try again in a minute."
+	case errors.Is(err, ErrBadToken):
+		u.Detail = "The identity provider's answer was not meant for this portal."
+	default:
+		u.Status, u.Title, u.Detail = http.StatusInternalServerError, "Something went wrong", "The error has been logged."
+	}
+	b.pages.Unconfirmed(w, r, u)
+}

@@ -1,0 +1,43 @@
+package auth
+
+import (
+	"context"
+	"crypto/subtle"
+	"fmt"
+	"net/url"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+)
+
+// redeemed is what the provider gave for a code, verified.
+type redeemed struct {
+	id      Identity
+	token   *oidc.IDToken
+	raw     string // the same, as it is signed
+	refresh string
+}
+
+// redeem trades the code of the answer for tokens, and verifies the ID token.
+func (b *Browser) redeem(ctx context.Context, l login, answer url.Values) (redeemed, error) {
+	if code := answer.Get("error"); code != "" {
+		return redeemed{}, &AnswerError{Doing: "signing in", Code: clean(code), Detail: clean(answer.Get("error_description"))}
+	}
+	tok, err := b.provider.trade(ctx, answer.Get("code"), l.Verifier)
+	if err != nil {
+		return redeemed{}, err
+	}
+	raw, ok := tok.Extra("id_token").(string)
+	if !ok {
+		return redeemed{}, &AnswerError{Doing: "signing in", Detail: "tokens without an ID token"}
+	}
+	idToken, err := b.provider.verify(ctx, raw, []string{b.provider.cfg.ClientID})
+	if err != nil {
+		return redeemed{}, err
+	}
+	// go-oidc leaves the nonce to us.
+	if subtle.ConstantTimeCompare([]byte(idToken.Nonce), []byte(l.Nonce)) != 1 {
+		return redeemed{}, fmt.Errorf("%w: its nonce is not the one of this sign-in", ErrBadToken)
+	}
+	id, err := b.provider.identity(idToken)
+	return redeemed{id: id, token: idToken, raw: raw, refresh: tok.RefreshToken}, err
+}

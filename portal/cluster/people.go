@@ -1,0 +1,150 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/operator"
+)
+
+// The portal has no right to Secrets, as itself or as anybody. What people may do with them the operator does, for the token that they
+// bring, which it verifies itself: the portal carries it.
+
+// PersonError is what the operator tells a person in place of what was asked. Its text is for them.
+type PersonError struct {
+	Status int
+	Detail string
+	// Verb, Resource, Namespace and Name are what was asked for.
+	Verb, Resource, Namespace, Name string
+}
+
+func (e *PersonError) Error() string { return e.Detail }
+
+// outcome returns what became of it.
+func (e *PersonError) outcome() auth.Outcome {
+	switch {
+	case e.Status == http.StatusForbidden, e.Status == http.StatusUnauthorized:
+		return auth.Forbidden
+	case e.Status == http.StatusConflict:
+		return auth.Conflict
+	case e.Status >= http.StatusInternalServerError:
+		return auth.Failed
+	}
+	return auth.Refused
+}
+
+// secretsResource is what RBAC calls Secrets.
+const secretsResource = "secrets"
+
+// errand is what is asked, and how the log names it.
+type errand struct {
+	method, path                    string
+	body                            any
+	verb, resource, namespace, name string
+}
+
+// Secrets returns the Secrets of a namespace whose values people set, without values. Errors are *PersonError and *UnavailableError.
+func (c *Cluster) Secrets(ctx context.Context, id auth.Identity, namespace string) (operatorapi.SecretList, error) {
+	var out operatorapi.SecretList
+	_, err := c.ask(ctx, id, errand{
+		method: http.MethodGet, path: operatorapi.NamespaceSecretsPath(namespace), verb: "list", resource: secretsResource, namespace: namespace,
+	}, &out)
+	return out, err
+}
+
+// SetSecret sets and removes values of a Secret, which is made if need be. Errors are as for Secrets.
+func (c *Cluster) SetSecret(ctx context.Context, id auth.Identity, namespace, name string, change operatorapi.SecretChange) (operatorapi.Secret, error) {
+	var out operatorapi.Secret
+	_, err := c.ask(ctx, id, errand{
+		method: http.MethodPatch, path: operatorapi.SecretPath(namespace, name), body: change,
+		verb: "patch", resource: secretsResource, namespace: namespace, name: name,
+	}, &out)
+	return out, err
+}
+
+// DeleteSecret deletes a Secret whose values people set. What is in use is deleted only if confirm is its name. Errors are as for Secrets.
+func (c *Cluster) DeleteSecret(ctx context.Context, id auth.Identity, namespace, name, confirm string) (operatorapi.Secret, error) {
+	path := operatorapi.SecretPath(namespace, name)
+	if confirm != "" {
+		path += "?" + url.Values{"confirm": {confirm}}.Encode()
+	}
+	var out operatorapi.Secret
+	_, err := c.ask(ctx, id, errand{method: http.MethodDelete, path: path, verb: "delete", resource: secretsResource, namespace: namespace, name: name}, &out)
+	return out, err
+}
+
+// Reveal returns the password of an object, for whoever may get its binding Secret; the operator notes it. Errors are as for Secrets.
+func (c *Cluster) Reveal(ctx context.Context, id auth.Identity, ref Ref) (operatorapi.Password, error) {
+	var out operatorapi.Password
+	_, err := c.ask(ctx, id, errand{
+		method: http.MethodPost, path: operatorapi.PasswordPath(ref.Kind.Name, ref.Namespace, ref.Name),
+		verb: "reveal", resource: ref.Kind.Plural, namespace: ref.Namespace, name: ref.Name,
+	}, &out)
+	return out, err
+}
+
+// ServesPeople returns nil if the operator does for people what they may do with Secrets, else a *PersonError that says why not. An operator
+// that does not tell is asked.
+func (c *Cluster) ServesPeople(ctx context.Context) error {
+	features := c.operator.Features(ctx)
+	if !features.Known {
+		return &PersonError{Status: http.StatusServiceUnavailable, Detail: operatorAway, Resource: secretsResource}
+	}
+	for _, f := range features.Items {
+		if f.Name == operatorapi.FeaturePeople && !f.On {
+			return &PersonError{Status: http.StatusNotImplemented, Detail: f.Why, Resource: secretsResource}
+		}
+	}
+	return nil
+}
+
+// MaySecret reports whether the caller may do verb with the Secret of the name, or where that is empty with all of them. It decides what pages
+// offer: the operator asks again.
+func (c *Cluster) MaySecret(ctx context.Context, id auth.Identity, verb, namespace, name string) (bool, error) {
+	return c.access.allowed(ctx, id, Right{verb: verb, resource: secretsResource, namespace: namespace, object: name})
+}
+
+// RequireSecret returns a *ForbiddenError unless the caller may do what MaySecret tells.
+func (c *Cluster) RequireSecret(ctx context.Context, id auth.Identity, verb, namespace, name string) error {
+	return c.access.require(ctx, id, Right{verb: verb, resource: secretsResource, namespace: namespace, object: name})
+}
+
+// operatorAway says that nobody answers.
+const operatorAway = "Portico's operator does not answer at the moment; try again"
+
+// ask has the operator do it, and puts it on the record of the request.
+func (c *Cluster) ask(ctx context.Context, id auth.Identity, e errand, out any) (int, error) {
+	status, err := c.carry(ctx, id, e, out)
+	if e.verb != "list" {
+		auth.NoteWrite(ctx, auth.Write{Verb: e.verb, Resource: e.resource, Namespace: e.namespace, Name: e.name, Outcome: outcomeOf(err)})
+	}
+	return status, err
+}
+
+func (c *Cluster) carry(ctx context.Context, id auth.Identity, e errand, out any) (int, error) {
+	told := func(status int, detail string) error {
+		return &PersonError{Status: status, Detail: detail, Verb: e.verb, Resource: e.resource, Namespace: e.namespace, Name: e.name}
+	}
+	if id.ServiceAccount {
+		return 0, told(http.StatusForbidden, "this is for people who sign in: a ServiceAccount works with Secrets by the API server, with rights of its own")
+	}
+	token := auth.Token(ctx)
+	if token == "" {
+		return 0, told(http.StatusUnauthorized, "sign in again to confirm: the operator wants to see your own token")
+	}
+	status, err := c.operator.Do(ctx, operator.Errand{
+		Method: e.method, Path: e.path, Body: e.body, Token: token, Request: auth.RequestID(ctx), Address: auth.AddressOf(ctx),
+	}, out)
+	if refused, ok := errors.AsType[*operator.RefusedError](err); ok {
+		return 0, told(refused.Status, refused.Detail)
+	}
+	if err != nil {
+		c.log.ErrorContext(ctx, "the operator could not be asked for a person", "error", err, "requestID", auth.RequestID(ctx))
+		return 0, told(http.StatusServiceUnavailable, operatorAway)
+	}
+	return status, nil
+}

@@ -1,0 +1,111 @@
+package operator
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/portico-platform/portico/api/operatorapi"
+)
+
+// errandPatience is the longest that the operator may take for a person; it verifies the token, and asks Kubernetes several times.
+const errandPatience = 9 * time.Second
+
+// Errand is something that a person asks of the operator; the portal carries it, and answers for nothing of it.
+type Errand struct {
+	Method, Path string
+	Body         any    // nil for none
+	Token        string // the person's own
+	// Request and Address are for the operator's record: the ID of the person's request, and where it came from.
+	Request, Address string
+}
+
+// RefusedError is the operator's answer in place of what was asked; its text is for the person.
+type RefusedError struct {
+	Status int
+	Detail string
+}
+
+func (e *RefusedError) Error() string { return e.Detail }
+
+// AwayError says that the operator could not be asked.
+type AwayError struct{ Cause error }
+
+func (e *AwayError) Error() string { return "asking the operator for a person: " + e.Cause.Error() }
+
+func (e *AwayError) Unwrap() error { return e.Cause }
+
+// Do has the operator do it, and reads the answer into out. status is that of the answer. Errors are *RefusedError and *AwayError.
+func (c *Client) Do(ctx context.Context, e Errand, out any) (status int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, errandPatience)
+	defer cancel()
+	var body []byte
+	if e.Body != nil {
+		if body, err = json.Marshal(e.Body); err != nil {
+			return 0, &AwayError{errors.New("write what is asked as JSON")}
+		}
+	}
+	at := c.current()
+	if at == nil {
+		if at, err = c.look(ctx); err != nil {
+			return 0, &AwayError{err}
+		}
+	}
+	status, err = c.carry(ctx, at, e, body, out)
+	if away, ok := errors.AsType[*AwayError](err); ok {
+		now, lost := c.look(ctx)
+		if lost != nil || now == at {
+			return 0, away
+		}
+		return c.carry(ctx, now, e, body, out)
+	}
+	return status, err
+}
+
+func (c *Client) carry(ctx context.Context, at *place, e Errand, body []byte, out any) (int, error) {
+	token, err := c.kubernetes.Token(ctx)
+	if err != nil {
+		return 0, &AwayError{err}
+	}
+	req, err := http.NewRequestWithContext(ctx, e.Method, at.url+e.Path, bytes.NewReader(body))
+	if err != nil {
+		return 0, &AwayError{err}
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set(operatorapi.HeaderPerson, e.Token)
+	req.Header.Set(operatorapi.HeaderRequest, e.Request)
+	req.Header.Set(operatorapi.HeaderAddress, e.Address)
+	resp, err := at.transport.RoundTrip(req) // not through a client: redirects are not followed
+	if err != nil {
+		return 0, &AwayError{fmt.Errorf("at %s: %w", at.url, err)}
+	}
+	defer func() { _ = resp.Body.Close() }()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, longestErrand))
+	if err != nil {
+		return 0, &AwayError{err}
+	}
+	return c.understand(resp, answer, token, at, out)
+}
+
+// understand tells the operator's words to the person from those to the portal, which are no problem documents.
+func (c *Client) understand(resp *http.Response, answer []byte, token string, at *place, out any) (int, error) {
+	if resp.StatusCode/100 == 2 {
+		if json.Unmarshal(answer, out) != nil { // its error could quote the answer
+			return 0, &AwayError{errors.New("the operator's answer cannot be read")}
+		}
+		return resp.StatusCode, nil
+	}
+	var said operatorapi.Problem
+	if resp.Header.Get("Content-Type") != "application/problem+json" || json.Unmarshal(answer, &said) != nil || said.Detail == "" {
+		if resp.StatusCode == http.StatusUnauthorized {
+			c.kubernetes.Drop(token)
+		}
+		return 0, &AwayError{fmt.Errorf("the operator at %s answers %s to the portal", at.url, resp.Status)}
+	}
+	return resp.StatusCode, &RefusedError{Status: resp.StatusCode, Detail: said.Detail}
+}

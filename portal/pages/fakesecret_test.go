@@ -1,0 +1,105 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/portal/auth"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+)
+
+// keeping is what the operator knows of Secrets: refusal is its answer to everything, answered its answers to acts by their verbs.
+type keeping struct {
+	secrets  []operatorapi.Secret
+	password operatorapi.Password
+	refusal  *cluster.PersonError
+	answered map[string]*cluster.PersonError
+	acts     []string          // that were done, without values
+	sent     map[string]string // values that were set, by Secret and key
+}
+
+// MaySecret goes by "get secrets payments" among what is denied.
+func (f *fakeCluster) MaySecret(ctx context.Context, id auth.Identity, verb, namespace, _ string) (bool, error) {
+	return f.Can(ctx, id, verb, catalog.Kind{Plural: "secrets"}, namespace)
+}
+
+func (f *fakeCluster) RequireSecret(ctx context.Context, id auth.Identity, verb, namespace, name string) error {
+	may, err := f.MaySecret(ctx, id, verb, namespace, name)
+	if err == nil && !may {
+		return &cluster.ForbiddenError{Verb: verb, Resource: "secrets", Namespace: namespace, Name: name}
+	}
+	return err
+}
+
+func (f *fakeCluster) ServesPeople(context.Context) error {
+	if f.refusal != nil && f.refusal.Status >= http.StatusInternalServerError {
+		return f.refusal
+	}
+	return nil
+}
+
+// told returns what the operator answers in place of doing it. As the real one, it does nothing without a token.
+func (f *fakeCluster) told(ctx context.Context, verb string) error {
+	switch {
+	case auth.Token(ctx) != freshToken:
+		return &cluster.PersonError{Status: http.StatusUnauthorized, Detail: "the operator wants a token"}
+	case f.refusal != nil:
+		return f.refusal
+	case f.answered[verb] != nil:
+		return f.answered[verb]
+	}
+	return nil
+}
+
+func (f *fakeCluster) Secrets(ctx context.Context, _ auth.Identity, _ string) (operatorapi.SecretList, error) {
+	return operatorapi.SecretList{Items: f.secrets}, f.told(ctx, "list")
+}
+
+func (f *fakeCluster) SetSecret(ctx context.Context, id auth.Identity, _, name string, change operatorapi.SecretChange) (operatorapi.Secret, error) {
+	if err := f.told(ctx, "update"); err != nil {
+		return operatorapi.Secret{}, err
+	}
+	i := slices.IndexFunc(f.secrets, func(s operatorapi.Secret) bool { return s.Name == name })
+	if i < 0 {
+		f.secrets, i = append(f.secrets, operatorapi.Secret{Name: name, Created: noon}), len(f.secrets)
+	}
+	for key, value := range change.Set {
+		f.acts = append(f.acts, "set "+name+"/"+key)
+		if f.sent == nil {
+			f.sent = map[string]string{}
+		}
+		f.sent[name+"/"+key] = string(value)
+		f.secrets[i].Keys = slices.DeleteFunc(f.secrets[i].Keys, func(k operatorapi.SecretKey) bool { return k.Name == key })
+		f.secrets[i].Keys = append(f.secrets[i].Keys, operatorapi.SecretKey{Name: key, SetAt: new(noon), SetBy: id.Username})
+	}
+	for _, key := range change.Remove {
+		f.acts = append(f.acts, "remove "+name+"/"+key)
+		f.secrets[i].Keys = slices.DeleteFunc(f.secrets[i].Keys, func(k operatorapi.SecretKey) bool { return k.Name == key })
+	}
+	return f.secrets[i], nil
+}
+
+func (f *fakeCluster) DeleteSecret(ctx context.Context, _ auth.Identity, _, name, confirm string) (operatorapi.Secret, error) {
+	if err := f.told(ctx, "delete"); err != nil {
+		return operatorapi.Secret{}, err
+	}
+	for _, s := range f.secrets {
+		if s.Name == name && len(s.UsedBy) > 0 && confirm != name {
+			return s, &cluster.PersonError{Status: http.StatusConflict, Detail: "the Secret " + name + " is in use: confirm with its name"}
+		}
+	}
+	f.acts = append(f.acts, "delete "+name)
+	f.secrets = slices.DeleteFunc(f.secrets, func(s operatorapi.Secret) bool { return s.Name == name })
+	return operatorapi.Secret{Name: name}, nil
+}
+
+func (f *fakeCluster) Reveal(ctx context.Context, _ auth.Identity, ref cluster.Ref) (operatorapi.Password, error) {
+	if err := f.told(ctx, "reveal"); err != nil {
+		return operatorapi.Password{}, err
+	}
+	f.acts = append(f.acts, "reveal "+ref.Name)
+	return f.password, nil
+}

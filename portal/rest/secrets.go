@@ -1,0 +1,277 @@
+package rest
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/portico-platform/portico/api/operatorapi"
+	"github.com/portico-platform/portico/portal/catalog"
+	"github.com/portico-platform/portico/portal/cluster"
+)
+
+type secretsInput struct {
+	Namespace string `path:"namespace" doc:"Namespace, that is team."`
+}
+
+// SecretPath names a Secret.
+type SecretPath struct {
+	Namespace string `path:"namespace" doc:"Namespace, that is team."`
+	Name      string `path:"name" doc:"Name of the Secret."`
+}
+
+type setSecretInput struct {
+	SecretPath
+	RawBody []byte `contentType:"application/merge-patch+json"`
+}
+
+type deleteSecretInput struct {
+	SecretPath
+	Confirm string `query:"confirm" doc:"The name, which confirms the deletion of a Secret that is in use."`
+}
+
+type secretsOutput struct {
+	Body secretList
+}
+
+type secretList struct {
+	Items []secretValues `json:"items"`
+}
+
+type secretOutput struct {
+	Body secretValues
+}
+
+type secretValues struct {
+	Name    string      `json:"name"`
+	Created time.Time   `json:"created"`
+	Keys    []secretKey `json:"keys" doc:"Sorted. There is no way to read their values here."`
+	UsedBy  []secretUse `json:"usedBy,omitempty" doc:"Objects whose spec names the Secret, as far as the caller may list them."`
+}
+
+type secretKey struct {
+	Name  string     `json:"name"`
+	SetAt *time.Time `json:"setAt,omitempty" doc:"When it was set through Portico; absent if it was set in another way."`
+	SetBy string     `json:"setBy,omitempty" doc:"By whom, as Kubernetes RBAC knows the user."`
+}
+
+type secretUse struct {
+	Kind   string `json:"kind"`
+	Name   string `json:"name"`
+	Effect string `json:"effect" doc:"When the object takes a new value."`
+}
+
+const secretWords = "It runs with the caller's own rights to Secrets in Kubernetes, which the operator asks for, and touches only Secrets with the label " +
+	operatorapi.LabelSecretValues + "=" + operatorapi.SecretValues + ". It is for people: tokens of ServiceAccounts are refused."
+
+// secretErrors are the operator's; it may be switched off (501).
+var (
+	secretErrors       = with(always, http.StatusNotFound, http.StatusConflict, http.StatusNotImplemented)
+	secretChangeErrors = with(secretErrors, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+)
+
+func (a *API) registerSecrets(api huma.API) {
+	base := "/namespaces/{namespace}/secrets"
+	huma.Register(api, huma.Operation{
+		OperationID: "listSecrets", Method: http.MethodGet, Path: base, Tags: []string{general}, Errors: secretErrors,
+		Summary: "List the Secrets whose values people set, without values", Description: secretWords + " It takes the right to list or to update Secrets.",
+	}, a.listSecrets)
+	one := huma.Operation{
+		OperationID: "setSecret", Method: http.MethodPatch, Path: base + "/{name}", Tags: []string{general}, Errors: secretChangeErrors,
+		Summary: "Set and remove values of a Secret", MaxBodyBytes: maxBody, SkipValidateBody: true, Metadata: map[string]any{changed: "secrets"},
+		Middlewares: huma.Middlewares{wantType(mergePatch)},
+		Description: secretWords + " Keys that are not named stay, whoever sets them meanwhile. A Secret that is not there is made. It takes the right to update Secrets, or to create them.",
+	}
+	described := schemaOfSecret(api)
+	one.Responses = map[string]*huma.Response{"200": {Description: "Set; as it is now", Content: jsonContent(described)}}
+	huma.Register(api, one, a.setSecret)
+	api.OpenAPI().Paths[base+"/{name}"].Patch.RequestBody = secretBody() // huma describes a raw body as a string
+	huma.Register(api, huma.Operation{
+		OperationID: "deleteSecret", Method: http.MethodDelete, Path: base + "/{name}", Tags: []string{general}, Errors: secretErrors,
+		Metadata: map[string]any{changed: "secrets"}, DefaultStatus: http.StatusOK,
+		Responses: map[string]*huma.Response{"200": {Description: "Gone; as it was", Content: jsonContent(described)}},
+		Summary:   "Delete a Secret whose values people set", Description: secretWords + " What is in use is refused (409) without confirm. It takes the right to delete Secrets.",
+	}, a.deleteSecret)
+}
+
+func schemaOfSecret(api huma.API) *huma.Schema {
+	return api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[secretValues](), true, "SecretValues")
+}
+
+func secretBody() *huma.RequestBody {
+	return &huma.RequestBody{
+		Required: true, Description: "What is to change; other keys stay. 1 MiB at most, and so the values of a Secret together.",
+		Content: map[string]*huma.MediaType{mergePatch: {Schema: &huma.Schema{
+			Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{
+				"values": {
+					Type: huma.TypeObject, AdditionalProperties: &huma.Schema{Type: huma.TypeString, Nullable: true},
+					Description: "Values by key, as text; null removes a key.",
+				},
+				"base64": {
+					Type: huma.TypeObject, AdditionalProperties: &huma.Schema{Type: huma.TypeString},
+					Description: "Values by key that are no text, in base64.",
+				},
+			},
+		}}},
+	}
+}
+
+func (a *API) listSecrets(ctx context.Context, in *secretsInput) (*secretsOutput, error) {
+	if !isNamespace(in.Namespace) {
+		return nil, a.fail(ctx, &cluster.ForbiddenError{Verb: "list", Resource: "secrets", Namespace: in.Namespace})
+	}
+	all, err := a.cluster.Secrets(ctx, caller(ctx), in.Namespace)
+	if err != nil {
+		return nil, a.fail(ctx, err)
+	}
+	out := &secretsOutput{Body: secretList{Items: make([]secretValues, 0, len(all.Items))}}
+	for _, s := range all.Items {
+		out.Body.Items = append(out.Body.Items, secretOf(s))
+	}
+	return out, nil
+}
+
+func (a *API) setSecret(ctx context.Context, in *setSecretInput) (*secretOutput, error) {
+	if err := a.nameable(ctx, "update", in.SecretPath); err != nil {
+		return nil, err
+	}
+	change, why := changeOf(in.RawBody)
+	if why != "" {
+		return nil, problem(ctx, http.StatusBadRequest, why)
+	}
+	set, err := a.cluster.SetSecret(ctx, caller(ctx), in.Namespace, in.Name, change)
+	if err != nil {
+		return nil, a.fail(ctx, err)
+	}
+	return &secretOutput{Body: secretOf(set)}, nil
+}
+
+func (a *API) deleteSecret(ctx context.Context, in *deleteSecretInput) (*secretOutput, error) {
+	if err := a.nameable(ctx, "delete", in.SecretPath); err != nil {
+		return nil, err
+	}
+	was, err := a.cluster.DeleteSecret(ctx, caller(ctx), in.Namespace, in.Name, in.Confirm)
+	if err != nil {
+		return nil, a.fail(ctx, err)
+	}
+	return &secretOutput{Body: secretOf(was)}, nil
+}
+
+// nameable refuses what would be another path at the operator, with the answer to those without the right.
+func (a *API) nameable(ctx context.Context, verb string, in SecretPath) error {
+	if !isNamespace(in.Namespace) {
+		return a.fail(ctx, &cluster.ForbiddenError{Verb: verb, Resource: "secrets", Namespace: in.Namespace})
+	}
+	if !isObjectName(in.Name) {
+		return problem(ctx, http.StatusUnprocessableEntity, "no Secret can have this name: use small letters, digits, - and .",
+			&huma.ErrorDetail{Location: "path.name", Message: "is not the name of a Secret"})
+	}
+	return nil
+}
+
+// changeOf reads a change. why says what is wrong with the body, never what is in it.
+func changeOf(body []byte) (change operatorapi.SecretChange, why string) {
+	var said map[string]map[string]*string
+	if json.Unmarshal(body, &said) != nil {
+		return change, `want {"values": {"KEY": "VALUE"}}, where null in place of a value removes a key; the body is not repeated here`
+	}
+	change.Set = map[string][]byte{}
+	for part, values := range said {
+		for key, value := range values {
+			if why = addValue(&change, part, key, value); why != "" {
+				return change, why
+			}
+		}
+		if part != "values" && part != "base64" {
+			return change, "there is values, and base64 for what is no text; the body has something else too"
+		}
+	}
+	slices.Sort(change.Remove)
+	return change, ""
+}
+
+func addValue(change *operatorapi.SecretChange, part, key string, value *string) (why string) {
+	if _, twice := change.Set[key]; twice {
+		return "the key " + short(key) + " is in values and in base64: choose one"
+	}
+	switch {
+	case value == nil:
+		change.Remove = append(change.Remove, key)
+	case part == "base64":
+		raw, err := base64.StdEncoding.DecodeString(*value)
+		if err != nil {
+			return "the value of " + short(key) + " in base64 cannot be decoded"
+		}
+		change.Set[key] = raw
+	default:
+		change.Set[key] = []byte(*value)
+	}
+	return ""
+}
+
+// short keeps a key that somebody made up to a length that can be read.
+func short(key string) string {
+	if len(key) > 80 {
+		return key[:80] + "…"
+	}
+	return key
+}
+
+func secretOf(s operatorapi.Secret) secretValues {
+	out := secretValues{Name: s.Name, Created: s.Created, Keys: make([]secretKey, 0, len(s.Keys))}
+	for _, k := range s.Keys {
+		out.Keys = append(out.Keys, secretKey{Name: k.Name, SetAt: k.SetAt, SetBy: k.SetBy})
+	}
+	for _, u := range s.UsedBy {
+		out.UsedBy = append(out.UsedBy, secretUse{Kind: u.Kind, Name: u.Name, Effect: u.Effect})
+	}
+	return out
+}
+
+type revealOutput struct {
+	CacheControl string `header:"Cache-Control"`
+	Body         password
+}
+
+type password struct {
+	Password string `json:"password"`
+	Username string `json:"username,omitempty"`
+	Host     string `json:"host,omitempty"`
+	Port     string `json:"port,omitempty"`
+	Database string `json:"database,omitempty"`
+	Type     string `json:"type,omitempty" doc:"Of the binding, such as postgresql."`
+}
+
+// registerReveal adds how the password of a kind with connection details is shown.
+func (a *API) registerReveal(api huma.API, k catalog.Kind) {
+	if !k.Tells("binding") {
+		return
+	}
+	huma.Register(api, huma.Operation{
+		OperationID: "reveal" + k.Name, Method: http.MethodPost, Path: basePath(k) + "/{name}/reveal", Tags: []string{k.Name}, Errors: secretErrors,
+		Summary: "Show the password of one " + k.Name, DefaultStatus: http.StatusOK,
+		Description: "It takes the right to get the object's binding Secret. That the caller was shown it is told in the operator's audit log, and by an Event about " +
+			"the object. It is for people: tokens of ServiceAccounts are refused.",
+	}, func(ctx context.Context, in *ObjectPath) (*revealOutput, error) {
+		return a.reveal(ctx, ref(k, in.Namespace, in.Name))
+	})
+}
+
+func (a *API) reveal(ctx context.Context, of cluster.Ref) (*revealOutput, error) {
+	if !isNamespace(of.Namespace) || !isObjectName(of.Name) {
+		return nil, a.fail(ctx, &cluster.ForbiddenError{Verb: "get", Resource: "secrets", Namespace: of.Namespace})
+	}
+	got, err := a.cluster.Reveal(ctx, caller(ctx), of)
+	if err != nil {
+		return nil, a.fail(ctx, err)
+	}
+	return &revealOutput{CacheControl: "no-store", Body: password{
+		Password: got.Password, Username: got.Username, Host: got.Host, Port: got.Port, Database: got.Database, Type: got.Type,
+	}}, nil
+}
