@@ -31,6 +31,7 @@ func (f *flags) providerFlags(set *flag.FlagSet) {
 	set.StringVar(&f.auth.ClientID, "oidc-client-id", "", "the portal's client `ID` at the provider")
 	set.StringVar(&f.oidc.secretFile, "oidc-client-secret-file", "", "`path` of a file with the client's secret; empty for a public client")
 	set.StringVar(&f.auth.AuthMethod, "oidc-client-auth-method", "", "`way` to show the secret: client_secret_basic or client_secret_post; default: the first of them that the provider says it takes")
+	set.StringVar(&f.auth.ConfirmPrompt, "oidc-confirm-prompt", auth.DefaultConfirmPrompt, "`prompt` with which users are asked to sign in again, for what they do with Secrets: login, or for providers that refuse that, as Google does, select_account, or empty for none")
 	set.Func("oidc-scopes", "`scopes`, with spaces between, that signing in asks for; default: those of \""+auth.DefaultScopes+"\" that the provider says it has. "+
 		"Without offline_access a session is renewed when its ID token ends", scopes(&f.auth.Scopes))
 	set.StringVar(&f.auth.UsernameClaim, "oidc-username-claim", "sub", "`claim` that holds the username, as the API server's own setting says. sub is never given to anybody else; preferred_username and email may be changed, or given again, and rights with them")

@@ -24,17 +24,18 @@ func written(t *testing.T, content string) string {
 func TestFlagsOfTheProvider(t *testing.T) {
 	names := written(t, "0760b6cf-170e: Payments\n3b2b0c93-acd8: Search Team\n")
 	f, err := parse(append(good(t), "--oidc-scopes", " openid  email ", "--oidc-groups-claim", "realm_access.roles", "--oidc-groups-optional",
-		"--oidc-group-names-file", names, "--oidc-client-secret-file", written(t, "s3cret"), "--oidc-client-auth-method", "client_secret_post"), none, io.Discard)
+		"--oidc-group-names-file", names, "--oidc-client-secret-file", written(t, "s3cret"), "--oidc-client-auth-method", "client_secret_post", "--oidc-confirm-prompt", "select_account"), none, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(f.auth.Scopes, []string{"openid", "email"}) || f.auth.GroupsClaim != "realm_access.roles" || !f.auth.GroupsOptional ||
-		f.auth.AuthMethod != "client_secret_post" || f.oidc.groupNames["oidc:0760b6cf-170e"] != "Payments" || len(f.oidc.groupNames) != 2 {
+		f.auth.AuthMethod != "client_secret_post" || f.auth.ConfirmPrompt != "select_account" || f.oidc.groupNames["oidc:0760b6cf-170e"] != "Payments" || len(f.oidc.groupNames) != 2 {
 		t.Errorf("%+v, %+v", f.auth, f.oidc)
 	}
 	for want, more := range map[string][]string{
 		"openid must be among them":                {"--oidc-scopes", "email"},
 		"it is client_secret_basic or client":      {"--oidc-client-auth-method", "none"},
+		"it is login or select_account, or empty":  {"--oidc-confirm-prompt", "none"},
 		"needs the client's secret":                {"--oidc-client-auth-method", "client_secret_basic"},
 		"--check-oidc-token belongs to":            {"--check-oidc-token", "-"},
 		"--oidc-group-names-file: open /nowhere":   {"--oidc-group-names-file", "/nowhere"},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/portico-platform/portico/api/spoken"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/client"
@@ -69,7 +70,7 @@ func (a *app) targetOf(ctx context.Context, kind string, args []string) (target,
 	}
 	t, err := a.target(ctx, args)
 	if err == nil && kind != "" && t.kind.Name != kind {
-		return t, usagef("this is for a %s only, not for a %s", kind, t.kind.Name)
+		return t, usagef("this is for %s only, not for %s", spoken.A(kind), spoken.A(t.kind.Name))
 	}
 	return t, err
 }

@@ -133,7 +133,7 @@ func TestFilesThatCannotBeTaken(t *testing.T) {
 	}{
 		"no kind":                {"metadata: {name: a}\n", 2, "-: an object does not say its kind: add apiVersion and kind"},
 		"no kind, of several":    {one + "---\nmetadata: {name: b}\n", 2, "-, object 2: an object does not say its kind"},
-		"no name":                {"apiVersion: portico.dev/v1alpha1\nkind: S3Bucket\n", 2, "-: a S3Bucket has no metadata.name"},
+		"no name":                {"apiVersion: portico.dev/v1alpha1\nkind: S3Bucket\n", 2, "-: an S3Bucket has no metadata.name"},
 		"a kind of others":       {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", 2, `there is no kind "ConfigMap"; see portico kinds`},
 		"a text":                 {"hello", 2, "this is not an object: begin with apiVersion"},
 		"a list of texts":        {"apiVersion: v1\nkind: List\nitems: [a]\n", 2, "this is not an object"},

@@ -1,120 +1,200 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"crypto/x509"
+	"fmt"
+	"net"
 	"net/http"
-	"os"
-	"strings"
+	"strconv"
 
-	"github.com/portico-platform/portico/api/version"
-	"github.com/portico-platform/portico/cmd/portico/session"
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/spoken"
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/client"
 )
 
-func (a *app) store() session.Store { return session.Store{Dir: a.dir} }
+type connectFlags struct {
+	print, showPassword bool
+	address             string
+}
 
-// address returns the address of the portal to talk to.
-func (a *app) address() (string, error) {
-	all, err := a.store().Read()
+func (a *app) connectCommand() *cobra.Command {
+	f := connectFlags{}
+	cmd := &cobra.Command{
+		Use: "connect [KIND] NAME", Short: "Connect to a database with psql or mysql, or say how to reach something", Args: words(1, 2),
+		Long: `Connect looks up where a database answers, tries whether it can be reached from here, asks for its password, and starts psql or
+mysql, which must be installed. The password comes from the binding Secret, which takes the right to get that Secret; the team sees an
+event that you were shown it. It is handed on by the environment or a file that only you can read, and never stands on a command line.
+
+Databases answer inside their network, unless they are publicly accessible: with a tunnel, such as ssh -L 5432:HOST:5432 BASTION, give
+its end as --address. Of other kinds, connect prints the address and a command of the AWS CLI to try.`,
+		Example: `  portico connect shop-db -n payments
+  portico connect database/shop-db --address 127.0.0.1:5432
+  portico connect shop-db --print
+  portico connect queue jobs`,
+		ValidArgsFunction: a.completeObjects,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.connect(cmd.Context(), args, f) },
+	}
+	cmd.Flags().BoolVar(&f.print, "print", false, "print the command, without the password, and do nothing")
+	cmd.Flags().BoolVar(&f.showPassword, "show-password", false, "print the password, and do nothing else")
+	cmd.Flags().StringVar(&f.address, "address", "", "`host:port` to connect to in place of the database's own: the end of a tunnel")
+	return cmd
+}
+
+func (a *app) connect(ctx context.Context, args []string, f connectFlags) error {
+	if f.print && f.showPassword {
+		return usagef("--print prints the command without the password, --show-password the password: choose one")
+	}
+	t, obj, err := a.reachable(ctx, args)
 	if err != nil {
-		return "", err
+		return err
 	}
-	server := cmp.Or(a.server, a.env("PORTICO_SERVER"), all.Current)
-	if server == "" {
-		return "", &session.NoLoginError{Server: "https://<your portal>", Why: "which portal? none is known yet"}
+	if f.showPassword {
+		got, err := t.objects().Reveal(ctx, t.name)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(a.out, got.Password)
+		return err
 	}
-	return normal(server), nil
+	if t.kind.Name == v1alpha1.KindDatabaseUser {
+		if obj, err = a.databaseOfUser(ctx, t, obj); err != nil {
+			return err
+		}
+	} else if t.kind.Name != v1alpha1.KindRDSInstance {
+		if f.address != "" {
+			return usagef("--address is for databases")
+		}
+		return a.sayHow(t, obj)
+	}
+	db, err := databaseOf(obj, f.address)
+	if err != nil {
+		return err
+	}
+	if f.print {
+		_, err := fmt.Fprintln(a.out, db.command())
+		return err
+	}
+	return a.startClient(ctx, t, db)
 }
 
-// normal returns an address in the form in which it is stored: with a scheme and without slashes at its end.
-func normal(server string) string {
-	if !strings.Contains(server, "://") {
-		server = "https://" + server
-	}
-	return strings.TrimRight(server, "/")
-}
-
-// api returns a client that talks to the portal as the caller.
-func (a *app) api() (*client.Client, error) {
-	server, err := a.address()
+// databaseOfUser returns the database that a user is of.
+func (a *app) databaseOfUser(ctx context.Context, t target, user *object) (*object, error) {
+	db, err := a.target(ctx, []string{v1alpha1.KindRDSInstance, catalog.TextAt(user, "spec", "databaseRef", "name")})
 	if err != nil {
 		return nil, err
 	}
-	token, err := a.token(server)
+	db.namespace = t.namespace
+	got, err := db.current(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return a.clientOf(server, token)
+	return &got.Object, nil
 }
 
-// via carries requests to the portal and its identity provider.
-func (a *app) via() (http.RoundTripper, error) {
-	if a.transport != nil {
-		return a.transport, nil
+// connectable are the kinds that something can be connected to, in the order in which a name alone is looked for.
+var connectable = []string{v1alpha1.KindRDSInstance, v1alpha1.KindSQSQueue, v1alpha1.KindS3Bucket, v1alpha1.KindSNSTopic, v1alpha1.KindEC2Instance}
+
+// reachable finds what the arguments name; the kind may be left out.
+func (a *app) reachable(ctx context.Context, args []string) (target, *object, error) {
+	if args = slashed(args); len(args) == 2 {
+		t, err := a.target(ctx, args)
+		if err != nil {
+			return t, nil, err
+		}
+		if !t.kind.Tells("binding") {
+			return t, nil, usagef("there is nothing to connect to with %s", spoken.A(refOf(t.kind, t.name)))
+		}
+		got, err := t.current(ctx)
+		if err != nil {
+			return t, nil, err
+		}
+		return t, &got.Object, nil
 	}
-	path := cmp.Or(a.caFile, a.env("PORTICO_CA_FILE"))
-	if path == "" {
-		a.transport = client.Transport(nil)
-		return a.transport, nil
-	}
-	pem, err := os.ReadFile(path) //nolint:gosec // the person named it
-	if err != nil {
-		return nil, usagef("--ca-file: %v", err)
-	}
-	roots, err := x509.SystemCertPool()
-	if err != nil {
-		roots = x509.NewCertPool() // of the file alone
-	}
-	if !roots.AppendCertsFromPEM(pem) {
-		return nil, usagef("--ca-file: %s has no certificates in PEM form, which begin with -----BEGIN CERTIFICATE-----", path)
-	}
-	a.transport = client.Transport(roots)
-	return a.transport, nil
+	return a.named(ctx, args[0])
 }
 
-func (a *app) clientOf(server string, token func(context.Context) (string, error)) (*client.Client, error) {
-	via, err := a.via()
-	if err != nil {
-		return nil, err
-	}
-	c, err := client.New(client.Options{
-		Server: server, Token: token, PlainHTTP: a.plainHTTP, UserAgent: "portico/" + version.Get().Version, Clock: a.clock, Transport: via,
-	})
-	if err != nil {
-		return nil, usagef("--server: %v", err)
-	}
-	return c, nil
-}
-
-// token returns the source of the token: the environment, for CI jobs, or the login.
-func (a *app) token(server string) (func(context.Context) (string, error), error) {
-	if path := a.env("PORTICO_TOKEN_FILE"); path != "" {
-		return func(context.Context) (string, error) {
-			b, err := os.ReadFile(path) //nolint:gosec // the caller named it; read each time, for Kubernetes replaces the tokens of Pods
-			if err != nil {
-				return "", &session.NoLoginError{Why: "PORTICO_TOKEN_FILE: " + err.Error(), Instead: "name a file that holds a token, or unset it"}
+// named finds the one object of the name, of whatever kind.
+func (a *app) named(ctx context.Context, name string) (t target, obj *object, err error) {
+	var missing error
+	for _, kind := range connectable {
+		one, err := a.target(ctx, []string{kind, name})
+		if err != nil {
+			return one, nil, err
+		}
+		got, err := one.current(ctx)
+		switch client.StatusOf(err) {
+		case http.StatusNotFound, http.StatusForbidden:
+			if missing == nil {
+				missing = err
 			}
-			return plausible("the file of PORTICO_TOKEN_FILE", string(b))
-		}, nil
+			continue
+		}
+		if err != nil {
+			return one, nil, err
+		}
+		if obj != nil {
+			return one, nil, usagef("there is %s and %s: name the kind too, such as portico connect %s", spoken.A(refOf(t.kind, name)), spoken.A(refOf(one.kind, name)), refOf(t.kind, name))
+		}
+		t, obj = one, &got.Object
 	}
-	if given := a.env("PORTICO_TOKEN"); given != "" {
-		token, err := plausible("PORTICO_TOKEN", given)
-		return client.StaticToken(token), err
+	if obj == nil {
+		return t, nil, missing
 	}
-	via, err := a.via()
-	if err != nil {
-		return nil, err
-	}
-	return (&session.Tokens{Server: server, Store: a.store(), Clock: a.clock, Via: via}).Token, nil
+	return t, obj, nil
 }
 
-// plausible returns a token without the line break at its end. Text that can be no token is an error, which never repeats it.
-func plausible(from, text string) (string, error) {
-	token := strings.TrimSpace(text)
-	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", &session.NoLoginError{Why: from + " holds no token", Instead: "put one there, or unset it"}
+// sayHow prints the address of what is no database, and a command to try.
+func (a *app) sayHow(t target, obj *object) error {
+	status := func(field string) string { return catalog.TextAt(obj, "status", field) }
+	address, command := status("arn"), ""
+	switch t.kind.Name {
+	case v1alpha1.KindSQSQueue:
+		address, command = status("queueURL"), "aws sqs receive-message --queue-url "+shellWord(status("queueURL"))
+	case v1alpha1.KindS3Bucket:
+		command = "aws s3 ls " + shellWord("s3://"+status("bucketName"))
+	case v1alpha1.KindSNSTopic:
+		command = "aws sns publish --message hello --topic-arn " + shellWord(address)
+	case v1alpha1.KindEC2Instance:
+		command = "aws ssm start-session --target " + shellWord(status("instanceID"))
 	}
-	return token, nil
+	if address == "" {
+		return hinted(fmt.Errorf("%s%s has no address yet", refOf(t.kind, t.name), inWords(t.namespace)), "Wait for it with portico wait "+refOf(t.kind, t.name)+".")
+	}
+	if _, err := fmt.Fprintln(a.out, clean(address)); err != nil || command == "" {
+		return err
+	}
+	if region := status("region"); region != "" {
+		command += " --region " + shellWord(region)
+	}
+	a.say("Try, with credentials of your own for AWS:\n  %s", clean(command))
+	return nil
+}
+
+// databaseOf returns how a database is reached: at its own address, or at another one.
+func databaseOf(obj *object, address string) (database, error) {
+	db := database{
+		engine: catalog.TextAt(obj, "spec", "engine"), host: catalog.TextAt(obj, "status", "endpoint"),
+		user: catalog.TextAt(obj, "spec", "masterUsername"), name: catalog.TextAt(obj, "spec", "dbName"),
+	}
+	db.public, _, _ = unstructured.NestedBool(obj.Object, "spec", "publiclyAccessible")
+	port, _, _ := unstructured.NestedInt64(obj.Object, "status", "port")
+	db.port = strconv.FormatInt(port, 10)
+	if db.host == "" || port == 0 {
+		name := obj.GetName()
+		return db, hinted(fmt.Errorf("database %s has no address yet", clean(name)), "Wait for it with portico wait database "+clean(name)+".")
+	}
+	db.at = net.JoinHostPort(db.host, db.port)
+	if address == "" {
+		return db, nil
+	}
+	host, other, err := net.SplitHostPort(address)
+	if number, bad := strconv.ParseUint(other, 10, 16); err != nil || bad != nil || number == 0 || host == "" {
+		return db, usagef("--address %s: want host:port, such as 127.0.0.1:5432", address)
+	}
+	db.host, db.port, db.tunnel = host, other, true
+	return db, nil
 }

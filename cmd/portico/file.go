@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/transform"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
+	"github.com/portico-platform/portico/api/spoken"
 	"github.com/portico-platform/portico/portal/catalog"
 )
 
@@ -168,7 +169,7 @@ func (d document) object() (*object, error) {
 		return nil, fmt.Errorf("%s: %w", d.from, err)
 	}
 	if obj.GetName() == "" {
-		return nil, usagef("%s: a %s has no metadata.name", d.from, d.kind.Name)
+		return nil, usagef("%s: %s has no metadata.name", d.from, spoken.A(d.kind.Name))
 	}
 	return obj, nil
 }

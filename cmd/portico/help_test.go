@@ -78,7 +78,7 @@ func TestEveryCommandHasAnExampleAndCompletion(t *testing.T) {
 // commandOf returns the command line of a name of every; names of commands below another have hyphens of their own.
 func commandOf(name string) string {
 	command := strings.Replace(name, "-", " ", 1)
-	return strings.NewReplacer("portico team-", "portico team ", "portico sessions-", "portico sessions ").Replace(command)
+	return strings.NewReplacer("portico team-", "portico team ", "portico sessions-", "portico sessions ", "portico secret-", "portico secret ").Replace(command)
 }
 
 func TestTheDocumentationNamesEveryCommand(t *testing.T) {

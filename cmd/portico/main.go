@@ -18,7 +18,7 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	code := run(ctx, os.Args[1:], system())
 	stop()
 	os.Exit(code)
@@ -35,14 +35,24 @@ type world struct {
 	clock       clock.Clock
 	open        func(url string) error // shows a page in a browser; nil if there is none
 	edit        func(ctx context.Context, editor, path string) error
+	hidden      func() (string, error) // reads a line without showing it; nil where nobody types
+	find        func(program string) (path string, err error)
+	dials       func(ctx context.Context, address string) error // whether something answers there
+	start       func(ctx context.Context, path string, args, env []string) error
 }
 
 func system() world {
 	w := world{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv, clock: clock.RealClock{},
-		shows: term.IsTerminal(int(os.Stdout.Fd())), edit: edit,
+		shows: term.IsTerminal(int(os.Stdout.Fd())), edit: edit, find: exec.LookPath, dials: dial, start: start,
 	}
 	w.asks = term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd()))
+	if w.asks {
+		w.hidden = func() (string, error) {
+			line, err := term.ReadPassword(int(os.Stdin.Fd()))
+			return string(line), err
+		}
+	}
 	w.dir = os.Getenv("PORTICO_CONFIG_DIR")
 	if base, err := os.UserConfigDir(); w.dir == "" && err == nil {
 		w.dir = filepath.Join(base, "portico")

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/portico-platform/portico/api/spoken"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/client"
 )
@@ -153,7 +154,7 @@ func (a *app) wanted(args []string, f requestFlags) (*object, catalog.Kind, erro
 		return nil, k, usagef("what? Name a kind and a name, such as bucket reports, or a file with -f")
 	}
 	if k.KeptBy != "" {
-		return nil, k, usagef("a %s cannot be requested: it is kept by %s", strings.ToLower(k.Title), k.KeptBy)
+		return nil, k, usagef("%s cannot be requested: it is kept by %s", spoken.A(strings.ToLower(k.Title)), k.KeptBy)
 	}
 	obj, err := withSet(k, base, f.set)
 	if err != nil {
@@ -177,7 +178,7 @@ func (a *app) fromFile(path string, k catalog.Kind) (*object, catalog.Kind, erro
 	case len(all) != 1:
 		return nil, k, usagef("%s has %d objects, and one is requested at a time: portico apply -f takes several", path, len(all))
 	case k.Name != "" && all[0].kind.Name != "" && all[0].kind.Name != k.Name:
-		return nil, k, usagef("%s has a %s, not a %s", path, all[0].kind.Name, k.Name)
+		return nil, k, usagef("%s has %s, not %s", path, spoken.A(all[0].kind.Name), spoken.A(k.Name))
 	case k.Name == "":
 		k = all[0].kind
 	}
