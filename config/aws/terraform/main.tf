@@ -108,3 +108,11 @@ resource "aws_iam_role_policy_attachment" "kind" {
   role       = aws_iam_role.resources.name
   policy_arn = each.value.arn
 }
+
+# The most that Pods may do with the rights that Portico gives them, whatever it makes.
+resource "aws_iam_policy" "pods_boundary" {
+  count       = contains(var.kinds, "accessbinding") ? 1 : 0
+  name        = "portico-pods-boundary"
+  description = "Portico, the permissions boundary of every role for Pods"
+  policy      = file("${path.module}/../../../docs/iam/pods/boundary.json")
+}

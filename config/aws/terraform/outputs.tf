@@ -7,3 +7,8 @@ output "resources_role_arn" {
   description = "assumeRoleARN of AWSProviders"
   value       = aws_iam_role.resources.arn
 }
+
+output "pods_boundary_arn" {
+  description = "workloadIdentity.boundaryARN of AWSProviders; empty without the kind accessbinding"
+  value       = one(aws_iam_policy.pods_boundary[*].arn)
+}

@@ -24,7 +24,7 @@ variable "namespace" {
 variable "kinds" {
   description = "The kinds that are offered, in lower case"
   type        = set(string)
-  default     = ["ec2instance", "gatewayhostnamerequest", "rdsinstance", "s3bucket", "snstopic", "sqsqueue"] # kinds: policies
+  default     = ["accessbinding", "ec2instance", "gatewayhostnamerequest", "rdsinstance", "s3bucket", "snstopic", "sqsqueue"] # kinds: policies
 }
 
 variable "chosen_bucket_names" {
