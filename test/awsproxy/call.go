@@ -10,10 +10,11 @@ import (
 // Actor says by which way a call came in.
 type Actor string
 
-// The two ways in.
+// The ways in.
 const (
 	Operator Actor = "operator"
 	Outside  Actor = "outside"
+	Workload Actor = "workload"
 )
 
 // Call is one request as the journal keeps it.

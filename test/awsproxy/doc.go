@@ -3,9 +3,10 @@
 // rule, adds latency, and supplies what the simulator lacks, so that what
 // passes against it would pass against AWS.
 //
-// There are two ways in. [Proxy.Operator] is for the controllers under test:
+// There are three ways in. [Proxy.Operator] is for the controllers under test:
 // faults, latency and hooks apply. [Proxy.Outside] is for tests, and people, who
-// act behind the operator's back: it is as strict, but never disturbed.
+// act behind the operator's back, and [Proxy.Workload] for applications: they are
+// as strict, but never disturbed.
 //
 // Signatures are not verified; that a request is signed, recently, with an
 // access key that exists, is. The account of a call follows from its key.

@@ -24,6 +24,7 @@ const (
 	askedFor = "aws:RequestTag/portico.dev/"
 	marked   = "aws:ResourceTag/portico.dev/"
 	account  = "111111111111"
+	paysRole = "arn:aws:iam::" + account + ":role/portico/pay/portico-pods-pay-1"
 )
 
 var (
@@ -95,6 +96,16 @@ var keepsOut = map[string]map[string]tooWide{
 		"ImagesThatParametersName": {"ssm:GetParameter", regional("ssm", "parameter/platform/password"), nil},
 		"RolesOfTheNamespace":      {"iam:PassRole", "arn:aws:iam::" + account + ":role/portico/pay/x", []string{"iam:PassedToService", "ec2.amazonaws.com"}},
 		"KeysByWayOfEC2":           {"kms:Decrypt", regional("kms", "key/1"), nil},
+	},
+	"accessbinding": {
+		"LookAtTheBoundaryAndTheIssuer": {"iam:GetPolicy", "arn:aws:iam::" + account + ":policy/payroll", nil},
+		"ReadRolesOfTheNamespace":       {"iam:GetRole", paysRole, nil},
+		"MakeRolesWithinTheBoundary":    {"iam:CreateRole", "arn:aws:iam::" + account + ":role/portico/search/portico-pods-search-1", []string{"iam:PermissionsBoundary", "arn:aws:iam::aws:policy/AdministratorAccess"}},
+		"KeepRolesOfTheNamespace":       {"iam:DeleteRole", paysRole, nil},
+		"GiveRolesToPods":               {"iam:PassRole", paysRole, []string{"iam:PassedToService", "pods.eks.amazonaws.com"}},
+		"CreateWithOwnershipTags":       {"eks:CreatePodIdentityAssociation", regional("eks", "cluster/main"), asPay},
+		"TagWhatIsBeingCreated":         {"eks:TagResource", regional("eks", "podidentityassociation/main/a-1"), takenByTag},
+		"ChangeAndDeleteOurs":           {"eks:DeletePodIdentityAssociation", regional("eks", "podidentityassociation/main/a-1"), ofPay},
 	},
 	"gatewayhostnamerequest": {
 		"ReadZones":                {"route53:ListResourceRecordSets", "arn:aws:route53:::change/C1", nil},

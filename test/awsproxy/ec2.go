@@ -38,7 +38,7 @@ type reservation struct {
 
 func newEC2(up *upstream, lag *lag, now func() time.Time) *ec2Service {
 	return &ec2Service{
-		upstream: up, young: &nursery{now: now, lag: lag, born: map[string]time.Time{}},
+		upstream: up, young: &nursery{now: now, lag: lag, born: map[string]time.Time{}, former: map[string][]byte{}},
 		profiles: &profileNews{upstream: up, now: now},
 		ran:      map[string]reservation{}, exhausted: map[string]bool{}, credits: map[string]string{},
 	}
@@ -54,6 +54,8 @@ func (s *ec2Service) around(ctx context.Context, x *exchange, next forward) (*re
 	switch x.call.Operation {
 	case "RunInstances":
 		return s.run(ctx, x, next)
+	case "CreateTags", "DeleteTags":
+		return s.retag(ctx, x, next)
 	case "DescribeInstances":
 		s.filterByToken(x)
 		return s.young.describe(ctx, x, next)

@@ -55,6 +55,8 @@ type nursery struct {
 	window time.Duration
 	born   map[string]time.Time // by account, region and ID
 	lost   map[string]bool      // instances whose termination was lost; nil: none is
+	former map[string][]byte    // the set of tags that shows until new ones do
+	held   map[string]bool      // instances whose changed tags are not to show; nil: no change is held
 }
 
 // lose answers a termination that has no effect; nil, if it is to have one.
@@ -90,6 +92,7 @@ func (n *nursery) note(x *exchange, ids []string) {
 		if x.call.Actor == Operator { // others are no faster than AWS
 			n.lag.begin(instanceOf(x, id), instanceLag)
 			n.lag.begin(tagsOf(x, id), instanceLag)
+			n.former[tokenID(x, id)] = []byte("<tagSet/>")
 		}
 	}
 }
@@ -108,9 +111,12 @@ func (n *nursery) hidden(x *exchange, id string) bool {
 		(n.lost[tokenID(x, id)] || (ok && n.now().Sub(born) < n.window) || n.lag.hides(instanceOf(x, id)))
 }
 
-// bare reports whether the operator must not see the instance's tags yet.
-func (n *nursery) bare(x *exchange, id string) bool {
-	return x.call.Actor == Operator && n.lag.hides(tagsOf(x, id))
+// outdated reports whether the operator must not see the instance's tags yet.
+func (n *nursery) outdated(x *exchange, id string) bool {
+	n.mu.Lock()
+	held := n.held[tokenID(x, id)]
+	n.mu.Unlock()
+	return x.call.Actor == Operator && (held || n.lag.hides(tagsOf(x, id)))
 }
 
 // deny refuses a call that names an instance which is not to be known yet.
@@ -126,9 +132,9 @@ func (n *nursery) deny(x *exchange) *reply {
 // describe lists instances as far as they are to be known.
 func (n *nursery) describe(ctx context.Context, x *exchange, next forward) (*reply, error) {
 	byTags := filtersByTags(x)
-	r, err := n.shown(ctx, x, next, func(id string) bool { return !n.hidden(x, id) && (!byTags || !n.bare(x, id)) })
+	r, err := n.shown(ctx, x, next, func(id string) bool { return !n.hidden(x, id) && (!byTags || !n.outdated(x, id)) })
 	if err == nil && r.status == http.StatusOK {
-		n.strip(x, r)
+		n.showFormerTags(x, r)
 	}
 	return r, err
 }
@@ -142,20 +148,21 @@ func filtersByTags(x *exchange) bool {
 	return false
 }
 
-// instanceTags is an instance of an answer, up to the end of its tags: the
-// simulator gives every instance a set of them.
-var instanceTags = regexp.MustCompile(`(?s)<instanceId>[^<]+</instanceId>.*?</tagSet>`)
+// instanceTags is an instance of an answer, from its tags to its ID, which follows
+// them: nothing in between, and nothing of an instance before, has a set of tags.
+var instanceTags = regexp.MustCompile(`(?s)(?:<tagSet/>|<tagSet>.*?</tagSet>)(.*?<instanceId>([^<]+)</instanceId>)`)
 
-// strip takes the tags that are not to be known yet out of an answer. Those of an
-// instance follow its ID; there are no others in between.
-func (n *nursery) strip(x *exchange, r *reply) {
+// showFormerTags puts those that showed before in place of the tags that are not to
+// be known yet.
+func (n *nursery) showFormerTags(x *exchange, r *reply) {
 	r.body = instanceTags.ReplaceAllFunc(r.body, func(instance []byte) []byte {
-		id := string(instanceID.FindSubmatch(instance)[1])
-		before, _, tagged := bytes.Cut(instance, []byte("<tagSet>"))
-		if !tagged || !n.bare(x, id) {
-			return instance
+		m := instanceTags.FindSubmatch(instance)
+		if id := string(m[2]); n.outdated(x, id) {
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			return slices.Concat(n.former[tokenID(x, id)], m[1])
 		}
-		return append(slices.Clone(before), "<tagSet/>"...)
+		return instance
 	})
 }
 

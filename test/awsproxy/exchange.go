@@ -23,6 +23,7 @@ const (
 	protoEC2
 	protoJSON
 	protoRESTXML
+	protoRESTJSON
 )
 
 // exchange is one request on its way, with what the proxy understood of it.
@@ -41,7 +42,7 @@ type exchange struct {
 
 	query  url.Values     // of the URL, parsed
 	form   url.Values     // query protocol
-	json   map[string]any // JSON protocol
+	json   map[string]any // JSON protocols
 	bucket string         // S3
 }
 
@@ -92,6 +93,9 @@ func (x *exchange) understand() {
 		x.call.Resource = resourceOfJSON(x.call.Service, x.json)
 	case protoRESTXML:
 		x.call.Operation, x.call.Resource = route53Operation(x.in.Method, x.path)
+	case protoRESTJSON:
+		_ = json.Unmarshal(x.body, &x.json) // what is no object is refused later
+		x.call.Operation, x.call.Resource = eksOperation(x.in.Method, x.path, x.json)
 	case protoS3: // done by readS3
 	}
 }
@@ -112,6 +116,8 @@ func detectProtocol(r *http.Request, service string) protocol {
 		return protoS3
 	case service == "route53" || strings.HasPrefix(r.URL.Path, "/2013-04-01/"):
 		return protoRESTXML
+	case service == "eks":
+		return protoRESTJSON
 	case service == "ec2":
 		return protoEC2
 	case service != "" || strings.HasPrefix(contentType, "application/x-www-form-urlencoded") || r.URL.Query().Has("Action"):
@@ -173,9 +179,9 @@ func bucketOfHost(host string, hosts []string) string {
 
 // continued reports whether the request asks for a further page.
 func (x *exchange) continued() bool {
-	for _, k := range []string{"continuation-token", "marker", "key-marker", "nexttoken", "name"} {
+	for _, k := range []string{"continuation-token", "marker", "key-marker", "nexttoken", "nextToken", "name"} {
 		if x.query.Get(k) != "" {
-			return x.protocol == protoS3 || x.protocol == protoRESTXML
+			return x.protocol == protoS3 || x.protocol == protoRESTXML || x.protocol == protoRESTJSON
 		}
 	}
 	for _, k := range []string{"NextToken", "Marker", "nextToken", "PaginationToken"} {

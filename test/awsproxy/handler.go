@@ -133,6 +133,10 @@ func (p *Proxy) serve(ctx context.Context, x *exchange) (*reply, error) {
 		all := next
 		next = func(ctx context.Context) (*reply, error) { return p.deleteAllowed(ctx, x, all) }
 	}
+	if x.call.Service == "s3" && (x.call.Operation == "GetObject" || x.call.Operation == "HeadObject") {
+		object := next
+		next = func(ctx context.Context) (*reply, error) { return p.hideMissing(ctx, x, object) }
+	}
 	if s := p.strict[x.call.Service]; s != nil {
 		return s(ctx, x, next)
 	}

@@ -39,7 +39,7 @@ type needs func(ctx context.Context, up *upstream, x *exchange) ([]need, error)
 var judged = map[string]needs{
 	"s3": s3Needs, "s3control": s3ControlNeeds, "sqs": sqsNeeds, "sns": snsNeeds, "rds": rdsNeeds, "ec2": ec2Needs,
 	"route53": route53Needs, "acm": acmNeeds, "elasticloadbalancing": balancerNeeds,
-	"tagging": taggingNeeds, "iam": iamNeeds, "ssm": ssmNeeds,
+	"tagging": taggingNeeds, "ssm": ssmNeeds,
 }
 
 // judge refuses a call of a role's session that its policies do not allow.
@@ -48,6 +48,12 @@ func (p *Proxy) judge(ctx context.Context, x *exchange) (*reply, error) {
 		return nil, nil
 	}
 	of := judged[x.call.Service]
+	switch x.call.Service {
+	case "eks":
+		of = p.clusters.needs
+	case "iam":
+		of = p.roles.book.needs
+	}
 	if of == nil {
 		return nil, fmt.Errorf("the proxy does not know the permissions of %s: add them to judged", x.call.Service)
 	}
@@ -78,7 +84,11 @@ func (p *Proxy) decide(ctx context.Context, x *exchange, n *need) (d iam.Decisio
 	p.roles.ask(x.caller.role, n.action)
 	known := p.known(x, n)
 	loaded := n.tags == nil
-	d = p.roles.of(x.caller).Decide(iam.Request{Action: n.action, Resource: n.resource, Context: func(key string) []string {
+	policies, err := p.roles.of(ctx, x.caller)
+	if err != nil {
+		return iam.Decision{}, false, err
+	}
+	d = policies.Decide(iam.Request{Action: n.action, Resource: n.resource, Context: func(key string) []string {
 		if !loaded && strings.HasPrefix(key, "aws:resourcetag/") {
 			loaded = true
 			var tags map[string]string
@@ -178,6 +188,8 @@ func (x *exchange) unauthorized(n *need, because string) *reply {
 		return x.fail(http.StatusForbidden, "AuthorizationError", message)
 	case x.protocol == protoJSON:
 		return x.fail(http.StatusBadRequest, "AccessDeniedException", message)
+	case x.protocol == protoRESTJSON:
+		return x.fail(http.StatusForbidden, "AccessDeniedException", message)
 	default:
 		return x.fail(http.StatusForbidden, "AccessDenied", message)
 	}

@@ -108,6 +108,48 @@ func TestSomeInstancesShowLaterAndTheirTagsLaterStill(t *testing.T) {
 	}
 }
 
+// TestChangedTagsOfAnInstanceShowLater changes the tags of old instances: of some a look shows the former ones, and no search finds them.
+func TestChangedTagsOfAnInstanceShowLater(t *testing.T) {
+	w, pass := newLaggingWorld(t)
+	c, behind := w.ec2(keyOne, "eu-west-1"), ec2.NewFromConfig(config(w.outside, keyOne, "eu-west-1"))
+	var ids, tokens []string
+	for range 8 {
+		tokens = append(tokens, unique(t))
+		ids = append(ids, run(t, c, runInput(tokens[len(ids)], types.InstanceTypeT3Micro)))
+	}
+	pass(5 * time.Minute)
+	for _, id := range ids {
+		_, err := c.CreateTags(t.Context(), &ec2.CreateTagsInput{Resources: []string{id}, Tags: []types.Tag{{Key: aws.String("life"), Value: aws.String("second")}}})
+		must(t, err)
+	}
+	look := func(c *ec2.Client) (changed, found int) {
+		for i, id := range ids {
+			tags := map[string]string{}
+			for _, tag := range instanceOf(t, c, id).Tags {
+				tags[*tag.Key] = *tag.Value
+			}
+			if tags["token"] != tokens[i] {
+				t.Errorf("%s shows %v, which it never had", id, tags)
+			}
+			found += filtered(t, c, "tag:token", tokens[i])
+			if tags["life"] == "second" {
+				changed++
+			}
+		}
+		return changed, found
+	}
+	if changed, found := look(c); changed == 0 || changed == len(ids) || found != changed {
+		t.Errorf("at once %d of %d show, and %d are found", changed, len(ids), found)
+	}
+	if changed, found := look(behind); changed != len(ids) || found != len(ids) {
+		t.Errorf("outside %d of %d show, and %d are found", changed, len(ids), found)
+	}
+	pass(5 * time.Minute)
+	if changed, found := look(c); changed != len(ids) || found != len(ids) {
+		t.Errorf("after five minutes %d of %d show, and %d are found", changed, len(ids), found)
+	}
+}
+
 func TestSomeSessionsEndEarly(t *testing.T) {
 	w, pass := newLaggingWorld(t)
 	var sessions []aws.Credentials

@@ -94,13 +94,6 @@ func taggingNeeds(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
 	return plainNeed("tag:GetResources", "*"), nil
 }
 
-func iamNeeds(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
-	if x.call.Operation != "GetInstanceProfile" {
-		return nil, unknownOperation(x)
-	}
-	return plainNeed("iam:GetInstanceProfile", x.globalARN("iam", x.call.Account, "instance-profile/"+x.form.Get("InstanceProfileName"))), nil
-}
-
 // ssmNeeds knows the reading of parameters. Those of AWS are no account's.
 func ssmNeeds(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
 	name, _ := x.json["Name"].(string)

@@ -25,7 +25,7 @@ func dropLastItem(x *exchange, r *reply) {
 	if r.status != 200 || r.load() != nil {
 		return
 	}
-	if x.protocol == protoJSON {
+	if x.protocol == protoJSON || x.protocol == protoRESTJSON {
 		r.body = dropLastOfJSON(r.body)
 		return
 	}

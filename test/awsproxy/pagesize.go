@@ -18,7 +18,7 @@ func (x *exchange) limitPage(n int) {
 		return
 	}
 	switch x.protocol {
-	case protoS3:
+	case protoS3, protoRESTJSON:
 		x.query.Set(parameter, strconv.Itoa(n))
 		x.rawQuery = x.query.Encode()
 	case protoJSON:

@@ -60,6 +60,9 @@ type Proxy struct {
 	buckets      *s3Service
 	queues       *sqsService
 	databases    *rdsService
+	clusters     *eksService
+	iam          *iamService
+	pods         *podSessions
 
 	latency atomic.Int64
 	// pageSize limits the operator's listings; 0 does not.
@@ -101,6 +104,10 @@ func New(o Options) (*Proxy, error) {
 	p.buckets = newS3(up, p.servers, p.lag)
 	p.queues = newSQS(up, p.lag, o.Now)
 	p.databases = newRDS(up, p.lag, o.Now)
+	p.roles.book = newRoleBook(up, p.lag)
+	p.iam = newIAM(p.roles.book)
+	p.clusters = newEKS(p.roles.book, o.Now)
+	p.pods = newPodSessions(p)
 	p.strict = map[string]strict{}
 	for name, s := range services {
 		if s.newStrict != nil {
@@ -117,6 +124,10 @@ func (p *Proxy) Operator() http.Handler { return handler{proxy: p, actor: Operat
 // Outside returns the endpoint for whoever acts behind the operator's back. It
 // also serves the journal for people to read: GET /_portico/journal.
 func (p *Proxy) Outside() http.Handler { return handler{proxy: p, actor: Outside} }
+
+// Workload returns the endpoint for applications, which hold the credentials of
+// their Pods. It is as strict as the others, and never disturbed.
+func (p *Proxy) Workload() http.Handler { return handler{proxy: p, actor: Workload} }
 
 // Calls returns the journal, oldest first, calls under way included.
 func (p *Proxy) Calls(filters ...Filter) []Call { return p.journal.since(0, filters) }

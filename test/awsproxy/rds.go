@@ -28,6 +28,7 @@ type rdsService struct {
 	mu        sync.Mutex
 	cooldown  time.Duration
 	instances map[string]*instanceExtra // by account, region and identifier
+	servers   DatabaseServers           // nil: nobody answers at an endpoint
 }
 
 // instanceExtra is what moto does not know of an instance.
@@ -77,7 +78,7 @@ func (s *rdsService) around(ctx context.Context, x *exchange, next forward) (*re
 	}
 	s.complete(x, r)
 	s.answers.withoutTags(x, r)
-	return r, nil
+	return s.serve(ctx, x, r), nil
 }
 
 func instanceKey(x *exchange, identifier string) string {

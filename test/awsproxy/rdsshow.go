@@ -23,6 +23,7 @@ func (s *rdsService) complete(x *exchange, r *reply) {
 		if extra.port != "" {
 			text = portElement.ReplaceAllString(text, "<Port>"+extra.port+"</Port>")
 		}
+		text = s.lead(text)
 		if s.now().Before(extra.ready) {
 			text = replaceElement(endpointElement.ReplaceAllString(text, ""), "DBInstanceStatus", "creating")
 		}

@@ -22,6 +22,9 @@ func (x *exchange) fail(status int, code, message string) *reply {
 	case protoJSON:
 		body, _ := json.Marshal(map[string]string{"__type": "com.amazonaws." + x.call.Service + "#" + code, "message": message})
 		return &reply{status: status, body: body, header: http.Header{"Content-Type": {"application/x-amz-json-1.1"}}}
+	case protoRESTJSON:
+		body, _ := json.Marshal(map[string]string{"message": message})
+		return &reply{status: status, body: body, header: http.Header{"Content-Type": {"application/json"}, "X-Amzn-Errortype": {code}}}
 	case protoS3:
 		if x.call.Service == "s3control" {
 			return xmlReply(status, "<ErrorResponse><Error><Code>%s</Code><Message>%s</Message></Error><RequestId/><HostId/></ErrorResponse>", code, message)
@@ -67,6 +70,8 @@ func internalErrorCode(x *exchange) string {
 	switch x.protocol {
 	case protoJSON, protoQuery, protoRESTXML:
 		return "InternalFailure"
+	case protoRESTJSON:
+		return "ServerException"
 	default:
 		return "InternalError"
 	}
@@ -80,6 +85,8 @@ func (x *exchange) throttled() *reply {
 		return x.fail(http.StatusServiceUnavailable, "RequestLimitExceeded", "Request limit exceeded.")
 	case protoJSON:
 		return x.fail(http.StatusBadRequest, "ThrottlingException", "Rate exceeded")
+	case protoRESTJSON:
+		return x.fail(http.StatusTooManyRequests, "ThrottlingException", "Rate exceeded")
 	default:
 		return x.fail(http.StatusBadRequest, "Throttling", "Rate exceeded")
 	}
@@ -93,6 +100,8 @@ func (x *exchange) denied() *reply {
 		return x.fail(http.StatusForbidden, "UnauthorizedOperation", message)
 	case protoJSON:
 		return x.fail(http.StatusBadRequest, "AccessDeniedException", message).queryCode(x, "AccessDenied")
+	case protoRESTJSON:
+		return x.fail(http.StatusForbidden, "AccessDeniedException", message)
 	default:
 		return x.fail(http.StatusForbidden, "AccessDenied", message)
 	}
@@ -105,6 +114,8 @@ func (x *exchange) unsigned() *reply {
 		return x.fail(http.StatusForbidden, "AccessDenied", "Access Denied")
 	case protoJSON:
 		return x.fail(http.StatusBadRequest, "MissingAuthenticationTokenException", "Missing Authentication Token").queryCode(x, "MissingAuthenticationToken")
+	case protoRESTJSON:
+		return x.fail(http.StatusForbidden, "MissingAuthenticationTokenException", "Missing Authentication Token")
 	default:
 		return x.fail(http.StatusForbidden, "MissingAuthenticationToken", "Request is missing Authentication Token")
 	}
@@ -119,6 +130,8 @@ func (x *exchange) signedTooLongAgo() *reply {
 		return x.fail(http.StatusBadRequest, "RequestExpired", message)
 	case protoJSON:
 		return x.fail(http.StatusBadRequest, "InvalidSignatureException", message).queryCode(x, "SignatureDoesNotMatch")
+	case protoRESTJSON:
+		return x.fail(http.StatusForbidden, "InvalidSignatureException", message)
 	default:
 		return x.fail(http.StatusForbidden, "SignatureDoesNotMatch", message)
 	}
@@ -140,6 +153,8 @@ func (x *exchange) badKey(reason error) *reply {
 		return x.fail(http.StatusUnauthorized, "AuthFailure", "AWS was not able to validate the provided access credentials")
 	case protoJSON:
 		return x.fail(http.StatusBadRequest, "UnrecognizedClientException", message).queryCode(x, "InvalidClientTokenId")
+	case protoRESTJSON:
+		return x.fail(http.StatusForbidden, "UnrecognizedClientException", message)
 	default:
 		return x.fail(http.StatusForbidden, "InvalidClientTokenId", message)
 	}
@@ -154,6 +169,8 @@ func (x *exchange) expiredKey() *reply {
 		return x.fail(http.StatusBadRequest, "RequestExpired", "Request has expired.")
 	case protoJSON:
 		return x.fail(http.StatusBadRequest, "ExpiredTokenException", message).queryCode(x, "ExpiredToken")
+	case protoRESTJSON:
+		return x.fail(http.StatusForbidden, "ExpiredTokenException", message)
 	default:
 		return x.fail(http.StatusForbidden, "ExpiredToken", message)
 	}
@@ -180,6 +197,9 @@ func errorCode(r *reply) string {
 	}
 	if json.Unmarshal(r.body, &body) == nil && body.Type != "" {
 		return body.Type[strings.LastIndex(body.Type, "#")+1:]
+	}
+	if code := r.header.Get("X-Amzn-Errortype"); code != "" {
+		return code
 	}
 	return strings.ReplaceAll(http.StatusText(r.status), " ", "")
 }

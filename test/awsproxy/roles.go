@@ -1,6 +1,7 @@
 package awsproxy
 
 import (
+	"context"
 	"maps"
 	"strings"
 	"sync"
@@ -13,10 +14,13 @@ type principal struct {
 	role, arn string            // ARNs of the role and of its session
 	tags      map[string]string // of the session
 	policy    *iam.Policy       // of the session; nil is none
+	stored    bool              // IAM has the role, and so the role's own policies
 }
 
 // roles have policies.
 type roles struct {
+	book *roleBook
+
 	mu  sync.Mutex
 	all iam.Policies            // of those that have none of their own
 	own map[string]iam.Policies // by ARN
@@ -60,18 +64,26 @@ func (p *Proxy) AttachPolicies(role string, policies iam.Policies) (detach func(
 	}
 }
 
-// of returns the policies of a session.
-func (r *roles) of(caller *principal) iam.Policies {
+// of returns the policies of a session: those that a test attached, those that
+// IAM has of a role of its own, or those of all others.
+func (r *roles) of(ctx context.Context, caller *principal) (iam.Policies, error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	policies, own := r.own[caller.role]
-	if !own {
+	r.mu.Unlock()
+	switch {
+	case own:
+	case caller.stored:
+		var err error
+		if policies, err = r.book.policies(ctx, caller.role); err != nil {
+			return policies, err
+		}
+	default:
 		policies = r.all
 	}
 	if caller.policy != nil {
 		policies.Session = []*iam.Policy{caller.policy}
 	}
-	return policies
+	return policies, nil
 }
 
 // conditionKeys are those that the proxy gives values for, in calls that have them.
@@ -79,6 +91,7 @@ var conditionKeys = iam.Keys{
 	"aws:PrincipalTag/", "aws:PrincipalArn", "aws:PrincipalAccount", "aws:PrincipalType", "aws:RequestedRegion", "aws:ResourceAccount",
 	"aws:RequestTag/", "aws:TagKeys", "aws:ResourceTag/", "aws:CurrentTime",
 	"acm:ValidationMethod", "acm:DomainNames", "ec2:CreateAction", "iam:AWSServiceName", "iam:PassedToService", "kms:ViaService",
+	"iam:PermissionsBoundary", "iam:ResourceTag/", "sts:ExternalId", "sts:RoleSessionName", "s3:prefix", "s3:delimiter", "s3:max-keys",
 	"route53:ChangeResourceRecordSetsNormalizedRecordNames", "route53:ChangeResourceRecordSetsRecordTypes", "route53:ChangeResourceRecordSetsActions",
 }
 

@@ -33,11 +33,6 @@ var sameS3Actions = map[string]bool{
 	"GetBucketAbac": true, "PutBucketAbac": true, "GetBucketRequestPayment": true, "GetBucketWebsite": true,
 }
 
-// s3ObjectActions are the actions of operations on objects.
-var s3ObjectActions = map[string]string{
-	"GetObject": "GetObject", "HeadObject": "GetObject", "PutObject": "PutObject",
-}
-
 func s3Needs(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
 	bucket := x.globalARN("s3", "", x.bucket)
 	_, key, _ := strings.Cut(strings.TrimPrefix(x.path, "/"), "/")
@@ -51,14 +46,14 @@ func s3Needs(_ context.Context, _ *upstream, x *exchange) ([]need, error) {
 		return nil, nil // each object is judged for itself: see objectsToDelete
 	case x.call.Operation == "DeleteObject":
 		return plainNeed(deletion(x.query.Get("versionId")), object), nil
+	case action == "ListBucket" || action == "ListBucketVersions":
+		return []need{{action: "s3:" + action, resource: bucket, facts: listingFacts(x)}}, nil
 	case action != "":
 		return plainNeed("s3:"+action, bucket), nil
 	case sameS3Actions[x.call.Operation]:
 		return plainNeed("s3:"+x.call.Operation, bucket), nil
-	case s3ObjectActions[x.call.Operation] != "":
-		return plainNeed("s3:"+s3ObjectActions[x.call.Operation], object), nil
 	}
-	return nil, unknownOperation(x)
+	return objectNeeds(x, object)
 }
 
 func deletion(version string) string {

@@ -66,9 +66,16 @@ var services = map[string]service{
 	},
 	"sts": {
 		about:     []string{"RoleArn"},
-		newStrict: func(_ Options, p *Proxy) strict { return stsService{keys: p.keys, lag: p.lag}.around },
+		newStrict: func(_ Options, p *Proxy) strict { return stsService{proxy: p}.around },
 	},
-	"iam":            {about: []string{"RoleName", "UserName", "InstanceProfileName", "PolicyArn"}},
+	"iam": {
+		about:     []string{"RoleName", "UserName", "InstanceProfileName", "PolicyArn"},
+		newStrict: func(_ Options, p *Proxy) strict { return p.iam.around },
+	},
+	"eks": {
+		items: []string{"associations"}, lists: []string{"ListPodIdentityAssociations"}, size: "maxResults",
+		newStrict: func(_ Options, p *Proxy) strict { return p.clusters.around },
+	},
 	"ssm":            {about: []string{"Name", "Names"}, items: []string{"Parameters"}},
 	"secretsmanager": {about: []string{"SecretId", "Name"}, items: []string{"SecretList"}},
 	"tagging":        {about: []string{"ResourceARNList"}, items: []string{"ResourceTagMappingList"}},

@@ -12,7 +12,7 @@ import (
 // snsNeeds returns the permissions of a call to SNS: that of the operation's
 // name, and to tag, if a topic is created with tags.
 func snsNeeds(_ context.Context, up *upstream, x *exchange) ([]need, error) {
-	topic := cmp.Or(x.form.Get("TopicArn"), x.form.Get("ResourceArn"))
+	topic := cmp.Or(x.form.Get("TopicArn"), x.form.Get("ResourceArn"), x.form.Get("TargetArn"))
 	n := need{action: "sns:" + x.call.Operation, resource: topic, facts: facts{}}
 	switch x.call.Operation {
 	case "ListTopics", "ListSubscriptions":
@@ -20,6 +20,8 @@ func snsNeeds(_ context.Context, up *upstream, x *exchange) ([]need, error) {
 	case "GetSubscriptionAttributes", "SetSubscriptionAttributes", "Unsubscribe":
 		return plainNeed(n.action, x.form.Get("SubscriptionArn")), nil // a subscription has no tags
 	case "GetTopicAttributes", "SetTopicAttributes", "ListTagsForResource", "ListSubscriptionsByTopic", "DeleteTopic", "Subscribe", "Publish":
+	case "PublishBatch":
+		n.action = "sns:Publish"
 	case "TagResource":
 		n.facts.tagged(formTags(x.form, "Tags.member."))
 	case "UntagResource":

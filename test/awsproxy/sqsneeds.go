@@ -24,7 +24,10 @@ func sqsNeeds(_ context.Context, up *upstream, x *exchange) ([]need, error) {
 	n := need{action: "sqs:" + x.call.Operation, resource: resource, facts: facts{}}
 	n.tags = func(ctx context.Context) (map[string]string, bool, error) { return queueTags(ctx, up, x, name) }
 	switch x.call.Operation {
-	case "GetQueueUrl", "GetQueueAttributes", "SetQueueAttributes", "ListQueueTags", "DeleteQueue", "SendMessage", "ReceiveMessage", "DeleteMessage", "PurgeQueue":
+	case "GetQueueUrl", "GetQueueAttributes", "SetQueueAttributes", "ListQueueTags", "DeleteQueue", "SendMessage", "ReceiveMessage", "DeleteMessage",
+		"ChangeMessageVisibility", "PurgeQueue":
+	case "SendMessageBatch", "DeleteMessageBatch", "ChangeMessageVisibilityBatch":
+		n.action = strings.TrimSuffix(n.action, "Batch") // one permission is for both
 	case "TagQueue":
 		n.facts.tagged(jsonTexts(x.json["Tags"]))
 	case "UntagQueue":

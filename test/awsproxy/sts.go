@@ -2,24 +2,21 @@ package awsproxy
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"encoding/xml"
 	"fmt"
+	"maps"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/portico-platform/portico/test/awsproxy/iam"
 )
 
 // stsService notes when the keys that AssumeRole makes expire, and the role,
-// tags and policy of their session: moto forgets.
-type stsService struct {
-	keys *keyring
-	lag  *lag
-}
+// tags and policy of their session: moto forgets. It asks the trust policies of
+// the roles that IAM has.
+type stsService struct{ proxy *Proxy }
 
 // sessionLife is how long a session lasts at the least, by the reference of
 // AssumeRole.
@@ -28,7 +25,7 @@ const sessionLife = 15 * time.Minute
 // ends returns when a session really ends. Many end before the time that was
 // told, as all do that an administrator revokes.
 func (s stsService) ends(told time.Time) time.Time {
-	early := s.lag.ends(sessionLife)
+	early := s.proxy.lag.ends(sessionLife)
 	if early.IsZero() || told.Before(early) {
 		return told
 	}
@@ -45,60 +42,108 @@ func (s stsService) around(ctx context.Context, x *exchange, next forward) (*rep
 		if policy, err = ParsePolicy([]byte(text)); err != nil {
 			return x.fail(http.StatusBadRequest, "MalformedPolicyDocument", err.Error()), nil
 		}
+		if utf8.RuneCountInString(text) > sessionPolicyLimit {
+			return x.fail(http.StatusBadRequest, "ValidationError", "1 validation error detected: Value at 'policy' failed to satisfy constraint: "+
+				"Member must have length less than or equal to 2048"), nil
+		}
+	}
+	role, refusal, err := s.admit(ctx, x)
+	if refusal != nil || err != nil {
+		return refusal, err
 	}
 	r, err := next(ctx)
 	if err != nil || r.status != http.StatusOK {
 		return r, err
 	}
+	return r, s.note(x, r.body, role, policy)
+}
+
+// admit returns the role that the call assumes, if IAM has it, or the refusal of
+// its trust policy. Other roles are those of tests, which let in whoever comes.
+func (s stsService) admit(ctx context.Context, x *exchange) (*storedRole, *reply, error) {
+	if x.call.Operation != "AssumeRole" && x.call.Operation != "AssumeRoleWithWebIdentity" {
+		return nil, nil, nil
+	}
+	role, err := s.proxy.roles.book.role(ctx, x.form.Get("RoleArn"))
+	if role == nil || err != nil {
+		return nil, nil, err
+	}
+	if x.call.Operation == "AssumeRoleWithWebIdentity" {
+		refusal, err := s.webIdentity(ctx, x, role)
+		return role, refusal, err
+	}
+	a := assumption{action: "sts:AssumeRole", tags: sessionTags(x.form), who: identities(x.caller, partition(x.call.Region), x.call.Account), facts: facts{}}
+	a.facts.with("sts:RoleSessionName", x.form.Get("RoleSessionName")).with("aws:PrincipalAccount", x.call.Account)
+	if id := x.form.Get("ExternalId"); id != "" {
+		a.facts.with("sts:ExternalId", id)
+	}
+	who := a.who[0].Name
+	if x.caller != nil {
+		a.facts.with("aws:PrincipalArn", x.caller.role)
+	}
+	ok, err := s.proxy.mayAssume(ctx, x, role, a)
+	if ok || err != nil {
+		return role, nil, err
+	}
+	return role, x.fail(http.StatusForbidden, "AccessDenied", "User: "+who+" is not authorized to perform: sts:AssumeRole on resource: "+role.arn), nil
+}
+
+// note keeps what is known of the sessions in an answer.
+func (s stsService) note(x *exchange, body []byte, role *storedRole, policy *iam.Policy) error {
+	sessions, err := readSessions(body)
+	if err != nil {
+		return err
+	}
+	for _, made := range sessions {
+		var caller *principal
+		if strings.HasPrefix(x.call.Operation, "AssumeRole") {
+			caller = newPrincipal(x.form.Get("RoleArn"), made.ARN, role, sessionTags(x.form), policy)
+		}
+		s.proxy.keys.issued(made.AccessKeyID, s.ends(made.Expiration), caller)
+	}
+	return nil
+}
+
+// newPrincipal returns that of a session; role is nil if IAM has no such role.
+func newPrincipal(roleARN, arn string, role *storedRole, tags map[string]string, policy *iam.Policy) *principal {
+	p := &principal{role: roleARN, arn: arn, tags: map[string]string{}, policy: policy, stored: role != nil}
+	if role != nil {
+		maps.Copy(p.tags, role.tags)
+	}
+	maps.Copy(p.tags, tags)
+	return p
+}
+
+// madeSession is what STS tells of a session that it opened.
+type madeSession struct {
+	ARN, AccessKeyID, SecretAccessKey, SessionToken string
+	Expiration                                      time.Time
+}
+
+// readSessions reads the credentials in an answer of STS.
+func readSessions(body []byte) ([]madeSession, error) {
 	var made struct {
 		Results []struct {
 			User struct {
 				Arn string
 			} `xml:"AssumedRoleUser"`
 			Credentials struct {
-				AccessKeyID string    `xml:"AccessKeyId"`
-				Expiration  time.Time `xml:"Expiration"`
+				AccessKeyID     string    `xml:"AccessKeyId"`
+				SecretAccessKey string    `xml:"SecretAccessKey"`
+				SessionToken    string    `xml:"SessionToken"`
+				Expiration      time.Time `xml:"Expiration"`
 			} `xml:"Credentials"`
 		} `xml:",any"`
 	}
-	if err := xml.Unmarshal(r.body, &made); err != nil {
+	if err := xml.Unmarshal(body, &made); err != nil {
 		return nil, fmt.Errorf("read the simulator's credentials: %w", err)
 	}
+	var all []madeSession
 	for _, result := range made.Results {
 		c := result.Credentials
-		if c.AccessKeyID == "" || c.Expiration.IsZero() {
-			continue
-		}
-		var caller *principal
-		if strings.HasPrefix(x.call.Operation, "AssumeRole") {
-			caller = &principal{role: x.form.Get("RoleArn"), arn: result.User.Arn, tags: sessionTags(x.form), policy: policy}
-		}
-		s.keys.issued(c.AccessKeyID, s.ends(c.Expiration), caller)
-	}
-	return r, nil
-}
-
-// sessionTags returns the tags that a session is opened with: those of the
-// request, or those in the claim of a web identity's token.
-func sessionTags(form url.Values) map[string]string {
-	tags := pairs(form, "Tags.member.%d.Key", "Tags.member.%d.Value")
-	parts := strings.Split(form.Get("WebIdentityToken"), ".")
-	if len(parts) != 3 {
-		return tags
-	}
-	var claims struct {
-		Tags struct {
-			Principal map[string][]string `json:"principal_tags"`
-		} `json:"https://aws.amazon.com/tags"`
-	}
-	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil || json.Unmarshal(payload, &claims) != nil {
-		return tags
-	}
-	for key, values := range claims.Tags.Principal {
-		if len(values) == 1 {
-			tags[key] = values[0]
+		if c.AccessKeyID != "" && !c.Expiration.IsZero() {
+			all = append(all, madeSession{result.User.Arn, c.AccessKeyID, c.SecretAccessKey, c.SessionToken, c.Expiration})
 		}
 	}
-	return tags
+	return all, nil
 }

@@ -118,6 +118,27 @@ func TestRoute53Operations(t *testing.T) {
 	}
 }
 
+func TestEKSOperations(t *testing.T) {
+	const body = `{"namespace":"shop","serviceAccount":"web"}`
+	for target, want := range map[string]string{
+		"POST /clusters/main/pod-identity-associations":                    "CreatePodIdentityAssociation main,shop/web w",
+		"GET /clusters/main/pod-identity-associations":                     "ListPodIdentityAssociations main r",
+		"GET /clusters/main/pod-identity-associations?nextToken=x":         "ListPodIdentityAssociations main r+",
+		"GET /clusters/main/pod-identity-associations/a-1":                 "DescribePodIdentityAssociation a-1 r",
+		"POST /clusters/main/pod-identity-associations/a-1":                "UpdatePodIdentityAssociation a-1 w",
+		"DELETE /clusters/main/pod-identity-associations/a-1":              "DeletePodIdentityAssociation a-1 w",
+		"POST /tags/arn:aws:eks:r:1:podidentityassociation/main/a-1":       "TagResource a-1 w",
+		"DELETE /tags/arn:aws:eks:r:1:podidentityassociation/main/a-1?x=y": "UntagResource a-1 w",
+		"GET /tags/arn:aws:eks:r:1:podidentityassociation/main/a-1":        "ListTagsForResource a-1 r",
+		"GET /clusters/main": "GET /clusters/main  w",
+	} {
+		method, url, _ := strings.Cut(target, " ")
+		if got := brief(understood(t, "eks", method, url, body)); got != want {
+			t.Errorf("%s: %q, want %q", target, got, want)
+		}
+	}
+}
+
 func TestQueryAndJSONOperations(t *testing.T) {
 	const form, target = "application/x-www-form-urlencoded", "X-Amz-Target"
 	for name, tc := range map[string]struct {

@@ -1,0 +1,62 @@
+package awsproxy
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+// HoldTags has the tags of instances that the operator changes from now on not
+// show to it until end is called: in AWS that may last for five minutes.
+func (p *Proxy) HoldTags() (end func()) {
+	n := p.machines.young
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.held = map[string]bool{}
+	return func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.held = nil
+	}
+}
+
+// tagSet is an instance's tags in an answer.
+var tagSet = regexp.MustCompile(`(?s)<tagSet/>|<tagSet>.*?</tagSet>`)
+
+// retag changes tags. Of an instance the new ones may show later: until then a look
+// shows the former ones, and no search by tags finds it.
+func (s *ec2Service) retag(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	former := map[string][]byte{}
+	for id := range strings.SplitSeq(x.call.Resource, ",") {
+		if x.call.Actor != Operator || !strings.HasPrefix(id, "i-") || s.young.outdated(x, id) {
+			continue
+		}
+		now, err := s.describe(ctx, x, id)
+		if err != nil {
+			return nil, err
+		}
+		if tags := tagSet.Find(now); tags != nil {
+			former[id] = tags
+		}
+	}
+	r, err := s.change(ctx, x, next)
+	if err != nil || r.status != http.StatusOK {
+		return r, err
+	}
+	s.young.retagged(x, former)
+	return r, nil
+}
+
+// retagged notes what the tags were, by ID.
+func (n *nursery) retagged(x *exchange, former map[string][]byte) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for id, tags := range former {
+		n.former[tokenID(x, id)] = tags
+		n.lag.begin(tagsOf(x, id), instanceLag)
+		if n.held != nil {
+			n.held[tokenID(x, id)] = true
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package awsproxy
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/portico-platform/portico/test/awsproxy/iam"
+)
+
+// podService is who assumes the roles of associations.
+var podService = iam.Principal{Kind: "Service", Name: "pods.eks.amazonaws.com"}
+
+// sessionPolicyText is what a session policy may be made of, by the same
+// references.
+var sessionPolicyText = regexp.MustCompile(`^[\x{9}\x{A}\x{D}\x{20}-\x{FF}]+$`)
+
+// sessionPolicyLimit is the greatest length of a session policy in characters,
+// by the references of AssumeRole and CreatePodIdentityAssociation.
+const sessionPolicyLimit = 2048
+
+// invalid refuses the call; nil if why is empty.
+func (x *exchange) invalid(why string) *reply {
+	if why == "" {
+		return nil
+	}
+	return x.fail(http.StatusBadRequest, "InvalidParameterException", why)
+}
+
+func (x *exchange) noAssociation(id string) *reply {
+	return x.fail(http.StatusNotFound, "ResourceNotFoundException", "No pod identity association found for ID: "+id+".")
+}
+
+var (
+	namespaceName      = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+	serviceAccountName = regexp.MustCompile(`^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$`)
+)
+
+// invalid says what is wrong with a creation's own parts; "" if nothing is.
+func (r associationRequest) invalid() string {
+	switch {
+	case !namespaceName.MatchString(r.Namespace):
+		return "namespace is required, and the name of a namespace: " + r.Namespace
+	case !serviceAccountName.MatchString(r.ServiceAccount):
+		return "serviceAccount is required, and the name of a service account: " + r.ServiceAccount
+	case r.RoleARN == nil:
+		return "roleArn can't be null or empty."
+	default:
+		return invalidTags(r.Tags)
+	}
+}
+
+// invalidTags says what is wrong with the tags of an association; "" if nothing
+// is.
+func invalidTags(tags map[string]string) string {
+	if len(tags) > 50 {
+		return "There may be at most 50 tags."
+	}
+	for key, value := range tags {
+		if n := utf8.RuneCountInString(key); n < 1 || n > 128 || utf8.RuneCountInString(value) > 256 {
+			return "Tag keys have 1 to 128 characters, and values at most 256: " + key
+		}
+		if strings.HasPrefix(strings.ToLower(key), "aws:") {
+			return "Tag keys must not begin with aws:, which is reserved: " + key
+		}
+	}
+	return ""
+}
+
+// invalid says what is wrong with an association; "" if nothing is.
+func (a *association) invalid() string {
+	if _, ok := readRoleARN(a.RoleARN); !ok {
+		return "Invalid Role ARN: " + a.RoleARN
+	}
+	if _, ok := readRoleARN(a.TargetRoleARN); a.TargetRoleARN != "" && !ok {
+		return "Invalid target Role ARN: " + a.TargetRoleARN
+	}
+	if a.Policy == "" {
+		return ""
+	}
+	if utf8.RuneCountInString(a.Policy) > sessionPolicyLimit {
+		return "The policy must have at most 2048 characters."
+	}
+	if !sessionPolicyText.MatchString(a.Policy) {
+		return "The policy contains characters that are not valid."
+	}
+	if !a.DisableSessionTags {
+		return "PackedPolicyTooLarge: disableSessionTags must be true when a policy is provided."
+	}
+	if _, err := ParsePolicy([]byte(a.Policy)); err != nil {
+		return "The policy is not a valid IAM policy: " + err.Error()
+	}
+	return ""
+}
+
+// invalidRole says why the role cannot be an association's; "" if it can. What
+// conditions its trust policy has shows only when it is assumed.
+func (s *eksService) invalidRole(ctx context.Context, x *exchange, arn string) (string, error) {
+	id, _ := readRoleARN(arn)
+	if id.account != x.call.Account || id.partition != partition(x.call.Region) {
+		return "The role must be in the account of the cluster: " + arn, nil
+	}
+	role, err := s.roles.role(ctx, arn)
+	if err != nil {
+		return "", err
+	}
+	if role == nil || s.lag.hides(newRole(arn)) {
+		return "Role provided in the request does not exist.", nil
+	}
+	trust, err := parseTrust(role.trust)
+	if err != nil || !trust.Mentions("sts:AssumeRole", podService) || !trust.Mentions("sts:TagSession", podService) {
+		return "Trust policy of the role provided is invalid. Follow the official documentation to resolve the issue.", nil //nolint:nilerr // EKS says no more
+	}
+	return "", nil
+}

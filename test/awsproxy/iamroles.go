@@ -1,0 +1,260 @@
+package awsproxy
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The quotas of IAM that the simulator does not keep, by "IAM and AWS STS quotas".
+// White space in policies does not count.
+const (
+	rolesQuota       = 1000
+	trustQuota       = 2048
+	inlineQuota      = 10240
+	tagsPerRoleQuota = 50
+)
+
+// SetRolesQuota limits the roles of each account; 0 brings back AWS's own limit.
+func (p *Proxy) SetRolesQuota(n int) { p.iam.quota.Store(int64(n)) }
+
+// iamService is as strict about roles as IAM is.
+type iamService struct {
+	book  *roleBook
+	quota atomic.Int64
+}
+
+func newIAM(book *roleBook) *iamService { return &iamService{book: book} }
+
+// newRole names a role to the lag that EKS may not know yet.
+func newRole(arn string) string { return "new role " + arn }
+
+// changesPolicies are the calls that change what a role may do.
+var changesPolicies = map[string]bool{
+	"PutRolePolicy": true, "DeleteRolePolicy": true, "AttachRolePolicy": true, "DetachRolePolicy": true,
+	"PutRolePermissionsBoundary": true, "DeleteRolePermissionsBoundary": true,
+}
+
+func (s *iamService) around(ctx context.Context, x *exchange, next forward) (*reply, error) {
+	switch x.call.Operation {
+	case "GetAccountSummary":
+		return s.summary(ctx, next)
+	case "GetRole":
+		return s.withUse(ctx, next)
+	}
+	if !x.call.Write {
+		return next(ctx)
+	}
+	var role *storedRole
+	if name := x.roleName(); name.name != "" {
+		var err error
+		if role, err = s.book.named(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	if refusal, err := s.refuse(ctx, x, role); refusal != nil || err != nil {
+		return refusal, err
+	}
+	if role != nil && changesPolicies[x.call.Operation] {
+		if _, err := s.book.policies(ctx, role.arn); err != nil {
+			return nil, err
+		}
+	}
+	foldTagKeys(x, role)
+	r, err := next(ctx)
+	s.book.changes.Add(1)
+	if err != nil || r.status != http.StatusOK {
+		return r, err
+	}
+	s.book.noteChange(ctx, x, role)
+	return r, nil
+}
+
+// noteChange has a change of a role lag.
+func (b *roleBook) noteChange(ctx context.Context, x *exchange, before *storedRole) {
+	switch {
+	case x.call.Operation == "CreateRole":
+		if made, err := b.named(ctx, x.roleName()); err == nil && made != nil {
+			b.forget(made.arn)
+			b.lag.begin(newRole(made.arn), policyLag)
+		}
+	case before == nil:
+	case x.call.Operation == "DeleteRole":
+		b.forget(before.arn)
+	case changesPolicies[x.call.Operation]:
+		b.lag.begin(policiesOf(before.arn), policyLag)
+	}
+}
+
+// roleName returns the role that a call to IAM names, of no path.
+func (x *exchange) roleName() roleName {
+	return roleName{partition: partition(x.call.Region), account: x.call.Account, path: "/", name: x.form.Get("RoleName")}
+}
+
+// refuse returns IAM's refusal of a call about a role; nil if it takes it. Role
+// is nil if there is none yet.
+func (s *iamService) refuse(ctx context.Context, x *exchange, role *storedRole) (*reply, error) {
+	if why := invalidRoleCall(x); why != "" {
+		return x.fail(http.StatusBadRequest, "ValidationError", "1 validation error detected: "+why), nil
+	}
+	if refusal, err := s.noBoundary(ctx, x); refusal != nil || err != nil {
+		return refusal, err
+	}
+	switch x.call.Operation {
+	case "CreateRole":
+		if refusal := refuseTrust(x, x.form.Get("AssumeRolePolicyDocument")); refusal != nil {
+			return refusal, nil
+		}
+		return s.full(ctx, x)
+	case "UpdateAssumeRolePolicy":
+		return refuseTrust(x, x.form.Get("PolicyDocument")), nil
+	case "PutRolePolicy":
+		return refuseInline(x, role), nil
+	case "TagRole":
+		return refuseTags(x, role), nil
+	}
+	return nil, nil
+}
+
+var (
+	roleNames   = regexp.MustCompile(`^[\w+=,.@-]{1,64}$`)
+	policyNames = regexp.MustCompile(`^[\w+=,.@-]{1,128}$`)
+	iamPaths    = regexp.MustCompile(`^(/|/[!-~]{1,510}/)$`)
+)
+
+// invalidRoleCall says what parameter has no valid form; "" if none.
+func invalidRoleCall(x *exchange) string {
+	f := x.form
+	if !strings.Contains(x.call.Operation, "Role") || strings.Contains(x.call.Operation, "InstanceProfile") || strings.Contains(x.call.Operation, "ServiceLinked") {
+		return ""
+	}
+	seconds, err := strconv.Atoi(cmp.Or(f.Get("MaxSessionDuration"), "3600"))
+	for _, rule := range []struct {
+		broken           bool
+		field, condition string
+	}{
+		{f.Has("RoleName") && !roleNames.MatchString(f.Get("RoleName")), "roleName", `Member must have length less than or equal to 64 and satisfy regular expression pattern: [\w+=,.@-]+`},
+		{f.Has("PolicyName") && !policyNames.MatchString(f.Get("PolicyName")), "policyName", `Member must have length less than or equal to 128 and satisfy regular expression pattern: [\w+=,.@-]+`},
+		{f.Has("Path") && !iamPaths.MatchString(f.Get("Path")), "path", `Member must begin and end with / and have length less than or equal to 512`},
+		{utf8.RuneCountInString(f.Get("Description")) > 1000, "description", "Member must have length less than or equal to 1000"},
+		{err != nil || seconds < 3600 || seconds > 43200, "maxSessionDuration", "Member must have value between 3600 and 43200"},
+	} {
+		if rule.broken {
+			return "Value at '" + rule.field + "' failed to satisfy constraint: " + rule.condition
+		}
+	}
+	return ""
+}
+
+// noBoundary refuses a boundary that is not there.
+func (s *iamService) noBoundary(ctx context.Context, x *exchange) (*reply, error) {
+	arn := x.form.Get("PermissionsBoundary")
+	if arn == "" || !strings.Contains(arn, ":policy/") {
+		return nil, nil
+	}
+	document, err := s.book.document(ctx, x.roleName(), arn)
+	if document != "" || err != nil {
+		return nil, err
+	}
+	return x.fail(http.StatusNotFound, "NoSuchEntity", "Scope ARN: "+arn+" does not exist or is not attachable."), nil
+}
+
+// full refuses a role that is there by another case of its name, and one too
+// many.
+func (s *iamService) full(ctx context.Context, x *exchange) (*reply, error) {
+	var all struct {
+		Names []string `xml:"ListRolesResult>Roles>member>RoleName"`
+	}
+	if _, err := s.book.ask(ctx, x.roleName(), &all, "ListRoles", "MaxItems", strconv.Itoa(rolesQuota*10)); err != nil {
+		return nil, err
+	}
+	name := x.form.Get("RoleName")
+	for _, have := range all.Names {
+		if strings.EqualFold(have, name) {
+			return x.fail(http.StatusConflict, "EntityAlreadyExists", "Role with name "+name+" already exists."), nil
+		}
+	}
+	if refusal := refuseTags(x, nil); refusal != nil {
+		return refusal, nil
+	}
+	if limit := int(cmp.Or(s.quota.Load(), rolesQuota)); len(all.Names) >= limit {
+		return x.exceeded("Cannot exceed quota for RolesPerAccount: " + strconv.Itoa(limit)), nil
+	}
+	return nil, nil
+}
+
+func (x *exchange) exceeded(message string) *reply {
+	return x.fail(http.StatusConflict, "LimitExceeded", message)
+}
+
+// compactLength counts the characters of a policy that count.
+func compactLength(document string) (n int) {
+	for _, c := range document {
+		if !unicode.IsSpace(c) {
+			n++
+		}
+	}
+	return n
+}
+
+// refuseTrust refuses a trust policy that IAM does not take.
+func refuseTrust(x *exchange, document string) *reply {
+	trust, err := parseTrust(document)
+	if err != nil {
+		return x.fail(http.StatusBadRequest, "MalformedPolicyDocument", err.Error())
+	}
+	for _, p := range trust.Principals() {
+		if p.Kind == "Service" && !strings.HasSuffix(p.Name, ".amazonaws.com") && !strings.HasSuffix(p.Name, ".amazonaws.com.cn") {
+			return x.fail(http.StatusBadRequest, "MalformedPolicyDocument", `Invalid principal in policy: "SERVICE":"`+p.Name+`"`)
+		}
+	}
+	if compactLength(document) > trustQuota {
+		return x.exceeded("Cannot exceed quota for ACLSizePerRole: " + strconv.Itoa(trustQuota))
+	}
+	return nil
+}
+
+// refuseInline refuses an inline policy that is none, or too long together with
+// the role's others.
+func refuseInline(x *exchange, role *storedRole) *reply {
+	document := x.form.Get("PolicyDocument")
+	if _, err := ParsePolicy([]byte(document)); err != nil {
+		return x.fail(http.StatusBadRequest, "MalformedPolicyDocument", err.Error())
+	}
+	if role == nil {
+		return nil // moto says so
+	}
+	total := compactLength(document)
+	for name, other := range role.inline {
+		if name != x.form.Get("PolicyName") {
+			total += compactLength(other)
+		}
+	}
+	if total > inlineQuota {
+		return x.exceeded("Maximum policy size of " + strconv.Itoa(inlineQuota) + " bytes exceeded for role " + role.name)
+	}
+	return nil
+}
+
+var summaryQuota = regexp.MustCompile(`(<key>RolesQuota</key>\s*<value>)\d+`)
+
+// summary tells the quota that holds.
+func (s *iamService) summary(ctx context.Context, next forward) (*reply, error) {
+	r, err := next(ctx)
+	if err != nil || r.status != http.StatusOK {
+		return r, err
+	}
+	if err := r.load(); err != nil {
+		return nil, err
+	}
+	limit := strconv.FormatInt(cmp.Or(s.quota.Load(), rolesQuota), 10)
+	r.body = summaryQuota.ReplaceAll(r.body, []byte("${1}"+limit))
+	r.header.Del("Content-Length")
+	return r, nil
+}

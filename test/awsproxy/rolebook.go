@@ -1,0 +1,211 @@
+package awsproxy
+
+import (
+	"context"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/portico-platform/portico/test/awsproxy/iam"
+)
+
+// policyLag is how long IAM's changes may not hold yet: its guide says, under
+// "Changes that I make are not always immediately visible", that they take time
+// to replicate, and names none; seconds are usual.
+const policyLag = 10 * time.Second
+
+// storedRole is a role that IAM has.
+type storedRole struct {
+	arn, name string
+	trust     string // its document
+	boundary  string // ARN; "" is none
+	inline    map[string]string
+	managed   []string // ARNs of the policies attached
+	tags      map[string]string
+	documents map[string]string // of managed policies, by ARN
+}
+
+// roleBook knows the roles that IAM has, and keeps what it was told until IAM
+// is written to.
+type roleBook struct {
+	upstream *upstream
+	lag      *lag
+	changes  atomic.Int64 // writes to IAM so far
+	use      roleUse
+
+	mu    sync.Mutex
+	known map[string]knownRole    // by ARN
+	shown map[string]iam.Policies // those that hold, by ARN
+}
+
+type knownRole struct {
+	role    *storedRole // nil if there is none
+	changes int64
+}
+
+func newRoleBook(up *upstream, lag *lag) *roleBook {
+	return &roleBook{upstream: up, lag: lag, known: map[string]knownRole{}, shown: map[string]iam.Policies{}}
+}
+
+// roleName is what the ARN of a role says.
+type roleName struct{ partition, account, path, name string }
+
+// readRoleARN takes the ARN of a role apart; false if it is none.
+func readRoleARN(arn string) (roleName, bool) {
+	parts := strings.SplitN(arn, ":", 6)
+	if len(parts) != 6 || parts[0] != "arn" || parts[2] != "iam" || parts[3] != "" || len(parts[4]) != 12 {
+		return roleName{}, false
+	}
+	full, isRole := strings.CutPrefix(parts[5], "role/")
+	at := strings.LastIndex(full, "/") + 1
+	id := roleName{partition: parts[1], account: parts[4], path: "/" + full[:at], name: full[at:]}
+	return id, isRole && id.name != ""
+}
+
+// region returns one of the partition, by which moto tells partitions apart.
+func (n roleName) region() string {
+	switch n.partition {
+	case "aws-cn":
+		return "cn-north-1"
+	case "aws-us-gov":
+		return "us-gov-west-1"
+	case "aws-eusc":
+		return "eusc-de-east-1"
+	default:
+		return "us-east-1"
+	}
+}
+
+// role returns the role that has the ARN; nil if IAM has none.
+func (b *roleBook) role(ctx context.Context, arn string) (*storedRole, error) {
+	id, ok := readRoleARN(arn)
+	if !ok {
+		return nil, nil
+	}
+	changes := b.changes.Load()
+	b.mu.Lock()
+	known, ok := b.known[arn]
+	b.mu.Unlock()
+	if ok && known.changes == changes {
+		return known.role, nil
+	}
+	role, err := b.named(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if role != nil && role.arn != arn { // of another path
+		role = nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.known[arn] = knownRole{role: role, changes: changes}
+	return role, nil
+}
+
+// named asks IAM for the role of that name in an account, whatever its path.
+func (b *roleBook) named(ctx context.Context, id roleName) (*storedRole, error) {
+	var answer struct {
+		Role struct {
+			Arn, RoleName, AssumeRolePolicyDocument string
+
+			Boundary string `xml:"PermissionsBoundary>PermissionsBoundaryArn"`
+			Tags     []tag  `xml:"Tags>member"`
+		} `xml:"GetRoleResult>Role"`
+	}
+	found, err := b.ask(ctx, id, &answer, "GetRole", "RoleName", id.name)
+	if !found || err != nil {
+		return nil, err
+	}
+	r := &storedRole{
+		arn: answer.Role.Arn, name: answer.Role.RoleName, trust: unescaped(answer.Role.AssumeRolePolicyDocument), boundary: answer.Role.Boundary,
+		inline: map[string]string{}, tags: map[string]string{}, documents: map[string]string{},
+	}
+	for _, t := range answer.Role.Tags {
+		r.tags[t.Key] = t.Value
+	}
+	if err := b.readPolicies(ctx, id, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// readPolicies fills in the policies of a role.
+func (b *roleBook) readPolicies(ctx context.Context, id roleName, r *storedRole) error {
+	var names struct {
+		Inline   []string `xml:"ListRolePoliciesResult>PolicyNames>member"`
+		Attached []string `xml:"ListAttachedRolePoliciesResult>AttachedPolicies>member>PolicyArn"`
+	}
+	for _, list := range []string{"ListRolePolicies", "ListAttachedRolePolicies"} {
+		if _, err := b.ask(ctx, id, &names, list, "RoleName", id.name); err != nil {
+			return err
+		}
+	}
+	for _, name := range names.Inline {
+		var policy struct {
+			Document string `xml:"GetRolePolicyResult>PolicyDocument"`
+		}
+		if _, err := b.ask(ctx, id, &policy, "GetRolePolicy", "RoleName", id.name, "PolicyName", name); err != nil {
+			return err
+		}
+		r.inline[name] = unescaped(policy.Document)
+	}
+	r.managed = names.Attached
+	for _, arn := range append([]string{r.boundary}, r.managed...) {
+		if arn == "" {
+			continue
+		}
+		var err error
+		if r.documents[arn], err = b.document(ctx, id, arn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// document returns that of a managed policy; "" if there is none.
+func (b *roleBook) document(ctx context.Context, id roleName, arn string) (string, error) {
+	var policy struct {
+		Version string `xml:"GetPolicyResult>Policy>DefaultVersionId"`
+	}
+	found, err := b.ask(ctx, id, &policy, "GetPolicy", "PolicyArn", arn)
+	if !found || err != nil {
+		return "", err
+	}
+	var version struct {
+		Document string `xml:"GetPolicyVersionResult>PolicyVersion>Document"`
+	}
+	_, err = b.ask(ctx, id, &version, "GetPolicyVersion", "PolicyArn", arn, "VersionId", policy.Version)
+	return unescaped(version.Document), err
+}
+
+// ask asks IAM, in the account of a role; found is false if it refuses.
+func (b *roleBook) ask(ctx context.Context, id roleName, answer any, action string, parameters ...string) (found bool, err error) {
+	form := url.Values{"Action": {action}, "Version": {"2010-05-08"}}
+	for i := 0; i+1 < len(parameters); i += 2 {
+		form.Set(parameters[i], parameters[i+1])
+	}
+	r, err := b.upstream.ask(ctx, question{
+		service: "iam", region: id.region(), account: id.account, method: http.MethodPost, path: "/",
+		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, body: form.Encode(),
+	})
+	if err != nil || r.status != http.StatusOK {
+		return false, r.broken(err)
+	}
+	if err := xml.Unmarshal(r.body, answer); err != nil {
+		return false, fmt.Errorf("read the simulator's %s: %w", action, err)
+	}
+	return true, nil
+}
+
+// unescaped returns a document as it was given: IAM shows it as in a URL.
+func unescaped(document string) string {
+	if plain, err := url.QueryUnescape(document); err == nil && strings.HasPrefix(document, "%7B") {
+		return plain
+	}
+	return document
+}

@@ -1,0 +1,78 @@
+package awsproxy
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/portico-platform/portico/test/awsproxy/iam"
+)
+
+// policies returns those of a role that hold: its own may still be those before
+// the last change. Of a role that is gone they allow nothing.
+func (b *roleBook) policies(ctx context.Context, arn string) (iam.Policies, error) {
+	b.mu.Lock()
+	shown, ok := b.shown[arn]
+	b.mu.Unlock()
+	if ok && b.lag.hides(policiesOf(arn)) {
+		return shown, nil
+	}
+	role, err := b.role(ctx, arn)
+	if role == nil || err != nil {
+		return iam.Policies{}, err
+	}
+	now, err := role.policies()
+	if err != nil {
+		return iam.Policies{}, fmt.Errorf("role %s: %w", arn, err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.shown[arn] = now
+	return now, nil
+}
+
+// policiesOf names the policies of a role to the lag.
+func policiesOf(arn string) string { return "policies of " + arn }
+
+// forget drops what is known of a role that is deleted.
+func (b *roleBook) forget(arn string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.known, arn)
+	delete(b.shown, arn)
+	b.lag.end(policiesOf(arn))
+	b.lag.end(newRole(arn))
+}
+
+// policies reads the documents of a role. A boundary that is not there allows
+// nothing.
+func (r *storedRole) policies() (iam.Policies, error) {
+	var all iam.Policies
+	for _, name := range slices.Sorted(maps.Keys(r.inline)) {
+		p, err := ParsePolicy([]byte(r.inline[name]))
+		if err != nil {
+			return all, fmt.Errorf("policy %s: %w", name, err)
+		}
+		all.Identity = append(all.Identity, p)
+	}
+	for _, arn := range r.managed {
+		p, err := ParsePolicy([]byte(r.documents[arn]))
+		if err != nil {
+			return all, fmt.Errorf("policy %s: %w", arn, err)
+		}
+		all.Identity = append(all.Identity, p)
+	}
+	if r.boundary == "" {
+		return all, nil
+	}
+	all.Boundary = &iam.Policy{}
+	if text := r.documents[r.boundary]; text != "" {
+		p, err := ParsePolicy([]byte(text))
+		if err != nil {
+			return all, fmt.Errorf("policy %s: %w", r.boundary, err)
+		}
+		all.Boundary = p
+	}
+	return all, nil
+}

@@ -1,0 +1,95 @@
+package awsproxy
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/portico-platform/portico/test/awsproxy/iam"
+)
+
+// trustKeys are the condition keys that have values when a role is assumed,
+// beside those of a web identity's provider.
+var trustKeys = iam.Keys{
+	"sts:ExternalId", "sts:RoleSessionName", "sts:TransitiveTagKeys", "aws:SourceArn", "aws:SourceAccount", "aws:RequestTag/", "aws:TagKeys",
+	"aws:PrincipalArn", "aws:PrincipalAccount", "aws:PrincipalTag/", "aws:PrincipalType", "aws:CurrentTime",
+}
+
+func parseTrust(document string) (*iam.Trust, error) {
+	return iam.ParseTrust([]byte(document), trustKeys)
+}
+
+// assumption is a wish to assume a role.
+type assumption struct {
+	action string
+	who    []iam.Principal // by what names the caller goes
+	facts  facts
+	tags   map[string]string // of the session
+}
+
+// trusted reports whether the role's trust policy lets the session be opened,
+// and by which of the caller's names. Tags of the session take sts:TagSession.
+func (r *storedRole) trusted(a assumption) (by iam.Principal, ok bool, err error) {
+	trust, err := parseTrust(r.trust)
+	if err != nil {
+		return by, false, fmt.Errorf("role %s: %w", r.arn, err)
+	}
+	actions := []string{a.action}
+	if len(a.tags) > 0 {
+		actions = append(actions, "sts:TagSession")
+	}
+	known := facts{}
+	maps.Copy(known, a.facts)
+	known.tagged(a.tags)
+	in := func(key string) []string { return known[key] }
+	for _, who := range a.who {
+		if slices.ContainsFunc(actions, func(action string) bool { return trust.Denies(action, who, in) }) {
+			return by, false, nil
+		}
+	}
+	for _, who := range a.who {
+		if !slices.ContainsFunc(actions, func(action string) bool { return !trust.Allows(action, who, in) }) {
+			return who, true, nil
+		}
+	}
+	return by, false, nil
+}
+
+// identities returns the names that a caller goes by, the closest first: its
+// session, its role, and its account, whom others stand for.
+func identities(caller *principal, partition, account string) []iam.Principal {
+	var all []iam.Principal
+	if caller != nil {
+		all = append(all, iam.Principal{Kind: "AWS", Name: caller.arn}, iam.Principal{Kind: "AWS", Name: caller.role})
+	}
+	return append(all, iam.Principal{Kind: "AWS", Name: "arn:" + partition + ":iam::" + account + ":root"})
+}
+
+// mayAssume reports whether a caller may assume a role: the trust policy must
+// let it, and, if that names only its account or the role is of another one,
+// the caller's own policies too.
+func (p *Proxy) mayAssume(ctx context.Context, x *exchange, role *storedRole, a assumption) (bool, error) {
+	by, ok, err := role.trusted(a)
+	if !ok || err != nil || x.caller == nil {
+		return ok, err
+	}
+	id, _ := readRoleARN(role.arn)
+	if direct := strings.Contains(by.Name, "role/"); direct && id.account == x.call.Account {
+		return true, nil
+	}
+	for _, action := range []string{a.action, "sts:TagSession"} {
+		if action == "sts:TagSession" && len(a.tags) == 0 {
+			continue
+		}
+		n := need{action: action, resource: role.arn, facts: facts{}}
+		maps.Copy(n.facts, a.facts)
+		n.facts.tagged(a.tags)
+		d, _, err := p.decide(ctx, x, &n)
+		if err != nil || !d.Allowed {
+			return false, err
+		}
+	}
+	return true, nil
+}
