@@ -126,7 +126,7 @@ func TestTheSettlingTimeOfAServiceCounts(t *testing.T) {
 		}
 		found++
 		service := filepath.Base(filepath.Dir(path))
-		if !strings.Contains(read(t, "controllers/kinds.go"), service+".Settling)") {
+		if !strings.Contains(read(t, "controllers/kinds.go"), service+".Settling}") {
 			t.Errorf("controllers/kinds.go does not name %s.Settling", service)
 		}
 		if !strings.Contains(read(t, "controllers/aws/"+service+"/settling_test.go"), "Settling: Settling,") {

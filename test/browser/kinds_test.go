@@ -19,7 +19,10 @@ import (
 )
 
 // elsewhere are the kinds that need more than their sample to become Ready, by the test that requests one in the browser.
-var elsewhere = map[string]string{"GatewayHostnameRequest": "TestHostnameIsAskedForAndLookedAfter"}
+var elsewhere = map[string]string{
+	"GatewayHostnameRequest": "TestHostnameIsAskedForAndLookedAfter", "DatabaseUser": "TestADatabaseUserIsRequestedInTheBrowser",
+	"AccessBinding": "TestAPermissionIsRequestedInTheBrowser",
+}
 
 // requested returns the kinds that teams request.
 func requested(t *testing.T) (all []apiextensionsv1.CustomResourceDefinition) {

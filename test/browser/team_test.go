@@ -30,6 +30,7 @@ type hand struct {
 
 func (h *hand) press(selector string) {
 	h.t.Helper()
+	h.do(chromedp.WaitVisible(chromedp.CSS(selector)))                                                        // not while a page is left for the next
 	_ = eval[bool](h.tab, `(document.querySelector('`+selector+`').scrollIntoView({block: "center"}), true)`) // from under the bar below
 	h.click(selector)
 	h.clicks++

@@ -44,18 +44,11 @@ func policies(t *testing.T) map[string]any {
 // TestCloudFormationGrantsWhatTheDocsSay compares each managed policy of the template with its document, and finds a kind
 // that was forgotten, or that is attached to nothing.
 func TestCloudFormationGrantsWhatTheDocsSay(t *testing.T) {
-	text, err := os.ReadFile("../../config/aws/cloudformation.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var template cloudFormation
-	if err := yaml.Unmarshal(text, &template); err != nil {
-		t.Fatal(err)
-	}
+	template := readTemplate(t)
 	attached := template.attached(t)
 	want := policies(t)
 	for name, r := range template.Resources {
-		if r.Type != "AWS::IAM::ManagedPolicy" {
+		if r.Type != "AWS::IAM::ManagedPolicy" || name == "PodsBoundary" {
 			continue
 		}
 		kind := fileOf(strings.TrimSuffix(name, "Policy"), want)
@@ -79,6 +72,46 @@ func TestCloudFormationGrantsWhatTheDocsSay(t *testing.T) {
 	}
 }
 
+// TestTheBoundaryOfPodsIsThatOfTheDocs compares the permissions boundary of both with its document.
+func TestTheBoundaryOfPodsIsThatOfTheDocs(t *testing.T) {
+	text, err := os.ReadFile("../../docs/iam/pods/boundary.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want any
+	if err := json.Unmarshal(text, &want); err != nil {
+		t.Fatal(err)
+	}
+	template := readTemplate(t)
+	if got := template.Resources["PodsBoundary"]; !reflect.DeepEqual(got.Properties.PolicyDocument, want) || got.Properties.ManagedPolicyName != "portico-pods-boundary" {
+		t.Errorf("PodsBoundary is %+v", got)
+	}
+	if _, ok := template.attached(t)["PodsBoundary"]; ok {
+		t.Error("the boundary gives the operator rights")
+	}
+	module, err := os.ReadFile("../../config/aws/terraform/main.tf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{`"portico-pods-boundary"`, `file("${path.module}/../../../docs/iam/pods/boundary.json")`} {
+		if !strings.Contains(string(module), part) {
+			t.Errorf("the module lacks %s", part)
+		}
+	}
+}
+
+func readTemplate(t *testing.T) (template cloudFormation) {
+	t.Helper()
+	text, err := os.ReadFile("../../config/aws/cloudformation.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, &template); err != nil {
+		t.Fatal(err)
+	}
+	return template
+}
+
 // cloudFormation is what a test reads of the template.
 type cloudFormation struct {
 	Parameters map[string]struct {
@@ -89,6 +122,7 @@ type cloudFormation struct {
 		Type       string `yaml:"Type"`
 		Condition  string `yaml:"Condition"`
 		Properties struct {
+			ManagedPolicyName string      `yaml:"ManagedPolicyName"`
 			PolicyDocument    any         `yaml:"PolicyDocument"`
 			ManagedPolicyArns []yaml.Node `yaml:"ManagedPolicyArns"`
 		} `yaml:"Properties"`

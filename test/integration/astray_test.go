@@ -95,7 +95,7 @@ func newJourney(t *testing.T) journey {
 	c := admin(t)
 	withoutAdmission(t, c) // which refuses a region at once
 	startOperator(t, operatorOptions{newClient: live})
-	return journey{t, c, domainOf(t, c), account(t, c, "240000000001"), astray()}
+	return journey{t, c, domainOf(t, c), newRightsAccount(t, c, "240000000001", v1alpha1.WorkloadIdentityPodIdentity).provider, astray()}
 }
 
 // object returns an object of the kind with nothing but what is required, and the spec laid over it.
@@ -110,6 +110,10 @@ func (j journey) object(kind, name, spec string) engine.Object {
 	switch kind {
 	case "WebApp":
 		o = appOf(j.ns, name)
+	case "AccessBinding":
+		o = &v1alpha1.AccessBinding{ObjectMeta: meta1(j.ns, name), Spec: v1alpha1.AccessBindingSpec{ProviderRef: v1alpha1.LocalRef{Name: j.keys.Name}, ServiceAccountName: name}}
+	case "DatabaseUser":
+		o = &v1alpha1.DatabaseUser{ObjectMeta: meta1(j.ns, name), Spec: v1alpha1.DatabaseUserSpec{DatabaseRef: v1alpha1.LocalRef{Name: "ledger"}}}
 	case "GatewayHostnameRequest":
 		o = &v1alpha1.GatewayHostnameRequest{ObjectMeta: meta1(j.ns, name), Spec: v1alpha1.GatewayHostnameRequestSpec{
 			ProviderRef: sampleProvider().ProviderRef, Hostname: name + "." + j.name, ZoneID: v1alpha1.HostedZoneID(j.zone),

@@ -78,9 +78,16 @@ var others = []struct {
 		{"image", `{"image":"nowhere.invalid/shop/broken-pull:1"}`, "ImagePullBackOff", true},
 		{"identity.awsRoleARN", `{"identity":{"awsRoleARN":"` + noRole + `"}}`, "InSync", true},
 	}, []string{
-		"args[]", "command[]", "bindings[].prefix", "env[].name", "env[].value", "envFrom[].prefix", "probes.liveness.path",
+		"args[]", "command[]", "bindings[].prefix", "bindings[].files.folder", "env[].name", "env[].value", "envFrom[].prefix", "probes.liveness.path",
 		"probes.readiness.path", "probes.startup.path",
 	}},
+	{"AccessBinding", []wrong{
+		{"providerRef.name", `{"providerRef":{"name":"nowhere"}}`, "ProviderNotFound", false},
+		{"resources[].name", `{"resources":[{"kind":"SQSQueue","name":"nowhere"}]}`, "BindingNotFound", true},
+	}, []string{
+		"serviceAccountName",
+	}},
+	{"DatabaseUser", []wrong{{"databaseRef.name", `{"databaseRef":{"name":"nowhere"}}`, "NotFound", false}}, nil},
 	{"GatewayHostnameRequest", []wrong{
 		{"providerRef.name", `{"providerRef":{"name":"nowhere"}}`, "ProviderNotFound", false},
 		{"gatewayClass", `{"gatewayClass":"nowhere"}`, "ClassNotFound", false},
@@ -104,6 +111,9 @@ var others = []struct {
 		{"endpoints.sns", `{"endpoints":{"sns":"https://nowhere.invalid"}}`, "EndpointNotAllowed", true},
 		{"endpoints.sts", `{"endpoints":{"sts":"https://nowhere.invalid"}}`, "EndpointNotAllowed", true},
 		{"accountID", `{"accountID":"999999999999"}`, "AccountMismatch", false},
+		{"workloadIdentity.clusterName", `{"workloadIdentity":{"mode":"PodIdentity","clusterName":"nowhere"}}`, "InSync", true},
+		{"workloadIdentity.oidcProviderARN", `{"workloadIdentity":{"mode":"IRSA","oidcProviderARN":"arn:aws:iam::240000000001:oidc-provider/nowhere"}}`, "InSync", true},
+		{"workloadIdentity.boundaryARN", `{"workloadIdentity":{"boundaryARN":"arn:aws:iam::240000000001:policy/nowhere"}}`, "InSync", true},
 	}, []string{
 		"region", "externalID", "assumeRoleChain[].externalID", "defaultTags{}", "enforcedTags{}", "forbiddenTagKeys[]",
 		"allowedRegions[]", "allowedDeadLetterQueues[]", "allowedImages[]", "allowedInstanceProfiles[]", "allowedKMSKeys[]",

@@ -42,7 +42,7 @@ type reader struct {
 func newReader(t *testing.T) *reader {
 	t.Helper()
 	p := startPortal(t, "", sessionKeys(t))
-	startOperator(t, operatorOptions{})
+	setsSecrets(t, startInspectedFor(t, peopleOf(world.Issuer)))
 	r := &reader{t: t, url: p.url, here: t.TempDir()}
 	r.terminal = newTerminal(t, "PORTICO_NAMESPACE=payments", "EDITOR=true", "KUBECONFIG="+world.AdminKubeconfig,
 		"GOMODCACHE="+goEnv(t, "GOMODCACHE"), "GOCACHE="+goEnv(t, "GOCACHE"), "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0")
@@ -109,6 +109,10 @@ var otherwise = append(teamCommands("list", "create", "suspend", "resume", "dele
 	{Command: "portico delete bucket reports", Type: "portico delete bucket reports --yes --dry-run", Why: person},
 	{Command: "portico keep bucket reports", Type: "portico keep bucket reports --help", Why: "no deletion waits here; TestABucketThatIsKeptKeepsItsObjects calls one off"},
 	{Command: "portico sessions end oidc:jo@example.com", Type: "portico sessions end --help", Why: "it takes an admin; TestAnAdminEndsSessionsOnEveryReplica does it over REST"},
+	{Command: "portico secret set shop token", Type: "printf x | portico secret set shop token=-", Why: person},
+	{Command: "portico secret delete shop [KEY…]", Type: "portico secret delete shop --yes", Why: person},
+	{Command: "portico connect shop-db", Type: "portico connect --help", Why: "there is no database; TestPsqlIsStartedWithThePasswordInItsEnvironment connects to one"},
+	{Command: "portico connect queue jobs", Type: "portico wait queue jobs --timeout 1m && portico connect queue jobs", Why: "it may not be Ready yet"},
 	{Command: "portico login https://portal.example.com", Why: "newReader did it, for it takes a browser"},
 	{Command: "portico logout", Type: "PORTICO_CONFIG_DIR=$HOME/nobody PORTICO_SERVER=$portal portico logout", Why: "the login is needed further on"},
 	{Command: "portico check --fix", Type: "portico check --fix --help", Why: shared},

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"testing"
 
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/portico-platform/portico/test/docs"
 	"github.com/portico-platform/portico/test/stack"
 )
@@ -17,11 +20,11 @@ import (
 // somebody does who reads on. docs/cli.md has a test of its own, and so have the pages for admins in test/stack.
 func TestTheShellLinesOfThePagesRun(t *testing.T) {
 	p := startPortal(t, "", sessionKeys(t))
-	startOperator(t, operatorOptions{})
+	setsSecrets(t, startInspectedFor(t, peopleOf(world.Issuer)))
 	shell := userShell(t, p.url)
 	t.Cleanup(func() {
 		out, err := shell.Run(context.WithoutCancel(t.Context()),
-			"for one in notes statements invoices exports receipts; do kubectl annotate s3buckets $one -n payments --overwrite portico.dev/confirm-deletion=$one || true; done 2>/dev/null; "+
+			"portico secret delete shop -n payments --yes; for one in notes statements invoices exports receipts; do kubectl annotate s3buckets $one -n payments --overwrite portico.dev/confirm-deletion=$one || true; done 2>/dev/null; "+
 				"kubectl delete s3buckets,gatewayhostnamerequests -n payments --ignore-not-found --timeout=1m notes statements invoices exports receipts store")
 		if err != nil {
 			t.Errorf("requests stay: %v: %s", err, out)
@@ -43,7 +46,10 @@ func TestTheShellLinesOfThePagesRun(t *testing.T) {
 			docs.Otherwise{Part: "http://localhost:8080", Type: p.url, Why: "the portal of the test"},
 			docs.Otherwise{Part: "curl -sSN", Type: "curl -sSN --max-time 3", Why: "a stream does not end; 28 says that the time is over"}),
 		docs.Open(t, "../..", "docs/user-guide.md", "",
-			docs.Otherwise{Part: "portico.dev/confirm-deletion=reports", Why: "there is no such bucket; TestADeletionIsConfirmedWhereItCostsSomething types what the refusal says"}),
+			docs.Otherwise{Part: "portico.dev/confirm-deletion=reports", Why: "there is no such bucket; TestADeletionIsConfirmedWhereItCostsSomething types what the refusal says"},
+			docs.Otherwise{Part: "portico secret set shop token -n", Type: "printf x | portico secret set shop token=- -n", Why: person},
+			docs.Otherwise{Part: "@server.key", Type: "@README.md", Why: "a file of the reader's"},
+			docs.Otherwise{Part: "delete shop tls.key", Type: "delete shop tls.key --yes", Why: person}),
 		docs.Open(t, "../..", "docs/local-cluster.md", "",
 			docs.Otherwise{Part: "zoneId=ID", Type: "zoneId=" + world.Zones[stack.Zone{Domain: stack.Domain}], Why: "make run prints it"}),
 	} {
@@ -69,4 +75,20 @@ func userShell(t *testing.T, portal string) *docs.Shell {
 		}),
 		Prelude: "curl() { command curl --fail-with-body \"$@\" || [ $? = 28 ]; }",
 	}
+}
+
+// setsSecrets lets the developer of team payments set values of Secrets there, until the test ends.
+func setsSecrets(t *testing.T, o *inspected) {
+	t.Helper()
+	bind := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "payments", Name: unique("sets-secrets")},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "portico-secret-writer"},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: stack.Users[0].KubernetesName()}},
+	}
+	create(t, o.Client, bind)
+	t.Cleanup(func() {
+		if err := o.Delete(context.WithoutCancel(t.Context()), bind); err != nil {
+			t.Error(err)
+		}
+	})
 }

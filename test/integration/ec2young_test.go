@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,47 @@ func TestAMachineThatDoesNotShowYetIsNotLeftBehind(t *testing.T) {
 	}
 	world.Proxy.HideYoungInstances(0)
 	annotate(t, c, m, v1alpha1.AnnotationReconcileRequestedAt, "1")
+	awaitGone(t, c, m)
+	if left := machinesWith(t, "instance-id", id); len(left) != 0 {
+		t.Errorf("%d machines are left", len(left))
+	}
+}
+
+// A machine of an earlier life is marked, and EC2 shows its former tags for minutes: none is launched beside it, and it does not stay behind if its
+// object is deleted meanwhile.
+func TestAMachineThatIsTakenBackIsKnownBeforeItsTagsShow(t *testing.T) {
+	c := admin(t)
+	ns := team(t, c)
+	m := machineOf(ns, "again")
+	var id string
+	t.Run("its first life", func(t *testing.T) {
+		startOperator(t, operatorOptions{})
+		m.Spec.DeletionPolicy = v1alpha1.DeletionRetain
+		createReady(t, c, m)
+		id = m.Status.InstanceID
+		gone(t, c, m)
+	})
+	startOperator(t, operatorOptions{timeScale: 1})
+	end := world.Proxy.HoldTags()
+	defer end()
+	m = machineOf(ns, "again")
+	create(t, c, m)
+	await(t, "the machine to be marked", func() (bool, string) {
+		return len(machinesWith(t, "tag:portico.dev/uid", string(m.UID))) == 1, "not yet"
+	})
+	for n := range 3 {
+		annotate(t, c, m, v1alpha1.AnnotationReconcileRequestedAt, fmt.Sprint(n))
+		reason(t, c, m, "Settling")
+	}
+	if all := machinesWith(t, "tag:portico.dev/namespace", ns); len(all) != 1 || m.Status.InstanceID != id {
+		t.Errorf("%d machines, and the object has %s, not %s", len(all), m.Status.InstanceID, id)
+	}
+	if err := erase(t, c, m); err != nil {
+		t.Fatal(err)
+	}
+	reason(t, c, m, "Settling")
+	end()
+	annotate(t, c, m, v1alpha1.AnnotationReconcileRequestedAt, "again")
 	awaitGone(t, c, m)
 	if left := machinesWith(t, "instance-id", id); len(left) != 0 {
 		t.Errorf("%d machines are left", len(left))

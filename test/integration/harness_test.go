@@ -28,9 +28,11 @@ import (
 	crconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/portico-platform/portico/api/identity"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers"
 	"github.com/portico-platform/portico/controllers/cloud"
+	dbserver "github.com/portico-platform/portico/controllers/databaseuser/server"
 	"github.com/portico-platform/portico/controllers/engine"
 	"github.com/portico-platform/portico/controllers/operatorapi"
 	"github.com/portico-platform/portico/test/stack"
@@ -75,6 +77,8 @@ type operatorOptions struct {
 	log            logr.Logger
 	paced          bool            // with the real rate of calls to Route 53
 	endpoints      cloud.Endpoints // beside the simulator's
+	databases      dbserver.Dialer
+	people         identity.Settings // whose tokens are taken
 }
 
 // quick is the time of the simulator and of operators: what AWS shows after minutes, it shows after as many half seconds.
@@ -134,7 +138,7 @@ func startOperatorAs(t *testing.T, cfg *rest.Config, o operatorOptions) (stop fu
 		Namespace: stack.Namespace, ClusterID: o.clusterID, TokenFile: o.tokenFile, ProviderResync: o.providerResync, SweepEvery: o.sweep, TimeScale: cmp.Or(o.timeScale, quick),
 		Hostnames:   controllers.Hostnames{RetryInterval: time.Second, BatchWindow: cmp.Or(o.gather, 50*time.Millisecond)},
 		Engine:      engine.Options{Workers: 10, Resync: o.resync, Timeout: time.Minute, Now: time.Now},
-		OperatorAPI: operatorapi.Options{Bind: o.inspect, Elected: o.leaderElect},
+		OperatorAPI: operatorapi.Options{Bind: o.inspect, Elected: o.leaderElect}, Databases: o.databases, People: o.people,
 	})
 	if err != nil {
 		cancel()

@@ -25,6 +25,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/portico-platform/portico/api/identity"
 	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/test/stack"
@@ -33,12 +34,19 @@ import (
 // inspected is an operator that shows its checks, and where.
 type inspected struct {
 	client.Client
-	stop func()
+	people identity.Settings // whose tokens it takes
+	stop   func()
 }
 
 func startInspected(t *testing.T) *inspected {
 	t.Helper()
-	o := &inspected{Client: admin(t)}
+	return startInspectedFor(t, identity.Settings{})
+}
+
+// startInspectedFor starts an operator that takes the tokens of people too.
+func startInspectedFor(t *testing.T, people identity.Settings) *inspected {
+	t.Helper()
+	o := &inspected{Client: admin(t), people: people}
 	// What an earlier leader announced is of no use here.
 	err := o.Delete(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: operatorapi.Lease}})
 	if client.IgnoreNotFound(err) != nil {
@@ -50,7 +58,7 @@ func startInspected(t *testing.T) *inspected {
 
 func (o *inspected) again(t *testing.T) {
 	t.Helper()
-	o.stop = startOperator(t, operatorOptions{leaderElect: true, inspect: "127.0.0.1:0"})
+	o.stop = startOperator(t, operatorOptions{leaderElect: true, inspect: "127.0.0.1:0", people: o.people})
 	o.announced(t)
 }
 
@@ -77,10 +85,6 @@ func (o *inspected) announced(t *testing.T) (url, ca string) {
 func (o *inspected) get(t *testing.T, path, token string) (int, string) {
 	t.Helper()
 	url, ca := o.announced(t)
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM([]byte(ca))
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: operatorapi.ServerName}}
-	defer transport.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+path, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -88,6 +92,16 @@ func (o *inspected) get(t *testing.T, path, token string) (int, string) {
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
+	return o.send(t, req, ca)
+}
+
+// send sends a request to the operator, whose certificate is ca.
+func (o *inspected) send(t *testing.T, req *http.Request, ca string) (int, string) {
+	t.Helper()
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(ca))
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: operatorapi.ServerName}}
+	defer transport.CloseIdleConnections()
 	resp, err := (&http.Client{Transport: secrets.Transport(transport), Timeout: patience}).Do(req)
 	if err != nil {
 		t.Fatal(err)

@@ -26,12 +26,12 @@ const (
 )
 
 // cell returns the word for what the actor is answered. Whoever is refused must be told the same of what is there and of what is
-// not, and whoever is not of the team, whatever the answer. Members may know that their Team is there.
+// not, and whoever is not of the team, whatever the answer. Members may know that their Team is there, and that a resource is there whose password they may not see.
 func (m *matrix) cell(r row, a actor) string {
 	m.t.Helper()
 	as := m.make(r)
 	got := m.ask(m.portal.url, r.method, as, a)
-	if a.inTeam && got.word != wordNo && got.word != wordSignIn || r.stream && got.word == wordYes || r.ofTeam() && a.member {
+	if a.inTeam && got.word != wordNo && got.word != wordSignIn || r.stream && got.word == wordYes || r.ofTeam() && a.member || r.ofPassword() && a.inTeam {
 		return got.word
 	}
 	for what, other := range m.absent(r, as, a) {

@@ -39,6 +39,11 @@ To whoever may look, what does not exist is 404. Whatever a method is not listed
 "/resources", "/namespaces", "/catalog", "/me") are for everybody who is signed in, and hold what the caller may see:
 ` + "`TestRESTKeepsTeamsApart`, `TestOtherTeamSeesNothing`" + `. Metrics are served at a port of their own, to tokens of Kubernetes with
 the right to get the path; so is what the portal asks the operator: ` + "`TestOnlyThePortalMayInspect`" + `.
+
+Setting values of Secrets ("/secrets") and showing a password ("/password", "/reveal") take rights to Secrets, which none of these roles gives: bind
+portico-secret-writer, or a Role with get for one binding Secret, beside it ([who is let](admin-guide.md#let-people-set-secrets-and-see-passwords)).
+The operator asks Kubernetes for the person whose token it has verified itself: ` + "`TestValuesOfSecretsAreSetByTheirEditors`, `TestAPasswordIsShownOnceAndNoted`, " +
+	"`TestTheOperatorBelievesNoPortal`" + `.
 `
 
 // document returns the page.

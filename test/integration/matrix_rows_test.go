@@ -50,6 +50,14 @@ func (r row) ofTeam() bool {
 	return strings.HasPrefix(r.route, "/team/{name}") || strings.HasPrefix(r.route, "/api/v1/teams/{name}")
 }
 
+// ofSecrets tells routes by which people ask the operator: they know no dry run.
+func (r row) ofSecrets() bool {
+	return r.isREST() && (strings.Contains(r.route, "/secrets") || strings.HasSuffix(r.route, "/reveal"))
+}
+
+// ofPassword tells the page that shows the password of a resource: whoever is refused sees the resource all the same.
+func (r row) ofPassword() bool { return strings.HasSuffix(r.route, "/{name}/password") }
+
 // kind returns the kind of the REST API's route, nil if it is of none.
 func (m *matrix) kind(r row) *catalog.Kind {
 	for part := range strings.SplitSeq(r.route, "/") {
@@ -81,7 +89,11 @@ func (m *matrix) makeREST(r row) request {
 		out.path = strings.NewReplacer("{namespace}", cmp.Or(obj.GetNamespace(), m.ns), "{name}", obj.GetName()).Replace(r.route)
 		out.body = m.bodyOf(r.method, *k)
 	}
-	out.path = strings.ReplaceAll(out.path, "{namespace}", m.ns)
+	out.path = strings.NewReplacer("{namespace}", m.ns, "{name}", "matrix").Replace(out.path)
+	ofSecrets := r.ofSecrets()
+	if ofSecrets {
+		out.body = map[string]string{http.MethodPatch: `{"values":{"matrix":"yes"}}`}[r.method]
+	}
 	switch {
 	case strings.HasSuffix(r.route, "/hostnames/check"):
 		q.Set("hostname", "some."+m.name)
@@ -91,7 +103,7 @@ func (m *matrix) makeREST(r row) request {
 		q.Set("follow", "true")
 	case r.stream:
 		q.Set("watch", "true")
-	case r.method != http.MethodGet:
+	case r.method != http.MethodGet && !ofSecrets:
 		q.Set("dryRun", "All")
 	}
 	if strings.HasSuffix(r.route, "/sessions") {
@@ -192,7 +204,7 @@ func (m *matrix) makePage(r row) request {
 	if r.stream {
 		out.header.Set("Accept", "text/event-stream")
 	}
-	out.path = strings.NewReplacer("{team}", m.ns, "{kind}", kind, "{name}", obj.GetName(), "{pod}", m.pod, "{tab}", "claims", "{action}", "reconcile").Replace(r.route)
+	out.path = strings.NewReplacer("{team}", m.ns, "{kind}", kind, "{name}", obj.GetName(), "{pod}", m.pod, "{tab}", "claims", "{action}", "reconcile", "{secret}", "matrix").Replace(r.route)
 	switch r.route {
 	case "/teams/{team}/hostnames/check":
 		out.path += "?hostname=some." + m.name

@@ -86,8 +86,9 @@ func firstDifference(want, got string) string {
 
 func newMatrix(t *testing.T) *matrix {
 	t.Helper()
-	c := startInspected(t).Client
-	m := &matrix{journey: journey{t: t, c: c, domain: domainOf(t, c)}, issuer: oidctest.New(t), things: map[string]client.Object{}}
+	issuer := oidctest.New(t)
+	c := startInspectedFor(t, peopleOf(issuer.URL)).Client
+	m := &matrix{journey: journey{t: t, c: c, domain: domainOf(t, c)}, issuer: issuer, things: map[string]client.Object{}}
 	sample := &v1alpha1.AWSProvider{}
 	if err := c.Get(t.Context(), client.ObjectKey{Name: stack.Provider}, sample); err != nil {
 		t.Fatal(err)

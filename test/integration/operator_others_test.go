@@ -55,7 +55,10 @@ func TestAStolenOperatorTouchesNothingOfOthers(t *testing.T) {
 	app := changed(appOf(ns, "back"), func(a *v1alpha1.WebApp) {
 		a.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true", v1alpha1.AnnotationRollback: "previous"}
 	})
-	for _, obj := range []client.Object{secret, service, deployment, budget, mine, bare, bucket, app} {
+	values := valuesOf(ns)
+	values.Annotations = map[string]string{"team.example/note": "stays"}
+	label := `{"metadata":{"labels":{"portico.dev/secret-values":"true"}}}`
+	for _, obj := range []client.Object{values, secret, service, deployment, budget, mine, bare, bucket, app} {
 		create(t, c, obj)
 	}
 	foreign := "belongs to no object of Portico"
@@ -72,6 +75,15 @@ func TestAStolenOperatorTouchesNothingOfOthers(t *testing.T) {
 		"a Secret":                          {patches(secret, `{"stringData":{"a":"b"}}`), foreign},
 		"a Secret, with ours as owner":      {patches(secret, claim), foreign},
 		"a Secret deleted":                  {deletes(secret), foreign},
+		"a value of a person's":             {patches(values, `{"data":{"other":"eA=="},"metadata":{"annotations":{"portico.dev/values-set":"{}"}}}`), ""},
+		"a person's Secret deleted":         {deletes(values), ""},
+		"a person's Secret with a label":    {patches(values, `{"metadata":{"labels":{"a":"b"}}}`), "must be left alone"},
+		"a person's Secret made a list":     {patches(values, `{"metadata":{"labels":{"portico.dev/secret-values":"index"}}}`), "must be left alone"},
+		"a person's Secret without a label": {patches(values, `{"metadata":{"labels":null}}`), foreign},
+		"a person's Secret with an owner":   {patches(values, claim), "belongs to nothing"},
+		"a person's Secret held":            {patches(values, `{"metadata":{"finalizers":["team.example/keep"]}}`), "belongs to nothing"},
+		"a note of others on it":            {patches(values, `{"metadata":{"annotations":null}}`), "changes only the values"},
+		"a Secret taken for a person's":     {patches(secret, label), "must be left alone"},
 		"a budget deleted":                  {deletes(budget), foreign},
 		"all budgets deleted": {func(ctx context.Context, c client.Client) error {
 			return c.DeleteAllOf(ctx, &policyv1.PodDisruptionBudget{}, client.InNamespace(ns))

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	"github.com/portico-platform/portico/api/operatorapi"
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/test/stack"
 )
@@ -117,6 +118,18 @@ func markedSecret(ns string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: marked(ns, "docs-s3bucket-binding", "S3Bucket", "docs"), Type: "servicebinding.io/s3"}
 }
 
+// valuesOf returns a Secret as the operator makes it for values that somebody sets.
+func valuesOf(ns string) *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "keys", Labels: map[string]string{operatorapi.LabelSecretValues: operatorapi.SecretValues}},
+		Type:       corev1.SecretTypeOpaque, Data: map[string][]byte{"token": []byte("x")},
+	}
+}
+
+func asIndex(s *corev1.Secret) {
+	s.Name, s.Labels[operatorapi.LabelSecretValues], s.Data = operatorapi.SecretIndexName, operatorapi.SecretIndex, map[string][]byte{"keys": {}}
+}
+
 func markedService(ns string) *corev1.Service {
 	return &corev1.Service{ObjectMeta: marked(ns, "stolen", "WebApp", "stolen"), Spec: corev1.ServiceSpec{
 		Selector: map[string]string{v1alpha1.LabelWebApp: "stolen"}, Ports: []corev1.ServicePort{{Port: 80}},
@@ -155,15 +168,31 @@ func TestAStolenOperatorMakesNothingButItsOwn(t *testing.T) {
 		"a Service to the world":            {creates(changed(service, func(s *corev1.Service) { s.Spec.Type = corev1.ServiceTypeLoadBalancer })), "type ClusterIP only"},
 		"a Service that takes addresses":    {creates(changed(service, func(s *corev1.Service) { s.Spec.ExternalIPs = []string{"10.0.0.1"} })), "no external IP addresses"},
 		"a Service to other Pods":           {creates(changed(service, func(s *corev1.Service) { s.Spec.Selector = map[string]string{"app": "vault"} })), "selects the Pods of its WebApp"},
-		"a RoleBinding":                     {creates(&rbacv1.RoleBinding{ObjectMeta: marked(ns, "b", "WebApp", "b"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"}}), "name or the kind of owner"},
-		"a ClusterRole":                     {creates(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "stolen"}}), "belongs to no object of Portico"},
-		"a Pod":                             {creates(&corev1.Pod{ObjectMeta: marked(ns, "p", "WebApp", "p"), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}}}), "does not create /pods"},
-		"a Namespace":                       {creates(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "stolen"}}), "is no namespace of a Team"},
-		"a ConfigMap":                       {creates(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: "x"}}), "does not create /configmaps x"},
-		"the ledger of others":              {creates(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "portico-hostname-ledger"}}), "does not create /configmaps"},
-		"the Lease of a controller":         {creates(&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "portico-operator"}}), "does not create coordination.k8s.io/leases"},
-		"another Lease of ours":             {creates(&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: "x"}}), "does not create coordination.k8s.io/leases x"},
-		"a route in kube-system":            {creates(&gatewayv1.HTTPRoute{ObjectMeta: marked("kube-system", "stolen", "WebApp", "stolen")}), system},
+		"values that somebody set":          {creates(valuesOf(ns)), ""},
+		"the list of their names":           {creates(changed(valuesOf(ns), func(s *corev1.Secret) { asIndex(s) })), ""},
+		"a list that has values":            {creates(changed(valuesOf(ns), func(s *corev1.Secret) { asIndex(s); s.Data = map[string][]byte{"a": []byte("b")} })), "has no values"},
+		"a list of another name":            {creates(changed(valuesOf(ns), func(s *corev1.Secret) { asIndex(s); s.Name = "another" })), "and no other"},
+		"values in place of the list":       {creates(changed(valuesOf(ns), func(s *corev1.Secret) { s.Name = operatorapi.SecretIndexName })), "and no other"},
+		"values of another purpose":         {creates(changed(valuesOf(ns), func(s *corev1.Secret) { s.Labels[operatorapi.LabelSecretValues] = "yes" })), "belongs to no object of Portico"},
+		"values for a controller":           {creates(changed(valuesOf(ns), func(s *corev1.Secret) { s.Labels["owner"] = "helm" })), "changes only the values"},
+		"values with a note for a program":  {creates(changed(valuesOf(ns), func(s *corev1.Secret) { s.Annotations = map[string]string{"example.com/reflect": "true"} })), "changes only the values"},
+		"values as a token": {creates(changed(valuesOf(ns), func(s *corev1.Secret) {
+			s.Type = corev1.SecretTypeServiceAccountToken
+			s.Annotations = map[string]string{corev1.ServiceAccountNameKey: "default"}
+		})), "not kubernetes.io/service-account-token"},
+		"values as a certificate":         {creates(changed(valuesOf(ns), func(s *corev1.Secret) { s.Type = "servicebinding.io/x" })), "is of the type Opaque"},
+		"values that belong to something": {creates(changed(valuesOf(ns), func(s *corev1.Secret) { s.OwnerReferences = markedSecret(ns).OwnerReferences })), "belongs to nothing"},
+		"values in our own namespace":     {creates(changed(valuesOf(ns), func(s *corev1.Secret) { s.Namespace = stack.Namespace })), system},
+		"values in kube-system":           {creates(changed(valuesOf(ns), func(s *corev1.Secret) { s.Namespace = "kube-system" })), system},
+		"a RoleBinding":                   {creates(&rbacv1.RoleBinding{ObjectMeta: marked(ns, "b", "WebApp", "b"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"}}), "name or the kind of owner"},
+		"a ClusterRole":                   {creates(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "stolen"}}), "belongs to no object of Portico"},
+		"a Pod":                           {creates(&corev1.Pod{ObjectMeta: marked(ns, "p", "WebApp", "p"), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}}}), "does not create /pods"},
+		"a Namespace":                     {creates(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "stolen"}}), "is no namespace of a Team"},
+		"a ConfigMap":                     {creates(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: "x"}}), "does not create /configmaps x"},
+		"the ledger of others":            {creates(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "portico-hostname-ledger"}}), "does not create /configmaps"},
+		"the Lease of a controller":       {creates(&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "portico-operator"}}), "does not create coordination.k8s.io/leases"},
+		"another Lease of ours":           {creates(&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: stack.Namespace, Name: "x"}}), "does not create coordination.k8s.io/leases x"},
+		"a route in kube-system":          {creates(&gatewayv1.HTTPRoute{ObjectMeta: marked("kube-system", "stolen", "WebApp", "stolen")}), system},
 		"a Gateway in a team's namespace": {creates(&gatewayv1.Gateway{ObjectMeta: marked(ns, "g", "PoolGateway", "g"), Spec: gatewayv1.GatewaySpec{
 			GatewayClassName: "alb", Listeners: []gatewayv1.Listener{{Name: "http", Port: 80, Protocol: gatewayv1.HTTPProtocolType}},
 		}}), "in portico-gateways only"},

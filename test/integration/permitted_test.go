@@ -12,6 +12,9 @@ import (
 	"github.com/portico-platform/portico/api/v1alpha1"
 )
 
+// machineTrust lets EC2 assume a role for its instances.
+const machineTrust = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com"},"Action":"sts:AssumeRole"}]}`
+
 // homes are accounts of the kinds' own, so that none asks for another's actions.
 var homes = map[string]string{
 	"EC2Instance": "240000000081", "RDSInstance": "240000000082", "S3Bucket": "240000000083", "SNSTopic": "240000000084", "SQSQueue": "240000000085",
@@ -85,7 +88,7 @@ var permitted = map[string]struct {
 			_, snapshot := s.disk()
 			s.tag(snapshot, ns)
 			role := "machine-of-" + ns
-			_, err := s.iam.CreateRole(s.t.Context(), &iam.CreateRoleInput{Path: aws.String("/portico/" + ns + "/"), RoleName: &role, AssumeRolePolicyDocument: aws.String("{}")})
+			_, err := s.iam.CreateRole(s.t.Context(), &iam.CreateRoleInput{Path: aws.String("/portico/" + ns + "/"), RoleName: &role, AssumeRolePolicyDocument: aws.String(machineTrust)})
 			s.must(err)
 			for _, name := range []string{ns + "-one", ns + "-two"} {
 				s.profile(name, ns)

@@ -34,7 +34,7 @@ type provoked struct {
 
 func TestEveryStatusOfTheContract(t *testing.T) {
 	p := startPortal(t, "", sessionKeys(t))
-	table := slices.Concat(p.successes(t), p.refusals(t), p.conflicts(t), p.busy(t))
+	table := slices.Concat(p.successes(t), p.refusals(t), p.conflicts(t), p.off(t), p.busy(t))
 	named := map[string]bool{}
 	for _, c := range table {
 		named[strconv.Itoa(c.status)] = true
@@ -133,7 +133,7 @@ func (r *replica) refusals(t *testing.T) []provoked {
 		{401, "a token of nobody", call("a.b.c", "GET", contractual, nil), map[string]string{"WWW-Authenticate": `Bearer realm="portico", error="invalid_token"`}},
 		{403, "another team", call(others, "GET", contractual, nil), nil},
 		{404, "no such object", call(mine, "GET", contractual+"/nothing", nil), nil},
-		{404, "no such kind", call(mine, "GET", "/namespaces/payments/secrets", nil), nil},
+		{404, "no such kind", call(mine, "GET", "/namespaces/payments/configmaps", nil), nil},
 		{405, "another method", call(mine, "PATCH", contractual, map[string]any{}), map[string]string{"Allow": "GET, POST"}},
 		{405, "another method, where no token is needed", call("", "POST", "/login", nil), map[string]string{"Allow": "GET"}},
 		{408, "a body that does not come", r.stall(t, mine), nil},
@@ -201,6 +201,17 @@ func (r *replica) conflicts(t *testing.T) []provoked {
 		{428, "no version", call("PUT", at, body), nil},
 		{428, "no version to patch", call("PATCH", at, map[string]any{}, "Content-Type", mergePatch), nil},
 	}
+}
+
+// off provokes what is answered where the operator was not told who signs people in.
+func (r *replica) off(t *testing.T) []provoked {
+	t.Helper()
+	token := userToken(t, "payments-dev")
+	return []provoked{{501, "what is switched off", func(t *testing.T) answer {
+		t.Helper()
+		startInspected(t) // for this alone: it works on what the others make
+		return r.call(t, token, "GET", "/namespaces/payments/secrets", nil)
+	}, nil}}
 }
 
 // busy provokes the answers of a portal that limits requests, and of one that does not reach Kubernetes.

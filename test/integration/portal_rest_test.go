@@ -163,7 +163,8 @@ func TestRESTRefusesBadRequests(t *testing.T) {
 		{"a dry run of another kind", base + "?dryRun=Some", bucketBody("x", ""), nil, 422, "query.dryRun"},
 		{"a list for an object", base, []string{"x"}, nil, 400, ""},
 		{"a body that is too large", base, strings.Repeat("x", 2<<20), nil, 413, ""},
-		{"a kind that is not offered", "/namespaces/payments/secrets", bucketBody("x", ""), nil, 404, ""},
+		{"a kind that is not offered", "/namespaces/payments/configmaps", bucketBody("x", ""), nil, 404, ""},
+		{"Secrets, of which values are set by name", "/namespaces/payments/secrets", bucketBody("x", ""), nil, 405, ""},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			a := p.call(t, token, "POST", c.path, c.body, c.headers...).want(t, c.status)

@@ -2,11 +2,17 @@ package stack
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
 	"path/filepath"
 	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsiam "github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/smithy-go"
 
 	"github.com/portico-platform/portico/test/awsproxy"
 	"github.com/portico-platform/portico/test/awsproxy/iam"
@@ -46,11 +52,54 @@ func (s *Stack) startAWS(ctx context.Context) error {
 	if s.OutsideAWSEndpoint, err = s.serve(ctx, "the AWS proxy", s.ports.awsOutside, proxy.Outside(), nil); err != nil {
 		return err
 	}
-	return s.run(ctx, process.Spec{
+	err = s.run(ctx, process.Spec{
 		Name: "moto", Path: filepath.Join(s.opts.Root, filepath.FromSlash(build.Moto)),
 		Args:  []string{"-H", "127.0.0.1", "-p", strconv.Itoa(s.ports.moto)},
 		Ready: answers(plain, upstream.String()+"/moto-api/data.json"),
 	})
+	if err != nil || !s.opts.WorkloadIdentity {
+		return err
+	}
+	return s.MakeIdentity(ctx, s.OutsideAWS(), AccountID)
+}
+
+// ClusterName is how AWS knows the cluster, where Pods have rights in it.
+const ClusterName = "local"
+
+// BoundaryARN returns the permissions boundary of Pods in an account, which MakeIdentity makes.
+func BoundaryARN(account string) string {
+	return "arn:aws:iam::" + account + ":policy/portico-pods-boundary"
+}
+
+// MakeIdentity has an account know the cluster, and makes what an admin has to make in it before Pods get rights.
+func (s *Stack) MakeIdentity(ctx context.Context, outside aws.Config, account string) error {
+	s.Proxy.AddEKSCluster(account, Region, ClusterName)
+	text, err := fs.ReadFile(s.root(), "docs/iam/pods/boundary.json")
+	if err != nil {
+		return err
+	}
+	api := awsiam.NewFromConfig(outside)
+	if _, err := api.CreatePolicy(ctx, &awsiam.CreatePolicyInput{PolicyName: aws.String("portico-pods-boundary"), PolicyDocument: aws.String(string(text))}); !madeOnce(err) {
+		return fmt.Errorf("make the boundary of Pods: %w", err)
+	}
+	_, err = api.CreateOpenIDConnectProvider(ctx, &awsiam.CreateOpenIDConnectProviderInput{
+		Url: aws.String(ServiceAccountIssuer), ClientIDList: []string{WebIdentityAudience}, ThumbprintList: []string{strings.Repeat("0", 40)},
+	})
+	if !madeOnce(err) {
+		return fmt.Errorf("make the identity provider of the cluster: %w", err)
+	}
+	return nil
+}
+
+// madeOnce reports whether something is there now, by this call or one before.
+func madeOnce(err error) bool {
+	e, known := errors.AsType[smithy.APIError](err)
+	return err == nil || known && e.ErrorCode() == "EntityAlreadyExists"
+}
+
+// OIDCProviderARN returns the identity provider that MakeIdentity makes.
+func OIDCProviderARN(account string) string {
+	return "arn:aws:iam::" + account + ":oidc-provider/" + strings.TrimPrefix(ServiceAccountIssuer, "https://")
 }
 
 // RoleARN returns the role that providers of an account assume here. As every role, it has the policies of docs/iam; the

@@ -94,8 +94,8 @@ func (s *Stack) etcd(client *http.Client) process.Spec {
 	}
 }
 
-// serviceAccountIssuer is also the audience of the API server itself.
-const serviceAccountIssuer = "https://kubernetes.default.svc"
+// ServiceAccountIssuer issues the tokens of ServiceAccounts. It is also the audience of the API server itself.
+const ServiceAccountIssuer = "https://kubernetes.default.svc"
 
 // Ranges of addresses that suffice for a load test, and that do not overlap.
 const serviceCIDR, podCIDR = "10.96.0.0/16", "10.244.0.0/16"
@@ -111,7 +111,7 @@ func (s *Stack) apiserver(client *http.Client) process.Spec {
 			"--client-ca-file=" + s.pki.CAFile,
 			"--etcd-servers=https://" + address(s.ports.etcd), "--etcd-cafile=" + s.pki.CAFile,
 			"--etcd-certfile=" + s.pki.AdminCert, "--etcd-keyfile=" + s.pki.AdminKey,
-			"--service-account-issuer=" + serviceAccountIssuer, "--api-audiences=" + serviceAccountIssuer,
+			"--service-account-issuer=" + ServiceAccountIssuer, "--api-audiences=" + ServiceAccountIssuer,
 			"--service-account-key-file=" + s.pki.ServiceAccountKey,
 			"--service-account-signing-key-file=" + s.pki.ServiceAccountKey,
 			"--service-cluster-ip-range=" + serviceCIDR,

@@ -73,6 +73,8 @@ type Options struct {
 	AuditLog bool
 	// TimeScale stretches how long AWS takes, as awsproxy.Options says; 0 means that everything is at once.
 	TimeScale float64
+	// WorkloadIdentity has the sample AWSProvider give Pods rights, by EKS Pod Identity: AWS then knows the cluster as ClusterName.
+	WorkloadIdentity bool
 	// Seed of the lots that AWS draws; 0 means 1.
 	Seed uint64
 	// PortalSettings are flags of the portal by name, without dashes.

@@ -91,6 +91,8 @@ func (p *place) stage() {
 	for _, said := range []string{"public-url", "oidc-issuer-url", "oidc-client-id", "development"} { // by the pages, or by default
 		delete(portal, said)
 	}
+	delete(operator, "oidc-issuer-url")
+	delete(operator, "oidc-client-id")
 	where := object{"nodeSelector": object{"kubernetes.io/hostname": "portico"}, "tolerations": []any{object{"key": "portico", "operator": "Exists"}}}
 	values := object{"operator": object{"settings": operator}, "portal": object{"settings": portal}}
 	for _, of := range values {

@@ -33,7 +33,11 @@ func (s *Stack) Settings() (operator, portal map[string]string) {
 	operator = map[string]string{"development": "true"}
 	if s.opts.Parts.has(AWS) {
 		operator["allowed-endpoints"] = s.providerEndpoint()
+		operator["database-ca-file"], operator["loopback-databases"] = s.DatabaseCAFile(), "true"
 	}
+	maps.Copy(operator, map[string]string{ // as the portal has them
+		"oidc-issuer-url": s.issuer(), "oidc-audience": Audience, "oidc-client-id": PortalClient, "oidc-username-claim": "preferred_username", "oidc-prefix": Prefix,
+	})
 	portal = map[string]string{
 		"development": "true", "shutdown-delay-duration": "0s", // its Service sends nothing more at once
 		"public-url":      s.PortalURL,
@@ -46,6 +50,9 @@ func (s *Stack) Settings() (operator, portal map[string]string) {
 	maps.Copy(portal, s.opts.PortalSettings)
 	return operator, portal
 }
+
+// DatabaseCAFile returns where the operator reads which authorities it trusts with databases. A test that leads some to real servers writes it.
+func (s *Stack) DatabaseCAFile() string { return filepath.Join(s.Dir, "databases.pem") }
 
 // platform returns the objects of every installation, with this one's settings, as an overlay of kustomize would have it.
 func (s *Stack) platform() ([]*unstructured.Unstructured, error) {

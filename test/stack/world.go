@@ -87,6 +87,9 @@ func (s *Stack) providerObjects() []*unstructured.Unstructured {
 	if s.opts.AWSEndpoint == "" {
 		spec["assumeRoleARN"] = RoleARN(AccountID)
 	}
+	if s.opts.WorkloadIdentity {
+		spec["workloadIdentity"] = object{"mode": string(v1alpha1.WorkloadIdentityPodIdentity), "clusterName": ClusterName, "boundaryARN": BoundaryARN(AccountID)}
+	}
 	return []*unstructured.Unstructured{
 		{Object: object{
 			"apiVersion": "v1", "kind": "Secret", "metadata": object{

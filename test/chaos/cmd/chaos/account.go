@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/acm"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -47,6 +49,8 @@ type account struct {
 	ec2  *ec2.Client
 	dns  *route53.Client
 	acm  *acm.Client
+	iam  *iam.Client
+	eks  *eks.Client
 	zone string // public
 }
 
@@ -54,7 +58,7 @@ func newAccount(cfg aws.Config, zone string) *account {
 	return &account{
 		s3:  s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }),
 		sqs: sqs.NewFromConfig(cfg), sns: sns.NewFromConfig(cfg), rds: rds.NewFromConfig(cfg), ec2: ec2.NewFromConfig(cfg),
-		dns: route53.NewFromConfig(cfg), acm: acm.NewFromConfig(cfg), zone: zone,
+		dns: route53.NewFromConfig(cfg), acm: acm.NewFromConfig(cfg), iam: iam.NewFromConfig(cfg), eks: eks.NewFromConfig(cfg), zone: zone,
 	}
 }
 

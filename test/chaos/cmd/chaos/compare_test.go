@@ -38,6 +38,8 @@ func whole() picture {
 			{name: "_x.gone.portico.example", sort: "CNAME", proof: true},
 		},
 		certificates: map[string]string{"arn": "a.portico.example"},
+		bindings:     map[string]string{"n/r0": "1"},
+		rights:       rights{map[string]string{"n/r0": "1"}, map[string]string{"n": "portico-pods-n-1"}},
 	}
 }
 
@@ -83,6 +85,17 @@ func TestEachHarmIsFound(t *testing.T) {
 		},
 		`has delaySeconds "7", not "5"`: func(p *picture) {
 			p.resources = changed(p.resources, "two", func(r *resource) { r.fields = map[string]string{"delaySeconds": "7"} })
+		},
+		"missing: the association of n/r0": func(p *picture) { p.rights.associations = nil },
+		"orphan: the association of n/r0 belongs to the object 9, not 1": func(p *picture) {
+			p.rights.associations = map[string]string{"n/r0": "9"}
+		},
+		"orphan: the association of n/r1": func(p *picture) {
+			p.rights.associations = map[string]string{"n/r0": "1", "n/r1": "2"}
+		},
+		"missing: the role of n": func(p *picture) { p.rights.roles = nil },
+		"orphan: the role more of m": func(p *picture) {
+			p.rights.roles = map[string]string{"n": "one", "m": "more"}
 		},
 		"orphan: the record A b.portico.example": func(p *picture) {
 			p.records = append(slices.Clone(p.records), record{name: "b.portico.example", sort: "A"})

@@ -33,12 +33,16 @@ var strains = []strain{
 	{Fault: awsproxy.Fault{Kind: awsproxy.LostReply, OnlyWrites: true, Times: 1}, weight: 3, longMS: 8000},
 	{Fault: awsproxy.Fault{Kind: awsproxy.Throttle, Probability: 0.4}, weight: 4, longMS: 10000},
 	{Fault: awsproxy.Fault{Kind: awsproxy.ServerError, Probability: 0.4}, weight: 4, longMS: 8000},
-	{Fault: awsproxy.Fault{Kind: awsproxy.PartialPage, Probability: 0.5}, weight: 4, longMS: 10000},
+	{Fault: awsproxy.Fault{Kind: awsproxy.PartialPage, Probability: 0.5, Match: showsLate}, weight: 4, longMS: 10000},
 	{Fault: awsproxy.Fault{Kind: awsproxy.Denied}, weight: 3, longMS: 5000},
 	{Fault: awsproxy.Fault{Kind: awsproxy.Denied, OnlyWrites: true, Probability: 0.5}, weight: 2, longMS: 8000},
 	{Fault: awsproxy.Fault{Kind: awsproxy.Hang, Times: 3}, weight: 2, longMS: 8000},
 	{Fault: awsproxy.Fault{Kind: awsproxy.Latency, Probability: 0.6}, weight: 3, longMS: 12000, lag: 1500},
 }
+
+// showsLate excepts the one listing by which a resource is looked for whose name is not its own. EC2 leaves instances out of it for minutes
+// after their launch, as the simulator does by itself, and no others.
+func showsLate(c awsproxy.Call) bool { return c.Operation != "DescribeInstances" }
 
 // struck are the services that a fault may strike alone; the empty one stands for all of them.
 var struck = []string{"", "", "s3", "sqs", "sns", "rds", "ec2", "sts", "route53", "acm", "tagging"}

@@ -113,6 +113,19 @@ var kinds = []kind{
 		mend:    `{"image":"registry.example.com/shop:2.0.0","bindings":null}`,
 	},
 	{
+		name: "AccessBinding", weight: 3, slots: []string{"r0", "r1"},
+		spec: `{"providerRef":{"name":"` + stack.Provider + `"},"serviceAccountName":"$NAME","resources":[{"kind":"SQSQueue","name":"$(q0|q1)","access":"$(Read|Write|ReadWrite)"}]}`,
+		edits: []string{
+			`{"resources":[{"kind":"SQSQueue","name":"$(q0|q1)","access":"$(Read|Write)"},{"kind":"SNSTopic","name":"t0"}]}`, `{"resources":[{"kind":"S3Bucket","name":"$(b0|b1)"}]}`, `{"resources":null}`,
+		},
+		refused: []string{
+			`{"serviceAccountName":"another"}`, `{"resources":[{"kind":"SNSTopic","name":"t0","access":"Read"}]}`,
+			`{"resources":[{"kind":"SQSQueue","name":"q0"},{"kind":"SQSQueue","name":"q0"}]}`,
+		},
+		astray: []string{`{"resources":[{"kind":"SQSQueue","name":"nowhere"}]}`},
+		mend:   `{"resources":null}`,
+	},
+	{
 		name: "GatewayHostnameRequest", weight: 3, slots: []string{"h0", "h1"},
 		spec:    `{"providerRef":{"name":"` + stack.Provider + `"},"hostname":"$NAME.$NS.` + stack.Domain + `","zoneId":"$ZONE"}`,
 		refused: []string{`{"hostname":"another.$NS.` + stack.Domain + `"}`},

@@ -34,10 +34,13 @@ type picture struct {
 	hostnames    map[string]string // the ARN of the certificate of each hostname that is held
 	records      []record
 	certificates map[string]string // domains by ARN
+
+	bindings map[string]string // the UIDs of AccessBindings by namespace/ServiceAccount
+	rights   rights
 }
 
 func (w *world) picture(ctx context.Context) (p picture, err error) {
-	p = picture{leaves: w.ledger.leaves, isFree: w.ledger.isFree, control: w.control, hostnames: map[string]string{}}
+	p = picture{leaves: w.ledger.leaves, isFree: w.ledger.isFree, control: w.control, hostnames: map[string]string{}, bindings: map[string]string{}}
 	provider := &unstructured.Unstructured{}
 	for _, k := range slices.Backward(kinds) { // the provider first
 		all, err := w.objects(ctx, k)
@@ -48,6 +51,8 @@ func (w *world) picture(ctx context.Context) (p picture, err error) {
 			switch o := &all[i]; {
 			case k.name == "AWSProvider":
 				provider = o
+			case k.name == "AccessBinding":
+				p.bindings[o.GetNamespace()+"/"+field(o, "spec", "serviceAccountName")] = string(o.GetUID())
 			case k.name == "GatewayHostnameRequest":
 				p.hostnames[field(o, "spec", "hostname")] = field(o, "status", "certificate", "arn")
 			case k.id != "":
@@ -61,7 +66,10 @@ func (w *world) picture(ctx context.Context) (p picture, err error) {
 	if p.records, err = w.account.records(ctx); err != nil {
 		return p, err
 	}
-	p.certificates, err = w.account.certificates(ctx)
+	if p.certificates, err = w.account.certificates(ctx); err != nil {
+		return p, err
+	}
+	p.rights, err = w.account.rights(ctx)
 	return p, err
 }
 
@@ -85,8 +93,8 @@ func pictureOf(k kind, o, provider *unstructured.Unstructured) object {
 }
 
 func (p picture) counts() string {
-	return fmt.Sprintf("compared                      %d objects, %d resources, %d of somebody else, %d hostnames, %d records, %d certificates",
-		len(p.objects), len(p.resources), len(p.control), len(p.hostnames), len(p.records), len(p.certificates))
+	return fmt.Sprintf("compared                      %d objects, %d resources, %d of somebody else, %d hostnames, %d records, %d certificates, %d ServiceAccounts with rights",
+		len(p.objects), len(p.resources), len(p.control), len(p.hostnames), len(p.records), len(p.certificates), len(p.bindings))
 }
 
 // compare returns what is wrong.
@@ -122,7 +130,7 @@ func (p picture) compare() (wrong []string) {
 	for _, o := range p.objects {
 		wrong = append(wrong, p.compareObject(o, by)...)
 	}
-	wrong = append(append(wrong, p.compareControl(by)...), p.compareNames()...)
+	wrong = append(append(wrong, p.compareControl(by)...), append(p.compareNames(), p.compareRights()...)...)
 	slices.Sort(wrong)
 	return wrong
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -42,7 +43,8 @@ func (w *world) settle(ctx context.Context) (took time.Duration, unsettled []str
 		} else if time.Since(began) > auditInterval { // all has been looked at since, what was deleted in the last moment too
 			return took, nil, nil
 		}
-		if err := w.answer(ctx); err != nil {
+		// What is kept is made again as it was: paused, or astray.
+		if err := cmp.Or(w.putRight(ctx), w.answer(ctx)); err != nil {
 			w.counts.add("answers", err.Error())
 		}
 		if err := measure.Pause(ctx, time.Second); err != nil {

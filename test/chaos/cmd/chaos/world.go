@@ -59,7 +59,7 @@ var places = []struct{ namespace, user string }{{"payments", "payments-dev"}, {"
 func begin(ctx context.Context, o options, progress io.Writer) (*world, error) {
 	s, err := stack.Start(ctx, stack.Options{
 		Root: o.root, Parts: stack.ControlPlane | stack.Scheduler | stack.Nodes | stack.AWS | stack.Gateways, Progress: progress,
-		TimeScale: awsScale, Seed: o.seed,
+		TimeScale: awsScale, Seed: o.seed, WorkloadIdentity: true,
 	})
 	if err != nil {
 		return nil, err

@@ -69,9 +69,11 @@ func options(root string, env func(string) string) (stack.Options, error) {
 		Root: root, Parts: stack.Everything, Dir: filepath.Join(root, ".run", "local"), Ports: stack.FriendlyPorts,
 		AWSEndpoint:        env("AWS_ENDPOINT"),
 		ExternalKubeconfig: env("KUBECONFIG_EXTERNAL"),
+		WorkloadIdentity:   true,
 	}
 	if o.AWSEndpoint != "" {
 		o.Parts &^= stack.Gateways // they would make load balancers and hosted zones in an account that may be a real one
+		o.WorkloadIdentity = false
 		o.AWSCredentials = stack.Credentials{
 			AccessKeyID: env("AWS_ACCESS_KEY_ID"), SecretAccessKey: env("AWS_SECRET_ACCESS_KEY"),
 		}
