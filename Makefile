@@ -37,6 +37,7 @@ run: $(build) ## Start the whole platform on loopback, until Ctrl-C
 deps: $(build) ## Build and download what run and test need, without running anything
 	@$(build) run,chart,browser
 	@test/stack/chromium.sh
+	@test/databases/install.sh
 
 # It imports little, for nothing can be shown while it is compiled. The go command knows whether they are up to date.
 .PHONY: $(build) $(run-tests)
@@ -64,6 +65,7 @@ test-unit: $(run-tests) ## Run the unit tests, with the race detector and in ran
 .PHONY: test-integration
 test-integration: $(build) $(run-tests) ## Run the tests against a real kube-apiserver and the AWS simulator
 	@$(build) run,chart
+	@test/databases/install.sh
 	@$(run-tests) -name integration -tag integration -processes 3 -split test/integration -- -race -count=1 -timeout=60m
 
 # The stack takes the programs that it is shown in place of newer ones of its own.
