@@ -55,7 +55,7 @@ const (
 // AccessBindingStatus is what AWS has.
 type AccessBindingStatus struct {
 	CommonStatus `json:",inline"`
-	// region of the cluster in AWS.
+	// region that the rights are kept by: that of the AWSProvider.
 	// +optional
 	Region string `json:"region,omitempty"`
 	// accountID of the AWS account.
@@ -67,6 +67,9 @@ type AccessBindingStatus struct {
 	// clusterName is the EKS cluster of the association.
 	// +optional
 	ClusterName string `json:"clusterName,omitempty"`
+	// clusterAccount is where the association is, if the cluster is in another account than the resources.
+	// +optional
+	ClusterAccount *ClusterAccount `json:"clusterAccount,omitempty"`
 	// roleARN of the role that the Pods act as. With EKS Pod Identity all ServiceAccounts of the namespace share it, each limited by its own policy.
 	// +optional
 	RoleARN string `json:"roleARN,omitempty"`
@@ -79,6 +82,22 @@ type AccessBindingStatus struct {
 	// roleUse is when the role was last used, as far as AWS tells. With EKS Pod Identity that is by any Pod of the namespace, for they share the role.
 	// +optional
 	RoleUse *RoleUse `json:"roleUse,omitempty"`
+}
+
+// ClusterAccount is the account of the cluster.
+type ClusterAccount struct {
+	// provider is the AWSProvider of the account.
+	// +required
+	Provider string `json:"provider"`
+	// region of the cluster.
+	// +optional
+	Region string `json:"region,omitempty"`
+	// accountID of the account.
+	// +optional
+	AccountID string `json:"accountID,omitempty"`
+	// roleARN of the role there by which Pods come to their own. All ServiceAccounts of the namespace share it; it may do nothing else.
+	// +optional
+	RoleARN string `json:"roleARN,omitempty"`
 }
 
 // RoleUse is when a role was last used.

@@ -90,7 +90,7 @@ type AWSProviderSpec struct {
 
 // WorkloadIdentity is how Pods get rights in AWS.
 // +kubebuilder:validation:XValidation:rule="self.mode == 'None' || has(self.boundaryARN)",message="boundaryARN is missing: the IAM policy that is the most that any Pod may do"
-// +kubebuilder:validation:XValidation:rule="self.mode != 'PodIdentity' || has(self.clusterName)",message="PodIdentity needs clusterName, the EKS cluster that Portico runs in"
+// +kubebuilder:validation:XValidation:rule="self.mode != 'PodIdentity' || has(self.clusterName) != has(self.clusterProviderRef)",message="PodIdentity needs clusterName, the EKS cluster that Portico runs in, or, where that is in another account, clusterProviderRef; one of the two"
 // +kubebuilder:validation:XValidation:rule="self.mode != 'IRSA' || has(self.oidcProviderARN)",message="IRSA needs oidcProviderARN, the account's identity provider for the cluster that Portico runs in"
 type WorkloadIdentity struct {
 	// mode of the rights. PodIdentity makes one role for each namespace, and for each ServiceAccount an EKS Pod Identity association, limited to
@@ -102,6 +102,10 @@ type WorkloadIdentity struct {
 	// +kubebuilder:validation:MaxLength=100
 	// +optional
 	ClusterName string `json:"clusterName,omitempty"`
+	// clusterProviderRef names the AWSProvider of the account that the cluster is in, where that is another one: its workloadIdentity is of mode
+	// PodIdentity and names the cluster. Pods then act as a role there, which may do nothing but act as the role here. For PodIdentity.
+	// +optional
+	ClusterProviderRef *LocalRef `json:"clusterProviderRef,omitempty"`
 	// oidcProviderARN of the IAM identity provider, in this account, that stands for the cluster that Portico runs in. For IRSA.
 	// +kubebuilder:validation:Pattern=`^arn:[a-z-]+:iam::[0-9]{12}:oidc-provider/.+$`
 	// +kubebuilder:validation:MaxLength=512
@@ -127,6 +131,11 @@ const (
 
 // GivesRights reports whether Pods get rights in the account.
 func (w *WorkloadIdentity) GivesRights() bool { return w != nil && w.Mode != WorkloadIdentityNone }
+
+// NamesCluster reports whether it says which EKS cluster Portico runs in, of the AWSProvider's own account.
+func (w *WorkloadIdentity) NamesCluster() bool {
+	return w != nil && w.Mode == WorkloadIdentityPodIdentity && w.ClusterName != ""
+}
 
 // ServiceEndpoints are the endpoints of single services.
 // +kubebuilder:validation:MinProperties=1

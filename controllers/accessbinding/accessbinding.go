@@ -21,7 +21,7 @@ import (
 	"github.com/portico-platform/portico/controllers/steps"
 )
 
-// Account is the way to the cluster's account.
+// Account is the way to an account: that of the resources, or that of the cluster.
 type Account struct {
 	Session      *cloud.Session
 	Roles        roles
@@ -34,13 +34,14 @@ type Account struct {
 
 // Reconciler implements engine.KindReconciler.
 type Reconciler struct {
-	Connect func(context.Context, *v1alpha1.AccessBinding) (*Account, error)
+	// Connect returns the way to the account of the resources, and Cluster that to the account of the cluster, which status.clusterAccount names.
+	Connect, Cluster func(context.Context, *v1alpha1.AccessBinding) (*Account, error)
 	// Resource returns a resource of a kind in the cache; nil if there is none.
 	Resource func(ctx context.Context, kind, namespace, name string) (external.Object, error)
 	// ServiceAccount returns the metadata of a ServiceAccount as the API server has it; nil if there is none.
 	ServiceAccount func(ctx context.Context, namespace, name string) (*metav1.PartialObjectMetadata, error)
 	// Others lists, past the cache, the other objects of the namespace that are not being deleted and need the same role.
-	Others func(context.Context, *v1alpha1.AccessBinding) ([]string, error)
+	Others func(context.Context, *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error)
 	Now    func() time.Time
 	Scaled func(time.Duration) time.Duration
 }
@@ -49,7 +50,8 @@ type reconciliation struct {
 	Reconciler
 	obj      *v1alpha1.AccessBinding
 	pass     *engine.Pass
-	account  *Account
+	account  *Account // of the resources
+	cluster  *Account // of the cluster: the same, or another one
 	policy   string
 	named    string                           // the role that the ServiceAccount names
 	have     *ekstypes.PodIdentityAssociation // nil: none
@@ -78,6 +80,9 @@ func (rec Reconciler) Finalize(ctx context.Context, obj *v1alpha1.AccessBinding,
 	if r.account, err = rec.Connect(ctx, obj); err != nil {
 		return err
 	}
+	if err := r.openCluster(ctx); err != nil {
+		return err
+	}
 	return r.steps().Finalize(ctx)
 }
 
@@ -91,61 +96,6 @@ func (r *reconciliation) steps() steps.List {
 		{Name: v1alpha1.StepRole, Do: r.ensureRole, Undo: r.deleteRole},
 		last,
 	}
-}
-
-// connect opens the account. Rights that were given in a way that the AWSProvider does not say any more are taken away first.
-func (r *reconciliation) connect(ctx context.Context) (err error) {
-	if r.account, err = r.Connect(ctx, r.obj); err != nil {
-		return err
-	}
-	identity, s := r.account.Identity, &r.obj.Status
-	cluster := ""
-	if identity.GivesRights() && identity.Mode == v1alpha1.WorkloadIdentityPodIdentity {
-		cluster = identity.ClusterName
-	}
-	if s.AccountID != "" && (!identity.GivesRights() || s.Mode != identity.Mode || s.ClusterName != cluster) {
-		if err := r.takeAway(ctx); err != nil {
-			return err
-		}
-	}
-	if !identity.GivesRights() {
-		return engine.Blocked(v1alpha1.ReasonNoWorkloadIdentity, "the AWS account %s gives Pods no rights; ask a platform admin to set spec.workloadIdentity of the AWSProvider", r.obj.Spec.ProviderRef.Name)
-	}
-	s.Mode, s.ClusterName = identity.Mode, cluster
-	return nil
-}
-
-// takeAway takes the rights away that were given in a way that the AWSProvider does not say any more.
-func (r *reconciliation) takeAway(ctx context.Context) error {
-	if err := r.steps().Finalize(ctx); err != nil {
-		return err
-	}
-	s := &r.obj.Status
-	r.pass.Normal(v1alpha1.ReasonRemoved, "TakeRightsAway", "the rights by %s, which the AWSProvider gives no more", place(s.Mode, s.ClusterName))
-	s.Region, s.AccountID, s.Mode, s.ClusterName, s.RoleARN, s.AssociationARN, s.Policy, s.RoleUse = "", "", "", "", "", "", "", nil
-	return nil
-}
-
-// place names a way to give rights, in the cluster where it has one.
-func place(mode v1alpha1.WorkloadIdentityMode, cluster string) string {
-	if cluster == "" {
-		return string(mode)
-	}
-	return string(mode) + " in the EKS cluster " + cluster
-}
-
-// reserve notes where the rights will be, before anything is made there.
-func (r *reconciliation) reserve(ctx context.Context) error {
-	s := &r.obj.Status
-	s.Region, s.AccountID = r.account.Session.Config.Region, r.account.Session.AccountID
-	if r.saved {
-		return nil
-	}
-	r.saved = true
-	if err := r.pass.SaveStatus(ctx); err != nil {
-		return err
-	}
-	return r.account.Recheck(ctx)
 }
 
 // denyAll is the policy of who is bound to nothing that is there.

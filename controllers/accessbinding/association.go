@@ -1,6 +1,7 @@
 package accessbinding
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -40,7 +41,7 @@ const settles = 5 * time.Second
 // readAssociation returns the association of the ServiceAccount: a cluster has one at most. nil: there is none.
 func (r *reconciliation) readAssociation(ctx context.Context) (*ekstypes.PodIdentityAssociation, error) {
 	cluster := &r.obj.Status.ClusterName
-	pages := eks.NewListPodIdentityAssociationsPaginator(r.account.Associations, &eks.ListPodIdentityAssociationsInput{
+	pages := eks.NewListPodIdentityAssociationsPaginator(r.cluster.Associations, &eks.ListPodIdentityAssociationsInput{
 		ClusterName: cluster, Namespace: &r.obj.Namespace, ServiceAccount: &r.obj.Spec.ServiceAccountName,
 	})
 	for pages.HasMorePages() {
@@ -51,7 +52,7 @@ func (r *reconciliation) readAssociation(ctx context.Context) (*ekstypes.PodIden
 		if len(page.Associations) == 0 {
 			continue
 		}
-		out, err := r.account.Associations.DescribePodIdentityAssociation(ctx, &eks.DescribePodIdentityAssociationInput{ClusterName: cluster, AssociationId: page.Associations[0].AssociationId})
+		out, err := r.cluster.Associations.DescribePodIdentityAssociation(ctx, &eks.DescribePodIdentityAssociationInput{ClusterName: cluster, AssociationId: page.Associations[0].AssociationId})
 		if cloud.IsNotFound(err) {
 			return nil, nil
 		}
@@ -74,7 +75,7 @@ func (r *reconciliation) checkAssociation(ctx context.Context) (err error) {
 	r.have, err = r.readAssociation(ctx)
 	switch {
 	case cloud.IsNotFound(err):
-		return engine.Blocked(v1alpha1.ReasonInvalidProvider, "there is no EKS cluster %s in %s of this account; ask a platform admin to correct workloadIdentity.clusterName of the AWSProvider", r.obj.Status.ClusterName, r.account.Session.Config.Region)
+		return engine.Blocked(v1alpha1.ReasonInvalidProvider, "there is no EKS cluster %s in %s of account %s; ask a platform admin to correct workloadIdentity.clusterName of the AWSProvider %s", r.obj.Status.ClusterName, r.cluster.Session.Config.Region, r.cluster.Session.AccountID, cmp.Or(given(&r.obj.Status).provider, r.obj.Spec.ProviderRef.Name))
 	case err != nil:
 		return cloud.Explain(err)
 	case r.have != nil && r.ownerOfAssociation() == external.Foreign:
@@ -86,7 +87,7 @@ func (r *reconciliation) checkAssociation(ctx context.Context) (err error) {
 
 // ownerOfAssociation tells whose the association is by its marks. What is on offer to this object is not taken.
 func (r *reconciliation) ownerOfAssociation() external.Owner {
-	owner := r.account.Session.Identity.Owner(r.obj, r.have.Tags)
+	owner := r.cluster.Session.Identity.Owner(r.obj, r.have.Tags)
 	if owner != external.Ours && owner != external.Earlier {
 		return external.Foreign
 	}
@@ -129,13 +130,22 @@ func (r *reconciliation) untilItHolds() time.Duration {
 	}
 }
 
+// actsAs returns the role of the association, and that of another account which the Pods come to by it; nil: none.
+func (r *reconciliation) actsAs() (role string, target *string) {
+	if at := r.obj.Status.ClusterAccount; at != nil {
+		return at.RoleARN, &r.obj.Status.RoleARN
+	}
+	return r.obj.Status.RoleARN, nil
+}
+
 func (r *reconciliation) createAssociation(ctx context.Context) error {
 	if err := r.reserve(ctx); err != nil {
 		return err
 	}
-	out, err := r.account.Associations.CreatePodIdentityAssociation(ctx, &eks.CreatePodIdentityAssociationInput{
-		ClusterName: &r.obj.Status.ClusterName, Namespace: &r.obj.Namespace, ServiceAccount: &r.obj.Spec.ServiceAccountName, RoleArn: &r.obj.Status.RoleARN,
-		Policy: &r.policy, DisableSessionTags: aws.Bool(true), Tags: r.account.Session.Tags(r.obj, nil),
+	role, target := r.actsAs()
+	out, err := r.cluster.Associations.CreatePodIdentityAssociation(ctx, &eks.CreatePodIdentityAssociationInput{
+		ClusterName: &r.obj.Status.ClusterName, Namespace: &r.obj.Namespace, ServiceAccount: &r.obj.Spec.ServiceAccountName, RoleArn: &role, TargetRoleArn: target,
+		Policy: &r.policy, DisableSessionTags: aws.Bool(true), Tags: r.cluster.Session.Tags(r.obj, nil),
 	})
 	if cloud.HasCode(err, "ResourceLimitExceededException") {
 		return engine.Blocked(v1alpha1.ReasonQuotaExceeded, "the EKS cluster %s has no room for another Pod Identity association, and AWS does not raise this limit. Ask a platform admin to delete associations that nobody needs, or to have the AWSProvider give rights by IRSA; Portico tries again by itself, at least every 5 minutes", r.obj.Status.ClusterName)
@@ -156,15 +166,22 @@ func (r *reconciliation) alignAssociation(ctx context.Context) error {
 		if err := r.reserve(ctx); err != nil {
 			return err
 		}
-		if _, err := r.account.Associations.TagResource(ctx, &eks.TagResourceInput{ResourceArn: have.AssociationArn, Tags: r.account.Session.Identity.OwnershipTags(r.obj)}); err != nil {
+		if _, err := r.cluster.Associations.TagResource(ctx, &eks.TagResourceInput{ResourceArn: have.AssociationArn, Tags: r.cluster.Session.Identity.OwnershipTags(r.obj)}); err != nil {
 			return r.explain(err)
 		}
 	}
-	if aws.ToString(have.RoleArn) == r.obj.Status.RoleARN && same(aws.ToString(have.Policy), r.policy) && aws.ToBool(have.DisableSessionTags) {
+	role, target := r.actsAs()
+	if target == nil && aws.ToString(have.TargetRoleArn) != "" { // no document says how a change takes it away
+		if err := r.deleteAssociation(ctx); err != nil {
+			return err
+		}
+		return engine.Wait(v1alpha1.ReasonSettling, settles, "the association was that of a role in another account; Portico makes it again")
+	}
+	if aws.ToString(have.RoleArn) == role && aws.ToString(have.TargetRoleArn) == aws.ToString(target) && same(aws.ToString(have.Policy), r.policy) && aws.ToBool(have.DisableSessionTags) {
 		return nil
 	}
-	out, err := r.account.Associations.UpdatePodIdentityAssociation(ctx, &eks.UpdatePodIdentityAssociationInput{
-		ClusterName: have.ClusterName, AssociationId: have.AssociationId, RoleArn: &r.obj.Status.RoleARN, Policy: &r.policy, DisableSessionTags: aws.Bool(true),
+	out, err := r.cluster.Associations.UpdatePodIdentityAssociation(ctx, &eks.UpdatePodIdentityAssociationInput{
+		ClusterName: have.ClusterName, AssociationId: have.AssociationId, RoleArn: &role, TargetRoleArn: target, Policy: &r.policy, DisableSessionTags: aws.Bool(true),
 	})
 	if err != nil {
 		return r.explain(err)
@@ -179,10 +196,10 @@ func (r *reconciliation) deleteAssociation(ctx context.Context) (err error) {
 	if r.byToken() {
 		return nil
 	}
-	if r.have, err = r.readAssociation(ctx); err != nil || r.have == nil || r.account.Session.Identity.Owner(r.obj, r.have.Tags) != external.Ours {
+	if r.have, err = r.readAssociation(ctx); err != nil || r.have == nil || r.cluster.Session.Identity.Owner(r.obj, r.have.Tags) != external.Ours {
 		return absentOr(err)
 	}
-	_, err = r.account.Associations.DeletePodIdentityAssociation(ctx, &eks.DeletePodIdentityAssociationInput{ClusterName: r.have.ClusterName, AssociationId: r.have.AssociationId})
+	_, err = r.cluster.Associations.DeletePodIdentityAssociation(ctx, &eks.DeletePodIdentityAssociationInput{ClusterName: r.have.ClusterName, AssociationId: r.have.AssociationId})
 	return absentOr(err)
 }
 

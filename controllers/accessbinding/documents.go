@@ -31,15 +31,25 @@ type statement struct {
 // longestRoleName is IAM's limit, in characters.
 const longestRoleName = 64
 
-// roleName returns the name of the role of a namespace, or, with a ServiceAccount, of that alone. It begins with the same word everywhere, because
-// IAM judges a role that is not there by its name alone. The hash keeps apart what shortening, another cluster, or another AWSProvider of the account
-// would make equal.
+// roleName returns the name of the role of a namespace, or, with a ServiceAccount, of that alone.
 func roleName(s *cloud.Session, namespace, serviceAccount string) string {
-	sum := sha256.Sum256([]byte(s.Identity.Cluster + "/" + s.Provider + "/" + namespace + "/" + serviceAccount))
+	return nameOfRole(s, namespace, serviceAccount, serviceAccount)
+}
+
+// associationRoleName returns the name of the role in the cluster's account by which the Pods of a namespace come to the account of an AWSProvider.
+func associationRoleName(s *cloud.Session, namespace, provider string) string {
+	return nameOfRole(s, namespace, "to-"+provider, "/to/"+provider)
+}
+
+// nameOfRole returns a name for the role of a namespace, of which part is shown. It begins with the same word everywhere, because IAM judges a role
+// that is not there by its name alone. The hash, of key, keeps apart what shortening, another cluster, or another AWSProvider of the account would
+// make equal.
+func nameOfRole(s *cloud.Session, namespace, part, key string) string {
+	sum := sha256.Sum256([]byte(s.Identity.Cluster + "/" + s.Provider + "/" + namespace + "/" + key))
 	hash := hex.EncodeToString(sum[:6])
 	name := "portico-pods-" + namespace
-	if serviceAccount != "" {
-		name += "-" + serviceAccount
+	if part != "" {
+		name += "-" + part
 	}
 	if most := longestRoleName - len(hash) - 1; len(name) > most {
 		name = name[:most]
@@ -53,12 +63,29 @@ func rolePath(namespace string) string { return "/portico/" + namespace + "/" }
 // trust returns the trust policy of a namespace's role: it is for Pods of this cluster alone.
 func trust(s *cloud.Session, cluster string) string {
 	return marshal(document{Version: "2012-10-17", Statement: []statement{{
-		Effect: "Allow", Principal: map[string]string{"Service": podsService}, Action: []string{"sts:AssumeRole", "sts:TagSession"},
+		Effect: "Allow", Principal: map[string]string{"Service": podsService}, Action: assume,
 		Condition: map[string]map[string][]string{
 			"StringEquals": {"aws:SourceAccount": {s.AccountID}},
 			"ArnEquals":    {"aws:SourceArn": {s.ARN("eks", "cluster/"+cluster)}},
 		},
 	}}})
+}
+
+// assume is what one role may do to act as another, as EKS does.
+var assume = []string{"sts:AssumeRole", "sts:TagSession"}
+
+// targetTrust returns the trust policy of a namespace's role that is in another account than the cluster: it is for the role of the association there.
+// That is named by a condition, for a principal must be there already, and is another one once it was deleted and made again.
+func targetTrust(cluster *cloud.Session, associationRole string) string {
+	return marshal(document{Version: "2012-10-17", Statement: []statement{{
+		Effect: "Allow", Principal: map[string]string{"AWS": "arn:" + cluster.Partition + ":iam::" + cluster.AccountID + ":root"}, Action: assume,
+		Condition: map[string]map[string][]string{"ArnEquals": {"aws:PrincipalArn": {associationRole}}},
+	}}})
+}
+
+// associationPolicy returns all that the role of an association may do whose Pods act as a role of another account.
+func associationPolicy(target string) string {
+	return marshal(document{Version: "2012-10-17", Statement: []statement{{Sid: "ActAsTheRoleOfTheNamespace", Effect: "Allow", Action: assume, Resource: []string{target}}}})
 }
 
 // webIdentityAudience is what the tokens are for that EKS gives Pods whose ServiceAccount names a role.

@@ -1,6 +1,7 @@
 package accessbinding
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -32,7 +33,10 @@ type fakeAWS struct {
 	lose        string // the write whose answer is lost, once
 	refuse      map[string]error
 	now         time.Time
+	id          string // of the account; "111111111111" unless said
 }
+
+func (f *fakeAWS) account() string { return cmp.Or(f.id, "111111111111") }
 
 func code(c string) error { return &smithy.GenericAPIError{Code: c, Message: c} }
 
@@ -51,11 +55,14 @@ func (f *fakeAWS) write(name string, do func()) error {
 }
 
 func (f *fakeAWS) GetRole(context.Context, *iam.GetRoleInput, ...iamOption) (*iam.GetRoleOutput, error) {
+	if err := f.refuse["GetRole"]; err != nil {
+		return nil, err
+	}
 	if f.role == nil {
 		return nil, code("NoSuchEntity")
 	}
 	role := *f.role
-	return &iam.GetRoleOutput{Role: &role}, f.refuse["GetRole"]
+	return &iam.GetRoleOutput{Role: &role}, nil
 }
 
 func (f *fakeAWS) CreateRole(_ context.Context, in *iam.CreateRoleInput, _ ...iamOption) (*iam.CreateRoleOutput, error) {
@@ -64,7 +71,7 @@ func (f *fakeAWS) CreateRole(_ context.Context, in *iam.CreateRoleInput, _ ...ia
 	}
 	err := f.write("CreateRole", func() {
 		f.role = &iamtypes.Role{
-			RoleName: in.RoleName, Path: in.Path, Arn: aws.String("arn:aws:iam::111111111111:role" + *in.Path + *in.RoleName), Tags: in.Tags, CreateDate: aws.Time(f.now),
+			RoleName: in.RoleName, Path: in.Path, Arn: aws.String("arn:aws:iam::" + f.account() + ":role" + *in.Path + *in.RoleName), Tags: in.Tags, CreateDate: aws.Time(f.now),
 			AssumeRolePolicyDocument: aws.String(url.QueryEscape(*in.AssumeRolePolicyDocument)),
 			PermissionsBoundary:      &iamtypes.AttachedPermissionsBoundary{PermissionsBoundaryArn: in.PermissionsBoundary},
 		}
@@ -128,7 +135,7 @@ func (f *fakeAWS) CreatePodIdentityAssociation(_ context.Context, in *eks.Create
 	err := f.write("CreatePodIdentityAssociation", func() {
 		f.association = &ekstypes.PodIdentityAssociation{
 			AssociationId: aws.String("a-1"), AssociationArn: aws.String("arn:aws:eks:eu-west-1:111111111111:podidentityassociation/main/a-1"), ClusterName: in.ClusterName,
-			Namespace: in.Namespace, ServiceAccount: in.ServiceAccount, RoleArn: in.RoleArn, Policy: in.Policy, DisableSessionTags: in.DisableSessionTags, Tags: in.Tags, ModifiedAt: aws.Time(f.now),
+			Namespace: in.Namespace, ServiceAccount: in.ServiceAccount, RoleArn: in.RoleArn, TargetRoleArn: in.TargetRoleArn, Policy: in.Policy, DisableSessionTags: in.DisableSessionTags, Tags: in.Tags, ModifiedAt: aws.Time(f.now),
 		}
 	})
 	return &eks.CreatePodIdentityAssociationOutput{Association: f.association}, err
@@ -136,7 +143,7 @@ func (f *fakeAWS) CreatePodIdentityAssociation(_ context.Context, in *eks.Create
 
 func (f *fakeAWS) UpdatePodIdentityAssociation(_ context.Context, in *eks.UpdatePodIdentityAssociationInput, _ ...eksOption) (*eks.UpdatePodIdentityAssociationOutput, error) {
 	err := f.write("UpdatePodIdentityAssociation", func() {
-		f.association.RoleArn, f.association.Policy, f.association.DisableSessionTags = in.RoleArn, in.Policy, in.DisableSessionTags
+		f.association.RoleArn, f.association.TargetRoleArn, f.association.Policy, f.association.DisableSessionTags = in.RoleArn, in.TargetRoleArn, in.Policy, in.DisableSessionTags
 		f.association.ModifiedAt = aws.Time(f.now)
 	})
 	return &eks.UpdatePodIdentityAssociationOutput{Association: f.association}, err
@@ -158,8 +165,9 @@ type desk struct {
 	t         *testing.T
 	obj       *v1alpha1.AccessBinding
 	resources map[string]external.Object
-	others    []string
+	others    []v1alpha1.AccessBinding
 	identity  *v1alpha1.WorkloadIdentity
+	cluster   *clusterDesk // nil: the cluster is in the account of the resources
 	account   *metav1.PartialObjectMetadata
 	saves     []string // the writes before each
 }
@@ -199,7 +207,8 @@ func (d *desk) reconciler() Reconciler {
 		ServiceAccount: func(context.Context, string, string) (*metav1.PartialObjectMetadata, error) {
 			return d.account, d.refuse["ServiceAccount"]
 		},
-		Others: func(context.Context, *v1alpha1.AccessBinding) ([]string, error) { return d.others, nil },
+		Cluster: d.openCluster,
+		Others:  func(context.Context, *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error) { return d.others, nil },
 		Now:    func() time.Time { return d.now }, Scaled: func(t time.Duration) time.Duration { return t },
 	}
 }

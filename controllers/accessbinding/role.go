@@ -3,6 +3,7 @@ package accessbinding
 import (
 	"context"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -41,15 +42,22 @@ var _ roles = (*iam.Client)(nil)
 // noSuchEntity is IAM's word for what is not there. It is one of an account that IAM shows to nobody else, so that it proves absence.
 const noSuchEntity = "NoSuchEntity"
 
-// wantedRole is a role as it is to be.
+// wantedRole is a role as it is to be, in an account.
 type wantedRole struct {
+	account                                      *Account
 	name, path, purpose, trust, policy, boundary string
 	tags                                         map[string]string
 }
 
+// arn returns what the ARN of the role is, or will be.
+func (w wantedRole) arn() string {
+	s := w.account.Session
+	return "arn:" + s.Partition + ":iam::" + s.AccountID + ":role" + w.path + w.name
+}
+
 // readRole returns the role; nil if there is none.
-func (r *reconciliation) readRole(ctx context.Context, name string) (*iamtypes.Role, error) {
-	out, err := r.account.Roles.GetRole(ctx, &iam.GetRoleInput{RoleName: &name})
+func readRole(ctx context.Context, want wantedRole) (*iamtypes.Role, error) {
+	out, err := want.account.Roles.GetRole(ctx, &iam.GetRoleInput{RoleName: &want.name})
 	switch {
 	case cloud.HasCode(err, noSuchEntity):
 		return nil, nil
@@ -59,86 +67,62 @@ func (r *reconciliation) readRole(ctx context.Context, name string) (*iamtypes.R
 	return out.Role, nil
 }
 
-// role returns the role of the Pods as it is to be: that of the namespace, or that of the ServiceAccount alone.
-func (r *reconciliation) role() wantedRole {
-	session, identity, namespace := r.account.Session, r.account.Identity, r.obj.Namespace
-	want := wantedRole{name: r.roleName(), path: rolePath(namespace), boundary: identity.BoundaryARN, tags: r.roleTags()}
-	if r.byToken() {
-		want.purpose = "Pods of the ServiceAccount " + namespace + "/" + r.obj.Spec.ServiceAccountName
-		want.trust, want.policy = tokenTrust(identity.OIDCProviderARN, namespace, r.obj.Spec.ServiceAccountName), r.policy
-	} else {
-		want.purpose = "Pods of the namespace " + namespace + ", each limited by the policy of its association"
-		want.trust, want.policy = trust(session, r.obj.Status.ClusterName), rolePolicy(session, namespace)
-	}
-	return want
-}
-
-// byToken reports whether Pods show a token of their ServiceAccount to act as its role (IRSA).
-func (r *reconciliation) byToken() bool { return r.obj.Status.Mode == v1alpha1.WorkloadIdentityIRSA }
-
-func (r *reconciliation) roleName() string {
-	if r.byToken() {
-		return roleName(r.account.Session, r.obj.Namespace, r.obj.Spec.ServiceAccountName)
-	}
-	return roleName(r.account.Session, r.obj.Namespace, "")
-}
-
-// roleARN returns what the ARN of the role is, or will be.
-func (r *reconciliation) roleARN() string {
-	s := r.account.Session
-	return "arn:" + s.Partition + ":iam::" + s.AccountID + ":role" + rolePath(r.obj.Namespace) + r.roleName()
-}
-
-// roleTags returns the marks of the role. One that ServiceAccounts share belongs to the namespace, and to none of its objects alone.
-func (r *reconciliation) roleTags() map[string]string {
-	id := r.account.Session.Identity
-	if r.byToken() {
-		return id.OwnershipTags(r.obj)
-	}
-	return map[string]string{cloud.TagCluster: id.Cluster, cloud.TagKind: id.Kind, cloud.TagNamespace: r.obj.Namespace}
-}
-
 // longestRolePolicy is IAM's limit for the policies in a role, in characters.
 const longestRolePolicy = 10_240
 
-// ensureRole makes sure that the role is there, and is as it is to be. Several objects may do so at a time: each call says all.
+// ensureRole makes sure that the roles are there, and are as they are to be. Several objects may do so at a time: each call says all.
 func (r *reconciliation) ensureRole(ctx context.Context) (string, error) {
-	want := r.role()
-	if len(want.policy) > longestRolePolicy {
-		return "", tooLong(want.policy, "IAM", longestRolePolicy)
+	wanted := r.wantedRoles()
+	if pods := wanted[0]; len(pods.policy) > longestRolePolicy {
+		return "", tooLong(pods.policy, "IAM", longestRolePolicy)
 	}
 	if err := r.checkAssociation(ctx); err != nil {
 		return "", err
 	}
-	have, err := r.readRole(ctx, want.name)
+	for i, want := range wanted {
+		have, err := r.keepRole(ctx, want)
+		if err != nil {
+			return "", err
+		}
+		if made := aws.ToTime(have.CreateDate); made.After(r.roleMade) {
+			r.roleMade = made
+		}
+		if i == 0 {
+			r.obj.Status.RoleARN = aws.ToString(have.Arn)
+			r.noteUse(have)
+		} else {
+			r.obj.Status.ClusterAccount.RoleARN = aws.ToString(have.Arn)
+		}
+	}
+	return "the Pods act as " + wanted[0].name, nil
+}
+
+// keepRole makes sure that a role is there, and is as it is to be.
+func (r *reconciliation) keepRole(ctx context.Context, want wantedRole) (*iamtypes.Role, error) {
+	have, err := readRole(ctx, want)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	fresh := have == nil
 	if fresh {
 		if have, fresh, err = r.createRole(ctx, want); err != nil {
-			return "", err
+			return nil, err
 		}
 	}
 	if have, err = r.takeOver(ctx, want, have); err != nil {
-		return "", err
+		return nil, err
 	}
 	if r.obj.Status.AccountID == "" { // nothing is found again by a status that does not say where
 		if err := r.reserve(ctx); err != nil {
-			return "", err
+			return nil, err
 		}
 	}
-	r.obj.Status.RoleARN, r.roleMade = aws.ToString(have.Arn), aws.ToTime(have.CreateDate)
-	r.noteUse(have)
 	if !fresh {
-		if err := r.alignRole(ctx, want, have); err != nil {
-			return "", err
+		if err := alignRole(ctx, want, have); err != nil {
+			return nil, err
 		}
 	}
-	if err := r.alignPolicy(ctx, want, fresh); err != nil {
-		return "", err
-	}
-	return "the Pods act as " + want.name, nil
+	return have, r.alignPolicy(ctx, want, fresh)
 }
 
 // takeOver returns the role if it is ours, or was that of an earlier object of this name, which it marks.
@@ -150,7 +134,7 @@ func (r *reconciliation) takeOver(ctx context.Context, want wantedRole, have *ia
 		if err := r.reserve(ctx); err != nil {
 			return nil, err
 		}
-		_, err := r.account.Roles.TagRole(ctx, &iam.TagRoleInput{RoleName: &want.name, Tags: tagList(want.tags)})
+		_, err := want.account.Roles.TagRole(ctx, &iam.TagRoleInput{RoleName: &want.name, Tags: tagList(want.tags)})
 		return have, cloud.Explain(err)
 	default:
 		return nil, engine.Blocked(v1alpha1.ReasonAlreadyExists, "there is a role %s in the account that does not carry Portico's marks of this %s; nothing was changed. Ask a platform admin to remove or rename it", want.name, whose(r.byToken()))
@@ -187,12 +171,12 @@ func (r *reconciliation) createRole(ctx context.Context, want wantedRole) (role 
 	if err := r.reserve(ctx); err != nil {
 		return nil, false, err
 	}
-	out, err := r.account.Roles.CreateRole(ctx, &iam.CreateRoleInput{
+	out, err := want.account.Roles.CreateRole(ctx, &iam.CreateRoleInput{
 		RoleName: &want.name, Path: &want.path, AssumeRolePolicyDocument: &want.trust, PermissionsBoundary: &want.boundary,
 		Description: aws.String(want.purpose + ". Kept by Portico."), Tags: tagList(want.tags),
 	})
 	if cloud.HasCode(err, "EntityAlreadyExists") {
-		role, err = r.readRole(ctx, want.name)
+		role, err = readRole(ctx, want)
 		if err == nil && role == nil {
 			err = engine.Wait(v1alpha1.ReasonSettling, settles, "the role %s was made a moment ago, and does not show yet", want.name)
 		}
@@ -219,14 +203,14 @@ func explainRole(err error, want wantedRole) error {
 }
 
 // alignRole puts right what differs of the role itself.
-func (r *reconciliation) alignRole(ctx context.Context, want wantedRole, have *iamtypes.Role) error {
+func alignRole(ctx context.Context, want wantedRole, have *iamtypes.Role) error {
 	if text, err := url.QueryUnescape(aws.ToString(have.AssumeRolePolicyDocument)); err != nil || !same(text, want.trust) {
-		if _, err := r.account.Roles.UpdateAssumeRolePolicy(ctx, &iam.UpdateAssumeRolePolicyInput{RoleName: &want.name, PolicyDocument: &want.trust}); err != nil {
+		if _, err := want.account.Roles.UpdateAssumeRolePolicy(ctx, &iam.UpdateAssumeRolePolicyInput{RoleName: &want.name, PolicyDocument: &want.trust}); err != nil {
 			return cloud.Explain(err)
 		}
 	}
 	if have.PermissionsBoundary == nil || aws.ToString(have.PermissionsBoundary.PermissionsBoundaryArn) != want.boundary {
-		if _, err := r.account.Roles.PutRolePermissionsBoundary(ctx, &iam.PutRolePermissionsBoundaryInput{RoleName: &want.name, PermissionsBoundary: &want.boundary}); err != nil {
+		if _, err := want.account.Roles.PutRolePermissionsBoundary(ctx, &iam.PutRolePermissionsBoundaryInput{RoleName: &want.name, PermissionsBoundary: &want.boundary}); err != nil {
 			return explainRole(err, want)
 		}
 	}
@@ -236,7 +220,7 @@ func (r *reconciliation) alignRole(ctx context.Context, want wantedRole, have *i
 // alignPolicy makes the role's own policy what it is to be; a fresh role has none.
 func (r *reconciliation) alignPolicy(ctx context.Context, want wantedRole, fresh bool) error {
 	if !fresh {
-		out, err := r.account.Roles.GetRolePolicy(ctx, &iam.GetRolePolicyInput{RoleName: &want.name, PolicyName: aws.String(policyName)})
+		out, err := want.account.Roles.GetRolePolicy(ctx, &iam.GetRolePolicyInput{RoleName: &want.name, PolicyName: aws.String(policyName)})
 		if err != nil && !cloud.HasCode(err, noSuchEntity) {
 			return cloud.Explain(err)
 		}
@@ -246,29 +230,42 @@ func (r *reconciliation) alignPolicy(ctx context.Context, want wantedRole, fresh
 			}
 		}
 	}
-	_, err := r.account.Roles.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: &want.name, PolicyName: aws.String(policyName), PolicyDocument: &want.policy})
+	_, err := want.account.Roles.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: &want.name, PolicyName: aws.String(policyName), PolicyDocument: &want.policy})
 	if err == nil && r.byToken() {
 		r.pass.Normal(v1alpha1.ReasonUpdated, "PutRolePolicy", "the rights of the ServiceAccount %s follow what it is bound to", r.obj.Spec.ServiceAccountName)
 	}
 	return cloud.Explain(err)
 }
 
-// deleteRole deletes the role once no other object of the namespace needs it. What somebody attached to it keeps it: DeleteConflict says so.
+// deleteRole deletes the roles once no other object of the namespace needs them. What somebody attached to one keeps it: DeleteConflict says so.
 func (r *reconciliation) deleteRole(ctx context.Context) error {
+	var others []v1alpha1.AccessBinding
 	if !r.byToken() {
-		if others, err := r.Others(ctx, r.obj); err != nil || len(others) > 0 {
+		var err error
+		if others, err = r.Others(ctx, r.obj); err != nil {
 			return err
 		}
 	}
-	name := r.roleName()
-	have, err := r.readRole(ctx, name)
-	if err != nil || have == nil || r.ownerOf(have, r.roleTags()) != external.Ours {
+	for i, want := range r.wantedRoles() {
+		if slices.ContainsFunc(others, func(o v1alpha1.AccessBinding) bool { return i == 0 || given(&o.Status) == given(&r.obj.Status) }) {
+			continue
+		}
+		if err := r.deleteOne(ctx, want); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reconciliation) deleteOne(ctx context.Context, want wantedRole) error {
+	have, err := readRole(ctx, want)
+	if err != nil || have == nil || r.ownerOf(have, want.tags) != external.Ours {
 		return err
 	}
-	if _, err := r.account.Roles.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &name, PolicyName: aws.String(policyName)}); err != nil && !cloud.HasCode(err, noSuchEntity) {
+	if _, err := want.account.Roles.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &want.name, PolicyName: aws.String(policyName)}); err != nil && !cloud.HasCode(err, noSuchEntity) {
 		return cloud.Explain(err)
 	}
-	if _, err := r.account.Roles.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &name}); err != nil && !cloud.HasCode(err, noSuchEntity) {
+	if _, err := want.account.Roles.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &want.name}); err != nil && !cloud.HasCode(err, noSuchEntity) {
 		return cloud.Explain(err)
 	}
 	return nil

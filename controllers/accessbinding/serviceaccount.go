@@ -19,7 +19,7 @@ func (r *reconciliation) checkServiceAccount(ctx context.Context) error {
 		return err
 	}
 	r.named = account.Annotations[v1alpha1.AnnotationRoleARN]
-	if r.named == "" || r.byToken() && r.named == r.roleARN() {
+	if r.named == "" || r.byToken() && r.named == r.wantedRoles()[0].arn() {
 		return nil
 	}
 	return engine.Blocked(v1alpha1.ReasonServiceAccountHasRole, "the ServiceAccount %s names the role %s in its annotation %s, and its Pods would use that one; nothing was changed. Remove the annotation, or delete this object",

@@ -3,6 +3,7 @@ package accessbinding
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/eks"
@@ -37,7 +38,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		return err
 	}
 	rec := Reconciler{
-		Connect: connect(o.Connector), Resource: resourceIn(mgr, o.Kinds), ServiceAccount: serviceAccountAt(mgr.GetAPIReader()), Others: othersAt(mgr.GetAPIReader()), Now: o.Engine.Now, Scaled: o.Scaled,
+		Connect: connect(o.Connector, ofResources), Cluster: connect(o.Connector, ofCluster), Resource: resourceIn(mgr, o.Kinds), ServiceAccount: serviceAccountAt(mgr.GetAPIReader()), Others: othersAt(mgr.GetAPIReader()), Now: o.Engine.Now, Scaled: o.Scaled,
 	}
 	return engine.Setup(mgr, proto, rec, o.Engine, func(b *builder.Builder) {
 		b.Watches(&v1alpha1.AWSProvider{}, watch.EnqueueUsers(mgr, proto), builder.WithPredicates(watch.ProviderChanged()))
@@ -52,18 +53,28 @@ func Setup(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	})
 }
 
-// connect opens the way to the cluster's account.
-func connect(c cloud.Connector) func(context.Context, *v1alpha1.AccessBinding) (*Account, error) {
+// ofResources returns how an object uses the AWSProvider of its resources.
+func ofResources(obj *v1alpha1.AccessBinding) cloud.ProviderUse {
+	return cloud.ProviderUse{Provider: obj.Spec.ProviderRef.Name, Region: obj.Status.Region, AccountID: obj.Status.AccountID}
+}
+
+// ofCluster returns how it uses that of the cluster. Admins have said so: the namespace need not be allowed there.
+func ofCluster(obj *v1alpha1.AccessBinding) cloud.ProviderUse {
+	at := obj.Status.ClusterAccount
+	return cloud.ProviderUse{Provider: at.Provider, Region: at.Region, AccountID: at.AccountID, Platform: true}
+}
+
+// connect opens the way to the account of an AWSProvider that an object uses.
+func connect(c cloud.Connector, of func(*v1alpha1.AccessBinding) cloud.ProviderUse) func(context.Context, *v1alpha1.AccessBinding) (*Account, error) {
 	return func(ctx context.Context, obj *v1alpha1.AccessBinding) (*Account, error) {
-		session, err := c.OpenFor(ctx, cloud.ProviderUse{
-			Kind: v1alpha1.KindAccessBinding, Namespace: obj.Namespace, Provider: obj.Spec.ProviderRef.Name, Region: obj.Status.Region,
-			AccountID: obj.Status.AccountID, HasResources: obj.Status.AccountID != "", Deleting: !obj.DeletionTimestamp.IsZero(),
-		})
+		use := of(obj)
+		use.Kind, use.Namespace, use.HasResources, use.Deleting = v1alpha1.KindAccessBinding, obj.Namespace, obj.Status.AccountID != "", !obj.DeletionTimestamp.IsZero()
+		session, err := c.OpenFor(ctx, use)
 		if err != nil {
 			return nil, err
 		}
 		provider := &v1alpha1.AWSProvider{}
-		if err := c.Reader.Get(ctx, client.ObjectKey{Name: obj.Spec.ProviderRef.Name}, provider); err != nil {
+		if err := c.Reader.Get(ctx, client.ObjectKey{Name: use.Provider}, provider); err != nil {
 			return nil, fmt.Errorf("read the AWSProvider: %w", err)
 		}
 		recheck := func(ctx context.Context) error { return c.Recheck(ctx, session, obj.Namespace) }
@@ -88,19 +99,15 @@ func resourceIn(mgr ctrl.Manager, kinds map[string]client.Object) func(ctx conte
 }
 
 // othersAt lists, past the cache, the other objects of the namespace that share the role: one that is just made must not lose it.
-func othersAt(reader client.Reader) func(context.Context, *v1alpha1.AccessBinding) ([]string, error) {
-	return func(ctx context.Context, obj *v1alpha1.AccessBinding) ([]string, error) {
+func othersAt(reader client.Reader) func(context.Context, *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error) {
+	return func(ctx context.Context, obj *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error) {
 		var all v1alpha1.AccessBindingList
 		if err := reader.List(ctx, &all, client.InNamespace(obj.Namespace)); err != nil {
 			return nil, fmt.Errorf("list the other AccessBindings: %w", err)
 		}
-		var others []string
-		for i := range all.Items {
-			if o := &all.Items[i]; o.UID != obj.UID && o.DeletionTimestamp.IsZero() && o.Spec.ProviderRef == obj.Spec.ProviderRef && o.Status.Mode != v1alpha1.WorkloadIdentityIRSA {
-				others = append(others, o.Name)
-			}
-		}
-		return others, nil
+		return slices.DeleteFunc(all.Items, func(o v1alpha1.AccessBinding) bool {
+			return o.UID == obj.UID || !o.DeletionTimestamp.IsZero() || o.Spec.ProviderRef != obj.Spec.ProviderRef || o.Status.Mode == v1alpha1.WorkloadIdentityIRSA
+		}), nil
 	}
 }
 

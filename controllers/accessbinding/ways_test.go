@@ -64,7 +64,7 @@ func TestARoleOfItsOwn(t *testing.T) {
 		t.Errorf("bound to nothing: %s", d.policy)
 	}
 	d.wrote("PutRolePolicy")
-	d.others = []string{"other"} // has a role of its own
+	d.others = []v1alpha1.AccessBinding{{}} // has a role of its own
 	if err := d.finalize(); err != nil || d.role != nil {
 		t.Errorf("%v, role %v", err, d.role)
 	}
@@ -201,7 +201,11 @@ func TestWhoSharesTheRole(t *testing.T) {
 	me := of("me", "pay", "main", v1alpha1.WorkloadIdentityPodIdentity)
 	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(me, going, of("new", "pay", "main", ""), of("other", "pay", "main", v1alpha1.WorkloadIdentityPodIdentity),
 		of("token", "pay", "main", v1alpha1.WorkloadIdentityIRSA), of("account", "pay", "second", v1alpha1.WorkloadIdentityPodIdentity), of("away", "search", "main", v1alpha1.WorkloadIdentityPodIdentity)).Build()
-	got, err := othersAt(reader)(t.Context(), me)
+	others, err := othersAt(reader)(t.Context(), me)
+	var got []string
+	for _, o := range others {
+		got = append(got, o.Name)
+	}
 	if slices.Sort(got); err != nil || !slices.Equal(got, []string{"new", "other"}) {
 		t.Errorf("%v, %v", got, err)
 	}

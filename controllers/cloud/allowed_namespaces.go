@@ -48,6 +48,9 @@ func providerNotFound(u ProviderUse) error {
 	if u.AccountID != "" {
 		return engine.Blocked(v1alpha1.ReasonProviderNotFound, "there is no AWSProvider %s any more, by which this object has something in account %s: ask a platform admin to create it again", u.Provider, u.AccountID)
 	}
+	if u.Platform {
+		return engine.Blocked(v1alpha1.ReasonProviderNotFound, "there is no AWSProvider %s, which Portico itself needs for this: ask a platform admin to create it", u.Provider)
+	}
 	return engine.Blocked(v1alpha1.ReasonProviderNotFound, "there is no AWSProvider %s that namespace %s may use; choose another one, or ask a platform admin to create it, or to allow this namespace", u.Provider, u.Namespace)
 }
 

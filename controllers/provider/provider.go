@@ -28,6 +28,8 @@ type Reconciler struct {
 	Throttled func(account string) []string
 	// Account returns the calls that ask for what workloadIdentity names.
 	Account func(*cloud.Session) Account
+	// Cluster returns the AWSProvider of the account that the cluster is in, and a session there.
+	Cluster func(ctx context.Context, provider string) (*v1alpha1.AWSProvider, *cloud.Session, error)
 	Now     func() time.Time
 }
 

@@ -50,13 +50,13 @@ func (r Reconciler) checkRights(ctx context.Context, p *v1alpha1.AWSProvider, se
 	}
 	session = session.In(p.Spec.Region, v1alpha1.KindAWSProvider, "")
 	look := rightsLook{Account: r.Account(session), session: session, want: p.Spec.WorkloadIdentity}
-	look.all(ctx)
+	look.all(ctx, r.findCluster(ctx, &look))
 	r.setRightsReady(p, look)
 	if look.passing != nil { // what was read before holds
 		return
 	}
 	p.Status.WorkloadIdentity = &v1alpha1.WorkloadIdentityStatus{ReadTime: metav1.Time{Time: r.Now()}, Roles: look.roles, Associations: look.associations}
-	r.setNearlyFull(p, pass)
+	r.setNearlyFull(p, look.clusterName, pass)
 }
 
 // rightsDue reports whether it is time to ask. What was not right is asked for in every pass, for somebody is about to put it right.
@@ -74,6 +74,7 @@ type rightsLook struct {
 	session *cloud.Session
 	want    *v1alpha1.WorkloadIdentity
 
+	clusterName         string
 	roles, associations *v1alpha1.QuotaUse
 	denied              []string // the actions that are missing
 	wrong               []string // what is not there
@@ -81,10 +82,12 @@ type rightsLook struct {
 	blocked             *engine.WaitError
 }
 
-func (l *rightsLook) all(ctx context.Context) {
-	if l.want.Mode == v1alpha1.WorkloadIdentityPodIdentity {
-		l.askCluster(ctx)
-	} else {
+// all asks for everything. The cluster is another account's, perhaps; nil: none is to be asked for.
+func (l *rightsLook) all(ctx context.Context, cluster *cluster) {
+	if cluster != nil {
+		l.askCluster(ctx, cluster)
+	}
+	if l.want.Mode == v1alpha1.WorkloadIdentityIRSA {
 		l.askIssuer(ctx)
 	}
 	l.askBoundary(ctx)
@@ -94,19 +97,51 @@ func (l *rightsLook) all(ctx context.Context) {
 // associationsQuota is how many associations EKS lets a cluster have. Its guide says so, and that it cannot be raised.
 const associationsQuota = 5000
 
+// cluster is an EKS cluster, and the account that it is in.
+type cluster struct {
+	Account
+	name, place, field string // place says where it is, and field what names it
+	by                 string // whose identity asks, if it is another one's
+}
+
+// findCluster returns the EKS cluster of the Pods; nil if there is none, and what is wrong with the AWSProvider that is to name it is noted.
+func (r Reconciler) findCluster(ctx context.Context, l *rightsLook) *cluster {
+	if l.want.Mode != v1alpha1.WorkloadIdentityPodIdentity {
+		return nil
+	}
+	ref := l.want.ClusterProviderRef
+	if ref == nil {
+		return &cluster{l.Account, l.want.ClusterName, l.session.Config.Region + " of this account", "workloadIdentity.clusterName", ""}
+	}
+	other, session, err := r.Cluster(ctx, ref.Name)
+	switch {
+	case err != nil:
+		l.note("", err, false, "")
+	case other == nil:
+		l.wrong = append(l.wrong, fmt.Sprintf("there is no AWSProvider %s: create it, or correct workloadIdentity.clusterProviderRef", ref.Name))
+	case !other.Spec.WorkloadIdentity.NamesCluster():
+		l.wrong = append(l.wrong, fmt.Sprintf("the AWSProvider %s has no workloadIdentity of mode PodIdentity with a clusterName: set it there, or correct workloadIdentity.clusterProviderRef", ref.Name))
+	case session.Partition != l.session.Partition:
+		l.wrong = append(l.wrong, fmt.Sprintf("the AWSProvider %s is of the AWS partition %s, and this one of %s: roles of one cannot be used in the other. Use the mode IRSA", ref.Name, session.Partition, l.session.Partition))
+	default:
+		session = session.In(other.Spec.Region, v1alpha1.KindAWSProvider, "")
+		return &cluster{r.Account(session), other.Spec.WorkloadIdentity.ClusterName, session.Config.Region + " of account " + session.AccountID, "workloadIdentity.clusterName of the AWSProvider " + other.Name, " (that of the AWSProvider " + other.Name + ")"}
+	}
+	return nil
+}
+
 // askCluster counts the associations of the cluster.
-func (l *rightsLook) askCluster(ctx context.Context) {
+func (l *rightsLook) askCluster(ctx context.Context, c *cluster) {
 	use := &v1alpha1.QuotaUse{Quota: associationsQuota}
-	for pages := eks.NewListPodIdentityAssociationsPaginator(l, &eks.ListPodIdentityAssociationsInput{ClusterName: &l.want.ClusterName}); pages.HasMorePages(); {
+	for pages := eks.NewListPodIdentityAssociationsPaginator(c, &eks.ListPodIdentityAssociationsInput{ClusterName: &c.name}); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			l.note("eks:ListPodIdentityAssociations", err, cloud.IsNotFound(err), fmt.Sprintf(
-				"there is no EKS cluster %s in %s of this account: correct workloadIdentity.clusterName", l.want.ClusterName, l.session.Config.Region))
+			l.note("eks:ListPodIdentityAssociations"+c.by, err, cloud.IsNotFound(err), fmt.Sprintf("there is no EKS cluster %s in %s: correct %s", c.name, c.place, c.field))
 			return
 		}
 		use.Used += int64(len(page.Associations))
 	}
-	l.associations = use
+	l.associations, l.clusterName = use, c.name
 }
 
 // webIdentityAudience is what the tokens are for that EKS gives Pods whose ServiceAccount names a role.
@@ -191,7 +226,7 @@ func (r Reconciler) setRightsReady(p *v1alpha1.AWSProvider, l rightsLook) {
 }
 
 // setNearlyFull sets the condition that warns before nothing more fits, and tells of it once.
-func (r Reconciler) setNearlyFull(p *v1alpha1.AWSProvider, pass *engine.Pass) {
+func (r Reconciler) setNearlyFull(p *v1alpha1.AWSProvider, cluster string, pass *engine.Pass) {
 	s, reason := p.Status.WorkloadIdentity, v1alpha1.ReasonQuotaNearlyFull
 	var says []string
 	if s.Roles.NearlyFull() {
@@ -199,7 +234,7 @@ func (r Reconciler) setNearlyFull(p *v1alpha1.AWSProvider, pass *engine.Pass) {
 	}
 	if s.Associations.NearlyFull() {
 		says = append(says, fmt.Sprintf("the cluster %s has %d of %d EKS Pod Identity associations, which AWS does not raise: give rights by IRSA, or use another cluster",
-			p.Spec.WorkloadIdentity.ClusterName, s.Associations.Used, s.Associations.Quota))
+			cluster, s.Associations.Used, s.Associations.Quota))
 	}
 	if len(says) == 0 {
 		meta.RemoveStatusCondition(&p.Status.Conditions, v1alpha1.ConditionQuotaNearlyFull)

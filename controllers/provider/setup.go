@@ -33,7 +33,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	u := users{mgr: mgr, kinds: o.Users}
 	reconciler := Reconciler{
 		Sessions: o.Sessions, Now: o.Engine.Now, Throttled: o.Sessions.Limiters.Throttled,
-		ListUsers: u.list, ListUsersUncached: u.listUncached, Account: accountOf,
+		ListUsers: u.list, ListUsersUncached: u.listUncached, Account: accountOf, Cluster: clusterOf(mgr, o.Sessions),
 	}
 	settings := o.Engine
 	settings.Resync = cmp.Or(o.Resync, Revalidate)
@@ -43,6 +43,18 @@ func Setup(mgr ctrl.Manager, o Options) error {
 			b.Watches(proto, enqueueDeletedProvider(mgr), builder.WithPredicates(reservationReleased()))
 		}
 	})
+}
+
+// clusterOf opens the account of the AWSProvider of the cluster.
+func clusterOf(mgr ctrl.Manager, sessions *cloud.Sessions) func(context.Context, string) (*v1alpha1.AWSProvider, *cloud.Session, error) {
+	return func(ctx context.Context, name string) (*v1alpha1.AWSProvider, *cloud.Session, error) {
+		p := &v1alpha1.AWSProvider{}
+		if found, err := engine.Find(ctx, mgr.GetCache(), client.ObjectKey{Name: name}, p); !found {
+			return nil, nil, err
+		}
+		session, err := sessions.For(ctx, p, "")
+		return p, session, err
+	}
 }
 
 // watchSecrets wakes the providers that read a Secret of the operator's namespace when it changes; only its metadata

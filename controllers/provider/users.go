@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -10,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/controllers/external"
@@ -44,7 +46,7 @@ func (u users) listUncached(ctx context.Context, provider string) ([]string, err
 	var all []string
 	for name := range u.kinds {
 		err := eachUncached(ctx, u.mgr, name, func(o client.Object) {
-			if watch.ProviderOf(o)[0] == provider && hasReservation(o) {
+			if slices.Contains(watch.ProviderOf(o), provider) && hasReservation(o) {
 				all = append(all, userName(name, o))
 			}
 		})
@@ -91,19 +93,23 @@ func hasReservation(obj client.Object) bool {
 		return status.AccountID != ""
 	case *v1alpha1.GatewayHostnameRequest:
 		return o.Status.AccountID != ""
+	case *v1alpha1.AccessBinding:
+		return o.Status.AccountID != ""
 	default: // a PoolGateway is of an account from the start
 		return true
 	}
 }
 
-// enqueueDeletedProvider wakes the provider of an object, if it waits for its last one to go.
+// enqueueDeletedProvider wakes the providers of an object that wait for their last one to go.
 func enqueueDeletedProvider(mgr ctrl.Manager) handler.EventHandler {
-	return watch.EnqueueOne(func(ctx context.Context, o client.Object) client.ObjectKey {
-		key, provider := client.ObjectKey{Name: watch.ProviderOf(o)[0]}, &v1alpha1.AWSProvider{}
-		if err := mgr.GetCache().Get(ctx, key, provider); err != nil || provider.DeletionTimestamp.IsZero() {
-			return client.ObjectKey{}
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) (all []reconcile.Request) {
+		for _, name := range watch.ProviderOf(o) {
+			key, provider := client.ObjectKey{Name: name}, &v1alpha1.AWSProvider{}
+			if err := mgr.GetCache().Get(ctx, key, provider); err == nil && !provider.DeletionTimestamp.IsZero() {
+				all = append(all, reconcile.Request{NamespacedName: key})
+			}
 		}
-		return key
+		return all
 	})
 }
 

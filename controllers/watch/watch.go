@@ -31,7 +31,7 @@ import (
 // ProviderIndex finds the resources of a provider in the cache.
 const ProviderIndex = "spec.providerRef.name"
 
-// ProviderOf returns the values of an object in ProviderIndex.
+// ProviderOf returns the values of an object in ProviderIndex: its own AWSProvider, and any other that it has something at.
 func ProviderOf(obj client.Object) []string {
 	switch o := obj.(type) {
 	case external.Object:
@@ -40,6 +40,9 @@ func ProviderOf(obj client.Object) []string {
 	case *v1alpha1.GatewayHostnameRequest:
 		return []string{o.Spec.ProviderRef.Name}
 	case *v1alpha1.AccessBinding:
+		if at := o.Status.ClusterAccount; at != nil {
+			return []string{o.Spec.ProviderRef.Name, at.Provider}
+		}
 		return []string{o.Spec.ProviderRef.Name}
 	case *v1alpha1.PoolGateway:
 		return []string{o.Spec.ProviderRef.Name}

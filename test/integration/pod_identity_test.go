@@ -33,18 +33,32 @@ type rightsAccount struct {
 
 func newRightsAccount(t *testing.T, c client.Client, id string, mode v1alpha1.WorkloadIdentityMode) *rightsAccount {
 	t.Helper()
-	a := &rightsAccount{id: id, provider: account(t, c, id), workload: httptest.NewServer(world.Proxy.Workload())}
+	a := &rightsAccount{id: id, provider: account(t, c, id)}
 	a.agent = httptest.NewServer(world.Proxy.PodIdentity(world.VerifyPod(awsproxy.EKSCluster{Account: id, Region: stack.Region, Name: stack.ClusterName})))
-	t.Cleanup(a.workload.Close)
 	t.Cleanup(a.agent.Close)
-	if err := world.MakeIdentity(t.Context(), a.outside(), id); err != nil {
+	a.give(t, c, v1alpha1.WorkloadIdentity{Mode: mode, ClusterName: stack.ClusterName, OIDCProviderARN: stack.OIDCProviderARN(id)})
+	return a
+}
+
+// newTargetAccount returns an account without a cluster: that is in another one, which the account's teams need not be allowed to use.
+func newTargetAccount(t *testing.T, c client.Client, id string, cluster *rightsAccount) *rightsAccount {
+	t.Helper()
+	a := &rightsAccount{id: id, provider: account(t, c, id), agent: cluster.agent}
+	a.give(t, c, v1alpha1.WorkloadIdentity{Mode: v1alpha1.WorkloadIdentityPodIdentity, ClusterProviderRef: &v1alpha1.LocalRef{Name: cluster.provider.Name}})
+	return a
+}
+
+// give has the account's provider give rights to Pods.
+func (a *rightsAccount) give(t *testing.T, c client.Client, identity v1alpha1.WorkloadIdentity) {
+	t.Helper()
+	a.workload = httptest.NewServer(world.Proxy.Workload())
+	t.Cleanup(a.workload.Close)
+	if err := world.MakeIdentity(t.Context(), a.outside(), a.id); err != nil {
 		t.Fatal(err)
 	}
-	edit(t, c, a.provider, func(p *v1alpha1.AWSProvider) {
-		p.Spec.WorkloadIdentity = &v1alpha1.WorkloadIdentity{Mode: mode, ClusterName: stack.ClusterName, OIDCProviderARN: stack.OIDCProviderARN(id), BoundaryARN: stack.BoundaryARN(id)}
-	})
+	identity.BoundaryARN = stack.BoundaryARN(a.id)
+	edit(t, c, a.provider, func(p *v1alpha1.AWSProvider) { p.Spec.WorkloadIdentity = &identity })
 	ready(t, c, a.provider)
-	return a
 }
 
 // outside configures clients of the account that act behind the operator's back.

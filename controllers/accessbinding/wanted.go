@@ -1,0 +1,64 @@
+package accessbinding
+
+import (
+	"cmp"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+)
+
+// wantedRoles returns the roles as they are to be: first that of the Pods, and then, where the cluster is in another account, that of the association
+// there, by which they come to it.
+func (r *reconciliation) wantedRoles() []wantedRole {
+	identity := cmp.Or(r.account.Identity, &v1alpha1.WorkloadIdentity{}) // nil while rights are taken away
+	pods := wantedRole{account: r.account, path: rolePath(r.obj.Namespace), boundary: identity.BoundaryARN, tags: r.roleTags()}
+	switch {
+	case r.byToken():
+		pods.ofServiceAccount(r.obj, identity.OIDCProviderARN, r.policy)
+		return []wantedRole{pods}
+	case r.obj.Status.ClusterAccount == nil:
+		pods.ofNamespace(r.obj.Namespace)
+		pods.trust = trust(r.cluster.Session, r.obj.Status.ClusterName)
+		return []wantedRole{pods}
+	default:
+		pods.ofNamespace(r.obj.Namespace)
+		way := r.associationRole(pods)
+		pods.trust = targetTrust(r.cluster.Session, way.arn())
+		return []wantedRole{pods, way}
+	}
+}
+
+// ofServiceAccount makes it the role of a ServiceAccount alone, which may do what that is bound to.
+func (w *wantedRole) ofServiceAccount(obj *v1alpha1.AccessBinding, oidcProvider, policy string) {
+	namespace, name := obj.Namespace, obj.Spec.ServiceAccountName
+	w.name, w.purpose = roleName(w.account.Session, namespace, name), "Pods of the ServiceAccount "+namespace+"/"+name
+	w.trust, w.policy = tokenTrust(oidcProvider, namespace, name), policy
+}
+
+// ofNamespace makes it the role of all Pods of a namespace.
+func (w *wantedRole) ofNamespace(namespace string) {
+	w.name, w.purpose = roleName(w.account.Session, namespace, ""), "Pods of the namespace "+namespace+", each limited by the policy of its association"
+	w.policy = rolePolicy(w.account.Session, namespace)
+}
+
+// associationRole returns the role in the cluster's account by which Pods come to theirs, and which may do nothing else.
+func (r *reconciliation) associationRole(pods wantedRole) wantedRole {
+	identity := cmp.Or(r.cluster.Identity, &v1alpha1.WorkloadIdentity{})
+	return wantedRole{
+		account: r.cluster, name: associationRoleName(r.cluster.Session, r.obj.Namespace, r.obj.Spec.ProviderRef.Name), path: pods.path,
+		purpose: "Pods of the namespace " + r.obj.Namespace + ", on their way to the account " + pods.account.Session.AccountID,
+		trust:   trust(r.cluster.Session, r.obj.Status.ClusterName), policy: associationPolicy(pods.arn()), boundary: identity.BoundaryARN, tags: pods.tags,
+	}
+}
+
+// byToken reports whether Pods show a token of their ServiceAccount to act as its role (IRSA).
+func (r *reconciliation) byToken() bool { return r.obj.Status.Mode == v1alpha1.WorkloadIdentityIRSA }
+
+// roleTags returns the marks of the role. One that ServiceAccounts share belongs to the namespace, and to none of its objects alone.
+func (r *reconciliation) roleTags() map[string]string {
+	id := r.account.Session.Identity
+	if r.byToken() {
+		return id.OwnershipTags(r.obj)
+	}
+	return map[string]string{cloud.TagCluster: id.Cluster, cloud.TagKind: id.Kind, cloud.TagNamespace: r.obj.Namespace}
+}

@@ -1,0 +1,149 @@
+package accessbinding
+
+import (
+	"context"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/engine"
+)
+
+// way is how Pods get rights: the mode, and the AWSProvider of the cluster, if that is in another account than the resources.
+type way struct {
+	mode     v1alpha1.WorkloadIdentityMode
+	provider string
+}
+
+// wayOf returns the way that an AWSProvider says; none gives no rights.
+func wayOf(identity *v1alpha1.WorkloadIdentity) (w way) {
+	if !identity.GivesRights() {
+		return w
+	}
+	w.mode = identity.Mode
+	if ref := identity.ClusterProviderRef; ref != nil && w.mode == v1alpha1.WorkloadIdentityPodIdentity {
+		w.provider = ref.Name
+	}
+	return w
+}
+
+// given returns the way by which the rights are given.
+func given(s *v1alpha1.AccessBindingStatus) way {
+	w := way{mode: s.Mode}
+	if s.ClusterAccount != nil {
+		w.provider = s.ClusterAccount.Provider
+	}
+	return w
+}
+
+// connect opens the accounts. Rights that were given in a way that the AWSProvider does not say any more are taken away first.
+func (r *reconciliation) connect(ctx context.Context) (err error) {
+	if r.account, err = r.Connect(ctx, r.obj); err != nil {
+		return err
+	}
+	s, want := &r.obj.Status, wayOf(r.account.Identity)
+	if s.AccountID != "" && given(s) != want {
+		if err := r.takeAway(ctx); err != nil {
+			return err
+		}
+	}
+	if want.mode == "" {
+		return engine.Blocked(v1alpha1.ReasonNoWorkloadIdentity, "the AWS account %s gives Pods no rights; ask a platform admin to set spec.workloadIdentity of the AWSProvider", r.obj.Spec.ProviderRef.Name)
+	}
+	r.begin(want)
+	if err := r.openCluster(ctx); err != nil {
+		return err
+	}
+	cluster, err := r.clusterName()
+	if err != nil {
+		return err
+	}
+	if s.AccountID != "" && s.ClusterName != cluster {
+		if err := r.takeAway(ctx); err != nil {
+			return err
+		}
+		r.begin(want)
+	}
+	s.ClusterName = cluster
+	return nil
+}
+
+// begin notes the way, and who is to be woken when the AWSProvider of the cluster changes.
+func (r *reconciliation) begin(w way) {
+	s := &r.obj.Status
+	if s.AccountID != "" { // it is this way
+		return
+	}
+	s.Mode, s.ClusterAccount = w.mode, nil
+	if w.provider != "" {
+		s.ClusterAccount = &v1alpha1.ClusterAccount{Provider: w.provider}
+	}
+}
+
+// openCluster opens the account of the cluster, where that is another one.
+func (r *reconciliation) openCluster(ctx context.Context) (err error) {
+	r.cluster = r.account
+	if r.obj.Status.ClusterAccount != nil {
+		r.cluster, err = r.Cluster(ctx, r.obj)
+	}
+	return err
+}
+
+// clusterName returns the EKS cluster of the association; none with IRSA.
+func (r *reconciliation) clusterName() (string, error) {
+	provider, other := r.obj.Spec.ProviderRef.Name, r.obj.Status.ClusterAccount
+	switch identity := r.cluster.Identity; {
+	case r.byToken():
+		return "", nil
+	case other == nil:
+		return identity.ClusterName, nil
+	case !identity.NamesCluster():
+		return "", engine.Blocked(v1alpha1.ReasonInvalidProvider, "the AWSProvider %s, which workloadIdentity.clusterProviderRef of the AWSProvider %s names, has no workloadIdentity of mode PodIdentity with a clusterName; ask a platform admin to correct one of the two",
+			other.Provider, provider)
+	case r.cluster.Session.Partition != r.account.Session.Partition:
+		return "", engine.Blocked(v1alpha1.ReasonInvalidProvider, "the cluster is in the AWS partition %s, and the AWSProvider %s in %s: roles of one cannot be used in the other. Ask a platform admin to set up the AWSProvider with IRSA",
+			r.cluster.Session.Partition, provider, r.account.Session.Partition)
+	default:
+		return identity.ClusterName, nil
+	}
+}
+
+// takeAway takes the rights away that were given in a way that the AWSProvider does not say any more.
+func (r *reconciliation) takeAway(ctx context.Context) error {
+	if err := r.openCluster(ctx); err != nil {
+		return err
+	}
+	if err := r.steps().Finalize(ctx); err != nil {
+		return err
+	}
+	s := &r.obj.Status
+	r.pass.Normal(v1alpha1.ReasonRemoved, "TakeRightsAway", "the rights by %s, which the AWSProvider gives no more", place(s.Mode, s.ClusterName))
+	s.Region, s.AccountID, s.Mode, s.ClusterName, s.ClusterAccount, s.RoleARN, s.AssociationARN, s.Policy, s.RoleUse = "", "", "", "", nil, "", "", "", nil
+	return nil
+}
+
+// place names a way to give rights, in the cluster where it has one.
+func place(mode v1alpha1.WorkloadIdentityMode, cluster string) string {
+	if cluster == "" {
+		return string(mode)
+	}
+	return string(mode) + " in the EKS cluster " + cluster
+}
+
+// reserve notes where the rights will be, before anything is made there.
+func (r *reconciliation) reserve(ctx context.Context) error {
+	s := &r.obj.Status
+	s.Region, s.AccountID = r.account.Session.Config.Region, r.account.Session.AccountID
+	if at := s.ClusterAccount; at != nil {
+		at.Region, at.AccountID = r.cluster.Session.Config.Region, r.cluster.Session.AccountID
+	}
+	if r.saved {
+		return nil
+	}
+	r.saved = true
+	if err := r.pass.SaveStatus(ctx); err != nil {
+		return err
+	}
+	if err := r.account.Recheck(ctx); err != nil || r.cluster == r.account {
+		return err
+	}
+	return r.cluster.Recheck(ctx)
+}

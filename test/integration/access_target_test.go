@@ -1,0 +1,119 @@
+//go:build integration
+
+package integration
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/test/awsproxy"
+)
+
+// left says what two accounts still have for a namespace; "" if nothing.
+func left(t *testing.T, ns string, accounts ...*rightsAccount) string {
+	t.Helper()
+	var found []string
+	for _, a := range accounts {
+		found = append(found, a.roles(t, ns)...)
+		for _, association := range a.associations(t, ns) {
+			found = append(found, *association.AssociationArn)
+		}
+	}
+	return strings.Join(found, " ")
+}
+
+// TestAnApplicationUsesWhatIsInAnotherAccount has the cluster in one account, and the bucket and the queue in another: the Pods come there by a role that
+// may do nothing else, and may use there what the application is bound to.
+func TestAnApplicationUsesWhatIsInAnotherAccount(t *testing.T) {
+	calm(t)
+	c := withOperator(t)
+	cluster := newRightsAccount(t, c, "230000000111", v1alpha1.WorkloadIdentityPodIdentity)
+	edit(t, c, cluster.provider, func(p *v1alpha1.AWSProvider) { p.Spec.AllowedNamespaces = nil })
+	ready(t, c, cluster.provider)
+	a := newTargetAccount(t, c, "230000000112", cluster)
+	if got := meta.FindStatusCondition(a.provider.Status.Conditions, v1alpha1.ConditionWorkloadIdentityReady); got == nil || got.Reason != "Verified" {
+		t.Errorf("%+v", got)
+	}
+	ns, others := team(t, c), team(t, c)
+	bound, beside, theirs := a.things(t, c, ns, "bound"), a.things(t, c, ns, "beside"), a.things(t, c, others, "theirs")
+	app := appOf(ns, "shop")
+	app.Spec.Bindings = []v1alpha1.WebAppBinding{{Kind: "S3Bucket", Name: "bound", Access: v1alpha1.AccessRead}, {Kind: "SQSQueue", Name: "bound", Access: v1alpha1.AccessWrite, Prefix: "QUEUE"}}
+	mark := world.Proxy.Mark()
+	createReady(t, c, app)
+	t.Logf("calls for the application's rights: %v", called(slices.Concat(world.Proxy.CallsSince(mark, awsproxy.To("iam")), world.Proxy.CallsSince(mark, awsproxy.To("eks")))))
+	if here, there := a.roles(t, ns), cluster.roles(t, ns); len(here) != 1 || len(there) != 1 || len(cluster.associations(t, ns)) != 1 || len(a.associations(t, ns)) != 0 {
+		t.Errorf("roles %v, in the account of the cluster %v", here, there)
+	}
+
+	pod := podOf(t, c, app)
+	cfg := a.pod(t, c, pod)
+	credentials, err := cfg.Credentials.Retrieve(t.Context())
+	if err != nil || credentials.AccountID != a.id {
+		t.Fatalf("credentials of account %s: %v", credentials.AccountID, err)
+	}
+	refused := bound.mayOnly(t, "the application", cfg, "list", "get", "send")
+	refused += beside.mayOnly(t, "the application, with what is beside,", cfg)
+	refused += theirs.mayOnly(t, "the application, with what is another team's,", cfg)
+	t.Logf("%d attempts were refused", refused)
+
+	if err := c.Delete(t.Context(), cluster.provider); err != nil {
+		t.Fatal(err)
+	}
+	reason(t, c, cluster.provider, "InUse")
+	edit(t, c, app, func(app *v1alpha1.WebApp) { app.Spec.Bindings = nil })
+	await(t, "the rights to go with the last binding", func() (bool, string) {
+		found := left(t, ns, a, cluster)
+		return found == "", found
+	})
+	awaitGone(t, c, &v1alpha1.AccessBinding{ObjectMeta: app.ObjectMeta})
+	awaitGone(t, c, cluster.provider)
+}
+
+// TestRightsInAnotherAccountSurviveLostAnswers has the answer of each write of either account be lost, once.
+func TestRightsInAnotherAccountSurviveLostAnswers(t *testing.T) {
+	c := withOperator(t)
+	cluster := newRightsAccount(t, c, "230000000113", v1alpha1.WorkloadIdentityPodIdentity)
+	a := newTargetAccount(t, c, "230000000114", cluster)
+	ns := team(t, c)
+	a.things(t, c, ns, "bound")
+	roles := []string{"CreateRole", "PutRolePolicy", "DeleteRolePolicy", "DeleteRole"}
+	for at, operations := range map[*rightsAccount][]string{
+		a: roles, cluster: append(slices.Clone(roles), "CreatePodIdentityAssociation", "UpdatePodIdentityAssociation", "DeletePodIdentityAssociation"),
+	} {
+		for _, operation := range operations {
+			a.loses(t, c, ns, awsproxy.Fault{Account: at.id, Operation: operation, Kind: awsproxy.LostReply, Times: 1}, cluster)
+		}
+	}
+}
+
+// loses gives rights, changes them and takes them away while a fault lasts, which must leave nothing behind.
+func (a *rightsAccount) loses(t *testing.T, c client.Client, ns string, fault awsproxy.Fault, cluster *rightsAccount) {
+	t.Helper()
+	mark := world.Proxy.Mark()
+	defer world.Proxy.Inject(fault)()
+	worker := a.worker(ns)
+	create(t, c, worker)
+	settle(t, c, worker)
+	edit(t, c, worker, func(w *v1alpha1.AccessBinding) { w.Spec.Resources = w.Spec.Resources[:1] })
+	settle(t, c, worker)
+	if here, there := a.roles(t, ns), cluster.roles(t, ns); len(here) != 1 || len(there) != 1 || len(cluster.associations(t, ns)) != 1 || strings.Contains(worker.Status.Policy, "s3:") {
+		t.Errorf("%s of %s: roles %v and %v, policy %s", fault.Operation, fault.Account, here, there, worker.Status.Policy)
+	}
+	if err := c.Delete(t.Context(), worker); err != nil {
+		t.Fatal(err)
+	}
+	awaitAway(t, c, worker)
+	if found := left(t, ns, a, cluster); found != "" {
+		t.Errorf("%s of %s: left behind: %s", fault.Operation, fault.Account, found)
+	}
+	if !slices.ContainsFunc(world.Proxy.CallsSince(mark), func(call awsproxy.Call) bool {
+		return call.Account == fault.Account && call.Operation == fault.Operation && call.Fault == string(fault.Kind)
+	}) {
+		t.Errorf("%s of %s never lost its answer", fault.Operation, fault.Account)
+	}
+}
