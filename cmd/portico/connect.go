@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -60,17 +61,18 @@ func (a *app) connect(ctx context.Context, args []string, f connectFlags) error 
 		_, err = fmt.Fprintln(a.out, got.Password)
 		return err
 	}
-	if t.kind.Name == v1alpha1.KindDatabaseUser {
-		if obj, err = a.databaseOfUser(ctx, t, obj); err != nil {
-			return err
-		}
-	} else if t.kind.Name != v1alpha1.KindRDSInstance {
+	var db database
+	switch t.kind.Name {
+	case v1alpha1.KindRDSInstance:
+		db, err = databaseOf(obj, f.address)
+	case v1alpha1.KindDatabaseUser:
+		db, err = a.databaseAs(ctx, t, obj, f.address)
+	default:
 		if f.address != "" {
 			return usagef("--address is for databases")
 		}
 		return a.sayHow(t, obj)
 	}
-	db, err := databaseOf(obj, f.address)
 	if err != nil {
 		return err
 	}
@@ -81,18 +83,26 @@ func (a *app) connect(ctx context.Context, args []string, f connectFlags) error 
 	return a.startClient(ctx, t, db)
 }
 
-// databaseOfUser returns the database that a user is of.
-func (a *app) databaseOfUser(ctx context.Context, t target, user *object) (*object, error) {
-	db, err := a.target(ctx, []string{v1alpha1.KindRDSInstance, catalog.TextAt(user, "spec", "databaseRef", "name")})
+// databaseAs returns how the database of a user is reached, as that user.
+func (a *app) databaseAs(ctx context.Context, t target, user *object, address string) (database, error) {
+	of, err := a.target(ctx, []string{v1alpha1.KindRDSInstance, catalog.TextAt(user, "spec", "databaseRef", "name")})
 	if err != nil {
-		return nil, err
+		return database{}, err
 	}
-	db.namespace = t.namespace
-	got, err := db.current(ctx)
+	of.namespace = t.namespace
+	got, err := of.current(ctx)
 	if err != nil {
-		return nil, err
+		return database{}, err
 	}
-	return &got.Object, nil
+	db, err := databaseOf(&got.Object, address)
+	if err != nil {
+		return db, err
+	}
+	db.user, db.name = catalog.TextAt(user, "status", "username"), cmp.Or(catalog.TextAt(user, "status", "database"), db.name)
+	if db.user == "" {
+		return db, hinted(fmt.Errorf("%s is not in the database yet", clean(refOf(t.kind, t.name))), "Wait for it with portico wait "+clean(refOf(t.kind, t.name))+".")
+	}
+	return db, nil
 }
 
 // connectable are the kinds that something can be connected to, in the order in which a name alone is looked for.

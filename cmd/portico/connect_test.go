@@ -185,6 +185,32 @@ func TestWhatConnectPrints(t *testing.T) {
 	}
 }
 
+// A DatabaseUser is connected as: its own name, and not the master user's.
+func TestADatabaseUserIsConnectedAs(t *testing.T) {
+	const users = "/namespaces/payments/databaseusers"
+	user := func(name string) string {
+		return `{"kind": "DatabaseUser", "metadata": {"name": "reports", "namespace": "payments"}, "spec": {"databaseRef": {"name": "db"}}, "status": {"username": "` + name + `", "database": "sales"}}`
+	}
+	p := newPortal(t)
+	p.alone(instance("postgres", "db.example", false))
+	p.on("GET "+users+"/reports", 200, user(""), "ETag", etag)
+	term, r := desk(t, p)
+	if _, said := term.run(1, "connect", "databaseuser/reports", "--print"); !strings.Contains(said, "is not in the database yet") || !strings.Contains(said, "portico wait ") {
+		t.Errorf("says %q", said)
+	}
+	p.on("GET "+users+"/reports", 200, user("reports_1"), "ETag", etag)
+	if out, _ := term.run(0, "connect", "databaseuser/reports", "--print"); out != "psql --host=db.example --port=5432 --username=reports_1 --dbname=sales\n" {
+		t.Errorf("prints %q", out)
+	}
+	p.on("POST "+users+"/reports/reveal", 200, `{"password": "secret", "username": "reports_2", "database": "sales"}`)
+	term.run(0, "connect", "databaseuser/reports")
+	if !slices.Equal(r.args, []string{"--host=db.example", "--port=5432", "--username=reports_2", "--dbname=sales"}) || !slices.Contains(r.env, "PGPASSWORD=secret") || p.times("POST "+databases+"/db/reveal") > 0 {
+		t.Errorf("started %+v, asked %v", r, p.asked)
+	}
+	p.on("GET "+databases+"/db", 404, noSuch)
+	term.run(5, "connect", "databaseuser/reports")
+}
+
 func TestANameOfSeveralKindsNeedsOne(t *testing.T) {
 	p := newPortal(t)
 	p.alone(instance("postgres", "db.example", false))
