@@ -247,7 +247,7 @@ func TestTheBoundaryIsAllThatAnyAccessGives(t *testing.T) {
 	if got := of(rolePolicy(session, "pay")); !slices.Equal(got, given) {
 		t.Errorf("the role allows %v, and accesses give %v", got, given)
 	}
-	if got, want := of(string(text)), append(given, assume...); !slices.Equal(got, want) {
+	if got, want := of(string(text)), slices.Concat(given, assume); !slices.Equal(got, want) {
 		t.Errorf("the boundary allows %v, and needs to allow %v", got, want)
 	}
 }

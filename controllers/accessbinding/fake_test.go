@@ -209,7 +209,7 @@ func (d *desk) reconciler() Reconciler {
 		},
 		Cluster: d.openCluster,
 		Others:  func(context.Context, *v1alpha1.AccessBinding) ([]v1alpha1.AccessBinding, error) { return d.others, nil },
-		Now:    func() time.Time { return d.now }, Scaled: func(t time.Duration) time.Duration { return t },
+		Now:     func() time.Time { return d.now }, Scaled: func(t time.Duration) time.Duration { return t },
 	}
 }
 

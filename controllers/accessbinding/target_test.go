@@ -124,9 +124,9 @@ func TestTheClusterCannotBeUsed(t *testing.T) {
 		"InvalidProvider: there is no EKS cluster main in eu-north-1 of account 222222222222; ask a platform admin to correct workloadIdentity.clusterName of the AWSProvider platform": func(d *desk) {
 			d.cluster.refuse["ListPodIdentityAssociations"] = code("ResourceNotFoundException")
 		},
-		"boom: boom":   func(d *desk) { d.cluster.err = boom },
-		"boom: boom ":  func(d *desk) { d.cluster.refuse["Recheck"] = boom },
-		"AWS: boom": func(d *desk) { d.cluster.refuse["GetRole"] = boom },
+		"boom: boom":  func(d *desk) { d.cluster.err = boom },
+		"boom: boom ": func(d *desk) { d.cluster.refuse["Recheck"] = boom },
+		"AWS: boom":   func(d *desk) { d.cluster.refuse["GetRole"] = boom },
 	} {
 		d := newTargetDesk(t)
 		change(d)

@@ -125,7 +125,10 @@ func (r Reconciler) findCluster(ctx context.Context, l *rightsLook) *cluster {
 		l.wrong = append(l.wrong, fmt.Sprintf("the AWSProvider %s is of the AWS partition %s, and this one of %s: roles of one cannot be used in the other. Use the mode IRSA", ref.Name, session.Partition, l.session.Partition))
 	default:
 		session = session.In(other.Spec.Region, v1alpha1.KindAWSProvider, "")
-		return &cluster{r.Account(session), other.Spec.WorkloadIdentity.ClusterName, session.Config.Region + " of account " + session.AccountID, "workloadIdentity.clusterName of the AWSProvider " + other.Name, " (that of the AWSProvider " + other.Name + ")"}
+		return &cluster{
+			r.Account(session), other.Spec.WorkloadIdentity.ClusterName, session.Config.Region + " of account " + session.AccountID,
+			"workloadIdentity.clusterName of the AWSProvider " + other.Name, " (that of the AWSProvider " + other.Name + ")",
+		}
 	}
 	return nil
 }

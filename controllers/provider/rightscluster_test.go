@@ -26,8 +26,10 @@ func TestTheClusterOfAnotherAccountIsAskedFor(t *testing.T) {
 	}{
 		"all is there": {nil, nil, "True", "Verified", "what workloadIdentity names is there"},
 		"no provider":  {func(c *v1alpha1.AWSProvider, _ *fakeAccount) { c.Name = "" }, nil, "False", "InvalidProvider", "there is no AWSProvider platform"},
-		"which gives no rights": {func(c *v1alpha1.AWSProvider, _ *fakeAccount) { c.Spec.WorkloadIdentity = nil }, nil,
-			"False", "InvalidProvider", "the AWSProvider platform has no workloadIdentity of mode PodIdentity with a clusterName"},
+		"which gives no rights": {
+			func(c *v1alpha1.AWSProvider, _ *fakeAccount) { c.Spec.WorkloadIdentity = nil }, nil,
+			"False", "InvalidProvider", "the AWSProvider platform has no workloadIdentity of mode PodIdentity with a clusterName",
+		},
 		"which names another in turn": {func(c *v1alpha1.AWSProvider, _ *fakeAccount) {
 			c.Spec.WorkloadIdentity.ClusterName, c.Spec.WorkloadIdentity.ClusterProviderRef = "", &v1alpha1.LocalRef{Name: "third"}
 		}, nil, "False", "InvalidProvider", "the AWSProvider platform has no workloadIdentity"},
