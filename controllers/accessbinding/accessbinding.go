@@ -26,8 +26,9 @@ type Account struct {
 	Session      *cloud.Session
 	Roles        roles
 	Associations associations
-	// Identity says how Pods get rights; nil: not at all.
+	// Identity says how Pods get rights; nil: not at all. Region is the provider's own, where its cluster is.
 	Identity *v1alpha1.WorkloadIdentity
+	Region   string
 	// Recheck looks past the cache whether the namespace and the provider are still those of the session, before something is made.
 	Recheck func(context.Context) error
 }

@@ -3,7 +3,6 @@ package accessbinding
 import (
 	"context"
 	"net/url"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -137,7 +136,8 @@ func (r *reconciliation) takeOver(ctx context.Context, want wantedRole, have *ia
 		_, err := want.account.Roles.TagRole(ctx, &iam.TagRoleInput{RoleName: &want.name, Tags: tagList(want.tags)})
 		return have, cloud.Explain(err)
 	default:
-		return nil, engine.Blocked(v1alpha1.ReasonAlreadyExists, "there is a role %s in the account that does not carry Portico's marks of this %s; nothing was changed. Ask a platform admin to remove or rename it", want.name, whose(r.byToken()))
+		return nil, engine.Blocked(v1alpha1.ReasonAlreadyExists, "there is a role %s in account %s that does not carry Portico's marks of this %s; nothing was changed. Ask a platform admin to remove or rename it",
+			want.name, want.account.Session.AccountID, whose(r.byToken()))
 	}
 }
 
@@ -194,10 +194,11 @@ func (r *reconciliation) createRole(ctx context.Context, want wantedRole) (role 
 // explainRole says what IAM's errors mean of a role with a boundary, which may not be there.
 func explainRole(err error, want wantedRole) error {
 	if cloud.HasCode(err, "LimitExceeded") {
-		return engine.Blocked(v1alpha1.ReasonQuotaExceeded, "%w. That quota is Roles per account of IAM, in Service Quotas; status.workloadIdentity of the AWSProvider shows its use. Portico tries again by itself, at least every 5 minutes", cloud.Explain(err))
+		return engine.Blocked(v1alpha1.ReasonQuotaExceeded, "%w. That quota is Roles per account of IAM, in Service Quotas; status.workloadIdentity of the AWSProvider %s shows its use. Portico tries again by itself, at least every 5 minutes",
+			cloud.Explain(err), want.account.Session.Provider)
 	}
 	if cloud.HasCode(err, noSuchEntity) {
-		return engine.Blocked(v1alpha1.ReasonInvalidProvider, "%w. Ask a platform admin to make the policy %s, which workloadIdentity.boundaryARN of the AWSProvider names", cloud.Explain(err), want.boundary)
+		return engine.Blocked(v1alpha1.ReasonInvalidProvider, "%w. Ask a platform admin to make the policy %s, which workloadIdentity.boundaryARN of the AWSProvider %s names", cloud.Explain(err), want.boundary, want.account.Session.Provider)
 	}
 	return cloud.Explain(err)
 }
@@ -235,40 +236,6 @@ func (r *reconciliation) alignPolicy(ctx context.Context, want wantedRole, fresh
 		r.pass.Normal(v1alpha1.ReasonUpdated, "PutRolePolicy", "the rights of the ServiceAccount %s follow what it is bound to", r.obj.Spec.ServiceAccountName)
 	}
 	return cloud.Explain(err)
-}
-
-// deleteRole deletes the roles once no other object of the namespace needs them. What somebody attached to one keeps it: DeleteConflict says so.
-func (r *reconciliation) deleteRole(ctx context.Context) error {
-	var others []v1alpha1.AccessBinding
-	if !r.byToken() {
-		var err error
-		if others, err = r.Others(ctx, r.obj); err != nil {
-			return err
-		}
-	}
-	for i, want := range r.wantedRoles() {
-		if slices.ContainsFunc(others, func(o v1alpha1.AccessBinding) bool { return i == 0 || given(&o.Status) == given(&r.obj.Status) }) {
-			continue
-		}
-		if err := r.deleteOne(ctx, want); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *reconciliation) deleteOne(ctx context.Context, want wantedRole) error {
-	have, err := readRole(ctx, want)
-	if err != nil || have == nil || r.ownerOf(have, want.tags) != external.Ours {
-		return err
-	}
-	if _, err := want.account.Roles.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &want.name, PolicyName: aws.String(policyName)}); err != nil && !cloud.HasCode(err, noSuchEntity) {
-		return cloud.Explain(err)
-	}
-	if _, err := want.account.Roles.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &want.name}); err != nil && !cloud.HasCode(err, noSuchEntity) {
-		return cloud.Explain(err)
-	}
-	return nil
 }
 
 // useAge is how old what the status says of the role's use may be: each look that finds it changed is a write of every object.

@@ -79,7 +79,10 @@ func connect(c cloud.Connector, of func(*v1alpha1.AccessBinding) cloud.ProviderU
 			return nil, fmt.Errorf("read the AWSProvider: %w", err)
 		}
 		recheck := func(ctx context.Context) error { return c.Recheck(ctx, session, obj.Namespace) }
-		return &Account{Session: session, Roles: iam.NewFromConfig(session.Config), Associations: eks.NewFromConfig(session.Config), Identity: provider.Spec.WorkloadIdentity, Recheck: recheck}, nil
+		return &Account{
+			Session: session, Roles: iam.NewFromConfig(session.Config), Associations: eks.NewFromConfig(session.Config),
+			Identity: provider.Spec.WorkloadIdentity, Region: provider.Spec.Region, Recheck: recheck,
+		}, nil
 	}
 }
 

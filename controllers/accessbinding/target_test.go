@@ -1,6 +1,7 @@
 package accessbinding
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -17,6 +18,7 @@ import (
 type clusterDesk struct {
 	fakeAWS
 	identity  *v1alpha1.WorkloadIdentity
+	region    string // of the AWSProvider
 	partition string
 	err       error
 }
@@ -29,9 +31,9 @@ func newTargetDesk(t *testing.T) *desk {
 	d := newDesk(t)
 	d.identity.ClusterName, d.identity.ClusterProviderRef = "", &v1alpha1.LocalRef{Name: "platform"}
 	d.cluster = &clusterDesk{
-		fakeAWS:   fakeAWS{now: d.now, refuse: map[string]error{}, id: clusterAccount},
-		identity:  &v1alpha1.WorkloadIdentity{Mode: v1alpha1.WorkloadIdentityPodIdentity, ClusterName: "main", BoundaryARN: "arn:aws:iam::222222222222:policy/boundary"},
-		partition: "aws",
+		fakeAWS:  fakeAWS{now: d.now, refuse: map[string]error{}, id: clusterAccount},
+		identity: &v1alpha1.WorkloadIdentity{Mode: v1alpha1.WorkloadIdentityPodIdentity, ClusterName: "main", BoundaryARN: "arn:aws:iam::222222222222:policy/boundary"},
+		region:   "eu-north-1", partition: "aws",
 	}
 	return d
 }
@@ -41,9 +43,9 @@ func (d *desk) openCluster(_ context.Context, obj *v1alpha1.AccessBinding) (*Acc
 		return nil, errors.New("another provider is asked for")
 	}
 	session := d.session()
-	session.AccountID, session.Provider, session.Partition, session.Config.Region = clusterAccount, "platform", d.cluster.partition, "eu-north-1"
+	session.AccountID, session.Provider, session.Partition, session.Config.Region = clusterAccount, "platform", d.cluster.partition, cmp.Or(obj.Status.ClusterAccount.Region, d.cluster.region)
 	d.cluster.now = d.now
-	return &Account{Session: session, Roles: d.cluster, Associations: d.cluster, Identity: d.cluster.identity, Recheck: func(context.Context) error { return d.cluster.refuse["Recheck"] }}, d.cluster.err
+	return &Account{Session: session, Roles: d.cluster, Associations: d.cluster, Identity: d.cluster.identity, Region: d.cluster.region, Recheck: func(context.Context) error { return d.cluster.refuse["Recheck"] }}, d.cluster.err
 }
 
 func TestTheClusterIsInAnotherAccount(t *testing.T) {
@@ -170,18 +172,73 @@ func TestTheClusterMovesToAnotherAccount(t *testing.T) {
 	}
 }
 
-// The role on the way goes with the last that takes it, whoever else has the role of the Pods.
+// The roles go with the last that needs them: who has another way, or may be about to take this one, is told apart.
 func TestTheRoleOnTheWayGoesWithTheLastThatTakesIt(t *testing.T) {
 	d := newTargetDesk(t)
 	_ = d.settle()
-	elsewhere := v1alpha1.AccessBinding{Status: v1alpha1.AccessBindingStatus{Mode: v1alpha1.WorkloadIdentityPodIdentity}}
+	elsewhere := v1alpha1.AccessBinding{Status: v1alpha1.AccessBindingStatus{AccountID: "111111111111", Mode: v1alpha1.WorkloadIdentityPodIdentity}}
 	d.others = []v1alpha1.AccessBinding{elsewhere, {Status: d.obj.Status}}
 	if err := d.finalize(); err != nil || d.cluster.role == nil || d.role == nil {
-		t.Errorf("%v, %v %v", err, d.cluster.role, d.role)
+		t.Errorf("another takes it, too: %v, %v %v", err, d.cluster.role, d.role)
+	}
+	d.others[1] = v1alpha1.AccessBinding{}
+	if err := d.finalize(); err != nil || d.cluster.role == nil || d.role == nil {
+		t.Errorf("another may be about to: %v, %v %v", err, d.cluster.role, d.role)
 	}
 	d.others = d.others[:1]
 	if err := d.finalize(); err != nil || d.cluster.role != nil || d.role == nil {
-		t.Errorf("%v, %v %v", err, d.cluster.role, d.role)
+		t.Errorf("none does: %v, %v %v", err, d.cluster.role, d.role)
+	}
+}
+
+// When a way is over, all leave it at a time, and each still sees the others there: none may leave the roles to another.
+func TestAWayThatIsOverLeavesNoRoles(t *testing.T) {
+	for name, row := range map[string]struct {
+		change         func(*desk)
+		role, onTheWay bool // that stay
+	}{
+		"to another account": {func(d *desk) { d.identity.ClusterName, d.identity.ClusterProviderRef = "main", nil }, true, false},
+		"no rights any more": {func(d *desk) { d.identity.Mode = v1alpha1.WorkloadIdentityNone }, false, false},
+		"by token": {func(d *desk) {
+			d.identity.Mode, d.identity.OIDCProviderARN, d.identity.ClusterProviderRef = v1alpha1.WorkloadIdentityIRSA, oidcProvider, nil
+		}, true, false}, // one of its own
+	} {
+		d := newTargetDesk(t)
+		_ = d.settle()
+		d.others = []v1alpha1.AccessBinding{{Status: d.obj.Status}, {}}
+		row.change(d)
+		_ = d.settle()
+		if (d.role != nil) != row.role || (d.cluster.role != nil) != row.onTheWay || d.cluster.association != nil {
+			t.Errorf("%s: left %v, on the way %v %v", name, d.role, d.cluster.role, d.cluster.association)
+		}
+	}
+}
+
+// An admin who switches rights off in the account of the cluster takes those away that go by it.
+func TestTheClustersAccountGivesNoRightsAnyMore(t *testing.T) {
+	d := newTargetDesk(t)
+	_ = d.settle()
+	d.cluster.identity = nil
+	if got := reasonOf(d.settle()); got != "InvalidProvider" || d.cluster.association != nil || d.cluster.role != nil || d.role != nil || d.obj.Status.AccountID != "" {
+		t.Errorf("%s: left %v %v %v, status %+v", got, d.cluster.association, d.cluster.role, d.role, d.obj.Status)
+	}
+	d.identity = nil
+	if got := reasonOf(d.pass()); got != "NoWorkloadIdentity" || d.obj.Status.ClusterAccount != nil || d.obj.Status.Mode != "" {
+		t.Errorf("%s: status %+v", got, d.obj.Status)
+	}
+}
+
+// A cluster may move to another region of its account.
+func TestTheClusterMovesToAnotherRegion(t *testing.T) {
+	d := newTargetDesk(t)
+	_ = d.settle()
+	d.cluster.writes, d.cluster.region = nil, "eu-west-3"
+	if err := d.settle(); err != nil || d.obj.Status.ClusterAccount.Region != "eu-west-3" || d.cluster.writes[0] != "DeletePodIdentityAssociation" {
+		t.Errorf("%v, %v, status %+v", err, d.cluster.writes, d.obj.Status.ClusterAccount)
+	}
+	trust, _ := url.QueryUnescape(*d.cluster.role.AssumeRolePolicyDocument)
+	if !strings.Contains(trust, "arn:aws:eks:eu-west-3:222222222222:cluster/main") {
+		t.Errorf("the trust of the association's role %s", trust)
 	}
 }
 

@@ -45,25 +45,40 @@ func (r *reconciliation) connect(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	r.begin(want)
 	if want.mode == "" {
 		return engine.Blocked(v1alpha1.ReasonNoWorkloadIdentity, "the AWS account %s gives Pods no rights; ask a platform admin to set spec.workloadIdentity of the AWSProvider", r.obj.Spec.ProviderRef.Name)
+	}
+	if err := r.openCluster(ctx); err != nil {
+		return err
+	}
+	if s.AccountID == "" || r.inItsCluster() {
+		s.ClusterName, err = r.clusterName()
+		return err
+	}
+	if err := r.takeAway(ctx); err != nil {
+		return err
 	}
 	r.begin(want)
 	if err := r.openCluster(ctx); err != nil {
 		return err
 	}
-	cluster, err := r.clusterName()
-	if err != nil {
-		return err
+	s.ClusterName, err = r.clusterName()
+	return err
+}
+
+// inItsCluster reports whether the association is in the cluster that the AWSProvider names. The AWSProvider of another account may name another one, or
+// one of another region, or none any more.
+func (r *reconciliation) inItsCluster() bool {
+	s, identity := r.obj.Status, r.cluster.Identity
+	switch {
+	case r.byToken():
+		return true
+	case s.ClusterAccount == nil:
+		return s.ClusterName == identity.ClusterName
+	default:
+		return identity.NamesCluster() && s.ClusterName == identity.ClusterName && s.ClusterAccount.Region == r.cluster.Region
 	}
-	if s.AccountID != "" && s.ClusterName != cluster {
-		if err := r.takeAway(ctx); err != nil {
-			return err
-		}
-		r.begin(want)
-	}
-	s.ClusterName = cluster
-	return nil
 }
 
 // begin notes the way, and who is to be woken when the AWSProvider of the cluster changes.
@@ -72,7 +87,7 @@ func (r *reconciliation) begin(w way) {
 	if s.AccountID != "" { // it is this way
 		return
 	}
-	s.Mode, s.ClusterAccount = w.mode, nil
+	s.Mode, s.ClusterName, s.ClusterAccount = w.mode, "", nil
 	if w.provider != "" {
 		s.ClusterAccount = &v1alpha1.ClusterAccount{Provider: w.provider}
 	}

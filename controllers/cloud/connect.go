@@ -38,7 +38,7 @@ type ProviderUse struct {
 	AccountID    string // that it must lead to; empty: any
 	HasResources bool   // something of the object is there already
 	Deleting     bool   // the object is being deleted
-	// Platform is true for what Portico keeps itself, in a namespace of no team: no selector is asked.
+	// Platform is true for what Portico keeps by a provider that admins named for it: no selector is asked.
 	Platform bool
 
 	team *v1alpha1.Team // of the namespace
@@ -158,6 +158,9 @@ func checkUse(p *v1alpha1.AWSProvider, namespace *metav1.PartialObjectMetadata, 
 		return nil
 	}
 	if !p.DeletionTimestamp.IsZero() && !u.HasResources {
+		if u.Platform {
+			return engine.Blocked(v1alpha1.ReasonProviderDeleting, "the AWSProvider %s, which Portico itself needs for this, is being deleted: ask a platform admin to name another one, or to create it again", p.Name)
+		}
 		return providerDeleting(p.Name)
 	}
 	if !u.Platform && u.Region != p.Spec.Region && !slices.Contains(p.Spec.AllowedRegions, u.Region) {

@@ -116,6 +116,9 @@ func (r Reconciler) findCluster(ctx context.Context, l *rightsLook) *cluster {
 	other, session, err := r.Cluster(ctx, ref.Name)
 	switch {
 	case err != nil:
+		if wait, known := engine.AsWait(cloud.Explain(err)); known && wait.Stalled {
+			err = engine.Blocked(wait.Reason, "the AWSProvider %s, which workloadIdentity.clusterProviderRef names, does not work: %w", ref.Name, wait)
+		}
 		l.note("", err, false, "")
 	case other == nil:
 		l.wrong = append(l.wrong, fmt.Sprintf("there is no AWSProvider %s: create it, or correct workloadIdentity.clusterProviderRef", ref.Name))
@@ -127,7 +130,7 @@ func (r Reconciler) findCluster(ctx context.Context, l *rightsLook) *cluster {
 		session = session.In(other.Spec.Region, v1alpha1.KindAWSProvider, "")
 		return &cluster{
 			r.Account(session), other.Spec.WorkloadIdentity.ClusterName, session.Config.Region + " of account " + session.AccountID,
-			"workloadIdentity.clusterName of the AWSProvider " + other.Name, " (that of the AWSProvider " + other.Name + ")",
+			"workloadIdentity.clusterName of the AWSProvider " + other.Name, " (the identity of the AWSProvider " + other.Name + ")",
 		}
 	}
 	return nil

@@ -39,8 +39,8 @@ func TestTheClusterOfAnotherAccountIsAskedFor(t *testing.T) {
 		}, nil, "False", "InvalidProvider", "no EKS cluster shared in eu-north-1 of account 222222222222: correct workloadIdentity.clusterName of the AWSProvider platform"},
 		"which may not look": {func(_ *v1alpha1.AWSProvider, at *fakeAccount) {
 			at.refuse["ListPodIdentityAssociations"] = code("AccessDeniedException")
-		}, nil, "False", "AccessDenied", "eks:ListPodIdentityAssociations (that of the AWSProvider platform)"},
-		"whose credentials are refused": {nil, engine.Blocked(v1alpha1.ReasonCredentialsRejected, "the keys are wrong"), "False", "CredentialsRejected", "the keys are wrong"},
+		}, nil, "False", "AccessDenied", "eks:ListPodIdentityAssociations (the identity of the AWSProvider platform)"},
+		"whose credentials are refused": {nil, engine.Blocked(v1alpha1.ReasonCredentialsRejected, "the keys are wrong"), "False", "CredentialsRejected", "the AWSProvider platform, which workloadIdentity.clusterProviderRef names, does not work: the keys are wrong"},
 		"that does not answer":          {nil, errors.New("timeout"), "Unknown", "Checking", "timeout"},
 	} {
 		d, at := newRightsDesk(), &fakeAccount{associations: 4500, refuse: map[string]error{}}

@@ -53,6 +53,9 @@ func clusterOf(mgr ctrl.Manager, sessions *cloud.Sessions) func(context.Context,
 			return nil, nil, err
 		}
 		session, err := sessions.For(ctx, p, "")
+		if err == nil {
+			err = cloud.CheckAccount(p, session)
+		}
 		return p, session, err
 	}
 }

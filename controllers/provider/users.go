@@ -113,7 +113,10 @@ func enqueueDeletedProvider(mgr ctrl.Manager) handler.EventHandler {
 	})
 }
 
-// reservationReleased lets pass what holds nothing at its provider any more.
+// reservationReleased lets pass what holds nothing any more at a provider that it held something at.
 func reservationReleased() predicate.Predicate {
-	return predicate.And(watch.NotCreated(), watch.Changed(func(was, is client.Object) bool { return hasReservation(was) && !hasReservation(is) }))
+	return predicate.And(watch.NotCreated(), watch.Changed(func(was, is client.Object) bool {
+		left := func(provider string) bool { return !slices.Contains(watch.ProviderOf(is), provider) }
+		return hasReservation(was) && (!hasReservation(is) || slices.ContainsFunc(watch.ProviderOf(was), left))
+	}))
 }

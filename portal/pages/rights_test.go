@@ -95,11 +95,18 @@ func TestAdminsSeeWhatPodsMayDo(t *testing.T) {
 		}
 		return f
 	}
+	elsewhere := func(tb testing.TB) *fakeCluster {
+		tb.Helper()
+		f := rightsSite(tb)
+		f.objects = append(f.objects, object(tb, strings.NewReplacer("aws-prod", "aws-data", "clusterName: production", "clusterProviderRef: {name: aws-prod}").Replace(rightsProvider)))
+		return f
+	}
 	for name, c := range map[string]struct {
 		site         func(testing.TB) *fakeCluster
 		path         string
 		shows, hides string
 	}{
+		"a cluster elsewhere":           {elsewhere, "/admin/rights", "EKS Pod Identity, cluster of the AWS account aws-prod", ""},
 		"the way to it":                 {rightsSite, "/admin", `<a href="/admin/rights">Rights of Pods</a>`, ""},
 		"how Pods get rights":           {rightsSite, "/admin/rights", "EKS Pod Identity, cluster production", ""},
 		"a quota":                       {rightsSite, "/admin/rights", `max="1000" value="812">812 of 1000</progress>`, ""},

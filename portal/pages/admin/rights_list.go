@@ -116,6 +116,9 @@ func (p *Pages) rightsAccountOf(obj *unstructured.Unstructured, a *v1alpha1.AWSP
 	out.Way = "IRSA, a role for each ServiceAccount"
 	if w.Mode == v1alpha1.WorkloadIdentityPodIdentity {
 		out.Way = "EKS Pod Identity, cluster " + w.ClusterName
+		if ref := w.ClusterProviderRef; ref != nil {
+			out.Way = "EKS Pod Identity, cluster of the AWS account " + ref.Name
+		}
 	}
 	if s == nil {
 		return out

@@ -1,0 +1,59 @@
+package accessbinding
+
+import (
+	"context"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/controllers/cloud"
+	"github.com/portico-platform/portico/controllers/external"
+)
+
+// deleteRole deletes the roles once no other object of the namespace needs them. What somebody attached to one keeps it: DeleteConflict says so.
+func (r *reconciliation) deleteRole(ctx context.Context) error {
+	var others []v1alpha1.AccessBinding
+	if !r.byToken() {
+		var err error
+		if others, err = r.Others(ctx, r.obj); err != nil {
+			return err
+		}
+	}
+	for i, want := range r.wantedRoles() {
+		if r.stillNeeded(i > 0, others) {
+			continue
+		}
+		if err := r.deleteOne(ctx, want); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stillNeeded reports whether others need the role of the Pods, or that of the association on the way to it. One that has nothing yet may be about to.
+// Of a way that is over each takes the roles along: whoever is still there leaves, too, and nobody can tell who is the last.
+func (r *reconciliation) stillNeeded(onTheWay bool, others []v1alpha1.AccessBinding) bool {
+	now, had := wayOf(r.account.Identity), given(&r.obj.Status)
+	if now.mode != had.mode || onTheWay && now != had {
+		return false
+	}
+	return slices.ContainsFunc(others, func(o v1alpha1.AccessBinding) bool {
+		return !onTheWay || o.Status.AccountID == "" || given(&o.Status) == had
+	})
+}
+
+func (r *reconciliation) deleteOne(ctx context.Context, want wantedRole) error {
+	have, err := readRole(ctx, want)
+	if err != nil || have == nil || r.ownerOf(have, want.tags) != external.Ours {
+		return err
+	}
+	if _, err := want.account.Roles.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &want.name, PolicyName: aws.String(policyName)}); err != nil && !cloud.HasCode(err, noSuchEntity) {
+		return cloud.Explain(err)
+	}
+	if _, err := want.account.Roles.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &want.name}); err != nil && !cloud.HasCode(err, noSuchEntity) {
+		return cloud.Explain(err)
+	}
+	return nil
+}
