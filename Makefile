@@ -163,6 +163,14 @@ bench-portal: $(build) ## Measure the portal: pages, streams, memory, bytes; abo
 	@CGO_ENABLED=0 go build -trimpath -o bin/bench-portal ./test/bench/cmd/bench-portal
 	@exec bin/bench-portal $(if $(SMALL),-small) $(if $(PROFILES),-profiles $(PROFILES))
 
+.PHONY: lighthouse
+lighthouse: $(build) ## Have Lighthouse look at the portal's pages; about 10 min, needs Node.js and Chromium, PAGE=part of a name
+	@$(build) run,browser
+	@test/stack/chromium.sh
+	@npm ci --prefix test/lighthouse --no-audit --no-fund --silent
+	@CGO_ENABLED=0 go build -trimpath -o bin/lighthouse ./test/lighthouse/cmd/lighthouse
+	@exec bin/lighthouse $(if $(PAGE),-page $(PAGE))
+
 ## ---- release
 
 .PHONY: image

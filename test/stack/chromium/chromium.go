@@ -9,9 +9,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Start starts a Chromium with an empty profile, which speaks to nobody but the pages. Tabs are opened in the context that it
-// returns; stop ends the browser.
-func Start() (browser context.Context, stop func(), err error) {
+// Start starts a Chromium with an empty profile, which speaks to nobody but the pages, and with more options perhaps. Tabs are
+// opened in the context that it returns; stop ends the browser.
+func Start(more ...chromedp.ExecAllocatorOption) (browser context.Context, stop func(), err error) {
 	path, err := find()
 	if err != nil {
 		return nil, nil, err
@@ -26,7 +26,7 @@ func Start() (browser context.Context, stop func(), err error) {
 	} {
 		opts = append(opts, chromedp.Flag(flag, true))
 	}
-	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), opts...)
+	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), append(opts, more...)...)
 	browser, cancel := chromedp.NewContext(allocator)
 	if err := chromedp.Do(browser); err != nil {
 		cancel()

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// categories are what Lighthouse scores, with the least that a page may have; 0 is only told.
+var categories = []struct {
+	id, title string
+	least     float64
+}{
+	{"performance", "performance", 0}, {"accessibility", "accessibility", 1}, {"best-practices", "best practices", 1}, {"seo", "search engines", 0},
+}
+
+// lighthouse is the program, in the browser that listens at a port.
+type lighthouse struct {
+	program string
+	port    int
+	reports string
+}
+
+// result is what a page scored, on one form of device.
+type result struct {
+	page, device string
+	scores       map[string]float64 // by category; -1 is none
+	failed       []string           // audits that are not passed, and count
+	unweighted   []string           // those that do not count, such as the back/forward cache
+}
+
+// report is as much of Lighthouse's as is read.
+type report struct {
+	RuntimeError *struct{ Code, Message string }
+	Categories   map[string]struct {
+		Score     *float64
+		AuditRefs []struct {
+			ID     string
+			Weight float64
+		}
+	}
+	Audits map[string]struct {
+		Score            *float64
+		ScoreDisplayMode string
+		DisplayValue     string
+	}
+}
+
+// page has Lighthouse look at a page.
+func (l lighthouse) page(ctx context.Context, name, device, url string) (result, error) {
+	path := filepath.Join(l.reports, name+"-"+device)
+	args := []string{
+		l.program, url, "--port=" + strconv.Itoa(l.port), "--quiet", "--disable-storage-reset", "--no-enable-error-reporting",
+		"--output=json", "--output=html", "--output-path=" + path,
+	}
+	if device == desktop {
+		args = append(args, "--preset=desktop")
+	}
+	if said, err := exec.CommandContext(ctx, "node", args...).CombinedOutput(); err != nil {
+		return result{}, fmt.Errorf("lighthouse of %s: %w\n%s", url, err, said)
+	}
+	text, err := os.ReadFile(path + ".report.json")
+	if err != nil {
+		return result{}, err
+	}
+	var r report
+	if err := json.Unmarshal(text, &r); err != nil {
+		return result{}, fmt.Errorf("%s.report.json: %w", path, err)
+	}
+	if r.RuntimeError != nil && r.RuntimeError.Code != "" {
+		return result{}, fmt.Errorf("lighthouse of %s: %s: %s", url, r.RuntimeError.Code, r.RuntimeError.Message)
+	}
+	return r.read(name, device), nil
+}
+
+// read returns the scores, and the audits that are not passed.
+func (r report) read(name, device string) result {
+	out := result{page: name, device: device, scores: map[string]float64{}}
+	for _, c := range categories {
+		of := r.Categories[c.id]
+		out.scores[c.id] = -1
+		if of.Score != nil {
+			out.scores[c.id] = *of.Score
+		}
+		for _, ref := range of.AuditRefs {
+			a := r.Audits[ref.ID]
+			if a.Score == nil || *a.Score >= 0.9 || a.ScoreDisplayMode == "informative" {
+				continue
+			}
+			says := strings.TrimSpace(ref.ID + " " + a.DisplayValue)
+			if ref.Weight > 0 {
+				out.failed = append(out.failed, says)
+			} else {
+				out.unweighted = append(out.unweighted, says)
+			}
+		}
+	}
+	slices.Sort(out.unweighted)
+	return out
+}
+
+// printTable prints what each page scored.
+func printTable(out io.Writer, all []result) {
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprint(t, "page\tdevice")
+	for _, c := range categories {
+		_, _ = fmt.Fprint(t, "\t"+c.title)
+	}
+	_, _ = fmt.Fprintln(t, "\tnot passed")
+	for _, r := range all {
+		_, _ = fmt.Fprint(t, r.page+"\t"+r.device)
+		for _, c := range categories {
+			_, _ = fmt.Fprintf(t, "\t%.2f", r.scores[c.id])
+		}
+		_, _ = fmt.Fprintln(t, "\t"+strings.Join(slices.Concat(r.failed, r.unweighted), ", "))
+	}
+	_ = t.Flush()
+}
+
+// verdict is the error of pages that miss a goal.
+func verdict(all []result) error {
+	var missed []error
+	for _, r := range all {
+		for _, c := range categories {
+			if r.scores[c.id] < c.least {
+				missed = append(missed, fmt.Errorf("%s on %s: %s is %.2f, and is to be %.2f: %s", r.page, r.device, c.title, r.scores[c.id], c.least, strings.Join(r.failed, ", ")))
+			}
+		}
+	}
+	return errors.Join(missed...)
+}
