@@ -21,7 +21,7 @@ func (p *Pages) about(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	frame, err := p.Frame(r, id, s, "Team "+s.Team.Name)
+	frame, err := p.Frame(r, id, s, "Team")
 	if err != nil {
 		return err
 	}

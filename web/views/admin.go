@@ -27,6 +27,20 @@ func AdminTabs() []string {
 	return []string{AdminOverview, AdminTeams, AdminPool, AdminClaims, AdminGrants, AdminQuotas, AdminRights, AdminCalls, AdminActivity}
 }
 
+// adminTitles are what tabs are called.
+var adminTitles = map[string]string{
+	AdminOverview: "Overview", AdminTeams: "Teams", AdminPool: "Gateway pool", AdminClaims: "Claims", AdminGrants: "Hostname grants",
+	AdminQuotas: "Quotas", AdminRights: "Rights of Pods", AdminCalls: "AWS calls", AdminActivity: "Activity",
+}
+
+// AdminTitle returns what a tab adds to the title of its page, which is nothing for the first one.
+func AdminTitle(tab string) string {
+	if tab == AdminOverview {
+		return ""
+	}
+	return adminTitles[tab]
+}
+
 // AdminQuery is what a tab shows: it lives in the URL. Each tab knows some of it.
 type AdminQuery struct {
 	Search   string // of claims, teams or rights

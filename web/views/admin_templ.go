@@ -56,35 +56,35 @@ func AdminPage(a Admin) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = adminTab(a, AdminOverview, "Overview").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = adminTab(a, AdminOverview).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = adminTab(a, AdminTeams, "Teams").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = adminTab(a, AdminTeams).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = adminTab(a, AdminPool, "Gateway pool").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = adminTab(a, AdminPool).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = adminTab(a, AdminClaims, "Claims").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = adminTab(a, AdminClaims).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = adminTab(a, AdminGrants, "Hostname grants").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = adminTab(a, AdminGrants).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = adminTab(a, AdminQuotas, "Quotas").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = adminTab(a, AdminQuotas).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = adminTab(a, AdminRights, "Rights of Pods").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = adminTab(a, AdminRights).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = adminTab(a, AdminCalls, "AWS calls").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = adminTab(a, AdminCalls).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -107,7 +107,7 @@ func AdminPage(a Admin) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = adminTab(a, AdminActivity, "Activity").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = adminTab(a, AdminActivity).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -190,7 +190,7 @@ func AdminPage(a Admin) templ.Component {
 	})
 }
 
-func adminTab(a Admin, tab, label string) templ.Component {
+func adminTab(a Admin, tab string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -237,9 +237,9 @@ func adminTab(a Admin, tab, label string) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var6 string
-		templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(label)
+		templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(adminTitles[tab])
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/admin.templ`, Line: 53, Col: 99}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/views/admin.templ`, Line: 53, Col: 110}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 		if templ_7745c5c3_Err != nil {

@@ -88,6 +88,14 @@ var tabTitles = map[string]string{
 	TabOverview: "Overview", TabObjects: "Objects", TabConditions: "Conditions", TabEvents: "Events", TabActivity: "Activity", TabYAML: "YAML",
 }
 
+// TabTitle returns what a tab adds to the title of its page, which is nothing for the overview.
+func TabTitle(tab string) string {
+	if tab == TabOverview {
+		return ""
+	}
+	return tabTitles[tab]
+}
+
 // Node is an object with those that were made for it, or that it is bound to.
 type Node struct {
 	Role  string // what it is to the object above, "" for what was made for that

@@ -24,7 +24,7 @@ func (p *Pages) dashboard(w http.ResponseWriter, r *http.Request) error {
 	if err := p.RequireAdmin(r.Context(), o.id); err != nil {
 		return err
 	}
-	if o.frame, err = p.Frame(r, o.id, page.Space{}, "Admin"); err != nil {
+	if o.frame, err = p.Frame(r, o.id, page.Space{}, views.AdminTitle(o.tab), "Admin"); err != nil {
 		return err
 	}
 	o.frame.Section = views.AdminSection

@@ -65,7 +65,7 @@ func (p *Pages) showSessions(w http.ResponseWriter, r *http.Request, view views.
 	if err != nil {
 		return err
 	}
-	if view.Frame, err = p.Frame(r, id, page.Space{}, "Sessions"); err != nil {
+	if view.Frame, err = p.Frame(r, id, page.Space{}, "Sessions", "Admin"); err != nil {
 		return err
 	}
 	view.Frame.Section, view.Frame.Slim = views.AdminSection, true

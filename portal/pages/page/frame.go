@@ -4,21 +4,29 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/portico-platform/portico/portal/auth"
 	"github.com/portico-platform/portico/portal/humanize"
 	"github.com/portico-platform/portico/web/views"
 )
 
-// Frame returns what surrounds a page for the caller. The switcher lists the teams that the caller may list, and the current
+// Title tells a page of the space from all others, from the nearest to the widest: "orders · Bucket · payments". Empty parts are
+// left out.
+func Title(s Space, parts ...string) string {
+	parts = append(slices.Clone(parts), s.Team.Name)
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
+}
+
+// Frame returns what surrounds a page for the caller; title are the parts of its Title. The switcher lists the teams that the caller may list, and the current
 // one even if not: the right to get one object is enough to be there.
-func (b *Base) Frame(r *http.Request, id auth.Identity, s Space, title string) (views.Frame, error) {
+func (b *Base) Frame(r *http.Request, id auth.Identity, s Space, title ...string) (views.Frame, error) {
 	b.Ahead(r.Context(), id)
 	teams, err := b.Teams(r.Context(), id)
 	if err != nil {
 		return views.Frame{}, err
 	}
-	f := b.Anybody(id, title)
+	f := b.Anybody(id, Title(s, title...))
 	f.Team, f.Teams = s.Team, teams
 	if i := slices.IndexFunc(teams, func(t views.Team) bool { return t.ID == s.Team.ID }); i >= 0 {
 		f.Team.Owner = teams[i].Owner

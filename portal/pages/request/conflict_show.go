@@ -8,6 +8,7 @@ import (
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/cluster"
 	"github.com/portico-platform/portico/portal/form"
+	"github.com/portico-platform/portico/portal/pages/page"
 	"github.com/portico-platform/portico/web/views"
 )
 
@@ -34,7 +35,7 @@ func (p *Pages) showVersions(w http.ResponseWriter, r *http.Request, f formReque
 	if err != nil {
 		return err
 	}
-	shown.Frame.Title = "Somebody else changed " + f.edit.Name
+	shown.Frame.Title = page.Title(f.space, "Somebody else changed "+f.edit.Name, f.kind.Title)
 	shown.ETag, shown.Began, shown.YAML = f.edit.ETag, view.Form.Began, view.Form.YAML
 	view.Form, view.Name, view.Anew = shown, f.edit.Name, !cluster.SameObject(view.ETag, f.edit.ETag)
 	return p.Show(w, r, status, views.ConflictPage(view))
@@ -50,7 +51,7 @@ func (p *Pages) showGone(w http.ResponseWriter, r *http.Request, f formRequest, 
 	if view.Form, err = p.formPage(r, f); err != nil {
 		return err
 	}
-	view.Form.Frame.Title, view.Form.YAML = view.Name+" was deleted", string(text)
+	view.Form.Frame.Title, view.Form.YAML = page.Title(f.space, view.Name+" was deleted", f.kind.Title), string(text)
 	if _, ok := f.space.Kinds.ByPlural(f.kind.Plural); ok {
 		may, err := p.cluster.Can(r.Context(), f.id, "create", f.kind, f.space.Namespace)
 		if err != nil {

@@ -15,14 +15,14 @@ import (
 
 // formPage returns the view of a form without what is entered in it.
 func (p *Pages) formPage(r *http.Request, f formRequest) (views.Form, error) {
-	title := "Request " + f.kind.Title
-	if f.kind.Name == page.TeamKind {
-		title = "New team"
+	title := []string{"Request " + f.kind.Title}
+	switch {
+	case f.edit != nil:
+		title = []string{"Edit " + f.edit.Name, f.kind.Title}
+	case f.kind.Name == page.TeamKind:
+		title = []string{"New team"}
 	}
-	if f.edit != nil {
-		title = "Edit " + f.edit.Name
-	}
-	frame, err := p.Frame(r, f.id, f.space, title)
+	frame, err := p.Frame(r, f.id, f.space, title...)
 	if err != nil {
 		return views.Form{}, err
 	}

@@ -127,7 +127,7 @@ func (p *Pages) showReview(w http.ResponseWriter, r *http.Request, f formRequest
 	if err != nil {
 		return err
 	}
-	view.Frame.Title = "Review " + d.Object.GetName()
+	view.Frame.Title = page.Title(f.space, "Review "+d.Object.GetName(), f.kind.Title)
 	if view, err = d.Carry(view, p.portal); err != nil {
 		return err
 	}

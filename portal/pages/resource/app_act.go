@@ -44,7 +44,7 @@ func (p *Pages) restartAsk(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if l.frame, err = p.Frame(r, l.id, l.space, "Restart "+l.ref.Name); err != nil {
+	if l.frame, err = p.Frame(r, l.id, l.space, "Restart "+l.ref.Name, l.ref.Kind.Title); err != nil {
 		return err
 	}
 	l.frame.Section, l.frame.Slim = views.Resources, true
@@ -157,7 +157,7 @@ func (p *Pages) backToDetail(w http.ResponseWriter, r *http.Request) error {
 // showAgain shows the page of the object with what was refused.
 func (p *Pages) showAgain(w http.ResponseWriter, r *http.Request, l objectRequest, obj *unstructured.Unstructured, say func(*views.App)) error {
 	var err error
-	if l.frame, err = p.Frame(r, l.id, l.space, l.ref.Name); err != nil {
+	if l.frame, err = p.Frame(r, l.id, l.space, l.ref.Name, views.TabTitle(l.tab), l.ref.Kind.Title); err != nil {
 		return err
 	}
 	l.frame.Section = views.Resources

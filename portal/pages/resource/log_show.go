@@ -77,7 +77,7 @@ func (p *Pages) logs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := p.frameOf(r, &l.podRequest); err != nil {
+	if err := p.frameOf(r, &l.podRequest, "Log of "+l.pod.Name+", "+l.query.Container); err != nil {
 		return err
 	}
 	view := views.Logs{

@@ -22,7 +22,7 @@ func (p *Pages) podPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := p.frameOf(r, &at); err != nil {
+	if err := p.frameOf(r, &at, at.pod.Name); err != nil {
 		return err
 	}
 	view, err := p.podDetail(r.Context(), at)
@@ -32,9 +32,10 @@ func (p *Pages) podPage(w http.ResponseWriter, r *http.Request) error {
 	return p.Show(w, r, http.StatusOK, views.PodPage(view))
 }
 
-func (p *Pages) frameOf(r *http.Request, at *podRequest) error {
+// frameOf adds the frame of a page about the Pod, which title names.
+func (p *Pages) frameOf(r *http.Request, at *podRequest, title string) error {
 	var err error
-	at.frame, err = p.Frame(r, at.id, at.space, at.pod.Name)
+	at.frame, err = p.Frame(r, at.id, at.space, title, "Pod of "+at.ref.Name)
 	at.frame.Section = views.Resources
 	return err
 }

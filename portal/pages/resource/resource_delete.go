@@ -42,7 +42,7 @@ func (p *Pages) deleting(r *http.Request) (objectRequest, *unstructured.Unstruct
 	if err != nil {
 		return l, nil, err
 	}
-	l.frame, err = p.Frame(r, l.id, l.space, "Delete "+l.ref.Name)
+	l.frame, err = p.Frame(r, l.id, l.space, "Delete "+l.ref.Name, l.ref.Kind.Title)
 	l.frame.Section, l.frame.Slim = views.Resources, true
 	return l, obj, err
 }

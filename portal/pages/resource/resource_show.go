@@ -27,7 +27,7 @@ func (p *Pages) detail(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if l.frame, err = p.Frame(r, l.id, l.space, l.ref.Name); err != nil {
+	if l.frame, err = p.Frame(r, l.id, l.space, l.ref.Name, views.TabTitle(l.tab), l.ref.Kind.Title); err != nil {
 		return err
 	}
 	l.frame.Section = views.Resources

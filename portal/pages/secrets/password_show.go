@@ -95,7 +95,7 @@ func factsOf(got operatorapi.Password) []views.Fact {
 
 func (p *Pages) showPassword(w http.ResponseWriter, r *http.Request, b bound, t trouble, stale string) (err error) {
 	b.view.Problem, b.view.Off = t.words, t.off
-	if b.view.Frame, err = p.Frame(r, b.id, b.space, "Password of "+b.ref.Name); err != nil {
+	if b.view.Frame, err = p.Frame(r, b.id, b.space, "Password of "+b.ref.Name, b.ref.Kind.Title); err != nil {
 		return err
 	}
 	b.view.Frame.Section, b.view.Frame.Slim = views.Resources, true

@@ -73,7 +73,7 @@ func (p *Pages) showDelete(w http.ResponseWriter, r *http.Request, view views.Se
 		return err
 	}
 	view.Name, view.Problem = name, sent.words
-	if view.Frame, err = p.Frame(r, l.id, l.space, "Delete "+name); err != nil {
+	if view.Frame, err = p.Frame(r, l.id, l.space, "Delete "+name, "Secrets"); err != nil {
 		return err
 	}
 	view.Frame.Section, view.Frame.Slim = views.TeamSection, true

@@ -34,7 +34,7 @@ func (p *Pages) showSuspend(w http.ResponseWriter, r *http.Request, problem stri
 	if view.Owner.Suspended {
 		title = "Resume "
 	}
-	if view.Frame, err = p.Frame(r, l.id, page.Space{}, title+view.Owner.Title); err != nil {
+	if view.Frame, err = p.Frame(r, l.id, page.Space{}, title+view.Owner.Title, l.ref.Kind.Title); err != nil {
 		return err
 	}
 	view.Frame.Section, view.Frame.Slim = views.AdminSection, true

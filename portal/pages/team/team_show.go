@@ -46,7 +46,7 @@ func (p *Pages) back(w http.ResponseWriter, r *http.Request) error {
 
 // showTeam shows the page with what is entered in the form of members.
 func (p *Pages) showTeam(w http.ResponseWriter, r *http.Request, l teamRequest, obj *unstructured.Unstructured, form views.MemberForm, status int) error {
-	frame, err := p.Frame(r, l.id, page.Space{}, page.OwnerOf(obj).Title)
+	frame, err := p.Frame(r, l.id, page.Space{}, page.OwnerOf(obj).Title, l.ref.Kind.Title)
 	if err != nil {
 		return err
 	}
