@@ -106,7 +106,7 @@ func TestPagesOfAnApplication(t *testing.T) {
 		"a version by its digest":                      {shopSite, atShop, 200, "<b>sha256:0123456789ab</b>", ""},
 		"how far the rollout is":                       {shopSite, atShop, 200, `<progress id="updated" max="3" value="1">1 of 3</progress>`, ""},
 		"the address as a link":                        {servedAt("https://shop.example.com"), atShop, 200, `href="https://shop.example.com"`, ""},
-		"no link to what the cluster alone can reach":  {shopSite, atShop, 200, `<code>http://shop.payments.svc</code>`, `href="http://shop`},
+		"no link to what the cluster alone can reach":  {shopSite, atShop, 200, `<code>http://shop.<wbr>payments.<wbr>svc</code>`, `href="http://shop`},
 		"no step that another one tells":               {shopSite, atShop, 200, "2 of 3 Pods serve", "told twice otherwise</p>"},
 		"a button's name for those who hear it":        {shopSite, atShop, 200, `aria-label="Roll back to revision 2, 1.4.2">Roll back</button>`, ""},
 		"a link's name for those who hear it":          {shopSite, atPod, 200, `aria-label="Show the log of migrate">Show</a>`, ""},

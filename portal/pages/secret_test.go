@@ -310,7 +310,7 @@ func TestAPasswordIsShownToWhoAsksForIt(t *testing.T) {
 		t.Errorf("done by looking: %q", f.acts)
 	}
 	w = confirmed(t, f, "POST", atPassword, url.Values{})
-	lacks(t, w.Body.String(), `<code id="password" data-secret>`+secretValue+`</code>`, `data-copy="password"`, "ledger.example.com", "owner", "5432")
+	lacks(t, w.Body.String(), `<code id="password" data-secret>`+secretValue+`</code>`, `data-copy="password"`, "ledger.<wbr>example.<wbr>com", "owner", "5432")
 	if w.Code != http.StatusOK || w.Header().Get("Cache-Control") != "no-store" || !slices.Equal(f.acts, []string{"reveal ledger"}) {
 		t.Errorf("%d, %q, done %q", w.Code, w.Header().Get("Cache-Control"), f.acts)
 	}
