@@ -46,3 +46,26 @@ func TestTheCountIsOfTheStepsShown(t *testing.T) {
 func leavingHostname(f *fakeCluster) {
 	f.objects[0].SetDeletionTimestamp(&metav1.Time{Time: noon})
 }
+
+// The sentence on top of the page is not said again by the step that holds the object up.
+func TestWhatIsInTheWayIsSaidOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		site           func(testing.TB) *fakeCluster
+		path, sentence string
+	}{
+		"a rollout":                 {shopSite, atShop, "1 of 3 Pods run the new version."},
+		"a hostname that is taken":  {hostnameSite, atHostnames + "lost", "Another team has taken.payments.example.com"},
+		"a bucket that cannot go":   {busySite, "/teams/payments/s3buckets/import-tmp", "Emptying the bucket: 12400"},
+		"a bucket that was refused": {busySite, "/teams/payments/s3buckets/ledger-archive", "is taken by somebody else"},
+	} {
+		html := mainOf(t, visit(t, c.site(t), developer, c.path).Body.String())
+		status, rest, _ := strings.Cut(html, `id="tabs"`)
+		steps, _, _ := strings.Cut(after(rest, "<h2>Progress</h2>"), "</ol>")
+		if !strings.Contains(status, c.sentence) {
+			t.Errorf("%s: the status does not say %q:\n%s", name, c.sentence, status)
+		}
+		if strings.Contains(steps, c.sentence) {
+			t.Errorf("%s: the steps say %q again:\n%s", name, c.sentence, steps)
+		}
+	}
+}

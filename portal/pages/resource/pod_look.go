@@ -79,7 +79,7 @@ func containerLook(s *corev1.ContainerStatus) views.Look {
 	case st.Waiting != nil && st.Waiting.Reason == "CrashLoopBackOff":
 		return views.Look{
 			Word: "Keeps crashing", Icon: "alert", Tone: "bad",
-			Text: humanize.Join(ending(s.LastTerminationState.Terminated), "Kubernetes starts it again, less and less often."),
+			Text: humanize.Join(ending(s.LastTerminationState.Terminated), "Kubernetes keeps restarting it."),
 		}
 	case st.Waiting != nil && troubles[st.Waiting.Reason] != "":
 		return views.Look{Word: troubles[st.Waiting.Reason], Icon: "alert", Tone: "bad", Text: humanize.Sentence(st.Waiting.Message)}
@@ -95,17 +95,17 @@ func containerLook(s *corev1.ContainerStatus) views.Look {
 	return views.Look{Word: "Starting", Icon: "spin", Tone: "busy"}
 }
 
-// ending tells how a container ended, in a sentence; "" while that is not known.
+// ending tells how a container ended, in as few words as a table has room for; "" while that is not known.
 func ending(t *corev1.ContainerStateTerminated) string {
 	switch {
 	case t == nil:
 		return ""
 	case t.Reason == "OOMKilled":
-		return fmt.Sprintf("It was killed because it used more memory than its limit (exit code %d, OOMKilled).", t.ExitCode)
+		return fmt.Sprintf("Killed for using more memory than its limit (exit code %d, OOMKilled).", t.ExitCode)
 	case t.Reason == "" || t.Reason == "Error":
-		return fmt.Sprintf("It ended with exit code %d.", t.ExitCode)
+		return fmt.Sprintf("Exit code %d.", t.ExitCode)
 	}
-	return fmt.Sprintf("It ended with exit code %d (%s).", t.ExitCode, t.Reason)
+	return fmt.Sprintf("Exit code %d (%s).", t.ExitCode, t.Reason)
 }
 
 // podLastWords returns those of the container that ended last.

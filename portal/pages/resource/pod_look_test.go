@@ -36,16 +36,16 @@ func TestAPodsStateInWords(t *testing.T) {
 		"no image for long":      {with("Pending", waiting("ImagePullBackOff", "back-off pulling image"), none), false, "Image cannot be pulled", "Back-off pulling image.", "bad"},
 		"no Secret":              {with("Pending", waiting("CreateContainerConfigError", `secret "db" not found`), none), false, "Configuration is missing", `Secret "db" not found.`, "bad"},
 		"no such command":        {with("Pending", waiting("RunContainerError", "exec: no such file"), none), false, "Cannot be started", "exec: no such file.", "bad"},
-		"crashing":               {with("Running", waiting("CrashLoopBackOff", ""), ended(2, "Error")), false, "Keeps crashing", "It ended with exit code 2. Kubernetes starts it again, less and less often.", "bad"},
-		"crashing unseen":        {with("Running", waiting("CrashLoopBackOff", ""), none), false, "Keeps crashing", "Kubernetes starts it again, less and less often.", "bad"},
-		"out of memory":          {with("Running", ended(137, "OOMKilled"), none), false, "Crashed", "It was killed because it used more memory than its limit (exit code 137, OOMKilled).", "bad"},
-		"crashed":                {with("Running", ended(1, "Error"), none), false, "Crashed", "It ended with exit code 1.", "bad"},
-		"crashed for a reason":   {with("Running", ended(128, "StartError"), none), false, "Crashed", "It ended with exit code 128 (StartError).", "bad"},
+		"crashing":               {with("Running", waiting("CrashLoopBackOff", ""), ended(2, "Error")), false, "Keeps crashing", "Exit code 2. Kubernetes keeps restarting it.", "bad"},
+		"crashing unseen":        {with("Running", waiting("CrashLoopBackOff", ""), none), false, "Keeps crashing", "Kubernetes keeps restarting it.", "bad"},
+		"out of memory":          {with("Running", ended(137, "OOMKilled"), none), false, "Crashed", "Killed for using more memory than its limit (exit code 137, OOMKilled).", "bad"},
+		"crashed":                {with("Running", ended(1, "Error"), none), false, "Crashed", "Exit code 1.", "bad"},
+		"crashed for a reason":   {with("Running", ended(128, "StartError"), none), false, "Crashed", "Exit code 128 (StartError).", "bad"},
 		"evicted":                {corev1.PodStatus{Phase: "Failed", Reason: "Evicted", Message: "the node was low on memory"}, false, "Failed", "Evicted: the node was low on memory.", "bad"},
 		"ended":                  {corev1.PodStatus{Phase: "Succeeded"}, false, "Ended", "", "idle"},
 		"its node is away":       {corev1.PodStatus{Phase: "Running", Reason: "NodeLost"}, false, "Not known", "Its node does not answer.", "warn"},
 		"going, whatever it was": {with("Running", waiting("CrashLoopBackOff", ""), none), true, "Terminating", "It finishes what it does, then it goes.", "idle"},
-		"a failed preparation":   {corev1.PodStatus{Phase: "Pending", InitContainerStatuses: []corev1.ContainerStatus{{Name: "migrate", State: ended(3, "Error")}}}, false, "Crashed", "It ended with exit code 3.", "bad"},
+		"a failed preparation":   {corev1.PodStatus{Phase: "Pending", InitContainerStatuses: []corev1.ContainerStatus{{Name: "migrate", State: ended(3, "Error")}}}, false, "Crashed", "Exit code 3.", "bad"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.Pod{Status: c.status}

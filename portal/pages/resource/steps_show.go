@@ -90,6 +90,16 @@ func ownSteps(f status.Facts, k catalog.Kind, r views.Resource, now time.Time) (
 	return steps, told
 }
 
+// saidOnce leaves out of the steps what stands above them already.
+func saidOnce(steps []views.Step, headline string) []views.Step {
+	for i := range steps {
+		if steps[i].Text == headline {
+			steps[i].Text = ""
+		}
+	}
+	return steps
+}
+
 // inAWS tells whether the resource exists at the provider.
 func inAWS(f status.Facts, obj *unstructured.Unstructured) views.Step {
 	arn := catalog.TextAt(obj, "status", "arn")
