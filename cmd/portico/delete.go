@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/portico-platform/portico/api/v1alpha1"
+	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/portal/client"
 	"github.com/portico-platform/portico/portal/status"
 )
@@ -130,14 +131,20 @@ func (a *app) deleteDry(ctx context.Context, t target) error {
 
 // loss says in words what deleting the object does.
 func (a *app) loss(t target, o *object) string {
-	policy, _, _ := unstructured.NestedString(o.Object, "spec", "deletionPolicy")
+	policy := v1alpha1.DeletionPolicy(catalog.TextAt(o, "spec", "deletionPolicy"))
 	d := t.kind.Deletion
 	what := refOf(t.kind, t.name) + inWords(t.namespace)
 	switch lossy, _, _ := unstructured.NestedBool(o.Object, "spec", d.Lossy); {
-	case policy == "Retain":
+	case catalog.TextAt(o, "spec", "managementPolicy") == string(v1alpha1.ManagementObserve):
+		return what + " will be forgotten by Portico, which only observes it; nothing changes in AWS."
+	case policy == v1alpha1.DeletionRetain:
 		return what + " will be forgotten by Portico; what it stands for in AWS stays."
+	case policy == v1alpha1.DeletionOrphan:
+		return what + " will be forgotten by Portico; what it stands for in AWS stays, without Portico's tags."
+	case policy == v1alpha1.DeletionStop:
+		return what + " will be forgotten by Portico; what it stands for in AWS is stopped and stays."
 	case d.Effect == "" || (d.Lossy != "" && lossy):
 		return strings.TrimSpace(what + " will be deleted. " + d.LossyEffect)
 	}
-	return strings.TrimSpace(what + " will be deleted. " + d.Effect)
+	return strings.TrimSpace(what + " will be deleted. " + t.kind.EffectOn(o))
 }

@@ -66,3 +66,30 @@ func TestWhatIsInUseIsNotAskedAbout(t *testing.T) {
 		t.Errorf("said %s", said)
 	}
 }
+
+// Before a database goes, its owner reads under which name its data stays; and what stays in AWS is not said to be deleted.
+func TestWhatADeletionDoesIsSaidBefore(t *testing.T) {
+	const databases = "/namespaces/payments/rdsinstances"
+	for name, c := range map[string]struct{ spec, says, hides string }{
+		"a final snapshot":   {`{"deletionPolicy": "Delete"}`, "The snapshot's name is payments-ledger-1a2b-final-0f1e2d3c.", ""},
+		"a chosen name":      {`{"deletionPolicy": "Delete", "finalSnapshotIdentifier": "farewell"}`, "The snapshot's name is farewell.", ""},
+		"no snapshot":        {`{"deletionPolicy": "Delete", "skipFinalSnapshot": true}`, "There is no way back.", "The snapshot's name"},
+		"it stays":           {`{"deletionPolicy": "Retain"}`, "what it stands for in AWS stays.", "will be deleted"},
+		"it is let go":       {`{"deletionPolicy": "Orphan"}`, "stays, without Portico's tags.", "will be deleted"},
+		"it is stopped":      {`{"deletionPolicy": "Stop"}`, "is stopped and stays.", "will be deleted"},
+		"it is only watched": {`{"deletionPolicy": "Delete", "managementPolicy": "Observe"}`, "nothing changes in AWS.", "will be deleted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPortal(t)
+			ledger := `{"apiVersion": "portico.dev/v1alpha1", "kind": "RDSInstance",
+				"metadata": {"name": "ledger", "namespace": "payments", "uid": "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0", "generation": 1},
+				"spec": `+c.spec+`, "status": {"dbInstanceIdentifier": "payments-ledger-1a2b"}}`
+			p.on("GET "+databases+"/ledger", 200, ledger, "ETag", etag)
+			p.on("DELETE "+databases+"/ledger?confirm=ledger&dryRun=All", 202, ledger)
+			said, _ := newTerminal(t, p.url).run(0, "delete", "rds", "ledger", "--dry-run")
+			if !strings.Contains(said, c.says) || c.hides != "" && strings.Contains(said, c.hides) {
+				t.Errorf("says %q, want %q and not %q", said, c.says, c.hides)
+			}
+		})
+	}
+}

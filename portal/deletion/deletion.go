@@ -21,7 +21,7 @@ func Effects(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
 // outcomes tells what becomes of the resource in AWS, and of what was made for it.
 func outcomes(obj *unstructured.Unstructured, k catalog.Kind) []views.Effect {
 	target := targetOf(obj, k)
-	list := policyEffects(obj, k.Deletion, target)
+	list := policyEffects(obj, k, target)
 	if status.FactsOf(obj).Lost() {
 		list = []views.Effect{{Icon: "info", Tone: "idle", Text: target + " is gone from AWS already: it was deleted outside Portico."}}
 	}
@@ -49,7 +49,8 @@ func observed(obj *unstructured.Unstructured) bool {
 	return catalog.TextAt(obj, "spec", "managementPolicy") == string(v1alpha1.ManagementObserve)
 }
 
-func policyEffects(obj *unstructured.Unstructured, d catalog.Deletion, target string) []views.Effect {
+func policyEffects(obj *unstructured.Unstructured, k catalog.Kind, target string) []views.Effect {
+	d := k.Deletion
 	switch v1alpha1.DeletionPolicy(catalog.TextAt(obj, "spec", "deletionPolicy")) {
 	case v1alpha1.DeletionRetain:
 		return []views.Effect{{Icon: "check", Tone: "good", Text: target + " and its data stay. The same request can take it back later."}}
@@ -61,7 +62,7 @@ func policyEffects(obj *unstructured.Unstructured, d catalog.Deletion, target st
 		if on, set := setting(obj, d.Protects); on && set {
 			return []views.Effect{{Icon: "lock", Tone: "warn", Text: "Nothing is deleted while " + d.Protects + " is on: AWS refuses it. The deletion waits until you switch that off."}}
 		}
-		data := views.Effect{Icon: "check", Tone: "good", Text: d.Effect}
+		data := views.Effect{Icon: "check", Tone: "good", Text: k.EffectOn(obj)}
 		if lossy(obj, d) {
 			data = views.Effect{Icon: "alert", Tone: "bad", Text: d.LossyEffect}
 		}

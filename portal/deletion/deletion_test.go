@@ -24,7 +24,7 @@ func TestDeletionIsToldAsItIs(t *testing.T) {
 		{"S3Bucket", map[string]any{"deletionPolicy": "Delete", "forceDestroy": true}, "with all data", "no way back"},
 		{"SQSQueue", map[string]any{"deletionPolicy": "Delete"}, "with all data", "messages in it are lost"},
 		{"SQSQueue", map[string]any{"deletionPolicy": "Retain"}, "stays", "its data stay"},
-		{"RDSInstance", map[string]any{"deletionPolicy": "Delete"}, "final snapshot", "final snapshot is taken first"},
+		{"RDSInstance", map[string]any{"deletionPolicy": "Delete"}, "final snapshot", "The snapshot's name is IDENTIFIER-final-"},
 		{"RDSInstance", map[string]any{"deletionPolicy": "Delete", "skipFinalSnapshot": true}, "with all data", "no way back"},
 		{"EC2Instance", map[string]any{"deletionPolicy": "Delete"}, "with all data", "terminated"},
 		{"EC2Instance", map[string]any{"deletionPolicy": "Delete", "disableApiTermination": true}, "with all data", "Nothing is deleted while disableApiTermination is on"},

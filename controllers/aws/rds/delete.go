@@ -3,7 +3,6 @@ package rds
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -52,7 +51,7 @@ func (i *instance) remove(ctx context.Context, obj *v1alpha1.RDSInstance, seen *
 	before := obj.Status.FinalSnapshotIdentifier
 	obj.Status.FinalSnapshotIdentifier = ""
 	if !obj.Spec.SkipFinalSnapshot {
-		in.FinalDBSnapshotIdentifier = aws.String(finalSnapshot(obj, seen))
+		in.FinalDBSnapshotIdentifier = aws.String(v1alpha1.FinalSnapshotName(obj.Spec.FinalSnapshotIdentifier, seen.identifier(), obj.UID))
 		obj.Status.FinalSnapshotIdentifier = *in.FinalDBSnapshotIdentifier
 	}
 	_, err := i.svc.DeleteDBInstance(ctx, in)
@@ -96,16 +95,6 @@ func (i *instance) prepare(ctx context.Context, obj *v1alpha1.RDSInstance, seen 
 	}
 	_, err := i.svc.ModifyDBInstance(ctx, in)
 	return explain(err)
-}
-
-// finalSnapshot returns the name under which the data is kept. It is of this object alone, so that another one of the same
-// name finds it free.
-func finalSnapshot(obj *v1alpha1.RDSInstance, seen *instanceState) string {
-	if obj.Spec.FinalSnapshotIdentifier != "" {
-		return obj.Spec.FinalSnapshotIdentifier
-	}
-	uid := string(obj.UID)
-	return fmt.Sprintf("%s-final-%s", seen.identifier(), uid[:min(8, len(uid))])
 }
 
 func snapshotNote(obj *v1alpha1.RDSInstance) string {

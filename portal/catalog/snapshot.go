@@ -1,0 +1,25 @@
+package catalog
+
+import (
+	"cmp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/portico-platform/portico/api/v1alpha1"
+)
+
+// EffectOn returns how a deletion keeps the data of obj from loss, with the name of the final snapshot if one is taken. Before the
+// operator has said which identifier the database has in RDS, it says how the name is made.
+func (k Kind) EffectOn(obj *unstructured.Unstructured) string {
+	if !k.Has("finalSnapshotIdentifier") {
+		return k.Deletion.Effect
+	}
+	chosen := TextAt(obj, "spec", "finalSnapshotIdentifier")
+	identifier := cmp.Or(TextAt(obj, "status", "dbInstanceIdentifier"), strings.ToLower(TextAt(obj, "spec", "dbInstanceIdentifier")))
+	name := v1alpha1.FinalSnapshotName(chosen, cmp.Or(identifier, "IDENTIFIER"), obj.GetUID())
+	if chosen == "" && identifier == "" {
+		name += ", where IDENTIFIER is the database's name in RDS"
+	}
+	return k.Deletion.Effect + " The snapshot's name is " + name + "."
+}
