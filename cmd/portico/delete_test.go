@@ -83,7 +83,7 @@ func TestWhatADeletionDoesIsSaidBefore(t *testing.T) {
 			p := newPortal(t)
 			ledger := `{"apiVersion": "portico.dev/v1alpha1", "kind": "RDSInstance",
 				"metadata": {"name": "ledger", "namespace": "payments", "uid": "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0", "generation": 1},
-				"spec": `+c.spec+`, "status": {"dbInstanceIdentifier": "payments-ledger-1a2b"}}`
+				"spec": ` + c.spec + `, "status": {"dbInstanceIdentifier": "payments-ledger-1a2b"}}`
 			p.on("GET "+databases+"/ledger", 200, ledger, "ETag", etag)
 			p.on("DELETE "+databases+"/ledger?confirm=ledger&dryRun=All", 202, ledger)
 			said, _ := newTerminal(t, p.url).run(0, "delete", "rds", "ledger", "--dry-run")

@@ -24,13 +24,12 @@ func (a *app) kindNamed(name string) (catalog.Kind, error) {
 	every := &cobra.Command{Use: "kinds"} // cobra knows what is meant by mistyped words
 	every.SuggestionsMinimumDistance = 3
 	for _, k := range a.kinds {
-		every.AddCommand(&cobra.Command{Use: strings.ToLower(strings.ReplaceAll(k.Title, " ", "-")), SuggestFor: names(k), Run: func(*cobra.Command, []string) {}})
+		every.AddCommand(&cobra.Command{Use: k.Word(), SuggestFor: names(k), Run: func(*cobra.Command, []string) {}})
 	}
 	near := every.SuggestionsFor(wanted)
 	for _, k := range a.kinds { // a part of its name, such as providers
-		word := strings.ToLower(strings.ReplaceAll(k.Title, " ", "-"))
-		if strings.Contains(squeezed(k.Name), strings.TrimSuffix(wanted, "s")) && !slices.Contains(near, word) {
-			near = append(near, word)
+		if strings.Contains(squeezed(k.Name), strings.TrimSuffix(wanted, "s")) && !slices.Contains(near, k.Word()) {
+			near = append(near, k.Word())
 		}
 	}
 	if len(near) > 0 {

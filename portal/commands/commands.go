@@ -52,6 +52,19 @@ func (t Target) kubectl() string {
 	return t.Kind.Plural + "/" + t.Name
 }
 
+// portico returns how the command line names the object.
+func (t Target) portico() string {
+	if t.Kind.Namespaced {
+		return t.Kind.Word() + " " + t.Name + " -n " + t.Namespace
+	}
+	return t.Kind.Word() + " " + t.Name
+}
+
+// apply returns the line that makes an object what text says, or makes it at all.
+func apply(text string) views.Command {
+	return views.Command{ID: "as-portico", Title: "portico", Text: "portico apply -f - <<'END'\n" + text + "END\n"}
+}
+
 // mergePatch returns what makes b of a (RFC 7396), as users write them.
 func mergePatch(a, b *unstructured.Unstructured) (string, error) {
 	from, err := json.Marshal(catalog.Clean(a).Object)
@@ -82,6 +95,7 @@ func Create(k catalog.Kind, namespace, text, portal string) ([]views.Command, er
 	}
 	return []views.Command{
 		{ID: "as-yaml", Title: "YAML", Text: text},
+		apply(text),
 		{ID: "as-kubectl", Title: "kubectl", Text: "kubectl create -f - <<'END'\n" + text + "END\n"},
 		{ID: "as-curl", Title: "curl", Text: curl("POST", portal+apiPath(k, namespace, ""), string(body))},
 	}, nil
@@ -99,6 +113,7 @@ func Edit(t Target, etag string, was, now *unstructured.Unstructured, text, port
 	}
 	return []views.Command{
 		{ID: "as-yaml", Title: "YAML", Text: text},
+		apply(text),
 		{ID: "as-kubectl", Title: "kubectl", Text: "kubectl patch " + t.kubectl() + " --type=merge --patch-file=/dev/stdin <<'END'\n" + patch + "\nEND\n"},
 		{ID: "as-curl", Title: "curl", Text: curl("PUT", portal+apiPath(t.Kind, t.Namespace, t.Name), string(body), "If-Match: "+etag)},
 	}, nil
@@ -108,11 +123,14 @@ func Edit(t Target, etag string, was, now *unstructured.Unstructured, text, port
 func Show(t Target, portal string) []views.Command {
 	address := portal + apiPath(t.Kind, t.Namespace, t.Name)
 	return []views.Command{
-		{ID: "to-get", Title: "See it", Text: "kubectl get " + t.kubectl() + " -o yaml"},
-		{ID: "to-wait", Title: "Wait until it is ready", Text: "kubectl wait --for=condition=Ready " + t.kubectl()},
+		{ID: "to-get", Title: "See it", Text: "portico get " + t.portico() + " -o yaml"},
+		{ID: "to-wait", Title: "Wait until it is ready", Text: "portico wait " + t.portico()},
+		{ID: "to-explain", Title: "What the fields mean", Text: "portico kinds " + t.Kind.Word()},
+		{ID: "to-kubectl", Title: "The same with kubectl", Text: strings.Join([]string{
+			"kubectl get " + t.kubectl() + " -o yaml", "kubectl wait --for=condition=Ready " + t.kubectl(), "kubectl explain " + t.Kind.Plural + ".spec",
+		}, "\n")},
 		{ID: "to-read", Title: "See it over REST", Text: reading(address, "")},
 		{ID: "to-follow", Title: "Follow it over REST", Text: reading(address+"?watch=true", "-N ")},
-		{ID: "to-explain", Title: "What the fields mean", Text: "kubectl explain " + t.Kind.Plural + ".spec"},
 	}
 }
 
@@ -124,7 +142,8 @@ func Change(t Target, etag string, obj *unstructured.Unstructured, portal string
 	}
 	put := curl("PUT", portal+apiPath(t.Kind, t.Namespace, t.Name), string(body), "If-Match: "+etag)
 	return []views.Command{
-		{ID: "to-edit", Title: "Edit it", Text: InEditor(t)},
+		{ID: "to-edit", Title: "Edit it", Text: "portico edit " + t.portico()},
+		{ID: "to-kubectl-edit", Title: "Edit it with kubectl", Text: InEditor(t)},
 		{ID: "to-put", Title: "Change it over REST, unless somebody else has", Text: put},
 	}, nil
 }
