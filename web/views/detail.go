@@ -88,6 +88,19 @@ var tabTitles = map[string]string{
 	TabOverview: "Overview", TabObjects: "Objects", TabConditions: "Conditions", TabEvents: "Events", TabActivity: "Activity", TabYAML: "YAML",
 }
 
+// latest returns the newest events that tell more than the sentence on top of the page, and what to say if there are none.
+func (d Detail) latest() (events []Happening, none string) {
+	for _, e := range d.Events {
+		if e.Text != d.Headline && len(events) < 3 {
+			events = append(events, e)
+		}
+	}
+	if len(d.Events) > 0 {
+		return events, "Nothing but what stands above."
+	}
+	return nil, d.NoEvents
+}
+
 // TabTitle returns what a tab adds to the title of its page, which is nothing for the overview.
 func TabTitle(tab string) string {
 	if tab == TabOverview {

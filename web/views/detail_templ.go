@@ -881,7 +881,7 @@ func overviewTab(d Detail) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = eventTable(d.Events[:min(3, len(d.Events))], d.NoEvents).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = eventTable(d.latest()).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
