@@ -22,7 +22,7 @@ func (p *Pages) resources(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s := p.SpaceOf(r)
-	p.Ahead(r.Context(), id, cluster.RightsTo("list", s.Listed, s.Namespace)...)
+	p.Ahead(r.Context(), id, slices.Concat(cluster.RightsTo("list", s.Listed, s.Namespace), cluster.RightsTo("create", s.Kinds, s.Namespace))...)
 	frame, err := p.Frame(r, id, s, "Resources")
 	if err != nil {
 		return err
@@ -31,6 +31,13 @@ func (p *Pages) resources(w http.ResponseWriter, r *http.Request) error {
 	list, err := p.list(r.Context(), id, s, frame, queryOf(r.URL.Query()))
 	if err != nil {
 		return err
+	}
+	if !s.Everywhere() && list.ViewOnly == "" {
+		offered, err := p.catalogOf(r.Context(), id, s, frame)
+		if err != nil {
+			return err
+		}
+		list.Offered = offered.Tiles
 	}
 	if r.Header.Get("HX-Request") == "true" { // the filters' own address has empty fields in it
 		w.Header().Set("HX-Replace-Url", views.TeamPath(s.Team.ID)+list.Query.Encode())

@@ -134,12 +134,14 @@ type List struct {
 	Everywhere bool
 	// ViewOnly is why the reader can request nothing here; "" for those who can.
 	ViewOnly string
-	Teams    []Choice
-	Rows     []Resource
-	Total    int  // of all resources, of the chosen team if there is one
-	Matches  int  // of those that match the query
-	Batches  int  // at least 1
-	Barred   bool // the reader may not look into the chosen team, or there is no such team
+	// Offered are the kinds of the catalog, whose forms the page leads to.
+	Offered []Tile
+	Teams   []Choice
+	Rows    []Resource
+	Total   int  // of all resources, of the chosen team if there is one
+	Matches int  // of those that match the query
+	Batches int  // at least 1
+	Barred  bool // the reader may not look into the chosen team, or there is no such team
 	// Hidden are the kinds that the reader may not list, in words: neither shown nor counted.
 	Hidden []string
 }
