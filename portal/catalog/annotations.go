@@ -22,8 +22,23 @@ func (k *Kind) readForm(annotations map[string]string) {
 	k.Sections = sections(annotations[prefix+"sections"])
 	k.People = below("spec", listed(annotations[prefix+"people"]))
 	k.Changes = changes(annotations[prefix+"change-effects"])
+	k.Begins = values(listed(annotations[prefix+"begins"]))
 	k.Names = listed(annotations[prefix+"names"])
 	k.Steps = steps(listed(annotations[prefix+"steps"]))
+}
+
+// Value is what a field has, as forms write it.
+type Value struct{ Field, Text string } // Field is its name in spec
+
+// values reads what fields have: field=value.
+func values(pairs []string) []Value {
+	var all []Value
+	for _, one := range pairs {
+		if field, text, ok := strings.Cut(one, "="); ok {
+			all = append(all, Value{field, text})
+		}
+	}
+	return all
 }
 
 // sections reads the parts of a form: title=fields, separated by bars. The title of a folded one ends in a question mark.

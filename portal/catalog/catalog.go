@@ -42,6 +42,7 @@ type Kind struct {
 	Deletion   Deletion
 	Refers     []Reference // to objects of the same namespace
 	Changes    []Change    // what changing a field does besides changing the object
+	Begins     []Value     // what the form of a new object has in its fields
 	Names      []string    // of fields that name what nobody else may have: another object needs other ones
 	Steps      []Step      // in which an object becomes ready, in order; Ready itself is none
 	Sections   []Section   // in which the form asks for it; none: one after the other

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
 )
@@ -15,6 +17,7 @@ const deletionPolicy = "deletionPolicy"
 func Fresh(kind catalog.Kind, query url.Values, facts Facts, offers Offers) Draft {
 	values := url.Values{}
 	offers.first(kind, values)
+	offers.begin(subject{kind, facts}, values)
 	for _, f := range kind.Fields {
 		if f = offers.narrowed(f); f.Required && len(f.Options) == 1 {
 			values.Set(f.Path, f.Options[0])
@@ -26,9 +29,25 @@ func Fresh(kind catalog.Kind, query url.Values, facts Facts, offers Offers) Draf
 		}
 	}
 	if kind.Name == v1alpha1.KindTeam {
-		begin(values, offers)
+		beginTeam(values, offers)
 	}
 	return subject{kind, facts}.fromForm(values)
+}
+
+// begin fills in what the kind begins with, as far as the guardrails allow it. It is there to be read and changed, for the API
+// server knows no such defaults.
+func (o Offers) begin(s subject, values url.Values) {
+	b := builder{subject: s, Offers: o, values: values}
+	for _, v := range s.kind.Begins {
+		path := "spec." + v.Field
+		if why, _ := b.required(path); why == "" {
+			values.Set(path, v.Text)
+		}
+		spec, _, _ := unstructured.NestedMap(s.fromForm(values).Object.Object, "spec")
+		if slices.ContainsFunc(b.rules(path), func(r rule) bool { return r.Refused(spec, r.limits) != nil }) {
+			values.Del(path)
+		}
+	}
 }
 
 // first fills in the only AWS account, or the one that the team prefers, and what the team wants to become of things when

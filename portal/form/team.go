@@ -21,8 +21,8 @@ import (
 // regionsField are the regions of an AWS account that a Team can use.
 const regionsField = "spec.providers[].regions"
 
-// begin fills in what a new Team most likely has: one member, and the AWS account if there is but one.
-func begin(values url.Values, offers Offers) {
+// beginTeam fills in what a new Team most likely has: one member, and the AWS account if there is but one.
+func beginTeam(values url.Values, offers Offers) {
 	values.Set("spec.members[0]", "{}")
 	values.Set("spec.members[0].role", string(v1alpha1.TeamDeveloper))
 	if len(offers.Regions) == 1 {
