@@ -119,6 +119,9 @@ func (s subject) fromForm(values url.Values) Draft {
 		d.Object.SetName(s.Edit.Name)
 	}
 	if d.Object.GetName() == "" {
+		d.Object.SetName(s.nameFor(d.Object))
+	}
+	if d.Object.GetName() == "" {
 		d.Unread = append(catalog.FieldErrors{{Field: NameField, Message: catalog.Required}}, d.Unread...)
 	}
 	return d

@@ -27,6 +27,10 @@ func (b builder) form() (basic, advanced []views.Field) {
 		Value: b.values.Get(NameField),
 		Hint:  "How you find it here and with kubectl: lower-case letters, digits and hyphens.",
 	})
+	if b.namesItself() {
+		basic[0].Required = false
+		basic[0].Hint += " Left empty, it is the first part of the hostname."
+	}
 	if b.Edit != nil {
 		basic[0].Widget, basic[0].Required = views.Fixed, false
 		basic[0].Value, basic[0].Hint = b.Edit.Name, "Cannot be changed: it is how others find it."

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/portico-platform/portico/api/v1alpha1"
 	"github.com/portico-platform/portico/portal/catalog"
 	"github.com/portico-platform/portico/web/views"
@@ -12,6 +15,22 @@ import (
 
 // HostnameField is the input of a hostname.
 const HostnameField = "spec.hostname"
+
+// namesItself reports whether an object of the kind is named after what it asks for, if it is given no name.
+func (s subject) namesItself() bool { return s.kind.Name == v1alpha1.KindGatewayHostnameRequest }
+
+// nameFor returns the name of an object that was given none: a request for shop.example.com, or for *.shop.example.com, is called
+// shop. It returns "" if that would be no name, or the kind is not named like that.
+func (s subject) nameFor(obj *unstructured.Unstructured) string {
+	if !s.namesItself() {
+		return ""
+	}
+	first, _, _ := strings.Cut(strings.TrimPrefix(strings.ToLower(catalog.TextAt(obj, "spec", "hostname")), "*."), ".")
+	if len(validation.IsDNS1123Label(first)) > 0 {
+		return ""
+	}
+	return first
+}
 
 // suggestHostnames tells at the input of a hostname what the team's grant allows.
 func (b builder) suggestHostnames(fields []views.Field) {

@@ -157,7 +157,7 @@ func TestWithoutScripts(t *testing.T) {
 		"what is not granted is a warning": {hostnameSite, hostnameForm("review", "x.example.net"), 200, "does not allow this", ""},
 		"what is no hostname is an error":  {hostnameSite, hostnameForm("review", "a_b.payments.example.com"), 422, `href="#f-spec-hostname"`, "Request it"},
 		"as YAML too":                      {hostnameSite, url.Values{"do": {"review"}, "yaml": {"metadata: {name: x}\nspec: {hostname: a_b.example.com}"}}, 422, "spec.hostname: ", "Request it"},
-		"other errors keep the check":      {hostnameSite, url.Values{"do": {"review"}, "spec.hostname": {"taken.payments.example.com"}}, 422, "Another team has", ""},
+		"other errors keep the check":      {hostnameSite, url.Values{"do": {"review"}, "base": {"damaged: ["}, "spec.hostname": {"taken.payments.example.com"}}, 422, "Another team has", ""},
 		"nothing is said of nothing":       {hostnameSite, hostnameForm("check", ""), 200, `id="f-spec-hostname-check"`, "Not valid"},
 	} {
 		t.Run(name, func(t *testing.T) {
