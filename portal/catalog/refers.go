@@ -127,6 +127,15 @@ func (k Kind) Reference(path string) (Reference, bool) {
 	return k.Refers[i], true
 }
 
+// ReferenceIn finds the reference that each object of the list at path has.
+func (k Kind) ReferenceIn(list string) (Reference, bool) {
+	i := slices.IndexFunc(k.Refers, func(r Reference) bool { return parent(r.Path) == pattern(list)+"[]" })
+	if i < 0 {
+		return Reference{}, false
+	}
+	return k.Refers[i], true
+}
+
 // NameAt returns the path of the name of the reference that has a part at path.
 func (r Reference) NameAt(path string) string { return beside(path, leaf(r.Path)) }
 

@@ -3,6 +3,7 @@ package form
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/portico-platform/portico/api/guardrails"
 	"github.com/portico-platform/portico/api/v1alpha1"
@@ -91,6 +92,41 @@ func (b builder) named(r catalog.Reference, v views.Field) views.Field {
 		v.Value = chosen.Choice()
 	}
 	return v
+}
+
+// maxAddable is how many objects have a button of their own that adds a row: more are easier to find in the row's list.
+const maxAddable = 12
+
+// addable returns the objects that another row of a list can name, for a button each; none if there are too many.
+func (b builder) addable(list string) []views.Choice {
+	r, ok := b.kind.ReferenceIn(list)
+	if !ok || !b.Choices.chooses(r) {
+		return nil
+	}
+	var all []views.Choice
+	for _, kind := range r.Kinds {
+		for _, o := range b.Choices[kind].Options {
+			if !b.names(list, r, catalog.Target{Kind: kind, Name: o.Value}) {
+				o = b.option(r, kind, o)
+				all = append(all, views.Choice{Value: o.Value, Label: strings.ToLower(cmp.Or(b.Choices[kind].Title, kind)) + " " + o.Label})
+			}
+		}
+	}
+	if len(all) > maxAddable {
+		return nil
+	}
+	return all
+}
+
+// names reports whether a row of the list names the object already.
+func (b builder) names(list string, r catalog.Reference, t catalog.Target) bool {
+	for i := range b.rows[list] {
+		name := r.NameAt(catalog.Index(list, i) + ".")
+		if b.values.Get(name) == t.Name && (r.Beside == "" || b.values.Get(r.KindAt(name)) == t.Kind) {
+			return true
+		}
+	}
+	return false
 }
 
 // atChoices moves errors about a kind that has no input of its own to the choice that it is made with.

@@ -164,6 +164,7 @@ func (b builder) array(f catalog.Field, v *views.Field) {
 			row := b.field(*f.Items, at, true)
 			v.Rows = append(v.Rows, views.Row{Name: at, Fields: row.Fields})
 		}
+		v.Addable = b.addable(v.Name)
 		compact(v)
 	}
 }

@@ -68,8 +68,10 @@ func maxRowsOf(f catalog.Field) int {
 	return int(min(*f.Limits.MaxItems, MaxRows))
 }
 
-// WithRow returns the draft with an empty row at the end of a list or map; what is full stays as it is, and says so.
-func (d Draft) WithRow(list string) Draft {
+// WithRow returns the draft with another row at the end of a list or map; what is full stays as it is, and says so. about is the
+// name of the list, after which the object that the row shall name may stand, apart by a space.
+func (d Draft) WithRow(about string) Draft {
+	list, choice, _ := strings.Cut(about, " ")
 	f, ok := fieldAt(d.kind.Fields, list)
 	if !ok {
 		return d
@@ -84,6 +86,9 @@ func (d Draft) WithRow(list string) Draft {
 		value = ""
 	}
 	values.Set(name, value)
+	if r, ok := d.kind.ReferenceIn(list); ok && choice != "" {
+		values.Set(r.NameAt(row+"."), choice)
+	}
 	out := d.fromForm(values)
 	if err := out.TooManyRows(); err != nil {
 		d.Errors = catalog.FieldErrors{{Field: list, Message: err.Error()}}

@@ -46,6 +46,7 @@ type Field struct {
 	Errors   []string
 	Fields   []Field  // of a group
 	Rows     []Row    // of a list or map
+	Addable  []Choice // of a list: the objects that another row can name, each with a button
 	Singular string   // what one row is called
 	Line     bool     // of a group or a list: its inputs stand beside each other
 	Columns  []Field  // of a list with Line: what explains the inputs of every row
