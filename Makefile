@@ -25,8 +25,8 @@ help: ## List the targets
 test-integration test-browser: export GOGC := 300
 
 # As our binaries are built, so that what was compiled for them serves here too.
-test-browser screenshots generate lint verify-generated: export CGO_ENABLED := 0
-test-browser screenshots generate lint verify-generated: export GOFLAGS = $(shell go env GOFLAGS) -trimpath
+test-browser screenshots walk generate lint verify-generated: export CGO_ENABLED := 0
+test-browser screenshots walk generate lint verify-generated: export GOFLAGS = $(shell go env GOFLAGS) -trimpath
 
 .PHONY: run
 run: $(build) ## Start the whole platform on loopback, until Ctrl-C
@@ -111,6 +111,12 @@ screenshots: $(build) ## Take the pictures of docs/screens.md again; about 5 min
 	@test/stack/chromium.sh
 	@rm -f docs/images/pages/*.webp
 	@PICTURES=$(CURDIR)/docs/images/pages go test -tags browser -count=1 -timeout=40m ./test/browser
+
+.PHONY: walk
+walk: $(build) ## Do in Chromium what a team does at first, and count clicks, fields and seconds; pictures in .run/walk
+	@$(build) run,browser
+	@test/stack/chromium.sh
+	@SCREENSHOTS=$(CURDIR)/.run/walk go test -tags browser -count=1 -v -run '^TestWalk$$' -timeout=10m ./test/browser
 
 .PHONY: fuzz
 fuzz: $(build) ## Throw what nobody would send at the REST API and at every fuzz target; about 5 min and the build, SEED=n repeats
