@@ -451,7 +451,7 @@ type Activity struct {
 // CatalogDefaults is as in the document.
 type CatalogDefaults struct {
 	DeletionPolicy string `json:"deletionPolicy,omitempty"` // What becomes of AWS resources when their objects are deleted. A body that leaves it out gets the default of its kind.
-	Provider       string `json:"provider,omitempty"`       // AWSProvider of what names none. The cluster sees to it, whoever requests.
+	Provider       string `json:"provider,omitempty"`       // AWSProvider of what names none: the one that the team prefers, which the cluster sets for everybody, or the only one that the namespace can use, which clients fill in.
 }
 
 // CatalogItem is as in the document.
@@ -467,8 +467,17 @@ type CatalogItem struct {
 
 // Catalog is as in the document.
 type Catalog struct {
-	Defaults *CatalogDefaults `json:"defaults,omitempty"` // What forms and the command line begin with in the namespace asked for, as its team wants it; for those who may create something there.
-	Items    []CatalogItem    `json:"items"`
+	Defaults  *CatalogDefaults  `json:"defaults,omitempty"` // What forms and the command line begin with in the namespace asked for; for those who may create something there.
+	Items     []CatalogItem     `json:"items"`
+	Providers []CatalogProvider `json:"providers,omitempty"` // AWS accounts that requests in the namespace asked for can name in providerRef; for those who may create something there.
+}
+
+// CatalogProvider is as in the document.
+type CatalogProvider struct {
+	AccountID string `json:"accountID,omitempty"`
+	Name      string `json:"name"`
+	Ready     bool   `json:"ready"`
+	Region    string `json:"region,omitempty"`
 }
 
 // Checks is as in the document.

@@ -65,6 +65,7 @@ type RightsReader interface {
 	Ahead(ctx context.Context, id auth.Identity, rights ...cluster.Right)
 	Rights(ctx context.Context, id auth.Identity, kinds catalog.Catalog, namespace string) (map[string][]string, error)
 	Defaults(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) (v1alpha1.TeamDefaults, error)
+	Providers(ctx context.Context, id auth.Identity, k catalog.Kind, namespace string) ([]cluster.Provider, error)
 }
 
 // HostnameReader reports whether hostnames can be had, for a caller, after checking access.

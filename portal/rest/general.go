@@ -27,14 +27,23 @@ type meInput struct {
 
 type catalogOutput struct {
 	Body struct {
-		Items    []catalogItem    `json:"items"`
-		Defaults *catalogDefaults `json:"defaults,omitempty" doc:"What forms and the command line begin with in the namespace asked for, as its team wants it; for those who may create something there."`
+		Items     []catalogItem     `json:"items"`
+		Defaults  *catalogDefaults  `json:"defaults,omitempty" doc:"What forms and the command line begin with in the namespace asked for; for those who may create something there."`
+		Providers []catalogProvider `json:"providers,omitempty" doc:"AWS accounts that requests in the namespace asked for can name in providerRef; for those who may create something there."`
 	}
 }
 
 type catalogDefaults struct {
-	Provider       string `json:"provider,omitempty" doc:"AWSProvider of what names none. The cluster sees to it, whoever requests."`
+	Provider       string `json:"provider,omitempty" doc:"AWSProvider of what names none: the one that the team prefers, which the cluster sets for everybody, or the only one that the namespace can use, which clients fill in."`
 	DeletionPolicy string `json:"deletionPolicy,omitempty" doc:"What becomes of AWS resources when their objects are deleted. A body that leaves it out gets the default of its kind."`
+}
+
+// catalogProvider is an AWS account that a namespace can use.
+type catalogProvider struct {
+	Name      string `json:"name"`
+	Region    string `json:"region,omitempty"`
+	AccountID string `json:"accountID,omitempty"`
+	Ready     bool   `json:"ready"`
 }
 
 type catalogItem struct {
@@ -128,24 +137,34 @@ func (a *API) catalog(ctx context.Context, in *catalogInput) (*catalogOutput, er
 		}
 		out.Body.Items = append(out.Body.Items, item)
 	}
-	var err error
-	if out.Body.Defaults, err = a.defaults(ctx, kinds, may, in.Namespace); err != nil {
-		return nil, a.fail(ctx, err)
-	}
-	return out, nil
+	return out, a.addOffers(ctx, out, kinds, may, in.Namespace)
 }
 
-// defaults returns those of the team that has the namespace, for a caller who may create one of the kinds there, and nil if it has none.
-func (a *API) defaults(ctx context.Context, kinds catalog.Catalog, may map[string][]string, namespace string) (*catalogDefaults, error) {
+// addOffers adds the AWS accounts that requests in the namespace can name, and what they begin with, for a caller who may create one
+// of the kinds there.
+func (a *API) addOffers(ctx context.Context, out *catalogOutput, kinds catalog.Catalog, may map[string][]string, namespace string) error {
 	i := slices.IndexFunc(kinds, func(k catalog.Kind) bool { return slices.Contains(may[k.Plural], "create") })
 	if i < 0 {
-		return nil, nil
+		return nil
+	}
+	open, err := a.cluster.Providers(ctx, caller(ctx), kinds[i], namespace)
+	if err != nil {
+		return a.fail(ctx, err)
 	}
 	of, err := a.cluster.Defaults(ctx, caller(ctx), kinds[i], namespace)
-	if err != nil || of.Provider == "" && of.DeletionPolicy == "" {
-		return nil, err
+	if err != nil {
+		return a.fail(ctx, err)
 	}
-	return &catalogDefaults{Provider: of.Provider, DeletionPolicy: string(of.DeletionPolicy)}, nil
+	for _, p := range open {
+		out.Body.Providers = append(out.Body.Providers, catalogProvider{Name: p.Name, Region: p.Region, AccountID: p.AccountID, Ready: p.Ready})
+	}
+	if of.Provider == "" && len(open) == 1 {
+		of.Provider = open[0].Name
+	}
+	if of.Provider != "" || of.DeletionPolicy != "" {
+		out.Body.Defaults = &catalogDefaults{Provider: of.Provider, DeletionPolicy: string(of.DeletionPolicy)}
+	}
+	return nil
 }
 
 func (a *API) me(ctx context.Context, in *meInput) (*meOutput, error) {
