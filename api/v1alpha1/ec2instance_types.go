@@ -68,7 +68,7 @@ type EC2VolumeStatus struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:shortName=ec2,categories=portico
+// +kubebuilder:resource:shortName=ec2;vm,categories=portico
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.instanceState`
