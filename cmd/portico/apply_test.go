@@ -194,3 +194,33 @@ func TestWhatGetPrintsCanBeApplied(t *testing.T) {
 		}
 	}
 }
+
+func TestApplyWaitsForAllThatItWrote(t *testing.T) {
+	two := file + "---\n" + strings.ReplaceAll(file, "name: a", "name: b")
+	for _, c := range []struct {
+		name, stream string
+		args         []string
+		code         int
+		want         string
+	}{
+		{"until all is ready", snapshot(bucket("b", "True", "")), nil, 0, "Ready\nbucket a in payments is ready.\nReady\nbucket b in payments is ready.\n"},
+		{"and no longer than it may", snapshot(bucket("b", "False", "the name is taken")), []string{"--timeout", "1s"}, 3,
+			"portico: bucket b in payments is not ready after 1s (Needs you: The name is taken); it goes on without you, look with portico describe\n"},
+		{"but not without a change", "", []string{"--dry-run"}, 2, "portico: --dry-run changes nothing, so that there is nothing to wait for: leave out --wait\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPortal(t)
+			p.on("GET "+buckets+"/a", 404, noSuch)
+			p.on("POST "+buckets, 201, bucket("a", "Unknown", ""))
+			p.on("GET "+buckets+"/a?watch=true", 200, snapshot(bucket("a", "True", "")))
+			p.on("GET "+buckets+"/b", 200, bucket("b", "False", ""), "ETag", etag)
+			p.on("PUT "+buckets+"/b", 200, bucket("b", "False", ""))
+			p.on("GET "+buckets+"/b?watch=true", 200, c.stream)
+			term := newTerminal(t, p.url)
+			term.in = strings.NewReader(two)
+			if _, said := term.run(c.code, append([]string{"apply", "-f", "-", "--wait"}, c.args...)...); !strings.HasSuffix(said, c.want) {
+				t.Errorf("said %q, want %q", said, c.want)
+			}
+		})
+	}
+}

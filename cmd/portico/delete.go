@@ -50,7 +50,7 @@ nothing is deleted. What is in use is not deleted either: delete what uses it fi
 			if _, err := a.awaitThis(cmd.Context(), t, was, untilDeleted, timeout); err != nil {
 				return err
 			}
-			a.say("%s%s is deleted.", refOf(t.kind, t.name), inWords(t.namespace))
+			a.sayReached(t, untilDeleted)
 			return nil
 		},
 	}

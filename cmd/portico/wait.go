@@ -62,7 +62,7 @@ there is no such object to become ready.`,
 			if _, err := a.await(cmd.Context(), t, u, timeout); err != nil {
 				return err
 			}
-			a.say("%s%s is %s.", refOf(t.kind, t.name), inWords(t.namespace), u.word)
+			a.sayReached(t, u)
 			return nil
 		},
 	}
@@ -70,6 +70,19 @@ there is no such object to become ready.`,
 	a.complete(cmd, "for", []string{untilReady.word, untilDeleted.word})
 	a.waitFlags(cmd, nil, &timeout, "")
 	return cmd
+}
+
+func (a *app) sayReached(t target, u until) {
+	a.say("%s%s is %s.", refOf(t.kind, t.name), inWords(t.namespace), u.word)
+}
+
+// ready waits until the object is ready as it was just written, and says so.
+func (a *app) ready(ctx context.Context, t target, written *object, timeout time.Duration) error {
+	_, err := a.awaitThis(ctx, t, written, untilReady, timeout)
+	if err == nil {
+		a.sayReached(t, untilReady)
+	}
+	return err
 }
 
 // await waits for the object as Kubernetes has it now; see awaitThis.
