@@ -83,6 +83,7 @@ object, 6 you may not do this.`,
 		&cobra.Group{ID: "session", Title: "Login:"}, &cobra.Group{ID: "admin", Title: "For admins of a cluster:"})
 	group(root, "use", a.kindsCommand(), a.getCommand(), a.requestCommand(), a.applyCommand(), a.editCommand(), a.waitCommand(), a.deleteCommand())
 	group(root, "use", a.actCommands()...)
+	group(root, "use", a.scaleCommand(), a.rollbackCommand())
 	group(root, "use", a.secretCommand(), a.connectCommand())
 	group(root, "use", a.teamCommand())
 	group(root, "look", a.describeCommand(), a.eventsCommand(), a.activityCommand(), a.logsCommand())
