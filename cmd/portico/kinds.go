@@ -24,13 +24,12 @@ func (a *app) kindNamed(name string) (catalog.Kind, error) {
 	every := &cobra.Command{Use: "kinds"} // cobra knows what is meant by mistyped words
 	every.SuggestionsMinimumDistance = 3
 	for _, k := range a.kinds {
-		every.AddCommand(&cobra.Command{Use: strings.ToLower(strings.ReplaceAll(k.Title, " ", "-")), SuggestFor: names(k), Run: func(*cobra.Command, []string) {}})
+		every.AddCommand(&cobra.Command{Use: word(k), SuggestFor: names(k), Run: func(*cobra.Command, []string) {}})
 	}
 	near := every.SuggestionsFor(wanted)
 	for _, k := range a.kinds { // a part of its name, such as providers
-		word := strings.ToLower(strings.ReplaceAll(k.Title, " ", "-"))
-		if strings.Contains(squeezed(k.Name), strings.TrimSuffix(wanted, "s")) && !slices.Contains(near, word) {
-			near = append(near, word)
+		if strings.Contains(squeezed(k.Name), strings.TrimSuffix(wanted, "s")) && !slices.Contains(near, word(k)) {
+			near = append(near, word(k))
 		}
 	}
 	if len(near) > 0 {
@@ -49,6 +48,9 @@ func names(k catalog.Kind) []string {
 	}
 	return append(all, k.ShortNames...)
 }
+
+// word returns the kind's title as one word of a command line, such as web-app.
+func word(k catalog.Kind) string { return strings.ToLower(strings.ReplaceAll(k.Title, " ", "-")) }
 
 // squeezed returns a name in lower case without spaces and hyphens.
 func squeezed(name string) string {
@@ -76,6 +78,15 @@ func (t target) objects() objects { return t.api.Of(wire(t.kind), t.namespace) }
 // moment ago.
 func (t target) current(ctx context.Context) (*result, error) {
 	return t.objects().Get(ctx, t.name, client.GetOptions{CacheControl: "no-cache"})
+}
+
+// found returns the target with its object as Kubernetes has it now.
+func (t target) found(ctx context.Context) (target, *object, error) {
+	got, err := t.current(ctx)
+	if err != nil {
+		return t, nil, err
+	}
+	return t, &got.Object, nil
 }
 
 // target understands KIND NAME and KIND/NAME.

@@ -19,7 +19,7 @@ func TestDescribingShowsWhatMayBeSeen(t *testing.T) {
 		shown          []string
 		said           string
 	}{
-		{"all of it", reply{status: 200, body: allowed}, reply{status: 200, body: checked}, 0, []string{"Last checked: 60s ago: all is as declared", "Messages:     7", "Normal   Created   4m    2       made it"}, ""},
+		{"all of it", reply{status: 200, body: allowed}, reply{status: 200, body: checked}, 0, []string{"Last checked:    60s ago: all is as declared", "Messages:        7", "Normal   Created   4m    2       made it"}, ""},
 		{"without the right to events", reply{status: 403, body: forbidden}, reply{status: 200, body: checked}, 0, []string{"all is as declared"}, "The events are not shown: you may not list events in namespace payments\n"},
 		{"without the right to checks", reply{status: 200, body: allowed}, reply{status: 403, body: `{"detail": "you may not get it"}`}, 0, []string{"made it"}, "The checks are not shown: you may not get it\n"},
 		{"while events cannot be read", reply{status: 500, body: `{"detail": "went wrong"}`}, reply{status: 200, body: checked}, 1, []string{"all is as declared"}, "portico: went wrong\n"},
@@ -30,7 +30,7 @@ func TestDescribingShowsWhatMayBeSeen(t *testing.T) {
 			p.on("GET "+buckets+"/a/events", c.events.status, c.events.body)
 			p.on("GET "+buckets+"/a/checks", c.checks.status, c.checks.body)
 			out, said := newTerminal(t, p.url).run(c.code, "describe", "bucket", "a")
-			for _, want := range append(c.shown, "Name:", "CONDITION") {
+			for _, want := range append(c.shown, "Name:", "STEP", "AWS account:     aws", "Ready   done    30m") {
 				if !strings.Contains(out, want) {
 					t.Errorf("lacks %q: %s", want, out)
 				}
@@ -39,6 +39,46 @@ func TestDescribingShowsWhatMayBeSeen(t *testing.T) {
 				t.Errorf("said %q, want %q", said, c.said)
 			}
 		})
+	}
+}
+
+// nowhere makes the portal answer that no kind has an object of the name.
+func (f *fake) nowhere(name string) {
+	for _, plural := range []string{"s3buckets", "rdsinstances", "databaseusers", "gatewayhostnamerequests", "sqsqueues", "accessbindings", "snstopics", "ec2instances", "webapps"} {
+		f.on("GET /namespaces/payments/"+plural+"/"+name, 404, noSuch)
+	}
+}
+
+func TestDescribingByNameAlone(t *testing.T) {
+	p := newPortal(t)
+	p.nowhere("shop")
+	p.on("GET "+shop, 200, webapp(`"image": "shop:2"`), "ETag", etag)
+	p.on("GET "+shop+"/events", 200, `{"items": []}`)
+	p.on("GET "+shop+"/checks", 200, `{"state": "unchecked"}`)
+	term := newTerminal(t, p.url)
+	out, _ := term.run(0, "describe", "shop")
+	for _, want := range []string{
+		"Kind:            Web app (WebApp)", "Rolled out              waiting                    Not started yet.", "Ready                   done\n",
+		"VERSION   IMAGE    AGE   COPIES\n3         shop:2   60m   2\n2         shop:1   24h   0\n",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("lacks %q: %s", want, out)
+		}
+	}
+	if n := p.times("GET /me"); n != 1 {
+		t.Errorf("asked %d times for the namespace", n)
+	}
+	p.on("GET "+buckets+"/shop", 200, bucket("shop", "True", ""), "ETag", etag)
+	if _, said := term.run(2, "describe", "shop"); !strings.Contains(said, "there is a bucket shop and a web app shop: name the kind too, such as bucket shop") {
+		t.Errorf("said %q", said)
+	}
+	p.nowhere("shop")
+	if _, said := term.run(5, "describe", "shop"); said != "portico: nothing here is called shop\n  See what there is with portico get.\n" {
+		t.Errorf("said %q", said)
+	}
+	p.on("GET "+databases+"/shop", 403, `{"status": 403, "detail": "you may not get it"}`)
+	if _, said := term.run(5, "describe", "shop"); !strings.Contains(said, "nothing here is called shop, as far as you can look: you have no access to rdsinstances\n") {
+		t.Errorf("said %q", said)
 	}
 }
 
