@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -26,6 +27,7 @@ type app struct {
 	caFile    string            // as the flag has it
 	started   bool              // the command line was understood
 	transport http.RoundTripper // made by via
+	lines     *bufio.Reader     // of in, made by line
 }
 
 // run runs the command and returns its exit code.

@@ -154,7 +154,7 @@ func (a *app) carryOut(ctx context.Context, cluster *backup.Cluster, plan *backu
 		a.say("  %s", clean(step.Does))
 	}
 	if !yes {
-		if err := a.confirmed(); err != nil {
+		if err := a.confirmed(ctx); err != nil {
 			return err
 		}
 	}

@@ -95,7 +95,7 @@ func (a *app) fix(ctx context.Context, cluster *check.Cluster, yes bool) error {
 		a.say("  %s", clean(s.Does))
 	}
 	if !yes {
-		if err := a.confirmed(); err != nil {
+		if err := a.confirmed(ctx); err != nil {
 			return err
 		}
 	}

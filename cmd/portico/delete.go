@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -76,7 +74,7 @@ func (a *app) delete(ctx context.Context, t target, how deletion) (*object, erro
 		return nil, err
 	}
 	if !how.decided() {
-		if how.name, err = a.askName(t, &got.Object); err != nil {
+		if how.name, err = a.askName(ctx, t, &got.Object); err != nil {
 			return nil, err
 		}
 	}
@@ -90,21 +88,17 @@ func (a *app) delete(ctx context.Context, t target, how deletion) (*object, erro
 }
 
 // askName says what a deletion does, asks for the object's name and returns it. What is in use is not asked about.
-func (a *app) askName(t target, o *object) (string, error) {
+func (a *app) askName(ctx context.Context, t target, o *object) (string, error) {
 	if users := status.UsersOf(o); users != "" {
 		return "", &forbiddenError{fmt.Sprintf("%s%s is in use by %s: delete what uses it first, or take %s out of its spec. Nothing was deleted",
 			refOf(t.kind, t.name), inWords(t.namespace), users, t.name)}
 	}
 	a.say("%s", a.loss(t, o))
-	_, _ = fmt.Fprintf(a.err, "Type the name %s to delete it: ", clean(t.name))
-	typed, err := bufio.NewReader(a.in).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("reading the name: %w", err)
+	typed, err := a.line(ctx, fmt.Sprintf("Type the name %s to delete it: ", clean(t.name)))
+	if err == nil && typed != t.name {
+		err = errors.New("that is not its name: nothing was deleted")
 	}
-	if strings.TrimSpace(typed) != t.name {
-		return "", errors.New("that is not its name: nothing was deleted")
-	}
-	return t.name, nil
+	return typed, err
 }
 
 // explainRefusal says how a deletion is confirmed here, if that is what was missing.

@@ -42,7 +42,7 @@ func (a *app) deleteSecret(ctx context.Context, name string, keys []string, yes 
 		return err
 	}
 	if !yes {
-		if err := a.saySecretUse(is, what); err != nil {
+		if err := a.saySecretUse(ctx, is, what); err != nil {
 			return err
 		}
 	}
@@ -92,10 +92,10 @@ func hasKeys(is client.SecretValues, keys []string) error {
 }
 
 // saySecretUse says what will go and what uses it, and asks.
-func (a *app) saySecretUse(is client.SecretValues, what string) error {
+func (a *app) saySecretUse(ctx context.Context, is client.SecretValues, what string) error {
 	a.say("%s will be deleted. There is no way back.", what)
 	for _, u := range is.UsedBy {
 		a.say("%s %s uses it, and cannot start without it.", clean(u.Kind), clean(u.Name))
 	}
-	return a.confirmed()
+	return a.confirmed(ctx)
 }

@@ -54,7 +54,7 @@ func (a *app) endSessions(ctx context.Context, user string, yes bool) error {
 		}
 		a.say("%s will be signed out of the portal everywhere, and tokens issued until now will be refused. Who is not blocked at the "+
 			"identity provider can sign in again; kubectl goes on working.", clean(would.User))
-		if err := a.confirmed(); err != nil {
+		if err := a.confirmed(ctx); err != nil {
 			return err
 		}
 	}

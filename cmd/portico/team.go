@@ -178,7 +178,7 @@ func (a *app) suspendCommand() *cobra.Command {
 					return usagef("nobody can be asked here whether you mean it: add --yes")
 				}
 				a.say("The members of team %s will only be able to look. What runs goes on.", clean(args[0]))
-				if err := a.confirmed(); err != nil {
+				if err := a.confirmed(cmd.Context()); err != nil {
 					return err
 				}
 			}
