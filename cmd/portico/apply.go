@@ -20,13 +20,12 @@ func (a *app) applyCommand() *cobra.Command {
 	var files []string
 	f := applyFlags{}
 	cmd := &cobra.Command{
-		Use: "apply -f FILE", Short: "Create or change objects as files say", Args: words(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
-		Long: `Apply makes objects of files stand there as the files say: it creates those that are not there, and of the others makes
-spec what the file has. Labels and annotations are added or changed, not removed. What somebody else changes at the same
-time is not overwritten.
+		Use: "apply -f FILE", Short: "Create or change the resources in files", Args: words(0, 0), ValidArgsFunction: cobra.NoFileCompletions,
+		Long: `Apply creates the resources in the files that do not exist yet, and gives the others the spec that the file has. It adds and changes
+labels and annotations, and removes none. It does not overwrite what somebody else changes at the same time.
 
-A file has YAML or JSON: one object, several that are separated by lines of ---, or a List, such as portico get -o yaml
-prints. Of a folder, the files that end in .yaml, .yml or .json are taken, those of folders below it not.`,
+A file has YAML or JSON: one resource, several that are separated by lines of ---, or a List, such as portico get -o yaml
+prints. Of a folder, apply reads the files that end in .yaml, .yml or .json, but no folders below it.`,
 		Example: `  portico apply -f bucket.yaml -f queue.yaml -n payments
   portico apply -f platform/ --dry-run
   portico apply -f platform/ --wait --timeout 30m
@@ -94,7 +93,7 @@ func (a *app) changes(ctx context.Context, c *client.Client, files []string) ([]
 			return nil, err
 		}
 		if len(docs) == 0 {
-			return nil, usagef("-f: there are no objects in %s", path)
+			return nil, usagef("-f: there are no resources in %s", path)
 		}
 		for _, d := range docs {
 			want, err := d.object()

@@ -131,17 +131,17 @@ func TestFilesThatCannotBeTaken(t *testing.T) {
 		code int
 		want string
 	}{
-		"no kind":                {"metadata: {name: a}\n", 2, "-: an object does not say its kind: add apiVersion and kind"},
-		"no kind, of several":    {one + "---\nmetadata: {name: b}\n", 2, "-, object 2: an object does not say its kind"},
+		"no kind":                {"metadata: {name: a}\n", 2, "-: a resource does not say its kind: add apiVersion and kind"},
+		"no kind, of several":    {one + "---\nmetadata: {name: b}\n", 2, "-, resource 2: a resource does not say its kind"},
 		"no name":                {"apiVersion: portico.dev/v1alpha1\nkind: S3Bucket\n", 2, "-: an S3Bucket has no metadata.name"},
 		"a kind of others":       {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", 2, `there is no kind "ConfigMap"; see portico kinds`},
-		"a text":                 {"hello", 2, "this is not an object: begin with apiVersion"},
-		"a list of texts":        {"apiVersion: v1\nkind: List\nitems: [a]\n", 2, "this is not an object"},
+		"a text":                 {"hello", 2, "this is not a resource: begin with apiVersion"},
+		"a list of texts":        {"apiVersion: v1\nkind: List\nitems: [a]\n", 2, "this is not a resource"},
 		"no YAML":                {"a: [", 2, "this is not valid YAML"},
 		"aliases of aliases":     {"a: &a [" + strings.Repeat("x,", 3000) + "]\nb: [" + strings.Repeat("*a,", 27_000) + "]\n", 2, "this is not valid YAML: line 1: the anchor &a is not taken here"},
 		"lists in lists":         {"a: " + strings.Repeat("[", 9000) + strings.Repeat("]", 9000), 2, "nested more than 64 levels deep"},
 		"a field twice":          {one + "kind: S3Bucket\n", 2, `key "kind" already set`},
-		"nothing":                {"# nothing\n---\n", 2, "-f: there are no objects in -"},
+		"nothing":                {"# nothing\n---\n", 2, "-f: there are no resources in -"},
 		"a namespace of another": {one + "---\n" + strings.Replace(one, "name: a", "name: a, namespace: search", 1), 2, "the file says namespace search, and -n payments"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestAFolderIsAppliedFileByFile(t *testing.T) {
 	if want := "bucket a in payments created (dry run)\nbucket b in payments created (dry run)\n"; out != want {
 		t.Errorf("says %q, want %q", out, want)
 	}
-	if _, said := newTerminal(t, p.url).run(2, "apply", "-f", t.TempDir()); !strings.Contains(said, "has no objects in files that end in .yaml") {
+	if _, said := newTerminal(t, p.url).run(2, "apply", "-f", t.TempDir()); !strings.Contains(said, "has no files that end in .yaml") {
 		t.Errorf("says %q", said)
 	}
 }

@@ -26,7 +26,7 @@ func (a *app) connectCommand() *cobra.Command {
 		Use: "connect [KIND] NAME", Short: "Connect to a database with psql or mysql, or say how to reach something", Args: words(1, 2),
 		Long: `Connect looks up where a database answers, tries whether it can be reached from here, asks for its password, and starts psql or
 mysql, which must be installed. The password comes from the binding Secret, which takes the right to get that Secret; the team sees an
-event that you were shown it. It is handed on by the environment or a file that only you can read, and never stands on a command line.
+event that you were shown it. It is passed by the environment or a file that only you can read, never on a command line.
 
 Databases answer inside their network, unless they are publicly accessible: with a tunnel, such as ssh -L 5432:HOST:5432 BASTION, give
 its end as --address. Of other kinds, connect prints the address and a command of the AWS CLI to try.`,
@@ -39,7 +39,7 @@ its end as --address. Of other kinds, connect prints the address and a command o
 	}
 	cmd.Flags().BoolVar(&f.print, "print", false, "print the command, without the password, and do nothing")
 	cmd.Flags().BoolVar(&f.showPassword, "show-password", false, "print the password, and do nothing else")
-	cmd.Flags().StringVar(&f.address, "address", "", "`host:port` to connect to in place of the database's own: the end of a tunnel")
+	cmd.Flags().StringVar(&f.address, "address", "", "`host:port` to connect to instead of the database's own: the end of a tunnel")
 	return cmd
 }
 

@@ -21,22 +21,22 @@ func (a *app) deleteCommand() *cobra.Command {
 	var wait, dry bool
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use: "delete KIND NAME", Short: "Delete one object, after asking for its name", Args: words(1, 2),
-		Long: `Delete says what will be lost and asks you to type the object's name. In scripts, where nobody can be asked, it needs --confirm with
-the name, or --yes, which confirms nothing: what is protected is not deleted then. If the object changes after you were asked,
-nothing is deleted. What is in use is not deleted either: delete what uses it first, or take it out of its spec.`,
+		Use: "delete KIND NAME", Short: "Delete one resource, after asking for its name", Args: words(1, 2),
+		Long: `Delete says what will be lost and asks you to type the name of the resource. In scripts, which cannot answer, it needs --confirm
+with the name, or --yes, which does not delete what is protected. If the resource changes after you were asked, nothing is deleted.
+A resource in use is not deleted either: first delete what uses it, or remove it from the spec of what uses it.`,
 		Example:           "  portico delete bucket reports -n payments\n  portico delete bucket reports -n payments --confirm reports --wait",
 		ValidArgsFunction: a.completeObjects,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !how.decided() && !dry && !a.asks {
-				return usagef("nobody can be asked here whether you mean it: add --confirm with the name, or --yes")
+				return usagef("portico cannot ask here whether you mean it: add --confirm with the name, or --yes")
 			}
 			t, err := a.target(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
 			if how.name != "" && how.name != t.name {
-				return usagef("--confirm says %s, and the object is called %s: nothing was deleted", how.name, t.name)
+				return usagef("--confirm says %s, and the resource is called %s: nothing was deleted", how.name, t.name)
 			}
 			if dry {
 				return a.deleteDry(cmd.Context(), t)
@@ -53,8 +53,8 @@ nothing is deleted. What is in use is not deleted either: delete what uses it fi
 		},
 	}
 	cmd.Flags().BoolVar(&how.yes, "yes", false, "do not ask; what is protected is not deleted")
-	cmd.Flags().StringVar(&how.name, "confirm", "", "confirm the deletion by the object's name, and do not ask")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be lost, and whether it may be deleted, but delete nothing")
+	cmd.Flags().StringVar(&how.name, "confirm", "", "confirm the deletion by the name of the resource, and do not ask")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be lost, and whether it can be deleted, but delete nothing")
 	a.waitFlags(cmd, &wait, &timeout, "wait until it is gone")
 	return cmd
 }
@@ -90,7 +90,7 @@ func (a *app) delete(ctx context.Context, t target, how deletion) (*object, erro
 // askName says what a deletion does, asks for the object's name and returns it. What is in use is not asked about.
 func (a *app) askName(ctx context.Context, t target, o *object) (string, error) {
 	if users := status.UsersOf(o); users != "" {
-		return "", &forbiddenError{fmt.Sprintf("%s%s is in use by %s: delete what uses it first, or take %s out of its spec. Nothing was deleted",
+		return "", &forbiddenError{fmt.Sprintf("%s%s is in use by %s: first delete what uses it, or remove %s from its spec. Nothing was deleted",
 			refOf(t.kind, t.name), inWords(t.namespace), users, t.name)}
 	}
 	a.say("%s", a.loss(t, o))
@@ -129,7 +129,7 @@ func (a *app) loss(t target, o *object) string {
 	what := refOf(t.kind, t.name) + inWords(t.namespace)
 	switch lossy, _, _ := unstructured.NestedBool(o.Object, "spec", d.Lossy); {
 	case policy == "Retain":
-		return what + " will be forgotten by Portico; what it stands for in AWS stays."
+		return what + " will no longer be managed by Portico; everything in AWS stays."
 	case d.Effect == "" || (d.Lossy != "" && lossy):
 		return strings.TrimSpace(what + " will be deleted. " + d.LossyEffect)
 	}

@@ -34,7 +34,7 @@ func TestDeletingAsksForTheName(t *testing.T) {
 			if slices.Contains(p.asked, sent) != (c.code == 0) {
 				t.Errorf("asked %q", p.asked)
 			}
-			if !c.yes && !strings.Contains(said, "bucket a in payments will be forgotten by Portico; what it stands for in AWS stays.") {
+			if !c.yes && !strings.Contains(said, "bucket a in payments will no longer be managed by Portico; everything in AWS stays.") {
 				t.Errorf("does not say what is lost: %s", said)
 			}
 		})
@@ -51,7 +51,7 @@ func TestAScriptConfirmsByTheName(t *testing.T) {
 	if _, said := newTerminal(t, p.url).run(exitForbidden, "delete", "bucket", "a", "--yes"); !strings.Contains(said, "add --confirm a") {
 		t.Errorf("does not say how to confirm: %s", said)
 	}
-	if _, said := newTerminal(t, p.url).run(exitUsage, "delete", "bucket", "a", "--confirm", "b"); !strings.Contains(said, "--confirm says b, and the object is called a") {
+	if _, said := newTerminal(t, p.url).run(exitUsage, "delete", "bucket", "a", "--confirm", "b"); !strings.Contains(said, "--confirm says b, and the resource is called a") {
 		t.Errorf("does not say that the name is another one: %s", said)
 	}
 }

@@ -24,9 +24,9 @@ const latest = 10
 
 func (a *app) describeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "describe [KIND] NAME", Short: "Show one object: its status, progress, details and latest events", Args: words(1, 2),
-		Long: `Describe shows what the page of an object in the portal shows: its status and what is in the way, where to connect, the steps on
-the way to Ready, the versions of a web app, and the latest events. Leave out the kind if no other object has the name.`,
+		Use: "describe [KIND] NAME", Short: "Show one resource: its status, progress, details and latest events", Args: words(1, 2),
+		Long: `Describe shows what the page of a resource in the portal shows: its status and the reason, where to connect, the steps on the way
+to Ready, the versions of a web app, and the latest events. Leave out the kind if no other resource has the name.`,
 		Example:           "  portico describe orders -n payments\n  portico describe database orders -n payments",
 		ValidArgsFunction: a.completeNamed,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -103,7 +103,7 @@ func (a *app) summary(t target, o *object, checks *client.Checks) error {
 		{"Namespace", o.GetNamespace()},
 		{"Kind", t.kind.Title + " (" + t.kind.Name + ")"},
 		{"Status", string(state)},
-		{"In the way", why},
+		{"Why", why},
 		{"Endpoint", t.kind.EndpointOf(o)},
 		{"Secret", catalog.TextAt(o, "status", "binding", "name")},
 		{"Used by", status.UsersOf(o)},
@@ -176,7 +176,7 @@ func (a *app) versions(o *object) error {
 func (a *app) eventsCommand() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
-		Use: "events KIND NAME", Short: "List what happened to one object, newest first",
+		Use: "events KIND NAME", Short: "List what happened to one resource, newest first",
 		Example: "  portico events bucket reports -n payments", Args: words(1, 2), ValidArgsFunction: a.completeObjects,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := a.target(cmd.Context(), args)

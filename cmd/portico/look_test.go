@@ -93,7 +93,7 @@ func TestFollowingALog(t *testing.T) {
 	}{
 		{"to its end", sse("waiting", `{"message": "it starts"}`) + lines + sse("end", `{"reason": "ended", "message": "the container has ended"}`) + sse("finished", `{}`), 0, "a\nb\n", "it starts\nthe container has ended\n"},
 		{"whose reader lost it", lines + sse("end", `{"reason": "lost", "message": "the connection to the log is lost"}`), 1, "a\nb\n", "portico: the connection to the log is lost\n"},
-		{"that breaks off", lines, 1, "a\nb\n", "portico: the log broke off, and may go on: "},
+		{"that breaks off", lines, 1, "a\nb\n", "portico: the connection to the log ended: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPortal(t)

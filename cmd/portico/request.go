@@ -27,10 +27,10 @@ func (a *app) requestCommand() *cobra.Command {
 	f := requestFlags{}
 	cmd := &cobra.Command{
 		Use: "request [KIND [NAME]] --set FIELD=VALUE…", Short: "Request something new", Args: words(0, 2),
-		Long: `Request makes a new object. Its fields come from --set, from a file, or from both: --set wins.
+		Long: `Request creates a new resource. Its fields come from --set, from a file, or from both: --set wins.
 
-FIELD is a path below spec, as portico kinds KIND lists them; the name of an object that is referred to may stand for the
-reference. Elements of lists are numbered from 0, entries of maps follow a dot. VALUE is text, a number, or true or false.
+FIELD is a path below spec, as portico kinds KIND lists them; for a reference, the name of the other resource
+is enough. Elements of lists are numbered from 0, entries of maps follow a dot. VALUE is text, a number, or true or false.
 
 On a terminal, request asks for the kind, the name and the required fields that you leave out, shows what it will make and asks
 whether to go on. In scripts it asks nothing.
@@ -46,8 +46,8 @@ deletionPolicy is what the team wants unless --set says it; a file that leaves i
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.set, "set", nil, "`field=value`, once for each field")
-	flags.StringVarP(&f.file, "file", "f", "", "`path` of a YAML file with one object; - is standard input")
-	flags.StringVarP(&f.format, "output", "o", "", "print the object too, in this `format`: "+orList(formats))
+	flags.StringVarP(&f.file, "file", "f", "", "`path` of a YAML file with one resource; - is standard input")
+	flags.StringVarP(&f.format, "output", "o", "", "print the resource too, in this `format`: "+orList(formats))
 	flags.BoolVar(&f.dryRun, "dry-run", false, "check it and show it with its defaults as YAML, but request nothing")
 	a.waitFlags(cmd, &f.wait, &f.timeout, "wait until it is Ready")
 	a.complete(cmd, "output", formats)
@@ -232,7 +232,7 @@ func (a *app) requestable(name string) (catalog.Kind, error) {
 
 func requestable(k catalog.Kind) error {
 	if k.KeptBy != "" {
-		return usagef("%s cannot be requested: it is kept by %s", spoken.A(strings.ToLower(k.Title)), k.KeptBy)
+		return usagef("%s cannot be requested: it is managed by %s", spoken.A(strings.ToLower(k.Title)), k.KeptBy)
 	}
 	return nil
 }
@@ -244,7 +244,7 @@ func (a *app) fromFile(path string, k catalog.Kind) (*object, catalog.Kind, erro
 	case err != nil:
 		return nil, k, err
 	case len(all) != 1:
-		return nil, k, usagef("%s has %d objects, and one is requested at a time: portico apply -f takes several", path, len(all))
+		return nil, k, usagef("%s has %d resources, and request takes one at a time: portico apply -f takes several", path, len(all))
 	case k.Name != "" && all[0].kind.Name != "" && all[0].kind.Name != k.Name:
 		return nil, k, usagef("%s has %s, not %s", path, spoken.A(all[0].kind.Name), spoken.A(k.Name))
 	case k.Name == "":

@@ -6,7 +6,7 @@ import "regexp"
 var surfaces = []string{"web/views/", "portal/pages/", "portal/form/", "cmd/portico/", "docs/user-guide.md", "docs/cli.md"}
 
 // exempt are names that contain a word which is not used by itself.
-var exempt = regexp.MustCompile(`(?i)identity providers?|application/[a-z.+-]+|application load balancers?|object storage|object lock|\bprovider's (?:address|page)`)
+var exempt = regexp.MustCompile(`(?i)identity providers?|application/[a-z.+-]+|application load balancers?|object storage|object lock|spec\.replicas|--replicas|\bprovider's (?:address|page)`)
 
 // phrases are those that a reader has to think about, and what to write instead.
 var phrases = []phrase{
