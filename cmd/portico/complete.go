@@ -30,7 +30,7 @@ func (a *app) kindWords(so string, requested bool) []string {
 		if requested && k.KeptBy != "" {
 			continue
 		}
-		for _, w := range []string{word(k), k.Plural} {
+		for _, w := range []string{k.Word(), k.Plural} {
 			if strings.HasPrefix(w, so) {
 				words = append(words, cobra.CompletionWithDesc(w, firstSentence(k.Help)))
 				break

@@ -129,7 +129,7 @@ func (a *app) loss(t target, o *object) string {
 	what := refOf(t.kind, t.name) + inWords(t.namespace)
 	switch lossy, _, _ := unstructured.NestedBool(o.Object, "spec", d.Lossy); {
 	case policy == "Retain":
-		return what + " will no longer be managed by Portico; everything in AWS stays."
+		return what + " will be forgotten by Portico; what it stands for in AWS stays."
 	case d.Effect == "" || (d.Lossy != "" && lossy):
 		return strings.TrimSpace(what + " will be deleted. " + d.LossyEffect)
 	}

@@ -34,7 +34,7 @@ func TestDeletingAsksForTheName(t *testing.T) {
 			if slices.Contains(p.asked, sent) != (c.code == 0) {
 				t.Errorf("asked %q", p.asked)
 			}
-			if !c.yes && !strings.Contains(said, "bucket a in payments will no longer be managed by Portico; everything in AWS stays.") {
+			if !c.yes && !strings.Contains(said, "bucket a in payments will be forgotten by Portico; what it stands for in AWS stays.") {
 				t.Errorf("does not say what is lost: %s", said)
 			}
 		})

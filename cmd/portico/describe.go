@@ -54,7 +54,7 @@ func (a *app) described(ctx context.Context, args []string) (target, *object, er
 	}
 	t, obj, err := a.named(ctx, args[0], kinds)
 	if k, none := a.kindNamed(args[0]); err != nil && none == nil {
-		return t, nil, usagef("which %s? Name it too, such as portico describe %s NAME", strings.ToLower(k.Title), word(k))
+		return t, nil, usagef("which %s? Name it too, such as portico describe %s NAME", strings.ToLower(k.Title), k.Word())
 	}
 	return t, obj, err
 }

@@ -56,7 +56,7 @@ func TestExitCodesAndWordsOfThePortalsErrors(t *testing.T) {
 		body, want   string
 	}{
 		{401, 4, `{"detail": "the token is not valid here"}`, "portico: the token is not valid here\n  Run portico login, or set PORTICO_TOKEN to a token for this portal.\n"},
-		{403, 6, `{"detail": "you may not get it"}`, "portico: you may not get it\n  Ask those who manage access to the namespace; portico whoami says who you are here.\n"},
+		{403, 6, `{"detail": "you are not allowed to get it"}`, "portico: you are not allowed to get it\n  Ask those who manage access to the namespace; portico whoami says who you are here.\n"},
 		{404, 5, `{"detail": "not found"}`, "portico: not found\n  See what there is with portico get.\n"},
 		{422, 1, `{"detail": "not valid", "errors": [{"location": "query.x", "message": "is odd"}]}`, "portico: not valid\n  query.x: is odd\n"},
 		{422, 1, `{"detail": "not valid: x is odd", "errors": [{"location": "body.x", "message": "is odd"}]}`, "portico: not valid: x is odd\n"},

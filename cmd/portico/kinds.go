@@ -24,12 +24,12 @@ func (a *app) kindNamed(name string) (catalog.Kind, error) {
 	every := &cobra.Command{Use: "kinds"} // cobra knows what is meant by mistyped words
 	every.SuggestionsMinimumDistance = 3
 	for _, k := range a.kinds {
-		every.AddCommand(&cobra.Command{Use: word(k), SuggestFor: names(k), Run: func(*cobra.Command, []string) {}})
+		every.AddCommand(&cobra.Command{Use: k.Word(), SuggestFor: names(k), Run: func(*cobra.Command, []string) {}})
 	}
 	near := every.SuggestionsFor(wanted)
 	for _, k := range a.kinds { // a part of its name, such as providers
-		if strings.Contains(squeezed(k.Name), strings.TrimSuffix(wanted, "s")) && !slices.Contains(near, word(k)) {
-			near = append(near, word(k))
+		if strings.Contains(squeezed(k.Name), strings.TrimSuffix(wanted, "s")) && !slices.Contains(near, k.Word()) {
+			near = append(near, k.Word())
 		}
 	}
 	if len(near) > 0 {
@@ -48,9 +48,6 @@ func names(k catalog.Kind) []string {
 	}
 	return append(all, k.ShortNames...)
 }
-
-// word returns the kind's title as one word of a command line, such as web-app.
-func word(k catalog.Kind) string { return strings.ToLower(strings.ReplaceAll(k.Title, " ", "-")) }
 
 // squeezed returns a name in lower case without spaces and hyphens.
 func squeezed(name string) string {

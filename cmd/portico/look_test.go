@@ -9,7 +9,7 @@ import (
 func TestDescribingShowsWhatMayBeSeen(t *testing.T) {
 	const (
 		allowed   = `{"items": [{"type": "Normal", "reason": "Created", "message": "made it", "count": 2, "time": "2026-01-02T03:00:05Z"}]}`
-		forbidden = `{"detail": "you may not list events in namespace payments"}`
+		forbidden = `{"detail": "you are not allowed to list events in namespace payments"}`
 		checked   = `{"state": "checked", "lastChecked": "2026-01-02T03:03:05Z", "message": "all is as declared", "live": {"Messages": "7"}}`
 	)
 	for _, c := range []struct {
@@ -20,8 +20,8 @@ func TestDescribingShowsWhatMayBeSeen(t *testing.T) {
 		said           string
 	}{
 		{"all of it", reply{status: 200, body: allowed}, reply{status: 200, body: checked}, 0, []string{"Last checked:    60s ago: all is as declared", "Messages:        7", "Normal   Created   4m    2       made it"}, ""},
-		{"without the right to events", reply{status: 403, body: forbidden}, reply{status: 200, body: checked}, 0, []string{"all is as declared"}, "The events are not shown: you may not list events in namespace payments\n"},
-		{"without the right to checks", reply{status: 200, body: allowed}, reply{status: 403, body: `{"detail": "you may not get it"}`}, 0, []string{"made it"}, "The checks are not shown: you may not get it\n"},
+		{"without the right to events", reply{status: 403, body: forbidden}, reply{status: 200, body: checked}, 0, []string{"all is as declared"}, "The events are not shown: you are not allowed to list events in namespace payments\n"},
+		{"without the right to checks", reply{status: 200, body: allowed}, reply{status: 403, body: `{"detail": "you are not allowed to get it"}`}, 0, []string{"made it"}, "The checks are not shown: you are not allowed to get it\n"},
 		{"while events cannot be read", reply{status: 500, body: `{"detail": "went wrong"}`}, reply{status: 200, body: checked}, 1, []string{"all is as declared"}, "portico: went wrong\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestDescribingByNameAlone(t *testing.T) {
 	if _, said := term.run(5, "describe", "shop"); said != "portico: nothing here is called shop\n  See what there is with portico get.\n" {
 		t.Errorf("said %q", said)
 	}
-	p.on("GET "+databases+"/shop", 403, `{"status": 403, "detail": "you may not get it"}`)
+	p.on("GET "+databases+"/shop", 403, `{"status": 403, "detail": "you are not allowed to get it"}`)
 	if _, said := term.run(5, "describe", "shop"); !strings.Contains(said, "nothing here is called shop, as far as you can look: you have no access to rdsinstances\n") {
 		t.Errorf("said %q", said)
 	}
@@ -106,8 +106,8 @@ func TestFollowingALog(t *testing.T) {
 	}
 	t.Run("that may not be read", func(t *testing.T) {
 		p := newPortal(t)
-		p.on("GET "+shop+"/logs?follow=true&tail=200", 403, `{"detail": "you may not get pods/log"}`)
-		if _, said := newTerminal(t, p.url).run(6, "logs", "shop", "-f"); !strings.HasPrefix(said, "portico: you may not get pods/log\n") {
+		p.on("GET "+shop+"/logs?follow=true&tail=200", 403, `{"detail": "you are not allowed to get pods/log"}`)
+		if _, said := newTerminal(t, p.url).run(6, "logs", "shop", "-f"); !strings.HasPrefix(said, "portico: you are not allowed to get pods/log\n") {
 			t.Errorf("says %q", said)
 		}
 	})

@@ -67,7 +67,7 @@ func (d *dialog) whichKind(ctx context.Context, args []string) (catalog.Kind, er
 	}
 	var words []string
 	for _, k := range d.kinds.Requestable() {
-		words = append(words, word(k))
+		words = append(words, k.Word())
 	}
 	name, err := d.answer(ctx, question{name: "kind", help: "What do you need?", options: words, open: true, wrong: func(answer string) string {
 		if _, err := d.requestable(answer); err != nil {
@@ -194,7 +194,7 @@ func wrongNumber(limits catalog.Limits, answer string) string {
 
 // agreed shows what will be requested, and the command line for it, and asks whether to go on.
 func (a *app) agreed(ctx context.Context, t target, obj *object, set []string) error {
-	command := "portico request " + word(t.kind) + " " + shellWord(t.name)
+	command := "portico request " + t.kind.Word() + " " + shellWord(t.name)
 	if t.namespace != "" {
 		command += " -n " + shellWord(t.namespace)
 	}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -91,6 +92,9 @@ type Deletion struct {
 	// Counts are the fields of spec that an edit can change while the object is being deleted; a lone * stands for all.
 	Counts []string
 }
+
+// Word returns what the kind is called on the command line: web-app.
+func (k Kind) Word() string { return strings.ToLower(strings.ReplaceAll(k.Title, " ", "-")) }
 
 // GVK returns the kind's group, version and kind.
 func (k Kind) GVK() schema.GroupVersionKind { return k.Resource.GroupVersion().WithKind(k.Name) }

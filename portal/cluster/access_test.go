@@ -144,7 +144,7 @@ func TestAccessFailsClosed(t *testing.T) {
 	j.allow = func(authorizationv1.SubjectAccessReviewSpec) bool { return false }
 	third := listing
 	third.namespace = "third"
-	if err := a.require(t.Context(), dev, third); !errors.As(err, &forbidden) || err.Error() != "you may not list s3buckets in namespace third" {
+	if err := a.require(t.Context(), dev, third); !errors.As(err, &forbidden) || err.Error() != "you are not allowed to list s3buckets in namespace third" {
 		t.Error(err)
 	}
 }

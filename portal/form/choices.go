@@ -119,7 +119,7 @@ func (b builder) option(r catalog.Reference, kind string, o views.Option) views.
 // missing says of a name that is not offered why.
 func (b builder) missing(kind string) string {
 	if b.Choices[kind].Unseen {
-		return "you may not list these"
+		return "you are not allowed to list these"
 	}
 	return "not there"
 }
@@ -145,7 +145,7 @@ func (b builder) untold(r catalog.Reference, v *views.Field) {
 	}
 	v.Hint = team + " has none yet."
 	if seen < len(r.Kinds) {
-		v.Hint = "You may not list these in " + team + ": type the name."
+		v.Hint = "You are not allowed to list these in " + team + ": type the name."
 		if seen > 0 {
 			v.Hint = team + " has none that you may list: type the name."
 		}

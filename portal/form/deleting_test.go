@@ -46,11 +46,11 @@ func TestAnEditOfWhatIsBeingDeletedIsToldAsItIs(t *testing.T) {
 		"a machine is protected":            {"EC2Instance", map[string]any{"deletionPolicy": "Delete", "disableApiTermination": true}, "disableApiTermination", made, []string{decides, "Nothing is deleted while disableApiTermination is on", later}, "terminated"},
 		"a machine is protected no more":    {"EC2Instance", map[string]any{"deletionPolicy": "Delete", "disableApiTermination": false}, "disableApiTermination", reason("TerminationProtected"), []string{decides, "The machine is terminated", later}, "while disableApiTermination"},
 		"a machine that AWS may protect":    {"EC2Instance", map[string]any{"deletionPolicy": "Delete"}, "disableApiTermination", made, []string{decides, "If AWS protects it against deletion", "set disableApiTermination to false"}, ""},
-		"a database without a snapshot":     {"RDSInstance", map[string]any{"deletionPolicy": "Delete", "skipFinalSnapshot": true, "deletionProtection": false}, "skipFinalSnapshot", made, []string{decides, "All data goes with it", later}, "snapshot is taken"},
+		"a database without a snapshot":     {"RDSInstance", map[string]any{"deletionPolicy": "Delete", "skipFinalSnapshot": true, "deletionProtection": false}, "skipFinalSnapshot", made, []string{decides, "All data is deleted", later}, "snapshot is taken"},
 		"a database with a snapshot":        {"RDSInstance", map[string]any{"deletionPolicy": "Delete", "deletionProtection": false}, "skipFinalSnapshot", made, []string{decides, "A final snapshot is taken first", later}, "All data goes"},
 		"a database is protected":           {"RDSInstance", map[string]any{"deletionPolicy": "Delete", "deletionProtection": true}, "deletionProtection", made, []string{decides, "Nothing is deleted while deletionProtection is on", later}, "snapshot is taken"},
 		"it is too late for a database":     {"RDSInstance", map[string]any{"deletionPolicy": "Retain"}, "deletionPolicy", func() map[string]any { s := reason("Deleting"); s["finalSnapshotIdentifier"] = "shop-final"; return s }(), []string{"AWS is deleting", "kept in the final snapshot shop-final"}, "data stay"},
-		"a web app":                         {"WebApp", map[string]any{"image": "x:2"}, "image", nil, []string{nothing, "The application stops", "No effect any more: Image."}, "Pods are replaced"},
+		"a web app":                         {"WebApp", map[string]any{"image": "x:2"}, "image", nil, []string{nothing, "The web app stops", "No effect any more: Image."}, "Pods are replaced"},
 		"an account, which is still used":   {"AWSProvider", map[string]any{"region": "eu-west-1"}, "accessKeyIDRef", made, []string{"still applies until it is gone"}, "disappears"},
 	} {
 		t.Run(name, func(t *testing.T) {
