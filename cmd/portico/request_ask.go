@@ -157,7 +157,7 @@ func (d *dialog) about(ctx context.Context, f catalog.Field) (question, error) {
 	return q, nil
 }
 
-// namesFor returns the objects that a reference can name, as far as the caller may list them.
+// namesFor returns the objects that a reference can name, as far as the caller can list them.
 func (d *dialog) namesFor(ctx context.Context, f catalog.Field) []string {
 	r, ok := d.kind.Reference(f.Path + ".name")
 	if !ok {

@@ -191,7 +191,7 @@ func TestWhatIsRefused(t *testing.T) {
 	}{
 		"no right":                  {nil, nil, "PATCH", "keys", change(many), 403, "you are not allowed to update secrets in namespace payments"},
 		"no right, and it is there": {nil, secret("keys", nil), "PATCH", "keys", change(many), 403, "you are not allowed to update secrets in namespace payments"},
-		"a right to another":        {editor("other"), nil, "PATCH", "keys", change(many), 403, "you may not"},
+		"a right to another":        {editor("other"), nil, "PATCH", "keys", change(many), 403, "you are not allowed to"},
 		"no right to create":        {[]string{"update secrets payments/keys"}, nil, "PATCH", "keys", change(map[string]string{"a": value}), 403, "you are not allowed to create secrets"},
 		"no right to update":        {[]string{"create secrets payments/keys"}, secret("keys", nil), "PATCH", "keys", change(map[string]string{"a": value}), 403, "you are not allowed to update secrets"},
 		"no right to delete":        {[]string{"create secrets payments/keys"}, secret("keys", nil), "DELETE", "keys", "", 403, "you are not allowed to update secrets"},

@@ -203,7 +203,7 @@ func TestANoAboutTheWholeClusterIsKeptLongerThanAYes(t *testing.T) {
 	}
 }
 
-// TestMadeUpNamespacesCostNoReviews, and are answered as those in which the caller may do nothing.
+// TestMadeUpNamespacesCostNoReviews, and are answered as those in which the caller can do nothing.
 func TestMadeUpNamespacesCostNoReviews(t *testing.T) {
 	c, j := crowd(t, "list s3buckets payments")
 	k := bucketRef(t).Kind

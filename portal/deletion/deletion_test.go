@@ -30,7 +30,7 @@ func TestDeletionIsToldAsItIs(t *testing.T) {
 		{"EC2Instance", map[string]any{"deletionPolicy": "Delete", "disableApiTermination": true}, "with all data", "Nothing is deleted while disableApiTermination is on"},
 		{"EC2Instance", map[string]any{"deletionPolicy": "Delete", "disableApiTermination": false}, "with all data", "terminated"},
 		{"EC2Instance", map[string]any{"deletionPolicy": "Stop"}, "stopped", "is stopped and stays"},
-		{"EC2Instance", map[string]any{"deletionPolicy": "Orphan"}, "lets go", "without Portico's tags"},
+		{"EC2Instance", map[string]any{"deletionPolicy": "Orphan"}, "no longer managed", "without Portico's tags"},
 		{"WebApp", map[string]any{}, "", "The web app stops"},
 	} {
 		k, ok := kinds.ByName(row.kind)

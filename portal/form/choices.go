@@ -37,11 +37,11 @@ type Provider struct {
 // Choices are the objects that the fields of one form may name, by kind.
 type Choices map[string]Choosable
 
-// Choosable is the objects of one kind in the team's namespace, as far as the caller may list them.
+// Choosable is the objects of one kind in the team's namespace, as far as the caller can list them.
 type Choosable struct {
 	Title   string
 	Options []views.Option // by name, in order
-	Unseen  bool           // the caller may not list them
+	Unseen  bool           // the caller cannot list them
 	Request string         // address of the form for a new one, "" without the right
 }
 

@@ -120,7 +120,7 @@ func TestQueryEncodesWhatItReads(t *testing.T) {
 	}
 }
 
-// TestAllTeamsAreListedTogether reads the list over every namespace that the caller may list.
+// TestAllTeamsAreListedTogether reads the list over every namespace that the caller can list.
 func TestAllTeamsAreListedTogether(t *testing.T) {
 	elsewhere := strings.NewReplacer("namespace: payments", "namespace: search", "oidc:payments-dev", "oidc:search-dev")
 	both := func(tb testing.TB) *fakeCluster {

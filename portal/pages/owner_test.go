@@ -159,7 +159,7 @@ func TestMembersAreChanged(t *testing.T) {
 		"nobody":                      {nil, url.Values{"do": {"add"}, "kind": {"user"}, "role": {"Viewer"}}, false, 422, "Enter the name of a group or of a user.", before},
 		"a member already":            {nil, url.Values{"do": {"add"}, "kind": {"group"}, "name": {"leads"}, "role": {"Viewer"}}, false, 422, "leads is a member already, as Owner", before},
 		"one who is no member":        {nil, url.Values{"do": {"remove"}, "kind": {"group"}, "name": {"oidc:gone"}}, false, 422, "gone is no member any more", before},
-		"an owner themselves":         {nil, url.Values{"do": {"remove"}, "kind": {"user"}, "name": {"oidc:payments-dev"}}, false, 200, "you cannot take it back yourself", before},
+		"an owner themselves":         {nil, url.Values{"do": {"remove"}, "kind": {"user"}, "name": {"oidc:payments-dev"}}, false, 200, "you cannot undo it yourself", before},
 		"an owner who is sure":        {nil, url.Values{"do": {"remove"}, "kind": {"user"}, "name": {"oidc:payments-dev"}, "sure": {"yes"}}, false, 303, "", strings.TrimSuffix(before, ", oidc:payments-dev Owner")},
 		"the last owner":              {oneOwner, url.Values{"do": {"role"}, "kind": {"user"}, "name": {"oidc:payments-dev"}, "role": {"Viewer"}}, false, 200, "the last owner", "oidc:payments-dev Owner"},
 		"after somebody else":         {nil, url.Values{"do": {"add"}, "kind": {"group"}, "name": {"sales"}, "role": {"Viewer"}}, true, 409, "Somebody else changed the team", before},

@@ -56,7 +56,7 @@ type Reader interface {
 	Checks(ctx context.Context, id auth.Identity, obj *unstructured.Unstructured) (operator.Checks, error)
 }
 
-// RightsReader tells what a caller may do, where, and what their requests begin with.
+// RightsReader tells what a caller can do, where, and what their requests begin with.
 type RightsReader interface {
 	Namespaces(ctx context.Context, id auth.Identity) ([]string, error)
 	Can(ctx context.Context, id auth.Identity, verb string, k catalog.Kind, namespace string) (bool, error)
@@ -138,7 +138,7 @@ func callerName(r *http.Request) string { return caller(r.Context()).Username }
 
 func tooOften(w http.ResponseWriter, r *http.Request) {
 	WriteProblem(w, r, http.StatusTooManyRequests, "you ask too often: wait for as many seconds as Retry-After says, and ask "+
-		"for lists or a watch in place of single objects")
+		"for lists or a watch instead of single objects")
 }
 
 func config() huma.Config {

@@ -18,24 +18,24 @@ type resourcesInput struct {
 }
 
 type catalogInput struct {
-	Namespace string `query:"namespace" doc:"Also say what the caller may do with each kind in this namespace, and what requests there begin with."`
+	Namespace string `query:"namespace" doc:"Also say what the caller can do with each kind in this namespace, and what requests there begin with."`
 }
 
 type meInput struct {
-	Namespace string `query:"namespace" doc:"Also say what the caller may do in this namespace."`
+	Namespace string `query:"namespace" doc:"Also say what the caller can do in this namespace."`
 }
 
 type catalogOutput struct {
 	Body struct {
 		Items     []catalogItem     `json:"items"`
-		Defaults  *catalogDefaults  `json:"defaults,omitempty" doc:"What forms and the command line begin with in the namespace asked for; for those who may create something there."`
-		Providers []catalogProvider `json:"providers,omitempty" doc:"AWS accounts that requests in the namespace asked for can name in providerRef; for those who may create something there."`
+		Defaults  *catalogDefaults  `json:"defaults,omitempty" doc:"What forms and the command line begin with in the namespace asked for; for those who can create something there."`
+		Providers []catalogProvider `json:"providers,omitempty" doc:"AWS accounts that requests in the namespace asked for can name in providerRef; for those who can create something there."`
 	}
 }
 
 type catalogDefaults struct {
 	Provider       string `json:"provider,omitempty" doc:"AWSProvider of what names none: the one that the team prefers, which the cluster sets for everybody, or the only one that the namespace can use, which clients fill in."`
-	DeletionPolicy string `json:"deletionPolicy,omitempty" doc:"What becomes of AWS resources when their objects are deleted. A body that leaves it out gets the default of its kind."`
+	DeletionPolicy string `json:"deletionPolicy,omitempty" doc:"What happens to AWS resources when their objects are deleted. A body that leaves it out gets the default of its kind."`
 }
 
 // catalogProvider is an AWS account that a namespace can use.
@@ -52,8 +52,8 @@ type catalogItem struct {
 	Title      string   `json:"title"`
 	Help       string   `json:"help"`
 	ShortNames []string `json:"shortNames,omitempty" doc:"As kubectl takes them."`
-	CanCreate  *bool    `json:"canCreate,omitempty" doc:"Whether the caller may create one in the namespace asked for."`
-	May        []string `json:"may,omitempty" doc:"What the caller may do with the kind in the namespace asked for: get, list, create, update, patch, delete."`
+	CanCreate  *bool    `json:"canCreate,omitempty" doc:"Whether the caller can create one in the namespace asked for."`
+	May        []string `json:"may,omitempty" doc:"What the caller can do with the kind in the namespace asked for: get, list, create, update, patch, delete."`
 }
 
 type namespacesOutput struct {
@@ -72,8 +72,8 @@ type meOutput struct {
 		Groups     []string            `json:"groups"`
 		Name       string              `json:"name,omitempty"`
 		Email      string              `json:"email,omitempty"`
-		Namespaces []string            `json:"namespaces" doc:"Where the caller may list something."`
-		May        map[string][]string `json:"may,omitempty" doc:"In the namespace asked for: what the caller may do, by the plural name of the kind: get, list, create, update, patch, delete."`
+		Namespaces []string            `json:"namespaces" doc:"Where the caller can list something."`
+		May        map[string][]string `json:"may,omitempty" doc:"In the namespace asked for: what the caller can do, by the plural name of the kind: get, list, create, update, patch, delete."`
 	}
 }
 
@@ -81,7 +81,7 @@ func (a *API) registerGeneral(api huma.API) {
 	tags := []string{general}
 	huma.Register(api, huma.Operation{
 		OperationID: "listResources", Method: http.MethodGet, Path: "/resources", Tags: tags,
-		Summary: "List objects of all kinds that the caller may list", Errors: always, Description: watchWords,
+		Summary: "List objects of all kinds that the caller can list", Errors: always, Description: watchWords,
 		Responses: withWatch(map[string]*huma.Response{"200": {Description: "One page", Content: jsonContent(
 			api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[objectList](), true, "ObjectList"))}}),
 	}, a.resources)
@@ -96,7 +96,7 @@ func (a *API) registerGeneral(api huma.API) {
 		a.me)
 	huma.Register(api, huma.Operation{
 		OperationID: "listNamespaces", Method: http.MethodGet, Path: "/namespaces", Tags: tags,
-		Summary: "List the namespaces, that is teams, in which the caller may list something", Errors: always,
+		Summary: "List the namespaces (teams) in which the caller can list something", Errors: always,
 	}, func(ctx context.Context, _ *struct{}) (*namespacesOutput, error) { return a.namespaces(ctx) })
 }
 

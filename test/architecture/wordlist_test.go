@@ -6,7 +6,7 @@ import "regexp"
 var surfaces = []string{"web/views/", "portal/pages/", "portal/form/", "cmd/portico/", "docs/user-guide.md", "docs/cli.md"}
 
 // exempt are names and texts of others that contain a word or a phrase.
-var exempt = regexp.MustCompile(`(?i)identity providers?|this field may not be empty|application/[a-z.+-]+|application load balancers?|object storage|object lock|spec\.replicas|--replicas|\bprovider's (?:address|page)`)
+var exempt = regexp.MustCompile(`(?i)identity providers?|this field may not be empty|\(\?:must\|may not\)|may not be specified when|application/[a-z.+-]+|application load balancers?|object storage|object lock|spec\.replicas|--replicas|\bprovider's (?:address|page)`)
 
 // phrases are those that a reader has to think about, and what to write instead.
 var phrases = []phrase{
@@ -22,7 +22,7 @@ var phrases = []phrase{
 	banned("in the way", `in the way`, `"problem", or the reason`),
 	banned("come about", `comes? about|came about`, `"happen"`),
 	banned("call off", `call(?:s|ed|ing)? (?:\w+ ){0,2}off`, `"cancel"`),
-	banned("content with", `content with`, `"accepts" or "matches"`),
+	banned("content with", `(?:is|are) content with`, `"accepts" or "matches"`),
 	banned("go by", `go(?:es)? by`, `"use" or "follow"`),
 	banned("stand there", `stands? (?:there|here)`, `"is"`),
 	banned("whoever", `whoever|whichever`, `"anyone who" or "the person who"`),

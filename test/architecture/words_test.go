@@ -85,13 +85,13 @@ func literals(file *ast.File) string {
 		switch n := n.(type) {
 		case *ast.ImportSpec, *ast.Field: // paths, and tags of fields other than documentation
 			if f, ok := n.(*ast.Field); ok && f.Tag != nil {
-				b.WriteString(docs(f.Tag.Value) + "\n")
+				b.WriteString(docs(f.Tag.Value) + "\n‖\n")
 			}
 			_, isField := n.(*ast.Field)
 			return isField
 		case *ast.BasicLit:
 			if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING && strings.Contains(text, " ") && !strings.HasPrefix(n.Value, "`json:") {
-				b.WriteString(text + "\n")
+				b.WriteString(text + "\n‖\n") // no phrase goes over two of them
 			}
 		}
 		return true

@@ -10,7 +10,7 @@ import (
 	"github.com/portico-platform/portico/web/views"
 )
 
-// Frame returns what surrounds a page for the caller. The switcher lists the teams that the caller may list, and the current
+// Frame returns what surrounds a page for the caller. The switcher lists the teams that the caller can list, and the current
 // one even if not: the right to get one object is enough to be there.
 func (b *Base) Frame(r *http.Request, id auth.Identity, s Space, title string) (views.Frame, error) {
 	b.Ahead(r.Context(), id)
