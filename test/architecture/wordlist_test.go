@@ -6,7 +6,7 @@ import "regexp"
 var surfaces = []string{"web/views/", "portal/pages/", "portal/form/", "cmd/portico/", "docs/user-guide.md", "docs/cli.md"}
 
 // exempt are names and texts of others that contain a word or a phrase.
-var exempt = regexp.MustCompile(`(?i)identity providers?|this field may not be empty|\(\?:must\|may not\)|may not be specified when|application/[a-z.+-]+|application load balancers?|object storage|object lock|spec\.replicas|--replicas|\bprovider's (?:address|page)`)
+var exempt = regexp.MustCompile(`(?i)identity providers?|this field may not be empty|told apart|(?:is|are) made (?:of|up)|\(\?:must\|may not\)|may not be specified when|application/[a-z.+-]+|application load balancers?|object storage|object lock|spec\.replicas|--replicas|\bprovider's (?:address|page)`)
 
 // phrases are those that a reader has to think about, and what to write instead.
 var phrases = []phrase{
