@@ -204,8 +204,12 @@ func TestApplyWaitsForAllThatItWrote(t *testing.T) {
 		want         string
 	}{
 		{"until all is ready", snapshot(bucket("b", "True", "")), nil, 0, "Ready\nbucket a in payments is ready.\nReady\nbucket b in payments is ready.\n"},
-		{"and no longer than it may", snapshot(bucket("b", "False", "the name is taken")), []string{"--timeout", "1s"}, 3,
-			"portico: bucket b in payments is not ready after 1s (Needs you: The name is taken); it goes on without you, look with portico describe\n"},
+		{
+			"and no longer than it may", snapshot(bucket("b", "False", "the name is taken")),
+			[]string{"--timeout", "1s"},
+			3,
+			"portico: bucket b in payments is not ready after 1s (Needs you: The name is taken); it goes on without you, look with portico describe\n",
+		},
 		{"but not without a change", "", []string{"--dry-run"}, 2, "portico: --dry-run changes nothing, so that there is nothing to wait for: leave out --wait\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

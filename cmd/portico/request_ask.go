@@ -194,14 +194,14 @@ func wrongNumber(limits catalog.Limits, answer string) string {
 
 // agreed shows what will be requested, and the command line for it, and asks whether to go on.
 func (a *app) agreed(ctx context.Context, t target, obj *object, set []string) error {
-	command := "portico request " + t.kind.Word() + " " + shellWord(t.name)
+	command := []string{"portico request", t.kind.Word(), shellWord(t.name)}
 	if t.namespace != "" {
-		command += " -n " + shellWord(t.namespace)
+		command = append(command, "-n", shellWord(t.namespace))
 	}
-	for _, s := range set {
-		command += " --set " + shellWord(s)
+	for _, one := range set {
+		command = append(command, "--set", shellWord(one))
 	}
-	a.say("\nThe same without questions:\n  %s", clean(command))
+	a.say("\nThe same without questions:\n  %s", clean(strings.Join(command, " ")))
 	made, err := t.objects().Create(ctx, obj, client.CreateOptions{DryRun: dryRun})
 	if err != nil {
 		return err

@@ -27,8 +27,12 @@ func TestScalingAWebApp(t *testing.T) {
 		{"up", plain, []string{"shop", "3"}, 0, 3.0, "web app shop in payments: copies 2 → 3.\n"},
 		{"to nothing", asleep, []string{"web-app/shop", "0"}, 0, 0.0, "web app shop in payments: copies 1 → 0.\n"},
 		{"and waiting", plain, []string{"shop", "3", "--wait"}, 0, 3.0, "copies 2 → 3.\nReady\nweb app shop in payments is ready.\n"},
-		{"that scales by itself", plain + `, "autoscaling": {"min": 2, "max": 9}`, []string{"shop", "3"}, 1, nil,
-			"portico: web app shop in payments scales by itself, from 2 to 9 copies: nothing was changed\n  Change spec.autoscaling with portico edit web-app shop.\n"},
+		{
+			"that scales by itself", plain + `, "autoscaling": {"min": 2, "max": 9}`,
+			[]string{"shop", "3"},
+			1, nil,
+			"portico: web app shop in payments scales by itself, from 2 to 9 copies: nothing was changed\n  Change spec.autoscaling with portico edit web-app shop.\n",
+		},
 		{"to no number", plain, []string{"shop", "many"}, 2, nil, "portico: \"many\" is not a number of copies: give a whole number, such as 3\n"},
 		{"below nothing", plain, []string{"shop", "--", "-1"}, 2, nil, "portico: \"-1\" is not a number of copies: give a whole number, such as 3\n"},
 		{"that is a bucket", plain, []string{"bucket/a", "3"}, 2, nil, "portico: this is for a WebApp only, not for an S3Bucket\n"},
@@ -63,10 +67,18 @@ func TestRollingBackAWebApp(t *testing.T) {
 	}{
 		{"to the last other image", "shop:2", nil, 0, "2", "web app shop in payments returns to version 2, image shop:1.\n"},
 		{"to a version", "shop:3", []string{"--to-revision", "1"}, 0, "1", "web app shop in payments returns to version 1, image shop:2.\n"},
-		{"to what it uses", "shop:2", []string{"--to-revision", "1"}, 1, "",
-			"portico: web app shop in payments: version 1 has the image that it uses already: nothing was changed\n  See its versions with portico describe web-app shop.\n"},
-		{"to what is gone", "shop:2", []string{"--to-revision", "9"}, 1, "",
-			"portico: web app shop in payments: the cluster does not keep a version 9: nothing was changed\n  See its versions with portico describe web-app shop.\n"},
+		{
+			"to what it uses", "shop:2",
+			[]string{"--to-revision", "1"},
+			1, "",
+			"portico: web app shop in payments: version 1 has the image that it uses already: nothing was changed\n  See its versions with portico describe web-app shop.\n",
+		},
+		{
+			"to what is gone", "shop:2",
+			[]string{"--to-revision", "9"},
+			1, "",
+			"portico: web app shop in payments: the cluster does not keep a version 9: nothing was changed\n  See its versions with portico describe web-app shop.\n",
+		},
 		{"to no version", "shop:2", []string{"--to-revision", "0"}, 2, "", "portico: --to-revision 0: versions are numbered from 1\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
