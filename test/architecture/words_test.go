@@ -22,17 +22,17 @@ var shrink = flag.Bool("shrink", false, "write the list of words that are still 
 // allowedPath is the list of words that are still to be replaced: number, file and word, separated by tabs.
 const allowedPath = "testdata/words.txt"
 
-// prose is what people read in one file.
-type prose struct{ path, text string }
+// userText is what people read in one file.
+type userText struct{ path, text string }
 
 // place is a word in a file.
 type place struct{ path, word string }
 
 // written returns everything that users read: the portal's templates and messages, the texts of CRDs, the command line, messages of
 // conditions and events, and documentation. The help texts of the command line in testdata repeat its literals.
-func written(t *testing.T) []prose {
+func written(t *testing.T) []userText {
 	t.Helper()
-	var all []prose
+	var all []userText
 	for _, pattern := range []string{"docs/*.md", "docs/kinds/*.md", "docs/identity/*.md", "docs/runbooks/*.md", "config/crd/bases/*.yaml", "README.md"} {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(paths) == 0 {
@@ -41,34 +41,34 @@ func written(t *testing.T) []prose {
 		for _, path := range paths {
 			rel, _ := filepath.Rel(root, path) // it is below root
 			if rel = filepath.ToSlash(rel); rel != "docs/glossary.md" {
-				all = append(all, prose{rel, read(t, rel)})
+				all = append(all, userText{rel, read(t, rel)})
 			}
 		}
 	}
 	for _, s := range sources(t) {
 		folder, _, _ := strings.Cut(s.path, "/")
 		if !s.isTest() && (slices.Contains([]string{"portal", "web", "controllers"}, folder) || strings.HasPrefix(s.path, "cmd/portico/")) {
-			all = append(all, prose{s.path, literals(s.File)})
+			all = append(all, userText{s.path, literals(s.File)})
 		}
 	}
 	return append(all, templates(t)...)
 }
 
 // templates returns the texts of the portal's templates, as templ writes them into Go.
-func templates(t *testing.T) []prose {
+func templates(t *testing.T) []userText {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(root, "web/views/*_templ.go"))
 	if err != nil || len(paths) < 10 {
 		t.Fatalf("%d templates, %v", len(paths), err)
 	}
-	var all []prose
+	var all []userText
 	for _, path := range paths {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}
 		text := attributes.ReplaceAllString(literals(file), ">$1<")
-		all = append(all, prose{"web/views/" + strings.TrimSuffix(filepath.Base(path), "_templ.go") + ".templ", tags.ReplaceAllString(text, " ")})
+		all = append(all, userText{"web/views/" + strings.TrimSuffix(filepath.Base(path), "_templ.go") + ".templ", tags.ReplaceAllString(text, " ")})
 	}
 	return all
 }
